@@ -1,0 +1,242 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// Change is a write under judgement.
+type Change struct {
+	Op       mapping.Scope // OpCreate, OpUpdate or OpDelete
+	Client   auth.Client
+	Resource *mapping.Resource
+	Body     *mapping.Body  // as the client sent it; nil on delete
+	Before   mapping.Record // as stored; no Resource on create
+	// After is the record as it will be; on delete, as it was. Patch is what
+	// will be written of it. A rule may put a value into its canonical form
+	// by setting it in both.
+	After, Patch mapping.Record
+	// Path names an array element in messages, orderlines[0]; "" for a record.
+	// Siblings are the elements before it.
+	Path     string
+	Siblings []mapping.Record
+	// PlateMayChange lets the license plate of a vehicle be changed.
+	PlateMayChange bool
+}
+
+// sets tells whether the change gives the field a value other than it had.
+func (c *Change) sets(i int) bool {
+	v := c.Patch.Values[i]
+	return !v.IsAbsent() && (c.Op == mapping.OpCreate || v != c.Before.Values[i])
+}
+
+// normalize puts a value into its canonical form before it is written.
+func (c *Change) normalize(name string, v mapping.Value) {
+	c.After.Set(name, v)
+	if c.Op == mapping.OpCreate || !c.Patch.Get(name).IsAbsent() {
+		c.Patch.Set(name, v)
+	}
+}
+
+// fail raises a violation of a field, named as the client named it.
+func (c *Change) fail(r mapping.Reason, field string, args ...any) *mapping.Error {
+	e := mapping.Fail(r, append([]any{mapping.Literal(field)}, args...)...)
+	if c.Path != "" {
+		e = e.In(c.Path)
+	}
+	return e
+}
+
+// sent is a field's value for messages: as it was sent, else as it is stored.
+func (c *Change) sent(f *mapping.Field) string {
+	if c.Body != nil && c.Body.Supplied(f.Index) {
+		return c.Body.Sent(f.Index)
+	}
+	return c.After.Values[f.Index].String()
+}
+
+// step is one part of the judgement. It returns every violation it finds.
+type step func(ctx context.Context, tx Driver, c *Change) error
+
+// judge takes the steps in order; the first that finds violations ends it.
+func judge(ctx context.Context, tx Driver, c *Change, steps ...step) error {
+	for _, s := range steps {
+		if err := s(ctx, tx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordState refuses what the state of the record forbids: system records
+// anything, blocked and archived ones all but the flags themselves.
+func recordState(_ context.Context, _ Driver, c *Change) error {
+	r := c.Resource
+	if c.Before.Flag(r.IsSystem) {
+		return mapping.Fail(mapping.SystemRecord)
+	}
+	if c.Op == mapping.OpDelete {
+		return nil
+	}
+	blocked, archived := c.Before.Flag(r.IsBlocked), c.Before.Flag(r.IsArchived)
+	for i, v := range c.Patch.Values {
+		allowed := i == r.ID || i == r.IsBlocked && blocked || i == r.IsArchived && archived
+		if v.IsAbsent() || allowed {
+			continue
+		}
+		var found mapping.Violations
+		if blocked {
+			found = append(found, mapping.Fail(mapping.BlockedRecord))
+		}
+		if archived {
+			found = append(found, mapping.Fail(mapping.ArchivedRecord))
+		}
+		return found.Err()
+	}
+	return nil
+}
+
+// relatedIDs looks up every record that the change newly refers to.
+func relatedIDs(ctx context.Context, tx Driver, c *Change) error {
+	var found mapping.Violations
+	for i := range c.Resource.Fields {
+		f := &c.Resource.Fields[i]
+		target := f.Target()
+		if f.ReferenceBy != "" {
+			target = c.Resource.Model().Resource(c.After.Get(f.ReferenceBy).Text())
+		}
+		if target == nil || f.Type == mapping.Array || !c.After.Values[i].IsSet() || !c.refers(f) {
+			continue
+		}
+		ok, err := exists(ctx, tx, c.Client, target, c.After.Values[i])
+		if err != nil {
+			return fmt.Errorf("look up %s of %s: %w", f.Name, c.Resource.Name, err)
+		}
+		if !ok {
+			found = append(found, c.fail(mapping.RelatedIDNotFound, f.Name, c.sent(f)))
+		}
+	}
+	return found.Err()
+}
+
+// refers tells whether the change makes the field refer to another record. An
+// array element refers to the record it is created with, which is not there yet.
+func (c *Change) refers(f *mapping.Field) bool {
+	if f.ReferenceBy != "" && c.sets(c.Resource.Field(f.ReferenceBy).Index) {
+		return true
+	}
+	return c.sets(f.Index)
+}
+
+func exists(ctx context.Context, tx Driver, client auth.Client, r *mapping.Resource, id mapping.Value) (bool, error) {
+	if id.Int() < 1 {
+		return false, nil
+	}
+	if p, ok := tx.(Prober); ok {
+		return p.Exists(ctx, client, r, int32(id.Int()))
+	}
+	_, err := tx.Get(ctx, r, Query{Client: client, ID: int32(id.Int()), Fields: []int{r.ID}})
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// cannotUpdate refuses new values for fields that are fixed at create, and
+// array fields, whose elements have an endpoint of their own.
+func cannotUpdate(_ context.Context, _ Driver, c *Change) error {
+	var found mapping.Violations
+	for i := range c.Resource.Fields {
+		f := &c.Resource.Fields[i]
+		if f.Immutable && c.sets(i) || f.Type == mapping.Array && !c.Patch.Values[i].IsAbsent() {
+			found = append(found, c.fail(mapping.CannotUpdate, f.Name))
+		}
+	}
+	return found.Err()
+}
+
+// mergedRecord judges the record as the update would leave it.
+func mergedRecord(_ context.Context, _ Driver, c *Change) error {
+	return c.Body.CheckMerged(c.After).Err()
+}
+
+// inUse refuses to delete a record that others refer to. Nothing cascades.
+func inUse(ctx context.Context, tx Driver, c *Change) error {
+	var found mapping.Violations
+	for _, ref := range c.Resource.Referrers() {
+		q := Query{Client: c.Client, Limit: 1, Fields: []int{ref.Resource.ID}}
+		q.Filters = append(q.Filters, Filter{Field: ref.Field, Value: mapping.IntValue(int64(c.Before.ID()))})
+		if ref.By != nil {
+			q.Filters = append(q.Filters, Filter{Field: ref.By, Value: mapping.TextValue(c.Resource.Name)})
+		}
+		page, err := tx.List(ctx, ref.Resource, q)
+		if err != nil {
+			return fmt.Errorf("look for use at %s: %w", ref.Resource.Name, err)
+		}
+		if len(page.Records) > 0 && !alreadyAt(found, ref.Resource.Name) {
+			found = append(found, c.fail(mapping.InUse, "id", mapping.Literal(ref.Resource.Name)))
+		}
+	}
+	return found.Err()
+}
+
+// alreadyAt tells whether a use at that resource was found through another of
+// its fields.
+func alreadyAt(found mapping.Violations, resource string) bool {
+	for _, e := range found {
+		if e.Args[1] == resource {
+			return true
+		}
+	}
+	return false
+}
+
+// uniqueness looks for other records with a value that must be the only one.
+func uniqueness(ctx context.Context, tx Driver, c *Change) error {
+	var found mapping.Violations
+	for i := range c.Resource.Fields {
+		f := &c.Resource.Fields[i]
+		if !f.MustBeUnique(c.After.Values[i]) || !c.sets(i) && !(f.UniquePer != "" && c.sets(c.Resource.Field(f.UniquePer).Index)) {
+			continue
+		}
+		other, err := another(ctx, tx, c, f)
+		if err != nil {
+			return err
+		}
+		if other {
+			found = append(found, c.fail(mapping.DuplicateValue, f.Name, c.sent(f)))
+		}
+	}
+	return found.Err()
+}
+
+// another tells whether a record other than the changed one has the value that
+// the change leaves in f, within the scope of f's uniqueness.
+func another(ctx context.Context, tx Driver, c *Change, f *mapping.Field) (bool, error) {
+	q := Query{Client: c.Client, Limit: 2, Fields: []int{c.Resource.ID}}
+	q.Filters = []Filter{{Field: f, Value: c.After.Values[f.Index]}}
+	if f.UniquePer != "" {
+		per := c.Resource.Field(f.UniquePer)
+		if !c.After.Values[per.Index].IsSet() { // an element of a record that is being created
+			return slices.ContainsFunc(c.Siblings, func(s mapping.Record) bool {
+				return s.Values[f.Index] == c.After.Values[f.Index]
+			}), nil
+		}
+		q.Filters = append(q.Filters, Filter{Field: per, Value: c.After.Values[per.Index]})
+	}
+	page, err := tx.List(ctx, c.Resource, q)
+	if err != nil {
+		return false, fmt.Errorf("look for another %s of %s: %w", f.Name, c.Resource.Name, err)
+	}
+	for _, rec := range page.Records {
+		if c.Op == mapping.OpCreate || rec.ID() != c.Before.ID() {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,149 @@
+// Package backend is what stands behind the gateway: the Driver, which stores
+// records somewhere, and the Client around it, which makes every driver keep
+// the same rules.
+//
+// It decides what may be done to records in view of other records. It is not
+// the place for what can be judged from a record alone (package mapping), nor
+// for sessions, HTTP or wording.
+package backend
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// ErrNotFound says that no record of that ID is visible to the client: it does
+// not exist, or belongs to another one.
+var ErrNotFound = errors.New("record not found")
+
+// ErrConstraint says that the store itself refused a write because of another
+// record: a unique value, or a reference, that appeared or went away after the
+// rules had looked. The Client lets the rules look again.
+var ErrConstraint = errors.New("constraint of the store")
+
+// Driver is one administration. Implementations are safe for concurrent use.
+//
+// A client sees its own records and the system records, and changes only its
+// own. Errors are ErrNotFound, ErrConstraint (possibly wrapped), a violation
+// made by mapping.Fail where the administration words its own, or a failure,
+// which the client of the interface sees as 500.
+type Driver interface {
+	// Get returns the record q.ID. Fields that are arrays come only when
+	// q.Fields names them.
+	Get(ctx context.Context, r *mapping.Resource, q Query) (mapping.Record, error)
+	// List returns the records that q describes.
+	List(ctx context.Context, r *mapping.Resource, q Query) (Page, error)
+	// Create stores a new record of the client with its children, and returns
+	// it as stored: with its ID, defaults and derived fields.
+	Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error)
+	// Update sets the fields that are present in patch on the record before,
+	// and returns the record as stored.
+	Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error)
+	// Delete removes the record.
+	Delete(ctx context.Context, client auth.Client, before mapping.Record) error
+	// Capabilities tells what the driver is and does.
+	Capabilities() Capabilities
+	// Close ends all work and releases the store; calls after it fail.
+	Close() error
+}
+
+// Capabilities describe a driver.
+type Capabilities struct {
+	Name    string // as the configuration names it
+	Store   string // the engine behind it: "sqlite", "postgres", …
+	Version string
+	// OwnRules tells that the administration enforces the business rules
+	// itself, so that the Client must not.
+	OwnRules bool
+}
+
+// Transactor is a Driver that can make several calls one: all of them happen or
+// none does. f may be run more than once, so it must only use the Driver it is
+// given. That Driver reads its own writes, and q.ForUpdate holds a record
+// until the end.
+type Transactor interface {
+	InTx(ctx context.Context, f func(tx Driver) error) error
+}
+
+// Prober is a Driver that can tell cheaply whether a record exists.
+type Prober interface {
+	Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error)
+}
+
+// Rememberer is a Driver that keeps answers under idempotency keys, in the same
+// transaction as the records they tell of.
+type Rememberer interface {
+	// Recall returns what was kept under key, nil when nothing was. It fails
+	// with IdempotencyInUse when another transaction is about to keep one.
+	Recall(ctx context.Context, client auth.Client, key string) (*Memo, error)
+	// Remember keeps m under key for 24 hours.
+	Remember(ctx context.Context, client auth.Client, key string, m Memo) error
+}
+
+// Memo is an answer kept under an idempotency key.
+type Memo struct {
+	Sum    [32]byte // of the request that was answered
+	Answer []byte
+}
+
+// ModelDescriber is a Driver whose administration describes its resources
+// itself. The answer must be a JSON object, and is checked for that.
+type ModelDescriber interface {
+	DescribeModel(ctx context.Context, name string) ([]byte, error)
+}
+
+// AddressBook is a Driver, or a service, that knows places.
+type AddressBook interface {
+	// FindAddress completes an address. known is false where the book has no
+	// entry for the place, which says nothing about whether it exists.
+	FindAddress(ctx context.Context, a Address) (found Address, known bool, err error)
+}
+
+// Address is a place as the address check takes and answers it.
+type Address struct {
+	Street, Addition, Postcode, City string
+	HouseNumber                      int
+	CountryID                        int32
+}
+
+// Query says which records, and what of them.
+type Query struct {
+	Client auth.Client
+	ID     int32 // Get only
+
+	// Fields are the positions wanted; nil means those that are answered by
+	// themselves. The others may be left absent.
+	Fields []int
+	// ForUpdate holds the record for the rest of the transaction.
+	ForUpdate bool
+
+	// List only.
+	Filters       []Filter
+	ModifiedSince mapping.Value // inclusive; absent for no bound
+	Sort          []Order       // always made total by ID
+	After         int32         // keyset paging by ID; 0 for none
+	Offset, Limit int
+	Total         bool // count all matching records too
+}
+
+// Filter is an equality.
+type Filter struct {
+	Field *mapping.Field
+	Value mapping.Value
+}
+
+// Order is one key of a sort.
+type Order struct {
+	Field      *mapping.Field
+	Descending bool
+}
+
+// Page is one page of a list.
+type Page struct {
+	Records []mapping.Record
+	More    bool  // there is a next page
+	Total   int64 // where Query.Total asked for it
+}

@@ -1,0 +1,66 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+
+	"frontdesk/mapping"
+)
+
+// ruleSteps are the business rules that a resource's file can name. Each judges
+// the record as the change would leave it.
+func ruleSteps() map[string]step {
+	return map[string]step{
+		"order_status":   orderStatus,
+		"license_plate":  licensePlate,
+		"published":      published,
+		"one_owner":      oneOwner,
+		"prefered_email": preferredEmail,
+		"email_value":    emailValue,
+		"postcode":       postcode,
+		"flatrate_line":  flatrateLine,
+	}
+}
+
+// elements are the records that a create brings along in its array fields, each
+// as a change of its own.
+func (c *Change) elements() []*Change {
+	var all []*Change
+	for i := range c.Resource.Fields {
+		f := &c.Resource.Fields[i]
+		lines := c.Patch.Children[i]
+		for n, line := range lines {
+			all = append(all, &Change{
+				Op: mapping.OpCreate, Client: c.Client, Resource: line.Resource, Body: c.Body.Line(i, n),
+				After: line, Patch: line, Path: fmt.Sprintf("%s[%d]", f.Name, n), Siblings: lines[:n],
+			})
+		}
+	}
+	return all
+}
+
+// hold reads the record that a field refers to, and keeps it from changing
+// until the transaction ends, so that what is decided of it stays true. It is
+// false where the field is empty: an element whose record is being created.
+func hold(ctx context.Context, tx Driver, c *Change, field string) (mapping.Record, bool, error) {
+	f := c.Resource.Field(field)
+	id := c.After.Values[f.Index]
+	if !id.IsSet() {
+		return mapping.Record{}, false, nil
+	}
+	rec, err := tx.Get(ctx, f.Target(), Query{Client: c.Client, ID: int32(id.Int()), ForUpdate: true})
+	if err != nil {
+		return rec, false, fmt.Errorf("hold %s of %s: %w", field, c.Resource.Name, err)
+	}
+	return rec, true, nil
+}
+
+// isNetherlands tells whether the country that a field refers to is NL.
+func isNetherlands(ctx context.Context, tx Driver, c *Change, field string) (bool, error) {
+	f := c.Resource.Field(field)
+	country, err := tx.Get(ctx, f.Target(), Query{Client: c.Client, ID: int32(c.After.Values[f.Index].Int())})
+	if err != nil {
+		return false, fmt.Errorf("read %s of %s: %w", field, c.Resource.Name, err)
+	}
+	return country.Get("code").Text() == "NL", nil
+}

@@ -1,0 +1,203 @@
+package backend
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// Write says how a write is to be done, beyond what it writes. The zero value
+// asks for nothing special.
+type Write struct {
+	// Precondition, where not nil, must hold for the stored record.
+	Precondition func(mapping.Record) bool
+	// Once, where not nil, makes the write happen at most once.
+	Once *Once
+}
+
+// Once identifies a request by its idempotency key.
+type Once struct {
+	Key string   // unique per api_key and client
+	Sum [32]byte // of what was asked
+	// Answer renders the answer that repetitions get.
+	Answer func(mapping.Record) []byte
+}
+
+// Replay is the error of a write that has happened already: the answer to give
+// again.
+type Replay struct{ Answer []byte }
+
+func (*Replay) Error() string { return "answered before" }
+
+// Create stores a new record that CheckCreate found nothing wrong with.
+func (c *Client) Create(ctx context.Context, client auth.Client, body *mapping.Body, w Write) (mapping.Record, error) {
+	return c.write(ctx, client, w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
+		change := newCreate(client, body)
+		if err := c.judgeCreate(ctx, tx, change); err != nil {
+			return mapping.Record{}, err
+		}
+		return tx.Create(ctx, client, change.Patch)
+	})
+}
+
+// newCreate copies the record out of the body, since a rule may change it and
+// the transaction may run again.
+func newCreate(client auth.Client, body *mapping.Body) *Change {
+	rec := body.Record.Clone()
+	rec.FillDefaults()
+	return &Change{Op: mapping.OpCreate, Client: client, Resource: rec.Resource, Body: body, After: rec, Patch: rec}
+}
+
+func (c *Client) judgeCreate(ctx context.Context, tx Driver, change *Change) error {
+	if c.driver.Capabilities().OwnRules {
+		return nil
+	}
+	elements := change.elements()
+	// Elements are judged together with their record: a step finds all there
+	// is to find before the next begins.
+	for _, s := range []step{relatedIDs, c.resourceRules, uniqueness} {
+		var found mapping.Violations
+		for _, one := range append([]*Change{change}, elements...) {
+			if err := found.Add(s(ctx, tx, one)); err != nil {
+				return err
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// resourceRules takes the rules that the resource's file names, in its order.
+func (c *Client) resourceRules(ctx context.Context, tx Driver, change *Change) error {
+	var found mapping.Violations
+	for _, rule := range c.rules[change.Resource] {
+		if err := found.Add(rule(ctx, tx, change)); err != nil {
+			return err
+		}
+	}
+	return found.Err()
+}
+
+// Update changes a record by a body that CheckUpdate found nothing wrong with.
+// A body without fields changes nothing.
+func (c *Client) Update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write) (mapping.Record, error) {
+	steps := []step{recordState, relatedIDs, cannotUpdate, mergedRecord, c.resourceRules, uniqueness}
+	return c.update(ctx, client, id, body, w, steps)
+}
+
+func (c *Client) update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write, steps []step) (mapping.Record, error) {
+	r := body.Record.Resource
+	return c.write(ctx, client, w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
+		before, err := c.held(ctx, tx, client, r, id, w)
+		if err != nil {
+			return mapping.Record{}, err
+		}
+		patch := body.Record.Clone()
+		patch.Values[r.ID] = mapping.Value{}
+		if patch.IsBlank() {
+			return before, nil
+		}
+		patch.FillFlags()
+		change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Body: body, Before: before, After: before.Merge(patch), Patch: patch}
+		if !c.driver.Capabilities().OwnRules {
+			if err := judge(ctx, tx, change, steps...); err != nil {
+				return mapping.Record{}, err
+			}
+		}
+		return tx.Update(ctx, client, before, change.Patch)
+	})
+}
+
+// held reads the record that a write is about, holds it, and judges the
+// precondition.
+func (c *Client) held(ctx context.Context, tx Driver, client auth.Client, r *mapping.Resource, id int32, w Write) (mapping.Record, error) {
+	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: true})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return before, notFound(id)
+	case err != nil:
+		return before, err
+	case w.Precondition != nil && !w.Precondition(before):
+		return before, mapping.Fail(mapping.PreconditionChanged)
+	default:
+		return before, nil
+	}
+}
+
+// Delete removes a record.
+func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Resource, id int32, w Write) error {
+	_, err := c.write(ctx, client, w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
+		before, err := c.held(ctx, tx, client, r, id, w)
+		if err != nil {
+			return before, err
+		}
+		change := &Change{Op: mapping.OpDelete, Client: client, Resource: r, Before: before, After: before, Patch: mapping.NewRecord(r)}
+		if !c.driver.Capabilities().OwnRules {
+			if err := judge(ctx, tx, change, recordState, c.resourceRules, inUse); err != nil {
+				return before, err
+			}
+		}
+		return before, tx.Delete(ctx, client, before)
+	})
+	return err
+}
+
+// write runs f in a transaction, once more when the store met a constraint that
+// the rules had not seen yet, and keeps the answer under the idempotency key.
+func (c *Client) write(ctx context.Context, client auth.Client, w Write, f func(context.Context, Driver) (mapping.Record, error)) (rec mapping.Record, err error) {
+	run := func(ctx context.Context) error {
+		return inTx(ctx, c.driver, func(tx Driver) error {
+			if err := recall(ctx, tx, client, w.Once); err != nil {
+				return err
+			}
+			if rec, err = f(ctx, tx); err != nil {
+				return err
+			}
+			return remember(ctx, tx, client, w.Once, rec)
+		})
+	}
+	err = c.call(ctx, func(ctx context.Context) error {
+		err := run(ctx)
+		if errors.Is(err, ErrConstraint) {
+			err = run(ctx)
+		}
+		return err
+	})
+	return rec, err
+}
+
+func inTx(ctx context.Context, d Driver, f func(Driver) error) error {
+	if t, ok := d.(Transactor); ok {
+		return t.InTx(ctx, f)
+	}
+	return f(d)
+}
+
+// recall answers again what was answered before under the same key.
+func recall(ctx context.Context, tx Driver, client auth.Client, once *Once) error {
+	r, ok := tx.(Rememberer)
+	if once == nil || !ok {
+		return nil
+	}
+	memo, err := r.Recall(ctx, client, once.Key)
+	switch {
+	case err != nil || memo == nil:
+		return err
+	case memo.Sum != once.Sum:
+		return mapping.Fail(mapping.IdempotencyReused)
+	default:
+		return &Replay{Answer: memo.Answer}
+	}
+}
+
+func remember(ctx context.Context, tx Driver, client auth.Client, once *Once, rec mapping.Record) error {
+	r, ok := tx.(Rememberer)
+	if once == nil || !ok {
+		return nil
+	}
+	return r.Remember(ctx, client, once.Key, Memo{Sum: once.Sum, Answer: once.Answer(rec)})
+}

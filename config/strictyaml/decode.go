@@ -1,0 +1,201 @@
+package strictyaml
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// maxAliased bounds the values that aliases may stand for in one file, since a
+// few lines of aliases of aliases can stand for billions.
+const maxAliased = 10_000
+
+// Option changes how a file is decoded.
+type Option func(*decoder)
+
+// Expand has f rewrite the text of every scalar value, not of keys, before it
+// is decoded. Its error becomes a problem at the value. What f puts in is never
+// taken for YAML and is not repeated in messages, which show the text as written.
+func Expand(f func(text string) (string, error)) Option {
+	return func(d *decoder) { d.expand = f }
+}
+
+// Decode decodes src into the value that into points to and returns every
+// problem found, sorted by position. The file name is used in problems only.
+//
+// Into takes structs, pointers, slices, maps with text as keys, text, booleans,
+// integers, floats, [time.Duration], [encoding.TextUnmarshaler] for scalars and
+// [Unmarshaler]; it panics for anything else. A TextUnmarshaler best fails with
+// [Expected]. Any other error becomes the message as it is, so it should say what
+// was found and what was expected and not repeat what may be secret; of a value
+// that Expand changed it is not shown.
+//
+// A section, list or map that is written but left empty counts as empty, a
+// pointer becomes nil, and any other value left empty is a problem. A list or a
+// map replaces what into held before; a section is decoded over it. Where there
+// is a problem, into keeps what it had. The Document is never nil; where src is
+// not YAML at all, it knows no places.
+func Decode(file string, src []byte, into any, options ...Option) (*Document, Problems) {
+	d := &decoder{doc: &Document{
+		file: file, places: map[string]position{}, broken: map[string]bool{}, written: map[string]string{},
+	}}
+	for _, option := range options {
+		option(d)
+	}
+	v := target(into)
+	if body, ok := d.parse(src); ok {
+		b := builder{report: d.report, anchors: map[string]*node{}}
+		if root := b.build(body, ""); !root.invalid {
+			d.doc.places[""] = root.at
+			d.value(root, v, "")
+		}
+	}
+	d.problems.Sort()
+	return d.doc, d.problems
+}
+
+func target(into any) reflect.Value {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		panic(fmt.Sprintf("strictyaml: cannot decode into %T, expected a pointer", into))
+	}
+	return v.Elem()
+}
+
+type decoder struct {
+	doc      *Document
+	problems Problems
+	expand   func(string) (string, error)
+	alias    *position // of the alias being followed: its contents are placed there
+	aliased  int
+}
+
+func (d *decoder) report(at position, path, message string) {
+	d.doc.broken[path] = true
+	d.problems = append(d.problems, Problem{d.doc.file, at.line, at.column, path, oneLine.Replace(message)})
+}
+
+func (d *decoder) problem(n *node, path, format string, args ...any) {
+	d.report(d.place(n.at), path, fmt.Sprintf(format, args...))
+}
+
+func (d *decoder) place(at position) position {
+	if d.alias != nil {
+		return *d.alias
+	}
+	return at
+}
+
+// parse finds the one document in src; ok is false where there is none to read.
+func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
+	if !utf8.Valid(src) {
+		d.report(firstInvalid(src), "", "not valid UTF-8")
+		return nil, false
+	}
+	file, err := parse(src)
+	if err != nil {
+		at, message := position{1, 1}, err.Error()
+		if located, ok := errors.AsType[yaml.Error](err); ok {
+			message = located.GetMessage()
+			if t := located.GetToken(); t != nil && t.Position != nil {
+				at = position{max(t.Position.Line, 1), max(t.Position.Column, 1)}
+			}
+		}
+		d.report(at, "", "not valid YAML: "+message)
+		return nil, false
+	}
+	for _, document := range file.Docs {
+		switch document.Body.(type) {
+		case nil, *ast.DirectiveNode, *ast.CommentGroupNode:
+			continue
+		}
+		if body != nil {
+			d.report(place(document.Body), "", "found a second document, expected one per file")
+			return nil, false
+		}
+		body = document.Body
+	}
+	return body, true
+}
+
+// parse guards against the parser, which panics on some input that is not YAML.
+func parse(src []byte) (file *ast.File, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the parser cannot make sense of it")
+		}
+	}()
+	src = []byte(strings.TrimPrefix(string(src), "\ufeff"))
+	return parser.ParseBytes(src, 0, parser.AllowDuplicateMapKey())
+}
+
+var oneLine = strings.NewReplacer("\t", `\t`, "\r", `\r`, "\n", `\n`)
+
+func firstInvalid(src []byte) position {
+	at := position{1, 1}
+	for _, r := range strings.ToValidUTF8(string(src), "\x00") {
+		switch r {
+		case 0:
+			return at
+		case '\n':
+			at = position{at.line + 1, 1}
+		default:
+			at.column++
+		}
+	}
+	return at
+}
+
+// value decodes one node, following aliases and the interfaces a type may have.
+func (d *decoder) value(n *node, v reflect.Value, path string) {
+	if n.invalid {
+		return
+	}
+	if n.alias && d.alias == nil {
+		d.alias = &n.at
+		defer func() { d.alias = nil }()
+	}
+	if d.alias != nil {
+		if d.aliased++; d.aliased > maxAliased {
+			if d.aliased == maxAliased+1 {
+				d.problem(n, path, "aliases stand for more than %d values", maxAliased)
+			}
+			return
+		}
+	}
+	if v.Kind() == reflect.Pointer {
+		d.pointer(n, v, path)
+		return
+	}
+	if v.CanAddr() && v.Addr().CanInterface() {
+		switch u := v.Addr().Interface().(type) {
+		case Unmarshaler:
+			if err := u.UnmarshalYAML(Node{d, n, path}); err != nil {
+				d.problem(n, path, "%s", err)
+			}
+			return
+		case encoding.TextUnmarshaler:
+			d.text(n, path, "text", func(s scalar) error { return s.explain(u.UnmarshalText([]byte(s.text))) })
+			return
+		}
+	}
+	d.kind(n, v, path)
+}
+
+func (d *decoder) pointer(n *node, v reflect.Value, path string) {
+	if n.kind == Null {
+		v.SetZero()
+		return
+	}
+	if v.IsNil() {
+		v.Set(reflect.New(v.Type().Elem()))
+	}
+	d.value(n, v.Elem(), path)
+}

@@ -1,0 +1,263 @@
+package strictyaml_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"frontdesk/config/strictyaml"
+)
+
+type common struct {
+	Note string `yaml:"note"`
+}
+
+type colour struct{ name string }
+
+func (c *colour) UnmarshalText(text []byte) error {
+	if string(text) != "red" {
+		return fmt.Errorf("found %s, expected red", text)
+	}
+	c.name = string(text)
+	return nil
+}
+
+// amount is written as a number or as {value, unit}.
+type amount struct {
+	Value int    `yaml:"value"`
+	Unit  string `yaml:"unit"`
+}
+
+func (a *amount) UnmarshalYAML(n strictyaml.Node) error {
+	type fields amount
+	switch n.Kind() {
+	case strictyaml.Scalar:
+		n.Decode(&a.Value)
+	case strictyaml.Mapping:
+		n.Decode((*fields)(a))
+	default:
+		return fmt.Errorf("found %s, expected a number or {value, unit}", n.Kind())
+	}
+	return nil
+}
+
+type inner struct {
+	Name  string   `yaml:"name"`
+	Allow []string `yaml:"allow"`
+}
+
+type sheet struct {
+	common
+	Listen   string            `yaml:"listen"`
+	Port     uint16            `yaml:"port"`
+	Count    int               `yaml:"count"`
+	Ratio    float64           `yaml:"ratio"`
+	Access   bool              `yaml:"access"`
+	Wait     time.Duration     `yaml:"wait"`
+	Colour   colour            `yaml:"colour"`
+	Amount   amount            `yaml:"amount"`
+	Inner    inner             `yaml:"inner"`
+	Keys     []inner           `yaml:"keys"`
+	Maybe    *inner            `yaml:"maybe"`
+	Labels   map[string]string `yaml:"labels"`
+	Nested   map[string][]int  `yaml:"nested"`
+	Untagged string
+}
+
+var unexported = cmp.AllowUnexported(sheet{}, common{}, colour{})
+
+func TestDecode(t *testing.T) {
+	tests := []struct {
+		name string
+		src  string
+		want sheet
+	}{
+		{"nothing", "", sheet{}},
+		{"comments only", "# nothing yet\n", sheet{}},
+		{"text keeps what was written", "listen: 010\nnote: 1e3\ninner: {name: 2027-01-01}", sheet{Listen: "010", common: common{"1e3"}, Inner: inner{Name: "2027-01-01"}}},
+		{"quoted and folded text", "listen: \"a\\tb\"\nnote: >-\n  x\n  y\n", sheet{Listen: "a\tb", common: common{"x y"}}},
+		{"numbers", "port: 8080\ncount: -5\nratio: 0.5\naccess: true", sheet{Port: 8080, Count: -5, Ratio: 0.5, Access: true}},
+		{"whole number as a float", "ratio: 50", sheet{Ratio: 50}},
+		{"duration", "wait: 1h30m", sheet{Wait: 90 * time.Minute}},
+		{"TextUnmarshaler", "colour: red", sheet{Colour: colour{"red"}}},
+		{"one shape", "amount: 5", sheet{Amount: amount{Value: 5}}},
+		{"other shape", "amount: {value: 5, unit: kg}", sheet{Amount: amount{5, "kg"}}},
+		{"lists", "keys:\n- name: a\n  allow: [x, 'y']\n- name: b\n", sheet{Keys: []inner{{"a", []string{"x", "y"}}, {"b", nil}}}},
+		{"empty section, list and map", "inner:\nkeys:\nlabels:\n", sheet{Keys: []inner{}, Labels: map[string]string{}}},
+		{"pointer", "maybe: {name: a}", sheet{Maybe: &inner{Name: "a"}}},
+		{"empty pointer", "maybe: ~", sheet{}},
+		{"maps", "labels: {a.b: c, 1: one}\nnested: {x: [1, 2]}", sheet{Labels: map[string]string{"a.b": "c", "1": "one"}, Nested: map[string][]int{"x": {1, 2}}}},
+		{"alias", "inner: {allow: &reading [x, y]}\nkeys: [{allow: *reading}]", sheet{Inner: inner{Allow: []string{"x", "y"}}, Keys: []inner{{Allow: []string{"x", "y"}}}}},
+		{"byte order mark, directive, CRLF", "\ufeff%YAML 1.2\r\n---\r\nlisten: a\r\n", sheet{Listen: "a"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got sheet
+			_, problems := strictyaml.Decode("a.yaml", []byte(tt.src), &got)
+			if err := problems.Err(); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got, unexported); diff != "" {
+				t.Errorf("decoded (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDecodeKeepsDefaults(t *testing.T) {
+	got := sheet{Listen: "default", Count: 7, Inner: inner{Name: "kept"}, Labels: map[string]string{"old": "x"}}
+	_, problems := strictyaml.Decode("a.yaml", []byte("inner: {allow: [x]}\ncount: many\nlabels: {new: y}"), &got)
+	if len(problems) != 1 {
+		t.Fatalf("problems: %v", problems)
+	}
+	want := sheet{Listen: "default", Count: 7, Inner: inner{"kept", []string{"x"}}, Labels: map[string]string{"new": "y"}}
+	if diff := cmp.Diff(want, got, unexported); diff != "" {
+		t.Errorf("decoded (-want +got):\n%s", diff)
+	}
+}
+
+func TestProblems(t *testing.T) {
+	tests := []struct{ name, src, want string }{
+		{"unknown key", "lisen: a", "1:1: lisen: unknown key, did you mean listen?"},
+		{"unknown key, nothing near", "inner:\n  zzz: a", "2:3: inner.zzz: unknown key, expected name or allow"},
+		{"unknown key of an embedded struct", "nota: a", "1:1: nota: unknown key, did you mean note?"},
+		{"untagged fields are no keys", "inner: {}\nUntagged: a", "2:1: Untagged: unknown key, expected note, listen, port, count, ratio, access, wait, colour, amount, inner, keys, maybe, labels or nested"},
+		{"duplicate keys", "listen: a\ninner:\n  name: x\n  name: y\nlisten: b", "4:3: inner.name: key given twice, first at 3:3\n5:1: listen: key given twice, first at 1:1"},
+		{"text for a list", "inner: {allow: GET /order}", "1:16: inner.allow: found a single value, expected a list, between [ and ] or one - per line"},
+		{"mapping for a list", "keys:\n  name: a", "2:3: keys: found a mapping, expected a list"},
+		{"list for text", "listen: [a]", "1:9: listen: found a list, expected text"},
+		{"text for a section", "inner: a", "1:8: inner: found a single value, expected a mapping with name or allow"},
+		{"list for a map", "labels: [a]", "1:9: labels: found a list, expected a mapping"},
+		{"nothing for text", "listen:\n", "1:1: listen: found nothing, expected text (\"\" for none)"},
+		{"nothing for a number", "count: ~", "1:8: count: found nothing, expected a whole number"},
+		{"list for the document", "- a", "1:1: found a list, expected a mapping with note, listen, port, count, ratio, access, wait, colour, amount, inner, keys, maybe, labels or nested"},
+		{"not a number", "count: many", "1:8: count: found many, expected a whole number"},
+		{"fraction", "count: 1.5", "1:8: count: found 1.5, expected a whole number"},
+		{"number in quotes", `count: "5"`, `1:8: count: found "5", expected a whole number`},
+		{"octal", "count: 010", "1:8: count: found 010, expected a whole number without a leading zero"},
+		{"hexadecimal", "count: 0x1F", "1:8: count: found 0x1F, expected a whole number"},
+		{"out of range", "port: 70000", "1:7: port: found 70000, expected a whole number from 0 to 65535"},
+		{"negative", "port: -1", "1:7: port: found -1, expected a whole number from 0 to 65535"},
+		{"far out of range", "count: 99999999999999999999", "1:8: count: found 99999999999999999999, expected a whole number from -9223372036854775808 to 9223372036854775807"},
+		{"not a finite number", "ratio: .inf", "1:8: ratio: found .inf, expected a number"},
+		{"infinity by name", "ratio: Infinity", "1:8: ratio: found Infinity, expected a number"},
+		{"boolean of old", "access: yes", "1:9: access: found yes, expected true or false"},
+		{"duration without unit", "wait: 30", "1:7: wait: found 30, expected a duration such as 30s or 1h30m"},
+		{"duration, long and unprintable", `wait: "` + strings.Repeat("x", 70) + `\n"`, `1:7: wait: found "` + strings.Repeat("x", 60) + `…", expected a duration such as 30s or 1h30m`},
+		{"TextUnmarshaler", "colour: blue", "1:9: colour: found blue, expected red"},
+		{"TextUnmarshaler on a list", "colour: [red]", "1:9: colour: found a list, expected text"},
+		{"neither shape", "amount: [5]", "1:9: amount: found a list, expected a number or {value, unit}"},
+		{"inside a shape", "amount: {valu: 5, unit: [kg]}", "1:10: amount.valu: unknown key, did you mean value?\n1:25: amount.unit: found a list, expected text"},
+		{"paths", "keys:\n  - allow: [a, {}]\nnested: {a.b: [x]}", "2:16: keys[0].allow[1]: found a mapping, expected text\n3:16: nested[\"a.b\"][0]: found x, expected a whole number"},
+		{"columns count characters", "labels: {é: ü, ï: []}", "1:19: labels[\"ï\"]: found a list, expected text"},
+		{"alias without anchor", "inner: {allow: &reading []}\nkeys: *readin", "2:7: keys: alias *readin has no anchor above it, did you mean *reading?"},
+		{"alias of its own value", "inner: &x\n  name: *x", "2:9: inner.name: alias *x has no anchor above it"},
+		{"problem behind an alias", "inner: &x {name: a}\nkeys:\n  - *x\n  - allow: [*x]", "4:13: keys[1].allow[0]: found a mapping, expected text"},
+		{"merge key", "inner: &x {name: a}\nmaybe:\n  <<: *x", "3:3: maybe.<<: merge keys are not supported, write the keys out"},
+		{"tag", "listen: !!str 010", "1:9: listen: tags such as !!str are not supported, put text in quotes instead"},
+		{"key that is no word", "? {a: b}\n: c", "2:1: not valid YAML: found an invalid key for this map"},
+		{"key that is nothing", "labels:\n  ~: a", "2:3: labels: not supported as a key, expected a plain word"},
+		{"two documents", "listen: a\n---\nlisten: b", "3:1: found a second document, expected one per file"},
+		{"syntax", "listen: a\n  b: c", "1:9: not valid YAML: mapping value is not allowed in this context"},
+		{"unclosed list", "keys: [a\nlisten: b", "2:1: not valid YAML: ',' or ']' must be specified"},
+		{"tab", "inner:\n\tname: a", `2:1: not valid YAML: found character '\t' that cannot start any token`},
+		{"not UTF-8", "listen: a\nnote: \xff", "2:7: not valid UTF-8"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var into sheet
+			_, problems := strictyaml.Decode("a.yaml", []byte(tt.src), &into)
+			want := "a.yaml:" + strings.ReplaceAll(tt.want, "\n", "\na.yaml:")
+			if diff := cmp.Diff(want, problems.Error()); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAliasesCannotExplode(t *testing.T) {
+	type tree struct {
+		Next map[string][]tree `yaml:"next"`
+	}
+	var src strings.Builder
+	src.WriteString("next:\n  a0: &a0 [{}, {}, {}, {}, {}, {}, {}, {}, {}]\n")
+	for i := range 12 {
+		branch := fmt.Sprintf("{next: {x: *a%d}}, ", i)
+		fmt.Fprintf(&src, "  a%d: &a%d [%s]\n", i+1, i+1, strings.Repeat(branch, 9))
+	}
+	var into tree
+	_, problems := strictyaml.Decode("a.yaml", []byte(src.String()), &into)
+	if len(problems) != 1 || problems[0].Message != "aliases stand for more than 10000 values" {
+		t.Fatalf("problems: %v", problems)
+	}
+}
+
+func TestExpand(t *testing.T) {
+	expand := strictyaml.Expand(func(text string) (string, error) {
+		if strings.Contains(text, "$missing") {
+			return "", errors.New("missing is not set")
+		}
+		return strings.NewReplacer("$number", "12", "$secret", "hush: [").Replace(text), nil
+	})
+	src := "count: \"$number\"\nlisten: a $secret\nport: $secret\nnote: $missing\nlabels: {$number: x}"
+	var got sheet
+	_, problems := strictyaml.Decode("a.yaml", []byte(src), &got, expand)
+	want := "a.yaml:3:7: port: found $secret, expected a whole number\na.yaml:4:7: note: missing is not set"
+	if diff := cmp.Diff(want, problems.Error()); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	expanded := sheet{Count: 12, Listen: "a hush: [", Labels: map[string]string{"$number": "x"}}
+	if diff := cmp.Diff(expanded, got, unexported); diff != "" {
+		t.Errorf("decoded (-want +got):\n%s", diff)
+	}
+}
+
+func TestDecodePanicsOnTypesItDoesNotKnow(t *testing.T) {
+	for _, into := range []any{nil, sheet{}, (*sheet)(nil), new(any), new(chan int), &map[int]string{}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%T: no panic", into)
+				}
+			}()
+			strictyaml.Decode("a.yaml", []byte("a: b"), into)
+		}()
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		"listen: a\nkeys:\n  - {name: x, allow: [a, &b c, *b]}\n",
+		"a: &x [*x]", "<<: {}", "? a\n: b", "!!map {}", "a: |\n b\n", "{", "%YAML 1.2\n---\n", "\xff", "amount: {value: 1}", "- - -", "a: b: c",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		var into sheet
+		doc, problems := strictyaml.Decode("a.yaml", src, &into)
+		for _, p := range problems {
+			if p.Line < 1 || p.Column < 1 || p.Message == "" || strings.Contains(p.String(), "\n") {
+				t.Errorf("malformed problem %q", p.String())
+			}
+		}
+		doc.At("keys[0].allow[9]")
+	})
+}
+
+func ExampleDecode() {
+	var into struct {
+		Listen string   `yaml:"listen"`
+		Ports  []uint16 `yaml:"ports"`
+	}
+	doc, problems := strictyaml.Decode("frontdesk.yaml", []byte("lisen: localhost\nports: [443, 70000]\n"), &into)
+	fmt.Println(problems)
+	fmt.Println(doc.At("ports[0]"))
+	// Output:
+	// frontdesk.yaml:1:1: lisen: unknown key, did you mean listen?
+	// frontdesk.yaml:2:14: ports[1]: found 70000, expected a whole number from 0 to 65535
+	// frontdesk.yaml:2:9: ports[0]:
+}

@@ -1,0 +1,88 @@
+package strictyaml
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Document remembers where the values of a decoded file stood.
+type Document struct {
+	file    string
+	places  map[string]position
+	broken  map[string]bool
+	written map[string]string // only of values that Expand changed
+}
+
+// position is a place in the file, both numbers from 1.
+type position struct{ line, column int }
+
+func (p position) String() string { return fmt.Sprintf("%d:%d", p.line, p.column) }
+
+// At returns a Problem without a message, placed at the value of path or, when
+// the file has no such value, at its nearest parent that is there. The value of
+// a key that continues on the next lines is placed at its key.
+func (d *Document) At(path string) Problem {
+	p := Problem{File: d.file, Line: 1, Column: 1, Path: path}
+	for at := path; ; at = parent(at) {
+		if place, ok := d.places[at]; ok {
+			p.Line, p.Column = place.line, place.column
+			return p
+		}
+		if at == "" {
+			return p
+		}
+	}
+}
+
+// Has reports whether the file gives a value for path.
+func (d *Document) Has(path string) bool {
+	_, ok := d.places[path]
+	return ok
+}
+
+// Written is the text the file has for path where [Expand] changed it, for
+// messages that must not show what it was changed to.
+func (d *Document) Written(path string) (text string, expanded bool) {
+	text, expanded = d.written[path]
+	return text, expanded
+}
+
+// Broken reports whether decoding found a problem with the value of path or of
+// one of its parents. What the struct holds there is then not what was written,
+// and a further complaint would only add noise.
+func (d *Document) Broken(path string) bool {
+	for at := path; ; at = parent(at) {
+		if d.broken[at] {
+			return true
+		}
+		if at == "" {
+			return false
+		}
+	}
+}
+
+// parent drops the last step of a path. A quoted key may hold dots or brackets;
+// cutting inside it gives a path that is not there, and the next cut goes on.
+func parent(path string) string {
+	return path[:max(strings.LastIndexAny(path, ".["), 0)]
+}
+
+// child is the path of a key below path. Keys that could be mistaken for a path
+// are quoted: labels["a.b"].
+func child(path, key string) string {
+	switch {
+	case key == "" || strings.ContainsFunc(key, unsafeInPath):
+		return fmt.Sprintf("%s[%q]", path, key)
+	case path == "":
+		return key
+	default:
+		return path + "." + key
+	}
+}
+
+func unsafeInPath(r rune) bool {
+	return r <= ' ' || r == '.' || r == '[' || r == ']' || r == '"' || r == ':' || r >= 0x7f
+}
+
+// element is the path of item i of the list at path.
+func element(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }

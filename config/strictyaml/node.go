@@ -1,0 +1,50 @@
+package strictyaml
+
+// Kind is the shape of a YAML value.
+type Kind int
+
+// The shapes a value can have. An absent or empty value, ~ and null are Null.
+const (
+	Null Kind = iota
+	Scalar
+	List
+	Mapping
+)
+
+// String names the kind as a message does: "found a list".
+func (k Kind) String() string {
+	switch k {
+	case Scalar:
+		return "a single value"
+	case List:
+		return "a list"
+	case Mapping:
+		return "a mapping"
+	default:
+		return "nothing"
+	}
+}
+
+// Unmarshaler is implemented, on a pointer, by a type that accepts more than
+// one shape of YAML. UnmarshalYAML looks at the node's kind and decodes it into
+// what fits. The error it returns becomes a problem at the node; problems below
+// the node are reported by [Node.Decode] itself and need no error.
+type Unmarshaler interface {
+	UnmarshalYAML(n Node) error
+}
+
+// Node is a YAML value on its way into a Go value. It is valid only during the
+// call that received it.
+type Node struct {
+	decoder *decoder
+	node    *node
+	path    string
+}
+
+// Kind is the shape of the value.
+func (n Node) Kind() Kind { return n.node.kind }
+
+// Decode decodes the value into what the pointer points to, with the rules of
+// the package-level Decode, and reports what is wrong with it. A type's own
+// UnmarshalYAML must pass another type than its own, or it calls itself.
+func (n Node) Decode(into any) { n.decoder.value(n.node, target(into), n.path) }

@@ -1,0 +1,58 @@
+package strictyaml
+
+import "strings"
+
+// longestSuggested bounds the words Suggest compares: nobody mistypes more.
+const longestSuggested = 100
+
+// Suggest returns ", did you mean x?" for the known word nearest to the one
+// that was seen, and "" when none is near. It disregards case.
+func Suggest(seen string, known []string) string {
+	if word, ok := nearest(seen, known); ok {
+		return ", did you mean " + word + "?"
+	}
+	return ""
+}
+
+// nearest finds the known word within a third of its length in edits, or the
+// one that the seen word is the beginning of.
+func nearest(seen string, known []string) (word string, ok bool) {
+	if seen == "" || len(seen) > longestSuggested {
+		return "", false
+	}
+	best := longestSuggested
+	for _, candidate := range known {
+		longer := max(len(seen), len(candidate))
+		d := distance(strings.ToLower(seen), strings.ToLower(candidate))
+		near := d <= (longer+2)/3 && d < longer || len(seen) > 2 && strings.HasPrefix(candidate, seen)
+		if near && d < best {
+			word, best, ok = candidate, d, true
+		}
+	}
+	return word, ok
+}
+
+// distance counts the insertions, deletions, replacements and swaps of
+// neighbours that turn a into b (optimal string alignment).
+func distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(s); i++ {
+		row[0] = i
+		for j := 1; j <= len(t); j++ {
+			cost := 1
+			if s[i-1] == t[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(t)]
+}

@@ -1,0 +1,165 @@
+package mapping
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// CheckCreate judges a new record alone, without any other record: every
+// violation, those of one row in field order. Catalogue.Sort puts the rows into
+// their documented order.
+func (b *Body) CheckCreate() Violations { return b.checkNew(nil) }
+
+// checkNew is CheckCreate for a record, or for an array element whose field
+// parent refers back to the record that holds it.
+func (b *Body) checkNew(parent *Field) Violations {
+	v := slices.Clone(b.Violations)
+	r := b.Record.Resource
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		value := b.Record.Values[i]
+		switch {
+		case b.supplied[i] && f.Primary:
+			v = append(v, Fail(PrimaryIDSupplied, Literal(f.Name)))
+		case b.supplied[i] && (f.Readonly || f == parent):
+			v = append(v, Fail(FieldReadonly, Literal(f.Name)))
+		case f.Type == Array && b.supplied[i]:
+			v = append(v, b.checkArray(f)...)
+		case f.Required && f != parent && (!b.supplied[i] || value.kind == KindNull || value.IsEmpty() && value.kind == KindText):
+			v = append(v, Fail(FieldRequired, Literal(f.Name)))
+		case value.IsSet():
+			v = append(v, b.checkValue(f, value)...)
+			if e := b.Record.checkAfter(f, b.Sent); e != nil {
+				v = append(v, e)
+			}
+		}
+	}
+	return withoutIllTyped(v)
+}
+
+// CheckUpdate judges the fields of an update alone. What depends on the stored
+// record (required fields it lacks, dates, fields that cannot change) comes
+// later, on the merged record.
+func (b *Body) CheckUpdate() Violations {
+	v := slices.Clone(b.Violations)
+	r := b.Record.Resource
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		if !b.supplied[i] || f.Primary {
+			continue
+		}
+		value := b.Record.Values[i]
+		switch {
+		case f.Readonly:
+			v = append(v, Fail(FieldReadonly, Literal(f.Name)))
+		case f.Type == Array && len(b.Record.Children[i]) == 0:
+			v = append(v, Fail(ArrayEmpty, Literal(f.Name)))
+		case f.Required && !value.IsAbsent() && value.IsEmpty():
+			v = append(v, Fail(FieldEmpty, Literal(f.Name)))
+		case value.IsSet():
+			v = append(v, b.checkValue(f, value)...)
+		}
+	}
+	return withoutIllTyped(v)
+}
+
+// CheckMerged judges a record as an update would leave it: required fields
+// without a value and dates that are not after their other date.
+func (b *Body) CheckMerged(merged Record) Violations {
+	var v Violations
+	sent := func(i int) string {
+		if b.supplied[i] {
+			return b.Sent(i)
+		}
+		return merged.Values[i].String()
+	}
+	for i := range merged.Resource.Fields {
+		f := &merged.Resource.Fields[i]
+		if f.Required && merged.Values[i].IsEmpty() {
+			v = append(v, Fail(FieldRequired, Literal(f.Name)))
+		}
+	}
+	for i := range merged.Resource.Fields {
+		if e := merged.checkAfter(&merged.Resource.Fields[i], sent); e != nil {
+			v = append(v, e)
+		}
+	}
+	return v
+}
+
+// withoutIllTyped drops the violations that an unreadable value of a field
+// would bring along: a readonly field is refused for what it is, not for its
+// datatype too.
+func withoutIllTyped(v Violations) Violations {
+	refused := map[string]bool{}
+	for _, e := range v {
+		if e.Reason == FieldReadonly || e.Reason == PrimaryIDSupplied {
+			refused[e.Args[0]] = true
+		}
+	}
+	if len(refused) == 0 {
+		return v
+	}
+	return slices.DeleteFunc(v, func(e *Error) bool {
+		switch e.Reason {
+		case TimestampInvalid, Float8Invalid, Int4Invalid, VarcharInvalid, ByteaInvalid:
+			return refused[e.Args[0]]
+		default:
+			return false
+		}
+	})
+}
+
+func (b *Body) checkArray(f *Field) Violations {
+	lines := b.lines[f.Index]
+	if len(lines) == 0 {
+		return Violations{Fail(ArrayEmpty, Literal(f.Name))}
+	}
+	var v Violations
+	parent := f.target.byName[f.ArrayKey]
+	for n, line := range lines {
+		for _, e := range line.checkNew(parent) {
+			v = append(v, e.In(fmt.Sprintf("%s[%d]", f.Name, n)))
+		}
+	}
+	return v
+}
+
+// checkValue judges length and custom validation of a value that is set.
+func (b *Body) checkValue(f *Field, value Value) Violations {
+	var v Violations
+	if f.Type == Varchar || f.Type == Text {
+		if n := utf8.RuneCountInString(value.text); n > f.Length {
+			reason := VarcharTooLong
+			if f.Type == Text {
+				reason = TextTooLong
+			}
+			v = append(v, Fail(reason, Literal(f.Name), n, f.Length))
+		}
+	}
+	if !f.valid(b.Record, value) {
+		v = append(v, Fail(ValidationFailed, Literal(f.Name), b.Sent(f.Index), Literal(f.Validation())))
+	}
+	return v
+}
+
+// valid applies the field's list of values and its named validation.
+func (f *Field) valid(rec Record, value Value) bool {
+	if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, value.String()) {
+		return false
+	}
+	return f.Check == "" || validations[f.Check](rec, value)
+}
+
+// checkAfter judges whether a timestamp is later than the one it must follow.
+func (rec Record) checkAfter(f *Field, sent func(int) string) *Error {
+	if f.after == nil {
+		return nil
+	}
+	value, other := rec.Values[f.Index], rec.Values[f.after.Index]
+	if !value.IsSet() || !other.IsSet() || value.num > other.num {
+		return nil
+	}
+	return Fail(DateNotAfter, Literal(f.Name), sent(f.Index), Literal(f.after.Name), sent(f.after.Index))
+}

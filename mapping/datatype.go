@@ -1,0 +1,233 @@
+package mapping
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cockroachdb/apd/v3"
+)
+
+// Datatype is one of the datatypes that validation names, or an array of
+// records of another resource.
+type Datatype uint8
+
+// The datatypes of the interface.
+const (
+	Varchar Datatype = iota + 1
+	Text
+	Timestamp
+	Float8
+	Int4
+	Bytea
+	Array
+)
+
+var datatypeNames = [...]string{Varchar: "varchar", Text: "text", Timestamp: "timestamp", Float8: "float8", Int4: "int4", Bytea: "bytea", Array: "array"}
+
+func (d Datatype) String() string { return datatypeNames[d] }
+
+// TextLength is the longest text, in characters.
+const TextLength = 65535
+
+// MaxScale is the largest number of decimals a float8 field may keep exactly.
+const MaxScale = 6
+
+// invalid returns the violation "not a value of this datatype".
+func (f *Field) invalid(sent string) *Error {
+	switch f.Type {
+	case Timestamp:
+		return Fail(TimestampInvalid, Literal(f.Name), sent)
+	case Float8:
+		return Fail(Float8Invalid, Literal(f.Name), sent)
+	case Int4:
+		return Fail(Int4Invalid, Literal(f.Name), sent)
+	case Bytea:
+		return Fail(ByteaInvalid, Literal(f.Name), sent)
+	default:
+		return Fail(VarcharInvalid, Literal(f.Name), sent)
+	}
+}
+
+// Parse reads a value of this field's datatype from text, as a query parameter
+// carries it; loc is where a date without a zone begins.
+func (f *Field) Parse(s string, loc *time.Location) (Value, *Error) {
+	v, ok := Value{}, false
+	switch f.Type {
+	case Varchar, Text:
+		v, ok = parseText(s)
+	case Int4:
+		v, ok = parseInt4(s)
+	case Float8:
+		v, ok = parseFloat8(s, f.Scale)
+	case Timestamp:
+		v, ok = parseTimestamp(s, loc)
+	case Bytea:
+		v, ok = parseBytea(s)
+	}
+	if !ok {
+		return Value{}, f.invalid(s)
+	}
+	return v, nil
+}
+
+func parseText(s string) (Value, bool) {
+	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
+		return Value{}, false
+	}
+	return TextValue(s), true
+}
+
+func parseInt4(s string) (Value, bool) {
+	if s == "" || s[0] == '+' {
+		return Value{}, false
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	return IntValue(n), err == nil
+}
+
+// parseFloat8 reads a JSON number. With a scale it is kept as an exact decimal,
+// rounded half away from zero; without one as a float64.
+func parseFloat8(s string, scale int) (Value, bool) {
+	if !isJSONNumber(s) || len(s) > 400 {
+		return Value{}, false
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsInf(f, 0) {
+		return Value{}, false
+	}
+	if scale < 0 {
+		return FloatValue(f), true
+	}
+	if math.Abs(f) >= maxDecimal[scale] {
+		return Value{}, false
+	}
+	var d apd.Decimal
+	if _, _, err := d.SetString(s); err != nil {
+		return Value{}, false
+	}
+	return DecimalOf(&d, scale)
+}
+
+// maxDecimal bounds what a decimal of each scale may hold, so that it and its
+// float8 form agree to the last kept decimal.
+var maxDecimal = [MaxScale + 1]float64{1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9}
+
+func isJSONNumber(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	digits := func() bool {
+		n := 0
+		for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+			n++
+		}
+		s = s[n:]
+		return n > 0
+	}
+	leadingZero := strings.HasPrefix(s, "0")
+	before := len(s)
+	if !digits() || leadingZero && before-len(s) > 1 {
+		return false
+	}
+	if rest, ok := strings.CutPrefix(s, "."); ok {
+		s = rest
+		if !digits() {
+			return false
+		}
+	}
+	if s != "" && (s[0] == 'e' || s[0] == 'E') {
+		s = s[1:]
+		if s != "" && (s[0] == '+' || s[0] == '-') {
+			s = s[1:]
+		}
+		if !digits() {
+			return false
+		}
+	}
+	return s == ""
+}
+
+// The shapes of ISO 8601 that are taken: 0 is a digit, anything else itself.
+// A time needs a zone; a date alone is midnight in the server's own.
+const (
+	dateShape    = "0000-00-00"
+	minutesShape = "0000-00-00T00:00"
+	secondsShape = "0000-00-00T00:00:00"
+)
+
+func parseTimestamp(s string, loc *time.Location) (Value, bool) {
+	if len(s) == len(dateShape) && hasShape(s, dateShape) {
+		t, err := time.ParseInLocation("2006-01-02", s, loc)
+		return timeInRange(t, err)
+	}
+	layout, rest := "", ""
+	switch {
+	case hasShape(s, secondsShape):
+		layout, rest = "2006-01-02T15:04:05", s[len(secondsShape):]
+	case hasShape(s, minutesShape):
+		layout, rest = "2006-01-02T15:04", s[len(minutesShape):]
+	default:
+		return Value{}, false
+	}
+	if strings.HasPrefix(rest, ".") && layout == "2006-01-02T15:04:05" {
+		n := 1
+		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+			n++
+		}
+		if n == 1 || n > 10 {
+			return Value{}, false
+		}
+		rest = rest[n:]
+	}
+	switch {
+	case rest == "Z" || hasShape(rest, "+00:00") && len(rest) == 6 || hasShape(rest, "-00:00") && len(rest) == 6:
+		layout += "Z07:00"
+	case (hasShape(rest, "+0000") || hasShape(rest, "-0000")) && len(rest) == 5:
+		layout += "Z0700"
+	case (hasShape(rest, "+00") || hasShape(rest, "-00")) && len(rest) == 3:
+		layout += "Z07"
+	default:
+		return Value{}, false
+	}
+	t, err := time.Parse(layout, s)
+	return timeInRange(t, err)
+}
+
+func hasShape(s, shape string) bool {
+	if len(s) < len(shape) {
+		return false
+	}
+	for i := range len(shape) {
+		if shape[i] == '0' {
+			if s[i] < '0' || s[i] > '9' {
+				return false
+			}
+		} else if s[i] != shape[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func timeInRange(t time.Time, err error) (Value, bool) {
+	if err != nil {
+		return Value{}, false
+	}
+	if y := t.UTC().Year(); y < 1 || y > 9999 {
+		return Value{}, false
+	}
+	return TimeValue(t), true
+}
+
+func parseBytea(s string) (Value, bool) {
+	if strings.ContainsAny(s, "\r\n") {
+		return Value{}, false
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(s)
+	if err != nil {
+		return Value{}, false
+	}
+	return BytesValue(b), true
+}

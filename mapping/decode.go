@@ -1,0 +1,258 @@
+package mapping
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth is how deep a body may nest.
+const MaxDepth = 32
+
+// Body is a request body read against a resource: the values that could be
+// read, the violations of those that could not, and every value as it was sent.
+type Body struct {
+	Record Record
+	// Violations are unknown fields and ill-typed values, in body order.
+	Violations Violations
+
+	sent     map[int]string // by field position, kept where a message may need it
+	supplied []bool         // by field position, also where the value was ill-typed
+	lines    map[int][]*Body
+}
+
+// Supplied tells whether the body named the field at all.
+func (b *Body) Supplied(index int) bool { return b.supplied[index] }
+
+// Sent returns a field's value as it was sent, for messages.
+func (b *Body) Sent(index int) string {
+	if s, ok := b.sent[index]; ok {
+		return s
+	}
+	return b.Record.Values[index].String()
+}
+
+// DecodeBody reads a JSON object as a record of r. The error is EmptyBody or
+// BodyNotJSON, which forbid looking any further; all else is in Body.Violations.
+func DecodeBody(r *Resource, data []byte, loc *time.Location) (*Body, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, Fail(EmptyBody)
+	}
+	d := decoder{json: jsontext.NewDecoder(bytes.NewBuffer(data)), loc: loc}
+	if d.json.PeekKind() != '{' {
+		return nil, Fail(BodyNotJSON)
+	}
+	body, err := d.object(r)
+	if err != nil {
+		return nil, Fail(BodyNotJSON).Because(err)
+	}
+	if _, err := d.json.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, Fail(BodyNotJSON)
+	}
+	return body, nil
+}
+
+// BodyOf returns the body that would have sent the fields present in rec.
+func BodyOf(rec Record) *Body {
+	b := &Body{Record: rec, supplied: make([]bool, len(rec.Values))}
+	for i, v := range rec.Values {
+		b.supplied[i] = !v.IsAbsent()
+	}
+	return b
+}
+
+// Line returns the body of the n-th element of an array field.
+func (b *Body) Line(field, n int) *Body { return b.lines[field][n] }
+
+var errTooDeep = errors.New("nested too deep")
+
+type decoder struct {
+	json *jsontext.Decoder
+	loc  *time.Location
+}
+
+func (d *decoder) object(r *Resource) (*Body, error) {
+	if _, err := d.json.ReadToken(); err != nil {
+		return nil, err
+	}
+	b := &Body{Record: NewRecord(r), supplied: make([]bool, len(r.Fields))}
+	for d.json.PeekKind() != '}' {
+		token, err := d.json.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		name := token.String()
+		f := r.byName[name]
+		switch {
+		case f == nil:
+			if _, err := d.value(); err != nil {
+				return nil, err
+			}
+			b.Violations = append(b.Violations, Fail(FieldNotInModel, name))
+		case f.Type == Array && d.json.PeekKind() == '[':
+			if err := d.array(b, f); err != nil {
+				return nil, err
+			}
+		default:
+			if err := d.field(b, f); err != nil {
+				return nil, err
+			}
+		}
+	}
+	_, err := d.json.ReadToken()
+	return b, err
+}
+
+// value reads the next value whole, bounding its depth.
+func (d *decoder) value() (jsontext.Value, error) {
+	raw, err := d.json.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	if k := raw.Kind(); (k == '{' || k == '[') && d.json.StackDepth()+depth(raw) > MaxDepth {
+		return nil, errTooDeep
+	}
+	return raw, nil
+}
+
+func (d *decoder) field(b *Body, f *Field) error {
+	raw, err := d.value()
+	if err != nil {
+		return err
+	}
+	b.supplied[f.Index] = true
+	if f.Type == Array { // not an array: judged like an empty one
+		return nil
+	}
+	v, ok := f.parseJSON(raw, d.loc)
+	if !ok {
+		sent := sentText(raw)
+		b.Violations = append(b.Violations, f.invalid(sent))
+		b.keepSent(f, sent)
+		return nil
+	}
+	if v.kind == KindTime || v.kind == KindDecimal || v.kind == KindFloat {
+		b.keepSent(f, sentText(raw))
+	}
+	b.Record.Values[f.Index] = v
+	return nil
+}
+
+func (b *Body) keepSent(f *Field, sent string) {
+	if b.sent == nil {
+		b.sent = map[int]string{}
+	}
+	b.sent[f.Index] = sent
+}
+
+func (d *decoder) array(b *Body, f *Field) error {
+	if _, err := d.json.ReadToken(); err != nil {
+		return err
+	}
+	b.supplied[f.Index] = true
+	b.Record.Values[f.Index] = RecordsValue()
+	var lines []*Body
+	var records []Record
+	for d.json.PeekKind() != ']' {
+		if d.json.PeekKind() == '{' {
+			line, err := d.object(f.target)
+			if err != nil {
+				return err
+			}
+			lines, records = append(lines, line), append(records, line.Record)
+			continue
+		}
+		raw, err := d.value()
+		if err != nil {
+			return err
+		}
+		b.Violations = append(b.Violations, f.invalid(sentText(raw)))
+	}
+	if _, err := d.json.ReadToken(); err != nil {
+		return err
+	}
+	if b.Record.Children == nil {
+		b.Record.Children, b.lines = map[int][]Record{}, map[int][]*Body{}
+	}
+	b.Record.Children[f.Index], b.lines[f.Index] = records, lines
+	return nil
+}
+
+// parseJSON reads a value of the field's datatype. null is a value of each.
+func (f *Field) parseJSON(raw jsontext.Value, loc *time.Location) (Value, bool) {
+	kind := raw.Kind()
+	if kind == 'n' {
+		return NullValue(), true
+	}
+	switch f.Type {
+	case Int4:
+		if kind == '0' {
+			return parseInt4(string(raw))
+		}
+	case Float8:
+		if kind == '0' {
+			return parseFloat8(string(raw), f.Scale)
+		}
+	case Varchar, Text:
+		if kind == '"' {
+			return parseText(unquote(raw))
+		}
+	case Timestamp:
+		if kind == '"' {
+			return parseTimestamp(unquote(raw), loc)
+		}
+	case Bytea:
+		if kind == '"' {
+			return parseBytea(unquote(raw))
+		}
+	}
+	return Value{}, false
+}
+
+func unquote(raw jsontext.Value) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	b, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return "\x00" // a lone surrogate: no text field takes it
+	}
+	return string(b)
+}
+
+// sentText is a value as messages repeat it: strings bare, all else compact.
+func sentText(raw jsontext.Value) string {
+	if raw.Kind() == '"' {
+		b, _ := jsontext.AppendUnquote(nil, raw)
+		return strings.ToValidUTF8(string(b), "\uFFFD")
+	}
+	c := raw.Clone()
+	if err := c.Compact(); err != nil {
+		return string(raw)
+	}
+	return string(c)
+}
+
+// depth returns how deep a valid JSON value nests.
+func depth(raw jsontext.Value) int {
+	most, now, quoted := 0, 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			most = max(most, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return most
+}

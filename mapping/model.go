@@ -1,0 +1,306 @@
+package mapping
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/config/strictyaml"
+)
+
+//go:embed resources/*.yaml
+var embedded embed.FS
+
+// Model is every resource of an administration. It is immutable.
+type Model struct {
+	Resources []*Resource // by name
+	// Version identifies the content of the resource files: it changes when any
+	// of them does.
+	Version string
+
+	byName map[string]*Resource
+}
+
+// Resource returns the resource of that name, or nil.
+func (m *Model) Resource(name string) *Resource { return m.byName[name] }
+
+// resourceFile is the form of resources/<name>.yaml.
+type resourceFile struct {
+	Name          string      `yaml:"name"`
+	Description   string      `yaml:"description"`
+	Module        string      `yaml:"module"`
+	ListRequires  []string    `yaml:"list_requires"`
+	Rules         []string    `yaml:"rules"`
+	SystemRecords bool        `yaml:"system_records"`
+	Since         int         `yaml:"since"`
+	Fields        []fieldFile `yaml:"fields"`
+}
+
+type fieldFile struct {
+	Name         string   `yaml:"name"`
+	Type         string   `yaml:"type"`
+	Scale        *int     `yaml:"scale"`
+	Description  string   `yaml:"description"`
+	Example      string   `yaml:"example"`
+	Required     bool     `yaml:"required"`
+	Readonly     bool     `yaml:"readonly"`
+	Unique       bool     `yaml:"unique"`
+	UniquePer    string   `yaml:"unique_per"`
+	UniqueWhen   []string `yaml:"unique_when"`
+	Default      string   `yaml:"default"`
+	IgnoreDashes bool     `yaml:"ignore_dashes"`
+	Immutable    bool     `yaml:"immutable"`
+	OneOf        []string `yaml:"one_of"`
+	Check        string   `yaml:"check"`
+	After        string   `yaml:"after"`
+	Reference    string   `yaml:"reference"`
+	ReferenceBy  string   `yaml:"reference_by"`
+	ArrayKey     string   `yaml:"array_key"`
+	Numbering    string   `yaml:"numbering"`
+	Since        int      `yaml:"since"`
+}
+
+// LoadModel reads the embedded resource files and, when dir is not empty, the
+// *.yaml files of that folder over them: a file of the same name replaces an
+// embedded one, another adds a resource. All problems are reported at once.
+func LoadModel(dir string) (*Model, error) {
+	files, err := resourceFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	l := loader{model: &Model{byName: map[string]*Resource{}}, docs: map[string]*strictyaml.Document{}}
+	hash := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(hash, "%s %d\n%s", name, len(files[name]), files[name])
+		l.read(name, files[name])
+	}
+	l.model.Version = hex.EncodeToString(hash.Sum(nil))[:12]
+	slices.SortFunc(l.model.Resources, func(a, b *Resource) int { return cmp.Compare(a.Name, b.Name) })
+	for _, r := range l.model.Resources {
+		l.link(r)
+	}
+	if len(l.problems) > 0 {
+		return nil, l.problems
+	}
+	for _, r := range l.model.Resources {
+		l.refer(r)
+	}
+	return l.model, nil
+}
+
+func resourceFiles(dir string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	read := func(fsys fs.FS) error {
+		names, err := fs.Glob(fsys, "*.yaml")
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if files[name], err = fs.ReadFile(fsys, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	own, err := fs.Sub(embedded, "resources")
+	if err != nil {
+		return nil, err
+	}
+	if err := read(own); err != nil {
+		return nil, err
+	}
+	if dir == "" {
+		return files, nil
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("model folder %s: not a folder", dir)
+	}
+	return files, read(os.DirFS(dir))
+}
+
+// loader gathers resources and problems over all files.
+type loader struct {
+	model    *Model
+	docs     map[string]*strictyaml.Document // by resource name
+	problems strictyaml.Problems
+}
+
+func (l *loader) problem(r *Resource, at, format string, args ...any) {
+	p := l.docs[r.Name].At(at)
+	p.Message = fmt.Sprintf(format, args...)
+	l.problems = append(l.problems, p)
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
+
+func (l *loader) read(file string, src []byte) {
+	var rf resourceFile
+	doc, problems := strictyaml.Decode(file, src, &rf)
+	if len(problems) > 0 {
+		l.problems = append(l.problems, problems...)
+		return
+	}
+	r := &Resource{
+		Name: rf.Name, Description: rf.Description, Module: rf.Module, ListRequires: rf.ListRequires,
+		Rules: rf.Rules, SystemRecords: rf.SystemRecords, Since: max(1, rf.Since),
+		model: l.model, byName: map[string]*Field{},
+	}
+	l.docs[r.Name] = doc
+	if !identifier.MatchString(r.Name) || r.Name+".yaml" != path.Base(file) {
+		l.problem(r, "name", "expected the file's own name, %s, saw %q", strings.TrimSuffix(path.Base(file), ".yaml"), r.Name)
+		return
+	}
+	own := []Field{{Name: "id", Type: Int4, Primary: true, Required: true, Description: "Primary ID.", Example: "1"}}
+	for i, ff := range rf.Fields {
+		own = append(own, l.field(r, fmt.Sprintf("fields[%d]", i), ff))
+	}
+	r.Fields = append(own, commonFields()...)
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		f.Index = i
+		f.Since = max(f.Since, r.Since)
+		if r.byName[f.Name] != nil {
+			l.problem(r, fmt.Sprintf("fields[%d].name", i-1), "field %s exists already", f.Name)
+		}
+		r.byName[f.Name] = f
+	}
+	r.ID = 0
+	r.IsSystem, r.IsBlocked, r.IsArchived = r.byName["is_system"].Index, r.byName["is_blocked"].Index, r.byName["is_archived"].Index
+	r.CreatedAt, r.ModifiedAt = r.byName["created_at"].Index, r.byName["modified_at"].Index
+	l.model.byName[r.Name] = r
+	l.model.Resources = append(l.model.Resources, r)
+}
+
+// commonFields are the last fields of every resource.
+func commonFields() []Field {
+	flag := []string{"0", "1"}
+	return []Field{
+		{Name: "is_system", Type: Int4, Default: "0", Readonly: true, Description: "1 for a record of the administration itself, which cannot be changed."},
+		{Name: "is_blocked", Type: Int4, Default: "0", OneOf: flag, Description: "1 while the record is blocked: only is_blocked can be updated."},
+		{Name: "is_archived", Type: Int4, Default: "0", OneOf: flag, Description: "1 while the record is archived: only is_archived can be updated."},
+		{Name: "created_at", Type: Timestamp, Readonly: true, Description: "When the record was created."},
+		{Name: "modified_at", Type: Timestamp, Readonly: true, Description: "When the record was last changed."},
+	}
+}
+
+func (l *loader) field(r *Resource, at string, ff fieldFile) Field {
+	f := Field{
+		Name: ff.Name, Description: ff.Description, Example: ff.Example, Required: ff.Required, Readonly: ff.Readonly,
+		Unique: ff.Unique || ff.UniquePer != "", UniquePer: ff.UniquePer, UniqueWhen: ff.UniqueWhen, IgnoreDashes: ff.IgnoreDashes,
+		Immutable: ff.Immutable, Default: ff.Default, OneOf: ff.OneOf, Check: ff.Check, After: ff.After,
+		Reference: ff.Reference, ReferenceBy: ff.ReferenceBy, ArrayKey: ff.ArrayKey,
+		Numbering: ff.Numbering, Since: ff.Since, Scale: -1,
+	}
+	if !identifier.MatchString(f.Name) {
+		l.problem(r, at+".name", "expected letters, digits and underscores, saw %q", f.Name)
+	}
+	l.fieldType(r, at, ff, &f)
+	if f.Check != "" && validations[f.Check] == nil {
+		l.problem(r, at+".check", "unknown validation %s, known are %s", f.Check, strings.Join(slices.Sorted(maps.Keys(validations)), ", "))
+	}
+	if f.Numbering != "" && !(f.Type == Varchar && f.Readonly) {
+		l.problem(r, at+".numbering", "only a readonly varchar is numbered by the backend")
+	}
+	if (f.Reference != "" || f.ReferenceBy != "") && f.Type != Int4 {
+		l.problem(r, at, "a reference is an int4, not a %s", f.Type)
+	}
+	if f.Default != "" {
+		if _, err := f.Parse(f.Default, time.UTC); err != nil {
+			l.problem(r, at+".default", "expected a value of type %s, saw %q", f.Type, f.Default)
+		}
+	}
+	return f
+}
+
+var fieldType = regexp.MustCompile(`^(?:varchar\((\d{1,5})\)|array\((\w+)\)|(text|timestamp|float8|int4|bytea))$`)
+
+func (l *loader) fieldType(r *Resource, at string, ff fieldFile, f *Field) {
+	m := fieldType.FindStringSubmatch(ff.Type)
+	switch {
+	case m == nil:
+		l.problem(r, at+".type", "expected varchar(N), text, timestamp, float8, int4, bytea or array(RESOURCE), saw %q", ff.Type)
+		f.Type = Text
+	case m[1] != "":
+		f.Type = Varchar
+		f.Length, _ = strconv.Atoi(m[1])
+	case m[2] != "":
+		f.Type, f.ArrayOf = Array, m[2]
+	default:
+		f.Type = Datatype(slices.Index(datatypeNames[:], m[3]))
+	}
+	if f.Type == Text {
+		f.Length = TextLength
+	}
+	if ff.Scale == nil {
+		return
+	}
+	if f.Scale = *ff.Scale; f.Type != Float8 || f.Scale < 0 || f.Scale > MaxScale {
+		l.problem(r, at+".scale", "expected 0 to %d decimals on a float8", MaxScale)
+		f.Scale = 0
+	}
+}
+
+// link resolves what a resource says of its own and other resources' fields.
+func (l *loader) link(r *Resource) {
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		at := fmt.Sprintf("fields[%d]", i-1)
+		if name := cmp.Or(f.Reference, f.ArrayOf); name != "" {
+			if f.target = l.model.byName[name]; f.target == nil {
+				l.problem(r, at, "field %s refers to %s, which is no resource", f.Name, name)
+			}
+		}
+		if f.ArrayOf != "" && f.target != nil {
+			if key := f.target.byName[f.ArrayKey]; key == nil || key.Reference != r.Name {
+				l.problem(r, at+".array_key", "expected the field of %s that refers to %s, saw %q", f.ArrayOf, r.Name, f.ArrayKey)
+			}
+		}
+		if f.After != "" {
+			if f.after = r.byName[f.After]; f.after == nil || f.Type != Timestamp || f.after.Type != Timestamp {
+				l.problem(r, at+".after", "expected a timestamp field of %s, saw %q", r.Name, f.After)
+			}
+		}
+		for key, name := range map[string]string{"unique_per": f.UniquePer, "reference_by": f.ReferenceBy} {
+			if name != "" && r.byName[name] == nil {
+				l.problem(r, at+"."+key, "%s has no field %s", r.Name, name)
+			}
+		}
+		if f.Type != Array {
+			r.all = append(r.all, i)
+		}
+		if f.InLists() {
+			r.plain = append(r.plain, i)
+		}
+	}
+	for i, name := range r.ListRequires {
+		if f := r.byName[name]; f == nil || !f.Filterable() {
+			l.problem(r, fmt.Sprintf("list_requires[%d]", i), "%s has no field %s to filter by", r.Name, name)
+		}
+	}
+}
+
+// refer tells every resource which fields refer to it.
+func (l *loader) refer(r *Resource) {
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		switch {
+		case f.Reference != "":
+			f.target.referrers = append(f.target.referrers, Referrer{Resource: r, Field: f})
+		case f.ReferenceBy != "":
+			for _, target := range l.model.Resources {
+				target.referrers = append(target.referrers, Referrer{Resource: r, Field: f, By: r.byName[f.ReferenceBy]})
+			}
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package mapping
+
+import (
+	"slices"
+	"time"
+)
+
+// Field is one field of a resource. Fields are made by a Model and never
+// change afterwards.
+type Field struct {
+	Index       int // position in the record, and in every answer
+	Name        string
+	Type        Datatype
+	Length      int // varchar and text: the most characters
+	Scale       int // float8: decimals kept exactly; -1 for plain floating point
+	Description string
+	Example     string
+
+	Primary   bool // the primary ID
+	Required  bool // must have a value
+	Readonly  bool // kept by the backend, refused in requests
+	Unique    bool // no two records of a client share a value
+	Immutable bool // cannot be changed after create
+
+	// UniquePer narrows Unique to the records that share this field's value.
+	UniquePer string
+	// UniqueWhen narrows Unique to these values, as their JSON text without
+	// quotes: any other may repeat.
+	UniqueWhen []string
+	// Default is what a new record has where none is supplied, as JSON text
+	// without quotes; "" for null.
+	Default string
+	// IgnoreDashes compares values without dashes and without regard to case.
+	IgnoreDashes bool
+	// OneOf lists the allowed values, as their JSON text without quotes.
+	OneOf []string
+	// Check names a custom validation.
+	Check string
+	// After names the timestamp field that this one must be later than.
+	After string
+	// Reference is the resource whose id this field holds; ReferenceBy is the
+	// field that names that resource, where it differs by record.
+	Reference, ReferenceBy string
+	// ArrayOf is the resource of an array's elements, ArrayKey the field of
+	// those elements that refers back to this record.
+	ArrayOf, ArrayKey string
+	// Numbering is the format by which the backend numbers new records.
+	Numbering string
+	// Since is the model version that brought the field.
+	Since int
+
+	target *Resource // of Reference or ArrayOf
+	after  *Field
+}
+
+// Target returns the resource that a reference or an array is of, else nil.
+func (f *Field) Target() *Resource { return f.target }
+
+// InLists tells whether a list answers the field without being asked.
+func (f *Field) InLists() bool { return f.Type != Bytea && f.Type != Array }
+
+// Filterable tells whether GET many takes the field as an equality filter.
+func (f *Field) Filterable() bool { return f.Type != Bytea && f.Type != Array }
+
+// Validation returns what a failed custom validation is called in messages.
+func (f *Field) Validation() string {
+	if len(f.OneOf) == 0 {
+		return f.Check
+	}
+	s := f.OneOf[0]
+	for _, v := range f.OneOf[1:] {
+		s += "|" + v
+	}
+	return s
+}
+
+// MustBeUnique tells whether no other record may have the same value v.
+func (f *Field) MustBeUnique(v Value) bool {
+	return f.Unique && v.IsSet() && (len(f.UniqueWhen) == 0 || slices.Contains(f.UniqueWhen, v.String()))
+}
+
+// DefaultValue returns what a new record has where none is supplied.
+func (f *Field) DefaultValue() Value {
+	if f.Default == "" {
+		return NullValue()
+	}
+	v, _ := f.Parse(f.Default, time.UTC) // judged when the model was loaded
+	return v
+}
+
+// Referrer is a field of a resource that holds IDs of another one. By is the
+// field that must name that other one for it to count; nil where it always does.
+type Referrer struct {
+	Resource  *Resource
+	Field, By *Field
+}
+
+// Resource is one kind of record. Like its fields it is immutable.
+type Resource struct {
+	Name        string
+	Description string
+	Module      string // what GET /authenticate/modules groups it under
+	Fields      []Field
+	// ListRequires are the query parameters without which a list is refused.
+	ListRequires []string
+	// Rules name the business rules that hold beyond the fields' own.
+	Rules []string
+	// SystemRecords tells that the backend brings records of its own, which
+	// every client sees and none can change.
+	SystemRecords bool
+	Since         int
+
+	// Positions of the fields that every resource has.
+	ID, IsSystem, IsBlocked, IsArchived, CreatedAt, ModifiedAt int
+
+	model     *Model
+	byName    map[string]*Field
+	referrers []Referrer
+	plain     []int // fields answered when no selection is made, in a list
+	all       []int // the same for one record
+}
+
+// Field returns the field of that name, or nil.
+func (r *Resource) Field(name string) *Field { return r.byName[name] }
+
+// Referrers returns the fields of all resources that refer to this one, in
+// model order. Array fields do not count: they are the other side of one.
+func (r *Resource) Referrers() []Referrer { return r.referrers }
+
+// ListFields returns the positions that a list answers by itself.
+func (r *Resource) ListFields() []int { return r.plain }
+
+// RecordFields returns the positions that one record answers by itself: all
+// but arrays.
+func (r *Resource) RecordFields() []int { return r.all }
+
+// Model returns the model that the resource belongs to.
+func (r *Resource) Model() *Model { return r.model }
+
+// HasRule tells whether a business rule is declared for the resource.
+func (r *Resource) HasRule(name string) bool { return slices.Contains(r.Rules, name) }
+
+// Record is a row of a resource: one value per field, in the order of
+// Resource.Fields.
+type Record struct {
+	Resource *Resource
+	Values   []Value
+	// Children holds the elements of supplied or selected array fields, by
+	// field position.
+	Children map[int][]Record
+	// Version changes with every change of the stored record; 0 where the
+	// backend keeps none.
+	Version int64
+}
+
+// NewRecord returns a record with every field absent.
+func NewRecord(r *Resource) Record {
+	return Record{Resource: r, Values: make([]Value, len(r.Fields))}
+}
+
+// Get returns the value of a field by name; absent when there is no such field.
+func (rec Record) Get(name string) Value {
+	if f := rec.Resource.byName[name]; f != nil {
+		return rec.Values[f.Index]
+	}
+	return Value{}
+}
+
+// Set sets a field that the resource is known to have.
+func (rec Record) Set(name string, v Value) { rec.Values[rec.Resource.byName[name].Index] = v }
+
+// ID returns the primary ID, 0 where it is absent.
+func (rec Record) ID() int32 { return int32(rec.Values[rec.Resource.ID].num) }
+
+// Flag tells whether a 0/1 field at that position is 1.
+func (rec Record) Flag(index int) bool { return rec.Values[index].num == 1 }
+
+// Clone returns a record that can be changed without changing rec, children
+// included.
+func (rec Record) Clone() Record {
+	clone := rec
+	clone.Values = slices.Clone(rec.Values)
+	if rec.Children != nil {
+		clone.Children = make(map[int][]Record, len(rec.Children))
+		for i, children := range rec.Children {
+			clone.Children[i] = make([]Record, len(children))
+			for k, child := range children {
+				clone.Children[i][k] = child.Clone()
+			}
+		}
+	}
+	return clone
+}
+
+// FillDefaults gives a new record, and its children, the default of every field
+// that is not supplied. Fields that the backend derives stay absent.
+func (rec Record) FillDefaults() {
+	for i := range rec.Resource.Fields {
+		f := &rec.Resource.Fields[i]
+		if rec.Values[i].IsAbsent() && f.Default != "" {
+			rec.Values[i] = f.DefaultValue()
+		}
+	}
+	rec.FillFlags()
+	for _, children := range rec.Children {
+		for _, child := range children {
+			child.FillDefaults()
+		}
+	}
+}
+
+// FillFlags makes a null in one of the state flags its default, 0.
+func (rec Record) FillFlags() {
+	for _, i := range [...]int{rec.Resource.IsBlocked, rec.Resource.IsArchived} {
+		if rec.Values[i].kind == KindNull {
+			rec.Values[i] = rec.Resource.Fields[i].DefaultValue()
+		}
+	}
+}
+
+// IsBlank tells whether no field is present.
+func (rec Record) IsBlank() bool {
+	return !slices.ContainsFunc(rec.Values, func(v Value) bool { return !v.IsAbsent() })
+}
+
+// Merge returns the record as it will be once the patch is applied to it.
+// Neither operand is changed.
+func (rec Record) Merge(patch Record) Record {
+	merged := Record{Resource: rec.Resource, Values: slices.Clone(rec.Values), Version: rec.Version}
+	for i, v := range patch.Values {
+		if !v.IsAbsent() {
+			merged.Values[i] = v
+		}
+	}
+	return merged
+}
+
+// AppendJSON appends the record as a JSON object holding the given fields, in
+// the given order.
+func (rec Record) AppendJSON(dst []byte, fields []int) []byte {
+	dst = append(dst, '{')
+	for n, i := range fields {
+		if n > 0 {
+			dst = append(dst, ',')
+		}
+		f := &rec.Resource.Fields[i]
+		dst = append(dst, '"')
+		dst = append(dst, f.Name...)
+		dst = append(dst, '"', ':')
+		if f.Type != Array {
+			dst = rec.Values[i].AppendJSON(dst)
+			continue
+		}
+		dst = append(dst, '[')
+		for k, child := range rec.Children[i] {
+			if k > 0 {
+				dst = append(dst, ',')
+			}
+			dst = child.AppendJSON(dst, f.target.plain)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,247 @@
+package mapping
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/cockroachdb/apd/v3"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Kind says what a Value holds.
+type Kind uint8
+
+// The kinds. Absent, null and empty are three things: a field that was not
+// supplied, one that is null, and a text of no characters.
+const (
+	KindAbsent Kind = iota
+	KindNull
+	KindInt
+	KindDecimal
+	KindFloat
+	KindText
+	KindTime
+	KindBytes
+	KindRecords // an array field; its elements are in Record.Children
+)
+
+// Value is the value of one field. The zero Value is absent. Values are
+// immutable; two are equal when == says so.
+type Value struct {
+	text  string
+	num   int64
+	kind  Kind
+	scale uint8
+}
+
+// NullValue is an explicit null.
+func NullValue() Value { return Value{kind: KindNull} }
+
+// RecordsValue marks an array field as supplied.
+func RecordsValue() Value { return Value{kind: KindRecords} }
+
+// IntValue is an int4.
+func IntValue(n int64) Value { return Value{kind: KindInt, num: n} }
+
+// TextValue is a varchar or text.
+func TextValue(s string) Value { return Value{kind: KindText, text: s} }
+
+// BytesValue is a bytea.
+func BytesValue(b []byte) Value { return Value{kind: KindBytes, text: string(b)} }
+
+// FloatValue is a float8 without a fixed number of decimals.
+func FloatValue(f float64) Value { return Value{kind: KindFloat, num: int64(math.Float64bits(f))} }
+
+// DecimalValue is a float8 that is kept exactly: unscaled × 10^-scale.
+func DecimalValue(unscaled int64, scale int) Value {
+	return Value{kind: KindDecimal, num: unscaled, scale: uint8(scale)}
+}
+
+// TimeValue is a timestamp, kept to the millisecond.
+func TimeValue(t time.Time) Value { return Value{kind: KindTime, num: t.UnixMilli()} }
+
+// MilliValue is a timestamp given as milliseconds since 1970 in UTC.
+func MilliValue(ms int64) Value { return Value{kind: KindTime, num: ms} }
+
+// DecimalOf rounds a decimal half away from zero to scale decimals. It is false
+// when the result does not fit.
+func DecimalOf(d *apd.Decimal, scale int) (Value, bool) {
+	ctx := apd.Context{Precision: 40, MaxExponent: 1000, MinExponent: -1000, Rounding: apd.RoundHalfUp}
+	var q apd.Decimal
+	if _, err := ctx.Quantize(&q, d, -int32(scale)); err != nil || q.Form != apd.Finite {
+		return Value{}, false
+	}
+	if !q.Coeff.IsInt64() {
+		return Value{}, false
+	}
+	n := q.Coeff.Int64()
+	if q.Negative {
+		n = -n
+	}
+	return DecimalValue(n, scale), true
+}
+
+// Kind returns what the value holds.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsAbsent tells whether the field was not supplied.
+func (v Value) IsAbsent() bool { return v.kind == KindAbsent }
+
+// IsSet tells whether there is a value: neither absent nor null.
+func (v Value) IsSet() bool { return v.kind > KindNull }
+
+// IsEmpty tells whether there is nothing in it: absent, null or "".
+func (v Value) IsEmpty() bool {
+	return v.kind <= KindNull || v.kind == KindText && v.text == ""
+}
+
+// Int returns an int4, a decimal's unscaled number or a timestamp's
+// milliseconds; 0 for other kinds.
+func (v Value) Int() int64 {
+	if v.kind == KindFloat {
+		return 0
+	}
+	return v.num
+}
+
+// Float returns a float8 as a float64.
+func (v Value) Float() float64 {
+	if v.kind == KindDecimal {
+		return float64(v.num) / math.Pow10(int(v.scale))
+	}
+	return math.Float64frombits(uint64(v.num))
+}
+
+// Scale returns how many decimals a decimal keeps.
+func (v Value) Scale() int { return int(v.scale) }
+
+// Decimal returns a float8 as a decimal for exact arithmetic; 0 where unset.
+func (v Value) Decimal() *apd.Decimal {
+	switch v.kind {
+	case KindDecimal:
+		return apd.New(v.num, -int32(v.scale))
+	case KindInt:
+		return apd.New(v.num, 0)
+	case KindFloat:
+		d, err := new(apd.Decimal).SetFloat64(v.Float())
+		if err == nil {
+			return d
+		}
+	}
+	return apd.New(0, 0)
+}
+
+// Text returns a varchar or text, or the bytes of a bytea; "" for other kinds.
+func (v Value) Text() string { return v.text }
+
+// Time returns a timestamp in UTC.
+func (v Value) Time() time.Time { return time.UnixMilli(v.num).UTC() }
+
+// String returns the value as a message shows it: text bare, all else as its
+// JSON text.
+func (v Value) String() string {
+	if v.kind == KindText {
+		return v.text
+	}
+	if v.kind == KindTime {
+		return string(appendTime(nil, v.num))
+	}
+	return string(v.AppendJSON(nil))
+}
+
+// AppendJSON appends the value as the interface answers it. Arrays are written
+// by the record that holds them.
+func (v Value) AppendJSON(dst []byte) []byte {
+	switch v.kind {
+	case KindInt:
+		return strconv.AppendInt(dst, v.num, 10)
+	case KindDecimal:
+		return appendDecimal(dst, v.num, int(v.scale))
+	case KindFloat:
+		return strconv.AppendFloat(dst, v.Float(), 'g', -1, 64)
+	case KindText:
+		return AppendJSONString(dst, v.text)
+	case KindTime:
+		dst = append(dst, '"')
+		dst = appendTime(dst, v.num)
+		return append(dst, '"')
+	case KindBytes:
+		dst = append(dst, '"')
+		dst = base64.StdEncoding.AppendEncode(dst, []byte(v.text))
+		return append(dst, '"')
+	default:
+		return append(dst, "null"...)
+	}
+}
+
+// AppendJSONString appends s as a JSON string; bytes that are no UTF-8 become
+// U+FFFD.
+func AppendJSONString(dst []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x80 || c == '"' || c == '\\' {
+			out, _ := jsontext.AppendQuote(dst, s) // its error tells of the replaced bytes
+			return out
+		}
+	}
+	dst = append(dst, '"')
+	dst = append(dst, s...)
+	return append(dst, '"')
+}
+
+func appendDecimal(dst []byte, unscaled int64, scale int) []byte {
+	if unscaled < 0 {
+		dst = append(dst, '-')
+		unscaled = -unscaled
+	}
+	for scale > 0 && unscaled%10 == 0 {
+		unscaled /= 10
+		scale--
+	}
+	start := len(dst)
+	dst = strconv.AppendInt(dst, unscaled, 10)
+	if scale == 0 {
+		return dst
+	}
+	for len(dst)-start <= scale {
+		dst = append(dst, 0)
+		copy(dst[start+1:], dst[start:])
+		dst[start] = '0'
+	}
+	dst = append(dst, 0)
+	point := len(dst) - 1 - scale
+	copy(dst[point+1:], dst[point:])
+	dst[point] = '.'
+	return dst
+}
+
+// appendTime writes 2026-07-01T10:00:00.000Z.
+func appendTime(dst []byte, ms int64) []byte {
+	t := time.UnixMilli(ms).UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	dst = appendDigits(dst, year, 4)
+	dst = append(dst, '-')
+	dst = appendDigits(dst, int(month), 2)
+	dst = append(dst, '-')
+	dst = appendDigits(dst, day, 2)
+	dst = append(dst, 'T')
+	dst = appendDigits(dst, hour, 2)
+	dst = append(dst, ':')
+	dst = appendDigits(dst, minute, 2)
+	dst = append(dst, ':')
+	dst = appendDigits(dst, second, 2)
+	dst = append(dst, '.')
+	dst = appendDigits(dst, t.Nanosecond()/1e6, 3)
+	return append(dst, 'Z')
+}
+
+func appendDigits(dst []byte, n, width int) []byte {
+	for p := pow10[width-1]; p > 0; p /= 10 {
+		dst = append(dst, byte('0'+n/p%10))
+	}
+	return dst
+}
+
+var pow10 = [...]int{1, 10, 100, 1000}
