@@ -8,7 +8,6 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 
-	"frontdesk/auth"
 	"frontdesk/mapping"
 )
 
@@ -79,6 +78,18 @@ func (c *Client) Model() *mapping.Model { return c.model }
 
 // State names the state of the circuit: closed, half-open or open.
 func (c *Client) State() string { return c.breaker.State().String() }
+
+// Ready tells whether the administration answers. It asks even while the
+// circuit is open.
+func (c *Client) Ready(ctx context.Context) error {
+	p, ok := c.driver.(Pinger)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	return p.Ping(ctx)
+}
 
 // isAnswer tells whether an error is what a working administration says, rather
 // than its failure.

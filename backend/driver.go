@@ -73,6 +73,11 @@ type Prober interface {
 	Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error)
 }
 
+// Pinger is a Driver that can tell whether its administration answers.
+type Pinger interface {
+	Ping(ctx context.Context) error
+}
+
 // Rememberer is a Driver that keeps answers under idempotency keys, in the same
 // transaction as the records they tell of.
 type Rememberer interface {

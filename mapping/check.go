@@ -26,7 +26,7 @@ func (b *Body) checkNew(parent *Field) Violations {
 			v = append(v, Fail(FieldReadonly, Literal(f.Name)))
 		case f.Type == Array && b.supplied[i]:
 			v = append(v, b.checkArray(f)...)
-		case f.Required && f != parent && (!b.supplied[i] || value.kind == KindNull || value.IsEmpty() && value.kind == KindText):
+		case f.Required && !f.Primary && f != parent && (!b.supplied[i] || value.kind == KindNull || value.IsEmpty() && value.kind == KindText):
 			v = append(v, Fail(FieldRequired, Literal(f.Name)))
 		case value.IsSet():
 			v = append(v, b.checkValue(f, value)...)

@@ -82,7 +82,7 @@ func parseText(s string) (Value, bool) {
 }
 
 func parseInt4(s string) (Value, bool) {
-	if s == "" || s[0] == '+' {
+	if !isJSONNumber(s) {
 		return Value{}, false
 	}
 	n, err := strconv.ParseInt(s, 10, 32)
@@ -109,7 +109,8 @@ func parseFloat8(s string, scale int) (Value, bool) {
 	if _, _, err := d.SetString(s); err != nil {
 		return Value{}, false
 	}
-	return DecimalOf(&d, scale)
+	v, ok := DecimalOf(&d, scale)
+	return v, ok && max(v.num, -v.num) < 1e15 // rounding may reach the bound
 }
 
 // maxDecimal bounds what a decimal of each scale may hold, so that it and its
@@ -189,6 +190,9 @@ func parseTimestamp(s string, loc *time.Location) (Value, bool) {
 	case (hasShape(rest, "+00") || hasShape(rest, "-00")) && len(rest) == 3:
 		layout += "Z07"
 	default:
+		return Value{}, false
+	}
+	if rest != "Z" && (rest[1:3] > "23" || rest[len(rest)-2:] > "59") { // time.Parse takes +24:60
 		return Value{}, false
 	}
 	t, err := time.Parse(layout, s)

@@ -91,6 +91,7 @@ func LoadModel(dir string) (*Model, error) {
 		l.link(r)
 	}
 	if len(l.problems) > 0 {
+		l.problems.Sort()
 		return nil, l.problems
 	}
 	for _, r := range l.model.Resources {
@@ -170,8 +171,12 @@ func (l *loader) read(file string, src []byte) {
 		f := &r.Fields[i]
 		f.Index = i
 		f.Since = max(f.Since, r.Since)
-		if r.byName[f.Name] != nil {
-			l.problem(r, fmt.Sprintf("fields[%d].name", i-1), "field %s exists already", f.Name)
+		if earlier := r.byName[f.Name]; earlier != nil {
+			at := i - 1
+			if at >= len(rf.Fields) { // a common field: the file's own is the one too many
+				at = earlier.Index - 1
+			}
+			l.problem(r, fmt.Sprintf("fields[%d].name", at), "field %s exists already", f.Name)
 		}
 		r.byName[f.Name] = f
 	}

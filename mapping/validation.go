@@ -25,7 +25,7 @@ var validations = map[string]validation{
 
 var (
 	vin           = regexp.MustCompile(`^[A-HJ-NPR-Z0-9]{17}$`)
-	dutchPostcode = regexp.MustCompile(`^[1-9][0-9]{3} [A-Z]{2}$`)
+	dutchPostcode = regexp.MustCompile(`^[0-9]{4} [A-Za-z]{2}$`)
 )
 
 // plateOfNoCountry judges a plate as Dutch when the record names no country.

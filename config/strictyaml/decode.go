@@ -39,9 +39,10 @@ func Expand(f func(text string) (string, error)) Option {
 //
 // A section, list or map that is written but left empty counts as empty, a
 // pointer becomes nil, and any other value left empty is a problem. A list or a
-// map replaces what into held before; a section is decoded over it. Where there
-// is a problem, into keeps what it had. The Document is never nil; where src is
-// not YAML at all, it knows no places.
+// map replaces what into held before; a section is decoded over it. A value with
+// a problem leaves what into held there, and an item of a list its zero value, so
+// that later items keep their index. The Document is never nil; where src is not
+// YAML at all, it knows no places.
 func Decode(file string, src []byte, into any, options ...Option) (*Document, Problems) {
 	d := &decoder{doc: &Document{
 		file: file, places: map[string]position{}, broken: map[string]bool{}, written: map[string]string{},
@@ -125,7 +126,8 @@ func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 	return body, true
 }
 
-// parse guards against the parser, which panics on some input that is not YAML.
+// parse guards against a panic of the parser: a file written by hand may hold
+// anything, and reading it anew must not end a program that runs.
 func parse(src []byte) (file *ast.File, err error) {
 	defer func() {
 		if recover() != nil {

@@ -19,8 +19,12 @@ type common struct {
 type colour struct{ name string }
 
 func (c *colour) UnmarshalText(text []byte) error {
-	if string(text) != "red" {
-		return fmt.Errorf("found %s, expected red", text)
+	switch string(text) {
+	case "red":
+	case "":
+		return errors.New("expected a colour, found none")
+	default:
+		return fmt.Errorf("hue: %w", strictyaml.Expected("red"))
 	}
 	c.name = string(text)
 	return nil
@@ -149,6 +153,7 @@ func TestProblems(t *testing.T) {
 		{"duration without unit", "wait: 30", "1:7: wait: found 30, expected a duration such as 30s or 1h30m"},
 		{"duration, long and unprintable", `wait: "` + strings.Repeat("x", 70) + `\n"`, `1:7: wait: found "` + strings.Repeat("x", 60) + `…", expected a duration such as 30s or 1h30m`},
 		{"TextUnmarshaler", "colour: blue", "1:9: colour: found blue, expected red"},
+		{"TextUnmarshaler with a message of its own", `colour: ""`, "1:9: colour: expected a colour, found none"},
 		{"TextUnmarshaler on a list", "colour: [red]", "1:9: colour: found a list, expected text"},
 		{"neither shape", "amount: [5]", "1:9: amount: found a list, expected a number or {value, unit}"},
 		{"inside a shape", "amount: {valu: 5, unit: [kg]}", "1:10: amount.valu: unknown key, did you mean value?\n1:25: amount.unit: found a list, expected text"},
@@ -201,18 +206,31 @@ func TestExpand(t *testing.T) {
 		if strings.Contains(text, "$missing") {
 			return "", errors.New("missing is not set")
 		}
-		return strings.NewReplacer("$number", "12", "$secret", "hush: [").Replace(text), nil
+		return strings.NewReplacer("$number", "12", "$secret", "hush: [", "$empty", "").Replace(text), nil
 	})
-	src := "count: \"$number\"\nlisten: a $secret\nport: $secret\nnote: $missing\nlabels: {$number: x}"
+	src := "count: \"$number\"\nlisten: a $secret\nport: $secret\nnote: $missing\nlabels: {$number: x}\ncolour: $empty\nkeys: [{name: $secret}]"
 	var got sheet
 	_, problems := strictyaml.Decode("a.yaml", []byte(src), &got, expand)
-	want := "a.yaml:3:7: port: found $secret, expected a whole number\na.yaml:4:7: note: missing is not set"
+	want := "a.yaml:3:7: port: found $secret, expected a whole number\na.yaml:4:7: note: missing is not set\n" +
+		"a.yaml:6:9: colour: found \"$empty\", which does not stand for a valid value"
 	if diff := cmp.Diff(want, problems.Error()); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
-	expanded := sheet{Count: 12, Listen: "a hush: [", Labels: map[string]string{"$number": "x"}}
+	expanded := sheet{Count: 12, Listen: "a hush: [", Labels: map[string]string{"$number": "x"}, Keys: []inner{{Name: "hush: ["}}}
 	if diff := cmp.Diff(expanded, got, unexported); diff != "" {
 		t.Errorf("decoded (-want +got):\n%s", diff)
+	}
+}
+
+func TestDocumentWritten(t *testing.T) {
+	expand := strictyaml.Expand(func(text string) (string, error) { return strings.ReplaceAll(text, "$", "x"), nil })
+	var into sheet
+	doc, _ := strictyaml.Decode("a.yaml", []byte("listen: a $\nnote: a"), &into, expand)
+	if text, expanded := doc.Written("listen"); text != "a $" || !expanded {
+		t.Errorf("Written(listen) = %q, %v", text, expanded)
+	}
+	if text, expanded := doc.Written("note"); text != "" || expanded {
+		t.Errorf("Written(note) = %q, %v", text, expanded)
 	}
 }
 

@@ -90,7 +90,7 @@ func (s scalar) explain(err error) error {
 // unfit says what was found in place of what was expected.
 func (s scalar) unfit(expected string) error {
 	shown := Quote(s.written)
-	if plain := strconv.Quote(s.written); !s.quoted && shown == plain && s.written != "" && plain == `"`+s.written+`"` {
+	if !s.quoted && s.written != "" && shown == `"`+s.written+`"` {
 		shown = s.written
 	}
 	return fmt.Errorf("found %s, expected %s", shown, expected)

@@ -1,0 +1,30 @@
+package authtest
+
+import (
+	"sync"
+	"time"
+)
+
+// Clock is a clock that stands still until it is moved. Safe for concurrent use.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock returns a clock that shows the present, so that stores which also
+// look at their own clock agree.
+func NewClock() *Clock { return &Clock{now: time.Now()} }
+
+// Now returns what the clock shows.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the clock on.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}

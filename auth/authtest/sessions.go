@@ -1,0 +1,198 @@
+package authtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+)
+
+// Opener returns an empty store that judges expiry by clock. It closes the store
+// by t.Cleanup.
+type Opener func(t *testing.T, clock func() time.Time) auth.Sessions
+
+// Sessions is the suite that every session store passes.
+func Sessions(t *testing.T, open Opener) {
+	t.Helper()
+	tests := []struct {
+		name string
+		run  func(t *testing.T, s auth.Sessions, clock *Clock)
+	}{
+		{"an unknown token is no session", unknown},
+		{"what was put is got", roundTrip},
+		{"what was put is a copy", copies},
+		{"a session lives until its expiry exactly", expiry},
+		{"an expired session is not put", expiredPut},
+		{"a deleted session is gone", deletion},
+		{"deleting twice is no error", deletionTwice},
+		{"several sessions of one user live at once", several},
+		{"ending a user ends all of its sessions and no other", endUser},
+		{"a login overtaken by the end of its user is refused", overtaken},
+		{"a login after the end of its user is kept", afterEnd},
+		{"it is safe for concurrent use", concurrent},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			clock := NewClock()
+			test.run(t, open(t, clock.Now), clock)
+		})
+	}
+}
+
+// session returns the nth session of a user, issued now.
+func session(clock *Clock, username string, n int) *auth.Session {
+	now := clock.Now()
+	return &auth.Session{
+		Token: sha256.Sum256(fmt.Appendf(nil, "token %s %d", username, n)),
+		Key:   sha256.Sum256([]byte("key")),
+		User: auth.User{
+			ID: 7, Username: username, Email: username + "@example.nl",
+			Client: auth.Client{ID: 3, Name: "Garage Ünal"},
+		},
+		Issued:  now,
+		Expires: now.Add(auth.MaxTTL),
+	}
+}
+
+func put(t *testing.T, s auth.Sessions, put *auth.Session) {
+	t.Helper()
+	require.NoError(t, s.Put(t.Context(), put))
+}
+
+func live(t *testing.T, s auth.Sessions, want *auth.Session) {
+	t.Helper()
+	got, err := s.Get(t.Context(), want.Token)
+	require.NoError(t, err)
+	require.Equal(t, want.User, got.User)
+}
+
+func gone(t *testing.T, s auth.Sessions, token auth.TokenHash) {
+	t.Helper()
+	_, err := s.Get(t.Context(), token)
+	require.ErrorIs(t, err, auth.ErrNoSession)
+}
+
+func unknown(t *testing.T, s auth.Sessions, _ *Clock) {
+	gone(t, s, auth.TokenHash{})
+	gone(t, s, auth.TokenHash{1})
+}
+
+func roundTrip(t *testing.T, s auth.Sessions, clock *Clock) {
+	want := session(clock, "anna", 1)
+	put(t, s, want)
+	got, err := s.Get(t.Context(), want.Token)
+	require.NoError(t, err)
+	require.Equal(t, want.Token, got.Token)
+	require.Equal(t, want.Key, got.Key)
+	require.Equal(t, want.User, got.User)
+	require.WithinDuration(t, want.Issued, got.Issued, 0)
+	require.WithinDuration(t, want.Expires, got.Expires, 0)
+}
+
+func copies(t *testing.T, s auth.Sessions, clock *Clock) {
+	mine := session(clock, "anna", 1)
+	put(t, s, mine)
+	mine.User.Username = "other"
+	got, err := s.Get(t.Context(), mine.Token)
+	require.NoError(t, err)
+	require.Equal(t, "anna", got.User.Username)
+}
+
+func expiry(t *testing.T, s auth.Sessions, clock *Clock) {
+	one := session(clock, "anna", 1)
+	put(t, s, one)
+	clock.Advance(auth.MaxTTL - time.Nanosecond)
+	live(t, s, one)
+	clock.Advance(time.Nanosecond)
+	gone(t, s, one.Token)
+}
+
+func expiredPut(t *testing.T, s auth.Sessions, clock *Clock) {
+	one := session(clock, "anna", 1)
+	clock.Advance(auth.MaxTTL)
+	put(t, s, one)
+	gone(t, s, one.Token)
+}
+
+func deletion(t *testing.T, s auth.Sessions, clock *Clock) {
+	one, two := session(clock, "anna", 1), session(clock, "anna", 2)
+	put(t, s, one)
+	put(t, s, two)
+	require.NoError(t, s.Delete(t.Context(), one.Token))
+	gone(t, s, one.Token)
+	live(t, s, two)
+}
+
+func deletionTwice(t *testing.T, s auth.Sessions, clock *Clock) {
+	one := session(clock, "anna", 1)
+	put(t, s, one)
+	require.NoError(t, s.Delete(t.Context(), one.Token))
+	require.NoError(t, s.Delete(t.Context(), one.Token))
+}
+
+func several(t *testing.T, s auth.Sessions, clock *Clock) {
+	one, two := session(clock, "anna", 1), session(clock, "anna", 2)
+	put(t, s, one)
+	put(t, s, two)
+	live(t, s, one)
+	live(t, s, two)
+}
+
+func endUser(t *testing.T, s auth.Sessions, clock *Clock) {
+	one, two, other := session(clock, "anna", 1), session(clock, "anna", 2), session(clock, "annabel", 1)
+	put(t, s, one)
+	put(t, s, two)
+	put(t, s, other)
+	require.NoError(t, s.EndUser(t.Context(), "anna"))
+	gone(t, s, one.Token)
+	gone(t, s, two.Token)
+	live(t, s, other)
+	require.NoError(t, s.EndUser(t.Context(), "nobody"))
+}
+
+func overtaken(t *testing.T, s auth.Sessions, clock *Clock) {
+	late := session(clock, "anna", 1)
+	clock.Advance(time.Second)
+	require.NoError(t, s.EndUser(t.Context(), "anna"))
+	require.ErrorIs(t, s.Put(t.Context(), late), auth.ErrNoSession)
+	gone(t, s, late.Token)
+}
+
+func afterEnd(t *testing.T, s auth.Sessions, clock *Clock) {
+	require.NoError(t, s.EndUser(t.Context(), "anna"))
+	clock.Advance(time.Second)
+	next := session(clock, "anna", 1)
+	put(t, s, next)
+	live(t, s, next)
+}
+
+func concurrent(t *testing.T, s auth.Sessions, clock *Clock) {
+	var all sync.WaitGroup
+	for user := range 8 {
+		all.Go(func() {
+			ctx, name := context.Background(), fmt.Sprint("user", user)
+			for n := range 25 {
+				one := session(clock, name, n)
+				if err := s.Put(ctx, one); err != nil {
+					t.Errorf("put: %v", err)
+				}
+				if _, err := s.Get(ctx, one.Token); err != nil {
+					t.Errorf("get: %v", err)
+				}
+				if err := s.Delete(ctx, one.Token); err != nil {
+					t.Errorf("delete: %v", err)
+				}
+			}
+			if err := s.EndUser(ctx, name); err != nil {
+				t.Errorf("end user: %v", err)
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,13 @@
+// Package auth knows who is asking: the users of the administration and how
+// they log in, the sessions a login opens, and the api_keys with what each of
+// them may call.
+//
+// It is not for HTTP, which is the gateway's, nor for where users are kept:
+// a backend implements Verifier, and Accounts where it lets passwords be reset.
+// It does not decide which records a user sees either; it only says whose user
+// it is, and the backend's client rules follow from that.
+//
+// Everything secret is kept as a hash: a session by the SHA-256 of its token,
+// an api_key by the SHA-256 of its text, a reset by the SHA-256 of its link's
+// token, a password by argon2id. None of them appears in an error or a log.
+package auth

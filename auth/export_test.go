@@ -1,0 +1,37 @@
+package auth
+
+// MemorySize returns how many sessions and how many marks of ended users are
+// kept, dead ones included.
+func MemorySize(m *Memory) [2]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return [2]int{m.cache.ItemCount(), len(m.ended)}
+}
+
+// ThrottleSize returns how many addresses and how many failures are kept.
+func ThrottleSize(t *Throttle) (addresses, failures int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, o := range t.origins.byName {
+		failures += len(o.failures)
+	}
+	return len(t.origins.byName), failures
+}
+
+// AddressesKept and GuessesPerAddress are the throttle's bounds.
+const (
+	AddressesKept     = addressesKept
+	GuessesPerAddress = guessesPerAddress
+)
+
+// FillHasher takes all places of a hasher, until the returned func.
+func FillHasher(h *Hasher) func() {
+	for range cap(h.slots) {
+		h.slots <- struct{}{}
+	}
+	return func() {
+		for range cap(h.slots) {
+			<-h.slots
+		}
+	}
+}

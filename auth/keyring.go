@@ -1,0 +1,108 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Keyring finds the api_keys of one configuration. It does not change: a new
+// configuration makes a new one, whose token buckets start full.
+type Keyring struct {
+	byHash map[[32]byte]keyEntry
+}
+
+type keyEntry struct {
+	key     *Key
+	expires time.Time // the earlier of the hash's and the key's; zero = never
+}
+
+// NewKeyring returns the keyring of these keys, or every fault found in them.
+// It keeps copies.
+func NewKeyring(keys []Key) (*Keyring, error) {
+	ring := &Keyring{byHash: make(map[[32]byte]keyEntry, len(keys))}
+	names := make(map[string]bool, len(keys))
+	var faults []error
+	for i := range keys {
+		key := copyKey(keys[i])
+		if names[key.Name] {
+			faults = append(faults, fmt.Errorf("auth: api_key %q: name used twice", key.Name))
+		}
+		names[key.Name] = true
+		faults = append(faults, judgeKey(key)...)
+		for _, h := range key.Hashes {
+			if other, ok := ring.byHash[h.Hash]; ok {
+				faults = append(faults, fmt.Errorf("auth: api_key %q: hash already used by %q", key.Name, other.key.Name))
+				continue
+			}
+			ring.byHash[h.Hash] = keyEntry{key: key, expires: earlier(h.Expires, key.Expires)}
+		}
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return ring, nil
+}
+
+// Find returns the key that this api_key text belongs to at now; nil when it
+// does not have the form of a UUID, is unknown or has expired. The text is
+// hashed as given: upper and lower case differ.
+func (r *Keyring) Find(apiKey string, now time.Time) *Key {
+	hash, ok := HashKey(apiKey)
+	if !ok {
+		return nil
+	}
+	return r.ByHash(hash, now)
+}
+
+// ByHash returns the key of a live session's hash at now; nil when that key was
+// removed, rotated out or has expired, so that its sessions end at once. It
+// allocates nothing.
+func (r *Keyring) ByHash(hash [32]byte, now time.Time) *Key {
+	entry, ok := r.byHash[hash]
+	if !ok || (!entry.expires.IsZero() && !now.Before(entry.expires)) {
+		return nil
+	}
+	return entry.key
+}
+
+func copyKey(k Key) *Key {
+	k.Hashes = slices.Clone(k.Hashes)
+	k.Allowed = slices.Clone(k.Allowed)
+	k.Secrets = slices.Clone(k.Secrets)
+	k.bucket = k.Limit.bucket()
+	return &k
+}
+
+func judgeKey(k *Key) []error {
+	var faults []error
+	fault := func(text string) { faults = append(faults, fmt.Errorf("auth: api_key %q: %s", k.Name, text)) }
+	if k.Name == "" {
+		fault("has no name")
+	}
+	if len(k.Hashes) == 0 {
+		fault("has no hash")
+	}
+	if slices.ContainsFunc(k.Hashes, func(h KeyHash) bool { return h.Hash == [32]byte{} }) {
+		fault("has an empty hash")
+	}
+	if k.Limit != (Limit{}) {
+		// The comparison is false for NaN as well.
+		if !(k.Limit.PerSecond > 0) || math.IsInf(k.Limit.PerSecond, 1) {
+			fault("rate per second must be a number above 0")
+		}
+		if k.Limit.Burst < 1 {
+			fault("burst must be 1 or more")
+		}
+	}
+	return faults
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}

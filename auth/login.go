@@ -1,0 +1,128 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/mapping"
+)
+
+// Attempt is one try to log in.
+type Attempt struct {
+	APIKey   string
+	Username string
+	Password string
+	Address  string // where it comes from: an IP address without port
+}
+
+// Format hides an attempt from every verb of fmt.
+func (Attempt) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "attempt(hidden)") }
+
+// LoginConfig is what a Login is made of. All of it is required.
+type LoginConfig struct {
+	Verifier Verifier
+	Sessions Sessions
+	Keys     func() *Keyring // the current one, asked on every attempt
+	Throttle *Throttle
+	TTL      time.Duration // more than 0, at most MaxTTL
+	Vendor   string        // named to external users
+	Clock    func() time.Time
+	Random   io.Reader // cryptographically secure
+	Log      *zap.Logger
+}
+
+// Login turns credentials into sessions (interface: GET /authenticate). It keeps
+// nothing itself: a new configuration may make a new one around the same
+// Throttle and Sessions. Safe for concurrent use.
+type Login struct {
+	config LoginConfig
+}
+
+// NewLogin returns a Login, or an error when the sessions' lifetime is out of
+// bounds.
+func NewLogin(c LoginConfig) (*Login, error) {
+	if c.TTL <= 0 || c.TTL > MaxTTL {
+		return nil, fmt.Errorf("auth: session lifetime %v: must be more than 0 and at most %v", c.TTL, MaxTTL)
+	}
+	return &Login{config: c}, nil
+}
+
+// Authenticate returns a new token and its session. What a client did wrong
+// comes as an error of mapping: TooManyRequests, before the password is looked
+// at; CredentialsInvalid, alike for a wrong api_key, username and password; and
+// for right ones ExternalUser, EmailMissing and EmailInvalid. Any other error is
+// a failure and does not count against anyone.
+func (l *Login) Authenticate(ctx context.Context, a Attempt) (string, Session, error) {
+	guess, err := l.config.Throttle.Begin(ctx, a.Username, a.Address)
+	if err != nil {
+		l.noteRefusal(a, err)
+		return "", Session{}, err
+	}
+	defer guess.Abandon()
+
+	began := l.config.Clock()
+	key := l.config.Keys().Find(a.APIKey, began)
+	// Without a key as well: the answer must take as long.
+	user, err := l.config.Verifier.Verify(ctx, Credentials{Username: a.Username, Password: a.Password})
+	switch {
+	case err != nil && !errors.Is(err, ErrCredentials):
+		return "", Session{}, fmt.Errorf("auth: verify credentials: %w", err)
+	case err != nil || key == nil || user.Blocked:
+		err = guess.Wrong(ctx)
+		l.noteRefusal(a, err)
+		return "", Session{}, err
+	}
+	guess.Right()
+	if err := l.admit(user); err != nil {
+		return "", Session{}, err
+	}
+	return l.open(ctx, a, user, began)
+}
+
+// admit judges a user who has proved who it is.
+func (l *Login) admit(user User) error {
+	switch {
+	case user.External:
+		return mapping.Fail(mapping.ExternalUser, l.config.Vendor)
+	case strings.TrimSpace(user.Email) == "":
+		return mapping.Fail(mapping.EmailMissing, user.Username)
+	case !mapping.IsEmail(user.Email):
+		return mapping.Fail(mapping.EmailInvalid, user.Email)
+	}
+	return nil
+}
+
+func (l *Login) open(ctx context.Context, a Attempt, user User, began time.Time) (string, Session, error) {
+	text, hash, err := newToken(l.config.Random)
+	if err != nil {
+		return "", Session{}, err
+	}
+	// Found above, so it has the form.
+	key, _ := HashKey(a.APIKey)
+	s := Session{Token: hash, Key: key, User: user, Issued: began, Expires: began.Add(l.config.TTL)}
+	err = l.config.Sessions.Put(ctx, &s)
+	if errors.Is(err, ErrNoSession) {
+		// The password was changed while it was being verified.
+		return "", Session{}, mapping.Fail(mapping.CredentialsInvalid)
+	}
+	if err != nil {
+		return "", Session{}, fmt.Errorf("auth: keep session: %w", err)
+	}
+	return text, s, nil
+}
+
+// noteRefusal tells the operator who is guessing. Not the username: people type
+// their password there.
+func (l *Login) noteRefusal(a Attempt, err error) {
+	if mapping.Is(err, mapping.TooManyRequests) {
+		l.config.Log.Warn("login refused: too many wrong credentials", zap.String("address", a.Address))
+	} else if mapping.Is(err, mapping.CredentialsInvalid) {
+		l.config.Log.Info("login refused: wrong credentials", zap.String("address", a.Address))
+	}
+}

@@ -1,0 +1,190 @@
+package auth
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// account is a digest of a username, of one size whatever was sent. Usernames
+// that differ in case only share one, as a backend may not tell them apart.
+type account [16]byte
+
+func accountOf(username string) account {
+	sum := sha256.Sum256([]byte(strings.ToLower(username)))
+	return account(sum[:16])
+}
+
+// originName returns what counts as one address: an IPv4 address, or the /64 of
+// an IPv6 address, as one connection commonly has all of that.
+func originName(address string) string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		digest := accountOf(address)
+		return string(digest[:])
+	}
+	ip = ip.Unmap().WithZone("")
+	if ip.Is4() {
+		return ip.String()
+	}
+	return netip.PrefixFrom(ip, 64).Masked().String()
+}
+
+// origin is what is known of one address.
+type origin struct {
+	name     string
+	failures []failure // oldest first
+	guesses  []account // under way
+	settled  chan struct{}
+	place    *list.Element
+}
+
+type failure struct {
+	who account
+	at  int64 // Unix nanoseconds: half the size of a time.Time and more
+}
+
+func (o *origin) failed(who account) int {
+	n := 0
+	for i := range o.failures {
+		if o.failures[i].who == who {
+			n++
+		}
+	}
+	return n
+}
+
+func (o *origin) underWay(who account) int {
+	n := 0
+	for _, g := range o.guesses {
+		if g == who {
+			n++
+		}
+	}
+	return n
+}
+
+// refusedFor returns how long until who may try again from here; 0 = now.
+func (o *origin) refusedFor(who account, now time.Time) time.Duration {
+	return max(
+		refusal(len(o.failures), guessesPerAddress, now, o.nth),
+		refusal(o.failed(who), guessesPerUser, now, func(n int) failure { return o.nthOf(who, n) }),
+	)
+}
+
+// refusal tells when enough of the failures are old for their number to be below
+// the bound again.
+func refusal(failures, bound int, now time.Time, nth func(int) failure) time.Duration {
+	if failures < bound {
+		return 0
+	}
+	freed := time.Unix(0, nth(failures-bound).at).Add(guessWindow)
+	return max(freed.Sub(now), time.Nanosecond)
+}
+
+func (o *origin) nth(n int) failure { return o.failures[n] }
+
+func (o *origin) nthOf(who account, n int) failure {
+	for _, f := range o.failures {
+		if f.who != who {
+			continue
+		}
+		if n == 0 {
+			return f
+		}
+		n--
+	}
+	return failure{}
+}
+
+func (o *origin) fail(who account, now time.Time) {
+	o.failures = append(o.failures, failure{who: who, at: now.UnixNano()})
+}
+
+func (o *origin) pardon(who account) {
+	o.failures = slices.DeleteFunc(o.failures, func(f failure) bool { return f.who == who })
+}
+
+func (o *origin) forget(until time.Time) {
+	oldest := until.UnixNano()
+	o.failures = slices.DeleteFunc(o.failures, func(f failure) bool { return f.at <= oldest })
+}
+
+// land takes a guess out of those under way, and wakes who waits for one.
+func (o *origin) land(who account) {
+	if i := slices.Index(o.guesses, who); i >= 0 {
+		o.guesses = slices.Delete(o.guesses, i, i+1)
+	}
+	if o.settled != nil {
+		close(o.settled)
+		o.settled = nil
+	}
+}
+
+func (o *origin) whenSettled() <-chan struct{} {
+	if o.settled == nil {
+		o.settled = make(chan struct{})
+	}
+	return o.settled
+}
+
+// originTable holds the addresses that failed or have a guess under way, those
+// that failed last in front.
+type originTable struct {
+	most   int
+	byName map[string]*origin
+	recent *list.List
+}
+
+func newOriginTable(most int) originTable {
+	return originTable{most: most, byName: make(map[string]*origin), recent: list.New()}
+}
+
+// find returns the origin of that name without the failures up to then; a new
+// one where there is none.
+func (t *originTable) find(name string, until time.Time) *origin {
+	if o, ok := t.byName[name]; ok {
+		o.forget(until)
+		return o
+	}
+	t.makeRoom()
+	o := &origin{name: name}
+	o.place = t.recent.PushFront(o)
+	t.byName[name] = o
+	return o
+}
+
+// settle keeps what a guess left behind, or lets go of an origin with nothing
+// against it.
+func (t *originTable) settle(o *origin) {
+	if len(o.failures) > 0 {
+		t.recent.MoveToFront(o.place)
+		return
+	}
+	if len(o.guesses) == 0 {
+		t.remove(o)
+	}
+}
+
+// makeRoom forgets the address that failed longest ago. One with a guess under
+// way is passed over, or its failure would be lost; the number of those is
+// bounded by the server's connections.
+func (t *originTable) makeRoom() {
+	if len(t.byName) < t.most {
+		return
+	}
+	for e := t.recent.Back(); e != nil; e = e.Prev() {
+		if o := e.Value.(*origin); len(o.guesses) == 0 {
+			t.remove(o)
+			return
+		}
+	}
+}
+
+func (t *originTable) remove(o *origin) {
+	t.recent.Remove(o.place)
+	delete(t.byName, o.name)
+}

@@ -1,0 +1,208 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/mapping"
+)
+
+// ErrWeakPassword says that a new password is shorter than MinPassword or longer
+// than MaxPassword.
+var ErrWeakPassword = errors.New("auth: password must be 8 to 1024 bytes")
+
+// MinPassword is the shortest password, in bytes, that may be set.
+const MinPassword = 8
+
+const (
+	resetLifetime   = time.Hour
+	resetsPerUser   = 3 // mails within resetLifetime
+	resetQueue      = 64
+	resetRetryAfter = 30 * time.Second
+	resetStepLimit  = 30 * time.Second // to look up, keep and mail one; to set one password
+	resetTokenSize  = 32               // bytes
+)
+
+// ResetsConfig is what Resets are made of. All of it is required.
+type ResetsConfig struct {
+	Accounts Accounts
+	Hasher   *Hasher
+	Sessions Sessions
+	Mailer   Mailer
+	Base     string // where the interface is served, such as https://api.example.nl/webservice_v2
+	Clock    func() time.Time
+	Random   io.Reader // cryptographically secure
+	Log      *zap.Logger
+}
+
+// Resets lets users who forgot their password set a new one by a link in a mail.
+// Safe for concurrent use; the caller closes it.
+type Resets struct {
+	config   ResetsConfig
+	requests chan string
+	quota    *mailQuota // the worker's own
+
+	ctx  context.Context // the worker's, ended by Close
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// NewResets returns Resets with its worker running, or an error when Base is no
+// http or https URL.
+func NewResets(c ResetsConfig) (*Resets, error) {
+	u, err := url.Parse(c.Base)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("auth: base of reset links %q: must be an absolute http or https URL without query", c.Base)
+	}
+	c.Base = strings.TrimRight(c.Base, "/")
+	r := &Resets{
+		config:   c,
+		requests: make(chan string, resetQueue),
+		quota:    newMailQuota(resetsPerUser, resetLifetime),
+		done:     make(chan struct{}),
+	}
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	go r.work()
+	return r, nil
+}
+
+// Close stops the worker, waits for it, and drops what it had not begun.
+func (r *Resets) Close() error {
+	r.stop()
+	<-r.done
+	return nil
+}
+
+// Request asks for a reset of the user's password. It only takes note: whether
+// there is such a user is found out afterwards, so that neither the answer nor
+// its time tells. Its one error of mapping is TooManyRequests, when more are
+// waiting than can be kept.
+func (r *Resets) Request(ctx context.Context, username string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case r.requests <- username:
+		return nil
+	default:
+		e := mapping.Fail(mapping.TooManyRequests)
+		e.RetryAfter = resetRetryAfter
+		return e
+	}
+}
+
+// Complete sets a new password by the token of a link, and ends the user's
+// sessions. ErrWeakPassword leaves the link usable; ErrUnknownReset means that
+// it is not, or no longer. Any other error is a failure.
+func (r *Resets) Complete(ctx context.Context, token, newPassword string) error {
+	if len(newPassword) < MinPassword || len(newPassword) > MaxPassword {
+		return ErrWeakPassword
+	}
+	if len(token) != base64.RawURLEncoding.EncodedLen(resetTokenSize) {
+		return ErrUnknownReset
+	}
+	username, err := r.config.Accounts.TakeReset(ctx, sha256.Sum256([]byte(token)), r.config.Clock())
+	if err != nil {
+		return fmt.Errorf("auth: take reset: %w", err)
+	}
+	// The link is spent now: who closes the browser has a new password all the
+	// same.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resetStepLimit)
+	defer cancel()
+	user, err := r.config.Accounts.FindUser(ctx, username)
+	if errors.Is(err, ErrUnknownUser) || (err == nil && !mayReset(user)) {
+		return ErrUnknownReset
+	}
+	if err != nil {
+		return fmt.Errorf("auth: find user: %w", err)
+	}
+	return r.replace(ctx, user, newPassword)
+}
+
+func (r *Resets) replace(ctx context.Context, user User, newPassword string) error {
+	encoded, err := r.config.Hasher.Hash(ctx, newPassword)
+	if err != nil {
+		return err
+	}
+	if err := r.config.Accounts.SetPassword(ctx, user.Username, encoded); err != nil {
+		return fmt.Errorf("auth: set password: %w", err)
+	}
+	// After the password, never before: a login in between would survive.
+	if err := r.config.Sessions.EndUser(ctx, user.Username); err != nil {
+		return fmt.Errorf("auth: end sessions: %w", err)
+	}
+	return nil
+}
+
+func (r *Resets) work() {
+	defer close(r.done)
+	for {
+		// Asked first: select picks at random when both are ready.
+		if r.ctx.Err() != nil {
+			return
+		}
+		select {
+		case username := <-r.requests:
+			if err := r.serve(username); err != nil {
+				// Not the username: people type their password there.
+				r.config.Log.Error("password reset was not mailed", zap.Error(err))
+			}
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
+// serve mails a link to the user, where there is one that may have it.
+func (r *Resets) serve(username string) error {
+	ctx, cancel := context.WithTimeout(r.ctx, resetStepLimit)
+	defer cancel()
+	user, err := r.config.Accounts.FindUser(ctx, username)
+	if errors.Is(err, ErrUnknownUser) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("find user: %w", err)
+	}
+	// Counted for users that exist only, so unknown names take no memory, and
+	// only once mailed, so an outage of the mail server uses up nothing.
+	if !mayReset(user) || r.quota.spent(user.Username, r.config.Clock()) {
+		return nil
+	}
+	token, err := r.keep(ctx, user)
+	if err != nil {
+		return err
+	}
+	if err := r.config.Mailer.Send(ctx, r.letter(user, token)); err != nil {
+		return err
+	}
+	r.quota.spend(user.Username, r.config.Clock())
+	return nil
+}
+
+func (r *Resets) keep(ctx context.Context, user User) (token string, err error) {
+	var bits [resetTokenSize]byte
+	if _, err := io.ReadFull(r.config.Random, bits[:]); err != nil {
+		return "", fmt.Errorf("random bits: %w", err)
+	}
+	token = base64.RawURLEncoding.EncodeToString(bits[:])
+	err = r.config.Accounts.KeepReset(ctx, sha256.Sum256([]byte(token)), user.Username, r.config.Clock().Add(resetLifetime))
+	if err != nil {
+		return "", fmt.Errorf("keep reset: %w", err)
+	}
+	return token, nil
+}
+
+// mayReset tells whether a new password would let this user log in here. An
+// external user's password belongs to another application.
+func mayReset(u User) bool { return !u.Blocked && !u.External && mapping.IsEmail(u.Email) }

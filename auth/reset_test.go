@@ -1,0 +1,213 @@
+package auth_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"frontdesk/auth"
+	"frontdesk/auth/authtest"
+	"frontdesk/mapping"
+)
+
+// postbox hands each mail to the test; fail, when it is set, comes back instead.
+type postbox struct {
+	mails chan auth.Mail
+	mu    sync.Mutex
+	fail  error
+}
+
+func (p *postbox) Send(ctx context.Context, m auth.Mail) error {
+	p.mu.Lock()
+	fail := p.fail
+	p.mu.Unlock()
+	select {
+	case p.mails <- m:
+		return fail
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *postbox) failWith(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fail = err
+}
+
+type resetDesk struct {
+	*auth.Resets
+	accounts *accounts
+	sessions auth.Sessions
+	clock    *authtest.Clock
+	post     *postbox
+	logs     *observer.ObservedLogs
+}
+
+func newResetDesk(t *testing.T) *resetDesk {
+	t.Helper()
+	d := &resetDesk{accounts: newAccounts(), clock: authtest.NewClock(), post: &postbox{mails: make(chan auth.Mail)}}
+	require.NoError(t, d.accounts.enroll(t.Context()))
+	memory := auth.NewMemory(d.clock.Now)
+	d.sessions = memory
+	core, logs := observer.New(zap.DebugLevel)
+	d.logs = logs
+	resets, err := auth.NewResets(auth.ResetsConfig{
+		Accounts: d.accounts,
+		Hasher:   d.accounts.hasher,
+		Sessions: memory,
+		Mailer:   d.post,
+		Base:     "https://api.example.nl/webservice_v2/",
+		Clock:    d.clock.Now,
+		Random:   rand.Reader,
+		Log:      zap.New(core),
+	})
+	require.NoError(t, err)
+	d.Resets = resets
+	t.Cleanup(func() {
+		require.NoError(t, resets.Close())
+		require.NoError(t, memory.Close())
+	})
+	return d
+}
+
+// mailed asks for a reset and returns the token of the mail that comes.
+func (d *resetDesk) mailed(t *testing.T, username string) string {
+	t.Helper()
+	require.NoError(t, d.Request(t.Context(), username))
+	m := <-d.post.mails
+	require.Equal(t, username+"@example.nl", m.To)
+	found := regexp.MustCompile(`https://api\.example\.nl/webservice_v2/authenticate/resetpassword\?reset=([A-Za-z0-9_-]{43})\n`).
+		FindAllStringSubmatch(m.Text, -1)
+	require.Len(t, found, 2, m.Text)
+	require.Equal(t, found[0][1], found[1][1])
+	return found[0][1]
+}
+
+func (d *resetDesk) accepts(t *testing.T, password string) bool {
+	t.Helper()
+	_, err := d.accounts.Verify(t.Context(), auth.Credentials{Username: "anna", Password: password})
+	if err != nil {
+		require.ErrorIs(t, err, auth.ErrCredentials)
+	}
+	return err == nil
+}
+
+func TestResetSetsANewPasswordOnce(t *testing.T) {
+	d := newResetDesk(t)
+	now := d.clock.Now()
+	s := &auth.Session{Token: auth.TokenHash{1}, User: auth.User{Username: "anna"}, Issued: now, Expires: now.Add(auth.MaxTTL)}
+	require.NoError(t, d.sessions.Put(t.Context(), s))
+	older, token := d.mailed(t, "anna"), d.mailed(t, "anna")
+
+	require.ErrorIs(t, d.Complete(t.Context(), token, "short77"), auth.ErrWeakPassword)
+	require.ErrorIs(t, d.Complete(t.Context(), token, strings.Repeat("x", 1025)), auth.ErrWeakPassword)
+	require.True(t, d.accepts(t, "anna"), "nothing has changed yet")
+
+	require.NoError(t, d.Complete(t.Context(), token, "new password"))
+	require.False(t, d.accepts(t, "anna"))
+	require.True(t, d.accepts(t, "new password"))
+	_, err := d.sessions.Get(t.Context(), s.Token)
+	require.ErrorIs(t, err, auth.ErrNoSession)
+
+	require.ErrorIs(t, d.Complete(t.Context(), token, "another password"), auth.ErrUnknownReset)
+	require.ErrorIs(t, d.Complete(t.Context(), older, "another password"), auth.ErrUnknownReset)
+	require.True(t, d.accepts(t, "new password"))
+}
+
+func TestResetIsFinishedForWhoLeaves(t *testing.T) {
+	d := newResetDesk(t)
+	token := d.mailed(t, "anna")
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	require.NoError(t, d.Complete(ctx, token, "new password"))
+	require.True(t, d.accepts(t, "new password"))
+}
+
+func TestResetRefusesTokens(t *testing.T) {
+	d := newResetDesk(t)
+	token := d.mailed(t, "anna")
+	for _, bad := range []string{"", token[1:], token + "x", strings.Repeat("A", 43)} {
+		require.ErrorIs(t, d.Complete(t.Context(), bad, "new password"), auth.ErrUnknownReset, bad)
+	}
+	d.clock.Advance(time.Hour)
+	require.ErrorIs(t, d.Complete(t.Context(), token, "new password"), auth.ErrUnknownReset)
+
+	token = d.mailed(t, "anna")
+	u := d.accounts.users["anna"]
+	u.Blocked = true
+	d.accounts.users["anna"] = u
+	require.ErrorIs(t, d.Complete(t.Context(), token, "new password"), auth.ErrUnknownReset)
+}
+
+// Requests are served in order, so anna's mail proves that the ones before it
+// brought none: an unexpected mail would come first, to another address.
+func TestResetMailsOnlyWhoMayHaveIt(t *testing.T) {
+	d := newResetDesk(t)
+	for _, username := range []string{"nobody", "", "blocked", "external", "noemail", "bademail"} {
+		require.NoError(t, d.Request(t.Context(), username))
+	}
+	d.mailed(t, "anna")
+	require.Zero(t, d.logs.Len())
+}
+
+func TestResetBoundsMailsPerUser(t *testing.T) {
+	d := newResetDesk(t)
+	for range 3 {
+		d.mailed(t, "anna")
+	}
+	require.NoError(t, d.Request(t.Context(), "anna"), "silently")
+	d.mailed(t, "bert") // served after it, so the fourth brought no mail
+	require.Len(t, d.accounts.resets, 4)
+}
+
+func TestResetQuotaComesBack(t *testing.T) {
+	d := newResetDesk(t)
+	for range 3 {
+		d.mailed(t, "anna")
+	}
+	d.clock.Advance(time.Hour)
+	d.mailed(t, "anna")
+}
+
+func TestResetFailureIsLoggedAndCostsNothing(t *testing.T) {
+	d := newResetDesk(t)
+	d.post.failWith(errors.New("mail server is down"))
+	for range 5 {
+		d.mailed(t, "anna")
+	}
+	d.post.failWith(nil)
+	d.mailed(t, "anna")
+	require.Equal(t, 5, d.logs.FilterMessage("password reset was not mailed").Len())
+	for _, entry := range d.logs.All() {
+		require.NotContains(t, entry.ContextMap()["error"], "anna")
+	}
+}
+
+func TestResetRefusesMoreThanItCanKeep(t *testing.T) {
+	d := newResetDesk(t)
+	var err error
+	for range 100 { // nobody empties the postbox
+		if err = d.Request(t.Context(), "anna"); err != nil {
+			break
+		}
+	}
+	require.Equal(t, mapping.TooManyRequests, reason(t, err))
+	require.Equal(t, err, d.Request(t.Context(), "nobody"), "alike for whoever is not there")
+}
+
+func TestNewResetsJudgesTheBase(t *testing.T) {
+	for _, base := range []string{"", "/webservice_v2", "ftp://example.nl", "https://example.nl/?a=b", "https://u:p@example.nl", "https://"} {
+		_, err := auth.NewResets(auth.ResetsConfig{Base: base})
+		require.Error(t, err, base)
+	}
+}

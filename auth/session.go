@@ -1,0 +1,52 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrNoSession says that a token stands for no live session: it was never
+// issued, has expired or was ended.
+var ErrNoSession = errors.New("auth: no such session")
+
+// MaxTTL is the longest a session may live, counted from its issue.
+const MaxTTL = 30 * time.Minute
+
+// Session is one login: a user of a client, by way of an api_key. A Session
+// that a store returned is shared and must not be changed.
+type Session struct {
+	Token TokenHash
+	Key   [32]byte // SHA-256 of the api_key it was issued under
+	User  User
+
+	// Issued is when the login began, not when it ended: a store tells by it
+	// whether the password was still the one that was verified.
+	Issued  time.Time
+	Expires time.Time
+}
+
+// Live tells whether the session is still valid at now: up to Expires, not at
+// it.
+func (s *Session) Live(now time.Time) bool { return now.Before(s.Expires) }
+
+// Sessions keeps sessions. All methods are safe for concurrent use. An error
+// other than ErrNoSession is a failure of the store and is answered as one: a
+// store that is down must not look like a token that is wrong.
+type Sessions interface {
+	// Put keeps a copy of the session until it expires. It returns
+	// ErrNoSession, and keeps nothing, when the user's sessions were ended
+	// after s.Issued: the login was overtaken by a new password.
+	Put(ctx context.Context, s *Session) error
+
+	// Get returns the session, or ErrNoSession when it is unknown, expired or
+	// ended. Expiry is judged on every call by the store's clock.
+	Get(ctx context.Context, token TokenHash) (*Session, error)
+
+	// Delete ends one session. One that is not there is no error.
+	Delete(ctx context.Context, token TokenHash) error
+
+	// EndUser ends all sessions of the user of exactly this name, also those
+	// issued before now whose Put is still to come.
+	EndUser(ctx context.Context, username string) error
+}

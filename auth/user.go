@@ -1,0 +1,79 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+var (
+	// ErrCredentials says that no user may log in with these credentials. It
+	// does not say why, and nothing else about the answer may.
+	ErrCredentials = errors.New("auth: wrong credentials")
+
+	// ErrUnknownUser says that there is no user of that name.
+	ErrUnknownUser = errors.New("auth: unknown user")
+
+	// ErrUnknownReset says that a reset token was never given out, was used
+	// before or is no longer valid.
+	ErrUnknownReset = errors.New("auth: unknown reset token")
+)
+
+// User is someone who may log in on behalf of a client.
+type User struct {
+	ID       int64
+	Username string
+	Email    string // "" where none is known; not judged
+	Client   Client
+	External bool // has a login, but not for this interface
+	Blocked  bool
+}
+
+// Credentials are what a user proves itself with.
+type Credentials struct {
+	Username string
+	Password string
+}
+
+// Format hides credentials from every verb of fmt, so that no error text or log
+// line shows them by accident.
+func (Credentials) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "credentials(hidden)") }
+
+// Verifier judges credentials. Backends implement it.
+type Verifier interface {
+	// Verify returns the user these credentials belong to. It returns
+	// ErrCredentials for an unknown user, a blocked user and a wrong password,
+	// and takes the same time for each: Hasher.Verify with an empty hash spends
+	// it where there is no user. Any other error is a failure of the backend
+	// and is answered as one, never as "not authorized". External users and
+	// those without an e-mail address are returned like any other; Login judges
+	// them. Safe for concurrent use; it honours ctx.
+	Verify(ctx context.Context, c Credentials) (User, error)
+}
+
+// Accounts is a Verifier that also keeps passwords and their resets. All its
+// methods are safe for concurrent use and honour ctx.
+type Accounts interface {
+	Verifier
+
+	// FindUser returns the user of that name, blocked or not, or
+	// ErrUnknownUser.
+	FindUser(ctx context.Context, username string) (User, error)
+
+	// SetPassword replaces the user's password hash, as Hasher.Hash encodes
+	// it. ErrUnknownUser when there is no such user.
+	SetPassword(ctx context.Context, username, encodedHash string) error
+
+	// KeepReset keeps a reset of the user's password, found by the SHA-256 of
+	// its token, until expires. Several may be open for one user.
+	KeepReset(ctx context.Context, tokenHash [32]byte, username string, expires time.Time) error
+
+	// TakeReset returns whose password the reset is for, and deletes it with
+	// every other open reset of that user, so that a link works once and older
+	// mails are worth nothing afterwards. Of two calls at the same time one
+	// gets it. ErrUnknownReset when there is none, or when now is not before
+	// its expires.
+	TakeReset(ctx context.Context, tokenHash [32]byte, now time.Time) (username string, err error)
+}

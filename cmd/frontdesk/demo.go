@@ -1,0 +1,125 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+
+	"go.uber.org/zap/zapcore"
+
+	"frontdesk/config"
+)
+
+// The api_keys of the demo, known to everybody and good for nothing else.
+const (
+	demoFullKey   = "11111111-1111-4111-8111-111111111111"
+	demoOrdersKey = "22222222-2222-4222-8222-222222222222"
+)
+
+type demoCommand struct {
+	Listen  string `default:"127.0.0.1:8080" help:"Where to serve; a loopback address."`
+	Ops     string `default:"127.0.0.1:9090" help:"Where health is told; a loopback address."`
+	Data    string `default:"frontdesk-demo" placeholder:"DIR" help:"Folder of the demo's database, made when it is not there."`
+	Records int    `default:"250" help:"How many sample orders, when the folder is made."`
+}
+
+// Run serves the sample data until it is told to stop.
+func (d demoCommand) Run(p program) error {
+	for flag, address := range map[string]string{"--listen": d.Listen, "--ops": d.Ops} {
+		if err := onLoopback(flag, address); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(d.Data, 0o700); err != nil {
+		return err
+	}
+	if err := seed(p, d.Data, d.Records); err != nil {
+		return err
+	}
+	c, err := d.config()
+	if err != nil {
+		return err
+	}
+	logFile, err := openLog(filepath.Join(d.Data, "frontdesk.log"))
+	if err != nil {
+		return err
+	}
+	defer logFile.Close()
+	log, stop, err := newLogger(c.Log, zapcore.Lock(logFile))
+	if err != nil {
+		return err
+	}
+	defer stop()
+	h, err := build(p, c, "demo", log)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	err = h.serve(p.ctx, func(baseURL string) { d.welcome(p, baseURL) })
+	if err == nil {
+		fmt.Fprintln(p.stdout, "stopped; the data stays in", d.Data)
+	}
+	return err
+}
+
+// config is that of the demo: everything embedded, in one folder.
+func (d demoCommand) config() (*config.Config, error) {
+	c := config.Default()
+	c.Server.Listen, c.Ops.Listen = d.Listen, d.Ops
+	c.Server.Vendor = "Demo"
+	c.Backend.DSN = config.Secret("sqlite:" + filepath.Join(d.Data, databaseFile))
+	c.Mail.Folder = filepath.Join(d.Data, "mail")
+	for _, key := range []struct {
+		name, key string
+		allow     []string
+	}{
+		{"demo-full", demoFullKey, []string{"* /*"}},
+		{"demo-orders", demoOrdersKey, []string{"GET /order", "GET /orderline", "GET /model/*"}},
+	} {
+		k := config.Key{Name: key.name, Hashes: []config.KeyHash{{Hash: sha256.Sum256([]byte(key.key))}}}
+		for _, text := range key.allow {
+			rule, err := config.ParseRule(text)
+			if err != nil {
+				return nil, err
+			}
+			k.Allow = append(k.Allow, rule)
+		}
+		c.APIKeys = append(c.APIKeys, k)
+	}
+	return c, nil
+}
+
+// welcome tells how to use the demo. Its last line says that it serves.
+func (d demoCommand) welcome(p program, baseURL string) {
+	fmt.Fprintf(p.stdout, `frontdesk demo: a small garage with sample data in %[2]s (log: %[2]s/frontdesk.log)
+
+api_key  %[3]s  demo-full: everything
+api_key  %[4]s  demo-orders: GET /order, GET /orderline, GET /model/*
+login    demo, other (two clients), external, noemail, bademail; the password is the username
+
+Log in, list vehicles, create an order:
+
+TOKEN=$(curl -s '%[1]s/authenticate?api_key=%[3]s&organization_name=&username=demo&password=demo' | cut -d'"' -f4)
+curl -s -H "token: $TOKEN" '%[1]s/vehicle?page_size=2'
+curl -s -H "token: $TOKEN" -d '{"contact_id":1,"kind":"workshop","order_status":"open","order_date":"2026-07-01"}' '%[1]s/order'
+
+Ctrl-C stops it.
+ready: %[1]s/
+`, baseURL, d.Data, demoFullKey, demoOrdersKey)
+}
+
+// onLoopback keeps the demo, whose keys and passwords everybody knows, to this
+// machine.
+func onLoopback(flag, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%s %s: expected a loopback address and a port, such as 127.0.0.1:8080", flag, address)
+	}
+	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
+		return fmt.Errorf("%s %s: the demo's keys and passwords are public, so it serves on a loopback address only, such as 127.0.0.1:8080", flag, address)
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/reference"
+	"frontdesk/config"
+	"frontdesk/gateway"
+	"frontdesk/mapping"
+)
+
+// wrapDriver lets a test put a driver of its own around the real one.
+type wrapDriver func(backend.Driver) backend.Driver
+
+// house is a running frontdesk: every part, wired top to bottom.
+type house struct {
+	config   *config.Config
+	log      *zap.Logger
+	store    *reference.Store
+	client   *backend.Client
+	server   *gateway.Server
+	listener net.Listener
+	ops      *http.Server // nil where there is none
+	opsAt    net.Listener
+	releases []func() error
+}
+
+// build opens everything and listens, but serves nothing yet. Whatever was
+// opened is closed again when something fails.
+func build(p program, c *config.Config, environment string, log *zap.Logger) (h *house, err error) {
+	h = &house{config: c, log: log}
+	defer func() {
+		if err != nil {
+			h.close()
+			h = nil
+		}
+	}()
+	model, err := mapping.LoadModel(c.Model.Dir)
+	if err != nil {
+		return h, err
+	}
+	hasher := auth.NewHasher()
+	h.store, err = reference.Open(p.ctx, reference.Options{
+		DSN: string(c.Backend.DSN), Model: model, Hasher: hasher, Now: time.Now, Readers: c.Backend.Readers, Log: log,
+	})
+	if err != nil {
+		return h, fmt.Errorf("open the administration: %w", err)
+	}
+	h.onClose(h.store.Close)
+	driver := backend.Driver(h.store)
+	if p.wrap != nil {
+		driver = p.wrap(driver)
+	}
+	h.client, err = backend.NewClient(driver, model, backend.Options{
+		Timeout: c.Backend.Timeout,
+		OnState: func(from, to string) { log.Warn("circuit breaker", zap.String("from", from), zap.String("to", to)) },
+	})
+	if err != nil {
+		return h, err
+	}
+	if h.listener, err = net.Listen("tcp", c.Server.Listen); err != nil {
+		return h, err
+	}
+	h.onClose(h.listener.Close)
+	c.Server.Listen = h.listener.Addr().String() // which is known only now where the port was 0
+	if err := h.wire(model, hasher, environment); err != nil {
+		return h, err
+	}
+	return h, h.listenOps()
+}
+
+// wire makes the gateway and what it is handed.
+func (h *house) wire(model *mapping.Model, hasher *auth.Hasher, environment string) error {
+	c := h.config
+	sessions := auth.NewMemory(time.Now)
+	h.onClose(sessions.Close)
+	mailer, err := newMailer(c.Mail)
+	if err != nil {
+		return err
+	}
+	resets, err := auth.NewResets(auth.ResetsConfig{
+		Accounts: h.store, Hasher: hasher, Sessions: sessions, Mailer: mailer, Base: c.Server.BaseURL(),
+		Clock: time.Now, Random: rand.Reader, Log: h.log,
+	})
+	if err != nil {
+		return err
+	}
+	h.onClose(resets.Close)
+	var keyring *auth.Keyring
+	keys := func() *auth.Keyring { return keyring }
+	login, err := auth.NewLogin(auth.LoginConfig{
+		Verifier: h.store, Sessions: sessions, Keys: keys, Throttle: auth.NewThrottle(time.Now, auth.Sleep),
+		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log,
+	})
+	if err != nil {
+		return err
+	}
+	g := gateway.New(gateway.Options{
+		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: version(),
+		Location: c.Server.TimeZone.Location, Model: model, Backend: h.client, Sessions: sessions, Login: login,
+		Resets: resets, Keys: keys, Clock: time.Now, Log: h.log, AccessLog: c.Log.Access,
+	})
+	if keyring, err = newKeyring(c.APIKeys, g.Grants()); err != nil {
+		return err
+	}
+	options := gateway.ServerOptions{
+		BodyLimit: int(c.Server.BodyLimit), ReadTimeout: c.Server.ReadTimeout,
+		WriteTimeout: c.Server.WriteTimeout, IdleTimeout: c.Server.IdleTimeout,
+	}
+	if c.Server.TLS.Enabled() {
+		certificate, err := tls.LoadX509KeyPair(c.Server.TLS.CertFile, c.Server.TLS.KeyFile)
+		if err != nil {
+			return fmt.Errorf("server.tls: %w", err)
+		}
+		options.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	}
+	h.server = gateway.NewServer(g, options)
+	return nil
+}
+
+// newKeyring lays each key's allowlist over what can be granted.
+func newKeyring(keys []config.Key, grants []gateway.Grant) (*auth.Keyring, error) {
+	all := make([]auth.Key, len(keys))
+	for i, k := range keys {
+		key := auth.Key{Name: k.Name, Expires: k.Expires.Time, Allowed: make([]bool, len(grants))}
+		for _, hash := range k.Hashes {
+			key.Hashes = append(key.Hashes, auth.KeyHash{Hash: hash.Hash, Expires: hash.Expires.Time})
+		}
+		for _, rule := range k.Allow {
+			for n, grant := range grants {
+				key.Allowed[n] = key.Allowed[n] || rule.Matches(grant.Method, grant.Path)
+			}
+		}
+		if k.Rate != nil {
+			key.Limit = auth.Limit{PerSecond: k.Rate.PerSecond, Burst: k.Rate.Burst}
+		}
+		for _, secret := range k.WebhookSecret {
+			key.Secrets = append(key.Secrets, string(secret))
+		}
+		all[i] = key
+	}
+	return auth.NewKeyring(all)
+}
+
+func newMailer(c config.Mail) (auth.Mailer, error) {
+	if c.SMTP == "" {
+		return auth.NewFolderMailer(c.Folder, c.From, time.Now, rand.Reader)
+	}
+	return auth.NewSMTPMailer(auth.SMTPConfig{URL: string(c.SMTP), From: c.From, Clock: time.Now, Random: rand.Reader})
+}
+
+// serve answers requests until the program is to stop, and then lets those
+// under way end.
+func (h *house) serve(ctx context.Context, ready func(baseURL string)) error {
+	failed := make(chan error, 2)
+	go func() { failed <- h.server.Serve(h.listener) }()
+	if h.ops != nil {
+		go func() { failed <- h.ops.Serve(h.opsAt) }()
+	}
+	ready(h.config.Server.BaseURL())
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.Background(), h.config.Server.ShutdownTimeout)
+	defer cancel()
+	if h.ops != nil {
+		err = errors.Join(err, ignoreClosed(h.ops.Shutdown(stop)))
+	}
+	return errors.Join(err, h.server.Shutdown(stop))
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// onClose has something released when the house closes, last opened first.
+func (h *house) onClose(release func() error) { h.releases = append(h.releases, release) }
+
+// close releases what build opened.
+func (h *house) close() {
+	for _, release := range slices.Backward(h.releases) {
+		if err := release(); err != nil && !errors.Is(err, net.ErrClosed) {
+			h.log.Error("close", zap.Error(err))
+		}
+	}
+}

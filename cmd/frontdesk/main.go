@@ -1,0 +1,101 @@
+// Command frontdesk gives an existing administration a documented REST
+// interface. Each subcommand is a file of its own; house.go wires the parts.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"frontdesk/config/strictyaml"
+)
+
+// commands is the command line.
+type commands struct {
+	Demo    demoCommand    `cmd:"" help:"Start gateway and built-in administration with sample data, on this machine only."`
+	Serve   serveCommand   `cmd:"" help:"Serve the interface as the configuration says."`
+	User    userCommands   `cmd:"" help:"Keep the users of the built-in administration."`
+	Key     keyCommands    `cmd:"" help:"Make api_keys."`
+	Seed    seedCommand    `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+// program is what every command is given of the world outside.
+type program struct {
+	ctx            context.Context // ends when the user wants to stop
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	wrap           wrapDriver
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(program{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:]))
+}
+
+// run runs one command line and returns its exit code: 0 for done, 1 for
+// failed, 2 for a command line or configuration that is wrong.
+func run(p program, args []string) int {
+	var c commands
+	exit := -1
+	parser, err := kong.New(&c,
+		kong.Name("frontdesk"),
+		kong.Description("A documented REST interface in front of a business administration."),
+		kong.UsageOnError(),
+		kong.Writers(p.stdout, p.stderr),
+		kong.Exit(func(code int) { exit = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		fmt.Fprintln(p.stderr, "frontdesk:", err)
+		return 1
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if exit >= 0 { // help was asked for
+		return exit
+	}
+	if err != nil {
+		fmt.Fprintln(p.stderr, "frontdesk:", err)
+		fmt.Fprintln(p.stderr, "Run frontdesk --help, or frontdesk COMMAND --help.")
+		return 2
+	}
+	err = parsed.Run(p)
+	var problems strictyaml.Problems
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &problems):
+		fmt.Fprintln(p.stderr, err)
+		fmt.Fprintf(p.stderr, "frontdesk: %d problem(s); nothing was started\n", len(problems))
+		return 2
+	default:
+		fmt.Fprintln(p.stderr, "frontdesk:", err)
+		return 1
+	}
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Run(p program) error {
+	_, err := fmt.Fprintln(p.stdout, "frontdesk", version())
+	return err
+}
+
+// version is that of the module, as the Go toolchain recorded it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
+}

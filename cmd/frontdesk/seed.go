@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+	"golang.org/x/term"
+
+	"frontdesk/auth"
+	"frontdesk/backend/reference"
+	"frontdesk/mapping"
+)
+
+// databaseFile is the name of the administration in a data folder.
+const databaseFile = "frontdesk.db"
+
+type seedCommand struct {
+	Records int    `default:"1000" help:"How many orders."`
+	Data    string `required:"" placeholder:"DIR" help:"The folder to make or fill."`
+}
+
+// Run makes the folder.
+func (s seedCommand) Run(p program) error {
+	if err := os.MkdirAll(s.Data, 0o700); err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := seed(p, s.Data, s.Records); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.stdout, "%s holds the sample data (%s)\n", filepath.Join(s.Data, databaseFile), time.Since(began).Round(time.Millisecond))
+	return err
+}
+
+// seed fills a data folder with the sample data, unless it has it already.
+func seed(p program, folder string, records int) error {
+	if records < 1 {
+		return fmt.Errorf("--records %d: expected at least 1", records)
+	}
+	model, err := mapping.LoadModel("")
+	if err != nil {
+		return err
+	}
+	store, err := reference.Open(p.ctx, reference.Options{
+		DSN: "sqlite:" + filepath.Join(folder, databaseFile), Model: model, Hasher: auth.NewHasher(), Now: time.Now, Readers: 1, Log: zap.NewNop(),
+	})
+	if err != nil {
+		return err
+	}
+	err = reference.Seed(p.ctx, store, reference.SeedOptions{Records: records, Progress: progress(p.stderr)})
+	if closing := store.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// progress draws how far long work is, on a terminal only.
+func progress(out io.Writer) func(done, total int) {
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return func(int, int) {}
+	}
+	return func(done, total int) {
+		fmt.Fprintf(out, "\rsample data: %d of %d orders", done, total)
+		if done == total {
+			fmt.Fprintln(out)
+		}
+	}
+}

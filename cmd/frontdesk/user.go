@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"go.uber.org/zap"
+	"golang.org/x/term"
+
+	"frontdesk/auth"
+	"frontdesk/backend/reference"
+	"frontdesk/mapping"
+)
+
+type userCommands struct {
+	Add    userAddCommand    `cmd:"" help:"Add a user, and its client (customer) where that is new."`
+	Passwd userPasswdCommand `cmd:"" help:"Set a user's password."`
+	List   userListCommand   `cmd:"" help:"List the users."`
+}
+
+// administration is what a command needs to open the administration.
+type administration struct {
+	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML), for its backend."`
+}
+
+// open opens the administration without serving it; a server may run beside it.
+func (a administration) open(p program) (*reference.Store, *auth.Hasher, error) {
+	c, err := loadConfig(a.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := mapping.LoadModel(c.Model.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	hasher := auth.NewHasher()
+	store, err := reference.Open(p.ctx, reference.Options{
+		DSN: string(c.Backend.DSN), Model: model, Hasher: hasher, Now: time.Now, Readers: 1, Log: zap.NewNop(),
+	})
+	return store, hasher, err
+}
+
+type userAddCommand struct {
+	administration
+	Username string `arg:"" help:"Login name, unique over all clients."`
+	Client   string `required:"" help:"The client (customer) whose records the user works with."`
+	Email    string `required:"" help:"E-mail address; a user without one cannot log in."`
+	External bool   `help:"An external user, who cannot log in here."`
+}
+
+// Run adds the user with a password from the terminal or from standard input.
+func (u userAddCommand) Run(p program) error {
+	if !mapping.IsEmail(u.Email) {
+		return fmt.Errorf("--email %s: not an e-mail address", u.Email)
+	}
+	password, err := readPassword(p)
+	if err != nil {
+		return err
+	}
+	store, _, err := u.open(p)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	err = store.AddUser(p.ctx, reference.NewUser{
+		Username: u.Username, Password: password, Email: u.Email, Client: u.Client, External: u.External,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "user %s added to client %s\n", u.Username, u.Client)
+	return err
+}
+
+type userPasswdCommand struct {
+	administration
+	Username string `arg:""`
+}
+
+// Run sets the password. Sessions that are open live on until they expire.
+func (u userPasswdCommand) Run(p program) error {
+	password, err := readPassword(p)
+	if err != nil {
+		return err
+	}
+	store, hasher, err := u.open(p)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	encoded, err := hasher.Hash(p.ctx, password)
+	if err != nil {
+		return err
+	}
+	if err := store.SetPassword(p.ctx, u.Username, encoded); err != nil {
+		if errors.Is(err, auth.ErrUnknownUser) {
+			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", u.Username)
+		}
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "password of %s set; sessions that are open end by themselves within 30 minutes\n", u.Username)
+	return err
+}
+
+type userListCommand struct{ administration }
+
+// Run lists the users.
+func (u userListCommand) Run(p program) error {
+	store, _, err := u.open(p)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	users, err := store.ListUsers(p.ctx)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "USERNAME\tCLIENT\tEMAIL\tNOTE")
+	for _, user := range users {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", user.Username, user.Client.Name, user.Email, noteOf(user))
+	}
+	return table.Flush()
+}
+
+func noteOf(u auth.User) string {
+	var notes []string
+	if u.External {
+		notes = append(notes, "external, cannot log in")
+	}
+	if u.Blocked {
+		notes = append(notes, "blocked")
+	}
+	return strings.Join(notes, "; ")
+}
+
+// readPassword asks for a password twice on a terminal, and takes one line from
+// standard input otherwise.
+func readPassword(p program) (string, error) {
+	file, ok := p.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		line, err := bufio.NewReader(p.stdin).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		return judgePassword(strings.TrimRight(line, "\r\n"))
+	}
+	first, err := prompt(p, file, "Password: ")
+	if err != nil {
+		return "", err
+	}
+	again, err := prompt(p, file, "The same again: ")
+	if err != nil {
+		return "", err
+	}
+	if first != again {
+		return "", errors.New("the two passwords are not the same")
+	}
+	return judgePassword(first)
+}
+
+func prompt(p program, file *os.File, text string) (string, error) {
+	fmt.Fprint(p.stderr, text)
+	typed, err := term.ReadPassword(int(file.Fd()))
+	fmt.Fprintln(p.stderr)
+	return string(typed), err
+}
+
+func judgePassword(password string) (string, error) {
+	if len(password) < auth.MinPassword || len(password) > auth.MaxPassword {
+		return "", auth.ErrWeakPassword
+	}
+	return password, nil
+}

@@ -1,0 +1,145 @@
+package config
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// Config is the whole configuration of a gateway.
+type Config struct {
+	Server   Server   `yaml:"server"`
+	Ops      Ops      `yaml:"ops"`
+	Log      Log      `yaml:"log"`
+	Backend  Backend  `yaml:"backend"`
+	Model    Model    `yaml:"model"`
+	Sessions Sessions `yaml:"sessions"`
+	Mail     Mail     `yaml:"mail"`
+	Webhooks Webhooks `yaml:"webhooks"`
+	// Callbacks are the endpoints that answer by callback. Not available yet:
+	// the list must be empty.
+	Callbacks []Rule `yaml:"callbacks"`
+	APIKeys   []Key  `yaml:"api_keys"`
+}
+
+// Server is the public listener.
+type Server struct {
+	Listen    string `yaml:"listen"`     // host:port; without a host every address
+	BasePath  string `yaml:"base_path"`  // /webservice_v2: begins with a slash, does not end with one
+	PublicURL string `yaml:"public_url"` // how clients reach the base path; empty: see BaseURL
+	Vendor    string `yaml:"vendor"`     // the name clients are told to contact
+	BodyLimit Size   `yaml:"body_limit"` // of a request
+	TimeZone  Zone   `yaml:"time_zone"`  // of dates without a time
+	TLS       TLS    `yaml:"tls"`
+
+	ReadTimeout     time.Duration `yaml:"read_timeout"`     // for a whole request to arrive
+	WriteTimeout    time.Duration `yaml:"write_timeout"`    // for a whole answer to leave
+	IdleTimeout     time.Duration `yaml:"idle_timeout"`     // between requests of one connection
+	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"` // for running requests to end
+}
+
+// TLS names the PEM files of the server's certificate; both or neither.
+type TLS struct {
+	CertFile string `yaml:"cert_file"`
+	KeyFile  string `yaml:"key_file"`
+}
+
+// Enabled reports whether the server speaks TLS itself.
+func (t TLS) Enabled() bool { return t.CertFile != "" }
+
+// BaseURL is where clients reach the base path, without a slash at the end:
+// public_url or else what follows from listen and base_path. A server that
+// listens on every address is reached on localhost. With port 0 the answer only
+// makes sense once Listen was set to the address that was bound.
+func (s Server) BaseURL() string {
+	if s.PublicURL != "" {
+		return strings.TrimRight(s.PublicURL, "/")
+	}
+	scheme := "http://"
+	if s.TLS.Enabled() {
+		scheme = "https://"
+	}
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err != nil {
+		return scheme + s.Listen + s.BasePath
+	}
+	if addr, err := netip.ParseAddr(host); host == "" || err == nil && addr.IsUnspecified() {
+		host = "localhost"
+	}
+	return scheme + net.JoinHostPort(host, port) + s.BasePath
+}
+
+// Ops is the listener for health, readiness and metrics.
+type Ops struct {
+	Listen string `yaml:"listen"` // host:port; empty turns it off
+}
+
+// Log says what is logged, and how.
+type Log struct {
+	Level  string `yaml:"level"`  // debug, info, warn or error
+	Access bool   `yaml:"access"` // a line per request
+	Format string `yaml:"format"` // json or console
+}
+
+// Backend is the system behind the gateway.
+type Backend struct {
+	Driver  string        `yaml:"driver"`
+	DSN     Secret        `yaml:"dsn"`     // sqlite:FILE, postgres://… or postgresql://…
+	Timeout time.Duration `yaml:"timeout"` // of one call
+	Readers int           `yaml:"readers"` // connections that only read; 0 lets the driver choose
+}
+
+// Model is the resource model.
+type Model struct {
+	Dir string `yaml:"dir"` // of resource files over the embedded ones; empty for none
+}
+
+// Sessions says where sessions are kept, and for how long.
+type Sessions struct {
+	Store string        `yaml:"store"` // memory
+	TTL   time.Duration `yaml:"ttl"`   // at most MaxSessionTTL
+}
+
+// MaxSessionTTL is how long the interface lets a session live.
+const MaxSessionTTL = 30 * time.Minute
+
+// Mail says how the mail for a forgotten password leaves.
+type Mail struct {
+	SMTP   Secret `yaml:"smtp"`   // smtp://user:password@host:587, or smtps://; empty writes files
+	From   string `yaml:"from"`   // the sender, as in a From header
+	Folder string `yaml:"folder"` // of .eml files, where SMTP is empty
+}
+
+// Webhooks says where callbacks may go.
+type Webhooks struct {
+	AllowHosts []string `yaml:"allow_hosts"` // names or addresses that need not be public
+	Ports      []uint16 `yaml:"ports"`
+	CAFile     string   `yaml:"ca_file"` // PEM file of further authorities to trust; empty for none
+}
+
+// Default is the configuration of an empty file. Each call returns its own.
+func Default() *Config {
+	return &Config{
+		Server: Server{
+			Listen:          "127.0.0.1:8080",
+			BasePath:        "/webservice_v2",
+			Vendor:          "frontdesk",
+			BodyLimit:       16 * MiB,
+			TimeZone:        amsterdam(),
+			ReadTimeout:     10 * time.Second,
+			WriteTimeout:    30 * time.Second,
+			IdleTimeout:     75 * time.Second,
+			ShutdownTimeout: 15 * time.Second,
+		},
+		Ops:      Ops{Listen: "127.0.0.1:9090"},
+		Log:      Log{Level: "info", Access: true, Format: "json"},
+		Backend:  Backend{Driver: "reference", DSN: "sqlite:frontdesk.db", Timeout: 10 * time.Second},
+		Sessions: Sessions{Store: "memory", TTL: MaxSessionTTL},
+		Mail:     Mail{From: defaultSender, Folder: "mail"},
+		Webhooks: Webhooks{Ports: []uint16{443}},
+	}
+}
+
+// defaultSender is good for files only: no server would deliver its mail.
+const defaultSender = "frontdesk@localhost"

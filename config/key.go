@@ -1,0 +1,97 @@
+package config
+
+import (
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"frontdesk/config/strictyaml"
+)
+
+// Key is one api_key: what it is called, how it is recognised and what it may do.
+type Key struct {
+	Name          string    `yaml:"name"` // unique
+	Hashes        []KeyHash `yaml:"key_sha256"`
+	Expires       Expiry    `yaml:"expires"`
+	Allow         []Rule    `yaml:"allow"` // empty allows nothing
+	Rate          *Rate     `yaml:"rate"`  // nil for no limit
+	WebhookSecret []Secret  `yaml:"webhook_secret"`
+}
+
+// KeyHash recognises a key without holding it. Several serve one Key while it is
+// rotated; each may expire by itself.
+type KeyHash struct {
+	Hash    Digest `yaml:"hash"`
+	Expires Expiry `yaml:"expires"`
+}
+
+// UnmarshalYAML reads the hash alone or {hash, expires}.
+func (k *KeyHash) UnmarshalYAML(n strictyaml.Node) error {
+	type fields KeyHash
+	switch n.Kind() {
+	case strictyaml.Scalar:
+		n.Decode(&k.Hash)
+	case strictyaml.Mapping:
+		n.Decode((*fields)(k))
+	default:
+		return fmt.Errorf("found %s, expected %s, or {hash, expires}", n.Kind(), digestForm)
+	}
+	return nil
+}
+
+// Digest is a SHA-256.
+type Digest [32]byte
+
+const digestForm = "the key's SHA-256 as 64 hexadecimal digits"
+
+// UnmarshalText reads 64 hexadecimal digits. Its error does not repeat the text,
+// which may be the key itself, put here by mistake.
+func (d *Digest) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(d)) {
+		return fmt.Errorf("found %d characters, expected %s", len([]rune(string(text))), digestForm)
+	}
+	var read Digest
+	if _, err := hex.Decode(read[:], text); err != nil {
+		return fmt.Errorf("found other characters than 0-9 and a-f, expected %s", digestForm)
+	}
+	*d = read
+	return nil
+}
+
+// Expiry is the moment from which something is no longer valid. Its zero value
+// never comes.
+type Expiry struct {
+	time.Time
+	wholeDay bool // written as a date: the day's end is not known before the time zone is
+}
+
+// UnmarshalText reads a date, 2027-01-01, or a moment as RFC 3339 has it.
+func (e *Expiry) UnmarshalText(text []byte) error {
+	if day, err := time.Parse(time.DateOnly, string(text)); err == nil {
+		*e = Expiry{day, true}
+		return nil
+	}
+	var moment time.Time
+	if err := moment.UnmarshalText(text); err != nil {
+		return strictyaml.Expected("a date such as 2027-01-01 or a time such as 2027-01-01T12:00:00Z")
+	}
+	*e = Expiry{Time: moment}
+	return nil
+}
+
+// resolve turns a date into the end of that day: the first moment of the next.
+func (e *Expiry) resolve(zone *time.Location) {
+	if e.wholeDay {
+		year, month, day := e.Date()
+		*e = Expiry{Time: time.Date(year, month, day+1, 0, 0, 0, 0, zone)}
+	}
+}
+
+// Passed reports whether the moment has come.
+func (e Expiry) Passed(now time.Time) bool { return !e.IsZero() && !now.Before(e.Time) }
+
+// Rate bounds how often a key may be used.
+type Rate struct {
+	PerSecond float64 `yaml:"per_second"` // in the long run
+	Burst     int     `yaml:"burst"`      // at once
+}

@@ -1,0 +1,174 @@
+package config_test
+
+import (
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+)
+
+var update = flag.Bool("update", false, "write the golden files in testdata anew")
+
+var known = config.Known{
+	Endpoints: func(config.Model) ([]config.Endpoint, error) { return endpoints, nil },
+	Drivers:   []string{"reference", "legacy"},
+	Env: func(name string) (string, bool) {
+		value, ok := map[string]string{"SECRET": "hush-hush", "EMPTY": "", "READERS": "4"}[name]
+		return value, ok
+	},
+}
+
+var endpoints = []config.Endpoint{
+	{"GET", "/"}, {"GET", "/authenticate"},
+	{"GET", "/order"}, {"POST", "/order"}, {"PUT", "/order"}, {"DELETE", "/order"},
+	{"GET", "/vehicle"}, {"POST", "/vehicle"}, {"PUT", "/vehicle"}, {"DELETE", "/vehicle"},
+	{"PUT", "/vehicle/publishstart"}, {"GET", "/vehicle/publishstart"},
+	{"GET", "/model/*"}, {"GET", "/util/environment"}, {"POST", "/backup/owner"},
+}
+
+// TestBad holds every rule to the exact messages it gives.
+func TestBad(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.bad.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no testdata", err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		t.Run(strings.TrimSuffix(name, ".bad.yaml"), func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := config.Parse(name, src, known)
+			problems, ok := errors.AsType[strictyaml.Problems](err)
+			if !ok || c != nil {
+				t.Fatalf("got %v, %v, want no config and problems", c, err)
+			}
+			got, golden := problems.Error()+"\n", strings.TrimSuffix(file, ".yaml")+".txt"
+			if strings.Contains(got, "hush") {
+				t.Errorf("a secret is in a message:\n%s", got)
+			}
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseOfNothingIsTheDefault(t *testing.T) {
+	c, err := config.Parse("empty.yaml", nil, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(config.Default(), c, comparable); diff != "" {
+		t.Errorf("config (-default +got):\n%s", diff)
+	}
+	if got := c.Server.BaseURL(); got != "http://127.0.0.1:8080/webservice_v2" {
+		t.Errorf("BaseURL = %s", got)
+	}
+}
+
+// comparable makes zones equal by name and secrets comparable.
+var comparable = cmp.Options{
+	cmp.Comparer(func(a, b config.Zone) bool { return a.String() == b.String() }),
+	cmp.Comparer(func(a, b config.Secret) bool { return a == b }),
+	cmpopts.IgnoreUnexported(config.Expiry{}),
+}
+
+func TestLoadContract(t *testing.T) {
+	got, err := config.Load("testdata/contract.yaml", known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Default()
+	want.Server.PublicURL, want.Server.Vendor = "https://api.example.nl/webservice_v2", "Example"
+	want.Webhooks.AllowHosts, want.Callbacks = []string{}, []config.Rule{}
+	want.APIKeys = []config.Key{{
+		Name:          "webshop",
+		Hashes:        []config.KeyHash{{Hash: config.Digest{31: 1}}},
+		Expires:       config.Expiry{Time: time.Date(2027, 1, 1, 23, 0, 0, 0, time.UTC)},
+		Allow:         []config.Rule{{"GET", "/order"}, {"*", "/vehicle"}, {"GET", "/model/*"}},
+		Rate:          &config.Rate{PerSecond: 50, Burst: 100},
+		WebhookSecret: []config.Secret{"hush-hush"},
+	}}
+	if diff := cmp.Diff(want, got, comparable); diff != "" {
+		t.Errorf("config (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoadFull(t *testing.T) {
+	got, err := config.Load("testdata/full.yaml", known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	london := config.Zone{}
+	if err := london.UnmarshalText([]byte("Europe/London")); err != nil {
+		t.Fatal(err)
+	}
+	reading := []config.Rule{{"GET", "/order"}, {"*", "/vehicle"}, {"GET", "/*"}}
+	want := &config.Config{
+		Server: config.Server{
+			Listen: "0.0.0.0:443", BasePath: "/api/v2", Vendor: "Example", BodyLimit: 512 * config.KiB, TimeZone: london,
+			TLS:         config.TLS{CertFile: "cert.pem", KeyFile: "key.pem"},
+			ReadTimeout: time.Second, WriteTimeout: 2 * time.Second, IdleTimeout: 3 * time.Second, ShutdownTimeout: 90 * time.Second,
+		},
+		Log:       config.Log{Level: "debug", Format: "console"},
+		Backend:   config.Backend{Driver: "reference", DSN: "postgres://frontdesk:hush-hush@db/frontdesk", Timeout: 5 * time.Second, Readers: 4},
+		Model:     config.Model{Dir: "resources"},
+		Sessions:  config.Sessions{Store: "memory", TTL: 5 * time.Minute},
+		Mail:      config.Mail{SMTP: "smtp://user:hush-hush@mail.example.nl:587", From: "Example <noreply@example.nl>"},
+		Webhooks:  config.Webhooks{AllowHosts: []string{"intranet", "10.0.0.1", "::1"}, Ports: []uint16{443, 8443}, CAFile: "ca.pem"},
+		Callbacks: []config.Rule{},
+		APIKeys: []config.Key{
+			{
+				Name: "webshop",
+				Hashes: []config.KeyHash{
+					{config.Digest{31: 1}, config.Expiry{Time: time.Date(2026, 12, 1, 11, 0, 0, 0, time.UTC)}},
+					{config.Digest{31: 2}, config.Expiry{Time: time.Date(2027, 7, 1, 23, 0, 0, 0, time.UTC)}},
+					{Hash: config.Digest{31: 3}},
+				},
+				Expires:       config.Expiry{Time: time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC)},
+				Allow:         reading,
+				Rate:          &config.Rate{PerSecond: 0.5, Burst: 1},
+				WebhookSecret: []config.Secret{"hush-hush", "${plain} $5"},
+			},
+			{Name: "reports-2", Hashes: []config.KeyHash{{Hash: config.Digest{31: 4}}}, Allow: reading},
+		},
+	}
+	if diff := cmp.Diff(want, got, comparable); diff != "" {
+		t.Errorf("config (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoadWithoutFile(t *testing.T) {
+	if _, err := config.Load("testdata/none.yaml", known); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error = %v, want fs.ErrNotExist", err)
+	}
+}
+
+func TestParseLooksInTheEnvironment(t *testing.T) {
+	t.Setenv("FRONTDESK_TEST_VENDOR", "Example")
+	c, err := config.Parse("a.yaml", []byte("server: {vendor: \"${FRONTDESK_TEST_VENDOR}\"}"), config.Known{Endpoints: known.Endpoints, Drivers: []string{"reference"}})
+	if err != nil || c.Server.Vendor != "Example" {
+		t.Errorf("got %v, %v", c, err)
+	}
+}

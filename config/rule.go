@@ -1,0 +1,131 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/config/strictyaml"
+)
+
+// Rule is an entry of an allowlist: a method, or * for all of them, and the path
+// of an endpoint, or one that ends in /* for all endpoints below it.
+type Rule struct{ Method, Path string }
+
+// Endpoint is a method and a path as the interface spells it, below the base
+// path and without IDs: {"GET", "/order"}, {"GET", "/model/*"}.
+type Endpoint struct{ Method, Path string }
+
+var methods = []string{"GET", "POST", "PUT", "DELETE"}
+
+const ruleForm = "a method and a path, such as GET /order or * /vehicle"
+
+// ParseRule reads a rule from its text, as in GET /order, * /vehicle, GET /*. Its
+// error is [strictyaml.Expected].
+func ParseRule(text string) (Rule, error) {
+	method, path, ok := strings.Cut(text, " ")
+	if !ok || method == "" || path == "" || strings.Contains(path, " ") {
+		return Rule{}, strictyaml.Expected(ruleForm)
+	}
+	if method != "*" && !slices.Contains(methods, method) {
+		return Rule{}, strictyaml.Expected("method GET, POST, PUT, DELETE or *" + strictyaml.Suggest(method, methods))
+	}
+	if path == "*" {
+		return Rule{}, strictyaml.Expected("a path that begins with /, did you mean " + method + " /*?")
+	}
+	if fault := pathFault(path); fault != "" {
+		return Rule{}, strictyaml.Expected("a path " + fault)
+	}
+	return Rule{method, path}, nil
+}
+
+// UnmarshalText is ParseRule.
+func (r *Rule) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRule(string(text))
+	return err
+}
+
+// pathFault completes "expected a path" for one that is not canonical; empty where it is canonical.
+func pathFault(path string) string {
+	if !strings.HasPrefix(path, "/") {
+		return "that begins with /"
+	}
+	if strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`%;?#\`, r) }) {
+		return `of plain characters, without % ; ? # and \`
+	}
+	if path == "/" {
+		return ""
+	}
+	segments := strings.Split(path[1:], "/")
+	for i, segment := range segments {
+		switch {
+		case segment == "" && i == len(segments)-1:
+			return "without / at the end"
+		case segment == "" || segment == "." || segment == "..":
+			return "without //, /./ and /../"
+		case strings.Contains(segment, "*") && (segment != "*" || i != len(segments)-1):
+			return "with * only as its last part, after /"
+		}
+	}
+	return ""
+}
+
+// String is the text ParseRule reads.
+func (r Rule) String() string { return r.Method + " " + r.Path }
+
+// Matches reports whether the rule covers an endpoint, given as the interface
+// spells it: what is asked for /order/7 is /order. Comparison is exact and
+// case-sensitive; the rule /model/* covers /model/order and /model/* itself but
+// not /model, and the rule /* covers every path.
+func (r Rule) Matches(method, path string) bool {
+	return (r.Method == "*" || r.Method == method) && r.matchesPath(path)
+}
+
+func (r Rule) matchesPath(path string) bool {
+	if r.Path == "/*" {
+		return strings.HasPrefix(path, "/")
+	}
+	if above, all := strings.CutSuffix(r.Path, "*"); all {
+		return len(path) > len(above) && strings.HasPrefix(path, above)
+	}
+	return path != "" && path == r.Path
+}
+
+// unmatched says why a rule covers none of the endpoints; empty where it does.
+func (r Rule) unmatched(endpoints []Endpoint, basePath string) string {
+	var offered []string
+	for _, e := range endpoints {
+		if r.Matches(e.Method, e.Path) {
+			return ""
+		}
+		if r.matchesPath(e.Path) && !slices.Contains(offered, e.Method) {
+			offered = append(offered, e.Method)
+		}
+	}
+	if len(offered) > 0 {
+		return fmt.Sprintf("no such method there, expected %s", strings.Join(offered, ", "))
+	}
+	return "no such endpoint" + r.suggest(endpoints, basePath)
+}
+
+// suggest finds the endpoint that was meant: one below the base path that was
+// spelled out, one that takes the path as its last part, or the nearest.
+func (r Rule) suggest(endpoints []Endpoint, basePath string) string {
+	if below, ok := strings.CutPrefix(r.Path, basePath); ok {
+		meant := Rule{r.Method, below}
+		if slices.ContainsFunc(endpoints, func(e Endpoint) bool { return meant.Matches(e.Method, e.Path) }) {
+			return ", did you mean " + meant.String() + "? (paths are below server.base_path)"
+		}
+	}
+	var paths []string
+	for _, e := range endpoints {
+		if strings.HasSuffix(e.Path, "/*") && (Rule{"*", e.Path}).matchesPath(r.Path) {
+			return ", did you mean " + r.Method + " " + e.Path + "?"
+		}
+		paths = append(paths, e.Path)
+		if cut := strings.LastIndexByte(e.Path, '/'); cut > 0 && strings.HasSuffix(r.Path, "/*") {
+			paths = append(paths, e.Path[:cut]+"/*")
+		}
+	}
+	return strings.Replace(strictyaml.Suggest(r.Path, paths), "mean ", "mean "+r.Method+" ", 1)
+}

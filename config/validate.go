@@ -1,0 +1,227 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/config/strictyaml"
+)
+
+// validator checks a decoded configuration and collects what is wrong with it.
+type validator struct {
+	*Config
+	doc       *strictyaml.Document
+	drivers   []string
+	endpoints []Endpoint
+	problems  strictyaml.Problems
+}
+
+// fail reports a problem at path, unless decoding has already reported one there.
+func (v *validator) fail(path, format string, args ...any) {
+	if v.doc.Broken(path) {
+		return
+	}
+	p := v.doc.At(path)
+	p.Message = fmt.Sprintf(format, args...)
+	v.problems = append(v.problems, p)
+}
+
+// found quotes the text at path for a message, as it was written: what a
+// variable of the environment holds may be secret.
+func (v *validator) found(path, text string) string {
+	if written, expanded := v.doc.Written(path); expanded {
+		text = written
+	}
+	return strictyaml.Quote(text)
+}
+
+func (v *validator) validate() {
+	v.server()
+	v.ops()
+	v.oneOf("log.level", v.Log.Level, "debug", "info", "warn", "error")
+	v.oneOf("log.format", v.Log.Format, "json", "console")
+	v.backend()
+	v.sessions()
+	v.mail()
+	v.webhooks()
+	if len(v.Callbacks) > 0 {
+		v.fail("callbacks", "long-running endpoints are not available yet")
+	}
+	v.keys()
+}
+
+func (v *validator) server() {
+	s := v.Server
+	v.address("server.listen", s.Listen)
+	if !basePathForm.MatchString(s.BasePath) || pathFault(s.BasePath) != "" {
+		v.fail("server.base_path", "found %s, expected a path that begins with / and does not end with it, such as /webservice_v2", v.found("server.base_path", s.BasePath))
+	}
+	if s.PublicURL != "" && !isPublicURL(s.PublicURL) {
+		v.fail("server.public_url", "expected an absolute http or https URL without user, query and fragment, such as https://api.example.nl/webservice_v2")
+	}
+	if strings.TrimSpace(s.Vendor) == "" {
+		v.fail("server.vendor", "found %s, expected the vendor's name", v.found("server.vendor", s.Vendor))
+	}
+	if s.BodyLimit < Byte || s.BodyLimit > GiB {
+		v.fail("server.body_limit", "found %d bytes, expected from 1B to 1GiB", s.BodyLimit)
+	}
+	if (s.TLS.CertFile == "") != (s.TLS.KeyFile == "") {
+		v.fail("server.tls", "found one of cert_file and key_file, expected both or none")
+	}
+	v.positive("server.read_timeout", s.ReadTimeout)
+	v.positive("server.write_timeout", s.WriteTimeout)
+	v.positive("server.idle_timeout", s.IdleTimeout)
+	v.positive("server.shutdown_timeout", s.ShutdownTimeout)
+}
+
+var basePathForm = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
+
+func isPublicURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" &&
+		u.User == nil && !strings.ContainsAny(text, "?#")
+}
+
+func (v *validator) ops() {
+	if v.Ops.Listen == "" {
+		return
+	}
+	v.address("ops.listen", v.Ops.Listen)
+	if v.Ops.Listen == v.Server.Listen && !strings.HasSuffix(v.Ops.Listen, ":0") {
+		v.fail("ops.listen", "found %s, which server.listen has, expected an address of its own", v.found("ops.listen", v.Ops.Listen))
+	}
+}
+
+func (v *validator) address(path, text string) {
+	host, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil || host != "" && !isHost(host) {
+		v.fail(path, "found %s, expected host:port such as 127.0.0.1:8080", v.found(path, text))
+	}
+}
+
+var hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?)*$`)
+
+// isHost reports whether text is an IP address or could be a host's name.
+func isHost(text string) bool {
+	if _, err := netip.ParseAddr(text); err == nil {
+		return true
+	}
+	return len(text) <= 253 && hostForm.MatchString(text) && strings.Trim(text, "0123456789.") != ""
+}
+
+func (v *validator) backend() {
+	b := v.Backend
+	v.oneOf("backend.driver", b.Driver, v.drivers...)
+	if !isDSN(string(b.DSN)) {
+		v.fail("backend.dsn", "expected sqlite:FILE, such as sqlite:frontdesk.db, or postgres://user:password@host/database")
+	}
+	v.positive("backend.timeout", b.Timeout)
+	if b.Readers < 0 {
+		v.fail("backend.readers", "found %d, expected 0 (automatic) or more", b.Readers)
+	}
+}
+
+// isDSN judges the form only as far as it is the same for every database; the
+// driver reads the rest.
+func isDSN(text string) bool {
+	for _, prefix := range []string{"sqlite:", "postgres://", "postgresql://"} {
+		if strings.HasPrefix(text, prefix) {
+			return len(text) > len(prefix)
+		}
+	}
+	return false
+}
+
+func (v *validator) sessions() {
+	s := v.Sessions
+	if scheme, _, _ := strings.Cut(s.Store, ":"); scheme == "redis" || scheme == "rediss" {
+		v.fail("sessions.store", "found a redis URL, expected memory: sessions shared in redis come with a later version")
+	} else {
+		v.oneOf("sessions.store", s.Store, "memory")
+	}
+	v.positive("sessions.ttl", s.TTL)
+	if s.TTL > MaxSessionTTL {
+		v.fail("sessions.ttl", "found %s, expected at most 30m, as the interface has it", short(s.TTL))
+	}
+}
+
+func (v *validator) mail() {
+	m := v.Mail
+	if m.SMTP != "" && !isSMTP(string(m.SMTP)) {
+		v.fail("mail.smtp", "expected smtp://user:password@host:587 or smtps://user:password@host:465, or nothing to write files")
+	}
+	if _, err := mail.ParseAddress(m.From); err != nil {
+		v.fail("mail.from", "found %s, expected an e-mail address such as Example <noreply@example.nl>", v.found("mail.from", m.From))
+	} else if m.SMTP != "" && m.From == defaultSender {
+		v.fail("mail.from", "missing, expected the sender's e-mail address, since mail.smtp is given")
+	}
+	if m.SMTP == "" && m.Folder == "" {
+		v.fail("mail.folder", "found \"\", expected a folder for mail, or mail.smtp")
+	}
+}
+
+func isSMTP(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "smtp" || u.Scheme == "smtps") && isHost(u.Hostname()) &&
+		strings.Trim(u.Path, "/") == "" && !strings.ContainsAny(text, "?#")
+}
+
+func (v *validator) webhooks() {
+	for i, host := range v.Webhooks.AllowHosts {
+		path := fmt.Sprintf("webhooks.allow_hosts[%d]", i)
+		if !isHost(host) {
+			v.fail(path, "found %s, expected a host's name or address, without scheme and port", v.found(path, host))
+		} else if slices.Contains(v.Webhooks.AllowHosts[:i], host) {
+			v.fail(path, "found %s again", v.found(path, host))
+		}
+	}
+	for i, port := range v.Webhooks.Ports {
+		path := fmt.Sprintf("webhooks.ports[%d]", i)
+		if port == 0 {
+			v.fail(path, "found 0, expected a port from 1 to 65535")
+		} else if slices.Contains(v.Webhooks.Ports[:i], port) {
+			v.fail(path, "found %d again", port)
+		}
+	}
+}
+
+// oneOf reports a value that is none of the words it can be.
+func (v *validator) oneOf(path, seen string, words ...string) {
+	if slices.Contains(words, seen) {
+		return
+	}
+	expected := strings.Join(words, ", ")
+	if len(words) > 1 {
+		expected = "one of " + expected
+	}
+	v.fail(path, "found %s, expected %s%s", v.found(path, seen), expected, strictyaml.Suggest(seen, words))
+}
+
+func (v *validator) positive(path string, length time.Duration) {
+	if length <= 0 {
+		v.fail(path, "found %s, expected more than 0s", short(length))
+	}
+}
+
+// short writes a duration the way people do: 45m rather than 45m0s.
+func short(length time.Duration) string {
+	text := length.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,91 @@
+package gateway
+
+import (
+	"context"
+	"strconv"
+	"unicode/utf8"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// addressPartLength is the most characters that Postcode, Huisnummer and
+// toevoeging may have.
+const addressPartLength = 10
+
+// parseAddress judges the parameters of the address check in the order of the
+// contract: required, length, int4, format. The country is looked up when the
+// check is served.
+func parseAddress(x *Exchange) mapping.Violations {
+	var v mapping.Violations
+	for _, name := range [...]string{"Postcode", "CountryId"} {
+		if x.Param(name) == "" {
+			v = append(v, mapping.Fail(mapping.FieldRequired, mapping.Literal(name)))
+		}
+	}
+	long := map[string]bool{}
+	for _, name := range [...]string{"Postcode", "Huisnummer", "toevoeging"} {
+		if n := utf8.RuneCountInString(x.Param(name)); n > addressPartLength {
+			long[name] = true
+			v = append(v, mapping.Fail(mapping.AddressPartTooLong, mapping.Literal(name), n, mapping.Literal("varchar"), addressPartLength))
+		}
+	}
+	number := mapping.Field{Name: "Huisnummer", Type: mapping.Int4}
+	if s := x.Param("Huisnummer"); s != "" && !long["Huisnummer"] {
+		if _, bad := number.Parse(s, nil); bad != nil {
+			v = append(v, bad)
+		}
+	}
+	if s := x.Param("Postcode"); s != "" && !long["Postcode"] && !mapping.DutchPostcode(s) {
+		v = append(v, mapping.Fail(mapping.ValidationFailed, mapping.Literal("Postcode"), s, mapping.Literal("postcode")))
+	}
+	if s := x.Param("CountryId"); s != "" {
+		if _, ok := parseID(s); !ok {
+			v = append(v, noCountry(s))
+		}
+	}
+	return v
+}
+
+func noCountry(sent string) *mapping.Error {
+	return mapping.Fail(mapping.ValidationFailed, mapping.Literal("CountryId"), sent, mapping.Literal("country"))
+}
+
+// checkAddress completes an address as far as a register at hand knows it.
+func (g *Gateway) checkAddress(ctx context.Context, x *Exchange) error {
+	country, _ := parseID(x.Param("CountryId"))
+	_, err := g.o.Backend.Get(ctx, g.o.Model.Resource("country"), backend.Query{Client: x.user().Client, ID: country})
+	if mapping.Is(err, mapping.RecordNotFound) {
+		return noCountry(x.Param("CountryId"))
+	}
+	if err != nil {
+		return err
+	}
+	number, _ := strconv.Atoi(x.Param("Huisnummer")) // judged before; 0 where none was given
+	asked := backend.Address{Postcode: x.Param("Postcode"), HouseNumber: number, Addition: x.Param("toevoeging"), CountryID: country}
+	found, known, err := g.o.Backend.FindAddress(ctx, asked)
+	if err != nil {
+		return err
+	}
+	if !known {
+		found = asked
+	}
+	answer := struct {
+		Valid       bool  `json:"valid"`
+		Verified    bool  `json:"verified"`
+		Street      any   `json:"street"`
+		HouseNumber *int  `json:"house_number"`
+		Addition    any   `json:"addition"`
+		Postcode    any   `json:"postcode"`
+		City        any   `json:"city"`
+		CountryID   int32 `json:"country_id"`
+	}{
+		Valid: true, Verified: known, Street: textOrNull(found.Street), Addition: textOrNull(found.Addition),
+		Postcode: textOrNull(found.Postcode), City: textOrNull(found.City), CountryID: country,
+	}
+	if number > 0 {
+		answer.HouseNumber = &number
+	}
+	x.answerJSON(answer)
+	return nil
+}

@@ -1,0 +1,26 @@
+// Package gateway is the documented interface over HTTP.
+//
+// # The life of a request
+//
+// The server (server.go) hands every request to Gateway.Serve, which fills an
+// Exchange and takes it through the stages of pipeline.go, in the order the
+// contract gives. The first stage that finds something wrong ends it:
+//
+//  1. endpoint: the path, as it was sent, is looked up in the endpoint table
+//     (routes.go). Nothing is decoded or cleaned: what is judged is what is routed.
+//  2. session: the token header is looked up by its hash.
+//  3. allowlist: may the session's api_key use this operation?
+//  4. limits: the api_key's rate.
+//  5. query: repeated, unsupported, missing, then ill-valued parameters.
+//  6. body: empty, or not JSON.
+//  7. record: the body alone against its model; every violation at once.
+//  8. serve: the operation itself (records.go, session.go, utility.go), which
+//     asks the backend.Client; the rules that need other records hold there.
+//
+// An error is a mapping.Error without words. respond.go, the only place that
+// writes a status or a body, gives it those of the error tables, in the scope
+// of the operation.
+//
+// The gateway knows no driver and no database: it is handed a backend.Client,
+// a login and a session store, and its clock and logger.
+package gateway

@@ -1,0 +1,98 @@
+package gateway
+
+import (
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// Exchange is one request on its way through the stages, and its answer. It
+// belongs to one goroutine and is reused: nothing may keep it, or the request's
+// bytes, past the answer.
+type Exchange struct {
+	request  *fasthttp.Request
+	response *fasthttp.Response
+
+	RequestID string
+	Address   string // of the peer
+	Method    string
+	Path      string // below the base path, as it was sent
+	Item      string // the last part of /<resource>/<id>
+	Endpoint  *Endpoint
+	Operation *Operation
+
+	Session *auth.Session
+	Key     *auth.Key
+
+	Params []Param
+	ID     int32         // the primary ID asked for; 0 where none was given
+	Query  backend.Query // what the query parameters ask for
+	Body   *mapping.Body // nil where the operation takes none
+
+	started time.Time
+	reason  mapping.Reason // of the first error answered
+	keyName string
+	client  string
+}
+
+// Param is one query parameter, decoded.
+type Param struct{ Name, Value string }
+
+var exchanges = sync.Pool{New: func() any { return new(Exchange) }}
+
+func newExchange(req *fasthttp.Request, resp *fasthttp.Response, now time.Time) *Exchange {
+	x := exchanges.Get().(*Exchange)
+	*x = Exchange{request: req, response: resp, started: now, Params: x.Params[:0]}
+	return x
+}
+
+func (x *Exchange) release() {
+	params := x.Params
+	clear(params)
+	*x = Exchange{Params: params[:0]}
+	exchanges.Put(x)
+}
+
+// Param returns the value of a query parameter, "" where it was not given.
+func (x *Exchange) Param(name string) string {
+	for i := range x.Params {
+		if x.Params[i].Name == name {
+			return x.Params[i].Value
+		}
+	}
+	return ""
+}
+
+// HasParam tells whether a query parameter was given, be it empty.
+func (x *Exchange) HasParam(name string) bool {
+	for i := range x.Params {
+		if x.Params[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// header returns a request header as a string of its own.
+func (x *Exchange) header(name string) string { return string(x.request.Header.Peek(name)) }
+
+// scopes says where an error of this exchange is worded.
+func (x *Exchange) scopes() []mapping.Scope {
+	if x.Operation == nil {
+		return nil
+	}
+	return x.Operation.scopes
+}
+
+// user is who is asking; the zero User before there is a session.
+func (x *Exchange) user() auth.User {
+	if x.Session == nil {
+		return auth.User{}
+	}
+	return x.Session.User
+}

@@ -1,0 +1,150 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// Options are what a Gateway is made of. All but Resets is required.
+type Options struct {
+	BasePath    string         // everything is served under it: /webservice_v2
+	PublicURL   string         // the base address as clients reach it
+	Environment string         // named by GET /util/environment
+	Version     string         // of this program
+	Location    *time.Location // where a date without a zone begins
+
+	Model    *mapping.Model
+	Backend  *backend.Client
+	Sessions auth.Sessions
+	Login    *auth.Login
+	Resets   *auth.Resets         // nil where the backend keeps no accounts of its own
+	Keys     func() *auth.Keyring // the current ones, asked once per request
+
+	Clock     func() time.Time
+	Log       *zap.Logger
+	AccessLog bool // one line per request
+}
+
+// Gateway serves the interface. It is safe for concurrent use and keeps no
+// state but which idempotency keys are being served.
+type Gateway struct {
+	o         Options
+	catalogue *mapping.Catalogue
+	routes    *routes
+	pipeline  []stage
+	running   sync.Map // idempotency keys being served
+}
+
+// New returns a gateway.
+func New(o Options) *Gateway {
+	g := &Gateway{o: o, catalogue: mapping.NewCatalogue()}
+	g.routes = g.newRoutes()
+	g.pipeline = g.stages()
+	return g
+}
+
+// Grants returns what an allowlist can grant; auth.Key.Allowed is aligned with
+// it.
+func (g *Gateway) Grants() []Grant { return g.routes.grants() }
+
+// Endpoints returns all that an allowlist can name for a model.
+func Endpoints(model *mapping.Model) []Grant {
+	g := &Gateway{o: Options{Model: model, Resets: new(auth.Resets)}}
+	var all []Grant
+	for _, e := range g.newRoutes().ordered {
+		for _, op := range e.all {
+			all = append(all, Grant{Method: op.Method, Path: e.Path})
+		}
+	}
+	return all
+}
+
+// Serve answers one request. It never panics and always answers.
+func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, address string) {
+	x := newExchange(req, resp, g.o.Clock())
+	defer x.release()
+	x.Address = address
+	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
+	x.Method = methodName(req.Header.Method())
+	x.Path = g.belowBase(string(req.URI().PathOriginal()))
+	x.prepare()
+	if err := g.safely(ctx, x); err != nil {
+		g.answerError(x, err)
+	}
+	g.logAccess(x)
+}
+
+// Refuse answers a request that the server could not read.
+func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, reason mapping.Reason) {
+	x := newExchange(req, resp, g.o.Clock())
+	defer x.release()
+	x.RequestID = uuid.NewString()
+	x.reset()
+	g.answerError(x, mapping.Fail(reason))
+	resp.SetConnectionClose()
+	g.logAccess(x)
+}
+
+// safely runs the stages and turns a panic into an error.
+func (g *Gateway) safely(ctx context.Context, x *Exchange) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			x.reset()
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return g.run(ctx, x)
+}
+
+// belowBase returns the part of a path below the base path, or the whole path
+// where it is not below it.
+func (g *Gateway) belowBase(path string) string {
+	below, ok := strings.CutPrefix(path, g.o.BasePath)
+	switch {
+	case !ok:
+		return path
+	case below == "":
+		return "/"
+	case below[0] != '/':
+		return path
+	default:
+		return below
+	}
+}
+
+// requestID keeps a client's own request id where it is harmless.
+func requestID(given []byte) string {
+	if len(given) == 0 || len(given) > 128 {
+		return uuid.NewString()
+	}
+	for _, c := range given {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && c != '.' && c != '_' && c != ':' && c != '-' {
+			return uuid.NewString()
+		}
+	}
+	return string(given)
+}
+
+// methodName spares the usual methods an allocation.
+func methodName(b []byte) string {
+	for _, m := range [...]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+		if string(b) == m {
+			return m
+		}
+	}
+	return string(b)
+}

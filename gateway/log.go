@@ -1,0 +1,50 @@
+package gateway
+
+import (
+	"go.uber.org/zap"
+)
+
+// logAccess writes the line of a request. It names query parameters but never
+// their values, which may be secrets.
+func (g *Gateway) logAccess(x *Exchange) {
+	if !g.o.AccessLog {
+		return
+	}
+	endpoint := ""
+	if x.Operation != nil {
+		endpoint = x.Operation.Template
+	}
+	names := make([]string, len(x.Params))
+	for i, p := range x.Params {
+		names[i] = p.Name
+	}
+	g.o.Log.Info("request",
+		zap.String("request_id", x.RequestID),
+		zap.String("key", x.keyName),
+		zap.String("client", x.client),
+		zap.String("method", x.Method),
+		zap.String("endpoint", endpoint),
+		zap.Strings("query", names),
+		zap.Int("status", x.response.StatusCode()),
+		zap.String("reason", string(x.reason)),
+		zap.Duration("duration", g.o.Clock().Sub(x.started)),
+		zap.Int("bytes", len(x.response.Body())),
+		zap.String("address", x.Address),
+	)
+}
+
+// logFailure writes what the client is not told.
+func (g *Gateway) logFailure(x *Exchange, err error) {
+	endpoint := ""
+	if x.Operation != nil {
+		endpoint = x.Operation.Template
+	}
+	g.o.Log.Error("request failed",
+		zap.String("request_id", x.RequestID),
+		zap.String("key", x.keyName),
+		zap.String("client", x.client),
+		zap.String("method", x.Method),
+		zap.String("endpoint", endpoint),
+		zap.Error(err),
+	)
+}

@@ -1,0 +1,166 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// stage is one step of a request's way. An error ends the way and is the answer.
+type stage func(ctx context.Context, x *Exchange) error
+
+// stages are the steps of every request, in the order of the contract.
+func (g *Gateway) stages() []stage {
+	return []stage{
+		g.endpoint,
+		g.session,
+		g.allowlist,
+		g.limits,
+		g.query,
+		g.body,
+		g.record,
+		g.serve,
+	}
+}
+
+// run takes an exchange through the stages.
+func (g *Gateway) run(ctx context.Context, x *Exchange) error {
+	for _, s := range g.pipeline {
+		if err := s(ctx, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endpoint finds the operation that path and method name.
+func (g *Gateway) endpoint(_ context.Context, x *Exchange) error {
+	e, item := g.routes.find(x.Path)
+	if e == nil {
+		return mapping.Fail(mapping.EndpointUnknown, x.Path)
+	}
+	x.Endpoint, x.Item = e, item
+	if x.Operation = e.operation(x.Method, item, x.request.URI().QueryString()); x.Operation == nil {
+		return mapping.Fail(mapping.MethodUnsupported, x.Method, x.Path)
+	}
+	return nil
+}
+
+// session finds whose token the request carries.
+func (g *Gateway) session(ctx context.Context, x *Exchange) error {
+	if x.Operation.open {
+		return nil
+	}
+	return g.identify(ctx, x)
+}
+
+// identify puts the session of the token header, and its api_key, into x.
+func (g *Gateway) identify(ctx context.Context, x *Exchange) error {
+	token := x.request.Header.Peek("Token")
+	if len(token) == 0 {
+		return mapping.Fail(mapping.NotLoggedIn)
+	}
+	hash, ok := auth.HashToken(string(token))
+	if !ok {
+		return mapping.Fail(mapping.TokenInvalid)
+	}
+	session, err := g.o.Sessions.Get(ctx, hash)
+	if errors.Is(err, auth.ErrNoSession) {
+		return mapping.Fail(mapping.TokenInvalid)
+	}
+	if err != nil {
+		return mapping.Fail(mapping.InternalError).Because(err)
+	}
+	key := g.o.Keys().ByHash(session.Key, x.started)
+	if key == nil {
+		return mapping.Fail(mapping.TokenInvalid)
+	}
+	x.Session, x.Key = session, key
+	x.keyName, x.client = key.Name, session.User.Client.Name
+	return nil
+}
+
+// allowlist hides what the api_key may not use: it is answered like what does
+// not exist.
+func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
+	if x.Operation.free() || x.Key.May(x.Operation.Number) {
+		return nil
+	}
+	for _, op := range x.Endpoint.operations() {
+		if x.Key.May(op.Number) {
+			return mapping.Fail(mapping.MethodUnsupported, x.Method, x.Path)
+		}
+	}
+	return mapping.Fail(mapping.EndpointUnknown, x.Path)
+}
+
+// limits keeps the api_key to its rate.
+func (g *Gateway) limits(_ context.Context, x *Exchange) error {
+	if x.Key == nil {
+		return nil
+	}
+	if wait, ok := x.Key.Take(x.started); !ok {
+		e := mapping.Fail(mapping.TooManyRequests)
+		e.RetryAfter = wait
+		return e
+	}
+	return nil
+}
+
+// query judges the query parameters: repeated ones first, then unsupported,
+// then missing ones and values, which are the operation's own matter.
+func (g *Gateway) query(_ context.Context, x *Exchange) error {
+	if x.Params = appendParams(x.Params, x.request.URI().QueryString()); len(x.Params) > 0 {
+		if err := repeated(x.Params); err != nil {
+			return err
+		}
+		if err := unsupported(x.Params, x.Operation.takes); err != nil {
+			return err
+		}
+	}
+	if x.Operation.parse == nil {
+		return nil
+	}
+	return g.inOrder(x, x.Operation.parse(x))
+}
+
+// body reads the body of an operation that takes one.
+func (g *Gateway) body(_ context.Context, x *Exchange) error {
+	if err := checkIdempotencyKey(x); err != nil {
+		return err
+	}
+	form := x.Operation.form
+	if form == nil {
+		return nil
+	}
+	data := x.request.Body()
+	if x.ID != 0 && x.Operation.bodyOptional && isBlank(data) {
+		return nil
+	}
+	b, err := mapping.DecodeBody(form, data, g.o.Location)
+	x.Body = b
+	return err
+}
+
+// record judges the body alone against its model.
+func (g *Gateway) record(_ context.Context, x *Exchange) error {
+	if x.Operation.check == nil {
+		return nil
+	}
+	return g.inOrder(x, x.Operation.check(x))
+}
+
+// serve does what was asked.
+func (g *Gateway) serve(ctx context.Context, x *Exchange) error {
+	return x.Operation.serve(ctx, x)
+}
+
+// inOrder sorts violations into the row order of the operation's table.
+func (g *Gateway) inOrder(x *Exchange, v mapping.Violations) error {
+	if len(v) > 1 {
+		g.catalogue.Sort(v, x.scopes()...)
+	}
+	return v.Err()
+}

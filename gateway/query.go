@@ -1,0 +1,135 @@
+package gateway
+
+import (
+	"bytes"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// appendParams decodes a raw query in the order it was sent. Empty parts
+// (&&) count as nothing. A % that begins no escape stands for itself.
+func appendParams(dst []Param, raw []byte) []Param {
+	for len(raw) > 0 {
+		var part []byte
+		part, raw, _ = bytes.Cut(raw, []byte{'&'})
+		if len(part) == 0 {
+			continue
+		}
+		name, value, _ := bytes.Cut(part, []byte{'='})
+		dst = append(dst, Param{Name: unescape(name), Value: unescape(value)})
+	}
+	return dst
+}
+
+func unescape(b []byte) string {
+	if bytes.IndexByte(b, '%') < 0 && bytes.IndexByte(b, '+') < 0 {
+		return string(b)
+	}
+	var s strings.Builder
+	s.Grow(len(b))
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] == '+':
+			s.WriteByte(' ')
+		case b[i] == '%' && i+2 < len(b) && hex(b[i+1]) >= 0 && hex(b[i+2]) >= 0:
+			s.WriteByte(byte(hex(b[i+1])<<4 | hex(b[i+2])))
+			i += 2
+		default:
+			s.WriteByte(b[i])
+		}
+	}
+	return s.String()
+}
+
+func hex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	default:
+		return -1
+	}
+}
+
+// maxParams bounds how many parameters are compared with each other.
+const maxParams = 500
+
+// repeated refuses parameters that are given more than once, each named once.
+func repeated(params []Param) error {
+	if len(params) > maxParams {
+		return mapping.Fail(mapping.QueryUnsupported, params[maxParams].Name)
+	}
+	var v mapping.Violations
+	for i := range params {
+		first, count := true, 0
+		for j := range params {
+			if params[j].Name != params[i].Name {
+				continue
+			}
+			count++
+			first = first && j >= i
+		}
+		if first && count > 1 {
+			v = append(v, mapping.Fail(mapping.QueryRepeated, params[i].Name))
+		}
+	}
+	return v.Err()
+}
+
+// unsupported refuses parameters that the operation does not take.
+func unsupported(params []Param, takes func(string) bool) error {
+	var v mapping.Violations
+	for i := range params {
+		if takes == nil || !takes(params[i].Name) {
+			v = append(v, mapping.Fail(mapping.QueryUnsupported, params[i].Name))
+		}
+	}
+	return v.Err()
+}
+
+// oneOf takes the given names and no others.
+func oneOf(names ...string) func(string) bool {
+	return func(name string) bool {
+		for _, n := range names {
+			if n == name {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// required tells which of the names are missing or empty, as one violation.
+func required(x *Exchange, names ...string) mapping.Violations {
+	var missing []any
+	for _, name := range names {
+		if x.Param(name) == "" {
+			missing = append(missing, mapping.Literal(name))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return mapping.Violations{mapping.Fail(mapping.ParametersRequired, missing...)}
+}
+
+// parseID reads a primary ID: an int4 above 0 in plain digits.
+func parseID(s string) (int32, bool) {
+	if s == "" || len(s) > 10 || s[0] == '0' {
+		return 0, false
+	}
+	n := int64(0)
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(s[i]-'0')
+	}
+	return int32(n), n <= 1<<31-1
+}
+
+func isBlank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }

@@ -1,0 +1,230 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// recordRoutes are the operations that every resource has.
+func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
+	e := r.add("/"+resource.Name, resource)
+	r.on(e, "POST", &Operation{
+		scopes: []mapping.Scope{mapping.OpCreate}, form: resource, once: true,
+		check: func(x *Exchange) mapping.Violations { return x.Body.CheckCreate() },
+		serve: g.create,
+	})
+	r.on(e, "GET", &Operation{
+		scopes: []mapping.Scope{mapping.OpList}, takes: listParams(resource), parse: g.parseList, serve: g.list,
+	})
+	r.onItem(e, "GET", "id", &Operation{
+		scopes: []mapping.Scope{mapping.OpGet}, takes: oneOf("id", "fields"), parse: parseGet, serve: g.get,
+	})
+	r.onItem(e, "PUT", "id", &Operation{
+		scopes: []mapping.Scope{mapping.OpUpdate}, takes: oneOf("id"), parse: parseItem, form: resource,
+		check: checkUpdate, serve: g.update,
+	})
+	r.onItem(e, "DELETE", "id", &Operation{
+		scopes: []mapping.Scope{mapping.OpDelete}, takes: oneOf("id"), parse: parseDelete, serve: g.delete,
+	})
+	e.list["PUT"], e.list["DELETE"] = e.item["PUT"], e.item["DELETE"]
+}
+
+// parseItem finds the primary ID in path and query; two that differ are none.
+func parseItem(x *Exchange) mapping.Violations {
+	for _, s := range [...]string{x.Item, x.Param("id")} {
+		if s == "" {
+			continue
+		}
+		id, ok := parseID(s)
+		if !ok || x.ID != 0 && x.ID != id {
+			return mapping.Violations{mapping.Fail(mapping.PrimaryIDInvalid)}
+		}
+		x.ID = id
+	}
+	return nil
+}
+
+func parseGet(x *Exchange) mapping.Violations {
+	if x.Item == "" && x.Param("id") == "" {
+		return required(x, "id")
+	}
+	v := parseItem(x)
+	fields, unknown := parseFields(x, true)
+	x.Query.Fields = fields
+	return append(v, unknown...)
+}
+
+func parseDelete(x *Exchange) mapping.Violations {
+	if v := parseItem(x); v != nil {
+		return v
+	}
+	if x.ID == 0 {
+		return mapping.Violations{mapping.Fail(mapping.PrimaryIDMissing)}
+	}
+	return nil
+}
+
+// parseFields reads the parameter fields into positions in model order; nil
+// where nothing was chosen. Arrays come with one record only.
+func parseFields(x *Exchange, arrays bool) ([]int, mapping.Violations) {
+	value := x.Param("fields")
+	if value == "" {
+		return nil, nil
+	}
+	var positions []int
+	var v mapping.Violations
+	for name := range strings.SplitSeq(value, ",") {
+		f := x.Endpoint.Resource.Field(name)
+		if f == nil || f.Type == mapping.Array && !arrays {
+			v = append(v, mapping.Fail(mapping.FieldNotInModel, name))
+			continue
+		}
+		positions = append(positions, f.Index)
+	}
+	slices.Sort(positions)
+	return slices.Compact(positions), v
+}
+
+// checkUpdate judges an update's body alone, and settles which record it is of:
+// the body may name it too.
+func checkUpdate(x *Exchange) mapping.Violations {
+	v := x.Body.CheckUpdate()
+	resource := x.Body.Record.Resource
+	if id := x.Body.Record.Values[resource.ID]; x.Body.Supplied(resource.ID) && id.Kind() != mapping.KindNull {
+		v = slices.DeleteFunc(v, func(e *mapping.Error) bool {
+			return e.Reason == mapping.Int4Invalid && e.Args[0] == resource.Fields[resource.ID].Name
+		})
+		if id.Int() < 1 || x.ID != 0 && int64(x.ID) != id.Int() {
+			return append(v, mapping.Fail(mapping.PrimaryIDInvalid))
+		}
+		x.ID = int32(id.Int())
+	}
+	if x.ID == 0 {
+		v = append(v, mapping.Fail(mapping.PrimaryIDMissing))
+	}
+	return v
+}
+
+func (g *Gateway) get(ctx context.Context, x *Exchange) error {
+	x.Query.Client, x.Query.ID = x.user().Client, x.ID
+	rec, err := g.o.Backend.Get(ctx, x.Endpoint.Resource, x.Query)
+	if err != nil {
+		return err
+	}
+	etag := g.etag(rec)
+	if etagMatches(x.header("If-None-Match"), etag, true) {
+		x.notModified(etag)
+		return nil
+	}
+	fields := x.Query.Fields
+	if fields == nil {
+		fields = rec.Resource.RecordFields()
+	}
+	x.answerRecord(200, rec, fields, etag)
+	return nil
+}
+
+func (g *Gateway) list(ctx context.Context, x *Exchange) error {
+	x.Query.Client = x.user().Client
+	page, err := g.o.Backend.List(ctx, x.Endpoint.Resource, x.Query)
+	if err != nil {
+		return err
+	}
+	x.answerPage(page, g.nextPage(x, page))
+	return nil
+}
+
+func (g *Gateway) create(ctx context.Context, x *Exchange) error {
+	render := func(rec mapping.Record) []byte {
+		location := g.o.BasePath + x.Endpoint.Path + "/" + strconv.Itoa(int(rec.ID()))
+		return appendRecord(append([]byte(location), '\n'), rec, rec.Resource.RecordFields())
+	}
+	return g.once(x, render, func(w backend.Write) error {
+		rec, err := g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
+		if err != nil {
+			return err
+		}
+		x.response.Header.Set("Location", g.o.BasePath+x.Endpoint.Path+"/"+strconv.Itoa(int(rec.ID())))
+		x.answerRecord(201, rec, rec.Resource.RecordFields(), g.etag(rec))
+		return nil
+	})
+}
+
+func (g *Gateway) update(ctx context.Context, x *Exchange) error {
+	rec, err := g.o.Backend.Update(ctx, x.user().Client, x.ID, x.Body, g.precondition(x))
+	if err != nil {
+		return err
+	}
+	x.answerRecord(200, rec, rec.Resource.RecordFields(), g.etag(rec))
+	return nil
+}
+
+func (g *Gateway) delete(ctx context.Context, x *Exchange) error {
+	err := g.o.Backend.Delete(ctx, x.user().Client, x.Endpoint.Resource, x.ID, g.precondition(x))
+	if err != nil {
+		return err
+	}
+	x.answerDone()
+	return nil
+}
+
+// precondition is what If-Match asks of the stored record.
+func (g *Gateway) precondition(x *Exchange) backend.Write {
+	match := x.header("If-Match")
+	if match == "" {
+		return backend.Write{}
+	}
+	return backend.Write{Precondition: func(rec mapping.Record) bool { return etagMatches(match, g.etag(rec), false) }}
+}
+
+// maxIdempotencyKey is the longest Idempotency-Key, in characters.
+const maxIdempotencyKey = 255
+
+func checkIdempotencyKey(x *Exchange) error {
+	key := x.request.Header.Peek("Idempotency-Key")
+	if key == nil || !x.Operation.once {
+		return nil
+	}
+	bad := len(key) == 0 || len(key) > maxIdempotencyKey
+	for _, c := range key {
+		bad = bad || c < 0x21 || c > 0x7e
+	}
+	if bad {
+		return mapping.Fail(mapping.IdempotencyInvalid)
+	}
+	return nil
+}
+
+// once does a write under the request's Idempotency-Key, if it has one: a
+// repetition gets the first answer. render says what is kept: Location, a line
+// feed, the body.
+func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(backend.Write) error) error {
+	name := x.header("Idempotency-Key")
+	if name == "" {
+		return do(backend.Write{})
+	}
+	key := x.keyName + "\x00" + name
+	running := x.client + "\x00" + key
+	if _, taken := g.running.LoadOrStore(running, true); taken {
+		return mapping.Fail(mapping.IdempotencyInUse)
+	}
+	defer g.running.Delete(running)
+
+	sum := sha256.New()
+	sum.Write([]byte(x.Method + " " + x.Path + "\n"))
+	sum.Write(x.request.Body())
+	err := do(backend.Write{Once: &backend.Once{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render}})
+	var replay *backend.Replay
+	if !errors.As(err, &replay) {
+		return err
+	}
+	x.answerReplay(replay.Answer)
+	return nil
+}

@@ -1,0 +1,239 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto/sha256"
+	enchex "encoding/hex"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// This file is the only place that writes a status or a body.
+
+const (
+	jsonType    = "application/json"
+	problemType = "application/problem+json"
+	htmlType    = "text/html; charset=utf-8"
+)
+
+// answer writes a JSON body made by build, which appends to the response's own
+// buffer.
+func (x *Exchange) answer(status int, contentType string, build func(dst []byte) []byte) {
+	x.response.SetStatusCode(status)
+	x.response.Header.SetContentType(contentType)
+	buffer := x.response.SwapBody(nil)
+	x.response.SwapBody(build(buffer[:0]))
+}
+
+func appendRecord(dst []byte, rec mapping.Record, fields []int) []byte {
+	dst = append(dst, `{"data":`...)
+	dst = rec.AppendJSON(dst, fields)
+	return append(dst, '}')
+}
+
+// answerRecord answers one record.
+func (x *Exchange) answerRecord(status int, rec mapping.Record, fields []int, etag string) {
+	if etag != "" {
+		x.response.Header.Set("ETag", etag)
+		x.response.Header.Set("Cache-Control", "private, no-cache")
+	}
+	x.answer(status, jsonType, func(dst []byte) []byte { return appendRecord(dst, rec, fields) })
+}
+
+// notModified tells that the client has the record as it is.
+func (x *Exchange) notModified(etag string) {
+	x.response.Header.Set("ETag", etag)
+	x.response.Header.Set("Cache-Control", "private, no-cache")
+	x.response.SetStatusCode(http.StatusNotModified)
+}
+
+// answerPage answers a list; next is the address of the page after it.
+func (x *Exchange) answerPage(page backend.Page, next string) {
+	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte {
+		dst = append(dst, `{"data":[`...)
+		for i := range page.Records {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = page.Records[i].AppendJSON(dst, x.Query.Fields)
+		}
+		dst = append(dst, ']')
+		if !x.HasParam("after") {
+			dst = append(dst, `,"page":`...)
+			dst = strconv.AppendInt(dst, int64(x.page()), 10)
+		}
+		dst = append(dst, `,"page_size":`...)
+		dst = strconv.AppendInt(dst, int64(x.Query.Limit), 10)
+		dst = append(dst, `,"next":`...)
+		if next == "" {
+			dst = append(dst, "null"...)
+		} else {
+			dst = mapping.AppendJSONString(dst, next)
+		}
+		if x.Query.Total {
+			dst = append(dst, `,"total":`...)
+			dst = strconv.AppendInt(dst, page.Total, 10)
+		}
+		return append(dst, '}')
+	})
+}
+
+// answerDone acknowledges what has nothing else to say.
+func (x *Exchange) answerDone() {
+	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte { return append(dst, `{"successCode":200}`...) })
+}
+
+// answerData answers {"data": …}.
+func (x *Exchange) answerData(build func(dst []byte) []byte) {
+	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte {
+		return append(build(append(dst, `{"data":`...)), '}')
+	})
+}
+
+// answerToken answers a session.
+func (x *Exchange) answerToken(token string) {
+	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte {
+		return append(mapping.AppendJSONString(append(dst, `{"token":`...), token), '}')
+	})
+}
+
+// answerPageHTML answers a page for people.
+func (x *Exchange) answerPageHTML(status int, page []byte) {
+	x.response.Header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	x.response.Header.Set("Referrer-Policy", "no-referrer")
+	x.answer(status, htmlType, func(dst []byte) []byte { return append(dst, page...) })
+}
+
+// answerReplay repeats an answer kept under an idempotency key: its Location, a
+// line feed and its body.
+func (x *Exchange) answerReplay(kept []byte) {
+	location, body, _ := bytes.Cut(kept, []byte{'\n'})
+	status := http.StatusOK
+	if len(location) > 0 {
+		status = http.StatusCreated
+		x.response.Header.SetBytesV("Location", location)
+	}
+	x.response.Header.Set("Idempotent-Replayed", "true")
+	x.answer(status, jsonType, func(dst []byte) []byte { return append(dst, body...) })
+}
+
+// answerError words an error in the scope of the exchange. What is no violation
+// is a failure of ours: the client learns nothing of it but its request id.
+func (g *Gateway) answerError(x *Exchange, err error) {
+	v, ok := mapping.AsViolations(err)
+	if !ok || len(v) == 0 {
+		v = mapping.Violations{mapping.Fail(mapping.InternalError)}
+	}
+	first := v[0]
+	row := g.catalogue.Lookup(first.Reason, x.scopes()...)
+	x.reason = first.Reason
+	if row.Status >= http.StatusInternalServerError {
+		g.logFailure(x, err)
+	}
+	if first.RetryAfter > 0 {
+		x.response.Header.Set("Retry-After", strconv.Itoa(int(math.Ceil(first.RetryAfter.Seconds()))))
+	}
+	problem := bytes.Contains(x.request.Header.Peek("Accept"), []byte(problemType))
+	contentType := jsonType
+	if problem {
+		contentType = problemType
+	}
+	x.response.Header.Del("Location")
+	x.answer(row.Status, contentType, func(dst []byte) []byte {
+		message := row.Word(first.Args)
+		dst = append(dst, '{')
+		if problem {
+			dst = append(dst, `"type":"urn:frontdesk:error:`...)
+			dst = append(dst, first.Reason...)
+			dst = append(dst, `","title":`...)
+			dst = mapping.AppendJSONString(dst, http.StatusText(row.Status))
+			dst = append(dst, `,"status":`...)
+			dst = strconv.AppendInt(dst, int64(row.Status), 10)
+			dst = append(dst, `,"detail":`...)
+			dst = mapping.AppendJSONString(dst, message)
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `"errorCode":`...)
+		dst = strconv.AppendInt(dst, int64(row.Status), 10)
+		dst = append(dst, ',')
+		dst = appendViolation(dst, row, first, message)
+		dst = append(dst, `,"request_id":`...)
+		dst = mapping.AppendJSONString(dst, x.RequestID)
+		if len(v) > 1 {
+			dst = append(dst, `,"errors":[`...)
+			for i, e := range v {
+				if i > 0 {
+					dst = append(dst, ',')
+				}
+				row := g.catalogue.Lookup(e.Reason, x.scopes()...)
+				dst = append(dst, '{')
+				dst = appendViolation(dst, row, e, row.Word(e.Args))
+				dst = append(dst, '}')
+			}
+			dst = append(dst, ']')
+		}
+		return append(dst, '}')
+	})
+}
+
+// appendViolation appends the members message, reason and, where a field is
+// meant, field.
+func appendViolation(dst []byte, row *mapping.Entry, e *mapping.Error, message string) []byte {
+	dst = append(dst, `"message":`...)
+	dst = mapping.AppendJSONString(dst, message)
+	dst = append(dst, `,"reason":"`...)
+	dst = append(dst, e.Reason...)
+	dst = append(dst, '"')
+	if field := row.Field(e.Args); field != "" {
+		dst = append(dst, `,"field":`...)
+		dst = mapping.AppendJSONString(dst, field)
+	}
+	return dst
+}
+
+// etag is the entity tag of a record: it changes with any change of the record
+// or of the model. A backend without versions gets one of the content.
+func (g *Gateway) etag(rec mapping.Record) string {
+	model := g.o.Model.Version[:6]
+	if rec.Version != 0 {
+		return `"` + model + "-" + strconv.FormatInt(rec.Version, 36) + `"`
+	}
+	sum := sha256.Sum256(rec.AppendJSON(nil, rec.Resource.RecordFields()))
+	return `"` + model + "." + enchex.EncodeToString(sum[:12]) + `"`
+}
+
+// etagMatches tells whether a list of entity tags, as If-Match and
+// If-None-Match carry it, holds etag. A weak one counts only where weak is set.
+func etagMatches(list, etag string, weak bool) bool {
+	if list == "" {
+		return false
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		part = strings.TrimSpace(part)
+		if weak {
+			part = strings.TrimPrefix(part, "W/")
+		}
+		if part == "*" || part == etag {
+			return true
+		}
+	}
+	return false
+}
+
+// prepare sets what every answer carries.
+func (x *Exchange) prepare() {
+	x.response.Header.Set("X-Request-Id", x.RequestID)
+	x.response.Header.Set("Cache-Control", "no-store")
+	x.response.Header.Set("X-Content-Type-Options", "nosniff")
+}
+
+// reset takes back whatever an operation had begun to answer.
+func (x *Exchange) reset() {
+	x.response.Reset()
+	x.prepare()
+}

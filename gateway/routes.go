@@ -1,0 +1,201 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// Endpoint is one path of the interface with its operations. A resource's
+// endpoint also answers /<resource>/<id>.
+type Endpoint struct {
+	Path     string // as the interface spells it: /order, /model/*
+	Template string // with what varies named: /model/{name}
+	Resource *mapping.Resource
+
+	all  []*Operation
+	item map[string]*Operation // by method, for a path with a last part of its own
+	list map[string]*Operation // by method, for the path itself
+}
+
+// Operation is what a method does at an endpoint.
+type Operation struct {
+	// Number is the operation's place in what an api_key may do; operations of
+	// one method at one endpoint share it. Those open to every api_key have none.
+	Number   int
+	Method   string
+	Endpoint *Endpoint
+	Template string // for logs: /order/{id}
+
+	open   bool                                 // needs no session
+	scopes []mapping.Scope                      // where its errors are worded
+	takes  func(name string) bool               // query parameters; nil for none
+	parse  func(x *Exchange) mapping.Violations // what is missing, and the values
+	form   *mapping.Resource                    // what the body is read as; nil for no body
+	check  func(x *Exchange) mapping.Violations // the body alone
+	serve  stage
+
+	bodyOptional bool // with an id in the query, the body may be absent
+	once         bool // takes an Idempotency-Key
+}
+
+// openToAll is the Number of operations that no allowlist governs.
+const openToAll = -1
+
+func (op *Operation) free() bool { return op.Number == openToAll }
+
+// operations returns everything the endpoint does.
+func (e *Endpoint) operations() []*Operation { return e.all }
+
+// operation returns what a method does here; nil where it does nothing. GET of
+// a resource is one record or many, depending on whether an id is given.
+func (e *Endpoint) operation(method, item string, rawQuery []byte) *Operation {
+	if item != "" || method == "GET" && e.Resource != nil && hasID(rawQuery) {
+		return e.item[method]
+	}
+	return e.list[method]
+}
+
+// hasID tells whether a raw query names the parameter id, before anything of it
+// is decoded in full.
+func hasID(raw []byte) bool {
+	for len(raw) > 0 {
+		var part []byte
+		part, raw, _ = bytes.Cut(raw, []byte{'&'})
+		name, _, _ := bytes.Cut(part, []byte{'='})
+		if len(name) >= 2 && unescape(name) == "id" {
+			return true
+		}
+	}
+	return false
+}
+
+// routes is the endpoint table.
+type routes struct {
+	endpoints map[string]*Endpoint
+	numbers   int
+	ordered   []*Endpoint
+}
+
+// find looks up a path exactly as it was sent. A path of one more part than an
+// endpoint with items is that item.
+func (r *routes) find(path string) (*Endpoint, string) {
+	if e := r.endpoints[path]; e != nil && !strings.HasSuffix(e.Path, "*") {
+		return e, ""
+	}
+	slash := strings.LastIndexByte(path, '/')
+	if slash <= 0 || !isPart(path[slash+1:]) {
+		return nil, ""
+	}
+	e := r.endpoints[path[:slash]]
+	if e == nil || e.item == nil {
+		return nil, ""
+	}
+	return e, path[slash+1:]
+}
+
+// isPart tells whether s can stand in a path unescaped and means only itself.
+func isPart(s string) bool {
+	if s == "" || s == "." || s == ".." {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '~' {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// add puts an endpoint into the table.
+func (r *routes) add(path string, resource *mapping.Resource) *Endpoint {
+	e := &Endpoint{Path: path, Template: path, Resource: resource, list: map[string]*Operation{}}
+	if resource != nil || strings.HasSuffix(path, "/*") {
+		e.item = map[string]*Operation{}
+	}
+	r.endpoints[strings.TrimSuffix(path, "/*")] = e
+	r.ordered = append(r.ordered, e)
+	return e
+}
+
+// on puts an operation at the endpoint's own path.
+func (r *routes) on(e *Endpoint, method string, op *Operation) {
+	r.register(e, method, op)
+	e.list[method] = op
+}
+
+// onItem puts an operation at the path with one more part.
+func (r *routes) onItem(e *Endpoint, method, part string, op *Operation) {
+	r.register(e, method, op)
+	op.Template = strings.TrimSuffix(e.Path, "/*") + "/{" + part + "}"
+	e.item[method] = op
+}
+
+func (r *routes) register(e *Endpoint, method string, op *Operation) {
+	op.Method, op.Endpoint, op.Template = method, e, e.Path
+	e.all = append(e.all, op)
+	switch same := e.numbered(method); {
+	case op.open || isUnderAuthenticate(e.Path):
+		op.Number = openToAll
+	case same != nil:
+		op.Number = same.Number
+	default:
+		op.Number = r.numbers
+		r.numbers++
+	}
+	op.scopes = append([]mapping.Scope{mapping.Scope(method + " " + trimStar(e.Path)), mapping.Scope(trimStar(e.Path))}, op.scopes...)
+}
+
+func (e *Endpoint) numbered(method string) *Operation {
+	for _, op := range e.all[:len(e.all)-1] {
+		if op.Method == method {
+			return op
+		}
+	}
+	return nil
+}
+
+func trimStar(path string) string { return strings.TrimSuffix(path, "/*") }
+
+func isUnderAuthenticate(path string) bool {
+	return path == "/authenticate" || strings.HasPrefix(path, "/authenticate/")
+}
+
+// Grant is a method at an endpoint as an allowlist names it.
+type Grant struct{ Method, Path string }
+
+// Grants returns what an allowlist can grant, by Operation.Number.
+func (r *routes) grants() []Grant {
+	grants := make([]Grant, r.numbers)
+	for _, e := range r.ordered {
+		for _, op := range e.all {
+			if !op.free() {
+				grants[op.Number] = Grant{Method: op.Method, Path: e.Path}
+			}
+		}
+	}
+	return grants
+}
+
+// newRoutes lists every endpoint there is.
+func (g *Gateway) newRoutes() *routes {
+	r := &routes{endpoints: map[string]*Endpoint{}}
+	g.sessionRoutes(r)
+	for _, resource := range g.o.Model.Resources {
+		g.recordRoutes(r, resource)
+	}
+	g.utilityRoutes(r)
+	return r
+}
+
+// served adapts a handler that cannot fail.
+func served(f func(x *Exchange)) stage {
+	return func(_ context.Context, x *Exchange) error {
+		f(x)
+		return nil
+	}
+}

@@ -1,0 +1,254 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"net/url"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// sessionRoutes are /authenticate and what lies under it, open to every key.
+func (g *Gateway) sessionRoutes(r *routes) {
+	r.on(r.add("/authenticate", nil), "GET", &Operation{
+		open: true, takes: oneOf("api_key", "organization_name", "username", "password"), parse: parseLogin, serve: g.authenticate,
+	})
+	r.on(r.add("/authenticate/acces", nil), "GET", &Operation{serve: served(g.access)})
+	r.on(r.add("/authenticate/component", nil), "GET", &Operation{serve: served(g.components)})
+	r.on(r.add("/authenticate/logout", nil), "GET", &Operation{serve: g.logout})
+	r.on(r.add("/authenticate/modules", nil), "GET", &Operation{serve: served(g.modules)})
+	r.on(r.add("/authenticate/fingerprint", nil), "GET", &Operation{serve: served(g.fingerprint)})
+	if g.o.Resets == nil {
+		return
+	}
+	forgot := mapping.NewForm("forgotpassword", mapping.Field{Name: "username", Type: mapping.Varchar, Length: 64, Required: true})
+	r.on(r.add("/authenticate/forgotpassword", nil), "POST", &Operation{
+		scopes: []mapping.Scope{mapping.OpCreate}, form: forgot, serve: g.forgotPassword,
+		check: func(x *Exchange) mapping.Violations { return x.Body.CheckCreate() },
+	})
+	reset := r.add("/authenticate/resetpassword", nil)
+	r.on(reset, "GET", &Operation{open: true, takes: oneOf("reset"), serve: served(g.resetForm)})
+	r.on(reset, "POST", &Operation{open: true, serve: g.resetPassword})
+}
+
+// parseLogin judges the login's parameters. Without any of the three the token
+// header alone is asked about, if there is one.
+func parseLogin(x *Exchange) mapping.Violations {
+	if x.Param("organization_name") != "" {
+		return mapping.Violations{mapping.Fail(mapping.QueryUnsupported, "organization_name")}
+	}
+	if asksForToken(x) {
+		return nil
+	}
+	return required(x, "api_key", "username", "password")
+}
+
+func asksForToken(x *Exchange) bool {
+	given := x.HasParam("api_key") || x.HasParam("username") || x.HasParam("password")
+	return !given && x.request.Header.Peek("Token") != nil
+}
+
+func (g *Gateway) authenticate(ctx context.Context, x *Exchange) error {
+	if asksForToken(x) {
+		if err := g.identify(ctx, x); err != nil {
+			return err
+		}
+		x.answerToken(x.header("Token"))
+		return nil
+	}
+	token, session, err := g.o.Login.Authenticate(ctx, auth.Attempt{
+		APIKey: x.Param("api_key"), Username: x.Param("username"), Password: x.Param("password"), Address: x.Address,
+	})
+	if err != nil {
+		return err
+	}
+	if key := g.o.Keys().ByHash(session.Key, x.started); key != nil {
+		x.keyName, x.client = key.Name, session.User.Client.Name
+	}
+	x.answerToken(token)
+	return nil
+}
+
+func (g *Gateway) logout(ctx context.Context, x *Exchange) error {
+	if err := g.o.Sessions.Delete(ctx, x.Session.Token); err != nil {
+		return err
+	}
+	x.answerDone()
+	return nil
+}
+
+// answerJSON answers {"data": value} for answers that are not on the hot path.
+func (x *Exchange) answerJSON(value any) {
+	x.answerData(func(dst []byte) []byte {
+		b, err := json.Marshal(value)
+		if err != nil {
+			panic(err) // a value of ours that is no JSON
+		}
+		return append(dst, b...)
+	})
+}
+
+type endpointAnswer struct {
+	Method string `json:"method"`
+	Path   string `json:"path"`
+}
+
+// access tells who is asking and what it may call.
+func (g *Gateway) access(x *Exchange) {
+	endpoints := []endpointAnswer{}
+	for number, grant := range g.routes.grants() {
+		if x.Key.May(number) {
+			endpoints = append(endpoints, endpointAnswer(grant))
+		}
+	}
+	x.answerJSON(struct {
+		Username  string           `json:"username"`
+		Client    string           `json:"client"`
+		APIKey    string           `json:"api_key"`
+		Endpoints []endpointAnswer `json:"endpoints"`
+	}{x.user().Username, x.client, x.keyName, endpoints})
+}
+
+type component struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Status  string `json:"status"`
+}
+
+// components tells what the service is made of.
+func (g *Gateway) components(x *Exchange) {
+	c := g.o.Backend.Capabilities()
+	status := "ok"
+	if g.o.Backend.State() != "closed" {
+		status = "unavailable"
+	}
+	x.answerJSON([]component{
+		{Name: "gateway", Version: g.o.Version, Status: "ok"},
+		{Name: "backend " + c.Name, Version: g.o.Version, Status: status},
+		{Name: "store " + c.Store, Version: c.Version, Status: status},
+	})
+}
+
+type module struct {
+	Name      string   `json:"name"`
+	Resources []string `json:"resources"`
+}
+
+// modules groups the resources that the api_key may read.
+func (g *Gateway) modules(x *Exchange) {
+	modules := []module{}
+	place := map[string]int{}
+	for _, resource := range g.o.Model.Resources {
+		if !x.Key.May(g.routes.endpoints["/"+resource.Name].list["GET"].Number) {
+			continue
+		}
+		i, ok := place[resource.Module]
+		if !ok {
+			i = len(modules)
+			place[resource.Module] = i
+			modules = append(modules, module{Name: resource.Module})
+		}
+		modules[i].Resources = append(modules[i].Resources, resource.Name)
+	}
+	x.answerJSON(modules)
+}
+
+func (g *Gateway) fingerprint(x *Exchange) {
+	x.answerJSON(struct {
+		Fingerprint string `json:"fingerprint"`
+	}{auth.Fingerprint(x.Key, x.user(), g.o.Model.Version)})
+}
+
+func (g *Gateway) forgotPassword(ctx context.Context, x *Exchange) error {
+	if err := g.o.Resets.Request(ctx, x.Body.Record.Get("username").Text()); err != nil {
+		return err
+	}
+	x.answerDone()
+	return nil
+}
+
+// resetForm is the page that the link in the mail leads to.
+func (g *Gateway) resetForm(x *Exchange) {
+	x.answerPageHTML(200, resetPage(resetState{Token: x.Param("reset")}))
+}
+
+// resetPassword takes what that page sends, a form and not JSON, and answers
+// with the page again.
+func (g *Gateway) resetPassword(ctx context.Context, x *Exchange) error {
+	form, err := url.ParseQuery(string(x.request.Body()))
+	if err != nil {
+		x.answerPageHTML(400, resetPage(resetState{Problem: "This form could not be read."}))
+		return nil
+	}
+	state := resetState{Token: form.Get("reset")}
+	if form.Get("password") != form.Get("repeat") {
+		state.Problem = "The two passwords are not the same."
+		x.answerPageHTML(400, resetPage(state))
+		return nil
+	}
+	err = g.o.Resets.Complete(ctx, state.Token, form.Get("password"))
+	switch {
+	case err == nil:
+		x.answerPageHTML(200, resetPage(resetState{Done: true}))
+	case errors.Is(err, auth.ErrWeakPassword):
+		state.Problem = "A password has 8 to 1024 characters."
+		x.answerPageHTML(400, resetPage(state))
+	case errors.Is(err, auth.ErrUnknownReset):
+		x.answerPageHTML(400, resetPage(resetState{Problem: "This link was used before or is older than one hour. Ask for a new one."}))
+	default:
+		return err
+	}
+	return nil
+}
+
+// resetState is what the page shows: the form for a token, or how it ended.
+type resetState struct {
+	Token, Problem string
+	Done           bool
+}
+
+var resetTemplate = template.Must(template.New("reset").Parse(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Set a new password</title>
+<style>
+:root { color-scheme: light dark }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 26rem; margin: 10vh auto; padding: 0 1rem }
+label { display: block; margin-top: 1rem }
+input, button { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem; margin-top: .25rem }
+button { margin-top: 1.5rem }
+.problem { border-left: .25rem solid #c00; padding-left: .75rem }
+</style>
+<main>
+<h1>Set a new password</h1>
+{{- if .Done}}
+<p role="status">Your new password is set. Sessions that were open have been ended; log in again.</p>
+{{- else}}
+{{- if .Problem}}<p class="problem" role="alert">{{.Problem}}</p>{{end}}
+{{- if .Token}}
+<form method="post" action="resetpassword">
+<input type="hidden" name="reset" value="{{.Token}}">
+<label>New password <input type="password" name="password" minlength="8" maxlength="1024" autocomplete="new-password" required autofocus></label>
+<label>The same again <input type="password" name="repeat" minlength="8" maxlength="1024" autocomplete="new-password" required></label>
+<button>Set password</button>
+</form>
+{{- else if not .Problem}}
+<p class="problem" role="alert">This address lacks the code from the mail. Open the link again, or ask for a new one.</p>
+{{- end}}
+{{- end}}
+</main>
+</html>
+`))
+
+func resetPage(s resetState) []byte {
+	var b strings.Builder
+	if err := resetTemplate.Execute(&b, s); err != nil {
+		panic(err) // the template and its data are ours
+	}
+	return []byte(b.String())
+}

@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// vehicleRoutes are the endpoints that do more with a vehicle than store it.
+func (g *Gateway) vehicleRoutes(r *routes) {
+	identified := mapping.NewForm("vehicle identification", mapping.Field{Name: "id", Type: mapping.Int4, Primary: true})
+	start := r.add("/vehicle/publishstart", nil)
+	r.on(start, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStart(false)))
+	r.on(start, "GET", vehicleOperation(identified, mapping.OpGet, g.publishStart(true)))
+	r.on(r.add("/vehicle/publishstop", nil), "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStop))
+
+	plate := r.add("/updatelicenseplate", nil)
+	for _, method := range [...]string{"PUT", "POST"} {
+		r.on(plate, method, &Operation{
+			scopes: []mapping.Scope{mapping.OpUpdate}, form: g.plateForm(), once: method == "POST",
+			check: checkPlate, serve: g.changePlate,
+		})
+	}
+}
+
+// vehicleOperation takes a vehicle's id in the query or in the body.
+func vehicleOperation(form *mapping.Resource, scope mapping.Scope, serve stage) *Operation {
+	op := &Operation{
+		scopes: []mapping.Scope{scope}, takes: oneOf("id"), parse: parseItem, form: form, bodyOptional: true, serve: serve,
+		check: func(x *Exchange) mapping.Violations {
+			if x.Body == nil {
+				return nil
+			}
+			return checkUpdate(x)
+		},
+	}
+	if scope == mapping.OpGet { // a GET without an id lacks a parameter, not a body
+		op.parse = func(x *Exchange) mapping.Violations {
+			if x.Param("id") == "" && isBlank(x.request.Body()) {
+				return required(x, "id")
+			}
+			return parseItem(x)
+		}
+	}
+	return op
+}
+
+func (g *Gateway) publishStart(judgeOnly bool) stage {
+	return func(ctx context.Context, x *Exchange) error {
+		rec, err := g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, judgeOnly, g.precondition(x))
+		if err != nil {
+			return err
+		}
+		if judgeOnly {
+			x.answerDone()
+			return nil
+		}
+		x.answerRecord(200, rec, rec.Resource.RecordFields(), g.etag(rec))
+		return nil
+	}
+}
+
+func (g *Gateway) publishStop(ctx context.Context, x *Exchange) error {
+	rec, err := g.o.Backend.PublishStop(ctx, x.user().Client, x.ID, g.precondition(x))
+	if err != nil {
+		return err
+	}
+	x.answerRecord(200, rec, rec.Resource.RecordFields(), g.etag(rec))
+	return nil
+}
+
+// plateForm is the body of /updatelicenseplate: the vehicle and its new plate,
+// as long as the model lets a plate be. Its form depends on the vehicle's
+// country, which only the backend knows.
+func (g *Gateway) plateForm() *mapping.Resource {
+	plate := g.o.Model.Resource("vehicle").Field("license_plate")
+	return mapping.NewForm("updatelicenseplate",
+		mapping.Field{Name: "id", Type: mapping.Int4, Primary: true},
+		mapping.Field{Name: plate.Name, Type: plate.Type, Length: plate.Length, Required: true},
+	)
+}
+
+func checkPlate(x *Exchange) mapping.Violations {
+	v := checkUpdate(x)
+	if f := x.Body.Record.Resource.Field("license_plate"); !x.Body.Supplied(f.Index) {
+		v = append(v, mapping.Fail(mapping.FieldRequired, mapping.Literal(f.Name)))
+	}
+	return slices.Clip(v)
+}
+
+func (g *Gateway) changePlate(ctx context.Context, x *Exchange) error {
+	render := func(rec mapping.Record) []byte {
+		return appendRecord([]byte{'\n'}, rec, rec.Resource.RecordFields())
+	}
+	return g.once(x, render, func(w backend.Write) error {
+		if w.Once == nil {
+			w = g.precondition(x)
+		}
+		rec, err := g.o.Backend.ChangeLicensePlate(ctx, x.user().Client, x.ID, x.Body.Record.Get("license_plate").Text(), w)
+		if err != nil {
+			return err
+		}
+		x.answerRecord(200, rec, rec.Resource.RecordFields(), g.etag(rec))
+		return nil
+	})
+}

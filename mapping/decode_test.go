@@ -1,0 +1,169 @@
+package mapping_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/mapping"
+)
+
+func TestBodyRefused(t *testing.T) {
+	nested := func(depth int) string { // an unknown field whose value nests; the body itself is the first level
+		return `{"x":` + strings.Repeat("[", depth-1) + strings.Repeat("]", depth-1) + `}`
+	}
+	objects := func(depth int) string {
+		return strings.Repeat(`{"x":`, depth) + "1" + strings.Repeat("}", depth)
+	}
+	inLine := func(depth int) string {
+		return `{"orderlines":[{"x":` + strings.Repeat("[", depth-3) + strings.Repeat("]", depth-3) + `}]}`
+	}
+	tests := []struct {
+		name, body string
+		want       mapping.Reason // "" where it is read
+	}{
+		{"nothing", "", mapping.EmptyBody},
+		{"spaces", "  ", mapping.EmptyBody},
+		{"line ends and tabs", "\r\n\t ", mapping.EmptyBody},
+		{"no fields", "{}", ""},
+		{"white space around", " \n{ \"reference\" : \"x\" }\r\n", ""},
+		{"byte order mark", "\ufeff{}", mapping.BodyNotJSON},
+		{"array", "[]", mapping.BodyNotJSON},
+		{"array of records", `[{"reference":"x"}]`, mapping.BodyNotJSON},
+		{"text", `"x"`, mapping.BodyNotJSON},
+		{"number", "1", mapping.BodyNotJSON},
+		{"null", "null", mapping.BodyNotJSON},
+		{"plain words", "reference=x", mapping.BodyNotJSON},
+		{"cut off", `{"reference":"x"`, mapping.BodyNotJSON},
+		{"cut off in a name", `{"refer`, mapping.BodyNotJSON},
+		{"cut off in a line", `{"orderlines":[{"quantity":1`, mapping.BodyNotJSON},
+		{"comma at the end", `{"reference":"x",}`, mapping.BodyNotJSON},
+		{"comma at the end of an array", `{"orderlines":[{},]}`, mapping.BodyNotJSON},
+		{"no comma", `{"reference":"x" "mileage":1}`, mapping.BodyNotJSON},
+		{"no value", `{"reference":}`, mapping.BodyNotJSON},
+		{"no name", `{1:1}`, mapping.BodyNotJSON},
+		{"single quotes", `{'reference':'x'}`, mapping.BodyNotJSON},
+		{"comment", `{/* x */}`, mapping.BodyNotJSON},
+		{"NaN", `{"mileage":NaN}`, mapping.BodyNotJSON},
+		{"leading zero", `{"mileage":01}`, mapping.BodyNotJSON},
+		{"plus sign", `{"mileage":+1}`, mapping.BodyNotJSON},
+		{"control character", "{\"reference\":\"a\nb\"}", mapping.BodyNotJSON},
+		{"unknown escape", `{"reference":"\x41"}`, mapping.BodyNotJSON},
+		{"duplicate field", `{"reference":"x","reference":"x"}`, mapping.BodyNotJSON},
+		{"duplicate field, escaped", `{"reference":"x","\u0072eference":"y"}`, mapping.BodyNotJSON},
+		{"duplicate unknown field", `{"a":1,"a":1}`, mapping.BodyNotJSON},
+		{"duplicate in a line", `{"orderlines":[{"quantity":1,"quantity":1}]}`, mapping.BodyNotJSON},
+		{"duplicate below an unknown field", `{"a":{"b":1,"b":2}}`, mapping.BodyNotJSON},
+		{"same field, other case", `{"reference":"x","Reference":"x"}`, ""},
+		{"trailing object", `{}{}`, mapping.BodyNotJSON},
+		{"trailing bracket", `{}]`, mapping.BodyNotJSON},
+		{"trailing NUL", "{}\x00", mapping.BodyNotJSON},
+		{"invalid UTF-8 in a value", "{\"reference\":\"\xff\"}", mapping.BodyNotJSON},
+		{"invalid UTF-8 in a name", "{\"\xff\":1}", mapping.BodyNotJSON},
+		{"overlong UTF-8", "{\"reference\":\"\xc0\x80\"}", mapping.BodyNotJSON},
+		{"surrogate in UTF-8", "{\"reference\":\"\xed\xa0\x80\"}", mapping.BodyNotJSON},
+		{"high surrogate alone", `{"reference":"\ud83d"}`, mapping.BodyNotJSON},
+		{"low surrogate alone", `{"reference":"\ude97"}`, mapping.BodyNotJSON},
+		{"surrogates swapped", `{"reference":"\ude97\ud83d"}`, mapping.BodyNotJSON},
+		{"surrogate in a name", `{"\ud83d":1}`, mapping.BodyNotJSON},
+		{"surrogate pair", `{"reference":"\ud83d\ude97"}`, ""},
+		{"arrays 32 deep", nested(32), ""},
+		{"arrays 33 deep", nested(33), mapping.BodyNotJSON},
+		{"objects 32 deep", objects(32), ""},
+		{"objects 33 deep", objects(33), mapping.BodyNotJSON},
+		{"32 deep in a line", inLine(32), ""},
+		{"33 deep in a line", inLine(33), mapping.BodyNotJSON},
+		{"brackets in text do not nest", `{"x":["` + strings.Repeat("[", 40) + `\"` + strings.Repeat("{", 40) + `"]}`, ""},
+		{"100,000 deep", nested(100_000), mapping.BodyNotJSON},
+	}
+	order, loc := resource(t, "order"), amsterdam(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			body := []byte(tt.body)
+			b, err := mapping.DecodeBody(order, body, loc)
+			assert.Equal(t, tt.body, string(body), "the body is left as it was")
+			if tt.want == "" {
+				require.NoError(t, err)
+				require.NotNil(t, b)
+				return
+			}
+			require.Error(t, err)
+			assert.Nil(t, b)
+			assert.Truef(t, mapping.Is(err, tt.want), "saw %v", err)
+		})
+	}
+}
+
+func TestDecodeOrder(t *testing.T) {
+	order := resource(t, "order")
+	b, err := mapping.DecodeBody(order, []byte(`{
+		"reference": "PO-1", "contact_id": 17, "order_date": "2026-07-01T12:00:00+02:00", "mileage": null,
+		"orderlines": [
+			{"description": "Oil filter", "quantity": 1.50, "price": 12.95},
+			{"description": "", "quantity": 2}
+		]
+	}`), amsterdam(t))
+	require.NoError(t, err)
+	require.Empty(t, b.Violations)
+	rec := b.Record
+	assert.Equal(t, mapping.TextValue("PO-1"), rec.Get("reference"))
+	assert.Equal(t, mapping.IntValue(17), rec.Get("contact_id"))
+	assert.Equal(t, time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC), rec.Get("order_date").Time())
+	assert.Equal(t, mapping.NullValue(), rec.Get("mileage"))
+	assert.True(t, rec.Get("description").IsAbsent())
+	assert.True(t, b.Supplied(order.Field("mileage").Index))
+	assert.False(t, b.Supplied(order.Field("description").Index))
+	assert.Equal(t, "2026-07-01T12:00:00+02:00", b.Sent(order.Field("order_date").Index), "messages repeat what was sent")
+
+	lines := rec.Children[order.Field("orderlines").Index]
+	require.Len(t, lines, 2)
+	assert.Equal(t, mapping.DecimalValue(15000, 4), lines[0].Get("quantity"))
+	assert.Equal(t, mapping.TextValue(""), lines[1].Get("description"))
+
+	assert.Equal(t, `{"reference":"PO-1","mileage":null,"orderlines":[`+
+		`{"id":null,"order_id":null,"sort_order":null,"article_id":null,"article_number":null,"description":"Oil filter","quantity":1.5,`+
+		`"unit_type":null,"price":12.95,"discount_percentage":null,"turnover_group_id":null,"employee_id":null,"total":null,`+
+		`"is_system":null,"is_blocked":null,"is_archived":null,"created_at":null,"modified_at":null},`+
+		`{"id":null,"order_id":null,"sort_order":null,"article_id":null,"article_number":null,"description":"","quantity":2,`+
+		`"unit_type":null,"price":null,"discount_percentage":null,"turnover_group_id":null,"employee_id":null,"total":null,`+
+		`"is_system":null,"is_blocked":null,"is_archived":null,"created_at":null,"modified_at":null}]}`,
+		string(rec.AppendJSON(nil, []int{order.Field("reference").Index, order.Field("mileage").Index, order.Field("orderlines").Index})))
+}
+
+// TestBodyIsNotShared changes the request's buffer after it was read, as an
+// HTTP server that reuses it does.
+func TestBodyIsNotShared(t *testing.T) {
+	body := []byte(`{"reference":"PO-1","colour":"\u0072ed","order_date":"yesterday"}`)
+	order := resource(t, "order")
+	b, err := mapping.DecodeBody(order, body, time.UTC)
+	require.NoError(t, err)
+	copy(body, bytes.Repeat([]byte("#"), len(body)))
+	assert.Equal(t, "PO-1", b.Record.Get("reference").Text())
+	assert.Equal(t, "field_not_in_model: colour; timestamp_invalid: order_date, yesterday", b.Violations.Error())
+}
+
+func TestMerge(t *testing.T) {
+	order := resource(t, "order")
+	stored := mapping.NewRecord(order)
+	stored.Version = 7
+	stored.Set("reference", mapping.TextValue("old"))
+	stored.Set("mileage", mapping.IntValue(1))
+	stored.Set("kind", mapping.TextValue("sales"))
+	patch := mapping.NewRecord(order)
+	patch.Set("reference", mapping.TextValue("new"))
+	patch.Set("mileage", mapping.NullValue())
+
+	before := slices.Clone(stored.Values)
+	merged := stored.Merge(patch)
+	assert.Equal(t, "new", merged.Get("reference").Text())
+	assert.Equal(t, mapping.NullValue(), merged.Get("mileage"))
+	assert.Equal(t, "sales", merged.Get("kind").Text())
+	assert.EqualValues(t, 7, merged.Version)
+	assert.Equal(t, before, stored.Values, "neither operand is changed")
+	assert.True(t, merged.Get("no_such_field").IsAbsent())
+}
