@@ -34,10 +34,12 @@ type Exchange struct {
 	Query  backend.Query // what the query parameters ask for
 	Body   *mapping.Body // nil where the operation takes none
 
-	started time.Time
-	reason  mapping.Reason // of the first error answered
-	keyName string
-	client  string
+	below    bool   // the path is below the base path
+	rawQuery []byte // as it was sent
+	started  time.Time
+	reason   mapping.Reason // of the first error answered
+	keyName  string
+	client   string
 }
 
 // Param is one query parameter, decoded.

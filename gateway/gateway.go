@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -79,7 +80,7 @@ func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fastht
 	x.Address = address
 	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
 	x.Method = methodName(req.Header.Method())
-	x.Path = g.belowBase(string(req.URI().PathOriginal()))
+	x.takeURI(g, req.Header.RequestURI())
 	x.prepare()
 	if err := g.safely(ctx, x); err != nil {
 		g.answerError(x, err)
@@ -109,19 +110,29 @@ func (g *Gateway) safely(ctx context.Context, x *Exchange) (err error) {
 	return g.run(ctx, x)
 }
 
-// belowBase returns the part of a path below the base path, or the whole path
-// where it is not below it.
-func (g *Gateway) belowBase(path string) string {
+// takeURI splits a request's target as it was sent. Nothing is decoded or
+// cleaned, so that what is judged and what is routed cannot differ.
+func (x *Exchange) takeURI(g *Gateway, raw []byte) {
+	path, query, _ := bytes.Cut(raw, []byte{'?'})
+	if _, rest, absolute := bytes.Cut(path, []byte("://")); absolute && len(path) > 0 && path[0] != '/' {
+		slash := bytes.IndexByte(rest, '/')
+		path = rest[max(slash, 0):]
+	}
+	x.Path, x.below = g.belowBase(string(path))
+	x.rawQuery = query
+}
+
+// belowBase returns the part of a path below the base path; false, and the
+// whole path, where it is not below it.
+func (g *Gateway) belowBase(path string) (string, bool) {
 	below, ok := strings.CutPrefix(path, g.o.BasePath)
 	switch {
-	case !ok:
-		return path
+	case !ok || below != "" && below[0] != '/':
+		return path, false
 	case below == "":
-		return "/"
-	case below[0] != '/':
-		return path
+		return "/", true
 	default:
-		return below
+		return below, true
 	}
 }
 

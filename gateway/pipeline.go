@@ -38,11 +38,11 @@ func (g *Gateway) run(ctx context.Context, x *Exchange) error {
 // endpoint finds the operation that path and method name.
 func (g *Gateway) endpoint(_ context.Context, x *Exchange) error {
 	e, item := g.routes.find(x.Path)
-	if e == nil {
+	if e == nil || !x.below {
 		return mapping.Fail(mapping.EndpointUnknown, x.Path)
 	}
 	x.Endpoint, x.Item = e, item
-	if x.Operation = e.operation(x.Method, item, x.request.URI().QueryString()); x.Operation == nil {
+	if x.Operation = e.operation(x.Method, item, x.rawQuery); x.Operation == nil {
 		return mapping.Fail(mapping.MethodUnsupported, x.Method, x.Path)
 	}
 	return nil
@@ -112,7 +112,7 @@ func (g *Gateway) limits(_ context.Context, x *Exchange) error {
 // query judges the query parameters: repeated ones first, then unsupported,
 // then missing ones and values, which are the operation's own matter.
 func (g *Gateway) query(_ context.Context, x *Exchange) error {
-	if x.Params = appendParams(x.Params, x.request.URI().QueryString()); len(x.Params) > 0 {
+	if x.Params = appendParams(x.Params, x.rawQuery); len(x.Params) > 0 {
 		if err := repeated(x.Params); err != nil {
 			return err
 		}

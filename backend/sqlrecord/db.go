@@ -10,37 +10,56 @@ package sqlrecord
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
 
 	"frontdesk/mapping"
 )
 
+// ErrClosed says that the database was closed.
+var ErrClosed = errors.New("sqlrecord: database is closed")
+
 // DB is one SQL database. Implementations are safe for concurrent use.
 type DB interface {
-	// Read runs f on a connection that sees all that was committed before.
+	// Read runs f on a connection where every statement sees all that was
+	// committed before it.
 	Read(ctx context.Context, f func(Conn) error) error
+	// Snapshot is Read where all statements of f see the database as it was at
+	// the first of them.
+	Snapshot(ctx context.Context, f func(Conn) error) error
 	// Write runs f in a transaction and returns when it is durable; an error of
-	// f, or of the commit, undoes it. Several writes may share one commit, and f
-	// may be run more than once. Errors of broken constraints wrap
-	// backend.ErrConstraint.
+	// f, of any of its statements, or of the commit undoes all of it. A ctx that
+	// ends before f has begun keeps it from running; later it interrupts the
+	// statement at work. Several writes may share one commit, and f may be run
+	// more than once. Errors of broken constraints wrap backend.ErrConstraint.
+	//
+	// f may run on another goroutine, and must not call Write itself.
 	Write(ctx context.Context, f func(Conn) error) error
 	// Dialect tells how this engine is spoken to.
 	Dialect() *Dialect
 	// Ping tells whether the database answers.
 	Ping(ctx context.Context) error
-	// Close ends all work and waits for it; calls after it fail.
+	// Close ends all work and waits for it; calls after it fail with ErrClosed.
 	Close() error
 }
 
 // Conn runs statements. It belongs to one goroutine, and only inside the
 // function that was given it. Placeholders are ?1, ?2, … in SQLite and $1, $2,
 // … in PostgreSQL; Dialect.Placeholder writes them.
+//
+// After an error of a statement inside Write every further one fails, in all
+// engines alike.
 type Conn interface {
 	// Exec runs a statement and returns how many rows it changed.
 	Exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error)
-	// Insert runs an INSERT and returns the id of the new row.
+	// Insert runs an INSERT that ends in Dialect.ReturnID, and returns the id
+	// of the new row.
 	Insert(ctx context.Context, sql string, args ...mapping.Value) (int64, error)
 	// Query runs a statement and calls each for every row. The slice is reused
-	// between calls; the values in it may be kept.
+	// between calls; the values in it may be kept. each must not use the
+	// connection.
 	Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func(row []mapping.Value) error) error
 }
 
@@ -48,4 +67,26 @@ type Conn interface {
 type Column struct {
 	Type  mapping.Datatype
 	Scale int // Float8: decimals kept; -1 for plain floating point
+}
+
+// Options tune a database. The zero value is good for a server.
+type Options struct {
+	// Readers is how many statements may read at once: SQLite connections
+	// beside the writer's (default: as many as cores, at least 2), or all
+	// connections to PostgreSQL (default: what the DSN says, else pgx's own).
+	Readers int
+	// LockWait bounds how long a write waits while another process holds
+	// SQLite's write lock; default 10 s. A ctx that ends earlier wins.
+	LockWait time.Duration
+}
+
+// guard runs f and turns a panic into an error with the stack it came from, so
+// that a transaction is undone and nobody waits for it.
+func guard(f func(Conn) error, c Conn) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f(c)
 }

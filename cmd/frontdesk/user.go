@@ -68,7 +68,7 @@ func (u userAddCommand) Run(p program) error {
 		return err
 	}
 	defer store.Close()
-	err = store.AddUser(p.ctx, reference.NewUser{
+	_, err = store.AddUser(p.ctx, reference.NewUser{
 		Username: u.Username, Password: password, Email: u.Email, Client: u.Client, External: u.External,
 	})
 	if err != nil {

@@ -1,0 +1,38 @@
+# make test is all there is to know; the rest is for those who work on frontdesk.
+
+GO      ?= go
+FUZZ    ?= 30s
+
+.PHONY: test check fmt lint bench fuzz soak build
+
+# Everything, race detector on, on SQLite and on a real PostgreSQL, which is
+# installed from Debian's packages where it is missing.
+test:
+	.ci/install-servers
+	FRONTDESK_REQUIRE=postgres $(GO) test -race -timeout 20m ./...
+
+# What .ci/run adds to the tests.
+check: fmt lint
+
+fmt:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
+
+lint:
+	$(GO) vet ./...
+	.ci/lint
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/frontdesk ./cmd/frontdesk
+
+# Real HTTP on loopback over 100,000 records; figures belong into docs/performance.md.
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./mapping ./auth ./backend/... ./gateway ./cmd/frontdesk
+
+# Each fuzz target for FUZZ.
+fuzz:
+	.ci/fuzz $(FUZZ)
+
+# Long loops: many kills and restarts, many clients.
+soak:
+	.ci/install-servers
+	FRONTDESK_REQUIRE=postgres FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk

@@ -1,0 +1,189 @@
+package reference
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"frontdesk/auth"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// ErrUsernameTaken says that another user, of whatever client, has the name.
+var ErrUsernameTaken = errors.New("username is taken")
+
+// NewUser is a user to be added.
+type NewUser struct {
+	Username string
+	Password string
+	Email    string // "" where none is known
+	Client   string // the client's name; a new one is added
+	External bool
+}
+
+// AddClient returns the client of that name, which it adds where there is none.
+func (s *Store) AddClient(ctx context.Context, name string) (client auth.Client, err error) {
+	if name == "" {
+		return client, errors.New("a client needs a name")
+	}
+	err = s.inTx(ctx, func(t *txn) error {
+		client, err = t.addClient(ctx, name)
+		return err
+	})
+	return client, err
+}
+
+func (t *txn) addClient(ctx context.Context, name string) (auth.Client, error) {
+	const find = `SELECT id FROM client WHERE name = ?1`
+	id, found, err := t.one(ctx, find, mapping.TextValue(name))
+	if err == nil && !found {
+		// Another may add it meanwhile; whoever does, it is there afterwards.
+		_, err = t.exec(ctx, `INSERT INTO client (name, created_at) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING`,
+			mapping.TextValue(name), mapping.IntValue(t.now().UnixMilli()))
+		if err == nil {
+			id, _, err = t.one(ctx, find, mapping.TextValue(name))
+		}
+	}
+	if err != nil {
+		return auth.Client{}, fmt.Errorf("add client: %w", err)
+	}
+	return auth.Client{ID: id, Name: name}, nil
+}
+
+// AddUser adds a user, and its client where that is new. It fails with
+// ErrUsernameTaken, or auth.ErrPasswordLength.
+func (s *Store) AddUser(ctx context.Context, n NewUser) (user auth.User, err error) {
+	if n.Username == "" || n.Client == "" {
+		return user, errors.New("a user needs a name and a client")
+	}
+	hash, err := s.hasher.Hash(ctx, n.Password)
+	if err != nil {
+		return user, fmt.Errorf("add user: %w", err)
+	}
+	err = s.inTx(ctx, func(t *txn) error {
+		user, err = t.addUser(ctx, n, hash)
+		return err
+	})
+	return user, err
+}
+
+func (t *txn) addUser(ctx context.Context, n NewUser, hash string) (auth.User, error) {
+	client, err := t.addClient(ctx, n.Client)
+	if err != nil {
+		return auth.User{}, err
+	}
+	external := int64(0)
+	if n.External {
+		external = 1
+	}
+	added, err := t.exec(ctx, `INSERT INTO app_user (client_id, username, email, password_hash, is_external, is_blocked, created_at)
+		VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6) ON CONFLICT (username) DO NOTHING`,
+		mapping.IntValue(client.ID), mapping.TextValue(n.Username), mapping.TextValue(n.Email), mapping.TextValue(hash),
+		mapping.IntValue(external), mapping.IntValue(t.now().UnixMilli()))
+	switch {
+	case err != nil:
+		return auth.User{}, fmt.Errorf("add user: %w", err)
+	case added == 0:
+		return auth.User{}, ErrUsernameTaken
+	}
+	user, _, err := t.findUser(ctx, n.Username)
+	return user, err
+}
+
+// SetBlocked lets a user log in no longer, or again. Sessions that are open stay
+// so. It fails with auth.ErrUnknownUser.
+func (s *Store) SetBlocked(ctx context.Context, username string, blocked bool) error {
+	flag := int64(0)
+	if blocked {
+		flag = 1
+	}
+	return s.changeUser(ctx, `UPDATE app_user SET is_blocked = ?2 WHERE username = ?1`, username, mapping.IntValue(flag))
+}
+
+// SetPassword implements auth.Accounts.
+func (s *Store) SetPassword(ctx context.Context, username, encodedHash string) error {
+	return s.changeUser(ctx, `UPDATE app_user SET password_hash = ?2 WHERE username = ?1`, username, mapping.TextValue(encodedHash))
+}
+
+func (s *Store) changeUser(ctx context.Context, sql, username string, v mapping.Value) error {
+	return s.inTx(ctx, func(t *txn) error {
+		n, err := t.exec(ctx, sql, mapping.TextValue(username), v)
+		if err != nil {
+			return fmt.Errorf("change user: %w", err)
+		}
+		if n == 0 {
+			return auth.ErrUnknownUser
+		}
+		return nil
+	})
+}
+
+// Verify implements auth.Verifier.
+func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
+	user, hash, err := s.readUser(ctx, c.Username)
+	if err != nil && !errors.Is(err, auth.ErrUnknownUser) {
+		return auth.User{}, err
+	}
+	// Without a user the hash is empty, which costs the hasher the same time.
+	match, err := s.hasher.Verify(ctx, c.Password, hash)
+	if err != nil {
+		return auth.User{}, fmt.Errorf("verify password: %w", err)
+	}
+	if !match || user.Blocked {
+		return auth.User{}, auth.ErrCredentials
+	}
+	return user, nil
+}
+
+// FindUser implements auth.Accounts.
+func (s *Store) FindUser(ctx context.Context, username string) (auth.User, error) {
+	user, _, err := s.readUser(ctx, username)
+	return user, err
+}
+
+func (s *Store) readUser(ctx context.Context, username string) (user auth.User, hash string, err error) {
+	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
+		user, hash, err = s.house(conn).findUser(ctx, username)
+		return err
+	})
+	return user, hash, err
+}
+
+// ListUsers returns all users of all clients, by name.
+func (s *Store) ListUsers(ctx context.Context) (users []auth.User, err error) {
+	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
+		users = nil
+		return s.house(conn).users(ctx, `ORDER BY u.username`, nil, func(u auth.User, _ string) { users = append(users, u) })
+	})
+	return users, err
+}
+
+// findUser compares names to the byte: upper and lower case differ.
+func (h house) findUser(ctx context.Context, username string) (user auth.User, hash string, err error) {
+	found := false
+	err = h.users(ctx, `WHERE u.username = ?1`, []mapping.Value{mapping.TextValue(username)}, func(u auth.User, encoded string) {
+		user, hash, found = u, encoded, true
+	})
+	if err == nil && !found {
+		err = auth.ErrUnknownUser
+	}
+	return user, hash, err
+}
+
+func (h house) users(ctx context.Context, which string, args []mapping.Value, each func(auth.User, string)) error {
+	columns := []sqlrecord.Column{number, words, words, words, number, number, number, words}
+	err := h.query(ctx, `SELECT u.id, u.username, u.email, u.password_hash, u.is_external, u.is_blocked, c.id, c.name
+		FROM app_user u JOIN client c ON c.id = u.client_id `+which, columns, args, func(row []mapping.Value) error {
+		each(auth.User{
+			ID: row[0].Int(), Username: row[1].Text(), Email: row[2].Text(),
+			External: row[4].Int() == 1, Blocked: row[5].Int() == 1,
+			Client: auth.Client{ID: row[6].Int(), Name: row[7].Text()},
+		}, row[3].Text())
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read users: %w", err)
+	}
+	return nil
+}

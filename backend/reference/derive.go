@@ -1,0 +1,118 @@
+package reference
+
+import (
+	"context"
+	"fmt"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// derived are the resources whose fields depend on more than what was written
+// to them, and those that are numbered.
+type derived struct {
+	order, orderline, turnovergroup, vehicle, document *mapping.Resource
+
+	orderlines int // the position of the order's array field
+	numbered   map[*mapping.Resource][]*mapping.Field
+}
+
+// kept are the fields that the built-in administration fills, or computes from.
+var kept = map[string]map[string]mapping.Datatype{
+	"order": {
+		"order_status": mapping.Varchar, "invoice_number": mapping.Varchar,
+		"total_excl": mapping.Float8, "total_incl": mapping.Float8, "orderlines": mapping.Array,
+	},
+	"orderline": {
+		"order_id": mapping.Int4, "quantity": mapping.Float8, "price": mapping.Float8,
+		"discount_percentage": mapping.Float8, "turnover_group_id": mapping.Int4, "total": mapping.Float8,
+	},
+	"turnovergroup": {"vat_kind": mapping.Varchar},
+	"vehicle":       {"publish_status": mapping.Varchar, "published_at": mapping.Timestamp},
+	"document":      {"content": mapping.Bytea, "size": mapping.Int4, "sha256": mapping.Varchar},
+}
+
+// newDerived finds in the model what is to be kept right. It fails where a
+// vendor's model has dropped or retyped a field that this administration keeps.
+func newDerived(model *mapping.Model) (*derived, error) {
+	for name, fields := range kept {
+		r := model.Resource(name)
+		if r == nil {
+			return nil, fmt.Errorf("the built-in administration keeps resource %s, which the model lacks", name)
+		}
+		for field, datatype := range fields {
+			if f := r.Field(field); f == nil || f.Type != datatype {
+				return nil, fmt.Errorf("the built-in administration keeps field %s of %s, which the model lacks as a %s", field, name, datatype)
+			}
+		}
+	}
+	d := &derived{
+		order: model.Resource("order"), orderline: model.Resource("orderline"), turnovergroup: model.Resource("turnovergroup"),
+		vehicle: model.Resource("vehicle"), document: model.Resource("document"),
+		numbered: map[*mapping.Resource][]*mapping.Field{},
+	}
+	d.orderlines = d.order.Field("orderlines").Index
+	for _, f := range []*mapping.Field{d.order.Field("total_excl"), d.order.Field("total_incl"), d.orderline.Field("total")} {
+		if f.Scale != moneyScale {
+			return nil, fmt.Errorf("the built-in administration keeps totals with %d decimals, the model's field %s has not", moneyScale, f.Name)
+		}
+	}
+	for _, r := range model.Resources {
+		for i := range r.Fields {
+			if f := &r.Fields[i]; f.Numbering != "" {
+				d.numbered[r] = append(d.numbered[r], f)
+			}
+		}
+	}
+	return d, nil
+}
+
+// beforeCreate fills the derived fields of a record, and of its children, that
+// is about to be stored. It may change rec.
+func (t *txn) beforeCreate(ctx context.Context, client auth.Client, rec mapping.Record) error {
+	if err := t.giveNumbers(ctx, client, rec); err != nil {
+		return err
+	}
+	switch rec.Resource {
+	case t.derived.order:
+		return t.newOrder(ctx, client, rec)
+	case t.derived.orderline:
+		return t.priceLine(rec, rec)
+	case t.derived.vehicle:
+		t.publication(rec, mapping.Value{})
+	case t.derived.document:
+		weigh(rec)
+	}
+	return nil
+}
+
+// beforeUpdate adds to a patch what follows from it. It may change patch.
+func (t *txn) beforeUpdate(ctx context.Context, client auth.Client, before, patch mapping.Record) error {
+	switch patch.Resource {
+	case t.derived.order:
+		return t.invoice(ctx, client, before.Get("order_status"), patch)
+	case t.derived.orderline:
+		return t.priceLine(before.Merge(patch), patch)
+	case t.derived.vehicle:
+		t.publication(patch, before.Get("publish_status"))
+	case t.derived.document:
+		weigh(patch)
+	}
+	return nil
+}
+
+// holdOrder reads the order of a line and holds it until the transaction ends,
+// so that its totals stay true whoever else writes lines of it. The rules hold
+// it too, but not every write comes from them. It is false for a record that is
+// no line of an order.
+func (t *txn) holdOrder(ctx context.Context, client auth.Client, rec mapping.Record) (int32, bool, error) {
+	if rec.Resource != t.derived.orderline || !rec.Get("order_id").IsSet() {
+		return 0, false, nil
+	}
+	q := backend.Query{Client: client, ID: int32(rec.Get("order_id").Int()), ForUpdate: true, Fields: []int{t.derived.order.ID}}
+	if _, err := t.records.Get(ctx, t.derived.order, q); err != nil {
+		return 0, false, fmt.Errorf("hold order %d of a line: %w", q.ID, err)
+	}
+	return q.ID, true, nil
+}

@@ -1,0 +1,140 @@
+package reference
+
+import (
+	"context"
+	"fmt"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// invoiceCounter numbers the invoices of a client, apart from its orders.
+const (
+	invoiceCounter = "invoice"
+	invoiceFormat  = "F%06d"
+)
+
+// newOrder prices the lines that an order is created with and adds them up. An
+// order without lines has totals of 0.
+func (t *txn) newOrder(ctx context.Context, client auth.Client, rec mapping.Record) error {
+	if err := t.invoice(ctx, client, mapping.Value{}, rec); err != nil {
+		return err
+	}
+	var all []taxed
+	for n, line := range rec.Children[t.derived.orderlines] {
+		path := fmt.Sprintf("orderlines[%d]", n)
+		if err := t.priceLine(line, line); err != nil {
+			return inElement(err, path)
+		}
+		one, err := t.taxed(ctx, client, line)
+		if err != nil {
+			return err
+		}
+		all = append(all, one)
+	}
+	excl, incl, ok := orderTotals(all)
+	if !ok {
+		return tooLarge(rec.Children[t.derived.orderlines][len(all)-1], fmt.Sprintf("orderlines[%d]", len(all)-1))
+	}
+	rec.Set("total_excl", excl)
+	rec.Set("total_incl", incl)
+	return nil
+}
+
+// invoice gives an order its invoice number when it becomes invoiced.
+func (t *txn) invoice(ctx context.Context, client auth.Client, before mapping.Value, patch mapping.Record) error {
+	if patch.Get("order_status").Text() != "invoiced" || before.Text() == "invoiced" {
+		return nil
+	}
+	n, err := t.next(ctx, client, invoiceCounter)
+	if err != nil {
+		return err
+	}
+	patch.Set("invoice_number", mapping.TextValue(fmt.Sprintf(invoiceFormat, n)))
+	return nil
+}
+
+// priceLine sets the total of a line as after will be, in patch.
+func (t *txn) priceLine(after, patch mapping.Record) error {
+	total, ok := lineTotal(after.Get("quantity"), after.Get("price"), after.Get("discount_percentage"))
+	if !ok {
+		return tooLarge(after, "")
+	}
+	patch.Set("total", total)
+	return nil
+}
+
+// tooLarge refuses a line whose amount, or with which that of its order, is
+// more than can be kept. The interface has no row of its own for it.
+func tooLarge(line mapping.Record, path string) error {
+	err := mapping.Fail(mapping.Float8Invalid, mapping.Literal("price"), line.Get("price").String())
+	if path != "" {
+		return err.In(path)
+	}
+	return err
+}
+
+// inElement names the field of a violation as a part of an array element.
+func inElement(err error, path string) error {
+	found, ok := mapping.AsViolations(err)
+	if !ok {
+		return err
+	}
+	return found[0].In(path)
+}
+
+// taxed is what a line adds to its order's totals.
+func (t *txn) taxed(ctx context.Context, client auth.Client, line mapping.Record) (taxed, error) {
+	one := taxed{total: line.Get("total")}
+	group := line.Get("turnover_group_id")
+	if !group.IsSet() {
+		return one, nil
+	}
+	id := int32(group.Int())
+	kind, known := t.vatKinds[id]
+	if !known {
+		rec, err := t.records.Get(ctx, t.derived.turnovergroup, backend.Query{Client: client, ID: id})
+		if err != nil {
+			return one, fmt.Errorf("read turnover group %d: %w", id, err)
+		}
+		kind = rec.Get("vat_kind").Text()
+		t.vatKinds[id] = kind
+	}
+	one.vatKind = kind
+	return one, nil
+}
+
+// totalOrder adds up the stored lines of an order that is held. VAT goes by what
+// its turnover groups say now: another vat_kind touches an order when one of its
+// lines next changes, and one that is closed never.
+//
+// Version and modified_at of the order have moved already, with the line that
+// was written; the totals are part of that same change.
+func (t *txn) totalOrder(ctx context.Context, client auth.Client, id int32) error {
+	r := t.derived.orderline
+	page, err := t.records.List(ctx, r, backend.Query{
+		Client:  client,
+		Fields:  []int{r.ID, r.Field("price").Index, r.Field("total").Index, r.Field("turnover_group_id").Index},
+		Filters: []backend.Filter{{Field: r.Field("order_id"), Value: mapping.IntValue(int64(id))}},
+	})
+	if err != nil {
+		return fmt.Errorf("read the lines of order %d: %w", id, err)
+	}
+	all := make([]taxed, len(page.Records))
+	for i, line := range page.Records {
+		if all[i], err = t.taxed(ctx, client, line); err != nil {
+			return err
+		}
+	}
+	excl, incl, ok := orderTotals(all)
+	if !ok {
+		return tooLarge(page.Records[len(all)-1], "")
+	}
+	_, err = t.exec(ctx, `UPDATE `+t.dialect.Quote(t.derived.order.Name)+` SET total_excl = ?2, total_incl = ?3 WHERE id = ?1`,
+		mapping.IntValue(int64(id)), excl, incl)
+	if err != nil {
+		return fmt.Errorf("total order %d: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package reference
+
+import (
+	"github.com/cockroachdb/apd/v3"
+
+	"frontdesk/mapping"
+)
+
+// Totals keep two decimals, rounded half away from zero. They stay below ten
+// million million euros, where their float8 form still shows every cent.
+const (
+	moneyScale = 2
+	mostCents  = 1e15
+)
+
+// exact is wide enough that no intermediate result of ours is rounded, and
+// bounded so that no value can make it work for ever.
+var exact = apd.Context{Precision: 80, MaxExponent: 500, MinExponent: -500, Rounding: apd.RoundHalfUp}
+
+// vatRates are the percentages by the vat_kind of a turnover group. What is not
+// here bears no VAT on the order: zero and exempt have none, and under the
+// margin scheme it is due on the profit and not shown.
+var vatRates = map[string]int64{"high": 21, "low": 9}
+
+// lineTotal is quantity × price × (1 − discount/100), excluding VAT. What is not
+// set counts as 0. It is false when the result is too large to keep.
+func lineTotal(quantity, price, discount mapping.Value) (mapping.Value, bool) {
+	var total, part apd.Decimal
+	if _, err := exact.Sub(&part, apd.New(100, 0), discount.Decimal()); err != nil {
+		return mapping.Value{}, false
+	}
+	if _, err := exact.Mul(&total, quantity.Decimal(), price.Decimal()); err != nil {
+		return mapping.Value{}, false
+	}
+	if _, err := exact.Mul(&total, &total, &part); err != nil {
+		return mapping.Value{}, false
+	}
+	return cents(&total, -2)
+}
+
+// taxed is what a line adds to its order.
+type taxed struct {
+	total   mapping.Value
+	vatKind string
+}
+
+// orderTotals adds up lines: excluding VAT, and including it, where the VAT is
+// taken of the sum per rate and rounded once for each. It is false when a sum
+// is too large to keep.
+func orderTotals(lines []taxed) (excl, incl mapping.Value, ok bool) {
+	var sum apd.Decimal
+	perRate := map[int64]*apd.Decimal{}
+	for _, l := range lines {
+		amount := l.total.Decimal()
+		if _, err := exact.Add(&sum, &sum, amount); err != nil {
+			return excl, incl, false
+		}
+		rate := vatRates[l.vatKind]
+		if rate == 0 {
+			continue
+		}
+		if perRate[rate] == nil {
+			perRate[rate] = new(apd.Decimal)
+		}
+		if _, err := exact.Add(perRate[rate], perRate[rate], amount); err != nil {
+			return excl, incl, false
+		}
+	}
+	if excl, ok = cents(&sum, 0); !ok {
+		return excl, incl, false
+	}
+	for rate, amount := range perRate {
+		if _, err := exact.Mul(amount, amount, apd.New(rate, 0)); err != nil {
+			return excl, incl, false
+		}
+		vat, ok := cents(amount, -2)
+		if !ok {
+			return excl, incl, false
+		}
+		if _, err := exact.Add(&sum, &sum, vat.Decimal()); err != nil {
+			return excl, incl, false
+		}
+	}
+	incl, ok = cents(&sum, 0)
+	return excl, incl, ok
+}
+
+// cents rounds d × 10^shift to money.
+func cents(d *apd.Decimal, shift int32) (mapping.Value, bool) {
+	var shifted apd.Decimal
+	shifted.Set(d)
+	shifted.Exponent += shift
+	v, ok := mapping.DecimalOf(&shifted, moneyScale)
+	return v, ok && v.Int() < mostCents && v.Int() > -mostCents
+}

@@ -1,0 +1,63 @@
+package reference
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/mapping"
+)
+
+// purgeEvery is how often what has expired is removed. It is ignored before
+// that; this only gives back its room.
+const purgeEvery = time.Hour
+
+// purger removes expired answers and password resets in the background.
+type purger struct {
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+func startPurger(s *Store, ticks <-chan time.Time, log *zap.Logger) *purger {
+	ctx, stop := context.WithCancel(context.Background())
+	p := &purger{stop: stop, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		if ticks == nil {
+			ticker := time.NewTicker(purgeEvery)
+			defer ticker.Stop()
+			ticks = ticker.C
+		}
+		for {
+			select {
+			case <-ticks:
+				if err := s.purge(ctx); err != nil && ctx.Err() == nil {
+					log.Error("purge of expired answers and resets failed", zap.Error(err))
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return p
+}
+
+func (p *purger) close() {
+	p.stop()
+	<-p.done
+}
+
+// purge removes what has expired.
+func (s *Store) purge(ctx context.Context) error {
+	return s.inTx(ctx, func(t *txn) error {
+		if _, err := t.exec(ctx, `DELETE FROM idempotency WHERE created_at <= ?1`, mapping.IntValue(t.memosFrom())); err != nil {
+			return fmt.Errorf("purge answers: %w", err)
+		}
+		if _, err := t.exec(ctx, `DELETE FROM password_reset WHERE expires_at <= ?1`, mapping.IntValue(t.now().UnixMilli())); err != nil {
+			return fmt.Errorf("purge password resets: %w", err)
+		}
+		return nil
+	})
+}

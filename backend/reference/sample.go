@@ -1,0 +1,203 @@
+package reference
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// ErrSampleData says that sample data cannot be made in this database: it holds
+// records already, or other sample data.
+var ErrSampleData = errors.New("cannot make sample data here")
+
+// The clients of the sample data, and how many orders the second one has.
+const (
+	DemoClient  = "Demo Garage"
+	OtherClient = "Other Garage"
+	otherOrders = 25
+)
+
+// sampleVersion changes whenever the same number of orders makes other records.
+const sampleVersion = 1
+
+// sampleBatch is how many records, with what belongs to them, are made in one
+// transaction.
+const sampleBatch = 1000
+
+// SeedOptions say how much sample data to make.
+type SeedOptions struct {
+	// Records is the number of orders of the demo client, at least 1. Their IDs
+	// are 1 to Records. All else is scaled by it.
+	Records int
+	// Progress, where not nil, is told how many of all records are made, after
+	// every transaction.
+	Progress func(done, total int)
+}
+
+// Seed makes the sample data: the clients Demo Garage and Other Garage, their
+// users, whose passwords are their names, and their records. The same number of
+// orders makes the same records, passwords apart. A database that has them is
+// left as it is, one where making them was interrupted gets the rest, and any
+// other that is not empty is refused with ErrSampleData.
+func Seed(ctx context.Context, s *Store, o SeedOptions) error {
+	if o.Records < 1 {
+		return fmt.Errorf("%w: the number of orders must be at least 1, not %d", ErrSampleData, o.Records)
+	}
+	demo, err := newWorld(s.model, o.Records, false, map[string]int32{})
+	if err != nil {
+		return err
+	}
+	other, err := newWorld(s.model, otherOrders, true, demo.counts())
+	if err != nil {
+		return err
+	}
+	begun, done, err := s.sampleState(ctx, o.Records)
+	if err != nil {
+		return err
+	}
+	clients, err := s.sampleUsers(ctx, o.Records, begun)
+	if err != nil {
+		return err
+	}
+	return s.plant(ctx, append(demo.batches(clients[0]), other.batches(clients[1])...), done, o.Progress)
+}
+
+// plant makes the batches from number done on, one transaction each. The records
+// are dated by the sample data, not by the clock.
+func (s *Store) plant(ctx context.Context, all []batch, done int, progress func(done, total int)) error {
+	made, total := 0, 0
+	for i, b := range all {
+		total += b.to - b.from
+		if i < done {
+			made += b.to - b.from
+		}
+	}
+	dated := *s
+	var at time.Time
+	dated.now = func() time.Time { return at }
+	dated.records = sqlrecord.New(s.db, s.model, dated.now)
+	for i, b := range all[done:] {
+		err := dated.inTx(ctx, func(t *txn) error {
+			if err := t.alignIDs(ctx); err != nil {
+				return err
+			}
+			if err := b.make(ctx, t, &at); err != nil {
+				return err
+			}
+			_, err := t.exec(ctx, `UPDATE sample_data SET done = ?1`, mapping.IntValue(int64(done+i+1)))
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("make sample data: %w", err)
+		}
+		if made += b.to - b.from; progress != nil {
+			progress(made, total)
+		}
+	}
+	return nil
+}
+
+// sampleState tells whether sample data was begun here, and how many of its
+// batches are made.
+func (s *Store) sampleState(ctx context.Context, orders int) (begun bool, done int, err error) {
+	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
+		h := s.house(conn)
+		var state []int64
+		err := h.query(ctx, `SELECT version, orders, done FROM sample_data`, []sqlrecord.Column{number, number, number}, nil, func(row []mapping.Value) error {
+			state = []int64{row[0].Int(), row[1].Int(), row[2].Int()}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("look for sample data: %w", err)
+		}
+		if state == nil {
+			return h.mustBeEmpty(ctx, s.model)
+		}
+		if state[0] != sampleVersion || state[1] != int64(orders) {
+			return fmt.Errorf("%w: the database holds the sample data of %d orders (version %d), not of %d (version %d)",
+				ErrSampleData, state[1], state[0], orders, sampleVersion)
+		}
+		begun, done = true, int(state[2])
+		return nil
+	})
+	return begun, done, err
+}
+
+// mustBeEmpty refuses a database that holds anything but system records.
+func (h house) mustBeEmpty(ctx context.Context, model *mapping.Model) error {
+	tables := []string{`SELECT 1 FROM client LIMIT 1`}
+	for _, r := range model.Resources {
+		tables = append(tables, `SELECT 1 FROM `+h.dialect.Quote(r.Name)+` WHERE client_id <> 0 LIMIT 1`)
+	}
+	for _, sql := range tables {
+		_, found, err := h.one(ctx, sql)
+		if err != nil {
+			return fmt.Errorf("look for records: %w", err)
+		}
+		if found {
+			return fmt.Errorf("%w: the database holds records already", ErrSampleData)
+		}
+	}
+	return nil
+}
+
+// sampleUsers adds the clients and their users, unless that was done when the
+// sample data was begun, and returns the two clients.
+func (s *Store) sampleUsers(ctx context.Context, orders int, begun bool) (clients [2]auth.Client, err error) {
+	users := []NewUser{
+		{Username: "demo", Email: "demo@example.nl", Client: DemoClient},
+		{Username: "external", Email: "external@example.nl", Client: DemoClient, External: true},
+		{Username: "noemail", Client: DemoClient},
+		{Username: "bademail", Email: "bademail at example", Client: DemoClient},
+		{Username: "other", Email: "other@example.nl", Client: OtherClient},
+	}
+	hashes := make([]string, len(users))
+	for i, u := range users {
+		if begun {
+			break
+		}
+		if hashes[i], err = s.hasher.Hash(ctx, u.Username); err != nil {
+			return clients, fmt.Errorf("make sample data: %w", err)
+		}
+	}
+	err = s.inTx(ctx, func(t *txn) error {
+		for i, name := range []string{DemoClient, OtherClient} {
+			if clients[i], err = t.addClient(ctx, name); err != nil {
+				return err
+			}
+		}
+		if begun {
+			return nil
+		}
+		for i, u := range users {
+			if _, err := t.addUser(ctx, u, hashes[i]); err != nil {
+				return err
+			}
+		}
+		_, err := t.exec(ctx, `INSERT INTO sample_data (id, version, orders, done) VALUES (1, ?1, ?2, 0)`,
+			mapping.IntValue(sampleVersion), mapping.IntValue(int64(orders)))
+		return err
+	})
+	return clients, err
+}
+
+// alignIDs makes PostgreSQL give out the next IDs without a gap, where a
+// transaction that failed had taken some.
+func (t *txn) alignIDs(ctx context.Context) error {
+	if !t.postgres() {
+		return nil
+	}
+	for _, name := range sampleResources {
+		table := t.dialect.Quote(name)
+		_, _, err := t.one(ctx, `SELECT setval(pg_get_serial_sequence('`+table+`', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM `+table+`), false)::int`)
+		if err != nil {
+			return fmt.Errorf("align the IDs of %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package reference
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"time"
+)
+
+// car is what the parts of the sample data agree on about the n-th vehicle.
+type car struct {
+	row, year, price int
+	forSale          bool // stands in the showroom; else it is a customer's
+	published        bool
+	owner            int // the contact it belongs to
+}
+
+func (w *world) car(n int) car {
+	dice := w.dice("car", n)
+	row := pick(dice, w.cars)
+	first, last := w.carNumber(row, "first_year"), w.carNumber(row, "last_year")
+	low, high := w.carNumber(row, "price_low"), w.carNumber(row, "price_high")
+	c := car{row: row, year: first + dice.IntN(last-first+1)}
+	// The newest of a type costs most; a bit of chance, and whole fifties.
+	c.price = low + (high-low)*(c.year-first)/max(last-first, 1)
+	c.price = (c.price + dice.IntN(1+(high-low)/8)) / 50 * 50
+	c.forSale = chance(dice, 20)
+	c.published = c.forSale && chance(dice, 70)
+	if n < 4 { // some of each, however few there are
+		c.forSale, c.published = n < 3, n < 2
+	}
+	c.owner = w.customer(dice)
+	return c
+}
+
+// carNumber reads a whole number from the table of car types.
+func (w *world) carNumber(row int, column string) int {
+	n, err := strconv.Atoi(w.cars.get(row, column))
+	if err != nil {
+		w.fail("data file vehicles: row %d: %w", row+2, err)
+	}
+	return n
+}
+
+func (w *world) vehicle(n int) draft {
+	dice, c := w.dice("vehicle", n), w.car(n)
+	d := w.draft("vehicle")
+	brand, model := w.cars.get(c.row, "brand"), w.cars.get(c.row, "model")
+	admitted := day(c.year, 1+dice.IntN(12), 1+dice.IntN(28))
+	d.text("license_plate", plate(n, c.year))
+	d.ref("country_id", netherlands)
+	d.text("vin", vinOf(n, brand, model, c.year))
+	d.text("brand", brand)
+	d.text("model", model)
+	for _, field := range []string{"version", "body_kind", "fuel_kind", "transmission_kind"} {
+		d.text(field, w.cars.get(c.row, field))
+	}
+	d.text("color", w.colors.get(pick(dice, w.colors), "color"))
+	d.time("first_admission_date", admitted)
+	d.time("apk_expiry_date", nextInspection(admitted))
+	d.number("mileage", (sampleEnd.Year()-c.year+1)*(9000+dice.IntN(12000)))
+	d.number("power_kw", w.carNumber(c.row, "power_kw"))
+	if c.forSale {
+		kind := "margin"
+		if w.cars.get(c.row, "body_kind") == "van" || chance(dice, 25) {
+			kind = "vat"
+		}
+		if c.published || chance(dice, 60) {
+			d.text("tax_kind", kind)
+		}
+		d.euros("bpm_amount", c.price/20)
+		d.euros("purchase_price", c.price*82/100)
+		d.euros("sales_price", c.price)
+		d.text("publish_status", "not_published")
+		if c.published {
+			d.text("publish_status", "published")
+		}
+		if chance(dice, 20) {
+			d.text("remark", []string{"Second key missing.", "Small dent in left rear door.", "Traded in, one owner.", "Waiting for tyres."}[dice.IntN(4)])
+		}
+	}
+	return d
+}
+
+// nextInspection is the first anniversary of the admission after the sample
+// data ends, but not within four years of the admission.
+func nextInspection(admitted time.Time) time.Time {
+	next := admitted.AddDate(4, 0, 0)
+	for next.Before(sampleEnd) {
+		next = next.AddDate(1, 0, 0)
+	}
+	return next
+}
+
+// roles are who has to do with the n-th vehicle: its owner, who drives it where
+// that is somebody else, or whose it was before it came into the showroom.
+func (w *world) roles(n int) []draft {
+	dice, c := w.dice("role", n), w.car(n)
+	add := func(role string, contact int32) draft {
+		d := w.draft("vehicleroleline")
+		d.ref("vehicle_id", w.id("vehicle", n))
+		d.ref("contact_id", contact)
+		d.text("role", role)
+		return d
+	}
+	bought := day(max(c.year, 2018)+dice.IntN(2), 1+dice.IntN(12), 1+dice.IntN(28))
+	owner := w.id("contact", c.owner)
+	if c.forSale {
+		d := add("previous_owner", owner)
+		d.time("start_date", bought)
+		d.time("end_date", day(2026, 6+dice.IntN(4), 1+dice.IntN(28)))
+		return []draft{d}
+	}
+	if chance(dice, 12) { // leased
+		lessor := w.companyOf(dice, "lease")
+		all := []draft{add("owner", lessor), add("lease_company", lessor), add("driver", owner)}
+		all[0].time("start_date", bought)
+		return all
+	}
+	all := []draft{add("owner", owner)}
+	all[0].time("start_date", bought)
+	if chance(dice, 10) {
+		all = append(all, add("insurer", w.companyOf(dice, "insurer")))
+	}
+	return all
+}
+
+// advertisements are where the n-th vehicle is offered.
+func (w *world) advertisements(n int) []draft {
+	dice, c := w.dice("advertisement", n), w.car(n)
+	if !c.published {
+		return nil
+	}
+	start, count := dice.IntN(len(w.sites.rows)), 1+dice.IntN(3)
+	var all []draft
+	for i := range count {
+		site, err := strconv.Atoi(w.sites.get((start+i)%len(w.sites.rows), "id"))
+		if err != nil {
+			w.fail("data file advertisementsites: %w", err)
+		}
+		d := w.draft("vehicleadvertisementsite")
+		d.ref("vehicle_id", w.id("vehicle", n))
+		d.number("advertisementsite_id", site)
+		d.euros("price", c.price)
+		d.text("title", w.cars.get(c.row, "brand")+" "+w.cars.get(c.row, "model")+" "+w.cars.get(c.row, "version"))
+		d.text("description", w.advertisementText(dice))
+		all = append(all, d)
+	}
+	return all
+}
+
+func (w *world) advertisementText(dice *rand.Rand) string {
+	texts := [...]string{"Full service history.", "One owner, dealer maintained.", "New all-season tyres.", "Twelve months warranty.", "Trade-in possible."}
+	first := dice.IntN(len(texts))
+	return texts[first] + " " + texts[(first+1+dice.IntN(len(texts)-1))%len(texts)]
+}

@@ -1,0 +1,178 @@
+package reference
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+var (
+	_ backend.Driver      = (*Store)(nil)
+	_ backend.Transactor  = (*Store)(nil)
+	_ backend.Prober      = (*Store)(nil)
+	_ backend.Rememberer  = (*Store)(nil)
+	_ backend.AddressBook = (*Store)(nil)
+	_ backend.Pinger      = (*Store)(nil)
+	_ auth.Accounts       = (*Store)(nil)
+)
+
+// version is of what the administration derives and keeps beside records.
+const version = "1"
+
+// Options say where the administration is and what it works with.
+type Options struct {
+	// DSN is sqlite:PATH or a postgres:// URL.
+	DSN   string
+	Model *mapping.Model
+	// Hasher makes and judges password hashes.
+	Hasher *auth.Hasher
+	Now    func() time.Time
+	// Readers is how many statements may read at once; 0 leaves it to the
+	// engine.
+	Readers int
+	// Log is told of what fails in the background; nil for nobody.
+	Log *zap.Logger
+	// Purge ticks when what has expired is to be removed; nil for every hour.
+	Purge <-chan time.Time
+}
+
+// Store is the built-in administration. It is safe for concurrent use.
+type Store struct {
+	addressBook
+	db      sqlrecord.DB
+	model   *mapping.Model
+	derived *derived
+	records *sqlrecord.Store
+	hasher  *auth.Hasher
+	now     func() time.Time
+	purger  *purger
+}
+
+// Open opens an administration, makes or migrates its tables, and starts to
+// remove what expires in it. The caller closes it.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	s := &Store{model: o.Model, hasher: o.Hasher, now: o.Now}
+	var err error
+	if s.addressBook, err = loadAddressBook(); err != nil {
+		return nil, err
+	}
+	if s.derived, err = newDerived(o.Model); err != nil {
+		return nil, err
+	}
+	if s.db, err = openDB(ctx, o); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, s.db, o.Model, o.Now); err != nil {
+		return nil, errors.Join(err, s.db.Close())
+	}
+	s.records = sqlrecord.New(s.db, o.Model, o.Now)
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	s.purger = startPurger(s, o.Purge, o.Log)
+	return s, nil
+}
+
+func openDB(ctx context.Context, o Options) (sqlrecord.DB, error) {
+	options := sqlrecord.Options{Readers: o.Readers}
+	if path, ok := strings.CutPrefix(o.DSN, "sqlite:"); ok {
+		if path == "" {
+			return nil, errors.New("the DSN sqlite: names no file")
+		}
+		return sqlrecord.OpenSQLite(path, options)
+	}
+	if strings.HasPrefix(o.DSN, "postgres://") || strings.HasPrefix(o.DSN, "postgresql://") {
+		return sqlrecord.OpenPostgres(ctx, o.DSN, options)
+	}
+	scheme, _, _ := strings.Cut(o.DSN, ":") // the rest may hold a password
+	return nil, fmt.Errorf("the DSN must begin with sqlite: or postgres://, not %q", scheme)
+}
+
+// Get implements backend.Driver.
+func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	return s.records.Get(ctx, r, q)
+}
+
+// List implements backend.Driver.
+func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	return s.records.List(ctx, r, q)
+}
+
+// Exists implements backend.Prober.
+func (s *Store) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
+	return s.records.Exists(ctx, client, r, id)
+}
+
+// Create implements backend.Driver.
+func (s *Store) Create(ctx context.Context, client auth.Client, rec mapping.Record) (stored mapping.Record, err error) {
+	err = s.inTx(ctx, func(t *txn) error {
+		stored, err = t.Create(ctx, client, rec)
+		return err
+	})
+	return stored, err
+}
+
+// Update implements backend.Driver.
+func (s *Store) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (stored mapping.Record, err error) {
+	err = s.inTx(ctx, func(t *txn) error {
+		stored, err = t.Update(ctx, client, before, patch)
+		return err
+	})
+	return stored, err
+}
+
+// Delete implements backend.Driver.
+func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	return s.inTx(ctx, func(t *txn) error { return t.Delete(ctx, client, before) })
+}
+
+// Recall implements backend.Rememberer.
+func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (memo *backend.Memo, err error) {
+	err = s.inTx(ctx, func(t *txn) error {
+		memo, err = t.Recall(ctx, client, key)
+		return err
+	})
+	return memo, err
+}
+
+// Remember implements backend.Rememberer.
+func (s *Store) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
+	return s.inTx(ctx, func(t *txn) error { return t.Remember(ctx, client, key, m) })
+}
+
+// InTx implements backend.Transactor.
+func (s *Store) InTx(ctx context.Context, f func(backend.Driver) error) error {
+	return s.inTx(ctx, func(t *txn) error { return f(t) })
+}
+
+func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
+	return s.db.Write(ctx, func(conn sqlrecord.Conn) error {
+		return f(&txn{
+			addressBook: s.addressBook, house: s.house(conn), store: s, derived: s.derived,
+			records: s.records.On(conn), now: s.now, vatKinds: map[int32]string{},
+		})
+	})
+}
+
+// Ping implements backend.Pinger.
+func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
+
+// Capabilities implements backend.Driver.
+func (s *Store) Capabilities() backend.Capabilities {
+	return backend.Capabilities{Name: "reference", Store: s.db.Dialect().Name, Version: version}
+}
+
+// Close implements backend.Driver.
+func (s *Store) Close() error {
+	s.purger.close()
+	return s.db.Close()
+}

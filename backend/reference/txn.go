@@ -1,0 +1,107 @@
+package reference
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+var (
+	_ backend.Driver      = (*txn)(nil)
+	_ backend.Transactor  = (*txn)(nil)
+	_ backend.Prober      = (*txn)(nil)
+	_ backend.Rememberer  = (*txn)(nil)
+	_ backend.AddressBook = (*txn)(nil)
+)
+
+// txn is the administration inside a transaction. It belongs to one goroutine
+// and ends with the function that was given it.
+type txn struct {
+	addressBook
+	house
+	store    *Store
+	derived  *derived
+	records  *sqlrecord.Store
+	now      func() time.Time
+	vatKinds map[int32]string // of turnover groups that were read so far
+}
+
+// Get implements backend.Driver.
+func (t *txn) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	return t.records.Get(ctx, r, q)
+}
+
+// List implements backend.Driver.
+func (t *txn) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	return t.records.List(ctx, r, q)
+}
+
+// Exists implements backend.Prober.
+func (t *txn) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
+	return t.records.Exists(ctx, client, r, id)
+}
+
+// Create implements backend.Driver.
+func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	order, isLine, err := t.holdOrder(ctx, client, rec)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	rec = rec.Clone() // the caller's is not ours to fill
+	if err := t.beforeCreate(ctx, client, rec); err != nil {
+		return mapping.Record{}, err
+	}
+	stored, err := t.records.Create(ctx, client, rec)
+	if err != nil || !isLine {
+		return stored, err
+	}
+	return stored, t.totalOrder(ctx, client, order)
+}
+
+// Update implements backend.Driver.
+func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	order, isLine, err := t.holdOrder(ctx, client, before)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	patch = patch.Clone()
+	if err := t.beforeUpdate(ctx, client, before, patch); err != nil {
+		return mapping.Record{}, err
+	}
+	stored, err := t.records.Update(ctx, client, before, patch)
+	if err != nil {
+		return stored, err
+	}
+	if before.Resource == t.derived.turnovergroup {
+		delete(t.vatKinds, before.ID())
+	}
+	if !isLine {
+		return stored, nil
+	}
+	return stored, t.totalOrder(ctx, client, order)
+}
+
+// Delete implements backend.Driver.
+func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	order, isLine, err := t.holdOrder(ctx, client, before)
+	if err != nil {
+		return err
+	}
+	if err := t.records.Delete(ctx, client, before); err != nil || !isLine {
+		return err
+	}
+	return t.totalOrder(ctx, client, order)
+}
+
+// InTx implements backend.Transactor: the transaction is open already.
+func (t *txn) InTx(_ context.Context, f func(backend.Driver) error) error { return f(t) }
+
+// Capabilities implements backend.Driver.
+func (t *txn) Capabilities() backend.Capabilities { return t.store.Capabilities() }
+
+// Close implements backend.Driver. The transaction ends by itself.
+func (t *txn) Close() error { return nil }

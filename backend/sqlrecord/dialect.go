@@ -1,0 +1,97 @@
+package sqlrecord
+
+import (
+	"strconv"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// Dialect is how one engine is spoken to. Dialects are made by SQLite and
+// Postgres and never change.
+type Dialect struct {
+	Name string // "sqlite" or "postgres"
+	// ForUpdate ends a SELECT whose rows are to be held until the transaction
+	// ends.
+	ForUpdate string
+	// ReturnID ends an INSERT that is run by Conn.Insert.
+	ReturnID string
+	// IDColumn is the type and constraint of a primary ID that is never reused,
+	// not even after its record was deleted.
+	IDColumn string
+	// BigInt is the type of the hidden columns.
+	BigInt string
+	// TableOptions follow the closing parenthesis of CREATE TABLE.
+	TableOptions string
+
+	placeholder byte
+	columnType  func(f *mapping.Field) string
+	// upper folds ASCII letters, the same in every engine.
+	upper func(expr string) string
+	// later is the greater of a moment and one millisecond after a column.
+	later func(column, moment string) string
+	// advance is the query that keeps an identity from giving out its parameter,
+	// where inserting it does not do so; may be nil.
+	advance func(resource string) string
+	// nullsLow tells that NULL sorts below every value without being asked to.
+	nullsLow bool
+	// rowidIndexed tells that every index ends in the primary ID by itself.
+	rowidIndexed bool
+	// foreignKeysInline tells that a table may refer to one created after it.
+	foreignKeysInline bool
+	// steers tells that the planner works without statistics, so that it has to
+	// be told which of two indexes narrows more.
+	steers bool
+}
+
+// Quote writes an identifier. Identifiers come from the model, which allows
+// letters, digits and underscores only.
+func (d *Dialect) Quote(name string) string { return `"` + name + `"` }
+
+// Placeholder writes the n-th parameter, from 1.
+func (d *Dialect) Placeholder(n int) string {
+	return string(d.placeholder) + strconv.Itoa(n)
+}
+
+// ColumnType returns the type that a field is stored as.
+func (d *Dialect) ColumnType(f *mapping.Field) string { return d.columnType(f) }
+
+// Compared returns the expression by which values of a field are equal or not:
+// expr itself, or for fields that ignore dashes its form without them.
+func (d *Dialect) Compared(f *mapping.Field, expr string) string {
+	if !f.IgnoreDashes {
+		return expr
+	}
+	return "replace(" + d.upper(expr) + ", '-', '')"
+}
+
+// OrderBy returns one key of an ORDER BY. NULL is lower than every value.
+func (d *Dialect) OrderBy(expr string, descending bool) string {
+	switch {
+	case d.nullsLow && descending:
+		return expr + " DESC"
+	case d.nullsLow:
+		return expr
+	case descending:
+		return expr + " DESC NULLS LAST"
+	default:
+		return expr + " NULLS FIRST"
+	}
+}
+
+// unindexed keeps the planner from choosing an index because of this column.
+func (d *Dialect) unindexed(column string) string {
+	if d.steers {
+		return "+" + column
+	}
+	return column
+}
+
+// quoteAll joins quoted identifiers by commas.
+func (d *Dialect) quoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = d.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}

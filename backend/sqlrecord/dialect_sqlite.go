@@ -1,0 +1,38 @@
+package sqlrecord
+
+import "frontdesk/mapping"
+
+// SQLite returns the dialect of SQLite. Its tables are STRICT: a value of
+// another type than the column's is refused instead of kept. Decimals are
+// integers scaled by the field's decimals, timestamps milliseconds since 1970
+// in UTC. Writes exclude each other, so that FOR UPDATE has no counterpart.
+func SQLite() *Dialect {
+	return &Dialect{
+		Name:         "sqlite",
+		IDColumn:     "INTEGER PRIMARY KEY AUTOINCREMENT",
+		BigInt:       "INTEGER",
+		TableOptions: " STRICT",
+		placeholder:  '?',
+		columnType: func(f *mapping.Field) string {
+			switch f.Type {
+			case mapping.Int4, mapping.Timestamp:
+				return "INTEGER"
+			case mapping.Float8:
+				if f.Scale >= 0 {
+					return "INTEGER"
+				}
+				return "REAL"
+			case mapping.Bytea:
+				return "BLOB"
+			default:
+				return "TEXT"
+			}
+		},
+		upper:             func(expr string) string { return "upper(" + expr + ")" },
+		later:             func(column, moment string) string { return "max(" + column + " + 1, " + moment + ")" },
+		nullsLow:          true,
+		rowidIndexed:      true,
+		foreignKeysInline: true,
+		steers:            true,
+	}
+}

@@ -1,0 +1,110 @@
+package sqlrecord
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+
+	"frontdesk/mapping"
+)
+
+// Migrations are the steps that lead a database from one version to the next:
+// *.sql files as goose reads them, or Go, or both.
+type Migrations struct {
+	// Table keeps which of them were taken. Every set has its own.
+	Table string
+	Files fs.FS // may be nil
+	Go    []*goose.Migration
+}
+
+// migrator is a DB whose tables are its own to make.
+type migrator interface {
+	// migrating runs f with a database/sql handle on the same database, while
+	// no other process migrates it.
+	migrating(ctx context.Context, f func(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) error) error
+	// columns returns the names of a table's columns; none where there is no
+	// such table.
+	columnNames(ctx context.Context, table string) ([]string, error)
+}
+
+// Migrate makes the tables of the model's records, or brings them to its
+// version. Every distinct "since" number of the model is one migration. A
+// database that is up to date is left as it is.
+func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
+	s := schema{d: db.Dialect(), model: model}
+	m := Migrations{Table: "frontdesk_records_version"}
+	for _, version := range s.versions() {
+		statements := s.statements(version)
+		m.Go = append(m.Go, goose.NewGoMigration(int64(version), &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+			for _, text := range statements {
+				if _, err := tx.ExecContext(ctx, text); err != nil {
+					return fmt.Errorf("%w in: %s", err, text)
+				}
+			}
+			return nil
+		}}, nil))
+	}
+	if err := MigrateWith(ctx, db, m); err != nil {
+		return err
+	}
+	return s.check(ctx, db)
+}
+
+// MigrateWith takes those migrations that the database has not had yet. Several
+// processes may do so at once: one does the work, and the others wait.
+func MigrateWith(ctx context.Context, db DB, m Migrations) error {
+	mg, ok := db.(migrator)
+	if !ok {
+		return fmt.Errorf("migrate %s: the tables of this database are not ours", m.Table)
+	}
+	err := mg.migrating(ctx, func(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) error {
+		o = append(o, goose.WithTableName(m.Table), goose.WithGoMigrations(m.Go...), goose.WithDisableGlobalRegistry(true))
+		p, err := goose.NewProvider(d, db, m.Files, o...)
+		if err != nil {
+			return err
+		}
+		_, err = p.Up(ctx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", m.Table, err)
+	}
+	return nil
+}
+
+// check looks for what the migrations cannot have made: a resource or a field
+// that was given a number which the database had passed before.
+func (s schema) check(ctx context.Context, db DB) error {
+	for _, r := range s.model.Resources {
+		have, err := db.(migrator).columnNames(ctx, r.Name)
+		if err != nil {
+			return fmt.Errorf("check the table of %s: %w", r.Name, err)
+		}
+		var missing []string
+		for i := range r.Fields {
+			if f := &r.Fields[i]; f.Type != mapping.Array && !slices.Contains(have, f.Name) {
+				missing = append(missing, f.Name)
+			}
+		}
+		switch {
+		case len(have) == 0:
+			return fmt.Errorf("there is no table for resource %s: its since: %d is older than the database; give it since: %d",
+				r.Name, r.Since, s.next())
+		case len(missing) > 0:
+			return fmt.Errorf("the table of resource %s lacks %s: their since is older than the database; give them since: %d",
+				r.Name, strings.Join(missing, ", "), s.next())
+		}
+	}
+	return nil
+}
+
+// next is a version that no database of this model has passed.
+func (s schema) next() int {
+	all := s.versions()
+	return all[len(all)-1] + 1
+}

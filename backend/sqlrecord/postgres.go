@@ -1,0 +1,181 @@
+package sqlrecord
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// writeTries is how often a transaction is begun that PostgreSQL ends because
+// of another one.
+const writeTries = 3
+
+// postgresDB is a PostgreSQL database behind a pool of connections.
+type postgresDB struct {
+	pool    *pgxpool.Pool
+	dialect *Dialect
+	rows    sync.Pool // of *postgresRow
+	once    sync.Once
+	closed  chan struct{}
+}
+
+var (
+	_ DB       = (*postgresDB)(nil)
+	_ migrator = (*postgresDB)(nil)
+)
+
+// OpenPostgres opens a PostgreSQL database. The DSN is what libpq takes, a URL
+// or keywords, with pgx's own parameters (pool_max_conns,
+// default_query_exec_mode=exec behind a pooler that shares connections between
+// transactions, …). It fails when the database does not answer.
+func OpenPostgres(ctx context.Context, dsn string, o Options) (DB, error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
+	}
+	if o.Readers > 0 {
+		config.MaxConns = int32(max(2, o.Readers))
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
+	}
+	d := &postgresDB{pool: pool, dialect: Postgres(), closed: make(chan struct{})}
+	d.rows.New = func() any { return new(postgresRow) }
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
+	}
+	return d, nil
+}
+
+func (d *postgresDB) Dialect() *Dialect { return d.dialect }
+
+func (d *postgresDB) Read(ctx context.Context, f func(Conn) error) error {
+	conn, err := d.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return f(&postgresConn{db: d, conn: conn.Conn()})
+}
+
+func (d *postgresDB) Snapshot(ctx context.Context, f func(Conn) error) error {
+	o := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return d.tx(ctx, o, func(c *postgresConn) error { return f(c) })
+}
+
+func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
+	var err error
+	for range writeTries {
+		err = d.tx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(c *postgresConn) error {
+			c.inWrite = true
+			if err := guard(f, c); err != nil {
+				return err
+			}
+			return c.aborted()
+		})
+		if !collided(err) || ctx.Err() != nil {
+			break
+		}
+	}
+	return err
+}
+
+// tx runs f in a transaction. An error undoes it.
+func (d *postgresDB) tx(ctx context.Context, o pgx.TxOptions, f func(*postgresConn) error) (err error) {
+	conn, err := d.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release() // which closes a connection that is still in a transaction
+	tx, err := conn.BeginTx(ctx, o)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	if err := f(&postgresConn{db: d, conn: conn.Conn()}); err != nil {
+		_ = tx.Rollback(context.WithoutCancel(ctx))
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("commit: %w", postgresError(err))
+	}
+	return nil
+}
+
+func (d *postgresDB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	select {
+	case <-d.closed:
+		return nil, ErrClosed
+	default:
+	}
+	conn, err := d.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("wait for a connection: %w", err)
+	}
+	return conn, nil
+}
+
+func (d *postgresDB) Ping(ctx context.Context) error { return d.pool.Ping(ctx) }
+
+func (d *postgresDB) Close() error {
+	d.once.Do(func() { close(d.closed) })
+	d.pool.Close()
+	return nil
+}
+
+// collided tells whether PostgreSQL ended a transaction because of another one,
+// so that it may succeed when it is run again: serialization failure, deadlock.
+func collided(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+}
+
+// postgresError puts an error of PostgreSQL into the words of DB.
+func postgresError(err error) error {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return err
+	}
+	switch pg.Code {
+	case "23505", "23503", "23514", "23502", "23P01": // unique, foreign key, check, not null, exclusion
+		return fmt.Errorf("%w: %w", backend.ErrConstraint, err)
+	default:
+		return err
+	}
+}
+
+// migrating leaves it to goose to hold a lock in the database.
+func (d *postgresDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialect, ...goose.ProviderOption) error) (err error) {
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300), lock.WithUnlockTimeout(1, 60))
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDBFromPool(d.pool)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return f(db, goose.DialectPostgres, goose.WithSessionLocker(locker))
+}
+
+func (d *postgresDB) columnNames(ctx context.Context, table string) (names []string, err error) {
+	const text = "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped"
+	err = d.Read(ctx, func(c Conn) error {
+		return c.Query(ctx, text, []Column{{Type: mapping.Text}}, []mapping.Value{mapping.TextValue(d.dialect.Quote(table))},
+			func(row []mapping.Value) error {
+				names = append(names, row[0].Text())
+				return nil
+			})
+	})
+	return names, err
+}

@@ -1,0 +1,217 @@
+package sqlrecord
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// epochTable counts, per resource and client, what makes remembered places in a
+// list wrong: deleted records, and records put in with an id of their own.
+const epochTable = "record_epoch"
+
+// schema writes the DDL of a model's tables, one version of the model at a time.
+type schema struct {
+	d     *Dialect
+	model *mapping.Model
+}
+
+// versions are the model versions that bring anything, in order.
+func (s schema) versions() []int {
+	var all []int
+	for _, r := range s.model.Resources {
+		for i := range r.Fields {
+			all = append(all, r.Fields[i].Since)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// statements returns what leads to a version from the one before.
+func (s schema) statements(version int) []string {
+	var ddl, keys, indexes []string
+	if version == s.versions()[0] {
+		ddl = append(ddl, s.epochs())
+	}
+	for _, r := range s.model.Resources {
+		fields := s.fieldsOf(r, version)
+		if r.Since == version {
+			ddl = append(ddl, s.createTable(r, fields))
+			indexes = append(indexes, s.listIndexes(r)...)
+			if s.d.steers {
+				indexes = append(indexes, s.deleteTrigger(r))
+			}
+		} else {
+			for _, f := range fields {
+				ddl = append(ddl, "ALTER TABLE "+s.d.Quote(r.Name)+" ADD COLUMN "+s.column(f)+s.references(f, s.d.foreignKeysInline))
+			}
+		}
+		for _, f := range fields {
+			if !s.d.foreignKeysInline && f.Reference != "" {
+				keys = append(keys, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s)%s", s.d.Quote(r.Name),
+					s.name(r.Name, f.Name, "fkey"), s.d.Quote(f.Name), s.references(f, true)))
+			}
+			indexes = append(indexes, s.fieldIndexes(r, f)...)
+		}
+	}
+	return slices.Concat(ddl, keys, indexes)
+}
+
+// fieldsOf returns the fields that a version brings to a resource.
+func (s schema) fieldsOf(r *mapping.Resource, version int) []*mapping.Field {
+	var fields []*mapping.Field
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Type != mapping.Array && f.Since == version {
+			fields = append(fields, f)
+		}
+	}
+	// Long values come last: what lies behind them in a row is slow to reach.
+	slices.SortStableFunc(fields, func(a, b *mapping.Field) int { return cmp.Compare(bulk(a), bulk(b)) })
+	return fields
+}
+
+func bulk(f *mapping.Field) int {
+	switch f.Type {
+	case mapping.Text:
+		return 1
+	case mapping.Bytea:
+		return 2
+	default:
+		return 0
+	}
+}
+
+func (s schema) createTable(r *mapping.Resource, fields []*mapping.Field) string {
+	var lines []string
+	for _, f := range fields {
+		if !f.Primary {
+			lines = append(lines, s.column(f)+s.references(f, s.d.foreignKeysInline))
+			continue
+		}
+		lines = append(lines,
+			s.d.Quote(f.Name)+" "+s.d.IDColumn,
+			s.d.Quote(clientColumn)+" "+s.d.BigInt+" NOT NULL",
+			s.d.Quote(versionColumn)+" "+s.d.BigInt+" NOT NULL")
+	}
+	return "CREATE TABLE " + s.d.Quote(r.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + s.d.TableOptions
+}
+
+// column defines a field's column. What is required is the business of the
+// rules: an administration may hold older records that lack it.
+func (s schema) column(f *mapping.Field) string {
+	return s.d.Quote(f.Name) + " " + s.d.ColumnType(f)
+}
+
+func (s schema) references(f *mapping.Field, wanted bool) string {
+	if f.Reference == "" || !wanted {
+		return ""
+	}
+	return " REFERENCES " + s.d.Quote(f.Reference) + " (" + s.d.Quote("id") + ")"
+}
+
+// listIndexes are those of the lists that everyone asks for: all records, and
+// those changed since.
+func (s schema) listIndexes(r *mapping.Resource) []string {
+	return []string{
+		s.index(r, false, "list", s.withID(clientColumn), ""),
+		s.index(r, false, "modified", s.withID(clientColumn, "modified_at"), ""),
+	}
+}
+
+// withID ends an index in the primary ID where the engine does not do so.
+func (s schema) withID(columns ...string) string {
+	if !s.d.rowidIndexed {
+		columns = append(columns, "id")
+	}
+	return s.d.quoteAll(columns)
+}
+
+// fieldIndexes are those that keep a field unique, and find records by it.
+func (s schema) fieldIndexes(r *mapping.Resource, f *mapping.Field) []string {
+	var all []string
+	column := s.d.Quote(f.Name)
+	if f.Unique {
+		scope, where := cmp.Or(f.UniquePer, clientColumn), ""
+		if len(f.UniqueWhen) > 0 {
+			where = column + " IN (" + s.literals(f) + ")"
+		}
+		all = append(all, s.index(r, true, f.Name, s.d.Quote(scope)+", "+s.d.Compared(f, column), where))
+	}
+	switch {
+	case f.ReferenceBy != "":
+		all = append(all, s.index(r, false, f.Name, s.d.quoteAll([]string{f.Name, f.ReferenceBy}), ""))
+	case f.Reference != "" && !s.leadsUnique(r, f):
+		where := ""
+		if !f.Required { // an index of the few that refer costs the others nothing
+			where = column + " IS NOT NULL"
+		}
+		all = append(all, s.index(r, false, f.Name+"_ref", column, where))
+	}
+	return all
+}
+
+// leadsUnique tells whether the index of a field that is unique per f serves to
+// find all records by f.
+func (s schema) leadsUnique(r *mapping.Resource, f *mapping.Field) bool {
+	return slices.ContainsFunc(r.Fields, func(other mapping.Field) bool {
+		return other.UniquePer == f.Name && len(other.UniqueWhen) == 0 && other.Since == f.Since
+	})
+}
+
+// literals writes the values of UniqueWhen.
+func (s schema) literals(f *mapping.Field) string {
+	var all []string
+	for _, v := range f.UniqueWhen {
+		if f.Type != mapping.Int4 {
+			v = "'" + strings.ReplaceAll(v, "'", "''") + "'"
+		}
+		all = append(all, v)
+	}
+	return strings.Join(all, ", ")
+}
+
+func (s schema) index(r *mapping.Resource, unique bool, name, columns, where string) string {
+	create := "CREATE INDEX "
+	if unique {
+		create = "CREATE UNIQUE INDEX "
+	}
+	if where != "" {
+		where = " WHERE " + where
+	}
+	return create + s.name(r.Name, name, "idx") + " ON " + s.d.Quote(r.Name) + " (" + columns + ")" + where
+}
+
+// name makes the name of a constraint or an index, which PostgreSQL would cut
+// off silently after 63 bytes.
+func (s schema) name(parts ...string) string {
+	name := strings.Join(parts, "_")
+	if len(name) > 63 {
+		sum := sha256.Sum256([]byte(name))
+		name = name[:50] + "_" + hex.EncodeToString(sum[:6])
+	}
+	return s.d.Quote(name)
+}
+
+func (s schema) epochs() string {
+	return "CREATE TABLE " + epochTable + " (resource " + s.textKey() + " NOT NULL, " + clientColumn + " " + s.d.BigInt + " NOT NULL, epoch " +
+		s.d.BigInt + " NOT NULL, PRIMARY KEY (resource, " + clientColumn + "))" + s.d.TableOptions
+}
+
+func (s schema) textKey() string { return s.d.ColumnType(&mapping.Field{Type: mapping.Text}) }
+
+func (s schema) deleteTrigger(r *mapping.Resource) string {
+	return "CREATE TRIGGER " + s.name(r.Name, "deleted") + " AFTER DELETE ON " + s.d.Quote(r.Name) + " BEGIN " +
+		bumpEpoch("'"+r.Name+"'", "OLD."+s.d.Quote(clientColumn)) + "; END"
+}
+
+// bumpEpoch makes what is remembered of a list worthless.
+func bumpEpoch(resource, client string) string {
+	return "INSERT INTO " + epochTable + " (resource, " + clientColumn + ", epoch) VALUES (" + resource + ", " + client + ", 1)" +
+		" ON CONFLICT (resource, " + clientColumn + ") DO UPDATE SET epoch = " + epochTable + ".epoch + 1"
+}

@@ -1,0 +1,193 @@
+package sqlrecord
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// sqliteConn is one connection with its prepared statements. Apart from what
+// the watcher sees of it, it belongs to one goroutine at a time.
+type sqliteConn struct {
+	conn    *sqlite.Conn
+	stmts   *statements
+	watcher *watcher
+
+	inWrite bool  // a failed statement ends the transaction
+	failed  error // the first failed statement of it
+
+	row     []mapping.Value // what each sees
+	scratch []byte          // the text of one row
+	ends    []int           // where in scratch each text column ends
+
+	mu      sync.Mutex
+	over    <-chan struct{} // of the context at work; nil when there is none
+	stop    chan struct{}   // closed to interrupt
+	stopped bool
+}
+
+// openSQLiteConn opens a connection. Each has a cache of 2 MB: there are
+// several, and the operating system caches the file anyway.
+func openSQLiteConn(path string, flags sqlite.OpenFlags, w *watcher, pragmas ...string) (*sqliteConn, error) {
+	conn, err := sqlite.OpenConn(path, flags)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range append([]string{"cache_size=-2000", "foreign_keys=ON", "trusted_schema=OFF"}, pragmas...) {
+		if err := sqlitex.ExecuteTransient(conn, "PRAGMA "+p, nil); err != nil {
+			_ = conn.Close()
+			return nil, fmt.Errorf("pragma %s: %w", p, err)
+		}
+	}
+	c := &sqliteConn{conn: conn, stmts: newStatements(), watcher: w, stop: make(chan struct{})}
+	conn.SetInterrupt(c.stop)
+	w.add(c)
+	return c, nil
+}
+
+// begin has the watcher interrupt the connection when ctx ends.
+func (c *sqliteConn) begin(ctx context.Context) {
+	over := ctx.Done()
+	if over == nil {
+		return
+	}
+	c.mu.Lock()
+	c.over = over
+	c.mu.Unlock()
+	c.watcher.nudge()
+}
+
+// end makes the connection usable for the next one.
+func (c *sqliteConn) end() {
+	c.mu.Lock()
+	c.over = nil
+	stopped := c.stopped
+	c.stopped = false
+	c.mu.Unlock()
+	if stopped {
+		c.stop = make(chan struct{})
+		c.conn.SetInterrupt(c.stop)
+	}
+}
+
+// interruptIfOver is the watcher's. It tells whether the connection is at work.
+func (c *sqliteConn) interruptIfOver() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over == nil {
+		return false
+	}
+	select {
+	case <-c.over:
+		if !c.stopped {
+			c.stopped = true
+			close(c.stop)
+		}
+	default:
+	}
+	return true
+}
+
+// exec runs a statement without parameters or result, outside the rules for
+// failed transactions.
+func (c *sqliteConn) exec(sql string) error {
+	st, err := c.stmts.get(c.conn, sql)
+	if err != nil {
+		return err
+	}
+	_, err = st.Step()
+	if rerr := st.Reset(); err == nil {
+		err = rerr
+	}
+	return err
+}
+
+func (c *sqliteConn) Exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error) {
+	if err := c.Query(ctx, sql, nil, args, nil); err != nil {
+		return 0, err
+	}
+	return int64(c.conn.Changes()), nil
+}
+
+func (c *sqliteConn) Insert(ctx context.Context, sql string, args ...mapping.Value) (int64, error) {
+	if err := c.Query(ctx, sql, nil, args, nil); err != nil {
+		return 0, err
+	}
+	return c.conn.LastInsertRowID(), nil
+}
+
+func (c *sqliteConn) Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func([]mapping.Value) error) error {
+	if err := c.aborted(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return c.fail(ctx, err)
+	}
+	st, err := c.stmts.get(c.conn, sql)
+	if err != nil {
+		return c.fail(ctx, err)
+	}
+	large := bind(st, args)
+	err = c.rows(ctx, st, columns, each)
+	if large {
+		_ = st.ClearBindings()
+	}
+	return err
+}
+
+// rows steps through the result. Errors of each are no failed statements.
+func (c *sqliteConn) rows(ctx context.Context, st *sqlite.Stmt, columns []Column, each func([]mapping.Value) error) error {
+	if cap(c.row) < len(columns) {
+		c.row = make([]mapping.Value, len(columns))
+	}
+	row := c.row[:len(columns)]
+	defer func() { _ = st.Reset() }() // it repeats what Step returned
+	for {
+		more, err := st.Step()
+		if err != nil {
+			return c.fail(ctx, err)
+		}
+		if !more {
+			return nil
+		}
+		if each == nil {
+			continue
+		}
+		c.scan(st, columns, row)
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *sqliteConn) aborted() error {
+	if c.failed != nil {
+		return fmt.Errorf("transaction has failed before: %w", c.failed)
+	}
+	return nil
+}
+
+// fail puts an error of SQLite into the words of DB.
+func (c *sqliteConn) fail(ctx context.Context, err error) error {
+	switch sqlite.ErrCode(err) {
+	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID,
+		sqlite.ResultConstraintForeignKey, sqlite.ResultConstraintCheck, sqlite.ResultConstraintNotNull:
+		err = fmt.Errorf("%w: %w", backend.ErrConstraint, err)
+	case sqlite.ResultInterrupt:
+		if cause := context.Cause(ctx); cause != nil {
+			err = fmt.Errorf("%w: %w", cause, err)
+		}
+	}
+	if c.inWrite && c.failed == nil {
+		c.failed = err
+	}
+	return err
+}
+
+func (c *sqliteConn) close() error { return c.conn.Close() }

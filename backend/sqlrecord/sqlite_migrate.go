@@ -1,0 +1,53 @@
+package sqlrecord
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/pressly/goose/v3"
+	driver "modernc.org/sqlite"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"frontdesk/mapping"
+)
+
+var _ migrator = (*sqliteDB)(nil)
+
+// migrating holds a lock on a file beside the database meanwhile: goose begins
+// and ends transactions of its own, so that the database's lock cannot serve.
+// The lock ends with the process.
+func (d *sqliteDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialect, ...goose.ProviderOption) error) (err error) {
+	lock, err := sqlite.OpenConn(d.path+"-migrate", sqlite.OpenReadWrite, sqlite.OpenCreate)
+	if err != nil {
+		return fmt.Errorf("open the lock file: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	lock.SetInterrupt(ctx.Done())
+	if err := sqlitex.ExecuteTransient(lock, "BEGIN EXCLUSIVE", nil); err != nil {
+		return fmt.Errorf("wait for another process that migrates: %w", err)
+	}
+	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: d.path}).EscapedPath()}
+	dsn.RawQuery = url.Values{"_pragma": {"busy_timeout(10000)", "foreign_keys(1)"}, "_txlock": {"immediate"}}.Encode()
+	connector, err := driver.NewConnector(dsn.String())
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(connector)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return f(db, goose.DialectSQLite3)
+}
+
+func (d *sqliteDB) columnNames(ctx context.Context, table string) (names []string, err error) {
+	err = d.Read(ctx, func(c Conn) error {
+		return c.Query(ctx, "SELECT name FROM pragma_table_info(?1)", []Column{{Type: mapping.Text}},
+			[]mapping.Value{mapping.TextValue(table)}, func(row []mapping.Value) error {
+				names = append(names, row[0].Text())
+				return nil
+			})
+	})
+	return names, err
+}

@@ -1,0 +1,101 @@
+package sqlrecord
+
+import (
+	"zombiezen.com/go/sqlite"
+
+	"frontdesk/mapping"
+)
+
+// largeValue is the size from which bytes are not kept by a connection: neither
+// as its scratch space nor as a parameter of a statement at rest.
+const largeValue = 1 << 16
+
+// bind sets all parameters of a statement. It tells whether any is so large
+// that it should be let go of after use.
+func bind(st *sqlite.Stmt, args []mapping.Value) (large bool) {
+	for i, v := range args {
+		n := i + 1
+		switch v.Kind() {
+		case mapping.KindInt, mapping.KindDecimal, mapping.KindTime:
+			st.BindInt64(n, v.Int())
+		case mapping.KindFloat:
+			st.BindFloat(n, v.Float())
+		case mapping.KindText:
+			st.BindText(n, v.Text())
+			large = large || len(v.Text()) > largeValue
+		case mapping.KindBytes:
+			st.BindBytes(n, []byte(v.Text()))
+			large = large || len(v.Text()) > largeValue
+		default:
+			st.BindNull(n)
+		}
+	}
+	return large
+}
+
+// scan reads the current row. All of its text becomes one string, which the
+// values share.
+func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value) {
+	c.ends = c.ends[:0]
+	text := c.scratch[:0]
+	for i, col := range columns {
+		if st.ColumnType(i) == sqlite.TypeNull {
+			row[i] = mapping.NullValue()
+			continue
+		}
+		switch col.Type {
+		case mapping.Varchar, mapping.Text:
+			text = appendColumn(text, st, i)
+			c.ends = append(c.ends, len(text))
+			row[i] = mapping.TextValue("")
+		case mapping.Bytea:
+			row[i] = mapping.BytesValue(appendColumn(nil, st, i))
+		case mapping.Timestamp:
+			row[i] = mapping.MilliValue(st.ColumnInt64(i))
+		case mapping.Float8:
+			if col.Scale < 0 {
+				row[i] = mapping.FloatValue(st.ColumnFloat(i))
+			} else {
+				row[i] = mapping.DecimalValue(st.ColumnInt64(i), col.Scale)
+			}
+		default:
+			row[i] = mapping.IntValue(st.ColumnInt64(i))
+		}
+	}
+	shareText(row, text, c.ends)
+	if cap(text) <= largeValue {
+		c.scratch = text
+	}
+}
+
+func appendColumn(dst []byte, st *sqlite.Stmt, i int) []byte {
+	n := st.ColumnLen(i)
+	if n == 0 {
+		return dst
+	}
+	start := len(dst)
+	if cap(dst)-start < n {
+		grown := make([]byte, start, max(2*cap(dst), start+n, 512))
+		copy(grown, dst)
+		dst = grown
+	}
+	dst = dst[:start+n]
+	st.ColumnBytes(i, dst[start:])
+	return dst
+}
+
+// shareText gives the text values of a row, which are empty so far, their parts
+// of one string.
+func shareText(row []mapping.Value, text []byte, ends []int) {
+	if len(ends) == 0 {
+		return
+	}
+	all, start, next := string(text), 0, 0
+	for i := range row {
+		if row[i].Kind() == mapping.KindText {
+			row[i] = mapping.TextValue(all[start:ends[next]])
+			start = ends[next]
+			next++
+		}
+	}
+}

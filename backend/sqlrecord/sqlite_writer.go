@@ -1,0 +1,267 @@
+package sqlrecord
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+const (
+	// maxBatch is how many writes share a commit at most, which bounds how long
+	// the first of them waits for the others to run.
+	maxBatch = 64
+	// lockTry is how long one attempt waits for another process's lock before
+	// those whose context has ended are let go.
+	lockTry = 100 * time.Millisecond
+)
+
+// sqliteWriter runs writes one after the other on its own goroutine. Those that
+// queued up while the last commit was made durable share the next one: group
+// commit. It never waits for company.
+type sqliteWriter struct {
+	conn     *sqliteConn
+	lockWait time.Duration
+	queue    chan *sqliteWrite
+	stopping chan struct{}
+	ended    chan struct{}
+
+	mu     sync.RWMutex // held for reading while putting into the queue
+	closed bool
+}
+
+// sqliteWrite is one call of Write. Before it starts its caller may give it up;
+// afterwards the caller waits for the outcome.
+type sqliteWrite struct {
+	ctx    context.Context
+	f      func(Conn) error
+	begun  atomic.Bool // by whoever comes first: the writer, or the caller giving up
+	run    bool        // the writer's: it was the writer
+	err    error
+	result chan error
+}
+
+func startSQLiteWriter(conn *sqliteConn, lockWait time.Duration) *sqliteWriter {
+	conn.conn.SetBusyTimeout(lockTry)
+	w := &sqliteWriter{
+		conn: conn, lockWait: lockWait, queue: make(chan *sqliteWrite, maxBatch),
+		stopping: make(chan struct{}), ended: make(chan struct{}),
+	}
+	go w.loop()
+	return w
+}
+
+func (w *sqliteWriter) do(ctx context.Context, f func(Conn) error) error {
+	one := &sqliteWrite{ctx: ctx, f: f, result: make(chan error, 1)}
+	if err := w.put(one); err != nil {
+		return err
+	}
+	select {
+	case err := <-one.result:
+		return err
+	case <-ctx.Done():
+		if one.begun.CompareAndSwap(false, true) {
+			return fmt.Errorf("wait to write: %w", context.Cause(ctx))
+		}
+		return <-one.result
+	}
+}
+
+func (w *sqliteWriter) put(one *sqliteWrite) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.closed {
+		return ErrClosed
+	}
+	if one.ctx.Err() != nil {
+		return fmt.Errorf("wait to write: %w", context.Cause(one.ctx))
+	}
+	select {
+	case w.queue <- one:
+		return nil
+	case <-one.ctx.Done():
+		return fmt.Errorf("wait to write: %w", context.Cause(one.ctx))
+	case <-w.stopping:
+		return ErrClosed
+	}
+}
+
+// stop ends the goroutine after all accepted writes have been answered.
+func (w *sqliteWriter) stop() {
+	close(w.stopping)
+	w.mu.Lock()
+	w.closed = true
+	close(w.queue)
+	w.mu.Unlock()
+	<-w.ended
+}
+
+// close is called after stop, when nobody reads any more.
+func (w *sqliteWriter) close() error {
+	err := sqlitex.ExecuteTransient(w.conn.conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil)
+	if cerr := w.conn.close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+func (w *sqliteWriter) loop() {
+	defer close(w.ended)
+	batch := make([]*sqliteWrite, 0, maxBatch)
+	for one := range w.queue {
+		batch = append(batch[:0], one)
+		for more := true; more && len(batch) < maxBatch; {
+			select {
+			case one, ok := <-w.queue:
+				if more = ok; ok {
+					batch = append(batch, one)
+				}
+			default:
+				more = false
+			}
+		}
+		w.commit(batch)
+		clear(batch)
+	}
+}
+
+// commit runs a batch in one transaction and answers all of it. An interrupted
+// or failed statement may undo the whole transaction: then the write it belongs
+// to is answered, and the others run again.
+func (w *sqliteWriter) commit(batch []*sqliteWrite) {
+	for len(batch) > 0 {
+		var err error
+		if batch, err = w.lock(batch); err != nil {
+			answer(batch, err)
+			return
+		}
+		culprit := w.run(batch)
+		if culprit < 0 {
+			w.end(batch)
+			return
+		}
+		batch[culprit].result <- batch[culprit].err
+		batch = append(batch[:culprit], batch[culprit+1:]...)
+	}
+}
+
+// lock begins the transaction, and drops those who gave up meanwhile.
+func (w *sqliteWriter) lock(batch []*sqliteWrite) ([]*sqliteWrite, error) {
+	for start := time.Now(); ; {
+		err := w.conn.exec("BEGIN IMMEDIATE")
+		if err == nil {
+			return batch, nil
+		}
+		batch = waiting(batch)
+		busy := sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy
+		if !busy || len(batch) == 0 || time.Since(start) > w.lockWait {
+			return batch, fmt.Errorf("begin to write: %w", err)
+		}
+	}
+}
+
+func waiting(batch []*sqliteWrite) []*sqliteWrite {
+	kept := batch[:0]
+	for _, one := range batch {
+		if one.run || !one.begun.Load() {
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
+// run runs every write of the batch. It returns the position of the one that
+// undid the whole transaction, else -1.
+func (w *sqliteWriter) run(batch []*sqliteWrite) int {
+	for i, one := range batch {
+		if !one.run {
+			one.run = one.begun.CompareAndSwap(false, true)
+		}
+		if !one.run {
+			continue // given up
+		}
+		if one.err = w.savepoint(one, len(batch) > 1); w.conn.conn.AutocommitEnabled() {
+			return i
+		}
+	}
+	return -1
+}
+
+// savepoint runs one write so that it can be undone alone. When it is alone the
+// transaction itself is undone.
+func (w *sqliteWriter) savepoint(one *sqliteWrite, among bool) error {
+	if one.ctx.Err() != nil {
+		return fmt.Errorf("wait to write: %w", context.Cause(one.ctx))
+	}
+	if among {
+		if err := w.conn.exec("SAVEPOINT one"); err != nil {
+			w.conn.rollback()
+			return fmt.Errorf("savepoint: %w", err)
+		}
+	}
+	err := w.call(one)
+	if !among || w.conn.conn.AutocommitEnabled() {
+		return err
+	}
+	if err != nil {
+		if rerr := w.conn.exec("ROLLBACK TO one"); rerr != nil {
+			w.conn.rollback()
+			return fmt.Errorf("%w (and roll back: %w)", err, rerr)
+		}
+	}
+	if rerr := w.conn.exec("RELEASE one"); rerr != nil {
+		w.conn.rollback()
+		return fmt.Errorf("release savepoint: %w", rerr)
+	}
+	return err
+}
+
+// call runs the caller's function under its own context.
+func (w *sqliteWriter) call(one *sqliteWrite) error {
+	c := w.conn
+	c.inWrite, c.failed = true, nil
+	c.begin(one.ctx)
+	err := guard(one.f, c)
+	c.end()
+	if err == nil {
+		err = c.aborted()
+	}
+	c.inWrite, c.failed = false, nil
+	return err
+}
+
+// end commits, or undoes what a write did that was alone and failed.
+func (w *sqliteWriter) end(batch []*sqliteWrite) {
+	if len(batch) == 1 && batch[0].err != nil {
+		w.conn.rollback()
+	} else if err := w.conn.exec("COMMIT"); err != nil {
+		w.conn.rollback()
+		answer(batch, fmt.Errorf("commit: %w", err))
+		return
+	}
+	for _, one := range batch {
+		if one.run {
+			one.result <- one.err
+		}
+	}
+}
+
+// rollback ends a transaction where there still is one.
+func (c *sqliteConn) rollback() {
+	if !c.conn.AutocommitEnabled() {
+		_ = c.exec("ROLLBACK") // it fails only where there is none
+	}
+}
+
+// answer gives all of a batch the same error.
+func answer(batch []*sqliteWrite, err error) {
+	for _, one := range batch {
+		if one.run || one.begun.CompareAndSwap(false, true) {
+			one.result <- err
+		}
+	}
+}

@@ -1,0 +1,199 @@
+// Package sqltest starts real databases for tests. It is not for programs.
+package sqltest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// cluster is the one PostgreSQL cluster of a test binary. It lives in a new
+// folder and is started by the first test that wants it.
+type cluster struct {
+	once sync.Once
+	err  error
+	dir  string
+	port int
+	stop func()
+	next atomic.Int64
+}
+
+var shared cluster
+
+// Run runs the tests of a package that use Postgres, and stops the cluster
+// afterwards: func TestMain(m *testing.M) { os.Exit(sqltest.Run(m)) }.
+func Run(m *testing.M) int {
+	code := m.Run()
+	if shared.stop != nil {
+		shared.stop()
+	}
+	return code
+}
+
+// Postgres returns the DSN of a new, empty database, which is dropped when the
+// test ends. Where PostgreSQL is not installed the test is skipped; with
+// FRONTDESK_REQUIRE=postgres in the environment it fails instead.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	shared.once.Do(func() { shared.err = shared.start() })
+	if errors.Is(shared.err, errNotInstalled) && !Required("postgres") {
+		t.Skip("PostgreSQL is not installed: ", shared.err)
+	}
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	name := fmt.Sprintf("test_%d", shared.next.Add(1))
+	if err := shared.admin("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := shared.admin("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return shared.dsn(name)
+}
+
+// Required tells whether the environment demands that tests with this program
+// run, rather than be skipped where it is not to be had: FRONTDESK_REQUIRE lists
+// such programs, separated by commas.
+func Required(program string) bool {
+	return slices.Contains(strings.Split(os.Getenv("FRONTDESK_REQUIRE"), ","), program)
+}
+
+const superuser = "frontdesk"
+
+func (c *cluster) dsn(database string) string {
+	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", superuser, c.port, database)
+}
+
+func (c *cluster) admin(sql string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.dsn("postgres"))
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, sql)
+	return errors.Join(err, conn.Close(ctx))
+}
+
+func (c *cluster) start() (err error) {
+	bin, err := findBinaries()
+	if err != nil {
+		return err
+	}
+	if c.dir, err = os.MkdirTemp("", "frontdesk-postgres-"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(c.dir)
+		}
+	}()
+	if err := handOver(c.dir); err != nil {
+		return err
+	}
+	data := filepath.Join(c.dir, "data")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+	if err := unprivileged(initdb, c.dir); err != nil {
+		return err
+	}
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	if c.port, err = freePort(); err != nil {
+		return err
+	}
+	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(c.port), "-k", c.dir,
+		"-c", "listen_addresses=127.0.0.1", "-c", "shared_buffers=64MB", "-c", "lc_messages=C", "-c", "log_destination=stderr")
+	if err := unprivileged(server, c.dir); err != nil {
+		return err
+	}
+	return c.serve(server)
+}
+
+// serve starts the server and returns when it answers.
+func (c *cluster) serve(server *exec.Cmd) error {
+	log, err := server.StderrPipe()
+	if err != nil {
+		return err
+	}
+	release, err := startBound(server)
+	if err != nil {
+		return err
+	}
+	ready, ended := make(chan struct{}), make(chan struct{})
+	var lines []string
+	go func() {
+		defer close(ended)
+		up := false
+		for s := bufio.NewScanner(log); s.Scan(); {
+			switch {
+			case up:
+			case strings.Contains(s.Text(), "ready to accept connections"):
+				up = true
+				close(ready)
+			default:
+				lines = append(lines, s.Text())
+			}
+		}
+	}()
+	c.stop = func() {
+		_ = server.Process.Signal(os.Interrupt) // a fast shutdown
+		<-ended
+		_ = server.Wait()
+		release()
+		_ = os.RemoveAll(c.dir)
+	}
+	select {
+	case <-ready:
+		return nil
+	case <-ended:
+		release()
+		return fmt.Errorf("postgres did not start: %w\n%s", server.Wait(), strings.Join(lines, "\n"))
+	}
+}
+
+var errNotInstalled = errors.New("initdb and postgres not found in PATH or /usr/lib/postgresql/*/bin")
+
+func findBinaries() (string, error) {
+	if p, err := exec.LookPath("initdb"); err == nil {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(p), "postgres")); err == nil {
+			return filepath.Dir(p), nil
+		}
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if len(found) == 0 {
+		return "", errNotInstalled
+	}
+	newest := slices.MaxFunc(found, func(a, b string) int { return major(a) - major(b) })
+	return filepath.Dir(newest), nil
+}
+
+func major(path string) int {
+	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+	return n
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}

@@ -1,0 +1,101 @@
+package sqlrecord
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// Store keeps the records of a model in a database. It is the records' part of
+// a backend.Driver: an administration embeds it and adds what it derives.
+// Store judges nothing: it writes readonly fields as any others.
+//
+// It is safe for concurrent use, unless On has bound it to a connection.
+type Store struct {
+	db     DB
+	tables map[*mapping.Resource]*table
+	places *places
+	now    func() time.Time
+	conn   Conn // not nil inside a transaction
+}
+
+var (
+	_ backend.Driver     = (*Store)(nil)
+	_ backend.Transactor = (*Store)(nil)
+	_ backend.Prober     = (*Store)(nil)
+)
+
+// New returns the store of a model's records in db, whose tables Migrate has
+// made. It owns db from now on.
+func New(db DB, model *mapping.Model, now func() time.Time) *Store {
+	s := &Store{db: db, tables: map[*mapping.Resource]*table{}, places: newPlaces(), now: now}
+	for _, r := range model.Resources {
+		s.tables[r] = newTable(db.Dialect(), r)
+	}
+	for _, t := range s.tables {
+		t.link(db.Dialect(), s.tables)
+	}
+	return s
+}
+
+// DB returns the database, for tables beside the records'.
+func (s *Store) DB() DB { return s.db }
+
+// On returns the store bound to a connection that Read, Snapshot or Write has
+// given: all its calls run there.
+func (s *Store) On(c Conn) *Store {
+	bound := *s
+	bound.conn = c
+	return &bound
+}
+
+// InTx runs f with the store bound to one transaction. Bound already, it runs f
+// in that transaction.
+func (s *Store) InTx(ctx context.Context, f func(tx backend.Driver) error) error {
+	return s.write(ctx, func(c Conn) error { return f(s.On(c)) })
+}
+
+// Capabilities tells which engine keeps the records.
+func (s *Store) Capabilities() backend.Capabilities {
+	return backend.Capabilities{Name: "sqlrecord", Store: s.db.Dialect().Name}
+}
+
+// Close closes the database.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Exists tells whether the client sees a record of that ID.
+func (s *Store) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (found bool, err error) {
+	t := s.tables[r]
+	err = s.read(ctx, func(c Conn) error {
+		found = false
+		return c.Query(ctx, t.exists, oneInt, []mapping.Value{mapping.IntValue(client.ID), mapping.IntValue(int64(id))},
+			func([]mapping.Value) error { found = true; return nil })
+	})
+	return found, err
+}
+
+var oneInt = []Column{{Type: mapping.Int4}}
+
+func (s *Store) read(ctx context.Context, f func(Conn) error) error {
+	if s.conn != nil {
+		return f(s.conn)
+	}
+	return s.db.Read(ctx, f)
+}
+
+func (s *Store) snapshot(ctx context.Context, f func(Conn) error) error {
+	if s.conn != nil {
+		return f(s.conn)
+	}
+	return s.db.Snapshot(ctx, f)
+}
+
+func (s *Store) write(ctx context.Context, f func(Conn) error) error {
+	if s.conn != nil {
+		return f(s.conn)
+	}
+	return s.db.Write(ctx, f)
+}

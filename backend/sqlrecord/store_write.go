@@ -1,0 +1,185 @@
+package sqlrecord
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// Create stores a record with its elements. Fields that are absent get their
+// default; created_at and modified_at the present time. A record that has an ID
+// keeps it, as a restored one must.
+func (s *Store) Create(ctx context.Context, client auth.Client, rec mapping.Record) (out mapping.Record, err error) {
+	err = s.write(ctx, func(c Conn) error {
+		if out, err = s.insert(ctx, c, client, rec); err != nil {
+			return err
+		}
+		return s.touchParents(ctx, c, out)
+	})
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	return out, nil
+}
+
+func (s *Store) insert(ctx context.Context, c Conn, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	t := s.tables[rec.Resource]
+	out := mapping.Record{Resource: rec.Resource, Values: slices.Clone(rec.Values), Version: 1}
+	now := mapping.TimeValue(s.now())
+	for i := range out.Values {
+		switch v := &out.Values[i]; {
+		case !v.IsAbsent():
+		case i == t.r.CreatedAt || i == t.r.ModifiedAt:
+			*v = now
+		case t.columns[i] != "":
+			*v = t.defaults[i]
+		}
+	}
+	args := make([]mapping.Value, 1, len(t.stored)+2)
+	args[0] = mapping.IntValue(client.ID)
+	for _, i := range t.stored {
+		args = append(args, out.Values[i])
+	}
+	id := int64(rec.ID())
+	var err error
+	if id == 0 {
+		id, err = c.Insert(ctx, t.insert, args...)
+	} else {
+		err = s.insertAt(ctx, c, t, client, append(args, mapping.IntValue(id)))
+	}
+	if err != nil {
+		return out, fmt.Errorf("create %s: %w", t.r.Name, err)
+	}
+	out.Values[t.r.ID] = mapping.IntValue(id)
+	return out, s.insertChildren(ctx, c, client, rec, &out)
+}
+
+// insertAt stores a record at an ID of the caller's choice, and sees to it that
+// no later one gets the same.
+func (s *Store) insertAt(ctx context.Context, c Conn, t *table, client auth.Client, args []mapping.Value) error {
+	if _, err := c.Insert(ctx, t.insertAt, args...); err != nil {
+		return err
+	}
+	d := s.db.Dialect()
+	if d.advance != nil {
+		noRow := func([]mapping.Value) error { return nil }
+		if err := c.Query(ctx, d.advance(t.r.Name), oneInt, args[len(args)-1:], noRow); err != nil {
+			return err
+		}
+	}
+	_, err := c.Exec(ctx, bumpEpoch(d.Placeholder(1), d.Placeholder(2)), mapping.TextValue(t.r.Name), mapping.IntValue(client.ID))
+	return err
+}
+
+// insertChildren stores the elements of array fields, which refer to the record
+// that out has become.
+func (s *Store) insertChildren(ctx context.Context, c Conn, client auth.Client, rec mapping.Record, out *mapping.Record) error {
+	for _, i := range slices.Sorted(maps.Keys(rec.Children)) {
+		f := &rec.Resource.Fields[i]
+		children := make([]mapping.Record, 0, len(rec.Children[i]))
+		for _, child := range rec.Children[i] {
+			child.Values = slices.Clone(child.Values)
+			child.Set(f.ArrayKey, out.Values[rec.Resource.ID])
+			stored, err := s.insert(ctx, c, client, child)
+			if err != nil {
+				return err
+			}
+			children = append(children, stored)
+		}
+		if out.Children == nil {
+			out.Children = map[int][]mapping.Record{}
+		}
+		out.Children[i], out.Values[i] = children, mapping.RecordsValue()
+	}
+	return nil
+}
+
+// Update sets the fields that patch has on the record before, as long as that
+// is what is stored; else it fails with backend.ErrConstraint. Its modified_at
+// is later than before's, if only by a millisecond.
+func (s *Store) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	t := s.tables[before.Resource]
+	after := before.Merge(patch)
+	after.Values[t.r.ID] = before.Values[t.r.ID]
+	after.Values[t.r.ModifiedAt] = mapping.MilliValue(max(s.now().UnixMilli(), before.Values[t.r.ModifiedAt].Int()+1))
+	after.Version++
+	w := listWriter{d: s.db.Dialect(), t: t, args: make([]mapping.Value, 0, 8)}
+	client1, id, version := w.arg(mapping.IntValue(client.ID)), w.arg(before.Values[t.r.ID]), w.arg(mapping.IntValue(before.Version))
+	versionName := w.d.Quote(versionColumn)
+	w.b.WriteString("UPDATE " + t.name + " SET " + versionName + " = " + versionName + " + 1")
+	for _, i := range t.stored {
+		if i == t.r.ModifiedAt || !patch.Values[i].IsAbsent() {
+			w.b.WriteString(", " + t.columns[i] + " = " + w.arg(after.Values[i]))
+		}
+	}
+	w.b.WriteString(" WHERE " + t.columns[t.r.ID] + " = " + id + " AND " + w.d.unindexed(w.d.Quote(clientColumn)) + " = " + client1 +
+		" AND " + versionName + " = " + version)
+	err := s.write(ctx, func(c Conn) error {
+		if err := one(c.Exec(ctx, w.b.String(), w.args...)); err != nil {
+			return fmt.Errorf("update %s: %w", t.r.Name, err)
+		}
+		return s.touchParents(ctx, c, before, after)
+	})
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	return after, nil
+}
+
+// Delete removes the record before, as long as that is what is stored; else it
+// fails with backend.ErrConstraint.
+func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	t := s.tables[before.Resource]
+	return s.write(ctx, func(c Conn) error {
+		err := one(c.Exec(ctx, t.remove, mapping.IntValue(client.ID), before.Values[t.r.ID], mapping.IntValue(before.Version)))
+		if err != nil {
+			return fmt.Errorf("delete %s: %w", t.r.Name, err)
+		}
+		return s.touchParents(ctx, c, before)
+	})
+}
+
+// one turns a write that met no record into backend.ErrConstraint: the record
+// has been changed or deleted since it was read.
+func one(n int64, err error) error {
+	if err == nil && n == 0 {
+		return fmt.Errorf("%w: the record was changed meanwhile", backend.ErrConstraint)
+	}
+	return err
+}
+
+// Touch marks a record as changed although none of its fields is: modified_at
+// and the version go up. It does nothing where there is no such record.
+func (s *Store) Touch(ctx context.Context, r *mapping.Resource, id int32) error {
+	return s.write(ctx, func(c Conn) error {
+		_, err := c.Exec(ctx, s.tables[r].touch, mapping.TimeValue(s.now()), mapping.IntValue(int64(id)))
+		if err != nil {
+			return fmt.Errorf("touch %s: %w", r.Name, err)
+		}
+		return nil
+	})
+}
+
+// touchParents marks those records as changed whose array fields the given
+// versions of a record are elements of: they are part of what it answers.
+func (s *Store) touchParents(ctx context.Context, c Conn, versions ...mapping.Record) error {
+	for _, p := range s.tables[versions[0].Resource].parents {
+		touched := int32(0)
+		for _, rec := range versions {
+			id := int32(rec.Values[p.key].Int())
+			if id == 0 || id == touched {
+				continue
+			}
+			if err := s.On(c).Touch(ctx, p.resource, id); err != nil {
+				return err
+			}
+			touched = id
+		}
+	}
+	return nil
+}

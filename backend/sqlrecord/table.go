@@ -1,0 +1,193 @@
+package sqlrecord
+
+import (
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// The columns that every table has besides its fields.
+const (
+	// clientColumn holds the client that the record belongs to; 0 for a system
+	// record, which every client sees.
+	clientColumn = "client_id"
+	// versionColumn counts the changes of the record, from 1.
+	versionColumn = "row_version"
+)
+
+// table is what is known of a resource's table beforehand: its columns, and the
+// texts of the statements that are the same every time.
+type table struct {
+	r        *mapping.Resource
+	name     string   // quoted
+	columns  []string // quoted, by field position; "" for arrays
+	defaults []mapping.Value
+	stored   []int // positions of the fields that have a column, but id
+	parents  []parent
+
+	one, list selection // what is answered by itself
+	own       string    // condition: the client's own; its parameter is ?1 or $1
+	visible   string    // the same with system records
+	get       string    // id, client
+	exists    string    // id, client
+	insert    string    // client, stored…
+	insertAt  string    // client, stored…, id
+	remove    string    // id, client, version
+	touch     string    // id, moment
+	pageOne   string    // client, limit: a list without any wish
+	children  map[int]childTable
+	narrow    map[int]bool // fields that an index begins with
+}
+
+// parent is a record whose array field the records of a table are elements of.
+type parent struct {
+	key      int // position of the field that refers to it
+	resource *mapping.Resource
+}
+
+// childTable says how the elements of an array field are read.
+type childTable struct {
+	field *mapping.Field
+	key   *mapping.Field
+	query string // parent id, client
+}
+
+// selection is a choice of fields, read as one row.
+type selection struct {
+	fields  []int // by column; the record's version follows them
+	columns []Column
+	head    string // SELECT … FROM table
+}
+
+func newTable(d *Dialect, r *mapping.Resource) *table {
+	t := &table{r: r, name: d.Quote(r.Name), children: map[int]childTable{}, narrow: map[int]bool{r.ID: true}}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		column := ""
+		if f.Type != mapping.Array {
+			column = d.Quote(f.Name)
+			if i != r.ID {
+				t.stored = append(t.stored, i)
+			}
+		}
+		t.columns = append(t.columns, column)
+		t.defaults = append(t.defaults, f.DefaultValue())
+		if f.Reference != "" || f.ReferenceBy != "" {
+			t.narrow[i] = true
+		}
+		t.parents = append(t.parents, parentsBy(f, r)...)
+	}
+	client := d.Quote(clientColumn)
+	t.own = client + " = " + d.Placeholder(1)
+	t.visible = t.own
+	if r.SystemRecords {
+		t.visible = client + " IN (0, " + d.Placeholder(1) + ")"
+	}
+	t.one, t.list = t.choose(d, r.RecordFields()), t.choose(d, r.ListFields())
+	t.statements(d)
+	return t
+}
+
+// parentsBy returns the resource that a field refers to where records of r are
+// elements of one of its array fields.
+func parentsBy(f *mapping.Field, r *mapping.Resource) []parent {
+	target := f.Target()
+	if f.Reference == "" || target == nil {
+		return nil
+	}
+	for i := range target.Fields {
+		if a := &target.Fields[i]; a.Target() == r && a.ArrayKey == f.Name && a.Type == mapping.Array {
+			return []parent{{f.Index, target}}
+		}
+	}
+	return nil
+}
+
+func (t *table) statements(d *Dialect) {
+	id, version := t.columns[t.r.ID], d.Quote(versionColumn)
+	byID := id + " = " + d.Placeholder(2) + " AND " + t.visible
+	t.get = t.one.head + " WHERE " + byID
+	t.exists = "SELECT 1 FROM " + t.name + " WHERE " + byID
+	t.insert = t.insertText(d, false)
+	t.insertAt = t.insertText(d, true)
+	t.remove = "DELETE FROM " + t.name + " WHERE " + t.own + " AND " + id + " = " + d.Placeholder(2) +
+		" AND " + version + " = " + d.Placeholder(3)
+	modified := t.columns[t.r.ModifiedAt]
+	t.touch = "UPDATE " + t.name + " SET " + version + " = " + version + " + 1, " + modified + " = " +
+		d.later(modified, d.Placeholder(1)) + " WHERE " + id + " = " + d.Placeholder(2)
+	t.pageOne = t.list.head + " WHERE " + t.visible + " ORDER BY " + id + " LIMIT " + d.Placeholder(2)
+}
+
+func (t *table) insertText(d *Dialect, withID bool) string {
+	names := []string{d.Quote(clientColumn), d.Quote(versionColumn)}
+	values := []string{d.Placeholder(1), "1"}
+	fields := t.stored
+	if withID {
+		fields = append(fields[:len(fields):len(fields)], t.r.ID)
+	}
+	for n, i := range fields {
+		names = append(names, t.columns[i])
+		values = append(values, d.Placeholder(n+2))
+	}
+	return "INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")" + d.ReturnID
+}
+
+// link adds how the elements of array fields are read, once all tables are
+// known.
+func (t *table) link(d *Dialect, tables map[*mapping.Resource]*table) {
+	for i := range t.r.Fields {
+		f := &t.r.Fields[i]
+		if f.Type != mapping.Array {
+			continue
+		}
+		child := tables[f.Target()]
+		key := child.r.Field(f.ArrayKey)
+		order := child.columns[child.r.ID]
+		if place := child.r.Field("sort_order"); place != nil {
+			order = child.columns[place.Index] + " NULLS LAST, " + order
+		}
+		t.children[i] = childTable{field: f, key: key, query: child.list.head + " WHERE " + child.columns[key.Index] + " = " + d.Placeholder(2) +
+			" AND " + strings.Replace(child.visible, d.Quote(clientColumn), d.unindexed(d.Quote(clientColumn)), 1) + " ORDER BY " + order}
+	}
+}
+
+// choose makes the selection of these fields. The primary ID is always one of
+// them, arrays never are.
+func (t *table) choose(d *Dialect, fields []int) selection {
+	var s selection
+	var head strings.Builder
+	head.WriteString("SELECT ")
+	add := func(i int) {
+		f := &t.r.Fields[i]
+		s.fields = append(s.fields, i)
+		s.columns = append(s.columns, Column{Type: f.Type, Scale: f.Scale})
+		head.WriteString(t.columns[i])
+		head.WriteString(", ")
+	}
+	hasID := false
+	for _, i := range fields {
+		if t.columns[i] != "" {
+			add(i)
+			hasID = hasID || i == t.r.ID
+		}
+	}
+	if !hasID {
+		add(t.r.ID)
+	}
+	s.columns = append(s.columns, Column{Type: mapping.Int4})
+	head.WriteString(d.Quote(versionColumn))
+	head.WriteString(" FROM ")
+	head.WriteString(t.name)
+	s.head = head.String()
+	return s
+}
+
+// record makes a record of a row.
+func (s *selection) record(r *mapping.Resource, row []mapping.Value) mapping.Record {
+	rec := mapping.NewRecord(r)
+	for n, i := range s.fields {
+		rec.Values[i] = row[n]
+	}
+	rec.Version = row[len(s.fields)].Int()
+	return rec
+}

@@ -1,0 +1,163 @@
+package gateway
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// tableOnly is a gateway that can route, and nothing else.
+func tableOnly(t testing.TB) *Gateway {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	return New(Options{BasePath: "/webservice_v2", Model: model, Resets: new(auth.Resets), Clock: time.Now})
+}
+
+// routed asks a gateway which operation a request line names.
+func routed(g *Gateway, method, uri string) (*Exchange, error) {
+	var req fasthttp.Request
+	req.Header.SetMethod(method)
+	x := newExchange(&req, new(fasthttp.Response), time.Time{})
+	x.Method = method
+	x.takeURI(g, []byte(uri))
+	return x, g.endpoint(context.Background(), x)
+}
+
+func TestEndpointTable(t *testing.T) {
+	g := tableOnly(t)
+	for _, c := range []struct {
+		method, uri string
+		template    string // "" for refused
+		reason      mapping.Reason
+	}{
+		{"GET", "/webservice_v2/order", "/order", ""},
+		{"GET", "/webservice_v2/order/5", "/order/{id}", ""},
+		{"GET", "/webservice_v2/order?id=5", "/order/{id}", ""},
+		{"GET", "/webservice_v2/order?%69d=5", "/order/{id}", ""},
+		{"GET", "/webservice_v2/order?page=1&id=", "/order/{id}", ""},
+		{"GET", "/webservice_v2/order?order_id=5", "/order", ""},
+		{"PUT", "/webservice_v2/order", "/order/{id}", ""},
+		{"DELETE", "/webservice_v2/order?id=5", "/order/{id}", ""},
+		{"POST", "/webservice_v2/order", "/order", ""},
+		{"POST", "/webservice_v2/order/5", "", mapping.MethodUnsupported},
+		{"PATCH", "/webservice_v2/order/5", "", mapping.MethodUnsupported},
+		{"HEAD", "/webservice_v2/order", "", mapping.MethodUnsupported},
+		{"OPTIONS", "/webservice_v2/order", "", mapping.MethodUnsupported},
+		{"get", "/webservice_v2/order", "", mapping.MethodUnsupported},
+		{"GET", "/webservice_v2/vehicle/publishstart", "/vehicle/publishstart", ""},
+		{"DELETE", "/webservice_v2/vehicle/publishstart", "", mapping.MethodUnsupported},
+		{"GET", "/webservice_v2/model/order", "/model/{name}", ""},
+		{"PUT", "/webservice_v2/model/order", "", mapping.MethodUnsupported},
+		{"GET", "/webservice_v2/order/5/6", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/model", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/model/*", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/order/", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2//order", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/./order", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/vehicle/../order", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/order/..", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/order/.", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/order%2F5", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/order/%35", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/%6Frder", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/vehicle%5Corder", "", mapping.EndpointUnknown},
+		{"GET", `/webservice_v2/vehicle\order`, "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/order;x=1", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/order/5;x=1", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/Order", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2x/order", "", mapping.EndpointUnknown},
+		{"GET", "/nowhere", "", mapping.EndpointUnknown},
+		{"GET", "/order", "", mapping.EndpointUnknown},
+		{"GET", "http://api.example.nl/webservice_v2/order", "/order", ""},
+		{"GET", "http://api.example.nl", "", mapping.EndpointUnknown},
+		{"GET", "/webservice_v2/order#x", "", mapping.EndpointUnknown},
+		{"GET", "", "", mapping.EndpointUnknown},
+	} {
+		x, err := routed(g, c.method, c.uri)
+		if c.template == "" {
+			require.True(t, mapping.Is(err, c.reason), "%s %s: %v", c.method, c.uri, err)
+			continue
+		}
+		require.NoError(t, err, "%s %s", c.method, c.uri)
+		require.Equal(t, c.template, x.Operation.Template, "%s %s", c.method, c.uri)
+	}
+}
+
+func TestGrantsNumberEveryGovernedOperation(t *testing.T) {
+	g := tableOnly(t)
+	for number, grant := range g.Grants() {
+		require.NotEmpty(t, grant.Method, number)
+		require.False(t, isUnderAuthenticate(grant.Path), grant.Path)
+	}
+	e := g.routes.endpoints["/order"]
+	require.Equal(t, e.list["GET"].Number, e.item["GET"].Number, "one entry covers /order and /order/<id>")
+	require.NotEqual(t, e.list["GET"].Number, e.list["POST"].Number)
+	require.True(t, slices.Contains(Endpoints(g.o.Model), Grant{"GET", "/model/*"}))
+}
+
+// FuzzPath: what is judged is what is routed, whatever the bytes.
+func FuzzPath(f *testing.F) {
+	for _, s := range []string{"/webservice_v2/order/5", "/webservice_v2//order", "/webservice_v2/order/../x", "/webservice_v2/order%2f5", "/webservice_v2/order\x005"} {
+		f.Add(s)
+	}
+	g := tableOnly(f)
+	f.Fuzz(func(t *testing.T, uri string) {
+		x, err := routed(g, "GET", uri)
+		if err != nil {
+			return
+		}
+		e := x.Endpoint
+		if x.Item == "" {
+			require.Equal(t, e.Path, x.Path)
+			return
+		}
+		require.Equal(t, trimStar(e.Path)+"/"+x.Item, x.Path)
+		require.False(t, strings.ContainsAny(x.Item, "/\\%;\x00"), x.Item)
+		require.NotContains(t, []string{".", ".."}, x.Item)
+	})
+}
+
+// FuzzQuery: parameters mean what the standard library says they mean, where it
+// has an opinion, and nothing ever panics.
+func FuzzQuery(f *testing.F) {
+	for _, s := range []string{"id=5&fields=id,number", "a=1&a=2", "a=%zz&b=%2", "%69d=+x", "=&&=x", "a=%ff", "order_id=1&sort=-id"} {
+		f.Add(s)
+	}
+	g := tableOnly(f)
+	g.o.Location = time.UTC
+	f.Fuzz(func(t *testing.T, raw string) {
+		params := appendParams(nil, []byte(raw))
+		want, err := url.ParseQuery(raw)
+		if err == nil && !strings.Contains(raw, ";") {
+			got := url.Values{}
+			for _, p := range params {
+				got.Add(p.Name, p.Value)
+			}
+			require.Equal(t, want, got)
+		}
+		for _, path := range []string{"/webservice_v2/order", "/webservice_v2/orderline", "/webservice_v2/contact/checkaddress", "/webservice_v2/authenticate"} {
+			x, err := routed(g, "GET", path+"?"+raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.query(context.Background(), x); err != nil {
+				v, ok := mapping.AsViolations(err)
+				require.True(t, ok)
+				for _, e := range v {
+					require.Less(t, g.catalogue.Lookup(e.Reason, x.scopes()...).Status, 500)
+				}
+			}
+		}
+	})
+}
