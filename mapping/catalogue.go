@@ -231,12 +231,17 @@ func (c *Catalogue) Lookup(r Reason, scopes ...Scope) *Entry {
 	return c.byScope[General][InternalError]
 }
 
-// Sort puts violations into the row order of the scopes' tables; those of one
-// row keep their order.
+// Sort puts violations into the row order of the scopes' tables, those of rows
+// borrowed from other tables last; those of one row keep their order.
 func (c *Catalogue) Sort(v Violations, scopes ...Scope) {
-	slices.SortStableFunc(v, func(a, b *Error) int {
-		return cmp.Compare(c.Lookup(a.Reason, scopes...).order, c.Lookup(b.Reason, scopes...).order)
-	})
+	rank := func(e *Error) int {
+		row := c.Lookup(e.Reason, scopes...)
+		if slices.Contains(scopes, row.Scope) {
+			return row.order
+		}
+		return len(c.entries) + row.order
+	}
+	slices.SortStableFunc(v, func(a, b *Error) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
 // Word returns the documented text of an error in this row: each placeholder

@@ -1,8 +1,10 @@
 package mapping
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -35,7 +37,7 @@ func (b *Body) checkNew(parent *Field) Violations {
 			}
 		}
 	}
-	return withoutIllTyped(v)
+	return r.inFieldOrder(withoutIllTyped(v))
 }
 
 // CheckUpdate judges the fields of an update alone. What depends on the stored
@@ -61,7 +63,7 @@ func (b *Body) CheckUpdate() Violations {
 			v = append(v, b.checkValue(f, value)...)
 		}
 	}
-	return withoutIllTyped(v)
+	return r.inFieldOrder(withoutIllTyped(v))
 }
 
 // CheckMerged judges a record as an update would leave it: required fields
@@ -85,6 +87,23 @@ func (b *Body) CheckMerged(merged Record) Violations {
 			v = append(v, e)
 		}
 	}
+	return v
+}
+
+// inFieldOrder sorts violations by the field they name, those of one field, and
+// those of no field of r, keeping their order.
+func (r *Resource) inFieldOrder(v Violations) Violations {
+	place := func(e *Error) int {
+		if len(e.Args) == 0 {
+			return -1
+		}
+		name, _, _ := strings.Cut(e.Args[0], "[")
+		if f := r.byName[name]; f != nil {
+			return f.Index
+		}
+		return -1
+	}
+	slices.SortStableFunc(v, func(a, b *Error) int { return cmp.Compare(place(a), place(b)) })
 	return v
 }
 
@@ -119,6 +138,9 @@ func (b *Body) checkArray(f *Field) Violations {
 	var v Violations
 	parent := f.target.byName[f.ArrayKey]
 	for n, line := range lines {
+		if line == nil { // no record: a violation since it was read
+			continue
+		}
 		for _, e := range line.checkNew(parent) {
 			v = append(v, e.In(fmt.Sprintf("%s[%d]", f.Name, n)))
 		}

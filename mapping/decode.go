@@ -3,6 +3,7 @@ package mapping
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -170,7 +171,9 @@ func (d *decoder) array(b *Body, f *Field) error {
 		if err != nil {
 			return err
 		}
-		b.Violations = append(b.Violations, f.invalid(sentText(raw)))
+		element := Literal(fmt.Sprintf("%s[%d]", f.Name, len(lines)))
+		b.Violations = append(b.Violations, Fail(VarcharInvalid, element, sentText(raw)))
+		lines, records = append(lines, nil), append(records, NewRecord(f.target))
 	}
 	if _, err := d.json.ReadToken(); err != nil {
 		return err

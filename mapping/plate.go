@@ -16,7 +16,7 @@ var specialPlates = [...]string{"AA-99", "AA-9", "AA-999", "CD-99-99", "CDJ-999"
 // DutchPlate returns a Dutch license plate in capitals with its dashes, whatever
 // dashes, spaces and case it was given with. It is false for anything else.
 func DutchPlate(s string) (string, bool) {
-	bare := BarePlate(s)
+	bare := strings.ReplaceAll(BarePlate(s), " ", "")
 	for _, shape := range sideCodes {
 		if plate, ok := fitPlate(bare, shape, true); ok {
 			return plate, true

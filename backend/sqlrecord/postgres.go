@@ -122,10 +122,15 @@ func (d *postgresDB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	default:
 	}
 	conn, err := d.pool.Acquire(ctx)
-	if err != nil {
+	if err == nil {
+		return conn, nil
+	}
+	select {
+	case <-d.closed:
+		return nil, ErrClosed
+	default:
 		return nil, fmt.Errorf("wait for a connection: %w", err)
 	}
-	return conn, nil
 }
 
 func (d *postgresDB) Ping(ctx context.Context) error { return d.pool.Ping(ctx) }

@@ -1,0 +1,223 @@
+package reference
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// shop is a client with a contact and a turnover group of every VAT kind.
+type shop struct {
+	*fixture
+	contact mapping.Record
+	groups  map[string]string // IDs by VAT kind
+}
+
+func newShop(x *fixture, name string) *shop {
+	x.mine = x.client(name)
+	s := &shop{fixture: x, groups: map[string]string{}}
+	s.contact = x.create(x.mine, x.record("contact", "kind", "person", "name", "Jansen"))
+	for _, kind := range []string{"high", "low", "zero", "margin", "exempt"} {
+		g := x.create(x.mine, x.record("turnovergroup", "code", kind, "description", kind, "vat_kind", kind, "ledger_account", "8000"))
+		s.groups[kind] = strconv.Itoa(int(g.ID()))
+	}
+	return s
+}
+
+func (s *shop) order(lines ...mapping.Record) mapping.Record {
+	s.t.Helper()
+	rec := s.record("order", "contact_id", strconv.Itoa(int(s.contact.ID())), "kind", "workshop", "order_status", "open", "order_date", "2026-11-20")
+	if len(lines) > 0 {
+		f := rec.Resource.Field("orderlines")
+		rec.Values[f.Index] = mapping.RecordsValue()
+		rec.Children = map[int][]mapping.Record{f.Index: lines}
+	}
+	stored, err := s.InTxCreate(rec)
+	require.NoError(s.t, err)
+	return stored
+}
+
+// InTxCreate stores a record that has elements, as the rules would after they
+// have judged it.
+func (s *shop) InTxCreate(rec mapping.Record) (mapping.Record, error) {
+	rec.FillDefaults()
+	return s.Create(bg(), s.mine, rec)
+}
+
+func (s *shop) line(kind, quantity, price string, more ...string) mapping.Record {
+	s.t.Helper()
+	return s.record("orderline", append([]string{"description", "Work", "quantity", quantity, "price", price, "turnover_group_id", s.groups[kind]}, more...)...)
+}
+
+// lineOf is a line to be created by itself.
+func (s *shop) lineOf(order mapping.Record, kind, quantity, price string) mapping.Record {
+	return s.line(kind, quantity, price, "order_id", strconv.Itoa(int(order.ID())))
+}
+
+func (s *shop) requireTotals(id int32, excl, incl string) mapping.Record {
+	s.t.Helper()
+	order := s.get(s.mine, "order", id)
+	require.Equal(s.t, excl, order.Get("total_excl").String())
+	require.Equal(s.t, incl, order.Get("total_incl").String())
+	return order
+}
+
+func TestOrderWithoutLines(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		s := newShop(x, "A")
+		o := s.order()
+		require.Equal(t, "O000001", o.Get("number").Text())
+		require.True(t, o.Get("invoice_number").Kind() == mapping.KindNull)
+		s.requireTotals(o.ID(), "0", "0")
+	})
+}
+
+func TestOrderWithLines(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		s := newShop(x, "A")
+		o := s.order(s.line("high", "1.5", "12.95", "discount_percentage", "10"), s.line("margin", "1", "10000"), s.line("low", "1", "1"))
+		require.Equal(t, "10018.48", o.Get("total_excl").String())
+		require.Equal(t, "10022.24", o.Get("total_incl").String())
+		require.Equal(t, "17.48", o.Children[o.Resource.Field("orderlines").Index][0].Get("total").String())
+		require.EqualValues(t, 1, s.requireTotals(o.ID(), "10018.48", "10022.24").Version)
+	})
+}
+
+// TestLinesMoveTheirOrder writes lines one by one: the order's totals follow,
+// and each time its version and modified_at move once.
+func TestLinesMoveTheirOrder(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		s := newShop(x, "A")
+		o := s.order()
+		before := s.get(s.mine, "order", o.ID())
+		expect := func(excl, incl string) {
+			t.Helper()
+			now := s.requireTotals(o.ID(), excl, incl)
+			require.Equal(t, before.Version+1, now.Version)
+			require.True(t, now.Get("modified_at").Time().Equal(x.clock.Now()))
+			before = now
+			x.clock.advance(time.Second)
+		}
+		x.clock.advance(time.Second)
+		first := s.create(s.mine, s.lineOf(o, "high", "2", "50"))
+		require.Equal(t, "100", first.Get("total").String())
+		expect("100", "121")
+		second := s.create(s.mine, s.lineOf(o, "low", "1", "10"))
+		expect("110", "131.9")
+		first = s.update(s.mine, first.ID(), s.record("orderline", "discount_percentage", "50"))
+		require.Equal(t, "50", first.Get("total").String())
+		expect("60", "71.4")
+		s.update(s.mine, first.ID(), s.record("orderline", "turnover_group_id", s.groups["margin"]))
+		expect("60", "60.9")
+		s.update(s.mine, first.ID(), s.record("orderline", "description", "Other work"))
+		expect("60", "60.9")
+		require.NoError(t, s.front.Delete(bg(), s.mine, second.Resource, second.ID(), backend.Write{}))
+		expect("50", "50")
+		require.NoError(t, s.front.Delete(bg(), s.mine, first.Resource, first.ID(), backend.Write{}))
+		expect("0", "0")
+	})
+}
+
+func TestVatKindDoesNotTouchHistory(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		s := newShop(x, "A")
+		o := s.order(s.line("high", "1", "100"))
+		id, err := strconv.Atoi(s.groups["high"])
+		require.NoError(t, err)
+		s.update(s.mine, int32(id), s.record("turnovergroup", "vat_kind", "low"))
+		require.EqualValues(t, 1, s.requireTotals(o.ID(), "100", "121").Version)
+		s.create(s.mine, s.lineOf(o, "zero", "1", "0"))
+		s.requireTotals(o.ID(), "100", "109")
+	})
+}
+
+func TestFailedLineLeavesTotals(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		s := newShop(x, "A")
+		o := s.order(s.line("high", "1", "100"))
+		_, err := s.front.Create(bg(), s.mine, mapping.BodyOf(s.lineOf(o, "high", "10000000", "1000000")), backend.Write{})
+		require.True(t, mapping.Is(err, mapping.Float8Invalid), err)
+		s.requireTotals(o.ID(), "100", "121")
+		_, err = s.InTxCreate(func() mapping.Record {
+			rec := s.record("order", "contact_id", strconv.Itoa(int(s.contact.ID())), "kind", "workshop", "order_status", "open", "order_date", "2026-11-20")
+			f := rec.Resource.Field("orderlines")
+			rec.Values[f.Index] = mapping.RecordsValue()
+			rec.Children = map[int][]mapping.Record{f.Index: {s.line("high", "1", "1"), s.line("high", "10000000", "1000000")}}
+			return rec
+		}())
+		found, ok := mapping.AsViolations(err)
+		require.True(t, ok, err)
+		require.Equal(t, "orderlines[1].price", found[0].Args[0])
+		require.Equal(t, "O000002", s.order().Get("number").Text(), "the number is free again")
+	})
+}
+
+func TestInvoiceNumber(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		s := newShop(x, "A")
+		a, b := s.order(), s.order()
+		b = s.update(s.mine, b.ID(), s.record("order", "order_status", "ready"))
+		require.False(t, b.Get("invoice_number").IsSet())
+		b = s.update(s.mine, b.ID(), s.record("order", "order_status", "invoiced"))
+		a = s.update(s.mine, a.ID(), s.record("order", "order_status", "invoiced"))
+		require.Equal(t, "F000001", b.Get("invoice_number").Text())
+		require.Equal(t, "F000002", a.Get("invoice_number").Text())
+		require.Equal(t, "F000002", s.get(s.mine, "order", a.ID()).Get("invoice_number").Text())
+		other := newShop(x, "B")
+		o := other.order()
+		require.Equal(t, "O000001", o.Get("number").Text(), "every client counts for itself")
+	})
+}
+
+func TestPublishedAt(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		s := newShop(x, "A")
+		v := s.create(s.mine, s.record("vehicle", "license_plate", "GT-123-B", "brand", "Fiat", "model", "500", "tax_kind", "vat"))
+		s.create(s.mine, s.record("vehicleadvertisementsite", "vehicle_id", fmt.Sprint(v.ID()), "advertisementsite_id", "1"))
+		require.False(t, v.Get("published_at").IsSet())
+		started := x.clock.Now()
+		v, err := s.front.PublishStart(bg(), s.mine, v.ID(), false, backend.Write{})
+		require.NoError(t, err)
+		require.True(t, v.Get("published_at").Time().Equal(started))
+		x.clock.advance(time.Hour)
+		s.update(s.mine, v.ID(), s.record("vehicle", "color", "red"))
+		require.True(t, s.get(s.mine, "vehicle", v.ID()).Get("published_at").Time().Equal(started))
+		v, err = s.front.PublishStop(bg(), s.mine, v.ID(), backend.Write{})
+		require.NoError(t, err)
+		require.Equal(t, mapping.KindNull, v.Get("published_at").Kind())
+		require.Equal(t, mapping.KindNull, s.get(s.mine, "vehicle", v.ID()).Get("published_at").Kind())
+	})
+}
+
+func TestDocumentIsWeighed(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		s := newShop(x, "A")
+		rec := s.record("document", "name", "a.txt", "resource", "contact", "resource_id", fmt.Sprint(s.contact.ID()))
+		rec.Set("content", mapping.BytesValue([]byte("Hello")))
+		d := s.create(s.mine, rec)
+		sum := sha256.Sum256([]byte("Hello"))
+		require.EqualValues(t, 5, d.Get("size").Int())
+		require.Equal(t, hex.EncodeToString(sum[:]), d.Get("sha256").Text())
+		d = s.update(s.mine, d.ID(), s.record("document", "name", "b.txt"))
+		require.EqualValues(t, 5, d.Get("size").Int(), "what does not touch the content leaves its sum")
+		patch := mapping.NewRecord(d.Resource)
+		patch.Set("content", mapping.BytesValue(nil))
+		d = s.update(s.mine, d.ID(), patch)
+		require.True(t, d.Get("size").IsSet())
+		require.Zero(t, d.Get("size").Int())
+		patch = mapping.NewRecord(d.Resource)
+		patch.Set("content", mapping.NullValue())
+		d = s.update(s.mine, d.ID(), patch)
+		require.False(t, d.Get("size").IsSet())
+		require.False(t, d.Get("sha256").IsSet())
+		require.False(t, s.get(s.mine, "document", d.ID()).Get("sha256").IsSet())
+	})
+}

@@ -1,0 +1,149 @@
+package reference
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping"
+)
+
+func TestMain(m *testing.M) { os.Exit(sqltest.Run(m)) }
+
+// clock is a time that tests set.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock {
+	return &clock{now: time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC)}
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// fixture is one administration under test.
+type fixture struct {
+	*Store
+	t     testing.TB
+	dsn   string
+	clock *clock
+	ticks chan time.Time
+	model *mapping.Model
+	front *backend.Client
+	mine  auth.Client // owns what the fixture creates
+}
+
+// onEngines runs f against SQLite and against PostgreSQL.
+func onEngines(t *testing.T, f func(t *testing.T, x *fixture)) {
+	t.Run("sqlite", func(t *testing.T) { f(t, open(t, sqliteDSN(t))) })
+	t.Run("postgres", func(t *testing.T) { f(t, open(t, sqltest.Postgres(t))) })
+}
+
+func sqliteDSN(t testing.TB) string {
+	return "sqlite:" + filepath.Join(t.TempDir(), "frontdesk.db")
+}
+
+// hasher is shared, since hashing is bounded per Hasher.
+var hasher = auth.NewHasher()
+
+// open opens the administration with two clients, and closes it with the test.
+func open(t testing.TB, dsn string) *fixture {
+	t.Helper()
+	leaks := goleak.IgnoreCurrent()
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	x := &fixture{t: t, dsn: dsn, clock: newClock(), ticks: make(chan time.Time), model: model}
+	x.Store = x.reopen()
+	t.Cleanup(func() {
+		require.NoError(t, x.Close())
+		goleak.VerifyNone(t, leaks)
+	})
+	x.front, err = backend.NewClient(x.Store, model, backend.Options{Timeout: time.Minute})
+	require.NoError(t, err)
+	return x
+}
+
+// reopen opens the same database once more.
+func (x *fixture) reopen() *Store {
+	x.t.Helper()
+	s, err := Open(x.t.Context(), Options{DSN: x.dsn, Model: x.model, Hasher: hasher, Now: x.clock.Now, Purge: x.ticks})
+	require.NoError(x.t, err)
+	return s
+}
+
+// client adds a client.
+func (x *fixture) client(name string) auth.Client {
+	x.t.Helper()
+	c, err := x.AddClient(x.t.Context(), name)
+	require.NoError(x.t, err)
+	return c
+}
+
+// record makes a record of field, value pairs. Numbers are parsed as the field
+// is, so that decimals are exact.
+func (x *fixture) record(resource string, pairs ...string) mapping.Record {
+	x.t.Helper()
+	rec := mapping.NewRecord(x.model.Resource(resource))
+	for i := 0; i < len(pairs); i += 2 {
+		f := rec.Resource.Field(pairs[i])
+		require.NotNil(x.t, f, pairs[i])
+		v, err := f.Parse(pairs[i+1], time.UTC)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		rec.Set(pairs[i], v)
+	}
+	return rec
+}
+
+// create stores a record through the rules.
+func (x *fixture) create(client auth.Client, rec mapping.Record) mapping.Record {
+	x.t.Helper()
+	stored, err := x.front.Create(x.t.Context(), client, mapping.BodyOf(rec), backend.Write{})
+	require.NoError(x.t, err)
+	return stored
+}
+
+func (x *fixture) update(client auth.Client, id int32, patch mapping.Record) mapping.Record {
+	x.t.Helper()
+	stored, err := x.front.Update(x.t.Context(), client, id, mapping.BodyOf(patch), backend.Write{})
+	require.NoError(x.t, err)
+	return stored
+}
+
+func (x *fixture) get(client auth.Client, resource string, id int32) mapping.Record {
+	x.t.Helper()
+	rec, err := x.front.Get(x.t.Context(), x.model.Resource(resource), backend.Query{Client: client, ID: id})
+	require.NoError(x.t, err)
+	return rec
+}
+
+// all lists every record of a resource that the client sees, by ID.
+func (x *fixture) all(client auth.Client, resource string) []mapping.Record {
+	x.t.Helper()
+	page, err := x.List(x.t.Context(), x.model.Resource(resource), backend.Query{Client: client, Fields: x.model.Resource(resource).RecordFields()})
+	require.NoError(x.t, err)
+	return page.Records
+}
+
+func bg() context.Context { return context.Background() }

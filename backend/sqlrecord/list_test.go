@@ -1,0 +1,169 @@
+package sqlrecord
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+func TestListPages(t *testing.T) {
+	onStores(t, func(t *testing.T, s *fixture) {
+		var all []int32
+		for n := range 25 {
+			all = append(all, s.create(t, alice, "contact", "name", fmt.Sprint(n)).ID())
+			s.create(t, bob, "contact", "name", fmt.Sprint(n))
+		}
+		page := s.list(t, "contact", backend.Query{Limit: 10})
+		require.Equal(t, all[:10], ids(page))
+		require.True(t, page.More)
+		require.Zero(t, page.Total)
+		page = s.list(t, "contact", backend.Query{Limit: 10, Offset: 15, Total: true})
+		require.Equal(t, all[15:], ids(page))
+		require.False(t, page.More)
+		require.Equal(t, int64(25), page.Total)
+		page = s.list(t, "contact", backend.Query{Limit: 10, After: all[14]})
+		require.Equal(t, all[15:], ids(page))
+		require.False(t, page.More)
+		require.Empty(t, s.list(t, "contact", backend.Query{Limit: 10, Offset: 100}).Records)
+		require.Equal(t, all, ids(s.list(t, "contact", backend.Query{})), "without a limit")
+		require.Equal(t, all[20:], ids(s.list(t, "contact", backend.Query{Offset: 20})))
+	})
+}
+
+func TestListSelects(t *testing.T) {
+	onStores(t, func(t *testing.T, s *fixture) {
+		rec := s.create(t, alice, "contact", "name", "Jansen", "note", "long")
+		r := rec.Resource
+		got := s.list(t, "contact", backend.Query{Limit: 1, Fields: []int{r.Field("note").Index}}).Records[0]
+		require.Equal(t, "long", got.Get("note").Text())
+		require.Equal(t, rec.ID(), got.ID())
+		require.True(t, got.Get("name").IsAbsent())
+		got = s.list(t, "contact", backend.Query{Limit: 1}).Records[0]
+		require.Empty(t, gocmp.Diff(rec, got, same))
+	})
+}
+
+func TestListFilters(t *testing.T) {
+	onStores(t, func(t *testing.T, s *fixture) {
+		price := mapping.DecimalValue(1999900, 4)
+		car := s.create(t, alice, "vehicle", "license_plate", "GT-123-B", "mileage", 5, "sales_price", price, "published_at", mapping.MilliValue(7))
+		s.create(t, alice, "vehicle", "license_plate", "GT-123-C", "mileage", 6)
+		s.create(t, bob, "vehicle", "license_plate", "GT-123-B", "mileage", 5)
+		for name, v := range map[string]mapping.Value{
+			"license_plate": mapping.TextValue("gt123b"), "mileage": mapping.IntValue(5), "sales_price": price,
+			"published_at": mapping.MilliValue(7), "id": car.Values[0],
+		} {
+			q := backend.Query{Limit: 5, Total: true, Filters: []backend.Filter{{Field: car.Resource.Field(name), Value: v}}}
+			page := s.list(t, "vehicle", q)
+			require.Equal(t, ids(backend.Page{Records: []mapping.Record{car}}), ids(page), name)
+			require.Equal(t, int64(1), page.Total, name)
+		}
+	})
+}
+
+func TestListModifiedSinceIsInclusive(t *testing.T) {
+	onStores(t, func(t *testing.T, s *fixture) {
+		old := s.create(t, alice, "contact", "name", "old")
+		s.clock.advance(time.Minute)
+		young := s.create(t, alice, "contact", "name", "young")
+		q := backend.Query{Limit: 5, ModifiedSince: young.Get("modified_at")}
+		require.Equal(t, []int32{young.ID()}, ids(s.list(t, "contact", q)))
+		_, err := s.Update(t.Context(), alice, old, s.record("contact", "name", "changed"))
+		require.NoError(t, err)
+		require.Equal(t, []int32{old.ID(), young.ID()}, ids(s.list(t, "contact", q)))
+	})
+}
+
+func TestListOfASnapshot(t *testing.T) {
+	onStores(t, func(t *testing.T, s *fixture) {
+		s.create(t, alice, "contact", "name", "before")
+		err := s.DB().Snapshot(t.Context(), func(c Conn) error {
+			tx := &fixture{Store: s.On(c), model: s.model}
+			require.Len(t, tx.list(t, "contact", backend.Query{Limit: 5}).Records, 1)
+			s.create(t, alice, "contact", "name", "after")
+			require.Len(t, tx.list(t, "contact", backend.Query{Limit: 5}).Records, 1)
+			return nil
+		})
+		require.NoError(t, err)
+		require.Len(t, s.list(t, "contact", backend.Query{Limit: 5}).Records, 2)
+	})
+}
+
+// TestListEqualsANaiveOne compares random lists with what sorting and cutting
+// all records in memory gives.
+func TestListEqualsANaiveOne(t *testing.T) {
+	onStores(t, func(t *testing.T, s *fixture) {
+		r := s.model.Resource("contact")
+		names := []any{"a", "B", "b", "é", "", mapping.NullValue()}
+		var all []mapping.Record
+		for n := range 60 {
+			s.clock.advance(time.Duration(n%3) * time.Millisecond)
+			rec := s.create(t, auth.Client{ID: 1 + int64(n%2)}, "contact", "name", names[n%len(names)], "payment_days", n%4)
+			if n%2 == 0 {
+				all = append(all, rec)
+			}
+		}
+		rapid.Check(t, func(rt *rapid.T) {
+			q := backend.Query{Client: alice, Limit: rapid.IntRange(1, 40).Draw(rt, "limit"), Offset: rapid.IntRange(0, 35).Draw(rt, "offset"),
+				Total: rapid.Bool().Draw(rt, "total"), After: rapid.Int32Range(0, 70).Draw(rt, "after")}
+			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"name", "payment_days", "modified_at", "id"}), 0, 3, rapid.ID).Draw(rt, "sort") {
+				q.Sort = append(q.Sort, backend.Order{Field: r.Field(name), Descending: rapid.Bool().Draw(rt, "descending")})
+			}
+			if rapid.Bool().Draw(rt, "filter") {
+				q.Filters = []backend.Filter{{Field: r.Field("payment_days"), Value: mapping.IntValue(int64(rapid.IntRange(0, 4).Draw(rt, "days")))}}
+			}
+			if rapid.Bool().Draw(rt, "since") {
+				q.ModifiedSince = rapid.SampledFrom(all).Draw(rt, "at").Get("modified_at")
+			}
+			page, err := s.List(t.Context(), r, q)
+			require.NoError(rt, err)
+			want, more, total := naive(all, q)
+			require.Equal(rt, want, ids(page))
+			require.Equal(rt, more, page.More)
+			if q.Total {
+				require.Equal(rt, total, page.Total)
+			}
+		})
+	})
+}
+
+func naive(all []mapping.Record, q backend.Query) (want []int32, more bool, total int64) {
+	kept := slices.Clone(all)
+	kept = slices.DeleteFunc(kept, func(rec mapping.Record) bool {
+		for _, f := range q.Filters {
+			if rec.Values[f.Field.Index] != f.Value {
+				return true
+			}
+		}
+		return q.ModifiedSince.IsSet() && rec.Get("modified_at").Int() < q.ModifiedSince.Int() || rec.ID() <= q.After
+	})
+	slices.SortStableFunc(kept, func(a, b mapping.Record) int {
+		for _, o := range q.Sort {
+			x, y := a.Values[o.Field.Index], b.Values[o.Field.Index]
+			c := cmp.Or(cmp.Compare(x.Kind(), y.Kind()), cmp.Compare(x.Int(), y.Int()), cmp.Compare(x.Text(), y.Text()))
+			if o.Descending {
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return cmp.Compare(a.ID(), b.ID())
+	})
+	total = int64(len(kept))
+	kept = kept[min(q.Offset, len(kept)):]
+	if len(kept) > q.Limit {
+		kept, more = kept[:q.Limit], true
+	}
+	return ids(backend.Page{Records: kept}), more, total
+}

@@ -1,0 +1,171 @@
+package sqlrecord
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping"
+)
+
+func TestMain(m *testing.M) {
+	code := sqltest.Run(m)
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// engines are what the whole suite runs on.
+var engines = []struct {
+	name string
+	open func(t testing.TB) DB
+}{
+	{"sqlite", openSQLite},
+	{"postgres", openPostgres},
+}
+
+func openSQLite(t testing.TB) DB {
+	t.Helper()
+	db, err := OpenSQLite(filepath.Join(t.TempDir(), "records.db"), Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
+func openPostgres(t testing.TB) DB {
+	t.Helper()
+	db, err := OpenPostgres(t.Context(), sqltest.Postgres(t), Options{Readers: 8})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
+// onEngines runs a test on an empty database of each engine.
+func onEngines(t *testing.T, f func(t *testing.T, db DB)) {
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) { f(t, e.open(t)) })
+	}
+}
+
+// clock is a clock that stands still until it is told otherwise.
+type clock struct{ ms atomic.Int64 }
+
+func newClock() *clock {
+	c := &clock{}
+	c.ms.Store(time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC).UnixMilli())
+	return c
+}
+
+func (c *clock) now() time.Time          { return time.UnixMilli(c.ms.Load()) }
+func (c *clock) advance(d time.Duration) { c.ms.Add(d.Milliseconds()) }
+
+// fixture is a store of the embedded model.
+type fixture struct {
+	*Store
+	model *mapping.Model
+	clock *clock
+}
+
+func newFixture(t testing.TB, db DB) *fixture {
+	t.Helper()
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	require.NoError(t, Migrate(t.Context(), db, model))
+	c := newClock()
+	return &fixture{New(db, model, c.now), model, c}
+}
+
+// onStores runs a test on an empty store of each engine.
+func onStores(t *testing.T, f func(t *testing.T, s *fixture)) {
+	onEngines(t, func(t *testing.T, db DB) { f(t, newFixture(t, db)) })
+}
+
+var (
+	alice = auth.Client{ID: 1, Name: "alice"}
+	bob   = auth.Client{ID: 2, Name: "bob"}
+	admin = auth.Client{ID: 0}
+)
+
+// record makes a record from name, value pairs; ints, strings and values.
+func (s *fixture) record(resource string, pairs ...any) mapping.Record {
+	rec := mapping.NewRecord(s.model.Resource(resource))
+	for i := 0; i < len(pairs); i += 2 {
+		name := pairs[i].(string)
+		switch v := pairs[i+1].(type) {
+		case int:
+			rec.Set(name, mapping.IntValue(int64(v)))
+		case int32:
+			rec.Set(name, mapping.IntValue(int64(v)))
+		case string:
+			rec.Set(name, mapping.TextValue(v))
+		case mapping.Value:
+			rec.Set(name, v)
+		default:
+			panic(fmt.Sprintf("no value: %T", v))
+		}
+	}
+	return rec
+}
+
+func (s *fixture) create(t testing.TB, client auth.Client, resource string, pairs ...any) mapping.Record {
+	t.Helper()
+	rec, err := s.Create(t.Context(), client, s.record(resource, pairs...))
+	require.NoError(t, err)
+	return rec
+}
+
+func (s *fixture) get(t testing.TB, client auth.Client, like mapping.Record) mapping.Record {
+	t.Helper()
+	rec, err := s.Get(t.Context(), like.Resource, backend.Query{Client: client, ID: like.ID()})
+	require.NoError(t, err)
+	return rec
+}
+
+func (s *fixture) list(t testing.TB, resource string, q backend.Query) backend.Page {
+	t.Helper()
+	if q.Client.ID == 0 {
+		q.Client = alice
+	}
+	page, err := s.List(t.Context(), s.model.Resource(resource), q)
+	require.NoError(t, err)
+	return page
+}
+
+func ids(page backend.Page) []int32 {
+	all := []int32{}
+	for _, rec := range page.Records {
+		all = append(all, rec.ID())
+	}
+	return all
+}
+
+// newOrder makes a contact and an order with lines.
+func (s *fixture) newOrder(t testing.TB, client auth.Client, lines int) mapping.Record {
+	t.Helper()
+	contact := s.create(t, client, "contact", "kind", "person", "name", "Jansen")
+	group := s.create(t, client, "turnovergroup", "code", fmt.Sprint("g", contact.ID()), "description", "Parts", "vat_kind", "high", "ledger_account", "8000")
+	order := s.record("order", "contact_id", contact.ID(), "kind", "parts", "order_status", "open",
+		"order_date", mapping.TimeValue(s.clock.now()), "total_excl", mapping.DecimalValue(12345, 2))
+	at := order.Resource.Field("orderlines").Index
+	for n := range lines {
+		order.Children = map[int][]mapping.Record{at: append(order.Children[at], s.record("orderline",
+			"description", fmt.Sprint("line ", n), "quantity", mapping.DecimalValue(15000, 4), "price", mapping.DecimalValue(-123456, 4),
+			"turnover_group_id", group.ID(), "sort_order", lines-n))}
+		order.Values[at] = mapping.RecordsValue()
+	}
+	order, err := s.Create(context.Background(), client, order)
+	require.NoError(t, err)
+	return order
+}

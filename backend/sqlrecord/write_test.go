@@ -1,0 +1,287 @@
+package sqlrecord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+const insertContact = `INSERT INTO "contact" ("client_id", "row_version", "name") VALUES (1, 1, 'x')`
+
+// endless is a statement that ends by being interrupted.
+var endless = map[string]string{
+	"sqlite":   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+	"postgres": "SELECT count(*) FROM generate_series(1, 100000000000)",
+}
+
+func (s *fixture) contacts(t testing.TB) int64 {
+	t.Helper()
+	return s.list(t, "contact", backend.Query{Limit: 1, Total: true}).Total
+}
+
+func TestConcurrentWrites(t *testing.T) {
+	onStores(t, func(t *testing.T, s *fixture) {
+		stop := errors.New("stop")
+		var kept atomic.Int64
+		var wg sync.WaitGroup
+		for n := range 16 {
+			wg.Go(func() {
+				for k := range 25 {
+					err := s.DB().Write(t.Context(), func(c Conn) error {
+						if _, err := c.Insert(t.Context(), insertContact+s.DB().Dialect().ReturnID); err != nil {
+							return err
+						}
+						switch (n + k) % 4 {
+						case 0:
+							return stop
+						case 1:
+							panic("in a write")
+						case 2:
+							_, err := c.Exec(t.Context(), `INSERT INTO "contact" ("id", "client_id", "row_version") SELECT max("id"), 1, 1 FROM "contact"`)
+							return err
+						}
+						return nil
+					})
+					switch (n + k) % 4 {
+					case 0:
+						require.ErrorIs(t, err, stop)
+					case 1:
+						require.ErrorContains(t, err, "write_test.go")
+					case 2:
+						require.ErrorIs(t, err, backend.ErrConstraint)
+					default:
+						require.NoError(t, err)
+						kept.Add(1)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		require.Equal(t, int64(100), kept.Load())
+		require.Equal(t, kept.Load(), s.contacts(t))
+	})
+}
+
+func TestDeadlineInterruptsStatements(t *testing.T) {
+	onStores(t, func(t *testing.T, s *fixture) {
+		forever := func(ctx context.Context) func(c Conn) error {
+			return func(c Conn) error {
+				return c.Query(ctx, endless[s.DB().Dialect().Name], oneInt, nil, func([]mapping.Value) error { return nil })
+			}
+		}
+		for name, run := range map[string]func(context.Context, func(Conn) error) error{
+			"read": s.DB().Read, "write": s.DB().Write, "snapshot": s.DB().Snapshot,
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			require.ErrorIs(t, run(ctx, forever(ctx)), context.DeadlineExceeded, name)
+			cancel()
+			require.NoError(t, s.DB().Ping(t.Context()))
+			s.create(t, alice, "contact", "name", "it works on")
+		}
+	})
+}
+
+// TestInterruptedWriteDoesNotHurtItsBatch has several writes share a
+// transaction, which SQLite undoes when one of them is interrupted.
+func TestInterruptedWriteDoesNotHurtItsBatch(t *testing.T) {
+	s := newFixture(t, openSQLite(t))
+	held, release := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		require.NoError(t, s.DB().Write(t.Context(), func(Conn) error { close(held); <-release; return nil }))
+	})
+	<-held
+	w := s.DB().(*sqliteDB).writer
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	runs := 0
+	for n := range 3 {
+		wg.Go(func() {
+			err := s.DB().Write(t.Context(), func(c Conn) error {
+				runs++
+				_, err := c.Exec(t.Context(), insertContact)
+				return err
+			})
+			require.NoError(t, err, n)
+		})
+		wg.Go(func() {
+			if n != 1 {
+				return
+			}
+			err := s.DB().Write(ctx, func(c Conn) error {
+				_, err := c.Exec(ctx, `INSERT INTO "contact" ("client_id", "row_version", "payment_days") `+
+					`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 1, 1, i FROM n`)
+				return err
+			})
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		})
+	}
+	require.Eventually(t, func() bool { return len(w.queue) == 4 }, 5*time.Second, time.Millisecond)
+	close(release)
+	wg.Wait()
+	require.GreaterOrEqual(t, runs, 3)
+	require.Equal(t, int64(3), s.contacts(t))
+}
+
+func TestWaitingWriteCanBeGivenUp(t *testing.T) {
+	s := newFixture(t, openSQLite(t))
+	held, release := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		require.NoError(t, s.DB().Write(t.Context(), func(Conn) error { close(held); <-release; return nil }))
+	})
+	<-held
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	never := func(Conn) error { t.Error("it must not run"); return nil }
+	require.ErrorIs(t, s.DB().Write(ctx, never), context.Canceled)
+	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, s.DB().Write(ctx, never), context.DeadlineExceeded)
+	close(release)
+	wg.Wait()
+}
+
+// TestLockOfAnotherProcess holds SQLite's write lock on a connection that the
+// database knows nothing of.
+func TestLockOfAnotherProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.db")
+	db, err := OpenSQLite(path, Options{LockWait: 300 * time.Millisecond})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	s := newFixture(t, db)
+	other, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, other.Close()) }()
+	require.NoError(t, sqlitex.ExecuteTransient(other, "BEGIN IMMEDIATE", nil))
+
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, db.Write(ctx, func(Conn) error { t.Error("it must not run"); return nil }), context.DeadlineExceeded)
+	err = db.Write(t.Context(), func(Conn) error { t.Error("it must not run"); return nil })
+	require.Error(t, err)
+	require.Equal(t, sqlite.ResultBusy, sqlite.ErrCode(errors.Unwrap(err)).ToPrimary())
+	require.NoError(t, db.Ping(t.Context()), "readers do not wait")
+
+	var wg sync.WaitGroup
+	wg.Go(func() { s.create(t, alice, "contact", "name", "patient") })
+	require.NoError(t, sqlitex.ExecuteTransient(other, "COMMIT", nil))
+	wg.Wait()
+	require.Equal(t, int64(1), s.contacts(t))
+}
+
+func TestCloseAnswersWhatWasAccepted(t *testing.T) {
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) {
+			s := newFixture(t, e.open(t))
+			var kept, refused atomic.Int64
+			var wg sync.WaitGroup
+			begun := make(chan struct{}, 100)
+			for range 8 {
+				wg.Go(func() {
+					for {
+						_, err := s.Create(context.Background(), alice, s.record("contact", "name", "x"))
+						if errors.Is(err, ErrClosed) {
+							refused.Add(1)
+							return
+						}
+						require.NoError(t, err)
+						kept.Add(1)
+						select {
+						case begun <- struct{}{}:
+						default:
+						}
+					}
+				})
+			}
+			for range 20 {
+				<-begun
+			}
+			require.NoError(t, s.Close())
+			wg.Wait()
+			require.Equal(t, int64(8), refused.Load())
+			require.ErrorIs(t, s.DB().Read(context.Background(), func(Conn) error { return nil }), ErrClosed)
+			require.ErrorIs(t, s.DB().Write(context.Background(), func(Conn) error { return nil }), ErrClosed)
+			if db, ok := s.DB().(*sqliteDB); ok {
+				again, err := OpenSQLite(db.path, Options{})
+				require.NoError(t, err)
+				defer func() { require.NoError(t, again.Close()) }()
+				require.Equal(t, kept.Load(), newFixture(t, again).contacts(t))
+			}
+		})
+	}
+}
+
+func TestReadersWaitForAConnection(t *testing.T) {
+	db, err := OpenSQLite(filepath.Join(t.TempDir(), "records.db"), Options{Readers: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	err = db.Read(t.Context(), func(Conn) error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		require.ErrorIs(t, db.Read(ctx, func(Conn) error { return nil }), context.DeadlineExceeded)
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+func TestReadersDoNotWrite(t *testing.T) {
+	s := newFixture(t, openSQLite(t))
+	err := s.DB().Read(t.Context(), func(c Conn) error {
+		_, err := c.Exec(t.Context(), insertContact)
+		return err
+	})
+	require.Equal(t, sqlite.ResultReadOnly, sqlite.ErrCode(errors.Unwrap(err)).ToPrimary())
+}
+
+func TestManyStatementsAreNotKept(t *testing.T) {
+	db := openSQLite(t)
+	err := db.Read(t.Context(), func(c Conn) error {
+		for n := range 3 * maxStatements {
+			if err := c.Query(t.Context(), fmt.Sprintf("SELECT %d", n), oneInt, nil, func([]mapping.Value) error { return nil }); err != nil {
+				return err
+			}
+		}
+		require.Len(t, c.(*sqliteConn).stmts.byText, maxStatements)
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// TestLostUpdates has many writers change one record, each on top of what it
+// read.
+func TestLostUpdates(t *testing.T) {
+	onStores(t, func(t *testing.T, s *fixture) {
+		rec := s.create(t, alice, "contact", "name", "x", "payment_days", 0)
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for range 10 {
+					err := s.InTx(t.Context(), func(tx backend.Driver) error {
+						before, err := tx.Get(t.Context(), rec.Resource, backend.Query{Client: alice, ID: rec.ID(), ForUpdate: true})
+						if err != nil {
+							return err
+						}
+						_, err = tx.Update(t.Context(), alice, before, s.record("contact", "payment_days", int(before.Get("payment_days").Int())+1))
+						return err
+					})
+					require.NoError(t, err)
+				}
+			})
+		}
+		wg.Wait()
+		require.Equal(t, int64(80), s.get(t, alice, rec).Get("payment_days").Int())
+	})
+}

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"frontdesk/auth"
+	"frontdesk/backend/reference"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping"
+)
+
+func TestMain(m *testing.M) {
+	code := sqltest.Run(m)
+	if code == 0 {
+		// fasthttp keeps the date in a goroutine that never ends, and its pools'
+		// cleaners notice only at their next tick that they were stopped.
+		if err := goleak.Find(
+			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
+		); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// engines are the databases that the built-in administration runs on.
+var engines = []struct {
+	name string
+	dsn  func(t testing.TB) string
+}{
+	{"sqlite", func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), databaseFile) }},
+	{"postgres", func(t testing.TB) string { return sqltest.Postgres(t) }},
+}
+
+// onEngines runs a test on every engine; PostgreSQL is skipped by name where it
+// is not installed.
+func onEngines(t *testing.T, test func(t *testing.T, dsn string)) {
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) { test(t, e.dsn(t)) })
+	}
+}
+
+// desk is the real program, started by its own command line in this process.
+type desk struct {
+	t    testing.TB
+	base string // without a slash at the end
+	ops  string
+	log  *lockedBuffer
+	http *http.Client
+
+	stop    context.CancelFunc
+	stopped chan struct{}
+	code    int
+}
+
+// deskOptions vary how a desk is started.
+type deskOptions struct {
+	dsn     string     // a database; made and seeded when it is empty
+	records int        // sample orders; 0 for 40, -1 for a database that is not to be seeded
+	wrap    wrapDriver // put around the driver
+	server  string     // more lines for the section server, two blanks in front
+	extra   string     // more sections
+	keys    string     // more api_keys
+}
+
+// startDesk seeds the database and starts frontdesk serve on free ports. The
+// desk stops when the test ends, and must stop cleanly.
+func startDesk(t testing.TB, o deskOptions) *desk {
+	t.Helper()
+	if o.records == 0 {
+		o.records = 40
+	}
+	if o.records > 0 {
+		seedDatabase(t, o.dsn, o.records)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "frontdesk.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(deskConfig, o.server, o.dsn, filepath.Join(dir, "mail"), o.extra, o.keys)), 0o600))
+
+	d := &desk{t: t, log: new(lockedBuffer), stopped: make(chan struct{})}
+	d.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
+	ctx, stop := context.WithCancel(context.Background())
+	d.stop = stop
+	read, write := io.Pipe()
+	go func() {
+		defer close(d.stopped)
+		d.code = run(program{ctx: ctx, stdin: strings.NewReader(""), stdout: write, stderr: d.log, wrap: o.wrap}, []string{"serve", "--config", file})
+		write.Close()
+	}()
+	t.Cleanup(d.shutdown)
+	scanner := bufio.NewScanner(read)
+	for scanner.Scan() {
+		if base, ok := strings.CutPrefix(scanner.Text(), "ready: "); ok {
+			d.base = strings.TrimSuffix(base, "/")
+			go io.Copy(io.Discard, read)
+			return d
+		}
+	}
+	<-d.stopped
+	t.Fatalf("frontdesk did not start (exit code %d):\n%s", d.code, d.log)
+	return nil
+}
+
+const deskConfig = `
+server:
+  listen: 127.0.0.1:0
+  vendor: Example
+%s
+ops: {listen: "127.0.0.1:0"}
+backend: {dsn: "%s"}
+mail: {folder: "%s"}
+%s
+api_keys:
+  - name: full
+    key_sha256: ["e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"]
+    allow: ["* /*"]
+  - name: orders
+    key_sha256: ["c8f367a876b2c57ec18bd1d1cdc9cf7bc039390e73bd84981b06b873a363f3cf"]
+    allow: ["GET /order", "GET /orderline", "GET /model/*"]
+%s
+`
+
+// shutdown stops the desk as Ctrl-C does, and waits for it.
+func (d *desk) shutdown() {
+	d.stop()
+	select {
+	case <-d.stopped:
+	case <-time.After(60 * time.Second):
+		d.t.Error("frontdesk did not stop")
+		return
+	}
+	d.http.CloseIdleConnections()
+	if d.code != 0 {
+		d.t.Errorf("frontdesk ended with exit code %d:\n%s", d.code, d.log)
+	}
+}
+
+func seedDatabase(t testing.TB, dsn string, records int) {
+	t.Helper()
+	store := openStore(t, dsn)
+	require.NoError(t, reference.Seed(context.Background(), store, reference.SeedOptions{Records: records}))
+	require.NoError(t, store.Close())
+}
+
+// openStore opens the administration behind a desk, beside it.
+func openStore(t testing.TB, dsn string) *reference.Store {
+	t.Helper()
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	store, err := reference.Open(context.Background(), reference.Options{DSN: dsn, Model: model, Hasher: auth.NewHasher(), Now: time.Now})
+	require.NoError(t, err)
+	return store
+}
+
+// answer is what the desk answered.
+type answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// errorBody is the one shape of an error answer.
+type errorBody struct {
+	ErrorCode int          `json:"errorCode"`
+	Message   string       `json:"message"`
+	Reason    string       `json:"reason"`
+	Field     string       `json:"field"`
+	RequestID string       `json:"request_id"`
+	Errors    []errorEntry `json:"errors"`
+}
+
+type errorEntry struct {
+	Message string `json:"message"`
+	Reason  string `json:"reason"`
+	Field   string `json:"field"`
+}
+
+// failure reads an error answer.
+func (a answer) failure(t testing.TB) errorBody {
+	t.Helper()
+	var e errorBody
+	decoder := json.NewDecoder(bytes.NewReader(a.Body))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&e), "%s", a.Body)
+	return e
+}
+
+// data reads {"data": {…}}.
+func (a answer) data(t testing.TB) map[string]any {
+	t.Helper()
+	var body struct{ Data map[string]any }
+	require.NoError(t, json.Unmarshal(a.Body, &body), "%s", a.Body)
+	return body.Data
+}
+
+// id is the id of the record that was answered.
+func (a answer) id(t testing.TB) int {
+	t.Helper()
+	id, ok := a.data(t)["id"].(float64)
+	require.True(t, ok, "no id in %s", a.Body)
+	return int(id)
+}
+
+// call sends one request. Headers come in pairs.
+func (d *desk) call(method, path, token, body string, headers ...string) answer {
+	d.t.Helper()
+	a, err := d.try(method, path, token, body, headers...)
+	require.NoError(d.t, err)
+	return a
+}
+
+// try is call where the connection may fail.
+func (d *desk) try(method, path, token, body string, headers ...string) (answer, error) {
+	req, err := http.NewRequest(method, d.base+path, strings.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	if token != "" {
+		req.Header.Set("token", token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := d.http.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	return answer{Status: resp.StatusCode, Header: resp.Header, Body: data}, err
+}
+
+// The api_keys of a desk.
+const (
+	fullKey   = "99999999-9999-4999-8999-999999999999"
+	ordersKey = "88888888-8888-4888-8888-888888888888"
+)
+
+func loginPath(key, username, password string) string {
+	return "/authenticate?api_key=" + key + "&organization_name=&username=" + username + "&password=" + password
+}
+
+// login returns the token of a new session; the password is the username.
+func (d *desk) login(key, username string) string {
+	d.t.Helper()
+	a := d.call("GET", loginPath(key, username, username), "", "")
+	require.Equal(d.t, 200, a.Status, "%s", a.Body)
+	var body struct{ Token string }
+	require.NoError(d.t, json.Unmarshal(a.Body, &body))
+	return body.Token
+}
+
+// create posts a record that must be accepted, and returns its id.
+func (d *desk) create(token, resource, body string) int {
+	d.t.Helper()
+	a := d.call("POST", "/"+resource, token, body)
+	require.Equal(d.t, 201, a.Status, "%s: %s", resource, a.Body)
+	return a.id(d.t)
+}
+
+// lockedBuffer is a buffer that several goroutines write to.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
