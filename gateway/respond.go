@@ -143,7 +143,6 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 	if problem {
 		contentType = problemType
 	}
-	x.response.Header.Del("Location")
 	x.answer(row.Status, contentType, func(dst []byte) []byte {
 		message := row.Word(first.Args)
 		dst = append(dst, '{')
@@ -227,9 +226,10 @@ func etagMatches(list, etag string, weak bool) bool {
 
 // prepare sets what every answer carries.
 func (x *Exchange) prepare() {
-	x.response.Header.Set("X-Request-Id", x.RequestID)
-	x.response.Header.Set("Cache-Control", "no-store")
-	x.response.Header.Set("X-Content-Type-Options", "nosniff")
+	h := &x.response.Header
+	h.SetCanonical([]byte("X-Request-Id"), []byte(x.RequestID))
+	h.SetCanonical([]byte("Cache-Control"), []byte("no-store"))
+	h.SetCanonical([]byte("X-Content-Type-Options"), []byte("nosniff"))
 }
 
 // reset takes back whatever an operation had begun to answer.

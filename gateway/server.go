@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -33,16 +32,14 @@ type Server struct {
 	cancel context.CancelFunc
 }
 
-// NewServer returns a server of the gateway. Fiber carries it: it does the
-// HTTP, and every request of whatever path and method goes to Gateway.Serve.
+// NewServer returns a server of the gateway. Fiber sets it up, words what could
+// not be read, and stops it; every request of whatever path and method goes to
+// Gateway.Serve.
 func NewServer(g *Gateway, o ServerOptions) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	app := fiber.New(fiber.Config{
 		AppName:               "frontdesk",
 		DisableStartupMessage: true,
-		CaseSensitive:         true,
-		StrictRouting:         true,
-		Immutable:             true, // nothing of a request is kept, but a mistake there must not corrupt
 		ReadBufferSize:        HeaderLimit,
 		BodyLimit:             o.BodyLimit,
 		ReadTimeout:           o.ReadTimeout,
@@ -53,24 +50,13 @@ func NewServer(g *Gateway, o ServerOptions) *Server {
 			return nil
 		},
 	})
-	serve := func(rc *fasthttp.RequestCtx) {
-		g.Serve(ctx, &rc.Request, &rc.Response, rc.RemoteIP().String())
-	}
-	app.Use(func(c *fiber.Ctx) error {
-		serve(c.Context())
-		return nil
-	})
 	server := app.Server()
 	server.NoDefaultServerHeader = true
 	server.NoDefaultContentType = true
-	fiberHandler := server.Handler
+	// Past Fiber's router: the endpoint table is the only one there is, and
+	// Fiber would answer methods it does not know by itself, and not in JSON.
 	server.Handler = func(rc *fasthttp.RequestCtx) {
-		// Fiber answers methods it does not know by itself, and not in JSON.
-		if !slices.Contains(fiber.DefaultMethods, string(rc.Method())) {
-			serve(rc)
-			return
-		}
-		fiberHandler(rc)
+		g.Serve(ctx, &rc.Request, &rc.Response, rc.RemoteIP().String())
 	}
 	return &Server{app: app, tls: o.TLS, cancel: cancel}
 }

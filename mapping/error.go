@@ -115,6 +115,12 @@ func (v *Violations) Add(err error) error {
 
 // AsViolations finds the violations in an error chain.
 func AsViolations(err error) (Violations, bool) {
+	switch e := err.(type) { // spares nearly every refusal the search below
+	case *Error:
+		return Violations{e}, true
+	case Violations:
+		return e, true
+	}
 	var v Violations
 	if errors.As(err, &v) {
 		return v, true

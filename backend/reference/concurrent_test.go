@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -123,33 +122,4 @@ func TestOnceUnderConcurrency(t *testing.T) {
 		require.Equal(t, 31, replayed+busy)
 		require.Len(t, s.all(s.mine, "contact"), 2)
 	})
-}
-
-func BenchmarkCreateOrder(b *testing.B) {
-	x := open(b, sqliteDSN(b))
-	s := newShop(x, "A")
-	rec := s.record("order", "contact_id", fmt.Sprint(s.contact.ID()), "kind", "workshop", "order_status", "open", "order_date", "2026-11-20")
-	benchmarkCreate(b, s, s.mine, rec)
-}
-
-// benchmarkCreate creates the record over and over on 32 goroutines.
-func benchmarkCreate(b *testing.B, s *shop, client auth.Client, rec mapping.Record) {
-	work := make(chan struct{})
-	var end sync.WaitGroup
-	for range 32 {
-		end.Go(func() {
-			for range work {
-				if _, err := s.front.Create(bg(), client, mapping.BodyOf(rec), backend.Write{}); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	}
-	b.ResetTimer()
-	for range b.N {
-		work <- struct{}{}
-	}
-	close(work)
-	end.Wait()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "orders/s")
 }

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"frontdesk/auth"
@@ -69,22 +70,23 @@ func newDerived(model *mapping.Model) (*derived, error) {
 }
 
 // beforeCreate fills the derived fields of a record, and of its children, that
-// is about to be stored. It may change rec.
-func (t *txn) beforeCreate(ctx context.Context, client auth.Client, rec mapping.Record) error {
-	if err := t.giveNumbers(ctx, client, rec); err != nil {
-		return err
-	}
+// is about to be stored. It may change rec. Numbers come last: on PostgreSQL the
+// next record has to wait for them until this one is committed.
+func (t *txn) beforeCreate(ctx context.Context, client auth.Client, rec mapping.Record) (err error) {
 	switch rec.Resource {
 	case t.derived.order:
-		return t.newOrder(ctx, client, rec)
+		err = t.newOrder(ctx, client, rec)
 	case t.derived.orderline:
-		return t.priceLine(rec, rec)
+		err = t.priceLine(rec, rec)
 	case t.derived.vehicle:
 		t.publication(rec, mapping.Value{})
 	case t.derived.document:
 		weigh(rec)
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return t.giveNumbers(ctx, client, rec)
 }
 
 // beforeUpdate adds to a patch what follows from it. It may change patch.
@@ -112,7 +114,16 @@ func (t *txn) holdOrder(ctx context.Context, client auth.Client, rec mapping.Rec
 	}
 	q := backend.Query{Client: client, ID: int32(rec.Get("order_id").Int()), ForUpdate: true, Fields: []int{t.derived.order.ID}}
 	if _, err := t.records.Get(ctx, t.derived.order, q); err != nil {
-		return 0, false, fmt.Errorf("hold order %d of a line: %w", q.ID, err)
+		return 0, false, fmt.Errorf("hold order %d of a line: %w", q.ID, gone(err))
 	}
 	return q.ID, true, nil
+}
+
+// gone makes of a record that is missing, although the rules had seen it, what
+// lets them look again.
+func gone(err error) error {
+	if errors.Is(err, backend.ErrNotFound) {
+		return fmt.Errorf("%w: it is gone", backend.ErrConstraint)
+	}
+	return err
 }

@@ -18,9 +18,6 @@ const (
 // newOrder prices the lines that an order is created with and adds them up. An
 // order without lines has totals of 0.
 func (t *txn) newOrder(ctx context.Context, client auth.Client, rec mapping.Record) error {
-	if err := t.invoice(ctx, client, mapping.Value{}, rec); err != nil {
-		return err
-	}
 	var all []taxed
 	for n, line := range rec.Children[t.derived.orderlines] {
 		path := fmt.Sprintf("orderlines[%d]", n)
@@ -39,7 +36,7 @@ func (t *txn) newOrder(ctx context.Context, client auth.Client, rec mapping.Reco
 	}
 	rec.Set("total_excl", excl)
 	rec.Set("total_incl", incl)
-	return nil
+	return t.invoice(ctx, client, mapping.Value{}, rec)
 }
 
 // invoice gives an order its invoice number when it becomes invoiced.
@@ -96,7 +93,7 @@ func (t *txn) taxed(ctx context.Context, client auth.Client, line mapping.Record
 	if !known {
 		rec, err := t.records.Get(ctx, t.derived.turnovergroup, backend.Query{Client: client, ID: id})
 		if err != nil {
-			return one, fmt.Errorf("read turnover group %d: %w", id, err)
+			return one, fmt.Errorf("read turnover group %d: %w", id, gone(err))
 		}
 		kind = rec.Get("vat_kind").Text()
 		t.vatKinds[id] = kind

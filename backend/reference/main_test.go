@@ -63,6 +63,10 @@ func sqliteDSN(t testing.TB) string {
 	return "sqlite:" + filepath.Join(t.TempDir(), "frontdesk.db")
 }
 
+// loadModel loads the model once, so that records of one fixture are records of
+// another.
+var loadModel = sync.OnceValues(func() (*mapping.Model, error) { return mapping.LoadModel("") })
+
 // hasher is shared, since hashing is bounded per Hasher.
 var hasher = auth.NewHasher()
 
@@ -70,7 +74,7 @@ var hasher = auth.NewHasher()
 func open(t testing.TB, dsn string) *fixture {
 	t.Helper()
 	leaks := goleak.IgnoreCurrent()
-	model, err := mapping.LoadModel("")
+	model, err := loadModel()
 	require.NoError(t, err)
 	x := &fixture{t: t, dsn: dsn, clock: newClock(), ticks: make(chan time.Time), model: model}
 	x.Store = x.reopen()

@@ -11,7 +11,7 @@ const plateLetters = "BDFGHJKLNPRSTVXZ"
 
 // spread is coprime to the number of plates of every series below, so that
 // multiplying by it visits each plate once, far from its neighbours.
-const spread = 1000003
+const spread = 1845301
 
 // plate returns a license plate of the series that was given out in that year,
 // another for every n below two million.

@@ -37,7 +37,7 @@ func (w *world) order(n int) draft {
 	d.text("order_status", status)
 	d.time("order_date", date)
 	if status != "concept" {
-		d.time("delivery_date", date.Add(time.Duration(3+dice.IntN(40))*time.Hour))
+		d.time("delivery_date", workday(dice, date.AddDate(0, 0, 3+dice.IntN(5))))
 	}
 	d.ref("employee_id", w.id("employee", dice.IntN(w.employees)))
 	if chance(dice, 8) {
@@ -61,25 +61,27 @@ func (w *world) order(n int) draft {
 	return d
 }
 
-// customersCar picks a vehicle that belongs to a customer.
-func (w *world) customersCar(dice *rand.Rand) (int, car) {
-	for {
+// customersCar picks a vehicle that belonged to a customer by then.
+func (w *world) customersCar(dice *rand.Rand, at time.Time) (int, car) {
+	for range 200 {
 		n := dice.IntN(w.vehicles)
-		if c := w.car(n); !c.forSale {
+		if c := w.car(n); !c.forSale && c.bought.Before(at) {
 			return n, c
 		}
 	}
+	return steadyCar, w.car(steadyCar)
 }
 
 // workshopOrder is work on a customer's vehicle: labour, and the parts with it.
 func (w *world) workshopOrder(dice *rand.Rand, d draft) []draft {
-	n, c := w.customersCar(dice)
+	at := d.Get("order_date").Time()
+	n, c := w.customersCar(dice, at)
 	job := pick(dice, w.labour)
 	what := w.labour.get(job, "description")
 	d.text("kind", "workshop")
 	d.ref("contact_id", w.id("contact", c.owner))
 	d.ref("vehicle_id", w.id("vehicle", n))
-	d.number("mileage", 4000+(sampleEnd.Year()-c.year)*(8000+dice.IntN(9000)))
+	d.number("mileage", c.mileage(at))
 	d.text("description", what)
 	labour := w.articleLine(dice, w.labour.get(job, "article"), w.labour.get(job, "hours"))
 	labour.text("description", what)
@@ -104,7 +106,7 @@ func (w *world) partsOrder(dice *rand.Rand, d draft) []draft {
 
 // salesOrder is the sale of a vehicle to the contact who owns it since.
 func (w *world) salesOrder(dice *rand.Rand, d draft) []draft {
-	n, c := w.customersCar(dice)
+	n, c := w.customersCar(dice, d.Get("order_date").Time())
 	name := w.cars.get(c.row, "brand") + " " + w.cars.get(c.row, "model")
 	d.text("kind", "sales")
 	d.ref("contact_id", w.id("contact", c.owner))
@@ -114,7 +116,7 @@ func (w *world) salesOrder(dice *rand.Rand, d draft) []draft {
 	if chance(dice, 35) {
 		group = "VEHVAT"
 	}
-	vehicle := w.line(name+" "+plate(n, c.year), "1", group)
+	vehicle := w.line(name+" "+plate(n, c.admitted.Year()), "1", group)
 	vehicle.text("unit_type", "piece")
 	vehicle.euros("price", c.price)
 	lines := []draft{vehicle, w.articleLine(dice, "FEE-PLATE", "1")}

@@ -8,28 +8,58 @@ import (
 
 // car is what the parts of the sample data agree on about the n-th vehicle.
 type car struct {
-	row, year, price int
-	forSale          bool // stands in the showroom; else it is a customer's
-	published        bool
-	owner            int // the contact it belongs to
+	row, price int
+	yearly     int  // kilometres
+	forSale    bool // stands in the showroom; else it is a customer's
+	published  bool
+	owner      int // the contact it belongs to, or did before it was traded in
+	// It came on the road, then to its owner, and last, where it is for sale, to
+	// the showroom.
+	admitted, bought, tradedIn time.Time
 }
+
+// steadyCar is the vehicle that a customer has owned since before the first
+// order, whatever else there is.
+const steadyCar = 3
 
 func (w *world) car(n int) car {
 	dice := w.dice("car", n)
 	row := pick(dice, w.cars)
+	if n == steadyCar {
+		row = 0
+	}
 	first, last := w.carNumber(row, "first_year"), w.carNumber(row, "last_year")
 	low, high := w.carNumber(row, "price_low"), w.carNumber(row, "price_high")
-	c := car{row: row, year: first + dice.IntN(last-first+1)}
+	year := first + dice.IntN(last-first+1)
+	c := car{row: row, yearly: 8000 + dice.IntN(14000)}
+	c.admitted = day(year, 1+dice.IntN(12), 1+dice.IntN(28))
+	c.bought = later(c.admitted, day(2018, 1, 8)).AddDate(0, 0, dice.IntN(400))
+	if latest := day(2026, 5, 4); c.bought.After(latest) {
+		c.bought = latest
+	}
+	c.tradedIn = workday(dice, day(2026, 6+dice.IntN(4), 1+dice.IntN(28)))
 	// The newest of a type costs most; a bit of chance, and whole fifties.
-	c.price = low + (high-low)*(c.year-first)/max(last-first, 1)
+	c.price = low + (high-low)*(year-first)/max(last-first, 1)
 	c.price = (c.price + dice.IntN(1+(high-low)/8)) / 50 * 50
 	c.forSale = chance(dice, 20)
 	c.published = c.forSale && chance(dice, 70)
 	if n < 4 { // some of each, however few there are
-		c.forSale, c.published = n < 3, n < 2
+		c.forSale, c.published = n != steadyCar, n < 2
 	}
 	c.owner = w.customer(dice)
 	return c
+}
+
+// mileage is what the odometer shows at a moment.
+func (c car) mileage(at time.Time) int {
+	return 40 + int(at.Sub(c.admitted).Hours()/24)*c.yearly/365
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // carNumber reads a whole number from the table of car types.
@@ -45,19 +75,18 @@ func (w *world) vehicle(n int) draft {
 	dice, c := w.dice("vehicle", n), w.car(n)
 	d := w.draft("vehicle")
 	brand, model := w.cars.get(c.row, "brand"), w.cars.get(c.row, "model")
-	admitted := day(c.year, 1+dice.IntN(12), 1+dice.IntN(28))
-	d.text("license_plate", plate(n, c.year))
+	d.text("license_plate", plate(n, c.admitted.Year()))
 	d.ref("country_id", netherlands)
-	d.text("vin", vinOf(n, brand, model, c.year))
+	d.text("vin", vinOf(n, brand, model, c.admitted.Year()))
 	d.text("brand", brand)
 	d.text("model", model)
 	for _, field := range []string{"version", "body_kind", "fuel_kind", "transmission_kind"} {
 		d.text(field, w.cars.get(c.row, field))
 	}
 	d.text("color", w.colors.get(pick(dice, w.colors), "color"))
-	d.time("first_admission_date", admitted)
-	d.time("apk_expiry_date", nextInspection(admitted))
-	d.number("mileage", (sampleEnd.Year()-c.year+1)*(9000+dice.IntN(12000)))
+	d.time("first_admission_date", c.admitted)
+	d.time("apk_expiry_date", nextInspection(c.admitted))
+	d.number("mileage", c.mileage(sampleEnd))
 	d.number("power_kw", w.carNumber(c.row, "power_kw"))
 	if c.forSale {
 		kind := "margin"
@@ -102,22 +131,21 @@ func (w *world) roles(n int) []draft {
 		d.text("role", role)
 		return d
 	}
-	bought := day(max(c.year, 2018)+dice.IntN(2), 1+dice.IntN(12), 1+dice.IntN(28))
 	owner := w.id("contact", c.owner)
 	if c.forSale {
 		d := add("previous_owner", owner)
-		d.time("start_date", bought)
-		d.time("end_date", day(2026, 6+dice.IntN(4), 1+dice.IntN(28)))
+		d.time("start_date", c.bought)
+		d.time("end_date", c.tradedIn)
 		return []draft{d}
 	}
 	if chance(dice, 12) { // leased
 		lessor := w.companyOf(dice, "lease")
 		all := []draft{add("owner", lessor), add("lease_company", lessor), add("driver", owner)}
-		all[0].time("start_date", bought)
+		all[0].time("start_date", c.bought)
 		return all
 	}
 	all := []draft{add("owner", owner)}
-	all[0].time("start_date", bought)
+	all[0].time("start_date", c.bought)
 	if chance(dice, 10) {
 		all = append(all, add("insurer", w.companyOf(dice, "insurer")))
 	}

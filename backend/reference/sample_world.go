@@ -14,7 +14,7 @@ import (
 const sampleSeed = 20261101
 
 // sampleEnd is when the sample data ends; its orders lie in the years before.
-var sampleEnd = time.Date(2026, time.November, 1, 16, 0, 0, 0, time.UTC)
+var sampleEnd = time.Date(2026, time.October, 30, 16, 0, 0, 0, time.UTC) // a Friday
 
 // sampleYears is how far the orders reach back.
 const sampleYears = 3
@@ -198,17 +198,28 @@ func (d *draft) children(field string, lines []draft) {
 }
 
 // createdAt is when the n-th record of a resource was made: an order when it was
-// placed, a document at the end of what it is about, all else spread over the
-// year before the first order.
+// placed, a vehicle when its customer or the showroom had it, all else spread
+// over the year before the first order.
 func (w *world) createdAt(resource string, n int, d draft) time.Time {
-	if resource == "order" {
-		return d.Get("order_date").Time()
-	}
-	if resource == "document" {
-		return sampleEnd
-	}
 	start := sampleEnd.AddDate(-sampleYears-1, 0, 0)
-	return start.Add(time.Duration(n) * 300 * 24 * time.Hour / time.Duration(w.sizes[resource])).Truncate(time.Minute)
+	spread := workday(w.dice("created "+resource, n), start.Add(time.Duration(n)*300*24*time.Hour/time.Duration(w.sizes[resource])))
+	switch resource {
+	case "order":
+		return d.Get("order_date").Time()
+	case "vehicle":
+		if c := w.car(n); c.forSale {
+			return c.tradedIn
+		}
+		return later(spread, w.car(n).bought.Add(10*time.Hour))
+	case "document":
+		if d.Get("resource").Text() == "order" {
+			of := int(d.Get("resource_id").Int()) - int(w.id("order", 0))
+			return w.orderDate(w.dice("order", of), of)
+		}
+		return sampleEnd
+	default:
+		return spread
+	}
 }
 
 // workday moves a time to an hour at which the business is open.

@@ -1,6 +1,7 @@
 package sqlrecord
 
 import (
+	"slices"
 	"strings"
 
 	"frontdesk/backend"
@@ -9,12 +10,15 @@ import (
 
 // listing is a list turned into SQL.
 type listing struct {
-	sel        *selection
-	text       string
-	args       []mapping.Value
-	count      string // the same conditions, counted
-	conditions int    // how many args belong to them
-	deep       bool   // a page far behind the first, in the order of IDs
+	sel  *selection
+	text string
+	args []mapping.Value
+
+	count     string // counts what follows counted, where that is asked for
+	countArgs []mapping.Value
+	counted   int64
+
+	deep bool // places help to find the page
 }
 
 // listing writes the statement of a list. The list that asks for nothing but a
@@ -34,7 +38,7 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 	w.where(q)
 	if q.Total {
 		l.count = "SELECT count(*) FROM " + t.name + w.b.String()
-		l.conditions = len(w.args)
+		l.countArgs = slices.Clip(w.args)
 	}
 	w.order(q)
 	l.deep = s.remembers(t, q)

@@ -1,6 +1,8 @@
 package sqlrecord
 
 import (
+	"slices"
+
 	"zombiezen.com/go/sqlite"
 
 	"frontdesk/mapping"
@@ -68,18 +70,20 @@ func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value
 	}
 }
 
+// appendColumn copies a column behind dst. It asks for the column's length only
+// where what room there is may have been too little.
 func appendColumn(dst []byte, st *sqlite.Stmt, i int) []byte {
-	n := st.ColumnLen(i)
-	if n == 0 {
-		return dst
-	}
 	start := len(dst)
-	if cap(dst)-start < n {
-		grown := make([]byte, start, max(2*cap(dst), start+n, 512))
-		copy(grown, dst)
-		dst = grown
+	if cap(dst)-start < 64 {
+		dst = slices.Grow(dst, 512)
 	}
-	dst = dst[:start+n]
+	room := dst[start:cap(dst)]
+	n := st.ColumnBytes(i, room)
+	if n < len(room) {
+		return dst[:start+n]
+	}
+	n = st.ColumnLen(i)
+	dst = slices.Grow(dst, n)[:start+n]
 	st.ColumnBytes(i, dst[start:])
 	return dst
 }

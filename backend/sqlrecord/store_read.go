@@ -83,6 +83,7 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 		read = s.snapshot
 	}
 	err := read(ctx, func(c Conn) error {
+		records := slab{r: r}
 		page = backend.Page{Records: make([]mapping.Record, 0, max(0, min(q.Limit, 100)))}
 		if l.deep {
 			if err := s.skip(ctx, c, t, q, &l); err != nil {
@@ -94,16 +95,15 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 				page.More = true
 				return nil
 			}
-			page.Records = append(page.Records, l.sel.record(r, row))
+			page.Records = append(page.Records, l.sel.fill(records.record(), row))
 			return nil
 		})
 		if err != nil || !q.Total {
 			return err
 		}
-		return c.Query(ctx, l.count, oneInt, l.args[:l.conditions], func(row []mapping.Value) error {
-			page.Total = row[0].Int()
-			return nil
-		})
+		rest, err := number(ctx, c, l.count, l.countArgs...)
+		page.Total = l.counted + rest
+		return err
 	})
 	if err != nil {
 		return backend.Page{}, err

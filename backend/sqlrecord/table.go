@@ -28,15 +28,16 @@ type table struct {
 	one, list selection // what is answered by itself
 	own       string    // condition: the client's own; its parameter is ?1 or $1
 	visible   string    // the same with system records
-	get       string    // id, client
-	exists    string    // id, client
+	get       string    // client, id
+	exists    string    // client, id
 	insert    string    // client, stored…
 	insertAt  string    // client, stored…, id
-	remove    string    // id, client, version
-	touch     string    // id, moment
+	remove    string    // client, id, version
+	touch     string    // moment, id
 	pageOne   string    // client, limit: a list without any wish
 	children  map[int]childTable
 	narrow    map[int]bool // fields that an index begins with
+	places    placeTexts
 }
 
 // parent is a record whose array field the records of a table are elements of.
@@ -49,7 +50,7 @@ type parent struct {
 type childTable struct {
 	field *mapping.Field
 	key   *mapping.Field
-	query string // parent id, client
+	query string // client, id of the record
 }
 
 // selection is a choice of fields, read as one row.
@@ -115,6 +116,7 @@ func (t *table) statements(d *Dialect) {
 	modified := t.columns[t.r.ModifiedAt]
 	t.touch = "UPDATE " + t.name + " SET " + version + " = " + version + " + 1, " + modified + " = " +
 		d.later(modified, d.Placeholder(1)) + " WHERE " + id + " = " + d.Placeholder(2)
+	t.places = t.placeTexts(d)
 	t.pageOne = t.list.head + " WHERE " + t.visible + " ORDER BY " + id + " LIMIT " + d.Placeholder(2)
 }
 
@@ -184,10 +186,32 @@ func (t *table) choose(d *Dialect, fields []int) selection {
 
 // record makes a record of a row.
 func (s *selection) record(r *mapping.Resource, row []mapping.Value) mapping.Record {
-	rec := mapping.NewRecord(r)
+	return s.fill(mapping.NewRecord(r), row)
+}
+
+func (s *selection) fill(rec mapping.Record, row []mapping.Value) mapping.Record {
 	for n, i := range s.fields {
 		rec.Values[i] = row[n]
 	}
 	rec.Version = row[len(s.fields)].Int()
+	return rec
+}
+
+// slab gives the records of one list their values from common pieces of memory.
+type slab struct {
+	r    *mapping.Resource
+	free []mapping.Value
+}
+
+// slabRecords is how many records share a piece.
+const slabRecords = 16
+
+func (s *slab) record() mapping.Record {
+	n := len(s.r.Fields)
+	if len(s.free) < n {
+		s.free = make([]mapping.Value, slabRecords*n)
+	}
+	rec := mapping.Record{Resource: s.r, Values: s.free[:n:n]}
+	s.free = s.free[n:]
 	return rec
 }

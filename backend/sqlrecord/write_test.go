@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -133,6 +134,48 @@ func TestInterruptedWriteDoesNotHurtItsBatch(t *testing.T) {
 	wg.Wait()
 	require.GreaterOrEqual(t, runs, 3)
 	require.Equal(t, int64(3), s.contacts(t))
+}
+
+// TestFullDisk lets a write hit the end of the disk. That is a failure, no
+// constraint, and hurts neither its batch nor those that come later.
+func TestFullDisk(t *testing.T) {
+	s := newFixture(t, openSQLite(t))
+	full := func(pages int64) {
+		require.NoError(t, s.DB().Write(t.Context(), func(c Conn) error {
+			_, err := number(t.Context(), c, fmt.Sprintf("PRAGMA max_page_count=%d", pages))
+			return err
+		}))
+	}
+	var pages int64
+	require.NoError(t, s.DB().Read(t.Context(), func(c Conn) (err error) {
+		pages, err = number(t.Context(), c, "PRAGMA page_count")
+		return err
+	}))
+	full(pages + 2)
+	held, release := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		require.NoError(t, s.DB().Write(t.Context(), func(Conn) error { close(held); <-release; return nil }))
+	})
+	<-held
+	w := s.DB().(*sqliteDB).writer
+	for n := range 5 {
+		wg.Go(func() {
+			if n != 2 {
+				s.create(t, alice, "contact", "name", "small")
+				return
+			}
+			_, err := s.Create(t.Context(), alice, s.record("contact", "name", "x", "note", strings.Repeat("x", 60000)))
+			require.Equal(t, sqlite.ResultFull, sqlite.ErrCode(errors.Unwrap(err)).ToPrimary())
+			require.NotErrorIs(t, err, backend.ErrConstraint)
+		})
+	}
+	require.Eventually(t, func() bool { return len(w.queue) == 5 }, 5*time.Second, time.Millisecond)
+	close(release)
+	wg.Wait()
+	require.Equal(t, int64(4), s.contacts(t))
+	full(1 << 30)
+	s.create(t, alice, "contact", "name", "x", "note", strings.Repeat("x", 60000))
 }
 
 func TestWaitingWriteCanBeGivenUp(t *testing.T) {
@@ -284,4 +327,10 @@ func TestLostUpdates(t *testing.T) {
 		wg.Wait()
 		require.Equal(t, int64(80), s.get(t, alice, rec).Get("payment_days").Int())
 	})
+}
+
+// TestEngineVersion keeps out the versions of SQLite whose log can be reset
+// while it is read (before 3.51.3), which the driver alone would bring.
+func TestEngineVersion(t *testing.T) {
+	require.GreaterOrEqual(t, sqlite.VersionNumber, 3051003)
 }

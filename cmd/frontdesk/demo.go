@@ -72,6 +72,14 @@ func (d demoCommand) config() (*config.Config, error) {
 	c.Server.Vendor = "Demo"
 	c.Backend.DSN = config.Secret("sqlite:" + filepath.Join(d.Data, databaseFile))
 	c.Mail.Folder = filepath.Join(d.Data, "mail")
+	var err error
+	c.APIKeys, err = demoKeys()
+	return c, err
+}
+
+// demoKeys are the api_keys of the demo.
+func demoKeys() ([]config.Key, error) {
+	var keys []config.Key
 	for _, key := range []struct {
 		name, key string
 		allow     []string
@@ -87,9 +95,9 @@ func (d demoCommand) config() (*config.Config, error) {
 			}
 			k.Allow = append(k.Allow, rule)
 		}
-		c.APIKeys = append(c.APIKeys, k)
+		keys = append(keys, k)
 	}
-	return c, nil
+	return keys, nil
 }
 
 // welcome tells how to use the demo. Its last line says that it serves.

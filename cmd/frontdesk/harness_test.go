@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -62,6 +63,7 @@ type desk struct {
 	t    testing.TB
 	base string // without a slash at the end
 	ops  string
+	mail string // the folder that mails are written to
 	log  *lockedBuffer
 	http *http.Client
 
@@ -76,6 +78,7 @@ type deskOptions struct {
 	records int        // sample orders; 0 for 40, -1 for a database that is not to be seeded
 	wrap    wrapDriver // put around the driver
 	server  string     // more lines for the section server, two blanks in front
+	backend string     // more members of the section backend, a comma in front
 	extra   string     // more sections
 	keys    string     // more api_keys
 }
@@ -92,9 +95,9 @@ func startDesk(t testing.TB, o deskOptions) *desk {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(deskConfig, o.server, o.dsn, filepath.Join(dir, "mail"), o.extra, o.keys)), 0o600))
+	d := &desk{t: t, ops: freeAddress(t), mail: filepath.Join(dir, "mail"), log: new(lockedBuffer), stopped: make(chan struct{})}
+	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(deskConfig, o.server, d.ops, o.dsn, o.backend, d.mail, o.extra, o.keys)), 0o600))
 
-	d := &desk{t: t, log: new(lockedBuffer), stopped: make(chan struct{})}
 	d.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
 	ctx, stop := context.WithCancel(context.Background())
 	d.stop = stop
@@ -123,8 +126,8 @@ server:
   listen: 127.0.0.1:0
   vendor: Example
 %s
-ops: {listen: "127.0.0.1:0"}
-backend: {dsn: "%s"}
+ops: {listen: "%s"}
+backend: {dsn: "%s"%s}
 mail: {folder: "%s"}
 %s
 api_keys:
@@ -136,6 +139,15 @@ api_keys:
     allow: ["GET /order", "GET /orderline", "GET /model/*"]
 %s
 `
+
+// freeAddress is one on this machine that nothing listens on.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return l.Addr().String()
+}
 
 // shutdown stops the desk as Ctrl-C does, and waits for it.
 func (d *desk) shutdown() {
@@ -202,6 +214,33 @@ func (a answer) failure(t testing.TB) errorBody {
 	return e
 }
 
+// judge checks what every answer must be, and every error answer beyond it. The
+// pages for people and the problems of RFC 9457 have other shapes.
+func (a answer) judge(t testing.TB, what string) {
+	t.Helper()
+	require.NotEmpty(t, a.Header.Get("X-Request-Id"), what)
+	require.Contains(t, []string{"no-store", "private, no-cache"}, a.Header.Get("Cache-Control"), what)
+	kind := a.Header.Get("Content-Type")
+	isError := bytes.HasPrefix(a.Body, []byte(`{"errorCode"`))
+	if strings.HasPrefix(kind, "text/html") || kind == "application/problem+json" || len(a.Body) == 0 {
+		return
+	}
+	require.Equal(t, "application/json", kind, what)
+	require.True(t, json.Valid(a.Body), "%s: %s", what, a.Body)
+	if a.Status < 400 && !isError {
+		return
+	}
+	e := a.failure(t)
+	require.Equal(t, a.Status, e.ErrorCode, what)
+	require.Equal(t, a.Header.Get("X-Request-Id"), e.RequestID, what)
+	require.NotEmpty(t, e.Message, what)
+	require.Regexp(t, `^[a-z0-9_]+$`, e.Reason, what)
+	if e.Errors != nil {
+		require.Greater(t, len(e.Errors), 1, what)
+		require.Equal(t, errorEntry{e.Message, e.Reason, e.Field}, e.Errors[0], what)
+	}
+}
+
 // data reads {"data": {…}}.
 func (a answer) data(t testing.TB) map[string]any {
 	t.Helper()
@@ -223,6 +262,7 @@ func (d *desk) call(method, path, token, body string, headers ...string) answer 
 	d.t.Helper()
 	a, err := d.try(method, path, token, body, headers...)
 	require.NoError(d.t, err)
+	a.judge(d.t, method+" "+path)
 	return a
 }
 

@@ -30,6 +30,7 @@ type house struct {
 	log      *zap.Logger
 	store    *reference.Store
 	client   *backend.Client
+	gateway  *gateway.Gateway
 	server   *gateway.Server
 	listener net.Listener
 	ops      *http.Server // nil where there is none
@@ -107,12 +108,12 @@ func (h *house) wire(model *mapping.Model, hasher *auth.Hasher, environment stri
 	if err != nil {
 		return err
 	}
-	g := gateway.New(gateway.Options{
+	h.gateway = gateway.New(gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: version(),
 		Location: c.Server.TimeZone.Location, Model: model, Backend: h.client, Sessions: sessions, Login: login,
 		Resets: resets, Keys: keys, Clock: time.Now, Log: h.log, AccessLog: c.Log.Access,
 	})
-	if keyring, err = newKeyring(c.APIKeys, g.Grants()); err != nil {
+	if keyring, err = newKeyring(c.APIKeys, h.gateway.Grants()); err != nil {
 		return err
 	}
 	options := gateway.ServerOptions{
@@ -126,7 +127,7 @@ func (h *house) wire(model *mapping.Model, hasher *auth.Hasher, environment stri
 		}
 		options.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	}
-	h.server = gateway.NewServer(g, options)
+	h.server = gateway.NewServer(h.gateway, options)
 	return nil
 }
 

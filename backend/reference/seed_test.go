@@ -1,0 +1,194 @@
+package reference
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// seeded makes sample data and returns its clients.
+func (x *fixture) seeded(orders int) (demo, other auth.Client) {
+	x.t.Helper()
+	require.NoError(x.t, Seed(bg(), x.Store, SeedOptions{Records: orders}))
+	return x.client(DemoClient), x.client(OtherClient)
+}
+
+// sum is the SHA-256 of every record of all resources that the clients see, with
+// its version.
+func (x *fixture) sum(s *Store, clients ...auth.Client) string {
+	x.t.Helper()
+	hash := sha256.New()
+	for _, c := range clients {
+		for _, r := range x.model.Resources {
+			page, err := s.List(bg(), r, backend.Query{Client: c, Fields: r.RecordFields()})
+			require.NoError(x.t, err)
+			for _, rec := range page.Records {
+				fmt.Fprintf(hash, "%s %d %s\n", r.Name, rec.Version, rec.AppendJSON(nil, r.RecordFields()))
+			}
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+func TestSeedIsTheSameEverywhere(t *testing.T) {
+	const orders = 120
+	var first string
+	onEngines(t, func(t *testing.T, x *fixture) {
+		demo, other := x.seeded(orders)
+		sum := x.sum(x.Store, demo, other)
+		if first == "" {
+			first = sum
+		}
+		require.Equal(t, first, sum)
+		require.NoError(t, Seed(bg(), x.Store, SeedOptions{Records: orders, Progress: func(int, int) { t.Error("made again") }}))
+		require.Equal(t, first, x.sum(x.Store, demo, other))
+		require.ErrorIs(t, Seed(bg(), x.Store, SeedOptions{Records: orders + 1}), ErrSampleData)
+	})
+}
+
+func TestSeedRefusesRecords(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		x.client("Somebody")
+		require.ErrorIs(t, Seed(bg(), x.Store, SeedOptions{Records: 10}), ErrSampleData)
+		require.ErrorIs(t, Seed(bg(), x.Store, SeedOptions{}), ErrSampleData)
+	})
+}
+
+func TestInterruptedSeedIsFinished(t *testing.T) {
+	const orders = 2100
+	whole := open(t, sqliteDSN(t))
+	demo, other := whole.seeded(orders)
+	want := whole.sum(whole.Store, demo, other)
+	onEngines(t, func(t *testing.T, x *fixture) {
+		for stop := 3; ; stop += 4 {
+			ctx, cancel := context.WithCancel(bg())
+			made := 0
+			err := Seed(ctx, x.Store, SeedOptions{Records: orders, Progress: func(done, total int) {
+				if made++; made == stop {
+					cancel()
+				}
+				require.LessOrEqual(t, done, total)
+			}})
+			cancel()
+			if err == nil {
+				break
+			}
+			require.ErrorIs(t, err, context.Canceled)
+		}
+		require.Equal(t, want, x.sum(x.Store, x.client(DemoClient), x.client(OtherClient)))
+	})
+}
+
+func TestRestartKeepsAll(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		demo, other := x.seeded(30)
+		before := x.sum(x.Store, demo, other)
+		require.NoError(t, x.Store.Close())
+		x.Store = x.reopen()
+		require.Equal(t, before, x.sum(x.Store, demo, other))
+		user, err := x.Verify(bg(), auth.Credentials{Username: "demo", Password: "demo"})
+		require.NoError(t, err)
+		require.Equal(t, demo, user.Client)
+	})
+}
+
+func TestSeededUsers(t *testing.T) {
+	x := open(t, sqliteDSN(t))
+	demo, other := x.seeded(10)
+	for name, client := range map[string]auth.Client{"demo": demo, "other": other, "external": demo, "noemail": demo, "bademail": demo} {
+		user, err := x.Verify(bg(), auth.Credentials{Username: name, Password: name})
+		require.NoError(t, err)
+		require.Equal(t, client, user.Client)
+		require.Equal(t, name == "external", user.External)
+		require.Equal(t, name == "noemail", user.Email == "")
+		require.Equal(t, name != "noemail" && name != "bademail", mapping.IsEmail(user.Email))
+	}
+}
+
+// TestDemoOrders judges what outside benchmarks rely on: the IDs of the demo
+// client's orders are 1 to N, whatever N.
+func TestDemoOrders(t *testing.T) {
+	for _, orders := range []int{1, 3, 40, 1001} {
+		x := open(t, sqliteDSN(t))
+		demo, other := x.seeded(orders)
+		mine := x.all(demo, "order")
+		require.Len(t, mine, orders)
+		for i, o := range mine {
+			require.EqualValues(t, i+1, o.ID())
+			require.Equal(t, fmt.Sprintf("O%06d", i+1), o.Get("number").Text())
+		}
+		theirs := x.all(other, "order")
+		require.Len(t, theirs, otherOrders)
+		require.Greater(t, theirs[0].ID(), int32(orders))
+	}
+}
+
+// TestSeedIsBelievable looks for some of everything.
+func TestSeedIsBelievable(t *testing.T) {
+	x := open(t, sqliteDSN(t))
+	demo, _ := x.seeded(200)
+	kinds, states, lines, published := map[string]int{}, map[string]int{}, map[int64]int{}, 0
+	for _, o := range x.all(demo, "order") {
+		kinds[o.Get("kind").Text()]++
+		states[o.Get("order_status").Text()]++
+		require.Equal(t, o.Get("order_status").Text() == "invoiced", o.Get("invoice_number").IsSet())
+	}
+	require.Len(t, kinds, 4)
+	require.Len(t, states, 6)
+	for _, l := range x.all(demo, "orderline") {
+		lines[l.Get("order_id").Int()]++
+	}
+	require.Len(t, lines, 200)
+	for _, n := range lines {
+		require.LessOrEqual(t, n, 4)
+	}
+	offered := map[int64]bool{}
+	for _, a := range x.all(demo, "vehicleadvertisementsite") {
+		offered[a.Get("vehicle_id").Int()] = true
+	}
+	for _, v := range x.all(demo, "vehicle") {
+		plate, ok := mapping.DutchPlate(v.Get("license_plate").Text())
+		require.True(t, ok)
+		require.Equal(t, plate, v.Get("license_plate").Text())
+		if v.Get("publish_status").Text() == "published" {
+			published++
+			require.True(t, v.Get("tax_kind").IsSet())
+			require.True(t, v.Get("published_at").IsSet())
+			require.True(t, offered[int64(v.ID())])
+		}
+	}
+	require.Greater(t, published, 2)
+	urls := 0
+	for _, d := range x.all(demo, "document") {
+		if d.Get("external_url").IsSet() {
+			urls++
+		}
+		require.Equal(t, d.Get("content").IsSet(), d.Get("sha256").IsSet())
+	}
+	require.Greater(t, urls, 2)
+}
+
+func TestSeedIsDatedByItself(t *testing.T) {
+	x := open(t, sqliteDSN(t))
+	demo, _ := x.seeded(40)
+	for _, r := range sampleResources {
+		for _, rec := range x.all(demo, r) {
+			made := rec.Get("created_at").Time()
+			require.False(t, made.After(sampleEnd), r)
+			require.True(t, made.After(sampleEnd.AddDate(-5, 0, 0)), r)
+			require.Equal(t, rec.Get("created_at"), rec.Get("modified_at"), r)
+		}
+	}
+	o := x.create(demo, x.record("order", "contact_id", "50", "kind", "parts", "order_status", "open", "order_date", "2026-11-20"))
+	require.Equal(t, x.clock.Now(), o.Get("created_at").Time().In(time.UTC))
+	require.Equal(t, "O000041", o.Get("number").Text())
+}
