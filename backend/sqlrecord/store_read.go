@@ -83,7 +83,7 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 		read = s.snapshot
 	}
 	err := read(ctx, func(c Conn) error {
-		records := slab{r: r}
+		records := newSlab(r, q.Limit)
 		page = backend.Page{Records: make([]mapping.Record, 0, max(0, min(q.Limit, 100)))}
 		if l.deep {
 			if err := s.skip(ctx, c, t, q, &l); err != nil {

@@ -199,17 +199,22 @@ func (s *selection) fill(rec mapping.Record, row []mapping.Value) mapping.Record
 
 // slab gives the records of one list their values from common pieces of memory.
 type slab struct {
-	r    *mapping.Resource
-	free []mapping.Value
+	r     *mapping.Resource
+	piece int // records that share one
+	free  []mapping.Value
 }
 
-// slabRecords is how many records share a piece.
-const slabRecords = 16
+func newSlab(r *mapping.Resource, limit int) slab {
+	if limit <= 0 {
+		limit = 16
+	}
+	return slab{r: r, piece: min(limit, 16)}
+}
 
 func (s *slab) record() mapping.Record {
 	n := len(s.r.Fields)
 	if len(s.free) < n {
-		s.free = make([]mapping.Value, slabRecords*n)
+		s.free = make([]mapping.Value, s.piece*n)
 	}
 	rec := mapping.Record{Resource: s.r, Values: s.free[:n:n]}
 	s.free = s.free[n:]

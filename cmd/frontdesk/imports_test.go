@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mayImport says which of our packages each may import: its own subpackages
+// follow the same line. Drivers never import each other, and nobody imports cmd.
+var mayImport = map[string][]string{
+	"config/strictyaml":         {},
+	"config":                    {"config/strictyaml"},
+	"mapping":                   {"config/strictyaml"},
+	"auth":                      {"mapping"},
+	"auth/authtest":             {"auth", "mapping"},
+	"backend":                   {"auth", "mapping"},
+	"backend/sqlrecord":         {"backend", "auth", "mapping"},
+	"backend/sqlrecord/sqltest": {},
+	"backend/reference":         {"backend", "backend/sqlrecord", "auth", "mapping"},
+	"backend/reference/data":    {},
+	"gateway":                   {"auth", "backend", "config", "mapping"},
+	"cmd/frontdesk": {
+		"auth", "backend", "backend/reference", "backend/sqlrecord", "config", "config/strictyaml", "gateway", "mapping",
+	},
+}
+
+// TestImports keeps the direction of dependencies, tests left aside.
+func TestImports(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "frontdesk/...").Output()
+	require.NoError(t, err)
+	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	seen := 0
+	for {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := decoder.Decode(&p); err == io.EOF {
+			break
+		} else {
+			require.NoError(t, err)
+		}
+		name := strings.TrimPrefix(p.ImportPath, "frontdesk/")
+		allowed, known := mayImport[name]
+		require.True(t, known, "%s: say in mayImport what it may import", name)
+		seen++
+		for _, imported := range p.Imports {
+			if ours, ok := strings.CutPrefix(imported, "frontdesk/"); ok {
+				require.True(t, slices.Contains(allowed, ours), "%s must not import %s", name, ours)
+			}
+		}
+	}
+	require.Len(t, mayImport, seen, "mayImport names a package that is gone")
+}
