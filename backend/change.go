@@ -113,7 +113,7 @@ func relatedIDs(ctx context.Context, tx Driver, c *Change) error {
 		if target == nil || f.Type == mapping.Array || !c.After.Values[i].IsSet() || !c.refers(f) {
 			continue
 		}
-		ok, err := exists(ctx, tx, c.Client, target, c.After.Values[i])
+		ok, err := exists(ctx, tx, c.Client, target, c.After.Values[i], f.ReferenceBy != "")
 		if err != nil {
 			return fmt.Errorf("look up %s of %s: %w", f.Name, c.Resource.Name, err)
 		}
@@ -133,14 +133,17 @@ func (c *Change) refers(f *mapping.Field) bool {
 	return c.sets(f.Index)
 }
 
-func exists(ctx context.Context, tx Driver, client auth.Client, r *mapping.Resource, id mapping.Value) (bool, error) {
+// exists tells whether the client sees a record. With hold the record is also
+// kept from going away until the transaction ends, which a store with foreign
+// keys does by itself.
+func exists(ctx context.Context, tx Driver, client auth.Client, r *mapping.Resource, id mapping.Value, hold bool) (bool, error) {
 	if id.Int() < 1 {
 		return false, nil
 	}
-	if p, ok := tx.(Prober); ok {
+	if p, ok := tx.(Prober); ok && !hold {
 		return p.Exists(ctx, client, r, int32(id.Int()))
 	}
-	_, err := tx.Get(ctx, r, Query{Client: client, ID: int32(id.Int()), Fields: []int{r.ID}})
+	_, err := tx.Get(ctx, r, Query{Client: client, ID: int32(id.Int()), Fields: []int{r.ID}, ForUpdate: hold})
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}

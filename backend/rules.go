@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"frontdesk/mapping"
@@ -44,23 +45,26 @@ func (c *Change) elements() []*Change {
 // false where the field is empty: an element whose record is being created.
 func hold(ctx context.Context, tx Driver, c *Change, field string) (mapping.Record, bool, error) {
 	f := c.Resource.Field(field)
-	id := c.After.Values[f.Index]
-	if !id.IsSet() {
+	if !c.After.Values[f.Index].IsSet() {
 		return mapping.Record{}, false, nil
 	}
-	rec, err := tx.Get(ctx, f.Target(), Query{Client: c.Client, ID: int32(id.Int()), ForUpdate: true})
-	if err != nil {
-		return rec, false, fmt.Errorf("hold %s of %s: %w", field, c.Resource.Name, err)
+	rec, err := related(ctx, tx, c, f, true)
+	return rec, err == nil, err
+}
+
+// related reads the record that a field refers to. That it exists was judged
+// before: if it went away since, the rules must look again.
+func related(ctx context.Context, tx Driver, c *Change, f *mapping.Field, forUpdate bool) (mapping.Record, error) {
+	q := Query{Client: c.Client, ID: int32(c.After.Values[f.Index].Int()), ForUpdate: forUpdate}
+	rec, err := tx.Get(ctx, f.Target(), q)
+	if errors.Is(err, ErrNotFound) {
+		err = fmt.Errorf("%w: %s of %s went away", ErrConstraint, f.Name, c.Resource.Name)
 	}
-	return rec, true, nil
+	return rec, err
 }
 
 // isNetherlands tells whether the country that a field refers to is NL.
 func isNetherlands(ctx context.Context, tx Driver, c *Change, field string) (bool, error) {
-	f := c.Resource.Field(field)
-	country, err := tx.Get(ctx, f.Target(), Query{Client: c.Client, ID: int32(c.After.Values[f.Index].Int())})
-	if err != nil {
-		return false, fmt.Errorf("read %s of %s: %w", field, c.Resource.Name, err)
-	}
-	return country.Get("code").Text() == "NL", nil
+	country, err := related(ctx, tx, c, c.Resource.Field(field), false)
+	return country.Resource != nil && country.Get("code").Text() == "NL", err
 }

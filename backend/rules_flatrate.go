@@ -2,8 +2,6 @@ package backend
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"frontdesk/mapping"
 )
@@ -86,13 +84,9 @@ func sortOrderTaken(ctx context.Context, tx Driver, c *Change) (bool, error) {
 }
 
 func articleHasNumber(ctx context.Context, tx Driver, c *Change) (bool, error) {
-	f := c.Resource.Field("article_id")
-	article, err := tx.Get(ctx, f.Target(), Query{Client: c.Client, ID: int32(c.After.Values[f.Index].Int())})
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
+	article, err := related(ctx, tx, c, c.Resource.Field("article_id"), false)
 	if err != nil {
-		return false, fmt.Errorf("read the article of a flat rate line: %w", err)
+		return false, err
 	}
 	return article.Get("number").Text() == c.After.Get("article_number").Text(), nil
 }

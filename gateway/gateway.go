@@ -88,11 +88,12 @@ func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fastht
 	g.logAccess(x)
 }
 
-// Refuse answers a request that the server could not read.
-func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, reason mapping.Reason) {
+// Refuse answers a request that the server could not read, or not in full.
+func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, address string, reason mapping.Reason) {
 	x := newExchange(req, resp, g.o.Clock())
 	defer x.release()
-	x.RequestID = uuid.NewString()
+	x.Address = address
+	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
 	x.reset()
 	g.answerError(x, mapping.Fail(reason))
 	resp.SetConnectionClose()
@@ -115,8 +116,11 @@ func (g *Gateway) safely(ctx context.Context, x *Exchange) (err error) {
 func (x *Exchange) takeURI(g *Gateway, raw []byte) {
 	path, query, _ := bytes.Cut(raw, []byte{'?'})
 	if _, rest, absolute := bytes.Cut(path, []byte("://")); absolute && len(path) > 0 && path[0] != '/' {
-		slash := bytes.IndexByte(rest, '/')
-		path = rest[max(slash, 0):]
+		if slash := bytes.IndexByte(rest, '/'); slash >= 0 {
+			path = rest[slash:]
+		} else {
+			path = []byte{'/'}
+		}
 	}
 	x.Path, x.below = g.belowBase(string(path))
 	x.rawQuery = query

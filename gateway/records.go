@@ -210,7 +210,7 @@ func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(
 	if name == "" {
 		return do(backend.Write{})
 	}
-	key := x.keyName + "\x00" + name
+	key := x.keyName + " " + name // neither holds a blank; PostgreSQL takes no NUL
 	running := x.client + "\x00" + key
 	if _, taken := g.running.LoadOrStore(running, true); taken {
 		return mapping.Fail(mapping.IdempotencyInUse)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -45,20 +46,52 @@ func NewServer(g *Gateway, o ServerOptions) *Server {
 		ReadTimeout:           o.ReadTimeout,
 		WriteTimeout:          o.WriteTimeout,
 		IdleTimeout:           o.IdleTimeout,
+		// A body is JSON whatever Content-Type says.
+		DisablePreParseMultipartForm: true,
 		ErrorHandler: func(c *fiber.Ctx, err error) error {
-			g.Refuse(c.Request(), c.Response(), unreadable(err))
+			refuse(g, c.Context(), unreadable(err))
 			return nil
 		},
 	})
 	server := app.Server()
 	server.NoDefaultServerHeader = true
 	server.NoDefaultContentType = true
+	server.CloseOnShutdown = true
 	// Past Fiber's router: the endpoint table is the only one there is, and
 	// Fiber would answer methods it does not know by itself, and not in JSON.
 	server.Handler = func(rc *fasthttp.RequestCtx) {
+		if twoLengths(&rc.Request.Header) {
+			refuse(g, rc, mapping.RequestMalformed)
+			return
+		}
 		g.Serve(ctx, &rc.Request, &rc.Response, rc.RemoteIP().String())
 	}
 	return &Server{app: app, tls: o.TLS, cancel: cancel}
+}
+
+// refuse answers what is no request, and has the connection closed.
+func refuse(g *Gateway, rc *fasthttp.RequestCtx, reason mapping.Reason) {
+	if c, ok := rc.Conn().(*conn); ok {
+		c.refused.Store(true)
+	}
+	g.Refuse(&rc.Request, &rc.Response, rc.RemoteIP().String(), reason)
+}
+
+// twoLengths tells whether a request gave its length twice, as Content-Length
+// and by Transfer-Encoding. A proxy may have believed the other one: what comes
+// next on the connection could be the rest of this request, made by somebody
+// else (request smuggling).
+func twoLengths(h *fasthttp.RequestHeader) bool {
+	if n := h.ContentLength(); n != -1 && n != 0 { // how a chunked body looks, and an empty one
+		return false
+	}
+	var length, chunked bool
+	for line := range bytes.Lines(h.RawHeaders()) {
+		name, _, _ := bytes.Cut(line, []byte{':'})
+		length = length || bytes.EqualFold(name, []byte("Content-Length"))
+		chunked = chunked || bytes.EqualFold(name, []byte("Transfer-Encoding"))
+	}
+	return length && chunked
 }
 
 // unreadable names what kept the server from reading a request.
@@ -80,7 +113,7 @@ func (s *Server) Serve(l net.Listener) error {
 	if s.tls != nil {
 		l = tls.NewListener(l, s.tls)
 	}
-	return s.app.Listener(l)
+	return s.app.Listener(newListener(l))
 }
 
 // Shutdown stops taking requests, lets those under way end, and gives up on

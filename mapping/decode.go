@@ -59,9 +59,14 @@ func DecodeBody(r *Resource, data []byte, loc *time.Location) (*Body, error) {
 
 // BodyOf returns the body that would have sent the fields present in rec.
 func BodyOf(rec Record) *Body {
-	b := &Body{Record: rec, supplied: make([]bool, len(rec.Values))}
+	b := &Body{Record: rec, supplied: make([]bool, len(rec.Values)), lines: map[int][]*Body{}}
 	for i, v := range rec.Values {
 		b.supplied[i] = !v.IsAbsent()
+	}
+	for i, children := range rec.Children {
+		for _, child := range children {
+			b.lines[i] = append(b.lines[i], BodyOf(child))
+		}
 	}
 	return b
 }

@@ -14,13 +14,12 @@ import (
 func TestPlates(t *testing.T) {
 	for _, year := range []int{2012, 2013, 2016, 2021, 2025} {
 		seen := map[string]bool{}
-		for n := range 100_000 {
+		for n := range 50_000 {
 			p := plate(n, year)
-			require.False(t, seen[p], p)
+			if dutch, ok := mapping.DutchPlate(p); seen[p] || !ok || dutch != p {
+				t.Fatalf("plate %d of %d: %s", n, year, p)
+			}
 			seen[p] = true
-			dutch, ok := mapping.DutchPlate(p)
-			require.True(t, ok, p)
-			require.Equal(t, p, dutch)
 		}
 	}
 	require.NotEqual(t, plate(0, 2021), plate(1_999_999, 2021))
@@ -28,8 +27,10 @@ func TestPlates(t *testing.T) {
 
 func TestVIN(t *testing.T) {
 	form := regexp.MustCompile(`^[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-Z0-9]{2}[0-9]{6}$`)
-	for n := range 10_000 {
-		require.Regexp(t, form, vinOf(n*301, "Škoda", "Enyaq iV", 2008+n%20))
+	for n := range 5_000 {
+		if vin := vinOf(n*301, "Škoda", "Enyaq iV", 2008+n%20); !form.MatchString(vin) {
+			t.Fatal(vin)
+		}
 	}
 	require.Len(t, vinOf(1, "Unknown", "Ü", 2020), 17)
 }

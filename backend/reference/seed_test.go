@@ -64,7 +64,7 @@ func TestSeedRefusesRecords(t *testing.T) {
 }
 
 func TestInterruptedSeedIsFinished(t *testing.T) {
-	const orders = 2100
+	const orders = 1100
 	whole := open(t, sqliteDSN(t))
 	demo, other := whole.seeded(orders)
 	want := whole.sum(whole.Store, demo, other)
