@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
@@ -143,6 +145,9 @@ func (s *Store) FindUser(ctx context.Context, username string) (auth.User, error
 }
 
 func (s *Store) readUser(ctx context.Context, username string) (user auth.User, hash string, err error) {
+	if strings.IndexByte(username, 0) >= 0 || !utf8.ValidString(username) {
+		return user, "", auth.ErrUnknownUser // PostgreSQL cannot even be asked for it
+	}
 	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
 		user, hash, err = s.house(conn).findUser(ctx, username)
 		return err

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ const (
 	DemoClient  = "Demo Garage"
 	OtherClient = "Other Garage"
 	otherOrders = 25
+	// DefaultOrders is how many the demo client has where nothing else is asked.
+	DefaultOrders = 250
 )
 
 // sampleVersion changes whenever the same number of orders makes other records.
@@ -31,8 +34,9 @@ const sampleBatch = 1000
 
 // SeedOptions say how much sample data to make.
 type SeedOptions struct {
-	// Records is the number of orders of the demo client, at least 1. Their IDs
-	// are 1 to Records. All else is scaled by it.
+	// Records is the number of orders of the demo client. Their IDs are 1 to
+	// Records. All else is scaled by it. 0 takes what sample data there is, and
+	// makes DefaultOrders where there is none.
 	Records int
 	// Progress, where not nil, is told how many of all records are made, after
 	// every transaction.
@@ -45,8 +49,15 @@ type SeedOptions struct {
 // left as it is, one where making them was interrupted gets the rest, and any
 // other that is not empty is refused with ErrSampleData.
 func Seed(ctx context.Context, s *Store, o SeedOptions) error {
-	if o.Records < 1 {
+	if o.Records < 0 {
 		return fmt.Errorf("%w: the number of orders must be at least 1, not %d", ErrSampleData, o.Records)
+	}
+	if o.Records == 0 {
+		found, err := s.sampleOrders(ctx)
+		if err != nil {
+			return err
+		}
+		o.Records = cmp.Or(found, DefaultOrders)
 	}
 	demo, err := newWorld(s.model, o.Records, false, map[string]int32{})
 	if err != nil {
@@ -100,6 +111,17 @@ func (s *Store) plant(ctx context.Context, all []batch, done int, progress func(
 		}
 	}
 	return nil
+}
+
+// sampleOrders is the number of orders that sample data was begun with here, 0
+// where it was not.
+func (s *Store) sampleOrders(ctx context.Context) (orders int, err error) {
+	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
+		n, _, err := s.house(conn).one(ctx, `SELECT orders FROM sample_data`)
+		orders = int(n)
+		return err
+	})
+	return orders, err
 }
 
 // sampleState tells whether sample data was begun here, and how many of its

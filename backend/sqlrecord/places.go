@@ -29,6 +29,7 @@ const (
 // epoch are worth nothing. Both hold in SQLite, where one transaction writes at
 // a time; in PostgreSQL a lower ID may be committed after a higher one.
 type places struct {
+	every  int // placeEvery
 	mu     sync.Mutex
 	lists  map[placeKey]*list.Element
 	recent *list.List // of *placeList, latest first
@@ -46,7 +47,7 @@ type placeList struct {
 }
 
 func newPlaces() *places {
-	return &places{lists: map[placeKey]*list.Element{}, recent: list.New()}
+	return &places{every: placeEvery, lists: map[placeKey]*list.Element{}, recent: list.New()}
 }
 
 // known returns the places of a list in an epoch; none where they are of
@@ -89,7 +90,7 @@ func (p *places) learn(key placeKey, epoch int64, ids []int32) {
 func (s *Store) remembers(t *table, q backend.Query) bool {
 	byID := len(q.Sort) == 0 || q.Sort[0].Field.Primary && !q.Sort[0].Descending
 	all := len(q.Filters) == 0 && !q.ModifiedSince.IsSet() && q.After == 0 && !t.r.SystemRecords
-	return s.db.Dialect().steers && s.conn == nil && byID && all && q.Limit > 0 && (q.Offset >= placeEvery || q.Total)
+	return s.db.Dialect().steers && s.conn == nil && byID && all && q.Limit > 0 && (q.Offset >= s.places.every || q.Total)
 }
 
 // placeTexts are the statements that find places.
@@ -121,30 +122,30 @@ func (s *Store) skip(ctx context.Context, c Conn, t *table, q backend.Query, l *
 	}
 	key := placeKey{t.r, q.Client.ID}
 	known := s.places.known(key, epoch)
-	ids, err := t.seek(ctx, c, q, known)
+	ids, err := s.seek(ctx, c, t, q, known)
 	if err != nil {
 		return err
 	}
 	if len(ids) > len(known) {
 		s.places.learn(key, epoch, ids)
 	}
-	n := min(len(ids), q.Offset/placeEvery)
+	n := min(len(ids), q.Offset/s.places.every)
 	l.text = l.sel.head + t.places.page
 	l.args = []mapping.Value{mapping.IntValue(q.Client.ID), placeAt(ids, n), mapping.IntValue(int64(q.Limit) + 1),
-		mapping.IntValue(int64(q.Offset - n*placeEvery))}
+		mapping.IntValue(int64(q.Offset - n*s.places.every))}
 	if !q.Total {
 		return nil
 	}
 	l.count, l.countArgs = t.places.rest, []mapping.Value{mapping.IntValue(q.Client.ID), placeAt(ids, len(ids))}
-	l.counted = int64(len(ids)) * placeEvery
+	l.counted = int64(len(ids) * s.places.every)
 	return nil
 }
 
 // seek finds the places that are not known yet: up to the page, or to the end
 // where all records are to be counted.
-func (t *table) seek(ctx context.Context, c Conn, q backend.Query, ids []int32) ([]int32, error) {
-	for q.Total || (len(ids)+1)*placeEvery <= q.Offset {
-		next, err := number(ctx, c, t.places.next, mapping.IntValue(q.Client.ID), placeAt(ids, len(ids)), mapping.IntValue(placeEvery-1))
+func (s *Store) seek(ctx context.Context, c Conn, t *table, q backend.Query, ids []int32) ([]int32, error) {
+	for q.Total || (len(ids)+1)*s.places.every <= q.Offset {
+		next, err := number(ctx, c, t.places.next, mapping.IntValue(q.Client.ID), placeAt(ids, len(ids)), mapping.IntValue(int64(s.places.every-1)))
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,9 @@ import (
 func TestDeepPagesEqualNaiveOnes(t *testing.T) {
 	db := openSQLite(t)
 	s := newFixture(t, db)
-	other := &fixture{New(db, s.model, s.clock.now), s.model, s.clock} // remembers for itself, as another process does
+	other := &fixture{New(db, s.model, s.clock.now), s.model, s.clock}            // remembers for itself, as another process does
+	require.NoError(t, db.(*sqliteDB).writer.conn.exec("PRAGMA synchronous=OFF")) // thousands of commits
+	s.places.every, other.places.every = 8, 8
 	r := s.model.Resource("contact")
 	next := int64(100)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -42,9 +44,9 @@ func TestDeepPagesEqualNaiveOnes(t *testing.T) {
 			})
 			require.NoError(rt, err)
 		}
-		insert(rapid.IntRange(500, 2200).Draw(rt, "at first"), 0)
+		insert(rapid.IntRange(1, 60).Draw(rt, "at first"), 0)
 		rt.Repeat(map[string]func(*rapid.T){
-			"insert": func(rt *rapid.T) { insert(rapid.IntRange(1, 600).Draw(rt, "n"), 0) },
+			"insert": func(rt *rapid.T) { insert(rapid.IntRange(1, 20).Draw(rt, "n"), 0) },
 			"delete": func(rt *rapid.T) {
 				err := s.InTx(t.Context(), func(tx backend.Driver) error {
 					for range min(len(all), rapid.IntRange(1, 5).Draw(rt, "n")) {
@@ -66,18 +68,21 @@ func TestDeepPagesEqualNaiveOnes(t *testing.T) {
 				}
 			},
 			"undone": func(rt *rapid.T) {
+				if len(all) == 0 {
+					return
+				}
 				stop := fmt.Errorf("stop")
 				err := s.InTx(t.Context(), func(tx backend.Driver) error {
 					require.NoError(rt, tx.Delete(t.Context(), client, all[0]))
-					_, err := tx.List(t.Context(), r, backend.Query{Client: client, Limit: 1, Offset: 1024, Total: true})
+					_, err := tx.List(t.Context(), r, backend.Query{Client: client, Limit: 1, Offset: 16, Total: true})
 					require.NoError(rt, err)
 					return stop
 				})
 				require.ErrorIs(rt, err, stop)
 			},
 			"": func(rt *rapid.T) {
-				q := backend.Query{Client: client, Limit: rapid.IntRange(1, 120).Draw(rt, "limit"), Total: rapid.Bool().Draw(rt, "total"),
-					Offset: rapid.IntRange(0, len(all)+600).Draw(rt, "offset")}
+				q := backend.Query{Client: client, Limit: rapid.IntRange(1, 30).Draw(rt, "limit"), Total: rapid.Bool().Draw(rt, "total"),
+					Offset: rapid.IntRange(0, len(all)+20).Draw(rt, "offset")}
 				reader := rapid.SampledFrom([]*fixture{s, other}).Draw(rt, "store")
 				page, err := reader.List(t.Context(), r, q)
 				require.NoError(rt, err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -38,6 +39,15 @@ var _ DB = (*sqliteDB)(nil)
 // is none. What was written is on disk when Write returns. Several processes may
 // open the same file.
 func OpenSQLite(path string, o Options) (DB, error) {
+	// SQLite would make the file readable for everybody; the files beside it
+	// follow it.
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open SQLite database: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
 	w := newWatcher()
 	conn, err := openSQLiteConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate, w,
 		"journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=2000", "journal_size_limit=67108864")

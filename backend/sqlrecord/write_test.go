@@ -21,11 +21,8 @@ import (
 
 const insertContact = `INSERT INTO "contact" ("client_id", "row_version", "name") VALUES (1, 1, 'x')`
 
-// endless is a statement that ends by being interrupted.
-var endless = map[string]string{
-	"sqlite":   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
-	"postgres": "SELECT count(*) FROM generate_series(1, 100000000000)",
-}
+// endless is a query that ends by being interrupted.
+const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 0 FROM n) SELECT count(*) FROM n"
 
 func (s *fixture) contacts(t testing.TB) int64 {
 	t.Helper()
@@ -79,7 +76,7 @@ func TestDeadlineInterruptsStatements(t *testing.T) {
 	onStores(t, func(t *testing.T, s *fixture) {
 		forever := func(ctx context.Context) func(c Conn) error {
 			return func(c Conn) error {
-				return c.Query(ctx, endless[s.DB().Dialect().Name], oneInt, nil, func([]mapping.Value) error { return nil })
+				return c.Query(ctx, endless, oneInt, nil, func([]mapping.Value) error { return nil })
 			}
 		}
 		for name, run := range map[string]func(context.Context, func(Conn) error) error{

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,6 +32,8 @@ type cluster struct {
 	port int
 	stop func()
 	next atomic.Int64
+
+	templates sync.Map // by name: func() error, which makes one
 }
 
 var shared cluster
@@ -49,6 +53,32 @@ func Run(m *testing.M) int {
 // FRONTDESK_REQUIRE=postgres in the environment it fails instead.
 func Postgres(t testing.TB) string {
 	t.Helper()
+	ready(t)
+	return create(t, "")
+}
+
+// PostgresLike is Postgres for a database that begins as prepare left another
+// one, which is made once for all tests that give the same name. prepare must
+// have closed its connections when it returns.
+func PostgresLike(t testing.TB, name string, prepare func(dsn string) error) string {
+	t.Helper()
+	ready(t)
+	template := "template_" + name
+	once, _ := shared.templates.LoadOrStore(name, sync.OnceValue(func() error {
+		if err := shared.admin("CREATE DATABASE " + template); err != nil {
+			return err
+		}
+		return prepare(shared.dsn(template))
+	}))
+	if err := once.(func() error)(); err != nil {
+		t.Fatal(err)
+	}
+	return create(t, " TEMPLATE "+template)
+}
+
+// ready starts the cluster for the first test that wants it.
+func ready(t testing.TB) {
+	t.Helper()
 	shared.once.Do(func() { shared.err = shared.start() })
 	if errors.Is(shared.err, errNotInstalled) && !Required("postgres") {
 		t.Skip("PostgreSQL is not installed: ", shared.err)
@@ -56,8 +86,13 @@ func Postgres(t testing.TB) string {
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
+}
+
+// create makes a database, which is dropped when the test ends.
+func create(t testing.TB, like string) string {
+	t.Helper()
 	name := fmt.Sprintf("test_%d", shared.next.Add(1))
-	if err := shared.admin("CREATE DATABASE " + name); err != nil {
+	if err := shared.admin("CREATE DATABASE " + name + like); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -141,20 +176,17 @@ func (c *cluster) serve(server *exec.Cmd) error {
 	var lines []string
 	go func() {
 		defer close(ended)
-		up := false
 		for s := bufio.NewScanner(log); s.Scan(); {
-			switch {
-			case up:
-			case strings.Contains(s.Text(), "ready to accept connections"):
-				up = true
+			lines = append(lines, s.Text())
+			if strings.Contains(s.Text(), "ready to accept connections") {
 				close(ready)
-			default:
-				lines = append(lines, s.Text())
+				break
 			}
 		}
+		_, _ = io.Copy(io.Discard, log) // a full pipe would stop the server
 	}()
 	c.stop = func() {
-		_ = server.Process.Signal(os.Interrupt) // a fast shutdown
+		_ = server.Process.Signal(syscall.SIGQUIT) // at once: its data goes, too
 		<-ended
 		_ = server.Wait()
 		release()
