@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"sync"
 	"time"
 
@@ -78,6 +79,21 @@ func (x *Exchange) HasParam(name string) bool {
 		}
 	}
 	return false
+}
+
+// headerOnce returns a header that can have one value, and whether it was sent
+// at all, be it empty. One that was sent more than once is the list that HTTP
+// makes of it, which is no token and no key.
+func (x *Exchange) headerOnce(name string) (value []byte, sent bool) {
+	all := x.request.Header.PeekAll(name)
+	switch len(all) {
+	case 0:
+		return nil, false
+	case 1:
+		return all[0], true
+	default:
+		return bytes.Join(all, []byte(", ")), true
+	}
 }
 
 // header returns a request header as a string of its own.

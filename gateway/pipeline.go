@@ -58,7 +58,7 @@ func (g *Gateway) session(ctx context.Context, x *Exchange) error {
 
 // identify puts the session of the token header, and its api_key, into x.
 func (g *Gateway) identify(ctx context.Context, x *Exchange) error {
-	token := x.request.Header.Peek("Token")
+	token, _ := x.headerOnce("Token")
 	if len(token) == 0 {
 		return mapping.Fail(mapping.NotLoggedIn)
 	}
@@ -123,7 +123,11 @@ func (g *Gateway) query(_ context.Context, x *Exchange) error {
 	if x.Operation.parse == nil {
 		return nil
 	}
-	return g.inOrder(x, x.Operation.parse(x))
+	v := x.Operation.parse(x)
+	if x.Operation.ownOrder {
+		return v.Err()
+	}
+	return g.inOrder(x, v)
 }
 
 // body reads the body of an operation that takes one.

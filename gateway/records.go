@@ -188,8 +188,11 @@ func (g *Gateway) precondition(x *Exchange) backend.Write {
 const maxIdempotencyKey = 255
 
 func checkIdempotencyKey(x *Exchange) error {
-	key := x.request.Header.Peek("Idempotency-Key")
-	if key == nil || !x.Operation.once {
+	if !x.Operation.once {
+		return nil
+	}
+	key, sent := x.headerOnce("Idempotency-Key")
+	if !sent {
 		return nil
 	}
 	bad := len(key) == 0 || len(key) > maxIdempotencyKey

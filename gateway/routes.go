@@ -37,6 +37,7 @@ type Operation struct {
 	check  func(x *Exchange) mapping.Violations // the body alone
 	serve  stage
 
+	ownOrder     bool // parse orders its violations itself, not by the table
 	bodyOptional bool // with an id in the query, the body may be absent
 	once         bool // takes an Idempotency-Key
 }

@@ -57,6 +57,13 @@ func NewServer(g *Gateway, o ServerOptions) *Server {
 	server.NoDefaultServerHeader = true
 	server.NoDefaultContentType = true
 	server.CloseOnShutdown = true
+	server.ExpectHandler = func(rc *fasthttp.RequestCtx) int {
+		if rc.Request.Header.ContentLength() <= o.BodyLimit {
+			return fasthttp.StatusContinue
+		}
+		refuse(g, rc, mapping.BodyTooLarge)
+		return rc.Response.StatusCode()
+	}
 	// Past Fiber's router: the endpoint table is the only one there is, and
 	// Fiber would answer methods it does not know by itself, and not in JSON.
 	server.Handler = func(rc *fasthttp.RequestCtx) {
@@ -72,6 +79,9 @@ func NewServer(g *Gateway, o ServerOptions) *Server {
 // refuse answers what is no request, and has the connection closed.
 func refuse(g *Gateway, rc *fasthttp.RequestCtx, reason mapping.Reason) {
 	if c, ok := rc.Conn().(*conn); ok {
+		if !c.heard.Load() {
+			return // nothing was asked
+		}
 		c.refused.Store(true)
 	}
 	g.Refuse(&rc.Request, &rc.Response, rc.RemoteIP().String(), reason)

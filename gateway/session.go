@@ -49,7 +49,8 @@ func parseLogin(x *Exchange) mapping.Violations {
 
 func asksForToken(x *Exchange) bool {
 	given := x.HasParam("api_key") || x.HasParam("username") || x.HasParam("password")
-	return !given && x.request.Header.Peek("Token") != nil
+	_, token := x.headerOnce("Token")
+	return !given && token
 }
 
 func (g *Gateway) authenticate(ctx context.Context, x *Exchange) error {

@@ -31,7 +31,7 @@ func (g *Gateway) utilityRoutes(r *routes) {
 		},
 	})
 	r.on(r.add("/contact/checkaddress", nil), "GET", &Operation{
-		takes: oneOf("Postcode", "Huisnummer", "toevoeging", "CountryId"), parse: parseAddress, serve: g.checkAddress,
+		takes: oneOf("Postcode", "Huisnummer", "toevoeging", "CountryId"), parse: parseAddress, ownOrder: true, serve: g.checkAddress,
 	})
 	g.vehicleRoutes(r)
 }

@@ -2,14 +2,17 @@ package main
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"go.uber.org/zap/zapcore"
 
+	"frontdesk/backend/reference"
 	"frontdesk/config"
 )
 
@@ -23,7 +26,7 @@ type demoCommand struct {
 	Listen  string `default:"127.0.0.1:8080" help:"Where to serve; a loopback address."`
 	Ops     string `default:"127.0.0.1:9090" help:"Where health is told; a loopback address."`
 	Data    string `default:"frontdesk-demo" placeholder:"DIR" help:"Folder of the demo's database, made when it is not there."`
-	Records int    `default:"250" help:"How many sample orders, when the folder is made."`
+	Records int    `help:"How many sample orders (default: as many as the folder has, or 250)."`
 }
 
 // Run serves the sample data until it is told to stop.
@@ -36,7 +39,9 @@ func (d demoCommand) Run(p program) error {
 	if err := os.MkdirAll(d.Data, 0o700); err != nil {
 		return err
 	}
-	if err := seed(p, d.Data, d.Records); err != nil {
+	if err := seed(p, d.Data, d.Records); errors.Is(err, reference.ErrSampleData) {
+		return misused("--data %s: %w; start it with as many --records, or in another folder", d.Data, err)
+	} else if err != nil {
 		return err
 	}
 	c, err := d.config()
@@ -54,6 +59,9 @@ func (d demoCommand) Run(p program) error {
 	}
 	defer stop()
 	h, err := build(p, c, "demo", log)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; --listen and --ops choose other ports", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -124,10 +132,10 @@ ready: %[1]s/
 func onLoopback(flag, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("%s %s: expected a loopback address and a port, such as 127.0.0.1:8080", flag, address)
+		return misused("%s %s: expected a loopback address and a port, such as 127.0.0.1:8080", flag, address)
 	}
 	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return fmt.Errorf("%s %s: the demo's keys and passwords are public, so it serves on a loopback address only, such as 127.0.0.1:8080", flag, address)
+		return misused("%s %s: the demo's keys and passwords are public, so it serves on a loopback address only, such as 127.0.0.1:8080", flag, address)
 	}
 	return nil
 }

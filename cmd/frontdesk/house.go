@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -71,7 +72,7 @@ func build(p program, c *config.Config, environment string, log *zap.Logger) (h 
 	if err != nil {
 		return h, err
 	}
-	if h.listener, err = net.Listen("tcp", c.Server.Listen); err != nil {
+	if h.listener, err = listen(c.Server.Listen); err != nil {
 		return h, err
 	}
 	h.onClose(h.listener.Close)
@@ -80,6 +81,15 @@ func build(p program, c *config.Config, environment string, log *zap.Logger) (h 
 		return h, err
 	}
 	return h, h.listenOps()
+}
+
+// listen says in plain words what is wrong with an address most of the time.
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("cannot serve on %s: %w by another program", address, syscall.EADDRINUSE)
+	}
+	return l, err
 }
 
 // wire makes the gateway and what it is handed.
@@ -181,7 +191,11 @@ func (h *house) serve(ctx context.Context, ready func(baseURL string)) error {
 	if h.ops != nil {
 		err = errors.Join(err, ignoreClosed(h.ops.Shutdown(stop)))
 	}
-	return errors.Join(err, h.server.Shutdown(stop))
+	stopping := h.server.Shutdown(stop)
+	if errors.Is(stopping, context.DeadlineExceeded) {
+		stopping = fmt.Errorf("requests under way were broken off: they did not end within server.shutdown_timeout (%s)", h.config.Server.ShutdownTimeout)
+	}
+	return errors.Join(err, stopping)
 }
 
 func ignoreClosed(err error) error {

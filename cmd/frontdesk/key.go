@@ -22,7 +22,7 @@ var keyName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 // Run prints a new key. It is kept nowhere.
 func (k keyNewCommand) Run(p program) error {
 	if !keyName.MatchString(k.Name) {
-		return fmt.Errorf("key name %q: expected lower-case letters, digits, - and _, such as webshop", k.Name)
+		return misused("key name %q: expected lower-case letters, digits, - and _, such as webshop", k.Name)
 	}
 	id, err := uuid.NewRandom()
 	if err != nil {

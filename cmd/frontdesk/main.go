@@ -37,7 +37,7 @@ type program struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // whoever presses Ctrl-C again does not want to wait
 	os.Exit(run(program{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:]))
 }
 
@@ -49,7 +49,6 @@ func run(p program, args []string) int {
 	parser, err := kong.New(&c,
 		kong.Name("frontdesk"),
 		kong.Description("A documented REST interface in front of a business administration."),
-		kong.UsageOnError(),
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(code int) { exit = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
@@ -72,6 +71,7 @@ func run(p program, args []string) int {
 	}
 	err = parsed.Run(p)
 	var problems strictyaml.Problems
+	var wrong misuse
 	switch {
 	case err == nil:
 		return 0
@@ -79,11 +79,20 @@ func run(p program, args []string) int {
 		fmt.Fprintln(p.stderr, err)
 		fmt.Fprintf(p.stderr, "frontdesk: %d problem(s); nothing was started\n", len(problems))
 		return 2
+	case errors.As(err, &wrong):
+		fmt.Fprintln(p.stderr, "frontdesk:", err)
+		return 2
 	default:
 		fmt.Fprintln(p.stderr, "frontdesk:", err)
 		return 1
 	}
 }
+
+// misuse is an error of the command line or of what it names, rather than of
+// what the command does.
+type misuse struct{ error }
+
+func misused(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
 type versionCommand struct{}
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
 	"time"
 
@@ -15,7 +14,7 @@ func (h *house) listenOps() error {
 	if h.config.Ops.Listen == "" {
 		return nil
 	}
-	listener, err := net.Listen("tcp", h.config.Ops.Listen)
+	listener, err := listen(h.config.Ops.Listen)
 	if err != nil {
 		return err
 	}

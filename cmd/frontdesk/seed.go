@@ -25,6 +25,9 @@ type seedCommand struct {
 
 // Run makes the folder.
 func (s seedCommand) Run(p program) error {
+	if s.Records < 1 {
+		return misused("--records %d: expected at least 1", s.Records)
+	}
 	if err := os.MkdirAll(s.Data, 0o700); err != nil {
 		return err
 	}
@@ -36,10 +39,11 @@ func (s seedCommand) Run(p program) error {
 	return err
 }
 
-// seed fills a data folder with the sample data, unless it has it already.
+// seed fills a data folder with the sample data, unless it has it already; 0
+// records take what is there.
 func seed(p program, folder string, records int) error {
-	if records < 1 {
-		return fmt.Errorf("--records %d: expected at least 1", records)
+	if records < 0 {
+		return misused("--records %d: expected at least 1", records)
 	}
 	model, err := mapping.LoadModel("")
 	if err != nil {

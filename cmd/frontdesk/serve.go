@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"frontdesk/config"
+	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
 	"frontdesk/mapping"
 )
@@ -41,7 +43,12 @@ func drivers() []string { return []string{"reference"} }
 
 // loadConfig reads the configuration, judging it by the endpoints of its model.
 func loadConfig(file string) (*config.Config, error) {
-	return config.Load(file, config.Known{Drivers: drivers(), Endpoints: knownEndpoints})
+	c, err := config.Load(file, config.Known{Drivers: drivers(), Endpoints: knownEndpoints})
+	var problems strictyaml.Problems
+	if err != nil && !errors.As(err, &problems) {
+		err = misuse{err}
+	}
+	return c, err
 }
 
 func knownEndpoints(m config.Model) ([]config.Endpoint, error) {

@@ -19,8 +19,8 @@ import (
 )
 
 type userCommands struct {
-	Add    userAddCommand    `cmd:"" help:"Add a user, and its client (customer) where that is new."`
-	Passwd userPasswdCommand `cmd:"" help:"Set a user's password."`
+	Add    userAddCommand    `cmd:"" help:"Add a user, and its client (customer) where that is new. The password is asked for, or is one line of standard input."`
+	Passwd userPasswdCommand `cmd:"" help:"Set a user's password, which is asked for, or is one line of standard input."`
 	List   userListCommand   `cmd:"" help:"List the users."`
 }
 
@@ -43,34 +43,40 @@ func (a administration) open(p program) (*reference.Store, *auth.Hasher, error) 
 	store, err := reference.Open(p.ctx, reference.Options{
 		DSN: string(c.Backend.DSN), Model: model, Hasher: hasher, Now: time.Now, Readers: 1, Log: zap.NewNop(),
 	})
-	return store, hasher, err
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the administration: %w", err)
+	}
+	return store, hasher, nil
 }
 
 type userAddCommand struct {
 	administration
 	Username string `arg:"" help:"Login name, unique over all clients."`
-	Client   string `required:"" help:"The client (customer) whose records the user works with."`
-	Email    string `required:"" help:"E-mail address; a user without one cannot log in."`
+	Client   string `required:"" placeholder:"NAME" help:"The client (customer) whose records the user works with."`
+	Email    string `required:"" placeholder:"ADDRESS" help:"E-mail address; a user without one cannot log in."`
 	External bool   `help:"An external user, who cannot log in here."`
 }
 
 // Run adds the user with a password from the terminal or from standard input.
 func (u userAddCommand) Run(p program) error {
 	if !mapping.IsEmail(u.Email) {
-		return fmt.Errorf("--email %s: not an e-mail address", u.Email)
-	}
-	password, err := readPassword(p)
-	if err != nil {
-		return err
+		return misused("--email %s: not an e-mail address", u.Email)
 	}
 	store, _, err := u.open(p)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
+	password, err := readPassword(p)
+	if err != nil {
+		return err
+	}
 	_, err = store.AddUser(p.ctx, reference.NewUser{
 		Username: u.Username, Password: password, Email: u.Email, Client: u.Client, External: u.External,
 	})
+	if errors.Is(err, reference.ErrUsernameTaken) {
+		return fmt.Errorf("there is a user %s already; frontdesk user passwd sets its password", u.Username)
+	}
 	if err != nil {
 		return err
 	}
@@ -80,20 +86,20 @@ func (u userAddCommand) Run(p program) error {
 
 type userPasswdCommand struct {
 	administration
-	Username string `arg:""`
+	Username string `arg:"" help:"Whose password it is."`
 }
 
 // Run sets the password. Sessions that are open live on until they expire.
 func (u userPasswdCommand) Run(p program) error {
-	password, err := readPassword(p)
-	if err != nil {
-		return err
-	}
 	store, hasher, err := u.open(p)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
+	password, err := readPassword(p)
+	if err != nil {
+		return err
+	}
 	encoded, err := hasher.Hash(p.ctx, password)
 	if err != nil {
 		return err
@@ -174,7 +180,7 @@ func prompt(p program, file *os.File, text string) (string, error) {
 
 func judgePassword(password string) (string, error) {
 	if len(password) < auth.MinPassword || len(password) > auth.MaxPassword {
-		return "", auth.ErrWeakPassword
+		return "", fmt.Errorf("the password has %d bytes; expected %d to %d, typed twice or as one line of standard input", len(password), auth.MinPassword, auth.MaxPassword)
 	}
 	return password, nil
 }
