@@ -28,20 +28,22 @@ const benchRecords = 100_000
 var benchData struct {
 	once sync.Once
 	dsn  string
+	err  error
 }
 
 func benchDSN(b *testing.B) string {
 	benchData.once.Do(func() {
 		benchData.dsn = "sqlite:" + filepath.Join(b.TempDir(), "..", "..", databaseFile)
-		seedDatabase(b, benchData.dsn, benchRecords)
+		benchData.err = seedDatabase(benchData.dsn, benchRecords)
 	})
+	require.NoError(b, benchData.err)
 	return benchData.dsn
 }
 
 // BenchmarkHTTP sends real requests over loopback connections, 32 at once. The
 // client's own work is in the figures.
 func BenchmarkHTTP(b *testing.B) {
-	d := startDesk(b, deskOptions{dsn: benchDSN(b), records: -1, extra: "log: {access: false}"})
+	d := startDesk(b, deskOptions{dsn: benchDSN(b), extra: "log: {access: false}"})
 	token := d.login(fullKey, "demo")
 	get := func(path func() string) func() []byte {
 		return func() []byte {

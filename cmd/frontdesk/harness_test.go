@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -27,6 +28,10 @@ import (
 
 func TestMain(m *testing.M) {
 	code := sqltest.Run(m)
+	if err := removeBinary(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
 	if code == 0 {
 		// fasthttp keeps the date in a goroutine that never ends, and its pools'
 		// cleaners notice only at their next tick that they were stopped.
@@ -41,14 +46,40 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// engines are the databases that the built-in administration runs on.
+// sampleOrders is how many orders the databases of the tests begin with.
+const sampleOrders = 40
+
+// engines are the databases that the built-in administration runs on; each test
+// gets its own copy of the sample data.
 var engines = []struct {
 	name string
 	dsn  func(t testing.TB) string
 }{
-	{"sqlite", func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), databaseFile) }},
-	{"postgres", func(t testing.TB) string { return sqltest.Postgres(t) }},
+	{"sqlite", func(t testing.TB) string {
+		file := filepath.Join(t.TempDir(), databaseFile)
+		data, err := sampleFile()
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, data, 0o600))
+		return "sqlite:" + file
+	}},
+	{"postgres", func(t testing.TB) string {
+		return sqltest.PostgresLike(t, "sample", func(dsn string) error { return seedDatabase(dsn, sampleOrders) })
+	}},
 }
+
+// sampleFile is a SQLite database with the sample data.
+var sampleFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "frontdesk-sample-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, databaseFile)
+	if err := seedDatabase("sqlite:"+file, sampleOrders); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
 
 // onEngines runs a test on every engine; PostgreSQL is skipped by name where it
 // is not installed.
@@ -74,8 +105,7 @@ type desk struct {
 
 // deskOptions vary how a desk is started.
 type deskOptions struct {
-	dsn     string     // a database; made and seeded when it is empty
-	records int        // sample orders; 0 for 40, -1 for a database that is not to be seeded
+	dsn     string     // an engine's copy of the sample data
 	wrap    wrapDriver // put around the driver
 	server  string     // more lines for the section server, two blanks in front
 	backend string     // more members of the section backend, a comma in front
@@ -83,16 +113,10 @@ type deskOptions struct {
 	keys    string     // more api_keys
 }
 
-// startDesk seeds the database and starts frontdesk serve on free ports. The
+// startDesk starts frontdesk serve on free ports. The
 // desk stops when the test ends, and must stop cleanly.
 func startDesk(t testing.TB, o deskOptions) *desk {
 	t.Helper()
-	if o.records == 0 {
-		o.records = 40
-	}
-	if o.records > 0 {
-		seedDatabase(t, o.dsn, o.records)
-	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	d := &desk{t: t, ops: freeAddress(t), mail: filepath.Join(dir, "mail"), log: new(lockedBuffer), stopped: make(chan struct{})}
@@ -164,21 +188,22 @@ func (d *desk) shutdown() {
 	}
 }
 
-func seedDatabase(t testing.TB, dsn string, records int) {
-	t.Helper()
-	store := openStore(t, dsn)
-	require.NoError(t, reference.Seed(context.Background(), store, reference.SeedOptions{Records: records}))
-	require.NoError(t, store.Close())
+func seedDatabase(dsn string, records int) error {
+	store, err := openAdministration(dsn)
+	if err != nil {
+		return err
+	}
+	err = reference.Seed(context.Background(), store, reference.SeedOptions{Records: records})
+	return errors.Join(err, store.Close())
 }
 
-// openStore opens the administration behind a desk, beside it.
-func openStore(t testing.TB, dsn string) *reference.Store {
-	t.Helper()
+// openAdministration opens what is behind a desk, beside it.
+func openAdministration(dsn string) (*reference.Store, error) {
 	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	store, err := reference.Open(context.Background(), reference.Options{DSN: dsn, Model: model, Hasher: auth.NewHasher(), Now: time.Now})
-	require.NoError(t, err)
-	return store
+	if err != nil {
+		return nil, err
+	}
+	return reference.Open(context.Background(), reference.Options{DSN: dsn, Model: model, Hasher: auth.NewHasher(), Now: time.Now})
 }
 
 // answer is what the desk answered.

@@ -40,6 +40,9 @@ var (
 
 var errBroken = errors.New("secret cause of a broken administration")
 
+// fails is what a broken administration does.
+func fails(context.Context) error { return errBroken }
+
 func (f *faults) wrap(d backend.Driver) backend.Driver {
 	return faultyDriver{fullDriver: d.(fullDriver), faults: f}
 }

@@ -55,7 +55,7 @@ var contractRows = []errorRow{
 	{
 		scope: mapping.General, reason: mapping.BackendUnavailable,
 		given: func(p *practice) []any {
-			p.faults.set(func(context.Context) error { return errBroken })
+			p.faults.set(fails)
 			return nil
 		},
 		ask:    []string{`GET /contact/1`, `GET /contact`, `POST /contact {"kind":"person","name":"A"}`, `PUT /contact/1 {"name":"A"}`, `DELETE /contact/1`, `GET /model/contact`},
@@ -195,7 +195,7 @@ func everywhere(token func(p *practice) string) func(p *practice) []answer {
 // neverAnswered asks a desk whose backend waits until it is given up on.
 func neverAnswered(p *practice) []answer {
 	var f faults
-	d := startDesk(p.t, deskOptions{dsn: p.dsn, records: -1, wrap: f.wrap, backend: ", timeout: 1ms"})
+	d := startDesk(p.t, deskOptions{dsn: p.dsn, wrap: f.wrap, backend: ", timeout: 1ms"})
 	f.set(func(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
@@ -213,7 +213,7 @@ func afterAWhile(p *practice, a answer) []answer {
 // tenWrongLogins guesses ten times at once, since each guess is slowed; the
 // eleventh is refused before it is looked at, although it is right.
 func tenWrongLogins(p *practice) []answer {
-	d := startDesk(p.t, deskOptions{dsn: p.dsn, records: -1})
+	d := startDesk(p.t, deskOptions{dsn: p.dsn})
 	statuses := make(chan int, 10)
 	var guesses sync.WaitGroup
 	for range 10 {

@@ -1,0 +1,293 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+)
+
+// cli runs a command line with that standard input, to its end.
+func cli(input string, args ...string) (code int, stdout, stderr string) {
+	var out, problems lockedBuffer
+	code = run(program{ctx: context.Background(), stdin: strings.NewReader(input), stdout: &out, stderr: &problems}, args)
+	return code, out.String(), problems.String()
+}
+
+func TestCLIHelp(t *testing.T) {
+	code, help, stderr := cli("", "--help")
+	require.Zero(t, code)
+	require.Empty(t, stderr)
+	for _, command := range []string{"demo", "serve", "user add", "user passwd", "user list", "key new", "seed", "version"} {
+		require.Regexp(t, `(?m)^  `+command+` +[A-Z]`, help)
+		code, own, stderr := cli("", append(strings.Fields(command), "--help")...)
+		require.Zero(t, code)
+		require.Empty(t, stderr)
+		require.Contains(t, own, "Usage: frontdesk "+command)
+	}
+	code, same, _ := cli("")
+	require.Zero(t, code)
+	require.Equal(t, help, same, "without arguments it helps")
+	code, version, _ := cli("", "version")
+	require.Zero(t, code)
+	require.Regexp(t, `^frontdesk \S+\n$`, version)
+}
+
+// TestCLIMisuse holds what is wrong with a command line to its exact words:
+// nothing is started, nothing is printed on standard output, the exit code is 2.
+func TestCLIMisuse(t *testing.T) {
+	dir := t.TempDir()
+	const hint = "Run frontdesk --help, or frontdesk COMMAND --help.\n"
+	const public = ": the demo's keys and passwords are public, so it serves on a loopback address only, such as 127.0.0.1:8080\n"
+	for line, want := range map[string]string{
+		"bogus":                                  "unexpected argument bogus\n" + hint,
+		"serv":                                   `unexpected argument serv, did you mean one of "serve", "user", "seed"?` + "\n" + hint,
+		"user":                                   `expected one of "add", "passwd", "list"` + "\n" + hint,
+		"serve":                                  "missing flags: --config=FILE\n" + hint,
+		"serve --confg x":                        `unknown flag --confg, did you mean "--config"?` + "\n" + hint,
+		"serve --config HERE/none.yaml":          "configuration: open HERE/none.yaml: no such file or directory\n",
+		"serve --config HERE":                    "configuration: read HERE: is a directory\n",
+		"user list --config HERE/none.yaml":      "configuration: open HERE/none.yaml: no such file or directory\n",
+		"key new":                                `expected "<name>"` + "\n" + hint,
+		"key new Web!":                           `key name "Web!": expected lower-case letters, digits, - and _, such as webshop` + "\n",
+		"seed":                                   "missing flags: --data=DIR\n" + hint,
+		"seed --data HERE --records 0":           "--records 0: expected at least 1\n",
+		"seed --data HERE --records x":           `--records: expected a valid 64 bit int but got "x"` + "\n" + hint,
+		"demo --data HERE --listen 0.0.0.0:8080": "--listen 0.0.0.0:8080" + public,
+		"demo --data HERE --listen :8080":        "--listen :8080" + public,
+		"demo --data HERE --listen example.nl:8080":                        "--listen example.nl:8080" + public,
+		"demo --data HERE --ops [::]:9090":                                 "--ops [::]:9090" + public,
+		"demo --data HERE --ops 9090":                                      "--ops 9090: expected a loopback address and a port, such as 127.0.0.1:8080\n",
+		"demo --data HERE extra":                                           "unexpected argument extra\n" + hint,
+		"user add jan --config HERE/none.yaml --client Garage --email jan": "--email jan: not an e-mail address\n",
+	} {
+		code, stdout, stderr := cli("", strings.Fields(strings.ReplaceAll(line, "HERE", dir))...)
+		require.Equal(t, "frontdesk: "+strings.ReplaceAll(want, "HERE", dir), stderr, line)
+		require.Equal(t, 2, code, line)
+		require.Empty(t, stdout, line)
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// TestCLIWrongConfiguration names all that is wrong at once.
+func TestCLIWrongConfiguration(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`server: {lisen: "127.0.0.1:0", base_path: api}
+backend: {dsn: "mysql://root:hush@db", timeout: never}
+api_keys:
+  - name: webshop
+    key_sha256: ["e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"]
+    allow: ["GET /oder"]
+`), 0o600))
+	code, stdout, stderr := cli("", "serve", "--config", file)
+	require.Equal(t, 2, code)
+	require.Empty(t, stdout)
+	require.NotContains(t, stderr, "hush", "a password")
+	lines := strings.Split(strings.TrimSuffix(stderr, "\n"), "\n")
+	require.Len(t, lines, 6, "%s", stderr)
+	for i, want := range []string{
+		`:1:10: server.lisen: unknown key, did you mean listen?`,
+		`:1:43: server.base_path: found "api", expected `,
+		`:2:16: backend.dsn: `,
+		`:2:49: backend.timeout: `,
+		`:6:13: api_keys[0].allow[0]: found "GET /oder", `,
+	} {
+		require.True(t, strings.HasPrefix(lines[i], file+want), "%s\nbegins with %s", lines[i], want)
+	}
+	require.Contains(t, lines[4], "did you mean GET /order?")
+	require.Equal(t, "frontdesk: 5 problem(s); nothing was started", lines[5])
+}
+
+// TestCLIKeysAndUsers sets a garage up from nothing, as its operator does: a
+// new key, a new user, a login; while the desk serves.
+func TestCLIKeysAndUsers(t *testing.T) {
+	onEngines(t, func(t *testing.T, dsn string) {
+		code, printed, _ := cli("", "key", "new", "webshop")
+		require.Zero(t, code)
+		key := regexp.MustCompile(`(?m)^api_key: ([0-9a-f-]{36})$`).FindStringSubmatch(printed)
+		require.NotNil(t, key, printed)
+		_, yaml, found := strings.Cut(printed, "\napi_keys:\n")
+		require.True(t, found, printed)
+		require.NotContains(t, yaml, key[1], "the key itself goes into no file")
+		d := startDesk(t, deskOptions{dsn: dsn, keys: strings.Replace(yaml, "[]", `["GET /contact"]`, 1)})
+
+		file := filepath.Join(t.TempDir(), "frontdesk.yaml") // as printed, and nothing else but where the data is
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {dsn: %q}\napi_keys:\n%s", dsn, yaml), 0o600))
+		user := func(input string, args ...string) (int, string, string) {
+			return cli(input, append(append([]string{"user"}, args...), "--config", file)...)
+		}
+		add := []string{"add", "jan", "--client", "Garage", "--email", "jan@example.nl"}
+		for _, password := range []string{"", "\n", "short\n", strings.Repeat("x", 1025)} {
+			code, _, stderr := user(password, add...)
+			require.Equal(t, 1, code)
+			require.Regexp(t, `^frontdesk: the password has \d+ bytes; expected 8 to 1024, `, stderr)
+		}
+		code, stdout, stderr := user("first secret\n", add...)
+		require.Zero(t, code, stderr)
+		require.Equal(t, "user jan added to client Garage\n", stdout)
+		code, _, stderr = user("first secret\n", add...)
+		require.Equal(t, 1, code)
+		require.Equal(t, "frontdesk: there is a user jan already; frontdesk user passwd sets its password\n", stderr)
+		code, _, _ = user("other secret\n", "add", "piet", "--client", "Garage", "--email", "piet@example.nl", "--external")
+		require.Zero(t, code)
+
+		status := func(username, password string) int {
+			return d.call("GET", loginPath(key[1], username, strings.ReplaceAll(password, " ", "%20")), "", "").Status
+		}
+		require.Equal(t, 200, status("jan", "first secret"))
+		require.Equal(t, 403, status("piet", "other secret"))
+		require.Equal(t, 401, status("jan", "next secret"))
+
+		code, stdout, _ = user("next secret\r\n", "passwd", "jan")
+		require.Zero(t, code)
+		require.Equal(t, "password of jan set; sessions that are open end by themselves within 30 minutes\n", stdout)
+		require.Equal(t, 401, status("jan", "first secret"))
+		require.Equal(t, 200, status("jan", "next secret"))
+		code, _, stderr = user("next secret\n", "passwd", "joop")
+		require.Equal(t, 1, code)
+		require.Equal(t, "frontdesk: there is no user joop; frontdesk user list shows who there is\n", stderr)
+
+		code, stdout, _ = user("", "list")
+		require.Zero(t, code)
+		require.Equal(t, "USERNAME  CLIENT        EMAIL                NOTE\n"+
+			"bademail  Demo Garage   bademail at example  \n"+
+			"demo      Demo Garage   demo@example.nl      \n"+
+			"external  Demo Garage   external@example.nl  external, cannot log in\n"+
+			"jan       Garage        jan@example.nl       \n"+
+			"noemail   Demo Garage                        \n"+
+			"other     Other Garage  other@example.nl     \n"+
+			"piet      Garage        piet@example.nl      external, cannot log in\n", stdout)
+		for _, secret := range []string{"secret", key[1]} {
+			require.NotContains(t, d.log.String(), secret)
+		}
+	})
+}
+
+func TestCLISeed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "deep", "data")
+	for range 2 { // the second time it finds them there
+		code, stdout, stderr := cli("", "seed", "--data", dir, "--records", "40")
+		require.Zero(t, code, stderr)
+		require.Empty(t, stderr)
+		require.Regexp(t, `^`+regexp.QuoteMeta(filepath.Join(dir, databaseFile))+` holds the sample data \(\S+\)\n$`, stdout)
+	}
+	require.Equal(t, []string{"40"}, askSQLite(t, filepath.Join(dir, databaseFile), "SELECT orders FROM sample_data"))
+	code, _, stderr := cli("", "seed", "--data", dir, "--records", "41")
+	require.Equal(t, 1, code)
+	require.Equal(t, "frontdesk: cannot make sample data here: the database holds the sample data of 40 orders (version 1), not of 41 (version 1)\n", stderr)
+	code, _, stderr = cli("", "demo", "--data", dir, "--records", "41")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "--data "+dir+": cannot make sample data here")
+	require.Contains(t, stderr, "start it with as many --records, or in another folder")
+	info, err := os.Stat(dir)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "others must not read it")
+}
+
+// demo is a running demo.
+type demo struct {
+	welcome []string // its last line is the ready line
+	base    string
+	stop    func() (code int, goodbye, stderr string)
+}
+
+func startDemo(t *testing.T, dir string, more ...string) demo {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	read, write := io.Pipe()
+	stderr := new(lockedBuffer)
+	code := make(chan int, 1)
+	go func() {
+		code <- run(program{ctx: ctx, stdin: strings.NewReader(""), stdout: write, stderr: stderr},
+			append([]string{"demo", "--listen", "127.0.0.1:0", "--ops", "127.0.0.1:0", "--data", dir, "--records", "40"}, more...))
+		write.Close()
+	}()
+	var d demo
+	reader := bufio.NewReader(read)
+	for d.base == "" {
+		line, err := reader.ReadString('\n')
+		require.NoError(t, err, "%s", stderr)
+		d.welcome = append(d.welcome, strings.TrimSuffix(line, "\n"))
+		d.base, _ = strings.CutPrefix(line, "ready: ")
+		if !strings.HasPrefix(line, "ready: ") {
+			d.base = ""
+		}
+	}
+	d.base = strings.TrimSuffix(d.base, "/\n")
+	d.stop = func() (int, string, string) {
+		cancel()
+		goodbye, _ := io.ReadAll(reader)
+		return <-code, string(goodbye), stderr.String()
+	}
+	return d
+}
+
+// TestCLIDemo starts the demo twice in a folder, and does what it proposes.
+func TestCLIDemo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "demo")
+	for range 2 {
+		d := startDemo(t, dir)
+		require.Regexp(t, `^http://127\.0\.0\.1:\d+/webservice_v2$`, d.base)
+		text := strings.Join(d.welcome, "\n")
+		for _, want := range []string{dir, demoFullKey, demoOrdersKey, "demo, other", "external", "noemail", "bademail", "Ctrl-C"} {
+			require.Contains(t, text, want)
+		}
+		resp, err := http.Get(d.base + "/authenticate?api_key=" + demoFullKey + "&organization_name=&username=other&password=other")
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, 200, resp.StatusCode)
+		pasteDemo(t, d)
+
+		// Another one at the same address says what to do about it.
+		code, _, stderr := cli("", "demo", "--data", filepath.Join(t.TempDir(), "other"), "--records", "40",
+			"--listen", strings.TrimSuffix(strings.TrimPrefix(d.base, "http://"), "/webservice_v2"))
+		require.Equal(t, 1, code)
+		require.Regexp(t, `^frontdesk: cannot serve on 127\.0\.0\.1:\d+: address already in use by another program; --listen and --ops choose other ports\n$`, stderr)
+
+		http.DefaultClient.CloseIdleConnections()
+		code, goodbye, stderr := d.stop()
+		require.Zero(t, code)
+		require.Equal(t, "stopped; the data stays in "+dir+"\n", goodbye)
+		require.Empty(t, stderr)
+		requireAtRest(t, "sqlite:"+filepath.Join(dir, databaseFile))
+	}
+	log, err := os.ReadFile(filepath.Join(dir, "frontdesk.log"))
+	require.NoError(t, err)
+	require.NotContains(t, string(log), demoFullKey)
+	require.NotContains(t, string(log), "password=")
+}
+
+// pasteDemo pastes the lines of the welcome into a shell, where there is curl.
+func pasteDemo(t *testing.T, d demo) {
+	t.Helper()
+	if _, err := exec.LookPath("curl"); err != nil && !sqltest.Required("curl") {
+		t.Log("curl is not installed: the lines to paste were not tried")
+		return
+	}
+	var script []string
+	for _, line := range d.welcome {
+		if strings.HasPrefix(line, "TOKEN=") || strings.HasPrefix(line, "curl ") {
+			script = append(script, line, "echo")
+		}
+	}
+	require.Len(t, script, 6)
+	out, err := exec.Command("sh", "-c", strings.Join(script, "\n")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	answers := strings.Fields(strings.ReplaceAll(string(out), " ", ""))
+	require.Len(t, answers, 2, "%s", out)
+	require.Regexp(t, `^\{"data":\[\{"id":1,"license_plate":.*"page":1,"page_size":2,`, answers[0])
+	require.Regexp(t, `^\{"data":\{"id":\d+,"number":"O0000\d\d","contact_id":1,`, answers[1])
+}
