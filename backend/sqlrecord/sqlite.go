@@ -39,14 +39,8 @@ var _ DB = (*sqliteDB)(nil)
 // is none. What was written is on disk when Write returns. Several processes may
 // open the same file.
 func OpenSQLite(path string, o Options) (DB, error) {
-	// SQLite would make the file readable for everybody; the files beside it
-	// follow it.
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
+	if err := createPrivate(path); err != nil {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
-	}
-	if err := file.Close(); err != nil {
-		return nil, err
 	}
 	w := newWatcher()
 	conn, err := openSQLiteConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate, w,
@@ -63,6 +57,20 @@ func OpenSQLite(path string, o Options) (DB, error) {
 	}
 	d.writer = startSQLiteWriter(conn, cmp.Or(o.LockWait, 10*time.Second))
 	return d, nil
+}
+
+// createPrivate makes a new database file that only its owner can read, as
+// SQLite would not; the files beside it follow it. A file that is there is not
+// even opened: closing it would drop the locks this process has on it.
+func createPrivate(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 func (d *sqliteDB) Dialect() *Dialect { return d.dialect }
