@@ -34,15 +34,6 @@ func listParams(resource *mapping.Resource) func(string) bool {
 	return func(name string) bool { return known[name] }
 }
 
-func isReserved(name string) bool {
-	for _, n := range reserved {
-		if n == name {
-			return true
-		}
-	}
-	return false
-}
-
 // parseList reads what a list is asked for.
 func (g *Gateway) parseList(x *Exchange) mapping.Violations {
 	resource := x.Endpoint.Resource
