@@ -38,7 +38,7 @@ func (c *Change) sets(i int) bool {
 // normalize puts a value into its canonical form before it is written.
 func (c *Change) normalize(name string, v mapping.Value) {
 	c.After.Set(name, v)
-	if c.Op == mapping.OpCreate || !c.Patch.Get(name).IsAbsent() {
+	if c.Op == mapping.OpCreate || !c.Patch.Get(name).IsAbsent() || v != c.Before.Get(name) {
 		c.Patch.Set(name, v)
 	}
 }

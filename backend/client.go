@@ -3,7 +3,6 @@ package backend
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -16,7 +15,7 @@ import (
 // for concurrent use.
 //
 // Its errors are violations (mapping.AsViolations) that a client of the
-// interface may see, ErrReplay excepted.
+// interface may see, Replay excepted.
 type Client struct {
 	driver  Driver
 	model   *mapping.Model
@@ -41,18 +40,17 @@ const (
 	breakerPause    = 5 * time.Second
 )
 
-// NewClient puts a Client around a driver. It fails when the model names a rule
-// that does not exist.
+// NewClient puts a Client around a driver. It fails when the model lacks what
+// the interface or its rules work with.
 func NewClient(driver Driver, model *mapping.Model, o Options) (*Client, error) {
 	c := &Client{driver: driver, model: model, timeout: o.Timeout, rules: map[*mapping.Resource][]step{}}
+	if err := checkModel(model); err != nil {
+		return nil, err
+	}
 	known := ruleSteps()
 	for _, r := range model.Resources {
 		for _, name := range r.Rules {
-			s := known[name]
-			if s == nil {
-				return nil, fmt.Errorf("resource %s: there is no rule %s", r.Name, name)
-			}
-			c.rules[r] = append(c.rules[r], s)
+			c.rules[r] = append(c.rules[r], known[name])
 		}
 	}
 	c.breaker = gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
@@ -94,7 +92,7 @@ func (c *Client) Ready(ctx context.Context) error {
 // isAnswer tells whether an error is what a working administration says, rather
 // than its failure.
 func isAnswer(err error) bool {
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrConstraint) {
 		return true
 	}
 	var replay *Replay
@@ -112,7 +110,7 @@ func (c *Client) call(ctx context.Context, f func(context.Context) error) error 
 	defer cancel()
 	_, err := c.breaker.Execute(func() (struct{}, error) { return struct{}{}, f(ctx) })
 	switch {
-	case err == nil || isAnswer(err):
+	case err == nil || isAnswer(err) && !errors.Is(err, ErrConstraint):
 		return err
 	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
 		e := mapping.Fail(mapping.BackendUnavailable).Because(err)

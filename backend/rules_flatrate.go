@@ -13,44 +13,40 @@ func flatrateLine(ctx context.Context, tx Driver, c *Change) error {
 		return nil
 	}
 	var found mapping.Violations
-	missing := func(reason mapping.Reason, field string) {
-		if c.Path != "" { // an element has a place, which the row's own words lack
-			found = append(found, c.fail(mapping.FieldRequired, field))
-			return
-		}
-		found = append(found, mapping.Fail(reason))
+	add := func(reason mapping.Reason, args ...any) {
+		found = append(found, mapping.Fail(reason, args...).At(c.Path))
 	}
 	has := func(field string) bool { return !c.After.Get(field).IsEmpty() }
 	is := func(field string) bool { return c.After.Get(field).Int() == 1 }
 
 	article, number := has("article_id"), has("article_number")
 	if article && has("quantity") && !has("turnover_group_id") {
-		missing(mapping.FlatrateTurnoverGroupRequired, "turnover_group_id")
+		add(mapping.FlatrateTurnoverGroupRequired)
 	}
 	if article && is("is_manual_input") && !number {
-		found = append(found, mapping.Fail(mapping.FlatrateManualInputWithArticle))
+		add(mapping.FlatrateManualInputWithArticle)
 	}
 	if is("is_no_article_price") && !article {
-		found = append(found, mapping.Fail(mapping.FlatrateNoArticlePriceAlone))
+		add(mapping.FlatrateNoArticlePriceAlone)
 	}
-	if is("is_no_article_price") && c.After.Get("price").Int() == 0 {
-		missing(mapping.FlatratePriceRequired, "price")
+	if is("is_no_article_price") && c.After.Get("price").Decimal().IsZero() {
+		add(mapping.FlatratePriceRequired)
 	}
 	if number && !is("is_manual_input") && !article {
-		missing(mapping.FlatrateArticleRequired, "article_id")
+		add(mapping.FlatrateArticleRequired)
 	}
 	if article && number && is("is_manual_input") {
-		found = append(found, mapping.Fail(mapping.FlatrateManualInputWithArticleNo))
+		add(mapping.FlatrateManualInputWithArticleNo)
 	}
 	taken, err := sortOrderTaken(ctx, tx, c)
 	if err != nil {
 		return err
 	}
 	if taken {
-		found = append(found, mapping.Fail(mapping.FlatrateSortOrderInUse, c.After.Get("sort_order").String()))
+		add(mapping.FlatrateSortOrderInUse, c.After.Get("sort_order").String())
 	}
 	if article && !number {
-		missing(mapping.FlatrateArticleNumberRequired, "article_number")
+		add(mapping.FlatrateArticleNumberRequired)
 	}
 	if article && number {
 		same, err := articleHasNumber(ctx, tx, c)
@@ -58,14 +54,14 @@ func flatrateLine(ctx context.Context, tx Driver, c *Change) error {
 			return err
 		}
 		if !same {
-			found = append(found, mapping.Fail(mapping.FlatrateArticleNumberMismatch, c.After.Get("article_number").Text()))
+			add(mapping.FlatrateArticleNumberMismatch, c.After.Get("article_number").Text())
 		}
 	}
 	if has("unit_type") && !has("article_kind") {
-		missing(mapping.FlatrateArticleKindRequired, "article_kind")
+		add(mapping.FlatrateArticleKindRequired)
 	}
 	if has("article_kind") && !has("unit_type") {
-		missing(mapping.FlatrateUnitTypeRequired, "unit_type")
+		add(mapping.FlatrateUnitTypeRequired)
 	}
 	return found.Err()
 }

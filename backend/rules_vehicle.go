@@ -75,6 +75,9 @@ func oneOwner(ctx context.Context, tx Driver, c *Change) error {
 // PublishStart judges whether a vehicle can be advertised and, unless it is
 // only asked to judge, publishes it. A published vehicle stays as it is.
 func (c *Client) PublishStart(ctx context.Context, client auth.Client, id int32, judgeOnly bool, w Write) (mapping.Record, error) {
+	if judgeOnly {
+		w.readOnly = true
+	}
 	return c.publish(ctx, client, id, "published", w, func(ctx context.Context, tx Driver, change *Change) (bool, error) {
 		if err := publishable(ctx, tx, change); err != nil {
 			return false, err
@@ -102,6 +105,9 @@ func (c *Client) publish(ctx context.Context, client auth.Client, id int32, stat
 		patch := mapping.NewRecord(r)
 		patch.Set("publish_status", mapping.TextValue(status))
 		change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Before: before, After: before.Merge(patch), Patch: patch}
+		if c.driver.Capabilities().OwnRules {
+			return tx.Update(ctx, client, before, patch)
+		}
 		if err := recordState(ctx, tx, change); err != nil {
 			return before, err
 		}

@@ -15,6 +15,8 @@ type Write struct {
 	Precondition func(mapping.Record) bool
 	// Once, where not nil, makes the write happen at most once.
 	Once *Once
+
+	readOnly bool // nothing will be written: no transaction is needed
 }
 
 // Once identifies a request by its idempotency key.
@@ -115,7 +117,7 @@ func (c *Client) update(ctx context.Context, client auth.Client, id int32, body 
 // held reads the record that a write is about, holds it, and judges the
 // precondition.
 func (c *Client) held(ctx context.Context, tx Driver, client auth.Client, r *mapping.Resource, id int32, w Write) (mapping.Record, error) {
-	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: true})
+	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: !w.readOnly})
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return before, notFound(id)
@@ -146,10 +148,18 @@ func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Reso
 	return err
 }
 
-// write runs f in a transaction, once more when the store met a constraint that
-// the rules had not seen yet, and keeps the answer under the idempotency key.
+// maxLooks is how often the rules look again after the store met a constraint
+// that they had not seen.
+const maxLooks = 5
+
+// write runs f in a transaction, again when the store met a constraint that the
+// rules had not seen yet, and keeps the answer under the idempotency key.
 func (c *Client) write(ctx context.Context, client auth.Client, w Write, f func(context.Context, Driver) (mapping.Record, error)) (rec mapping.Record, err error) {
 	run := func(ctx context.Context) error {
+		if w.readOnly {
+			rec, err = f(ctx, c.driver)
+			return err
+		}
 		return inTx(ctx, c.driver, func(tx Driver) error {
 			if err := recall(ctx, tx, client, w.Once); err != nil {
 				return err
@@ -162,7 +172,7 @@ func (c *Client) write(ctx context.Context, client auth.Client, w Write, f func(
 	}
 	err = c.call(ctx, func(ctx context.Context) error {
 		err := run(ctx)
-		if errors.Is(err, ErrConstraint) {
+		for again := 0; errors.Is(err, ErrConstraint) && again < maxLooks && ctx.Err() == nil; again++ {
 			err = run(ctx)
 		}
 		return err

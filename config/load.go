@@ -40,7 +40,11 @@ func Parse(file string, src []byte, known Known) (*Config, error) {
 	c := Default()
 	doc, problems := strictyaml.Decode(file, src, c, strictyaml.Expand(expander(env)))
 	endpoints, err := known.Endpoints(c.Model)
-	if err != nil {
+	var inModel strictyaml.Problems
+	switch {
+	case errors.As(err, &inModel):
+		problems = append(problems, inModel...)
+	case err != nil:
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	v := validator{Config: c, doc: doc, drivers: known.Drivers, endpoints: endpoints, problems: problems}

@@ -8,6 +8,9 @@ import (
 
 var keyName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
+// IsKeyName tells whether an api_key may have that name.
+func IsKeyName(name string) bool { return keyName.MatchString(name) }
+
 // keys checks the api_keys and gives their dates the time zone they lacked.
 func (v *validator) keys() {
 	names, hashes := map[string]string{}, map[Digest]string{}

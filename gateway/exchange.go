@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -35,6 +34,7 @@ type Exchange struct {
 	Query  backend.Query // what the query parameters ask for
 	Body   *mapping.Body // nil where the operation takes none
 
+	onceKey  string // the Idempotency-Key, judged; "" where there is none
 	below    bool   // the path is below the base path
 	rawQuery []byte // as it was sent
 	started  time.Time
@@ -46,19 +46,20 @@ type Exchange struct {
 // Param is one query parameter, decoded.
 type Param struct{ Name, Value string }
 
-var exchanges = sync.Pool{New: func() any { return new(Exchange) }}
-
-func newExchange(req *fasthttp.Request, resp *fasthttp.Response, now time.Time) *Exchange {
-	x := exchanges.Get().(*Exchange)
-	*x = Exchange{request: req, response: resp, started: now, Params: x.Params[:0]}
+func (g *Gateway) newExchange(req *fasthttp.Request, resp *fasthttp.Response) *Exchange {
+	x, reused := g.exchanges.Get().(*Exchange)
+	if !reused {
+		x = new(Exchange)
+	}
+	*x = Exchange{request: req, response: resp, started: g.o.Clock(), Params: x.Params[:0]}
 	return x
 }
 
-func (x *Exchange) release() {
+func (g *Gateway) release(x *Exchange) {
 	params := x.Params
 	clear(params)
 	*x = Exchange{Params: params[:0]}
-	exchanges.Put(x)
+	g.exchanges.Put(x)
 }
 
 // Param returns the value of a query parameter, "" where it was not given.

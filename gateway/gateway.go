@@ -46,7 +46,8 @@ type Gateway struct {
 	catalogue *mapping.Catalogue
 	routes    *routes
 	pipeline  []stage
-	running   sync.Map // idempotency keys being served
+	running   sync.Map  // idempotency keys being served
+	exchanges sync.Pool // of *Exchange
 }
 
 // New returns a gateway.
@@ -75,8 +76,8 @@ func Endpoints(model *mapping.Model) []Grant {
 
 // Serve answers one request. It never panics and always answers.
 func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, address string) {
-	x := newExchange(req, resp, g.o.Clock())
-	defer x.release()
+	x := g.newExchange(req, resp)
+	defer g.release(x)
 	x.Address = address
 	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
 	x.Method = methodName(req.Header.Method())
@@ -90,8 +91,8 @@ func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fastht
 
 // Refuse answers a request that the server could not read, or not in full.
 func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, address string, reason mapping.Reason) {
-	x := newExchange(req, resp, g.o.Clock())
-	defer x.release()
+	x := g.newExchange(req, resp)
+	defer g.release(x)
 	x.Address = address
 	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
 	x.reset()

@@ -3,6 +3,7 @@ package gateway
 import (
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,10 +38,10 @@ func listParams(resource *mapping.Resource) func(string) bool {
 // parseList reads what a list is asked for.
 func (g *Gateway) parseList(x *Exchange) mapping.Violations {
 	resource := x.Endpoint.Resource
-	if v := required(x, resource.ListRequires...); v != nil {
+	if v := contradicting(x); v != nil {
 		return v
 	}
-	if v := contradicting(x); v != nil {
+	if v := required(x, resource.ListRequires...); v != nil {
 		return v
 	}
 	x.Query.Limit = defaultPageSize
@@ -67,9 +68,6 @@ func (g *Gateway) parseList(x *Exchange) mapping.Violations {
 		}
 	}
 	x.Query.Offset = (page - 1) * x.Query.Limit
-	if x.Query.Fields == nil {
-		x.Query.Fields = resource.ListFields()
-	}
 	return v
 }
 
@@ -121,7 +119,14 @@ func parseSort(x *Exchange, s string) mapping.Violations {
 			v = append(v, mapping.Fail(mapping.FieldNotInModel, bare))
 			continue
 		}
-		x.Query.Sort = append(x.Query.Sort, backend.Order{Field: f, Descending: descending})
+		// A field that was named before, and whatever follows the ID, decides
+		// nothing any more.
+		last := len(x.Query.Sort) - 1
+		decided := last >= 0 && x.Query.Sort[last].Field.Primary ||
+			slices.ContainsFunc(x.Query.Sort, func(o backend.Order) bool { return o.Field == f })
+		if !decided {
+			x.Query.Sort = append(x.Query.Sort, backend.Order{Field: f, Descending: descending})
+		}
 	}
 	return v
 }

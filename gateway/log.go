@@ -14,9 +14,12 @@ func (g *Gateway) logAccess(x *Exchange) {
 	if x.Operation != nil {
 		endpoint = x.Operation.Template
 	}
-	names := make([]string, len(x.Params))
-	for i, p := range x.Params {
-		names[i] = p.Name
+	names := make([]string, 0, len(x.Params))
+	for _, p := range x.Params {
+		// Others may be anything, a password with an & in it for one.
+		if x.Operation != nil && x.Operation.takes != nil && x.Operation.takes(p.Name) {
+			names = append(names, p.Name)
+		}
 	}
 	g.o.Log.Info("request",
 		zap.String("request_id", x.RequestID),

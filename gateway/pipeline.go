@@ -113,6 +113,9 @@ func (g *Gateway) limits(_ context.Context, x *Exchange) error {
 // then missing ones and values, which are the operation's own matter.
 func (g *Gateway) query(_ context.Context, x *Exchange) error {
 	if x.Params = appendParams(x.Params, x.rawQuery); len(x.Params) > 0 {
+		if isUnderAuthenticate(x.Endpoint.Path) {
+			withoutSecrets(x.Params)
+		}
 		if err := repeated(x.Params); err != nil {
 			return err
 		}

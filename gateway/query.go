@@ -91,6 +91,16 @@ func unsupported(params []Param, takes func(string) bool) error {
 	return v.Err()
 }
 
+// withoutSecrets hides names of parameters that are no plain words: where a
+// query holds passwords, an & in one makes a name of its rest.
+func withoutSecrets(params []Param) {
+	for i, p := range params {
+		if strings.Trim(p.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" {
+			params[i].Name = "…"
+		}
+	}
+}
+
 // oneOf takes the given names and no others.
 func oneOf(names ...string) func(string) bool {
 	return func(name string) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 	e := r.add("/"+resource.Name, resource)
 	r.on(e, "POST", &Operation{
-		scopes: []mapping.Scope{mapping.OpCreate}, form: resource, once: true,
+		scopes: []mapping.Scope{mapping.OpCreate}, form: resource, idempotent: true,
 		check: func(x *Exchange) mapping.Violations { return x.Body.CheckCreate() },
 		serve: g.create,
 	})
@@ -127,7 +128,7 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 	if fields == nil {
 		fields = rec.Resource.RecordFields()
 	}
-	x.answerRecord(200, rec, fields, etag)
+	x.answerRecord(http.StatusOK, rec, fields, etag)
 	return nil
 }
 
@@ -142,17 +143,17 @@ func (g *Gateway) list(ctx context.Context, x *Exchange) error {
 }
 
 func (g *Gateway) create(ctx context.Context, x *Exchange) error {
-	render := func(rec mapping.Record) []byte {
-		location := g.o.BasePath + x.Endpoint.Path + "/" + strconv.Itoa(int(rec.ID()))
-		return appendRecord(append([]byte(location), '\n'), rec, rec.Resource.RecordFields())
+	location := func(rec mapping.Record) string {
+		return g.o.BasePath + x.Endpoint.Path + "/" + strconv.Itoa(int(rec.ID()))
 	}
+	render := func(rec mapping.Record) []byte { return g.keptAnswer(location(rec), rec) }
 	return g.once(x, render, func(w backend.Write) error {
 		rec, err := g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
 		if err != nil {
 			return err
 		}
-		x.response.Header.Set("Location", g.o.BasePath+x.Endpoint.Path+"/"+strconv.Itoa(int(rec.ID())))
-		x.answerRecord(201, rec, rec.Resource.RecordFields(), g.etag(rec))
+		x.response.Header.Set("Location", location(rec))
+		x.answerRecord(http.StatusCreated, rec, rec.Resource.RecordFields(), g.etag(rec))
 		return nil
 	})
 }
@@ -162,7 +163,7 @@ func (g *Gateway) update(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	x.answerRecord(200, rec, rec.Resource.RecordFields(), g.etag(rec))
+	x.answerRecord(http.StatusOK, rec, rec.Resource.RecordFields(), g.etag(rec))
 	return nil
 }
 
@@ -187,8 +188,9 @@ func (g *Gateway) precondition(x *Exchange) backend.Write {
 // maxIdempotencyKey is the longest Idempotency-Key, in characters.
 const maxIdempotencyKey = 255
 
+// checkIdempotencyKey judges the key of an operation that takes one.
 func checkIdempotencyKey(x *Exchange) error {
-	if !x.Operation.once {
+	if !x.Operation.idempotent {
 		return nil
 	}
 	key, sent := x.headerOnce("Idempotency-Key")
@@ -202,18 +204,18 @@ func checkIdempotencyKey(x *Exchange) error {
 	if bad {
 		return mapping.Fail(mapping.IdempotencyInvalid)
 	}
+	x.onceKey = string(key)
 	return nil
 }
 
 // once does a write under the request's Idempotency-Key, if it has one: a
-// repetition gets the first answer. render says what is kept: Location, a line
-// feed, the body.
+// repetition gets the first answer, which render makes.
 func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(backend.Write) error) error {
-	name := x.header("Idempotency-Key")
-	if name == "" {
-		return do(backend.Write{})
+	w := g.precondition(x)
+	if x.onceKey == "" {
+		return do(w)
 	}
-	key := x.keyName + " " + name // neither holds a blank; PostgreSQL takes no NUL
+	key := x.keyName + " " + x.onceKey // neither holds a blank; PostgreSQL takes no NUL
 	running := x.client + "\x00" + key
 	if _, taken := g.running.LoadOrStore(running, true); taken {
 		return mapping.Fail(mapping.IdempotencyInUse)
@@ -223,7 +225,8 @@ func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(
 	sum := sha256.New()
 	sum.Write([]byte(x.Method + " " + x.Path + "\n"))
 	sum.Write(x.request.Body())
-	err := do(backend.Write{Once: &backend.Once{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render}})
+	w.Once = &backend.Once{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render}
+	err := do(w)
 	var replay *backend.Replay
 	if !errors.As(err, &replay) {
 		return err

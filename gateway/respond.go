@@ -54,13 +54,17 @@ func (x *Exchange) notModified(etag string) {
 
 // answerPage answers a list; next is the address of the page after it.
 func (x *Exchange) answerPage(page backend.Page, next string) {
+	fields := x.Query.Fields
+	if fields == nil {
+		fields = x.Endpoint.Resource.ListFields()
+	}
 	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte {
 		dst = append(dst, `{"data":[`...)
 		for i := range page.Records {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = page.Records[i].AppendJSON(dst, x.Query.Fields)
+			dst = page.Records[i].AppendJSON(dst, fields)
 		}
 		dst = append(dst, ']')
 		if !x.HasParam("after") {
@@ -109,15 +113,23 @@ func (x *Exchange) answerPageHTML(status int, page []byte) {
 	x.answer(status, htmlType, func(dst []byte) []byte { return append(dst, page...) })
 }
 
-// answerReplay repeats an answer kept under an idempotency key: its Location, a
-// line feed and its body.
+// keptAnswer is what is kept under an idempotency key: a line with the entity
+// tag and the Location, if any, and the body.
+func (g *Gateway) keptAnswer(location string, rec mapping.Record) []byte {
+	return appendRecord([]byte(g.etag(rec)+" "+location+"\n"), rec, rec.Resource.RecordFields())
+}
+
+// answerReplay repeats a kept answer.
 func (x *Exchange) answerReplay(kept []byte) {
-	location, body, _ := bytes.Cut(kept, []byte{'\n'})
+	head, body, _ := bytes.Cut(kept, []byte{'\n'})
+	etag, location, _ := bytes.Cut(head, []byte{' '})
 	status := http.StatusOK
 	if len(location) > 0 {
 		status = http.StatusCreated
 		x.response.Header.SetBytesV("Location", location)
 	}
+	x.response.Header.SetBytesV("ETag", etag)
+	x.response.Header.Set("Cache-Control", "private, no-cache")
 	x.response.Header.Set("Idempotent-Replayed", "true")
 	x.answer(status, jsonType, func(dst []byte) []byte { return append(dst, body...) })
 }
@@ -144,7 +156,7 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 		contentType = problemType
 	}
 	x.answer(row.Status, contentType, func(dst []byte) []byte {
-		message := row.Word(first.Args)
+		message := row.Text(first)
 		dst = append(dst, '{')
 		if problem {
 			dst = append(dst, `"type":"urn:frontdesk:error:`...)
@@ -171,7 +183,7 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 				}
 				row := g.catalogue.Lookup(e.Reason, x.scopes()...)
 				dst = append(dst, '{')
-				dst = appendViolation(dst, row, e, row.Word(e.Args))
+				dst = appendViolation(dst, row, e, row.Text(e))
 				dst = append(dst, '}')
 			}
 			dst = append(dst, ']')
@@ -188,7 +200,7 @@ func appendViolation(dst []byte, row *mapping.Entry, e *mapping.Error, message s
 	dst = append(dst, `,"reason":"`...)
 	dst = append(dst, e.Reason...)
 	dst = append(dst, '"')
-	if field := row.Field(e.Args); field != "" {
+	if field := row.FieldOf(e); field != "" {
 		dst = append(dst, `,"field":`...)
 		dst = mapping.AppendJSONString(dst, field)
 	}

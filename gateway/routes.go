@@ -39,7 +39,7 @@ type Operation struct {
 
 	ownOrder     bool // parse orders its violations itself, not by the table
 	bodyOptional bool // with an id in the query, the body may be absent
-	once         bool // takes an Idempotency-Key
+	idempotent   bool // takes an Idempotency-Key
 }
 
 // openToAll is the Number of operations that no allowlist governs.

@@ -26,7 +26,7 @@ func tableOnly(t testing.TB) *Gateway {
 func routed(g *Gateway, method, uri string) (*Exchange, error) {
 	var req fasthttp.Request
 	req.Header.SetMethod(method)
-	x := newExchange(&req, new(fasthttp.Response), time.Time{})
+	x := g.newExchange(&req, new(fasthttp.Response))
 	x.Method = method
 	x.takeURI(g, []byte(uri))
 	return x, g.endpoint(context.Background(), x)

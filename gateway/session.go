@@ -196,7 +196,7 @@ func (g *Gateway) resetPassword(ctx context.Context, x *Exchange) error {
 	case err == nil:
 		x.answerPageHTML(200, resetPage(resetState{Done: true}))
 	case errors.Is(err, auth.ErrWeakPassword):
-		state.Problem = "A password has 8 to 1024 characters."
+		state.Problem = "A password has at least 8 characters, and at most 1024 bytes."
 		x.answerPageHTML(400, resetPage(state))
 	case errors.Is(err, auth.ErrUnknownReset):
 		x.answerPageHTML(400, resetPage(resetState{Problem: "This link was used before or is older than one hour. Ask for a new one."}))

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"net/http"
 	"slices"
 
 	"frontdesk/backend"
@@ -19,7 +20,7 @@ func (g *Gateway) vehicleRoutes(r *routes) {
 	plate := r.add("/updatelicenseplate", nil)
 	for _, method := range [...]string{"PUT", "POST"} {
 		r.on(plate, method, &Operation{
-			scopes: []mapping.Scope{mapping.OpUpdate}, form: g.plateForm(), once: method == "POST",
+			scopes: []mapping.Scope{mapping.OpUpdate}, form: g.plateForm(), idempotent: method == "POST",
 			check: checkPlate, serve: g.changePlate,
 		})
 	}
@@ -57,7 +58,7 @@ func (g *Gateway) publishStart(judgeOnly bool) stage {
 			x.answerDone()
 			return nil
 		}
-		x.answerRecord(200, rec, rec.Resource.RecordFields(), g.etag(rec))
+		x.answerRecord(http.StatusOK, rec, rec.Resource.RecordFields(), g.etag(rec))
 		return nil
 	}
 }
@@ -67,7 +68,7 @@ func (g *Gateway) publishStop(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	x.answerRecord(200, rec, rec.Resource.RecordFields(), g.etag(rec))
+	x.answerRecord(http.StatusOK, rec, rec.Resource.RecordFields(), g.etag(rec))
 	return nil
 }
 
@@ -91,18 +92,13 @@ func checkPlate(x *Exchange) mapping.Violations {
 }
 
 func (g *Gateway) changePlate(ctx context.Context, x *Exchange) error {
-	render := func(rec mapping.Record) []byte {
-		return appendRecord([]byte{'\n'}, rec, rec.Resource.RecordFields())
-	}
+	render := func(rec mapping.Record) []byte { return g.keptAnswer("", rec) }
 	return g.once(x, render, func(w backend.Write) error {
-		if w.Once == nil {
-			w = g.precondition(x)
-		}
 		rec, err := g.o.Backend.ChangeLicensePlate(ctx, x.user().Client, x.ID, x.Body.Record.Get("license_plate").Text(), w)
 		if err != nil {
 			return err
 		}
-		x.answerRecord(200, rec, rec.Resource.RecordFields(), g.etag(rec))
+		x.answerRecord(http.StatusOK, rec, rec.Resource.RecordFields(), g.etag(rec))
 		return nil
 	})
 }

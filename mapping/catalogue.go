@@ -266,6 +266,25 @@ func (e *Entry) Word(args []string) string {
 	return b.String()
 }
 
+// Text returns the documented text of an error in this row.
+func (e *Entry) Text(err *Error) string {
+	text := e.Word(err.Args)
+	if err.Path == "" || e.named || e.field == "" {
+		return text
+	}
+	return strings.Replace(text, "Field: "+e.field, "Field: "+err.Path+"."+e.field, 1)
+}
+
+// FieldOf returns the name of the field that an error is about, with the array
+// element that it is of; "" where none is meant.
+func (e *Entry) FieldOf(err *Error) string {
+	field := e.Field(err.Args)
+	if err.Path == "" || e.named || field == "" {
+		return field
+	}
+	return err.Path + "." + field
+}
+
 // Field returns the name of the field that an error of this row is about, or
 // "" where none is meant.
 func (e *Entry) Field(args []string) string {

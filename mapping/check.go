@@ -44,6 +44,7 @@ func (b *Body) checkNew(parent *Field) Violations {
 // record (required fields it lacks, dates, fields that cannot change) comes
 // later, on the merged record.
 func (b *Body) CheckUpdate() Violations {
+	b.Record.update = true
 	v := slices.Clone(b.Violations)
 	r := b.Record.Resource
 	for i := range r.Fields {
@@ -143,6 +144,9 @@ func (b *Body) checkArray(f *Field) Violations {
 		}
 		for _, e := range line.checkNew(parent) {
 			v = append(v, e.In(fmt.Sprintf("%s[%d]", f.Name, n)))
+		}
+		if len(v) >= MaxViolations {
+			return v[:MaxViolations]
 		}
 	}
 	return v

@@ -11,8 +11,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how deep a body may nest.
-const MaxDepth = 32
+// The bounds of a body. What nests deeper is no JSON here; an array of more
+// elements is too large; and of what is wrong no more is told.
+const (
+	MaxDepth      = 32
+	MaxElements   = 1000
+	MaxViolations = 1000
+)
 
 // Body is a request body read against a resource: the values that could be
 // read, the violations of those that could not, and every value as it was sent.
@@ -38,7 +43,8 @@ func (b *Body) Sent(index int) string {
 }
 
 // DecodeBody reads a JSON object as a record of r. The error is EmptyBody or
-// BodyNotJSON, which forbid looking any further; all else is in Body.Violations.
+// BodyNotJSON or BodyTooLarge, which forbid looking any further; all else is in
+// Body.Violations.
 func DecodeBody(r *Resource, data []byte, loc *time.Location) (*Body, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, Fail(EmptyBody)
@@ -48,6 +54,9 @@ func DecodeBody(r *Resource, data []byte, loc *time.Location) (*Body, error) {
 		return nil, Fail(BodyNotJSON)
 	}
 	body, err := d.object(r)
+	if errors.Is(err, errTooMany) {
+		return nil, Fail(BodyTooLarge)
+	}
 	if err != nil {
 		return nil, Fail(BodyNotJSON).Because(err)
 	}
@@ -74,7 +83,10 @@ func BodyOf(rec Record) *Body {
 // Line returns the body of the n-th element of an array field.
 func (b *Body) Line(field, n int) *Body { return b.lines[field][n] }
 
-var errTooDeep = errors.New("nested too deep")
+var (
+	errTooDeep = errors.New("nested too deep")
+	errTooMany = errors.New("too many elements")
+)
 
 type decoder struct {
 	json *jsontext.Decoder
@@ -98,7 +110,9 @@ func (d *decoder) object(r *Resource) (*Body, error) {
 			if _, err := d.value(); err != nil {
 				return nil, err
 			}
-			b.Violations = append(b.Violations, Fail(FieldNotInModel, name))
+			if len(b.Violations) < MaxViolations {
+				b.Violations = append(b.Violations, Fail(FieldNotInModel, name))
+			}
 		case f.Type == Array && d.json.PeekKind() == '[':
 			if err := d.array(b, f); err != nil {
 				return nil, err
@@ -164,6 +178,9 @@ func (d *decoder) array(b *Body, f *Field) error {
 	var lines []*Body
 	var records []Record
 	for d.json.PeekKind() != ']' {
+		if len(lines) == MaxElements {
+			return errTooMany
+		}
 		if d.json.PeekKind() == '{' {
 			line, err := d.object(f.target)
 			if err != nil {

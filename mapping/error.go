@@ -15,6 +15,10 @@ type Error struct {
 	Reason Reason
 	Args   []string // what the row's placeholders take
 
+	// Path is the array element that is meant, orderlines[0], where the row names
+	// its field itself; "" for the record.
+	Path string
+
 	// RetryAfter, where it is not zero, tells the client when to come back.
 	RetryAfter time.Duration
 
@@ -55,6 +59,12 @@ func Fail(r Reason, args ...any) *Error {
 // Because attaches the cause of an error: logged, never shown.
 func (e *Error) Because(cause error) *Error {
 	e.cause = cause
+	return e
+}
+
+// At names the array element that a row's own field is of; "" for none.
+func (e *Error) At(path string) *Error {
+	e.Path = path
 	return e
 }
 

@@ -31,7 +31,20 @@ func DutchPlate(s string) (string, bool) {
 }
 
 // BarePlate returns a plate as plates are compared: in capitals, without dashes.
-func BarePlate(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "-", "")) }
+//
+// Only ASCII letters have capitals here, as in every database.
+func BarePlate(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '-':
+			return -1
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		default:
+			return r
+		}
+	}, s)
+}
 
 // fitPlate lays a bare plate over a shape. X stands for any letter where
 // wildcard is set; other letters, and every digit place, are matched as such.

@@ -137,9 +137,6 @@ func (r *Resource) RecordFields() []int { return r.all }
 // Model returns the model that the resource belongs to.
 func (r *Resource) Model() *Model { return r.model }
 
-// HasRule tells whether a business rule is declared for the resource.
-func (r *Resource) HasRule(name string) bool { return slices.Contains(r.Rules, name) }
-
 // Record is a row of a resource: one value per field, in the order of
 // Resource.Fields.
 type Record struct {
@@ -151,7 +148,12 @@ type Record struct {
 	// Version changes with every change of the stored record; 0 where the
 	// backend keeps none.
 	Version int64
+
+	update bool // only some of the fields, of a record that is there
 }
+
+// isNew tells whether the record is all there is of it.
+func (rec Record) isNew() bool { return !rec.update }
 
 // NewRecord returns a record with every field absent.
 func NewRecord(r *Resource) Record {

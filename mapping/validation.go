@@ -31,8 +31,11 @@ var (
 // plateOfNoCountry judges a plate as Dutch when the record names no country.
 // Where it names one, the country's own record decides, which is not at hand
 // here: the backend's vehicle rule judges it.
+//
+// An update says nothing of the country where it does not name it.
 func plateOfNoCountry(rec Record, v Value) bool {
-	if rec.Get("country_id").IsSet() {
+	country := rec.Get("country_id")
+	if country.IsSet() || country.IsAbsent() && !rec.isNew() {
 		return true
 	}
 	_, ok := DutchPlate(v.text)

@@ -100,7 +100,7 @@ func TestValidations(t *testing.T) {
 		t.Run(tt.resource+" "+tt.field, func(t *testing.T) {
 			judge := func(json string) bool {
 				b := decoded(t, tt.resource, `{"`+tt.field+`":`+json+`}`)
-				v := b.CheckUpdate()
+				v := append(b.CheckCreate(), b.CheckUpdate()...)
 				return !mapping.Is(v.Err(), mapping.ValidationFailed) && !mapping.Is(v.Err(), mapping.FieldEmpty)
 			}
 			for _, json := range tt.valid {

@@ -93,7 +93,7 @@ func (t *txn) beforeCreate(ctx context.Context, client auth.Client, rec mapping.
 func (t *txn) beforeUpdate(ctx context.Context, client auth.Client, before, patch mapping.Record) error {
 	switch patch.Resource {
 	case t.derived.order:
-		return t.invoice(ctx, client, before.Get("order_status"), patch)
+		return t.invoice(ctx, client, before, patch)
 	case t.derived.orderline:
 		return t.priceLine(before.Merge(patch), patch)
 	case t.derived.vehicle:

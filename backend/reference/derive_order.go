@@ -36,13 +36,22 @@ func (t *txn) newOrder(ctx context.Context, client auth.Client, rec mapping.Reco
 	}
 	rec.Set("total_excl", excl)
 	rec.Set("total_incl", incl)
-	return t.invoice(ctx, client, mapping.Value{}, rec)
+	return t.invoice(ctx, client, mapping.Record{}, rec)
 }
 
-// invoice gives an order its invoice number when it becomes invoiced.
-func (t *txn) invoice(ctx context.Context, client auth.Client, before mapping.Value, patch mapping.Record) error {
-	if patch.Get("order_status").Text() != "invoiced" || before.Text() == "invoiced" {
+// invoice gives an order that becomes invoiced its invoice number, and the VAT
+// of that moment. before has no Resource where the order is new.
+func (t *txn) invoice(ctx context.Context, client auth.Client, before, patch mapping.Record) error {
+	if patch.Get("order_status").Text() != "invoiced" || before.Resource != nil && before.Get("order_status").Text() == "invoiced" {
 		return nil
+	}
+	if before.Resource != nil {
+		excl, incl, err := t.addUp(ctx, client, before.ID())
+		if err != nil {
+			return err
+		}
+		patch.Set("total_excl", excl)
+		patch.Set("total_incl", incl)
 	}
 	n, err := t.next(ctx, client, invoiceCounter)
 	if err != nil {
@@ -102,31 +111,13 @@ func (t *txn) taxed(ctx context.Context, client auth.Client, line mapping.Record
 	return one, nil
 }
 
-// totalOrder adds up the stored lines of an order that is held. VAT goes by what
-// its turnover groups say now: another vat_kind touches an order when one of its
-// lines next changes, and one that is closed never.
-//
-// Version and modified_at of the order have moved already, with the line that
-// was written; the totals are part of that same change.
+// totalOrder keeps the totals of an order that is held. Version and modified_at
+// of the order have moved already, with the line that was written; the totals
+// are part of that same change.
 func (t *txn) totalOrder(ctx context.Context, client auth.Client, id int32) error {
-	r := t.derived.orderline
-	page, err := t.records.List(ctx, r, backend.Query{
-		Client:  client,
-		Fields:  []int{r.ID, r.Field("price").Index, r.Field("total").Index, r.Field("turnover_group_id").Index},
-		Filters: []backend.Filter{{Field: r.Field("order_id"), Value: mapping.IntValue(int64(id))}},
-	})
+	excl, incl, err := t.addUp(ctx, client, id)
 	if err != nil {
-		return fmt.Errorf("read the lines of order %d: %w", id, err)
-	}
-	all := make([]taxed, len(page.Records))
-	for i, line := range page.Records {
-		if all[i], err = t.taxed(ctx, client, line); err != nil {
-			return err
-		}
-	}
-	excl, incl, ok := orderTotals(all)
-	if !ok {
-		return tooLarge(page.Records[len(all)-1], "")
+		return err
 	}
 	_, err = t.exec(ctx, `UPDATE `+t.dialect.Quote(t.derived.order.Name)+` SET total_excl = ?2, total_incl = ?3 WHERE id = ?1`,
 		mapping.IntValue(int64(id)), excl, incl)
@@ -134,4 +125,30 @@ func (t *txn) totalOrder(ctx context.Context, client auth.Client, id int32) erro
 		return fmt.Errorf("total order %d: %w", id, err)
 	}
 	return nil
+}
+
+// addUp adds up the stored lines of an order. VAT goes by what its turnover
+// groups say now: another vat_kind touches an order when one of its lines next
+// changes or it is invoiced, and one that is closed never.
+func (t *txn) addUp(ctx context.Context, client auth.Client, id int32) (excl, incl mapping.Value, err error) {
+	r := t.derived.orderline
+	page, err := t.records.List(ctx, r, backend.Query{
+		Client:  client,
+		Fields:  []int{r.ID, r.Field("price").Index, r.Field("total").Index, r.Field("turnover_group_id").Index},
+		Filters: []backend.Filter{{Field: r.Field("order_id"), Value: mapping.IntValue(int64(id))}},
+	})
+	if err != nil {
+		return excl, incl, fmt.Errorf("read the lines of order %d: %w", id, err)
+	}
+	all := make([]taxed, len(page.Records))
+	for i, line := range page.Records {
+		if all[i], err = t.taxed(ctx, client, line); err != nil {
+			return excl, incl, err
+		}
+	}
+	excl, incl, ok := orderTotals(all)
+	if !ok {
+		return excl, incl, tooLarge(page.Records[len(all)-1], "")
+	}
+	return excl, incl, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -94,6 +95,9 @@ func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
 	return err
 }
 
+// rollbackTimeout bounds the undoing of a transaction whose own time may be up.
+const rollbackTimeout = 2 * time.Second
+
 // tx runs f in a transaction. An error undoes it.
 func (d *postgresDB) tx(ctx context.Context, o pgx.TxOptions, f func(*postgresConn) error) (err error) {
 	conn, err := d.acquire(ctx)
@@ -106,7 +110,9 @@ func (d *postgresDB) tx(ctx context.Context, o pgx.TxOptions, f func(*postgresCo
 		return fmt.Errorf("begin: %w", err)
 	}
 	if err := f(&postgresConn{db: d, conn: conn.Conn()}); err != nil {
-		_ = tx.Rollback(context.WithoutCancel(ctx))
+		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+		defer cancel()
+		_ = tx.Rollback(undo)
 		return err
 	}
 	if err := tx.Commit(ctx); err != nil {

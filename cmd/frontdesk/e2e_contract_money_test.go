@@ -114,7 +114,7 @@ func contractChildren(t *testing.T, p *practice) {
 		{what: "a field of a line", ask: order + `[{"description":"A","quantity":"1","price":1,"turnover_group_id":1}]}`, status: 403,
 			message: `Field: orderlines[0].quantity has an invalid value: 1 for datatype: float8`},
 		{what: "flat rate lines of one place", ask: `POST /flatrate {"number":"$1","description":"A","flatratelines":[{"sort_order":1},{"sort_order":2},{"sort_order":1}]}`, status: 403,
-			message: `Field: sort_order has an invalid value 1`},
+			message: `Field: flatratelines[2].sort_order has an invalid value 1`},
 		{what: "a flat rate line that lacks a field", ask: `POST /flatrate {"number":"$1","description":"A","flatratelines":[{"sort_order":1},{"unit_type":"piece"}]}`, status: 403,
 			message: `Field: flatratelines[1].article_kind is required and not supplied in request`},
 		{what: "uniqueness of the parent", ask: `POST /flatrate {"number":"TWICE-$2","description":"A","flatratelines":[{"sort_order":1}]}`, status: 409,

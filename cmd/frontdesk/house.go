@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -101,8 +102,9 @@ func (h *house) wire(model *mapping.Model, hasher *auth.Hasher, environment stri
 	if err != nil {
 		return err
 	}
+	accounts := h.client.Accounts(h.store)
 	resets, err := auth.NewResets(auth.ResetsConfig{
-		Accounts: h.store, Hasher: hasher, Sessions: sessions, Mailer: mailer, Base: c.Server.BaseURL(),
+		Accounts: accounts, Hasher: hasher, Sessions: sessions, Mailer: mailer, Base: c.Server.BaseURL(),
 		Clock: time.Now, Random: rand.Reader, Log: h.log,
 	})
 	if err != nil {
@@ -112,7 +114,7 @@ func (h *house) wire(model *mapping.Model, hasher *auth.Hasher, environment stri
 	var keyring *auth.Keyring
 	keys := func() *auth.Keyring { return keyring }
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Verifier: h.store, Sessions: sessions, Keys: keys, Throttle: auth.NewThrottle(time.Now, auth.Sleep),
+		Verifier: accounts, Sessions: sessions, Keys: keys, Throttle: auth.NewThrottle(time.Now, auth.Sleep),
 		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log,
 	})
 	if err != nil {
@@ -176,9 +178,11 @@ func newMailer(c config.Mail) (auth.Mailer, error) {
 // under way end.
 func (h *house) serve(ctx context.Context, ready func(baseURL string)) error {
 	failed := make(chan error, 2)
-	go func() { failed <- h.server.Serve(h.listener) }()
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	serving.Go(func() { failed <- h.server.Serve(h.listener) })
 	if h.ops != nil {
-		go func() { failed <- h.ops.Serve(h.opsAt) }()
+		serving.Go(func() { failed <- h.ops.Serve(h.opsAt) })
 	}
 	ready(h.config.Server.BaseURL())
 	var err error

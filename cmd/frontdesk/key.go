@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 
 	"github.com/google/uuid"
+
+	"frontdesk/config"
 )
 
 type keyCommands struct {
@@ -17,11 +18,9 @@ type keyNewCommand struct {
 	Name string `arg:"" help:"What the key is called in the configuration and in logs."`
 }
 
-var keyName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
-
 // Run prints a new key. It is kept nowhere.
 func (k keyNewCommand) Run(p program) error {
-	if !keyName.MatchString(k.Name) {
+	if !config.IsKeyName(k.Name) {
 		return misused("key name %q: expected lower-case letters, digits, - and _, such as webshop", k.Name)
 	}
 	id, err := uuid.NewRandom()

@@ -1,0 +1,70 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// Accounts puts a deadline on every call of an administration's accounts, and
+// words their failures like those of its records. They keep out of the circuit
+// breaker: what takes long here may be the passwords.
+func (c *Client) Accounts(of auth.Accounts) auth.Accounts {
+	return &accounts{of: of, timeout: c.timeout}
+}
+
+type accounts struct {
+	of      auth.Accounts
+	timeout time.Duration
+}
+
+var _ auth.Accounts = (*accounts)(nil)
+
+func (a *accounts) call(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	err := f(ctx)
+	switch {
+	case err == nil, errors.Is(err, auth.ErrCredentials), errors.Is(err, auth.ErrUnknownUser), errors.Is(err, auth.ErrUnknownReset):
+		return err
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return mapping.Fail(mapping.BackendTimeout).Because(err)
+	default:
+		return mapping.Fail(mapping.BackendUnavailable).Because(err)
+	}
+}
+
+func (a *accounts) Verify(ctx context.Context, c auth.Credentials) (user auth.User, err error) {
+	err = a.call(ctx, func(ctx context.Context) error {
+		user, err = a.of.Verify(ctx, c)
+		return err
+	})
+	return user, err
+}
+
+func (a *accounts) FindUser(ctx context.Context, username string) (user auth.User, err error) {
+	err = a.call(ctx, func(ctx context.Context) error {
+		user, err = a.of.FindUser(ctx, username)
+		return err
+	})
+	return user, err
+}
+
+func (a *accounts) SetPassword(ctx context.Context, username, encodedHash string) error {
+	return a.call(ctx, func(ctx context.Context) error { return a.of.SetPassword(ctx, username, encodedHash) })
+}
+
+func (a *accounts) KeepReset(ctx context.Context, tokenHash [32]byte, username string, expires time.Time) error {
+	return a.call(ctx, func(ctx context.Context) error { return a.of.KeepReset(ctx, tokenHash, username, expires) })
+}
+
+func (a *accounts) TakeReset(ctx context.Context, tokenHash [32]byte, now time.Time) (username string, err error) {
+	err = a.call(ctx, func(ctx context.Context) error {
+		username, err = a.of.TakeReset(ctx, tokenHash, now)
+		return err
+	})
+	return username, err
+}
