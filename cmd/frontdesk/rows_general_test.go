@@ -195,7 +195,7 @@ func everywhere(token func(p *practice) string) func(p *practice) []answer {
 // neverAnswered asks a desk whose backend waits until it is given up on.
 func neverAnswered(p *practice) []answer {
 	var f faults
-	d := startDesk(p.t, deskOptions{dsn: p.dsn, wrap: f.wrap, backend: ", timeout: 1ms"})
+	d := startDesk(p.t, deskOptions{dsn: p.dsn, wrap: f.wrap, backend: ", timeout: 2s"})
 	f.set(func(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
