@@ -102,7 +102,7 @@ func TestLimitsPanic(t *testing.T) {
 
 func TestLimitsDeadline(t *testing.T) {
 	var f faults
-	d := onSQLite(t, deskOptions{wrap: f.wrap, backend: ", timeout: 200ms"})
+	d := onSQLite(t, deskOptions{wrap: f.wrap, backend: ", timeout: 2s"})
 	token := d.login(fullKey, "demo")
 	f.set(func(ctx context.Context) error {
 		<-ctx.Done()
@@ -199,7 +199,7 @@ func TestLimitsLostTable(t *testing.T) {
 // reading goes on, writing ends in time.
 func TestLimitsLockedFile(t *testing.T) {
 	dsn := engines[0].dsn(t)
-	d := startDesk(t, deskOptions{dsn: dsn, backend: ", timeout: 300ms"})
+	d := startDesk(t, deskOptions{dsn: dsn, backend: ", timeout: 2s"})
 	token := d.login(fullKey, "demo")
 	conn, err := sqlite.OpenConn(strings.TrimPrefix(dsn, "sqlite:"), sqlite.OpenReadWrite)
 	require.NoError(t, err)
