@@ -44,7 +44,7 @@ func (b *Body) checkNew(parent *Field) Violations {
 // record (required fields it lacks, dates, fields that cannot change) comes
 // later, on the merged record.
 func (b *Body) CheckUpdate() Violations {
-	b.Record.update = true
+	b.update = true
 	v := slices.Clone(b.Violations)
 	r := b.Record.Resource
 	for i := range r.Fields {
@@ -164,18 +164,18 @@ func (b *Body) checkValue(f *Field, value Value) Violations {
 			v = append(v, Fail(reason, Literal(f.Name), n, f.Length))
 		}
 	}
-	if !f.valid(b.Record, value) {
+	if !f.valid(b, value) {
 		v = append(v, Fail(ValidationFailed, Literal(f.Name), b.Sent(f.Index), Literal(f.Validation())))
 	}
 	return v
 }
 
 // valid applies the field's list of values and its named validation.
-func (f *Field) valid(rec Record, value Value) bool {
+func (f *Field) valid(b *Body, value Value) bool {
 	if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, value.String()) {
 		return false
 	}
-	return f.Check == "" || validations[f.Check](rec, value)
+	return f.Check == "" || validations[f.Check](b, value)
 }
 
 // checkAfter judges whether a timestamp is later than the one it must follow.

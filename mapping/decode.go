@@ -28,6 +28,7 @@ type Body struct {
 
 	sent     map[int]string // by field position, kept where a message may need it
 	supplied []bool         // by field position, also where the value was ill-typed
+	update   bool           // only some of the fields, of a record that is there
 	lines    map[int][]*Body
 }
 

@@ -148,12 +148,7 @@ type Record struct {
 	// Version changes with every change of the stored record; 0 where the
 	// backend keeps none.
 	Version int64
-
-	update bool // only some of the fields, of a record that is there
 }
-
-// isNew tells whether the record is all there is of it.
-func (rec Record) isNew() bool { return !rec.update }
 
 // NewRecord returns a record with every field absent.
 func NewRecord(r *Resource) Record {

@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// validation judges a value that is set; the record is there for those that
+// validation judges a value that is set; the body is there for those that
 // depend on another field of it.
-type validation func(rec Record, v Value) bool
+type validation func(b *Body, v Value) bool
 
 // validations are the custom validations a field may name with check.
 var validations = map[string]validation{
-	"percentage":    func(_ Record, v Value) bool { return v.Float() >= 0 && v.Float() <= 100 },
+	"percentage":    func(_ *Body, v Value) bool { return v.Float() >= 0 && v.Float() <= 100 },
 	"license_plate": plateOfNoCountry,
-	"postcode":      func(_ Record, v Value) bool { return strings.TrimSpace(v.text) != "" },
-	"vin":           func(_ Record, v Value) bool { return vin.MatchString(v.text) },
-	"email":         func(_ Record, v Value) bool { return IsEmail(v.text) },
-	"ean":           func(_ Record, v Value) bool { return isEAN(v.text) },
-	"https_url":     func(_ Record, v Value) bool { return isHTTPS(v.text) },
-	"resource":      func(rec Record, v Value) bool { return rec.Resource.model.Resource(v.text) != nil },
+	"postcode":      func(_ *Body, v Value) bool { return strings.TrimSpace(v.text) != "" },
+	"vin":           func(_ *Body, v Value) bool { return vin.MatchString(v.text) },
+	"email":         func(_ *Body, v Value) bool { return IsEmail(v.text) },
+	"ean":           func(_ *Body, v Value) bool { return isEAN(v.text) },
+	"https_url":     func(_ *Body, v Value) bool { return isHTTPS(v.text) },
+	"resource":      func(b *Body, v Value) bool { return b.Record.Resource.model.Resource(v.text) != nil },
 }
 
 var (
@@ -33,9 +33,9 @@ var (
 // here: the backend's vehicle rule judges it.
 //
 // An update says nothing of the country where it does not name it.
-func plateOfNoCountry(rec Record, v Value) bool {
-	country := rec.Get("country_id")
-	if country.IsSet() || country.IsAbsent() && !rec.isNew() {
+func plateOfNoCountry(b *Body, v Value) bool {
+	country := b.Record.Get("country_id")
+	if country.IsSet() || country.IsAbsent() && b.update {
 		return true
 	}
 	_, ok := DutchPlate(v.text)
