@@ -163,6 +163,10 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	})
 }
 
+// Database is where the records are, for what else is kept there. It is closed
+// with the store.
+func (s *Store) Database() sqlrecord.DB { return s.db }
+
 // Ping implements backend.Pinger.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 

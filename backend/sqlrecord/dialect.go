@@ -33,6 +33,11 @@ type Dialect struct {
 	// advance is the query that keeps an identity from giving out its parameter,
 	// where inserting it does not do so; may be nil.
 	advance func(resource string) string
+	// reserve are the statements that do so where advance is nil, for IDs that
+	// nothing is inserted at.
+	reserve func(resource string) []string
+	// lastID is the query for the highest ID that an identity has given out.
+	lastID func(resource string) string
 	// nullsLow tells that NULL sorts below every value without being asked to.
 	nullsLow bool
 	// rowidIndexed tells that every index ends in the primary ID by itself.

@@ -46,5 +46,10 @@ func Postgres() *Dialect {
 			sequence := `pg_get_serial_sequence('"` + resource + `"', 'id')`
 			return "SELECT setval(" + sequence + ", $1) WHERE $1 > coalesce(pg_sequence_last_value(" + sequence + "), 0)"
 		},
+		// A sequence that was set back has no last value until it is used.
+		lastID: func(resource string) string {
+			return `SELECT greatest(coalesce(pg_sequence_last_value(pg_get_serial_sequence('"` + resource + `"', 'id')), 0), ` +
+				`(SELECT max("id") FROM "` + resource + `"))`
+		},
 	}
 }

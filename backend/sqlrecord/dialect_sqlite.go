@@ -28,8 +28,15 @@ func SQLite() *Dialect {
 				return "TEXT"
 			}
 		},
-		upper:             func(expr string) string { return "upper(" + expr + ")" },
-		later:             func(column, moment string) string { return "max(" + column + " + 1, " + moment + ")" },
+		upper: func(expr string) string { return "upper(" + expr + ")" },
+		later: func(column, moment string) string { return "max(" + column + " + 1, " + moment + ")" },
+		reserve: func(resource string) []string {
+			return []string{
+				"UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = '" + resource + "'",
+				"INSERT INTO sqlite_sequence (name, seq) SELECT '" + resource + "', ?1 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '" + resource + "')",
+			}
+		},
+		lastID:            func(resource string) string { return "SELECT seq FROM sqlite_sequence WHERE name = '" + resource + "'" },
 		nullsLow:          true,
 		rowidIndexed:      true,
 		foreignKeysInline: true,

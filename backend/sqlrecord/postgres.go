@@ -28,6 +28,7 @@ type postgresDB struct {
 	pool    *pgxpool.Pool
 	dialect *Dialect
 	rows    sync.Pool // of *postgresRow
+	apart   apart
 	once    sync.Once
 	closed  chan struct{}
 }
@@ -143,6 +144,7 @@ func (d *postgresDB) Ping(ctx context.Context) error { return d.pool.Ping(ctx) }
 
 func (d *postgresDB) Close() error {
 	d.once.Do(func() { close(d.closed) })
+	d.apart.end()
 	d.pool.Close()
 	return nil
 }

@@ -25,6 +25,7 @@ type sqliteDB struct {
 
 	readers chan *sqliteReader // those not at work
 	count   int                // of all readers
+	apart   apart
 	closing chan struct{}
 	once    sync.Once
 	err     error // of Close
@@ -150,6 +151,7 @@ func (d *sqliteDB) Ping(ctx context.Context) error {
 func (d *sqliteDB) Close() error {
 	d.once.Do(func() {
 		close(d.closing)
+		d.apart.end()
 		d.writer.stop()
 		var errs []error
 		for range d.count {

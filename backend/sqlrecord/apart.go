@@ -1,0 +1,136 @@
+package sqlrecord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"zombiezen.com/go/sqlite"
+)
+
+// apartReader is a DB that can open connections beside those it shares.
+type apartReader interface {
+	snapshotApart(ctx context.Context, f func(Conn) error) error
+}
+
+// SnapshotApart is Snapshot for work that takes long: it has a connection of its
+// own, so that nobody waits for one meanwhile. Close interrupts it.
+//
+// While it lasts SQLite cannot reuse its log from the point of the snapshot on:
+// the -wal file grows by all that is written meanwhile, and shrinks to its limit
+// of 64 MiB with the first checkpoint afterwards. PostgreSQL keeps the row
+// versions that the snapshot sees from being vacuumed.
+func SnapshotApart(ctx context.Context, db DB, f func(Conn) error) error {
+	if a, ok := db.(apartReader); ok {
+		return a.snapshotApart(ctx, f)
+	}
+	return db.Snapshot(ctx, f)
+}
+
+// apart counts the work beside a database's shared connections.
+type apart struct {
+	mu     sync.Mutex
+	closed chan struct{} // nil until the first work, or the end
+	ended  bool
+	work   sync.WaitGroup
+}
+
+// enter returns a context that ends with ctx or when the database closes, and
+// what is to be called when the work is done.
+func (a *apart) enter(ctx context.Context) (context.Context, func(), error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		return nil, nil, ErrClosed
+	}
+	if a.closed == nil {
+		a.closed = make(chan struct{})
+	}
+	a.work.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	closed, left := a.closed, make(chan struct{})
+	go func() {
+		defer close(left)
+		select {
+		case <-closed:
+			cancel(ErrClosed)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-left
+		a.work.Done()
+	}, nil
+}
+
+// end lets no more work in, interrupts what there is and waits for it.
+func (a *apart) end() {
+	a.mu.Lock()
+	if !a.ended && a.closed != nil {
+		close(a.closed)
+	}
+	a.ended = true
+	a.mu.Unlock()
+	a.work.Wait()
+}
+
+func (d *sqliteDB) snapshotApart(ctx context.Context, f func(Conn) error) (err error) {
+	ctx, leave, err := d.apart.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	conn, err := openSQLiteConn(d.path, sqlite.OpenReadOnly, d.watcher)
+	if err != nil {
+		return fmt.Errorf("open SQLite database %s for reading: %w", d.path, err)
+	}
+	defer func() {
+		conn.end()
+		conn.rollback()
+		d.watcher.remove(conn)
+		err = errors.Join(err, conn.close())
+	}()
+	conn.begin(ctx)
+	if err := conn.exec("BEGIN"); err != nil {
+		return conn.fail(ctx, err)
+	}
+	return interrupted(ctx, f(conn))
+}
+
+func (d *postgresDB) snapshotApart(ctx context.Context, f func(Conn) error) (err error) {
+	ctx, leave, err := d.apart.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	conn, err := pgx.ConnectConfig(ctx, d.pool.Config().ConnConfig)
+	if err != nil {
+		return fmt.Errorf("open a connection: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.PgConn().Conn().Close() })
+	defer func() {
+		own := stop()
+		if cerr := conn.Close(context.WithoutCancel(ctx)); own {
+			err = errors.Join(err, cerr)
+		}
+	}()
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	if err := f(&postgresConn{db: d, conn: conn}); err != nil {
+		return interrupted(ctx, err)
+	}
+	return tx.Rollback(ctx)
+}
+
+// interrupted names what ended the work, where it was not the work itself.
+func interrupted(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
+}

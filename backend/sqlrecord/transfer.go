@@ -1,0 +1,130 @@
+package sqlrecord
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// putRows is how many records one statement of Put stores at most, putArgs how
+// many parameters it has at most: SQLite takes 32,766 of them.
+const (
+	putRows = 100
+	putArgs = 30000
+)
+
+// Each calls each for every record of the client's own, by ID, with all fields
+// but arrays. The record is used again for the next one; its values may be kept.
+func (s *Store) Each(ctx context.Context, client auth.Client, r *mapping.Resource, each func(mapping.Record) error) error {
+	t := s.tables[r]
+	text := t.one.head + " WHERE " + t.own + " ORDER BY " + t.columns[r.ID]
+	rec := mapping.NewRecord(r)
+	return s.read(ctx, func(c Conn) error {
+		return c.Query(ctx, text, t.one.columns, []mapping.Value{mapping.IntValue(client.ID)}, func(row []mapping.Value) error {
+			return each(t.one.fill(rec, row))
+		})
+	})
+}
+
+// EachID calls each for every ID of a resource from first to last, in order,
+// whoever the record belongs to.
+func (s *Store) EachID(ctx context.Context, r *mapping.Resource, first, last int32, each func(id int32) error) error {
+	t, d := s.tables[r], s.db.Dialect()
+	id := t.columns[r.ID]
+	text := "SELECT " + id + " FROM " + t.name + " WHERE " + id + " BETWEEN " + d.Placeholder(1) + " AND " + d.Placeholder(2) + " ORDER BY " + id
+	return s.read(ctx, func(c Conn) error {
+		args := []mapping.Value{mapping.IntValue(int64(first)), mapping.IntValue(int64(last))}
+		return c.Query(ctx, text, oneInt, args, func(row []mapping.Value) error { return each(int32(row[0].Int())) })
+	})
+}
+
+// LastID returns the highest ID that a record of the resource ever had, of
+// whatever client; 0 where there was none.
+func (s *Store) LastID(ctx context.Context, r *mapping.Resource) (last int32, err error) {
+	err = s.read(ctx, func(c Conn) error {
+		n, err := number(ctx, c, s.db.Dialect().lastID(r.Name))
+		last = int32(n)
+		return err
+	})
+	return last, err
+}
+
+// ReserveIDs keeps IDs up to last from being given out, and the places that are
+// remembered of the client's list from being used: records are put among them.
+func (s *Store) ReserveIDs(ctx context.Context, client auth.Client, r *mapping.Resource, last int32) error {
+	d := s.db.Dialect()
+	arg := []mapping.Value{mapping.IntValue(int64(last))}
+	return s.write(ctx, func(c Conn) error {
+		if d.advance != nil {
+			if err := c.Query(ctx, d.advance(r.Name), oneInt, arg, func([]mapping.Value) error { return nil }); err != nil {
+				return fmt.Errorf("reserve IDs of %s: %w", r.Name, err)
+			}
+		} else {
+			for _, text := range d.reserve(r.Name) {
+				if _, err := c.Exec(ctx, text, arg...); err != nil {
+					return fmt.Errorf("reserve IDs of %s: %w", r.Name, err)
+				}
+			}
+		}
+		_, err := c.Exec(ctx, bumpEpoch(d.Placeholder(1), d.Placeholder(2)), mapping.TextValue(r.Name), mapping.IntValue(client.ID))
+		return err
+	})
+}
+
+// Put stores records of one resource as they are, with their IDs, versions and
+// moments. Every field but arrays must be present; elements of arrays are records
+// of their own. ReserveIDs must have been called for their IDs.
+func (s *Store) Put(ctx context.Context, client auth.Client, records []mapping.Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	t := s.tables[records[0].Resource]
+	most := min(putRows, putArgs/(len(t.stored)+3))
+	return s.write(ctx, func(c Conn) error {
+		for len(records) > 0 {
+			n := min(most, len(records))
+			if _, err := c.Exec(ctx, t.putText(s.db.Dialect(), n), t.putArgs(client, records[:n])...); err != nil {
+				return fmt.Errorf("put %s: %w", t.r.Name, err)
+			}
+			records = records[n:]
+		}
+		return nil
+	})
+}
+
+func (t *table) putText(d *Dialect, rows int) string {
+	var b strings.Builder
+	b.WriteString("INSERT INTO " + t.name + " (" + d.quoteAll([]string{clientColumn, versionColumn}) + ", " + t.columns[t.r.ID])
+	for _, i := range t.stored {
+		b.WriteString(", " + t.columns[i])
+	}
+	b.WriteString(") VALUES ")
+	width := len(t.stored) + 3
+	for n := range rows * width {
+		switch {
+		case n == 0:
+			b.WriteString("(")
+		case n%width == 0:
+			b.WriteString("), (")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(d.Placeholder(n + 1))
+	}
+	b.WriteString(")")
+	return b.String()
+}
+
+func (t *table) putArgs(client auth.Client, records []mapping.Record) []mapping.Value {
+	args := make([]mapping.Value, 0, len(records)*(len(t.stored)+3))
+	for _, rec := range records {
+		args = append(args, mapping.IntValue(client.ID), mapping.IntValue(rec.Version), rec.Values[t.r.ID])
+		for _, i := range t.stored {
+			args = append(args, rec.Values[i])
+		}
+	}
+	return args
+}
