@@ -17,8 +17,7 @@ type Config struct {
 	Sessions Sessions `yaml:"sessions"`
 	Mail     Mail     `yaml:"mail"`
 	Webhooks Webhooks `yaml:"webhooks"`
-	// Callbacks are the endpoints that answer by callback. Not available yet:
-	// the list must be empty.
+	// Callbacks are the endpoints that answer by callback although they need not.
 	Callbacks []Rule `yaml:"callbacks"`
 	APIKeys   []Key  `yaml:"api_keys"`
 }
@@ -115,6 +114,8 @@ type Mail struct {
 type Webhooks struct {
 	AllowHosts []string `yaml:"allow_hosts"` // names or addresses that need not be public
 	Ports      []uint16 `yaml:"ports"`
+	Folder     string   `yaml:"folder"`  // of results; empty: beside the database
+	Space      Size     `yaml:"space"`   // that results may take
 	CAFile     string   `yaml:"ca_file"` // PEM file of further authorities to trust; empty for none
 }
 
@@ -137,7 +138,7 @@ func Default() *Config {
 		Backend:  Backend{Driver: "reference", DSN: "sqlite:frontdesk.db", Timeout: 10 * time.Second},
 		Sessions: Sessions{Store: "memory", TTL: MaxSessionTTL},
 		Mail:     Mail{From: defaultSender, Folder: "mail"},
-		Webhooks: Webhooks{Ports: []uint16{443}},
+		Webhooks: Webhooks{Ports: []uint16{443}, Space: 10 * GiB},
 	}
 }
 

@@ -136,7 +136,7 @@ func TestLoadFull(t *testing.T) {
 		Model:     config.Model{Dir: "resources"},
 		Sessions:  config.Sessions{Store: "memory", TTL: 5 * time.Minute},
 		Mail:      config.Mail{SMTP: "smtp://user:hush-hush@mail.example.nl:587", From: "Example <noreply@example.nl>"},
-		Webhooks:  config.Webhooks{AllowHosts: []string{"intranet", "10.0.0.1", "::1"}, Ports: []uint16{443, 8443}, CAFile: "ca.pem"},
+		Webhooks:  config.Webhooks{AllowHosts: []string{"intranet", "10.0.0.1", "::1"}, Ports: []uint16{443, 8443}, Space: 10 * config.GiB, CAFile: "ca.pem"},
 		Callbacks: []config.Rule{},
 		APIKeys: []config.Key{
 			{

@@ -52,9 +52,7 @@ func (v *validator) validate() {
 	v.sessions()
 	v.mail()
 	v.webhooks()
-	if len(v.Callbacks) > 0 {
-		v.fail("callbacks", "long-running endpoints are not available yet")
-	}
+	v.callbacks()
 	v.keys()
 }
 
@@ -177,7 +175,27 @@ func isSMTP(text string) bool {
 		strings.Trim(u.Path, "/") == "" && !strings.ContainsAny(text, "?#")
 }
 
+// callbacks wants endpoints that are there and that an answer can wait for:
+// whatever lies under /authenticate and /webhook answers directly.
+func (v *validator) callbacks() {
+	for i, rule := range v.Callbacks {
+		path := fmt.Sprintf("callbacks[%d]", i)
+		if fault := rule.unmatched(v.endpoints, v.Server.BasePath); fault != "" {
+			v.fail(path, "found %s, %s", strictyaml.Quote(rule.String()), fault)
+		} else if isUnder(rule.Path, "/authenticate") || isUnder(rule.Path, "/webhook") || rule.Path == "/backup/owner" {
+			v.fail(path, "%s answers as it does", rule)
+		} else if rule.Method == "*" || strings.HasSuffix(rule.Path, "/*") && rule.Path != "/model/*" {
+			v.fail(path, "found %s, expected one endpoint, such as GET /order", strictyaml.Quote(rule.String()))
+		} else if slices.Contains(v.Callbacks[:i], rule) {
+			v.fail(path, "%s is there already", rule)
+		}
+	}
+}
+
 func (v *validator) webhooks() {
+	if v.Webhooks.Space < MiB {
+		v.fail("webhooks.space", "expected at least 1MiB")
+	}
 	for i, host := range v.Webhooks.AllowHosts {
 		path := fmt.Sprintf("webhooks.allow_hosts[%d]", i)
 		if !isHost(host) {
@@ -225,3 +243,6 @@ func short(length time.Duration) string {
 	}
 	return text
 }
+
+// isUnder tells whether a path is the one given or lies under it.
+func isUnder(path, of string) bool { return path == of || strings.HasPrefix(path, of+"/") }

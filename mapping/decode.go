@@ -282,3 +282,50 @@ func depth(raw jsontext.Value) int {
 	}
 	return most
 }
+
+// CutMember takes a member out of a JSON object, and returns what is left of it
+// and the member's value: absent where there is none, text bare, anything else as
+// it was sent. The error is BodyNotJSON.
+func CutMember(data []byte, name string) (rest []byte, value Value, err error) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(data))
+	if d.PeekKind() != '{' {
+		return nil, Value{}, Fail(BodyNotJSON)
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, Value{}, Fail(BodyNotJSON).Because(err)
+	}
+	rest = append(rest, '{')
+	for d.PeekKind() != '}' {
+		member, err := d.ReadValue()
+		if err != nil {
+			return nil, Value{}, Fail(BodyNotJSON).Because(err)
+		}
+		member = member.Clone()
+		raw, err := d.ReadValue()
+		if err != nil {
+			return nil, Value{}, Fail(BodyNotJSON).Because(err)
+		}
+		if unquote(member) != name {
+			if len(rest) > 1 {
+				rest = append(rest, ',')
+			}
+			rest = append(append(append(rest, member...), ':'), raw...)
+			continue
+		}
+		switch raw.Kind() {
+		case 'n':
+			value = NullValue()
+		case '"':
+			value = TextValue(unquote(raw))
+		default:
+			value = BytesValue(raw)
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, Value{}, Fail(BodyNotJSON).Because(err)
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, Value{}, Fail(BodyNotJSON)
+	}
+	return append(rest, '}'), value, nil
+}

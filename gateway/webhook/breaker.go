@@ -1,0 +1,115 @@
+package webhook
+
+import (
+	"container/list"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+)
+
+// The circuit of a host opens after this many failures in a row, and lets one
+// call through again after this long.
+const (
+	breakerFailures = 5
+	breakerPause    = 30 * time.Second
+)
+
+// How long to stay away from a host with as many calls under way as it may have.
+const busyPause = 5 * time.Second
+
+// Errors of hosts.call: the call was not made.
+var (
+	errOpen = errors.New("circuit open")
+	errBusy = errors.New("too many calls under way")
+)
+
+// Errors that the call itself may report to its circuit.
+var (
+	errFailing   = errors.New("the host fails")
+	errAbandoned = errors.New("the call was abandoned, which says nothing about the host")
+)
+
+// hosts keeps a circuit breaker for each of the hosts called last, and counts
+// the calls under way there. It is safe for concurrent use.
+type hosts struct {
+	kept     int // hosts at most, those with calls under way aside
+	parallel int // calls at most, for each host
+
+	mu     sync.Mutex
+	byName map[string]*list.Element
+	recent *list.List // of *target, the one called last in front
+}
+
+type target struct {
+	name    string
+	calls   int // under hosts.mu
+	breaker *gobreaker.CircuitBreaker[struct{}]
+}
+
+func newHosts(kept, parallel int) *hosts {
+	return &hosts{kept: kept, parallel: parallel, byName: map[string]*list.Element{}, recent: list.New()}
+}
+
+// call runs f unless the host's circuit is open (errOpen) or the host has its
+// calls (errBusy). It returns what f returns: nil, errFailing or errAbandoned.
+func (h *hosts) call(name string, f func() error) error {
+	t := h.enter(name)
+	if t == nil {
+		return errBusy
+	}
+	defer h.leave(t)
+	_, err := t.breaker.Execute(func() (struct{}, error) { return struct{}{}, f() })
+	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
+		return errOpen
+	}
+	return err
+}
+
+func (h *hosts) enter(name string) *target {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.byName[name]
+	if e == nil {
+		e = h.recent.PushFront(&target{name: name, breaker: newBreaker(name)})
+		h.byName[name] = e
+		h.forget()
+	}
+	t := e.Value.(*target)
+	if t.calls >= h.parallel {
+		return nil
+	}
+	t.calls++
+	h.recent.MoveToFront(e)
+	return t
+}
+
+func (h *hosts) leave(t *target) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t.calls--
+	h.forget()
+}
+
+// forget drops the hosts that were not called for longest. The newest stays: its
+// call is about to start.
+func (h *hosts) forget() {
+	for e := h.recent.Back(); e != h.recent.Front() && h.recent.Len() > h.kept; {
+		older := e
+		e = e.Prev()
+		if t := older.Value.(*target); t.calls == 0 {
+			h.recent.Remove(older)
+			delete(h.byName, t.name)
+		}
+	}
+}
+
+func newBreaker(name string) *gobreaker.CircuitBreaker[struct{}] {
+	return gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
+		Name:        name,
+		Timeout:     breakerPause,
+		ReadyToTrip: func(n gobreaker.Counts) bool { return n.ConsecutiveFailures >= breakerFailures },
+		IsExcluded:  func(err error) bool { return errors.Is(err, errAbandoned) },
+	})
+}

@@ -1,0 +1,390 @@
+package webhook_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/webhooktest"
+)
+
+func TestCallDelivers(t *testing.T) {
+	for _, http2 := range []bool{true, false} {
+		seen := make(chan *http.Request, 1)
+		r := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) { seen <- r },
+			func(s *httptest.Server, _ *webhooktest.Authority) { s.EnableHTTP2 = http2 })
+		o := r.call(t, r.config(t))
+		require.Positive(t, o.Duration)
+		o.Duration = 0
+		require.Equal(t, webhook.Outcome{Tried: true, Status: 200}, o)
+		require.True(t, o.Delivered())
+		got := <-seen
+		require.Equal(t, http.MethodGet, got.Method)
+		require.Equal(t, "/hook?b=2&a=1&id=a1b2", got.RequestURI)
+		require.Equal(t, http2, got.ProtoMajor == 2)
+		require.Zero(t, max(got.ContentLength, 0))
+		require.Empty(t, got.Header.Get("webhook-signature"), "no secret, no signature")
+		require.Equal(t, "frontdesk", got.UserAgent())
+	}
+}
+
+// The verifier is the one that Standard Webhooks publishes.
+func TestCallIsSigned(t *testing.T) {
+	headers := make(chan http.Header, 1)
+	r := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) { headers <- r.Header })
+	cfg := r.config(t)
+	encoded := "whsec_" + base64.StdEncoding.EncodeToString([]byte("twenty-four bytes or more"))
+	o := webhook.NewCaller(cfg).Call(t.Context(), webhook.Request{
+		URL: r.callback(t, cfg.Rules), ID: "a1b2", Secrets: []string{encoded, "hush-hush"}, Now: time.Now(),
+	})
+	require.True(t, o.Delivered(), "%+v", o)
+	header := <-headers
+	require.Equal(t, "a1b2", header.Get("webhook-id"))
+
+	current, err := standardwebhooks.NewWebhook(encoded)
+	require.NoError(t, err)
+	require.NoError(t, current.Verify(nil, header))
+	old, err := standardwebhooks.NewWebhookRaw([]byte("hush-hush"))
+	require.NoError(t, err)
+	require.NoError(t, old.Verify(nil, header))
+	stranger, err := standardwebhooks.NewWebhookRaw([]byte("another"))
+	require.NoError(t, err)
+	require.Error(t, stranger.Verify(nil, header))
+	require.Error(t, current.Verify([]byte("{}"), header))
+}
+
+func TestCallWithAnUnreadableSecret(t *testing.T) {
+	r := answering(t, 200)
+	cfg := r.config(t)
+	o := webhook.NewCaller(cfg).Call(t.Context(), webhook.Request{URL: r.callback(t, cfg.Rules), ID: "a1b2", Secrets: []string{"whsec_?"}})
+	require.True(t, o.Tried)
+	require.Equal(t, webhook.ErrSecret, o.Err)
+	require.Zero(t, r.connections.Load())
+}
+
+func TestCallStatuses(t *testing.T) {
+	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		status     int
+		retryAfter string
+		class      string
+		wait       time.Duration
+	}{
+		{200, "", "", 0}, {202, "7", "", 0}, {204, "", "", 0}, {299, "", "", 0},
+		{301, "", webhook.ErrRedirect, 0}, {304, "", webhook.ErrRedirect, 0},
+		{400, "", webhook.ErrStatus, 0}, {410, "", webhook.ErrStatus, 0}, {500, "", webhook.ErrStatus, 0},
+		{429, "120", webhook.ErrStatus, 2 * time.Minute},
+		{503, "Mon, 02 Nov 2026 13:00:00 GMT", webhook.ErrStatus, time.Hour},
+		{503, "Mon, 02 Nov 2026 11:00:00 GMT", webhook.ErrStatus, 0},
+		{503, "99999999999999999", webhook.ErrStatus, 24 * time.Hour},
+		{503, "-5", webhook.ErrStatus, 0}, {503, "soon", webhook.ErrStatus, 0},
+	} {
+		r := answering(t, c.status, "Retry-After", c.retryAfter)
+		cfg := r.config(t)
+		cfg.Clock = func() time.Time { return now }
+		o := r.call(t, cfg)
+		require.Equal(t, webhook.Outcome{Tried: true, Status: c.status, Err: c.class, RetryAfter: c.wait}, o)
+		require.Equal(t, c.status == 410, o.Gone())
+	}
+}
+
+func TestCallFollowsNoRedirect(t *testing.T) {
+	for _, location := range []string{"/elsewhere", "https://127.0.0.1/", "https://169.254.169.254/latest/meta-data/"} {
+		r := answering(t, 302, "Location", location)
+		o := r.call(t, r.config(t))
+		require.Equal(t, webhook.ErrRedirect, o.Err)
+		require.EqualValues(t, 1, r.connections.Load())
+	}
+}
+
+func TestCallOfAHangingReceiver(t *testing.T) {
+	r := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	cfg := r.config(t)
+	cfg.Timeout = 100 * time.Millisecond
+	o := r.call(t, cfg)
+	require.True(t, o.Tried)
+	require.Equal(t, webhook.ErrTimeout, o.Err)
+	require.Less(t, o.Duration, 5*time.Second)
+}
+
+func TestCallCancelledIsNoTry(t *testing.T) {
+	arrived := make(chan struct{})
+	r := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-r.Context().Done()
+	})
+	cfg := r.config(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-arrived
+		cancel()
+	}()
+	o := webhook.NewCaller(cfg).Call(ctx, webhook.Request{URL: r.callback(t, cfg.Rules), ID: "a1b2"})
+	require.False(t, o.Tried)
+	require.Equal(t, webhook.ErrCancelled, o.Err)
+}
+
+// A receiver that never ends its answer is left after the first KiB.
+func TestCallOfAnEndlessAnswer(t *testing.T) {
+	for _, http2 := range []bool{true, false} {
+		sent := make(chan int, 1)
+		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+			total, chunk := 0, make([]byte, 4<<10)
+			for {
+				n, err := w.Write(chunk)
+				total += n
+				if err != nil {
+					sent <- total
+					return
+				}
+			}
+		}, func(s *httptest.Server, _ *webhooktest.Authority) { s.EnableHTTP2 = http2 })
+		o := r.call(t, r.config(t))
+		require.True(t, o.Delivered(), "%+v", o)
+		require.Less(t, <-sent, 64<<20, "what the sockets hold, and no more")
+	}
+}
+
+func TestCallOfAnEndlessHeader(t *testing.T) {
+	for _, http2 := range []bool{true, false} {
+		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+			for _, letter := range "abcdefghijklmnop" {
+				w.Header().Set("X-"+string(letter), strings.Repeat("x", 4<<10))
+			}
+		}, func(s *httptest.Server, _ *webhooktest.Authority) { s.EnableHTTP2 = http2 })
+		require.Equal(t, webhook.ErrAnswer, r.call(t, r.config(t)).Err)
+	}
+}
+
+// hijacked is a receiver that writes raw bytes and closes.
+func hijacked(t *testing.T, raw string) *receiver {
+	t.Helper()
+	return newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			_, _ = io.WriteString(conn, raw)
+			_ = conn.Close()
+		}
+	}, func(s *httptest.Server, _ *webhooktest.Authority) { s.EnableHTTP2 = false })
+}
+
+func TestCallWhoseAnswerBreaksOff(t *testing.T) {
+	for raw, class := range map[string]string{
+		"":                               webhook.ErrAnswer,
+		"HTTP/1.1 200 OK\r\nContent-Len": webhook.ErrAnswer,
+		"SSH-2.0-OpenSSH_9.2\r\n":        webhook.ErrAnswer,
+		"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf":           "", // the status came, which is all that matters
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz":      "",
+		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n":     webhook.ErrStatus,
+		"HTTP/1.1 500 Oops\r\nContent-Length: 100\r\n\r\nhalf":         webhook.ErrStatus,
+		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n": "",
+	} {
+		r := hijacked(t, raw)
+		require.Equal(t, class, r.call(t, r.config(t)).Err, "%q", raw)
+	}
+}
+
+func TestCallTrustsOnlyGoodCertificates(t *testing.T) {
+	for name, tune := range map[string]func(*httptest.Server, *webhooktest.Authority){
+		"another authority": func(s *httptest.Server, _ *webhooktest.Authority) {
+			s.TLS.Certificates = []tls.Certificate{webhooktest.NewAuthority(t).Issue(t, receiverName, time.Now().Add(time.Hour))}
+		},
+		"another name": func(s *httptest.Server, a *webhooktest.Authority) {
+			s.TLS.Certificates = []tls.Certificate{a.Issue(t, "other.example.com", time.Now().Add(time.Hour))}
+		},
+		"expired": func(s *httptest.Server, a *webhooktest.Authority) {
+			s.TLS.Certificates = []tls.Certificate{a.Issue(t, receiverName, time.Now().Add(-time.Hour))}
+		},
+		"TLS 1.1": func(s *httptest.Server, _ *webhooktest.Authority) {
+			s.TLS.MinVersion, s.TLS.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
+		},
+	} {
+		called := false
+		r := newReceiver(t, func(http.ResponseWriter, *http.Request) { called = true }, tune)
+		o := r.call(t, r.config(t))
+		require.Equal(t, webhook.Outcome{Tried: true, Err: webhook.ErrTLS, Duration: o.Duration}, o, name)
+		require.False(t, called, name)
+	}
+}
+
+func TestRootsAddAFile(t *testing.T) {
+	r := answering(t, 200)
+	folder := t.TempDir()
+	file := r.authority.File(t)
+	cfg := r.config(t)
+	var err error
+	cfg.Roots, err = webhook.Roots(file)
+	require.NoError(t, err)
+	require.True(t, r.call(t, cfg).Delivered())
+	cfg.Roots, err = webhook.Roots("")
+	require.NoError(t, err)
+	require.Equal(t, webhook.ErrTLS, r.call(t, cfg).Err)
+
+	_, err = webhook.Roots(filepath.Join(folder, "none.pem"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	empty := filepath.Join(folder, "empty.pem")
+	require.NoError(t, os.WriteFile(empty, []byte("none"), 0o600))
+	_, err = webhook.Roots(empty)
+	require.ErrorContains(t, err, "no certificate")
+}
+
+// A name that was public when it was looked at is loopback when it is called. A
+// receiver with a good certificate listens there, and hears nothing.
+func TestCallRefusesDNSRebinding(t *testing.T) {
+	r := answering(t, 200)
+	cfg := r.config(t)
+	cfg.Rules.AllowHosts = []string{"127.0.0.1", "other.example.com"} // which do not exempt the name
+	cfg.Resolver = resolver(t, func(n int) string {
+		if n == 1 {
+			return "93.184.216.34"
+		}
+		return "127.0.0.1"
+	})
+	public, err := cfg.Resolver.LookupHost(t.Context(), receiverName)
+	require.NoError(t, err)
+	require.Equal(t, []string{"93.184.216.34"}, public)
+	u := r.callback(t, cfg.Rules)
+
+	o := webhook.NewCaller(cfg).Call(t.Context(), webhook.Request{URL: u, ID: "a1b2"})
+	require.Equal(t, webhook.Outcome{Tried: true, Err: webhook.ErrAddress, Duration: o.Duration}, o)
+	require.Zero(t, r.connections.Load())
+
+	cfg.Rules.AllowHosts = []string{receiverName}
+	require.True(t, r.call(t, cfg).Delivered(), "it would have answered")
+}
+
+func TestCallRefusesPrivateAddressesOfNames(t *testing.T) {
+	r := answering(t, 200)
+	for _, address := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0", "255.255.255.255"} {
+		cfg := r.config(t)
+		cfg.Rules.AllowHosts = nil
+		cfg.Resolver = resolver(t, func(int) string { return address })
+		require.Equal(t, webhook.ErrAddress, r.call(t, cfg).Err, address)
+	}
+}
+
+// What was allowed when the work was accepted may be forbidden by now.
+func TestCallJudgesByTheRulesOfTheDay(t *testing.T) {
+	r := answering(t, 200)
+	cfg := r.config(t)
+	u := r.callback(t, cfg.Rules)
+	cfg.Rules.Ports = nil
+	o := webhook.NewCaller(cfg).Call(t.Context(), webhook.Request{URL: u, ID: "a1b2"})
+	require.Equal(t, webhook.ErrAddress, o.Err)
+
+	plain := *u
+	plain.Scheme = "http"
+	o = webhook.NewCaller(r.config(t)).Call(t.Context(), webhook.Request{URL: &plain, ID: "a1b2"})
+	require.Equal(t, webhook.ErrAddress, o.Err)
+	require.Zero(t, r.connections.Load())
+}
+
+// The environment of every test names a proxy (TestMain).
+func TestCallIgnoresTheProxyOfTheEnvironment(t *testing.T) {
+	r := answering(t, 200)
+	cfg := r.config(t)
+	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: r.callback(t, cfg.Rules)})
+	require.NoError(t, err)
+	require.NotNil(t, proxy, "a transport that heeds the environment would use it")
+	require.True(t, r.call(t, cfg).Delivered())
+}
+
+func TestCallOfAnUnreachableReceiver(t *testing.T) {
+	r := answering(t, 200)
+	cfg := r.config(t)
+	cfg.Resolver = resolver(t, func(int) string { return "" })
+	require.Equal(t, webhook.ErrResolve, r.call(t, cfg).Err)
+
+	r.Close()
+	require.Equal(t, webhook.ErrConnect, r.call(t, r.config(t)).Err)
+}
+
+// A peer that accepts connections and says nothing is left when the handshake's
+// time is up.
+func TestCallOfASilentPeer(t *testing.T) {
+	r := answering(t, 200)
+	cfg := r.config(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	r.URL = "https://" + silent.Addr().String()
+	cfg.Rules.Ports = []uint16{r.port(t)}
+	cfg.ConnectTimeout = 100 * time.Millisecond
+	require.Equal(t, webhook.ErrTLS, r.call(t, cfg).Err)
+}
+
+func TestCallSparesAFailingHost(t *testing.T) {
+	r := answering(t, 500)
+	cfg := r.config(t)
+	c := webhook.NewCaller(cfg)
+	request := webhook.Request{URL: r.callback(t, cfg.Rules), ID: "a1b2"}
+	for range 5 {
+		require.True(t, c.Call(t.Context(), request).Tried)
+	}
+	o := c.Call(t.Context(), request)
+	require.False(t, o.Tried)
+	require.Equal(t, webhook.ErrOpen, o.Err)
+	require.Equal(t, 30*time.Second, o.RetryAfter)
+	require.EqualValues(t, 5, r.connections.Load())
+}
+
+func TestCallsAtOneHostAreBounded(t *testing.T) {
+	arrived, release := make(chan struct{}), make(chan struct{})
+	r := newReceiver(t, func(http.ResponseWriter, *http.Request) {
+		arrived <- struct{}{}
+		<-release
+	})
+	cfg := r.config(t)
+	cfg.PerHost = 2
+	c := webhook.NewCaller(cfg)
+	request := webhook.Request{URL: r.callback(t, cfg.Rules), ID: "a1b2"}
+	var calls sync.WaitGroup
+	for range cfg.PerHost {
+		calls.Go(func() {
+			if o := c.Call(t.Context(), request); !o.Delivered() {
+				t.Errorf("%+v", o)
+			}
+		})
+		<-arrived
+	}
+	o := c.Call(t.Context(), request)
+	require.False(t, o.Tried)
+	require.Equal(t, webhook.ErrBusy, o.Err)
+	require.Positive(t, o.RetryAfter)
+	close(release)
+	calls.Wait()
+}
+
+// Many calls at once, over connections that are not kept.
+func TestCallsInParallel(t *testing.T) {
+	r := answering(t, 204)
+	cfg := r.config(t)
+	cfg.PerHost = 8
+	c := webhook.NewCaller(cfg)
+	request := webhook.Request{URL: r.callback(t, cfg.Rules), ID: "a1b2"}
+	var calls sync.WaitGroup
+	for range cfg.PerHost {
+		calls.Go(func() {
+			for range 10 {
+				if o := c.Call(t.Context(), request); !o.Delivered() {
+					t.Errorf("%+v", o)
+				}
+			}
+		})
+	}
+	calls.Wait()
+}

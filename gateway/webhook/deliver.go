@@ -1,0 +1,87 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// deliverer makes the callbacks that are due, several at once.
+func (o *Orchestrator) deliverer() {
+	for {
+		select {
+		case <-o.ctx.Done():
+			return
+		case <-o.calls:
+		}
+		due, err := o.Store.DueCalls(o.ctx, o.Clock(), cap(o.calling))
+		if err != nil {
+			if o.ctx.Err() == nil {
+				o.Log.Error("callbacks: look for what is due", zap.Error(err))
+			}
+			continue
+		}
+		for _, j := range due {
+			select {
+			case <-o.ctx.Done():
+				return
+			case o.calling <- struct{}{}:
+			}
+			o.tasks.Go(func() {
+				defer func() {
+					<-o.calling
+					wake(o.calls) // others may be due
+				}()
+				o.call(j)
+			})
+		}
+	}
+}
+
+// keepTime bounds keeping what became of a call, which is done even while the
+// orchestrator stops.
+const keepTime = 5 * time.Second
+
+// call makes one callback and keeps what became of it. It is on record that the
+// call is being made before it is, so that a crash leads to another call rather
+// than to none.
+func (o *Orchestrator) call(j Job) {
+	j, err := o.change(o.ctx, j.ID, event{kind: calling, lease: o.Clock().Add(o.CallLease)}, nil)
+	if err != nil {
+		if !errors.Is(err, errNotNow) && o.ctx.Err() == nil {
+			o.Log.Error("callbacks: begin a call", zap.String("job", j.ID), zap.Error(err))
+		}
+		return
+	}
+	address, err := url.Parse(j.Callback)
+	if err != nil {
+		o.Log.Error("callbacks: address", zap.String("job", j.ID), zap.Error(err))
+		return
+	}
+	at := o.Clock()
+	outcome := o.Caller.Call(o.ctx, Request{URL: address, ID: j.ID, Secrets: o.Secrets(j.Owner.Key), Now: at})
+	tries := j.Tries
+	if outcome.Tried {
+		tries++
+	}
+	delay, end, why := o.Schedule.Next(tries, outcome)
+	var try *Try
+	if outcome.Tried {
+		try = &Try{Job: j.ID, At: at, Status: outcome.Status, Error: outcome.Err, Duration: outcome.Duration}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), keepTime)
+	defer cancel()
+	j, err = o.change(ctx, j.ID, event{kind: called, lease: j.Lease, outcome: outcome, retry: delay, end: end}, try)
+	if err != nil {
+		o.Log.Error("callbacks: keep a call", zap.String("job", j.ID), zap.Error(err))
+		return
+	}
+	if j.State == Exhausted {
+		why = WhyExhausted
+	}
+	o.Log.Info("callback", zap.String("job", j.ID), zap.String("key", j.Owner.Key), zap.Int("try", j.Tries),
+		zap.Int("status", outcome.Status), zap.String("error", outcome.Err), zap.String("next", why), zap.Duration("in", delay))
+}

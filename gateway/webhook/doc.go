@@ -1,0 +1,21 @@
+// Package webhook tells clients that their long-running work is complete: it
+// calls the webhook_url they gave, and calls again until they have heard.
+//
+// # The life of a callback
+//
+//  1. ParseCallback (address.go) judges the webhook_url when the work is
+//     accepted: https, an allowed port, no address that is known to be private.
+//  2. Caller.Call (caller.go) is one try. It judges the address again under the
+//     rules of the day, and every address that its name resolves to at the very
+//     moment of connecting, so that a name that was public yesterday leads
+//     nowhere private today. The request is signed (signature.go).
+//  3. A host that keeps failing, or that has enough calls under way, is spared
+//     (breaker.go): that is not a try.
+//  4. Schedule.Next (schedule.go) turns the outcome into the next try, or the end.
+//
+// A callback carries nothing but the id: the client fetches the result itself,
+// with its session. So the receiver's answer matters by its status alone.
+//
+// The package is not a general HTTP client: it calls no address but those that
+// clients give, and follows nothing that they answer.
+package webhook

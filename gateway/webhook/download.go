@@ -1,0 +1,116 @@
+package webhook
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// How long the address of a download is valid, and how often the key that signs
+// it is replaced. A key that was replaced is kept until nothing it signed is
+// valid any more.
+const (
+	LinkValidity = time.Hour
+	keyLife      = 24 * time.Hour
+)
+
+// Links signs and checks the addresses of downloads. The keys are in the store,
+// so that addresses survive a restart and hold on every instance.
+type Links struct {
+	store Store
+	clock func() time.Time
+
+	mu   sync.Mutex
+	keys []SigningKey // newest first
+	read time.Time
+	last time.Time // that they were read anew because somebody asked
+}
+
+// NewLinks returns Links with their keys in a store.
+func NewLinks(store Store, clock func() time.Time) *Links {
+	return &Links{store: store, clock: clock}
+}
+
+// Sign returns the query of an address that downloads the result of a job for
+// an hour.
+func (l *Links) Sign(ctx context.Context, id string) (string, error) {
+	keys, err := l.current(ctx, false)
+	if err != nil {
+		return "", err
+	}
+	return query(keys[0], id, l.clock().Add(LinkValidity)), nil
+}
+
+// Check returns the job whose result a query may download. Every character of
+// the query counts: it must be one that Sign returned, and still be valid.
+func (l *Links) Check(ctx context.Context, raw string) (id string, ok bool, err error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return "", false, nil
+	}
+	id = values.Get("id")
+	seconds, err := strconv.ParseInt(values.Get("expires"), 10, 64)
+	if err != nil {
+		return "", false, nil
+	}
+	expires := time.Unix(seconds, 0)
+	for _, again := range []bool{false, true} { // another instance may have made a key since
+		keys, err := l.current(ctx, again)
+		if err != nil {
+			return "", false, err
+		}
+		for _, k := range keys {
+			if k.ID == values.Get("key") {
+				same := subtle.ConstantTimeCompare([]byte(query(k, id, expires)), []byte(raw)) == 1
+				return id, same && l.clock().Before(expires), nil
+			}
+		}
+	}
+	return "", false, nil
+}
+
+// query is what Sign returns, character by character.
+func query(k SigningKey, id string, expires time.Time) string {
+	plain := "id=" + url.QueryEscape(id) + "&expires=" + strconv.FormatInt(expires.Unix(), 10) + "&key=" + url.QueryEscape(k.ID)
+	mac := hmac.New(sha256.New, k.Secret)
+	mac.Write([]byte(plain))
+	return plain + "&signature=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// current returns the keys, newest first, at least one. They are read anew
+// every minute, or when asked, which a stranger may do: at most once a second.
+func (l *Links) current(ctx context.Context, again bool) ([]SigningKey, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.clock()
+	again = again && now.Sub(l.last) >= time.Second
+	if len(l.keys) > 0 && !again && now.Sub(l.read) < time.Minute {
+		return l.keys, nil
+	}
+	if again {
+		l.last = now
+	}
+	fresh := SigningKey{Secret: make([]byte, 32), Made: now}
+	var id [6]byte
+	if _, err := rand.Read(fresh.Secret); err != nil {
+		return nil, err
+	}
+	if _, err := rand.Read(id[:]); err != nil {
+		return nil, err
+	}
+	fresh.ID = hex.EncodeToString(id[:])
+	keys, err := l.store.SigningKeys(ctx, now.Add(-keyLife), now.Add(-keyLife-LinkValidity), fresh)
+	if err != nil {
+		return nil, fmt.Errorf("webhook: signing keys: %w", err)
+	}
+	l.keys, l.read = keys, now
+	return keys, nil
+}

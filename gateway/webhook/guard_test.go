@@ -1,0 +1,77 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"code.dny.dev/ssrf"
+	"github.com/stretchr/testify/require"
+)
+
+func TestDialerJudges(t *testing.T) {
+	d := newDialer(Rules{AllowHosts: []string{"intranet"}, Ports: []uint16{8443}}, net.Dialer{})
+	for address, want := range map[string]error{
+		"93.184.216.34:443":        nil,
+		"93.184.216.34:8443":       nil,
+		"[2606:2800:220:1::1]:443": nil,
+		"93.184.216.34:80":         ssrf.ErrProhibitedPort,
+		"127.0.0.1:443":            ssrf.ErrProhibitedIP,
+		"[::ffff:127.0.0.1]:443":   ssrf.ErrProhibitedIP,
+		"[64:ff9b::7f00:1]:443":    ssrf.ErrProhibitedIP,
+		"[fe80::1%eth0]:443":       ssrf.ErrProhibitedIP,
+	} {
+		require.ErrorIs(t, d.guarded.Control("tcp4", address, nil), want, address)
+	}
+	require.NoError(t, d.exempt.Control("tcp4", "127.0.0.1:443", nil))
+	require.NoError(t, d.exempt.Control("tcp6", "[::1]:8443", nil))
+	require.ErrorIs(t, d.exempt.Control("tcp4", "127.0.0.1:22", nil), ssrf.ErrProhibitedPort)
+}
+
+func TestCircuitOfAHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHosts(10, 1)
+		calls := 0
+		fail := func() error { calls++; return errFailing }
+		for range breakerFailures {
+			require.ErrorIs(t, h.call("a.example", fail), errFailing)
+		}
+		require.ErrorIs(t, h.call("a.example", fail), errOpen)
+		require.Equal(t, breakerFailures, calls, "an open circuit makes no call")
+		require.NoError(t, h.call("b.example", func() error { return nil }), "another host has its own")
+
+		time.Sleep(breakerPause + time.Second)
+		require.ErrorIs(t, h.call("a.example", func() error { return errAbandoned }), errAbandoned)
+		require.NoError(t, h.call("a.example", func() error {
+			require.ErrorIs(t, h.call("a.example", fail), errBusy)
+			return nil
+		}), "an abandoned probe says nothing, so there is another")
+		require.ErrorIs(t, h.call("a.example", fail), errFailing, "the circuit is closed again")
+	})
+}
+
+func TestHostsAreBounded(t *testing.T) {
+	h := newHosts(3, 2)
+	fail := func() error { return errFailing }
+	for range breakerFailures {
+		require.ErrorIs(t, h.call("first.example", fail), errFailing)
+	}
+	for n := range 100 {
+		require.ErrorIs(t, h.call("first.example", fail), errOpen, "what is used stays")
+		require.NoError(t, h.call(fmt.Sprintf("%d.example", n), func() error { return nil }))
+		require.LessOrEqual(t, h.recent.Len(), 3)
+		require.Len(t, h.byName, h.recent.Len())
+	}
+	var deep func(n int) error
+	deep = func(n int) error {
+		if n == 0 {
+			return errors.New("the end")
+		}
+		return h.call(fmt.Sprintf("deep%d.example", n), func() error { return deep(n - 1) })
+	}
+	require.EqualError(t, deep(10), "the end", "hosts under way are kept, though they be more")
+	require.LessOrEqual(t, h.recent.Len(), 3)
+}

@@ -1,0 +1,175 @@
+package webhook
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"frontdesk/auth"
+)
+
+// State is how far a job is.
+type State string
+
+// The states, in the order of a job's life. Work that failed is called back
+// about too: the client learns of it when it asks for the result.
+const (
+	Accepted   State = "accepted"    // on disk; the client has its 202
+	Running    State = "running"     // somebody works on it, until Job.Lease
+	Done       State = "done"        // the result is there, the callback is due
+	Failed     State = "failed"      // there will be no result, the callback is due
+	CalledBack State = "called_back" // the receiver took the callback, or wants no more
+	Collected  State = "collected"   // the client fetched the result
+	Exhausted  State = "exhausted"   // no try was left; the result is still there
+)
+
+// maxClaims is how often work is begun before it is given up: work that ends
+// the process it runs in must not do so for ever.
+const maxClaims = 3
+
+// Owner is who asked for a job.
+type Owner struct {
+	User auth.User
+	Key  string // name of the api_key
+}
+
+// Work is what is to be done.
+type Work struct {
+	Kind string // names a Runner
+	Data []byte // what that one needs to know, JSON
+}
+
+// Result is what came of it: a file in the orchestrator's folder.
+type Result struct {
+	File   string // its name there
+	Name   string // what the client saves it as
+	Type   string // media type
+	Size   int64  // bytes
+	SHA256 string // hexadecimal
+}
+
+// Job is one promise to a client.
+type Job struct {
+	ID       string
+	Owner    Owner
+	Callback string // address of the receiver
+	Work     Work
+
+	State    State
+	Failure  string // why there is no result; for operators, never for the client
+	Result   Result
+	Created  time.Time
+	Started  time.Time // of the work, the last time it was begun
+	Finished time.Time // of the work
+	Claims   int       // how often the work was begun
+	Lease    time.Time // whoever works on it, or calls, has it until then
+	Tries    int       // calls made
+	NextTry  time.Time // when the callback is due; zero where it is not
+}
+
+// event is what happens to a job.
+type event struct {
+	kind    eventKind
+	lease   time.Time     // claimed, renewed, calling; called: the one it was begun with
+	claim   int           // renewed, completed, broke: by which claim
+	result  Result        // completed
+	failure string        // broke
+	outcome Outcome       // called
+	retry   time.Duration // called: until the next try
+	end     bool          // called: there is none
+}
+
+type eventKind int
+
+const (
+	claimed    eventKind = iota // somebody begins the work
+	handedBack                  // whoever works on it has to stop
+	renewed                     // whoever works on it still does
+	completed                   // the work has a result
+	broke                       // the work failed
+	calling                     // somebody begins a call
+	called                      // the call was answered, or not
+	fetched                     // the client asked for the result, and got it
+	replayed                    // an operator wants the callback made again
+)
+
+// errNotNow says that an event cannot happen to a job as it is: somebody else
+// was there first.
+var errNotNow = errors.New("not in this state")
+
+// after returns the job as an event leaves it. It is the only place where a job
+// changes.
+func (j Job) after(e event, now time.Time) (Job, error) {
+	finished := j.State == Done || j.State == Failed
+	switch {
+	case e.kind == claimed && (j.State == Accepted || j.State == Running && now.After(j.Lease)):
+		if j.Claims++; j.Claims > maxClaims {
+			return j.finish(Failed, Result{}, "interrupted too often", now), nil
+		}
+		j.State, j.Lease, j.Started = Running, e.lease, now
+	case e.kind == handedBack && j.State == Running && j.Claims == e.claim:
+		j.State, j.Lease = Accepted, time.Time{}
+		j.Claims-- // it is not the work's fault
+	case e.kind == renewed && j.State == Running && j.Claims == e.claim:
+		j.Lease = e.lease
+	case e.kind == completed && j.State == Running && j.Claims == e.claim:
+		return j.finish(Done, e.result, "", now), nil
+	case e.kind == broke && j.State == Running && j.Claims == e.claim:
+		return j.finish(Failed, Result{}, cmp.Or(e.failure, "no reason given"), now), nil
+	case e.kind == calling && finished && !j.NextTry.IsZero() && !now.Before(j.NextTry) && now.After(j.Lease):
+		j.Lease = e.lease
+	case e.kind == called && finished && j.Lease.Equal(e.lease):
+		return j.answered(e, now), nil
+	case e.kind == called && j.State != Accepted && j.State != Running: // collected or replayed meanwhile: the try still counts
+		j.count(e.outcome)
+	case e.kind == fetched && j.Failure == "" && j.State != Accepted && j.State != Running:
+		j.State, j.NextTry = Collected, time.Time{}
+	case e.kind == replayed && j.State != Accepted && j.State != Running:
+		j.State, j.Tries, j.NextTry, j.Lease = Done, 0, now, time.Time{}
+		if j.Failure != "" {
+			j.State = Failed
+		}
+	default:
+		return j, fmt.Errorf("job %s is %s: %w", j.ID, j.State, errNotNow)
+	}
+	return j, nil
+}
+
+// answered is a job whose call ended. There is no try after the result is gone,
+// however long a receiver asks to wait, or its circuit stays open. The next try
+// is due at a whole millisecond, which is what a Store compares.
+func (j Job) answered(e event, now time.Time) Job {
+	j.count(e.outcome)
+	j.Lease, j.NextTry = time.Time{}, now.Add(e.retry).Truncate(time.Millisecond)
+	if !e.end && j.NextTry.Before(j.Finished.Add(Retention)) {
+		return j
+	}
+	j.State, j.NextTry = Exhausted, time.Time{}
+	if e.outcome.Delivered() || e.outcome.Gone() {
+		j.State = CalledBack
+	}
+	return j
+}
+
+func (j *Job) count(o Outcome) {
+	if o.Tried {
+		j.Tries++
+	}
+}
+
+func (j Job) finish(s State, r Result, failure string, now time.Time) Job {
+	j.State, j.Result, j.Failure = s, r, failure
+	j.Finished, j.NextTry, j.Lease = now, now, time.Time{}
+	return j
+}
+
+// Try is one call of a receiver, as the journal keeps it.
+type Try struct {
+	Job      string
+	Number   int
+	At       time.Time
+	Status   int    // 0 where there was no answer
+	Error    string // a class of failure, without secrets; "" for an answer
+	Duration time.Duration
+}

@@ -1,0 +1,156 @@
+package webhook
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+
+// What every event makes of a job in every state; "" where it cannot happen.
+// The running job is held, by claim 1; callbacks are due; the call delivers.
+func TestTransitions(t *testing.T) {
+	kinds := []eventKind{claimed, renewed, completed, broke, calling, called, fetched, replayed}
+	for _, row := range []struct {
+		state   State
+		failure string
+		want    [8]State
+	}{
+		{Accepted, "", [8]State{Running, "", "", "", "", "", "", ""}},
+		{Running, "", [8]State{"", Running, Done, Failed, "", "", "", ""}},
+		{Done, "", [8]State{"", "", "", "", Done, CalledBack, Collected, Done}},
+		{Failed, "disk", [8]State{"", "", "", "", Failed, CalledBack, "", Failed}},
+		{CalledBack, "", [8]State{"", "", "", "", "", CalledBack, Collected, Done}},
+		{CalledBack, "disk", [8]State{"", "", "", "", "", CalledBack, "", Failed}},
+		{Collected, "", [8]State{"", "", "", "", "", Collected, Collected, Done}},
+		{Exhausted, "", [8]State{"", "", "", "", "", Exhausted, Collected, Done}},
+		{Exhausted, "disk", [8]State{"", "", "", "", "", Exhausted, "", Failed}},
+	} {
+		before := jobIn(row.state, row.failure)
+		for i, kind := range kinds {
+			e := event{kind: kind, claim: 1, end: true, outcome: Outcome{Tried: true, Status: 200}}
+			if kind == claimed || kind == renewed || kind == calling {
+				e.lease = noon.Add(time.Minute)
+			}
+			after, err := before.after(e, noon)
+			if row.want[i] == "" {
+				require.ErrorIs(t, err, errNotNow, "%s, event %d", row.state, kind)
+				require.Equal(t, before, after, "what cannot happen changes nothing")
+				continue
+			}
+			require.NoError(t, err, "%s, event %d", row.state, kind)
+			require.Equal(t, row.want[i], after.State, "%s, event %d", row.state, kind)
+			finished := after.State == Done || after.State == Failed
+			require.Equal(t, finished, !after.NextTry.IsZero(), "a callback is due in these states only")
+			require.Equal(t, e.lease, after.Lease)
+		}
+	}
+}
+
+func jobIn(s State, failure string) Job {
+	j := Job{ID: "a1b2", State: s, Failure: failure, Created: noon.Add(-time.Hour)}
+	if s == Accepted {
+		return j
+	}
+	j.Started, j.Claims = noon.Add(-time.Minute), 1
+	if s == Running {
+		j.Lease = noon.Add(time.Second)
+		return j
+	}
+	j.Finished = noon.Add(-time.Second)
+	if s == Done || s == Failed {
+		j.NextTry = noon
+	}
+	return j
+}
+
+func TestWorkIsClaimedThreeTimes(t *testing.T) {
+	j, now := jobIn(Accepted, ""), noon
+	for n := 1; n <= maxClaims; n++ {
+		var err error
+		j, err = j.after(event{kind: claimed, lease: now.Add(time.Minute)}, now)
+		require.NoError(t, err)
+		require.Equal(t, n, j.Claims)
+		require.Equal(t, now, j.Started)
+		_, err = j.after(event{kind: claimed}, now.Add(time.Minute))
+		require.ErrorIs(t, err, errNotNow, "the lease holds to its end")
+		now = now.Add(time.Minute + time.Nanosecond)
+	}
+	j, err := j.after(event{kind: claimed}, now)
+	require.NoError(t, err)
+	require.Equal(t, Failed, j.State)
+	require.Equal(t, "interrupted too often", j.Failure)
+	require.Equal(t, now, j.NextTry, "the client is told")
+}
+
+func TestWhoeverLostAClaimChangesNothing(t *testing.T) {
+	j := jobIn(Running, "")
+	j.Claims = 2
+	for _, kind := range []eventKind{renewed, completed, broke} {
+		_, err := j.after(event{kind: kind, claim: 1}, noon)
+		require.ErrorIs(t, err, errNotNow)
+	}
+}
+
+func TestACallIsLeased(t *testing.T) {
+	j := jobIn(Done, "")
+	_, err := j.after(event{kind: calling}, noon.Add(-time.Nanosecond))
+	require.ErrorIs(t, err, errNotNow, "not due")
+	j, err = j.after(event{kind: calling, lease: noon.Add(time.Minute)}, noon)
+	require.NoError(t, err)
+	_, err = j.after(event{kind: calling}, noon.Add(time.Minute))
+	require.ErrorIs(t, err, errNotNow, "somebody is calling")
+	_, err = j.after(event{kind: calling}, noon.Add(time.Minute+1))
+	require.NoError(t, err, "a crash is over when the lease is")
+}
+
+func TestOnlyTriesCount(t *testing.T) {
+	for _, s := range []State{Done, Failed, Collected} {
+		for _, tried := range []bool{true, false} {
+			j, err := jobIn(s, "").after(event{kind: called, retry: time.Minute, outcome: Outcome{Tried: tried, Err: ErrStatus}}, noon)
+			require.NoError(t, err)
+			require.Equal(t, tried, j.Tries == 1)
+			require.Equal(t, s, j.State)
+		}
+	}
+}
+
+// An operator's replay during the last call must not be ended by it.
+func TestAReplayOutlivesTheCallUnderWay(t *testing.T) {
+	j := jobIn(Done, "")
+	j.Tries = Tries() - 1
+	lease := noon.Add(time.Minute)
+	j, err := j.after(event{kind: calling, lease: lease}, noon)
+	require.NoError(t, err)
+	j, err = j.after(event{kind: replayed}, noon)
+	require.NoError(t, err)
+	require.Zero(t, j.Tries)
+	j, err = j.after(event{kind: called, lease: lease, end: true, outcome: Outcome{Tried: true, Status: 500}}, noon)
+	require.NoError(t, err)
+	require.Equal(t, Done, j.State)
+	require.Equal(t, noon, j.NextTry)
+	require.Equal(t, 1, j.Tries)
+}
+
+func TestNoTryOutlivesTheResult(t *testing.T) {
+	j := jobIn(Done, "")
+	now := j.Finished.Add(Retention - time.Hour)
+	e := event{kind: called, retry: time.Hour - time.Second, outcome: Outcome{Err: ErrOpen}}
+	later, err := j.after(e, now)
+	require.NoError(t, err)
+	require.Equal(t, Done, later.State)
+	e.retry = time.Hour
+	j, err = j.after(e, now)
+	require.NoError(t, err)
+	require.Equal(t, Exhausted, j.State)
+	require.Zero(t, j.NextTry)
+	require.Zero(t, j.Tries)
+}
+
+func TestAnUnnamedFailureStaysOne(t *testing.T) {
+	j, err := jobIn(Running, "").after(event{kind: broke, claim: 1}, noon)
+	require.NoError(t, err)
+	require.NotEmpty(t, j.Failure)
+}

@@ -1,0 +1,277 @@
+// Package jobstore keeps callback jobs in tables of an SQL database, on the
+// engines of package sqlrecord: the smallest durable queue that is fair between
+// clients. It knows no job's life, which is package webhook's.
+package jobstore
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strings"
+	"time"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/gateway/webhook"
+	"frontdesk/mapping"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+var _ webhook.Store = (*Store)(nil)
+
+// Store keeps jobs. It is safe for concurrent use, on PostgreSQL also by
+// several processes.
+type Store struct{ db sqlrecord.DB }
+
+// Open makes or migrates the tables in a database, which stays its owner's.
+func Open(ctx context.Context, db sqlrecord.DB) (*Store, error) {
+	files, err := fs.Sub(migrations, "migrations/"+db.Dialect().Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{Table: "frontdesk_callbacks_version", Files: files}); err != nil {
+		return nil, fmt.Errorf("callback jobs: %w", err)
+	}
+	return &Store{db: db}, nil
+}
+
+// How result columns are read, and arguments written.
+var (
+	number = sqlrecord.Column{Type: mapping.Int4}
+	words  = sqlrecord.Column{Type: mapping.Text}
+	octets = sqlrecord.Column{Type: mapping.Bytea}
+)
+
+func moment(t time.Time) mapping.Value {
+	if t.IsZero() {
+		return mapping.IntValue(0)
+	}
+	return mapping.IntValue(t.UnixMilli())
+}
+
+// text writes a statement, which has SQLite's placeholders, for the engine.
+func (s *Store) text(sql string) string {
+	if s.db.Dialect().Name == sqlrecord.Postgres().Name {
+		return strings.ReplaceAll(sql, "?", "$")
+	}
+	return sql
+}
+
+// columns are a job's values in the order of the table.
+func columns(j webhook.Job) ([]mapping.Value, error) {
+	document, err := json.Marshal(j)
+	if err != nil {
+		return nil, err
+	}
+	host := ""
+	if u, err := url.Parse(j.Callback); err == nil {
+		host = strings.ToLower(u.Host)
+	}
+	return []mapping.Value{
+		mapping.TextValue(j.ID), mapping.IntValue(j.Owner.User.Client.ID), mapping.TextValue(host), mapping.TextValue(string(j.State)),
+		moment(j.Created), moment(j.Started), moment(j.Finished), moment(j.Lease), moment(j.NextTry), mapping.TextValue(string(document)),
+	}, nil
+}
+
+// Add implements webhook.Store.
+func (s *Store) Add(ctx context.Context, j webhook.Job) error {
+	values, err := columns(j)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		_, err := c.Exec(ctx, s.text(`INSERT INTO callback_job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`), values...)
+		return err
+	})
+}
+
+// jobs returns the jobs whose documents a statement finds.
+func (s *Store) jobs(ctx context.Context, c sqlrecord.Conn, sql string, args ...mapping.Value) (found []webhook.Job, err error) {
+	err = c.Query(ctx, s.text(sql), []sqlrecord.Column{words}, args, func(row []mapping.Value) error {
+		var j webhook.Job
+		if err := json.Unmarshal([]byte(row[0].Text()), &j); err != nil {
+			return fmt.Errorf("document of a callback job: %w", err)
+		}
+		found = append(found, j)
+		return nil
+	})
+	return found, err
+}
+
+// read is jobs on a connection of its own.
+func (s *Store) read(ctx context.Context, sql string, args ...mapping.Value) (found []webhook.Job, err error) {
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		found, err = s.jobs(ctx, c, sql, args...)
+		return err
+	})
+	return found, err
+}
+
+func only(found []webhook.Job, err error) (webhook.Job, error) {
+	if err != nil {
+		return webhook.Job{}, err
+	}
+	if len(found) == 0 {
+		return webhook.Job{}, webhook.ErrUnknownJob
+	}
+	return found[0], nil
+}
+
+// Get implements webhook.Store.
+func (s *Store) Get(ctx context.Context, id string) (webhook.Job, error) {
+	return only(s.read(ctx, `SELECT document FROM callback_job WHERE id = ?1`, mapping.TextValue(id)))
+}
+
+// NextWork implements webhook.Store. It chooses among clients before it looks
+// at jobs: thousands of one client's cost one pass over an index.
+func (s *Store) NextWork(ctx context.Context, now time.Time) (webhook.Job, error) {
+	const waiting = `(state = 'accepted' OR state = 'running' AND lease_until < ?1)`
+	return only(s.read(ctx, `SELECT document FROM callback_job WHERE id = (
+		SELECT id FROM callback_job WHERE `+waiting+` AND client_id = (
+			SELECT client_id FROM (SELECT client_id, min(created_at) AS oldest FROM callback_job WHERE `+waiting+` GROUP BY client_id) w
+			ORDER BY (SELECT count(*) FROM callback_job r WHERE r.client_id = w.client_id AND r.state = 'running' AND r.lease_until >= ?1),
+				(SELECT max(s.started_at) FROM callback_job s WHERE s.client_id = w.client_id), oldest, client_id
+			LIMIT 1)
+		ORDER BY created_at, id LIMIT 1)`, moment(now)))
+}
+
+// DueCalls implements webhook.Store.
+func (s *Store) DueCalls(ctx context.Context, now time.Time, most int) ([]webhook.Job, error) {
+	return s.read(ctx, `SELECT document FROM callback_job WHERE id IN (
+		SELECT id FROM (
+			SELECT id, next_try, row_number() OVER (PARTITION BY host ORDER BY next_try, id) AS place FROM callback_job
+			WHERE next_try > 0 AND next_try <= ?1 AND lease_until < ?1 AND state IN ('done', 'failed')) d
+		WHERE place = 1 ORDER BY next_try, id LIMIT ?2)
+		ORDER BY next_try, id`, moment(now), mapping.IntValue(int64(most)))
+}
+
+// Change implements webhook.Store.
+func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webhook.Job, *webhook.Try, error)) (changed webhook.Job, err error) {
+	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		before, err := only(s.jobs(ctx, c, `SELECT document FROM callback_job WHERE id = ?1`+s.db.Dialect().ForUpdate, mapping.TextValue(id)))
+		if err != nil {
+			return err
+		}
+		var try *webhook.Try
+		if changed, try, err = f(before); err != nil {
+			return err
+		}
+		values, err := columns(changed)
+		if err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, s.text(`UPDATE callback_job SET client_id = ?2, host = ?3, state = ?4, created_at = ?5, started_at = ?6,
+			finished_at = ?7, lease_until = ?8, next_try = ?9, document = ?10 WHERE id = ?1`), values...)
+		if err != nil || try == nil {
+			return err
+		}
+		_, err = c.Exec(ctx, s.text(`INSERT INTO callback_try VALUES (?1, ?2, ?3, ?4, ?5, ?6)`),
+			mapping.TextValue(try.Job), moment(try.At), mapping.IntValue(int64(try.Number)), mapping.IntValue(int64(try.Status)),
+			mapping.TextValue(try.Error), mapping.IntValue(try.Duration.Milliseconds()))
+		return err
+	})
+	return changed, err
+}
+
+// List implements webhook.Store.
+func (s *Store) List(ctx context.Context, f webhook.Filter) ([]webhook.Job, error) {
+	most := f.Limit
+	if most == 0 {
+		most = 100
+	}
+	return s.read(ctx, `SELECT document FROM callback_job WHERE ?1 = '' OR state = ?1 ORDER BY created_at DESC, id LIMIT ?2`,
+		mapping.TextValue(string(f.State)), mapping.IntValue(int64(most)))
+}
+
+// Journal implements webhook.Store.
+func (s *Store) Journal(ctx context.Context, id string) (tries []webhook.Try, err error) {
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		sql := s.text(`SELECT at, number, status, error, duration FROM callback_try WHERE job_id = ?1 ORDER BY at, number`)
+		return c.Query(ctx, sql, []sqlrecord.Column{number, number, number, words, number}, []mapping.Value{mapping.TextValue(id)}, func(row []mapping.Value) error {
+			tries = append(tries, webhook.Try{
+				Job: id, At: time.UnixMilli(row[0].Int()).UTC(), Number: int(row[1].Int()), Status: int(row[2].Int()),
+				Error: row[3].Text(), Duration: time.Duration(row[4].Int()) * time.Millisecond,
+			})
+			return nil
+		})
+	})
+	return tries, err
+}
+
+// Forget implements webhook.Store.
+func (s *Store) Forget(ctx context.Context, before time.Time) (gone []webhook.Job, err error) {
+	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		const old = `finished_at > 0 AND finished_at < ?1`
+		if gone, err = s.jobs(ctx, c, `SELECT document FROM callback_job WHERE `+old, moment(before)); err != nil || len(gone) == 0 {
+			return err
+		}
+		for _, sql := range []string{
+			`DELETE FROM callback_try WHERE job_id IN (SELECT id FROM callback_job WHERE ` + old + `)`,
+			`DELETE FROM callback_job WHERE ` + old,
+		} {
+			if _, err := c.Exec(ctx, s.text(sql), moment(before)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return gone, err
+}
+
+// Release lets go of all jobs that somebody had: for a process that knows that
+// it is the only one, when it starts.
+func (s *Store) Release(ctx context.Context) error {
+	return s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		held, err := s.jobs(ctx, c, `SELECT document FROM callback_job WHERE lease_until > 0`)
+		if err != nil {
+			return err
+		}
+		for _, j := range held {
+			j.Lease = time.Time{}
+			values, err := columns(j)
+			if err != nil {
+				return err
+			}
+			if _, err := c.Exec(ctx, s.text(`UPDATE callback_job SET lease_until = 0, document = ?2 WHERE id = ?1`), values[0], values[9]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// SigningKeys implements webhook.Store.
+func (s *Store) SigningKeys(ctx context.Context, since, old time.Time, fresh webhook.SigningKey) (keys []webhook.SigningKey, err error) {
+	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		if keys, err = s.signingKeys(ctx, c); err != nil {
+			return err
+		}
+		if len(keys) > 0 && keys[0].Made.After(since) {
+			return nil
+		}
+		_, err := c.Exec(ctx, s.text(`INSERT INTO signing_key VALUES (?1, ?2, ?3)`),
+			mapping.TextValue(fresh.ID), mapping.BytesValue(fresh.Secret), moment(fresh.Made))
+		if err != nil {
+			return err
+		}
+		if _, err := c.Exec(ctx, s.text(`DELETE FROM signing_key WHERE made_at < ?1`), moment(old)); err != nil {
+			return err
+		}
+		keys, err = s.signingKeys(ctx, c)
+		return err
+	})
+	return keys, err
+}
+
+func (s *Store) signingKeys(ctx context.Context, c sqlrecord.Conn) (keys []webhook.SigningKey, err error) {
+	sql := `SELECT id, secret, made_at FROM signing_key ORDER BY made_at DESC, id`
+	err = c.Query(ctx, sql, []sqlrecord.Column{words, octets, number}, nil, func(row []mapping.Value) error {
+		keys = append(keys, webhook.SigningKey{ID: row[0].Text(), Secret: []byte(row[1].Text()), Made: time.UnixMilli(row[2].Int()).UTC()})
+		return nil
+	})
+	return keys, err
+}

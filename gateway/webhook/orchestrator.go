@@ -1,0 +1,212 @@
+package webhook
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// Runner does one kind of work: it writes the result and says what it is. A
+// runner may run more than once for a job, after a crash; only the last result
+// is kept. Its error is kept as why there is none, and logged.
+type Runner func(ctx context.Context, j Job, w io.Writer) (Content, error)
+
+// Content says what a result is.
+type Content struct {
+	Name string // what the client saves it as
+	Type string // media type
+}
+
+// Config is what an Orchestrator is made of. All of it is required, but Tick.
+type Config struct {
+	Store   Store
+	Files   *Files
+	Caller  *Caller
+	Runners map[string]Runner
+	// Secrets returns the secrets that sign callbacks of an api_key, by name.
+	Secrets func(key string) []string
+
+	Workers int // jobs worked on at once
+	Calls   int // callbacks made at once
+
+	// WorkLease and CallLease are how long a worker, or a call, may be silent
+	// before the job is anybody's: what a crash delays it by. Calls end well
+	// within theirs, workers renew theirs.
+	WorkLease, CallLease time.Duration
+
+	Schedule Schedule
+	Clock    func() time.Time
+	Random   io.Reader // cryptographically secure
+	Log      *zap.Logger
+	// Tick has the orchestrator look for what is due; nil for every second.
+	Tick <-chan time.Time
+}
+
+// Retention is how long a result is kept after the work was finished.
+const Retention = 7 * 24 * time.Hour
+
+// Orchestrator keeps the promises made to clients: it has the work done and the
+// callback made, over any number of restarts.
+type Orchestrator struct {
+	Config
+	ctx     context.Context // of all that runs in the background
+	cancel  context.CancelFunc
+	tasks   sync.WaitGroup
+	work    chan struct{} // there may be work
+	calls   chan struct{} // there may be calls
+	calling chan struct{} // one place per call under way
+}
+
+// Start returns an orchestrator at work. The caller closes it.
+func Start(c Config) *Orchestrator {
+	o := &Orchestrator{Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), calling: make(chan struct{}, c.Calls)}
+	o.ctx, o.cancel = context.WithCancel(context.Background())
+	stop := func() {}
+	if o.Tick == nil {
+		ticker := time.NewTicker(time.Second)
+		o.Tick, stop = ticker.C, ticker.Stop
+	}
+	for range c.Workers {
+		o.tasks.Go(o.worker)
+	}
+	o.tasks.Go(o.deliverer)
+	o.tasks.Go(func() {
+		defer stop()
+		o.watch()
+	})
+	return o
+}
+
+// Close stops all work and calls, and waits for them. What was under way is
+// taken up again by the next orchestrator.
+func (o *Orchestrator) Close() error {
+	o.cancel()
+	o.tasks.Wait()
+	return nil
+}
+
+// watch wakes the others at every tick, and once an hour cleans up.
+func (o *Orchestrator) watch() {
+	var cleaned time.Time
+	for {
+		for range o.Workers {
+			wake(o.work)
+		}
+		wake(o.calls)
+		if now := o.Clock(); now.Sub(cleaned) >= time.Hour {
+			cleaned = now
+			o.clean(now)
+		}
+		select {
+		case <-o.ctx.Done():
+			return
+		case <-o.Tick:
+		}
+	}
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Accept promises work: when it returns, the job is on disk.
+func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.URL, w Work) (id string, err error) {
+	var bits [16]byte
+	if _, err := io.ReadFull(o.Random, bits[:]); err != nil {
+		return "", fmt.Errorf("webhook: random bits: %w", err)
+	}
+	id = base64.RawURLEncoding.EncodeToString(bits[:])
+	err = o.Store.Add(ctx, Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock()})
+	if err != nil {
+		return "", fmt.Errorf("webhook: keep the job: %w", err)
+	}
+	wake(o.work)
+	return id, nil
+}
+
+// Collect returns a job of the owner's client whose work is finished, and marks
+// it collected where it has a result. ErrUnknownJob for one that is unknown,
+// another client's, or no longer kept; ErrNotReady while it is worked on.
+func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job, error) {
+	j, err := o.Store.Get(ctx, id)
+	switch {
+	case err != nil:
+		return Job{}, err
+	case j.Owner.User.Client.ID != owner.User.Client.ID:
+		return Job{}, ErrUnknownJob
+	case j.State == Accepted || j.State == Running:
+		return j, ErrNotReady
+	case o.Clock().Sub(j.Finished) >= Retention:
+		return Job{}, ErrUnknownJob
+	case j.Failure != "" || j.State == Collected:
+		return j, nil
+	}
+	return o.change(ctx, id, event{kind: fetched}, nil)
+}
+
+// ErrNotReady says that the work is not finished yet.
+var ErrNotReady = errors.New("webhook: not ready")
+
+// Replay has the callback of a finished job made again, from the first try.
+func (o *Orchestrator) Replay(ctx context.Context, id string) error {
+	return Replay(ctx, o.Store, id, o.Clock())
+}
+
+// Replay is Orchestrator.Replay for a store that another process works on.
+func Replay(ctx context.Context, s Store, id string, now time.Time) error {
+	_, err := s.Change(ctx, id, func(j Job) (Job, *Try, error) {
+		j, err := j.after(event{kind: replayed}, now)
+		return j, nil, err
+	})
+	return err
+}
+
+func (o *Orchestrator) change(ctx context.Context, id string, e event, t *Try) (Job, error) {
+	return o.Store.Change(ctx, id, func(j Job) (Job, *Try, error) {
+		j, err := j.after(e, o.Clock())
+		if t != nil {
+			t.Number = j.Tries
+		}
+		return j, t, err
+	})
+}
+
+// clean removes what has been kept long enough, and files that no job has.
+func (o *Orchestrator) clean(now time.Time) {
+	_, err := o.Store.Forget(o.ctx, now.Add(-Retention))
+	if err == nil {
+		err = o.sweep()
+	}
+	if err != nil && o.ctx.Err() == nil {
+		o.Log.Error("callbacks: clean up", zap.Error(err))
+	}
+}
+
+// sweep removes the files that no job has: of jobs that were forgotten, here or
+// by another process, and of those whose removal a crash prevented.
+func (o *Orchestrator) sweep() error {
+	names, err := o.Files.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		_, err := o.Store.Get(o.ctx, name)
+		if errors.Is(err, ErrUnknownJob) {
+			err = o.Files.Remove(name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,276 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/gateway/webhook"
+)
+
+func TestTheWholeScheduleToExhausted(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		rs, c, store := newReceivers(t), newClock(), e.open(t)
+		to := rs.add(t, status(404))
+		p := start(t, c, store, rs.caller(t))
+		id := p.accept(t, to, "echo")
+		want := []time.Duration{
+			5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
+			10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+		}
+		for n, delay := range want {
+			j := store.untilTries(t, id, n+1)
+			require.Equal(t, c.Now().Add(delay), j.NextTry)
+			c.Advance(delay - time.Millisecond)
+			p.look()
+			c.Advance(time.Millisecond)
+			p.look()
+		}
+		j := store.untilState(t, id, webhook.Exhausted)
+		require.Equal(t, 10, j.Tries)
+		require.Zero(t, j.NextTry)
+		tries, err := store.Journal(t.Context(), id)
+		require.NoError(t, err)
+		require.Len(t, tries, 10)
+		for n, try := range tries {
+			require.Equal(t, webhook.Try{Job: id, Number: n + 1, At: try.At, Status: 404, Error: webhook.ErrStatus}, try)
+			if n > 0 {
+				require.Equal(t, want[n-1], try.At.Sub(tries[n-1].At))
+			}
+		}
+		_, err = p.Collect(t.Context(), owner(1), id)
+		require.NoError(t, err, "the result is still there")
+		require.NoError(t, p.Replay(t.Context(), id))
+		p.look()
+		require.Equal(t, webhook.Done, store.untilTries(t, id, 1).State)
+	})
+}
+
+func TestWhatOneCallLeadsTo(t *testing.T) {
+	var private, blocks atomic.Int32
+	elsewhere := newReceivers(t).add(t, func(http.ResponseWriter, *http.Request) { private.Add(1) })
+	for _, row := range []struct {
+		name   string
+		answer http.HandlerFunc
+		state  webhook.State
+		err    string
+		next   time.Duration // 0 for none
+	}{
+		{"delivered", status(204), webhook.CalledBack, "", 0},
+		{"gone", status(410), webhook.CalledBack, webhook.ErrStatus, 0},
+		{"asks to wait", status(503, "Retry-After", "3600"), webhook.Done, webhook.ErrStatus, time.Hour},
+		{"asks to wait less", status(503, "Retry-After", "1"), webhook.Done, webhook.ErrStatus, 5 * time.Second},
+		{"redirects inside", status(302, "Location", elsewhere.String()), webhook.Done, webhook.ErrRedirect, 5 * time.Second},
+		{"redirects to metadata", status(307, "Location", "http://169.254.169.254/"), webhook.Done, webhook.ErrRedirect, 5 * time.Second},
+		{"never stops", endless(&blocks), webhook.CalledBack, "", 0},
+		{"hangs up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, webhook.Done, webhook.ErrAnswer, 5 * time.Second},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
+			to := rs.add(t, row.answer)
+			p := start(t, c, store, rs.caller(t))
+			id := p.accept(t, to, "echo")
+			j := store.untilTries(t, id, 1)
+			require.Equal(t, row.state, j.State)
+			var next time.Duration
+			if !j.NextTry.IsZero() {
+				next = j.NextTry.Sub(c.Now())
+			}
+			require.Equal(t, row.next, next)
+			tries, err := store.Journal(t.Context(), id)
+			require.NoError(t, err)
+			require.Len(t, tries, 1)
+			require.Equal(t, row.err, tries[0].Error)
+			require.Zero(t, private.Load())
+			require.Less(t, blocks.Load(), int32(4096), "an answer is not read to its end")
+		})
+	}
+}
+
+// endless counts the blocks of 4 KiB that it could send.
+func endless(sent *atomic.Int32) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for block := make([]byte, 4096); ; sent.Add(1) {
+			if _, err := w.Write(block); err != nil {
+				return
+			}
+		}
+	}
+}
+
+func TestAHangingReceiverDelaysNoOther(t *testing.T) {
+	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
+	var hanging atomic.Int32
+	full := make(chan struct{})
+	slow := rs.add(t, func(_ http.ResponseWriter, r *http.Request) {
+		if hanging.Add(1) == 4 {
+			close(full)
+		}
+		<-r.Context().Done()
+	})
+	quick := rs.add(t, status(200))
+	p := start(t, c, store, rs.caller(t))
+	var stuck []string
+	for range 30 {
+		stuck = append(stuck, p.accept(t, slow, "echo"))
+	}
+	<-full
+	for range 5 {
+		store.untilState(t, p.accept(t, quick, "echo"), webhook.CalledBack)
+	}
+	require.EqualValues(t, 4, hanging.Load(), "a host has its calls, and no more")
+	for _, id := range stuck {
+		require.Zero(t, store.job(t, id).Tries)
+	}
+}
+
+// A circuit lets nothing through for 30 seconds of real time.
+func TestACallbackThatCannotBeTriedEnds(t *testing.T) {
+	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
+	to := rs.add(t, status(500))
+	p := start(t, c, store, rs.caller(t))
+	id := p.accept(t, to, "echo")
+	for n := 1; n <= 5; n++ {
+		j := store.untilTries(t, id, n)
+		c.Advance(j.NextTry.Sub(c.Now()))
+		p.look()
+	}
+	var j webhook.Job
+	store.until(t, func() bool {
+		j = store.job(t, id)
+		return j.NextTry.After(c.Now()) && j.Lease.IsZero()
+	})
+	require.Equal(t, 33*time.Second, j.NextTry.Sub(c.Now()), "the circuit is open")
+	c.Advance(j.Finished.Add(webhook.Retention - time.Second).Sub(c.Now()))
+	p.look()
+	j = store.untilState(t, id, webhook.Exhausted)
+	require.Equal(t, 5, j.Tries)
+}
+
+func TestWorkThatFails(t *testing.T) {
+	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
+	to := rs.add(t, status(200))
+	p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
+		cfg.Runners["panics"] = func(_ context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
+			_, _ = w.Write(make([]byte, space/2))
+			panic("what now")
+		}
+		cfg.Runners["fails"] = func(_ context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
+			_, _ = w.Write(make([]byte, space/2))
+			return webhook.Content{}, errors.New("the backend is away")
+		}
+		cfg.Runners["fills"] = func(_ context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
+			for {
+				if _, err := w.Write(make([]byte, space/8)); err != nil {
+					return webhook.Content{}, err
+				}
+			}
+		}
+		cfg.Runners["fits"] = func(_ context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
+			_, err := w.Write(make([]byte, space))
+			return webhook.Content{}, err
+		}
+	})
+	for kind, failure := range map[string]string{
+		"panics": "panic: what now", "fails": "the backend is away", "fills": webhook.ErrNoSpace.Error(), "none": "no runner for none",
+	} {
+		id := p.accept(t, to, kind)
+		j := store.untilState(t, id, webhook.CalledBack)
+		require.Equal(t, failure, j.Failure)
+		require.Equal(t, 1, j.Claims)
+		require.Zero(t, j.Result)
+		j, err := p.Collect(t.Context(), owner(1), id)
+		require.NoError(t, err)
+		require.Equal(t, failure, j.Failure)
+	}
+	require.Empty(t, entries(t, p.folder))
+	j := store.untilState(t, p.accept(t, to, "fits"), webhook.CalledBack)
+	require.EqualValues(t, space, j.Result.Size, "all space was given back: %s", j.Failure)
+	require.Equal(t, webhook.ErrNoSpace.Error(), store.untilState(t, p.accept(t, to, "echo"), webhook.CalledBack).Failure)
+}
+
+func entries(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	found, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, e := range found {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestCollect(t *testing.T) {
+	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
+	to := rs.add(t, status(404))
+	running, finish := make(chan struct{}), make(chan struct{})
+	p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
+		cfg.Runners["waits"] = func(context.Context, webhook.Job, io.Writer) (webhook.Content, error) {
+			close(running)
+			<-finish
+			return webhook.Content{}, nil
+		}
+	})
+	id := p.accept(t, to, "waits")
+	<-running
+	_, err := p.Collect(t.Context(), owner(1), id)
+	require.ErrorIs(t, err, webhook.ErrNotReady)
+	for _, stranger := range []struct {
+		client int64
+		id     string
+	}{{2, id}, {1, "none"}} {
+		_, err = p.Collect(t.Context(), owner(stranger.client), stranger.id)
+		require.ErrorIs(t, err, webhook.ErrUnknownJob)
+	}
+	close(finish)
+	store.untilTries(t, id, 1)
+	j, err := p.Collect(t.Context(), owner(1), id)
+	require.NoError(t, err)
+	require.Equal(t, webhook.Collected, j.State)
+	c.Advance(time.Hour)
+	p.look()
+	require.Equal(t, 1, store.job(t, id).Tries, "what was fetched is not called about")
+}
+
+func TestResultsAreKeptForSevenDays(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		rs, c, store := newReceivers(t), newClock(), e.open(t)
+		to := rs.add(t, status(200))
+		folder := t.TempDir()
+		for _, name := range []string{"orphan", "half.1.part"} {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("left behind"), 0o600))
+		}
+		files, err := webhook.OpenFiles(folder, space)
+		require.NoError(t, err)
+		require.Equal(t, []string{"orphan"}, entries(t, folder))
+		p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) { cfg.Files = files })
+		id := p.accept(t, to, "echo")
+		store.untilState(t, id, webhook.CalledBack)
+		p.look()
+		require.Equal(t, []string{id}, entries(t, folder), "an orphan goes, a result stays")
+
+		c.Advance(webhook.Retention - time.Millisecond)
+		p.look()
+		_, err = p.Collect(t.Context(), owner(1), id)
+		require.NoError(t, err)
+		require.Equal(t, []string{id}, entries(t, folder))
+		c.Advance(time.Millisecond)
+		_, err = p.Collect(t.Context(), owner(1), id)
+		require.ErrorIs(t, err, webhook.ErrUnknownJob)
+		c.Advance(time.Hour)
+		p.look()
+		_, err = store.Get(t.Context(), id)
+		require.ErrorIs(t, err, webhook.ErrUnknownJob)
+		require.Empty(t, entries(t, folder))
+		tries, err := store.Journal(t.Context(), id)
+		require.NoError(t, err)
+		require.Empty(t, tries)
+	})
+}

@@ -1,0 +1,279 @@
+package webhook_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/jobstore"
+	"frontdesk/gateway/webhook/webhooktest"
+)
+
+// clock is set by the test; each look at it takes step.
+type clock struct {
+	mu   sync.Mutex
+	now  time.Time
+	step time.Duration
+}
+
+func newClock() *clock { return &clock{now: time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time { return c.Advance(c.step) }
+
+func (c *clock) Advance(d time.Duration) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	return c.now
+}
+
+// engine is a database that may be opened several times.
+type engine struct {
+	connect func() (sqlrecord.DB, error)
+}
+
+func sqliteEngine(t *testing.T) engine {
+	file := filepath.Join(t.TempDir(), "jobs.db")
+	return engine{func() (sqlrecord.DB, error) { return sqlrecord.OpenSQLite(file, sqlrecord.Options{}) }}
+}
+
+func onEngines(t *testing.T, f func(t *testing.T, e engine)) {
+	t.Run("sqlite", func(t *testing.T) { f(t, sqliteEngine(t)) })
+	t.Run("postgres", func(t *testing.T) { f(t, postgresEngine(t)) })
+}
+
+func postgresEngine(t *testing.T) engine {
+	dsn := sqltest.Postgres(t)
+	return engine{func() (sqlrecord.DB, error) {
+		return sqlrecord.OpenPostgres(context.Background(), dsn, sqlrecord.Options{Readers: 8})
+	}}
+}
+
+// open opens the jobs of a process of its own.
+func (e engine) open(t *testing.T) *watched {
+	t.Helper()
+	db, err := e.connect()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	store, err := jobstore.Open(t.Context(), db)
+	require.NoError(t, err)
+	return &watched{Store: store, changes: make(chan struct{}, 1)}
+}
+
+// watched is a store whose changes a test can wait for, and that can be cut off
+// as a crash of its process would.
+type watched struct {
+	*jobstore.Store
+	changes chan struct{}
+	cut     atomic.Bool
+	ended   atomic.Int32 // callbacks that were delivered
+}
+
+func (w *watched) Change(ctx context.Context, id string, f func(webhook.Job) (webhook.Job, *webhook.Try, error)) (webhook.Job, error) {
+	if w.cut.Load() {
+		return webhook.Job{}, errors.New("cut off")
+	}
+	j, err := w.Store.Change(ctx, id, f)
+	if err == nil && j.State == webhook.CalledBack {
+		w.ended.Add(1)
+	}
+	select {
+	case w.changes <- struct{}{}:
+	default:
+	}
+	return j, err
+}
+
+// until returns when reached does, which it asks after every change.
+func (w *watched) until(t *testing.T, reached func() bool) {
+	t.Helper()
+	timeout := time.After(time.Minute)
+	for !reached() {
+		select {
+		case <-w.changes:
+		case <-timeout:
+			t.Fatal("it never came to that")
+		}
+	}
+}
+
+func (w *watched) job(t *testing.T, id string) webhook.Job {
+	t.Helper()
+	j, err := w.Get(t.Context(), id)
+	require.NoError(t, err)
+	return j
+}
+
+func (w *watched) untilState(t *testing.T, id string, s webhook.State) webhook.Job {
+	t.Helper()
+	var j webhook.Job
+	w.until(t, func() bool {
+		j = w.job(t, id)
+		return j.State == s
+	})
+	return j
+}
+
+func (w *watched) untilTries(t *testing.T, id string, n int) webhook.Job {
+	t.Helper()
+	var j webhook.Job
+	w.until(t, func() bool {
+		j = w.job(t, id)
+		return j.Tries == n && j.Lease.IsZero()
+	})
+	return j
+}
+
+// receivers are the HTTPS servers of a test.
+type receivers struct {
+	authority *webhooktest.Authority
+	ports     []uint16
+}
+
+func newReceivers(t *testing.T) *receivers {
+	return &receivers{authority: webhooktest.NewAuthority(t)}
+}
+
+// add starts a receiver and returns its address.
+func (r *receivers) add(t *testing.T, handler http.HandlerFunc) *url.URL {
+	t.Helper()
+	port := webhooktest.Port(t, r.authority.Serve(t, receiverName, handler))
+	r.ports = append(r.ports, port)
+	u, err := url.Parse("https://" + receiverName + ":" + strconv.Itoa(int(port)) + "/hook")
+	require.NoError(t, err)
+	return u
+}
+
+func (r *receivers) caller(t *testing.T) webhook.CallerConfig {
+	return webhook.CallerConfig{
+		Rules:    webhook.Rules{AllowHosts: []string{receiverName}, Ports: r.ports},
+		Roots:    r.authority.Roots(),
+		Resolver: resolver(t, func(int) string { return "127.0.0.1" }),
+	}
+}
+
+// process is an orchestrator and what it works with.
+type process struct {
+	*webhook.Orchestrator
+	store  *watched
+	folder string
+	tick   chan time.Time
+}
+
+const space = 1 << 20 // bytes of results
+
+// start starts an orchestrator with two workers whose work "echo" returns its
+// data. The test may tune it before.
+func start(t *testing.T, c *clock, store *watched, caller webhook.CallerConfig, tune ...func(*webhook.Config)) *process {
+	t.Helper()
+	p := &process{store: store, folder: t.TempDir(), tick: make(chan time.Time)}
+	if caller.Clock == nil {
+		caller.Clock = c.Now
+	}
+	cfg := webhook.Config{
+		Store: store, Caller: webhook.NewCaller(caller), Runners: map[string]webhook.Runner{"echo": echo},
+		Secrets: func(string) []string { return nil }, Workers: 2, Calls: 16,
+		WorkLease: time.Hour, CallLease: time.Minute, Schedule: webhook.NewSchedule(func() float64 { return 0.5 }),
+		Clock: c.Now, Random: rand.Reader, Log: zap.NewNop(), Tick: p.tick,
+	}
+	for _, f := range tune {
+		f(&cfg)
+	}
+	if cfg.Files == nil {
+		files, err := webhook.OpenFiles(p.folder, space)
+		require.NoError(t, err)
+		cfg.Files = files
+	}
+	p.Orchestrator = webhook.Start(cfg)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return p
+}
+
+// look has the orchestrator look for what is due, and returns when it has
+// cleaned up where that was due.
+func (p *process) look() {
+	p.tick <- time.Time{}
+	p.tick <- time.Time{}
+}
+
+func echo(_ context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
+	_, err := w.Write(j.Work.Data)
+	return webhook.Content{Name: "echo.txt", Type: "text/plain"}, err
+}
+
+func owner(client int64) webhook.Owner {
+	return webhook.Owner{User: auth.User{ID: client, Client: auth.Client{ID: client}}, Key: "test"}
+}
+
+// accept promises work of that kind to client 1.
+func (p *process) accept(t *testing.T, to *url.URL, kind string) string {
+	t.Helper()
+	id, err := p.Accept(t.Context(), owner(1), to, webhook.Work{Kind: kind, Data: []byte("hello")})
+	require.NoError(t, err)
+	return id
+}
+
+func status(code int, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(code)
+	}
+}
+
+// addresses are where the receivers are.
+func (r *receivers) addresses(t *testing.T) (all []*url.URL) {
+	t.Helper()
+	for _, port := range r.ports {
+		u, err := url.Parse("https://" + receiverName + ":" + strconv.Itoa(int(port)) + "/hook")
+		require.NoError(t, err)
+		all = append(all, u)
+	}
+	return all
+}
+
+// addJob keeps a job that was accepted when nobody worked.
+func addJob(t *testing.T, store *watched, c *clock, n int, client int64, to *url.URL) {
+	err := store.Add(t.Context(), webhook.Job{
+		ID: "job" + strconv.Itoa(n), Owner: owner(client), Callback: to.String(), State: webhook.Accepted,
+		Work: webhook.Work{Kind: "echo", Data: []byte("hello")}, Created: c.Now(),
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// peak remembers the highest number it sees.
+type peak struct {
+	mu   sync.Mutex
+	high int
+}
+
+func (p *peak) see(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.high = max(p.high, n)
+}
+
+func (p *peak) most() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.high
+}

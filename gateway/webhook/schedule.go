@@ -1,0 +1,62 @@
+package webhook
+
+import "time"
+
+// Schedule says when a callback is tried again.
+type Schedule struct {
+	random func() float64
+}
+
+// NewSchedule takes the source of randomness: numbers from 0 up to, not
+// including, 1. It must be safe for concurrent use if the schedule's is.
+func NewSchedule(random func() float64) Schedule { return Schedule{random: random} }
+
+// Why a try is made when it is, or why there is no other.
+const (
+	WhyScheduled  = "scheduled"   // the schedule's own delay
+	WhyRetryAfter = "retry after" // the receiver asked for more time
+	WhyNotTried   = "not tried"   // the last call was no try; the same try again
+	WhyDelivered  = "delivered"   // end: the receiver answered 2xx
+	WhyGone       = "gone"        // end: the receiver answered 410
+	WhyExhausted  = "exhausted"   // end: there are no tries left
+)
+
+const (
+	spread          = 0.2 // of each delay, either way
+	retryAfterLimit = 24 * time.Hour
+)
+
+// delays returns how long each try waits for the one before.
+func delays() []time.Duration {
+	return []time.Duration{
+		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
+		5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	}
+}
+
+// Tries is how often a callback is tried before it is exhausted.
+func Tries() int { return len(delays()) }
+
+// Next tells what follows the outcome of a call: how long to wait for the next
+// one, or that there is none. Tries counts those made so far, the outcome's
+// included where it was Tried. A Retry-After counts where it is longer than the
+// schedule, up to 24 hours; it is never cut short by the spread.
+func (s Schedule) Next(tries int, o Outcome) (delay time.Duration, end bool, why string) {
+	switch {
+	case o.Delivered():
+		return 0, true, WhyDelivered
+	case o.Gone():
+		return 0, true, WhyGone
+	case tries >= Tries():
+		return 0, true, WhyExhausted
+	}
+	asked := min(o.RetryAfter, retryAfterLimit)
+	if !o.Tried && o.Err != "" {
+		return asked + time.Duration(s.random()*spread*float64(asked)), false, WhyNotTried
+	}
+	delay = time.Duration((1 + spread*(2*s.random()-1)) * float64(delays()[tries]))
+	if asked > delay {
+		return asked, false, WhyRetryAfter
+	}
+	return delay, false, WhyScheduled
+}

@@ -1,0 +1,55 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrUnknownJob says that no job of that ID is kept.
+var ErrUnknownJob = errors.New("webhook: no such job")
+
+// Store keeps jobs. Everything it was given is durable when it returns. It is
+// safe for concurrent use, also by several processes where the database is.
+type Store interface {
+	// Add keeps a new job.
+	Add(ctx context.Context, j Job) error
+	// Get returns a job, or ErrUnknownJob.
+	Get(ctx context.Context, id string) (Job, error)
+	// NextWork returns the job to work on next: of the clients with the fewest
+	// jobs under way the one that was served the longest ago, its oldest job
+	// that is accepted, or running without anybody having it. ErrUnknownJob
+	// where there is none.
+	NextWork(ctx context.Context, now time.Time) (Job, error)
+	// DueCalls returns jobs whose callback is due and that nobody is calling,
+	// the longest due first, at most one per receiver's host.
+	DueCalls(ctx context.Context, now time.Time, most int) ([]Job, error)
+	// Change gives a job to f and keeps what f returns, with the try where that
+	// is not nil, in one transaction. An error of f is returned as it is and
+	// changes nothing.
+	Change(ctx context.Context, id string, f func(Job) (Job, *Try, error)) (Job, error)
+	// List returns the jobs, newest first.
+	List(ctx context.Context, f Filter) ([]Job, error)
+	// Journal returns the tries of a job in order.
+	Journal(ctx context.Context, id string) ([]Try, error)
+	// Forget removes the jobs that were finished before, with their journals,
+	// and returns them.
+	Forget(ctx context.Context, before time.Time) ([]Job, error)
+	// SigningKeys returns the keys that sign downloads, newest first, after
+	// making one where none was made since. Those that were replaced before old
+	// are removed.
+	SigningKeys(ctx context.Context, since, old time.Time, fresh SigningKey) ([]SigningKey, error)
+}
+
+// Filter narrows a list of jobs. The zero Filter is every job.
+type Filter struct {
+	State State // "" for all
+	Limit int   // 0 for 100
+}
+
+// SigningKey signs the addresses of downloads.
+type SigningKey struct {
+	ID     string
+	Secret []byte
+	Made   time.Time
+}

@@ -1,0 +1,252 @@
+package webhook_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/gateway/webhook"
+)
+
+// Who is stopped hands the work back: the next begins again, at once.
+func TestWorkIsHandedBack(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		rs, c := newReceivers(t), newClock()
+		to := rs.add(t, status(200))
+		running := make(chan struct{})
+		first := start(t, c, e.open(t), rs.caller(t), func(cfg *webhook.Config) {
+			cfg.Runners["echo"] = func(ctx context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
+				_, _ = w.Write([]byte("half"))
+				close(running)
+				<-ctx.Done()
+				return webhook.Content{}, ctx.Err()
+			}
+		})
+		id := first.accept(t, to, "echo")
+		<-running
+		require.NoError(t, first.Close())
+		require.Equal(t, webhook.Accepted, first.store.job(t, id).State)
+
+		second := start(t, c, e.open(t), rs.caller(t))
+		second.look()
+		j := second.store.untilState(t, id, webhook.CalledBack)
+		require.Equal(t, 1, j.Claims, "stopping is not the work's fault")
+		require.EqualValues(t, len("hello"), j.Result.Size)
+	})
+}
+
+// Who crashes in a call leaves the receiver one call more, never one less.
+func TestACallIsTakenOverWhenItsLeaseEnds(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		rs, c, store := newReceivers(t), newClock(), e.open(t)
+		var calls atomic.Int32
+		crashed := make(chan struct{})
+		to := rs.add(t, func(http.ResponseWriter, *http.Request) {
+			if calls.Add(1) == 1 {
+				store.cut.Store(true)
+				close(crashed)
+			}
+		})
+		first := start(t, c, store, rs.caller(t))
+		id := first.accept(t, to, "echo")
+		<-crashed
+		second := start(t, c, e.open(t), rs.caller(t))
+		c.Advance(time.Minute)
+		second.look()
+		c.Advance(time.Millisecond)
+		second.look()
+		j := second.store.untilState(t, id, webhook.CalledBack)
+		require.Equal(t, 1, j.Tries)
+		require.EqualValues(t, 2, calls.Load())
+		tries, err := second.store.Journal(t.Context(), id)
+		require.NoError(t, err)
+		require.Len(t, tries, 1)
+		require.Equal(t, c.Now(), tries[0].At, "not before the lease had ended")
+	})
+}
+
+// The answer's status is there, its body is not, when the orchestrator stops.
+func TestATryIsKeptWhileStopping(t *testing.T) {
+	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
+	to := rs.add(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(404)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	cfg := rs.caller(t)
+	answered := make(chan struct{})
+	var looks atomic.Int32
+	cfg.Clock = func() time.Time { // at the start, at the status, at the end
+		if looks.Add(1) == 2 {
+			close(answered)
+		}
+		return c.Now()
+	}
+	p := start(t, c, store, cfg)
+	id := p.accept(t, to, "echo")
+	<-answered
+	require.NoError(t, p.Close())
+	j := store.job(t, id)
+	require.Equal(t, 1, j.Tries)
+	require.Zero(t, j.Lease)
+	tries, err := store.Journal(t.Context(), id)
+	require.NoError(t, err)
+	require.Len(t, tries, 1)
+	require.Equal(t, 404, tries[0].Status)
+}
+
+func TestACallThatWasStoppedIsNoTry(t *testing.T) {
+	rs, c, e := newReceivers(t), newClock(), sqliteEngine(t)
+	seen := make(chan struct{}, 2)
+	to := rs.add(t, func(_ http.ResponseWriter, r *http.Request) {
+		seen <- struct{}{}
+		<-r.Context().Done()
+	})
+	p := start(t, c, e.open(t), rs.caller(t))
+	id := p.accept(t, to, "echo")
+	<-seen
+	require.NoError(t, p.Close())
+	require.Zero(t, p.store.job(t, id).Tries)
+	start(t, c, e.open(t), rs.caller(t))
+	<-seen // at once: there is no lease to wait for
+}
+
+func TestTwoOrchestratorsDoEachJobOnce(t *testing.T) {
+	rs, c, e := newReceivers(t), newClock(), postgresEngine(t)
+	c.step = time.Millisecond
+	var mu sync.Mutex
+	calls, runs := map[string]int{}, map[string]int{}
+	to := rs.add(t, func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		calls[r.URL.Query().Get("id")]++
+	})
+	var both []*process
+	for range 2 {
+		both = append(both, start(t, c, e.open(t), rs.caller(t), func(cfg *webhook.Config) {
+			cfg.Workers, cfg.CallLease = 4, time.Hour
+			cfg.Runners["echo"] = func(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
+				mu.Lock()
+				runs[j.ID]++
+				mu.Unlock()
+				return echo(ctx, j, w)
+			}
+		}))
+	}
+	const jobs = 80
+	want := map[string]int{}
+	for n := range jobs {
+		want[both[n%2].accept(t, to, "echo")] = 1
+	}
+	for both[0].store.ended.Load()+both[1].store.ended.Load() < jobs {
+		settle(t, c, both...)
+	}
+	require.Equal(t, want, runs)
+	require.Equal(t, want, calls)
+	for _, j := range doneJobs(t, both[0].store) {
+		require.Equal(t, 1, j.Claims)
+		require.Equal(t, 1, j.Tries)
+	}
+}
+
+func doneJobs(t *testing.T, s *watched) []webhook.Job {
+	t.Helper()
+	found, err := s.List(t.Context(), webhook.Filter{State: webhook.CalledBack, Limit: 1000})
+	require.NoError(t, err)
+	return found
+}
+
+// settle waits for a change, and lets those whose host was busy try again.
+func settle(t *testing.T, c *clock, all ...*process) {
+	t.Helper()
+	c.Advance(100 * time.Millisecond)
+	for _, p := range all {
+		p.tick <- time.Time{}
+	}
+	var other chan struct{}
+	if len(all) > 1 {
+		other = all[1].store.changes
+	}
+	select {
+	case <-all[0].store.changes:
+	case <-other:
+	case <-time.After(10 * time.Millisecond): // all wait for the clock
+	case <-t.Context().Done():
+	}
+}
+
+func TestFiveHundredJobsOfTwentyClients(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		const clients, each = 20, 25
+		rs, c, store := newReceivers(t), newClock(), e.open(t)
+		c.step = time.Millisecond
+		var all atomic.Int32
+		var most, goroutines peak
+		full := make(chan struct{}) // the first calls wait until there are as many as there may be
+		fill := sync.OnceFunc(func() { close(full) })
+		for range 5 {
+			var here atomic.Int32
+			rs.add(t, func(_ http.ResponseWriter, r *http.Request) {
+				defer all.Add(-1)
+				defer here.Add(-1)
+				now := all.Add(1)
+				most.see(int(now))
+				if here.Add(1) > 4 {
+					t.Error("a host has more than its calls")
+				}
+				goroutines.see(runtime.NumGoroutine())
+				if now == 16 {
+					fill()
+				}
+				select {
+				case <-full:
+				case <-r.Context().Done():
+				}
+			})
+		}
+		addresses := rs.addresses(t)
+		var adding sync.WaitGroup
+		for n := range clients * each { // all of the first client, then of the second, …
+			adding.Go(func() { addJob(t, store, c, n, int64(n/each), addresses[n/each%len(addresses)]) })
+		}
+		adding.Wait()
+		before, began := runtime.NumGoroutine(), time.Now()
+		p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
+			cfg.Workers, cfg.WorkLease, cfg.CallLease = 4, 24*time.Hour, 24*time.Hour
+		})
+		for store.ended.Load() < clients*each {
+			settle(t, c, p)
+		}
+		t.Logf("%d jobs in %v, at most %d calls and %d goroutines more than %d", clients*each, time.Since(began).Round(time.Millisecond), most.most(), goroutines.most()-before, before)
+		require.Equal(t, 16, most.most())
+		require.Less(t, goroutines.most()-before, 300)
+		fair(t, doneJobs(t, store), each)
+	})
+}
+
+// fair checks that nobody's n-th job was begun before everybody's (n-1)-th.
+func fair(t *testing.T, jobs []webhook.Job, each int) {
+	t.Helper()
+	slices.SortFunc(jobs, func(a, b webhook.Job) int { return a.Started.Compare(b.Started) })
+	begun := map[int64]int{}
+	for i := range int64(len(jobs) / each) {
+		begun[i] = 0
+	}
+	for _, j := range jobs {
+		require.Equal(t, 1, j.Claims)
+		require.Equal(t, 1, j.Tries)
+		client := j.Owner.User.Client.ID
+		begun[client]++
+		for other, n := range begun {
+			require.GreaterOrEqual(t, n, begun[client]-1, "client %d before client %d", client, other)
+		}
+	}
+}

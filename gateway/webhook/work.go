@@ -1,0 +1,118 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// worker takes one job after the other.
+func (o *Orchestrator) worker() {
+	for {
+		select {
+		case <-o.ctx.Done():
+			return
+		case <-o.work:
+		}
+		for o.ctx.Err() == nil && o.takeWork() {
+		}
+	}
+}
+
+// takeWork does the next job. It is false when there is nothing to do.
+func (o *Orchestrator) takeWork() bool {
+	next, err := o.Store.NextWork(o.ctx, o.Clock())
+	if err == nil {
+		next, err = o.change(o.ctx, next.ID, event{kind: claimed, lease: o.Clock().Add(o.WorkLease)}, nil)
+	}
+	switch {
+	case errors.Is(err, ErrUnknownJob):
+		return false
+	case errors.Is(err, errNotNow): // another worker was first
+		return true
+	case err != nil:
+		if o.ctx.Err() == nil {
+			o.Log.Error("callbacks: take the next job", zap.Error(err))
+		}
+		return false
+	}
+	if next.State == Running { // and not given up
+		o.do(next)
+	}
+	wake(o.calls)
+	return true
+}
+
+// do does a job and keeps what came of it.
+func (o *Orchestrator) do(j Job) {
+	ctx, release := o.hold(j)
+	result, err := o.perform(ctx, j)
+	release()
+	e := event{kind: completed, result: result, claim: j.Claims}
+	switch {
+	case err != nil && o.ctx.Err() != nil: // stopped: the next process begins again
+		e.kind = handedBack
+	case err != nil:
+		e.kind, e.failure = broke, err.Error()
+		o.Log.Error("callbacks: job failed", zap.String("job", j.ID), zap.String("kind", j.Work.Kind), zap.Error(err))
+	}
+	keep, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), keepTime)
+	defer cancel()
+	if _, err := o.change(keep, j.ID, e, nil); err != nil {
+		o.Log.Error("callbacks: keep the outcome of a job", zap.String("job", j.ID), zap.Error(err))
+	}
+}
+
+// perform runs the job's runner into a file that appears only when it is whole.
+func (o *Orchestrator) perform(ctx context.Context, j Job) (result Result, err error) {
+	run := o.Runners[j.Work.Kind]
+	if run == nil {
+		return Result{}, fmt.Errorf("no runner for %s", j.Work.Kind)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	file, err := o.Files.create(j.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	defer file.discard()
+	content, err := run(ctx, j, file)
+	if err != nil {
+		return Result{}, err
+	}
+	return file.keep(content)
+}
+
+// hold renews the lease of a job until it is released. The context ends when
+// somebody else has taken the job.
+func (o *Orchestrator) hold(j Job) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(o.ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(o.WorkLease / 3)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			_, err := o.change(ctx, j.ID, event{kind: renewed, lease: o.Clock().Add(o.WorkLease), claim: j.Claims}, nil)
+			if errors.Is(err, errNotNow) {
+				cancel()
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		<-done
+	}
+}
