@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"net/url"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -33,6 +34,9 @@ type Exchange struct {
 	ID     int32         // the primary ID asked for; 0 where none was given
 	Query  backend.Query // what the query parameters ask for
 	Body   *mapping.Body // nil where the operation takes none
+
+	callback   *url.URL // of the receiver, where the operation answers by callback
+	storedBody []byte   // what such an operation is done with
 
 	onceKey  string // the Idempotency-Key, judged; "" where there is none
 	below    bool   // the path is below the base path

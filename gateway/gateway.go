@@ -33,6 +33,8 @@ type Options struct {
 	Login    *auth.Login
 	Resets   *auth.Resets         // nil where the backend keeps no accounts of its own
 	Keys     func() *auth.Keyring // the current ones, asked once per request
+	// Callbacks are what long-running operations need; nil where there are none.
+	Callbacks *Callbacks
 
 	Clock     func() time.Time
 	Log       *zap.Logger
@@ -64,7 +66,7 @@ func (g *Gateway) Grants() []Grant { return g.routes.grants() }
 
 // Endpoints returns all that an allowlist can name for a model.
 func Endpoints(model *mapping.Model) []Grant {
-	g := &Gateway{o: Options{Model: model, Resets: new(auth.Resets)}}
+	g := &Gateway{o: Options{Model: model, Resets: new(auth.Resets), Callbacks: &Callbacks{Long: func(Grant) bool { return false }}}}
 	var all []Grant
 	for _, e := range g.newRoutes().ordered {
 		for _, op := range e.all {
@@ -85,6 +87,9 @@ func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fastht
 	x.prepare()
 	if err := g.safely(ctx, x); err != nil {
 		g.answerError(x, err)
+	}
+	if x.Operation != nil && g.o.Clock().Sub(x.started) > slowAnswer {
+		x.Operation.slow.Add(1)
 	}
 	g.logAccess(x)
 }

@@ -143,6 +143,12 @@ func (g *Gateway) body(_ context.Context, x *Exchange) error {
 		return nil
 	}
 	data := x.request.Body()
+	if x.Operation.callbackInBody {
+		var err error
+		if data, err = x.callbackFromBody(g, data); err != nil {
+			return err
+		}
+	}
 	if x.ID != 0 && x.Operation.bodyOptional && isBlank(data) {
 		return nil
 	}

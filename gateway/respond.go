@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"crypto/sha256"
 	enchex "encoding/hex"
+	"io"
 	"math"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 
+	"github.com/valyala/fasthttp"
+
 	"frontdesk/backend"
+	"frontdesk/gateway/webhook"
 	"frontdesk/mapping"
 )
 
@@ -249,3 +254,49 @@ func (x *Exchange) reset() {
 	x.response.Reset()
 	x.prepare()
 }
+
+// answerAccepted tells that the answer is not there yet.
+func (x *Exchange) answerAccepted() {
+	x.response.Header.Set("Retry-After", strconv.Itoa(callbackRetry))
+	x.answer(http.StatusAccepted, jsonType, func(dst []byte) []byte { return append(dst, `{"successCode":202}`...) })
+}
+
+// answerFile answers a result, or the one range of it that is asked for, and
+// closes the file when it was sent.
+func (x *Exchange) answerFile(file *os.File, result webhook.Result) error {
+	h := &x.response.Header
+	etag := `"` + result.SHA256 + `"`
+	h.Set("ETag", etag)
+	h.Set("Accept-Ranges", "bytes")
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Content-Disposition", `attachment; filename="`+result.Name+`"`)
+	h.SetContentType(result.Type)
+	first, last := int64(0), result.Size-1
+	if asked := x.request.Header.Peek("Range"); isRange(asked) && rangeHolds(x.header("If-Range"), etag) {
+		from, to, err := fasthttp.ParseByteRange(asked, int(result.Size))
+		if err != nil || from > to {
+			h.Set("Content-Range", "bytes */"+strconv.FormatInt(result.Size, 10))
+			x.response.SetStatusCode(http.StatusRequestedRangeNotSatisfiable)
+			return file.Close()
+		}
+		first, last = int64(from), int64(to)
+		h.SetContentRange(from, to, int(result.Size))
+		x.response.SetStatusCode(http.StatusPartialContent)
+	}
+	section := struct {
+		io.Reader
+		io.Closer
+	}{io.NewSectionReader(file, first, last-first+1), file}
+	x.response.SetBodyStream(section, int(last-first+1))
+	return nil
+}
+
+// isRange tells whether a Range header is one range of bytes. Any other is to be
+// ignored, and several at once may be (RFC 9110).
+func isRange(asked []byte) bool {
+	_, _, err := fasthttp.ParseByteRange(asked, math.MaxInt)
+	return err == nil
+}
+
+// rangeHolds tells whether a range is of the result as it is now.
+func rangeHolds(ifRange, etag string) bool { return ifRange == "" || ifRange == etag }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"frontdesk/mapping"
 )
@@ -40,6 +42,27 @@ type Operation struct {
 	ownOrder     bool // parse orders its violations itself, not by the table
 	bodyOptional bool // with an id in the query, the body may be absent
 	idempotent   bool // takes an Idempotency-Key
+
+	// direct is the operation itself, where it answers by callback;
+	// callbackInBody says where the receiver's address is.
+	direct         *Operation
+	slow           *atomic.Int64 // direct answers that took longer than slowAnswer
+	callbackInBody bool
+}
+
+// slowAnswer is how long an answer may take before it should come by callback.
+const slowAnswer = 500 * time.Millisecond
+
+// SlowAnswers tells how many direct answers of each operation took longer than
+// 500 ms: those worth a place under callbacks in the configuration.
+func (g *Gateway) SlowAnswers() map[Grant]int64 {
+	slow := map[Grant]int64{}
+	for _, e := range g.routes.ordered {
+		for _, op := range e.all {
+			slow[Grant{Method: op.Method, Path: e.Path}] += op.slow.Load()
+		}
+	}
+	return slow
 }
 
 // openToAll is the Number of operations that no allowlist governs.
@@ -138,6 +161,7 @@ func (r *routes) onItem(e *Endpoint, method, part string, op *Operation) {
 
 func (r *routes) register(e *Endpoint, method string, op *Operation) {
 	op.Method, op.Endpoint, op.Template = method, e, e.Path
+	op.slow = new(atomic.Int64)
 	e.all = append(e.all, op)
 	switch same := e.numbered(method); {
 	case op.open || isUnderAuthenticate(e.Path):
@@ -190,6 +214,17 @@ func (g *Gateway) newRoutes() *routes {
 		g.recordRoutes(r, resource)
 	}
 	g.utilityRoutes(r)
+	if g.o.Callbacks == nil {
+		return r
+	}
+	for _, e := range r.ordered {
+		for _, op := range e.all {
+			if !op.free() && g.o.Callbacks.Long(Grant{Method: op.Method, Path: e.Path}) {
+				g.makeLong(op)
+			}
+		}
+	}
+	g.callbackRoutes(r)
 	return r
 }
 

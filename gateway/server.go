@@ -11,11 +11,16 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"frontdesk/gateway/webhook"
 	"frontdesk/mapping"
 )
 
 // HeaderLimit is how large a request's header may be, in bytes.
 const HeaderLimit = 16 << 10
+
+// downloadTimeout is how long the result of a callback may take to leave: as
+// long as its address is valid.
+const downloadTimeout = webhook.LinkValidity
 
 // ServerOptions bound what a client can take of the server.
 type ServerOptions struct {
@@ -57,6 +62,12 @@ func NewServer(g *Gateway, o ServerOptions) *Server {
 	server.NoDefaultServerHeader = true
 	server.NoDefaultContentType = true
 	server.CloseOnShutdown = true
+	server.HeaderReceived = func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+		if bytes.HasPrefix(h.RequestURI(), []byte(g.o.BasePath+downloadPath+"?")) {
+			return fasthttp.RequestConfig{WriteTimeout: downloadTimeout}
+		}
+		return fasthttp.RequestConfig{}
+	}
 	server.ExpectHandler = func(rc *fasthttp.RequestCtx) int {
 		if rc.Request.Header.ContentLength() <= o.BodyLimit {
 			return fasthttp.StatusContinue

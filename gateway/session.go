@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,11 +86,13 @@ func (g *Gateway) logout(ctx context.Context, x *Exchange) error {
 // answerJSON answers {"data": value} for answers that are not on the hot path.
 func (x *Exchange) answerJSON(value any) {
 	x.answerData(func(dst []byte) []byte {
-		b, err := json.Marshal(value)
-		if err != nil {
+		var b bytes.Buffer
+		encoder := json.NewEncoder(&b)
+		encoder.SetEscapeHTML(false) // addresses are to be read, and pasted
+		if err := encoder.Encode(value); err != nil {
 			panic(err) // a value of ours that is no JSON
 		}
-		return append(dst, b...)
+		return append(dst, bytes.TrimSuffix(b.Bytes(), []byte{'\n'})...)
 	})
 }
 

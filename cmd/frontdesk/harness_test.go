@@ -52,8 +52,9 @@ const sampleOrders = 40
 // engines are the databases that the built-in administration runs on; each test
 // gets its own copy of the sample data.
 var engines = []struct {
-	name string
-	dsn  func(t testing.TB) string
+	name  string
+	dsn   func(t testing.TB) string
+	empty func(t testing.TB) string // the same without anything in it
 }{
 	{"sqlite", func(t testing.TB) string {
 		file := filepath.Join(t.TempDir(), databaseFile)
@@ -61,10 +62,10 @@ var engines = []struct {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(file, data, 0o600))
 		return "sqlite:" + file
-	}},
+	}, func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), databaseFile) }},
 	{"postgres", func(t testing.TB) string {
 		return sqltest.PostgresLike(t, "sample", func(dsn string) error { return seedDatabase(dsn, sampleOrders) })
-	}},
+	}, func(t testing.TB) string { return sqltest.Postgres(t) }},
 }
 
 // sampleFile is a SQLite database with the sample data.
@@ -120,7 +121,7 @@ func startDesk(t testing.TB, o deskOptions) *desk {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	d := &desk{t: t, ops: freeAddress(t), mail: filepath.Join(dir, "mail"), log: new(lockedBuffer), stopped: make(chan struct{})}
-	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(deskConfig, o.server, d.ops, o.dsn, o.backend, d.mail, o.extra, o.keys)), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(deskConfig, o.server, d.ops, o.dsn, o.backend, d.mail, withFolder(o.extra, dir), o.keys)), 0o600))
 
 	d.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
 	ctx, stop := context.WithCancel(context.Background())
@@ -143,6 +144,15 @@ func startDesk(t testing.TB, o deskOptions) *desk {
 	<-d.stopped
 	t.Fatalf("frontdesk did not start (exit code %d):\n%s", d.code, d.log)
 	return nil
+}
+
+// withFolder keeps the results of callbacks in a folder of the test's, unless
+// the sections say where.
+func withFolder(sections, dir string) string {
+	if strings.Contains(sections, "webhooks:") {
+		return sections
+	}
+	return sections + fmt.Sprintf("\nwebhooks: {folder: %q}", filepath.Join(dir, "callbacks"))
 }
 
 const deskConfig = `

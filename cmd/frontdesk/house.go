@@ -20,6 +20,7 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/config"
 	"frontdesk/gateway"
+	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/mapping"
 )
 
@@ -37,6 +38,7 @@ type house struct {
 	listener net.Listener
 	ops      *http.Server // nil where there is none
 	opsAt    net.Listener
+	jobs     *jobstore.Store
 	releases []func() error
 }
 
@@ -120,12 +122,19 @@ func (h *house) wire(model *mapping.Model, hasher *auth.Hasher, environment stri
 	if err != nil {
 		return err
 	}
+	callbacks, err := h.openCallbacks()
+	if err != nil {
+		return err
+	}
 	h.gateway = gateway.New(gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: version(),
 		Location: c.Server.TimeZone.Location, Model: model, Backend: h.client, Sessions: sessions, Login: login,
-		Resets: resets, Keys: keys, Clock: time.Now, Log: h.log, AccessLog: c.Log.Access,
+		Resets: resets, Callbacks: callbacks, Keys: keys, Clock: time.Now, Log: h.log, AccessLog: c.Log.Access,
 	})
 	if keyring, err = newKeyring(c.APIKeys, h.gateway.Grants()); err != nil {
+		return err
+	}
+	if err := h.startCallbacks(callbacks); err != nil {
 		return err
 	}
 	options := gateway.ServerOptions{

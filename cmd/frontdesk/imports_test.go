@@ -14,19 +14,22 @@ import (
 // mayImport says which of our packages each may import: its own subpackages
 // follow the same line. Drivers never import each other, and nobody imports cmd.
 var mayImport = map[string][]string{
-	"config/strictyaml":         {},
-	"config":                    {"config/strictyaml"},
-	"mapping":                   {"config/strictyaml"},
-	"auth":                      {"mapping"},
-	"auth/authtest":             {"auth", "mapping"},
-	"backend":                   {"auth", "mapping"},
-	"backend/sqlrecord":         {"backend", "auth", "mapping"},
-	"backend/sqlrecord/sqltest": {},
-	"backend/reference":         {"backend", "backend/sqlrecord", "auth", "mapping"},
-	"backend/reference/data":    {},
-	"gateway":                   {"auth", "backend", "config", "mapping"},
+	"config/strictyaml":           {},
+	"config":                      {"config/strictyaml"},
+	"mapping":                     {"config/strictyaml"},
+	"auth":                        {"mapping"},
+	"auth/authtest":               {"auth", "mapping"},
+	"backend":                     {"auth", "mapping"},
+	"backend/sqlrecord":           {"backend", "auth", "mapping"},
+	"backend/sqlrecord/sqltest":   {},
+	"backend/reference":           {"backend", "backend/sqlrecord", "auth", "mapping"},
+	"backend/reference/data":      {},
+	"gateway":                     {"auth", "backend", "config", "gateway/webhook", "mapping"},
+	"gateway/webhook":             {"auth", "mapping"},
+	"gateway/webhook/webhooktest": {},
+	"gateway/webhook/jobstore":    {"backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
-		"auth", "backend", "backend/reference", "backend/sqlrecord", "config", "config/strictyaml", "gateway", "mapping",
+		"auth", "backend", "backend/reference", "backend/sqlrecord", "config", "config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
 	},
 }
 

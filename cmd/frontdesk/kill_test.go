@@ -56,12 +56,12 @@ type child struct {
 }
 
 // startChild starts frontdesk serve on a database that is there.
-func startChild(t testing.TB, dsn string) *child {
+func startChild(t testing.TB, o deskOptions) *child {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	c := &child{desk: desk{t: t, ops: freeAddress(t), mail: filepath.Join(dir, "mail"), log: new(lockedBuffer)}, ended: make(chan struct{})}
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, deskConfig, "", c.ops, dsn, "", c.mail, "", ""), 0o600))
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, deskConfig, o.server, c.ops, o.dsn, o.backend, c.mail, withFolder(o.extra, dir), o.keys), 0o600))
 	c.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
 	c.process = exec.Command(binary(t), "serve", "--config", file)
 	c.process.Stderr = c.log
@@ -169,7 +169,7 @@ func TestKill(t *testing.T) {
 // a moment that none of them chose.
 func (k *killRun) untilKilled(round int) []*attempt {
 	k.t.Helper()
-	c := startChild(k.t, k.dsn)
+	c := startChild(k.t, deskOptions{dsn: k.dsn})
 	token := c.login(fullKey, "demo")
 	contact := c.create(token, "contact", newContact)
 	group := int(c.list(token, "/turnovergroup?page_size=1000")[0]["id"].(float64))
@@ -218,7 +218,7 @@ func (k *killRun) untilKilled(round int) []*attempt {
 func (k *killRun) check(round int, attempts []*attempt) {
 	t := k.t
 	t.Helper()
-	c := startChild(t, k.dsn)
+	c := startChild(t, deskOptions{dsn: k.dsn})
 	token := c.login(fullKey, "demo")
 	var answered, lines, keys, unanswered, stored, replayed int
 	for _, a := range attempts {

@@ -218,7 +218,7 @@ func TestLimitsFullDisk(t *testing.T) {
 		t.Skip("prlimit is not installed")
 	}
 	dsn := engines[0].dsn(t)
-	c := startChild(t, dsn)
+	c := startChild(t, deskOptions{dsn: dsn})
 	token := c.login(fullKey, "demo")
 	limit := func(size string) {
 		out, err := exec.Command(prlimit, "--pid", fmt.Sprint(c.process.Process.Pid), "--fsize="+size+":unlimited").CombinedOutput()

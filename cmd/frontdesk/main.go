@@ -19,12 +19,15 @@ import (
 
 // commands is the command line.
 type commands struct {
-	Demo    demoCommand    `cmd:"" help:"Start gateway and built-in administration with sample data, on this machine only."`
-	Serve   serveCommand   `cmd:"" help:"Serve the interface as the configuration says."`
-	User    userCommands   `cmd:"" help:"Keep the users of the built-in administration."`
-	Key     keyCommands    `cmd:"" help:"Make api_keys."`
-	Seed    seedCommand    `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Demo      demoCommand       `cmd:"" help:"Start gateway and built-in administration with sample data, on this machine only."`
+	Serve     serveCommand      `cmd:"" help:"Serve the interface as the configuration says."`
+	User      userCommands      `cmd:"" help:"Keep the users of the built-in administration."`
+	Key       keyCommands       `cmd:"" help:"Make api_keys."`
+	Callbacks callbacksCommands `cmd:"" help:"Look after callback jobs."`
+	Seed      seedCommand       `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
+	Backup    backupCommand     `cmd:"" help:"Write all records of a client into a ZIP file."`
+	Restore   restoreCommand    `cmd:"" help:"Read a backup back into a client without records."`
+	Version   versionCommand    `cmd:"" help:"Print the version."`
 }
 
 // program is what every command is given of the world outside.

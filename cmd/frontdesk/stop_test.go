@@ -65,7 +65,7 @@ func requireAtRest(t testing.TB, dsn string) {
 func TestStopSignal(t *testing.T) {
 	onEngines(t, func(t *testing.T, dsn string) {
 		for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-			c := startChild(t, dsn)
+			c := startChild(t, deskOptions{dsn: dsn})
 			token := c.login(fullKey, "demo")
 			idle := c.socket() // says nothing, and must not be waited for
 			kept := c.socket().send("GET /webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\ntoken: " + token + "\r\n\r\n")

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/term"
+
+	"frontdesk/backend"
+	"frontdesk/backend/reference"
+)
+
+type backupCommand struct {
+	administration
+	Client string `required:"" placeholder:"NAME" help:"The client (customer) whose records to back up."`
+	Out    string `required:"" placeholder:"FILE.zip" help:"The file to write; one that is there is replaced when the new one is complete."`
+}
+
+// Run writes the backup. A server may run beside it.
+func (b backupCommand) Run(p program) error {
+	store, _, err := b.open(p)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	client, err := store.FindClient(p.ctx, b.Client)
+	if err != nil {
+		return noClient(err, b.Client)
+	}
+	began, show := time.Now(), status(p.stderr)
+	var m backend.Manifest
+	err = writeWhole(b.Out, func(w io.Writer) error {
+		written := int64(0)
+		m, err = store.Export(p.ctx, client, writerFunc(func(data []byte) (int, error) {
+			n, err := w.Write(data)
+			written += int64(n)
+			show("backup: %d MiB written", written>>20)
+			return n, err
+		}))
+		return err
+	})
+	show("")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s holds %d records of client %s as of %s (%s)\n",
+		b.Out, m.Records(), m.Client, m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
+	return err
+}
+
+type restoreCommand struct {
+	administration
+	Client string `required:"" placeholder:"NAME" help:"The client (customer) to restore, which must have no records; it is added where it is new."`
+	Rename bool   `help:"The backup is of another client, whose records this one is to get."`
+	Legacy bool   `help:"Take records that the model would refuse today."`
+	File   string `arg:"" placeholder:"FILE.zip" help:"A file that frontdesk backup, or POST /backup/owner, has made."`
+}
+
+// Run judges the file and then restores all of it, or nothing.
+func (r restoreCommand) Run(p program) error {
+	file, err := os.Open(r.File)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	c, err := loadConfig(r.Config)
+	if err != nil {
+		return err
+	}
+	store, _, err := r.open(p)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	began, show := time.Now(), status(p.stderr)
+	m, err := reference.Restore(p.ctx, store, file, info.Size(), reference.RestoreOptions{
+		Client: r.Client, Rename: r.Rename, Legacy: r.Legacy,
+		MaxLine: max(4*int64(c.Server.BodyLimit), 64<<20), // some fields of a record may each have filled a body
+		Progress: func(done, total int64) {
+			if done <= total/2 {
+				show("restore: %d of %d records checked", done, total/2)
+			} else {
+				show("restore: %d of %d records stored", done-total/2, total/2)
+			}
+		},
+	})
+	show("")
+	if err != nil {
+		return hint(fmt.Errorf("%s: %w", r.File, err))
+	}
+	_, err = fmt.Fprintf(p.stdout, "client %s has %d records again, as of %s (%s)\nUsers are no records: frontdesk user list shows who can log in.\n",
+		r.Client, m.Records(), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
+	return err
+}
+
+// hint tells what to do about an error, where something can be done.
+func hint(err error) error {
+	switch {
+	case errors.Is(err, reference.ErrOtherClient):
+		return fmt.Errorf("%w; --rename restores it all the same", err)
+	case errors.Is(err, reference.ErrLegacyRecord):
+		return fmt.Errorf("%w; --legacy takes records from before the model was changed", err)
+	default:
+		return err
+	}
+}
+
+func noClient(err error, name string) error {
+	if errors.Is(err, reference.ErrUnknownClient) {
+		return fmt.Errorf("there is no client %q; frontdesk user list shows the clients and their users", name)
+	}
+	return err
+}
+
+// writerFunc is a function as an io.Writer.
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(data []byte) (int, error) { return f(data) }
+
+// writeWhole writes a file that only its owner can read, under its name only
+// when it is complete and on disk.
+func writeWhole(name string, write func(io.Writer) error) (err error) {
+	dir := filepath.Dir(name)
+	file, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = file.Close()
+			_ = os.Remove(file.Name())
+		}
+	}()
+	if err := write(file); err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), name); err != nil {
+		return err
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return ignoreUnsupported(folder.Sync())
+}
+
+// ignoreUnsupported lets file systems be that cannot write a folder to disk.
+func ignoreUnsupported(err error) error {
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// status shows one line of how far long work is, on a terminal only. An empty
+// one ends it.
+func status(out io.Writer) func(format string, args ...any) {
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return func(string, ...any) {}
+	}
+	var last time.Time
+	return func(format string, args ...any) {
+		switch {
+		case format == "" && !last.IsZero():
+			fmt.Fprintln(out)
+		case format != "" && time.Since(last) > 100*time.Millisecond:
+			last = time.Now()
+			fmt.Fprintf(out, "\r\x1b[K"+format, args...)
+		}
+	}
+}

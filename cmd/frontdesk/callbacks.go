@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"text/tabwriter"
+	"time"
+
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/jobstore"
+)
+
+type callbacksCommands struct {
+	List   callbacksListCommand   `cmd:"" help:"List callback jobs, newest first."`
+	Show   callbacksShowCommand   `cmd:"" help:"Show a job and every try to call its receiver."`
+	Replay callbacksReplayCommand `cmd:"" help:"Have the callback of a finished job made again, from the first try."`
+}
+
+// jobs opens the jobs of an administration, beside a server that may run.
+func (a administration) jobs(p program, f func(context.Context, *jobstore.Store) error) error {
+	store, _, err := a.open(p)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	jobs, err := jobstore.Open(p.ctx, store.Database())
+	if err != nil {
+		return err
+	}
+	return f(p.ctx, jobs)
+}
+
+type callbacksListCommand struct {
+	administration
+	State string `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
+	Limit int    `default:"50" help:"How many at most."`
+}
+
+// Run prints a line per job.
+func (l callbacksListCommand) Run(p program) error {
+	return l.jobs(p, func(ctx context.Context, s *jobstore.Store) error {
+		found, err := s.List(ctx, webhook.Filter{State: webhook.State(l.State), Limit: l.Limit})
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tCREATED\tTRIES\tNEXT TRY")
+		for _, j := range found {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", j.ID, j.State, j.Work.Kind, j.Owner.User.Client.Name, j.Owner.Key,
+				clock(j.Created), j.Tries, clock(j.NextTry))
+		}
+		return table.Flush()
+	})
+}
+
+// clock writes a moment for people, and nothing for none.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+type callbacksShowCommand struct {
+	administration
+	ID string `arg:""`
+}
+
+// Run prints a job and its journal.
+func (c callbacksShowCommand) Run(p program) error {
+	return c.jobs(p, func(ctx context.Context, s *jobstore.Store) error {
+		j, err := s.Get(ctx, c.ID)
+		if err != nil {
+			return unknownJob(c.ID, err)
+		}
+		tries, err := s.Journal(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		for _, line := range [][2]string{
+			{"id", j.ID}, {"state", string(j.State)}, {"kind", j.Work.Kind}, {"client", j.Owner.User.Client.Name},
+			{"user", j.Owner.User.Username}, {"api_key", j.Owner.Key}, {"receiver", hostOf(j.Callback)},
+			{"created", clock(j.Created)}, {"finished", clock(j.Finished)}, {"next try", clock(j.NextTry)},
+			{"result", resultOf(j)}, {"failure", j.Failure},
+		} {
+			if line[1] != "" {
+				fmt.Fprintf(table, "%s\t%s\n", line[0], line[1])
+			}
+		}
+		if len(tries) > 0 {
+			fmt.Fprintln(table, "\nTRY\tAT\tSTATUS\tTOOK\tERROR")
+		}
+		for _, t := range tries {
+			fmt.Fprintf(table, "%d\t%s\t%d\t%s\t%s\n", t.Number, clock(t.At), t.Status, t.Duration, t.Error)
+		}
+		return table.Flush()
+	})
+}
+
+// hostOf keeps what may be secret in a receiver's address from the screen.
+func hostOf(callback string) string {
+	u, err := url.Parse(callback)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+func resultOf(j webhook.Job) string {
+	if j.Result.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s, %d bytes, sha256 %s", j.Result.Name, j.Result.Size, j.Result.SHA256)
+}
+
+type callbacksReplayCommand struct {
+	administration
+	ID string `arg:""`
+}
+
+// Run makes the callback due; the server that runs makes it.
+func (c callbacksReplayCommand) Run(p program) error {
+	return c.jobs(p, func(ctx context.Context, s *jobstore.Store) error {
+		if err := webhook.Replay(ctx, s, c.ID, time.Now()); err != nil {
+			return unknownJob(c.ID, err)
+		}
+		_, err := fmt.Fprintf(p.stdout, "job %s is due again; a running server calls within a second\n", c.ID)
+		return err
+	})
+}
+
+func unknownJob(id string, err error) error {
+	if errors.Is(err, webhook.ErrUnknownJob) {
+		return fmt.Errorf("there is no job %s; frontdesk callbacks list shows those there are", id)
+	}
+	return err
+}

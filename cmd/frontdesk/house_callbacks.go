@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	crand "crypto/rand"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/config"
+	"frontdesk/gateway"
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/jobstore"
+)
+
+// How much is done at once for callbacks, and how long a crash delays it where
+// several processes may share the jobs.
+const (
+	callbackWorkers = 2
+	callbackCalls   = 16
+	workLease       = 30 * time.Second
+	callLease       = 60 * time.Second
+)
+
+// openCallbacks opens what callbacks need; startCallbacks puts it to work.
+func (h *house) openCallbacks() (*gateway.Callbacks, error) {
+	c := h.config.Webhooks
+	folder := cmp.Or(c.Folder, "callbacks")
+	if path, ok := strings.CutPrefix(string(h.config.Backend.DSN), "sqlite:"); ok && c.Folder == "" {
+		folder = path + "-callbacks"
+	}
+	files, err := webhook.OpenFiles(folder, int64(c.Space))
+	if err != nil {
+		return nil, fmt.Errorf("webhooks.folder: %w", err)
+	}
+	jobs, err := jobstore.Open(context.Background(), h.store.Database())
+	if err != nil {
+		return nil, err
+	}
+	h.jobs = jobs
+	long := h.config.Callbacks
+	return &gateway.Callbacks{
+		Links: webhook.NewLinks(jobs, time.Now),
+		Files: files,
+		Rules: webhook.Rules{AllowHosts: c.AllowHosts, Ports: c.Ports},
+		Long: func(g gateway.Grant) bool {
+			return slices.ContainsFunc(long, func(r config.Rule) bool { return r.Matches(g.Method, g.Path) })
+		},
+	}, nil
+}
+
+// startCallbacks starts the orchestrator, which does the gateway's kinds of work.
+func (h *house) startCallbacks(callbacks *gateway.Callbacks) error {
+	roots, err := webhook.Roots(h.config.Webhooks.CAFile)
+	if err != nil {
+		return fmt.Errorf("webhooks.ca_file: %w", err)
+	}
+	secrets := map[string][]string{}
+	for _, key := range h.config.APIKeys {
+		for i, secret := range key.WebhookSecret {
+			if _, err := webhook.ParseSecret(string(secret)); err != nil {
+				return fmt.Errorf("webhook_secret[%d] of api_key %s: %w", i, key.Name, err)
+			}
+			secrets[key.Name] = append(secrets[key.Name], string(secret))
+		}
+	}
+	if strings.HasPrefix(string(h.config.Backend.DSN), "sqlite:") {
+		// Nobody else serves from the file, so whoever had a job is gone.
+		if err := h.jobs.Release(context.Background()); err != nil {
+			return err
+		}
+	}
+	callbacks.Orchestrator = webhook.Start(webhook.Config{
+		Store: h.jobs, Files: callbacks.Files, Runners: h.gateway.Runners(),
+		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
+		Secrets: func(key string) []string { return secrets[key] },
+		Workers: callbackWorkers, Calls: callbackCalls, WorkLease: workLease, CallLease: callLease,
+		Schedule: webhook.NewSchedule(rand.Float64), Clock: time.Now, Random: crand.Reader, Log: h.log,
+	})
+	h.onClose(callbacks.Orchestrator.Close)
+	return nil
+}

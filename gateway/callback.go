@@ -1,0 +1,301 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+
+	"frontdesk/auth"
+	"frontdesk/gateway/webhook"
+	"frontdesk/mapping"
+)
+
+// Callbacks are what endpoints need whose work takes longer than a client waits.
+type Callbacks struct {
+	Orchestrator *webhook.Orchestrator
+	Links        *webhook.Links
+	Files        *webhook.Files
+	Rules        webhook.Rules
+	// Long tells which operations answer by callback although they need not.
+	Long func(Grant) bool
+}
+
+// The kinds of work that the gateway has done in the background.
+const (
+	backupWork  = "backup"  // all records of the client
+	requestWork = "request" // an operation that is marked as long-running
+)
+
+// downloadPath is where results are fetched, by an address that needs no token.
+const downloadPath = "/webhook/download"
+
+// webhookURL is the name of the field, or query parameter, with the address of
+// the receiver.
+const webhookURL = "webhook_url"
+
+// callbackRetry is when a client that is not called back may ask again, in
+// seconds.
+const callbackRetry = 5
+
+// callbackRoutes are the endpoints of the Events chapter.
+func (g *Gateway) callbackRoutes(r *routes) {
+	address := mapping.NewForm("callback", mapping.Field{Name: webhookURL, Type: mapping.Varchar, Length: webhook.AddressLength, Required: true})
+	r.on(r.add("/backup/owner", nil), "POST", &Operation{
+		scopes: []mapping.Scope{mapping.OpCreate}, form: address, serve: g.backupOwner,
+		check: func(x *Exchange) mapping.Violations {
+			if v := x.Body.CheckCreate(); v != nil {
+				return v
+			}
+			return x.takeCallback(g, x.Body.Record.Get(webhookURL).Text())
+		},
+	})
+	hook := r.add("/webhook", nil)
+	r.on(hook, "GET", &Operation{
+		takes: oneOf("id"), serve: g.collect,
+		parse: func(x *Exchange) mapping.Violations { return required(x, "id") },
+	})
+	r.on(r.add(downloadPath, nil), "GET", &Operation{
+		open: true, takes: oneOf("id", "expires", "key", "signature"), serve: g.download,
+	})
+}
+
+// takeCallback judges the address of a receiver and keeps it for Accept.
+func (x *Exchange) takeCallback(g *Gateway, raw string) mapping.Violations {
+	u, err := webhook.ParseCallback(raw, g.o.Callbacks.Rules)
+	if err != nil {
+		v, _ := mapping.AsViolations(err)
+		return v
+	}
+	x.callback = u
+	return nil
+}
+
+// owner is who a job is for.
+func (x *Exchange) owner() webhook.Owner { return webhook.Owner{User: x.user(), Key: x.keyName} }
+
+// accept promises work and answers 202.
+func (g *Gateway) accept(ctx context.Context, x *Exchange, w webhook.Work) error {
+	id, err := g.o.Callbacks.Orchestrator.Accept(ctx, x.owner(), x.callback, w)
+	if err != nil {
+		return err
+	}
+	x.response.Header.Set("Location", g.o.BasePath+"/webhook?id="+url.QueryEscape(id))
+	x.answerAccepted()
+	return nil
+}
+
+func (g *Gateway) backupOwner(ctx context.Context, x *Exchange) error {
+	return g.accept(ctx, x, webhook.Work{Kind: backupWork})
+}
+
+// collect answers with the address of a result.
+func (g *Gateway) collect(ctx context.Context, x *Exchange) error {
+	id := x.Param("id")
+	job, err := g.o.Callbacks.Orchestrator.Collect(ctx, x.owner(), id)
+	switch {
+	case errors.Is(err, webhook.ErrUnknownJob):
+		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), id)
+	case errors.Is(err, webhook.ErrNotReady):
+		x.answerAccepted()
+		return nil
+	case err != nil:
+		return err
+	case job.Failure != "":
+		return fmt.Errorf("job %s failed: %s", id, job.Failure)
+	}
+	query, err := g.o.Callbacks.Links.Sign(ctx, id)
+	if err != nil {
+		return err
+	}
+	x.answerJSON(struct {
+		URL string `json:"url"`
+	}{g.o.PublicURL + downloadPath + "?" + query})
+	return nil
+}
+
+// download answers with a result, or the part of it that is asked for. The
+// address is all that is needed; a wrong one is answered like an unknown id.
+func (g *Gateway) download(ctx context.Context, x *Exchange) error {
+	unknown := mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), x.Param("id"))
+	id, ok, err := g.o.Callbacks.Links.Check(ctx, string(x.rawQuery))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return unknown
+	}
+	job, err := g.o.Callbacks.Orchestrator.Store.Get(ctx, id)
+	if errors.Is(err, webhook.ErrUnknownJob) || err == nil && job.Result.File == "" {
+		return unknown
+	}
+	if err != nil {
+		return err
+	}
+	file, err := g.o.Callbacks.Files.Open(job.Result.File)
+	if err != nil {
+		return fmt.Errorf("result of job %s: %w", id, err)
+	}
+	return x.answerFile(file, job.Result)
+}
+
+// storedRequest is a long-running request as it waits for its turn.
+type storedRequest struct {
+	Method, Path, Query string
+	IfMatch, OnceKey    string
+	Body                []byte
+}
+
+// makeLong has an operation answer by callback. Everything that can be judged
+// without the backend is judged before the promise; the operation itself is
+// done in the background, by its direct form.
+func (g *Gateway) makeLong(op *Operation) {
+	direct := *op
+	op.direct = &direct
+	inBody := op.Method == fasthttp.MethodPost || op.Method == fasthttp.MethodPut
+	if !inBody {
+		op.takes = func(name string) bool { return name == webhookURL || direct.takes != nil && direct.takes(name) }
+		op.parse = func(x *Exchange) mapping.Violations {
+			if v := x.callbackFromQuery(g); v != nil {
+				return v
+			}
+			if direct.parse == nil {
+				return nil
+			}
+			return direct.parse(x)
+		}
+	}
+	op.callbackInBody = inBody
+	op.serve = func(ctx context.Context, x *Exchange) error {
+		data, err := json.Marshal(storedRequest{Method: x.Method, Path: x.Path, Query: encodeParams(x.Params), IfMatch: x.header("If-Match"), OnceKey: x.onceKey, Body: x.storedBody})
+		if err != nil {
+			return err
+		}
+		return g.accept(ctx, x, webhook.Work{Kind: requestWork, Data: data})
+	}
+}
+
+// callbackFromQuery takes the receiver's address out of the parameters.
+func (x *Exchange) callbackFromQuery(g *Gateway) mapping.Violations {
+	raw := x.Param(webhookURL)
+	if raw == "" {
+		return mapping.Violations{mapping.Fail(mapping.FieldRequired, mapping.Literal(webhookURL))}
+	}
+	kept := x.Params[:0]
+	for _, p := range x.Params {
+		if p.Name != webhookURL {
+			kept = append(kept, p)
+		}
+	}
+	x.Params = kept
+	return x.takeCallback(g, raw)
+}
+
+// encodeParams writes parameters as a query.
+func encodeParams(params []Param) string {
+	var b []byte
+	for i, p := range params {
+		if i > 0 {
+			b = append(b, '&')
+		}
+		b = append(b, url.QueryEscape(p.Name)...)
+		b = append(b, '=')
+		b = append(b, url.QueryEscape(p.Value)...)
+	}
+	return string(b)
+}
+
+// Runners do the gateway's own kinds of background work.
+func (g *Gateway) Runners() map[string]webhook.Runner {
+	return map[string]webhook.Runner{backupWork: g.runBackup, requestWork: g.runRequest}
+}
+
+func (g *Gateway) runBackup(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
+	if _, err := g.o.Backend.Export(ctx, j.Owner.User.Client, w); err != nil {
+		return webhook.Content{}, err
+	}
+	return webhook.Content{Name: "backup-" + j.Created.UTC().Format("20060102-150405") + ".zip", Type: "application/zip"}, nil
+}
+
+// runRequest does a long-running operation. What it answers is the result, be
+// it a refusal; only a failure of ours is none.
+func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
+	var stored storedRequest
+	if err := json.Unmarshal(j.Work.Data, &stored); err != nil {
+		return webhook.Content{}, err
+	}
+	var req fasthttp.Request
+	var resp fasthttp.Response
+	req.Header.SetMethod(stored.Method)
+	req.SetBody(stored.Body)
+	if stored.IfMatch != "" {
+		req.Header.Set("If-Match", stored.IfMatch)
+	}
+	// A job that was interrupted after its work was stored does not do it twice,
+	// nor do two that were asked for under one key.
+	req.Header.Set("Idempotency-Key", cmp.Or(stored.OnceKey, "callback-"+j.ID))
+	x := g.newExchange(&req, &resp)
+	defer g.release(x)
+	x.RequestID, x.Method, x.Path, x.below, x.rawQuery = "callback-"+j.ID, stored.Method, stored.Path, true, []byte(stored.Query)
+	x.Session = &auth.Session{User: j.Owner.User}
+	x.keyName, x.client = j.Owner.Key, j.Owner.User.Client.Name
+	err := g.runDirect(ctx, x)
+	if err != nil {
+		if _, answer := mapping.AsViolations(err); !answer {
+			return webhook.Content{}, err
+		}
+		g.answerError(x, err)
+	}
+	if resp.StatusCode() >= fasthttp.StatusInternalServerError {
+		return webhook.Content{}, fmt.Errorf("answered %d: %w", resp.StatusCode(), err)
+	}
+	_, err = w.Write(resp.Body())
+	return webhook.Content{Name: "answer-" + strconv.Itoa(resp.StatusCode()) + ".json", Type: jsonType}, err
+}
+
+// runDirect takes a stored request through the stages that remain: who may do
+// what was settled when it was accepted.
+func (g *Gateway) runDirect(ctx context.Context, x *Exchange) error {
+	if err := g.endpoint(ctx, x); err != nil {
+		return err
+	}
+	if x.Operation.direct != nil {
+		x.Operation = x.Operation.direct
+	}
+	for _, s := range []stage{g.query, g.body, g.record, g.serve} {
+		if err := s(ctx, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// callbackFromBody takes the receiver's address out of a JSON object, and
+// returns what is left of it.
+func (x *Exchange) callbackFromBody(g *Gateway, data []byte) ([]byte, error) {
+	if isBlank(data) {
+		if x.ID != 0 && x.Operation.bodyOptional {
+			return nil, mapping.Fail(mapping.FieldRequired, mapping.Literal(webhookURL))
+		}
+		return nil, mapping.Fail(mapping.EmptyBody)
+	}
+	rest, raw, err := mapping.CutMember(data, webhookURL)
+	if err != nil {
+		return nil, err
+	}
+	address, ok := raw.Text(), raw.Kind() == mapping.KindText
+	switch {
+	case raw.IsAbsent() || raw.Kind() == mapping.KindNull || ok && address == "":
+		return nil, mapping.Fail(mapping.FieldRequired, mapping.Literal(webhookURL))
+	case !ok:
+		return nil, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(webhookURL), raw.Text())
+	}
+	x.storedBody = rest
+	return rest, x.takeCallback(g, address).Err()
+}
