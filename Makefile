@@ -5,11 +5,11 @@ FUZZ    ?= 30s
 
 .PHONY: test check fmt lint bench fuzz soak build
 
-# Everything, race detector on, on SQLite and on a real PostgreSQL, which is
-# installed from Debian's packages where it is missing.
+# Everything, race detector on, on SQLite and on a real PostgreSQL, with a real
+# mail server; both are installed from Debian's packages where they are missing.
 test:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres $(GO) test -race -timeout 20m ./...
+	FRONTDESK_REQUIRE=postgres,aiosmtpd $(GO) test -race -timeout 20m ./...
 
 # What .ci/run adds to the tests.
 check: fmt lint
@@ -32,7 +32,8 @@ bench:
 fuzz:
 	.ci/fuzz $(FUZZ)
 
-# Long loops: many kills and restarts, many clients.
+# Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk
+	FRONTDESK_REQUIRE=postgres,aiosmtpd FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk
+	FRONTDESK_REQUIRE=postgres,aiosmtpd FRONTDESK_SOAK=1 $(GO) test -timeout 120m -run Soak -v ./backend/reference

@@ -12,21 +12,21 @@ var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 // What every event makes of a job in every state; "" where it cannot happen.
 // The running job is held, by claim 1; callbacks are due; the call delivers.
 func TestTransitions(t *testing.T) {
-	kinds := []eventKind{claimed, renewed, completed, broke, calling, called, fetched, replayed}
+	kinds := []eventKind{claimed, handedBack, renewed, completed, broke, calling, called, fetched, replayed}
 	for _, row := range []struct {
 		state   State
 		failure string
-		want    [8]State
+		want    [9]State
 	}{
-		{Accepted, "", [8]State{Running, "", "", "", "", "", "", ""}},
-		{Running, "", [8]State{"", Running, Done, Failed, "", "", "", ""}},
-		{Done, "", [8]State{"", "", "", "", Done, CalledBack, Collected, Done}},
-		{Failed, "disk", [8]State{"", "", "", "", Failed, CalledBack, "", Failed}},
-		{CalledBack, "", [8]State{"", "", "", "", "", CalledBack, Collected, Done}},
-		{CalledBack, "disk", [8]State{"", "", "", "", "", CalledBack, "", Failed}},
-		{Collected, "", [8]State{"", "", "", "", "", Collected, Collected, Done}},
-		{Exhausted, "", [8]State{"", "", "", "", "", Exhausted, Collected, Done}},
-		{Exhausted, "disk", [8]State{"", "", "", "", "", Exhausted, "", Failed}},
+		{Accepted, "", [9]State{Running, "", "", "", "", "", "", "", ""}},
+		{Running, "", [9]State{"", Accepted, Running, Done, Failed, "", "", "", ""}},
+		{Done, "", [9]State{"", "", "", "", "", Done, CalledBack, Collected, Done}},
+		{Failed, "disk", [9]State{"", "", "", "", "", Failed, CalledBack, "", Failed}},
+		{CalledBack, "", [9]State{"", "", "", "", "", "", CalledBack, Collected, Done}},
+		{CalledBack, "disk", [9]State{"", "", "", "", "", "", CalledBack, "", Failed}},
+		{Collected, "", [9]State{"", "", "", "", "", "", Collected, Collected, Done}},
+		{Exhausted, "", [9]State{"", "", "", "", "", "", Exhausted, Collected, Done}},
+		{Exhausted, "disk", [9]State{"", "", "", "", "", "", Exhausted, "", Failed}},
 	} {
 		before := jobIn(row.state, row.failure)
 		for i, kind := range kinds {
@@ -88,7 +88,7 @@ func TestWorkIsClaimedThreeTimes(t *testing.T) {
 func TestWhoeverLostAClaimChangesNothing(t *testing.T) {
 	j := jobIn(Running, "")
 	j.Claims = 2
-	for _, kind := range []eventKind{renewed, completed, broke} {
+	for _, kind := range []eventKind{handedBack, renewed, completed, broke} {
 		_, err := j.after(event{kind: kind, claim: 1}, noon)
 		require.ErrorIs(t, err, errNotNow)
 	}
