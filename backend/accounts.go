@@ -13,7 +13,7 @@ import (
 // words their failures like those of its records. They keep out of the circuit
 // breaker: what takes long here may be the passwords.
 func (c *Client) Accounts(of auth.Accounts) auth.Accounts {
-	return &accounts{of: of, timeout: c.timeout}
+	return &accounts{of: of, timeout: c.o.Timeout}
 }
 
 type accounts struct {

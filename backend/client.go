@@ -1,8 +1,10 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -11,61 +13,114 @@ import (
 )
 
 // Client is the portable administration: any Driver, with the rules that hold
-// whatever it is, a deadline for every call and a circuit breaker. It is safe
-// for concurrent use.
+// whatever it is, and with guards around every call: a deadline, a circuit
+// breaker for each resource, and a bulkhead that bounds how many calls are under
+// way, of one resource no more than half of them. So neither a resource that
+// fails nor one that hangs takes the others with it. It is safe for concurrent
+// use.
 //
 // Its errors are violations (mapping.AsViolations) that a client of the
 // interface may see, Replay excepted.
 type Client struct {
-	driver  Driver
-	model   *mapping.Model
-	timeout time.Duration
+	driver   Driver
+	model    *mapping.Model
+	o        Options
+	all      *bulkhead
+	sections map[*mapping.Resource]*section // nil for what is of no resource
+	rules    map[*mapping.Resource][]step
+}
+
+// section is what guards the calls of one resource.
+type section struct {
+	name    string
 	breaker *gobreaker.CircuitBreaker[struct{}]
-	rules   map[*mapping.Resource][]step
+	share   *bulkhead
 }
 
-// Options tune a Client.
+// Options tune a Client. All but Timeout have defaults.
 type Options struct {
-	// Timeout bounds every call; it must be positive.
+	// Timeout bounds every call, its wait for room included; it must be positive.
 	Timeout time.Duration
-	// OnState is told of every change of the circuit breaker; may be nil. It
-	// must return at once.
-	OnState func(from, to string)
+	// MaxConcurrent is how many calls may be under way at once, MaxQueue how
+	// many more may wait; the next is refused at once. Default 256 and 1024.
+	MaxConcurrent, MaxQueue int
+	// CircuitFailures in a row open the circuit of a resource; after CircuitPause
+	// one call is let through to see. Default 10 and 5 s.
+	CircuitFailures int
+	CircuitPause    time.Duration
+	// OnState is told of every change of a circuit breaker; may be nil. It must
+	// return at once.
+	OnState func(resource, from, to string)
+	// Observe is told of every call once it has ended; may be nil. It must return
+	// at once and may run concurrently.
+	Observe func(Call)
 }
 
-// The circuit opens after this many failures in a row, and lets a call through
-// again after this long.
+// Call is a call of the backend that has ended.
+type Call struct {
+	Resource  string // "" for what is of no resource
+	Operation string // get, list, create, update, delete, …
+	Outcome   Outcome
+	Took      time.Duration
+}
+
+// Outcome is how a call ended.
+type Outcome string
+
+// The outcomes. Only failed and timeout count for the circuit breaker.
 const (
-	breakerFailures = 10
-	breakerPause    = 5 * time.Second
+	Answered   Outcome = "answered" // also with a refusal
+	Unexpected Outcome = "unexpected"
+	Failed     Outcome = "failed"
+	TimedOut   Outcome = "timeout"
+	Cancelled  Outcome = "cancelled"
+	Busy       Outcome = "busy"    // refused: the bulkhead is full
+	Open       Outcome = "circuit" // refused: the circuit is open
 )
+
+func (o Options) withDefaults() Options {
+	o.MaxConcurrent = cmp.Or(o.MaxConcurrent, 256)
+	o.MaxQueue = cmp.Or(o.MaxQueue, 1024)
+	o.CircuitFailures = cmp.Or(o.CircuitFailures, 10)
+	o.CircuitPause = cmp.Or(o.CircuitPause, 5*time.Second)
+	return o
+}
 
 // NewClient puts a Client around a driver. It fails when the model lacks what
 // the interface or its rules work with.
 func NewClient(driver Driver, model *mapping.Model, o Options) (*Client, error) {
-	c := &Client{driver: driver, model: model, timeout: o.Timeout, rules: map[*mapping.Resource][]step{}}
 	if err := checkModel(model); err != nil {
 		return nil, err
 	}
+	o = o.withDefaults()
+	c := &Client{
+		driver: driver, model: model, o: o, all: newBulkhead(o.MaxConcurrent, o.MaxQueue),
+		sections: map[*mapping.Resource]*section{nil: newSection("", o)}, rules: map[*mapping.Resource][]step{},
+	}
 	known := ruleSteps()
 	for _, r := range model.Resources {
+		c.sections[r] = newSection(r.Name, o)
 		for _, name := range r.Rules {
 			c.rules[r] = append(c.rules[r], known[name])
 		}
 	}
-	c.breaker = gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
-		Name:         driver.Capabilities().Name,
-		Timeout:      breakerPause,
-		ReadyToTrip:  func(n gobreaker.Counts) bool { return n.ConsecutiveFailures >= breakerFailures },
-		IsSuccessful: func(err error) bool { return err == nil || isAnswer(err) },
+	return c, nil
+}
+
+func newSection(name string, o Options) *section {
+	share := max(1, o.MaxConcurrent/2)
+	return &section{name: name, share: newBulkhead(share, o.MaxQueue), breaker: gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
+		Name:         name,
+		Timeout:      o.CircuitPause,
+		ReadyToTrip:  func(n gobreaker.Counts) bool { return n.ConsecutiveFailures >= uint32(o.CircuitFailures) },
+		IsSuccessful: func(err error) bool { return err == nil || isAnswer(err) || errors.Is(err, ErrUnexpected) },
 		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) },
-		OnStateChange: func(_ string, from, to gobreaker.State) {
+		OnStateChange: func(name string, from, to gobreaker.State) {
 			if o.OnState != nil {
-				o.OnState(from.String(), to.String())
+				o.OnState(name, from.String(), to.String())
 			}
 		},
-	})
-	return c, nil
+	})}
 }
 
 // Capabilities tells what the driver is.
@@ -74,8 +129,47 @@ func (c *Client) Capabilities() Capabilities { return c.driver.Capabilities() }
 // Model returns the model whose records the client keeps.
 func (c *Client) Model() *mapping.Model { return c.model }
 
-// State names the state of the circuit: closed, half-open or open.
-func (c *Client) State() string { return c.breaker.State().String() }
+// Offer tells what of the interface the administration has.
+func (c *Client) Offer() Offer {
+	o := Offer{Model: c.model}
+	if s, ok := c.driver.(Supporter); ok {
+		o.Supports = s.Supports
+	}
+	_, o.Exports = c.driver.(Exporter)
+	return o
+}
+
+// State names the worst state that a circuit is in: closed, half-open or open.
+func (c *Client) State() string {
+	worst := gobreaker.StateClosed
+	for _, s := range c.sections {
+		switch s.breaker.State() {
+		case gobreaker.StateOpen:
+			return gobreaker.StateOpen.String()
+		case gobreaker.StateHalfOpen:
+			worst = gobreaker.StateHalfOpen
+		}
+	}
+	return worst.String()
+}
+
+// States names the state of every circuit, by resource.
+func (c *Client) States() map[string]string {
+	states := make(map[string]string, len(c.sections))
+	for _, s := range c.sections {
+		states[s.name] = s.breaker.State().String()
+	}
+	return states
+}
+
+// Load tells how many calls are under way, and how many wait for room.
+func (c *Client) Load() (running, waiting int) {
+	waiting = int(c.all.waiting.Load())
+	for _, s := range c.sections {
+		waiting += int(s.share.waiting.Load())
+	}
+	return len(c.all.slots), waiting
+}
 
 // Ready tells whether the administration answers. It asks even while the
 // circuit is open.
@@ -84,7 +178,7 @@ func (c *Client) Ready(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
 	return p.Ping(ctx)
 }
@@ -103,23 +197,64 @@ func isAnswer(err error) bool {
 	return ok
 }
 
-// call runs f under the deadline and the breaker, and turns what is not an
-// answer into the violation that stands for it.
-func (c *Client) call(ctx context.Context, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+// call runs f under the guards of a resource (nil for what is of none), and
+// turns what is not an answer into the violation that stands for it.
+func (c *Client) call(ctx context.Context, r *mapping.Resource, operation string, f func(context.Context) error) error {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
-	_, err := c.breaker.Execute(func() (struct{}, error) { return struct{}{}, f(ctx) })
+	s := c.sections[r]
+	err := s.guarded(ctx, c.all, f)
+	outcome, violation := c.judgeCall(ctx, err)
+	if c.o.Observe != nil {
+		c.o.Observe(Call{Resource: s.name, Operation: operation, Outcome: outcome, Took: time.Since(began)})
+	}
+	return violation
+}
+
+// guarded waits for room, in the resource's share first, and runs f behind the
+// breaker. Calls that wait are not held against the resource.
+func (s *section) guarded(ctx context.Context, all *bulkhead, f func(context.Context) error) error {
+	if err := s.share.enter(ctx); err != nil {
+		return noRoom(err)
+	}
+	defer s.share.leave()
+	if err := all.enter(ctx); err != nil {
+		return noRoom(err)
+	}
+	defer all.leave()
+	_, err := s.breaker.Execute(func() (struct{}, error) { return struct{}{}, f(ctx) })
+	return err
+}
+
+func noRoom(err error) error { return fmt.Errorf("wait for room at the backend: %w", err) }
+
+// busyPause is what a client is told to wait where there was no room.
+const busyPause = time.Second
+
+// judgeCall says how a call ended, and as what the client of the interface is
+// told of it.
+func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
+	unavailable := func(o Outcome, pause time.Duration) (Outcome, error) {
+		e := mapping.Fail(mapping.BackendUnavailable).Because(err)
+		e.RetryAfter = pause
+		return o, e
+	}
 	switch {
 	case err == nil || isAnswer(err) && !errors.Is(err, ErrConstraint):
-		return err
+		return Answered, err
+	case errors.Is(err, errBusy):
+		return unavailable(Busy, busyPause)
 	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
-		e := mapping.Fail(mapping.BackendUnavailable).Because(err)
-		e.RetryAfter = breakerPause
-		return e
-	case ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return mapping.Fail(mapping.BackendTimeout).Because(err)
+		return unavailable(Open, c.o.CircuitPause)
+	case errors.Is(err, ErrUnexpected):
+		return Unexpected, mapping.Fail(mapping.InternalError).Because(err)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return TimedOut, mapping.Fail(mapping.BackendTimeout).Because(err)
+	case errors.Is(err, context.Canceled):
+		return unavailable(Cancelled, 0)
 	default:
-		return mapping.Fail(mapping.BackendUnavailable).Because(err)
+		return unavailable(Failed, 0)
 	}
 }
 
@@ -128,7 +263,7 @@ func notFound(id int32) error { return mapping.Fail(mapping.RecordNotFound, mapp
 
 // Get returns one record.
 func (c *Client) Get(ctx context.Context, r *mapping.Resource, q Query) (rec mapping.Record, err error) {
-	err = c.call(ctx, func(ctx context.Context) error {
+	err = c.call(ctx, r, "get", func(ctx context.Context) error {
 		rec, err = c.driver.Get(ctx, r, q)
 		if errors.Is(err, ErrNotFound) {
 			return notFound(q.ID)
@@ -140,7 +275,7 @@ func (c *Client) Get(ctx context.Context, r *mapping.Resource, q Query) (rec map
 
 // List returns a page of records.
 func (c *Client) List(ctx context.Context, r *mapping.Resource, q Query) (page Page, err error) {
-	err = c.call(ctx, func(ctx context.Context) error {
+	err = c.call(ctx, r, "list", func(ctx context.Context) error {
 		page, err = c.driver.List(ctx, r, q)
 		return err
 	})
@@ -154,7 +289,7 @@ func (c *Client) DescribeModel(ctx context.Context, name string) (answer []byte,
 	if !ok {
 		return nil, nil
 	}
-	err = c.call(ctx, func(ctx context.Context) error {
+	err = c.call(ctx, nil, "model", func(ctx context.Context) error {
 		answer, err = d.DescribeModel(ctx, name)
 		return err
 	})
@@ -167,7 +302,7 @@ func (c *Client) FindAddress(ctx context.Context, a Address) (found Address, kno
 	if !ok {
 		return a, false, nil
 	}
-	err = c.call(ctx, func(ctx context.Context) error {
+	err = c.call(ctx, nil, "address", func(ctx context.Context) error {
 		found, known, err = book.FindAddress(ctx, a)
 		return err
 	})

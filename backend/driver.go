@@ -24,12 +24,19 @@ var ErrNotFound = errors.New("record not found")
 // rules had looked. The Client lets the rules look again.
 var ErrConstraint = errors.New("constraint of the store")
 
+// ErrUnexpected says that the administration works and answered, but with
+// something that nobody foresaw: an error that no one translated, a value that
+// cannot be converted. The client of the interface sees 500; the circuit breaker
+// counts it as an answer. Drivers wrap it: fmt.Errorf("%w: …", ErrUnexpected).
+var ErrUnexpected = errors.New("unexpected answer of the administration")
+
 // Driver is one administration. Implementations are safe for concurrent use.
 //
 // A client sees its own records and the system records, and changes only its
 // own. Errors are ErrNotFound, ErrConstraint (possibly wrapped), a violation
-// made by mapping.Fail where the administration words its own, or a failure,
-// which the client of the interface sees as 500.
+// made by mapping.Fail where the administration words its own, ErrUnexpected, or
+// a failure: it did not answer, or says itself that it does not work. The client
+// of the interface sees both of these as 500.
 type Driver interface {
 	// Get returns the record q.ID. Fields that are arrays come only when
 	// q.Fields names them.
@@ -71,6 +78,12 @@ type Transactor interface {
 // Prober is a Driver that can tell cheaply whether a record exists.
 type Prober interface {
 	Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error)
+}
+
+// Supporter is a Driver that has not all operations of all resources. What it
+// does not support is no endpoint. Others support everything.
+type Supporter interface {
+	Supports(r *mapping.Resource, op mapping.Scope) bool
 }
 
 // Pinger is a Driver that can tell whether its administration answers.

@@ -8,16 +8,60 @@ import (
 	"frontdesk/mapping"
 )
 
-// relied are the fields that the interface's own endpoints work with, by
-// resource: a vendor's model may add to them, not do without.
-func relied() map[string][]string {
-	return map[string][]string{
-		"vehicle":                  {"license_plate", "country_id", "publish_status", "tax_kind"},
-		"vehicleadvertisementsite": {"vehicle_id"},
-		"employee":                 {"username", "email"},
-		"document":                 {"name", "mime_type", "size", "sha256", "external_url"},
-		"country":                  {"code"},
+// Offer is what an administration has to offer of the interface.
+type Offer struct {
+	Model *mapping.Model
+	// Supports tells which operations there are of a resource; nil for all.
+	Supports func(r *mapping.Resource, op mapping.Scope) bool
+	// Exports tells that there can be backups.
+	Exports bool
+}
+
+// Has tells whether there is an operation of a resource.
+func (o Offer) Has(r *mapping.Resource, op mapping.Scope) bool {
+	return r != nil && (o.Supports == nil || o.Supports(r, op))
+}
+
+// need is what an endpoint that is no resource of its own works with.
+type need struct {
+	resource   string
+	fields     []string
+	operations []mapping.Scope
+}
+
+// needs are those of the interface's endpoints, by path.
+func needs() map[string][]need {
+	get, list, update := mapping.OpGet, mapping.OpList, mapping.OpUpdate
+	of := func(resource string, operations []mapping.Scope, fields ...string) need {
+		return need{resource: resource, fields: fields, operations: operations}
 	}
+	return map[string][]need{
+		"/vehicle/publishstart": {
+			of("vehicle", []mapping.Scope{get, update}, "publish_status", "tax_kind"),
+			of("vehicleadvertisementsite", []mapping.Scope{list}, "vehicle_id"),
+		},
+		"/vehicle/publishstop":  {of("vehicle", []mapping.Scope{get, update}, "publish_status")},
+		"/updatelicenseplate":   {of("vehicle", []mapping.Scope{get, update}, "license_plate", "country_id")},
+		"/empoyee/email":        {of("employee", []mapping.Scope{list}, "username", "email")},
+		"/document/info":        {of("document", []mapping.Scope{get}, "name", "mime_type", "size", "sha256", "external_url")},
+		"/contact/checkaddress": {of("country", []mapping.Scope{get}, "code")},
+	}
+}
+
+// Carries tells whether the administration has what an endpoint that is no
+// resource of its own works with.
+func (o Offer) Carries(path string) bool {
+	if path == "/backup/owner" {
+		return o.Exports
+	}
+	for _, n := range needs()[path] {
+		r := o.Model.Resource(n.resource)
+		if r == nil || slices.ContainsFunc(n.fields, func(name string) bool { return r.Field(name) == nil }) ||
+			slices.ContainsFunc(n.operations, func(op mapping.Scope) bool { return !o.Has(r, op) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // reliedByRule are the fields that a rule works with, in the resource that
@@ -38,31 +82,28 @@ func reliedByRule() map[string][]string {
 	}
 }
 
-// checkModel tells what a model lacks for the interface and its rules to work.
+// RuleFields are the fields that a rule works with, in the resource that names
+// it; those that may stand for one another are joined by |. ok is false where
+// there is no such rule.
+func RuleFields(rule string) (fields []string, ok bool) {
+	fields, ok = reliedByRule()[rule]
+	return fields, ok
+}
+
+// checkModel tells what a model lacks for its rules to work.
 func checkModel(model *mapping.Model) error {
 	var lacking []string
-	need := func(r *mapping.Resource, of string, fields []string) {
-		for _, alternatives := range fields {
-			has := slices.ContainsFunc(strings.Split(alternatives, "|"), func(name string) bool { return r.Field(name) != nil })
-			if !has {
-				lacking = append(lacking, fmt.Sprintf("resource %s: field %s is missing, which %s works with", r.Name, alternatives, of))
-			}
-		}
-	}
-	for name, fields := range relied() {
-		if r := model.Resource(name); r != nil {
-			need(r, "the interface", fields)
-		} else {
-			lacking = append(lacking, fmt.Sprintf("resource %s is missing, which the interface works with", name))
-		}
-	}
-	known := reliedByRule()
 	for _, r := range model.Resources {
 		for _, rule := range r.Rules {
-			if fields, ok := known[rule]; ok {
-				need(r, "rule "+rule, fields)
-			} else {
+			fields, ok := RuleFields(rule)
+			if !ok {
 				lacking = append(lacking, fmt.Sprintf("resource %s: there is no rule %s", r.Name, rule))
+			}
+			for _, alternatives := range fields {
+				has := slices.ContainsFunc(strings.Split(alternatives, "|"), func(name string) bool { return r.Field(name) != nil })
+				if !has {
+					lacking = append(lacking, fmt.Sprintf("resource %s: field %s is missing, which rule %s works with", r.Name, alternatives, rule))
+				}
 			}
 		}
 	}

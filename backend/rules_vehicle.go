@@ -97,7 +97,7 @@ func (c *Client) PublishStop(ctx context.Context, client auth.Client, id int32, 
 // publish sets the publish status where decide says so.
 func (c *Client) publish(ctx context.Context, client auth.Client, id int32, status string, w Write, decide func(context.Context, Driver, *Change) (bool, error)) (mapping.Record, error) {
 	r := c.model.Resource("vehicle")
-	return c.write(ctx, client, w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
+	return c.write(ctx, client, r, "update", w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
 		before, err := c.held(ctx, tx, client, r, id, w)
 		if err != nil {
 			return before, err
@@ -105,7 +105,7 @@ func (c *Client) publish(ctx context.Context, client auth.Client, id int32, stat
 		patch := mapping.NewRecord(r)
 		patch.Set("publish_status", mapping.TextValue(status))
 		change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Before: before, After: before.Merge(patch), Patch: patch}
-		if c.driver.Capabilities().OwnRules {
+		if c.driver.Capabilities().OwnRules && !w.readOnly {
 			return tx.Update(ctx, client, before, patch)
 		}
 		if err := recordState(ctx, tx, change); err != nil {

@@ -35,7 +35,7 @@ func (*Replay) Error() string { return "answered before" }
 
 // Create stores a new record that CheckCreate found nothing wrong with.
 func (c *Client) Create(ctx context.Context, client auth.Client, body *mapping.Body, w Write) (mapping.Record, error) {
-	return c.write(ctx, client, w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
+	return c.write(ctx, client, body.Record.Resource, "create", w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
 		change := newCreate(client, body)
 		if err := c.judgeCreate(ctx, tx, change); err != nil {
 			return mapping.Record{}, err
@@ -93,7 +93,7 @@ func (c *Client) Update(ctx context.Context, client auth.Client, id int32, body 
 
 func (c *Client) update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write, steps []step) (mapping.Record, error) {
 	r := body.Record.Resource
-	return c.write(ctx, client, w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
+	return c.write(ctx, client, r, "update", w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
 		before, err := c.held(ctx, tx, client, r, id, w)
 		if err != nil {
 			return mapping.Record{}, err
@@ -132,7 +132,7 @@ func (c *Client) held(ctx context.Context, tx Driver, client auth.Client, r *map
 
 // Delete removes a record.
 func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Resource, id int32, w Write) error {
-	_, err := c.write(ctx, client, w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
+	_, err := c.write(ctx, client, r, "delete", w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
 		before, err := c.held(ctx, tx, client, r, id, w)
 		if err != nil {
 			return before, err
@@ -154,7 +154,9 @@ const maxLooks = 5
 
 // write runs f in a transaction, again when the store met a constraint that the
 // rules had not seen yet, and keeps the answer under the idempotency key.
-func (c *Client) write(ctx context.Context, client auth.Client, w Write, f func(context.Context, Driver) (mapping.Record, error)) (rec mapping.Record, err error) {
+func (c *Client) write(
+	ctx context.Context, client auth.Client, r *mapping.Resource, operation string, w Write, f func(context.Context, Driver) (mapping.Record, error),
+) (rec mapping.Record, err error) {
 	run := func(ctx context.Context) error {
 		if w.readOnly {
 			rec, err = f(ctx, c.driver)
@@ -170,7 +172,7 @@ func (c *Client) write(ctx context.Context, client auth.Client, w Write, f func(
 			return remember(ctx, tx, client, w.Once, rec)
 		})
 	}
-	err = c.call(ctx, func(ctx context.Context) error {
+	err = c.call(ctx, r, operation, func(ctx context.Context) error {
 		err := run(ctx)
 		for again := 0; errors.Is(err, ErrConstraint) && again < maxLooks && ctx.Err() == nil; again++ {
 			err = run(ctx)

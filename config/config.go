@@ -83,10 +83,21 @@ type Log struct {
 
 // Backend is the system behind the gateway.
 type Backend struct {
-	Driver  string        `yaml:"driver"`
-	DSN     Secret        `yaml:"dsn"`     // sqlite:FILE, postgres://… or postgresql://…
-	Timeout time.Duration `yaml:"timeout"` // of one call
-	Readers int           `yaml:"readers"` // connections that only read; 0 lets the driver choose
+	Driver  string        `yaml:"driver"`  // reference, legacy or remote
+	DSN     Secret        `yaml:"dsn"`     // reference: sqlite:FILE, postgres://… or postgresql://…
+	Readers int           `yaml:"readers"` // reference: connections that only read; 0 lets the driver choose
+	Sheet   string        `yaml:"sheet"`   // legacy and remote: file of the mapping sheet
+	Timeout time.Duration `yaml:"timeout"` // of one call, its wait for room included
+
+	MaxConcurrent int     `yaml:"max_concurrent"` // calls under way at once; of one resource half of them
+	MaxQueue      int     `yaml:"max_queue"`      // calls that wait for room; the next is refused
+	Circuit       Circuit `yaml:"circuit"`
+}
+
+// Circuit is the circuit breaker of each resource.
+type Circuit struct {
+	Failures int           `yaml:"failures"` // in a row that open it
+	Pause    time.Duration `yaml:"pause"`    // until a call is let through to see
 }
 
 // Model is the resource model.
@@ -133,9 +144,12 @@ func Default() *Config {
 			IdleTimeout:     75 * time.Second,
 			ShutdownTimeout: 15 * time.Second,
 		},
-		Ops:      Ops{Listen: "127.0.0.1:9090"},
-		Log:      Log{Level: "info", Access: true, Format: "json"},
-		Backend:  Backend{Driver: "reference", DSN: "sqlite:frontdesk.db", Timeout: 10 * time.Second},
+		Ops: Ops{Listen: "127.0.0.1:9090"},
+		Log: Log{Level: "info", Access: true, Format: "json"},
+		Backend: Backend{
+			Driver: "reference", DSN: "sqlite:frontdesk.db", Timeout: 10 * time.Second,
+			MaxConcurrent: 256, MaxQueue: 1024, Circuit: Circuit{Failures: 10, Pause: 5 * time.Second},
+		},
 		Sessions: Sessions{Store: "memory", TTL: MaxSessionTTL},
 		Mail:     Mail{From: defaultSender, Folder: "mail"},
 		Webhooks: Webhooks{Ports: []uint16{443}, Space: 10 * GiB},

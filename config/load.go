@@ -11,9 +11,9 @@ import (
 
 // Known is what a configuration refers to without this package knowing it.
 type Known struct {
-	// Endpoints lists the interface's endpoints for a model; its error is that
-	// of reading the model.
-	Endpoints func(Model) ([]Endpoint, error)
+	// Endpoints lists the interface's endpoints for a model and a backend; its
+	// error is that of reading the model, or the mapping sheet.
+	Endpoints func(Model, Backend) ([]Endpoint, error)
 	Drivers   []string // names of the backends that are built in
 
 	// Env looks up a variable of the environment; nil means that of the process.
@@ -38,8 +38,8 @@ func Parse(file string, src []byte, known Known) (*Config, error) {
 		env = os.LookupEnv
 	}
 	c := Default()
-	doc, problems := strictyaml.Decode(file, src, c, strictyaml.Expand(expander(env)))
-	endpoints, err := known.Endpoints(c.Model)
+	doc, problems := strictyaml.Decode(file, src, c, strictyaml.Expand(Expander(env)))
+	endpoints, err := known.Endpoints(c.Model, c.Backend)
 	var inModel strictyaml.Problems
 	switch {
 	case errors.As(err, &inModel):
@@ -56,9 +56,9 @@ func Parse(file string, src []byte, known Known) (*Config, error) {
 	return c, nil
 }
 
-// expander replaces each ${NAME} by the variable of that name. What a variable
+// Expander replaces each ${NAME} by the variable of that name. What a variable
 // holds is not looked at again. Any other dollar sign stands for itself.
-func expander(env func(string) (string, bool)) func(string) (string, error) {
+func Expander(env func(string) (string, bool)) func(string) (string, error) {
 	return func(text string) (string, error) {
 		var out strings.Builder
 		for {

@@ -20,8 +20,8 @@ import (
 var update = flag.Bool("update", false, "write the golden files in testdata anew")
 
 var known = config.Known{
-	Endpoints: func(config.Model) ([]config.Endpoint, error) { return endpoints, nil },
-	Drivers:   []string{"reference", "legacy"},
+	Endpoints: func(config.Model, config.Backend) ([]config.Endpoint, error) { return endpoints, nil },
+	Drivers:   []string{"reference", "legacy", "remote"},
 	Env: func(name string) (string, bool) {
 		value, ok := map[string]string{"SECRET": "hush-hush", "EMPTY": "", "READERS": "4"}[name]
 		return value, ok
@@ -131,8 +131,11 @@ func TestLoadFull(t *testing.T) {
 			TLS:         config.TLS{CertFile: "cert.pem", KeyFile: "key.pem"},
 			ReadTimeout: time.Second, WriteTimeout: 2 * time.Second, IdleTimeout: 3 * time.Second, ShutdownTimeout: 90 * time.Second,
 		},
-		Log:       config.Log{Level: "debug", Format: "console"},
-		Backend:   config.Backend{Driver: "reference", DSN: "postgres://frontdesk:hush-hush@db/frontdesk", Timeout: 5 * time.Second, Readers: 4},
+		Log: config.Log{Level: "debug", Format: "console"},
+		Backend: config.Backend{
+			Driver: "reference", DSN: "postgres://frontdesk:hush-hush@db/frontdesk", Timeout: 5 * time.Second, Readers: 4,
+			MaxConcurrent: 32, MaxQueue: 0, Circuit: config.Circuit{Failures: 3, Pause: time.Minute},
+		},
 		Model:     config.Model{Dir: "resources"},
 		Sessions:  config.Sessions{Store: "memory", TTL: 5 * time.Minute},
 		Mail:      config.Mail{SMTP: "smtp://user:hush-hush@mail.example.nl:587", From: "Example <noreply@example.nl>"},
@@ -167,7 +170,7 @@ func TestLoadWithoutFile(t *testing.T) {
 
 func TestParseLooksInTheEnvironment(t *testing.T) {
 	t.Setenv("FRONTDESK_TEST_VENDOR", "Example")
-	c, err := config.Parse("a.yaml", []byte("server: {vendor: \"${FRONTDESK_TEST_VENDOR}\"}"), config.Known{Endpoints: known.Endpoints, Drivers: []string{"reference"}})
+	c, err := config.Parse("a.yaml", []byte("server: {vendor: \"${FRONTDESK_TEST_VENDOR}\"}"), config.Known{Endpoints: known.Endpoints, Drivers: []string{"reference", "legacy", "remote"}})
 	if err != nil || c.Server.Vendor != "Example" {
 		t.Errorf("got %v, %v", c, err)
 	}

@@ -121,12 +121,42 @@ func isHost(text string) bool {
 func (v *validator) backend() {
 	b := v.Backend
 	v.oneOf("backend.driver", b.Driver, v.drivers...)
-	if !isDSN(string(b.DSN)) {
+	switch {
+	case b.Driver == "legacy" || b.Driver == "remote":
+		v.sheet()
+	case b.Sheet != "":
+		v.fail("backend.sheet", "found a mapping sheet, which driver %s does not use, expected driver legacy or remote", b.Driver)
+	case !isDSN(string(b.DSN)):
 		v.fail("backend.dsn", "expected sqlite:FILE, such as sqlite:frontdesk.db, or postgres://user:password@host/database")
 	}
 	v.positive("backend.timeout", b.Timeout)
 	if b.Readers < 0 {
 		v.fail("backend.readers", "found %d, expected 0 (automatic) or more", b.Readers)
+	}
+	v.atLeastOne("backend.max_concurrent", b.MaxConcurrent)
+	v.atLeastOne("backend.circuit.failures", b.Circuit.Failures)
+	v.positive("backend.circuit.pause", b.Circuit.Pause)
+	if b.MaxQueue < 0 {
+		v.fail("backend.max_queue", "found %d, expected 0 (nobody waits) or more", b.MaxQueue)
+	}
+}
+
+// sheet judges what a backend behind a mapping sheet is given: where it is says
+// the sheet.
+func (v *validator) sheet() {
+	if v.Backend.Sheet == "" {
+		v.fail("backend.sheet", "missing, expected the file of the mapping sheet, which driver %s works with", v.Backend.Driver)
+	}
+	for _, path := range [...]string{"backend.dsn", "backend.readers"} {
+		if v.doc.Has(path) {
+			v.fail(path, "driver %s does not use it: the mapping sheet says where the records are", v.Backend.Driver)
+		}
+	}
+}
+
+func (v *validator) atLeastOne(path string, n int) {
+	if n < 1 {
+		v.fail(path, "found %d, expected 1 or more", n)
 	}
 }
 

@@ -47,15 +47,17 @@ const callbackRetry = 5
 // callbackRoutes are the endpoints of the Events chapter.
 func (g *Gateway) callbackRoutes(r *routes) {
 	address := mapping.NewForm("callback", mapping.Field{Name: webhookURL, Type: mapping.Varchar, Length: webhook.AddressLength, Required: true})
-	r.on(r.add("/backup/owner", nil), "POST", &Operation{
-		scopes: []mapping.Scope{mapping.OpCreate}, form: address, serve: g.backupOwner,
-		check: func(x *Exchange) mapping.Violations {
-			if v := x.Body.CheckCreate(); v != nil {
-				return v
-			}
-			return x.takeCallback(g, x.Body.Record.Get(webhookURL).Text())
-		},
-	})
+	if path := "/backup/owner"; g.offer.Carries(path) {
+		r.on(r.add(path, nil), "POST", &Operation{
+			scopes: []mapping.Scope{mapping.OpCreate}, form: address, serve: g.backupOwner,
+			check: func(x *Exchange) mapping.Violations {
+				if v := x.Body.CheckCreate(); v != nil {
+					return v
+				}
+				return x.takeCallback(g, x.Body.Record.Get(webhookURL).Text())
+			},
+		})
+	}
 	hook := r.add("/webhook", nil)
 	r.on(hook, "GET", &Operation{
 		takes: oneOf("id"), serve: g.collect,

@@ -45,6 +45,7 @@ type Options struct {
 // state but which idempotency keys are being served.
 type Gateway struct {
 	o         Options
+	offer     backend.Offer
 	catalogue *mapping.Catalogue
 	routes    *routes
 	pipeline  []stage
@@ -54,7 +55,7 @@ type Gateway struct {
 
 // New returns a gateway.
 func New(o Options) *Gateway {
-	g := &Gateway{o: o, catalogue: mapping.NewCatalogue()}
+	g := &Gateway{o: o, offer: o.Backend.Offer(), catalogue: mapping.NewCatalogue()}
 	g.routes = g.newRoutes()
 	g.pipeline = g.stages()
 	return g
@@ -64,9 +65,11 @@ func New(o Options) *Gateway {
 // it.
 func (g *Gateway) Grants() []Grant { return g.routes.grants() }
 
-// Endpoints returns all that an allowlist can name for a model.
-func Endpoints(model *mapping.Model) []Grant {
-	g := &Gateway{o: Options{Model: model, Resets: new(auth.Resets), Callbacks: &Callbacks{Long: func(Grant) bool { return false }}}}
+// Endpoints returns all that an allowlist can name where the administration
+// offers this.
+func Endpoints(offer backend.Offer) []Grant {
+	none := func(Grant) bool { return false }
+	g := &Gateway{o: Options{Model: offer.Model, Resets: new(auth.Resets), Callbacks: &Callbacks{Long: none}}, offer: offer}
 	var all []Grant
 	for _, e := range g.newRoutes().ordered {
 		for _, op := range e.all {

@@ -16,25 +16,36 @@ import (
 // recordRoutes are the operations that every resource has.
 func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 	e := r.add("/"+resource.Name, resource)
-	r.on(e, "POST", &Operation{
-		scopes: []mapping.Scope{mapping.OpCreate}, form: resource, idempotent: true,
-		check: func(x *Exchange) mapping.Violations { return x.Body.CheckCreate() },
-		serve: g.create,
-	})
-	r.on(e, "GET", &Operation{
-		scopes: []mapping.Scope{mapping.OpList}, takes: listParams(resource), parse: g.parseList, serve: g.list,
-	})
-	r.onItem(e, "GET", "id", &Operation{
-		scopes: []mapping.Scope{mapping.OpGet}, takes: oneOf("id", "fields"), parse: parseGet, serve: g.get,
-	})
-	r.onItem(e, "PUT", "id", &Operation{
-		scopes: []mapping.Scope{mapping.OpUpdate}, takes: oneOf("id"), parse: parseItem, form: resource,
-		check: checkUpdate, serve: g.update,
-	})
-	r.onItem(e, "DELETE", "id", &Operation{
-		scopes: []mapping.Scope{mapping.OpDelete}, takes: oneOf("id"), parse: parseDelete, serve: g.delete,
-	})
-	e.list["PUT"], e.list["DELETE"] = e.item["PUT"], e.item["DELETE"]
+	operations := []struct {
+		method string
+		item   bool
+		op     *Operation
+	}{
+		{"POST", false, &Operation{
+			scopes: []mapping.Scope{mapping.OpCreate}, form: resource, idempotent: true, serve: g.create,
+			check: func(x *Exchange) mapping.Violations { return x.Body.CheckCreate() },
+		}},
+		{"GET", false, &Operation{scopes: []mapping.Scope{mapping.OpList}, takes: listParams(resource), parse: g.parseList, serve: g.list}},
+		{"GET", true, &Operation{scopes: []mapping.Scope{mapping.OpGet}, takes: oneOf("id", "fields"), parse: parseGet, serve: g.get}},
+		{"PUT", true, &Operation{
+			scopes: []mapping.Scope{mapping.OpUpdate}, takes: oneOf("id"), parse: parseItem, form: resource, check: checkUpdate, serve: g.update,
+		}},
+		{"DELETE", true, &Operation{scopes: []mapping.Scope{mapping.OpDelete}, takes: oneOf("id"), parse: parseDelete, serve: g.delete}},
+	}
+	for _, o := range operations {
+		switch {
+		case !g.offer.Has(resource, o.op.scopes[0]):
+		case o.item:
+			r.onItem(e, o.method, "id", o.op)
+		default:
+			r.on(e, o.method, o.op)
+		}
+	}
+	for _, method := range [...]string{"PUT", "DELETE"} {
+		if op := e.item[method]; op != nil {
+			e.list[method] = op
+		}
+	}
 }
 
 // parseItem finds the primary ID in path and query; two that differ are none.

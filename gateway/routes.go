@@ -152,6 +152,19 @@ func (r *routes) on(e *Endpoint, method string, op *Operation) {
 	e.list[method] = op
 }
 
+// carried puts an operation at a path of its own, where the administration has
+// what it works with.
+func (g *Gateway) carried(r *routes, path, method string, op *Operation) {
+	if !g.offer.Carries(path) {
+		return
+	}
+	e := r.endpoints[path]
+	if e == nil {
+		e = r.add(path, nil)
+	}
+	r.on(e, method, op)
+}
+
 // onItem puts an operation at the path with one more part.
 func (r *routes) onItem(e *Endpoint, method, part string, op *Operation) {
 	r.register(e, method, op)

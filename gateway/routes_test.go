@@ -103,7 +103,7 @@ func TestGrantsNumberEveryGovernedOperation(t *testing.T) {
 	e := g.routes.endpoints["/order"]
 	require.Equal(t, e.list["GET"].Number, e.item["GET"].Number, "one entry covers /order and /order/<id>")
 	require.NotEqual(t, e.list["GET"].Number, e.list["POST"].Number)
-	require.True(t, slices.Contains(Endpoints(g.o.Model), Grant{"GET", "/model/*"}))
+	require.True(t, slices.Contains(Endpoints(g.offer), Grant{"GET", "/model/*"}))
 }
 
 // FuzzPath: what is judged is what is routed, whatever the bytes.

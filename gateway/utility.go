@@ -18,10 +18,10 @@ func (g *Gateway) utilityRoutes(r *routes) {
 	r.onItem(r.add("/model/*", nil), "GET", "name", &Operation{
 		scopes: []mapping.Scope{mapping.OpGet}, serve: g.describeModel,
 	})
-	r.on(r.add("/empoyee/email", nil), "GET", &Operation{
+	g.carried(r, "/empoyee/email", "GET", &Operation{
 		takes: oneOf("username"), parse: parseUsername, serve: g.employeeEmail,
 	})
-	r.on(r.add("/document/info", nil), "GET", &Operation{
+	g.carried(r, "/document/info", "GET", &Operation{
 		scopes: []mapping.Scope{mapping.OpGet}, takes: oneOf("id"), serve: g.documentInfo,
 		parse: func(x *Exchange) mapping.Violations {
 			if x.Param("id") == "" {
@@ -30,7 +30,7 @@ func (g *Gateway) utilityRoutes(r *routes) {
 			return parseItem(x)
 		},
 	})
-	r.on(r.add("/contact/checkaddress", nil), "GET", &Operation{
+	g.carried(r, "/contact/checkaddress", "GET", &Operation{
 		takes: oneOf("Postcode", "Huisnummer", "toevoeging", "CountryId"), parse: parseAddress, ownOrder: true, serve: g.checkAddress,
 	})
 	g.vehicleRoutes(r)

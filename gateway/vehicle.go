@@ -12,14 +12,15 @@ import (
 // vehicleRoutes are the endpoints that do more with a vehicle than store it.
 func (g *Gateway) vehicleRoutes(r *routes) {
 	identified := mapping.NewForm("vehicle identification", mapping.Field{Name: "id", Type: mapping.Int4, Primary: true})
-	start := r.add("/vehicle/publishstart", nil)
-	r.on(start, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStart(false)))
-	r.on(start, "GET", vehicleOperation(identified, mapping.OpGet, g.publishStart(true)))
-	r.on(r.add("/vehicle/publishstop", nil), "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStop))
-
-	plate := r.add("/updatelicenseplate", nil)
+	const start, stop, plate = "/vehicle/publishstart", "/vehicle/publishstop", "/updatelicenseplate"
+	g.carried(r, start, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStart(false)))
+	g.carried(r, start, "GET", vehicleOperation(identified, mapping.OpGet, g.publishStart(true)))
+	g.carried(r, stop, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStop))
+	if !g.offer.Carries(plate) {
+		return
+	}
 	for _, method := range [...]string{"PUT", "POST"} {
-		r.on(plate, method, &Operation{
+		g.carried(r, plate, method, &Operation{
 			scopes: []mapping.Scope{mapping.OpUpdate}, form: g.plateForm(), idempotent: method == "POST",
 			check: checkPlate, serve: g.changePlate,
 		})

@@ -69,8 +69,11 @@ func build(p program, c *config.Config, environment string, log *zap.Logger) (h 
 		driver = p.wrap(driver)
 	}
 	h.client, err = backend.NewClient(driver, model, backend.Options{
-		Timeout: c.Backend.Timeout,
-		OnState: func(from, to string) { log.Warn("circuit breaker", zap.String("from", from), zap.String("to", to)) },
+		Timeout: c.Backend.Timeout, MaxConcurrent: c.Backend.MaxConcurrent, MaxQueue: c.Backend.MaxQueue,
+		CircuitFailures: c.Backend.Circuit.Failures, CircuitPause: c.Backend.Circuit.Pause,
+		OnState: func(resource, from, to string) {
+			log.Warn("circuit breaker", zap.String("resource", resource), zap.String("from", from), zap.String("to", to))
+		},
 	})
 	if err != nil {
 		return h, err

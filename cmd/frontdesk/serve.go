@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"frontdesk/backend"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
@@ -51,13 +52,13 @@ func loadConfig(file string) (*config.Config, error) {
 	return c, err
 }
 
-func knownEndpoints(m config.Model) ([]config.Endpoint, error) {
+func knownEndpoints(m config.Model, b config.Backend) ([]config.Endpoint, error) {
 	model, err := mapping.LoadModel(m.Dir)
 	if err != nil {
 		return nil, err
 	}
 	var endpoints []config.Endpoint
-	for _, grant := range gateway.Endpoints(model) {
+	for _, grant := range gateway.Endpoints(backend.Offer{Model: model, Exports: true}) {
 		endpoints = append(endpoints, config.Endpoint(grant))
 	}
 	return endpoints, nil

@@ -279,3 +279,46 @@ func ExampleDecode() {
 	// frontdesk.yaml:2:14: ports[1]: found 70000, expected a whole number from 0 to 65535
 	// frontdesk.yaml:2:9: ports[0]:
 }
+
+// ordered remembers how it was written.
+type ordered struct {
+	keys   []string
+	values map[string]scalarNode
+}
+
+type scalarNode struct {
+	text, path string
+	plain      bool
+}
+
+func (s *scalarNode) UnmarshalYAML(n strictyaml.Node) error {
+	s.plain, s.path = n.Plain(), n.Path()
+	n.Decode(&s.text)
+	return nil
+}
+
+func (o *ordered) UnmarshalYAML(n strictyaml.Node) error {
+	o.keys = n.Keys()
+	n.Decode(&o.values)
+	return nil
+}
+
+func TestNodeTellsOrderAndQuotes(t *testing.T) {
+	var into struct {
+		Codes ordered `yaml:"codes"`
+	}
+	_, problems := strictyaml.Decode("a.yaml", []byte("codes: {Z: 1, A: \"2\", a.b: x}"), &into)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := []string{"Z", "A", "a.b"}
+	if diff := cmp.Diff(want, into.Codes.keys); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	if !into.Codes.values["Z"].plain || into.Codes.values["A"].plain {
+		t.Errorf("plain: %+v", into.Codes.values)
+	}
+	if got := into.Codes.values["a.b"].path; got != `codes["a.b"]` || got != strictyaml.Child("codes", "a.b") {
+		t.Errorf("path = %s", got)
+	}
+}

@@ -67,6 +67,9 @@ func parent(path string) string {
 	return path[:max(strings.LastIndexAny(path, ".["), 0)]
 }
 
+// Child is the path of a key below path, as Problem and Document have it.
+func Child(path, key string) string { return child(path, key) }
+
 // child is the path of a key below path. Keys that could be mistaken for a path
 // are quoted: labels["a.b"].
 func child(path, key string) string {

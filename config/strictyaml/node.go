@@ -44,6 +44,22 @@ type Node struct {
 // Kind is the shape of the value.
 func (n Node) Kind() Kind { return n.node.kind }
 
+// Keys are the keys of a mapping in the order they are written.
+func (n Node) Keys() []string {
+	keys := make([]string, len(n.node.entries))
+	for i, e := range n.node.entries {
+		keys[i] = e.key
+	}
+	return keys
+}
+
+// Plain tells whether the value is a single one without quotes, which may be
+// meant as a number or a boolean.
+func (n Node) Plain() bool { return n.node.kind == Scalar && n.node.plain }
+
+// Path leads to the value, as in [Problem].
+func (n Node) Path() string { return n.path }
+
 // Decode decodes the value into what the pointer points to, with the rules of
 // the package-level Decode, and reports what is wrong with it. A type's own
 // UnmarshalYAML must pass another type than its own, or it calls itself.

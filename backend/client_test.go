@@ -1,0 +1,213 @@
+package backend_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// scripted is an administration whose every Get is answered by a function: what
+// the guards are about is when and how a driver answers, not what.
+type scripted struct {
+	backend.Driver
+	get func(ctx context.Context, r *mapping.Resource) error
+}
+
+func (s *scripted) Get(ctx context.Context, r *mapping.Resource, _ backend.Query) (mapping.Record, error) {
+	return mapping.Record{}, s.get(ctx, r)
+}
+
+func (s *scripted) Capabilities() backend.Capabilities { return backend.Capabilities{Name: "scripted"} }
+
+// guarded is a Client around a scripted administration.
+type guarded struct {
+	*backend.Client
+	t     *testing.T
+	model *mapping.Model
+
+	mu    sync.Mutex
+	calls []backend.Call
+}
+
+func guard(t *testing.T, o backend.Options, get func(ctx context.Context, r *mapping.Resource) error) *guarded {
+	t.Helper()
+	leaks := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	g := &guarded{t: t, model: model}
+	o.Observe = func(c backend.Call) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.calls = append(g.calls, c)
+	}
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute
+	}
+	g.Client, err = backend.NewClient(&scripted{get: get}, model, o)
+	require.NoError(t, err)
+	return g
+}
+
+func (g *guarded) get(resource string) error {
+	_, err := g.Get(context.Background(), g.model.Resource(resource), backend.Query{ID: 1})
+	return err
+}
+
+// outcomes counts how the calls of a resource ended.
+func (g *guarded) outcomes(resource string) map[backend.Outcome]int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := map[backend.Outcome]int{}
+	for _, c := range g.calls {
+		if c.Resource == resource {
+			n[c.Outcome]++
+		}
+	}
+	return n
+}
+
+func (g *guarded) requireReason(err error, reason mapping.Reason) *mapping.Error {
+	g.t.Helper()
+	found, ok := mapping.AsViolations(err)
+	require.True(g.t, ok, "%v", err)
+	require.Equal(g.t, reason, found[0].Reason, "%v", err)
+	return found[0]
+}
+
+func TestOnlyFailuresOpenTheCircuit(t *testing.T) {
+	answers := map[string]error{
+		"not found":  backend.ErrNotFound,
+		"refusal":    mapping.Fail(mapping.SystemRecord),
+		"unexpected": fmt.Errorf("%w: code 42", backend.ErrUnexpected),
+		"cancelled":  context.Canceled,
+	}
+	for name, answer := range answers {
+		t.Run(name, func(t *testing.T) {
+			g := guard(t, backend.Options{CircuitFailures: 3}, func(context.Context, *mapping.Resource) error { return answer })
+			for range 10 {
+				require.Error(t, g.get("order"))
+			}
+			require.Equal(t, "closed", g.State())
+		})
+	}
+}
+
+func TestUnexpectedAnswersAreInternalErrors(t *testing.T) {
+	g := guard(t, backend.Options{}, func(context.Context, *mapping.Resource) error {
+		return fmt.Errorf("%w: ORA-00942", backend.ErrUnexpected)
+	})
+	g.requireReason(g.get("order"), mapping.InternalError)
+	require.Equal(t, map[backend.Outcome]int{backend.Unexpected: 1}, g.outcomes("order"))
+}
+
+// A circuit opens after so many failures in a row, of its resource alone.
+func TestCircuitOpens(t *testing.T) {
+	g := guard(t, backend.Options{CircuitFailures: 3, CircuitPause: time.Hour}, func(_ context.Context, r *mapping.Resource) error {
+		if r.Name == "order" {
+			return errors.New("connection refused")
+		}
+		return nil
+	})
+	for range 3 {
+		e := g.requireReason(g.get("order"), mapping.BackendUnavailable)
+		require.Zero(t, e.RetryAfter)
+	}
+	e := g.requireReason(g.get("order"), mapping.BackendUnavailable)
+	require.Equal(t, time.Hour, e.RetryAfter)
+	require.Equal(t, map[backend.Outcome]int{backend.Failed: 3, backend.Open: 1}, g.outcomes("order"))
+	require.Equal(t, "open", g.State())
+	require.Equal(t, "open", g.States()["order"])
+	require.Equal(t, "closed", g.States()["contact"])
+	require.NoError(t, g.get("contact"), "another resource")
+}
+
+// After the pause one call is let through; its success closes the circuit.
+func TestCircuitCloses(t *testing.T) {
+	broken := true
+	var changes []string
+	g := guard(t, backend.Options{
+		CircuitFailures: 1, CircuitPause: time.Millisecond,
+		OnState: func(resource, from, to string) { changes = append(changes, resource+": "+from+" → "+to) },
+	}, func(context.Context, *mapping.Resource) error {
+		if broken {
+			return errors.New("connection refused")
+		}
+		return nil
+	})
+	require.Error(t, g.get("order"))
+	broken = false
+	require.Eventually(t, func() bool { return g.get("order") == nil }, 30*time.Second, time.Millisecond)
+	require.Equal(t, "closed", g.State())
+	require.Equal(t, []string{"order: closed → open", "order: open → half-open", "order: half-open → closed"}, changes)
+}
+
+// One resource that hangs takes half of the room at most, and what finds
+// neither room nor a place to wait is refused at once.
+func TestBulkhead(t *testing.T) {
+	release := make(chan struct{})
+	g := guard(t, backend.Options{MaxConcurrent: 4, MaxQueue: 1}, func(_ context.Context, r *mapping.Resource) error {
+		if r.Name == "order" {
+			<-release
+		}
+		return nil
+	})
+	var hanging sync.WaitGroup
+	for range 3 { // two that run, one that waits
+		hanging.Go(func() { _ = g.get("order") })
+	}
+	require.Eventually(t, func() bool { running, waiting := g.Load(); return running == 2 && waiting == 1 }, 30*time.Second, time.Millisecond)
+	e := g.requireReason(g.get("order"), mapping.BackendUnavailable)
+	require.Equal(t, time.Second, e.RetryAfter)
+	require.Equal(t, 1, g.outcomes("order")[backend.Busy])
+	require.NoError(t, g.get("contact"))
+
+	close(release)
+	hanging.Wait()
+	require.NoError(t, g.get("order"))
+	running, waiting := g.Load()
+	require.Zero(t, running+waiting)
+	require.Equal(t, 4, g.outcomes("order")[backend.Answered])
+	require.Equal(t, "closed", g.State(), "being refused is no failure of the backend")
+}
+
+// Waiting for room counts against the deadline.
+func TestBulkheadWaitsNoLongerThanTheDeadline(t *testing.T) {
+	release := make(chan struct{})
+	g := guard(t, backend.Options{MaxConcurrent: 1, MaxQueue: 8, Timeout: 50 * time.Millisecond, CircuitFailures: 100},
+		func(context.Context, *mapping.Resource) error { <-release; return nil })
+	var hanging sync.WaitGroup
+	hanging.Go(func() { _ = g.get("order") })
+	require.Eventually(t, func() bool { running, _ := g.Load(); return running == 1 }, 30*time.Second, time.Millisecond)
+	g.requireReason(g.get("order"), mapping.BackendTimeout)
+	close(release)
+	hanging.Wait()
+}
+
+func BenchmarkGuards(b *testing.B) {
+	model, err := mapping.LoadModel("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := backend.NewClient(&scripted{get: func(context.Context, *mapping.Resource) error { return nil }}, model,
+		backend.Options{Timeout: time.Minute, Observe: func(backend.Call) {}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	order := model.Resource("order")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Get(context.Background(), order, backend.Query{ID: 1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
