@@ -54,7 +54,7 @@ func noCountry(sent string) *mapping.Error {
 // checkAddress completes an address as far as a register at hand knows it.
 func (g *Gateway) checkAddress(ctx context.Context, x *Exchange) error {
 	country, _ := parseID(x.Param("CountryId"))
-	_, err := g.o.Backend.Get(ctx, g.o.Model.Resource("country"), backend.Query{Client: x.user().Client, ID: country})
+	_, err := g.o.Backend.Get(ctx, g.o.Offer.Model.Resource("country"), backend.Query{Client: x.user().Client, ID: country})
 	if mapping.Is(err, mapping.RecordNotFound) {
 		return noCountry(x.Param("CountryId"))
 	}

@@ -47,7 +47,7 @@ const callbackRetry = 5
 // callbackRoutes are the endpoints of the Events chapter.
 func (g *Gateway) callbackRoutes(r *routes) {
 	address := mapping.NewForm("callback", mapping.Field{Name: webhookURL, Type: mapping.Varchar, Length: webhook.AddressLength, Required: true})
-	if path := "/backup/owner"; g.offer.Carries(path) {
+	if path := "/backup/owner"; g.o.Offer.Carries(path) {
 		r.on(r.add(path, nil), "POST", &Operation{
 			scopes: []mapping.Scope{mapping.OpCreate}, form: address, serve: g.backupOwner,
 			check: func(x *Exchange) mapping.Violations {

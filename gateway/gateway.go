@@ -27,7 +27,7 @@ type Options struct {
 	Version     string         // of this program
 	Location    *time.Location // where a date without a zone begins
 
-	Model    *mapping.Model
+	Offer    backend.Offer // of Backend
 	Backend  *backend.Client
 	Sessions auth.Sessions
 	Login    *auth.Login
@@ -45,7 +45,6 @@ type Options struct {
 // state but which idempotency keys are being served.
 type Gateway struct {
 	o         Options
-	offer     backend.Offer
 	catalogue *mapping.Catalogue
 	routes    *routes
 	pipeline  []stage
@@ -55,7 +54,7 @@ type Gateway struct {
 
 // New returns a gateway.
 func New(o Options) *Gateway {
-	g := &Gateway{o: o, offer: o.Backend.Offer(), catalogue: mapping.NewCatalogue()}
+	g := &Gateway{o: o, catalogue: mapping.NewCatalogue()}
 	g.routes = g.newRoutes()
 	g.pipeline = g.stages()
 	return g
@@ -69,7 +68,7 @@ func (g *Gateway) Grants() []Grant { return g.routes.grants() }
 // offers this.
 func Endpoints(offer backend.Offer) []Grant {
 	none := func(Grant) bool { return false }
-	g := &Gateway{o: Options{Model: offer.Model, Resets: new(auth.Resets), Callbacks: &Callbacks{Long: none}}, offer: offer}
+	g := &Gateway{o: Options{Offer: offer, Resets: new(auth.Resets), Callbacks: &Callbacks{Long: none}}}
 	var all []Grant
 	for _, e := range g.newRoutes().ordered {
 		for _, op := range e.all {

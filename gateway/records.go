@@ -13,8 +13,14 @@ import (
 	"frontdesk/mapping"
 )
 
+// recordOperations are what can be done with records.
+var recordOperations = [...]mapping.Scope{mapping.OpCreate, mapping.OpList, mapping.OpGet, mapping.OpUpdate, mapping.OpDelete}
+
 // recordRoutes are the operations that every resource has.
 func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
+	if !slices.ContainsFunc(recordOperations[:], func(op mapping.Scope) bool { return g.o.Offer.Has(resource, op) }) {
+		return
+	}
 	e := r.add("/"+resource.Name, resource)
 	operations := []struct {
 		method string
@@ -34,7 +40,7 @@ func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 	}
 	for _, o := range operations {
 		switch {
-		case !g.offer.Has(resource, o.op.scopes[0]):
+		case !g.o.Offer.Has(resource, o.op.scopes[0]):
 		case o.item:
 			r.onItem(e, o.method, "id", o.op)
 		default:

@@ -215,7 +215,7 @@ func appendViolation(dst []byte, row *mapping.Entry, e *mapping.Error, message s
 // etag is the entity tag of a record: it changes with any change of the record
 // or of the model. A backend without versions gets one of the content.
 func (g *Gateway) etag(rec mapping.Record) string {
-	model := g.o.Model.Version[:6]
+	model := g.o.Offer.Model.Version[:6]
 	if rec.Version != 0 {
 		return `"` + model + "-" + strconv.FormatInt(rec.Version, 36) + `"`
 	}

@@ -155,7 +155,7 @@ func (r *routes) on(e *Endpoint, method string, op *Operation) {
 // carried puts an operation at a path of its own, where the administration has
 // what it works with.
 func (g *Gateway) carried(r *routes, path, method string, op *Operation) {
-	if !g.offer.Carries(path) {
+	if !g.o.Offer.Carries(path) {
 		return
 	}
 	e := r.endpoints[path]
@@ -223,7 +223,7 @@ func (r *routes) grants() []Grant {
 func (g *Gateway) newRoutes() *routes {
 	r := &routes{endpoints: map[string]*Endpoint{}}
 	g.sessionRoutes(r)
-	for _, resource := range g.o.Model.Resources {
+	for _, resource := range g.o.Offer.Model.Resources {
 		g.recordRoutes(r, resource)
 	}
 	g.utilityRoutes(r)

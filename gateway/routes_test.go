@@ -12,6 +12,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/mapping"
 )
 
@@ -19,7 +20,7 @@ import (
 func tableOnly(t testing.TB) *Gateway {
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
-	return New(Options{BasePath: "/webservice_v2", Model: model, Resets: new(auth.Resets), Clock: time.Now})
+	return New(Options{BasePath: "/webservice_v2", Offer: backend.Offer{Model: model, Exports: true}, Resets: new(auth.Resets), Clock: time.Now})
 }
 
 // routed asks a gateway which operation a request line names.
@@ -103,7 +104,7 @@ func TestGrantsNumberEveryGovernedOperation(t *testing.T) {
 	e := g.routes.endpoints["/order"]
 	require.Equal(t, e.list["GET"].Number, e.item["GET"].Number, "one entry covers /order and /order/<id>")
 	require.NotEqual(t, e.list["GET"].Number, e.list["POST"].Number)
-	require.True(t, slices.Contains(Endpoints(g.offer), Grant{"GET", "/model/*"}))
+	require.True(t, slices.Contains(Endpoints(g.o.Offer), Grant{"GET", "/model/*"}))
 }
 
 // FuzzPath: what is judged is what is routed, whatever the bytes.
@@ -160,4 +161,45 @@ func FuzzQuery(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a backend lacks is no endpoint: of operations, of resources, and of the
+// endpoints that work with them.
+func TestEndpointsOfABackendThatHasNotAll(t *testing.T) {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	offer := backend.Offer{Model: model, Supports: func(r *mapping.Resource, op mapping.Scope) bool {
+		switch r.Name {
+		case "order":
+			return op == mapping.OpGet
+		case "contact":
+			return op == mapping.OpList || op == mapping.OpUpdate
+		case "vehicle":
+			return op != mapping.OpUpdate
+		default:
+			return r.Name != "document"
+		}
+	}}
+	grants := Endpoints(offer)
+	for _, c := range []struct {
+		grant Grant
+		there bool
+	}{
+		{Grant{"GET", "/order"}, true}, {Grant{"POST", "/order"}, false}, {Grant{"PUT", "/order"}, false},
+		{Grant{"GET", "/contact"}, true}, {Grant{"PUT", "/contact"}, true}, {Grant{"DELETE", "/contact"}, false},
+		{Grant{"GET", "/document"}, false}, {Grant{"GET", "/document/info"}, false},
+		{Grant{"PUT", "/vehicle/publishstart"}, false}, {Grant{"PUT", "/updatelicenseplate"}, false},
+		{Grant{"GET", "/empoyee/email"}, true}, {Grant{"POST", "/backup/owner"}, false},
+	} {
+		require.Equal(t, c.there, slices.Contains(grants, c.grant), "%v", c.grant)
+	}
+	g := New(Options{BasePath: "/webservice_v2", Offer: offer, Resets: new(auth.Resets), Clock: time.Now})
+	for uri, reason := range map[string]mapping.Reason{
+		"/webservice_v2/order":      mapping.MethodUnsupported, // the list; one can be got
+		"/webservice_v2/contact/1":  mapping.MethodUnsupported,
+		"/webservice_v2/document/1": mapping.EndpointUnknown,
+	} {
+		_, err := routed(g, "GET", uri)
+		require.True(t, mapping.Is(err, reason), "%s: %v", uri, err)
+	}
 }

@@ -146,7 +146,7 @@ type module struct {
 func (g *Gateway) modules(x *Exchange) {
 	modules := []module{}
 	place := map[string]int{}
-	for _, resource := range g.o.Model.Resources {
+	for _, resource := range g.o.Offer.Model.Resources {
 		if !x.Key.May(g.routes.endpoints["/"+resource.Name].list["GET"].Number) {
 			continue
 		}
@@ -164,7 +164,7 @@ func (g *Gateway) modules(x *Exchange) {
 func (g *Gateway) fingerprint(x *Exchange) {
 	x.answerJSON(struct {
 		Fingerprint string `json:"fingerprint"`
-	}{auth.Fingerprint(x.Key, x.user(), g.o.Model.Version)})
+	}{auth.Fingerprint(x.Key, x.user(), g.o.Offer.Model.Version)})
 }
 
 func (g *Gateway) forgotPassword(ctx context.Context, x *Exchange) error {

@@ -98,7 +98,7 @@ func (g *Gateway) describeModel(ctx context.Context, x *Exchange) error {
 		x.answerData(func(dst []byte) []byte { return append(dst, own...) })
 		return nil
 	}
-	resource := g.o.Model.Resource(x.Item)
+	resource := g.o.Offer.Model.Resource(x.Item)
 	if resource == nil {
 		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("name"), x.Item)
 	}
@@ -122,7 +122,7 @@ func parseUsername(x *Exchange) mapping.Violations {
 }
 
 func (g *Gateway) employeeEmail(ctx context.Context, x *Exchange) error {
-	employee := g.o.Model.Resource("employee")
+	employee := g.o.Offer.Model.Resource("employee")
 	username, email := employee.Field("username"), employee.Field("email")
 	value, bad := username.Parse(x.Param("username"), g.o.Location)
 	if bad != nil {
@@ -144,7 +144,7 @@ func (g *Gateway) employeeEmail(ctx context.Context, x *Exchange) error {
 }
 
 func (g *Gateway) documentInfo(ctx context.Context, x *Exchange) error {
-	document := g.o.Model.Resource("document")
+	document := g.o.Offer.Model.Resource("document")
 	var fields []int
 	for _, name := range []string{"id", "name", "mime_type", "size", "sha256", "external_url"} {
 		fields = append(fields, document.Field(name).Index)

@@ -16,7 +16,7 @@ func (g *Gateway) vehicleRoutes(r *routes) {
 	g.carried(r, start, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStart(false)))
 	g.carried(r, start, "GET", vehicleOperation(identified, mapping.OpGet, g.publishStart(true)))
 	g.carried(r, stop, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStop))
-	if !g.offer.Carries(plate) {
+	if !g.o.Offer.Carries(plate) {
 		return
 	}
 	for _, method := range [...]string{"PUT", "POST"} {
@@ -77,7 +77,7 @@ func (g *Gateway) publishStop(ctx context.Context, x *Exchange) error {
 // as long as the model lets a plate be. Its form depends on the vehicle's
 // country, which only the backend knows.
 func (g *Gateway) plateForm() *mapping.Resource {
-	plate := g.o.Model.Resource("vehicle").Field("license_plate")
+	plate := g.o.Offer.Model.Resource("vehicle").Field("license_plate")
 	return mapping.NewForm("updatelicenseplate",
 		mapping.Field{Name: "id", Type: mapping.Int4, Primary: true},
 		mapping.Field{Name: plate.Name, Type: plate.Type, Length: plate.Length, Required: true},
