@@ -30,6 +30,7 @@ type wrapDriver func(backend.Driver) backend.Driver
 // house is a running frontdesk: every part, wired top to bottom.
 type house struct {
 	config   *config.Config
+	metrics  *metrics
 	log      *zap.Logger
 	store    *reference.Store
 	client   *backend.Client
@@ -45,7 +46,7 @@ type house struct {
 // build opens everything and listens, but serves nothing yet. Whatever was
 // opened is closed again when something fails.
 func build(p program, c *config.Config, environment string, log *zap.Logger) (h *house, err error) {
-	h = &house{config: c, log: log}
+	h = &house{config: c, log: log, metrics: newMetrics()}
 	defer func() {
 		if err != nil {
 			h.close()
@@ -70,7 +71,7 @@ func build(p program, c *config.Config, environment string, log *zap.Logger) (h 
 	}
 	h.client, err = backend.NewClient(driver, model, backend.Options{
 		Timeout: c.Backend.Timeout, MaxConcurrent: c.Backend.MaxConcurrent, MaxQueue: c.Backend.MaxQueue,
-		CircuitFailures: c.Backend.Circuit.Failures, CircuitPause: c.Backend.Circuit.Pause,
+		CircuitFailures: c.Backend.Circuit.Failures, CircuitPause: c.Backend.Circuit.Pause, Observe: h.metrics.observe,
 		OnState: func(resource, from, to string) {
 			log.Warn("circuit breaker", zap.String("resource", resource), zap.String("from", from), zap.String("to", to))
 		},

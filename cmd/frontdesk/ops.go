@@ -5,11 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
-
-	"frontdesk/gateway"
 )
 
 // listenOps opens the listener for operators, which is never under the base
@@ -28,11 +25,8 @@ func (h *house) listenOps() error {
 		h.answerHealth(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
 	mux.HandleFunc("GET /readyz", h.readyz)
-	registry := prometheus.NewRegistry()
-	if err := registry.Register(slowAnswers{h.gateway}); err != nil {
-		return err
-	}
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	h.metrics.watch(h.gateway, h.client)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{}))
 	h.opsAt = listener
 	h.ops = &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 8 << 10}
 	return nil
@@ -53,22 +47,5 @@ func (h *house) answerHealth(w http.ResponseWriter, status int, answer map[strin
 	w.WriteHeader(status)
 	if err := json.NewEncoder(w).Encode(answer); err != nil {
 		h.log.Debug("health answer not sent", zap.Error(err))
-	}
-}
-
-// slowAnswers exports how many direct answers took longer than 500 ms.
-type slowAnswers struct{ of *gateway.Gateway }
-
-func slowAnswersDesc() *prometheus.Desc {
-	return prometheus.NewDesc("frontdesk_slow_answers_total",
-		"Direct answers that took longer than 500 ms, by endpoint: those worth a place under callbacks.", []string{"method", "endpoint"}, nil)
-}
-
-func (s slowAnswers) Describe(out chan<- *prometheus.Desc) { out <- slowAnswersDesc() }
-
-func (s slowAnswers) Collect(out chan<- prometheus.Metric) {
-	desc := slowAnswersDesc()
-	for grant, n := range s.of.SlowAnswers() {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n), grant.Method, grant.Path)
 	}
 }
