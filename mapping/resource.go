@@ -48,6 +48,8 @@ type Field struct {
 	Numbering string
 	// Since is the model version that brought the field.
 	Since int
+	// Unfilterable and Unsortable tell what the system behind cannot do.
+	Unfilterable, Unsortable bool
 
 	target *Resource // of Reference or ArrayOf
 	after  *Field
@@ -60,7 +62,10 @@ func (f *Field) Target() *Resource { return f.target }
 func (f *Field) InLists() bool { return f.Type != Bytea && f.Type != Array }
 
 // Filterable tells whether GET many takes the field as an equality filter.
-func (f *Field) Filterable() bool { return f.Type != Bytea && f.Type != Array }
+func (f *Field) Filterable() bool { return f.InLists() && !f.Unfilterable }
+
+// Sortable tells whether GET many can be sorted by the field.
+func (f *Field) Sortable() bool { return f.InLists() && !f.Unsortable }
 
 // Validation returns what a failed custom validation is called in messages.
 func (f *Field) Validation() string {

@@ -1,5 +1,10 @@
 package sheet
 
+import (
+	"strconv"
+	"strings"
+)
+
 // RawKind says what a Raw holds.
 type RawKind uint8
 
@@ -12,13 +17,99 @@ const (
 	RawNumber // a decimal as text: -12.50, 1e3
 	RawText
 	RawBytes
-	RawTime // milliseconds since 1970 UTC; of a date without zone: as if in UTC
+	RawTime // an instant: milliseconds since 1970 UTC
+	RawWall // a date and time without a zone: milliseconds as if it were UTC
 )
 
 // Raw is a value as an existing system has it, before conversion. The zero Raw
 // is absent. Two are equal when == says so.
 type Raw struct {
 	Kind RawKind
-	Int  int64  // RawBool (0, 1), RawInt, RawTime
+	Int  int64  // RawBool (0, 1), RawInt, RawTime, RawWall
 	Text string // RawNumber, RawText, RawBytes
+}
+
+// IsSet tells whether there is a value: neither absent nor null.
+func (r Raw) IsSet() bool { return r.Kind > RawNull }
+
+// String returns the value as text: a boolean as true or false, a time in
+// ISO 8601, with Z where it is an instant; "" for none.
+func (r Raw) String() string {
+	if r.Kind == RawText || r.Kind == RawNumber || r.Kind == RawBytes {
+		return r.Text
+	}
+	return string(r.append(nil))
+}
+
+// append appends the value as text.
+func (r Raw) append(dst []byte) []byte {
+	switch r.Kind {
+	case RawBool:
+		return strconv.AppendBool(dst, r.Int != 0)
+	case RawInt:
+		return strconv.AppendInt(dst, r.Int, 10)
+	case RawNumber, RawText, RawBytes:
+		return append(dst, r.Text...)
+	case RawTime:
+		return append(isoWall.append(dst, r.Int), 'Z')
+	case RawWall:
+		return isoWall.append(dst, r.Int)
+	default:
+		return dst
+	}
+}
+
+func boolRaw(b bool) Raw {
+	if b {
+		return Raw{Kind: RawBool, Int: 1}
+	}
+	return Raw{Kind: RawBool}
+}
+
+func textRaw(s string) Raw { return Raw{Kind: RawText, Text: s} }
+
+func intRaw(n int64) Raw { return Raw{Kind: RawInt, Int: n} }
+
+// JoinKey writes the parts of a key as one text: numbers as digits, texts
+// without the blanks behind them, so that a key is the same wherever it is found.
+func JoinKey(parts []Raw) string {
+	if len(parts) == 1 && parts[0].Kind == RawInt {
+		return strconv.FormatInt(parts[0].Int, 10)
+	}
+	var dst []byte
+	for i, part := range parts {
+		if i > 0 {
+			dst = append(dst, '|')
+		}
+		if part.Kind == RawInt {
+			dst = strconv.AppendInt(dst, part.Int, 10)
+			continue
+		}
+		text := strings.TrimRight(part.String(), " ")
+		for k := range len(text) {
+			if text[k] == '|' || text[k] == '\\' {
+				dst = append(dst, '\\')
+			}
+			dst = append(dst, text[k])
+		}
+	}
+	return string(dst)
+}
+
+// SplitKey takes the parts of a key apart, all as text.
+func SplitKey(key string) []Raw {
+	parts := []Raw{}
+	var part []byte
+	for i := 0; i < len(key); i++ {
+		switch c := key[i]; {
+		case c == '|':
+			parts, part = append(parts, textRaw(string(part))), part[:0]
+		case c == '\\' && i+1 < len(key):
+			i++
+			part = append(part, key[i])
+		default:
+			part = append(part, c)
+		}
+	}
+	return append(parts, textRaw(string(part)))
 }

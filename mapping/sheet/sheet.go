@@ -3,7 +3,6 @@ package sheet
 import (
 	"time"
 
-	"frontdesk/auth"
 	"frontdesk/mapping"
 )
 
@@ -11,15 +10,34 @@ import (
 type Sheet struct {
 	File string
 	// Model is the model narrowed to the resources and fields that are mapped.
-	// All *mapping.Resource and *mapping.Field below are of this model.
-	Model     *mapping.Model
-	Source    Source
-	Location  *time.Location
-	Keep      string // file of the gateway's own store; "" where none is needed
-	OwnRules  bool   // the system keeps the business rules itself
-	Accounts  Accounts
-	Errors    *Translator
-	Resources map[*mapping.Resource]*Resource
+	// All *mapping.Resource and *mapping.Field below are of this model. With
+	// Source.Frontdesk and no resources it is the whole model, and Resources is
+	// empty.
+	Model        *mapping.Model
+	Source       Source
+	Location     *time.Location
+	Keep         string // file of the gateway's own store; "" where none is given
+	OwnRules     bool   // the system keeps the business rules itself
+	WithoutRules []string
+	Accounts     Accounts
+	Errors       *Translator
+	Resources    map[*mapping.Resource]*Resource
+
+	byName map[string]*Resource
+	now    func() time.Time
+}
+
+// Resource returns how the system has the resource of that name, or nil.
+func (s *Sheet) Resource(name string) *Resource { return s.byName[name] }
+
+// NeedsKeep tells whether IDs are given out that must be kept.
+func (s *Sheet) NeedsKeep() bool {
+	for _, r := range s.Resources {
+		if r.Key.Kept {
+			return true
+		}
+	}
+	return false
 }
 
 // Resource is how the system has one resource.
@@ -34,13 +52,21 @@ type Resource struct {
 	Where        string // SQL
 	Version      string // place; "" to hash the record
 	Order        []string
-	SoftDelete   []Assignment
 	Operations   map[mapping.Scope]*Operation // those that there are
 	// Places are all that must be read to make a record, each once; a row is
 	// aligned with it.
 	Places []Place
-	// Fields are aligned with Resource.Fields.
+	// Fields are aligned with the model's Resource.Fields.
 	Fields []Field
+
+	sheet      *Sheet
+	places     map[string]int // positions in Places
+	keyAt      []int
+	clientAt   int // -1 for none
+	hidden     *condition
+	constants  []fixed
+	softDelete []fixed
+	stamps     []int // positions of fields with the present time
 }
 
 // Place is a column, or a path in an answer.
@@ -66,6 +92,8 @@ type Key struct {
 	Kept      bool
 	Generated string // identity, max+1, uuid, answer, supplied or sequence
 	Sequence  string
+	// ByClient tells that the first place is that of the client's number.
+	ByClient bool
 }
 
 // Field is how one field is found and converted.
@@ -74,13 +102,15 @@ type Field struct {
 	From  []string // places read; none for constants
 	Write []string // places written; none where it cannot be written
 	// Target is the resource whose kept IDs the field holds; nil where the value
-	// is the value.
-	Target     *Resource
-	Children   string // path of an array's elements within the parent; "" for records of their own
-	Filterable bool
-	Sortable   bool
+	// is the value, or where ReferenceBy tells it per record.
+	Target   *Resource
+	Children string // path of an array's elements within the parent; "" for records of their own
 
-	convert converter
+	codec   codec
+	fromAt  []int // positions of From in Places
+	cel     *expression
+	set     []setter
+	written *writing
 }
 
 // KeyRef names a record by its key in the system.
@@ -103,62 +133,46 @@ type IDRef struct {
 }
 
 // Assignment is a place and what is written there. Field is the field it comes
-// from, nil for constants and keys.
+// from, nil for constants, the client's number and keys.
 type Assignment struct {
 	Place string
 	Value Raw
 	Field *mapping.Field
+	// Rows are the elements of an array, each with its own assignments: only in
+	// Values.Fields, where the array stands within its record.
+	Rows [][]Assignment
 }
 
-// Refs adds the keys that Decode will ask IDs of: the record's own and those of
-// records that it refers to. Nothing is added where keys are int4s themselves.
-func (r *Resource) Refs(row []Raw, client auth.Client, add func(KeyRef)) error { panic("not built") }
-
-// Decode makes a record of a row aligned with Places. An error says which field
-// could not be converted and why, and shows no more of the value than 40
-// characters. ok is false for a record that the sheet hides.
-func (r *Resource) Decode(row []Raw, client auth.Client, ids IDs) (rec mapping.Record, ok bool, err error) {
-	panic("not built")
-}
-
-// NeedsIDs adds the IDs that Encode will ask Keys of.
-func (r *Resource) NeedsIDs(rec mapping.Record, add func(IDRef)) { panic("not built") }
-
-// Encode returns what is to be written for the fields present in rec, in the
-// order of the model; on create with constants and defaults. A violation
-// (mapping.Fail) says that the system has no such value: an ID that was never
-// given out is RelatedIDNotFound, a text outside the charset VarcharInvalid, …
-func (r *Resource) Encode(rec mapping.Record, client auth.Client, keys Keys, create bool) ([]Assignment, error) {
-	panic("not built")
-}
-
-// Filter returns the alternatives that a value of a field is in the system: one
-// of them must hold whole. None means that no record can match.
-func (r *Resource) Filter(f *mapping.Field, v mapping.Value, keys Keys) ([][]Assignment, error) {
-	panic("not built")
-}
-
-// KeyOf returns the key's parts of a row aligned with Places.
-func (r *Resource) KeyOf(row []Raw) []Raw { panic("not built") }
-
-// JoinKey writes the parts of a key as one text, and SplitKey takes them apart.
-func JoinKey(parts []Raw) string          { panic("not built") }
-func SplitKey(key string) ([]Raw, error)  { panic("not built") }
-
-// Operation is one operation done otherwise than by plain SQL.
+// Operation is one operation. With SQL it is plain SQL unless Procedure is set.
 type Operation struct {
 	Procedure string
-	Arguments []string // places; ":client"
+	Arguments []string // places; ":client", ":username"
 	Out       []string
 
-	Request  Request
-	Result   string // path; "" for the answer itself
-	Nothing  bool   // the answer tells nothing
+	Request  *Request // HTTP; nil where total has no call of its own
+	Result   string   // path; "" for the answer itself
+	Nothing  bool     // the answer tells nothing
 	ReadBack bool
 	SendAll  bool
-	NotFound Matcher
+	NotFound *Matcher // HTTP: status 404 where nothing else is said
 	Paging   Paging
 	Total    *Total
+}
+
+// Paging is how a list is paged.
+type Paging struct {
+	Style   string // offset, page, cursor, link or none
+	Size    int
+	First   int
+	Next    string // path; "header" for Link
+	Cursors int
+}
+
+// Total is how the number of all records is found: at Result in the list's
+// answer, or in that of Request where there is one.
+type Total struct {
+	Request *Request
+	Result  string
 }
 
 // Failure is what a system said went wrong, for Translate.

@@ -1,0 +1,316 @@
+package sheet
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// layout is a compiled format of dates and times.
+type layout struct {
+	parts  []layoutPart
+	width  int  // of a text in this format
+	digits bool // nothing but digits, so that it may be an integer too
+	date   bool // has year, month and day
+	clock  bool // has hours
+	// ordered tells that texts sort as the times do.
+	ordered bool
+	finest  int64 // milliseconds that the last part counts
+}
+
+// layoutPart is a number of width digits, or a literal where unit is 0.
+type layoutPart struct {
+	unit    byte // y M d H m s S
+	width   int
+	literal string
+}
+
+var layoutUnits = map[string]bool{"yyyy": true, "MM": true, "dd": true, "HH": true, "mm": true, "ss": true, "SSS": true}
+
+// newLayout compiles a format such as yyyyMMdd or dd-MM-yyyy'T'HH:mm.
+func newLayout(format string) (*layout, error) {
+	l := &layout{digits: true, ordered: true, finest: 24 * time.Hour.Milliseconds()}
+	seen := ""
+	for rest := format; rest != ""; {
+		c := rest[0]
+		switch {
+		case c == '\'':
+			text, after, closed := strings.Cut(rest[1:], "'")
+			if !closed {
+				return nil, fmt.Errorf("the quote is not closed")
+			}
+			l.literal(text)
+			rest = after
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			n := 1
+			for n < len(rest) && rest[n] == c {
+				n++
+			}
+			unit := rest[:n]
+			if c == 'T' && n == 1 {
+				l.literal("T")
+			} else if !layoutUnits[unit] {
+				return nil, fmt.Errorf("%s is none of yyyy, MM, dd, HH, mm, ss, SSS; letters that stand for themselves are put in single quotes", unit)
+			} else if strings.IndexByte(seen, c) >= 0 {
+				return nil, fmt.Errorf("%s is there twice", unit)
+			} else {
+				l.parts = append(l.parts, layoutPart{unit: c, width: n})
+				l.width += n
+				seen += string(c)
+			}
+			rest = rest[n:]
+		case c >= '0' && c <= '9':
+			return nil, fmt.Errorf("a digit is not part of a format")
+		default:
+			l.literal(rest[:1])
+			rest = rest[1:]
+		}
+	}
+	return l, l.judge(seen)
+}
+
+func (l *layout) literal(text string) {
+	l.parts = append(l.parts, layoutPart{literal: text})
+	l.width += len(text)
+	l.digits = false
+}
+
+// judge tells what the units in seen make, and what they lack.
+func (l *layout) judge(seen string) error {
+	has := func(unit string) bool { return strings.Contains(seen, unit) }
+	l.date, l.clock = has("y") && has("M") && has("d"), has("H")
+	switch {
+	case !l.date && (has("y") || has("M") || has("d")):
+		return fmt.Errorf("a date has yyyy, MM and dd")
+	case has("m") && !has("H") || has("s") && !has("m") || has("S") && !has("s"):
+		return fmt.Errorf("a time of day has HH, then mm, ss and SSS")
+	case !l.date && !l.clock:
+		return fmt.Errorf("neither a date nor a time of day")
+	}
+	for i, unit := range "HmsS" {
+		if has(string(unit)) {
+			l.finest = [...]int64{3_600_000, 60_000, 1000, 1}[i]
+		}
+	}
+	const order = "yMdHmsS"
+	for i := 1; i < len(seen); i++ {
+		l.ordered = l.ordered && strings.IndexByte(order, seen[i-1]) < strings.IndexByte(order, seen[i])
+	}
+	return nil
+}
+
+func mustLayout(format string) *layout {
+	l, err := newLayout(format)
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+var (
+	isoWall = mustLayout("yyyy-MM-ddTHH:mm:ss.SSS")
+	isoDate = mustLayout("yyyy-MM-dd")
+)
+
+// parse reads a text as milliseconds since 1970, as if it were in UTC.
+func (l *layout) parse(s string) (ms int64, ok bool) {
+	if len(s) != l.width {
+		return 0, false
+	}
+	year, month, day, hour, minute, second, milli := 1970, 1, 1, 0, 0, 0, 0
+	for _, p := range l.parts {
+		if p.unit == 0 {
+			if s[:len(p.literal)] != p.literal {
+				return 0, false
+			}
+			s = s[len(p.literal):]
+			continue
+		}
+		n := 0
+		for i := range p.width {
+			c := s[i] - '0'
+			if c > 9 {
+				return 0, false
+			}
+			n = n*10 + int(c)
+		}
+		s = s[p.width:]
+		switch p.unit {
+		case 'y':
+			year = n
+		case 'M':
+			month = n
+		case 'd':
+			day = n
+		case 'H':
+			hour = n
+		case 'm':
+			minute = n
+		case 's':
+			second = n
+		case 'S':
+			milli = n
+		}
+	}
+	return civil(year, month, day, hour, minute, second, milli)
+}
+
+// civil is a date and time as milliseconds since 1970, as if in UTC.
+func civil(year, month, day, hour, minute, second, milli int) (ms int64, ok bool) {
+	if year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59 {
+		return 0, false
+	}
+	t := time.Date(year, time.Month(month), day, hour, minute, second, milli*1e6, time.UTC)
+	return t.UnixMilli(), t.Day() == day
+}
+
+// append writes milliseconds since 1970 without regard to zones.
+func (l *layout) append(dst []byte, ms int64) []byte {
+	t := time.UnixMilli(ms).UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	for _, p := range l.parts {
+		n := 0
+		switch p.unit {
+		case 0:
+			dst = append(dst, p.literal...)
+			continue
+		case 'y':
+			n = year
+		case 'M':
+			n = int(month)
+		case 'd':
+			n = day
+		case 'H':
+			n = hour
+		case 'm':
+			n = minute
+		case 's':
+			n = second
+		case 'S':
+			n = t.Nanosecond() / 1e6
+		}
+		dst = appendDigits(dst, int64(n), p.width)
+	}
+	return dst
+}
+
+// appendDigits writes n with at least width digits.
+func appendDigits(dst []byte, n int64, width int) []byte {
+	at := len(dst)
+	for range width {
+		dst = append(dst, '0')
+	}
+	for i := at + width - 1; i >= at; i-- {
+		dst[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return dst
+}
+
+// wallOf is what a clock in loc shows at an instant, both in milliseconds.
+func wallOf(ms int64, loc *time.Location) int64 { return ms + offset(ms, loc) }
+
+// instantOf is when a clock in loc shows wall. Of two such instants it is the
+// one that an offset of the hours around gives; in a gap it is one beside it.
+func instantOf(wall int64, loc *time.Location) int64 {
+	first := offset(wall, loc)
+	ms := wall - first
+	if second := offset(ms, loc); second != first {
+		ms = wall - second
+	}
+	return ms
+}
+
+func offset(ms int64, loc *time.Location) int64 {
+	if loc == time.UTC {
+		return 0
+	}
+	_, seconds := time.UnixMilli(ms).In(loc).Zone()
+	return int64(seconds) * 1000
+}
+
+// parseISO reads the forms of ISO 8601 that systems and databases write: a date,
+// with a time after T or a blank, with a fraction, with a zone. zoned tells that
+// ms is an instant, else it is as if in UTC.
+func parseISO(s string) (ms int64, zoned, ok bool) {
+	if len(s) < 10 {
+		return 0, false, false
+	}
+	day, ok := isoDate.parse(s[:10])
+	if !ok || len(s) == 10 {
+		return day, false, ok
+	}
+	if s[10] != 'T' && s[10] != 't' && s[10] != ' ' {
+		return 0, false, false
+	}
+	rest := s[11:]
+	clock, rest, ok := parseClock(rest)
+	if !ok {
+		return 0, false, false
+	}
+	ms = day + clock
+	rest = strings.TrimPrefix(rest, " ")
+	switch {
+	case rest == "":
+		return ms, false, true
+	case rest == "Z" || rest == "z":
+		return ms, true, true
+	}
+	shift, ok := parseZone(rest)
+	return ms - shift, true, ok
+}
+
+// parseClock reads HH:mm, HH:mm:ss or with a fraction, and returns what follows.
+func parseClock(s string) (ms int64, rest string, ok bool) {
+	two := func(at int) int64 {
+		if at+2 > len(s) || s[at] < '0' || s[at] > '9' || s[at+1] < '0' || s[at+1] > '9' {
+			ok = false
+			return 0
+		}
+		return int64(s[at]-'0')*10 + int64(s[at+1]-'0')
+	}
+	ok = true
+	hour := two(0)
+	if len(s) < 5 || s[2] != ':' {
+		return 0, "", false
+	}
+	minute, second, end := two(3), int64(0), 5
+	if len(s) > 5 && s[5] == ':' {
+		second, end = two(6), 8
+	}
+	if !ok || hour > 23 || minute > 59 || second > 59 {
+		return 0, "", false
+	}
+	ms = hour*3_600_000 + minute*60_000 + second*1000
+	if end == 8 && len(s) > 8 && (s[8] == '.' || s[8] == ',') {
+		unit := int64(100)
+		for end = 9; end < len(s) && s[end] >= '0' && s[end] <= '9'; end++ {
+			ms += int64(s[end]-'0') * unit
+			unit /= 10
+		}
+		if end == 9 {
+			return 0, "", false
+		}
+	}
+	return ms, s[end:], true
+}
+
+// parseZone reads +02:00, +0200 or +02 as milliseconds.
+func parseZone(s string) (ms int64, ok bool) {
+	if len(s) < 3 || s[0] != '+' && s[0] != '-' {
+		return 0, false
+	}
+	digits := strings.Replace(s[1:], ":", "", 1)
+	if len(digits) == 2 {
+		digits += "00"
+	}
+	if len(digits) != 4 {
+		return 0, false
+	}
+	ms, _, ok = parseClock(digits[:2] + ":" + digits[2:])
+	if s[0] == '-' {
+		ms = -ms
+	}
+	return ms, ok
+}

@@ -1,0 +1,89 @@
+package sheet
+
+import "frontdesk/config"
+
+// accountsFile tells who may log in: exactly one of users, table, query and
+// verify; none with source.frontdesk, which is asked.
+type accountsFile struct {
+	// Users are a fixed list, in the sheet.
+	Users []userFile `yaml:"users"`
+	// Table finds a user by name in SQL.
+	Table string `yaml:"table"`
+	// Query finds a user by name in SQL: a SELECT, or call of a procedure, with
+	// :username as its only parameter.
+	Query string `yaml:"query"`
+	// Columns are the user's facts in table or query.
+	Columns accountColumnsFile `yaml:"columns"`
+	// Hash is how passwords are hashed in SQL. Of several, the form of the
+	// stored hash tells which.
+	Hash []hashFile `yaml:"hash"`
+	// Verify checks username and password by an HTTP call.
+	Verify *requestFile `yaml:"verify"`
+	// Find asks for a user by name, without a password.
+	Find *requestFile `yaml:"find"`
+	// Result are the paths of the user's facts in the answers of verify and find.
+	Result accountColumnsFile `yaml:"result"`
+	// Refused recognises the answer to wrong credentials; default status 401.
+	Refused matchFile `yaml:"refused"`
+	// ForgotPassword is where users change a forgotten password, since
+	// frontdesk cannot write it: put into the mail in place of a reset link.
+	ForgotPassword string `yaml:"forgot_password"`
+}
+
+// userFile is a user of the fixed list.
+type userFile struct {
+	// Username is what the user logs in with.
+	Username string `yaml:"username" schema:"required"`
+	// PasswordHash is argon2id, as `frontdesk key hash` prints it.
+	PasswordHash config.Secret `yaml:"password_hash" schema:"required"`
+	// Email is where mail to the user goes.
+	Email string `yaml:"email"`
+	// Client is whose records the user works on.
+	Client clientFile `yaml:"client" schema:"required"`
+	// External users have a login, but not for this interface.
+	External bool `yaml:"external"`
+	// Blocked users cannot log in.
+	Blocked bool `yaml:"blocked"`
+}
+
+// clientFile is a client: a customer of the vendor.
+type clientFile struct {
+	// ID is the client's number.
+	ID int64 `yaml:"id" schema:"required"`
+	// Name is what it is called, in logs and answers.
+	Name string `yaml:"name" schema:"required"`
+}
+
+// accountColumnsFile are columns, or paths of an answer, converted as fields are.
+type accountColumnsFile struct {
+	// ID is the user's number.
+	ID fieldFile `yaml:"id"`
+	// Username is the name; default the one asked for.
+	Username fieldFile `yaml:"username"`
+	// Password is the stored hash, in SQL.
+	Password fieldFile `yaml:"password"`
+	// Email is where mail to the user goes.
+	Email fieldFile `yaml:"email"`
+	// ClientID is the number of the client whose records the user works on.
+	ClientID fieldFile `yaml:"client_id"`
+	// ClientName is what that client is called.
+	ClientName fieldFile `yaml:"client_name"`
+	// External is 1 for a user who has a login, but not for this interface.
+	External fieldFile `yaml:"external"`
+	// Blocked is 1 for a user who cannot log in.
+	Blocked fieldFile `yaml:"blocked"`
+}
+
+// hashSettings is how a password is hashed.
+type hashSettings struct {
+	// Algorithm is that of the hash. Those after sha512crypt are unsafe and only
+	// there for what exists.
+	Algorithm string `yaml:"algorithm" schema:"required,enum=argon2id|bcrypt|phpass|sha512crypt|sha256|sha1|md5"`
+	// Salt is the column of the salt.
+	Salt string `yaml:"salt"`
+	// Order is how salt and password are joined: salt+password (default) or
+	// password+salt.
+	Order string `yaml:"order" schema:"enum=salt+password|password+salt"`
+	// Encoding is how the hash is written: hex (default) or base64.
+	Encoding string `yaml:"encoding" schema:"enum=hex|base64"`
+}

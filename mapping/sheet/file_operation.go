@@ -1,0 +1,97 @@
+package sheet
+
+import "time"
+
+// operationsFile are the operations of a resource.
+type operationsFile struct {
+	// Only lists the operations that there are. Default with SQL: all; with
+	// HTTP: those described.
+	Only []string `yaml:"only" schema:"items=get|list|create|update|delete"`
+	// Get reads one record by its key.
+	Get *operationFile `yaml:"get"`
+	// List reads many records.
+	List *operationFile `yaml:"list"`
+	// Create stores a new record.
+	Create *operationFile `yaml:"create"`
+	// Update changes a record.
+	Update *operationFile `yaml:"update"`
+	// Delete removes a record.
+	Delete *operationFile `yaml:"delete"`
+}
+
+// operationFile is one operation: a stored procedure, or an HTTP call.
+type operationFile struct {
+	// Procedure is called with the arguments. Its result row, or the out
+	// parameters, are columns too.
+	Procedure string `yaml:"procedure"`
+	// Arguments are columns of the record as it is written, or :client for the
+	// client's number, :username for the user's name.
+	Arguments []string `yaml:"arguments"`
+	// Out are the columns that the procedure's out parameters are.
+	Out []string `yaml:"out"`
+
+	requestFile
+	// Result is the path of the record, or of the list of them, in the answer;
+	// "" for the answer itself, none when the answer tells nothing: the record
+	// is then read again, or is what was sent where there is no get.
+	Result string `yaml:"result"`
+	// ReadBack reads the record again after a write.
+	ReadBack bool `yaml:"read_back"`
+	// Send says what {fields} of an update are: changed (default) or all.
+	Send string `yaml:"send" schema:"enum=changed|all"`
+	// NotFound recognises the answer that there is no such record; default 404.
+	NotFound *matchFile `yaml:"not_found"`
+	// Paging is how the list is paged; default none, the whole list at once.
+	Paging *pagingFile `yaml:"paging"`
+	// Total is how the number of all records is found.
+	Total *totalFile `yaml:"total"`
+}
+
+// requestFile is one call of an HTTP service. Path, query values, header values
+// and body are templates: {key}, {key.1}, {id}, {client.id}, {client.name},
+// {token}, {secret.NAME}, {limit}, {offset}, {page}, {cursor},
+// {modified_since}, {username}, {password}, {filter.FIELD}, {value.FIELD} (as
+// the system has it) and {fields} (all supplied fields, mapped). Each value is
+// escaped for where it stands. A query parameter, header, member or element
+// whose only value is absent is left out.
+type requestFile struct {
+	// Method of the call; default GET, of create POST, of update PUT, of delete
+	// DELETE.
+	Method string `yaml:"method" schema:"enum=GET|POST|PUT|PATCH|DELETE"`
+	// Path is put after the address of the service.
+	Path string `yaml:"path"`
+	// Query are the query parameters.
+	Query pairs `yaml:"query"`
+	// Headers are sent besides those of every call.
+	Headers pairs `yaml:"headers"`
+	// Body of the call; default {fields} for create and update, else none.
+	Body string `yaml:"body"`
+	// ContentType of the body; default that of the format. With
+	// application/x-www-form-urlencoded the body is a form.
+	ContentType string `yaml:"content_type"`
+	// Timeout of the call; default that of the service.
+	Timeout time.Duration `yaml:"timeout"`
+}
+
+// pagingFile is how a list is paged.
+type pagingFile struct {
+	// Style is offset, page, cursor, link (a Link header or a path to the next
+	// address), or none (the whole list at once).
+	Style string `yaml:"style" schema:"required,enum=offset|page|cursor|link|none"`
+	// Size is how many records a page of the system has at most; default 100.
+	Size int `yaml:"size"`
+	// First is the number of the first page; default 1.
+	First *int `yaml:"first"`
+	// Next is the path of the next cursor or address; header is that of Link.
+	Next string `yaml:"next"`
+	// Cursors is how many are remembered; default 10000.
+	Cursors int `yaml:"cursors"`
+}
+
+// totalFile is how the number of all records is found: in the list's answer at
+// result, or by a call of its own where it has a path.
+type totalFile struct {
+	requestFile
+	// Result is the path of the number.
+	Result string `yaml:"result" schema:"required"`
+}

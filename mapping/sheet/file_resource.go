@@ -1,0 +1,150 @@
+package sheet
+
+// resourceFile is how the system has one resource.
+type resourceFile struct {
+	// Table is the table that is written, and read where read names no other.
+	Table string `yaml:"table"`
+	// Read is what is read in place of table: a view, or any other.
+	Read string `yaml:"read"`
+	// Key is what identifies a record in the system.
+	Key keyFile `yaml:"key"`
+	// Client is the column, or path, that tells whose record it is; "" where
+	// all clients share the records. Default: the sheet's client.
+	Client *string `yaml:"client"`
+	// SystemClient is the value of client that marks records of all clients.
+	SystemClient string `yaml:"system_client"`
+	// Where is a condition, SQL, that records fulfil.
+	Where string `yaml:"where"`
+	// Hidden is a condition, CEL over row, on which a record is not shown.
+	Hidden string `yaml:"hidden"`
+	// Version is the column, or path, that changes with every change; without
+	// one the whole record is compared.
+	Version string `yaml:"version"`
+	// Fields are how the fields are found, by their name in the interface.
+	// Fields not named do not exist for clients.
+	Fields map[string]fieldFile `yaml:"fields" schema:"required"`
+	// Constants are columns, or paths, that are set on every create.
+	Constants values `yaml:"constants"`
+	// Operations: which there are, and how each is done where it is not plain
+	// SQL. Default with SQL: all five.
+	Operations operationsFile `yaml:"operations"`
+	// Order is the fixed order of lists, as columns, where the system cannot
+	// sort; parameter sort is then refused.
+	Order []string `yaml:"order"`
+	// SoftDelete are the columns, or paths, that DELETE sets instead.
+	SoftDelete values `yaml:"soft_delete"`
+	// Filters are the fields that can be filtered by. Default with SQL: all that
+	// are columns; with HTTP: those that the list's query names.
+	Filters []string `yaml:"filters"`
+	// Sorts are the fields that can be sorted by. Default with SQL: all whose
+	// columns have the order of the field; with HTTP: none.
+	Sorts []string `yaml:"sorts"`
+	// ListRequires replaces the query parameters that lists ask for.
+	ListRequires *[]string `yaml:"list_requires"`
+}
+
+// keyFile is the primary key in the system.
+type keyFile struct {
+	// Columns, or paths, that make the key. Where the first is that of the
+	// client's number, references need not repeat it.
+	Columns names `yaml:"columns" schema:"required"`
+	// ID is column when the only column is an int4 itself (default for one
+	// column), kept when an int4 is given out for every key and kept (default
+	// for several).
+	ID string `yaml:"id" schema:"enum=column|kept"`
+	// Generated tells where the key of a new record comes from: identity,
+	// sequence:NAME, max+1, uuid, answer (an operation's; default with HTTP), or
+	// supplied (by the fields).
+	Generated string `yaml:"generated" schema:"pattern=^(identity|sequence:.+|max\\+1|uuid|answer|supplied)$"`
+}
+
+// fieldSettings is how one field is found and converted. Absent, null and empty
+// stay three things, unless the field says otherwise.
+type fieldSettings struct {
+	// From is the column, or the path in a JSON or XML answer: customer.id,
+	// lines.0.price, @attribute. Several make a reference to a composite key.
+	From names `yaml:"from"`
+	// Write is the column, or path, written where it is not from.
+	Write names `yaml:"write"`
+	// Type is the type in the system, where it does not follow from the field:
+	// datetime is a date and time without a zone, timestamp one with a zone.
+	Type string `yaml:"type" schema:"enum=text|integer|decimal|boolean|date|datetime|timestamp|bytes"`
+	// Format of dates and times: yyyy MM dd HH mm ss SSS and literals, letters
+	// in single quotes; or iso8601, epoch_seconds, epoch_millis.
+	Format string `yaml:"format"`
+	// TimeFrom is a second column or path with the time of day.
+	TimeFrom string `yaml:"time_from"`
+	// TimeFormat is the format of time_from; default HHmmss.
+	TimeFormat string `yaml:"time_format"`
+	// Zero are values that mean null: "00000000", "0000-00-00", "0". The first
+	// is what null is written as.
+	Zero names `yaml:"zero"`
+	// Decimals is how many decimals an integer implies: 2 for cents.
+	Decimals int `yaml:"decimals"`
+	// Scale is how many decimals the system keeps, where they are fewer.
+	Scale *int `yaml:"scale"`
+	// DecimalComma tells that numbers are written with one.
+	DecimalComma bool `yaml:"decimal_comma"`
+	// Codes is a code list, the system's value before the interface's, or the
+	// name of a shared one. Of several for one value the first is written.
+	Codes codesRefFile `yaml:"codes"`
+	// Unknown says what a code that is not in the list becomes: fail (default),
+	// null, keep, or {value: x}.
+	Unknown unknownFile `yaml:"unknown"`
+	// Trim takes blanks off when read: none (default), right, both.
+	Trim string `yaml:"trim" schema:"enum=none|right|both"`
+	// Pad fills up to width when written: right (blanks behind) or zero (zeros
+	// before, taken off when read).
+	Pad string `yaml:"pad" schema:"enum=right|zero"`
+	// Width is what pad fills up to.
+	Width int `yaml:"width"`
+	// Case is what letters become when written.
+	Case string `yaml:"case" schema:"enum=upper|lower"`
+	// Charset that the text must fit in when written, and that bytes are read in.
+	Charset string `yaml:"charset" schema:"enum=utf8|latin1|cp1252|ascii"`
+	// Empty tells what an empty text is when read: empty (default) or null.
+	Empty string `yaml:"empty" schema:"enum=empty|null"`
+	// NullAs is what null is written as, where the system takes none.
+	NullAs scalarFile `yaml:"null_as"`
+	// Constant is the value of every record, as clients see it; null for none.
+	Constant scalarFile `yaml:"constant"`
+	// Default is what a new record gets where none is supplied.
+	Default scalarFile `yaml:"default"`
+	// Stamp writes the present time: on create, or on every change.
+	Stamp string `yaml:"stamp" schema:"enum=create|change"`
+	// CEL computes the value out of row, the system's record by columns or
+	// paths. The field is readonly, unless set is given.
+	CEL string `yaml:"cel"`
+	// SQL computes the value in the database. The field is readonly.
+	SQL string `yaml:"sql"`
+	// Set computes columns, or paths, in CEL out of value when the field is
+	// written.
+	Set pairs `yaml:"set"`
+	// Lookup takes the value from another table. The field is readonly.
+	Lookup *lookupFile `yaml:"lookup"`
+	// Children is the path of an array field's elements within the record;
+	// without one they are the other resource's own records.
+	Children string `yaml:"children"`
+	// Readonly refuses the field in requests.
+	Readonly bool `yaml:"readonly"`
+	// Immutable refuses changes of the field after create.
+	Immutable bool `yaml:"immutable"`
+	// Required overrides the model, where the system is stricter or not.
+	Required *bool `yaml:"required"`
+	// Length overrides the model's, where the system is stricter.
+	Length int `yaml:"length"`
+	// Absent says that leaving out a required field is meant: it does not exist
+	// for clients.
+	Absent bool `yaml:"absent"`
+}
+
+// lookupFile finds a value in another table: SELECT take FROM table WHERE each
+// of match's columns equals the record's column of that name.
+type lookupFile struct {
+	// Table is where the value is.
+	Table string `yaml:"table" schema:"required"`
+	// Match are columns of table and the record's columns that they equal.
+	Match pairs `yaml:"match" schema:"required"`
+	// Take is the column with the value.
+	Take string `yaml:"take" schema:"required"`
+}

@@ -1,0 +1,216 @@
+package sheet
+
+import (
+	"strconv"
+
+	"frontdesk/config/strictyaml"
+)
+
+// pairs is a mapping of text to text that keeps its order.
+type pairs []pair
+
+type pair struct{ Key, Value string }
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (p *pairs) UnmarshalYAML(n strictyaml.Node) error {
+	var m map[string]string
+	n.Decode(&m)
+	*p = make(pairs, 0, len(m))
+	for _, key := range n.Keys() {
+		*p = append(*p, pair{key, m[key]})
+	}
+	return nil
+}
+
+// names is one name, or a list of them.
+type names []string
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (ns *names) UnmarshalYAML(n strictyaml.Node) error {
+	if n.Kind() != strictyaml.Scalar {
+		var list []string
+		n.Decode(&list)
+		*ns = list
+		return nil
+	}
+	var one string
+	n.Decode(&one)
+	*ns = names{one}
+	return nil
+}
+
+// scalarFile is a single value: text, a number, true, false or null. Quotes
+// make it text.
+type scalarFile struct {
+	given bool
+	text  string
+	null  bool
+	plain bool
+}
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (s *scalarFile) UnmarshalYAML(n strictyaml.Node) error {
+	s.given = true
+	if s.null = n.Kind() == strictyaml.Null; s.null {
+		return nil
+	}
+	s.plain = n.Plain()
+	n.Decode(&s.text)
+	return nil
+}
+
+// raw is the value as the system has it.
+func (s scalarFile) raw() Raw {
+	switch {
+	case s.null:
+		return Raw{Kind: RawNull}
+	case s.plain && (s.text == "true" || s.text == "false"):
+		return boolRaw(s.text == "true")
+	case s.plain:
+		if n, err := strconv.ParseInt(s.text, 10, 64); err == nil && strconv.FormatInt(n, 10) == s.text {
+			return Raw{Kind: RawInt, Int: n}
+		}
+		if isDecimal(s.text) {
+			return Raw{Kind: RawNumber, Text: s.text}
+		}
+	}
+	return Raw{Kind: RawText, Text: s.text}
+}
+
+// valueFile is a value that is written: a single one, or the present time as
+// {now: FORMAT}.
+type valueFile struct {
+	scalar scalarFile
+	now    *nowFile
+}
+
+// nowFile is the present time.
+type nowFile struct {
+	// Now is the format of the present time, as a field's format.
+	Now string `yaml:"now" schema:"required"`
+}
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (v *valueFile) UnmarshalYAML(n strictyaml.Node) error {
+	if n.Kind() == strictyaml.Mapping {
+		v.now = new(nowFile)
+		n.Decode(v.now)
+		return nil
+	}
+	return v.scalar.UnmarshalYAML(n)
+}
+
+// values are places and what is written there, in order.
+type values []placeValue
+
+type placeValue struct {
+	place string
+	value valueFile
+}
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (vs *values) UnmarshalYAML(n strictyaml.Node) error {
+	var m map[string]valueFile
+	n.Decode(&m)
+	*vs = make(values, 0, len(m))
+	for _, key := range n.Keys() {
+		*vs = append(*vs, placeValue{key, m[key]})
+	}
+	return nil
+}
+
+// codesFile is a code list: what the system has, before what clients see. The
+// key "" is the empty text, the value null is null.
+type codesFile []codeFile
+
+type codeFile struct {
+	code  string
+	value scalarFile
+}
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (c *codesFile) UnmarshalYAML(n strictyaml.Node) error {
+	var m map[string]scalarFile
+	n.Decode(&m)
+	*c = make(codesFile, 0, len(m))
+	for _, key := range n.Keys() {
+		*c = append(*c, codeFile{key, m[key]})
+	}
+	return nil
+}
+
+// codesRefFile is a code list, or the name of a shared one.
+type codesRefFile struct {
+	name string
+	list codesFile
+}
+
+func (c codesRefFile) given() bool { return c.name != "" || c.list != nil }
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (c *codesRefFile) UnmarshalYAML(n strictyaml.Node) error {
+	if n.Kind() == strictyaml.Scalar {
+		n.Decode(&c.name)
+		return nil
+	}
+	n.Decode(&c.list)
+	return nil
+}
+
+// unknownFile is what an unknown code becomes.
+type unknownFile struct {
+	how   string // fail, null, keep or value
+	value scalarFile
+}
+
+// unknownValueFile is the value that stands for unknown codes.
+type unknownValueFile struct {
+	// Value stands for every code that is not in the list.
+	Value scalarFile `yaml:"value" schema:"required"`
+}
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (u *unknownFile) UnmarshalYAML(n strictyaml.Node) error {
+	switch {
+	case n.Kind() == strictyaml.Mapping:
+		var v unknownValueFile
+		n.Decode(&v)
+		u.how, u.value = "value", v.Value
+	case n.Kind() == strictyaml.Null:
+		u.how = "null"
+	default:
+		n.Decode(&u.how)
+	}
+	return nil
+}
+
+// fieldFile is how one field is found and converted; a text is short for {from:
+// text}.
+type fieldFile struct {
+	fieldSettings
+	given bool
+}
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (f *fieldFile) UnmarshalYAML(n strictyaml.Node) error {
+	f.given = true
+	if n.Kind() == strictyaml.Scalar || n.Kind() == strictyaml.List {
+		n.Decode(&f.From)
+		return nil
+	}
+	n.Decode(&f.fieldSettings)
+	return nil
+}
+
+// hashFile is how passwords are hashed; a text is short for {algorithm: text}.
+type hashFile struct{ hashSettings }
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (h *hashFile) UnmarshalYAML(n strictyaml.Node) error {
+	if n.Kind() == strictyaml.Scalar {
+		n.Decode(&h.Algorithm)
+		return nil
+	}
+	n.Decode(&h.hashSettings)
+	return nil
+}

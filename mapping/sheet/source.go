@@ -1,0 +1,140 @@
+package sheet
+
+import (
+	"time"
+
+	"frontdesk/config"
+	"frontdesk/mapping"
+)
+
+// Source is the existing system; exactly one is set.
+type Source struct {
+	SQL       *SQL
+	HTTP      *HTTP
+	Frontdesk *Frontdesk
+}
+
+// SQL is an existing SQL database.
+type SQL struct {
+	Engine      string // postgres, mariadb, mysql, sqlserver or sqlite
+	DSN         config.Secret
+	Schema      string
+	Connections int
+	Session     []string
+	Idempotency string // table; "" for none
+}
+
+// HTTP is an existing HTTP service.
+type HTTP struct {
+	URL         string // without a slash at its end
+	XML         bool
+	Timeout     time.Duration
+	Connections int
+	MaxAnswer   config.Size
+	CAFile      string
+	Headers     *Request // only its headers count; sent with every call
+	LogOn       *LogOn
+	Retries     int
+	Secrets     map[string]config.Secret
+}
+
+// LogOn is a log-on before other calls.
+type LogOn struct {
+	Request   *Request
+	Token     string // path in the answer
+	ExpiresIn string // path of seconds; "" to use Lifetime
+	Lifetime  time.Duration
+	Headers   *Request // only its headers count; sent with every other call
+	RenewOn   *Matcher
+}
+
+// Frontdesk is a service that speaks the frontdesk backend protocol.
+type Frontdesk struct {
+	URL         string // without a slash at its end
+	Token       config.Secret
+	CAFile      string
+	Timeout     time.Duration
+	Connections int
+	MaxAnswer   config.Size
+}
+
+// Accounts tells who may log in: by Users, Table, Query or Verify; by none of
+// them where the service is asked (Source.Frontdesk).
+type Accounts struct {
+	Users          []User
+	Table, Query   string
+	Facts          *Facts // columns of Table or Query, or paths of Verify's answer
+	Hash           []Hash
+	Verify, Find   *Request
+	Refused        *Matcher
+	ForgotPassword string
+}
+
+// User is one of a fixed list.
+type User struct {
+	Username     string
+	PasswordHash config.Secret
+	Email        string
+	ClientID     int64
+	ClientName   string
+	External     bool
+	Blocked      bool
+}
+
+// Hash is how a password is hashed.
+type Hash struct {
+	Algorithm    string // argon2id, bcrypt, phpass, sha512crypt, sha256, sha1 or md5
+	Salt         string // column; "" for none
+	PasswordSalt bool   // the password comes before the salt
+	Base64       bool   // not hex
+}
+
+// Facts are where the facts of a user are, and how they are converted.
+type Facts struct {
+	// Places are all that must be read; a row is aligned with it. The columns of
+	// salts are among them.
+	Places []Place
+
+	places map[string]int
+	fields []Field
+}
+
+// UserFacts are the facts of one user.
+type UserFacts struct {
+	ID                        int64
+	Username, Password, Email string
+	ClientID                  int64
+	ClientName                string
+	External, Blocked         bool
+	Salts                     map[string]string // by column
+}
+
+// The positions of facts among a Facts' fields.
+const (
+	factID = iota
+	factUsername
+	factPassword
+	factEmail
+	factClientID
+	factClientName
+	factExternal
+	factBlocked
+)
+
+// factFields are the facts as fields.
+func factFields() []mapping.Field {
+	return []mapping.Field{
+		factID:         {Name: "id", Type: mapping.Int4},
+		factUsername:   {Name: "username", Type: mapping.Varchar, Length: 255},
+		factPassword:   {Name: "password", Type: mapping.Varchar, Length: 1024},
+		factEmail:      {Name: "email", Type: mapping.Varchar, Length: 255},
+		factClientID:   {Name: "client_id", Type: mapping.Int4},
+		factClientName: {Name: "client_name", Type: mapping.Varchar, Length: 255},
+		factExternal:   {Name: "external", Type: mapping.Int4, OneOf: []string{"0", "1"}},
+		factBlocked:    {Name: "blocked", Type: mapping.Int4, OneOf: []string{"0", "1"}},
+	}
+}
+
+// User makes facts of a row aligned with Places. username is that which was
+// asked for.
+func (f *Facts) User(row []Raw, username string) (UserFacts, error) { panic("not built") }
