@@ -1,0 +1,238 @@
+package legacytest
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql" // the driver "mysql"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+)
+
+// server is the one MariaDB server of a test binary. It lives in a new folder and
+// is started by the first test that wants it.
+type server struct {
+	once sync.Once
+	err  error
+	dir  string
+	port int
+	stop func()
+	next atomic.Int64
+}
+
+var maria server
+
+// MariaDB returns the DSN, for github.com/go-sql-driver/mysql, of a new MariaDB
+// database with DEALERPAK, which is dropped when the test ends. Its user owns that
+// database and sees no other. The server has no strict mode and keeps Dutch time,
+// as DEALERPAK's manual says. Where MariaDB is not installed the test is skipped;
+// with FRONTDESK_REQUIRE=mariadb in the environment it fails instead.
+func MariaDB(t testing.TB) string {
+	t.Helper()
+	maria.once.Do(func() { maria.err = maria.start() })
+	if errors.Is(maria.err, errNotInstalled) && !sqltest.Required("mariadb") {
+		t.Skip("MariaDB is not installed: ", maria.err)
+	}
+	if maria.err != nil {
+		t.Fatal(maria.err)
+	}
+	name := fmt.Sprintf("test_%d", maria.next.Add(1))
+	err := maria.admin(
+		"CREATE DATABASE "+name+" CHARACTER SET latin1",
+		"CREATE USER "+name+"@'127.0.0.1' IDENTIFIED BY '"+password+"'",
+		"GRANT ALL ON "+name+".* TO "+name+"@'127.0.0.1'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := maria.admin("DROP DATABASE "+name, "DROP USER "+name+"@'127.0.0.1'"); err != nil {
+			t.Error(err)
+		}
+	})
+	dsn := maria.dsn(name+":"+password, name)
+	if err := loadMariaDB(dsn); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}
+
+const password = "dealerpak"
+
+func (s *server) dsn(account, database string) string {
+	return fmt.Sprintf("%s@tcp(127.0.0.1:%d)/%s", account, s.port, database)
+}
+
+func (s *server) admin(statements ...string) error {
+	return execute(s.dsn("root", ""), statements)
+}
+
+func loadMariaDB(dsn string) error {
+	scripts, err := read("mariadb/schema.sql", "data.sql", "mariadb/programs.sql")
+	if err != nil {
+		return err
+	}
+	var statements []string
+	for _, script := range scripts {
+		statements = append(statements, batches(script)...)
+	}
+	return execute(dsn+"?multiStatements=true", statements)
+}
+
+// execute runs statements, or batches of them, on one connection.
+func execute(dsn string, statements []string) error {
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	ctx := context.Background()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, s := range statements {
+		if _, err := conn.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%w in %.200s", err, s)
+		}
+	}
+	return nil
+}
+
+// batches divides a script for the mariadb program into what the server takes at
+// once: DELIMITER is a word of that program, not of the server.
+func batches(script string) []string {
+	var all []string
+	delimiter, text := ";", ""
+	add := func() {
+		parts := []string{text}
+		if delimiter != ";" {
+			parts = strings.Split(text, delimiter)
+		}
+		for _, p := range parts {
+			if strings.TrimSpace(p) != "" {
+				all = append(all, p)
+			}
+		}
+		text = ""
+	}
+	for line := range strings.Lines(script) {
+		if to, ok := strings.CutPrefix(line, "DELIMITER "); ok {
+			add()
+			delimiter = strings.TrimSpace(to)
+			continue
+		}
+		text += line
+	}
+	add()
+	return all
+}
+
+func (s *server) start() (err error) {
+	install, daemon, err := findPrograms()
+	if err != nil {
+		return err
+	}
+	if s.dir, err = os.MkdirTemp("", "frontdesk-mariadb-"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(s.dir)
+		}
+	}()
+	common := []string{"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--innodb-log-file-size=4M"}
+	if os.Geteuid() == 0 {
+		common = append(common, "--user=root") // which it refuses unless it is told
+	}
+	out, err := exec.Command(install, append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("mariadb-install-db: %w\n%s", err, out)
+	}
+	if s.port, err = freePort(); err != nil {
+		return err
+	}
+	cmd := exec.Command(daemon, append(common, "--port="+strconv.Itoa(s.port), "--bind-address=127.0.0.1", "--skip-name-resolve",
+		"--socket=mariadb.sock", "--pid-file=mariadb.pid", "--innodb-buffer-pool-size=32M",
+		"--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--innodb-doublewrite=0", "--innodb-file-per-table=0", "--skip-innodb-buffer-pool-dump-at-shutdown",
+		"--sql-mode=NO_ENGINE_SUBSTITUTION", "--character-set-server=latin1")...)
+	cmd.Env = append(os.Environ(), "TZ=Europe/Amsterdam")
+	return s.serve(cmd)
+}
+
+// serve starts the server and returns when it answers.
+func (s *server) serve(cmd *exec.Cmd) error {
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	release, err := startBound(cmd)
+	if err != nil {
+		return err
+	}
+	ready, ended := make(chan struct{}), make(chan struct{})
+	var lines []string
+	go func() {
+		defer close(ended)
+		for scan := bufio.NewScanner(log); scan.Scan(); {
+			lines = append(lines, scan.Text())
+			if strings.Contains(scan.Text(), "ready for connections") {
+				close(ready)
+				break
+			}
+		}
+		_, _ = io.Copy(io.Discard, log) // a full pipe would stop the server
+	}()
+	s.stop = func() {
+		_ = cmd.Process.Kill() // its data goes, too
+		<-ended
+		_ = cmd.Wait()
+		release()
+		_ = os.RemoveAll(s.dir)
+	}
+	select {
+	case <-ready:
+		return nil
+	case <-ended:
+		err := fmt.Errorf("mariadbd did not start: %w\n%s", cmd.Wait(), strings.Join(lines, "\n"))
+		release()
+		s.stop = nil
+		return err
+	}
+}
+
+var errNotInstalled = errors.New("mariadb-install-db and mariadbd not found in PATH or /usr/sbin")
+
+func findPrograms() (install, daemon string, err error) {
+	if daemon, err = exec.LookPath("mariadbd"); err != nil {
+		daemon = "/usr/sbin/mariadbd" // not in everyone's PATH
+		if _, err := os.Stat(daemon); err != nil {
+			return "", "", errNotInstalled
+		}
+	}
+	if install, err = exec.LookPath("mariadb-install-db"); err != nil {
+		return "", "", errNotInstalled
+	}
+	return install, daemon, nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
