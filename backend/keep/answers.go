@@ -1,0 +1,84 @@
+package keep
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// answerLife is how long an answer is kept under its key.
+const answerLife = 24 * time.Hour
+
+// purgeAtOnce bounds how many expired answers one Begin clears away.
+const purgeAtOnce = 100
+
+// Begin marks, durably, that the work under an idempotency key begins, or
+// returns the answer that is kept under it. It fails with IdempotencyInUse where
+// the work has begun and not ended: it is under way, or whoever did it died and
+// nobody knows how far it came. Such a key is free again after 24 hours: the work
+// happens at most once.
+func (s *Store) Begin(ctx context.Context, client auth.Client, key string, sum [32]byte) (memo *backend.Memo, err error) {
+	now := s.now()
+	expired := mapping.IntValue(now.Add(-answerLife).UnixMilli())
+	id, name := mapping.IntValue(client.ID), mapping.TextValue(key)
+	begun := false
+	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		memo, begun = nil, false
+		if _, err := c.Exec(ctx, s.text(`DELETE FROM kept_answer WHERE (client_id, key) IN
+			(SELECT client_id, key FROM kept_answer WHERE begun_at <= ?1 ORDER BY begun_at LIMIT ?2) OR client_id = ?3 AND key = ?4 AND begun_at <= ?1`),
+			expired, mapping.IntValue(purgeAtOnce), id, name); err != nil {
+			return err
+		}
+		added, err := c.Exec(ctx, s.text(`INSERT INTO kept_answer (client_id, key, sum, begun_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING`),
+			id, name, mapping.BytesValue(sum[:]), mapping.IntValue(now.UnixMilli()))
+		if err != nil || added == 1 {
+			begun = added == 1
+			return err
+		}
+		row, err := s.row(ctx, c, `SELECT sum, answer FROM kept_answer WHERE client_id = ?1 AND key = ?2`, []sqlrecord.Column{octets, octets}, id, name)
+		if err != nil || row == nil || !row[1].IsSet() {
+			return err
+		}
+		memo = &backend.Memo{Answer: []byte(row[1].Text())}
+		if copy(memo.Sum[:], row[0].Text()) != len(memo.Sum) {
+			return fmt.Errorf("the sum under an idempotency key has %d bytes", len(row[0].Text()))
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("begin under an idempotency key: %w", err)
+	case memo == nil && !begun:
+		return nil, mapping.Fail(mapping.IdempotencyInUse)
+	default:
+		return memo, nil
+	}
+}
+
+// Finish keeps the answer of work that has begun under the key.
+func (s *Store) Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
+	return s.end(ctx, `UPDATE kept_answer SET sum = ?3, answer = ?4 WHERE client_id = ?1 AND key = ?2 AND answer IS NULL`,
+		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer))
+}
+
+// Abandon frees the key of work that has begun and left no trace.
+func (s *Store) Abandon(ctx context.Context, client auth.Client, key string) error {
+	return s.end(ctx, `DELETE FROM kept_answer WHERE client_id = ?1 AND key = ?2 AND answer IS NULL`,
+		mapping.IntValue(client.ID), mapping.TextValue(key))
+}
+
+func (s *Store) end(ctx context.Context, sql string, args ...mapping.Value) error {
+	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		_, err := c.Exec(ctx, s.text(sql), args...)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("end under an idempotency key: %w", err)
+	}
+	return nil
+}

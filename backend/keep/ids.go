@@ -1,0 +1,174 @@
+package keep
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// IDs returns the int4 of every key, and gives one out, from 1 for each
+// resource, to those that have none yet: durably before it returns, never
+// changed, never given to another key.
+func (s *Store) IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error) {
+	ids := make(sheet.IDs, len(refs))
+	var missing []sheet.KeyRef
+	for _, ref := range refs {
+		if id, ok := s.ids.get(ref); ok {
+			ids[ref] = id
+		} else {
+			missing = append(missing, ref)
+		}
+	}
+	if len(missing) == 0 {
+		return ids, nil
+	}
+	missing, err := s.readIDs(ctx, missing, ids)
+	if err != nil {
+		return nil, fmt.Errorf("kept IDs: %w", err)
+	}
+	if len(missing) > 0 {
+		if err := s.giveOut(ctx, missing, ids); err != nil {
+			return nil, fmt.Errorf("kept IDs: %w", err)
+		}
+	}
+	return ids, nil
+}
+
+// readIDs adds those that were given out before, and returns the others.
+func (s *Store) readIDs(ctx context.Context, refs []sheet.KeyRef, ids sheet.IDs) (missing []sheet.KeyRef, err error) {
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		missing = nil
+		for _, ref := range refs {
+			id, err := s.readID(ctx, c, ref)
+			switch {
+			case err != nil:
+				return err
+			case id == 0:
+				missing = append(missing, ref)
+			default:
+				ids[ref] = id
+				s.remember(ref, id)
+			}
+		}
+		return nil
+	})
+	return missing, err
+}
+
+func (s *Store) readID(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef) (int32, error) {
+	row, err := s.row(ctx, c, `SELECT id FROM kept_id WHERE resource = ?1 AND client_id = ?2 AND key = ?3`, []sqlrecord.Column{number}, values(ref)...)
+	if err != nil || row == nil {
+		return 0, err
+	}
+	return int32(row[0].Int()), nil
+}
+
+func values(ref sheet.KeyRef) []mapping.Value {
+	return []mapping.Value{mapping.TextValue(ref.Resource), mapping.IntValue(ref.Client), mapping.TextValue(ref.Key)}
+}
+
+// giveOut gives new IDs to keys, unless somebody else has done so meanwhile.
+func (s *Store) giveOut(ctx context.Context, refs []sheet.KeyRef, ids sheet.IDs) error {
+	given := sheet.IDs{}
+	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		clear(given)
+		last := map[string]int64{}
+		for _, ref := range refs {
+			if given[ref] != 0 {
+				continue
+			}
+			n, err := s.giveOne(ctx, c, ref, last)
+			if err != nil {
+				return err
+			}
+			given[ref] = n
+		}
+		for resource, id := range last {
+			if _, err := c.Exec(ctx, s.text(`UPDATE kept_last_id SET id = ?2 WHERE resource = ?1`), mapping.TextValue(resource), mapping.IntValue(id)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for ref, id := range given {
+		ids[ref] = id
+		s.remember(ref, id)
+	}
+	return nil
+}
+
+// giveOne gives out one ID. last holds the highest of each resource whose
+// counter this transaction has locked.
+func (s *Store) giveOne(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef, last map[string]int64) (int32, error) {
+	if _, locked := last[ref.Resource]; !locked {
+		row, err := s.row(ctx, c, `INSERT INTO kept_last_id (resource, id) VALUES (?1, 0) ON CONFLICT (resource) DO UPDATE SET id = kept_last_id.id RETURNING id`,
+			[]sqlrecord.Column{number}, mapping.TextValue(ref.Resource))
+		if err != nil {
+			return 0, err
+		}
+		last[ref.Resource] = row[0].Int()
+	}
+	if id, err := s.readID(ctx, c, ref); err != nil || id != 0 {
+		return id, err
+	}
+	if last[ref.Resource] >= math.MaxInt32 {
+		return 0, fmt.Errorf("resource %s has used up all %d IDs", ref.Resource, math.MaxInt32)
+	}
+	last[ref.Resource]++
+	id := last[ref.Resource]
+	_, err := c.Exec(ctx, s.text(`INSERT INTO kept_id (resource, client_id, key, id) VALUES (?1, ?2, ?3, ?4)`), append(values(ref), mapping.IntValue(id))...)
+	return int32(id), err
+}
+
+func (s *Store) remember(ref sheet.KeyRef, id int32) {
+	s.ids.put(ref, id)
+	s.keys.put(sheet.IDRef{Resource: ref.Resource, ID: id}, ref)
+}
+
+// Keys returns the keys that IDs were given out for. An ID that was never given
+// out, or for a key of another client, is left out: they cannot be told apart.
+func (s *Store) Keys(ctx context.Context, client int64, refs []sheet.IDRef) (sheet.Keys, error) {
+	keys := make(sheet.Keys, len(refs))
+	var missing []sheet.IDRef
+	add := func(ref sheet.IDRef, of sheet.KeyRef) {
+		if of.Client == 0 || of.Client == client {
+			keys[ref] = of.Key
+		}
+	}
+	for _, ref := range refs {
+		if of, ok := s.keys.get(ref); ok {
+			add(ref, of)
+		} else {
+			missing = append(missing, ref)
+		}
+	}
+	if len(missing) == 0 {
+		return keys, nil
+	}
+	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		for _, ref := range missing {
+			row, err := s.row(ctx, c, `SELECT client_id, key FROM kept_id WHERE resource = ?1 AND id = ?2`, []sqlrecord.Column{number, words},
+				mapping.TextValue(ref.Resource), mapping.IntValue(int64(ref.ID)))
+			if err != nil {
+				return err
+			}
+			if row != nil {
+				of := sheet.KeyRef{Resource: ref.Resource, Client: row[0].Int(), Key: row[1].Text()}
+				s.remember(of, ref.ID)
+				add(ref, of)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("kept IDs: %w", err)
+	}
+	return keys, nil
+}

@@ -1,0 +1,107 @@
+// Package keep is the gateway's own small store beside a system that is not
+// its own: the int4s given out for the system's keys, and the answers kept under
+// idempotency keys where the system has no table for them.
+//
+// It keeps no records. It lives in a SQLite file, or in PostgreSQL where several
+// gateways share it.
+package keep
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Store is the store. It is safe for concurrent use, also by several processes.
+type Store struct {
+	db  sqlrecord.DB
+	now func() time.Time
+
+	ids  cache[sheet.KeyRef, int32]
+	keys cache[sheet.IDRef, sheet.KeyRef]
+}
+
+// cached is how many IDs are remembered in memory, each in both directions:
+// some 30 MB when all are in use.
+const cached = 100_000
+
+// Open makes or migrates the tables in a database, which stays its owner's.
+func Open(ctx context.Context, db sqlrecord.DB, now func() time.Time) (*Store, error) {
+	files, err := fs.Sub(migrations, "migrations/"+db.Dialect().Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{Table: "frontdesk_keep_version", Files: files}); err != nil {
+		return nil, fmt.Errorf("kept IDs and answers: %w", err)
+	}
+	return &Store{db: db, now: now}, nil
+}
+
+// How result columns are read.
+var (
+	number = sqlrecord.Column{Type: mapping.Int4}
+	words  = sqlrecord.Column{Type: mapping.Text}
+	octets = sqlrecord.Column{Type: mapping.Bytea}
+)
+
+// text writes a statement, which has SQLite's placeholders, for the engine.
+func (s *Store) text(sql string) string {
+	if s.db.Dialect().Name == sqlrecord.Postgres().Name {
+		return strings.ReplaceAll(sql, "?", "$")
+	}
+	return sql
+}
+
+// row runs a query for one row at most; nil where there is none.
+func (s *Store) row(ctx context.Context, c sqlrecord.Conn, sql string, columns []sqlrecord.Column, args ...mapping.Value) (row []mapping.Value, err error) {
+	err = c.Query(ctx, s.text(sql), columns, args, func(r []mapping.Value) error {
+		row = append([]mapping.Value(nil), r...)
+		return nil
+	})
+	return row, err
+}
+
+// cache remembers what never changes. It forgets by generations: when the young
+// one is full it becomes the old one, and the old one goes.
+type cache[K comparable, V any] struct {
+	mu         sync.RWMutex
+	young, old map[K]V
+}
+
+func (c *cache[K, V]) get(k K) (V, bool) {
+	c.mu.RLock()
+	v, ok := c.young[k]
+	if ok {
+		c.mu.RUnlock()
+		return v, true
+	}
+	v, ok = c.old[k]
+	c.mu.RUnlock()
+	if ok {
+		c.put(k, v) // what is asked for stays young
+	}
+	return v, ok
+}
+
+func (c *cache[K, V]) put(k K, v V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.young) >= cached/2 {
+		c.old, c.young = c.young, nil
+	}
+	if c.young == nil {
+		c.young = make(map[K]V)
+	}
+	c.young[k] = v
+}

@@ -1,0 +1,279 @@
+package keep_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/keep"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// victim is the variable that makes this test binary a process to be killed:
+// the file it works on.
+const victim = "FRONTDESK_KEEP_VICTIM"
+
+func TestMain(m *testing.M) {
+	if file := os.Getenv(victim); file != "" {
+		beVictim(file)
+	}
+	os.Exit(sqltest.Run(m))
+}
+
+// opener opens the same store again and again.
+type opener func() (*keep.Store, func())
+
+func onEngines(t *testing.T, f func(t *testing.T, open opener)) {
+	t.Run("sqlite", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "keep.db")
+		f(t, opens(t, func() (sqlrecord.DB, error) { return sqlrecord.OpenSQLite(file, sqlrecord.Options{}) }))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		dsn := sqltest.Postgres(t)
+		f(t, opens(t, func() (sqlrecord.DB, error) {
+			return sqlrecord.OpenPostgres(context.Background(), dsn, sqlrecord.Options{})
+		}))
+	})
+}
+
+func opens(t *testing.T, open func() (sqlrecord.DB, error)) opener {
+	leaks := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
+	return func() (*keep.Store, func()) {
+		db, err := open()
+		require.NoError(t, err)
+		s, err := keep.Open(context.Background(), db, func() time.Time { return now })
+		require.NoError(t, err)
+		return s, func() { require.NoError(t, db.Close()) }
+	}
+}
+
+// now is what the stores' clock says; tests that move it run alone.
+var now = time.Date(2026, time.November, 21, 9, 0, 0, 0, time.UTC)
+
+func ref(resource string, client int64, key string) sheet.KeyRef {
+	return sheet.KeyRef{Resource: resource, Client: client, Key: key}
+}
+
+func id(resource string, n int32) sheet.IDRef { return sheet.IDRef{Resource: resource, ID: n} }
+
+func TestIDsStayWhatTheyAre(t *testing.T) {
+	onEngines(t, func(t *testing.T, open opener) {
+		ctx := context.Background()
+		s, done := open()
+		a, b := ref("order", 1, "A\x1f1"), ref("order", 1, "A\x1f2")
+		elsewhere, contact := ref("order", 2, "A\x1f1"), ref("contact", 1, "A\x1f1")
+		ids, err := s.IDs(ctx, []sheet.KeyRef{a, b, a, elsewhere, contact})
+		require.NoError(t, err)
+		require.Equal(t, sheet.IDs{a: 1, b: 2, elsewhere: 3, contact: 1}, ids)
+		done()
+
+		s, done = open()
+		defer done()
+		c := ref("order", 1, "")
+		ids, err = s.IDs(ctx, []sheet.KeyRef{c, b})
+		require.NoError(t, err)
+		require.Equal(t, sheet.IDs{c: 4, b: 2}, ids)
+
+		keys, err := s.Keys(ctx, 1, []sheet.IDRef{id("order", 1), id("order", 2), id("order", 3), id("order", 4), id("order", 5), id("vehicle", 1)})
+		require.NoError(t, err)
+		require.Equal(t, sheet.Keys{id("order", 1): "A\x1f1", id("order", 2): "A\x1f2", id("order", 4): ""}, keys, "neither unknown IDs nor another client's")
+		keys, err = s.Keys(ctx, 2, []sheet.IDRef{id("order", 1), id("order", 3)})
+		require.NoError(t, err)
+		require.Equal(t, sheet.Keys{id("order", 3): "A\x1f1"}, keys)
+	})
+}
+
+func TestSharedRecordsHaveOneIDForAll(t *testing.T) {
+	onEngines(t, func(t *testing.T, open opener) {
+		s, done := open()
+		defer done()
+		nl := ref("country", 0, "NL")
+		_, err := s.IDs(context.Background(), []sheet.KeyRef{nl})
+		require.NoError(t, err)
+		for client := range int64(3) {
+			keys, err := s.Keys(context.Background(), client, []sheet.IDRef{id("country", 1)})
+			require.NoError(t, err)
+			require.Equal(t, sheet.Keys{id("country", 1): "NL"}, keys)
+		}
+	})
+}
+
+// Two gateways with 16 callers each ask for overlapping keys: every key gets
+// one ID, and no two keys the same.
+func TestIDsTogether(t *testing.T) {
+	onEngines(t, func(t *testing.T, open opener) {
+		one, doneOne := open()
+		defer doneOne()
+		two, doneTwo := open()
+		defer doneTwo()
+		var mu sync.Mutex
+		seen := map[sheet.KeyRef]int32{}
+		var together sync.WaitGroup
+		for n := range 32 {
+			s := []*keep.Store{one, two}[n%2]
+			together.Go(func() {
+				for k := range 20 {
+					refs := []sheet.KeyRef{ref("order", 1, fmt.Sprint((n+k)%25)), ref("order", 1, fmt.Sprint((n*k)%25))}
+					ids, err := s.IDs(context.Background(), refs)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					for r, id := range ids {
+						if seen[r] != 0 && seen[r] != id {
+							t.Errorf("%v is %d and %d", r, seen[r], id)
+						}
+						seen[r] = id
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		together.Wait()
+		keys := map[int32]bool{}
+		for _, id := range seen {
+			keys[id] = true
+		}
+		require.Len(t, seen, 25)
+		require.Len(t, keys, 25)
+	})
+}
+
+func TestAnswers(t *testing.T) {
+	onEngines(t, func(t *testing.T, open opener) {
+		defer func(was time.Time) { now = was }(now)
+		ctx, mine, other := context.Background(), auth.Client{ID: 1}, auth.Client{ID: 2}
+		sum := [32]byte{1, 2, 3}
+		s, done := open()
+		begin := func(client auth.Client, key string) (*backend.Memo, bool) {
+			memo, err := s.Begin(ctx, client, key, sum)
+			if mapping.Is(err, mapping.IdempotencyInUse) {
+				return nil, true
+			}
+			require.NoError(t, err)
+			return memo, false
+		}
+		memo, inUse := begin(mine, "k")
+		require.Nil(t, memo)
+		require.False(t, inUse)
+		_, inUse = begin(mine, "k")
+		require.True(t, inUse, "begun, not ended")
+		_, inUse = begin(other, "k")
+		require.False(t, inUse, "another client's key")
+		require.NoError(t, s.Finish(ctx, mine, "k", backend.Memo{Sum: sum, Answer: []byte("answer")}))
+		require.NoError(t, s.Abandon(ctx, other, "k"))
+		done()
+
+		s, done = open()
+		defer done()
+		memo, _ = begin(mine, "k")
+		require.Equal(t, &backend.Memo{Sum: sum, Answer: []byte("answer")}, memo)
+		require.NoError(t, s.Abandon(ctx, mine, "k"), "what is finished is not abandoned")
+		memo, _ = begin(mine, "k")
+		require.NotNil(t, memo)
+		memo, inUse = begin(other, "k")
+		require.Nil(t, memo)
+		require.False(t, inUse, "abandoned")
+
+		now = now.Add(24*time.Hour - time.Second)
+		memo, _ = begin(mine, "k")
+		require.NotNil(t, memo)
+		_, inUse = begin(other, "k")
+		require.True(t, inUse)
+		now = now.Add(time.Second)
+		for _, client := range []auth.Client{mine, other} {
+			memo, inUse = begin(client, "k")
+			require.Nil(t, memo, "expired")
+			require.False(t, inUse)
+		}
+	})
+}
+
+// A process that is killed leaves the key in use, and every ID that it told of.
+func TestKilled(t *testing.T) {
+	for range 5 {
+		file := filepath.Join(t.TempDir(), "keep.db")
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), victim+"="+file)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		told := 0
+		for told < 25 {
+			var n int
+			if _, err := fmt.Fscanln(out, &n); err != nil {
+				break
+			}
+			told = n
+		}
+		require.NoError(t, cmd.Process.Kill())
+		_ = cmd.Wait()
+		require.GreaterOrEqual(t, told, 25)
+
+		db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
+		require.NoError(t, err)
+		s, err := keep.Open(context.Background(), db, func() time.Time { return now })
+		require.NoError(t, err)
+		for n := 1; n <= told; n++ {
+			keys, err := s.Keys(context.Background(), 1, []sheet.IDRef{id("order", int32(n))})
+			require.NoError(t, err)
+			require.Equal(t, fmt.Sprint("key ", n), keys[id("order", int32(n))])
+			_, err = s.Begin(context.Background(), auth.Client{ID: 1}, fmt.Sprint("key ", n), [32]byte{})
+			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
+		}
+		require.NoError(t, db.Close())
+	}
+}
+
+// beVictim gives out IDs and begins work, telling of each, until it is killed.
+func beVictim(file string) {
+	db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
+	if err != nil {
+		panic(err)
+	}
+	s, err := keep.Open(context.Background(), db, func() time.Time { return now })
+	if err != nil {
+		panic(err)
+	}
+	for n := 1; ; n++ {
+		key := fmt.Sprint("key ", n)
+		ids, err := s.IDs(context.Background(), []sheet.KeyRef{ref("order", 1, key)})
+		if err != nil || ids[ref("order", 1, key)] != int32(n) {
+			panic(fmt.Sprint(ids, err))
+		}
+		if _, err := s.Begin(context.Background(), auth.Client{ID: 1}, key, [32]byte{}); err != nil {
+			panic(err)
+		}
+		fmt.Println(n)
+	}
+}
+
+func BenchmarkIDs(b *testing.B) {
+	db, err := sqlrecord.OpenSQLite(filepath.Join(b.TempDir(), "keep.db"), sqlrecord.Options{})
+	require.NoError(b, err)
+	defer db.Close()
+	s, err := keep.Open(context.Background(), db, time.Now)
+	require.NoError(b, err)
+	refs := []sheet.KeyRef{ref("order", 1, "A\x1f1")}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.IDs(context.Background(), refs); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

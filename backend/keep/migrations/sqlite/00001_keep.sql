@@ -1,0 +1,31 @@
+-- IDs given out for the keys of an existing system, and answers kept under
+-- idempotency keys. Moments are milliseconds since 1970 in UTC.
+
+-- +goose Up
+CREATE TABLE kept_id (
+    resource  TEXT    NOT NULL,
+    client_id INTEGER NOT NULL,
+    key       TEXT    NOT NULL,
+    id        INTEGER NOT NULL,
+    PRIMARY KEY (resource, client_id, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX kept_id_by_id ON kept_id (resource, id);
+
+-- The last ID given out, so that none is given out twice.
+CREATE TABLE kept_last_id (
+    resource TEXT    PRIMARY KEY,
+    id       INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- answer is NULL while the work is under way.
+CREATE TABLE kept_answer (
+    client_id INTEGER NOT NULL,
+    key       TEXT    NOT NULL,
+    sum       BLOB    NOT NULL,
+    answer    BLOB,
+    begun_at  INTEGER NOT NULL,
+    PRIMARY KEY (client_id, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX kept_answer_age ON kept_answer (begun_at);
