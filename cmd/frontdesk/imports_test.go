@@ -20,6 +20,7 @@ var mayImport = map[string][]string{
 	"auth":                        {"mapping"},
 	"auth/authtest":               {"auth", "mapping"},
 	"backend":                     {"auth", "mapping"},
+	"backend/backendtest":         {"config/strictyaml", "mapping"},
 	"backend/sqlrecord":           {"backend", "auth", "mapping"},
 	"backend/sqlrecord/sqltest":   {},
 	"backend/reference":           {"backend", "backend/sqlrecord", "auth", "mapping"},
@@ -29,7 +30,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/webhooktest": {},
 	"gateway/webhook/jobstore":    {"backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
-		"auth", "backend", "backend/reference", "backend/sqlrecord", "config", "config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
+		"auth", "backend", "backend/backendtest", "backend/reference", "backend/sqlrecord", "config", "config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
 	},
 }
 

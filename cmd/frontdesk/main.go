@@ -27,6 +27,7 @@ type commands struct {
 	Seed      seedCommand       `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
 	Backup    backupCommand     `cmd:"" help:"Write all records of a client into a ZIP file."`
 	Restore   restoreCommand    `cmd:"" help:"Read a backup back into a client without records."`
+	Conform   conformCommand    `cmd:"" help:"Hold a backend to every documented row and rule."`
 	Version   versionCommand    `cmd:"" help:"Print the version."`
 }
 

@@ -1,0 +1,123 @@
+package backendtest
+
+import (
+	"strconv"
+
+	"frontdesk/mapping"
+)
+
+// updateCases are the table "PUT (update one)".
+func updateCases() []Case {
+	cases := []Case{
+		row(mapping.OpUpdate, mapping.EmptyBody, func(t *T) {
+			r := t.changeable()
+			t.refused(t.call("PUT", path(r, t.record(r)), ""))
+		}),
+		row(mapping.OpUpdate, mapping.BodyNotJSON, func(t *T) {
+			r := t.changeable()
+			for _, body := range []string{`[{}]`, `{`, `"text"`, `null`} {
+				t.refused(t.call("PUT", path(r, t.record(r)), body))
+			}
+		}),
+		row(mapping.OpUpdate, mapping.PrimaryIDInvalid, func(t *T) {
+			r := t.changeable()
+			t.refused(t.call("PUT", "/"+r.Name+"/0", "{}"))
+			t.refused(t.call("PUT", "/"+r.Name+"?id=abc", "{}"))
+			t.refused(t.call("PUT", "/"+r.Name, `{"id":"1"}`))
+			t.refused(t.call("PUT", path(r, t.record(r)), values{"id": absentID}.json()))
+		}),
+		row(mapping.OpUpdate, mapping.PrimaryIDMissing, func(t *T) {
+			t.refused(t.call("PUT", "/"+t.changeable().Name, "{}"))
+		}),
+		row(mapping.OpUpdate, mapping.FieldNotInModel, func(t *T) {
+			t.refused(t.attempt("PUT", t.changeable(), values{"no_such_field": 1}), "no_such_field")
+		}),
+		row(mapping.OpUpdate, mapping.FieldReadonly, func(t *T) {
+			r, f := t.choose("PUT", "a readonly field", func(_ *Resource, f *Field) bool { return f.Readonly && !f.Primary })
+			present := t.get(r, t.record(r)).data()[f.Name]
+			t.refused(t.attempt("PUT", r, values{f.Name: present}), f.Name)
+		}),
+		notFromOutside(mapping.OpUpdate, mapping.FieldRequired, "it takes a stored record that lacks a required field, as old data may"),
+		row(mapping.OpUpdate, mapping.FieldEmpty, func(t *T) {
+			r, f := t.choose("PUT", "a required text", func(_ *Resource, f *Field) bool { return f.Required && f.writable() && f.Datatype == "varchar" })
+			for _, empty := range []any{nil, ""} {
+				t.refused(t.attempt("PUT", r, values{f.Name: empty}), f.Name)
+			}
+		}),
+		row(mapping.OpUpdate, mapping.RelatedIDNotFound, func(t *T) { t.unrelated("PUT") }),
+		row(mapping.OpUpdate, mapping.ArrayEmpty, func(t *T) {
+			r, f := t.choose("PUT", "an array field", isArray)
+			t.refused(t.attempt("PUT", r, values{f.Name: []int{}}), f.Name)
+		}),
+		row(mapping.OpUpdate, mapping.RecordNotFound, func(t *T) {
+			id := strconv.Itoa(absentID)
+			t.refused(t.call("PUT", "/"+t.changeable().Name+"/"+id, "{}"), "id", id)
+		}),
+		row(mapping.OpUpdate, mapping.DuplicateValue, func(t *T) {
+			r, f := t.uniqueField("PUT")
+			taken := t.get(r, t.create(r, nil)).data()[f.Name]
+			t.refused(t.attempt("PUT", r, values{f.Name: taken}), f.Name, plainText(taken))
+		}),
+		row(mapping.OpUpdate, mapping.SystemRecord, func(t *T) {
+			r := t.withSystemRecord("PUT")
+			t.refused(t.call("PUT", path(r, t.systemRecord(r)), `{"is_blocked":1}`))
+		}),
+		row(mapping.OpUpdate, mapping.BlockedRecord, func(t *T) { t.stateRefuses("is_blocked", "is_archived") }),
+		row(mapping.OpUpdate, mapping.ArchivedRecord, func(t *T) { t.stateRefuses("is_archived", "is_blocked") }),
+		row(mapping.OpUpdate, mapping.CannotUpdate, func(t *T) {
+			r, f := t.choose("PUT", "an array field or a parent", isArray)
+			element := t.valid(t.known(f.Reference))
+			for _, parent := range t.known(f.Reference).requires {
+				delete(element, parent)
+			}
+			t.refused(t.attempt("PUT", r, values{f.Name: []values{element}}), f.Name)
+		}),
+		rule("put.date_not_after", "A row listed for POST only holds on PUT too, judged on the merged record: "+rowWords(mapping.OpCreate, mapping.DateNotAfter),
+			hintOf(mapping.FieldRequired), func(t *T) { t.c.scope, t.c.reason = mapping.OpCreate, mapping.DateNotAfter; t.dateNotAfter("PUT") }),
+		rule("put.bytea_invalid", "A row listed for POST only holds on PUT too: "+rowWords(mapping.OpCreate, mapping.ByteaInvalid),
+			hintOf(mapping.EmptyBody), func(t *T) {
+				r, f := t.choose("PUT", "a bytea field", func(_ *Resource, f *Field) bool { return f.Datatype == "bytea" && f.writable() })
+				t.refusal(t.attempt("PUT", r, values{f.Name: "!!"}), []mapping.Scope{mapping.OpUpdate}, mapping.ByteaInvalid, f.Name, "!!")
+			}),
+		rule("put.parent_fixed", "The field that a line names its parent by cannot be changed after create: "+rowWords(mapping.OpUpdate, mapping.CannotUpdate),
+			hintOf(mapping.CannotUpdate), parentFixed),
+	}
+	for _, w := range wrongValues {
+		if w.reason != mapping.ByteaInvalid {
+			cases = append(cases, wrongValueCases(mapping.OpUpdate, w.reason)...)
+		}
+	}
+	return cases
+}
+
+// rowWords are the status and words of a row.
+func rowWords(scope mapping.Scope, reason mapping.Reason) string {
+	entry := mapping.NewCatalogue().Lookup(reason, scope)
+	return status(entry.Status) + " " + entry.Message
+}
+
+// stateRefuses puts a record into a state, in which nothing but its flag may
+// change.
+func (t *T) stateRefuses(flag, otherFlag string) {
+	r := t.changeable()
+	id := t.create(r, nil)
+	t.put(r, id, values{flag: 1})
+	f := t.textField(r)
+	t.refused(t.call("PUT", path(r, id), values{f.Name: "A"}.json()))
+	t.refused(t.call("PUT", path(r, id), values{flag: 0, f.Name: "A"}.json()))
+	t.refused(t.call("PUT", path(r, id), values{otherFlag: 1}.json()))
+	t.put(r, id, values{flag: 0})
+	t.put(r, id, values{f.Name: "A"})
+}
+
+// parents names the lines of the interface by what they belong to.
+var parents = map[string]string{
+	"orderline": "order_id", "contactcommunication": "contact_id", "contactaddress": "contact_id", "vehicleroleline": "vehicle_id",
+	"vehicleadvertisementsite": "vehicle_id", "flatrateline": "flatrate_id",
+}
+
+func parentFixed(t *T) {
+	r, f := t.choose("PUT", "a parent", func(r *Resource, f *Field) bool { return parents[r.Name] == f.Name && f.writable() })
+	another := t.create(t.known(f.Reference), nil)
+	t.refusal(t.attempt("PUT", r, values{f.Name: another}), []mapping.Scope{mapping.OpUpdate}, mapping.CannotUpdate, f.Name)
+}

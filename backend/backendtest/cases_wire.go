@@ -1,0 +1,254 @@
+package backendtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// wireCases are what every answer is like.
+func wireCases() []Case {
+	const hint = "The gateway forms every answer. When this fails, something in between changes it: a proxy, a cache, an older gateway."
+	return []Case{
+		rule("wire.request_id", "Every answer carries X-Request-Id; an incoming one of 1–128 of A-Za-z0-9._:- is kept, and repeated in error bodies", hint, func(t *T) {
+			r := t.some()
+			for _, path := range []string{"/" + r.Name + "?page_size=1", "/" + r.Name + "/" + status(absentID), "/no_such_endpoint"} {
+				a := t.send(t.session(), "GET", path, "", "X-Request-Id", "conform.A_1:2-3")
+				t.equal("X-Request-Id", "conform.A_1:2-3", a.header.Get("X-Request-Id"))
+				if f, err := a.failure(); err == nil && a.status >= 400 {
+					t.equal("request_id", "conform.A_1:2-3", f.RequestID)
+				}
+				made := t.send(t.session(), "GET", path, "", "X-Request-Id", "not kept: blanks").header.Get("X-Request-Id")
+				t.check(made != "" && !strings.Contains(made, " "), "X-Request-Id of the gateway's own", "one", made)
+			}
+		}),
+		rule("wire.cache_control", "Every answer carries Cache-Control: no-store, or private, no-cache where there is an ETag", hint, func(t *T) {
+			r := t.some()
+			id := t.record(r)
+			t.equal("of one record", "private, no-cache", t.get(r, id).header.Get("Cache-Control"))
+			t.equal("of a list", "no-store", t.ok(t.call("GET", "/"+r.Name+"?page_size=1", "")).header.Get("Cache-Control"))
+			t.equal("of an error", "no-store", t.send(t.session(), "GET", "/no_such_endpoint", "").header.Get("Cache-Control"))
+		}),
+		rule("wire.content_type", "Every record and error answer is application/json, in UTF-8", hint, func(t *T) {
+			r := t.some()
+			for _, path := range []string{"/" + r.Name + "?page_size=1", path(r, t.record(r)), "/no_such_endpoint"} {
+				a := t.send(t.session(), "GET", path, "")
+				t.equal("Content-Type", "application/json", a.header.Get("Content-Type"))
+				t.check(json.Valid(a.body), "the body", "JSON", string(a.body))
+			}
+		}),
+		rule("wire.error_shape", `An error answers {"errorCode","message","reason","field","request_id","errors"}, field and errors only where they mean something`, hint, errorShape),
+		rule("wire.all_violations", "errors lists every violation of the stage that failed, sorted by the rows of the operation's table, then by the model's field order", hint, allViolations),
+		rule("wire.problem_json", "With Accept: application/problem+json the same facts come as RFC 9457", hint, func(t *T) {
+			a := t.send(t.session(), "GET", "/no_such_endpoint", "", "Accept", "application/problem+json")
+			t.equal("Content-Type", "application/problem+json", a.header.Get("Content-Type"))
+			var body map[string]any
+			t.check(json.Unmarshal(a.body, &body) == nil, "the body", "JSON", string(a.body))
+			t.equal("status", 400.0, body["status"])
+			t.equal("errorCode", 400.0, body["errorCode"])
+			t.equal("detail", "Invalid endpoint: /no_such_endpoint", body["detail"])
+			t.check(body["type"] != nil && body["title"] != nil, "the members of a problem", "type and title", string(a.body))
+		}),
+		rule("wire.placeholders", "A placeholder takes the value as it was sent; over 100 characters cut with …", hint, func(t *T) {
+			long := strings.Repeat("é", 101)
+			r, _ := t.choose("POST", "records to make", anyField)
+			t.messages(t.attempt("POST", r, values{long: 1}), "Field: "+strings.Repeat("é", 100)+"… not found in model")
+		}),
+		rule("wire.paths", "Matching is exact and case-sensitive; encoded slashes, doubled slashes and trailing ones make an invalid endpoint", hint, func(t *T) {
+			name := t.some().Name
+			for _, path := range []string{"//" + name, "/" + strings.ToUpper(name), "/" + name + "%2F1", "/" + name + ";x=1"} {
+				t.refusal(t.send(t.session(), "GET", path, ""), nil, mapping.EndpointUnknown, path)
+			}
+		}),
+		rule("wire.token_header", "The token comes in the header token and nowhere else", hint, func(t *T) {
+			path := "/" + t.some().Name + "?page_size=1"
+			t.refusal(t.send("", "GET", path, "", "Authorization", "Bearer "+t.session()), nil, mapping.NotLoggedIn)
+			t.ok(t.send("", "GET", path, "", "TOKEN", t.session()))
+		}),
+	}
+}
+
+func errorShape(t *T) {
+	shape := func(a answer, want ...string) {
+		d := json.NewDecoder(bytes.NewReader(a.body))
+		d.DisallowUnknownFields()
+		var f failure
+		t.check(d.Decode(&f) == nil, "the body", "the documented members and no others", string(a.body))
+		t.equal("errorCode", a.status, f.ErrorCode)
+		t.check(regexp.MustCompile(`^[a-z0-9_]+$`).MatchString(f.Reason), "reason", "a snake_case code", f.Reason)
+		var members map[string]any
+		t.check(json.Unmarshal(a.body, &members) == nil, "the body", "JSON", string(a.body))
+		for _, name := range []string{"field", "errors"} {
+			_, there := members[name]
+			t.equal("whether there is a member "+name, slices.Contains(want, name), there)
+		}
+	}
+	r := t.some()
+	shape(t.send(t.session(), "GET", "/no_such_endpoint", ""))
+	shape(t.call("GET", path(r, t.record(r))+"?fields=no_such_field", ""), "field")
+	a := t.call("GET", path(r, t.record(r))+"?fields=no_such_field,nor_this", "")
+	shape(a, "field", "errors")
+	f, err := a.failure()
+	t.check(err == nil && len(f.Errors) == 2, "errors", "both violations", string(a.body))
+	t.equal("the first of errors", errorEntry{f.Message, f.Reason, f.Field}, f.Errors[0])
+}
+
+func allViolations(t *T) {
+	r, required := t.choose("POST", "a required text and a flag", func(r *Resource, f *Field) bool {
+		return f.Required && f.writable() && f.Datatype == "varchar" && r.field("is_blocked") != nil && r.field("created_at") != nil
+	})
+	a := t.attempt("POST", r, values{"is_blocked": 7, "created_at": nil, "zz_unknown": 1, "aa_unknown": 1, required.Name: nil, "id": 1})
+	f, err := a.failure()
+	t.check(err == nil, "the body", "JSON", string(a.body))
+	want := []string{"field_not_in_model", "field_not_in_model", "field_readonly", "field_required", "primary_id_supplied", "custom_validation_failed"}
+	var got []string
+	for _, e := range f.Errors {
+		got = append(got, e.Reason)
+	}
+	t.equal("the reasons, in order", want, got)
+	t.equal("the status of the first", 403, a.status)
+}
+
+// onceCases are about ETags and idempotency keys.
+func onceCases() []Case {
+	const etag = "The driver's Version of a record must change with every change, and be the same for the same state; the update must compare it in the database."
+	const once = "The driver must remember the answer in the same transaction as the record (Rememberer), or a crash in between makes it twice."
+	return []Case{
+		rule("etag.strong", "One record carries a strong ETag, the same for the same state, another after any change", etag, func(t *T) {
+			r := t.some()
+			form := regexp.MustCompile(`^"[^"]+"$`)
+			if t.ReadOnly {
+				id := t.record(r)
+				first := t.get(r, id).header.Get("ETag")
+				t.check(form.MatchString(first), "ETag", `"…"`, first)
+				t.equal("ETag of the same state", first, t.get(r, id).header.Get("ETag"))
+				return
+			}
+			r = t.changeable()
+			made, id := t.createAnswer(r, nil)
+			first := t.get(r, id).header.Get("ETag")
+			t.check(form.MatchString(first), "ETag", `"…"`, first)
+			t.equal("ETag of the answer to POST", first, made.header.Get("ETag"))
+			changed := t.put(r, id, values{t.textField(r).Name: "B"}).header.Get("ETag")
+			t.check(changed != first, "ETag after a change", "another one", changed)
+			t.equal("ETag of the answer to PUT", t.get(r, id).header.Get("ETag"), changed)
+			t.equal("ETag after a PUT of nothing", changed, t.put(r, id, values{}).header.Get("ETag"))
+		}),
+		rule("etag.if_none_match", "If-None-Match that holds: 304 without a body", etag, func(t *T) {
+			r := t.some()
+			id := t.record(r)
+			tag := t.get(r, id).header.Get("ETag")
+			t.check(tag != "", "ETag", "one", "none")
+			a := t.status(t.call("GET", path(r, id), "", "If-None-Match", tag), http.StatusNotModified)
+			t.equal("the body", "", string(a.body))
+			t.ok(t.call("GET", path(r, id), "", "If-None-Match", `"another"`))
+		}),
+		rule("etag.if_match", "If-Match that holds lets PUT and DELETE through; one that does not: 412 Record has been changed, and nothing is changed", etag, func(t *T) {
+			r := t.changeable()
+			f := t.textField(r).Name
+			id := t.create(r, nil)
+			tag := t.get(r, id).header.Get("ETag")
+			t.check(tag != "", "ETag", "one", "none")
+			next := t.put(r, id, values{f: "B"}, "If-Match", tag).header.Get("ETag")
+			t.refusal(t.call("PUT", path(r, id), values{f: "C"}.json(), "If-Match", tag), nil, mapping.PreconditionChanged)
+			t.refusal(t.call("DELETE", path(r, id), "", "If-Match", tag), nil, mapping.PreconditionChanged)
+			t.equal(f, "B", t.get(r, id).data()[f])
+			t.ok(t.call("DELETE", path(r, id), "", "If-Match", next))
+		}),
+		rule("etag.one_wins", "Of several updates at once with the same If-Match one is done, the others are 412", etag, oneWins),
+		rule("idempotency.replay", "The same Idempotency-Key and body replay the first answer with Idempotent-Replayed: true", once, func(t *T) {
+			r := t.changeable()
+			key, body := "conform-"+t.unique(20), t.valid(r).json()
+			first := t.onceCreated(r, key, body)
+			t.equal("Idempotent-Replayed at first", "", first.header.Get("Idempotent-Replayed"))
+			again := t.status(t.call("POST", "/"+r.Name, body, "Idempotency-Key", key), http.StatusCreated)
+			if idOf(again.data()) != idOf(first.data()) {
+				t.keep(r, again)
+			}
+			t.equal("Idempotent-Replayed", "true", again.header.Get("Idempotent-Replayed"))
+			t.equal("the answer", string(first.body), string(again.body))
+			t.equal("Location", first.header.Get("Location"), again.header.Get("Location"))
+		}),
+		rule("idempotency.errors_not_kept", "Only 2xx answers are kept: after an error the same key makes the record", once, func(t *T) {
+			r := t.changeable()
+			key := "conform-" + t.unique(20)
+			t.status(t.call("POST", "/"+r.Name, `{"no_such_field":1}`, "Idempotency-Key", key), http.StatusForbidden)
+			t.onceCreated(r, key, t.valid(r).json())
+		}),
+		rule("idempotency.at_once", "Two at once under one key make one record: the second is a replay, or 409 Idempotency-Key is in use", once, atOnce),
+	}
+}
+
+// together sends requests at once and returns their answers.
+func (t *T) together(n int, send func(i int) (answer, Exchange, error)) []answer {
+	type sent struct {
+		answer
+		Exchange
+		error
+	}
+	results := make(chan sent, n)
+	for i := range n {
+		go func() {
+			a, x, err := send(i)
+			results <- sent{a, x, err}
+		}()
+	}
+	var answers []answer
+	var failed error
+	for range n {
+		s := <-results
+		t.exchanges = append(t.exchanges, s.Exchange)
+		answers = append(answers, s.answer)
+		if s.error != nil {
+			failed = s.error
+		}
+	}
+	if failed != nil {
+		t.fail("there was no answer", "an answer", failed.Error())
+	}
+	return answers
+}
+
+func oneWins(t *T) {
+	r := t.changeable()
+	f := t.textField(r).Name
+	id := t.create(r, nil)
+	tag, token := t.get(r, id).header.Get("ETag"), t.session()
+	t.check(tag != "", "ETag", "one", "none")
+	won := 0
+	for _, a := range t.together(8, func(i int) (answer, Exchange, error) {
+		return t.do(token, "PUT", path(r, id), values{f: fmt.Sprint("by ", i)}.json(), "If-Match", tag)
+	}) {
+		if a.status == http.StatusOK {
+			won++
+			continue
+		}
+		t.refusal(a, nil, mapping.PreconditionChanged)
+	}
+	t.equal("updates that were done", 1, won)
+}
+
+func atOnce(t *T) {
+	r := t.changeable()
+	key, body, token := "conform-"+t.unique(20), t.valid(r).json(), t.session()
+	made := map[int]bool{}
+	for _, a := range t.together(4, func(int) (answer, Exchange, error) {
+		return t.do(token, "POST", "/"+r.Name, body, "Idempotency-Key", key)
+	}) {
+		if a.status == http.StatusCreated {
+			made[idOf(a.data())] = true
+			continue
+		}
+		t.refusal(a, nil, mapping.IdempotencyInUse)
+	}
+	for id := range made {
+		t.made = append(t.made, madeRecord{r.Name, id})
+	}
+	t.equal("records that were made", 1, len(made))
+}

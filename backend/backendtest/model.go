@@ -1,0 +1,229 @@
+package backendtest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/mapping"
+)
+
+// Field is a field as GET /model describes it.
+type Field struct {
+	Name       string `json:"name"`
+	Datatype   string `json:"datatype"`
+	Length     int    `json:"length"`
+	Required   bool   `json:"required"`
+	Readonly   bool   `json:"readonly"`
+	Unique     bool   `json:"unique"`
+	Primary    bool   `json:"primary"`
+	Reference  string `json:"reference"`
+	Validation string `json:"custom_validation"`
+	After      string `json:"after"`
+	Array      bool   `json:"array"`
+}
+
+func (f *Field) writable() bool { return !f.Readonly && !f.Primary }
+
+// scalar tells whether lists answer and filter the field.
+func (f *Field) scalar() bool { return !f.Array && f.Datatype != "bytea" }
+
+// options are the values of a custom validation that lists them.
+func (f *Field) options() []string {
+	if !strings.Contains(f.Validation, "|") {
+		return nil
+	}
+	return strings.Split(f.Validation, "|")
+}
+
+// Resource is a resource as its model describes it.
+type Resource struct {
+	Name     string  `json:"name"`
+	Fields   []Field `json:"fields"`
+	requires []string
+}
+
+func (r *Resource) field(name string) *Field {
+	for i := range r.Fields {
+		if r.Fields[i].Name == name {
+			return &r.Fields[i]
+		}
+	}
+	return nil
+}
+
+// well-known resources, those that cases prefer first.
+var resourceNames = []string{
+	"contact", "order", "orderline", "vehicle", "vehicleroleline", "vehicleadvertisementsite", "contactcommunication", "contactaddress",
+	"flatrate", "flatrateline", "article", "employee", "document", "turnovergroup", "advertisementsite", "country",
+}
+
+func newSuite(ctx context.Context, o Options) *suite {
+	s := &suite{
+		Options: o, ctx: ctx, base: strings.TrimRight(o.BaseURL, "/"), http: o.HTTP, catalogue: mapping.NewCatalogue(),
+		run: strings.ToLower(rand.Text()[:6]), shared: map[string]int{}, system: map[string]int{}, records: map[string]map[string]any{},
+	}
+	if s.http == nil {
+		s.http = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: 30 * time.Second}
+	}
+	client := *s.http
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	s.http = &client
+	for _, secret := range []string{o.APIKey, o.Login.Password, o.Other.Password, o.External.Password, o.NoEmail.Password, o.BadEmail.Password} {
+		s.secret(secret)
+	}
+	return s
+}
+
+func (s *suite) loginPath(key string, l Login) string {
+	return "/authenticate?api_key=" + url.QueryEscape(key) + "&organization_name=&username=" + url.QueryEscape(l.Username) + "&password=" + url.QueryEscape(l.Password)
+}
+
+// login begins a session.
+func (s *suite) login(l Login) (string, error) {
+	a, _, err := s.do("", "GET", s.loginPath(s.APIKey, l), "")
+	if err != nil {
+		return "", err
+	}
+	var body struct{ Token string }
+	if json.Unmarshal(a.body, &body) != nil || a.status != http.StatusOK || body.Token == "" {
+		f, _ := a.failure() // the status says it where the body does not
+		return "", fmt.Errorf("user %s cannot log in: %d %s", l.Username, a.status, f.Message)
+	}
+	s.secret(body.Token)
+	return body.Token, nil
+}
+
+// session is the token of the login, a new one before the old one ends.
+func (s *suite) session() string {
+	if time.Since(s.loggedIn) > 25*time.Minute {
+		if token, err := s.login(s.Login); err == nil {
+			s.token, s.loggedIn = token, time.Now()
+		}
+	}
+	return s.token
+}
+
+func (s *suite) logout() {
+	for _, token := range []string{s.token, s.otherToken} {
+		if token != "" {
+			_, _, _ = s.do(token, "GET", "/authenticate/logout", "") // the session ends by itself too
+		}
+	}
+}
+
+// prepare logs in, and learns what may be called and what there is.
+func (s *suite) prepare() (err error) {
+	if s.token, err = s.login(s.Login); err != nil {
+		return err
+	}
+	s.loggedIn = time.Now()
+	if s.Other.given() {
+		if s.otherToken, err = s.login(s.Other); err != nil {
+			return err
+		}
+	}
+	var body struct {
+		Data struct {
+			Endpoints []struct{ Method, Path string } `json:"endpoints"`
+		} `json:"data"`
+	}
+	if err := s.read("/authenticate/acces", &body); err != nil {
+		return err
+	}
+	s.access = map[string]bool{}
+	names := slices.Clone(resourceNames)
+	for _, e := range body.Data.Endpoints {
+		s.access[e.Method+" "+e.Path] = true
+		if name := strings.TrimPrefix(e.Path, "/"); !strings.ContainsAny(name, "/*") && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if !s.can("GET", "/model/order") {
+		return errors.New("the api_key may not call GET /model/*, from which the suite learns what to test: allow it")
+	}
+	for _, name := range names {
+		if err := s.learn(name); err != nil {
+			return err
+		}
+	}
+	if len(s.resources) == 0 {
+		return errors.New("GET /model describes none of the resources that the api_key may call")
+	}
+	return nil
+}
+
+// read reads an answer that must be there.
+func (s *suite) read(path string, into any) error {
+	a, _, err := s.do(s.token, "GET", path, "")
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("%d: %s", a.status, shorten(string(a.body)))
+	}
+	if err == nil {
+		err = json.Unmarshal(a.body, into)
+	}
+	if err != nil {
+		return fmt.Errorf("GET %s: %w", path, err)
+	}
+	return nil
+}
+
+var requiredParameters = regexp.MustCompile(`^These parameter\(s\): (.+) are required$`)
+
+// learn reads the model of a resource, where there is one, and which parameters
+// its list needs, which only its refusal tells.
+func (s *suite) learn(name string) error {
+	a, _, err := s.do(s.token, "GET", "/model/"+name, "")
+	if err != nil || a.status != http.StatusOK {
+		return err
+	}
+	var body struct{ Data Resource }
+	if err := json.Unmarshal(a.body, &body); err != nil {
+		return fmt.Errorf("GET /model/%s: %w", name, err)
+	}
+	r := &body.Data
+	if r.field("id") == nil || !s.can("GET", "/"+name) && !s.can("POST", "/"+name) {
+		return nil
+	}
+	if s.can("GET", "/"+name) {
+		a, _, err := s.do(s.token, "GET", "/"+name+"?page_size=1", "")
+		if err != nil {
+			return err
+		}
+		f, _ := a.failure() // a page is no failure
+		if list := requiredParameters.FindStringSubmatch(f.Message); list != nil {
+			r.requires = strings.Split(list[1], " , ")
+		}
+	}
+	s.resources = append(s.resources, r)
+	return nil
+}
+
+// can tells whether the api_key may call something.
+func (s *suite) can(method, path string) bool {
+	path, _, _ = strings.Cut(path, "?")
+	if strings.HasPrefix(path, "/authenticate") || s.access[method+" "+path] {
+		return true
+	}
+	above := path[:max(strings.LastIndexByte(path, '/'), 0)]
+	item := path[len(above)+1:]
+	return s.access[method+" "+above+"/*"] || above != "" && item != "" && item[0] >= '0' && item[0] <= '9' && s.access[method+" "+above]
+}
+
+// known is the resource of that name, or nil.
+func (s *suite) known(name string) *Resource {
+	for _, r := range s.resources {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package backendtest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// madeRecord is one that is to be deleted again.
+type madeRecord struct {
+	resource string
+	id       int
+}
+
+// cannotMake says why no record of a resource can be made, or "".
+func (s *suite) cannotMake(r *Resource) string {
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		if f.Required && f.writable() && !canMake(f) {
+			return fmt.Sprintf("the suite knows no value for the required field %s of %s (validation %s)", f.Name, r.Name, f.Validation)
+		}
+		if f.Required && f.Reference != "" && s.known(f.Reference) == nil {
+			return fmt.Sprintf("%s refers to %s, which the api_key may not call", r.Name, f.Reference)
+		}
+	}
+	return ""
+}
+
+// valid are values for a new record: the required fields.
+func (t *T) valid(r *Resource) values {
+	v := values{}
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Required && f.writable() && !f.Array {
+			v[f.Name] = t.valueFor(r, f, v)
+		}
+	}
+	if v["type"] == 4 {
+		v["value"] = "conform-" + t.unique(20) + "@example.nl"
+	}
+	return v
+}
+
+func (t *T) valueFor(r *Resource, f *Field, sofar values) any {
+	switch {
+	case f.Reference != "" && f.Unique && t.known(f.Reference) != nil && t.can("POST", "/"+f.Reference):
+		return t.create(t.known(f.Reference), nil) // which no other record refers to yet
+	case f.Reference != "":
+		return t.reference(f.Reference)
+	case f.Validation == "resource":
+		return t.kept(r).Name
+	case f.Name == "resource_id" && sofar["resource"] != nil:
+		return t.reference(t.kept(r).Name)
+	}
+	return t.value(f)
+}
+
+// kept is the resource whose records a document can be kept with.
+func (t *T) kept(r *Resource) *Resource {
+	for _, other := range t.resources {
+		if other != r && len(other.requires) == 0 && t.cannotMake(other) == "" {
+			return other
+		}
+	}
+	t.impossible("there is nothing that a record of %s could belong to", r.Name)
+	return nil
+}
+
+// full are values for a new record: all fields that may be written.
+func (t *T) full(r *Resource) values {
+	v := t.valid(r)
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		if v[f.Name] != nil || !f.writable() || !canMake(f) || f.Reference != "" && !t.makeable(f.Reference) {
+			continue
+		}
+		v[f.Name] = t.valueFor(r, f, v)
+	}
+	if article := t.known("article"); article != nil && v["article_id"] != nil && v["article_number"] != nil {
+		if number := t.get(article, v["article_id"].(int)).data()["number"]; number != nil {
+			v["article_number"] = number
+		}
+	}
+	return v
+}
+
+// makeable tells whether there is or can be a record of a resource.
+func (t *T) makeable(name string) bool {
+	r := t.known(name)
+	return r != nil && (t.shared[name] != 0 || t.systemRecord(r) != 0 || t.can("POST", "/"+name) && t.cannotMake(r) == "")
+}
+
+// reference is the id of a record to refer to: a system record where there are
+// some, as of countries, else one of the suite's own.
+func (t *T) reference(name string) int {
+	r := t.known(name)
+	if r == nil {
+		t.needs("an api_key that may call /%s", name)
+	}
+	if id := t.systemRecord(r); id != 0 {
+		return id
+	}
+	return t.record(r)
+}
+
+// systemRecord is the id of a system record, 0 where there is none; of
+// countries it is the Netherlands.
+func (t *T) systemRecord(r *Resource) int {
+	if id, asked := t.system[r.Name]; asked {
+		return id
+	}
+	t.system[r.Name] = 0
+	if len(r.requires) > 0 || r.field("is_system") == nil || !t.can("GET", "/"+r.Name) {
+		return 0
+	}
+	for _, narrower := range []string{"&code=NL", ""} {
+		if narrower != "" && r.field("code") == nil {
+			continue
+		}
+		a := t.call("GET", "/"+r.Name+"?is_system=1&page_size=1"+narrower, "")
+		if p, err := a.page(); err == nil && a.status == http.StatusOK && len(p.Data) > 0 {
+			t.system[r.Name] = idOf(p.Data[0])
+			break
+		}
+	}
+	return t.system[r.Name]
+}
+
+// record is the id of a record that a case may look at, and try to change in
+// ways that are refused. Read-only it is one that was found.
+func (t *T) record(r *Resource) int {
+	if t.ReadOnly {
+		return idOf(t.found(r))
+	}
+	if id := t.shared[r.Name]; id != 0 {
+		return id
+	}
+	id := t.create(r, nil)
+	t.shared[r.Name] = id
+	return id
+}
+
+// create makes a record with these values beside the required ones, which is
+// deleted when the run ends. Of a short code among them another one is tried,
+// and put in its place, where it is taken.
+func (t *T) create(r *Resource, more values) int {
+	_, id := t.createAnswer(r, more)
+	return id
+}
+
+func (t *T) createAnswer(r *Resource, more values) (answer, int) {
+	if reason := t.cannotMake(r); reason != "" && !t.ReadOnly {
+		t.impossible("%s", reason)
+	}
+	if !t.can("POST", "/"+r.Name) {
+		t.needs("an api_key that may call POST /%s", r.Name)
+	}
+	if t.ReadOnly {
+		t.needs("write permission (without --read-only)")
+	}
+	for try := 0; ; try++ {
+		a := t.call("POST", "/"+r.Name, t.valid(r).with(more).json())
+		f, _ := a.failure() // the status decides
+		if code := r.field(f.Field); f.Reason == "duplicate_value" && code != nil && code.Length <= 3 && try < 50 {
+			if more[f.Field] != nil {
+				more[f.Field] = t.value(code) // short codes run into those that are there
+			}
+			continue
+		}
+		t.check(a.status == http.StatusCreated, "making a record of "+r.Name, "201", fmt.Sprintf("%d %s", a.status, a.body))
+		id := idOf(a.data())
+		t.check(id > 0, "the id of a new record", "a positive number", string(a.body))
+		t.made = append(t.made, madeRecord{r.Name, id})
+		return a, id
+	}
+}
+
+// found is a record of a list.
+func (t *T) found(r *Resource) map[string]any {
+	if rec := t.records[r.Name]; rec != nil {
+		return rec
+	}
+	query := "?page_size=1&sort=-id"
+	parents := []string{""}
+	if len(r.requires) > 0 {
+		parents = t.parents(r)
+	}
+	for _, parent := range parents {
+		if p := t.list("/" + r.Name + query + parent); len(p.Data) > 0 {
+			t.records[r.Name] = p.Data[0]
+			return p.Data[0]
+		}
+	}
+	t.impossible("there is no record of %s to be found", r.Name)
+	return nil
+}
+
+// parents are the query parameters of some lists of a line resource.
+func (t *T) parents(r *Resource) (queries []string) {
+	f := r.field(r.requires[0])
+	if len(r.requires) > 1 || f == nil || t.known(f.Reference) == nil || len(t.known(f.Reference).requires) > 0 {
+		t.impossible("the list of %s needs %s, which the suite cannot find read-only", r.Name, strings.Join(r.requires, " and "))
+	}
+	for _, rec := range t.list("/" + f.Reference + "?page_size=50").Data {
+		queries = append(queries, fmt.Sprintf("&%s=%d", f.Name, idOf(rec)))
+	}
+	return queries
+}
+
+// listOf is the path of the list that a record stands in, with a first
+// parameter so that more can follow after &.
+func (t *T) listOf(r *Resource, rec map[string]any) string {
+	path := "/" + r.Name + "?page_size=1000"
+	for _, name := range r.requires {
+		path += "&" + name + "=" + url.QueryEscape(plainText(rec[name]))
+	}
+	return path
+}
+
+// plainText is a value as a query has it.
+func plainText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// cleanUp deletes what was made, last first, and says what could not be.
+func (s *suite) cleanUp() (left []string) {
+	for _, m := range slices.Backward(s.made) {
+		path := fmt.Sprintf("/%s/%d", m.resource, m.id)
+		a, _, err := s.do(s.session(), "DELETE", path, "")
+		if err == nil && a.status == http.StatusForbidden && m.resource == "vehicle" {
+			_, _, _ = s.do(s.token, "PUT", fmt.Sprintf("/vehicle/publishstop?id=%d", m.id), "") // the next attempt tells
+			a, _, err = s.do(s.token, "DELETE", path, "")
+		}
+		switch f, _ := a.failure(); {
+		case err != nil:
+			left = append(left, fmt.Sprintf("%s %d: %v", m.resource, m.id, err))
+		case a.status != http.StatusOK && a.status != http.StatusNotFound:
+			left = append(left, fmt.Sprintf("%s %d: %s", m.resource, m.id, f.Message))
+		}
+	}
+	return left
+}

@@ -1,0 +1,285 @@
+package backendtest
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/mapping"
+)
+
+// listCases are the rules of lists, on every resource.
+func listCases() []Case {
+	const hint = "Page by the order of the whole list, with id as its last key, and count without the page."
+	return []Case{
+		each(rule("list.paging", "page and page_size walk the list without a gap or a repeat; next leads to the next page and is null at the end; total counts all", hint, paging)),
+		each(rule("list.after", "after is keyset paging: the records with a greater id, by id", hint, keyset)),
+		each(rule("list.sort", "sort orders by any scalar field, up and down, always made total by id", "Compare numbers as numbers and times as times, and add id as the last key of every ORDER BY.", sorting)),
+		each(rule("list.filters", "Every scalar field is an equality filter", "Compare typed values: a filter is parsed as its datatype before the backend sees it.", filters)),
+		each(rule("list.modified_since", "modified_since is inclusive, to the millisecond", "Keep modified_at to the millisecond, in UTC, set by every change, and compare with >=.", modifiedSince)),
+		each(rule("list.fields", "fields= answers the named fields alone, in model order", "Judge fields by name, and answer by position.", func(t *T) {
+			rec := t.get(t.resource, t.record(t.resource)).data()
+			last := t.resource.Fields[len(t.resource.Fields)-1].Name
+			t.equal("the members", []string{"id", last}, t.ok(t.call("GET", t.listOf(t.resource, rec)+"&fields="+last+",id", "")).order())
+		})),
+		rule("list.beyond", "A page beyond the end is empty, with next null", hint, func(t *T) {
+			p := t.list("/" + t.some().Name + "?page=2147483647&page_size=1000")
+			t.equal("the records", 0, len(p.Data))
+			t.check(p.Next == nil, "next", "null", text(p.Next))
+		}),
+		rule("list.after_excludes", "after comes in place of page and sort: 400 Invalid request, query parameter is not supported", hint, func(t *T) {
+			t.refusal(t.call("GET", "/"+t.some().Name+"?after=1&page=1", ""), []mapping.Scope{mapping.OpList}, mapping.QueryUnsupported, "page")
+		}),
+	}
+}
+
+// scope is a path to a list that is small where the suite makes its records: the
+// parent's own, or what was modified since the first of them.
+func (t *T) scope() (path string, least int) {
+	if !t.can("GET", "/"+t.resource.Name) {
+		t.needs("an api_key that may call GET /%s", t.resource.Name)
+	}
+	if t.ReadOnly {
+		return t.listOf(t.resource, t.found(t.resource)), 1
+	}
+	rec := t.get(t.resource, t.fresh()).data()
+	for range 2 {
+		t.create(t.resource, t.sameParent(rec))
+	}
+	since := url.QueryEscape(plainText(rec["modified_at"]))
+	return t.listOf(t.resource, rec) + "&modified_since=" + since, 3
+}
+
+// sameParent are values that put a record into the list of another one, where
+// lists are of a parent.
+func (t *T) sameParent(rec map[string]any) values {
+	same := values{}
+	for _, name := range t.resource.requires {
+		same[name] = rec[name]
+	}
+	return same
+}
+
+func idsOf(records []map[string]any) []int {
+	ids := make([]int, len(records))
+	for i, rec := range records {
+		ids[i] = idOf(rec)
+	}
+	return ids
+}
+
+// small is the same list with a small page.
+func small(path string, size string) string {
+	return strings.Replace(path, "page_size=1000", "page_size="+size, 1)
+}
+
+// mostPages is how far lists are walked that are not the suite's own.
+const mostPages = 5
+
+func paging(t *T) {
+	path, least := t.scope()
+	whole := t.list(path + "&total=1")
+	all := idsOf(whole.Data)
+	t.check(len(all) >= least, "the list", text(least)+" records or more", text(all))
+	t.check(slices.IsSorted(all), "the order without sort", "by id", text(all))
+	t.check(whole.Total != nil && (whole.Next != nil || *whole.Total == len(all)), "total", text(len(all)), text(whole.Total))
+	plain := t.list(path)
+	t.check(plain.Total == nil, "total when not asked for", "no such member", text(plain.Total))
+	t.check(plain.Page != nil && *plain.Page == 1 && plain.PageSize != nil && *plain.PageSize == 1000, "page and page_size", "1 and 1000", text(plain))
+	var walked []int
+	next := small(path, "2")
+	for n := 1; next != "" && n <= mostPages; n++ {
+		p := t.list(next)
+		t.check(p.Page != nil && *p.Page == n, "page", text(n), text(p.Page))
+		walked = append(walked, idsOf(p.Data)...)
+		next = t.following(p)
+	}
+	want := all[:min(len(all), 2*mostPages)]
+	t.equal("the records of the pages", want, walked)
+}
+
+// following is the path of the next page, "" at the end.
+func (t *T) following(p page) string {
+	if p.Next == nil {
+		return ""
+	}
+	_, query, ok := strings.Cut(*p.Next, "/"+t.resource.Name+"?")
+	t.check(ok, "next", "a path of /"+t.resource.Name, *p.Next)
+	return "/" + t.resource.Name + "?" + query
+}
+
+func keyset(t *T) {
+	path, _ := t.scope()
+	all := idsOf(t.list(path).Data)
+	first := t.list(small(path, "2") + "&after=0")
+	t.check(first.Page == nil, "page with after", "no such member", text(first.Page))
+	var walked []int
+	for p, n := first, 1; ; n++ {
+		walked = append(walked, idsOf(p.Data)...)
+		next := t.following(p)
+		if next == "" || n == mostPages {
+			break
+		}
+		p = t.list(next)
+	}
+	t.equal("the records by keyset", all[:min(len(all), 2*mostPages)], walked)
+	if len(all) > 1 {
+		rest := t.list(path + "&after=" + status(all[0]))
+		t.equal("the records after the first", all[1:], idsOf(rest.Data))
+	}
+}
+
+func sorting(t *T) {
+	path, _ := t.scope()
+	all := idsOf(t.list(path).Data)
+	down := slices.Clone(all)
+	slices.Reverse(down)
+	t.equal("sort=-id", down, idsOf(t.list(path+"&sort=-id").Data))
+	if t.list(path).Next != nil {
+		t.impossible("the list is too long to be compared as a whole")
+	}
+	for i := range t.resource.Fields {
+		f := &t.resource.Fields[i]
+		if !f.scalar() || f.Primary {
+			continue
+		}
+		for _, sign := range []string{"", "-"} {
+			t.sorted(f, sign, all, t.list(path+"&sort="+sign+f.Name).Data)
+		}
+	}
+}
+
+// sorted asserts the order of a list. How texts and nulls compare is the
+// database's own, so of those only ties are judged, which go by id.
+func (t *T) sorted(f *Field, sign string, all []int, got []map[string]any) {
+	same := idsOf(got)
+	slices.Sort(same)
+	what := "sort=" + sign + f.Name
+	t.equal("the records of "+what, all, same)
+	for i := 1; i < len(got); i++ {
+		a, b := got[i-1][f.Name], got[i][f.Name]
+		if a == b {
+			t.check(idOf(got[i-1]) < idOf(got[i]), "ties of "+what, "by id", text(idsOf(got)))
+			continue
+		}
+		order := 0
+		x, isNumber := a.(float64)
+		y, bothNumbers := b.(float64)
+		p, isText := a.(string)
+		q, bothTexts := b.(string)
+		switch {
+		case isNumber && bothNumbers:
+			order = cmp.Compare(x, y)
+		case isText && bothTexts && f.Datatype == "timestamp":
+			order = cmp.Compare(p, q)
+		default:
+			continue
+		}
+		t.check(order < 0 == (sign == ""), what, "in order", text(a)+" before "+text(b))
+	}
+}
+
+// reserved are query parameters that win over a field of their name.
+var reserved = []string{"id", "page", "page_size", "fields", "sort", "modified_since", "total", "after"}
+
+func filters(t *T) {
+	var rec map[string]any
+	if t.ReadOnly {
+		rec = t.found(t.resource)
+	} else {
+		rec = t.get(t.resource, t.create(t.resource, t.full(t.resource))).data()
+		t.create(t.resource, t.sameParent(rec)) // which the filters have to leave out
+	}
+	path := t.listOf(t.resource, rec) + "&sort=-id"
+	for i := range t.resource.Fields {
+		f := &t.resource.Fields[i]
+		v := rec[f.Name]
+		if !f.scalar() || v == nil || contains(reserved, f.Name) || contains(t.resource.requires, f.Name) {
+			continue
+		}
+		records := t.list(path + "&" + f.Name + "=" + url.QueryEscape(plainText(v))).Data
+		t.check(slices.Contains(idsOf(records), idOf(rec)), "the filter on "+described(t.resource, f)+" = "+plainText(v), "record "+status(idOf(rec)), text(idsOf(records)))
+		for _, r := range records {
+			t.equal("what the filter on "+described(t.resource, f)+" lets through", v, r[f.Name])
+		}
+	}
+}
+
+func modifiedSince(t *T) {
+	var rec map[string]any
+	if t.ReadOnly {
+		rec = t.found(t.resource)
+	} else {
+		rec = t.get(t.resource, t.fresh()).data()
+	}
+	at, _ := rec["modified_at"].(string)
+	moment, err := time.Parse(time.RFC3339Nano, at)
+	t.check(err == nil, "modified_at", "a timestamp", at)
+	path := t.listOf(t.resource, rec) + "&sort=-id&modified_since="
+	listed := func(at time.Time) bool {
+		p := t.list(path + url.QueryEscape(at.UTC().Format("2006-01-02T15:04:05.000Z")))
+		return slices.Contains(idsOf(p.Data), idOf(rec))
+	}
+	t.check(listed(moment), "modified_since its own modified_at", "the record is listed", "it is not")
+	t.check(!listed(moment.Add(time.Millisecond)), "modified_since a millisecond later", "the record is not listed", "it is")
+}
+
+// isolationCases are about what another client sees.
+func isolationCases() []Case {
+	const hint = "Every statement of the driver must be bound to the client of the session, look-ups of references included."
+	return []Case{
+		each(rule("isolation.records", "Another client's record does not exist: 404 Field: id value: <x> not found, whatever is asked", hint, func(t *T) {
+			t.needOther()
+			id, scopes := t.isolated(), []mapping.Scope{mapping.OpUpdate}
+			t.refusal(t.send(t.otherToken, "GET", path(t.resource, id), ""), scopes, mapping.RecordNotFound, "id", status(id))
+			if t.ReadOnly {
+				return
+			}
+			t.refusal(t.send(t.otherToken, "PUT", path(t.resource, id), "{}"), scopes, mapping.RecordNotFound, "id", status(id))
+			t.refusal(t.send(t.otherToken, "DELETE", path(t.resource, id), ""), scopes, mapping.RecordNotFound, "id", status(id))
+			t.get(t.resource, id)
+		})),
+		each(rule("isolation.lists", "A client (customer) sees only its own records in lists", hint, func(t *T) {
+			t.needOther()
+			id := t.isolated()
+			list := t.listOf(t.resource, t.get(t.resource, id).data()) + "&sort=-id"
+			p, err := t.ok(t.send(t.otherToken, "GET", list, "")).page()
+			t.check(err == nil && !slices.Contains(idsOf(p.Data), id), "the other client's list", "without record "+status(id), text(idsOf(p.Data)))
+		})),
+		rule("isolation.references", "Another client's record does not exist as a related ID either: 404 Field: <x> value: <x> ID not found", hint, func(t *T) {
+			t.needOther()
+			r, f := t.choose("POST", "a reference to a record that can be made", func(r *Resource, f *Field) bool {
+				target := t.known(f.Reference)
+				return f.writable() && !f.Array && !f.Required && target != nil && t.can("POST", "/"+f.Reference) && t.cannotMake(target) == "" && independent(target) && independent(r)
+			})
+			theirs := t.create(t.known(f.Reference), nil)
+			a := t.send(t.otherToken, "POST", "/"+r.Name, t.valid(r).with(values{f.Name: theirs}).json())
+			t.refusal(a, []mapping.Scope{mapping.OpCreate}, mapping.RelatedIDNotFound, f.Name, status(theirs))
+		}),
+	}
+}
+
+// independent tells whether a record can be made without any other.
+func independent(r *Resource) bool {
+	return !slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Required && f.Reference != "" })
+}
+
+func (t *T) needOther() {
+	if t.otherToken == "" {
+		t.needs("the login of another client (--other-username)")
+	}
+}
+
+// isolated is a record that the other client must not see.
+func (t *T) isolated() int {
+	if !t.ReadOnly {
+		return t.record(t.resource)
+	}
+	rec := t.found(t.resource)
+	if rec["is_system"] == 1.0 {
+		t.impossible("only system records of %s were found, which every client sees", t.resource.Name)
+	}
+	return idOf(rec)
+}

@@ -1,0 +1,248 @@
+package backendtest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// recordCases are the rules of one record, on every resource.
+func recordCases() []Case {
+	const stored = "What is sent must be stored and answered exactly: check the column's type, length and character set, time zones, and numbers that pass through a binary float."
+	const merge = "PUT merges: only the fields that were sent are written."
+	return []Case{
+		each(rule("record.created", "A creating POST answers 201, the record as GET answers it, and Location", stored, func(t *T) {
+			a, id := t.createAnswer(t.resource, nil)
+			t.check(strings.HasSuffix(a.header.Get("Location"), path(t.resource, id)), "Location", "…"+path(t.resource, id), a.header.Get("Location"))
+			t.equal("the record", t.get(t.resource, id).data(), a.data())
+		})),
+		each(rule("record.field_order", "Record fields come in model order, always all of them; arrays only where fields names them", "The driver answers values by field position; a driver that answers by column name must map them.", fieldOrder)),
+		each(rule("record.round_trip", "What is written is read back: text in Unicode, numbers exactly, timestamps in UTC to the millisecond, bytea as base64", stored, roundTrip)),
+		each(rule("record.formats", "int4 is answered without a fraction, timestamps as 2026-07-01T10:00:00.000Z, flags as 0 or 1, what is empty as null", stored, formats)),
+		each(rule("record.defaults", "Defaults: is_system, is_blocked, is_archived 0; created_at and modified_at are the time of the create", stored, func(t *T) {
+			rec := t.get(t.resource, t.fresh()).data()
+			for _, flag := range []string{"is_system", "is_blocked", "is_archived"} {
+				if t.resource.field(flag) != nil {
+					t.equal(flag, 0.0, rec[flag])
+				}
+			}
+			t.equal("modified_at", rec["created_at"], rec["modified_at"])
+		})),
+		each(rule("record.put_merges", "PUT merges: fields not sent keep their value; PUT {} answers 200 and changes nothing", merge, putMerges)),
+		each(rule("record.put_empties", "A field that is not required can be emptied: null is answered as null, \"\" as \"\"", merge, putEmpties)),
+		each(rule("record.fields", "fields= answers the named fields alone, in model order", "Judge fields by name, and answer by position.", func(t *T) {
+			id := t.record(t.resource)
+			last := t.resource.Fields[len(t.resource.Fields)-1].Name
+			a := t.ok(t.call("GET", path(t.resource, id)+"?fields="+last+",id", ""))
+			t.equal("the members", []string{"id", last}, a.order())
+		})),
+		each(rule("record.id_in_query", "The primary ID comes in the path or as ?id=", "The gateway treats both alike.", func(t *T) {
+			id := t.record(t.resource)
+			t.equal("the record", t.get(t.resource, id).data(), t.ok(t.call("GET", "/"+t.resource.Name+"?id="+status(id), "")).data())
+		})),
+		each(rule("record.deleted", `DELETE answers {"successCode": 200}, and the record is gone: 404`, "DELETE must remove the record, or at least never answer it again.", func(t *T) {
+			id := t.fresh()
+			t.equal("the answer", `{"successCode":200}`, string(t.ok(t.call("DELETE", path(t.resource, id), "")).body))
+			scopes := []mapping.Scope{mapping.OpDelete}
+			t.refusal(t.call("DELETE", path(t.resource, id), ""), scopes, mapping.RecordNotFound, "id", status(id))
+			t.refusal(t.call("GET", path(t.resource, id), ""), scopes, mapping.RecordNotFound, "id", status(id))
+		})),
+		each(rule("record.length_in_characters", "Length is counted in characters, not in bytes", "Count characters: in MySQL a column in utf8mb4, in SQL Server nvarchar, in Oracle VARCHAR2(n CHAR).", lengthInCharacters)),
+		each(rule("record.unique", "A unique value is refused a second time: 409 Field: <x> value: <x> has a duplicate illegal value", hintOf(mapping.DuplicateValue), uniqueOnEach)),
+		each(rule("record.references", "Every reference must be to a record that is there: 404 Field: <x> value: <x> ID not found", hintOf(mapping.RelatedIDNotFound), referencesOnEach)),
+	}
+}
+
+// fresh is the id of a new record of the case's resource.
+func (t *T) fresh() int { return t.create(t.resource, nil) }
+
+func fieldOrder(t *T) {
+	var want, listed []string
+	for i := range t.resource.Fields {
+		f := &t.resource.Fields[i]
+		if !f.Array {
+			want = append(want, f.Name)
+		}
+		if f.scalar() {
+			listed = append(listed, f.Name)
+		}
+	}
+	a := t.get(t.resource, t.record(t.resource))
+	t.equal("the members of a record", want, a.order())
+	t.equal("the members in a list", listed, t.ok(t.call("GET", t.listOf(t.resource, a.data()), "")).order())
+}
+
+// roundTrip writes every field that may be written.
+func roundTrip(t *T) {
+	sent := t.full(t.resource)
+	_, id := t.createAnswer(t.resource, sent)
+	got := t.get(t.resource, id).data()
+	for name, v := range sent {
+		f := t.resource.field(name)
+		if f.Array {
+			continue
+		}
+		t.equal(described(t.resource, f), asAnswered(f, v), got[name])
+	}
+}
+
+// asAnswered is how a value that was sent is answered.
+func asAnswered(f *Field, v any) any {
+	switch {
+	case v == sentTime:
+		return answeredTime
+	case v == laterTime:
+		return answeredLate
+	case f.Datatype == "int4":
+		if n, ok := v.(int); ok {
+			return float64(n)
+		}
+	}
+	return v
+}
+
+var timestampForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
+
+func formats(t *T) {
+	var a answer
+	if t.ReadOnly || !t.can("POST", "/"+t.resource.Name) {
+		a = t.get(t.resource, t.record(t.resource))
+	} else {
+		a = t.get(t.resource, t.create(t.resource, t.full(t.resource)))
+	}
+	for i := range t.resource.Fields {
+		f := &t.resource.Fields[i]
+		raw := a.raw(f.Name)
+		if f.Array || raw == "null" {
+			continue
+		}
+		form := map[string]string{
+			"int4": `^-?\d+$`, "float8": `^-?\d+(\.\d+)?([eE][+-]?\d+)?$`, "timestamp": strings.ReplaceAll(timestampForm.String(), "^", `^"`),
+			"varchar": `^"`, "text": `^"`, "bytea": `^"[A-Za-z0-9+/]*={0,2}"$`,
+		}[f.Datatype]
+		if f.Datatype == "timestamp" {
+			form = strings.TrimSuffix(form, "$") + `"$`
+		}
+		t.check(form != "" && regexp.MustCompile(form).MatchString(raw), "the form of "+described(t.resource, f), f.Datatype+" "+form, raw)
+	}
+}
+
+func putMerges(t *T) {
+	if !t.can("PUT", "/"+t.resource.Name) {
+		t.needs("an api_key that may call PUT /%s", t.resource.Name)
+	}
+	f := t.textField(t.resource)
+	if f == nil {
+		t.impossible("no free text to change")
+	}
+	id := t.create(t.resource, t.full(t.resource))
+	want := t.get(t.resource, id).data()
+	t.equal("the record after PUT {}", want, t.put(t.resource, id, values{}).data())
+	want[f.Name] = "Ünï " + t.unique(10)
+	changed := t.put(t.resource, id, values{f.Name: want[f.Name]}).data()
+	at, _ := changed["modified_at"].(string)
+	t.check(at >= plainText(want["modified_at"]), "modified_at after a change", "not before "+plainText(want["modified_at"]), at)
+	want["modified_at"] = changed["modified_at"]
+	t.equal("the answer", want, changed)
+	t.equal("the record", want, t.get(t.resource, id).data())
+}
+
+func putEmpties(t *T) {
+	id, emptied := t.create(t.resource, t.full(t.resource)), 0
+	for i := range t.resource.Fields {
+		f := &t.resource.Fields[i]
+		if !f.writable() || f.Required || f.Array || strings.HasPrefix(f.Name, "is_") || tied[t.resource.Name] {
+			continue
+		}
+		t.equal(described(t.resource, f), nil, t.put(t.resource, id, values{f.Name: nil}).data()[f.Name])
+		emptied++
+		if (f.Datatype == "varchar" || f.Datatype == "text") && f.Validation == "" && !f.Unique {
+			t.equal(described(t.resource, f), "", t.put(t.resource, id, values{f.Name: ""}).data()[f.Name])
+		}
+	}
+	if emptied == 0 {
+		t.impossible("no field that can be emptied by itself")
+	}
+}
+
+// tied are resources whose fields depend on each other, so that none can be
+// emptied alone.
+var tied = map[string]bool{"flatrateline": true}
+
+func lengthInCharacters(t *T) {
+	f := t.textField(t.resource)
+	if f == nil || f.Length == 0 || f.Length > 1<<16 {
+		t.impossible("no free text of limited length")
+	}
+	longest := strings.Repeat("é", f.Length-1) + "𝄞"
+	id := t.create(t.resource, values{f.Name: longest})
+	t.equal(described(t.resource, f), longest, t.get(t.resource, id).data()[f.Name])
+}
+
+func uniqueOnEach(t *T) {
+	done := false
+	for i := range t.resource.Fields {
+		f := &t.resource.Fields[i]
+		if !f.Unique || !f.writable() || !canMake(f) || f.options() != nil || described(t.resource, f) == ownRow {
+			continue // of a list, some values only are unique, by a rule of their own
+		}
+		// Of its own length a value may be short enough to be taken already.
+		taken := t.get(t.resource, t.create(t.resource, t.uniquely(f))).data()[f.Name]
+		t.refusal(t.attempt("POST", t.resource, values{f.Name: taken}), []mapping.Scope{mapping.OpCreate}, mapping.DuplicateValue, f.Name, plainText(taken))
+		done = true
+	}
+	if !done {
+		t.impossible("no unique field that can be written")
+	}
+}
+
+// ownRow is the field whose uniqueness has a row of its own.
+const ownRow = "flatrateline.sort_order"
+
+// uniquely is a value for a unique field that is not required.
+func (t *T) uniquely(f *Field) values {
+	if f.Required {
+		return nil
+	}
+	return values{f.Name: t.value(f)}
+}
+
+func referencesOnEach(t *T) {
+	done := false
+	for i := range t.resource.Fields {
+		f := &t.resource.Fields[i]
+		if f.Reference == "" || f.Array || !f.writable() {
+			continue
+		}
+		t.refusal(t.attempt("POST", t.resource, values{f.Name: absentID}), []mapping.Scope{mapping.OpCreate}, mapping.RelatedIDNotFound, f.Name, fmt.Sprint(absentID))
+		done = true
+	}
+	if !done {
+		t.impossible("it refers to nothing")
+	}
+}
+
+// stateCases are the rules of blocked and archived records, on every resource.
+func stateCases() []Case {
+	const hint = "Judge the state on the stored record, before anything else about it."
+	refuses := func(id, says, flag string, reason mapping.Reason) Case {
+		return each(rule(id, says, hint, func(t *T) {
+			f := t.textField(t.resource)
+			if f == nil || t.resource.field(flag) == nil {
+				t.impossible("no free text to change")
+			}
+			made := t.create(t.resource, values{flag: 1})
+			t.refusal(t.call("PUT", path(t.resource, made), values{f.Name: "A"}.json()), []mapping.Scope{mapping.OpUpdate}, reason)
+			t.equal(flag, 0.0, t.put(t.resource, made, values{flag: 0}).data()[flag])
+			t.put(t.resource, made, values{f.Name: "A"})
+			t.put(t.resource, made, values{flag: 1})
+			t.ok(t.call("DELETE", path(t.resource, made), ""))
+		}))
+	}
+	return []Case{
+		refuses("state.blocked", "Of a blocked record only is_blocked may be updated; it may be deleted", "is_blocked", mapping.BlockedRecord),
+		refuses("state.archived", "Of an archived record only is_archived may be updated; it may be deleted", "is_archived", mapping.ArchivedRecord),
+	}
+}

@@ -1,0 +1,216 @@
+package backendtest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/mapping"
+)
+
+// Login is a username and its password.
+type Login struct{ Username, Password string }
+
+func (l Login) given() bool { return l.Username != "" }
+
+// Options say what is tested, and with what.
+type Options struct {
+	BaseURL string // with the base path, without a slash at the end
+	APIKey  string
+	Login   Login
+
+	// The logins that some rows are about; without one those need it.
+	Other    Login // of another client
+	External Login // of an external user
+	NoEmail  Login // of a user without an e-mail address
+	BadEmail Login // of a user whose e-mail address is not valid
+
+	ReadOnly   bool        // sends nothing but GET
+	Only       string      // a pattern of case IDs, such as "post.*"; "" for all
+	Exceptions []Exception // what is known to fail
+
+	HTTP     *http.Client // nil for one that gives up after 30 s
+	Progress func(done, total int, id string)
+}
+
+// Status is how a case ended.
+type Status string
+
+// The ways a case can end.
+const (
+	Passed     Status = "passed"
+	Failed     Status = "failed"
+	Known      Status = "known"      // failed, as an exception says
+	Impossible Status = "impossible" // nothing to ask here, or no way to ask it
+	Needs      Status = "needs"      // something that it was not given
+)
+
+// Result is how a case ended, on one resource where it runs on each.
+type Result struct {
+	Case     Case
+	Resource string // "" where the case chooses for itself
+	Status   Status
+	// Reason says why it is impossible, what it needs, what the exception says,
+	// or in a word why it failed.
+	Reason        string
+	Expected, Got string // of a failure
+	Exchanges     []Exchange
+	Took          time.Duration
+	unneeded      bool // failed because an exception was not needed
+}
+
+// Name is the case and, where it runs on each, the resource.
+func (r Result) Name() string {
+	if r.Resource == "" {
+		return r.Case.ID
+	}
+	return r.Case.ID + " [" + r.Resource + "]"
+}
+
+// Report is a whole run.
+type Report struct {
+	BaseURL   string
+	Began     time.Time
+	Took      time.Duration
+	ReadOnly  bool
+	Resources []string // that were tested
+	Results   []Result
+	LeftOver  []string // records that could not be deleted again, and why
+}
+
+// Count is how many results ended in a status.
+func (r *Report) Count(s Status) int {
+	n := 0
+	for _, result := range r.Results {
+		if result.Status == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Run runs the suite. Its error says why it could not begin, or that ctx ended;
+// what fails is in the report.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	cases, err := Select(o.Only)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range o.Exceptions {
+		if caseNamed(e.Case) == nil {
+			return nil, fmt.Errorf("exceptions: no case is called %s%s", e.Case, suggestCase(e.Case))
+		}
+	}
+	s := newSuite(ctx, o)
+	report := &Report{BaseURL: s.base, Began: time.Now(), ReadOnly: o.ReadOnly}
+	defer s.http.CloseIdleConnections()
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	for _, r := range s.resources {
+		report.Resources = append(report.Resources, r.Name)
+	}
+	for i, c := range cases {
+		if o.Progress != nil {
+			o.Progress(i, len(cases), c.ID)
+		}
+		report.Results = append(report.Results, s.runCase(c)...)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if o.Progress != nil {
+		o.Progress(len(cases), len(cases), "")
+	}
+	s.ctx = context.WithoutCancel(ctx) // what was made goes, even if somebody has had enough
+	report.LeftOver = s.cleanUp()
+	report.Results = except(report.Results, o.Exceptions)
+	report.Took = time.Since(report.Began)
+	s.logout()
+	return report, ctx.Err()
+}
+
+// suite is what the cases of a run share.
+type suite struct {
+	Options
+	ctx       context.Context
+	base      string
+	http      *http.Client
+	catalogue *mapping.Catalogue
+	secrets   []string
+
+	token, otherToken string
+	loggedIn          time.Time
+	access            map[string]bool // "GET /order"
+	resources         []*Resource
+
+	run     string // in every value that must be the only one
+	count   int
+	made    []madeRecord
+	shared  map[string]int            // a record of each resource that cases may look at
+	system  map[string]int            // a system record of each resource; 0 for none
+	records map[string]map[string]any // in read-only, one of each resource
+	closed  *closedOrder
+}
+
+// runCase runs a case, on each resource where it says so.
+func (s *suite) runCase(c Case) []Result {
+	if !c.Each {
+		return []Result{s.runOn(c, nil)}
+	}
+	var results []Result
+	for _, r := range s.resources {
+		results = append(results, s.runOn(c, r))
+	}
+	return results
+}
+
+func (s *suite) runOn(c Case, r *Resource) (result Result) {
+	t := &T{suite: s, c: c, resource: r}
+	began := time.Now()
+	result = Result{Case: c}
+	if r != nil {
+		result.Resource = r.Name
+	}
+	defer func() {
+		ended := t.ended(recover())
+		result.Status, result.Reason, result.Expected, result.Got = ended.status, s.redact(ended.reason), s.redact(ended.expected), s.redact(ended.got)
+		result.Exchanges, result.Took = t.exchanges, time.Since(began)
+	}()
+	c.run(t)
+	return result
+}
+
+// Select returns the cases whose ID a pattern names: * stands for anything.
+func Select(pattern string) ([]Case, error) {
+	all := Cases()
+	if pattern == "" {
+		return all, nil
+	}
+	selected := slices.DeleteFunc(slices.Clone(all), func(c Case) bool { return !matches(pattern, c.ID) })
+	if len(selected) == 0 {
+		return nil, fmt.Errorf("no case is called %s%s", pattern, suggestCase(pattern))
+	}
+	return selected, nil
+}
+
+// matches tells whether a text fits a pattern in which * stands for anything.
+func matches(pattern, text string) bool {
+	first, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return text == pattern
+	}
+	text, ok := strings.CutPrefix(text, first)
+	if !ok {
+		return false
+	}
+	for i := 0; i <= len(text); i++ {
+		if matches(rest, text[i:]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,212 @@
+package backendtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// T is a case that is running.
+type T struct {
+	*suite
+	c         Case
+	resource  *Resource // that it runs on, where it runs on each
+	exchanges []Exchange
+	asserted  int
+}
+
+// outcome ends a case at once, wherever it is, as FailNow ends a test.
+type outcome struct {
+	status                Status
+	reason, expected, got string
+}
+
+// ended is how a case ended, from what it panicked with.
+func (t *T) ended(panicked any) outcome {
+	switch o := panicked.(type) {
+	case outcome:
+		return o
+	case nil:
+	default:
+		return outcome{status: Failed, reason: "the case stumbled over an answer", expected: "an answer of the documented shape", got: fmt.Sprint(panicked)}
+	}
+	if t.asserted == 0 {
+		return outcome{status: Failed, reason: "the case asserted nothing", expected: "an assertion", got: "none"}
+	}
+	return outcome{status: Passed}
+}
+
+func (t *T) impossible(format string, args ...any) {
+	panic(outcome{status: Impossible, reason: fmt.Sprintf(format, args...)})
+}
+
+func (t *T) needs(format string, args ...any) {
+	panic(outcome{status: Needs, reason: fmt.Sprintf(format, args...)})
+}
+
+func (t *T) fail(what, expected, got string) {
+	panic(outcome{status: Failed, reason: what, expected: expected, got: shorten(got)})
+}
+
+// check asserts a condition.
+func (t *T) check(ok bool, what, expected, got string) {
+	t.asserted++
+	if !ok {
+		t.fail(what, expected, got)
+	}
+}
+
+// equal asserts that two values are the same JSON.
+func (t *T) equal(what string, want, got any) {
+	a, b := text(want), text(got)
+	t.check(a == b || reflect.DeepEqual(want, got), what, a, b)
+}
+
+func text(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}
+
+// send sends a request whatever the api_key may call, with a token or none.
+func (t *T) send(token, method, path, body string, headers ...string) answer {
+	if t.ReadOnly && method != http.MethodGet {
+		t.needs("write permission (without --read-only)")
+	}
+	a, x, err := t.do(token, method, path, body, headers...)
+	t.exchanges = append(t.exchanges, x)
+	if err != nil {
+		t.fail("there was no answer", "an answer", err.Error())
+	}
+	return a
+}
+
+// call sends a request in the session of the login.
+func (t *T) call(method, path, body string, headers ...string) answer {
+	if !t.can(method, path) {
+		t.needs("an api_key that may call %s %s", method, t.endpoint(path))
+	}
+	return t.send(t.session(), method, path, body, headers...)
+}
+
+// endpoint is what an allowlist calls a path.
+func (t *T) endpoint(path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	first, _, item := strings.Cut(path[1:], "/")
+	if item && t.known(first) != nil && t.access["GET "+path] == false {
+		return "/" + first
+	}
+	return path
+}
+
+// get reads a record, which must be there.
+func (t *T) get(r *Resource, id int) answer {
+	return t.ok(t.call("GET", fmt.Sprintf("/%s/%d", r.Name, id), ""))
+}
+
+// put changes a record, which must be accepted.
+func (t *T) put(r *Resource, id int, change values, headers ...string) answer {
+	return t.ok(t.call("PUT", fmt.Sprintf("/%s/%d", r.Name, id), change.json(), headers...))
+}
+
+// list reads a page of a list.
+func (t *T) list(path string) page {
+	a := t.ok(t.call("GET", path, ""))
+	p, err := a.page()
+	t.check(err == nil && p.Data != nil, "GET "+path, `{"data": [records], "page", "page_size", "next"}`, string(a.body))
+	return p
+}
+
+func (t *T) ok(a answer) answer { return t.status(a, http.StatusOK) }
+
+func (t *T) status(a answer, want int) answer {
+	t.check(a.status == want, "the status", fmt.Sprint(want), fmt.Sprintf("%d %s", a.status, a.body))
+	return a
+}
+
+// refused asserts that an answer is the case's own row.
+func (t *T) refused(a answer, args ...string) {
+	t.refusal(a, []mapping.Scope{t.c.scope}, t.c.reason, args...)
+}
+
+// refusal asserts that an answer is a row of the tables: status, words, reason
+// and field, of the first error and of no other.
+func (t *T) refusal(a answer, scopes []mapping.Scope, reason mapping.Reason, args ...string) {
+	row := t.catalogue.Lookup(reason, scopes...)
+	want := failure{ErrorCode: row.Status, Message: row.Word(args), Reason: string(reason), Field: row.Field(args)}
+	got, err := a.failure()
+	expected := fmt.Sprintf("%d %s", row.Status, text(want))
+	shown := fmt.Sprintf("%d %s", a.status, a.body)
+	t.check(err == nil, "an error answer that is JSON", expected, shown)
+	t.check(a.status == row.Status, "the status", expected, shown)
+	t.check(got.Message == want.Message, "the message", expected, shown)
+	t.check(got.ErrorCode == want.ErrorCode, "the member errorCode", expected, shown)
+	t.check(got.Reason == want.Reason, "the member reason", expected, shown)
+	t.check(got.Field == want.Field, "the member field", expected, shown)
+	t.check(len(got.Errors) == 0, "one violation only", expected, shown)
+}
+
+// messages asserts all violations of an answer, in order.
+func (t *T) messages(a answer, want ...string) {
+	f, err := a.failure()
+	t.check(err == nil, "an error answer that is JSON", strings.Join(want, "; "), string(a.body))
+	got := []string{f.Message}
+	if len(f.Errors) > 0 {
+		got = got[:0]
+		for _, e := range f.Errors {
+			got = append(got, e.Message)
+		}
+	}
+	t.check(slices.Equal(want, got), "the violations, in order", strings.Join(want, "\n"), strings.Join(got, "\n"))
+}
+
+// on is a resource that a case is about.
+func (t *T) on(name string, fields ...string) *Resource {
+	r := t.known(name)
+	if r == nil {
+		t.impossible("there is no resource %s", name)
+	}
+	for _, f := range fields {
+		if r.field(f) == nil {
+			t.impossible("%s has no field %s", name, f)
+		}
+	}
+	return r
+}
+
+// choose finds a resource that a method may be called on and a field of it that
+// suits the case.
+func (t *T) choose(method, what string, suits func(r *Resource, f *Field) bool) (*Resource, *Field) {
+	forbidden, stuck := "", ""
+	for _, r := range t.resources {
+		for i := range r.Fields {
+			f := &r.Fields[i]
+			if !suits(r, f) {
+				continue
+			}
+			switch reason := t.cannotMake(r); {
+			case !t.can(method, "/"+r.Name):
+				forbidden = r.Name
+			case reason != "" && !t.ReadOnly:
+				stuck = reason
+			default:
+				return r, f
+			}
+		}
+	}
+	if forbidden != "" {
+		t.needs("an api_key that may call %s /%s", method, forbidden)
+	}
+	if stuck != "" {
+		t.impossible("%s", stuck)
+	}
+	t.impossible("no resource has %s", what)
+	return nil, nil
+}

@@ -1,0 +1,155 @@
+package backendtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+)
+
+// values are fields of a record that is sent.
+type values map[string]any
+
+func (v values) json() string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // nothing that the suite sends cannot be written
+	}
+	return string(data)
+}
+
+// with is a copy with more fields.
+func (v values) with(more values) values {
+	all := values{}
+	maps.Copy(all, v)
+	maps.Copy(all, more)
+	return all
+}
+
+// The moment that records of the suite are of, and the same in an answer.
+const (
+	sentTime     = "2026-07-01T12:00:00.125+02:00"
+	answeredTime = "2026-07-01T10:00:00.125Z"
+	laterTime    = "2026-07-02T12:00:00.125+02:00"
+	answeredLate = "2026-07-02T10:00:00.125Z"
+)
+
+// plain makes fields whose name stands for more than their type does.
+var plain = map[string]any{"order_status": "open", "language": "nl", "role": "driver"}
+
+// canMake tells whether the suite knows a value for a field.
+func canMake(f *Field) bool {
+	if f.options() != nil || f.Array {
+		return !f.Array
+	}
+	switch f.Validation {
+	case "", "percentage", "license_plate", "postcode", "vin", "email", "ean", "https_url", "resource":
+		return true
+	}
+	return false
+}
+
+// value is a valid value for a field that is no reference, in its fullest form
+// where it need not be unique.
+func (s *suite) value(f *Field) any {
+	if options := f.options(); options != nil {
+		if v, ok := plain[f.Name].(string); ok && contains(options, v) {
+			return v
+		}
+		if f.Datatype == "int4" {
+			n, _ := strconv.Atoi(options[0])
+			return n
+		}
+		return options[0]
+	}
+	switch f.Datatype {
+	case "int4":
+		if f.Unique {
+			return 1000 + s.next()
+		}
+		return 7
+	case "float8":
+		return 12.25
+	case "timestamp":
+		if f.After != "" {
+			return laterTime
+		}
+		return sentTime
+	case "bytea":
+		return "SGVsbG8="
+	}
+	return s.textValue(f)
+}
+
+func (s *suite) textValue(f *Field) string {
+	switch f.Validation {
+	case "license_plate":
+		n := s.next()
+		seed := s.run
+		return fmt.Sprintf("%c%c-%03d-%c", letter(seed[0]), letter(seed[1]), (int(seed[2])*37+n)%1000, letter(seed[4]+byte(n/1000)))
+	case "vin":
+		return fmt.Sprintf("WVWZZZ%c%c%cZ%07d", letter(s.run[0]), letter(s.run[1]), letter(s.run[2]), s.next()%10000*1000+int(s.run[3]))
+	case "postcode":
+		return "3511 EV"
+	case "email":
+		return "conform-" + s.unique(20) + "@example.nl"
+	case "ean":
+		return "8711253001202"
+	case "https_url":
+		return "https://files.example.nl/" + s.unique(20)
+	}
+	if f.Unique || f.Required || f.Name == "username" {
+		return s.unique(f.Length)
+	}
+	if v, ok := plain[f.Name].(string); ok {
+		return v
+	}
+	full := []rune("Zoë 𝄞 <&\"'\\> " + s.unique(20))
+	if f.Length > 0 && len(full) > f.Length {
+		full = full[:f.Length]
+	}
+	return strings.TrimSpace(string(full))
+}
+
+// letter is a capital that plates and chassis numbers may have.
+func letter(b byte) byte { return "ABCDEFGHJKLMNPRSTVWXYZ"[int(b)%22] }
+
+func (s *suite) next() int {
+	s.count++
+	return s.count
+}
+
+// unique is a text that no other record has, as far as so many characters can
+// tell.
+func (s *suite) unique(length int) string {
+	n := strconv.FormatInt(int64(s.next()+36*36), 36)
+	all := "CF" + strings.ToUpper(s.run+n)
+	if length > 0 && len(all) > length {
+		// The count differs most, then the run.
+		seed := int(s.run[0])*31 + int(s.run[1])
+		if length <= 2 {
+			return strings.ToUpper(strconv.FormatInt(int64(36+(seed+s.count*7)%(36*35)), 36))
+		}
+		all = all[len(all)-length:]
+	}
+	return all
+}
+
+func contains(all []string, one string) bool {
+	for _, v := range all {
+		if v == one {
+			return true
+		}
+	}
+	return false
+}
+
+// number is a value of an answer as an int; 0 where it is none.
+func number(v any) int {
+	n, _ := v.(float64)
+	return int(n)
+}
+
+// letters are so many of them.
+func letters(n int) string { return strings.Repeat("a", n) }

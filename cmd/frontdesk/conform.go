@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/zap"
+
+	"frontdesk/backend/backendtest"
+	"frontdesk/config"
+)
+
+type conformCommand struct {
+	URL    string `name:"url" xor:"where" placeholder:"BASE" help:"Base URL of a gateway that runs, such as https://api.example.nl/webservice_v2."`
+	Config string `xor:"where" placeholder:"FILE" help:"Configuration of a gateway to start for this, on this machine only; none other may serve its database meanwhile."`
+
+	APIKey   string `name:"api-key" env:"FRONTDESK_API_KEY" placeholder:"UUID" help:"The api_key, best one that may call everything (with --config: made for the occasion)."`
+	Username string `env:"FRONTDESK_USERNAME" help:"A user of a scratch client: records are made in it, and deleted again."`
+	Password string `env:"FRONTDESK_PASSWORD" help:"The user's password; better in the environment, where nobody sees it."`
+
+	OtherUsername    string `env:"FRONTDESK_OTHER_USERNAME" placeholder:"NAME" help:"A user of another client, to test that neither sees the other."`
+	OtherPassword    string `env:"FRONTDESK_OTHER_PASSWORD" placeholder:"WORD"`
+	ExternalUsername string `env:"FRONTDESK_EXTERNAL_USERNAME" placeholder:"NAME" help:"An external user."`
+	ExternalPassword string `env:"FRONTDESK_EXTERNAL_PASSWORD" placeholder:"WORD"`
+	NoemailUsername  string `env:"FRONTDESK_NOEMAIL_USERNAME" placeholder:"NAME" help:"A user without an e-mail address."`
+	NoemailPassword  string `env:"FRONTDESK_NOEMAIL_PASSWORD" placeholder:"WORD"`
+	BademailUsername string `env:"FRONTDESK_BADEMAIL_USERNAME" placeholder:"NAME" help:"A user with an e-mail address that is not valid."`
+	BademailPassword string `env:"FRONTDESK_BADEMAIL_PASSWORD" placeholder:"WORD"`
+
+	ReadOnly   bool   `help:"Send nothing but GET, and test with the records that are there."`
+	Only       string `placeholder:"PATTERN" help:"Run the cases of this ID only; * stands for anything, such as 'post.*'."`
+	Exceptions string `placeholder:"FILE" help:"Cases that are known to fail (YAML: a list of case, reason and, where it is of one, resource)."`
+	List       bool   `help:"Print all cases with the rows they come from, and run none."`
+	JUnit      string `name:"junit" placeholder:"FILE" help:"Write the report as JUnit XML."`
+	HTML       string `name:"html" placeholder:"FILE" help:"Write the report as one HTML page, with request, answer and expectation of each failure."`
+}
+
+// Run tests a gateway. It fails where any case does.
+func (c conformCommand) Run(p program) error {
+	cases, err := backendtest.Select(c.Only)
+	if err != nil {
+		return misuse{err}
+	}
+	if c.List {
+		return backendtest.WriteList(p.stdout, cases)
+	}
+	if err := c.complete(); err != nil {
+		return err
+	}
+	options, err := c.options(p)
+	if err != nil {
+		return err
+	}
+	var report *backendtest.Report
+	if c.Config == "" {
+		report, err = backendtest.Run(p.ctx, options)
+	} else {
+		report, err = c.runOwn(p, options)
+	}
+	if report == nil {
+		return err
+	}
+	return errors.Join(c.write(p, report), err)
+}
+
+// complete judges the flags that depend on each other.
+func (c conformCommand) complete() error {
+	switch {
+	case c.URL == "" && c.Config == "":
+		return misused("expected --url BASE or --config FILE")
+	case c.URL != "" && c.APIKey == "":
+		return misused("--url: expected --api-key too, or FRONTDESK_API_KEY in the environment")
+	case c.Username == "" || c.Password == "":
+		return misused("expected --username and --password, or FRONTDESK_USERNAME and FRONTDESK_PASSWORD in the environment")
+	}
+	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "") {
+		return misused("--url: expected an address such as https://api.example.nl/webservice_v2")
+	}
+	return nil
+}
+
+func (c conformCommand) options(p program) (backendtest.Options, error) {
+	show := status(p.stderr)
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	options := backendtest.Options{
+		BaseURL: c.URL, APIKey: c.APIKey, Login: backendtest.Login{Username: c.Username, Password: c.Password},
+		Other:    backendtest.Login{Username: c.OtherUsername, Password: c.OtherPassword},
+		External: backendtest.Login{Username: c.ExternalUsername, Password: c.ExternalPassword},
+		NoEmail:  backendtest.Login{Username: c.NoemailUsername, Password: c.NoemailPassword},
+		BadEmail: backendtest.Login{Username: c.BademailUsername, Password: c.BademailPassword},
+		ReadOnly: c.ReadOnly, Only: c.Only,
+		HTTP: &http.Client{Transport: transport, Timeout: 60 * time.Second},
+		Progress: func(done, total int, id string) {
+			if done == total {
+				show("")
+				return
+			}
+			show("conform: %d of %d, %s", done, total, id)
+		},
+	}
+	if c.Exceptions == "" {
+		return options, nil
+	}
+	src, err := os.ReadFile(c.Exceptions)
+	if err != nil {
+		return options, misused("--exceptions: %w", err)
+	}
+	exceptions, problems := backendtest.ReadExceptions(c.Exceptions, src)
+	options.Exceptions = exceptions
+	return options, problems.Err()
+}
+
+// runOwn starts the gateway of a configuration, as serve would but on a free
+// port of this machine and with one more api_key, and tests that.
+func (c conformCommand) runOwn(p program, options backendtest.Options) (*backendtest.Report, error) {
+	conf, err := loadConfig(c.Config)
+	if err != nil {
+		return nil, err
+	}
+	key, err := uuid.NewRandom()
+	if err != nil {
+		return nil, err
+	}
+	everything, err := config.ParseRule("* /*")
+	if err != nil {
+		return nil, err
+	}
+	conf.Server.Listen, conf.Server.PublicURL, conf.Server.TLS, conf.Ops.Listen = "127.0.0.1:0", "", config.TLS{}, ""
+	conf.APIKeys = append(conf.APIKeys, config.Key{
+		Name: "conform-" + key.String()[:8], Hashes: []config.KeyHash{{Hash: sha256.Sum256([]byte(key.String()))}}, Allow: []config.Rule{everything},
+	})
+	options.APIKey = key.String()
+	h, err := build(p, conf, "conformance", zap.NewNop())
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	ctx, stop := context.WithCancel(context.WithoutCancel(p.ctx)) // it serves until what was made is deleted
+	defer stop()
+	ready, served := make(chan string, 1), make(chan error, 1)
+	go func() { served <- h.serve(ctx, func(baseURL string) { ready <- baseURL }) }()
+	select {
+	case options.BaseURL = <-ready:
+	case err := <-served:
+		return nil, err
+	}
+	report, err := backendtest.Run(p.ctx, options)
+	stop()
+	return report, errors.Join(err, <-served)
+}
+
+// write prints the table and writes the files that were asked for.
+func (c conformCommand) write(p program, report *backendtest.Report) error {
+	if err := report.WriteTable(p.stdout); err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{{c.JUnit, report.WriteJUnit}, {c.HTML, report.WriteHTML}} {
+		if file.name == "" {
+			continue
+		}
+		if err := writeWhole(file.name, file.write); err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+	}
+	if n := report.Count(backendtest.Failed); n > 0 {
+		return fmt.Errorf("the backend does not conform: %d failed", n)
+	}
+	return nil
+}
