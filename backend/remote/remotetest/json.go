@@ -1,0 +1,232 @@
+package remotetest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The client that Garage Cloud knows. Its people log in with their user name as
+// password.
+const (
+	ClientID     = "frontdesk"
+	ClientSecret = "let-me-in"
+)
+
+// Options are what a service can be told. The zero value serves.
+type Options struct {
+	Now    func() time.Time // time.Now where nil
+	TTL    time.Duration    // of tokens and tickets; 5 minutes where 0
+	Orders int              // of each of the two large tenants, and the rest to scale; 120 where 0
+}
+
+func (o Options) filled() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.TTL == 0 {
+		o.TTL = 5 * time.Minute
+	}
+	if o.Orders == 0 {
+		o.Orders = 120
+	}
+	return o
+}
+
+// JSON is "Garage Cloud API v3". It is safe for concurrent use.
+//
+// Tenants are garage-noord and garage-zuid, filled alike, and garage-leeg, which
+// has no more than is needed to begin.
+type JSON struct {
+	admin *administration
+	skins map[string]*skin // by path
+	ttl   time.Duration
+	now   func() time.Time
+	mux   *http.ServeMux
+
+	mu         sync.Mutex
+	tokens     map[string]time.Time // when they expire
+	issued     int
+	throttled  int
+	retryAfter time.Duration
+	calls      map[string]int
+	memos      map[string]answer // of creating calls, by tenant and idempotency key
+}
+
+var _ http.Handler = (*JSON)(nil)
+
+// NewJSON returns a Garage Cloud with its sample data.
+func NewJSON(o Options) *JSON {
+	o = o.filled()
+	g := &JSON{
+		skins: map[string]*skin{}, ttl: o.TTL, now: o.Now, mux: http.NewServeMux(),
+		tokens: map[string]time.Time{}, calls: map[string]int{}, memos: map[string]answer{},
+	}
+	prefix := map[string]string{}
+	for _, s := range garageSkins() {
+		g.skins[s.many] = s
+		prefix[s.entity] = s.one
+	}
+	g.admin = newAdministration(house{
+		now:     o.Now,
+		keep:    true,
+		cascade: true,
+		plates:  barePlate,
+		number:  garageNumber,
+		id: func(tenant, entity string, seq int) string {
+			if entity == "country" {
+				return ""
+			}
+			sum := sha256.Sum256([]byte(tenant + "/" + entity + "/" + strconv.Itoa(seq)))
+			return prefix[entity] + hex.EncodeToString(sum[:8])
+		},
+	})
+	g.admin.fill([]string{"garage-noord", "garage-zuid", "garage-leeg"}, o.Orders)
+	g.route()
+	return g
+}
+
+func garageNumber(entity string, n, year int) string {
+	switch entity {
+	case "contact":
+		return fmt.Sprintf("K-%d", 100000+n)
+	case "invoice":
+		return fmt.Sprintf("F%d-%05d", year, n)
+	default:
+		return fmt.Sprintf("%d-%06d", year, n)
+	}
+}
+
+// ExpireTokens ends every token that was given out.
+func (g *JSON) ExpireTokens() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for token := range g.tokens {
+		g.tokens[token] = time.Time{}
+	}
+}
+
+// Throttle answers the next n calls under /v3 with 429.
+func (g *JSON) Throttle(n int, retryAfter time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.throttled, g.retryAfter = n, retryAfter
+}
+
+// Calls tells how often an endpoint was called, whatever the answer; it is named
+// like "POST /oauth/token" or "GET /v3/{collection}".
+func (g *JSON) Calls(pattern string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.calls[pattern]
+}
+
+func (g *JSON) count(pattern string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.calls[pattern]++
+}
+
+// answer is what a call is answered with.
+type answer struct {
+	status int
+	header map[string]string
+	body   any // nil for none
+}
+
+// failure is an answer in the shape of Garage Cloud's errors.
+func failure(status int, code, field, format string, args ...any) answer {
+	e := object{"code": code, "message": fmt.Sprintf(format, args...)}
+	if field != "" {
+		e["field"] = field
+	}
+	return answer{status: status, body: object{"error": e}}
+}
+
+func (a answer) with(name, value string) answer {
+	header := map[string]string{name: value}
+	for k, v := range a.header {
+		header[k] = v
+	}
+	a.header = header
+	return a
+}
+
+func (a answer) write(w http.ResponseWriter) {
+	for name, value := range a.header {
+		w.Header().Set(name, value)
+	}
+	if a.body == nil {
+		w.WriteHeader(a.status)
+		return
+	}
+	body, err := json.Marshal(a.body)
+	if err != nil {
+		panic(err)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(a.status)
+	_, _ = w.Write(append(body, '\n'))
+}
+
+// ServeHTTP serves one call.
+func (g *JSON) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
+
+// authorize tells what keeps a call from being served: too many of them, or its
+// token.
+func (g *JSON) authorize(r *http.Request) (answer, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.throttled > 0 {
+		g.throttled--
+		return failure(http.StatusTooManyRequests, "RATE_LIMITED", "", "Too many requests").
+			with("Retry-After", strconv.Itoa(int(g.retryAfter/time.Second))), false
+	}
+	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	expires, known := g.tokens[token]
+	switch {
+	case !bearer || !known:
+		return failure(http.StatusUnauthorized, "TOKEN_INVALID", "", "No valid access token").
+			with("WWW-Authenticate", `Bearer error="invalid_token"`), false
+	case !g.now().Before(expires):
+		return failure(http.StatusUnauthorized, "TOKEN_EXPIRED", "", "The access token has expired").
+			with("WWW-Authenticate", `Bearer error="invalid_token", error_description="expired"`), false
+	}
+	return answer{}, true
+}
+
+// issue gives out a token (RFC 6749, client credentials).
+func (g *JSON) issue(w http.ResponseWriter, r *http.Request) {
+	g.count("POST /oauth/token")
+	refuse := func(status int, code string) {
+		answer{status: status, body: object{"error": code}}.write(w)
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
+	if err := r.ParseForm(); err != nil || r.PostForm.Get("grant_type") != "client_credentials" {
+		refuse(http.StatusBadRequest, "unsupported_grant_type")
+		return
+	}
+	id, secret, basic := r.BasicAuth()
+	if !basic {
+		id, secret = r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
+	}
+	if id != ClientID || secret != ClientSecret {
+		refuse(http.StatusUnauthorized, "invalid_client")
+		return
+	}
+	g.mu.Lock()
+	g.issued++
+	sum := sha256.Sum256([]byte("token " + strconv.Itoa(g.issued)))
+	token := "gc_" + hex.EncodeToString(sum[:20])
+	g.tokens[token] = g.now().Add(g.ttl)
+	g.mu.Unlock()
+	answer{status: http.StatusOK, header: map[string]string{"Cache-Control": "no-store"}, body: object{
+		"access_token": token, "token_type": "Bearer", "expires_in": int(g.ttl / time.Second),
+	}}.write(w)
+}

@@ -1,0 +1,126 @@
+package remotetest
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // the services' local time must be known everywhere
+)
+
+// zone is where the services are, whose clocks they show.
+var zone = mustZone("Europe/Amsterdam")
+
+func mustZone(name string) *time.Location {
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		panic(err)
+	}
+	return loc
+}
+
+// style is a way to write a value that is not the usual one of its kind.
+type style uint8
+
+const (
+	usual  style = iota
+	millis       // JSON: a moment as milliseconds since 1970
+	quoted       // JSON: a whole number as string
+	comma        // SOAP: an amount with a decimal comma
+	zero         // SOAP: a whole number whose 0 means none
+)
+
+// wire says how a field is spelled.
+type wire struct {
+	name  string // of the field
+	path  string // JSON: with dots for nested objects; SOAP: element
+	style style
+	words map[string]string // of a choice, by the entity's words
+	via   string            // reference whose record has the field; such a field is only shown
+	apart bool              // shown on demand only
+}
+
+// param is a query parameter, or an element of a filter.
+type param struct{ name, field string }
+
+// skin is one entity as a service shows it.
+type skin struct {
+	entity string
+	one    string // JSON: prefix of IDs; SOAP: element
+	many   string // JSON: path; SOAP: element
+	fresh  string // SOAP: "Nieuw" or "Nieuwe", as grammar has it
+	fields []wire
+	params []param  // what lists can be filtered by
+	needs  []string // parameters that lists require
+	sorts  []param  // what lists can be sorted by
+}
+
+func (s *skin) wireOf(field string) *wire {
+	for i := range s.fields {
+		if s.fields[i].name == field && s.fields[i].via == "" {
+			return &s.fields[i]
+		}
+	}
+	return nil
+}
+
+// spelling returns how the service calls a field.
+func (s *skin) spelling(field string) string {
+	if w := s.wireOf(field); w != nil {
+		return w.path
+	}
+	return field
+}
+
+func (s *skin) param(name string) (param, bool) {
+	i := slices.IndexFunc(s.params, func(p param) bool { return p.name == name })
+	if i < 0 {
+		return param{}, false
+	}
+	return s.params[i], true
+}
+
+// words makes the spellings of a choice from pairs.
+func words(pairs string) map[string]string {
+	out := map[string]string{}
+	fields := strings.Fields(pairs)
+	for i := 0; i+1 < len(fields); i += 2 {
+		out[fields[i]] = fields[i+1]
+	}
+	return out
+}
+
+// spell returns a word of a choice as the service spells it: in capitals where
+// the skin does not say.
+func (w *wire) spell(word string) string {
+	if s, ok := w.words[word]; ok {
+		return s
+	}
+	return strings.ToUpper(word)
+}
+
+func (w *wire) unspell(f *field, s string) (string, bool) {
+	for _, word := range f.words {
+		if w.spell(word) == s {
+			return word, true
+		}
+	}
+	return "", false
+}
+
+var decimalForm = regexp.MustCompile(`^-?[0-9]{1,12}(\.[0-9]{1,4})?$`)
+
+// parseAmount reads a decimal that has no more decimals than the field.
+func parseAmount(f *field, s string) (*big.Rat, bool) {
+	if !decimalForm.MatchString(s) {
+		return nil, false
+	}
+	r, _ := new(big.Rat).SetString(s)
+	return r, round(r, f.scale).Cmp(r) == 0
+}
+
+func (p *problem) Error() string {
+	return fmt.Sprintf("trouble %d: %s %s", p.trouble, p.field, p.detail)
+}

@@ -1,0 +1,228 @@
+package remotetest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The account that AutoLijn has for others' programs.
+const (
+	SOAPUser     = "koppeling"
+	SOAPPassword = "geheim"
+)
+
+// SOAPAction is what names of actions begin with in the SOAPAction header.
+const SOAPAction = autolijnNS + "/"
+
+// SOAP is "AutoLijn": SOAP 1.1 at one address. It is safe for concurrent use.
+//
+// Administrations are NOORD and ZUID, filled alike, and LEEG, which has no more
+// than is needed to begin. A ticket is for one of them.
+type SOAP struct {
+	admin   *administration
+	skins   map[string]*skin // by entity
+	actions map[string]action
+	ttl     time.Duration
+	now     func() time.Time
+
+	mu      sync.Mutex
+	tickets map[string]ticket
+	issued  int
+	calls   map[string]int
+}
+
+type ticket struct {
+	tenant  string
+	expires time.Time
+}
+
+// action carries out one action and returns what its result element holds.
+type action func(l *ledger, in *node) (result string, fault *fault)
+
+var _ http.Handler = (*SOAP)(nil)
+
+// NewSOAP returns an AutoLijn with its sample data.
+func NewSOAP(o Options) *SOAP {
+	o = o.filled()
+	a := &SOAP{
+		skins: map[string]*skin{}, actions: map[string]action{}, ttl: o.TTL, now: o.Now,
+		tickets: map[string]ticket{}, calls: map[string]int{},
+	}
+	a.admin = newAdministration(house{
+		now:    o.Now,
+		plates: dashedPlate,
+		number: func(entity string, n, year int) string {
+			if entity == "contact" {
+				return strconv.Itoa(10000 + n)
+			}
+			return fmt.Sprintf("%d%05d", year, n)
+		},
+		id: func(_, _ string, seq int) string { return strconv.Itoa(seq) },
+	})
+	a.admin.fill([]string{"NOORD", "ZUID", "LEEG"}, o.Orders)
+	for _, s := range autolijnSkins() {
+		a.skins[s.entity] = s
+		a.offer(s)
+	}
+	a.actions["PubliceerVoertuig"] = a.publish(true)
+	a.actions["StopPublicatie"] = a.publish(false)
+	a.actions["ControleerGebruiker"] = a.verify
+	return a
+}
+
+// ExpireTickets ends every ticket that was given out.
+func (a *SOAP) ExpireTickets() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, t := range a.tickets {
+		t.expires = time.Time{}
+		a.tickets[id] = t
+	}
+}
+
+// Calls tells how often an action was asked for, whatever the answer.
+func (a *SOAP) Calls(action string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.calls[action]
+}
+
+// ServeHTTP serves one call. Whatever is wrong is a fault, and every fault is a
+// 500, as SOAP 1.1 has it.
+func (a *SOAP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "POST only", http.StatusMethodNotAllowed)
+		return
+	}
+	name, result, f := a.serve(r)
+	w.Header().Set("Content-Type", "text/xml; charset=utf-8")
+	if f != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(w, envelope(f.xml()))
+		return
+	}
+	_, _ = io.WriteString(w, envelope(fmt.Sprintf(
+		`<%[1]sResponse xmlns="%[2]s"><%[1]sResult>%[3]s</%[1]sResult></%[1]sResponse>`, name, autolijnNS, result)))
+}
+
+func (a *SOAP) serve(r *http.Request) (name, result string, f *fault) {
+	doc, err := parseXML(http.MaxBytesReader(nil, r.Body, 32<<20))
+	switch {
+	case err != nil:
+		return "", "", faultOf("E1099", "", "Ongeldig bericht")
+	case doc.name.Local != "Envelope" || doc.name.Space != soapNS:
+		return "", "", &fault{kind: "VersionMismatch", code: "E1099", text: "Alleen SOAP 1.1"}
+	}
+	body := doc.child("Body")
+	if body == nil || len(body.children) != 1 {
+		return "", "", faultOf("E1099", "", "Ongeldig bericht")
+	}
+	in := body.children[0]
+	name = in.name.Local
+	if strings.Trim(r.Header.Get("SOAPAction"), `"`) != SOAPAction+name || in.name.Space != autolijnNS {
+		return "", "", faultOf("E1090", "", "Onbekende of afwijkende SOAPAction: "+r.Header.Get("SOAPAction"))
+	}
+	a.mu.Lock()
+	a.calls[name]++
+	a.mu.Unlock()
+	if name == "Aanmelden" {
+		result, f = a.logOn(in)
+		return name, result, f
+	}
+	id := doc.child("Header").value("Ticket")
+	t, f := a.ticket(id)
+	if f != nil {
+		return "", "", f
+	}
+	if name == "Afmelden" {
+		a.mu.Lock()
+		delete(a.tickets, id)
+		a.mu.Unlock()
+		return name, "true", nil
+	}
+	do, ok := a.actions[name]
+	if !ok {
+		return "", "", faultOf("E1090", "", "Onbekende actie: "+name)
+	}
+	if name == "ControleerGebruiker" { // looks through every administration
+		result, f = do(nil, in)
+		return name, result, f
+	}
+	a.admin.in(t.tenant, func(l *ledger) { result, f = do(l, in) })
+	return name, result, f
+}
+
+// logOn gives out a ticket for one administration.
+func (a *SOAP) logOn(in *node) (string, *fault) {
+	tenant := in.value("Administratie")
+	if in.value("Gebruiker") != SOAPUser || in.value("Wachtwoord") != SOAPPassword || !a.admin.in(tenant, func(*ledger) {}) {
+		return "", faultOf("E1003", "", "Aanmelden mislukt")
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.issued++
+	sum := sha256.Sum256([]byte("ticket " + strconv.Itoa(a.issued)))
+	id := "AL-" + strings.ToUpper(hex.EncodeToString(sum[:12]))
+	expires := a.now().Add(a.ttl)
+	a.tickets[id] = ticket{tenant: tenant, expires: expires}
+	var p printer
+	p.leaf("Ticket", id)
+	p.leaf("GeldigTot", expires.In(zone).Format(localForm))
+	return p.String(), nil
+}
+
+func (a *SOAP) ticket(id string) (ticket, *fault) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t, known := a.tickets[id]
+	switch {
+	case !known:
+		return t, faultOf("E1002", "", "Ticket ongeldig")
+	case !a.now().Before(t.expires):
+		return t, faultOf("E1001", "", "Ticket verlopen")
+	}
+	return t, nil
+}
+
+// dashedPlate puts the dashes into a plate: between letters and digits, and in
+// the middle of four alike.
+func dashedPlate(s string) string {
+	bare := barePlate(s)
+	var out strings.Builder
+	run := 0
+	for i := range len(bare) {
+		digit := bare[i] >= '0' && bare[i] <= '9'
+		if i > 0 && digit != (bare[i-1] >= '0' && bare[i-1] <= '9') {
+			out.WriteByte('-')
+			run = 0
+		} else if run == 2 && len(bare) == 6 && alike(bare, i-2) {
+			out.WriteByte('-')
+			run = 0
+		}
+		out.WriteByte(bare[i])
+		run++
+	}
+	return out.String()
+}
+
+// alike tells whether four signs from i on are all letters or all digits.
+func alike(s string, i int) bool {
+	if i+4 > len(s) {
+		return false
+	}
+	digits := 0
+	for _, c := range s[i : i+4] {
+		if c >= '0' && c <= '9' {
+			digits++
+		}
+	}
+	return digits == 0 || digits == 4
+}
