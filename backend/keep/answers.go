@@ -22,7 +22,7 @@ const purgeAtOnce = 100
 // the work has begun and not ended: it is under way, or whoever did it died and
 // nobody knows how far it came. Such a key is free again after 24 hours: the work
 // happens at most once.
-func (s *Store) Begin(ctx context.Context, client auth.Client, key string, sum [32]byte) (memo *backend.Memo, err error) {
+func (s *Store) Begin(ctx context.Context, client auth.Client, key string) (memo *backend.Memo, err error) {
 	now := s.now()
 	expired := mapping.IntValue(now.Add(-answerLife).UnixMilli())
 	id, name := mapping.IntValue(client.ID), mapping.TextValue(key)
@@ -34,8 +34,8 @@ func (s *Store) Begin(ctx context.Context, client auth.Client, key string, sum [
 			expired, mapping.IntValue(purgeAtOnce), id, name); err != nil {
 			return err
 		}
-		added, err := c.Exec(ctx, s.text(`INSERT INTO kept_answer (client_id, key, sum, begun_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING`),
-			id, name, mapping.BytesValue(sum[:]), mapping.IntValue(now.UnixMilli()))
+		added, err := c.Exec(ctx, s.text(`INSERT INTO kept_answer (client_id, key, begun_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`),
+			id, name, mapping.IntValue(now.UnixMilli()))
 		if err != nil || added == 1 {
 			begun = added == 1
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -134,11 +135,11 @@ func (s *Store) remember(ref sheet.KeyRef, id int32) {
 
 // Keys returns the keys that IDs were given out for. An ID that was never given
 // out, or for a key of another client, is left out: they cannot be told apart.
-func (s *Store) Keys(ctx context.Context, client int64, refs []sheet.IDRef) (sheet.Keys, error) {
+func (s *Store) Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef) (sheet.Keys, error) {
 	keys := make(sheet.Keys, len(refs))
 	var missing []sheet.IDRef
 	add := func(ref sheet.IDRef, of sheet.KeyRef) {
-		if of.Client == 0 || of.Client == client {
+		if of.Client == 0 || of.Client == client.ID {
 			keys[ref] = of.Key
 		}
 	}

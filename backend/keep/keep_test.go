@@ -88,10 +88,10 @@ func TestIDsStayWhatTheyAre(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, sheet.IDs{c: 4, b: 2}, ids)
 
-		keys, err := s.Keys(ctx, 1, []sheet.IDRef{id("order", 1), id("order", 2), id("order", 3), id("order", 4), id("order", 5), id("vehicle", 1)})
+		keys, err := s.Keys(ctx, auth.Client{ID: 1}, []sheet.IDRef{id("order", 1), id("order", 2), id("order", 3), id("order", 4), id("order", 5), id("vehicle", 1)})
 		require.NoError(t, err)
 		require.Equal(t, sheet.Keys{id("order", 1): "A\x1f1", id("order", 2): "A\x1f2", id("order", 4): ""}, keys, "neither unknown IDs nor another client's")
-		keys, err = s.Keys(ctx, 2, []sheet.IDRef{id("order", 1), id("order", 3)})
+		keys, err = s.Keys(ctx, auth.Client{ID: 2}, []sheet.IDRef{id("order", 1), id("order", 3)})
 		require.NoError(t, err)
 		require.Equal(t, sheet.Keys{id("order", 3): "A\x1f1"}, keys)
 	})
@@ -105,7 +105,7 @@ func TestSharedRecordsHaveOneIDForAll(t *testing.T) {
 		_, err := s.IDs(context.Background(), []sheet.KeyRef{nl})
 		require.NoError(t, err)
 		for client := range int64(3) {
-			keys, err := s.Keys(context.Background(), client, []sheet.IDRef{id("country", 1)})
+			keys, err := s.Keys(context.Background(), auth.Client{ID: client}, []sheet.IDRef{id("country", 1)})
 			require.NoError(t, err)
 			require.Equal(t, sheet.Keys{id("country", 1): "NL"}, keys)
 		}
@@ -161,7 +161,7 @@ func TestAnswers(t *testing.T) {
 		sum := [32]byte{1, 2, 3}
 		s, done := open()
 		begin := func(client auth.Client, key string) (*backend.Memo, bool) {
-			memo, err := s.Begin(ctx, client, key, sum)
+			memo, err := s.Begin(ctx, client, key)
 			if mapping.Is(err, mapping.IdempotencyInUse) {
 				return nil, true
 			}
@@ -230,10 +230,10 @@ func TestKilled(t *testing.T) {
 		s, err := keep.Open(context.Background(), db, func() time.Time { return now })
 		require.NoError(t, err)
 		for n := 1; n <= told; n++ {
-			keys, err := s.Keys(context.Background(), 1, []sheet.IDRef{id("order", int32(n))})
+			keys, err := s.Keys(context.Background(), auth.Client{ID: 1}, []sheet.IDRef{id("order", int32(n))})
 			require.NoError(t, err)
 			require.Equal(t, fmt.Sprint("key ", n), keys[id("order", int32(n))])
-			_, err = s.Begin(context.Background(), auth.Client{ID: 1}, fmt.Sprint("key ", n), [32]byte{})
+			_, err = s.Begin(context.Background(), auth.Client{ID: 1}, fmt.Sprint("key ", n))
 			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
 		}
 		require.NoError(t, db.Close())
@@ -256,7 +256,7 @@ func beVictim(file string) {
 		if err != nil || ids[ref("order", 1, key)] != int32(n) {
 			panic(fmt.Sprint(ids, err))
 		}
-		if _, err := s.Begin(context.Background(), auth.Client{ID: 1}, key, [32]byte{}); err != nil {
+		if _, err := s.Begin(context.Background(), auth.Client{ID: 1}, key); err != nil {
 			panic(err)
 		}
 		fmt.Println(n)

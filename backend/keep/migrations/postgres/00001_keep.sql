@@ -18,11 +18,11 @@ CREATE TABLE kept_last_id (
     id       BIGINT NOT NULL
 );
 
--- answer is NULL while the work is under way.
+-- sum and answer are NULL while the work is under way.
 CREATE TABLE kept_answer (
     client_id BIGINT NOT NULL,
     key       TEXT COLLATE "C" NOT NULL,
-    sum       BYTEA    NOT NULL,
+    sum       BYTEA,
     answer    BYTEA,
     begun_at  BIGINT NOT NULL,
     PRIMARY KEY (client_id, key)

@@ -18,11 +18,11 @@ CREATE TABLE kept_last_id (
     id       INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- answer is NULL while the work is under way.
+-- sum and answer are NULL while the work is under way.
 CREATE TABLE kept_answer (
     client_id INTEGER NOT NULL,
     key       TEXT    NOT NULL,
-    sum       BLOB    NOT NULL,
+    sum       BLOB,
     answer    BLOB,
     begun_at  INTEGER NOT NULL,
     PRIMARY KEY (client_id, key)
