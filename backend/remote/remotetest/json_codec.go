@@ -139,27 +139,29 @@ func (s *skin) take(e *entity, body object, prefix string) (values, *problem) {
 
 // takeObject reads a nested object; null empties everything in it.
 func (s *skin) takeObject(e *entity, path string, v any) (values, *problem) {
-	out := values{}
+	out, known := values{}, false
 	for i := range s.fields {
-		if w := &s.fields[i]; strings.HasPrefix(w.path, path+".") && w.via == "" && !e.field(w.name).readOnly {
+		w := &s.fields[i]
+		if !strings.HasPrefix(w.path, path+".") {
+			continue
+		}
+		known = true
+		if w.via == "" && !e.field(w.name).readOnly {
 			out[w.name] = nil
 		}
 	}
-	switch v := v.(type) {
-	case nil:
-		if len(out) > 0 {
-			return out, nil
-		}
-	case object:
-		if len(out) > 0 {
-			return s.take(e, v, path+".")
-		}
-	default:
-		if len(out) > 0 {
-			return nil, &problem{trouble: invalid, field: path, detail: fmt.Sprint(v)}
-		}
+	inner, isObject := v.(object)
+	switch {
+	case !known:
+		return nil, &problem{trouble: unknownField, field: path}
+	case isObject:
+		return s.take(e, inner, path+".")
+	case len(out) == 0:
+		return nil, &problem{trouble: readOnly, field: path}
+	case v != nil:
+		return nil, &problem{trouble: invalid, field: path, detail: fmt.Sprint(v)}
 	}
-	return nil, &problem{trouble: unknownField, field: path}
+	return out, nil
 }
 
 func fromJSON(f *field, w *wire, v any) (any, bool) {

@@ -167,7 +167,7 @@ func TestJSONRefusals(t *testing.T) {
 		{"vehicles", `{"licensePlate":"GT123B","make":{"brand":"Opel"}}`, 422, "REQUIRED", "make.model"},
 		{"vehicles", `{"make":7}`, 422, "INVALID", "make"},
 		{"vehicles", `{"wheels":4}`, 422, "UNKNOWN_FIELD", "wheels"},
-		{"vehicles", `{"advertising":{"active":true}}`, 422, "UNKNOWN_FIELD", "advertising"},
+		{"vehicles", `{"advertising":{"active":true}}`, 422, "READ_ONLY", "advertising.active"},
 		{"vehicles", `{"licensePlate":"GT123B","make":{"brand":"Opel","model":"Corsa"},"registrationCountry":"XX"}`, 422, "UNKNOWN_REFERENCE", "registrationCountry"},
 		{"vehicles", `{"prices":{"sales":12.5}}`, 422, "INVALID", "prices.sales"},
 		{"customers", `{"type":"person","lastNameOrCompany":"x"}`, 422, "INVALID", "type"},
