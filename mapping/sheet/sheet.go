@@ -67,6 +67,8 @@ type Resource struct {
 	constants  []fixed
 	softDelete []fixed
 	stamps     []int // positions of fields with the present time
+	referred   []int // positions of fields whose resource another field names
+	refers     bool  // there are kept IDs in a record
 }
 
 // Place is a column, or a path in an answer.
@@ -106,11 +108,16 @@ type Field struct {
 	Target   *Resource
 	Children string // path of an array's elements within the parent; "" for records of their own
 
-	codec   codec
-	fromAt  []int // positions of From in Places
-	cel     *expression
-	set     []setter
-	written *writing
+	source   source
+	codec    codec
+	fromAt   []int // positions of From in Places, but for the time of day's
+	clockAt  int   // position of the time of day's place; -1 for none
+	constant mapping.Value
+	onCreate mapping.Value // written on create where none is supplied
+	stamp    stamp
+	writable bool
+	cel      *expression
+	set      []setter
 }
 
 // KeyRef names a record by its key in the system.

@@ -1,0 +1,293 @@
+package sheet
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"frontdesk/mapping"
+)
+
+// write makes what the system has of a value; clock is for the second place,
+// where there is one. A violation says that the system cannot have it.
+func (c *codec) write(v mapping.Value) (raw, clock Raw, e *mapping.Error) {
+	if v.IsAbsent() {
+		return Raw{}, Raw{}, nil
+	}
+	if c.codes != nil {
+		raw, e = c.writeCode(v)
+		return raw, Raw{}, e
+	}
+	if !v.IsSet() {
+		raw, clock = c.null()
+		return raw, clock, nil
+	}
+	switch c.field.Type {
+	case mapping.Int4:
+		return c.writeInt(v), Raw{}, nil
+	case mapping.Float8:
+		return c.writeNumber(v), Raw{}, nil
+	case mapping.Timestamp:
+		raw, clock = c.writeTime(v.Int())
+		return raw, clock, nil
+	case mapping.Bytea:
+		if c.system == sysText {
+			return textRaw(base64.StdEncoding.EncodeToString([]byte(v.Text()))), Raw{}, nil
+		}
+		return Raw{Kind: RawBytes, Text: v.Text()}, Raw{}, nil
+	default:
+		raw, e = c.writeText(v)
+		return raw, Raw{}, e
+	}
+}
+
+// null is what null is written as: null_as, else the first zero, else null.
+func (c *codec) null() (raw, clock Raw) {
+	raw = Raw{Kind: RawNull}
+	switch {
+	case c.nullAs.Kind != RawAbsent:
+		raw = c.nullAs
+	case len(c.zero) > 0:
+		raw = c.typed(c.zero[0])
+	}
+	if c.clock == nil {
+		return raw, Raw{}
+	}
+	if raw.Kind == RawNull {
+		return raw, raw
+	}
+	return raw, c.clockRaw(0)
+}
+
+// typed is a text as a value of the system's type.
+func (c *codec) typed(text string) Raw {
+	if c.system == sysInteger {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return intRaw(n)
+		}
+	}
+	if c.system == sysBoolean && (text == "true" || text == "false") {
+		return boolRaw(text == "true")
+	}
+	if c.system == sysDecimal && isDecimal(text) {
+		return Raw{Kind: RawNumber, Text: text}
+	}
+	return textRaw(text)
+}
+
+func (c *codec) writeCode(v mapping.Value) (Raw, *mapping.Error) {
+	if known := c.codes.write[v]; len(known) > 0 {
+		return known[0], nil
+	}
+	if !v.IsSet() {
+		raw, _ := c.null()
+		return raw, nil
+	}
+	if c.codes.unknown == "keep" {
+		plain := *c
+		plain.codes = nil
+		raw, _, e := plain.write(v)
+		return raw, e
+	}
+	f := c.field
+	return Raw{}, mapping.Fail(mapping.ValidationFailed, mapping.Literal(f.Name), v.String(), mapping.Literal(f.Validation()))
+}
+
+func (c *codec) writeInt(v mapping.Value) Raw {
+	switch c.system {
+	case sysBoolean:
+		return boolRaw(v.Int() != 0)
+	case sysText:
+		text := strconv.FormatInt(v.Int(), 10)
+		if c.padZero {
+			text = c.zeros(text)
+		}
+		return textRaw(text)
+	case sysDecimal:
+		return Raw{Kind: RawNumber, Text: strconv.FormatInt(v.Int(), 10)}
+	default:
+		return intRaw(v.Int())
+	}
+}
+
+func (c *codec) writeNumber(v mapping.Value) Raw {
+	if v.Kind() != mapping.KindDecimal {
+		return c.writeFloat(v)
+	}
+	if c.decimals > 0 || c.system == sysInteger {
+		n, ok := rescale(v.Int(), v.Scale(), c.decimals)
+		if !ok {
+			return c.writeFloat(v)
+		}
+		return c.digits(n)
+	}
+	if c.system == sysText {
+		text := string(appendDecimal(nil, v.Int(), v.Scale(), c.point()))
+		if c.padZero {
+			text = c.zeros(text)
+		}
+		return textRaw(text)
+	}
+	return Raw{Kind: RawNumber, Text: string(v.AppendJSON(nil))}
+}
+
+func (c *codec) point() byte {
+	if c.comma {
+		return ','
+	}
+	return '.'
+}
+
+// digits is a number with implied decimals.
+func (c *codec) digits(n int64) Raw {
+	switch c.system {
+	case sysText:
+		text := strconv.FormatInt(n, 10)
+		if c.padZero {
+			text = c.zeros(text)
+		}
+		return textRaw(text)
+	case sysDecimal:
+		return Raw{Kind: RawNumber, Text: strconv.FormatInt(n, 10)}
+	default:
+		return intRaw(n)
+	}
+}
+
+// writeFloat writes a float8 without a fixed number of decimals.
+func (c *codec) writeFloat(v mapping.Value) Raw {
+	if c.decimals > 0 || c.system == sysInteger {
+		d := v.Decimal()
+		d.Exponent += int32(c.decimals)
+		ctx := apd.BaseContext.WithPrecision(40)
+		ctx.Rounding = apd.RoundHalfUp
+		var whole apd.Decimal
+		if _, err := ctx.Quantize(&whole, d, 0); err == nil {
+			if n, err := whole.Int64(); err == nil {
+				return c.digits(n)
+			}
+		}
+		return Raw{Kind: RawNumber, Text: d.Text('f')}
+	}
+	text := string(v.AppendJSON(nil))
+	if c.system == sysText {
+		return textRaw(strings.Replace(text, ".", string(c.point()), 1))
+	}
+	return Raw{Kind: RawNumber, Text: text}
+}
+
+func (c *codec) writeText(v mapping.Value) (Raw, *mapping.Error) {
+	s := v.Text()
+	switch {
+	case c.upper:
+		s = strings.ToUpper(s)
+	case c.lower:
+		s = strings.ToLower(s)
+	}
+	if c.charset != nil && !c.charset.fits(s) {
+		return Raw{}, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(c.field.Name), v.Text())
+	}
+	switch {
+	case c.padZero:
+		s = c.zeros(s)
+	case c.padRight:
+		s = c.blanks(s)
+	}
+	switch c.system {
+	case sysInteger:
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return Raw{}, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(c.field.Name), v.Text())
+		}
+		return intRaw(n), nil
+	case sysDecimal:
+		if !isDecimal(s) {
+			return Raw{}, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(c.field.Name), v.Text())
+		}
+		return Raw{Kind: RawNumber, Text: s}, nil
+	case sysBytes:
+		return Raw{Kind: RawBytes, Text: s}, nil
+	default:
+		return textRaw(s), nil
+	}
+}
+
+func (c *codec) zeros(s string) string {
+	if n := c.width - len(s); n > 0 {
+		if rest, negative := strings.CutPrefix(s, "-"); negative {
+			return "-" + strings.Repeat("0", n) + rest
+		}
+		return strings.Repeat("0", n) + s
+	}
+	return s
+}
+
+func (c *codec) blanks(s string) string {
+	n := c.width
+	for range s {
+		n--
+	}
+	if n > 0 {
+		return s + strings.Repeat(" ", n)
+	}
+	return s
+}
+
+// writeTime writes an instant. What has no zone is of the sheet's; what has no
+// time of day loses it.
+func (c *codec) writeTime(ms int64) (raw, clock Raw) {
+	wall := wallOf(ms, c.loc)
+	if c.clock != nil {
+		day := wall - mod(wall, dayLength)
+		raw = c.dateRaw(day)
+		return raw, c.clockRaw(wall - day)
+	}
+	switch {
+	case c.epoch > 0:
+		n := (ms - mod(ms, c.epoch)) / c.epoch
+		if c.system == sysText {
+			return textRaw(strconv.FormatInt(n, 10)), Raw{}
+		}
+		return intRaw(n), Raw{}
+	case c.format != nil || c.system == sysDate:
+		return c.dateRaw(wall), Raw{}
+	case c.system == sysDatetime && c.isoText:
+		return textRaw(string(isoWall.append(nil, wall))), Raw{}
+	case c.system == sysDatetime:
+		return Raw{Kind: RawWall, Int: wall}, Raw{}
+	case c.isoText:
+		return textRaw(string(append(isoWall.append(nil, ms), 'Z'))), Raw{}
+	default:
+		return Raw{Kind: RawTime, Int: ms}, Raw{}
+	}
+}
+
+const dayLength = 86_400_000
+
+// mod is the remainder that is never negative.
+func mod(n, by int64) int64 { return (n%by + by) % by }
+
+// dateRaw writes a date and time without a zone in the field's format.
+func (c *codec) dateRaw(wall int64) Raw {
+	if c.format == nil {
+		if c.isoText {
+			return textRaw(string(isoDate.append(nil, wall)))
+		}
+		return Raw{Kind: RawWall, Int: wall - mod(wall, dayLength)}
+	}
+	return layoutRaw(c.format, wall, c.system)
+}
+
+func (c *codec) clockRaw(ofDay int64) Raw { return layoutRaw(c.clock, ofDay, c.system) }
+
+func layoutRaw(l *layout, ms int64, system systemType) Raw {
+	var buf [40]byte
+	text := l.append(buf[:0], ms)
+	if system == sysInteger {
+		n, _ := strconv.ParseInt(string(text), 10, 64)
+		return intRaw(n)
+	}
+	return textRaw(string(text))
+}

@@ -1,0 +1,179 @@
+package sheet
+
+import (
+	"math"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"frontdesk/mapping"
+)
+
+// longestNumber bounds what is taken for a number at all.
+const longestNumber = 400
+
+// maxDigits is how many digits surely fit in an int64.
+const maxDigits = 18
+
+// parseDecimal reads -12.50 as -1250 with two decimals. It is false for what is
+// no such number, and for what is too long or has an exponent: parseLong then.
+func parseDecimal(s string, point byte) (unscaled int64, scale int, ok bool) {
+	negative := false
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		negative = s[0] == '-'
+		s = s[1:]
+	}
+	digits, pointAt := 0, -1
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			unscaled = unscaled*10 + int64(c-'0')
+			if digits++; digits > maxDigits {
+				return 0, 0, false
+			}
+		case c == point && pointAt < 0:
+			pointAt = i
+		default:
+			return 0, 0, false
+		}
+	}
+	if digits == 0 {
+		return 0, 0, false
+	}
+	if pointAt >= 0 {
+		scale = len(s) - pointAt - 1
+	}
+	if negative {
+		unscaled = -unscaled
+	}
+	return unscaled, scale, true
+}
+
+// parseLong reads what parseDecimal does not.
+func parseLong(s string, point byte) (*apd.Decimal, bool) {
+	if len(s) > longestNumber {
+		return nil, false
+	}
+	if point != '.' {
+		if strings.Contains(s, ".") {
+			return nil, false
+		}
+		s = strings.Replace(s, string(point), ".", 1)
+	}
+	if !isDecimal(s) {
+		return nil, false
+	}
+	d, _, err := apd.NewFromString(s)
+	return d, err == nil && d.Form == apd.Finite && d.Exponent > -longestNumber && d.Exponent < longestNumber
+}
+
+// isDecimal tells whether s is digits, with a sign, a point and an exponent or
+// without.
+func isDecimal(s string) bool {
+	mantissa, exponent, has := s, "", false
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		mantissa, exponent, has = s[:i], s[i+1:], true
+	}
+	whole, fraction, _ := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")
+	if len(mantissa)-len(strings.TrimLeft(mantissa, "+-")) > 1 || whole+fraction == "" || !isDigits(whole+fraction) {
+		return false
+	}
+	if !has {
+		return true
+	}
+	digits := strings.TrimLeft(exponent, "+-")
+	return len(exponent)-len(digits) <= 1 && digits != "" && len(digits) <= 4 && isDigits(digits)
+}
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// rescale rounds a decimal half away from zero to another number of decimals.
+func rescale(unscaled int64, from, to int) (int64, bool) {
+	for ; from < to; from++ {
+		if unscaled > math.MaxInt64/10 || unscaled < math.MinInt64/10 {
+			return 0, false
+		}
+		unscaled *= 10
+	}
+	if from-to > maxDigits {
+		return 0, true
+	}
+	if from > to {
+		unit := int64(1)
+		for ; from > to; from-- {
+			unit *= 10
+		}
+		whole, rest := unscaled/unit, unscaled%unit
+		if rest >= unit-unit/2 {
+			whole++
+		} else if rest <= -(unit - unit/2) {
+			whole--
+		}
+		return whole, true
+	}
+	return unscaled, true
+}
+
+// appendDecimal appends unscaled × 10^-scale with exactly scale decimals.
+func appendDecimal(dst []byte, unscaled int64, scale int, point byte) []byte {
+	if unscaled < 0 {
+		dst = append(dst, '-')
+	}
+	width := 1
+	magnitude := uint64(unscaled)
+	if unscaled < 0 {
+		magnitude = -magnitude
+	}
+	for n := magnitude; n >= 10; n /= 10 {
+		width++
+	}
+	width = max(width, scale+1)
+	at := len(dst)
+	for range width {
+		dst = append(dst, '0')
+	}
+	for i := at + width - 1; magnitude > 0; i-- {
+		dst[i] = byte('0' + magnitude%10)
+		magnitude /= 10
+	}
+	if scale == 0 {
+		return dst
+	}
+	dst = append(dst, 0)
+	copy(dst[len(dst)-scale:], dst[len(dst)-scale-1:len(dst)-1])
+	dst[len(dst)-scale-1] = point
+	return dst
+}
+
+// number makes a float8 value of a decimal, as exact as the field keeps it.
+func number(f *mapping.Field, unscaled int64, scale int) (mapping.Value, bool) {
+	if f.Scale < 0 {
+		if scale == 0 {
+			return mapping.FloatValue(float64(unscaled)), true
+		}
+		d, err := apd.New(unscaled, -int32(scale)).Float64()
+		return mapping.FloatValue(d), err == nil
+	}
+	n, ok := rescale(unscaled, scale, f.Scale)
+	if !ok || n >= 1e15 || n <= -1e15 {
+		return mapping.Value{}, false
+	}
+	return mapping.DecimalValue(n, f.Scale), true
+}
+
+// longNumber is number for a decimal of any length.
+func longNumber(f *mapping.Field, d *apd.Decimal) (mapping.Value, bool) {
+	if f.Scale < 0 {
+		x, err := d.Float64()
+		return mapping.FloatValue(x), err == nil && !math.IsInf(x, 0)
+	}
+	v, ok := mapping.DecimalOf(d, f.Scale)
+	return v, ok && v.Int() < 1e15 && v.Int() > -1e15
+}

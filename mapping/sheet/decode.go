@@ -1,0 +1,301 @@
+package sheet
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+// source says how a field gets its value.
+type source uint8
+
+const (
+	fromNothing   source = iota // of common fields that are not mapped: null
+	fromConstant                // Field.constant
+	fromPlace                   // by the codec
+	fromKey                     // the record's own ID
+	fromReference               // the kept ID of another record
+	fromReferred                // the same, of the resource that another field names
+	fromCEL
+	fromElements // of an array
+)
+
+// stamp says when a field is given the present time.
+type stamp uint8
+
+const (
+	stampNever stamp = iota
+	stampCreate
+	stampChange
+)
+
+// errHidden tells that a record is not shown.
+var errHidden = errors.New("hidden")
+
+// Decode makes a record of a row aligned with Places. An error says which field
+// could not be converted and why, and shows no more of the value than 40
+// characters. ok is false for a record that the sheet hides, and for one of
+// another client.
+func (r *Resource) Decode(row []Raw, client auth.Client, ids IDs) (rec mapping.Record, ok bool, err error) {
+	system, err := r.shown(row, client)
+	if err != nil {
+		if errors.Is(err, errHidden) {
+			err = nil
+		}
+		return mapping.Record{}, false, err
+	}
+	rec = mapping.NewRecord(r.Resource)
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		var why fault
+		switch f.source {
+		case fromPlace:
+			var clock Raw
+			if f.clockAt >= 0 {
+				clock = row[f.clockAt]
+			}
+			if rec.Values[i], why = f.codec.read(row[f.fromAt[0]], clock); why != "" {
+				return rec, false, r.unfit(f, row[f.fromAt[0]], why)
+			}
+		case fromConstant:
+			rec.Values[i] = f.constant
+		case fromNothing:
+			rec.Values[i] = mapping.NullValue()
+		case fromKey:
+			rec.Values[i], err = r.decodeID(row, client, ids)
+		case fromReference:
+			rec.Values[i], err = r.decodeReference(f, f.Target, row, client, ids)
+		case fromCEL:
+			rec.Values[i], err = r.compute(f, row)
+		}
+		if err != nil {
+			return rec, false, err
+		}
+	}
+	for _, i := range r.referred {
+		if rec.Values[i], err = r.decodeReferred(&r.Fields[i], rec, row, client, ids); err != nil {
+			return rec, false, err
+		}
+	}
+	if system {
+		rec.Values[r.IsSystem] = mapping.IntValue(1)
+	}
+	return rec, true, nil
+}
+
+// shown tells whether a row is a record that the client sees, and whether it is
+// one of all clients.
+func (r *Resource) shown(row []Raw, client auth.Client) (system bool, err error) {
+	if len(row) != len(r.Places) {
+		return false, fmt.Errorf("%s: a row of %d places, expected %d", r.Name, len(row), len(r.Places))
+	}
+	if r.clientAt >= 0 && row[r.clientAt].Kind != RawAbsent {
+		of := row[r.clientAt]
+		switch {
+		case r.SystemClient != "" && strings.TrimRight(of.String(), " ") == r.SystemClient:
+			system = true
+		case !isClient(of, client.ID):
+			return false, errHidden
+		}
+	}
+	if r.hidden != nil {
+		hides, err := r.hidden.holds(row)
+		if err != nil {
+			return false, fmt.Errorf("%s: hidden: %w", r.Name, err)
+		}
+		if hides {
+			return false, errHidden
+		}
+	}
+	return system, nil
+}
+
+func isClient(raw Raw, id int64) bool {
+	if raw.Kind == RawInt {
+		return raw.Int == id
+	}
+	n, err := strconv.ParseInt(strings.Trim(raw.String(), " "), 10, 64)
+	return err == nil && n == id
+}
+
+// longestShown is how much of a system's value an error shows.
+const longestShown = 40
+
+// unfit is the error of a value that could not be converted.
+func (r *Resource) unfit(f *Field, raw Raw, why fault) error {
+	return fmt.Errorf("%s.%s: %s has %s: %s", r.Name, f.Name, strings.Join(f.From, ", "), shown(raw), string(why))
+}
+
+func shown(raw Raw) string {
+	if raw.Kind == RawBytes {
+		return fmt.Sprintf("%d bytes", len(raw.Text))
+	}
+	text := []rune(raw.String())
+	if len(text) > longestShown {
+		return strictyaml.Quote(string(text[:longestShown])) + "…"
+	}
+	return strictyaml.Quote(string(text))
+}
+
+// decodeID is the record's own ID.
+func (r *Resource) decodeID(row []Raw, client auth.Client, ids IDs) (mapping.Value, error) {
+	f := &r.Fields[r.ID]
+	if !r.Key.Kept {
+		v, why := f.codec.read(row[r.keyAt[0]], Raw{})
+		if why == "" && v.Int() < 1 {
+			why = "not an ID, which is a whole number from 1"
+		}
+		if why != "" {
+			return v, r.unfit(f, row[r.keyAt[0]], why)
+		}
+		return v, nil
+	}
+	ref := r.KeyRef(row, client)
+	id, ok := ids[ref]
+	if !ok {
+		return mapping.Value{}, fmt.Errorf("%s: no ID was given out for key %s", r.Name, strictyaml.Quote(ref.Key))
+	}
+	return mapping.IntValue(int64(id)), nil
+}
+
+// KeyOf returns the key's parts of a row aligned with Places.
+func (r *Resource) KeyOf(row []Raw) []Raw {
+	parts := make([]Raw, len(r.keyAt))
+	for i, at := range r.keyAt {
+		parts[i] = row[at]
+	}
+	return parts
+}
+
+// KeyRef names the record of a row.
+func (r *Resource) KeyRef(row []Raw, client auth.Client) KeyRef {
+	var parts [4]Raw
+	key := parts[:0]
+	for _, at := range r.keyAt {
+		key = append(key, row[at])
+	}
+	return r.RefOf(key, client)
+}
+
+// RefOf names a record by its key's parts.
+func (r *Resource) RefOf(parts []Raw, client auth.Client) KeyRef {
+	ref := KeyRef{Resource: r.Name, Key: JoinKey(parts)}
+	if r.Client != "" {
+		ref.Client = client.ID
+	}
+	return ref
+}
+
+// reference returns the key that a field's places refer to; set is false where
+// they refer to none.
+func (r *Resource) reference(f *Field, target *Resource, row []Raw, client auth.Client) (ref KeyRef, set bool) {
+	var buf [4]Raw
+	parts := buf[:0]
+	if target.Key.ByClient && len(f.fromAt) == len(target.Key.Places)-1 {
+		parts = append(parts, intRaw(client.ID))
+	}
+	for _, at := range f.fromAt {
+		part := row[at]
+		if !part.IsSet() || f.codec.zero != nil && f.codec.isZero(part) {
+			return KeyRef{}, false
+		}
+		if part.Kind == RawText && strings.Trim(part.Text, " ") == "" {
+			return KeyRef{}, false
+		}
+		parts = append(parts, part)
+	}
+	return target.RefOf(parts, client), true
+}
+
+func (r *Resource) decodeReference(f *Field, target *Resource, row []Raw, client auth.Client, ids IDs) (mapping.Value, error) {
+	ref, set := r.reference(f, target, row, client)
+	if !set {
+		if len(f.fromAt) == 1 && row[f.fromAt[0]].Kind == RawAbsent {
+			return mapping.Value{}, nil
+		}
+		return mapping.NullValue(), nil
+	}
+	id, ok := ids[ref]
+	if !ok {
+		return mapping.Value{}, fmt.Errorf("%s.%s: no ID was given out for key %s of %s", r.Name, f.Name, strictyaml.Quote(ref.Key), target.Name)
+	}
+	return mapping.IntValue(int64(id)), nil
+}
+
+// decodeReferred decodes a reference to the resource that another field names.
+func (r *Resource) decodeReferred(f *Field, rec mapping.Record, row []Raw, client auth.Client, ids IDs) (mapping.Value, error) {
+	target := r.sheet.byName[rec.Get(f.ReferenceBy).Text()]
+	if target != nil && target.Key.Kept {
+		return r.decodeReference(f, target, row, client, ids)
+	}
+	v, why := f.codec.read(row[f.fromAt[0]], Raw{})
+	if why != "" {
+		return v, r.unfit(f, row[f.fromAt[0]], why)
+	}
+	return v, nil
+}
+
+// compute evaluates a field's expression.
+func (r *Resource) compute(f *Field, row []Raw) (mapping.Value, error) {
+	out, err := f.cel.eval(row)
+	if err != nil {
+		return mapping.Value{}, fmt.Errorf("%s.%s: cel: %w", r.Name, f.Name, err)
+	}
+	raw, err := resultRaw(out)
+	if err != nil {
+		return mapping.Value{}, fmt.Errorf("%s.%s: cel: %w", r.Name, f.Name, err)
+	}
+	v, why := f.codec.read(raw, Raw{})
+	if why != "" {
+		return v, fmt.Errorf("%s.%s: cel gives %s: %s", r.Name, f.Name, shown(raw), string(why))
+	}
+	return v, nil
+}
+
+// Refs adds the keys that Decode will ask IDs of: the record's own and those of
+// records that it refers to. Nothing is added where keys are int4s themselves,
+// nor for a row that Decode does not show.
+func (r *Resource) Refs(row []Raw, client auth.Client, add func(KeyRef)) error {
+	if !r.refers {
+		return nil
+	}
+	if _, err := r.shown(row, client); err != nil {
+		if errors.Is(err, errHidden) {
+			err = nil
+		}
+		return err
+	}
+	if r.Key.Kept {
+		add(r.KeyRef(row, client))
+	}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		target := f.Target
+		switch f.source {
+		case fromReference:
+		case fromReferred:
+			by := &r.Fields[r.Field(f.ReferenceBy).Index]
+			if by.source != fromPlace {
+				continue
+			}
+			name, why := by.codec.read(row[by.fromAt[0]], Raw{})
+			if why != "" {
+				return r.unfit(by, row[by.fromAt[0]], why)
+			}
+			if target = r.sheet.byName[name.Text()]; target == nil || !target.Key.Kept {
+				continue
+			}
+		default:
+			continue
+		}
+		if ref, set := r.reference(f, target, row, client); set {
+			add(ref)
+		}
+	}
+	return nil
+}

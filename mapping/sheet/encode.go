@@ -1,0 +1,189 @@
+package sheet
+
+import (
+	"fmt"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// fixed is a place with a value of its own.
+type fixed struct {
+	place string
+	value Raw
+	now   *codec // writes the present time in place of value
+}
+
+func (f fixed) at(now time.Time) Assignment {
+	if f.now != nil {
+		raw, _ := f.now.writeTime(now.UnixMilli())
+		return Assignment{Place: f.place, Value: raw}
+	}
+	return Assignment{Place: f.place, Value: f.value}
+}
+
+// NeedsIDs adds the IDs that Encode and Filter will ask Keys of: those of
+// records in rec that have kept keys.
+func (r *Resource) NeedsIDs(rec mapping.Record, add func(IDRef)) {
+	if !r.refers {
+		return
+	}
+	for i := range r.Fields {
+		v := rec.Values[i]
+		if v.Kind() != mapping.KindInt {
+			continue
+		}
+		if target := r.keptTarget(&r.Fields[i], rec); target != nil {
+			add(IDRef{target.Name, int32(v.Int())})
+		}
+	}
+}
+
+// keptTarget is the resource whose kept ID the field holds in rec; nil where it
+// holds none.
+func (r *Resource) keptTarget(f *Field, rec mapping.Record) *Resource {
+	switch {
+	case f.source == fromReference:
+		return f.Target
+	case f.source == fromReferred:
+		if target := r.sheet.byName[rec.Get(f.ReferenceBy).Text()]; target != nil && target.Key.Kept {
+			return target
+		}
+	case f.source == fromKey && r.Key.Kept:
+		return r
+	}
+	return nil
+}
+
+// Encode returns what is to be written for the fields present in rec, in the
+// order of the model; on create with constants, defaults and the client's
+// number, and always with the present time where the sheet stamps. Children are
+// not written. A violation (mapping.Fail) says that the system has no such
+// value: an ID that was never given out is RelatedIDNotFound, a text outside the
+// charset VarcharInvalid, …
+//
+// A field that refers to the resource that another field names (ReferenceBy) can
+// only be encoded beside that other field.
+func (r *Resource) Encode(rec mapping.Record, client auth.Client, keys Keys, create bool) ([]Assignment, error) {
+	out := make([]Assignment, 0, len(r.Fields)+len(r.constants)+1)
+	now := time.Time{}
+	if create || len(r.stamps) > 0 {
+		now = r.sheet.now()
+	}
+	if create {
+		if r.Client != "" {
+			out = append(out, Assignment{Place: r.Client, Value: intRaw(client.ID)})
+		}
+		for _, c := range r.constants {
+			out = append(out, c.at(now))
+		}
+	}
+	var found mapping.Violations
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		v := rec.Values[i]
+		if f.source == fromKey || f.source == fromElements {
+			continue
+		}
+		switch {
+		case f.stamp == stampChange || f.stamp == stampCreate && create:
+			v = mapping.TimeValue(now)
+		case !v.IsAbsent():
+		case create:
+			v = f.onCreate
+		}
+		if v.IsAbsent() || !f.writable {
+			continue
+		}
+		var err error
+		if out, err = r.encode(out, f, v, rec, client, keys); err != nil {
+			if err := found.Add(err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(found) > 0 {
+		return nil, found
+	}
+	return out, nil
+}
+
+// encode appends what is written for one field.
+func (r *Resource) encode(out []Assignment, f *Field, v mapping.Value, rec mapping.Record, client auth.Client, keys Keys) ([]Assignment, error) {
+	if f.set != nil {
+		for _, s := range f.set {
+			raw, err := s.set(v)
+			if err != nil {
+				return out, fmt.Errorf("%s.%s: set %s: %w", r.Name, f.Name, s.place, err)
+			}
+			out = append(out, Assignment{Place: s.place, Value: raw, Field: f.Field})
+		}
+		return out, nil
+	}
+	if target := r.keptTarget(f, rec); target != nil {
+		return r.encodeReference(out, f, target, v, client, keys)
+	}
+	raw, clock, e := f.codec.write(v)
+	if e != nil {
+		return out, e
+	}
+	out = append(out, Assignment{Place: f.Write[0], Value: raw, Field: f.Field})
+	if len(f.Write) > 1 && f.codec.clock != nil {
+		out = append(out, Assignment{Place: f.Write[1], Value: clock, Field: f.Field})
+	}
+	return out, nil
+}
+
+// encodeReference appends the key of the record that the field refers to.
+func (r *Resource) encodeReference(out []Assignment, f *Field, target *Resource, v mapping.Value, client auth.Client, keys Keys) ([]Assignment, error) {
+	parts, err := r.keyParts(f, target, v, keys)
+	if err != nil {
+		return out, err
+	}
+	for i, place := range f.Write {
+		if place == r.Client {
+			continue // never another's
+		}
+		raw, _ := f.codec.null()
+		if parts != nil {
+			raw = parts[i]
+		}
+		out = append(out, Assignment{Place: place, Value: raw, Field: f.Field})
+	}
+	return out, nil
+}
+
+// keyParts returns the parts of the key that v stands for, aligned with the
+// field's places; nil for null.
+func (r *Resource) keyParts(f *Field, target *Resource, v mapping.Value, keys Keys) ([]Raw, error) {
+	if !v.IsSet() {
+		return nil, nil
+	}
+	key := keys[IDRef{target.Name, int32(v.Int())}]
+	if key == "" {
+		return nil, mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
+	}
+	parts := SplitKey(key)
+	if surplus := len(parts) - len(f.Write); surplus > 0 { // the client's own number
+		parts = parts[surplus:]
+	}
+	if len(parts) != len(f.Write) {
+		return nil, fmt.Errorf("%s.%s: the key %q of %s has %d parts, expected %d", r.Name, f.Name, key, target.Name, len(parts), len(f.Write))
+	}
+	return parts, nil
+}
+
+// SoftDelete returns what DELETE sets in place of removing the record; none
+// where it removes it.
+func (r *Resource) SoftDelete() []Assignment {
+	if len(r.softDelete) == 0 {
+		return nil
+	}
+	now := r.sheet.now()
+	out := make([]Assignment, len(r.softDelete))
+	for i, f := range r.softDelete {
+		out[i] = f.at(now)
+	}
+	return out
+}

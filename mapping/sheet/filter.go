@@ -1,0 +1,155 @@
+package sheet
+
+import (
+	"slices"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// never and always are what a filter by a constant comes to.
+func never() [][]Assignment  { return nil }
+func always() [][]Assignment { return [][]Assignment{{}} }
+
+// Filter returns the alternatives that the value of f in q, a record that holds
+// what is filtered by, is in the system: one of them must hold whole. None means
+// that no record can match, an empty one that all do.
+func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client, keys Keys) ([][]Assignment, error) {
+	of := &r.Fields[f.Index]
+	v := q.Values[f.Index]
+	switch of.source {
+	case fromConstant, fromNothing:
+		if v == of.constant || !v.IsSet() && !of.constant.IsSet() {
+			return always(), nil
+		}
+		return never(), nil
+	case fromKey, fromReference, fromReferred:
+		if target := r.keptTarget(of, q); target != nil {
+			return r.filterKey(of, target, v, client, keys)
+		}
+	}
+	places := of.From
+	if of.source == fromKey {
+		places = r.Key.Places
+	}
+	if len(places) == 0 {
+		return never(), nil
+	}
+	var out [][]Assignment
+	for _, alternative := range of.codec.alternatives(v) {
+		one := []Assignment{{Place: places[0], Value: alternative[0], Field: of.Field}}
+		if len(places) > 1 && alternative[1].Kind != RawAbsent {
+			one = append(one, Assignment{Place: places[1], Value: alternative[1], Field: of.Field})
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// filterKey is Filter by a kept ID.
+func (r *Resource) filterKey(f *Field, target *Resource, v mapping.Value, client auth.Client, keys Keys) ([][]Assignment, error) {
+	places := f.From
+	if f.source == fromKey {
+		places = r.Key.Places
+	}
+	if !v.IsSet() {
+		raw, _ := f.codec.null()
+		return [][]Assignment{{{Place: places[len(places)-1], Value: raw, Field: f.Field}}}, nil
+	}
+	key := keys[IDRef{target.Name, int32(v.Int())}]
+	if key == "" {
+		return never(), nil
+	}
+	parts := SplitKey(key)
+	if surplus := len(parts) - len(places); surplus > 0 {
+		parts = parts[surplus:]
+	}
+	if len(parts) != len(places) {
+		return never(), nil
+	}
+	one := make([]Assignment, len(places))
+	for i, place := range places {
+		one[i] = Assignment{Place: place, Value: parts[i], Field: f.Field}
+	}
+	return [][]Assignment{one}, nil
+}
+
+// alternatives are the raws of the first and second place that read as v.
+func (c *codec) alternatives(v mapping.Value) [][2]Raw {
+	var out [][2]Raw
+	add := func(raw, clock Raw) {
+		if pair := [2]Raw{raw, clock}; raw.Kind != RawAbsent && !slices.Contains(out, pair) {
+			out = append(out, pair)
+		}
+	}
+	if c.codes != nil {
+		for _, raw := range c.codes.write[v] {
+			add(raw, Raw{})
+		}
+		_, listed := c.codes.read[v.String()]
+		if c.codes.unknown != "keep" || listed || !v.IsSet() {
+			return out
+		}
+		plain := *c
+		plain.codes = nil
+		return append(out, plain.alternatives(v)...)
+	}
+	if !v.IsSet() {
+		add(Raw{Kind: RawNull}, Raw{})
+		add(c.null())
+		for _, z := range c.zero {
+			add(c.typed(z), Raw{})
+		}
+		return out
+	}
+	raw, clock, e := c.write(v)
+	if e != nil {
+		return nil // the system has no such value
+	}
+	if back, why := c.read(raw, clock); why != "" || !c.same(back, v) {
+		return nil
+	}
+	add(raw, clock)
+	if c.padRight && raw.Kind == RawText {
+		add(textRaw(v.Text()), Raw{})
+	}
+	return out
+}
+
+// same tells whether a value that was written reads as v does: case may differ
+// where the system has but one.
+func (c *codec) same(back, v mapping.Value) bool {
+	return back == v || (c.upper || c.lower || c.trimRight || c.trimLeft) && v.Kind() == mapping.KindText
+}
+
+// Since returns the places that tell when a record was changed, the coarser
+// first, with what they have at v: a record counts when its values come after
+// these or equal them. ok is false where the system cannot compare them.
+func (r *Resource) Since(v mapping.Value) (bounds []Assignment, ok bool) {
+	f := &r.Fields[r.ModifiedAt]
+	if f.source != fromPlace || !f.codec.ordered() {
+		return nil, false
+	}
+	raw, clock := f.codec.writeTime(v.Int())
+	bounds = []Assignment{{Place: f.From[0], Value: raw, Field: f.Field}}
+	if f.codec.clock != nil {
+		bounds = append(bounds, Assignment{Place: f.From[1], Value: clock, Field: f.Field})
+	}
+	return bounds, true
+}
+
+// ordered tells whether what the system has comes in the order of the field's
+// values.
+func (c *codec) ordered() bool {
+	if c.codes != nil {
+		return false
+	}
+	switch c.field.Type {
+	case mapping.Timestamp:
+		return (c.format == nil || c.format.ordered) && (c.clock == nil || c.clock.ordered)
+	case mapping.Int4, mapping.Float8:
+		return c.system != sysText || c.padZero
+	default:
+		return !c.padZero || c.width > 0
+	}
+}
