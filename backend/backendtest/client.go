@@ -189,18 +189,31 @@ func redactQuery(u string) string { return secretQuery.ReplaceAllString(u, "${1}
 // redact takes out what a report must not hold, wherever it stands.
 func (s *suite) redact(text string) string {
 	for _, secret := range s.secrets {
-		text = strings.ReplaceAll(text, secret, redacted)
+		text = secret.ReplaceAllString(text, redacted)
 	}
 	return secretAnswer.ReplaceAllString(text, "${1}"+redacted)
 }
 
-// secret has a text redacted from now on. One that is short is an everyday word
-// (the demo's password is demo), and redacted only where passwords stand.
+// secret has a text redacted from now on, where it stands by itself. One that is
+// short is an everyday word (the demo's password is demo), and redacted only
+// where passwords stand.
 func (s *suite) secret(text string) {
-	if len(text) >= 8 && !slices.Contains(s.secrets, text) {
-		s.secrets = append(s.secrets, text, url.QueryEscape(text))
+	if len(text) < 8 {
+		return
+	}
+	for _, form := range []string{text, url.QueryEscape(text)} {
+		pattern := regexp.QuoteMeta(form)
+		if wordAtStart.MatchString(form) {
+			pattern = `\b` + pattern
+		}
+		if wordAtEnd.MatchString(form) {
+			pattern += `\b`
+		}
+		s.secrets = append(s.secrets, regexp.MustCompile(pattern))
 	}
 }
+
+var wordAtStart, wordAtEnd = regexp.MustCompile(`^\w`), regexp.MustCompile(`\w$`)
 
 func (s *suite) headerLines(h http.Header) []string {
 	var lines []string

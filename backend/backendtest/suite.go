@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -140,7 +141,7 @@ type suite struct {
 	base      string
 	http      *http.Client
 	catalogue *mapping.Catalogue
-	secrets   []string
+	secrets   []*regexp.Regexp
 
 	token, otherToken string
 	loggedIn          time.Time
