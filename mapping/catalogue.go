@@ -182,6 +182,8 @@ type Catalogue struct {
 	entries  []Entry
 	byScope  map[Scope]map[Reason]*Entry
 	anywhere map[Reason]*Entry // the first row of a reason, whatever its scope
+
+	templates []template // aligned with entries
 }
 
 // NewCatalogue returns the catalogue of the whole interface.
@@ -202,6 +204,7 @@ func NewCatalogue() *Catalogue {
 		if c.anywhere[e.Reason] == nil {
 			c.anywhere[e.Reason] = e
 		}
+		c.templates = append(c.templates, newTemplate(e))
 	}
 	return c
 }
