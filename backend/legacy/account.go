@@ -1,0 +1,127 @@
+package legacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"frontdesk/auth"
+	"frontdesk/mapping/sheet"
+)
+
+// Passwords judge passwords by the hashes of an existing system.
+type Passwords interface {
+	// Verify tells whether password is the one that stored was made of, by one of
+	// the hashes; none means argon2id. salts are the columns that hashes name. An
+	// empty stored means that there is no such user: false, after as much work as
+	// a user's own hash takes.
+	Verify(ctx context.Context, password, stored string, salts map[string]string, hashes []sheet.Hash) (bool, error)
+}
+
+// account is a user with the password's hash.
+type account struct {
+	auth.User
+	hash   string
+	salts  map[string]string
+	hashes []sheet.Hash
+}
+
+// Verify implements auth.Verifier.
+func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
+	a, err := s.account(ctx, c.Username)
+	if err != nil && !errors.Is(err, auth.ErrUnknownUser) {
+		return auth.User{}, err
+	}
+	match, err := s.passwords.Verify(ctx, c.Password, a.hash, a.salts, s.sheet.Accounts.Hash)
+	if err != nil {
+		return auth.User{}, fmt.Errorf("verify password: %w", err)
+	}
+	if !match || a.Blocked {
+		return auth.User{}, auth.ErrCredentials
+	}
+	return a.User, nil
+}
+
+// FindUser implements auth.Accounts.
+func (s *Store) FindUser(ctx context.Context, username string) (auth.User, error) {
+	a, err := s.account(ctx, username)
+	return a.User, err
+}
+
+// account finds a user. Names are compared to the byte, whatever the database
+// thinks of upper and lower case.
+func (s *Store) account(ctx context.Context, username string) (account, error) {
+	from := s.sheet.Accounts
+	if u, ok := s.users[username]; ok {
+		return account{hash: string(u.PasswordHash), User: auth.User{
+			Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked,
+			Client: auth.Client{ID: u.ClientID, Name: u.ClientName},
+		}}, nil
+	}
+	if from.Facts == nil || strings.IndexByte(username, 0) >= 0 || !utf8.ValidString(username) || username == "" {
+		return account{}, auth.ErrUnknownUser
+	}
+	answer, err := queryAll(ctx, s.db, s.accountText(username))
+	if err != nil {
+		return account{}, fmt.Errorf("find user: %w", err)
+	}
+	for _, row := range answer.rows {
+		aligned := row
+		if from.Query != "" {
+			aligned = make([]sheet.Raw, len(from.Facts.Places))
+			for i, p := range from.Facts.Places {
+				aligned[i], _ = answer.find(row, p.Name)
+			}
+		}
+		facts, err := from.Facts.User(aligned, username)
+		if err != nil {
+			return account{}, fmt.Errorf("find user: %w", err)
+		}
+		if facts.Username != username {
+			continue
+		}
+		return account{hash: facts.Password, salts: facts.Salts, User: auth.User{
+			ID: facts.ID, Username: facts.Username, Email: facts.Email, External: facts.External, Blocked: facts.Blocked,
+			Client: auth.Client{ID: facts.ClientID, Name: facts.ClientName},
+		}}, nil
+	}
+	return account{}, auth.ErrUnknownUser
+}
+
+// usernameParameter stands for the name in the query of a sheet.
+const usernameParameter = ":username"
+
+// accountText is the statement that finds a user by name.
+func (s *Store) accountText(username string) *statement {
+	from, b := s.sheet.Accounts, newStatement(s.d)
+	if from.Query != "" {
+		return b.replaced(from.Query, usernameParameter, textRaw(username))
+	}
+	b.add("SELECT ")
+	for i, p := range from.Facts.Places {
+		b.add(comma(i))
+		if p.SQL != "" {
+			b.add("(", p.SQL, ")")
+		} else {
+			b.add(s.d.quote(p.Name))
+		}
+	}
+	return b.add(" FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ", s.d.quote(from.Facts.UsernamePlace()), " = ").arg(textRaw(username))
+}
+
+// SetPassword implements auth.Accounts. The passwords are another program's.
+func (s *Store) SetPassword(context.Context, string, string) error { return s.noReset() }
+
+// KeepReset implements auth.Accounts.
+func (s *Store) KeepReset(context.Context, [32]byte, string, time.Time) error { return s.noReset() }
+
+// TakeReset implements auth.Accounts.
+func (s *Store) TakeReset(context.Context, [32]byte, time.Time) (string, error) {
+	return "", auth.ErrUnknownReset
+}
+
+// noReset tells where a password is changed instead.
+func (s *Store) noReset() error { return &auth.ResetElsewhere{Where: s.sheet.Accounts.ForgotPassword} }

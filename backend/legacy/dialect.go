@@ -1,0 +1,156 @@
+package legacy
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"time"
+
+	"frontdesk/mapping/sheet"
+)
+
+// dialect is how an engine wants to be spoken to.
+type dialect interface {
+	// engine is its name, as sheets write it.
+	engine() string
+	// connector reads a DSN, and makes connections that begin with the session's
+	// statements. Its errors do not repeat the DSN: it holds a password.
+	connector(dsn string, session []string) (driver.Connector, error)
+	// session are the statements that every connection begins with, before those
+	// of the sheet. No statement waits longer for a lock than lockWait.
+	session(lockWait time.Duration) []string
+	// quote makes a name an identifier, in exactly its letters.
+	quote(name string) string
+	// placeholder is the n-th parameter, counted from 1.
+	placeholder(n int) string
+	// page limits a result that is ordered; a limit of 0 or less is none.
+	page(b *statement, limit, offset int)
+	// lockHint stands behind the name of a table whose rows are to be held,
+	// lockClause at the end of such a statement.
+	lockHint() string
+	lockClause() string
+	// lockRange is like lockHint and lockClause, for a statement that looks for
+	// the highest number: no other may come in between.
+	lockRange() (hint, clause string)
+	// order is an expression to sort by, with null below every value.
+	order(expr string, descending bool) string
+	// bare is a text without dashes and in capitals.
+	bare(expr string) string
+
+	// arg makes a value a parameter, and raw makes a value of a result one of the
+	// sheet's, exactly. kind is the result's type as the driver names it.
+	arg(v sheet.Raw) any
+	raw(kind string, v any) sheet.Raw
+
+	// insert writes the statement that adds a row. It is false where the key's
+	// columns are not its result, but what LastInsertId tells.
+	insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) (answers bool)
+	// change runs an UPDATE or a DELETE and tells how many rows it found.
+	change(ctx context.Context, c conn, s *statement) (int64, error)
+	// nextOf writes the statement that takes the next number of a sequence.
+	nextOf(b *statement, quoted string)
+	// call runs a procedure, in a transaction where it has out parameters.
+	call(ctx context.Context, c conn, p call) (result, error)
+
+	// begin are the options of a transaction that writes, and snapshot of one
+	// that reads a consistent state.
+	begin() *sql.TxOptions
+	snapshot() *sql.TxOptions
+	// tryLock takes a lock by name for the rest of the transaction, or returns
+	// false where another has it. release, where not nil, gives it back after the
+	// transaction.
+	tryLock(ctx context.Context, c conn, name string) (taken bool, release func(context.Context, conn) error, err error)
+
+	// fault takes an error of the driver apart; ok is false for any other.
+	fault(err error) (f fault, ok bool)
+	// schema are the queries that Inspect asks.
+	schema() schemaQueries
+}
+
+// conn runs statements: a transaction, a connection or a pool of them.
+type conn interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// call is a procedure, or a function, to be called.
+type call struct {
+	name     string // quoted
+	function bool   // PostgreSQL: it is selected from
+	args     []sheet.Raw
+	// out are the names of out parameters, which stand behind the arguments; of
+	// one that is also an argument, from is its place among them, else -1.
+	out  []string
+	from []int
+}
+
+// fault is what an engine said went wrong.
+type fault struct {
+	sheet.Failure
+	class faultClass
+}
+
+type faultClass int
+
+const (
+	faultOther     faultClass = iota
+	faultCollision            // ended because of another transaction: run it again
+	faultUnique               // a unique value that another row has
+	faultForeign              // a reference, to or from another row
+	faultDown                 // the engine cannot work, or ended the connection
+)
+
+// dialectOf returns the dialect of an engine.
+func dialectOf(engine string) (dialect, error) {
+	switch engine {
+	case "postgres":
+		return postgres{}, nil
+	case "mysql", "mariadb":
+		return mysqlDialect{name: engine}, nil
+	case "sqlserver":
+		return sqlserver{}, nil
+	case "sqlite":
+		return sqlite{}, nil
+	default:
+		return nil, fmt.Errorf("there is no engine %q", engine)
+	}
+}
+
+// sessionConnector runs statements on every connection it makes.
+type sessionConnector struct {
+	driver.Connector
+	statements []string
+}
+
+func (c sessionConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range c.statements {
+		if err := execOn(ctx, conn, text); err != nil {
+			_ = conn.Close()
+			return nil, fmt.Errorf("statement %d of a new connection: %w", i+1, err)
+		}
+	}
+	return conn, nil
+}
+
+// execOn runs a statement without parameters on a connection outside the pool.
+func execOn(ctx context.Context, c driver.Conn, text string) error {
+	if e, ok := c.(driver.ExecerContext); ok {
+		if _, err := e.ExecContext(ctx, text, nil); err != driver.ErrSkip { //nolint:errorlint // the documented sentinel
+			return err
+		}
+	}
+	stmt, err := c.Prepare(text)
+	if err != nil {
+		return err
+	}
+	_, err = stmt.Exec(nil) //nolint:staticcheck // every driver has it
+	if closed := stmt.Close(); err == nil {
+		err = closed
+	}
+	return err
+}

@@ -1,0 +1,219 @@
+package legacy
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"frontdesk/mapping/sheet"
+)
+
+// mysqlDialect is MySQL 5.7 and MariaDB 10.3 and later, with InnoDB.
+type mysqlDialect struct{ name string }
+
+func (d mysqlDialect) engine() string { return d.name }
+
+func (mysqlDialect) connector(dsn string, session []string) (driver.Connector, error) {
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return nil, errors.New("the DSN of the database is not one of MySQL")
+	}
+	config.ParseTime = false // 0000-00-00 is a value here
+	config.ClientFoundRows = true
+	config.InterpolateParams = false
+	config.MultiStatements = false
+	config.Logger = &mysql.NopLogger{} // what it would log, it returns as well
+	c, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to MySQL: %w", err)
+	}
+	return sessionConnector{c, session}, nil
+}
+
+func (mysqlDialect) session(lockWait time.Duration) []string {
+	return []string{"SET SESSION innodb_lock_wait_timeout = " + strconv.Itoa(max(1, int(lockWait.Seconds())))}
+}
+
+func (mysqlDialect) quote(name string) string {
+	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
+}
+
+func (mysqlDialect) placeholder(int) string { return "?" }
+
+func (mysqlDialect) page(b *statement, limit, offset int) {
+	switch {
+	case limit > 0:
+		b.add(" LIMIT ").arg(intRaw(int64(limit)))
+	case offset > 0:
+		b.add(" LIMIT 18446744073709551615") // there is no OFFSET without it
+	}
+	if offset > 0 {
+		b.add(" OFFSET ").arg(intRaw(int64(offset)))
+	}
+}
+
+func (mysqlDialect) lockHint() string                 { return "" }
+func (mysqlDialect) lockClause() string               { return " FOR UPDATE" }
+func (mysqlDialect) lockRange() (hint, clause string) { return "", " FOR UPDATE" }
+
+func (mysqlDialect) order(expr string, descending bool) string { return plainOrder(expr, descending) }
+
+// plainOrder is for engines where null is below every value by itself.
+func plainOrder(expr string, descending bool) string {
+	if descending {
+		return expr + " DESC"
+	}
+	return expr
+}
+
+func (mysqlDialect) bare(expr string) string { return "UPPER(REPLACE(" + expr + ", '-', ''))" }
+
+func (mysqlDialect) arg(v sheet.Raw) any {
+	switch v.Kind {
+	case sheet.RawBool, sheet.RawInt:
+		return v.Int
+	case sheet.RawNumber, sheet.RawText:
+		return v.Text
+	case sheet.RawBytes:
+		return []byte(v.Text)
+	case sheet.RawTime, sheet.RawWall:
+		return timeOf(v).Format("2006-01-02 15:04:05.999")
+	default:
+		return nil
+	}
+}
+
+func (mysqlDialect) raw(kind string, v any) sheet.Raw {
+	b, ok := v.([]byte)
+	if !ok {
+		return plainRaw(v)
+	}
+	switch kind {
+	case "DECIMAL":
+		return decimalRaw(string(b))
+	case "DATE", "DATETIME", "TIMESTAMP":
+		return textTimeRaw(string(b))
+	case "BIT":
+		return bitsRaw(b)
+	case "BINARY", "VARBINARY", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB", "GEOMETRY", "VECTOR":
+		return bytesRaw(b)
+	default:
+		return textRaw(string(b))
+	}
+}
+
+func (mysqlDialect) insert(b *statement, table string, columns []string, values []sheet.Raw, _ []string) bool {
+	b.add("INSERT INTO ", table, " (", strings.Join(columns, ", "), ") VALUES (").list(values).add(")")
+	return false
+}
+
+func (mysqlDialect) change(ctx context.Context, c conn, s *statement) (int64, error) {
+	return execChange(ctx, c, s)
+}
+
+func execChange(ctx context.Context, c conn, s *statement) (int64, error) {
+	done, err := c.ExecContext(ctx, s.String(), s.args...)
+	if err != nil {
+		return 0, err
+	}
+	return done.RowsAffected()
+}
+
+func (mysqlDialect) nextOf(b *statement, quoted string) { b.add("SELECT NEXT VALUE FOR ", quoted) }
+
+// call passes out parameters as variables of the session, which are read next.
+func (d mysqlDialect) call(ctx context.Context, c conn, p call) (result, error) {
+	isOut := map[int]string{}
+	for i := range p.out {
+		if p.from[i] < 0 {
+			continue
+		}
+		variable := outVariable(i)
+		isOut[p.from[i]] = variable
+		set := newStatement(d).add("SET ", variable, " = ").arg(p.args[p.from[i]])
+		if _, err := c.ExecContext(ctx, set.String(), set.args...); err != nil {
+			return result{}, err
+		}
+	}
+	s, n := newStatement(d).add("CALL ", p.name, "("), 0
+	for i, v := range p.args {
+		s.add(comma(n))
+		if variable, ok := isOut[i]; ok {
+			s.add(variable)
+		} else {
+			s.arg(v)
+		}
+		n++
+	}
+	for i := range p.out {
+		if p.from[i] < 0 {
+			s.add(comma(n), outVariable(i))
+			n++
+		}
+	}
+	answer, err := queryAll(ctx, c, s.add(")"))
+	if err != nil || len(p.out) == 0 {
+		return answer, err
+	}
+	read := newStatement(d).add("SELECT ")
+	for i, name := range p.out {
+		read.add(comma(i), outVariable(i), " AS ", d.quote(name))
+	}
+	return queryAll(ctx, c, read)
+}
+
+func outVariable(i int) string { return "@frontdesk_" + strconv.Itoa(i) }
+
+func (mysqlDialect) begin() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelSerializable} }
+
+func (mysqlDialect) snapshot() *sql.TxOptions {
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+
+// tryLock takes a lock of the session, since MySQL has none of a transaction.
+func (d mysqlDialect) tryLock(ctx context.Context, c conn, name string) (bool, func(context.Context, conn) error, error) {
+	sum := sha256.Sum256([]byte(name))
+	lock := textRaw("frontdesk:" + hex.EncodeToString(sum[:16]))
+	row, err := queryOne(ctx, c, newStatement(d).add("SELECT GET_LOCK(").arg(lock).add(", 0)"))
+	if err != nil {
+		return false, nil, fmt.Errorf("take a lock: %w", err)
+	}
+	release := func(ctx context.Context, c conn) error {
+		_, err := queryOne(ctx, c, newStatement(d).add("SELECT RELEASE_LOCK(").arg(lock).add(")"))
+		return err
+	}
+	return len(row) == 1 && row[0].Int == 1, release, nil
+}
+
+func (mysqlDialect) fault(err error) (f fault, ok bool) {
+	var my *mysql.MySQLError
+	if !errors.As(err, &my) {
+		return f, false
+	}
+	f.SQLState, f.Code, f.Message = string(my.SQLState[:]), strconv.Itoa(int(my.Number)), my.Message
+	switch my.Number {
+	case 1213, 1205: // deadlock, waited too long for a lock
+		f.class = faultCollision
+	case 1062, 1586: // duplicate entry
+		f.class = faultUnique
+	case 1216, 1217, 1451, 1452: // no parent row, child rows
+		f.class = faultForeign
+	case 1048: // null
+	case 1021, 1037, 1040, 1041, 1053, 1077, 1152, 1184, 1203, 1226, 1290, 1317, 1836, 1927, 3024: // full, shutting down, killed, …
+		f.class = faultDown
+		return f, true
+	default:
+		return f, true
+	}
+	f.Constraint = constraintInWords(f.Message)
+	return f, true
+}

@@ -1,0 +1,189 @@
+package legacy
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"frontdesk/mapping/sheet"
+)
+
+// postgres is PostgreSQL 11 and later.
+type postgres struct{}
+
+func (postgres) engine() string { return "postgres" }
+
+func (postgres) connector(dsn string, session []string) (driver.Connector, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, errors.New("the DSN of the database is not one of PostgreSQL")
+	}
+	return sessionConnector{stdlib.GetConnector(*config), session}, nil
+}
+
+func (postgres) session(lockWait time.Duration) []string {
+	return []string{"SET lock_timeout = " + strconv.FormatInt(lockWait.Milliseconds(), 10)}
+}
+
+func (postgres) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func (postgres) placeholder(n int) string { return "$" + strconv.Itoa(n) }
+
+func (postgres) page(b *statement, limit, offset int) {
+	if limit > 0 {
+		b.add(" LIMIT ").arg(intRaw(int64(limit)))
+	}
+	if offset > 0 {
+		b.add(" OFFSET ").arg(intRaw(int64(offset)))
+	}
+}
+
+func (postgres) lockHint() string                 { return "" }
+func (postgres) lockClause() string               { return " FOR UPDATE" }
+func (postgres) lockRange() (hint, clause string) { return "", "" } // SERIALIZABLE finds out
+
+func (postgres) order(expr string, descending bool) string {
+	if descending {
+		return expr + " DESC NULLS LAST"
+	}
+	return expr + " NULLS FIRST"
+}
+
+func (postgres) bare(expr string) string { return "UPPER(REPLACE(" + expr + ", '-', ''))" }
+
+// arg gives values as text, which the server reads by the type of the column
+// that they meet: 1 for a SMALLINT as well as a CHAR(6) or a BOOLEAN.
+func (postgres) arg(v sheet.Raw) any {
+	switch v.Kind {
+	case sheet.RawBool, sheet.RawInt:
+		return strconv.FormatInt(v.Int, 10)
+	case sheet.RawNumber, sheet.RawText:
+		return v.Text
+	case sheet.RawBytes:
+		return []byte(v.Text)
+	case sheet.RawTime:
+		return timeOf(v).Format("2006-01-02 15:04:05.999Z")
+	case sheet.RawWall:
+		return timeOf(v).Format("2006-01-02 15:04:05.999")
+	default:
+		return nil
+	}
+}
+
+func (postgres) raw(kind string, v any) sheet.Raw {
+	switch v := v.(type) {
+	case string:
+		if kind == "NUMERIC" {
+			return decimalRaw(v)
+		}
+	case float64:
+		if kind == "FLOAT4" {
+			return floatRaw(v, 32)
+		}
+	case time.Time:
+		if kind == "TIMESTAMPTZ" {
+			return instantRaw(v)
+		}
+	case []byte:
+		if kind == "JSON" || kind == "JSONB" || kind == "XML" {
+			return textRaw(string(v))
+		}
+	}
+	return plainRaw(v)
+}
+
+func (postgres) insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) bool {
+	b.add("INSERT INTO ", table, " (", strings.Join(columns, ", "), ") VALUES (").list(values)
+	b.add(") RETURNING ", strings.Join(keys, ", "))
+	return true
+}
+
+func (postgres) change(ctx context.Context, c conn, s *statement) (int64, error) {
+	return execChange(ctx, c, s)
+}
+
+func (postgres) nextOf(b *statement, quoted string) {
+	b.add("SELECT nextval(").arg(textRaw(quoted)).add("::regclass)")
+}
+
+// call selects from a function, and calls a procedure, whose out parameters are
+// its result.
+func (d postgres) call(ctx context.Context, c conn, p call) (result, error) {
+	s := newStatement(d)
+	s.add(p.verb(), p.name, "(").list(p.args)
+	if !p.function {
+		for i := range p.out {
+			if p.from[i] < 0 {
+				s.add(comma(len(s.args)+i), "NULL")
+			}
+		}
+	}
+	return queryAll(ctx, c, s.add(")"))
+}
+
+func (p call) verb() string {
+	if p.function {
+		return "SELECT * FROM "
+	}
+	return "CALL "
+}
+
+// comma is what stands before the n-th element of a list, counted from 0.
+func comma(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return ", "
+}
+
+func (postgres) begin() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelSerializable} }
+
+func (postgres) snapshot() *sql.TxOptions {
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+
+func (d postgres) tryLock(ctx context.Context, c conn, name string) (bool, func(context.Context, conn) error, error) {
+	sum := sha256.Sum256([]byte(name))
+	s := newStatement(d).add("SELECT pg_try_advisory_xact_lock(CAST(").arg(intRaw(int64(binary.BigEndian.Uint64(sum[:])))).add(" AS bigint))")
+	row, err := queryOne(ctx, c, s)
+	if err != nil {
+		return false, nil, fmt.Errorf("take a lock: %w", err)
+	}
+	return len(row) == 1 && row[0].Int == 1, nil, nil
+}
+
+func (postgres) fault(err error) (f fault, ok bool) {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return f, false
+	}
+	f.SQLState, f.Code, f.Constraint, f.Message = pg.Code, pg.Code, pg.ConstraintName, pg.Message
+	if f.Constraint == "" {
+		f.Constraint = pg.ColumnName // of 23502
+	}
+	switch pg.Code {
+	case "40001", "40P01", "55P03": // serialization failure, deadlock, lock not available
+		f.class = faultCollision
+	case "23505", "23P01": // unique, exclusion
+		f.class = faultUnique
+	case "23503":
+		f.class = faultForeign
+	default:
+		switch pg.Code[:min(2, len(pg.Code))] {
+		case "08", "53", "57", "58", "F0", "XX": // connection, resources, operator, system, config file, internal
+			f.class = faultDown
+		}
+	}
+	return f, true
+}

@@ -1,0 +1,142 @@
+package legacy
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	moderncsqlite "modernc.org/sqlite"
+
+	"frontdesk/mapping/sheet"
+)
+
+// sqlite is SQLite 3.35 and later, a file of somebody's program.
+type sqlite struct{}
+
+func (sqlite) engine() string { return "sqlite" }
+
+// connector never makes a file, and takes the write lock when a transaction
+// begins, since a reader cannot always become a writer later.
+func (sqlite) connector(dsn string, session []string) (driver.Connector, error) {
+	if !strings.HasPrefix(dsn, "file:") {
+		dsn = "file:" + (&url.URL{Path: dsn}).EscapedPath()
+	}
+	path, query, _ := strings.Cut(dsn, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, errors.New("the DSN of the database is not one of SQLite")
+	}
+	if !values.Has("mode") {
+		values.Set("mode", "rw")
+	}
+	values.Set("_txlock", "immediate")
+	values.Set("_dqs", "0")
+	c, err := moderncsqlite.NewConnector(path + "?" + values.Encode())
+	if err != nil {
+		return nil, errors.New("the DSN of the database is not one of SQLite")
+	}
+	return sessionConnector{c, session}, nil
+}
+
+func (sqlite) session(lockWait time.Duration) []string {
+	return []string{"PRAGMA busy_timeout = " + strconv.FormatInt(lockWait.Milliseconds(), 10), "PRAGMA foreign_keys = ON"}
+}
+
+func (sqlite) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func (sqlite) placeholder(int) string { return "?" }
+
+func (sqlite) page(b *statement, limit, offset int) {
+	switch {
+	case limit > 0:
+		b.add(" LIMIT ").arg(intRaw(int64(limit)))
+	case offset > 0:
+		b.add(" LIMIT -1") // there is no OFFSET without it
+	}
+	if offset > 0 {
+		b.add(" OFFSET ").arg(intRaw(int64(offset)))
+	}
+}
+
+func (sqlite) lockHint() string                 { return "" }
+func (sqlite) lockClause() string               { return "" } // one writer at a time
+func (sqlite) lockRange() (hint, clause string) { return "", "" }
+
+func (sqlite) order(expr string, descending bool) string { return plainOrder(expr, descending) }
+
+func (sqlite) bare(expr string) string { return "UPPER(REPLACE(" + expr + ", '-', ''))" }
+
+func (sqlite) arg(v sheet.Raw) any {
+	switch v.Kind {
+	case sheet.RawBool, sheet.RawInt:
+		return v.Int
+	case sheet.RawNumber, sheet.RawText:
+		return v.Text
+	case sheet.RawBytes:
+		return []byte(v.Text)
+	case sheet.RawTime, sheet.RawWall:
+		return timeOf(v).Format("2006-01-02 15:04:05.999")
+	default:
+		return nil
+	}
+}
+
+// raw goes by the value: SQLite's columns have no types that bind.
+func (sqlite) raw(kind string, v any) sheet.Raw {
+	if n, ok := v.(int64); ok && kind == "BOOLEAN" {
+		return boolRaw(n != 0)
+	}
+	return plainRaw(v)
+}
+
+func (sqlite) insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) bool {
+	return postgres{}.insert(b, table, columns, values, keys)
+}
+
+func (sqlite) change(ctx context.Context, c conn, s *statement) (int64, error) {
+	return execChange(ctx, c, s)
+}
+
+// errNoProcedures says what SQLite lacks.
+var errNoProcedures = errors.New("SQLite has neither procedures nor sequences")
+
+func (sqlite) nextOf(*statement, string) {} // refused by Open
+
+func (sqlite) call(context.Context, conn, call) (result, error) { return result{}, errNoProcedures }
+
+func (sqlite) begin() *sql.TxOptions    { return &sql.TxOptions{} }
+func (sqlite) snapshot() *sql.TxOptions { return &sql.TxOptions{ReadOnly: true} }
+
+// tryLock has nothing to do: the transaction is the only one that writes.
+func (sqlite) tryLock(context.Context, conn, string) (bool, func(context.Context, conn) error, error) {
+	return true, nil, nil
+}
+
+func (sqlite) fault(err error) (f fault, ok bool) {
+	var e *moderncsqlite.Error
+	if !errors.As(err, &e) {
+		return f, false
+	}
+	f.Code, f.Message = strconv.Itoa(e.Code()), e.Error()
+	switch e.Code() {
+	case 2067, 1555, 2579: // unique index, primary key, rowid
+		f.class = faultUnique
+		f.Constraint = constraintInWords(f.Message)
+	case 787: // foreign key; which one is not told
+		f.class = faultForeign
+	case 1299, 275: // null, check
+		f.Constraint = constraintInWords(f.Message)
+	}
+	switch e.Code() & 0xff {
+	case 5: // busy
+		f.class = faultCollision
+	case 7, 8, 9, 10, 11, 13, 14, 26: // memory, read-only, interrupted, I/O, corrupt, full, cannot open, no database
+		f.class = faultDown
+	}
+	return f, true
+}

@@ -1,0 +1,185 @@
+package legacy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// Explain returns the statements that an operation of a resource runs, in their
+// order, for `frontdesk map explain`. Parameters are shown as the engine's
+// placeholders. It needs no connection: Explainer makes a Store for it.
+func (s *Store) Explain(r *mapping.Resource, op mapping.Scope) ([]string, error) {
+	t, err := s.table(r)
+	if err != nil {
+		return nil, err
+	}
+	how := t.Operations[op]
+	if how == nil {
+		return nil, fmt.Errorf("resource %s has no operation %s", r.Name, op)
+	}
+	x := explainer{session: session{Store: s}, t: t, client: auth.Client{ID: 1}}
+	switch op {
+	case mapping.OpGet:
+		return x.get(how), nil
+	case mapping.OpList:
+		return x.list(how)
+	case mapping.OpCreate:
+		return x.create(how), nil
+	case mapping.OpUpdate:
+		return x.update(how), nil
+	default:
+		return x.remove(how), nil
+	}
+}
+
+// Explainer returns a Store that can only Explain: it has no connection.
+func Explainer(o Options) (*Store, error) { return newStore(o) }
+
+type explainer struct {
+	session
+	t      *table
+	client auth.Client
+}
+
+// key stands for the key of a record.
+func (x *explainer) key() []sheet.Raw {
+	key := make([]sheet.Raw, len(x.t.keys))
+	for i := range key {
+		key[i] = intRaw(1)
+	}
+	return key
+}
+
+func (x *explainer) get(how *sheet.Operation) []string {
+	if how.Procedure != "" {
+		return []string{x.callText(how)}
+	}
+	return []string{x.byKeyText(x.t, x.client, x.key(), false).String()}
+}
+
+func (x *explainer) list(how *sheet.Operation) ([]string, error) {
+	if how.Procedure != "" {
+		return []string{x.callText(how)}, nil
+	}
+	b := newStatement(x.d)
+	q := backend.Query{Client: x.client, Limit: 100}
+	x.t.selected(b, x.client, false)
+	if _, err := x.t.match(b, q, nil, nil); err != nil {
+		return nil, err
+	}
+	x.t.sorted(b, nil)
+	x.d.page(b, q.Limit+1, 0)
+	return []string{b.String()}, nil
+}
+
+// held reads the record that a write is about.
+func (x *explainer) held() []string {
+	if how := x.t.Operations[mapping.OpGet]; how != nil && how.Procedure != "" {
+		return []string{x.callText(how)}
+	}
+	if x.t.Read != x.t.Table {
+		lock := newStatement(x.d).add("SELECT 1 FROM ", x.t.name, x.d.lockHint())
+		x.t.own(lock, x.client, x.key())
+		return []string{lock.add(x.d.lockClause()).String(), x.byKeyText(x.t, x.client, x.key(), false).String()}
+	}
+	return []string{x.byKeyText(x.t, x.client, x.key(), true).String()}
+}
+
+// writing is a write of every place that can be written.
+func (x *explainer) writing() *write {
+	w := &write{session: x.session, t: x.t, client: x.client, attempt: sheet.Attempt{Resource: x.t.Resource}}
+	for i := range x.t.Fields {
+		for _, place := range x.t.Fields[i].Write {
+			if place != x.t.Client && !slices.ContainsFunc(w.values, func(a sheet.Assignment) bool { return a.Place == place }) {
+				w.values = append(w.values, sheet.Assignment{Place: place, Value: intRaw(1), Field: x.t.Fields[i].Field})
+			}
+		}
+	}
+	return w
+}
+
+func (x *explainer) create(how *sheet.Operation) []string {
+	w := x.writing()
+	key, missing := w.knownKey()
+	var all []string
+	if how.Procedure != "" {
+		all = append(all, x.callText(how))
+		rest := slices.DeleteFunc(slices.Clone(w.values), func(a sheet.Assignment) bool { return slices.Contains(how.Arguments, a.Place) })
+		if b := w.setText(rest, x.key(), sheet.Raw{}); b != nil {
+			all = append(all, b.String())
+		}
+		return append(all, x.byKeyText(x.t, x.client, x.key(), false).String())
+	}
+	if x.t.Key.Generated == "identity" {
+		key[len(key)-1] = sheet.Raw{}
+	} else {
+		for _, i := range missing {
+			key[i] = intRaw(1)
+			switch x.t.Key.Generated {
+			case "sequence":
+				b := newStatement(x.d)
+				x.d.nextOf(b, qualified(x.d, x.source.Schema, x.t.Key.Sequence))
+				all = append(all, b.String())
+			case "max+1":
+				all = append(all, w.nextText(key, i).String())
+			}
+		}
+	}
+	b, _ := w.insertText(key)
+	return append(all, b.String(), x.byKeyText(x.t, x.client, x.key(), false).String())
+}
+
+func (x *explainer) update(how *sheet.Operation) []string {
+	w, all := x.writing(), x.held()
+	if how.Procedure != "" {
+		all = append(all, x.callText(how))
+		w.values = slices.DeleteFunc(w.values, func(a sheet.Assignment) bool { return slices.Contains(how.Arguments, a.Place) })
+	}
+	if b := w.setText(w.values, x.key(), x.version(w)); b != nil {
+		all = append(all, b.String())
+	}
+	return append(all, x.byKeyText(x.t, x.client, x.key(), false).String())
+}
+
+func (x *explainer) version(w *write) sheet.Raw {
+	row := make([]sheet.Raw, len(x.t.Places))
+	for i := range row {
+		row[i] = intRaw(1)
+	}
+	return w.version(row)
+}
+
+func (x *explainer) remove(how *sheet.Operation) []string {
+	if how.Procedure != "" {
+		return append(x.held(), x.callText(how))
+	}
+	w := x.writing()
+	return append(x.held(), w.deleteText(x.key(), x.version(w)).String())
+}
+
+// callText is a call as people write it; how parameters come back differs by
+// engine.
+func (x *explainer) callText(how *sheet.Operation) string {
+	verb := "CALL "
+	switch {
+	case x.functions[how.Procedure]:
+		verb = "SELECT * FROM "
+	case x.d.engine() == "sqlserver":
+		verb = "EXEC "
+	}
+	arguments := slices.Clone(how.Arguments)
+	for _, out := range how.Out {
+		if i := slices.Index(arguments, out); i >= 0 {
+			arguments[i] = "INOUT " + out
+		} else {
+			arguments = append(arguments, "OUT "+out)
+		}
+	}
+	return verb + qualified(x.d, x.source.Schema, how.Procedure) + "(" + strings.Join(arguments, ", ") + ")"
+}

@@ -1,0 +1,39 @@
+package legacy
+
+import (
+	"regexp"
+	"strings"
+)
+
+// quotedName finds the name of a constraint in the words of an engine. Each has
+// its own way; the last name that stands in one of them is meant.
+var quotedName = regexp.MustCompile("(?i)" + strings.Join([]string{
+	`for key '([^']+)'`,                      // MySQL 1062: Duplicate entry 'x' for key 'VTG.UQ_VTG'
+	"constraint `([^`]+)`",                   // MySQL 1451, 1452
+	`^Column '([^']+)' cannot be null`,       // MySQL 1048
+	`constraint ['"]([^'"]+)['"]`,            // SQL Server 2627, 547
+	`unique index '([^']+)'`,                 // SQL Server 2601
+	`into column '([^']+)'`,                  // SQL Server 515
+	`constraint failed: ([^:()]+?)(?: \(|$)`, // SQLite: UNIQUE constraint failed: VTG.BEDRNR, VTG.KENT (2067)
+}, "|"))
+
+// constraintInWords finds the name of the constraint that a message of MySQL, SQL
+// Server or SQLite is about, "" where there is none. It is the only place that
+// reads words: these engines tell the name nowhere else, and it is asked only
+// once the error's number has told what the message is.
+func constraintInWords(message string) string {
+	found := quotedName.FindAllStringSubmatch(message, -1)
+	if len(found) == 0 {
+		return ""
+	}
+	for _, name := range found[len(found)-1][1:] {
+		if name == "" {
+			continue
+		}
+		if table, key, ok := strings.Cut(name, "."); ok && !strings.Contains(key, ".") && !strings.Contains(name, ", ") && table != "" {
+			return key // MySQL 8 puts the table before it
+		}
+		return name
+	}
+	return ""
+}

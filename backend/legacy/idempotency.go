@@ -1,0 +1,132 @@
+package legacy
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// The vendor's table for answers under idempotency keys has these columns:
+// client_id (number), idem_key (255 characters), request_sum (64 characters),
+// answer (long text) and created_at (a 64-bit number: milliseconds since 1970),
+// with client_id and idem_key as its key. Rows older than a day are of no use.
+const (
+	answerClient  = "client_id"
+	answerKey     = "idem_key"
+	answerSum     = "request_sum"
+	answerText    = "answer"
+	answerCreated = "created_at"
+)
+
+// answerLife is how long an answer is kept under its key.
+const answerLife = 24 * time.Hour
+
+// memo is what becomes of an idempotency key, over all tries of a transaction.
+type memo struct {
+	client auth.Client
+	key    string // taken in the keep; "" for none
+	answer *backend.Memo
+}
+
+// Recall implements backend.Rememberer: in the vendor's table the key is locked
+// until the transaction ends, in the keep it is taken until settle.
+func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
+	if t.answers == "" {
+		return t.recallKept(ctx, client, key)
+	}
+	taken, release, err := t.d.tryLock(ctx, t.conn, fmt.Sprintf("%s %d %s", t.answers, client.ID, key))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("recall an answer: %w", err)
+	case !taken:
+		return nil, mapping.Fail(mapping.IdempotencyInUse)
+	case release != nil:
+		t.tx.after = append(t.tx.after, release)
+	}
+	b := newStatement(t.d).add("SELECT ", t.d.quote(answerSum), ", ", t.d.quote(answerText), " FROM ", t.answers)
+	t.underKey(b, client, key).add(" AND ", t.d.quote(answerCreated), " > ").arg(intRaw(t.now().Add(-answerLife).UnixMilli()))
+	row, err := queryOne(ctx, t.conn, b)
+	if err != nil || row == nil {
+		return nil, wrap("recall an answer", err)
+	}
+	m := &backend.Memo{Answer: []byte(row[1].String())}
+	if n, err := hex.Decode(m.Sum[:], []byte(row[0].String()[:min(64, len(row[0].String()))])); err != nil || n != len(m.Sum) {
+		return nil, errors.New("recall an answer: the sum under an idempotency key is none")
+	}
+	return m, nil
+}
+
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+func (t *txn) underKey(b *statement, client auth.Client, key string) *statement {
+	return b.add(" WHERE ", t.d.quote(answerClient), " = ").arg(intRaw(client.ID)).add(" AND ", t.d.quote(answerKey), " = ").arg(textRaw(key))
+}
+
+func (t *txn) recallKept(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
+	switch {
+	case t.keep == nil:
+		return nil, errors.New("there is nowhere to keep answers under idempotency keys")
+	case t.tx.memo.key == key && t.tx.memo.client == client:
+		return nil, nil // taken by a try before this one
+	}
+	m, err := t.keep.Begin(ctx, client, key, [32]byte{})
+	if err == nil && m == nil {
+		t.tx.memo.client, t.tx.memo.key = client, key
+	}
+	return m, err
+}
+
+// Remember implements backend.Rememberer.
+func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
+	if t.answers == "" {
+		t.tx.memo.answer = &m
+		return nil
+	}
+	b := newStatement(t.d).add("DELETE FROM ", t.answers)
+	if _, err := t.d.change(ctx, t.conn, t.underKey(b, client, key)); err != nil {
+		return fmt.Errorf("remember an answer: %w", err)
+	}
+	columns := []string{t.d.quote(answerClient), t.d.quote(answerKey), t.d.quote(answerSum), t.d.quote(answerText), t.d.quote(answerCreated)}
+	b = newStatement(t.d).add("INSERT INTO ", t.answers, " (")
+	for i, c := range columns {
+		b.add(comma(i), c)
+	}
+	b.add(") VALUES (").list([]sheet.Raw{
+		intRaw(client.ID), textRaw(key), textRaw(hex.EncodeToString(m.Sum[:])), textRaw(string(m.Answer)), intRaw(t.now().UnixMilli()),
+	}).add(")")
+	if _, err := t.conn.ExecContext(ctx, b.String(), b.args...); err != nil {
+		return fmt.Errorf("remember an answer: %w", err)
+	}
+	return nil
+}
+
+// settle ends what was begun in the keep: the answer is kept once the write is
+// known to have happened, the key given back once it is known not to. Where that
+// is unclear the key stays taken, so that the write happens at most once.
+func (s *Store) settle(ctx context.Context, m *memo, err error) error {
+	if m.key == "" || errors.Is(err, errUnclear) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	if err != nil || m.answer == nil {
+		return errors.Join(err, s.keep.Abandon(ctx, m.client, m.key))
+	}
+	if err := s.keep.Finish(ctx, m.client, m.key, *m.answer); err != nil {
+		s.log.Error("the answer under an idempotency key is not kept; the key stays in use for " + strconv.Itoa(int(answerLife.Hours())) + " hours")
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package legacy
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"frontdesk/mapping/sheet"
+)
+
+// Schema is what a database has, in its own words.
+type Schema struct {
+	Tables   []Table // and views, by name
+	Routines []Routine
+}
+
+// Table is a table or a view.
+type Table struct {
+	Name    string
+	View    bool
+	Columns []Column
+	Primary []string // columns of the primary key, in its order
+	Indexes []Index  // the primary key's among them
+	Foreign []ForeignKey
+	// Triggers are their names with what they fire on: TR_REL_BU BEFORE UPDATE.
+	Triggers []string
+}
+
+// Column is a column. Lengths are in characters, bytes for binary types.
+type Column struct {
+	Name             string
+	Type             string // as the engine names it, in small letters, without sizes
+	Length           int    // the most; 0 where the type has none
+	Precision, Scale int    // of decimals, and of integers their digits where told
+	Nullable         bool
+	Default          string // as the engine words it; "" for none
+	Generated        bool   // identity, auto-increment or computed: never written
+}
+
+// Index is an index, in the order that it is looked up by.
+type Index struct {
+	Name    string
+	Columns []string
+	Unique  bool
+}
+
+// ForeignKey is a reference of Columns to References in Table.
+type ForeignKey struct {
+	Name       string
+	Columns    []string
+	Table      string
+	References []string
+}
+
+// Routine is a stored procedure or function.
+type Routine struct {
+	Name       string
+	Function   bool
+	Parameters []Parameter
+}
+
+// Parameter is one of a routine's.
+type Parameter struct {
+	Name, Type string
+	In, Out    bool
+}
+
+// Table returns the table of that name, or nil. Case counts only where two names
+// differ in nothing else.
+func (s Schema) Table(name string) *Table {
+	return named(s.Tables, name, func(t *Table) string { return t.Name })
+}
+
+// Column returns the column of that name, or nil, like Schema.Table.
+func (t *Table) Column(name string) *Column {
+	return named(t.Columns, name, func(c *Column) string { return c.Name })
+}
+
+func named[T any](all []T, name string, of func(*T) string) *T {
+	var found *T
+	for i := range all {
+		switch {
+		case of(&all[i]) == name:
+			return &all[i]
+		case strings.EqualFold(of(&all[i]), name):
+			found = &all[i]
+		}
+	}
+	return found
+}
+
+// schemaQueries are what an engine is asked. Each takes :schema, null for the
+// default one, and answers the columns that the functions below read.
+type schemaQueries struct {
+	version  string
+	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated
+	indexes  string // table, index, column, is unique, is primary
+	foreign  string // table, name, column, referenced table, referenced column
+	triggers string // table, words
+	routines string // name, is function, parameter, type, mode
+}
+
+// Inspect reads what the database has.
+func (s *Store) Inspect(ctx context.Context) (Schema, error) {
+	i := inspector{s: s, queries: s.d.schema()}
+	steps := []struct {
+		what, query string
+		row         func([]sheet.Raw)
+	}{
+		{"tables", i.queries.columns, i.column},
+		{"indexes", i.queries.indexes, i.index},
+		{"foreign keys", i.queries.foreign, i.foreign},
+		{"triggers", i.queries.triggers, i.trigger},
+		{"routines", i.queries.routines, i.routine},
+	}
+	for _, step := range steps {
+		if step.query == "" {
+			continue
+		}
+		schema := sheet.Raw{Kind: sheet.RawNull}
+		if s.source.Schema != "" {
+			schema = textRaw(s.source.Schema)
+		}
+		b := newStatement(s.d).replaced(step.query, ":schema", schema)
+		err := query(ctx, s.db, b, func(row []sheet.Raw) error {
+			step.row(row)
+			return nil
+		})
+		if err != nil {
+			return Schema{}, fmt.Errorf("inspect %s: %w", step.what, err)
+		}
+	}
+	return i.schema, nil
+}
+
+// inspector gathers the answers.
+type inspector struct {
+	s       *Store
+	queries schemaQueries
+	schema  Schema
+}
+
+func (i *inspector) column(row []sheet.Raw) {
+	name := row[0].String()
+	t := i.table(name)
+	if t == nil {
+		i.schema.Tables = append(i.schema.Tables, Table{Name: name, View: truth(row[1])})
+		t = &i.schema.Tables[len(i.schema.Tables)-1]
+	}
+	c := Column{
+		Name: row[2].String(), Type: strings.ToLower(row[3].String()), Length: count(row[4]), Precision: count(row[5]), Scale: count(row[6]),
+		Nullable: truth(row[7]), Default: row[8].String(), Generated: truth(row[9]),
+	}
+	if sizes := sizesOf.FindStringSubmatch(c.Type); sizes != nil { // SQLite tells them with the type
+		c.Type = sizes[1]
+		if sizes[3] != "" || strings.HasPrefix(c.Type, "dec") || strings.HasPrefix(c.Type, "num") {
+			c.Precision, _ = strconv.Atoi(sizes[2])
+			c.Scale, _ = strconv.Atoi(sizes[3])
+		} else {
+			c.Length, _ = strconv.Atoi(sizes[2])
+		}
+	}
+	t.Columns = append(t.Columns, c)
+}
+
+var sizesOf = regexp.MustCompile(`^([^(]*?) *\(([0-9]+)(?:, *([0-9]+))?\)$`)
+
+// table is the exact one: rows of one table come together.
+func (i *inspector) table(name string) *Table {
+	for k := len(i.schema.Tables) - 1; k >= 0; k-- {
+		if i.schema.Tables[k].Name == name {
+			return &i.schema.Tables[k]
+		}
+	}
+	return nil
+}
+
+func (i *inspector) index(row []sheet.Raw) {
+	t := i.table(row[0].String())
+	if t == nil {
+		return
+	}
+	name, column := row[1].String(), row[2].String()
+	if n := len(t.Indexes); n == 0 || t.Indexes[n-1].Name != name {
+		t.Indexes = append(t.Indexes, Index{Name: name, Unique: truth(row[3])})
+	}
+	last := &t.Indexes[len(t.Indexes)-1]
+	last.Columns = append(last.Columns, column)
+	if truth(row[4]) {
+		t.Primary = append(t.Primary, column)
+	}
+}
+
+func (i *inspector) foreign(row []sheet.Raw) {
+	t := i.table(row[0].String())
+	if t == nil {
+		return
+	}
+	name := row[1].String()
+	if n := len(t.Foreign); n == 0 || t.Foreign[n-1].Name != name {
+		t.Foreign = append(t.Foreign, ForeignKey{Name: name, Table: row[3].String()})
+	}
+	last := &t.Foreign[len(t.Foreign)-1]
+	last.Columns, last.References = append(last.Columns, row[2].String()), append(last.References, row[4].String())
+}
+
+func (i *inspector) trigger(row []sheet.Raw) {
+	if t := i.table(row[0].String()); t != nil {
+		t.Triggers = append(t.Triggers, row[1].String())
+	}
+}
+
+func (i *inspector) routine(row []sheet.Raw) {
+	name := row[0].String()
+	if n := len(i.schema.Routines); n == 0 || i.schema.Routines[n-1].Name != name {
+		i.schema.Routines = append(i.schema.Routines, Routine{Name: name, Function: truth(row[1])})
+	}
+	if !row[4].IsSet() {
+		return
+	}
+	last, mode := &i.schema.Routines[len(i.schema.Routines)-1], strings.ToUpper(row[4].String())
+	last.Parameters = append(last.Parameters, Parameter{
+		Name: row[2].String(), Type: strings.ToLower(row[3].String()),
+		In: strings.HasPrefix(mode, "IN"), Out: strings.HasSuffix(mode, "OUT"),
+	})
+}
+
+// truth reads 1, true, YES and the like.
+func truth(v sheet.Raw) bool {
+	switch strings.ToUpper(v.String()) {
+	case "1", "TRUE", "YES", "T", "Y":
+		return true
+	default:
+		return false
+	}
+}
+
+func count(v sheet.Raw) int {
+	n, err := strconv.ParseInt(v.String(), 10, 32)
+	if err != nil {
+		return 0 // none, or more than counts, as of a LONGTEXT
+	}
+	return int(max(0, n)) // -1 is SQL Server's MAX
+}

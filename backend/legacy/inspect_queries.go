@@ -1,0 +1,106 @@
+package legacy
+
+// The catalogues of the engines, asked for the same columns.
+
+func (postgres) schema() schemaQueries {
+	const ours = `n.nspname = COALESCE(CAST(:schema AS text), current_schema())`
+	return schemaQueries{
+		version: `SELECT current_setting('server_version')`,
+		columns: `SELECT c.relname::text, CASE WHEN c.relkind IN ('v', 'm') THEN 1 ELSE 0 END, a.attname::text, regexp_replace(format_type(a.atttypid, NULL), '\(.*', ''),
+				CASE WHEN a.atttypmod > 4 AND t.typname IN ('bpchar', 'varchar') THEN a.atttypmod - 4 END,
+				CASE WHEN t.typname = 'numeric' AND a.atttypmod > 4 THEN ((a.atttypmod - 4) >> 16) & 65535 END,
+				CASE WHEN t.typname = 'numeric' AND a.atttypmod > 4 THEN (a.atttypmod - 4) & 2047 END,
+				CASE WHEN a.attnotnull THEN 0 ELSE 1 END, pg_get_expr(d.adbin, d.adrelid),
+				CASE WHEN a.attidentity <> '' OR a.attgenerated <> '' OR pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%' THEN 1 ELSE 0 END
+			FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+			JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+			LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+			WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND ` + ours + ` ORDER BY c.relname, a.attnum`,
+		indexes: `SELECT c.relname::text, i.relname::text, a.attname::text, CASE WHEN x.indisunique AND x.indpred IS NULL THEN 1 ELSE 0 END, CASE WHEN x.indisprimary THEN 1 ELSE 0 END
+			FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class c ON c.oid = x.indrelid JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
+			JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k(attnum, place)
+			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
+			WHERE ` + ours + ` ORDER BY c.relname, i.relname, k.place`,
+		foreign: `SELECT c.relname::text, f.conname::text, a.attname::text, r.relname::text, b.attname::text
+			FROM pg_catalog.pg_constraint f JOIN pg_catalog.pg_class c ON c.oid = f.conrelid JOIN pg_catalog.pg_class r ON r.oid = f.confrelid
+			JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			CROSS JOIN LATERAL unnest(f.conkey, f.confkey) WITH ORDINALITY AS k(own, other, place)
+			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.own
+			JOIN pg_catalog.pg_attribute b ON b.attrelid = r.oid AND b.attnum = k.other
+			WHERE f.contype = 'f' AND ` + ours + ` ORDER BY c.relname, f.conname, k.place`,
+		triggers: `SELECT event_object_table::text, trigger_name || ' ' || action_timing || ' ' || event_manipulation FROM information_schema.triggers
+			WHERE event_object_schema = COALESCE(CAST(:schema AS text), current_schema()) ORDER BY 1, 2`,
+		routines: `SELECT p.proname::text, CASE WHEN p.prokind = 'p' THEN 0 ELSE 1 END, COALESCE(a.name, ''), format_type(COALESCE(a.all_type, a.in_type), NULL),
+				CASE WHEN COALESCE(a.all_type, a.in_type) IS NULL THEN NULL WHEN a.mode = 'o' OR a.mode = 't' THEN 'OUT' WHEN a.mode = 'b' THEN 'INOUT' ELSE 'IN' END
+			FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+			LEFT JOIN LATERAL ROWS FROM (unnest(p.proargnames), unnest(p.proallargtypes), unnest(p.proargtypes::oid[]), unnest(p.proargmodes))
+				WITH ORDINALITY AS a(name, all_type, in_type, mode, place) ON true
+			WHERE p.prokind IN ('f', 'p') AND ` + ours + ` ORDER BY p.proname, p.oid, a.place`,
+	}
+}
+
+func (mysqlDialect) schema() schemaQueries {
+	const ours = `COALESCE(:schema, DATABASE())`
+	return schemaQueries{
+		version: `SELECT VERSION()`,
+		columns: `SELECT c.TABLE_NAME, t.TABLE_TYPE LIKE '%VIEW', c.COLUMN_NAME, c.DATA_TYPE, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
+				c.IS_NULLABLE, c.COLUMN_DEFAULT, c.EXTRA LIKE '%auto_increment%' OR c.EXTRA LIKE '%GENERATED%' AND c.EXTRA NOT LIKE '%DEFAULT_GENERATED%'
+			FROM information_schema.COLUMNS c JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
+			WHERE c.TABLE_SCHEMA = ` + ours + ` ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`,
+		indexes: `SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME, 1 - NON_UNIQUE, INDEX_NAME = 'PRIMARY' FROM information_schema.STATISTICS
+			WHERE TABLE_SCHEMA = ` + ours + ` ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`,
+		foreign: `SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE
+			WHERE TABLE_SCHEMA = ` + ours + ` AND REFERENCED_TABLE_NAME IS NOT NULL ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`,
+		triggers: `SELECT EVENT_OBJECT_TABLE, CONCAT(TRIGGER_NAME, ' ', ACTION_TIMING, ' ', EVENT_MANIPULATION) FROM information_schema.TRIGGERS
+			WHERE EVENT_OBJECT_SCHEMA = ` + ours + ` ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME`,
+		routines: `SELECT r.ROUTINE_NAME, r.ROUTINE_TYPE = 'FUNCTION', p.PARAMETER_NAME, p.DATA_TYPE, p.PARAMETER_MODE
+			FROM information_schema.ROUTINES r LEFT JOIN information_schema.PARAMETERS p
+				ON p.SPECIFIC_SCHEMA = r.ROUTINE_SCHEMA AND p.SPECIFIC_NAME = r.SPECIFIC_NAME AND p.ORDINAL_POSITION > 0
+			WHERE r.ROUTINE_SCHEMA = ` + ours + ` ORDER BY r.ROUTINE_NAME, p.ORDINAL_POSITION`,
+	}
+}
+
+func (sqlserver) schema() schemaQueries {
+	const ours = `COALESCE(:schema, SCHEMA_NAME())`
+	return schemaQueries{
+		version: `SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128))`,
+		columns: `SELECT c.TABLE_NAME, CASE WHEN t.TABLE_TYPE = 'VIEW' THEN 1 ELSE 0 END, c.COLUMN_NAME, c.DATA_TYPE, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
+				c.IS_NULLABLE, c.COLUMN_DEFAULT, CASE WHEN s.is_identity = 1 OR s.is_computed = 1 OR c.DATA_TYPE = 'timestamp' THEN 1 ELSE 0 END
+			FROM INFORMATION_SCHEMA.COLUMNS c JOIN INFORMATION_SCHEMA.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
+			JOIN sys.columns s ON s.object_id = OBJECT_ID(QUOTENAME(c.TABLE_SCHEMA) + '.' + QUOTENAME(c.TABLE_NAME)) AND s.name = c.COLUMN_NAME
+			WHERE c.TABLE_SCHEMA = ` + ours + ` ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`,
+		indexes: `SELECT o.name, i.name, c.name, CASE WHEN i.is_unique = 1 AND i.has_filter = 0 THEN 1 ELSE 0 END, CASE WHEN i.is_primary_key = 1 THEN 1 ELSE 0 END
+			FROM sys.indexes i JOIN sys.objects o ON o.object_id = i.object_id
+			JOIN sys.index_columns x ON x.object_id = i.object_id AND x.index_id = i.index_id AND x.is_included_column = 0
+			JOIN sys.columns c ON c.object_id = x.object_id AND c.column_id = x.column_id
+			WHERE o.type = 'U' AND SCHEMA_NAME(o.schema_id) = ` + ours + ` ORDER BY o.name, i.name, x.key_ordinal`,
+		foreign: `SELECT OBJECT_NAME(k.parent_object_id), f.name, COL_NAME(k.parent_object_id, k.parent_column_id), OBJECT_NAME(k.referenced_object_id), COL_NAME(k.referenced_object_id, k.referenced_column_id)
+			FROM sys.foreign_keys f JOIN sys.foreign_key_columns k ON k.constraint_object_id = f.object_id
+			WHERE SCHEMA_NAME(f.schema_id) = ` + ours + ` ORDER BY 1, 2, k.constraint_column_id`,
+		triggers: `SELECT OBJECT_NAME(t.parent_id), t.name + CASE WHEN t.is_instead_of_trigger = 1 THEN ' INSTEAD OF ' ELSE ' AFTER ' END + e.type_desc
+			FROM sys.triggers t JOIN sys.trigger_events e ON e.object_id = t.object_id JOIN sys.objects o ON o.object_id = t.parent_id
+			WHERE SCHEMA_NAME(o.schema_id) = ` + ours + ` ORDER BY 1, 2`,
+		routines: `SELECT r.ROUTINE_NAME, CASE WHEN r.ROUTINE_TYPE = 'FUNCTION' THEN 1 ELSE 0 END, p.PARAMETER_NAME, p.DATA_TYPE, p.PARAMETER_MODE
+			FROM INFORMATION_SCHEMA.ROUTINES r LEFT JOIN INFORMATION_SCHEMA.PARAMETERS p
+				ON p.SPECIFIC_SCHEMA = r.SPECIFIC_SCHEMA AND p.SPECIFIC_NAME = r.SPECIFIC_NAME AND p.ORDINAL_POSITION > 0
+			WHERE r.ROUTINE_SCHEMA = ` + ours + ` ORDER BY r.ROUTINE_NAME, p.ORDINAL_POSITION`,
+	}
+}
+
+// SQLite tells the size of a type with it, and knows no precision.
+func (sqlite) schema() schemaQueries {
+	const tables = `(SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND COALESCE(:schema, 'main') = 'main') m`
+	return schemaQueries{
+		version: `SELECT sqlite_version()`,
+		columns: `SELECT m.name, m.type = 'view', c.name, c.type, NULL, NULL, NULL, c."notnull" = 0 AND c.pk = 0, c.dflt_value,
+				c.hidden > 1 OR c.pk = 1 AND upper(c.type) = 'INTEGER' AND (SELECT COUNT(*) FROM pragma_table_info(m.name) WHERE pk > 0) = 1
+			FROM ` + tables + ` JOIN pragma_table_xinfo(m.name) c ORDER BY m.name, c.cid`,
+		indexes: `SELECT m.name, '', c.name, 1, 1, c.pk FROM ` + tables + ` JOIN pragma_table_info(m.name) c WHERE c.pk > 0
+			UNION ALL SELECT m.name, i.name, x.name, i."unique" AND NOT i.partial, 0, x.seqno FROM ` + tables + ` JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) x WHERE i.origin <> 'pk'
+			ORDER BY 1, 2, 6`,
+		foreign:  `SELECT m.name, 'foreign key ' || f.id, f."from", f."table", f."to" FROM ` + tables + ` JOIN pragma_foreign_key_list(m.name) f ORDER BY m.name, f.id, f.seq`,
+		triggers: `SELECT tbl_name, name FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, 2`,
+	}
+}

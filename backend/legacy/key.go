@@ -1,0 +1,109 @@
+package legacy
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"frontdesk/backend"
+	"frontdesk/mapping/sheet"
+)
+
+// newKey makes the key of a new row as the sheet says. Parts that the engine
+// makes are absent.
+func (w *write) newKey(ctx context.Context) ([]sheet.Raw, error) {
+	key, missing := w.knownKey()
+	if w.t.Key.Generated == "identity" {
+		// The last part is the engine's, whatever the sheet would write there.
+		key[len(key)-1] = sheet.Raw{}
+		missing = missing[:0]
+	}
+	switch {
+	case len(missing) == 0:
+		return key, nil
+	case len(missing) > 1:
+		return nil, fmt.Errorf("%w: nothing gives %s and %s of a new row of %s", backend.ErrUnexpected,
+			w.t.Key.Places[missing[0]], w.t.Key.Places[missing[1]], w.t.Name)
+	}
+	var err error
+	i := missing[0]
+	switch w.t.Key.Generated {
+	case "uuid":
+		var id uuid.UUID
+		if id, err = uuid.NewRandomFromReader(w.random); err == nil {
+			key[i] = textRaw(id.String())
+		}
+	case "sequence":
+		b := newStatement(w.d)
+		w.d.nextOf(b, qualified(w.d, w.source.Schema, w.t.Key.Sequence))
+		key[i], err = w.number(ctx, b)
+	case "max+1":
+		key[i], err = w.next(ctx, key, i)
+	default:
+		err = fmt.Errorf("%w: nothing gives %s of a new row of %s", backend.ErrUnexpected, w.t.Key.Places[i], w.t.Name)
+	}
+	return key, err
+}
+
+// knownKey are the key's parts that are written, and the places of the others.
+func (w *write) knownKey() (key []sheet.Raw, missing []int) {
+	key = make([]sheet.Raw, len(w.t.Key.Places))
+	for i, place := range w.t.Key.Places {
+		if v, ok := w.value(place); ok && v.IsSet() {
+			key[i] = v
+		} else {
+			missing = append(missing, i)
+		}
+	}
+	return key, missing
+}
+
+// next is the number after the highest among the rows that share the other parts
+// of the key. Rows that clients do not see count, too.
+func (w *write) next(ctx context.Context, key []sheet.Raw, at int) (sheet.Raw, error) {
+	v, err := w.number(ctx, w.nextText(key, at))
+	v.Int++
+	return v, err
+}
+
+func (w *write) nextText(key []sheet.Raw, at int) *statement {
+	hint, clause := w.d.lockRange()
+	b := newStatement(w.d).add("SELECT MAX(", w.t.keys[at], ") FROM ", w.t.name, hint)
+	first := true
+	for i, k := range w.t.keys {
+		if i == at {
+			continue
+		}
+		b.add([]string{" AND ", " WHERE "}[b2i(first)]).equal(k, key[i])
+		first = false
+	}
+	return b.add(clause)
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// number runs a statement that answers one number; null is 0.
+func (w *write) number(ctx context.Context, b *statement) (sheet.Raw, error) {
+	row, err := queryOne(ctx, w.conn, b)
+	if err != nil {
+		return sheet.Raw{}, w.failure(err, w.attempt)
+	}
+	if len(row) == 0 || !row[0].IsSet() {
+		return intRaw(0), nil
+	}
+	if row[0].Kind == sheet.RawInt {
+		return row[0], nil
+	}
+	n, err := strconv.ParseInt(row[0].String(), 10, 64)
+	if err != nil {
+		return sheet.Raw{}, fmt.Errorf("%w: the key of %s is no number", backend.ErrUnexpected, w.t.Name)
+	}
+	return intRaw(n), nil
+}

@@ -1,0 +1,155 @@
+package legacy
+
+import (
+	"strings"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// match appends the conditions of a list. It is false where no record can
+// fulfil them.
+func (t *table) match(b *statement, q backend.Query, keys sheet.Keys, after []sheet.Raw) (possible bool, err error) {
+	t.visible(b, q.Client)
+	asked := t.filterRecord(q)
+	for _, f := range q.Filters {
+		alternatives, err := t.Filter(asked, f.Field, q.Client, keys)
+		if err != nil || len(alternatives) == 0 {
+			return false, err
+		}
+		t.oneOf(b, f.Field, alternatives)
+	}
+	if q.ModifiedSince.IsSet() {
+		bounds, ok := t.Since(q.ModifiedSince)
+		if !ok {
+			return false, nil // nothing tells when, as if null
+		}
+		b.add(" AND ")
+		t.behind(b, bounds, " >= ")
+	}
+	if after != nil {
+		bounds := make([]sheet.Assignment, len(after))
+		for i, v := range after {
+			bounds[i] = sheet.Assignment{Place: t.Key.Places[i], Value: v}
+		}
+		b.add(" AND ")
+		t.behind(b, bounds, " > ")
+	}
+	return true, nil
+}
+
+// filterRecord holds what is filtered by.
+func (t *table) filterRecord(q backend.Query) mapping.Record {
+	rec := mapping.NewRecord(t.Resource.Resource)
+	for _, f := range q.Filters {
+		rec.Values[f.Field.Index] = f.Value
+	}
+	return rec
+}
+
+// oneOf appends that one of the alternatives holds whole.
+func (t *table) oneOf(b *statement, f *mapping.Field, alternatives [][]sheet.Assignment) {
+	for _, all := range alternatives {
+		if len(all) == 0 {
+			return // holds for every record
+		}
+	}
+	b.add(" AND (")
+	for i, all := range alternatives {
+		if i > 0 {
+			b.add(" OR ")
+		}
+		for k, a := range all {
+			if k > 0 {
+				b.add(" AND ")
+			}
+			expr, v := t.expr(a.Place), a.Value
+			if t.bare[f] && v.Kind == sheet.RawText {
+				expr, v.Text = t.d.bare(expr), strings.ToUpper(strings.ReplaceAll(v.Text, "-", ""))
+			}
+			b.equal(expr, v)
+		}
+	}
+	b.add(")")
+}
+
+// behind appends that a row's values come behind bounds, the coarser first. last
+// compares the finest. It is written out, since not every engine compares rows.
+func (t *table) behind(b *statement, bounds []sheet.Assignment, last string) {
+	b.add("(")
+	for i, bound := range bounds {
+		if i > 0 {
+			b.add(" OR (")
+			for _, same := range bounds[:i] {
+				b.equal(t.expr(same.Place), same.Value).add(" AND ")
+			}
+		}
+		compare := " > "
+		if i == len(bounds)-1 {
+			compare = last
+		}
+		b.add(t.expr(bound.Place), compare).arg(bound.Value)
+		if i > 0 {
+			b.add(")")
+		}
+	}
+	b.add(")")
+}
+
+// sorted appends the order of a list. The key makes it total: it is what order
+// by ID means.
+func (t *table) sorted(b *statement, sort []backend.Order) {
+	b.add(" ORDER BY ")
+	n, descending := 0, false
+	used := map[string]bool{}
+	by := func(place string, descending bool) {
+		if used[place] {
+			return // SQL Server refuses it twice
+		}
+		used[place] = true
+		b.add(comma(n), t.d.order(t.expr(place), descending))
+		n++
+	}
+	for _, place := range t.Order {
+		by(place, false)
+	}
+	for _, o := range sort {
+		if o.Field.Primary {
+			descending = o.Descending
+			break
+		}
+		for _, place := range t.Fields[o.Field.Index].From {
+			by(place, o.Descending)
+		}
+	}
+	for _, place := range t.Key.Places {
+		by(place, descending)
+	}
+}
+
+// afterKey finds the key that a list continues behind: that of q.After. It is
+// false where that ID was never given out.
+func (t *table) afterKey(q backend.Query, keys sheet.Keys) (key []sheet.Raw, ok bool, err error) {
+	if q.After <= 0 {
+		return nil, true, nil
+	}
+	return t.keyOf(q.Client.ID, q.After, keys)
+}
+
+// keyOf returns the key's parts of an ID, with those that the keep knows.
+func (t *table) keyOf(client int64, id int32, keys sheet.Keys) (key []sheet.Raw, ok bool, err error) {
+	if !t.Key.Kept {
+		key = []sheet.Raw{intRaw(int64(id))}
+		if t.Key.ByClient && len(t.keys) == 2 {
+			key = []sheet.Raw{intRaw(client), key[0]}
+		}
+		return key, true, nil
+	}
+	text := keys[sheet.IDRef{Resource: t.Name, ID: id}]
+	if text == "" {
+		return nil, false, nil
+	}
+	key, err = t.split(text)
+	return key, err == nil, err
+}

@@ -1,0 +1,165 @@
+package legacy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// The arguments of a procedure are places of the record, :client, or a text in
+// single quotes, which is passed as it is.
+
+// callOf prepares a call. value returns what is at a place.
+func (s session) callOf(op *sheet.Operation, client auth.Client, value func(place string) sheet.Raw) call {
+	p := call{name: qualified(s.d, s.source.Schema, op.Procedure), function: s.functions[op.Procedure], out: op.Out}
+	for _, a := range op.Arguments {
+		switch {
+		case a == clientParameter:
+			p.args = append(p.args, intRaw(client.ID))
+		case len(a) > 1 && a[0] == '\'' && a[len(a)-1] == '\'':
+			p.args = append(p.args, textRaw(strings.ReplaceAll(a[1:len(a)-1], "''", "'")))
+		default:
+			p.args = append(p.args, value(a))
+		}
+	}
+	for _, out := range op.Out {
+		p.from = append(p.from, slices.Index(op.Arguments, out))
+	}
+	return p
+}
+
+// createByProcedure calls a procedure that adds the row, or one that only gives
+// its key: where no row of that key is found afterwards, it is added. What the
+// procedure was not told is then written.
+func (w *write) createByProcedure(ctx context.Context, op *sheet.Operation) ([]sheet.Raw, error) {
+	p := w.callOf(op, w.client, func(place string) sheet.Raw {
+		v, _ := w.value(place)
+		return v
+	})
+	answer, err := w.d.call(ctx, w.conn, p)
+	if err != nil {
+		return nil, w.failure(err, w.attempt)
+	}
+	key, _ := w.knownKey()
+	for i, place := range w.t.Key.Places {
+		if len(answer.rows) > 0 {
+			if v, ok := answer.find(answer.rows[0], place); ok && v.IsSet() {
+				key[i] = v
+			}
+		}
+		if !key[i].IsSet() {
+			return nil, fmt.Errorf("%w: %s gave no %s", backend.ErrUnexpected, op.Procedure, place)
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(w.values), func(a sheet.Assignment) bool { return slices.Contains(op.Arguments, a.Place) })
+	added, err := w.complete(ctx, key, rest)
+	if err != nil || added {
+		return key, err
+	}
+	return w.insert(ctx, key)
+}
+
+// complete writes what the procedure was not told. It is false where there is no
+// row.
+func (w *write) complete(ctx context.Context, key []sheet.Raw, rest []sheet.Assignment) (bool, error) {
+	if b := w.setText(rest, key, sheet.Raw{}); b != nil {
+		n, err := w.d.change(ctx, w.conn, b)
+		return n > 0, w.failure(err, w.attempt)
+	}
+	b := newStatement(w.d).add("SELECT 1 FROM ", w.t.name)
+	w.t.own(b, w.client, key)
+	row, err := queryOne(ctx, w.conn, b)
+	return row != nil, w.failure(err, w.attempt)
+}
+
+// updateByProcedure calls a procedure with the record as it will be. What the
+// procedure is not told is written after it.
+func (w *write) updateByProcedure(ctx context.Context, op *sheet.Operation, row []sheet.Raw) error {
+	p := w.callOf(op, w.client, func(place string) sheet.Raw {
+		if v, ok := w.value(place); ok {
+			return v
+		}
+		return w.at(row, place)
+	})
+	if _, err := w.d.call(ctx, w.conn, p); err != nil {
+		return w.failure(err, w.attempt)
+	}
+	w.values = slices.DeleteFunc(w.values, func(a sheet.Assignment) bool { return slices.Contains(op.Arguments, a.Place) })
+	return w.set(ctx, w.t.KeyOf(row), sheet.Raw{})
+}
+
+func (w *write) deleteByProcedure(ctx context.Context, op *sheet.Operation, row []sheet.Raw) error {
+	p := w.callOf(op, w.client, func(place string) sheet.Raw { return w.at(row, place) })
+	_, err := w.d.call(ctx, w.conn, p)
+	return w.failure(err, w.attempt)
+}
+
+// at is what a row has at a place; absent where it is not read.
+func (w *write) at(row []sheet.Raw, place string) sheet.Raw {
+	if i, ok := w.t.at[place]; ok {
+		return row[i]
+	}
+	return sheet.Raw{}
+}
+
+// maxProcedureRows bounds what a list by procedure is sorted and cut from.
+const maxProcedureRows = 10_000
+
+// rowsByProcedure calls a procedure that answers rows, and puts their columns
+// into the order of the sheet's places.
+func (s session) rowsByProcedure(ctx context.Context, t *table, op *sheet.Operation, attempt sheet.Attempt, client auth.Client, value func(string) sheet.Raw) ([][]sheet.Raw, error) {
+	answer, err := s.d.call(ctx, s.conn, s.callOf(op, client, value))
+	if err != nil {
+		return nil, s.failure(err, attempt)
+	}
+	if len(answer.rows) > maxProcedureRows {
+		return nil, fmt.Errorf("%w: %s answered more than %d rows", backend.ErrUnexpected, op.Procedure, maxProcedureRows)
+	}
+	rows := make([][]sheet.Raw, 0, len(answer.rows))
+	for _, from := range answer.rows {
+		row := make([]sheet.Raw, len(t.Places))
+		for i, p := range t.Places {
+			row[i], _ = answer.find(from, p.Name)
+		}
+		if t.Client != "" && !t.ownedBy(row, client) {
+			continue // the procedure knows no clients
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// ownedBy tells whether a row is one that the client sees.
+func (t *table) ownedBy(row []sheet.Raw, client auth.Client) bool {
+	i, ok := t.at[t.Client]
+	if !ok || !row[i].IsSet() {
+		return false
+	}
+	whose := strings.TrimSpace(row[i].String())
+	return whose == intRaw(client.ID).String() || t.SystemClient != "" && whose == t.SystemClient
+}
+
+func (s session) getByProcedure(ctx context.Context, t *table, op *sheet.Operation, client auth.Client, key []sheet.Raw) (held heldRecord, err error) {
+	attempt := sheet.Attempt{Resource: t.Resource, Op: mapping.OpGet}
+	rows, err := s.rowsByProcedure(ctx, t, op, attempt, client, func(place string) sheet.Raw {
+		if i := slices.Index(t.Key.Places, place); i >= 0 {
+			return key[i]
+		}
+		return sheet.Raw{}
+	})
+	if err != nil {
+		return held, err
+	}
+	for _, row := range rows {
+		if sheet.JoinKey(t.KeyOf(row)) == sheet.JoinKey(key) {
+			return s.one(ctx, t, client, row, s.tx != nil)
+		}
+	}
+	return held, backend.ErrNotFound
+}

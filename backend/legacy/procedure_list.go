@@ -1,0 +1,93 @@
+package legacy
+
+import (
+	"context"
+	"slices"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// listByProcedure lists what a procedure answers. Its arguments are filters, by
+// their places; all that it does not do itself is done here: filters, order and
+// page, over all rows that it answers.
+func (s session) listByProcedure(ctx context.Context, t *table, op *sheet.Operation, q backend.Query) (page backend.Page, err error) {
+	page.Records = []mapping.Record{}
+	keys, err := s.keysFor(ctx, t, q)
+	if err != nil {
+		return page, err
+	}
+	asked, known := t.filterRecord(q), map[string]sheet.Raw{}
+	for _, f := range q.Filters {
+		alternatives, err := t.Filter(asked, f.Field, q.Client, keys)
+		if err != nil || len(alternatives) == 0 {
+			return page, err
+		}
+		if len(alternatives) == 1 {
+			for _, a := range alternatives[0] {
+				known[a.Place] = a.Value
+			}
+		}
+	}
+	attempt := sheet.Attempt{Resource: t.Resource, Op: mapping.OpList}
+	rows, err := s.rowsByProcedure(ctx, t, op, attempt, q.Client, func(place string) sheet.Raw { return known[place] })
+	if err != nil {
+		return page, err
+	}
+	records, err := s.decode(ctx, t, q.Client, rows)
+	if err != nil {
+		return page, err
+	}
+	records = slices.DeleteFunc(records, func(rec mapping.Record) bool { return !fits(rec, q) })
+	slices.SortStableFunc(records, func(a, b mapping.Record) int { return compareRecords(a, b, q.Sort) })
+	page.Total = int64(len(records))
+	if q.After > 0 {
+		records = slices.DeleteFunc(records, func(rec mapping.Record) bool { return rec.ID() <= q.After })
+	}
+	records = records[min(q.Offset, len(records)):]
+	if page.More = q.Limit > 0 && len(records) > q.Limit; page.More {
+		records = records[:q.Limit]
+	}
+	page.Records = records
+	return page, nil
+}
+
+// fits tells whether a record is what a list asks for.
+func fits(rec mapping.Record, q backend.Query) bool {
+	for _, f := range q.Filters {
+		if rec.Values[f.Field.Index] != f.Value {
+			return false
+		}
+	}
+	changed := rec.Values[rec.Resource.ModifiedAt]
+	return !q.ModifiedSince.IsSet() || changed.IsSet() && changed.Int() >= q.ModifiedSince.Int()
+}
+
+// compareRecords orders records as a list asks for, null below every value, and
+// by ID where that leaves them equal.
+func compareRecords(a, b mapping.Record, sort []backend.Order) int {
+	for _, o := range sort {
+		c := compareValues(a.Values[o.Field.Index], b.Values[o.Field.Index])
+		if o.Descending {
+			c = -c
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return int(a.ID()) - int(b.ID())
+}
+
+func compareValues(a, b mapping.Value) int {
+	switch {
+	case !a.IsSet() || !b.IsSet():
+		return b2i(a.IsSet()) - b2i(b.IsSet())
+	case a.Kind() == mapping.KindText:
+		return b2i(a.Text() > b.Text()) - b2i(a.Text() < b.Text())
+	case a.Kind() == mapping.KindDecimal || a.Kind() == mapping.KindFloat:
+		return b2i(a.Float() > b.Float()) - b2i(a.Float() < b.Float())
+	default:
+		return b2i(a.Int() > b.Int()) - b2i(a.Int() < b.Int())
+	}
+}

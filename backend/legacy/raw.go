@@ -1,0 +1,108 @@
+package legacy
+
+import (
+	"encoding/hex"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/mapping/sheet"
+)
+
+func intRaw(n int64) sheet.Raw     { return sheet.Raw{Kind: sheet.RawInt, Int: n} }
+func textRaw(s string) sheet.Raw   { return sheet.Raw{Kind: sheet.RawText, Text: s} }
+func numberRaw(s string) sheet.Raw { return sheet.Raw{Kind: sheet.RawNumber, Text: s} }
+func bytesRaw(b []byte) sheet.Raw  { return sheet.Raw{Kind: sheet.RawBytes, Text: string(b)} }
+
+// instantRaw is a moment, wallRaw what a clock on the wall showed then.
+func instantRaw(t time.Time) sheet.Raw { return sheet.Raw{Kind: sheet.RawTime, Int: t.UnixMilli()} }
+
+func wallRaw(t time.Time) sheet.Raw {
+	_, offset := t.Zone()
+	return sheet.Raw{Kind: sheet.RawWall, Int: t.UnixMilli() + int64(offset)*1000}
+}
+
+// timeOf is a RawTime, or a RawWall as if it were in UTC.
+func timeOf(v sheet.Raw) time.Time { return time.UnixMilli(v.Int).UTC() }
+
+// plainRaw turns what every driver answers alike into a Raw: a float into the
+// shortest decimal that is the same float, a time into one without a zone.
+func plainRaw(v any) sheet.Raw {
+	switch v := v.(type) {
+	case int64:
+		return intRaw(v)
+	case uint64:
+		if v > math.MaxInt64 {
+			return numberRaw(strconv.FormatUint(v, 10))
+		}
+		return intRaw(int64(v))
+	case bool:
+		return boolRaw(v)
+	case float64:
+		return floatRaw(v, 64)
+	case float32:
+		return floatRaw(float64(v), 32)
+	case string:
+		return textRaw(v)
+	case []byte:
+		return bytesRaw(v)
+	case time.Time:
+		return wallRaw(v)
+	default:
+		return sheet.Raw{Kind: sheet.RawNull}
+	}
+}
+
+func boolRaw(v bool) sheet.Raw {
+	r := sheet.Raw{Kind: sheet.RawBool}
+	if v {
+		r.Int = 1
+	}
+	return r
+}
+
+func floatRaw(v float64, bits int) sheet.Raw {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return textRaw(strconv.FormatFloat(v, 'g', -1, bits))
+	}
+	return numberRaw(strconv.FormatFloat(v, 'f', -1, bits))
+}
+
+// decimalRaw is a decimal that came as text; NaN and the like stay text.
+func decimalRaw(s string) sheet.Raw {
+	if s == "" || strings.Trim(s, "+-.0123456789eE") != "" {
+		return textRaw(s)
+	}
+	return numberRaw(s)
+}
+
+// textTimeRaw reads a date or time that came as text, as 2006-01-02 or
+// 2006-01-02 15:04:05.999999. One that no calendar has, 0000-00-00 or
+// 1956-00-00, stays text.
+func textTimeRaw(s string) sheet.Raw {
+	for _, layout := range [...]string{time.DateOnly, "2006-01-02 15:04:05"} {
+		if t, err := time.Parse(layout, s); err == nil { // a fraction is taken with it
+			return wallRaw(t)
+		}
+	}
+	return textRaw(s)
+}
+
+// guidRaw is a GUID out of SQL Server's order of bytes.
+func guidRaw(b []byte) sheet.Raw {
+	if len(b) != 16 {
+		return bytesRaw(b)
+	}
+	h := hex.EncodeToString([]byte{b[3], b[2], b[1], b[0], b[5], b[4], b[7], b[6], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]})
+	return textRaw(strings.ToUpper(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]))
+}
+
+// bitsRaw is a BIT(n) of MySQL.
+func bitsRaw(b []byte) sheet.Raw {
+	n := uint64(0)
+	for _, c := range b {
+		n = n<<8 | uint64(c)
+	}
+	return plainRaw(n)
+}

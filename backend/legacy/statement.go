@@ -1,0 +1,122 @@
+package legacy
+
+import (
+	"strings"
+
+	"frontdesk/mapping/sheet"
+)
+
+// statement is the text of one, and its parameters. Text comes from the sheet
+// and from this package; values only ever get in through arg.
+type statement struct {
+	d    dialect
+	b    strings.Builder
+	args []any
+}
+
+func newStatement(d dialect) *statement {
+	s := &statement{d: d}
+	s.b.Grow(256)
+	return s
+}
+
+// add appends text.
+func (s *statement) add(text ...string) *statement {
+	for _, t := range text {
+		s.b.WriteString(t)
+	}
+	return s
+}
+
+// arg appends a value as a parameter.
+func (s *statement) arg(v sheet.Raw) *statement {
+	s.args = append(s.args, s.d.arg(v))
+	s.b.WriteString(s.d.placeholder(len(s.args)))
+	return s
+}
+
+// list appends the values as parameters, with commas between.
+func (s *statement) list(values []sheet.Raw) *statement {
+	for i, v := range values {
+		if i > 0 {
+			s.add(", ")
+		}
+		s.arg(v)
+	}
+	return s
+}
+
+// equal appends a comparison that also finds null.
+func (s *statement) equal(expr string, v sheet.Raw) *statement {
+	if v.Kind <= sheet.RawNull {
+		return s.add(expr, " IS NULL")
+	}
+	return s.add(expr, " = ").arg(v)
+}
+
+// scoped appends text of the sheet, with the client's number in place of every
+// :client outside of quotes.
+func (s *statement) scoped(text string, client sheet.Raw) *statement {
+	return s.replaced(text, clientParameter, client)
+}
+
+// replaced appends text of the sheet with a parameter in place of every name.
+func (s *statement) replaced(text, name string, v sheet.Raw) *statement {
+	for text != "" {
+		at := mark(text, name)
+		if at < 0 {
+			return s.add(text)
+		}
+		s.add(text[:at]).arg(v)
+		text = text[at+len(name):]
+	}
+	return s
+}
+
+// clientParameter stands for the client's number in text of the sheet.
+const clientParameter = ":client"
+
+// mark finds the first :name that is neither quoted nor a cast (::name) nor the
+// beginning of a longer word.
+func mark(text, name string) int {
+	var quote byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"' || c == '`':
+			quote = c
+		case c == '[':
+			quote = ']'
+		case c == ':' && strings.HasPrefix(text[i:], name) && (i == 0 || text[i-1] != ':') && !wordAt(text, i+len(name)):
+			return i
+		}
+	}
+	return -1
+}
+
+func wordAt(text string, i int) bool {
+	if i >= len(text) {
+		return false
+	}
+	c := text[i]
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func (s *statement) String() string { return s.b.String() }
+
+// qualified quotes a table's name, with its schema where it names one, else with
+// that given.
+func qualified(d dialect, schema, name string) string {
+	parts := strings.Split(name, ".")
+	if len(parts) == 1 && schema != "" {
+		parts = []string{schema, name}
+	}
+	for i, p := range parts {
+		parts[i] = d.quote(p)
+	}
+	return strings.Join(parts, ".")
+}

@@ -1,0 +1,283 @@
+package legacy
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+var (
+	_ backend.Driver     = (*Store)(nil)
+	_ backend.Transactor = (*Store)(nil)
+	_ backend.Prober     = (*Store)(nil)
+	_ backend.Pinger     = (*Store)(nil)
+	_ backend.Rememberer = (*Store)(nil)
+	_ backend.Exporter   = (*Store)(nil)
+	_ backend.Supporter  = (*Store)(nil)
+	_ auth.Accounts      = (*Store)(nil)
+)
+
+// Options say what a Store works with. Sheet, Now and Random are needed, Keep
+// where the sheet has no other place for IDs and idempotency keys, and Passwords
+// where it has users.
+type Options struct {
+	Sheet *sheet.Sheet
+	Keep  Keep
+	Now   func() time.Time
+	// Random is where GUIDs come from.
+	Random io.Reader
+	// Passwords judge those of users.
+	Passwords Passwords
+	// LockWait bounds the wait for a row that another transaction holds; 0 for
+	// 3 s. It should be well below the backend's timeout.
+	LockWait time.Duration
+	// Log is told of transactions that are run again; nil for nobody.
+	Log *zap.Logger
+}
+
+const defaultLockWait = 3 * time.Second
+
+// Store is an existing SQL database. It is safe for concurrent use.
+type Store struct {
+	sheet   *sheet.Sheet
+	source  *sheet.SQL
+	d       dialect
+	db      *sql.DB
+	keep    Keep
+	tables  map[*mapping.Resource]*table
+	answers string // quoted table of answers under idempotency keys; "" for the keep
+	now     func() time.Time
+	random  io.Reader
+	log     *zap.Logger
+	version string
+
+	functions map[string]bool // routines of PostgreSQL that are selected from
+	passwords Passwords
+	users     map[string]sheet.User
+}
+
+// Open connects to the database of a sheet. It fails when the database does not
+// answer, and when the sheet wants what the engine does not have. The caller
+// closes the Store; the keep stays its owner's.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	s, err := newStore(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.connect(ctx, o); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// newStore compiles the sheet, without a connection.
+func newStore(o Options) (*Store, error) {
+	source := o.Sheet.Source.SQL
+	if source == nil {
+		return nil, errors.New("the sheet is of no SQL database")
+	}
+	d, err := dialectOf(source.Engine)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		sheet: o.Sheet, source: source, d: d, keep: o.Keep, tables: map[*mapping.Resource]*table{}, now: o.Now, random: o.Random, log: o.Log,
+		functions: map[string]bool{}, passwords: o.Passwords, users: map[string]sheet.User{},
+	}
+	if s.log == nil {
+		s.log = zap.NewNop()
+	}
+	if source.Idempotency != "" {
+		s.answers = qualified(d, source.Schema, source.Idempotency)
+	}
+	for _, u := range o.Sheet.Accounts.Users {
+		s.users[u.Username] = u
+	}
+	var problems []error
+	for _, r := range o.Sheet.Model.Resources {
+		t, err := newTable(d, source.Schema, o.Sheet.Resources[r])
+		if err == nil {
+			err = s.possible(t)
+		}
+		problems = append(problems, err)
+		s.tables[r] = t
+	}
+	return s, errors.Join(problems...)
+}
+
+// possible judges what a sheet wants of the engine.
+func (s *Store) possible(t *table) error {
+	if t.Key.Kept && s.keep == nil {
+		return fmt.Errorf("resource %s: IDs must be kept, and there is no keep", t.Name)
+	}
+	if s.d.engine() != "sqlite" {
+		return nil
+	}
+	for _, op := range t.Operations {
+		if op.Procedure != "" || t.Key.Generated == "sequence" {
+			return fmt.Errorf("resource %s: %w", t.Name, errNoProcedures)
+		}
+	}
+	return nil
+}
+
+// connect opens the pool and asks what only the database knows.
+func (s *Store) connect(ctx context.Context, o Options) error {
+	wait := o.LockWait
+	if wait <= 0 {
+		wait = defaultLockWait
+	}
+	c, err := s.d.connector(string(s.source.DSN), append(s.d.session(wait), s.source.Session...))
+	if err != nil {
+		return err
+	}
+	s.db = sql.OpenDB(c)
+	s.db.SetMaxOpenConns(s.source.Connections)
+	s.db.SetMaxIdleConns(s.source.Connections)
+	s.db.SetConnMaxIdleTime(5 * time.Minute)
+	if err := s.learn(ctx); err != nil {
+		return errors.Join(fmt.Errorf("open the database: %w", err), s.db.Close())
+	}
+	return nil
+}
+
+// learn asks for the engine's version, and which routines are functions.
+func (s *Store) learn(ctx context.Context) error {
+	row, err := queryOne(ctx, s.db, newStatement(s.d).add(s.d.schema().version))
+	if err != nil {
+		return err
+	}
+	if len(row) == 1 {
+		s.version = row[0].String()
+	}
+	if s.d.engine() != "postgres" {
+		return nil
+	}
+	for _, t := range s.tables {
+		for _, op := range t.Operations {
+			if op.Procedure == "" {
+				continue
+			}
+			if err := s.learnRoutine(ctx, op.Procedure); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) learnRoutine(ctx context.Context, name string) error {
+	quoted := qualified(s.d, s.source.Schema, name)
+	q := newStatement(s.d).add("SELECT prokind FROM pg_catalog.pg_proc WHERE oid = to_regproc(").arg(textRaw(quoted)).add(")")
+	row, err := queryOne(ctx, s.db, q)
+	if err != nil {
+		return err
+	}
+	s.functions[name] = len(row) == 1 && row[0].String() == "f"
+	return nil
+}
+
+// table returns how the database has a resource.
+func (s *Store) table(r *mapping.Resource) (*table, error) {
+	if t := s.tables[r]; t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("the sheet has no resource %s", r.Name)
+}
+
+// reading is a session outside of any transaction.
+func (s *Store) reading() session { return session{Store: s, conn: s.db} }
+
+// Get implements backend.Driver.
+func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	q.ForUpdate = false // nothing could hold it
+	held, err := s.reading().get(ctx, r, q)
+	return held.rec, err
+}
+
+// List implements backend.Driver.
+func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	return s.reading().list(ctx, r, q)
+}
+
+// Exists implements backend.Prober.
+func (s *Store) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
+	return s.reading().exists(ctx, client, r, id)
+}
+
+func (s session) exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
+	_, err := s.get(ctx, r, backend.Query{Client: client, ID: id})
+	if errors.Is(err, backend.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Create implements backend.Driver.
+func (s *Store) Create(ctx context.Context, client auth.Client, rec mapping.Record) (stored mapping.Record, err error) {
+	err = s.inTx(ctx, func(t *txn) error {
+		stored, err = t.Create(ctx, client, rec)
+		return err
+	})
+	return stored, err
+}
+
+// Update implements backend.Driver.
+func (s *Store) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (stored mapping.Record, err error) {
+	err = s.inTx(ctx, func(t *txn) error {
+		stored, err = t.Update(ctx, client, before, patch)
+		return err
+	})
+	return stored, err
+}
+
+// Delete implements backend.Driver.
+func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	return s.inTx(ctx, func(t *txn) error { return t.Delete(ctx, client, before) })
+}
+
+// Recall implements backend.Rememberer.
+func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (memo *backend.Memo, err error) {
+	err = s.inTx(ctx, func(t *txn) error {
+		memo, err = t.Recall(ctx, client, key)
+		return err
+	})
+	return memo, err
+}
+
+// Remember implements backend.Rememberer.
+func (s *Store) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
+	return s.inTx(ctx, func(t *txn) error { return t.Remember(ctx, client, key, m) })
+}
+
+// InTx implements backend.Transactor.
+func (s *Store) InTx(ctx context.Context, f func(backend.Driver) error) error {
+	return s.inTx(ctx, func(t *txn) error { return f(t) })
+}
+
+// Supports implements backend.Supporter.
+func (s *Store) Supports(r *mapping.Resource, op mapping.Scope) bool {
+	t := s.tables[r]
+	return t != nil && t.Operations[op] != nil
+}
+
+// Ping implements backend.Pinger.
+func (s *Store) Ping(ctx context.Context) error { return s.db.PingContext(ctx) }
+
+// Capabilities implements backend.Driver.
+func (s *Store) Capabilities() backend.Capabilities {
+	return backend.Capabilities{Name: "legacy", Store: s.d.engine(), Version: s.version, OwnRules: s.sheet.OwnRules}
+}
+
+// Close implements backend.Driver.
+func (s *Store) Close() error { return s.db.Close() }

@@ -1,0 +1,197 @@
+package legacy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// table is a resource as statements speak of it.
+type table struct {
+	*sheet.Resource
+	d      dialect
+	name   string   // quoted; what is written
+	from   string   // quoted; what is read
+	exprs  []string // aligned with Places
+	at     map[string]int
+	keys   []string // quoted columns of the key
+	heavy  []bool   // aligned with Places: needed for bytea fields alone
+	arrays []int    // positions of fields whose elements are records of their own
+	// bare are the fields without dashes that the sheet does not write so itself.
+	bare map[*mapping.Field]bool
+}
+
+func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
+	t := &table{
+		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, r.Read),
+		at: map[string]int{}, bare: map[*mapping.Field]bool{}, heavy: make([]bool, len(r.Places)),
+	}
+	if r.Table == "" {
+		return nil, fmt.Errorf("resource %s: there is no table", r.Name)
+	}
+	for i, p := range r.Places {
+		t.at[p.Name] = i
+		t.exprs = append(t.exprs, t.place(schema, p))
+	}
+	for _, k := range r.Key.Places {
+		t.keys = append(t.keys, d.quote(k))
+	}
+	t.weigh()
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		switch {
+		case f.Type == mapping.Array && f.Children != "":
+			return nil, fmt.Errorf("resource %s: field %s: a table has no elements within a record", r.Name, f.Name)
+		case f.Type == mapping.Array:
+			t.arrays = append(t.arrays, i)
+		case f.IgnoreDashes && len(f.From) > 0:
+			t.bare[f.Field] = !t.writesBare(f.Field)
+		}
+	}
+	return t, nil
+}
+
+// place is what is selected for a place.
+func (t *table) place(schema string, p sheet.Place) string {
+	switch {
+	case p.SQL != "":
+		return "(" + p.SQL + ")"
+	case p.Lookup == nil:
+		return t.d.quote(p.Name)
+	}
+	b := newStatement(t.d).add("(SELECT lookup.", t.d.quote(p.Lookup.Take), " FROM ", qualified(t.d, schema, p.Lookup.Table), " lookup WHERE ")
+	for i, m := range p.Lookup.Match {
+		if i > 0 {
+			b.add(" AND ")
+		}
+		b.add("lookup.", t.d.quote(m[0]), " = ", t.from, ".", t.d.quote(m[1]))
+	}
+	return b.add(")").String()
+}
+
+// expr is what stands for a place in conditions.
+func (t *table) expr(place string) string {
+	if i, ok := t.at[place]; ok {
+		return t.exprs[i]
+	}
+	return t.d.quote(place)
+}
+
+// weigh finds the places that lists can do without.
+func (t *table) weigh() {
+	light := map[string]bool{t.Client: true, t.Version: true}
+	for _, k := range t.Key.Places {
+		light[k] = true
+	}
+	var heavy []string
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		for _, place := range f.From {
+			if f.Type == mapping.Bytea {
+				heavy = append(heavy, place)
+			} else {
+				light[place] = true
+			}
+		}
+	}
+	for _, place := range heavy {
+		if i, ok := t.at[place]; ok && !light[place] {
+			t.heavy[i] = true
+		}
+	}
+}
+
+// writesBare tells whether the sheet writes a field without dashes and in
+// capitals, so that it can be compared as it is, with an index.
+func (t *table) writesBare(f *mapping.Field) bool {
+	probe := mapping.NewRecord(t.Resource.Resource)
+	probe.Values[f.Index] = mapping.TextValue("ab-12-cd")
+	found, err := t.Filter(probe, f, auth.Client{}, nil)
+	return err == nil && len(found) == 1 && len(found[0]) == 1 && strings.TrimRight(found[0][0].Value.Text, " ") == "AB12CD"
+}
+
+// selected appends the columns of a row. Without the heavy ones these are null.
+func (t *table) selected(b *statement, client auth.Client, heavy bool) {
+	b.add("SELECT ")
+	for i, e := range t.exprs {
+		b.add(comma(i))
+		if t.heavy[i] && !heavy {
+			b.add("NULL")
+			continue
+		}
+		if t.Places[i].SQL != "" {
+			b.scoped(e, intRaw(client.ID))
+		} else {
+			b.add(e)
+		}
+	}
+	b.add(" FROM ", t.from)
+}
+
+// visible appends the condition on which a client sees a row.
+func (t *table) visible(b *statement, client auth.Client) {
+	b.add(" WHERE ")
+	switch {
+	case t.Client == "":
+		b.add("1 = 1")
+	case t.SystemClient == "":
+		b.add(t.expr(t.Client), " = ").arg(intRaw(client.ID))
+	default:
+		b.add(t.expr(t.Client), " IN (").arg(intRaw(client.ID)).add(", ").arg(textRaw(t.SystemClient)).add(")")
+	}
+	if t.Where != "" {
+		b.add(" AND (").scoped(t.Where, intRaw(client.ID)).add(")")
+	}
+	if gone := t.SoftDelete(); len(gone) > 0 && t.Read == t.Table {
+		b.add(" AND (")
+		for i, a := range gone {
+			if i > 0 {
+				b.add(" OR ")
+			}
+			column := t.d.quote(a.Place)
+			if a.Value.IsSet() {
+				b.add(column, " <> ").arg(a.Value).add(" OR ", column, " IS NULL")
+			} else {
+				b.add(column, " IS NOT NULL")
+			}
+		}
+		b.add(")")
+	}
+}
+
+// own appends the condition on which a client may write the row of a key.
+func (t *table) own(b *statement, client auth.Client, key []sheet.Raw) {
+	b.add(" WHERE ")
+	for i, k := range t.keys {
+		if i > 0 {
+			b.add(" AND ")
+		}
+		b.equal(k, key[i])
+	}
+	if t.Client != "" {
+		b.add(" AND ", t.d.quote(t.Client), " = ").arg(intRaw(client.ID))
+	}
+}
+
+// keyed appends the condition that a row has a key.
+func (t *table) keyed(b *statement, key []sheet.Raw) {
+	for i, place := range t.Key.Places {
+		b.add(" AND ").equal(t.expr(place), key[i])
+	}
+}
+
+// errKeyForm says that a kept key does not fit the sheet any more.
+var errKeyForm = errors.New("a kept key has another number of parts than the sheet's")
+
+// split takes a kept key apart.
+func (t *table) split(key string) ([]sheet.Raw, error) {
+	parts := sheet.SplitKey(key)
+	if len(parts) != len(t.keys) {
+		return nil, fmt.Errorf("resource %s: %w", t.Name, errKeyForm)
+	}
+	return parts, nil
+}

@@ -1,0 +1,327 @@
+package legacy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// write is a write under way.
+type write struct {
+	session
+	t       *table
+	client  auth.Client
+	attempt sheet.Attempt
+	// values are what is written, in the sheet's order.
+	values []sheet.Assignment
+}
+
+func (t *txn) newWrite(tab *table, client auth.Client, op mapping.Scope, rec mapping.Record, id int32) *write {
+	return &write{session: t.session, t: tab, client: client, attempt: sheet.Attempt{Resource: tab.Resource, Op: op, Record: rec, ID: id}}
+}
+
+// Create implements backend.Driver.
+func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	tab, err := t.table(rec.Resource)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	t.derive(mapping.Record{}, rec)
+	w := t.newWrite(tab, client, mapping.OpCreate, rec, 0)
+	key, err := w.create(ctx)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	stored, err := w.readBack(ctx, key)
+	if err != nil || len(rec.Children) == 0 {
+		return stored, err
+	}
+	for _, i := range tab.arrays {
+		f := tab.Fields[i].Field
+		for n, line := range rec.Children[i] {
+			line = line.Clone()
+			line.Set(f.ArrayKey, stored.Values[rec.Resource.ID])
+			if _, err := t.Create(ctx, client, line); err != nil {
+				return mapping.Record{}, inElement(err, f.Name, n)
+			}
+		}
+	}
+	return w.readBack(ctx, key) // the lines may have changed it
+}
+
+// inElement names the element that a violation is of.
+func inElement(err error, field string, n int) error {
+	found, ok := mapping.AsViolations(err)
+	if !ok {
+		return fmt.Errorf("%s[%d]: %w", field, n, err)
+	}
+	inner := make(mapping.Violations, len(found))
+	for i, e := range found {
+		inner[i] = e
+		if len(e.Args) > 0 {
+			inner[i] = e.In(fmt.Sprintf("%s[%d]", field, n))
+		}
+	}
+	return inner
+}
+
+// encode asks the sheet what is to be written.
+func (w *write) encode(ctx context.Context, create bool) error {
+	var refs []sheet.IDRef
+	rec := w.attempt.Record
+	w.t.NeedsIDs(rec, func(ref sheet.IDRef) { refs = append(refs, ref) })
+	keys, err := w.keys(ctx, w.client, refs)
+	if err != nil {
+		return err
+	}
+	w.values, err = w.t.Encode(rec, w.client, keys, create)
+	if err != nil {
+		if _, ok := mapping.AsViolations(err); ok {
+			return err
+		}
+		return fmt.Errorf("%w: %s: %w", backend.ErrUnexpected, w.t.Name, err)
+	}
+	// Whatever a sheet says, nobody writes into the records of another client.
+	w.values = slices.DeleteFunc(w.values, func(a sheet.Assignment) bool { return w.t.Client != "" && a.Place == w.t.Client })
+	return nil
+}
+
+// value returns what is written at a place.
+func (w *write) value(place string) (sheet.Raw, bool) {
+	if place == w.t.Client && place != "" {
+		return intRaw(w.client.ID), true
+	}
+	for _, a := range w.values {
+		if a.Place == place {
+			return a.Value, true
+		}
+	}
+	return sheet.Raw{}, false
+}
+
+// create adds the row and returns its key.
+func (w *write) create(ctx context.Context) ([]sheet.Raw, error) {
+	if err := w.encode(ctx, true); err != nil {
+		return nil, err
+	}
+	if op := w.t.Operations[mapping.OpCreate]; op != nil && op.Procedure != "" {
+		return w.createByProcedure(ctx, op)
+	}
+	key, err := w.newKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w.insert(ctx, key)
+}
+
+// insert adds the row with what is known of its key, absent parts being the
+// engine's, and returns the whole key.
+func (w *write) insert(ctx context.Context, key []sheet.Raw) ([]sheet.Raw, error) {
+	b, answers := w.insertText(key)
+	if answers {
+		var row []sheet.Raw
+		answer, err := queryAll(ctx, w.conn, b)
+		if err == nil && len(answer.rows) == 1 {
+			row = answer.rows[0]
+		}
+		if err == nil && len(row) != len(key) {
+			err = fmt.Errorf("%w: the new row of %s has no key", backend.ErrUnexpected, w.t.Name)
+		}
+		return row, w.failure(err, w.attempt)
+	}
+	done, err := w.conn.ExecContext(ctx, b.String(), b.args...)
+	if err != nil {
+		return nil, w.failure(err, w.attempt)
+	}
+	for i := range key {
+		if key[i].Kind == sheet.RawAbsent {
+			last, err := done.LastInsertId()
+			if err != nil {
+				return nil, fmt.Errorf("key of the new row of %s: %w", w.t.Name, err)
+			}
+			key[i] = intRaw(last)
+		}
+	}
+	return key, nil
+}
+
+func (w *write) insertText(key []sheet.Raw) (b *statement, answers bool) {
+	var columns []string
+	var values []sheet.Raw
+	add := func(place string, v sheet.Raw) {
+		columns, values = append(columns, w.d.quote(place)), append(values, v)
+	}
+	for i, place := range w.t.Key.Places {
+		if key[i].Kind != sheet.RawAbsent {
+			add(place, key[i])
+		}
+	}
+	if w.t.Client != "" && !slices.Contains(w.t.Key.Places, w.t.Client) {
+		add(w.t.Client, intRaw(w.client.ID))
+	}
+	for _, a := range w.values {
+		if !slices.Contains(w.t.Key.Places, a.Place) {
+			add(a.Place, a.Value)
+		}
+	}
+	b = newStatement(w.d)
+	return b, w.d.insert(b, w.t.name, columns, values, w.t.keys)
+}
+
+// readBack returns the record as it is stored: triggers may have had their say.
+func (w *write) readBack(ctx context.Context, key []sheet.Raw) (mapping.Record, error) {
+	b := w.byKeyText(w.t, w.client, key, false)
+	row, err := queryOne(ctx, w.conn, b)
+	if err != nil {
+		return mapping.Record{}, w.failure(err, w.attempt)
+	}
+	if row == nil {
+		return mapping.Record{}, fmt.Errorf("%w: the record of %s that was written cannot be read", backend.ErrUnexpected, w.t.Name)
+	}
+	held, err := w.one(ctx, w.t, w.client, row, true)
+	return held.rec, err
+}
+
+// Update implements backend.Driver.
+func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	tab, err := t.table(before.Resource)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	held, err := t.lock(ctx, client, before)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	t.derive(before, patch)
+	w := t.newWrite(tab, client, mapping.OpUpdate, patch, before.ID())
+	if err := w.encode(ctx, false); err != nil {
+		return mapping.Record{}, err
+	}
+	key := tab.KeyOf(held.row)
+	if err := w.keepsKey(key); err != nil {
+		return mapping.Record{}, err
+	}
+	if op := tab.Operations[mapping.OpUpdate]; op != nil && op.Procedure != "" {
+		err = w.updateByProcedure(ctx, op, held.row)
+	} else {
+		err = w.set(ctx, key, w.version(held.row))
+	}
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	return w.readBack(ctx, key)
+}
+
+// lock returns the record as this transaction holds it. One that has changed
+// since it was read makes the rules look again.
+func (t *txn) lock(ctx context.Context, client auth.Client, before mapping.Record) (heldRecord, error) {
+	held, ok := t.tx.held[recordID{before.Resource, before.ID()}]
+	if !ok {
+		var err error
+		if held, err = t.get(ctx, before.Resource, backend.Query{Client: client, ID: before.ID(), ForUpdate: true}); err != nil {
+			return held, err
+		}
+	}
+	if held.rec.Version != before.Version {
+		return held, fmt.Errorf("%w: %s %d has changed", backend.ErrConstraint, before.Resource.Name, before.ID())
+	}
+	return held, nil
+}
+
+// keepsKey refuses another key: the record would become another one.
+func (w *write) keepsKey(key []sheet.Raw) error {
+	var found mapping.Violations
+	for i, place := range w.t.Key.Places {
+		for _, a := range w.values {
+			if a.Place == place && a.Field != nil && sheet.JoinKey([]sheet.Raw{a.Value}) != sheet.JoinKey(key[i:i+1]) {
+				found = append(found, mapping.Fail(mapping.CannotUpdate, mapping.Literal(a.Field.Name)))
+			}
+		}
+	}
+	return found.Err()
+}
+
+// version is what the version column must still have; absent where there is none
+// that can be compared exactly.
+func (w *write) version(row []sheet.Raw) sheet.Raw {
+	i, ok := w.t.at[w.t.Version]
+	if !ok || row[i].Kind == sheet.RawTime || row[i].Kind == sheet.RawWall || w.t.Places[i].SQL != "" {
+		return sheet.Raw{}
+	}
+	return row[i]
+}
+
+// set writes the values into the row of a key.
+func (w *write) set(ctx context.Context, key []sheet.Raw, version sheet.Raw) error {
+	b := w.setText(w.values, key, version)
+	if b == nil {
+		return nil
+	}
+	return w.change(ctx, b)
+}
+
+func (w *write) setText(values []sheet.Assignment, key []sheet.Raw, version sheet.Raw) *statement {
+	b, n := newStatement(w.d).add("UPDATE ", w.t.name, " SET "), 0
+	for _, a := range values {
+		if !slices.Contains(w.t.Key.Places, a.Place) {
+			b.add(comma(n), w.d.quote(a.Place), " = ").arg(a.Value)
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	w.t.own(b, w.client, key)
+	if version.IsSet() {
+		b.add(" AND ", w.d.quote(w.t.Version), " = ").arg(version)
+	}
+	return b
+}
+
+// change runs a statement that must find its row.
+func (w *write) change(ctx context.Context, b *statement) error {
+	n, err := w.d.change(ctx, w.conn, b)
+	if err != nil {
+		return w.failure(err, w.attempt)
+	}
+	if n == 0 {
+		return fmt.Errorf("%w: %s %d has changed", backend.ErrConstraint, w.t.Name, w.attempt.ID)
+	}
+	return nil
+}
+
+// Delete implements backend.Driver.
+func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	tab, err := t.table(before.Resource)
+	if err != nil {
+		return err
+	}
+	held, err := t.lock(ctx, client, before)
+	if err != nil {
+		return err
+	}
+	w := t.newWrite(tab, client, mapping.OpDelete, before, before.ID())
+	key := tab.KeyOf(held.row)
+	delete(t.tx.held, recordID{before.Resource, before.ID()})
+	if op := tab.Operations[mapping.OpDelete]; op != nil && op.Procedure != "" {
+		return w.deleteByProcedure(ctx, op, held.row)
+	}
+	return w.change(ctx, w.deleteText(key, w.version(held.row)))
+}
+
+func (w *write) deleteText(key []sheet.Raw, version sheet.Raw) *statement {
+	if gone := w.t.SoftDelete(); len(gone) > 0 {
+		return w.setText(gone, key, version)
+	}
+	b := newStatement(w.d).add("DELETE FROM ", w.t.name)
+	w.t.own(b, w.client, key)
+	if version.IsSet() {
+		b.add(" AND ", w.d.quote(w.t.Version), " = ").arg(version)
+	}
+	return b
+}
