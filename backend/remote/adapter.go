@@ -1,0 +1,321 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// adapter is a service that speaks the frontdesk backend protocol, which
+// docs/backend-protocol.md describes. Its records are those of the interface, so
+// that there is nothing to convert.
+type adapter struct {
+	o       *core
+	wire    *wire
+	base    string // path that the protocol's paths are put after
+	token   []byte // header line
+	timeout time.Duration
+	model   *mapping.Model
+	about   description
+	plans   map[*mapping.Resource]*adapterPlan
+}
+
+// description is what an adapter says of itself: GET /v1/model.
+type description struct {
+	Protocol       int                            `json:"protocol"`
+	Name           string                         `json:"name"`
+	Version        string                         `json:"version"`
+	OwnRules       bool                           `json:"own_rules"`
+	Idempotency    bool                           `json:"idempotency"`
+	DescribesModel bool                           `json:"describes_model"`
+	Resources      map[string]resourceDescription `json:"resources"`
+	operations     map[*mapping.Resource]operations
+}
+
+type resourceDescription struct {
+	Operations []mapping.Scope `json:"operations"`
+}
+
+type operations map[mapping.Scope]bool
+
+// adapterPlan is where the fields of a resource are in its records.
+type adapterPlan struct {
+	one      *shape // a record: one place for each field, then _version
+	page     *shape // a list of them
+	more     int
+	total    int
+	children map[int]*mapping.Resource // resource of each nested list
+	field    []int                     // of each nested list
+}
+
+func openAdapter(ctx context.Context, o *core) (*adapter, error) {
+	source := o.Sheet.Source.Frontdesk
+	w, base, err := newWire(o, source.URL, source.CAFile, source.Connections, int(source.MaxAnswer), 1)
+	if err != nil {
+		return nil, err
+	}
+	a := &adapter{o: o, wire: w, base: base, timeout: source.Timeout, model: o.Sheet.Model, plans: map[*mapping.Resource]*adapterPlan{}}
+	if source.Token != "" {
+		a.token = []byte("Authorization: Bearer " + string(source.Token) + "\r\n")
+		if !isHeader(string(source.Token)) {
+			return nil, errors.New("source.frontdesk.token cannot stand in a header")
+		}
+	}
+	for _, r := range a.model.Resources {
+		if a.plans[r], err = newAdapterPlan(r); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.describe(ctx); err != nil {
+		w.pool.close()
+		return nil, fmt.Errorf("ask the adapter at %s for its model: %w", source.URL, err)
+	}
+	return a, nil
+}
+
+func newAdapterPlan(r *mapping.Resource) (*adapterPlan, error) {
+	p := &adapterPlan{one: newShape()}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		if f.Type != mapping.Array {
+			p.one.addPlace(f.Name)
+			continue
+		}
+		p.one.width++ // keeps places and fields aligned
+		inner := newShape()
+		for k := range f.Target().Fields {
+			inner.addPlace(f.Target().Fields[k].Name)
+		}
+		if _, err := p.one.addList(f.Name, inner); err != nil {
+			return nil, err
+		}
+		p.field = append(p.field, i)
+	}
+	p.one.addPlace("_version")
+	p.page = newShape()
+	if _, err := p.page.addList("records", p.one); err != nil {
+		return nil, err
+	}
+	p.more, p.total = p.page.addPlace("more"), p.page.addPlace("total")
+	return p, nil
+}
+
+// protocolVersion is the only one there is.
+const protocolVersion = 1
+
+func (a *adapter) describe(ctx context.Context) error {
+	ans, err := a.call(ctx, &request{method: "GET", target: a.base + "/v1/model", timeout: a.timeout}, auth.Client{})
+	if err != nil {
+		return err
+	}
+	defer a.wire.release(ans)
+	if ans.status != http.StatusOK {
+		return a.fail(ans)
+	}
+	d := description{operations: map[*mapping.Resource]operations{}}
+	if err := json.Unmarshal([]byte(ans.body), &d); err != nil {
+		return fmt.Errorf("it is not JSON: %w", err)
+	}
+	if d.Protocol != protocolVersion {
+		return fmt.Errorf("it speaks protocol %d; this gateway speaks %d", d.Protocol, protocolVersion)
+	}
+	known := []mapping.Scope{mapping.OpGet, mapping.OpList, mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}
+	for name, rd := range d.Resources {
+		r := a.model.Resource(name)
+		if r == nil {
+			continue // of a later model
+		}
+		d.operations[r] = operations{}
+		for _, op := range rd.Operations {
+			if !slices.Contains(known, op) {
+				return fmt.Errorf("resource %s: unknown operation %.20q", name, op)
+			}
+			d.operations[r][op] = true
+		}
+	}
+	if len(d.operations) == 0 {
+		return errors.New("it offers no resource of the model")
+	}
+	a.about = d
+	return nil
+}
+
+func (a *adapter) capabilities() backend.Capabilities {
+	return backend.Capabilities{Name: "remote", Store: a.about.Name, Version: a.about.Version, OwnRules: a.about.OwnRules}
+}
+
+func (a *adapter) supports(r *mapping.Resource, op mapping.Scope) bool {
+	return a.about.operations[r][op]
+}
+
+func (a *adapter) ping(ctx context.Context) error {
+	ans, err := a.call(ctx, &request{method: "GET", target: a.base + "/v1/health", timeout: a.timeout}, auth.Client{})
+	if err != nil {
+		return err
+	}
+	defer a.wire.release(ans)
+	if ans.status != http.StatusOK {
+		return a.fail(ans)
+	}
+	return nil
+}
+
+// call sends a request with the headers of the protocol.
+func (a *adapter) call(ctx context.Context, r *request, client auth.Client) (*answer, error) {
+	head := make([]byte, 0, 192)
+	head = append(head, "Accept: application/json\r\n"...)
+	head = append(head, a.token...)
+	if len(r.body) > 0 {
+		head = append(head, "Content-Type: application/json\r\n"...)
+	}
+	if client.ID != 0 {
+		head = append(head, "Frontdesk-Client: "...)
+		head = strconv.AppendInt(head, client.ID, 10)
+		head = append(head, "\r\n"...)
+	}
+	if id := a.o.RequestID(ctx); isHeader(id) && id != "" {
+		head = append(append(append(head, "X-Request-Id: "...), id...), "\r\n"...)
+	}
+	timeout := r.timeout
+	if d, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, d.Sub(a.o.Now()))
+	}
+	head = append(head, "Frontdesk-Timeout: "...)
+	head = strconv.AppendInt(head, max(1, timeout.Milliseconds()), 10)
+	head = append(head, "\r\n"...)
+	r.head = append(head, r.head...)
+	return a.wire.do(ctx, r)
+}
+
+func (a *adapter) recordPath(r *mapping.Resource, id int32) []byte {
+	b := make([]byte, 0, len(a.base)+len(r.Name)+32)
+	b = append(append(append(b, a.base...), "/v1/records/"...), r.Name...)
+	if id != 0 {
+		b = strconv.AppendInt(append(b, '/'), int64(id), 10)
+	}
+	return b
+}
+
+func (a *adapter) get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	if !a.supports(r, mapping.OpGet) {
+		return mapping.Record{}, backend.ErrNotFound
+	}
+	target := a.recordPath(r, q.ID)
+	if q.Fields != nil {
+		target = appendFields(append(target, '?'), r, q.Fields)
+	}
+	ans, err := a.call(ctx, &request{method: "GET", target: string(target), timeout: a.timeout}, q.Client)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	defer a.wire.release(ans)
+	return a.record(r, ans, http.StatusOK, mapping.OpGet)
+}
+
+func appendFields(dst []byte, r *mapping.Resource, fields []int) []byte {
+	dst = append(dst, "fields="...)
+	for n, i := range fields {
+		if n > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, r.Fields[i].Name...)
+	}
+	return dst
+}
+
+// record reads the record that a successful answer is.
+func (a *adapter) record(r *mapping.Resource, ans *answer, status int, op mapping.Scope) (mapping.Record, error) {
+	if ans.status != status {
+		return mapping.Record{}, a.refused(ans, op, r)
+	}
+	s := a.o.scanners.json()
+	defer a.o.scanners.free(s)
+	plan := a.plans[r]
+	row, err := s.scan(plan.one, ans.body)
+	if err != nil {
+		return mapping.Record{}, unexpected(err)
+	}
+	rec, err := plan.record(r, row)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	if rec.ID() == 0 {
+		return mapping.Record{}, unexpected(fmt.Errorf("the %s has no id", r.Name))
+	}
+	return rec, nil
+}
+
+func (a *adapter) list(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	if !a.supports(r, mapping.OpList) {
+		return backend.Page{}, nil
+	}
+	target := appendQuery(append(a.recordPath(r, 0), '?'), r, q)
+	ans, err := a.call(ctx, &request{method: "GET", target: string(target), timeout: a.timeout}, q.Client)
+	if err != nil {
+		return backend.Page{}, err
+	}
+	defer a.wire.release(ans)
+	if ans.status != http.StatusOK {
+		return backend.Page{}, a.refused(ans, mapping.OpList, r)
+	}
+	s := a.o.scanners.json()
+	defer a.o.scanners.free(s)
+	plan := a.plans[r]
+	top, err := s.scan(plan.page, ans.body)
+	if err != nil {
+		return backend.Page{}, unexpected(err)
+	}
+	return plan.pageOf(r, top, q)
+}
+
+func (p *adapterPlan) pageOf(r *mapping.Resource, top row, q backend.Query) (backend.Page, error) {
+	records := top.lists[0]
+	switch {
+	case !records.there:
+		return backend.Page{}, unexpected(errors.New("the answer has no records"))
+	case len(records.rows) > q.Limit:
+		return backend.Page{}, unexpected(fmt.Errorf("the answer has %d records where %d were asked for", len(records.rows), q.Limit))
+	case top.values[p.more].Kind != sheet.RawBool, q.Total && top.values[p.total].Kind != sheet.RawInt:
+		return backend.Page{}, unexpected(errors.New("the answer lacks more, or total"))
+	}
+	page := backend.Page{More: top.values[p.more].Int != 0, Total: top.values[p.total].Int, Records: make([]mapping.Record, len(records.rows))}
+	for i, row := range records.rows {
+		rec, err := p.record(r, row)
+		if err != nil {
+			return backend.Page{}, err
+		}
+		page.Records[i] = rec
+	}
+	return page, nil
+}
+
+func (a *adapter) describeModel(ctx context.Context, name string) ([]byte, error) {
+	if !a.about.DescribesModel {
+		return nil, nil
+	}
+	ans, err := a.call(ctx, &request{method: "GET", target: a.base + "/v1/model/" + name, timeout: a.timeout}, auth.Client{})
+	if err != nil {
+		return nil, err
+	}
+	defer a.wire.release(ans)
+	switch ans.status {
+	case http.StatusOK:
+		return []byte(ans.body), nil
+	case http.StatusNotFound:
+		return nil, nil
+	default:
+		return nil, a.fail(ans)
+	}
+}
+
+func (a *adapter) close() { a.wire.pool.close() }

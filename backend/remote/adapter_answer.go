@@ -1,0 +1,167 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"unicode/utf8"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// protocolError is the body of an answer that is no success: the interface's own
+// shape of an error.
+type protocolError struct {
+	Message string `json:"message"`
+	Errors  []struct {
+		Message string `json:"message"`
+	} `json:"errors"`
+}
+
+// maxErrorBody is the longest body that is looked at as documented errors.
+const maxErrorBody = 1 << 20
+
+// refused reads an answer to an operation that is no success: what is a documented
+// error there passes through as it is; all else is a failure.
+func (a *adapter) refused(ans *answer, op mapping.Scope, r *mapping.Resource) error {
+	switch {
+	case ans.status >= http.StatusInternalServerError:
+		return a.fail(ans)
+	case ans.status == http.StatusNotFound && op != mapping.OpCreate && op != mapping.OpList && !a.isRelated(ans, op, r):
+		return backend.ErrNotFound
+	case ans.status == http.StatusPreconditionFailed:
+		// Not the client's condition but ours: the rules must look again.
+		return fmt.Errorf("%w: the record has been changed", backend.ErrConstraint)
+	}
+	if v := a.violations(ans, op, r); v != nil {
+		return v
+	}
+	return a.fail(ans)
+}
+
+// isRelated tells whether a 404 is about another record than the one asked for.
+func (a *adapter) isRelated(ans *answer, op mapping.Scope, r *mapping.Resource) bool {
+	return mapping.Is(a.violations(ans, op, r), mapping.RelatedIDNotFound)
+}
+
+// violations reads documented errors; nil where one of them is not documented.
+func (a *adapter) violations(ans *answer, op mapping.Scope, r *mapping.Resource) error {
+	var e protocolError
+	if len(ans.body) > maxErrorBody || json.Unmarshal([]byte(ans.body), &e) != nil {
+		return nil
+	}
+	messages := []string{e.Message}
+	if len(e.Errors) > 0 {
+		messages = messages[:0]
+		for _, one := range e.Errors {
+			messages = append(messages, one.Message)
+		}
+	}
+	var found mapping.Violations
+	if len(messages) > mapping.MaxViolations {
+		return nil
+	}
+	for _, m := range messages {
+		v, ok := a.o.catalogue.Parse(ans.status, m, mapping.Scope("/"+r.Name), op)
+		if !ok || isOurs(v.Reason, op) {
+			return nil
+		}
+		found = append(found, v)
+	}
+	return found.Err()
+}
+
+// isOurs tells of reasons that are about the gateway's call, not about what its
+// client asked for: to pass them on would tell the client of its own token, or
+// path, what is not so.
+func isOurs(r mapping.Reason, op mapping.Scope) bool {
+	switch r {
+	case mapping.NotLoggedIn, mapping.TokenInvalid, mapping.CredentialsInvalid, mapping.TooManyRequests,
+		mapping.EndpointUnknown, mapping.MethodUnsupported, mapping.RequestMalformed, mapping.QueryRepeated,
+		mapping.EmptyBody, mapping.BodyNotJSON, mapping.HeaderTooLarge, mapping.InternalError:
+		return true
+	case mapping.QueryUnsupported:
+		return op != mapping.OpList
+	default:
+		return false
+	}
+}
+
+// fail is the failure that an answer stands for. Its text is for the log.
+func (a *adapter) fail(ans *answer) error { return failure(ans) }
+
+func failure(ans *answer) error {
+	err := fmt.Errorf("the service answered %d: %.300q", ans.status, ans.body)
+	if ans.status >= http.StatusInternalServerError {
+		return err
+	}
+	return unexpected(err)
+}
+
+// protocolUser is a user as the protocol tells of one.
+type protocolUser struct {
+	ID         int64  `json:"id"`
+	Username   string `json:"username"`
+	Email      string `json:"email"`
+	ClientID   int64  `json:"client_id"`
+	ClientName string `json:"client_name"`
+	External   bool   `json:"external"`
+	Blocked    bool   `json:"blocked"`
+}
+
+func (a *adapter) verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
+	body := append([]byte(nil), `{"username":`...)
+	body = mapping.AppendJSONString(body, c.Username)
+	body = append(body, `,"password":`...)
+	body = append(mapping.AppendJSONString(body, c.Password), '}')
+	// Not to be repeated: each try counts where wrong ones are counted.
+	call := &request{method: "POST", target: a.base + "/v1/login", body: body, write: true, timeout: a.timeout}
+	return a.user(ctx, call, http.StatusUnauthorized, auth.ErrCredentials)
+}
+
+func (a *adapter) findUser(ctx context.Context, username string) (auth.User, error) {
+	if username == "" || !utf8.ValidString(username) {
+		return auth.User{}, auth.ErrUnknownUser
+	}
+	target := appendEscaped([]byte(a.base+"/v1/users/"), username)
+	if username == "." || username == ".." {
+		return auth.User{}, auth.ErrUnknownUser
+	}
+	return a.user(ctx, &request{method: "GET", target: string(target), timeout: a.timeout}, http.StatusNotFound, auth.ErrUnknownUser)
+}
+
+// user makes a call whose answer is a user; unknown is what status none means.
+func (a *adapter) user(ctx context.Context, call *request, none int, unknown error) (auth.User, error) {
+	ans, err := a.call(ctx, call, auth.Client{})
+	if err != nil {
+		return auth.User{}, err
+	}
+	defer a.wire.release(ans)
+	switch ans.status {
+	case none:
+		return auth.User{}, unknown
+	case http.StatusOK:
+	default:
+		return auth.User{}, fmt.Errorf("the service answered %d", ans.status) // the body may repeat the password
+	}
+	var u protocolUser
+	if err := json.Unmarshal([]byte(ans.body), &u); err != nil {
+		return auth.User{}, fmt.Errorf("the user is not JSON: %w", err)
+	}
+	if u.Username == "" || u.ClientID == 0 {
+		return auth.User{}, errors.New("the user has no username, or no client_id")
+	}
+	if u.Blocked && none == http.StatusUnauthorized {
+		return auth.User{}, auth.ErrCredentials
+	}
+	return auth.User{
+		ID: u.ID, Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked,
+		Client: auth.Client{ID: u.ClientID, Name: u.ClientName},
+	}, nil
+}
+
+func (a *adapter) keepsKeys() bool { return a.about.OwnRules && a.about.Idempotency }

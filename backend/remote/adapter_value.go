@@ -1,0 +1,169 @@
+package remote
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// record makes a record of a row that is aligned with the resource's fields.
+func (p *adapterPlan) record(r *mapping.Resource, from row) (mapping.Record, error) {
+	rec := mapping.NewRecord(r)
+	if err := fill(rec, from.values); err != nil {
+		return rec, err
+	}
+	for n, i := range p.field {
+		l := from.lists[n]
+		if !l.there {
+			continue
+		}
+		if rec.Children == nil {
+			rec.Children = map[int][]mapping.Record{}
+		}
+		children := make([]mapping.Record, len(l.rows))
+		for k, row := range l.rows {
+			children[k] = mapping.NewRecord(r.Fields[i].Target())
+			if err := fill(children[k], row.values); err != nil {
+				return rec, err
+			}
+		}
+		rec.Values[i], rec.Children[i] = mapping.RecordsValue(), children
+	}
+	version := from.values[len(r.Fields)]
+	if version.Kind > sheet.RawNull && version.Kind != sheet.RawInt {
+		return rec, unexpected(fmt.Errorf("_version of %s is no integer", r.Name))
+	}
+	rec.Version = version.Int
+	return rec, nil
+}
+
+func fill(rec mapping.Record, values []sheet.Raw) error {
+	for i := range rec.Values {
+		raw := values[i]
+		if raw.Kind == sheet.RawAbsent {
+			continue
+		}
+		f := &rec.Resource.Fields[i]
+		v, ok := plainValue(f, raw)
+		if !ok {
+			return unexpected(fmt.Errorf("field %s.%s: %.40q is no %s", rec.Resource.Name, f.Name, raw.String(), f.Type))
+		}
+		rec.Values[i] = v
+	}
+	return nil
+}
+
+// plainValue reads a value that is written as the interface writes it. What is
+// written otherwise, and yet right, takes the longer way.
+func plainValue(f *mapping.Field, raw sheet.Raw) (mapping.Value, bool) {
+	switch raw.Kind {
+	case sheet.RawNull:
+		return mapping.NullValue(), true
+	case sheet.RawInt:
+		return integerValue(f, raw.Int)
+	case sheet.RawNumber:
+		if f.Type == mapping.Float8 {
+			if v, ok := decimalValue(raw.Text, f.Scale); ok {
+				return v, true
+			}
+			return parsed(f, raw.Text)
+		}
+	case sheet.RawText:
+		switch f.Type {
+		case mapping.Varchar, mapping.Text:
+			return mapping.TextValue(raw.Text), strings.IndexByte(raw.Text, 0) < 0
+		case mapping.Timestamp:
+			if ms, ok := instant(raw.Text); ok {
+				return mapping.MilliValue(ms), true
+			}
+			return parsed(f, raw.Text)
+		case mapping.Bytea:
+			return parsed(f, raw.Text)
+		}
+	}
+	return mapping.Value{}, false
+}
+
+// parsed reads a value as requests of the interface are read. A date without a
+// zone is none here: there is nothing that would tell which.
+func parsed(f *mapping.Field, text string) (mapping.Value, bool) {
+	if f.Type == mapping.Timestamp && len(text) < len("2006-01-02T15:04Z") {
+		return mapping.Value{}, false
+	}
+	v, err := f.Parse(text, time.UTC)
+	return v, err == nil
+}
+
+func integerValue(f *mapping.Field, n int64) (mapping.Value, bool) {
+	switch f.Type {
+	case mapping.Int4:
+		return mapping.IntValue(n), n == int64(int32(n))
+	case mapping.Float8:
+		if f.Scale < 0 || n > 1e8 || n < -1e8 {
+			return parsed(f, strconv.FormatInt(n, 10))
+		}
+		return mapping.DecimalValue(n*power10[f.Scale], f.Scale), true
+	default:
+		return mapping.Value{}, false
+	}
+}
+
+var power10 = [...]int64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000}
+
+// decimalValue reads a short decimal that has no more decimals than are kept.
+func decimalValue(s string, scale int) (mapping.Value, bool) {
+	point := strings.IndexByte(s, '.')
+	decimals := len(s) - point - 1
+	if scale < 0 || point < 0 || decimals > scale || len(s) > 12 {
+		return mapping.Value{}, false
+	}
+	n := int64(0)
+	for i := range len(s) {
+		switch d := s[i] - '0'; {
+		case d <= 9:
+			n = n*10 + int64(d)
+		case i == point, i == 0 && s[i] == '-':
+		default:
+			return mapping.Value{}, false
+		}
+	}
+	if s[0] == '-' {
+		n = -n
+	}
+	return mapping.DecimalValue(n*power10[scale-decimals], scale), true
+}
+
+// instant reads a timestamp of the form 2026-07-01T10:00:00.000Z, and nothing
+// else.
+func instant(s string) (int64, bool) {
+	const form = "0000-00-00T00:00:00.000Z"
+	if len(s) != len(form) {
+		return 0, false
+	}
+	for i := range len(form) {
+		if form[i] == '0' && s[i]-'0' > 9 || form[i] != '0' && s[i] != form[i] {
+			return 0, false
+		}
+	}
+	number := func(from, to int) int {
+		n := 0
+		for _, c := range []byte(s[from:to]) {
+			n = n*10 + int(c-'0')
+		}
+		return n
+	}
+	year, month, day := number(0, 4), number(5, 7), number(8, 10)
+	hour, minute, second := number(11, 13), number(14, 16), number(17, 19)
+	if year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59 {
+		return 0, false
+	}
+	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
+	if t.Day() != day {
+		return 0, false
+	}
+	return t.UnixMilli() + int64(number(20, 23)), true
+}

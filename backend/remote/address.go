@@ -1,0 +1,56 @@
+package remote
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+)
+
+// newWire makes the wire to the service at an address, and returns the path that
+// its calls begin with. Proxies of the environment are not used: what a sheet
+// says is where calls go.
+func newWire(o *core, address, caFile string, connections, maxAnswer, retries int) (w *wire, base string, err error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, "", fmt.Errorf("the address of the service: %w", errors.Unwrap(err))
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, "", fmt.Errorf("the address of the service must be http or https with a host and a path, and nothing else")
+	}
+	port := u.Port()
+	var config *tls.Config
+	if u.Scheme == "https" {
+		config = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(0)}
+		if config.RootCAs, err = authorities(caFile); err != nil {
+			return nil, "", err
+		}
+	}
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	p := newPool(net.JoinHostPort(u.Hostname(), port), config, connections, o.Now)
+	return &wire{pool: p, host: u.Host, maxAnswer: maxAnswer, retries: retries, random: o.Random, now: o.Now}, u.EscapedPath(), nil
+}
+
+// authorities are the system's, and those in file.
+func authorities(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read ca_file: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("ca_file %s holds no certificate", file)
+	}
+	return pool, nil
+}

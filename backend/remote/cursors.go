@@ -1,0 +1,129 @@
+package remote
+
+import (
+	"container/list"
+	"slices"
+	"sync"
+)
+
+// cursors remembers where the pages of lists begin, for services that page by
+// cursor or link: the page of a number is reached from the nearest place known
+// before it. It is bounded by how many places it holds, of all lists together;
+// the lists asked for longest ago go first.
+type cursors struct {
+	most int
+
+	mu    sync.Mutex
+	count int
+	lists map[string]*list.Element // of *trail
+	order *list.List               // the one used last stands first
+}
+
+// trail is what is known of one list, of one client.
+type trail struct {
+	key   string
+	marks []mark         // by position
+	after map[int32]mark // by the ID of the record that stood last on a page
+}
+
+// mark is a place in a list: where a chunk of the service begins.
+type mark struct {
+	position int
+	cursor   string // or the target of a link
+	skip     int    // records of the chunk up to the one that a mark is after
+}
+
+func newCursors(most int) *cursors {
+	return &cursors{most: max(most, 100), lists: map[string]*list.Element{}, order: list.New()}
+}
+
+// trail returns what is known of a list; to be used under the mutex.
+func (c *cursors) trail(key string) *trail {
+	e, ok := c.lists[key]
+	if !ok {
+		e = c.order.PushFront(&trail{key: key, after: map[int32]mark{}})
+		c.lists[key] = e
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*trail)
+}
+
+// nearest returns the last place known that is not behind position.
+func (c *cursors) nearest(key string, position int) (mark, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	marks := c.trail(key).marks
+	i, exact := slices.BinarySearchFunc(marks, position, func(m mark, p int) int { return m.position - p })
+	if !exact {
+		i--
+	}
+	if i < 0 {
+		return mark{}, false
+	}
+	return marks[i], true
+}
+
+// after returns the place of the chunk that holds a record.
+func (c *cursors) after(key string, id int32) (mark, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, ok := c.trail(key).after[id]
+	return m, ok
+}
+
+// learn remembers where a chunk begins.
+func (c *cursors) learn(key string, m mark) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.trail(key)
+	i, known := slices.BinarySearchFunc(t.marks, m.position, func(m mark, p int) int { return m.position - p })
+	if known {
+		t.marks[i] = m
+		return
+	}
+	t.marks = slices.Insert(t.marks, i, m)
+	c.count++
+	c.shrink(t)
+}
+
+// learnAfter remembers in which chunk a record is that a page ended with.
+func (c *cursors) learnAfter(key string, id int32, m mark) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.trail(key)
+	if _, known := t.after[id]; !known {
+		c.count++
+	}
+	t.after[id] = m
+	c.shrink(t)
+}
+
+// shrink keeps to the bound: other lists go first, then every second place of
+// the one in use.
+func (c *cursors) shrink(used *trail) {
+	for c.count > c.most {
+		if last := c.order.Back().Value.(*trail); last != used {
+			c.drop(last)
+			continue
+		}
+		var rest []mark
+		for i := 0; i < len(used.marks); i += 2 {
+			rest = append(rest, used.marks[i])
+		}
+		c.count -= len(used.marks) - len(rest) + len(used.after)
+		used.marks, used.after = rest, map[int32]mark{}
+	}
+}
+
+// forget drops what is known of a list.
+func (c *cursors) forget(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop(c.trail(key))
+}
+
+func (c *cursors) drop(t *trail) {
+	c.order.Remove(c.lists[t.key])
+	delete(c.lists, t.key)
+	c.count -= len(t.marks) + len(t.after)
+}

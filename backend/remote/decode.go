@@ -1,0 +1,167 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// supply fills in a place that the answer leaves out since the request said it:
+// the order in the path of its lines, the key that was asked for.
+func (r *resource) supply(to row, place string, value sheet.Raw) {
+	for i := range r.Places {
+		if r.Places[i].Name == place && to.values[i].Kind == sheet.RawAbsent {
+			to.values[i] = value
+		}
+	}
+}
+
+func (r *resource) supplyAll(to row, from []sheet.Assignment) {
+	for _, a := range from {
+		if a.Rows == nil {
+			r.supply(to, a.Place, a.Value)
+		}
+	}
+}
+
+func (r *resource) supplyKey(to row, parts []sheet.Raw) {
+	for i, place := range r.Key.Places {
+		if i < len(parts) {
+			r.supply(to, place, parts[i])
+		}
+	}
+}
+
+// supplyParent tells the elements of an array whose they are.
+func (r *resource) supplyParent(list int, parent row) {
+	child := r.children[list]
+	key := r.Resource.Resource.Fields[r.arrays[list]].ArrayKey
+	f := child.Resource.Resource.Field(key)
+	if f == nil {
+		return
+	}
+	from := child.Fields[f.Index].From
+	parts := r.KeyOf(parent.values)
+	if len(from) > len(parts) {
+		return
+	}
+	for _, element := range parent.lists[list].rows {
+		for i, place := range from {
+			child.supply(element, place, parts[len(parts)-len(from)+i])
+		}
+	}
+}
+
+// decode makes records of rows; ids are asked for all of them at once. shown
+// tells of each row whether it is a record of the client.
+func (s *service) decode(ctx context.Context, r *resource, client auth.Client, rows []row) (records []mapping.Record, shown []bool, err error) {
+	ids, err := s.ids(ctx, r, client, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	records, shown = make([]mapping.Record, len(rows)), make([]bool, len(rows))
+	for i, row := range rows {
+		rec, ok, err := r.Decode(row.values, client, ids)
+		if err != nil {
+			return nil, nil, unexpected(err)
+		}
+		if !ok {
+			continue
+		}
+		if err := r.decodeArrays(rec, &rec, row, client, ids); err != nil {
+			return nil, nil, err
+		}
+		records[i], shown[i] = rec, true
+	}
+	return records, shown, nil
+}
+
+func (r *resource) decodeArrays(parent mapping.Record, to *mapping.Record, from row, client auth.Client, ids sheet.IDs) error {
+	for n, i := range r.arrays {
+		if !from.lists[n].there {
+			continue
+		}
+		child := r.children[n]
+		children := []mapping.Record{}
+		for _, row := range from.lists[n].rows {
+			rec, ok, err := child.Decode(row.values, client, ids)
+			if err != nil {
+				return unexpected(fmt.Errorf("%s: %w", r.Fields[i].Name, err))
+			}
+			if ok {
+				children = append(children, rec)
+			}
+		}
+		if to.Children == nil {
+			to.Children = map[int][]mapping.Record{}
+		}
+		to.Values[i], to.Children[i] = mapping.RecordsValue(), children
+	}
+	return nil
+}
+
+// ids returns the IDs that decoding the rows needs.
+func (s *service) ids(ctx context.Context, r *resource, client auth.Client, rows []row) (sheet.IDs, error) {
+	var refs []sheet.KeyRef
+	add := func(ref sheet.KeyRef) { refs = append(refs, ref) }
+	for _, row := range rows {
+		for n := range r.arrays {
+			r.supplyParent(n, row)
+			for _, element := range row.lists[n].rows {
+				if err := r.children[n].Refs(element.values, client, add); err != nil {
+					return nil, unexpected(err)
+				}
+			}
+		}
+		if err := r.Refs(row.values, client, add); err != nil {
+			return nil, unexpected(err)
+		}
+	}
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	ids, err := s.o.Keep.IDs(ctx, refs)
+	if err != nil {
+		return nil, fmt.Errorf("ids of %s: %w", r.Name, err)
+	}
+	return ids, nil
+}
+
+// keys returns the keys of the records that rec, and the records in it, refer to.
+func (s *service) keys(ctx context.Context, r *resource, client auth.Client, rec mapping.Record, more ...sheet.IDRef) (sheet.Keys, error) {
+	refs := more
+	add := func(ref sheet.IDRef) { refs = append(refs, ref) }
+	r.NeedsIDs(rec, add)
+	for n, i := range r.arrays {
+		for _, child := range rec.Children[i] {
+			r.children[n].NeedsIDs(child, add)
+		}
+	}
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	keys, err := s.o.Keep.Keys(ctx, client, refs)
+	if err != nil {
+		return nil, fmt.Errorf("keys of %s: %w", r.Name, err)
+	}
+	return keys, nil
+}
+
+// keyOf returns the key of the record of that ID; nil where there is none.
+func (s *service) keyOf(ctx context.Context, r *resource, client auth.Client, id int32) ([]sheet.Raw, error) {
+	if !r.Key.Kept {
+		return []sheet.Raw{{Kind: sheet.RawInt, Int: int64(id)}}, nil
+	}
+	ref := sheet.IDRef{Resource: r.Name, ID: id}
+	keys, err := s.o.Keep.Keys(ctx, client, []sheet.IDRef{ref})
+	if err != nil {
+		return nil, fmt.Errorf("key of a %s: %w", r.Name, err)
+	}
+	if keys[ref] == "" {
+		return nil, nil
+	}
+	return sheet.SplitKey(keys[ref]), nil
+}

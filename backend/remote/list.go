@@ -1,0 +1,434 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// place is where in a list a call of the service begins.
+type place struct {
+	position      int // of its first record
+	offset, limit int
+	number        int    // of a page
+	cursor        string // "" at the beginning
+	address       string // target that a link named
+	known         bool   // the place was remembered, and may have gone stale
+}
+
+// chunk is what one call of a list brings.
+type chunk struct {
+	rows  []row
+	next  place
+	last  bool  // there is nothing after it
+	more  bool  // there is something after it, as the service says
+	total int64 // -1 where the answer does not tell
+}
+
+// listing is one list on its way through the service's pages.
+type listing struct {
+	s    *service
+	r    *resource
+	q    backend.Query
+	v    values
+	key  string // of what is remembered of the list
+	scan scanner
+	// judged are the filters that the service does not have: they are applied
+	// here, to all that it lists.
+	judged []backend.Filter
+
+	page    backend.Page
+	skip    int  // records still to be left out
+	passed  bool // the record that the page is after was seen
+	counted int64
+	chunk   mark // of the chunk that the page ends in
+}
+
+// list reads a page of records, in as many calls as that takes.
+func (s *service) list(ctx context.Context, m *mapping.Resource, q backend.Query) (backend.Page, error) {
+	r := s.resources[m]
+	if r == nil || r.list == nil {
+		return backend.Page{}, nil
+	}
+	l := &listing{s: s, r: r, q: q, v: values{client: q.Client}, page: backend.Page{Records: []mapping.Record{}}}
+	if none, err := l.prepare(ctx); none || err != nil {
+		return l.page, err
+	}
+	l.scan = s.scanner()
+	defer s.free(l.scan)
+	err := l.run(ctx)
+	return l.page, err
+}
+
+// prepare finds what the service can be asked for, and what must be judged here.
+// none tells that no record can match.
+func (l *listing) prepare(ctx context.Context) (none bool, err error) {
+	q := mapping.NewRecord(l.r.Resource.Resource)
+	for _, f := range l.q.Filters {
+		q.Values[f.Field.Index] = f.Value
+	}
+	keys, err := l.s.keys(ctx, l.r, l.q.Client, q)
+	if err != nil {
+		return false, err
+	}
+	for _, f := range l.q.Filters {
+		alternatives, err := l.r.Filter(q, f.Field, l.q.Client, keys)
+		switch {
+		case err != nil:
+			return false, err
+		case len(alternatives) == 0:
+			return true, nil
+		case len(alternatives) == 1 && len(alternatives[0]) == 0:
+		case len(alternatives) == 1 && l.r.list.names["filter."+f.Field.Name]:
+			l.v.filters = append(l.v.filters, alternatives[0]...)
+		default:
+			l.judged = append(l.judged, f)
+		}
+	}
+	if !l.q.ModifiedSince.IsAbsent() {
+		bounds, ok := l.r.Since(l.q.ModifiedSince)
+		if !ok || len(bounds) != 1 || !l.r.list.names["modified_since"] {
+			return false, mapping.Fail(mapping.QueryUnsupported, mapping.Literal("modified_since"))
+		}
+		l.v.since = bounds[0].Value
+	}
+	for _, o := range l.q.Sort {
+		if !o.Field.Primary || o.Descending {
+			return false, mapping.Fail(mapping.QueryUnsupported, mapping.Literal("sort"))
+		}
+	}
+	key, err := l.r.list.Request.Build(sheet.Values{Get: l.v.get})
+	if err != nil {
+		return false, unexpected(err)
+	}
+	l.key = strconv.FormatInt(l.q.Client.ID, 10) + " " + l.r.Name + " " + key.Target + " " + string(key.Body)
+	return false, nil
+}
+
+// isDirect tells that the records of the page are those at its positions, so
+// that what comes before need not be looked at.
+func (l *listing) isDirect() bool { return len(l.judged) == 0 && l.q.After == 0 }
+
+// run goes through the list until the page is full, and further where what was
+// not told must be counted.
+func (l *listing) run(ctx context.Context) error {
+	total, err := l.askTotal(ctx)
+	if err != nil {
+		return err
+	}
+	at := l.begin()
+	for {
+		c, err := l.fetch(ctx, at)
+		if at.known && isRefusal(err) {
+			// What was remembered is no longer good there.
+			l.s.cursors.forget(l.key)
+			l.page.Records, l.counted, l.passed = l.page.Records[:0], 0, false
+			l.skip, at = l.q.Offset, place{}
+			if l.isDirect() {
+				at = l.begin()
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if c.total >= 0 && len(l.judged) == 0 {
+			total = c.total
+		}
+		if err := l.take(ctx, at, c); err != nil {
+			return err
+		}
+		l.scan.reset()
+		full := len(l.page.Records) > l.q.Limit
+		if !full && l.isDirect() && len(l.page.Records) == l.q.Limit && c.more {
+			l.page.More, full = true, true
+		}
+		if c.last || full && (!l.q.Total || total >= 0) {
+			break
+		}
+		at = c.next
+	}
+	return l.end(total)
+}
+
+// end settles what the page says of what is beyond it.
+func (l *listing) end(total int64) error {
+	if l.q.After > 0 && !l.passed && !l.byID() {
+		return unexpected(fmt.Errorf("the list of %s does not have the record that the page is to be after", l.r.Name))
+	}
+	if len(l.page.Records) > l.q.Limit {
+		l.page.Records, l.page.More = l.page.Records[:l.q.Limit], true
+	}
+	if n := len(l.page.Records); n > 0 && l.page.More {
+		l.s.cursors.learnAfter(l.key, l.page.Records[n-1].ID(), l.chunk)
+	}
+	if l.page.Total = total; total < 0 {
+		l.page.Total = l.counted
+	}
+	return nil
+}
+
+// askTotal makes the call that counts, where the sheet has one; -1 for none.
+func (l *listing) askTotal(ctx context.Context) (int64, error) {
+	count := l.s.total[l.r.list]
+	if !l.q.Total || count == nil || len(l.judged) > 0 {
+		return -1, nil
+	}
+	a, err := l.s.call(ctx, count, &l.v)
+	if err != nil {
+		return 0, err
+	}
+	defer l.s.wire.release(a)
+	if !isSuccess(a.status) {
+		return 0, l.s.refused(a, count, sheet.Attempt{}, nil)
+	}
+	top, err := l.s.scan(count.answer, a.body)
+	if err != nil {
+		return 0, l.s.refused(a, count, sheet.Attempt{}, err)
+	}
+	return totalOf(top, count)
+}
+
+func totalOf(top row, op *operation) (int64, error) {
+	if op.total < 0 {
+		return -1, nil
+	}
+	n, err := strconv.ParseInt(top.values[op.total].String(), 10, 64)
+	if err != nil || n < 0 {
+		return 0, unexpected(errors.New("the answer does not tell the total"))
+	}
+	return n, nil
+}
+
+// begin returns the place to begin at.
+func (l *listing) begin() place {
+	l.skip = l.q.Offset
+	if m, ok := l.s.cursors.after(l.key, l.q.After); ok && l.q.After > 0 && len(l.judged) == 0 {
+		return place{position: m.position, cursor: m.cursor, address: m.cursor, known: true}
+	}
+	if !l.isDirect() {
+		return place{}
+	}
+	switch l.r.list.Paging.Style {
+	case "offset":
+		l.skip = 0
+		return place{position: l.q.Offset}
+	case "page":
+		size := l.r.list.Paging.Size
+		l.skip = l.q.Offset % size
+		return place{position: l.q.Offset - l.skip}
+	case "cursor", "link":
+		if m, ok := l.s.cursors.nearest(l.key, l.q.Offset); ok {
+			l.skip = l.q.Offset - m.position
+			return place{position: m.position, cursor: m.cursor, address: m.cursor, known: true}
+		}
+	}
+	return place{}
+}
+
+// isRefusal tells of an answer of a service that works.
+func isRefusal(err error) bool {
+	if _, ok := mapping.AsViolations(err); ok {
+		return true
+	}
+	return errors.Is(err, backend.ErrUnexpected)
+}
+
+// fetch reads the chunk at a place.
+func (l *listing) fetch(ctx context.Context, at place) (chunk, error) {
+	op := l.r.list
+	style, size := op.Paging.Style, op.Paging.Size
+	at.offset, at.limit = at.position, size
+	if wanted := l.q.Limit + 1 + l.skip - len(l.page.Records); l.isDirect() && wanted > 0 && (style == "offset" || style == "cursor" && l.skip == 0) {
+		at.limit = min(size, wanted)
+	}
+	if style == "page" {
+		at.number = at.position/size + op.Paging.First
+	}
+	if style != "link" {
+		at.address = ""
+	}
+	l.v.page = at
+	a, err := l.s.call(ctx, op, &l.v)
+	if err != nil {
+		return chunk{}, err
+	}
+	defer l.s.wire.release(a)
+	top, err := l.s.result(a, op, l.scan, sheet.Attempt{})
+	if err != nil {
+		return chunk{}, err
+	}
+	c := chunk{rows: top.lists[0].rows}
+	if c.total, err = totalOf(top, op); err != nil {
+		return chunk{}, err
+	}
+	for _, row := range c.rows {
+		l.r.supplyAll(row, l.v.filters)
+	}
+	return c, l.follow(a, top, at, &c)
+}
+
+// follow finds out what comes after a chunk.
+func (l *listing) follow(a *answer, top row, at place, c *chunk) (err error) {
+	op, n := l.r.list, len(c.rows)
+	c.next = place{position: at.position + n}
+	switch op.Paging.Style {
+	case "offset", "page":
+		c.last = n < at.limit
+		if c.total >= 0 {
+			c.last = n == 0 || int64(c.next.position) >= c.total
+			c.more = !c.last
+		}
+		return nil
+	case "cursor":
+		c.next.cursor = top.values[op.next].String()
+	case "link":
+		if c.next.cursor, err = l.s.link(a, top, op); err != nil {
+			return unexpected(err)
+		}
+		c.next.address = c.next.cursor
+	}
+	c.last = c.next.cursor == ""
+	c.more = !c.last
+	if c.last {
+		return nil
+	}
+	if c.next.cursor == at.cursor {
+		return unexpected(errors.New("the list leads to itself"))
+	}
+	l.s.cursors.learn(l.key, mark{position: c.next.position, cursor: c.next.cursor})
+	return nil
+}
+
+// take adds the records of a chunk that belong to the page, and remembers where
+// the last of them is.
+func (l *listing) take(ctx context.Context, at place, c chunk) error {
+	rows := c.rows
+	l.counted += int64(len(rows))
+	if l.isDirect() {
+		if l.counted == int64(len(rows)) {
+			l.counted += int64(at.position) // what a remembered place has left out
+		}
+		n := min(l.skip, len(rows))
+		l.skip -= n
+		rows = rows[n:]
+		rows = rows[:min(len(rows), max(0, l.q.Limit+1-len(l.page.Records)))]
+	} else if len(l.judged) > 0 {
+		l.counted -= int64(len(rows)) // counted below, as they are found to match
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	records, shown, err := l.s.decode(ctx, l.r, l.q.Client, rows)
+	if err != nil {
+		return err
+	}
+	for i, rec := range records {
+		if !shown[i] || !l.matches(rec) {
+			continue
+		}
+		if len(l.judged) > 0 {
+			l.counted++
+		}
+		if !l.isDirect() && !l.isWanted(rec) {
+			continue
+		}
+		if len(l.page.Records) < l.q.Limit {
+			l.chunk = mark{position: at.position, cursor: at.cursor, skip: i}
+		}
+		if len(l.page.Records) <= l.q.Limit {
+			l.page.Records = append(l.page.Records, rec)
+		}
+	}
+	return nil
+}
+
+// byID tells whether the list is in the order of IDs.
+func (l *listing) byID() bool {
+	return !l.r.Key.Kept && (len(l.r.Order) == 0 || l.r.Order[0] == l.r.Key.Places[0])
+}
+
+// isWanted tells whether a record of a list that is gone through is on the page
+// or behind it.
+func (l *listing) isWanted(rec mapping.Record) bool {
+	switch {
+	case l.q.After == 0:
+	case l.byID():
+		if rec.ID() <= l.q.After {
+			return false
+		}
+	case !l.passed:
+		l.passed = rec.ID() == l.q.After
+		return false
+	}
+	if l.skip > 0 {
+		l.skip--
+		return false
+	}
+	return true
+}
+
+// matches judges the filters that the service does not have.
+func (l *listing) matches(rec mapping.Record) bool {
+	for _, f := range l.judged {
+		if !isSame(f.Field, rec.Values[f.Field.Index], f.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+func isSame(f *mapping.Field, a, b mapping.Value) bool {
+	if f.IgnoreDashes && a.IsSet() && b.IsSet() {
+		bare := func(v mapping.Value) string { return strings.ReplaceAll(v.Text(), "-", "") }
+		return strings.EqualFold(bare(a), bare(b))
+	}
+	return a == b
+}
+
+// link returns the target of the address that an answer names as the next; ""
+// for none. It must be of the same service: calls carry its secrets.
+func (s *service) link(a *answer, top row, op *operation) (string, error) {
+	next := ""
+	if op.next >= 0 {
+		next = top.values[op.next].String()
+	} else {
+		next = nextLink(string(a.header.Peek("Link")))
+	}
+	if next == "" {
+		return "", nil
+	}
+	u, err := url.Parse(next)
+	if err != nil {
+		return "", errors.New("the address of the next page is none")
+	}
+	if u.Host != "" && (u.Host != s.wire.host || u.Scheme != "http" && u.Scheme != "https" || (u.Scheme == "https") != (s.wire.pool.tls != nil)) {
+		return "", errors.New("the address of the next page is of another service")
+	}
+	target := u.RequestURI()
+	if !strings.HasPrefix(target, "/") || !isHeader(target) {
+		return "", errors.New("the address of the next page is not a whole one")
+	}
+	return target, nil
+}
+
+// nextLink returns the address with rel=next of a Link header (RFC 8288).
+func nextLink(header string) string {
+	for part := range strings.SplitSeq(header, ",") {
+		address, params, _ := strings.Cut(strings.TrimSpace(part), ">")
+		for p := range strings.SplitSeq(params, ";") {
+			name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+			if strings.EqualFold(name, "rel") && strings.EqualFold(strings.Trim(value, `"`), "next") {
+				return strings.TrimPrefix(address, "<")
+			}
+		}
+	}
+	return ""
+}

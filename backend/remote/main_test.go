@@ -1,0 +1,128 @@
+package remote
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/keep"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/config"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func bg() context.Context { return context.Background() }
+
+// startAdapter runs the reference adapter, in Python, and returns its address.
+func startAdapter(t testing.TB, args ...string) string {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		if sqltest.Required("python3") {
+			t.Fatal(err)
+		}
+		t.Skip("python3 is not installed")
+	}
+	cmd := exec.Command(python, append([]string{"testdata/adapter/adapter.py"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), "ready: ")
+	require.True(t, ok, line)
+	return address
+}
+
+func wholeModel(t testing.TB) *mapping.Model {
+	t.Helper()
+	m, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	return m
+}
+
+// adapterSheet is what a sheet says that names an adapter and no more.
+func adapterSheet(t testing.TB, url string) *sheet.Sheet {
+	return &sheet.Sheet{Model: wholeModel(t), Location: time.UTC, Source: sheet.Source{Frontdesk: &sheet.Frontdesk{
+		URL: url, Token: config.Secret("adapter-token"), Timeout: 5 * time.Second, Connections: 8, MaxAnswer: 16 << 20,
+	}}}
+}
+
+func open(t testing.TB, o Options) *Store {
+	t.Helper()
+	s, err := Open(bg(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// openKeep opens a store for IDs and keys, in memory.
+func openKeep(t testing.TB) Keep {
+	t.Helper()
+	db, err := sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	k, err := keep.Open(bg(), db, time.Now)
+	require.NoError(t, err)
+	return k
+}
+
+func front(t testing.TB, s *Store) *backend.Client {
+	t.Helper()
+	c, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: 5 * time.Second})
+	require.NoError(t, err)
+	return c
+}
+
+// body reads a request body as the gateway does, and finds nothing wrong with it.
+func body(t testing.TB, r *mapping.Resource, text string) *mapping.Body {
+	t.Helper()
+	b, err := mapping.DecodeBody(r, []byte(text), time.UTC)
+	require.NoError(t, err)
+	require.Empty(t, b.CheckCreate())
+	return b
+}
+
+// patch is body for an update.
+func patch(t testing.TB, r *mapping.Resource, text string) *mapping.Body {
+	t.Helper()
+	b, err := mapping.DecodeBody(r, []byte(text), time.UTC)
+	require.NoError(t, err)
+	require.Empty(t, b.CheckUpdate())
+	return b
+}
+
+// create creates a record through the client.
+func create(t testing.TB, c *backend.Client, who auth.Client, resource, text string) mapping.Record {
+	t.Helper()
+	rec, err := c.Create(bg(), who, body(t, c.Model().Resource(resource), text), backend.Write{})
+	require.NoError(t, err)
+	return rec
+}
+
+// wording is how the gateway words an error.
+func wording(t testing.TB, err error, scopes ...mapping.Scope) string {
+	t.Helper()
+	v, ok := mapping.AsViolations(err)
+	require.True(t, ok, "%v", err)
+	row := mapping.NewCatalogue().Lookup(v[0].Reason, scopes...)
+	return row.Text(v[0])
+}

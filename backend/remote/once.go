@@ -1,0 +1,110 @@
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// InTx runs f once. An HTTP service has no transaction: what f does stays done.
+// What is one here is the idempotency key and the write under it.
+func (s *Store) InTx(ctx context.Context, f func(backend.Driver) error) error {
+	t := &transaction{Store: s}
+	err := f(t)
+	if t.taken && t.nothingDone {
+		// The client may have gone away; the key must not stay taken for that.
+		if giveBack := s.Keep.Abandon(context.WithoutCancel(ctx), t.client, t.key); giveBack != nil {
+			return errors.Join(err, fmt.Errorf("give the idempotency key back: %w", giveBack))
+		}
+	}
+	return err
+}
+
+// transaction is the Store during one write.
+type transaction struct {
+	*Store
+	client auth.Client
+	key    string // of the request; "" for none
+	// taken tells that the key was taken in the gateway's own store, nothingDone
+	// that no record has been written under it.
+	taken, nothingDone bool
+	replayed           bool
+}
+
+// Create stores a record.
+func (t *transaction) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	key := ""
+	if t.keepsKeys() {
+		key = t.key
+	}
+	stored, replayed, err := t.create(ctx, client, rec, key)
+	t.replayed = replayed
+	t.nothingDone = err != nil && isUndone(err)
+	return stored, err
+}
+
+// Update changes a record.
+func (t *transaction) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	stored, err := t.update(ctx, client, before, patch)
+	t.nothingDone = err != nil && isUndone(err)
+	return stored, err
+}
+
+// isUndone tells whether an error proves that a write was not done: a refusal, or
+// a request that never went out.
+func isUndone(err error) bool {
+	if errors.Is(err, backend.ErrConstraint) || errors.Is(err, backend.ErrNotFound) {
+		return true
+	}
+	if _, ok := mapping.AsViolations(err); ok {
+		return true
+	}
+	var b *broken
+	return errors.As(err, &b) && !b.sent
+}
+
+// Recall returns the answer that was given under the key before. A service that
+// keeps keys itself says so when it is sent the write again.
+func (t *transaction) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
+	t.client, t.key = client, key
+	if t.keepsKeys() {
+		sum := sha256.Sum256([]byte(key))
+		t.key = hex.EncodeToString(sum[:])
+		return nil, nil
+	}
+	memo, err := t.Keep.Begin(ctx, client, key)
+	t.taken = err == nil && memo == nil
+	t.nothingDone = t.taken
+	return memo, err
+}
+
+// Remember keeps the answer under the key.
+func (t *transaction) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
+	switch {
+	case t.keepsKeys() && t.replayed:
+		// The record is the one that the service made the first time, so that the
+		// answer made of it is the first answer.
+		return &backend.Replay{Answer: m.Answer}
+	case t.keepsKeys():
+		return nil
+	default:
+		// The record is there: the client hears of it, whatever becomes of the memo.
+		return t.Keep.Finish(context.WithoutCancel(ctx), client, key, m)
+	}
+}
+
+// Recall returns the answer that was given under the key before.
+func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
+	return (&transaction{Store: s}).Recall(ctx, client, key)
+}
+
+// Remember keeps an answer under the key.
+func (s *Store) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
+	return (&transaction{Store: s}).Remember(ctx, client, key, m)
+}

@@ -1,0 +1,202 @@
+package remote
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// The connections are our own, though the bytes of an answer's head are read by
+// fasthttp, which is the fastest reader measured and comes with Fiber. Its
+// HostClient would not do: it cannot be cancelled by a context, does not tell
+// whether any byte of a request went out, and leaves a goroutine behind.
+
+const (
+	// idleTime is how long a connection is kept without use: less than the 5 s
+	// after which the usual servers close one themselves.
+	idleTime = 4 * time.Second
+	// suspectTime is after how long without use a connection is looked at before
+	// a read is sent over it. Before a write it always is.
+	suspectTime = 200 * time.Millisecond
+	// connectTime bounds the wait for a connection.
+	connectTime = 3 * time.Second
+)
+
+// errClosed is what calls get after Close.
+var errClosed = errors.New("remote: the driver is closed")
+
+// pool keeps the connections to one address. No more than cap(slots) are open.
+type pool struct {
+	address string
+	tls     *tls.Config // nil for plain HTTP
+	dialer  net.Dialer
+	now     func() time.Time
+	slots   chan struct{}
+
+	mu     sync.Mutex
+	idle   []*conn // the one used last stands last
+	busy   map[*conn]struct{}
+	closed bool
+	sweep  *time.Timer // closes what was idle for too long
+}
+
+func newPool(address string, config *tls.Config, connections int, now func() time.Time) *pool {
+	p := &pool{
+		address: address, tls: config, now: now, slots: make(chan struct{}, connections),
+		dialer: net.Dialer{Timeout: connectTime, KeepAlive: 15 * time.Second},
+		busy:   map[*conn]struct{}{},
+	}
+	p.sweep = time.AfterFunc(time.Hour, p.closeIdle)
+	p.sweep.Stop()
+	return p
+}
+
+// take returns a connection for one call, waiting for room until ctx ends. A
+// fresh one was never used, and so cannot have been closed by the other side
+// while nobody looked; a write gets a kept one only when it is known to live.
+func (p *pool) take(ctx context.Context, fresh, write bool) (*conn, error) {
+	select {
+	case p.slots <- struct{}{}:
+	default:
+		select {
+		case p.slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for a connection to %s: %w", p.address, ctx.Err())
+		}
+	}
+	for {
+		c, err := p.kept(fresh)
+		if err != nil {
+			<-p.slots
+			return nil, err
+		}
+		if c == nil {
+			break
+		}
+		if (write || p.now().Sub(c.used) > suspectTime) && !c.alive() {
+			p.drop(c)
+			continue
+		}
+		return c, nil
+	}
+	c, err := p.dial(ctx)
+	if err != nil {
+		<-p.slots
+		return nil, err
+	}
+	return c, nil
+}
+
+// kept returns an idle connection, nil where there is none. Where a fresh one is
+// asked for, an idle one makes room for it.
+func (p *pool) kept(fresh bool) (*conn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed
+	}
+	n := len(p.idle)
+	if n == 0 {
+		return nil, nil
+	}
+	if fresh {
+		p.idle[0].close()
+		p.idle = append(p.idle[:0], p.idle[1:]...)
+		return nil, nil
+	}
+	c := p.idle[n-1]
+	p.idle[n-1] = nil
+	p.idle = p.idle[:n-1]
+	p.busy[c] = struct{}{}
+	return c, nil
+}
+
+func (p *pool) dial(ctx context.Context) (*conn, error) {
+	raw, err := p.dialer.DialContext(ctx, "tcp", p.address)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", p.address, err)
+	}
+	c := newConn(raw)
+	if p.tls != nil {
+		secure := tls.Client(raw, p.tls)
+		ctx, cancel := context.WithTimeout(ctx, connectTime)
+		defer cancel()
+		if err := secure.HandshakeContext(ctx); err != nil {
+			_ = raw.Close()
+			return nil, fmt.Errorf("connect to %s: %w", p.address, err)
+		}
+		c.stream = secure
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		c.close()
+		return nil, errClosed
+	}
+	p.busy[c] = struct{}{}
+	return c, nil
+}
+
+// give takes a connection back after a call: to be used again, or closed.
+func (p *pool) give(c *conn, again bool) {
+	if !again {
+		p.drop(c)
+		<-p.slots
+		return
+	}
+	p.mu.Lock()
+	delete(p.busy, c)
+	if p.closed {
+		c.close()
+	} else {
+		c.used = p.now()
+		p.idle = append(p.idle, c)
+		if len(p.idle) == 1 {
+			p.sweep.Reset(idleTime)
+		}
+	}
+	p.mu.Unlock()
+	<-p.slots
+}
+
+// drop closes a connection that is in use.
+func (p *pool) drop(c *conn) {
+	p.mu.Lock()
+	delete(p.busy, c)
+	p.mu.Unlock()
+	c.close()
+}
+
+// closeIdle closes the connections that were idle for too long.
+func (p *pool) closeIdle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for n < len(p.idle) && p.now().Sub(p.idle[n].used) >= idleTime {
+		p.idle[n].close()
+		n++
+	}
+	p.idle = append(p.idle[:0], p.idle[n:]...)
+	if len(p.idle) > 0 && !p.closed {
+		p.sweep.Reset(idleTime)
+	}
+}
+
+// close ends all connections, also those in use: their calls fail.
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.sweep.Stop()
+	for _, c := range p.idle {
+		c.close()
+	}
+	p.idle = nil
+	for c := range p.busy {
+		c.close()
+	}
+}

@@ -1,0 +1,319 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// service is an HTTP service that is spoken to as its sheet says.
+type service struct {
+	o         *core
+	source    *sheet.HTTP
+	wire      *wire
+	base      string
+	logOn     *logOn // nil where there is none
+	resources map[*mapping.Resource]*resource
+	total     map[*operation]*operation
+	verifying *operation
+	finding   *operation
+	cursors   *cursors
+}
+
+// resource is a resource of the sheet, with its operations made ready.
+type resource struct {
+	*sheet.Resource
+	record   *shape // its places, and the lists within it
+	arrays   []int  // position of the field that each list is of
+	children []*resource
+	get      *operation
+	list     *operation
+	create   *operation
+	update   *operation
+	delete   *operation
+}
+
+// operation is a call that the sheet describes.
+type operation struct {
+	*sheet.Operation
+	of    *resource // nil for calls of no resource
+	scope mapping.Scope
+	write bool
+	// answer is where its result, and what comes with it, are.
+	answer      *shape
+	next, total int // places in it, -1 for none
+	// names are the placeholders that its templates have.
+	names map[string]bool
+}
+
+func openService(o *core) (*service, error) {
+	source := o.Sheet.Source.HTTP
+	w, base, err := newWire(o, source.URL, source.CAFile, source.Connections, int(source.MaxAnswer), source.Retries)
+	if err != nil {
+		return nil, err
+	}
+	s := &service{
+		o: o, source: source, wire: w, base: base, resources: map[*mapping.Resource]*resource{}, total: map[*operation]*operation{},
+	}
+	if source.LogOn != nil {
+		s.logOn = newLogOn(s, source.LogOn)
+	}
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// ready makes all operations ready, and finds what cannot be.
+func (s *service) ready() error {
+	marks := 0
+	for r, described := range s.o.Sheet.Resources {
+		s.resources[r] = &resource{Resource: described, record: placesOf(described)}
+	}
+	var problems []error
+	for _, r := range s.resources {
+		if err := s.readyResource(r); err != nil {
+			problems = append(problems, fmt.Errorf("resource %s: %w", r.Name, err))
+		}
+		if r.list != nil {
+			marks = max(marks, r.list.Paging.Cursors)
+		}
+	}
+	s.cursors = newCursors(marks)
+	accounts := s.o.Sheet.Accounts
+	for _, a := range []struct {
+		request *sheet.Request
+		to      **operation
+	}{{accounts.Verify, &s.verifying}, {accounts.Find, &s.finding}} {
+		if a.request == nil {
+			continue
+		}
+		op := &operation{Operation: &sheet.Operation{Request: a.request}, next: -1, total: -1}
+		op.answer = newShape()
+		for _, p := range accounts.Facts.Places {
+			op.answer.addPlace(p.Name)
+		}
+		*a.to = op
+	}
+	return errors.Join(problems...)
+}
+
+func placesOf(r *sheet.Resource) *shape {
+	places := make([]string, len(r.Places))
+	for i, p := range r.Places {
+		places[i] = p.Name
+	}
+	return newShape(places...)
+}
+
+func (s *service) readyResource(r *resource) (err error) {
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		if f.Field.Type != mapping.Array || f.Children == "" {
+			continue
+		}
+		child := s.resources[f.Field.Target()]
+		if child == nil {
+			return fmt.Errorf("field %s: its elements are of a resource that the sheet does not have", f.Name)
+		}
+		// Elements have no elements: their own arrays are not read here.
+		if _, err := r.record.addList(f.Children, placesOf(child.Resource)); err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		r.arrays, r.children = append(r.arrays, i), append(r.children, child)
+	}
+	for scope, to := range map[mapping.Scope]**operation{
+		mapping.OpGet: &r.get, mapping.OpList: &r.list, mapping.OpCreate: &r.create, mapping.OpUpdate: &r.update, mapping.OpDelete: &r.delete,
+	} {
+		described := r.Operations[scope]
+		if described == nil {
+			continue
+		}
+		if *to, err = s.readyOperation(r, scope, described); err != nil {
+			return fmt.Errorf("operation %s: %w", scope, err)
+		}
+	}
+	return nil
+}
+
+func (s *service) readyOperation(r *resource, scope mapping.Scope, described *sheet.Operation) (*operation, error) {
+	op := &operation{Operation: described, of: r, scope: scope, next: -1, total: -1, answer: newShape()}
+	op.write = scope == mapping.OpCreate || scope == mapping.OpUpdate || scope == mapping.OpDelete
+	if described.Request == nil {
+		return nil, errors.New("there is no request to make")
+	}
+	op.names = namesIn(described.Request)
+	if scope == mapping.OpDelete || described.Nothing {
+		return op, nil
+	}
+	if _, err := op.answer.addList(described.Result, r.record); err != nil {
+		return nil, err
+	}
+	if scope != mapping.OpList {
+		return op, nil
+	}
+	if next := described.Paging.Next; next != "" && next != "header" {
+		op.next = op.answer.addPlace(next)
+	}
+	if t := described.Total; t != nil && t.Request == nil {
+		op.total = op.answer.addPlace(t.Result)
+	} else if t != nil {
+		count := &operation{Operation: &sheet.Operation{Request: t.Request}, of: r, scope: scope, next: -1, answer: newShape()}
+		count.total = count.answer.addPlace(t.Result)
+		count.names = namesIn(t.Request)
+		s.total[op] = count
+	}
+	return op, nil
+}
+
+// namesIn returns the placeholders of a request. Get is asked for each; what it
+// answers there fits anywhere.
+func namesIn(q *sheet.Request) map[string]bool {
+	names := map[string]bool{}
+	_, _ = q.Build(sheet.Values{Get: func(name string) sheet.Raw {
+		names[name] = true
+		return sheet.Raw{Kind: sheet.RawInt, Int: 1}
+	}})
+	return names
+}
+
+func (s *service) capabilities() backend.Capabilities {
+	return backend.Capabilities{Name: "remote", Store: "http", OwnRules: s.o.Sheet.OwnRules}
+}
+
+func (r *resource) operation(op mapping.Scope) *operation {
+	switch op {
+	case mapping.OpGet:
+		return r.get
+	case mapping.OpList:
+		return r.list
+	case mapping.OpCreate:
+		return r.create
+	case mapping.OpUpdate:
+		return r.update
+	case mapping.OpDelete:
+		return r.delete
+	default:
+		return nil
+	}
+}
+
+func (s *service) supports(r *mapping.Resource, op mapping.Scope) bool {
+	known := s.resources[r]
+	return known != nil && known.operation(op) != nil
+}
+
+func (s *service) keepsKeys() bool { return false }
+
+func (s *service) describeModel(context.Context, string) ([]byte, error) { return nil, nil }
+
+// ping asks for anything at all: that the service answers is enough, whatever it
+// says, unless it says that it does not work.
+func (s *service) ping(ctx context.Context) error {
+	if s.logOn != nil {
+		_, err := s.logOn.get(ctx)
+		return err
+	}
+	a, err := s.wire.do(ctx, &request{method: "GET", target: s.base + "/", timeout: s.source.Timeout})
+	if err != nil {
+		return err
+	}
+	defer s.wire.release(a)
+	if isOverloaded(a.status) {
+		return fmt.Errorf("the service answered %d", a.status)
+	}
+	return nil
+}
+
+func (s *service) close() { s.wire.pool.close() }
+
+// values are what the placeholders of one call stand for.
+type values struct {
+	client   auth.Client
+	key      []sheet.Raw
+	id       int32
+	token    string
+	username string
+	password string
+	since    sheet.Raw
+	filters  []sheet.Assignment
+	fields   []sheet.Assignment
+	page     place
+}
+
+// get returns the value of a placeholder.
+func (v *values) get(name string) sheet.Raw {
+	number := func(n int64) sheet.Raw { return sheet.Raw{Kind: sheet.RawInt, Int: n} }
+	text := func(s string) sheet.Raw {
+		if s == "" {
+			return sheet.Raw{}
+		}
+		return sheet.Raw{Kind: sheet.RawText, Text: s}
+	}
+	switch name {
+	case "key":
+		if len(v.key) == 1 {
+			return v.key[0]
+		}
+		return text(sheet.JoinKey(v.key))
+	case "id":
+		return number(int64(v.id))
+	case "client.id":
+		return number(v.client.ID)
+	case "client.name":
+		return text(v.client.Name)
+	case "token":
+		return text(v.token)
+	case "limit":
+		return number(int64(v.page.limit))
+	case "offset":
+		return number(int64(v.page.offset))
+	case "page":
+		return number(int64(v.page.number))
+	case "cursor":
+		return text(v.page.cursor)
+	case "modified_since":
+		return v.since
+	case "username":
+		return text(v.username)
+	case "password":
+		return text(v.password)
+	}
+	return v.named(name)
+}
+
+// named returns the value of a placeholder that names a part or a field.
+func (v *values) named(name string) sheet.Raw {
+	kind, of, _ := strings.Cut(name, ".")
+	switch kind {
+	case "key":
+		if n := len(of); n == 1 && of[0] >= '1' && int(of[0]-'0') <= len(v.key) {
+			return v.key[of[0]-'1']
+		}
+	case "filter":
+		return assigned(v.filters, of)
+	case "value":
+		return assigned(v.fields, of)
+	}
+	return sheet.Raw{}
+}
+
+// assigned returns what a field is written as.
+func assigned(from []sheet.Assignment, field string) sheet.Raw {
+	for i := range from {
+		if f := from[i].Field; f != nil && f.Name == field && from[i].Rows == nil {
+			return from[i].Value
+		}
+	}
+	return sheet.Raw{}
+}
+
+// timeoutOf is how long a call may take.
+func (s *service) timeoutOf(*operation) time.Duration { return s.source.Timeout }

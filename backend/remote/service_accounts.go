@@ -1,0 +1,62 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"frontdesk/auth"
+)
+
+func (s *service) verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
+	if s.verifying == nil {
+		return auth.User{}, errors.New("the sheet does not tell how credentials are verified")
+	}
+	user, known, err := s.user(ctx, s.verifying, &values{username: c.Username, password: c.Password})
+	if err == nil && (!known || user.Blocked) {
+		return auth.User{}, auth.ErrCredentials
+	}
+	return user, err
+}
+
+func (s *service) findUser(ctx context.Context, username string) (auth.User, error) {
+	if s.finding == nil {
+		return auth.User{}, errors.New("the sheet does not tell how a user is found (accounts.find)")
+	}
+	user, known, err := s.user(ctx, s.finding, &values{username: username})
+	if err == nil && !known {
+		return auth.User{}, auth.ErrUnknownUser
+	}
+	return user, err
+}
+
+// user makes a call whose answer is a user. The answer is in no error: it may
+// repeat a password.
+func (s *service) user(ctx context.Context, op *operation, v *values) (user auth.User, known bool, err error) {
+	a, err := s.call(ctx, op, v)
+	if err != nil {
+		return auth.User{}, false, err
+	}
+	defer s.wire.release(a)
+	accounts := s.o.Sheet.Accounts
+	if s.mayBeFault(a) {
+		switch f := s.failure(a); {
+		case accounts.Refused != nil && accounts.Refused.Match(f), op == s.finding && a.status == 404:
+			return auth.User{}, false, nil
+		case !isSuccess(a.status):
+			return auth.User{}, false, fmt.Errorf("the service answered %d", a.status)
+		}
+	}
+	top, err := s.scan(op.answer, a.body)
+	if err != nil {
+		return auth.User{}, false, errors.New("the answer about the user cannot be read")
+	}
+	facts, err := accounts.Facts.User(top.values, v.username)
+	if err != nil {
+		return auth.User{}, false, fmt.Errorf("the answer about the user: %w", err)
+	}
+	return auth.User{
+		ID: facts.ID, Username: facts.Username, Email: facts.Email, External: facts.External, Blocked: facts.Blocked,
+		Client: auth.Client{ID: facts.ClientID, Name: facts.ClientName},
+	}, true, nil
+}

@@ -1,0 +1,229 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// call makes a call of the sheet, logging on before where need be. A call that
+// is refused because its log-on has expired was not done, and is made again with
+// a new one: once.
+func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, error) {
+	renewed := false
+	for {
+		var t ticket
+		if s.logOn != nil {
+			var err error
+			if t, err = s.logOn.get(ctx); err != nil {
+				return nil, err
+			}
+			v.token = t.token
+		}
+		r, err := s.request(ctx, op, v)
+		if err != nil {
+			return nil, unexpected(err)
+		}
+		a, err := s.wire.do(ctx, r)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", r.method, s.shown(op), err)
+		}
+		if renewed || s.logOn == nil || !s.mayBeFault(a) || !s.source.LogOn.RenewOn.Match(s.failure(a)) {
+			return a, nil
+		}
+		s.wire.release(a)
+		s.logOn.expire(ctx, t)
+		renewed = true
+	}
+}
+
+// shown names a call in errors, without values, which may be secret.
+func (s *service) shown(op *operation) string {
+	if op.of == nil {
+		return "of the accounts"
+	}
+	return fmt.Sprintf("of %s.%s", op.of.Name, op.scope)
+}
+
+// request fills in the templates of a call.
+func (s *service) request(ctx context.Context, op *operation, v *values) (*request, error) {
+	filled := sheet.Values{Get: v.get, Fields: s.body(op, v.fields)}
+	c, err := op.Request.Build(filled)
+	if err != nil {
+		return nil, err
+	}
+	r := &request{method: c.Method, target: s.base + c.Target, body: c.Body, write: op.write, timeout: s.timeoutOf(op)}
+	if v.page.address != "" {
+		r.target = v.page.address
+	}
+	r.head = appendHeaders(make([]byte, 0, 256), c.Headers)
+	shared := []*sheet.Request{s.source.Headers}
+	if s.logOn != nil {
+		shared = append(shared, s.source.LogOn.Headers)
+	}
+	for _, h := range shared {
+		if h == nil {
+			continue
+		}
+		built, err := h.Build(filled)
+		if err != nil {
+			return nil, err
+		}
+		r.head = appendHeaders(r.head, built.Headers)
+	}
+	if id := s.o.RequestID(ctx); id != "" && isHeader(id) {
+		r.head = appendHeaders(r.head, [][2]string{{"X-Request-Id", id}})
+	}
+	return r, nil
+}
+
+func appendHeaders(dst []byte, headers [][2]string) []byte {
+	for _, h := range headers {
+		dst = append(append(append(append(dst, h[0]...), ": "...), h[1]...), "\r\n"...)
+	}
+	return dst
+}
+
+// body are the fields that {fields} stands for: all but those that the templates
+// name one by one, which are said once.
+func (s *service) body(op *operation, fields []sheet.Assignment) []sheet.Assignment {
+	apart := func(a sheet.Assignment) bool { return a.Field != nil && a.Rows == nil && op.names["value."+a.Field.Name] }
+	for i, a := range fields {
+		if !apart(a) {
+			continue
+		}
+		rest := append([]sheet.Assignment(nil), fields[:i]...)
+		for _, a := range fields[i+1:] {
+			if !apart(a) {
+				rest = append(rest, a)
+			}
+		}
+		return rest
+	}
+	return fields
+}
+
+// failure is an answer as the sheet's matchers look at it.
+func (s *service) failure(a *answer) sheet.Failure {
+	body := a.body
+	return sheet.Failure{Status: a.status, Body: []byte(body), At: func(path string) string {
+		top, err := s.scan(newShape(path), body)
+		if err != nil || len(top.values) == 0 {
+			return ""
+		}
+		return top.values[0].String()
+	}}
+}
+
+// scan takes the places of a shape out of a body, for what is needed once.
+func (s *service) scan(shape *shape, body string) (row, error) {
+	if s.source.XML {
+		return new(xmlScanner).scan(shape, body)
+	}
+	return new(jsonScanner).scan(shape, body)
+}
+
+// mayBeFault tells whether an answer can be one that matchers recognise; most
+// need not be looked at.
+func (s *service) mayBeFault(a *answer) bool {
+	return a.status >= http.StatusMultipleChoices || s.source.XML && strings.Contains(a.body, "Fault>")
+}
+
+func isSuccess(status int) bool { return status >= 200 && status < 300 }
+
+// refused says what an answer means that is no success, or has not what it
+// should: what the sheet translates is a violation, the rest a failure.
+func (s *service) refused(a *answer, op *operation, attempt sheet.Attempt, why error) error {
+	f := s.failure(a)
+	if op.scope != mapping.OpCreate && op.scope != mapping.OpList && op.NotFound != nil && op.NotFound.Match(f) {
+		return backend.ErrNotFound
+	}
+	if s.o.Sheet.Errors != nil {
+		attempt.Resource, attempt.Op = op.of.Resource, op.scope
+		if v := s.o.Sheet.Errors.Translate(f, attempt); v != nil {
+			return v.Because(failure(a))
+		}
+	}
+	if why != nil && isSuccess(a.status) {
+		return unexpected(fmt.Errorf("%w, of status %d: %.300q", why, a.status, a.body))
+	}
+	return s.failed(a, f)
+}
+
+// failed is the failure that an answer stands for.
+func (s *service) failed(a *answer, f sheet.Failure) error {
+	err := failure(a)
+	switch {
+	case a.status == http.StatusTooManyRequests:
+		v := mapping.Fail(mapping.BackendUnavailable).Because(err)
+		v.RetryAfter = retryAfter(a)
+		return v
+	case s.source.XML && a.status == http.StatusInternalServerError && isClientFault(f):
+		// SOAP 1.1 knows no other status for what is the caller's fault.
+		return unexpected(err)
+	default:
+		return err
+	}
+}
+
+func isClientFault(f sheet.Failure) bool {
+	code := f.At("Body.Fault.faultcode")
+	return strings.HasSuffix(code, "Client") || strings.HasSuffix(code, "Sender")
+}
+
+// retryAfter is what the service asks to wait: a minute at the most.
+func retryAfter(a *answer) time.Duration {
+	n, err := strconv.Atoi(string(a.header.Peek("Retry-After")))
+	if err != nil || n < 1 {
+		return time.Second
+	}
+	return time.Duration(min(n, 60)) * time.Second
+}
+
+var errNoResult = errors.New("the answer has not what was asked for")
+
+// result takes the records of an operation out of its answer. They are of the
+// scanner, which the caller frees when it is done with them.
+func (s *service) result(a *answer, op *operation, scan scanner, attempt sheet.Attempt) (row, error) {
+	if !isSuccess(a.status) {
+		return row{}, s.refused(a, op, attempt, nil)
+	}
+	top, err := scan.scan(op.answer, a.body)
+	if err == nil && len(top.lists) > 0 && !top.lists[0].there {
+		err = errNoResult
+	}
+	if err != nil {
+		return row{}, s.refused(a, op, attempt, err)
+	}
+	return top, nil
+}
+
+// scanner is a JSON or an XML scanner.
+type scanner interface {
+	scan(s *shape, text string) (row, error)
+	reset()
+}
+
+func (j *jsonScanner) reset() { j.rows.reset() }
+func (x *xmlScanner) reset()  { x.rows.reset() }
+
+func (s *service) scanner() scanner {
+	if s.source.XML {
+		return &xmlScanner{}
+	}
+	return s.o.scanners.json()
+}
+
+func (s *service) free(scan scanner) {
+	if j, ok := scan.(*jsonScanner); ok {
+		s.o.scanners.free(j)
+	}
+}

@@ -1,0 +1,268 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	r := s.resources[m]
+	if r == nil {
+		return mapping.Record{}, backend.ErrNotFound
+	}
+	key, err := s.keyOf(ctx, r, q.Client, q.ID)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	if key == nil {
+		return mapping.Record{}, backend.ErrNotFound
+	}
+	if r.get == nil {
+		return s.search(ctx, r, q)
+	}
+	rec, err := s.read(ctx, r, q.Client, key, q.ID)
+	if err != nil {
+		return rec, err
+	}
+	return s.withChildren(ctx, r, q, rec)
+}
+
+// read asks for the record of a key.
+func (s *service) read(ctx context.Context, r *resource, client auth.Client, key []sheet.Raw, id int32) (mapping.Record, error) {
+	v := &values{client: client, key: key, id: id}
+	a, err := s.call(ctx, r.get, v)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	defer s.wire.release(a)
+	scan := s.scanner()
+	defer s.free(scan)
+	attempt := sheet.Attempt{ID: id}
+	top, err := s.result(a, r.get, scan, attempt)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	rec, err := s.one(ctx, r, client, top, func(found row) { r.supplyKey(found, key) })
+	if err != nil && errors.Is(err, backend.ErrUnexpected) {
+		return rec, s.refused(a, r.get, attempt, err)
+	}
+	return rec, err
+}
+
+// one makes a record of an answer that has one.
+func (s *service) one(ctx context.Context, r *resource, client auth.Client, top row, supply func(row)) (mapping.Record, error) {
+	rows := top.lists[0].rows
+	switch {
+	case len(rows) == 0:
+		return mapping.Record{}, backend.ErrNotFound
+	case len(rows) > 1:
+		return mapping.Record{}, unexpected(fmt.Errorf("the answer has %d records in place of one", len(rows)))
+	}
+	supply(rows[0])
+	records, shown, err := s.decode(ctx, r, client, rows)
+	switch {
+	case err != nil:
+		return mapping.Record{}, err
+	case !shown[0]:
+		return mapping.Record{}, backend.ErrNotFound
+	default:
+		return records[0], nil
+	}
+}
+
+// search finds a record in the list of all, where there is no other way to read
+// it.
+func (s *service) search(ctx context.Context, r *resource, q backend.Query) (mapping.Record, error) {
+	if r.list == nil {
+		return mapping.Record{}, backend.ErrNotFound
+	}
+	id := backend.Filter{Field: &r.Resource.Resource.Fields[r.ID], Value: mapping.IntValue(int64(q.ID))}
+	page, err := s.list(ctx, r.Resource.Resource, backend.Query{Client: q.Client, Filters: []backend.Filter{id}, Limit: 1})
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	if len(page.Records) == 0 {
+		return mapping.Record{}, backend.ErrNotFound
+	}
+	return page.Records[0], nil
+}
+
+// withChildren reads the elements of the arrays that are asked for and that are
+// records of their own in the service.
+func (s *service) withChildren(ctx context.Context, r *resource, q backend.Query, rec mapping.Record) (mapping.Record, error) {
+	for _, i := range q.Fields {
+		f := &r.Fields[i]
+		if f.Field.Type != mapping.Array || f.Children != "" || s.resources[f.Field.Target()] == nil {
+			continue
+		}
+		owner := backend.Filter{Field: f.Field.Target().Field(f.ArrayKey), Value: mapping.IntValue(int64(q.ID))}
+		page, err := s.list(ctx, f.Field.Target(), backend.Query{Client: q.Client, Filters: []backend.Filter{owner}, Limit: mapping.MaxElements})
+		if err != nil {
+			return rec, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if rec.Children == nil {
+			rec.Children = map[int][]mapping.Record{}
+		}
+		rec.Values[i], rec.Children[i] = mapping.RecordsValue(), page.Records
+	}
+	return rec, nil
+}
+
+func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Record, _ string) (mapping.Record, bool, error) {
+	r := s.resources[rec.Resource]
+	if r == nil || r.create == nil {
+		return mapping.Record{}, false, unexpected(fmt.Errorf("the sheet has no create of %s", rec.Resource.Name))
+	}
+	keys, err := s.keys(ctx, r, client, rec)
+	if err != nil {
+		return mapping.Record{}, false, err
+	}
+	v := &values{client: client}
+	if v.fields, err = r.Encode(rec, client, keys, true); err != nil {
+		return mapping.Record{}, false, err
+	}
+	for n, i := range r.arrays {
+		if rec.Values[i].IsAbsent() {
+			continue
+		}
+		array := sheet.Assignment{Place: r.Fields[i].Children, Field: r.Fields[i].Field, Rows: [][]sheet.Assignment{}}
+		for _, child := range rec.Children[i] {
+			element, err := r.children[n].Encode(child, client, keys, true)
+			if err != nil {
+				return mapping.Record{}, false, err
+			}
+			array.Rows = append(array.Rows, element)
+		}
+		v.fields = append(v.fields, array)
+	}
+	stored, err := s.write(ctx, r, r.create, v, rec, nil)
+	return stored, false, err
+}
+
+func (s *service) update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	r := s.resources[patch.Resource]
+	if r == nil || r.update == nil {
+		return mapping.Record{}, unexpected(fmt.Errorf("the sheet has no update of %s", patch.Resource.Name))
+	}
+	key, err := s.keyOf(ctx, r, client, before.ID())
+	if err != nil || key == nil {
+		return mapping.Record{}, orNotFound(err)
+	}
+	after, sent := before.Merge(patch), patch
+	if r.update.SendAll {
+		sent = after
+	}
+	keys, err := s.keys(ctx, r, client, sent)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	v := &values{client: client, key: key, id: before.ID()}
+	if v.fields, err = r.Encode(sent, client, keys, false); err != nil {
+		return mapping.Record{}, err
+	}
+	return s.write(ctx, r, r.update, v, after, key)
+}
+
+func orNotFound(err error) error {
+	if err != nil {
+		return err
+	}
+	return backend.ErrNotFound
+}
+
+// write makes the call of a write. sent is the record as it should be now, key
+// what it has; nil on create.
+func (s *service) write(ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, key []sheet.Raw) (mapping.Record, error) {
+	a, err := s.call(ctx, op, v)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	defer s.wire.release(a)
+	attempt := sheet.Attempt{Record: sent, ID: v.id}
+	if !isSuccess(a.status) {
+		return mapping.Record{}, s.refused(a, op, attempt, nil)
+	}
+	scan := s.scanner()
+	defer s.free(scan)
+	found := row{values: make([]sheet.Raw, len(r.Places)), lists: make([]nest, len(r.arrays))}
+	if !op.Nothing {
+		top, err := s.result(a, op, scan, attempt)
+		if err != nil {
+			return mapping.Record{}, err
+		}
+		if len(top.lists[0].rows) != 1 {
+			return mapping.Record{}, afterWrite{fmt.Errorf("the answer has %d records in place of one", len(top.lists[0].rows))}
+		}
+		found = top.lists[0].rows[0]
+	}
+	rec, err := s.written(ctx, r, op, v, sent, found, key)
+	if err != nil {
+		return mapping.Record{}, afterWrite{err}
+	}
+	return rec, nil
+}
+
+// written is the record after a write: read again where the sheet says so, or
+// as the answer has it. What the answer leaves out is as it was sent.
+func (s *service) written(ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, found row, key []sheet.Raw) (mapping.Record, error) {
+	r.supplyKey(found, key)
+	if key == nil || !(op.ReadBack || op.Nothing) {
+		r.supplyAll(found, v.fields)
+	}
+	parts := r.KeyOf(found.values)
+	for i, part := range parts {
+		if !part.IsSet() {
+			return mapping.Record{}, fmt.Errorf("the answer does not have the key of the record, at %s", r.Key.Places[i])
+		}
+	}
+	if (op.ReadBack || op.Nothing) && r.get != nil {
+		return s.read(ctx, r, v.client, parts, v.id)
+	}
+	records, shown, err := s.decode(ctx, r, v.client, []row{found})
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	rec := records[0]
+	if !shown[0] {
+		return mapping.Record{}, errors.New("the answer has a record that the sheet hides")
+	}
+	for i, value := range rec.Values {
+		if value.IsAbsent() && r.Fields[i].Field.Type != mapping.Array {
+			rec.Values[i] = sent.Values[i]
+		}
+	}
+	return rec, nil
+}
+
+// afterWrite is a failure after a write was done. What it wraps tells nothing of
+// the write, and so is only shown.
+type afterWrite struct{ err error }
+
+func (a afterWrite) Error() string { return "after the write was done: " + a.err.Error() }
+
+func (s *service) delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	r := s.resources[before.Resource]
+	if r == nil || r.delete == nil {
+		return unexpected(fmt.Errorf("the sheet has no delete of %s", before.Resource.Name))
+	}
+	key, err := s.keyOf(ctx, r, client, before.ID())
+	if err != nil || key == nil {
+		return orNotFound(err)
+	}
+	v := &values{client: client, key: key, id: before.ID(), fields: r.SoftDelete()}
+	a, err := s.call(ctx, r.delete, v)
+	if err != nil {
+		return err
+	}
+	defer s.wire.release(a)
+	if !isSuccess(a.status) || s.source.XML && s.mayBeFault(a) {
+		return s.refused(a, r.delete, sheet.Attempt{Record: before, ID: before.ID()}, nil)
+	}
+	return nil
+}

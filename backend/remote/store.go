@@ -1,0 +1,212 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// Options say what a Store works with. Sheet is required, the rest has defaults.
+type Options struct {
+	Sheet *sheet.Sheet
+	// Keep is where IDs and answers are kept that the service has no place for.
+	// It may be nil where none are needed.
+	Keep Keep
+	// Hasher judges the passwords of users that the sheet lists.
+	Hasher *auth.Hasher
+	// RequestID returns the id of the request that a call is made for; "" for none.
+	RequestID func(ctx context.Context) string
+	Now       func() time.Time
+	// Random returns a number from 0 up to 1, for the wait before a retry.
+	Random func() float64
+}
+
+// Keep is the gateway's own store, of what the service cannot keep itself.
+// backend/keep is one. It is safe for concurrent use.
+type Keep interface {
+	// IDs returns the IDs of keys, and gives one out for each that is new.
+	IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error)
+	// Keys returns the keys that IDs were given out for, for the client.
+	Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef) (sheet.Keys, error)
+	// Begin returns what is kept under an idempotency key; nil where there is
+	// nothing, and then the key is taken, durably, until Finish or Abandon. It
+	// fails with IdempotencyInUse where it is taken.
+	Begin(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)
+	// Finish keeps the answer under a key that was taken, for 24 hours.
+	Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error
+	// Abandon gives a key back under which nothing was done.
+	Abandon(ctx context.Context, client auth.Client, key string) error
+}
+
+// Store is an administration that is an HTTP service. It is safe for concurrent
+// use.
+type Store struct {
+	*core
+	speaker
+}
+
+// core is what all parts of a Store share.
+type core struct {
+	Options
+	catalogue *mapping.Catalogue
+	scanners  scanners
+}
+
+// speaker is how a service is spoken to: a service by its sheet, or an adapter by
+// the protocol.
+type speaker interface {
+	get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error)
+	list(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error)
+	// create stores a record. key is that of the request where the service keeps
+	// such keys itself, and replayed then tells that it had done this before.
+	create(ctx context.Context, client auth.Client, rec mapping.Record, key string) (stored mapping.Record, replayed bool, err error)
+	update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error)
+	delete(ctx context.Context, client auth.Client, before mapping.Record) error
+	supports(r *mapping.Resource, op mapping.Scope) bool
+	ping(ctx context.Context) error
+	describeModel(ctx context.Context, name string) ([]byte, error)
+	verify(ctx context.Context, c auth.Credentials) (auth.User, error)
+	findUser(ctx context.Context, username string) (auth.User, error)
+	capabilities() backend.Capabilities
+	// keepsKeys tells that the service keeps idempotency keys, and all else that a
+	// repetition must be judged by, itself.
+	keepsKeys() bool
+	close()
+}
+
+var (
+	_ backend.Driver         = (*Store)(nil)
+	_ backend.Transactor     = (*Store)(nil)
+	_ backend.Rememberer     = (*Store)(nil)
+	_ backend.Pinger         = (*Store)(nil)
+	_ backend.Supporter      = (*Store)(nil)
+	_ backend.ModelDescriber = (*Store)(nil)
+	_ auth.Accounts          = (*Store)(nil)
+	_ backend.Rememberer     = (*transaction)(nil)
+)
+
+// Open makes a Store of the sheet's service. A service that speaks the protocol
+// is asked what it offers, and so must answer; any other may be down.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.RequestID == nil {
+		o.RequestID = func(context.Context) string { return "" }
+	}
+	if o.Random == nil {
+		o.Random = func() float64 { return 0.5 }
+	}
+	c := &core{Options: o, catalogue: mapping.NewCatalogue()}
+	var sp speaker
+	var err error
+	switch source := o.Sheet.Source; {
+	case source.Frontdesk != nil:
+		sp, err = openAdapter(ctx, c)
+	case source.HTTP != nil:
+		sp, err = openService(c)
+	default:
+		return nil, errors.New("driver remote needs a sheet with source.http or source.frontdesk")
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{core: c, speaker: sp}
+	if err := s.checkKeep(); err != nil {
+		sp.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// checkKeep refuses to work without the store that a promise depends on.
+func (s *Store) checkKeep() error {
+	if s.Keep != nil {
+		return nil
+	}
+	if s.Sheet.NeedsKeep() {
+		return errors.New("the sheet has keys that IDs are given out for (key.id: kept), which needs keep: FILE")
+	}
+	if s.keepsKeys() {
+		return nil
+	}
+	for _, r := range s.Sheet.Model.Resources {
+		if s.supports(r, mapping.OpCreate) {
+			return errors.New("answers under an Idempotency-Key must be kept, which needs keep: FILE")
+		}
+	}
+	return nil
+}
+
+// Get returns one record.
+func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	return s.get(ctx, r, q)
+}
+
+// List returns a page of records.
+func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	return s.list(ctx, r, q)
+}
+
+// Create stores a record, with its children in the same call.
+func (s *Store) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	stored, _, err := s.create(ctx, client, rec, "")
+	return stored, err
+}
+
+// Update changes a record.
+func (s *Store) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	return s.update(ctx, client, before, patch)
+}
+
+// Delete removes a record.
+func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	return s.delete(ctx, client, before)
+}
+
+// Supports tells which operations the service has.
+func (s *Store) Supports(r *mapping.Resource, op mapping.Scope) bool { return s.supports(r, op) }
+
+// Ping asks whether the service answers.
+func (s *Store) Ping(ctx context.Context) error { return s.ping(ctx) }
+
+// DescribeModel returns the service's own description of a resource; nil where it
+// has none.
+func (s *Store) DescribeModel(ctx context.Context, name string) ([]byte, error) {
+	return s.describeModel(ctx, name)
+}
+
+// Capabilities tells what the service is.
+func (s *Store) Capabilities() backend.Capabilities { return s.capabilities() }
+
+// Close ends all calls and connections.
+func (s *Store) Close() error {
+	s.close()
+	return nil
+}
+
+// scanners are kept for the next answer.
+type scanners struct{ jsons, xmls sync.Pool }
+
+func (p *scanners) json() *jsonScanner {
+	if s, ok := p.jsons.Get().(*jsonScanner); ok {
+		return s
+	}
+	return &jsonScanner{}
+}
+
+func (p *scanners) free(s *jsonScanner) {
+	s.text = ""
+	s.rows.reset()
+	p.jsons.Put(s)
+}
+
+// unexpected marks an answer that nobody foresaw, of a service that works.
+func unexpected(err error) error { return fmt.Errorf("%w: %w", backend.ErrUnexpected, err) }
