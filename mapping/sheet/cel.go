@@ -299,3 +299,6 @@ func (s setter) set(v mapping.Value) (Raw, error) {
 	}
 	return resultRaw(out)
 }
+
+// boolType is the type of conditions.
+var boolType = cel.BoolType

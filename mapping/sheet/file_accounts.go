@@ -34,7 +34,7 @@ type accountsFile struct {
 type userFile struct {
 	// Username is what the user logs in with.
 	Username string `yaml:"username" schema:"required"`
-	// PasswordHash is argon2id, as `frontdesk key hash` prints it.
+	// PasswordHash is argon2id, as `frontdesk user hash` prints it.
 	PasswordHash config.Secret `yaml:"password_hash" schema:"required"`
 	// Email is where mail to the user goes.
 	Email string `yaml:"email"`

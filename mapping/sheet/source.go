@@ -97,6 +97,7 @@ type Facts struct {
 
 	places map[string]int
 	fields []Field
+	salts  []string // places
 }
 
 // UserFacts are the facts of one user.
@@ -134,7 +135,3 @@ func factFields() []mapping.Field {
 		factBlocked:    {Name: "blocked", Type: mapping.Int4, OneOf: []string{"0", "1"}},
 	}
 }
-
-// User makes facts of a row aligned with Places. username is that which was
-// asked for.
-func (f *Facts) User(row []Raw, username string) (UserFacts, error) { panic("not built") }

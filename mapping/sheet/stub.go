@@ -1,28 +1,26 @@
 package sheet
 
-import "frontdesk/mapping"
-import "time"
-
-type (
-	Translator struct{}
-	Matcher    struct{}
-	Request    struct{}
+import (
+	"frontdesk/config"
+	"frontdesk/mapping"
 )
 
-// Attempt is what a system refused.
-type Attempt struct {
-	Resource *Resource
-	Op       mapping.Scope
-	Record   mapping.Record // what was sent; zero where nothing was
-	ID       int32          // of the record; 0 on create and list
+type Request struct {
+	secrets map[string]config.Secret
+	headers []struct{}
+}
+type context struct {
+	method string
+	known  []string
 }
 
-// Translate words a failure as the first entry of the sheet that fits; nil
-// where none does: it is then a failure that clients are not told of.
-func (t *Translator) Translate(f Failure, a Attempt) *mapping.Error { panic("not built") }
+const headerTemplate = 1
 
-// Match tells whether a failure is one that the matcher recognises.
-func (m *Matcher) Match(f Failure) bool { panic("not built") }
+func (l *loader) request(path string, f requestFile, c context) *Request { return &Request{} }
+func (l *loader) namedTemplate(path string, p pair, kind int, c context) struct{} {
+	return struct{}{}
+}
+func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Operation) {}
 
 // Values are what a template's placeholders stand for.
 type Values struct {
@@ -45,18 +43,3 @@ type Call struct {
 // Build fills the templates in. An error says that a value has no place in a
 // request, such as one with a line break in a header.
 func (q *Request) Build(v Values) (Call, error) { panic("not built") }
-
-// Load reads the mapping sheet in the file at path and judges it against model.
-// The error is strictyaml.Problems where the file can be read.
-func Load(path string, model *mapping.Model, o Options) (*Sheet, error) { panic("not built") }
-
-// Options are what a sheet refers to without this package knowing it.
-type Options struct {
-	// Env looks up a variable of the environment; nil means that of the process.
-	Env func(name string) (value string, ok bool)
-	// RuleFields returns the fields that a rule works with, those that may stand
-	// for another joined by |; nil where there is no such rule.
-	RuleFields func(rule string) []string
-	// Now is the clock; nil means time.Now.
-	Now func() time.Time
-}

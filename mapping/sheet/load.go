@@ -1,0 +1,387 @@
+package sheet
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+// Options are what a sheet refers to without this package knowing it.
+type Options struct {
+	// Env looks up a variable of the environment; nil means that of the process.
+	Env func(name string) (value string, ok bool)
+	// RuleFields returns the fields that a rule works with, those that may stand
+	// for another joined by |; none where there is no such rule. Without it rules
+	// are not judged.
+	RuleFields func(rule string) []string
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Load reads the mapping sheet in the file at path and judges it against model.
+// The error is strictyaml.Problems where the file can be read: all that is wrong
+// with it.
+func Load(path string, model *mapping.Model, o Options) (*Sheet, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("mapping sheet: %w", err)
+	}
+	return Parse(path, src, model, o)
+}
+
+// Parse is Load for a source that was read already; path is its name in
+// problems, and where relative files of it are looked for.
+func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, error) {
+	if o.Env == nil {
+		o.Env = os.LookupEnv
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	var f file
+	doc, problems := strictyaml.Decode(path, src, &f, strictyaml.Expand(config.Expander(o.Env)))
+	l := &loader{
+		file: &f, doc: doc, problems: problems, model: model, o: o, folder: filepath.Dir(path),
+		sheet: &Sheet{
+			File: path, WithoutRules: f.WithoutRules, OwnRules: f.Rules == "backend", now: o.Now,
+			Resources: map[*mapping.Resource]*Resource{}, byName: map[string]*Resource{}, Location: time.UTC,
+		},
+	}
+	l.load()
+	l.problems.Sort()
+	if err := l.problems.Err(); err != nil {
+		return nil, err
+	}
+	return l.sheet, nil
+}
+
+// loader compiles a decoded sheet and collects what is wrong with it.
+type loader struct {
+	*file
+	doc      *strictyaml.Document
+	problems strictyaml.Problems
+	model    *mapping.Model
+	o        Options
+	folder   string
+	sheet    *Sheet
+	xml      bool // bodies are XML
+	drafts   []*draft
+	judged   map[string]bool // problems of shared parts that were reported
+}
+
+// fail reports a problem at path, unless decoding has already reported one there.
+func (l *loader) fail(path, format string, args ...any) {
+	if l.doc.Broken(path) {
+		return
+	}
+	p := l.doc.At(path)
+	p.Message = fmt.Sprintf(format, args...)
+	l.problems = append(l.problems, p)
+}
+
+// found quotes the text at path for a message, as it was written.
+func (l *loader) found(path, text string) string {
+	if written, expanded := l.doc.Written(path); expanded {
+		text = written
+	}
+	return strictyaml.Quote(text)
+}
+
+// oneOf reports a value that is none of the words it can be.
+func (l *loader) oneOf(path, seen string, words ...string) bool {
+	if slices.Contains(words, seen) {
+		return true
+	}
+	expected := strings.Join(words, ", ")
+	if len(words) > 1 {
+		expected = "one of " + expected
+	}
+	l.fail(path, "found %s, expected %s%s", l.found(path, seen), expected, strictyaml.Suggest(seen, words))
+	return false
+}
+
+// unknown reports a name that is not among the known ones.
+func (l *loader) unknown(path, what, seen string, known []string) {
+	hint := strictyaml.Suggest(seen, known)
+	if hint == "" && len(known) > 0 && len(known) <= 12 {
+		hint = ", expected one of " + strings.Join(known, ", ")
+	}
+	l.fail(path, "there is no %s %s%s", what, l.found(path, seen), hint)
+}
+
+func (l *loader) sql() bool  { return l.Source.SQL != nil }
+func (l *loader) http() bool { return l.Source.HTTP != nil }
+
+func (l *loader) load() {
+	if l.Format != 1 {
+		l.fail("format", "%s, expected 1, the version of this format", l.seenInt("format", l.Format))
+	}
+	if l.TimeZone.Location != nil {
+		l.sheet.Location = l.TimeZone.Location
+	} else if zone, err := time.LoadLocation("Europe/Amsterdam"); err == nil {
+		l.sheet.Location = zone
+	}
+	if l.Rules != "" {
+		l.oneOf("rules", l.Rules, "gateway", "backend")
+	}
+	if l.Keep != "" {
+		l.sheet.Keep = l.relative(l.Keep)
+	}
+	l.loadSource()
+	l.judgeWithoutRules()
+	if l.Source.Frontdesk != nil && len(l.Resources) == 0 {
+		l.sheet.Model = l.model
+		l.sheet.Errors = l.loadErrors()
+		return
+	}
+	l.loadResources()
+	l.loadAccounts()
+	l.sheet.Errors = l.loadErrors()
+}
+
+// seenInt is how a message begins: found N, or missing.
+func (l *loader) seenInt(path string, n int) string {
+	if !l.doc.Has(path) {
+		return "missing"
+	}
+	return fmt.Sprintf("found %d", n)
+}
+
+// relative is a file as seen from the sheet's folder.
+func (l *loader) relative(file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(l.folder, file)
+}
+
+// secret returns what is given itself or in a file; key is that of the former.
+func (l *loader) secret(at, key string, given config.Secret, file string, needed bool) config.Secret {
+	path, fileKey := strictyaml.Child(at, key), key+"_file"
+	switch {
+	case given != "" && file != "":
+		l.fail(strictyaml.Child(at, fileKey), "%s is given too, expected one of them", key)
+	case given != "":
+		return given
+	case file != "":
+		text, err := os.ReadFile(l.relative(file))
+		if err != nil {
+			l.fail(strictyaml.Child(at, fileKey), "cannot read the file: %v", errorOf(err))
+		}
+		return config.Secret(strings.TrimSpace(string(text)))
+	case needed:
+		l.fail(path, "missing, expected %s: ${VARIABLE}, or %s", key, fileKey)
+	}
+	return ""
+}
+
+// errorOf is an error of the file system without the path, which the message has.
+func errorOf(err error) error {
+	for {
+		inner, ok := err.(interface{ Unwrap() error })
+		if !ok {
+			return err
+		}
+		err = inner.Unwrap()
+	}
+}
+
+// judgeWithoutRules wants rules that some resource has.
+func (l *loader) judgeWithoutRules() {
+	var known []string
+	for _, r := range l.model.Resources {
+		for _, rule := range r.Rules {
+			if !slices.Contains(known, rule) {
+				known = append(known, rule)
+			}
+		}
+	}
+	slices.Sort(known)
+	for i, rule := range l.WithoutRules {
+		path := fmt.Sprintf("without_rules[%d]", i)
+		if !slices.Contains(known, rule) {
+			l.unknown(path, "rule", rule, known)
+		} else if slices.Contains(l.WithoutRules[:i], rule) {
+			l.fail(path, "%s is there already", rule)
+		}
+	}
+}
+
+// loadResources compiles the resources: keys first, since references depend on
+// them, then fields and operations, then all that depends on the narrowed model.
+func (l *loader) loadResources() {
+	if len(l.file.Resources) == 0 {
+		l.fail("resources", "missing, expected the resources that the system has, such as contact")
+	}
+	known := make([]string, len(l.model.Resources))
+	for i, r := range l.model.Resources {
+		known[i] = r.Name
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.file.Resources)) {
+		path := strictyaml.Child("resources", name)
+		r := l.model.Resource(name)
+		if r == nil {
+			l.unknown(path, "resource", name, known)
+			continue
+		}
+		d := &draft{loader: l, path: path, file: l.file.Resources[name], of: r, narrowing: map[string]mapping.FieldNarrowing{}, writers: map[string]string{}}
+		d.resource = &Resource{sheet: l.sheet, clientAt: -1, places: map[string]int{}, Operations: map[mapping.Scope]*Operation{}}
+		l.drafts = append(l.drafts, d)
+		l.sheet.byName[name] = d.resource
+	}
+	for _, d := range l.drafts {
+		d.key()
+	}
+	for _, d := range l.drafts {
+		d.fields()
+		d.operations()
+		d.abilities()
+	}
+	to := map[string]mapping.Narrowing{}
+	for _, d := range l.drafts {
+		to[d.of.Name] = d.narrow()
+	}
+	l.sheet.Model = l.model.Narrow(to)
+	for _, d := range l.drafts {
+		d.bind()
+	}
+	for _, d := range l.drafts {
+		d.judge()
+	}
+	l.judgeRules()
+}
+
+// draft is a resource on its way into a Sheet.
+type draft struct {
+	*loader
+	path      string
+	file      resourceFile
+	of        *mapping.Resource // of the whole model
+	resource  *Resource
+	drafted   []*Field // those mapped, in the order of the model
+	narrowing map[string]mapping.FieldNarrowing
+	listed    []string          // fields that the list's templates filter by
+	writers   map[string]string // what writes a place
+	readPage  bool
+}
+
+func (d *draft) at(keys ...string) string {
+	path := d.path
+	for _, key := range keys {
+		path = strictyaml.Child(path, key)
+	}
+	return path
+}
+
+// place returns the position of a place that is read, adding it where it is new.
+func (d *draft) place(name string) int { return d.placeOf(Place{Name: name}) }
+
+func (d *draft) placeOf(p Place) int {
+	if at, ok := d.resource.places[p.Name]; ok {
+		return at
+	}
+	at := len(d.resource.Places)
+	d.resource.places[p.Name] = at
+	d.resource.Places = append(d.resource.Places, p)
+	return at
+}
+
+// isPlace judges a column or path as far as all systems agree.
+func (l *loader) isPlace(path, name string) bool {
+	fault := ""
+	switch {
+	case name == "":
+		fault = "the name of a column or a path"
+	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
+		fault = "a name without blanks around it"
+	case !l.sql() && slices.Contains(strings.Split(name, "."), ""):
+		fault = "a path whose steps are divided by single dots"
+	default:
+		return true
+	}
+	l.fail(path, "found %s, expected %s", l.found(path, name), fault)
+	return false
+}
+
+// key compiles what identifies a record.
+func (d *draft) key() {
+	r, f := d.resource, d.file
+	r.Table, r.Read, r.Where, r.SystemClient = f.Table, f.Read, f.Where, f.SystemClient
+	if r.Read == "" {
+		r.Read = r.Table
+	}
+	r.Client = d.Client
+	if f.Client != nil {
+		r.Client = *f.Client
+	}
+	if r.SystemClient != "" && r.Client == "" {
+		d.fail(d.at("system_client"), "found a client's number without client, expected its column or path")
+	}
+	if r.Client != "" && d.isPlace(d.at("client"), r.Client) {
+		r.clientAt = d.place(r.Client)
+	}
+	if len(f.Key.Columns) == 0 {
+		d.fail(d.at("key"), "missing, expected key: {columns: …} with the columns or paths that identify a record")
+		r.Key.Kept = f.Key.ID == "kept"
+		return
+	}
+	r.Key.Places = f.Key.Columns
+	for i, name := range f.Key.Columns {
+		path := d.at("key", "columns")
+		if d.isPlace(path, name) {
+			if slices.Contains(f.Key.Columns[:i], name) {
+				d.fail(path, "found %s twice", name)
+			}
+			r.keyAt = append(r.keyAt, d.place(name))
+		}
+	}
+	r.Key.ByClient = len(f.Key.Columns) > 1 && f.Key.Columns[0] == r.Client
+	d.keyID()
+	d.keyGenerated()
+}
+
+func (d *draft) keyID() {
+	r, f := d.resource, d.file.Key
+	r.Key.Kept = f.ID == "kept" || f.ID == "" && len(f.Columns) > 1
+	if f.ID != "" && !d.oneOf(d.at("key", "id"), f.ID, "column", "kept") {
+		return
+	}
+	if f.ID == "column" && len(f.Columns) > 1 {
+		d.fail(d.at("key", "id"), "found column for a key of %d columns, expected kept: an int4 is then given out for every key", len(f.Columns))
+	}
+	if r.Key.Kept && d.Keep == "" {
+		d.fail(d.at("key"), "the IDs of %s are given out and must be kept, expected keep: FILE at the top of the sheet", d.of.Name)
+	}
+}
+
+func (d *draft) keyGenerated() {
+	key, how := &d.resource.Key, d.file.Key.Generated
+	path := d.at("key", "generated")
+	if name, ok := strings.CutPrefix(how, "sequence:"); ok {
+		key.Generated, key.Sequence = "sequence", name
+		if name == "" {
+			d.fail(path, "found a sequence without a name, expected sequence:NAME")
+		}
+		return
+	}
+	key.Generated = how
+	switch {
+	case how != "":
+		d.oneOf(path, how, "identity", "sequence:NAME", "max+1", "uuid", "answer", "supplied")
+	case !d.sql():
+		key.Generated = "answer"
+	case !key.Kept:
+		key.Generated = "identity"
+	}
+	if d.http() && how != "" && how != "answer" && how != "supplied" && how != "uuid" {
+		d.fail(path, "found %s of an HTTP service, expected answer, supplied or uuid", how)
+	}
+}

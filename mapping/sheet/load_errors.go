@@ -1,0 +1,166 @@
+package sheet
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+var (
+	sqlStateForm = regexp.MustCompile(`^[0-9A-Z]{2}([0-9A-Z]{3})?$`)
+	statusForm   = regexp.MustCompile(`^[1-5]([0-9]{2}|xx)$`)
+)
+
+// matcher compiles what recognises an answer.
+func (l *loader) matcher(path string, f matchFile) *Matcher {
+	m := &Matcher{sqlState: f.SQLState, code: f.Code, codeAt: f.CodeAt, constraint: f.Constraint, status: f.Status, messageAt: f.MessageAt}
+	if f.SQLState != "" && !sqlStateForm.MatchString(f.SQLState) {
+		l.fail(path+".sqlstate", "found %s, expected five letters and digits such as 23505, or the first two", l.found(path+".sqlstate", f.SQLState))
+	}
+	if f.Status != "" && !statusForm.MatchString(f.Status) {
+		l.fail(path+".status", "found %s, expected a status such as 409, or 4xx", l.found(path+".status", f.Status))
+	}
+	for key, given := range map[string]bool{"sqlstate": f.SQLState != "", "constraint": f.Constraint != ""} {
+		if given && l.http() {
+			l.fail(path+"."+key, "found of an HTTP service, expected status, code or message")
+		}
+	}
+	for key, given := range map[string]bool{"status": f.Status != "", "code_at": f.CodeAt != "", "message_at": f.MessageAt != ""} {
+		if given && l.sql() {
+			l.fail(path+"."+key, "found of a database, expected sqlstate, code, constraint or message")
+		}
+	}
+	if f.Code != "" && l.http() && f.CodeAt == "" {
+		l.fail(path, "code_at is missing, expected the path of the code in the answer")
+	}
+	if f.Message != "" {
+		pattern, err := regexp.Compile(f.Message)
+		if err != nil {
+			l.fail(path+".message", "found %s, which is no regular expression: %s", l.found(path+".message", f.Message), strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		}
+		m.message = pattern
+	}
+	return m
+}
+
+// loadErrors compiles the translations of errors.
+func (l *loader) loadErrors() *Translator {
+	t := &Translator{}
+	for i, f := range l.file.Errors {
+		path := "errors[" + itoa(i) + "]"
+		e := errorEntry{
+			when: l.matcher(path+".when", f.When), reason: mapping.Reason(f.Reason), field: f.Field,
+			fieldFrom: f.FieldFrom, fields: f.Fields, value: f.Value, at: f.At,
+		}
+		if e.when.IsZero() && !l.doc.Broken(path+".when") {
+			l.fail(path, "when is missing, expected what recognises the error")
+		}
+		for k, on := range f.On {
+			resource, op, _ := strings.Cut(on, ".")
+			where := where{resource, mapping.Scope(op)}
+			l.judgeOn(path+".on["+itoa(k)+"]", on, where)
+			e.on = append(e.on, where)
+		}
+		l.judgeReason(path, f, e)
+		t.entries = append(t.entries, e)
+	}
+	return t
+}
+
+func (l *loader) judgeOn(path, text string, w where) {
+	known := l.resourceNames()
+	if !slices.Contains(known, w.resource) {
+		l.unknown(path, "resource", w.resource, known)
+	} else if w.op != "" && !slices.Contains(operationNames, string(w.op)) {
+		l.fail(path, "found %s, expected an operation of %s: %s%s", l.found(path, text), w.resource, strings.Join(operationNames, ", "), strictyaml.Suggest(string(w.op), operationNames))
+	}
+}
+
+func (l *loader) resourceNames() []string {
+	if l.sheet.Model == nil {
+		return nil
+	}
+	var names []string
+	for _, r := range l.sheet.Model.Resources {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// judgeReason wants a reason that an error can stand for, and all that its
+// message names.
+func (l *loader) judgeReason(path string, f errorFile, e errorEntry) {
+	known := raisable()
+	wants, ok := known[e.reason]
+	if !ok {
+		names := make([]string, 0, len(known))
+		for _, reason := range slices.Sorted(maps.Keys(known)) {
+			names = append(names, string(reason))
+		}
+		l.fail(path+".reason", "found %s, which is no reason that an error of the system can stand for%s", l.found(path+".reason", f.Reason), strictyaml.Suggest(f.Reason, names))
+		return
+	}
+	named := slices.Contains(wants, argField)
+	switch {
+	case named && f.Field == "" && f.FieldFrom == "":
+		l.fail(path, "the message of %s names a field, expected field, or field_from with fields", f.Reason)
+	case !named && (f.Field != "" || f.FieldFrom != ""):
+		l.fail(path, "the message of %s names no field, expected neither field nor field_from", f.Reason)
+	case f.Field != "" && f.FieldFrom != "":
+		l.fail(path, "found field and field_from, expected one of them")
+	case f.FieldFrom != "" && len(f.Fields) == 0:
+		l.fail(path, "fields is missing, expected what is found at field_from and the fields that it means")
+	case f.FieldFrom == "" && len(f.Fields) > 0:
+		l.fail(path+".fields", "found without field_from, expected both")
+	}
+	if e.when.message == nil && (f.FieldFrom == "message" || f.Value == "message") || e.when.message != nil && e.when.message.NumSubexp() == 0 && (f.FieldFrom == "message" || f.Value == "message") {
+		l.fail(path+".when", "message has no group in parentheses, which field_from or value asks for")
+	}
+	if inUse := e.reason == mapping.InUse; inUse != (f.At != "") {
+		l.fail(path, "at is the resource that a record is in use at, expected it with reason in_use and no other")
+	} else if inUse && !slices.Contains(l.resourceNames(), f.At) {
+		l.unknown(path+".at", "resource", f.At, l.resourceNames())
+	}
+	for _, name := range slices.Sorted(maps.Values(f.Fields)) {
+		l.judgeErrorField(path+".fields", name, wants, e)
+	}
+	if f.Field != "" {
+		l.judgeErrorField(path+".field", f.Field, wants, e)
+	}
+}
+
+// judgeErrorField wants a field that the resources have, with what the message
+// says of it.
+func (l *loader) judgeErrorField(path, name string, wants []argument, e errorEntry) {
+	var fields []*mapping.Field
+	var known []string
+	if l.sheet.Model == nil {
+		return
+	}
+	for _, r := range l.sheet.Model.Resources {
+		if len(e.on) > 0 && !slices.ContainsFunc(e.on, func(w where) bool { return w.resource == r.Name }) {
+			continue
+		}
+		for i := range r.Fields {
+			known = append(known, r.Fields[i].Name)
+		}
+		if f := r.Field(name); f != nil {
+			fields = append(fields, f)
+		}
+	}
+	slices.Sort(known)
+	switch {
+	case len(fields) == 0:
+		l.unknown(path, "mapped field", name, slices.Compact(known))
+	case slices.Contains(wants, argValidation) && !slices.ContainsFunc(fields, func(f *mapping.Field) bool { return f.Validation() != "" }):
+		l.fail(path, "%s has no validation for the message to name, expected a reason such as varchar_invalid", name)
+	case slices.Contains(wants, argAfter) && !slices.ContainsFunc(fields, func(f *mapping.Field) bool { return f.After != "" }):
+		l.fail(path, "%s need not follow another date, expected a field that does", name)
+	case slices.Contains(wants, argMost) && !slices.ContainsFunc(fields, func(f *mapping.Field) bool { return f.Length > 0 }):
+		l.fail(path, "%s has no length, expected a text field", name)
+	}
+}

@@ -1,0 +1,343 @@
+package sheet
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+// fields compiles the fields that are mapped, in the order of the model.
+func (d *draft) fields() {
+	if len(d.file.Fields) == 0 {
+		d.fail(d.at("fields"), "missing, expected the fields that the system has")
+	}
+	known := make([]string, 0, len(d.of.Fields))
+	for i := range d.of.Fields {
+		if f := &d.of.Fields[i]; !f.Primary {
+			known = append(known, f.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.file.Fields)) {
+		path := d.at("fields", name)
+		if f := d.of.Field(name); f == nil {
+			d.unknown(path, "field of "+d.of.Name, name, known)
+		} else if f.Primary {
+			d.fail(path, "%s is what key says, expected it there alone", name)
+		}
+	}
+	if v := d.file.Version; v != "" && d.isPlace(d.at("version"), v) {
+		d.resource.Version = v
+		d.place(v)
+	}
+	for _, c := range d.file.Constants {
+		d.fixed(&d.resource.constants, d.at("constants"), c)
+		d.writes(c.place, "constants", strictyaml.Child(d.at("constants"), c.place))
+	}
+	for i := range d.of.Fields {
+		f := &d.of.Fields[i]
+		if ff, ok := d.file.Fields[f.Name]; ok && !f.Primary && !ff.Absent {
+			d.field(f, ff)
+		} else if ok && ff.Absent && ff.fieldSettings.given() {
+			d.fail(d.at("fields", f.Name, "absent"), "found with other keys, expected it alone: an absent field has no others")
+		}
+	}
+	for _, s := range d.file.SoftDelete {
+		d.fixed(&d.resource.softDelete, d.at("soft_delete"), s)
+	}
+	if d.file.Hidden != "" {
+		e, err := compileRow(d.file.Hidden, d.place, boolType)
+		if err != nil {
+			d.fail(d.at("hidden"), "%v", err)
+		} else {
+			d.resource.hidden = &condition{e}
+		}
+	}
+}
+
+// given tells whether anything but absent is said.
+func (s fieldSettings) given() bool {
+	return len(s.From) > 0 || s.Constant.given || s.CEL != "" || s.SQL != "" || s.Lookup != nil || s.Children != ""
+}
+
+// fixed compiles a place with a value of its own.
+func (d *draft) fixed(into *[]fixed, at string, pv placeValue) {
+	path := strictyaml.Child(at, pv.place)
+	if !d.isPlace(path, pv.place) {
+		return
+	}
+	one := fixed{place: pv.place}
+	if pv.value.now == nil {
+		one.value = pv.value.scalar.raw()
+	} else {
+		field := &mapping.Field{Name: pv.place, Type: mapping.Timestamp}
+		now := d.codec(path, fieldFile{fieldSettings: fieldSettings{Format: pv.value.now.Now}}, field)
+		one.now = &now
+	}
+	*into = append(*into, one)
+}
+
+// writes notes that a place is written, and reports the second to do so.
+func (d *draft) writes(place, by, path string) {
+	if first, twice := d.writers[place]; twice {
+		d.fail(path, "%s is written by %s already, expected one field for each place: mark one readonly", place, first)
+		return
+	}
+	d.writers[place] = by
+}
+
+// field compiles one field.
+func (d *draft) field(f *mapping.Field, ff fieldFile) {
+	path := d.at("fields", f.Name)
+	narrowed := *f
+	n := d.narrowField(path, ff, &narrowed)
+	out := &Field{Field: &narrowed, clockAt: -1}
+	d.drafted = append(d.drafted, out)
+	if f.Type == mapping.Array {
+		d.arrayField(path, ff, out)
+		d.narrowing[f.Name] = n
+		return
+	}
+	out.codec = d.codec(path, ff, &narrowed)
+	d.source(path, ff, out)
+	if !d.isReferenceOfKept(out) && len(out.fromAt) > 1 {
+		d.fail(path, "found %s, expected one: only a reference to a composite key has several", count(len(out.From), "place"))
+	}
+	d.writing(path, ff, out, &n)
+	if cs := out.codec.codes; cs != nil && cs.unknown != "keep" && narrowed.Check == "" && len(narrowed.OneOf) > 0 {
+		n.OneOf = slices.DeleteFunc(slices.Clone(f.OneOf), func(v string) bool { return !slices.Contains(cs.values(), v) })
+	}
+	d.narrowing[f.Name] = n
+}
+
+// narrowField is what the sheet says of a field that clients see.
+func (d *draft) narrowField(path string, ff fieldFile, f *mapping.Field) mapping.FieldNarrowing {
+	n := mapping.FieldNarrowing{
+		Readonly: ff.Readonly || ff.Constant.given || ff.SQL != "" || ff.Lookup != nil || ff.CEL != "" && len(ff.Set) == 0 ||
+			ff.Stamp != "" || !ff.fieldSettings.given() && f.Type != mapping.Array,
+		Immutable: ff.Immutable, Required: ff.Required, Scale: ff.Scale, Length: ff.Length,
+	}
+	if ff.Width > 0 && (n.Length == 0 || ff.Width < n.Length) {
+		n.Length = ff.Width
+	}
+	if n.Scale == nil && ff.Decimals > 0 && !ff.Codes.given() {
+		n.Scale = &ff.Decimals
+	}
+	if n.Length > 0 && n.Length < f.Length {
+		f.Length = n.Length
+	}
+	if n.Scale != nil && *n.Scale < f.Scale && *n.Scale >= 0 {
+		f.Scale = *n.Scale
+	}
+	return n
+}
+
+// arrayField compiles an array field, which has elements and no conversions.
+func (d *draft) arrayField(path string, ff fieldFile, out *Field) {
+	out.source = fromElements
+	out.Children = ff.Children
+	if len(ff.From) == 1 && ff.Children == "" {
+		out.Children = ff.From[0]
+	}
+	if out.Children != "" && d.sql() {
+		d.fail(path, "found a path to its elements in a database, expected %s: {}, since they are records of their own", out.Name)
+	}
+	if len(ff.From) > 1 || ff.Codes.given() || ff.Constant.given || ff.CEL != "" || ff.SQL != "" || ff.Lookup != nil || ff.Type != "" || ff.Format != "" {
+		d.fail(path, "%s is an array, expected nothing but children and readonly", out.Name)
+	}
+	if _, ok := d.loader.Resources[out.ArrayOf]; !ok {
+		d.fail(path, "its elements are records of %s, which is not among resources", out.ArrayOf)
+	}
+}
+
+// source compiles where the value of a field comes from: exactly one of from,
+// constant, cel, sql and lookup; or none, of a field that is stamped only.
+func (d *draft) source(path string, ff fieldFile, out *Field) {
+	var given []string
+	for _, s := range []struct {
+		key string
+		ok  bool
+	}{{"from", len(ff.From) > 0}, {"constant", ff.Constant.given}, {"cel", ff.CEL != ""}, {"sql", ff.SQL != ""}, {"lookup", ff.Lookup != nil}} {
+		if s.ok {
+			given = append(given, s.key)
+		}
+	}
+	switch {
+	case len(given) > 1:
+		d.fail(path, "found %s, expected one of them", strings.Join(given, " and "))
+		return
+	case len(given) == 0:
+		d.fail(path, "found no source, expected one of from, constant, cel, sql and lookup")
+		return
+	}
+	if ff.Children != "" {
+		d.fail(strictyaml.Child(path, "children"), "%s is no array, expected from", out.Name)
+	}
+	switch given[0] {
+	case "from":
+		d.fromPlaces(path, ff, out)
+	case "constant":
+		out.source, out.constant = fromConstant, d.constant(strictyaml.Child(path, "constant"), ff.Constant, out.Field)
+	case "cel":
+		gives, _ := celTypes(out.Field)
+		e, err := compileRow(ff.CEL, d.place, gives...)
+		if err != nil {
+			d.fail(strictyaml.Child(path, "cel"), "%v", err)
+		}
+		out.source, out.cel = fromCEL, e
+		if d.isReferenceOfKept(out) {
+			d.fail(strictyaml.Child(path, "cel"), "%s refers to records whose IDs are kept, expected from with the place of their key", out.Name)
+		}
+	case "sql":
+		d.computed(strictyaml.Child(path, "sql"), out, Place{Name: "sql." + out.Name, SQL: ff.SQL})
+	case "lookup":
+		at := strictyaml.Child(path, "lookup")
+		lk := &Lookup{Table: ff.Lookup.Table, Take: ff.Lookup.Take}
+		for _, m := range ff.Lookup.Match {
+			if d.isPlace(strictyaml.Child(at, "match"), m.Value) {
+				lk.Match = append(lk.Match, [2]string{m.Key, m.Value})
+			}
+		}
+		if lk.Table == "" || lk.Take == "" || len(lk.Match) == 0 {
+			d.fail(at, "expected table, match and take")
+		}
+		d.computed(at, out, Place{Name: "lookup." + out.Name, Lookup: lk})
+	}
+}
+
+// computed is a field that the database computes.
+func (d *draft) computed(path string, out *Field, p Place) {
+	if !d.sql() {
+		d.fail(path, "found without a database, expected cel")
+		return
+	}
+	out.From = []string{p.Name}
+	out.fromAt = []int{d.placeOf(p)}
+	out.source = fromPlace
+	d.asReference(path, out)
+}
+
+// fromPlaces compiles a field that is read from places.
+func (d *draft) fromPlaces(path string, ff fieldFile, out *Field) {
+	at := path
+	if d.doc.Has(strictyaml.Child(path, "from")) {
+		at = strictyaml.Child(path, "from")
+	}
+	for _, name := range ff.From {
+		if !d.isPlace(at, name) {
+			return
+		}
+		out.From = append(out.From, name)
+		out.fromAt = append(out.fromAt, d.place(name))
+	}
+	out.source = fromPlace
+	if name := ff.TimeFrom; name != "" && d.isPlace(strictyaml.Child(path, "time_from"), name) {
+		out.From = append(out.From, name)
+		out.clockAt = d.place(name)
+	}
+	d.asReference(at, out)
+}
+
+// isReferenceOfKept tells whether the field may hold kept IDs.
+func (d *draft) isReferenceOfKept(f *Field) bool {
+	if target := d.sheet.byName[f.Reference]; target != nil && f.Reference != "" {
+		return target.Key.Kept
+	}
+	if f.ReferenceBy == "" {
+		return false
+	}
+	for _, r := range d.sheet.byName {
+		if r.Key.Kept {
+			return true
+		}
+	}
+	return false
+}
+
+// asReference makes a field of places one of kept IDs where it is.
+func (d *draft) asReference(path string, f *Field) {
+	if !d.isReferenceOfKept(f) {
+		return
+	}
+	if f.codec.codes != nil || f.codec.padZero {
+		d.fail(path, "%s refers to records whose IDs are kept, expected no conversions", f.Name)
+	}
+	if f.Reference == "" {
+		f.source = fromReferred
+		return
+	}
+	f.source, f.Target = fromReference, d.sheet.byName[f.Reference]
+	key := f.Target.Key
+	if n := len(f.fromAt); n != len(key.Places) && !(key.ByClient && n == len(key.Places)-1) {
+		expected := count(len(key.Places), "place")
+		if key.ByClient {
+			expected += ", or without that of the client's number"
+		}
+		d.fail(path, "found %s of the key of %s, expected %s: %s", count(n, "place"), f.Reference, expected, strings.Join(key.Places, ", "))
+	}
+}
+
+// writing compiles where a field is written, and what on create.
+func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldNarrowing) {
+	at := strictyaml.Child(path, "set")
+	if len(ff.Set) > 0 && ff.CEL == "" {
+		d.fail(at, "found without cel, expected both: set writes what cel reads")
+	}
+	for _, p := range ff.Set {
+		where := strictyaml.Child(at, p.Key)
+		s, err := compileSet(p.Key, p.Value, out.Field)
+		if err != nil {
+			d.fail(where, "%v", err)
+			continue
+		}
+		if d.isPlace(where, p.Key) && !ff.Readonly {
+			out.set = append(out.set, s)
+			out.Write = append(out.Write, p.Key)
+			d.writes(p.Key, out.Name, where)
+		}
+	}
+	if len(ff.Write) > 0 && len(ff.From) == 0 {
+		d.fail(strictyaml.Child(path, "write"), "found without from, expected both")
+	}
+	switch ff.Stamp {
+	case "create":
+		out.stamp = stampCreate
+	case "change":
+		out.stamp = stampChange
+	}
+	if len(ff.From) > 0 && !ff.Readonly && out.source != fromNothing {
+		out.Write = out.From
+		if len(ff.Write) > 0 {
+			out.Write = ff.Write
+			if len(out.Write) != len(out.From) {
+				d.fail(strictyaml.Child(path, "write"), "found %s, expected %d, as many as are read", count(len(out.Write), "place"), len(out.From))
+			}
+		}
+		for _, place := range out.Write {
+			shared := len(out.Write) > 1 && out.codec.clock == nil // parts of keys recur
+			if place != d.resource.Client && !shared {
+				d.writes(place, out.Name, path)
+			}
+		}
+	}
+	out.writable = len(out.Write) > 0
+	if ff.Default.given {
+		where := strictyaml.Child(path, "default")
+		if !out.writable {
+			d.fail(where, "%s is not written, expected no default", out.Name)
+		}
+		if v, ok := d.value(where, ff.Default, out.Field); ok && v.IsSet() {
+			text := v.String()
+			out.onCreate, n.Default = v, &text
+			if n.Required == nil {
+				no := false
+				n.Required = &no
+			}
+		}
+	}
+	if out.onCreate.IsAbsent() && out.writable && d.sql() && (out.codec.nullAs.Kind != RawAbsent || len(out.codec.zero) > 0) {
+		out.onCreate = mapping.NullValue()
+	}
+}

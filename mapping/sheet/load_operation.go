@@ -1,0 +1,106 @@
+package sheet
+
+import (
+	"slices"
+
+	"frontdesk/mapping"
+)
+
+// operationNames are the operations in the order of the documentation.
+var operationNames = []string{"get", "list", "create", "update", "delete"}
+
+// operations compiles the operations that there are.
+func (d *draft) operations() {
+	f := d.file.Operations
+	given := map[string]*operationFile{"get": f.Get, "list": f.List, "create": f.Create, "update": f.Update, "delete": f.Delete}
+	for i, name := range f.Only {
+		path := d.at("operations", "only") + "[" + itoa(i) + "]"
+		d.oneOf(path, name, operationNames...)
+	}
+	for _, name := range operationNames {
+		of := given[name]
+		named := len(f.Only) == 0 || slices.Contains(f.Only, name)
+		if of != nil && !named {
+			d.fail(d.at("operations", name), "%s is not among only, expected it there", name)
+		}
+		if !named || of == nil && d.http() {
+			if named && len(f.Only) > 0 {
+				d.fail(d.at("operations", "only"), "%s is not described, expected operations: {%s: …}", name, name)
+			}
+			continue
+		}
+		d.operation(mapping.Scope(name), of)
+	}
+	if len(d.resource.Operations) == 0 && !d.doc.Broken(d.at("operations")) {
+		d.fail(d.at("operations"), "missing, expected what is called to get, list, create, update or delete a record")
+	}
+	d.judgeKeyOfNew()
+}
+
+// judgeKeyOfNew wants to know where the key of a new record comes from.
+func (d *draft) judgeKeyOfNew() {
+	key := d.resource.Key
+	op := d.resource.Operations[mapping.OpCreate]
+	if op == nil || len(key.Places) == 0 {
+		return
+	}
+	if key.Generated == "" && op.Procedure == "" {
+		d.fail(d.at("key"), "generated is missing, expected where the key of a new %s comes from: identity, sequence:NAME, max+1, uuid or supplied", d.of.Name)
+	}
+	if key.Generated == "answer" && op.Nothing {
+		d.fail(d.at("operations", "create", "result"), "found none, but the key of a new %s comes from the answer", d.of.Name)
+	}
+}
+
+// operation compiles one operation; of is nil for plain SQL.
+func (d *draft) operation(op mapping.Scope, of *operationFile) {
+	path := d.at("operations", string(op))
+	out := &Operation{}
+	d.resource.Operations[op] = out
+	if of == nil {
+		of = &operationFile{}
+	}
+	if d.sql() {
+		d.procedure(path, op, of, out)
+		return
+	}
+	if of.Procedure != "" || of.Arguments != nil || of.Out != nil {
+		d.fail(path, "found a stored procedure of an HTTP service, expected a path")
+	}
+	d.call(path, op, of, out)
+}
+
+// procedure compiles an operation in SQL.
+func (d *draft) procedure(path string, op mapping.Scope, of *operationFile, out *Operation) {
+	out.Procedure, out.Arguments, out.Out = of.Procedure, of.Arguments, of.Out
+	if of.Path != "" || of.Body != "" || of.Method != "" || of.Query != nil {
+		d.fail(path, "found an HTTP call in a database, expected a procedure")
+	}
+	if of.Procedure == "" && (of.Arguments != nil || of.Out != nil) {
+		d.fail(path, "found arguments without procedure, expected its name")
+	}
+	if of.Procedure == "" && d.resource.Table == "" && (d.resource.Read == "" || op != mapping.OpGet && op != mapping.OpList) {
+		d.fail(d.at("table"), "missing, and %s is no procedure: expected the table", op)
+	}
+	known := []string{":client", ":username"}
+	known = append(known, d.resource.Key.Places...)
+	for place := range d.writers {
+		known = append(known, place)
+	}
+	for _, p := range d.resource.Places {
+		known = append(known, p.Name)
+	}
+	slices.Sort(known)
+	for i, name := range of.Arguments {
+		if !slices.Contains(known, name) {
+			d.unknown(path+".arguments["+itoa(i)+"]", "column that is written", name, slices.Compact(known))
+		}
+	}
+	if of.Send != "" {
+		d.oneOf(path+".send", of.Send, "changed", "all")
+	}
+	out.ReadBack, out.SendAll = of.ReadBack, of.Send == "all"
+	if out.Nothing = of.Result == "none"; !out.Nothing {
+		out.Result = of.Result
+	}
+}

@@ -1,0 +1,235 @@
+package sheet
+
+import (
+	"slices"
+	"strings"
+
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+// abilities tells which fields can be filtered and sorted by.
+func (d *draft) abilities() {
+	filterable, sortable := map[string]bool{}, map[string]bool{}
+	for _, f := range d.drafted {
+		filterable[f.Name] = d.sql() && f.comparable() || f.isFixed() || slices.Contains(d.listed, f.Name)
+		sortable[f.Name] = d.sql() && len(d.file.Order) == 0 && f.sortable()
+	}
+	if d.file.Filters != nil {
+		filterable = d.chosen("filters", d.file.Filters, filterable, func(f *Field) string {
+			switch {
+			case d.sql() && !f.comparable() && !f.isFixed():
+				return "the system has no column that tells it"
+			case !d.sql() && !slices.Contains(d.listed, f.Name) && !f.isFixed():
+				return "the list's query does not have {filter." + f.Name + "}"
+			}
+			return ""
+		})
+	}
+	if d.file.Sorts != nil {
+		sortable = d.chosen("sorts", d.file.Sorts, sortable, func(f *Field) string {
+			if !d.sql() || !f.comparable() || f.Target != nil {
+				return "the system cannot sort by it"
+			}
+			return ""
+		})
+	}
+	for _, name := range d.file.Order {
+		d.isPlace(d.at("order"), name)
+	}
+	d.resource.Order = d.file.Order
+	for _, f := range d.drafted {
+		n := d.narrowing[f.Name]
+		n.Unfilterable, n.Unsortable = !filterable[f.Name], !sortable[f.Name]
+		d.narrowing[f.Name] = n
+	}
+	id := d.narrowing["id"]
+	id.Unfilterable = !d.sql() && !slices.Contains(d.listed, "id")
+	id.Unsortable = !d.sql() || len(d.file.Order) > 0
+	d.narrowing["id"] = id
+}
+
+// chosen are the fields that the sheet names itself.
+func (d *draft) chosen(key string, names []string, _ map[string]bool, fault func(*Field) string) map[string]bool {
+	known := map[string]*Field{}
+	var mapped []string
+	for _, f := range d.drafted {
+		known[f.Name] = f
+		mapped = append(mapped, f.Name)
+	}
+	out := map[string]bool{}
+	for i, name := range names {
+		path := d.at(key) + "[" + itoa(i) + "]"
+		f := known[name]
+		if f == nil {
+			d.unknown(path, "mapped field", name, mapped)
+			continue
+		}
+		if why := fault(f); why != "" {
+			d.fail(path, "found %s: %s", name, why)
+		}
+		out[name] = true
+	}
+	return out
+}
+
+// comparable tells whether a database can look for values of the field.
+func (f *Field) comparable() bool {
+	switch f.source {
+	case fromPlace:
+		return f.codec.codes == nil || f.codec.codes.unknown != "value"
+	case fromReference, fromReferred:
+		return true
+	default:
+		return false
+	}
+}
+
+// isFixed tells whether all records have the same value.
+func (f *Field) isFixed() bool { return f.source == fromConstant || f.source == fromNothing }
+
+// sortable tells whether the system's order is that of the field.
+func (f *Field) sortable() bool {
+	if f.source != fromPlace {
+		return false
+	}
+	if f.codec.codes != nil {
+		return f.codec.codes.inOrder()
+	}
+	return f.codec.ordered()
+}
+
+// narrow is what of the model remains.
+func (d *draft) narrow() mapping.Narrowing {
+	n := mapping.Narrowing{Fields: d.narrowing, WithoutRules: d.WithoutRules}
+	if required := d.file.ListRequires; required != nil {
+		n.ListRequires = *required
+		if n.ListRequires == nil {
+			n.ListRequires = []string{}
+		}
+		for i, name := range *required {
+			path := d.at("list_requires") + "[" + itoa(i) + "]"
+			if f, ok := d.narrowing[name]; !ok {
+				d.unknown(path, "mapped field", name, d.mapped())
+			} else if f.Unfilterable {
+				d.fail(path, "found %s, which cannot be filtered by", name)
+			}
+		}
+	}
+	return n
+}
+
+func (d *draft) mapped() []string {
+	var names []string
+	for _, f := range d.drafted {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// bind moves the compiled fields onto the narrowed model.
+func (d *draft) bind() {
+	r := d.resource
+	r.Resource = d.sheet.Model.Resource(d.of.Name)
+	d.sheet.Resources[r.Resource] = r
+	r.Fields = make([]Field, len(r.Resource.Fields))
+	for i := range r.Fields {
+		f := &r.Resource.Fields[i]
+		r.Fields[i] = Field{Field: f, clockAt: -1, constant: mapping.NullValue()}
+		out := &r.Fields[i]
+		switch {
+		case f.Primary:
+			out.source = fromKey
+			out.codec = codec{field: f, system: sysInteger, loc: d.sheet.Location}
+		case i == r.IsSystem, i == r.IsBlocked, i == r.IsArchived:
+			out.source, out.constant = fromConstant, mapping.IntValue(0)
+		}
+	}
+	for _, drafted := range d.drafted {
+		f := r.Resource.Field(drafted.Name)
+		if f == nil {
+			continue // an array whose elements are gone
+		}
+		drafted.Field = f
+		drafted.codec.field = f
+		r.Fields[f.Index] = *drafted
+	}
+	r.refers = r.Key.Kept
+	for i := range r.Fields {
+		switch f := &r.Fields[i]; {
+		case f.source == fromReferred:
+			r.referred = append(r.referred, i)
+			r.refers = true
+		case f.source == fromReference:
+			r.refers = true
+		}
+		if r.Fields[i].stamp != stampNever {
+			r.stamps = append(r.stamps, i)
+		}
+	}
+}
+
+// judge looks at a resource as clients will see it.
+func (d *draft) judge() {
+	if d.has(mapping.OpCreate) {
+		for i := range d.of.Fields {
+			f := &d.of.Fields[i]
+			if _, given := d.file.Fields[f.Name]; f.Required && !f.Primary && !given {
+				d.fail(d.at("fields"), "%s is required of a new %s and not mapped, expected its place, a constant, or %s: {absent: true} where it is meant to be left out", f.Name, d.of.Name, f.Name)
+			}
+		}
+		for i := range d.resource.Fields {
+			f := &d.resource.Fields[i]
+			if f.Required && !f.Primary && f.source != fromElements && !f.writable && f.stamp == stampNever {
+				d.fail(d.at("fields", f.Name), "%s is required of a new %s, but nowhere written: expected from, set or a constant", f.Name, d.of.Name)
+			}
+		}
+	}
+	if d.sheet.OwnRules || d.o.RuleFields == nil {
+		return
+	}
+	for _, rule := range d.resource.Rules {
+		for _, alternatives := range d.o.RuleFields(rule) {
+			if !slices.ContainsFunc(strings.Split(alternatives, "|"), func(name string) bool { return d.resource.Field(name) != nil }) {
+				d.fail(d.at("fields"), "rule %s works with %s, which is not mapped: expected it, or %s among without_rules", rule, alternatives, rule)
+			}
+		}
+	}
+}
+
+func (d *draft) has(op mapping.Scope) bool { return d.resource.Operations[op] != nil }
+
+// judgeRules wants to be able to look up what the gateway's rules look up.
+func (l *loader) judgeRules() {
+	if l.sheet.OwnRules {
+		return
+	}
+	byName := map[string]*draft{}
+	for _, d := range l.drafts {
+		byName[d.of.Name] = d
+	}
+	const cures = "expected {filter.%s} in the list's query (or the field among filters), or rules: backend"
+	for _, d := range l.drafts {
+		for i := range d.resource.Fields {
+			f := &d.resource.Fields[i]
+			writes := d.has(mapping.OpCreate) || d.has(mapping.OpUpdate)
+			if f.Unique && writes && f.writable && (f.Unfilterable || !d.has(mapping.OpList)) {
+				d.fail(d.at("fields", f.Name), "that no two records have the same %s is looked up, which the system cannot: "+cures, f.Name, f.Name)
+			}
+			if target := byName[f.Reference]; f.Reference != "" && f.writable && writes && target != nil && !target.has(mapping.OpGet) {
+				d.fail(d.at("fields", f.Name), "that the %s exists is looked up by get, which %s does not have: expected get among its operations, or rules: backend", f.Reference, f.Reference)
+			}
+		}
+		if !d.has(mapping.OpDelete) {
+			continue
+		}
+		for _, ref := range d.resource.Referrers() {
+			other := byName[ref.Resource.Name]
+			if ref.Field.Unfilterable || !other.has(mapping.OpList) {
+				path := strictyaml.Child(other.at("fields"), ref.Field.Name)
+				l.fail(path, "that a deleted %s is not in use is looked up at %s.%s, which the system cannot: "+cures+", or operations of %s without delete",
+					d.of.Name, ref.Resource.Name, ref.Field.Name, ref.Field.Name, d.of.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package sheet
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+)
+
+// loadSource compiles where the records are.
+func (l *loader) loadSource() {
+	kinds := 0
+	for _, given := range []bool{l.Source.SQL != nil, l.Source.HTTP != nil, l.Source.Frontdesk != nil} {
+		if given {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		l.fail("source", "found %d systems, expected one of sql, http and frontdesk", kinds)
+	}
+	if l.Source.SQL != nil {
+		l.sheet.Source.SQL = l.loadSQL(l.Source.SQL)
+	}
+	if l.Source.HTTP != nil {
+		l.sheet.Source.HTTP = l.loadHTTP(l.Source.HTTP)
+	}
+	if f := l.Source.Frontdesk; f != nil {
+		l.sheet.Source.Frontdesk = &Frontdesk{
+			URL:   l.address("source.frontdesk.url", f.URL),
+			Token: l.secret("source.frontdesk", "token", f.Token, f.TokenFile, false), CAFile: l.certificates("source.frontdesk.ca_file", f.CAFile),
+			Timeout:     l.duration("source.frontdesk.timeout", f.Timeout, 5*time.Second),
+			Connections: l.count("source.frontdesk.connections", f.Connections, 64),
+			MaxAnswer:   cmp.Or(f.MaxAnswer, 16*config.MiB),
+		}
+	}
+}
+
+func (l *loader) loadSQL(f *sqlFile) *SQL {
+	l.oneOf("source.sql.engine", f.Engine, "postgres", "mariadb", "mysql", "sqlserver", "sqlite")
+	for i, statement := range f.Session {
+		if strings.TrimSpace(statement) == "" {
+			l.fail(fmt.Sprintf("source.sql.session[%d]", i), "found an empty statement")
+		}
+	}
+	return &SQL{
+		Engine: f.Engine, DSN: l.secret("source.sql", "dsn", f.DSN, f.DSNFile, true), Schema: f.Schema,
+		Connections: l.count("source.sql.connections", f.Connections, 16), Session: f.Session, Idempotency: f.Idempotency,
+	}
+}
+
+func (l *loader) loadHTTP(f *httpFile) *HTTP {
+	const at = "source.http"
+	if f.Format != "" {
+		l.oneOf(at+".format", f.Format, "json", "xml")
+	}
+	l.xml = f.Format == "xml"
+	h := &HTTP{
+		URL: l.address(at+".url", f.URL), XML: l.xml, CAFile: l.certificates(at+".ca_file", f.CAFile), Secrets: f.Secrets,
+		Timeout:     l.duration(at+".timeout", f.Timeout, 5*time.Second),
+		Connections: l.count(at+".connections", f.Connections, 64),
+		MaxAnswer:   cmp.Or(f.MaxAnswer, 16*config.MiB), Retries: 1,
+	}
+	if h.MaxAnswer < config.KiB {
+		l.fail(at+".max_answer", "found %d bytes, expected at least 1KiB", h.MaxAnswer)
+	}
+	if f.Retries != nil {
+		if h.Retries = *f.Retries; h.Retries < 0 || h.Retries > 5 {
+			l.fail(at+".retries", "found %d, expected 0 to 5", h.Retries)
+		}
+	}
+	if f.Envelope != "" && !l.xml {
+		l.fail(at+".envelope", "found an envelope around JSON, expected format: xml with it")
+	}
+	known := []string{"client.id", "client.name"}
+	h.Headers = l.headers(at+".headers", f.Headers, known)
+	if f.LogOn != nil {
+		h.LogOn = l.loadLogOn(at+".log_on", f.LogOn)
+	}
+	return h
+}
+
+func (l *loader) loadLogOn(at string, f *logOnFile) *LogOn {
+	on := &LogOn{
+		Request: l.request(at+".request", f.Request, context{method: "POST"}),
+		Token:   f.Token, ExpiresIn: f.ExpiresIn,
+		Lifetime: l.duration(at+".lifetime", f.Lifetime, 15*time.Minute),
+		Headers:  l.headers(at+".headers", f.Headers, []string{"token", "client.id", "client.name"}),
+		RenewOn:  l.matcher(at+".renew_on", f.RenewOn),
+	}
+	if f.Request.Path == "" {
+		l.fail(at+".request.path", "missing, expected the path of the log-on")
+	}
+	if f.Token == "" {
+		l.fail(at+".token", "missing, expected the path of the token in the answer")
+	}
+	if on.RenewOn.IsZero() {
+		on.RenewOn = matchStatus("401")
+	}
+	return on
+}
+
+// headers compiles headers of a request that has nothing else.
+func (l *loader) headers(at string, f pairs, known []string) *Request {
+	q := &Request{secrets: l.httpSecrets()}
+	for _, p := range f {
+		path := strictyaml.Child(at, p.Key)
+		q.headers = append(q.headers, l.namedTemplate(path, p, headerTemplate, context{known: known}))
+	}
+	return q
+}
+
+func (l *loader) httpSecrets() map[string]config.Secret {
+	if l.Source.HTTP == nil {
+		return nil
+	}
+	return l.Source.HTTP.Secrets
+}
+
+// address judges the address of a service. It may have come from a variable, so
+// that messages do not show it.
+func (l *loader) address(path, text string) string {
+	u, err := url.Parse(text)
+	if text == "" {
+		l.fail(path, "missing, expected the address of the service, such as https://dms.example.nl/api")
+	} else if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.ContainsAny(text, "?#") {
+		l.fail(path, "expected an http or https address without user, query and fragment, such as https://dms.example.nl/api")
+	}
+	return strings.TrimRight(text, "/")
+}
+
+func (l *loader) certificates(path, file string) string {
+	if file == "" {
+		return ""
+	}
+	return l.relative(file)
+}
+
+func (l *loader) duration(path string, given, otherwise time.Duration) time.Duration {
+	if given < 0 || given == 0 && l.doc.Has(path) {
+		l.fail(path, "found %s, expected more than 0s", given)
+	}
+	return cmp.Or(given, otherwise)
+}
+
+func (l *loader) count(path string, given, otherwise int) int {
+	if given < 0 || given == 0 && l.doc.Has(path) {
+		l.fail(path, "found %d, expected 1 or more", given)
+	}
+	return cmp.Or(given, otherwise)
+}
+
+// loadAccounts compiles who may log in.
+func (l *loader) loadAccounts() {
+	f, a := &l.file.Accounts, &l.sheet.Accounts
+	kinds := []string{}
+	for kind, given := range map[string]bool{"users": l.doc.Has("accounts.users"), "table": f.Table != "", "query": f.Query != "", "verify": f.Verify != nil} {
+		if given {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.Sort(kinds)
+	switch {
+	case l.Source.Frontdesk != nil && len(kinds) == 0:
+	case len(kinds) == 0:
+		l.fail("accounts", "missing, expected one of users, table, query and verify")
+	case len(kinds) > 1:
+		l.fail("accounts", "found %s, expected one of them", strings.Join(kinds, " and "))
+	case (f.Table != "" || f.Query != "") && !l.sql():
+		l.fail("accounts."+kinds[0], "found without a database, expected users or verify")
+	case f.Verify != nil && !l.http():
+		l.fail("accounts.verify", "found without an HTTP service, expected users, table or query")
+	}
+	a.Table, a.Query, a.ForgotPassword = f.Table, f.Query, f.ForgotPassword
+	if f.Query != "" && !strings.Contains(f.Query, ":username") {
+		l.fail("accounts.query", "found no :username, expected a query with that parameter")
+	}
+	if f.ForgotPassword != "" {
+		if u, err := url.Parse(f.ForgotPassword); err != nil || u.Scheme != "https" || u.Hostname() == "" {
+			l.fail("accounts.forgot_password", "found %s, expected an https address", l.found("accounts.forgot_password", f.ForgotPassword))
+		}
+	}
+	l.loadUsers()
+	if f.Table != "" || f.Query != "" {
+		a.Hash = l.loadHashes()
+		a.Facts = l.loadFacts("accounts.columns", f.Columns, a.Hash, "password", "client_id")
+	}
+	if f.Verify != nil {
+		a.Verify = l.request("accounts.verify", *f.Verify, context{method: "POST", known: []string{"username", "password", "token"}})
+		if f.Verify.Path == "" {
+			l.fail("accounts.verify.path", "missing, expected a path")
+		}
+		if f.Find != nil {
+			a.Find = l.request("accounts.find", *f.Find, context{method: "GET", known: []string{"username", "token"}})
+		}
+		a.Facts = l.loadFacts("accounts.result", f.Result, nil, "client_id")
+		if a.Refused = l.matcher("accounts.refused", f.Refused); a.Refused.IsZero() {
+			a.Refused = matchStatus("401")
+		}
+	}
+}
+
+func (l *loader) loadUsers() {
+	seen := map[string]bool{}
+	for i, u := range l.file.Accounts.Users {
+		path := fmt.Sprintf("accounts.users[%d]", i)
+		switch {
+		case u.Username == "":
+			l.fail(path+".username", "missing, expected a name to log in with")
+		case seen[strings.ToLower(u.Username)]:
+			l.fail(path+".username", "found %s again", l.found(path+".username", u.Username))
+		}
+		seen[strings.ToLower(u.Username)] = true
+		if !strings.HasPrefix(string(u.PasswordHash), "$argon2id$") {
+			l.fail(path+".password_hash", "expected argon2id, as frontdesk key hash prints it")
+		}
+		if u.Client.ID < 1 || u.Client.Name == "" {
+			l.fail(path+".client", "expected {id: NUMBER, name: TEXT}, a number from 1")
+		}
+		l.sheet.Accounts.Users = append(l.sheet.Accounts.Users, User{
+			Username: u.Username, PasswordHash: u.PasswordHash, Email: u.Email,
+			ClientID: u.Client.ID, ClientName: u.Client.Name, External: u.External, Blocked: u.Blocked,
+		})
+	}
+}
+
+func (l *loader) loadHashes() []Hash {
+	hashes := l.file.Accounts.Hash
+	if len(hashes) == 0 {
+		l.fail("accounts.hash", "missing, expected how passwords are hashed, such as [bcrypt]")
+	}
+	var all []Hash
+	for i, h := range hashes {
+		path := fmt.Sprintf("accounts.hash[%d]", i)
+		at := path
+		if l.doc.Has(path + ".algorithm") {
+			at = path + ".algorithm"
+		}
+		l.oneOf(at, h.Algorithm, "argon2id", "bcrypt", "phpass", "sha512crypt", "sha256", "sha1", "md5")
+		plain := slices.Contains([]string{"sha256", "sha1", "md5"}, h.Algorithm)
+		if !plain && (h.Salt != "" || h.Order != "" || h.Encoding != "") {
+			l.fail(path, "%s has salt and encoding in the hash itself, expected neither salt, order nor encoding", h.Algorithm)
+		}
+		if h.Order != "" {
+			l.oneOf(path+".order", h.Order, "salt+password", "password+salt")
+		}
+		if h.Encoding != "" {
+			l.oneOf(path+".encoding", h.Encoding, "hex", "base64")
+		}
+		all = append(all, Hash{Algorithm: h.Algorithm, Salt: h.Salt, PasswordSalt: h.Order == "password+salt", Base64: h.Encoding == "base64"})
+	}
+	return all
+}

@@ -1,0 +1,117 @@
+package sheet_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var modelOnce = sync.OnceValues(func() (*mapping.Model, error) { return mapping.LoadModel("") })
+
+func model(t testing.TB) *mapping.Model {
+	t.Helper()
+	m, err := modelOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// noon is the time that tests write stamps with.
+var noon = time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
+
+var options = sheet.Options{
+	Env: func(name string) (string, bool) {
+		value, ok := map[string]string{"DEALER_DSN": "user:hush-hush@tcp(db)/dealer", "SECRET": "hush-hush", "EMPTY": ""}[name]
+		return value, ok
+	},
+	RuleFields: func(rule string) []string {
+		return map[string][]string{
+			"order_status": {"order_status|order_id"}, "license_plate": {"license_plate", "country_id"}, "published": {"publish_status"},
+			"one_owner": {"role", "vehicle_id"}, "postcode": {"postcode", "country_id"},
+		}[rule]
+	},
+	Now: func() time.Time { return noon },
+}
+
+func load(t testing.TB, file string) *sheet.Sheet {
+	t.Helper()
+	s, err := sheet.Load(file, model(t), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestBad holds every rule to the exact messages it gives.
+func TestBad(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.bad.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no testdata", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".bad.yaml"), func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := sheet.Parse(filepath.Base(file), src, model(t), options)
+			problems, ok := errors.AsType[strictyaml.Problems](err)
+			if !ok || s != nil {
+				t.Fatalf("got %v, %v, want no sheet and problems", s, err)
+			}
+			got, golden := problems.Error()+"\n", strings.TrimSuffix(file, ".yaml")+".txt"
+			if strings.Contains(got, "hush") {
+				t.Errorf("a secret is in a message:\n%s", got)
+			}
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLoadDealer(t *testing.T) {
+	s := load(t, "testdata/dealer.yaml")
+	if s.Keep != "testdata/keep.db" || !s.NeedsKeep() || s.OwnRules {
+		t.Errorf("keep %q", s.Keep)
+	}
+	contact := s.Model.Resource("contact")
+	if contact.Field("company_number") != nil || contact.Field("name").Length != 40 || !contact.Field("number").Readonly {
+		t.Error("contact was not narrowed")
+	}
+	if f := contact.Field("is_archived"); f == nil || !f.Readonly {
+		t.Error("is_archived is not a readonly field")
+	}
+	if f := s.Model.Resource("orderline").Field("price"); f.Scale != 2 {
+		t.Errorf("price keeps %d decimals, want the 2 of cents", f.Scale)
+	}
+	if f := s.Model.Resource("order").Field("vehicle_id"); f.Target() == nil || s.Resource("order").Fields[f.Index].Target != nil {
+		t.Error("vehicle_id does not refer to int4s")
+	}
+	if f := s.Model.Resource("order").Field("contact_id"); s.Resource("order").Fields[f.Index].Target != s.Resource("contact") {
+		t.Error("contact_id does not refer to kept IDs")
+	}
+}
