@@ -88,12 +88,19 @@ func path(r *Resource, id int) string { return "/" + r.Name + "/" + strconv.Itoa
 
 // changeable is a resource whose records can be made, changed and deleted.
 func (t *T) changeable() *Resource {
+	r := t.findChangeable()
+	if r == nil {
+		t.needs("an api_key that may call POST, GET, PUT and DELETE of a resource")
+	}
+	return r
+}
+
+func (t *T) findChangeable() *Resource {
 	for _, r := range t.resources {
-		if t.can("POST", "/"+r.Name) && t.can("PUT", "/"+r.Name) && t.can("DELETE", "/"+r.Name) && t.can("GET", "/"+r.Name) && t.cannotMake(r) == "" && t.textField(r) != nil {
+		if t.can("POST", "/"+r.Name) && t.can("PUT", "/"+r.Name) && t.can("DELETE", "/"+r.Name) && t.can("GET", "/"+r.Name) && t.cannotMake(r) == nil && t.textField(r) != nil {
 			return r
 		}
 	}
-	t.needs("an api_key that may call POST, GET, PUT and DELETE of a resource")
 	return nil
 }
 

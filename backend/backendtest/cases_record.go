@@ -69,7 +69,7 @@ func (t *T) attempt(method string, r *Resource, change values) answer {
 		t.needs("write permission (without --read-only)")
 	}
 	if method == "PUT" {
-		return t.call("PUT", path(r, t.record(r)), change.json())
+		return t.call("PUT", path(r, t.own(r)), change.json())
 	}
 	a := t.call("POST", "/"+r.Name, t.valid(r).with(change).json())
 	if a.status == 201 {
@@ -242,7 +242,7 @@ func deleteCases() []Case {
 func (t *T) inUse() {
 	r, f := t.choose("POST", "a reference to a record that can be made", func(r *Resource, f *Field) bool {
 		target := t.known(f.Reference)
-		return f.writable() && !f.Array && target != nil && t.can("DELETE", "/"+f.Reference) && t.can("POST", "/"+f.Reference) && t.cannotMake(target) == ""
+		return f.writable() && !f.Array && target != nil && t.can("DELETE", "/"+f.Reference) && t.can("POST", "/"+f.Reference) && t.cannotMake(target) == nil
 	})
 	target := t.known(f.Reference)
 	used := t.create(target, nil)

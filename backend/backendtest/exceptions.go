@@ -66,29 +66,37 @@ func suggestCase(id string) string {
 	return strictyaml.Suggest(id, ids)
 }
 
-// except marks the failures that are known. An exception whose cases all ended
-// otherwise is a failure itself, so that the list stays honest.
+// except marks the failures that are known. An exception whose cases all passed
+// is a failure itself, so that the list stays honest.
 func except(results []Result, exceptions []Exception) []Result {
 	for _, e := range exceptions {
-		used, ran := false, -1
+		failed, passed := false, -1
 		for i := range results {
 			r := &results[i]
 			if r.Case.ID != e.Case || e.Resource != "" && r.Resource != e.Resource {
 				continue
 			}
-			ran = i
-			if r.Status == Failed && !r.unneeded {
-				r.Status, r.Reason, used = Known, e.Reason, true
+			switch {
+			case r.Status == Failed && !r.unneeded:
+				r.Status, r.Reason = Known, e.Reason
+				fallthrough
+			case r.Status == Known:
+				failed = true
+			case r.Status == Passed:
+				passed = i
 			}
-			used = used || r.Status == Known
 		}
-		if ran < 0 || used || results[ran].Status != Passed {
-			continue // it was not selected, or could not be asked
+		if !failed && passed >= 0 { // else it was not selected, or could not be asked
+			results[passed].needless(e)
 		}
-		r := &results[ran]
-		r.Status, r.unneeded = Failed, true
-		r.Reason = "the case passes, although an exception says that it fails"
-		r.Expected, r.Got = "a failure: "+e.Reason, "it passed; take the exception out of the file"
 	}
 	return results
+}
+
+// needless makes a failure of a case that passed.
+func (r *Result) needless(e Exception) {
+	r.Status, r.unneeded, r.Exchanges = Failed, true, nil
+	r.Reason = "the case passes, although an exception says that it fails"
+	r.Expected, r.Got = "a failure: "+e.Reason, "it passed"
+	r.Case.Hint = "Take the exception out of the file."
 }

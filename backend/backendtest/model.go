@@ -190,7 +190,11 @@ func (s *suite) learn(name string) error {
 		return fmt.Errorf("GET /model/%s: %w", name, err)
 	}
 	r := &body.Data
-	if r.field("id") == nil || !s.can("GET", "/"+name) && !s.can("POST", "/"+name) {
+	if r.field("id") == nil {
+		return nil
+	}
+	if !s.can("GET", "/"+name) && !s.can("POST", "/"+name) {
+		s.hidden = append(s.hidden, r)
 		return nil
 	}
 	if s.can("GET", "/"+name) {

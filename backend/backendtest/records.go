@@ -15,18 +15,18 @@ type madeRecord struct {
 	id       int
 }
 
-// cannotMake says why no record of a resource can be made, or "".
-func (s *suite) cannotMake(r *Resource) string {
+// cannotMake says why no record of a resource can be made, nil where one can.
+func (s *suite) cannotMake(r *Resource) *outcome {
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		if f.Required && f.writable() && !canMake(f) {
-			return fmt.Sprintf("the suite knows no value for the required field %s of %s (validation %s)", f.Name, r.Name, f.Validation)
+			return &outcome{status: Impossible, reason: fmt.Sprintf("the suite knows no value for the required field %s of %s (validation %s)", f.Name, r.Name, f.Validation)}
 		}
 		if f.Required && f.Reference != "" && s.known(f.Reference) == nil {
-			return fmt.Sprintf("%s refers to %s, which the api_key may not call", r.Name, f.Reference)
+			return &outcome{status: Needs, reason: fmt.Sprintf("an api_key that may call /%s, which %s refers to", f.Reference, r.Name)}
 		}
 	}
-	return ""
+	return nil
 }
 
 // valid are values for a new record: the required fields.
@@ -60,7 +60,7 @@ func (t *T) valueFor(r *Resource, f *Field, sofar values) any {
 // kept is the resource whose records a document can be kept with.
 func (t *T) kept(r *Resource) *Resource {
 	for _, other := range t.resources {
-		if other != r && len(other.requires) == 0 && t.cannotMake(other) == "" {
+		if other != r && len(other.requires) == 0 && t.cannotMake(other) == nil {
 			return other
 		}
 	}
@@ -89,7 +89,7 @@ func (t *T) full(r *Resource) values {
 // makeable tells whether there is or can be a record of a resource.
 func (t *T) makeable(name string) bool {
 	r := t.known(name)
-	return r != nil && (t.shared[name] != 0 || t.systemRecord(r) != 0 || t.can("POST", "/"+name) && t.cannotMake(r) == "")
+	return r != nil && (t.shared[name] != 0 || t.systemRecord(r) != 0 || t.can("POST", "/"+name) && t.cannotMake(r) == nil)
 }
 
 // reference is the id of a record to refer to: a system record where there are
@@ -128,12 +128,23 @@ func (t *T) systemRecord(r *Resource) int {
 	return t.system[r.Name]
 }
 
-// record is the id of a record that a case may look at, and try to change in
-// ways that are refused. Read-only it is one that was found.
+// record is the id of a record that a case may look at: one that was found where
+// none can be made.
 func (t *T) record(r *Resource) int {
-	if t.ReadOnly {
+	if t.onlyReads(r) {
 		return idOf(t.found(r))
 	}
+	return t.own(r)
+}
+
+// onlyReads tells whether no record of a resource can be made.
+func (t *T) onlyReads(r *Resource) bool {
+	return t.ReadOnly || !t.can("POST", "/"+r.Name) || t.cannotMake(r) != nil
+}
+
+// own is the id of a record that a case may also try to change in ways that are
+// refused: should it not be, it is the suite's.
+func (t *T) own(r *Resource) int {
 	if id := t.shared[r.Name]; id != 0 {
 		return id
 	}
@@ -151,8 +162,8 @@ func (t *T) create(r *Resource, more values) int {
 }
 
 func (t *T) createAnswer(r *Resource, more values) (answer, int) {
-	if reason := t.cannotMake(r); reason != "" && !t.ReadOnly {
-		t.impossible("%s", reason)
+	if obstacle := t.cannotMake(r); obstacle != nil && !t.ReadOnly {
+		panic(*obstacle)
 	}
 	if !t.can("POST", "/"+r.Name) {
 		t.needs("an api_key that may call POST /%s", r.Name)

@@ -107,7 +107,7 @@ var timestampForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$
 
 func formats(t *T) {
 	var a answer
-	if t.ReadOnly || !t.can("POST", "/"+t.resource.Name) {
+	if t.onlyReads(t.resource) {
 		a = t.get(t.resource, t.record(t.resource))
 	} else {
 		a = t.get(t.resource, t.create(t.resource, t.full(t.resource)))

@@ -147,6 +147,7 @@ type suite struct {
 	loggedIn          time.Time
 	access            map[string]bool // "GET /order"
 	resources         []*Resource
+	hidden            []*Resource // that the api_key may not call
 
 	run     string // in every value that must be the only one
 	count   int

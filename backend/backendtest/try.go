@@ -99,8 +99,7 @@ func (t *T) call(method, path, body string, headers ...string) answer {
 // endpoint is what an allowlist calls a path.
 func (t *T) endpoint(path string) string {
 	path, _, _ = strings.Cut(path, "?")
-	first, _, item := strings.Cut(path[1:], "/")
-	if item && t.known(first) != nil && t.access["GET "+path] == false {
+	if first, item, _ := strings.Cut(path[1:], "/"); item != "" && item[0] >= '0' && item[0] <= '9' {
 		return "/" + first
 	}
 	return path
@@ -170,6 +169,9 @@ func (t *T) messages(a answer, want ...string) {
 // on is a resource that a case is about.
 func (t *T) on(name string, fields ...string) *Resource {
 	r := t.known(name)
+	if r == nil && slices.ContainsFunc(t.hidden, func(h *Resource) bool { return h.Name == name }) {
+		t.needs("an api_key that may call /%s", name)
+	}
 	if r == nil {
 		t.impossible("there is no resource %s", name)
 	}
@@ -184,28 +186,34 @@ func (t *T) on(name string, fields ...string) *Resource {
 // choose finds a resource that a method may be called on and a field of it that
 // suits the case.
 func (t *T) choose(method, what string, suits func(r *Resource, f *Field) bool) (*Resource, *Field) {
-	forbidden, stuck := "", ""
+	forbidden := ""
+	var stuck *outcome
 	for _, r := range t.resources {
 		for i := range r.Fields {
 			f := &r.Fields[i]
 			if !suits(r, f) {
 				continue
 			}
-			switch reason := t.cannotMake(r); {
+			switch obstacle := t.cannotMake(r); {
 			case !t.can(method, "/"+r.Name):
 				forbidden = r.Name
-			case reason != "" && !t.ReadOnly:
-				stuck = reason
+			case obstacle != nil && method != http.MethodGet && !t.ReadOnly:
+				stuck = obstacle
 			default:
 				return r, f
 			}
 		}
 	}
+	for _, r := range t.hidden {
+		if slices.ContainsFunc(r.Fields, func(f Field) bool { return suits(r, &f) }) {
+			forbidden = r.Name
+		}
+	}
 	if forbidden != "" {
 		t.needs("an api_key that may call %s /%s", method, forbidden)
 	}
-	if stuck != "" {
-		t.impossible("%s", stuck)
+	if stuck != nil {
+		panic(*stuck)
 	}
 	t.impossible("no resource has %s", what)
 	return nil, nil
