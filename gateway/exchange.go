@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"net/url"
 	"time"
 
@@ -118,4 +119,26 @@ func (x *Exchange) user() auth.User {
 		return auth.User{}
 	}
 	return x.Session.User
+}
+
+// requestContext carries the id of the request that work is done for.
+type requestContext struct {
+	context.Context
+	id string
+}
+
+type requestIDKey struct{}
+
+func (c requestContext) Value(key any) any {
+	if key == (requestIDKey{}) {
+		return c.id
+	}
+	return c.Context.Value(key)
+}
+
+// RequestIDOf returns the id of the request that ctx belongs to, "" where there
+// is none: drivers hand it on to the systems behind them.
+func RequestIDOf(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
 }

@@ -167,7 +167,7 @@ func (g *Gateway) record(_ context.Context, x *Exchange) error {
 
 // serve does what was asked.
 func (g *Gateway) serve(ctx context.Context, x *Exchange) error {
-	return x.Operation.serve(ctx, x)
+	return x.Operation.serve(requestContext{ctx, x.RequestID}, x)
 }
 
 // inOrder sorts violations into the row order of the operation's table.

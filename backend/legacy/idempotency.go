@@ -82,7 +82,7 @@ func (t *txn) recallKept(ctx context.Context, client auth.Client, key string) (*
 	case t.tx.memo.key == key && t.tx.memo.client == client:
 		return nil, nil // taken by a try before this one
 	}
-	m, err := t.keep.Begin(ctx, client, key, [32]byte{})
+	m, err := t.keep.Begin(ctx, client, key)
 	if err == nil && m == nil {
 		t.tx.memo.client, t.tx.memo.key = client, key
 	}

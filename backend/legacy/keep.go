@@ -17,12 +17,11 @@ type Keep interface {
 	IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error)
 	// Keys returns the key of every ID; those never given out, or for a record of
 	// another client, are left out.
-	Keys(ctx context.Context, client int64, refs []sheet.IDRef) (sheet.Keys, error)
+	Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef) (sheet.Keys, error)
 
 	// Begin takes an idempotency key, or returns the answer that is kept under it.
-	// It fails with the violation IdempotencyInUse while the key is taken. sum is
-	// of the request, zero where it is not known yet.
-	Begin(ctx context.Context, client auth.Client, key string, sum [32]byte) (*backend.Memo, error)
+	// It fails with the violation IdempotencyInUse while the key is taken.
+	Begin(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)
 	// Finish keeps the answer under a key that was taken, for 24 hours.
 	Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error
 	// Abandon gives a key back whose write did not happen. One that is neither

@@ -274,7 +274,7 @@ func (s session) keys(ctx context.Context, client auth.Client, refs []sheet.IDRe
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	keys, err := s.keep.Keys(ctx, client.ID, refs)
+	keys, err := s.keep.Keys(ctx, client, refs)
 	if err != nil {
 		return nil, fmt.Errorf("keys of IDs: %w", err)
 	}

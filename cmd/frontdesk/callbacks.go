@@ -20,12 +20,16 @@ type callbacksCommands struct {
 
 // jobs opens the jobs of an administration, beside a server that may run.
 func (a administration) jobs(p program, f func(context.Context, *jobstore.Store) error) error {
-	store, _, err := a.open(p)
+	c, err := loadConfig(a.Config)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	jobs, err := jobstore.Open(p.ctx, store.Database())
+	own, err := openOwnOf(p, c)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	jobs, err := jobstore.Open(p.ctx, own)
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,9 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/reference"
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook/jobstore"
-	"frontdesk/mapping"
 )
 
 // wrapDriver lets a test put a driver of its own around the real one.
@@ -32,7 +30,7 @@ type house struct {
 	config   *config.Config
 	metrics  *metrics
 	log      *zap.Logger
-	store    *reference.Store
+	system   *system
 	client   *backend.Client
 	gateway  *gateway.Gateway
 	server   *gateway.Server
@@ -53,23 +51,16 @@ func build(p program, c *config.Config, environment string, log *zap.Logger) (h 
 			h = nil
 		}
 	}()
-	model, err := mapping.LoadModel(c.Model.Dir)
-	if err != nil {
+	hasher := auth.NewHasher()
+	if h.system, err = openSystem(p.ctx, c, hasher, log); err != nil {
 		return h, err
 	}
-	hasher := auth.NewHasher()
-	h.store, err = reference.Open(p.ctx, reference.Options{
-		DSN: string(c.Backend.DSN), Model: model, Hasher: hasher, Now: time.Now, Readers: c.Backend.Readers, Log: log,
-	})
-	if err != nil {
-		return h, fmt.Errorf("open the administration: %w", err)
-	}
-	h.onClose(h.store.Close)
-	driver := backend.Driver(h.store)
+	h.onClose(h.system.close)
+	driver := h.system.driver
 	if p.wrap != nil {
 		driver = p.wrap(driver)
 	}
-	h.client, err = backend.NewClient(driver, model, backend.Options{
+	h.client, err = backend.NewClient(driver, h.system.model, backend.Options{
 		Timeout: c.Backend.Timeout, MaxConcurrent: c.Backend.MaxConcurrent, MaxQueue: c.Backend.MaxQueue,
 		CircuitFailures: c.Backend.Circuit.Failures, CircuitPause: c.Backend.Circuit.Pause, Observe: h.metrics.observe,
 		OnState: func(resource, from, to string) {
@@ -84,7 +75,7 @@ func build(p program, c *config.Config, environment string, log *zap.Logger) (h 
 	}
 	h.onClose(h.listener.Close)
 	c.Server.Listen = h.listener.Addr().String() // which is known only now where the port was 0
-	if err := h.wire(model, hasher, environment); err != nil {
+	if err := h.wire(hasher, environment); err != nil {
 		return h, err
 	}
 	return h, h.listenOps()
@@ -100,7 +91,7 @@ func listen(address string) (net.Listener, error) {
 }
 
 // wire makes the gateway and what it is handed.
-func (h *house) wire(model *mapping.Model, hasher *auth.Hasher, environment string) error {
+func (h *house) wire(hasher *auth.Hasher, environment string) error {
 	c := h.config
 	sessions := auth.NewMemory(time.Now)
 	h.onClose(sessions.Close)
@@ -108,7 +99,7 @@ func (h *house) wire(model *mapping.Model, hasher *auth.Hasher, environment stri
 	if err != nil {
 		return err
 	}
-	accounts := h.client.Accounts(h.store)
+	accounts := h.client.Accounts(h.system.accounts)
 	resets, err := auth.NewResets(auth.ResetsConfig{
 		Accounts: accounts, Hasher: hasher, Sessions: sessions, Mailer: mailer, Base: c.Server.BaseURL(),
 		Clock: time.Now, Random: rand.Reader, Log: h.log,

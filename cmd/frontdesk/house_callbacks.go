@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"frontdesk/config"
@@ -29,14 +28,14 @@ const (
 func (h *house) openCallbacks() (*gateway.Callbacks, error) {
 	c := h.config.Webhooks
 	folder := cmp.Or(c.Folder, "callbacks")
-	if path, ok := strings.CutPrefix(string(h.config.Backend.DSN), "sqlite:"); ok && c.Folder == "" {
-		folder = path + "-callbacks"
+	if file := h.system.own.file; file != "" && c.Folder == "" {
+		folder = file + "-callbacks"
 	}
 	files, err := webhook.OpenFiles(folder, int64(c.Space))
 	if err != nil {
 		return nil, fmt.Errorf("webhooks.folder: %w", err)
 	}
-	jobs, err := jobstore.Open(context.Background(), h.store.Database())
+	jobs, err := jobstore.Open(context.Background(), h.system.own)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func (h *house) startCallbacks(callbacks *gateway.Callbacks) error {
 			secrets[key.Name] = append(secrets[key.Name], string(secret))
 		}
 	}
-	if strings.HasPrefix(string(h.config.Backend.DSN), "sqlite:") {
+	if h.system.own.file != "" {
 		// Nobody else serves from the file, so whoever had a job is gone.
 		if err := h.jobs.Release(context.Background()); err != nil {
 			return err

@@ -39,9 +39,6 @@ func (s serveCommand) Run(p program) error {
 	return h.serve(p.ctx, func(baseURL string) { fmt.Fprintf(p.stdout, "ready: %s/\n", baseURL) })
 }
 
-// drivers are the backends that are built in.
-func drivers() []string { return []string{"reference"} }
-
 // loadConfig reads the configuration, judging it by the endpoints of its model.
 func loadConfig(file string) (*config.Config, error) {
 	c, err := config.Load(file, config.Known{Drivers: drivers(), Endpoints: knownEndpoints})
@@ -57,8 +54,16 @@ func knownEndpoints(m config.Model, b config.Backend) ([]config.Endpoint, error)
 	if err != nil {
 		return nil, err
 	}
+	offer := backend.Offer{Model: model, Exports: b.Driver != remoteDriver}
+	if b.Driver != referenceDriver && b.Sheet != "" {
+		sh, err := loadSheet(b.Sheet, model)
+		if err != nil {
+			return nil, err
+		}
+		offer.Model, offer.Supports = sh.Model, supportedBy(sh)
+	}
 	var endpoints []config.Endpoint
-	for _, grant := range gateway.Endpoints(backend.Offer{Model: model, Exports: true}) {
+	for _, grant := range gateway.Endpoints(offer) {
 		endpoints = append(endpoints, config.Endpoint(grant))
 	}
 	return endpoints, nil

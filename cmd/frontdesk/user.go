@@ -22,6 +22,7 @@ type userCommands struct {
 	Add    userAddCommand    `cmd:"" help:"Add a user, and its client (customer) where that is new. The password is asked for, or is one line of standard input."`
 	Passwd userPasswdCommand `cmd:"" help:"Set a user's password, which is asked for, or is one line of standard input."`
 	List   userListCommand   `cmd:"" help:"List the users."`
+	Hash   userHashCommand   `cmd:"" help:"Print the hash of a password for the users of a mapping sheet. The password is asked for, or is one line of standard input."`
 }
 
 // administration is what a command needs to open the administration.
@@ -34,6 +35,9 @@ func (a administration) open(p program) (*reference.Store, *auth.Hasher, error) 
 	c, err := loadConfig(a.Config)
 	if err != nil {
 		return nil, nil, err
+	}
+	if c.Backend.Driver != referenceDriver {
+		return nil, nil, misused("%s: backend.driver is %s, whose users and records are kept where its mapping sheet says; this command is for the built-in administration", a.Config, c.Backend.Driver)
 	}
 	model, err := mapping.LoadModel(c.Model.Dir)
 	if err != nil {
@@ -144,6 +148,22 @@ func noteOf(u auth.User) string {
 		notes = append(notes, "blocked")
 	}
 	return strings.Join(notes, "; ")
+}
+
+type userHashCommand struct{}
+
+// Run prints a hash, which is different every time.
+func (userHashCommand) Run(p program) error {
+	password, err := readPassword(p)
+	if err != nil {
+		return err
+	}
+	encoded, err := auth.NewHasher().Hash(p.ctx, password)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, encoded)
+	return err
 }
 
 // readPassword asks for a password twice on a terminal, and takes one line from
