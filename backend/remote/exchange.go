@@ -131,7 +131,9 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	if err != nil {
 		return nil, &broken{err: err, again: ctx.Err() == nil && !errors.Is(err, errClosed)}
 	}
-	_ = c.stream.SetDeadline(deadline)
+	// The context's end is what ends a call; its own deadline is only the second
+	// to, so that the cause of the end is known.
+	_ = c.stream.SetDeadline(deadline.Add(deadlineSlack))
 	stop := context.AfterFunc(ctx, func() { _ = c.raw.SetDeadline(longAgo) })
 	used := c.again
 	a, begun, again, err := w.converse(c, r)
@@ -144,6 +146,9 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	}
 	return a, nil
 }
+
+// deadlineSlack is how much later than the context a connection gives up.
+const deadlineSlack = 20 * time.Millisecond
 
 func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
 	if d, ok := ctx.Deadline(); !ok || deadline.Before(d) {
