@@ -38,7 +38,7 @@ func Parse(file string, src []byte, known Known) (*Config, error) {
 		env = os.LookupEnv
 	}
 	c := Default()
-	doc, problems := strictyaml.Decode(file, src, c, strictyaml.Expand(Expander(env)))
+	doc, problems := strictyaml.Decode(file, src, c, strictyaml.Expand(expander(env)))
 	endpoints, err := known.Endpoints(c.Model, c.Backend)
 	var inModel strictyaml.Problems
 	switch {
@@ -56,9 +56,9 @@ func Parse(file string, src []byte, known Known) (*Config, error) {
 	return c, nil
 }
 
-// Expander replaces each ${NAME} by the variable of that name. What a variable
+// expander replaces each ${NAME} by the variable of that name. What a variable
 // holds is not looked at again. Any other dollar sign stands for itself.
-func Expander(env func(string) (string, bool)) func(string) (string, error) {
+func expander(env func(string) (string, bool)) func(string) (string, error) {
 	return func(text string) (string, error) {
 		var out strings.Builder
 		for {

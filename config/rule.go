@@ -93,6 +93,9 @@ func (r Rule) matchesPath(path string) bool {
 
 // unmatched says why a rule covers none of the endpoints; empty where it does.
 func (r Rule) unmatched(endpoints []Endpoint, basePath string) string {
+	if endpoints == nil { // the model, or the mapping sheet, cannot be read: said elsewhere
+		return ""
+	}
 	var offered []string
 	for _, e := range endpoints {
 		if r.Matches(e.Method, e.Path) {

@@ -60,7 +60,7 @@ func (s *system) close() error {
 
 // ownDatabase is a database of the gateway's own.
 type ownDatabase struct {
-	sqlrecord.DB
+	db   sqlrecord.DB
 	file string // of SQLite; "" for PostgreSQL, which several gateways may share
 }
 
@@ -87,8 +87,8 @@ func openSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 	if s.own, err = openOwn(ctx, sh); err != nil {
 		return s, err
 	}
-	s.onClose(s.own.Close)
-	kept, err := keep.Open(ctx, s.own, time.Now)
+	s.onClose(s.own.db.Close)
+	kept, err := keep.Open(ctx, s.own.db, time.Now)
 	if err != nil {
 		return s, err
 	}
@@ -165,7 +165,10 @@ func supportedBy(sh *sheet.Sheet) func(*mapping.Resource, mapping.Scope) bool {
 func openOwn(ctx context.Context, sh *sheet.Sheet) (*ownDatabase, error) {
 	if isPostgres(sh.Keep) {
 		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{})
-		return &ownDatabase{DB: db}, err
+		if err != nil {
+			return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
+		}
+		return &ownDatabase{db: db}, nil
 	}
 	file := cmp.Or(strings.TrimPrefix(sh.Keep, "sqlite:"), strings.TrimSuffix(sh.File, filepath.Ext(sh.File))+"-keep.db")
 	db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
@@ -188,7 +191,11 @@ func openOwnOf(p program, c *config.Config) (sqlrecord.DB, error) {
 		if err != nil {
 			return nil, err
 		}
-		return openOwn(p.ctx, sh)
+		own, err := openOwn(p.ctx, sh)
+		if err != nil {
+			return nil, err
+		}
+		return own.db, nil
 	case isPostgres(dsn):
 		return sqlrecord.OpenPostgres(p.ctx, dsn, sqlrecord.Options{Readers: 1})
 	default:

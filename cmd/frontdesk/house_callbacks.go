@@ -35,7 +35,7 @@ func (h *house) openCallbacks() (*gateway.Callbacks, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webhooks.folder: %w", err)
 	}
-	jobs, err := jobstore.Open(context.Background(), h.system.own)
+	jobs, err := jobstore.Open(context.Background(), h.system.own.db)
 	if err != nil {
 		return nil, err
 	}
