@@ -145,11 +145,5 @@ func contains(all []string, one string) bool {
 	return false
 }
 
-// number is a value of an answer as an int; 0 where it is none.
-func number(v any) int {
-	n, _ := v.(float64)
-	return int(n)
-}
-
 // letters are so many of them.
 func letters(n int) string { return strings.Repeat("a", n) }

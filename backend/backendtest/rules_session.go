@@ -1,0 +1,105 @@
+package backendtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+const sessionHint = "Sessions are the gateway's own. When this fails, look for something in between that keeps answers, or that drops the header token."
+
+// sessionRules are what the contract says of sessions beyond the rows.
+func sessionRules() []Case {
+	return append(sessionFacts(),
+		rule("authenticate.token", `GET /authenticate answers {"token": "<uuid v4>"}; several tokens may live at once`, sessionHint, func(t *T) {
+			first, err := t.login(t.Login)
+			t.check(err == nil, "a session", "a token", text(err))
+			second, err := t.login(t.Login)
+			t.check(err == nil && first != second, "another session", "another token", text(err))
+			form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+			t.check(form.MatchString(first), "the form of the token", "a UUID v4", "another text")
+			for _, token := range []string{first, second} {
+				a := t.ok(t.send(token, "GET", "/authenticate", ""))
+				var body map[string]string
+				t.check(json.Unmarshal(a.body, &body) == nil && body["token"] == token && len(body) == 1, "the same token", `{"token": the same}`, string(a.body))
+				t.ok(t.send(token, "GET", "/authenticate/logout", ""))
+			}
+		}),
+		rule("authenticate.organization_name", "organization_name must be left empty: 400 Invalid request, query parameter is not supported: organization_name", sessionHint, func(t *T) {
+			path := strings.Replace(t.loginPath(t.APIKey, t.Login), "organization_name=", "organization_name=x", 1)
+			t.refusal(t.send("", "GET", path, ""), nil, mapping.QueryUnsupported, "organization_name")
+		}),
+		rule("authenticate.parameters_required", "Without api_key, username or password: 400 These parameter(s): … are required", sessionHint, func(t *T) {
+			t.refusal(t.send("", "GET", "/authenticate", ""), nil, mapping.ParametersRequired, "api_key", "username", "password")
+		}),
+		rule("authenticate.stale_token", "Given credentials decide alone, whatever token header comes along", sessionHint, func(t *T) {
+			t.ok(t.send(t.staleToken(), "GET", t.loginPath(t.APIKey, t.Login), ""))
+		}),
+		rule("authenticate.logout", `GET /authenticate/logout ends one session: 200 {"successCode": 200}`, sessionHint, func(t *T) {
+			token, err := t.login(t.Login)
+			t.check(err == nil, "a session", "a token", text(err))
+			a := t.ok(t.send(token, "GET", "/authenticate/logout", ""))
+			t.equal("the answer", `{"successCode":200}`, string(a.body))
+			t.ok(t.send(t.session(), "GET", "/authenticate", ""))
+		}),
+		rule("authenticate.forgotpassword", "forgotpassword answers 200 whether or not the user exists", sessionHint, func(t *T) {
+			a := t.status(t.call("POST", "/authenticate/forgotpassword", values{"username": "conform-" + t.unique(12)}.json()), http.StatusOK)
+			t.equal("the answer", `{"successCode":200}`, string(a.body))
+		}),
+		rule("authenticate.allowlist", "An endpoint that the api_key may not use answers like one that does not exist: 400 Invalid endpoint", sessionHint, func(t *T) {
+			for _, path := range []string{"/util/environment", "/empoyee/email", "/document/info", "/order", "/contact", "/vehicle"} {
+				if !t.can("GET", path) && !t.can("POST", path) && !t.can("PUT", path) && !t.can("DELETE", path) {
+					t.refusal(t.send(t.session(), "GET", path, ""), nil, mapping.EndpointUnknown, path)
+					return
+				}
+			}
+			t.impossible("the api_key may call everything")
+		}),
+	)
+}
+
+// sessionFacts are what a session can learn of itself.
+func sessionFacts() []Case {
+	return []Case{
+		rule("authenticate.acces", `acces answers {"data": {"username","client","api_key","endpoints":[{"method","path"}]}}`, sessionHint, func(t *T) {
+			t.equal("the members", []string{"username", "client", "api_key", "endpoints"}, t.ok(t.call("GET", "/authenticate/acces", "")).order())
+		}),
+		rule("authenticate.component", `component answers {"data":[{"name","version","status"}]}`, "The status comes from the driver's Ping: a backend that is not ok is shown here.", func(t *T) {
+			var body struct{ Data []map[string]string }
+			a := t.ok(t.call("GET", "/authenticate/component", ""))
+			t.check(json.Unmarshal(a.body, &body) == nil && len(body.Data) > 0, "a list", t.c.Row, string(a.body))
+			for _, part := range body.Data {
+				t.equal("the status of "+part["name"], "ok", part["status"])
+			}
+		}),
+		rule("authenticate.modules", `modules answers {"data":[{"name","resources":[…]}]} of what this key may read`, sessionHint, func(t *T) {
+			var body struct {
+				Data []struct{ Resources []string }
+			}
+			a := t.ok(t.call("GET", "/authenticate/modules", ""))
+			t.check(json.Unmarshal(a.body, &body) == nil, "a list", t.c.Row, string(a.body))
+			readable := 0
+			for _, r := range t.resources {
+				if t.can("GET", "/"+r.Name) {
+					readable++
+				}
+			}
+			for _, module := range body.Data {
+				readable -= len(module.Resources)
+			}
+			t.equal("resources that are missing", 0, readable)
+		}),
+		rule("authenticate.fingerprint", `fingerprint answers {"data":{"fingerprint": hex}}, stable for key, user, client and model version`, sessionHint, func(t *T) {
+			first := t.ok(t.call("GET", "/authenticate/fingerprint", "")).data()["fingerprint"]
+			hex, _ := first.(string)
+			t.check(regexp.MustCompile(`^[0-9a-f]{16,}$`).MatchString(hex), "the form", "hexadecimal digits", text(first))
+			token, err := t.login(t.Login)
+			t.check(err == nil, "a session", "a token", text(err))
+			t.equal("of another session", first, t.ok(t.send(token, "GET", "/authenticate/fingerprint", "")).data()["fingerprint"])
+			t.ok(t.send(token, "GET", "/authenticate/logout", ""))
+		}),
+	}
+}
