@@ -41,6 +41,7 @@ type codec struct {
 	padRight, padZero   bool
 	width               int
 	upper, lower        bool
+	dashless            bool // a plate is kept without dashes
 	charset             *charset
 	emptyNull           bool
 	nullAs              Raw // absent: as a null is
@@ -146,6 +147,11 @@ func (c *codec) readText(raw Raw) (mapping.Value, fault) {
 	}
 	if s == "" && c.emptyNull {
 		return mapping.NullValue(), ""
+	}
+	if c.dashless {
+		if plate, ok := mapping.DutchPlate(s); ok {
+			s = plate
+		}
 	}
 	return mapping.TextValue(s), ""
 }

@@ -185,6 +185,8 @@ func (c *codec) writeText(v mapping.Value) (Raw, *mapping.Error) {
 		s = strings.ToUpper(s)
 	case c.lower:
 		s = strings.ToLower(s)
+	case c.dashless:
+		s = mapping.BarePlate(s)
 	}
 	if c.charset != nil && !c.charset.fits(s) {
 		return Raw{}, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(c.field.Name), v.Text())

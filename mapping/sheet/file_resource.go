@@ -100,6 +100,9 @@ type fieldSettings struct {
 	Width int `yaml:"width"`
 	// Case is what letters become when written.
 	Case string `yaml:"case" schema:"enum=upper|lower"`
+	// Dashes tells that license plates are kept without dashes, in capitals:
+	// none. Those of a Dutch form are shown with dashes again.
+	Dashes string `yaml:"dashes" schema:"enum=keep|none"`
 	// Charset that the text must fit in when written, and that bytes are read in.
 	Charset string `yaml:"charset" schema:"enum=utf8|latin1|cp1252|ascii"`
 	// Empty tells what an empty text is when read: empty (default) or null.

@@ -119,7 +119,7 @@ func (c *codec) alternatives(v mapping.Value) [][2]Raw {
 // same tells whether a value that was written reads as v does: case may differ
 // where the system has but one.
 func (c *codec) same(back, v mapping.Value) bool {
-	return back == v || (c.upper || c.lower || c.trimRight || c.trimLeft) && v.Kind() == mapping.KindText
+	return back == v || (c.upper || c.lower || c.dashless || c.trimRight || c.trimLeft) && v.Kind() == mapping.KindText
 }
 
 // Since returns the places that tell when a record was changed, the coarser

@@ -17,7 +17,7 @@ func (l *loader) codec(path string, ff fieldFile, f *mapping.Field) codec {
 	c := codec{
 		field: f, loc: l.sheet.Location, decimals: ff.Decimals, comma: ff.DecimalComma, width: ff.Width,
 		trimRight: ff.Trim == "right" || ff.Trim == "both", trimLeft: ff.Trim == "both",
-		padRight: ff.Pad == "right", padZero: ff.Pad == "zero", upper: ff.Case == "upper", lower: ff.Case == "lower",
+		padRight: ff.Pad == "right", padZero: ff.Pad == "zero", upper: ff.Case == "upper", lower: ff.Case == "lower", dashless: ff.Dashes == "none",
 		charset: charsetOf(ff.Charset), emptyNull: ff.Empty == "null", zero: ff.Zero,
 	}
 	l.words(path, ff)
@@ -46,6 +46,7 @@ func (l *loader) words(path string, ff fieldFile) {
 		{"trim", ff.Trim, []string{"none", "right", "both"}},
 		{"pad", ff.Pad, []string{"right", "zero"}},
 		{"case", ff.Case, []string{"upper", "lower"}},
+		{"dashes", ff.Dashes, []string{"keep", "none"}},
 		{"charset", ff.Charset, []string{"utf8", "latin1", "cp1252", "ascii"}},
 		{"empty", ff.Empty, []string{"empty", "null"}},
 		{"stamp", ff.Stamp, []string{"create", "change"}},
@@ -74,6 +75,7 @@ func (l *loader) contradictions(path string, ff fieldFile, f *mapping.Field) {
 	needs("time_format", ff.TimeFormat != "", f.Type == mapping.Timestamp, "a timestamp")
 	needs("stamp", ff.Stamp != "", f.Type == mapping.Timestamp, "a timestamp")
 	needs("case", ff.Case != "", text, "text")
+	needs("dashes", ff.Dashes != "", f.IgnoreDashes, "a license plate")
 	needs("charset", ff.Charset != "" && !ff.Codes.given(), text, "text")
 	needs("pad", ff.Pad == "right" && !ff.Codes.given(), text, "text")
 	needs("length", ff.Length != 0, text, "text")

@@ -35,6 +35,7 @@ func (d *draft) operations() {
 		d.fail(d.at("operations"), "missing, expected what is called to get, list, create, update or delete a record")
 	}
 	d.judgeKeyOfNew()
+	d.judgePlaces()
 }
 
 // judgeKeyOfNew wants to know where the key of a new record comes from.
@@ -92,7 +93,8 @@ func (d *draft) procedure(path string, op mapping.Scope, of *operationFile, out 
 	}
 	slices.Sort(known)
 	for i, name := range of.Arguments {
-		if !slices.Contains(known, name) {
+		literal := len(name) > 1 && name[0] == '\'' && name[len(name)-1] == '\''
+		if !literal && !slices.Contains(known, name) {
 			d.unknown(path+".arguments["+itoa(i)+"]", "column that is written", name, slices.Compact(known))
 		}
 	}

@@ -1,0 +1,391 @@
+package sheet
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+// context is where a template stands: what it may name, and what the call is.
+type context struct {
+	method   string   // where the sheet names none
+	known    []string // placeholders
+	keys     int      // parts of {key}; 0 where there is no key
+	filters  []string // fields of {filter.FIELD}
+	values   []string // fields of {value.FIELD}
+	fields   bool     // {fields}
+	fallback string   // body where the sheet gives none
+	body     bool     // {body}, of envelopes
+}
+
+// The kinds of templates that are a text.
+const (
+	pathTemplate = iota
+	queryTemplate
+	headerTemplate
+)
+
+var (
+	headerName    = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	ownHeaders    = []string{"host", "content-length", "transfer-encoding", "connection", "content-type", "expect", "upgrade"}
+	pathForm      = regexp.MustCompile(`^/[A-Za-z0-9/._~!$&'()*+,;=:@%{}-]*$`)
+	xmlPlaceForm  = regexp.MustCompile(`^@?[A-Za-z_][A-Za-z0-9_.:-]*$`)
+	wholeNumber   = regexp.MustCompile(`^[0-9]+$`)
+	formURLEncode = "application/x-www-form-urlencoded"
+)
+
+// request compiles a call.
+func (l *loader) request(path string, f requestFile, c context) *Request {
+	q := &Request{Method: cmp.Or(f.Method, c.method, "GET"), Timeout: f.Timeout, secrets: l.httpSecrets(), uses: map[string]bool{}}
+	if f.Method != "" {
+		l.oneOf(strictyaml.Child(path, "method"), f.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
+	}
+	if f.Timeout < 0 {
+		l.fail(strictyaml.Child(path, "timeout"), "found %s, expected more than 0s", f.Timeout)
+	}
+	if f.Path != "" {
+		q.path = l.namedTemplate(strictyaml.Child(path, "path"), pair{Value: f.Path}, pathTemplate, c)
+	}
+	for _, p := range f.Query {
+		q.query = append(q.query, l.namedTemplate(strictyaml.Child(strictyaml.Child(path, "query"), p.Key), p, queryTemplate, c))
+	}
+	for _, p := range f.Headers {
+		q.headers = append(q.headers, l.namedTemplate(strictyaml.Child(strictyaml.Child(path, "headers"), p.Key), p, headerTemplate, c))
+	}
+	text := cmp.Or(f.Body, c.fallback)
+	if text != "" {
+		l.loadBody(path, text, f, q, c)
+	}
+	for _, t := range slices.Concat([]template{q.path}, q.query, q.headers) {
+		for _, p := range t.parts {
+			q.uses[p.name] = true
+		}
+	}
+	return q
+}
+
+// namedTemplate compiles a path, query value or header.
+func (l *loader) namedTemplate(path string, p pair, kind int, c context) template {
+	t := template{name: p.Key, parts: split(p.Value)}
+	for _, part := range t.parts {
+		switch {
+		case part.name != "":
+			l.placeholder(path, part.name, c, false)
+		case strings.ContainsAny(part.literal, "{}"):
+			l.fail(path, "found a brace that is no placeholder, expected {NAME}")
+		}
+	}
+	switch kind {
+	case pathTemplate:
+		if !pathForm.MatchString(p.Value) {
+			l.fail(path, "found %s, expected a path that begins with /, its parameters in query", l.found(path, p.Value))
+		}
+	case headerTemplate:
+		if !headerName.MatchString(p.Key) || slices.Contains(ownHeaders, strings.ToLower(p.Key)) {
+			l.fail(path, "found header %s, expected one that is not the client's own to set", strictyaml.Quote(p.Key))
+		}
+		if strings.ContainsFunc(p.Value, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
+			l.fail(path, "found a character that headers cannot have")
+		}
+	}
+	return t
+}
+
+// loadBody compiles the body of a call, by its content type.
+func (l *loader) loadBody(path, text string, f requestFile, q *Request, c context) {
+	at := strictyaml.Child(path, "body")
+	q.ContentType = f.ContentType
+	if q.ContentType == "" {
+		q.ContentType = "application/json"
+		if l.xml {
+			q.ContentType = "text/xml; charset=utf-8"
+		}
+	}
+	if q.Method == "GET" {
+		l.fail(at, "found a body of a GET, expected method POST")
+	}
+	media, _, _ := strings.Cut(strings.ToLower(q.ContentType), ";")
+	media = strings.TrimSpace(media)
+	use := func(name string) {
+		l.placeholder(at, name, c, true)
+		q.uses[name] = true
+	}
+	var err error
+	switch {
+	case strings.HasSuffix(media, "json"):
+		var n jsonNode
+		n, err = parseJSON(text)
+		n.names(use)
+		q.body = n
+	case strings.HasSuffix(media, "xml"):
+		q.body, err = l.xmlBody(text, use)
+	case media == formURLEncode:
+		q.body, err = parseForm(text, use)
+	default:
+		l.fail(strictyaml.Child(path, "content_type"), "found %s, expected one of JSON, of XML, or %s", l.found(strictyaml.Child(path, "content_type"), f.ContentType), formURLEncode)
+	}
+	if err != nil {
+		l.fail(at, "%v", err)
+	}
+}
+
+// xmlBody compiles an XML body, with the envelope around it.
+func (l *loader) xmlBody(text string, use func(string)) (body, error) {
+	b, err := parseXML(text)
+	if err != nil {
+		return nil, err
+	}
+	b.names(use)
+	if l.Source.HTTP == nil || l.Source.HTTP.Envelope == "" {
+		return b, nil
+	}
+	const at = "source.http.envelope"
+	envelope, err := parseXML(l.Source.HTTP.Envelope)
+	if err != nil {
+		l.once(at, "%v", err)
+		return b, nil
+	}
+	known := context{known: []string{"token", "client.id", "client.name", "body"}}
+	envelope.names(func(name string) {
+		if !l.judged[at] {
+			l.placeholder(at, name, known, true)
+		}
+	})
+	wrapped, found := envelope.wrap(b)
+	if !found {
+		l.once(at, "found no {body}, expected it where the bodies of operations go")
+	}
+	l.reported(at)
+	return wrapped, nil
+}
+
+// once reports a problem of a part that several operations share.
+func (l *loader) once(path, format string, args ...any) {
+	if !l.judged[path] {
+		l.fail(path, format, args...)
+	}
+	l.reported(path)
+}
+
+func (l *loader) reported(path string) {
+	if l.judged == nil {
+		l.judged = map[string]bool{}
+	}
+	l.judged[path] = true
+}
+
+// parseForm compiles name=value pairs between &, all plain text.
+func parseForm(text string, use func(string)) (body, error) {
+	var b formBody
+	for _, p := range strings.Split(strings.TrimSpace(text), "&") {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" || placeholder.MatchString(name) {
+			return nil, fmt.Errorf("found %s, expected name=value, several with & between them", strictyaml.Quote(p))
+		}
+		t := template{name: name, parts: split(value)}
+		for _, part := range t.parts {
+			if part.name != "" {
+				use(part.name)
+			}
+		}
+		b = append(b, t)
+	}
+	return b, nil
+}
+
+// placeholder judges whether a template may name something where it stands.
+func (l *loader) placeholder(path, name string, c context, inBody bool) {
+	known := slices.Clone(c.known)
+	if h := l.Source.HTTP; h != nil {
+		for _, secret := range slices.Sorted(maps.Keys(h.Secrets)) {
+			known = append(known, "secret."+secret)
+		}
+	}
+	if c.keys > 0 {
+		known = append(known, "key")
+		for i := range c.keys {
+			known = append(known, "key."+strconv.Itoa(i+1))
+		}
+	}
+	for _, field := range c.filters {
+		known = append(known, "filter."+field)
+	}
+	for _, field := range c.values {
+		known = append(known, "value."+field)
+	}
+	if c.fields {
+		known = append(known, "fields")
+	}
+	if name == "fields" && c.fields && !inBody {
+		l.fail(path, "found {fields} outside of a body, expected {value.FIELD}")
+		return
+	}
+	if !slices.Contains(known, name) {
+		hint := strictyaml.Suggest(name, known)
+		if hint == "" {
+			hint = ", expected one of " + strings.Join(families(known), ", ")
+		}
+		l.fail(path, "there is no {%s} here%s", name, hint)
+	}
+}
+
+// families are the placeholders with those of fields and keys put together.
+func families(known []string) []string {
+	var out []string
+	for _, name := range known {
+		family, _, dotted := strings.Cut(name, ".")
+		switch {
+		case dotted && (family == "filter" || family == "value"):
+			name = family + ".FIELD"
+		case dotted && family == "key":
+			continue
+		}
+		if name = "{" + name + "}"; !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// call compiles an operation over HTTP.
+func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Operation) {
+	c := d.contextOf(op)
+	if of.Path == "" {
+		d.fail(path, "path is missing, expected that of the call")
+	}
+	if (op == mapping.OpCreate || op == mapping.OpUpdate) && d.xml && of.Body == "" {
+		d.fail(path, "body is missing, expected a template of XML with {fields} or {value.FIELD}")
+	}
+	out.Request = d.request(path, of.requestFile, c)
+	if of.Send != "" {
+		d.oneOf(strictyaml.Child(path, "send"), of.Send, "changed", "all")
+	}
+	out.ReadBack, out.SendAll = of.ReadBack, of.Send == "all"
+	if out.Nothing = of.Result == "none"; !out.Nothing {
+		out.Result = of.Result
+	}
+	if out.NotFound = matchStatus("404"); of.NotFound != nil {
+		out.NotFound = d.matcher(strictyaml.Child(path, "not_found"), *of.NotFound)
+	}
+	if op != mapping.OpList {
+		for key, given := range map[string]bool{"paging": of.Paging != nil, "total": of.Total != nil} {
+			if given {
+				d.fail(strictyaml.Child(path, key), "found of %s, expected of list alone", op)
+			}
+		}
+		return
+	}
+	d.paging(path, of, out, c)
+	for _, field := range c.filters {
+		if out.Request.uses["filter."+field] {
+			d.listed = append(d.listed, field)
+		}
+	}
+}
+
+// contextOf is what the templates of an operation may name.
+func (d *draft) contextOf(op mapping.Scope) context {
+	c := context{known: []string{"client.id", "client.name", "token"}}
+	switch op {
+	case mapping.OpGet, mapping.OpUpdate, mapping.OpDelete:
+		c.known = append(c.known, "id")
+		c.keys = len(d.resource.Key.Places)
+	case mapping.OpList:
+		c.method = "GET"
+		c.known = append(c.known, "limit", "offset", "page", "cursor", "modified_since")
+		c.filters = append(c.filters, "id")
+		for _, f := range d.drafted {
+			if f.source == fromPlace || f.source == fromReference || f.source == fromReferred || f.source == fromCEL {
+				c.filters = append(c.filters, f.Name)
+			}
+		}
+	}
+	if op == mapping.OpCreate || op == mapping.OpUpdate {
+		c.fields, c.method = true, "PUT"
+		if op == mapping.OpCreate {
+			c.method = "POST"
+			c.known = append(c.known, "idempotency_key")
+		}
+		if !d.xml {
+			c.fallback = "{fields}"
+		}
+		for _, f := range d.drafted {
+			if f.writable {
+				c.values = append(c.values, f.Name)
+			}
+		}
+	}
+	if op == mapping.OpDelete {
+		c.method = "DELETE"
+	}
+	return c
+}
+
+// paging compiles how a list is paged and counted.
+func (d *draft) paging(path string, of *operationFile, out *Operation, c context) {
+	out.Paging = Paging{Style: "none"}
+	if f := of.Paging; f != nil {
+		at := strictyaml.Child(path, "paging")
+		d.oneOf(strictyaml.Child(at, "style"), f.Style, "offset", "page", "cursor", "link", "none")
+		out.Paging = Paging{
+			Style: f.Style, Next: f.Next, First: 1,
+			Size:    d.count(strictyaml.Child(at, "size"), f.Size, 100),
+			Cursors: d.count(strictyaml.Child(at, "cursors"), f.Cursors, 10_000),
+		}
+		if f.First != nil {
+			out.Paging.First = *f.First
+		}
+		if needed := map[string]string{"offset": "offset", "page": "page", "cursor": "cursor"}[f.Style]; needed != "" && !out.Request.uses[needed] {
+			d.fail(at, "found style %s, but no {%s} in the request, expected it where the service takes it", f.Style, needed)
+		}
+		if needsNext := f.Style == "cursor" || f.Style == "link"; needsNext != (f.Next != "") {
+			d.fail(at, "next is where the next %s is found, expected it with style cursor or link and no other", cmp.Or(map[string]string{"link": "address"}[f.Style], "cursor"))
+		}
+	}
+	if f := of.Total; f != nil {
+		at := strictyaml.Child(path, "total")
+		out.Total = &Total{Result: f.Result}
+		if f.Result == "" {
+			d.fail(at, "result is missing, expected the path of the number")
+		}
+		if f.Path != "" {
+			out.Total.Request = d.request(at, f.requestFile, c)
+		} else if f.Method != "" || f.Body != "" || f.Query != nil {
+			d.fail(at, "path is missing, expected that of the call")
+		}
+	}
+}
+
+// judgePlaces judges the places that are written as parts of a body.
+func (d *draft) judgePlaces() {
+	if !d.http() {
+		return
+	}
+	var places []string
+	for _, place := range slices.Sorted(maps.Keys(d.writers)) {
+		path := d.at("fields", d.writers[place])
+		if !d.doc.Has(path) {
+			path = d.at("constants")
+		}
+		for _, step := range strings.Split(place, ".") {
+			if wholeNumber.MatchString(step) {
+				d.fail(path, "%s is an element of a list, which cannot be written: mark the field readonly, or write it elsewhere", place)
+			} else if d.xml && !xmlPlaceForm.MatchString(step) {
+				d.fail(path, "%s cannot be the name of an element", strictyaml.Quote(step))
+			}
+		}
+		for _, other := range places {
+			if strings.HasPrefix(place, other+".") {
+				d.fail(path, "%s is written below %s, which is a value", place, other)
+			}
+		}
+		places = append(places, place)
+	}
+}

@@ -1,0 +1,262 @@
+package sheet
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/config"
+)
+
+// Request is a call of an HTTP service with templates, compiled. It is safe for
+// concurrent use.
+type Request struct {
+	Method      string
+	ContentType string // of the body; "" for none
+	Timeout     time.Duration
+
+	path           template
+	query, headers []template
+	body           body
+	uses           map[string]bool
+	secrets        map[string]config.Secret
+}
+
+// body is a template of a body.
+type body interface {
+	append(dst []byte, v *filling) ([]byte, error)
+}
+
+// template is a text with placeholders.
+type template struct {
+	name  string // of the query parameter or header
+	parts []part
+}
+
+// part is a literal, or a placeholder where name is not "".
+type part struct{ literal, name string }
+
+// only returns the placeholder that is the whole template; "" for none.
+func (t template) only() string {
+	if len(t.parts) == 1 {
+		return t.parts[0].name
+	}
+	return ""
+}
+
+var placeholder = regexp.MustCompile(`\{([A-Za-z][A-Za-z0-9_.-]*)\}`)
+
+// split takes a text apart into literals and placeholders.
+func split(text string) []part {
+	var parts []part
+	for {
+		at := placeholder.FindStringSubmatchIndex(text)
+		if at == nil {
+			if text != "" {
+				parts = append(parts, part{literal: text})
+			}
+			return parts
+		}
+		if at[0] > 0 {
+			parts = append(parts, part{literal: text[:at[0]]})
+		}
+		parts = append(parts, part{name: text[at[2]:at[3]]})
+		text = text[at[1]:]
+	}
+}
+
+// Values are what a template's placeholders stand for.
+type Values struct {
+	// Get returns the value of a placeholder, by the name between the braces;
+	// absent where there is none. It is not asked for secret.* and fields.
+	Get func(name string) Raw
+	// Fields are what {fields} stands for.
+	Fields []Assignment
+}
+
+// Call is a request of an HTTP service, all escaped. It has no address: Target
+// is put after that of the service.
+type Call struct {
+	Method, Target string // Target is path and query
+	Headers        [][2]string
+	Body           []byte
+}
+
+// Uses tells whether some template of the request has the placeholder, such as
+// cursor, token or fields.
+func (q *Request) Uses(name string) bool { return q.uses[name] }
+
+// filling is a request on its way.
+type filling struct {
+	Values
+	secrets map[string]config.Secret
+}
+
+func (f *filling) get(name string) Raw {
+	if secret, ok := strings.CutPrefix(name, "secret."); ok {
+		return textRaw(string(f.secrets[secret]))
+	}
+	if f.Get == nil {
+		return Raw{}
+	}
+	return f.Get(name)
+}
+
+// Build fills the templates in. An error says that a value has no place in a
+// request, such as one with a line break in a header; it does not show the value.
+func (q *Request) Build(v Values) (Call, error) {
+	f := &filling{Values: v, secrets: q.secrets}
+	c := Call{Method: q.Method}
+	var err error
+	if c.Target, err = q.target(f); err != nil {
+		return c, err
+	}
+	if c.Headers, err = q.AppendHeaders(nil, v); err != nil {
+		return c, err
+	}
+	if q.body == nil {
+		return c, nil
+	}
+	if c.Body, err = q.body.append(nil, f); err != nil {
+		return c, err
+	}
+	if q.ContentType != "" {
+		c.Headers = append(c.Headers, [2]string{"Content-Type", q.ContentType})
+	}
+	return c, nil
+}
+
+// target is the path and the query.
+func (q *Request) target(f *filling) (string, error) {
+	var dst []byte
+	for _, p := range q.path.parts {
+		if p.name == "" {
+			dst = append(dst, p.literal...)
+			continue
+		}
+		text := f.get(p.name).String()
+		if text == "" {
+			return "", fmt.Errorf("{%s} of the path has no value", p.name)
+		}
+		dst = append(dst, url.PathEscape(text)...)
+	}
+	for _, segment := range strings.Split(string(dst), "/") {
+		if segment == "." || segment == ".." {
+			return "", fmt.Errorf("a part of the path would be %s", segment)
+		}
+	}
+	return string(appendForm(dst, '?', q.query, f)), nil
+}
+
+// appendForm appends name=value pairs, the first after start. A pair whose
+// placeholders are all absent is left out, unless it has text of its own.
+func appendForm(dst []byte, start byte, pairs []template, f *filling) []byte {
+	for _, t := range pairs {
+		text, ok := t.fill(f)
+		if !ok {
+			continue
+		}
+		if start != 0 {
+			dst = append(dst, start)
+		}
+		start = '&'
+		dst = append(dst, url.QueryEscape(t.name)...)
+		dst = append(dst, '=')
+		dst = append(dst, url.QueryEscape(text)...)
+	}
+	return dst
+}
+
+// fill returns the text; ok is false where there is nothing but absent values.
+func (t template) fill(f *filling) (text string, ok bool) {
+	var b strings.Builder
+	ok = len(t.parts) == 0
+	for _, p := range t.parts {
+		if p.name == "" {
+			b.WriteString(p.literal)
+			ok = ok || len(t.parts) == 1
+			continue
+		}
+		raw := f.get(p.name)
+		if raw.Kind != RawAbsent {
+			ok = true
+			b.WriteString(raw.String())
+		}
+	}
+	return b.String(), ok
+}
+
+// AppendHeaders appends the request's headers, without that of its body's type.
+func (q *Request) AppendHeaders(dst [][2]string, v Values) ([][2]string, error) {
+	f := &filling{Values: v, secrets: q.secrets}
+	for _, t := range q.headers {
+		text, ok := t.fill(f)
+		if !ok {
+			continue
+		}
+		for i := range len(text) {
+			if c := text[i]; c < ' ' && c != '\t' || c >= 0x7f {
+				return dst, fmt.Errorf("header %s would have a character that headers cannot have", t.name)
+			}
+		}
+		dst = append(dst, [2]string{t.name, text})
+	}
+	return dst, nil
+}
+
+// formBody is a body of name=value pairs.
+type formBody []template
+
+func (b formBody) append(dst []byte, f *filling) ([]byte, error) {
+	return appendForm(dst, 0, b, f), nil
+}
+
+// tree is {fields} on its way into a body: the dotted paths as a tree, in the
+// order that they came in.
+type tree struct {
+	key      string
+	value    Raw
+	rows     []*tree // elements of an array
+	children []*tree
+}
+
+func newTree(fields []Assignment) (*tree, error) {
+	root := &tree{}
+	for _, a := range fields {
+		at := root
+		for _, step := range strings.Split(a.Place, ".") {
+			if at.value.Kind != RawAbsent || at.rows != nil {
+				return nil, fmt.Errorf("%s is written below a value", a.Place)
+			}
+			at = at.child(step)
+		}
+		if at.children != nil || at.value.Kind != RawAbsent || at.rows != nil {
+			return nil, fmt.Errorf("%s is written twice", a.Place)
+		}
+		at.value = a.Value
+		if a.Rows == nil {
+			continue
+		}
+		at.rows = make([]*tree, 0, len(a.Rows))
+		for _, row := range a.Rows {
+			of, err := newTree(row)
+			if err != nil {
+				return nil, err
+			}
+			at.rows = append(at.rows, of)
+		}
+	}
+	return root, nil
+}
+
+func (t *tree) child(key string) *tree {
+	if i := slices.IndexFunc(t.children, func(c *tree) bool { return c.key == key }); i >= 0 {
+		return t.children[i]
+	}
+	c := &tree{key: key}
+	t.children = append(t.children, c)
+	return c
+}

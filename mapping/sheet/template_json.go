@@ -1,0 +1,288 @@
+package sheet
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"frontdesk/mapping"
+)
+
+// jsonNode is a part of a JSON body: exactly one of its kinds.
+type jsonNode struct {
+	literal []byte // as it is
+	members []jsonMember
+	items   []jsonNode
+	object  bool
+	array   bool
+	value   string   // placeholder that is a JSON value
+	text    template // a string with placeholders
+	isText  bool
+}
+
+type jsonMember struct {
+	key   []byte // with quotes
+	value jsonNode
+}
+
+// mark stands before a placeholder outside of strings while a template is parsed.
+const mark = "\x01"
+
+// parseJSON compiles a JSON body. Its placeholders are within strings, or in the
+// place of a value.
+func parseJSON(text string) (jsonNode, error) {
+	if strings.Contains(text, mark) {
+		return jsonNode{}, errors.New("it has a control character")
+	}
+	d := jsontext.NewDecoder(strings.NewReader(quotePlaceholders(text)))
+	node, err := readJSON(d)
+	if err != nil {
+		var syntax *jsontext.SyntacticError
+		if errors.As(err, &syntax) {
+			err = syntax.Err
+		}
+		return node, fmt.Errorf("it is no JSON: %w", err)
+	}
+	if _, err := d.ReadToken(); err == nil {
+		return node, errors.New("it goes on after the JSON value")
+	}
+	return node, nil
+}
+
+// quotePlaceholders makes strings of the placeholders outside of strings.
+func quotePlaceholders(text string) string {
+	var b strings.Builder
+	for inString := false; text != ""; {
+		if !inString && text[0] == '{' {
+			if at := placeholder.FindStringIndex(text); at != nil && at[0] == 0 {
+				b.WriteString(`"\u0001` + text[1:at[1]-1] + `"`)
+				text = text[at[1]:]
+				continue
+			}
+		}
+		if inString && text[0] == '\\' && len(text) > 1 {
+			b.WriteString(text[:2])
+			text = text[2:]
+			continue
+		}
+		if text[0] == '"' {
+			inString = !inString
+		}
+		b.WriteByte(text[0])
+		text = text[1:]
+	}
+	return b.String()
+}
+
+func readJSON(d *jsontext.Decoder) (jsonNode, error) {
+	t, err := d.ReadToken()
+	if err != nil {
+		return jsonNode{}, err
+	}
+	switch t.Kind() {
+	case '{':
+		return readObject(d)
+	case '[':
+		n := jsonNode{array: true}
+		for d.PeekKind() != ']' {
+			item, err := readJSON(d)
+			if err != nil {
+				return n, err
+			}
+			n.items = append(n.items, item)
+		}
+		_, err := d.ReadToken()
+		return n, err
+	case '"':
+		text := t.String()
+		if name, ok := strings.CutPrefix(text, mark); ok {
+			return jsonNode{value: name}, nil
+		}
+		if parts := split(text); len(parts) > 1 || len(parts) == 1 && parts[0].name != "" {
+			return jsonNode{text: template{parts: parts}, isText: true}, nil
+		}
+		return jsonNode{literal: mapping.AppendJSONString(nil, text)}, nil
+	default:
+		return jsonNode{literal: []byte(t.String())}, nil
+	}
+}
+
+func readObject(d *jsontext.Decoder) (jsonNode, error) {
+	n := jsonNode{object: true}
+	for d.PeekKind() != '}' {
+		key, err := d.ReadToken()
+		if err != nil {
+			return n, err
+		}
+		name := key.String()
+		if strings.HasPrefix(name, mark) || placeholder.MatchString(name) {
+			return n, errors.New("a placeholder cannot be a member's name")
+		}
+		value, err := readJSON(d)
+		if err != nil {
+			return n, err
+		}
+		n.members = append(n.members, jsonMember{mapping.AppendJSONString(nil, name), value})
+	}
+	_, err := d.ReadToken()
+	return n, err
+}
+
+// names adds the placeholders in the node.
+func (n jsonNode) names(add func(string)) {
+	if n.value != "" {
+		add(n.value)
+	}
+	for _, p := range n.text.parts {
+		if p.name != "" {
+			add(p.name)
+		}
+	}
+	for _, m := range n.members {
+		m.value.names(add)
+	}
+	for _, item := range n.items {
+		item.names(add)
+	}
+}
+
+// append implements body.
+func (n jsonNode) append(dst []byte, f *filling) ([]byte, error) {
+	dst, _, err := n.fill(dst, f)
+	return dst, err
+}
+
+// fill appends the node; present is false, and nothing appended, where it is
+// nothing but an absent value.
+func (n jsonNode) fill(dst []byte, f *filling) (out []byte, present bool, err error) {
+	switch {
+	case n.object:
+		dst = append(dst, '{')
+		first := true
+		for _, m := range n.members {
+			before := len(dst)
+			if !first {
+				dst = append(dst, ',')
+			}
+			dst = append(append(dst, m.key...), ':')
+			if dst, present, err = m.value.fill(dst, f); err != nil {
+				return dst, false, err
+			}
+			if !present {
+				dst = dst[:before]
+				continue
+			}
+			first = false
+		}
+		return append(dst, '}'), true, nil
+	case n.array:
+		dst = append(dst, '[')
+		first := true
+		for _, item := range n.items {
+			before := len(dst)
+			if !first {
+				dst = append(dst, ',')
+			}
+			if dst, present, err = item.fill(dst, f); err != nil {
+				return dst, false, err
+			}
+			if !present {
+				dst = dst[:before]
+				continue
+			}
+			first = false
+		}
+		return append(dst, ']'), true, nil
+	case n.value == "fields":
+		t, err := newTree(f.Fields)
+		if err != nil {
+			return dst, false, err
+		}
+		return t.appendJSON(dst), true, nil
+	case n.value != "":
+		raw := f.get(n.value)
+		return appendRawJSON(dst, raw), raw.Kind != RawAbsent, nil
+	case n.isText:
+		if name := n.text.only(); name != "" && f.get(name).Kind == RawNull {
+			return append(dst, "null"...), true, nil
+		}
+		text, ok := n.text.fill(f)
+		if !ok {
+			return dst, false, nil
+		}
+		return mapping.AppendJSONString(dst, text), true, nil
+	default:
+		return append(dst, n.literal...), true, nil
+	}
+}
+
+// appendRawJSON appends a value of the system as JSON.
+func appendRawJSON(dst []byte, r Raw) []byte {
+	switch r.Kind {
+	case RawAbsent:
+		return dst
+	case RawNull:
+		return append(dst, "null"...)
+	case RawBool, RawInt:
+		return r.append(dst)
+	case RawNumber:
+		return appendJSONNumber(dst, r.Text)
+	case RawBytes:
+		return mapping.AppendJSONString(dst, base64.StdEncoding.EncodeToString([]byte(r.Text)))
+	default:
+		return mapping.AppendJSONString(dst, r.String())
+	}
+}
+
+// appendJSONNumber appends a decimal, which may be written as JSON has none:
+// +1, .5, 5., 007. What is no number is text.
+func appendJSONNumber(dst []byte, s string) []byte {
+	if !isDecimal(s) {
+		return mapping.AppendJSONString(dst, s)
+	}
+	if s[0] == '-' {
+		dst = append(dst, '-')
+	}
+	s = strings.TrimLeft(s, "+-")
+	exponent := ""
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		s, exponent = s[:i], s[i:]
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	if whole = strings.TrimLeft(whole, "0"); whole == "" {
+		whole = "0"
+	}
+	dst = append(dst, whole...)
+	if fraction != "" {
+		dst = append(append(dst, '.'), fraction...)
+	}
+	return append(dst, exponent...)
+}
+
+func (t *tree) appendJSON(dst []byte) []byte {
+	switch {
+	case t.rows != nil:
+		dst = append(dst, '[')
+		for i, row := range t.rows {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = row.appendJSON(dst)
+		}
+		return append(dst, ']')
+	case t.value.Kind != RawAbsent:
+		return appendRawJSON(dst, t.value)
+	}
+	dst = append(dst, '{')
+	for i, c := range t.children {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(mapping.AppendJSONString(dst, c.key), ':')
+		dst = c.appendJSON(dst)
+	}
+	return append(dst, '}')
+}
