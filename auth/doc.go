@@ -9,5 +9,6 @@
 //
 // Everything secret is kept as a hash: a session by the SHA-256 of its token,
 // an api_key by the SHA-256 of its text, a reset by the SHA-256 of its link's
-// token, a password by argon2id. None of them appears in an error or a log.
+// token, a password by argon2id. None of them appears in an error or a log. An
+// existing administration hashes passwords in its own way: ForeignHashes.
 package auth

@@ -44,12 +44,14 @@ type ResetsConfig struct {
 	Log      *zap.Logger
 }
 
-// Resets lets users who forgot their password set a new one by a link in a mail.
-// Safe for concurrent use; the caller closes it.
+// Resets lets users who forgot their password set a new one by a link in a mail,
+// or tells them where, with Accounts that are PasswordsElsewhere. Safe for
+// concurrent use; the caller closes it.
 type Resets struct {
-	config   ResetsConfig
-	requests chan string
-	quota    *mailQuota // the worker's own
+	config    ResetsConfig
+	elsewhere PasswordsElsewhere // nil where passwords are reset here
+	requests  chan string
+	quota     *mailQuota // the worker's own
 
 	ctx  context.Context // the worker's, ended by Close
 	stop context.CancelFunc
@@ -71,6 +73,7 @@ func NewResets(c ResetsConfig) (*Resets, error) {
 		quota:    newMailQuota(resetsPerUser, resetLifetime),
 		done:     make(chan struct{}),
 	}
+	r.elsewhere, _ = c.Accounts.(PasswordsElsewhere)
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	go r.work()
 	return r, nil
@@ -108,7 +111,7 @@ func (r *Resets) Complete(ctx context.Context, token, newPassword string) error 
 	if len(newPassword) < MinPassword || len(newPassword) > MaxPassword {
 		return ErrWeakPassword
 	}
-	if len(token) != base64.RawURLEncoding.EncodedLen(resetTokenSize) {
+	if r.elsewhere != nil || len(token) != base64.RawURLEncoding.EncodedLen(resetTokenSize) {
 		return ErrUnknownReset
 	}
 	username, err := r.config.Accounts.TakeReset(ctx, sha256.Sum256([]byte(token)), r.config.Clock())
@@ -163,7 +166,7 @@ func (r *Resets) work() {
 	}
 }
 
-// serve mails a link to the user, where there is one that may have it.
+// serve mails the user, where there is one that may have a new password.
 func (r *Resets) serve(username string) error {
 	ctx, cancel := context.WithTimeout(r.ctx, resetStepLimit)
 	defer cancel()
@@ -179,15 +182,26 @@ func (r *Resets) serve(username string) error {
 	if !mayReset(user) || r.quota.spent(user.Username, r.config.Clock()) {
 		return nil
 	}
-	token, err := r.keep(ctx, user)
+	m, err := r.compose(ctx, user)
 	if err != nil {
 		return err
 	}
-	if err := r.config.Mailer.Send(ctx, r.letter(user, token)); err != nil {
+	if err := r.config.Mailer.Send(ctx, m); err != nil {
 		return err
 	}
 	r.quota.spend(user.Username, r.config.Clock())
 	return nil
+}
+
+func (r *Resets) compose(ctx context.Context, user User) (Mail, error) {
+	if r.elsewhere != nil {
+		return elsewhereLetter(user, r.elsewhere.ForgotPassword()), nil
+	}
+	token, err := r.keep(ctx, user)
+	if err != nil {
+		return Mail{}, err
+	}
+	return r.letter(user, token), nil
 }
 
 func (r *Resets) keep(ctx context.Context, user User) (token string, err error) {

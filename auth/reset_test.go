@@ -55,17 +55,25 @@ type resetDesk struct {
 
 func newResetDesk(t *testing.T) *resetDesk {
 	t.Helper()
-	d := &resetDesk{accounts: newAccounts(), clock: authtest.NewClock(), post: &postbox{mails: make(chan auth.Mail)}}
-	require.NoError(t, d.accounts.enroll(t.Context()))
+	accounts, post := newAccounts(), &postbox{mails: make(chan auth.Mail)}
+	require.NoError(t, accounts.enroll(t.Context()))
+	d := openResetDesk(t, accounts, post)
+	d.accounts, d.post = accounts, post
+	return d
+}
+
+func openResetDesk(t *testing.T, accounts auth.Accounts, mailer auth.Mailer) *resetDesk {
+	t.Helper()
+	d := &resetDesk{clock: authtest.NewClock()}
 	memory := auth.NewMemory(d.clock.Now)
 	d.sessions = memory
 	core, logs := observer.New(zap.DebugLevel)
 	d.logs = logs
 	resets, err := auth.NewResets(auth.ResetsConfig{
-		Accounts: d.accounts,
-		Hasher:   d.accounts.hasher,
+		Accounts: accounts,
+		Hasher:   auth.NewHasher(),
 		Sessions: memory,
-		Mailer:   d.post,
+		Mailer:   mailer,
 		Base:     "https://api.example.nl/webservice_v2/",
 		Clock:    d.clock.Now,
 		Random:   rand.Reader,
