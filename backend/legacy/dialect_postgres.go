@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -8,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,7 +131,27 @@ func (d postgres) call(ctx context.Context, c conn, p call) (result, error) {
 			}
 		}
 	}
-	return queryAll(ctx, c, s.add(")"))
+	answer, err := queryAll(ctx, c, s.add(")"))
+	if !p.function && len(answer.names) == len(p.out) {
+		answer.names = p.inOrder() // not as the procedure calls its parameters
+	}
+	return answer, err
+}
+
+// inOrder are the names of the out parameters in the order of the procedure's.
+func (p call) inOrder() []string {
+	order := make([]int, len(p.out))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { // those that stand last are -1
+		return cmp.Compare(uint(p.from[a]), uint(p.from[b]))
+	})
+	names := make([]string, len(order))
+	for i, at := range order {
+		names[i] = p.out[at]
+	}
+	return names
 }
 
 func (p call) verb() string {

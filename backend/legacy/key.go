@@ -79,6 +79,9 @@ func (w *write) nextText(key []sheet.Raw, at int) *statement {
 		b.add([]string{" AND ", " WHERE "}[b2i(first)]).equal(k, key[i])
 		first = false
 	}
+	if w.t.perClient && !w.t.Key.ByClient {
+		b.add([]string{" AND ", " WHERE "}[b2i(first)], w.d.quote(w.t.Client), " = ").arg(intRaw(w.client.ID))
+	}
 	return b.add(clause)
 }
 

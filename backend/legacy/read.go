@@ -240,6 +240,7 @@ func (s session) decode(ctx context.Context, t *table, client auth.Client, rows 
 			return nil, fmt.Errorf("%w: %s: %w", backend.ErrUnexpected, t.Name, err)
 		}
 		if ok {
+			rec.Version = t.versionOf(row)
 			records = append(records, rec)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -120,6 +122,11 @@ func (s *Store) possible(t *table) error {
 	if t.Key.Kept && s.keep == nil {
 		return fmt.Errorf("resource %s: IDs must be kept, and there is no keep", t.Name)
 	}
+	for _, op := range t.Operations {
+		if slices.Contains(op.Arguments, ":username") {
+			return fmt.Errorf("resource %s: %s: argument :username is not known to a database, only :client is", t.Name, op.Procedure)
+		}
+	}
 	if s.d.engine() != "sqlite" {
 		return nil
 	}
@@ -160,6 +167,9 @@ func (s *Store) learn(ctx context.Context) error {
 	if len(row) == 1 {
 		s.version = row[0].String()
 	}
+	if err := s.learnKeys(ctx); err != nil {
+		return err
+	}
 	if s.d.engine() != "postgres" {
 		return nil
 	}
@@ -175,6 +185,30 @@ func (s *Store) learn(ctx context.Context) error {
 	}
 	return nil
 }
+
+// learnKeys finds the keys that count for each client apart.
+func (s *Store) learnKeys(ctx context.Context) error {
+	counts := func(t *table) bool { return t.Key.Generated == "max+1" && t.Client != "" }
+	var schema Schema
+	for _, t := range s.tables {
+		if !counts(t) {
+			continue
+		}
+		if schema.Tables == nil {
+			var err error
+			if schema, err = s.Inspect(ctx); err != nil {
+				return err
+			}
+		}
+		if known := schema.Table(lastPart(t.Table)); known != nil {
+			t.perClient = slices.ContainsFunc(known.Primary, func(column string) bool { return strings.EqualFold(column, t.Client) })
+		}
+	}
+	return nil
+}
+
+// lastPart is a table's name without its schema.
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 func (s *Store) learnRoutine(ctx context.Context, name string) error {
 	quoted := qualified(s.d, s.source.Schema, name)

@@ -23,15 +23,19 @@ type table struct {
 	arrays []int    // positions of fields whose elements are records of their own
 	// bare are the fields without dashes that the sheet does not write so itself.
 	bare map[*mapping.Field]bool
+	// perClient tells that numbers given out as the highest plus one count for each
+	// client apart: its column is part of the primary key.
+	perClient bool
 }
 
 func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
-	t := &table{
-		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, r.Read),
-		at: map[string]int{}, bare: map[*mapping.Field]bool{}, heavy: make([]bool, len(r.Places)),
+	from := r.Read
+	if from == "" {
+		from = r.Table
 	}
-	if r.Table == "" {
-		return nil, fmt.Errorf("resource %s: there is no table", r.Name)
+	t := &table{
+		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, from),
+		at: map[string]int{}, bare: map[*mapping.Field]bool{}, heavy: make([]bool, len(r.Places)),
 	}
 	for i, p := range r.Places {
 		t.at[p.Name] = i

@@ -1,0 +1,219 @@
+package legacy
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/keep"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+func TestMain(m *testing.M) { os.Exit(legacytest.Run(m)) }
+
+// clock is a time that tests set.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock {
+	return &clock{now: time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC)}
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// fixture is DEALERPAK behind the driver and the rules.
+type fixture struct {
+	*Store
+	t      testing.TB
+	engine string
+	dsn    string
+	clock  *clock
+	model  *mapping.Model
+	front  *backend.Client
+}
+
+// one and two are branches of DEALERPAK.
+var (
+	one = auth.Client{ID: 1, Name: "one"}
+	two = auth.Client{ID: 2, Name: "two"}
+)
+
+// engines are those with a server here, by the name of their sheets.
+var engines = map[string]func(testing.TB) string{
+	"mariadb": legacytest.MariaDB, "postgres": legacytest.Postgres, "sqlite": legacytest.SQLite,
+}
+
+// onEngines runs f against each engine.
+func onEngines(t *testing.T, f func(t *testing.T, x *fixture)) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) { f(t, open(t, engine)) })
+	}
+}
+
+// onServers runs f against those that have triggers and procedures.
+func onServers(t *testing.T, f func(t *testing.T, x *fixture)) {
+	for _, engine := range []string{"mariadb", "postgres"} {
+		t.Run(engine, func(t *testing.T) { f(t, open(t, engine)) })
+	}
+}
+
+// loadSheet loads DEALERPAK's sheet for an engine.
+func loadSheet(t testing.TB, engine, dsn string, now func() time.Time) *sheet.Sheet {
+	t.Helper()
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	dir, err := legacytest.Files()
+	require.NoError(t, err)
+	s, err := sheet.Load(filepath.Join(dir, engine+".yaml"), model, sheet.Options{
+		Env: func(name string) (string, bool) { return dsn, name == "DEALERPAK_DSN" },
+		RuleFields: func(rule string) []string {
+			fields, _ := backend.RuleFields(rule)
+			return fields
+		},
+		Now: now,
+	})
+	require.NoError(t, err)
+	return s
+}
+
+// open opens DEALERPAK, and closes it with the test.
+func open(t testing.TB, engine string) *fixture {
+	t.Helper()
+	dsn := engines[engine](t)
+	leaks := goleak.IgnoreCurrent() // the server is everyone's
+	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
+	x := openOn(t, engine, dsn)
+	t.Cleanup(func() { require.NoError(t, x.Close()) })
+	return x
+}
+
+func openOn(t testing.TB, engine, dsn string) *fixture {
+	t.Helper()
+	x := &fixture{t: t, engine: engine, dsn: dsn, clock: newClock()}
+	s := loadSheet(t, engine, dsn, x.clock.Now)
+	x.model = s.Model
+	var err error
+	x.Store, err = Open(t.Context(), Options{Sheet: s, Keep: openKeep(t, x.clock.Now), Now: x.clock.Now, Random: rand.Reader, Passwords: passwords{}})
+	require.NoError(t, err)
+	x.front, err = backend.NewClient(x.Store, s.Model, backend.Options{Timeout: 30 * time.Second})
+	require.NoError(t, err)
+	return x
+}
+
+func openKeep(t testing.TB, now func() time.Time) *keep.Store {
+	t.Helper()
+	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	k, err := keep.Open(t.Context(), db, now)
+	require.NoError(t, err)
+	return k
+}
+
+// passwords stand in until a test is about them.
+type passwords struct{}
+
+func (passwords) Verify(context.Context, string, string, map[string]string, []sheet.Hash) (bool, error) {
+	return false, nil
+}
+
+// record makes a record of field, value pairs. Numbers are parsed as the field
+// is, so that decimals are exact.
+func (x *fixture) record(resource string, pairs ...string) mapping.Record {
+	x.t.Helper()
+	rec := mapping.NewRecord(x.model.Resource(resource))
+	for i := 0; i < len(pairs); i += 2 {
+		f := rec.Resource.Field(pairs[i])
+		require.NotNil(x.t, f, pairs[i])
+		if pairs[i+1] == "null" {
+			rec.Set(pairs[i], mapping.NullValue())
+			continue
+		}
+		v, err := f.Parse(pairs[i+1], time.UTC)
+		if err != nil {
+			x.t.Fatal(pairs[i], err)
+		}
+		rec.Set(pairs[i], v)
+	}
+	return rec
+}
+
+func (x *fixture) tryCreate(client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	return x.front.Create(x.t.Context(), client, mapping.BodyOf(rec), backend.Write{})
+}
+
+// create stores a record through the rules.
+func (x *fixture) create(client auth.Client, rec mapping.Record) mapping.Record {
+	x.t.Helper()
+	stored, err := x.tryCreate(client, rec)
+	require.NoError(x.t, err)
+	return stored
+}
+
+func (x *fixture) tryUpdate(client auth.Client, id int32, patch mapping.Record) (mapping.Record, error) {
+	return x.front.Update(x.t.Context(), client, id, mapping.BodyOf(patch), backend.Write{})
+}
+
+func (x *fixture) update(client auth.Client, id int32, patch mapping.Record) mapping.Record {
+	x.t.Helper()
+	stored, err := x.tryUpdate(client, id, patch)
+	require.NoError(x.t, err)
+	return stored
+}
+
+func (x *fixture) tryGet(client auth.Client, resource string, id int32) (mapping.Record, error) {
+	return x.front.Get(x.t.Context(), x.model.Resource(resource), backend.Query{Client: client, ID: id})
+}
+
+func (x *fixture) get(client auth.Client, resource string, id int32) mapping.Record {
+	x.t.Helper()
+	rec, err := x.tryGet(client, resource, id)
+	require.NoError(x.t, err)
+	return rec
+}
+
+func (x *fixture) tryDelete(client auth.Client, resource string, id int32) error {
+	return x.front.Delete(x.t.Context(), client, x.model.Resource(resource), id, backend.Write{})
+}
+
+func (x *fixture) list(q backend.Query, resource string) backend.Page {
+	x.t.Helper()
+	page, err := x.front.List(x.t.Context(), x.model.Resource(resource), q)
+	require.NoError(x.t, err)
+	return page
+}
+
+// all lists every record of a resource that the client sees, by ID.
+func (x *fixture) all(client auth.Client, resource string) []mapping.Record {
+	x.t.Helper()
+	return x.list(backend.Query{Client: client}, resource).Records
+}
+
+// shown is a record as clients see it.
+func shown(rec mapping.Record) string {
+	return string(rec.AppendJSON(nil, rec.Resource.RecordFields()))
+}
