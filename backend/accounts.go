@@ -13,7 +13,14 @@ import (
 // words their failures like those of its records. They keep out of the circuit
 // breaker: what takes long here may be the passwords.
 func (c *Client) Accounts(of auth.Accounts) auth.Accounts {
-	return &accounts{of: of, timeout: c.o.Timeout}
+	guarded := &accounts{of: of, timeout: c.o.Timeout}
+	if e, ok := of.(auth.PasswordsElsewhere); ok {
+		return struct {
+			*accounts
+			auth.PasswordsElsewhere
+		}{guarded, e}
+	}
+	return guarded
 }
 
 type accounts struct {
