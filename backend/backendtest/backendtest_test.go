@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -57,6 +59,32 @@ func TestEnded(t *testing.T) {
 		s := &suite{}
 		r := s.runOn(Case{ID: "a.b", run: run}, nil)
 		assert.Equal(t, want, strings.TrimSpace(string(r.Status)+" "+r.Reason))
+	}
+}
+
+// TestOpenAPIDescribed compares descriptions with what the api_key may call.
+func TestOpenAPIDescribed(t *testing.T) {
+	const whole = `{"paths":{"/order":{"get":{},"put":{}},"/order/{id}":{"get":{},"put":{},"parameters":[]},"/model/{name}":{"get":{}},"/authenticate":{"get":{}}}}`
+	for body, want := range map[string]string{
+		whole: "passed",
+		strings.Replace(whole, `"get":{},"put":{}}`, `"get":{}}`, 1):                 "failed what may be called is described",
+		strings.Replace(whole, `"/model/{name}"`, `"/vehicle"`, 1):                   "failed what is described may be called",
+		strings.Replace(whole, `"/order":{"get":{}`, `"/order":{"delete":{}`, 1):     "failed what may be called is described",
+		`{"errorCode":400,"message":"Invalid endpoint","reason":"endpoint_unknown"}`: "impossible this gateway serves no description",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			require.Equal(t, "/openapi.json?api_key="+secretKey, r.RequestURI)
+			if strings.HasPrefix(body, `{"errorCode"`) {
+				w.WriteHeader(http.StatusBadRequest)
+			}
+			_, _ = w.Write([]byte(body))
+		}))
+		s := newSuite(t.Context(), Options{BaseURL: server.URL, APIKey: secretKey})
+		s.access = map[string]bool{"GET /order": true, "PUT /order": true, "GET /model/*": true}
+		r := s.runOn(*caseNamed("openapi.described"), nil)
+		assert.Equal(t, want, strings.TrimSpace(string(r.Status)+" "+r.Reason), body)
+		s.http.CloseIdleConnections()
+		server.Close()
 	}
 }
 
