@@ -2,7 +2,7 @@ package webhook
 
 import (
 	"context"
-	"encoding/base64"
+	"encoding/base32"
 	"errors"
 	"fmt"
 	"io"
@@ -119,13 +119,17 @@ func wake(c chan struct{}) {
 	}
 }
 
+// idAlphabet writes IDs that are no flag on a command line, need no escaping in
+// an address and do not differ by case alone, which file names may not.
+const idAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
+
 // Accept promises work: when it returns, the job is on disk.
 func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.URL, w Work) (id string, err error) {
 	var bits [16]byte
 	if _, err := io.ReadFull(o.Random, bits[:]); err != nil {
 		return "", fmt.Errorf("webhook: random bits: %w", err)
 	}
-	id = base64.RawURLEncoding.EncodeToString(bits[:])
+	id = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits[:])
 	err = o.Store.Add(ctx, Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock()})
 	if err != nil {
 		return "", fmt.Errorf("webhook: keep the job: %w", err)
