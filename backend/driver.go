@@ -10,6 +10,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
@@ -97,7 +98,7 @@ type Rememberer interface {
 	// Recall returns what was kept under key, nil when nothing was. It fails
 	// with IdempotencyInUse when another transaction is about to keep one.
 	Recall(ctx context.Context, client auth.Client, key string) (*Memo, error)
-	// Remember keeps m under key for 24 hours.
+	// Remember keeps m under key for 24 hours, or m.Life where that is longer.
 	Remember(ctx context.Context, client auth.Client, key string, m Memo) error
 }
 
@@ -105,6 +106,7 @@ type Rememberer interface {
 type Memo struct {
 	Sum    [32]byte // of the request that was answered
 	Answer []byte
+	Life   time.Duration // 0 for 24 hours; not known of what is recalled
 }
 
 // ModelDescriber is a Driver whose administration describes its resources

@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
@@ -25,6 +26,8 @@ type Once struct {
 	Sum [32]byte // of what was asked
 	// Answer renders the answer that repetitions get.
 	Answer func(mapping.Record) []byte
+	// Life is how long repetitions get it; 0 for 24 hours.
+	Life time.Duration
 }
 
 // Replay is the error of a write that has happened already: the answer to give
@@ -211,5 +214,5 @@ func remember(ctx context.Context, tx Driver, client auth.Client, once *Once, re
 	if once == nil || !ok {
 		return nil
 	}
-	return r.Remember(ctx, client, once.Key, Memo{Sum: once.Sum, Answer: once.Answer(rec)})
+	return r.Remember(ctx, client, once.Key, Memo{Sum: once.Sum, Answer: once.Answer(rec), Life: once.Life})
 }

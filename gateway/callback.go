@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -232,33 +232,70 @@ func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (w
 	if err := json.Unmarshal(j.Work.Data, &stored); err != nil {
 		return webhook.Content{}, err
 	}
-	var req fasthttp.Request
 	var resp fasthttp.Response
+	for {
+		err := g.answerStored(ctx, j, &stored, &resp)
+		switch {
+		case errors.Is(err, errOnceKeyInUse): // what the other one is answered is our answer, too
+			select {
+			case <-ctx.Done():
+				return webhook.Content{}, ctx.Err()
+			case <-time.After(onceKeyPause):
+			}
+		case err != nil:
+			return webhook.Content{}, err
+		default:
+			_, err = w.Write(resp.Body())
+			return webhook.Content{Name: "answer-" + strconv.Itoa(resp.StatusCode()) + ".json", Type: jsonType}, err
+		}
+	}
+}
+
+// errOnceKeyInUse says that somebody else is doing the work of a job right now:
+// another job under the client's own Idempotency-Key, or the transaction of a
+// process that was killed and whose database has not noticed yet.
+var errOnceKeyInUse = errors.New("the work is being done already")
+
+// onceKeyPause is when a job whose key is in use looks again.
+const onceKeyPause = 100 * time.Millisecond
+
+// jobAnswerLife is how long the answer of a job's work is kept with the work:
+// the longest that frontdesk may be down between the two halves of a job.
+const jobAnswerLife = 90 * 24 * time.Hour
+
+// answerStored does a stored request once, whatever becomes of this process.
+func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *storedRequest, resp *fasthttp.Response) error {
+	var req fasthttp.Request
 	req.Header.SetMethod(stored.Method)
 	req.SetBody(stored.Body)
 	if stored.IfMatch != "" {
 		req.Header.Set("If-Match", stored.IfMatch)
 	}
-	// A job that was interrupted after its work was stored does not do it twice,
-	// nor do two that were asked for under one key.
-	req.Header.Set("Idempotency-Key", cmp.Or(stored.OnceKey, "callback-"+j.ID))
-	x := g.newExchange(&req, &resp)
+	resp.Reset()
+	x := g.newExchange(&req, resp)
 	defer g.release(x)
 	x.RequestID, x.Method, x.Path, x.below, x.rawQuery = "callback-"+j.ID, stored.Method, stored.Path, true, []byte(stored.Query)
 	x.Session = &auth.Session{User: j.Owner.User}
 	x.keyName, x.client = j.Owner.Key, j.Owner.User.Client.Name
-	err := g.runDirect(ctx, x)
-	if err != nil {
-		if _, answer := mapping.AsViolations(err); !answer {
-			return webhook.Content{}, err
+	// A job that was interrupted after its work was stored does not do it twice,
+	// whatever the method, nor do two that were asked for under one key.
+	if x.onceKey = stored.OnceKey; x.onceKey == "" {
+		x.onceKey, x.onceLife = "callback-"+j.ID, jobAnswerLife
+	}
+	if err := g.runDirect(ctx, x); err != nil {
+		v, answer := mapping.AsViolations(err)
+		if !answer {
+			return err
+		}
+		if len(v) > 0 && v[0].Reason == mapping.IdempotencyInUse {
+			return errOnceKeyInUse
 		}
 		g.answerError(x, err)
+		if resp.StatusCode() >= fasthttp.StatusInternalServerError {
+			return fmt.Errorf("answered %d: %w", resp.StatusCode(), err)
+		}
 	}
-	if resp.StatusCode() >= fasthttp.StatusInternalServerError {
-		return webhook.Content{}, fmt.Errorf("answered %d: %w", resp.StatusCode(), err)
-	}
-	_, err = w.Write(resp.Body())
-	return webhook.Content{Name: "answer-" + strconv.Itoa(resp.StatusCode()) + ".json", Type: jsonType}, err
+	return nil
 }
 
 // runDirect takes a stored request through the stages that remain: who may do

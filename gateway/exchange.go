@@ -39,9 +39,10 @@ type Exchange struct {
 	callback   *url.URL // of the receiver, where the operation answers by callback
 	storedBody []byte   // what such an operation is done with
 
-	onceKey  string // the Idempotency-Key, judged; "" where there is none
-	below    bool   // the path is below the base path
-	rawQuery []byte // as it was sent
+	onceKey  string        // the Idempotency-Key, judged; "" where there is none
+	onceLife time.Duration // how long the answer is kept under it; 0 for the usual
+	below    bool          // the path is below the base path
+	rawQuery []byte        // as it was sent
 	started  time.Time
 	reason   mapping.Reason // of the first error answered
 	keyName  string

@@ -132,6 +132,10 @@ func checkUpdate(x *Exchange) mapping.Violations {
 
 func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 	x.Query.Client, x.Query.ID = x.user().Client, x.ID
+	fields := x.Query.Fields
+	if modified := x.Endpoint.Resource.ModifiedAt; fields != nil && !slices.Contains(fields, modified) {
+		x.Query.Fields = append(slices.Clip(fields), modified) // for the entity tag
+	}
 	rec, err := g.o.Backend.Get(ctx, x.Endpoint.Resource, x.Query)
 	if err != nil {
 		return err
@@ -141,7 +145,6 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 		x.notModified(etag)
 		return nil
 	}
-	fields := x.Query.Fields
 	if fields == nil {
 		fields = rec.Resource.RecordFields()
 	}
@@ -176,21 +179,32 @@ func (g *Gateway) create(ctx context.Context, x *Exchange) error {
 }
 
 func (g *Gateway) update(ctx context.Context, x *Exchange) error {
-	rec, err := g.o.Backend.Update(ctx, x.user().Client, x.ID, x.Body, g.precondition(x))
-	if err != nil {
-		return err
-	}
-	x.answerRecord(http.StatusOK, rec, rec.Resource.RecordFields(), g.etag(rec))
-	return nil
+	return g.changed(x, func(w backend.Write) (mapping.Record, error) {
+		return g.o.Backend.Update(ctx, x.user().Client, x.ID, x.Body, w)
+	})
+}
+
+// changed does a write and answers the record that it leaves.
+func (g *Gateway) changed(x *Exchange, do func(backend.Write) (mapping.Record, error)) error {
+	render := func(rec mapping.Record) []byte { return g.keptAnswer("", rec) }
+	return g.once(x, render, func(w backend.Write) error {
+		rec, err := do(w)
+		if err != nil {
+			return err
+		}
+		x.answerRecord(http.StatusOK, rec, rec.Resource.RecordFields(), g.etag(rec))
+		return nil
+	})
 }
 
 func (g *Gateway) delete(ctx context.Context, x *Exchange) error {
-	err := g.o.Backend.Delete(ctx, x.user().Client, x.Endpoint.Resource, x.ID, g.precondition(x))
-	if err != nil {
-		return err
-	}
-	x.answerDone()
-	return nil
+	return g.once(x, keptDone, func(w backend.Write) error {
+		if err := g.o.Backend.Delete(ctx, x.user().Client, x.Endpoint.Resource, x.ID, w); err != nil {
+			return err
+		}
+		x.answerDone()
+		return nil
+	})
 }
 
 // precondition is what If-Match asks of the stored record.
@@ -225,8 +239,9 @@ func checkIdempotencyKey(x *Exchange) error {
 	return nil
 }
 
-// once does a write under the request's Idempotency-Key, if it has one: a
-// repetition gets the first answer, which render makes.
+// once does a write under the request's Idempotency-Key, if it has one, or under
+// the key of the job that it is the work of: a repetition gets the first answer,
+// which render makes.
 func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(backend.Write) error) error {
 	w := g.precondition(x)
 	if x.onceKey == "" {
@@ -242,7 +257,7 @@ func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(
 	sum := sha256.New()
 	sum.Write([]byte(x.Method + " " + x.Path + "\n"))
 	sum.Write(x.request.Body())
-	w.Once = &backend.Once{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render}
+	w.Once = &backend.Once{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render, Life: x.onceLife}
 	err := do(w)
 	var replay *backend.Replay
 	if !errors.As(err, &replay) {

@@ -94,8 +94,13 @@ func (x *Exchange) answerPage(page backend.Page, next string) {
 
 // answerDone acknowledges what has nothing else to say.
 func (x *Exchange) answerDone() {
-	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte { return append(dst, `{"successCode":200}`...) })
+	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte { return append(dst, done...) })
 }
+
+const done = `{"successCode":200}`
+
+// keptDone is keptAnswer for what leaves no record.
+func keptDone(mapping.Record) []byte { return []byte("\n" + done) }
 
 // answerData answers {"data": …}.
 func (x *Exchange) answerData(build func(dst []byte) []byte) {
@@ -133,8 +138,10 @@ func (x *Exchange) answerReplay(kept []byte) {
 		status = http.StatusCreated
 		x.response.Header.SetBytesV("Location", location)
 	}
-	x.response.Header.SetBytesV("ETag", etag)
-	x.response.Header.Set("Cache-Control", "private, no-cache")
+	if len(etag) > 0 {
+		x.response.Header.SetBytesV("ETag", etag)
+		x.response.Header.Set("Cache-Control", "private, no-cache")
+	}
 	x.response.Header.Set("Idempotent-Replayed", "true")
 	x.answer(status, jsonType, func(dst []byte) []byte { return append(dst, body...) })
 }
@@ -213,11 +220,17 @@ func appendViolation(dst []byte, row *mapping.Entry, e *mapping.Error, message s
 }
 
 // etag is the entity tag of a record: it changes with any change of the record
-// or of the model. A backend without versions gets one of the content.
+// or of the model. The version alone would not do: after a restore of an older
+// state it counts through numbers that clients know already, so modified_at is
+// part of the tag. A backend without versions gets one of the content.
 func (g *Gateway) etag(rec mapping.Record) string {
 	model := g.o.Offer.Model.Version[:6]
 	if rec.Version != 0 {
-		return `"` + model + "-" + strconv.FormatInt(rec.Version, 36) + `"`
+		var room [48]byte
+		tag := append(append(append(room[:0], '"'), model...), '-')
+		tag = append(strconv.AppendInt(tag, rec.Version, 36), '.')
+		tag = strconv.AppendInt(tag, rec.Values[rec.Resource.ModifiedAt].Int(), 36)
+		return string(append(tag, '"'))
 	}
 	sum := sha256.Sum256(rec.AppendJSON(nil, rec.Resource.RecordFields()))
 	return `"` + model + "." + enchex.EncodeToString(sum[:12]) + `"`

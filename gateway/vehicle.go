@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
 	"frontdesk/backend"
@@ -51,26 +50,23 @@ func vehicleOperation(form *mapping.Resource, scope mapping.Scope, serve stage) 
 
 func (g *Gateway) publishStart(judgeOnly bool) stage {
 	return func(ctx context.Context, x *Exchange) error {
-		rec, err := g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, judgeOnly, g.precondition(x))
-		if err != nil {
+		if !judgeOnly {
+			return g.changed(x, func(w backend.Write) (mapping.Record, error) {
+				return g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, false, w)
+			})
+		}
+		if _, err := g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, true, g.precondition(x)); err != nil {
 			return err
 		}
-		if judgeOnly {
-			x.answerDone()
-			return nil
-		}
-		x.answerRecord(http.StatusOK, rec, rec.Resource.RecordFields(), g.etag(rec))
+		x.answerDone()
 		return nil
 	}
 }
 
 func (g *Gateway) publishStop(ctx context.Context, x *Exchange) error {
-	rec, err := g.o.Backend.PublishStop(ctx, x.user().Client, x.ID, g.precondition(x))
-	if err != nil {
-		return err
-	}
-	x.answerRecord(http.StatusOK, rec, rec.Resource.RecordFields(), g.etag(rec))
-	return nil
+	return g.changed(x, func(w backend.Write) (mapping.Record, error) {
+		return g.o.Backend.PublishStop(ctx, x.user().Client, x.ID, w)
+	})
 }
 
 // plateForm is the body of /updatelicenseplate: the vehicle and its new plate,
@@ -93,13 +89,7 @@ func checkPlate(x *Exchange) mapping.Violations {
 }
 
 func (g *Gateway) changePlate(ctx context.Context, x *Exchange) error {
-	render := func(rec mapping.Record) []byte { return g.keptAnswer("", rec) }
-	return g.once(x, render, func(w backend.Write) error {
-		rec, err := g.o.Backend.ChangeLicensePlate(ctx, x.user().Client, x.ID, x.Body.Record.Get("license_plate").Text(), w)
-		if err != nil {
-			return err
-		}
-		x.answerRecord(http.StatusOK, rec, rec.Resource.RecordFields(), g.etag(rec))
-		return nil
+	return g.changed(x, func(w backend.Write) (mapping.Record, error) {
+		return g.o.Backend.ChangeLicensePlate(ctx, x.user().Client, x.ID, x.Body.Record.Get("license_plate").Text(), w)
 	})
 }

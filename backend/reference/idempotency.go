@@ -58,11 +58,12 @@ func (t *txn) lockKey(ctx context.Context, client auth.Client, key string) error
 }
 
 // Remember implements backend.Rememberer. It overwrites an answer that is too
-// old to be recalled.
+// old to be recalled. One that is to be kept for longer is written as if it were
+// kept later.
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
 	_, err := t.exec(ctx, `INSERT INTO idempotency (client_id, key, sum, answer, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (client_id, key) DO UPDATE SET sum = excluded.sum, answer = excluded.answer, created_at = excluded.created_at`,
-		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer), mapping.IntValue(t.now().UnixMilli()))
+		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer), mapping.IntValue(t.now().Add(max(0, m.Life-memoLife)).UnixMilli()))
 	if err != nil {
 		return fmt.Errorf("remember an answer: %w", err)
 	}

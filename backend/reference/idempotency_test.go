@@ -83,6 +83,32 @@ func TestKeyInUse(t *testing.T) {
 	})
 }
 
+// The answer of a job outlives the weekend on which nobody started frontdesk.
+func TestAnAnswerMayBeKeptForLonger(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		a := x.client("A")
+		const life = 90 * 24 * time.Hour
+		require.NoError(t, x.Remember(bg(), a, "job", backend.Memo{Answer: []byte("done"), Life: life}))
+		require.NoError(t, x.Remember(bg(), a, "short", backend.Memo{Answer: []byte("done"), Life: time.Minute}))
+		x.clock.advance(memoLife - time.Millisecond)
+		for _, key := range []string{"job", "short"} {
+			memo, err := x.Recall(bg(), a, key)
+			require.NoError(t, err)
+			require.NotNil(t, memo, "never for less than the usual time")
+		}
+		x.clock.advance(life - memoLife)
+		x.ticks <- time.Time{}
+		x.ticks <- time.Time{} // taken only after the first was worked off
+		memo, err := x.Recall(bg(), a, "job")
+		require.NoError(t, err)
+		require.Equal(t, &backend.Memo{Answer: []byte("done")}, memo)
+		x.clock.advance(time.Millisecond)
+		memo, err = x.Recall(bg(), a, "job")
+		require.NoError(t, err)
+		require.Nil(t, memo)
+	})
+}
+
 func TestPurge(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		a := x.client("A")

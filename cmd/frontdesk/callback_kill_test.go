@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,11 +37,15 @@ const (
 // promises is what a client was promised, and what its receiver heard.
 type promises struct {
 	mu      sync.Mutex
-	made    map[string]string // id: the reference of the order, "" for a backup
+	made    map[string]string // id: the reference of the order, changeOfContact, or "" for a backup
 	sent    map[string]bool   // references of orders, answered or not
 	heard   map[string]int    // calls by id
 	trigger atomic.Pointer[killing]
 }
+
+// changeOfContact is in place of the reference where a job changes or deletes
+// the state of a contact that its client knows.
+const changeOfContact = "a change"
 
 // killing is when and how the program is killed next.
 type killing struct {
@@ -101,7 +106,7 @@ func TestCallbackKill(t *testing.T) {
 			receiver := authority.Serve(t, "127.0.0.1", k.promises)
 			k.address = receiver.URL + "/hook"
 			k.options = deskOptions{dsn: engine.dsn(t), extra: fmt.Sprintf(
-				"webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [%d], ca_file: %q, folder: %q}\ncallbacks: [\"POST /order\"]\n",
+				"webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [%d], ca_file: %q, folder: %q}\ncallbacks: [\"POST /order\", \"PUT /contact\", \"DELETE /contact\"]\n",
 				webhooktest.Port(t, receiver), authority.File(t), k.folder)}
 			k.table = tabwriter.NewWriter(&k.summary, 0, 0, 2, ' ', tabwriter.AlignRight)
 			fmt.Fprintln(k.table, "round\tkilled while\tpromised\tat the kill: accepted\trunning\tdone\tcalled back\t")
@@ -149,7 +154,7 @@ func (k *callbackKill) untilKilled(round, moment int, ask bool) {
 		}
 		end.Go(func() {
 			for n := range most {
-				if !k.ask(c, token, fmt.Sprintf("C%d-%d-%d", round, client, n), n%2 == 0) {
+				if !k.ask(c, token, fmt.Sprintf("C%d-%d-%d", round, client, n), n) {
 					return
 				}
 			}
@@ -171,18 +176,31 @@ func (k *callbackKill) untilKilled(round, moment int, ask bool) {
 		states[webhook.Accepted], states[webhook.Running], states[webhook.Done], states[webhook.CalledBack])
 }
 
-// ask asks for one job. It is false when nobody answers any more.
-func (k *callbackKill) ask(c *child, token, reference string, backup bool) bool {
-	path, body := "/backup/owner", fmt.Sprintf(`{"webhook_url":%q}`, k.address)
-	if backup {
+// ask asks for the n-th job of a client. It is false when nobody answers any
+// more.
+func (k *callbackKill) ask(c *child, token, reference string, n int) bool {
+	method, path, body, etag := "POST", "/backup/owner", fmt.Sprintf(`{"webhook_url":%q}`, k.address), ""
+	switch n % 4 {
+	case 0:
 		reference = ""
-	} else {
+	case 1, 3:
 		path, body = "/order", fmt.Sprintf(newOrder, 1, fmt.Sprintf(`,"reference":%q,"webhook_url":%q`, reference, k.address))
 		k.mu.Lock()
 		k.sent[reference] = true
 		k.mu.Unlock()
+	case 2: // what would fail the second time
+		created, err := c.try("POST", "/contact", token, newContact)
+		if err != nil {
+			return false
+		}
+		path, etag = fmt.Sprintf("/contact/%d", created.id(k.t)), created.Header.Get("ETag")
+		method, body = "PUT", fmt.Sprintf(`{"name":%q,"webhook_url":%q}`, reference, k.address)
+		if n%8 == 2 {
+			method, path, body = "DELETE", path+"?webhook_url="+url.QueryEscape(k.address), ""
+		}
+		reference = changeOfContact
 	}
-	a, err := c.try("POST", path, token, body)
+	a, err := c.try(method, path, token, body, "If-Match", etag)
 	if err != nil {
 		return false
 	}
@@ -274,9 +292,9 @@ func (k *callbackKill) check() {
 	entries, err := os.ReadDir(k.folder)
 	require.NoError(t, err)
 	for _, e := range entries {
-		require.True(t, want[e.Name()], "%s is nobody's", e.Name())
+		require.True(t, want[e.Name()] || e.Name() == ".lock", "%s is nobody's", e.Name())
 	}
-	require.Len(t, entries, len(jobs), "one result each")
+	require.Len(t, entries, len(jobs)+1, "one result each")
 	for id := range heard {
 		require.Contains(t, jobs, id, "called about what there is not")
 	}
@@ -290,7 +308,11 @@ func (k *callbackKill) check() {
 		require.Equal(t, 200, file.Status)
 		sum := sha256.Sum256(file.Body)
 		require.Equal(t, job.Result.SHA256, hex.EncodeToString(sum[:]))
-		if reference != "" {
+		switch reference {
+		case "":
+		case changeOfContact:
+			require.Equal(t, "answer-200.json", job.Result.Name, "%s", file.Body)
+		default:
 			require.Equal(t, "answer-201.json", job.Result.Name, "%s", file.Body)
 			require.Equal(t, reference, file.data(t)["reference"])
 			require.Len(t, c.list(token, "/order?reference="+reference), 1)

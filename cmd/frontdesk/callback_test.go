@@ -103,7 +103,7 @@ func (h *hooks) next(t *testing.T) (id string) {
 	return id
 }
 
-var promised = regexp.MustCompile(`^/webservice_v2/webhook\?id=([A-Za-z0-9_-]{22})$`)
+var promised = regexp.MustCompile(`^/webservice_v2/webhook\?id=([a-z2-7]{26})$`)
 
 // promise holds an answer to what a promise of work looks like.
 func (a answer) promise(t testing.TB) (id string) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	crand "crypto/rand"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -32,9 +33,13 @@ func (h *house) openCallbacks() (*gateway.Callbacks, error) {
 		folder = file + "-callbacks"
 	}
 	files, err := webhook.OpenFiles(folder, int64(c.Space))
+	if errors.Is(err, webhook.ErrFolderInUse) {
+		return nil, fmt.Errorf("the folder of results %s is in use by another frontdesk: give each a webhooks.folder of its own", folder)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("webhooks.folder: %w", err)
 	}
+	h.onClose(files.Close)
 	jobs, err := jobstore.Open(context.Background(), h.system.own.db)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,11 @@ func (o *Orchestrator) deliverer() {
 			return
 		case <-o.calls:
 		}
-		due, err := o.Store.DueCalls(o.ctx, o.Clock(), cap(o.calling))
+		free, full := o.places.left()
+		if free == 0 {
+			continue // whoever leaves wakes us
+		}
+		due, err := o.Store.DueCalls(o.ctx, o.Clock(), free, full)
 		if err != nil {
 			if o.ctx.Err() == nil {
 				o.Log.Error("callbacks: look for what is due", zap.Error(err))
@@ -25,14 +29,13 @@ func (o *Orchestrator) deliverer() {
 			continue
 		}
 		for _, j := range due {
-			select {
-			case <-o.ctx.Done():
-				return
-			case o.calling <- struct{}{}:
+			client := j.Owner.User.Client.ID
+			if !o.places.enter(client) {
+				continue
 			}
 			o.tasks.Go(func() {
 				defer func() {
-					<-o.calling
+					o.places.leave(client)
 					wake(o.calls) // others may be due
 				}()
 				o.call(j)

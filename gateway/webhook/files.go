@@ -13,45 +13,70 @@ import (
 )
 
 // ErrNoSpace says that the results of callbacks take all the space they may.
-var ErrNoSpace = errors.New("webhook: no space left for results")
+var ErrNoSpace = errors.New("webhook: the results take all the space they may (webhooks.space)")
 
 // Files is the folder of results. A result appears there only when it is whole
 // and on disk.
 type Files struct {
 	folder string
-	most   int64 // bytes
+	lock   *os.File // of the folder; held until it is closed
+	most   int64    // bytes
 	used   atomic.Int64
 }
 
 // unfinished marks files that are still being written.
 const unfinished = ".part"
 
+// lockName is the file that whoever has the folder holds a lock on.
+const lockName = ".lock"
+
+// ErrFolderInUse says that another process has a folder of results.
+var ErrFolderInUse = errors.New("webhook: another frontdesk keeps its results there")
+
 // OpenFiles opens a folder, making it where it is missing, and removes what a
-// crash left unfinished. The results in it never take more than most bytes.
+// crash left unfinished. The results in it never take more than most bytes. The
+// folder is its own until it is closed, or the process ends: what is unfinished,
+// or nobody's, can be told by one process only. ErrFolderInUse where another one
+// has it.
 func OpenFiles(folder string, most int64) (*Files, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(folder)
+	lock, err := lockFile(filepath.Join(folder, lockName))
 	if err != nil {
 		return nil, err
 	}
-	f := &Files{folder: folder, most: most}
+	f := &Files{folder: folder, lock: lock, most: most}
+	if err := f.recover(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// recover removes what is unfinished and counts the rest.
+func (f *Files) recover() error {
+	entries, err := os.ReadDir(f.folder)
+	if err != nil {
+		return err
+	}
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), unfinished) {
-			if err := os.Remove(filepath.Join(folder, e.Name())); err != nil {
-				return nil, err
+			if err := os.Remove(filepath.Join(f.folder, e.Name())); err != nil {
+				return err
 			}
 			continue
 		}
 		info, err := e.Info()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		f.used.Add(info.Size())
 	}
-	return f, nil
+	return nil
 }
+
+// Close lets another process have the folder. Nothing may be written any more.
+func (f *Files) Close() error { return f.lock.Close() }
 
 // Open opens a result for reading.
 func (f *Files) Open(name string) (*os.File, error) {
@@ -79,7 +104,7 @@ func (f *Files) Remove(name string) error {
 func (f *Files) names() (names []string, err error) {
 	entries, err := os.ReadDir(f.folder)
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), unfinished) {
+		if e.Name() != lockName && !strings.HasSuffix(e.Name(), unfinished) {
 			names = append(names, e.Name())
 		}
 	}

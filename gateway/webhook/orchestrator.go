@@ -2,7 +2,7 @@ package webhook
 
 import (
 	"context"
-	"encoding/base64"
+	"encoding/base32"
 	"errors"
 	"fmt"
 	"io"
@@ -56,17 +56,17 @@ const Retention = 7 * 24 * time.Hour
 // callback made, over any number of restarts.
 type Orchestrator struct {
 	Config
-	ctx     context.Context // of all that runs in the background
-	cancel  context.CancelFunc
-	tasks   sync.WaitGroup
-	work    chan struct{} // there may be work
-	calls   chan struct{} // there may be calls
-	calling chan struct{} // one place per call under way
+	ctx    context.Context // of all that runs in the background
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup
+	work   chan struct{} // there may be work
+	calls  chan struct{} // there may be calls
+	places *places       // of calls under way
 }
 
 // Start returns an orchestrator at work. The caller closes it.
 func Start(c Config) *Orchestrator {
-	o := &Orchestrator{Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), calling: make(chan struct{}, c.Calls)}
+	o := &Orchestrator{Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), places: newPlaces(c.Calls)}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
 	stop := func() {}
 	if o.Tick == nil {
@@ -119,13 +119,17 @@ func wake(c chan struct{}) {
 	}
 }
 
+// idAlphabet writes IDs that are no flag on a command line, need no escaping in
+// an address and do not differ by case alone, which file names may not.
+const idAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
+
 // Accept promises work: when it returns, the job is on disk.
 func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.URL, w Work) (id string, err error) {
 	var bits [16]byte
 	if _, err := io.ReadFull(o.Random, bits[:]); err != nil {
 		return "", fmt.Errorf("webhook: random bits: %w", err)
 	}
-	id = base64.RawURLEncoding.EncodeToString(bits[:])
+	id = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits[:])
 	err = o.Store.Add(ctx, Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock()})
 	if err != nil {
 		return "", fmt.Errorf("webhook: keep the job: %w", err)
@@ -193,18 +197,21 @@ func (o *Orchestrator) clean(now time.Time) {
 }
 
 // sweep removes the files that no job has: of jobs that were forgotten, here or
-// by another process, and of those whose removal a crash prevented.
+// by another process, and of claims that did not come to an end.
 func (o *Orchestrator) sweep() error {
 	names, err := o.Files.names()
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		_, err := o.Store.Get(o.ctx, name)
-		if errors.Is(err, ErrUnknownJob) {
-			err = o.Files.Remove(name)
+		j, err := o.Store.Get(o.ctx, jobOf(name))
+		switch {
+		case err != nil && !errors.Is(err, ErrUnknownJob):
+			return err
+		case err == nil && (j.Result.File == name || j.State == Running && resultName(j) == name):
+			continue
 		}
-		if err != nil {
+		if err := o.Files.Remove(name); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"frontdesk/gateway/webhook"
 )
@@ -132,6 +135,39 @@ func TestAHangingReceiverDelaysNoOther(t *testing.T) {
 	}
 }
 
+// Every client has its share of the calls under way: what one client's receivers
+// do, however many they are, is not felt by another's.
+func TestAClientsHangingReceiversDelayNoOtherClient(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		rs, c, store := newReceivers(t), newClock(), e.open(t)
+		hanging := make(chan struct{}, 1000)
+		var stuck []*url.URL
+		for range 100 {
+			stuck = append(stuck, rs.add(t, func(_ http.ResponseWriter, r *http.Request) {
+				hanging <- struct{}{}
+				<-r.Context().Done()
+			}))
+		}
+		healthy := rs.add(t, status(200))
+		caller := rs.caller(t)
+		caller.Timeout = time.Hour // nobody gives up while the test runs
+		for n, to := range stuck {
+			addJob(t, store, c, n, 1, to)
+		}
+		p := start(t, c, store, caller, func(cfg *webhook.Config) { cfg.CallLease = 24 * time.Hour })
+		for range 8 {
+			settleUntil(t, c, p, func() bool { return len(hanging) > 0 })
+			<-hanging
+		}
+		for client := range int64(20) {
+			id, err := p.Accept(t.Context(), owner(2+client), healthy, webhook.Work{Kind: "echo", Data: []byte("hello")})
+			require.NoError(t, err)
+			settleUntil(t, c, p, func() bool { return store.job(t, id).State == webhook.CalledBack })
+		}
+		require.Empty(t, hanging, "half of the calls, and no more")
+	})
+}
+
 // A circuit lets nothing through for 30 seconds of real time.
 func TestACallbackThatCannotBeTriedEnds(t *testing.T) {
 	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
@@ -197,12 +233,33 @@ func TestWorkThatFails(t *testing.T) {
 	require.Equal(t, webhook.ErrNoSpace.Error(), store.untilState(t, p.accept(t, to, "echo"), webhook.CalledBack).Failure)
 }
 
+// A panic is somebody's mistake to be found: its stack is in the log, and not in
+// the job.
+func TestAPanicIsLoggedWithItsStack(t *testing.T) {
+	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
+	to := rs.add(t, status(200))
+	core, logged := observer.New(zap.ErrorLevel)
+	p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
+		cfg.Log = zap.New(core)
+		cfg.Runners["panics"] = panicsHere
+	})
+	j := store.untilState(t, p.accept(t, to, "panics"), webhook.CalledBack)
+	require.Equal(t, "panic: what now", j.Failure)
+	found := logged.FilterMessage("callbacks: job panicked").FilterField(zap.String("job", j.ID)).All()
+	require.Len(t, found, 1)
+	require.Contains(t, string(found[0].ContextMap()["stack"].(string)), "panicsHere")
+}
+
+func panicsHere(context.Context, webhook.Job, io.Writer) (webhook.Content, error) { panic("what now") }
+
 func entries(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	found, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	for _, e := range found {
-		names = append(names, e.Name())
+		if e.Name() != ".lock" {
+			names = append(names, e.Name())
+		}
 	}
 	return names
 }
@@ -247,20 +304,19 @@ func TestResultsAreKeptForSevenDays(t *testing.T) {
 		for _, name := range []string{"orphan", "half.1.part"} {
 			require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("left behind"), 0o600))
 		}
-		files, err := webhook.OpenFiles(folder, space)
-		require.NoError(t, err)
+		files := openFiles(t, folder)
 		require.Equal(t, []string{"orphan"}, entries(t, folder))
 		p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) { cfg.Files = files })
 		id := p.accept(t, to, "echo")
 		store.untilState(t, id, webhook.CalledBack)
 		p.look()
-		require.Equal(t, []string{id}, entries(t, folder), "an orphan goes, a result stays")
+		require.Equal(t, []string{id + ".1"}, entries(t, folder), "an orphan goes, a result stays")
 
 		c.Advance(webhook.Retention - time.Millisecond)
 		p.look()
-		_, err = p.Collect(t.Context(), owner(1), id)
+		_, err := p.Collect(t.Context(), owner(1), id)
 		require.NoError(t, err)
-		require.Equal(t, []string{id}, entries(t, folder))
+		require.Equal(t, []string{id + ".1"}, entries(t, folder))
 		c.Advance(time.Millisecond)
 		_, err = p.Collect(t.Context(), owner(1), id)
 		require.ErrorIs(t, err, webhook.ErrUnknownJob)

@@ -196,13 +196,19 @@ func start(t *testing.T, c *clock, store *watched, caller webhook.CallerConfig, 
 		f(&cfg)
 	}
 	if cfg.Files == nil {
-		files, err := webhook.OpenFiles(p.folder, space)
-		require.NoError(t, err)
-		cfg.Files = files
+		cfg.Files = openFiles(t, p.folder)
 	}
 	p.Orchestrator = webhook.Start(cfg)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p
+}
+
+func openFiles(t *testing.T, folder string) *webhook.Files {
+	t.Helper()
+	files, err := webhook.OpenFiles(folder, space)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, files.Close()) })
+	return files
 }
 
 // look has the orchestrator look for what is due, and returns when it has

@@ -21,9 +21,11 @@ type Store interface {
 	// that is accepted, or running without anybody having it. ErrUnknownJob
 	// where there is none.
 	NextWork(ctx context.Context, now time.Time) (Job, error)
-	// DueCalls returns jobs whose callback is due and that nobody is calling,
-	// the longest due first, at most one per receiver's host.
-	DueCalls(ctx context.Context, now time.Time, most int) ([]Job, error)
+	// DueCalls returns jobs whose callback is due and that nobody is calling, but
+	// none of the clients that are left out: at most one per receiver's host, and
+	// of those first one of each client, the clients with the fewest calls under
+	// way first, then the longest due.
+	DueCalls(ctx context.Context, now time.Time, most int, without []int64) ([]Job, error)
 	// Change gives a job to f and keeps what f returns, with the try where that
 	// is not nil, in one transaction. An error of f is returned as it is and
 	// changes nothing.

@@ -2,8 +2,11 @@ package webhook_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -181,6 +184,92 @@ func settle(t *testing.T, c *clock, all ...*process) {
 	case <-time.After(10 * time.Millisecond): // all wait for the clock
 	case <-t.Context().Done():
 	}
+}
+
+// settleUntil is settle until something came about.
+func settleUntil(t *testing.T, c *clock, p *process, reached func() bool) {
+	t.Helper()
+	for timeout := time.Now().Add(time.Minute); !reached(); settle(t, c, p) {
+		if time.Now().After(timeout) {
+			t.Fatal("it never came to that")
+		}
+	}
+}
+
+// Who lost a job without noticing writes a result nevertheless: it is nobody's.
+func TestWhoLostAJobLeavesItsResultAlone(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		rs, c := newReceivers(t), newClock()
+		to, folder := rs.add(t, status(200)), t.TempDir()
+		files := openFiles(t, folder)
+		running, finish := make(chan struct{}), make(chan struct{})
+		writes := func(text string) webhook.Runner {
+			return func(_ context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
+				_, err := w.Write([]byte(text))
+				return webhook.Content{Name: text + ".txt", Type: "text/plain"}, err
+			}
+		}
+		first := start(t, c, e.open(t), rs.caller(t), func(cfg *webhook.Config) {
+			cfg.Files, cfg.Workers = files, 1 // or its other worker would take the job over
+			cfg.Runners["echo"] = func(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
+				close(running)
+				<-finish // and not when ctx ends: it does not notice
+				return writes("late")(ctx, j, w)
+			}
+		})
+		finishing := sync.OnceFunc(func() { close(finish) })
+		t.Cleanup(finishing)
+		id := first.accept(t, to, "echo")
+		<-running
+		c.Advance(time.Hour + time.Millisecond)
+		second := start(t, c, e.open(t), rs.caller(t), func(cfg *webhook.Config) {
+			cfg.Files, cfg.Runners["echo"] = files, writes("sound")
+		})
+		second.look()
+		j := second.store.untilState(t, id, webhook.CalledBack)
+		finishing()
+		require.NoError(t, first.Close(), "the first has come to its end")
+
+		require.Equal(t, j.Result, second.store.job(t, id).Result)
+		require.Equal(t, "sound.txt", j.Result.Name)
+		file, err := files.Open(j.Result.File)
+		require.NoError(t, err)
+		content, err := io.ReadAll(file)
+		require.NoError(t, errors.Join(err, file.Close()))
+		require.Equal(t, "sound", string(content))
+		require.Equal(t, []string{j.Result.File}, entries(t, folder))
+	})
+}
+
+// What a process left that died with its result written but not yet on record
+// goes as soon as the job is begun again.
+func TestWhatADeadClaimWroteGoes(t *testing.T) {
+	rs, c, store, folder := newReceivers(t), newClock(), sqliteEngine(t).open(t), t.TempDir()
+	to := rs.add(t, status(200))
+	require.NoError(t, store.Add(t.Context(), webhook.Job{
+		ID: "job", Owner: owner(1), Callback: to.String(), Work: webhook.Work{Kind: "echo", Data: []byte("hello")},
+		State: webhook.Running, Claims: 1, Created: c.Now(), Lease: c.Now().Add(-time.Second),
+	}))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "job.1"), []byte("hell"), 0o600))
+	files := openFiles(t, folder)
+	p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) { cfg.Files = files })
+	p.look()
+	require.Equal(t, "job.2", store.untilState(t, "job", webhook.CalledBack).Result.File)
+	require.Equal(t, []string{"job.2"}, entries(t, folder))
+}
+
+func TestAFolderOfResultsHasOneOwner(t *testing.T) {
+	folder := t.TempDir()
+	first, err := webhook.OpenFiles(folder, space)
+	require.NoError(t, err)
+	part := filepath.Join(folder, "job.1.123.part")
+	require.NoError(t, os.WriteFile(part, []byte("half"), 0o600))
+	_, err = webhook.OpenFiles(folder, space)
+	require.ErrorIs(t, err, webhook.ErrFolderInUse)
+	require.FileExists(t, part, "the owner's work is left alone")
+	require.NoError(t, first.Close())
+	openFiles(t, folder)
+	require.NoFileExists(t, part)
 }
 
 func TestFiveHundredJobsOfTwentyClients(t *testing.T) {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -39,6 +42,7 @@ func (o *Orchestrator) takeWork() bool {
 		}
 		return false
 	}
+	o.discardEarlier(next)
 	if next.State == Running { // and not given up
 		o.do(next)
 	}
@@ -61,8 +65,36 @@ func (o *Orchestrator) do(j Job) {
 	}
 	keep, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), keepTime)
 	defer cancel()
-	if _, err := o.change(keep, j.ID, e, nil); err != nil {
+	_, err = o.change(keep, j.ID, e, nil)
+	switch {
+	case errors.Is(err, errNotNow): // somebody else has the job: theirs is the result
+		o.Log.Warn("callbacks: a job was taken over before it was done", zap.String("job", j.ID), zap.Int("claim", j.Claims))
+		if err := o.Files.Remove(resultName(j)); err != nil {
+			o.Log.Error("callbacks: remove a result that is none", zap.String("job", j.ID), zap.Error(err))
+		}
+	case err != nil:
 		o.Log.Error("callbacks: keep the outcome of a job", zap.String("job", j.ID), zap.Error(err))
+	}
+}
+
+// resultName is the name of the file that the present claim of a job writes. No
+// two claims share one, so that a worker who lost the job unawares writes over
+// nobody's result; which file is the job's is settled in the store alone.
+func resultName(j Job) string { return j.ID + "." + strconv.Itoa(j.Claims) }
+
+// jobOf is the job that a file in the folder of results was written for.
+func jobOf(file string) string {
+	id, _, _ := strings.Cut(file, ".")
+	return id
+}
+
+// discardEarlier removes what earlier claims of a job left when their process
+// died between the file and the store.
+func (o *Orchestrator) discardEarlier(j Job) {
+	for j.Claims--; j.Claims > 0; j.Claims-- {
+		if err := o.Files.Remove(resultName(j)); err != nil {
+			o.Log.Error("callbacks: remove what a claim left", zap.String("job", j.ID), zap.Error(err))
+		}
 	}
 }
 
@@ -75,9 +107,11 @@ func (o *Orchestrator) perform(ctx context.Context, j Job) (result Result, err e
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
+			o.Log.Error("callbacks: job panicked", zap.String("job", j.ID), zap.String("kind", j.Work.Kind), zap.Any("panic", p),
+				zap.ByteString("stack", debug.Stack()))
 		}
 	}()
-	file, err := o.Files.create(j.ID)
+	file, err := o.Files.create(resultName(j))
 	if err != nil {
 		return Result{}, err
 	}

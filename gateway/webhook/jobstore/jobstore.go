@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -140,13 +141,22 @@ func (s *Store) NextWork(ctx context.Context, now time.Time) (webhook.Job, error
 }
 
 // DueCalls implements webhook.Store.
-func (s *Store) DueCalls(ctx context.Context, now time.Time, most int) ([]webhook.Job, error) {
-	return s.read(ctx, `SELECT document FROM callback_job WHERE id IN (
-		SELECT id FROM (
-			SELECT id, next_try, row_number() OVER (PARTITION BY host ORDER BY next_try, id) AS place FROM callback_job
-			WHERE next_try > 0 AND next_try <= ?1 AND lease_until < ?1 AND state IN ('done', 'failed')) d
-		WHERE place = 1 ORDER BY next_try, id LIMIT ?2)
-		ORDER BY next_try, id`, moment(now), mapping.IntValue(int64(most)))
+func (s *Store) DueCalls(ctx context.Context, now time.Time, most int, without []int64) ([]webhook.Job, error) {
+	args := []mapping.Value{moment(now), mapping.IntValue(int64(most))}
+	others := ""
+	for _, client := range without {
+		args = append(args, mapping.IntValue(client))
+		others += " AND client_id <> ?" + strconv.Itoa(len(args))
+	}
+	const finished = `next_try > 0 AND state IN ('done', 'failed')`
+	return s.read(ctx, `
+		WITH busy AS (SELECT client_id, count(*) AS calls FROM callback_job WHERE `+finished+` AND lease_until >= ?1 GROUP BY client_id),
+		due AS (SELECT j.id, j.host, j.client_id, j.next_try, coalesce(b.calls, 0) AS calls
+			FROM (SELECT id, host, client_id, next_try FROM callback_job WHERE `+finished+` AND next_try <= ?1 AND lease_until < ?1`+others+`) j
+			LEFT JOIN busy b ON b.client_id = j.client_id),
+		one AS (SELECT *, row_number() OVER (PARTITION BY host ORDER BY calls, next_try, id) AS place FROM due),
+		turns AS (SELECT *, row_number() OVER (PARTITION BY client_id ORDER BY next_try, id) AS turn FROM one WHERE place = 1)
+		SELECT j.document FROM turns t JOIN callback_job j ON j.id = t.id ORDER BY t.turn, t.calls, t.next_try, t.id LIMIT ?2`, args...)
 }
 
 // Change implements webhook.Store.
