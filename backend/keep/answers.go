@@ -24,18 +24,18 @@ const purgeAtOnce = 100
 // happens at most once.
 func (s *Store) Begin(ctx context.Context, client auth.Client, key string) (memo *backend.Memo, err error) {
 	now := s.now()
-	expired := mapping.IntValue(now.Add(-answerLife).UnixMilli())
+	expired, expires := mapping.IntValue(now.UnixMilli()), mapping.IntValue(now.Add(answerLife).UnixMilli())
 	id, name := mapping.IntValue(client.ID), mapping.TextValue(key)
 	begun := false
 	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		memo, begun = nil, false
 		if _, err := c.Exec(ctx, s.text(`DELETE FROM kept_answer WHERE (client_id, key) IN
-			(SELECT client_id, key FROM kept_answer WHERE begun_at <= ?1 ORDER BY begun_at LIMIT ?2) OR client_id = ?3 AND key = ?4 AND begun_at <= ?1`),
+			(SELECT client_id, key FROM kept_answer WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2) OR client_id = ?3 AND key = ?4 AND expires_at <= ?1`),
 			expired, mapping.IntValue(purgeAtOnce), id, name); err != nil {
 			return err
 		}
-		added, err := c.Exec(ctx, s.text(`INSERT INTO kept_answer (client_id, key, begun_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`),
-			id, name, mapping.IntValue(now.UnixMilli()))
+		added, err := c.Exec(ctx, s.text(`INSERT INTO kept_answer (client_id, key, expires_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`),
+			id, name, expires)
 		if err != nil || added == 1 {
 			begun = added == 1
 			return err
@@ -60,10 +60,12 @@ func (s *Store) Begin(ctx context.Context, client auth.Client, key string) (memo
 	}
 }
 
-// Finish keeps the answer of work that has begun under the key.
+// Finish keeps the answer of work that has begun under the key: for 24 hours, or
+// for m.Life where that is longer.
 func (s *Store) Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
-	return s.end(ctx, `UPDATE kept_answer SET sum = ?3, answer = ?4 WHERE client_id = ?1 AND key = ?2 AND answer IS NULL`,
-		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer))
+	return s.end(ctx, `UPDATE kept_answer SET sum = ?3, answer = ?4, expires_at = ?5 WHERE client_id = ?1 AND key = ?2 AND answer IS NULL`,
+		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer),
+		mapping.IntValue(s.now().Add(max(answerLife, m.Life)).UnixMilli()))
 }
 
 // Abandon frees the key of work that has begun and left no trace.

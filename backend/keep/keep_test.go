@@ -201,6 +201,10 @@ func TestAnswers(t *testing.T) {
 			require.Nil(t, memo, "expired")
 			require.False(t, inUse)
 		}
+		require.NoError(t, s.Finish(ctx, mine, "k", backend.Memo{Sum: sum, Life: 90 * 24 * time.Hour}))
+		now = now.Add(89 * 24 * time.Hour)
+		memo, _ = begin(mine, "k")
+		require.NotNil(t, memo, "kept for longer")
 	})
 }
 

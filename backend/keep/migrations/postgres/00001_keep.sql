@@ -24,8 +24,8 @@ CREATE TABLE kept_answer (
     key       TEXT COLLATE "C" NOT NULL,
     sum       BYTEA,
     answer    BYTEA,
-    begun_at  BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
     PRIMARY KEY (client_id, key)
 );
 
-CREATE INDEX kept_answer_age ON kept_answer (begun_at);
+CREATE INDEX kept_answer_age ON kept_answer (expires_at);

@@ -24,8 +24,8 @@ CREATE TABLE kept_answer (
     key       TEXT    NOT NULL,
     sum       BLOB,
     answer    BLOB,
-    begun_at  INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
     PRIMARY KEY (client_id, key)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX kept_answer_age ON kept_answer (begun_at);
+CREATE INDEX kept_answer_age ON kept_answer (expires_at);
