@@ -47,8 +47,15 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 		o.Now = time.Now
 	}
 	var f file
-	doc, problems := strictyaml.Decode(path, src, &f, strictyaml.Expand(config.Expander(o.Env)))
+	hide := &redactor{}
+	env := func(name string) (string, bool) {
+		value, ok := o.Env(name)
+		hide.add(name, value)
+		return value, ok
+	}
+	doc, problems := strictyaml.Decode(path, src, &f, strictyaml.Expand(config.Expander(env)))
 	l := &loader{
+		hide: hide,
 		file: &f, doc: doc, problems: problems, model: model, o: o, folder: filepath.Dir(path),
 		sheet: &Sheet{
 			File: path, WithoutRules: f.WithoutRules, OwnRules: f.Rules == "backend", now: o.Now,
@@ -75,6 +82,28 @@ type loader struct {
 	xml      bool // bodies are XML
 	drafts   []*draft
 	judged   map[string]bool // problems of shared parts that were reported
+	hide     *redactor
+}
+
+// redactor takes what variables of the environment hold out of messages, which
+// may be secret.
+type redactor struct{ variables [][2]string }
+
+// shortestHidden is the length from which a value is hidden: shorter ones are
+// found in any text.
+const shortestHidden = 4
+
+func (r *redactor) add(name, value string) {
+	if len(value) >= shortestHidden {
+		r.variables = append(r.variables, [2]string{value, "${" + name + "}"}, [2]string{strings.Trim(strictyaml.Quote(value), `"…`), "${" + name + "}"})
+	}
+}
+
+func (r *redactor) hidden(message string) string {
+	for _, v := range r.variables {
+		message = strings.ReplaceAll(message, v[0], v[1])
+	}
+	return message
 }
 
 // fail reports a problem at path, unless decoding has already reported one there.
@@ -83,7 +112,7 @@ func (l *loader) fail(path, format string, args ...any) {
 		return
 	}
 	p := l.doc.At(path)
-	p.Message = fmt.Sprintf(format, args...)
+	p.Message = l.hide.hidden(fmt.Sprintf(format, args...))
 	l.problems = append(l.problems, p)
 }
 
@@ -95,6 +124,14 @@ func (l *loader) found(path, text string) string {
 	return strictyaml.Quote(text)
 }
 
+// suggest is strictyaml.Suggest, unless the text at path came from a variable.
+func (l *loader) suggest(path, seen string, known []string) string {
+	if _, expanded := l.doc.Written(path); expanded {
+		return ""
+	}
+	return strictyaml.Suggest(seen, known)
+}
+
 // oneOf reports a value that is none of the words it can be.
 func (l *loader) oneOf(path, seen string, words ...string) bool {
 	if slices.Contains(words, seen) {
@@ -104,17 +141,26 @@ func (l *loader) oneOf(path, seen string, words ...string) bool {
 	if len(words) > 1 {
 		expected = "one of " + expected
 	}
-	l.fail(path, "found %s, expected %s%s", l.found(path, seen), expected, strictyaml.Suggest(seen, words))
+	l.fail(path, "found %s, expected %s%s", l.found(path, seen), expected, l.suggest(path, seen, words))
 	return false
 }
 
 // unknown reports a name that is not among the known ones.
 func (l *loader) unknown(path, what, seen string, known []string) {
-	hint := strictyaml.Suggest(seen, known)
+	hint := l.suggest(path, seen, known)
 	if hint == "" && len(known) > 0 && len(known) <= 12 {
 		hint = ", expected one of " + strings.Join(known, ", ")
 	}
 	l.fail(path, "there is no %s %s%s", what, l.found(path, seen), hint)
+}
+
+// detail is what an error says of the text at path, unless the text holds what a
+// variable of the environment has, which may be secret.
+func (l *loader) detail(path string, err error) string {
+	if written, expanded := l.doc.Written(path); expanded {
+		return "found " + strictyaml.Quote(written) + ", which does not stand for a valid value"
+	}
+	return err.Error()
 }
 
 func (l *loader) sql() bool  { return l.Source.SQL != nil }
@@ -135,7 +181,9 @@ func (l *loader) load() {
 	if l.Keep != "" {
 		l.sheet.Keep = l.relative(l.Keep)
 	}
-	l.loadSource()
+	if !l.loadSource() {
+		return // what the rest means depends on it
+	}
 	l.judgeWithoutRules()
 	if l.Source.Frontdesk != nil && len(l.Resources) == 0 {
 		l.sheet.Model = l.model

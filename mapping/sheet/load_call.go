@@ -2,7 +2,7 @@ package sheet
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -132,7 +132,7 @@ func (l *loader) loadBody(path, text string, f requestFile, q *Request, c contex
 		l.fail(strictyaml.Child(path, "content_type"), "found %s, expected one of JSON, of XML, or %s", l.found(strictyaml.Child(path, "content_type"), f.ContentType), formURLEncode)
 	}
 	if err != nil {
-		l.fail(at, "%v", err)
+		l.fail(at, "%s", l.detail(at, err))
 	}
 }
 
@@ -149,7 +149,7 @@ func (l *loader) xmlBody(text string, use func(string)) (body, error) {
 	const at = "source.http.envelope"
 	envelope, err := parseXML(l.Source.HTTP.Envelope)
 	if err != nil {
-		l.once(at, "%v", err)
+		l.once(at, "%s", l.detail(at, err))
 		return b, nil
 	}
 	known := context{known: []string{"token", "client.id", "client.name", "body"}}
@@ -187,7 +187,7 @@ func parseForm(text string, use func(string)) (body, error) {
 	for _, p := range strings.Split(strings.TrimSpace(text), "&") {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" || placeholder.MatchString(name) {
-			return nil, fmt.Errorf("found %s, expected name=value, several with & between them", strictyaml.Quote(p))
+			return nil, errors.New("expected name=value, several with & between them")
 		}
 		t := template{name: name, parts: split(value)}
 		for _, part := range t.parts {
@@ -228,7 +228,14 @@ func (l *loader) placeholder(path, name string, c context, inBody bool) {
 		return
 	}
 	if !slices.Contains(known, name) {
-		hint := strictyaml.Suggest(name, known)
+		braced := make([]string, len(known))
+		for i := range known {
+			braced[i] = "{" + known[i] + "}"
+		}
+		if _, expanded := l.doc.Written(path); expanded {
+			name = "…"
+		}
+		hint := strictyaml.Suggest("{"+name+"}", braced)
 		if hint == "" {
 			hint = ", expected one of " + strings.Join(families(known), ", ")
 		}
@@ -378,7 +385,7 @@ func (d *draft) judgePlaces() {
 			if wholeNumber.MatchString(step) {
 				d.fail(path, "%s is an element of a list, which cannot be written: mark the field readonly, or write it elsewhere", place)
 			} else if d.xml && !xmlPlaceForm.MatchString(step) {
-				d.fail(path, "%s cannot be the name of an element", strictyaml.Quote(step))
+				d.fail(path, "a step of the path cannot be the name of an element")
 			}
 		}
 		for _, other := range places {

@@ -176,17 +176,17 @@ func (l *loader) formats(path string, ff fieldFile, c *codec) {
 	default:
 		c.format = l.layout(at, ff.Format)
 		if c.format != nil && !c.format.date {
-			l.fail(at, "found %s, expected a date in it: yyyy, MM and dd", strictyaml.Quote(ff.Format))
+			l.fail(at, "found %s, expected a date in it: yyyy, MM and dd", l.found(at, ff.Format))
 		}
 		if c.format != nil && c.format.clock && ff.TimeFrom != "" {
 			l.fail(at, "found a time of day in it and in time_from, expected one of them")
 		}
 	}
 	if c.format != nil && c.system != sysText && c.system != sysInteger {
-		l.fail(at, "found with type %s, which has no format: expected type text or integer", ff.Type)
+		l.fail(at, "found with a type that has no format, expected type text or integer")
 	}
 	if c.format != nil && c.system == sysInteger && !c.format.digits {
-		l.fail(at, "found %s of an integer, expected a format of digits alone", strictyaml.Quote(ff.Format))
+		l.fail(at, "found %s of an integer, expected a format of digits alone", l.found(at, ff.Format))
 	}
 	if c.format == nil && c.epoch == 0 && c.system == sysInteger {
 		l.fail(path, "a date in an integer needs a format, such as yyyyMMdd or epoch_seconds")
@@ -195,7 +195,7 @@ func (l *loader) formats(path string, ff fieldFile, c *codec) {
 		return
 	}
 	if c.epoch > 0 {
-		l.fail(strictyaml.Child(path, "time_from"), "found with %s, which has the time of day", ff.Format)
+		l.fail(strictyaml.Child(path, "time_from"), "found with an epoch, which has the time of day")
 	}
 	if c.format == nil && c.system == sysDatetime {
 		c.system = sysDate
@@ -206,14 +206,14 @@ func (l *loader) formats(path string, ff fieldFile, c *codec) {
 	}
 	at = strictyaml.Child(path, "time_format")
 	if c.clock = l.layout(at, format); c.clock != nil && (!c.clock.clock || c.clock.date) {
-		l.fail(at, "found %s, expected a time of day alone, such as HHmmss", strictyaml.Quote(format))
+		l.fail(at, "found %s, expected a time of day alone, such as HHmmss", l.found(at, format))
 	}
 }
 
 func (l *loader) layout(path, format string) *layout {
 	compiled, err := newLayout(format)
 	if err != nil {
-		l.fail(path, "found %s: %v", strictyaml.Quote(format), err)
+		l.fail(path, "found %s: %s", l.found(path, format), l.detail(path, err))
 		return nil
 	}
 	return compiled
@@ -246,7 +246,7 @@ func (l *loader) codes(path string, ff fieldFile, c *codec) *codes {
 		}
 		raw := c.typed(code.code)
 		if c.system == sysInteger && raw.Kind != RawInt || c.system == sysBoolean && raw.Kind != RawBool {
-			l.fail(where, "found %s as a code of type %s", strictyaml.Quote(code.code), ff.Type)
+			l.fail(where, "found %s as a code of a number or boolean", strictyaml.Quote(code.code))
 		}
 		v, ok := l.value(where, code.value, c.field)
 		if !ok {
@@ -273,7 +273,7 @@ func (l *loader) value(path string, given scalarFile, f *mapping.Field) (mapping
 		return mapping.Value{}, false
 	}
 	if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, v.String()) {
-		l.fail(path, "found %s, expected one of the values of %s: %s%s", l.found(path, given.text), f.Name, strings.Join(f.OneOf, ", "), strictyaml.Suggest(given.text, f.OneOf))
+		l.fail(path, "found %s, expected one of the values of %s: %s%s", l.found(path, given.text), f.Name, strings.Join(f.OneOf, ", "), l.suggest(path, given.text, f.OneOf))
 		return mapping.Value{}, false
 	}
 	return v, true

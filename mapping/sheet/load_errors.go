@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
@@ -40,7 +39,7 @@ func (l *loader) matcher(path string, f matchFile) *Matcher {
 	if f.Message != "" {
 		pattern, err := regexp.Compile(f.Message)
 		if err != nil {
-			l.fail(path+".message", "found %s, which is no regular expression: %s", l.found(path+".message", f.Message), strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			l.fail(path+".message", "found %s, which is no regular expression: %s", l.found(path+".message", f.Message), strings.TrimPrefix(l.detail(path+".message", err), "error parsing regexp: "))
 		}
 		m.message = pattern
 	}
@@ -76,7 +75,7 @@ func (l *loader) judgeOn(path, text string, w where) {
 	if !slices.Contains(known, w.resource) {
 		l.unknown(path, "resource", w.resource, known)
 	} else if w.op != "" && !slices.Contains(operationNames, string(w.op)) {
-		l.fail(path, "found %s, expected an operation of %s: %s%s", l.found(path, text), w.resource, strings.Join(operationNames, ", "), strictyaml.Suggest(string(w.op), operationNames))
+		l.fail(path, "found %s, expected an operation of %s: %s%s", l.found(path, text), w.resource, strings.Join(operationNames, ", "), l.suggest(path, string(w.op), operationNames))
 	}
 }
 
@@ -101,15 +100,15 @@ func (l *loader) judgeReason(path string, f errorFile, e errorEntry) {
 		for _, reason := range slices.Sorted(maps.Keys(known)) {
 			names = append(names, string(reason))
 		}
-		l.fail(path+".reason", "found %s, which is no reason that an error of the system can stand for%s", l.found(path+".reason", f.Reason), strictyaml.Suggest(f.Reason, names))
+		l.fail(path+".reason", "found %s, which is no reason that an error of the system can stand for%s", l.found(path+".reason", f.Reason), l.suggest(path+".reason", f.Reason, names))
 		return
 	}
 	named := slices.Contains(wants, argField)
 	switch {
 	case named && f.Field == "" && f.FieldFrom == "":
-		l.fail(path, "the message of %s names a field, expected field, or field_from with fields", f.Reason)
+		l.fail(path, "the message of the reason names a field, expected field, or field_from with fields")
 	case !named && (f.Field != "" || f.FieldFrom != ""):
-		l.fail(path, "the message of %s names no field, expected neither field nor field_from", f.Reason)
+		l.fail(path, "the message of the reason names no field, expected neither field nor field_from")
 	case f.Field != "" && f.FieldFrom != "":
 		l.fail(path, "found field and field_from, expected one of them")
 	case f.FieldFrom != "" && len(f.Fields) == 0:

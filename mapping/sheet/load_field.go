@@ -50,7 +50,7 @@ func (d *draft) fields() {
 	if d.file.Hidden != "" {
 		e, err := compileRow(d.file.Hidden, d.place, boolType)
 		if err != nil {
-			d.fail(d.at("hidden"), "%v", err)
+			d.fail(d.at("hidden"), "%s", d.detail(d.at("hidden"), err))
 		} else {
 			d.resource.hidden = &condition{e}
 		}
@@ -119,6 +119,9 @@ func (d *draft) narrowField(path string, ff fieldFile, f *mapping.Field) mapping
 			ff.Stamp != "" || !ff.fieldSettings.given() && f.Type != mapping.Array,
 		Immutable: ff.Immutable, Required: ff.Required, Scale: ff.Scale, Length: ff.Length,
 	}
+	if n.Readonly && ff.Required != nil && *ff.Required {
+		d.fail(strictyaml.Child(path, "required"), "%s is readonly, and what clients cannot send is not required", f.Name)
+	}
 	if ff.Width > 0 && (n.Length == 0 || ff.Width < n.Length) {
 		n.Length = ff.Width
 	}
@@ -184,7 +187,8 @@ func (d *draft) source(path string, ff fieldFile, out *Field) {
 		gives, _ := celTypes(out.Field)
 		e, err := compileRow(ff.CEL, d.place, gives...)
 		if err != nil {
-			d.fail(strictyaml.Child(path, "cel"), "%v", err)
+			at := strictyaml.Child(path, "cel")
+			d.fail(at, "%s", d.detail(at, err))
 		}
 		out.source, out.cel = fromCEL, e
 		if d.isReferenceOfKept(out) {
@@ -289,7 +293,7 @@ func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldN
 		where := strictyaml.Child(at, p.Key)
 		s, err := compileSet(p.Key, p.Value, out.Field)
 		if err != nil {
-			d.fail(where, "%v", err)
+			d.fail(where, "%s", d.detail(where, err))
 			continue
 		}
 		if d.isPlace(where, p.Key) && !ff.Readonly {

@@ -81,7 +81,7 @@ func (d *draft) procedure(path string, op mapping.Scope, of *operationFile, out 
 		d.fail(path, "found arguments without procedure, expected its name")
 	}
 	if of.Procedure == "" && d.resource.Table == "" && (d.resource.Read == "" || op != mapping.OpGet && op != mapping.OpList) {
-		d.fail(d.at("table"), "missing, and %s is no procedure: expected the table", op)
+		d.once(d.at("table"), "missing, and %s is no procedure: expected the table", op)
 	}
 	known := []string{":client", ":username"}
 	known = append(known, d.resource.Key.Places...)

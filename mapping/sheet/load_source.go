@@ -12,8 +12,9 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// loadSource compiles where the records are.
-func (l *loader) loadSource() {
+// loadSource compiles where the records are; it is false where that is not one
+// place.
+func (l *loader) loadSource() bool {
 	kinds := 0
 	for _, given := range []bool{l.Source.SQL != nil, l.Source.HTTP != nil, l.Source.Frontdesk != nil} {
 		if given {
@@ -22,6 +23,7 @@ func (l *loader) loadSource() {
 	}
 	if kinds != 1 {
 		l.fail("source", "found %d systems, expected one of sql, http and frontdesk", kinds)
+		return false
 	}
 	if l.Source.SQL != nil {
 		l.sheet.Source.SQL = l.loadSQL(l.Source.SQL)
@@ -38,6 +40,7 @@ func (l *loader) loadSource() {
 			MaxAnswer:   cmp.Or(f.MaxAnswer, 16*config.MiB),
 		}
 	}
+	return true
 }
 
 func (l *loader) loadSQL(f *sqlFile) *SQL {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -113,5 +114,28 @@ func TestLoadDealer(t *testing.T) {
 	}
 	if f := s.Model.Resource("order").Field("contact_id"); s.Resource("order").Fields[f.Index].Target != s.Resource("contact") {
 		t.Error("contact_id does not refer to kept IDs")
+	}
+}
+
+var scalarValue = regexp.MustCompile(`: ("[^"\n]*"|'[^'\n]*'|[^\s{}\[\],"'|][^{}\[\],\n]*)`)
+
+// TestSecretsAreInNoMessage puts a secret in the place of every value in turn.
+func TestSecretsAreInNoMessage(t *testing.T) {
+	for _, file := range []string{"testdata/dealer.yaml", "testdata/cloud.yaml", "testdata/lijn.yaml"} {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range scalarValue.FindAllSubmatchIndex(src, -1) {
+			for _, secret := range []string{"hush-hush(", "{hush.hush}"} {
+				o := options
+				o.Env = func(string) (string, bool) { return secret, true }
+				changed := string(src[:at[2]]) + `"${SECRET}"` + string(src[at[3]:])
+				_, err := sheet.Parse("a.yaml", []byte(changed), model(t), o)
+				if err != nil && strings.Contains(err.Error(), "hush") {
+					t.Errorf("%s: in place of %s:\n%v", file, src[at[2]:at[3]], err)
+				}
+			}
+		}
 	}
 }
