@@ -71,7 +71,8 @@ func (s *service) decode(ctx context.Context, r *resource, client auth.Client, r
 		if !ok {
 			continue
 		}
-		if err := r.decodeArrays(rec, &rec, row, client, ids); err != nil {
+		rec.Version = r.versionOf(row.values)
+		if err := r.decodeArrays(&rec, row, client, ids); err != nil {
 			return nil, nil, err
 		}
 		records[i], shown[i] = rec, true
@@ -79,7 +80,7 @@ func (s *service) decode(ctx context.Context, r *resource, client auth.Client, r
 	return records, shown, nil
 }
 
-func (r *resource) decodeArrays(parent mapping.Record, to *mapping.Record, from row, client auth.Client, ids sheet.IDs) error {
+func (r *resource) decodeArrays(to *mapping.Record, from row, client auth.Client, ids sheet.IDs) error {
 	for n, i := range r.arrays {
 		if !from.lists[n].there {
 			continue
@@ -92,6 +93,7 @@ func (r *resource) decodeArrays(parent mapping.Record, to *mapping.Record, from 
 				return unexpected(fmt.Errorf("%s: %w", r.Fields[i].Name, err))
 			}
 			if ok {
+				rec.Version = child.versionOf(row.values)
 				children = append(children, rec)
 			}
 		}

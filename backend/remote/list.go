@@ -86,7 +86,7 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 		case len(alternatives) == 0:
 			return true, nil
 		case len(alternatives) == 1 && len(alternatives[0]) == 0:
-		case len(alternatives) == 1 && l.r.list.names["filter."+f.Field.Name]:
+		case len(alternatives) == 1 && l.r.list.Request.Uses("filter."+f.Field.Name):
 			l.v.filters = append(l.v.filters, alternatives[0]...)
 		default:
 			l.judged = append(l.judged, f)
@@ -94,7 +94,7 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 	}
 	if !l.q.ModifiedSince.IsAbsent() {
 		bounds, ok := l.r.Since(l.q.ModifiedSince)
-		if !ok || len(bounds) != 1 || !l.r.list.names["modified_since"] {
+		if !ok || len(bounds) != 1 || !l.r.list.Request.Uses("modified_since") {
 			return false, mapping.Fail(mapping.QueryUnsupported, mapping.Literal("modified_since"))
 		}
 		l.v.since = bounds[0].Value

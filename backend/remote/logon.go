@@ -92,7 +92,7 @@ func (l *logOn) request(ctx context.Context) (ticket, error) {
 	}
 	// Though it is a POST: to log on twice does no harm.
 	r := &request{
-		method: c.Method, target: l.s.base + c.Target, body: c.Body, head: appendHeaders(nil, c.Headers), timeout: l.s.timeoutOf(l.op),
+		method: c.Method, target: l.s.base + c.Target, body: c.Body, head: appendHeaders(nil, c.Headers), timeout: l.s.timeoutOf(l.sheet.Request),
 	}
 	a, err := l.s.wire.do(ctx, r)
 	if err != nil {

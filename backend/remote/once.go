@@ -31,6 +31,7 @@ type transaction struct {
 	*Store
 	client auth.Client
 	key    string // of the request; "" for none
+	sent   string // what the service is sent of it: a hash fits anywhere
 	// taken tells that the key was taken in the gateway's own store, nothingDone
 	// that no record has been written under it.
 	taken, nothingDone bool
@@ -39,11 +40,7 @@ type transaction struct {
 
 // Create stores a record.
 func (t *transaction) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
-	key := ""
-	if t.keepsKeys() {
-		key = t.key
-	}
-	stored, replayed, err := t.create(ctx, client, rec, key)
+	stored, replayed, err := t.create(ctx, client, rec, t.sent)
 	t.replayed = replayed
 	t.nothingDone = err != nil && isUndone(err)
 	return stored, err
@@ -72,10 +69,9 @@ func isUndone(err error) bool {
 // Recall returns the answer that was given under the key before. A service that
 // keeps keys itself says so when it is sent the write again.
 func (t *transaction) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
-	t.client, t.key = client, key
+	sum := sha256.Sum256([]byte(key))
+	t.client, t.key, t.sent = client, key, hex.EncodeToString(sum[:])
 	if t.keepsKeys() {
-		sum := sha256.Sum256([]byte(key))
-		t.key = hex.EncodeToString(sum[:])
 		return nil, nil
 	}
 	memo, err := t.Keep.Begin(ctx, client, key)

@@ -227,7 +227,7 @@ func (j *jsonScanner) scalar(n *node, to *row) error {
 		to.values[n.place] = raw
 		return nil
 	case raw.Kind == sheet.RawNull:
-		return nil
+		return n.null(to)
 	default:
 		return fmt.Errorf("the answer has a value at %q in place of a list or an object", n.name)
 	}

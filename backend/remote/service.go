@@ -1,9 +1,11 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +35,7 @@ type resource struct {
 	record   *shape // its places, and the lists within it
 	arrays   []int  // position of the field that each list is of
 	children []*resource
+	version  int     // position of the sheet's version, -1 for none
 	get      *operation
 	list     *operation
 	create   *operation
@@ -49,8 +52,6 @@ type operation struct {
 	// answer is where its result, and what comes with it, are.
 	answer      *shape
 	next, total int // places in it, -1 for none
-	// names are the placeholders that its templates have.
-	names map[string]bool
 }
 
 func openService(o *core) (*service, error) {
@@ -75,7 +76,8 @@ func openService(o *core) (*service, error) {
 func (s *service) ready() error {
 	marks := 0
 	for r, described := range s.o.Sheet.Resources {
-		s.resources[r] = &resource{Resource: described, record: placesOf(described)}
+		at := slices.IndexFunc(described.Places, func(p sheet.Place) bool { return described.Version != "" && p.Name == described.Version })
+		s.resources[r] = &resource{Resource: described, record: placesOf(described), version: at}
 	}
 	var problems []error
 	for _, r := range s.resources {
@@ -149,7 +151,6 @@ func (s *service) readyOperation(r *resource, scope mapping.Scope, described *sh
 	if described.Request == nil {
 		return nil, errors.New("there is no request to make")
 	}
-	op.names = namesIn(described.Request)
 	if scope == mapping.OpDelete || described.Nothing {
 		return op, nil
 	}
@@ -167,21 +168,9 @@ func (s *service) readyOperation(r *resource, scope mapping.Scope, described *sh
 	} else if t != nil {
 		count := &operation{Operation: &sheet.Operation{Request: t.Request}, of: r, scope: scope, next: -1, answer: newShape()}
 		count.total = count.answer.addPlace(t.Result)
-		count.names = namesIn(t.Request)
 		s.total[op] = count
 	}
 	return op, nil
-}
-
-// namesIn returns the placeholders of a request. Get is asked for each; what it
-// answers there fits anywhere.
-func namesIn(q *sheet.Request) map[string]bool {
-	names := map[string]bool{}
-	_, _ = q.Build(sheet.Values{Get: func(name string) sheet.Raw {
-		names[name] = true
-		return sheet.Raw{Kind: sheet.RawInt, Int: 1}
-	}})
-	return names
 }
 
 func (s *service) capabilities() backend.Capabilities {
@@ -242,6 +231,7 @@ type values struct {
 	token    string
 	username string
 	password string
+	once     string // the idempotency key
 	since    sheet.Raw
 	filters  []sheet.Assignment
 	fields   []sheet.Assignment
@@ -285,6 +275,8 @@ func (v *values) get(name string) sheet.Raw {
 		return text(v.username)
 	case "password":
 		return text(v.password)
+	case "idempotency_key":
+		return text(v.once)
 	}
 	return v.named(name)
 }
@@ -316,4 +308,4 @@ func assigned(from []sheet.Assignment, field string) sheet.Raw {
 }
 
 // timeoutOf is how long a call may take.
-func (s *service) timeoutOf(*operation) time.Duration { return s.source.Timeout }
+func (s *service) timeoutOf(q *sheet.Request) time.Duration { return cmp.Or(q.Timeout, s.source.Timeout) }

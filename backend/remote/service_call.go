@@ -60,7 +60,7 @@ func (s *service) request(ctx context.Context, op *operation, v *values) (*reque
 	if err != nil {
 		return nil, err
 	}
-	r := &request{method: c.Method, target: s.base + c.Target, body: c.Body, write: op.write, timeout: s.timeoutOf(op)}
+	r := &request{method: c.Method, target: s.base + c.Target, body: c.Body, write: op.write, timeout: s.timeoutOf(op.Request)}
 	if v.page.address != "" {
 		r.target = v.page.address
 	}
@@ -73,11 +73,11 @@ func (s *service) request(ctx context.Context, op *operation, v *values) (*reque
 		if h == nil {
 			continue
 		}
-		built, err := h.Build(filled)
+		built, err := h.AppendHeaders(nil, filled)
 		if err != nil {
 			return nil, err
 		}
-		r.head = appendHeaders(r.head, built.Headers)
+		r.head = appendHeaders(r.head, built)
 	}
 	if id := s.o.RequestID(ctx); id != "" && isHeader(id) {
 		r.head = appendHeaders(r.head, [][2]string{{"X-Request-Id", id}})
@@ -95,7 +95,7 @@ func appendHeaders(dst []byte, headers [][2]string) []byte {
 // body are the fields that {fields} stands for: all but those that the templates
 // name one by one, which are said once.
 func (s *service) body(op *operation, fields []sheet.Assignment) []sheet.Assignment {
-	apart := func(a sheet.Assignment) bool { return a.Field != nil && a.Rows == nil && op.names["value."+a.Field.Name] }
+	apart := func(a sheet.Assignment) bool { return a.Field != nil && a.Rows == nil && op.Request.Uses("value."+a.Field.Name) }
 	for i, a := range fields {
 		if !apart(a) {
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -29,6 +30,12 @@ func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query)
 	rec, err := s.read(ctx, r, q.Client, key, q.ID)
 	if err != nil {
 		return rec, err
+	}
+	for _, i := range r.arrays { // come only when they are asked for
+		if !slices.Contains(q.Fields, i) {
+			rec.Values[i] = mapping.Value{}
+			delete(rec.Children, i)
+		}
 	}
 	return s.withChildren(ctx, r, q, rec)
 }
@@ -114,7 +121,7 @@ func (s *service) withChildren(ctx context.Context, r *resource, q backend.Query
 	return rec, nil
 }
 
-func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Record, _ string) (mapping.Record, bool, error) {
+func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Record, key string) (mapping.Record, bool, error) {
 	r := s.resources[rec.Resource]
 	if r == nil || r.create == nil {
 		return mapping.Record{}, false, unexpected(fmt.Errorf("the sheet has no create of %s", rec.Resource.Name))
@@ -123,7 +130,7 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 	if err != nil {
 		return mapping.Record{}, false, err
 	}
-	v := &values{client: client}
+	v := &values{client: client, once: key}
 	if v.fields, err = r.Encode(rec, client, keys, true); err != nil {
 		return mapping.Record{}, false, err
 	}

@@ -93,6 +93,21 @@ func (n *node) at(path string) *node {
 	return n
 }
 
+// null makes all that is below a node null: so much is said by an object that is.
+func (n *node) null(to *row) error {
+	for _, kid := range n.kids {
+		if kid.place >= 0 {
+			if err := put(kid, to, sheet.Raw{Kind: sheet.RawNull}); err != nil {
+				return err
+			}
+		}
+		if err := kid.null(to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // kid returns the position of the kid of that name, -1 for none. next is where
 // the one after the last that was found is: answers keep their order.
 func (n *node) kid(name string, next int) int {

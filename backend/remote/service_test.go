@@ -1,0 +1,276 @@
+package remote
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/remote/remotetest"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// loadSheet reads a sheet of testdata for the service at url.
+func loadSheet(t testing.TB, file, url string) *sheet.Sheet {
+	t.Helper()
+	env := map[string]string{"GARAGE_URL": url, "GARAGE_SECRET": remotetest.ClientSecret, "AUTOLIJN_URL": url}
+	s, err := sheet.Load("testdata/"+file, wholeModel(t), sheet.Options{
+		Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+		RuleFields: func(rule string) []string {
+			fields, _ := backend.RuleFields(rule)
+			return fields
+		},
+	})
+	require.NoError(t, err)
+	return s
+}
+
+var (
+	noord = auth.Client{ID: 1, Name: "garage-noord"}
+	zuid  = auth.Client{ID: 2, Name: "garage-zuid"}
+)
+
+// garage is Garage Cloud behind the driver.
+type garage struct {
+	*remotetest.JSON
+	store  *Store
+	client *backend.Client
+	model  *mapping.Model
+}
+
+func newGarage(t testing.TB, o remotetest.Options) *garage {
+	g := &garage{JSON: remotetest.NewJSON(o)}
+	server := httptest.NewServer(g.JSON)
+	t.Cleanup(server.Close)
+	sh := loadSheet(t, "garagecloud.yaml", server.URL)
+	g.store = open(t, Options{Sheet: sh, Keep: openKeep(t)})
+	g.client, g.model = front(t, g.store), sh.Model
+	return g
+}
+
+func TestGarageReads(t *testing.T) {
+	g := newGarage(t, remotetest.Options{})
+	for _, r := range g.model.Resources {
+		if len(r.ListRequires) > 0 {
+			continue
+		}
+		page, err := g.client.List(bg(), r, backend.Query{Client: noord, Limit: 20})
+		require.NoError(t, err, r.Name)
+		require.NotEmpty(t, page.Records, r.Name)
+		for _, rec := range page.Records {
+			got, err := g.client.Get(bg(), r, backend.Query{Client: noord, ID: rec.ID()})
+			require.NoError(t, err, r.Name)
+			fields := r.ListFields()
+			require.Equal(t, string(rec.AppendJSON(nil, fields)), string(got.AppendJSON(nil, fields)))
+			require.Equal(t, rec.Version, got.Version)
+		}
+	}
+}
+
+func (g *garage) json(t testing.TB, err error, rec mapping.Record, fields ...string) string {
+	t.Helper()
+	require.NoError(t, err)
+	var at []int
+	for _, f := range fields {
+		at = append(at, rec.Resource.Field(f).Index)
+	}
+	return string(rec.AppendJSON(nil, at))
+}
+
+// first is the first record of a list.
+func (g *garage) first(t testing.TB, resource string, filters ...backend.Filter) mapping.Record {
+	t.Helper()
+	page, err := g.client.List(bg(), g.model.Resource(resource), backend.Query{Client: noord, Limit: 1, Filters: filters})
+	require.NoError(t, err)
+	require.NotEmpty(t, page.Records)
+	return page.Records[0]
+}
+
+func (g *garage) equals(resource, field string, v mapping.Value) backend.Filter {
+	return backend.Filter{Field: g.model.Resource(resource).Field(field), Value: v}
+}
+
+func TestGarageWrites(t *testing.T) {
+	g := newGarage(t, remotetest.Options{})
+	contact := create(t, g.client, noord, "contact", `{"kind":"company","name":"Jän \"Auto\" <BV>","vat_number":"NL1","birth_date":null,"payment_days":14,"is_customer":1}`)
+	require.Contains(t, contact.Get("number").Text(), "K-")
+	group := g.first(t, "turnovergroup", g.equals("turnovergroup", "code", mapping.TextValue("PARTS")))
+	order := create(t, g.client, noord, "order", fmt.Sprintf(`{"contact_id":%d,"kind":"sales","order_status":"in_progress","order_date":"2026-11-20T10:00:00Z","delivery_date":"2026-11-21T10:00:00.250Z",
+		"orderlines":[{"description":"a","quantity":1.5,"price":80.1255,"turnover_group_id":%d},{"description":"b","quantity":2,"price":1,"turnover_group_id":%[2]d,"discount_percentage":50}]}`, contact.ID(), group.ID()))
+	require.Equal(t, `{"kind":"sales","order_status":"in_progress","order_date":"2026-11-20T10:00:00.000Z","delivery_date":"2026-11-21T10:00:00.250Z","mileage":null,"total_excl":121.19}`,
+		g.json(t, nil, order, "kind", "order_status", "order_date", "delivery_date", "mileage", "total_excl"))
+	orders, lines := g.model.Resource("order"), g.model.Resource("orderline")
+	at := orders.Field("orderlines").Index
+	got, err := g.client.Get(bg(), orders, backend.Query{Client: noord, ID: order.ID(), Fields: []int{orders.ID, at}})
+	require.NoError(t, err)
+	require.Len(t, got.Children[at], 2)
+	line := got.Children[at][1]
+	require.Equal(t, int64(order.ID()), line.Get("order_id").Int())
+
+	line, err = g.client.Update(bg(), noord, line.ID(), patch(t, lines, `{"quantity":4,"article_number":null}`), backend.Write{})
+	require.Equal(t, `{"quantity":4,"total":2}`, g.json(t, err, line, "quantity", "total"))
+	added := create(t, g.client, noord, "orderline", fmt.Sprintf(`{"order_id":%d,"description":"c","quantity":1,"price":10,"turnover_group_id":%d}`, order.ID(), group.ID()))
+	require.Equal(t, int64(order.ID()), added.Get("order_id").Int())
+	page, err := g.client.List(bg(), lines, backend.Query{Client: noord, Limit: 10, Total: true, Filters: []backend.Filter{g.equals("orderline", "order_id", mapping.IntValue(int64(order.ID())))}})
+	require.NoError(t, err)
+	require.EqualValues(t, 3, page.Total)
+	require.NoError(t, g.client.Delete(bg(), noord, lines, added.ID(), backend.Write{}))
+	_, err = g.client.Get(bg(), lines, backend.Query{Client: noord, ID: added.ID()})
+	require.True(t, mapping.Is(err, mapping.RecordNotFound), "%v", err)
+
+	changed, err := g.client.Update(bg(), noord, contact.ID(), patch(t, contact.Resource, `{"vat_number":null,"birth_date":"2000-01-31"}`), backend.Write{})
+	require.Equal(t, `{"name":"Jän \"Auto\" <BV>","birth_date":"2000-01-30T23:00:00.000Z","vat_number":null}`, g.json(t, err, changed, "name", "birth_date", "vat_number"))
+	require.NotEqual(t, contact.Version, changed.Version)
+}
+
+func TestGarageErrors(t *testing.T) {
+	g := newGarage(t, remotetest.Options{})
+	contact := g.first(t, "order").Get("contact_id").Int()
+	contacts, groups := g.model.Resource("contact"), g.model.Resource("turnovergroup")
+	_, err := g.client.Create(bg(), noord, body(t, groups, `{"code":"PARTS","description":"x","vat_kind":"high","ledger_account":"1"}`), backend.Write{})
+	require.Equal(t, "Field: code value: PARTS has a duplicate illegal value", wording(t, err, mapping.OpCreate))
+	_, err = g.client.Create(bg(), noord, body(t, g.model.Resource("order"), `{"contact_id":99999,"kind":"sales","order_status":"open","order_date":"2026-11-20"}`), backend.Write{})
+	require.Equal(t, "Field: contact_id value: 99999 ID not found", wording(t, err, mapping.OpCreate))
+	err = g.client.Delete(bg(), noord, contacts, int32(contact), backend.Write{})
+	require.Contains(t, wording(t, err, mapping.OpDelete), "Field: id in use at: ")
+	invoiced := g.first(t, "order", g.equals("order", "order_status", mapping.TextValue("invoiced")))
+	_, err = g.client.Update(bg(), noord, invoiced.ID(), patch(t, invoiced.Resource, `{"mileage":5}`), backend.Write{})
+	require.Equal(t, "order_status is invoiced, cannot add/update/delete", wording(t, err, "/order", mapping.OpUpdate))
+	_, err = g.client.Get(bg(), contacts, backend.Query{Client: noord, ID: 424242})
+	require.Equal(t, "Field: id value: 424242 not found", wording(t, err, mapping.OpGet))
+	g.Throttle(1, 3*time.Second)
+	_, err = g.client.Get(bg(), contacts, backend.Query{Client: noord, ID: int32(contact)})
+	requireUnavailable(t, err, mapping.BackendUnavailable)
+	v, _ := mapping.AsViolations(err)
+	require.Equal(t, 3*time.Second, v[0].RetryAfter)
+	require.Equal(t, "closed", g.client.State())
+}
+
+func TestGarageKeepsClientsApart(t *testing.T) {
+	g := newGarage(t, remotetest.Options{})
+	contacts := g.model.Resource("contact")
+	mine := g.first(t, "contact")
+	_, err := g.client.Get(bg(), contacts, backend.Query{Client: zuid, ID: mine.ID()})
+	require.True(t, mapping.Is(err, mapping.RecordNotFound), "%v", err)
+	require.True(t, mapping.Is(g.client.Delete(bg(), zuid, contacts, mine.ID(), backend.Write{}), mapping.RecordNotFound))
+	theirs, err := g.client.List(bg(), contacts, backend.Query{Client: zuid, Limit: 1000})
+	require.NoError(t, err)
+	for _, rec := range theirs.Records {
+		_, err := g.client.Get(bg(), contacts, backend.Query{Client: noord, ID: rec.ID()})
+		require.True(t, mapping.Is(err, mapping.RecordNotFound), "%v", err)
+	}
+}
+
+func TestGarageLogsOn(t *testing.T) {
+	g := newGarage(t, remotetest.Options{})
+	require.NoError(t, g.store.Ping(bg()))
+	contact := g.first(t, "contact")
+	require.Equal(t, 1, g.Calls("POST /oauth/token"))
+	g.ExpireTokens()
+	create(t, g.client, noord, "contact", `{"kind":"person","name":"New"}`)
+	require.Equal(t, 2, g.Calls("POST /oauth/token"))
+	g.ExpireTokens()
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			_, err := g.client.Get(bg(), contact.Resource, backend.Query{Client: noord, ID: contact.ID()})
+			assert.NoError(t, err)
+		})
+	}
+	all.Wait()
+	require.Equal(t, 3, g.Calls("POST /oauth/token"))
+
+	user, err := g.store.Verify(bg(), auth.Credentials{Username: "demo", Password: "demo"})
+	require.NoError(t, err)
+	require.Equal(t, noord, user.Client)
+	require.Equal(t, "demo@garage.example", user.Email)
+	_, err = g.store.Verify(bg(), auth.Credentials{Username: "demo", Password: "wrong"})
+	require.ErrorIs(t, err, auth.ErrCredentials)
+	require.Equal(t, 3, g.Calls("POST /oauth/token"), "wrong credentials are no expired token")
+	_, err = g.store.FindUser(bg(), "nobody")
+	require.ErrorIs(t, err, auth.ErrUnknownUser)
+	user, err = g.store.FindUser(bg(), "external")
+	require.NoError(t, err)
+	require.True(t, user.External)
+}
+
+func TestGarageDeepPages(t *testing.T) {
+	g := newGarage(t, remotetest.Options{Orders: 900})
+	orders := g.model.Resource("order")
+	list := func(q backend.Query) backend.Page {
+		t.Helper()
+		q.Client = noord
+		page, err := g.client.List(bg(), orders, q)
+		require.NoError(t, err)
+		return page
+	}
+	all := list(backend.Query{Limit: 1000, Total: true})
+	require.EqualValues(t, all.Total, len(all.Records))
+	require.False(t, all.More)
+	n := len(all.Records)
+	ids := func(page backend.Page) (ids []int32) {
+		for _, rec := range page.Records {
+			ids = append(ids, rec.ID())
+		}
+		return ids
+	}
+	whole := ids(all)
+	before := g.Calls("GET /v3/{collection}")
+	for _, offset := range []int{0, 7, n - 10, 450, 13, n - 1, n, n + 50} {
+		page := list(backend.Query{Limit: 7, Offset: offset, Total: true})
+		from := min(offset, n)
+		require.Equal(t, whole[from:min(n, from+7)], append([]int32{}, ids(page)...), offset)
+		require.Equal(t, offset+7 < n, page.More, offset)
+		require.EqualValues(t, n, page.Total)
+	}
+	require.LessOrEqual(t, g.Calls("GET /v3/{collection}")-before, 12, "pages that are known are gone to at once")
+
+	var walked []int32
+	after := int32(0)
+	for {
+		page := list(backend.Query{Limit: 90, After: after})
+		if after == 0 {
+			page = list(backend.Query{Limit: 90})
+		}
+		walked = append(walked, ids(page)...)
+		if !page.More {
+			break
+		}
+		after = walked[len(walked)-1]
+	}
+	require.Equal(t, whole, walked)
+	// What cannot be asked for is found by going through the list.
+	kind := list(backend.Query{Limit: 5, Total: true, Filters: []backend.Filter{g.equals("order", "kind", mapping.TextValue("parts"))}})
+	require.Len(t, kind.Records, 5)
+	for _, rec := range kind.Records {
+		require.Equal(t, "parts", rec.Get("kind").Text())
+	}
+	require.Greater(t, kind.Total, int64(5))
+}
+
+func TestGarageWritesOnce(t *testing.T) {
+	g := newGarage(t, remotetest.Options{})
+	contacts := g.model.Resource("contact")
+	b := body(t, contacts, `{"kind":"person","name":"Once"}`)
+	keyed := func(sum byte) (mapping.Record, error) {
+		return g.client.Create(bg(), noord, b, backend.Write{Once: &backend.Once{
+			Key: "webshop k", Sum: [32]byte{sum}, Answer: func(rec mapping.Record) []byte { return rec.AppendJSON(nil, contacts.RecordFields()) },
+		}})
+	}
+	first, err := keyed(1)
+	require.NoError(t, err)
+	_, err = keyed(1)
+	var replay *backend.Replay
+	require.ErrorAs(t, err, &replay)
+	require.Equal(t, string(first.AppendJSON(nil, contacts.RecordFields())), string(replay.Answer))
+	_, err = keyed(2)
+	require.True(t, mapping.Is(err, mapping.IdempotencyReused), "%v", err)
+	require.Equal(t, 1, g.Calls("POST /v3/{collection}"))
+}
