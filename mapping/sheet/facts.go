@@ -22,7 +22,7 @@ func (f *Facts) User(row []Raw, username string) (UserFacts, error) {
 		v := of.constant
 		if of.source == fromPlace {
 			raw := row[of.fromAt[0]]
-			if i == factID || i == factClientID {
+			if (i == factID || i == factClientID) && of.codec.codes == nil { // wider than an int4
 				n, err := strconv.ParseInt(strings.Trim(raw.String(), " "), 10, 64)
 				if err != nil && raw.IsSet() {
 					return u, fmt.Errorf("accounts: %s is %s, expected a whole number", of.Name, shown(raw))
