@@ -1,0 +1,220 @@
+package legacy
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"frontdesk/mapping/sheet"
+)
+
+// Reader looks at a database, and cannot write to it: for tools that compare a
+// sheet with it, or draft one. It is safe for concurrent use.
+type Reader struct{ store *Store }
+
+// OpenReader connects to the database of a source. The caller closes it.
+func OpenReader(ctx context.Context, source *sheet.SQL) (*Reader, error) {
+	d, err := dialectOf(source.Engine)
+	if err != nil {
+		return nil, err
+	}
+	session := append(d.session(defaultLockWait), source.Session...)
+	switch d.engine() {
+	case "postgres":
+		session = append(session, "SET default_transaction_read_only = on")
+	case "mysql", "mariadb":
+		session = append(session, "SET SESSION TRANSACTION READ ONLY")
+	case "sqlite":
+		session = append(session, "PRAGMA query_only = ON")
+	}
+	c, err := d.connector(string(source.DSN), session)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{&Store{d: d, source: source, db: sql.OpenDB(c)}}
+	r.store.db.SetMaxOpenConns(2)
+	r.store.db.SetConnMaxIdleTime(time.Minute)
+	if err := r.store.db.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the database: %w", err), r.store.db.Close())
+	}
+	return r, nil
+}
+
+// Close ends the connections.
+func (r *Reader) Close() error { return r.store.db.Close() }
+
+// Inspect reads what the database has.
+func (r *Reader) Inspect(ctx context.Context) (Schema, error) { return r.store.Inspect(ctx) }
+
+// Expression is what is selected: a column, or SQL of the sheet, in which :client
+// is replaced.
+type Expression struct{ Column, SQL string }
+
+// Rows returns the first rows of a table, at most limit, in no order. An
+// expression without a column or SQL is null.
+func (r *Reader) Rows(ctx context.Context, table string, of []Expression, where string, client int64, limit int) ([][]sheet.Raw, error) {
+	d := r.store.d
+	b := newStatement(d).add("SELECT ")
+	for i, e := range of {
+		b.add(comma(i))
+		switch {
+		case e.SQL != "":
+			b.scoped("("+e.SQL+")", intRaw(client))
+		case e.Column != "":
+			b.add(d.quote(e.Column))
+		default:
+			b.add("NULL")
+		}
+	}
+	b.add(" FROM ", qualified(d, r.store.source.Schema, table))
+	if where != "" {
+		b.add(" WHERE (").scoped(where, intRaw(client)).add(")")
+	}
+	return r.some(ctx, b, limit)
+}
+
+// some runs a statement for its first rows.
+func (r *Reader) some(ctx context.Context, b *statement, limit int) (rows [][]sheet.Raw, err error) {
+	if r.store.d.engine() == "sqlserver" {
+		b.add(" ORDER BY (SELECT NULL)") // OFFSET stands behind an order only
+	}
+	r.store.d.page(b, limit, 0)
+	err = query(ctx, r.store.db, b, func(row []sheet.Raw) error {
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, err
+}
+
+// Distinct returns the values that a column has, at most limit of them.
+func (r *Reader) Distinct(ctx context.Context, table, column string, limit int) ([]sheet.Raw, error) {
+	d := r.store.d
+	b := newStatement(d).add("SELECT DISTINCT ", d.quote(column), " FROM ", qualified(d, r.store.source.Schema, table))
+	rows, err := r.some(ctx, b, limit)
+	values := make([]sheet.Raw, len(rows))
+	for i, row := range rows {
+		values[i] = row[0]
+	}
+	return values, err
+}
+
+// Repeated returns how many values, of the columns together, stand in more than
+// one row, counting no more than limit, and one of them. Rows in which one of
+// the columns is null do not count.
+func (r *Reader) Repeated(ctx context.Context, table string, columns []string, where string, limit int) (n int, example []sheet.Raw, err error) {
+	d := r.store.d
+	list, set := "", ""
+	for i, c := range columns {
+		list += comma(i) + d.quote(c)
+		if i > 0 {
+			set += " AND "
+		}
+		set += d.quote(c) + " IS NOT NULL"
+	}
+	b := newStatement(d).add("SELECT ", list, " FROM ", qualified(d, r.store.source.Schema, table), " WHERE ", set)
+	if where != "" {
+		b.add(" AND (").scoped(where, intRaw(0)).add(")")
+	}
+	b.add(" GROUP BY ", list, " HAVING COUNT(*) > 1")
+	rows, err := r.some(ctx, b, limit)
+	if len(rows) > 0 {
+		example = rows[0]
+	}
+	return len(rows), example, err
+}
+
+// Count returns how many rows a table has, counting those where alone if given.
+func (r *Reader) Count(ctx context.Context, table, where string) (int64, error) {
+	b := newStatement(r.store.d).add("SELECT COUNT(*) FROM ", qualified(r.store.d, r.store.source.Schema, table))
+	if where != "" {
+		b.add(" WHERE (").scoped(where, intRaw(0)).add(")")
+	}
+	row, err := queryOne(ctx, r.store.db, b)
+	if err != nil || len(row) != 1 {
+		return 0, err
+	}
+	return row[0].Int, nil
+}
+
+// Programs returns the text of every trigger, by table, where the engine shows it.
+func (r *Reader) Programs(ctx context.Context) (map[string][]string, error) {
+	programs := map[string][]string{}
+	b := newStatement(r.store.d).replaced(programQuery(r.store.d.engine()), ":schema", r.schema())
+	err := query(ctx, r.store.db, b, func(row []sheet.Raw) error {
+		programs[row[0].String()] = append(programs[row[0].String()], row[1].String())
+		return nil
+	})
+	return programs, err
+}
+
+// Charset returns the name of the charset that the database keeps texts in.
+func (r *Reader) Charset(ctx context.Context) (string, error) {
+	row, err := queryOne(ctx, r.store.db, newStatement(r.store.d).add(charsetQuery(r.store.d.engine())))
+	if err != nil || len(row) != 1 {
+		return "", err
+	}
+	return row[0].String(), nil
+}
+
+func programQuery(engine string) string {
+	switch engine {
+	case "postgres":
+		return `SELECT c.relname::text, p.prosrc FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+			JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			WHERE NOT t.tgisinternal AND n.nspname = COALESCE(CAST(:schema AS text), current_schema()) ORDER BY 1, t.tgname`
+	case "mysql", "mariadb":
+		return `SELECT EVENT_OBJECT_TABLE, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = COALESCE(:schema, DATABASE()) ORDER BY 1, TRIGGER_NAME`
+	case "sqlserver":
+		return `SELECT OBJECT_NAME(t.parent_id), OBJECT_DEFINITION(t.object_id) FROM sys.triggers t JOIN sys.objects o ON o.object_id = t.parent_id
+			WHERE SCHEMA_NAME(o.schema_id) = COALESCE(:schema, SCHEMA_NAME()) ORDER BY 1, t.name`
+	default:
+		return `SELECT tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, name`
+	}
+}
+
+func charsetQuery(engine string) string {
+	switch engine {
+	case "postgres":
+		return `SELECT current_setting('server_encoding')`
+	case "mysql", "mariadb":
+		return `SELECT @@character_set_database`
+	case "sqlserver":
+		return `SELECT CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128))`
+	default:
+		return `SELECT encoding FROM pragma_encoding`
+	}
+}
+
+// Routines returns the text of every procedure and function, by name, where the
+// engine shows it.
+func (r *Reader) Routines(ctx context.Context) (map[string]string, error) {
+	engine := r.store.d.engine()
+	if engine == "mariadb" {
+		engine = "mysql"
+	}
+	text := map[string]string{
+		"postgres": `SELECT p.proname::text, p.prosrc FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+			WHERE n.nspname = COALESCE(CAST(:schema AS text), current_schema()) AND p.prokind IN ('f', 'p')`,
+		"mysql":     `SELECT ROUTINE_NAME, ROUTINE_DEFINITION FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = COALESCE(:schema, DATABASE())`,
+		"sqlserver": `SELECT ROUTINE_NAME, OBJECT_DEFINITION(OBJECT_ID(QUOTENAME(ROUTINE_SCHEMA) + '.' + QUOTENAME(ROUTINE_NAME))) FROM INFORMATION_SCHEMA.ROUTINES WHERE ROUTINE_SCHEMA = COALESCE(:schema, SCHEMA_NAME())`,
+	}[engine]
+	if text == "" {
+		return nil, nil
+	}
+	routines := map[string]string{}
+	err := query(ctx, r.store.db, newStatement(r.store.d).replaced(text, ":schema", r.schema()), func(row []sheet.Raw) error {
+		routines[row[0].String()] = row[1].String()
+		return nil
+	})
+	return routines, err
+}
+
+// schema is the source's schema, null for the default one.
+func (r *Reader) schema() sheet.Raw {
+	if r.store.source.Schema == "" {
+		return sheet.Raw{Kind: sheet.RawNull}
+	}
+	return textRaw(r.store.source.Schema)
+}

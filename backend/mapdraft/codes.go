@@ -1,0 +1,189 @@
+package mapdraft
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// values are what a value of a code list is called, by the words that codes
+// shorten, in English, Dutch and German, in this order. The names of resources
+// are values too.
+//
+//nolint:misspell // German and Dutch
+var values = map[string]string{
+	"person": "person | particulier persoon | privat", "company": "company business | bedrijf firma zakelijk | firma unternehmen",
+	"high": "high standard | hoog | hoch normal voll", "low": "low reduced | laag | ermaessigt niedrig", "zero": "zero nil | nul | null", "margin": "margin | marge | differenz", "exempt": "exempt | vrijgesteld vrij | frei befreit",
+	"part": "part | onderdeel | teil ersatzteil", "labour": "labour labor work | arbeid loon | arbeit lohn", "external": "external subcontracted | extern derden | fremdleistung extern", "text": "text | tekst | text",
+	"piece": "piece pcs each ea | stuk stuks st | stueck stk st", "hour": "hour hr | uur | stunde std", "litre": "litre liter ltr | liter ltr | liter ltr", "kg": "kg kilogram | kg kilo | kg kilogramm", "metre": "metre meter mtr | meter mtr | meter mtr", "set": "set | set | satz set",
+	"workshop": "workshop service | werkplaats | werkstatt", "sales": "sales | verkoop | verkauf", "parts": "parts counter | onderdelen magazijn | teile", "lease": "lease leasing | lease leasing | leasing",
+	"concept": "concept draft | concept | konzept entwurf", "open": "open new | open nieuw | offen neu", "in_progress": "in_progress busy progress | bezig onderhanden | arbeit begonnen", "ready": "ready done | gereed klaar | fertig", "invoiced": "invoiced | gefactureerd factuur | fakturiert berechnet", "cancelled": "cancelled x void | vervallen x geannuleerd | storniert x",
+	"visit": "visit street | bezoek | besuch", "postal": "postal mailing | post postbus | post postfach", "billing": "billing invoice | factuur | rechnung", "delivery": "delivery shipping | aflever levering | liefer",
+	"phone": "phone telephone tel tl | telefoon tel tl | telefon tel tl", "mobile": "mobile cell mb | mobiel gsm mb | mobil handy mb", "fax": "fax fx | fax fx telefax | fax fx telefax", "email": "email em mail | email em mail | email em mail", "website": "website web www ww url | website www ww internet | website www ww internet", "messaging": "messaging whatsapp wa sms | berichten whatsapp wa sms | nachricht whatsapp wa sms",
+	"owner": "owner | eigenaar | halter besitzer", "driver": "driver | bestuurder | fahrer", "lease_company": "lease_company lessor | leasemaatschappij | leasinggesellschaft", "fleet_manager": "fleet_manager | wagenparkbeheerder | fuhrparkleiter", "payer": "payer debtor | debiteur betaler | zahler debitor", "previous_owner": "previous_owner former | vorige_eigenaar | vorbesitzer", "insurer": "insurer | assuradeur verzekeraar | versicherer",
+	"invoice": "invoice | factuur | rechnung", "quotation": "quotation quote | offerte | angebot", "photo": "photo image | foto | foto bild", "contract": "contract | contract | vertrag kontrakt", "other": "other misc | overig anders | sonstige",
+	"vat": "vat tax | btw belast | mwst ust", "published": "published j y 1 yes true | gepubliceerd j 1 ja | j 1 ja", "not_published": "not_published n 0 no false | n 0 nee | n 0 nein",
+	"petrol": "petrol gasoline | benzine | benzin", "diesel": "diesel | diesel | diesel", "lpg": "lpg gas | lpg gas | lpg autogas", "electric": "electric ev | elektrisch elektro | elektro", "hybrid": "hybrid | hybride | hybrid",
+	"hatchback": "hatchback hb | hatchback hb | schraegheck hb", "sedan": "sedan saloon | sedan | limousine sedan", "estate": "estate wagon | station stationwagen | kombi", "mpv": "mpv | mpv | van mpv", "convertible": "convertible cabriolet | cabriolet cabrio | cabrio kabriolett", "suv": "suv | suv terreinwagen | suv gelaendewagen", "coupe": "coupe | coupe | coupe",
+	"manual": "manual | handgeschakeld hand | schaltgetriebe", "automatic": "automatic | automaat | automatik",
+	"nl": "nl dutch | nl nederlands | nl niederlaendisch", "de": "de german | de duits | de deutsch", "en": "en english | en engels | en englisch", "fr": "fr french | fr frans | fr franzoesisch",
+	"active": "active open normal | actief open | aktiv", "blocked": "blocked | geblokkeerd blok | gesperrt", "archived": "archived historic inactive | historie archief inactief | archiviert historisch inaktiv",
+	"contact": "contact relation customer | relatie klant | kontakt kunde", "vehicle": "vehicle car | voertuig vtg auto | fahrzeug auto", "order": "order | order opdracht | auftrag order", "article": "article item | artikel | artikel", "employee": "employee | medewerker mdw | mitarbeiter", "orderline": "orderline | orderregel ordrgl | position",
+}
+
+// listed are the values that fields without a list of their own are known by.
+var listed = map[string]string{
+	"vehicle.body_kind": "hatchback sedan estate mpv convertible suv coupe", "vehicle.fuel_kind": "petrol diesel lpg electric hybrid",
+	"vehicle.transmission_kind": "manual automatic", "contact.language": "nl de en fr", "document.resource": "contact vehicle order article employee orderline",
+	"vehicle.publish_status": "published not_published", "contactcommunication.type": "phone mobile fax email website messaging",
+}
+
+// code is an entry of a code list.
+type code struct{ from, to string }
+
+// yesNo is the list of a column that says yes and no in its own way; nil for
+// any other.
+func yesNo(c *column) []code {
+	if c.few == nil {
+		return nil
+	}
+	yes, no := "", ""
+	for _, v := range c.few {
+		switch strings.ToLower(v) {
+		case "j", "y", "t", "1", "-1", "ja", "yes", "true", "x":
+			if yes != "" {
+				return nil
+			}
+			yes = v
+		case "n", "0", "f", "nee", "no", "nein", "false", "":
+			if no != "" {
+				return nil
+			}
+			no = v
+		default:
+			return nil
+		}
+	}
+	pairs := map[string]string{"j": "N", "y": "N", "t": "F", "1": "0", "-1": "0", "ja": "nee", "yes": "no", "true": "false", "x": ""}
+	if yes == "" {
+		back := map[string]string{"n": "J", "0": "1", "f": "T", "nee": "ja", "no": "yes", "nein": "ja", "false": "true"}
+		if yes = back[strings.ToLower(no)]; yes == "" {
+			return nil
+		}
+	}
+	if no == "" && !slices.Contains(c.few, "") {
+		no = pairs[strings.ToLower(yes)]
+	}
+	return []code{{yes, "1"}, {no, "0"}}
+}
+
+// languages are how many there are of words for values.
+const languages = 3
+
+// codesFor finds the value that each code of a column stands for. Codes of one
+// list are of one language: that which fits most of them, of several the
+// database's own.
+func (d *drafter) codesFor(c *column, candidates []string) (list []code, unknown []string) {
+	list, unknown = codesIn(c, candidates, d.language)
+	for l := range languages {
+		if other, rest := codesIn(c, candidates, l); len(other) > len(list) {
+			list, unknown = other, rest
+		}
+	}
+	if len(unknown) == 1 && len(candidates) == len(list)+1 { // the one that is left
+		for _, v := range candidates {
+			if !slices.ContainsFunc(list, func(k code) bool { return k.to == v }) {
+				return append(list, code{unknown[0], v}), nil
+			}
+		}
+	}
+	return list, unknown
+}
+
+// findLanguage counts whose words the codes of the database shorten.
+func (d *drafter) findLanguage() {
+	var fit [languages]int
+	for _, m := range d.matches {
+		for _, x := range m.fields {
+			if wanted := candidates(m.Resource, x.Field); len(wanted) > 2 && x.column.few != nil {
+				for l := range languages {
+					list, _ := codesIn(x.column, wanted, l)
+					fit[l] += len(list)
+				}
+			}
+		}
+	}
+	for l, n := range fit {
+		if n > fit[d.language] {
+			d.language = l
+		}
+	}
+}
+
+// codesIn is codesFor in one language, best matches first.
+func codesIn(c *column, candidates []string, language int) (list []code, unknown []string) {
+	type pair struct {
+		code, value string
+		score       float64
+	}
+	var pairs []pair
+	for _, v := range c.few {
+		for _, value := range candidates {
+			if s := abbreviates(v, value, language); s > 0 {
+				pairs = append(pairs, pair{v, value, s})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.score, a.score) })
+	to, taken := map[string]string{}, map[string]bool{}
+	for _, p := range pairs {
+		if to[p.code] == "" && !taken[p.value] {
+			to[p.code], taken[p.value] = p.value, true
+		}
+	}
+	for _, v := range c.few {
+		switch {
+		case v == "":
+		case to[v] != "":
+			list = append(list, code{v, to[v]})
+		default:
+			unknown = append(unknown, v)
+		}
+	}
+	return list, unknown
+}
+
+// abbreviates tells how well a code shortens a value in a language, from 0 to 1.
+func abbreviates(short, value string, language int) float64 {
+	short = strings.ToLower(short)
+	if short == "" {
+		return 0
+	}
+	if short == value {
+		return 1
+	}
+	best := 0.0
+	own := strings.Split(values[value], "|")
+	for i, word := range strings.Fields(own[min(language, len(own)-1)]) {
+		first := 1 - 0.02*float64(i)
+		switch {
+		case word == short:
+			best = max(best, first)
+		case strings.HasPrefix(word, short):
+			best = max(best, 0.6*first+0.1*float64(min(3, len(short)-1)))
+		case len(short) >= 2 && word[0] == short[0] && skips(short, word):
+			best = max(best, 0.4*first)
+		}
+	}
+	return best
+}
+
+// candidates are the values that a field may have.
+func candidates(r *mapping.Resource, f *mapping.Field) []string {
+	if words := listed[r.Name+"."+f.Name]; words != "" {
+		return strings.Fields(words)
+	}
+	return f.OneOf
+}

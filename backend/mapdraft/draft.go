@@ -1,0 +1,115 @@
+package mapdraft
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+
+	"frontdesk/backend/legacy"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// Options say what to draft a sheet of.
+type Options struct {
+	Source sheet.SQL // its DSN is not repeated in the draft
+	Model  *mapping.Model
+	// DSNVariable is the variable of the environment that the draft takes the
+	// DSN from; "" for DATABASE_DSN.
+	DSNVariable string
+}
+
+// Summary tells what was found.
+type Summary struct {
+	Tables, Resources, Fields int
+	// Guesses are those to look at; Doubts are marked TODO.
+	Guesses, Doubts int
+	// Missing are the resources that no table was found for.
+	Missing []string
+}
+
+// Write drafts a sheet for a database, which is only read. The draft is written
+// to w only once it is whole.
+func Write(ctx context.Context, w io.Writer, o Options) (s Summary, err error) {
+	if o.DSNVariable == "" {
+		o.DSNVariable = "DATABASE_DSN"
+	}
+	reader, err := legacy.OpenReader(ctx, &o.Source)
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	d := &drafter{reader: reader, source: o.Source, variable: o.DSNVariable, model: o.Model, words: newWords(), matches: map[string]*match{}, shared: map[string]*sharedList{}}
+	if err := d.look(ctx); err != nil {
+		return s, err
+	}
+	d.findClient()
+	d.matchTables()
+	d.findLanguage()
+	text := d.write()
+	if _, err := io.WriteString(w, text); err != nil {
+		return s, err
+	}
+	return d.summary, nil
+}
+
+// drafter drafts one sheet.
+type drafter struct {
+	reader   *legacy.Reader
+	source   sheet.SQL
+	variable string
+	model    *mapping.Model
+	words    words
+	schema   legacy.Schema
+	charset  string
+	routines map[string]string
+	tables   []*table
+
+	client      string
+	clientScore float64
+	language    int // of code lists: an index of values
+	matches     map[string]*match
+	shared      map[string]*sharedList
+	summary     Summary
+}
+
+// resources are the names of those found, in the order of references: what is
+// referred to comes first.
+func (d *drafter) resources() []string {
+	names := slices.Sorted(maps.Keys(d.matches))
+	var out []string
+	var visit func(name string, under []string)
+	visit = func(name string, under []string) {
+		if slices.Contains(out, name) || slices.Contains(under, name) {
+			return
+		}
+		for i := range d.matches[name].Fields {
+			if to := d.matches[name].Fields[i].Reference; d.matches[to] != nil {
+				visit(to, append(under, name))
+			}
+		}
+		out = append(out, name)
+	}
+	for _, name := range names {
+		visit(name, nil)
+	}
+	return out
+}
+
+// own tells whether a field is one of the resource's own: neither its ID nor
+// one that every resource has.
+func own(r *mapping.Resource, f *mapping.Field) bool {
+	switch f.Index {
+	case r.ID, r.IsSystem, r.IsBlocked, r.IsArchived, r.CreatedAt, r.ModifiedAt:
+		return false
+	}
+	return true
+}
+
+// readOnly tells of tables that are the vendor's own, for all clients.
+func (m *match) readOnly(d *drafter) bool { return m.SystemRecords && m.client(d) == nil }
+
+// client is the column of the client's number, or nil.
+func (m *match) client(d *drafter) *column { return m.table.column(d.client) }

@@ -1,0 +1,78 @@
+package mapdraft
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"frontdesk/backend"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+func TestMain(m *testing.M) {
+	code := legacytest.Run(m)
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// engines are the databases that DEALERPAK runs on.
+func engines() map[string]func(t testing.TB) string {
+	return map[string]func(t testing.TB) string{"mariadb": legacytest.MariaDB, "postgres": legacytest.Postgres}
+}
+
+func drafted(t *testing.T, engine, dsn string) (string, Summary) {
+	t.Helper()
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	var b strings.Builder
+	s, err := Write(t.Context(), &b, Options{Source: sheet.SQL{Engine: engine, DSN: config.Secret(dsn)}, Model: model})
+	require.NoError(t, err)
+	return b.String(), s
+}
+
+// problems are what is wrong with a draft, each with the line that it is in.
+func problems(t *testing.T, text string) (all []string) {
+	t.Helper()
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	_, err = sheet.Parse("draft.yaml", []byte(text), model, sheet.Options{
+		Env:        func(string) (string, bool) { return "dsn", true },
+		RuleFields: func(rule string) []string { fields, _ := backend.RuleFields(rule); return fields },
+	})
+	if err == nil {
+		return nil
+	}
+	var found strictyaml.Problems
+	require.ErrorAs(t, err, &found)
+	lines := strings.Split(text, "\n")
+	for _, p := range found {
+		if !strings.Contains(lines[p.Line-1], "TODO") {
+			all = append(all, p.String()+"\n\t"+lines[p.Line-1])
+		}
+	}
+	return all
+}
+
+// TestDraftLoads has the draft of a database read as a sheet.
+func TestDraftLoads(t *testing.T) {
+	for engine, start := range engines() {
+		t.Run(engine, func(t *testing.T) {
+			text, s := drafted(t, engine, start(t))
+			require.Empty(t, problems(t, text))
+			require.Equal(t, 12, s.Resources)
+			require.Equal(t, []string{"advertisementsite", "flatrate", "flatrateline", "vehicleadvertisementsite"}, s.Missing)
+			require.NotContains(t, text, "127.0.0.1", "nothing of the DSN")
+		})
+	}
+}

@@ -1,0 +1,197 @@
+package mapdraft
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"frontdesk/backend/legacy"
+	"frontdesk/mapping/sheet"
+)
+
+// table is a table with what its names and rows tell.
+type table struct {
+	*legacy.Table
+	parts   []part
+	columns []*column
+	texts   []string // of its triggers
+}
+
+// column is a column with what its name and values tell.
+type column struct {
+	*legacy.Column
+	of     *table
+	parts  []part
+	sort   sort
+	values []string // those sampled that are set, blanks behind them taken off
+	// few are all different values, null left out, where they are few; nil else.
+	few     []string
+	padded  bool // some sampled value ends in blanks
+	empties int  // sampled values that are empty
+	clock   bool // sampled dates have a time of day
+	kept    bool // the engine or a trigger fills it
+	used    string
+}
+
+// sort is what a column can hold.
+type sort int
+
+const (
+	sortText sort = iota
+	sortInteger
+	sortDecimal
+	sortBoolean
+	sortDate
+	sortDatetime
+	sortTimestamp
+	sortBytes
+	sortOther
+)
+
+func sortOf(engine, t string) sort {
+	switch {
+	case t == "bit" && engine == "sqlserver", t == "bool", t == "boolean", t == "tinyint(1)":
+		return sortBoolean
+	case strings.Contains(t, "int") && t != "interval" && t != "point", strings.HasSuffix(t, "serial"), t == "year":
+		return sortInteger
+	case strings.HasPrefix(t, "dec"), strings.HasPrefix(t, "num"), strings.Contains(t, "money"), strings.HasPrefix(t, "float"), strings.HasPrefix(t, "double"), t == "real":
+		return sortDecimal
+	case t == "date":
+		return sortDate
+	case t == "timestamp with time zone", t == "timestamptz", t == "datetimeoffset":
+		return sortTimestamp
+	case t == "timestamp" && engine == "sqlserver", t == "rowversion":
+		return sortOther
+	case strings.HasPrefix(t, "timestamp"), strings.Contains(t, "datetime"):
+		return sortDatetime
+	case strings.Contains(t, "blob"), strings.Contains(t, "binary"), t == "bytea", t == "image":
+		return sortBytes
+	case strings.Contains(t, "char"), strings.Contains(t, "text"), strings.Contains(t, "clob"), t == "uuid", t == "uniqueidentifier", t == "enum", t == "":
+		return sortText
+	default:
+		return sortOther
+	}
+}
+
+const (
+	sampled = 400 // rows looked at per table
+	fewest  = 24  // different values that are still a code list
+)
+
+// look reads what each table has, and some rows of it.
+func (d *drafter) look(ctx context.Context) error {
+	schema, err := d.reader.Inspect(ctx)
+	if err != nil {
+		return err
+	}
+	d.schema = schema
+	texts, err := d.reader.Programs(ctx)
+	if err != nil {
+		return fmt.Errorf("read the triggers: %w", err)
+	}
+	if d.routines, err = d.reader.Routines(ctx); err != nil {
+		return fmt.Errorf("read the routines: %w", err)
+	}
+	if d.charset, err = d.reader.Charset(ctx); err != nil {
+		return fmt.Errorf("read the charset: %w", err)
+	}
+	for i := range schema.Tables {
+		t := &table{Table: &schema.Tables[i], parts: d.words.split(schema.Tables[i].Name), texts: texts[schema.Tables[i].Name]}
+		for k := range t.Columns {
+			c := &column{Column: &t.Columns[k], of: t, parts: d.words.split(t.Columns[k].Name), sort: sortOf(d.source.Engine, t.Columns[k].Type)}
+			c.kept = c.Generated || keeps(t.texts, c.Name) || strings.Contains(strings.ToLower(c.Default), "current_timestamp") || strings.Contains(strings.ToLower(c.Default), "now()")
+			t.columns = append(t.columns, c)
+		}
+		d.tables = append(d.tables, t)
+		if t.View {
+			continue
+		}
+		if err := d.sample(ctx, t); err != nil {
+			return fmt.Errorf("read %s: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// keeps tells whether a trigger gives a column its value.
+func keeps(texts []string, column string) bool {
+	set := regexp.MustCompile(`(?i)\bnew\s*\.\s*["` + "`" + `\[]?` + regexp.QuoteMeta(column) + `["` + "`" + `\]]?\s*:?=`)
+	return slices.ContainsFunc(texts, set.MatchString)
+}
+
+func (d *drafter) sample(ctx context.Context, t *table) error {
+	of := make([]legacy.Expression, len(t.columns))
+	for i, c := range t.columns {
+		if c.sort != sortBytes && c.sort != sortOther {
+			of[i].Column = c.Name
+		}
+	}
+	rows, err := d.reader.Rows(ctx, t.Name, of, "", 0, sampled)
+	if err != nil {
+		return err
+	}
+	for i, c := range t.columns {
+		different := map[string]bool{}
+		for _, row := range rows {
+			if !row[i].IsSet() {
+				continue
+			}
+			text := row[i].String()
+			trimmed := strings.TrimRight(text, " ")
+			c.padded = c.padded || trimmed != text
+			c.clock = c.clock || row[i].Kind == sheet.RawWall && row[i].Int%(24*3600*1000) != 0
+			if trimmed == "" {
+				c.empties++
+			}
+			c.values = append(c.values, trimmed)
+			different[trimmed] = true
+		}
+		short := c.sort == sortText && c.Length > 0 && c.Length <= 20 || c.sort == sortInteger || c.sort == sortBoolean
+		if !short || len(different) > fewest || len(different) == 0 {
+			continue
+		}
+		all, err := d.reader.Distinct(ctx, t.Name, c.Name, fewest+2)
+		if err != nil {
+			return err
+		}
+		if len(all) > fewest+1 {
+			continue
+		}
+		for _, v := range all {
+			if text := strings.TrimRight(v.String(), " "); v.IsSet() && !slices.Contains(c.few, text) {
+				c.few = append(c.few, text)
+			}
+		}
+		if text, ok := literal(c.Default); ok && !slices.Contains(c.few, text) && c.sort == sortText {
+			c.few = append(c.few, text)
+		}
+		slices.Sort(c.few)
+	}
+	return nil
+}
+
+// has tells whether the column's name has one of the ideas.
+func (c *column) has(ideas ...string) bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool {
+		return slices.ContainsFunc(ideas, func(idea string) bool { return slices.Contains(p.ideas, idea) })
+	})
+}
+
+func (t *table) column(name string) *column {
+	for _, c := range t.columns {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// unique tells whether no two rows share the column, in one client at least.
+func (d *drafter) unique(c *column) bool {
+	return slices.ContainsFunc(c.of.Indexes, func(i legacy.Index) bool {
+		own := slices.DeleteFunc(slices.Clone(i.Columns), func(name string) bool { return strings.EqualFold(name, d.client) })
+		return i.Unique && len(own) == 1 && own[0] == c.Name
+	})
+}

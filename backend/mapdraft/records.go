@@ -1,0 +1,319 @@
+package mapdraft
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"frontdesk/backend/legacy"
+	"frontdesk/mapping"
+)
+
+// key says what identifies a record, and what gives the next one's.
+type key struct {
+	columns   []string
+	kept      bool // where it does not follow from the number of columns
+	generated string
+	why       string
+	doubt     string
+}
+
+func (d *drafter) keyOf(m *match) key {
+	t := m.table
+	k := key{columns: slices.Clone(t.Primary), why: "primary key"}
+	if len(k.columns) == 0 {
+		k.doubt = "which columns identify a record?"
+		k.why = "no primary key"
+		for _, i := range t.Indexes {
+			if i.Unique {
+				k.columns, k.why = slices.Clone(i.Columns), "unique index "+i.Name
+				break
+			}
+		}
+		if len(k.columns) == 0 && len(t.columns) > 0 {
+			k.columns = []string{t.columns[0].Name}
+		}
+	}
+	last := t.column(k.columns[len(k.columns)-1])
+	if len(k.columns) == 2 && k.columns[0] == d.client && last.sort == sortInteger {
+		k.columns = k.columns[1:] // a client's numbers are IDs as they are
+	}
+	switch {
+	case m.readOnly(d):
+	case last.Generated:
+		k.generated = "identity"
+	case last.sort == sortInteger:
+		k.generated = "max+1"
+		if d.counted(m) {
+			k.doubt = "is the next number given out by a procedure?"
+		}
+	case slices.ContainsFunc(last.values, guid.MatchString), last.Type == "uuid", last.Type == "uniqueidentifier":
+		k.generated = "uuid"
+	default:
+		k.generated = "supplied"
+	}
+	k.kept = len(k.columns) == 1 && last.sort != sortInteger
+	return k
+}
+
+var guid = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// counted tells whether there is a table of last numbers.
+func (d *drafter) counted(m *match) bool {
+	return slices.ContainsFunc(d.tables, func(t *table) bool {
+		return !t.View && slices.ContainsFunc(t.parts, func(p part) bool { return slices.Contains(p.ideas, "counter") })
+	})
+}
+
+// creator is a procedure that makes records, or nil.
+type creator struct {
+	name      string
+	arguments []string
+	out       []string
+}
+
+// creates are the words that names of such procedures have.
+var creates = []string{"nieuw", "nieuwe", "new", "create", "add", "insert", "ins", "maak", "aanmaken", "toevoegen", "neu", "neue", "anlegen"}
+
+// creatorOf finds a procedure that is called after the resource and making one,
+// whose parameters are columns of its table and which tells the key.
+func (d *drafter) creatorOf(m *match, k key) *creator {
+	for i := range d.schema.Routines {
+		r := &d.schema.Routines[i]
+		made := slices.ContainsFunc(pieces(r.Name), func(s string) bool { return slices.Contains(creates, s) })
+		if !made || len(r.Parameters) == 0 {
+			continue
+		}
+		of := 0.0
+		var name []part
+		for _, piece := range pieces(r.Name) {
+			if piece != "sp" && piece != "usp" && piece != "p" && piece != "fn" && !slices.Contains(creates, piece) {
+				name = append(name, d.words.segment(piece)...)
+			}
+		}
+		for _, form := range forms(d.words, m.Name, resourceNames[m.Name]) {
+			of = max(of, likeness(name, form, nil))
+		}
+		if of < 0.9 {
+			continue
+		}
+		if c := d.parameters(m, k, r); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+func (d *drafter) parameters(m *match, k key, r *legacy.Routine) *creator {
+	c := &creator{name: r.Name}
+	for _, p := range r.Parameters {
+		column := parameterColumn(m.table, p.Name)
+		switch {
+		case column == nil:
+			return nil
+		case p.Out:
+			c.out = append(c.out, column.Name)
+		case column.Name == d.client:
+			c.arguments = append(c.arguments, ":client")
+		default:
+			c.arguments = append(c.arguments, column.Name)
+		}
+	}
+	if !slices.Equal(c.out, k.columns) && !slices.Equal(c.out, k.columns[len(k.columns)-1:]) {
+		return nil
+	}
+	return c
+}
+
+func parameterColumn(t *table, name string) *column {
+	name = strings.TrimPrefix(name, "@")
+	for _, prefix := range []string{"", "P_", "PI_", "PO_", "IN_", "OUT_", "I_", "O_", "V_", "_", "p"} {
+		if rest, ok := strings.CutPrefix(strings.ToUpper(name), strings.ToUpper(prefix)); ok {
+			for _, c := range t.columns {
+				if strings.EqualFold(c.Name, rest) {
+					return c
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// versionOf is the column that changes with every change: one that counts, or
+// the engine's own row version.
+func (d *drafter) versionOf(m *match) *column {
+	for _, c := range m.table.columns {
+		if c.Type == "rowversion" || d.source.Engine == "sqlserver" && c.Type == "timestamp" {
+			return c
+		}
+		if c.sort == sortInteger && !c.Nullable && m.uses(c) == nil && c.has("changed", "version") && (c.has("number") || len(c.parts) == 1) {
+			return c
+		}
+	}
+	return nil
+}
+
+// uses returns the field that a column was found for.
+func (m *match) uses(c *column) *found {
+	for _, x := range m.fields {
+		if x.column == c {
+			return x
+		}
+	}
+	return nil
+}
+
+// deletion is how records are marked as deleted.
+type deletion struct {
+	column *column
+	set    string // the sheet's value
+	where  string
+}
+
+// deletionOf finds a column that says deleted: by yes and no, or by a date.
+func (d *drafter) deletionOf(m *match) *deletion {
+	for _, ideas := range [][]string{{"deleted"}, {"left"}} {
+		for _, c := range m.table.columns {
+			if !c.has(ideas...) || m.uses(c) != nil || c.has("time") && !c.has("date") {
+				continue
+			}
+			name := d.quote(c.Name)
+			if flag := yesNo(c); flag != nil {
+				return &deletion{c, scalar(flag[0].from, c.sort == sortInteger), name + " <> " + d.sqlLiteral(flag[0].from, c)}
+			}
+			format := dateFormat(c)
+			switch {
+			case format != "":
+				zero := ""
+				for _, f := range dateFormats {
+					if f.format == format {
+						zero = f.zero
+					}
+				}
+				return &deletion{c, "{now: " + format + "}", name + " = '" + zero + "'"}
+			case (c.sort == sortDatetime || c.sort == sortTimestamp || c.sort == sortDate) && c.Nullable:
+				return &deletion{c, "{now: iso8601}", name + " IS NULL"}
+			}
+		}
+	}
+	return nil
+}
+
+func (d *drafter) sqlLiteral(text string, c *column) string {
+	if c.sort == sortInteger || c.sort == sortBoolean && d.source.Engine != "postgres" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}
+
+// quote puts a name in quotes in SQL where it needs them.
+func (d *drafter) quote(name string) string {
+	if plainName.MatchString(name) && (d.source.Engine != "postgres" || strings.ToLower(name) == name) {
+		return name
+	}
+	switch d.source.Engine {
+	case "mysql", "mariadb":
+		return "`" + name + "`"
+	case "sqlserver":
+		return "[" + name + "]"
+	}
+	return `"` + name + `"`
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// viewOf is a view with nearly all columns of a table, its key among them,
+// which the system's own programs read in place of it.
+func (d *drafter) viewOf(m *match) *table {
+	for _, t := range d.tables {
+		if !t.View {
+			continue
+		}
+		has, lacks := 0, 0
+		for _, c := range m.table.columns {
+			switch {
+			case t.column(c.Name) != nil:
+				has++
+			case d.ofKey(m.table, c) || m.uses(c) != nil:
+				has = -1000
+			default:
+				lacks++
+			}
+		}
+		if has > 3 && lacks <= 2 {
+			return t
+		}
+	}
+	return nil
+}
+
+// states are the fields of a record's state that one status column tells.
+func (d *drafter) states(m *match) []*mapped {
+	for _, c := range m.table.columns {
+		if !c.has("status") || c.few == nil || c.sort != sortText {
+			continue
+		}
+		if x := m.uses(c); x != nil && x.Name != "is_blocked" && x.Name != "is_archived" {
+			continue
+		}
+		list, _ := d.codesFor(c, strings.Fields("active blocked archived"))
+		of := map[string]string{}
+		for _, k := range list {
+			of[k.to] = k.from
+		}
+		var out []*mapped
+		if of["blocked"] != "" {
+			var codes []code
+			for _, v := range c.few {
+				codes = append(codes, code{v, map[bool]string{true: "1", false: "0"}[v == of["blocked"]]})
+			}
+			f := &mapped{name: "is_blocked", why: "name, values", score: 0.8}
+			f.set("from", c.Name)
+			f.set("codes", codeList(codes, false))
+			trim(c, f)
+			out = append(out, f)
+		}
+		if of["archived"] != "" {
+			f := &mapped{name: "is_archived", why: "name, values", score: 0.7}
+			f.set("cel", singleQuoted(fmt.Sprintf(`row.%s == "%s" ? 1 : 0`, c.Name, of["archived"])))
+			if of["blocked"] == "" {
+				f.settings = []setting{{"from", c.Name}, {"codes", codeList(archived(c.few, of["archived"]), false)}}
+			}
+			out = append(out, f)
+		}
+		return out
+	}
+	return nil
+}
+
+func archived(few []string, is string) []code {
+	var codes []code
+	for _, v := range few {
+		codes = append(codes, code{v, map[bool]string{true: "1", false: "0"}[v == is]})
+	}
+	return codes
+}
+
+// derived are fields that the database can compute.
+func (d *drafter) derived(m *match) []*mapped {
+	var out []*mapped
+	content := m.fields["content"]
+	if f := m.Field("sha256"); f != nil && m.fields["sha256"] == nil && content != nil && content.column.sort == sortBytes {
+		name := d.quote(content.column.Name)
+		text := map[string]string{
+			"mysql": "LOWER(SHA2(" + name + ", 256))", "mariadb": "LOWER(SHA2(" + name + ", 256))", "postgres": "encode(sha256(" + name + "), 'hex')",
+			"sqlserver": "LOWER(CONVERT(varchar(64), HASHBYTES('SHA2_256', " + name + "), 2))",
+		}[d.source.Engine]
+		if text != "" {
+			out = append(out, &mapped{name: "sha256", why: "computed of the content", score: 0.9, settings: []setting{{"sql", quoted(text)}}})
+		}
+	}
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		if f.Type == mapping.Array && d.matches[f.ArrayOf] != nil {
+			out = append(out, &mapped{name: f.Name, why: "records of " + f.ArrayOf, score: 0.9})
+		}
+	}
+	return out
+}
