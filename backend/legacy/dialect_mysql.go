@@ -40,7 +40,12 @@ func (mysqlDialect) connector(dsn string, session []string) (driver.Connector, e
 }
 
 func (mysqlDialect) session(lockWait time.Duration) []string {
-	return []string{"SET SESSION innodb_lock_wait_timeout = " + strconv.Itoa(max(1, int(lockWait.Seconds())))}
+	return []string{
+		"SET SESSION innodb_lock_wait_timeout = " + strconv.Itoa(max(1, int(lockWait.Seconds()))),
+		// A value that does not fit is an error, not cut off. Programs in the
+		// database keep the mode that they were made in.
+		"SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')",
+	}
 }
 
 func (mysqlDialect) quote(name string) string {

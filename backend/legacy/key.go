@@ -76,11 +76,12 @@ func (w *write) nextText(key []sheet.Raw, at int) *statement {
 		if i == at {
 			continue
 		}
-		b.add([]string{" AND ", " WHERE "}[b2i(first)]).equal(k, key[i])
+		w.t.operand(b.add([]string{" AND ", " WHERE "}[b2i(first)], k, " = "), w.t.Key.Places[i], key[i])
 		first = false
 	}
 	if w.t.perClient && !w.t.Key.ByClient {
-		b.add([]string{" AND ", " WHERE "}[b2i(first)], w.d.quote(w.t.Client), " = ").arg(intRaw(w.client.ID))
+		b.add([]string{" AND ", " WHERE "}[b2i(first)], w.d.quote(w.t.Client), " = ")
+		w.t.operand(b, w.t.Client, intRaw(w.client.ID))
 	}
 	return b.add(clause)
 }

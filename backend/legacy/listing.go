@@ -64,14 +64,24 @@ func (t *table) oneOf(b *statement, f *mapping.Field, alternatives [][]sheet.Ass
 			if k > 0 {
 				b.add(" AND ")
 			}
-			expr, v := t.expr(a.Place), a.Value
-			if t.bare[f] && v.Kind == sheet.RawText {
-				expr, v.Text = t.d.bare(expr), strings.ToUpper(strings.ReplaceAll(v.Text, "-", ""))
-			}
-			b.equal(expr, v)
+			t.is(b, f, a)
 		}
 	}
 	b.add(")")
+}
+
+// is appends that a place has the value that a field is filtered by.
+func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
+	switch {
+	case a.Value.Kind != sheet.RawText:
+		t.equal(b, a.Place, a.Value)
+	case t.bare[f]:
+		b.add(t.d.bare(t.expr(a.Place)), " = ").arg(textRaw(mapping.BarePlate(a.Value.Text)))
+	case t.padded[a.Place]:
+		b.add("RTRIM(", t.expr(a.Place), ") = ").arg(textRaw(strings.TrimRight(a.Value.Text, " ")))
+	default:
+		t.equal(b, a.Place, a.Value)
+	}
 }
 
 // behind appends that a row's values come behind bounds, the coarser first. last
@@ -82,14 +92,14 @@ func (t *table) behind(b *statement, bounds []sheet.Assignment, last string) {
 		if i > 0 {
 			b.add(" OR (")
 			for _, same := range bounds[:i] {
-				b.equal(t.expr(same.Place), same.Value).add(" AND ")
+				t.equal(b, same.Place, same.Value).add(" AND ")
 			}
 		}
 		compare := " > "
 		if i == len(bounds)-1 {
 			compare = last
 		}
-		b.add(t.expr(bound.Place), compare).arg(bound.Value)
+		t.operand(b.add(t.expr(bound.Place), compare), bound.Place, bound.Value)
 		if i > 0 {
 			b.add(")")
 		}

@@ -46,14 +46,6 @@ func (s *statement) list(values []sheet.Raw) *statement {
 	return s
 }
 
-// equal appends a comparison that also finds null.
-func (s *statement) equal(expr string, v sheet.Raw) *statement {
-	if v.Kind <= sheet.RawNull {
-		return s.add(expr, " IS NULL")
-	}
-	return s.add(expr, " = ").arg(v)
-}
-
 // scoped appends text of the sheet, with the client's number in place of every
 // :client outside of quotes.
 func (s *statement) scoped(text string, client sheet.Raw) *statement {

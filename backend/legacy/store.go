@@ -167,7 +167,7 @@ func (s *Store) learn(ctx context.Context) error {
 	if len(row) == 1 {
 		s.version = row[0].String()
 	}
-	if err := s.learnKeys(ctx); err != nil {
+	if err := s.learnTables(ctx); err != nil {
 		return err
 	}
 	if s.d.engine() != "postgres" {
@@ -186,25 +186,41 @@ func (s *Store) learn(ctx context.Context) error {
 	return nil
 }
 
-// learnKeys finds the keys that count for each client apart.
-func (s *Store) learnKeys(ctx context.Context) error {
-	counts := func(t *table) bool { return t.Key.Generated == "max+1" && t.Client != "" }
-	var schema Schema
+// learnTables asks what the sheet does not say of its tables: which keys count for
+// each client apart, and which columns of PostgreSQL are whole numbers.
+func (s *Store) learnTables(ctx context.Context) error {
+	schema, err := s.Inspect(ctx)
+	if err != nil {
+		return err
+	}
 	for _, t := range s.tables {
-		if !counts(t) {
-			continue
-		}
-		if schema.Tables == nil {
-			var err error
-			if schema, err = s.Inspect(ctx); err != nil {
-				return err
-			}
-		}
 		if known := schema.Table(lastPart(t.Table)); known != nil {
-			t.perClient = slices.ContainsFunc(known.Primary, func(column string) bool { return strings.EqualFold(column, t.Client) })
+			t.perClient = t.Client != "" && slices.ContainsFunc(known.Primary, func(column string) bool { return strings.EqualFold(column, t.Client) })
+		}
+		if known := schema.Table(lastPart(t.Read)); known != nil {
+			t.learn(known)
 		}
 	}
 	return nil
+}
+
+// learn notes what the types of columns mean for comparisons.
+func (t *table) learn(known *Table) {
+	if t.d.engine() != "postgres" && t.d.engine() != "sqlite" {
+		return // blanks behind texts count nowhere, and numbers compare as they are
+	}
+	t.whole, t.padded = map[string]bool{}, map[string]bool{}
+	if t.d.engine() == "postgres" {
+		for _, c := range known.Columns {
+			t.whole[c.Name] = c.Type == "smallint" || c.Type == "integer" || c.Type == "bigint"
+		}
+	}
+	for i := range t.Fields {
+		for _, place := range t.Fields[i].From {
+			c := known.Column(place)
+			t.padded[place] = t.padded[place] || t.Fields[i].TrimsRight() && (c == nil || c.Type != "character")
+		}
+	}
 }
 
 // lastPart is a table's name without its schema.

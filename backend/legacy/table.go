@@ -26,6 +26,10 @@ type table struct {
 	// perClient tells that numbers given out as the highest plus one count for each
 	// client apart: its column is part of the primary key.
 	perClient bool
+	// whole are the columns of PostgreSQL that are whole numbers, and padded those
+	// places whose texts may have blanks behind them that this engine does not
+	// overlook by itself.
+	whole, padded map[string]bool
 }
 
 func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
@@ -143,9 +147,10 @@ func (t *table) visible(b *statement, client auth.Client) {
 	case t.Client == "":
 		b.add("1 = 1")
 	case t.SystemClient == "":
-		b.add(t.expr(t.Client), " = ").arg(intRaw(client.ID))
+		t.equal(b, t.Client, intRaw(client.ID))
 	default:
-		b.add(t.expr(t.Client), " IN (").arg(intRaw(client.ID)).add(", ").arg(textRaw(t.SystemClient)).add(")")
+		t.operand(b.add(t.expr(t.Client), " IN ("), t.Client, intRaw(client.ID))
+		t.operand(b.add(", "), t.Client, textRaw(t.SystemClient)).add(")")
 	}
 	if t.Where != "" {
 		b.add(" AND (").scoped(t.Where, intRaw(client.ID)).add(")")
@@ -174,18 +179,38 @@ func (t *table) own(b *statement, client auth.Client, key []sheet.Raw) {
 		if i > 0 {
 			b.add(" AND ")
 		}
-		b.equal(k, key[i])
+		b.add(k, " = ")
+		t.operand(b, t.Key.Places[i], key[i])
 	}
 	if t.Client != "" {
-		b.add(" AND ", t.d.quote(t.Client), " = ").arg(intRaw(client.ID))
+		b.add(" AND ", t.d.quote(t.Client), " = ")
+		t.operand(b, t.Client, intRaw(client.ID))
 	}
 }
 
 // keyed appends the condition that a row has a key.
 func (t *table) keyed(b *statement, key []sheet.Raw) {
 	for i, place := range t.Key.Places {
-		b.add(" AND ").equal(t.expr(place), key[i])
+		t.equal(b.add(" AND "), place, key[i])
 	}
+}
+
+// equal appends that a place has a value; null counts as one.
+func (t *table) equal(b *statement, place string, v sheet.Raw) *statement {
+	if v.Kind <= sheet.RawNull {
+		return b.add(t.expr(place), " IS NULL")
+	}
+	return t.operand(b.add(t.expr(place), " = "), place, v)
+}
+
+// operand appends a value that a place is compared with. PostgreSQL would take it
+// for one of the column's type, and refuse 40000 for a SMALLINT instead of
+// finding nothing.
+func (t *table) operand(b *statement, place string, v sheet.Raw) *statement {
+	if t.whole[place] && (v.Kind == sheet.RawInt || v.Kind == sheet.RawText) {
+		return b.add("CAST(").arg(v).add(" AS bigint)")
+	}
+	return b.arg(v)
 }
 
 // errKeyForm says that a kept key does not fit the sheet any more.

@@ -1,0 +1,117 @@
+package legacy
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/mapping"
+)
+
+const parallel = 16
+
+// together runs f at once on many goroutines and returns its errors.
+func together(f func(n int) error) []error {
+	errs := make([]error, parallel)
+	var begin, done sync.WaitGroup
+	begin.Add(1)
+	for n := range parallel {
+		done.Go(func() {
+			begin.Wait()
+			errs[n] = f(n)
+		})
+	}
+	begin.Done()
+	done.Wait()
+	return errs
+}
+
+// requireOne wants one to have succeeded and the others to have been told why not.
+func requireOne(t *testing.T, errs []error, reason mapping.Reason) {
+	t.Helper()
+	succeeded := 0
+	for _, err := range errs {
+		if err == nil {
+			succeeded++
+			continue
+		}
+		require.True(t, mapping.Is(err, reason), "%v", err)
+	}
+	require.Equal(t, 1, succeeded)
+}
+
+func TestOneOwnerUnderConcurrency(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		records := newRecords(x)
+		vehicle := x.create(one, records["vehicle"][0])
+		role := records["vehicleroleline"][0]
+		role.Set("vehicle_id", vehicle.Values[vehicle.Resource.ID])
+		role.Set("role", mapping.TextValue("owner"))
+		requireOne(t, together(func(int) error {
+			_, err := x.tryCreate(one, role)
+			return err
+		}), mapping.SecondOwner)
+	})
+}
+
+func TestOnePlateUnderConcurrency(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		vehicle := newRecords(x)["vehicle"][0]
+		vehicle.Set("vin", mapping.NullValue())
+		create := func(int) error {
+			_, err := x.tryCreate(one, vehicle)
+			return err
+		}
+		requireOne(t, together(create), mapping.DuplicateValue)
+
+		// Many a table lacks the index that would have told.
+		drop := map[string]string{"mariadb": "ALTER TABLE VTG ADD KEY IX_VTG_BEDR (BEDRNR), DROP KEY UQ_VTG_KENT", "postgres": `ALTER TABLE "VTG" DROP CONSTRAINT "UQ_VTG_KENT"`}[x.engine]
+		if drop == "" {
+			return // SQLite's tables cannot be changed so
+		}
+		_, err := x.db.ExecContext(t.Context(), drop)
+		require.NoError(t, err)
+		vehicle.Set("license_plate", mapping.TextValue("GT-124-B"))
+		requireOne(t, together(create), mapping.DuplicateValue)
+	})
+}
+
+func TestLinesOfOneOrderUnderConcurrency(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		records := newRecords(x)
+		order := x.create(one, records["order"][0])
+		line := records["orderline"][0]
+		line.Set("order_id", order.Values[order.Resource.ID])
+		for _, err := range together(func(int) error {
+			_, err := x.tryCreate(one, line)
+			return err
+		}) {
+			require.NoError(t, err)
+		}
+		if x.engine != "sqlite" { // without triggers
+			after := x.get(one, "order", order.ID())
+			require.Equal(t, "272", after.Get("total_excl").String()) // 16 × 17.00
+		}
+	})
+}
+
+func TestOrderNumbersUnderConcurrency(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		order := newRecords(x)["order"][0]
+		var mu sync.Mutex
+		numbers := map[string]bool{}
+		for _, err := range together(func(int) error {
+			stored, err := x.tryCreate(one, order)
+			if err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				numbers[stored.Get("number").Text()] = true
+			}
+			return err
+		}) {
+			require.NoError(t, err)
+		}
+		require.Len(t, numbers, parallel)
+	})
+}

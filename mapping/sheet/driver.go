@@ -1,0 +1,14 @@
+package sheet
+
+// UsernamePlace is where Facts have the user's name, by which one is found; ""
+// where they have none.
+func (f *Facts) UsernamePlace() string {
+	if from := f.fields[factUsername].From; len(from) > 0 {
+		return from[0]
+	}
+	return ""
+}
+
+// TrimsRight tells that blanks behind the field's value do not count, so that a
+// value is to be looked for with and without them.
+func (f *Field) TrimsRight() bool { return f.codec.trimRight }
