@@ -59,7 +59,7 @@ func (d *drafter) fact(a *accounts, name string, forms ...string) *column {
 	f := &mapped{name: name, why: "name", score: score}
 	f.set("from", best.Name)
 	trim(best, f)
-	if list := yesNo(best); list != nil && (name == "external" || name == "blocked") && best.sort == sortText {
+	if list := d.yesNo(best); list != nil && (name == "external" || name == "blocked") && best.sort == sortText {
 		f.set("codes", d.shareFlag(list))
 	}
 	a.facts = append(a.facts, f)

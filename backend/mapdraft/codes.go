@@ -44,8 +44,10 @@ var listed = map[string]string{
 type code struct{ from, to string }
 
 // yesNo is the list of a column that says yes and no in its own way; nil for
-// any other.
-func yesNo(c *column) []code {
+// any other. Where only no was seen, yes is what the database says elsewhere.
+func (d *drafter) yesNo(c *column) []code { return yesNo(c, d.yes) }
+
+func yesNo(c *column, habit string) []code {
 	if c.few == nil {
 		return nil
 	}
@@ -71,6 +73,9 @@ func yesNo(c *column) []code {
 		back := map[string]string{"n": "J", "0": "1", "f": "T", "nee": "ja", "no": "yes", "nein": "ja", "false": "true"}
 		if yes = back[strings.ToLower(no)]; yes == "" {
 			return nil
+		}
+		if habit != "" && strings.EqualFold(no, "n") {
+			yes = habit
 		}
 	}
 	if no == "" && !slices.Contains(c.few, "") {
@@ -100,6 +105,32 @@ func (d *drafter) codesFor(c *column, candidates []string) (list []code, unknown
 		}
 	}
 	return list, unknown
+}
+
+// findYes looks for a column with both answers.
+func (d *drafter) findYes() {
+	for _, t := range d.tables {
+		for _, c := range t.columns {
+			if len(c.few) == 2 && slices.Contains(c.few, "N") && yesNo(c, "") != nil {
+				d.yes = yesNo(c, "")[0].from
+				return
+			}
+		}
+	}
+}
+
+// doubtful are the codes that shorten a value which none was found for as well
+// as that which was taken.
+func (d *drafter) doubtful(list []code, candidates []string) (all []string) {
+	for _, k := range list {
+		for _, other := range candidates {
+			taken := slices.ContainsFunc(list, func(k code) bool { return k.to == other })
+			if s := abbreviates(k.from, other, d.language); !taken && s > 0 && s >= 0.9*abbreviates(k.from, k.to, d.language) {
+				all = append(all, k.from+" is "+k.to+", or "+other+"?")
+			}
+		}
+	}
+	return all
 }
 
 // findLanguage counts whose words the codes of the database shorten.

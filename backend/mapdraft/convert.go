@@ -108,6 +108,9 @@ func (d *drafter) convertCodes(m *match, x *found, out *mapped) bool {
 		}
 		out.doubt("which codes stand for " + strings.Join(f.OneOf, ", ") + "?")
 	}
+	for _, doubt := range d.doubtful(list, wanted) {
+		out.doubt(doubt)
+	}
 	for i := range list { // contactcommunication's kinds are numbers
 		if n := slices.Index(wanted, list[i].to); f.Type == mapping.Int4 && n >= 0 && n < len(f.OneOf) {
 			list[i].to = f.OneOf[n]
@@ -151,7 +154,7 @@ func (d *drafter) convertFlag(m *match, x *found, out *mapped) bool {
 		out.set("type", "boolean")
 		return true
 	}
-	if list := yesNo(c); list != nil {
+	if list := d.yesNo(c); list != nil {
 		if c.sort == sortInteger && list[0].from == "1" && list[1].from == "0" {
 			return true
 		}
@@ -301,6 +304,9 @@ func dateFormat(c *column) string {
 			}
 		}
 		blank := slices.Contains(c.values, f.zero) || literalIs(c.Default, f.zero)
+		if set == 0 && c.Length == len(f.format) && c.has("date") {
+			return f.format
+		}
 		if set > 0 && fit*10 >= set*9 || set == 0 && blank && c.has("date", "timestamp", "from", "until") {
 			return f.format
 		}

@@ -46,6 +46,7 @@ func Write(ctx context.Context, w io.Writer, o Options) (s Summary, err error) {
 		return s, err
 	}
 	d.findClient()
+	d.findYes()
 	d.matchTables()
 	d.findLanguage()
 	text := d.write()
@@ -69,7 +70,8 @@ type drafter struct {
 
 	client      string
 	clientScore float64
-	language    int // of code lists: an index of values
+	yes         string // how columns say so
+	language    int    // of code lists: an index of values
 	matches     map[string]*match
 	shared      map[string]*sharedList
 	summary     Summary

@@ -27,7 +27,7 @@ func (d *drafter) errors() []entry {
 // duplicates are the unique indexes over one field.
 func (d *drafter) duplicates(m *match) []entry {
 	var all []entry
-	if m.readOnly(d) {
+	if m.readOnly(d) || d.source.Engine == "sqlite" { // which names columns, not indexes
 		return nil
 	}
 	for _, i := range m.table.Indexes {
@@ -39,7 +39,7 @@ func (d *drafter) duplicates(m *match) []entry {
 		if x == nil || !x.Unique || x.Numbering != "" {
 			continue
 		}
-		when := map[string]string{"postgres": `sqlstate: "23505"`, "mysql": `code: "1062"`, "mariadb": `code: "1062"`, "sqlserver": `code: "2627"`, "sqlite": `code: "2067"`}[d.source.Engine]
+		when := map[string]string{"postgres": `sqlstate: "23505"`, "mysql": `code: "1062"`, "mariadb": `code: "1062"`, "sqlserver": `code: "2627"`}[d.source.Engine]
 		all = append(all, entry{
 			text: fmt.Sprintf(`{when: {%s, constraint: %s}, reason: duplicate_value, field: %s, on: [%s]}`, when, scalar(i.Name, false), x.Name, m.Name),
 			why:  "unique index " + i.Name, meant: true,

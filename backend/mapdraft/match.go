@@ -199,7 +199,7 @@ func (d *drafter) compare(m *match, f *mapping.Field, c *column, context []strin
 	for _, form := range d.fieldForms(m.Resource, f) {
 		x.score = max(x.score, likeness(c.parts, form, context))
 	}
-	fit := fits(f, c)
+	fit := d.fits(f, c)
 	x.score *= fit
 	switch {
 	case fit == 1 && f.Type != mapping.Varchar && f.Type != mapping.Text:
@@ -251,7 +251,7 @@ func (d *drafter) compareReference(m *match, x found, known map[string]*match) f
 }
 
 // fits tells how well the type of a column suits a field: 1 well, 0 not at all.
-func fits(f *mapping.Field, c *column) float64 {
+func (d *drafter) fits(f *mapping.Field, c *column) float64 {
 	flag := slices.Equal(f.OneOf, []string{"0", "1"})
 	switch {
 	case c.sort == sortBytes || f.Type == mapping.Bytea:
@@ -271,7 +271,7 @@ func fits(f *mapping.Field, c *column) float64 {
 		return 0
 	case flag:
 		switch {
-		case yesNo(c) != nil, c.sort == sortBoolean:
+		case d.yesNo(c) != nil, c.sort == sortBoolean:
 			return 1
 		case len(c.few) > 0 && c.has("status"):
 			return 1

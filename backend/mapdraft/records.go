@@ -147,7 +147,8 @@ func (d *drafter) versionOf(m *match) *column {
 		if c.Type == "rowversion" || d.source.Engine == "sqlserver" && c.Type == "timestamp" {
 			return c
 		}
-		if c.sort == sortInteger && !c.Nullable && m.uses(c) == nil && c.has("changed", "version") && (c.has("number") || len(c.parts) == 1) {
+		if c.sort == sortInteger && !c.Nullable && m.uses(c) == nil && c.has("changed", "version") &&
+			(c.has("number") || len(c.parts) == 1 || c.parts[0].text == "row") {
 			return c
 		}
 	}
@@ -179,7 +180,7 @@ func (d *drafter) deletionOf(m *match) *deletion {
 				continue
 			}
 			name := d.quote(c.Name)
-			if flag := yesNo(c); flag != nil {
+			if flag := d.yesNo(c); flag != nil {
 				return &deletion{c, scalar(flag[0].from, c.sort == sortInteger), name + " <> " + d.sqlLiteral(flag[0].from, c)}
 			}
 			format := dateFormat(c)

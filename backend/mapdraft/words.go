@@ -100,7 +100,7 @@ var dictionary = map[string]string{
 	"content":      "content inhoud data blob inhalt body",
 	"hash":         "hash sha sha256 checksum controlegetal",
 	"url":          "url link uri href pad",
-	"plate":        "plate licenseplate license licence regno kenteken kent ktk kennzeichen kennz",
+	"plate":        "plate licenseplate license licence reg regno kenteken kent ktk kennzeichen kennz",
 	"chassis":      "chassis chas chassisnummer vin fin fahrgestell frame wmi",
 	"brand":        "brand make merk marke hersteller",
 	"model":        "model modell",

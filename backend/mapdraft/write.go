@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/backend"
 	"frontdesk/mapping"
 )
 
@@ -318,7 +319,21 @@ func (d *drafter) writeFields(b *strings.Builder, m *match) {
 }
 
 // withoutRules are the rules whose fields were not found.
-func (d *drafter) withoutRules() []string { return nil }
+func (d *drafter) withoutRules() (without []string) {
+	for _, name := range d.resources() {
+		m := d.matches[name]
+		has := func(field string) bool { return m.fields[field] != nil }
+		for _, rule := range m.Rules {
+			needed, _ := backend.RuleFields(rule)
+			for _, alternatives := range needed {
+				if !slices.ContainsFunc(strings.Split(alternatives, "|"), has) && !slices.Contains(without, rule) {
+					without = append(without, rule)
+				}
+			}
+		}
+	}
+	return without
+}
 
 // writeRest lists what was not used.
 func (d *drafter) writeRest(b *strings.Builder, users *accounts) {

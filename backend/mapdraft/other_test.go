@@ -1,0 +1,66 @@
+package mapdraft
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// other returns the path of a database of another vendor.
+func other(t *testing.T, name string) string {
+	t.Helper()
+	script, err := os.ReadFile(filepath.Join("testdata", name+".sql"))
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), name+".db")
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec(string(script))
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	return path
+}
+
+// TestOtherSystems drafts sheets for systems whose names are of other languages
+// and habits, and expects lines of them.
+func TestOtherSystems(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"english": {
+			"client: company_id", "table: tbl_customers", "key: {columns: customer_id, generated: identity}", "soft_delete: {deleted: Y}", "version: row_version",
+			"kind: {from: customer_type, trim: right, codes: {C: company, P: person}}", "birth_date: {from: date_of_birth, type: date}",
+			"license_plate: {from: reg_no, dashes: none}", "fuel_kind: {from: fuel_type, trim: right, codes: {D: diesel, P: petrol}}", "brand: {from: make, length: 30}", "mileage: odometer",
+			"contact_id: customer_id", "total_excl: {from: total_net, readonly: true}", "total_incl: {from: total_gross, readonly: true}",
+			"article_number: {from: item_code, length: 30}", "quantity: {from: qty, scale: 2}", "price: {from: unit_price, scale: 2}", "turnover_group_id: {absent: true} # TODO",
+			"I is in_progress, or invoiced?",
+		},
+		"german": {
+			"client: MANDNR", "table: KUNDE", "key: {columns: KUNDENNR, generated: max+1}", "soft_delete: {GELOESCHT: J}", "name: {from: NACHNAME, length: 40}",
+			"kind: {from: ART, trim: right, codes: {F: company, P: person}}", `birth_date: {from: GEBDAT, format: yyyyMMdd, zero: "00000000"}`, "payment_days: ZAHLZIEL",
+			"fuel_kind: {from: KRAFTSTOFF, trim: right, codes: {B: petrol, D: diesel}}", "first_admission_date: {from: ERSTZULASSUNG, type: date}",
+			"key: {columns: [MANDNR, AUFTRAGNR, POSNR], generated: max+1}", "price: {from: PREIS, type: integer, decimals: 2}", "quantity: {from: MENGE, scale: 3}",
+			`delivery_date: {from: LIEFERDATUM, format: yyyyMMdd}`, "tenths of one (decimals: 1)?",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, _ := drafted(t, "sqlite", other(t, name))
+			for _, line := range lines {
+				require.Contains(t, text, line)
+			}
+			require.Empty(t, problems(t, text))
+		})
+	}
+}
+
+// TestNames takes names apart.
+func TestNames(t *testing.T) {
+	w := newWords()
+	for name, ideas := range map[string]string{
+		"ORDRGL": "order line", "INKPR": "purchase price", "GEBDAT": "birth date", "CustomerNo": "customer number", "first_name": "first name",
+		"RELADR": "contact address", "UURTRF": "hour rate", "tbl_Vehicles": "vehicle", "Kundennummer": "customer number", "ZZQX": "",
+	} {
+		require.Equal(t, ideas, strings.Join(ideasOf(w.split(name)), " "), name)
+	}
+}
