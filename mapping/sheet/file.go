@@ -100,8 +100,12 @@ type httpFile struct {
 
 // logOnFile is a log-on before other calls.
 type logOnFile struct {
-	// Request is the call that logs on. Its templates know {secret.NAME} only.
+	// Request is the call that logs on. Its templates know {secret.NAME}, and
+	// {client.id} and {client.name} where every client has a token of its own.
 	Request requestFile `yaml:"request" schema:"required"`
+	// AccountsClient is {client.name} of the log-on for calls of accounts, which
+	// are of no client yet, where every client has a token of its own.
+	AccountsClient string `yaml:"accounts_client"`
 	// Token is the path of the token in the answer.
 	Token string `yaml:"token" schema:"required"`
 	// ExpiresIn is the path of its lifetime in seconds; else lifetime holds.

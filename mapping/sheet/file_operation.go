@@ -36,6 +36,9 @@ type operationFile struct {
 	// "" for the answer itself, none when the answer tells nothing: the record
 	// is then read again, or is what was sent where there is no get.
 	Result string `yaml:"result"`
+	// Key is the path, or paths, of the new record's key in create's answer,
+	// where the answer has that and not the record, which is then read.
+	Key names `yaml:"key"`
 	// ReadBack reads the record again after a write.
 	ReadBack bool `yaml:"read_back"`
 	// Send says what {fields} of an update are: changed (default) or all.

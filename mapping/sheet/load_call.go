@@ -275,8 +275,12 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 		d.oneOf(strictyaml.Child(path, "send"), of.Send, "changed", "all")
 	}
 	out.ReadBack, out.SendAll = of.ReadBack, of.Send == "all"
-	if out.Nothing = of.Result == "none"; !out.Nothing {
+	out.Key = of.Key
+	if out.Nothing = of.Result == "none" || of.Result == "" && of.Key != nil; !out.Nothing {
 		out.Result = of.Result
+	}
+	if of.Key != nil && (op != mapping.OpCreate || len(of.Key) != len(d.resource.Key.Places)) {
+		d.fail(strictyaml.Child(path, "key"), "found %d paths of %s, expected of create, one for each part of the key", len(of.Key), op)
 	}
 	if out.NotFound = matchStatus("404"); of.NotFound != nil {
 		out.NotFound = d.matcher(strictyaml.Child(path, "not_found"), *of.NotFound)

@@ -48,7 +48,7 @@ func (d *draft) judgeKeyOfNew() {
 	if key.Generated == "" && op.Procedure == "" {
 		d.fail(d.at("key"), "generated is missing, expected where the key of a new %s comes from: identity, sequence:NAME, max+1, uuid or supplied", d.of.Name)
 	}
-	if key.Generated == "answer" && op.Nothing {
+	if key.Generated == "answer" && op.Nothing && op.Key == nil {
 		d.fail(d.at("operations", "create", "result"), "found none, but the key of a new %s comes from the answer", d.of.Name)
 	}
 }

@@ -89,14 +89,19 @@ func (l *loader) loadHTTP(f *httpFile) *HTTP {
 
 func (l *loader) loadLogOn(at string, f *logOnFile) *LogOn {
 	on := &LogOn{
-		Request: l.request(at+".request", f.Request, context{method: "POST"}),
-		Token:   f.Token, ExpiresIn: f.ExpiresIn,
+		Request:        l.request(at+".request", f.Request, context{method: "POST", known: []string{"client.id", "client.name"}}),
+		AccountsClient: f.AccountsClient,
+		Token:          f.Token, ExpiresIn: f.ExpiresIn,
 		Lifetime: l.duration(at+".lifetime", f.Lifetime, 15*time.Minute),
 		Headers:  l.headers(at+".headers", f.Headers, []string{"token", "client.id", "client.name"}),
 		RenewOn:  l.matcher(at+".renew_on", f.RenewOn),
 	}
+	on.PerClient = on.Request.Uses("client.id") || on.Request.Uses("client.name")
 	if f.Request.Path == "" {
 		l.fail(at+".request.path", "missing, expected the path of the log-on")
+	}
+	if !on.PerClient && f.AccountsClient != "" {
+		l.fail(at+".accounts_client", "found a client, but the request names none, expected {client.name} in it")
 	}
 	if f.Token == "" {
 		l.fail(at+".token", "missing, expected the path of the token in the answer")

@@ -156,9 +156,12 @@ type Operation struct {
 	Arguments []string // places; ":client", ":username"; a text in single quotes
 	Out       []string
 
-	Request  *Request // HTTP; nil where total has no call of its own
-	Result   string   // path; "" for the answer itself
-	Nothing  bool     // the answer tells nothing
+	Request *Request // HTTP; nil where total has no call of its own
+	Result  string   // path; "" for the answer itself
+	Nothing bool     // the answer tells nothing
+	// Key is where create's answer has the key of the new record, where it is not
+	// within the record.
+	Key      []string
 	ReadBack bool
 	SendAll  bool
 	NotFound *Matcher // HTTP: status 404 where nothing else is said

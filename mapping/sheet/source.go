@@ -40,12 +40,16 @@ type HTTP struct {
 
 // LogOn is a log-on before other calls.
 type LogOn struct {
-	Request   *Request
-	Token     string // path in the answer
-	ExpiresIn string // path of seconds; "" to use Lifetime
-	Lifetime  time.Duration
-	Headers   *Request // only its headers count; sent with every other call
-	RenewOn   *Matcher
+	Request *Request
+	Token   string // path in the answer
+	// PerClient tells that every client has a token of its own; AccountsClient is
+	// then the name of that for calls of accounts.
+	PerClient      bool
+	AccountsClient string
+	ExpiresIn      string // path of seconds; "" to use Lifetime
+	Lifetime       time.Duration
+	Headers        *Request // only its headers count; sent with every other call
+	RenewOn        *Matcher
 }
 
 // Frontdesk is a service that speaks the frontdesk backend protocol.
