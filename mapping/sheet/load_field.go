@@ -283,25 +283,9 @@ func (d *draft) asReference(path string, f *Field) {
 	}
 }
 
-// writing compiles where a field is written, and what on create.
+// writing compiles where a field is written.
 func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldNarrowing) {
-	at := strictyaml.Child(path, "set")
-	if len(ff.Set) > 0 && ff.CEL == "" {
-		d.fail(at, "found without cel, expected both: set writes what cel reads")
-	}
-	for _, p := range ff.Set {
-		where := strictyaml.Child(at, p.Key)
-		s, err := compileSet(p.Key, p.Value, out.Field)
-		if err != nil {
-			d.fail(where, "%s", d.detail(where, err))
-			continue
-		}
-		if d.isPlace(where, p.Key) && !ff.Readonly {
-			out.set = append(out.set, s)
-			out.Write = append(out.Write, p.Key)
-			d.writes(p.Key, out.Name, where)
-		}
-	}
+	d.setters(path, ff, out)
 	if len(ff.Write) > 0 && len(ff.From) == 0 {
 		d.fail(strictyaml.Child(path, "write"), "found without from, expected both")
 	}
@@ -327,6 +311,32 @@ func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldN
 		}
 	}
 	out.writable = len(out.Write) > 0
+	d.onCreate(path, ff, out, n)
+}
+
+// setters compiles what a computed field is written by.
+func (d *draft) setters(path string, ff fieldFile, out *Field) {
+	at := strictyaml.Child(path, "set")
+	if len(ff.Set) > 0 && ff.CEL == "" {
+		d.fail(at, "found without cel, expected both: set writes what cel reads")
+	}
+	for _, p := range ff.Set {
+		where := strictyaml.Child(at, p.Key)
+		s, err := compileSet(p.Key, p.Value, out.Field)
+		if err != nil {
+			d.fail(where, "%s", d.detail(where, err))
+			continue
+		}
+		if d.isPlace(where, p.Key) && !ff.Readonly {
+			out.set = append(out.set, s)
+			out.Write = append(out.Write, p.Key)
+			d.writes(p.Key, out.Name, where)
+		}
+	}
+}
+
+// onCreate compiles what is written on create where no value is supplied.
+func (d *draft) onCreate(path string, ff fieldFile, out *Field, n *mapping.FieldNarrowing) {
 	if ff.Default.given {
 		where := strictyaml.Child(path, "default")
 		if !out.writable {

@@ -160,42 +160,9 @@ func (n jsonNode) append(dst []byte, f *filling) ([]byte, error) {
 func (n jsonNode) fill(dst []byte, f *filling) (out []byte, present bool, err error) {
 	switch {
 	case n.object:
-		dst = append(dst, '{')
-		first := true
-		for _, m := range n.members {
-			before := len(dst)
-			if !first {
-				dst = append(dst, ',')
-			}
-			dst = append(append(dst, m.key...), ':')
-			if dst, present, err = m.value.fill(dst, f); err != nil {
-				return dst, false, err
-			}
-			if !present {
-				dst = dst[:before]
-				continue
-			}
-			first = false
-		}
-		return append(dst, '}'), true, nil
+		return n.fillMembers(append(dst, '{'), f)
 	case n.array:
-		dst = append(dst, '[')
-		first := true
-		for _, item := range n.items {
-			before := len(dst)
-			if !first {
-				dst = append(dst, ',')
-			}
-			if dst, present, err = item.fill(dst, f); err != nil {
-				return dst, false, err
-			}
-			if !present {
-				dst = dst[:before]
-				continue
-			}
-			first = false
-		}
-		return append(dst, ']'), true, nil
+		return n.fillItems(append(dst, '['), f)
 	case n.value == "fields":
 		t, err := newTree(f.Fields)
 		if err != nil {
@@ -217,6 +184,41 @@ func (n jsonNode) fill(dst []byte, f *filling) (out []byte, present bool, err er
 	default:
 		return append(dst, n.literal...), true, nil
 	}
+}
+
+// fillMembers appends the members of an object but for absent ones.
+func (n jsonNode) fillMembers(dst []byte, f *filling) (out []byte, present bool, err error) {
+	for first, i := true, 0; i < len(n.members); i++ {
+		before := len(dst)
+		if !first {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, n.members[i].key...), ':')
+		if dst, present, err = n.members[i].value.fill(dst, f); err != nil {
+			return dst, false, err
+		}
+		if first = first && !present; !present {
+			dst = dst[:before]
+		}
+	}
+	return append(dst, '}'), true, nil
+}
+
+// fillItems appends the items of an array but for absent ones.
+func (n jsonNode) fillItems(dst []byte, f *filling) (out []byte, present bool, err error) {
+	for first, i := true, 0; i < len(n.items); i++ {
+		before := len(dst)
+		if !first {
+			dst = append(dst, ',')
+		}
+		if dst, present, err = n.items[i].fill(dst, f); err != nil {
+			return dst, false, err
+		}
+		if first = first && !present; !present {
+			dst = dst[:before]
+		}
+	}
+	return append(dst, ']'), true, nil
 }
 
 // appendRawJSON appends a value of the system as JSON.

@@ -1,0 +1,86 @@
+package sheet
+
+import (
+	"slices"
+	"strings"
+)
+
+// key compiles what identifies a record.
+func (d *draft) key() {
+	r, f := d.resource, d.file
+	r.Table, r.Read, r.Where, r.SystemClient = f.Table, f.Read, f.Where, f.SystemClient
+	if r.Read == "" {
+		r.Read = r.Table
+	}
+	for key, given := range map[string]bool{"table": f.Table != "", "read": f.Read != "", "where": f.Where != ""} {
+		if given && !d.sql() {
+			d.fail(d.at(key), "found without a database, expected operations that say what is called")
+		}
+	}
+	r.Client = d.Client
+	if f.Client != nil {
+		r.Client = *f.Client
+	}
+	if r.SystemClient != "" && r.Client == "" {
+		d.fail(d.at("system_client"), "found a client's number without client, expected its column or path")
+	}
+	if r.Client != "" && d.isPlace(d.at("client"), r.Client) {
+		r.clientAt = d.place(r.Client)
+	}
+	if len(f.Key.Columns) == 0 {
+		d.fail(d.at("key"), "missing, expected key: {columns: …} with the columns or paths that identify a record")
+		r.Key.Kept = f.Key.ID == "kept"
+		return
+	}
+	r.Key.Places = f.Key.Columns
+	for i, name := range f.Key.Columns {
+		path := d.at("key", "columns")
+		if d.isPlace(path, name) {
+			if slices.Contains(f.Key.Columns[:i], name) {
+				d.fail(path, "found %s twice", name)
+			}
+			r.keyAt = append(r.keyAt, d.place(name))
+		}
+	}
+	r.Key.ByClient = len(f.Key.Columns) > 1 && f.Key.Columns[0] == r.Client
+	d.keyID()
+	d.keyGenerated()
+}
+
+func (d *draft) keyID() {
+	r, f := d.resource, d.file.Key
+	r.Key.Kept = f.ID == "kept" || f.ID == "" && len(f.Columns) > 1
+	if f.ID != "" && !d.oneOf(d.at("key", "id"), f.ID, "column", "kept") {
+		return
+	}
+	if f.ID == "column" && len(f.Columns) > 1 {
+		d.fail(d.at("key", "id"), "found column for a key of %d columns, expected kept: an int4 is then given out for every key", len(f.Columns))
+	}
+	if r.Key.Kept && d.Keep == "" {
+		d.fail(d.at("key"), "the IDs of %s are given out and must be kept, expected keep: FILE at the top of the sheet", d.of.Name)
+	}
+}
+
+func (d *draft) keyGenerated() {
+	key, how := &d.resource.Key, d.file.Key.Generated
+	path := d.at("key", "generated")
+	if name, ok := strings.CutPrefix(how, "sequence:"); ok {
+		key.Generated, key.Sequence = "sequence", name
+		if name == "" {
+			d.fail(path, "found a sequence without a name, expected sequence:NAME")
+		}
+		return
+	}
+	key.Generated = how
+	switch {
+	case how != "":
+		d.oneOf(path, how, "identity", "sequence:NAME", "max+1", "uuid", "answer", "supplied")
+	case !d.sql():
+		key.Generated = "answer"
+	case !key.Kept:
+		key.Generated = "identity"
+	}
+	if d.http() && how != "" && how != "answer" && how != "supplied" && how != "uuid" {
+		d.fail(path, "found %s of an HTTP service, expected answer, supplied or uuid", how)
+	}
+}
