@@ -117,7 +117,7 @@ func openOn(t testing.TB, engine, dsn string) *fixture {
 	s := loadSheet(t, engine, dsn, x.clock.Now)
 	x.model = s.Model
 	var err error
-	x.Store, err = Open(t.Context(), Options{Sheet: s, Keep: openKeep(t, x.clock.Now), Now: x.clock.Now, Random: rand.Reader, Passwords: passwords{}})
+	x.Store, err = Open(t.Context(), Options{Sheet: s, Keep: openKeep(t, x.clock.Now), Now: x.clock.Now, Random: rand.Reader, Passwords: passwordsOf(t, s)})
 	require.NoError(t, err)
 	x.front, err = backend.NewClient(x.Store, s.Model, backend.Options{Timeout: 30 * time.Second})
 	require.NoError(t, err)
@@ -134,11 +134,22 @@ func openKeep(t testing.TB, now func() time.Time) *keep.Store {
 	return k
 }
 
-// passwords stand in until a test is about them.
-type passwords struct{}
+// passwords are judged by the hashes of the sheet.
+type passwords struct{ stored *auth.ForeignHashes }
 
-func (passwords) Verify(context.Context, string, string, map[string]string, []sheet.Hash) (bool, error) {
-	return false, nil
+func passwordsOf(t testing.TB, s *sheet.Sheet) passwords {
+	t.Helper()
+	var hashes []auth.ForeignHash
+	for _, h := range s.Accounts.Hash {
+		hashes = append(hashes, auth.ForeignHash{Algorithm: h.Algorithm, Salt: h.Salt, PasswordSalt: h.PasswordSalt, Base64: h.Base64})
+	}
+	stored, err := auth.NewForeignHashes(auth.NewHasher(), hashes)
+	require.NoError(t, err)
+	return passwords{stored}
+}
+
+func (p passwords) Verify(ctx context.Context, password, stored string, salts map[string]string, _ []sheet.Hash) (bool, error) {
+	return p.stored.Verify(ctx, password, stored, salts)
 }
 
 // record makes a record of field, value pairs. Numbers are parsed as the field

@@ -1,0 +1,141 @@
+package legacy
+
+import (
+	"io"
+	"net"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// wire stands between the driver and its server, and can be cut.
+type wire struct {
+	listener net.Listener
+	server   string
+	mu       sync.Mutex
+	cut      bool
+	open     map[net.Conn]bool
+	done     sync.WaitGroup
+}
+
+func newWire(t *testing.T, server string) *wire {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	w := &wire{listener: l, server: server, open: map[net.Conn]bool{}}
+	w.done.Go(w.accept)
+	t.Cleanup(func() {
+		_ = l.Close()
+		w.set(true)
+		w.done.Wait()
+	})
+	return w
+}
+
+func (w *wire) accept() {
+	for {
+		c, err := w.listener.Accept()
+		if err != nil {
+			return
+		}
+		up, err := net.Dial("tcp", w.server)
+		w.mu.Lock()
+		if err != nil || w.cut {
+			_ = c.Close()
+			if up != nil {
+				_ = up.Close()
+			}
+			w.mu.Unlock()
+			continue
+		}
+		w.open[c], w.open[up] = true, true
+		w.mu.Unlock()
+		w.done.Go(func() { w.pass(c, up) })
+		w.done.Go(func() { w.pass(up, c) })
+	}
+}
+
+func (w *wire) pass(to, from net.Conn) {
+	_, _ = io.Copy(to, from)
+	_ = to.Close()
+	_ = from.Close()
+}
+
+// set cuts the wire, as when the server is killed, or mends it.
+func (w *wire) set(cut bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = cut
+	for c := range w.open {
+		_ = c.Close()
+	}
+	clear(w.open)
+}
+
+// through is a DSN whose server is reached by a wire.
+func through(t *testing.T, engine, dsn string) (string, *wire) {
+	t.Helper()
+	if engine == "mariadb" {
+		at := regexp.MustCompile(`tcp\(([^)]+)\)`).FindStringSubmatch(dsn)
+		require.NotNil(t, at)
+		w := newWire(t, at[1])
+		return strings.Replace(dsn, at[1], w.listener.Addr().String(), 1), w
+	}
+	at := regexp.MustCompile(`@([^/]+)/`).FindStringSubmatch(dsn)
+	require.NotNil(t, at)
+	w := newWire(t, at[1])
+	return strings.Replace(dsn, at[1], w.listener.Addr().String(), 1), w
+}
+
+func TestAServerThatGoesAwayAndComesBack(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			dsn, w := through(t, engine, engines[engine](t))
+			x := openOn(t, engine, dsn)
+			defer x.Close()
+			records := newRecords(x)
+			before := len(x.all(one, "contact"))
+
+			// In the middle of a transaction: nothing of it remains.
+			err := x.InTx(t.Context(), func(tx backend.Driver) error {
+				_, err := tx.Create(t.Context(), one, records["contact"][0])
+				require.NoError(t, err)
+				w.set(true)
+				_, err = tx.Create(t.Context(), one, records["contact"][0])
+				return err
+			})
+			require.Error(t, err)
+			require.NotErrorIs(t, err, backend.ErrUnexpected)
+			_, worded := mapping.AsViolations(err)
+			require.False(t, worded)
+
+			_, err = x.List(t.Context(), x.model.Resource("contact"), backend.Query{Client: one})
+			require.Error(t, err)
+			require.Error(t, x.Ping(t.Context()))
+
+			w.set(false)
+			require.NoError(t, x.Ping(t.Context()))
+			require.Len(t, x.all(one, "contact"), before)
+			x.create(one, records["contact"][0])
+
+			// At the commit: nobody knows, and nobody tries again.
+			tries := 0
+			err = x.InTx(t.Context(), func(tx backend.Driver) error {
+				tries++
+				_, err := tx.Create(t.Context(), one, records["employee"][0])
+				w.set(true)
+				return err
+			})
+			require.Error(t, err)
+			require.Equal(t, 1, tries)
+			w.set(false)
+			x.create(one, records["contact"][0])
+		})
+	}
+}

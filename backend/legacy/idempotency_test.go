@@ -1,0 +1,97 @@
+package legacy
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// tables for answers, as a vendor would make them.
+var answerTables = map[string]string{
+	"mariadb":  "CREATE TABLE FDANTW (client_id INT NOT NULL, idem_key VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, request_sum CHAR(64) NOT NULL, answer LONGTEXT NOT NULL, created_at BIGINT NOT NULL, PRIMARY KEY (client_id, idem_key)) CHARACTER SET utf8mb4",
+	"postgres": `CREATE TABLE "FDANTW" (client_id int NOT NULL, idem_key varchar(255) NOT NULL, request_sum char(64) NOT NULL, answer text NOT NULL, created_at bigint NOT NULL, PRIMARY KEY (client_id, idem_key))`,
+	"sqlite":   "CREATE TABLE FDANTW (client_id INT NOT NULL, idem_key VARCHAR(255) NOT NULL, request_sum CHAR(64) NOT NULL, answer TEXT NOT NULL, created_at BIGINT NOT NULL, PRIMARY KEY (client_id, idem_key))",
+}
+
+// onBothMemories runs f with answers kept in the keep, and in a table.
+func onBothMemories(t *testing.T, f func(t *testing.T, x *fixture)) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		t.Run("keep", func(t *testing.T) { f(t, x.in(t)) })
+		t.Run("table", func(t *testing.T) {
+			_, err := x.db.ExecContext(t.Context(), answerTables[x.engine])
+			require.NoError(t, err)
+			x.answers = x.quoted("FDANTW")
+			f(t, x.in(t))
+		})
+	})
+}
+
+// in is the fixture within a part of its test.
+func (x *fixture) in(t *testing.T) *fixture {
+	y := *x
+	y.t = t
+	return &y
+}
+
+func TestIdempotencyKeys(t *testing.T) {
+	onBothMemories(t, func(t *testing.T, x *fixture) {
+		line := newRecords(x)["orderline"][0]
+		once := &backend.Once{Key: "k1", Sum: [32]byte{1}, Answer: func(rec mapping.Record) []byte { return []byte(shown(rec) + "é") }}
+		create := func() error {
+			_, err := x.front.Create(t.Context(), one, mapping.BodyOf(line), backend.Write{Once: once})
+			return err
+		}
+		before := len(x.all(one, "orderline"))
+		require.NoError(t, create())
+		var replay *backend.Replay
+		require.ErrorAs(t, create(), &replay)
+		require.Contains(t, string(replay.Answer), `"quantity":1.5`)
+		require.Contains(t, string(replay.Answer), `é`)
+		require.Len(t, x.all(one, "orderline"), before+1)
+
+		once.Sum = [32]byte{2}
+		require.True(t, mapping.Is(create(), mapping.IdempotencyReused))
+		_, err := x.front.Create(t.Context(), two, mapping.BodyOf(x.record("employee", "username", "nieuw"+x.answers, "last_name", "Nieuw")), backend.Write{Once: once})
+		require.NoError(t, err, "another client's key is another key")
+
+		// What did not happen leaves the key free.
+		once.Key = "k2"
+		refused := line.Clone()
+		refused.Set("order_id", mapping.IntValue(1))
+		_, err = x.front.Create(t.Context(), one, mapping.BodyOf(refused), backend.Write{Once: once})
+		require.True(t, mapping.Is(err, mapping.RelatedIDNotFound), "%v", err)
+		require.NoError(t, create())
+
+		x.clock.advance(answerLife + 1)
+		once.Key, once.Sum = "k1", [32]byte{1}
+		require.NoError(t, create(), "forgotten after a day")
+	})
+}
+
+func TestAnIdempotencyKeyInUse(t *testing.T) {
+	onBothMemories(t, func(t *testing.T, x *fixture) {
+		if x.engine == "sqlite" && x.answers != "" {
+			return // whoever is second waits until the first has ended
+		}
+		undone := errors.New("undone")
+		err := x.InTx(t.Context(), func(tx backend.Driver) error {
+			_, err := tx.(backend.Rememberer).Recall(t.Context(), one, "busy")
+			require.NoError(t, err)
+			if x.engine == "sqlite" {
+				_, err = x.keep.Begin(t.Context(), one, "busy") // it writes in one transaction at a time
+			} else {
+				_, err = x.Recall(t.Context(), one, "busy")
+			}
+			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
+			return undone
+		})
+		require.ErrorIs(t, err, undone)
+		memo, err := x.Recall(t.Context(), one, "busy")
+		require.NoError(t, err)
+		require.Nil(t, memo)
+	})
+}
