@@ -5,17 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
+	"frontdesk/auth"
 	"frontdesk/mapping/sheet"
 )
 
-// logOn keeps the token that calls are made with. Whoever finds none gets one,
-// and the others wait for it.
+// logOn keeps the tokens that calls are made with: one, or one for each client.
+// Whoever finds none gets one, and the others wait for it.
 type logOn struct {
-	s      *service
-	sheet  *sheet.LogOn
-	op     *operation
+	s     *service
+	sheet *sheet.LogOn
+	shape *shape // of the answer: the token, and its lifetime
+
+	mu      sync.Mutex
+	holders map[int64]*holder // by client; 0 where all share one
+}
+
+// holder keeps one token.
+type holder struct {
+	client auth.Client
 	turn   chan struct{} // held by who reads or changes the rest
 	ticket ticket
 	failed error // of the last try, until pause
@@ -37,60 +47,81 @@ const (
 )
 
 func newLogOn(s *service, l *sheet.LogOn) *logOn {
-	op := &operation{Operation: &sheet.Operation{Request: l.Request}, next: -1, total: -1, answer: newShape(l.Token)}
+	answer := newShape(l.Token)
 	if l.ExpiresIn != "" {
-		op.answer.addPlace(l.ExpiresIn)
+		answer.addPlace(l.ExpiresIn)
 	}
-	return &logOn{s: s, sheet: l, op: op, turn: make(chan struct{}, 1)}
+	return &logOn{s: s, sheet: l, shape: answer, holders: map[int64]*holder{}}
+}
+
+// holder returns who keeps the token for calls of a client. Calls of none are
+// those of the accounts.
+func (l *logOn) holder(client auth.Client) *holder {
+	switch {
+	case !l.sheet.PerClient:
+		client = auth.Client{}
+	case client.ID == 0:
+		client.Name = l.sheet.AccountsClient
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := l.holders[client.ID]
+	if h == nil {
+		h = &holder{client: client, turn: make(chan struct{}, 1)}
+		l.holders[client.ID] = h
+	}
+	return h
 }
 
 // get returns a ticket that is good as far as anyone knows.
-func (l *logOn) get(ctx context.Context) (ticket, error) {
+func (l *logOn) get(ctx context.Context, client auth.Client) (ticket, error) {
+	h := l.holder(client)
 	select {
-	case l.turn <- struct{}{}:
+	case h.turn <- struct{}{}:
 	case <-ctx.Done():
 		return ticket{}, fmt.Errorf("wait for the log-on: %w", ctx.Err())
 	}
-	defer func() { <-l.turn }()
+	defer func() { <-h.turn }()
 	now := l.s.o.Now()
 	switch {
-	case now.Before(l.ticket.until):
-		return l.ticket, nil
-	case l.failed != nil && now.Before(l.pause):
-		return ticket{}, l.failed
+	case now.Before(h.ticket.until):
+		return h.ticket, nil
+	case h.failed != nil && now.Before(h.pause):
+		return ticket{}, h.failed
 	}
-	t, err := l.request(ctx)
+	t, err := l.request(ctx, h.client)
 	if err != nil {
 		err = fmt.Errorf("log on: %w", err)
 		if ctx.Err() == nil { // else it says nothing to others
-			l.failed, l.pause = err, l.s.o.Now().Add(logOnPause)
+			h.failed, h.pause = err, l.s.o.Now().Add(logOnPause)
 		}
 		return ticket{}, err
 	}
-	l.ticket, l.failed = t, nil
+	h.ticket, h.failed = t, nil
 	return t, nil
 }
 
 // expire gives up a ticket that was refused, unless there is a newer one.
-func (l *logOn) expire(ctx context.Context, t ticket) {
+func (l *logOn) expire(ctx context.Context, client auth.Client, t ticket) {
+	h := l.holder(client)
 	select {
-	case l.turn <- struct{}{}:
+	case h.turn <- struct{}{}:
 	case <-ctx.Done():
 		return
 	}
-	defer func() { <-l.turn }()
-	if l.ticket == t {
-		l.ticket = ticket{}
+	defer func() { <-h.turn }()
+	if h.ticket == t {
+		h.ticket = ticket{}
 	}
 }
 
-func (l *logOn) request(ctx context.Context) (ticket, error) {
-	v := &values{}
+func (l *logOn) request(ctx context.Context, client auth.Client) (ticket, error) {
+	v := &values{client: client}
 	c, err := l.sheet.Request.Build(sheet.Values{Get: v.get})
 	if err != nil {
 		return ticket{}, err
 	}
-	// Though it is a POST: to log on twice does no harm.
+	// Though it may be a POST: to log on twice does no harm.
 	r := &request{
 		method: c.Method, target: l.s.base + c.Target, body: c.Body, head: appendHeaders(nil, c.Headers), timeout: l.s.timeoutOf(l.sheet.Request),
 	}
@@ -102,7 +133,7 @@ func (l *logOn) request(ctx context.Context) (ticket, error) {
 	if !isSuccess(a.status) {
 		return ticket{}, fmt.Errorf("the service answered %d", a.status) // its text may hold what was sent
 	}
-	top, err := l.s.scan(l.op.answer, a.body)
+	top, err := l.s.scan(l.shape, a.body)
 	if err != nil {
 		return ticket{}, err
 	}

@@ -35,7 +35,7 @@ type resource struct {
 	record   *shape // its places, and the lists within it
 	arrays   []int  // position of the field that each list is of
 	children []*resource
-	version  int     // position of the sheet's version, -1 for none
+	version  int // position of the sheet's version, -1 for none
 	get      *operation
 	list     *operation
 	create   *operation
@@ -147,6 +147,9 @@ func (s *service) readyResource(r *resource) (err error) {
 
 func (s *service) readyOperation(r *resource, scope mapping.Scope, described *sheet.Operation) (*operation, error) {
 	op := &operation{Operation: described, of: r, scope: scope, next: -1, total: -1, answer: newShape()}
+	for _, path := range described.Key {
+		op.answer.addPlace(path)
+	}
 	op.write = scope == mapping.OpCreate || scope == mapping.OpUpdate || scope == mapping.OpDelete
 	if described.Request == nil {
 		return nil, errors.New("there is no request to make")
@@ -207,7 +210,7 @@ func (s *service) describeModel(context.Context, string) ([]byte, error) { retur
 // says, unless it says that it does not work.
 func (s *service) ping(ctx context.Context) error {
 	if s.logOn != nil {
-		_, err := s.logOn.get(ctx)
+		_, err := s.logOn.get(ctx, auth.Client{})
 		return err
 	}
 	a, err := s.wire.do(ctx, &request{method: "GET", target: s.base + "/", timeout: s.source.Timeout})
@@ -308,4 +311,6 @@ func assigned(from []sheet.Assignment, field string) sheet.Raw {
 }
 
 // timeoutOf is how long a call may take.
-func (s *service) timeoutOf(q *sheet.Request) time.Duration { return cmp.Or(q.Timeout, s.source.Timeout) }
+func (s *service) timeoutOf(q *sheet.Request) time.Duration {
+	return cmp.Or(q.Timeout, s.source.Timeout)
+}

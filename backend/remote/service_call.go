@@ -23,7 +23,7 @@ func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, 
 		var t ticket
 		if s.logOn != nil {
 			var err error
-			if t, err = s.logOn.get(ctx); err != nil {
+			if t, err = s.logOn.get(ctx, v.client); err != nil {
 				return nil, err
 			}
 			v.token = t.token
@@ -40,7 +40,7 @@ func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, 
 			return a, nil
 		}
 		s.wire.release(a)
-		s.logOn.expire(ctx, t)
+		s.logOn.expire(ctx, v.client, t)
 		renewed = true
 	}
 }
@@ -95,7 +95,9 @@ func appendHeaders(dst []byte, headers [][2]string) []byte {
 // body are the fields that {fields} stands for: all but those that the templates
 // name one by one, which are said once.
 func (s *service) body(op *operation, fields []sheet.Assignment) []sheet.Assignment {
-	apart := func(a sheet.Assignment) bool { return a.Field != nil && a.Rows == nil && op.Request.Uses("value."+a.Field.Name) }
+	apart := func(a sheet.Assignment) bool {
+		return a.Field != nil && a.Rows == nil && op.Request.Uses("value."+a.Field.Name)
+	}
 	for i, a := range fields {
 		if !apart(a) {
 			continue

@@ -198,6 +198,15 @@ func (s *service) write(ctx context.Context, r *resource, op *operation, v *valu
 	scan := s.scanner()
 	defer s.free(scan)
 	found := row{values: make([]sheet.Raw, len(r.Places)), lists: make([]nest, len(r.arrays))}
+	if len(op.Key) > 0 {
+		top, err := scan.scan(op.answer, a.body)
+		if err != nil {
+			return mapping.Record{}, s.refused(a, op, attempt, err)
+		}
+		r.supplyKey(found, top.values[:len(op.Key)])
+	} else if op.Nothing && s.mayBeFault(a) {
+		return mapping.Record{}, s.refused(a, op, attempt, nil)
+	}
 	if !op.Nothing {
 		top, err := s.result(a, op, scan, attempt)
 		if err != nil {
@@ -219,7 +228,7 @@ func (s *service) write(ctx context.Context, r *resource, op *operation, v *valu
 // as the answer has it. What the answer leaves out is as it was sent.
 func (s *service) written(ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, found row, key []sheet.Raw) (mapping.Record, error) {
 	r.supplyKey(found, key)
-	if key == nil || !(op.ReadBack || op.Nothing) {
+	if key == nil && len(op.Key) == 0 || !(op.ReadBack || op.Nothing) {
 		r.supplyAll(found, v.fields)
 	}
 	parts := r.KeyOf(found.values)
