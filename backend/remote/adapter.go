@@ -318,4 +318,8 @@ func (a *adapter) describeModel(ctx context.Context, name string) ([]byte, error
 	}
 }
 
-func (a *adapter) close() { a.wire.pool.close() }
+func (a *adapter) close() {
+	if a.wire != nil { // else it can only Explain
+		a.wire.pool.close()
+	}
+}

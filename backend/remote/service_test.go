@@ -20,8 +20,13 @@ import (
 // loadSheet reads a sheet of testdata for the service at url.
 func loadSheet(t testing.TB, file, url string) *sheet.Sheet {
 	t.Helper()
+	return loadSheetFile(t, "testdata/"+file, url)
+}
+
+func loadSheetFile(t testing.TB, file, url string) *sheet.Sheet {
+	t.Helper()
 	env := map[string]string{"GARAGE_URL": url, "GARAGE_SECRET": remotetest.ClientSecret, "AUTOLIJN_URL": url}
-	s, err := sheet.Load("testdata/"+file, wholeModel(t), sheet.Options{
+	s, err := sheet.Load(file, wholeModel(t), sheet.Options{
 		Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		RuleFields: func(rule string) []string {
 			fields, _ := backend.RuleFields(rule)

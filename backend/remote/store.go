@@ -28,6 +28,19 @@ type Options struct {
 	Random func() float64
 }
 
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.RequestID == nil {
+		o.RequestID = func(context.Context) string { return "" }
+	}
+	if o.Random == nil {
+		o.Random = func() float64 { return 0.5 }
+	}
+	return o
+}
+
 // Keep is the gateway's own store, of what the service cannot keep itself.
 // backend/keep is one. It is safe for concurrent use.
 type Keep interface {
@@ -75,6 +88,8 @@ type speaker interface {
 	verify(ctx context.Context, c auth.Credentials) (auth.User, error)
 	findUser(ctx context.Context, username string) (auth.User, error)
 	capabilities() backend.Capabilities
+	explain(r *mapping.Resource, op mapping.Scope) []string
+	probe(ctx context.Context, r *mapping.Resource, q backend.Query) (int, []Finding, error)
 	// keepsKeys tells that the service keeps idempotency keys, and all else that a
 	// repetition must be judged by, itself.
 	keepsKeys() bool
@@ -95,15 +110,7 @@ var (
 // Open makes a Store of the sheet's service. A service that speaks the protocol
 // is asked what it offers, and so must answer; any other may be down.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.RequestID == nil {
-		o.RequestID = func(context.Context) string { return "" }
-	}
-	if o.Random == nil {
-		o.Random = func() float64 { return 0.5 }
-	}
+	o = o.withDefaults()
 	c := &core{Options: o, catalogue: mapping.NewCatalogue()}
 	var sp speaker
 	var err error

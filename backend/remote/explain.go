@@ -1,0 +1,147 @@
+package remote
+
+import (
+	"fmt"
+	"strings"
+
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// Explain tells what is sent for an operation, and where in the answer the
+// record is, line by line. Values are shown as the placeholders that they stand
+// for, secrets too. It needs no connection: Explainer makes a Store for it.
+func (s *Store) Explain(r *mapping.Resource, op mapping.Scope) ([]string, error) {
+	lines := s.explain(r, op)
+	if lines == nil {
+		return nil, fmt.Errorf("there is no %s of %s", op, r.Name)
+	}
+	return lines, nil
+}
+
+// Explainer returns a Store that can only Explain. Of a service that speaks the
+// protocol it takes every operation to be there, since it does not ask.
+func Explainer(o Options) (*Store, error) {
+	o = o.withDefaults()
+	c := &core{Options: o, catalogue: mapping.NewCatalogue()}
+	if o.Sheet.Source.Frontdesk == nil {
+		sp, err := openService(c)
+		return &Store{core: c, speaker: sp}, err
+	}
+	a := &adapter{o: c, about: description{operations: map[*mapping.Resource]operations{}}}
+	for _, r := range o.Sheet.Model.Resources {
+		a.about.operations[r] = operations{
+			mapping.OpGet: true, mapping.OpList: true, mapping.OpCreate: true, mapping.OpUpdate: true, mapping.OpDelete: true,
+		}
+	}
+	return &Store{core: c, speaker: a}, nil
+}
+
+func (a *adapter) explain(r *mapping.Resource, op mapping.Scope) []string {
+	if !a.supports(r, op) {
+		return nil
+	}
+	address := a.o.Sheet.Source.Frontdesk.URL + "/v1/records/" + r.Name
+	call := map[mapping.Scope]string{
+		mapping.OpGet: "GET " + address + "/{id}", mapping.OpList: "GET " + address + "?limit={limit}&offset={offset}&filter.FIELD={value}",
+		mapping.OpCreate: "POST " + address, mapping.OpUpdate: "PATCH " + address + "/{id}", mapping.OpDelete: "DELETE " + address + "/{id}",
+	}[op]
+	return []string{call, "Frontdesk-Client: {client.id}"}
+}
+
+func (s *service) explain(m *mapping.Resource, scope mapping.Scope) []string {
+	r := s.resources[m]
+	if r == nil || r.operation(scope) == nil {
+		return nil
+	}
+	op := r.operation(scope)
+	shown := sheet.Values{Get: func(name string) sheet.Raw { return sheet.Raw{Kind: sheet.RawText, Text: "{" + name + "}"} }}
+	if scope == mapping.OpCreate || scope == mapping.OpUpdate {
+		shown.Fields = s.body(op, r.shownFields())
+	}
+	c, err := op.Request.Build(shown)
+	if err != nil {
+		return []string{"cannot be shown: " + err.Error()}
+	}
+	lines := []string{c.Method + " " + s.source.URL + unescapeBraces(c.Target)}
+	headers := c.Headers
+	for _, q := range []*sheet.Request{s.source.Headers, s.logOnHeaders()} {
+		if q != nil {
+			headers, _ = q.AppendHeaders(headers, shown) // what it refuses is left out
+		}
+	}
+	for _, h := range headers {
+		lines = append(lines, h[0]+": "+h[1])
+	}
+	if len(c.Body) > 0 {
+		lines = append(lines, string(c.Body))
+	}
+	lines = append(lines, r.shownAnswer(op)...)
+	for i := range lines {
+		for name, secret := range s.source.Secrets {
+			if secret != "" {
+				lines[i] = strings.ReplaceAll(lines[i], string(secret), "{secret."+name+"}")
+			}
+		}
+	}
+	return lines
+}
+
+func (s *service) logOnHeaders() *sheet.Request {
+	if s.source.LogOn == nil {
+		return nil
+	}
+	return s.source.LogOn.Headers
+}
+
+// shownFields are all fields that can be written, with their names for values.
+func (r *resource) shownFields() []sheet.Assignment {
+	var fields []sheet.Assignment
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		for _, place := range f.Write {
+			fields = append(fields, sheet.Assignment{Place: place, Value: sheet.Raw{Kind: sheet.RawText, Text: "{" + f.Name + "}"}, Field: f.Field})
+		}
+	}
+	return fields
+}
+
+// shownAnswer tells where in the answer what is read is.
+func (r *resource) shownAnswer(op *operation) []string {
+	at := func(path string) string {
+		if path == "" {
+			return "the answer itself"
+		}
+		return path
+	}
+	var lines []string
+	switch {
+	case op.scope == mapping.OpDelete:
+		return nil
+	case len(op.Key) > 0:
+		lines = append(lines, "the key is at "+strings.Join(op.Key, ", ")+"; then the record is read")
+	case op.Nothing:
+		lines = append(lines, "the answer tells nothing; then the record is read")
+	case op.scope == mapping.OpList:
+		lines = append(lines, fmt.Sprintf("the records are at %s, paged by %s", at(op.Result), op.Paging.Style))
+	default:
+		lines = append(lines, "the record is at "+at(op.Result))
+	}
+	if op.scope != mapping.OpGet {
+		return lines
+	}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		switch {
+		case f.Children != "":
+			lines = append(lines, "  "+f.Name+" ← "+f.Children)
+		case len(f.From) > 0:
+			lines = append(lines, "  "+f.Name+" ← "+strings.Join(f.From, ", "))
+		}
+	}
+	return lines
+}
+
+func unescapeBraces(s string) string {
+	return strings.NewReplacer("%7B", "{", "%7D", "}").Replace(s)
+}

@@ -1,0 +1,111 @@
+package remote
+
+import (
+	"context"
+	"slices"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// Finding is something that an answer of the service does not have as the sheet
+// says. It is no proof: another record may have it.
+type Finding struct {
+	Field string // of the interface; "" for the record
+	Place string // path in the answer
+	What  string
+}
+
+// Probe reads a page of a resource, q.Limit records at the most, and tells how
+// many came and what of the sheet did not fit: places that no record had, values
+// that could not be converted. The error is of the call itself.
+func (s *Store) Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (records int, found []Finding, err error) {
+	return s.probe(ctx, r, q)
+}
+
+func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Query) (int, []Finding, error) {
+	r := s.resources[m]
+	if r == nil || r.list == nil {
+		return 0, []Finding{{What: "there is no list to look at"}}, nil
+	}
+	l := &listing{s: s, r: r, q: q, v: values{client: q.Client}, scan: s.scanner()}
+	defer s.free(l.scan)
+	if none, err := l.prepare(ctx); none || err != nil {
+		return 0, nil, err
+	}
+	c, err := l.fetch(ctx, place{})
+	if err != nil {
+		return 0, nil, err
+	}
+	rows := c.rows[:min(len(c.rows), q.Limit)]
+	var found []Finding
+	if len(rows) > 0 {
+		found = r.absent(rows)
+	}
+	for i := range rows {
+		if _, _, err := s.decode(ctx, r, q.Client, rows[i:i+1]); err != nil {
+			f := Finding{What: err.Error()}
+			if !slices.Contains(found, f) {
+				found = append(found, f)
+			}
+		}
+	}
+	return len(rows), found, nil
+}
+
+// absent finds the places that none of the rows has, by the fields that need them.
+func (r *resource) absent(rows []row) []Finding {
+	missing := func(place string) bool {
+		i := slices.IndexFunc(r.Places, func(p sheet.Place) bool { return p.Name == place })
+		return i >= 0 && !slices.ContainsFunc(rows, func(row row) bool { return row.values[i].Kind != sheet.RawAbsent })
+	}
+	var found []Finding
+	for _, place := range r.Key.Places {
+		if missing(place) {
+			found = append(found, Finding{Field: "id", Place: place, What: "no answer has it"})
+		}
+	}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		for _, place := range f.From {
+			if missing(place) {
+				found = append(found, Finding{Field: f.Name, Place: place, What: "no answer has it"})
+			}
+		}
+	}
+	if r.Version != "" && missing(r.Version) {
+		found = append(found, Finding{Place: r.Version, What: "no answer has it, though it is the version"})
+	}
+	for n, i := range r.arrays {
+		there := slices.ContainsFunc(rows, func(row row) bool { return row.lists[n].there })
+		if !there && r.get == nil {
+			found = append(found, Finding{Field: r.Fields[i].Name, Place: r.Fields[i].Children, What: "no answer has it"})
+		}
+	}
+	return found
+}
+
+func (a *adapter) probe(ctx context.Context, r *mapping.Resource, q backend.Query) (int, []Finding, error) {
+	if !a.supports(r, mapping.OpList) {
+		return 0, []Finding{{What: "there is no list to look at"}}, nil
+	}
+	page, err := a.list(ctx, r, q)
+	if err != nil {
+		return 0, nil, err
+	}
+	var found []Finding
+	for _, i := range r.ListFields() {
+		absent := func(rec mapping.Record) bool { return rec.Values[i].IsAbsent() }
+		if len(page.Records) > 0 && !slices.ContainsFunc(page.Records, func(rec mapping.Record) bool { return !absent(rec) }) {
+			f := &r.Fields[i]
+			found = append(found, Finding{Field: f.Name, Place: f.Name, What: "no record has it"})
+		}
+	}
+	for _, rec := range page.Records {
+		if rec.Version == 0 {
+			return len(page.Records), append(found, Finding{Place: "_version", What: "records have none: writes are not guarded by If-Match"}), nil
+		}
+	}
+	return len(page.Records), found, nil
+}
