@@ -17,9 +17,11 @@ type file struct {
 	// TimeZone is the zone of dates and times that name none; default
 	// Europe/Amsterdam.
 	TimeZone config.Zone `yaml:"time_zone"`
-	// Keep is the gateway's own small SQLite file for what the existing system
-	// has no place for: the IDs given out for foreign keys, and answers under
-	// idempotency keys. A relative path starts at the sheet's folder.
+	// Keep is the gateway's own small database for what the existing system has
+	// no place for: the IDs given out for foreign keys, and answers under
+	// idempotency keys. A SQLite file, seen from the sheet's folder, or
+	// postgres://…. It is part of the backup: IDs that were given out are in it
+	// alone.
 	Keep string `yaml:"keep"`
 	// Rules tells who keeps the business rules: gateway (default), or backend
 	// when the existing system enforces its own.

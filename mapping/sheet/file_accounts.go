@@ -3,7 +3,7 @@ package sheet
 import "frontdesk/config"
 
 // accountsFile tells who may log in: exactly one of users, table, query and
-// verify; none with source.frontdesk, which is asked.
+// verify; with source.frontdesk users, or none for those of the service.
 type accountsFile struct {
 	// Users are a fixed list, in the sheet.
 	Users []userFile `yaml:"users"`

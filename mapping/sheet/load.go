@@ -179,18 +179,22 @@ func (l *loader) load() {
 		l.oneOf("rules", l.Rules, "gateway", "backend")
 	}
 	if l.Keep != "" {
-		l.sheet.Keep = l.relative(l.Keep)
+		l.sheet.Keep = l.Keep
+		if file := strings.TrimPrefix(l.Keep, "sqlite:"); !strings.Contains(file, "://") {
+			l.sheet.Keep = l.relative(file)
+		}
 	}
 	if !l.loadSource() {
 		return // what the rest means depends on it
 	}
 	l.judgeWithoutRules()
 	if l.Source.Frontdesk != nil {
-		for _, key := range []string{"resources", "accounts.users", "accounts.table", "accounts.query", "accounts.verify"} {
+		for _, key := range []string{"resources", "accounts.table", "accounts.query", "accounts.verify"} {
 			if l.doc.Has(key) {
 				l.fail(key, "found with source.frontdesk, which describes its resources and knows its users itself: expected none")
 			}
 		}
+		l.loadUsers()
 		l.sheet.Model = l.model
 		l.sheet.Errors = l.loadErrors()
 		return

@@ -16,7 +16,7 @@ type Sheet struct {
 	Model        *mapping.Model
 	Source       Source
 	Location     *time.Location
-	Keep         string // file of the gateway's own store; "" where none is given
+	Keep         string // file or postgres:// of the gateway's own store; "" where none is given
 	OwnRules     bool   // the system keeps the business rules itself
 	WithoutRules []string
 	Accounts     Accounts
