@@ -25,7 +25,7 @@ type operationFile struct {
 	// parameters, are columns too.
 	Procedure string `yaml:"procedure"`
 	// Arguments are columns of the record as it is written, or :client for the
-	// client's number, :username for the user's name, or a text in single quotes
+	// client's number, or a text in single quotes
 	// that is passed as it is.
 	Arguments []string `yaml:"arguments"`
 	// Out are the columns that the procedure's out parameters are.

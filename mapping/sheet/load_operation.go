@@ -83,7 +83,7 @@ func (d *draft) procedure(path string, op mapping.Scope, of *operationFile, out 
 	if of.Procedure == "" && d.resource.Table == "" && (d.resource.Read == "" || op != mapping.OpGet && op != mapping.OpList) {
 		d.once(d.at("table"), "missing, and %s is no procedure: expected the table", op)
 	}
-	known := []string{":client", ":username"}
+	known := []string{":client"}
 	known = append(known, d.resource.Key.Places...)
 	for place := range d.writers {
 		known = append(known, place)

@@ -153,7 +153,7 @@ type Assignment struct {
 // Operation is one operation. With SQL it is plain SQL unless Procedure is set.
 type Operation struct {
 	Procedure string
-	Arguments []string // places; ":client", ":username"; a text in single quotes
+	Arguments []string // places; ":client"; a text in single quotes
 	Out       []string
 
 	Request *Request // HTTP; nil where total has no call of its own
