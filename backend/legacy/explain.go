@@ -91,10 +91,13 @@ func (x *explainer) held() []string {
 	return []string{x.byKeyText(x.t, x.client, x.key(), true).String()}
 }
 
-// writing is a write of every place that can be written.
-func (x *explainer) writing() *write {
+// writing is a write of every place that an operation can write.
+func (x *explainer) writing(op mapping.Scope) *write {
 	w := &write{session: x.session, t: x.t, client: x.client, attempt: sheet.Attempt{Resource: x.t.Resource}}
 	for i := range x.t.Fields {
+		if op == mapping.OpUpdate && x.t.Fields[i].Immutable {
+			continue
+		}
 		for _, place := range x.t.Fields[i].Write {
 			if place != x.t.Client && !slices.ContainsFunc(w.values, func(a sheet.Assignment) bool { return a.Place == place }) {
 				w.values = append(w.values, sheet.Assignment{Place: place, Value: intRaw(1), Field: x.t.Fields[i].Field})
@@ -105,7 +108,7 @@ func (x *explainer) writing() *write {
 }
 
 func (x *explainer) create(how *sheet.Operation) []string {
-	w := x.writing()
+	w := x.writing(mapping.OpCreate)
 	key, missing := w.knownKey()
 	var all []string
 	if how.Procedure != "" {
@@ -136,7 +139,7 @@ func (x *explainer) create(how *sheet.Operation) []string {
 }
 
 func (x *explainer) update(how *sheet.Operation) []string {
-	w, all := x.writing(), x.held()
+	w, all := x.writing(mapping.OpUpdate), x.held()
 	if how.Procedure != "" {
 		all = append(all, x.callText(how))
 		w.values = slices.DeleteFunc(w.values, func(a sheet.Assignment) bool { return slices.Contains(how.Arguments, a.Place) })
@@ -159,7 +162,7 @@ func (x *explainer) remove(how *sheet.Operation) []string {
 	if how.Procedure != "" {
 		return append(x.held(), x.callText(how))
 	}
-	w := x.writing()
+	w := x.writing(mapping.OpDelete)
 	return append(x.held(), w.deleteText(x.key(), x.version(w)).String())
 }
 

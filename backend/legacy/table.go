@@ -155,7 +155,7 @@ func (t *table) visible(b *statement, client auth.Client) {
 	if t.Where != "" {
 		b.add(" AND (").scoped(t.Where, intRaw(client.ID)).add(")")
 	}
-	if gone := t.SoftDelete(); len(gone) > 0 && t.Read == t.Table {
+	if gone := t.DeletedWhen(); len(gone) > 0 && t.Read == t.Table {
 		b.add(" AND (")
 		for i, a := range gone {
 			if i > 0 {

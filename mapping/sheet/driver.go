@@ -12,3 +12,15 @@ func (f *Facts) UsernamePlace() string {
 // TrimsRight tells that blanks behind the field's value do not count, so that a
 // value is to be looked for with and without them.
 func (f *Field) TrimsRight() bool { return f.codec.trimRight }
+
+// DeletedWhen returns what all deleted records have in common: the values of
+// SoftDelete that are always the same.
+func (r *Resource) DeletedWhen() []Assignment {
+	var out []Assignment
+	for _, f := range r.softDelete {
+		if f.now == nil {
+			out = append(out, Assignment{Place: f.place, Value: f.value})
+		}
+	}
+	return out
+}

@@ -1,0 +1,28 @@
+-- list
+SELECT [BEDRNR], [ORDNR], [MUTNR], [RELNR], [VTGID], [MDWNR], [SRT], [STAT], [DATUM], [TIJD], [AFLDAT], [AFLTIJD], [KMST], [REF], [OMS], [FACTNR], [TOTEX], [TOTIN], [AANTS], [MUTTS] FROM [dbo].[ORDKOP] WHERE [BEDRNR] = @p1 AND ([STAT] = @p2) AND ([REF] IS NULL) AND ([DATUM] = @p3 AND [TIJD] = @p4) AND ([MUTTS] >= @p5) AND ([ORDNR] > @p6) ORDER BY [DATUM] DESC, [TIJD] DESC, [ORDNR] OFFSET @p7 ROWS FETCH NEXT @p8 ROWS ONLY;
+-- [1 O 20261120 100000 2026-11-20T10:00:00 24001 20 10]
+
+-- held
+SELECT [BEDRNR], [ORDNR], [MUTNR], [RELNR], [VTGID], [MDWNR], [SRT], [STAT], [DATUM], [TIJD], [AFLDAT], [AFLTIJD], [KMST], [REF], [OMS], [FACTNR], [TOTEX], [TOTIN], [AANTS], [MUTTS] FROM [dbo].[ORDKOP] WITH (UPDLOCK, ROWLOCK) WHERE [BEDRNR] = @p1 AND [ORDNR] = @p2;
+-- [1 24001]
+
+-- insert
+SET NOCOUNT ON; DECLARE @key TABLE ([BEDRNR] nvarchar(450), [RGLNR] nvarchar(450)); INSERT INTO [dbo].[ORDRGL] ([BEDRNR], [OMS], [INHOUD]) OUTPUT INSERTED.[BEDRNR], INSERTED.[RGLNR] INTO @key VALUES (@p1, @p2, @p3); SELECT [BEDRNR], [RGLNR] FROM @key;
+-- [1 Één [0 1]]
+
+-- sequence
+SELECT NEXT VALUE FOR [dbo].[SEQ];
+-- []
+
+-- highest
+SELECT MAX([RGLNR]) FROM [dbo].[ORDRGL] WITH (UPDLOCK, HOLDLOCK) WHERE [BEDRNR] = @p1 AND [ORDNR] = @p2;
+-- [1 24001]
+
+-- procedure
+SET NOCOUNT ON; DECLARE @out1 nvarchar(4000); DECLARE @out2 nvarchar(4000) = @p1; EXEC [dbo].[SP] @p2, @out2 OUTPUT, @out1 OUTPUT; SELECT @out1 AS [ORDNR], @out2 AS [SRT];
+-- [W 1]
+
+-- procedure without out
+SET NOCOUNT ON; EXEC [dbo].[SP] @p1;
+-- [1]
+
