@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"frontdesk/auth"
 	"frontdesk/mapping/sheet"
 )
 
@@ -217,4 +218,20 @@ func (r *Reader) schema() sheet.Raw {
 		return sheet.Raw{Kind: sheet.RawNull}
 	}
 	return textRaw(r.store.source.Schema)
+}
+
+// Sample returns rows of a resource, aligned with its Places: the first ones, at
+// most limit, whosever they are. It fails where a column, or SQL of the sheet,
+// is wrong.
+func (r *Reader) Sample(ctx context.Context, of *sheet.Resource, limit int) ([][]sheet.Raw, error) {
+	t, err := newTable(r.store.d, r.store.source.Schema, of)
+	if err != nil {
+		return nil, err
+	}
+	b := newStatement(r.store.d)
+	t.selected(b, auth.Client{}, false)
+	if of.Where != "" {
+		b.add(" WHERE (").scoped(of.Where, intRaw(0)).add(")")
+	}
+	return r.some(ctx, b, limit)
 }

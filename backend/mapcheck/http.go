@@ -1,0 +1,184 @@
+package mapcheck
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/remote"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// Service is an HTTP service as its sheet describes it: a *remote.Store.
+type Service interface {
+	Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (records int, found []remote.Finding, err error)
+	List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error)
+	Supports(r *mapping.Resource, op mapping.Scope) bool
+}
+
+var _ Service = (*remote.Store)(nil)
+
+// HTTP compares a sheet with the answers that its service gives to a client: a
+// page of every resource, and where there are more records the next one.
+func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Report, error) {
+	doc, err := sheet.Outline(o.Sheet.File)
+	if err != nil {
+		return nil, err
+	}
+	if o.Rows <= 0 || o.Rows > mostOfPage {
+		o.Rows = mostOfPage
+	}
+	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o.Sheet, o.Model)}, service: s, client: client, ids: map[string]mapping.Value{}}
+	for _, r := range c.inOrder() {
+		if !s.Supports(r, mapping.OpList) {
+			continue
+		}
+		if err := c.resource(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	c.sort()
+	return c.Report, nil
+}
+
+const mostOfPage = 100
+
+type httpCheck struct {
+	Options
+	*Report
+	service Service
+	client  auth.Client
+	ids     map[string]mapping.Value // of a record of each resource that has one
+}
+
+// inOrder are the resources, those that lists are narrowed by first.
+func (c *httpCheck) inOrder() []*mapping.Resource {
+	all := slices.Clone(c.Sheet.Model.Resources)
+	slices.SortStableFunc(all, func(a, b *mapping.Resource) int { return len(a.ListRequires) - len(b.ListRequires) })
+	return all
+}
+
+func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
+	path := strictyaml.Child("resources", r.Name)
+	q := backend.Query{Client: c.client, Limit: c.Rows}
+	for _, name := range r.ListRequires {
+		f := r.Field(name)
+		v, ok := c.ids[f.Reference]
+		if !ok && f.ReferenceBy != "" {
+			v, ok = c.ids["contact"]
+		} else if !ok && f.Check == "resource" {
+			v, ok = mapping.TextValue("contact"), true
+		}
+		if !ok {
+			c.Looked = append(c.Looked, fmt.Sprintf("%s: not looked at, there is no %s to ask for", r.Name, f.Reference))
+			return nil
+		}
+		q.Filters = append(q.Filters, backend.Filter{Field: f, Value: v})
+	}
+	n, found, err := c.service.Probe(ctx, r, q)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		c.add(Error, "http.read", path, fmt.Sprintf("its list cannot be read: %v", err), "mend operations.list, or log_on")
+		return nil
+	}
+	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d record(s)", r.Name, n))
+	for _, f := range found {
+		c.found(path, f, n)
+	}
+	if n == 0 {
+		c.add(Note, "http.empty", path, fmt.Sprintf("client %d has no %s, so that nothing was compared", c.client.ID, r.Name), "check with a client that has records")
+		return nil
+	}
+	return c.paging(ctx, r, q, path)
+}
+
+// found words what a probe found.
+func (c *httpCheck) found(path string, f remote.Finding, n int) {
+	switch {
+	case f.Field == "id":
+		c.add(Error, "http.key-missing", strictyaml.Child(path, "key"), fmt.Sprintf("%s is in none of %d answers", f.Place, n), "name the path of the key")
+	case f.Field == "" && f.Place == "":
+		c.add(Error, "data.unfit", c.fieldIn(path, f.What), "a record does not convert: "+maskedText(f.What), "mend the conversion, list the code, or mend the record")
+	case f.Field == "":
+		c.add(Warning, "http.version-missing", strictyaml.Child(path, "version"), f.Place+": "+f.What, "name the path of the version, or leave version out")
+	default:
+		c.add(Warning, "http.path-missing", strictyaml.Child(strictyaml.Child(path, "fields"), f.Field), fmt.Sprintf("%s is in none of %d answers", f.Place, n),
+			"name the path that the service has, or leave the field out")
+	}
+}
+
+var (
+	fieldSaid = regexp.MustCompile(`\b[a-z]+\.([a-z0-9_]+): `)
+	quotedBit = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+)
+
+// fieldIn is where the sheet has the field that a message names.
+func (c *httpCheck) fieldIn(path, message string) string {
+	if m := fieldSaid.FindStringSubmatch(message); m != nil {
+		return strictyaml.Child(strictyaml.Child(path, "fields"), m[1])
+	}
+	return path
+}
+
+// maskedText shows what a quoted value looks like, without showing it. Codes,
+// which are short, are shown.
+func maskedText(message string) string {
+	return quotedBit.ReplaceAllStringFunc(message, func(s string) string {
+		if strings.Contains(message, "code list") {
+			return s
+		}
+		return masked(sheet.Raw{Kind: sheet.RawText, Text: strings.Trim(s, `"`)})
+	})
+}
+
+// paging reads two small pages, which must not have a record in common.
+func (c *httpCheck) paging(ctx context.Context, r *mapping.Resource, q backend.Query, path string) error {
+	const size = 2
+	q.Limit, q.Total = size, true
+	first, err := c.service.List(ctx, r, q)
+	if err != nil {
+		return c.unread(ctx, path, err)
+	}
+	if len(first.Records) > 0 {
+		c.ids[r.Name] = first.Records[0].Values[r.ID]
+	}
+	if first.Total < int64(len(first.Records)) {
+		c.add(Error, "http.total", strictyaml.Child(path, "operations.list"), fmt.Sprintf("the number of all records is %d, and there are %d at least", first.Total, len(first.Records)), "mend operations.list.total")
+	}
+	if !first.More {
+		return nil
+	}
+	q.Offset, q.Total = size, false
+	next, err := c.service.List(ctx, r, q)
+	if err != nil {
+		return c.unread(ctx, path, err)
+	}
+	for _, rec := range next.Records {
+		if slices.ContainsFunc(first.Records, func(other mapping.Record) bool { return other.ID() == rec.ID() }) {
+			c.add(Error, "http.paging", strictyaml.Child(path, "operations"), "a record of the first page is on the second page too", "mend operations.list.paging, or have the service keep an order")
+			return nil
+		}
+	}
+	if len(next.Records) == 0 {
+		c.add(Error, "http.paging", strictyaml.Child(path, "operations"), "there is a next page, and it is empty", "mend operations.list.paging")
+	}
+	return nil
+}
+
+func (c *httpCheck) unread(ctx context.Context, path string, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	if c.Count(Error) == 0 || !slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Severity == Error && strings.HasPrefix(f.Path, path) }) {
+		c.add(Error, "http.read", path, maskedText(fmt.Sprintf("its list cannot be read: %v", err)), "mend operations.list")
+	}
+	return nil
+}

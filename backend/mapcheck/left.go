@@ -1,0 +1,122 @@
+package mapcheck
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// leftOut is what clients of the whole model will not find.
+func leftOut(s *sheet.Sheet, whole *mapping.Model) Left {
+	l := Left{Operations: map[string][]string{}, Fields: map[string][]string{}, Rules: s.WithoutRules}
+	for _, r := range whole.Resources {
+		known := s.Resource(r.Name)
+		if known == nil {
+			l.Resources = append(l.Resources, r.Name)
+			continue
+		}
+		for _, op := range []mapping.Scope{mapping.OpGet, mapping.OpList, mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete} {
+			if known.Operations[op] == nil {
+				l.Operations[r.Name] = append(l.Operations[r.Name], string(op))
+			}
+		}
+		for i := range r.Fields {
+			if name := r.Fields[i].Name; known.Field(name) == nil {
+				l.Fields[r.Name] = append(l.Fields[r.Name], name)
+			}
+		}
+	}
+	l.Rows = lostRows(s)
+	return l
+}
+
+// lostRows are the rows of the interface's tables that cannot occur.
+func lostRows(s *sheet.Sheet) []string {
+	var lost []string
+	catalogue := mapping.NewCatalogue()
+	has := func(op mapping.Scope, is func(*sheet.Resource) bool) bool {
+		for _, r := range s.Resources {
+			if (op == "" || r.Operations[op] != nil) && is(r) {
+				return true
+			}
+		}
+		return false
+	}
+	field := func(is func(*mapping.Field) bool) func(*sheet.Resource) bool {
+		return func(r *sheet.Resource) bool {
+			return slices.ContainsFunc(r.Fields, func(f sheet.Field) bool { return is(f.Field) })
+		}
+	}
+	occurs := map[mapping.Reason]func(mapping.Scope) bool{
+		mapping.ArrayEmpty: func(op mapping.Scope) bool {
+			return has(op, field(func(f *mapping.Field) bool { return f.Type == mapping.Array }))
+		},
+		mapping.ByteaInvalid: func(op mapping.Scope) bool {
+			return has(op, field(func(f *mapping.Field) bool { return f.Type == mapping.Bytea }))
+		},
+		mapping.DateNotAfter: func(op mapping.Scope) bool {
+			return has(op, field(func(f *mapping.Field) bool { return f.After != "" }))
+		},
+		mapping.DuplicateValue: func(op mapping.Scope) bool {
+			return has(op, field(func(f *mapping.Field) bool { return f.Unique && !f.Readonly }))
+		},
+		mapping.SystemRecord: func(op mapping.Scope) bool {
+			return has(op, field(func(f *mapping.Field) bool { return f.Name == "is_system" }))
+		},
+		mapping.BlockedRecord:  func(op mapping.Scope) bool { return has(op, mapped("is_blocked")) },
+		mapping.ArchivedRecord: func(op mapping.Scope) bool { return has(op, mapped("is_archived")) },
+	}
+	for _, e := range catalogue.Entries() {
+		if !catalogue.Documented(e) {
+			continue
+		}
+		if can := occurs[e.Reason]; can != nil && slices.Contains([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, e.Scope) && !can(e.Scope) {
+			lost = append(lost, string(e.Scope)+": "+e.Message)
+			continue
+		}
+		_, path, ok := strings.Cut("/"+string(e.Scope), "/")
+		if at := strings.LastIndex(string(e.Scope), "/"); ok && at >= 0 {
+			first, _, _ := strings.Cut(path[strings.Index(path, "/")+1:], "/")
+			if m := endpointResource[first]; m != "" && s.Resource(m) == nil {
+				lost = append(lost, string(e.Scope)+": "+e.Message)
+			}
+		}
+	}
+	return lost
+}
+
+// endpointResource are the resources that endpoints with rows of their own work
+// with.
+var endpointResource = map[string]string{
+	"order": "order", "orderline": "orderline", "vehicleroleline": "vehicleroleline", "contactcommunication": "contactcommunication",
+	"vehicle": "vehicle", "flatrateline": "flatrateline", "document": "document", "contact": "country", "empoyee": "employee",
+}
+
+func mapped(name string) func(*sheet.Resource) bool {
+	return func(r *sheet.Resource) bool {
+		f := r.Field(name)
+		return f != nil && !r.Fields[f.Index].Traits().Fixed
+	}
+}
+
+func (l Left) write(b *strings.Builder) {
+	if len(l.Resources) > 0 {
+		wrapped(b, "Not for clients: ", "resources "+strings.Join(l.Resources, ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Operations)) {
+		wrapped(b, "Not for clients: ", fmt.Sprintf("%s of %s", strings.Join(l.Operations[name], ", "), name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Fields)) {
+		wrapped(b, "Not for clients: ", fmt.Sprintf("%s of %s", strings.Join(l.Fields[name], ", "), name))
+	}
+	if len(l.Rules) > 0 {
+		wrapped(b, "Not kept: ", "rules "+strings.Join(l.Rules, ", "))
+	}
+	for _, row := range l.Rows {
+		wrapped(b, "Cannot occur: ", row)
+	}
+}

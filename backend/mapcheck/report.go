@@ -1,0 +1,133 @@
+package mapcheck
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"frontdesk/config/strictyaml"
+)
+
+// Severity is how bad a finding is.
+type Severity string
+
+// The severities, worst first.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Note    Severity = "note"
+)
+
+// Finding is one thing that does not fit, or is to be known.
+type Finding struct {
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	File     string   `json:"file"`
+	Line     int      `json:"line"`
+	Column   int      `json:"column"`
+	Path     string   `json:"path"`
+	Seen     string   `json:"seen"`
+	Remedy   string   `json:"remedy,omitempty"`
+}
+
+// Report is what a check found.
+type Report struct {
+	Findings []Finding `json:"findings"`
+	// Left are what the sheet leaves out.
+	Left Left `json:"left_out"`
+	// Looked tells how much was looked at.
+	Looked []string `json:"looked_at"`
+
+	doc *strictyaml.Document
+}
+
+// Left is what a sheet leaves out of the model.
+type Left struct {
+	Resources  []string            `json:"resources"`
+	Operations map[string][]string `json:"operations"`
+	Fields     map[string][]string `json:"fields"`
+	Rules      []string            `json:"rules"`
+	// Rows are the documented errors that cannot occur therefore.
+	Rows []string `json:"rows"`
+}
+
+// Count returns how many findings have a severity.
+func (r *Report) Count(s Severity) (n int) {
+	for _, f := range r.Findings {
+		if f.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// add notes a finding at a path of the sheet.
+func (r *Report) add(s Severity, rule, path, seen, remedy string, args ...any) {
+	at := r.doc.At(path)
+	if len(args) > 0 {
+		seen = fmt.Sprintf(seen, args...)
+	}
+	r.Findings = append(r.Findings, Finding{rule, s, at.File, at.Line, at.Column, path, seen, remedy})
+}
+
+// sort orders the findings by place, errors first.
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Rule, b.Rule))
+	})
+}
+
+// WriteJSON writes the report as JSON.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// width is what a terminal shows in a line.
+const width = 100
+
+// WriteText writes the report for people.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "%s:%d:%d: %s: %s\n", f.File, f.Line, f.Column, f.Severity, f.Rule)
+		wrapped(&b, "  ", f.Seen)
+		if f.Remedy != "" {
+			wrapped(&b, "  → ", f.Remedy)
+		}
+	}
+	if len(r.Findings) > 0 {
+		b.WriteByte('\n')
+	}
+	r.Left.write(&b)
+	for _, line := range r.Looked {
+		wrapped(&b, "", line)
+	}
+	fmt.Fprintf(&b, "%d error(s), %d warning(s), %d note(s)\n", r.Count(Error), r.Count(Warning), r.Count(Note))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// wrapped writes a text in lines that begin with indent, the later ones with as
+// many blanks.
+func wrapped(b *strings.Builder, indent, text string) {
+	blank := strings.Repeat(" ", len([]rune(indent)))
+	line, length := indent, len([]rune(indent))
+	start := true
+	for _, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		if !start && length+1+n > width {
+			b.WriteString(line + "\n")
+			line, length, start = blank, len(blank), true
+		}
+		if !start {
+			line, length = line+" ", length+1
+		}
+		line, length, start = line+word, length+n, false
+	}
+	b.WriteString(line + "\n")
+}

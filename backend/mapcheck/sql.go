@@ -1,0 +1,311 @@
+package mapcheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/backend/legacy"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// Options say what is compared. Sheet and Model are needed.
+type Options struct {
+	Sheet *sheet.Sheet
+	Model *mapping.Model // the whole one, for what the sheet leaves out
+	// Rows is how many rows of each resource are read; 0 for 1000.
+	Rows int
+}
+
+const defaultRows = 1000
+
+// SQL compares a sheet with its database.
+func SQL(ctx context.Context, o Options) (report *Report, err error) {
+	if o.Rows <= 0 {
+		o.Rows = defaultRows
+	}
+	doc, err := sheet.Outline(o.Sheet.File)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := legacy.OpenReader(ctx, o.Sheet.Source.SQL)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	schema, err := reader.Inspect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &sqlCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o.Sheet, o.Model)}, reader: reader, schema: schema}
+	for _, r := range o.Sheet.Model.Resources {
+		if err := c.resource(ctx, o.Sheet.Resources[r]); err != nil {
+			return nil, err
+		}
+	}
+	c.accounts()
+	if err := c.charset(ctx); err != nil {
+		return nil, err
+	}
+	c.sort()
+	return c.Report, nil
+}
+
+// sqlCheck compares with a database.
+type sqlCheck struct {
+	Options
+	*Report
+	reader *legacy.Reader
+	schema legacy.Schema
+}
+
+// resourceCheck compares one resource.
+type resourceCheck struct {
+	*sqlCheck
+	*sheet.Resource
+	path        string
+	table, read *legacy.Table
+}
+
+func (c *sqlCheck) resource(ctx context.Context, r *sheet.Resource) error {
+	rc := &resourceCheck{sqlCheck: c, Resource: r, path: strictyaml.Child("resources", r.Name)}
+	rc.table = rc.find(rc.at("table"), r.Table)
+	rc.read = rc.table
+	if r.Read != r.Table {
+		rc.read = rc.find(rc.at("read"), r.Read)
+	}
+	if rc.table == nil || rc.read == nil {
+		return nil
+	}
+	complete := rc.columns()
+	rc.procedures()
+	rc.keys()
+	rc.written()
+	rc.indexes()
+	if !complete {
+		return nil // its rows cannot be read
+	}
+	return rc.rows(ctx)
+}
+
+func (c *resourceCheck) at(keys ...string) string {
+	path := c.path
+	for _, k := range keys {
+		path = strictyaml.Child(path, k)
+	}
+	return path
+}
+
+// ofField is where the sheet says something of a field.
+func (c *resourceCheck) ofField(f *sheet.Field, keys ...string) string {
+	return c.at(append([]string{"fields", f.Name}, keys...)...)
+}
+
+// find returns a table, and reports one that is not there.
+func (c *sqlCheck) find(path, name string) *legacy.Table {
+	if strings.Contains(name, ".") { // of another schema, which was not read
+		c.add(Note, "sql.other-schema", path, fmt.Sprintf("%s is in another schema, which is not looked at", name), "set source.sql.schema to check it")
+		return nil
+	}
+	if t := c.schema.Table(name); t != nil {
+		if t.Name != name {
+			c.add(Error, "sql.table-missing", path, fmt.Sprintf("there is no table %s, but %s", name, t.Name), "write the name in its letters")
+		}
+		return t
+	}
+	var known []string
+	for _, t := range c.schema.Tables {
+		known = append(known, t.Name)
+	}
+	c.add(Error, "sql.table-missing", path, fmt.Sprintf("there is no table or view %s%s", name, strictyaml.Suggest(name, known)), "name a table or view of the database")
+	return nil
+}
+
+// column returns a column, and reports one that is not there.
+func (c *resourceCheck) column(t *legacy.Table, path, name string) *legacy.Column {
+	found := t.Column(name)
+	if found != nil && found.Name == name {
+		return found
+	}
+	var known []string
+	for _, column := range t.Columns {
+		known = append(known, column.Name)
+	}
+	hint := strictyaml.Suggest(name, known)
+	if found != nil {
+		hint = ", but " + found.Name
+	}
+	c.add(Error, "sql.column-missing", path, fmt.Sprintf("%s has no column %s%s", t.Name, name, hint), "name a column of "+t.Name+": "+strings.Join(known, ", "))
+	return nil
+}
+
+// columns looks for every column that the sheet names. It is false where one is
+// missing.
+func (c *resourceCheck) columns() bool {
+	before := c.Count(Error)
+	for _, k := range c.Key.Places {
+		c.column(c.read, c.at("key"), k)
+		if c.read != c.table {
+			c.column(c.table, c.at("key"), k)
+		}
+	}
+	for at, name := range map[string]string{"client": c.Client, "version": c.Version} {
+		if name != "" {
+			c.column(c.read, c.at(at), name)
+		}
+	}
+	for _, a := range c.SoftDelete() {
+		c.column(c.table, c.at("soft_delete"), a.Place)
+	}
+	for _, place := range c.Constants() {
+		c.column(c.table, c.at("constants"), place)
+	}
+	computed := map[string]*sheet.Lookup{}
+	for _, p := range c.Places {
+		if p.SQL != "" || p.Lookup != nil {
+			computed[p.Name] = p.Lookup
+		}
+	}
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		if f.Primary || f.Type == mapping.Array {
+			continue
+		}
+		for _, name := range f.From {
+			if lookup, is := computed[name]; !is {
+				if column := c.column(c.read, c.ofField(f), name); column != nil && name == f.From[0] {
+					c.fits(f, column)
+				}
+			} else if lookup != nil {
+				c.lookup(f, lookup)
+			}
+		}
+		for _, name := range f.Write {
+			if c.read != c.table || !slices.Contains(f.From, name) {
+				c.column(c.table, c.ofField(f), name)
+			}
+		}
+	}
+	return c.Count(Error) == before
+}
+
+func (c *resourceCheck) lookup(f *sheet.Field, l *sheet.Lookup) {
+	t := c.find(c.ofField(f, "lookup", "table"), l.Table)
+	if t == nil {
+		return
+	}
+	c.column(t, c.ofField(f, "lookup", "take"), l.Take)
+	for _, m := range l.Match {
+		c.column(t, c.ofField(f, "lookup", "match"), m[0])
+		c.column(c.read, c.ofField(f, "lookup", "match"), m[1])
+	}
+}
+
+// procedures looks for procedures and their arguments.
+func (c *resourceCheck) procedures() {
+	for op, how := range c.Operations {
+		if how.Procedure == "" {
+			continue
+		}
+		path := c.at("operations", string(op))
+		var known []string
+		var found *legacy.Routine
+		for i := range c.schema.Routines {
+			known = append(known, c.schema.Routines[i].Name)
+			if r := &c.schema.Routines[i]; r.Name == how.Procedure && (found == nil || inputs(r) == len(how.Arguments)) {
+				found = r
+			}
+		}
+		if found == nil {
+			c.add(Error, "sql.procedure-missing", path, fmt.Sprintf("there is no procedure %s%s", how.Procedure, strictyaml.Suggest(how.Procedure, known)), "name a procedure of the database")
+			continue
+		}
+		out := 0
+		for _, p := range found.Parameters {
+			if p.Out {
+				out++
+			}
+		}
+		if in := inputs(found); in != len(how.Arguments) {
+			c.add(Error, "sql.argument-missing", strictyaml.Child(path, "arguments"), fmt.Sprintf("%s takes %d arguments (%s), the sheet gives %d", found.Name, in, parameterNames(found), len(how.Arguments)), "give them all, in their order")
+		}
+		if len(how.Out) > out && !found.Function {
+			c.add(Error, "sql.argument-missing", strictyaml.Child(path, "out"), fmt.Sprintf("%s has %d out parameters (%s), the sheet reads %d", found.Name, out, parameterNames(found), len(how.Out)), "read those that there are")
+		}
+	}
+}
+
+func inputs(r *legacy.Routine) (n int) {
+	for _, p := range r.Parameters {
+		if p.In {
+			n++
+		}
+	}
+	return n
+}
+
+func parameterNames(r *legacy.Routine) string {
+	var all []string
+	for _, p := range r.Parameters {
+		text := p.Name + " " + p.Type
+		if p.Out {
+			text += " out"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
+
+// accounts looks for the table of users.
+func (c *sqlCheck) accounts() {
+	a := c.Sheet.Accounts
+	if a.Table == "" {
+		return
+	}
+	t := c.find("accounts.table", a.Table)
+	if t == nil || a.Facts == nil {
+		return
+	}
+	rc := &resourceCheck{sqlCheck: c, table: t, read: t}
+	for _, p := range a.Facts.Places {
+		if p.SQL == "" && p.Lookup == nil {
+			rc.column(t, "accounts.columns", p.Name)
+		}
+	}
+}
+
+// charset notes that the database keeps fewer letters than clients may send.
+func (c *sqlCheck) charset(ctx context.Context) error {
+	name, err := c.reader.Charset(ctx)
+	if err != nil {
+		return err
+	}
+	if lower := strings.ToLower(name); strings.Contains(lower, "utf") || lower == "" {
+		return nil
+	}
+	var open []string
+	for _, r := range c.Sheet.Model.Resources {
+		known := c.Sheet.Resources[r]
+		for i := range known.Fields {
+			f := &known.Fields[i]
+			t := f.Traits()
+			if writes(known) && (f.Type == mapping.Varchar || f.Type == mapping.Text) && len(f.Write) > 0 && f.Check == "" && t.Codes == nil && !t.Narrow {
+				open = append(open, r.Name+"."+f.Name)
+			}
+		}
+	}
+	if len(open) > 0 {
+		c.add(Note, "sql.charset", "source", fmt.Sprintf("the database keeps texts in %s, and clients may send any letter in %s", name, strings.Join(open, ", ")),
+			"say charset: latin1 (or cp1252, ascii) where names and free texts are kept: what does not fit is then refused, not spoilt")
+	}
+	return nil
+}
+
+// writes tells whether clients write records of a resource.
+func writes(r *sheet.Resource) bool {
+	return r.Operations[mapping.OpCreate] != nil || r.Operations[mapping.OpUpdate] != nil
+}

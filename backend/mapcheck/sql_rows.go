@@ -1,0 +1,160 @@
+package mapcheck
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// rows reads some rows, and looks for what does not convert.
+func (c *resourceCheck) rows(ctx context.Context) error {
+	rows, err := c.reader.Sample(ctx, c.Resource, c.Rows)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		c.add(Error, "sql.statement", c.path, fmt.Sprintf("its rows cannot be read: %v", err), "mend where, sql or lookup")
+		return nil
+	}
+	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d row(s) of %s", c.Name, len(rows), c.read.Name))
+	type tally struct {
+		n       int
+		example sheet.Raw
+		why     string
+	}
+	unfit, null, long := map[*sheet.Field]*tally{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}
+	at := map[string]int{}
+	for i, p := range c.Places {
+		at[p.Name] = i
+	}
+	for _, row := range rows {
+		for _, u := range c.Unfit(row) {
+			if unfit[u.Field] == nil {
+				unfit[u.Field] = &tally{example: u.Value, why: u.Why}
+			}
+			unfit[u.Field].n++
+		}
+		for i := range c.Fields {
+			f := &c.Fields[i]
+			if f.Required && c.IsNull(f, row) {
+				null[f]++
+			}
+			if f.Type == mapping.Varchar && len(f.From) == 1 && f.Traits().Codes == nil && len([]rune(strings.TrimRight(row[at[f.From[0]]].Text, " "))) > f.Length {
+				long[f]++
+			}
+		}
+	}
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		if t := unfit[f]; t != nil && f.Traits().Codes == nil {
+			c.add(Error, "data.unfit", c.ofField(f), fmt.Sprintf("%d of %d row(s) have a %s that does not convert: %s (such as %s)", t.n, len(rows), f.Name, t.why, masked(t.example)),
+				"mend the conversion, list the value under zero, or mend the rows")
+		}
+		if n := null[f]; n > 0 {
+			c.add(Warning, "data.null", c.ofField(f), fmt.Sprintf("%d of %d row(s) have no %s, which the interface requires", n, len(rows), f.Name), "clients will see null; a default, cel or mended rows avoid it")
+		}
+		if n := long[f]; n > 0 {
+			c.add(Note, "data.long", c.ofField(f), fmt.Sprintf("%d of %d row(s) have a longer %s than the %d characters of the interface", n, len(rows), f.Name, f.Length), "clients read it whole, but cannot write it back")
+		}
+	}
+	return c.values(ctx)
+}
+
+// values looks at all values of coded and unique columns.
+func (c *resourceCheck) values(ctx context.Context) error {
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		t := f.Traits()
+		if len(f.From) == 0 || c.read.Column(f.From[0]) == nil {
+			continue
+		}
+		if t.Codes != nil {
+			if err := c.codes(ctx, f, t); err != nil {
+				return err
+			}
+		}
+		if f.Unique && f.UniquePer == "" && len(f.UniqueWhen) == 0 && t.Placed {
+			if err := c.duplicates(ctx, f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mostCodes is how many values of a column are looked at.
+const mostCodes = 500
+
+func (c *resourceCheck) codes(ctx context.Context, f *sheet.Field, t sheet.Traits) error {
+	found, err := c.reader.Distinct(ctx, c.Read, f.From[0], mostCodes)
+	if err != nil {
+		return err
+	}
+	var unknown []string
+	for _, v := range found {
+		text := v.String()
+		if v.IsSet() && !slices.Contains(t.Codes, text) && !slices.Contains(t.Codes, strings.TrimRight(text, " ")) {
+			unknown = append(unknown, fmt.Sprintf("%q", strings.TrimRight(text, " ")))
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	more := ""
+	if len(unknown) > 10 {
+		more = fmt.Sprintf(" and %d more", len(unknown)-10)
+		unknown = unknown[:10]
+	}
+	severity, becomes := Note, "they become "+t.Unknown
+	if t.Unknown == "" || t.Unknown == "fail" {
+		severity, becomes = Error, "a list with such a record fails"
+	}
+	c.add(severity, "data.unknown-code", c.ofField(f), fmt.Sprintf("%s.%s has codes that are not in the list: %s%s; %s", c.read.Name, f.From[0], strings.Join(unknown, ", "), more, becomes),
+		"list them under codes, or say unknown: \"null\"")
+	return nil
+}
+
+func (c *resourceCheck) duplicates(ctx context.Context, f *sheet.Field) error {
+	columns := slices.Clone(f.From)
+	if c.Client != "" && !slices.Contains(columns, c.Client) {
+		columns = append([]string{c.Client}, columns...)
+	}
+	n, example, err := c.reader.Repeated(ctx, c.Read, columns, c.Where, 100)
+	if err != nil || n == 0 || f.Traits().Null && strings.TrimSpace(example[len(example)-1].String()) == "" {
+		return err
+	}
+	more := ""
+	if n == 100 {
+		more = "at least "
+	}
+	c.add(Warning, "data.duplicate", c.ofField(f), fmt.Sprintf("%s%d value(s) of %s stand in more than one row of a client (such as %s)", more, n, f.Name, masked(example[len(example)-1])), "the interface promises one: mend the rows")
+	return nil
+}
+
+// masked shows what a value looks like without showing it: letters as x and X,
+// digits as 9, but for 0, and no more than 20 of them.
+func masked(v sheet.Raw) string {
+	if v.Kind == sheet.RawBytes {
+		return fmt.Sprintf("%d bytes", len(v.Text))
+	}
+	text := []rune(v.String())
+	end := ""
+	if len(text) > 20 {
+		text, end = text[:20], "…"
+	}
+	for i, r := range text {
+		switch {
+		case r >= '1' && r <= '9':
+			text[i] = '9'
+		case r >= 'A' && r <= 'Z':
+			text[i] = 'X'
+		case r >= 'a' && r <= 'z', r > 127:
+			text[i] = 'x'
+		}
+	}
+	return fmt.Sprintf("%q%s", string(text), end)
+}
