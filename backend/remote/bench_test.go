@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/mapping/sheet"
 )
 
 // trivial is an upstream that answers every request on a connection with what
@@ -88,8 +90,37 @@ func trivialAdapter(t testing.TB) *Store {
 	}))})
 }
 
+// trivialService is the same as a service with a sheet, whose fields are all
+// named as the interface names them.
+func trivialService(t testing.TB) *Store {
+	fields := ""
+	for _, f := range strings.Fields("number contact_id vehicle_id employee_id kind order_status order_date delivery_date mileage reference " +
+		"description invoice_number total_excl total_incl is_blocked is_archived created_at modified_at") {
+		fields += "      " + f + ": " + f + "\n"
+	}
+	file := t.TempDir() + "/trivial.yaml"
+	require.NoError(t, os.WriteFile(file, []byte(`format: 1
+source: {http: {url: "${GARAGE_URL}"}}
+rules: backend
+accounts: {verify: {path: /login}, result: {client_id: client}}
+resources:
+  order:
+    key: {columns: id, generated: answer}
+    version: _version
+    operations: {get: {path: "/order/{key}"}, create: {path: /order}}
+    fields:
+`+fields), 0o600))
+	return open(t, Options{Keep: openKeep(t), Sheet: loadSheetFile(t, file, trivial(t, map[string]string{
+		"GET": httpAnswer(200, orderRecord()), "POST": httpAnswer(201, `{"id":12345}`),
+	}))})
+}
+
 func BenchmarkGet(b *testing.B) {
-	s := trivialAdapter(b)
+	b.Run("protocol", func(b *testing.B) { benchmarkGet(b, trivialAdapter(b)) })
+	b.Run("sheet", func(b *testing.B) { benchmarkGet(b, trivialService(b)) })
+}
+
+func benchmarkGet(b *testing.B, s *Store) {
 	c, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: 5 * time.Second})
 	require.NoError(b, err)
 	r := s.Sheet.Model.Resource("order")
@@ -105,7 +136,11 @@ func BenchmarkGet(b *testing.B) {
 }
 
 func BenchmarkCreate(b *testing.B) {
-	s := trivialAdapter(b)
+	b.Run("protocol", func(b *testing.B) { benchmarkCreate(b, trivialAdapter(b)) })
+	b.Run("sheet", func(b *testing.B) { benchmarkCreate(b, trivialService(b)) })
+}
+
+func benchmarkCreate(b *testing.B, s *Store) {
 	c, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: 5 * time.Second})
 	require.NoError(b, err)
 	r := s.Sheet.Model.Resource("order")
@@ -167,6 +202,51 @@ func BenchmarkRecord(b *testing.B) {
 			}
 			out = append(out[:0], text...)
 			j.reset()
+		}
+	})
+}
+
+// BenchmarkSheet is what a sheet costs beside the network: wording a request, and
+// reading a record of 1 KB.
+func BenchmarkSheet(b *testing.B) {
+	store := trivialService(b)
+	s := store.speaker.(*service)
+	r := s.resources[store.Sheet.Model.Resource("order")]
+	text := orderRecord()
+	b.Run("request", func(b *testing.B) {
+		var dst []byte
+		b.ReportAllocs()
+		for b.Loop() {
+			v := &values{client: anna, key: []sheet.Raw{{Kind: sheet.RawInt, Int: 12345}}, id: 12345}
+			q, err := s.request(bg(), r.get, v)
+			if err != nil {
+				b.Fatal(err)
+			}
+			dst = s.wire.appendRequest(dst[:0], q)
+		}
+	})
+	b.Run("scan", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			scan := s.scanner()
+			if _, err := scan.scan(r.get.answer, text); err != nil {
+				b.Fatal(err)
+			}
+			s.free(scan)
+		}
+	})
+	b.Run("record", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			scan := s.scanner()
+			top, err := scan.scan(r.get.answer, text)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := s.one(bg(), r, anna, top, func(row) {}); err != nil {
+				b.Fatal(err)
+			}
+			s.free(scan)
 		}
 	})
 }

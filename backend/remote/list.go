@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,7 @@ type place struct {
 	cursor        string // "" at the beginning
 	address       string // target that a link named
 	known         bool   // the place was remembered, and may have gone stale
+	skip          int    // records up to the one that the page is after, where known
 }
 
 // chunk is what one call of a list brings.
@@ -211,7 +213,7 @@ func totalOf(top row, op *operation) (int64, error) {
 func (l *listing) begin() place {
 	l.skip = l.q.Offset
 	if m, ok := l.s.cursors.after(l.key, l.q.After); ok && l.q.After > 0 && len(l.judged) == 0 {
-		return place{position: m.position, cursor: m.cursor, address: m.cursor, known: true}
+		return place{position: m.position, cursor: m.cursor, address: m.cursor, known: true, skip: m.skip}
 	}
 	if !l.isDirect() {
 		return place{}
@@ -310,15 +312,15 @@ func (l *listing) follow(a *answer, top row, at place, c *chunk) (err error) {
 // take adds the records of a chunk that belong to the page, and remembers where
 // the last of them is.
 func (l *listing) take(ctx context.Context, at place, c chunk) error {
-	rows := c.rows
+	rows, left := c.rows, 0
 	l.counted += int64(len(rows))
 	if l.isDirect() {
 		if l.counted == int64(len(rows)) {
 			l.counted += int64(at.position) // what a remembered place has left out
 		}
-		n := min(l.skip, len(rows))
-		l.skip -= n
-		rows = rows[n:]
+		left = min(l.skip, len(rows))
+		l.skip -= left
+		rows = rows[left:]
 		rows = rows[:min(len(rows), max(0, l.q.Limit+1-len(l.page.Records)))]
 	} else if len(l.judged) > 0 {
 		l.counted -= int64(len(rows)) // counted below, as they are found to match
@@ -330,6 +332,7 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 	if err != nil {
 		return err
 	}
+	l.resume(at, records)
 	for i, rec := range records {
 		if !shown[i] || !l.matches(rec) {
 			continue
@@ -341,13 +344,25 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 			continue
 		}
 		if len(l.page.Records) < l.q.Limit {
-			l.chunk = mark{position: at.position, cursor: at.cursor, skip: i}
+			l.chunk = mark{position: at.position, cursor: at.cursor, skip: left + i}
 		}
 		if len(l.page.Records) <= l.q.Limit {
 			l.page.Records = append(l.page.Records, rec)
 		}
 	}
 	return nil
+}
+
+// resume goes on where the record stood that the page is to be after, if it is
+// gone from the chunk that it was last seen in.
+func (l *listing) resume(at place, records []mapping.Record) {
+	if l.q.After == 0 || !at.known || l.byID() || l.passed {
+		return
+	}
+	if slices.ContainsFunc(records, func(r mapping.Record) bool { return r.Resource != nil && r.ID() == l.q.After }) {
+		return
+	}
+	l.passed, l.skip = true, min(at.skip, len(records))
 }
 
 // byID tells whether the list is in the order of IDs.

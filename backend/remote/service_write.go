@@ -173,6 +173,9 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	if v.fields, err = r.Encode(sent, client, keys, false); err != nil {
 		return mapping.Record{}, err
 	}
+	if len(v.fields) == 0 {
+		return mapping.Record{}, unexpected(fmt.Errorf("none of the changed fields of a %s can be written", r.Name))
+	}
 	return s.write(ctx, r, r.update, v, after, key)
 }
 
