@@ -64,7 +64,11 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 	if from.Facts == nil || strings.IndexByte(username, 0) >= 0 || !utf8.ValidString(username) || username == "" {
 		return account{}, auth.ErrUnknownUser
 	}
-	answer, err := queryAll(ctx, s.db, s.accountText(username))
+	var answer result
+	err := s.read(ctx, func(on session) (err error) {
+		answer, err = queryAll(ctx, on.conn, s.accountText(username))
+		return err
+	})
 	if err != nil {
 		return account{}, fmt.Errorf("find user: %w", err)
 	}

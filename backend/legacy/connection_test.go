@@ -124,6 +124,24 @@ func TestAServerThatGoesAwayAndComesBack(t *testing.T) {
 			require.Len(t, x.all(one, "contact"), before)
 			x.create(one, records["contact"][0])
 
+			// Between calls: nobody notices, whatever is left in the pool.
+			pool := func() {
+				for _, err := range together(func(int) error {
+					_, err := x.tryGet(one, "contact", 1001)
+					return err
+				}) {
+					require.NoError(t, err)
+				}
+			}
+			pool()
+			w.set(true)
+			w.set(false)
+			pool()
+			pool()
+			w.set(true)
+			w.set(false)
+			x.create(one, records["contact"][0])
+
 			// At the commit: nobody knows, and nobody tries again.
 			tries := 0
 			err = x.InTx(t.Context(), func(tx backend.Driver) error {

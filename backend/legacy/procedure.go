@@ -68,6 +68,9 @@ func (w *write) createByProcedure(ctx context.Context, op *sheet.Operation) ([]s
 // complete writes what the procedure was not told. It is false where there is no
 // row.
 func (w *write) complete(ctx context.Context, key []sheet.Raw, rest []sheet.Assignment) (bool, error) {
+	if w.t.Table == "" {
+		return true, w.untold(rest)
+	}
 	if b := w.setText(rest, key, sheet.Raw{}); b != nil {
 		n, err := w.d.change(ctx, w.conn, b)
 		return n > 0, w.failure(err, w.attempt)
@@ -91,7 +94,20 @@ func (w *write) updateByProcedure(ctx context.Context, op *sheet.Operation, row 
 		return w.failure(err, w.attempt)
 	}
 	w.values = slices.DeleteFunc(w.values, func(a sheet.Assignment) bool { return slices.Contains(op.Arguments, a.Place) })
+	if w.t.Table == "" {
+		return w.untold(w.values)
+	}
 	return w.set(ctx, w.t.KeyOf(row), sheet.Raw{})
+}
+
+// untold refuses to lose what a procedure has no argument for and no table takes.
+func (w *write) untold(rest []sheet.Assignment) error {
+	for _, a := range rest {
+		if !slices.Contains(w.t.Key.Places, a.Place) && a.Place != w.t.Client {
+			return fmt.Errorf("%w: %s: the procedure takes no %s, and there is no table", backend.ErrUnexpected, w.t.Name, a.Place)
+		}
+	}
+	return nil
 }
 
 func (w *write) deleteByProcedure(ctx context.Context, op *sheet.Operation, row []sheet.Raw) error {

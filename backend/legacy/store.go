@@ -245,24 +245,33 @@ func (s *Store) table(r *mapping.Resource) (*table, error) {
 	return nil, fmt.Errorf("the sheet has no resource %s", r.Name)
 }
 
-// reading is a session outside of any transaction.
-func (s *Store) reading() session { return session{Store: s, conn: s.db} }
-
 // Get implements backend.Driver.
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
 	q.ForUpdate = false // nothing could hold it
-	held, err := s.reading().get(ctx, r, q)
+	var held heldRecord
+	err := s.read(ctx, func(on session) (err error) {
+		held, err = on.get(ctx, r, q)
+		return err
+	})
 	return held.rec, err
 }
 
 // List implements backend.Driver.
-func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
-	return s.reading().list(ctx, r, q)
+func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
+	err = s.read(ctx, func(on session) error {
+		page, err = on.list(ctx, r, q)
+		return err
+	})
+	return page, err
 }
 
 // Exists implements backend.Prober.
-func (s *Store) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
-	return s.reading().exists(ctx, client, r, id)
+func (s *Store) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (ok bool, err error) {
+	err = s.read(ctx, func(on session) error {
+		ok, err = on.exists(ctx, client, r, id)
+		return err
+	})
+	return ok, err
 }
 
 func (s session) exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {

@@ -92,15 +92,11 @@ const cleanupTimeout = 2 * time.Second
 
 // once runs f in one transaction, on a connection of its own.
 func (s *Store) once(ctx context.Context, m *memo, f func(*txn) error) (err error) {
-	c, err := s.db.Conn(ctx)
+	c, tx, err := s.begin(ctx)
 	if err != nil {
-		return fmt.Errorf("wait for a connection: %w", err)
+		return err
 	}
 	defer func() { _ = c.Close() }() // an error of it was one of the transaction before
-	tx, err := c.BeginTx(ctx, s.d.begin())
-	if err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
 	t := &txn{session{Store: s, conn: tx, tx: &transaction{held: map[recordID]heldRecord{}, memo: m}}}
 	committed := false
 	defer func() {

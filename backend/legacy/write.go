@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -175,15 +176,13 @@ func (w *write) insertText(key []sheet.Raw) (b *statement, answers bool) {
 
 // readBack returns the record as it is stored: triggers may have had their say.
 func (w *write) readBack(ctx context.Context, key []sheet.Raw) (mapping.Record, error) {
-	b := w.byKeyText(w.t, w.client, key, false)
-	row, err := queryOne(ctx, w.conn, b)
-	if err != nil {
-		return mapping.Record{}, w.failure(err, w.attempt)
-	}
-	if row == nil {
+	held, err := w.byKey(ctx, w.t, w.client, key, false)
+	if errors.Is(err, backend.ErrNotFound) {
 		return mapping.Record{}, fmt.Errorf("%w: the record of %s that was written cannot be read", backend.ErrUnexpected, w.t.Name)
 	}
-	held, err := w.one(ctx, w.t, w.client, row, true)
+	if err == nil { // it is locked by having been written
+		w.tx.held[recordID{w.t.Resource.Resource, held.rec.ID()}] = held
+	}
 	return held.rec, err
 }
 

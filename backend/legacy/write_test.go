@@ -26,7 +26,9 @@ func id(rec mapping.Record) string { return mapping.IntValue(int64(rec.ID())).St
 // newRecords are one record of every resource that can be created, with all that
 // clients may supply, and what a change of them supplies.
 func newRecords(x *fixture) map[string][2]mapping.Record {
-	active := func(rec mapping.Record) bool { return rec.Get("is_blocked").Int() == 0 && rec.Get("is_archived").Int() == 0 }
+	active := func(rec mapping.Record) bool {
+		return rec.Get("is_blocked").Int() == 0 && rec.Get("is_archived").Int() == 0
+	}
 	contact, vehicle := x.some("contact", active), x.some("vehicle", active)
 	group, article := x.some("turnovergroup", nil), x.some("article", nil)
 	employee := x.some("employee", nil)

@@ -1,0 +1,58 @@
+package legacy
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// begin starts a transaction on a connection of its own. One that has died in the
+// pool is noticed here, before anything is written, and another takes its place.
+func (s *Store) begin(ctx context.Context) (*sql.Conn, *sql.Tx, error) {
+	for try := 0; ; try++ {
+		c, err := s.db.Conn(ctx)
+		if err != nil {
+			return nil, nil, fmt.Errorf("wait for a connection: %w", err)
+		}
+		tx, err := c.BeginTx(ctx, s.d.begin())
+		if err == nil {
+			return c, tx, nil
+		}
+		_ = c.Close() // what is wrong with it is told
+		if !s.died(ctx, err) || try == s.source.Connections {
+			return nil, nil, fmt.Errorf("begin: %w", err)
+		}
+	}
+}
+
+// read runs f outside of a transaction, again where the pool gave it a connection
+// that had died.
+func (s *Store) read(ctx context.Context, f func(session) error) error {
+	for try := 0; ; try++ {
+		err := f(session{Store: s, conn: s.db})
+		if !s.died(ctx, err) || try == s.source.Connections {
+			return err
+		}
+	}
+}
+
+// died tells whether an error is that of a connection that had been good before.
+// A server that cannot be reached is not asked again.
+func (s *Store) died(ctx context.Context, err error) bool {
+	if err == nil || ctx.Err() != nil || errors.Is(err, backend.ErrNotFound) || errors.Is(err, backend.ErrUnexpected) || errors.Is(err, backend.ErrConstraint) {
+		return false
+	}
+	if _, ok := mapping.AsViolations(err); ok {
+		return false
+	}
+	if _, ok := s.d.fault(err); ok {
+		return false
+	}
+	var op *net.OpError
+	return !errors.As(err, &op) || op.Op != "dial"
+}
