@@ -171,10 +171,7 @@ func children(e ast.Expr) []ast.Expr {
 func (e *expression) eval(row []Raw) (ref.Val, error) {
 	values := make(map[string]any, len(e.reads))
 	for _, read := range e.reads {
-		if row[read.at].Kind == RawAbsent {
-			continue
-		}
-		in := values
+		in := values // has(row.a.b) needs an a, whatever the answer has
 		for _, step := range read.steps[:len(read.steps)-1] {
 			inner, ok := in[step].(map[string]any)
 			if !ok {
@@ -183,7 +180,9 @@ func (e *expression) eval(row []Raw) (ref.Val, error) {
 			}
 			in = inner
 		}
-		in[read.steps[len(read.steps)-1]] = native(row[read.at])
+		if raw := row[read.at]; raw.Kind != RawAbsent {
+			in[read.steps[len(read.steps)-1]] = native(raw)
+		}
 	}
 	out, _, err := e.program.Eval(map[string]any{"row": values})
 	return out, err

@@ -56,6 +56,28 @@ func (r *Resource) keptTarget(f *Field, rec mapping.Record) *Resource {
 	return nil
 }
 
+// Complete returns the patch with what it cannot be encoded without: a field whose
+// resource another field names goes along with that other field, as both will be.
+// Drivers call it before NeedsIDs and Encode of an update.
+func (r *Resource) Complete(before, patch mapping.Record) mapping.Record {
+	copied := false
+	for _, i := range r.referred {
+		by := r.Field(r.Fields[i].ReferenceBy).Index
+		if patch.Values[i].IsAbsent() == patch.Values[by].IsAbsent() {
+			continue
+		}
+		if !copied {
+			patch, copied = patch.Clone(), true
+		}
+		for _, k := range [...]int{i, by} {
+			if patch.Values[k].IsAbsent() {
+				patch.Values[k] = before.Values[k]
+			}
+		}
+	}
+	return patch
+}
+
 // Encode returns what is to be written for the fields present in rec, in the
 // order of the model; on create with constants, defaults and the client's
 // number, and always with the present time where the sheet stamps. Children are
@@ -64,7 +86,8 @@ func (r *Resource) keptTarget(f *Field, rec mapping.Record) *Resource {
 // charset VarcharInvalid, …
 //
 // A field that refers to the resource that another field names (ReferenceBy) can
-// only be encoded beside that other field.
+// only be encoded beside that other field, which Complete sees to: anything else
+// is an error.
 func (r *Resource) Encode(rec mapping.Record, client auth.Client, keys Keys, create bool) ([]Assignment, error) {
 	out := make([]Assignment, 0, len(r.Fields)+len(r.constants)+1)
 	now := time.Time{}
@@ -120,6 +143,9 @@ func (r *Resource) encode(out []Assignment, f *Field, v mapping.Value, rec mappi
 			out = append(out, Assignment{Place: s.place, Value: raw, Field: f.Field})
 		}
 		return out, nil
+	}
+	if f.source == fromReferred && v.IsSet() && !rec.Get(f.ReferenceBy).IsSet() {
+		return out, fmt.Errorf("%s.%s: cannot be written without %s, which names the resource", r.Name, f.Name, f.ReferenceBy)
 	}
 	if target := r.keptTarget(f, rec); target != nil {
 		return r.encodeReference(out, f, target, v, client, keys)

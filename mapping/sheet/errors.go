@@ -273,7 +273,7 @@ func (e *errorEntry) valueOf(f Failure, a Attempt, field *mapping.Field) string 
 }
 
 func sent(a Attempt, field *mapping.Field) string {
-	if field == nil || a.Record.Resource == nil {
+	if field == nil || a.Record.Resource == nil || a.Record.Values[field.Index].IsAbsent() {
 		return ""
 	}
 	return a.Record.Values[field.Index].String()

@@ -24,6 +24,9 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 		}
 		return never(), nil
 	case fromKey, fromReference, fromReferred:
+		if of.source == fromReferred && v.IsSet() && !q.Get(f.ReferenceBy).IsSet() {
+			return nil, mapping.Fail(mapping.ParametersRequired, mapping.Literal(f.ReferenceBy))
+		}
 		if target := r.keptTarget(of, q); target != nil {
 			return r.filterKey(of, target, v, client, keys)
 		}

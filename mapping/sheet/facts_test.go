@@ -1,0 +1,73 @@
+package sheet_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"frontdesk/mapping/sheet"
+)
+
+func replace(s, old, by string) string { return strings.ReplaceAll(s, old, by) }
+
+func count(s, of string) int { return strings.Count(s, of) }
+
+func factsRow(f *sheet.Facts, given map[string]sheet.Raw) []sheet.Raw {
+	out := make([]sheet.Raw, len(f.Places))
+	for i, p := range f.Places {
+		out[i] = null()
+		if raw, ok := given[p.Name]; ok {
+			out[i] = raw
+		}
+	}
+	return out
+}
+
+func TestFactsOfATable(t *testing.T) {
+	a := load(t, "testdata/dealer.yaml").Accounts
+	in := factsRow(a.Facts, map[string]sheet.Raw{
+		"LOGIN": text("jansen   "), "WW": text("ABCDEF"), "EMAIL": text(""), "BEDRNR": number(1 << 40), "NAAM": text("De Wit"),
+		"EXTERN": text("N"), "GEBLOK": text("J"), "ZOUT": text("zz  "),
+	})
+	got, err := a.Facts.User(in, "JANSEN")
+	want := sheet.UserFacts{
+		Username: "jansen", Password: "ABCDEF", ClientID: 1 << 40, ClientName: "De Wit", Blocked: true, Salts: map[string]string{"ZOUT": "zz"},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	if len(a.Hash) != 2 || a.Hash[0].Algorithm != "bcrypt" || a.Hash[1] != (sheet.Hash{Algorithm: "sha1", Salt: "ZOUT"}) {
+		t.Errorf("hashes %v", a.Hash)
+	}
+	in = factsRow(a.Facts, map[string]sheet.Raw{"WW": text("secret\xff"), "BEDRNR": number(1)})
+	if _, err := a.Facts.User(in, "x"); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("error = %v", err)
+	}
+	if _, err := a.Facts.User(factsRow(a.Facts, map[string]sheet.Raw{"BEDRNR": text("x")}), "x"); err == nil {
+		t.Error("a client without a number")
+	}
+	if _, err := a.Facts.User(nil, "x"); err == nil {
+		t.Error("a row without places")
+	}
+}
+
+func TestFactsOfAnAnswer(t *testing.T) {
+	a := load(t, "testdata/cloud.yaml").Accounts
+	in := factsRow(a.Facts, map[string]sheet.Raw{"user.tenant": text("7"), "user.active": {Kind: sheet.RawBool, Int: 1}})
+	got, err := a.Facts.User(in, "jansen")
+	want := sheet.UserFacts{Username: "jansen", ClientID: 7, ClientName: "Cloud", Salts: map[string]string{}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	if !a.Refused.Match(sheet.Failure{Status: 401}) || a.Refused.Match(sheet.Failure{Status: 403}) {
+		t.Error("refused by the wrong status")
+	}
+}
+
+func TestListedUsers(t *testing.T) {
+	users := load(t, "testdata/lijn.yaml").Accounts.Users
+	if len(users) != 1 || users[0].Username != "jansen" || users[0].ClientID != 1 || users[0].ClientName != "De Wit" {
+		t.Errorf("users %v", users)
+	}
+}
