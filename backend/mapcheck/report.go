@@ -131,3 +131,13 @@ func wrapped(b *strings.Builder, indent, text string) {
 	}
 	b.WriteString(line + "\n")
 }
+
+// Unreadable is the report of a sheet that has problems itself, so that nothing
+// was compared.
+func Unreadable(problems strictyaml.Problems) *Report {
+	r := &Report{}
+	for _, p := range problems {
+		r.Findings = append(r.Findings, Finding{"sheet", Error, p.File, p.Line, p.Column, p.Path, p.Message, ""})
+	}
+	return r
+}

@@ -28,6 +28,7 @@ type commands struct {
 	Backup    backupCommand     `cmd:"" help:"Write all records of a client into a ZIP file."`
 	Restore   restoreCommand    `cmd:"" help:"Read a backup back into a client without records."`
 	Conform   conformCommand    `cmd:"" help:"Hold a backend to every documented row and rule."`
+	Map       mapCommands       `cmd:"" help:"Write, check and try the mapping sheet of an existing system."`
 	Version   versionCommand    `cmd:"" help:"Print the version."`
 }
 

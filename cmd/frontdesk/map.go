@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"frontdesk/backend"
+	"frontdesk/backend/keep"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// mapCommands are the tools of who writes a mapping sheet.
+type mapCommands struct {
+	Init    mapInitCommand    `cmd:"" help:"Draft a first sheet out of an existing database."`
+	Check   mapCheckCommand   `cmd:"" help:"Compare a sheet with its database or service; nothing is written."`
+	Explain mapExplainCommand `cmd:"" help:"Show what is read and written for a resource; nothing is connected to."`
+	Test    mapTestCommand    `cmd:"" help:"Run recorded requests and compare the answers with the documented ones."`
+}
+
+// sheetFlags name a sheet: itself, or by the configuration that uses it.
+type sheetFlags struct {
+	Sheet    string `xor:"sheet" required:"" placeholder:"FILE" help:"Mapping sheet (YAML)."`
+	Config   string `xor:"sheet" required:"" placeholder:"FILE" help:"Configuration whose backend.sheet it is."`
+	ModelDir string `name:"model-dir" placeholder:"DIR" help:"Folder of resource files over the built-in ones (with --sheet)."`
+}
+
+// find returns the file of the sheet and the model that it is judged by.
+func (f sheetFlags) find() (file string, model *mapping.Model, err error) {
+	file, dir := f.Sheet, f.ModelDir
+	if f.Config != "" {
+		c, err := loadConfig(f.Config)
+		if err != nil {
+			return "", nil, err
+		}
+		if c.Backend.Driver == referenceDriver {
+			return "", nil, misused("%s: backend.driver is %s, expected legacy or remote, which have a sheet", f.Config, c.Backend.Driver)
+		}
+		file, dir = c.Backend.Sheet, c.Model.Dir
+	}
+	model, err = mapping.LoadModel(dir)
+	return file, model, err
+}
+
+// load reads the sheet. All that is wrong with it is in the error.
+func (f sheetFlags) load() (*sheet.Sheet, *mapping.Model, error) {
+	file, model, err := f.find()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := loadSheet(file, model)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
+		err = misuse{err}
+	}
+	return s, model, err
+}
+
+// openScratch opens a store for IDs that nobody needs afterwards, in a folder of
+// its own.
+func openScratch(ctx context.Context) (k *keep.Store, release func() error, err error) {
+	dir, err := os.MkdirTemp("", "frontdesk-map-")
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := sqlrecord.OpenSQLite(filepath.Join(dir, "keep.db"), sqlrecord.Options{})
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	release = func() error { return errors.Join(db.Close(), os.RemoveAll(dir)) }
+	if k, err = keep.Open(ctx, db, time.Now); err != nil {
+		return nil, nil, errors.Join(err, release())
+	}
+	return k, release, nil
+}
+
+// ruleFields tells sheets what rules work with.
+func ruleFields(rule string) []string {
+	fields, _ := backend.RuleFields(rule)
+	return fields
+}
+
+// screen is how many characters a line of a table has.
+const screen = 100
+
+// printRows prints a table of three columns: the first two as wide as they must
+// be, the last one wrapped.
+func printRows(w io.Writer, rows [][3]string) {
+	var first, second int
+	for _, r := range rows {
+		first, second = max(first, utf8.RuneCountInString(r[0])), max(second, utf8.RuneCountInString(r[1]))
+	}
+	first, second = min(first, 30), min(second, 30)
+	for _, r := range rows {
+		rest := wrap(r[2], screen-first-second-4)
+		fmt.Fprintf(w, "%s  %s  %s\n", pad(r[0], first), pad(r[1], second), rest[0])
+		for _, line := range rest[1:] {
+			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", first+second+4), line)
+		}
+	}
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}
+
+// wrap divides a text into lines of at most width characters, where words allow.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend/mapcheck"
+	"frontdesk/backend/remote"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+type mapCheckCommand struct {
+	sheetFlags
+	Rows     int    `default:"1000" help:"How many rows of each resource are looked at."`
+	Client   string `placeholder:"ID[:NAME]" help:"The client whose records an HTTP service is asked for."`
+	Username string `placeholder:"NAME" help:"A user whose client's records an HTTP service is asked for."`
+	Format   string `enum:"text,json" default:"text" help:"text or json."`
+}
+
+// Run fails where something does not fit.
+func (c mapCheckCommand) Run(p program) error {
+	if c.Rows < 1 {
+		return misused("--rows %d: expected at least 1", c.Rows)
+	}
+	s, model, err := c.load()
+	var problems strictyaml.Problems
+	if errors.As(err, &problems) && c.Format == "json" {
+		return errors.Join(mapcheck.Unreadable(problems).WriteJSON(p.stdout), misused("the sheet has %d problem(s)", len(problems)))
+	}
+	if err != nil {
+		return err
+	}
+	o := mapcheck.Options{Sheet: s, Model: model, Rows: c.Rows}
+	var report *mapcheck.Report
+	if s.Source.SQL != nil {
+		report, err = mapcheck.SQL(p.ctx, o)
+	} else {
+		report, err = c.service(p.ctx, s, o)
+	}
+	if err != nil {
+		return err
+	}
+	write := report.WriteText
+	if c.Format == "json" {
+		write = report.WriteJSON
+	}
+	if err := write(p.stdout); err != nil {
+		return err
+	}
+	if n := report.Count(mapcheck.Error); n > 0 {
+		return fmt.Errorf("the sheet does not fit: %d error(s)", n)
+	}
+	return nil
+}
+
+// service compares with an HTTP service. IDs that are given out for its keys on
+// the way are forgotten.
+func (c mapCheckCommand) service(ctx context.Context, s *sheet.Sheet, o mapcheck.Options) (report *mapcheck.Report, err error) {
+	kept, release, err := openScratch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	store, err := remote.Open(ctx, remote.Options{
+		Sheet: s, Keep: kept, Hasher: auth.NewHasher(), RequestID: func(context.Context) string { return "" }, Now: time.Now, Random: mathrand.Float64,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	client, err := c.client(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	return mapcheck.HTTP(ctx, store, client, o)
+}
+
+// client is whose records are asked for.
+func (c mapCheckCommand) client(ctx context.Context, store *remote.Store) (auth.Client, error) {
+	if c.Username != "" {
+		user, err := store.FindUser(ctx, c.Username)
+		if err != nil {
+			return auth.Client{}, fmt.Errorf("find user %s: %w", c.Username, err)
+		}
+		return user.Client, nil
+	}
+	number, name, _ := strings.Cut(cmp.Or(c.Client, "1"), ":")
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return auth.Client{}, misused("--client %s: expected a number, or number and name such as 7:garage-noord", c.Client)
+	}
+	return auth.Client{ID: id, Name: name}, nil
+}
+
+// operations are those of a resource, in the order that they are shown.
+func operations() []mapping.Scope {
+	return []mapping.Scope{mapping.OpGet, mapping.OpList, mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/backend/legacy"
+	"frontdesk/backend/remote"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+type mapExplainCommand struct {
+	Resource string `arg:"" help:"Resource of the interface, such as contact."`
+	sheetFlags
+	Operation string `enum:",get,list,create,update,delete" default:"" placeholder:"NAME" help:"get, list, create, update or delete; all where it is left out."`
+}
+
+// Run shows a resource, without connecting. Variables of the environment that
+// are not set are shown by their names.
+func (c mapExplainCommand) Run(p program) error {
+	file, model, err := c.find()
+	if err != nil {
+		return err
+	}
+	s, err := sheet.Load(file, model, sheet.Options{RuleFields: ruleFields, Env: func(name string) (string, bool) {
+		if v, ok := os.LookupEnv(name); ok {
+			return v, true
+		}
+		return "http://" + strings.ToLower(strings.ReplaceAll(name, "_", "-")), true // a DSN is any text
+	}})
+	if err != nil {
+		return err
+	}
+	r := s.Model.Resource(c.Resource)
+	if r == nil {
+		var known []string
+		for _, r := range s.Model.Resources {
+			known = append(known, r.Name)
+		}
+		return misused("the sheet has no resource %s%s", c.Resource, strictyaml.Suggest(c.Resource, known))
+	}
+	explain, err := explainerOf(p, s)
+	if err != nil {
+		return err
+	}
+	wanted := operations()
+	if c.Operation != "" {
+		wanted = []mapping.Scope{mapping.Scope(c.Operation)}
+	}
+	for _, op := range wanted {
+		if s.Source.Frontdesk == nil && s.Resources[r].Operations[op] == nil {
+			if c.Operation != "" {
+				return misused("the sheet has no %s of %s", op, r.Name)
+			}
+			continue
+		}
+		lines, err := explain(r, op)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s of %s:\n", op, r.Name)
+		for _, line := range lines {
+			for i, part := range wrap(line, screen-4) {
+				fmt.Fprintf(p.stdout, "%s%s\n", []string{"  ", "    "}[min(i, 1)], part)
+			}
+		}
+		fmt.Fprintln(p.stdout)
+	}
+	if s.Source.Frontdesk == nil {
+		printRows(p.stdout, fieldRows(s.Resources[r]))
+	}
+	return nil
+}
+
+// explainerOf tells what a driver does, without a connection.
+func explainerOf(p program, s *sheet.Sheet) (func(*mapping.Resource, mapping.Scope) ([]string, error), error) {
+	if s.Source.SQL == nil {
+		x, err := remote.Explainer(remote.Options{Sheet: s, Now: time.Now})
+		if err != nil {
+			return nil, err
+		}
+		return x.Explain, nil
+	}
+	x, err := legacy.Explainer(legacy.Options{Sheet: s, Keep: forgetful{}, Now: time.Now})
+	if err != nil {
+		return nil, err
+	}
+	return x.Explain, nil
+}
+
+// forgetful stands where IDs would be kept; nothing asks it.
+type forgetful struct{ legacy.Keep }
+
+// fieldRows tell of every field where it comes from, and how.
+func fieldRows(r *sheet.Resource) [][3]string {
+	rows := [][3]string{{"FIELD", "PLACE", "CONVERSION"}}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		place, conversion := r.Words(f)
+		switch {
+		case f.Readonly && len(f.Write) > 0:
+			conversion += "; not from clients"
+		case f.Readonly && !strings.Contains(conversion, "read only") && !strings.HasPrefix(conversion, "always") && !f.Primary:
+			conversion += "; read only"
+		case f.Required:
+			conversion += "; required"
+		}
+		if f.Immutable {
+			conversion += "; not changed after create"
+		}
+		rows = append(rows, [3]string{f.Name, place, strings.TrimPrefix(conversion, "; ")})
+	}
+	if r.Client != "" {
+		rows = append(rows, [3]string{"(client)", r.Client, "the client's number, in every statement and on create"})
+	}
+	if r.Version != "" {
+		rows = append(rows, [3]string{"(version)", r.Version, "tells whether the record has been changed"})
+	}
+	for _, place := range r.Constants() {
+		rows = append(rows, [3]string{"(constant)", place, "set on every create"})
+	}
+	return slices.Clip(rows)
+}

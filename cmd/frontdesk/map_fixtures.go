@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/zap"
+
+	"frontdesk/backend/mapfixture"
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+)
+
+type mapTestCommand struct {
+	Config   string   `required:"" placeholder:"FILE" help:"Configuration of a gateway to start for this, on this machine only; none other may serve its database meanwhile."`
+	Fixtures []string `arg:"" name:"fixture" help:"Files of requests and their documented answers (YAML)."`
+	Record   bool     `help:"Write what is answered into the files, in place of what they expect."`
+	JUnit    string   `name:"junit" placeholder:"FILE" help:"Write the results as JUnit XML."`
+}
+
+// Run fails where an answer differs.
+func (c mapTestCommand) Run(p program) error {
+	fixtures, err := c.read()
+	if err != nil {
+		return err
+	}
+	conf, err := loadConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	var all []mapfixture.Result
+	err = withGateway(p, conf, "map-test", func(baseURL, key string) error {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		defer transport.CloseIdleConnections()
+		g := mapfixture.Gateway{
+			BaseURL: baseURL, APIKey: key, Record: c.Record, Now: time.Now,
+			HTTP: &http.Client{Transport: transport, Timeout: time.Minute},
+		}
+		for _, f := range fixtures {
+			results, err := g.Run(p.ctx, f)
+			all = append(all, results...)
+			if err != nil {
+				return err
+			}
+			if c.Record {
+				if err := f.Write(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.write(p, all)
+}
+
+// read reads all fixtures; what is wrong with them is told at once.
+func (c mapTestCommand) read() (fixtures []*mapfixture.Fixture, err error) {
+	var problems strictyaml.Problems
+	for _, file := range c.Fixtures {
+		f, err := mapfixture.Read(file, config.Expander(os.LookupEnv), c.Record)
+		var found strictyaml.Problems
+		switch {
+		case errors.As(err, &found):
+			problems = append(problems, found...)
+		case err != nil:
+			return nil, misuse{err}
+		}
+		fixtures = append(fixtures, f)
+	}
+	return fixtures, problems.Err()
+}
+
+func (c mapTestCommand) write(p program, all []mapfixture.Result) error {
+	failed, fixture := 0, ""
+	for _, r := range all {
+		if r.Fixture != fixture {
+			fixture = r.Fixture
+			fmt.Fprintln(p.stdout, fixture)
+		}
+		word := "ok    "
+		if !r.Passed() {
+			word = "FAILED"
+			failed++
+		} else if c.Record {
+			word = "saved "
+		}
+		fmt.Fprintf(p.stdout, "  %s %s\n", word, r.Case)
+		for _, line := range r.Differences {
+			fmt.Fprintf(p.stdout, "         %s\n", line)
+		}
+	}
+	fmt.Fprintf(p.stdout, "%d passed, %d failed\n", len(all)-failed, failed)
+	if c.JUnit != "" {
+		if err := writeWhole(c.JUnit, func(w io.Writer) error { return mapfixture.WriteJUnit(w, all) }); err != nil {
+			return fmt.Errorf("write the results: %w", err)
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d answer(s) differ", failed)
+	}
+	return nil
+}
+
+// withGateway serves a configuration while f runs, as serve would but on a free
+// port of this machine and with one more api_key, which f is given.
+func withGateway(p program, conf *config.Config, name string, f func(baseURL, key string) error) error {
+	key, err := uuid.NewRandom()
+	if err != nil {
+		return err
+	}
+	everything, err := config.ParseRule("* /*")
+	if err != nil {
+		return err
+	}
+	conf.Server.Listen, conf.Server.PublicURL, conf.Server.TLS, conf.Ops.Listen = "127.0.0.1:0", "", config.TLS{}, ""
+	conf.APIKeys = append(conf.APIKeys, config.Key{
+		Name: name + "-" + key.String()[:8], Hashes: []config.KeyHash{{Hash: sha256.Sum256([]byte(key.String()))}}, Allow: []config.Rule{everything},
+	})
+	h, err := build(p, conf, name, zap.NewNop())
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	ctx, stop := context.WithCancel(context.WithoutCancel(p.ctx))
+	defer stop()
+	ready, served := make(chan string, 1), make(chan error, 1)
+	go func() { served <- h.serve(ctx, func(baseURL string) { ready <- baseURL }) }()
+	var baseURL string
+	select {
+	case baseURL = <-ready:
+	case err := <-served:
+		return err
+	}
+	err = f(baseURL, key.String())
+	stop()
+	return errors.Join(err, <-served)
+}
