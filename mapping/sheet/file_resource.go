@@ -36,8 +36,8 @@ type resourceFile struct {
 	// Filters are the fields that can be filtered by. Default with SQL: all that
 	// are columns; with HTTP: those that the list's query names.
 	Filters []string `yaml:"filters"`
-	// Sorts are the fields that can be sorted by. Default with SQL: all whose
-	// columns have the order of the field; with HTTP: none.
+	// Sorts are the fields that can be sorted by. Default with SQL: all that the
+	// database can put into the order of the field; with HTTP: none.
 	Sorts []string `yaml:"sorts"`
 	// ListRequires replaces the query parameters that lists ask for.
 	ListRequires *[]string `yaml:"list_requires"`
