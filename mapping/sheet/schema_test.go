@@ -72,8 +72,14 @@ func TestSheetsFitTheSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others, _ := filepath.Glob("../../backend/*/testdata/*/*.yaml")
-	for _, file := range append(files, others...) {
+	for _, pattern := range []string{"../../backend/*/testdata/*.yaml", "../../backend/*/testdata/*/*.yaml"} {
+		others, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, others...)
+	}
+	for _, file := range files {
 		src, err := os.ReadFile(file)
 		if err != nil || strings.HasSuffix(file, ".bad.yaml") || !bytes.Contains(src, []byte("\nsource:")) {
 			continue
