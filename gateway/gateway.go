@@ -23,9 +23,11 @@ import (
 type Options struct {
 	BasePath    string         // everything is served under it: /webservice_v2
 	PublicURL   string         // the base address as clients reach it
+	Vendor      string         // who issues api_keys, as the test page names it
 	Environment string         // named by GET /util/environment
 	Version     string         // of this program
 	Location    *time.Location // where a date without a zone begins
+	SessionTTL  time.Duration  // how long a token is valid, as Login has it
 
 	Offer    backend.Offer // of Backend
 	Backend  *backend.Client

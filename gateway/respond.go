@@ -14,6 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"frontdesk/backend"
+	"frontdesk/gateway/testpage"
 	"frontdesk/gateway/webhook"
 	"frontdesk/mapping"
 )
@@ -171,9 +172,9 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 		message := row.Text(first)
 		dst = append(dst, '{')
 		if problem {
-			dst = append(dst, `"type":"urn:frontdesk:error:`...)
-			dst = append(dst, first.Reason...)
-			dst = append(dst, `","title":`...)
+			dst = append(dst, `"type":`...)
+			dst = mapping.AppendJSONString(dst, g.o.PublicURL+testpage.ErrorsPath+"#"+string(first.Reason))
+			dst = append(dst, `,"title":`...)
 			dst = mapping.AppendJSONString(dst, http.StatusText(row.Status))
 			dst = append(dst, `,"status":`...)
 			dst = strconv.AppendInt(dst, int64(row.Status), 10)

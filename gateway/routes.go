@@ -227,6 +227,7 @@ func (g *Gateway) newRoutes() *routes {
 		g.recordRoutes(r, resource)
 	}
 	g.utilityRoutes(r)
+	g.pageRoutes(r)
 	if g.o.Callbacks == nil {
 		return r
 	}

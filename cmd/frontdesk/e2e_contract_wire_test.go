@@ -49,7 +49,7 @@ func contractProblem(t *testing.T, p *practice) {
 	a := p.call("PUT", "/contact/1", p.token, `{"colour":1,"number":"x"}`, "Accept", accept, "X-Request-Id", "mine")
 	first := errorEntry{"Field: colour not found in model", "field_not_in_model", "colour"}
 	require.Equal(t, problem{
-		Type: "urn:frontdesk:error:field_not_in_model", Title: "Forbidden", Status: 403, Detail: first.Message,
+		Type: p.base + "/errors#field_not_in_model", Title: "Forbidden", Status: 403, Detail: first.Message,
 		errorBody: errorBody{403, first.Message, first.Reason, first.Field, "mine", []errorEntry{
 			first, {"Field: number is readonly do not supply in request", "field_readonly", "number"}}},
 	}, read(a))

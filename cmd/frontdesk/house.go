@@ -123,7 +123,7 @@ func (h *house) wire(hasher *auth.Hasher, environment string) error {
 	}
 	h.gateway = gateway.New(gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: version(),
-		Location: c.Server.TimeZone.Location, Offer: h.client.Offer(), Backend: h.client, Sessions: sessions, Login: login,
+		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, Offer: h.client.Offer(), Backend: h.client, Sessions: sessions, Login: login,
 		Resets: resets, Callbacks: callbacks, Keys: keys, Clock: time.Now, Log: h.log, AccessLog: c.Log.Access,
 	})
 	if keyring, err = newKeyring(c.APIKeys, h.gateway.Grants()); err != nil {

@@ -1,0 +1,63 @@
+package gateway
+
+import (
+	"bytes"
+	"net/http"
+
+	"frontdesk/gateway/testpage"
+)
+
+// pageRoutes are the pages for people and what they load: open to everybody,
+// in no allowlist, and not JSON. A resource of the same name goes before a page.
+func (g *Gateway) pageRoutes(r *routes) {
+	for _, page := range testpage.Pages(testpage.Options{
+		BasePath: g.o.BasePath, BaseURL: g.o.PublicURL, Vendor: g.o.Vendor, Version: g.o.Version,
+		SessionTTL: g.o.SessionTTL, Catalogue: g.catalogue,
+	}) {
+		if r.endpoints[page.Path] == nil {
+			r.page(page.Path, served(func(x *Exchange) { g.showPage(x, page) }))
+		}
+	}
+}
+
+// page puts a page into the table. It is an endpoint to be found, but none of
+// those that are listed, granted or described.
+func (r *routes) page(path string, show stage) {
+	e := &Endpoint{Path: path, Template: path, list: map[string]*Operation{}}
+	r.endpoints[path] = e
+	r.on(e, http.MethodGet, &Operation{open: true, serve: show})
+}
+
+// showPage answers a page, in the best encoding the client takes.
+func (g *Gateway) showPage(x *Exchange, page *testpage.Page) {
+	if page.Bare != nil && !bytes.HasSuffix(pathOf(x.request.Header.RequestURI()), []byte{'/'}) {
+		page = page.Bare
+	}
+	body, encoding, etag := page.Body(x.header("Accept-Encoding"))
+	h := &x.response.Header
+	h.Set("ETag", etag)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Cache-Control", "private, no-cache")
+	if page.Immutable {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if page.Policy != "" {
+		h.Set("Content-Security-Policy", page.Policy)
+	}
+	if etagMatches(x.header("If-None-Match"), etag, true) {
+		x.response.SetStatusCode(http.StatusNotModified)
+		return
+	}
+	if encoding != "" {
+		h.Set("Content-Encoding", encoding)
+	}
+	x.answer(http.StatusOK, page.Type, func(dst []byte) []byte { return append(dst, body...) })
+}
+
+// pathOf is the path of a request's target.
+func pathOf(target []byte) []byte {
+	path, _, _ := bytes.Cut(target, []byte{'?'})
+	return path
+}

@@ -1,0 +1,75 @@
+// Swagger UI over the description of the tab's api_key. What is asked of it is
+// little: operations only, no storage, the token filled in.
+import { ask, complain, root, session, verify, watch } from "./session.js";
+
+const at = (id) => document.getElementById(id);
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+
+/** The name of the security scheme that is the header token. */
+const schemeOf = (spec) => Object.entries(spec.components?.securitySchemes ?? {}).find(([, s]) => s.in === "header" && s.name.toLowerCase() === "token")?.[0];
+
+function lean() {
+  const nothing = () => null;
+  return {
+    components: {
+      // Only the operations: title, servers and authorisation stand above them.
+      FrontdeskLayout({ getComponent }) {
+        const { createElement: h } = this?.React ?? ui.React;
+        return h("div", { className: "swagger-ui" }, h(getComponent("FilterContainer", true)), h(getComponent("operations", true)));
+      },
+    },
+    wrapComponents: { authorizeOperationBtn: () => nothing },
+  };
+}
+
+const ui = {};
+
+async function start() {
+  const { key } = session();
+  at("no-key").hidden = Boolean(key);
+  if (!key) return;
+  at("loading").hidden = false;
+  try {
+    const spec = await ask(`openapi.json?api_key=${encodeURIComponent(key)}`);
+    // Calls go to where this page is from; its policy allows no other place.
+    spec.servers = [{ url: root.href.replace(/\/$/, "") }];
+    show(spec);
+  } catch (problem) {
+    complain("explorer-problem", problem);
+  } finally {
+    at("loading").hidden = true;
+  }
+}
+
+function show(spec) {
+  const count = Object.values(spec.paths ?? {}).flatMap((p) => Object.keys(p)).filter((m) => ["get", "post", "put", "delete"].includes(m)).length;
+  at("explorer-about").textContent = `${count} operations: what your api_key may call.`;
+  const scheme = schemeOf(spec);
+  const view = SwaggerUIBundle({
+    spec,
+    domNode: at("explorer"),
+    docExpansion: "none",
+    defaultModelsExpandDepth: -1,
+    displayRequestDuration: true,
+    tryItOutEnabled: true,
+    filter: true,
+    persistAuthorization: false,
+    validatorUrl: null,
+    deepLinking: false,
+    supportedSubmitMethods: ["get", "post", "put", "delete"],
+    layout: "FrontdeskLayout",
+    plugins: [(system) => {
+      ui.React = system.React;
+      return lean();
+    }],
+    onComplete: () => watch(({ token }) => {
+      if (scheme && token) view.preauthorizeApiKey(scheme, token);
+    }),
+  });
+}
+
+await verify();
+start();

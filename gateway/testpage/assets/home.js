@@ -1,0 +1,86 @@
+import { ask, complain, root, session, signIn, signOut, useKey, verify, watch } from "./session.js";
+import { copy } from "./copy.js";
+
+const at = (id) => document.getElementById(id);
+const field = at("api-key");
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+let listed = ""; // the token whose operations are shown
+
+field.value = session().key;
+
+function takeKey() {
+  const key = field.value.trim();
+  field.removeAttribute("aria-invalid");
+  complain("key-problem", null);
+  useKey(key);
+}
+
+/** Tells whether there is a key to work with, and says so where not. */
+function needKey() {
+  if (uuid.test(field.value.trim())) return true;
+  field.setAttribute("aria-invalid", "true");
+  complain("key-problem", new Error(field.value.trim() ? "This is no api_key: one looks like xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx." : "Enter your api_key first."));
+  field.focus();
+  return false;
+}
+
+watch(({ key, token }) => {
+  at("description").href = new URL(`openapi.json?api_key=${encodeURIComponent(key)}`, root);
+  if (token !== listed) list(token);
+});
+
+field.addEventListener("input", takeKey);
+at("key-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (needKey()) at("username").focus();
+});
+at("description").addEventListener("click", (event) => {
+  if (!needKey()) event.preventDefault();
+});
+
+at("sign-in").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  takeKey();
+  if (!needKey()) return;
+  const button = event.target.querySelector("button");
+  button.disabled = true;
+  try {
+    await signIn(at("username").value, at("password").value);
+    event.target.reset();
+    complain("sign-in-problem", null);
+    document.querySelector(".session [data-renew]").focus();
+  } catch (problem) {
+    complain("sign-in-problem", problem);
+    at("password").focus();
+  } finally {
+    button.disabled = false;
+  }
+});
+
+document.querySelector("[data-sign-out]").addEventListener("click", () => {
+  signOut();
+  complain("session-problem", null);
+  at("username").focus();
+});
+at("copy-token").addEventListener("click", (event) => copy(event.target, session().token));
+
+/** Shows what the key of a session may call. */
+async function list(token) {
+  listed = token;
+  at("operations").replaceChildren();
+  if (!token) return;
+  try {
+    const { data } = await ask("authenticate/acces", { token });
+    if (token !== listed) return;
+    at("key-name").textContent = data.api_key;
+    at("operations").replaceChildren(...data.endpoints.map(({ method, path }) => {
+      const line = document.createElement("li");
+      line.append(Object.assign(document.createElement("b"), { textContent: method }), path);
+      return line;
+    }));
+  } catch {
+    at("operations").replaceChildren();
+  }
+}
+
+verify();

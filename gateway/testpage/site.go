@@ -1,0 +1,226 @@
+// Package testpage is what people see of the interface in a browser: the test
+// page itself, the API explorer, the catalogue of errors and the helper for
+// callbacks. All of it is in the binary and nothing is fetched from elsewhere.
+//
+// It is not an HTTP server: it hands the gateway a list of pages by path, each
+// with its body in the encodings there are and the headers that keep it safe.
+// It knows nothing of sessions or keys either. What a page does, it does in the
+// browser, over the documented interface.
+package testpage
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"html/template"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"frontdesk/mapping"
+)
+
+//go:embed assets thirdparty/*.gz thirdparty/*.br snippets pages
+var embedded embed.FS
+
+// Options say whose interface the pages are of.
+type Options struct {
+	BasePath   string        // the path that the pages are served under: /webservice_v2
+	BaseURL    string        // the base address as clients reach it
+	Vendor     string        // who is asked for an api_key; may be empty
+	Version    string        // of this program
+	SessionTTL time.Duration // how long a token is valid
+	Catalogue  *mapping.Catalogue
+}
+
+// The policies of the pages: nothing from any other host, nothing inline. The
+// explorer alone may show images that its style sheet spells out.
+const (
+	policy         = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+	explorerPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+
+// The paths of the pages that others link to.
+const (
+	HomePath     = "/"
+	ErrorsPath   = "/errors"
+	ExplorerPath = "/testpage/explorer"
+	CallbackPath = "/testpage/callback"
+)
+
+// Page is one answer to GET.
+type Page struct {
+	Path      string // below the base path
+	Type      string // the Content-Type
+	Policy    string // the Content-Security-Policy; "" for what is no document
+	Immutable bool   // its path changes with its content
+
+	// Bare is the page as it is answered at the base path without a slash, from
+	// where relative addresses lead elsewhere; nil where there is no difference.
+	Bare *Page
+
+	build func() content
+}
+
+// Body returns the page in the best encoding that an Accept-Encoding header
+// takes, the name of that encoding ("" for none) and the page's entity tag.
+// Nobody may change the bytes.
+func (p *Page) Body(acceptEncoding string) (body []byte, encoding, etag string) {
+	c := p.build()
+	body, encoding = c.encoded(acceptEncoding)
+	// A strong tag names one sequence of bytes, so each encoding has its own.
+	return body, encoding, `"` + c.sum + encoding + `"`
+}
+
+// Pages returns everything there is to see. Bodies are made when they are first
+// asked for; the pages are safe for concurrent use.
+func Pages(o Options) []*Page {
+	s := site{Options: o, assets: assetFolder()}
+	home := s.page(HomePath, "home", "./", policy)
+	home.Bare = s.page(HomePath, "home", path.Base(o.BasePath)+"/", policy)
+	pages := []*Page{
+		home,
+		s.page(ErrorsPath, "errors", "./", policy),
+		s.page(ExplorerPath, "explorer", "../", explorerPolicy),
+		s.page(CallbackPath, "callback", "../", policy),
+	}
+	for _, a := range assets() {
+		pages = append(pages, &Page{
+			Path: "/testpage/" + s.assets + "/" + a.name, Type: a.kind, Immutable: true, build: a.content,
+		})
+	}
+	return pages
+}
+
+// site makes the pages of one interface.
+type site struct {
+	Options
+	assets string // the folder that the assets are in
+}
+
+// view is what a template sees.
+type view struct {
+	Options
+	Page       string
+	Root       string // from the page to the base path, relative
+	Assets     string // from the page to the folder of the assets
+	TTLSeconds int
+	Minutes    string
+
+	Reasons  []reasonHelp
+	Rows     int
+	Snippets []snippet
+}
+
+func (s site) page(at, name, root, policy string) *Page {
+	build := sync.OnceValue(func() content {
+		v := view{
+			Options: s.Options, Page: name, Root: root, Assets: root + "testpage/" + s.assets + "/",
+			TTLSeconds: int(s.SessionTTL.Seconds()), Minutes: lifetime(s.SessionTTL),
+		}
+		switch name {
+		case "errors":
+			v.Reasons, v.Rows = reasonsOf(s.Catalogue), len(s.Catalogue.Entries())
+		case "callback":
+			v.Snippets = snippets()
+		}
+		var b strings.Builder
+		if err := templates(name).Execute(&b, v); err != nil {
+			panic(err) // the templates and their data are ours
+		}
+		return compressed([]byte(b.String()))
+	})
+	return &Page{Path: at, Type: "text/html; charset=utf-8", Policy: policy, build: build}
+}
+
+// lifetime words how long a token is valid.
+func lifetime(d time.Duration) string {
+	if d >= time.Minute && d%time.Minute == 0 {
+		return strings.TrimSuffix(d.String(), "0s")[:len(strings.TrimSuffix(d.String(), "m0s"))] + " minutes"
+	}
+	return d.String()
+}
+
+func templates(name string) *template.Template {
+	return template.Must(template.New("layout.html").ParseFS(embedded, "pages/layout.html", "pages/"+name+".html"))
+}
+
+// snippet shows how a signature is checked in one language.
+type snippet struct{ ID, Language, Code string }
+
+func snippets() []snippet {
+	all := []snippet{{ID: "js", Language: "JavaScript"}, {ID: "go", Language: "Go"}, {ID: "py", Language: "Python"}, {ID: "php", Language: "PHP"}}
+	for i := range all {
+		code, err := embedded.ReadFile("snippets/verify." + all[i].ID + ".txt")
+		if err != nil {
+			panic(err) // it is in the binary
+		}
+		all[i].Code = strings.TrimSuffix(string(code), "\n")
+	}
+	return all
+}
+
+// asset is a file that the pages load.
+type asset struct {
+	name, kind string
+	content    func() content
+}
+
+var kinds = map[string]string{
+	".css": "text/css; charset=utf-8",
+	".js":  "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml",
+}
+
+// assets are read once: they are the same whatever the options.
+var assets = sync.OnceValue(func() []asset {
+	var all []asset
+	must(fs.WalkDir(embedded, "assets", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := embedded.ReadFile(name)
+		all = append(all, asset{name: path.Base(name), kind: kinds[path.Ext(name)], content: sync.OnceValue(func() content { return compressed(raw) })})
+		return err
+	}))
+	must(fs.WalkDir(embedded, "thirdparty", func(name string, d fs.DirEntry, err error) error {
+		plain, ok := strings.CutSuffix(name, ".gz")
+		if err != nil || !ok {
+			return err
+		}
+		gz, err := embedded.ReadFile(name)
+		must(err)
+		br, err := embedded.ReadFile(plain + ".br")
+		all = append(all, asset{name: path.Base(plain), kind: kinds[path.Ext(plain)], content: sync.OnceValue(func() content { return precompressed(gz, br) })})
+		return err
+	}))
+	slices.SortFunc(all, func(a, b asset) int { return strings.Compare(a.name, b.name) })
+	return all
+})
+
+// assetFolder is named for what is in it, so that a browser may keep it.
+var assetFolder = sync.OnceValue(func() string {
+	sum := sha256.New()
+	for _, folder := range []string{"assets", "thirdparty"} {
+		must(fs.WalkDir(embedded, folder, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := embedded.ReadFile(name)
+			sum.Write([]byte(name))
+			sum.Write(data)
+			return err
+		}))
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:6])
+})
+
+// must is for what cannot fail, because it is in the binary.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
