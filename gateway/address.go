@@ -13,6 +13,44 @@ import (
 // toevoeging may have.
 const addressPartLength = 10
 
+func addressParams() []param {
+	part := func(name, description, example string) param {
+		p := named(name, description, example)
+		p.Length = addressPartLength
+		p.worded = true
+		return p
+	}
+	number := part("Huisnummer", "House number, a whole number.", "1")
+	number.Check = "digits"
+	postcode := part("Postcode", "Four digits, a space and two letters.", "3811 MH").must()
+	postcode.Check = "dutch_postcode"
+	country := param{Field: mapping.Field{Name: "CountryId", Type: mapping.Int4, Description: "Primary ID of the country.", Example: "528"}, min: 1, worded: true}
+	return []param{postcode, number, part("toevoeging", "What follows the house number.", "A"), country.must()}
+}
+
+func aboutAddress(model *mapping.Model) about {
+	return about{
+		name: "checkAddress", summary: "Check an address, and complete it where it is known", module: moduleOf(model, "contact"),
+		row:  "GET /contact/checkaddress: query Postcode, Huisnummer, toevoeging, CountryId; answers the address check result",
+		note: "`verified` is false where no register at hand knows the place: then only the form was judged.",
+		early: []mapping.Reason{
+			mapping.FieldRequired, mapping.AddressPartTooLong, mapping.Int4Invalid, mapping.ValidationFailed,
+		},
+		asksBackend: true, answers: answers{form: dataForm, name: "AddressCheck", data: addressAnswer{}},
+	}
+}
+
+type addressAnswer struct {
+	Valid       bool  `json:"valid" example:"true"`
+	Verified    bool  `json:"verified" doc:"Whether a register knows the place."`
+	Street      any   `json:"street"`
+	HouseNumber *int  `json:"house_number"`
+	Addition    any   `json:"addition"`
+	Postcode    any   `json:"postcode"`
+	City        any   `json:"city"`
+	CountryID   int32 `json:"country_id"`
+}
+
 // parseAddress judges the parameters of the address check in the order of the
 // contract: required, length, int4, format. The country is looked up when the
 // check is served.
@@ -70,16 +108,7 @@ func (g *Gateway) checkAddress(ctx context.Context, x *Exchange) error {
 	if !known {
 		found = asked
 	}
-	answer := struct {
-		Valid       bool  `json:"valid"`
-		Verified    bool  `json:"verified"`
-		Street      any   `json:"street"`
-		HouseNumber *int  `json:"house_number"`
-		Addition    any   `json:"addition"`
-		Postcode    any   `json:"postcode"`
-		City        any   `json:"city"`
-		CountryID   int32 `json:"country_id"`
-	}{
+	answer := addressAnswer{
 		Valid: true, Verified: known, Street: textOrNull(found.Street), Addition: textOrNull(found.Addition),
 		Postcode: textOrNull(found.Postcode), City: textOrNull(found.City), CountryID: country,
 	}

@@ -46,7 +46,7 @@ const callbackRetry = 5
 
 // callbackRoutes are the endpoints of the Events chapter.
 func (g *Gateway) callbackRoutes(r *routes) {
-	address := mapping.NewForm("callback", mapping.Field{Name: webhookURL, Type: mapping.Varchar, Length: webhook.AddressLength, Required: true})
+	address := mapping.NewForm("callback", callbackField())
 	if path := "/backup/owner"; g.o.Offer.Carries(path) {
 		r.on(r.add(path, nil), "POST", &Operation{
 			scopes: []mapping.Scope{mapping.OpCreate}, form: address, serve: g.backupOwner,
@@ -56,16 +56,54 @@ func (g *Gateway) callbackRoutes(r *routes) {
 				}
 				return x.takeCallback(g, x.Body.Record.Get(webhookURL).Text())
 			},
+			about: about{
+				name: "backupOwner", summary: "Make a backup of all records of the client", module: callbackModule,
+				row:   "POST /backup/owner: body JSON object with webhook_url (string, must start with https, publicly reachable); HTTP 202 with JSON object holding successCode",
+				note:  "The result is a ZIP file.",
+				early: []mapping.Reason{mapping.ValidationFailed}, answers: answers{form: acceptForm},
+			},
 		})
 	}
 	hook := r.add("/webhook", nil)
 	r.on(hook, "GET", &Operation{
-		takes: oneOf("id"), serve: g.collect,
-		parse: func(x *Exchange) mapping.Violations { return required(x, "id") },
+		params: []param{named("id", "What was added to the callback address, or came in the Location of the 202.", "").must()}, serve: g.collect,
+		about: about{
+			name: "getWebhookResult", summary: "The address of a result", module: callbackModule,
+			row:  "GET /webhook: query id (string, the value the service added to the callback address); answers a JSON object with data.url",
+			note: "The address needs no token, and is valid for an hour; ask again for a fresh one. 202 tells that there is no result yet.",
+			late: []mapping.Reason{mapping.RecordNotFound}, answers: answers{form: collectForm, name: "WebhookResult", data: resultAnswer{}},
+		},
 	})
 	r.on(r.add(downloadPath, nil), "GET", &Operation{
-		open: true, takes: oneOf("id", "expires", "key", "signature"), serve: g.download,
+		open: true, serve: g.download,
+		params: []param{
+			named("id", "Of the result.", "").must(), named("expires", "When the address ends to be valid.", "").must(),
+			named("key", "Which key signed it.", "").must(), named("signature", "Covers every character before it.", "").must(),
+		},
+		parse: func(*Exchange) mapping.Violations { return nil }, // an address that lacks something is a wrong one
+		about: about{
+			name: "downloadResult", summary: "Download a result", module: callbackModule,
+			row:  "When the payload is a file, the client downloads it with GET on data.url",
+			note: "The whole address comes from `data.url`; it needs no token.",
+			late: []mapping.Reason{mapping.RecordNotFound}, answers: answers{form: fileForm},
+		},
 	})
+}
+
+// callbackModule groups what has to do with callbacks.
+const callbackModule = "callbacks"
+
+type resultAnswer struct {
+	URL string `json:"url" doc:"Where the result can be downloaded." example:"https://api.example.nl/webservice_v2/webhook/download?id=…"`
+}
+
+// callbackField is the address of a receiver.
+func callbackField() mapping.Field {
+	return mapping.Field{
+		Name: webhookURL, Type: mapping.Varchar, Length: webhook.AddressLength, Required: true, Check: "https_url",
+		Description: "Where to call when the result is there. It must start with https and be publicly reachable.",
+		Example:     "https://webhook.example.nl/ready",
+	}
 }
 
 // takeCallback judges the address of a receiver and keeps it for Accept.
@@ -116,9 +154,7 @@ func (g *Gateway) collect(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	x.answerJSON(struct {
-		URL string `json:"url"`
-	}{g.o.PublicURL + downloadPath + "?" + query})
+	x.answerJSON(resultAnswer{g.o.PublicURL + downloadPath + "?" + query})
 	return nil
 }
 
@@ -162,7 +198,9 @@ func (g *Gateway) makeLong(op *Operation) {
 	op.direct = &direct
 	inBody := op.Method == fasthttp.MethodPost || op.Method == fasthttp.MethodPut
 	if !inBody {
-		op.takes = func(name string) bool { return name == webhookURL || direct.takes != nil && direct.takes(name) }
+		receiver := param{Field: callbackField(), worded: true}
+		op.params = append([]param{receiver}, direct.params...)
+		op.settle()
 		op.parse = func(x *Exchange) mapping.Violations {
 			if v := x.callbackFromQuery(g); v != nil {
 				return v
@@ -174,6 +212,7 @@ func (g *Gateway) makeLong(op *Operation) {
 		}
 	}
 	op.callbackInBody = inBody
+	op.about = op.about.accepted()
 	op.serve = func(ctx context.Context, x *Exchange) error {
 		data, err := json.Marshal(storedRequest{Method: x.Method, Path: x.Path, Query: encodeParams(x.Params), IfMatch: x.header("If-Match"), OnceKey: x.onceKey, Body: x.storedBody})
 		if err != nil {

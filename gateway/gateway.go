@@ -35,6 +35,9 @@ type Options struct {
 	Login    *auth.Login
 	Resets   *auth.Resets         // nil where the backend keeps no accounts of its own
 	Keys     func() *auth.Keyring // the current ones, asked once per request
+	// Examples are examples of requests for the description, by operationId, that
+	// work with what the administration has; nil for those of the model alone.
+	Examples map[string]Example
 	// Callbacks are what long-running operations need; nil where there are none.
 	Callbacks *Callbacks
 
@@ -46,12 +49,13 @@ type Options struct {
 // Gateway serves the interface. It is safe for concurrent use and keeps no
 // state but which idempotency keys are being served.
 type Gateway struct {
-	o         Options
-	catalogue *mapping.Catalogue
-	routes    *routes
-	pipeline  []stage
-	running   sync.Map  // idempotency keys being served
-	exchanges sync.Pool // of *Exchange
+	o            Options
+	catalogue    *mapping.Catalogue
+	routes       *routes
+	pipeline     []stage
+	descriptions descriptions
+	running      sync.Map  // idempotency keys being served
+	exchanges    sync.Pool // of *Exchange
 }
 
 // New returns a gateway.

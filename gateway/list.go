@@ -17,31 +17,59 @@ const (
 	maxPageSize     = 1000
 )
 
-// reserved are the parameters of GET many; a field of such a name cannot be
-// filtered by.
-var reserved = [...]string{"page", "page_size", "fields", "sort", "modified_since", "total", "after"}
-
-// listParams takes the reserved names and every field that can be a filter.
-func listParams(resource *mapping.Resource) func(string) bool {
-	known := map[string]bool{}
+// listParams are the reserved names and every field that can be a filter; a
+// field of a reserved name cannot be filtered by.
+func listParams(resource *mapping.Resource) []param {
+	params := []param{
+		{Field: mapping.Field{Name: "page", Type: mapping.Int4, Default: "1", Description: "Which page to answer, from 1."}, min: 1},
+		{Field: mapping.Field{Name: "page_size", Type: mapping.Int4, Default: strconv.Itoa(defaultPageSize), Description: "How many records a page has.", Example: "10"}, min: 1, max: maxPageSize},
+		fieldsParam(resource, func(f *mapping.Field) bool { return f.Type != mapping.Array }),
+		{Field: mapping.Field{Name: "sort", Type: mapping.Varchar, Description: "Fields to sort by, the first one first; descending with a - in front. Records that are alike are sorted by id.", Example: "-modified_at,id"}, choice: sortChoice(resource)},
+		{Field: mapping.Field{Name: "modified_since", Type: mapping.Timestamp, Description: "Only records changed at that time or later.", Example: "2026-07-01T10:00:00.000Z"}},
+		{Field: mapping.Field{Name: "total", Type: mapping.Int4, OneOf: []string{"0", "1"}, Default: "0", Description: "1 to have all matching records counted.", Example: "1"}},
+		{Field: mapping.Field{Name: "after", Type: mapping.Int4, Description: "Only records with an id above this one, in the order of their ids: a faster way to read many pages than page, which must be left out then.", Example: "0"}},
+	}
+	reserved := len(params)
 	for i := range resource.Fields {
-		if f := &resource.Fields[i]; f.Filterable() && !f.Primary {
-			known[f.Name] = true
+		f := resource.Fields[i]
+		taken := slices.ContainsFunc(params[:reserved], func(p param) bool { return p.Name == f.Name })
+		if !f.Filterable() || f.Primary || taken {
+			continue
+		}
+		f.Required = slices.Contains(resource.ListRequires, f.Name)
+		f.Default = ""
+		params = append(params, param{Field: f, filter: true})
+	}
+	return params
+}
+
+// fieldsParam chooses what of a record is answered.
+func fieldsParam(resource *mapping.Resource, can func(*mapping.Field) bool) param {
+	p := param{Field: mapping.Field{Name: "fields", Type: mapping.Varchar, Description: "The fields to answer; all but arrays and, in lists, binary data where it is left out. They come in the order of the model.", Example: "id,modified_at"}}
+	for i := range resource.Fields {
+		if f := &resource.Fields[i]; can(f) {
+			p.choice = append(p.choice, f.Name)
 		}
 	}
-	for _, name := range reserved {
-		known[name] = true
+	return p
+}
+
+func sortChoice(resource *mapping.Resource) []string {
+	var names []string
+	for i := range resource.Fields {
+		if f := &resource.Fields[i]; f.Filterable() {
+			names = append(names, f.Name, "-"+f.Name)
+		}
 	}
-	return func(name string) bool { return known[name] }
+	return names
 }
 
 // parseList reads what a list is asked for.
 func (g *Gateway) parseList(x *Exchange) mapping.Violations {
-	resource := x.Endpoint.Resource
 	if v := contradicting(x); v != nil {
 		return v
 	}
-	if v := required(x, resource.ListRequires...); v != nil {
+	if v := requiredParams(x); v != nil {
 		return v
 	}
 	x.Query.Limit = defaultPageSize

@@ -113,7 +113,7 @@ func (g *Gateway) limits(_ context.Context, x *Exchange) error {
 // then missing ones and values, which are the operation's own matter.
 func (g *Gateway) query(_ context.Context, x *Exchange) error {
 	if x.Params = appendParams(x.Params, x.rawQuery); len(x.Params) > 0 {
-		if isUnderAuthenticate(x.Endpoint.Path) {
+		if x.Operation.secretQuery {
 			withoutSecrets(x.Params)
 		}
 		if err := repeated(x.Params); err != nil {

@@ -101,18 +101,6 @@ func withoutSecrets(params []Param) {
 	}
 }
 
-// oneOf takes the given names and no others.
-func oneOf(names ...string) func(string) bool {
-	return func(name string) bool {
-		for _, n := range names {
-			if n == name {
-				return true
-			}
-		}
-		return false
-	}
-}
-
 // required tells which of the names are missing or empty, as one violation.
 func required(x *Exchange, names ...string) mapping.Violations {
 	var missing []any

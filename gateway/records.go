@@ -28,15 +28,24 @@ func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 		op     *Operation
 	}{
 		{"POST", false, &Operation{
-			scopes: []mapping.Scope{mapping.OpCreate}, form: resource, idempotent: true, serve: g.create,
+			about: aboutCreate(resource), scopes: []mapping.Scope{mapping.OpCreate}, form: resource, idempotent: true, serve: g.create,
 			check: func(x *Exchange) mapping.Violations { return x.Body.CheckCreate() },
 		}},
-		{"GET", false, &Operation{scopes: []mapping.Scope{mapping.OpList}, takes: listParams(resource), parse: g.parseList, serve: g.list}},
-		{"GET", true, &Operation{scopes: []mapping.Scope{mapping.OpGet}, takes: oneOf("id", "fields"), parse: parseGet, serve: g.get}},
-		{"PUT", true, &Operation{
-			scopes: []mapping.Scope{mapping.OpUpdate}, takes: oneOf("id"), parse: parseItem, form: resource, check: checkUpdate, serve: g.update,
+		{"GET", false, &Operation{
+			about: aboutList(resource), scopes: []mapping.Scope{mapping.OpList}, params: listParams(resource), parse: g.parseList, serve: g.list,
 		}},
-		{"DELETE", true, &Operation{scopes: []mapping.Scope{mapping.OpDelete}, takes: oneOf("id"), parse: parseDelete, serve: g.delete}},
+		{"GET", true, &Operation{
+			about: aboutGet(resource), scopes: []mapping.Scope{mapping.OpGet}, params: []param{idParam(resource.Name), oneFields(resource)},
+			parse: parseGet, serve: g.get,
+		}},
+		{"PUT", true, &Operation{
+			about: aboutUpdate(resource), scopes: []mapping.Scope{mapping.OpUpdate}, params: []param{idParam(resource.Name)},
+			parse: parseItem, form: resource, check: checkUpdate, conditional: true, serve: g.update,
+		}},
+		{"DELETE", true, &Operation{
+			about: aboutDelete(resource), scopes: []mapping.Scope{mapping.OpDelete}, params: []param{idParam(resource.Name)},
+			parse: parseDelete, conditional: true, serve: g.delete,
+		}},
 	}
 	for _, o := range operations {
 		switch {

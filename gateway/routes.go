@@ -33,15 +33,21 @@ type Operation struct {
 
 	open   bool                                 // needs no session
 	scopes []mapping.Scope                      // where its errors are worded
-	takes  func(name string) bool               // query parameters; nil for none
+	about  about                                // for the description
+	params []param                              // query parameters
+	takes  func(name string) bool               // those by name; nil for none
 	parse  func(x *Exchange) mapping.Violations // what is missing, and the values
 	form   *mapping.Resource                    // what the body is read as; nil for no body
 	check  func(x *Exchange) mapping.Violations // the body alone
 	serve  stage
 
-	ownOrder     bool // parse orders its violations itself, not by the table
-	bodyOptional bool // with an id in the query, the body may be absent
-	idempotent   bool // takes an Idempotency-Key
+	requires     []string // parameters without which a request is refused
+	ownOrder     bool     // parse orders its violations itself, not by the table
+	bodyOptional bool     // with an id in the query, the body may be absent
+	idempotent   bool     // takes an Idempotency-Key
+	conditional  bool     // takes If-Match
+	page         bool     // for people: the description leaves it out
+	secretQuery  bool     // the query may hold secrets: nothing of it is repeated
 
 	// direct is the operation itself, where it answers by callback;
 	// callbackInBody says where the receiver's address is.
@@ -175,6 +181,8 @@ func (r *routes) onItem(e *Endpoint, method, part string, op *Operation) {
 func (r *routes) register(e *Endpoint, method string, op *Operation) {
 	op.Method, op.Endpoint, op.Template = method, e, e.Path
 	op.slow = new(atomic.Int64)
+	op.secretQuery = op.secretQuery || isUnderAuthenticate(e.Path)
+	op.settle()
 	e.all = append(e.all, op)
 	switch same := e.numbered(method); {
 	case op.open || isUnderAuthenticate(e.Path):
@@ -228,6 +236,7 @@ func (g *Gateway) newRoutes() *routes {
 	}
 	g.utilityRoutes(r)
 	g.pageRoutes(r)
+	g.descriptionRoute(r)
 	if g.o.Callbacks == nil {
 		return r
 	}

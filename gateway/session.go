@@ -16,24 +16,46 @@ import (
 // sessionRoutes are /authenticate and what lies under it, open to every key.
 func (g *Gateway) sessionRoutes(r *routes) {
 	r.on(r.add("/authenticate", nil), "GET", &Operation{
-		open: true, takes: oneOf("api_key", "organization_name", "username", "password"), parse: parseLogin, serve: g.authenticate,
+		about: aboutLogin(), open: true, params: loginParams(), parse: parseLogin, serve: g.authenticate,
 	})
-	r.on(r.add("/authenticate/acces", nil), "GET", &Operation{serve: served(g.access)})
-	r.on(r.add("/authenticate/component", nil), "GET", &Operation{serve: served(g.components)})
-	r.on(r.add("/authenticate/logout", nil), "GET", &Operation{serve: g.logout})
-	r.on(r.add("/authenticate/modules", nil), "GET", &Operation{serve: served(g.modules)})
-	r.on(r.add("/authenticate/fingerprint", nil), "GET", &Operation{serve: served(g.fingerprint)})
+	r.on(r.add("/authenticate/acces", nil), "GET", &Operation{serve: served(g.access), about: about{
+		name: "getAccess", summary: "Who is asking, and what it may call", module: sessionModule,
+		answers: answers{form: dataForm, name: "Access", data: accessAnswer{}},
+	}})
+	r.on(r.add("/authenticate/component", nil), "GET", &Operation{serve: served(g.components), about: about{
+		name: "listComponents", summary: "What the service is made of", module: sessionModule,
+		answers: answers{form: dataForm, name: "Components", data: []component{}},
+	}})
+	r.on(r.add("/authenticate/logout", nil), "GET", &Operation{serve: g.logout, about: about{
+		name: "logout", summary: "End the session", row: "GET /authenticate/logout ends the session", module: sessionModule,
+		note: "A token that is invalid, expired or logged out already is answered 200 too, with the error `Not authorized` as its body.",
+	}})
+	r.on(r.add("/authenticate/modules", nil), "GET", &Operation{serve: served(g.modules), about: about{
+		name: "listModules", summary: "The resources that the api_key may read, by module", module: sessionModule,
+		answers: answers{form: dataForm, name: "Modules", data: []module{}},
+	}})
+	r.on(r.add("/authenticate/fingerprint", nil), "GET", &Operation{serve: served(g.fingerprint), about: about{
+		name: "getFingerprint", summary: "A fingerprint of api_key, user, client and model", module: sessionModule,
+		note:    "It stays the same for as long as none of them changes: what was learned of the model can be kept under it.",
+		answers: answers{form: dataForm, name: "Fingerprint", data: fingerprintAnswer{}},
+	}})
 	if g.o.Resets == nil {
 		return
 	}
-	forgot := mapping.NewForm("forgotpassword", mapping.Field{Name: "username", Type: mapping.Varchar, Length: 64, Required: true})
+	forgot := mapping.NewForm("forgotpassword", mapping.Field{
+		Name: "username", Type: mapping.Varchar, Length: 64, Required: true, Description: "The user that forgot the password.", Example: "demo",
+	})
 	r.on(r.add("/authenticate/forgotpassword", nil), "POST", &Operation{
 		scopes: []mapping.Scope{mapping.OpCreate}, form: forgot, serve: g.forgotPassword,
 		check: func(x *Exchange) mapping.Violations { return x.Body.CheckCreate() },
+		about: about{
+			name: "forgotPassword", summary: "Have a link mailed that sets a new password", module: sessionModule,
+			note: "Answered alike whether or not there is such a user. The link holds for one hour and works once.",
+		},
 	})
 	reset := r.add("/authenticate/resetpassword", nil)
-	r.on(reset, "GET", &Operation{open: true, takes: oneOf("reset"), serve: served(g.resetForm)})
-	r.on(reset, "POST", &Operation{open: true, serve: g.resetPassword})
+	r.on(reset, "GET", &Operation{page: true, open: true, params: []param{named("reset", "", "")}, serve: served(g.resetForm)})
+	r.on(reset, "POST", &Operation{page: true, open: true, serve: g.resetPassword})
 }
 
 // parseLogin judges the login's parameters. Without any of the three the token
@@ -45,7 +67,35 @@ func parseLogin(x *Exchange) mapping.Violations {
 	if asksForToken(x) {
 		return nil
 	}
-	return required(x, "api_key", "username", "password")
+	return requiredParams(x)
+}
+
+// sessionModule groups what has to do with sessions.
+const sessionModule = "authentication"
+
+func loginParams() []param {
+	uuid := named("api_key", "The api_key of the third party, to be kept confidential. It decides which endpoints can be used.", "11111111-1111-4111-8111-111111111111").must()
+	uuid.Check = "uuid"
+	return []param{
+		uuid,
+		{Field: mapping.Field{Name: "organization_name", Type: mapping.Varchar, Description: "Must be left empty.", OneOf: []string{""}}},
+		named("username", "The user name of the client (customer).", "demo").must(),
+		named("password", "The password of that user.", "demo").must(),
+	}
+}
+
+func aboutLogin() about {
+	return about{
+		name: "authenticate", summary: "Log in", module: sessionModule,
+		row:     "GET /authenticate: query api_key, organization_name (empty), username, password; answers a JSON object with token",
+		note:    "The token is sent in the header `token` of every further call, and is valid for 30 minutes. With a `token` header and none of the three parameters the answer tells whether that session lives.",
+		answers: answers{form: tokenForm},
+		late: []mapping.Reason{
+			mapping.NotLoggedIn, mapping.TokenInvalid, mapping.CredentialsInvalid, mapping.ExternalUser, mapping.EmailMissing,
+			mapping.EmailInvalid, mapping.TooManyRequests,
+		},
+		asksBackend: true,
+	}
 }
 
 func asksForToken(x *Exchange) bool {
@@ -97,8 +147,15 @@ func (x *Exchange) answerJSON(value any) {
 }
 
 type endpointAnswer struct {
-	Method string `json:"method"`
-	Path   string `json:"path"`
+	Method string `json:"method" example:"GET"`
+	Path   string `json:"path" example:"/order"`
+}
+
+type accessAnswer struct {
+	Username  string           `json:"username" example:"demo"`
+	Client    string           `json:"client" doc:"The client (customer) that the user belongs to." example:"Demo Garage"`
+	APIKey    string           `json:"api_key" doc:"The name of the api_key." example:"demo-full"`
+	Endpoints []endpointAnswer `json:"endpoints" doc:"What the api_key may call."`
 }
 
 // access tells who is asking and what it may call.
@@ -109,18 +166,13 @@ func (g *Gateway) access(x *Exchange) {
 			endpoints = append(endpoints, endpointAnswer(grant))
 		}
 	}
-	x.answerJSON(struct {
-		Username  string           `json:"username"`
-		Client    string           `json:"client"`
-		APIKey    string           `json:"api_key"`
-		Endpoints []endpointAnswer `json:"endpoints"`
-	}{x.user().Username, x.client, x.keyName, endpoints})
+	x.answerJSON(accessAnswer{x.user().Username, x.client, x.keyName, endpoints})
 }
 
 type component struct {
-	Name    string `json:"name"`
+	Name    string `json:"name" example:"gateway"`
 	Version string `json:"version"`
-	Status  string `json:"status"`
+	Status  string `json:"status" doc:"ok, or unavailable." example:"ok"`
 }
 
 // components tells what the service is made of.
@@ -138,8 +190,12 @@ func (g *Gateway) components(x *Exchange) {
 }
 
 type module struct {
-	Name      string   `json:"name"`
+	Name      string   `json:"name" example:"sales"`
 	Resources []string `json:"resources"`
+}
+
+type fingerprintAnswer struct {
+	Fingerprint string `json:"fingerprint" doc:"Hexadecimal."`
 }
 
 // modules groups the resources that the api_key may read.
@@ -162,9 +218,7 @@ func (g *Gateway) modules(x *Exchange) {
 }
 
 func (g *Gateway) fingerprint(x *Exchange) {
-	x.answerJSON(struct {
-		Fingerprint string `json:"fingerprint"`
-	}{auth.Fingerprint(x.Key, x.user(), g.o.Offer.Model.Version)})
+	x.answerJSON(fingerprintAnswer{auth.Fingerprint(x.Key, x.user(), g.o.Offer.Model.Version)})
 }
 
 func (g *Gateway) forgotPassword(ctx context.Context, x *Exchange) error {

@@ -12,53 +12,105 @@ import (
 // utilityRoutes are the endpoints that are no resource of their own.
 func (g *Gateway) utilityRoutes(r *routes) {
 	r.on(r.add("/util/environment", nil), "GET", &Operation{
-		takes: oneOf("username"), serve: served(g.environment),
-		parse: func(x *Exchange) mapping.Violations { return required(x, "username") },
+		params: []param{named("username", "A user name, repeated in the answer.", "demo").must()}, serve: served(g.environment),
+		about: about{
+			name: "getEnvironment", summary: "The environment that is spoken to", module: serviceModule,
+			row:     "GET /util/environment: query username; answers environment information",
+			answers: answers{form: dataForm, name: "Environment", data: environmentAnswer{}},
+		},
 	})
 	r.onItem(r.add("/model/*", nil), "GET", "name", &Operation{
 		scopes: []mapping.Scope{mapping.OpGet}, serve: g.describeModel,
+		about: about{
+			name: "getModel", summary: "The fields of a resource, by which requests are judged", module: serviceModule,
+			row: "GET model/{name}: path name; answers the model description", late: []mapping.Reason{mapping.RecordNotFound, mapping.BodyNotJSON},
+			asksBackend: true, answers: answers{form: dataForm, name: "Model", data: modelAnswer{}},
+		},
 	})
 	g.carried(r, "/empoyee/email", "GET", &Operation{
-		takes: oneOf("username"), parse: parseUsername, serve: g.employeeEmail,
+		params: []param{employeeName()}, parse: parseUsername, serve: g.employeeEmail,
+		about: about{
+			name: "getEmployeeEmail", summary: "The e-mail address of an employee", module: moduleOf(g.o.Offer.Model, "employee"),
+			row:   "GET /empoyee/email: query username (path spelled as the interface spells it); e-mail lookup",
+			early: []mapping.Reason{mapping.UsernameMissing}, late: []mapping.Reason{mapping.VarcharInvalid, mapping.RecordNotFound}, asksBackend: true,
+			answers: answers{form: recordForm, name: "EmployeeEmail", resource: g.o.Offer.Model.Resource("employee"), fields: emailFields},
+		},
 	})
 	g.carried(r, "/document/info", "GET", &Operation{
-		scopes: []mapping.Scope{mapping.OpGet}, takes: oneOf("id"), serve: g.documentInfo,
+		scopes: []mapping.Scope{mapping.OpGet}, params: []param{idParam("document").must()}, serve: g.documentInfo,
 		parse: func(x *Exchange) mapping.Violations {
-			if x.Param("id") == "" {
-				return required(x, "id")
+			if v := requiredParams(x); v != nil {
+				return v
 			}
 			return parseItem(x)
 		},
+		about: about{
+			name: "getDocumentInfo", summary: "A document that is kept elsewhere", module: moduleOf(g.o.Offer.Model, "document"),
+			row:   "GET /document/info: document information; 403 when no external document exists",
+			early: []mapping.Reason{mapping.PrimaryIDInvalid}, late: []mapping.Reason{mapping.RecordNotFound, mapping.DocumentUnavailable}, asksBackend: true,
+			answers: answers{form: recordForm, name: "DocumentInfo", resource: g.o.Offer.Model.Resource("document"), fields: documentFields},
+		},
 	})
 	g.carried(r, "/contact/checkaddress", "GET", &Operation{
-		takes: oneOf("Postcode", "Huisnummer", "toevoeging", "CountryId"), parse: parseAddress, ownOrder: true, serve: g.checkAddress,
+		params: addressParams(), parse: parseAddress, ownOrder: true, serve: g.checkAddress, about: aboutAddress(g.o.Offer.Model),
 	})
 	g.vehicleRoutes(r)
 }
 
+// serviceModule groups what has to do with the service itself.
+const serviceModule = "service"
+
+// moduleOf is the module of a resource, "" where there is none of that name.
+func moduleOf(model *mapping.Model, resource string) string {
+	if r := model.Resource(resource); r != nil {
+		return r.Module
+	}
+	return ""
+}
+
+// The fields that the endpoints of employees and documents answer.
+var (
+	emailFields    = []string{"username", "email"}
+	documentFields = []string{"id", "name", "mime_type", "size", "sha256", "external_url"}
+)
+
+func employeeName() param {
+	p := named("username", "Name that the employee logs in with.", "demo").must()
+	p.worded = true
+	return p
+}
+
+type environmentAnswer struct {
+	Environment string `json:"environment" example:"demo"`
+	Version     string `json:"version" doc:"Of the gateway."`
+	BaseURL     string `json:"base_url" doc:"Where the interface begins." example:"https://api.example.nl/webservice_v2"`
+	TimeZone    string `json:"time_zone" doc:"Where a date without a time begins." example:"Europe/Amsterdam"`
+	Client      string `json:"client" doc:"The client (customer) of the session." example:"Demo Garage"`
+	Username    string `json:"username" doc:"As it was asked for." example:"demo"`
+}
+
 func (g *Gateway) environment(x *Exchange) {
-	x.answerJSON(struct {
-		Environment string `json:"environment"`
-		Version     string `json:"version"`
-		BaseURL     string `json:"base_url"`
-		TimeZone    string `json:"time_zone"`
-		Client      string `json:"client"`
-		Username    string `json:"username"`
-	}{g.o.Environment, g.o.Version, g.o.PublicURL, g.o.Location.String(), x.client, x.Param("username")})
+	x.answerJSON(environmentAnswer{g.o.Environment, g.o.Version, g.o.PublicURL, g.o.Location.String(), x.client, x.Param("username")})
 }
 
 type fieldAnswer struct {
-	Name       string `json:"name"`
-	Datatype   string `json:"datatype"`
-	Length     *int   `json:"length"`
+	Name       string `json:"name" example:"number"`
+	Datatype   string `json:"datatype" doc:"varchar, text, timestamp, float8, int4 or bytea; of an array the resource of its elements." example:"varchar"`
+	Length     *int   `json:"length" doc:"The most characters of a varchar or text." example:"20"`
 	Required   bool   `json:"required"`
-	Readonly   bool   `json:"readonly"`
+	Readonly   bool   `json:"readonly" doc:"Kept by the administration, and refused in requests."`
 	Unique     bool   `json:"unique"`
-	Primary    bool   `json:"primary"`
-	Reference  any    `json:"reference"`
-	Validation any    `json:"custom_validation"`
-	After      any    `json:"after"`
+	Primary    bool   `json:"primary" doc:"The primary ID."`
+	Reference  any    `json:"reference" doc:"The resource whose ID the field holds."`
+	Validation any    `json:"custom_validation" doc:"What the validation is called in errors."`
+	After      any    `json:"after" doc:"The timestamp field that this one must be later than."`
 	Array      bool   `json:"array"`
+}
+
+type modelAnswer struct {
+	Name      string        `json:"name" example:"order"`
+	PrimaryID string        `json:"primary_id" example:"id"`
+	Fields    []fieldAnswer `json:"fields"`
 }
 
 // textOrNull is a text as JSON answers it where there may be none.
@@ -106,11 +158,7 @@ func (g *Gateway) describeModel(ctx context.Context, x *Exchange) error {
 	for i := range resource.Fields {
 		fields[i] = describeField(&resource.Fields[i])
 	}
-	x.answerJSON(struct {
-		Name      string        `json:"name"`
-		PrimaryID string        `json:"primary_id"`
-		Fields    []fieldAnswer `json:"fields"`
-	}{resource.Name, resource.Fields[resource.ID].Name, fields})
+	x.answerJSON(modelAnswer{resource.Name, resource.Fields[resource.ID].Name, fields})
 	return nil
 }
 
@@ -146,7 +194,7 @@ func (g *Gateway) employeeEmail(ctx context.Context, x *Exchange) error {
 func (g *Gateway) documentInfo(ctx context.Context, x *Exchange) error {
 	document := g.o.Offer.Model.Resource("document")
 	var fields []int
-	for _, name := range []string{"id", "name", "mime_type", "size", "sha256", "external_url"} {
+	for _, name := range documentFields {
 		fields = append(fields, document.Field(name).Index)
 	}
 	rec, err := g.o.Backend.Get(ctx, document, backend.Query{Client: x.user().Client, ID: x.ID, Fields: fields})

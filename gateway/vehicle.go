@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -10,26 +11,58 @@ import (
 
 // vehicleRoutes are the endpoints that do more with a vehicle than store it.
 func (g *Gateway) vehicleRoutes(r *routes) {
-	identified := mapping.NewForm("vehicle identification", mapping.Field{Name: "id", Type: mapping.Int4, Primary: true})
+	identified := mapping.NewForm("vehicle identification", mapping.Field{
+		Name: "id", Type: mapping.Int4, Primary: true, Description: "Primary ID of the vehicle.",
+	})
+	vehicle := g.o.Offer.Model.Resource("vehicle")
 	const start, stop, plate = "/vehicle/publishstart", "/vehicle/publishstop", "/updatelicenseplate"
-	g.carried(r, start, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStart(false)))
-	g.carried(r, start, "GET", vehicleOperation(identified, mapping.OpGet, g.publishStart(true)))
-	g.carried(r, stop, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStop))
+	publishing := []mapping.Reason{mapping.PublishFieldRequired, mapping.AdvertisementSiteRequired}
+	g.carried(r, start, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStart(false), about{
+		name: "publishVehicle", summary: "Start publishing a vehicle",
+		row:     "PUT /vehicle/publishstart: vehicle identification; starts publishing",
+		answers: answers{form: recordForm, resource: vehicle}, late: publishing,
+	}))
+	g.carried(r, start, "GET", vehicleOperation(identified, mapping.OpGet, g.publishStart(true), about{
+		name: "checkPublishVehicle", summary: "Judge whether a vehicle can be published",
+		row: "GET /vehicle/publishstart: vehicle identification; same validation as the PUT", late: publishing,
+	}))
+	g.carried(r, stop, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStop, about{
+		name: "unpublishVehicle", summary: "Stop publishing a vehicle",
+		note:    "A published vehicle cannot be deleted; publishing must be stopped first.",
+		answers: answers{form: recordForm, resource: vehicle},
+	}))
 	if !g.o.Offer.Carries(plate) {
 		return
 	}
 	for _, method := range [...]string{"PUT", "POST"} {
 		g.carried(r, plate, method, &Operation{
 			scopes: []mapping.Scope{mapping.OpUpdate}, form: g.plateForm(), idempotent: method == "POST",
-			check: checkPlate, serve: g.changePlate,
+			check: checkPlate, conditional: true, serve: g.changePlate,
+			about: about{
+				name: map[string]string{"PUT": "updateLicensePlate", "POST": "changeLicensePlate"}[method], summary: "Give a vehicle another license plate",
+				row: "/updatelicenseplate: vehicle license plate change; the only way to change license_plate", module: vehicle.Module,
+				answers: answers{form: recordForm, resource: vehicle}, asksBackend: true,
+				early: []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing, mapping.FieldRequired},
+				late: []mapping.Reason{
+					mapping.RecordNotFound, mapping.PreconditionChanged, mapping.SystemRecord, mapping.BlockedRecord, mapping.ArchivedRecord,
+					mapping.ValidationFailed, mapping.DuplicateValue,
+				},
+			},
 		})
 	}
 }
 
 // vehicleOperation takes a vehicle's id in the query or in the body.
-func vehicleOperation(form *mapping.Resource, scope mapping.Scope, serve stage) *Operation {
+func vehicleOperation(form *mapping.Resource, scope mapping.Scope, serve stage, a about) *Operation {
+	a.module, a.asksBackend = "vehicles", true
+	a.note = strings.TrimSpace(a.note + " The vehicle is named by `id` in the query or in the body.")
+	a.early = []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}
+	a.late = append(a.late, mapping.RecordNotFound, mapping.PreconditionChanged, mapping.SystemRecord, mapping.BlockedRecord, mapping.ArchivedRecord)
+	id := idParam("vehicle")
+	id.Required, id.worded, id.bodyToo = scope == mapping.OpGet, true, scope != mapping.OpGet
 	op := &Operation{
-		scopes: []mapping.Scope{scope}, takes: oneOf("id"), parse: parseItem, form: form, bodyOptional: true, serve: serve,
+		about: a, scopes: []mapping.Scope{scope}, params: []param{id}, parse: parseItem, form: form, bodyOptional: true,
+		conditional: true, serve: serve,
 		check: func(x *Exchange) mapping.Violations {
 			if x.Body == nil {
 				return nil
@@ -38,6 +71,7 @@ func vehicleOperation(form *mapping.Resource, scope mapping.Scope, serve stage) 
 		},
 	}
 	if scope == mapping.OpGet { // a GET without an id lacks a parameter, not a body
+		op.about.early = append(op.about.early, mapping.ParametersRequired)
 		op.parse = func(x *Exchange) mapping.Violations {
 			if x.Param("id") == "" && isBlank(x.request.Body()) {
 				return required(x, "id")
@@ -75,8 +109,8 @@ func (g *Gateway) publishStop(ctx context.Context, x *Exchange) error {
 func (g *Gateway) plateForm() *mapping.Resource {
 	plate := g.o.Offer.Model.Resource("vehicle").Field("license_plate")
 	return mapping.NewForm("updatelicenseplate",
-		mapping.Field{Name: "id", Type: mapping.Int4, Primary: true},
-		mapping.Field{Name: plate.Name, Type: plate.Type, Length: plate.Length, Required: true},
+		mapping.Field{Name: "id", Type: mapping.Int4, Primary: true, Description: "Primary ID of the vehicle."},
+		mapping.Field{Name: plate.Name, Type: plate.Type, Length: plate.Length, Required: true, Description: plate.Description, Example: plate.Example},
 	)
 }
 

@@ -22,8 +22,11 @@ const (
 	demoOrdersKey = "22222222-2222-4222-8222-222222222222"
 )
 
+// demoListen is where the demo serves unless it is told otherwise.
+const demoListen = "127.0.0.1:8080"
+
 type demoCommand struct {
-	Listen  string `default:"127.0.0.1:8080" help:"Where to serve; a loopback address."`
+	Listen  string `default:"${demo_listen}" help:"Where to serve; a loopback address."`
 	Ops     string `default:"127.0.0.1:9090" help:"Where health is told; a loopback address."`
 	Data    string `default:"frontdesk-demo" placeholder:"DIR" help:"Folder of the demo's database, made when it is not there."`
 	Records int    `help:"How many sample orders (default: as many as the folder has, or 250)."`
@@ -58,7 +61,7 @@ func (d demoCommand) Run(p program) error {
 		return err
 	}
 	defer stop()
-	h, err := build(p, c, "demo", log)
+	h, err := build(p, c, demoEnvironment, log)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; --listen and --ops choose other ports", err)
 	}

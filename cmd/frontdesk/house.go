@@ -121,11 +121,14 @@ func (h *house) wire(hasher *auth.Hasher, environment string) error {
 	if err != nil {
 		return err
 	}
-	h.gateway = gateway.New(gateway.Options{
+	h.gateway, err = newGateway(gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: version(),
 		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, Offer: h.client.Offer(), Backend: h.client, Sessions: sessions, Login: login,
 		Resets: resets, Callbacks: callbacks, Keys: keys, Clock: time.Now, Log: h.log, AccessLog: c.Log.Access,
 	})
+	if err != nil {
+		return err
+	}
 	if keyring, err = newKeyring(c.APIKeys, h.gateway.Grants()); err != nil {
 		return err
 	}
@@ -149,6 +152,10 @@ func (h *house) wire(hasher *auth.Hasher, environment string) error {
 
 // newKeyring lays each key's allowlist over what can be granted.
 func newKeyring(keys []config.Key, grants []gateway.Grant) (*auth.Keyring, error) {
+	return auth.NewKeyring(newKeys(keys, grants))
+}
+
+func newKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 	all := make([]auth.Key, len(keys))
 	for i, k := range keys {
 		key := auth.Key{Name: k.Name, Expires: k.Expires.Time, Allowed: make([]bool, len(grants))}
@@ -168,7 +175,7 @@ func newKeyring(keys []config.Key, grants []gateway.Grant) (*auth.Keyring, error
 		}
 		all[i] = key
 	}
-	return auth.NewKeyring(all)
+	return all
 }
 
 func newMailer(c config.Mail) (auth.Mailer, error) {

@@ -45,15 +45,19 @@ func (h *house) openCallbacks() (*gateway.Callbacks, error) {
 		return nil, err
 	}
 	h.jobs = jobs
-	long := h.config.Callbacks
 	return &gateway.Callbacks{
 		Links: webhook.NewLinks(jobs, time.Now),
 		Files: files,
 		Rules: webhook.Rules{AllowHosts: c.AllowHosts, Ports: c.Ports},
-		Long: func(g gateway.Grant) bool {
-			return slices.ContainsFunc(long, func(r config.Rule) bool { return r.Matches(g.Method, g.Path) })
-		},
+		Long:  longRunning(h.config.Callbacks),
 	}, nil
+}
+
+// longRunning tells which operations are to answer by callback.
+func longRunning(rules []config.Rule) func(gateway.Grant) bool {
+	return func(g gateway.Grant) bool {
+		return slices.ContainsFunc(rules, func(r config.Rule) bool { return r.Matches(g.Method, g.Path) })
+	}
 }
 
 // startCallbacks starts the orchestrator, which does the gateway's kinds of work.

@@ -38,14 +38,15 @@ var mayImport = map[string][]string{
 	"backend/remote/remotetest/cmd/garagecloud": {"backend/remote/remotetest"},
 	"backend/sqlrecord":                         {"backend", "auth", "mapping"},
 	"backend/sqlrecord/sqltest":                 {},
-	"gateway":                                   {"auth", "backend", "config", "gateway/testpage", "gateway/webhook", "mapping"},
+	"gateway":                                   {"auth", "backend", "config", "gateway/openapi", "gateway/testpage", "gateway/webhook", "mapping"},
+	"gateway/openapi":                           {},
 	"gateway/testpage":                          {"mapping"},
 	"gateway/webhook":                           {"auth", "mapping"},
 	"gateway/webhook/webhooktest":               {},
 	"gateway/webhook/jobstore":                  {"backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/backendtest", "backend/keep", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
-		"backend/reference", "backend/remote", "backend/sqlrecord", "config", "config/strictyaml", "gateway", "gateway/webhook",
+		"backend/reference", "backend/remote", "backend/sqlrecord", "config", "config/strictyaml", "gateway", "gateway/openapi", "gateway/webhook",
 		"gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 }

@@ -29,6 +29,7 @@ type commands struct {
 	Restore   restoreCommand    `cmd:"" help:"Read a backup back into a client without records."`
 	Conform   conformCommand    `cmd:"" help:"Hold a backend to every documented row and rule."`
 	Map       mapCommands       `cmd:"" help:"Write, check and try the mapping sheet of an existing system."`
+	Openapi   openapiCommand    `cmd:"" help:"Print the OpenAPI description of what an api_key may call."`
 	Version   versionCommand    `cmd:"" help:"Print the version."`
 }
 
@@ -56,6 +57,7 @@ func run(p program, args []string) int {
 		kong.Description("A documented REST interface in front of a business administration."),
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(code int) { exit = code }),
+		kong.Vars{"demo_listen": demoListen},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {

@@ -9,11 +9,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"frontdesk/backend"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
-	"frontdesk/mapping"
 )
 
 type serveCommand struct {
@@ -31,7 +29,7 @@ func (s serveCommand) Run(p program) error {
 		return err
 	}
 	defer stop()
-	h, err := build(p, c, "production", log)
+	h, err := build(p, c, productionEnvironment, log)
 	if err != nil {
 		return err
 	}
@@ -50,17 +48,9 @@ func loadConfig(file string) (*config.Config, error) {
 }
 
 func knownEndpoints(m config.Model, b config.Backend) ([]config.Endpoint, error) {
-	model, err := mapping.LoadModel(m.Dir)
+	offer, err := offerOf(m, b)
 	if err != nil {
 		return nil, err
-	}
-	offer := backend.Offer{Model: model, Exports: b.Driver != remoteDriver}
-	if b.Driver != referenceDriver && b.Sheet != "" {
-		sh, err := loadSheet(b.Sheet, model)
-		if err != nil {
-			return nil, err
-		}
-		offer.Model, offer.Supports = sh.Model, supportedBy(sh)
 	}
 	var endpoints []config.Endpoint
 	for _, grant := range gateway.Endpoints(offer) {

@@ -1,0 +1,108 @@
+package backend
+
+import (
+	"slices"
+
+	"frontdesk/mapping"
+)
+
+// Raises are the reasons for which a Client can refuse an operation that the
+// record alone gave no cause to refuse, in the order they are looked for. That
+// the administration does not work is not among them.
+func Raises(r *mapping.Resource, op mapping.Scope) []mapping.Reason {
+	var all []mapping.Reason
+	if op != mapping.OpCreate && op != mapping.OpList {
+		all = append(all, mapping.RecordNotFound)
+	}
+	switch op {
+	case mapping.OpUpdate:
+		all = append(all, mapping.PreconditionChanged, mapping.SystemRecord, mapping.BlockedRecord, mapping.ArchivedRecord)
+	case mapping.OpDelete:
+		all = append(all, mapping.PreconditionChanged, mapping.SystemRecord)
+	}
+	if op == mapping.OpCreate || op == mapping.OpUpdate {
+		all = append(all, fieldsRaise(r, op)...)
+	}
+	all = append(all, rulesRaise(r, op)...)
+	for i := range r.Fields {
+		if f := &r.Fields[i]; op == mapping.OpCreate && f.Type == mapping.Array {
+			all = append(all, fieldsRaise(f.Target(), op)...)
+			all = append(all, rulesRaise(f.Target(), op)...)
+		}
+	}
+	if op == mapping.OpDelete && len(r.Referrers()) > 0 {
+		all = append(all, mapping.InUse)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// fieldsRaise are the reasons that lie in the fields of a resource.
+func fieldsRaise(r *mapping.Resource, op mapping.Scope) []mapping.Reason {
+	var all []mapping.Reason
+	if op == mapping.OpUpdate {
+		all = append(all, r.MergedRaises()...)
+	}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		if f.Readonly || f.Primary {
+			continue
+		}
+		if f.Reference != "" || f.ReferenceBy != "" {
+			all = append(all, mapping.RelatedIDNotFound)
+		}
+		if op == mapping.OpUpdate && (f.Immutable || f.Type == mapping.Array) {
+			all = append(all, mapping.CannotUpdate)
+		}
+		if f.Unique && !judgedByRule(r, f, op) && !(op == mapping.OpUpdate && f.Immutable) {
+			all = append(all, mapping.DuplicateValue)
+		}
+	}
+	return all
+}
+
+// ruleRaises are the reasons of the business rules, by rule and operation.
+func ruleRaises() map[string]map[mapping.Scope][]mapping.Reason {
+	const create, update, remove = mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete
+	type by = map[mapping.Scope][]mapping.Reason
+	both := func(reasons ...mapping.Reason) by { return by{create: reasons, update: reasons} }
+	return map[string]by{
+		"order_status": {
+			create: {mapping.StatusForbidsChange}, update: {mapping.StatusForbidsChange}, remove: {mapping.StatusForbidsChange},
+		},
+		"license_plate": {
+			create: {mapping.ValidationFailed}, update: {mapping.LicensePlateChange, mapping.ValidationFailed},
+		},
+		"published":      {remove: {mapping.VehiclePublished}},
+		"one_owner":      both(mapping.SecondOwner),
+		"prefered_email": both(mapping.PreferredEmailDuplicate, mapping.PreferredEmailNotAllowed),
+		"email_value":    both(mapping.ValidationFailed),
+		"postcode":       both(mapping.ValidationFailed),
+		"flatrate_line": both(
+			mapping.FlatrateTurnoverGroupRequired, mapping.FlatrateManualInputWithArticle, mapping.FlatrateNoArticlePriceAlone,
+			mapping.FlatratePriceRequired, mapping.FlatrateArticleRequired, mapping.FlatrateManualInputWithArticleNo,
+			mapping.FlatrateSortOrderInUse, mapping.FlatrateArticleNumberRequired, mapping.FlatrateArticleNumberMismatch,
+			mapping.FlatrateArticleKindRequired, mapping.FlatrateUnitTypeRequired,
+		),
+	}
+}
+
+func rulesRaise(r *mapping.Resource, op mapping.Scope) []mapping.Reason {
+	var all []mapping.Reason
+	for _, rule := range r.Rules {
+		all = append(all, ruleRaises()[rule][op]...)
+	}
+	return all
+}
+
+// judgedByRule tells whether a rule words that a unique field's value is taken,
+// or keeps it from being changed at all.
+func judgedByRule(r *mapping.Resource, f *mapping.Field, op mapping.Scope) bool {
+	worded := map[string]string{"one_owner": "role", "prefered_email": "is_prefered_email", "flatrate_line": "sort_order"}
+	for _, rule := range r.Rules {
+		if worded[rule] == f.Name || op == mapping.OpUpdate && rule == "license_plate" && f.Name == "license_plate" {
+			return true
+		}
+	}
+	return false
+}

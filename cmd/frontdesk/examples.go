@@ -1,0 +1,39 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"frontdesk/gateway"
+)
+
+// The environments that GET /util/environment names.
+const (
+	productionEnvironment = "production"
+	demoEnvironment       = "demo"
+)
+
+// demoExamples are requests that work with the sample data of the demo, by
+// operationId, where those of the model do not: what is changed is open, what
+// must be the only one is new, and what is deleted is what the example of its
+// create makes in a new demo.
+//
+//go:embed demo_examples.json
+var demoExamples []byte
+
+// newGateway makes a gateway whose description has the examples of its
+// environment.
+func newGateway(o gateway.Options) (*gateway.Gateway, error) {
+	if o.Environment == demoEnvironment {
+		if err := json.Unmarshal(demoExamples, &o.Examples); err != nil {
+			return nil, fmt.Errorf("demo_examples.json: %w", err)
+		}
+	}
+	g := gateway.New(o)
+	if unknown := g.UnknownExamples(); len(unknown) > 0 {
+		return nil, fmt.Errorf("demo_examples.json: no operation is called %s", strings.Join(unknown, ", "))
+	}
+	return g, nil
+}

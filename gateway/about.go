@@ -1,0 +1,50 @@
+package gateway
+
+import "frontdesk/mapping"
+
+// about is what the description tells of an operation beyond what the stages
+// need to know.
+type about struct {
+	name    string // the operationId: stable, clients are generated from it
+	summary string
+	row     string // what the interface says of it, quoted
+	note    string // what there is to know beyond
+	module  string // what it is grouped under; "" for that of its resource
+	answers answers
+	// early are the reasons for which the request alone is refused, beyond those
+	// that its parameters and its body imply; late those found when it is served.
+	early, late []mapping.Reason
+	asksBackend bool
+}
+
+// answers is what an operation answers when all is well.
+type answers struct {
+	form     answerForm
+	resource *mapping.Resource // of a record or a page
+	fields   []string          // of a record: only these; nil for all
+	name     string            // of data: what its schema is called
+	data     any               // of data: a value of the type that is answered
+}
+
+// answerForm is the shape of an answer.
+type answerForm int
+
+const (
+	doneForm    answerForm = iota // {"successCode": 200}
+	createdForm                   // 201, a record, its address
+	recordForm                    // {"data": record}
+	pageForm                      // a page of records
+	tokenForm                     // {"token": …}
+	dataForm                      // {"data": …}
+	acceptForm                    // 202, the answer comes by callback
+	collectForm                   // dataForm, or 202 while there is nothing yet
+	fileForm                      // a download
+)
+
+// refine has the description tell the same of an operation that answers by
+// callback now: what is found when it is served comes with the result.
+func (a about) accepted() about {
+	a.answers, a.late, a.asksBackend = answers{form: acceptForm}, nil, false
+	a.early = append([]mapping.Reason{mapping.FieldRequired, mapping.ValidationFailed, mapping.VarcharTooLong}, a.early...)
+	return a
+}

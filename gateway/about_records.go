@@ -1,0 +1,73 @@
+package gateway
+
+import (
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// The rows of the interface's table "Generic record operations", quoted.
+const (
+	createRow = "Add one item: POST; JSON body of record fields; primary ID must not be supplied; readonly fields must not be supplied"
+	getRow    = "Get one item: GET; primary ID required; optional field selection checked against the model"
+	updateRow = "Update one item: PUT; JSON body; primary ID required; readonly fields refused; required fields cannot be emptied"
+	listRow   = "Get many items: GET; required parameters apply; parameter page must be greater than 0; unknown or repeated query parameters are refused"
+	deleteRow = "Delete one item: DELETE; primary ID required; refused for system records and for records in use elsewhere"
+)
+
+func aboutCreate(r *mapping.Resource) about {
+	return about{
+		name: "create" + typeName(r.Name), summary: "Add one " + r.Name, row: createRow, module: r.Module,
+		answers: answers{form: createdForm, resource: r}, early: r.CreateRaises(), late: backend.Raises(r, mapping.OpCreate), asksBackend: true,
+	}
+}
+
+func aboutList(r *mapping.Resource) about {
+	a := about{
+		name: "list" + plural(typeName(r.Name)), summary: "Get many: " + plural(r.Name), row: listRow, module: r.Module,
+		note:    "Every field is a filter: a parameter of its name answers the records with that value. `next` is the address of the page that follows.",
+		answers: answers{form: pageForm, resource: r}, asksBackend: true,
+		early: []mapping.Reason{
+			mapping.FieldNotInModel, mapping.PageInvalid, mapping.PageSizeInvalid, mapping.Int4Invalid, mapping.TimestampInvalid, mapping.ValidationFailed,
+		},
+	}
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Filterable() {
+			a.early = append(a.early, f.Unreadable())
+		}
+	}
+	return a
+}
+
+func aboutGet(r *mapping.Resource) about {
+	return about{
+		name: "get" + typeName(r.Name), summary: "Get one " + r.Name, row: getRow, module: r.Module, note: alsoByQuery("GET", r),
+		early:   []mapping.Reason{mapping.ParametersRequired, mapping.PrimaryIDInvalid, mapping.FieldNotInModel},
+		answers: answers{form: recordForm, resource: r}, late: backend.Raises(r, mapping.OpGet), asksBackend: true,
+	}
+}
+
+func aboutUpdate(r *mapping.Resource) about {
+	return about{
+		name: "update" + typeName(r.Name), summary: "Update one " + r.Name, row: updateRow, module: r.Module,
+		note:    alsoByQuery("PUT", r) + " Fields that are not sent keep their value.",
+		early:   append([]mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}, r.UpdateRaises()...),
+		answers: answers{form: recordForm, resource: r}, late: backend.Raises(r, mapping.OpUpdate), asksBackend: true,
+	}
+}
+
+func aboutDelete(r *mapping.Resource) about {
+	return about{
+		name: "delete" + typeName(r.Name), summary: "Delete one " + r.Name, row: deleteRow, module: r.Module, note: alsoByQuery("DELETE", r),
+		early: []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}, late: backend.Raises(r, mapping.OpDelete), asksBackend: true,
+	}
+}
+
+// alsoByQuery tells of the other way to name a record, which has no operation of
+// its own in a description.
+func alsoByQuery(method string, r *mapping.Resource) string {
+	return "The same as `" + method + " /" + r.Name + "?id=<id>`."
+}
+
+func oneFields(r *mapping.Resource) param {
+	return fieldsParam(r, func(*mapping.Field) bool { return true })
+}

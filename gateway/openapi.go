@@ -1,0 +1,115 @@
+package gateway
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	enchex "encoding/hex"
+	"fmt"
+	"strings"
+	"sync"
+
+	"frontdesk/auth"
+	"frontdesk/gateway/openapi"
+	"frontdesk/mapping"
+)
+
+// descriptionPath is where the description is, which the test page links to.
+const descriptionPath = "/openapi.json"
+
+// descriptionRoute puts the description into the table. Like a page it is found,
+// but none of the endpoints that are listed, granted or described.
+func (g *Gateway) descriptionRoute(r *routes) {
+	if r.endpoints[descriptionPath] != nil {
+		return
+	}
+	e := &Endpoint{Path: descriptionPath, Template: descriptionPath, list: map[string]*Operation{}}
+	r.endpoints[descriptionPath] = e
+	r.on(e, "GET", &Operation{open: true, secretQuery: true, params: []param{named("api_key", "", "").must()}, serve: g.answerDescription})
+}
+
+// descriptions are those that were asked for, of the current keys.
+type descriptions struct {
+	mu    sync.Mutex
+	ring  *auth.Keyring
+	byKey map[*auth.Key]*description
+}
+
+// description is what is answered of one key.
+type description struct {
+	once         sync.Once
+	json, zipped []byte
+	etag         string
+	err          error
+}
+
+// of returns the description of a key, which is made once per configuration: a
+// new one has new keys.
+func (d *descriptions) of(ring *auth.Keyring, key *auth.Key, build func() ([]byte, error)) (*description, error) {
+	d.mu.Lock()
+	if d.ring != ring {
+		d.ring, d.byKey = ring, map[*auth.Key]*description{}
+	}
+	found := d.byKey[key]
+	if found == nil {
+		found = new(description)
+		d.byKey[key] = found
+	}
+	d.mu.Unlock()
+	found.once.Do(func() {
+		if found.json, found.err = build(); found.err != nil {
+			return
+		}
+		sum := sha256.Sum256(found.json)
+		found.etag = enchex.EncodeToString(sum[:12])
+		var b bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails for an unknown level only
+		_, err := w.Write(found.json)
+		found.err = cmp.Or(err, w.Close())
+		found.zipped = b.Bytes()
+	})
+	return found, found.err
+}
+
+// answerDescription answers what the key may call.
+func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
+	ring := g.o.Keys()
+	key := ring.Find(x.Param("api_key"), x.started)
+	if key == nil {
+		return mapping.Fail(mapping.CredentialsInvalid)
+	}
+	x.keyName = key.Name
+	d, err := g.descriptions.of(ring, key, func() ([]byte, error) { return g.Describe(key, openapi.Version31) })
+	if err != nil {
+		return fmt.Errorf("describe the interface to %s: %w", key.Name, err)
+	}
+	body, etag := d.json, `"`+d.etag+`"`
+	h := &x.response.Header
+	h.Set("Vary", "Accept-Encoding")
+	if strings.Contains(x.header("Accept-Encoding"), "gzip") {
+		body, etag = d.zipped, `"`+d.etag+`-gzip"`
+	}
+	if etagMatches(x.header("If-None-Match"), etag, true) {
+		x.notModified(etag)
+		return nil
+	}
+	if len(body) == len(d.zipped) {
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("ETag", etag)
+	h.Set("Cache-Control", "private, no-cache")
+	x.answer(200, jsonType, func(dst []byte) []byte { return append(dst, body...) })
+	return nil
+}
+
+// Describe writes the description of what a key may call, in one of the versions
+// that package openapi knows. Nothing is asked of the backend.
+func (g *Gateway) Describe(key *auth.Key, version string) ([]byte, error) {
+	doc := g.newDescriber(key).document()
+	if version == openapi.Version30 {
+		doc.Downgrade()
+	}
+	return doc.JSON()
+}

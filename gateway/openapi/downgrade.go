@@ -1,0 +1,78 @@
+package openapi
+
+import "slices"
+
+// Version30 is the version that Downgrade leads to, Version31 the other one.
+const (
+	Version30 = "3.0.3"
+	Version31 = "3.1.1"
+)
+
+// Downgrade makes a 3.1 document the 3.0.3 document that says the same. It
+// changes d, and must be called once.
+func (d *Document) Downgrade() {
+	d.OpenAPI, d.Info.Summary = Version30, ""
+	for _, s := range d.Components.Schemas {
+		s.Value.each((*Schema).downgrade)
+	}
+	for _, p := range d.Components.Parameters {
+		p.Value.Schema.each((*Schema).downgrade)
+	}
+	for _, h := range d.Components.Headers {
+		h.Value.Schema.each((*Schema).downgrade)
+	}
+	for _, r := range d.Components.Responses {
+		r.Value.downgrade()
+	}
+	for _, p := range d.Paths {
+		p.Value.downgrade()
+	}
+}
+
+func (p *PathItem) downgrade() {
+	p.Each(func(_ string, op *Operation) {
+		for _, p := range op.Parameters {
+			p.Schema.each((*Schema).downgrade)
+		}
+		if op.RequestBody != nil {
+			downgradeContent(op.RequestBody.Content)
+		}
+		for _, r := range op.Responses {
+			r.Value.downgrade()
+		}
+		for _, c := range op.Callbacks {
+			for _, at := range c.Value {
+				at.Value.downgrade()
+			}
+		}
+	})
+}
+
+func (r *Response) downgrade() {
+	downgradeContent(r.Content)
+	for _, h := range r.Headers {
+		h.Value.Schema.each((*Schema).downgrade)
+	}
+}
+
+func downgradeContent(content Map[*MediaType]) {
+	for _, m := range content {
+		m.Value.Schema.each((*Schema).downgrade)
+	}
+}
+
+// downgrade says the same of one schema, its parts apart. It can be called again.
+func (s *Schema) downgrade() {
+	if i := slices.Index(s.Type, Null); i >= 0 {
+		s.Type, s.Nullable = slices.Delete(slices.Clone(s.Type), i, i+1), true
+	}
+	if s.Const != nil {
+		s.Enum, s.Const = []any{s.Const}, nil
+	}
+	if s.Encoding == "base64" {
+		s.Encoding, s.Format = "", "byte"
+	}
+	if len(s.Examples) > 0 {
+		s.Example, s.Examples = s.Examples[0], nil
+	}
+}

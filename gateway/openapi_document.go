@@ -1,0 +1,177 @@
+package gateway
+
+import (
+	"slices"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/gateway/openapi"
+	"frontdesk/mapping"
+)
+
+// describer makes the description for one api_key.
+type describer struct {
+	g   *Gateway
+	key *auth.Key
+	doc *openapi.Document
+	// rows are the error rows that are referred to.
+	rows        map[*mapping.Entry]bool
+	rowsOf      map[mapping.Reason][]*mapping.Entry
+	usedHeaders map[string]bool
+}
+
+func (g *Gateway) newDescriber(key *auth.Key) *describer {
+	d := &describer{g: g, key: key, rows: map[*mapping.Entry]bool{}, rowsOf: map[mapping.Reason][]*mapping.Entry{}, usedHeaders: map[string]bool{}, doc: &openapi.Document{
+		OpenAPI: openapi.Version31,
+		Info: openapi.Info{
+			Title: "Business Administration REST Service Interface", Version: "2.0.0",
+			Summary:     "The interface of " + g.vendor() + " as the api_key " + key.Name + " may use it.",
+			Description: strings.ReplaceAll(introduction, "<vendor>", g.vendor()),
+			Contact:     &openapi.Contact{Name: g.vendor() + " servicedesk"},
+		},
+		Servers:  []openapi.Server{{URL: g.o.PublicURL}},
+		Security: []map[string][]string{{tokenScheme: {}}},
+	}}
+	// The first wording of a reason is that of the first table.
+	for _, e := range g.catalogue.Entries() {
+		d.worded(g.catalogue.Lookup(e.Reason, e.Scope))
+	}
+	return d
+}
+
+func (g *Gateway) vendor() string {
+	if g.o.Vendor == "" {
+		return "the provider"
+	}
+	return g.o.Vendor
+}
+
+// tokenScheme is what the description calls the session token.
+const tokenScheme = "token"
+
+const introduction = `This is the interface as your api_key may use it: what is here can be called, and what is not here is answered like an endpoint that does not exist.
+
+**Log in** with ` + "`GET /authenticate`" + `, and send the token of the answer in the header ` + "`token`" + ` of every further call. It is valid for 30 minutes; then log in again.
+
+**Errors** have one shape everywhere. ` + "`message`" + ` is the documented text, ` + "`reason`" + ` a stable code to decide by, ` + "`field`" + ` the field that is meant, and ` + "`errors`" + ` lists every violation where there are several. With ` + "`Accept: application/problem+json`" + ` the same facts come as RFC 9457. In the templates of messages ` + "`<x>`" + ` stands for the value concerned. Of each answer, ` + "`x-reasons`" + ` lists the reasons that the operation gives with that status. A request that is no HTTP is answered 400 ` + "`Invalid request`" + `, an unknown path or method 400 ` + "`Invalid endpoint: <x>`" + ` or ` + "`Method: <x> not supported for endpoint: <x>`" + `.
+
+**Timestamps** are ISO 8601 with a zone, or a date alone; they are answered in UTC with milliseconds. **A field that is left out** of an update keeps its value; null empties it.
+
+**Repeating safely**: a POST with an ` + "`Idempotency-Key`" + ` that is sent again with the same body is answered as before, and done once. **Not overwriting others**: ` + "`If-Match`" + ` with the ETag of the record that was read.
+
+Questions are answered by the <vendor> servicedesk.`
+
+// document describes everything the key may call.
+func (d *describer) document() *openapi.Document {
+	d.addErrors()
+	modules := openapi.Map[[]string]{}
+	for _, e := range d.g.routes.ordered {
+		for _, op := range e.all {
+			if d.may(op) {
+				d.addOperation(op)
+				modules = withModule(modules, op)
+			}
+		}
+	}
+	for _, m := range modules {
+		d.doc.Tags = append(d.doc.Tags, openapi.Tag{Name: m.Name, Description: moduleText(m.Name, m.Value)})
+	}
+	d.addErrorExamples()
+	d.addHeaders()
+	d.doc.Components.SecuritySchemes.Add(tokenScheme, openapi.SecurityScheme{
+		Type: "apiKey", Name: "token", In: "header",
+		Description: "The token that GET /authenticate answers, valid for 30 minutes.",
+	})
+	return d.doc
+}
+
+// may tells whether the description holds an operation. A download is worth
+// describing to those who can learn of an address.
+func (d *describer) may(op *Operation) bool {
+	switch {
+	case op.page:
+		return false
+	case op.about.answers.form == fileForm:
+		hook := d.g.routes.endpoints["/webhook"]
+		return hook != nil && d.key.May(hook.list["GET"].Number)
+	default:
+		return op.free() || d.key.May(op.Number)
+	}
+}
+
+func withModule(modules openapi.Map[[]string], op *Operation) openapi.Map[[]string] {
+	i := slices.IndexFunc(modules, func(m openapi.Member[[]string]) bool { return m.Name == op.about.module })
+	if i < 0 {
+		i = len(modules)
+		modules.Add(op.about.module, nil)
+	}
+	if name := trimStar(op.Endpoint.Path); !slices.Contains(modules[i].Value, name) {
+		modules[i].Value = append(modules[i].Value, name)
+	}
+	return modules
+}
+
+func moduleText(name string, paths []string) string {
+	switch name {
+	case sessionModule:
+		return "Sessions: logging in and out, and what the session may do."
+	case serviceModule:
+		return "The service itself: where it runs, and its model."
+	case callbackModule:
+		return "Work that takes longer than a client waits: its result comes by callback."
+	default:
+		return "The module " + name + ": " + strings.Join(paths, ", ") + "."
+	}
+}
+
+// addOperation puts an operation at its path.
+func (d *describer) addOperation(op *Operation) {
+	item, ok := d.doc.Paths.Get(op.Template)
+	if !ok {
+		item = new(openapi.PathItem)
+		d.doc.Paths.Add(op.Template, item)
+	}
+	o := &openapi.Operation{
+		ID: op.about.name, Tags: []string{op.about.module}, Summary: op.about.summary, Description: d.text(op),
+		Parameters: d.parameters(op), RequestBody: d.requestBody(op), Responses: d.responses(op),
+	}
+	if op.open {
+		o.Security = &[]map[string][]string{}
+	}
+	if op.about.answers.form == acceptForm {
+		o.Callbacks = d.callbacks(op)
+	}
+	item.Set(op.Method, o)
+}
+
+// text quotes the interface and adds what there is to know beyond.
+func (d *describer) text(op *Operation) string {
+	var parts []string
+	if op.Endpoint.Resource != nil && op.about.module != "" {
+		parts = append(parts, op.Endpoint.Resource.Description)
+	}
+	if op.about.row != "" {
+		parts = append(parts, "> "+op.about.row)
+	}
+	if op.about.note != "" {
+		parts = append(parts, op.about.note)
+	}
+	if op.direct != nil {
+		parts = append(parts, "It takes longer than a client waits: the answer comes by callback, as a file with the JSON that is answered otherwise.")
+	}
+	if len(parts) == 0 {
+		return op.about.summary + "."
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// component adds a schema once and refers to it.
+func (d *describer) component(name string, build func() *openapi.Schema) *openapi.Schema {
+	if _, there := d.doc.Components.Schemas.Get(name); !there {
+		d.doc.Components.Schemas.Add(name, nil) // so that one that holds itself ends
+		at := len(d.doc.Components.Schemas) - 1
+		schema := build()
+		d.doc.Components.Schemas[at].Value = schema
+	}
+	return openapi.Ref(name)
+}

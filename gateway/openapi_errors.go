@@ -1,0 +1,345 @@
+package gateway
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/gateway/openapi"
+	"frontdesk/mapping"
+)
+
+// reasons are the reasons of every error that an operation can answer, in no
+// order. A server that cannot even read a request is told of in the introduction.
+func (d *describer) reasons(op *Operation) []mapping.Reason {
+	all := []mapping.Reason{mapping.InternalError, mapping.QueryRepeated, mapping.QueryUnsupported, mapping.HeaderTooLarge, mapping.BodyTooLarge}
+	if strings.Contains(op.Template, "{") {
+		all = append(all, mapping.EndpointUnknown) // where what stands there is no such part
+	}
+	if !op.open {
+		all = append(all, mapping.NotLoggedIn, mapping.TokenInvalid)
+		if d.key.Limit.PerSecond > 0 {
+			all = append(all, mapping.TooManyRequests)
+		}
+	}
+	if len(op.requires) > 0 && op.about.answers.form != fileForm {
+		all = append(all, mapping.ParametersRequired)
+	}
+	if op.form != nil && op.Endpoint.Resource == nil {
+		if op.check != nil && !slices.Contains(op.about.early, mapping.PrimaryIDMissing) {
+			all = append(all, op.form.CreateRaises()...)
+		} else {
+			all = append(all, op.form.UpdateRaises()...)
+		}
+	}
+	if op.callbackInBody || op.direct != nil {
+		all = append(all, mapping.VarcharInvalid)
+	}
+	if op.idempotent {
+		all = append(all, mapping.IdempotencyInvalid)
+		if op.about.answers.form != acceptForm {
+			all = append(all, mapping.IdempotencyReused, mapping.IdempotencyInUse)
+		}
+	}
+	if op.about.asksBackend {
+		all = append(all, mapping.BackendUnavailable, mapping.BackendTimeout)
+	}
+	all = append(all, op.about.early...)
+	all = append(all, op.about.late...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// addRefusals adds the errors of an operation, by status.
+func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Response]) {
+	byStatus := map[int][]*mapping.Entry{}
+	for _, reason := range d.reasons(op) {
+		row := d.worded(d.g.catalogue.Lookup(reason, op.scopes...))
+		byStatus[row.Status] = append(byStatus[row.Status], row)
+		d.rows[row] = true
+	}
+	var statuses []int
+	for status := range byStatus {
+		statuses = append(statuses, status)
+	}
+	slices.Sort(statuses)
+	for _, status := range statuses {
+		rows := byStatus[status]
+		r := d.refusal(status, rows)
+		if status == http.StatusOK { // a logout of who is logged out
+			ok, _ := all.Get("200")
+			ok.Reasons = r.Reasons
+			media, _ := ok.Content.Get(jsonType)
+			media.Schema = &openapi.Schema{AnyOf: []*openapi.Schema{media.Schema, openapi.Ref("Error")}}
+			refused, _ := r.Content.Get(jsonType)
+			media.Examples.Add("done", openapi.Example{Value: openapi.Map[any]{{Name: "successCode", Value: status}}})
+			media.Examples = append(media.Examples, refused.Examples...)
+			ok.Content.Add(problemType, &openapi.MediaType{Schema: openapi.Ref("Problem")})
+			ok.Description += " " + r.Description
+			continue
+		}
+		all.Add(strconv.Itoa(status), d.shared(status, r))
+	}
+}
+
+// shared keeps a refusal among the components, where the operations that refuse
+// for the same reasons refer to it.
+func (d *describer) shared(status int, r *openapi.Response) *openapi.Response {
+	name, n := strings.ReplaceAll(http.StatusText(status), " ", ""), 1
+	for ; ; n++ {
+		numbered := name
+		if n > 1 {
+			numbered += strconv.Itoa(n)
+		}
+		there, found := d.doc.Components.Responses.Get(numbered)
+		if !found {
+			d.doc.Components.Responses.Add(numbered, r)
+		}
+		if !found || there.Description == r.Description {
+			return &openapi.Response{Ref: "#/components/responses/" + numbered}
+		}
+	}
+}
+
+// refusal is the answer with errors of one status.
+func (d *describer) refusal(status int, rows []*mapping.Entry) *openapi.Response {
+	names := []string{"NoStore"}
+	switch status {
+	case http.StatusTooManyRequests:
+		names = append(names, "RetryAfter")
+	case http.StatusInternalServerError:
+		names = append(names, "RetryAfterMaybe")
+	}
+	r := &openapi.Response{Headers: d.headers(names...)}
+	var text strings.Builder
+	text.WriteString(http.StatusText(status))
+	media := &openapi.MediaType{Schema: openapi.Ref("Error")}
+	for _, row := range rows {
+		r.Reasons = append(r.Reasons, string(row.Reason))
+		text.WriteString("\n- `" + string(row.Reason) + "`: " + escapeMarkdown(d.template(row)))
+		media.Examples.Add(string(row.Reason), openapi.Example{Ref: "#/components/examples/" + d.rowName(row)})
+	}
+	r.Description = text.String()
+	r.Content.Add(jsonType, media)
+	r.Content.Add(problemType, &openapi.MediaType{Schema: openapi.Ref("Problem")})
+	return r
+}
+
+// template is a message with the vendor filled in.
+func (d *describer) template(row *mapping.Entry) string {
+	return strings.ReplaceAll(row.Message, "<vendor>", d.g.vendor())
+}
+
+func escapeMarkdown(s string) string { return strings.ReplaceAll(s, "<x>", `\<x\>`) }
+
+// worded is the first row that says the same of the same reason: many tables do.
+func (d *describer) worded(row *mapping.Entry) *mapping.Entry {
+	for _, e := range d.rowsOf[row.Reason] {
+		if e.Status == row.Status && e.Message == row.Message {
+			return e
+		}
+	}
+	d.rowsOf[row.Reason] = append(d.rowsOf[row.Reason], row)
+	return row
+}
+
+// rowName names a row among the components: its reason, with the scope in front
+// where it is not how the reason is worded first.
+func (d *describer) rowName(row *mapping.Entry) string {
+	if d.rowsOf[row.Reason][0] == row {
+		return string(row.Reason)
+	}
+	scope := strings.NewReplacer(" /", ".", "/", ".").Replace(string(row.Scope))
+	return strings.TrimPrefix(scope, ".") + "." + string(row.Reason)
+}
+
+// addErrorExamples adds the rows that are referred to, in the order of their
+// tables, each with an answer.
+func (d *describer) addErrorExamples() {
+	for _, e := range d.g.catalogue.Entries() {
+		row := d.g.catalogue.Lookup(e.Reason, e.Scope)
+		if !d.rows[row] {
+			continue
+		}
+		err := mapping.Fail(row.Reason)
+		err.Args = exampleArgs(row, d.g.vendor())
+		value := openapi.Map[any]{
+			{Name: "errorCode", Value: row.Status}, {Name: "message", Value: row.Text(err)}, {Name: "reason", Value: row.Reason},
+		}
+		if field := row.FieldOf(err); field != "" {
+			value.Add("field", field)
+		}
+		value.Add("request_id", exampleRequestID)
+		help := mapping.HelpFor(row.Reason)
+		d.doc.Components.Examples.Add(d.rowName(row), openapi.Example{Summary: d.template(row), Description: strings.TrimSpace(help.Cause + " " + help.Cure), Value: value})
+	}
+}
+
+const exampleRequestID = "5f0c5c1e-3a0b-4d58-9a51-0d1c1b0a7e11"
+
+// exampleArgs are what the placeholders of a row take in its example.
+func exampleArgs(row *mapping.Entry, vendor string) []string {
+	switch row.Reason {
+	case mapping.QueryRepeated, mapping.QueryUnsupported:
+		return []string{"colour"}
+	case mapping.EndpointUnknown:
+		return []string{"/order/.."}
+	case mapping.ParametersRequired:
+		return []string{"id"}
+	case mapping.RecordNotFound:
+		return []string{"id", "999999"}
+	case mapping.RelatedIDNotFound:
+		return []string{"contact_id", "999999"}
+	case mapping.FieldNotInModel:
+		return []string{"colour"}
+	case mapping.FieldReadonly:
+		return []string{"created_at"}
+	case mapping.FieldRequired, mapping.FieldEmpty:
+		return []string{"name"}
+	case mapping.PrimaryIDSupplied:
+		return []string{"id"}
+	case mapping.ArrayEmpty, mapping.CannotUpdate:
+		return []string{"orderlines"}
+	case mapping.VarcharTooLong:
+		return []string{"name", "101", "100"}
+	case mapping.TextTooLong:
+		return []string{"description", "65536", "65535"}
+	case mapping.TimestampInvalid:
+		return []string{"order_date", "yesterday"}
+	case mapping.Float8Invalid:
+		return []string{"price", "ten"}
+	case mapping.Int4Invalid:
+		return []string{"mileage", "1.5"}
+	case mapping.VarcharInvalid:
+		return []string{"name", "[1,2]"}
+	case mapping.ByteaInvalid:
+		return []string{"content", "!!"}
+	case mapping.DuplicateValue:
+		return []string{"number", "OF-1042"}
+	case mapping.ValidationFailed:
+		return []string{"kind", "robot", "person|company"}
+	case mapping.DateNotAfter:
+		return []string{"delivery_date", "2026-06-30", "order_date", "2026-07-01"}
+	case mapping.InUse:
+		return []string{"id", "orderline"}
+	case mapping.StatusForbidsChange:
+		return []string{"order_status", "invoiced"}
+	case mapping.AddressPartTooLong:
+		return []string{"Huisnummer", "11", "varchar", "10"}
+	case mapping.ExternalUser:
+		return []string{vendor}
+	case mapping.EmailMissing:
+		return []string{"noemail"}
+	case mapping.EmailInvalid:
+		return []string{"bademail at example"}
+	case mapping.VehiclePublished:
+		return []string{"8"}
+	case mapping.FlatrateSortOrderInUse:
+		return []string{"10"}
+	case mapping.FlatrateArticleNumberMismatch:
+		return []string{"OF-1042"}
+	default:
+		return nil
+	}
+}
+
+// addErrors adds the one shape of errors.
+func (d *describer) addErrors() {
+	text := func(description string) *openapi.Schema {
+		return &openapi.Schema{Type: openapi.Types{"string"}, Description: description}
+	}
+	reason := func() *openapi.Schema {
+		s := text("A stable code of what is wrong.")
+		for _, e := range d.g.catalogue.Entries() {
+			if !slices.Contains(s.Enum, any(string(e.Reason))) {
+				s.Enum = append(s.Enum, string(e.Reason))
+			}
+		}
+		return s
+	}
+	members := func() openapi.Map[*openapi.Schema] {
+		return openapi.Map[*openapi.Schema]{
+			{Name: "message", Value: text("The documented text.")},
+			{Name: "reason", Value: openapi.Ref("Reason")},
+			{Name: "field", Value: text("The field that is meant, where one is; orderlines[0].quantity within an array.")},
+		}
+	}
+	facts := func(before ...openapi.Member[*openapi.Schema]) *openapi.Schema {
+		s := &openapi.Schema{Type: openapi.Types{"object"}}
+		s.Properties = append(s.Properties, before...)
+		s.Properties.Add("errorCode", &openapi.Schema{Type: openapi.Types{"integer"}, Description: "The HTTP status again."})
+		s.Properties = append(s.Properties, members()...)
+		s.Properties.Add("request_id", text("What to name in questions; the header X-Request-Id again."))
+		s.Properties.Add("errors", &openapi.Schema{Type: openapi.Types{"array"}, MinItems: 2, Items: openapi.Ref("Violation"), Description: "Every violation, where there are several; the first one is the one above."})
+		for _, m := range before {
+			s.Required = append(s.Required, m.Name)
+		}
+		s.Required = append(s.Required, "errorCode", "message", "reason", "request_id")
+		return s
+	}
+	schemas := &d.doc.Components.Schemas
+	schemas.Add("Reason", reason())
+	violation := &openapi.Schema{Type: openapi.Types{"object"}, Properties: members(), Required: []string{"message", "reason"}}
+	schemas.Add("Violation", violation)
+	e := facts()
+	e.Description = "What is wrong with a request."
+	schemas.Add("Error", e)
+	uri := text("Identifies the reason, and leads to its explanation.")
+	uri.Format = "uri"
+	p := facts(
+		openapi.Member[*openapi.Schema]{Name: "type", Value: uri},
+		openapi.Member[*openapi.Schema]{Name: "title", Value: text("The HTTP status in words.")},
+		openapi.Member[*openapi.Schema]{Name: "status", Value: &openapi.Schema{Type: openapi.Types{"integer"}, Description: "The HTTP status."}},
+		openapi.Member[*openapi.Schema]{Name: "detail", Value: text("The documented text.")},
+	)
+	p.Description = "The same after RFC 9457, answered where the header Accept asks for it."
+	schemas.Add("Problem", p)
+}
+
+// headers refers to headers among the components; X-Request-Id is one of every
+// answer.
+func (d *describer) headers(names ...string) openapi.Map[*openapi.Header] {
+	all := openapi.Map[*openapi.Header]{{Name: "X-Request-Id", Value: d.header("RequestId")}}
+	for _, name := range names {
+		all.Add(headerNames[name], d.header(name))
+	}
+	return all
+}
+
+func (d *describer) header(name string) *openapi.Header {
+	d.usedHeaders[name] = true
+	return &openapi.Header{Ref: "#/components/headers/" + name}
+}
+
+// headerNames are the headers by what they are called among the components.
+var headerNames = map[string]string{
+	"RequestId": "X-Request-Id", "NoStore": "Cache-Control", "Revalidate": "Cache-Control", "ETag": "ETag", "Location": "Location",
+	"JobLocation": "Location", "RetryAfter": "Retry-After", "RetryAfterMaybe": "Retry-After", "IdempotentReplayed": "Idempotent-Replayed",
+	"AcceptRanges": "Accept-Ranges", "ContentRange": "Content-Range", "ContentDisposition": "Content-Disposition",
+}
+
+func (d *describer) addHeaders() {
+	add := func(name, description string, required bool, s *openapi.Schema) {
+		if !d.usedHeaders[name] {
+			return
+		}
+		s.Type = openapi.Types{"string"}
+		if name == "RetryAfter" || name == "RetryAfterMaybe" {
+			s.Type, s.Minimum = openapi.Types{"integer"}, ptr(1)
+		}
+		d.doc.Components.Headers.Add(name, &openapi.Header{Description: description, Required: required, Schema: s})
+	}
+	add("RequestId", "Identifies the request, in the log of the service too. A request may bring its own: 1 to 128 of A-Z a-z 0-9 . _ : -", true, &openapi.Schema{Pattern: `^[A-Za-z0-9._:-]{1,128}$`})
+	add("NoStore", "Nothing keeps the answer.", true, &openapi.Schema{Const: "no-store"})
+	add("Revalidate", "The answer may be kept by its client, which asks with the ETag whether it still holds.", true, &openapi.Schema{Const: "private, no-cache"})
+	add("ETag", "Changes with any change of what is answered.", true, &openapi.Schema{Pattern: `^"[!#-~]+"$`})
+	add("Location", "Path of the record.", true, &openapi.Schema{})
+	add("JobLocation", "Path and query of the result, as GET /webhook takes it.", true, &openapi.Schema{})
+	add("RetryAfter", "When to come back, in seconds.", true, &openapi.Schema{})
+	add("RetryAfterMaybe", "When to come back, in seconds, where waiting helps.", false, &openapi.Schema{})
+	add("IdempotentReplayed", "The request was done before, and is answered as it was then.", false, &openapi.Schema{Const: "true"})
+	add("AcceptRanges", "Parts can be asked for.", true, &openapi.Schema{Const: "bytes"})
+	add("ContentRange", "Which bytes these are.", true, &openapi.Schema{Pattern: `^bytes (\d+-\d+|\*)/\d+$`})
+	add("ContentDisposition", "The name of the file.", true, &openapi.Schema{})
+}

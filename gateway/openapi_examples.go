@@ -1,0 +1,102 @@
+package gateway
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"frontdesk/gateway/openapi"
+	"frontdesk/mapping"
+)
+
+// Example is an example of a request: values of parameters, and a body. What it
+// leaves out is made of the model's own examples.
+type Example struct {
+	Parameters map[string]any  `json:"parameters"`
+	Body       json.RawMessage `json:"body"`
+}
+
+// pick is the example of a parameter, otherwise the value given.
+func (e Example) pick(name string, otherwise any) any {
+	if v, ok := e.Parameters[name]; ok {
+		return v
+	}
+	return otherwise
+}
+
+func (d *describer) exampleOf(op *Operation) Example { return d.g.o.Examples[op.about.name] }
+
+// UnknownExamples names the examples that are of no operation.
+func (g *Gateway) UnknownExamples() []string {
+	unknown := maps.Clone(g.o.Examples)
+	for _, e := range g.routes.ordered {
+		for _, op := range e.all {
+			delete(unknown, op.about.name)
+		}
+	}
+	return slices.Sorted(maps.Keys(unknown))
+}
+
+// idExample is an ID of the resource that the model's examples mention: that of
+// a field that refers to it.
+func (d *describer) idExample(r *mapping.Resource) any {
+	if r == nil {
+		return 1
+	}
+	for _, ref := range r.Referrers() {
+		if ref.Field.Reference != "" && ref.Field.Example != "" {
+			return literal(ref.Field, ref.Field.Example)
+		}
+	}
+	return 1
+}
+
+// createExample is a new record with every field that has an example, its
+// elements included.
+func (d *describer) createExample(r *mapping.Resource) any {
+	return newExample(r, nil)
+}
+
+func newExample(r *mapping.Resource, parent *mapping.Field) openapi.Map[any] {
+	example := openapi.Map[any]{}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		switch {
+		case f.Readonly || f.Primary || f == parent:
+		case f.Type == mapping.Array:
+			target := f.Target()
+			example.Add(f.Name, []any{newExample(target, target.Field(f.ArrayKey))})
+		case f.Example != "":
+			example.Add(f.Name, literal(f, f.Example))
+		}
+	}
+	return example
+}
+
+// updateExample changes one field: the last one that has an example and is not
+// compared with others.
+func (d *describer) updateExample(r *mapping.Resource) any {
+	example := openapi.Map[any]{}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		if f.Readonly || f.Primary || f.Immutable || f.Unique || f.Reference != "" || f.ReferenceBy != "" || f.After != "" || f.Example == "" || fixedByRule(r, f) {
+			continue
+		}
+		example = openapi.Map[any]{{Name: f.Name, Value: literal(f, f.Example)}}
+	}
+	return example
+}
+
+func formExample(form *mapping.Resource) any {
+	example := openapi.Map[any]{}
+	for i := range form.Fields {
+		f := &form.Fields[i]
+		switch {
+		case f.Primary:
+			example.Add(f.Name, 1)
+		case f.Example != "":
+			example.Add(f.Name, literal(f, f.Example))
+		}
+	}
+	return example
+}

@@ -1,0 +1,27 @@
+package gateway
+
+import "strings"
+
+// typeName is a resource's name as the description writes types: order_line
+// becomes OrderLine.
+func typeName(resource string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(resource, "_") {
+		if part != "" {
+			b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		}
+	}
+	return b.String()
+}
+
+// plural is the plural of an English name.
+func plural(name string) string {
+	switch {
+	case strings.HasSuffix(name, "y") && !strings.HasSuffix(name, "ay") && !strings.HasSuffix(name, "ey") && !strings.HasSuffix(name, "oy"):
+		return strings.TrimSuffix(name, "y") + "ies"
+	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "x"), strings.HasSuffix(name, "ch"), strings.HasSuffix(name, "sh"):
+		return name + "es"
+	default:
+		return name + "s"
+	}
+}

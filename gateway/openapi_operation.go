@@ -1,0 +1,324 @@
+package gateway
+
+import (
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"frontdesk/gateway/openapi"
+	"frontdesk/mapping"
+)
+
+// parameters are those in the path, the query and headers. What the path names
+// need not be named in the query too.
+func (d *describer) parameters(op *Operation) []*openapi.Parameter {
+	var all []*openapi.Parameter
+	inPath := ""
+	if _, part, ok := strings.Cut(op.Template, "{"); ok {
+		inPath = strings.TrimSuffix(part, "}")
+		all = append(all, d.pathParameter(op, inPath))
+	}
+	for _, p := range op.params {
+		if p.Name != inPath {
+			all = append(all, d.queryParameter(op, p))
+		}
+	}
+	switch {
+	case op.about.answers.form == recordForm && op.Endpoint.Resource != nil && op.Method == "GET" && op.direct == nil:
+		all = append(all, d.headerParameter("If-None-Match", "ETag of the record as it is known; 304 where that is how it still is."))
+	case op.conditional && op.Method != "GET":
+		all = append(all, d.headerParameter("If-Match", "ETag of the record as it was read; 412 where it has been changed since. * for any."))
+	}
+	if op.idempotent {
+		all = append(all, d.headerParameter("Idempotency-Key", "1 to 255 visible ASCII characters, new for everything that is to be done once. The same request under the same key is done once, within 24 hours, and answered as the first time."))
+	}
+	return all
+}
+
+func (d *describer) pathParameter(op *Operation, name string) *openapi.Parameter {
+	p := &openapi.Parameter{Name: name, In: "path", Required: true, Schema: &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Minimum: ptr(1)}}
+	var example any
+	if r := op.Endpoint.Resource; r != nil {
+		p.Description = "Primary ID of the " + r.Name + "."
+		example = d.idExample(r)
+	} else {
+		p.Description = "Name of a resource."
+		p.Schema = &openapi.Schema{Type: openapi.Types{"string"}}
+		for _, r := range d.g.o.Offer.Model.Resources {
+			p.Schema.Enum = append(p.Schema.Enum, r.Name)
+		}
+		example = d.g.o.Offer.Model.Resources[0].Name
+	}
+	d.exemplify(p, d.exampleOf(op).pick(name, example))
+	return p
+}
+
+func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
+	q := &openapi.Parameter{Name: p.Name, In: "query", Required: p.Required, Description: p.Description}
+	if p.bodyToo {
+		q.Description += " Required unless the body has it."
+	}
+	if p.choice != nil {
+		items := &openapi.Schema{Type: openapi.Types{"string"}}
+		for _, c := range p.choice {
+			items.Enum = append(items.Enum, c)
+		}
+		q.Schema, q.Style, q.Explode = &openapi.Schema{Type: openapi.Types{"array"}, Items: items}, "form", ptr(false)
+		var chosen []any
+		for name := range strings.SplitSeq(p.Example, ",") {
+			chosen = append(chosen, name)
+		}
+		q.Schema.Examples = []any{chosen}
+		return q
+	}
+	s := typed(&p.Field)
+	q.Schema = s
+	if p.filter {
+		q.Description = "Only records with this value. " + q.Description
+		s.MaxLength = p.Length
+		for _, v := range p.OneOf {
+			s.Enum = append(s.Enum, literal(&p.Field, v))
+		}
+		if p.Type == mapping.Timestamp {
+			s.Pattern = sentTimestamp
+		}
+	} else {
+		d.restricted(s, &p.Field)
+	}
+	if p.min > 0 {
+		s.Minimum = ptr(p.min)
+	}
+	if p.max > 0 {
+		s.Maximum = ptr(p.max)
+	}
+	if p.Default != "" {
+		s.Default = literal(&p.Field, p.Default)
+	}
+	example := any(nil)
+	switch {
+	case p.Primary && op.Endpoint.Resource == nil: // of a vehicle or a document
+		example = d.idExample(d.g.o.Offer.Model.Resource(p.of))
+	case p.Example != "":
+		example = literal(&p.Field, p.Example)
+	}
+	if example = d.exampleOf(op).pick(p.Name, example); example != nil {
+		if p.Required {
+			d.exemplify(q, example)
+		} else { // not filled in by itself where somebody tries the operation
+			s.Examples = []any{example}
+		}
+	}
+	return q
+}
+
+func (d *describer) exemplify(p *openapi.Parameter, example any) {
+	if example != nil {
+		p.Examples = openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: example}}}
+	}
+}
+
+// headerParameter is a header of a request, kept among the components.
+func (d *describer) headerParameter(name, description string) *openapi.Parameter {
+	if _, there := d.doc.Components.Parameters.Get(name); !there {
+		s := &openapi.Schema{Type: openapi.Types{"string"}}
+		switch name {
+		case "If-Match":
+			s.Examples = []any{"*"}
+		case "Idempotency-Key":
+			s.MinLength, s.MaxLength, s.Pattern = 1, maxIdempotencyKey, `^[!-~]+$`
+			s.Examples = []any{"2d931510-d99f-494a-8c67-87feb05e1594"}
+		}
+		d.doc.Components.Parameters.Add(name, &openapi.Parameter{Name: name, In: "header", Description: description, Schema: s})
+	}
+	return &openapi.Parameter{Ref: "#/components/parameters/" + name}
+}
+
+// requestBody is what an operation reads. That of a GET is left out, which
+// nobody expects to have one: the query takes the same.
+func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
+	if op.form == nil || op.Method == http.MethodGet {
+		return nil
+	}
+	var schema *openapi.Schema
+	var example any
+	r := op.Endpoint.Resource
+	switch {
+	case r != nil && op.Method == http.MethodPost:
+		schema, example = d.createSchema(r, nil, typeName(r.Name)+"Create"), d.createExample(r)
+	case r != nil:
+		schema, example = d.updateSchema(r), d.updateExample(r)
+	default:
+		schema, example = d.formSchema(op.form, upperFirst(op.about.name)+"Request"), formExample(op.form)
+	}
+	if op.callbackInBody {
+		schema = d.withReceiver(schema, upperFirst(op.about.name)+"Request")
+		if m, ok := example.(openapi.Map[any]); ok {
+			example = append(openapi.Map[any]{{Name: webhookURL, Value: callbackField().Example}}, m...)
+		}
+	}
+	body := &openapi.RequestBody{Required: !op.bodyOptional || op.callbackInBody, Content: openapi.Map[*openapi.MediaType]{}}
+	media := &openapi.MediaType{Schema: schema}
+	if own := d.exampleOf(op).Body; own != nil {
+		example = own
+	}
+	media.Examples = openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: example}}}
+	body.Content.Add(jsonType, media)
+	return body
+}
+
+// withReceiver is a body that says where to call, too.
+func (d *describer) withReceiver(of *openapi.Schema, name string) *openapi.Schema {
+	return d.component(name, func() *openapi.Schema {
+		plain, _ := d.doc.Components.Schemas.Get(strings.TrimPrefix(of.Ref, "#/components/schemas/"))
+		s := *plain
+		f := callbackField()
+		receiver := typed(&f)
+		receiver.Description = f.Description
+		d.restricted(receiver, &f)
+		receiver.Examples = []any{f.Example}
+		s.Properties = append(openapi.Map[*openapi.Schema]{{Name: webhookURL, Value: receiver}}, s.Properties...)
+		s.Required = append([]string{webhookURL}, s.Required...)
+		return &s
+	})
+}
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// responses are the answer when all is well, and all the others.
+func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
+	var all openapi.Map[*openapi.Response]
+	a := op.about.answers
+	status, ok := http.StatusOK, &openapi.Response{}
+	switch a.form {
+	case doneForm:
+		ok = d.json("Done.", d.component("Done", func() *openapi.Schema { return acknowledgement(http.StatusOK) }), "NoStore")
+	case createdForm:
+		status, ok = http.StatusCreated, d.json("The record as it was stored.", d.recordAnswer(a), "Revalidate", "ETag", "Location")
+	case recordForm:
+		headers := []string{"NoStore"}
+		if a.fields == nil {
+			headers = []string{"Revalidate", "ETag"}
+		}
+		ok = d.json("The record.", d.recordAnswer(a), headers...)
+	case pageForm:
+		ok = d.json("A page of records.", d.pageAnswer(a.resource), "NoStore")
+	case tokenForm:
+		ok = d.json("The session.", d.component("Token", tokenSchema), "NoStore")
+	case dataForm, collectForm:
+		ok = d.json("What was asked for.", d.dataAnswer(a), "NoStore")
+	case acceptForm:
+		status, ok = http.StatusAccepted, d.acceptance("NoStore", "RetryAfter", "JobLocation")
+	case fileForm:
+		ok = d.file("The result.", "Revalidate", "ETag", "AcceptRanges", "ContentDisposition")
+	}
+	if op.idempotent && a.form != acceptForm {
+		ok.Headers.Add("Idempotent-Replayed", d.header("IdempotentReplayed"))
+	}
+	all.Add(strconv.Itoa(status), ok)
+	switch {
+	case a.form == collectForm:
+		all.Add("202", d.acceptance("NoStore", "RetryAfter"))
+	case a.form == fileForm:
+		all.Add("206", d.file("The part of the result that the header Range asks for.", "Revalidate", "ETag", "AcceptRanges", "ContentDisposition", "ContentRange"))
+		all.Add("416", &openapi.Response{Description: "The header Range asks for what is beyond the end.", Headers: d.headers("Revalidate", "ContentRange")})
+	case op.Method == http.MethodGet && a.form == recordForm && a.fields == nil:
+		all.Add("304", &openapi.Response{Description: "The record is as the client has it.", Headers: d.headers("Revalidate", "ETag")})
+	}
+	d.addRefusals(op, &all)
+	return all
+}
+
+func (d *describer) json(description string, schema *openapi.Schema, names ...string) *openapi.Response {
+	return &openapi.Response{
+		Description: description, Headers: d.headers(names...),
+		Content: openapi.Map[*openapi.MediaType]{{Name: jsonType, Value: &openapi.MediaType{Schema: schema}}},
+	}
+}
+
+func (d *describer) file(description string, names ...string) *openapi.Response {
+	binary := func() *openapi.MediaType {
+		return &openapi.MediaType{Schema: &openapi.Schema{Type: openapi.Types{"string"}, Format: "binary"}}
+	}
+	return &openapi.Response{Description: description, Headers: d.headers(names...), Content: openapi.Map[*openapi.MediaType]{
+		{Name: "application/zip", Value: binary()}, {Name: jsonType, Value: &openapi.MediaType{Schema: &openapi.Schema{}}},
+	}}
+}
+
+func (d *describer) acceptance(names ...string) *openapi.Response {
+	return d.json("Accepted: there is no result yet.", d.component("Accepted", func() *openapi.Schema { return acknowledgement(http.StatusAccepted) }), names...)
+}
+
+func acknowledgement(status int) *openapi.Schema {
+	return object("successCode", &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Const: status})
+}
+
+// object is one with a single member, which it always has.
+func object(name string, s *openapi.Schema) *openapi.Schema {
+	return &openapi.Schema{Type: openapi.Types{"object"}, Properties: openapi.Map[*openapi.Schema]{{Name: name, Value: s}}, Required: []string{name}}
+}
+
+func tokenSchema() *openapi.Schema {
+	return object("token", &openapi.Schema{Type: openapi.Types{"string"}, Format: "uuid", Description: "Sent in the header token of every further call.", Examples: []any{"3f0e8a52-8c0e-4d7b-9d0f-2f1b1f3f8a11"}})
+}
+
+func (d *describer) recordAnswer(a answers) *openapi.Schema {
+	if a.fields == nil {
+		record := d.recordSchema(a.resource)
+		return d.component(typeName(a.resource.Name)+"Answer", func() *openapi.Schema { return object("data", record) })
+	}
+	return d.component(a.name, func() *openapi.Schema {
+		s := &openapi.Schema{Type: openapi.Types{"object"}, Required: a.fields}
+		for _, name := range a.fields {
+			s.Properties.Add(name, d.answered(a.resource.Field(name)))
+		}
+		return object("data", s)
+	})
+}
+
+func (d *describer) dataAnswer(a answers) *openapi.Schema {
+	return d.component(a.name, func() *openapi.Schema { return object("data", d.dataSchema(reflect.TypeOf(a.data))) })
+}
+
+func (d *describer) pageAnswer(r *mapping.Resource) *openapi.Schema {
+	record := d.recordSchema(r)
+	return d.component(typeName(r.Name)+"Page", func() *openapi.Schema {
+		number := func(description string) *openapi.Schema {
+			return &openapi.Schema{Type: openapi.Types{"integer"}, Description: description}
+		}
+		return &openapi.Schema{Type: openapi.Types{"object"}, Required: []string{"data", "page_size", "next"}, Properties: openapi.Map[*openapi.Schema]{
+			{Name: "data", Value: &openapi.Schema{Type: openapi.Types{"array"}, Items: record}},
+			{Name: "page", Value: number("The number of this page; left out where `after` was given.")},
+			{Name: "page_size", Value: number("How many records a page has at most.")},
+			{Name: "next", Value: nullable(&openapi.Schema{Type: openapi.Types{"string"}, Description: "Path and query of the page that follows; null where this is the last one."})},
+			{Name: "total", Value: number("How many records match; only with total=1.")},
+		}}
+	})
+}
+
+// callbacks are the calls that tell of a result.
+func (d *describer) callbacks(op *Operation) openapi.Map[openapi.Map[*openapi.PathItem]] {
+	where := "{$request.query." + webhookURL + "}"
+	if op.callbackInBody || op.direct == nil {
+		where = "{$request.body#/" + webhookURL + "}"
+	}
+	header := func(name, description, example string) *openapi.Parameter {
+		return &openapi.Parameter{Name: name, In: "header", Required: true, Description: description, Schema: &openapi.Schema{Type: openapi.Types{"string"}, Examples: []any{example}}}
+	}
+	call := &openapi.Operation{
+		ID: op.about.name + "Ready", Tags: []string{callbackModule}, Summary: "The result is there",
+		Description: "A GET of the address that the request named, with `id` added to its query. Answer 2xx, whatever the body; the result is then fetched with GET /webhook. A call that is not answered so within 15 seconds is repeated at growing intervals for some days; 410 ends that. The call is signed after Standard Webhooks: HMAC-SHA256 of `webhook-id`.`webhook-timestamp`., with the secret of the api_key.",
+		Parameters: []*openapi.Parameter{
+			{Name: "id", In: "query", Required: true, Description: "What GET /webhook takes.", Schema: &openapi.Schema{Type: openapi.Types{"string"}}},
+			header("webhook-id", "The same for every try of one call.", "0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
+			header("webhook-timestamp", "When this try was made, in seconds since 1970.", "1793600000"),
+			header("webhook-signature", "One or more signatures, v1,<base64>, with blanks between; one that fits is enough. Absent where the api_key has no secret.", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
+		},
+		Responses: openapi.Map[*openapi.Response]{
+			{Name: "2XX", Value: &openapi.Response{Description: "The call was received."}},
+			{Name: "410", Value: &openapi.Response{Description: "No further calls are wanted."}},
+		},
+		Security: &[]map[string][]string{},
+	}
+	return openapi.Map[openapi.Map[*openapi.PathItem]]{{Name: "resultReady", Value: openapi.Map[*openapi.PathItem]{{Name: where, Value: &openapi.PathItem{Get: call}}}}}
+}

@@ -1,0 +1,291 @@
+package gateway
+
+import (
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"frontdesk/gateway/openapi"
+	"frontdesk/mapping"
+)
+
+// The forms of what is sent and answered.
+const (
+	sentTimestamp     = `^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?))?$`
+	answeredTimestamp = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// literal is the JSON value of a field's text in the model: an example, a
+// default or one of the allowed values.
+func literal(f *mapping.Field, text string) any {
+	switch f.Type {
+	case mapping.Int4, mapping.Float8:
+		if json.Valid([]byte(text)) {
+			return json.Number(text)
+		}
+	case mapping.Array:
+		return nil
+	}
+	return text
+}
+
+// typed is what the datatype says of a value.
+func typed(f *mapping.Field) *openapi.Schema {
+	switch f.Type {
+	case mapping.Int4:
+		return &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32"}
+	case mapping.Float8:
+		return &openapi.Schema{Type: openapi.Types{"number"}, Format: "double"}
+	case mapping.Bytea:
+		return &openapi.Schema{Type: openapi.Types{"string"}, Encoding: "base64"}
+	default:
+		return &openapi.Schema{Type: openapi.Types{"string"}}
+	}
+}
+
+// restricted adds what requests are judged by.
+func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
+	switch f.Type {
+	case mapping.Varchar, mapping.Text:
+		s.MaxLength = f.Length
+	case mapping.Timestamp:
+		s.Pattern = sentTimestamp
+	}
+	if f.Reference != "" || f.ReferenceBy != "" || f.Primary {
+		s.Minimum = ptr(1)
+	}
+	for _, v := range f.OneOf {
+		s.Enum = append(s.Enum, literal(f, v))
+	}
+	switch f.Check {
+	case "percentage":
+		s.Minimum, s.Maximum = ptr(0), ptr(100)
+	case "vin":
+		s.Pattern = `^[A-HJ-NPR-Z0-9]{17}$`
+	case "ean":
+		s.Pattern = `^(\d{8}|\d{12,14})$`
+	case "email":
+		s.Format = "email"
+	case "https_url":
+		s.Format, s.Pattern = "uri", "^https://"
+	case "uuid":
+		s.Format = "uuid"
+	case "digits":
+		s.Pattern = `^\d*$`
+	case "dutch_postcode":
+		s.Pattern = `^[0-9]{4} [A-Za-z]{2}$`
+	case "resource":
+		for _, r := range d.g.o.Offer.Model.Resources {
+			s.Enum = append(s.Enum, r.Name)
+		}
+	}
+}
+
+// fieldText is a field's description with what no schema can say.
+func fieldText(f *mapping.Field) string {
+	parts := []string{f.Description}
+	add := func(when bool, text string) {
+		if when {
+			parts = append(parts, text)
+		}
+	}
+	add(f.Unique && f.UniquePer == "", "No two records share a value.")
+	add(f.UniquePer != "" && len(f.UniqueWhen) == 0, "No two records of the same "+f.UniquePer+" share a value.")
+	add(f.Reference != "", "The id of a record of "+f.Reference+".")
+	add(f.After != "", "Later than "+f.After+".")
+	add(f.Type == mapping.Float8 && f.Scale > 0, "Kept with "+strconv.Itoa(f.Scale)+" decimals.")
+	return strings.TrimSpace(strings.Join(parts, " "))
+}
+
+func nullable(s *openapi.Schema) *openapi.Schema {
+	s.Type = append(s.Type, openapi.Null)
+	if s.Enum != nil {
+		s.Enum = append(s.Enum, nil)
+	}
+	return s
+}
+
+// recordSchema is a record as it is answered: any field may have been left out
+// by the choice of fields, and any but the id and the flags may be empty.
+func (d *describer) recordSchema(r *mapping.Resource) *openapi.Schema {
+	return d.component(typeName(r.Name), func() *openapi.Schema {
+		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: r.Description + " All fields are answered, unless `fields` chose some."}
+		for i := range r.Fields {
+			s.Properties.Add(r.Fields[i].Name, d.answered(&r.Fields[i]))
+		}
+		return s
+	})
+}
+
+// answered is a field as it is answered.
+func (d *describer) answered(f *mapping.Field) *openapi.Schema {
+	if f.Type == mapping.Array {
+		return &openapi.Schema{
+			Type: openapi.Types{"array"}, Items: d.recordSchema(f.Target()),
+			Description: f.Description + " Answered only where `fields` names it, and with one record.",
+		}
+	}
+	s := typed(f)
+	s.Description = fieldText(f)
+	for _, v := range f.OneOf {
+		s.Enum = append(s.Enum, literal(f, v))
+	}
+	if f.Type == mapping.Timestamp {
+		s.Format, s.Pattern = "date-time", answeredTimestamp
+	}
+	if f.Primary {
+		s.Minimum, s.Description = ptr(1), "Primary ID."
+	}
+	r := d.flagsOf(f)
+	if !f.Primary && !r {
+		nullable(s)
+	}
+	s.ReadOnly = f.Readonly || f.Primary
+	if f.Example != "" && f.Type != mapping.Timestamp {
+		s.Examples = []any{literal(f, f.Example)}
+	}
+	return s
+}
+
+// flagsOf tells whether a field is one of the flags of every record, which are
+// never empty.
+func (d *describer) flagsOf(f *mapping.Field) bool {
+	return f.Name == "is_system" || f.Name == "is_blocked" || f.Name == "is_archived"
+}
+
+// createSchema is the body of a create. parent is the field of an array element
+// that refers to the record it is created with; nil for a record of its own.
+func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, name string) *openapi.Schema {
+	return d.component(name, func() *openapi.Schema {
+		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "A new " + r.Name + ".", Additional: ptr(false)}
+		for i := range r.Fields {
+			f := &r.Fields[i]
+			if f.Readonly || f.Primary || f == parent {
+				continue
+			}
+			s.Properties.Add(f.Name, d.sent(r, f, true))
+			if f.Required {
+				s.Required = append(s.Required, f.Name)
+			}
+		}
+		return s
+	})
+}
+
+// updateSchema is the body of an update: without what cannot be changed by it.
+func (d *describer) updateSchema(r *mapping.Resource) *openapi.Schema {
+	return d.component(typeName(r.Name)+"Update", func() *openapi.Schema {
+		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "The fields of a " + r.Name + " to change.", Additional: ptr(false)}
+		for i := range r.Fields {
+			f := &r.Fields[i]
+			if f.Readonly || f.Primary || f.Immutable || f.Type == mapping.Array || fixedByRule(r, f) {
+				continue
+			}
+			s.Properties.Add(f.Name, d.sent(r, f, false))
+		}
+		return s
+	})
+}
+
+// fixedByRule tells whether a business rule keeps PUT from changing a field.
+func fixedByRule(r *mapping.Resource, f *mapping.Field) bool {
+	for _, rule := range r.Rules {
+		if rule == "license_plate" && f.Name == "license_plate" {
+			return true
+		}
+	}
+	return false
+}
+
+// sent is a field as requests may hold it.
+func (d *describer) sent(r *mapping.Resource, f *mapping.Field, create bool) *openapi.Schema {
+	if f.Type == mapping.Array {
+		target := f.Target()
+		return &openapi.Schema{
+			Type: openapi.Types{"array"}, MinItems: 1, MaxItems: mapping.MaxElements, Description: f.Description,
+			Items: d.createSchema(target, target.Field(f.ArrayKey), typeName(r.Name)+"Create"+typeName(target.Name)),
+		}
+	}
+	s := typed(f)
+	s.Description = fieldText(f)
+	d.restricted(s, f)
+	if f.Required && (f.Type == mapping.Varchar || f.Type == mapping.Text) && s.Enum == nil {
+		s.MinLength = 1
+	}
+	if !f.Required {
+		nullable(s)
+	}
+	if create && f.Default != "" {
+		s.Default = literal(f, f.Default)
+	}
+	if f.Example != "" {
+		s.Examples = []any{literal(f, f.Example)}
+	}
+	return s
+}
+
+// formSchema is the body of an endpoint that is no resource.
+func (d *describer) formSchema(form *mapping.Resource, name string) *openapi.Schema {
+	return d.component(name, func() *openapi.Schema {
+		s := &openapi.Schema{Type: openapi.Types{"object"}, Additional: ptr(false)}
+		for i := range form.Fields {
+			f := &form.Fields[i]
+			field := typed(f)
+			field.Description = f.Description
+			d.restricted(field, f)
+			if f.Example != "" {
+				field.Examples = []any{literal(f, f.Example)}
+			}
+			s.Properties.Add(f.Name, field)
+			if f.Required {
+				s.Required = append(s.Required, f.Name)
+			}
+		}
+		return s
+	})
+}
+
+// dataSchema is what a Go value is answered as, by its JSON names. The tags doc
+// and example say what its type cannot.
+func (d *describer) dataSchema(t reflect.Type) *openapi.Schema {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return nullable(d.dataSchema(t.Elem()))
+	case reflect.Interface: // a text or nothing
+		return nullable(&openapi.Schema{Type: openapi.Types{"string"}})
+	case reflect.String:
+		return &openapi.Schema{Type: openapi.Types{"string"}}
+	case reflect.Bool:
+		return &openapi.Schema{Type: openapi.Types{"boolean"}}
+	case reflect.Int, reflect.Int32:
+		return &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32"}
+	case reflect.Slice:
+		return &openapi.Schema{Type: openapi.Types{"array"}, Items: d.dataSchema(t.Elem())}
+	case reflect.Struct:
+		s := &openapi.Schema{Type: openapi.Types{"object"}}
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name := f.Tag.Get("json")
+			member := d.dataSchema(f.Type)
+			member.Description = f.Tag.Get("doc")
+			if example := f.Tag.Get("example"); example != "" {
+				member.Examples = []any{exampleOf(member, example)}
+			}
+			s.Properties.Add(name, member)
+			s.Required = append(s.Required, name)
+		}
+		return s
+	default:
+		panic("no schema for " + t.String())
+	}
+}
+
+func exampleOf(s *openapi.Schema, text string) any {
+	if s.Type[0] == "string" {
+		return text
+	}
+	return json.RawMessage(text)
+}

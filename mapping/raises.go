@@ -1,0 +1,96 @@
+package mapping
+
+import "slices"
+
+// CreateRaises are the reasons that reading a body as a new record of r, and
+// CheckCreate, can find.
+func (r *Resource) CreateRaises() []Reason {
+	all := []Reason{EmptyBody, BodyNotJSON, FieldNotInModel}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		switch {
+		case f.Primary:
+			all = append(all, PrimaryIDSupplied)
+		case f.Readonly:
+			all = append(all, FieldReadonly)
+		default:
+			all = append(all, f.raises()...)
+			if f.Required {
+				all = append(all, FieldRequired)
+			}
+			if f.after != nil {
+				all = append(all, DateNotAfter)
+			}
+			if f.Type == Array {
+				all = append(all, slices.DeleteFunc(f.target.CreateRaises(), func(reason Reason) bool { return reason == EmptyBody })...)
+			}
+		}
+	}
+	return unrepeated(all)
+}
+
+// UpdateRaises are the reasons that reading a body as an update of a record of
+// r, and CheckUpdate, can find. CheckMerged adds some of its own.
+func (r *Resource) UpdateRaises() []Reason {
+	all := []Reason{EmptyBody, BodyNotJSON, FieldNotInModel}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		switch {
+		case f.Primary:
+		case f.Readonly:
+			all = append(all, FieldReadonly)
+		default:
+			all = append(all, f.raises()...)
+			if f.Required {
+				all = append(all, FieldEmpty)
+			}
+		}
+	}
+	return unrepeated(all)
+}
+
+// MergedRaises are the reasons that CheckMerged can find.
+func (r *Resource) MergedRaises() []Reason {
+	var all []Reason
+	for i := range r.Fields {
+		if r.Fields[i].Required {
+			all = append(all, FieldRequired)
+		}
+		if r.Fields[i].after != nil {
+			all = append(all, DateNotAfter)
+		}
+	}
+	return unrepeated(all)
+}
+
+// raises are the reasons for which a value of the field can be refused alone.
+func (f *Field) raises() []Reason {
+	var all []Reason
+	switch f.Type {
+	case Array:
+		return []Reason{ArrayEmpty, VarcharInvalid}
+	case Varchar:
+		all = append(all, VarcharTooLong)
+	case Text:
+		all = append(all, TextTooLong)
+	}
+	all = append(all, f.Unreadable())
+	if f.Validation() != "" {
+		all = append(all, ValidationFailed)
+	}
+	return all
+}
+
+// Unreadable is the reason for which a value that is not of the field's datatype
+// is refused.
+func (f *Field) Unreadable() Reason { return f.invalid("").Reason }
+
+func unrepeated(all []Reason) []Reason {
+	var once []Reason
+	for _, r := range all {
+		if !slices.Contains(once, r) {
+			once = append(once, r)
+		}
+	}
+	return once
+}
