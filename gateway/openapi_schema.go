@@ -100,12 +100,33 @@ func fieldText(f *mapping.Field) string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
+// nullable lets a value be null too. Integers without a gap become a range:
+// generators for Go name each value of an enum, and null is none of an integer.
 func nullable(s *openapi.Schema) *openapi.Schema {
 	s.Type = append(s.Type, openapi.Null)
+	if first, last, ok := span(s.Enum); ok {
+		s.Minimum, s.Maximum, s.Enum = ptr(first), ptr(last), nil
+	}
 	if s.Enum != nil {
 		s.Enum = append(s.Enum, nil)
 	}
 	return s
+}
+
+// span is the first and last of integers in a row.
+func span(values []any) (first, last int, ok bool) {
+	for i, v := range values {
+		number, isNumber := v.(json.Number)
+		n, err := strconv.Atoi(string(number))
+		if !isNumber || err != nil || (i > 0 && n != last+1) {
+			return 0, 0, false
+		}
+		if i == 0 {
+			first = n
+		}
+		last = n
+	}
+	return first, last, len(values) > 0
 }
 
 // recordSchema is a record as it is answered: any field may have been left out
@@ -178,7 +199,7 @@ func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, nam
 // updateSchema is the body of an update: without what cannot be changed by it.
 func (d *describer) updateSchema(r *mapping.Resource) *openapi.Schema {
 	return d.component(typeName(r.Name)+"Update", func() *openapi.Schema {
-		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "The fields of a " + r.Name + " to change.", Additional: ptr(false)}
+		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "The fields of " + r.Name + " to change.", Additional: ptr(false)}
 		for i := range r.Fields {
 			f := &r.Fields[i]
 			if f.Readonly || f.Primary || f.Immutable || f.Type == mapping.Array || fixedByRule(r, f) {
