@@ -3,11 +3,6 @@
 import { ask, complain, root, session, verify, watch } from "./session.js";
 
 const at = (id) => document.getElementById(id);
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
-dark.addEventListener("change", follow);
-follow();
-
 /** The name of the security scheme that is the header token. */
 const schemeOf = (spec) => Object.entries(spec.components?.securitySchemes ?? {}).find(([, s]) => s.in === "header" && s.name.toLowerCase() === "token")?.[0];
 
@@ -17,12 +12,27 @@ function lean() {
     components: {
       // Only the operations: title, servers and authorisation stand above them.
       FrontdeskLayout({ getComponent }) {
-        const { createElement: h } = this?.React ?? ui.React;
+        const h = ui.React.createElement;
         return h("div", { className: "swagger-ui" }, h(getComponent("FilterContainer", true)), h(getComponent("operations", true)));
       },
     },
     wrapComponents: { authorizeOperationBtn: () => nothing },
   };
+}
+
+/** Names what Swagger UI leaves without a name, for those who hear the page. */
+function name(place) {
+  for (const e of place.querySelectorAll("select:not([aria-label]), textarea:not([aria-label]), input:not([aria-label])")) {
+    const row = e.closest("[data-param-name]");
+    const label = row ? row.dataset.paramName
+      : e.closest(".filter") ? "Filter by tag"
+      : e.closest(".examples-select") ? "Example"
+      : e.closest(".content-type-wrapper, .response-control-media-type, .body-param-content-type") ? "Media type"
+      : e.tagName === "TEXTAREA" ? "Request body" : "Value";
+    e.setAttribute("aria-label", label);
+  }
+  for (const e of place.querySelectorAll("pre:not([tabindex])")) e.tabIndex = 0;
+  for (const e of place.querySelectorAll("table[role=region]")) e.removeAttribute("role");
 }
 
 const ui = {};
@@ -48,6 +58,13 @@ function show(spec) {
   const count = Object.values(spec.paths ?? {}).flatMap((p) => Object.keys(p)).filter((m) => ["get", "post", "put", "delete"].includes(m)).length;
   at("explorer-about").textContent = `${count} operations: what your api_key may call.`;
   const scheme = schemeOf(spec);
+  let due = 0;
+  new MutationObserver(() => {
+    due ||= requestAnimationFrame(() => {
+      due = 0;
+      name(at("explorer"));
+    });
+  }).observe(at("explorer"), { childList: true, subtree: true });
   const view = SwaggerUIBundle({
     spec,
     domNode: at("explorer"),
@@ -56,6 +73,7 @@ function show(spec) {
     displayRequestDuration: true,
     tryItOutEnabled: true,
     filter: true,
+    syntaxHighlight: { activated: false },
     persistAuthorization: false,
     validatorUrl: null,
     deepLinking: false,

@@ -73,9 +73,11 @@ async function list(token) {
     const { data } = await ask("authenticate/acces", { token });
     if (token !== listed) return;
     at("key-name").textContent = data.api_key;
-    at("operations").replaceChildren(...data.endpoints.map(({ method, path }) => {
+    const methods = new Map();
+    for (const { method, path } of data.endpoints) methods.set(path, [...(methods.get(path) ?? []), method]);
+    at("operations").replaceChildren(...[...methods].map(([path, all]) => {
       const line = document.createElement("li");
-      line.append(Object.assign(document.createElement("b"), { textContent: method }), path);
+      line.append(path, " ", Object.assign(document.createElement("span"), { textContent: all.join(" ") }));
       return line;
     }));
   } catch {
