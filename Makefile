@@ -9,7 +9,8 @@ FUZZ    ?= 30s
 # with a real mail server; what is missing is installed from Debian's packages.
 test:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd $(GO) test -race -timeout 20m ./...
+	.ci/install-node
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,npm $(GO) test -race -timeout 20m ./...
 
 # What .ci/run adds to the tests.
 check: fmt lint

@@ -100,7 +100,7 @@ type resultAnswer struct {
 // callbackField is the address of a receiver.
 func callbackField() mapping.Field {
 	return mapping.Field{
-		Name: webhookURL, Type: mapping.Varchar, Length: webhook.AddressLength, Required: true, Check: "https_url",
+		Name: webhookURL, Type: mapping.Varchar, Length: webhook.AddressLength, Required: true,
 		Description: "Where to call when the result is there. It must start with https and be publicly reachable.",
 		Example:     "https://webhook.example.nl/ready",
 	}

@@ -35,9 +35,10 @@ type Options struct {
 	Login    *auth.Login
 	Resets   *auth.Resets         // nil where the backend keeps no accounts of its own
 	Keys     func() *auth.Keyring // the current ones, asked once per request
-	// Examples are examples of requests for the description, by operationId, that
-	// work with what the administration has; nil for those of the model alone.
-	Examples map[string]Example
+	// Examples are examples of requests for the description that work with what
+	// the administration has, by operationId, as the api_key of that name is shown
+	// them; nil for those of the model alone.
+	Examples func(key string) map[string]Example
 	// Callbacks are what long-running operations need; nil where there are none.
 	Callbacks *Callbacks
 

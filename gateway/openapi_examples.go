@@ -9,11 +9,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// Example is an example of a request: values of parameters, and a body. What it
-// leaves out is made of the model's own examples.
+// Example is an example of a request: values of parameters, and bodies by name.
+// What it leaves out is made of the model's own examples.
 type Example struct {
-	Parameters map[string]any  `json:"parameters"`
-	Body       json.RawMessage `json:"body"`
+	Parameters map[string]any             `json:"parameters"`
+	Bodies     map[string]json.RawMessage `json:"bodies"`
 }
 
 // pick is the example of a parameter, otherwise the value given.
@@ -24,11 +24,19 @@ func (e Example) pick(name string, otherwise any) any {
 	return otherwise
 }
 
-func (d *describer) exampleOf(op *Operation) Example { return d.g.o.Examples[op.about.name] }
+func (d *describer) exampleOf(op *Operation) Example {
+	if d.g.o.Examples == nil {
+		return Example{}
+	}
+	return d.g.o.Examples(d.key.Name)[op.about.name]
+}
 
 // UnknownExamples names the examples that are of no operation.
 func (g *Gateway) UnknownExamples() []string {
-	unknown := maps.Clone(g.o.Examples)
+	if g.o.Examples == nil {
+		return nil
+	}
+	unknown := maps.Clone(g.o.Examples(""))
 	for _, e := range g.routes.ordered {
 		for _, op := range e.all {
 			delete(unknown, op.about.name)
@@ -51,10 +59,18 @@ func (d *describer) idExample(r *mapping.Resource) any {
 	return 1
 }
 
-// createExample is a new record with every field that has an example, its
-// elements included.
-func (d *describer) createExample(r *mapping.Resource) any {
-	return newExample(r, nil)
+// createExamples are a new record with every field that has an example, and the
+// same with elements for each array.
+func createExamples(r *mapping.Resource) openapi.Map[openapi.Example] {
+	plain := newExample(r, nil)
+	all := openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: plain}}}
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Type == mapping.Array && !f.Readonly {
+			elements := []any{newExample(f.Target(), f.Target().Field(f.ArrayKey))}
+			all.Add("with_"+f.Name, openapi.Example{Value: append(slices.Clip(plain), openapi.Member[any]{Name: f.Name, Value: elements})})
+		}
+	}
+	return all
 }
 
 func newExample(r *mapping.Resource, parent *mapping.Field) openapi.Map[any] {
@@ -62,10 +78,7 @@ func newExample(r *mapping.Resource, parent *mapping.Field) openapi.Map[any] {
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		switch {
-		case f.Readonly || f.Primary || f == parent:
-		case f.Type == mapping.Array:
-			target := f.Target()
-			example.Add(f.Name, []any{newExample(target, target.Field(f.ArrayKey))})
+		case f.Readonly || f.Primary || f == parent || f.Type == mapping.Array:
 		case f.Example != "":
 			example.Add(f.Name, literal(f, f.Example))
 		}
@@ -75,7 +88,7 @@ func newExample(r *mapping.Resource, parent *mapping.Field) openapi.Map[any] {
 
 // updateExample changes one field: the last one that has an example and is not
 // compared with others.
-func (d *describer) updateExample(r *mapping.Resource) any {
+func updateExample(r *mapping.Resource) openapi.Map[any] {
 	example := openapi.Map[any]{}
 	for i := range r.Fields {
 		f := &r.Fields[i]
@@ -87,7 +100,7 @@ func (d *describer) updateExample(r *mapping.Resource) any {
 	return example
 }
 
-func formExample(form *mapping.Resource) any {
+func formExample(form *mapping.Resource) openapi.Map[any] {
 	example := openapi.Map[any]{}
 	for i := range form.Fields {
 		f := &form.Fields[i]

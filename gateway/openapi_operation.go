@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,28 +143,33 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 		return nil
 	}
 	var schema *openapi.Schema
-	var example any
+	var examples openapi.Map[openapi.Example]
+	one := func(example openapi.Map[any]) openapi.Map[openapi.Example] {
+		return openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: example}}}
+	}
 	r := op.Endpoint.Resource
 	switch {
 	case r != nil && op.Method == http.MethodPost:
-		schema, example = d.createSchema(r, nil, typeName(r.Name)+"Create"), d.createExample(r)
+		schema, examples = d.createSchema(r, nil, typeName(r.Name)+"Create"), createExamples(r)
 	case r != nil:
-		schema, example = d.updateSchema(r), d.updateExample(r)
+		schema, examples = d.updateSchema(r), one(updateExample(r))
 	default:
-		schema, example = d.formSchema(op.form, upperFirst(op.about.name)+"Request"), formExample(op.form)
+		schema, examples = d.formSchema(op.form, upperFirst(op.about.name)+"Request"), one(formExample(op.form))
 	}
 	if op.callbackInBody {
 		schema = d.withReceiver(schema, upperFirst(op.about.name)+"Request")
-		if m, ok := example.(openapi.Map[any]); ok {
-			example = append(openapi.Map[any]{{Name: webhookURL, Value: callbackField().Example}}, m...)
+		for i, e := range examples {
+			examples[i].Value.Value = append(openapi.Map[any]{{Name: webhookURL, Value: callbackField().Example}}, e.Value.Value.(openapi.Map[any])...)
 		}
 	}
 	body := &openapi.RequestBody{Required: !op.bodyOptional || op.callbackInBody, Content: openapi.Map[*openapi.MediaType]{}}
-	media := &openapi.MediaType{Schema: schema}
-	if own := d.exampleOf(op).Body; own != nil {
-		example = own
+	media := &openapi.MediaType{Schema: schema, Examples: examples}
+	if own := d.exampleOf(op).Bodies; own != nil {
+		media.Examples = nil
+		for _, name := range slices.Sorted(maps.Keys(own)) {
+			media.Examples.Add(name, openapi.Example{Value: own[name]})
+		}
 	}
-	media.Examples = openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: example}}}
 	body.Content.Add(jsonType, media)
 	return body
 }
@@ -221,7 +228,7 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 		all.Add("202", d.acceptance("NoStore", "RetryAfter"))
 	case a.form == fileForm:
 		all.Add("206", d.file("The part of the result that the header Range asks for.", "Revalidate", "ETag", "AcceptRanges", "ContentDisposition", "ContentRange"))
-		all.Add("416", &openapi.Response{Description: "The header Range asks for what is beyond the end.", Headers: d.headers("Revalidate", "ContentRange")})
+		all.Add("416", &openapi.Response{Description: "The header Range asks for what is beyond the end.", Headers: d.headers("Revalidate", "ETag", "AcceptRanges", "ContentDisposition", "ContentRange")})
 	case op.Method == http.MethodGet && a.form == recordForm && a.fields == nil:
 		all.Add("304", &openapi.Response{Description: "The record is as the client has it.", Headers: d.headers("Revalidate", "ETag")})
 	}

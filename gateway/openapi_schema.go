@@ -60,6 +60,9 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 	for _, v := range f.OneOf {
 		s.Enum = append(s.Enum, literal(f, v))
 	}
+	if f.Name == webhookURL {
+		s.Format, s.Pattern = "uri", "^https://"
+	}
 	switch f.Check {
 	case "percentage":
 		s.Minimum, s.Maximum = ptr(0), ptr(100)
@@ -270,7 +273,8 @@ func (d *describer) formSchema(form *mapping.Resource, name string) *openapi.Sch
 }
 
 // dataSchema is what a Go value is answered as, by its JSON names. The tags doc
-// and example say what its type cannot.
+// and example say what its type cannot; may:"lack" is for a member that is not
+// always there.
 func (d *describer) dataSchema(t reflect.Type) *openapi.Schema {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -296,7 +300,9 @@ func (d *describer) dataSchema(t reflect.Type) *openapi.Schema {
 				member.Examples = []any{exampleOf(member, example)}
 			}
 			s.Properties.Add(name, member)
-			s.Required = append(s.Required, name)
+			if f.Tag.Get("may") != "lack" {
+				s.Required = append(s.Required, name)
+			}
 		}
 		return s
 	default:

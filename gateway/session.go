@@ -74,13 +74,13 @@ func parseLogin(x *Exchange) mapping.Violations {
 const sessionModule = "authentication"
 
 func loginParams() []param {
-	uuid := named("api_key", "The api_key of the third party, to be kept confidential. It decides which endpoints can be used.", "11111111-1111-4111-8111-111111111111").must()
+	uuid := named("api_key", "The api_key of the third party, to be kept confidential. It decides which endpoints can be used.", "").must()
 	uuid.Check = "uuid"
 	return []param{
 		uuid,
 		{Field: mapping.Field{Name: "organization_name", Type: mapping.Varchar, Description: "Must be left empty.", OneOf: []string{""}}},
-		named("username", "The user name of the client (customer).", "demo").must(),
-		named("password", "The password of that user.", "demo").must(),
+		named("username", "The user name of the client (customer).", "").must(),
+		named("password", "The password of that user.", "").must(),
 	}
 }
 

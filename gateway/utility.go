@@ -108,9 +108,10 @@ type fieldAnswer struct {
 }
 
 type modelAnswer struct {
-	Name      string        `json:"name" example:"order"`
-	PrimaryID string        `json:"primary_id" example:"id"`
-	Fields    []fieldAnswer `json:"fields"`
+	Name string `json:"name" example:"order"`
+	// An administration that describes its resources itself has its own way.
+	PrimaryID string        `json:"primary_id" example:"id" may:"lack"`
+	Fields    []fieldAnswer `json:"fields" may:"lack"`
 }
 
 // textOrNull is a text as JSON answers it where there may be none.

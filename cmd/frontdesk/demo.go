@@ -18,6 +18,8 @@ import (
 
 // The api_keys of the demo, known to everybody and good for nothing else.
 const (
+	demoFull      = "demo-full"
+	demoOrders    = "demo-orders"
 	demoFullKey   = "11111111-1111-4111-8111-111111111111"
 	demoOrdersKey = "22222222-2222-4222-8222-222222222222"
 )
@@ -95,8 +97,8 @@ func demoKeys() ([]config.Key, error) {
 		name, key string
 		allow     []string
 	}{
-		{"demo-full", demoFullKey, []string{"* /*"}},
-		{"demo-orders", demoOrdersKey, []string{"GET /order", "GET /orderline", "GET /model/*"}},
+		{demoFull, demoFullKey, []string{"* /*"}},
+		{demoOrders, demoOrdersKey, []string{"GET /order", "GET /orderline", "GET /model/*"}},
 	} {
 		k := config.Key{Name: key.name, Hashes: []config.KeyHash{{Hash: sha256.Sum256([]byte(key.key))}}}
 		for _, text := range key.allow {

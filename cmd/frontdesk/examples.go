@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"frontdesk/gateway"
@@ -27,13 +28,26 @@ var demoExamples []byte
 // environment.
 func newGateway(o gateway.Options) (*gateway.Gateway, error) {
 	if o.Environment == demoEnvironment {
-		if err := json.Unmarshal(demoExamples, &o.Examples); err != nil {
+		examples := map[string]gateway.Example{}
+		if err := json.Unmarshal(demoExamples, &examples); err != nil {
 			return nil, fmt.Errorf("demo_examples.json: %w", err)
 		}
+		o.Examples = func(key string) map[string]gateway.Example { return withLogin(examples, key) }
 	}
 	g := gateway.New(o)
 	if unknown := g.UnknownExamples(); len(unknown) > 0 {
 		return nil, fmt.Errorf("demo_examples.json: no operation is called %s", strings.Join(unknown, ", "))
 	}
 	return g, nil
+}
+
+// withLogin adds the login of the demo with the api_key itself.
+func withLogin(examples map[string]gateway.Example, key string) map[string]gateway.Example {
+	text := demoFullKey
+	if key == demoOrders {
+		text = demoOrdersKey
+	}
+	all := maps.Clone(examples)
+	all["authenticate"] = gateway.Example{Parameters: map[string]any{"api_key": text, "username": "demo", "password": "demo"}}
+	return all
 }

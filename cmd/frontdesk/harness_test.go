@@ -123,7 +123,7 @@ func startDesk(t testing.TB, o deskOptions) *desk {
 	d := &desk{t: t, ops: freeAddress(t), mail: filepath.Join(dir, "mail"), log: new(lockedBuffer), stopped: make(chan struct{})}
 	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(deskConfig, o.server, d.ops, o.dsn, o.backend, d.mail, withFolder(o.extra, dir), o.keys)), 0o600))
 
-	d.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
+	d.http = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 60 * time.Second}
 	ctx, stop := context.WithCancel(context.Background())
 	d.stop = stop
 	read, write := io.Pipe()
@@ -144,6 +144,19 @@ func startDesk(t testing.TB, o deskOptions) *desk {
 	<-d.stopped
 	t.Fatalf("frontdesk did not start (exit code %d):\n%s", d.code, d.log)
 	return nil
+}
+
+// heldToContract has every answer that the desk's client gets held to the
+// description of the desk's configuration.
+func (d *desk) heldToContract(t testing.TB, file string, transport *http.Transport) http.RoundTripper {
+	t.Helper()
+	c, err := loadConfig(file)
+	if err != nil {
+		return transport // the desk will say what is wrong with it
+	}
+	held, err := contractOf(c, productionEnvironment)
+	require.NoError(t, err)
+	return &holding{RoundTripper: transport, contract: held, base: &d.base, fault: func(err error) { t.Error(err) }}
 }
 
 // withFolder keeps the results of callbacks in a folder of the test's, unless

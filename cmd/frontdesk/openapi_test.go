@@ -1,0 +1,385 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/config"
+	"frontdesk/gateway/openapi"
+)
+
+// newDemo starts the demo, new, by its own command line.
+func newDemo(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{t: t, log: new(lockedBuffer), stopped: make(chan struct{})}
+	ctx, stop := context.WithCancel(context.Background())
+	d.stop = stop
+	read, write := io.Pipe()
+	go func() {
+		defer close(d.stopped)
+		d.code = run(program{ctx: ctx, stdin: strings.NewReader(""), stdout: write, stderr: d.log},
+			[]string{"demo", "--listen", "127.0.0.1:0", "--ops", freeAddress(t), "--data", filepath.Join(t.TempDir(), "demo")})
+		write.Close()
+	}()
+	c, environment, err := openapiCommand{Demo: true}.config()
+	require.NoError(t, err)
+	held, err := contractOf(c, environment)
+	require.NoError(t, err)
+	d.http = &http.Client{Timeout: time.Minute, Transport: &holding{
+		RoundTripper: &http.Transport{}, contract: held, base: &d.base, fault: func(err error) { t.Error(err) },
+	}}
+	t.Cleanup(d.shutdown)
+	scanner := bufio.NewScanner(read)
+	for scanner.Scan() {
+		if base, ok := strings.CutPrefix(scanner.Text(), "ready: "); ok {
+			d.base = strings.TrimSuffix(base, "/")
+			go io.Copy(io.Discard, read)
+			return d
+		}
+	}
+	t.Fatalf("the demo did not start:\n%s", d.log)
+	return nil
+}
+
+// loadDescription reads a description, judging it and its examples.
+func loadDescription(t *testing.T, text []byte) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	require.NoError(t, err)
+	require.NoError(t, doc.Validate(context.Background(), openapi3.EnableExamplesValidation()))
+	return doc
+}
+
+func TestOpenAPIOfEachKey(t *testing.T) {
+	d := newDemo(t)
+	address := "/openapi.json?api_key="
+	full := d.call("GET", address+demoFullKey, "", "")
+	require.Equal(t, 200, full.Status)
+	orders := d.call("GET", address+demoOrdersKey, "", "")
+	doc := loadDescription(t, orders.Body)
+	require.Equal(t, d.base, doc.Servers[0].URL)
+	var operations []string
+	for path, item := range doc.Paths.Map() {
+		for method := range item.Operations() {
+			if !strings.HasPrefix(path, "/authenticate") {
+				operations = append(operations, method+" "+path)
+			}
+		}
+	}
+	require.ElementsMatch(t, []string{"GET /order", "GET /order/{id}", "GET /orderline", "GET /orderline/{id}", "GET /model/{name}"}, operations)
+	require.NotEqual(t, full.Header.Get("ETag"), orders.Header.Get("ETag"))
+
+	token := d.login(demoFullKey, "demo")
+	var access struct {
+		Data struct {
+			Endpoints []struct{ Method, Path string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(d.call("GET", "/authenticate/acces", token, "").Body, &access))
+	described := loadDescription(t, full.Body)
+	for _, e := range access.Data.Endpoints {
+		path := strings.Replace(e.Path, "*", "{name}", 1)
+		item := described.Paths.Value(path)
+		if item == nil || item.GetOperation(e.Method) == nil {
+			item = described.Paths.Value(path + "/{id}")
+		}
+		require.NotNil(t, item.GetOperation(e.Method), "%v", e)
+	}
+}
+
+func TestOpenAPIIsKept(t *testing.T) {
+	d := newDemo(t)
+	address := "/openapi.json?api_key=" + demoFullKey
+	first := d.call("GET", address, "", "", "Accept-Encoding", "identity")
+	require.Equal(t, "private, no-cache", first.Header.Get("Cache-Control"))
+	again := d.call("GET", address, "", "", "Accept-Encoding", "identity", "If-None-Match", first.Header.Get("ETag"))
+	require.Equal(t, 304, again.Status)
+	require.Empty(t, again.Body)
+	zipped, err := d.try("GET", address, "", "", "Accept-Encoding", "gzip")
+	require.NoError(t, err)
+	require.Equal(t, "gzip", zipped.Header.Get("Content-Encoding"))
+	require.NotEqual(t, first.Header.Get("ETag"), zipped.Header.Get("ETag"), "another representation")
+	reader, err := gzip.NewReader(strings.NewReader(string(zipped.Body)))
+	require.NoError(t, err)
+	plain, err := io.ReadAll(reader)
+	require.NoError(t, err)
+	require.Equal(t, string(first.Body), string(plain))
+
+	refused := d.call("GET", "/openapi.json", "", "").failure(t)
+	require.Equal(t, "These parameter(s): api_key are required", refused.Message)
+	for _, key := range []string{"x", "11111111-1111-4111-8111-111111111112", strings.ToUpper(demoFullKey) + "0"} {
+		a := d.call("GET", "/openapi.json?api_key="+key, "", "")
+		require.Equal(t, 401, a.Status)
+		require.Equal(t, "Not authorized", a.failure(t).Message)
+	}
+	require.Equal(t, "Method: POST not supported for endpoint: /openapi.json", d.call("POST", address, "", "").failure(t).Message)
+	require.NotContains(t, d.log.String(), demoFullKey)
+}
+
+func TestOpenAPICommand(t *testing.T) {
+	code, text, stderr := cli("", "openapi", "--demo", "--key", "demo-full")
+	require.Zero(t, code, stderr)
+	require.Equal(t, openapi.Version31, loadDescription(t, []byte(text)).OpenAPI)
+	d := newDemo(t)
+	served := d.call("GET", "/openapi.json?api_key="+demoFullKey, "", "")
+	require.JSONEq(t, strings.ReplaceAll(string(served.Body), d.base, "http://127.0.0.1:8080/webservice_v2"), text, "what is printed is what is served")
+
+	code, old, stderr := cli("", "openapi", "--demo", "--key", "demo-full", "--version", "3.0")
+	require.Zero(t, code, stderr)
+	require.Equal(t, openapi.Version30, loadDescription(t, []byte(old)).OpenAPI)
+	for _, since := range []string{`"examples":[`, `"const":`, `"null"`, `"contentEncoding"`} {
+		require.NotContains(t, old, since, "3.1 has that, 3.0 has not")
+	}
+
+	code, _, stderr = cli("", "openapi", "--demo", "--key", "nobody")
+	require.Equal(t, 2, code)
+	require.Equal(t, "frontdesk: --key nobody: there is no api_key of that name, known are demo-full, demo-orders\n", stderr)
+	code, _, _ = cli("", "openapi", "--key", "demo-full")
+	require.Equal(t, 2, code)
+}
+
+// exampleRequest is a request as the description's examples make it.
+type exampleRequest struct {
+	operation, method, path, body string
+	headers                       []string
+	success                       []string
+}
+
+// exampleRequests are every example of a description: each body with what is
+// required, and each optional parameter that has an example by itself.
+func exampleRequests(doc *openapi3.T) []exampleRequest {
+	var all []exampleRequest
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			all = append(all, examplesOf(path, method, op)...)
+		}
+	}
+	// What is deleted was made before, and the session ends last.
+	order := func(r exampleRequest) string {
+		rank := map[bool]string{true: "1"}[r.method == "DELETE"] + map[bool]string{true: "2"}[r.operation == "logout"]
+		return rank + r.path + " " + r.method
+	}
+	slices.SortStableFunc(all, func(a, b exampleRequest) int { return cmp.Compare(order(a), order(b)) })
+	return all
+}
+
+func examplesOf(path, method string, op *openapi3.Operation) []exampleRequest {
+	base := exampleRequest{operation: op.OperationID, method: method}
+	for status := range op.Responses.Map() {
+		if status < "4" {
+			base.success = append(base.success, status)
+		}
+	}
+	required, optional := url.Values{}, url.Values{}
+	var headers [][]string
+	for _, p := range op.Parameters {
+		example := any(nil)
+		if e := p.Value.Examples["example"]; e != nil {
+			example = e.Value.Value
+		} else if examples := p.Value.Schema.Value.Examples; len(examples) > 0 {
+			example = examples[0]
+		}
+		text := asQuery(example)
+		switch {
+		case example == nil:
+		case p.Value.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", text)
+		case p.Value.In == "header":
+			headers = append(headers, []string{p.Value.Name, text})
+		case p.Value.Required:
+			required.Set(p.Value.Name, text)
+		default:
+			optional.Set(p.Value.Name, text)
+		}
+	}
+	with := func(name string) string {
+		query := url.Values{}
+		for k, v := range required {
+			query[k] = v
+		}
+		if name != "" {
+			query[name] = optional[name]
+		}
+		if len(query) == 0 {
+			return path
+		}
+		return path + "?" + query.Encode()
+	}
+	base.path = with("")
+	all := []exampleRequest{base}
+	if op.RequestBody != nil {
+		all = nil
+		examples := op.RequestBody.Value.Content["application/json"].Examples
+		for name := range examples {
+			r := base
+			text, _ := json.Marshal(examples[name].Value.Value)
+			r.body = string(text)
+			all = append(all, r)
+		}
+		slices.SortFunc(all, func(a, b exampleRequest) int { return cmp.Compare(len(a.body), len(b.body)) })
+	}
+	first := all[0]
+	for name := range optional {
+		r := first
+		r.path = with(name)
+		all = append(all, r)
+	}
+	for _, h := range headers {
+		if h[0] == "If-Match" && method != "DELETE" {
+			r := first
+			r.headers = h
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func asQuery(example any) string {
+	list, ok := example.([]any)
+	if !ok {
+		return fmt.Sprint(example)
+	}
+	parts := make([]string, len(list))
+	for i, v := range list {
+		parts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(parts, ",")
+}
+
+// TestOpenAPIExamples sends every example of the demo's description to a new
+// demo.
+func TestOpenAPIExamples(t *testing.T) {
+	for _, key := range []string{demoFullKey, demoOrdersKey} {
+		t.Run(key[:8], func(t *testing.T) {
+			d := newDemo(t)
+			doc := loadDescription(t, d.call("GET", "/openapi.json?api_key="+key, "", "").Body)
+			token := d.login(key, "demo")
+			seen := map[string]bool{}
+			for _, r := range exampleRequests(doc) {
+				switch r.operation {
+				case "getWebhookResult", "downloadResult":
+					continue // of a job, which every backup has its own of: below
+				}
+				a := d.call(r.method, r.path, token, r.body, r.headers...)
+				require.Contains(t, r.success, fmt.Sprint(a.Status), "%s: %s %s %s\n%s", r.operation, r.method, r.path, r.body, a.Body)
+				seen[r.operation] = true
+				if r.operation == "backupOwner" {
+					d.followBackup(token, a.Header.Get("Location"))
+					seen["getWebhookResult"], seen["downloadResult"] = true, true
+				}
+			}
+			for path, item := range doc.Paths.Map() {
+				for method, op := range item.Operations() {
+					require.True(t, seen[op.OperationID], "%s %s has no example", method, path)
+				}
+			}
+		})
+	}
+}
+
+// followBackup fetches the result of a backup.
+func (d *desk) followBackup(token, location string) {
+	d.t.Helper()
+	at := location[strings.Index(location, "/webhook?"):]
+	var a answer
+	require.Eventually(d.t, func() bool {
+		a = d.call("GET", at, token, "")
+		return a.Status == 200
+	}, 30*time.Second, 50*time.Millisecond)
+	download := a.data(d.t)["url"].(string)
+	resp, err := d.http.Get(download)
+	require.NoError(d.t, err)
+	defer resp.Body.Close()
+	require.Equal(d.t, 200, resp.StatusCode)
+}
+
+// TestOpenAPIDrift: an answer that is not as it is described is noticed.
+func TestOpenAPIDrift(t *testing.T) {
+	c, environment, err := openapiCommand{Demo: true}.config()
+	require.NoError(t, err)
+	text := describeTo(t, c, environment)
+	for what, change := range map[string][2]string{
+		"a field that is gone":         {`"invoice_number":{`, `"invoice_no":{`},
+		"a type":                       {`"total_excl":{"type":["number","null"]`, `"total_excl":{"type":["string","null"]`},
+		"a status":                     {`"200":{"description":"The record."`, `"203":{"description":"The record."`},
+		"a header":                     {`"ETag":{"$ref":"#/components/headers/ETag"}`, `"X-Tag":{"$ref":"#/components/headers/ETag"}`},
+		"a header's form":              {`"const":"private, no-cache"`, `"const":"private"`},
+		"an operation that is not one": {`"/order/{id}":{"get":{`, `"/order/{id}":{"put":{`},
+	} {
+		t.Run(what, func(t *testing.T) {
+			require.Contains(t, text, change[0])
+			var faults []error
+			d := newDemo(t)
+			altered, err := newContract([]byte(strings.ReplaceAll(text, change[0], change[1])))
+			require.NoError(t, err)
+			d.http.Transport = &holding{RoundTripper: &http.Transport{}, contract: altered, base: &d.base, fault: func(err error) { faults = append(faults, err) }}
+			token := d.login(demoFullKey, "demo")
+			d.call("GET", "/order/42", token, "")
+			require.NotEmpty(t, faults)
+			d.http.CloseIdleConnections()
+		})
+	}
+}
+
+func describeTo(t *testing.T, c *config.Config, environment string) string {
+	t.Helper()
+	offer, err := offerOf(c.Model, c.Backend)
+	require.NoError(t, err)
+	g, err := describingGateway(c, offer, environment)
+	require.NoError(t, err)
+	text, err := g.Describe(everyKey(g.Grants()), openapi.Version31)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestOpenAPILint has both kept linters find nothing, in either version.
+func TestOpenAPILint(t *testing.T) {
+	npm, err := filepath.Abs("../../.ci/npm")
+	require.NoError(t, err)
+	if _, err := os.Stat(filepath.Join(npm, "node_modules/.bin/redocly")); err != nil {
+		if sqltest.Required("npm") {
+			t.Fatal("the linters are missing: run .ci/install-node")
+		}
+		t.Skip("the linters are not installed: .ci/install-node does")
+	}
+	dir := t.TempDir()
+	var files []string
+	for _, key := range []string{"demo-full", "demo-orders"} {
+		for _, version := range []string{"3.1", "3.0"} {
+			code, text, stderr := cli("", "openapi", "--demo", "--key", key, "--version", version)
+			require.Zero(t, code, stderr)
+			file := filepath.Join(dir, key+"-"+version+".json")
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+			files = append(files, file)
+		}
+	}
+	for _, line := range [][]string{
+		{"redocly", "lint", "--config", "redocly.yaml", "--max-problems", "20", "--format", "stylish"},
+		{"spectral", "lint", "--ruleset", "spectral.yaml", "--fail-severity", "hint", "--quiet"},
+	} {
+		command := exec.Command(filepath.Join(npm, "node_modules/.bin", line[0]), append(line[1:], files...)...)
+		command.Dir = npm
+		command.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "NO_COLOR=1")
+		out, err := command.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.NotRegexp(t, `\d+ warning|warning  `, string(out))
+	}
+}
