@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
+	if missing := unmet(); code == 0 && len(missing) > 0 {
+		fmt.Fprintln(os.Stderr, "described, and met by no test:\n"+strings.Join(missing, "\n"))
+		code = 1
+	}
 	if code == 0 {
 		// fasthttp keeps the date in a goroutine that never ends, and its pools'
 		// cleaners notice only at their next tick that they were stopped.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -336,6 +338,50 @@ var hits = struct {
 	sync.Mutex
 	met map[string]bool
 }{met: map[string]bool{}}
+
+// unmet are the operations that are described and were not once answered as they
+// should be, and the reasons that are described and were met nowhere. Where only
+// some of the tests were run there is nothing to tell.
+func unmet() []string {
+	if flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.skip").Value.String() != "" {
+		return nil
+	}
+	hits.Lock()
+	defer hits.Unlock()
+	met := maps.Clone(hits.met)
+	for hit := range hits.met {
+		_, what, _ := strings.Cut(hit, " ")
+		met[what] = true
+	}
+	missing := map[string]bool{}
+	contracts.Range(func(_, made any) bool {
+		c := made.(*heldContract)
+		for _, item := range c.doc["paths"].(map[string]any) {
+			for _, op := range item.(map[string]any) {
+				c.unmetOf(op.(map[string]any), met, missing)
+			}
+		}
+		return true
+	})
+	return slices.Sorted(maps.Keys(missing))
+}
+
+func (c *heldContract) unmetOf(op map[string]any, met, missing map[string]bool) {
+	name, answered := op["operationId"].(string), false
+	for status, v := range op["responses"].(map[string]any) {
+		answered = answered || status < "4" && met[name+" "+status]
+		response, _ := c.deref(v, "")
+		reasons, _ := response["x-reasons"].([]any)
+		for _, reason := range reasons {
+			if !met[reason.(string)] {
+				missing["the reason "+reason.(string)] = true
+			}
+		}
+	}
+	if !answered {
+		missing["the operation "+name] = true
+	}
+}
 
 // holding is a transport that holds every answer of a desk to the contract.
 type holding struct {
