@@ -10,6 +10,7 @@ FUZZ    ?= 30s
 test:
 	.ci/install-servers
 	.ci/install-node
+	.ci/kits
 	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,npm $(GO) test -race -timeout 20m ./...
 
 # What .ci/run adds to the tests.
