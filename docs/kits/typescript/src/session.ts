@@ -19,21 +19,27 @@ const longestWait = 60; // seconds; more than any Retry-After that is worth wait
 export function connect(login: Login) {
   let token: Promise<string> | undefined;
 
+  function renew(): Promise<string> {
+    const next = logIn(login);
+    next.catch(() => { if (token === next) token = undefined; }); // the next call tries again
+    return (token = next);
+  }
+
   async function send(request: Request): Promise<Response> {
     const again = request.clone(); // a body can be read once
-    const used = (token ??= logIn(login));
+    const used = token ?? renew();
     request.headers.set("token", await used);
     const response = await fetch(request);
     const wait = Number(response.headers.get("Retry-After") ?? 0);
 
     if (response.status === 401) {
-      if (token === used) token = logIn(login); // unless somebody else has done it meanwhile
+      if (token === used) renew(); // unless somebody else has done it meanwhile
     } else if (wait > 0 && wait <= longestWait && repeatable(request, response)) {
       await pause(wait * 1000);
     } else {
       return response;
     }
-    again.headers.set("token", await token!);
+    again.headers.set("token", await (token ?? renew()));
     return fetch(again);
   }
   return createClient<paths>({ baseUrl: login.baseUrl, fetch: send, querySerializer: { array: { style: "form", explode: false } } });
