@@ -6,12 +6,12 @@ FUZZ    ?= 30s
 .PHONY: test check fmt lint bench fuzz soak build
 
 # Everything, race detector on, on SQLite and on a real PostgreSQL and MariaDB,
-# with a real mail server; what is missing is installed from Debian's packages.
+# with a real mail server and a real browser; what is missing is installed from Debian's packages.
 test:
 	.ci/install-servers
 	.ci/install-node
 	.ci/kits
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,npm $(GO) test -race -timeout 20m ./...
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,chromium,npm $(GO) test -race -timeout 20m ./...
 
 # What .ci/run adds to the tests.
 check: fmt lint

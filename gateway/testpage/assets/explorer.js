@@ -6,9 +6,33 @@ const at = (id) => document.getElementById(id);
 /** The name of the security scheme that is the header token. */
 const schemeOf = (spec) => Object.entries(spec.components?.securitySchemes ?? {}).find(([, s]) => s.in === "header" && s.name.toLowerCase() === "token")?.[0];
 
-function lean() {
+/** A part of a description with what it refers to put in its place. */
+function inline(spec, part, open = []) {
+  if (Array.isArray(part)) return part.map((p) => inline(spec, p, open));
+  if (part === null || typeof part !== "object") return part;
+  const { $ref, ...rest } = part;
+  if (typeof $ref !== "string" || !$ref.startsWith("#/")) {
+    return Object.fromEntries(Object.entries(part).map(([name, p]) => [name, inline(spec, p, open)]));
+  }
+  if (open.includes($ref)) return rest; // it refers to itself
+  const names = $ref.slice(2).split("/").map((n) => decodeURIComponent(n).replaceAll("~1", "/").replaceAll("~0", "~"));
+  const target = names.reduce((p, n) => p?.[n], spec);
+  return { ...inline(spec, target, [...open, $ref]), ...inline(spec, rest, open) };
+}
+
+function lean(spec) {
   const nothing = () => null;
   return {
+    // Swagger UI would take the whole description apart for each operation that
+    // is opened, which takes seconds. All references of ours are within it.
+    statePlugins: {
+      spec: {
+        wrapActions: {
+          requestResolvedSubtree: (_, { specActions }) => (path) =>
+            specActions.updateResolvedSubtree(path, inline(spec, path.reduce((p, n) => p?.[n], spec))),
+        },
+      },
+    },
     components: {
       // Only the operations: title, servers and authorisation stand above them.
       FrontdeskLayout({ getComponent }) {
@@ -81,7 +105,7 @@ function show(spec) {
     layout: "FrontdeskLayout",
     plugins: [(system) => {
       ui.React = system.React;
-      return lean();
+      return lean(spec);
     }],
     onComplete: () => watch(({ token }) => {
       if (scheme && token) view.preauthorizeApiKey(scheme, token);
