@@ -88,15 +88,18 @@ func (f *Field) comparable() bool {
 // isFixed tells whether all records have the same value.
 func (f *Field) isFixed() bool { return f.source == fromConstant || f.source == fromNothing }
 
-// sortable tells whether the system's order is that of the field.
+// sortable tells whether a database can be had to sort by the field. References
+// to records whose IDs are kept come in the order of the keys, as those records
+// themselves do.
 func (f *Field) sortable() bool {
-	if f.source != fromPlace {
+	switch f.source {
+	case fromReference, fromReferred, fromConstant, fromNothing:
+		return true
+	case fromPlace:
+		return f.codec.codes == nil && f.codec.ordered() || f.codec.codes != nil && f.codec.codes.unknown != "keep"
+	default:
 		return false
 	}
-	if f.codec.codes != nil {
-		return f.codec.codes.inOrder()
-	}
-	return f.codec.ordered()
 }
 
 // narrow is what of the model remains.
