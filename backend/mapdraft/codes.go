@@ -133,6 +133,36 @@ func (d *drafter) doubtful(list []code, candidates []string) (all []string) {
 	return all
 }
 
+// unseen are the codes of values that no row has, where those that there are are
+// all the first letters of their words.
+func (d *drafter) unseen(list []code, candidates []string) (all []code) {
+	first := func(value string) string {
+		own := strings.Split(values[value], "|")
+		if words := strings.Fields(own[min(d.language, len(own)-1)]); len(words) > 0 {
+			return strings.ToUpper(words[0][:1])
+		}
+		return ""
+	}
+	taken := map[string]bool{}
+	for _, k := range list {
+		taken[k.from] = true
+		if k.from != first(k.to) {
+			return nil
+		}
+	}
+	if len(list) < 2 {
+		return nil
+	}
+	for _, value := range candidates {
+		letter := first(value)
+		if letter != "" && !taken[letter] && !slices.ContainsFunc(list, func(k code) bool { return k.to == value }) {
+			taken[letter] = true
+			all = append(all, code{letter, value})
+		}
+	}
+	return all
+}
+
 // findLanguage counts whose words the codes of the database shorten.
 func (d *drafter) findLanguage() {
 	var fit [languages]int

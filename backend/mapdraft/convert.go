@@ -111,12 +111,20 @@ func (d *drafter) convertCodes(m *match, x *found, out *mapped) bool {
 	for _, doubt := range d.doubtful(list, wanted) {
 		out.doubt(doubt)
 	}
+	trim(c, out)
+	if unseen := d.unseen(list, wanted); len(unseen) > 0 {
+		var texts []string
+		for _, k := range unseen {
+			texts = append(texts, k.from+" is "+k.to)
+		}
+		list = append(list, unseen...)
+		out.doubt("not seen: " + strings.Join(texts, ", "))
+	}
 	for i := range list { // contactcommunication's kinds are numbers
 		if n := slices.Index(wanted, list[i].to); f.Type == mapping.Int4 && n >= 0 && n < len(f.OneOf) {
 			list[i].to = f.OneOf[n]
 		}
 	}
-	trim(c, out)
 	blank := !f.Required && (slices.Contains(c.few, "") || isBlank(c))
 	out.set("codes", d.share(f, list, blank))
 	if c.sort == sortInteger {
@@ -320,6 +328,10 @@ func (d *drafter) convertTime(m *match, x *found, out *mapped) {
 	zeros := []string{}
 	switch c.sort {
 	case sortDate, sortDatetime, sortTimestamp:
+		if d.source.Engine == "sqlite" {
+			zeros = sqliteTime(c, out)
+			break
+		}
 		out.set("type", map[sort]string{sortDate: "date", sortDatetime: "datetime", sortTimestamp: "timestamp"}[c.sort])
 		for _, zero := range []string{"0000-00-00", "0001-01-01", "1899-12-30", "1900-01-01"} {
 			if slices.ContainsFunc(c.values, func(v string) bool { return strings.HasPrefix(v, zero) }) || strings.Contains(c.Default, zero) {
@@ -344,7 +356,7 @@ func (d *drafter) convertTime(m *match, x *found, out *mapped) {
 	if len(zeros) > 0 {
 		out.set("zero", list(zeros))
 	}
-	if len(zeros) > 1 {
+	if len(zeros) > 1 && c.sort != sortDatetime {
 		out.doubt("no calendar has " + strings.Join(zeros[1:], ", "))
 	}
 	switch {
@@ -356,6 +368,25 @@ func (d *drafter) convertTime(m *match, x *found, out *mapped) {
 	default:
 		out.set("stamp", "change")
 	}
+}
+
+// sqliteTime says how SQLite, which has no dates, is written to as others do it.
+func sqliteTime(c *column, out *mapped) (zeros []string) {
+	format := "yyyy-MM-dd"
+	if c.sort != sortDate {
+		format = quoted("yyyy-MM-dd HH:mm:ss")
+	}
+	out.set("type", "text")
+	out.set("format", format)
+	for _, zero := range []string{"0000-00-00", "0001-01-01"} {
+		if slices.ContainsFunc(c.values, func(v string) bool { return strings.HasPrefix(v, zero) }) || strings.Contains(c.Default, zero) {
+			if c.sort != sortDate {
+				zeros = append(zeros, zero+" 00:00:00")
+			}
+			zeros = append(zeros, zero)
+		}
+	}
+	return zeros
 }
 
 // zeros are the values that are no date: that which stands for none, and those

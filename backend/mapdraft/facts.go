@@ -138,6 +138,9 @@ func (d *drafter) sample(ctx context.Context, t *table) error {
 			if !row[i].IsSet() {
 				continue
 			}
+			if d.source.Engine == "sqlite" && row[i].Kind == sheet.RawText && c.sort != sortBytes {
+				c.sort = sortText // whatever the column is declared as
+			}
 			text := row[i].String()
 			trimmed := strings.TrimRight(text, " ")
 			c.padded = c.padded || trimmed != text

@@ -241,6 +241,9 @@ func (d *drafter) writeResource(b *strings.Builder, m *match) {
 	}
 	k := d.keyOf(m)
 	made := d.creatorOf(m, k)
+	if made == nil {
+		made = d.numbererOf(m, k)
+	}
 	d.writeKey(b, m, k, made)
 	if m.client(d) == nil && d.client != "" {
 		fmt.Fprintf(b, "    client: \"\"%s\n", d.remark("there is no "+d.client, 0.8, nil))
