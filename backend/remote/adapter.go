@@ -50,12 +50,11 @@ type operations map[mapping.Scope]bool
 
 // adapterPlan is where the fields of a resource are in its records.
 type adapterPlan struct {
-	one      *shape // a record: one place for each field, then _version
-	page     *shape // a list of them
-	more     int
-	total    int
-	children map[int]*mapping.Resource // resource of each nested list
-	field    []int                     // of each nested list
+	one   *shape // a record: one place for each field, then _version
+	page  *shape // a list of them
+	more  int
+	total int
+	field []int // that each nested list is of
 }
 
 func openAdapter(ctx context.Context, o *core) (*adapter, error) {

@@ -199,8 +199,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// scanners are kept for the next answer.
-type scanners struct{ jsons, xmls sync.Pool }
+// scanners are kept for the next answer. Those of XML are not worth it.
+type scanners struct{ jsons sync.Pool }
 
 func (p *scanners) json() *jsonScanner {
 	if s, ok := p.jsons.Get().(*jsonScanner); ok {
