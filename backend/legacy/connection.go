@@ -33,8 +33,12 @@ func (s *Store) begin(ctx context.Context) (*sql.Conn, *sql.Tx, error) {
 // read runs f outside of a transaction, again where the pool gave it a connection
 // that had died.
 func (s *Store) read(ctx context.Context, f func(session) error) error {
+	on := session{Store: s, conn: s.db}
+	if s.kept != nil {
+		on.conn = s.kept
+	}
 	for try := 0; ; try++ {
-		err := f(session{Store: s, conn: s.db})
+		err := f(on)
 		if !s.died(ctx, err) || try == s.source.Connections {
 			return err
 		}

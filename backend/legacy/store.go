@@ -55,6 +55,7 @@ type Store struct {
 	source  *sheet.SQL
 	d       dialect
 	db      *sql.DB
+	kept    *prepared // nil where the engine's driver keeps statements itself
 	keep    Keep
 	tables  map[*mapping.Resource]*table
 	answers string // quoted table of answers under idempotency keys; "" for the keep
@@ -152,6 +153,9 @@ func (s *Store) connect(ctx context.Context, o Options) error {
 	s.db.SetMaxOpenConns(s.source.Connections)
 	s.db.SetMaxIdleConns(s.source.Connections)
 	s.db.SetConnMaxIdleTime(5 * time.Minute)
+	if _, ok := s.d.(mysqlDialect); ok {
+		s.kept = newPrepared(s.db)
+	}
 	if err := s.learn(ctx); err != nil {
 		return errors.Join(fmt.Errorf("open the database: %w", err), s.db.Close())
 	}
@@ -339,4 +343,9 @@ func (s *Store) Capabilities() backend.Capabilities {
 }
 
 // Close implements backend.Driver.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	if s.kept != nil {
+		s.kept.close()
+	}
+	return s.db.Close()
+}
