@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"slices"
 	"strconv"
 
 	"frontdesk/mapping"
@@ -99,13 +100,21 @@ func rowWords(scope mapping.Scope, reason mapping.Reason) string {
 // stateRefuses puts a record into a state, in which nothing but its flag may
 // change.
 func (t *T) stateRefuses(flag, otherFlag string) {
-	r := t.changeable()
+	r := t.findChangeable(func(r *Resource) bool { f := r.field(flag); return f != nil && f.writable() })
+	if r == nil {
+		if !slices.ContainsFunc(t.resources, func(r *Resource) bool { return t.refusedAsFound(r, flag, t.c.reason) }) {
+			t.impossible("%s is readonly everywhere, and no record was found that has it", flag)
+		}
+		return
+	}
 	id := t.create(r, nil)
 	t.put(r, id, values{flag: 1})
 	f := t.textField(r)
 	t.refused(t.call("PUT", path(r, id), values{f.Name: "A"}.json()))
 	t.refused(t.call("PUT", path(r, id), values{flag: 0, f.Name: "A"}.json()))
-	t.refused(t.call("PUT", path(r, id), values{otherFlag: 1}.json()))
+	if other := r.field(otherFlag); other != nil && other.writable() {
+		t.refused(t.call("PUT", path(r, id), values{otherFlag: 1}.json()))
+	}
 	t.put(r, id, values{flag: 0})
 	t.put(r, id, values{f.Name: "A"})
 }

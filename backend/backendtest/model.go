@@ -70,6 +70,7 @@ func newSuite(ctx context.Context, o Options) *suite {
 	s := &suite{
 		Options: o, ctx: ctx, base: strings.TrimRight(o.BaseURL, "/"), http: o.HTTP, catalogue: mapping.NewCatalogue(),
 		run: strings.ToLower(rand.Text()[:6]), shared: map[string]int{}, system: map[string]int{}, records: map[string]map[string]any{},
+		alphabets: map[string]alphabet{},
 	}
 	if s.http == nil {
 		s.http = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: 30 * time.Second}

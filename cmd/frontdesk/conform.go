@@ -137,7 +137,7 @@ func (c conformCommand) runOwn(p program, options backendtest.Options) (*backend
 	conf.APIKeys = append(conf.APIKeys, config.Key{
 		Name: "conform-" + key.String()[:8], Hashes: []config.KeyHash{{Hash: sha256.Sum256([]byte(key.String()))}}, Allow: []config.Rule{everything},
 	})
-	options.APIKey = key.String()
+	options.APIKey, options.AllowsAll = key.String(), true
 	h, err := build(p, conf, "conformance", zap.NewNop())
 	if err != nil {
 		return nil, err

@@ -21,13 +21,14 @@ import (
 	"go.uber.org/goleak"
 
 	"frontdesk/auth"
+	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/reference"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
 
 func TestMain(m *testing.M) {
-	code := sqltest.Run(m)
+	code := legacytest.Run(m)
 	if err := removeBinary(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
