@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -38,6 +39,13 @@ func (l *listing) begin() place {
 	}
 	if !l.isDirect() {
 		return place{}
+	}
+	if l.q.Total && l.r.list.total < 0 && l.s.total[l.r.list] == nil {
+		// Nobody tells the total: it is counted, and what lies before the page
+		// cannot be taken to be there.
+		if style := l.r.list.Paging.Style; style == "offset" || style == "page" {
+			return place{}
+		}
 	}
 	switch l.r.list.Paging.Style {
 	case "offset":
@@ -100,6 +108,9 @@ func (l *listing) follow(a *answer, top row, at place, c *chunk) (err error) {
 		if c.total >= 0 {
 			c.last = n == 0 || int64(c.next.position) >= c.total
 			c.more = !c.last
+			if c.more && n < at.limit && op.Paging.Style == "page" {
+				return unexpected(fmt.Errorf("a page of %s has %d records in place of the %d that paging.size says", l.r.Name, n, at.limit))
+			}
 		}
 		return nil
 	case "cursor":
