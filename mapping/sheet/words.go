@@ -202,7 +202,9 @@ func (c *codec) said() []string {
 		add(true, fmt.Sprintf("divided by 1%s", strings.Repeat("0", c.decimals)))
 	}
 	add(c.comma, "decimal comma")
-	add(len(c.zero) > 0, strings.Join(c.zero, ", ")+" is null")
+	if len(c.zero) > 0 {
+		add(true, strings.Join(c.zero, " and ")+[]string{" is null", " are null"}[min(len(c.zero)-1, 1)])
+	}
 	add(c.trimLeft, "blanks around taken off")
 	add(c.trimRight && !c.trimLeft, "blanks behind taken off")
 	add(c.emptyNull, "empty is null")
@@ -214,7 +216,9 @@ func (c *codec) said() []string {
 	add(c.upper, "written in capitals")
 	add(c.lower, "written in small letters")
 	add(c.dashless, "kept without dashes")
-	add(c.charset != nil, "a narrower charset")
+	if c.charset != nil {
+		add(true, "only letters of "+c.charset.said())
+	}
 	return words
 }
 
@@ -232,6 +236,13 @@ func (cs *codes) said() string {
 		all = append(all, "any other is kept")
 	}
 	return strings.Join(all, ", ")
+}
+
+func (c *charset) said() string {
+	if c.table == nil {
+		return "ASCII"
+	}
+	return c.table.String()
 }
 
 // said is the format as sheets write it.
