@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"frontdesk/auth"
@@ -116,16 +115,3 @@ func (s *Store) accountText(username string) *statement {
 	return b.add(" FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ", s.d.quote(from.Facts.UsernamePlace()), " = ").arg(textRaw(username))
 }
 
-// SetPassword implements auth.Accounts. The passwords are another program's.
-func (s *Store) SetPassword(context.Context, string, string) error { return s.noReset() }
-
-// KeepReset implements auth.Accounts.
-func (s *Store) KeepReset(context.Context, [32]byte, string, time.Time) error { return s.noReset() }
-
-// TakeReset implements auth.Accounts.
-func (s *Store) TakeReset(context.Context, [32]byte, time.Time) (string, error) {
-	return "", auth.ErrUnknownReset
-}
-
-// noReset tells where a password is changed instead.
-func (s *Store) noReset() error { return &auth.ResetElsewhere{Where: s.sheet.Accounts.ForgotPassword} }

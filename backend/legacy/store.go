@@ -51,6 +51,8 @@ const defaultLockWait = 3 * time.Second
 
 // Store is an existing SQL database. It is safe for concurrent use.
 type Store struct {
+	auth.Elsewhere // its users change their passwords there
+
 	sheet   *sheet.Sheet
 	source  *sheet.SQL
 	d       dialect
@@ -94,7 +96,7 @@ func newStore(o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		sheet: o.Sheet, source: source, d: d, keep: o.Keep, tables: map[*mapping.Resource]*table{}, now: o.Now, random: o.Random, log: o.Log,
+		Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, sheet: o.Sheet, source: source, d: d, keep: o.Keep, tables: map[*mapping.Resource]*table{}, now: o.Now, random: o.Random, log: o.Log,
 		functions: map[string]bool{}, passwords: o.Passwords, users: map[string]sheet.User{},
 	}
 	if s.log == nil {

@@ -61,6 +61,7 @@ type Keep interface {
 // Store is an administration that is an HTTP service. It is safe for concurrent
 // use.
 type Store struct {
+	auth.Elsewhere // its users change their passwords there
 	*core
 	speaker
 }
@@ -125,7 +126,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{core: c, speaker: sp}
+	s := &Store{Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, core: c, speaker: sp}
 	if err := s.checkKeep(); err != nil {
 		sp.close()
 		return nil, err
