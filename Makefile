@@ -9,7 +9,7 @@ FUZZ    ?= 30s
 # with a real mail server; what is missing is installed from Debian's packages.
 test:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd $(GO) test -race -timeout 20m ./...
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3 $(GO) test -race -timeout 20m ./...
 
 # What .ci/run adds to the tests.
 check: fmt lint
@@ -35,5 +35,5 @@ fuzz:
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd FRONTDESK_SOAK=1 $(GO) test -timeout 120m -run Soak -v ./backend/reference
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3 FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3 FRONTDESK_SOAK=1 $(GO) test -timeout 120m -run Soak -v ./backend/reference
