@@ -63,8 +63,11 @@ type Capabilities struct {
 	Name    string // as the configuration names it
 	Store   string // the engine behind it: "sqlite", "postgres", …
 	Version string
-	// OwnRules tells that the administration enforces the business rules
-	// itself, so that the Client must not.
+	// OwnRules tells that the administration itself enforces what depends on
+	// other records: references, uniqueness, use, the state of a parent. What
+	// can be told of the record alone the Client judges all the same: it is
+	// system, blocked, archived, or closed; a field is fixed, required or out of
+	// order on the merged record.
 	OwnRules bool
 }
 
