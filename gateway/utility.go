@@ -59,6 +59,10 @@ type fieldAnswer struct {
 	Validation any    `json:"custom_validation"`
 	After      any    `json:"after"`
 	Array      bool   `json:"array"`
+	// Filterable and Sortable are there where the administration cannot do what
+	// lists otherwise do with every scalar field.
+	Filterable *bool `json:"filterable,omitempty"`
+	Sortable   *bool `json:"sortable,omitempty"`
 }
 
 // textOrNull is a text as JSON answers it where there may be none.
@@ -77,6 +81,12 @@ func describeField(f *mapping.Field) fieldAnswer {
 	}
 	if f.Length > 0 {
 		a.Length = &f.Length
+	}
+	if f.InLists() && f.Unfilterable {
+		a.Filterable = new(bool)
+	}
+	if f.InLists() && f.Unsortable {
+		a.Sortable = new(bool)
 	}
 	if f.Type == mapping.Array {
 		a.Datatype, a.Reference = f.ArrayOf, f.ArrayOf
