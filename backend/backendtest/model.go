@@ -29,12 +29,19 @@ type Field struct {
 	Validation string `json:"custom_validation"`
 	After      string `json:"after"`
 	Array      bool   `json:"array"`
+	Filterable *bool  `json:"filterable"` // absent where lists filter by it
+	Sortable   *bool  `json:"sortable"`
 }
 
 func (f *Field) writable() bool { return !f.Readonly && !f.Primary }
 
 // scalar tells whether lists answer and filter the field.
 func (f *Field) scalar() bool { return !f.Array && f.Datatype != "bytea" }
+
+// filterable and sortable tell what lists do with a scalar field.
+func (f *Field) filterable() bool { return f.Filterable == nil || *f.Filterable }
+
+func (f *Field) sortable() bool { return f.Sortable == nil || *f.Sortable }
 
 // options are the values of a custom validation that lists them.
 func (f *Field) options() []string {
@@ -58,6 +65,15 @@ func (r *Resource) field(name string) *Field {
 		}
 	}
 	return nil
+}
+
+// newestFirst is the parameter that lists take so that what was just made comes
+// first, where they do.
+func (r *Resource) newestFirst() string {
+	if r.field("id").sortable() {
+		return "&sort=-id"
+	}
+	return ""
 }
 
 // well-known resources, those that cases prefer first.

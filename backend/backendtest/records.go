@@ -199,7 +199,7 @@ func (t *T) found(r *Resource) map[string]any {
 	if rec := t.records[r.Name]; rec != nil {
 		return rec
 	}
-	query := "?page_size=1&sort=-id"
+	query := "?page_size=1" + r.newestFirst()
 	parents := []string{""}
 	if len(r.requires) > 0 {
 		parents = t.parents(r)

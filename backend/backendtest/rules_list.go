@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"cmp"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -55,10 +56,21 @@ func (t *T) scope() (path string, least int) {
 		t.create(t.resource, t.sameParent(rec))
 	}
 	path = t.listOf(t.resource, rec)
-	if at, kept := rec["modified_at"].(string); kept {
+	if at, kept := rec["modified_at"].(string); kept && t.tellsSince(path) {
 		path += "&modified_since=" + url.QueryEscape(at)
 	}
 	return path, 3
+}
+
+// tellsSince tells whether a list takes modified_since. One that does not refuses
+// it, as it would any parameter that it does not have.
+func (t *T) tellsSince(path string) bool {
+	a := t.call("GET", path+"&modified_since=2026-07-01", "")
+	if a.status == http.StatusOK {
+		return true
+	}
+	t.refusal(a, []mapping.Scope{mapping.OpList}, mapping.QueryUnsupported, "modified_since")
+	return false
 }
 
 // sameParent are values that put a record into the list of another one, where
@@ -144,18 +156,28 @@ func sorting(t *T) {
 	all := idsOf(t.list(path).Data)
 	down := slices.Clone(all)
 	slices.Reverse(down)
-	t.equal("sort=-id", down, idsOf(t.list(path+"&sort=-id").Data))
+	if t.resource.field("id").sortable() {
+		t.equal("sort=-id", down, idsOf(t.list(path+"&sort=-id").Data))
+	}
 	if t.list(path).Next != nil {
 		t.impossible("the list is too long to be compared as a whole")
 	}
+	sorts := false
 	for i := range t.resource.Fields {
 		f := &t.resource.Fields[i]
-		if !f.scalar() || f.Primary {
-			continue
+		switch {
+		case !f.scalar():
+		case !f.sortable():
+			t.refusal(t.call("GET", path+"&sort=-"+f.Name, ""), []mapping.Scope{mapping.OpList}, mapping.FieldNotInModel, f.Name)
+		case !f.Primary:
+			sorts = true
+			for _, sign := range []string{"", "-"} {
+				t.sorted(f, sign, all, t.list(path+"&sort="+sign+f.Name).Data)
+			}
 		}
-		for _, sign := range []string{"", "-"} {
-			t.sorted(f, sign, all, t.list(path+"&sort="+sign+f.Name).Data)
-		}
+	}
+	if !sorts {
+		t.impossible("the administration sorts its lists itself, and GET /model says so")
 	}
 }
 
@@ -222,18 +244,27 @@ func filters(t *T) {
 		rec = t.get(t.resource, t.create(t.resource, t.full(t.resource))).data()
 		t.create(t.resource, t.sameParent(rec)) // which the filters have to leave out
 	}
-	path := t.listOf(t.resource, rec) + "&sort=-id"
+	path := t.listOf(t.resource, rec) + t.resource.newestFirst()
+	filtered := false
 	for i := range t.resource.Fields {
 		f := &t.resource.Fields[i]
 		v := rec[f.Name]
 		if !f.scalar() || v == nil || contains(reserved, f.Name) || contains(t.resource.requires, f.Name) {
 			continue
 		}
+		if !f.filterable() {
+			t.refusal(t.call("GET", path+"&"+f.Name+"="+url.QueryEscape(plainText(v)), ""), []mapping.Scope{mapping.OpList}, mapping.QueryUnsupported, f.Name)
+			continue
+		}
+		filtered = true
 		records := t.list(path + "&" + f.Name + "=" + url.QueryEscape(plainText(v))).Data
 		t.check(slices.Contains(idsOf(records), idOf(rec)), "the filter on "+described(t.resource, f)+" = "+plainText(v), "record "+status(idOf(rec)), text(idsOf(records)))
 		for _, r := range records {
 			t.equal("what the filter on "+described(t.resource, f)+" lets through", v, r[f.Name])
 		}
+	}
+	if !filtered {
+		t.impossible("the administration filters its lists by nothing more than they require, and GET /model says so")
 	}
 }
 
@@ -252,11 +283,15 @@ func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
 	} else {
 		rec = t.get(t.resource, t.fresh()).data()
 	}
-	path := t.listOf(t.resource, rec) + "&sort=-id&modified_since="
+	list := t.listOf(t.resource, rec) + t.resource.newestFirst()
+	path := list + "&modified_since="
 	at, kept := rec["modified_at"].(string)
 	if !kept {
 		t.refusal(t.call("GET", path+"2026-07-01", ""), []mapping.Scope{mapping.OpList}, mapping.QueryUnsupported, "modified_since")
 		t.impossible("modified_at is not kept, and modified_since not supported")
+	}
+	if !t.tellsSince(list) {
+		t.impossible("the administration does not tell what was changed since when, and modified_since is refused")
 	}
 	moment, err := time.Parse(time.RFC3339Nano, at)
 	t.check(err == nil, "modified_at", "a timestamp", at)
@@ -298,7 +333,7 @@ func isolationCases() []Case {
 		each(rule("isolation.lists", "A client (customer) sees only its own records in lists", hint, func(t *T) {
 			t.needOther()
 			id, _ := t.isolated()
-			list := t.listOf(t.resource, t.get(t.resource, id).data()) + "&sort=-id"
+			list := t.listOf(t.resource, t.get(t.resource, id).data()) + t.resource.newestFirst()
 			p, err := t.ok(t.send(t.otherToken, "GET", list, "")).page()
 			t.check(err == nil && !slices.Contains(idsOf(p.Data), id), "the other client's list", "without record "+status(id), text(idsOf(p.Data)))
 		})),
