@@ -117,7 +117,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	var err error
 	switch source := o.Sheet.Source; {
 	case source.Frontdesk != nil:
-		sp, err = openAdapter(ctx, c)
+		var a *adapter
+		if a, err = openAdapter(ctx, c); err == nil {
+			narrowed := *o.Sheet
+			narrowed.Model = a.model
+			c.Sheet, sp = &narrowed, a
+		}
 	case source.HTTP != nil:
 		sp, err = openService(c)
 	default:

@@ -136,7 +136,7 @@ func (s *system) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Sto
 		return fmt.Errorf("open the service of %s: %w", sh.File, err)
 	}
 	s.onClose(store.Close)
-	s.driver, s.accounts = store, store
+	s.driver, s.accounts, s.model = store, store, store.Sheet.Model
 	return nil
 }
 
