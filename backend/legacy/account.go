@@ -23,9 +23,8 @@ type Passwords interface {
 // account is a user with the password's hash.
 type account struct {
 	auth.User
-	hash   string
-	salts  map[string]string
-	hashes []sheet.Hash
+	hash  string
+	salts map[string]string
 }
 
 // Verify implements auth.Verifier.
@@ -114,4 +113,3 @@ func (s *Store) accountText(username string) *statement {
 	}
 	return b.add(" FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ", s.d.quote(from.Facts.UsernamePlace()), " = ").arg(textRaw(username))
 }
-
