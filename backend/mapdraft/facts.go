@@ -151,27 +151,33 @@ func (d *drafter) sample(ctx context.Context, t *table) error {
 			c.values = append(c.values, trimmed)
 			different[trimmed] = true
 		}
-		short := c.sort == sortText && c.Length > 0 && c.Length <= 20 || c.sort == sortInteger || c.sort == sortBoolean
-		if !short || len(different) > fewest || len(different) == 0 {
-			continue
-		}
-		all, err := d.reader.Distinct(ctx, t.Name, c.Name, fewest+2)
-		if err != nil {
-			return err
-		}
-		if len(all) > fewest+1 {
-			continue
-		}
-		for _, v := range all {
-			if text := strings.TrimRight(v.String(), " "); v.IsSet() && !slices.Contains(c.few, text) {
-				c.few = append(c.few, text)
+		if len(different) > 0 && len(different) <= fewest {
+			if err := d.findFew(ctx, t, c); err != nil {
+				return err
 			}
 		}
-		if text, ok := literal(c.Default); ok && !slices.Contains(c.few, text) && c.sort == sortText {
+	}
+	return nil
+}
+
+// findFew looks for all different values of a column that has few.
+func (d *drafter) findFew(ctx context.Context, t *table, c *column) error {
+	if short := c.sort == sortText && c.Length > 0 && c.Length <= 20 || c.sort == sortInteger || c.sort == sortBoolean; !short {
+		return nil
+	}
+	found, err := d.reader.Distinct(ctx, t.Name, c.Name, fewest+2)
+	if err != nil || len(found) > fewest+1 {
+		return err
+	}
+	for _, v := range found {
+		if text := strings.TrimRight(v.String(), " "); v.IsSet() && !slices.Contains(c.few, text) {
 			c.few = append(c.few, text)
 		}
-		slices.Sort(c.few)
 	}
+	if text, ok := literal(c.Default); ok && !slices.Contains(c.few, text) && c.sort == sortText {
+		c.few = append(c.few, text)
+	}
+	slices.Sort(c.few)
 	return nil
 }
 

@@ -163,6 +163,9 @@ func (r *Resource) Words(f *Field) (place, conversion string) {
 		place += ", written to " + strings.Join(f.Write, ", ")
 	}
 	words := c.said()
+	if f.Reference != "" {
+		words[0] += ", the ID of a record of " + f.Reference
+	}
 	if len(f.Write) == 0 {
 		words = append(words, "read only")
 	}
