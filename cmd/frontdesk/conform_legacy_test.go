@@ -90,7 +90,7 @@ func TestLegacyPublishedVehicle(t *testing.T) {
 			d := startDesk(t, deskOptions{backend: fmt.Sprintf(", driver: legacy, sheet: %q", sheet)})
 			var session struct{ Token string }
 			require.NoError(t, json.Unmarshal(d.call("GET", loginPath(fullKey, "sanne.bos", "Welkom01"), "", "").Body, &session))
-			published := d.list(session.Token, "/vehicle?publish_status=published&page_size=1")
+			published := d.list(session.Token, "/vehicle?publish_status=published&page_size=1000")
 			require.NotEmpty(t, published)
 			id := fmt.Sprint(published[0]["id"])
 			a := d.call("DELETE", "/vehicle/"+id, session.Token, "")
