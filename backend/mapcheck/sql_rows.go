@@ -101,7 +101,7 @@ func (c *resourceCheck) values(ctx context.Context) error {
 const mostCodes = 500
 
 func (c *resourceCheck) codes(ctx context.Context, f *sheet.Field, t sheet.Traits) error {
-	found, err := c.reader.Distinct(ctx, c.Read, f.From[0], mostCodes)
+	found, err := c.reader.Distinct(ctx, c.Read, f.From[0], mostCodes, 0)
 	if err != nil {
 		return err
 	}

@@ -101,6 +101,7 @@ func (d *drafter) convertCodes(m *match, x *found, out *mapped) bool {
 		if len(f.OneOf) == 0 {
 			return false
 		}
+		trim(c, out)
 		out.set("codes", "{}")
 		out.doubt("which codes stand for " + strings.Join(f.OneOf, ", ") + "?")
 		return true

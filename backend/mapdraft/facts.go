@@ -78,6 +78,8 @@ func sortOf(engine, t string) sort {
 const (
 	sampled = 400 // rows looked at per table
 	fewest  = 24  // different values that are still a code list
+	// searched is how many rows are searched for the values of a code list.
+	searched = 100_000
 )
 
 // look reads what each table has, and some rows of it.
@@ -101,6 +103,9 @@ func (d *drafter) look(ctx context.Context) error {
 		t := &table{Table: &schema.Tables[i], parts: d.words.split(schema.Tables[i].Name), texts: texts[schema.Tables[i].Name]}
 		for k := range t.Columns {
 			c := &column{Column: &t.Columns[k], of: t, parts: d.words.split(t.Columns[k].Name), sort: sortOf(d.source.Engine, t.Columns[k].Type)}
+			if strings.HasPrefix(d.source.Engine, "m") && c.sort != sortInteger && c.Default != "" && c.Default != "NULL" && !strings.Contains(strings.ToLower(c.Default), "current_") && bareDefault.MatchString(c.Default) {
+				c.Default = "'" + c.Default + "'" // MySQL tells it without quotes
+			}
 			c.kept = c.Generated || keeps(t.texts, c.Name) || strings.Contains(strings.ToLower(c.Default), "current_timestamp") || strings.Contains(strings.ToLower(c.Default), "now()")
 			t.columns = append(t.columns, c)
 		}
@@ -114,6 +119,9 @@ func (d *drafter) look(ctx context.Context) error {
 	}
 	return nil
 }
+
+// bareDefault is a default that is a value, and not quoted.
+var bareDefault = regexp.MustCompile(`^[^'(]*$`)
 
 // keeps tells whether a trigger gives a column its value.
 func keeps(texts []string, column string) bool {
@@ -165,7 +173,7 @@ func (d *drafter) findFew(ctx context.Context, t *table, c *column) error {
 	if short := c.sort == sortText && c.Length > 0 && c.Length <= 20 || c.sort == sortInteger || c.sort == sortBoolean; !short {
 		return nil
 	}
-	found, err := d.reader.Distinct(ctx, t.Name, c.Name, fewest+2)
+	found, err := d.reader.Distinct(ctx, t.Name, c.Name, fewest+2, searched)
 	if err != nil || len(found) > fewest+1 {
 		return err
 	}

@@ -63,3 +63,28 @@ func TestNames(t *testing.T) {
 		require.Equal(t, ideas, strings.Join(ideasOf(w.split(name)), " "), name)
 	}
 }
+
+// TestNothing drafts a sheet of databases in which there is little to find.
+func TestNothing(t *testing.T) {
+	for name, script := range map[string]string{
+		"empty":   "",
+		"strange": "CREATE TABLE qzx (a, b BLOB); CREATE TABLE klant (x TEXT, y REAL); CREATE VIEW relatie AS SELECT 1 AS nr; INSERT INTO klant VALUES (NULL, 1.5);",
+		"nulls":   "CREATE TABLE klant (klantnr INTEGER PRIMARY KEY, naam VARCHAR(40), srt CHAR(1)); INSERT INTO klant VALUES (1, NULL, NULL);",
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.db")
+			db, err := sql.Open("sqlite", path)
+			require.NoError(t, err)
+			_, err = db.Exec("CREATE TABLE zz (q INTEGER); " + script)
+			require.NoError(t, err)
+			require.NoError(t, db.Close())
+			text, s := drafted(t, "sqlite", path)
+			require.Contains(t, text, "format: 1\n")
+			require.LessOrEqual(t, s.Resources, 1)
+			if name == "nulls" {
+				require.Contains(t, text, "name: {from: naam, length: 40}")
+				require.Contains(t, text, "kind: {from: srt, trim: right, codes: {}} # guess: name (100%); TODO which codes stand for person, company?")
+			}
+		})
+	}
+}
