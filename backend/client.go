@@ -138,7 +138,7 @@ func (c *Client) Model() *mapping.Model { return c.model }
 func (c *Client) Offer() Offer {
 	o := Offer{Model: c.model}
 	if s, ok := c.driver.(Supporter); ok {
-		o.Supports = s.Supports
+		o.Supports, o.Writes = s.Supports, s.Writes
 	}
 	_, o.Exports = c.driver.(Exporter)
 	return o

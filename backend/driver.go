@@ -88,6 +88,9 @@ type Prober interface {
 // does not support is no endpoint. Others support everything.
 type Supporter interface {
 	Supports(r *mapping.Resource, op mapping.Scope) bool
+	// Writes tells whether a field can be written at all, be it readonly for
+	// clients: publish_status is, where vehicles can be published.
+	Writes(r *mapping.Resource, f *mapping.Field) bool
 }
 
 // Pinger is a Driver that can tell whether its administration answers.

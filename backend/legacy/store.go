@@ -336,6 +336,12 @@ func (s *Store) Supports(r *mapping.Resource, op mapping.Scope) bool {
 	return t != nil && t.Operations[op] != nil
 }
 
+// Writes implements backend.Supporter.
+func (s *Store) Writes(r *mapping.Resource, f *mapping.Field) bool {
+	t := s.tables[r]
+	return t != nil && len(t.Fields[f.Index].Write) > 0
+}
+
 // Ping implements backend.Pinger.
 func (s *Store) Ping(ctx context.Context) error { return s.db.PingContext(ctx) }
 

@@ -148,6 +148,14 @@ func loadSheet(file string, model *mapping.Model) (*sheet.Sheet, error) {
 	}})
 }
 
+// writtenBy tells which fields a sheet has a place for that is written.
+func writtenBy(sh *sheet.Sheet) func(*mapping.Resource, *mapping.Field) bool {
+	return func(r *mapping.Resource, f *mapping.Field) bool {
+		known := sh.Resources[r]
+		return known == nil || len(known.Fields[f.Index].Write) > 0
+	}
+}
+
 // supportedBy tells which operations a sheet has. A service that speaks the
 // protocol tells so itself, once it is asked.
 func supportedBy(sh *sheet.Sheet) func(*mapping.Resource, mapping.Scope) bool {
