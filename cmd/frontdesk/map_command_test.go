@@ -231,3 +231,37 @@ cases:
 	require.Contains(t, stderr, `cases[0].request.method: found "GTE", expected one of GET, POST, PUT, PATCH, DELETE, HEAD, did you mean GET?`)
 	require.Contains(t, stderr, `cases[0].request.path: found "contact", expected a path such as /contact/17`)
 }
+
+// TestMapDraftServes puts a gateway in front of a draft as it was drafted: every
+// resource is read, and records are made by a procedure and by an INSERT.
+func TestMapDraftServes(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("DATABASE_DSN", legacytest.Postgres(t))
+	t.Setenv("PIET", "Sleutelbos-1998")
+	config, fixture := filepath.Join(dir, "frontdesk.yaml"), filepath.Join(dir, "all.yaml")
+	require.NoError(t, os.WriteFile(config, []byte("backend: {driver: legacy, sheet: "+filepath.Join(dir, "draft.yaml")+"}\nmail: {folder: "+dir+"}\n"), 0o600))
+	code, _, stderr := cli("", "map", "init", "--engine", "postgres", "--out", filepath.Join(dir, "draft.yaml"))
+	require.Zero(t, code, stderr)
+	text := "login: {username: piet.dekker, password: \"${PIET}\"}\ncases:\n"
+	for _, path := range []string{
+		"contact", "vehicle", "order", "article", "employee", "country", "turnovergroup", "contactaddress?contact_id=1001",
+		"contactcommunication?contact_id=1001", "orderline?order_id=1", "vehicleroleline?vehicle_id=1", "document?resource=order&resource_id=1",
+	} {
+		text += "  - {name: '" + path + "', request: {path: '/" + path + "'}, answer: {status: 200}}\n"
+	}
+	text += `  - name: a contact
+    request: {method: POST, path: /contact, body: '{"kind": "person", "name": "Proef", "birth_date": "1970-01-02"}'}
+    answer: {status: 201, body: '{"data": {"id": "<id>", "number": "<any>", "kind": "person", "name": "Proef", "first_name": null, "infix": null, "initials": null, "company_number": null, "vat_number": null, "language": "nl", "birth_date": "1970-01-01T23:00:00.000Z", "payment_days": 14, "is_customer": 1, "is_supplier": 0, "note": null, "is_system": 0, "is_blocked": 0, "is_archived": 0, "created_at": "<timestamp>", "modified_at": "<timestamp>"}}'}
+    keep: {contact: data.id}
+  - name: its order
+    request: {method: POST, path: /order, body: '{"contact_id": {contact}, "kind": "workshop", "order_status": "open", "order_date": "2026-07-01T10:00:00.000Z"}'}
+    answer: {status: 201}
+  - name: the contact goes
+    request: {method: DELETE, path: "/contact/{contact}"}
+    answer: {status: 406}
+`
+	require.NoError(t, os.WriteFile(fixture, []byte(text), 0o600))
+	code, out, stderr := cli("", "map", "test", "--config", config, fixture)
+	require.Zero(t, code, "%s%s", out, stderr)
+	require.Contains(t, out, "15 passed, 0 failed\n")
+}
