@@ -15,9 +15,10 @@ import (
 )
 
 // The vendor's table for answers under idempotency keys has these columns:
-// client_id (number), idem_key (255 characters), request_sum (64 characters),
+// client_id (number), idem_key (400 characters), request_sum (64 characters),
 // answer (long text) and created_at (a 64-bit number: milliseconds since 1970),
-// with client_id and idem_key as its key. Rows older than a day are of no use.
+// with client_id and idem_key as its key. Rows older
+// than a day are of no use.
 const (
 	answerClient  = "client_id"
 	answerKey     = "idem_key"
