@@ -206,7 +206,7 @@ func (d *drafter) convertText(m *match, x *found, out *mapped, writes bool) {
 	if writes && c.Length > 0 && c.Length < f.Length {
 		out.set("length", strconv.Itoa(c.Length))
 	}
-	if charset := d.narrowCharset(); writes && charset != "" && isProse(f, c) {
+	if charset := d.narrowCharset(); writes && charset != "" && !f.IgnoreDashes {
 		out.set("charset", charset)
 	}
 }
@@ -223,19 +223,6 @@ func isGUID(c *column) bool { return slices.ContainsFunc(c.values, guid.MatchStr
 
 func isChar(c *column) bool {
 	return c.Type == "char" || c.Type == "character" || c.Type == "bpchar" || c.Type == "nchar"
-}
-
-// isProse tells of texts that may have letters beyond ASCII.
-func isProse(f *mapping.Field, c *column) bool {
-	if f.Check != "" || f.IgnoreDashes {
-		return false
-	}
-	for _, word := range strings.Split(f.Name, "_") {
-		if slices.Contains([]string{"number", "code", "account", "mime", "url", "username", "email", "ean", "addition", "language", "id", "sha256", "prefix", "pattern"}, word) {
-			return false
-		}
-	}
-	return true
 }
 
 func (d *drafter) narrowCharset() string {
