@@ -53,7 +53,7 @@ func (s *service) list(ctx context.Context, m *mapping.Resource, q backend.Query
 func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 	q := mapping.NewRecord(l.r.Resource.Resource)
 	for _, f := range l.q.Filters {
-		q.Values[f.Field.Index] = f.Value
+		q.Values[f.Field.Index] = canonical(f)
 	}
 	keys, err := l.s.keys(ctx, l.r, l.q.Client, q)
 	if err != nil {
@@ -93,6 +93,17 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 	return false, nil
 }
 
+// canonical is what is filtered by: a Dutch plate as such plates are written,
+// however the client wrote it, since services compare letter by letter.
+func canonical(f backend.Filter) mapping.Value {
+	if f.Field.IgnoreDashes && f.Value.IsSet() {
+		if plate, ok := mapping.DutchPlate(f.Value.Text()); ok {
+			return mapping.TextValue(plate)
+		}
+	}
+	return f.Value
+}
+
 // isDirect tells that the records of the page are those at its positions, so
 // that what comes before need not be looked at.
 func (l *listing) isDirect() bool { return len(l.judged) == 0 && l.q.After == 0 }
@@ -107,6 +118,9 @@ func (l *listing) run(ctx context.Context) error {
 	at := l.begin()
 	for {
 		c, err := l.fetch(ctx, at)
+		if errors.Is(err, backend.ErrNotFound) {
+			c, err = chunk{last: true, total: -1}, nil // the list of a parent that is not there
+		}
 		if at.known && isRefusal(err) {
 			// What was remembered is no longer good there.
 			l.s.cursors.forget(l.key)

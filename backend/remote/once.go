@@ -13,9 +13,11 @@ import (
 )
 
 // InTx runs f once. An HTTP service has no transaction: what f does stays done.
-// What is one here is the idempotency key and the write under it.
+// What is one here is the idempotency key and the write under it, and that of the
+// writes that pass this gateway no two judge and change the same record at once.
 func (s *Store) InTx(ctx context.Context, f func(backend.Driver) error) error {
 	t := &transaction{Store: s}
+	defer t.letGo()
 	err := f(t)
 	if t.taken && t.nothingDone {
 		// The client may have gone away; the key must not stay taken for that.
@@ -36,6 +38,17 @@ type transaction struct {
 	// that no record has been written under it.
 	taken, nothingDone bool
 	replayed           bool
+	held               []heldRecord
+}
+
+// Get returns one record, and with q.ForUpdate holds it.
+func (t *transaction) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	if q.ForUpdate {
+		if err := t.hold(ctx, heldRecord{q.Client.ID, r.Name, q.ID}); err != nil {
+			return mapping.Record{}, err
+		}
+	}
+	return t.get(ctx, r, q)
 }
 
 // Create stores a record.

@@ -31,6 +31,11 @@ type chunk struct {
 	total int64 // -1 where the answer does not tell
 }
 
+// farthest is the position that services are asked for at most. Many refuse what
+// they cannot count to, and there lists have ended long ago; should one not have,
+// it is gone through from here.
+const farthest = 100_000_000
+
 // begin returns the place to begin at.
 func (l *listing) begin() place {
 	l.skip = l.q.Offset
@@ -47,14 +52,15 @@ func (l *listing) begin() place {
 			return place{}
 		}
 	}
+	from := min(l.q.Offset, farthest)
 	switch l.r.list.Paging.Style {
 	case "offset":
-		l.skip = 0
-		return place{position: l.q.Offset}
+		l.skip = l.q.Offset - from
+		return place{position: from}
 	case "page":
-		size := l.r.list.Paging.Size
-		l.skip = l.q.Offset % size
-		return place{position: l.q.Offset - l.skip}
+		from -= from % l.r.list.Paging.Size
+		l.skip = l.q.Offset - from
+		return place{position: from}
 	case "cursor", "link":
 		if m, ok := l.s.cursors.nearest(l.key, l.q.Offset); ok {
 			l.skip = l.q.Offset - m.position

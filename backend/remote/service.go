@@ -235,6 +235,7 @@ type values struct {
 	username string
 	password string
 	once     string // the idempotency key
+	version  int64  // of the record that a write is of
 	since    sheet.Raw
 	filters  []sheet.Assignment
 	fields   []sheet.Assignment
@@ -280,6 +281,8 @@ func (v *values) get(name string) sheet.Raw {
 		return text(v.password)
 	case "idempotency_key":
 		return text(v.once)
+	case "version":
+		return number(v.version)
 	}
 	return v.named(name)
 }

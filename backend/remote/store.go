@@ -71,6 +71,7 @@ type core struct {
 	Options
 	catalogue *mapping.Catalogue
 	scanners  scanners
+	holds     holds
 }
 
 // speaker is how a service is spoken to: a service by its sheet, or an adapter by

@@ -307,6 +307,9 @@ func (d *draft) contextOf(op mapping.Scope) context {
 	switch op {
 	case mapping.OpGet, mapping.OpUpdate, mapping.OpDelete:
 		c.known = append(c.known, "id")
+		if op != mapping.OpGet && d.file.Version != "" {
+			c.known = append(c.known, "version")
+		}
 		c.keys = len(d.resource.Key.Places)
 	case mapping.OpList:
 		c.method = "GET"

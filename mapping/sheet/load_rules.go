@@ -43,10 +43,24 @@ func (d *draft) abilities() {
 		n.Unfilterable, n.Unsortable = !filterable[f.Name], !sortable[f.Name]
 		d.narrowing[f.Name] = n
 	}
+	if !d.sql() {
+		d.fixedUnsortable()
+	}
 	id := d.narrowing["id"]
 	id.Unfilterable = !d.sql() && !slices.Contains(d.listed, "id")
 	id.Unsortable = !d.sql() || len(d.file.Order) > 0
 	d.narrowing["id"] = id
+}
+
+// fixedUnsortable has lists not offer to sort by fields that are the same in every
+// record, where they can sort by nothing else.
+func (d *draft) fixedUnsortable() {
+	for _, i := range []int{d.of.IsSystem, d.of.IsBlocked, d.of.IsArchived, d.of.CreatedAt, d.of.ModifiedAt} {
+		name := d.of.Fields[i].Name
+		if _, named := d.narrowing[name]; !named {
+			d.narrowing[name] = mapping.FieldNarrowing{Readonly: true, Unsortable: true}
+		}
+	}
 }
 
 // chosen are the fields that the sheet names itself.
