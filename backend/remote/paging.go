@@ -125,6 +125,10 @@ func (l *listing) follow(a *answer, top row, at place, c *chunk) (err error) {
 		if c.next.cursor, err = l.s.link(a, top, op); err != nil {
 			return unexpected(err)
 		}
+	}
+	// It is a part of the answer, which must not be kept for it.
+	c.next.cursor = strings.Clone(c.next.cursor)
+	if op.Paging.Style == "link" {
 		c.next.address = c.next.cursor
 	}
 	c.last = c.next.cursor == ""

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -133,4 +134,57 @@ func TestCursorsAreBounded(t *testing.T) {
 	require.Greater(t, m.position, 900)
 	c.forget("one")
 	require.Zero(t, c.count)
+}
+
+// What is asked of lists must not pile up: most have one page, and are asked for
+// by what clients filter by.
+func TestCursorsForgetWhatTheyWereAsked(t *testing.T) {
+	c := newCursors(100)
+	for i := range 1000 {
+		key := fmt.Sprint(i)
+		_, ok := c.nearest(key, 10)
+		require.False(t, ok)
+		_, ok = c.after(key, 10)
+		require.False(t, ok)
+		c.forget(key)
+		c.learn(key, mark{cursor: strings.Repeat("x", longestCursor+1)})
+		c.learnAfter(key, 1, mark{cursor: strings.Repeat("x", longestCursor+1)})
+	}
+	require.Zero(t, c.order.Len())
+	require.Empty(t, c.lists)
+}
+
+// A cursor that is remembered is all that is kept of the answer it came in.
+func TestCursorsKeepNoAnswers(t *testing.T) {
+	const chunks, size = 64, 1 << 20
+	for style, query := range map[string]string{"cursor": `query: {cursor: "{cursor}"}, `, "link": ""} {
+		filler := strings.Repeat("x", size)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("cursor"), "c"))
+			next := fmt.Sprintf(`"c%d"`, n+1)
+			if style == "link" {
+				next = fmt.Sprintf(`"/list?cursor=c%d"`, n+1)
+			}
+			if n+1 == chunks {
+				next = "null"
+			}
+			_, _ = fmt.Fprintf(w, `{"items":[{"id":%d,"code":"C%d","name":"N"}],"filler":%q,"next":%s}`, n+1, n, filler, next)
+		}))
+		s := pagedStore(t, server.URL, query+`paging: {style: `+style+`, size: 1, next: next}`)
+		heap := func() uint64 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.GC() // what pools keep over the first
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		before := heap()
+		page, err := s.List(bg(), s.Sheet.Model.Resource("country"), backend.Query{Client: anna, Offset: chunks - 2, Limit: 1})
+		require.NoError(t, err)
+		require.Len(t, page.Records, 1)
+		page.Records = nil
+		require.Less(t, int64(heap())-int64(before), int64(chunks*size/4), style)
+		require.Greater(t, s.speaker.(*service).cursors.count, chunks/2)
+		server.Close()
+	}
 }
