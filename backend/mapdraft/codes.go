@@ -11,8 +11,6 @@ import (
 // values are what a value of a code list is called, by the words that codes
 // shorten, in English, Dutch and German, in this order. The names of resources
 // are values too.
-//
-//nolint:misspell // German and Dutch
 var values = map[string]string{
 	"person": "person | particulier persoon | privat", "company": "company business | bedrijf firma zakelijk | firma unternehmen",
 	"high": "high standard | hoog | hoch normal voll", "low": "low reduced | laag | ermaessigt niedrig", "zero": "zero nil | nul | null", "margin": "margin | marge | differenz", "exempt": "exempt | vrijgesteld vrij | frei befreit",

@@ -105,8 +105,6 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(text) + `"`
 }
 
-func singleQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-
 // list writes one text, or a list of them.
 func list(texts []string) string {
 	all := make([]string, len(texts))

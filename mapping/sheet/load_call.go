@@ -22,7 +22,6 @@ type context struct {
 	values   []string // fields of {value.FIELD}
 	fields   bool     // {fields}
 	fallback string   // body where the sheet gives none
-	body     bool     // {body}, of envelopes
 }
 
 // The kinds of templates that are a text.
