@@ -90,7 +90,8 @@ func (t *txn) recallKept(ctx context.Context, client auth.Client, key string) (*
 	return m, err
 }
 
-// Remember implements backend.Rememberer.
+// Remember implements backend.Rememberer. An answer that is to be kept for longer
+// than a day is written as if it were kept later.
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
 	if t.answers == "" {
 		t.tx.memo.answer = &m
@@ -106,7 +107,7 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 		b.add(comma(i), c)
 	}
 	b.add(") VALUES (").list([]sheet.Raw{
-		intRaw(client.ID), textRaw(key), textRaw(hex.EncodeToString(m.Sum[:])), textRaw(string(m.Answer)), intRaw(t.now().UnixMilli()),
+		intRaw(client.ID), textRaw(key), textRaw(hex.EncodeToString(m.Sum[:])), textRaw(string(m.Answer)), intRaw(t.now().Add(max(0, m.Life-answerLife)).UnixMilli()),
 	}).add(")")
 	if _, err := t.conn.ExecContext(ctx, b.String(), b.args...); err != nil {
 		return fmt.Errorf("remember an answer: %w", err)
