@@ -5,8 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
+
+	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -128,7 +129,7 @@ func (s *Store) settle(ctx context.Context, m *memo, err error) error {
 		return errors.Join(err, s.keep.Abandon(ctx, m.client, m.key))
 	}
 	if err := s.keep.Finish(ctx, m.client, m.key, *m.answer); err != nil {
-		s.log.Error("the answer under an idempotency key is not kept; the key stays in use for " + strconv.Itoa(int(answerLife.Hours())) + " hours")
+		s.log.Error("the answer under an idempotency key is not kept; the key stays in use for 24 hours", zap.Error(err))
 	}
 	return nil
 }
