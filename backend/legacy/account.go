@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"go.uber.org/zap"
+
 	"frontdesk/auth"
 	"frontdesk/mapping/sheet"
 )
@@ -20,6 +22,9 @@ type Passwords interface {
 	Verify(ctx context.Context, password, stored string, salts map[string]string, hashes []sheet.Hash) (bool, error)
 }
 
+// errFacts says that there is a user of whom something cannot be read.
+var errFacts = errors.New("find user")
+
 // account is a user with the password's hash.
 type account struct {
 	auth.User
@@ -30,10 +35,19 @@ type account struct {
 // Verify implements auth.Verifier.
 func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
 	a, err := s.account(ctx, c.Username)
-	if err != nil && !errors.Is(err, auth.ErrUnknownUser) {
+	switch {
+	case errors.Is(err, errFacts):
+		s.log.Warn("a user cannot log in", zap.Error(err)) // as below
+	case err != nil && !errors.Is(err, auth.ErrUnknownUser):
 		return auth.User{}, err
 	}
 	match, err := s.passwords.Verify(ctx, c.Password, a.hash, a.salts, s.sheet.Accounts.Hash)
+	if errors.Is(err, auth.ErrStoredHash) {
+		// To say so would tell that there is such a user. The name is in no log:
+		// people type their password there.
+		s.log.Warn("a user cannot log in", zap.Int64("client", a.Client.ID), zap.Int64("user", a.ID), zap.Error(err))
+		return auth.User{}, auth.ErrCredentials
+	}
 	if err != nil {
 		return auth.User{}, fmt.Errorf("verify password: %w", err)
 	}
@@ -80,7 +94,7 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 		}
 		facts, err := from.Facts.User(aligned, username)
 		if err != nil {
-			return account{}, fmt.Errorf("find user: %w", err)
+			return account{}, fmt.Errorf("%w: %w", errFacts, err)
 		}
 		if facts.Username != username {
 			continue

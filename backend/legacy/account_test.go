@@ -53,3 +53,15 @@ func TestLogin(t *testing.T) {
 		require.ErrorIs(t, err, auth.ErrUnknownReset)
 	})
 }
+
+// Whose row cannot be used is not told from nobody.
+func TestLoginTellsNoUser(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		for column, value := range map[string]string{"WW": "plain text", "GEBLOK": "?"} {
+			_, err := x.db.ExecContext(t.Context(), "UPDATE "+x.quoted("GEBRUIKER")+" SET "+x.quoted(column)+" = '"+value+"' WHERE "+x.quoted("LOGIN")+" = 'sanne.bos7'")
+			require.NoError(t, err)
+			_, err = x.Verify(t.Context(), auth.Credentials{Username: "sanne.bos7", Password: "Welkom01"})
+			require.Equal(t, auth.ErrCredentials, err, column)
+		}
+	})
+}
