@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"go.uber.org/zap"
+
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -104,7 +106,10 @@ func (t *transaction) Remember(ctx context.Context, client auth.Client, key stri
 		return nil
 	default:
 		// The record is there: the client hears of it, whatever becomes of the memo.
-		return t.Keep.Finish(context.WithoutCancel(ctx), client, key, m)
+		if err := t.Keep.Finish(context.WithoutCancel(ctx), client, key, m); err != nil {
+			t.Log.Error("the answer under an idempotency key was not kept; the key stays in use", zap.Error(err))
+		}
+		return nil
 	}
 }
 

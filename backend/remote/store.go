@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -23,7 +25,9 @@ type Options struct {
 	Hasher *auth.Hasher
 	// RequestID returns the id of the request that a call is made for; "" for none.
 	RequestID func(ctx context.Context) string
-	Now       func() time.Time
+	// Log is told of what no client is; nil for nobody.
+	Log *zap.Logger
+	Now func() time.Time
 	// Random returns a number from 0 up to 1, for the wait before a retry.
 	Random func() float64
 }
@@ -31,6 +35,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = zap.NewNop()
 	}
 	if o.RequestID == nil {
 		o.RequestID = func(context.Context) string { return "" }
