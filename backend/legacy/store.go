@@ -332,14 +332,12 @@ func (s *Store) InTx(ctx context.Context, f func(backend.Driver) error) error {
 
 // Supports implements backend.Supporter.
 func (s *Store) Supports(r *mapping.Resource, op mapping.Scope) bool {
-	t := s.tables[r]
-	return t != nil && t.Operations[op] != nil
+	return s.sheet.Supports(r, op)
 }
 
 // Writes implements backend.Supporter.
 func (s *Store) Writes(r *mapping.Resource, f *mapping.Field) bool {
-	t := s.tables[r]
-	return t != nil && len(t.Fields[f.Index].Write) > 0
+	return s.sheet.Writes(r, f)
 }
 
 // Ping implements backend.Pinger.

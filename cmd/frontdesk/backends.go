@@ -152,26 +152,6 @@ func ruleFields(rule string) []string {
 	return fields
 }
 
-// writtenBy tells which fields a sheet has a place for that is written.
-func writtenBy(sh *sheet.Sheet) func(*mapping.Resource, *mapping.Field) bool {
-	return func(r *mapping.Resource, f *mapping.Field) bool {
-		known := sh.Resources[r]
-		return known == nil || len(known.Fields[f.Index].Write) > 0
-	}
-}
-
-// supportedBy tells which operations a sheet has. A service that speaks the
-// protocol tells so itself, once it is asked.
-func supportedBy(sh *sheet.Sheet) func(*mapping.Resource, mapping.Scope) bool {
-	if sh.Source.Frontdesk != nil {
-		return nil
-	}
-	return func(r *mapping.Resource, op mapping.Scope) bool {
-		known := sh.Resources[r]
-		return known != nil && known.Operations[op] != nil
-	}
-}
-
 // openOwn opens the gateway's own database beside a system that is not ours: by
 // default a SQLite file beside the sheet.
 func openOwn(ctx context.Context, sh *sheet.Sheet, log *zap.Logger) (*ownDatabase, error) {

@@ -60,7 +60,7 @@ func knownEndpoints(m config.Model, b config.Backend) ([]config.Endpoint, error)
 		if err != nil {
 			return nil, err
 		}
-		offer.Model, offer.Supports, offer.Writes = sh.Model, supportedBy(sh), writtenBy(sh)
+		offer.Model, offer.Supports, offer.Writes = sh.Model, sh.Supports, sh.Writes
 	}
 	var endpoints []config.Endpoint
 	for _, grant := range gateway.Endpoints(offer) {
