@@ -11,7 +11,7 @@ test:
 	.ci/install-servers
 	.ci/install-node
 	.ci/kits
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,chromium,npm $(GO) test -race -timeout 20m ./...
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3,chromium,npm $(GO) test -race -timeout 30m ./...
 
 # What .ci/run adds to the tests.
 check: fmt lint
@@ -37,5 +37,5 @@ fuzz:
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd FRONTDESK_SOAK=1 $(GO) test -timeout 120m -run Soak -v ./backend/reference
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3 FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3 FRONTDESK_SOAK=1 $(GO) test -timeout 120m -run Soak -v ./backend/reference

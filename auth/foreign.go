@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,12 +46,18 @@ type ForeignHash struct {
 
 // ForeignHashes verifies passwords against the hashes of an existing
 // administration. It shares the places of a Hasher, so that logins leave the
-// processors to those already logged in. Immutable, safe for concurrent use.
+// processors to those already logged in. It is safe for concurrent use.
 type ForeignHashes struct {
 	hasher *Hasher
 	kinds  []foreignKind
-	nobody foreignSum // of the dearest kind
+	// nobody is what unknown users cost: a hash of the dearest kind, or a stored
+	// one that was dearer. What it matches is never looked at.
+	nobody atomic.Pointer[foreignSum]
 }
+
+// ErrStoredHash says that a stored password hash cannot be read, or asks for more
+// work than a login may take: whose it is cannot log in.
+var ErrStoredHash = errors.New("auth: stored password hash")
 
 // foreignKind is a way of hashing that reads the hashes it made.
 type foreignKind struct {
@@ -91,11 +98,20 @@ func NewForeignHashes(h *Hasher, list []ForeignHash) (*ForeignHashes, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.nobody.matches == nil || nobody.work > f.nobody.work {
-			f.nobody = nobody
-		}
+		f.raise(nobody)
 	}
 	return f, nil
+}
+
+// raise makes unknown users cost as much as sum. The costs of a system are seen
+// only in what it has stored.
+func (f *ForeignHashes) raise(sum foreignSum) {
+	for {
+		now := f.nobody.Load()
+		if now != nil && sum.work <= now.work || f.nobody.CompareAndSwap(now, &sum) {
+			return
+		}
+	}
 }
 
 func newForeignKind(of ForeignHash) (foreignKind, error) {
@@ -124,18 +140,24 @@ func newForeignKind(of ForeignHash) (foreignKind, error) {
 // Verify tells whether password is the one that stored was made of; its form
 // tells by which of the hashes. salts are the columns that hashes name. An empty
 // stored means that there is no such user: false, after the work of the dearest
-// hash at its Cost, which cheaper hashes are brought up to as well. So is an
-// account that is locked in the way of crypt(3) ("!", "*") and a password that
-// is empty or too long. A hash that cannot be read or that asks for more work
-// than a login may take is an error, as is a context that ends before there is
-// room.
+// hash at its Cost, or of the dearest that was stored for anyone so far, which
+// cheaper hashes are brought up to as well. So is an account that is locked in
+// the way of crypt(3) ("!", "*") and a password that is empty or too long. A hash
+// that cannot be read or that asks for more work than a login may take is
+// ErrStoredHash, after as much work: to answer at once, or otherwise than to
+// unknown users, would tell that there is such a user. A context that ends before
+// there is room is an error, too.
 func (f *ForeignHashes) Verify(ctx context.Context, password, stored string, salts map[string]string) (bool, error) {
 	stored = strings.TrimRight(stored, " ") // of a column of fixed length
-	sum, possible := f.nobody, stored != "" && !isLocked(stored)
+	nobody := *f.nobody.Load()
+	sum, possible := nobody, stored != "" && !isLocked(stored)
+	var unreadable error
 	if possible {
-		var err error
-		if sum, err = f.read(stored, salts); err != nil {
-			return false, err
+		if read, err := f.read(stored, salts); err != nil {
+			unreadable, possible = fmt.Errorf("%w: %w", ErrStoredHash, err), false
+		} else {
+			sum = read
+			f.raise(sum)
 		}
 	}
 	possible = possible && len(password) > 0 && len(password) <= sum.longest
@@ -149,12 +171,12 @@ func (f *ForeignHashes) Verify(ctx context.Context, password, stored string, sal
 		return false, err
 	}
 	// Not for those of about the same work: twice of it would tell as much.
-	if sum.work < f.nobody.work/2 {
-		if _, err := f.nobody.matches(tried); err != nil {
+	if sum.work < nobody.work/2 {
+		if _, err := nobody.matches(tried); err != nil {
 			return false, err
 		}
 	}
-	return match && possible, nil
+	return match && possible, unreadable
 }
 
 // read finds out what kind of hash this is. No error repeats any of it.

@@ -150,7 +150,8 @@ func TestForeignRefusesHashesItCannotAfford(t *testing.T) {
 		})
 	}
 	_, err := f.Verify(t.Context(), "geheim", "900150983cd24fb0d6963f7d28e17f72", nil)
-	require.EqualError(t, err, "auth: no column SALT with the salt of the password hash")
+	require.ErrorIs(t, err, auth.ErrStoredHash)
+	require.ErrorContains(t, err, "auth: no column SALT with the salt of the password hash")
 }
 
 func TestForeignKnowsLockedAccounts(t *testing.T) {
@@ -164,7 +165,8 @@ func TestForeignKnowsLockedAccounts(t *testing.T) {
 
 func TestForeignReadsOnlyWhatIsConfigured(t *testing.T) {
 	_, err := foreign(t, auth.ForeignHash{Algorithm: auth.Bcrypt, Cost: 5}).Verify(t.Context(), "hashcat", "$1$28772684$iEwNOgGugqO9.bIz5sk8k/", nil)
-	require.EqualError(t, err, "auth: stored password hash has the form of none that are configured")
+	require.ErrorIs(t, err, auth.ErrStoredHash)
+	require.ErrorContains(t, err, "auth: stored password hash has the form of none that are configured")
 
 	h := auth.NewHasher()
 	ours, err := h.Hash(t.Context(), "geheim")
@@ -235,6 +237,30 @@ func TestForeignSpendsTheSameOnEveryone(t *testing.T) {
 	require.Greater(t, spent("abc", "900150983cd24fb0d6963f7d28e17f72"), want/4, "also where it matches")
 	require.Greater(t, spent("", secret), want/4)
 	require.Greater(t, spent(strings.Repeat("x", 5000), secret), want/4)
+}
+
+// Who has a hash that cannot be used is no user for whoever asks, and one whose
+// hash is dearer than usual raises what unknown users cost.
+func TestForeignTellsNoUserByTime(t *testing.T) {
+	f := foreign(t, auth.ForeignHash{Algorithm: auth.Bcrypt, Cost: 4})
+	spent := func(stored string) (time.Duration, error) {
+		began := time.Now()
+		ok, err := f.Verify(t.Context(), "geheim", stored, nil)
+		require.False(t, ok)
+		return time.Since(began), err
+	}
+	dear := "$2a$10$" + strings.Repeat(".", 53)
+	want, err := spent(dear)
+	require.NoError(t, err)
+	took, err := spent("")
+	require.NoError(t, err)
+	require.Greater(t, took, want/4, "unknown")
+	for _, stored := range []string{"plain text", "$2a$31$" + strings.Repeat(".", 53), "$2a$10$"} {
+		took, err = spent(stored)
+		require.ErrorIs(t, err, auth.ErrStoredHash)
+		require.NotContains(t, err.Error(), "plain text")
+		require.Greater(t, took, want/4, stored)
+	}
 }
 
 // FuzzForeignHash reads any stored hash: no panic, and nothing that takes long.

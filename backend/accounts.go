@@ -37,11 +37,17 @@ func (a *accounts) call(ctx context.Context, f func(context.Context) error) erro
 	switch {
 	case err == nil, errors.Is(err, auth.ErrCredentials), errors.Is(err, auth.ErrUnknownUser), errors.Is(err, auth.ErrUnknownReset):
 		return err
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case isTimeout(ctx, err):
 		return mapping.Fail(mapping.BackendTimeout).Because(err)
 	default:
 		return mapping.Fail(mapping.BackendUnavailable).Because(err)
 	}
+}
+
+// isTimeout tells whether a call took too long, by its deadline or by one that
+// the driver sets itself.
+func isTimeout(ctx context.Context, err error) bool {
+	return errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
 
 func (a *accounts) Verify(ctx context.Context, c auth.Credentials) (user auth.User, err error) {

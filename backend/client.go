@@ -28,6 +28,8 @@ type Client struct {
 	all      *bulkhead
 	sections map[*mapping.Resource]*section // nil for what is of no resource
 	rules    map[*mapping.Resource][]step
+	// ownRecord are those of the rules that look at no other record.
+	ownRecord map[*mapping.Resource][]step
 }
 
 // section is what guards the calls of one resource.
@@ -95,13 +97,16 @@ func NewClient(driver Driver, model *mapping.Model, o Options) (*Client, error) 
 	o = o.withDefaults()
 	c := &Client{
 		driver: driver, model: model, o: o, all: newBulkhead(o.MaxConcurrent, o.MaxQueue),
-		sections: map[*mapping.Resource]*section{nil: newSection("", o)}, rules: map[*mapping.Resource][]step{},
+		sections: map[*mapping.Resource]*section{nil: newSection("", o)}, rules: map[*mapping.Resource][]step{}, ownRecord: map[*mapping.Resource][]step{},
 	}
-	known := ruleSteps()
+	known, ownRecord := ruleSteps(), ownRecordSteps()
 	for _, r := range model.Resources {
 		c.sections[r] = newSection(r.Name, o)
 		for _, name := range r.Rules {
 			c.rules[r] = append(c.rules[r], known[name])
+			if rule := ownRecord[name]; rule != nil {
+				c.ownRecord[r] = append(c.ownRecord[r], rule)
+			}
 		}
 	}
 	return c, nil
@@ -133,7 +138,7 @@ func (c *Client) Model() *mapping.Model { return c.model }
 func (c *Client) Offer() Offer {
 	o := Offer{Model: c.model}
 	if s, ok := c.driver.(Supporter); ok {
-		o.Supports = s.Supports
+		o.Supports, o.Writes = s.Supports, s.Writes
 	}
 	_, o.Exports = c.driver.(Exporter)
 	return o
@@ -249,7 +254,7 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 		return unavailable(Open, c.o.CircuitPause)
 	case errors.Is(err, ErrUnexpected):
 		return Unexpected, mapping.Fail(mapping.InternalError).Because(err)
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case isTimeout(ctx, err):
 		return TimedOut, mapping.Fail(mapping.BackendTimeout).Because(err)
 	case errors.Is(err, context.Canceled):
 		return unavailable(Cancelled, 0)

@@ -63,8 +63,11 @@ type Capabilities struct {
 	Name    string // as the configuration names it
 	Store   string // the engine behind it: "sqlite", "postgres", …
 	Version string
-	// OwnRules tells that the administration enforces the business rules
-	// itself, so that the Client must not.
+	// OwnRules tells that the administration itself enforces what depends on
+	// other records: references, uniqueness, use, the state of a parent. What
+	// can be told of the record alone the Client judges all the same: it is
+	// system, blocked, archived, or closed; a field is fixed, required or out of
+	// order on the merged record.
 	OwnRules bool
 }
 
@@ -85,6 +88,9 @@ type Prober interface {
 // does not support is no endpoint. Others support everything.
 type Supporter interface {
 	Supports(r *mapping.Resource, op mapping.Scope) bool
+	// Writes tells whether a field can be written at all, be it readonly for
+	// clients: publish_status is, where vehicles can be published.
+	Writes(r *mapping.Resource, f *mapping.Field) bool
 }
 
 // Pinger is a Driver that can tell whether its administration answers.

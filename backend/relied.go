@@ -13,6 +13,9 @@ type Offer struct {
 	Model *mapping.Model
 	// Supports tells which operations there are of a resource; nil for all.
 	Supports func(r *mapping.Resource, op mapping.Scope) bool
+	// Writes tells which fields can be written, be they readonly for clients; nil
+	// for all.
+	Writes func(r *mapping.Resource, f *mapping.Field) bool
 	// Exports tells that there can be backups.
 	Exports bool
 }
@@ -27,6 +30,7 @@ type need struct {
 	resource   string
 	fields     []string
 	operations []mapping.Scope
+	writes     string // a field that it sets; "" for none
 }
 
 // needs are those of the interface's endpoints, by path.
@@ -35,13 +39,17 @@ func needs() map[string][]need {
 	of := func(resource string, operations []mapping.Scope, fields ...string) need {
 		return need{resource: resource, fields: fields, operations: operations}
 	}
+	sets := func(field string, n need) need {
+		n.writes = field
+		return n
+	}
 	return map[string][]need{
 		"/vehicle/publishstart": {
-			of("vehicle", []mapping.Scope{get, update}, "publish_status", "tax_kind"),
+			sets("publish_status", of("vehicle", []mapping.Scope{get, update}, "publish_status", "tax_kind")),
 			of("vehicleadvertisementsite", []mapping.Scope{list}, "vehicle_id"),
 		},
-		"/vehicle/publishstop":  {of("vehicle", []mapping.Scope{get, update}, "publish_status")},
-		"/updatelicenseplate":   {of("vehicle", []mapping.Scope{get, update}, "license_plate", "country_id")},
+		"/vehicle/publishstop":  {sets("publish_status", of("vehicle", []mapping.Scope{get, update}, "publish_status"))},
+		"/updatelicenseplate":   {sets("license_plate", of("vehicle", []mapping.Scope{get, update}, "license_plate", "country_id"))},
 		"/empoyee/email":        {of("employee", []mapping.Scope{list}, "username", "email")},
 		"/document/info":        {of("document", []mapping.Scope{get}, "name", "mime_type", "size", "sha256", "external_url")},
 		"/contact/checkaddress": {of("country", []mapping.Scope{get}, "code")},
@@ -58,6 +66,9 @@ func (o Offer) Carries(path string) bool {
 		r := o.Model.Resource(n.resource)
 		if r == nil || slices.ContainsFunc(n.fields, func(name string) bool { return r.Field(name) == nil }) ||
 			slices.ContainsFunc(n.operations, func(op mapping.Scope) bool { return !o.Has(r, op) }) {
+			return false
+		}
+		if n.writes != "" && o.Writes != nil && !o.Writes(r, r.Field(n.writes)) {
 			return false
 		}
 	}

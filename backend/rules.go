@@ -23,6 +23,16 @@ func ruleSteps() map[string]step {
 	}
 }
 
+// ownRecordSteps are what of those can be judged from a record by itself.
+func ownRecordSteps() map[string]step {
+	return map[string]step{
+		"order_status":  ownStatus,
+		"license_plate": plateStays,
+		"published":     published,
+		"email_value":   emailValue,
+	}
+}
+
 // elements are the records that a create brings along in its array fields, each
 // as a change of its own.
 func (c *Change) elements() []*Change {

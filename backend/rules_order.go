@@ -15,19 +15,28 @@ func closed(status mapping.Value) bool {
 // orderStatus guards orders, and order lines by their order: nothing is added
 // to, changed of or deleted from a closed one, and none is created closed.
 func orderStatus(ctx context.Context, tx Driver, c *Change) error {
-	var status mapping.Value
-	switch {
-	case c.Resource.Field("order_id") != nil:
-		order, ok, err := hold(ctx, tx, c, "order_id")
-		if !ok {
-			return err
-		}
-		status = order.Get("order_status")
-	case c.Op == mapping.OpCreate:
-		status = c.After.Get("order_status")
-	default:
-		status = c.Before.Get("order_status")
+	if c.Resource.Field("order_id") == nil {
+		return ownStatus(ctx, tx, c)
 	}
+	order, ok, err := hold(ctx, tx, c, "order_id")
+	if !ok {
+		return err
+	}
+	return forbidden(order.Get("order_status"))
+}
+
+// ownStatus guards orders by themselves. Of lines it says nothing.
+func ownStatus(_ context.Context, _ Driver, c *Change) error {
+	if c.Resource.Field("order_status") == nil {
+		return nil
+	}
+	if c.Op == mapping.OpCreate {
+		return forbidden(c.After.Get("order_status"))
+	}
+	return forbidden(c.Before.Get("order_status"))
+}
+
+func forbidden(status mapping.Value) error {
 	if closed(status) {
 		return mapping.Fail(mapping.StatusForbidsChange, mapping.Literal("order_status"), status.Text())
 	}

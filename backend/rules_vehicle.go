@@ -14,15 +14,10 @@ func licensePlate(ctx context.Context, tx Driver, c *Change) error {
 		return nil
 	}
 	var found mapping.Violations
-	plate := c.After.Get("license_plate").Text()
-	if c.Op == mapping.OpUpdate && !c.PlateMayChange {
-		stored := c.Before.Get("license_plate")
-		if mapping.BarePlate(plate) != mapping.BarePlate(stored.Text()) {
-			found = append(found, mapping.Fail(mapping.LicensePlateChange))
-		}
-		c.normalize("license_plate", stored)
-		plate = stored.Text()
+	if err := found.Add(plateStays(ctx, tx, c)); err != nil {
+		return err
 	}
+	plate := c.After.Get("license_plate").Text()
 	if c.Op == mapping.OpUpdate && !c.PlateMayChange && !c.sets(c.Resource.Field("country_id").Index) {
 		return found.Err()
 	}
@@ -42,6 +37,19 @@ func licensePlate(ctx context.Context, tx Driver, c *Change) error {
 		found = append(found, c.fail(mapping.ValidationFailed, f.Name, plate, mapping.Literal(f.Validation())))
 	}
 	return found.Err()
+}
+
+// plateStays has PUT leave the plate as it is stored.
+func plateStays(_ context.Context, _ Driver, c *Change) error {
+	if c.Op != mapping.OpUpdate || c.PlateMayChange {
+		return nil
+	}
+	sent, stored := c.After.Get("license_plate"), c.Before.Get("license_plate")
+	c.normalize("license_plate", stored)
+	if mapping.BarePlate(sent.Text()) != mapping.BarePlate(stored.Text()) {
+		return mapping.Fail(mapping.LicensePlateChange)
+	}
+	return nil
 }
 
 // published keeps a vehicle that is advertised from being deleted.
@@ -105,11 +113,11 @@ func (c *Client) publish(ctx context.Context, client auth.Client, id int32, stat
 		patch := mapping.NewRecord(r)
 		patch.Set("publish_status", mapping.TextValue(status))
 		change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Before: before, After: before.Merge(patch), Patch: patch}
-		if c.driver.Capabilities().OwnRules && !w.readOnly {
-			return tx.Update(ctx, client, before, patch)
-		}
 		if err := recordState(ctx, tx, change); err != nil {
 			return before, err
+		}
+		if c.driver.Capabilities().OwnRules && !w.readOnly {
+			return tx.Update(ctx, client, before, patch)
 		}
 		if do, err := decide(ctx, tx, change); err != nil || !do {
 			return before, err
@@ -146,5 +154,9 @@ func (c *Client) ChangeLicensePlate(ctx context.Context, client auth.Client, id 
 		change.PlateMayChange = true
 		return licensePlate(ctx, tx, change)
 	}
-	return c.update(ctx, client, id, mapping.BodyOf(rec), w, []step{recordState, mergedRecord, allowed, uniqueness})
+	steps := []step{recordState, mergedRecord, allowed, uniqueness}
+	if c.driver.Capabilities().OwnRules {
+		steps = []step{recordState, mergedRecord}
+	}
+	return c.update(ctx, client, id, mapping.BodyOf(rec), w, steps)
 }

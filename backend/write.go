@@ -56,13 +56,14 @@ func newCreate(client auth.Client, body *mapping.Body) *Change {
 }
 
 func (c *Client) judgeCreate(ctx context.Context, tx Driver, change *Change) error {
+	steps := []step{relatedIDs, c.resourceRules, uniqueness}
 	if c.driver.Capabilities().OwnRules {
-		return nil
+		steps = []step{c.ownRecordRules}
 	}
 	elements := change.elements()
 	// Elements are judged together with their record: a step finds all there
 	// is to find before the next begins.
-	for _, s := range []step{relatedIDs, c.resourceRules, uniqueness} {
+	for _, s := range steps {
 		var found mapping.Violations
 		for _, one := range append([]*Change{change}, elements...) {
 			if err := found.Add(s(ctx, tx, one)); err != nil {
@@ -78,8 +79,19 @@ func (c *Client) judgeCreate(ctx context.Context, tx Driver, change *Change) err
 
 // resourceRules takes the rules that the resource's file names, in its order.
 func (c *Client) resourceRules(ctx context.Context, tx Driver, change *Change) error {
+	return take(ctx, tx, change, c.rules[change.Resource])
+}
+
+// ownRecordRules takes those of them that judge a record by itself, which hold
+// also where the administration keeps the business rules: it is never asked what
+// the record alone forbids.
+func (c *Client) ownRecordRules(ctx context.Context, tx Driver, change *Change) error {
+	return take(ctx, tx, change, c.ownRecord[change.Resource])
+}
+
+func take(ctx context.Context, tx Driver, change *Change, rules []step) error {
 	var found mapping.Violations
-	for _, rule := range c.rules[change.Resource] {
+	for _, rule := range rules {
 		if err := found.Add(rule(ctx, tx, change)); err != nil {
 			return err
 		}
@@ -91,6 +103,9 @@ func (c *Client) resourceRules(ctx context.Context, tx Driver, change *Change) e
 // A body without fields changes nothing.
 func (c *Client) Update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write) (mapping.Record, error) {
 	steps := []step{recordState, relatedIDs, cannotUpdate, mergedRecord, c.resourceRules, uniqueness}
+	if c.driver.Capabilities().OwnRules {
+		steps = []step{recordState, cannotUpdate, mergedRecord, c.ownRecordRules}
+	}
 	return c.update(ctx, client, id, body, w, steps)
 }
 
@@ -108,10 +123,8 @@ func (c *Client) update(ctx context.Context, client auth.Client, id int32, body 
 		}
 		patch.FillFlags()
 		change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Body: body, Before: before, After: before.Merge(patch), Patch: patch}
-		if !c.driver.Capabilities().OwnRules {
-			if err := judge(ctx, tx, change, steps...); err != nil {
-				return mapping.Record{}, err
-			}
+		if err := judge(ctx, tx, change, steps...); err != nil {
+			return mapping.Record{}, err
 		}
 		return tx.Update(ctx, client, before, change.Patch)
 	})
@@ -141,10 +154,12 @@ func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Reso
 			return before, err
 		}
 		change := &Change{Op: mapping.OpDelete, Client: client, Resource: r, Before: before, After: before, Patch: mapping.NewRecord(r)}
-		if !c.driver.Capabilities().OwnRules {
-			if err := judge(ctx, tx, change, recordState, c.resourceRules, inUse); err != nil {
-				return before, err
-			}
+		steps := []step{recordState, c.resourceRules, inUse}
+		if c.driver.Capabilities().OwnRules {
+			steps = []step{recordState, c.ownRecordRules}
+		}
+		if err := judge(ctx, tx, change, steps...); err != nil {
+			return before, err
 		}
 		return before, tx.Delete(ctx, client, before)
 	})

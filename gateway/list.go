@@ -143,7 +143,7 @@ func parseSort(x *Exchange, s string) mapping.Violations {
 	for name := range strings.SplitSeq(s, ",") {
 		bare, descending := strings.CutPrefix(name, "-")
 		f := x.Endpoint.Resource.Field(bare)
-		if f == nil || !f.Filterable() {
+		if f == nil || !f.InLists() || f.Unsortable {
 			v = append(v, mapping.Fail(mapping.FieldNotInModel, bare))
 			continue
 		}

@@ -206,3 +206,13 @@ func TestEndpointsOfABackendThatHasNotAll(t *testing.T) {
 		require.True(t, mapping.Is(err, reason), "%s: %v", uri, err)
 	}
 }
+
+// Nothing publishes where the backend cannot write what tells so.
+func TestPublishingNeedsAStatusThatIsWritten(t *testing.T) {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	grants := Endpoints(backend.Offer{Model: model, Writes: func(_ *mapping.Resource, f *mapping.Field) bool { return f.Name != "publish_status" }})
+	for path, there := range map[string]bool{"/vehicle/publishstart": false, "/vehicle/publishstop": false, "/updatelicenseplate": true} {
+		require.Equal(t, there, slices.Contains(grants, Grant{"PUT", path}), path)
+	}
+}

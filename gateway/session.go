@@ -203,7 +203,8 @@ func (g *Gateway) modules(x *Exchange) {
 	modules := []module{}
 	place := map[string]int{}
 	for _, resource := range g.o.Offer.Model.Resources {
-		if !x.Key.May(g.routes.endpoints["/"+resource.Name].list["GET"].Number) {
+		list := g.routes.endpoints["/"+resource.Name].list["GET"]
+		if list == nil || !x.Key.May(list.Number) { // the administration need not have all of the model
 			continue
 		}
 		i, ok := place[resource.Module]

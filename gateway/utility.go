@@ -105,6 +105,10 @@ type fieldAnswer struct {
 	Validation any    `json:"custom_validation" doc:"What the validation is called in errors."`
 	After      any    `json:"after" doc:"The timestamp field that this one must be later than."`
 	Array      bool   `json:"array"`
+	// Filterable and Sortable are there where the administration cannot do what
+	// lists otherwise do with every scalar field.
+	Filterable *bool `json:"filterable,omitempty"`
+	Sortable   *bool `json:"sortable,omitempty"`
 }
 
 type modelAnswer struct {
@@ -130,6 +134,12 @@ func describeField(f *mapping.Field) fieldAnswer {
 	}
 	if f.Length > 0 {
 		a.Length = &f.Length
+	}
+	if f.InLists() && f.Unfilterable {
+		a.Filterable = new(bool)
+	}
+	if f.InLists() && f.Unsortable {
+		a.Sortable = new(bool)
 	}
 	if f.Type == mapping.Array {
 		a.Datatype, a.Reference = f.ArrayOf, f.ArrayOf

@@ -88,16 +88,16 @@ func path(r *Resource, id int) string { return "/" + r.Name + "/" + strconv.Itoa
 
 // changeable is a resource whose records can be made, changed and deleted.
 func (t *T) changeable() *Resource {
-	r := t.findChangeable()
+	r := t.findChangeable(func(*Resource) bool { return true })
 	if r == nil {
 		t.needs("an api_key that may call POST, GET, PUT and DELETE of a resource")
 	}
 	return r
 }
 
-func (t *T) findChangeable() *Resource {
+func (t *T) findChangeable(suits func(r *Resource) bool) *Resource {
 	for _, r := range t.resources {
-		if t.can("POST", "/"+r.Name) && t.can("PUT", "/"+r.Name) && t.can("DELETE", "/"+r.Name) && t.can("GET", "/"+r.Name) && t.cannotMake(r) == nil && t.textField(r) != nil {
+		if t.can("POST", "/"+r.Name) && t.can("PUT", "/"+r.Name) && t.can("DELETE", "/"+r.Name) && t.can("GET", "/"+r.Name) && t.cannotMake(r) == nil && t.textField(r) != nil && suits(r) {
 			return r
 		}
 	}

@@ -55,8 +55,9 @@ func vehicleCases() []Case {
 // advertised is a new vehicle with an advertisement site.
 func (t *T) advertised(more values) (*Resource, int) {
 	r := t.on("vehicle", "tax_kind", "publish_status")
+	sites := t.on("vehicleadvertisementsite")
 	id := t.create(r, more)
-	t.create(t.on("vehicleadvertisementsite"), values{"vehicle_id": id})
+	t.create(sites, values{"vehicle_id": id})
 	return r, id
 }
 

@@ -29,12 +29,19 @@ type Field struct {
 	Validation string `json:"custom_validation"`
 	After      string `json:"after"`
 	Array      bool   `json:"array"`
+	Filterable *bool  `json:"filterable"` // absent where lists filter by it
+	Sortable   *bool  `json:"sortable"`
 }
 
 func (f *Field) writable() bool { return !f.Readonly && !f.Primary }
 
 // scalar tells whether lists answer and filter the field.
 func (f *Field) scalar() bool { return !f.Array && f.Datatype != "bytea" }
+
+// filterable and sortable tell what lists do with a scalar field.
+func (f *Field) filterable() bool { return f.Filterable == nil || *f.Filterable }
+
+func (f *Field) sortable() bool { return f.Sortable == nil || *f.Sortable }
 
 // options are the values of a custom validation that lists them.
 func (f *Field) options() []string {
@@ -60,6 +67,15 @@ func (r *Resource) field(name string) *Field {
 	return nil
 }
 
+// newestFirst is the parameter that lists take so that what was just made comes
+// first, where they do.
+func (r *Resource) newestFirst() string {
+	if r.field("id").sortable() {
+		return "&sort=-id"
+	}
+	return ""
+}
+
 // well-known resources, those that cases prefer first.
 var resourceNames = []string{
 	"contact", "order", "orderline", "vehicle", "vehicleroleline", "vehicleadvertisementsite", "contactcommunication", "contactaddress",
@@ -70,6 +86,7 @@ func newSuite(ctx context.Context, o Options) *suite {
 	s := &suite{
 		Options: o, ctx: ctx, base: strings.TrimRight(o.BaseURL, "/"), http: o.HTTP, catalogue: mapping.NewCatalogue(),
 		run: strings.ToLower(rand.Text()[:6]), shared: map[string]int{}, system: map[string]int{}, records: map[string]map[string]any{},
+		alphabets: map[string]alphabet{},
 	}
 	if s.http == nil {
 		s.http = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: 30 * time.Second}

@@ -77,6 +77,9 @@ func (t *T) full(r *Resource) values {
 			continue
 		}
 		v[f.Name] = t.valueFor(r, f, v)
+		if text, ok := v[f.Name].(string); ok {
+			v[f.Name] = t.alphabet(r, f).within(text)
+		}
 	}
 	if article := t.known("article"); article != nil && v["article_id"] != nil && v["article_number"] != nil {
 		if number := t.get(article, v["article_id"].(int)).data()["number"]; number != nil {
@@ -174,6 +177,9 @@ func (t *T) createAnswer(r *Resource, more values) (answer, int) {
 	for try := 0; ; try++ {
 		a := t.call("POST", "/"+r.Name, t.valid(r).with(more).json())
 		f, _ := a.failure() // the status decides
+		if t.learnAlphabets(r, f, more) {
+			continue
+		}
 		if code := r.field(f.Field); f.Reason == "duplicate_value" && code != nil && code.Length <= 3 && try < 50 {
 			if more[f.Field] != nil {
 				more[f.Field] = t.value(code) // short codes run into those that are there
@@ -193,7 +199,7 @@ func (t *T) found(r *Resource) map[string]any {
 	if rec := t.records[r.Name]; rec != nil {
 		return rec
 	}
-	query := "?page_size=1&sort=-id"
+	query := "?page_size=1" + r.newestFirst()
 	parents := []string{""}
 	if len(r.requires) > 0 {
 		parents = t.parents(r)

@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"cmp"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,7 +19,12 @@ func listCases() []Case {
 		each(rule("list.after", "after is keyset paging: the records with a greater id, by id", hint, keyset)),
 		each(rule("list.sort", "sort orders by any scalar field, up and down, always made total by id", "Compare numbers as numbers and times as times, and add id as the last key of every ORDER BY.", sorting)),
 		each(rule("list.filters", "Every scalar field is an equality filter", "Compare typed values: a filter is parsed as its datatype before the backend sees it.", filters)),
-		each(rule("list.modified_since", "modified_since is inclusive, to the millisecond", "Keep modified_at to the millisecond, in UTC, set by every change, and compare with >=.", modifiedSince)),
+		each(rule("list.by_id", "Without sort a list is by id", "The order by id is that of the key's columns, which need not be that of the IDs where those are given out by the gateway.", byID)),
+		each(rule("list.modified_since", "modified_since is inclusive", "Have every change set modified_at, and compare with >=.", modifiedSince)),
+		each(rule("list.modified_since_milliseconds", "modified_since is exact to the millisecond", "Keep modified_at to the millisecond.", func(t *T) {
+			moment, listed := t.modified()
+			t.check(!listed(moment.Add(time.Millisecond)), "modified_since a millisecond later", "the record is not listed", "it is")
+		})),
 		each(rule("list.fields", "fields= answers the named fields alone, in model order", "Judge fields by name, and answer by position.", func(t *T) {
 			rec := t.get(t.resource, t.record(t.resource)).data()
 			last := t.resource.Fields[len(t.resource.Fields)-1].Name
@@ -36,7 +42,8 @@ func listCases() []Case {
 }
 
 // scope is a path to a list that is small where the suite makes its records: the
-// parent's own, or what was modified since the first of them.
+// parent's own, or what was modified since the first of them, where that is
+// kept.
 func (t *T) scope() (path string, least int) {
 	if !t.can("GET", "/"+t.resource.Name) {
 		t.needs("an api_key that may call GET /%s", t.resource.Name)
@@ -48,8 +55,22 @@ func (t *T) scope() (path string, least int) {
 	for range 2 {
 		t.create(t.resource, t.sameParent(rec))
 	}
-	since := url.QueryEscape(plainText(rec["modified_at"]))
-	return t.listOf(t.resource, rec) + "&modified_since=" + since, 3
+	path = t.listOf(t.resource, rec)
+	if at, kept := rec["modified_at"].(string); kept && t.tellsSince(path) {
+		path += "&modified_since=" + url.QueryEscape(at)
+	}
+	return path, 3
+}
+
+// tellsSince tells whether a list takes modified_since. One that does not refuses
+// it, as it would any parameter that it does not have.
+func (t *T) tellsSince(path string) bool {
+	a := t.call("GET", path+"&modified_since=2026-07-01", "")
+	if a.status == http.StatusOK {
+		return true
+	}
+	t.refusal(a, []mapping.Scope{mapping.OpList}, mapping.QueryUnsupported, "modified_since")
+	return false
 }
 
 // sameParent are values that put a record into the list of another one, where
@@ -83,7 +104,6 @@ func paging(t *T) {
 	whole := t.list(path + "&total=1")
 	all := idsOf(whole.Data)
 	t.check(len(all) >= least, "the list", text(least)+" records or more", text(all))
-	t.check(slices.IsSorted(all), "the order without sort", "by id", text(all))
 	t.check(whole.Total != nil && (whole.Next != nil || *whole.Total == len(all)), "total", text(len(all)), text(whole.Total))
 	plain := t.list(path)
 	t.check(plain.Total == nil, "total when not asked for", "no such member", text(plain.Total))
@@ -136,18 +156,28 @@ func sorting(t *T) {
 	all := idsOf(t.list(path).Data)
 	down := slices.Clone(all)
 	slices.Reverse(down)
-	t.equal("sort=-id", down, idsOf(t.list(path+"&sort=-id").Data))
+	if t.resource.field("id").sortable() {
+		t.equal("sort=-id", down, idsOf(t.list(path+"&sort=-id").Data))
+	}
 	if t.list(path).Next != nil {
 		t.impossible("the list is too long to be compared as a whole")
 	}
+	sorts := false
 	for i := range t.resource.Fields {
 		f := &t.resource.Fields[i]
-		if !f.scalar() || f.Primary {
-			continue
+		switch {
+		case !f.scalar():
+		case !f.sortable():
+			t.refusal(t.call("GET", path+"&sort=-"+f.Name, ""), []mapping.Scope{mapping.OpList}, mapping.FieldNotInModel, f.Name)
+		case !f.Primary:
+			sorts = true
+			for _, sign := range []string{"", "-"} {
+				t.sorted(f, sign, all, t.list(path+"&sort="+sign+f.Name).Data)
+			}
 		}
-		for _, sign := range []string{"", "-"} {
-			t.sorted(f, sign, all, t.list(path+"&sort="+sign+f.Name).Data)
-		}
+	}
+	if !sorts {
+		t.impossible("the administration sorts its lists itself, and GET /model says so")
 	}
 }
 
@@ -157,11 +187,13 @@ func (t *T) sorted(f *Field, sign string, all []int, got []map[string]any) {
 	same := idsOf(got)
 	slices.Sort(same)
 	what := "sort=" + sign + f.Name
-	t.equal("the records of "+what, all, same)
+	t.equal("the records of "+what, slices.Sorted(slices.Values(all)), same)
+	place := t.places(f)
 	for i := 1; i < len(got); i++ {
 		a, b := got[i-1][f.Name], got[i][f.Name]
 		if a == b {
-			t.check(idOf(got[i-1]) < idOf(got[i]), "ties of "+what, "by id", text(idsOf(got)))
+			x, y := slices.Index(all, idOf(got[i-1])), slices.Index(all, idOf(got[i]))
+			t.check(x < y, "ties of "+what, "in the order by id", text(idsOf(got)))
 			continue
 		}
 		order := 0
@@ -170,6 +202,8 @@ func (t *T) sorted(f *Field, sign string, all []int, got []map[string]any) {
 		p, isText := a.(string)
 		q, bothTexts := b.(string)
 		switch {
+		case isNumber && bothNumbers && place != nil:
+			order = cmp.Compare(place[x], place[y])
 		case isNumber && bothNumbers:
 			order = cmp.Compare(x, y)
 		case isText && bothTexts && f.Datatype == "timestamp":
@@ -179,6 +213,24 @@ func (t *T) sorted(f *Field, sign string, all []int, got []map[string]any) {
 		}
 		t.check(order < 0 == (sign == ""), what, "in order", text(a)+" before "+text(b))
 	}
+}
+
+// places are those of the records that a field refers to in their own order by
+// id; nil where it refers to none, or to too many.
+func (t *T) places(f *Field) map[float64]int {
+	target := t.known(f.Reference)
+	if target == nil || len(target.requires) > 0 || !t.can("GET", "/"+target.Name) {
+		return nil
+	}
+	p := t.list("/" + target.Name + "?page_size=1000&fields=id")
+	if p.Next != nil {
+		return nil
+	}
+	places := map[float64]int{}
+	for i, id := range idsOf(p.Data) {
+		places[float64(id)] = i
+	}
+	return places
 }
 
 // reserved are query parameters that win over a field of their name.
@@ -192,38 +244,74 @@ func filters(t *T) {
 		rec = t.get(t.resource, t.create(t.resource, t.full(t.resource))).data()
 		t.create(t.resource, t.sameParent(rec)) // which the filters have to leave out
 	}
-	path := t.listOf(t.resource, rec) + "&sort=-id"
+	path := t.listOf(t.resource, rec) + t.resource.newestFirst()
+	filtered := false
 	for i := range t.resource.Fields {
 		f := &t.resource.Fields[i]
 		v := rec[f.Name]
 		if !f.scalar() || v == nil || contains(reserved, f.Name) || contains(t.resource.requires, f.Name) {
 			continue
 		}
+		if !f.filterable() {
+			t.refusal(t.call("GET", path+"&"+f.Name+"="+url.QueryEscape(plainText(v)), ""), []mapping.Scope{mapping.OpList}, mapping.QueryUnsupported, f.Name)
+			continue
+		}
+		filtered = true
 		records := t.list(path + "&" + f.Name + "=" + url.QueryEscape(plainText(v))).Data
 		t.check(slices.Contains(idsOf(records), idOf(rec)), "the filter on "+described(t.resource, f)+" = "+plainText(v), "record "+status(idOf(rec)), text(idsOf(records)))
 		for _, r := range records {
 			t.equal("what the filter on "+described(t.resource, f)+" lets through", v, r[f.Name])
 		}
 	}
+	if !filtered {
+		t.impossible("the administration filters its lists by nothing more than they require, and GET /model says so")
+	}
 }
 
 func modifiedSince(t *T) {
+	moment, listed := t.modified()
+	t.check(listed(moment), "modified_since its own modified_at", "the record is listed", "it is not")
+	t.check(!listed(moment.Add(time.Second)), "modified_since a second later", "the record is not listed", "it is")
+}
+
+// modified is when a record was, and tells whether lists since a moment have it.
+// Where that is not kept, modified_since must not be there.
+func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
 	var rec map[string]any
 	if t.onlyReads(t.resource) {
 		rec = t.found(t.resource)
 	} else {
 		rec = t.get(t.resource, t.fresh()).data()
 	}
-	at, _ := rec["modified_at"].(string)
+	list := t.listOf(t.resource, rec) + t.resource.newestFirst()
+	path := list + "&modified_since="
+	at, kept := rec["modified_at"].(string)
+	if !kept {
+		t.refusal(t.call("GET", path+"2026-07-01", ""), []mapping.Scope{mapping.OpList}, mapping.QueryUnsupported, "modified_since")
+		t.impossible("modified_at is not kept, and modified_since not supported")
+	}
+	if !t.tellsSince(list) {
+		t.impossible("the administration does not tell what was changed since when, and modified_since is refused")
+	}
 	moment, err := time.Parse(time.RFC3339Nano, at)
 	t.check(err == nil, "modified_at", "a timestamp", at)
-	path := t.listOf(t.resource, rec) + "&sort=-id&modified_since="
-	listed := func(at time.Time) bool {
-		p := t.list(path + url.QueryEscape(at.UTC().Format("2006-01-02T15:04:05.000Z")))
+	return moment, func(since time.Time) bool {
+		p := t.list(path + url.QueryEscape(since.UTC().Format("2006-01-02T15:04:05.000Z")))
 		return slices.Contains(idsOf(p.Data), idOf(rec))
 	}
-	t.check(listed(moment), "modified_since its own modified_at", "the record is listed", "it is not")
-	t.check(!listed(moment.Add(time.Millisecond)), "modified_since a millisecond later", "the record is not listed", "it is")
+}
+
+// byID makes as many records as do not stand in order by chance.
+func byID(t *T) {
+	path, _ := t.scope()
+	if !t.onlyReads(t.resource) {
+		first := t.list(path).Data[0]
+		for range 5 {
+			t.create(t.resource, t.sameParent(first))
+		}
+	}
+	all := idsOf(t.list(path).Data)
+	t.check(slices.IsSorted(all), "the order without sort", "by id", text(all))
 }
 
 // isolationCases are about what another client sees.
@@ -245,7 +333,7 @@ func isolationCases() []Case {
 		each(rule("isolation.lists", "A client (customer) sees only its own records in lists", hint, func(t *T) {
 			t.needOther()
 			id, _ := t.isolated()
-			list := t.listOf(t.resource, t.get(t.resource, id).data()) + "&sort=-id"
+			list := t.listOf(t.resource, t.get(t.resource, id).data()) + t.resource.newestFirst()
 			p, err := t.ok(t.send(t.otherToken, "GET", list, "")).page()
 			t.check(err == nil && !slices.Contains(idsOf(p.Data), id), "the other client's list", "without record "+status(id), text(idsOf(p.Data)))
 		})),
@@ -253,7 +341,7 @@ func isolationCases() []Case {
 			t.needOther()
 			r, f := t.choose("POST", "a reference to a record that can be made", func(r *Resource, f *Field) bool {
 				target := t.known(f.Reference)
-				return f.writable() && !f.Array && !f.Required && target != nil && t.can("POST", "/"+f.Reference) && t.cannotMake(target) == nil && independent(target) && independent(r)
+				return f.writable() && !f.Array && target != nil && t.can("POST", "/"+f.Reference) && t.cannotMake(target) == nil && independent(target, nil) && independent(r, f)
 			})
 			theirs := t.create(t.known(f.Reference), nil)
 			a := t.send(t.otherToken, "POST", "/"+r.Name, t.valid(r).with(values{f.Name: theirs}).json())
@@ -262,9 +350,10 @@ func isolationCases() []Case {
 	}
 }
 
-// independent tells whether a record can be made without any other.
-func independent(r *Resource) bool {
-	return !slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Required && f.Reference != "" })
+// independent tells whether a record can be made without any other, but for that
+// which a field refers to.
+func independent(r *Resource, but *Field) bool {
+	return !slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Required && f.Reference != "" && (but == nil || f.Name != but.Name) })
 }
 
 func (t *T) needOther() {

@@ -1,9 +1,12 @@
 package backendtest
 
 import (
+	"cmp"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"frontdesk/mapping"
 )
@@ -19,19 +22,26 @@ func recordCases() []Case {
 			t.equal("the record", t.get(t.resource, id).data(), a.data())
 		})),
 		each(rule("record.field_order", "Record fields come in model order, always all of them; arrays only where fields names them", "The driver answers values by field position; a driver that answers by column name must map them.", fieldOrder)),
-		each(rule("record.round_trip", "What is written is read back: text in Unicode, numbers exactly, timestamps in UTC to the millisecond, bytea as base64", stored, roundTrip)),
+		each(rule("record.round_trip", "What is written is read back: text letter by letter, numbers, dates as midnight in server.time_zone, answered in UTC, bytea as base64", stored, roundTrip)),
 		each(rule("record.formats", "int4 is answered without a fraction, timestamps as 2026-07-01T10:00:00.000Z, flags as 0 or 1, what is empty as null", stored, formats)),
-		each(rule("record.defaults", "Defaults: is_system, is_blocked, is_archived 0; created_at and modified_at are the time of the create", stored, func(t *T) {
+		each(rule("record.defaults", "Defaults: is_system, is_blocked, is_archived 0", stored, func(t *T) {
 			rec := t.get(t.resource, t.fresh()).data()
 			for _, flag := range []string{"is_system", "is_blocked", "is_archived"} {
 				if t.resource.field(flag) != nil {
 					t.equal(flag, 0.0, rec[flag])
 				}
 			}
-			t.equal("modified_at", rec["created_at"], rec["modified_at"])
 		})),
+		each(rule("record.times", "created_at and modified_at are the time of the create", "Have the administration, or stamp in the sheet, set both.", times)),
 		each(rule("record.put_merges", "PUT merges: fields not sent keep their value; PUT {} answers 200 and changes nothing", merge, putMerges)),
-		each(rule("record.put_empties", "A field that is not required can be emptied: null is answered as null, \"\" as \"\"", merge, putEmpties)),
+		each(rule("record.put_empties", "A field that is not required can be emptied: null is answered as null", merge, func(t *T) {
+			t.emptied(nil, func(f *Field) bool { return !strings.HasPrefix(f.Name, "is_") })
+		})),
+		each(rule("record.put_empty_text", "An empty text is not null: \"\" is answered as \"\"", merge, func(t *T) {
+			t.emptied("", func(f *Field) bool {
+				return (f.Datatype == "varchar" || f.Datatype == "text") && f.Validation == "" && !f.Unique
+			})
+		})),
 		each(rule("record.fields", "fields= answers the named fields alone, in model order", "Judge fields by name, and answer by position.", func(t *T) {
 			id := t.record(t.resource)
 			last := t.resource.Fields[len(t.resource.Fields)-1].Name
@@ -74,18 +84,53 @@ func fieldOrder(t *T) {
 	t.equal("the members in a list", listed, t.ok(t.call("GET", t.listOf(t.resource, a.data()), "")).order())
 }
 
-// roundTrip writes every field that may be written.
+// roundTrip writes every field that may be written, in values that any
+// administration can keep; how exactly it keeps others is for limitCases.
 func roundTrip(t *T) {
 	sent := t.full(t.resource)
-	_, id := t.createAnswer(t.resource, sent)
+	want := map[string]any{}
+	for name := range sent {
+		switch f := t.resource.field(name); f.Datatype {
+		case "timestamp":
+			sent[name] = sentDay
+			if f.After != "" {
+				sent[name] = laterDay
+			}
+			midnight, err := time.ParseInLocation(time.DateOnly, sent[name].(string), t.timeZone())
+			t.check(err == nil, "a date", "one", text(err))
+			want[name] = midnight.UTC().Format("2006-01-02T15:04:05.000Z")
+		case "float8":
+			sent[name] = 12.5
+		}
+	}
+	id := t.create(t.resource, sent)
 	got := t.get(t.resource, id).data()
 	for name, v := range sent {
 		f := t.resource.field(name)
 		if f.Array {
 			continue
 		}
-		t.equal(described(t.resource, f), asAnswered(f, v), got[name])
+		if want[name] == nil {
+			want[name] = asAnswered(f, v)
+		}
+		t.equal(described(t.resource, f), want[name], got[name])
 	}
+}
+
+// timeZone is the one in which a date alone is midnight.
+func (t *T) timeZone() *time.Location {
+	if t.zone != nil {
+		return t.zone
+	}
+	name := "Europe/Amsterdam" // the default
+	if t.can("GET", "/util/environment") {
+		told, _ := t.ok(t.call("GET", "/util/environment?username="+url.QueryEscape(t.Login.Username), "")).data()["time_zone"].(string)
+		name = cmp.Or(told, name)
+	}
+	zone, err := time.LoadLocation(name)
+	t.check(err == nil, "the time zone", "one of the IANA database", name)
+	t.zone = zone
+	return zone
 }
 
 // asAnswered is how a value that was sent is answered.
@@ -140,31 +185,36 @@ func putMerges(t *T) {
 	id := t.create(t.resource, t.full(t.resource))
 	want := t.get(t.resource, id).data()
 	t.equal("the record after PUT {}", want, t.put(t.resource, id, values{}).data())
-	want[f.Name] = "Ünï " + t.unique(10)
+	want[f.Name] = t.alphabet(t.resource, f).within("Ünï ") + t.unique(10)
 	changed := t.put(t.resource, id, values{f.Name: want[f.Name]}).data()
-	at, _ := changed["modified_at"].(string)
-	t.check(at >= plainText(want["modified_at"]), "modified_at after a change", "not before "+plainText(want["modified_at"]), at)
-	want["modified_at"] = changed["modified_at"]
+	if want["modified_at"] != nil { // else it is not kept, which record.times tells
+		at, _ := changed["modified_at"].(string)
+		t.check(at >= plainText(want["modified_at"]), "modified_at after a change", "not before "+plainText(want["modified_at"]), at)
+		want["modified_at"] = changed["modified_at"]
+	}
 	t.equal("the answer", want, changed)
 	t.equal("the record", want, t.get(t.resource, id).data())
 }
 
-func putEmpties(t *T) {
-	id, emptied := t.create(t.resource, t.full(t.resource)), 0
+// emptied empties every field that suits, one after the other, and fails with
+// all of those that are answered as something else.
+func (t *T) emptied(empty any, suits func(f *Field) bool) {
+	id, asked := t.create(t.resource, t.full(t.resource)), false
+	var other []string
 	for i := range t.resource.Fields {
 		f := &t.resource.Fields[i]
-		if !f.writable() || f.Required || f.Array || strings.HasPrefix(f.Name, "is_") || tied[t.resource.Name] {
+		if !f.writable() || f.Required || f.Array || tied[t.resource.Name] || !suits(f) {
 			continue
 		}
-		t.equal(described(t.resource, f), nil, t.put(t.resource, id, values{f.Name: nil}).data()[f.Name])
-		emptied++
-		if (f.Datatype == "varchar" || f.Datatype == "text") && f.Validation == "" && !f.Unique {
-			t.equal(described(t.resource, f), "", t.put(t.resource, id, values{f.Name: ""}).data()[f.Name])
+		asked = true
+		if got := t.put(t.resource, id, values{f.Name: empty}).data()[f.Name]; got != empty {
+			other = append(other, f.Name+": "+text(got))
 		}
 	}
-	if emptied == 0 {
+	if !asked {
 		t.impossible("no field that can be emptied by itself")
 	}
+	t.check(len(other) == 0, "fields that were emptied", text(empty), strings.Join(other, ", "))
 }
 
 // tied are resources whose fields depend on each other, so that none can be
@@ -176,9 +226,9 @@ func lengthInCharacters(t *T) {
 	if f == nil || f.Length == 0 || f.Length > 1<<16 {
 		t.impossible("no free text of limited length")
 	}
-	longest := strings.Repeat("é", f.Length-1) + "𝄞"
-	id := t.create(t.resource, values{f.Name: longest})
-	t.equal(described(t.resource, f), longest, t.get(t.resource, id).data()[f.Name])
+	longest := values{f.Name: strings.Repeat("é", f.Length-1) + "𝄞"}
+	id := t.create(t.resource, longest)
+	t.equal(described(t.resource, f), longest[f.Name], t.get(t.resource, id).data()[f.Name])
 }
 
 func uniqueOnEach(t *T) {
@@ -233,6 +283,12 @@ func stateCases() []Case {
 			if f == nil || t.resource.field(flag) == nil {
 				t.impossible("no free text to change")
 			}
+			if t.ReadOnly || !t.resource.field(flag).writable() {
+				if !t.refusedAsFound(t.resource, flag, reason) {
+					t.impossible("%s is readonly, and no record was found that has it", flag)
+				}
+				return
+			}
 			made := t.create(t.resource, values{flag: 1})
 			t.refusal(t.call("PUT", path(t.resource, made), values{f.Name: "A"}.json()), []mapping.Scope{mapping.OpUpdate}, reason)
 			t.equal(flag, 0.0, t.put(t.resource, made, values{flag: 0}).data()[flag])
@@ -245,4 +301,39 @@ func stateCases() []Case {
 		refuses("state.blocked", "Of a blocked record only is_blocked may be updated; it may be deleted", "is_blocked", mapping.BlockedRecord),
 		refuses("state.archived", "Of an archived record only is_archived may be updated; it may be deleted", "is_archived", mapping.ArchivedRecord),
 	}
+}
+
+// refusedAsFound is for a flag that clients cannot set: it looks for a record
+// that has it, and sends it its own text again. It is false where none has it.
+func (t *T) refusedAsFound(r *Resource, flag string, reason mapping.Reason) bool {
+	f := t.textField(r)
+	if f == nil || r.field(flag) == nil || !t.can("GET", "/"+r.Name) || !t.can("PUT", "/"+r.Name) || len(r.requires) > 0 {
+		return false
+	}
+	p, err := t.call("GET", "/"+r.Name+"?page_size=1&"+flag+"=1", "").page()
+	if err != nil || len(p.Data) == 0 {
+		return false
+	}
+	t.refusal(t.call("PUT", path(r, idOf(p.Data[0])), values{f.Name: p.Data[0][f.Name]}.json()), []mapping.Scope{mapping.OpUpdate}, reason)
+	return true
+}
+
+// times judges the times of a new record by when it was made.
+func times(t *T) {
+	began := time.Now()
+	rec := t.get(t.resource, t.fresh()).data()
+	var never []string
+	for _, name := range []string{"created_at", "modified_at"} {
+		if rec[name] == nil {
+			never = append(never, name)
+			continue
+		}
+		at, err := time.Parse(time.RFC3339Nano, plainText(rec[name]))
+		off := at.Sub(began)
+		t.check(err == nil && off > -time.Minute && off < time.Minute, name, "about "+began.UTC().Format(time.RFC3339), plainText(rec[name]))
+	}
+	if len(never) > 0 {
+		t.impossible("%s not kept: always null", strings.Join(never, " and ")+map[int]string{1: " is", 2: " are"}[len(never)])
+	}
+	t.equal("modified_at", rec["created_at"], rec["modified_at"])
 }

@@ -30,6 +30,7 @@ type Options struct {
 	BadEmail Login // of a user whose e-mail address is not valid
 
 	ReadOnly   bool        // sends nothing but GET
+	AllowsAll  bool        // the api_key may call everything: what it may not, is not there
 	Only       string      // a pattern of case IDs, such as "post.*"; "" for all
 	Exceptions []Exception // what is known to fail
 
@@ -156,6 +157,9 @@ type suite struct {
 	system  map[string]int            // a system record of each resource; 0 for none
 	records map[string]map[string]any // in read-only, one of each resource
 	closed  *closedOrder
+
+	alphabets map[string]alphabet // that fields were found to keep, where less than Unicode
+	zone      *time.Location
 }
 
 // runCase runs a case, on each resource where it says so.

@@ -26,10 +26,16 @@ type outcome struct {
 	reason, expected, got string
 }
 
+// keyThat begins what a case needs that the api_key may not call.
+const keyThat = "an api_key that may call "
+
 // ended is how a case ended, from what it panicked with.
 func (t *T) ended(panicked any) outcome {
 	switch o := panicked.(type) {
 	case outcome:
+		if missing, ok := strings.CutPrefix(o.reason, keyThat); ok && o.status == Needs && t.AllowsAll {
+			return outcome{status: Impossible, reason: "there is no " + missing}
+		}
 		return o
 	case nil:
 	default:

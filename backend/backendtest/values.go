@@ -33,6 +33,8 @@ const (
 	answeredTime = "2026-07-01T10:00:00.125Z"
 	laterTime    = "2026-07-02T12:00:00.125+02:00"
 	answeredLate = "2026-07-02T10:00:00.125Z"
+	sentDay      = "2026-07-01"
+	laterDay     = "2026-07-02"
 )
 
 // plain makes fields whose name stands for more than their type does.
@@ -70,6 +72,9 @@ func (s *suite) value(f *Field) any {
 		}
 		return 7
 	case "float8":
+		if strings.Contains(f.Name, "price") || f.Name == "quantity" {
+			return 12.2525
+		}
 		return 12.25
 	case "timestamp":
 		if f.After != "" {

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
+
+	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/mapping/sheet"
@@ -21,21 +22,32 @@ type Passwords interface {
 	Verify(ctx context.Context, password, stored string, salts map[string]string, hashes []sheet.Hash) (bool, error)
 }
 
+// errFacts says that there is a user of whom something cannot be read.
+var errFacts = errors.New("find user")
+
 // account is a user with the password's hash.
 type account struct {
 	auth.User
-	hash   string
-	salts  map[string]string
-	hashes []sheet.Hash
+	hash  string
+	salts map[string]string
 }
 
 // Verify implements auth.Verifier.
 func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
 	a, err := s.account(ctx, c.Username)
-	if err != nil && !errors.Is(err, auth.ErrUnknownUser) {
+	switch {
+	case errors.Is(err, errFacts):
+		s.log.Warn("a user cannot log in", zap.Error(err)) // as below
+	case err != nil && !errors.Is(err, auth.ErrUnknownUser):
 		return auth.User{}, err
 	}
 	match, err := s.passwords.Verify(ctx, c.Password, a.hash, a.salts, s.sheet.Accounts.Hash)
+	if errors.Is(err, auth.ErrStoredHash) {
+		// To say so would tell that there is such a user. The name is in no log:
+		// people type their password there.
+		s.log.Warn("a user cannot log in", zap.Int64("client", a.Client.ID), zap.Int64("user", a.ID), zap.Error(err))
+		return auth.User{}, auth.ErrCredentials
+	}
 	if err != nil {
 		return auth.User{}, fmt.Errorf("verify password: %w", err)
 	}
@@ -82,7 +94,7 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 		}
 		facts, err := from.Facts.User(aligned, username)
 		if err != nil {
-			return account{}, fmt.Errorf("find user: %w", err)
+			return account{}, fmt.Errorf("%w: %w", errFacts, err)
 		}
 		if facts.Username != username {
 			continue
@@ -115,17 +127,3 @@ func (s *Store) accountText(username string) *statement {
 	}
 	return b.add(" FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ", s.d.quote(from.Facts.UsernamePlace()), " = ").arg(textRaw(username))
 }
-
-// SetPassword implements auth.Accounts. The passwords are another program's.
-func (s *Store) SetPassword(context.Context, string, string) error { return s.noReset() }
-
-// KeepReset implements auth.Accounts.
-func (s *Store) KeepReset(context.Context, [32]byte, string, time.Time) error { return s.noReset() }
-
-// TakeReset implements auth.Accounts.
-func (s *Store) TakeReset(context.Context, [32]byte, time.Time) (string, error) {
-	return "", auth.ErrUnknownReset
-}
-
-// noReset tells where a password is changed instead.
-func (s *Store) noReset() error { return &auth.ResetElsewhere{Where: s.sheet.Accounts.ForgotPassword} }

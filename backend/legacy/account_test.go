@@ -46,11 +46,22 @@ func TestLogin(t *testing.T) {
 		require.Equal(t, auth.Client{ID: 2, Name: "004712"}, user.Client)
 		require.True(t, user.External)
 
-		var elsewhere *auth.ResetElsewhere
-		require.ErrorAs(t, x.KeepReset(t.Context(), [32]byte{}, "sanne.bos", time.Time{}), &elsewhere)
-		require.Equal(t, "https://dealerpak.example/wachtwoord", elsewhere.Where)
-		require.ErrorAs(t, x.SetPassword(t.Context(), "sanne.bos", "x"), &elsewhere)
+		require.Equal(t, "https://dealerpak.example/wachtwoord", x.ForgotPassword())
+		require.Error(t, x.KeepReset(t.Context(), [32]byte{}, "sanne.bos", time.Time{}))
+		require.Error(t, x.SetPassword(t.Context(), "sanne.bos", "x"))
 		_, err = x.TakeReset(t.Context(), [32]byte{}, time.Time{})
 		require.ErrorIs(t, err, auth.ErrUnknownReset)
+	})
+}
+
+// Whose row cannot be used is not told from nobody.
+func TestLoginTellsNoUser(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		for column, value := range map[string]string{"WW": "plain text", "GEBLOK": "?"} {
+			_, err := x.db.ExecContext(t.Context(), "UPDATE "+x.quoted("GEBRUIKER")+" SET "+x.quoted(column)+" = '"+value+"' WHERE "+x.quoted("LOGIN")+" = 'sanne.bos7'")
+			require.NoError(t, err)
+			_, err = x.Verify(t.Context(), auth.Credentials{Username: "sanne.bos7", Password: "Welkom01"})
+			require.Equal(t, auth.ErrCredentials, err, column)
+		}
 	})
 }

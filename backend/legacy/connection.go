@@ -33,8 +33,12 @@ func (s *Store) begin(ctx context.Context) (*sql.Conn, *sql.Tx, error) {
 // read runs f outside of a transaction, again where the pool gave it a connection
 // that had died.
 func (s *Store) read(ctx context.Context, f func(session) error) error {
+	on := session{Store: s, conn: s.db}
+	if s.kept != nil {
+		on.conn = s.kept
+	}
 	for try := 0; ; try++ {
-		err := f(session{Store: s, conn: s.db})
+		err := f(on)
 		if !s.died(ctx, err) || try == s.source.Connections {
 			return err
 		}
@@ -44,7 +48,7 @@ func (s *Store) read(ctx context.Context, f func(session) error) error {
 // died tells whether an error is that of a connection that had been good before.
 // A server that cannot be reached is not asked again.
 func (s *Store) died(ctx context.Context, err error) bool {
-	if err == nil || ctx.Err() != nil || errors.Is(err, backend.ErrNotFound) || errors.Is(err, backend.ErrUnexpected) || errors.Is(err, backend.ErrConstraint) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, errKeep) || errors.Is(err, backend.ErrNotFound) || errors.Is(err, backend.ErrUnexpected) || errors.Is(err, backend.ErrConstraint) {
 		return false
 	}
 	if _, ok := mapping.AsViolations(err); ok {

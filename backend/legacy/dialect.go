@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"time"
 
@@ -140,7 +141,7 @@ func (c sessionConnector) Connect(ctx context.Context) (driver.Conn, error) {
 // execOn runs a statement without parameters on a connection outside the pool.
 func execOn(ctx context.Context, c driver.Conn, text string) error {
 	if e, ok := c.(driver.ExecerContext); ok {
-		if _, err := e.ExecContext(ctx, text, nil); err != driver.ErrSkip { //nolint:errorlint // the documented sentinel
+		if _, err := e.ExecContext(ctx, text, nil); !errors.Is(err, driver.ErrSkip) {
 			return err
 		}
 	}
@@ -148,7 +149,7 @@ func execOn(ctx context.Context, c driver.Conn, text string) error {
 	if err != nil {
 		return err
 	}
-	_, err = stmt.Exec(nil) //nolint:staticcheck // every driver has it
+	_, err = stmt.Exec(nil) //lint:ignore SA1019 every driver has it
 	if closed := stmt.Close(); err == nil {
 		err = closed
 	}

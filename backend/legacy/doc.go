@@ -24,4 +24,11 @@
 // an answer. The vendor's own programs may run at any level: their locks and the
 // database's constraints hold for us like for them. Reads run outside of
 // transactions, except a backup, which reads one snapshot.
+//
+// # Times
+//
+// A column with a zone (timestamptz, datetimeoffset) is an instant. All others
+// are what a clock on the wall showed in the sheet's time_zone. MySQL's TIMESTAMP
+// is one of these: it comes in the time zone of the session, which is the server's
+// unless the sheet's session says otherwise, and must be the sheet's.
 package legacy

@@ -5,8 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
+
+	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -15,9 +16,10 @@ import (
 )
 
 // The vendor's table for answers under idempotency keys has these columns:
-// client_id (number), idem_key (255 characters), request_sum (64 characters),
+// client_id (number), idem_key (400 characters), request_sum (64 characters),
 // answer (long text) and created_at (a 64-bit number: milliseconds since 1970),
-// with client_id and idem_key as its key. Rows older than a day are of no use.
+// with client_id and idem_key as its key. Rows older
+// than a day are of no use.
 const (
 	answerClient  = "client_id"
 	answerKey     = "idem_key"
@@ -89,7 +91,8 @@ func (t *txn) recallKept(ctx context.Context, client auth.Client, key string) (*
 	return m, err
 }
 
-// Remember implements backend.Rememberer.
+// Remember implements backend.Rememberer. An answer that is to be kept for longer
+// than a day is written as if it were kept later.
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
 	if t.answers == "" {
 		t.tx.memo.answer = &m
@@ -105,7 +108,7 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 		b.add(comma(i), c)
 	}
 	b.add(") VALUES (").list([]sheet.Raw{
-		intRaw(client.ID), textRaw(key), textRaw(hex.EncodeToString(m.Sum[:])), textRaw(string(m.Answer)), intRaw(t.now().UnixMilli()),
+		intRaw(client.ID), textRaw(key), textRaw(hex.EncodeToString(m.Sum[:])), textRaw(string(m.Answer)), intRaw(t.now().Add(max(0, m.Life-answerLife)).UnixMilli()),
 	}).add(")")
 	if _, err := t.conn.ExecContext(ctx, b.String(), b.args...); err != nil {
 		return fmt.Errorf("remember an answer: %w", err)
@@ -126,7 +129,7 @@ func (s *Store) settle(ctx context.Context, m *memo, err error) error {
 		return errors.Join(err, s.keep.Abandon(ctx, m.client, m.key))
 	}
 	if err := s.keep.Finish(ctx, m.client, m.key, *m.answer); err != nil {
-		s.log.Error("the answer under an idempotency key is not kept; the key stays in use for " + strconv.Itoa(int(answerLife.Hours())) + " hours")
+		s.log.Error("the answer under an idempotency key is not kept; the key stays in use for 24 hours", zap.Error(err))
 	}
 	return nil
 }

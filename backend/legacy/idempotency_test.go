@@ -3,6 +3,7 @@ package legacy
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -69,6 +70,24 @@ func TestIdempotencyKeys(t *testing.T) {
 		x.clock.advance(answerLife + 1)
 		once.Key, once.Sum = "k1", [32]byte{1}
 		require.NoError(t, create(), "forgotten after a day")
+	})
+}
+
+// The answer of a job outlives the weekend on which nobody started frontdesk.
+func TestAnAnswerMayBeKeptForLonger(t *testing.T) {
+	onBothMemories(t, func(t *testing.T, x *fixture) {
+		const life = 90 * 24 * time.Hour
+		once := &backend.Once{Key: "job", Life: life, Answer: func(mapping.Record) []byte { return []byte("done") }}
+		create := func() error {
+			_, err := x.front.Create(t.Context(), one, mapping.BodyOf(newRecords(x)["orderline"][0]), backend.Write{Once: once})
+			return err
+		}
+		require.NoError(t, create())
+		x.clock.advance(life - time.Millisecond)
+		var replay *backend.Replay
+		require.ErrorAs(t, create(), &replay)
+		x.clock.advance(time.Millisecond)
+		require.NoError(t, create())
 	})
 }
 

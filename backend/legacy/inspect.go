@@ -151,7 +151,7 @@ func (i *inspector) column(row []sheet.Raw) {
 	}
 	c := Column{
 		Name: row[2].String(), Type: strings.ToLower(row[3].String()), Length: count(row[4]), Precision: count(row[5]), Scale: count(row[6]),
-		Nullable: truth(row[7]), Default: row[8].String(), Generated: truth(row[9]),
+		Nullable: truth(row[7]), Default: defaultOf(row[8]), Generated: truth(row[9]),
 	}
 	if sizes := sizesOf.FindStringSubmatch(c.Type); sizes != nil { // SQLite tells them with the type
 		c.Type = sizes[1]
@@ -163,6 +163,15 @@ func (i *inspector) column(row []sheet.Raw) {
 		}
 	}
 	t.Columns = append(t.Columns, c)
+}
+
+// defaultOf is a default as the engine words it. MySQL words the empty text as
+// nothing at all, which is no lack of one.
+func defaultOf(v sheet.Raw) string {
+	if v.IsSet() && v.String() == "" {
+		return "''"
+	}
+	return v.String()
 }
 
 var sizesOf = regexp.MustCompile(`^([^(]*?) *\(([0-9]+)(?:, *([0-9]+))?\)$`)

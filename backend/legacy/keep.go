@@ -2,11 +2,15 @@ package legacy
 
 import (
 	"context"
+	"errors"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping/sheet"
 )
+
+// errKeep says that it is the keep that failed, and not the database.
+var errKeep = errors.New("the gateway's own store")
 
 // Keep is the gateway's own small store, for what the existing database has no
 // place for. It is safe for concurrent use, and what it returns without an error

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"strconv"
 	"strings"
 
 	"frontdesk/backend"
@@ -23,7 +24,7 @@ func (t *table) match(b *statement, q backend.Query, keys sheet.Keys, after []sh
 	if q.ModifiedSince.IsSet() {
 		bounds, ok := t.Since(q.ModifiedSince)
 		if !ok {
-			return false, nil // nothing tells when, as if null
+			return false, mapping.Fail(mapping.QueryUnsupported, mapping.Literal("modified_since"))
 		}
 		b.add(" AND ")
 		t.behind(b, bounds, " >= ")
@@ -129,13 +130,34 @@ func (t *table) sorted(b *statement, sort []backend.Order) {
 			descending = o.Descending
 			break
 		}
-		for _, place := range t.Fields[o.Field.Index].From {
+		f := &t.Fields[o.Field.Index]
+		if ranks, unknown := f.CodeOrder(); ranks != nil {
+			b.add(comma(n))
+			t.ranked(b, f, ranks, unknown)
+			b.add(t.d.order("", o.Descending))
+			n++
+			continue
+		}
+		for _, place := range f.From {
 			by(place, o.Descending)
 		}
 	}
 	for _, place := range t.Key.Places {
 		by(place, descending)
 	}
+}
+
+// ranked appends the rank of a field's code among what the codes stand for.
+func (t *table) ranked(b *statement, f *sheet.Field, ranks [][]sheet.Raw, unknown int) {
+	b.add("CASE")
+	for rank, codes := range ranks {
+		for _, code := range codes {
+			b.add(" WHEN ")
+			t.is(b, f.Field, sheet.Assignment{Place: f.From[0], Value: code, Field: f.Field})
+			b.add(" THEN ", strconv.Itoa(rank))
+		}
+	}
+	b.add(" WHEN ", t.expr(f.From[0]), " IS NULL THEN 0 ELSE ", strconv.Itoa(unknown), " END")
 }
 
 // afterKey finds the key that a list continues behind: that of q.After. It is

@@ -88,7 +88,12 @@ func loadSheet(t testing.TB, engine, dsn string, now func() time.Time) *sheet.Sh
 	require.NoError(t, err)
 	dir, err := legacytest.Files()
 	require.NoError(t, err)
-	s, err := sheet.Load(filepath.Join(dir, engine+".yaml"), model, sheet.Options{
+	return loadSheetFile(t, filepath.Join(dir, engine+".yaml"), model, dsn, now)
+}
+
+func loadSheetFile(t testing.TB, file string, model *mapping.Model, dsn string, now func() time.Time) *sheet.Sheet {
+	t.Helper()
+	s, err := sheet.Load(file, model, sheet.Options{
 		Env: func(name string) (string, bool) { return dsn, name == "DEALERPAK_DSN" },
 		RuleFields: func(rule string) []string {
 			fields, _ := backend.RuleFields(rule)
@@ -113,9 +118,13 @@ func open(t testing.TB, engine string) *fixture {
 
 func openOn(t testing.TB, engine, dsn string) *fixture {
 	t.Helper()
-	x := &fixture{t: t, engine: engine, dsn: dsn, clock: newClock()}
-	s := loadSheet(t, engine, dsn, x.clock.Now)
-	x.model = s.Model
+	c := newClock()
+	return openSheet(t, engine, dsn, loadSheet(t, engine, dsn, c.Now), c)
+}
+
+func openSheet(t testing.TB, engine, dsn string, s *sheet.Sheet, c *clock) *fixture {
+	t.Helper()
+	x := &fixture{t: t, engine: engine, dsn: dsn, clock: c, model: s.Model}
 	var err error
 	x.Store, err = Open(t.Context(), Options{Sheet: s, Keep: openKeep(t, x.clock.Now), Now: x.clock.Now, Random: rand.Reader, Passwords: passwordsOf(t, s)})
 	require.NoError(t, err)

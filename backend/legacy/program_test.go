@@ -74,11 +74,14 @@ func TestChildrenAreCreatedWithTheirParent(t *testing.T) {
 			require.Equal(t, "1.5", l.Get("quantity").String())
 		}
 
+		if x.engine == "sqlite" {
+			return // takes anything
+		}
 		before := len(x.all(one, "order"))
-		order.Children[lines][1].Set("description", mapping.TextValue("日本")) // not in latin1
+		order.Children[lines][1].Set("sort_order", mapping.IntValue(100_000)) // a SMALLINT
 		_, err = x.tryCreate(one, order)
-		require.True(t, mapping.Is(err, mapping.VarcharInvalid), "%v", err)
-		require.ErrorContains(t, err, "orderlines[1].description")
+		require.True(t, mapping.Is(err, mapping.Int4Invalid), "%v", err)
+		require.ErrorContains(t, err, "orderlines[1].sort_order")
 		require.Len(t, x.all(one, "order"), before, "all of it or nothing")
 	})
 }
@@ -99,6 +102,10 @@ func TestDeletedRowsStay(t *testing.T) {
 
 func TestValuesThatDoNotFitAreNeverCutOff(t *testing.T) {
 	onServers(t, func(t *testing.T, x *fixture) {
+		if x.engine == "mariadb" { // whose tables are in latin1
+			_, err := x.tryCreate(one, x.record("turnovergroup", "code", "0998", "description", "日本", "vat_kind", "low", "ledger_account", "1"))
+			require.True(t, mapping.Is(err, mapping.VarcharInvalid), "%v", err)
+		}
 		line := newRecords(x)["orderline"][0]
 		line.Set("sort_order", mapping.IntValue(100_000)) // a SMALLINT
 		_, err := x.tryCreate(one, line)

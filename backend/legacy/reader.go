@@ -78,10 +78,7 @@ func (r *Reader) Rows(ctx context.Context, table string, of []Expression, where 
 
 // some runs a statement for its first rows.
 func (r *Reader) some(ctx context.Context, b *statement, limit int) (rows [][]sheet.Raw, err error) {
-	if r.store.d.engine() == "sqlserver" {
-		b.add(" ORDER BY (SELECT NULL)") // OFFSET stands behind an order only
-	}
-	r.store.d.page(b, limit, 0)
+	r.first(b, limit)
 	err = query(ctx, r.store.db, b, func(row []sheet.Raw) error {
 		rows = append(rows, row)
 		return nil
@@ -89,13 +86,30 @@ func (r *Reader) some(ctx context.Context, b *statement, limit int) (rows [][]sh
 	return rows, err
 }
 
-// Distinct returns the values that a column has, at most limit of them.
-func (r *Reader) Distinct(ctx context.Context, table, column string, limit int) ([]sheet.Raw, error) {
+// first narrows a statement without an order to its first rows.
+func (r *Reader) first(b *statement, limit int) {
+	if r.store.d.engine() == "sqlserver" {
+		b.add(" ORDER BY (SELECT NULL)") // OFFSET stands behind an order only
+	}
+	r.store.d.page(b, limit, 0)
+}
+
+// Distinct returns the values that a column has, at most limit of them, among the
+// first rows of the table; 0 for all rows.
+func (r *Reader) Distinct(ctx context.Context, table, column string, limit, rows int) ([]sheet.Raw, error) {
 	d := r.store.d
-	b := newStatement(d).add("SELECT DISTINCT ", d.quote(column), " FROM ", qualified(d, r.store.source.Schema, table))
-	rows, err := r.some(ctx, b, limit)
-	values := make([]sheet.Raw, len(rows))
-	for i, row := range rows {
+	name := d.quote(column)
+	b := newStatement(d).add("SELECT DISTINCT ", name, " FROM ")
+	if rows > 0 {
+		b.add("(SELECT ", name, " FROM ", qualified(d, r.store.source.Schema, table))
+		r.first(b, rows)
+		b.add(") few")
+	} else {
+		b.add(qualified(d, r.store.source.Schema, table))
+	}
+	found, err := r.some(ctx, b, limit)
+	values := make([]sheet.Raw, len(found))
+	for i, row := range found {
 		values[i] = row[0]
 	}
 	return values, err

@@ -73,6 +73,7 @@ func (x *fixture) recorded() *recorder {
 	r := &recorder{Connector: c}
 	old := x.db
 	x.db = sql.OpenDB(r)
+	x.kept = nil
 	x.t.Cleanup(func() { require.NoError(x.t, old.Close()) })
 	return r
 }

@@ -51,10 +51,13 @@ const defaultLockWait = 3 * time.Second
 
 // Store is an existing SQL database. It is safe for concurrent use.
 type Store struct {
+	auth.Elsewhere // its users change their passwords there
+
 	sheet   *sheet.Sheet
 	source  *sheet.SQL
 	d       dialect
 	db      *sql.DB
+	kept    *prepared // nil where the engine's driver keeps statements itself
 	keep    Keep
 	tables  map[*mapping.Resource]*table
 	answers string // quoted table of answers under idempotency keys; "" for the keep
@@ -93,7 +96,7 @@ func newStore(o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		sheet: o.Sheet, source: source, d: d, keep: o.Keep, tables: map[*mapping.Resource]*table{}, now: o.Now, random: o.Random, log: o.Log,
+		Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, sheet: o.Sheet, source: source, d: d, keep: o.Keep, tables: map[*mapping.Resource]*table{}, now: o.Now, random: o.Random, log: o.Log,
 		functions: map[string]bool{}, passwords: o.Passwords, users: map[string]sheet.User{},
 	}
 	if s.log == nil {
@@ -152,6 +155,9 @@ func (s *Store) connect(ctx context.Context, o Options) error {
 	s.db.SetMaxOpenConns(s.source.Connections)
 	s.db.SetMaxIdleConns(s.source.Connections)
 	s.db.SetConnMaxIdleTime(5 * time.Minute)
+	if _, ok := s.d.(mysqlDialect); ok {
+		s.kept = newPrepared(s.db)
+	}
 	if err := s.learn(ctx); err != nil {
 		return errors.Join(fmt.Errorf("open the database: %w", err), s.db.Close())
 	}
@@ -326,8 +332,12 @@ func (s *Store) InTx(ctx context.Context, f func(backend.Driver) error) error {
 
 // Supports implements backend.Supporter.
 func (s *Store) Supports(r *mapping.Resource, op mapping.Scope) bool {
-	t := s.tables[r]
-	return t != nil && t.Operations[op] != nil
+	return s.sheet.Supports(r, op)
+}
+
+// Writes implements backend.Supporter.
+func (s *Store) Writes(r *mapping.Resource, f *mapping.Field) bool {
+	return s.sheet.Writes(r, f)
 }
 
 // Ping implements backend.Pinger.
@@ -339,4 +349,9 @@ func (s *Store) Capabilities() backend.Capabilities {
 }
 
 // Close implements backend.Driver.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	if s.kept != nil {
+		s.kept.close()
+	}
+	return s.db.Close()
+}

@@ -98,6 +98,9 @@ func (s *Store) once(ctx context.Context, m *memo, f func(*txn) error) (err erro
 	}
 	defer func() { _ = c.Close() }() // an error of it was one of the transaction before
 	t := &txn{session{Store: s, conn: tx, tx: &transaction{held: map[recordID]heldRecord{}, memo: m}}}
+	if s.kept != nil {
+		t.conn = preparedTx{tx, s.kept}
+	}
 	committed := false
 	defer func() {
 		if !committed {

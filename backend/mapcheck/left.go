@@ -71,22 +71,23 @@ func lostRows(s *sheet.Sheet) []string {
 		mapping.ArchivedRecord: func(op mapping.Scope) bool { return has(op, mapped("is_archived")) },
 	}
 	for _, e := range catalogue.Entries() {
-		if !catalogue.Documented(e) {
-			continue
-		}
-		if can := occurs[e.Reason]; can != nil && slices.Contains([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, e.Scope) && !can(e.Scope) {
+		can, inRecords := occurs[e.Reason], slices.Contains([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, e.Scope)
+		switch {
+		case !catalogue.Documented(e):
+		case can != nil && inRecords && !can(e.Scope), ofMissing(s, e.Scope):
 			lost = append(lost, string(e.Scope)+": "+e.Message)
-			continue
-		}
-		_, path, ok := strings.Cut("/"+string(e.Scope), "/")
-		if at := strings.LastIndex(string(e.Scope), "/"); ok && at >= 0 {
-			first, _, _ := strings.Cut(path[strings.Index(path, "/")+1:], "/")
-			if m := endpointResource[first]; m != "" && s.Resource(m) == nil {
-				lost = append(lost, string(e.Scope)+": "+e.Message)
-			}
 		}
 	}
 	return lost
+}
+
+// ofMissing tells whether a scope is an endpoint that works with a resource
+// which the sheet does not have.
+func ofMissing(s *sheet.Sheet, scope mapping.Scope) bool {
+	_, path, ok := strings.Cut(string(scope), "/")
+	first, _, _ := strings.Cut(path, "/")
+	needed := endpointResource[first]
+	return ok && needed != "" && s.Resource(needed) == nil
 }
 
 // endpointResource are the resources that endpoints with rows of their own work
@@ -116,7 +117,18 @@ func (l Left) write(b *strings.Builder) {
 	if len(l.Rules) > 0 {
 		wrapped(b, "Not kept: ", "rules "+strings.Join(l.Rules, ", "))
 	}
+	byScope := map[string][]string{}
 	for _, row := range l.Rows {
-		wrapped(b, "Cannot occur: ", row)
+		scope, message, _ := strings.Cut(row, ": ")
+		byScope[scope] = append(byScope[scope], message)
+	}
+	for _, scope := range slices.Sorted(maps.Keys(byScope)) {
+		if messages := byScope[scope]; len(messages) > 3 {
+			wrapped(b, "Cannot occur: ", fmt.Sprintf("%d rows of %s", len(messages), scope))
+		} else {
+			for _, message := range messages {
+				wrapped(b, "Cannot occur: ", scope+": "+message)
+			}
+		}
 	}
 }

@@ -148,8 +148,7 @@ func (c *resourceCheck) column(t *legacy.Table, path, name string) *legacy.Colum
 func (c *resourceCheck) columns() bool {
 	before := c.Count(Error)
 	for _, k := range c.Key.Places {
-		c.column(c.read, c.at("key"), k)
-		if c.read != c.table {
+		if c.column(c.read, c.at("key"), k) != nil && c.read != c.table {
 			c.column(c.table, c.at("key"), k)
 		}
 	}
@@ -185,7 +184,8 @@ func (c *resourceCheck) columns() bool {
 			}
 		}
 		for _, name := range f.Write {
-			if c.read != c.table || !slices.Contains(f.From, name) {
+			both := slices.Contains(f.From, name)
+			if !both || c.read != c.table && c.read.Column(name) != nil {
 				c.column(c.table, c.ofField(f), name)
 			}
 		}

@@ -21,47 +21,58 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 		return nil
 	}
 	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d row(s) of %s", c.Name, len(rows), c.read.Name))
-	type tally struct {
-		n       int
-		example sheet.Raw
-		why     string
-	}
-	unfit, null, long := map[*sheet.Field]*tally{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}
+	t := tallies{map[*sheet.Field]*tally{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}}
 	at := map[string]int{}
 	for i, p := range c.Places {
 		at[p.Name] = i
 	}
 	for _, row := range rows {
 		for _, u := range c.Unfit(row) {
-			if unfit[u.Field] == nil {
-				unfit[u.Field] = &tally{example: u.Value, why: u.Why}
+			if t.unfit[u.Field] == nil {
+				t.unfit[u.Field] = &tally{example: u.Value, why: u.Why}
 			}
-			unfit[u.Field].n++
+			t.unfit[u.Field].n++
 		}
 		for i := range c.Fields {
 			f := &c.Fields[i]
 			if f.Required && c.IsNull(f, row) {
-				null[f]++
+				t.null[f]++
 			}
 			if f.Type == mapping.Varchar && len(f.From) == 1 && f.Traits().Codes == nil && len([]rune(strings.TrimRight(row[at[f.From[0]]].Text, " "))) > f.Length {
-				long[f]++
+				t.long[f]++
 			}
 		}
 	}
+	c.tell(t, len(rows))
+	return c.values(ctx)
+}
+
+// tallies count what is wrong with rows, by field.
+type tallies struct {
+	unfit      map[*sheet.Field]*tally
+	null, long map[*sheet.Field]int
+}
+
+type tally struct {
+	n       int
+	example sheet.Raw
+	why     string
+}
+
+func (c *resourceCheck) tell(all tallies, rows int) {
 	for i := range c.Fields {
 		f := &c.Fields[i]
-		if t := unfit[f]; t != nil && f.Traits().Codes == nil {
-			c.add(Error, "data.unfit", c.ofField(f), fmt.Sprintf("%d of %d row(s) have a %s that does not convert: %s (such as %s)", t.n, len(rows), f.Name, t.why, masked(t.example)),
+		if u := all.unfit[f]; u != nil && f.Traits().Codes == nil {
+			c.add(Error, "data.unfit", c.ofField(f), fmt.Sprintf("%d of %d row(s) have a %s that does not convert: %s (such as %s)", u.n, rows, f.Name, u.why, masked(u.example)),
 				"mend the conversion, list the value under zero, or mend the rows")
 		}
-		if n := null[f]; n > 0 {
-			c.add(Warning, "data.null", c.ofField(f), fmt.Sprintf("%d of %d row(s) have no %s, which the interface requires", n, len(rows), f.Name), "clients will see null; a default, cel or mended rows avoid it")
+		if n := all.null[f]; n > 0 {
+			c.add(Warning, "data.null", c.ofField(f), fmt.Sprintf("%d of %d row(s) have no %s, which the interface requires", n, rows, f.Name), "clients will see null; a default, cel or mended rows avoid it")
 		}
-		if n := long[f]; n > 0 {
-			c.add(Note, "data.long", c.ofField(f), fmt.Sprintf("%d of %d row(s) have a longer %s than the %d characters of the interface", n, len(rows), f.Name, f.Length), "clients read it whole, but cannot write it back")
+		if n := all.long[f]; n > 0 {
+			c.add(Note, "data.long", c.ofField(f), fmt.Sprintf("%d of %d row(s) have a longer %s than the %d characters of the interface", n, rows, f.Name, f.Length), "clients read it whole, but cannot write it back")
 		}
 	}
-	return c.values(ctx)
 }
 
 // values looks at all values of coded and unique columns.
@@ -90,7 +101,7 @@ func (c *resourceCheck) values(ctx context.Context) error {
 const mostCodes = 500
 
 func (c *resourceCheck) codes(ctx context.Context, f *sheet.Field, t sheet.Traits) error {
-	found, err := c.reader.Distinct(ctx, c.Read, f.From[0], mostCodes)
+	found, err := c.reader.Distinct(ctx, c.Read, f.From[0], mostCodes, 0)
 	if err != nil {
 		return err
 	}

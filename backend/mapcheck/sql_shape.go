@@ -45,6 +45,9 @@ var alike = map[string][]string{
 func (c *resourceCheck) fits(f *sheet.Field, column *legacy.Column) {
 	t := f.Traits()
 	has := sortOf(column)
+	if c.Sheet.Source.SQL.Engine == "sqlite" && (has == "date" || has == "datetime" || has == "timestamp") {
+		has = "" // SQLite has no such types: what the column holds is in its rows
+	}
 	if t.System != "" && has != "" && !t.Reference && t.System != has && !slices.Contains(alike[t.System], has) {
 		c.add(Error, "sql.type", c.ofField(f), fmt.Sprintf("%s.%s is %s, and %s is read as %s", c.read.Name, column.Name, typeOf(column), f.Name, t.System),
 			remedyOfType(f, has, t))

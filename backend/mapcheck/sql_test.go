@@ -1,6 +1,7 @@
 package mapcheck
 
 import (
+	"bytes"
 	"database/sql"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/mapdraft"
 	"frontdesk/config"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -91,7 +93,7 @@ func TestFinishedSheet(t *testing.T) {
 			require.NotEmpty(t, report.has("data.unknown-code", "resources.orderline.fields.unit_type"), text.String())
 			require.NotEmpty(t, report.has("sql.trigger", "resources.order.table"), text.String())
 			require.Equal(t, []string{"advertisementsite", "flatrate", "flatrateline", "vehicleadvertisementsite"}, report.Left.Resources)
-			require.Contains(t, text.String(), "Cannot occur: /flatrateline: ")
+			require.Contains(t, text.String(), "Cannot occur: 11 rows of /flatrateline\n")
 			for line := range strings.Lines(text.String()) {
 				if !strings.HasPrefix(line, path) { // as long as the name of the file is
 					require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), width, line)
@@ -192,6 +194,27 @@ func TestReadOnly(t *testing.T) {
 			n, err := r.Count(t.Context(), "BEDR", "")
 			require.NoError(t, err)
 			require.EqualValues(t, 5, n)
+		})
+	}
+}
+
+// TestDraft compares a draft with the database that it is of: it may be wrong
+// about what things mean, but not about what there is.
+func TestDraft(t *testing.T) {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	for engine, start := range engines() {
+		t.Run(engine, func(t *testing.T) {
+			dsn := start(t)
+			path := filepath.Join(t.TempDir(), "draft.yaml")
+			var text bytes.Buffer
+			_, err := mapdraft.Write(t.Context(), &text, mapdraft.Options{Source: sheet.SQL{Engine: engine, DSN: config.Secret(dsn)}, Model: model})
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(path, text.Bytes(), 0o600))
+			report := checked(t, path, dsn)
+			var words strings.Builder
+			require.NoError(t, report.WriteText(&words))
+			require.Zero(t, report.Count(Error), words.String())
 		})
 	}
 }

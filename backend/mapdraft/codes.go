@@ -11,8 +11,6 @@ import (
 // values are what a value of a code list is called, by the words that codes
 // shorten, in English, Dutch and German, in this order. The names of resources
 // are values too.
-//
-//nolint:misspell // German and Dutch
 var values = map[string]string{
 	"person": "person | particulier persoon | privat", "company": "company business | bedrijf firma zakelijk | firma unternehmen",
 	"high": "high standard | hoog | hoch normal voll", "low": "low reduced | laag | ermaessigt niedrig", "zero": "zero nil | nul | null", "margin": "margin | marge | differenz", "exempt": "exempt | vrijgesteld vrij | frei befreit",
@@ -128,6 +126,36 @@ func (d *drafter) doubtful(list []code, candidates []string) (all []string) {
 			if s := abbreviates(k.from, other, d.language); !taken && s > 0 && s >= 0.9*abbreviates(k.from, k.to, d.language) {
 				all = append(all, k.from+" is "+k.to+", or "+other+"?")
 			}
+		}
+	}
+	return all
+}
+
+// unseen are the codes of values that no row has, where those that there are are
+// all the first letters of their words.
+func (d *drafter) unseen(list []code, candidates []string) (all []code) {
+	first := func(value string) string {
+		own := strings.Split(values[value], "|")
+		if words := strings.Fields(own[min(d.language, len(own)-1)]); len(words) > 0 {
+			return strings.ToUpper(words[0][:1])
+		}
+		return ""
+	}
+	taken := map[string]bool{}
+	for _, k := range list {
+		taken[k.from] = true
+		if k.from != first(k.to) {
+			return nil
+		}
+	}
+	if len(list) < 2 {
+		return nil
+	}
+	for _, value := range candidates {
+		letter := first(value)
+		if letter != "" && !taken[letter] && !slices.ContainsFunc(list, func(k code) bool { return k.to == value }) {
+			taken[letter] = true
+			all = append(all, code{letter, value})
 		}
 	}
 	return all

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"frontdesk/mapping"
 )
@@ -90,32 +89,24 @@ func (d *drafter) convertCodes(m *match, x *found, out *mapped) bool {
 		return d.convertFlag(m, x, out)
 	}
 	wanted := candidates(m.Resource, f)
-	if len(wanted) == 0 || c.few == nil {
-		if len(f.OneOf) > 0 {
-			out.set("codes", "{}")
-			out.doubt("which codes stand for " + strings.Join(f.OneOf, ", ") + "?")
-			return true
-		}
-		return false
-	}
-	if len(f.OneOf) == 0 && all(c.few, func(s string) bool { return len(s) > 5 }) {
+	if len(wanted) == 0 || len(f.OneOf) == 0 && all(c.few, func(s string) bool { return len(s) > 5 }) {
 		return false // words, not codes
 	}
-	list, unknown := d.codesFor(c, wanted)
+	var list []code
+	var unknown []string
+	if c.few != nil {
+		list, unknown = d.codesFor(c, wanted)
+	}
 	if len(list) == 0 {
 		if len(f.OneOf) == 0 {
 			return false
 		}
+		trim(c, out)
+		out.set("codes", "{}")
 		out.doubt("which codes stand for " + strings.Join(f.OneOf, ", ") + "?")
+		return true
 	}
-	for _, doubt := range d.doubtful(list, wanted) {
-		out.doubt(doubt)
-	}
-	for i := range list { // contactcommunication's kinds are numbers
-		if n := slices.Index(wanted, list[i].to); f.Type == mapping.Int4 && n >= 0 && n < len(f.OneOf) {
-			list[i].to = f.OneOf[n]
-		}
-	}
+	list = d.doubts(f, out, list, wanted)
 	trim(c, out)
 	blank := !f.Required && (slices.Contains(c.few, "") || isBlank(c))
 	out.set("codes", d.share(f, list, blank))
@@ -132,6 +123,27 @@ func (d *drafter) convertCodes(m *match, x *found, out *mapped) bool {
 	}
 	d.nullAs(m, f, c, out, list)
 	return true
+}
+
+// doubts notes what is doubtful of a code list, and adds codes that no row has.
+func (d *drafter) doubts(f *mapping.Field, out *mapped, list []code, wanted []string) []code {
+	for _, doubt := range d.doubtful(list, wanted) {
+		out.doubt(doubt)
+	}
+	if unseen := d.unseen(list, wanted); len(unseen) > 0 {
+		var texts []string
+		for _, k := range unseen {
+			texts = append(texts, k.from+" is "+k.to)
+		}
+		list = append(list, unseen...)
+		out.doubt("not seen: " + strings.Join(texts, ", "))
+	}
+	for i := range list { // contactcommunication's kinds are numbers
+		if n := slices.Index(wanted, list[i].to); f.Type == mapping.Int4 && n >= 0 && n < len(f.OneOf) {
+			list[i].to = f.OneOf[n]
+		}
+	}
+	return list
 }
 
 func isBlank(c *column) bool { text, ok := literal(c.Default); return ok && text == "" }
@@ -194,7 +206,7 @@ func (d *drafter) convertText(m *match, x *found, out *mapped, writes bool) {
 	if writes && c.Length > 0 && c.Length < f.Length {
 		out.set("length", strconv.Itoa(c.Length))
 	}
-	if charset := d.narrowCharset(); writes && charset != "" && isProse(f, c) {
+	if charset := d.narrowCharset(); writes && charset != "" && !f.IgnoreDashes {
 		out.set("charset", charset)
 	}
 }
@@ -213,19 +225,6 @@ func isChar(c *column) bool {
 	return c.Type == "char" || c.Type == "character" || c.Type == "bpchar" || c.Type == "nchar"
 }
 
-// isProse tells of texts that may have letters beyond ASCII.
-func isProse(f *mapping.Field, c *column) bool {
-	if f.Check != "" || f.IgnoreDashes {
-		return false
-	}
-	for _, word := range strings.Split(f.Name, "_") {
-		if slices.Contains([]string{"number", "code", "account", "mime", "url", "username", "email", "ean", "addition", "language", "id", "sha256", "prefix", "pattern"}, word) {
-			return false
-		}
-	}
-	return true
-}
-
 func (d *drafter) narrowCharset() string {
 	name := strings.ToLower(d.charset)
 	switch {
@@ -239,171 +238,6 @@ func (d *drafter) narrowCharset() string {
 		return "ascii"
 	}
 	return ""
-}
-
-// convertNumber handles decimals, and integers that imply some.
-func (d *drafter) convertNumber(f *mapping.Field, c *column, out *mapped) {
-	switch c.sort {
-	case sortInteger:
-		out.set("type", "integer")
-		most := 0
-		for _, v := range c.values {
-			n, _ := strconv.Atoi(v)
-			most = max(most, n, -n)
-		}
-		switch {
-		case f.Check == "percentage" && most > 1000:
-			out.set("decimals", "2")
-		case f.Check == "percentage" && most > 100:
-			out.set("decimals", "1")
-		case f.Check == "percentage":
-			out.doubt("whole percents, or tenths of one (decimals: 1)?")
-		case f.Name == "quantity" || f.Name == "stock":
-			out.doubt("whole units, or thousandths (decimals: 3)?")
-		default:
-			out.set("decimals", "2")
-			if most < 1000 {
-				out.doubt("cents?")
-			}
-		}
-	case sortDecimal:
-		if c.Precision > 0 && c.Scale < f.Scale {
-			out.set("scale", strconv.Itoa(c.Scale))
-		}
-	case sortText:
-		out.set("type", "text")
-		if slices.ContainsFunc(c.values, func(s string) bool { return strings.Contains(s, ",") }) {
-			out.set("decimal_comma", "true")
-		}
-	}
-}
-
-// dateFormats are the formats that texts and integers are tried by.
-var dateFormats = []struct{ format, layout, zero string }{
-	{"yyyyMMdd", "20060102", "00000000"}, {"yyyy-MM-dd", "2006-01-02", "0000-00-00"}, {"dd-MM-yyyy", "02-01-2006", "00-00-0000"},
-	{"dd.MM.yyyy", "02.01.2006", "00.00.0000"}, {"yyyyMMddHHmmss", "20060102150405", "00000000000000"}, {"yyyy-MM-dd HH:mm:ss", "2006-01-02 15:04:05", "0000-00-00 00:00:00"},
-}
-
-// dateFormat is the format that most values of a column have; "" for none.
-func dateFormat(c *column) string {
-	if c.sort != sortText && c.sort != sortInteger {
-		return ""
-	}
-	for _, f := range dateFormats {
-		if c.sort == sortText && c.Length > 0 && c.Length < len(f.format) {
-			continue
-		}
-		fit, set := 0, 0
-		for _, v := range c.values {
-			if v == "" || strings.Trim(v, "0-.: ") == "" {
-				continue
-			}
-			set++
-			if t, err := time.Parse(f.layout, v); err == nil && t.Year() > 1850 && t.Year() < 2200 {
-				fit++
-			}
-		}
-		blank := slices.Contains(c.values, f.zero) || literalIs(c.Default, f.zero)
-		if set == 0 && c.Length == len(f.format) && c.has("date") {
-			return f.format
-		}
-		if set > 0 && fit*10 >= set*9 || set == 0 && blank && c.has("date", "timestamp", "from", "until") {
-			return f.format
-		}
-	}
-	return ""
-}
-
-// convertTime handles dates and times, of one column or two.
-func (d *drafter) convertTime(m *match, x *found, out *mapped) {
-	f, c := x.Field, x.column
-	zeros := []string{}
-	switch c.sort {
-	case sortDate, sortDatetime, sortTimestamp:
-		out.set("type", map[sort]string{sortDate: "date", sortDatetime: "datetime", sortTimestamp: "timestamp"}[c.sort])
-		for _, zero := range []string{"0000-00-00", "0001-01-01", "1899-12-30", "1900-01-01"} {
-			if slices.ContainsFunc(c.values, func(v string) bool { return strings.HasPrefix(v, zero) }) || strings.Contains(c.Default, zero) {
-				zeros = append(zeros, zero)
-			}
-		}
-	default:
-		format := dateFormat(c)
-		if c.sort == sortInteger {
-			out.set("type", "integer")
-		}
-		out.set("format", format)
-		for _, known := range dateFormats {
-			if known.format == format {
-				zeros = d.zeros(c, known.layout, known.zero)
-			}
-		}
-	}
-	if clock := d.clockOf(m.table, c); clock != nil {
-		out.set("time_from", clock.Name)
-	}
-	if len(zeros) > 0 {
-		out.set("zero", list(zeros))
-	}
-	if len(zeros) > 1 {
-		out.doubt("no calendar has " + strings.Join(zeros[1:], ", "))
-	}
-	switch {
-	case f.Name != "created_at" && f.Name != "modified_at":
-	case c.kept:
-		out.set("readonly", "true")
-	case f.Name == "created_at":
-		out.set("stamp", "create")
-	default:
-		out.set("stamp", "change")
-	}
-}
-
-// zeros are the values that are no date: that which stands for none, and those
-// that no calendar has.
-func (d *drafter) zeros(c *column, layout, zero string) []string {
-	var found []string
-	if slices.Contains(c.values, zero) || literalIs(c.Default, zero) || !c.Nullable && d.isCustom(zero) {
-		found = append(found, zero)
-	}
-	if slices.Contains(c.values, "0") {
-		found = append(found, "0")
-	}
-	for _, v := range c.values {
-		if _, err := time.Parse(layout, v); err != nil && v != "" && !slices.Contains(found, v) && len(found) < 6 {
-			found = append(found, v)
-		}
-	}
-	return found
-}
-
-// isCustom tells whether no date is written so in other columns.
-func (d *drafter) isCustom(zero string) bool {
-	return slices.ContainsFunc(d.tables, func(t *table) bool {
-		return slices.ContainsFunc(t.columns, func(c *column) bool { return literalIs(c.Default, zero) })
-	})
-}
-
-// clockOf finds the column with the time of day beside a date: that whose name
-// says the same but for date and time, or that which stands next to it.
-func (d *drafter) clockOf(t *table, date *column) *column {
-	if date.sort == sortDatetime || date.sort == sortTimestamp || !date.has("date") {
-		return nil
-	}
-	rest := func(c *column, but string) []string {
-		var texts []string
-		for _, p := range c.parts {
-			if !slices.Contains(p.ideas, but) {
-				texts = append(texts, p.text)
-			}
-		}
-		return texts
-	}
-	for _, c := range t.columns {
-		if c.has("time") && !c.has("date") && c.sort == sortText && c.Length >= 4 && c.Length <= 8 && slices.Equal(rest(c, "time"), rest(date, "date")) {
-			return c
-		}
-	}
-	return nil
 }
 
 // literal is a column's default where it is a value of its own.

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 // engines are the databases that DEALERPAK runs on.
 func engines() map[string]func(t testing.TB) string {
-	return map[string]func(t testing.TB) string{"mariadb": legacytest.MariaDB, "postgres": legacytest.Postgres}
+	return map[string]func(t testing.TB) string{"mariadb": legacytest.MariaDB, "postgres": legacytest.Postgres, "sqlite": legacytest.SQLite}
 }
 
 func drafted(t *testing.T, engine, dsn string) (string, Summary) {

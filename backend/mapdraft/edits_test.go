@@ -26,21 +26,11 @@ import (
 //   - settings that repeat what holds without them: type: text beside a format,
 //     type: integer beside decimals, generated: identity, the time zone, the number
 //     of connections.
-//
-// charset counts once, whatever the number of fields: postgres.yaml has it in every
-// text, to be alike on both servers, although that database takes any letter.
 func edits(t *testing.T, draft, finished string) []string {
 	t.Helper()
 	have, want := settings(t, draft), settings(t, finished)
 	var all []string
-	once := false
 	for _, path := range slices.Sorted(maps.Keys(want)) {
-		if strings.HasSuffix(path, ".charset") && have[path] == "" {
-			if once {
-				continue
-			}
-			once = true
-		}
 		if seen, ok := have[path]; !ok {
 			all = append(all, fmt.Sprintf("add    %s: %s", path, want[path]))
 		} else if seen != want[path] {
@@ -63,13 +53,18 @@ func settings(t *testing.T, text string) map[string]string {
 	f.codes, _ = whole["codes"].(map[string]any)
 	for key, value := range whole {
 		switch key {
-		case "source", "keep", "codes", "time_zone":
+		case "keep", "codes", "time_zone":
+		case "source":
+			database := value.(map[string]any)["sql"].(map[string]any)
+			delete(database, "dsn")
+			delete(database, "connections")
+			f.value("source.sql", database)
 		case "accounts":
 			f.accounts(value.(map[string]any))
 		case "errors":
 			for _, e := range value.([]any) {
 				entry := e.(map[string]any)
-				f.value("errors["+flat(entry["when"])+"]", entry)
+				f.value("errors["+flat(entry["when"])+" on "+flat(entry["on"])+"]", entry)
 			}
 		case "resources":
 			for name, r := range value.(map[string]any) {

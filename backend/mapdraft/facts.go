@@ -78,6 +78,8 @@ func sortOf(engine, t string) sort {
 const (
 	sampled = 400 // rows looked at per table
 	fewest  = 24  // different values that are still a code list
+	// searched is how many rows are searched for the values of a code list.
+	searched = 100_000
 )
 
 // look reads what each table has, and some rows of it.
@@ -101,6 +103,9 @@ func (d *drafter) look(ctx context.Context) error {
 		t := &table{Table: &schema.Tables[i], parts: d.words.split(schema.Tables[i].Name), texts: texts[schema.Tables[i].Name]}
 		for k := range t.Columns {
 			c := &column{Column: &t.Columns[k], of: t, parts: d.words.split(t.Columns[k].Name), sort: sortOf(d.source.Engine, t.Columns[k].Type)}
+			if strings.HasPrefix(d.source.Engine, "m") && c.sort != sortInteger && c.Default != "" && c.Default != "NULL" && !strings.Contains(strings.ToLower(c.Default), "current_") && bareDefault.MatchString(c.Default) {
+				c.Default = "'" + c.Default + "'" // MySQL tells it without quotes
+			}
 			c.kept = c.Generated || keeps(t.texts, c.Name) || strings.Contains(strings.ToLower(c.Default), "current_timestamp") || strings.Contains(strings.ToLower(c.Default), "now()")
 			t.columns = append(t.columns, c)
 		}
@@ -114,6 +119,9 @@ func (d *drafter) look(ctx context.Context) error {
 	}
 	return nil
 }
+
+// bareDefault is a default that is a value, and not quoted.
+var bareDefault = regexp.MustCompile(`^[^'(]*$`)
 
 // keeps tells whether a trigger gives a column its value.
 func keeps(texts []string, column string) bool {
@@ -138,6 +146,9 @@ func (d *drafter) sample(ctx context.Context, t *table) error {
 			if !row[i].IsSet() {
 				continue
 			}
+			if d.source.Engine == "sqlite" && row[i].Kind == sheet.RawText && c.sort != sortBytes {
+				c.sort = sortText // whatever the column is declared as
+			}
 			text := row[i].String()
 			trimmed := strings.TrimRight(text, " ")
 			c.padded = c.padded || trimmed != text
@@ -148,27 +159,33 @@ func (d *drafter) sample(ctx context.Context, t *table) error {
 			c.values = append(c.values, trimmed)
 			different[trimmed] = true
 		}
-		short := c.sort == sortText && c.Length > 0 && c.Length <= 20 || c.sort == sortInteger || c.sort == sortBoolean
-		if !short || len(different) > fewest || len(different) == 0 {
-			continue
-		}
-		all, err := d.reader.Distinct(ctx, t.Name, c.Name, fewest+2)
-		if err != nil {
-			return err
-		}
-		if len(all) > fewest+1 {
-			continue
-		}
-		for _, v := range all {
-			if text := strings.TrimRight(v.String(), " "); v.IsSet() && !slices.Contains(c.few, text) {
-				c.few = append(c.few, text)
+		if len(different) > 0 && len(different) <= fewest {
+			if err := d.findFew(ctx, t, c); err != nil {
+				return err
 			}
 		}
-		if text, ok := literal(c.Default); ok && !slices.Contains(c.few, text) && c.sort == sortText {
+	}
+	return nil
+}
+
+// findFew looks for all different values of a column that has few.
+func (d *drafter) findFew(ctx context.Context, t *table, c *column) error {
+	if short := c.sort == sortText && c.Length > 0 && c.Length <= 20 || c.sort == sortInteger || c.sort == sortBoolean; !short {
+		return nil
+	}
+	found, err := d.reader.Distinct(ctx, t.Name, c.Name, fewest+2, searched)
+	if err != nil || len(found) > fewest+1 {
+		return err
+	}
+	for _, v := range found {
+		if text := strings.TrimRight(v.String(), " "); v.IsSet() && !slices.Contains(c.few, text) {
 			c.few = append(c.few, text)
 		}
-		slices.Sort(c.few)
 	}
+	if text, ok := literal(c.Default); ok && !slices.Contains(c.few, text) && c.sort == sortText {
+		c.few = append(c.few, text)
+	}
+	slices.Sort(c.few)
 	return nil
 }
 

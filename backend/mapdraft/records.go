@@ -1,7 +1,6 @@
 package mapdraft
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,6 +104,52 @@ func (d *drafter) creatorOf(m *match, k key) *creator {
 	return nil
 }
 
+// numbererOf finds a procedure that gives out the next number of a kind, beside a
+// table of last numbers whose kinds are called as the tables are.
+func (d *drafter) numbererOf(m *match, k key) *creator {
+	if len(k.columns) != 1 || k.generated != "max+1" {
+		return nil
+	}
+	for _, t := range d.tables {
+		if t.View || !slices.ContainsFunc(t.parts, func(p part) bool { return slices.Contains(p.ideas, "counter") }) {
+			continue
+		}
+		for i := range d.schema.Routines {
+			if c := d.numberer(m, k, t, &d.schema.Routines[i]); c != nil {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+func (d *drafter) numberer(m *match, k key, counters *table, r *legacy.Routine) *creator {
+	c := &creator{name: r.Name}
+	for _, p := range r.Parameters {
+		if p.Out {
+			c.out = append(c.out, k.columns[0])
+			continue
+		}
+		column := parameterColumn(counters, p.Name)
+		switch {
+		case column == nil:
+			return nil
+		case column.Name == d.client:
+			c.arguments = append(c.arguments, ":client")
+		default:
+			at := slices.IndexFunc(column.few, func(kind string) bool { return strings.EqualFold(kind, m.table.Name) })
+			if at < 0 {
+				return nil
+			}
+			c.arguments = append(c.arguments, "'"+column.few[at]+"'")
+		}
+	}
+	if len(c.out) != 1 || len(c.arguments) != 2 {
+		return nil
+	}
+	return c
+}
+
 func (d *drafter) parameters(m *match, k key, r *legacy.Routine) *creator {
 	c := &creator{name: r.Name}
 	for _, p := range r.Parameters {
@@ -147,7 +192,8 @@ func (d *drafter) versionOf(m *match) *column {
 		if c.Type == "rowversion" || d.source.Engine == "sqlserver" && c.Type == "timestamp" {
 			return c
 		}
-		if c.sort == sortInteger && !c.Nullable && m.uses(c) == nil && c.has("changed", "version") &&
+		// One that no trigger counts up is the business of the vendor's programs.
+		if c.kept && c.sort == sortInteger && !c.Nullable && m.uses(c) == nil && c.has("changed", "version") &&
 			(c.has("number") || len(c.parts) == 1 || c.parts[0].text == "row") {
 			return c
 		}
@@ -277,7 +323,7 @@ func (d *drafter) states(m *match) []*mapped {
 		}
 		if of["archived"] != "" {
 			f := &mapped{name: "is_archived", why: "name, values", score: 0.7}
-			f.set("cel", singleQuoted(fmt.Sprintf(`row.%s == "%s" ? 1 : 0`, c.Name, of["archived"])))
+			f.set("sql", quoted("CASE WHEN "+d.quote(c.Name)+" = "+d.sqlLiteral(of["archived"], c)+" THEN 1 ELSE 0 END"))
 			if of["blocked"] == "" {
 				f.settings = []setting{{"from", c.Name}, {"codes", codeList(archived(c.few, of["archived"]), false)}}
 			}
@@ -306,7 +352,9 @@ func (d *drafter) derived(m *match) []*mapped {
 			"mysql": "LOWER(SHA2(" + name + ", 256))", "mariadb": "LOWER(SHA2(" + name + ", 256))", "postgres": "encode(sha256(" + name + "), 'hex')",
 			"sqlserver": "LOWER(CONVERT(varchar(64), HASHBYTES('SHA2_256', " + name + "), 2))",
 		}[d.source.Engine]
-		if text != "" {
+		if text == "" {
+			out = append(out, &mapped{name: "sha256", why: d.source.Engine + " computes none", score: 0.9, settings: []setting{{"constant", "null"}}})
+		} else {
 			out = append(out, &mapped{name: "sha256", why: "computed of the content", score: 0.9, settings: []setting{{"sql", quoted(text)}}})
 		}
 	}

@@ -8,8 +8,6 @@ import (
 // dictionary are the ideas that names are made of, each with its words: whole
 // ones, and the abbreviations that administrations shorten them to. A word may
 // stand for several ideas.
-//
-//nolint:misspell // German and Dutch
 var dictionary = map[string]string{
 	// Who and what an administration is about.
 	"contact":         "contact contacts relation relations relatie relaties rel partner kontakt kontakte geschaeftspartner party person account",

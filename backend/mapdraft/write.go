@@ -105,8 +105,6 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(text) + `"`
 }
 
-func singleQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-
 // list writes one text, or a list of them.
 func list(texts []string) string {
 	all := make([]string, len(texts))
@@ -241,6 +239,9 @@ func (d *drafter) writeResource(b *strings.Builder, m *match) {
 	}
 	k := d.keyOf(m)
 	made := d.creatorOf(m, k)
+	if made == nil {
+		made = d.numbererOf(m, k)
+	}
 	d.writeKey(b, m, k, made)
 	if m.client(d) == nil && d.client != "" {
 		fmt.Fprintf(b, "    client: \"\"%s\n", d.remark("there is no "+d.client, 0.8, nil))

@@ -119,7 +119,7 @@ func stands(placeholder string, v any) bool {
 const longestShown = 70
 
 func shown(v any) string {
-	text, err := json.Marshal(v)
+	text, err := plain(v)
 	if err != nil {
 		return "?"
 	}

@@ -63,11 +63,11 @@ func (g Gateway) Run(ctx context.Context, f *Fixture) ([]Result, error) {
 		}
 		r := Result{Fixture: f.File, Case: c.Name, Differences: c.differences(resp, body), Took: g.Now().Sub(began)}
 		for _, name := range sorted(c.Keep) {
-			v, ok := at(body, c.Keep[name])
-			if !ok {
+			if v, ok := at(body, c.Keep[name]); ok {
+				kept[name] = v
+			} else {
 				r.Differences = append(r.Differences, fmt.Sprintf("- keep %s: the answer has no %s", name, c.Keep[name]))
 			}
-			kept[name] = v
 		}
 		all = append(all, r)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"frontdesk/auth"
 	"frontdesk/mapping/sheet"
@@ -63,18 +62,4 @@ func userOf(u *sheet.User) auth.User {
 		Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked,
 		Client: auth.Client{ID: u.ClientID, Name: u.ClientName},
 	}
-}
-
-// errNoPasswords says that passwords are the service's own affair.
-var errNoPasswords = errors.New("passwords are kept by the service, and are changed there")
-
-// SetPassword fails: passwords are the service's.
-func (s *Store) SetPassword(context.Context, string, string) error { return errNoPasswords }
-
-// KeepReset fails: passwords are the service's.
-func (s *Store) KeepReset(context.Context, [32]byte, string, time.Time) error { return errNoPasswords }
-
-// TakeReset fails: passwords are the service's.
-func (s *Store) TakeReset(context.Context, [32]byte, time.Time) (string, error) {
-	return "", auth.ErrUnknownReset
 }

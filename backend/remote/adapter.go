@@ -50,12 +50,11 @@ type operations map[mapping.Scope]bool
 
 // adapterPlan is where the fields of a resource are in its records.
 type adapterPlan struct {
-	one      *shape // a record: one place for each field, then _version
-	page     *shape // a list of them
-	more     int
-	total    int
-	children map[int]*mapping.Resource // resource of each nested list
-	field    []int                     // of each nested list
+	one   *shape // a record: one place for each field, then _version
+	page  *shape // a list of them
+	more  int
+	total int
+	field []int // that each nested list is of
 }
 
 func openAdapter(ctx context.Context, o *core) (*adapter, error) {
@@ -71,14 +70,15 @@ func openAdapter(ctx context.Context, o *core) (*adapter, error) {
 			return nil, errors.New("source.frontdesk.token cannot stand in a header")
 		}
 	}
-	for _, r := range a.model.Resources {
-		if a.plans[r], err = newAdapterPlan(r); err != nil {
-			return nil, err
-		}
-	}
 	if err := a.describe(ctx); err != nil {
 		w.pool.close()
 		return nil, fmt.Errorf("ask the adapter at %s for its model: %w", source.URL, err)
+	}
+	for _, r := range a.model.Resources {
+		if a.plans[r], err = newAdapterPlan(r); err != nil {
+			w.pool.close()
+			return nil, err
+		}
 	}
 	return a, nil
 }
@@ -122,23 +122,48 @@ func (a *adapter) describe(ctx context.Context) error {
 	if ans.status != http.StatusOK {
 		return a.fail(ans)
 	}
-	d := description{operations: map[*mapping.Resource]operations{}}
+	d := description{}
 	if err := json.Unmarshal([]byte(ans.body), &d); err != nil {
 		return fmt.Errorf("it is not JSON: %w", err)
 	}
 	if d.Protocol != protocolVersion {
 		return fmt.Errorf("it speaks protocol %d; this gateway speaks %d", d.Protocol, protocolVersion)
 	}
-	known := []mapping.Scope{mapping.OpGet, mapping.OpList, mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}
-	for name, rd := range d.Resources {
-		r := a.model.Resource(name)
+	a.model = d.narrow(a.model)
+	if err := d.offer(a.model); err != nil {
+		return err
+	}
+	a.about = d
+	return nil
+}
+
+// narrow is what of a model the adapter has: what is not named does not exist,
+// and what refers to it is a number like any other.
+func (d *description) narrow(model *mapping.Model) *mapping.Model {
+	to := map[string]mapping.Narrowing{}
+	for name := range d.Resources {
+		r := model.Resource(name)
 		if r == nil {
 			continue // of a later model
 		}
+		n := mapping.Narrowing{Fields: map[string]mapping.FieldNarrowing{}}
+		for i := range r.Fields {
+			n.Fields[r.Fields[i].Name] = mapping.FieldNarrowing{}
+		}
+		to[name] = n
+	}
+	return model.Narrow(to)
+}
+
+// offer finds the operations of the model's resources.
+func (d *description) offer(model *mapping.Model) error {
+	d.operations = map[*mapping.Resource]operations{}
+	known := []mapping.Scope{mapping.OpGet, mapping.OpList, mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}
+	for _, r := range model.Resources {
 		d.operations[r] = operations{}
-		for _, op := range rd.Operations {
+		for _, op := range d.Resources[r.Name].Operations {
 			if !slices.Contains(known, op) {
-				return fmt.Errorf("resource %s: unknown operation %.20q", name, op)
+				return fmt.Errorf("resource %s: unknown operation %.20q", r.Name, op)
 			}
 			d.operations[r][op] = true
 		}
@@ -146,7 +171,6 @@ func (a *adapter) describe(ctx context.Context) error {
 	if len(d.operations) == 0 {
 		return errors.New("it offers no resource of the model")
 	}
-	a.about = d
 	return nil
 }
 

@@ -29,6 +29,8 @@ const group = `{"code":"W","description":"Werkplaats","vat_kind":"high","ledger_
 func TestAdapterKeepsRecords(t *testing.T) {
 	s, c := protocolFixture(t)
 	require.True(t, s.Capabilities().OwnRules)
+	require.Nil(t, c.Model().Resource("vehicle"), "what the adapter does not offer does not exist")
+	require.Empty(t, c.Model().Resource("order").Field("vehicle_id").Reference)
 	require.Equal(t, "reference adapter", s.Capabilities().Store)
 	contact := create(t, c, anna, "contact", `{"kind":"person","name":"Jän \"de\" Wit","birth_date":"1980-02-29","payment_days":14}`)
 	require.Equal(t, "C000001", contact.Get("number").Text())
@@ -67,15 +69,17 @@ func TestAdapterErrorsPassThrough(t *testing.T) {
 	_, c := protocolFixture(t)
 	turnover := create(t, c, anna, "turnovergroup", group)
 	contact := create(t, c, anna, "contact", `{"kind":"person","name":"Wit"}`)
-	order := create(t, c, anna, "order", fmt.Sprintf(`{"contact_id":%d,"kind":"workshop","order_status":"invoiced","order_date":"2026-11-20"}`, contact.ID()))
+	order := create(t, c, anna, "order", fmt.Sprintf(`{"contact_id":%d,"kind":"workshop","order_status":"open","order_date":"2026-11-20"}`, contact.ID()))
 	groups, orders := turnover.Resource, order.Resource
 
 	_, err := c.Create(bg(), anna, body(t, groups, group), backend.Write{})
 	require.Equal(t, "Field: code value: W has a duplicate illegal value", wording(t, err, mapping.OpCreate))
 	_, err = c.Create(bg(), anna, body(t, orders, `{"contact_id":99,"kind":"workshop","order_status":"open","order_date":"2026-11-20"}`), backend.Write{})
 	require.Equal(t, "Field: contact_id value: 99 ID not found", wording(t, err, mapping.OpCreate))
-	_, err = c.Update(bg(), anna, order.ID(), patch(t, orders, `{"mileage":5}`), backend.Write{})
-	require.Equal(t, "order_status is invoiced, cannot add/update/delete", wording(t, err, "/order", mapping.OpUpdate))
+	_, err = c.Update(bg(), anna, order.ID(), patch(t, orders, `{"order_status":"invoiced"}`), backend.Write{})
+	require.NoError(t, err)
+	_, err = c.Create(bg(), anna, body(t, orders.Model().Resource("orderline"), fmt.Sprintf(`{"order_id":%d,"description":"x","quantity":1,"price":1,"turnover_group_id":%d}`, order.ID(), turnover.ID())), backend.Write{})
+	require.Equal(t, "order_status is invoiced, cannot add/update/delete", wording(t, err, "/orderline", mapping.OpCreate))
 	err = c.Delete(bg(), anna, contact.Resource, contact.ID(), backend.Write{})
 	require.Equal(t, "Field: id in use at: order", wording(t, err, mapping.OpDelete))
 	_, err = c.Create(bg(), anna, body(t, orders, fmt.Sprintf(`{"contact_id":%d,"kind":"workshop","order_status":"open","order_date":"2026-11-20",

@@ -16,8 +16,10 @@ type conn struct {
 	stream net.Conn // raw, or TLS over it
 	in     *bufio.Reader
 	used   time.Time
-	again  bool // served a call before
-	wrote  bool // a byte of the present request may have gone out
+	// expires is the deadline that was set last.
+	expires time.Time
+	again   bool // served a call before
+	wrote   bool // a byte of the present request may have gone out
 }
 
 func newConn(raw net.Conn) *conn {
@@ -44,6 +46,22 @@ func (c *conn) alive() bool {
 		return false
 	}
 	return isQuiet(c.raw)
+}
+
+// deadlineSlack is how much later than the context a connection gives up, so that
+// it is the context's end that a call ends with, and its cause known.
+const deadlineSlack = 20 * time.Millisecond
+
+// expireAt makes reading and writing end after a deadline, though up to a slack
+// late: a connection that is in use all the time need not be told every time. It
+// is the second to end a call; the end of the context is on time.
+func (c *conn) expireAt(deadline time.Time, slack time.Duration) {
+	slack = min(slack, time.Second)
+	earliest := deadline.Add(deadlineSlack)
+	if c.expires.Before(earliest) || c.expires.After(earliest.Add(slack)) {
+		c.expires = earliest.Add(slack)
+		_ = c.stream.SetDeadline(c.expires)
+	}
 }
 
 // longAgo is a deadline that ends all reading and writing at once.

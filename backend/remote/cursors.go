@@ -33,26 +33,45 @@ type mark struct {
 	skip     int    // records of the chunk up to the one that a mark is after
 }
 
+// longestCursor is how long a cursor may be, in bytes, to be remembered. Lists with
+// longer ones are gone through from the beginning.
+const longestCursor = 4 << 10
+
 func newCursors(most int) *cursors {
 	return &cursors{most: max(most, 100), lists: map[string]*list.Element{}, order: list.New()}
 }
 
-// trail returns what is known of a list; to be used under the mutex.
-func (c *cursors) trail(key string) *trail {
+// known returns what is known of a list, nil for nothing; to be used under the
+// mutex. Whoever only asks leaves nothing behind: most lists are of one page, and
+// their keys are what clients filter by.
+func (c *cursors) known(key string) *trail {
 	e, ok := c.lists[key]
 	if !ok {
-		e = c.order.PushFront(&trail{key: key, after: map[int32]mark{}})
-		c.lists[key] = e
+		return nil
 	}
 	c.order.MoveToFront(e)
 	return e.Value.(*trail)
+}
+
+// trail returns what is known of a list, to add to it; to be used under the mutex.
+func (c *cursors) trail(key string) *trail {
+	if t := c.known(key); t != nil {
+		return t
+	}
+	t := &trail{key: key, after: map[int32]mark{}}
+	c.lists[key] = c.order.PushFront(t)
+	return t
 }
 
 // nearest returns the last place known that is not behind position.
 func (c *cursors) nearest(key string, position int) (mark, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	marks := c.trail(key).marks
+	t := c.known(key)
+	if t == nil {
+		return mark{}, false
+	}
+	marks := t.marks
 	i, exact := slices.BinarySearchFunc(marks, position, func(m mark, p int) int { return m.position - p })
 	if !exact {
 		i--
@@ -67,12 +86,19 @@ func (c *cursors) nearest(key string, position int) (mark, bool) {
 func (c *cursors) after(key string, id int32) (mark, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m, ok := c.trail(key).after[id]
+	t := c.known(key)
+	if t == nil {
+		return mark{}, false
+	}
+	m, ok := t.after[id]
 	return m, ok
 }
 
 // learn remembers where a chunk begins.
 func (c *cursors) learn(key string, m mark) {
+	if len(m.cursor) > longestCursor {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.trail(key)
@@ -88,6 +114,9 @@ func (c *cursors) learn(key string, m mark) {
 
 // learnAfter remembers in which chunk a record is that a page ended with.
 func (c *cursors) learnAfter(key string, id int32, m mark) {
+	if len(m.cursor) > longestCursor {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.trail(key)
@@ -119,7 +148,9 @@ func (c *cursors) shrink(used *trail) {
 func (c *cursors) forget(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.drop(c.trail(key))
+	if t := c.known(key); t != nil {
+		c.drop(t)
+	}
 }
 
 func (c *cursors) drop(t *trail) {

@@ -131,9 +131,7 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	if err != nil {
 		return nil, &broken{err: err, again: ctx.Err() == nil && !errors.Is(err, errClosed)}
 	}
-	// The context's end is what ends a call; its own deadline is only the second
-	// to, so that the cause of the end is known.
-	_ = c.stream.SetDeadline(deadline.Add(deadlineSlack))
+	c.expireAt(deadline, r.timeout/8)
 	stop := context.AfterFunc(ctx, func() { _ = c.raw.SetDeadline(longAgo) })
 	used := c.again
 	a, begun, again, err := w.converse(c, r)
@@ -147,10 +145,12 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	return a, nil
 }
 
-// deadlineSlack is how much later than the context a connection gives up.
-const deadlineSlack = 20 * time.Millisecond
-
 func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
+	if !fresh {
+		if c := w.pool.ready(r.write); c != nil {
+			return c, nil
+		}
+	}
 	if d, ok := ctx.Deadline(); !ok || deadline.Before(d) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadlineCause(ctx, deadline, errTimeout)

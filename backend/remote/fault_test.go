@@ -64,9 +64,9 @@ func newFaulty(t testing.TB, o backend.Options) *faulty {
 	s := adapterSheet(t, f.URL())
 	s.Source.Frontdesk.MaxAnswer = 1 << 20
 	f.store = open(t, Options{Sheet: s})
-	f.client, err = backend.NewClient(f.store, s.Model, o)
+	f.client, err = backend.NewClient(f.store, f.store.Sheet.Model, o)
 	require.NoError(t, err)
-	f.orders = s.Model.Resource("order")
+	f.orders = f.client.Model().Resource("order")
 	return f
 }
 

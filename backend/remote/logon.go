@@ -20,7 +20,7 @@ type logOn struct {
 	shape *shape // of the answer: the token, and its lifetime
 
 	mu      sync.Mutex
-	holders map[int64]*holder // by client; 0 where all share one
+	holders map[auth.Client]*holder // by client; 0 where all share one
 }
 
 // holder keeps one token.
@@ -51,7 +51,7 @@ func newLogOn(s *service, l *sheet.LogOn) *logOn {
 	if l.ExpiresIn != "" {
 		answer.addPlace(l.ExpiresIn)
 	}
-	return &logOn{s: s, sheet: l, shape: answer, holders: map[int64]*holder{}}
+	return &logOn{s: s, sheet: l, shape: answer, holders: map[auth.Client]*holder{}}
 }
 
 // holder returns who keeps the token for calls of a client. Calls of none are
@@ -65,10 +65,10 @@ func (l *logOn) holder(client auth.Client) *holder {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	h := l.holders[client.ID]
+	h := l.holders[client]
 	if h == nil {
 		h = &holder{client: client, turn: make(chan struct{}, 1)}
-		l.holders[client.ID] = h
+		l.holders[client] = h
 	}
 	return h
 }

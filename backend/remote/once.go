@@ -7,15 +7,19 @@ import (
 	"errors"
 	"fmt"
 
+	"go.uber.org/zap"
+
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
 
 // InTx runs f once. An HTTP service has no transaction: what f does stays done.
-// What is one here is the idempotency key and the write under it.
+// What is one here is the idempotency key and the write under it, and that of the
+// writes that pass this gateway no two judge and change the same record at once.
 func (s *Store) InTx(ctx context.Context, f func(backend.Driver) error) error {
 	t := &transaction{Store: s}
+	defer t.letGo()
 	err := f(t)
 	if t.taken && t.nothingDone {
 		// The client may have gone away; the key must not stay taken for that.
@@ -36,6 +40,17 @@ type transaction struct {
 	// that no record has been written under it.
 	taken, nothingDone bool
 	replayed           bool
+	held               []heldRecord
+}
+
+// Get returns one record, and with q.ForUpdate holds it.
+func (t *transaction) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	if q.ForUpdate {
+		if err := t.hold(ctx, heldRecord{q.Client.ID, r.Name, q.ID}); err != nil {
+			return mapping.Record{}, err
+		}
+	}
+	return t.get(ctx, r, q)
 }
 
 // Create stores a record.
@@ -91,7 +106,10 @@ func (t *transaction) Remember(ctx context.Context, client auth.Client, key stri
 		return nil
 	default:
 		// The record is there: the client hears of it, whatever becomes of the memo.
-		return t.Keep.Finish(context.WithoutCancel(ctx), client, key, m)
+		if err := t.Keep.Finish(context.WithoutCancel(ctx), client, key, m); err != nil {
+			t.Log.Error("the answer under an idempotency key was not kept; the key stays in use", zap.Error(err))
+		}
+		return nil
 	}
 }
 

@@ -77,11 +77,10 @@ func (p *pool) take(ctx context.Context, fresh, write bool) (*conn, error) {
 		if c == nil {
 			break
 		}
-		if (write || p.now().Sub(c.used) > suspectTime) && !c.alive() {
-			p.drop(c)
-			continue
+		if p.isUsable(c, write) {
+			return c, nil
 		}
-		return c, nil
+		p.drop(c)
 	}
 	c, err := p.dial(ctx)
 	if err != nil {
@@ -89,6 +88,31 @@ func (p *pool) take(ctx context.Context, fresh, write bool) (*conn, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// ready returns a connection that can be used at once, nil where there is none.
+func (p *pool) ready(write bool) *conn {
+	select {
+	case p.slots <- struct{}{}:
+	default:
+		return nil
+	}
+	for {
+		c, err := p.kept(false)
+		if c == nil || err != nil {
+			<-p.slots
+			return nil
+		}
+		if p.isUsable(c, write) {
+			return c
+		}
+		p.drop(c)
+	}
+}
+
+// isUsable tells whether an idle connection can be expected to live.
+func (p *pool) isUsable(c *conn, write bool) bool {
+	return !write && p.now().Sub(c.used) <= suspectTime || c.alive()
 }
 
 // kept returns an idle connection, nil where there is none. Where a fresh one is

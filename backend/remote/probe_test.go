@@ -26,6 +26,7 @@ func TestExplain(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"PATCH " + g.store.Sheet.Source.HTTP.URL + "/v3/turnover-groups/{key}",
+		`If-Match: "v{version}"`,
 		"Content-Type: application/json",
 		"X-Tenant: {client.name}",
 		"Authorization: Bearer {token}",

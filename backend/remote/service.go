@@ -209,9 +209,10 @@ func (s *service) describeModel(context.Context, string) ([]byte, error) { retur
 // ping asks for anything at all: that the service answers is enough, whatever it
 // says, unless it says that it does not work.
 func (s *service) ping(ctx context.Context) error {
-	if s.logOn != nil {
-		_, err := s.logOn.get(ctx, auth.Client{})
-		return err
+	if s.logOn != nil { // a token that is still good says nothing of the service
+		if _, err := s.logOn.get(ctx, auth.Client{}); err != nil {
+			return err
+		}
 	}
 	a, err := s.wire.do(ctx, &request{method: "GET", target: s.base + "/", timeout: s.source.Timeout})
 	if err != nil {
@@ -235,6 +236,7 @@ type values struct {
 	username string
 	password string
 	once     string // the idempotency key
+	version  int64  // of the record that a write is of
 	since    sheet.Raw
 	filters  []sheet.Assignment
 	fields   []sheet.Assignment
@@ -280,6 +282,8 @@ func (v *values) get(name string) sheet.Raw {
 		return text(v.password)
 	case "idempotency_key":
 		return text(v.once)
+	case "version":
+		return number(v.version)
 	}
 	return v.named(name)
 }

@@ -145,14 +145,21 @@ func isSuccess(status int) bool { return status >= 200 && status < 300 }
 // should: what the sheet translates is a violation, the rest a failure.
 func (s *service) refused(a *answer, op *operation, attempt sheet.Attempt, why error) error {
 	f := s.failure(a)
-	if op.scope != mapping.OpCreate && op.scope != mapping.OpList && op.NotFound != nil && op.NotFound.Match(f) {
+	one := op.scope != mapping.OpCreate && op.scope != mapping.OpList
+	if (one || op.scope == mapping.OpList && op.Request.IsOfParent()) && op.NotFound.Match(f) {
 		return backend.ErrNotFound
 	}
 	if s.o.Sheet.Errors != nil {
 		attempt.Resource, attempt.Op = op.of.Resource, op.scope
-		if v := s.o.Sheet.Errors.Translate(f, attempt); v != nil {
+		if v := s.o.Sheet.Errors.Translate(f, attempt); v != nil && v.Reason != mapping.PreconditionChanged {
 			return v.Because(failure(a))
+		} else if v != nil {
+			return fmt.Errorf("%w: %w", backend.ErrConstraint, failure(a))
 		}
+	}
+	if a.status == http.StatusPreconditionFailed && op.Request.Uses("version") {
+		// Somebody changed the record since it was judged: it is judged anew.
+		return fmt.Errorf("%w: %w", backend.ErrConstraint, failure(a))
 	}
 	if why != nil && isSuccess(a.status) {
 		return unexpected(fmt.Errorf("%w, of status %d: %.300q", why, a.status, a.body))

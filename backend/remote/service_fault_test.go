@@ -111,12 +111,12 @@ func TestTLS(t *testing.T) {
 	sh.Source.Frontdesk.CAFile = file
 	s := open(t, Options{Sheet: sh})
 	for range 3 {
-		_, err = s.Get(bg(), sh.Model.Resource("order"), backend.Query{Client: anna, ID: 12345})
+		_, err = s.Get(bg(), s.Sheet.Model.Resource("order"), backend.Query{Client: anna, ID: 12345})
 		require.NoError(t, err)
 	}
 	ctx, cancel := context.WithTimeout(bg(), time.Second)
 	defer cancel()
-	_, err = s.Get(ctx, sh.Model.Resource("order"), backend.Query{Client: anna, ID: 12345})
+	_, err = s.Get(ctx, s.Sheet.Model.Resource("order"), backend.Query{Client: anna, ID: 12345})
 	require.NoError(t, err)
 }
 

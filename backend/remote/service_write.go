@@ -139,10 +139,10 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 			continue
 		}
 		array := sheet.Assignment{Place: r.Fields[i].Children, Field: r.Fields[i].Field, Rows: [][]sheet.Assignment{}}
-		for _, child := range rec.Children[i] {
+		for k, child := range rec.Children[i] {
 			element, err := r.children[n].Encode(child, client, keys, true)
 			if err != nil {
-				return mapping.Record{}, false, err
+				return mapping.Record{}, false, ofElement(err, r.Fields[i].Name, k)
 			}
 			array.Rows = append(array.Rows, element)
 		}
@@ -150,6 +150,19 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 	}
 	stored, err := s.write(ctx, r, r.create, v, rec, nil)
 	return stored, false, err
+}
+
+// ofElement names the field of a violation as one of an element.
+func ofElement(err error, array string, n int) error {
+	found, ok := mapping.AsViolations(err)
+	if !ok {
+		return err
+	}
+	named := make(mapping.Violations, len(found))
+	for i, e := range found {
+		named[i] = e.In(fmt.Sprintf("%s[%d]", array, n))
+	}
+	return named
 }
 
 func (s *service) update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
@@ -161,7 +174,7 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	if err != nil || key == nil {
 		return mapping.Record{}, orNotFound(err)
 	}
-	after, sent := before.Merge(patch), patch
+	after, sent := before.Merge(patch), r.Complete(before, patch)
 	if r.update.SendAll {
 		sent = after
 	}
@@ -169,7 +182,7 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	v := &values{client: client, key: key, id: before.ID()}
+	v := &values{client: client, key: key, id: before.ID(), version: before.Version}
 	if v.fields, err = r.Encode(sent, client, keys, false); err != nil {
 		return mapping.Record{}, err
 	}
@@ -274,7 +287,7 @@ func (s *service) delete(ctx context.Context, client auth.Client, before mapping
 	if err != nil || key == nil {
 		return orNotFound(err)
 	}
-	v := &values{client: client, key: key, id: before.ID(), fields: r.SoftDelete()}
+	v := &values{client: client, key: key, id: before.ID(), version: before.Version, fields: r.SoftDelete()}
 	a, err := s.call(ctx, r.delete, v)
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -23,7 +25,9 @@ type Options struct {
 	Hasher *auth.Hasher
 	// RequestID returns the id of the request that a call is made for; "" for none.
 	RequestID func(ctx context.Context) string
-	Now       func() time.Time
+	// Log is told of what no client is; nil for nobody.
+	Log *zap.Logger
+	Now func() time.Time
 	// Random returns a number from 0 up to 1, for the wait before a retry.
 	Random func() float64
 }
@@ -31,6 +35,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = zap.NewNop()
 	}
 	if o.RequestID == nil {
 		o.RequestID = func(context.Context) string { return "" }
@@ -61,6 +68,7 @@ type Keep interface {
 // Store is an administration that is an HTTP service. It is safe for concurrent
 // use.
 type Store struct {
+	auth.Elsewhere // its users change their passwords there
 	*core
 	speaker
 }
@@ -70,6 +78,7 @@ type core struct {
 	Options
 	catalogue *mapping.Catalogue
 	scanners  scanners
+	holds     holds
 }
 
 // speaker is how a service is spoken to: a service by its sheet, or an adapter by
@@ -116,7 +125,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	var err error
 	switch source := o.Sheet.Source; {
 	case source.Frontdesk != nil:
-		sp, err = openAdapter(ctx, c)
+		var a *adapter
+		if a, err = openAdapter(ctx, c); err == nil {
+			narrowed := *o.Sheet
+			narrowed.Model = a.model
+			c.Sheet, sp = &narrowed, a
+		}
 	case source.HTTP != nil:
 		sp, err = openService(c)
 	default:
@@ -125,7 +139,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{core: c, speaker: sp}
+	s := &Store{Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, core: c, speaker: sp}
 	if err := s.checkKeep(); err != nil {
 		sp.close()
 		return nil, err
@@ -199,8 +213,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// scanners are kept for the next answer.
-type scanners struct{ jsons, xmls sync.Pool }
+// scanners are kept for the next answer. Those of XML are not worth it.
+type scanners struct{ jsons sync.Pool }
 
 func (p *scanners) json() *jsonScanner {
 	if s, ok := p.jsons.Get().(*jsonScanner); ok {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ func openSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 		return s, err
 	}
 	s.model = sh.Model
-	if s.own, err = openOwn(ctx, sh); err != nil {
+	if s.own, err = openOwn(ctx, sh, log); err != nil {
 		return s, err
 	}
 	s.onClose(s.own.db.Close)
@@ -95,7 +96,7 @@ func openSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 	if c.Backend.Driver == legacyDriver {
 		return s, s.openLegacy(ctx, sh, kept, hasher, log)
 	}
-	return s, s.openRemote(ctx, sh, kept, hasher)
+	return s, s.openRemote(ctx, sh, kept, hasher, log)
 }
 
 func (s *system) openReference(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) error {
@@ -128,41 +129,32 @@ func (s *system) openLegacy(ctx context.Context, sh *sheet.Sheet, kept *keep.Sto
 	return nil
 }
 
-func (s *system) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher) error {
+func (s *system) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
 	store, err := remote.Open(ctx, remote.Options{
-		Sheet: sh, Keep: kept, Hasher: hasher, RequestID: gateway.RequestIDOf, Now: time.Now, Random: mathrand.Float64,
+		Sheet: sh, Keep: kept, Hasher: hasher, RequestID: gateway.RequestIDOf, Log: log, Now: time.Now, Random: mathrand.Float64,
 	})
 	if err != nil {
 		return fmt.Errorf("open the service of %s: %w", sh.File, err)
 	}
 	s.onClose(store.Close)
-	s.driver, s.accounts = store, store
+	s.driver, s.accounts, s.model = store, store, store.Sheet.Model
 	return nil
 }
 
 // loadSheet reads a mapping sheet and judges it against the model.
 func loadSheet(file string, model *mapping.Model) (*sheet.Sheet, error) {
-	return sheet.Load(file, model, sheet.Options{RuleFields: func(rule string) []string {
-		fields, _ := backend.RuleFields(rule)
-		return fields
-	}})
+	return sheet.Load(file, model, sheet.Options{RuleFields: ruleFields})
 }
 
-// supportedBy tells which operations a sheet has. A service that speaks the
-// protocol tells so itself, once it is asked.
-func supportedBy(sh *sheet.Sheet) func(*mapping.Resource, mapping.Scope) bool {
-	if sh.Source.Frontdesk != nil {
-		return nil
-	}
-	return func(r *mapping.Resource, op mapping.Scope) bool {
-		known := sh.Resources[r]
-		return known != nil && known.Operations[op] != nil
-	}
+// ruleFields tells sheets what rules work with.
+func ruleFields(rule string) []string {
+	fields, _ := backend.RuleFields(rule)
+	return fields
 }
 
 // openOwn opens the gateway's own database beside a system that is not ours: by
 // default a SQLite file beside the sheet.
-func openOwn(ctx context.Context, sh *sheet.Sheet) (*ownDatabase, error) {
+func openOwn(ctx context.Context, sh *sheet.Sheet, log *zap.Logger) (*ownDatabase, error) {
 	if isPostgres(sh.Keep) {
 		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{})
 		if err != nil {
@@ -171,6 +163,9 @@ func openOwn(ctx context.Context, sh *sheet.Sheet) (*ownDatabase, error) {
 		return &ownDatabase{db: db}, nil
 	}
 	file := cmp.Or(strings.TrimPrefix(sh.Keep, "sqlite:"), strings.TrimSuffix(sh.File, filepath.Ext(sh.File))+"-keep.db")
+	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+		log.Warn("a new keep is made: IDs that an earlier one gave out are lost, and will be given to other records", zap.String("file", file))
+	}
 	db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
@@ -191,7 +186,7 @@ func openOwnOf(p program, c *config.Config) (sqlrecord.DB, error) {
 		if err != nil {
 			return nil, err
 		}
-		own, err := openOwn(p.ctx, sh)
+		own, err := openOwn(p.ctx, sh, zap.NewNop())
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
@@ -53,7 +54,7 @@ func TestCLIMisuse(t *testing.T) {
 	for line, want := range map[string]string{
 		"bogus":                                  "unexpected argument bogus\n" + hint,
 		"serv":                                   `unexpected argument serv, did you mean one of "serve", "user", "seed"?` + "\n" + hint,
-		"user":                                   `expected one of "add", "passwd", "list"` + "\n" + hint,
+		"user":                                   `expected one of "add", "passwd", "list", "hash"` + "\n" + hint,
 		"serve":                                  "missing flags: --config=FILE\n" + hint,
 		"serve --confg x":                        `unknown flag --confg, did you mean "--config"?` + "\n" + hint,
 		"serve --config HERE/none.yaml":          "configuration: open HERE/none.yaml: no such file or directory\n",
@@ -290,4 +291,13 @@ func pasteDemo(t *testing.T, d demo) {
 	require.Len(t, answers, 2, "%s", out)
 	require.Regexp(t, `^\{"data":\[\{"id":1,"license_plate":.*"page":1,"page_size":2,`, answers[0])
 	require.Regexp(t, `^\{"data":\{"id":\d+,"number":"O0000\d\d","contact_id":1,`, answers[1])
+}
+
+// The hash that user hash prints is what a mapping sheet's users are verified by.
+func TestCLIUserHash(t *testing.T) {
+	code, out, problems := cli("a good password\n", "user", "hash")
+	require.Zero(t, code, problems)
+	ok, err := auth.NewHasher().Verify(t.Context(), "a good password", strings.TrimSpace(out))
+	require.NoError(t, err)
+	require.True(t, ok)
 }

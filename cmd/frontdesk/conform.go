@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +9,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/google/uuid"
-	"go.uber.org/zap"
-
 	"frontdesk/backend/backendtest"
-	"frontdesk/config"
 )
 
 type conformCommand struct {
@@ -118,43 +112,18 @@ func (c conformCommand) options(p program) (backendtest.Options, error) {
 	return options, problems.Err()
 }
 
-// runOwn starts the gateway of a configuration, as serve would but on a free
-// port of this machine and with one more api_key, and tests that.
-func (c conformCommand) runOwn(p program, options backendtest.Options) (*backendtest.Report, error) {
+// runOwn tests a gateway of its own.
+func (c conformCommand) runOwn(p program, options backendtest.Options) (report *backendtest.Report, err error) {
 	conf, err := loadConfig(c.Config)
 	if err != nil {
 		return nil, err
 	}
-	key, err := uuid.NewRandom()
-	if err != nil {
-		return nil, err
-	}
-	everything, err := config.ParseRule("* /*")
-	if err != nil {
-		return nil, err
-	}
-	conf.Server.Listen, conf.Server.PublicURL, conf.Server.TLS, conf.Ops.Listen = "127.0.0.1:0", "", config.TLS{}, ""
-	conf.APIKeys = append(conf.APIKeys, config.Key{
-		Name: "conform-" + key.String()[:8], Hashes: []config.KeyHash{{Hash: sha256.Sum256([]byte(key.String()))}}, Allow: []config.Rule{everything},
+	err = withGateway(p, conf, "conform", func(baseURL, key string) (err error) {
+		options.BaseURL, options.APIKey, options.AllowsAll = baseURL, key, true
+		report, err = backendtest.Run(p.ctx, options)
+		return err
 	})
-	options.APIKey = key.String()
-	h, err := build(p, conf, "conformance", zap.NewNop())
-	if err != nil {
-		return nil, err
-	}
-	defer h.close()
-	ctx, stop := context.WithCancel(context.WithoutCancel(p.ctx)) // it serves until what was made is deleted
-	defer stop()
-	ready, served := make(chan string, 1), make(chan error, 1)
-	go func() { served <- h.serve(ctx, func(baseURL string) { ready <- baseURL }) }()
-	select {
-	case options.BaseURL = <-ready:
-	case err := <-served:
-		return nil, err
-	}
-	report, err := backendtest.Run(p.ctx, options)
-	stop()
-	return report, errors.Join(err, <-served)
+	return report, err
 }
 
 // write prints the table and writes the files that were asked for.

@@ -29,9 +29,13 @@ func TestConform(t *testing.T) {
 var notAsked = []string{
 	"general.internal_error", "general.backend_unavailable", "general.backend_timeout", "general.too_many_requests", "general.request_malformed",
 	"general.body_too_large", "general.idempotency_key_in_use", "put.field_required", "model.body_not_json", "openapi.described",
-	"record.put_merges [vehicleroleline flatrateline]", "record.put_empties [flatrateline]", "record.length_in_characters [vehicleroleline flatrateline]",
+	"record.put_merges [vehicleroleline flatrateline]", "record.put_empties [flatrateline]", "record.put_empty_text [vehicleroleline flatrateline article]",
+	"record.length_in_characters [vehicleroleline flatrateline]",
 	"record.unique [contact order orderline vehicleroleline contactcommunication contactaddress flatrateline document]",
 	"record.references [contact flatrate employee document turnovergroup advertisementsite country]",
+	"record.unicode [vehicleroleline flatrateline]",
+	"record.milliseconds [orderline vehicleadvertisementsite contactcommunication contactaddress flatrate flatrateline article employee document turnovergroup advertisementsite country]",
+	"record.decimals [contact order vehicleroleline contactcommunication contactaddress flatrate document turnovergroup advertisementsite country]",
 	"state.blocked [vehicleroleline flatrateline]", "state.archived [vehicleroleline flatrateline]", "authenticate.allowlist",
 }
 

@@ -21,13 +21,14 @@ import (
 	"go.uber.org/goleak"
 
 	"frontdesk/auth"
+	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/reference"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
 
 func TestMain(m *testing.M) {
-	code := sqltest.Run(m)
+	code := legacytest.Run(m)
 	if err := removeBinary(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -110,7 +111,7 @@ type desk struct {
 
 // deskOptions vary how a desk is started.
 type deskOptions struct {
-	dsn     string     // an engine's copy of the sample data
+	dsn     string     // an engine's copy of the sample data; "" where backend says what there is instead
 	wrap    wrapDriver // put around the driver
 	server  string     // more lines for the section server, two blanks in front
 	backend string     // more members of the section backend, a comma in front
@@ -125,7 +126,8 @@ func startDesk(t testing.TB, o deskOptions) *desk {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	d := &desk{t: t, ops: freeAddress(t), mail: filepath.Join(dir, "mail"), log: new(lockedBuffer), stopped: make(chan struct{})}
-	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(deskConfig, o.server, d.ops, o.dsn, o.backend, d.mail, withFolder(o.extra, dir), o.keys)), 0o600))
+	text := fmt.Sprintf(deskConfig, o.server, d.ops, o.dsn, o.backend, d.mail, withFolder(o.extra, dir), o.keys)
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, `dsn: "", `, "", 1)), 0o600))
 
 	d.http = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 60 * time.Second}
 	ctx, stop := context.WithCancel(context.Background())

@@ -11,7 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"frontdesk/backend"
 	"frontdesk/backend/keep"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
@@ -79,12 +78,6 @@ func openScratch(ctx context.Context) (k *keep.Store, release func() error, err 
 		return nil, nil, errors.Join(err, release())
 	}
 	return k, release, nil
-}
-
-// ruleFields tells sheets what rules work with.
-func ruleFields(rule string) []string {
-	fields, _ := backend.RuleFields(rule)
-	return fields
 }
 
 // screen is how many characters a line of a table has.

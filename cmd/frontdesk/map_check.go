@@ -81,6 +81,7 @@ func (c mapCheckCommand) service(ctx context.Context, s *sheet.Sheet, o mapcheck
 	if err != nil {
 		return nil, err
 	}
+	o.Sheet = store.Sheet // with the model narrowed to what an adapter offers
 	return mapcheck.HTTP(ctx, store, client, o)
 }
 

@@ -44,10 +44,24 @@ func (c mapExplainCommand) Run(p program) error {
 		}
 		return misused("the sheet has no resource %s%s", c.Resource, strictyaml.Suggest(c.Resource, known))
 	}
-	explain, err := explainerOf(p, s)
+	explain, err := explainerOf(s)
 	if err != nil {
 		return err
 	}
+	if err := c.operations(p, s, r, explain); err != nil {
+		return err
+	}
+	if s.Source.Frontdesk == nil {
+		printRows(p.stdout, fieldRows(s.Resources[r]))
+	}
+	return nil
+}
+
+// explainer tells what an operation of a resource does.
+type explainer func(*mapping.Resource, mapping.Scope) ([]string, error)
+
+// operations shows those that were asked for.
+func (c mapExplainCommand) operations(p program, s *sheet.Sheet, r *mapping.Resource, explain explainer) error {
 	wanted := operations()
 	if c.Operation != "" {
 		wanted = []mapping.Scope{mapping.Scope(c.Operation)}
@@ -71,14 +85,11 @@ func (c mapExplainCommand) Run(p program) error {
 		}
 		fmt.Fprintln(p.stdout)
 	}
-	if s.Source.Frontdesk == nil {
-		printRows(p.stdout, fieldRows(s.Resources[r]))
-	}
 	return nil
 }
 
 // explainerOf tells what a driver does, without a connection.
-func explainerOf(p program, s *sheet.Sheet) (func(*mapping.Resource, mapping.Scope) ([]string, error), error) {
+func explainerOf(s *sheet.Sheet) (explainer, error) {
 	if s.Source.SQL == nil {
 		x, err := remote.Explainer(remote.Options{Sheet: s, Now: time.Now})
 		if err != nil {
@@ -107,7 +118,7 @@ func fieldRows(r *sheet.Resource) [][3]string {
 			conversion += "; not from clients"
 		case f.Readonly && !strings.Contains(conversion, "read only") && !strings.HasPrefix(conversion, "always") && !f.Primary:
 			conversion += "; read only"
-		case f.Required:
+		case f.Required && !f.Primary:
 			conversion += "; required"
 		}
 		if f.Immutable {

@@ -1,17 +1,12 @@
 package main
 
 import (
-	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"time"
-
-	"github.com/google/uuid"
-	"go.uber.org/zap"
 
 	"frontdesk/backend/mapfixture"
 	"frontdesk/config"
@@ -109,39 +104,4 @@ func (c mapTestCommand) write(p program, all []mapfixture.Result) error {
 		return fmt.Errorf("%d answer(s) differ", failed)
 	}
 	return nil
-}
-
-// withGateway serves a configuration while f runs, as serve would but on a free
-// port of this machine and with one more api_key, which f is given.
-func withGateway(p program, conf *config.Config, name string, f func(baseURL, key string) error) error {
-	key, err := uuid.NewRandom()
-	if err != nil {
-		return err
-	}
-	everything, err := config.ParseRule("* /*")
-	if err != nil {
-		return err
-	}
-	conf.Server.Listen, conf.Server.PublicURL, conf.Server.TLS, conf.Ops.Listen = "127.0.0.1:0", "", config.TLS{}, ""
-	conf.APIKeys = append(conf.APIKeys, config.Key{
-		Name: name + "-" + key.String()[:8], Hashes: []config.KeyHash{{Hash: sha256.Sum256([]byte(key.String()))}}, Allow: []config.Rule{everything},
-	})
-	h, err := build(p, conf, name, zap.NewNop())
-	if err != nil {
-		return err
-	}
-	defer h.close()
-	ctx, stop := context.WithCancel(context.WithoutCancel(p.ctx))
-	defer stop()
-	ready, served := make(chan string, 1), make(chan error, 1)
-	go func() { served <- h.serve(ctx, func(baseURL string) { ready <- baseURL }) }()
-	var baseURL string
-	select {
-	case baseURL = <-ready:
-	case err := <-served:
-		return err
-	}
-	err = f(baseURL, key.String())
-	stop()
-	return errors.Join(err, <-served)
 }

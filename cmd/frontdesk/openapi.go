@@ -88,7 +88,7 @@ func offerOf(m config.Model, b config.Backend) (backend.Offer, error) {
 		if err != nil {
 			return offer, err
 		}
-		offer.Model, offer.Supports = sh.Model, supportedBy(sh)
+		offer.Model, offer.Supports, offer.Writes = sh.Model, sh.Supports, sh.Writes
 	}
 	return offer, nil
 }

@@ -182,14 +182,8 @@ func namedByMessage() map[mapping.Reason]string {
 // known.
 func (e *errorEntry) word(f Failure, a Attempt) *mapping.Error {
 	wants := raisable()[e.reason]
-	name := e.fieldOf(f)
-	if fixed := namedByMessage()[e.reason]; fixed != "" {
-		name = fixed
-	}
-	var field *mapping.Field
-	if a.Resource != nil {
-		field = a.Resource.Field(name)
-	}
+	m := e.meant(f, a)
+	field := m.field
 	args := make([]any, 0, len(wants))
 	for _, want := range wants {
 		if field == nil && want <= argAfterValue || field == nil && want == argFixedValue {
@@ -199,9 +193,14 @@ func (e *errorEntry) word(f Failure, a Attempt) *mapping.Error {
 		case argField:
 			args = append(args, mapping.Literal(field.Name))
 		case argValue, argFixedValue:
-			args = append(args, e.valueOf(f, a, field))
+			value, ok := e.valueOf(f, m)
+			if !ok {
+				return nil
+			}
+			args = append(args, value)
 		case argLength:
-			args = append(args, utf8.RuneCountInString(e.valueOf(f, a, field)))
+			value, _ := e.valueOf(f, m)
+			args = append(args, utf8.RuneCountInString(value))
 		case argMost:
 			args = append(args, field.Length)
 		case argValidation:
@@ -215,7 +214,7 @@ func (e *errorEntry) word(f Failure, a Attempt) *mapping.Error {
 			}
 			args = append(args, mapping.Literal(field.After))
 		case argAfterValue:
-			args = append(args, sent(a, a.Resource.Field(field.After)))
+			args = append(args, sent(m.record, m.record.Resource.Field(field.After)))
 		case argID:
 			args = append(args, mapping.Literal("id"))
 		case argValueOfID:
@@ -224,26 +223,81 @@ func (e *errorEntry) word(f Failure, a Attempt) *mapping.Error {
 			args = append(args, mapping.Literal(e.at))
 		}
 	}
-	return mapping.Fail(e.reason, args...)
+	worded := mapping.Fail(e.reason, args...)
+	switch {
+	case m.path == "":
+		return worded
+	case len(wants) > 0 && wants[0] == argField:
+		return worded.In(m.path)
+	default:
+		return worded.At(m.path)
+	}
 }
 
-// fieldOf is the field that the failure is about; "" where it is not known.
-func (e *errorEntry) fieldOf(f Failure) string {
-	if e.field != "" {
-		return e.field
+// meant is the field that a failure is about, and the record that it is of.
+type meant struct {
+	field  *mapping.Field // nil where it is not known
+	record mapping.Record
+	path   string // of an element that came with its parent: orderlines[0]
+	of     *Field // a field of another resource, as the system has it; else nil
+}
+
+func (e *errorEntry) meant(f Failure, a Attempt) meant {
+	m := meant{record: a.Record}
+	if a.Resource == nil {
+		return m
 	}
-	switch e.fieldFrom {
-	case "":
-		return ""
-	case "constraint":
-		return e.fields[f.Constraint]
-	case "message":
-		return e.fields[e.when.group(f, 1)]
+	name, raw := e.fieldOf(f)
+	if fixed := namedByMessage()[e.reason]; fixed != "" {
+		name = fixed
 	}
-	if f.At == nil {
-		return ""
+	if resource, other, ok := strings.Cut(name, "."); ok {
+		if of := a.Resource.sheet.byName[resource]; of != nil && of.Field(other) != nil {
+			m.of = &of.Fields[of.Field(other).Index]
+			m.field = m.of.Field
+		}
+		return m
 	}
-	return e.fields[f.At(e.fieldFrom)]
+	if m.field = a.Resource.Field(name); m.field == nil && raw != "" {
+		e.element(a, raw, &m)
+	}
+	return m
+}
+
+// elementForm is how systems name a field of an element: lines[0].price, lines.0.price.
+var elementForm = regexp.MustCompile(`^(.+?)(?:\[|\.)(\d+)(?:\]\.|\.)(.+)$`)
+
+// element finds a field of an element that came with its parent.
+func (e *errorEntry) element(a Attempt, raw string, m *meant) {
+	parts := elementForm.FindStringSubmatch(raw)
+	if parts == nil {
+		return
+	}
+	n, err := strconv.Atoi(parts[2])
+	for i := range a.Resource.Fields {
+		array := &a.Resource.Fields[i]
+		if array.Children != parts[1] || err != nil || n >= len(a.Record.Children[i]) {
+			continue
+		}
+		m.record, m.path = a.Record.Children[i][n], array.Name+"["+parts[2]+"]"
+		m.field = m.record.Resource.Field(e.fields[parts[3]])
+	}
+}
+
+// fieldOf is the field that the failure is about, "" where it is not known, and
+// what the system calls it.
+func (e *errorEntry) fieldOf(f Failure) (name, raw string) {
+	switch {
+	case e.field != "":
+		return e.field, ""
+	case e.fieldFrom == "constraint":
+		raw = f.Constraint
+	case e.fieldFrom == "message":
+		raw = e.when.group(f, 1)
+	case e.fieldFrom != "" && f.At != nil:
+		raw = f.At(e.fieldFrom)
+	}
+	return e.fields[raw], raw
 }
 
 // group is a group of the message's pattern, -1 the last.
@@ -262,19 +316,27 @@ func (m *Matcher) group(f Failure, n int) string {
 }
 
 // valueOf is the value that was refused: where the failure has it, else as sent.
-func (e *errorEntry) valueOf(f Failure, a Attempt, field *mapping.Field) string {
+// That of another resource is converted as its field is.
+func (e *errorEntry) valueOf(f Failure, m meant) (string, bool) {
+	var found string
 	switch {
 	case e.value == "message":
-		return e.when.group(f, -1)
+		found = e.when.group(f, -1)
 	case e.value != "" && f.At != nil:
-		return f.At(e.value)
+		found = f.At(e.value)
+	default:
+		return sent(m.record, m.field), m.of == nil
 	}
-	return sent(a, field)
+	if m.of == nil {
+		return found, true
+	}
+	v, fault := m.of.codec.read(Raw{Kind: RawText, Text: found}, Raw{})
+	return v.String(), fault == "" && v.IsSet()
 }
 
-func sent(a Attempt, field *mapping.Field) string {
-	if field == nil || a.Record.Resource == nil || a.Record.Values[field.Index].IsAbsent() {
+func sent(rec mapping.Record, field *mapping.Field) string {
+	if field == nil || rec.Resource == nil || rec.Values[field.Index].IsAbsent() {
 		return ""
 	}
-	return a.Record.Values[field.Index].String()
+	return rec.Values[field.Index].String()
 }

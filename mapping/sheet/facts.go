@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,6 +37,10 @@ func (f *Facts) User(row []Raw, username string) (UserFacts, error) {
 			}
 		}
 		u.set(i, v)
+	}
+	if u.ClientID == 0 {
+		// The user of no client must not work on the records of any.
+		return u, errors.New("accounts: client_id is missing")
 	}
 	for _, place := range f.salts {
 		u.Salts[place] = strings.TrimRight(row[f.places[place]].String(), " ")

@@ -47,6 +47,11 @@ func TestFactsOfATable(t *testing.T) {
 	if _, err := a.Facts.User(factsRow(a.Facts, map[string]sheet.Raw{"BEDRNR": text("x")}), "x"); err == nil {
 		t.Error("a client without a number")
 	}
+	for _, none := range []sheet.Raw{null(), {}, text(" "), number(0)} {
+		if _, err := a.Facts.User(factsRow(a.Facts, map[string]sheet.Raw{"BEDRNR": none}), "x"); err == nil {
+			t.Error("a user of no client", none)
+		}
+	}
 	if _, err := a.Facts.User(nil, "x"); err == nil {
 		t.Error("a row without places")
 	}

@@ -145,7 +145,8 @@ type errorFile struct {
 	When matchFile `yaml:"when" schema:"required"`
 	// Reason is a reason of the error catalogue, as docs/interface.md lists it.
 	Reason string `yaml:"reason" schema:"required"`
-	// Field is the field that it is about.
+	// Field is the field that it is about; RESOURCE.FIELD where it is of another
+	// record, such as the order of a line, and then value says where its value is.
 	Field string `yaml:"field"`
 	// FieldFrom is where the system names the field: a path of the answer, or
 	// constraint, or message with the first group of when.message.

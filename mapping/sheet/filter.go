@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"slices"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
@@ -133,12 +134,37 @@ func (r *Resource) Since(v mapping.Value) (bounds []Assignment, ok bool) {
 	if f.source != fromPlace || !f.codec.ordered() {
 		return nil, false
 	}
-	raw, clock := f.codec.writeTime(v.Int())
+	raw, clock := f.codec.writeTime(f.codec.notBefore(v.Int()))
 	bounds = []Assignment{{Place: f.From[0], Value: raw, Field: f.Field}}
 	if f.codec.clock != nil {
 		bounds = append(bounds, Assignment{Place: f.From[1], Value: clock, Field: f.Field})
 	}
 	return bounds, true
+}
+
+// notBefore is the first moment from ms on that the system can tell apart: of a
+// time in whole seconds the next one, unless it is one itself.
+func (c *codec) notBefore(ms int64) int64 {
+	step := int64(1)
+	switch {
+	case c.clock != nil:
+		step = c.clock.finest
+	case c.epoch > 0:
+		step = c.epoch
+	case c.format != nil:
+		step = c.format.finest
+	case c.system == sysDate:
+		step = dayLength
+	}
+	rest := mod(wallOf(ms, c.loc), step)
+	if rest == 0 {
+		return ms
+	}
+	ms += step - rest
+	if step >= dayLength {
+		ms += 2 * time.Hour.Milliseconds() // the day may be shorter or longer; it is cut off
+	}
+	return ms
 }
 
 // ordered tells whether what the system has comes in the order of the field's

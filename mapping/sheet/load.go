@@ -327,7 +327,6 @@ type draft struct {
 	narrowing map[string]mapping.FieldNarrowing
 	listed    []string          // fields that the list's templates filter by
 	writers   map[string]string // what writes a place
-	readPage  bool
 }
 
 func (d *draft) at(keys ...string) string {

@@ -22,7 +22,6 @@ type context struct {
 	values   []string // fields of {value.FIELD}
 	fields   bool     // {fields}
 	fallback string   // body where the sheet gives none
-	body     bool     // {body}, of envelopes
 }
 
 // The kinds of templates that are a text.
@@ -307,6 +306,9 @@ func (d *draft) contextOf(op mapping.Scope) context {
 	switch op {
 	case mapping.OpGet, mapping.OpUpdate, mapping.OpDelete:
 		c.known = append(c.known, "id")
+		if op != mapping.OpGet && d.file.Version != "" {
+			c.known = append(c.known, "version")
+		}
 		c.keys = len(d.resource.Key.Places)
 	case mapping.OpList:
 		c.method = "GET"

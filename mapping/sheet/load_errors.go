@@ -140,6 +140,14 @@ func (l *loader) judgeErrorField(path, name string, wants []argument, e errorEnt
 	if l.sheet.Model == nil {
 		return
 	}
+	if resource, field, ok := strings.Cut(name, "."); ok {
+		if r := l.sheet.Model.Resource(resource); r == nil || r.Field(field) == nil {
+			l.fail(path, "found %s, expected a field of the record, or RESOURCE.FIELD of another that is mapped", l.found(path, name))
+		} else if e.value == "" {
+			l.fail(path, "found %s without value, expected where the answer has the value of another record", l.found(path, name))
+		}
+		return
+	}
 	for _, r := range l.sheet.Model.Resources {
 		if len(e.on) > 0 && !slices.ContainsFunc(e.on, func(w where) bool { return w.resource == r.Name }) {
 			continue

@@ -106,8 +106,10 @@ func (d *draft) field(f *mapping.Field, ff fieldFile) {
 		d.fail(path, "found %s, expected one: only a reference to a composite key has several", count(len(out.From), "place"))
 	}
 	d.writing(path, ff, out, &n)
-	if cs := out.codec.codes; cs != nil && cs.unknown != "keep" && narrowed.Check == "" && len(narrowed.OneOf) > 0 {
-		n.OneOf = slices.DeleteFunc(slices.Clone(f.OneOf), func(v string) bool { return !slices.Contains(cs.values(), v) })
+	if cs := out.codec.codes; cs != nil && cs.unknown != "keep" && narrowed.Check == "" {
+		if n.OneOf = cs.values(); len(narrowed.OneOf) > 0 {
+			n.OneOf = slices.DeleteFunc(slices.Clone(f.OneOf), func(v string) bool { return !slices.Contains(cs.values(), v) })
+		}
 	}
 	d.narrowing[f.Name] = n
 }

@@ -43,10 +43,24 @@ func (d *draft) abilities() {
 		n.Unfilterable, n.Unsortable = !filterable[f.Name], !sortable[f.Name]
 		d.narrowing[f.Name] = n
 	}
+	if !d.sql() {
+		d.fixedUnsortable()
+	}
 	id := d.narrowing["id"]
 	id.Unfilterable = !d.sql() && !slices.Contains(d.listed, "id")
 	id.Unsortable = !d.sql() || len(d.file.Order) > 0
 	d.narrowing["id"] = id
+}
+
+// fixedUnsortable has lists not offer to sort by fields that are the same in every
+// record, where they can sort by nothing else.
+func (d *draft) fixedUnsortable() {
+	for _, i := range []int{d.of.IsSystem, d.of.IsBlocked, d.of.IsArchived, d.of.CreatedAt, d.of.ModifiedAt} {
+		name := d.of.Fields[i].Name
+		if _, named := d.narrowing[name]; !named {
+			d.narrowing[name] = mapping.FieldNarrowing{Readonly: true, Unsortable: true}
+		}
+	}
 }
 
 // chosen are the fields that the sheet names itself.
@@ -88,15 +102,18 @@ func (f *Field) comparable() bool {
 // isFixed tells whether all records have the same value.
 func (f *Field) isFixed() bool { return f.source == fromConstant || f.source == fromNothing }
 
-// sortable tells whether the system's order is that of the field.
+// sortable tells whether a database can be had to sort by the field. References
+// to records whose IDs are kept come in the order of the keys, as those records
+// themselves do.
 func (f *Field) sortable() bool {
-	if f.source != fromPlace {
+	switch f.source {
+	case fromReference, fromReferred, fromConstant, fromNothing:
+		return true
+	case fromPlace:
+		return f.codec.codes == nil && f.codec.ordered() || f.codec.codes != nil && f.codec.codes.unknown != "keep"
+	default:
 		return false
 	}
-	if f.codec.codes != nil {
-		return f.codec.codes.inOrder()
-	}
-	return f.codec.ordered()
 }
 
 // narrow is what of the model remains.

@@ -224,7 +224,7 @@ func (l *loader) loadUsers() {
 		}
 		seen[strings.ToLower(u.Username)] = true
 		if !strings.HasPrefix(string(u.PasswordHash), "$argon2id$") {
-			l.fail(path+".password_hash", "expected argon2id, as frontdesk key hash prints it")
+			l.fail(path+".password_hash", "expected argon2id, as frontdesk user hash prints it")
 		}
 		if u.Client.ID < 1 || u.Client.Name == "" {
 			l.fail(path+".client", "expected {id: NUMBER, name: TEXT}, a number from 1")

@@ -30,6 +30,27 @@ type Sheet struct {
 // Resource returns how the system has the resource of that name, or nil.
 func (s *Sheet) Resource(name string) *Resource { return s.byName[name] }
 
+// Supports tells whether the system has an operation of a resource. One that is
+// reached by the protocol is taken to have all, until it is asked.
+func (s *Sheet) Supports(r *mapping.Resource, op mapping.Scope) bool {
+	if s.Source.Frontdesk != nil {
+		return true
+	}
+	known := s.Resources[r]
+	return known != nil && known.Operations[op] != nil
+}
+
+// Writes tells whether the system has a place where a field is written, be it
+// readonly for clients. One that is reached by the protocol says no when it is
+// asked.
+func (s *Sheet) Writes(r *mapping.Resource, f *mapping.Field) bool {
+	if s.Source.Frontdesk != nil {
+		return true
+	}
+	known := s.Resources[r]
+	return known != nil && len(known.Fields[f.Index].Write) > 0
+}
+
 // NeedsKeep tells whether IDs are given out that must be kept.
 func (s *Sheet) NeedsKeep() bool {
 	for _, r := range s.Resources {

@@ -89,6 +89,12 @@ type Call struct {
 // cursor, token or fields.
 func (q *Request) Uses(name string) bool { return q.uses[name] }
 
+// IsOfParent tells whether the path names a record that a list belongs to, and
+// which may not be there: /orders/{filter.order_id}/lines.
+func (q *Request) IsOfParent() bool {
+	return slices.ContainsFunc(q.path.parts, func(p part) bool { return strings.HasPrefix(p.name, "filter.") })
+}
+
 // filling is a request on its way.
 type filling struct {
 	Values

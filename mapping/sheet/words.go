@@ -163,6 +163,9 @@ func (r *Resource) Words(f *Field) (place, conversion string) {
 		place += ", written to " + strings.Join(f.Write, ", ")
 	}
 	words := c.said()
+	if f.Reference != "" {
+		words[0] += ", the ID of a record of " + f.Reference
+	}
 	if len(f.Write) == 0 {
 		words = append(words, "read only")
 	}
@@ -202,7 +205,9 @@ func (c *codec) said() []string {
 		add(true, fmt.Sprintf("divided by 1%s", strings.Repeat("0", c.decimals)))
 	}
 	add(c.comma, "decimal comma")
-	add(len(c.zero) > 0, strings.Join(c.zero, ", ")+" is null")
+	if len(c.zero) > 0 {
+		add(true, strings.Join(c.zero, " and ")+[]string{" is null", " are null"}[min(len(c.zero)-1, 1)])
+	}
 	add(c.trimLeft, "blanks around taken off")
 	add(c.trimRight && !c.trimLeft, "blanks behind taken off")
 	add(c.emptyNull, "empty is null")
@@ -214,7 +219,9 @@ func (c *codec) said() []string {
 	add(c.upper, "written in capitals")
 	add(c.lower, "written in small letters")
 	add(c.dashless, "kept without dashes")
-	add(c.charset != nil, "a narrower charset")
+	if c.charset != nil {
+		add(true, "only letters of "+c.charset.said())
+	}
 	return words
 }
 
@@ -232,6 +239,13 @@ func (cs *codes) said() string {
 		all = append(all, "any other is kept")
 	}
 	return strings.Join(all, ", ")
+}
+
+func (c *charset) said() string {
+	if c.table == nil {
+		return "ASCII"
+	}
+	return c.table.String()
 }
 
 // said is the format as sheets write it.

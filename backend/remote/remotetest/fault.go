@@ -5,8 +5,8 @@ import "time"
 // FaultKind is a way to misbehave.
 type FaultKind uint8
 
-// The faults. Where not said otherwise they strike when the first byte of a
-// request arrives, on connections that are kept alive too.
+// The faults. Where not said otherwise they strike when the first line of a
+// request has arrived, on connections that are kept alive too.
 const (
 	// Healthy passes everything on; with Delay or Gate, late.
 	Healthy FaultKind = iota
@@ -44,6 +44,9 @@ const (
 // Fault is what a FaultProxy does to requests.
 type Fault struct {
 	Kind FaultKind
+	// Path, where it is not "", narrows it to requests whose path begins so; not
+	// for Refuse and ResetOnAccept, which strike connections.
+	Path string
 	// Delay is waited before a request is looked at; with SlowBody before each
 	// byte of the body.
 	Delay time.Duration

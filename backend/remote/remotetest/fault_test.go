@@ -258,3 +258,19 @@ func TestFaultProxyCloseEndsEverything(t *testing.T) {
 	assert.ErrorIs(t, p.Set(remotetest.Fault{}), net.ErrClosed)
 	assert.NoError(t, p.Close())
 }
+
+func TestFaultProxyPath(t *testing.T) {
+	p, client, asked := before(t)
+	require.NoError(t, p.Set(remotetest.Fault{Kind: remotetest.Storm, Path: "/orders"}))
+	p.Next(remotetest.Fault{Kind: remotetest.Storm, Status: 500, Path: "/orders/7"})
+	for _, test := range []struct {
+		path string
+		want int
+	}{{"/contacts", 200}, {"/orders", 503}, {"/orders/7?x=1", 500}, {"/orders/7", 503}, {"/contacts/7", 200}} {
+		status, _, err := post(t, client, p.URL()+test.path, "!")
+		require.NoError(t, err)
+		assert.Equal(t, test.want, status, test.path)
+	}
+	assert.EqualValues(t, 2, asked.Load())
+	assert.Equal(t, 1, p.Stats().Accepted)
+}

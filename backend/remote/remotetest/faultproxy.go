@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -35,7 +37,7 @@ type FaultProxy struct {
 type FaultStats struct {
 	Accepted int // connections, ever
 	Open     int // connections now
-	Requests int // requests begun: their first byte has arrived
+	Requests int // requests begun: their first line has arrived
 	Passed   int // requests that the target has answered
 }
 
@@ -201,16 +203,20 @@ func (p *FaultProxy) accept(conn net.Conn) {
 }
 
 // begin counts a request and tells what is to happen to it.
-func (p *FaultProxy) begin() Fault {
+func (p *FaultProxy) begin(path string) Fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.noteLocked(func(s *FaultStats) { s.Requests++ })
-	if len(p.queue) == 0 {
-		return p.fault
+	for i, f := range p.queue {
+		if strings.HasPrefix(path, f.Path) {
+			p.queue = slices.Delete(p.queue, i, i+1)
+			return f
+		}
 	}
-	f := p.queue[0]
-	p.queue = p.queue[1:]
-	return f
+	if !strings.HasPrefix(path, p.fault.Path) {
+		return Fault{}
+	}
+	return p.fault
 }
 
 // reset closes a connection with RST instead of FIN.

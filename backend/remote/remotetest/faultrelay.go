@@ -42,15 +42,32 @@ func (r *relay) run() {
 		if err != nil {
 			return
 		}
-		f := r.begin()
 		const handshake = 0x16 // the first byte of TLS
 		if first[0] == handshake {
-			r.opaque(f)
+			r.opaque(r.begin(""))
 			return
 		}
+		f := r.begin(r.path())
 		if err := r.request(f); err != nil {
 			return
 		}
+	}
+}
+
+// path is that of the request that is coming; "" where its first line is none.
+func (r *relay) path() string {
+	for n := 1; ; n++ {
+		line, err := r.reader.Peek(max(n, r.reader.Buffered()))
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			if parts := bytes.Fields(line[:end]); len(parts) == 3 {
+				return string(parts[1])
+			}
+			return ""
+		}
+		if err != nil {
+			return ""
+		}
+		n = len(line)
 	}
 }
 

@@ -19,7 +19,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 TOKEN = "adapter-token"
-USERS = {"anna": ("anna", 1, "Garage Anna"), "bert": ("bert", 2, "Bert Auto's")}  # name: password, client
+USERS = {  # name: password, client, its name, external, e-mail address
+    "anna": ("anna", 1, "Garage Anna", False, "anna@garage.example"),
+    "bert": ("bert", 2, "Bert Auto's", False, "bert@garage.example"),
+    "external": ("external", 1, "Garage Anna", True, "external@garage.example"),
+    "noemail": ("noemail", 1, "Garage Anna", False, None),
+    "bademail": ("bademail", 1, "Garage Anna", False, "anna@"),
+}
 COMMON = ["is_system", "is_blocked", "is_archived", "created_at", "modified_at"]
 # Fields in the order of the interface's model, which answers keep.
 FIELDS = {
@@ -99,8 +105,8 @@ class Books:
         where, args = ["client = ?"], [client]
         for key, value in query.items():
             if key.startswith("filter.") and key[7:] in FIELDS[name] + COMMON:
-                where.append(f'CAST("{key[7:]}" AS TEXT) = ?')
-                args.append(value)
+                where.append(f'CASE typeof("{key[7:]}") WHEN \'text\' THEN "{key[7:]}" = ? ELSE "{key[7:]}" = CAST(? AS NUMERIC) END')
+                args += [value, value]
         if "modified_since" in query:
             where.append("modified_at >= ?")
             args.append(query["modified_since"])
@@ -168,6 +174,7 @@ class Books:
         row = self.row(client, name, record_id)
         if version is not None and version != f'"{row["_version"]}"':
             raise Refusal(412, "precondition_changed", "Record has been changed")
+        self.judge_status(client, name, row)
         for (user, field), target in REFERENCES.items():
             if target == name and self.db.execute(f'SELECT 1 FROM "{user}" WHERE "{field}" = ?', (record_id,)).fetchone():
                 raise Refusal(406, "in_use", f"Field: id in use at: {user}", "id")
@@ -187,9 +194,11 @@ class Books:
             if other and (before is None or other["id"] != before["id"]):
                 word = "value" if before is None else "Value"
                 raise Refusal(409, "duplicate_value", f"Field: {unique} {word}: {body[unique]} has a duplicate illegal value", unique)
-        status = before["order_status"] if name == "order" and before else None
-        if name == "orderline":
-            status = self.row(client, "order", (before or body)["order_id"])["order_status"]
+        self.judge_status(client, name, before or body)
+
+    def judge_status(self, client, name, record):
+        """A closed order keeps its lines. That it is itself left alone the gateway sees to, as it does of all that a record alone tells."""
+        status = self.row(client, "order", record["order_id"])["order_status"] if name == "orderline" else None
         if status in CLOSED:
             raise Refusal(409, "status_forbids_change", f"order_status is {status}, cannot add/update/delete")
 
@@ -205,7 +214,8 @@ class Books:
             lines = self.db.execute("SELECT total FROM orderline WHERE order_id = ?", (order,)).fetchall()
             net = sum((Decimal(str(line["total"])) for line in lines), Decimal(0))
             gross = (net * Decimal("1.21")).quantize(cents, ROUND_HALF_UP)
-            self.db.execute('UPDATE "order" SET total_excl = ?, total_incl = ? WHERE id = ?', (float(net), float(gross), order))
+            changed = ', "_version" = "_version" + 1' if name == "orderline" else ""
+            self.db.execute(f'UPDATE "order" SET total_excl = ?, total_incl = ?{changed} WHERE id = ?', (float(net), float(gross), order))
 
 
 class Adapter(BaseHTTPRequestHandler):
@@ -265,9 +275,9 @@ class Adapter(BaseHTTPRequestHandler):
             self.answer(204, None)
 
     def user(self, name):
-        _, client, client_name = USERS[name]
-        return {"id": client, "username": name, "email": f"{name}@garage.example", "client_id": client,
-                "client_name": client_name, "external": False, "blocked": False}
+        _, client, client_name, external, email = USERS[name]
+        return {"id": client, "username": name, "email": email, "client_id": client,
+                "client_name": client_name, "external": external, "blocked": False}
 
     def answer(self, status, body, headers=None):
         data = b"" if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,89 @@
+package mapcheck
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/keep"
+	"frontdesk/backend/remote"
+	"frontdesk/backend/remote/remotetest"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// garage is Garage Cloud behind its sheet, with words of it replaced.
+func garage(t *testing.T, replace ...string) (*remote.Store, Options) {
+	t.Helper()
+	server := httptest.NewServer(remotetest.NewJSON(remotetest.Options{}))
+	t.Cleanup(server.Close)
+	text, err := os.ReadFile("../remote/testdata/garagecloud.yaml")
+	require.NoError(t, err)
+	for i := 0; i < len(replace); i += 2 {
+		require.Contains(t, string(text), replace[i])
+	}
+	path := filepath.Join(t.TempDir(), "sheet.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(strings.NewReplacer(replace...).Replace(string(text))), 0o600))
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	env := map[string]string{"GARAGE_URL": server.URL, "GARAGE_SECRET": remotetest.ClientSecret}
+	s, err := sheet.Load(path, model, sheet.Options{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
+	require.NoError(t, err)
+	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	k, err := keep.Open(t.Context(), db, time.Now)
+	require.NoError(t, err)
+	store, err := remote.Open(t.Context(), remote.Options{Sheet: s, Keep: k})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store, Options{Sheet: s, Model: model}
+}
+
+func noord() auth.Client { return auth.Client{ID: 1, Name: "garage-noord"} }
+
+func TestService(t *testing.T) {
+	store, o := garage(t)
+	report, err := HTTP(t.Context(), store, noord(), o)
+	require.NoError(t, err)
+	var text strings.Builder
+	require.NoError(t, report.WriteText(&text))
+	require.Zero(t, report.Count(Error)+report.Count(Warning), text.String())
+	require.Contains(t, text.String(), "contact: ")
+	require.Contains(t, text.String(), "Not for clients: resources ")
+}
+
+// stuck is a service whose pages are all the first.
+type stuck struct{ *remote.Store }
+
+func (s stuck) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	q.Offset = 0
+	return s.Store.List(ctx, r, q)
+}
+
+func TestServiceFindings(t *testing.T) {
+	store, o := garage(t, "name: lastNameOrCompany", "name: lastName", "BUSINESS: company", "FIRM: company")
+	report, err := HTTP(t.Context(), stuck{store}, noord(), o)
+	require.NoError(t, err)
+	missing := report.has("http.path-missing", "resources.contact.fields.name")
+	require.Len(t, missing, 1, "%+v", report.Findings)
+	require.Regexp(t, `^lastName is in none of \d+ answers$`, missing[0].Seen)
+	require.Greater(t, missing[0].Line, 1)
+	unfit := report.has("data.unfit", "resources.contact.fields.kind")
+	require.NotEmpty(t, unfit, "%+v", report.Findings)
+	require.Contains(t, unfit[0].Seen, `"BUSINESS": not in the code list`)
+	require.NotEmpty(t, report.has("http.paging", "resources.article.operations"), "%+v", report.Findings)
+
+	report, err = HTTP(t.Context(), store, auth.Client{ID: 9, Name: "garage-onbekend"}, o)
+	require.NoError(t, err)
+	require.NotEmpty(t, report.has("http.read", "resources.article"), "%+v", report.Findings)
+}

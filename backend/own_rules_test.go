@@ -1,0 +1,114 @@
+package backend_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// strict is an administration that keeps the business rules itself. It has one
+// record of each resource, and notes what it is asked to write.
+type strict struct {
+	backend.Driver
+	stored mapping.Record
+	asked  int
+}
+
+func (s *strict) Capabilities() backend.Capabilities { return backend.Capabilities{OwnRules: true} }
+
+func (s *strict) Get(context.Context, *mapping.Resource, backend.Query) (mapping.Record, error) {
+	return s.stored, nil
+}
+
+func (s *strict) Create(_ context.Context, _ auth.Client, rec mapping.Record) (mapping.Record, error) {
+	s.asked++
+	return rec, nil
+}
+
+func (s *strict) Update(_ context.Context, _ auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	s.asked++
+	return before.Merge(patch), nil
+}
+
+func (s *strict) Delete(context.Context, auth.Client, mapping.Record) error {
+	s.asked++
+	return nil
+}
+
+// What the record alone forbids never reaches an administration with rules of
+// its own; what depends on other records is left to it.
+func TestOwnRulesAreAboutOtherRecords(t *testing.T) {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	const order = `{"contact_id":1,"kind":"workshop","order_date":"2026-07-01","delivery_date":"2026-07-03","order_status":"open"}`
+	const line = `{"order_id":1,"description":"x","quantity":1,"price":1,"turnover_group_id":1}`
+	const vehicle = `{"license_plate":"AB-123-C","brand":"x","model":"y"}`
+	decode := func(resource, text string) *mapping.Body {
+		b, err := mapping.DecodeBody(model.Resource(resource), []byte(text), time.UTC)
+		require.NoError(t, err)
+		return b
+	}
+	for name, test := range map[string]struct {
+		resource, stored, flag, change string
+		delete                         bool
+		want                           string // "" where it is the administration's to judge
+	}{
+		"nothing wrong":      {resource: "order", stored: order, change: `{"contact_id":999,"order_status":"invoiced"}`},
+		"a system record":    {resource: "order", stored: order, flag: "is_system", change: `{"mileage":1}`, want: "system_record"},
+		"of which DELETE":    {resource: "order", stored: order, flag: "is_system", delete: true, want: "system_record"},
+		"a blocked record":   {resource: "order", stored: order, flag: "is_blocked", change: `{"mileage":1}`, want: "blocked_record"},
+		"an archived record": {resource: "order", stored: order, flag: "is_archived", change: `{"mileage":1}`, want: "archived_record"},
+		"a closed order":     {resource: "order", stored: strings.Replace(order, "open", "cancelled", 1), change: `{"order_status":"open"}`, want: "status_forbids_change: order_status, cancelled"},
+		"of which DELETE too": {
+			resource: "order", stored: `{"order_status":"cancelled"}`, delete: true, want: "status_forbids_change: order_status, cancelled",
+		},
+		"a date before another": {
+			resource: "order", stored: order, change: `{"delivery_date":"2026-06-30"}`, want: "date_not_after: delivery_date, 2026-06-30, order_date, 2026-07-01T00:00:00.000Z",
+		},
+		"lines of an order":   {resource: "order", stored: order, change: `{"orderlines":[` + `{"description":"x","quantity":1,"price":1,"turnover_group_id":1}]}`, want: "cannot_update: orderlines"},
+		"another order":       {resource: "orderline", stored: line, change: `{"order_id":2}`, want: "cannot_update: order_id"},
+		"another plate":       {resource: "vehicle", stored: vehicle, change: `{"license_plate":"ZZ-999-Z"}`, want: "license_plate_change"},
+		"the plate as it is":  {resource: "vehicle", stored: vehicle, change: `{"license_plate":"ab123c"}`},
+		"no e-mail address":   {resource: "contactcommunication", stored: `{"contact_id":1,"type":4,"value":"a@example.nl"}`, change: `{"value":"x"}`, want: "custom_validation_failed: value, x, email"},
+		"an advertised car":   {resource: "vehicle", stored: `{"license_plate":"AB-123-C","publish_status":"published"}`, delete: true, want: "vehicle_published: 1"},
+		"a line of the order": {resource: "orderline", stored: line, change: `{"quantity":2}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &strict{stored: decode(test.resource, test.stored).Record}
+			d.stored.Set("id", mapping.IntValue(1))
+			if test.flag != "" {
+				d.stored.Set(test.flag, mapping.IntValue(1))
+			}
+			c, err := backend.NewClient(d, model, backend.Options{Timeout: time.Minute})
+			require.NoError(t, err)
+			if test.delete {
+				err = c.Delete(context.Background(), auth.Client{ID: 1}, d.stored.Resource, 1, backend.Write{})
+			} else {
+				_, err = c.Update(context.Background(), auth.Client{ID: 1}, 1, decode(test.resource, test.change), backend.Write{})
+			}
+			if test.want == "" {
+				require.NoError(t, err)
+				require.Equal(t, 1, d.asked)
+				return
+			}
+			require.EqualError(t, err, test.want)
+			require.Zero(t, d.asked)
+		})
+	}
+
+	d := &strict{}
+	c, err := backend.NewClient(d, model, backend.Options{Timeout: time.Minute})
+	require.NoError(t, err)
+	_, err = c.Create(context.Background(), auth.Client{ID: 1}, decode("order", `{"order_status":"invoiced"}`), backend.Write{})
+	require.EqualError(t, err, "status_forbids_change: order_status, invoiced")
+	_, err = c.Create(context.Background(), auth.Client{ID: 1}, decode("orderline", line), backend.Write{})
+	require.NoError(t, err)
+	require.Equal(t, 1, d.asked)
+}

@@ -1,0 +1,73 @@
+package remote
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/backend/remote/remotetest"
+	"frontdesk/mapping"
+)
+
+// Somebody changes the record in the service itself between the judgement and the
+// write: what was judged is no longer there, and is judged anew.
+func TestVersionsGuardAgainstOthers(t *testing.T) {
+	g := newGarage(t, remotetest.Options{})
+	contact := create(t, g.client, noord, "contact", `{"kind":"person","name":"Wit"}`)
+	stale, err := g.store.Get(bg(), contact.Resource, backend.Query{Client: noord, ID: contact.ID()})
+	require.NoError(t, err)
+	_, err = g.client.Update(bg(), noord, contact.ID(), patch(t, contact.Resource, `{"name":"Zwart"}`), backend.Write{})
+	require.NoError(t, err)
+	change := mapping.NewRecord(contact.Resource)
+	change.Set("name", mapping.TextValue("Rood"))
+	_, err = g.store.Update(bg(), noord, stale, change)
+	require.ErrorIs(t, err, backend.ErrConstraint)
+	require.ErrorIs(t, g.store.Delete(bg(), noord, stale), backend.ErrConstraint)
+}
+
+// Two writes of one record through this gateway are judged one after the other,
+// also by a service that has no versions.
+func TestWritesOfOneRecordTakeTurns(t *testing.T) {
+	a := newAutolijn(t, remotetest.Options{})
+	contact := create(t, a.client, lijnNoord, "contact", `{"kind":"person","name":"Wit"}`)
+	var mu sync.Mutex
+	var done, changed int
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			_, err := a.client.Update(bg(), lijnNoord, contact.ID(), patch(t, contact.Resource, fmt.Sprintf(`{"name":"%d"}`, n)), backend.Write{
+				Precondition: func(r mapping.Record) bool { return r.Version == contact.Version },
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				done++
+			case mapping.Is(err, mapping.PreconditionChanged):
+				changed++
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, []int{1, 7}, []int{done, changed})
+	require.Empty(t, a.store.holds.held)
+}
+
+// What the service says of a line is told of the line that the client sent.
+func TestErrorsOfElements(t *testing.T) {
+	g := newGarage(t, remotetest.Options{})
+	contact := create(t, g.client, noord, "contact", `{"kind":"person","name":"Wit"}`)
+	group := create(t, g.client, noord, "turnovergroup", `{"code":"STAYS","description":"x","vat_kind":"high","ledger_account":"1"}`)
+	other := create(t, g.client, noord, "turnovergroup", `{"code":"GONE2","description":"x","vat_kind":"high","ledger_account":"1"}`)
+	require.NoError(t, g.client.Delete(bg(), noord, other.Resource, other.ID(), backend.Write{})) // its key is still known
+	const line = `{"description":"x","quantity":1,"price":1,"turnover_group_id":%d}`
+	_, err := g.client.Create(bg(), noord, body(t, g.model.Resource("order"), fmt.Sprintf(
+		`{"contact_id":%d,"kind":"workshop","order_status":"open","order_date":"2026-11-20","orderlines":[`+line+`,`+line+`]}`,
+		contact.ID(), group.ID(), other.ID())), backend.Write{})
+	require.Equal(t, fmt.Sprintf("Field: orderlines[1].turnover_group_id value: %d ID not found", other.ID()), wording(t, err, mapping.OpCreate))
+}

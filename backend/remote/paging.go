@@ -1,0 +1,196 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"frontdesk/mapping/sheet"
+)
+
+// place is where in a list a call of the service begins.
+type place struct {
+	position      int // of its first record
+	offset, limit int
+	number        int    // of a page
+	cursor        string // "" at the beginning
+	address       string // target that a link named
+	known         bool   // the place was remembered, and may have gone stale
+	skip          int    // records up to the one that the page is after, where known
+}
+
+// chunk is what one call of a list brings.
+type chunk struct {
+	rows  []row
+	next  place
+	last  bool  // there is nothing after it
+	more  bool  // there is something after it, as the service says
+	total int64 // -1 where the answer does not tell
+}
+
+// farthest is the position that services are asked for at most. Many refuse what
+// they cannot count to, and there lists have ended long ago; should one not have,
+// it is gone through from here.
+const farthest = 100_000_000
+
+// begin returns the place to begin at.
+func (l *listing) begin() place {
+	l.skip = l.q.Offset
+	if m, ok := l.s.cursors.after(l.key, l.q.After); ok && l.q.After > 0 && len(l.judged) == 0 {
+		return place{position: m.position, cursor: m.cursor, address: m.cursor, known: true, skip: m.skip}
+	}
+	if !l.isDirect() {
+		return place{}
+	}
+	if l.q.Total && l.r.list.total < 0 && l.s.total[l.r.list] == nil {
+		// Nobody tells the total: it is counted, and what lies before the page
+		// cannot be taken to be there.
+		if style := l.r.list.Paging.Style; style == "offset" || style == "page" {
+			return place{}
+		}
+	}
+	from := min(l.q.Offset, farthest)
+	switch l.r.list.Paging.Style {
+	case "offset":
+		l.skip = l.q.Offset - from
+		return place{position: from}
+	case "page":
+		from -= from % l.r.list.Paging.Size
+		l.skip = l.q.Offset - from
+		return place{position: from}
+	case "cursor", "link":
+		if m, ok := l.s.cursors.nearest(l.key, l.q.Offset); ok {
+			l.skip = l.q.Offset - m.position
+			return place{position: m.position, cursor: m.cursor, address: m.cursor, known: true}
+		}
+	}
+	return place{}
+}
+
+// fetch reads the chunk at a place.
+func (l *listing) fetch(ctx context.Context, at place) (chunk, error) {
+	op := l.r.list
+	style, size := op.Paging.Style, op.Paging.Size
+	at.offset, at.limit = at.position, size
+	if wanted := l.q.Limit + 1 + l.skip - len(l.page.Records); l.isDirect() && wanted > 0 && (style == "offset" || style == "cursor" && l.skip == 0) {
+		at.limit = min(size, wanted)
+	}
+	if style == "page" {
+		at.number = at.position/size + op.Paging.First
+	}
+	if style != "link" {
+		at.address = ""
+	}
+	l.v.page = at
+	a, err := l.s.call(ctx, op, &l.v)
+	if err != nil {
+		return chunk{}, err
+	}
+	defer l.s.wire.release(a)
+	top, err := l.s.result(a, op, l.scan, sheet.Attempt{})
+	if err != nil {
+		return chunk{}, err
+	}
+	c := chunk{rows: top.lists[0].rows}
+	if c.total, err = totalOf(top, op); err != nil {
+		return chunk{}, err
+	}
+	for _, row := range c.rows {
+		l.r.supplyAll(row, l.v.filters)
+	}
+	return c, l.follow(a, top, at, &c)
+}
+
+// follow finds out what comes after a chunk.
+func (l *listing) follow(a *answer, top row, at place, c *chunk) (err error) {
+	op, n := l.r.list, len(c.rows)
+	c.next = place{position: at.position + n}
+	switch op.Paging.Style {
+	case "offset", "page":
+		c.last = n < at.limit
+		if c.total >= 0 {
+			c.last = n == 0 || int64(c.next.position) >= c.total
+			c.more = !c.last
+			if c.more && n < at.limit && op.Paging.Style == "page" {
+				return unexpected(fmt.Errorf("a page of %s has %d records in place of the %d that paging.size says", l.r.Name, n, at.limit))
+			}
+		}
+		return nil
+	case "cursor":
+		c.next.cursor = top.values[op.next].String()
+	case "link":
+		if c.next.cursor, err = l.s.link(a, top, op); err != nil {
+			return unexpected(err)
+		}
+	}
+	// It is a part of the answer, which must not be kept for it.
+	c.next.cursor = strings.Clone(c.next.cursor)
+	if op.Paging.Style == "link" {
+		c.next.address = c.next.cursor
+	}
+	c.last = c.next.cursor == ""
+	c.more = !c.last
+	if c.last {
+		return nil
+	}
+	if c.next.cursor == at.cursor {
+		return unexpected(errors.New("the list leads to itself"))
+	}
+	l.s.cursors.learn(l.key, mark{position: c.next.position, cursor: c.next.cursor})
+	return nil
+}
+
+// totalOf is the number of all records, -1 where the answer is not to tell.
+func totalOf(top row, op *operation) (int64, error) {
+	if op.total < 0 {
+		return -1, nil
+	}
+	n, err := strconv.ParseInt(top.values[op.total].String(), 10, 64)
+	if err != nil || n < 0 {
+		return 0, unexpected(errors.New("the answer does not tell the total"))
+	}
+	return n, nil
+}
+
+// link returns the target of the address that an answer names as the next; ""
+// for none. It must be of the same service: calls carry its secrets.
+func (s *service) link(a *answer, top row, op *operation) (string, error) {
+	next := ""
+	if op.next >= 0 {
+		next = top.values[op.next].String()
+	} else {
+		next = nextLink(string(a.header.Peek("Link")))
+	}
+	if next == "" {
+		return "", nil
+	}
+	u, err := url.Parse(next)
+	if err != nil {
+		return "", errors.New("the address of the next page is none")
+	}
+	if u.Host != "" && (u.Host != s.wire.host || u.Scheme != "http" && u.Scheme != "https" || (u.Scheme == "https") != (s.wire.pool.tls != nil)) {
+		return "", errors.New("the address of the next page is of another service")
+	}
+	target := u.RequestURI()
+	if !strings.HasPrefix(target, "/") || !isHeader(target) {
+		return "", errors.New("the address of the next page is not a whole one")
+	}
+	return target, nil
+}
+
+// nextLink returns the address with rel=next of a Link header (RFC 8288).
+func nextLink(header string) string {
+	for part := range strings.SplitSeq(header, ",") {
+		address, params, _ := strings.Cut(strings.TrimSpace(part), ">")
+		for p := range strings.SplitSeq(params, ";") {
+			name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+			if strings.EqualFold(name, "rel") && strings.EqualFold(strings.Trim(value, `"`), "next") {
+				return strings.TrimPrefix(address, "<")
+			}
+		}
+	}
+	return ""
+}

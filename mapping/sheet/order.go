@@ -1,0 +1,36 @@
+package sheet
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// CodeOrder returns the codes of the field's list in the order of what they
+// stand for, those of one value together, null first, and the place among them of
+// codes that the list does not know. There are none where the system's order is
+// that of the values, so that it can be sorted by as it is.
+func (f *Field) CodeOrder() (ranks [][]Raw, unknown int) {
+	cs := f.codec.codes
+	if f.source != fromPlace || cs == nil || cs.unknown == "keep" || cs.inOrder() {
+		return nil, 0
+	}
+	values := []mapping.Value{mapping.NullValue()}
+	for _, v := range append(slices.Clone(cs.order), cs.value) {
+		if v.IsSet() && !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	slices.SortFunc(values[1:], func(a, b mapping.Value) int {
+		if a.Kind() == mapping.KindInt && b.Kind() == mapping.KindInt {
+			return cmp.Compare(a.Int(), b.Int())
+		}
+		return strings.Compare(a.String(), b.String())
+	})
+	for _, v := range values {
+		ranks = append(ranks, cs.write[v])
+	}
+	return ranks, max(0, slices.Index(values, cs.value))
+}
