@@ -293,14 +293,14 @@ func (d *describer) dataSchema(t reflect.Type) *openapi.Schema {
 		s := &openapi.Schema{Type: openapi.Types{"object"}}
 		for i := range t.NumField() {
 			f := t.Field(i)
-			name := f.Tag.Get("json")
+			name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 			member := d.dataSchema(f.Type)
 			member.Description = f.Tag.Get("doc")
 			if example := f.Tag.Get("example"); example != "" {
 				member.Examples = []any{exampleOf(member, example)}
 			}
 			s.Properties.Add(name, member)
-			if f.Tag.Get("may") != "lack" {
+			if f.Tag.Get("may") != "lack" && option != "omitempty" {
 				s.Required = append(s.Required, name)
 			}
 		}
