@@ -9,7 +9,7 @@ FUZZ    ?= 30s
 # with a real mail server; what is missing is installed from Debian's packages.
 test:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3 $(GO) test -race -timeout 20m ./...
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3 $(GO) test -race -timeout 30m ./...
 
 # What .ci/run adds to the tests.
 check: fmt lint
