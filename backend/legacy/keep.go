@@ -26,7 +26,8 @@ type Keep interface {
 	// Begin takes an idempotency key, or returns the answer that is kept under it.
 	// It fails with the violation IdempotencyInUse while the key is taken.
 	Begin(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)
-	// Finish keeps the answer under a key that was taken, for 24 hours.
+	// Finish keeps the answer under a key that was taken, for 24 hours, or for
+	// m.Life where that is longer.
 	Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error
 	// Abandon gives a key back whose write did not happen. One that is neither
 	// finished nor abandoned stays taken for 24 hours.

@@ -59,7 +59,8 @@ type Keep interface {
 	// nothing, and then the key is taken, durably, until Finish or Abandon. It
 	// fails with IdempotencyInUse where it is taken.
 	Begin(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)
-	// Finish keeps the answer under a key that was taken, for 24 hours.
+	// Finish keeps the answer under a key that was taken, for 24 hours, or for
+	// m.Life where that is longer.
 	Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error
 	// Abandon gives a key back under which nothing was done.
 	Abandon(ctx context.Context, client auth.Client, key string) error
