@@ -13,6 +13,7 @@ type Key struct {
 	Hashes  []KeyHash // several while the key is rotated
 	Expires time.Time // zero = never
 	Allowed []bool    // by the gateway's operation number; what is not in it is denied
+	Shadow  time.Time // until then what Allowed denies is only noted; zero = it is denied
 	Limit   Limit
 	Secrets []string // signs callbacks; two during rotation
 
@@ -36,6 +37,10 @@ type Limit struct {
 func (k *Key) May(operation int) bool {
 	return operation >= 0 && operation < len(k.Allowed) && k.Allowed[operation]
 }
+
+// InShadow tells whether the allowlist is on trial at now: what it denies is served
+// all the same, and noted.
+func (k *Key) InShadow(now time.Time) bool { return now.Before(k.Shadow) }
 
 // Take takes one call from the key's token bucket. When there is none it takes
 // nothing and says how long to wait, always more than zero.

@@ -15,7 +15,8 @@ import (
 
 // Attempt is one try to log in.
 type Attempt struct {
-	APIKey   string
+	Key      *Key     // that the api_key belongs to; nil for one that may not be used
+	KeyHash  [32]byte // SHA-256 of the api_key, where Key is given
 	Username string
 	Password string
 	Address  string // where it comes from: an IP address without port
@@ -28,7 +29,6 @@ func (Attempt) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "attempt(h
 type LoginConfig struct {
 	Verifier Verifier
 	Sessions Sessions
-	Keys     func() *Keyring // the current one, asked on every attempt
 	Throttle *Throttle
 	TTL      time.Duration // more than 0, at most MaxTTL
 	Vendor   string        // named to external users
@@ -38,8 +38,7 @@ type LoginConfig struct {
 }
 
 // Login turns credentials into sessions (interface: GET /authenticate). It keeps
-// nothing itself: a new configuration may make a new one around the same
-// Throttle and Sessions. Safe for concurrent use.
+// nothing itself. Safe for concurrent use.
 type Login struct {
 	config LoginConfig
 }
@@ -67,13 +66,12 @@ func (l *Login) Authenticate(ctx context.Context, a Attempt) (string, Session, e
 	defer guess.Abandon()
 
 	began := l.config.Clock()
-	key := l.config.Keys().Find(a.APIKey, began)
 	// Without a key as well: the answer must take as long.
 	user, err := l.config.Verifier.Verify(ctx, Credentials{Username: a.Username, Password: a.Password})
 	switch {
 	case err != nil && !errors.Is(err, ErrCredentials):
 		return "", Session{}, fmt.Errorf("auth: verify credentials: %w", err)
-	case err != nil || key == nil || user.Blocked:
+	case err != nil || a.Key == nil || user.Blocked:
 		err = guess.Wrong(ctx)
 		l.noteRefusal(a, err)
 		return "", Session{}, err
@@ -103,9 +101,7 @@ func (l *Login) open(ctx context.Context, a Attempt, user User, began time.Time)
 	if err != nil {
 		return "", Session{}, err
 	}
-	// Found above, so it has the form.
-	key, _ := HashKey(a.APIKey)
-	s := Session{Token: hash, Key: key, User: user, Issued: began, Expires: began.Add(l.config.TTL)}
+	s := Session{Token: hash, Key: a.KeyHash, User: user, Issued: began, Expires: began.Add(l.config.TTL)}
 	err = l.config.Sessions.Put(ctx, &s)
 	if errors.Is(err, ErrNoSession) {
 		// The password was changed while it was being verified.

@@ -17,9 +17,15 @@ type Config struct {
 	Sessions Sessions `yaml:"sessions"`
 	Mail     Mail     `yaml:"mail"`
 	Webhooks Webhooks `yaml:"webhooks"`
+	Tracing  Tracing  `yaml:"tracing"`
 	// Callbacks are the endpoints that answer by callback although they need not.
 	Callbacks []Rule `yaml:"callbacks"`
 	APIKeys   []Key  `yaml:"api_keys"`
+	// Expect are tests of the allowlists, run before the configuration is used.
+	Expect []Expectation `yaml:"expect"`
+	// Include names further files, relative to this one, with api_keys and expect
+	// of their own: a path, or a pattern as in keys.d/*.yaml.
+	Include []string `yaml:"include"`
 }
 
 // Server is the public listener.
@@ -31,6 +37,8 @@ type Server struct {
 	BodyLimit Size   `yaml:"body_limit"` // of a request
 	TimeZone  Zone   `yaml:"time_zone"`  // of dates without a time
 	TLS       TLS    `yaml:"tls"`
+	// TrustedProxies are the load balancers whose X-Forwarded-For is believed.
+	TrustedProxies []Network `yaml:"trusted_proxies"`
 
 	ReadTimeout     time.Duration `yaml:"read_timeout"`     // for a whole request to arrive
 	WriteTimeout    time.Duration `yaml:"write_timeout"`    // for a whole answer to leave
@@ -42,6 +50,9 @@ type Server struct {
 type TLS struct {
 	CertFile string `yaml:"cert_file"`
 	KeyFile  string `yaml:"key_file"`
+	// ClientCAFile is a PEM file of the authorities whose certificates clients may
+	// show; empty: none are asked for.
+	ClientCAFile string `yaml:"client_ca_file"`
 }
 
 // Enabled reports whether the server speaks TLS itself.
@@ -79,6 +90,12 @@ type Log struct {
 	Level  string `yaml:"level"`  // debug, info, warn or error
 	Access bool   `yaml:"access"` // a line per request
 	Format string `yaml:"format"` // json or console
+}
+
+// Tracing says where spans are sent.
+type Tracing struct {
+	Endpoint string  `yaml:"endpoint"` // OTLP over HTTP: http://127.0.0.1:4318; empty: no traces
+	Ratio    float64 `yaml:"ratio"`    // of the requests that begin a trace here; one that came with a trace follows it
 }
 
 // Backend is the system behind the gateway.
@@ -150,6 +167,7 @@ func Default() *Config {
 			Driver: "reference", DSN: "sqlite:frontdesk.db", Timeout: 10 * time.Second,
 			MaxConcurrent: 256, MaxQueue: 1024, Circuit: Circuit{Failures: 10, Pause: 5 * time.Second},
 		},
+		Tracing:  Tracing{Ratio: 0.01},
 		Sessions: Sessions{Store: "memory", TTL: MaxSessionTTL},
 		Mail:     Mail{From: defaultSender, Folder: "mail"},
 		Webhooks: Webhooks{Ports: []uint16{443}, Space: 10 * GiB},

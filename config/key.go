@@ -14,8 +14,24 @@ type Key struct {
 	Hashes        []KeyHash `yaml:"key_sha256"`
 	Expires       Expiry    `yaml:"expires"`
 	Allow         []Rule    `yaml:"allow"` // empty allows nothing
-	Rate          *Rate     `yaml:"rate"`  // nil for no limit
+	Mode          string    `yaml:"mode"`  // enforce, or shadow: until Until the allowlist only notes what it would refuse
+	Until         Expiry    `yaml:"until"` // of mode shadow, which has to end
 	WebhookSecret []Secret  `yaml:"webhook_secret"`
+
+	Rate       *Rate `yaml:"rate"`        // of the key; nil for no limit
+	ClientRate *Rate `yaml:"client_rate"` // of each client (customer) with it; nil for no limit
+	Concurrent int   `yaml:"concurrent"`  // requests at once; 0 for no limit
+	PerDay     int64 `yaml:"per_day"`     // requests from midnight to midnight in server.time_zone; 0 for no limit
+
+	Addresses    Addresses `yaml:"addresses"`
+	Certificates []Digest  `yaml:"client_certificates"` // SHA-256 of those whose holders may use the key; empty: it needs none
+}
+
+// Addresses say from where a key may be used: from those allowed, or from
+// everywhere where none are, but never from those denied.
+type Addresses struct {
+	Allow []Network `yaml:"allow"`
+	Deny  []Network `yaml:"deny"`
 }
 
 // KeyHash recognises a key without holding it. Several serve one Key while it is

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/netip"
 	"regexp"
 	"strconv"
 	"time"
@@ -52,6 +53,25 @@ func (s *Size) UnmarshalText(text []byte) error {
 		return strictyaml.Expected("a size below 8 EiB")
 	}
 	*s = Size(n) * unit
+	return nil
+}
+
+// Network is a range of addresses.
+type Network struct{ netip.Prefix }
+
+// UnmarshalText reads 10.0.0.0/8, or an address alone.
+func (n *Network) UnmarshalText(text []byte) error {
+	prefix, err := netip.ParsePrefix(string(text))
+	if address, wrong := netip.ParseAddr(string(text)); wrong == nil && address.Zone() == "" {
+		prefix, err = netip.PrefixFrom(address.Unmap(), address.Unmap().BitLen()), nil
+	}
+	if err != nil {
+		return strictyaml.Expected("an address such as 192.0.2.7, or a range such as 10.0.0.0/8")
+	}
+	if prefix != prefix.Masked() {
+		return strictyaml.Expected("a range that begins where it says, such as " + prefix.Masked().String())
+	}
+	n.Prefix = prefix
 	return nil
 }
 

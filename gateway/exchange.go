@@ -28,8 +28,10 @@ type Exchange struct {
 	Endpoint  *Endpoint
 	Operation *Operation
 
+	policy  *Policy // that was in force when the request came
 	Session *auth.Session
 	Key     *auth.Key
+	shadow  mapping.Reason // why the allowlist would have refused, had it not been asked only to say so
 
 	Params []Param
 	ID     int32         // the primary ID asked for; 0 where none was given
@@ -57,7 +59,7 @@ func (g *Gateway) newExchange(req *fasthttp.Request, resp *fasthttp.Response) *E
 	if !reused {
 		x = new(Exchange)
 	}
-	*x = Exchange{request: req, response: resp, started: g.o.Clock(), Params: x.Params[:0]}
+	*x = Exchange{request: req, response: resp, policy: g.o.Policy(), started: g.o.Clock(), Params: x.Params[:0]}
 	return x
 }
 

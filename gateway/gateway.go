@@ -33,8 +33,8 @@ type Options struct {
 	Backend  *backend.Client
 	Sessions auth.Sessions
 	Login    *auth.Login
-	Resets   *auth.Resets         // nil where the backend keeps no accounts of its own
-	Keys     func() *auth.Keyring // the current ones, asked once per request
+	Resets   *auth.Resets   // nil where the backend keeps no accounts of its own
+	Policy   func() *Policy // the current one, asked once per request
 	// Examples are examples of requests for the description that work with what
 	// the administration has, by operationId, as the api_key of that name is shown
 	// them; nil for those of the model alone.
@@ -42,9 +42,8 @@ type Options struct {
 	// Callbacks are what long-running operations need; nil where there are none.
 	Callbacks *Callbacks
 
-	Clock     func() time.Time
-	Log       *zap.Logger
-	AccessLog bool // one line per request
+	Clock func() time.Time
+	Log   *zap.Logger
 }
 
 // Gateway serves the interface. It is safe for concurrent use and keeps no

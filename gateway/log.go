@@ -7,7 +7,7 @@ import (
 // logAccess writes the line of a request. It names query parameters but never
 // their values, which may be secrets.
 func (g *Gateway) logAccess(x *Exchange) {
-	if !g.o.AccessLog {
+	if !x.policy.AccessLog {
 		return
 	}
 	endpoint := ""
@@ -33,6 +33,8 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.Duration("duration", g.o.Clock().Sub(x.started)),
 		zap.Int("bytes", len(x.response.Body())),
 		zap.String("address", x.Address),
+		zap.String("config", x.policy.Hash),
+		zap.String("shadow", string(x.shadow)),
 	)
 }
 

@@ -75,13 +75,13 @@ func (d *descriptions) of(ring *auth.Keyring, key *auth.Key, build func() ([]byt
 
 // answerDescription answers what the key may call.
 func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
-	ring := g.o.Keys()
-	key := ring.Find(x.Param("api_key"), x.started)
+	hash, _ := auth.HashKey(x.Param("api_key"))
+	key := x.policy.key(hash, x.caller())
 	if key == nil {
 		return mapping.Fail(mapping.CredentialsInvalid)
 	}
 	x.keyName = key.Name
-	d, err := g.descriptions.of(ring, key, func() ([]byte, error) { return g.Describe(key, openapi.Version31) })
+	d, err := g.descriptions.of(x.policy.Keys, key, func() ([]byte, error) { return g.Describe(key, openapi.Version31) })
 	if err != nil {
 		return fmt.Errorf("describe the interface to %s: %w", key.Name, err)
 	}

@@ -37,15 +37,12 @@ func (g *Gateway) run(ctx context.Context, x *Exchange) error {
 
 // endpoint finds the operation that path and method name.
 func (g *Gateway) endpoint(_ context.Context, x *Exchange) error {
-	e, item := g.routes.find(x.Path)
-	if e == nil || !x.below {
+	if !x.below {
 		return mapping.Fail(mapping.EndpointUnknown, x.Path)
 	}
-	x.Endpoint, x.Item = e, item
-	if x.Operation = e.operation(x.Method, item, x.rawQuery); x.Operation == nil {
-		return mapping.Fail(mapping.MethodUnsupported, x.Method, x.Path)
-	}
-	return nil
+	var reason mapping.Reason
+	x.Endpoint, x.Operation, x.Item, reason = g.routes.lookup(x.Method, x.Path, x.rawQuery)
+	return refusal(reason, x.Method, x.Path)
 }
 
 // session finds whose token the request carries.
@@ -73,7 +70,7 @@ func (g *Gateway) identify(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return mapping.Fail(mapping.InternalError).Because(err)
 	}
-	key := g.o.Keys().ByHash(session.Key, x.started)
+	key := x.policy.key(session.Key, x.caller())
 	if key == nil {
 		return mapping.Fail(mapping.TokenInvalid)
 	}
@@ -82,18 +79,15 @@ func (g *Gateway) identify(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-// allowlist hides what the api_key may not use: it is answered like what does
-// not exist.
+// allowlist hides what the api_key may not use, or only notes it, where the
+// allowlist is on trial.
 func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
-	if x.Operation.free() || x.Key.May(x.Operation.Number) {
+	reason := permit(x.Key, x.Operation)
+	if reason != "" && x.Key.InShadow(x.started) {
+		x.shadow = reason
 		return nil
 	}
-	for _, op := range x.Endpoint.operations() {
-		if x.Key.May(op.Number) {
-			return mapping.Fail(mapping.MethodUnsupported, x.Method, x.Path)
-		}
-	}
-	return mapping.Fail(mapping.EndpointUnknown, x.Path)
+	return refusal(reason, x.Method, x.Path)
 }
 
 // limits keeps the api_key to its rate.

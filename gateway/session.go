@@ -112,15 +112,15 @@ func (g *Gateway) authenticate(ctx context.Context, x *Exchange) error {
 		x.answerToken(x.header("Token"))
 		return nil
 	}
+	hash, _ := auth.HashKey(x.Param("api_key"))
+	key := x.policy.key(hash, x.caller())
 	token, session, err := g.o.Login.Authenticate(ctx, auth.Attempt{
-		APIKey: x.Param("api_key"), Username: x.Param("username"), Password: x.Param("password"), Address: x.Address,
+		Key: key, KeyHash: hash, Username: x.Param("username"), Password: x.Param("password"), Address: x.Address,
 	})
 	if err != nil {
 		return err
 	}
-	if key := g.o.Keys().ByHash(session.Key, x.started); key != nil {
-		x.keyName, x.client = key.Name, session.User.Client.Name
-	}
+	x.keyName, x.client = key.Name, session.User.Client.Name
 	x.answerToken(token)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -31,6 +32,7 @@ type house struct {
 	metrics  *metrics
 	log      *zap.Logger
 	system   *system
+	policy   atomic.Pointer[gateway.Policy]
 	client   *backend.Client
 	gateway  *gateway.Gateway
 	server   *gateway.Server
@@ -108,10 +110,8 @@ func (h *house) wire(hasher *auth.Hasher, environment string) error {
 		return err
 	}
 	h.onClose(resets.Close)
-	var keyring *auth.Keyring
-	keys := func() *auth.Keyring { return keyring }
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: sessions, Keys: keys, Throttle: auth.NewThrottle(time.Now, auth.Sleep),
+		Verifier: accounts, Sessions: sessions, Throttle: auth.NewThrottle(time.Now, auth.Sleep),
 		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log,
 	})
 	if err != nil {
@@ -124,14 +124,16 @@ func (h *house) wire(hasher *auth.Hasher, environment string) error {
 	h.gateway, err = newGateway(gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: version(),
 		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, Offer: h.client.Offer(), Backend: h.client, Sessions: sessions, Login: login,
-		Resets: resets, Callbacks: callbacks, Keys: keys, Clock: time.Now, Log: h.log, AccessLog: c.Log.Access,
+		Resets: resets, Callbacks: callbacks, Policy: h.policy.Load, Clock: time.Now, Log: h.log,
 	})
 	if err != nil {
 		return err
 	}
-	if keyring, err = newKeyring(c.APIKeys, h.gateway.Grants()); err != nil {
+	keyring, err := newKeyring(c.APIKeys, h.gateway.Grants())
+	if err != nil {
 		return err
 	}
+	h.policy.Store(&gateway.Policy{Keys: keyring, AccessLog: c.Log.Access})
 	if err := h.startCallbacks(callbacks); err != nil {
 		return err
 	}
@@ -150,6 +152,9 @@ func (h *house) wire(hasher *auth.Hasher, environment string) error {
 	return nil
 }
 
+// shadowMode is that of a key whose allowlist is on trial.
+const shadowMode = "shadow"
+
 // newKeyring lays each key's allowlist over what can be granted.
 func newKeyring(keys []config.Key, grants []gateway.Grant) (*auth.Keyring, error) {
 	return auth.NewKeyring(newKeys(keys, grants))
@@ -166,6 +171,9 @@ func newKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 			for n, grant := range grants {
 				key.Allowed[n] = key.Allowed[n] || rule.Matches(grant.Method, grant.Path)
 			}
+		}
+		if k.Mode == shadowMode {
+			key.Shadow = k.Until.Time
 		}
 		if k.Rate != nil {
 			key.Limit = auth.Limit{PerSecond: k.Rate.PerSecond, Burst: k.Rate.Burst}
