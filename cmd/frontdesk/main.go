@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -39,12 +38,18 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	wrap           wrapDriver
+	supervisor     *supervisor // systemd; nil where it did not start the program
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // whoever presses Ctrl-C again does not want to wait
-	os.Exit(run(program{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:]))
+	supervisor, err := underSystemd()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "frontdesk:", err)
+		os.Exit(1)
+	}
+	os.Exit(run(program{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, supervisor: supervisor}, os.Args[1:]))
 }
 
 // run runs one command line and returns its exit code: 0 for done, 1 for
@@ -100,18 +105,3 @@ func run(p program, args []string) int {
 type misuse struct{ error }
 
 func misused(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
-
-type versionCommand struct{}
-
-func (versionCommand) Run(p program) error {
-	_, err := fmt.Fprintln(p.stdout, "frontdesk", version())
-	return err
-}
-
-// version is that of the module, as the Go toolchain recorded it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "dev"
-}
