@@ -1,13 +1,10 @@
 package legacytest
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	_ "github.com/go-sql-driver/mysql" // the driver "mysql"
@@ -162,7 +160,7 @@ func (s *server) start() (err error) {
 	if err != nil {
 		return fmt.Errorf("mariadb-install-db: %w\n%s", err, out)
 	}
-	if s.port, err = freePort(); err != nil {
+	if s.port, err = sqltest.FreePort(); err != nil {
 		return err
 	}
 	cmd := exec.Command(daemon, append(common, "--port="+strconv.Itoa(s.port), "--bind-address=127.0.0.1", "--skip-name-resolve",
@@ -171,48 +169,15 @@ func (s *server) start() (err error) {
 		"--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--innodb-doublewrite=0", "--innodb-file-per-table=0", "--skip-innodb-buffer-pool-dump-at-shutdown",
 		"--sql-mode=NO_ENGINE_SUBSTITUTION", "--character-set-server=latin1")...)
 	cmd.Env = append(os.Environ(), "TZ=Europe/Amsterdam")
-	return s.serve(cmd)
-}
-
-// serve starts the server and returns when it answers.
-func (s *server) serve(cmd *exec.Cmd) error {
-	log, err := cmd.StderrPipe()
+	running, err := sqltest.Start(cmd, "ready for connections")
 	if err != nil {
 		return err
 	}
-	release, err := startBound(cmd)
-	if err != nil {
-		return err
-	}
-	ready, ended := make(chan struct{}), make(chan struct{})
-	var lines []string
-	go func() {
-		defer close(ended)
-		for scan := bufio.NewScanner(log); scan.Scan(); {
-			lines = append(lines, scan.Text())
-			if strings.Contains(scan.Text(), "ready for connections") {
-				close(ready)
-				break
-			}
-		}
-		_, _ = io.Copy(io.Discard, log) // a full pipe would stop the server
-	}()
 	s.stop = func() {
-		_ = cmd.Process.Kill() // its data goes, too
-		<-ended
-		_ = cmd.Wait()
-		release()
+		running.Stop(syscall.SIGKILL) // its data goes, too
 		_ = os.RemoveAll(s.dir)
 	}
-	select {
-	case <-ready:
-		return nil
-	case <-ended:
-		err := fmt.Errorf("mariadbd did not start: %w\n%s", cmd.Wait(), strings.Join(lines, "\n"))
-		release()
-		s.stop = nil
-		return err
-	}
+	return nil
 }
 
 var errNotInstalled = errors.New("mariadb-install-db and mariadbd not found in PATH or /usr/sbin")
@@ -228,12 +193,4 @@ func findPrograms() (install, daemon string, err error) {
 		return "", "", errNotInstalled
 	}
 	return install, daemon, nil
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }

@@ -2,12 +2,9 @@
 package sqltest
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,7 +148,7 @@ func (c *cluster) start() (err error) {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	if c.port, err = freePort(); err != nil {
+	if c.port, err = FreePort(); err != nil {
 		return err
 	}
 	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(c.port), "-k", c.dir,
@@ -159,46 +156,15 @@ func (c *cluster) start() (err error) {
 	if err := unprivileged(server, c.dir); err != nil {
 		return err
 	}
-	return c.serve(server)
-}
-
-// serve starts the server and returns when it answers.
-func (c *cluster) serve(server *exec.Cmd) error {
-	log, err := server.StderrPipe()
+	running, err := Start(server, "ready to accept connections")
 	if err != nil {
 		return err
 	}
-	release, err := startBound(server)
-	if err != nil {
-		return err
-	}
-	ready, ended := make(chan struct{}), make(chan struct{})
-	var lines []string
-	go func() {
-		defer close(ended)
-		for s := bufio.NewScanner(log); s.Scan(); {
-			lines = append(lines, s.Text())
-			if strings.Contains(s.Text(), "ready to accept connections") {
-				close(ready)
-				break
-			}
-		}
-		_, _ = io.Copy(io.Discard, log) // a full pipe would stop the server
-	}()
 	c.stop = func() {
-		_ = server.Process.Signal(syscall.SIGQUIT) // at once: its data goes, too
-		<-ended
-		_ = server.Wait()
-		release()
+		running.Stop(syscall.SIGQUIT) // at once: its data goes, too
 		_ = os.RemoveAll(c.dir)
 	}
-	select {
-	case <-ready:
-		return nil
-	case <-ended:
-		release()
-		return fmt.Errorf("postgres did not start: %w\n%s", server.Wait(), strings.Join(lines, "\n"))
-	}
+	return nil
 }
 
 var errNotInstalled = errors.New("initdb and postgres not found in PATH or /usr/lib/postgresql/*/bin")
@@ -220,12 +186,4 @@ func findBinaries() (string, error) {
 func major(path string) int {
 	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
 	return n
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }

@@ -21,15 +21,15 @@ func handOver(dir string) error {
 	return os.Chown(dir, uid, gid)
 }
 
-// unprivileged makes a command run as that account, and end with this process
-// however that ends.
+// unprivileged makes a command run as that account, and end by itself when this
+// process does.
 func unprivileged(cmd *exec.Cmd, dir string) error {
 	uid, gid, err := account()
 	if err != nil {
 		return err
 	}
 	cmd.Dir = dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT} // it tidies up after itself
 	if uid >= 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
@@ -55,9 +55,13 @@ func account() (uid, gid int, err error) {
 	return 0, 0, fmt.Errorf("PostgreSQL does not run as root, and there is no account postgres or nobody")
 }
 
-// startBound starts a command from a thread that lives until release is called:
-// the signal of Pdeathsig comes when the starting thread ends.
+// startBound starts a command that ends with this process, however that ends,
+// from a thread that lives until release is called: the signal of Pdeathsig comes
+// when the starting thread ends.
 func startBound(cmd *exec.Cmd) (release func(), err error) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	}
 	started, done := make(chan error), make(chan struct{})
 	go func() {
 		runtime.LockOSThread()

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package legacytest
-
-import "os/exec"
-
-func startBound(cmd *exec.Cmd) (release func(), err error) { return func() {}, cmd.Start() }
