@@ -8,8 +8,8 @@ func MemorySize(m *Memory) [2]int {
 	return [2]int{m.cache.ItemCount(), len(m.ended)}
 }
 
-// ThrottleSize returns how many addresses and how many failures are kept.
-func ThrottleSize(t *Throttle) (addresses, failures int) {
+// TallySize returns how many addresses and how many failures are kept.
+func TallySize(t *MemoryTally) (addresses, failures int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, o := range t.origins.byName {
@@ -18,10 +18,9 @@ func ThrottleSize(t *Throttle) (addresses, failures int) {
 	return len(t.origins.byName), failures
 }
 
-// AddressesKept and GuessesPerAddress are the throttle's bounds.
+// AddressesKept bounds the addresses that a MemoryTally counts.
 const (
-	AddressesKept     = addressesKept
-	GuessesPerAddress = guessesPerAddress
+	AddressesKept = addressesKept
 )
 
 // FillHasher takes all places of a hasher, until the returned func.

@@ -63,7 +63,7 @@ func (l *Login) Authenticate(ctx context.Context, a Attempt) (string, Session, e
 		l.noteRefusal(a, err)
 		return "", Session{}, err
 	}
-	defer guess.Abandon()
+	defer guess.Abandon(ctx)
 
 	began := l.config.Clock()
 	// Without a key as well: the answer must take as long.
@@ -76,7 +76,9 @@ func (l *Login) Authenticate(ctx context.Context, a Attempt) (string, Session, e
 		l.noteRefusal(a, err)
 		return "", Session{}, err
 	}
-	guess.Right()
+	if err := guess.Right(ctx); err != nil {
+		return "", Session{}, err
+	}
 	if err := l.admit(user); err != nil {
 		return "", Session{}, err
 	}

@@ -43,7 +43,7 @@ func newDesk(t *testing.T) *desk {
 	login, err := auth.NewLogin(auth.LoginConfig{
 		Verifier: d.accounts,
 		Sessions: d.sessions,
-		Throttle: auth.NewThrottle(d.clock.Now, func(context.Context, time.Duration) error { return nil }),
+		Throttle: auth.NewThrottle(auth.NewMemoryTally(), d.clock.Now, func(context.Context, time.Duration) error { return nil }),
 		TTL:      20 * time.Minute,
 		Vendor:   "Example",
 		Clock:    d.clock.Now,

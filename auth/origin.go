@@ -3,51 +3,54 @@ package auth
 import (
 	"container/list"
 	"crypto/sha256"
+	"encoding/hex"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
 )
 
-// account is a digest of a username, of one size whatever was sent. Usernames
+// Account is a digest of a username, of one size whatever was sent. Usernames
 // that differ in case only share one, as a backend may not tell them apart.
-type account [16]byte
+type Account [16]byte
 
-func accountOf(username string) account {
+func accountOf(username string) Account {
 	sum := sha256.Sum256([]byte(strings.ToLower(username)))
-	return account(sum[:16])
+	return Account(sum[:16])
 }
 
-// originName returns what counts as one address: an IPv4 address, or the /64 of
-// an IPv6 address, as one connection commonly has all of that.
-func originName(address string) string {
+// Origin is what counts as one address: an IPv4 address, or the /64 of an IPv6
+// address, as one connection commonly has all of that.
+type Origin string
+
+func originOf(address string) Origin {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
 		digest := accountOf(address)
-		return string(digest[:])
+		return Origin(hex.EncodeToString(digest[:]))
 	}
 	ip = ip.Unmap().WithZone("")
 	if ip.Is4() {
-		return ip.String()
+		return Origin(ip.String())
 	}
-	return netip.PrefixFrom(ip, 64).Masked().String()
+	return Origin(netip.PrefixFrom(ip, 64).Masked().String())
 }
 
 // origin is what is known of one address.
 type origin struct {
-	name     string
+	name     Origin
 	failures []failure // oldest first
-	guesses  []account // under way
+	guesses  []Account // under way
 	settled  chan struct{}
 	place    *list.Element
 }
 
 type failure struct {
-	who account
+	who Account
 	at  int64 // Unix nanoseconds: half the size of a time.Time and more
 }
 
-func (o *origin) failed(who account) int {
+func (o *origin) failed(who Account) int {
 	n := 0
 	for i := range o.failures {
 		if o.failures[i].who == who {
@@ -57,7 +60,7 @@ func (o *origin) failed(who account) int {
 	return n
 }
 
-func (o *origin) underWay(who account) int {
+func (o *origin) underWay(who Account) int {
 	n := 0
 	for _, g := range o.guesses {
 		if g == who {
@@ -68,10 +71,10 @@ func (o *origin) underWay(who account) int {
 }
 
 // refusedFor returns how long until who may try again from here; 0 = now.
-func (o *origin) refusedFor(who account, now time.Time) time.Duration {
+func (o *origin) refusedFor(who Account, now time.Time) time.Duration {
 	return max(
-		refusal(len(o.failures), guessesPerAddress, now, o.nth),
-		refusal(o.failed(who), guessesPerUser, now, func(n int) failure { return o.nthOf(who, n) }),
+		refusal(len(o.failures), GuessesPerAddress, now, o.nth),
+		refusal(o.failed(who), GuessesPerUser, now, func(n int) failure { return o.nthOf(who, n) }),
 	)
 }
 
@@ -81,13 +84,13 @@ func refusal(failures, bound int, now time.Time, nth func(int) failure) time.Dur
 	if failures < bound {
 		return 0
 	}
-	freed := time.Unix(0, nth(failures-bound).at).Add(guessWindow)
+	freed := time.Unix(0, nth(failures-bound).at).Add(GuessWindow)
 	return max(freed.Sub(now), time.Nanosecond)
 }
 
 func (o *origin) nth(n int) failure { return o.failures[n] }
 
-func (o *origin) nthOf(who account, n int) failure {
+func (o *origin) nthOf(who Account, n int) failure {
 	for _, f := range o.failures {
 		if f.who != who {
 			continue
@@ -100,11 +103,11 @@ func (o *origin) nthOf(who account, n int) failure {
 	return failure{}
 }
 
-func (o *origin) fail(who account, now time.Time) {
+func (o *origin) fail(who Account, now time.Time) {
 	o.failures = append(o.failures, failure{who: who, at: now.UnixNano()})
 }
 
-func (o *origin) pardon(who account) {
+func (o *origin) pardon(who Account) {
 	o.failures = slices.DeleteFunc(o.failures, func(f failure) bool { return f.who == who })
 }
 
@@ -114,7 +117,7 @@ func (o *origin) forget(until time.Time) {
 }
 
 // land takes a guess out of those under way, and wakes who waits for one.
-func (o *origin) land(who account) {
+func (o *origin) land(who Account) {
 	if i := slices.Index(o.guesses, who); i >= 0 {
 		o.guesses = slices.Delete(o.guesses, i, i+1)
 	}
@@ -135,17 +138,17 @@ func (o *origin) whenSettled() <-chan struct{} {
 // that failed last in front.
 type originTable struct {
 	most   int
-	byName map[string]*origin
+	byName map[Origin]*origin
 	recent *list.List
 }
 
 func newOriginTable(most int) originTable {
-	return originTable{most: most, byName: make(map[string]*origin), recent: list.New()}
+	return originTable{most: most, byName: make(map[Origin]*origin), recent: list.New()}
 }
 
 // find returns the origin of that name without the failures up to then; a new
 // one where there is none.
-func (t *originTable) find(name string, until time.Time) *origin {
+func (t *originTable) find(name Origin, until time.Time) *origin {
 	if o, ok := t.byName[name]; ok {
 		o.forget(until)
 		return o

@@ -2,18 +2,17 @@ package auth
 
 import (
 	"context"
-	"sync"
+	"fmt"
 	"time"
 
 	"frontdesk/mapping"
 )
 
-// The bounds on wrong credentials, counted over the last guessWindow.
+// The bounds on wrong credentials, counted over the last GuessWindow.
 const (
-	guessWindow       = 15 * time.Minute
-	guessesPerUser    = 10  // per username and address
-	guessesPerAddress = 100 // whatever the usernames
-	addressesKept     = 16384
+	GuessWindow       = 15 * time.Minute
+	GuessesPerUser    = 10  // per username and address
+	GuessesPerAddress = 100 // whatever the usernames
 )
 
 // How a wrong answer is slowed.
@@ -21,6 +20,51 @@ const (
 	slowestAnswer  = 2 * time.Second
 	slowPerUser    = 25 * time.Millisecond // doubled with each failure
 	slowPerAddress = 20 * time.Millisecond // times the failures
+)
+
+// askAgain is how long a guess waits that has to wait for others, where the tally
+// cannot tell when they are settled.
+const askAgain = 50 * time.Millisecond
+
+// Tally counts the wrong credentials of the last GuessWindow, for one gateway or
+// for several. Safe for concurrent use. Its errors are failures of its store and
+// are answered as such: where guesses cannot be counted, nobody logs in.
+type Tally interface {
+	// Reserve admits a guess unless the bounds are reached. A guess counts
+	// against them from here on until it is settled, or the gateway that made
+	// it is gone.
+	Reserve(ctx context.Context, from Origin, who Account, now time.Time) (Reservation, error)
+
+	// Settle ends an admitted guess and tells what is counted from there then.
+	Settle(ctx context.Context, r Reservation, outcome Outcome, now time.Time) (Standing, error)
+}
+
+// Reservation is what became of asking for a guess: one of admitted, refused for
+// a while, or to be asked for again.
+type Reservation struct {
+	From     Origin
+	Who      Account
+	ID       string // of an admitted guess, as the tally knows it
+	Admitted bool
+	Refused  time.Duration   // until the next try may be made; 0 where it is not refused
+	Settled  <-chan struct{} // closed when asking again may help; nil where the tally cannot tell
+}
+
+// Standing is what is counted against an address, and a username from there.
+type Standing struct {
+	OfUser, OfAddress int
+	Refused           time.Duration // until the next try may be made; 0 for now
+}
+
+// Outcome is how a guess ended.
+type Outcome int
+
+// The outcomes: nothing became known, the credentials were wrong, or they were
+// right, which forgets the failures of that username from that address.
+const (
+	Abandoned Outcome = iota
+	Failed
+	Succeeded
 )
 
 // Throttle bounds the guessing of passwords. Wrong credentials are counted per
@@ -31,28 +75,18 @@ const (
 // logs in correctly from elsewhere is not hindered: a username is never locked
 // as such, or anyone could lock out anyone.
 //
-// Memory. Failures are kept per address, each with a digest of its username, and
-// an address beyond its bound is refused before anything is kept, so it holds
-// 100 failures of 24 bytes at most and cannot push out any count by trying many
-// usernames, least of all its own. Addresses are bounded by forgetting the one
-// that failed longest ago. To be forgotten that way takes failures from 16,384
-// other addresses, and whoever has those gains nothing by it: each of them is
-// worth ten guesses of its own.
-//
 // A Throttle is safe for concurrent use and has to outlive every reload of the
 // configuration.
 type Throttle struct {
+	tally Tally
 	clock func() time.Time
 	sleep func(context.Context, time.Duration) error
-
-	mu      sync.Mutex
-	origins originTable
 }
 
-// NewThrottle returns a Throttle that has counted nothing. sleep waits for a
-// duration or until the context ends, as Sleep does.
-func NewThrottle(clock func() time.Time, sleep func(context.Context, time.Duration) error) *Throttle {
-	return &Throttle{clock: clock, sleep: sleep, origins: newOriginTable(addressesKept)}
+// NewThrottle returns a Throttle that counts in tally. sleep waits for a duration
+// or until the context ends, as Sleep does.
+func NewThrottle(tally Tally, clock func() time.Time, sleep func(context.Context, time.Duration) error) *Throttle {
+	return &Throttle{tally: tally, clock: clock, sleep: sleep}
 }
 
 // Sleep waits for d, or until the context ends and then returns its error.
@@ -70,89 +104,83 @@ func Sleep(ctx context.Context, d time.Duration) error {
 // Guess is one try that Begin admitted. It ends by Right, Wrong or Abandon;
 // only the first of them counts.
 type Guess struct {
-	throttle *Throttle
-	origin   *origin
-	who      account
-	settled  bool
+	throttle    *Throttle
+	reservation Reservation
+	settled     bool
 }
 
 // Begin admits a try, or refuses it with TooManyRequests before its password is
 // looked at. A try counts against the bound while it is under way, so that many
 // at the same time get no further than one after the other; one that would go
 // beyond the bound only if all of those fail waits for them, as they may well be
-// one program's correct logins. Its only other error is the context's.
+// one program's correct logins. Its other errors are the context's and the
+// tally's.
 func (t *Throttle) Begin(ctx context.Context, username, address string) (*Guess, error) {
-	who, from := accountOf(username), originName(address)
+	who, from := accountOf(username), originOf(address)
 	for {
-		guess, settled, err := t.reserve(who, from)
-		if err != nil || guess != nil {
-			return guess, err
+		r, err := t.tally.Reserve(ctx, from, who, t.clock())
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("auth: count logins: %w", err)
+		case r.Admitted:
+			return &Guess{throttle: t, reservation: r}, nil
+		case r.Refused > 0:
+			return nil, tooManyGuesses(r.Refused)
+		case r.Settled == nil:
+			if err := t.sleep(ctx, askAgain); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		select {
-		case <-settled:
+		case <-r.Settled:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// reserve returns the guess, or an error, or else what to wait for.
-func (t *Throttle) reserve(who account, from string) (*Guess, <-chan struct{}, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := t.clock()
-	o := t.origins.find(from, now.Add(-guessWindow))
-	if wait := o.refusedFor(who, now); wait > 0 {
-		return nil, nil, tooManyGuesses(wait)
-	}
-	if o.failed(who)+o.underWay(who) >= guessesPerUser || len(o.failures)+len(o.guesses) >= guessesPerAddress {
-		return nil, o.whenSettled(), nil
-	}
-	o.guesses = append(o.guesses, who)
-	return &Guess{throttle: t, origin: o, who: who}, nil, nil
-}
-
 // Right ends a guess whose credentials were correct, and forgets the failures of
 // this username from this address.
-func (g *Guess) Right() {
-	g.settle(func(o *origin, _ time.Time) { o.pardon(g.who) })
+func (g *Guess) Right(ctx context.Context) error {
+	_, err := g.settle(ctx, Succeeded)
+	return err
 }
 
 // Abandon ends a guess that nothing became known by. After Right or Wrong it
 // does nothing, so it can be deferred.
-func (g *Guess) Abandon() {
-	g.settle(func(*origin, time.Time) {})
+func (g *Guess) Abandon(ctx context.Context) {
+	_, _ = g.settle(ctx, Abandoned) // a tally that fails forgets the guess by itself
 }
 
 // Wrong ends a guess whose credentials were not correct. It returns after a
 // while, with what to answer: CredentialsInvalid or, where this failure reached
 // a bound, TooManyRequests.
 func (g *Guess) Wrong(ctx context.Context) error {
-	var slow, refused time.Duration
-	g.settle(func(o *origin, now time.Time) {
-		o.fail(g.who, now)
-		slow = slowness(o.failed(g.who), len(o.failures))
-		refused = o.refusedFor(g.who, now)
-	})
+	now, err := g.settle(ctx, Failed)
+	if err != nil {
+		return err
+	}
 	// The failure is counted before the wait, so that giving up early, on
 	// either side, gains nothing; the answer stays the same.
-	_ = g.throttle.sleep(ctx, slow)
-	if refused > 0 {
-		return tooManyGuesses(refused)
+	_ = g.throttle.sleep(ctx, slowness(now.OfUser, now.OfAddress))
+	if now.Refused > 0 {
+		return tooManyGuesses(now.Refused)
 	}
 	return mapping.Fail(mapping.CredentialsInvalid)
 }
 
-func (g *Guess) settle(count func(o *origin, now time.Time)) {
-	g.throttle.mu.Lock()
-	defer g.throttle.mu.Unlock()
+// settle counts the outcome even where the client has gone.
+func (g *Guess) settle(ctx context.Context, outcome Outcome) (Standing, error) {
 	if g.settled {
-		return
+		return Standing{}, nil
 	}
 	g.settled = true
-	g.origin.land(g.who)
-	count(g.origin, g.throttle.clock())
-	g.throttle.origins.settle(g.origin)
+	s, err := g.throttle.tally.Settle(context.WithoutCancel(ctx), g.reservation, outcome, g.throttle.clock())
+	if err != nil {
+		return s, fmt.Errorf("auth: count logins: %w", err)
+	}
+	return s, nil
 }
 
 func slowness(ofUser, ofAddress int) time.Duration {

@@ -21,13 +21,14 @@ import (
 // would have slept.
 type throttle struct {
 	*auth.Throttle
+	tally *auth.MemoryTally
 	clock *authtest.Clock
 	slept []time.Duration
 }
 
 func newThrottle() *throttle {
-	t := &throttle{clock: authtest.NewClock()}
-	t.Throttle = auth.NewThrottle(t.clock.Now, func(_ context.Context, d time.Duration) error {
+	t := &throttle{clock: authtest.NewClock(), tally: auth.NewMemoryTally()}
+	t.Throttle = auth.NewThrottle(t.tally, t.clock.Now, func(_ context.Context, d time.Duration) error {
 		t.slept = append(t.slept, d)
 		return nil
 	})
@@ -47,7 +48,7 @@ func (th *throttle) right(t *testing.T, username, address string) error {
 	t.Helper()
 	g, err := th.Begin(t.Context(), username, address)
 	if err == nil {
-		g.Right()
+		err = g.Right(t.Context())
 	}
 	return err
 }
@@ -146,7 +147,7 @@ func TestThrottleMemoryIsBounded(t *testing.T) {
 	for n := range 5000 {
 		_ = th.wrong(t, fmt.Sprint("user", n), "192.0.2.1")
 	}
-	addresses, failures := auth.ThrottleSize(th.Throttle)
+	addresses, failures := auth.TallySize(th.tally)
 	require.Equal(t, 1, addresses)
 	require.Equal(t, auth.GuessesPerAddress, failures)
 	require.Error(t, th.right(t, "user0", "192.0.2.1"), "its own count is still there")
@@ -154,21 +155,22 @@ func TestThrottleMemoryIsBounded(t *testing.T) {
 	for n := range auth.AddressesKept + 500 {
 		_ = th.wrong(t, "anna", fmt.Sprintf("10.%d.%d.%d", n>>16, n>>8&255, n&255))
 	}
-	addresses, _ = auth.ThrottleSize(th.Throttle)
+	addresses, _ = auth.TallySize(th.tally)
 	require.Equal(t, auth.AddressesKept, addresses)
 
 	th = newThrottle()
 	for n := range 50 {
 		require.NoError(t, th.right(t, fmt.Sprint("user", n), fmt.Sprint("192.0.2.", n)))
 	}
-	addresses, _ = auth.ThrottleSize(th.Throttle)
+	addresses, _ = auth.TallySize(th.tally)
 	require.Zero(t, addresses, "who logs in correctly leaves nothing")
 }
 
 // Sixty at once: of the wrong ones ten are looked at, one after another or not.
 func TestThrottleIsNotOutrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		th := auth.NewThrottle(time.Now, auth.Sleep)
+		tally := auth.NewMemoryTally()
+		th := auth.NewThrottle(tally, time.Now, auth.Sleep)
 		var verified, tooMany atomic.Int32
 		var all sync.WaitGroup
 		for range 60 {
@@ -178,7 +180,7 @@ func TestThrottleIsNotOutrun(t *testing.T) {
 					tooMany.Add(1)
 					return
 				}
-				defer g.Abandon()
+				defer g.Abandon(t.Context())
 				verified.Add(1)
 				time.Sleep(25 * time.Millisecond)
 				_ = g.Wrong(t.Context())
@@ -193,7 +195,8 @@ func TestThrottleIsNotOutrun(t *testing.T) {
 // One program that logs in often, and correctly, is never refused.
 func TestThrottleLetsCorrectLoginsThroughTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		th := auth.NewThrottle(time.Now, auth.Sleep)
+		tally := auth.NewMemoryTally()
+		th := auth.NewThrottle(tally, time.Now, auth.Sleep)
 		var all sync.WaitGroup
 		for range 300 {
 			all.Go(func() {
@@ -203,7 +206,9 @@ func TestThrottleLetsCorrectLoginsThroughTogether(t *testing.T) {
 					return
 				}
 				time.Sleep(25 * time.Millisecond)
-				g.Right()
+				if err := g.Right(t.Context()); err != nil {
+					t.Error(err)
+				}
 			})
 		}
 		all.Wait()
@@ -212,7 +217,8 @@ func TestThrottleLetsCorrectLoginsThroughTogether(t *testing.T) {
 
 func TestThrottleHonoursTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		th := auth.NewThrottle(time.Now, auth.Sleep)
+		tally := auth.NewMemoryTally()
+		th := auth.NewThrottle(tally, time.Now, auth.Sleep)
 		var held []*auth.Guess
 		for range 10 {
 			g, err := th.Begin(t.Context(), "anna", "192.0.2.1")
@@ -225,15 +231,15 @@ func TestThrottleHonoursTheContext(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 
 		for _, g := range held[:9] {
-			g.Abandon()
-			g.Abandon()
+			g.Abandon(t.Context())
+			g.Abandon(t.Context())
 		}
 		began := time.Now()
 		err = held[9].Wrong(ctx)
 		require.Equal(t, mapping.CredentialsInvalid, reason(t, err), "an abandoned guess counts for nothing")
 		require.Zero(t, time.Since(began), "a wait nobody waits for is not waited")
 		require.False(t, errors.Is(err, context.DeadlineExceeded))
-		addresses, failures := auth.ThrottleSize(th)
+		addresses, failures := auth.TallySize(tally)
 		require.Equal(t, [2]int{1, 1}, [2]int{addresses, failures})
 	})
 }

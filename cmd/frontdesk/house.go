@@ -111,7 +111,7 @@ func (h *house) wire(hasher *auth.Hasher, environment string) error {
 	}
 	h.onClose(resets.Close)
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: sessions, Throttle: auth.NewThrottle(time.Now, auth.Sleep),
+		Verifier: accounts, Sessions: sessions, Throttle: auth.NewThrottle(auth.NewMemoryTally(), time.Now, auth.Sleep),
 		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log,
 	})
 	if err != nil {

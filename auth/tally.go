@@ -1,0 +1,63 @@
+package auth
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+var _ Tally = (*MemoryTally)(nil)
+
+// addressesKept bounds the addresses that a MemoryTally counts.
+const addressesKept = 16384
+
+// MemoryTally counts in this process, for one gateway.
+//
+// Failures are kept per address, each with a digest of its username, and an
+// address beyond its bound is refused before anything is kept, so it holds 100
+// failures of 24 bytes at most and cannot push out any count by trying many
+// usernames, least of all its own. Addresses are bounded by forgetting the one
+// that failed longest ago. To be forgotten that way takes failures from 16,384
+// other addresses, and whoever has those gains nothing by it: each of them is
+// worth ten guesses of its own.
+type MemoryTally struct {
+	mu      sync.Mutex
+	origins originTable
+}
+
+// NewMemoryTally returns a tally that has counted nothing.
+func NewMemoryTally() *MemoryTally { return &MemoryTally{origins: newOriginTable(addressesKept)} }
+
+// Reserve implements Tally.
+func (t *MemoryTally) Reserve(_ context.Context, from Origin, who Account, now time.Time) (Reservation, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o := t.origins.find(from, now.Add(-GuessWindow))
+	r := Reservation{From: from, Who: who}
+	switch {
+	case o.refusedFor(who, now) > 0:
+		r.Refused = o.refusedFor(who, now)
+	case o.failed(who)+o.underWay(who) >= GuessesPerUser || len(o.failures)+len(o.guesses) >= GuessesPerAddress:
+		r.Settled = o.whenSettled()
+	default:
+		r.Admitted = true
+		o.guesses = append(o.guesses, who)
+	}
+	return r, nil
+}
+
+// Settle implements Tally.
+func (t *MemoryTally) Settle(_ context.Context, r Reservation, outcome Outcome, now time.Time) (Standing, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o := t.origins.find(r.From, now.Add(-GuessWindow))
+	o.land(r.Who)
+	switch outcome {
+	case Failed:
+		o.fail(r.Who, now)
+	case Succeeded:
+		o.pardon(r.Who)
+	}
+	t.origins.settle(o)
+	return Standing{OfUser: o.failed(r.Who), OfAddress: len(o.failures), Refused: o.refusedFor(r.Who, now)}, nil
+}
