@@ -9,7 +9,7 @@ FUZZ    ?= 30s
 # with a real mail server; what is missing is installed from Debian's packages.
 test:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3 $(GO) test -race -timeout 55m ./...
+	FRONTDESK_REQUIRE=postgres,mariadb,redis,aiosmtpd,python3 $(GO) test -race -timeout 55m ./...
 
 # The pages in a real browser, the description before its linters, the client
 # kits, and that no part of the description goes untested. Not part of
@@ -18,7 +18,7 @@ pages:
 	FRONTDESK_PAGES=1 .ci/install-servers
 	.ci/install-node
 	.ci/kits
-	FRONTDESK_PAGES=1 FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3,chromium,npm $(GO) test -timeout 30m ./cmd/frontdesk ./gateway/...
+	FRONTDESK_PAGES=1 FRONTDESK_REQUIRE=postgres,mariadb,redis,aiosmtpd,python3,chromium,npm $(GO) test -timeout 30m ./cmd/frontdesk ./gateway/...
 
 # What .ci/run adds to the tests.
 check: fmt lint
@@ -44,5 +44,5 @@ fuzz:
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3 FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3 FRONTDESK_SOAK=1 $(GO) test -timeout 120m -run Soak -v ./backend/reference
+	FRONTDESK_REQUIRE=postgres,mariadb,redis,aiosmtpd,python3 FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk
+	FRONTDESK_REQUIRE=postgres,mariadb,redis,aiosmtpd,python3 FRONTDESK_SOAK=1 $(GO) test -timeout 120m -run Soak -v ./backend/reference

@@ -21,6 +21,8 @@ var mayImport = map[string][]string{
 	"mapping/sheet":                          {"auth", "config", "config/strictyaml", "mapping"},
 	"auth":                                   {"mapping"},
 	"auth/authtest":                          {"auth", "mapping"},
+	"auth/redis":                             {"auth"},
+	"auth/redis/redistest":                   {"backend/sqlrecord/sqltest"},
 	"backend":                                {"auth", "mapping"},
 	"backend/backendtest":                    {"config/strictyaml", "mapping"},
 	"backend/backupzip":                      {"backend", "mapping"},

@@ -1,0 +1,102 @@
+// Package redistest starts real Redis servers for tests. It is not for programs.
+package redistest
+
+import (
+	"fmt"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+)
+
+// Redis is a Redis server of a test's own, which can be taken away and given back.
+type Redis struct {
+	t       testing.TB
+	program string
+	args    []string
+	ready   string
+	port    int
+	run     *sqltest.Server
+}
+
+// Start returns a new, empty server, stopped when the test ends. Where Redis is
+// not installed the test is skipped; with FRONTDESK_REQUIRE=redis in the
+// environment it fails instead. More arguments go to redis-server.
+func Start(t testing.TB, args ...string) *Redis {
+	t.Helper()
+	return start(t, func(port string) []string { return append([]string{"--port", port}, args...) }, "eady to accept connections")
+}
+
+// start runs redis-server until the test ends; it is there when it has printed
+// ready.
+func start(t testing.TB, args func(port string) []string, ready string) *Redis {
+	t.Helper()
+	program, err := findProgram()
+	if err != nil {
+		if sqltest.Required("redis") {
+			t.Fatal(err)
+		}
+		t.Skip("Redis is not installed: ", err)
+	}
+	port, err := sqltest.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Redis{t: t, program: program, port: port, ready: ready, args: append(args(strconv.Itoa(port)), "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "")}
+	t.Cleanup(r.Kill)
+	r.Restart()
+	return r
+}
+
+// Port is where the server listens.
+func (r *Redis) Port() int { return r.port }
+
+// URL is the server's address, as sessions.store has it.
+func (r *Redis) URL() string { return fmt.Sprintf("redis://127.0.0.1:%d", r.port) }
+
+// Kill takes the server away as a power cut would. One that is gone stays gone.
+func (r *Redis) Kill() {
+	if r.run != nil {
+		r.run.Stop(syscall.SIGKILL)
+		r.run = nil
+	}
+}
+
+// Restart starts the server anew on the same port, empty unless its arguments say
+// otherwise.
+func (r *Redis) Restart() {
+	r.t.Helper()
+	r.Kill()
+	cmd := exec.Command(r.program, r.args...)
+	cmd.Args[0] = "redis-server"
+	run, err := sqltest.Start(cmd, r.ready)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.run = run
+}
+
+// Freeze stops the server from answering while its connections stay open; the
+// function returned lets it go on.
+func (r *Redis) Freeze() (thaw func()) {
+	r.t.Helper()
+	if err := r.run.Process().Signal(syscall.SIGSTOP); err != nil {
+		r.t.Fatal(err)
+	}
+	return func() {
+		if err := r.run.Process().Signal(syscall.SIGCONT); err != nil {
+			r.t.Error(err)
+		}
+	}
+}
+
+// findProgram finds the server, which Debian's redis-tools has under the name of
+// one of its tools: what it does depends on the name it is called by.
+func findProgram() (string, error) {
+	if path, err := exec.LookPath("redis-server"); err == nil {
+		return path, nil
+	}
+	return exec.LookPath("redis-check-rdb")
+}

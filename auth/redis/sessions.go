@@ -1,0 +1,157 @@
+package redis
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"frontdesk/auth"
+)
+
+var _ auth.Sessions = (*Sessions)(nil)
+
+// Sessions keeps sessions in Redis, each under the hash of its token until it
+// expires. Beside them it keeps which tokens a user has, and when a user's
+// sessions were last ended, both no longer than a session can live.
+//
+// Instances judge expiry, and whether a login was overtaken by a new password, by
+// their own clocks, which therefore have to agree as NTP keeps them.
+type Sessions struct {
+	client *Client
+	clock  func() time.Time
+}
+
+// NewSessions returns the sessions in the server of a client, which the caller
+// closes.
+func NewSessions(client *Client, clock func() time.Time) *Sessions {
+	return &Sessions{client, clock}
+}
+
+// kept is a session as it lies in the server, under the hash of its token.
+type kept struct {
+	Key     string    `json:"key"` // SHA-256 of the api_key, in hexadecimal
+	User    auth.User `json:"user"`
+	Issued  time.Time `json:"issued"`
+	Expires time.Time `json:"expires"`
+}
+
+// The names of what is kept.
+func sessionName(token auth.TokenHash) string {
+	return "frontdesk:session:" + hex.EncodeToString(token[:])
+}
+func tokensName(username string) string { return "frontdesk:tokens:" + username }
+func endedName(username string) string  { return "frontdesk:ended:" + username }
+
+// Put implements auth.Sessions. The order of its steps, and of EndUser's, leaves
+// no gap: either EndUser finds the token, or Put finds the mark.
+func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
+	left := put.Expires.Sub(s.clock())
+	if left <= 0 {
+		return nil
+	}
+	value, err := json.Marshal(kept{Key: hex.EncodeToString(put.Key[:]), User: put.User, Issued: put.Issued, Expires: put.Expires})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	name, tokens, b := sessionName(put.Token), tokensName(put.User.Username), s.client.B
+	for _, step := range []rueidis.Completed{
+		b().Sadd().Key(tokens).Member(hex.EncodeToString(put.Token[:])).Build(),
+		b().Pexpire().Key(tokens).Milliseconds(auth.MaxTTL.Milliseconds()).Build(),
+		b().Set().Key(name).Value(rueidis.BinaryString(value)).PxMilliseconds(max(left.Milliseconds(), 1)).Build(),
+	} {
+		if err := s.client.Do(ctx, step).Error(); err != nil {
+			return failed(err)
+		}
+	}
+	mark, err := s.client.Do(ctx, b().Get().Key(endedName(put.User.Username)).Build()).AsInt64()
+	switch {
+	case rueidis.IsRedisNil(err):
+		return nil
+	case err != nil:
+		return failed(err)
+	case put.Issued.UnixMicro() >= mark:
+		return nil
+	}
+	if err := s.Delete(ctx, put.Token); err != nil {
+		return err
+	}
+	return auth.ErrNoSession
+}
+
+// Get implements auth.Sessions.
+func (s *Sessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	value, err := s.client.Do(ctx, s.client.B().Get().Key(sessionName(token)).Build()).AsBytes()
+	if rueidis.IsRedisNil(err) {
+		return nil, auth.ErrNoSession
+	}
+	if err != nil {
+		return nil, failed(err)
+	}
+	found, err := read(token, value)
+	if err != nil {
+		return nil, err
+	}
+	if !found.Live(s.clock()) {
+		return nil, auth.ErrNoSession
+	}
+	return found, nil
+}
+
+// Delete implements auth.Sessions.
+func (s *Sessions) Delete(ctx context.Context, token auth.TokenHash) error {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	return failed(s.client.Do(ctx, s.client.B().Del().Key(sessionName(token)).Build()).Error())
+}
+
+// EndUser implements auth.Sessions.
+func (s *Sessions) EndUser(ctx context.Context, username string) error {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	b := s.client.B
+	now := strconv.FormatInt(s.clock().UnixMicro(), 10)
+	err := s.client.Do(ctx, b().Set().Key(endedName(username)).Value(now).PxMilliseconds(auth.MaxTTL.Milliseconds()).Build()).Error()
+	if err != nil {
+		return failed(err)
+	}
+	tokens, err := s.client.Do(ctx, b().Smembers().Key(tokensName(username)).Build()).AsStrSlice()
+	if err != nil {
+		return failed(err)
+	}
+	for _, token := range tokens {
+		if err := s.client.Do(ctx, b().Del().Key("frontdesk:session:"+token).Build()).Error(); err != nil {
+			return failed(err)
+		}
+	}
+	return nil
+}
+
+func read(token auth.TokenHash, value []byte) (*auth.Session, error) {
+	var k kept
+	if err := json.Unmarshal(value, &k); err != nil {
+		return nil, fmt.Errorf("redis: a session that cannot be read: %w", err)
+	}
+	s := &auth.Session{Token: token, User: k.User, Issued: k.Issued, Expires: k.Expires}
+	if n, err := hex.Decode(s.Key[:], []byte(k.Key)); err != nil || n != len(s.Key) {
+		return nil, errors.New("redis: a session without the hash of its api_key")
+	}
+	return s, nil
+}
+
+// failed says where an error comes from. It is never auth.ErrNoSession.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("redis: %w", err)
+}

@@ -1,0 +1,188 @@
+package redis_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"frontdesk/auth"
+	"frontdesk/auth/authtest"
+	"frontdesk/auth/redis"
+	"frontdesk/auth/redis/redistest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t *testing.T, o redis.Options) *redis.Client {
+	t.Helper()
+	client, err := redis.Open(o)
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	return client
+}
+
+func TestSessions(t *testing.T) {
+	authtest.Sessions(t, func(t *testing.T, clock func() time.Time) auth.Sessions {
+		return redis.NewSessions(open(t, redis.Options{URL: redistest.Start(t).URL()}), clock)
+	})
+}
+
+func session(clock *authtest.Clock) *auth.Session {
+	return &auth.Session{
+		Token: auth.TokenHash{1}, Key: [32]byte{2}, User: auth.User{ID: 1, Username: "anna"},
+		Issued: clock.Now(), Expires: clock.Now().Add(auth.MaxTTL),
+	}
+}
+
+// TestSessionsAreShared: what one instance does, every other knows at once.
+func TestSessionsAreShared(t *testing.T) {
+	server, clock := redistest.Start(t), authtest.NewClock()
+	one := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
+	other := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
+	s := session(clock)
+	for range 200 {
+		require.NoError(t, one.Put(t.Context(), s))
+		_, err := other.Get(t.Context(), s.Token)
+		require.NoError(t, err)
+		require.NoError(t, other.Delete(t.Context(), s.Token))
+		_, err = one.Get(t.Context(), s.Token)
+		require.ErrorIs(t, err, auth.ErrNoSession)
+	}
+	require.NoError(t, one.Put(t.Context(), s))
+	require.NoError(t, other.EndUser(t.Context(), "anna"))
+	_, err := one.Get(t.Context(), s.Token)
+	require.ErrorIs(t, err, auth.ErrNoSession)
+	late := session(clock)
+	late.Issued = clock.Now().Add(-time.Minute)
+	require.ErrorIs(t, one.Put(t.Context(), late), auth.ErrNoSession, "the login was overtaken")
+	_, err = other.Get(t.Context(), late.Token)
+	require.ErrorIs(t, err, auth.ErrNoSession)
+}
+
+// TestServerAway: nobody is let in, nobody is told that a token is wrong, and
+// once the server is back it is used again without a restart.
+func TestServerAway(t *testing.T) {
+	server, clock := redistest.Start(t), authtest.NewClock()
+	sessions := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
+	s := session(clock)
+	require.NoError(t, sessions.Put(t.Context(), s))
+	away := func(what string) {
+		t.Helper()
+		_, err := sessions.Get(t.Context(), s.Token)
+		require.Error(t, err, what)
+		require.False(t, errors.Is(err, auth.ErrNoSession), what)
+		require.Error(t, sessions.Put(t.Context(), s), what)
+		require.Error(t, sessions.Delete(t.Context(), s.Token), what)
+		require.Error(t, sessions.EndUser(t.Context(), "anna"), what)
+	}
+	thaw := server.Freeze()
+	away("frozen")
+	thaw()
+	server.Kill()
+	away("killed")
+	server.Restart()
+	_, err := sessions.Get(t.Context(), s.Token)
+	require.ErrorIs(t, err, auth.ErrNoSession, "the server is back, and empty")
+	require.NoError(t, sessions.Put(t.Context(), s))
+}
+
+func TestOpenHidesThePassword(t *testing.T) {
+	for _, url := range []string{"redis://user:canary@127.0.0.1:1/0", "http://user:canary@host", "redis://user:canary@host/x/y", "redis://user:canary@%zz"} {
+		_, err := redis.Open(redis.Options{URL: url})
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), "canary")
+	}
+}
+
+// TestTokensAreKeptHashed looks at what lies in the server.
+func TestTokensAreKeptHashed(t *testing.T) {
+	server, clock := redistest.Start(t), authtest.NewClock()
+	sessions := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
+	const token = "aaaaaaaa-1111-4111-8111-111111111111"
+	s := session(clock)
+	var ok bool
+	s.Token, ok = auth.HashToken(token)
+	require.True(t, ok)
+	require.NoError(t, sessions.Put(t.Context(), s))
+	client := open(t, redis.Options{URL: server.URL()})
+	keys, err := client.Do(t.Context(), client.B().Keys().Pattern("*").Build()).AsStrSlice()
+	require.NoError(t, err)
+	require.Len(t, keys, 2)
+	for _, key := range keys {
+		require.NotContains(t, key, token)
+		left, err := client.Do(t.Context(), client.B().Pttl().Key(key).Build()).AsInt64()
+		require.NoError(t, err)
+		require.Greater(t, left, int64(0), "%s is kept for ever", key)
+		require.LessOrEqual(t, left, auth.MaxTTL.Milliseconds(), key)
+		if strings.HasPrefix(key, "frontdesk:session:") {
+			value, err := client.Do(t.Context(), client.B().Get().Key(key).Build()).ToString()
+			require.NoError(t, err)
+			require.NotContains(t, value, token)
+		}
+	}
+}
+
+// TestTLS is a server that demands TLS and a password.
+func TestTLS(t *testing.T) {
+	url, ca := redistest.StartTLS(t)
+	clock := authtest.NewClock()
+	keepsSessions(t, redis.NewSessions(open(t, redis.Options{URL: url, CAFile: ca}), clock.Now), clock)
+	_, err := redis.Open(redis.Options{URL: url})
+	require.ErrorContains(t, err, "certificate", "an authority nobody trusts")
+	_, err = redis.Open(redis.Options{URL: strings.Replace(url, redistest.Password, "wrong", 1), CAFile: ca})
+	require.ErrorContains(t, err, "WRONGPASS")
+}
+
+// TestSentinel: when the primary is lost, the sessions are where its replica is.
+func TestSentinel(t *testing.T) {
+	url, failOver := redistest.StartSentinel(t)
+	client, clock := open(t, redis.Options{URL: url}), authtest.NewClock()
+	sessions := redis.NewSessions(client, clock.Now)
+	s := session(clock)
+	require.NoError(t, sessions.Put(t.Context(), s))
+	require.NoError(t, client.Do(t.Context(), client.B().Wait().Numreplicas(1).Timeout(0).Build()).Error())
+	failOver()
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		_, err := sessions.Get(context.Background(), s.Token)
+		assert.NoError(c, err)
+	}, time.Minute, 10*time.Millisecond)
+	keepsSessions(t, sessions, clock)
+}
+
+func TestCluster(t *testing.T) {
+	client, clock := open(t, redis.Options{URL: redistest.StartCluster(t)}), authtest.NewClock()
+	sessions := redis.NewSessions(client, clock.Now)
+	for n := range byte(64) { // spread over all slots
+		s := session(clock)
+		s.Token, s.User.Username = auth.TokenHash{n}, fmt.Sprint("anna", n%3)
+		require.NoError(t, sessions.Put(t.Context(), s))
+	}
+	require.NoError(t, sessions.EndUser(t.Context(), "anna1"))
+	for n := range byte(64) {
+		_, err := sessions.Get(t.Context(), auth.TokenHash{n})
+		if n%3 == 1 {
+			require.ErrorIs(t, err, auth.ErrNoSession)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
+
+func keepsSessions(t *testing.T, sessions *redis.Sessions, clock *authtest.Clock) {
+	t.Helper()
+	s := session(clock)
+	require.NoError(t, sessions.Put(t.Context(), s))
+	found, err := sessions.Get(t.Context(), s.Token)
+	require.NoError(t, err)
+	require.Equal(t, s.User, found.User)
+	require.NoError(t, sessions.Delete(t.Context(), s.Token))
+	_, err = sessions.Get(t.Context(), s.Token)
+	require.ErrorIs(t, err, auth.ErrNoSession)
+}
