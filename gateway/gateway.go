@@ -19,7 +19,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// Options are what a Gateway is made of. All but Resets is required.
+// Options are what a Gateway is made of. All is required that is not said to be
+// nil somewhere.
 type Options struct {
 	BasePath    string         // everything is served under it: /webservice_v2
 	PublicURL   string         // the base address as clients reach it
@@ -44,6 +45,7 @@ type Options struct {
 
 	Clock func() time.Time
 	Log   *zap.Logger
+	Meter Meter // nil where nothing is counted
 }
 
 // Gateway serves the interface. It is safe for concurrent use and keeps no
@@ -56,6 +58,7 @@ type Gateway struct {
 	descriptions descriptions
 	running      sync.Map  // idempotency keys being served
 	exchanges    sync.Pool // of *Exchange
+	nowhere      timers    // of requests that found no operation
 }
 
 // New returns a gateway.
@@ -96,9 +99,7 @@ func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fastht
 	if err := g.safely(ctx, x); err != nil {
 		g.answerError(x, err)
 	}
-	if x.Operation != nil && g.o.Clock().Sub(x.started) > slowAnswer {
-		x.Operation.slow.Add(1)
-	}
+	g.observe(x)
 	g.logAccess(x)
 }
 
@@ -111,6 +112,7 @@ func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, address
 	x.reset()
 	g.answerError(x, mapping.Fail(reason))
 	resp.SetConnectionClose()
+	g.observe(x)
 	g.logAccess(x)
 }
 
