@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -33,6 +34,7 @@ type Options struct {
 	Offer    backend.Offer // of Backend
 	Backend  *backend.Client
 	Sessions auth.Sessions
+	Limits   auth.Limits
 	Login    *auth.Login
 	Resets   *auth.Resets   // nil where the backend keeps no accounts of its own
 	Policy   func() *Policy // the current one, asked once per request
@@ -42,6 +44,10 @@ type Options struct {
 	Examples func(key string) map[string]Example
 	// Callbacks are what long-running operations need; nil where there are none.
 	Callbacks *Callbacks
+
+	// TrustedProxies are those whose X-Forwarded-For says where a request comes
+	// from; nil for none.
+	TrustedProxies []netip.Prefix
 
 	Clock func() time.Time
 	Log   *zap.Logger
@@ -88,10 +94,10 @@ func Endpoints(offer backend.Offer) []Grant {
 }
 
 // Serve answers one request. It never panics and always answers.
-func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, address string) {
-	x := g.newExchange(req, resp)
+func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, from Peer) {
+	x := g.newExchange(req, resp, from)
 	defer g.release(x)
-	x.Address = address
+	defer g.giveBack(ctx, x)
 	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
 	x.Method = methodName(req.Header.Method())
 	x.takeURI(g, req.Header.RequestURI())
@@ -99,15 +105,15 @@ func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fastht
 	if err := g.safely(ctx, x); err != nil {
 		g.answerError(x, err)
 	}
+	x.tellLimits()
 	g.observe(x)
 	g.logAccess(x)
 }
 
 // Refuse answers a request that the server could not read, or not in full.
-func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, address string, reason mapping.Reason) {
-	x := g.newExchange(req, resp)
+func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, from Peer, reason mapping.Reason) {
+	x := g.newExchange(req, resp, from)
 	defer g.release(x)
-	x.Address = address
 	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
 	x.reset()
 	g.answerError(x, mapping.Fail(reason))

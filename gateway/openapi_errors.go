@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"frontdesk/auth"
 	"frontdesk/gateway/openapi"
 	"frontdesk/mapping"
 )
@@ -19,7 +20,7 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 	}
 	if !op.open {
 		all = append(all, mapping.NotLoggedIn, mapping.TokenInvalid)
-		if d.key.Limit.PerSecond > 0 {
+		if d.key.Bounds != (auth.Bounds{}) {
 			all = append(all, mapping.TooManyRequests)
 		}
 	}

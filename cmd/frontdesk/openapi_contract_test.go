@@ -35,7 +35,7 @@ type heldContract struct {
 // everyKey may call everything, and is limited, so that its description holds
 // whatever any key's does.
 func everyKey(grants []gateway.Grant) *auth.Key {
-	key := &auth.Key{Name: "contract", Allowed: make([]bool, len(grants)), Limit: auth.Limit{PerSecond: 1, Burst: 1}}
+	key := &auth.Key{Name: "contract", Allowed: make([]bool, len(grants)), Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 1}}}
 	for i := range key.Allowed {
 		key.Allowed[i] = true
 	}
