@@ -65,3 +65,27 @@ func (g *Gateway) Decide(key *auth.Key, method, path string, rawQuery []byte) De
 	}
 	return Decision{Operation: op, Reason: reason, Err: refusal(reason, method, path)}
 }
+
+// DecideLogged judges a request by what the access log keeps of it: its method and
+// the template of its operation. Its Err names the endpoint, not the path.
+func (g *Gateway) DecideLogged(key *auth.Key, method, template string) Decision {
+	for _, e := range g.routes.ordered {
+		for _, op := range e.all {
+			if op.Method == method && op.Template == template {
+				reason := permit(key, op)
+				return Decision{Operation: op, Reason: reason, Err: refusal(reason, method, e.Path)}
+			}
+		}
+	}
+	return Decision{Reason: mapping.EndpointUnknown, Err: refusal(mapping.EndpointUnknown, method, template)}
+}
+
+// Grant is what an allowlist has to grant for the operation; false where it is
+// open to every api_key.
+func (op *Operation) Grant() (Grant, bool) {
+	return Grant{Method: op.Method, Path: op.Endpoint.Path}, !op.free()
+}
+
+// ByCallback tells whether the operation answers by callback although it need not,
+// as the configuration says.
+func (op *Operation) ByCallback() bool { return op.direct != nil }
