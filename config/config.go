@@ -26,7 +26,19 @@ type Config struct {
 	// Include names further files, relative to this one, with api_keys and expect
 	// of their own: a path, or a pattern as in keys.d/*.yaml.
 	Include []string `yaml:"include"`
+
+	files []string
+	hash  string
 }
+
+// Files are those the configuration was read from: the file itself, then those it
+// includes, in the order of their keys.
+func (c *Config) Files() []string { return c.files }
+
+// Hash is a short name, 12 hexadecimal digits, for all that is written in the
+// files and all that the variables of the environment hold that they refer to.
+// Whatever changes there changes it; nothing that is secret can be read from it.
+func (c *Config) Hash() string { return c.hash }
 
 // Server is the public listener.
 type Server struct {
@@ -43,6 +55,7 @@ type Server struct {
 	ReadTimeout     time.Duration `yaml:"read_timeout"`     // for a whole request to arrive
 	WriteTimeout    time.Duration `yaml:"write_timeout"`    // for a whole answer to leave
 	IdleTimeout     time.Duration `yaml:"idle_timeout"`     // between requests of one connection
+	DrainDelay      time.Duration `yaml:"drain_delay"`      // from /readyz saying "draining" to the listener's end, for load balancers to notice
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"` // for running requests to end
 }
 
