@@ -53,31 +53,39 @@ func refusal(reason mapping.Reason, method, path string) error {
 type Decision struct {
 	Operation *Operation     // nil where there is none, whoever asks
 	Reason    mapping.Reason // why it is refused; "" where it is not
-	Err       error          // what a client is answered; nil where it is not refused
 }
 
 // Decide judges a method and a path below the base path, both as they are sent,
-// as serving judges them: neither allocates where the answer is yes.
+// as serving judges them. It allocates nothing.
 func (g *Gateway) Decide(key *auth.Key, method, path string, rawQuery []byte) Decision {
 	_, op, _, reason := g.routes.lookup(method, path, rawQuery)
 	if reason == "" {
 		reason = permit(key, op)
 	}
-	return Decision{Operation: op, Reason: reason, Err: refusal(reason, method, path)}
+	return Decision{Operation: op, Reason: reason}
 }
 
-// DecideLogged judges a request by what the access log keeps of it: its method and
-// the template of its operation. Its Err names the endpoint, not the path.
-func (g *Gateway) DecideLogged(key *auth.Key, method, template string) Decision {
+// Logged finds the operation that a line of the access log is about, by its method
+// and the template of its operation; nil where there is none.
+func (g *Gateway) Logged(method, template string) *Operation {
 	for _, e := range g.routes.ordered {
 		for _, op := range e.all {
 			if op.Method == method && op.Template == template {
-				reason := permit(key, op)
-				return Decision{Operation: op, Reason: reason, Err: refusal(reason, method, e.Path)}
+				return op
 			}
 		}
 	}
-	return Decision{Reason: mapping.EndpointUnknown, Err: refusal(mapping.EndpointUnknown, method, template)}
+	return nil
+}
+
+// DecideLogged judges a request by what the access log keeps of it, as Logged has
+// it.
+func (g *Gateway) DecideLogged(key *auth.Key, method, template string) Decision {
+	op := g.Logged(method, template)
+	if op == nil {
+		return Decision{Reason: mapping.EndpointUnknown}
+	}
+	return Decision{Operation: op, Reason: permit(key, op)}
 }
 
 // Grant is what an allowlist has to grant for the operation; false where it is

@@ -57,7 +57,7 @@ func (g *Gateway) Explain(a Asked) Explanation {
 		}
 		if err := s.judge(context.Background(), x); err != nil {
 			g.answerError(x, err)
-			e.Stopped, e.Err = s.name, err
+			e.Stopped = s.name
 			e.Status, e.Answer = x.response.StatusCode(), x.response.Body()
 			break
 		}

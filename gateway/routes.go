@@ -96,7 +96,7 @@ func hasID(raw []byte) bool {
 		var part []byte
 		part, raw, _ = bytes.Cut(raw, []byte{'&'})
 		name, _, _ := bytes.Cut(part, []byte{'='})
-		if len(name) >= 2 && unescape(name) == "id" {
+		if string(name) == "id" || bytes.IndexByte(name, '%') >= 0 && unescape(name) == "id" {
 			return true
 		}
 	}
