@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"net/http"
 	"sync/atomic"
 )
@@ -74,7 +75,7 @@ func (g *Gateway) observe(x *Exchange) {
 
 // refusedBecause is the reason that operators are told, which can be closer than
 // the one the client sees.
-func (x *Exchange) refusedBecause() string { return string(x.reason) }
+func (x *Exchange) refusedBecause() string { return cmp.Or(x.cause, string(x.reason)) }
 
 // Connections tells how many connections of clients are open.
 func (s *Server) Connections() int { return int(s.app.Server().GetOpenConnectionsCount()) }

@@ -214,6 +214,7 @@ func (c *heldContract) undescribed(path string, resp *http.Response, reason stri
 // told are the headers that a description must tell of where they are sent.
 var told = []string{
 	"X-Request-Id", "Cache-Control", "Etag", "Location", "Retry-After", "Idempotent-Replayed", "Accept-Ranges", "Content-Range", "Content-Disposition",
+	"Ratelimit", "Ratelimit-Policy",
 }
 
 func (c *heldContract) headers(name string, response map[string]any, sent http.Header) error {
