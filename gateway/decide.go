@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"strings"
+
 	"frontdesk/auth"
 	"frontdesk/mapping"
 )
@@ -68,14 +70,19 @@ func (g *Gateway) Decide(key *auth.Key, method, path string, rawQuery []byte) De
 // Logged finds the operation that a line of the access log is about, by its method
 // and the template of its operation; nil where there is none.
 func (g *Gateway) Logged(method, template string) *Operation {
-	for _, e := range g.routes.ordered {
-		for _, op := range e.all {
-			if op.Method == method && op.Template == template {
-				return op
-			}
-		}
+	path, _, item := strings.Cut(template, "/{")
+	e := g.routes.endpoints[path]
+	if e == nil {
+		return nil
 	}
-	return nil
+	op := e.list[method]
+	if item {
+		op = e.item[method]
+	}
+	if op == nil || op.Template != template {
+		return nil
+	}
+	return op
 }
 
 // DecideLogged judges a request by what the access log keeps of it, as Logged has
