@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -51,6 +52,7 @@ type Exchange struct {
 	below    bool          // the path is below the base path
 	rawQuery []byte        // as it was sent
 	started  time.Time
+	span     trace.Span // nil where there are no traces
 	reason   mapping.Reason // of the first error answered
 	keyName  string
 	client   string

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"frontdesk/auth"
@@ -52,6 +53,8 @@ type Options struct {
 	Clock func() time.Time
 	Log   *zap.Logger
 	Meter Meter // nil where nothing is counted
+	// Tracer makes the spans of requests; nil where there are no traces.
+	Tracer trace.Tracer
 }
 
 // Gateway serves the interface. It is safe for concurrent use and keeps no
@@ -102,11 +105,13 @@ func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fastht
 	x.Method = methodName(req.Header.Method())
 	x.takeURI(g, req.Header.RequestURI())
 	x.prepare()
+	ctx = g.beginTrace(ctx, x)
 	if err := g.safely(ctx, x); err != nil {
 		g.answerError(x, err)
 	}
 	x.tellLimits()
 	g.observe(x)
+	x.endTrace()
 	g.logAccess(x)
 }
 
@@ -137,7 +142,7 @@ func (g *Gateway) safely(ctx context.Context, x *Exchange) (err error) {
 // cleaned, so that what is judged and what is routed cannot differ.
 func (x *Exchange) takeURI(g *Gateway, raw []byte) {
 	path, query, _ := bytes.Cut(raw, []byte{'?'})
-	if _, rest, absolute := bytes.Cut(path, []byte("://")); absolute && len(path) > 0 && path[0] != '/' {
+	if scheme, rest, absolute := bytes.Cut(path, []byte("://")); absolute && isHTTP(scheme) {
 		if slash := bytes.IndexByte(rest, '/'); slash >= 0 {
 			path = rest[slash:]
 		} else {
@@ -146,6 +151,11 @@ func (x *Exchange) takeURI(g *Gateway, raw []byte) {
 	}
 	x.Path, x.below = g.belowBase(string(path))
 	x.rawQuery = query
+}
+
+// isHTTP tells a URL of the web from a path with :// in it.
+func isHTTP(scheme []byte) bool {
+	return bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https"))
 }
 
 // belowBase returns the part of a path below the base path; false, and the

@@ -28,6 +28,8 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.String("address", x.Address),
 		zap.String("config", x.policy.Hash),
 		zap.String("shadow", string(x.shadow)),
+		zap.String("cause", x.cause),
+		zap.String("trace", x.traceID()),
 	)
 }
 
@@ -55,6 +57,7 @@ func (g *Gateway) logFailure(x *Exchange, err error) {
 		zap.String("client", x.client),
 		zap.String("method", x.Method),
 		zap.String("endpoint", endpoint),
+		zap.String("trace", x.traceID()),
 		zap.Error(err),
 	)
 }
