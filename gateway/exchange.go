@@ -52,7 +52,7 @@ type Exchange struct {
 	below    bool          // the path is below the base path
 	rawQuery []byte        // as it was sent
 	started  time.Time
-	span     trace.Span // nil where there are no traces
+	span     trace.Span     // nil where there are no traces
 	reason   mapping.Reason // of the first error answered
 	keyName  string
 	client   string
