@@ -84,7 +84,10 @@ func TestEndpointTable(t *testing.T) {
 		{"GET", "/nowhere", "", mapping.EndpointUnknown},
 		{"GET", "/order", "", mapping.EndpointUnknown},
 		{"GET", "http://api.example.nl/webservice_v2/order", "/order", ""},
+		{"GET", "HTTPS://api.example.nl/webservice_v2/order", "/order", ""},
 		{"GET", "http://api.example.nl", "", mapping.EndpointUnknown},
+		{"GET", "://api.example.nl/webservice_v2/order", "", mapping.EndpointUnknown},
+		{"GET", "order://api.example.nl/webservice_v2/order", "", mapping.EndpointUnknown},
 		{"GET", "/webservice_v2/order#x", "", mapping.EndpointUnknown},
 		{"GET", "", "", mapping.EndpointUnknown},
 	} {
