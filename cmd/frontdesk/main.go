@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -39,6 +40,17 @@ type program struct {
 	stdout, stderr io.Writer
 	wrap           wrapDriver
 	supervisor     *supervisor // systemd; nil where it did not start the program
+
+	signals <-chan os.Signal                     // in place of those that the process gets, other than to stop; nil for these
+	after   func(time.Duration) <-chan time.Time // in place of time.After; nil for this
+}
+
+// timer is what waits.
+func (p program) timer() func(time.Duration) <-chan time.Time {
+	if p.after != nil {
+		return p.after
+	}
+	return time.After
 }
 
 func main() {
