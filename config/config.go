@@ -29,6 +29,20 @@ type Config struct {
 
 	files []string
 	hash  string
+	lines map[string]int32 // of located
+}
+
+// located are the settings whose place At knows.
+var located = []string{"server.listen", "server.tls", "server.trusted_proxies", "ops.listen", "webhooks.allow_hosts", "mail.smtp", "api_keys"}
+
+// At is where one of the settings stands that are looked at once more when the
+// configuration is right: where its section does when it is not written, and at
+// the first line of the file when that is not either.
+func (c *Config) At(path string) Place {
+	if len(c.files) == 0 {
+		return Place{}
+	}
+	return Place{c.files[0], max(int(c.lines[path]), 1)}
 }
 
 // Files are those the configuration was read from: the file itself, then those it
@@ -100,9 +114,9 @@ type Ops struct {
 
 // Log says what is logged, and how.
 type Log struct {
-	Level  string `yaml:"level"`  // debug, info, warn or error
-	Access bool   `yaml:"access"` // a line per request
-	Format string `yaml:"format"` // json or console
+	Level  string `yaml:"level" schema:"enum=debug|info|warn|error"` // debug, info, warn or error
+	Access bool   `yaml:"access"`                                    // a line per request
+	Format string `yaml:"format" schema:"enum=json|console"`         // json or console
 }
 
 // Tracing says where spans are sent.
@@ -113,11 +127,11 @@ type Tracing struct {
 
 // Backend is the system behind the gateway.
 type Backend struct {
-	Driver  string        `yaml:"driver"`  // reference, legacy or remote
-	DSN     Secret        `yaml:"dsn"`     // reference: sqlite:FILE, postgres://… or postgresql://…
-	Readers int           `yaml:"readers"` // reference: connections that only read; 0 lets the driver choose
-	Sheet   string        `yaml:"sheet"`   // legacy and remote: file of the mapping sheet
-	Timeout time.Duration `yaml:"timeout"` // of one call, its wait for room included
+	Driver  string        `yaml:"driver" schema:"enum=reference|legacy|remote"` // reference, legacy or remote
+	DSN     Secret        `yaml:"dsn"`                                          // reference: sqlite:FILE, postgres://… or postgresql://…
+	Readers int           `yaml:"readers"`                                      // reference: connections that only read; 0 lets the driver choose
+	Sheet   string        `yaml:"sheet"`                                        // legacy and remote: file of the mapping sheet
+	Timeout time.Duration `yaml:"timeout"`                                      // of one call, its wait for room included
 
 	MaxConcurrent int     `yaml:"max_concurrent"` // calls under way at once; of one resource half of them
 	MaxQueue      int     `yaml:"max_queue"`      // calls that wait for room; the next is refused
@@ -137,8 +151,8 @@ type Model struct {
 
 // Sessions says where sessions are kept, and for how long.
 type Sessions struct {
-	Store string        `yaml:"store"` // memory
-	TTL   time.Duration `yaml:"ttl"`   // at most MaxSessionTTL
+	Store string        `yaml:"store" schema:"enum=memory"` // memory
+	TTL   time.Duration `yaml:"ttl"`                        // at most MaxSessionTTL
 }
 
 // MaxSessionTTL is how long the interface lets a session live.

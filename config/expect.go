@@ -9,9 +9,9 @@ import (
 // Expectation is a test of the allowlists: what is to become of a request with an
 // api_key.
 type Expectation struct {
-	Key     string `yaml:"key"`     // its name
-	Request string `yaml:"request"` // a method and a path below the base path, as it is sent: DELETE /order/5
-	Verdict string `yaml:"verdict"` // allowed or refused
+	Key     string `yaml:"key" schema:"required"`                          // its name
+	Request string `yaml:"request" schema:"required"`                      // a method and a path below the base path, as it is sent: DELETE /order/5
+	Verdict string `yaml:"verdict" schema:"required,enum=allowed|refused"` // allowed or refused
 
 	at         strictyaml.Problem // without a message
 	keyAt      spot

@@ -10,12 +10,12 @@ import (
 
 // Key is one api_key: what it is called, how it is recognised and what it may do.
 type Key struct {
-	Name          string    `yaml:"name"` // unique
-	Hashes        []KeyHash `yaml:"key_sha256"`
+	Name          string    `yaml:"name" schema:"required"` // unique
+	Hashes        []KeyHash `yaml:"key_sha256" schema:"required"`
 	Expires       Expiry    `yaml:"expires"`
-	Allow         []Rule    `yaml:"allow"` // empty allows nothing
-	Mode          string    `yaml:"mode"`  // enforce, or shadow: until Until the allowlist only notes what it would refuse
-	Until         Expiry    `yaml:"until"` // of mode shadow, which has to end
+	Allow         []Rule    `yaml:"allow"`                             // empty allows nothing
+	Mode          string    `yaml:"mode" schema:"enum=enforce|shadow"` // enforce, or shadow: until Until the allowlist only notes what it would refuse
+	Until         Expiry    `yaml:"until"`                             // of mode shadow, which has to end
 	WebhookSecret []Secret  `yaml:"webhook_secret"`
 
 	Rate       *Rate `yaml:"rate"`        // of the key; nil for no limit
@@ -76,7 +76,7 @@ type Addresses struct {
 // KeyHash recognises a key without holding it. Several serve one Key while it is
 // rotated; each may expire by itself.
 type KeyHash struct {
-	Hash    Digest `yaml:"hash"`
+	Hash    Digest `yaml:"hash" schema:"required"`
 	Expires Expiry `yaml:"expires"`
 }
 
@@ -147,6 +147,6 @@ func (e Expiry) Passed(now time.Time) bool { return !e.IsZero() && !now.Before(e
 
 // Rate bounds how often a key may be used.
 type Rate struct {
-	PerSecond float64 `yaml:"per_second"` // in the long run
-	Burst     int     `yaml:"burst"`      // at once
+	PerSecond float64 `yaml:"per_second" schema:"required"` // in the long run
+	Burst     int     `yaml:"burst" schema:"required"`      // at once
 }

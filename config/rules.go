@@ -40,7 +40,7 @@ const (
 	ruleShadowFar         = "shadow-far"
 	ruleRate              = "rate"
 	ruleLimit             = "limit"
-	ruleSecret            = "webhook-secret"
+	RuleWebhookSecret     = "webhook-secret"
 	ruleAddressDenied     = "address-denied"
 	ruleCertificate       = "certificate-without-ca"
 	ruleExpectKey         = "expect-key"
@@ -88,7 +88,7 @@ func Rules() []strictyaml.Rule {
 		{ID: ruleShadowFar, About: "A shadow's end is at most 90 days ahead."},
 		{ID: ruleRate, About: "A rate has per_second above 0 and burst of 1 or more."},
 		{ID: ruleLimit, About: "concurrent and per_day are 0, for no limit, or more."},
-		{ID: ruleSecret, About: "webhook_secret holds secrets, each once."},
+		{ID: RuleWebhookSecret, About: "webhook_secret holds secrets, each once."},
 		{ID: ruleAddressDenied, About: "An address that is allowed is not denied as well."},
 		{ID: ruleCertificate, About: "client_certificates needs server.tls.client_ca_file."},
 		{ID: ruleExpectKey, About: "An expectation names an api_key that there is."},

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"frontdesk/config/strictyaml"
@@ -37,22 +36,18 @@ func spotOf(p strictyaml.Problem) spot { return spot{int32(p.Line), int32(p.Colu
 
 // stamp tells cheaply whether a file is as it was.
 type stamp struct {
-	size, modified int64
-	device, inode  uint64
-	settled        bool // it was old enough when it was read: a further change has another time
+	info    fs.FileInfo
+	settled bool // it was old enough when it was read: a further change has another time
+}
+
+// same reports whether the file that was read is the one that is there.
+func (s stamp) same(info fs.FileInfo) bool {
+	return s.settled && os.SameFile(s.info, info) && s.info.Size() == info.Size() && s.info.ModTime().Equal(info.ModTime())
 }
 
 // settling is how long ago a file must have changed for its time to tell the next
 // change: clocks of file systems are coarse.
 const settling = 2 * time.Second
-
-func stampOf(info fs.FileInfo, now time.Time) stamp {
-	s := stamp{size: info.Size(), modified: info.ModTime().UnixNano(), settled: now.Sub(info.ModTime()) > settling}
-	if system, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.device, s.inode = uint64(system.Dev), system.Ino
-	}
-	return s
-}
 
 // included files have keys and expectations, and nothing else.
 type includedFile struct {
@@ -66,15 +61,15 @@ func (l *Loader) read(path string, main bool, before *source, now time.Time) (*s
 	if err != nil {
 		return nil, err
 	}
-	at := stampOf(info, now)
 	known := before != nil && l.sameVariables(before)
-	if known && at.settled && at == before.stamp {
+	if known && before.stamp.same(info) {
 		return before, nil
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	at := stamp{info, now.Sub(info.ModTime()) > settling}
 	text := sha256.Sum256(src)
 	if known && text == before.text {
 		same := *before
@@ -114,6 +109,10 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 	if main {
 		s.keys, s.expect = s.base.APIKeys, s.base.Expect
 		s.base.APIKeys, s.base.Expect = nil, nil
+		s.base.lines = map[string]int32{}
+		for _, path := range located {
+			s.base.lines[path] = int32(s.doc.At(path).Line)
+		}
 		for i := range s.base.Include {
 			s.includes = append(s.includes, spotOf(s.doc.At(fmt.Sprintf("include[%d]", i))))
 		}

@@ -162,9 +162,9 @@ func (c *checker) secrets(list []Secret, path string) {
 	for i, secret := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if secret == "" {
-			c.fail(at, ruleSecret, "found nothing, expected a secret")
+			c.fail(at, RuleWebhookSecret, "found nothing, expected a secret")
 		} else if slices.Contains(list[:i], secret) {
-			c.fail(at, ruleSecret, "found the same secret again")
+			c.fail(at, RuleWebhookSecret, "found the same secret again")
 		}
 	}
 }
