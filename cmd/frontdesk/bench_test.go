@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/config"
+	"frontdesk/gateway"
 )
 
 // benchRecords is how many orders the benchmarks run over.
