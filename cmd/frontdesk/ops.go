@@ -17,6 +17,9 @@ func (h *house) listenOps() (err error) {
 		return err
 	}
 	mux := http.NewServeMux()
+	page := newStatusPage(h)
+	mux.Handle("GET /{$}", page)
+	mux.HandleFunc("GET /status.json", page.json)
 	mux.HandleFunc("GET /healthz", h.healthz)
 	mux.HandleFunc("GET /readyz", h.readyz)
 	h.watch()
