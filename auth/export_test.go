@@ -34,3 +34,10 @@ func FillHasher(h *Hasher) func() {
 		}
 	}
 }
+
+// LimitsSize returns how many keys and how many clients of them are counted.
+func LimitsSize(m *MemoryLimits) (keys, clients int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.keys), len(m.clients)
+}

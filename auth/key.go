@@ -1,12 +1,12 @@
 package auth
 
 import (
+	"net/netip"
+	"slices"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
-// Key is an api_key: what one integration may call, and how often. A Key that a
+// Key is an api_key: what one integration may call, from where, and how often. A Key that a
 // Keyring returned is shared and must not be changed.
 type Key struct {
 	Name    string
@@ -14,10 +14,11 @@ type Key struct {
 	Expires time.Time // zero = never
 	Allowed []bool    // by the gateway's operation number; what is not in it is denied
 	Shadow  time.Time // until then what Allowed denies is only noted; zero = it is denied
-	Limit   Limit
+	Bounds  Bounds
 	Secrets []string // signs callbacks; two during rotation
 
-	bucket *rate.Limiter // nil without a limit
+	Addresses    Addresses
+	Certificates [][32]byte // SHA-256 of those whose holders may use the key; empty: it needs none
 }
 
 // KeyHash is the SHA-256 of one api_key text, valid until Expires (zero = as
@@ -25,12 +26,6 @@ type Key struct {
 type KeyHash struct {
 	Hash    [32]byte
 	Expires time.Time
-}
-
-// Limit bounds how often a key may call. The zero Limit bounds nothing.
-type Limit struct {
-	PerSecond float64
-	Burst     int
 }
 
 // May tells whether the key may call an operation. It denies by default.
@@ -42,22 +37,42 @@ func (k *Key) May(operation int) bool {
 // all the same, and noted.
 func (k *Key) InShadow(now time.Time) bool { return now.Before(k.Shadow) }
 
-// Take takes one call from the key's token bucket. When there is none it takes
-// nothing and says how long to wait, always more than zero.
-func (k *Key) Take(now time.Time) (wait time.Duration, ok bool) {
-	if k.bucket == nil || k.bucket.AllowN(now, 1) {
-		return 0, true
-	}
-	// Not by way of a reservation: under contention a cancelled one gives back
-	// less than it took.
-	missing := 1 - k.bucket.TokensAt(now)
-	wait = time.Duration(missing / k.Limit.PerSecond * float64(time.Second))
-	return max(wait, time.Nanosecond), false
+// Addresses say from where a key may be used: from those allowed, or from
+// everywhere where none are, but never from those denied.
+type Addresses struct {
+	Allow, Deny []netip.Prefix
 }
 
-func (l Limit) bucket() *rate.Limiter {
-	if l == (Limit{}) {
-		return nil
+// Any tells whether the key may be used from everywhere, so that nobody need know
+// the address.
+func (a Addresses) Any() bool { return len(a.Allow) == 0 && len(a.Deny) == 0 }
+
+// Hold tells whether the key may be used from that address. What is no address is
+// in no list, and is held to be denied.
+func (a Addresses) Hold(address netip.Addr) bool {
+	address = address.Unmap().WithZone("")
+	if a.Any() {
+		return true
 	}
-	return rate.NewLimiter(rate.Limit(l.PerSecond), l.Burst)
+	within := func(p netip.Prefix) bool { return p.Contains(address) }
+	return address.IsValid() && !slices.ContainsFunc(a.Deny, within) &&
+		(len(a.Allow) == 0 || slices.ContainsFunc(a.Allow, within))
+}
+
+// unmapped are copies of networks. One of IPv4 addresses that is written as IPv6
+// would never hold any of them.
+func unmapped(networks []netip.Prefix) []netip.Prefix {
+	all := make([]netip.Prefix, len(networks))
+	for i, p := range networks {
+		if all[i] = p; p.Addr().Is4In6() && p.Bits() >= 96 {
+			all[i] = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+		}
+	}
+	return all
+}
+
+// With tells whether the key may be used over a connection whose client showed
+// that certificate; nil for none.
+func (k *Key) With(certificate *[32]byte) bool {
+	return len(k.Certificates) == 0 || certificate != nil && slices.Contains(k.Certificates, *certificate)
 }

@@ -3,13 +3,12 @@ package auth
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 )
 
 // Keyring finds the api_keys of one configuration. It does not change: a new
-// configuration makes a new one, whose token buckets start full.
+// configuration makes a new one.
 type Keyring struct {
 	byHash map[[32]byte]keyEntry
 }
@@ -72,7 +71,8 @@ func copyKey(k Key) *Key {
 	k.Hashes = slices.Clone(k.Hashes)
 	k.Allowed = slices.Clone(k.Allowed)
 	k.Secrets = slices.Clone(k.Secrets)
-	k.bucket = k.Limit.bucket()
+	k.Addresses = Addresses{Allow: unmapped(k.Addresses.Allow), Deny: unmapped(k.Addresses.Deny)}
+	k.Certificates = slices.Clone(k.Certificates)
 	return &k
 }
 
@@ -88,14 +88,8 @@ func judgeKey(k *Key) []error {
 	if slices.ContainsFunc(k.Hashes, func(h KeyHash) bool { return h.Hash == [32]byte{} }) {
 		fault("has an empty hash")
 	}
-	if k.Limit != (Limit{}) {
-		// The comparison is false for NaN as well.
-		if !(k.Limit.PerSecond > 0) || math.IsInf(k.Limit.PerSecond, 1) {
-			fault("rate per second must be a number above 0")
-		}
-		if k.Limit.Burst < 1 {
-			fault("burst must be 1 or more")
-		}
+	for _, err := range k.Bounds.faults() {
+		fault(err.Error())
 	}
 	return faults
 }

@@ -79,8 +79,8 @@ func TestNewKeyringReportsEveryFault(t *testing.T) {
 		{Name: "a", Hashes: []auth.KeyHash{{Hash: sum(keyA)}}},
 		{Name: "a", Hashes: []auth.KeyHash{{Hash: sum(keyA)}}},
 		{Name: "", Hashes: []auth.KeyHash{{}}},
-		{Name: "c", Limit: auth.Limit{PerSecond: math.NaN(), Burst: 1}},
-		{Name: "d", Hashes: []auth.KeyHash{{Hash: sum(keyB)}}, Limit: auth.Limit{PerSecond: 5}},
+		{Name: "c", Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: math.NaN(), Burst: 1}, Concurrent: -1, PerDay: -1}},
+		{Name: "d", Hashes: []auth.KeyHash{{Hash: sum(keyB)}}, Bounds: auth.Bounds{ClientRate: auth.Rate{PerSecond: 5}}},
 	})
 	require.Error(t, err)
 	require.Equal(t, strings.Join([]string{
@@ -90,7 +90,9 @@ func TestNewKeyringReportsEveryFault(t *testing.T) {
 		`auth: api_key "": has an empty hash`,
 		`auth: api_key "c": has no hash`,
 		`auth: api_key "c": rate per second must be a number above 0`,
-		`auth: api_key "d": burst must be 1 or more`,
+		`auth: api_key "c": concurrent must be 0 or more`,
+		`auth: api_key "c": per_day must be 0 or more`,
+		`auth: api_key "d": client_rate burst must be 1 or more`,
 	}, "\n"), err.Error())
 }
 
@@ -100,29 +102,4 @@ func TestKeyMayDeniesByDefault(t *testing.T) {
 		require.Equal(t, want, k.May(operation), operation)
 	}
 	require.False(t, (&auth.Key{}).May(0))
-}
-
-func TestKeyTake(t *testing.T) {
-	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
-	hashes := []auth.KeyHash{{Hash: sum(keyA)}}
-	k := ring(t, auth.Key{Name: "a", Hashes: hashes, Limit: auth.Limit{PerSecond: 2, Burst: 3}}).Find(keyA, now)
-	for range 3 {
-		_, ok := k.Take(now)
-		require.True(t, ok)
-	}
-	for range 5 { // refusals take nothing
-		wait, ok := k.Take(now)
-		require.False(t, ok)
-		require.Equal(t, 500*time.Millisecond, wait)
-	}
-	_, ok := k.Take(now.Add(499 * time.Millisecond))
-	require.False(t, ok)
-	_, ok = k.Take(now.Add(500 * time.Millisecond))
-	require.True(t, ok)
-
-	free := ring(t, auth.Key{Name: "a", Hashes: hashes}).Find(keyA, now)
-	for range 1000 {
-		_, ok := free.Take(now)
-		require.True(t, ok)
-	}
 }

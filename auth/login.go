@@ -25,7 +25,39 @@ type Attempt struct {
 // Format hides an attempt from every verb of fmt.
 func (Attempt) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "attempt(hidden)") }
 
-// LoginConfig is what a Login is made of. All of it is required.
+// LoginOutcome is how a try to log in ended.
+type LoginOutcome string
+
+// The outcomes.
+const (
+	LoginDone      LoginOutcome = "done"
+	LoginWrong     LoginOutcome = "wrong"     // api_key, username or password
+	LoginThrottled LoginOutcome = "throttled" // not judged: too many were wrong before
+	LoginRefused   LoginOutcome = "refused"   // right credentials of a user who may not
+	LoginFailed    LoginOutcome = "failed"    // the administration or the session store did not answer
+)
+
+// LoginOutcomes are all there are.
+func LoginOutcomes() []LoginOutcome {
+	return []LoginOutcome{LoginDone, LoginWrong, LoginThrottled, LoginRefused, LoginFailed}
+}
+
+func outcomeOf(err error) LoginOutcome {
+	switch _, answer := mapping.AsViolations(err); {
+	case err == nil:
+		return LoginDone
+	case mapping.Is(err, mapping.CredentialsInvalid):
+		return LoginWrong
+	case mapping.Is(err, mapping.TooManyRequests):
+		return LoginThrottled
+	case mapping.Is(err, mapping.BackendUnavailable), mapping.Is(err, mapping.BackendTimeout), !answer:
+		return LoginFailed
+	default:
+		return LoginRefused
+	}
+}
+
+// LoginConfig is what a Login is made of. All of it is required, but Observe.
 type LoginConfig struct {
 	Verifier Verifier
 	Sessions Sessions
@@ -35,6 +67,7 @@ type LoginConfig struct {
 	Clock    func() time.Time
 	Random   io.Reader // cryptographically secure
 	Log      *zap.Logger
+	Observe  func(LoginOutcome) // told of every try once it has ended; may be nil
 }
 
 // Login turns credentials into sessions (interface: GET /authenticate). It keeps
@@ -58,6 +91,14 @@ func NewLogin(c LoginConfig) (*Login, error) {
 // for right ones ExternalUser, EmailMissing and EmailInvalid. Any other error is
 // a failure and does not count against anyone.
 func (l *Login) Authenticate(ctx context.Context, a Attempt) (string, Session, error) {
+	token, session, err := l.authenticate(ctx, a)
+	if l.config.Observe != nil {
+		l.config.Observe(outcomeOf(err))
+	}
+	return token, session, err
+}
+
+func (l *Login) authenticate(ctx context.Context, a Attempt) (string, Session, error) {
 	guess, err := l.config.Throttle.Begin(ctx, a.Username, a.Address)
 	if err != nil {
 		l.noteRefusal(a, err)

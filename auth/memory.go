@@ -89,6 +89,10 @@ func (m *Memory) Delete(_ context.Context, token TokenHash) error {
 	return nil
 }
 
+// Count tells how many sessions are kept; those that expired count for at most a
+// minute longer.
+func (m *Memory) Count() int { return m.cache.ItemCount() }
+
 // EndUser implements Sessions. It walks all sessions; a new password is rare.
 func (m *Memory) EndUser(_ context.Context, username string) error {
 	m.mu.Lock()

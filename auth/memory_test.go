@@ -51,9 +51,10 @@ func hot(tb testing.TB) func() bool {
 	keyHash := sha256.Sum256([]byte(apiKey))
 	ring, err := auth.NewKeyring([]auth.Key{{
 		Name: "webshop", Hashes: []auth.KeyHash{{Hash: keyHash}}, Allowed: []bool{true},
-		Limit: auth.Limit{PerSecond: 1e9, Burst: 1e9},
+		Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: 1e9, Burst: 1e9}},
 	}})
 	require.NoError(tb, err)
+	limits := auth.NewMemoryLimits(time.UTC)
 	now := clock()
 	require.NoError(tb, m.Put(context.Background(), &auth.Session{Token: hash, Key: keyHash, Issued: now, Expires: now.Add(auth.MaxTTL)}))
 	return func() bool {
@@ -70,8 +71,8 @@ func hot(tb testing.TB) func() bool {
 		if key == nil || !key.May(0) {
 			return false
 		}
-		_, ok = key.Take(now)
-		return ok && ring.Find(apiKey, now) == key
+		standing, err := limits.Take(context.Background(), key, 1, now)
+		return err == nil && standing.Refused == auth.NoBound && ring.Find(apiKey, now) == key
 	}
 }
 

@@ -47,7 +47,7 @@ func (t *MemoryTally) Reserve(_ context.Context, from Origin, who Account, now t
 }
 
 // Settle implements Tally.
-func (t *MemoryTally) Settle(_ context.Context, r Reservation, outcome Outcome, now time.Time) (Standing, error) {
+func (t *MemoryTally) Settle(_ context.Context, r Reservation, outcome Outcome, now time.Time) (GuessCount, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := t.origins.find(r.From, now.Add(-GuessWindow))
@@ -59,5 +59,5 @@ func (t *MemoryTally) Settle(_ context.Context, r Reservation, outcome Outcome, 
 		o.pardon(r.Who)
 	}
 	t.origins.settle(o)
-	return Standing{OfUser: o.failed(r.Who), OfAddress: len(o.failures), Refused: o.refusedFor(r.Who, now)}, nil
+	return GuessCount{OfUser: o.failed(r.Who), OfAddress: len(o.failures), Refused: o.refusedFor(r.Who, now)}, nil
 }

@@ -36,7 +36,7 @@ type Tally interface {
 	Reserve(ctx context.Context, from Origin, who Account, now time.Time) (Reservation, error)
 
 	// Settle ends an admitted guess and tells what is counted from there then.
-	Settle(ctx context.Context, r Reservation, outcome Outcome, now time.Time) (Standing, error)
+	Settle(ctx context.Context, r Reservation, outcome Outcome, now time.Time) (GuessCount, error)
 }
 
 // Reservation is what became of asking for a guess: one of admitted, refused for
@@ -50,8 +50,8 @@ type Reservation struct {
 	Settled  <-chan struct{} // closed when asking again may help; nil where the tally cannot tell
 }
 
-// Standing is what is counted against an address, and a username from there.
-type Standing struct {
+// GuessCount is what is counted against an address, and a username from there.
+type GuessCount struct {
 	OfUser, OfAddress int
 	Refused           time.Duration // until the next try may be made; 0 for now
 }
@@ -171,9 +171,9 @@ func (g *Guess) Wrong(ctx context.Context) error {
 }
 
 // settle counts the outcome even where the client has gone.
-func (g *Guess) settle(ctx context.Context, outcome Outcome) (Standing, error) {
+func (g *Guess) settle(ctx context.Context, outcome Outcome) (GuessCount, error) {
 	if g.settled {
-		return Standing{}, nil
+		return GuessCount{}, nil
 	}
 	g.settled = true
 	s, err := g.throttle.tally.Settle(context.WithoutCancel(ctx), g.reservation, outcome, g.throttle.clock())

@@ -53,6 +53,9 @@ type Options struct {
 	// OnState is told of every change of a circuit breaker; may be nil. It must
 	// return at once.
 	OnState func(resource, from, to string)
+	// Trace is told of every call before it begins; may be nil. It returns the
+	// context to make the call in, and what is to be told how it ended.
+	Trace func(ctx context.Context, resource, operation string) (context.Context, func(Outcome))
 	// Observe is told of every call once it has ended; may be nil. It must return
 	// at once and may run concurrently.
 	Observe func(Call)
@@ -209,8 +212,13 @@ func (c *Client) call(ctx context.Context, r *mapping.Resource, operation string
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
 	s := c.sections[r]
+	ended := func(Outcome) {}
+	if c.o.Trace != nil {
+		ctx, ended = c.o.Trace(ctx, s.name, operation)
+	}
 	err := s.guarded(ctx, c.all, f)
 	outcome, violation := c.judgeCall(ctx, err)
+	ended(outcome)
 	if c.o.Observe != nil {
 		c.o.Observe(Call{Resource: s.name, Operation: operation, Outcome: outcome, Took: time.Since(began)})
 	}

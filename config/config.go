@@ -26,7 +26,33 @@ type Config struct {
 	// Include names further files, relative to this one, with api_keys and expect
 	// of their own: a path, or a pattern as in keys.d/*.yaml.
 	Include []string `yaml:"include"`
+
+	files []string
+	hash  string
+	lines map[string]int32 // of located
 }
+
+// located are the settings whose place At knows.
+var located = []string{"server.listen", "server.tls", "server.trusted_proxies", "ops.listen", "webhooks.allow_hosts", "mail.smtp", "api_keys"}
+
+// At is where one of the settings stands that are looked at once more when the
+// configuration is right: where its section does when it is not written, and at
+// the first line of the file when that is not either.
+func (c *Config) At(path string) Place {
+	if len(c.files) == 0 {
+		return Place{}
+	}
+	return Place{c.files[0], max(int(c.lines[path]), 1)}
+}
+
+// Files are those the configuration was read from: the file itself, then those it
+// includes, in the order of their keys.
+func (c *Config) Files() []string { return c.files }
+
+// Hash is a short name, 12 hexadecimal digits, for all that is written in the
+// files and all that the variables of the environment hold that they refer to.
+// Whatever changes there changes it; nothing that is secret can be read from it.
+func (c *Config) Hash() string { return c.hash }
 
 // Server is the public listener.
 type Server struct {
@@ -43,6 +69,7 @@ type Server struct {
 	ReadTimeout     time.Duration `yaml:"read_timeout"`     // for a whole request to arrive
 	WriteTimeout    time.Duration `yaml:"write_timeout"`    // for a whole answer to leave
 	IdleTimeout     time.Duration `yaml:"idle_timeout"`     // between requests of one connection
+	DrainDelay      time.Duration `yaml:"drain_delay"`      // from /readyz saying "draining" to the listener's end, for load balancers to notice
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"` // for running requests to end
 }
 
@@ -87,9 +114,9 @@ type Ops struct {
 
 // Log says what is logged, and how.
 type Log struct {
-	Level  string `yaml:"level"`  // debug, info, warn or error
-	Access bool   `yaml:"access"` // a line per request
-	Format string `yaml:"format"` // json or console
+	Level  string `yaml:"level" schema:"enum=debug|info|warn|error"` // debug, info, warn or error
+	Access bool   `yaml:"access"`                                    // a line per request
+	Format string `yaml:"format" schema:"enum=json|console"`         // json or console
 }
 
 // Tracing says where spans are sent.
@@ -100,11 +127,11 @@ type Tracing struct {
 
 // Backend is the system behind the gateway.
 type Backend struct {
-	Driver  string        `yaml:"driver"`  // reference, legacy or remote
-	DSN     Secret        `yaml:"dsn"`     // reference: sqlite:FILE, postgres://… or postgresql://…
-	Readers int           `yaml:"readers"` // reference: connections that only read; 0 lets the driver choose
-	Sheet   string        `yaml:"sheet"`   // legacy and remote: file of the mapping sheet
-	Timeout time.Duration `yaml:"timeout"` // of one call, its wait for room included
+	Driver  string        `yaml:"driver" schema:"enum=reference|legacy|remote"` // reference, legacy or remote
+	DSN     Secret        `yaml:"dsn"`                                          // reference: sqlite:FILE, postgres://… or postgresql://…
+	Readers int           `yaml:"readers"`                                      // reference: connections that only read; 0 lets the driver choose
+	Sheet   string        `yaml:"sheet"`                                        // legacy and remote: file of the mapping sheet
+	Timeout time.Duration `yaml:"timeout"`                                      // of one call, its wait for room included
 
 	MaxConcurrent int     `yaml:"max_concurrent"` // calls under way at once; of one resource half of them
 	MaxQueue      int     `yaml:"max_queue"`      // calls that wait for room; the next is refused
@@ -124,8 +151,8 @@ type Model struct {
 
 // Sessions says where sessions are kept, and for how long.
 type Sessions struct {
-	Store string        `yaml:"store"` // memory
-	TTL   time.Duration `yaml:"ttl"`   // at most MaxSessionTTL
+	Store string        `yaml:"store" schema:"enum=memory"` // memory
+	TTL   time.Duration `yaml:"ttl"`                        // at most MaxSessionTTL
 }
 
 // MaxSessionTTL is how long the interface lets a session live.

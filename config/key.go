@@ -10,12 +10,12 @@ import (
 
 // Key is one api_key: what it is called, how it is recognised and what it may do.
 type Key struct {
-	Name          string    `yaml:"name"` // unique
-	Hashes        []KeyHash `yaml:"key_sha256"`
+	Name          string    `yaml:"name" schema:"required"` // unique
+	Hashes        []KeyHash `yaml:"key_sha256" schema:"required"`
 	Expires       Expiry    `yaml:"expires"`
-	Allow         []Rule    `yaml:"allow"` // empty allows nothing
-	Mode          string    `yaml:"mode"`  // enforce, or shadow: until Until the allowlist only notes what it would refuse
-	Until         Expiry    `yaml:"until"` // of mode shadow, which has to end
+	Allow         []Rule    `yaml:"allow"`                             // empty allows nothing
+	Mode          string    `yaml:"mode" schema:"enum=enforce|shadow"` // enforce, or shadow: until Until the allowlist only notes what it would refuse
+	Until         Expiry    `yaml:"until"`                             // of mode shadow, which has to end
 	WebhookSecret []Secret  `yaml:"webhook_secret"`
 
 	Rate       *Rate `yaml:"rate"`        // of the key; nil for no limit
@@ -25,7 +25,46 @@ type Key struct {
 
 	Addresses    Addresses `yaml:"addresses"`
 	Certificates []Digest  `yaml:"client_certificates"` // SHA-256 of those whose holders may use the key; empty: it needs none
+
+	at      Place
+	allowAt []int32 // lines, in the same file
+	nameAt  spot
+	hashAt  []spot
+	named   bool   // the name has the form of one
+	written string // the name, where a variable of the environment gives it
 }
+
+// locate remembers where the key, which doc has at path, stands.
+func (k *Key) locate(doc *strictyaml.Document, path, file string) {
+	k.nameAt = spotOf(doc.At(path + ".name"))
+	k.written, _ = doc.Written(path + ".name")
+	k.at = Place{file, doc.At(path).Line}
+	k.allowAt = doc.Lines(path + ".allow")
+	for i := range k.Hashes {
+		k.hashAt = append(k.hashAt, spotOf(doc.At(fmt.Sprintf("%s.key_sha256[%d]", path, i))))
+	}
+}
+
+// At is where the key stands.
+func (k *Key) At() Place { return k.at }
+
+// AllowAt is where entry i of the allowlist stands; where the key does, for an
+// entry that was not read from a file.
+func (k *Key) AllowAt(i int) Place {
+	if i >= len(k.allowAt) {
+		return k.at
+	}
+	return Place{k.at.File, int(k.allowAt[i])}
+}
+
+// Place is a line of a file of the configuration. The zero Place is nowhere.
+type Place struct {
+	File string
+	Line int
+}
+
+// String is what editors jump to: keys.d/webshop.yaml:12.
+func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
 // Addresses say from where a key may be used: from those allowed, or from
 // everywhere where none are, but never from those denied.
@@ -37,7 +76,7 @@ type Addresses struct {
 // KeyHash recognises a key without holding it. Several serve one Key while it is
 // rotated; each may expire by itself.
 type KeyHash struct {
-	Hash    Digest `yaml:"hash"`
+	Hash    Digest `yaml:"hash" schema:"required"`
 	Expires Expiry `yaml:"expires"`
 }
 
@@ -58,7 +97,7 @@ func (k *KeyHash) UnmarshalYAML(n strictyaml.Node) error {
 // Digest is a SHA-256.
 type Digest [32]byte
 
-const digestForm = "the key's SHA-256 as 64 hexadecimal digits"
+const digestForm = "a SHA-256 as 64 hexadecimal digits"
 
 // UnmarshalText reads 64 hexadecimal digits. Its error does not repeat the text,
 // which may be the key itself, put here by mistake.
@@ -108,6 +147,6 @@ func (e Expiry) Passed(now time.Time) bool { return !e.IsZero() && !now.Before(e
 
 // Rate bounds how often a key may be used.
 type Rate struct {
-	PerSecond float64 `yaml:"per_second"` // in the long run
-	Burst     int     `yaml:"burst"`      // at once
+	PerSecond float64 `yaml:"per_second" schema:"required"` // in the long run
+	Burst     int     `yaml:"burst" schema:"required"`      // at once
 }

@@ -3,10 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-
-	"frontdesk/config/strictyaml"
+	"time"
 )
 
 // Known is what a configuration refers to without this package knowing it.
@@ -18,42 +16,21 @@ type Known struct {
 
 	// Env looks up a variable of the environment; nil means that of the process.
 	Env func(name string) (value string, ok bool)
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
 }
 
-// Load reads, checks and returns the configuration in the file at path. The
-// error is [strictyaml.Problems] where file and model can be read, and else
-// wraps the error of reading them. With an error there is no configuration.
-func Load(path string, known Known) (*Config, error) {
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
-	}
-	return Parse(path, src, known)
-}
+// Load reads, checks and returns the configuration in the file at path, with the
+// files that it includes. The error is [strictyaml.Problems] where file and model
+// can be read, and else wraps the error of reading them. With an error there is
+// no configuration.
+func Load(path string, known Known) (*Config, error) { return NewLoader(path, known).Load() }
 
-// Parse is Load for a source that was read already; file is its name in problems.
-func Parse(file string, src []byte, known Known) (*Config, error) {
-	env := known.Env
-	if env == nil {
-		env = os.LookupEnv
-	}
-	c := Default()
-	doc, problems := strictyaml.Decode(file, src, c, strictyaml.Expand(expander(env)))
-	endpoints, err := known.Endpoints(c.Model, c.Backend)
-	var inModel strictyaml.Problems
-	switch {
-	case errors.As(err, &inModel):
-		problems = append(problems, inModel...)
-	case err != nil:
-		return nil, fmt.Errorf("model: %w", err)
-	}
-	v := validator{Config: c, doc: doc, drivers: known.Drivers, endpoints: endpoints, problems: problems}
-	v.validate()
-	v.problems.Sort()
-	if err := v.problems.Err(); err != nil {
-		return nil, err
-	}
-	return c, nil
+// Parse is Load for a main file that was read already; path is its name in
+// problems, and what it includes is looked for beside it.
+func Parse(path string, src []byte, known Known) (*Config, error) {
+	l := NewLoader(path, known)
+	return l.finish(decodeSource(path, src, true, l.known.Env), l.known.Now())
 }
 
 // expander replaces each ${NAME} by the variable of that name. What a variable

@@ -26,6 +26,7 @@ var known = config.Known{
 		value, ok := map[string]string{"SECRET": "hush-hush", "EMPTY": "", "READERS": "4"}[name]
 		return value, ok
 	},
+	Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
 }
 
 var endpoints = []config.Endpoint{
@@ -45,16 +46,12 @@ func TestBad(t *testing.T) {
 	for _, file := range files {
 		name := filepath.Base(file)
 		t.Run(strings.TrimSuffix(name, ".bad.yaml"), func(t *testing.T) {
-			src, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := config.Parse(name, src, known)
+			c, err := config.Load(file, known)
 			problems, ok := errors.AsType[strictyaml.Problems](err)
 			if !ok || c != nil {
 				t.Fatalf("got %v, %v, want no config and problems", c, err)
 			}
-			got, golden := problems.Error()+"\n", strings.TrimSuffix(file, ".yaml")+".txt"
+			got, golden := strings.ReplaceAll(problems.Error(), "testdata/", "")+"\n", strings.TrimSuffix(file, ".yaml")+".txt"
 			if strings.Contains(got, "hush") {
 				t.Errorf("a secret is in a message:\n%s", got)
 			}
@@ -91,7 +88,7 @@ func TestParseOfNothingIsTheDefault(t *testing.T) {
 var comparable = cmp.Options{
 	cmp.Comparer(func(a, b config.Zone) bool { return a.String() == b.String() }),
 	cmp.Comparer(func(a, b config.Secret) bool { return a == b }),
-	cmpopts.IgnoreUnexported(config.Expiry{}),
+	cmpopts.IgnoreUnexported(config.Config{}, config.Key{}, config.Expiry{}),
 }
 
 func TestLoadContract(t *testing.T) {
@@ -129,7 +126,7 @@ func TestLoadFull(t *testing.T) {
 		Server: config.Server{
 			Listen: "0.0.0.0:443", BasePath: "/api/v2", Vendor: "Example", BodyLimit: 512 * config.KiB, TimeZone: london,
 			TLS:         config.TLS{CertFile: "cert.pem", KeyFile: "key.pem"},
-			ReadTimeout: time.Second, WriteTimeout: 2 * time.Second, IdleTimeout: 3 * time.Second, ShutdownTimeout: 90 * time.Second,
+			ReadTimeout: time.Second, WriteTimeout: 2 * time.Second, IdleTimeout: 3 * time.Second, DrainDelay: 4 * time.Second, ShutdownTimeout: 90 * time.Second,
 		},
 		Log: config.Log{Level: "debug", Format: "console"},
 		Backend: config.Backend{

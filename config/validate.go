@@ -15,29 +15,35 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// validator checks a decoded configuration and collects what is wrong with it.
+// checker collects what is wrong with a file.
+type checker struct {
+	judging
+	doc      *strictyaml.Document
+	now      time.Time
+	problems strictyaml.Problems
+}
+
+// validator checks what only the main file has.
 type validator struct {
 	*Config
-	doc       *strictyaml.Document
-	drivers   []string
-	endpoints []Endpoint
-	problems  strictyaml.Problems
+	*checker
+	drivers []string
 }
 
 // fail reports a problem at path, unless decoding has already reported one there.
-func (v *validator) fail(path, format string, args ...any) {
-	if v.doc.Broken(path) {
+func (c *checker) fail(path, rule, format string, args ...any) {
+	if c.doc.Broken(path) {
 		return
 	}
-	p := v.doc.At(path)
-	p.Message = fmt.Sprintf(format, args...)
-	v.problems = append(v.problems, p)
+	p := c.doc.At(path)
+	p.Message, p.Rule = fmt.Sprintf(format, args...), rule
+	c.problems = append(c.problems, p)
 }
 
 // found quotes the text at path for a message, as it was written: what a
 // variable of the environment holds may be secret.
-func (v *validator) found(path, text string) string {
-	if written, expanded := v.doc.Written(path); expanded {
+func (c *checker) found(path, text string) string {
+	if written, expanded := c.doc.Written(path); expanded {
 		text = written
 	}
 	return strictyaml.Quote(text)
@@ -53,31 +59,42 @@ func (v *validator) validate() {
 	v.mail()
 	v.webhooks()
 	v.callbacks()
-	v.keys()
+	v.tracing()
 }
 
 func (v *validator) server() {
 	s := v.Server
 	v.address("server.listen", s.Listen)
 	if !basePathForm.MatchString(s.BasePath) || pathFault(s.BasePath) != "" {
-		v.fail("server.base_path", "found %s, expected a path that begins with / and does not end with it, such as /webservice_v2", v.found("server.base_path", s.BasePath))
+		v.fail("server.base_path", ruleBasePath, "found %s, expected a path that begins with / and does not end with it, such as /webservice_v2", v.found("server.base_path", s.BasePath))
 	}
 	if s.PublicURL != "" && !isPublicURL(s.PublicURL) {
-		v.fail("server.public_url", "expected an absolute http or https URL without user, query and fragment, such as https://api.example.nl/webservice_v2")
+		v.fail("server.public_url", rulePublicURL, "expected an absolute http or https URL without user, query and fragment, such as https://api.example.nl/webservice_v2")
 	}
 	if strings.TrimSpace(s.Vendor) == "" {
-		v.fail("server.vendor", "found %s, expected the vendor's name", v.found("server.vendor", s.Vendor))
+		v.fail("server.vendor", ruleVendor, "found %s, expected the vendor's name", v.found("server.vendor", s.Vendor))
 	}
 	if s.BodyLimit < Byte || s.BodyLimit > GiB {
-		v.fail("server.body_limit", "found %d bytes, expected from 1B to 1GiB", s.BodyLimit)
+		v.fail("server.body_limit", ruleBodyLimit, "found %d bytes, expected from 1B to 1GiB", s.BodyLimit)
 	}
 	if (s.TLS.CertFile == "") != (s.TLS.KeyFile == "") {
-		v.fail("server.tls", "found one of cert_file and key_file, expected both or none")
+		v.fail("server.tls", ruleTLSPair, "found one of cert_file and key_file, expected both or none")
+	}
+	if s.TLS.ClientCAFile != "" && !s.TLS.Enabled() {
+		v.fail("server.tls.client_ca_file", ruleClientCA, "clients show certificates only where the server has one, expected cert_file and key_file too")
+	}
+	for i, proxy := range s.TrustedProxies {
+		if path := fmt.Sprintf("server.trusted_proxies[%d]", i); proxy.IsValid() && slices.Contains(s.TrustedProxies[:i], proxy) {
+			v.fail(path, ruleRepeated, "found %s again", proxy)
+		}
 	}
 	v.positive("server.read_timeout", s.ReadTimeout)
 	v.positive("server.write_timeout", s.WriteTimeout)
 	v.positive("server.idle_timeout", s.IdleTimeout)
 	v.positive("server.shutdown_timeout", s.ShutdownTimeout)
+	if s.DrainDelay < 0 {
+		v.fail("server.drain_delay", ruleRange, "found %s, expected 0s or more", short(s.DrainDelay))
+	}
 }
 
 var basePathForm = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
@@ -94,7 +111,7 @@ func (v *validator) ops() {
 	}
 	v.address("ops.listen", v.Ops.Listen)
 	if v.Ops.Listen == v.Server.Listen && !strings.HasSuffix(v.Ops.Listen, ":0") {
-		v.fail("ops.listen", "found %s, which server.listen has, expected an address of its own", v.found("ops.listen", v.Ops.Listen))
+		v.fail("ops.listen", ruleListenTwice, "found %s, which server.listen has, expected an address of its own", v.found("ops.listen", v.Ops.Listen))
 	}
 }
 
@@ -104,7 +121,7 @@ func (v *validator) address(path, text string) {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil || host != "" && !isHost(host) {
-		v.fail(path, "found %s, expected host:port such as 127.0.0.1:8080", v.found(path, text))
+		v.fail(path, ruleAddress, "found %s, expected host:port such as 127.0.0.1:8080", v.found(path, text))
 	}
 }
 
@@ -125,19 +142,19 @@ func (v *validator) backend() {
 	case b.Driver == "legacy" || b.Driver == "remote":
 		v.sheet()
 	case b.Sheet != "":
-		v.fail("backend.sheet", "found a mapping sheet, which driver %s does not use, expected driver legacy or remote", b.Driver)
+		v.fail("backend.sheet", ruleSheetUnused, "found a mapping sheet, which driver %s does not use, expected driver legacy or remote", b.Driver)
 	case !isDSN(string(b.DSN)):
-		v.fail("backend.dsn", "expected sqlite:FILE, such as sqlite:frontdesk.db, or postgres://user:password@host/database")
+		v.fail("backend.dsn", ruleDSN, "expected sqlite:FILE, such as sqlite:frontdesk.db, or postgres://user:password@host/database")
 	}
 	v.positive("backend.timeout", b.Timeout)
 	if b.Readers < 0 {
-		v.fail("backend.readers", "found %d, expected 0 (automatic) or more", b.Readers)
+		v.fail("backend.readers", ruleRange, "found %d, expected 0 (automatic) or more", b.Readers)
 	}
 	v.atLeastOne("backend.max_concurrent", b.MaxConcurrent)
 	v.atLeastOne("backend.circuit.failures", b.Circuit.Failures)
 	v.positive("backend.circuit.pause", b.Circuit.Pause)
 	if b.MaxQueue < 0 {
-		v.fail("backend.max_queue", "found %d, expected 0 (nobody waits) or more", b.MaxQueue)
+		v.fail("backend.max_queue", ruleRange, "found %d, expected 0 (nobody waits) or more", b.MaxQueue)
 	}
 }
 
@@ -145,18 +162,18 @@ func (v *validator) backend() {
 // the sheet.
 func (v *validator) sheet() {
 	if v.Backend.Sheet == "" {
-		v.fail("backend.sheet", "missing, expected the file of the mapping sheet, which driver %s works with", v.Backend.Driver)
+		v.fail("backend.sheet", ruleSheetMissing, "missing, expected the file of the mapping sheet, which driver %s works with", v.Backend.Driver)
 	}
 	for _, path := range [...]string{"backend.dsn", "backend.readers"} {
 		if v.doc.Has(path) {
-			v.fail(path, "driver %s does not use it: the mapping sheet says where the records are", v.Backend.Driver)
+			v.fail(path, ruleSheetInstead, "driver %s does not use it: the mapping sheet says where the records are", v.Backend.Driver)
 		}
 	}
 }
 
 func (v *validator) atLeastOne(path string, n int) {
 	if n < 1 {
-		v.fail(path, "found %d, expected 1 or more", n)
+		v.fail(path, ruleRange, "found %d, expected 1 or more", n)
 	}
 }
 
@@ -174,28 +191,28 @@ func isDSN(text string) bool {
 func (v *validator) sessions() {
 	s := v.Sessions
 	if scheme, _, _ := strings.Cut(s.Store, ":"); scheme == "redis" || scheme == "rediss" {
-		v.fail("sessions.store", "found a redis URL, expected memory: sessions shared in redis come with a later version")
+		v.fail("sessions.store", ruleWord, "found a redis URL, expected memory: sessions shared in redis come with a later version")
 	} else {
 		v.oneOf("sessions.store", s.Store, "memory")
 	}
 	v.positive("sessions.ttl", s.TTL)
 	if s.TTL > MaxSessionTTL {
-		v.fail("sessions.ttl", "found %s, expected at most 30m, as the interface has it", short(s.TTL))
+		v.fail("sessions.ttl", ruleSessionTTL, "found %s, expected at most 30m, as the interface has it", short(s.TTL))
 	}
 }
 
 func (v *validator) mail() {
 	m := v.Mail
 	if m.SMTP != "" && !isSMTP(string(m.SMTP)) {
-		v.fail("mail.smtp", "expected smtp://user:password@host:587 or smtps://user:password@host:465, or nothing to write files")
+		v.fail("mail.smtp", ruleSMTP, "expected smtp://user:password@host:587 or smtps://user:password@host:465, or nothing to write files")
 	}
 	if _, err := mail.ParseAddress(m.From); err != nil {
-		v.fail("mail.from", "found %s, expected an e-mail address such as Example <noreply@example.nl>", v.found("mail.from", m.From))
+		v.fail("mail.from", ruleMailFrom, "found %s, expected an e-mail address such as Example <noreply@example.nl>", v.found("mail.from", m.From))
 	} else if m.SMTP != "" && m.From == defaultSender {
-		v.fail("mail.from", "missing, expected the sender's e-mail address, since mail.smtp is given")
+		v.fail("mail.from", ruleMailFrom, "missing, expected the sender's e-mail address, since mail.smtp is given")
 	}
 	if m.SMTP == "" && m.Folder == "" {
-		v.fail("mail.folder", "found \"\", expected a folder for mail, or mail.smtp")
+		v.fail("mail.folder", ruleMailFolder, "found \"\", expected a folder for mail, or mail.smtp")
 	}
 }
 
@@ -205,47 +222,57 @@ func isSMTP(text string) bool {
 		strings.Trim(u.Path, "/") == "" && !strings.ContainsAny(text, "?#")
 }
 
+func (v *validator) tracing() {
+	t := v.Tracing
+	if u, err := url.Parse(t.Endpoint); t.Endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil) {
+		v.fail("tracing.endpoint", ruleTracing, "expected an http or https URL without user and password, such as http://127.0.0.1:4318")
+	}
+	if !(t.Ratio >= 0 && t.Ratio <= 1) {
+		v.fail("tracing.ratio", ruleRange, "found %v, expected from 0 (none) to 1 (all)", t.Ratio)
+	}
+}
+
 // callbacks wants endpoints that are there and that an answer can wait for:
 // whatever lies under /authenticate and /webhook answers directly.
 func (v *validator) callbacks() {
 	for i, rule := range v.Callbacks {
 		path := fmt.Sprintf("callbacks[%d]", i)
-		if fault := rule.unmatched(v.endpoints, v.Server.BasePath); fault != "" {
-			v.fail(path, "found %s, %s", strictyaml.Quote(rule.String()), fault)
+		if fault := v.fault(rule); fault != "" {
+			v.fail(path, ruleCallbackEndpoint, "found %s, %s", strictyaml.Quote(rule.String()), fault)
 		} else if isUnder(rule.Path, "/authenticate") || isUnder(rule.Path, "/webhook") || rule.Path == "/backup/owner" {
-			v.fail(path, "%s answers as it does", rule)
+			v.fail(path, ruleCallbackEndpoint, "%s answers as it does", rule)
 		} else if rule.Method == "*" || strings.HasSuffix(rule.Path, "/*") && rule.Path != "/model/*" {
-			v.fail(path, "found %s, expected one endpoint, such as GET /order", strictyaml.Quote(rule.String()))
+			v.fail(path, ruleCallbackEndpoint, "found %s, expected one endpoint, such as GET /order", strictyaml.Quote(rule.String()))
 		} else if slices.Contains(v.Callbacks[:i], rule) {
-			v.fail(path, "%s is there already", rule)
+			v.fail(path, ruleRepeated, "%s is there already", rule)
 		}
 	}
 }
 
 func (v *validator) webhooks() {
 	if v.Webhooks.Space < MiB {
-		v.fail("webhooks.space", "expected at least 1MiB")
+		v.fail("webhooks.space", ruleRange, "expected at least 1MiB")
 	}
 	for i, host := range v.Webhooks.AllowHosts {
 		path := fmt.Sprintf("webhooks.allow_hosts[%d]", i)
 		if !isHost(host) {
-			v.fail(path, "found %s, expected a host's name or address, without scheme and port", v.found(path, host))
+			v.fail(path, ruleWebhookHost, "found %s, expected a host's name or address, without scheme and port", v.found(path, host))
 		} else if slices.Contains(v.Webhooks.AllowHosts[:i], host) {
-			v.fail(path, "found %s again", v.found(path, host))
+			v.fail(path, ruleRepeated, "found %s again", v.found(path, host))
 		}
 	}
 	for i, port := range v.Webhooks.Ports {
 		path := fmt.Sprintf("webhooks.ports[%d]", i)
 		if port == 0 {
-			v.fail(path, "found 0, expected a port from 1 to 65535")
+			v.fail(path, ruleRange, "found 0, expected a port from 1 to 65535")
 		} else if slices.Contains(v.Webhooks.Ports[:i], port) {
-			v.fail(path, "found %d again", port)
+			v.fail(path, ruleRepeated, "found %d again", port)
 		}
 	}
 }
 
 // oneOf reports a value that is none of the words it can be.
-func (v *validator) oneOf(path, seen string, words ...string) {
+func (c *checker) oneOf(path, seen string, words ...string) {
 	if slices.Contains(words, seen) {
 		return
 	}
@@ -253,12 +280,12 @@ func (v *validator) oneOf(path, seen string, words ...string) {
 	if len(words) > 1 {
 		expected = "one of " + expected
 	}
-	v.fail(path, "found %s, expected %s%s", v.found(path, seen), expected, strictyaml.Suggest(seen, words))
+	c.fail(path, ruleWord, "found %s, expected %s%s", c.found(path, seen), expected, strictyaml.Suggest(seen, words))
 }
 
 func (v *validator) positive(path string, length time.Duration) {
 	if length <= 0 {
-		v.fail(path, "found %s, expected more than 0s", short(length))
+		v.fail(path, ruleRange, "found %s, expected more than 0s", short(length))
 	}
 }
 

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/config/strictyaml"
 )
 
 var keyName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
@@ -11,87 +15,205 @@ var keyName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 // IsKeyName tells whether an api_key may have that name.
 func IsKeyName(name string) bool { return keyName.MatchString(name) }
 
-// keys checks the api_keys and gives their dates the time zone they lacked.
-func (v *validator) keys() {
-	names, hashes := map[string]string{}, map[Digest]string{}
-	for i := range v.APIKeys {
-		key, path := &v.APIKeys[i], fmt.Sprintf("api_keys[%d]", i)
-		key.Expires.resolve(v.Server.TimeZone.Location)
-		v.name(key.Name, path+".name", names)
-		v.hashes(key.Hashes, path+".key_sha256", hashes)
-		v.allow(key.Allow, path+".allow")
-		if r := key.Rate; r != nil {
-			v.rate(*r, path+".rate")
+// The modes of an allowlist.
+const (
+	ModeEnforce = "enforce"
+	ModeShadow  = "shadow"
+)
+
+// longestShadow bounds how long an allowlist may only note what it would refuse.
+// A trial without an end in sight is an allowlist that is never put in force.
+const longestShadow = 90 * 24 * time.Hour
+
+// keys checks the api_keys of a file and gives their dates the time zone they
+// lacked. Whether they are alone is found when all files are there.
+func (c *checker) keys(keys []Key) {
+	for i := range keys {
+		key, path := &keys[i], keyPath(i)
+		key.Expires.resolve(c.zone)
+		c.name(key, path+".name")
+		c.hashes(key.Hashes, path+".key_sha256")
+		c.allow(key.Allow, path+".allow")
+		c.mode(key, path)
+		c.rate(key.Rate, path+".rate")
+		c.rate(key.ClientRate, path+".client_rate")
+		if key.Concurrent < 0 {
+			c.fail(path+".concurrent", ruleLimit, "found %d, expected 0 (no limit) or more", key.Concurrent)
 		}
-		for j, secret := range key.WebhookSecret {
-			at := fmt.Sprintf("%s.webhook_secret[%d]", path, j)
-			if secret == "" {
-				v.fail(at, "found nothing, expected a secret")
-			} else if slices.Contains(key.WebhookSecret[:j], secret) {
-				v.fail(at, "found the same secret again")
-			}
+		if key.PerDay < 0 {
+			c.fail(path+".per_day", ruleLimit, "found %d, expected 0 (no limit) or more", key.PerDay)
 		}
+		c.addresses(key.Addresses, path+".addresses")
+		c.certificates(key.Certificates, path+".client_certificates")
+		c.secrets(key.WebhookSecret, path+".webhook_secret")
 	}
 }
 
-func (v *validator) name(name, path string, seen map[string]string) {
-	switch first, twice := seen[name]; {
-	case name == "" && !v.doc.Has(path):
-		v.fail(path, "missing, expected a name for the key")
-	case !keyName.MatchString(name):
-		v.fail(path, "found %s, expected lower-case letters, digits, - and _, with a letter or digit first", v.found(path, name))
-	case twice:
-		v.fail(path, "found %s, which is already %s, expected a name of its own", v.found(path, name), first)
+func (c *checker) name(key *Key, path string) {
+	switch {
+	case key.Name == "" && !c.doc.Has(path):
+		c.fail(path, ruleName, "missing, expected a name for the key")
+	case !keyName.MatchString(key.Name):
+		c.fail(path, ruleName, "found %s, expected lower-case letters, digits, - and _, with a letter or digit first", c.found(path, key.Name))
 	default:
-		seen[name] = path
+		key.named = true
 	}
 }
 
-func (v *validator) hashes(list []KeyHash, path string, seen map[Digest]string) {
+func (c *checker) hashes(list []KeyHash, path string) {
 	if len(list) == 0 {
-		v.fail(path, "missing, expected at least one hash: %s", digestForm)
+		c.fail(path, ruleHashMissing, "missing, expected at least one hash: %s", digestForm)
 	}
 	for i := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		list[i].Expires.resolve(v.Server.TimeZone.Location)
-		hash := list[i].Hash
-		if hash == (Digest{}) {
-			if !v.doc.Has(at+".hash") && !v.doc.Broken(at) {
-				v.fail(at+".hash", "missing, expected %s", digestForm)
-			}
-			continue
+		list[i].Expires.resolve(c.zone)
+		if list[i].Hash == (Digest{}) && !c.doc.Has(at+".hash") && !c.doc.Broken(at) {
+			c.fail(at+".hash", ruleHashMissing, "missing, expected %s", digestForm)
 		}
-		if first, twice := seen[hash]; twice {
-			v.fail(at, "the same hash as %s, expected one of its own", first)
-			continue
-		}
-		seen[hash] = at
 	}
 }
 
-func (v *validator) allow(rules []Rule, path string) {
+func (c *checker) allow(rules []Rule, path string) {
+	first := c.seen
+	clear(first)
 	for i, rule := range rules {
-		at := fmt.Sprintf("%s[%d]", path, i)
-		if v.doc.Broken(at) {
+		if rule == (Rule{}) {
+			continue // it could not be read
+		}
+		if j, twice := first[rule]; twice {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			c.fail(at, ruleAllowTwice, "found %s again, first at %s[%d]", c.found(at, rule.String()), path, j)
 			continue
 		}
-		if first := slices.Index(rules, rule); first < i {
-			v.fail(at, "found %s again, first at %s[%d]", v.found(at, rule.String()), path, first)
-		} else if fault := rule.unmatched(v.endpoints, v.Server.BasePath); fault != "" {
-			v.fail(at, "found %s, %s", v.found(at, rule.String()), fault)
+		first[rule] = i
+		if fault := c.fault(rule); fault != "" {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			c.fail(at, ruleAllowUnknown, "found %s, %s", c.found(at, rule.String()), fault)
 		}
 	}
 }
 
-func (v *validator) rate(r Rate, path string) {
-	if at := path + ".per_second"; !v.doc.Has(at) {
-		v.fail(at, "missing, expected the requests per second in the long run")
-	} else if r.PerSecond <= 0 {
-		v.fail(at, "found %v, expected more than 0", r.PerSecond)
+// mode wants a shadow to end, and soon. An end that has passed is no problem: the
+// allowlist is in force then, and a reload long afterwards must not fail for it.
+func (c *checker) mode(key *Key, path string) {
+	if key.Mode != "" || c.doc.Has(path+".mode") {
+		c.oneOf(path+".mode", key.Mode, ModeEnforce, ModeShadow)
 	}
-	if at := path + ".burst"; !v.doc.Has(at) {
-		v.fail(at, "missing, expected the requests at once")
+	key.Until.resolve(c.zone)
+	at := path + ".until"
+	switch {
+	case key.Mode != ModeShadow && c.doc.Has(at):
+		c.fail(at, ruleShadow, "found an end of mode shadow, which the key is not in, expected mode: shadow too, or neither")
+	case key.Mode == ModeShadow && key.Until.IsZero():
+		c.fail(at, ruleShadow, "missing, expected the last day of mode shadow, such as %s", c.now.AddDate(0, 0, 14).Format(time.DateOnly))
+	case key.Until.Sub(c.now) > longestShadow+24*time.Hour: // the day counts to its end
+		c.fail(at, ruleShadowFar, "found %s, expected at most 90 days ahead: until %s", key.Until.AddDate(0, 0, -1).Format(time.DateOnly), c.now.Add(longestShadow).Format(time.DateOnly))
+	}
+}
+
+func (c *checker) rate(r *Rate, path string) {
+	if r == nil {
+		return
+	}
+	if at := path + ".per_second"; !c.doc.Has(at) {
+		c.fail(at, ruleRate, "missing, expected the requests per second in the long run")
+	} else if !(r.PerSecond > 0) {
+		c.fail(at, ruleRate, "found %v, expected more than 0", r.PerSecond)
+	}
+	if at := path + ".burst"; !c.doc.Has(at) {
+		c.fail(at, ruleRate, "missing, expected the requests at once")
 	} else if r.Burst < 1 {
-		v.fail(at, "found %d, expected at least 1", r.Burst)
+		c.fail(at, ruleRate, "found %d, expected at least 1", r.Burst)
 	}
+}
+
+func (c *checker) addresses(a Addresses, path string) {
+	for _, list := range []struct {
+		networks []Network
+		path     string
+	}{{a.Allow, path + ".allow"}, {a.Deny, path + ".deny"}} {
+		for i, network := range list.networks {
+			if network.IsValid() && slices.Contains(list.networks[:i], network) {
+				c.fail(fmt.Sprintf("%s[%d]", list.path, i), ruleRepeated, "found %s again", network)
+			}
+		}
+	}
+	for i, network := range a.Allow {
+		for j, denied := range a.Deny {
+			if network.IsValid() && denied.IsValid() && denied.Bits() <= network.Bits() && denied.Contains(network.Addr()) {
+				c.fail(fmt.Sprintf("%s.allow[%d]", path, i), ruleAddressDenied, "found %s, which %s in %s.deny[%d] denies, and what is denied is not allowed", network, denied, path, j)
+			}
+		}
+	}
+}
+
+func (c *checker) certificates(list []Digest, path string) {
+	for i, digest := range list {
+		if digest != (Digest{}) && slices.Contains(list[:i], digest) {
+			c.fail(fmt.Sprintf("%s[%d]", path, i), ruleRepeated, "found the same certificate again")
+		}
+	}
+	if len(list) > 0 && !c.clientCA {
+		c.fail(path, ruleCertificate, "the server asks for no certificates, expected server.tls.client_ca_file, the authorities that issue them")
+	}
+}
+
+func (c *checker) secrets(list []Secret, path string) {
+	for i, secret := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if secret == "" {
+			c.fail(at, RuleWebhookSecret, "found nothing, expected a secret")
+		} else if slices.Contains(list[:i], secret) {
+			c.fail(at, RuleWebhookSecret, "found the same secret again")
+		}
+	}
+}
+
+// requestForm takes paths that no endpoint has too: that they are refused can be
+// expected.
+var requestForm = regexp.MustCompile(`^[A-Z]+ /[^\s#]*$`)
+
+// The verdicts that can be expected.
+const (
+	VerdictAllowed = "allowed"
+	VerdictRefused = "refused"
+)
+
+// expectations checks the form of what is expected.
+func (c *checker) expectations(list []Expectation) {
+	for i, e := range list {
+		path := fmt.Sprintf("expect[%d]", i)
+		if !c.doc.Has(path + ".key") {
+			c.fail(path+".key", ruleExpectKey, "missing, expected the name of an api_key")
+		}
+		c.request(e.Request, path+".request")
+		if !c.doc.Has(path + ".verdict") {
+			c.fail(path+".verdict", ruleWord, "missing, expected %s or %s", VerdictAllowed, VerdictRefused)
+		} else {
+			c.oneOf(path+".verdict", e.Verdict, VerdictAllowed, VerdictRefused)
+		}
+	}
+}
+
+func (c *checker) request(text, path string) {
+	if !c.doc.Has(path) {
+		c.fail(path, ruleExpectRequest, "missing, expected a method and a path below the base path, such as DELETE /order/5")
+		return
+	}
+	if !requestForm.MatchString(text) {
+		c.fail(path, ruleExpectRequest, "found %s, expected a method and a path below the base path, such as DELETE /order/5", c.found(path, text))
+		return
+	}
+	if below, ok := cutBasePath(text, c.basePath); ok {
+		c.fail(path, ruleExpectRequest, "found %s, did you mean %s? (paths are below server.base_path)", c.found(path, text), strictyaml.Quote(below))
+	}
+}
+
+// cutBasePath finds a request whose path has the base path, and takes it away.
+func cutBasePath(request, basePath string) (below string, ok bool) {
+	method, path, _ := strings.Cut(request, " ")
+	if below, ok = strings.CutPrefix(path, basePath); ok && strings.HasPrefix(below, "/") {
+		return method + " " + below, true
+	}
+	return "", false
 }

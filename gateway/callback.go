@@ -311,7 +311,7 @@ func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *store
 		req.Header.Set("If-Match", stored.IfMatch)
 	}
 	resp.Reset()
-	x := g.newExchange(&req, resp)
+	x := g.newExchange(&req, resp, Peer{})
 	defer g.release(x)
 	x.RequestID, x.Method, x.Path, x.below, x.rawQuery = "callback-"+j.ID, stored.Method, stored.Path, true, []byte(stored.Query)
 	x.Session = &auth.Session{User: j.Owner.User}

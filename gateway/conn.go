@@ -32,7 +32,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: accepted, from: l}
+	c := &conn{Conn: accepted, from: l, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -67,6 +67,7 @@ func (l *listener) forget(c *conn) {
 type conn struct {
 	net.Conn
 	from    *listener
+	peer    Peer        // its certificate is known once something was read
 	heard   atomic.Bool // something was read
 	refused atomic.Bool // it is closed with more to be read
 }
@@ -74,6 +75,7 @@ type conn struct {
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 && !c.heard.Load() {
+		c.peer.Certificate = certificateOf(c.Conn)
 		c.heard.Store(true)
 		c.from.forget(c)
 	}

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"strings"
+
 	"frontdesk/auth"
 	"frontdesk/mapping"
 )
@@ -53,15 +55,52 @@ func refusal(reason mapping.Reason, method, path string) error {
 type Decision struct {
 	Operation *Operation     // nil where there is none, whoever asks
 	Reason    mapping.Reason // why it is refused; "" where it is not
-	Err       error          // what a client is answered; nil where it is not refused
 }
 
 // Decide judges a method and a path below the base path, both as they are sent,
-// as serving judges them: neither allocates where the answer is yes.
+// as serving judges them. It allocates nothing.
 func (g *Gateway) Decide(key *auth.Key, method, path string, rawQuery []byte) Decision {
 	_, op, _, reason := g.routes.lookup(method, path, rawQuery)
 	if reason == "" {
 		reason = permit(key, op)
 	}
-	return Decision{Operation: op, Reason: reason, Err: refusal(reason, method, path)}
+	return Decision{Operation: op, Reason: reason}
 }
+
+// Logged finds the operation that a line of the access log is about, by its method
+// and the template of its operation; nil where there is none.
+func (g *Gateway) Logged(method, template string) *Operation {
+	path, _, item := strings.Cut(template, "/{")
+	e := g.routes.endpoints[path]
+	if e == nil {
+		return nil
+	}
+	op := e.list[method]
+	if item {
+		op = e.item[method]
+	}
+	if op == nil || op.Template != template {
+		return nil
+	}
+	return op
+}
+
+// DecideLogged judges a request by what the access log keeps of it, as Logged has
+// it.
+func (g *Gateway) DecideLogged(key *auth.Key, method, template string) Decision {
+	op := g.Logged(method, template)
+	if op == nil {
+		return Decision{Reason: mapping.EndpointUnknown}
+	}
+	return Decision{Operation: op, Reason: permit(key, op)}
+}
+
+// Grant is what an allowlist has to grant for the operation; false where it is
+// open to every api_key.
+func (op *Operation) Grant() (Grant, bool) {
+	return Grant{Method: op.Method, Path: op.Endpoint.Path}, !op.free()
+}
+
+// ByCallback tells whether the operation answers by callback although it need not,
+// as the configuration says.
+func (op *Operation) ByCallback() bool { return op.direct != nil }

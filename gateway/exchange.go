@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -21,17 +22,22 @@ type Exchange struct {
 	response *fasthttp.Response
 
 	RequestID string
-	Address   string // of the peer
+	Address   string // of the client
 	Method    string
 	Path      string // below the base path, as it was sent
 	Item      string // the last part of /<resource>/<id>
 	Endpoint  *Endpoint
 	Operation *Operation
 
+	peer    Peer
 	policy  *Policy // that was in force when the request came
 	Session *auth.Session
 	Key     *auth.Key
 	shadow  mapping.Reason // why the allowlist would have refused, had it not been asked only to say so
+
+	standing auth.Standing // of the key with its limits, where counted
+	counted  bool
+	cause    string // which limit refused the request, or what of its caller; for the log only
 
 	Params []Param
 	ID     int32         // the primary ID asked for; 0 where none was given
@@ -46,27 +52,32 @@ type Exchange struct {
 	below    bool          // the path is below the base path
 	rawQuery []byte        // as it was sent
 	started  time.Time
+	span     trace.Span     // nil where there are no traces
 	reason   mapping.Reason // of the first error answered
 	keyName  string
 	client   string
+	scratch  []byte // kept from one request to the next
 }
 
 // Param is one query parameter, decoded.
 type Param struct{ Name, Value string }
 
-func (g *Gateway) newExchange(req *fasthttp.Request, resp *fasthttp.Response) *Exchange {
+func (g *Gateway) newExchange(req *fasthttp.Request, resp *fasthttp.Response, from Peer) *Exchange {
 	x, reused := g.exchanges.Get().(*Exchange)
 	if !reused {
 		x = new(Exchange)
 	}
-	*x = Exchange{request: req, response: resp, policy: g.o.Policy(), started: g.o.Clock(), Params: x.Params[:0]}
+	*x = Exchange{
+		request: req, response: resp, peer: from, Address: g.clientAddress(from.Address, &req.Header),
+		policy: g.o.Policy(), started: g.o.Clock(), Params: x.Params[:0], scratch: x.scratch,
+	}
 	return x
 }
 
 func (g *Gateway) release(x *Exchange) {
 	params := x.Params
 	clear(params)
-	*x = Exchange{Params: params[:0]}
+	*x = Exchange{Params: params[:0], scratch: x.scratch}
 	g.exchanges.Put(x)
 }
 

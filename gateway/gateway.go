@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"frontdesk/auth"
@@ -19,7 +21,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// Options are what a Gateway is made of. All but Resets is required.
+// Options are what a Gateway is made of. All is required that is not said to be
+// nil somewhere.
 type Options struct {
 	BasePath    string         // everything is served under it: /webservice_v2
 	PublicURL   string         // the base address as clients reach it
@@ -32,6 +35,7 @@ type Options struct {
 	Offer    backend.Offer // of Backend
 	Backend  *backend.Client
 	Sessions auth.Sessions
+	Limits   auth.Limits
 	Login    *auth.Login
 	Resets   *auth.Resets   // nil where the backend keeps no accounts of its own
 	Policy   func() *Policy // the current one, asked once per request
@@ -42,8 +46,15 @@ type Options struct {
 	// Callbacks are what long-running operations need; nil where there are none.
 	Callbacks *Callbacks
 
+	// TrustedProxies are those whose X-Forwarded-For says where a request comes
+	// from; nil for none.
+	TrustedProxies []netip.Prefix
+
 	Clock func() time.Time
 	Log   *zap.Logger
+	Meter Meter // nil where nothing is counted
+	// Tracer makes the spans of requests; nil where there are no traces.
+	Tracer trace.Tracer
 }
 
 // Gateway serves the interface. It is safe for concurrent use and keeps no
@@ -56,6 +67,7 @@ type Gateway struct {
 	descriptions descriptions
 	running      sync.Map  // idempotency keys being served
 	exchanges    sync.Pool // of *Exchange
+	nowhere      timers    // of requests that found no operation
 }
 
 // New returns a gateway.
@@ -85,32 +97,33 @@ func Endpoints(offer backend.Offer) []Grant {
 }
 
 // Serve answers one request. It never panics and always answers.
-func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, address string) {
-	x := g.newExchange(req, resp)
+func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, from Peer) {
+	x := g.newExchange(req, resp, from)
 	defer g.release(x)
-	x.Address = address
+	defer g.giveBack(ctx, x)
 	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
 	x.Method = methodName(req.Header.Method())
 	x.takeURI(g, req.Header.RequestURI())
 	x.prepare()
+	ctx = g.beginTrace(ctx, x)
 	if err := g.safely(ctx, x); err != nil {
 		g.answerError(x, err)
 	}
-	if x.Operation != nil && g.o.Clock().Sub(x.started) > slowAnswer {
-		x.Operation.slow.Add(1)
-	}
+	x.tellLimits()
+	g.observe(x)
+	x.endTrace()
 	g.logAccess(x)
 }
 
 // Refuse answers a request that the server could not read, or not in full.
-func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, address string, reason mapping.Reason) {
-	x := g.newExchange(req, resp)
+func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, from Peer, reason mapping.Reason) {
+	x := g.newExchange(req, resp, from)
 	defer g.release(x)
-	x.Address = address
 	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
 	x.reset()
 	g.answerError(x, mapping.Fail(reason))
 	resp.SetConnectionClose()
+	g.observe(x)
 	g.logAccess(x)
 }
 
@@ -129,7 +142,7 @@ func (g *Gateway) safely(ctx context.Context, x *Exchange) (err error) {
 // cleaned, so that what is judged and what is routed cannot differ.
 func (x *Exchange) takeURI(g *Gateway, raw []byte) {
 	path, query, _ := bytes.Cut(raw, []byte{'?'})
-	if _, rest, absolute := bytes.Cut(path, []byte("://")); absolute && len(path) > 0 && path[0] != '/' {
+	if scheme, rest, absolute := bytes.Cut(path, []byte("://")); absolute && isHTTP(scheme) {
 		if slash := bytes.IndexByte(rest, '/'); slash >= 0 {
 			path = rest[slash:]
 		} else {
@@ -138,6 +151,11 @@ func (x *Exchange) takeURI(g *Gateway, raw []byte) {
 	}
 	x.Path, x.below = g.belowBase(string(path))
 	x.rawQuery = query
+}
+
+// isHTTP tells a URL of the web from a path with :// in it.
+func isHTTP(scheme []byte) bool {
+	return bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https"))
 }
 
 // belowBase returns the part of a path below the base path; false, and the

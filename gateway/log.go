@@ -14,20 +14,13 @@ func (g *Gateway) logAccess(x *Exchange) {
 	if x.Operation != nil {
 		endpoint = x.Operation.Template
 	}
-	names := make([]string, 0, len(x.Params))
-	for _, p := range x.Params {
-		// Others may be anything, a password with an & in it for one.
-		if x.Operation != nil && x.Operation.takes != nil && x.Operation.takes(p.Name) {
-			names = append(names, p.Name)
-		}
-	}
 	g.o.Log.Info("request",
 		zap.String("request_id", x.RequestID),
 		zap.String("key", x.keyName),
 		zap.String("client", x.client),
 		zap.String("method", x.Method),
 		zap.String("endpoint", endpoint),
-		zap.Strings("query", names),
+		zap.Strings("query", x.knownParams()),
 		zap.Int("status", x.response.StatusCode()),
 		zap.String("reason", string(x.reason)),
 		zap.Duration("duration", g.o.Clock().Sub(x.started)),
@@ -35,7 +28,21 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.String("address", x.Address),
 		zap.String("config", x.policy.Hash),
 		zap.String("shadow", string(x.shadow)),
+		zap.String("cause", x.cause),
+		zap.String("trace", x.traceID()),
 	)
+}
+
+// knownParams are the names of the query parameters that the operation takes.
+// Others may be anything, a password with an & in it for one.
+func (x *Exchange) knownParams() []string {
+	names := make([]string, 0, len(x.Params))
+	for _, p := range x.Params {
+		if x.Operation != nil && x.Operation.takes != nil && x.Operation.takes(p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // logFailure writes what the client is not told.
@@ -50,6 +57,7 @@ func (g *Gateway) logFailure(x *Exchange, err error) {
 		zap.String("client", x.client),
 		zap.String("method", x.Method),
 		zap.String("endpoint", endpoint),
+		zap.String("trace", x.traceID()),
 		zap.Error(err),
 	)
 }

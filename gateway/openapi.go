@@ -76,7 +76,7 @@ func (d *descriptions) of(ring *auth.Keyring, key *auth.Key, build func() ([]byt
 // answerDescription answers what the key may call.
 func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
 	hash, _ := auth.HashKey(x.Param("api_key"))
-	key := x.policy.key(hash, x.caller())
+	key := x.apiKey(hash)
 	if key == nil {
 		return mapping.Fail(mapping.CredentialsInvalid)
 	}

@@ -18,6 +18,7 @@ type describer struct {
 	rows        map[*mapping.Entry]bool
 	rowsOf      map[mapping.Reason][]*mapping.Entry
 	usedHeaders map[string]bool
+	limited     bool // the operation that is described counts against limits of the key
 }
 
 func (g *Gateway) newDescriber(key *auth.Key) *describer {
@@ -131,6 +132,7 @@ func (d *describer) addOperation(op *Operation) {
 		item = new(openapi.PathItem)
 		d.doc.Paths.Add(op.Template, item)
 	}
+	d.limited = !op.open && d.key.Bounds != (auth.Bounds{})
 	o := &openapi.Operation{
 		ID: op.about.name, Tags: []string{op.about.module}, Summary: op.about.summary, Description: d.text(op),
 		Parameters: d.parameters(op), RequestBody: d.requestBody(op), Responses: d.responses(op),

@@ -19,7 +19,7 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 	}
 	if !op.open {
 		all = append(all, mapping.NotLoggedIn, mapping.TokenInvalid)
-		if d.key.Limit.PerSecond > 0 {
+		if d.limited {
 			all = append(all, mapping.TooManyRequests)
 		}
 	}
@@ -96,7 +96,7 @@ func (d *describer) shared(status int, r *openapi.Response) *openapi.Response {
 		if !found {
 			d.doc.Components.Responses.Add(numbered, r)
 		}
-		if !found || there.Description == r.Description {
+		if !found || there.Description == r.Description && len(there.Headers) == len(r.Headers) {
 			return &openapi.Response{Ref: "#/components/responses/" + numbered}
 		}
 	}
@@ -298,11 +298,15 @@ func (d *describer) addErrors() {
 }
 
 // headers refers to headers among the components; X-Request-Id is one of every
-// answer.
+// answer, and those of the limits are of every one where the key has some.
 func (d *describer) headers(names ...string) openapi.Map[*openapi.Header] {
 	all := openapi.Map[*openapi.Header]{{Name: "X-Request-Id", Value: d.header("RequestId")}}
 	for _, name := range names {
 		all.Add(headerNames[name], d.header(name))
+	}
+	if d.limited {
+		all.Add("RateLimit-Policy", d.header("RateLimitPolicy"))
+		all.Add("RateLimit", d.header("RateLimit"))
 	}
 	return all
 }
@@ -317,6 +321,12 @@ var headerNames = map[string]string{
 	"RequestId": "X-Request-Id", "NoStore": "Cache-Control", "Revalidate": "Cache-Control", "ETag": "ETag", "Location": "Location",
 	"JobLocation": "Location", "RetryAfter": "Retry-After", "RetryAfterMaybe": "Retry-After", "IdempotentReplayed": "Idempotent-Replayed",
 	"AcceptRanges": "Accept-Ranges", "ContentRange": "Content-Range", "ContentDisposition": "Content-Disposition",
+}
+
+// limitItem is the pattern of one limit, or of several.
+func limitItem(parameters string) string {
+	one := `"(rate|client_rate|per_day|concurrent)"` + parameters
+	return one + `(, ` + one + `)*`
 }
 
 func (d *describer) addHeaders() {
@@ -342,4 +352,10 @@ func (d *describer) addHeaders() {
 	add("AcceptRanges", "Parts can be asked for.", true, &openapi.Schema{Const: "bytes"})
 	add("ContentRange", "Which bytes these are.", true, &openapi.Schema{Pattern: `^bytes (\d+-\d+|\*)/\d+$`})
 	add("ContentDisposition", "The name of the file.", true, &openapi.Schema{})
+	add("RateLimitPolicy", "The limits of the api_key, after draft-ietf-httpapi-ratelimit-headers-11: q requests in w seconds, or at once where qu says so. Absent where an answer is given before requests are counted.", false, &openapi.Schema{
+		Pattern: `^` + limitItem(`;q=\d+(;w=\d+|;qu="concurrent-requests")`) + `$`, Examples: []any{`"rate";q=100;w=2, "per_day";q=10000;w=86400`},
+	})
+	add("RateLimit", "What is left of them: r requests now, and more in t seconds.", false, &openapi.Schema{
+		Pattern: `^` + limitItem(`;r=\d+(;t=\d+)?`) + `$`, Examples: []any{`"rate";r=99;t=1, "per_day";r=8125;t=30060`},
+	})
 }

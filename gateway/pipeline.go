@@ -70,7 +70,7 @@ func (g *Gateway) identify(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return mapping.Fail(mapping.InternalError).Because(err)
 	}
-	key := x.policy.key(session.Key, x.caller())
+	key := x.apiKey(session.Key)
 	if key == nil {
 		return mapping.Fail(mapping.TokenInvalid)
 	}
@@ -88,19 +88,6 @@ func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
 		return nil
 	}
 	return refusal(reason, x.Method, x.Path)
-}
-
-// limits keeps the api_key to its rate.
-func (g *Gateway) limits(_ context.Context, x *Exchange) error {
-	if x.Key == nil {
-		return nil
-	}
-	if wait, ok := x.Key.Take(x.started); !ok {
-		e := mapping.Fail(mapping.TooManyRequests)
-		e.RetryAfter = wait
-		return e
-	}
-	return nil
 }
 
 // query judges the query parameters: repeated ones first, then unsupported,

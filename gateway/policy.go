@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"net/netip"
 	"time"
 
 	"frontdesk/auth"
@@ -15,16 +16,62 @@ type Policy struct {
 	AccessLog bool   // one line per request
 }
 
+// What of a caller can keep it from using an api_key, for the log.
+const (
+	causeAddress     = "address"
+	causeCertificate = "certificate"
+)
+
 // caller is where a request comes from, for what an api_key demands of it.
 type caller struct {
-	address string
-	at      time.Time
+	address     string
+	certificate *Certificate
+	at          time.Time
 }
 
-func (x *Exchange) caller() caller { return caller{address: x.Address, at: x.started} }
+func (x *Exchange) caller() caller {
+	return caller{address: x.Address, certificate: x.peer.Certificate, at: x.started}
+}
 
-// key returns the api_key of that hash; nil where there is none, or it may not be
-// used by this caller.
-func (p *Policy) key(hash [32]byte, from caller) *auth.Key {
-	return p.Keys.ByHash(hash, from.at)
+// key returns the api_key of that hash, nil where there is none, and what keeps
+// this caller from using it; "" where nothing does.
+func (p *Policy) key(hash [32]byte, from caller) (key *auth.Key, cause string) {
+	key = p.Keys.ByHash(hash, from.at)
+	switch {
+	case key == nil:
+	case !from.within(key.Addresses):
+		cause = causeAddress
+	case !key.With(from.shown()):
+		cause = causeCertificate
+	}
+	return key, cause
+}
+
+// within reads the address where anybody wants to know it.
+func (c caller) within(a auth.Addresses) bool {
+	if a.Any() {
+		return true
+	}
+	address, err := netip.ParseAddr(c.address)
+	return err == nil && a.Hold(address)
+}
+
+// shown is the digest of the caller's certificate; nil where it has none, or it
+// has expired since the connection began.
+func (c caller) shown() *[32]byte {
+	if c.certificate == nil || c.at.After(c.certificate.Until) {
+		return nil
+	}
+	return &c.certificate.SHA256
+}
+
+// apiKey returns the api_key of that hash where this request may use it. To the
+// client one that it may not use is one that does not exist; the log names it.
+func (x *Exchange) apiKey(hash [32]byte) *auth.Key {
+	key, cause := x.policy.key(hash, x.caller())
+	if cause != "" {
+		x.keyName, x.cause = key.Name, cause
+		return nil
+	}
+	return key
 }

@@ -161,7 +161,7 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 		g.logFailure(x, err)
 	}
 	if first.RetryAfter > 0 {
-		x.response.Header.Set("Retry-After", strconv.Itoa(int(math.Ceil(first.RetryAfter.Seconds()))))
+		x.response.Header.Set("Retry-After", retryAfter(first.RetryAfter))
 	}
 	problem := bytes.Contains(x.request.Header.Peek("Accept"), []byte(problemType))
 	contentType := jsonType

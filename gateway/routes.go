@@ -53,6 +53,7 @@ type Operation struct {
 	// callbackInBody says where the receiver's address is.
 	direct         *Operation
 	slow           *atomic.Int64 // direct answers that took longer than slowAnswer
+	timers         *timers
 	callbackInBody bool
 }
 
@@ -95,7 +96,7 @@ func hasID(raw []byte) bool {
 		var part []byte
 		part, raw, _ = bytes.Cut(raw, []byte{'&'})
 		name, _, _ := bytes.Cut(part, []byte{'='})
-		if len(name) >= 2 && unescape(name) == "id" {
+		if string(name) == "id" || bytes.IndexByte(name, '%') >= 0 && unescape(name) == "id" {
 			return true
 		}
 	}
@@ -180,7 +181,7 @@ func (r *routes) onItem(e *Endpoint, method, part string, op *Operation) {
 
 func (r *routes) register(e *Endpoint, method string, op *Operation) {
 	op.Method, op.Endpoint, op.Template = method, e, e.Path
-	op.slow = new(atomic.Int64)
+	op.slow, op.timers = new(atomic.Int64), new(timers)
 	op.secretQuery = op.secretQuery || isUnderAuthenticate(e.Path)
 	op.settle()
 	e.all = append(e.all, op)

@@ -20,14 +20,14 @@ import (
 func tableOnly(t testing.TB) *Gateway {
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
-	return New(Options{BasePath: "/webservice_v2", Offer: backend.Offer{Model: model, Exports: true}, Resets: new(auth.Resets), Clock: time.Now})
+	return New(Options{BasePath: "/webservice_v2", Offer: backend.Offer{Model: model, Exports: true}, Resets: new(auth.Resets), Clock: time.Now, Policy: func() *Policy { return new(Policy) }})
 }
 
 // routed asks a gateway which operation a request line names.
 func routed(g *Gateway, method, uri string) (*Exchange, error) {
 	var req fasthttp.Request
 	req.Header.SetMethod(method)
-	x := g.newExchange(&req, new(fasthttp.Response))
+	x := g.newExchange(&req, new(fasthttp.Response), Peer{})
 	x.Method = method
 	x.takeURI(g, []byte(uri))
 	return x, g.endpoint(context.Background(), x)
@@ -84,7 +84,10 @@ func TestEndpointTable(t *testing.T) {
 		{"GET", "/nowhere", "", mapping.EndpointUnknown},
 		{"GET", "/order", "", mapping.EndpointUnknown},
 		{"GET", "http://api.example.nl/webservice_v2/order", "/order", ""},
+		{"GET", "HTTPS://api.example.nl/webservice_v2/order", "/order", ""},
 		{"GET", "http://api.example.nl", "", mapping.EndpointUnknown},
+		{"GET", "://api.example.nl/webservice_v2/order", "", mapping.EndpointUnknown},
+		{"GET", "order://api.example.nl/webservice_v2/order", "", mapping.EndpointUnknown},
 		{"GET", "/webservice_v2/order#x", "", mapping.EndpointUnknown},
 		{"GET", "", "", mapping.EndpointUnknown},
 	} {
@@ -196,7 +199,7 @@ func TestEndpointsOfABackendThatHasNotAll(t *testing.T) {
 	} {
 		require.Equal(t, c.there, slices.Contains(grants, c.grant), "%v", c.grant)
 	}
-	g := New(Options{BasePath: "/webservice_v2", Offer: offer, Resets: new(auth.Resets), Clock: time.Now})
+	g := New(Options{BasePath: "/webservice_v2", Offer: offer, Resets: new(auth.Resets), Clock: time.Now, Policy: func() *Policy { return new(Policy) }})
 	for uri, reason := range map[string]mapping.Reason{
 		"/webservice_v2/order":      mapping.MethodUnsupported, // the list; one can be got
 		"/webservice_v2/contact/1":  mapping.MethodUnsupported,

@@ -82,7 +82,7 @@ func NewServer(g *Gateway, o ServerOptions) *Server {
 			refuse(g, rc, mapping.RequestMalformed)
 			return
 		}
-		g.Serve(ctx, &rc.Request, &rc.Response, rc.RemoteIP().String())
+		g.Serve(ctx, &rc.Request, &rc.Response, peerOf(rc))
 	}
 	return &Server{app: app, tls: o.TLS, cancel: cancel}
 }
@@ -95,7 +95,7 @@ func refuse(g *Gateway, rc *fasthttp.RequestCtx, reason mapping.Reason) {
 		}
 		c.refused.Store(true)
 	}
-	g.Refuse(&rc.Request, &rc.Response, rc.RemoteIP().String(), reason)
+	g.Refuse(&rc.Request, &rc.Response, peerOf(rc), reason)
 }
 
 // twoLengths tells whether a request gave its length twice, as Content-Length

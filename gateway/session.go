@@ -113,7 +113,7 @@ func (g *Gateway) authenticate(ctx context.Context, x *Exchange) error {
 		return nil
 	}
 	hash, _ := auth.HashKey(x.Param("api_key"))
-	key := x.policy.key(hash, x.caller())
+	key := x.apiKey(hash)
 	token, session, err := g.o.Login.Authenticate(ctx, auth.Attempt{
 		Key: key, KeyHash: hash, Username: x.Param("username"), Password: x.Param("password"), Address: x.Address,
 	})

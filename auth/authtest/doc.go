@@ -8,4 +8,6 @@
 //			return open(t, clock) // closed by t.Cleanup
 //		})
 //	}
+//
+// and one that keeps counts joins in the same way with Limits.
 package authtest

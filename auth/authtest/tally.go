@@ -17,7 +17,7 @@ func Tally(t *testing.T, open func(t *testing.T) auth.Tally) {
 	t.Helper()
 	tests := []struct {
 		name string
-		run  func(t *testing.T, c counting)
+		run  func(t *testing.T, c guessing)
 	}{
 		{"failures of a user from one address reach their bound", boundsUser},
 		{"failures from one address reach their bound", boundsAddress},
@@ -28,42 +28,42 @@ func Tally(t *testing.T, open func(t *testing.T) auth.Tally) {
 		{"no more are admitted together than the bound lets", together},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) { test.run(t, counting{open(t), NewClock()}) })
+		t.Run(test.name, func(t *testing.T) { test.run(t, guessing{open(t), NewClock()}) })
 	}
 }
 
-// counting is a tally with a clock.
-type counting struct {
+// guessing is a tally with a clock.
+type guessing struct {
 	auth.Tally
 	clock *Clock
 }
 
 const here, there = auth.Origin("192.0.2.1"), auth.Origin("2001:db8::/64")
 
-func (c counting) reserve(t *testing.T, from auth.Origin, who byte) auth.Reservation {
+func (c guessing) reserve(t *testing.T, from auth.Origin, who byte) auth.Reservation {
 	t.Helper()
 	r, err := c.Reserve(t.Context(), from, auth.Account{who}, c.clock.Now())
 	require.NoError(t, err)
 	return r
 }
 
-func (c counting) settle(t *testing.T, r auth.Reservation, o auth.Outcome) auth.Standing {
+func (c guessing) settle(t *testing.T, r auth.Reservation, o auth.Outcome) auth.GuessCount {
 	t.Helper()
 	s, err := c.Settle(t.Context(), r, o, c.clock.Now())
 	require.NoError(t, err)
 	return s
 }
 
-func (c counting) fail(t *testing.T, from auth.Origin, who byte) auth.Standing {
+func (c guessing) fail(t *testing.T, from auth.Origin, who byte) auth.GuessCount {
 	t.Helper()
 	r := c.reserve(t, from, who)
 	require.True(t, r.Admitted)
 	return c.settle(t, r, auth.Failed)
 }
 
-func boundsUser(t *testing.T, c counting) {
+func boundsUser(t *testing.T, c guessing) {
 	for n := 1; n < auth.GuessesPerUser; n++ {
-		require.Equal(t, auth.Standing{OfUser: n, OfAddress: n}, c.fail(t, here, 1))
+		require.Equal(t, auth.GuessCount{OfUser: n, OfAddress: n}, c.fail(t, here, 1))
 		c.clock.Advance(time.Second)
 	}
 	last := c.fail(t, here, 1)
@@ -77,7 +77,7 @@ func boundsUser(t *testing.T, c counting) {
 	require.True(t, c.reserve(t, here, 2).Admitted, "another user")
 }
 
-func boundsAddress(t *testing.T, c counting) {
+func boundsAddress(t *testing.T, c guessing) {
 	for n := range auth.GuessesPerAddress - 1 {
 		require.Zero(t, c.fail(t, here, byte(n)).Refused)
 	}
@@ -89,7 +89,7 @@ func boundsAddress(t *testing.T, c counting) {
 	require.True(t, c.reserve(t, there, 200).Admitted)
 }
 
-func forgets(t *testing.T, c counting) {
+func forgets(t *testing.T, c guessing) {
 	for range auth.GuessesPerUser {
 		c.fail(t, here, 1)
 	}
@@ -99,18 +99,18 @@ func forgets(t *testing.T, c counting) {
 	require.Equal(t, 1, c.fail(t, here, 1).OfUser)
 }
 
-func pardons(t *testing.T, c counting) {
+func pardons(t *testing.T, c guessing) {
 	for range 3 {
 		c.fail(t, here, 1)
 		c.fail(t, here, 2)
 		c.fail(t, there, 1)
 	}
-	require.Equal(t, auth.Standing{OfUser: 0, OfAddress: 3}, c.settle(t, c.reserve(t, here, 1), auth.Succeeded))
+	require.Equal(t, auth.GuessCount{OfUser: 0, OfAddress: 3}, c.settle(t, c.reserve(t, here, 1), auth.Succeeded))
 	require.Equal(t, 4, c.fail(t, here, 2).OfUser)
 	require.Equal(t, 4, c.fail(t, there, 1).OfUser)
 }
 
-func abandons(t *testing.T, c counting) {
+func abandons(t *testing.T, c guessing) {
 	for range 2 * auth.GuessesPerUser {
 		r := c.reserve(t, here, 1)
 		require.True(t, r.Admitted)
@@ -118,7 +118,7 @@ func abandons(t *testing.T, c counting) {
 	}
 }
 
-func reserves(t *testing.T, c counting) {
+func reserves(t *testing.T, c guessing) {
 	var held []auth.Reservation
 	for range auth.GuessesPerUser {
 		held = append(held, c.reserve(t, here, 1))
@@ -135,7 +135,7 @@ func reserves(t *testing.T, c counting) {
 	require.True(t, c.reserve(t, here, 1).Admitted)
 }
 
-func together(t *testing.T, c counting) {
+func together(t *testing.T, c guessing) {
 	var admitted atomic.Int32
 	var all sync.WaitGroup
 	for range 60 {

@@ -96,13 +96,13 @@ func (t *Tally) Reserve(ctx context.Context, from auth.Origin, who auth.Account,
 }
 
 // Settle implements auth.Tally.
-func (t *Tally) Settle(ctx context.Context, r auth.Reservation, outcome auth.Outcome, now time.Time) (auth.Standing, error) {
+func (t *Tally) Settle(ctx context.Context, r auth.Reservation, outcome auth.Outcome, now time.Time) (auth.GuessCount, error) {
 	word := map[auth.Outcome]string{auth.Abandoned: "abandoned", auth.Failed: "failed", auth.Succeeded: "succeeded"}[outcome]
 	answer, err := t.run(ctx, settle, r, now, word)
 	if err != nil {
-		return auth.Standing{}, err
+		return auth.GuessCount{}, err
 	}
-	return auth.Standing{OfUser: int(answer[0]), OfAddress: int(answer[1]), Refused: micros(answer[2])}, nil
+	return auth.GuessCount{OfUser: int(answer[0]), OfAddress: int(answer[1]), Refused: micros(answer[2])}, nil
 }
 
 // run runs a script on the sets of an address, which the braces keep together in a

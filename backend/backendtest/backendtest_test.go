@@ -116,7 +116,7 @@ func TestReadExceptions(t *testing.T) {
 known.yaml:2:9: [0].case: no case is called etag.strnog, did you mean etag.strong?
 known.yaml:4:3: [1].reason: missing, expected why the failure is accepted
 known.yaml:5:13: [1].resource: post.empty_body chooses its resource itself, leave this out
-known.yaml:8:3: [2].extra: unknown key, expected case, resource or reason
+known.yaml:8:3: [2].extra: unknown key, expected case, resource or reason [unknown-key]
 known.yaml:9:9: [3].case: etag.strong is excepted twice
 known.yaml:11:3: [4].case: missing, expected the ID of a case; frontdesk conform --list shows them all
 `))

@@ -26,6 +26,7 @@ var (
 	_ backend.Rememberer = (*Store)(nil)
 	_ backend.Exporter   = (*Store)(nil)
 	_ backend.Supporter  = (*Store)(nil)
+	_ backend.Pooler     = (*Store)(nil)
 	_ auth.Accounts      = (*Store)(nil)
 )
 
@@ -162,6 +163,12 @@ func (s *Store) connect(ctx context.Context, o Options) error {
 		return errors.Join(fmt.Errorf("open the database: %w", err), s.db.Close())
 	}
 	return nil
+}
+
+// Pool implements backend.Pooler.
+func (s *Store) Pool() backend.Pool {
+	stats := s.db.Stats()
+	return backend.Pool{InUse: stats.InUse, Most: stats.MaxOpenConnections}
 }
 
 // learn asks for the engine's version, and which routines are functions.

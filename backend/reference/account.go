@@ -93,8 +93,8 @@ func (t *txn) addUser(ctx context.Context, n NewUser, hash string) (auth.User, e
 	return user, err
 }
 
-// SetBlocked lets a user log in no longer, or again. Sessions that are open stay
-// so. It fails with auth.ErrUnknownUser.
+// SetBlocked lets a user log in no longer, or again. A gateway that serves asks
+// for BlockedUsers and ends their sessions. It fails with auth.ErrUnknownUser.
 func (s *Store) SetBlocked(ctx context.Context, username string, blocked bool) error {
 	flag := int64(0)
 	if blocked {
@@ -162,6 +162,18 @@ func (s *Store) ListUsers(ctx context.Context) (users []auth.User, err error) {
 		return s.house(conn).users(ctx, `ORDER BY u.username`, nil, func(u auth.User, _ string) { users = append(users, u) })
 	})
 	return users, err
+}
+
+// BlockedUsers names all users that are blocked.
+func (s *Store) BlockedUsers(ctx context.Context) (names []string, err error) {
+	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
+		names = nil
+		return s.house(conn).query(ctx, `SELECT username FROM app_user WHERE is_blocked = 1`, []sqlrecord.Column{words}, nil, func(row []mapping.Value) error {
+			names = append(names, row[0].Text())
+			return nil
+		})
+	})
+	return names, err
 }
 
 // findUser compares names to the byte: upper and lower case differ.

@@ -42,6 +42,9 @@ func TestAccounts(t *testing.T) {
 		found, err = x.FindUser(bg(), "jan")
 		require.NoError(t, err)
 		require.True(t, found.Blocked)
+		blocked, err := x.BlockedUsers(bg())
+		require.NoError(t, err)
+		require.Equal(t, []string{"jan"}, blocked)
 		require.NoError(t, x.SetBlocked(bg(), "jan", false))
 
 		hash, err := hasher.Hash(bg(), "nieuw1234")

@@ -167,6 +167,9 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 // with the store.
 func (s *Store) Database() sqlrecord.DB { return s.db }
 
+// Pool implements backend.Pooler.
+func (s *Store) Pool() backend.Pool { return sqlrecord.PoolOf(s.db) }
+
 // Ping implements backend.Pinger.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 

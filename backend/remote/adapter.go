@@ -210,6 +210,7 @@ func (a *adapter) call(ctx context.Context, r *request, client auth.Client) (*an
 	if id := a.o.RequestID(ctx); isHeader(id) && id != "" {
 		head = append(append(append(head, "X-Request-Id: "...), id...), "\r\n"...)
 	}
+	head = a.o.traceHeaders(ctx, head)
 	timeout := r.timeout
 	if d, ok := ctx.Deadline(); ok {
 		timeout = min(timeout, d.Sub(a.o.Now()))
@@ -341,6 +342,8 @@ func (a *adapter) describeModel(ctx context.Context, name string) ([]byte, error
 		return nil, a.fail(ans)
 	}
 }
+
+func (a *adapter) pool() *pool { return a.wire.pool }
 
 func (a *adapter) close() {
 	if a.wire != nil { // else it can only Explain

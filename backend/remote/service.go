@@ -225,6 +225,8 @@ func (s *service) ping(ctx context.Context) error {
 	return nil
 }
 
+func (s *service) pool() *pool { return s.wire.pool }
+
 func (s *service) close() { s.wire.pool.close() }
 
 // values are what the placeholders of one call stand for.

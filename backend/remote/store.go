@@ -25,11 +25,30 @@ type Options struct {
 	Hasher *auth.Hasher
 	// RequestID returns the id of the request that a call is made for; "" for none.
 	RequestID func(ctx context.Context) string
+	// Trace returns the headers traceparent and tracestate of the trace that a call
+	// belongs to, "" for none; nil where there are no traces.
+	Trace func(ctx context.Context) (parent, state string)
 	// Log is told of what no client is; nil for nobody.
 	Log *zap.Logger
 	Now func() time.Time
 	// Random returns a number from 0 up to 1, for the wait before a retry.
 	Random func() float64
+}
+
+// traceHeaders tells the service which trace a call belongs to.
+func (o *Options) traceHeaders(ctx context.Context, head []byte) []byte {
+	if o.Trace == nil {
+		return head
+	}
+	parent, state := o.Trace(ctx)
+	if parent == "" || !isHeader(parent) {
+		return head
+	}
+	head = appendHeaders(head, [][2]string{{"traceparent", parent}})
+	if state == "" || !isHeader(state) {
+		return head
+	}
+	return appendHeaders(head, [][2]string{{"tracestate", state}})
 }
 
 func (o Options) withDefaults() Options {
@@ -103,6 +122,7 @@ type speaker interface {
 	// keepsKeys tells that the service keeps idempotency keys, and all else that a
 	// repetition must be judged by, itself.
 	keepsKeys() bool
+	pool() *pool
 	close()
 }
 
@@ -111,6 +131,7 @@ var (
 	_ backend.Transactor     = (*Store)(nil)
 	_ backend.Rememberer     = (*Store)(nil)
 	_ backend.Pinger         = (*Store)(nil)
+	_ backend.Pooler         = (*Store)(nil)
 	_ backend.Supporter      = (*Store)(nil)
 	_ backend.ModelDescriber = (*Store)(nil)
 	_ auth.Accounts          = (*Store)(nil)
@@ -146,6 +167,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// Pool implements backend.Pooler.
+func (s *Store) Pool() backend.Pool {
+	slots := s.pool().slots
+	return backend.Pool{InUse: len(slots), Most: cap(slots)}
 }
 
 // checkKeep refuses to work without the store that a promise depends on.

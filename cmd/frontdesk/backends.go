@@ -131,7 +131,7 @@ func (s *system) openLegacy(ctx context.Context, sh *sheet.Sheet, kept *keep.Sto
 
 func (s *system) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
 	store, err := remote.Open(ctx, remote.Options{
-		Sheet: sh, Keep: kept, Hasher: hasher, RequestID: gateway.RequestIDOf, Log: log, Now: time.Now, Random: mathrand.Float64,
+		Sheet: sh, Keep: kept, Hasher: hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: log, Now: time.Now, Random: mathrand.Float64,
 	})
 	if err != nil {
 		return fmt.Errorf("open the service of %s: %w", sh.File, err)

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/config"
+	"frontdesk/gateway"
 )
 
 // benchRecords is how many orders the benchmarks run over.
@@ -149,7 +150,7 @@ func BenchmarkGateway(b *testing.B) {
 		req.SetRequestURI(target)
 		req.Header.Set("token", token)
 		req.SetBodyString(body)
-		h.gateway.Serve(context.Background(), req, resp, "127.0.0.1")
+		h.gateway.Serve(context.Background(), req, resp, gateway.Peer{Address: "127.0.0.1"})
 	}
 	var resp fasthttp.Response
 	serve("GET", "/webservice_v2"+loginPath(demoFullKey, "demo", "demo"), "", "", &resp)

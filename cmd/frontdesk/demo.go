@@ -58,12 +58,12 @@ func (d demoCommand) Run(p program) error {
 		return err
 	}
 	defer logFile.Close()
-	log, stop, err := newLogger(c.Log, zapcore.Lock(logFile))
+	logs, err := newLogs(c.Log, zapcore.Lock(logFile))
 	if err != nil {
 		return err
 	}
-	defer stop()
-	h, err := build(p, c, demoEnvironment, log)
+	defer logs.stop()
+	h, err := build(p, c, demoEnvironment, logs.log)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; --listen and --ops choose other ports", err)
 	}

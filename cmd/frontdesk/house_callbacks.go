@@ -44,7 +44,8 @@ func (h *house) openCallbacks() (*gateway.Callbacks, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.jobs = jobs
+	h.jobs, h.files = jobs, files
+	h.counts = &jobCounts{count: jobs.Counts, clock: time.Now}
 	return &gateway.Callbacks{
 		Links: webhook.NewLinks(jobs, time.Now),
 		Files: files,
@@ -66,15 +67,6 @@ func (h *house) startCallbacks(callbacks *gateway.Callbacks) error {
 	if err != nil {
 		return fmt.Errorf("webhooks.ca_file: %w", err)
 	}
-	secrets := map[string][]string{}
-	for _, key := range h.config.APIKeys {
-		for i, secret := range key.WebhookSecret {
-			if _, err := webhook.ParseSecret(string(secret)); err != nil {
-				return fmt.Errorf("webhook_secret[%d] of api_key %s: %w", i, key.Name, err)
-			}
-			secrets[key.Name] = append(secrets[key.Name], string(secret))
-		}
-	}
 	if h.system.own.file != "" {
 		// Nobody else serves from the file, so whoever had a job is gone.
 		if err := h.jobs.Release(context.Background()); err != nil {
@@ -84,9 +76,9 @@ func (h *house) startCallbacks(callbacks *gateway.Callbacks) error {
 	callbacks.Orchestrator = webhook.Start(webhook.Config{
 		Store: h.jobs, Files: callbacks.Files, Runners: h.gateway.Runners(),
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
-		Secrets: func(key string) []string { return secrets[key] },
+		Secrets: func(key string) []string { return h.live.Current().secrets[key] },
 		Workers: callbackWorkers, Calls: callbackCalls, WorkLease: workLease, CallLease: callLease,
-		Schedule: webhook.NewSchedule(rand.Float64), Clock: time.Now, Random: crand.Reader, Log: h.log,
+		Schedule: webhook.NewSchedule(rand.Float64), Clock: time.Now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),
 	})
 	h.onClose(callbacks.Orchestrator.Close)
 	return nil

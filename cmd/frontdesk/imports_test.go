@@ -16,9 +16,11 @@ import (
 // cmd; what works on several drivers (backend/map…) is imported by cmd alone.
 var mayImport = map[string][]string{
 	"config/strictyaml":                      {},
-	"config":                                 {"config/strictyaml"},
+	"config/schema":                          {},
+	"config":                                 {"config/schema", "config/strictyaml"},
+	"config/keyedit":                         {},
 	"mapping":                                {"config/strictyaml"},
-	"mapping/sheet":                          {"auth", "config", "config/strictyaml", "mapping"},
+	"mapping/sheet":                          {"auth", "config", "config/schema", "config/strictyaml", "mapping"},
 	"auth":                                   {"mapping"},
 	"auth/authtest":                          {"auth", "mapping"},
 	"auth/redis":                             {"auth"},
@@ -48,7 +50,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/jobstore":                  {"backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/backendtest", "backend/keep", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
-		"backend/reference", "backend/remote", "backend/sqlrecord", "config", "config/strictyaml", "gateway", "gateway/openapi", "gateway/webhook",
+		"backend/reference", "backend/remote", "backend/sqlrecord", "config", "config/keyedit", "config/strictyaml", "gateway", "gateway/openapi", "gateway/webhook",
 		"gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"net/netip"
+
 	"frontdesk/auth"
 	"frontdesk/config"
 	"frontdesk/gateway"
@@ -29,13 +31,30 @@ func newKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 		if k.Mode == shadowMode {
 			key.Shadow = k.Until.Time
 		}
-		if k.Rate != nil {
-			key.Limit = auth.Limit{PerSecond: k.Rate.PerSecond, Burst: k.Rate.Burst}
+		key.Bounds = auth.Bounds{Rate: rateOf(k.Rate), ClientRate: rateOf(k.ClientRate), Concurrent: k.Concurrent, PerDay: k.PerDay}
+		key.Addresses = auth.Addresses{Allow: prefixes(k.Addresses.Allow), Deny: prefixes(k.Addresses.Deny)}
+		for _, digest := range k.Certificates {
+			key.Certificates = append(key.Certificates, digest)
 		}
 		for _, secret := range k.WebhookSecret {
 			key.Secrets = append(key.Secrets, string(secret))
 		}
 		all[i] = key
+	}
+	return all
+}
+
+func rateOf(r *config.Rate) auth.Rate {
+	if r == nil {
+		return auth.Rate{}
+	}
+	return auth.Rate{PerSecond: r.PerSecond, Burst: r.Burst}
+}
+
+func prefixes(networks []config.Network) []netip.Prefix {
+	var all []netip.Prefix
+	for _, n := range networks {
+		all = append(all, n.Prefix)
 	}
 	return all
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -18,18 +19,19 @@ import (
 
 // commands is the command line.
 type commands struct {
-	Demo      demoCommand       `cmd:"" help:"Start gateway and built-in administration with sample data, on this machine only."`
-	Serve     serveCommand      `cmd:"" help:"Serve the interface as the configuration says."`
-	User      userCommands      `cmd:"" help:"Keep the users of the built-in administration."`
-	Key       keyCommands       `cmd:"" help:"Make api_keys."`
-	Callbacks callbacksCommands `cmd:"" help:"Look after callback jobs."`
-	Seed      seedCommand       `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
-	Backup    backupCommand     `cmd:"" help:"Write all records of a client into a ZIP file."`
-	Restore   restoreCommand    `cmd:"" help:"Read a backup back into a client without records."`
-	Conform   conformCommand    `cmd:"" help:"Hold a backend to every documented row and rule."`
-	Map       mapCommands       `cmd:"" help:"Write, check and try the mapping sheet of an existing system."`
-	Openapi   openapiCommand    `cmd:"" help:"Print the OpenAPI description of what an api_key may call."`
-	Version   versionCommand    `cmd:"" help:"Print the version."`
+	Demo        demoCommand        `cmd:"" help:"Start gateway and built-in administration with sample data, on this machine only."`
+	Serve       serveCommand       `cmd:"" help:"Serve the interface as the configuration says."`
+	User        userCommands       `cmd:"" help:"Keep the users of the built-in administration."`
+	Key         keyCommands        `cmd:"" help:"Make, rotate, end and list api_keys."`
+	Callbacks   callbacksCommands  `cmd:"" help:"Look after callback jobs."`
+	Seed        seedCommand        `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
+	Backup      backupCommand      `cmd:"" help:"Write all records of a client into a ZIP file."`
+	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records."`
+	Conform     conformCommand     `cmd:"" help:"Hold a backend to every documented row and rule."`
+	Map         mapCommands        `cmd:"" help:"Write, check and try the mapping sheet of an existing system."`
+	Openapi     openapiCommand     `cmd:"" help:"Print the OpenAPI description of what an api_key may call."`
+	Healthcheck healthcheckCommand `cmd:"" help:"Ask a frontdesk on this machine how it does."`
+	Version     versionCommand     `cmd:"" help:"Print the version, and what the program was built from."`
 }
 
 // program is what every command is given of the world outside.
@@ -39,6 +41,17 @@ type program struct {
 	stdout, stderr io.Writer
 	wrap           wrapDriver
 	supervisor     *supervisor // systemd; nil where it did not start the program
+
+	signals <-chan os.Signal                     // in place of those that the process gets, other than to stop; nil for these
+	after   func(time.Duration) <-chan time.Time // in place of time.After; nil for this
+}
+
+// timer is what waits.
+func (p program) timer() func(time.Duration) <-chan time.Time {
+	if p.after != nil {
+		return p.after
+	}
+	return time.After
 }
 
 func main() {

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -70,8 +73,8 @@ func (o openapiCommand) config() (c *config.Config, environment string, err erro
 func describingGateway(c *config.Config, offer backend.Offer, environment string) (*gateway.Gateway, error) {
 	return newGateway(gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Vendor: c.Server.Vendor, Version: version(), SessionTTL: c.Sessions.TTL,
-		Offer: offer, Environment: environment, Resets: new(auth.Resets),
-		Callbacks: &gateway.Callbacks{Rules: webhook.Rules{}, Long: longRunning(c.Callbacks)},
+		Offer: offer, Environment: environment, Resets: new(auth.Resets), Location: c.Server.TimeZone.Location, Clock: time.Now, Log: zap.NewNop(),
+		Callbacks: &gateway.Callbacks{Rules: webhook.Rules{AllowHosts: c.Webhooks.AllowHosts, Ports: c.Webhooks.Ports}, Long: longRunning(c.Callbacks)},
 	})
 }
 

@@ -35,7 +35,7 @@ type heldContract struct {
 // everyKey may call everything, and is limited, so that its description holds
 // whatever any key's does.
 func everyKey(grants []gateway.Grant) *auth.Key {
-	key := &auth.Key{Name: "contract", Allowed: make([]bool, len(grants)), Limit: auth.Limit{PerSecond: 1, Burst: 1}}
+	key := &auth.Key{Name: "contract", Allowed: make([]bool, len(grants)), Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 1}}}
 	for i := range key.Allowed {
 		key.Allowed[i] = true
 	}
@@ -214,6 +214,7 @@ func (c *heldContract) undescribed(path string, resp *http.Response, reason stri
 // told are the headers that a description must tell of where they are sent.
 var told = []string{
 	"X-Request-Id", "Cache-Control", "Etag", "Location", "Retry-After", "Idempotent-Replayed", "Accept-Ranges", "Content-Range", "Content-Disposition",
+	"Ratelimit", "Ratelimit-Policy",
 }
 
 func (c *heldContract) headers(name string, response map[string]any, sent http.Header) error {

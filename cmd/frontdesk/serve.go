@@ -15,31 +15,45 @@ import (
 )
 
 type serveCommand struct {
-	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML)."`
+	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML). It is read again on SIGHUP, and when its files change."`
+	Watch  bool   `default:"true" negatable:"" help:"Read the configuration again when its files change."`
 }
 
 // Run serves until it is told to stop.
 func (s serveCommand) Run(p program) error {
-	c, err := loadConfig(s.Config)
+	loader := newLoader(s.Config)
+	c, err := loadBy(loader)
 	if err != nil {
 		return err
 	}
-	log, stop, err := newLogger(c.Log, zapcore.Lock(zapcore.AddSync(p.stderr)))
+	logs, err := newLogs(c.Log, zapcore.Lock(zapcore.AddSync(p.stderr)))
 	if err != nil {
 		return err
 	}
-	defer stop()
-	h, err := build(p, c, productionEnvironment, log)
+	defer logs.stop()
+	h, err := build(p, c, productionEnvironment, logs.log)
 	if err != nil {
 		return err
 	}
 	defer h.close()
+	if err := h.keep(p.ctx, p, loader, logs, s.Watch); err != nil {
+		return err
+	}
 	return h.serve(p.ctx, func(baseURL string) { fmt.Fprintf(p.stdout, "ready: %s/\n", baseURL) })
 }
 
-// loadConfig reads the configuration, judging it by the endpoints of its model.
-func loadConfig(file string) (*config.Config, error) {
-	c, err := config.Load(file, config.Known{Drivers: drivers(), Endpoints: knownEndpoints})
+// newLoader reads the configuration in a file, judging it by the endpoints of
+// its model.
+func newLoader(file string) *config.Loader {
+	return config.NewLoader(file, config.Known{Drivers: drivers(), Endpoints: knownEndpoints})
+}
+
+// loadConfig reads a configuration once.
+func loadConfig(file string) (*config.Config, error) { return loadBy(newLoader(file)) }
+
+// loadBy reads a configuration for a command that was told to.
+func loadBy(loader *config.Loader) (*config.Config, error) {
+	c, err := loader.Load()
 	var problems strictyaml.Problems
 	if err != nil && !errors.As(err, &problems) {
 		err = misuse{err}
@@ -59,12 +73,20 @@ func knownEndpoints(m config.Model, b config.Backend) ([]config.Endpoint, error)
 	return endpoints, nil
 }
 
-// newLogger writes structured lines. They are buffered: one write for many
-// lines, at most a second late; stop writes what is left.
-func newLogger(c config.Log, out zapcore.WriteSyncer) (log *zap.Logger, stop func() error, err error) {
-	level, err := zapcore.ParseLevel(c.Level)
+// logs are where the program writes what happens.
+type logs struct {
+	log   *zap.Logger
+	audit *zap.Logger // of changes that somebody made; whatever the level
+	level zap.AtomicLevel
+	stop  func() error // writes what is left
+}
+
+// newLogs writes structured lines. They are buffered: one write for many lines,
+// at most a second late.
+func newLogs(c config.Log, out zapcore.WriteSyncer) (*logs, error) {
+	level, err := zap.ParseAtomicLevel(c.Level)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	encoding := zap.NewProductionEncoderConfig()
 	encoding.EncodeTime = zapcore.ISO8601TimeEncoder
@@ -73,7 +95,18 @@ func newLogger(c config.Log, out zapcore.WriteSyncer) (log *zap.Logger, stop fun
 		encoder = zapcore.NewConsoleEncoder(encoding)
 	}
 	buffered := &zapcore.BufferedWriteSyncer{WS: out, FlushInterval: time.Second}
-	return zap.New(zapcore.NewCore(encoder, buffered, level)), buffered.Stop, nil
+	return &logs{
+		log:   zap.New(zapcore.NewCore(encoder, buffered, level)),
+		audit: zap.New(zapcore.NewCore(encoder, buffered, zapcore.DebugLevel)).Named("audit"),
+		level: level, stop: buffered.Stop,
+	}, nil
+}
+
+// set has lines of that level and above written.
+func (l *logs) set(level string) {
+	if to, err := zapcore.ParseLevel(level); err == nil { // which was judged with the configuration
+		l.level.SetLevel(to)
+	}
 }
 
 // openLog opens a log file, which only its owner can read.

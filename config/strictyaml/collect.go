@@ -29,7 +29,7 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 	}
 	fields, names := fieldsOf(v.Type())
 	if n.kind != Mapping {
-		d.problem(n, path, "found %s, expected a mapping with %s", n.kind, listing(names))
+		d.problem(n, ruleKind, path, "found %s, expected a mapping with %s", n.kind, listing(names))
 		return
 	}
 	for _, e := range n.entries {
@@ -40,7 +40,7 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 			if hint == "" {
 				hint = ", expected " + listing(names)
 			}
-			d.report(d.place(e.at), below, "unknown key"+hint)
+			d.report(d.place(e.at), ruleUnknown, below, "unknown key"+hint)
 			continue
 		}
 		d.remember(e, below)
@@ -50,7 +50,7 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 
 func (d *decoder) dictionary(n *node, v reflect.Value, path string) {
 	if n.kind != Mapping && n.kind != Null {
-		d.problem(n, path, "found %s, expected a mapping", n.kind)
+		d.problem(n, ruleKind, path, "found %s, expected a mapping", n.kind)
 		return
 	}
 	m := reflect.MakeMapWithSize(v.Type(), len(n.entries))
@@ -68,17 +68,18 @@ func (d *decoder) list(n *node, v reflect.Value, path string) {
 	switch n.kind {
 	case Null, List:
 	case Scalar:
-		d.problem(n, path, "found a single value, expected a list, between [ and ] or one - per line")
+		d.problem(n, ruleKind, path, "found a single value, expected a list, between [ and ] or one - per line")
 		return
 	default:
-		d.problem(n, path, "found %s, expected a list", n.kind)
+		d.problem(n, ruleKind, path, "found %s, expected a list", n.kind)
 		return
 	}
 	list := reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
+	places := make([]position, len(n.items))
+	d.doc.items[path] = places
 	for i, item := range n.items {
-		at := element(path, i)
-		d.doc.places[at] = d.place(item.at)
-		d.value(item, list.Index(i), at)
+		places[i] = d.place(item.at)
+		d.value(item, list.Index(i), element(path, i))
 	}
 	v.Set(list)
 }

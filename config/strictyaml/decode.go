@@ -45,7 +45,7 @@ func Expand(f func(text string) (string, error)) Option {
 // YAML at all, it knows no places.
 func Decode(file string, src []byte, into any, options ...Option) (*Document, Problems) {
 	d := &decoder{doc: &Document{
-		file: file, places: map[string]position{}, broken: map[string]bool{}, written: map[string]string{},
+		file: file, places: map[string]position{}, items: map[string][]position{}, broken: map[string]bool{}, written: map[string]string{},
 	}}
 	for _, option := range options {
 		option(d)
@@ -78,13 +78,13 @@ type decoder struct {
 	aliased  int
 }
 
-func (d *decoder) report(at position, path, message string) {
+func (d *decoder) report(at position, rule, path, message string) {
 	d.doc.broken[path] = true
-	d.problems = append(d.problems, Problem{d.doc.file, at.line, at.column, path, oneLine.Replace(message)})
+	d.problems = append(d.problems, Problem{d.doc.file, at.line, at.column, path, oneLine.Replace(message), rule})
 }
 
-func (d *decoder) problem(n *node, path, format string, args ...any) {
-	d.report(d.place(n.at), path, fmt.Sprintf(format, args...))
+func (d *decoder) problem(n *node, rule, path, format string, args ...any) {
+	d.report(d.place(n.at), rule, path, fmt.Sprintf(format, args...))
 }
 
 func (d *decoder) place(at position) position {
@@ -97,7 +97,7 @@ func (d *decoder) place(at position) position {
 // parse finds the one document in src; ok is false where there is none to read.
 func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 	if !utf8.Valid(src) {
-		d.report(firstInvalid(src), "", "not valid UTF-8")
+		d.report(firstInvalid(src), ruleUTF8, "", "not valid UTF-8")
 		return nil, false
 	}
 	file, err := parse(src)
@@ -109,7 +109,7 @@ func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 				at = position{max(t.Position.Line, 1), max(t.Position.Column, 1)}
 			}
 		}
-		d.report(at, "", "not valid YAML: "+message)
+		d.report(at, ruleSyntax, "", "not valid YAML: "+message)
 		return nil, false
 	}
 	for _, document := range file.Docs {
@@ -118,7 +118,7 @@ func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 			continue
 		}
 		if body != nil {
-			d.report(place(document.Body), "", "found a second document, expected one per file")
+			d.report(place(document.Body), ruleDocuments, "", "found a second document, expected one per file")
 			return nil, false
 		}
 		body = document.Body
@@ -167,7 +167,7 @@ func (d *decoder) value(n *node, v reflect.Value, path string) {
 	if d.alias != nil {
 		if d.aliased++; d.aliased > maxAliased {
 			if d.aliased == maxAliased+1 {
-				d.problem(n, path, "aliases stand for more than %d values", maxAliased)
+				d.problem(n, ruleAliases, path, "aliases stand for more than %d values", maxAliased)
 			}
 			return
 		}
@@ -180,7 +180,7 @@ func (d *decoder) value(n *node, v reflect.Value, path string) {
 		switch u := v.Addr().Interface().(type) {
 		case Unmarshaler:
 			if err := u.UnmarshalYAML(Node{d, n, path}); err != nil {
-				d.problem(n, path, "%s", err)
+				d.problem(n, ruleValue, path, "%s", err)
 			}
 			return
 		case encoding.TextUnmarshaler:

@@ -126,51 +126,51 @@ func TestDecodeKeepsDefaults(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	tests := []struct{ name, src, want string }{
-		{"unknown key", "lisen: a", "1:1: lisen: unknown key, did you mean listen?"},
-		{"unknown key, nothing near", "inner:\n  zzz: a", "2:3: inner.zzz: unknown key, expected name or allow"},
-		{"unknown key of an embedded struct", "nota: a", "1:1: nota: unknown key, did you mean note?"},
-		{"untagged fields are no keys", "inner: {}\nUntagged: a", "2:1: Untagged: unknown key, expected note, listen, port, count, ratio, access, wait, colour, amount, inner, keys, maybe, labels or nested"},
-		{"duplicate keys", "listen: a\ninner:\n  name: x\n  name: y\nlisten: b", "4:3: inner.name: key given twice, first at 3:3\n5:1: listen: key given twice, first at 1:1"},
-		{"text for a list", "inner: {allow: GET /order}", "1:16: inner.allow: found a single value, expected a list, between [ and ] or one - per line"},
-		{"mapping for a list", "keys:\n  name: a", "2:3: keys: found a mapping, expected a list"},
-		{"list for text", "listen: [a]", "1:9: listen: found a list, expected text"},
-		{"text for a section", "inner: a", "1:8: inner: found a single value, expected a mapping with name or allow"},
-		{"list for a map", "labels: [a]", "1:9: labels: found a list, expected a mapping"},
-		{"nothing for text", "listen:\n", "1:1: listen: found nothing, expected text (\"\" for none)"},
-		{"nothing for a number", "count: ~", "1:8: count: found nothing, expected a whole number"},
-		{"list for the document", "- a", "1:1: found a list, expected a mapping with note, listen, port, count, ratio, access, wait, colour, amount, inner, keys, maybe, labels or nested"},
-		{"not a number", "count: many", "1:8: count: found many, expected a whole number"},
-		{"fraction", "count: 1.5", "1:8: count: found 1.5, expected a whole number"},
-		{"number in quotes", `count: "5"`, `1:8: count: found "5", expected a whole number`},
-		{"octal", "count: 010", "1:8: count: found 010, expected a whole number without a leading zero"},
-		{"hexadecimal", "count: 0x1F", "1:8: count: found 0x1F, expected a whole number"},
-		{"out of range", "port: 70000", "1:7: port: found 70000, expected a whole number from 0 to 65535"},
-		{"negative", "port: -1", "1:7: port: found -1, expected a whole number from 0 to 65535"},
-		{"far out of range", "count: 99999999999999999999", "1:8: count: found 99999999999999999999, expected a whole number from -9223372036854775808 to 9223372036854775807"},
-		{"not a finite number", "ratio: .inf", "1:8: ratio: found .inf, expected a number"},
-		{"infinity by name", "ratio: Infinity", "1:8: ratio: found Infinity, expected a number"},
-		{"boolean of old", "access: yes", "1:9: access: found yes, expected true or false"},
-		{"duration without unit", "wait: 30", "1:7: wait: found 30, expected a duration such as 30s or 1h30m"},
-		{"duration, long and unprintable", `wait: "` + strings.Repeat("x", 70) + `\n"`, `1:7: wait: found "` + strings.Repeat("x", 60) + `…", expected a duration such as 30s or 1h30m`},
-		{"TextUnmarshaler", "colour: blue", "1:9: colour: found blue, expected red"},
-		{"TextUnmarshaler with a message of its own", `colour: ""`, "1:9: colour: expected a colour, found none"},
-		{"TextUnmarshaler on a list", "colour: [red]", "1:9: colour: found a list, expected text"},
-		{"neither shape", "amount: [5]", "1:9: amount: found a list, expected a number or {value, unit}"},
-		{"inside a shape", "amount: {valu: 5, unit: [kg]}", "1:10: amount.valu: unknown key, did you mean value?\n1:25: amount.unit: found a list, expected text"},
-		{"paths", "keys:\n  - allow: [a, {}]\nnested: {a.b: [x]}", "2:16: keys[0].allow[1]: found a mapping, expected text\n3:16: nested[\"a.b\"][0]: found x, expected a whole number"},
-		{"columns count characters", "labels: {é: ü, ï: []}", "1:19: labels[\"ï\"]: found a list, expected text"},
-		{"alias without anchor", "inner: {allow: &reading []}\nkeys: *readin", "2:7: keys: alias *readin has no anchor above it, did you mean *reading?"},
-		{"alias of its own value", "inner: &x\n  name: *x", "2:9: inner.name: alias *x has no anchor above it"},
-		{"problem behind an alias", "inner: &x {name: a}\nkeys:\n  - *x\n  - allow: [*x]", "4:13: keys[1].allow[0]: found a mapping, expected text"},
-		{"merge key", "inner: &x {name: a}\nmaybe:\n  <<: *x", "3:3: maybe.<<: merge keys are not supported, write the keys out"},
-		{"tag", "listen: !!str 010", "1:9: listen: tags such as !!str are not supported, put text in quotes instead"},
-		{"key that is no word", "? {a: b}\n: c", "2:1: not valid YAML: found an invalid key for this map"},
-		{"key that is nothing", "labels:\n  ~: a", "2:3: labels: not supported as a key, expected a plain word"},
-		{"two documents", "listen: a\n---\nlisten: b", "3:1: found a second document, expected one per file"},
-		{"syntax", "listen: a\n  b: c", "1:9: not valid YAML: mapping value is not allowed in this context"},
-		{"unclosed list", "keys: [a\nlisten: b", "2:1: not valid YAML: ',' or ']' must be specified"},
-		{"tab", "inner:\n\tname: a", `2:1: not valid YAML: found character '\t' that cannot start any token`},
-		{"not UTF-8", "listen: a\nnote: \xff", "2:7: not valid UTF-8"},
+		{"unknown key", "lisen: a", "1:1: lisen: unknown key, did you mean listen? [unknown-key]"},
+		{"unknown key, nothing near", "inner:\n  zzz: a", "2:3: inner.zzz: unknown key, expected name or allow [unknown-key]"},
+		{"unknown key of an embedded struct", "nota: a", "1:1: nota: unknown key, did you mean note? [unknown-key]"},
+		{"untagged fields are no keys", "inner: {}\nUntagged: a", "2:1: Untagged: unknown key, expected note, listen, port, count, ratio, access, wait, colour, amount, inner, keys, maybe, labels or nested [unknown-key]"},
+		{"duplicate keys", "listen: a\ninner:\n  name: x\n  name: y\nlisten: b", "4:3: inner.name: key given twice, first at 3:3 [key-twice]\n5:1: listen: key given twice, first at 1:1 [key-twice]"},
+		{"text for a list", "inner: {allow: GET /order}", "1:16: inner.allow: found a single value, expected a list, between [ and ] or one - per line [wrong-kind]"},
+		{"mapping for a list", "keys:\n  name: a", "2:3: keys: found a mapping, expected a list [wrong-kind]"},
+		{"list for text", "listen: [a]", "1:9: listen: found a list, expected text [wrong-kind]"},
+		{"text for a section", "inner: a", "1:8: inner: found a single value, expected a mapping with name or allow [wrong-kind]"},
+		{"list for a map", "labels: [a]", "1:9: labels: found a list, expected a mapping [wrong-kind]"},
+		{"nothing for text", "listen:\n", "1:1: listen: found nothing, expected text (\"\" for none) [wrong-kind]"},
+		{"nothing for a number", "count: ~", "1:8: count: found nothing, expected a whole number [wrong-kind]"},
+		{"list for the document", "- a", "1:1: found a list, expected a mapping with note, listen, port, count, ratio, access, wait, colour, amount, inner, keys, maybe, labels or nested [wrong-kind]"},
+		{"not a number", "count: many", "1:8: count: found many, expected a whole number [wrong-value]"},
+		{"fraction", "count: 1.5", "1:8: count: found 1.5, expected a whole number [wrong-value]"},
+		{"number in quotes", `count: "5"`, `1:8: count: found "5", expected a whole number [wrong-value]`},
+		{"octal", "count: 010", "1:8: count: found 010, expected a whole number without a leading zero [wrong-value]"},
+		{"hexadecimal", "count: 0x1F", "1:8: count: found 0x1F, expected a whole number [wrong-value]"},
+		{"out of range", "port: 70000", "1:7: port: found 70000, expected a whole number from 0 to 65535 [wrong-value]"},
+		{"negative", "port: -1", "1:7: port: found -1, expected a whole number from 0 to 65535 [wrong-value]"},
+		{"far out of range", "count: 99999999999999999999", "1:8: count: found 99999999999999999999, expected a whole number from -9223372036854775808 to 9223372036854775807 [wrong-value]"},
+		{"not a finite number", "ratio: .inf", "1:8: ratio: found .inf, expected a number [wrong-value]"},
+		{"infinity by name", "ratio: Infinity", "1:8: ratio: found Infinity, expected a number [wrong-value]"},
+		{"boolean of old", "access: yes", "1:9: access: found yes, expected true or false [wrong-value]"},
+		{"duration without unit", "wait: 30", "1:7: wait: found 30, expected a duration such as 30s or 1h30m [wrong-value]"},
+		{"duration, long and unprintable", `wait: "` + strings.Repeat("x", 70) + `\n"`, `1:7: wait: found "` + strings.Repeat("x", 60) + `…", expected a duration such as 30s or 1h30m [wrong-value]`},
+		{"TextUnmarshaler", "colour: blue", "1:9: colour: found blue, expected red [wrong-value]"},
+		{"TextUnmarshaler with a message of its own", `colour: ""`, "1:9: colour: expected a colour, found none [wrong-value]"},
+		{"TextUnmarshaler on a list", "colour: [red]", "1:9: colour: found a list, expected text [wrong-kind]"},
+		{"neither shape", "amount: [5]", "1:9: amount: found a list, expected a number or {value, unit} [wrong-value]"},
+		{"inside a shape", "amount: {valu: 5, unit: [kg]}", "1:10: amount.valu: unknown key, did you mean value? [unknown-key]\n1:25: amount.unit: found a list, expected text [wrong-kind]"},
+		{"paths", "keys:\n  - allow: [a, {}]\nnested: {a.b: [x]}", "2:16: keys[0].allow[1]: found a mapping, expected text [wrong-kind]\n3:16: nested[\"a.b\"][0]: found x, expected a whole number [wrong-value]"},
+		{"columns count characters", "labels: {é: ü, ï: []}", "1:19: labels[\"ï\"]: found a list, expected text [wrong-kind]"},
+		{"alias without anchor", "inner: {allow: &reading []}\nkeys: *readin", "2:7: keys: alias *readin has no anchor above it, did you mean *reading? [alias-unknown]"},
+		{"alias of its own value", "inner: &x\n  name: *x", "2:9: inner.name: alias *x has no anchor above it [alias-unknown]"},
+		{"problem behind an alias", "inner: &x {name: a}\nkeys:\n  - *x\n  - allow: [*x]", "4:13: keys[1].allow[0]: found a mapping, expected text [wrong-kind]"},
+		{"merge key", "inner: &x {name: a}\nmaybe:\n  <<: *x", "3:3: maybe.<<: merge keys are not supported, write the keys out [merge-key]"},
+		{"tag", "listen: !!str 010", "1:9: listen: tags such as !!str are not supported, put text in quotes instead [tag]"},
+		{"key that is no word", "? {a: b}\n: c", "2:1: not valid YAML: found an invalid key for this map [syntax]"},
+		{"key that is nothing", "labels:\n  ~: a", "2:3: labels: not supported as a key, expected a plain word [unsupported]"},
+		{"two documents", "listen: a\n---\nlisten: b", "3:1: found a second document, expected one per file [second-document]"},
+		{"syntax", "listen: a\n  b: c", "1:9: not valid YAML: mapping value is not allowed in this context [syntax]"},
+		{"unclosed list", "keys: [a\nlisten: b", "2:1: not valid YAML: ',' or ']' must be specified [syntax]"},
+		{"tab", "inner:\n\tname: a", `2:1: not valid YAML: found character '\t' that cannot start any token [syntax]`},
+		{"not UTF-8", "listen: a\nnote: \xff", "2:7: not valid UTF-8 [not-utf-8]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -211,8 +211,8 @@ func TestExpand(t *testing.T) {
 	src := "count: \"$number\"\nlisten: a $secret\nport: $secret\nnote: $missing\nlabels: {$number: x}\ncolour: $empty\nkeys: [{name: $secret}]"
 	var got sheet
 	_, problems := strictyaml.Decode("a.yaml", []byte(src), &got, expand)
-	want := "a.yaml:3:7: port: found $secret, expected a whole number\na.yaml:4:7: note: missing is not set\n" +
-		"a.yaml:6:9: colour: found \"$empty\", which does not stand for a valid value"
+	want := "a.yaml:3:7: port: found $secret, expected a whole number [wrong-value]\na.yaml:4:7: note: missing is not set [variable]\n" +
+		"a.yaml:6:9: colour: found \"$empty\", which does not stand for a valid value [wrong-value]"
 	if diff := cmp.Diff(want, problems.Error()); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
@@ -275,8 +275,8 @@ func ExampleDecode() {
 	fmt.Println(problems)
 	fmt.Println(doc.At("ports[0]"))
 	// Output:
-	// frontdesk.yaml:1:1: lisen: unknown key, did you mean listen?
-	// frontdesk.yaml:2:14: ports[1]: found 70000, expected a whole number from 0 to 65535
+	// frontdesk.yaml:1:1: lisen: unknown key, did you mean listen? [unknown-key]
+	// frontdesk.yaml:2:14: ports[1]: found 70000, expected a whole number from 0 to 65535 [wrong-value]
 	// frontdesk.yaml:2:9: ports[0]:
 }
 

@@ -2,13 +2,15 @@ package strictyaml
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
 // Document remembers where the values of a decoded file stood.
 type Document struct {
 	file    string
-	places  map[string]position
+	places  map[string]position   // but for items of lists
+	items   map[string][]position // of the lists, by the list's path
 	broken  map[string]bool
 	written map[string]string // only of values that Expand changed
 }
@@ -24,7 +26,7 @@ func (p position) String() string { return fmt.Sprintf("%d:%d", p.line, p.column
 func (d *Document) At(path string) Problem {
 	p := Problem{File: d.file, Line: 1, Column: 1, Path: path}
 	for at := path; ; at = parent(at) {
-		if place, ok := d.places[at]; ok {
+		if place, ok := d.place(at); ok {
 			p.Line, p.Column = place.line, place.column
 			return p
 		}
@@ -36,8 +38,40 @@ func (d *Document) At(path string) Problem {
 
 // Has reports whether the file gives a value for path.
 func (d *Document) Has(path string) bool {
-	_, ok := d.places[path]
+	_, ok := d.place(path)
 	return ok
+}
+
+// Lines are those that the items of the list at path stand on; nil where the file
+// has no list there.
+func (d *Document) Lines(path string) []int32 {
+	items := d.items[path]
+	if items == nil {
+		return nil
+	}
+	lines := make([]int32, len(items))
+	for i, at := range items {
+		lines[i] = int32(at.line)
+	}
+	return lines
+}
+
+// place finds what stands at path. Lists may be long, so that their items have
+// no entry each.
+func (d *Document) place(path string) (position, bool) {
+	if at, ok := d.places[path]; ok {
+		return at, true
+	}
+	list, number, ok := strings.Cut(path[len(parent(path)):], "[")
+	if !ok || list != "" {
+		return position{}, false
+	}
+	i, err := strconv.ParseUint(strings.TrimSuffix(number, "]"), 10, 31)
+	items := d.items[parent(path)]
+	if err != nil || int(i) >= len(items) {
+		return position{}, false
+	}
+	return items[i], true
 }
 
 // Written is the text the file has for path where [Expand] changed it, for
@@ -88,4 +122,4 @@ func unsafeInPath(r rune) bool {
 }
 
 // element is the path of item i of the list at path.
-func element(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+func element(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

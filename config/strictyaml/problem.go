@@ -10,21 +10,28 @@ import (
 // Problem is one thing wrong with a file. Line and Column count from 1, columns
 // in characters; Path leads to the value, like api_keys[1].allow[0], and is
 // empty for the document as a whole. Message is one line without a full stop.
+// Rule is the stable name of what was broken, such as unknown-key; empty where
+// whoever found the problem names none.
 type Problem struct {
 	File         string
 	Line, Column int
 	Path         string
 	Message      string
+	Rule         string
 }
 
 // String gives the problem in the form editors can jump to:
 //
-//	frontdesk.yaml:12:5: api_keys[0].alow: unknown key, did you mean allow?
+//	frontdesk.yaml:12:5: api_keys[0].alow: unknown key, did you mean allow? [unknown-key]
 func (p Problem) String() string {
-	if p.Path == "" {
-		return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+	at := fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Path)
+	if p.Path != "" {
+		at += ": "
 	}
-	return fmt.Sprintf("%s:%d:%d: %s: %s", p.File, p.Line, p.Column, p.Path, p.Message)
+	if p.Rule == "" {
+		return at + p.Message
+	}
+	return at + p.Message + " [" + p.Rule + "]"
 }
 
 // Problems is an error that lists every problem, one per line.

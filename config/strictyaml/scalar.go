@@ -49,14 +49,14 @@ func (d *decoder) text(n *node, path, wants string, set func(scalar) error) {
 		wants = `text ("" for none)`
 	}
 	if n.kind != Scalar {
-		d.problem(n, path, "found %s, expected %s", n.kind, wants)
+		d.problem(n, ruleKind, path, "found %s, expected %s", n.kind, wants)
 		return
 	}
 	s := scalar{text: n.text, written: n.text, quoted: !n.plain}
 	if d.expand != nil {
 		expanded, err := d.expand(n.text)
 		if err != nil {
-			d.problem(n, path, "%s", err)
+			d.problem(n, ruleVariable, path, "%s", err)
 			return
 		}
 		if expanded != n.text {
@@ -65,7 +65,7 @@ func (d *decoder) text(n *node, path, wants string, set func(scalar) error) {
 		}
 	}
 	if err := set(s); err != nil {
-		d.problem(n, path, "%s", err)
+		d.problem(n, ruleValue, path, "%s", err)
 	}
 }
 

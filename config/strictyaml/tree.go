@@ -27,7 +27,7 @@ type entry struct {
 // builder turns the parser's tree into nodes and reports what is refused on the
 // way. An anchor is known only after its value, so no value can contain itself.
 type builder struct {
-	report  func(at position, path, message string)
+	report  func(at position, rule, path, message string)
 	anchors map[string]*node
 }
 
@@ -54,9 +54,9 @@ func (b *builder) build(n ast.Node, path string) *node {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		return &node{kind: Scalar, at: place(n), text: n.GetToken().Value, plain: true}
 	case *ast.TagNode:
-		return b.refuse(n, path, "tags such as "+n.Start.Value+" are not supported, put text in quotes instead")
+		return b.refuse(n, ruleTag, path, "tags such as "+n.Start.Value+" are not supported, put text in quotes instead")
 	default:
-		return b.refuse(n, path, "not supported here, expected a value, a list or a mapping")
+		return b.refuse(n, ruleUnsupported, path, "not supported here, expected a value, a list or a mapping")
 	}
 }
 
@@ -82,7 +82,7 @@ func (b *builder) mapping(n *ast.MappingNode, path string) *node {
 			value.at = at
 		}
 		if first, twice := seen[key]; twice {
-			b.report(at, below, "key given twice, first at "+first.String())
+			b.report(at, ruleTwice, below, "key given twice, first at "+first.String())
 			continue
 		}
 		seen[key] = at
@@ -99,9 +99,9 @@ func (b *builder) key(n ast.MapKeyNode, path string) (string, bool) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
 		return n.GetToken().Value, true
 	case *ast.MergeKeyNode:
-		b.refuse(n, child(path, "<<"), "merge keys are not supported, write the keys out")
+		b.refuse(n, ruleMerge, child(path, "<<"), "merge keys are not supported, write the keys out")
 	default:
-		b.refuse(n, path, "not supported as a key, expected a plain word")
+		b.refuse(n, ruleUnsupported, path, "not supported as a key, expected a plain word")
 	}
 	return "", false
 }
@@ -115,15 +115,15 @@ func (b *builder) resolve(n *ast.AliasNode, path string) *node {
 			known = append(known, "*"+anchor)
 		}
 		seen := "*" + name(n.Value)
-		return b.refuse(n, path, "alias "+seen+" has no anchor above it"+Suggest(seen, known))
+		return b.refuse(n, ruleAlias, path, "alias "+seen+" has no anchor above it"+Suggest(seen, known))
 	}
 	copied := *value
 	copied.at, copied.alias = place(n), true
 	return &copied
 }
 
-func (b *builder) refuse(n ast.Node, path, message string) *node {
-	b.report(place(n), path, message)
+func (b *builder) refuse(n ast.Node, rule, path, message string) *node {
+	b.report(place(n), rule, path, message)
 	return &node{at: place(n), invalid: true}
 }
 

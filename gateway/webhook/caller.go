@@ -128,10 +128,11 @@ func Roots(caFile string) (*x509.CertPool, error) {
 
 // Request is one callback to make.
 type Request struct {
-	URL     *url.URL  // from ParseCallback; not changed
-	ID      string    // added to the query, and signed
-	Secrets []string  // see ParseSecret; none leaves the call unsigned
-	Now     time.Time // of the signature; zero stands for the Caller's clock
+	URL     *url.URL          // from ParseCallback; not changed
+	ID      string            // added to the query, and signed
+	Secrets []string          // see ParseSecret; none leaves the call unsigned
+	Now     time.Time         // of the signature; zero stands for the Caller's clock
+	Trace   map[string]string // headers of the trace it belongs to; nil for none
 }
 
 // Outcome is what became of a call.
@@ -171,6 +172,9 @@ func (c *Caller) Call(ctx context.Context, r Request) (o Outcome) {
 		return Outcome{Tried: true, Err: ErrAddress}
 	}
 	header := http.Header{"User-Agent": {"frontdesk"}}
+	for name, value := range r.Trace {
+		header.Set(name, value)
+	}
 	if err := sign(header, r.ID, r.Now, r.Secrets); err != nil {
 		return Outcome{Tried: true, Err: ErrSecret}
 	}

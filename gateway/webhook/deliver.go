@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 )
 
@@ -65,7 +66,9 @@ func (o *Orchestrator) call(j Job) {
 		return
 	}
 	at := o.Clock()
-	outcome := o.Caller.Call(o.ctx, Request{URL: address, ID: j.ID, Secrets: o.Secrets(j.Owner.Key), Now: at})
+	traced, span := o.begin(o.ctx, j, "callback", trace.SpanKindClient)
+	outcome := o.Caller.Call(traced, Request{URL: address, ID: j.ID, Secrets: o.Secrets(j.Owner.Key), Now: at, Trace: traceOf(traced)})
+	endCall(span, address.Hostname(), j.Tries+1, outcome)
 	tries := j.Tries
 	if outcome.Tried {
 		tries++

@@ -78,6 +78,9 @@ func (f *Files) recover() error {
 // Close lets another process have the folder. Nothing may be written any more.
 func (f *Files) Close() error { return f.lock.Close() }
 
+// Space tells how many bytes the results take, and how many they may.
+func (f *Files) Space() (used, most int64) { return f.used.Load(), f.most }
+
 // Open opens a result for reading.
 func (f *Files) Open(name string) (*os.File, error) {
 	return os.Open(filepath.Join(f.folder, filepath.Base(name)))

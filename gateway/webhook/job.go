@@ -55,6 +55,7 @@ type Job struct {
 	Owner    Owner
 	Callback string // address of the receiver
 	Work     Work
+	Trace    map[string]string `json:",omitempty"` // headers of the trace that the request belonged to
 
 	State    State
 	Failure  string // why there is no result; for operators, never for the client

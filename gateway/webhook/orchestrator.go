@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 )
 
@@ -24,7 +25,8 @@ type Content struct {
 	Type string // media type
 }
 
-// Config is what an Orchestrator is made of. All of it is required, but Tick.
+// Config is what an Orchestrator is made of. All of it is required, but Tracer
+// and Tick.
 type Config struct {
 	Store   Store
 	Files   *Files
@@ -45,6 +47,8 @@ type Config struct {
 	Clock    func() time.Time
 	Random   io.Reader // cryptographically secure
 	Log      *zap.Logger
+	// Tracer makes the spans of work and calls; nil for none.
+	Tracer trace.Tracer
 	// Tick has the orchestrator look for what is due; nil for every second.
 	Tick <-chan time.Time
 }
@@ -68,6 +72,9 @@ type Orchestrator struct {
 func Start(c Config) *Orchestrator {
 	o := &Orchestrator{Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), places: newPlaces(c.Calls)}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
+	if o.Tracer == nil {
+		o.Tracer = withoutTraces()
+	}
 	stop := func() {}
 	if o.Tick == nil {
 		ticker := time.NewTicker(time.Second)
@@ -130,7 +137,7 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 		return "", fmt.Errorf("webhook: random bits: %w", err)
 	}
 	id = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits[:])
-	err = o.Store.Add(ctx, Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock()})
+	err = o.Store.Add(ctx, Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Trace: traceOf(ctx)})
 	if err != nil {
 		return "", fmt.Errorf("webhook: keep the job: %w", err)
 	}

@@ -49,6 +49,18 @@ type Filter struct {
 	Limit int   // 0 for 100
 }
 
+// Counts are how many jobs there are in each state, and how many of their
+// callbacks are due.
+type Counts struct {
+	States map[State]int
+	Due    int
+}
+
+// States are all that a job can be in, in the order of its life.
+func States() []State {
+	return []State{Accepted, Running, Done, Failed, CalledBack, Collected, Exhausted}
+}
+
 // SigningKey signs the addresses of downloads.
 type SigningKey struct {
 	ID     string

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 )
 
@@ -52,8 +53,10 @@ func (o *Orchestrator) takeWork() bool {
 
 // do does a job and keeps what came of it.
 func (o *Orchestrator) do(j Job) {
-	ctx, release := o.hold(j)
+	held, release := o.hold(j)
+	ctx, span := o.begin(held, j, "work "+j.Work.Kind, trace.SpanKindInternal)
 	result, err := o.perform(ctx, j)
+	endWork(span, err)
 	release()
 	e := event{kind: completed, result: result, claim: j.Claims}
 	switch {

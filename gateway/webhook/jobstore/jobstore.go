@@ -197,6 +197,24 @@ func (s *Store) List(ctx context.Context, f webhook.Filter) ([]webhook.Job, erro
 		mapping.TextValue(string(f.State)), mapping.IntValue(int64(most)))
 }
 
+// Counts counts the jobs; all states are there. It reads the whole table.
+func (s *Store) Counts(ctx context.Context, now time.Time) (webhook.Counts, error) {
+	counts := webhook.Counts{States: map[webhook.State]int{}}
+	for _, state := range webhook.States() {
+		counts.States[state] = 0
+	}
+	const sql = `SELECT state, count(*), sum(CASE WHEN next_try > 0 AND next_try <= ?1 AND state IN ('done', 'failed') THEN 1 ELSE 0 END)
+		FROM callback_job GROUP BY state`
+	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		return c.Query(ctx, s.text(sql), []sqlrecord.Column{words, number, number}, []mapping.Value{moment(now)}, func(row []mapping.Value) error {
+			counts.States[webhook.State(row[0].Text())] = int(row[1].Int())
+			counts.Due += int(row[2].Int())
+			return nil
+		})
+	})
+	return counts, err
+}
+
 // Journal implements webhook.Store.
 func (s *Store) Journal(ctx context.Context, id string) (tries []webhook.Try, err error) {
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {

@@ -76,6 +76,16 @@ func (a *Authority) Issue(t testing.TB, host string, expires time.Time) tls.Cert
 	return tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key}
 }
 
+// IssueClient returns a client's certificate.
+func (a *Authority) IssueClient(t testing.TB, expires time.Time) tls.Certificate {
+	t.Helper()
+	cert, key := a.sign(t, &x509.Certificate{
+		SerialNumber: big.NewInt(3), Subject: pkix.Name{CommonName: "test client"}, NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: expires,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	return tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key}
+}
+
 // Roots trust this authority only.
 func (a *Authority) Roots() *x509.CertPool {
 	roots := x509.NewCertPool()

@@ -1,0 +1,290 @@
+package authtest
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+)
+
+// LimitsOpener returns Limits that have counted nothing, whose days begin at
+// midnight in zone. It closes them by t.Cleanup.
+type LimitsOpener func(t *testing.T, zone *time.Location) auth.Limits
+
+// Limits is the suite that everything passes which counts requests.
+func Limits(t *testing.T, open LimitsOpener) {
+	t.Helper()
+	tests := []struct {
+		name string
+		run  func(t *testing.T, c *counting)
+	}{
+		{"a burst goes through, and then what comes back", burst},
+		{"an idle bucket holds no more than its burst", idle},
+		{"it is told what is left, and when there is more", standing},
+		{"each client has a rate of its own, with each key", perClient},
+		{"a request counts against all bounds or none", allOrNone},
+		{"the bound without room for longest is named", longestWait},
+		{"requests at once are bounded, and give their slots back", concurrentSlots},
+		{"a day begins at midnight where the house is", days},
+		{"a request from before midnight gives nothing back", lateRequest},
+		{"another configuration finds what was counted", reloaded},
+		{"a new bound holds for what comes, and an old one gives its slots back", boundsComeAndGo},
+		{"time that goes back gives nothing", backwards},
+		{"it is safe for concurrent use", concurrentTake},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			amsterdam, err := time.LoadLocation("Europe/Amsterdam")
+			require.NoError(t, err)
+			start := time.Date(2026, 7, 1, 12, 0, 0, 0, amsterdam)
+			test.run(t, &counting{T: t, limits: open(t, amsterdam), now: start})
+		})
+	}
+}
+
+// counting is a test of limits, at a time of its own.
+type counting struct {
+	*testing.T
+	limits auth.Limits
+	now    time.Time
+}
+
+func (c *counting) take(key *auth.Key, client int64) auth.Standing {
+	c.Helper()
+	s, err := c.limits.Take(c.Context(), key, client, c.now)
+	require.NoError(c, err)
+	require.Equal(c, s.Refused != auth.NoBound, s.Wait > 0)
+	if s.Refused != auth.NoBound {
+		require.Zero(c, s.Slot)
+	}
+	return s
+}
+
+func (c *counting) served(key *auth.Key, client int64) auth.Standing {
+	c.Helper()
+	s := c.take(key, client)
+	require.Equal(c, auth.NoBound, s.Refused)
+	return s
+}
+
+func (c *counting) refused(by auth.Bound, wait time.Duration, key *auth.Key, client int64) {
+	c.Helper()
+	s := c.take(key, client)
+	require.Equal(c, by.String(), s.Refused.String())
+	// Which may be off by what a fraction of a token is rounded to.
+	require.InDelta(c, wait.Seconds(), s.Wait.Seconds(), 0.001)
+}
+
+func keyOf(name string, b auth.Bounds) *auth.Key { return &auth.Key{Name: name, Bounds: b} }
+
+func burst(_ *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 2, Burst: 3}})
+	for range 3 {
+		c.served(k, 1)
+	}
+	for range 5 { // refusals take nothing
+		c.refused(auth.RateBound, 500*time.Millisecond, k, 1)
+	}
+	c.now = c.now.Add(499 * time.Millisecond)
+	c.refused(auth.RateBound, time.Millisecond, k, 1)
+	c.now = c.now.Add(time.Millisecond)
+	c.served(k, 1)
+	c.refused(auth.RateBound, 500*time.Millisecond, k, 1)
+	c.served(keyOf("other", k.Bounds), 1)
+}
+
+func idle(_ *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 2, Burst: 3}})
+	c.served(k, 1)
+	c.now = c.now.Add(time.Hour)
+	for range 3 {
+		c.served(k, 1)
+	}
+	c.refused(auth.RateBound, 500*time.Millisecond, k, 1)
+}
+
+func standing(t *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{
+		Rate: auth.Rate{PerSecond: 4, Burst: 3}, ClientRate: auth.Rate{PerSecond: 0.5, Burst: 2}, Concurrent: 5, PerDay: 100,
+	})
+	s := c.served(k, 1)
+	require.Equal(t, auth.Room{Left: 2, More: 250 * time.Millisecond}, s.Rooms[auth.RateBound])
+	require.Equal(t, auth.Room{Left: 1, More: 2 * time.Second}, s.Rooms[auth.ClientRateBound])
+	require.Equal(t, auth.Room{Left: 4}, s.Rooms[auth.ConcurrentBound])
+	require.Equal(t, auth.Room{Left: 99, More: 12 * time.Hour}, s.Rooms[auth.DayBound])
+	c.now = c.now.Add(time.Second)
+	s = c.served(k, 2)
+	require.Equal(t, auth.Room{Left: 2, More: 250 * time.Millisecond}, s.Rooms[auth.RateBound])
+	require.Equal(t, auth.Room{Left: 1, More: 2 * time.Second}, s.Rooms[auth.ClientRateBound])
+	require.Equal(t, auth.Room{Left: 3}, s.Rooms[auth.ConcurrentBound])
+	require.Equal(t, auth.Room{Left: 98, More: 12*time.Hour - time.Second}, s.Rooms[auth.DayBound])
+	require.Equal(t, auth.Room{}, c.served(keyOf("other", auth.Bounds{PerDay: 1}), 1).Rooms[auth.RateBound])
+}
+
+func perClient(_ *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 5}, ClientRate: auth.Rate{PerSecond: 0.25, Burst: 2}})
+	for _, client := range []int64{1, 2} {
+		c.served(k, client)
+		c.served(k, client)
+		c.refused(auth.ClientRateBound, 4*time.Second, k, client)
+	}
+	c.served(keyOf("other", k.Bounds), 1)
+	c.served(k, 3)
+	c.refused(auth.RateBound, time.Second, k, 3) // the key's, which all of them used up
+}
+
+func allOrNone(t *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 9}, ClientRate: auth.Rate{PerSecond: 1, Burst: 9}, Concurrent: 1, PerDay: 9})
+	slot := c.served(k, 1).Slot
+	for range 20 {
+		c.refused(auth.ConcurrentBound, time.Second, k, 1)
+	}
+	c.limits.Done(t.Context(), k.Name, slot)
+	s := c.served(k, 1)
+	for _, b := range []auth.Bound{auth.RateBound, auth.ClientRateBound, auth.DayBound} {
+		require.EqualValues(t, 7, s.Rooms[b].Left, b.String())
+	}
+}
+
+func longestWait(_ *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 0.5, Burst: 1}, ClientRate: auth.Rate{PerSecond: 0.25, Burst: 1}, Concurrent: 1})
+	c.served(k, 1)
+	c.refused(auth.ClientRateBound, 4*time.Second, k, 1)
+	c.refused(auth.RateBound, 2*time.Second, k, 2)
+	k.Bounds.PerDay = 1
+	c.now = c.now.Add(4 * time.Second)
+	c.refused(auth.ConcurrentBound, time.Second, k, 1)
+	one := keyOf("once", auth.Bounds{Rate: auth.Rate{PerSecond: 0.5, Burst: 1}, PerDay: 1})
+	c.served(one, 1)
+	c.refused(auth.DayBound, 12*time.Hour-4*time.Second, one, 1)
+}
+
+func concurrentSlots(t *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{Concurrent: 2})
+	first, second := c.served(k, 1).Slot, c.served(k, 2).Slot
+	require.NotZero(t, first)
+	require.NotZero(t, second)
+	c.refused(auth.ConcurrentBound, time.Second, k, 3)
+	require.NotZero(t, c.served(keyOf("other", k.Bounds), 1).Slot)
+	c.limits.Done(t.Context(), k.Name, first)
+	third := c.served(k, 3).Slot
+	c.refused(auth.ConcurrentBound, time.Second, k, 1)
+	c.limits.Done(t.Context(), k.Name, second)
+	c.limits.Done(t.Context(), k.Name, third)
+	require.EqualValues(t, 1, c.served(k, 1).Rooms[auth.ConcurrentBound].Left)
+	require.Zero(t, c.served(keyOf("unbound", auth.Bounds{PerDay: 1}), 1).Slot)
+}
+
+func days(t *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{PerDay: 2})
+	spend := func() {
+		t.Helper()
+		require.EqualValues(t, 1, c.served(k, 1).Rooms[auth.DayBound].Left)
+		require.EqualValues(t, 0, c.served(k, 2).Rooms[auth.DayBound].Left)
+	}
+	zone := c.now.Location()
+	for _, day := range []struct {
+		begins time.Time
+		hours  int
+	}{
+		{time.Date(2026, 3, 29, 0, 0, 0, 0, zone), 23}, // the clock is put forward
+		{time.Date(2026, 7, 1, 0, 0, 0, 0, zone), 24},
+		{time.Date(2026, 10, 25, 0, 0, 0, 0, zone), 25}, // the clock is put back
+		{time.Date(2026, 12, 31, 0, 0, 0, 0, zone), 24},
+	} {
+		length := time.Duration(day.hours) * time.Hour
+		c.now = day.begins
+		spend()
+		c.refused(auth.DayBound, length, k, 1)
+		c.now = day.begins.Add(length - time.Second).UTC() // whatever zone the clock has
+		c.refused(auth.DayBound, time.Second, k, 1)
+		c.now = day.begins.Add(length)
+		spend()
+	}
+}
+
+func lateRequest(_ *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{PerDay: 2})
+	midnight := time.Date(2026, 7, 2, 0, 0, 0, 0, c.now.Location())
+	c.now = midnight
+	c.served(k, 1)
+	c.now = midnight.Add(-time.Millisecond)
+	c.served(k, 1)
+	c.now = midnight.Add(time.Millisecond)
+	c.refused(auth.DayBound, 24*time.Hour-time.Millisecond, k, 1)
+}
+
+func reloaded(t *testing.T, c *counting) {
+	bounds := auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 4}, ClientRate: auth.Rate{PerSecond: 1, Burst: 4}, Concurrent: 4, PerDay: 4}
+	for range 4 {
+		c.served(keyOf("shop", bounds), 1)
+	}
+	left := func(b auth.Bounds) (left [3]int64) {
+		t.Helper()
+		s := c.take(keyOf("shop", b), 1)
+		return [3]int64{s.Rooms[auth.RateBound].Left, s.Rooms[auth.ClientRateBound].Left, s.Rooms[auth.DayBound].Left}
+	}
+	require.Equal(t, [3]int64{}, left(bounds), "unchanged")
+
+	wider := auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 6}, ClientRate: auth.Rate{PerSecond: 1, Burst: 7}, PerDay: 8}
+	require.Equal(t, [3]int64{1, 2, 3}, left(wider), "wider, and one taken")
+
+	narrow := auth.Bounds{Rate: auth.Rate{PerSecond: 0.5, Burst: 1}, ClientRate: auth.Rate{PerSecond: 0.5, Burst: 1}, PerDay: 3}
+	c.refused(auth.DayBound, 12*time.Hour, keyOf("shop", narrow), 1)
+	narrow.PerDay = 0
+	c.refused(auth.RateBound, 2*time.Second, keyOf("shop", narrow), 1) // and no longer than for one
+	require.Equal(t, [3]int64{0, 0, 3}, left(auth.Bounds{PerDay: 9}), "the day's were kept")
+}
+
+func boundsComeAndGo(t *testing.T, c *counting) {
+	free, bound := keyOf("shop", auth.Bounds{PerDay: 100}), keyOf("shop", auth.Bounds{Concurrent: 1})
+	require.Zero(t, c.served(free, 1).Slot)
+	slot := c.served(bound, 1).Slot
+	require.NotZero(t, slot)
+	c.served(free, 1)
+	c.refused(auth.ConcurrentBound, time.Second, bound, 1)
+	c.limits.Done(t.Context(), "shop", slot)
+	require.NotZero(t, c.served(bound, 1).Slot)
+}
+
+func backwards(_ *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 2}})
+	c.served(k, 1)
+	c.now = c.now.Add(-time.Minute)
+	c.served(k, 1)
+	c.refused(auth.RateBound, time.Second, k, 1)
+	c.now = c.now.Add(time.Minute)
+	c.refused(auth.RateBound, time.Second, k, 1)
+}
+
+func concurrentTake(t *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 60}, ClientRate: auth.Rate{PerSecond: 1, Burst: 20}, Concurrent: 8, PerDay: 100})
+	var served, under atomic.Int64
+	var all sync.WaitGroup
+	for client := range int64(8) {
+		all.Go(func() {
+			for range 30 {
+				s, err := c.limits.Take(t.Context(), k, client, c.now)
+				if err != nil {
+					t.Errorf("take: %v", err)
+				}
+				if s.Refused != auth.NoBound {
+					continue
+				}
+				if n := under.Add(1); n > 8 {
+					t.Error(fmt.Sprint(n, " at once"))
+				}
+				served.Add(1)
+				under.Add(-1)
+				c.limits.Done(t.Context(), k.Name, s.Slot)
+			}
+		})
+	}
+	all.Wait()
+	require.EqualValues(t, 60, served.Load())
+}

@@ -1,0 +1,101 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+)
+
+// Bounds are how much of the service a key may take. The zero Bounds bound
+// nothing.
+type Bounds struct {
+	Rate       Rate  // of the key
+	ClientRate Rate  // of each client (customer) with the key, by itself
+	Concurrent int   // requests under way at once; 0 for any number
+	PerDay     int64 // requests from midnight to midnight; 0 for any number
+}
+
+// Rate bounds how often something may be done: Burst times at once, and then
+// PerSecond in the long run. The zero Rate bounds nothing.
+type Rate struct {
+	PerSecond float64
+	Burst     int
+}
+
+// Bound is one of Bounds.
+type Bound int
+
+// The bounds, in the order of Bounds.
+const (
+	NoBound Bound = iota
+	RateBound
+	ClientRateBound
+	ConcurrentBound
+	DayBound
+	boundCount
+)
+
+// String is what the configuration calls the bound; "" of NoBound.
+func (b Bound) String() string {
+	return [...]string{"", "rate", "client_rate", "concurrent", "per_day"}[b]
+}
+
+// Room is what is left of one bound.
+type Room struct {
+	Left int64         // requests
+	More time.Duration // until there is more left; 0 where nobody can say, or nothing was taken
+}
+
+// Standing is how a key stands with its bounds after a request was counted, or
+// refused.
+type Standing struct {
+	Refused Bound         // that had no room, and has none for longest; NoBound where the request may go on
+	Wait    time.Duration // until it is worth trying again, where it was refused; more than 0
+	Slot    uint64        // one of the key's concurrent requests, for Limits.Done; 0 where none was taken
+	Rooms   [boundCount]Room
+}
+
+// Limits counts requests against the bounds of their keys. What was counted is
+// kept by the key's name, and by its client's ID, and not in the Key: a new
+// configuration finds it as it was, and its bounds hold at once, without giving
+// anything back. All methods are safe for concurrent use.
+type Limits interface {
+	// Take counts a request against all bounds of the key, or against none of them
+	// where one has no room; client is whose user the session is of. It need not be
+	// called for a key without bounds. Its error is a failure of what the counts
+	// are kept in.
+	Take(ctx context.Context, key *Key, client int64, now time.Time) (Standing, error)
+
+	// Done gives back the slot of a standing, which is not 0, once the request is
+	// answered. It does so also after ctx has ended.
+	Done(ctx context.Context, key string, slot uint64)
+}
+
+// faults are what is wrong with bounds, for the operator.
+func (b Bounds) faults() []error {
+	var all []error
+	fault := func(text string) { all = append(all, errors.New(text)) }
+	for _, r := range [...]struct {
+		name string
+		Rate
+	}{{"rate", b.Rate}, {"client_rate", b.ClientRate}} {
+		if r.Rate == (Rate{}) {
+			continue
+		}
+		// The comparison is false for NaN as well.
+		if !(r.PerSecond > 0) || math.IsInf(r.PerSecond, 1) {
+			fault(r.name + " per second must be a number above 0")
+		}
+		if r.Burst < 1 {
+			fault(r.name + " burst must be 1 or more")
+		}
+	}
+	if b.Concurrent < 0 {
+		fault("concurrent must be 0 or more")
+	}
+	if b.PerDay < 0 {
+		fault("per_day must be 0 or more")
+	}
+	return all
+}

@@ -1,0 +1,81 @@
+package redis
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"frontdesk/auth"
+)
+
+var _ auth.Limits = (*Limits)(nil)
+
+// Limits counts requests for all gateways that share the server, in one question
+// per request. Per api_key there are a bucket, the count of its day and the slots
+// of its requests under way, and a bucket per client; what is like new vanishes by
+// itself. Instances have to agree on the time as NTP keeps it.
+type Limits struct {
+	client *Client
+	zone   *time.Location
+}
+
+// NewLimits returns the limits in the server of a client, which the caller closes.
+// A day begins at midnight in zone.
+func NewLimits(client *Client, zone *time.Location) *Limits { return &Limits{client, zone} }
+
+// slotLease is how long a slot is taken by a gateway that never gave it back:
+// longer than a request may take.
+const slotLease = time.Minute
+
+//go:embed take.lua
+var takeText string
+
+var take = rueidis.NewLuaScript(takeText)
+
+// Take implements auth.Limits.
+func (l *Limits) Take(ctx context.Context, key *auth.Key, client int64, now time.Time) (auth.Standing, error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	b, slot := &key.Bounds, rand.Uint64()|1
+	day, ends := auth.Day(now, l.zone)
+	name := limitsName(key.Name)
+	answer, err := take.Exec(ctx, l.client.Client, []string{name + ":rate", name + ":client:" + whole(client), name + ":slots", name + ":day"}, []string{
+		whole(now.UnixMicro()), real(b.Rate.PerSecond), whole(int64(b.Rate.Burst)), real(b.ClientRate.PerSecond), whole(int64(b.ClientRate.Burst)),
+		whole(int64(b.Concurrent)), whole(b.PerDay), whole(int64(day)), whole(ends.Sub(now).Microseconds()),
+		strconv.FormatUint(slot, 10), whole(slotLease.Microseconds()),
+	}).AsIntSlice()
+	if err != nil {
+		return auth.Standing{}, failed(err)
+	}
+	s := auth.Standing{Refused: auth.Bound(answer[0]), Wait: micros(answer[1])}
+	if len(answer) != 2+2*(len(s.Rooms)-1) {
+		return s, fmt.Errorf("redis: the limits were answered by %d numbers", len(answer))
+	}
+	if b.Concurrent > 0 && s.Refused == auth.NoBound {
+		s.Slot = slot
+	}
+	for i := 1; i < len(s.Rooms); i++ {
+		s.Rooms[i] = auth.Room{Left: answer[2*i], More: micros(answer[2*i+1])}
+	}
+	return s, nil
+}
+
+// Done implements auth.Limits. A slot that cannot be given back comes back by
+// itself after a minute.
+func (l *Limits) Done(ctx context.Context, key string, slot uint64) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Timeout)
+	defer cancel()
+	_ = l.client.Do(ctx, l.client.B().Zrem().Key(limitsName(key)+":slots").Member(strconv.FormatUint(slot, 10)).Build()).Error()
+}
+
+// limitsName begins the names of what is kept of an api_key. The braces keep it
+// together in a cluster.
+func limitsName(key string) string { return "frontdesk:limits:{" + key + "}" }
+
+func whole(n int64) string  { return strconv.FormatInt(n, 10) }
+func real(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

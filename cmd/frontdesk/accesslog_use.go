@@ -1,0 +1,83 @@
+package main
+
+import (
+	"time"
+
+	"frontdesk/mapping"
+)
+
+// use is what many requests of an access log have in common, as far as allowlists
+// go: so many lines take as much memory as there are combinations.
+type use struct {
+	Key      string
+	Method   string // "" where there was no operation
+	Endpoint string // template of the operation; "" where there was none
+	Then     outcome
+	Direct   bool // it was answered at once, not by callback
+}
+
+// outcome is what became of a request before its query was looked at.
+type outcome int
+
+const (
+	wasAllowed   outcome = iota
+	wasRefused           // by the allowlist
+	wasTrial             // served, although an allowlist on trial would have refused it
+	wasElsewhere         // at a path, or with a method, that nobody is offered
+	wasNobody            // without a living session: there is no key to judge
+)
+
+// useOf reads a line.
+func useOf(l *accessLine) use {
+	switch {
+	case l.Endpoint == "":
+		return use{Key: l.Key, Then: wasElsewhere}
+	case l.Key == "", l.Reason == string(mapping.NotLoggedIn), l.Reason == string(mapping.TokenInvalid):
+		return use{Then: wasNobody}
+	}
+	u := use{Key: l.Key, Method: l.Method, Endpoint: l.Endpoint, Direct: l.Status >= 200 && l.Status < 300 && l.Status != 202}
+	switch {
+	case l.Shadow != "":
+		u.Then = wasTrial
+	case l.Reason == string(mapping.EndpointUnknown) || l.Reason == string(mapping.MethodUnsupported):
+		u.Then = wasRefused
+	}
+	return u
+}
+
+// logTally counts requests that have a use in common.
+type logTally struct {
+	Requests int64     `json:"requests"`
+	Last     time.Time `json:"last"`
+}
+
+func (t *logTally) add(n int64, at time.Time) {
+	t.Requests += n
+	if at.After(t.Last) {
+		t.Last = at
+	}
+}
+
+// requests is how many.
+func (t logTally) requests() string {
+	if t.Requests == 1 {
+		return "1 request"
+	}
+	return count(t.Requests) + " requests"
+}
+
+// String is how many, and when last.
+func (t logTally) String() string { return t.requests() + ", last " + day(t.Last) }
+
+// uses are the requests of access logs, by what they have in common.
+type uses map[use]*logTally
+
+func (all uses) add(l *accessLine) {
+	u := useOf(l)
+	t := all[u]
+	if t == nil {
+		t = new(logTally)
+		all[u] = t
+	}
+	t.add(1, l.Time.Time)
+}

@@ -1,0 +1,319 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/gateway"
+)
+
+type allowLearnCommand struct {
+	toolFlags
+	Key    string `required:"" placeholder:"NAME" help:"Name of the api_key."`
+	Format string `default:"diff" enum:"diff,yaml,json" help:"diff: what to change; yaml: the whole list, to paste; json."`
+	logFlags
+}
+
+// Help tells what the short help has no room for.
+func (allowLearnCommand) Help() string {
+	return "What was served counts as used, also by a key in shadow mode; what was refused is listed, and not granted. Entries that were used in full stay as they are; one that grants more than was used gives way to what was used of it."
+}
+
+// Run drafts the list.
+func (c allowLearnCommand) Run(p program) error {
+	t, err := c.open()
+	if err != nil {
+		return err
+	}
+	key, err := t.find(c.Key)
+	if err != nil {
+		return err
+	}
+	during, before := uses{}, uses{}
+	summary, err := readAccessLogs(p, c.logFlags, time.Now(), func(line *accessLine, older bool) {
+		if line.Key != key.Name {
+			return
+		}
+		if older {
+			before.add(line)
+		} else {
+			during.add(line)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	g := t.grantUsesOf(during, before)[key.Name]
+	if len(g.used) == 0 {
+		return fmt.Errorf("nothing was learned: %s, and none of them was one of %s that an allowlist governs and that was served", summary, key.Name)
+	}
+	l := t.learn(key, g)
+	l.Read, l.Elsewhere = summary, requestsElsewhere(during)
+	if notice := shortNotice(summary); notice != "" {
+		fmt.Fprintln(p.stderr, "frontdesk: "+notice)
+	}
+	switch c.Format {
+	case "json":
+		return writeJSON(p.stdout, l)
+	case "yaml":
+		l.printList(p.stdout)
+	default:
+		l.printDiff(p.stdout, key.called())
+	}
+	return nil
+}
+
+// requestsElsewhere counts the requests for what nobody is offered.
+func requestsElsewhere(all uses) (n int64) {
+	for u, t := range all {
+		if u.Then == wasElsewhere {
+			n += t.Requests
+		}
+	}
+	return n
+}
+
+// learned is the least allowlist, as what is to be changed.
+type learned struct {
+	Key       string         `json:"key"`
+	Entries   []learnedEntry `json:"entries"`
+	Refused   []learnedEntry `json:"refused,omitempty"` // was refused, and is not granted
+	Gone      []learnedEntry `json:"gone,omitempty"`    // was served, and is no endpoint of this configuration
+	Elsewhere int64          `json:"no_endpoint"`       // requests for what nobody is offered
+	Read      logSummary     `json:"read"`
+}
+
+// learnedEntry is a line of it.
+type learnedEntry struct {
+	Change string `json:"change,omitempty"` // keep, drop or add
+	Rule   string `json:"rule"`
+	At     string `json:"at,omitempty"`
+	Why    string `json:"why"`
+	logTally
+}
+
+const (
+	entryKept    = "keep"
+	entryDropped = "drop"
+	entryAdded   = "add"
+)
+
+// learn compares an allowlist with what was used of it.
+func (t *tools) learn(key *toolKey, g *grantUses) learned {
+	l := learned{Key: key.Name}
+	kept := map[gateway.Grant]bool{}
+	for i, rule := range key.Allow {
+		e := learnedEntry{Change: entryKept, Rule: rule.String(), At: t.ruleAt(key, i)}
+		yes, no := t.covered(rule, g.used)
+		e.logTally = total(yes, g.used)
+		switch {
+		case len(no) == 0:
+			e.Why = e.logTally.String()
+			for _, grant := range yes {
+				kept[grant] = true
+			}
+		case len(yes) > 0:
+			e.Change, e.Why = entryDropped, fmt.Sprintf("used in part: %d of the %d that it grants", len(yes), len(yes)+len(no))
+		default:
+			e.Change, e.Why = entryDropped, "not used"
+			if earlier := total(no, g.before); earlier.Requests > 0 {
+				e.logTally, e.Why = earlier, "not used since "+day(earlier.Last)
+			}
+		}
+		l.Entries = append(l.Entries, e)
+	}
+	for _, grant := range slices.SortedFunc(maps.Keys(g.used), byEndpoint) {
+		if !kept[grant] {
+			l.Entries = append(l.Entries, learnedEntry{Change: entryAdded, Rule: grant.Method + " " + grant.Path, Why: g.used[grant].String(), logTally: *g.used[grant]})
+		}
+	}
+	for _, grant := range slices.SortedFunc(maps.Keys(g.refused), byEndpoint) {
+		l.Refused = append(l.Refused, learnedEntry{Rule: grant.Method + " " + grant.Path, Why: g.refused[grant].String(), logTally: *g.refused[grant]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.gone)) {
+		l.Gone = append(l.Gone, learnedEntry{Rule: name, Why: g.gone[name].String(), logTally: *g.gone[name]})
+	}
+	return l
+}
+
+// printDiff shows what to change, in the form of a diff.
+func (l learned) printDiff(out io.Writer, called string) {
+	fmt.Fprintf(out, "# %s: %s\n", called, l.Read)
+	changed := slices.ContainsFunc(l.Entries, func(e learnedEntry) bool { return e.Change != entryKept })
+	if !changed {
+		fmt.Fprintln(out, "# nothing to change: every entry was used in full")
+	}
+	fmt.Fprintln(out, " allow:")
+	width := l.width()
+	for _, e := range l.Entries {
+		sign := map[string]string{entryKept: " ", entryDropped: "-", entryAdded: "+"}[e.Change]
+		fmt.Fprintf(out, "%s  - %-*s # %s\n", sign, width, `"`+e.Rule+`"`, e.Why)
+	}
+	l.printRest(out)
+}
+
+// printList shows the list to paste.
+func (l learned) printList(out io.Writer) {
+	fmt.Fprintf(out, "# %s, learned of %s\nallow:\n", l.Key, l.Read)
+	width := l.width()
+	for _, e := range l.Entries {
+		if e.Change != entryDropped {
+			fmt.Fprintf(out, "  - %-*s # %s\n", width, `"`+e.Rule+`"`, e.Why)
+		}
+	}
+	l.printRest(out)
+}
+
+func (l learned) width() (width int) {
+	for _, e := range l.Entries {
+		width = max(width, len(e.Rule)+2)
+	}
+	return width
+}
+
+// printRest says what is not in the list, and why.
+func (l learned) printRest(out io.Writer) {
+	for _, rest := range []struct {
+		title   string
+		entries []learnedEntry
+	}{
+		{"was refused, and is not included:", l.Refused},
+		{"was served, and is no endpoint of this configuration:", l.Gone},
+	} {
+		if len(rest.entries) > 0 {
+			fmt.Fprintf(out, "# %s\n", rest.title)
+		}
+		for _, e := range rest.entries {
+			fmt.Fprintf(out, "#   %s  %s\n", e.Rule, e.Why)
+		}
+	}
+	if l.Elsewhere > 0 {
+		fmt.Fprintf(out, "# %s of its requests were for paths or methods that nobody is offered\n", count(l.Elsewhere))
+	}
+}
+
+type allowUnusedCommand struct {
+	toolFlags
+	Key    string `default:"all" placeholder:"NAME" help:"Name of the api_key, or all."`
+	Format string `default:"text" enum:"text,json" help:"text, or json."`
+	logFlags
+}
+
+// Run shows the grants.
+func (c allowUnusedCommand) Run(p program) error {
+	t, err := c.open()
+	if err != nil {
+		return err
+	}
+	keys := t.keys
+	if c.Key != "all" {
+		key, err := t.find(c.Key)
+		if err != nil {
+			return err
+		}
+		keys = []toolKey{*key}
+	}
+	during, before := uses{}, uses{}
+	summary, err := readAccessLogs(p, c.logFlags, time.Now(), func(line *accessLine, older bool) {
+		if older {
+			before.add(line)
+		} else {
+			during.add(line)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if summary.Lines == 0 {
+		return fmt.Errorf("nothing can be said: %s", summary)
+	}
+	u := unusedGrants{Read: summary, Notice: shortNotice(summary)}
+	byKey := t.grantUsesOf(during, before)
+	for i := range keys {
+		u.Keys = append(u.Keys, t.unused(&keys[i], byKey[keys[i].Name]))
+	}
+	if c.Format == "json" {
+		return writeJSON(p.stdout, u)
+	}
+	u.print(p.stdout)
+	return nil
+}
+
+// unusedGrants is what allowlists grant and nobody used.
+type unusedGrants struct {
+	Keys   []unusedOfKey `json:"keys"`
+	Read   logSummary    `json:"read"`
+	Notice string        `json:"notice,omitempty"`
+}
+
+type unusedOfKey struct {
+	Key     string `json:"key"`
+	called  string
+	Entries []unusedEntry `json:"entries"` // those that grant something unused
+}
+
+type unusedEntry struct {
+	At     string   `json:"at"`
+	Rule   string   `json:"rule"`
+	Unused []string `json:"unused"`         // what of it nobody used: GET /order
+	Used   int      `json:"used"`           // how many of its grants were used
+	Last   string   `json:"last,omitempty"` // when it was, before the time asked for
+	what   string
+}
+
+func (t *tools) unused(key *toolKey, g *grantUses) unusedOfKey {
+	u := unusedOfKey{Key: key.Name, called: key.called(), Entries: []unusedEntry{}}
+	for i, rule := range key.Allow {
+		yes, no := t.covered(rule, g.used)
+		if len(no) == 0 {
+			continue
+		}
+		e := unusedEntry{At: t.ruleAt(key, i), Rule: rule.String(), Used: len(yes)}
+		slices.SortFunc(no, byEndpoint)
+		for _, grant := range no {
+			e.Unused = append(e.Unused, grant.Method+" "+grant.Path)
+		}
+		if earlier := total(no, g.before); earlier.Requests > 0 {
+			e.Last = day(earlier.Last)
+		}
+		e.what = e.words(no)
+		u.Entries = append(u.Entries, e)
+	}
+	return u
+}
+
+// words say what of an entry was not used.
+func (e unusedEntry) words(no []gateway.Grant) string {
+	text := "not used"
+	switch {
+	case e.Used > 0 && len(no) <= len(methodOrder):
+		text = "not used: " + strings.Join(e.Unused, ", ")
+	case e.Used > 0:
+		text = fmt.Sprintf("used in part: %d of the %d that it grants", e.Used, e.Used+len(no))
+	}
+	if e.Last != "" {
+		text += "; last before that " + e.Last
+	}
+	return text
+}
+
+func (u unusedGrants) print(out io.Writer) {
+	fmt.Fprintln(out, u.Read)
+	if u.Notice != "" {
+		fmt.Fprintln(out, "take care:", u.Notice)
+	}
+	for _, key := range u.Keys {
+		if len(key.Entries) == 0 {
+			fmt.Fprintf(out, "%s: every grant was used\n", key.called)
+			continue
+		}
+		fmt.Fprintf(out, "%s\n", key.called)
+		for _, e := range key.Entries {
+			fmt.Fprintf(out, "  %s  %s  %s\n", e.At, e.Rule, e.what)
+		}
+	}
+}

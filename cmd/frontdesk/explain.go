@@ -1,0 +1,301 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+	"frontdesk/gateway"
+)
+
+type explainCommand struct {
+	toolFlags
+	Key       string   `required:"" placeholder:"NAME" help:"Name of the api_key that asks."`
+	Request   []string `arg:"" help:"A method and a path, as in 'DELETE /order/5?x=1', below the base path or with it; an absolute URL will do."`
+	Body      string   `placeholder:"FILE" help:"What the request sends; - for standard input. Without it the body is not judged."`
+	NoSession bool     `help:"As if the request came without a token."`
+	Format    string   `default:"text" enum:"text,json" help:"text, or json."`
+}
+
+// Help tells what the short help has no room for.
+func (explainCommand) Help() string {
+	return "It takes the request through the very stages that serving takes it through, up to the backend, which is not asked. Nothing is counted against the api_key's limits."
+}
+
+// Run explains what becomes of a request.
+func (c explainCommand) Run(p program) error {
+	t, err := c.open()
+	if err != nil {
+		return err
+	}
+	key, err := t.find(c.Key)
+	if err != nil {
+		return err
+	}
+	asked, err := c.asked(p, t.config.Server.BasePath)
+	if err != nil {
+		return err
+	}
+	asked.At, asked.NoToken = time.Now(), c.NoSession
+	if !expired(key.auth, asked.At) {
+		asked.Key = key.auth
+	}
+	r := reportOf(t, key, asked)
+	if c.Format == "json" {
+		return writeJSON(p.stdout, r)
+	}
+	r.print(p.stdout)
+	return nil
+}
+
+// asked reads the request of the command line.
+func (c explainCommand) asked(p program, basePath string) (gateway.Asked, error) {
+	words := strings.Fields(strings.Join(c.Request, " "))
+	if n := len(words); n == 3 && strings.HasPrefix(words[2], "HTTP/") { // pasted from a log
+		words = words[:2]
+	}
+	if len(words) != 2 || !strings.HasPrefix(words[1], "/") && !strings.Contains(words[1], "://") {
+		return gateway.Asked{}, misused("expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'")
+	}
+	a := gateway.Asked{Method: words[0], Target: words[1]}
+	if a.Target[0] == '/' && !isBelow(a.Target, basePath) {
+		a.Target = basePath + a.Target
+	}
+	if c.Body == "" {
+		return a, nil
+	}
+	var err error
+	if c.Body == "-" {
+		a.Body, err = io.ReadAll(p.stdin)
+	} else {
+		a.Body, err = os.ReadFile(c.Body)
+	}
+	if err != nil {
+		return a, misused("--body: %w", err)
+	}
+	if a.Body == nil {
+		a.Body = []byte{}
+	}
+	return a, nil
+}
+
+// isBelow tells whether a path was written with the base path in front.
+func isBelow(target, basePath string) bool {
+	rest, ok := strings.CutPrefix(target, basePath)
+	return ok && (rest == "" || rest[0] == '/' || rest[0] == '?')
+}
+
+// explained is what explain tells.
+type explained struct {
+	Key       string          `json:"key"`
+	Method    string          `json:"method"`
+	Path      string          `json:"path"`                // as it was judged, without its query
+	Query     []string        `json:"query,omitempty"`     // names of the parameters that the operation takes; never values
+	Operation string          `json:"operation,omitempty"` // its template
+	Grant     string          `json:"grant,omitempty"`     // the rule that grants just this operation
+	Verdict   string          `json:"verdict"`             // allowed or refused
+	DecidedBy string          `json:"decided_by"`
+	Shadow    bool            `json:"shadow,omitempty"` // the allowlist refuses, but is on trial
+	GrantedBy []placedRule    `json:"granted_by,omitempty"`
+	Nearest   []placedRule    `json:"nearest,omitempty"`
+	Hint      string          `json:"hint,omitempty"`
+	Unread    bool            `json:"body_not_judged,omitempty"`
+	Facts     []string        `json:"key_facts"`
+	Status    int             `json:"status,omitempty"`
+	Answer    json.RawMessage `json:"answer,omitempty"` // request_id is a placeholder
+}
+
+// placedRule is an entry of an allowlist and where it stands.
+type placedRule struct {
+	At   string `json:"at"`
+	Rule string `json:"rule"`
+	Why  string `json:"why,omitempty"`
+}
+
+const (
+	verdictAllowed = "allowed"
+	verdictRefused = "refused"
+)
+
+func reportOf(t *tools, key *toolKey, a gateway.Asked) explained {
+	e := t.gateway.Explain(a)
+	r := explained{
+		Key: key.Name, Method: a.Method, Path: e.Path, Query: e.Params, Verdict: verdictAllowed, Unread: e.Unread,
+		Shadow: e.Shadow != "", Facts: key.facts(a.At), Status: e.Status, Answer: e.Answer,
+	}
+	if e.Stopped != "" {
+		r.Verdict = verdictRefused
+	}
+	r.DecidedBy = decidedBy(e)
+	if e.Operation == nil {
+		r.Hint = hintOfPath(t, e, a.Method)
+		return r
+	}
+	r.Operation = e.Operation.Template
+	if e.Stopped == "session" {
+		r.Hint = hintOfSession(key, a)
+	}
+	grant, governed := e.Operation.Grant()
+	if !governed {
+		return r
+	}
+	r.Grant = grant.Method + " " + grant.Path
+	for i, rule := range key.Allow {
+		if rule.Matches(grant.Method, grant.Path) {
+			r.GrantedBy = append(r.GrantedBy, placedRule{At: t.ruleAt(key, i), Rule: rule.String()})
+		}
+	}
+	if len(r.GrantedBy) == 0 {
+		r.Nearest = nearestRules(t, key, grant)
+	}
+	return r
+}
+
+// decidedBy names what decided, in words.
+func decidedBy(e gateway.Explanation) string {
+	switch {
+	case e.Stopped == "endpoint":
+		return "the endpoint table: it holds for every api_key"
+	case e.Stopped == "session":
+		return "the session"
+	case e.Stopped == "allowlist":
+		return "the allowlist"
+	case e.Stopped == "query":
+		return "the query parameters"
+	case e.Stopped != "":
+		return "the body"
+	case e.Shadow != "":
+		return "shadow mode: the allowlist would refuse it"
+	}
+	if _, governed := e.Operation.Grant(); !governed {
+		return "the interface: it is open to every api_key"
+	}
+	return "the allowlist"
+}
+
+func hintOfSession(key *toolKey, a gateway.Asked) string {
+	if a.NoToken {
+		return "the request has no token: GET /authenticate gives one"
+	}
+	return "the api_key " + key.Name + " has expired, and its sessions with it"
+}
+
+// hintOfPath says what is wrong with a request that nobody could make.
+func hintOfPath(t *tools, e gateway.Explanation, method string) string {
+	if !e.Below {
+		return "the path is not below server.base_path, " + t.config.Server.BasePath
+	}
+	if methods := t.gateway.Methods(e.Path); methods != nil {
+		return fmt.Sprintf("this path takes %s%s", strings.Join(methods, ", "), strictyaml.Suggest(method, methods))
+	}
+	if _, err := config.ParseRule("GET " + e.Path); err != nil {
+		return err.Error() + ": paths are compared as they are sent, nothing is decoded or cleaned"
+	}
+	var paths []string
+	for _, grant := range t.grants {
+		paths = append(paths, grant.Path)
+	}
+	slices.Sort(paths)
+	hint := strictyaml.Suggest(e.Path, slices.Compact(paths))
+	if hint == "" {
+		if cut := strings.LastIndexByte(e.Path, '/'); cut > 0 {
+			hint = strictyaml.Suggest(e.Path[:cut], paths)
+		}
+	}
+	return "there is no such endpoint" + hint
+}
+
+// nearestRules finds what of the allowlist comes closest to a grant: the same
+// endpoint with other methods, or one that is spelled almost alike.
+func nearestRules(t *tools, key *toolKey, grant gateway.Grant) []placedRule {
+	var near []placedRule
+	var paths []string
+	for i, rule := range key.Allow {
+		if (config.Rule{Method: "*", Path: rule.Path}).Matches(grant.Method, grant.Path) {
+			near = append(near, placedRule{At: t.ruleAt(key, i), Rule: rule.String(), Why: "the same endpoint, another method"})
+		}
+		paths = append(paths, rule.Path)
+	}
+	if len(near) > 0 {
+		return near
+	}
+	meant := strictyaml.Suggest(grant.Path, paths)
+	for i, rule := range key.Allow {
+		if meant == ", did you mean "+rule.Path+"?" {
+			near = append(near, placedRule{At: t.ruleAt(key, i), Rule: rule.String(), Why: "an endpoint of a similar name"})
+		}
+	}
+	return near
+}
+
+// print writes the report for people.
+func (r explained) print(out io.Writer) {
+	verdict := strings.ToUpper(r.Verdict)
+	if r.Status != 0 {
+		verdict += fmt.Sprintf(", answered %d", r.Status)
+	}
+	fmt.Fprintf(out, "%s: %s %s is %s\n", r.Key, r.Method, shown(r.Path), verdict)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "  %-10s "+format+"\n", append([]any{name}, args...)...)
+	}
+	row("decided by", "%s", r.DecidedBy)
+	if r.Operation != "" {
+		row("operation", "%s %s", r.Method, r.Operation)
+	}
+	if len(r.Query) > 0 {
+		row("query", "%s", strings.Join(r.Query, ", "))
+	}
+	for _, rule := range r.GrantedBy {
+		row("granted by", "%s  %s", rule.At, rule.Rule)
+	}
+	for _, rule := range r.Nearest {
+		row("nearest", "%s  %s (%s)", rule.At, rule.Rule, rule.Why)
+	}
+	if r.Grant != "" && len(r.GrantedBy) == 0 {
+		row("to grant", `add to its allow:  - %q`, r.Grant)
+	}
+	if r.Hint != "" {
+		row("hint", "%s", r.Hint)
+	}
+	for _, fact := range r.Facts {
+		row("key", "%s", fact)
+	}
+	if r.Status == 0 {
+		what := "the backend would be asked; what it answers is not known here"
+		if r.Unread {
+			what = "the body is judged next (give one with --body), then the backend would be asked"
+		}
+		row("next", "%s", what)
+		return
+	}
+	row("answer", "as sent, but for request_id, which is a placeholder:\n%s", r.Answer)
+}
+
+// shown makes a path safe for a terminal.
+func shown(path string) string {
+	quoted := fmt.Sprintf("%q", path)
+	if quoted == `"`+path+`"` {
+		return path
+	}
+	return quoted
+}
+
+func writeJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// expired tells whether no session of the key can be alive.
+func expired(key *auth.Key, now time.Time) bool {
+	passed := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
+	return passed(key.Expires) || !slices.ContainsFunc(key.Hashes, func(h auth.KeyHash) bool { return !passed(h.Expires) })
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/config"
+)
+
+// serve answers requests until the program is to stop, and then lets those
+// under way end.
+func (h *house) serve(ctx context.Context, ready func(baseURL string)) error {
+	failed := make(chan error, 2)
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	serving.Go(func() { failed <- h.server.Serve(h.listener) })
+	if h.ops != nil {
+		serving.Go(func() { failed <- h.ops.Serve(h.opsAt) })
+	}
+	alive, stopSigns := context.WithCancel(context.Background())
+	defer stopSigns()
+	serving.Go(func() { h.supervisor.keepAlive(alive, func() bool { return true }) })
+	serving.Go(func() { h.watchBlocked(alive) })
+	hourly := time.NewTicker(time.Hour)
+	defer hourly.Stop()
+	serving.Go(func() { newExpiryWatch(h.keys, time.Now, h.log).run(alive, hourly.C) })
+	h.tell(h.supervisor.ready(h.status()))
+	ready(h.config.Server.BaseURL())
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		h.drain()
+	}
+	return errors.Join(err, h.shutdown())
+}
+
+// drain has load balancers send requests elsewhere before the listener closes:
+// /readyz says so at once, and requests are taken as long as it may take them to
+// ask.
+func (h *house) drain() {
+	h.draining.Store(true)
+	h.tell(h.supervisor.stopping("draining"))
+	delay := h.config.Server.DrainDelay
+	h.log.Info("draining", zap.Duration("drain_delay", delay), zap.Duration("shutdown_timeout", h.config.Server.ShutdownTimeout))
+	if delay > 0 {
+		<-h.after(delay)
+	}
+}
+
+// shutdown lets requests under way end, the operators' listener last: they may
+// want to look on.
+func (h *house) shutdown() error {
+	h.draining.Store(true)
+	timeout := h.config.Server.ShutdownTimeout
+	stop, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	err := h.server.Shutdown(stop)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("requests under way were broken off: they did not end within server.shutdown_timeout (%s)", timeout)
+	}
+	if h.ops != nil && h.ops.Shutdown(stop) != nil {
+		_ = h.ops.Close() // nobody has to be told to the end how nothing is served
+	}
+	return err
+}
+
+// keys are the api_keys that are configured now.
+func (h *house) keys() []config.Key { return h.live.Current().config.APIKeys }
+
+// tell notes that systemd could not be told something, which is no reason to stop.
+func (h *house) tell(err error) {
+	if err != nil {
+		h.log.Warn("systemd was not told", zap.Error(err))
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"frontdesk/config"
+)
+
+type keyListCommand struct {
+	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML)."`
+}
+
+// Run lists the keys.
+func (k keyListCommand) Run(p program) error {
+	c, err := loadConfig(k.Config)
+	if err != nil {
+		return err
+	}
+	if len(c.APIKeys) == 0 {
+		_, err := fmt.Fprintln(p.stderr, "There is no api_key yet; frontdesk key new makes one.")
+		return err
+	}
+	now, zone := time.Now(), c.Server.TimeZone.Location
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tENDS\tIN\tSHA-256\tMODE\tENTRIES\tWHERE")
+	for i := range c.APIKeys {
+		key := &c.APIKeys[i]
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", key.Name, lastDay(key.Expires, zone), timeLeft(key.Expires, now),
+			hashesOf(*key, now, zone), modeOf(*key, now, zone), len(key.Allow), key.At())
+	}
+	return table.Flush()
+}
+
+// hashesOf names the hashes of a key by their first digits, each with its end
+// where it has one of its own.
+func hashesOf(key config.Key, now time.Time, zone *time.Location) string {
+	var hashes []string
+	for _, h := range key.Hashes {
+		text := shortHash(h)
+		switch {
+		case h.Expires.Passed(now):
+			text += " (ended)"
+		case !h.Expires.IsZero():
+			text += " (ends " + lastDay(h.Expires, zone) + ")"
+		}
+		hashes = append(hashes, text)
+	}
+	return strings.Join(hashes, ", ")
+}
+
+// shortHash is enough to tell hashes apart.
+func shortHash(h config.KeyHash) string { return hex.EncodeToString(h.Hash[:4]) }
+
+func modeOf(key config.Key, now time.Time, zone *time.Location) string {
+	switch {
+	case key.Mode != shadowMode:
+		return "enforce"
+	case key.Until.Passed(now):
+		return "enforce (shadow ended)"
+	default:
+		return shadowMode + " until " + lastDay(key.Until, zone)
+	}
+}
+
+// lastDay is the last day that something counts; with the time where it does not
+// end with a day.
+func lastDay(e config.Expiry, zone *time.Location) string {
+	if e.IsZero() {
+		return "never"
+	}
+	if at := e.In(zone); at.Equal(time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, zone)) {
+		return at.AddDate(0, 0, -1).Format(time.DateOnly)
+	}
+	return e.In(zone).Format("2006-01-02 15:04:05 MST")
+}
+
+// timeLeft is how long there is until the end, in days that are whole.
+func timeLeft(e config.Expiry, now time.Time) string {
+	switch left := e.Sub(now); {
+	case e.IsZero():
+		return "-"
+	case left <= 0:
+		return "ended"
+	case left < 24*time.Hour:
+		return "less than a day"
+	default:
+		return fmt.Sprintf("%d days", int(left/(24*time.Hour)))
+	}
+}

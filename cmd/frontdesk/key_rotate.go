@@ -1,0 +1,157 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"frontdesk/config"
+	"frontdesk/config/keyedit"
+)
+
+type keyRotateCommand struct {
+	Name string `arg:"" help:"The key, by its name in the configuration."`
+	keyFile
+	Overlap string `default:"14d" placeholder:"TIME" help:"How long the api_key that is in use goes on working, in whole days such as 14d; 0d ends it today, at the end of the day."`
+}
+
+// Run makes the second api_key and gives the first its last day.
+func (k keyRotateCommand) Run(p program) error {
+	days, err := wholeDays(k.Overlap)
+	if err != nil {
+		return err
+	}
+	c, err := loadConfig(k.Config)
+	if err != nil {
+		return err
+	}
+	key, err := existing(c, k.Name)
+	if err != nil {
+		return err
+	}
+	made, err := makeKey()
+	if err != nil {
+		return err
+	}
+	zone := c.Server.TimeZone.Location
+	last := time.Now().In(zone).AddDate(0, 0, days).Format(time.DateOnly)
+	end, err := expiryOf(last, zone)
+	if err != nil {
+		return err
+	}
+	ending := endingLater(*key, end)
+	change := keyChange{
+		config: k.Config, before: c, file: key.At().File, byHand: rotateByHand(*key, ending, made, last),
+		edit: func(f *keyedit.File) error {
+			for _, hash := range ending {
+				if err := f.EndHash(k.Name, hash, last); err != nil {
+					return err
+				}
+			}
+			return f.AddHash(k.Name, made.hash)
+		},
+		mean: func(keys map[string]config.Key, _ *time.Location) error {
+			meant := keys[k.Name]
+			meant.Hashes = append([]config.KeyHash(nil), meant.Hashes...)
+			for i := range meant.Hashes {
+				if h := &meant.Hashes[i]; h.Expires.IsZero() || h.Expires.After(end.Time) {
+					h.Expires = end
+				}
+			}
+			meant.Hashes = append(meant.Hashes, config.KeyHash{Hash: made.digest})
+			keys[k.Name] = meant
+			return nil
+		},
+	}
+	return change.apply(p, k.DryRun, made.handOver(), k.closing(*key, ending, end, last))
+}
+
+// closing says what happens to the api_keys that were there.
+func (k keyRotateCommand) closing(key config.Key, ending []string, end config.Expiry, last string) string {
+	var out strings.Builder
+	if len(ending) > 0 {
+		fmt.Fprintf(&out, "What was in use for %s works until the end of %s.\n", k.Name, last)
+	}
+	if key.Expires.Passed(time.Now()) {
+		fmt.Fprintf(&out, "But %s as a whole ended on %s (expires, at %s): nothing works until that is changed.\n", k.Name, lastDay(key.Expires, end.Location()), key.At())
+	} else if !key.Expires.IsZero() {
+		fmt.Fprintf(&out, "%s as a whole, the new api_key too, ends with %s (expires).\n", k.Name, lastDay(key.Expires, end.Location()))
+	}
+	return out.String()
+}
+
+// endingLater are the hashes of a key that last longer than that.
+func endingLater(key config.Key, end config.Expiry) []string {
+	var hashes []string
+	for _, h := range key.Hashes {
+		if h.Expires.IsZero() || h.Expires.After(end.Time) {
+			hashes = append(hashes, hex.EncodeToString(h.Hash[:]))
+		}
+	}
+	return hashes
+}
+
+func rotateByHand(key config.Key, ending []string, made madeKey, last string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "under key_sha256 of %s (%s), replace each of the left by the right and add the last:\n\n", key.Name, key.At())
+	for _, hash := range ending {
+		fmt.Fprintf(&out, "  %s…  →  {hash: %q, expires: %s}\n", hash[:8], hash, last)
+	}
+	fmt.Fprintf(&out, "  %q\n", made.hash)
+	return out.String()
+}
+
+// wholeDays reads 14d.
+func wholeDays(text string) (int, error) {
+	var days int
+	var unit string
+	if n, err := fmt.Sscanf(text, "%d%s", &days, &unit); n != 2 || err != nil || unit != "d" || days < 0 || days > 366 {
+		return 0, misused("--overlap %s: expected whole days from 0d to 366d, such as 14d", text)
+	}
+	return days, nil
+}
+
+type keyRevokeCommand struct {
+	Name string `arg:"" help:"The key, by its name in the configuration."`
+	keyFile
+	At string `default:"now" placeholder:"WHEN" help:"now, or its last day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z."`
+}
+
+// Run gives the key its end. It stays in the configuration with all it was
+// allowed, so that it can be told later what it was.
+func (k keyRevokeCommand) Run(p program) error {
+	at := k.At
+	if at == "now" {
+		at = time.Now().UTC().Format(time.RFC3339)
+	} else if err := judgeExpiry("--at", at); err != nil {
+		return err
+	}
+	c, err := loadConfig(k.Config)
+	if err != nil {
+		return err
+	}
+	key, err := existing(c, k.Name)
+	if err != nil {
+		return err
+	}
+	if key.Expires.Passed(time.Now()) {
+		return fmt.Errorf("%s ended already, on %s (expires, at %s)", k.Name, lastDay(key.Expires, c.Server.TimeZone.Location), key.At())
+	}
+	change := keyChange{
+		config: k.Config, before: c, file: key.At().File,
+		byHand: fmt.Sprintf("give %s (%s)\n\n    expires: %s\n", k.Name, key.At(), at),
+		edit:   func(f *keyedit.File) error { return f.EndKey(k.Name, at) },
+		mean: func(keys map[string]config.Key, zone *time.Location) error {
+			meant := keys[k.Name]
+			meant.Expires, err = expiryOf(at, zone)
+			keys[k.Name] = meant
+			return err
+		},
+	}
+	closing := fmt.Sprintf("%s ends with %s.\n", k.Name, at)
+	if k.At == "now" {
+		closing = fmt.Sprintf("%s is refused, and its open sessions with it, from the moment the configuration is read again.\n", k.Name)
+	}
+	return change.apply(p, k.DryRun, "", closing)
+}

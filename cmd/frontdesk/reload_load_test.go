@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Two configurations that agree on little: what a request is told shows by which
+// of them it was judged, and whether by one alone.
+var (
+	allowedByA = []string{"/contact", "/order", "/model/*"}
+	allowedByB = []string{"/contact", "/country", "/vehicle"}
+)
+
+// TestReloadUnderLoad reloads 200 times, to what is right and to what is wrong,
+// while requests come without a pause. What both allow never fails; no request is
+// judged by some of one and some of the other; and nothing is left behind.
+func TestReloadUnderLoad(t *testing.T) {
+	base := keptConfig(t, engines[0].dsn(t), "", "")
+	allowing := func(paths []string) string {
+		var rules []string
+		for _, path := range paths {
+			rules = append(rules, `"GET `+path+`"`)
+		}
+		return base + keptKey(strings.Join(rules, ", "))
+	}
+	a, b := allowing(allowedByA), allowing(allowedByB)
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), a, "--no-watch")
+	token := k.login(fullKey, "demo")
+	judgedBy := map[string][]string{k.ready().Config.Hash: allowedByA}
+	reload := func(text string) {
+		k.write(text)
+		k.hangUp()
+	}
+	reload(b)
+	judgedBy[k.ready().Config.Hash] = allowedByB
+	require.Len(t, judgedBy, 2)
+
+	stop := k.traffic(token)
+	files, routines := openFiles(t), runtime.NumGoroutine()
+	wrong := []string{
+		base + "  - [", strings.Replace(a, "\napi_keys:", "\ninclude: [gone.yaml]\napi_keys:", 1),
+		strings.Replace(b, "\napi_keys:", "\nexpect: [{key: full, request: GET /order, verdict: allowed}]\napi_keys:", 1),
+	}
+	failures := 0
+	for i := range 200 {
+		switch {
+		case i%4 == 1:
+			reload(a)
+		case i%4 == 3:
+			reload(b)
+		default:
+			reload(wrong[i/2%len(wrong)])
+			failures++
+		}
+	}
+	answered := stop()
+	require.Greater(t, answered, int64(200), "there was little traffic")
+	require.EqualValues(t, failures, k.metric("frontdesk_config_reload_failures_total"))
+	require.EqualValues(t, 201, k.metric("frontdesk_config_reloads_total"))
+	k.http.CloseIdleConnections()
+	require.Eventually(t, func() bool { return openFiles(t) <= files+2 && runtime.NumGoroutine() <= routines }, patience, 10*time.Millisecond, "left behind")
+	k.shutdown()
+	judged := k.judgedByOne(judgedBy)
+	t.Logf("%d requests answered, of them %d judged by what only one configuration allows", answered, judged)
+}
+
+// traffic asks for what both configurations allow, for what one allows, and for
+// what may be called at all, until it is stopped.
+func (k *kept) traffic(token string) (stop func() (answered int64)) {
+	var ended atomic.Bool
+	var answered atomic.Int64
+	var all sync.WaitGroup
+	for _, path := range []string{"/contact/1", "/order?page_size=1", "/country?page_size=1", "/authenticate/acces"} {
+		all.Go(func() {
+			for !ended.Load() {
+				a, err := k.try("GET", path, token, "")
+				if err != nil {
+					k.t.Errorf("GET %s: %v", path, err)
+					return
+				}
+				answered.Add(1)
+				k.judgeAnswer(path, a)
+			}
+		})
+	}
+	return func() int64 {
+		ended.Store(true)
+		all.Wait()
+		return answered.Load()
+	}
+}
+
+func (k *kept) judgeAnswer(path string, a answer) {
+	switch path {
+	case "/authenticate/acces":
+		var body struct {
+			Data struct{ Endpoints []struct{ Path string } }
+		}
+		if err := json.Unmarshal(a.Body, &body); err != nil {
+			k.t.Errorf("%s: %v", a.Body, err)
+		}
+		var listed []string
+		for _, e := range body.Data.Endpoints {
+			listed = append(listed, e.Path)
+		}
+		slices.Sort(listed)
+		sortedA, sortedB := slices.Sorted(slices.Values(allowedByA)), slices.Sorted(slices.Values(allowedByB))
+		if !slices.Equal(listed, sortedA) && !slices.Equal(listed, sortedB) {
+			k.t.Errorf("neither configuration allows just %q", listed)
+		}
+	case "/contact/1":
+		if a.Status != 200 {
+			k.t.Errorf("both configurations allow GET %s, which is answered %d: %s", path, a.Status, a.Body)
+		}
+	default:
+		if a.Status != 200 && (a.Status != 400 || !strings.Contains(string(a.Body), "Invalid endpoint")) {
+			k.t.Errorf("GET %s: %d %s", path, a.Status, a.Body)
+		}
+	}
+}
+
+// judgedByOne holds every line of the access log to the configuration it names, and
+// returns how many there were on what only one of them allows.
+func (k *kept) judgedByOne(judgedBy map[string][]string) (judged int) {
+	for line := range strings.Lines(k.log.String()) {
+		var l struct {
+			Msg, Endpoint, Config string
+			Status                int
+		}
+		require.NoError(k.t, json.Unmarshal([]byte(line), &l), line)
+		path := strings.TrimSuffix(l.Endpoint, "/{id}")
+		if l.Msg != "request" || path != "/order" && path != "/country" {
+			continue
+		}
+		allowed, known := judgedBy[l.Config]
+		require.True(k.t, known, line)
+		require.Equal(k.t, slices.Contains(allowed, path), l.Status == 200, line)
+		judged++
+	}
+	return judged
+}
+
+// openFiles is how many files and sockets this process has open.
+func openFiles(t *testing.T) int {
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("this system does not tell which files are open")
+	}
+	return len(all)
+}
+
+// BenchmarkReload reads a configuration again in which a key has changed.
+func BenchmarkReload(b *testing.B) {
+	base := keptConfig(b, engines[0].dsn(b), "log: {access: false}", "")
+	k := startKept(b, filepath.Join(b.TempDir(), "frontdesk.yaml"), base+keptKey(`"GET /order"`), "--no-watch")
+	texts := []string{base + keptKey(`"GET /contact"`), base + keptKey(`"GET /order"`)}
+	for i := 0; b.Loop(); i++ {
+		k.write(texts[i%2])
+		k.signals <- syscall.SIGHUP
+	}
+}

@@ -1,0 +1,37 @@
+//go:build unix
+
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/signal"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// operatorSignals are those that do not end the program: SIGHUP has the
+// configuration read again, SIGUSR1 turns debugging on and off. Several of the
+// same that come at once are one.
+func (p program) operatorSignals() (signals <-chan os.Signal, release func()) {
+	if p.signals != nil {
+		return p.signals, func() {}
+	}
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP, syscall.SIGUSR1)
+	return c, func() { signal.Stop(c) }
+}
+
+// ownerOf names who a file belongs to: name(uid).
+func ownerOf(info fs.FileInfo) string {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	id := strconv.FormatUint(uint64(stat.Uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username + "(" + id + ")"
+	}
+	return "(" + id + ")"
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"frontdesk/auth"
+)
+
+type userBlockCommand struct {
+	administration
+	Username string `arg:"" help:"Who is blocked."`
+}
+
+// Run blocks a user.
+func (u userBlockCommand) Run(p program) error {
+	return u.setBlocked(p, u.Username, true, "user %s is blocked: no login succeeds any more; sessions that are open end by themselves within 30 minutes\n")
+}
+
+type userUnblockCommand struct {
+	administration
+	Username string `arg:"" help:"Who may log in again."`
+}
+
+// Run lets a user log in again.
+func (u userUnblockCommand) Run(p program) error {
+	return u.setBlocked(p, u.Username, false, "user %s may log in again\n")
+}
+
+func (a administration) setBlocked(p program, username string, blocked bool, done string) error {
+	store, _, err := a.open(p)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := store.SetBlocked(p.ctx, username, blocked); err != nil {
+		if errors.Is(err, auth.ErrUnknownUser) {
+			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", username)
+		}
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, done, username)
+	return err
+}

@@ -1,0 +1,222 @@
+package config
+
+import (
+	"encoding/hex"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// Change is one thing that two configurations do not have in common. It can be
+// shown: secrets are hidden, and of a hash it tells no more than names it.
+type Change struct {
+	Path     string // server.listen; what belongs to an api_key has its name: api_keys.webshop.allow
+	From, To string // "" where there was nothing, or is nothing any more
+	Restart  bool   // it is not used before the program is started anew
+}
+
+// String is for people: server.listen: 127.0.0.1:8080 → 0.0.0.0:8080.
+func (c Change) String() string {
+	switch {
+	case c.From == "":
+		return c.Path + ": + " + c.To
+	case c.To == "":
+		return c.Path + ": - " + c.From
+	case c.From == c.To:
+		return c.Path + ": " + c.To + " changed"
+	default:
+		return c.Path + ": " + c.From + " → " + c.To
+	}
+}
+
+// Changes tells what has changed from one configuration to another, in the order
+// of the file. Lists are compared as sets: an entry has come or gone.
+func Changes(from, to *Config) []Change {
+	var d differ
+	d.structs("", reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem())
+	for i := range d.found {
+		d.found[i].Restart = !reloadable(d.found[i].Path)
+	}
+	return d.found
+}
+
+// reloadable tells what can be replaced while requests are served: what decides
+// about single requests. The rest is a part that was opened or started with it.
+func reloadable(path string) bool {
+	section, _, _ := strings.Cut(path, ".")
+	switch section {
+	case "api_keys", "expect", "include":
+		return true
+	default:
+		return path == "log.level" || path == "log.access"
+	}
+}
+
+// differ collects changes.
+type differ struct{ found []Change }
+
+func (d *differ) add(path, from, to string) {
+	d.found = append(d.found, Change{Path: path, From: from, To: to})
+}
+
+// structs compares the fields that a file can have.
+func (d *differ) structs(path string, from, to reflect.Value) {
+	for i := range from.NumField() {
+		name, _, _ := strings.Cut(from.Type().Field(i).Tag.Get("yaml"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		d.values(strings.TrimPrefix(path+"."+name, "."), from.Field(i), to.Field(i))
+	}
+}
+
+func (d *differ) values(path string, from, to reflect.Value) {
+	if keys, ok := from.Interface().([]Key); ok {
+		d.keys(path, keys, to.Interface().([]Key))
+		return
+	}
+	_, isLeaf := leaf(from)
+	switch {
+	case from.Kind() == reflect.Slice:
+		d.lists(path, from, to)
+	case from.Kind() == reflect.Struct && !isLeaf:
+		d.structs(path, from, to)
+	case identity(from) != identity(to):
+		d.add(path, shown(from), shown(to))
+	}
+}
+
+// keys compares api_keys by their names.
+func (d *differ) keys(path string, from, to []Key) {
+	before := make(map[string]*Key, len(from))
+	for i := range from {
+		before[from[i].Name] = &from[i]
+	}
+	for i := range to {
+		key := &to[i]
+		at := path + "." + key.Name
+		old := before[key.Name]
+		delete(before, key.Name)
+		if old == nil {
+			old = &Key{Name: key.Name}
+			d.add(at, "", "api_key")
+		}
+		d.structs(at, reflect.ValueOf(old).Elem(), reflect.ValueOf(key).Elem())
+	}
+	for i := range from {
+		if before[from[i].Name] != nil {
+			d.add(path+"."+from[i].Name, "api_key", "")
+		}
+	}
+}
+
+// lists compares lists as sets.
+func (d *differ) lists(path string, from, to reflect.Value) {
+	if sameElements(from, to) {
+		return
+	}
+	before, after := identities(from), identities(to)
+	for i := range from.Len() {
+		if v := from.Index(i); !after[identity(v)] {
+			d.add(path, shown(v), "")
+		}
+	}
+	for i := range to.Len() {
+		if v := to.Index(i); !before[identity(v)] {
+			d.add(path, "", shown(v))
+		}
+	}
+}
+
+// sameElements spares most lists the longer comparison: most are the same.
+func sameElements(from, to reflect.Value) bool {
+	if from.Len() != to.Len() {
+		return false
+	}
+	if from.UnsafePointer() == to.UnsafePointer() {
+		return true
+	}
+	for i := range from.Len() {
+		if a, b := from.Index(i), to.Index(i); !a.Comparable() || !a.Equal(b) {
+			return false
+		}
+	}
+	return true
+}
+
+func identities(list reflect.Value) map[string]bool {
+	all := make(map[string]bool, list.Len())
+	for i := range list.Len() {
+		all[identity(list.Index(i))] = true
+	}
+	return all
+}
+
+// identity is a text that differs where values do. It may hold secrets.
+func identity(v reflect.Value) string {
+	switch x := v.Interface().(type) {
+	case Secret:
+		return string(x)
+	case Digest:
+		return string(x[:])
+	case KeyHash:
+		return string(x.Hash[:]) + shown(v)
+	default:
+		return shown(v)
+	}
+}
+
+// shown is how a value is told to people.
+func shown(v reflect.Value) string {
+	if text, ok := leaf(v); ok {
+		return text
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return ""
+		}
+		return shown(v.Elem())
+	case reflect.Struct:
+		return members(v)
+	default:
+		return fmt.Sprint(v.Interface())
+	}
+}
+
+// members writes a struct as a file has it on one line, without what is not given.
+func members(v reflect.Value) string {
+	var all []string
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		if text := shown(v.Field(i)); name != "" && name != "-" && text != "" {
+			all = append(all, name+": "+text)
+		}
+	}
+	return "{" + strings.Join(all, ", ") + "}"
+}
+
+// leaf is the text of what is one value to a file, whatever it is to Go.
+func leaf(v reflect.Value) (text string, ok bool) {
+	switch x := v.Interface().(type) {
+	case Secret:
+		if x == "" {
+			return "", true
+		}
+		return hidden, true
+	case Digest:
+		return hex.EncodeToString(x[:4]) + "…", true
+	case Expiry:
+		if x.IsZero() {
+			return "", true
+		}
+		return x.Format(time.RFC3339), true
+	case time.Duration:
+		return short(x), true
+	case fmt.Stringer: // Rule, Network, Zone
+		return x.String(), true
+	default:
+		return "", false
+	}
+}

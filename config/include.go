@@ -1,0 +1,134 @@
+package config
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"frontdesk/config/strictyaml"
+)
+
+// include is a file that is included, and the entry that says so.
+type include struct {
+	path  string
+	main  string
+	index int
+	at    spot
+}
+
+func (i include) problem(rule, format string, args ...any) strictyaml.Problem {
+	return strictyaml.Problem{
+		File: i.main, Line: int(i.at.line), Column: int(i.at.column), Path: fmt.Sprintf("include[%d]", i.index),
+		Message: fmt.Sprintf(format, args...), Rule: rule,
+	}
+}
+
+// included finds the files that the main file includes: those of each entry in
+// the order of their names, each file once.
+func included(main *source) (files []include, problems strictyaml.Problems) {
+	seen := map[string]bool{filepath.Clean(main.path): true}
+	for i, entry := range main.base.Include {
+		one := include{main: main.path, index: i, at: main.includes[i]}
+		found, rule, fault := one.find(entry, seen)
+		if fault != "" {
+			problems = append(problems, one.problem(rule, "%s", fault))
+		}
+		files = append(files, found...)
+	}
+	return files, problems
+}
+
+// find returns the files of one entry; fault says what is wrong with it.
+func (i include) find(entry string, seen map[string]bool) (files []include, rule, fault string) {
+	switch {
+	case entry == "":
+		return nil, "", "" // an entry that could not be read: said elsewhere
+	case slices.ContainsFunc(strings.Split(filepath.ToSlash(entry), "/"), func(s string) bool { return strings.Contains(s, "**") }):
+		return nil, ruleIncludePattern, fmt.Sprintf("found %s, expected * for the names of one folder: ** is not known", strictyaml.Quote(entry))
+	}
+	pattern := beside(i.main, entry)
+	if !hasMeta(entry) {
+		if _, err := os.Stat(pattern); err != nil {
+			return nil, ruleIncludeMissing, fmt.Sprintf("found %s, and no such file, expected one, or a pattern such as keys.d/*.yaml, which may match none", strictyaml.Quote(entry))
+		}
+		i.path = pattern
+		if seen[pattern] {
+			return nil, ruleIncludeTwice, fmt.Sprintf("found %s, which is read already", strictyaml.Quote(entry))
+		}
+		seen[pattern] = true
+		return []include{i}, "", ""
+	}
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, ruleIncludePattern, fmt.Sprintf("found %s, expected a pattern such as keys.d/*.yaml", strictyaml.Quote(entry))
+	}
+	for _, path := range paths {
+		if seen[path] || leftover(pattern, path) {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			continue
+		}
+		seen[path] = true
+		i.path = path
+		files = append(files, i)
+	}
+	return files, "", ""
+}
+
+// beside makes a path that stands in a file relative to that file.
+func beside(main, entry string) string {
+	if filepath.IsAbs(entry) {
+		return filepath.Clean(entry)
+	}
+	return filepath.Join(filepath.Dir(main), entry)
+}
+
+func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
+
+// leftover tells files that are not meant although a pattern matches them: hidden
+// ones and those in hidden folders (the ..data of a mounted ConfigMap), and what
+// editors and package managers leave.
+func leftover(pattern, path string) bool {
+	asked, got := strings.Split(pattern, string(filepath.Separator)), strings.Split(path, string(filepath.Separator))
+	for i, name := range got {
+		if strings.HasPrefix(name, ".") && i < len(asked) && !strings.HasPrefix(asked[i], ".") {
+			return true
+		}
+	}
+	name := got[len(got)-1]
+	if strings.HasPrefix(name, "#") || strings.HasSuffix(name, "~") {
+		return true
+	}
+	return slices.Contains([]string{".bak", ".orig", ".rej", ".swp", ".tmp", ".dpkg-old", ".dpkg-new", ".dpkg-dist", ".rpmsave", ".rpmnew"}, filepath.Ext(name))
+}
+
+// watched are the folders whose changes may change the configuration. Of a folder
+// that is not there, the nearest above it that is.
+func watched(main string, entries []string) []string {
+	folders := []string{filepath.Dir(main)}
+	for _, entry := range entries {
+		if entry == "" {
+			continue
+		}
+		folder := filepath.Dir(beside(main, entry))
+		for ; hasMeta(folder); folder = filepath.Dir(folder) {
+			found, _ := filepath.Glob(folder) // a pattern that is wrong finds nothing
+			folders = append(folders, slices.DeleteFunc(found, func(path string) bool { return !isFolder(path) })...)
+		}
+		for !isFolder(folder) && folder != filepath.Dir(folder) {
+			folder = filepath.Dir(folder)
+		}
+		folders = append(folders, folder)
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&fs.ModeDir != 0
+}

@@ -1,0 +1,93 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"frontdesk/config/strictyaml"
+)
+
+// Loader reads one configuration again and again: files that are as they were are
+// not parsed again. It may be used by several goroutines.
+type Loader struct {
+	path  string
+	known Known
+
+	mu      sync.Mutex
+	main    *source
+	parts   map[string]*source // the included files, by path
+	judged  judging            // by which main and parts were judged
+	folders []string
+}
+
+// NewLoader returns a loader of the configuration in the file at path.
+func NewLoader(path string, known Known) *Loader {
+	if known.Env == nil {
+		known.Env = os.LookupEnv
+	}
+	if known.Now == nil {
+		known.Now = time.Now
+	}
+	return &Loader{path: path, known: known, folders: watched(path, nil)}
+}
+
+// Folders are those to watch for changes: of the file itself, of those it includes
+// and of those it would include if they were there, as the last Load saw it.
+func (l *Loader) Folders() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.folders)
+}
+
+// Load returns the configuration as it is now, as the function of that name does.
+// The caller may change the Config, but not what slices and pointers in it hold:
+// two configurations share what is the same in both.
+func (l *Loader) Load() (*Config, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.known.Now()
+	main, err := l.read(l.path, true, l.main, now)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	return l.finish(main, now)
+}
+
+// finish judges a configuration whose main file was read, and reads the others.
+func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
+	endpoints, err := l.known.Endpoints(main.base.Model, main.base.Backend)
+	inModel, located := errors.AsType[strictyaml.Problems](err)
+	if err != nil && !located {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	judged := newJudging(main.base, endpoints)
+	if !judged.equal(l.judged) {
+		l.parts = nil
+		if main.doc == nil { // what was judged otherwise is read anew
+			if main, err = l.read(l.path, true, nil, now); err != nil {
+				return nil, fmt.Errorf("configuration: %w", err)
+			}
+		}
+	}
+	l.main, l.judged = main, judged
+	if main.doc != nil {
+		main.judge(judged, l.known.Drivers, now)
+	}
+	paths, problems := included(main)
+	l.folders = watched(l.path, main.base.Include)
+	parts, unreadable := l.readParts(paths, judged, now)
+	c, conflicts := merge(main, parts)
+	problems = slices.Concat(main.problems, inModel, problems, unreadable, conflicts)
+	for _, part := range parts {
+		problems = append(problems, part.problems...)
+	}
+	problems.Sort()
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}

@@ -1,0 +1,148 @@
+package config
+
+import (
+	"cmp"
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"frontdesk/config/strictyaml"
+)
+
+// merger makes one configuration of its files, and finds where they conflict.
+type merger struct {
+	*Config
+	names    map[string]where
+	hashes   map[Digest]where
+	asked    map[[2]string]*Expectation // key and request
+	problems strictyaml.Problems
+}
+
+// where is a key of one of the files; hash, one of its hashes.
+type where struct {
+	source    *source
+	key, hash int
+}
+
+// merge returns the configuration of main and the files it includes.
+func merge(main *source, parts []*source) (*Config, strictyaml.Problems) {
+	c := *main.base
+	files := append([]*source{main}, parts...)
+	keys, expectations := 0, 0
+	for _, s := range files {
+		keys, expectations = keys+len(s.keys), expectations+len(s.expect)
+	}
+	m := merger{Config: &c, names: make(map[string]where, keys), hashes: make(map[Digest]where, keys), asked: make(map[[2]string]*Expectation, expectations)}
+	if keys > 0 {
+		c.APIKeys = make([]Key, 0, keys)
+	}
+	for _, s := range files {
+		m.keys(s)
+		c.files = append(c.files, s.path)
+	}
+	for _, s := range files {
+		m.expectations(s)
+	}
+	c.hash = hashOf(files)
+	return &c, m.problems
+}
+
+func (m *merger) keys(s *source) {
+	m.APIKeys = append(m.APIKeys, s.keys...)
+	for i := range s.keys {
+		key := &s.keys[i]
+		if key.named {
+			if first, twice := m.names[key.Name]; twice {
+				m.fail(s, key.nameAt, keyPath(i)+".name", ruleNameTwice, "found %s, which %s, expected a name of its own",
+					strictyaml.Quote(cmp.Or(key.written, key.Name)), first.has(s, keyPath(first.key)+".name"))
+			} else {
+				m.names[key.Name] = where{s, i, 0}
+			}
+		}
+		for j, hash := range key.Hashes {
+			if hash.Hash == (Digest{}) {
+				continue
+			}
+			if first, twice := m.hashes[hash.Hash]; twice {
+				m.fail(s, key.hashAt[j], hashPath(i, j), ruleHashTwice, "the same hash as %s, expected one of its own", first.at(s, hashPath(first.key, first.hash)))
+			} else {
+				m.hashes[hash.Hash] = where{s, i, j}
+			}
+		}
+	}
+}
+
+func keyPath(i int) string     { return fmt.Sprintf("api_keys[%d]", i) }
+func hashPath(i, j int) string { return fmt.Sprintf("api_keys[%d].key_sha256[%d]", i, j) }
+
+// has and at name a place for a message in a file: by its path there, or in
+// another file by that and the line.
+func (w where) has(in *source, path string) string {
+	if w.source == in {
+		return "is already " + path
+	}
+	return w.at(in, path) + " has already"
+}
+
+func (w where) at(in *source, path string) string {
+	if w.source == in {
+		return path
+	}
+	key := &w.source.keys[w.key]
+	at := key.nameAt
+	if len(key.hashAt) > w.hash && path == hashPath(w.key, w.hash) {
+		at = key.hashAt[w.hash]
+	}
+	return fmt.Sprintf("%s:%d", w.source.path, at.line)
+}
+
+// expectations wants each to be of a key that is there, and to be alone.
+func (m *merger) expectations(s *source) {
+	m.Expect = append(m.Expect, s.expect...)
+	for i := range s.expect {
+		e := &s.expect[i]
+		if e.Key == "" || e.Request == "" {
+			continue // said already
+		}
+		if _, known := m.names[e.Key]; !known {
+			names := slices.Collect(maps.Keys(m.names))
+			slices.Sort(names)
+			m.fail(s, e.keyAt, e.at.Path+".key", ruleExpectKey, "found %s, and no api_key of that name%s", strictyaml.Quote(cmp.Or(e.keyWritten, e.Key)), strictyaml.Suggest(e.Key, names))
+			continue
+		}
+		asked := [2]string{e.Key, e.Request}
+		if first, twice := m.asked[asked]; twice {
+			m.fail(s, spotOf(e.at), e.at.Path, ruleExpectTwice, "found this request with this key again, first at %s:%d", first.at.File, first.at.Line)
+			continue
+		}
+		m.asked[asked] = e
+	}
+}
+
+func (m *merger) fail(s *source, at spot, path, rule, format string, args ...any) {
+	m.problems = append(m.problems, strictyaml.Problem{
+		File: s.path, Line: int(at.line), Column: int(at.column), Path: path, Message: fmt.Sprintf(format, args...), Rule: rule,
+	})
+}
+
+// hashOf is a short name for what is written in the files and what the variables
+// hold that they refer to. Both may be secret, so it is made slowly: it is of
+// little use to whoever would find a secret out by guessing.
+func hashOf(files []*source) string {
+	all := sha256.New()
+	for _, s := range files {
+		all.Write(s.text[:])
+		for _, name := range slices.Sorted(maps.Keys(s.variables)) {
+			fmt.Fprintf(all, "%s=%q\n", name, s.variables[name])
+		}
+	}
+	const rounds = 20_000
+	short, err := pbkdf2.Key(sha256.New, string(all.Sum(nil)), []byte("frontdesk configuration"), rounds, 6)
+	if err != nil {
+		return "" // only lengths that are wrong make it fail
+	}
+	return hex.EncodeToString(short)
+}

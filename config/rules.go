@@ -1,0 +1,99 @@
+package config
+
+import "frontdesk/config/strictyaml"
+
+// What a configuration can break, by names that stay.
+const (
+	ruleAddress           = "address"
+	ruleListenTwice       = "listen-twice"
+	ruleBasePath          = "base-path"
+	rulePublicURL         = "public-url"
+	ruleVendor            = "vendor"
+	ruleBodyLimit         = "body-limit"
+	ruleTLSPair           = "tls-pair"
+	ruleClientCA          = "client-ca-without-tls"
+	ruleWord              = "word"
+	ruleRange             = "range"
+	ruleRepeated          = "repeated"
+	ruleDSN               = "dsn"
+	ruleSheetMissing      = "sheet-missing"
+	ruleSheetUnused       = "sheet-unused"
+	ruleSheetInstead      = "sheet-instead"
+	ruleSessionTTL        = "session-ttl"
+	ruleSMTP              = "mail-smtp"
+	ruleMailFrom          = "mail-from"
+	ruleMailFolder        = "mail-folder"
+	ruleWebhookHost       = "webhook-host"
+	ruleCallbackEndpoint  = "callback-endpoint"
+	ruleTracing           = "tracing-endpoint"
+	ruleIncludeMissing    = "include-missing"
+	ruleIncludePattern    = "include-pattern"
+	ruleIncludeTwice      = "include-twice"
+	ruleIncludeUnreadable = "include-unreadable"
+	ruleName              = "key-name"
+	ruleNameTwice         = "key-name-twice"
+	ruleHashMissing       = "key-hash-missing"
+	ruleHashTwice         = "key-hash-twice"
+	ruleAllowUnknown      = "allow-unknown-endpoint"
+	ruleAllowTwice        = "allow-twice"
+	ruleShadow            = "shadow-until"
+	ruleShadowFar         = "shadow-far"
+	ruleRate              = "rate"
+	ruleLimit             = "limit"
+	RuleWebhookSecret     = "webhook-secret"
+	ruleAddressDenied     = "address-denied"
+	ruleCertificate       = "certificate-without-ca"
+	ruleExpectKey         = "expect-key"
+	ruleExpectRequest     = "expect-request"
+	ruleExpectTwice       = "expect-twice"
+	ruleExpectUnmet       = "expect-unmet"
+)
+
+// Rules are all those that a configuration is held to, with those of any file.
+func Rules() []strictyaml.Rule {
+	return append(strictyaml.Rules(), []strictyaml.Rule{
+		{ID: ruleAddress, About: "A listener's address is host:port, such as 127.0.0.1:8080."},
+		{ID: ruleListenTwice, About: "The ops listener has an address of its own."},
+		{ID: ruleBasePath, About: "server.base_path is a plain path that begins with / and does not end with it."},
+		{ID: rulePublicURL, About: "server.public_url is an absolute http or https URL without user, query and fragment."},
+		{ID: ruleVendor, About: "server.vendor is the name that clients are told."},
+		{ID: ruleBodyLimit, About: "server.body_limit is from 1B to 1GiB."},
+		{ID: ruleTLSPair, About: "server.tls has cert_file and key_file, or neither."},
+		{ID: ruleClientCA, About: "server.tls.client_ca_file needs cert_file and key_file."},
+		{ID: ruleWord, About: "A value is one of the words that its key knows."},
+		{ID: ruleRange, About: "A number or a duration lies within its bounds."},
+		{ID: ruleRepeated, About: "A list holds an item once."},
+		{ID: ruleDSN, About: "backend.dsn names a SQLite file or a PostgreSQL database."},
+		{ID: ruleSheetMissing, About: "The drivers legacy and remote have a mapping sheet."},
+		{ID: ruleSheetUnused, About: "The driver reference has no mapping sheet."},
+		{ID: ruleSheetInstead, About: "What the mapping sheet says is not said in backend as well."},
+		{ID: ruleSessionTTL, About: "sessions.ttl is at most 30m."},
+		{ID: ruleSMTP, About: "mail.smtp is an smtp or smtps URL."},
+		{ID: ruleMailFrom, About: "mail.from is an e-mail address, a real one where mail.smtp is given."},
+		{ID: ruleMailFolder, About: "There is mail.smtp or mail.folder."},
+		{ID: ruleWebhookHost, About: "webhooks.allow_hosts holds names or addresses, without scheme and port."},
+		{ID: ruleCallbackEndpoint, About: "callbacks holds single endpoints whose answer can wait."},
+		{ID: ruleTracing, About: "tracing.endpoint is an http or https URL without user and password."},
+		{ID: ruleIncludeMissing, About: "An included file that is named outright is there."},
+		{ID: ruleIncludePattern, About: "A pattern of files is well-formed, and has no **."},
+		{ID: ruleIncludeTwice, About: "A file is included once, and not by itself."},
+		{ID: ruleIncludeUnreadable, About: "An included file can be read."},
+		{ID: ruleName, About: "An api_key has a name of lower-case letters, digits, - and _."},
+		{ID: ruleNameTwice, About: "An api_key's name is its own, over all files."},
+		{ID: ruleHashMissing, About: "An api_key has at least one SHA-256."},
+		{ID: ruleHashTwice, About: "A SHA-256 belongs to one api_key, over all files."},
+		{ID: ruleAllowUnknown, About: "An entry of an allowlist matches an endpoint that there is."},
+		{ID: ruleAllowTwice, About: "An allowlist holds an entry once."},
+		{ID: ruleShadow, About: "mode: shadow has an end, until, and until is there only for it."},
+		{ID: ruleShadowFar, About: "A shadow's end is at most 90 days ahead."},
+		{ID: ruleRate, About: "A rate has per_second above 0 and burst of 1 or more."},
+		{ID: ruleLimit, About: "concurrent and per_day are 0, for no limit, or more."},
+		{ID: RuleWebhookSecret, About: "webhook_secret holds secrets, each once."},
+		{ID: ruleAddressDenied, About: "An address that is allowed is not denied as well."},
+		{ID: ruleCertificate, About: "client_certificates needs server.tls.client_ca_file."},
+		{ID: ruleExpectKey, About: "An expectation names an api_key that there is."},
+		{ID: ruleExpectRequest, About: "An expectation has a request: a method and a path below the base path."},
+		{ID: ruleExpectTwice, About: "A request with a key is expected to end one way."},
+		{ID: ruleExpectUnmet, About: "The allowlists do what expect says of them."},
+	}...)
+}

@@ -1,0 +1,268 @@
+// Package schema makes JSON Schemas of the structs that YAML files are decoded
+// into, for editors: their comments become descriptions, and a tag, schema:"…",
+// says what a type does not: required, enum=a|b, items=a|b and, last, pattern=….
+//
+// It is not a general generator: it knows what [frontdesk/config/strictyaml]
+// decodes, and asks its user about types that decode themselves.
+package schema
+
+import (
+	"bytes"
+	"embed"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Object is a JSON object in order; its values are text, booleans, whole numbers,
+// Objects and lists of these.
+type Object []Member
+
+// Member is a name and a value.
+type Member struct {
+	Key   string
+	Value any // string, bool, int, Object or []any
+}
+
+// Options say of what a schema is made.
+type Options struct {
+	ID, Title string
+	// Sources hold the structs, for their comments.
+	Sources embed.FS
+	// Type returns the schema of a type that decodes itself; nil for any other.
+	Type func(g *Generator, t reflect.Type) Object
+	// Name is what a struct is called among the definitions; nil for its own name.
+	Name func(t reflect.Type) string
+}
+
+// Generator collects definitions on the way.
+type Generator struct {
+	options  Options
+	comments map[string]string
+	defs     map[string]Object
+}
+
+// Of returns the JSON Schema (2020-12) of a struct.
+func Of(t reflect.Type, o Options) []byte {
+	if o.Name == nil {
+		o.Name = reflect.Type.Name
+	}
+	g := &Generator{options: o, comments: comments(o.Sources), defs: map[string]Object{}}
+	root := append(Object{
+		{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"$id", o.ID}, {"title", o.Title},
+	}, g.structure(t)...)
+	defs := Object{}
+	for _, name := range slices.Sorted(maps.Keys(g.defs)) {
+		defs = append(defs, Member{name, g.defs[name]})
+	}
+	var b bytes.Buffer
+	write(jsontext.NewEncoder(&b, jsontext.WithIndent("  ")), append(root, Member{"$defs", defs}))
+	return b.Bytes()
+}
+
+// write encodes a value; the encoder's buffer never fails.
+func write(e *jsontext.Encoder, v any) {
+	switch v := v.(type) {
+	case Object:
+		_ = e.WriteToken(jsontext.BeginObject)
+		for _, m := range v {
+			_ = e.WriteToken(jsontext.String(m.Key))
+			write(e, m.Value)
+		}
+		_ = e.WriteToken(jsontext.EndObject)
+	case []any:
+		_ = e.WriteToken(jsontext.BeginArray)
+		for _, item := range v {
+			write(e, item)
+		}
+		_ = e.WriteToken(jsontext.EndArray)
+	case bool:
+		_ = e.WriteToken(jsontext.Bool(v))
+	case int:
+		_ = e.WriteToken(jsontext.Int(int64(v)))
+	case string:
+		_ = e.WriteToken(jsontext.String(v))
+	}
+}
+
+// comments are those of the structs and their fields: file, file.Format. A field
+// has them above it or behind it.
+func comments(sources embed.FS) map[string]string {
+	out := map[string]string{}
+	entries, _ := sources.ReadDir(".") // embedded: they are there and parse
+	for _, entry := range entries {
+		src, _ := sources.ReadFile(entry.Name())
+		parsed, err := parser.ParseFile(token.NewFileSet(), entry.Name(), src, parser.ParseComments)
+		if err != nil {
+			continue
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			gen, ok := n.(*ast.GenDecl)
+			if !ok {
+				return true
+			}
+			for _, spec := range gen.Specs {
+				if t, ok := spec.(*ast.TypeSpec); ok {
+					out[t.Name.Name] = sentence(gen.Doc)
+					fieldComments(t, out)
+				}
+			}
+			return false
+		})
+	}
+	return out
+}
+
+func fieldComments(t *ast.TypeSpec, out map[string]string) {
+	st, ok := t.Type.(*ast.StructType)
+	if !ok {
+		return
+	}
+	for _, f := range st.Fields.List {
+		about := sentence(f.Doc)
+		if about == "" {
+			about = sentence(f.Comment)
+		}
+		for _, name := range f.Names {
+			out[t.Name.Name+"."+name.Name] = about
+		}
+	}
+}
+
+func sentence(doc *ast.CommentGroup) string {
+	return strings.Join(strings.Fields(doc.Text()), " ")
+}
+
+// Reference returns a $ref to the definition of a struct, made where it is new.
+func (g *Generator) Reference(t reflect.Type) Object {
+	name := g.options.Name(t)
+	if _, made := g.defs[name]; !made {
+		g.defs[name] = nil // it may refer to itself
+		g.defs[name] = g.structure(t)
+	}
+	return Object{{"$ref", "#/$defs/" + name}}
+}
+
+// structure is the schema of a struct's mapping.
+func (g *Generator) structure(t reflect.Type) Object {
+	properties, required := Object{}, []any{}
+	g.properties(t, &properties, &required)
+	out := Object{{"type", "object"}, {"additionalProperties", false}, {"properties", properties}}
+	if about := g.comments[t.Name()]; about != "" {
+		about = strings.TrimPrefix(about, t.Name()+" is ")
+		out = append(Object{{"description", strings.ToUpper(about[:1]) + about[1:]}}, out...)
+	}
+	if len(required) > 0 {
+		out = append(out, Member{"required", required})
+	}
+	return out
+}
+
+func (g *Generator) properties(t reflect.Type, properties *Object, required *[]any) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := f.Tag.Get("yaml")
+		if name == "" && f.Anonymous {
+			g.properties(f.Type, properties, required)
+			continue
+		}
+		if name == "" {
+			continue
+		}
+		of := g.Of(f.Type)
+		for _, rule := range rules(f.Tag.Get("schema")) {
+			switch key, value, _ := strings.Cut(rule, "="); key {
+			case "required":
+				*required = append(*required, name)
+			case "enum":
+				of = append(of, Member{"enum", words(value, f.Type)})
+			case "pattern":
+				of = append(of, Member{"pattern", value})
+			case "items":
+				of = Object{{"type", "array"}, {"items", Object{{"enum", words(value, f.Type.Elem())}}}}
+			}
+		}
+		if about := g.comments[t.Name()+"."+f.Name]; about != "" {
+			of = append(Object{{"description", about}}, of...)
+		}
+		*properties = append(*properties, Member{name, of})
+	}
+}
+
+// rules divides a schema tag; a pattern, which may hold commas, stands last.
+func rules(tag string) []string {
+	before, pattern, has := strings.Cut(tag, "pattern=")
+	out := strings.FieldsFunc(before, func(r rune) bool { return r == ',' })
+	if has {
+		out = append(out, "pattern="+pattern)
+	}
+	return out
+}
+
+func words(list string, t reflect.Type) []any {
+	var out []any
+	for _, w := range strings.Split(list, "|") {
+		if t.Kind() == reflect.Int {
+			out = append(out, int(w[0]-'0'))
+		} else {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// Typed is a value of a JSON type.
+func Typed(name string) Object { return Object{{"type", name}} }
+
+// Text is what is decoded as text: a plain number or boolean is, too.
+func Text() Object { return Object{{"type", []any{"string", "number", "boolean"}}} }
+
+// Map is a mapping of any names to values.
+func Map(value Object) Object {
+	return Object{{"type", "object"}, {"additionalProperties", value}}
+}
+
+// List is a list of values.
+func List(value Object) Object { return Object{{"type", "array"}, {"items", value}} }
+
+// AnyOf is one of several.
+func AnyOf(of ...Object) Object {
+	all := make([]any, len(of))
+	for i := range of {
+		all[i] = of[i]
+	}
+	return Object{{"anyOf", all}}
+}
+
+// Of is the schema of a type.
+func (g *Generator) Of(t reflect.Type) Object {
+	if t == reflect.TypeFor[time.Duration]() {
+		return Object{{"type", "string"}, {"pattern", `^(\$\{.+\}|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`}}
+	}
+	if of := g.options.Type(g, t); of != nil {
+		return of
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return g.Of(t.Elem())
+	case reflect.Struct:
+		return g.Reference(t)
+	case reflect.Map:
+		return Map(g.Of(t.Elem()))
+	case reflect.Slice:
+		return List(g.Of(t.Elem()))
+	case reflect.Bool:
+		return Typed("boolean")
+	case reflect.Int, reflect.Int64:
+		return Typed("integer")
+	default:
+		return Text()
+	}
+}

@@ -1,0 +1,178 @@
+package config
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"frontdesk/config/strictyaml"
+)
+
+// source is a file of a configuration, read and, once its doc is gone, judged.
+type source struct {
+	path      string
+	stamp     stamp
+	text      [32]byte          // SHA-256 of what is written
+	variables map[string]string // of the environment, that it refers to
+
+	doc      *strictyaml.Document
+	base     *Config // of the main file, without keys and expectations; nil for the included
+	includes []spot  // of base.Include
+	keys     []Key
+	expect   []Expectation
+	problems strictyaml.Problems
+}
+
+// spot is a place in a file.
+type spot struct{ line, column int32 }
+
+func spotOf(p strictyaml.Problem) spot { return spot{int32(p.Line), int32(p.Column)} }
+
+// stamp tells cheaply whether a file is as it was.
+type stamp struct {
+	info    fs.FileInfo
+	settled bool // it was old enough when it was read: a further change has another time
+}
+
+// same reports whether the file that was read is the one that is there.
+func (s stamp) same(info fs.FileInfo) bool {
+	return s.settled && os.SameFile(s.info, info) && s.info.Size() == info.Size() && s.info.ModTime().Equal(info.ModTime())
+}
+
+// settling is how long ago a file must have changed for its time to tell the next
+// change: clocks of file systems are coarse.
+const settling = 2 * time.Second
+
+// included files have keys and expectations, and nothing else.
+type includedFile struct {
+	APIKeys []Key         `yaml:"api_keys"`
+	Expect  []Expectation `yaml:"expect"`
+}
+
+// read reads a file, unless it is as it was when it was read before.
+func (l *Loader) read(path string, main bool, before *source, now time.Time) (*source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	known := before != nil && l.sameVariables(before)
+	if known && before.stamp.same(info) {
+		return before, nil
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	at := stamp{info, now.Sub(info.ModTime()) > settling}
+	text := sha256.Sum256(src)
+	if known && text == before.text {
+		same := *before
+		same.stamp = at
+		return &same, nil
+	}
+	s := decodeSource(path, src, main, l.known.Env)
+	s.stamp = at
+	return s, nil
+}
+
+func (l *Loader) sameVariables(s *source) bool {
+	for name, value := range s.variables {
+		if now, ok := l.known.Env(name); !ok || now != value {
+			return false
+		}
+	}
+	return true
+}
+
+// decodeSource reads what is written, without judging what it means.
+func decodeSource(path string, src []byte, main bool, env func(string) (string, bool)) *source {
+	s := &source{path: path, text: sha256.Sum256(src), variables: map[string]string{}}
+	remembering := func(name string) (string, bool) {
+		value, ok := env(name)
+		s.variables[name] = value
+		return value, ok
+	}
+	var file includedFile
+	into := any(&file)
+	if main {
+		s.base = Default()
+		into = s.base
+	}
+	s.doc, s.problems = strictyaml.Decode(s.path, src, into, strictyaml.Expand(expander(remembering)))
+	s.keys, s.expect = file.APIKeys, file.Expect
+	if main {
+		s.keys, s.expect = s.base.APIKeys, s.base.Expect
+		s.base.APIKeys, s.base.Expect = nil, nil
+		s.base.lines = map[string]int32{}
+		for _, path := range located {
+			s.base.lines[path] = int32(s.doc.At(path).Line)
+		}
+		for i := range s.base.Include {
+			s.includes = append(s.includes, spotOf(s.doc.At(fmt.Sprintf("include[%d]", i))))
+		}
+	}
+	for i := range s.keys {
+		s.keys[i].locate(s.doc, fmt.Sprintf("api_keys[%d]", i), s.path)
+	}
+	for i := range s.expect {
+		s.expect[i].at = s.doc.At(fmt.Sprintf("expect[%d]", i))
+		s.expect[i].keyAt = spotOf(s.doc.At(s.expect[i].at.Path + ".key"))
+		s.expect[i].keyWritten, _ = s.doc.Written(s.expect[i].at.Path + ".key")
+	}
+	return s
+}
+
+// judge finds what is wrong with the file by itself, and forgets where things stood.
+func (s *source) judge(j judging, drivers []string, now time.Time) {
+	c := checker{judging: j, doc: s.doc, now: now, problems: s.problems}
+	if s.base != nil {
+		v := validator{Config: s.base, checker: &c, drivers: drivers}
+		v.validate()
+	}
+	c.keys(s.keys)
+	c.expectations(s.expect)
+	s.problems, s.doc = c.problems, nil
+	if len(s.problems) > 0 { // it must be right before it is used, and may be right tomorrow
+		s.text = [32]byte{}
+		s.stamp.settled = false
+	}
+}
+
+// readParts reads the included files, on all processors.
+func (l *Loader) readParts(paths []include, j judging, now time.Time) (parts []*source, unreadable strictyaml.Problems) {
+	parts = make([]*source, len(paths))
+	failures := make([]error, len(paths))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(paths)) {
+		readers.Go(func() {
+			own := j.forOne()
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(paths) {
+					return
+				}
+				parts[i], failures[i] = l.read(paths[i].path, false, l.parts[paths[i].path], now)
+				if failures[i] == nil && parts[i].doc != nil {
+					parts[i].judge(own, nil, now)
+				}
+			}
+		})
+	}
+	readers.Wait()
+	l.parts = make(map[string]*source, len(paths))
+	for i, part := range parts {
+		if failures[i] != nil {
+			unreadable = append(unreadable, paths[i].problem(ruleIncludeUnreadable, "%s", failures[i]))
+			continue
+		}
+		l.parts[part.path] = part
+	}
+	return slices.DeleteFunc(parts, func(s *source) bool { return s == nil }), unreadable
+}

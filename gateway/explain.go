@@ -1,0 +1,121 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// ExplainedID stands for the request id in the answers of Explain.
+const ExplainedID = "00000000-0000-4000-8000-000000000000"
+
+// Asked is a request that nobody sent: what Explain is asked about.
+type Asked struct {
+	Method string
+	Target string // as in a request line: a path with the base path, or an absolute URL
+	Body   []byte // nil where it is not to be judged
+
+	Key     *auth.Key // of the session; nil for one whose api_key is gone
+	NoToken bool      // the request has no session at all
+	At      time.Time
+}
+
+// Explanation is what becomes of a request before the backend is asked.
+type Explanation struct {
+	Decision
+	Path    string         // that was judged: below the base path, or all of it where it is not below
+	Below   bool           // the path is below the base path
+	Params  []string       // the query parameters that the operation takes, by name
+	Shadow  mapping.Reason // why the allowlist, which is on trial, would have refused
+	Stopped string         // the stage that ended it; "" where the backend would be asked
+	Unread  bool           // the operation takes a body, and none was given
+	Status  int            // of the answer; 0 where the backend would be asked
+	Answer  []byte         // what the client gets, with ExplainedID
+}
+
+// Explain takes a request through the very stages of serving, on a session of the
+// key, as far as they look at nothing but the request: nothing is asked of the
+// backend, and nothing is taken from the key's limits.
+func (g *Gateway) Explain(a Asked) Explanation {
+	x := &Exchange{
+		request: new(fasthttp.Request), response: new(fasthttp.Response), policy: new(Policy),
+		started: a.At, Method: a.Method, RequestID: ExplainedID,
+	}
+	x.request.Header.SetMethod(a.Method)
+	x.request.SetBody(a.Body)
+	x.takeURI(g, []byte(a.Target))
+	x.prepare()
+
+	var e Explanation
+	for _, s := range g.judging(a) {
+		if e.Unread = a.Body == nil && s.name == "body" && x.Operation.form != nil; e.Unread {
+			break
+		}
+		if err := s.judge(context.Background(), x); err != nil {
+			g.answerError(x, err)
+			e.Stopped = s.name
+			e.Status, e.Answer = x.response.StatusCode(), x.response.Body()
+			break
+		}
+	}
+	e.Operation, e.Path, e.Below, e.Shadow = x.Operation, x.Path, x.below, x.shadow
+	if e.Stopped == "endpoint" || e.Stopped == "allowlist" {
+		e.Reason = x.reason
+	}
+	e.Params = x.knownParams()
+	return e
+}
+
+type namedStage struct {
+	name  string
+	judge stage
+}
+
+// judging are the stages that look at nothing but the request, with the session
+// put where serving would look one up.
+func (g *Gateway) judging(a Asked) []namedStage {
+	session := func(_ context.Context, x *Exchange) error {
+		switch {
+		case x.Operation.open:
+			return nil
+		case a.NoToken:
+			return mapping.Fail(mapping.NotLoggedIn)
+		case a.Key == nil:
+			return mapping.Fail(mapping.TokenInvalid)
+		}
+		x.Session, x.Key = new(auth.Session), a.Key
+		return nil
+	}
+	return []namedStage{
+		{"endpoint", g.endpoint},
+		{"session", session},
+		{"allowlist", g.allowlist},
+		{"query", g.query},
+		{"body", g.body},
+		{"record", g.record},
+	}
+}
+
+// Methods returns what can be done at a path below the base path, by anybody, in
+// the order of the interface; nil where there is no such endpoint.
+func (g *Gateway) Methods(path string) []string {
+	e, item := g.routes.find(path)
+	if e == nil {
+		return nil
+	}
+	at := e.list
+	if item != "" {
+		at = e.item
+	}
+	var methods []string
+	for _, m := range [...]string{"GET", "POST", "PUT", "DELETE"} {
+		if at[m] != nil || m == "GET" && e.item[m] != nil {
+			methods = append(methods, m)
+		}
+	}
+	return methods
+}

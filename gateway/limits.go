@@ -1,0 +1,129 @@
+package gateway
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// limits keeps the api_key to its bounds. A login counts against none of them: it
+// is slowed by a throttle of its own.
+func (g *Gateway) limits(ctx context.Context, x *Exchange) error {
+	if x.Key == nil || x.Key.Bounds == (auth.Bounds{}) {
+		return nil
+	}
+	var err error
+	if x.standing, err = g.o.Limits.Take(ctx, x.Key, x.user().Client.ID, x.started); err != nil {
+		return mapping.Fail(mapping.InternalError).Because(err)
+	}
+	x.counted = true
+	if x.standing.Refused == auth.NoBound {
+		return nil
+	}
+	x.cause = x.standing.Refused.String()
+	e := mapping.Fail(mapping.TooManyRequests)
+	e.RetryAfter = x.standing.Wait
+	return e
+}
+
+// giveBack ends what the request took of its key's concurrent ones.
+func (g *Gateway) giveBack(ctx context.Context, x *Exchange) {
+	if x.standing.Slot != 0 {
+		g.o.Limits.Done(ctx, x.Key.Name, x.standing.Slot)
+	}
+}
+
+// The headers of draft-ietf-httpapi-ratelimit-headers-11, as it spells them.
+var (
+	policyHeader    = []byte("RateLimit-Policy")
+	rateLimitHeader = []byte("RateLimit")
+)
+
+// tellLimits has the answer say how the api_key stands, where that was found out.
+func (x *Exchange) tellLimits() {
+	if !x.counted {
+		return
+	}
+	x.scratch = appendPolicy(x.scratch[:0], &x.Key.Bounds)
+	x.response.Header.SetCanonical(policyHeader, x.scratch)
+	x.scratch = appendStanding(x.scratch[:0], &x.Key.Bounds, &x.standing)
+	x.response.Header.SetCanonical(rateLimitHeader, x.scratch)
+}
+
+// secondsPerDay is the window of a day's quota, which is an hour more or less on
+// two days a year; t tells it exactly.
+const secondsPerDay = 24 * 60 * 60
+
+// appendPolicy appends the bounds: what fits into a bucket comes back within the
+// window.
+func appendPolicy(dst []byte, b *auth.Bounds) []byte {
+	none := len(dst)
+	rate := func(bound auth.Bound, r auth.Rate) {
+		if r != (auth.Rate{}) {
+			dst = appendItem(dst, none, bound, ";q=", int64(r.Burst))
+			dst = appendNumber(dst, ";w=", wholeSeconds(float64(r.Burst)/r.PerSecond))
+		}
+	}
+	rate(auth.RateBound, b.Rate)
+	rate(auth.ClientRateBound, b.ClientRate)
+	if b.PerDay > 0 {
+		dst = appendItem(dst, none, auth.DayBound, ";q=", b.PerDay)
+		dst = appendNumber(dst, ";w=", secondsPerDay)
+	}
+	if b.Concurrent > 0 {
+		dst = appendItem(dst, none, auth.ConcurrentBound, ";q=", int64(b.Concurrent))
+		dst = append(dst, `;qu="concurrent-requests"`...)
+	}
+	return dst
+}
+
+// appendStanding appends what is left of each bound, and when there is more.
+func appendStanding(dst []byte, b *auth.Bounds, s *auth.Standing) []byte {
+	none := len(dst)
+	room := func(bound auth.Bound, bounded bool) {
+		if !bounded {
+			return
+		}
+		r := s.Rooms[bound]
+		dst = appendItem(dst, none, bound, ";r=", r.Left)
+		if r.More > 0 {
+			dst = appendNumber(dst, ";t=", wholeSeconds(r.More.Seconds()))
+		}
+	}
+	room(auth.RateBound, b.Rate != (auth.Rate{}))
+	room(auth.ClientRateBound, b.ClientRate != (auth.Rate{}))
+	room(auth.DayBound, b.PerDay > 0)
+	room(auth.ConcurrentBound, b.Concurrent > 0)
+	return dst
+}
+
+func appendItem(dst []byte, none int, bound auth.Bound, name string, value int64) []byte {
+	if len(dst) > none {
+		dst = append(dst, ", "...)
+	}
+	dst = append(dst, '"')
+	dst = append(dst, bound.String()...)
+	dst = append(dst, '"')
+	return appendNumber(dst, name, value)
+}
+
+// mostInField is the largest integer of a structured field (RFC 9651).
+const mostInField = 999_999_999_999_999
+
+func appendNumber(dst []byte, name string, value int64) []byte {
+	return strconv.AppendInt(append(dst, name...), min(value, mostInField), 10)
+}
+
+// wholeSeconds rounds up, to one at least.
+func wholeSeconds(seconds float64) int64 {
+	return int64(min(max(math.Ceil(seconds), 1), mostInField))
+}
+
+// retryAfter is the value of that header.
+func retryAfter(wait time.Duration) string {
+	return strconv.FormatInt(wholeSeconds(wait.Seconds()), 10)
+}

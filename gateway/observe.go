@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"cmp"
+	"net/http"
+	"sync/atomic"
+)
+
+// Meter counts what the gateway does, by names of the configuration and of the
+// endpoint table, never by anything that a client made up. It is safe for
+// concurrent use.
+type Meter interface {
+	// Timer returns what the answers of an operation with one status are timed by.
+	// The gateway asks once for each and keeps it. Method and endpoint are empty
+	// for requests that found no operation.
+	Timer(method, endpoint string, status int) Timer
+	// Refused counts a request that got an error, by the api_key's name ("" where
+	// none is known) and the reason of the first error.
+	Refused(key, reason string)
+	// Shadowed counts a request that was served although the allowlist, which is
+	// on trial, says no.
+	Shadowed(key, method, endpoint string)
+}
+
+// Timer is told how long something took, in seconds.
+type Timer interface{ Observe(seconds float64) }
+
+// statuses are those the gateway answers with; others share the last place.
+var statuses = [...]int{
+	http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusPartialContent, http.StatusNotModified,
+	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
+	http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusRequestedRangeNotSatisfiable,
+	http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusInternalServerError,
+}
+
+// timers are those of one operation, by status, each made at its first answer.
+type timers [len(statuses) + 1]atomic.Pointer[Timer]
+
+// of returns the timer of a status; make may run more than once.
+func (t *timers) of(status int, make func() Timer) Timer {
+	place := 0
+	for place < len(statuses) && statuses[place] != status {
+		place++
+	}
+	if timer := t[place].Load(); timer != nil {
+		return *timer
+	}
+	timer := make()
+	t[place].Store(&timer)
+	return timer
+}
+
+// observe counts an exchange that was answered.
+func (g *Gateway) observe(x *Exchange) {
+	took := g.o.Clock().Sub(x.started)
+	if x.Operation != nil && took > slowAnswer {
+		x.Operation.slow.Add(1)
+	}
+	if g.o.Meter == nil {
+		return
+	}
+	method, endpoint, kept := "", "", &g.nowhere
+	if x.Operation != nil {
+		method, endpoint, kept = x.Operation.Method, x.Operation.Template, x.Operation.timers
+	}
+	status := x.response.StatusCode()
+	kept.of(status, func() Timer { return g.o.Meter.Timer(method, endpoint, status) }).Observe(took.Seconds())
+	if x.reason != "" {
+		g.o.Meter.Refused(x.keyName, x.refusedBecause())
+	}
+	if x.shadow != "" {
+		g.o.Meter.Shadowed(x.keyName, method, endpoint)
+	}
+}
+
+// refusedBecause is the reason that operators are told, which can be closer than
+// the one the client sees.
+func (x *Exchange) refusedBecause() string { return cmp.Or(x.cause, string(x.reason)) }
+
+// Connections tells how many connections of clients are open.
+func (s *Server) Connections() int { return int(s.app.Server().GetOpenConnectionsCount()) }

@@ -1,0 +1,106 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Peer is the other end of a connection.
+type Peer struct {
+	Address     string       // IP address, without port
+	Certificate *Certificate // that it showed and that was verified; nil for none
+}
+
+// Certificate is that of a client.
+type Certificate struct {
+	SHA256 [32]byte  // of the certificate as it is sent (DER)
+	Until  time.Time // its last moment
+}
+
+// peerOf is who sent a request. What is asked of a connection is asked once.
+func peerOf(rc *fasthttp.RequestCtx) Peer {
+	if c, ok := rc.Conn().(*conn); ok {
+		return c.peer
+	}
+	return Peer{Address: rc.RemoteIP().String()}
+}
+
+// addressOf is the IP address of a connection's other end.
+func addressOf(a net.Addr) string {
+	if tcp, ok := a.(*net.TCPAddr); ok {
+		return tcp.IP.String()
+	}
+	return net.IPv4zero.String()
+}
+
+// certificateOf is what a client proved to hold when the connection began.
+func certificateOf(c net.Conn) *Certificate {
+	secure, ok := c.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	state := secure.ConnectionState()
+	if len(state.VerifiedChains) == 0 {
+		return nil
+	}
+	shown := state.PeerCertificates[0]
+	return &Certificate{SHA256: sha256.Sum256(shown.Raw), Until: shown.NotAfter}
+}
+
+// clientAddress is where a request comes from: the peer's address or, where that
+// is a trusted proxy, the one nearest to it in X-Forwarded-For that is none. What
+// stands further left there is anybody's claim. A header that cannot be read says
+// nothing.
+func (g *Gateway) clientAddress(peer string, h *fasthttp.RequestHeader) string {
+	if len(g.o.TrustedProxies) == 0 {
+		return peer
+	}
+	if address, err := netip.ParseAddr(peer); err != nil || !g.trusted(address) {
+		return peer
+	}
+	found := peer
+	for _, line := range slices.Backward(h.PeekAll("X-Forwarded-For")) {
+		for rest, more := line, true; more; {
+			comma := bytes.LastIndexByte(rest, ',')
+			address, ok := forwarded(rest[comma+1:])
+			if !ok {
+				return peer
+			}
+			if found = address.String(); !g.trusted(address) {
+				return found
+			}
+			if more = comma >= 0; more {
+				rest = rest[:comma]
+			}
+		}
+	}
+	return found
+}
+
+func (g *Gateway) trusted(address netip.Addr) bool {
+	address = address.Unmap()
+	return slices.ContainsFunc(g.o.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(address) })
+}
+
+// forwarded reads one address of X-Forwarded-For; some proxies add the port.
+func forwarded(text []byte) (netip.Addr, bool) {
+	s := strings.Trim(string(text), " \t")
+	address, err := netip.ParseAddr(s)
+	if err != nil {
+		var both netip.AddrPort
+		both, err = netip.ParseAddrPort(s)
+		address = both.Addr()
+	}
+	if err != nil || address.Zone() != "" {
+		return netip.Addr{}, false
+	}
+	return address.Unmap(), true
+}

@@ -1,0 +1,74 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// A request's span says what the access line says: names of the interface and
+// of the configuration. The target and its query, headers and bodies stay out.
+
+// clientHeaders are where a client says which trace its request belongs to.
+type clientHeaders struct{ of *fasthttp.RequestHeader }
+
+var _ propagation.TextMapCarrier = clientHeaders{}
+
+func (h clientHeaders) Get(name string) string { return string(h.of.Peek(name)) }
+func (h clientHeaders) Set(string, string)     {}
+func (h clientHeaders) Keys() []string         { return nil }
+
+// beginTrace puts the span of a request into its context.
+func (g *Gateway) beginTrace(ctx context.Context, x *Exchange) context.Context {
+	if g.o.Tracer == nil {
+		return ctx
+	}
+	ctx = propagation.TraceContext{}.Extract(ctx, clientHeaders{&x.request.Header})
+	ctx, x.span = g.o.Tracer.Start(ctx, "HTTP", trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(x.started))
+	return ctx
+}
+
+// endTrace names the span of an exchange that was answered, and ends it.
+func (x *Exchange) endTrace() {
+	if x.span == nil {
+		return
+	}
+	defer x.span.End()
+	if !x.span.IsRecording() {
+		return
+	}
+	status := x.response.StatusCode()
+	attributes := []attribute.KeyValue{
+		attribute.String("http.request.method", "_OTHER"),
+		attribute.Int("http.response.status_code", status),
+		attribute.String("frontdesk.request_id", x.RequestID),
+		attribute.String("frontdesk.key", x.keyName),
+	}
+	if op := x.Operation; op != nil {
+		x.span.SetName(op.Method + " " + op.Template)
+		attributes[0] = attribute.String("http.request.method", op.Method)
+		attributes = append(attributes, attribute.String("http.route", op.Template))
+	}
+	if x.reason != "" {
+		attributes = append(attributes, attribute.String("frontdesk.reason", x.refusedBecause()))
+	}
+	if status >= http.StatusInternalServerError {
+		attributes = append(attributes, attribute.String("error.type", strconv.Itoa(status)))
+		x.span.SetStatus(codes.Error, "")
+	}
+	x.span.SetAttributes(attributes...)
+}
+
+// traceID is the trace that an exchange belongs to, "" where there is none.
+func (x *Exchange) traceID() string {
+	if x.span == nil {
+		return ""
+	}
+	return x.span.SpanContext().TraceID().String()
+}
