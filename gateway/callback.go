@@ -21,7 +21,7 @@ import (
 type Callbacks struct {
 	Orchestrator *webhook.Orchestrator
 	Links        *webhook.Links
-	Files        *webhook.Files
+	Results      webhook.Results
 	Rules        webhook.Rules
 	// Long tells which operations answer by callback although they need not.
 	Long func(Grant) bool
@@ -176,7 +176,7 @@ func (g *Gateway) download(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	file, err := g.o.Callbacks.Files.Open(job.Result.File)
+	file, err := g.o.Callbacks.Results.Open(ctx, job.Result.File)
 	if err != nil {
 		return fmt.Errorf("result of job %s: %w", id, err)
 	}

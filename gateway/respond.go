@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 
@@ -277,7 +276,7 @@ func (x *Exchange) answerAccepted() {
 
 // answerFile answers a result, or the one range of it that is asked for, and
 // closes the file when it was sent.
-func (x *Exchange) answerFile(file *os.File, result webhook.Result) error {
+func (x *Exchange) answerFile(file webhook.Reader, result webhook.Result) error {
 	h := &x.response.Header
 	etag := `"` + result.SHA256 + `"`
 	h.Set("ETag", etag)

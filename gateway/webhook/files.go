@@ -1,21 +1,18 @@
 package webhook
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"context"
 	"errors"
 	"fmt"
-	"hash"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 )
 
-// ErrNoSpace says that the results of callbacks take all the space they may.
-var ErrNoSpace = errors.New("webhook: the results take all the space they may (webhooks.space)")
+var _ Results = (*Files)(nil)
 
-// Files is the folder of results. A result appears there only when it is whole
+// Files keeps results in a folder. A result appears there only when it is whole
 // and on disk.
 type Files struct {
 	folder string
@@ -81,13 +78,16 @@ func (f *Files) Close() error { return f.lock.Close() }
 // Space tells how many bytes the results take, and how many they may.
 func (f *Files) Space() (used, most int64) { return f.used.Load(), f.most }
 
-// Open opens a result for reading.
-func (f *Files) Open(name string) (*os.File, error) {
+// Open implements Results.
+func (f *Files) Open(_ context.Context, name string) (Reader, error) {
 	return os.Open(filepath.Join(f.folder, filepath.Base(name)))
 }
 
-// Remove removes a result, if there is one.
-func (f *Files) Remove(name string) error {
+// Remove implements Results. What a crash left of one has gone when the folder is
+// opened.
+func (f *Files) Remove(_ context.Context, name string) error { return f.remove(name) }
+
+func (f *Files) remove(name string) error {
 	path := filepath.Join(f.folder, filepath.Base(name))
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -103,8 +103,8 @@ func (f *Files) Remove(name string) error {
 	return nil
 }
 
-// names returns the names of all results.
-func (f *Files) names() (names []string, err error) {
+// Names implements Results.
+func (f *Files) Names(context.Context) (names []string, err error) {
 	entries, err := os.ReadDir(f.folder)
 	for _, e := range entries {
 		if e.Name() != lockName && !strings.HasSuffix(e.Name(), unfinished) {
@@ -114,13 +114,13 @@ func (f *Files) names() (names []string, err error) {
 	return names, err
 }
 
-// create begins the result of that name.
-func (f *Files) create(name string) (*resultFile, error) {
+// Create implements Results.
+func (f *Files) Create(_ context.Context, name string) (Draft, error) {
 	file, err := os.CreateTemp(f.folder, name+".*"+unfinished)
 	if err != nil {
 		return nil, err
 	}
-	return &resultFile{files: f, file: file, name: name, sum: sha256.New()}, nil
+	return &resultFile{files: f, file: file, name: name}, nil
 }
 
 // resultFile is a result being written.
@@ -128,7 +128,6 @@ type resultFile struct {
 	files *Files
 	file  *os.File
 	name  string
-	sum   hash.Hash
 	size  int64
 	kept  bool
 }
@@ -142,35 +141,33 @@ func (r *resultFile) Write(p []byte) (int, error) {
 	n, err := r.file.Write(p)
 	r.files.used.Add(int64(n - len(p)))
 	r.size += int64(n)
-	r.sum.Write(p[:n])
 	return n, err
 }
 
-// keep puts the result in its place, durably. A result of an earlier attempt
-// gives way.
-func (r *resultFile) keep(c Content) (Result, error) {
+// Keep puts the result in its place, durably.
+func (r *resultFile) Keep() error {
 	if err := r.file.Sync(); err != nil {
-		return Result{}, fmt.Errorf("sync the result: %w", err)
+		return fmt.Errorf("sync the result: %w", err)
 	}
 	if err := r.file.Close(); err != nil {
-		return Result{}, err
+		return err
 	}
-	if err := r.files.Remove(r.name); err != nil {
-		return Result{}, err
+	if err := r.files.remove(r.name); err != nil {
+		return err
 	}
 	place := filepath.Join(r.files.folder, r.name)
 	if err := os.Rename(r.file.Name(), place); err != nil {
-		return Result{}, err
+		return err
 	}
 	if err := syncFolder(r.files.folder); err != nil {
-		return Result{}, errors.Join(err, os.Remove(place))
+		return errors.Join(err, os.Remove(place))
 	}
 	r.kept = true
-	return Result{File: r.name, Name: c.Name, Type: c.Type, Size: r.size, SHA256: hex.EncodeToString(r.sum.Sum(nil))}, nil
+	return nil
 }
 
-// discard removes what was written, unless it was kept.
-func (r *resultFile) discard() {
+// Discard removes what was written, unless it was kept.
+func (r *resultFile) Discard() {
 	if r.kept {
 		return
 	}

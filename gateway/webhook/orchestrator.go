@@ -29,7 +29,7 @@ type Content struct {
 // and Tick.
 type Config struct {
 	Store   Store
-	Files   *Files
+	Results Results
 	Caller  *Caller
 	Runners map[string]Runner
 	// Secrets returns the secrets that sign callbacks of an api_key, by name.
@@ -206,7 +206,7 @@ func (o *Orchestrator) clean(now time.Time) {
 // sweep removes the files that no job has: of jobs that were forgotten, here or
 // by another process, and of claims that did not come to an end.
 func (o *Orchestrator) sweep() error {
-	names, err := o.Files.names()
+	names, err := o.Results.Names(o.ctx)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (o *Orchestrator) sweep() error {
 		case err == nil && (j.Result.File == name || j.State == Running && resultName(j) == name):
 			continue
 		}
-		if err := o.Files.Remove(name); err != nil {
+		if err := o.Results.Remove(o.ctx, name); err != nil {
 			return err
 		}
 	}

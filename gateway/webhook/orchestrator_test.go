@@ -306,7 +306,7 @@ func TestResultsAreKeptForSevenDays(t *testing.T) {
 		}
 		files := openFiles(t, folder)
 		require.Equal(t, []string{"orphan"}, entries(t, folder))
-		p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) { cfg.Files = files })
+		p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) { cfg.Results = files })
 		id := p.accept(t, to, "echo")
 		store.untilState(t, id, webhook.CalledBack)
 		p.look()

@@ -195,8 +195,8 @@ func start(t *testing.T, c *clock, store *watched, caller webhook.CallerConfig, 
 	for _, f := range tune {
 		f(&cfg)
 	}
-	if cfg.Files == nil {
-		cfg.Files = openFiles(t, p.folder)
+	if cfg.Results == nil {
+		cfg.Results = openFiles(t, p.folder)
 	}
 	p.Orchestrator = webhook.Start(cfg)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })

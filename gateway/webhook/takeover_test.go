@@ -210,7 +210,7 @@ func TestWhoLostAJobLeavesItsResultAlone(t *testing.T) {
 			}
 		}
 		first := start(t, c, e.open(t), rs.caller(t), func(cfg *webhook.Config) {
-			cfg.Files, cfg.Workers = files, 1 // or its other worker would take the job over
+			cfg.Results, cfg.Workers = files, 1 // or its other worker would take the job over
 			cfg.Runners["echo"] = func(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
 				close(running)
 				<-finish // and not when ctx ends: it does not notice
@@ -223,7 +223,7 @@ func TestWhoLostAJobLeavesItsResultAlone(t *testing.T) {
 		<-running
 		c.Advance(time.Hour + time.Millisecond)
 		second := start(t, c, e.open(t), rs.caller(t), func(cfg *webhook.Config) {
-			cfg.Files, cfg.Runners["echo"] = files, writes("sound")
+			cfg.Results, cfg.Runners["echo"] = files, writes("sound")
 		})
 		second.look()
 		j := second.store.untilState(t, id, webhook.CalledBack)
@@ -232,9 +232,9 @@ func TestWhoLostAJobLeavesItsResultAlone(t *testing.T) {
 
 		require.Equal(t, j.Result, second.store.job(t, id).Result)
 		require.Equal(t, "sound.txt", j.Result.Name)
-		file, err := files.Open(j.Result.File)
+		file, err := files.Open(t.Context(), j.Result.File)
 		require.NoError(t, err)
-		content, err := io.ReadAll(file)
+		content, err := io.ReadAll(io.NewSectionReader(file, 0, j.Result.Size))
 		require.NoError(t, errors.Join(err, file.Close()))
 		require.Equal(t, "sound", string(content))
 		require.Equal(t, []string{j.Result.File}, entries(t, folder))
@@ -252,7 +252,7 @@ func TestWhatADeadClaimWroteGoes(t *testing.T) {
 	}))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "job.1"), []byte("hell"), 0o600))
 	files := openFiles(t, folder)
-	p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) { cfg.Files = files })
+	p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) { cfg.Results = files })
 	p.look()
 	require.Equal(t, "job.2", store.untilState(t, "job", webhook.CalledBack).Result.File)
 	require.Equal(t, []string{"job.2"}, entries(t, folder))

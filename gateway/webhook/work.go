@@ -72,7 +72,7 @@ func (o *Orchestrator) do(j Job) {
 	switch {
 	case errors.Is(err, errNotNow): // somebody else has the job: theirs is the result
 		o.Log.Warn("callbacks: a job was taken over before it was done", zap.String("job", j.ID), zap.Int("claim", j.Claims))
-		if err := o.Files.Remove(resultName(j)); err != nil {
+		if err := o.Results.Remove(keep, resultName(j)); err != nil {
 			o.Log.Error("callbacks: remove a result that is none", zap.String("job", j.ID), zap.Error(err))
 		}
 	case err != nil:
@@ -95,7 +95,7 @@ func jobOf(file string) string {
 // died between the file and the store.
 func (o *Orchestrator) discardEarlier(j Job) {
 	for j.Claims--; j.Claims > 0; j.Claims-- {
-		if err := o.Files.Remove(resultName(j)); err != nil {
+		if err := o.Results.Remove(o.ctx, resultName(j)); err != nil {
 			o.Log.Error("callbacks: remove what a claim left", zap.String("job", j.ID), zap.Error(err))
 		}
 	}
@@ -114,16 +114,17 @@ func (o *Orchestrator) perform(ctx context.Context, j Job) (result Result, err e
 				zap.ByteString("stack", debug.Stack()))
 		}
 	}()
-	file, err := o.Files.create(resultName(j))
+	draft, err := o.Results.Create(ctx, resultName(j))
 	if err != nil {
 		return Result{}, err
 	}
-	defer file.discard()
-	content, err := run(ctx, j, file)
+	defer draft.Discard()
+	written := measure(draft)
+	content, err := run(ctx, j, written)
 	if err != nil {
 		return Result{}, err
 	}
-	return file.keep(content)
+	return written.keep(resultName(j), content)
 }
 
 // hold renews the lease of a job until it is released. The context ends when

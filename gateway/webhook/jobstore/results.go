@@ -1,0 +1,211 @@
+package jobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/gateway/webhook"
+	"frontdesk/mapping"
+)
+
+var _ webhook.Results = (*Results)(nil)
+
+// partSize is how much of a result is written, and read, at once, in bytes.
+const partSize = 256 << 10
+
+// Results keeps the results of jobs beside the jobs, so that every gateway that
+// shares the database can hand them out. Only PostgreSQL has them; a SQLite file
+// is one gateway's, which keeps them in files.
+type Results struct {
+	store *Store
+	most  int64
+	used  atomic.Int64 // as of the last time it was counted
+}
+
+// NewResults returns the results in a store's database, which never take more than
+// most bytes together.
+func (s *Store) NewResults(ctx context.Context, most int64) (*Results, error) {
+	if s.db.Dialect().Name != sqlrecord.Postgres().Name {
+		return nil, errors.New("jobstore: results are kept in PostgreSQL only")
+	}
+	r := &Results{store: s, most: most}
+	return r, s.db.Read(ctx, func(c sqlrecord.Conn) error { return r.count(ctx, c) })
+}
+
+// count counts the bytes that all results take, those under way included.
+func (r *Results) count(ctx context.Context, c sqlrecord.Conn) error {
+	sql := `SELECT coalesce(sum(size), 0)::bigint FROM callback_result`
+	return c.Query(ctx, sql, []sqlrecord.Column{number}, nil, func(row []mapping.Value) error {
+		r.used.Store(row[0].Int())
+		return nil
+	})
+}
+
+// Space implements webhook.Results. It is told as it was when something was last
+// written here.
+func (r *Results) Space() (used, most int64) { return r.used.Load(), r.most }
+
+// Names implements webhook.Results. Those being written are among them.
+func (r *Results) Names(ctx context.Context) (names []string, err error) {
+	err = r.store.db.Read(ctx, func(c sqlrecord.Conn) error {
+		if err := r.count(ctx, c); err != nil {
+			return err
+		}
+		return c.Query(ctx, `SELECT name FROM callback_result`, []sqlrecord.Column{words}, nil, func(row []mapping.Value) error {
+			names = append(names, row[0].Text())
+			return nil
+		})
+	})
+	return names, err
+}
+
+// Remove implements webhook.Results.
+func (r *Results) Remove(ctx context.Context, name string) error {
+	return r.store.db.Write(ctx, func(c sqlrecord.Conn) error {
+		_, err := c.Exec(ctx, `DELETE FROM callback_result WHERE name = $1`, mapping.TextValue(name))
+		return err
+	})
+}
+
+// Create implements webhook.Results.
+func (r *Results) Create(ctx context.Context, name string) (webhook.Draft, error) {
+	err := r.store.db.Write(ctx, func(c sqlrecord.Conn) error {
+		if _, err := c.Exec(ctx, `DELETE FROM callback_result WHERE name = $1`, mapping.TextValue(name)); err != nil {
+			return err
+		}
+		_, err := c.Exec(ctx, `INSERT INTO callback_result VALUES ($1, 0)`, mapping.TextValue(name))
+		return err
+	})
+	return &draft{results: r, ctx: ctx, name: name}, err
+}
+
+// draft is a result being written, a part at a time.
+type draft struct {
+	results *Results
+	ctx     context.Context
+	name    string
+	part    []byte // that is not full yet
+	parts   int64  // before it
+	kept    bool
+}
+
+// Write implements webhook.Draft.
+func (d *draft) Write(p []byte) (written int, err error) {
+	for len(p) > 0 {
+		n := min(len(p), partSize-len(d.part))
+		d.part = append(d.part, p[:n]...)
+		if len(d.part) == partSize {
+			if err := d.flush(); err != nil {
+				return written, err
+			}
+		}
+		written, p = written+n, p[n:]
+	}
+	return written, nil
+}
+
+func (d *draft) flush() error {
+	ctx, r := d.ctx, d.results
+	err := r.store.db.Write(ctx, func(c sqlrecord.Conn) error {
+		size := mapping.IntValue(int64(len(d.part)))
+		n, err := c.Exec(ctx, `UPDATE callback_result SET size = size + $2 WHERE name = $1`, mapping.TextValue(d.name), size)
+		if err != nil {
+			return err
+		}
+		if n == 0 { // it belonged to no job any more
+			return fmt.Errorf("result %s was removed while it was written", d.name)
+		}
+		if err := r.count(ctx, c); err != nil {
+			return err
+		}
+		if r.used.Load() > r.most {
+			return webhook.ErrNoSpace
+		}
+		_, err = c.Exec(ctx, `INSERT INTO callback_result_part VALUES ($1, $2, $3)`,
+			mapping.TextValue(d.name), mapping.IntValue(d.parts), mapping.BytesValue(d.part))
+		return err
+	})
+	d.part, d.parts = d.part[:0], d.parts+1
+	return err
+}
+
+// Keep implements webhook.Draft.
+func (d *draft) Keep() error {
+	if len(d.part) > 0 {
+		if err := d.flush(); err != nil {
+			return err
+		}
+	}
+	d.kept = true
+	return nil
+}
+
+// Discard implements webhook.Draft. What it cannot remove is swept up later.
+func (d *draft) Discard() {
+	if !d.kept {
+		_ = d.results.Remove(context.WithoutCancel(d.ctx), d.name)
+	}
+}
+
+// Open implements webhook.Results.
+func (r *Results) Open(ctx context.Context, name string) (webhook.Reader, error) {
+	found := false
+	err := r.store.db.Read(ctx, func(c sqlrecord.Conn) error {
+		sql := `SELECT 1 FROM callback_result WHERE name = $1`
+		return c.Query(ctx, sql, []sqlrecord.Column{number}, []mapping.Value{mapping.TextValue(name)}, func([]mapping.Value) error {
+			found = true
+			return nil
+		})
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("there is no result %s", name)
+	}
+	return &reader{ctx: ctx, store: r.store, name: name, number: -1}, err
+}
+
+// reader reads a result and holds one part of it.
+type reader struct {
+	ctx    context.Context
+	store  *Store
+	name   string
+	number int64 // of the part it holds; -1 for none
+	part   []byte
+}
+
+// ReadAt implements io.ReaderAt.
+func (r *reader) ReadAt(p []byte, off int64) (read int, err error) {
+	for len(p) > 0 {
+		if err := r.hold(off / partSize); err != nil {
+			return read, err
+		}
+		n := copy(p, r.part[min(off%partSize, int64(len(r.part))):])
+		if n == 0 {
+			return read, io.EOF
+		}
+		read, p, off = read+n, p[n:], off+int64(n)
+	}
+	return read, nil
+}
+
+// hold fetches a part unless it is there; one past the end is empty.
+func (r *reader) hold(part int64) error {
+	if part == r.number {
+		return nil
+	}
+	r.number, r.part = part, nil
+	return r.store.db.Read(r.ctx, func(c sqlrecord.Conn) error {
+		sql := `SELECT data FROM callback_result_part WHERE name = $1 AND number = $2`
+		args := []mapping.Value{mapping.TextValue(r.name), mapping.IntValue(part)}
+		return c.Query(r.ctx, sql, []sqlrecord.Column{octets}, args, func(row []mapping.Value) error {
+			r.part = []byte(row[0].Text())
+			return nil
+		})
+	})
+}
+
+// Close implements io.Closer.
+func (r *reader) Close() error { return nil }

@@ -1,0 +1,121 @@
+package webhook_test
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/gateway/webhook"
+)
+
+// onResults runs a test on every place that results are kept in, which is empty
+// and holds space bytes.
+func onResults(t *testing.T, f func(t *testing.T, r webhook.Results)) {
+	t.Run("folder", func(t *testing.T) { f(t, openFiles(t, t.TempDir())) })
+	t.Run("postgres", func(t *testing.T) {
+		r, err := postgresEngine(t).open(t).NewResults(t.Context(), space)
+		require.NoError(t, err)
+		f(t, r)
+	})
+}
+
+func write(t *testing.T, r webhook.Results, name string, content []byte) {
+	t.Helper()
+	d, err := r.Create(t.Context(), name)
+	require.NoError(t, err)
+	defer d.Discard()
+	for piece := range bytes.Lines(content) { // of every length
+		n, err := d.Write(piece)
+		require.NoError(t, err)
+		require.Len(t, piece, n)
+	}
+	require.NoError(t, d.Keep())
+}
+
+func random(size int) []byte {
+	content := make([]byte, size)
+	for i := range content {
+		content[i] = byte(rand.Uint32())
+	}
+	return content
+}
+
+func TestResultsAreReadAtAnyPlace(t *testing.T) {
+	onResults(t, func(t *testing.T, r webhook.Results) {
+		for _, size := range []int{0, 1, 1000, 256 << 10, 700_001} {
+			content := random(size)
+			write(t, r, "job.1", content)
+			file, err := r.Open(t.Context(), "job.1")
+			require.NoError(t, err)
+			got, err := io.ReadAll(io.NewSectionReader(file, 0, int64(size)))
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(content, got), size)
+			for range 50 {
+				from := rand.IntN(size + 1)
+				to := from + rand.IntN(size-from+1)
+				part := make([]byte, to-from)
+				n, err := file.ReadAt(part, int64(from))
+				require.NoError(t, err)
+				require.True(t, bytes.Equal(content[from:to], part[:n]), "%d to %d of %d", from, to, size)
+			}
+			n, err := file.ReadAt(make([]byte, 2), max(int64(size)-1, 0))
+			if size > 0 {
+				require.Equal(t, 1, n)
+			}
+			require.Error(t, err, "past the end")
+			require.NoError(t, file.Close())
+			used, most := r.Space()
+			require.EqualValues(t, size, used, "the one before gave way")
+			require.EqualValues(t, space, most)
+		}
+	})
+}
+
+func TestResultsKeepToTheirSpace(t *testing.T) {
+	onResults(t, func(t *testing.T, r webhook.Results) {
+		write(t, r, "one.1", random(space/2))
+		d, err := r.Create(t.Context(), "two.1")
+		require.NoError(t, err)
+		_, err = d.Write(random(space))
+		if err == nil {
+			err = d.Keep()
+		}
+		require.ErrorIs(t, err, webhook.ErrNoSpace)
+		d.Discard()
+		names, err := r.Names(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []string{"one.1"}, names)
+		write(t, r, "two.1", random(space/2))
+		require.NoError(t, r.Remove(t.Context(), "one.1"))
+		require.NoError(t, r.Remove(t.Context(), "one.1"), "what is not there is no error")
+		write(t, r, "three.1", random(space/2))
+		_, err = r.Open(t.Context(), "one.1")
+		require.Error(t, err)
+	})
+}
+
+// TestResultsAreShared: what one gateway wrote, another one hands out.
+func TestResultsAreShared(t *testing.T) {
+	e, content := postgresEngine(t), random(600_000)
+	one, err := e.open(t).NewResults(t.Context(), space)
+	require.NoError(t, err)
+	other, err := e.open(t).NewResults(t.Context(), space)
+	require.NoError(t, err)
+	write(t, one, "job.1", content)
+	file, err := other.Open(t.Context(), "job.1")
+	require.NoError(t, err)
+	got, err := io.ReadAll(io.NewSectionReader(file, 0, int64(len(content))))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(content, got))
+
+	d, err := one.Create(t.Context(), "job.2")
+	require.NoError(t, err)
+	_, err = d.Write(random(300_000))
+	require.NoError(t, err)
+	require.NoError(t, other.Remove(t.Context(), "job.2"), "the job was taken over")
+	_, err = d.Write(random(300_000))
+	require.ErrorContains(t, err, "removed while it was written")
+}
