@@ -13,10 +13,11 @@ import (
 
 // include is a file that is included, and the entry that says so.
 type include struct {
-	path  string
-	main  string
-	index int
-	at    spot
+	path    string
+	matched bool // by a pattern, which folders are not meant by
+	main    string
+	index   int
+	at      spot
 }
 
 func (i include) problem(rule, format string, args ...any) strictyaml.Problem {
@@ -69,11 +70,8 @@ func (i include) find(entry string, seen map[string]bool) (files []include, rule
 		if seen[path] || leftover(pattern, path) {
 			continue
 		}
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			continue
-		}
 		seen[path] = true
-		i.path = path
+		i.path, i.matched = path, true
 		files = append(files, i)
 	}
 	return files, "", ""

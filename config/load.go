@@ -37,6 +37,9 @@ func Parse(path string, src []byte, known Known) (*Config, error) {
 // holds is not looked at again. Any other dollar sign stands for itself.
 func expander(env func(string) (string, bool)) func(string) (string, error) {
 	return func(text string) (string, error) {
+		if !strings.Contains(text, "${") {
+			return text, nil
+		}
 		var out strings.Builder
 		for {
 			before, after, found := strings.Cut(text, "${")

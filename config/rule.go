@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unique"
 
 	"frontdesk/config/strictyaml"
 )
@@ -36,7 +37,7 @@ func ParseRule(text string) (Rule, error) {
 	if fault := pathFault(path); fault != "" {
 		return Rule{}, strictyaml.Expected("a path " + fault)
 	}
-	return Rule{method, path}, nil
+	return Rule{unique.Make(method).Value(), unique.Make(path).Value()}, nil // thousands of keys have the same few
 }
 
 // UnmarshalText is ParseRule.
@@ -56,14 +57,15 @@ func pathFault(path string) string {
 	if path == "/" {
 		return ""
 	}
-	segments := strings.Split(path[1:], "/")
-	for i, segment := range segments {
+	for rest, more := path[1:], true; more; {
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/")
 		switch {
-		case segment == "" && i == len(segments)-1:
+		case segment == "" && !more:
 			return "without / at the end"
 		case segment == "" || segment == "." || segment == "..":
 			return "without //, /./ and /../"
-		case strings.Contains(segment, "*") && (segment != "*" || i != len(segments)-1):
+		case strings.Contains(segment, "*") && (segment != "*" || more):
 			return "with * only as its last part, after /"
 		}
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -49,6 +50,8 @@ func (s stamp) same(info fs.FileInfo) bool {
 // change: clocks of file systems are coarse.
 const settling = 2 * time.Second
 
+var errFolder = errors.New("is a directory")
+
 // included files have keys and expectations, and nothing else.
 type includedFile struct {
 	APIKeys []Key         `yaml:"api_keys"`
@@ -60,6 +63,9 @@ func (l *Loader) read(path string, main bool, before *source, now time.Time) (*s
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("read %s: %w", path, errFolder)
 	}
 	known := before != nil && l.sameVariables(before)
 	if known && before.stamp.same(info) {
@@ -168,6 +174,9 @@ func (l *Loader) readParts(paths []include, j judging, now time.Time) (parts []*
 	readers.Wait()
 	l.parts = make(map[string]*source, len(paths))
 	for i, part := range parts {
+		if errors.Is(failures[i], errFolder) && paths[i].matched {
+			continue
+		}
 		if failures[i] != nil {
 			unreadable = append(unreadable, paths[i].problem(ruleIncludeUnreadable, "%s", failures[i]))
 			continue

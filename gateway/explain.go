@@ -30,6 +30,7 @@ type Explanation struct {
 	Path    string         // that was judged: below the base path, or all of it where it is not below
 	Below   bool           // the path is below the base path
 	Params  []string       // the query parameters that the operation takes, by name
+	Session bool           // a session's api_key was judged: the operation is not open to everybody
 	Shadow  mapping.Reason // why the allowlist, which is on trial, would have refused
 	Stopped string         // the stage that ended it; "" where the backend would be asked
 	Unread  bool           // the operation takes a body, and none was given
@@ -47,6 +48,9 @@ func (g *Gateway) Explain(a Asked) Explanation {
 	}
 	x.request.Header.SetMethod(a.Method)
 	x.request.SetBody(a.Body)
+	if !a.NoToken {
+		x.request.Header.Set("Token", ExplainedID)
+	}
 	x.takeURI(g, []byte(a.Target))
 	x.prepare()
 
@@ -62,7 +66,7 @@ func (g *Gateway) Explain(a Asked) Explanation {
 			break
 		}
 	}
-	e.Operation, e.Path, e.Below, e.Shadow = x.Operation, x.Path, x.below, x.shadow
+	e.Operation, e.Path, e.Below, e.Shadow, e.Session = x.Operation, x.Path, x.below, x.shadow, x.Session != nil
 	if e.Stopped == "endpoint" || e.Stopped == "allowlist" {
 		e.Reason = x.reason
 	}

@@ -34,14 +34,14 @@ func judgeExpectations(c *config.Config, g *gateway.Gateway) (problems strictyam
 		path, query, _ := strings.Cut(target, "?")
 		decision := g.Decide(key, method, path, []byte(query))
 		if allowed := decision.Reason == ""; allowed != (e.Verdict == config.VerdictAllowed) {
-			problems = append(problems, unmet(e, &c.APIKeys[at], decision, method))
+			problems = append(problems, unmetBy(e, &c.APIKeys[at], decision, method))
 		}
 	}
 	return problems
 }
 
-// unmet says what is so instead of what was expected, and where.
-func unmet(e *config.Expectation, key *config.Key, d gateway.Decision, method string) strictyaml.Problem {
+// unmetBy says what is so instead of what was expected, and where.
+func unmetBy(e *config.Expectation, key *config.Key, d gateway.Decision, method string) strictyaml.Problem {
 	said := fmt.Sprintf("expected %s with %s to be %s, and it is ", strictyaml.Quote(e.Request), e.Key, e.Verdict)
 	switch {
 	case e.Verdict == config.VerdictRefused:

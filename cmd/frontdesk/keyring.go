@@ -18,14 +18,20 @@ func newKeyring(keys []config.Key, grants []gateway.Grant) (*auth.Keyring, error
 
 func newKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 	all := make([]auth.Key, len(keys))
+	covered := make(map[config.Rule][]int) // by rule: keys have most of them in common
 	for i, k := range keys {
 		key := auth.Key{Name: k.Name, Expires: k.Expires.Time, Allowed: make([]bool, len(grants))}
 		for _, hash := range k.Hashes {
 			key.Hashes = append(key.Hashes, auth.KeyHash{Hash: hash.Hash, Expires: hash.Expires.Time})
 		}
 		for _, rule := range k.Allow {
-			for n, grant := range grants {
-				key.Allowed[n] = key.Allowed[n] || rule.Matches(grant.Method, grant.Path)
+			numbers, known := covered[rule]
+			if !known {
+				numbers = coveredBy(rule, grants)
+				covered[rule] = numbers
+			}
+			for _, n := range numbers {
+				key.Allowed[n] = true
 			}
 		}
 		if k.Mode == shadowMode {
@@ -42,6 +48,16 @@ func newKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 		all[i] = key
 	}
 	return all
+}
+
+// coveredBy are the numbers of the grants that a rule covers.
+func coveredBy(rule config.Rule, grants []gateway.Grant) (numbers []int) {
+	for n, grant := range grants {
+		if rule.Matches(grant.Method, grant.Path) {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
 }
 
 func rateOf(r *config.Rate) auth.Rate {

@@ -29,6 +29,11 @@ type commands struct {
 	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records."`
 	Conform     conformCommand     `cmd:"" help:"Hold a backend to every documented row and rule."`
 	Map         mapCommands        `cmd:"" help:"Write, check and try the mapping sheet of an existing system."`
+	Check       checkCommand       `cmd:"" help:"Tell everything that is wrong with a configuration, as serve would find it."`
+	Audit       auditCommand       `cmd:"" help:"Tell what a configuration allows and had better not."`
+	Explain     explainCommand     `cmd:"" help:"Tell what becomes of a request, and why, without sending it."`
+	Allow       allowCommands      `cmd:"" help:"Learn allowlists of what is used, and find what is not."`
+	Whatif      whatifCommand      `cmd:"" help:"Tell what a new configuration would refuse of what was asked before."`
 	Openapi     openapiCommand     `cmd:"" help:"Print the OpenAPI description of what an api_key may call."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask a frontdesk on this machine how it does."`
 	Version     versionCommand     `cmd:"" help:"Print the version, and what the program was built from."`

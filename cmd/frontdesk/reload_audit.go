@@ -56,12 +56,13 @@ type writtenFile struct {
 	written     time.Time
 }
 
-// writtenSince are the files that were written since then. One that was moved here
-// may be older; the first is told in any case.
+// writtenSince are the files that were written since then. Where none was, because
+// an older one was moved here or one is gone, it is the first.
 func writtenSince(files []string, then time.Time) (all writtenFiles) {
-	for i, name := range files {
-		if info, err := os.Stat(name); err == nil && (i == 0 || info.ModTime().After(then)) {
-			all = append(all, writtenFile{name, ownerOf(info), info.ModTime()})
+	for i := len(files) - 1; i >= 0; i-- {
+		info, err := os.Stat(files[i])
+		if err == nil && (info.ModTime().After(then) || i == 0 && all == nil) {
+			all = append(all, writtenFile{files[i], ownerOf(info), info.ModTime()})
 		}
 	}
 	return all

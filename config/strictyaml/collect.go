@@ -27,15 +27,16 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 	if n.kind == Null {
 		return
 	}
-	fields, names := fieldsOf(v.Type())
+	known := d.fieldsOf(v.Type())
+	names := known.names
 	if n.kind != Mapping {
 		d.problem(n, ruleKind, path, "found %s, expected a mapping with %s", n.kind, listing(names))
 		return
 	}
 	for _, e := range n.entries {
 		below := child(path, e.key)
-		index, known := fields[e.key]
-		if !known {
+		index, ok := known.index[e.key]
+		if !ok {
 			hint := Suggest(e.key, names)
 			if hint == "" {
 				hint = ", expected " + listing(names)
@@ -92,6 +93,21 @@ func (d *decoder) remember(e entry, path string) {
 		at = e.at
 	}
 	d.doc.places[path] = d.place(at)
+}
+
+// fields are the keys that a struct takes.
+type fields struct {
+	index map[string][]int
+	names []string // in the order of the fields
+}
+
+func (d *decoder) fieldsOf(t reflect.Type) fields {
+	known, seen := d.structs[t]
+	if !seen {
+		known.index, known.names = fieldsOf(t)
+		d.structs[t] = known
+	}
+	return known
 }
 
 // fieldsOf maps the keys a struct takes to its fields, with the keys in the

@@ -46,7 +46,7 @@ func Expand(f func(text string) (string, error)) Option {
 func Decode(file string, src []byte, into any, options ...Option) (*Document, Problems) {
 	d := &decoder{doc: &Document{
 		file: file, places: map[string]position{}, items: map[string][]position{}, broken: map[string]bool{}, written: map[string]string{},
-	}}
+	}, structs: map[reflect.Type]fields{}}
 	for _, option := range options {
 		option(d)
 	}
@@ -76,6 +76,7 @@ type decoder struct {
 	expand   func(string) (string, error)
 	alias    *position // of the alias being followed: its contents are placed there
 	aliased  int
+	structs  map[reflect.Type]fields
 }
 
 func (d *decoder) report(at position, rule, path, message string) {

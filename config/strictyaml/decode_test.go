@@ -160,6 +160,7 @@ func TestProblems(t *testing.T) {
 		{"paths", "keys:\n  - allow: [a, {}]\nnested: {a.b: [x]}", "2:16: keys[0].allow[1]: found a mapping, expected text [wrong-kind]\n3:16: nested[\"a.b\"][0]: found x, expected a whole number [wrong-value]"},
 		{"columns count characters", "labels: {é: ü, ï: []}", "1:19: labels[\"ï\"]: found a list, expected text [wrong-kind]"},
 		{"alias without anchor", "inner: {allow: &reading []}\nkeys: *readin", "2:7: keys: alias *readin has no anchor above it, did you mean *reading? [alias-unknown]"},
+		{"text taken for an alias", "inner: {allow: [* /order]}", "1:17: inner.allow[0]: alias */order has no anchor above it, expected quotes around text that begins with * [alias-unknown]"},
 		{"alias of its own value", "inner: &x\n  name: *x", "2:9: inner.name: alias *x has no anchor above it [alias-unknown]"},
 		{"problem behind an alias", "inner: &x {name: a}\nkeys:\n  - *x\n  - allow: [*x]", "4:13: keys[1].allow[0]: found a mapping, expected text [wrong-kind]"},
 		{"merge key", "inner: &x {name: a}\nmaybe:\n  <<: *x", "3:3: maybe.<<: merge keys are not supported, write the keys out [merge-key]"},

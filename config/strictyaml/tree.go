@@ -1,6 +1,8 @@
 package strictyaml
 
 import (
+	"strings"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
@@ -115,7 +117,11 @@ func (b *builder) resolve(n *ast.AliasNode, path string) *node {
 			known = append(known, "*"+anchor)
 		}
 		seen := "*" + name(n.Value)
-		return b.refuse(n, ruleAlias, path, "alias "+seen+" has no anchor above it"+Suggest(seen, known))
+		hint := Suggest(seen, known)
+		if strings.Contains(seen, "/") {
+			hint = ", expected quotes around text that begins with *"
+		}
+		return b.refuse(n, ruleAlias, path, "alias "+seen+" has no anchor above it"+hint)
 	}
 	copied := *value
 	copied.at, copied.alias = place(n), true

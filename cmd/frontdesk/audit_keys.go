@@ -1,0 +1,156 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/config"
+	"frontdesk/gateway"
+)
+
+// soon is how long ahead an end is told.
+const soon = 30 * 24 * time.Hour
+
+// auditKey looks at one api_key.
+func (a *auditor) key(key *toolKey) {
+	a.ends(key)
+	a.hashesOf(key)
+	a.allowlist(key)
+	a.trial(key)
+	a.limits(key)
+	if !a.expected[key.Name] {
+		a.add(note, "no-expectation", key, key.At(), "no expect entry holds its allowlist to anything",
+			fmt.Sprintf("say what it must and must not do: expect: [{key: %s, request: DELETE /order/5, verdict: refused}]", key.Name))
+	}
+}
+
+func (a *auditor) ends(key *toolKey) {
+	end := key.Expires
+	switch {
+	case end.IsZero() && !slices.ContainsFunc(key.Hashes, func(h config.KeyHash) bool { return h.Expires.IsZero() }):
+		// every hash ends by itself
+	case end.IsZero():
+		a.add(warning, "key-without-expiry", key, key.At(), "it never expires", "give it an end (expires: 2027-12-31), and rotate it before that")
+	case end.Passed(a.now):
+		a.add(warning, "key-expired", key, key.At(), "it expired on "+day(end.Time), "take it out, or give it a later end")
+	case end.Sub(a.now) <= soon:
+		a.add(warning, "key-expires-soon", key, key.At(), "it expires on "+day(end.Time), "rotate it (frontdesk key rotate "+key.Name+"), or give it a later end")
+	}
+}
+
+// demoHashes are those of keys that everybody knows.
+var demoHashes = [...]config.Digest{sha256.Sum256([]byte(demoFullKey)), sha256.Sum256([]byte(demoOrdersKey))}
+
+func (a *auditor) hashesOf(key *toolKey) {
+	endless := 0
+	for i, hash := range key.Hashes {
+		if slices.Contains(demoHashes[:], hash.Hash) {
+			a.add(failure, "demo-key", key, key.At(), "it has the hash of a key of the demo, which everybody knows", "make one of its own: frontdesk key rotate "+key.Name)
+		}
+		switch {
+		case hash.Expires.IsZero():
+			endless++
+		case hash.Expires.Passed(a.now):
+			a.add(note, "hash-expired", key, key.At(), fmt.Sprintf("key_sha256[%d] expired on %s", i, day(hash.Expires.Time)), "take the hash out")
+		case hash.Expires.Sub(a.now) <= soon && len(key.Hashes) == 1:
+			a.add(warning, "key-expires-soon", key, key.At(), "its only hash expires on "+day(hash.Expires.Time), "rotate it: frontdesk key rotate "+key.Name)
+		}
+	}
+	if endless > 1 {
+		a.add(warning, "hashes-overlap", key, key.At(), fmt.Sprintf("%d hashes are valid side by side without an end", endless),
+			"give those that are to go an end: {hash: …, expires: 2026-12-31}")
+	}
+}
+
+func (a *auditor) allowlist(key *toolKey) {
+	if len(key.Allow) == 0 {
+		a.add(note, "allows-nothing", key, key.At(), "its allowlist is empty: it can log in, and nothing else", "give it entries, or take it out")
+	}
+	for i, rule := range key.Allow {
+		if rule.Method != "GET" && (rule.Method == "*" || strings.HasSuffix(rule.Path, "/*")) {
+			if writes := a.writes(rule); len(writes) > 0 {
+				a.add(warning, "wildcard-write", key, key.AllowAt(i), fmt.Sprintf("%s lets it change data: %s", rule, shortList(writes, 4)),
+					"name what it needs; frontdesk allow learn finds that in the access log")
+			}
+		}
+	}
+}
+
+// writes are the operations a rule grants that are not only read.
+func (a *auditor) writes(rule config.Rule) []string {
+	if known, ok := a.written[rule]; ok {
+		return known
+	}
+	var found []string
+	for _, grant := range a.grants {
+		if grant.Method != "GET" && rule.Matches(grant.Method, grant.Path) {
+			found = append(found, gateway.Grant(grant).Method+" "+grant.Path)
+		}
+	}
+	a.written[rule] = found
+	return found
+}
+
+// shortList joins the first of a list, and says how many more there are.
+func shortList(list []string, n int) string {
+	if len(list) <= n+1 {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
+}
+
+func (a *auditor) trial(key *toolKey) {
+	switch {
+	case key.Mode != config.ModeShadow:
+	case key.Until.Passed(a.now):
+		a.add(warning, "shadow-overdue", key, key.At(), "mode: shadow ended on "+day(key.Until.Time)+"; the allowlist is in force since", "take mode and until out")
+	default:
+		a.add(note, "shadow", key, key.At(), "its allowlist only notes what it would refuse, until "+day(key.Until.Time), "look at what it noted (frontdesk whatif), then take mode and until out")
+	}
+}
+
+// What a limit is held to: a rate above which a client is hardly held back, and a
+// burst that stands for a minute of it.
+const (
+	weakPerSecond    = 1000
+	weakBurstSeconds = 60
+)
+
+func (a *auditor) limits(key *toolKey) {
+	if key.Rate == nil && key.ClientRate == nil && key.PerDay == 0 {
+		a.add(warning, "no-limit", key, key.At(), "nothing limits how many requests it makes", "give it a rate, such as rate: {per_second: 20, burst: 40}, or per_day")
+	}
+	for _, r := range []struct {
+		name string
+		*config.Rate
+	}{{"rate", key.Rate}, {"client_rate", key.ClientRate}} {
+		if r.Rate == nil {
+			continue
+		}
+		if r.PerSecond >= weakPerSecond || float64(r.Burst) > max(r.PerSecond, 1)*weakBurstSeconds {
+			a.add(note, "weak-limit", key, key.At(), fmt.Sprintf("%s (%v a second, %d at once) hardly limits anything", r.name, r.PerSecond, r.Burst),
+				fmt.Sprintf("keep per_second below %d, and burst to a few seconds of it", weakPerSecond))
+		}
+	}
+}
+
+// unused looks for grants that the access log never saw used.
+func (a *auditor) unused(t *tools, during, before uses, read logSummary) {
+	found := t.grantUsesOf(during, before)
+	for i := range t.keys {
+		key := &t.keys[i]
+		uses := found[key.Name]
+		if uses == nil {
+			a.add(warning, "key-unused", key, key.At(), "it was not used in "+read.String(), "take it out if nobody needs it")
+			continue
+		}
+		for j, rule := range key.Allow {
+			if used, _ := t.covered(rule, uses.used); len(used) == 0 {
+				a.add(warning, "grant-unused", key, key.AllowAt(j), fmt.Sprintf("%s was not used in %s", rule, read), "take it out if nobody needs it: frontdesk allow unused --key "+key.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+	"frontdesk/gateway/webhook"
+)
+
+type checkCommand struct {
+	Config string `placeholder:"FILE" xor:"of" required:"" help:"Configuration (YAML)."`
+	Schema bool   `xor:"of" required:"" help:"Print the JSON Schema of configurations instead, for editors."`
+	Format string `default:"text" enum:"text,json,sarif" help:"text, json, or sarif for code hosting sites and editors."`
+}
+
+// Help tells what the short help has no room for.
+func (checkCommand) Help() string {
+	return "It reads the configuration with the files it includes, the model and the mapping sheet as serve does, and holds the allowlists to what expect says of them. Nothing is started, and no backend is asked. The exit code is 0 where all is well and 2 where it is not."
+}
+
+// Run tells everything that is wrong with a configuration.
+func (c checkCommand) Run(p program) error {
+	if c.Schema {
+		_, err := p.stdout.Write(config.Schema())
+		return err
+	}
+	read, t, problems, err := checked(c.Config)
+	if err != nil {
+		return err
+	}
+	switch c.Format {
+	case "json":
+		err = writeJSON(p.stdout, checkReportOf(read, problems))
+	case "sarif":
+		err = writeJSON(p.stdout, sarifOf(problems))
+	default:
+		err = writeCheck(p.stdout, c.Config, read, t, problems)
+	}
+	if err == nil && len(problems) > 0 {
+		err = misused("%s has %s", c.Config, plural(len(problems), "problem"))
+	}
+	return err
+}
+
+// checked reads a configuration as serve does, and judges what serve and a reload
+// judge later. With problems there is no configuration; the error is that of what
+// could not be looked at.
+func checked(file string) (*config.Config, *tools, strictyaml.Problems, error) {
+	c, err := loadConfig(file)
+	var problems strictyaml.Problems
+	if errors.As(err, &problems) {
+		return nil, nil, problems, nil
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	t, err := newTools(c, productionEnvironment)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	problems = append(judgeExpectations(c, t.gateway), judgeSecrets(c)...)
+	problems.Sort()
+	if len(problems) > 0 {
+		return nil, nil, problems, nil
+	}
+	return c, t, nil, nil
+}
+
+// judgeSecrets finds secrets that no callback can be signed with.
+func judgeSecrets(c *config.Config) (problems strictyaml.Problems) {
+	for i := range c.APIKeys {
+		key := &c.APIKeys[i]
+		for j, secret := range key.WebhookSecret {
+			if _, err := webhook.ParseSecret(string(secret)); err != nil {
+				problems = append(problems, strictyaml.Problem{
+					File: key.At().File, Line: key.At().Line, Column: 1, Path: fmt.Sprintf("webhook_secret[%d] of %s", j, key.Name),
+					Message: err.Error(), Rule: config.RuleWebhookSecret,
+				})
+			}
+		}
+	}
+	return problems
+}
+
+// checkReport is what a check found, for programs.
+type checkReport struct {
+	OK       bool          `json:"ok"`
+	Problems []problemJSON `json:"problems"`
+	*checkCounts
+}
+
+// checkCounts is what there is in a configuration that is right.
+type checkCounts struct {
+	Config       string   `json:"config"` // its hash
+	Files        []string `json:"files"`
+	APIKeys      int      `json:"api_keys"`
+	Entries      int      `json:"allow_entries"`
+	Expectations int      `json:"expectations"`
+}
+
+type problemJSON struct {
+	Rule    string `json:"rule"`
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Path    string `json:"path,omitempty"`
+	Message string `json:"message"`
+}
+
+func checkReportOf(c *config.Config, problems strictyaml.Problems) checkReport {
+	r := checkReport{OK: len(problems) == 0, Problems: make([]problemJSON, len(problems))}
+	for i, p := range problems {
+		r.Problems[i] = problemJSON{ruleOf(p), p.File, p.Line, p.Column, p.Path, p.Message}
+	}
+	if c != nil {
+		r.checkCounts = countsOf(c)
+	}
+	return r
+}
+
+// otherRule is that of problems of the model and of mapping sheets, which have no
+// names of their own.
+const otherRule = "model-or-sheet"
+
+func ruleOf(p strictyaml.Problem) string {
+	if p.Rule == "" {
+		return otherRule
+	}
+	return p.Rule
+}
+
+func countsOf(c *config.Config) *checkCounts {
+	counts := &checkCounts{Config: c.Hash(), Files: c.Files(), APIKeys: len(c.APIKeys), Expectations: len(c.Expect)}
+	for i := range c.APIKeys {
+		counts.Entries += len(c.APIKeys[i].Allow)
+	}
+	return counts
+}
+
+// writeCheck tells people what a check found, and what could be wiser.
+func writeCheck(w io.Writer, file string, c *config.Config, t *tools, problems strictyaml.Problems) error {
+	if len(problems) > 0 {
+		_, err := fmt.Fprintln(w, problems.Error())
+		return err
+	}
+	var b strings.Builder
+	counts := countsOf(c)
+	fmt.Fprintf(&b, "%s is right: %s with %s, in %s; %s met. Its hash is %s.\n", file, plural(counts.APIKeys, "api_key"),
+		count(int64(counts.Entries))+" allow entries", plural(len(counts.Files), "file"), plural(counts.Expectations, "expectation"), counts.Config)
+	a := newAuditor(t, time.Now())
+	a.all(t)
+	if n := a.atLeast(warning); n > 0 {
+		fmt.Fprintf(&b, "It could be wiser: %s. frontdesk audit --config %s tells more.\n", a.totals(), file)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

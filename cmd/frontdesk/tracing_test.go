@@ -1,0 +1,221 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"frontdesk/backend/remote/remotetest"
+)
+
+// spanReceiver takes spans over OTLP/HTTP, as a collector does. It is a test's
+// own, over the protocol's official types: no collector is to be had from Debian.
+type spanReceiver struct {
+	*httptest.Server
+	mu    sync.Mutex
+	raw   []byte // all that was sent, decoded to text
+	spans []*otlp.Span
+}
+
+func newSpanReceiver(t *testing.T) *spanReceiver {
+	t.Helper()
+	r := &spanReceiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, err := io.ReadAll(req.Body)
+		var batch collector.ExportTraceServiceRequest
+		if err == nil {
+			err = proto.Unmarshal(body, &batch)
+		}
+		if err != nil || req.URL.Path != "/v1/traces" {
+			http.Error(w, "no batch of spans", http.StatusBadRequest)
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.raw = append(r.raw, batch.String()...)
+		for _, of := range batch.ResourceSpans {
+			for _, scope := range of.ScopeSpans {
+				r.spans = append(r.spans, scope.Spans...)
+			}
+		}
+		w.Header().Set("Content-Type", "application/x-protobuf")
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// options have a desk send every span here.
+func (r *spanReceiver) options() string {
+	return fmt.Sprintf("tracing: {endpoint: %q, ratio: 1}\n", r.URL)
+}
+
+// all returns what was received. The desk sends the last of it when it stops.
+func (r *spanReceiver) all() []*otlp.Span {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.spans
+}
+
+// inTrace returns the spans of a trace by their names.
+func (r *spanReceiver) inTrace(id string) map[string]*otlp.Span {
+	found := map[string]*otlp.Span{}
+	for _, s := range r.all() {
+		if fmt.Sprintf("%x", s.TraceId) == id {
+			found[s.Name] = s
+		}
+	}
+	return found
+}
+
+// said is an attribute of a span as text.
+func saidBy(s *otlp.Span, key string) string {
+	for _, a := range s.Attributes {
+		if a.Key == key {
+			if text := a.Value.GetStringValue(); text != "" {
+				return text
+			}
+			return fmt.Sprint(a.Value.GetIntValue())
+		}
+	}
+	return ""
+}
+
+const (
+	clientTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	clientSpan  = "00f067aa0ba902b7"
+	traceParent = "00-" + clientTrace + "-" + clientSpan + "-01"
+)
+
+// TestTraces follows a client's trace through the gateway, its backend, the work
+// of a callback job and the call of the receiver.
+func TestTraces(t *testing.T) {
+	spans := newSpanReceiver(t)
+	receiver, options := newHooks(t, nil)
+	options.dsn, options.extra = engines[0].dsn(t), options.extra+spans.options()
+	d := startDesk(t, options)
+	token := d.login(hookedKey, "demo")
+
+	a := d.call("GET", "/order/1?fields=id", token, "", "traceparent", traceParent, "tracestate", "vendor=opaque")
+	require.Equal(t, 200, a.Status, "%s", a.Body)
+	promise := d.call("POST", "/backup/owner", token, receiver.body(), "traceparent", traceParent, "tracestate", "vendor=opaque")
+	promise.promise(t)
+	called := <-receiver.calls
+	require.Equal(t, clientTrace, strings.Split(called.Header.Get("traceparent"), "-")[1])
+	require.Equal(t, "vendor=opaque", called.Header.Get("tracestate"))
+	d.call("GET", "/nowhere/"+clientSpan+"?password=x", token, "")
+	d.shutdown()
+
+	traced := spans.inTrace(clientTrace)
+	request := traced["GET /order/{id}"]
+	require.NotNil(t, request, "%v", traced)
+	require.Equal(t, otlp.Span_SPAN_KIND_SERVER, request.Kind)
+	require.Equal(t, clientSpan, fmt.Sprintf("%x", request.ParentSpanId))
+	require.Equal(t, "GET", saidBy(request, "http.request.method"))
+	require.Equal(t, "/order/{id}", saidBy(request, "http.route"))
+	require.Equal(t, "200", saidBy(request, "http.response.status_code"))
+	require.Equal(t, "hooked", saidBy(request, "frontdesk.key"))
+	require.Equal(t, a.Header.Get("X-Request-Id"), saidBy(request, "frontdesk.request_id"))
+	require.Equal(t, request.SpanId, traced["backend get"].ParentSpanId)
+	require.Equal(t, "order", saidBy(traced["backend get"], "frontdesk.resource"))
+
+	accepted := traced["POST /backup/owner"]
+	require.NotNil(t, accepted)
+	require.Equal(t, accepted.SpanId, traced["work backup"].ParentSpanId)
+	callback := traced["callback"]
+	require.Equal(t, accepted.SpanId, callback.ParentSpanId)
+	require.Equal(t, otlp.Span_SPAN_KIND_CLIENT, callback.Kind)
+	require.Equal(t, "200", saidBy(callback, "http.response.status_code"))
+	require.Equal(t, fmt.Sprintf("%x", callback.SpanId), strings.Split(called.Header.Get("traceparent"), "-")[2])
+
+	for _, s := range spans.all() {
+		for _, secret := range []string{token, "password", "fields=id", receiver.address()} {
+			require.NotContains(t, s.String(), secret)
+		}
+	}
+	require.Equal(t, clientTrace, traceInLog(t, d, a.Header.Get("X-Request-Id")))
+}
+
+// traceInLog is the trace that the access line of a request names.
+func traceInLog(t *testing.T, d *desk, requestID string) string {
+	t.Helper()
+	for line := range strings.Lines(d.log.String()) {
+		var entry struct {
+			Msg, Trace string
+			RequestID  string `json:"request_id"`
+		}
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "request" && entry.RequestID == requestID {
+			return entry.Trace
+		}
+	}
+	t.Fatal("no access line")
+	return ""
+}
+
+// TestTraceReachesTheService: an HTTP service behind the gateway is told which
+// trace a call belongs to, and nothing where there are no traces.
+func TestTraceReachesTheService(t *testing.T) {
+	for _, traced := range []bool{true, false} {
+		t.Run(fmt.Sprint(traced), func(t *testing.T) {
+			garage := remotetest.NewJSON(remotetest.Options{})
+			var mu sync.Mutex
+			told := map[string]bool{}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				told[r.Header.Get("traceparent")] = true
+				mu.Unlock()
+				garage.ServeHTTP(w, r)
+			}))
+			t.Cleanup(server.Close)
+			t.Setenv("GARAGE_URL", server.URL)
+			t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
+			text, err := os.ReadFile(filepath.Join(remoteSheets, "garagecloud.yaml"))
+			require.NoError(t, err)
+			sheet := filepath.Join(t.TempDir(), "garagecloud.yaml")
+			require.NoError(t, os.WriteFile(sheet, text, 0o600))
+			spans, o := newSpanReceiver(t), deskOptions{backend: fmt.Sprintf(", driver: remote, sheet: %q", sheet)}
+			if traced {
+				o.extra = spans.options()
+			}
+			d := startDesk(t, o)
+			token := d.login(fullKey, "demo")
+			mu.Lock()
+			clear(told)
+			mu.Unlock()
+			require.Equal(t, 200, d.call("GET", "/contact?page_size=3", token, "", "traceparent", traceParent).Status)
+			d.shutdown()
+
+			mu.Lock()
+			defer mu.Unlock()
+			if !traced {
+				require.Equal(t, map[string]bool{"": true}, told)
+				require.Empty(t, spans.all())
+				return
+			}
+			call := spans.inTrace(clientTrace)["backend list"]
+			require.NotNil(t, call)
+			require.Contains(t, told, fmt.Sprintf("00-%s-%x-01", clientTrace, call.SpanId))
+		})
+	}
+}
+
+// TestTracesWithoutCollector: a collector that is away costs spans and one line
+// in the log, nothing else.
+func TestTracesWithoutCollector(t *testing.T) {
+	d := startDesk(t, deskOptions{dsn: engines[0].dsn(t), extra: fmt.Sprintf("tracing: {endpoint: \"http://%s\", ratio: 1}\n", freeAddress(t))})
+	token := d.login(fullKey, "demo")
+	require.Equal(t, 200, d.call("GET", "/order/1", token, "").Status)
+	d.shutdown()
+	require.Equal(t, 1, strings.Count(d.log.String(), "spans cannot be sent"))
+}
