@@ -151,8 +151,9 @@ type Model struct {
 
 // Sessions says where sessions are kept, and for how long.
 type Sessions struct {
-	Store string        `yaml:"store" schema:"enum=memory"` // memory
-	TTL   time.Duration `yaml:"ttl"`                        // at most MaxSessionTTL
+	Store  Secret        `yaml:"store"`   // memory, or for several gateways redis://user:password@host:6379
+	CAFile string        `yaml:"ca_file"` // PEM file of further authorities to trust with rediss://
+	TTL    time.Duration `yaml:"ttl"`     // at most MaxSessionTTL
 }
 
 // MaxSessionTTL is how long the interface lets a session live.

@@ -26,6 +26,7 @@ const (
 	ruleWebhookHost       = "webhook-host"
 	ruleCallbackEndpoint  = "callback-endpoint"
 	ruleTracing           = "tracing-endpoint"
+	ruleRedis             = "redis-address"
 	ruleIncludeMissing    = "include-missing"
 	ruleIncludePattern    = "include-pattern"
 	ruleIncludeTwice      = "include-twice"
@@ -73,6 +74,7 @@ func Rules() []strictyaml.Rule {
 		{ID: ruleMailFolder, About: "There is mail.smtp or mail.folder."},
 		{ID: ruleWebhookHost, About: "webhooks.allow_hosts holds names or addresses, without scheme and port."},
 		{ID: ruleCallbackEndpoint, About: "callbacks holds single endpoints whose answer can wait."},
+		{ID: ruleRedis, About: "sessions.store is memory or the address of a Redis server, and sessions.ca_file goes with rediss://."},
 		{ID: ruleTracing, About: "tracing.endpoint is an http or https URL without user and password."},
 		{ID: ruleIncludeMissing, About: "An included file that is named outright is there."},
 		{ID: ruleIncludePattern, About: "A pattern of files is well-formed, and has no **."},

@@ -190,15 +190,35 @@ func isDSN(text string) bool {
 
 func (v *validator) sessions() {
 	s := v.Sessions
-	if scheme, _, _ := strings.Cut(s.Store, ":"); scheme == "redis" || scheme == "rediss" {
-		v.fail("sessions.store", ruleWord, "found a redis URL, expected memory: sessions shared in redis come with a later version")
+	if store := string(s.Store); strings.ContainsAny(store, ":/@") { // not to be repeated: it may hold a password
+		if !isRedis(store) {
+			v.fail("sessions.store", ruleRedis, "expected memory, or redis://user:password@host:6379, or rediss:// for TLS; further nodes as ?addr=host:port, sentinels with ?master_set=name")
+		}
 	} else {
-		v.oneOf("sessions.store", s.Store, "memory")
+		v.oneOf("sessions.store", store, "memory")
+	}
+	if s.CAFile != "" && !strings.HasPrefix(string(s.Store), "rediss://") {
+		v.fail("sessions.ca_file", ruleRedis, "found a file of authorities, expected sessions.store to be rediss://, which they are for")
 	}
 	v.positive("sessions.ttl", s.TTL)
 	if s.TTL > MaxSessionTTL {
 		v.fail("sessions.ttl", ruleSessionTTL, "found %s, expected at most 30m, as the interface has it", short(s.TTL))
 	}
+}
+
+// isRedis judges the form of a server's address. Parameters that weaken TLS, or
+// that change what the gateway relies on, are none.
+func isRedis(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" || u.Fragment != "" {
+		return false
+	}
+	for name, values := range u.Query() {
+		if name != "addr" && (name != "master_set" && name != "db" || len(values) > 1) || slices.Contains(values, "") {
+			return false
+		}
+	}
+	return true
 }
 
 func (v *validator) mail() {

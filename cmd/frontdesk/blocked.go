@@ -53,7 +53,7 @@ func (h *house) endBlocked(ctx context.Context, accounts blockLister, before map
 	now := make(map[string]bool, len(names))
 	for _, name := range names {
 		if !before[name] {
-			if err := h.sessions.EndUser(ctx, name); err != nil {
+			if err := h.common.sessions.EndUser(ctx, name); err != nil {
 				h.log.Error("end the sessions of a blocked user", zap.Error(err))
 				continue // the next time it is tried again
 			}

@@ -29,6 +29,7 @@ type health struct {
 	Circuit     string             `json:"circuit"`            // the worst of them
 	Circuits    map[string]string  `json:"circuits,omitempty"` // by resource, those that are not closed
 	Jobs        string             `json:"jobs"`
+	Sessions    string             `json:"sessions"` // where they are kept
 	Config      configHealth       `json:"config"`
 	Certificate *certificateHealth `json:"certificate,omitempty"` // only with TLS
 }
@@ -52,7 +53,7 @@ const healthTimeout = 2 * time.Second
 
 // health asks every part how it does.
 func (h *house) health(ctx context.Context) health {
-	now := health{Status: healthOK, Backend: "ok", Jobs: "ok", Circuit: h.client.State(), Config: h.configHealth(), Certificate: h.certificateHealth()}
+	now := health{Status: healthOK, Backend: "ok", Jobs: "ok", Sessions: "ok", Circuit: h.client.State(), Config: h.configHealth(), Certificate: h.certificateHealth()}
 	degraded := func(format string, args ...any) {
 		now.Status, now.Reasons = healthDegraded, append(now.Reasons, fmt.Sprintf(format, args...))
 	}
@@ -87,11 +88,27 @@ func (h *house) health(ctx context.Context) health {
 		degraded("the administration does not answer; the log says why")
 		now.Status = healthUnavailable
 	}
+	if err := h.commonReady(ctx); err != nil {
+		h.log.Warn("sessions cannot be looked up", zap.Error(err))
+		now.Sessions = healthUnavailable
+		degraded("the store of sessions does not answer: every session is refused with 500; the log says why")
+		now.Status = healthUnavailable
+	}
 	if h.draining.Load() {
 		degraded("it is to stop")
 		now.Status = healthDraining
 	}
 	return now
+}
+
+// commonReady asks the store of sessions, where that is not this process.
+func (h *house) commonReady(ctx context.Context) error {
+	if h.common.ready == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	return h.common.ready(ctx)
 }
 
 func (h *house) jobsReady(ctx context.Context) error {

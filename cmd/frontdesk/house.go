@@ -38,7 +38,7 @@ type house struct {
 	system       *system
 	client       *backend.Client
 	hasher       *auth.Hasher
-	sessions     *auth.Memory
+	common       *common
 	gateway      *gateway.Gateway
 	server       *gateway.Server
 	certificates *certificates // nil without TLS
@@ -46,7 +46,7 @@ type house struct {
 	ops          *http.Server // nil where there is none
 	opsAt        net.Listener
 	jobs         *jobstore.Store
-	files        *webhook.Files // results of callbacks
+	results      webhook.Results // of callbacks
 	counts       *jobCounts
 	draining     atomic.Bool // it is to stop, and takes requests only for a while yet
 	releases     []func() error
@@ -126,15 +126,18 @@ func (h *house) listen(name, address string) (l net.Listener, err error) {
 // wire makes the gateway and what it is handed.
 func (h *house) wire(environment string) (*gateway.Callbacks, error) {
 	c := h.config
-	h.sessions = auth.NewMemory(time.Now)
-	h.onClose(h.sessions.Close)
+	var err error
+	if h.common, err = openCommon(c); err != nil {
+		return nil, err
+	}
+	h.onClose(h.common.close)
 	mailer, err := newMailer(c.Mail)
 	if err != nil {
 		return nil, err
 	}
 	accounts := h.client.Accounts(h.system.accounts)
 	resets, err := auth.NewResets(auth.ResetsConfig{
-		Accounts: accounts, Hasher: h.hasher, Sessions: h.sessions, Mailer: mailer, Base: c.Server.BaseURL(),
+		Accounts: accounts, Hasher: h.hasher, Sessions: h.common.sessions, Mailer: mailer, Base: c.Server.BaseURL(),
 		Clock: time.Now, Random: rand.Reader, Log: h.log,
 	})
 	if err != nil {
@@ -142,7 +145,7 @@ func (h *house) wire(environment string) (*gateway.Callbacks, error) {
 	}
 	h.onClose(resets.Close)
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: h.sessions, Throttle: auth.NewThrottle(auth.NewMemoryTally(), time.Now, auth.Sleep),
+		Verifier: accounts, Sessions: h.common.sessions, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep),
 		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.loggedIn,
 	})
 	if err != nil {
@@ -154,8 +157,8 @@ func (h *house) wire(environment string) (*gateway.Callbacks, error) {
 	}
 	h.gateway, err = newGateway(gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: version(),
-		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, Offer: h.client.Offer(), Backend: h.client, Sessions: h.sessions, Login: login,
-		Limits: auth.NewMemoryLimits(c.Server.TimeZone.Location), TrustedProxies: prefixes(c.Server.TrustedProxies),
+		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, Offer: h.client.Offer(), Backend: h.client, Sessions: h.common.sessions, Login: login,
+		Limits: h.common.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
 		Resets: resets, Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, Tracer: h.tracing.spans(), Clock: time.Now, Log: h.log,
 	})
 	if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	crand "crypto/rand"
 	"errors"
@@ -28,8 +27,32 @@ const (
 // openCallbacks opens what callbacks need; startCallbacks puts it to work.
 func (h *house) openCallbacks() (*gateway.Callbacks, error) {
 	c := h.config.Webhooks
-	folder := cmp.Or(c.Folder, "callbacks")
-	if file := h.system.own.file; file != "" && c.Folder == "" {
+	jobs, err := jobstore.Open(context.Background(), h.system.own.db)
+	if err != nil {
+		return nil, err
+	}
+	h.jobs = jobs
+	if h.results, err = h.openResults(c); err != nil {
+		return nil, err
+	}
+	h.counts = &jobCounts{count: jobs.Counts, clock: time.Now}
+	return &gateway.Callbacks{
+		Links:   webhook.NewLinks(jobs, time.Now),
+		Results: h.results,
+		Rules:   webhook.Rules{AllowHosts: c.AllowHosts, Ports: c.Ports},
+		Long:    longRunning(h.config.Callbacks),
+	}, nil
+}
+
+// openResults opens where results are kept: in the folder that is configured, or
+// beside the jobs.
+func (h *house) openResults(c config.Webhooks) (webhook.Results, error) {
+	folder := c.Folder
+	if folder == "" {
+		file := h.system.own.file
+		if file == "" {
+			return h.jobs.NewResults(context.Background(), int64(c.Space))
+		}
 		folder = file + "-callbacks"
 	}
 	files, err := webhook.OpenFiles(folder, int64(c.Space))
@@ -40,18 +63,7 @@ func (h *house) openCallbacks() (*gateway.Callbacks, error) {
 		return nil, fmt.Errorf("webhooks.folder: %w", err)
 	}
 	h.onClose(files.Close)
-	jobs, err := jobstore.Open(context.Background(), h.system.own.db)
-	if err != nil {
-		return nil, err
-	}
-	h.jobs, h.files = jobs, files
-	h.counts = &jobCounts{count: jobs.Counts, clock: time.Now}
-	return &gateway.Callbacks{
-		Links: webhook.NewLinks(jobs, time.Now),
-		Files: files,
-		Rules: webhook.Rules{AllowHosts: c.AllowHosts, Ports: c.Ports},
-		Long:  longRunning(h.config.Callbacks),
-	}, nil
+	return files, nil
 }
 
 // longRunning tells which operations are to answer by callback.
@@ -74,7 +86,7 @@ func (h *house) startCallbacks(callbacks *gateway.Callbacks) error {
 		}
 	}
 	callbacks.Orchestrator = webhook.Start(webhook.Config{
-		Store: h.jobs, Files: callbacks.Files, Runners: h.gateway.Runners(),
+		Store: h.jobs, Results: h.results, Runners: h.gateway.Runners(),
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
 		Secrets: func(key string) []string { return h.live.Current().secrets[key] },
 		Workers: callbackWorkers, Calls: callbackCalls, WorkLease: workLease, CallLease: callLease,

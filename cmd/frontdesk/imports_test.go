@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/webhooktest":               {},
 	"gateway/webhook/jobstore":                  {"backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
-		"auth", "backend", "backend/backendtest", "backend/keep", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
+		"auth", "auth/redis", "backend", "backend/backendtest", "backend/keep", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
 		"backend/reference", "backend/remote", "backend/sqlrecord", "config", "config/keyedit", "config/strictyaml", "gateway", "gateway/openapi", "gateway/webhook",
 		"gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},

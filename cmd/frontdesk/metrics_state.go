@@ -27,8 +27,10 @@ func (h *house) watch() {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
 	}
 	gauge("frontdesk_connections_open", "Connections of clients that are open.", func() float64 { return float64(h.server.Connections()) })
-	gauge("frontdesk_sessions", "Sessions that are kept; those that expired count for at most a minute longer.",
-		func() float64 { return float64(h.sessions.Count()) })
+	if count := h.common.count; count != nil {
+		gauge("frontdesk_sessions", "Sessions that are kept in memory; those that expired count for at most a minute longer.",
+			func() float64 { return float64(count()) })
+	}
 	gauge("frontdesk_passwords_running", "Passwords that are being computed: two at most.", func() float64 {
 		running, _ := h.hasher.Load()
 		return float64(running)
@@ -38,11 +40,11 @@ func (h *house) watch() {
 		return float64(waiting)
 	})
 	gauge("frontdesk_callback_space_used_bytes", "Space that the results of callbacks take.", func() float64 {
-		used, _ := h.files.Space()
+		used, _ := h.results.Space()
 		return float64(used)
 	})
 	gauge("frontdesk_callback_space_limit_bytes", "Space that the results of callbacks may take (webhooks.space).", func() float64 {
-		_, most := h.files.Space()
+		_, most := h.results.Space()
 		return float64(most)
 	})
 	if p, ok := h.system.driver.(backend.Pooler); ok {

@@ -32,14 +32,14 @@ type statusReport struct {
 
 // statusLoad is how busy the parts are.
 type statusLoad struct {
-	Running     int `json:"backend_running"`
-	Limit       int `json:"backend_limit"`
-	Waiting     int `json:"backend_waiting"`
-	PoolInUse   int `json:"pool_in_use"`
-	PoolLimit   int `json:"pool_limit"` // 0 where the backend has no pool
-	Connections int `json:"connections"`
-	Sessions    int `json:"sessions"`
-	Passwords   int `json:"passwords_waiting"`
+	Running     int  `json:"backend_running"`
+	Limit       int  `json:"backend_limit"`
+	Waiting     int  `json:"backend_waiting"`
+	PoolInUse   int  `json:"pool_in_use"`
+	PoolLimit   int  `json:"pool_limit"` // 0 where the backend has no pool
+	Connections int  `json:"connections"`
+	Sessions    *int `json:"sessions"` // nil where they are shared, and nobody counts them
+	Passwords   int  `json:"passwords_waiting"`
 }
 
 // statusCallbacks are the callback jobs.
@@ -141,7 +141,11 @@ func (r statusReport) verdict() string {
 }
 
 func (h *house) load() statusLoad {
-	l := statusLoad{Limit: h.config.Backend.MaxConcurrent, Connections: h.server.Connections(), Sessions: h.sessions.Count()}
+	l := statusLoad{Limit: h.config.Backend.MaxConcurrent, Connections: h.server.Connections()}
+	if h.common.count != nil {
+		n := h.common.count()
+		l.Sessions = &n
+	}
 	l.Running, l.Waiting = h.client.Load()
 	_, l.Passwords = h.hasher.Load()
 	if p, ok := h.system.driver.(backend.Pooler); ok {
@@ -153,7 +157,7 @@ func (h *house) load() statusLoad {
 
 func (h *house) callbackStatus(ctx context.Context) statusCallbacks {
 	var s statusCallbacks
-	s.SpaceUsed, s.SpaceLimit = h.files.Space()
+	s.SpaceUsed, s.SpaceLimit = h.results.Space()
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	if counts, err := h.counts.now(ctx); err == nil {

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/auth/redis"
+	"frontdesk/config"
+)
+
+// common is what all gateways of one service have to agree on, however many they
+// are: who is logged in, who guesses passwords, and how much of its limits an
+// api_key has used. sessions.store says where it is kept.
+type common struct {
+	sessions auth.Sessions
+	tally    auth.Tally
+	limits   auth.Limits
+	// count tells how many sessions there are; nil where nobody counts them.
+	count func() int
+	// ready tells whether the store answers; nil where it is this process.
+	ready func(context.Context) error
+	close func() error
+}
+
+// memoryStore is the sessions.store of a gateway that is the only one.
+const memoryStore = "memory"
+
+func openCommon(c *config.Config) (*common, error) {
+	zone := c.Server.TimeZone.Location
+	if c.Sessions.Store == memoryStore {
+		sessions := auth.NewMemory(time.Now)
+		return &common{
+			sessions: sessions, tally: auth.NewMemoryTally(), limits: auth.NewMemoryLimits(zone),
+			count: sessions.Count, close: sessions.Close,
+		}, nil
+	}
+	client, err := redis.Open(redis.Options{URL: string(c.Sessions.Store), CAFile: c.Sessions.CAFile})
+	if err != nil {
+		return nil, fmt.Errorf("sessions.store: %w", err)
+	}
+	return &common{
+		sessions: redis.NewSessions(client, time.Now), tally: redis.NewTally(client), limits: redis.NewLimits(client, zone),
+		ready: client.Ready,
+		close: func() error {
+			client.Close()
+			return nil
+		},
+	}, nil
+}
