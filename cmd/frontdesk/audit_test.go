@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,4 +128,23 @@ func TestAuditOfAccessLogs(t *testing.T) {
 	code, _, stderr = cli("", "audit", "--config", "frontdesk.yaml", "access.log")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "access.log")
+}
+
+// TestAuditRulesAreWrittenDown: every rule of the code, and no other.
+func TestAuditRulesAreWrittenDown(t *testing.T) {
+	var code, docs []string
+	for _, file := range []string{"audit.go", "audit_keys.go"} {
+		src, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`a\.add\(\w+, "([a-z-]+)"`).FindAllStringSubmatch(string(src), -1) {
+			code = append(code, m[1])
+		}
+	}
+	doc, err := os.ReadFile("../../docs/configuration.md")
+	require.NoError(t, err)
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (?:error|warning|note) \\|").FindAllStringSubmatch(string(doc), -1) {
+		docs = append(docs, m[1])
+	}
+	slices.Sort(code)
+	require.ElementsMatch(t, slices.Compact(code), docs)
 }
