@@ -9,7 +9,7 @@ FUZZ    ?= 30s
 # with a real mail server; what is missing is installed from Debian's packages.
 test:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3,systemd-analyze,systemd-socket-activate,packages,buildah $(GO) test -race -timeout 55m ./...
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3,systemd-analyze,systemd-socket-activate,packages,buildah,promtool $(GO) test -race -timeout 55m ./...
 
 # The pages in a real browser, the description before its linters, the client
 # kits, and that no part of the description goes untested. Not part of
