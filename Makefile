@@ -3,13 +3,13 @@
 GO      ?= go
 FUZZ    ?= 30s
 
-.PHONY: test pages check fmt lint bench fuzz soak build
+.PHONY: test pages check fmt lint bench fuzz soak build deb image
 
 # Everything, race detector on, on SQLite and on a real PostgreSQL and MariaDB,
 # with a real mail server; what is missing is installed from Debian's packages.
 test:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,redis,aiosmtpd,python3 $(GO) test -race -timeout 55m ./...
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3,systemd-analyze,systemd-socket-activate,packages,buildah,promtool $(GO) test -race -timeout 55m ./...
 
 # The pages in a real browser, the description before its linters, the client
 # kits, and that no part of the description goes untested. Not part of
@@ -32,6 +32,12 @@ lint:
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/frontdesk ./cmd/frontdesk
+
+# bin/frontdesk_VERSION_ARCH.deb, and a container image.
+deb:
+	deploy/debian/build
+image:
+	deploy/docker/build
 
 # Real HTTP on loopback over 100,000 records; figures belong into docs/performance.md.
 bench:

@@ -61,7 +61,9 @@ type includedFile struct {
 // read reads a file, unless it is as it was when it was read before.
 func (l *Loader) read(path string, main bool, before *source, now time.Time) (*source, error) {
 	info, err := os.Stat(path)
-	if err != nil {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: failed.Err} // as people say it
+	} else if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {

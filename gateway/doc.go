@@ -8,9 +8,10 @@
 //
 //  1. endpoint: the path, as it was sent, is looked up in the endpoint table
 //     (routes.go). Nothing is decoded or cleaned: what is judged is what is routed.
-//  2. session: the token header is looked up by its hash.
+//  2. session: the token header is looked up by its hash, and its api_key must be
+//     one that this caller may use (policy.go, peer.go).
 //  3. allowlist: may the session's api_key use this operation?
-//  4. limits: the api_key's rate.
+//  4. limits: the api_key's rates, its requests at once and its day's (limits.go).
 //  5. query: repeated, unsupported, missing, then ill-valued parameters.
 //  6. body: empty, or not JSON.
 //  7. record: the body alone against its model; every violation at once.

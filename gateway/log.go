@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"net/http"
+
 	"go.uber.org/zap"
 )
 
@@ -18,7 +20,7 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.String("request_id", x.RequestID),
 		zap.String("key", x.keyName),
 		zap.String("client", x.client),
-		zap.String("method", x.Method),
+		zap.String("method", x.knownMethod()),
 		zap.String("endpoint", endpoint),
 		zap.Strings("query", x.knownParams()),
 		zap.Int("status", x.response.StatusCode()),
@@ -55,9 +57,20 @@ func (g *Gateway) logFailure(x *Exchange, err error) {
 		zap.String("request_id", x.RequestID),
 		zap.String("key", x.keyName),
 		zap.String("client", x.client),
-		zap.String("method", x.Method),
+		zap.String("method", x.knownMethod()),
 		zap.String("endpoint", endpoint),
 		zap.String("trace", x.traceID()),
 		zap.Error(err),
 	)
+}
+
+// knownMethod is the method of a request, as far as it is one of HTTP's: clients
+// can make up others, and so put there what belongs into no log.
+func (x *Exchange) knownMethod() string {
+	switch x.Method {
+	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodPatch, "":
+		return x.Method
+	default:
+		return "OTHER"
+	}
 }

@@ -32,6 +32,7 @@ func Limits(t *testing.T, open LimitsOpener) {
 		{"requests at once are bounded, and give their slots back", concurrentSlots},
 		{"a day begins at midnight where the house is", days},
 		{"a request from before midnight gives nothing back", lateRequest},
+		{"a clock that was wrong by days and is set right begins a day", clockSetRight},
 		{"another configuration finds what was counted", reloaded},
 		{"a new bound holds for what comes, and an old one gives its slots back", boundsComeAndGo},
 		{"time that goes back gives nothing", backwards},
@@ -219,6 +220,16 @@ func lateRequest(_ *testing.T, c *counting) {
 	c.refused(auth.DayBound, 24*time.Hour-time.Millisecond, k, 1)
 }
 
+func clockSetRight(_ *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{PerDay: 1})
+	right := c.now
+	c.now = right.AddDate(70, 0, 0)
+	c.served(k, 1)
+	c.now = right
+	c.served(k, 1)
+	c.refused(auth.DayBound, 12*time.Hour, k, 1)
+}
+
 func reloaded(t *testing.T, c *counting) {
 	bounds := auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 4}, ClientRate: auth.Rate{PerSecond: 1, Burst: 4}, Concurrent: 4, PerDay: 4}
 	for range 4 {
@@ -239,6 +250,8 @@ func reloaded(t *testing.T, c *counting) {
 	narrow.PerDay = 0
 	c.refused(auth.RateBound, 2*time.Second, keyOf("shop", narrow), 1) // and no longer than for one
 	require.Equal(t, [3]int64{0, 0, 3}, left(auth.Bounds{PerDay: 9}), "the day's were kept")
+	c.now = c.now.Add(2 * time.Second)
+	c.served(keyOf("shop", narrow), 1)
 }
 
 func boundsComeAndGo(t *testing.T, c *counting) {

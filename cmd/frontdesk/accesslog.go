@@ -28,8 +28,9 @@ type accessLine struct {
 	Shadow   string  `json:"shadow"`
 }
 
-// logTime is when a line was written.
-type logTime struct{ time.Time }
+// logTime is when a line was written. It does not embed the time, which would read
+// itself in one form only.
+type logTime struct{ at time.Time }
 
 // logTimes are the forms of a line's time: the program's own, and that of tools
 // that write lines again.
@@ -37,7 +38,7 @@ var logTimes = [...]string{"2006-01-02T15:04:05.000Z0700", time.RFC3339Nano}
 
 func (t *logTime) UnmarshalText(text []byte) (err error) {
 	for _, form := range logTimes {
-		if t.Time, err = time.Parse(form, string(text)); err == nil {
+		if t.at, err = time.Parse(form, string(text)); err == nil {
 			return nil
 		}
 	}
@@ -97,16 +98,24 @@ type logSummary struct {
 // String tells in a sentence what was read.
 func (s logSummary) String() string {
 	if s.Lines == 0 {
-		return fmt.Sprintf("no line of an access log in that time (%s older, %s other lines)", count(s.Older), count(s.Other))
+		return fmt.Sprintf("no line of an access log in that time (%s older, %s)", count(s.Older), several(s.Other, "other line"))
 	}
-	text := fmt.Sprintf("%s requests from %s to %s", count(s.Lines), day(s.Oldest), day(s.Newest))
+	text := fmt.Sprintf("%s from %s to %s", several(s.Lines, "request"), day(s.Oldest), day(s.Newest))
 	if s.Older > 0 {
-		text += fmt.Sprintf(", %s older ones left out", count(s.Older))
+		text += fmt.Sprintf(", %s left out", several(s.Older, "older one"))
 	}
 	if s.Other > 0 {
-		text += fmt.Sprintf(", %s other lines passed over", count(s.Other))
+		text += fmt.Sprintf(", %s passed over", several(s.Other, "other line"))
 	}
 	return text
+}
+
+// several counts things: 1 line, 2 lines.
+func several(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return count(n) + " " + thing
 }
 
 // day is a moment as people read it, in the time zone it was logged in.
@@ -212,11 +221,11 @@ func (r *accessReader) take(line []byte) error {
 		return nil
 	}
 	r.line = accessLine{}
-	if json.Unmarshal(line, &r.line) != nil || r.line.Message != "request" || r.line.Method == "" || r.line.Time.IsZero() {
+	if json.Unmarshal(line, &r.line) != nil || r.line.Message != "request" || r.line.Method == "" || r.line.Time.at.IsZero() {
 		r.summary.Other++
 		return nil
 	}
-	at := r.line.Time.Time
+	at := r.line.Time.at
 	if at.Before(r.since) {
 		r.summary.Older++
 		r.each(&r.line, true)

@@ -60,10 +60,7 @@ func (t *logTally) add(n int64, at time.Time) {
 
 // requests is how many.
 func (t logTally) requests() string {
-	if t.Requests == 1 {
-		return "1 request"
-	}
-	return count(t.Requests) + " requests"
+	return several(t.Requests, "request")
 }
 
 // String is how many, and when last.
@@ -79,5 +76,5 @@ func (all uses) add(l *accessLine) {
 		t = new(logTally)
 		all[u] = t
 	}
-	t.add(1, l.Time.Time)
+	t.add(1, l.Time.at)
 }

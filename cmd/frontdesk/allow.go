@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -95,28 +96,12 @@ func total(grants []gateway.Grant, of map[gateway.Grant]*logTally) (all logTally
 	return all
 }
 
-// methodsOf names the methods of grants, in the order of the interface.
-func methodsOf(grants []gateway.Grant) []string {
-	var methods []string
-	for _, m := range methodOrder {
-		if slices.ContainsFunc(grants, func(g gateway.Grant) bool { return g.Method == m }) {
-			methods = append(methods, m)
-		}
-	}
-	return methods
-}
-
+// methodOrder is that of the interface.
 var methodOrder = [...]string{"GET", "POST", "PUT", "DELETE"}
 
 // byEndpoint puts grants in the order that people look for them in.
 func byEndpoint(a, b gateway.Grant) int {
-	if a.Path != b.Path {
-		if a.Path < b.Path {
-			return -1
-		}
-		return 1
-	}
-	return slices.Index(methodOrder[:], a.Method) - slices.Index(methodOrder[:], b.Method)
+	return cmp.Or(cmp.Compare(a.Path, b.Path), slices.Index(methodOrder[:], a.Method)-slices.Index(methodOrder[:], b.Method))
 }
 
 // shortPeriod is how much of a log should be looked at before something is called

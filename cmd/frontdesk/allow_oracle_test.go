@@ -213,7 +213,7 @@ func (n naive) drawTarget(t *rapid.T) string {
 	case 0:
 		path = strings.ToUpper(path)
 	case 1:
-		path = strings.Title(path) //nolint:staticcheck // of ASCII
+		path = strings.Replace(path, "e", "E", 1)
 	}
 	prefix := rapid.SampledFrom([]string{
 		n.base, n.base, n.base, n.base, n.base, n.base, "", "/", n.base + "/", strings.ToUpper(n.base), n.base + "x", "/." + n.base, "//host" + n.base,

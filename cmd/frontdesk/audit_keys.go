@@ -143,7 +143,7 @@ func (a *auditor) unused(t *tools, during, before uses, read logSummary) {
 	for i := range t.keys {
 		key := &t.keys[i]
 		uses := found[key.Name]
-		if uses == nil {
+		if len(uses.used) == 0 {
 			a.add(warning, "key-unused", key, key.At(), "it was not used in "+read.String(), "take it out if nobody needs it")
 			continue
 		}

@@ -27,6 +27,8 @@ type certified struct {
 	until  time.Time // when the server's certificate expires
 }
 
+func (c *certified) leaf() *x509.Certificate { return c.tls.Certificates[0].Leaf }
+
 // openCertificates reads the files.
 func openCertificates(files config.TLS) (*certificates, error) {
 	c := &certificates{files: files}
@@ -52,7 +54,7 @@ func (c *certificates) reload() (renewed bool, err error) {
 		next.tls.ClientAuth = tls.VerifyClientCertIfGiven
 	}
 	before := c.current.Swap(next)
-	return before == nil || before.serial != next.serial, nil
+	return before == nil || !before.leaf().Equal(next.leaf()), nil
 }
 
 // authorities reads a PEM file of certificates.

@@ -30,7 +30,7 @@ func TestCLIHelp(t *testing.T) {
 	code, help, stderr := cli("", "--help")
 	require.Zero(t, code)
 	require.Empty(t, stderr)
-	for _, command := range []string{"demo", "serve", "user add", "user passwd", "user list", "key new", "seed", "version"} {
+	for _, command := range []string{"demo", "serve", "user add", "user passwd", "user list", "user block", "user unblock", "key new", "key rotate", "key revoke", "key list", "healthcheck", "seed", "version"} {
 		require.Regexp(t, `(?m)^  `+command+` +[A-Z]`, help)
 		code, own, stderr := cli("", append(strings.Fields(command), "--help")...)
 		require.Zero(t, code)
@@ -42,7 +42,7 @@ func TestCLIHelp(t *testing.T) {
 	require.Equal(t, help, same, "without arguments it helps")
 	code, version, _ := cli("", "version")
 	require.Zero(t, code)
-	require.Regexp(t, `^frontdesk \S+\n$`, version)
+	require.Regexp(t, `^frontdesk \S+\ncommit `, version)
 }
 
 // TestCLIMisuse holds what is wrong with a command line to its exact words:
@@ -54,7 +54,7 @@ func TestCLIMisuse(t *testing.T) {
 	for line, want := range map[string]string{
 		"bogus":                                  "unexpected argument bogus\n" + hint,
 		"serv":                                   `unexpected argument serv, did you mean one of "serve", "user", "seed"?` + "\n" + hint,
-		"user":                                   `expected one of "add", "passwd", "list", "hash"` + "\n" + hint,
+		"user":                                   `expected one of "add", "passwd", "list", "block", "unblock", ...` + "\n" + hint,
 		"serve":                                  "missing flags: --config=FILE\n" + hint,
 		"serve --confg x":                        `unknown flag --confg, did you mean "--config"?` + "\n" + hint,
 		"serve --config HERE/none.yaml":          "configuration: open HERE/none.yaml: no such file or directory\n",

@@ -30,6 +30,8 @@ func (h *house) serve(ctx context.Context, ready func(baseURL string)) error {
 	defer hourly.Stop()
 	serving.Go(func() { newExpiryWatch(h.keys, time.Now, h.log).run(alive, hourly.C) })
 	h.tell(h.supervisor.ready(h.status()))
+	h.log.Info("serving", zap.String("base_url", h.config.Server.BaseURL()), zap.String("config", h.policy().Hash),
+		zap.String("version", version()), zap.String("sockets_of_systemd", h.supervisor.handedOver()))
 	ready(h.config.Server.BaseURL())
 	var err error
 	select {

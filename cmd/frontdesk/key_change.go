@@ -55,7 +55,11 @@ func (k keyChange) apply(p program, dryRun bool, first, closing string) error {
 	}
 	if dryRun {
 		fmt.Fprint(p.stdout, difference(k.file, src, text))
-		_, err = fmt.Fprintln(p.stderr, "Nothing was changed (--dry-run); an api_key is made, and shown, when it is done.")
+		note := "Nothing was changed (--dry-run)."
+		if first != "" {
+			note += " The hash is that of an api_key that nobody gets; another is made when it is done."
+		}
+		_, err = fmt.Fprintln(p.stderr, note)
 		return err
 	}
 	if err := replaceFile(file, src, text); err != nil {

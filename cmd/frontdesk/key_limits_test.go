@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -34,7 +36,7 @@ func (d *desk) accessed(requestID string) (line struct{ Key, Cause, Reason, Addr
 			}
 		}
 		return false
-	}, patience, 1e6, "no access line of %s", requestID)
+	}, patience, time.Millisecond, "no access line of %s", requestID)
 	return line
 }
 
@@ -178,7 +180,7 @@ func TestKeyLimitConcurrent(t *testing.T) {
 		require.Eventually(t, func() bool {
 			a := d.call("GET", "/contact/1", token, "")
 			return a.Status == 200 && a.Header.Get("RateLimit") == `"concurrent";r=1`
-		}, patience, 1e6, name)
+		}, patience, time.Millisecond, name)
 	}
 }
 
@@ -233,4 +235,40 @@ func TestKeyAddressesWithoutProxy(t *testing.T) {
 	require.Equal(t, "127.0.0.1", line.Address)
 	require.Equal(t, "address", line.Cause)
 	d.login(fullKey, "demo")
+}
+
+// TestKeyLimitsReload edits the limits of a key that has used up some of them.
+func TestKeyLimitsReload(t *testing.T) {
+	dsn := engines[0].dsn(t)
+	config := func(lines ...string) string { return keptConfig(t, dsn, "", bound(t, lines...)) }
+	const used = "per_day: 1000000"
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), config(used, "rate: {per_second: 0.001, burst: 2}"))
+	token := k.login(boundKey, "demo")
+	room := func(status int, left string) {
+		t.Helper()
+		a := k.call("GET", "/contact/1", token, "")
+		require.Equal(t, status, a.Status, "%s", a.Body)
+		require.Contains(t, a.Header.Get("RateLimit"), left)
+	}
+	room(200, `"rate";r=1;`)
+	room(200, `"rate";r=0;`)
+	room(429, `"rate";r=0;`)
+
+	k.write(config(used, "rate: {per_second: 0.001, burst: 2}", "expires: 2999-01-01")) // something else
+	k.hangUp()
+	room(429, `"rate";r=0;`)
+	k.write(config(used, "rate: {per_second: 0.001, burst: 4}"))
+	k.hangUp()
+	room(200, `"rate";r=1;`)
+	k.write(config(used, "rate: {per_second: 0.001, burst: 1}"))
+	k.hangUp()
+	room(429, `"rate";r=0;`)
+	k.write(config(used, "addresses: {deny: [127.0.0.1]}"))
+	k.hangUp()
+	require.Equal(t, 401, k.status("GET", "/contact/1", token))
+	k.write(config(used, "concurrent: 1"))
+	k.hangUp()
+	for range 2 { // whose slot comes back
+		require.Eventually(t, func() bool { return k.status("GET", "/contact/1", token) == 200 }, patience, time.Millisecond)
+	}
 }

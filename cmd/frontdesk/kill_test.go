@@ -36,7 +36,9 @@ func binary(t testing.TB) string {
 		if built.dir, built.err = os.MkdirTemp("", "frontdesk-binary-"); built.err != nil {
 			return
 		}
-		out, err := exec.Command("go", "build", "-o", built.dir, ".").CombinedOutput()
+		build := exec.Command("go", "build", "-o", built.dir, ".")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped: it needs no library
+		out, err := build.CombinedOutput()
 		if err != nil {
 			built.err = fmt.Errorf("go build: %w\n%s", err, out)
 		}

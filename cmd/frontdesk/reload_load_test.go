@@ -1,7 +1,9 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,11 +11,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/mapping"
 )
 
 // Two configurations that agree on little: what a request is told shows by which
@@ -161,13 +164,40 @@ func openFiles(t *testing.T) int {
 	return len(all)
 }
 
-// BenchmarkReload reads a configuration again in which a key has changed.
+// BenchmarkReload reads a configuration again in which one of 100 files has changed:
+// 10,000 api_keys with 64 entries each.
 func BenchmarkReload(b *testing.B) {
-	base := keptConfig(b, engines[0].dsn(b), "log: {access: false}", "")
-	k := startKept(b, filepath.Join(b.TempDir(), "frontdesk.yaml"), base+keptKey(`"GET /order"`), "--no-watch")
-	texts := []string{base + keptKey(`"GET /contact"`), base + keptKey(`"GET /order"`)}
-	for i := 0; b.Loop(); i++ {
-		k.write(texts[i%2])
-		k.signals <- syscall.SIGHUP
+	dir := b.TempDir()
+	keys := filepath.Join(dir, "keys.d")
+	require.NoError(b, os.Mkdir(keys, 0o700))
+	model, err := mapping.LoadModel("")
+	require.NoError(b, err)
+	var rules []string
+	for _, r := range model.Resources {
+		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
+			rules = append(rules, fmt.Sprintf("%q", method+" /"+r.Name))
+		}
 	}
+	file := func(n, version int) {
+		text := fmt.Sprintf("# %d\napi_keys:\n", version)
+		for i := range 100 {
+			name := fmt.Sprintf("key-%d-%d", n, i)
+			text += fmt.Sprintf("  - name: %s\n    key_sha256: [%x]\n    allow: [%s]\n", name, sha256.Sum256([]byte(name)), strings.Join(rules[:64-version%2], ", "))
+		}
+		require.NoError(b, os.WriteFile(filepath.Join(keys, fmt.Sprintf("%d.yaml", n)), []byte(text), 0o600))
+	}
+	for n := range 100 {
+		file(n, 0)
+	}
+	k := startKept(b, filepath.Join(dir, "frontdesk.yaml"), keptConfig(b, engines[0].dsn(b), "include: [keys.d/*.yaml]", keptKey(`"GET /order"`)), "--no-watch")
+	done := k.metric("frontdesk_config_reloads_total")
+	for i := 1; b.Loop(); i++ {
+		b.StopTimer()
+		file(42, i)
+		b.StartTimer()
+		k.hangUp()
+		done++
+	}
+	require.Equal(b, done, k.metric("frontdesk_config_reloads_total"))
+	require.Empty(b, k.ready().Config.Error)
 }

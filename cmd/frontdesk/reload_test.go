@@ -390,3 +390,24 @@ func (w *timers) held(d time.Duration) int {
 	defer w.mu.Unlock()
 	return len(w.waiting[d])
 }
+
+// TestReloadKeepsLimits gives nobody new requests for an edit.
+func TestReloadKeepsLimits(t *testing.T) {
+	limited := func(bounds string) string { return keptKey(`"GET /order"`) + "    " + bounds + "\n" }
+	text := keptConfig(t, engines[0].dsn(t), "", "")
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text+limited("rate: {per_second: 0.001, burst: 2}"), "--no-watch")
+	token := k.login(fullKey, "demo")
+	for range 2 {
+		require.Equal(t, 200, k.status("GET", "/order", token))
+	}
+	require.Equal(t, 429, k.status("GET", "/order", token))
+	k.write(text + "# an edit\n" + limited("rate: {per_second: 0.001, burst: 2}"))
+	k.hangUp()
+	require.Equal(t, 429, k.status("GET", "/order", token))
+	k.write(text + limited("rate: {per_second: 0.001, burst: 1}"))
+	k.hangUp()
+	require.Equal(t, 429, k.status("GET", "/order", token))
+	k.write(text + limited("expires: 2099-01-01"))
+	k.hangUp()
+	require.Equal(t, 200, k.status("GET", "/order", token), "a bound that is gone holds no more")
+}

@@ -12,9 +12,9 @@ type userBlockCommand struct {
 	Username string `arg:"" help:"Who is blocked."`
 }
 
-// Run blocks a user.
+// Run blocks a user. A frontdesk that serves sees it by itself, see watchBlocked.
 func (u userBlockCommand) Run(p program) error {
-	return u.setBlocked(p, u.Username, true, "user %s is blocked: no login succeeds any more; sessions that are open end by themselves within 30 minutes\n")
+	return u.setBlocked(p, u.Username, true, "user %s is blocked: no login succeeds any more; sessions that are open end "+blockedEnds+"\n")
 }
 
 type userUnblockCommand struct {

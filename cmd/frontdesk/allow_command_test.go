@@ -1,0 +1,312 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// toolsConfig is a configuration for the tools; %s is what api_keys it has.
+const toolsConfig = `
+server: {listen: 127.0.0.1:0}
+backend: {dsn: "sqlite:none.db"}
+api_keys:
+%s`
+
+const webshop = `  - name: webshop
+    key_sha256: ["e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"]
+    expires: 2099-12-31
+    rate: {per_second: 50, burst: 100}
+    allow:
+      - GET /order
+      - "* /vehicle"
+      - GET /contact
+      - GET /model/*
+`
+
+const orders = `  - name: orders
+    key_sha256: ["c8f367a876b2c57ec18bd1d1cdc9cf7bc039390e73bd84981b06b873a363f3cf"]
+    allow: ["GET /order"]
+`
+
+// toolsFolder holds frontdesk.yaml with the keys, and is where the test runs.
+func toolsFolder(t *testing.T, keys ...string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("frontdesk.yaml", fmt.Appendf(nil, toolsConfig, strings.Join(keys, "")), 0o600))
+}
+
+// logLine is a line of the access log as the gateway writes it.
+func logLine(at, key, method, endpoint string, status int, reason, shadow string) string {
+	return fmt.Sprintf(`{"level":"info","ts":%q,"msg":"request","request_id":"x","key":%q,"client":"Demo","method":%q,"endpoint":%q,"query":[],"status":%d,"reason":%q,"duration":0.001,"bytes":10,"address":"127.0.0.1","config":"","shadow":%q}`+"\n",
+		at, key, method, endpoint, status, reason, shadow)
+}
+
+// writeLogs writes a log of the week before and a packed one, with other lines
+// between those of the access log.
+func writeLogs(t *testing.T) {
+	t.Helper()
+	recent := logLine("2026-11-10T10:00:00.000Z", "webshop", "GET", "/order", 200, "", "") +
+		logLine("2026-11-10T11:00:00.000Z", "webshop", "GET", "/order/{id}", 404, "record_not_found", "") +
+		`{"level":"info","ts":"2026-11-10T11:00:00.000Z","msg":"config loaded"}` + "\n" +
+		"panic: something that another program wrote\n" +
+		logLine("2026-11-11T10:00:00.000Z", "webshop", "GET", "/vehicle", 200, "", "") +
+		logLine("2026-11-12T10:00:00.000Z", "webshop", "POST", "/contact", 201, "", "endpoint_unknown") +
+		logLine("2026-11-12T10:30:00.000Z", "webshop", "DELETE", "/order/{id}", 400, "method_unsupported", "") +
+		logLine("2026-11-12T11:00:00.000Z", "webshop", "GET", "/authenticate/acces", 200, "", "") +
+		logLine("2026-11-12T11:30:00.000Z", "", "GET", "", 400, "endpoint_unknown", "") +
+		logLine("2026-11-12T11:40:00.000Z", "", "GET", "/order", 401, "token_invalid", "") +
+		logLine("2026-11-12T12:00:00.000Z", "orders", "GET", "/order", 200, "", "")
+	require.NoError(t, os.WriteFile("access.log", []byte(recent), 0o600))
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	fmt.Fprint(w, logLine("2026-10-01T10:00:00.000Z", "webshop", "GET", "/contact/{id}", 200, "", ""))
+	fmt.Fprint(w, logLine("2026-11-09T10:00:00.000+0100", "webshop", "GET", "/old/{id}", 200, "", ""))
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile("access.log.1.gz", packed.Bytes(), 0o600))
+}
+
+const shortLogs = "frontdesk: the logs cover 3 days only: what is done once a month or once a year does not show in them\n"
+
+func TestAllowLearn(t *testing.T) {
+	toolsFolder(t, webshop, orders)
+	writeLogs(t)
+	code, out, problems := cli("", "allow", "learn", "--key", "webshop", "--since", "2026-11-01", "access.log", "access.log.1.gz")
+	require.Zero(t, code, problems)
+	require.Equal(t, shortLogs, problems)
+	require.Equal(t, `# webshop (frontdesk.yaml:5): 10 requests from 2026-11-09 10:00 to 2026-11-12 12:00, 1 older one left out, 2 other lines passed over
+ allow:
+   - "GET /order"    # 2 requests, last 2026-11-10 11:00
+-  - "* /vehicle"    # used in part: 1 of the 4 that it grants
+-  - "GET /contact"  # not used since 2026-10-01 10:00
+-  - "GET /model/*"  # not used
++  - "POST /contact" # 1 request, last 2026-11-12 10:00
++  - "GET /vehicle"  # 1 request, last 2026-11-11 10:00
+# was refused, and is not included:
+#   DELETE /order  1 request, last 2026-11-12 10:30
+# was served, and is no endpoint of this configuration:
+#   GET /old/{id}  1 request, last 2026-11-09 10:00
+`, out)
+
+	code, out, _ = cli("", "allow", "learn", "--key", "webshop", "--since", "2026-11-01", "--format", "yaml", "access.log", "access.log.1.gz")
+	require.Zero(t, code)
+	list := out[strings.Index(out, "allow:"):strings.Index(out, "# was refused")]
+	require.Equal(t, `allow:
+  - "GET /order"    # 2 requests, last 2026-11-10 11:00
+  - "POST /contact" # 1 request, last 2026-11-12 10:00
+  - "GET /vehicle"  # 1 request, last 2026-11-11 10:00
+`, list)
+
+	learned := strings.Replace(orders, "orders", "webshop", 1)
+	learned = learned[:strings.Index(learned, "    allow:")] + "    " + strings.ReplaceAll(strings.TrimSpace(list), "\n", "\n    ") + "\n"
+	toolsFolderWith(t, "learned.yaml", learned)
+	code, out, problems = cli("", "whatif", "--config", "learned.yaml", "--key", "webshop", "--since", "2026-11-10", "access.log")
+	require.Zero(t, code, "with what was learned nothing of it is refused: %s%s", out, problems)
+	code, out, _ = cli("", "allow", "learn", "--config", "learned.yaml", "--key", "webshop", "access.log")
+	require.Zero(t, code)
+	require.Contains(t, out, "# nothing to change: every entry was used in full\n")
+}
+
+// toolsFolderWith puts a further configuration into the folder.
+func toolsFolderWith(t *testing.T, file string, keys ...string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, toolsConfig, strings.Join(keys, "")), 0o600))
+}
+
+func TestAllowLearnNothing(t *testing.T) {
+	toolsFolder(t, webshop, orders)
+	writeLogs(t)
+	code, out, problems := cli("", "allow", "learn", "--key", "orders", "--since", "2026-11-13", "access.log")
+	require.Equal(t, 1, code)
+	require.Empty(t, out)
+	require.Equal(t, "frontdesk: nothing was learned: no line of an access log in that time (9 older, 2 other lines), and none of them was one of orders that an allowlist governs and that was served\n", problems)
+}
+
+func TestAllowUnused(t *testing.T) {
+	toolsFolder(t, webshop, orders)
+	writeLogs(t)
+	code, out, problems := cli("", "allow", "unused", "--since", "2026-11-10", "access.log", "access.log.1.gz")
+	require.Zero(t, code, problems)
+	require.Equal(t, `9 requests from 2026-11-10 10:00 to 2026-11-12 12:00, 2 older ones left out, 2 other lines passed over
+take care: the logs cover 2 days only: what is done once a month or once a year does not show in them
+webshop (frontdesk.yaml:5)
+  frontdesk.yaml:11  * /vehicle  not used: POST /vehicle, PUT /vehicle, DELETE /vehicle
+  frontdesk.yaml:12  GET /contact  not used; last before that 2026-10-01 10:00
+  frontdesk.yaml:13  GET /model/*  not used
+orders (frontdesk.yaml:14): every grant was used
+`, out)
+}
+
+func TestWhatif(t *testing.T) {
+	toolsFolder(t, webshop, orders)
+	writeLogs(t)
+	code, out, problems := cli("", "whatif", "--config", "frontdesk.yaml", "--since", "2026-11-10", "access.log")
+	require.Equal(t, 1, code)
+	require.Equal(t, "frontdesk: 1 request would be newly refused\n", problems)
+	require.Equal(t, `frontdesk.yaml judged against 9 requests from 2026-11-10 10:00 to 2026-11-12 12:00, 2 other lines passed over
+
+newly refused: 1 request
+  KEY      METHOD  ENDPOINT  REQUESTS  LAST SEEN         WHY
+  webshop  POST    /contact  1         2026-11-12 10:00  not in its allowlist
+
+newly allowed: 0 requests
+
+refused once shadow mode ends: 0 requests
+
+unchanged: 6 requests; not judged: 1 for what nobody was offered, 1 without a session
+`, out)
+
+	trial := strings.Replace(webshop, "    expires", "    mode: shadow\n    until: "+time.Now().AddDate(0, 0, 10).Format(time.DateOnly)+"\n    expires", 1)
+	toolsFolderWith(t, "new.yaml", strings.Replace(trial, "GET /contact", "DELETE /order", 1))
+	code, out, problems = cli("", "whatif", "--config", "new.yaml", "--format", "json", "access.log", "access.log.1.gz")
+	require.Equal(t, 1, code, "the key of orders is gone")
+	require.Equal(t, "frontdesk: 2 requests would be newly refused\n", problems)
+	var w struct {
+		Refused []verdict `json:"newly_refused"`
+		Allowed []verdict `json:"newly_allowed"`
+		Trial   []verdict `json:"only_in_shadow_mode"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &w))
+	words := func(list []verdict) (all []string) {
+		for _, v := range list {
+			all = append(all, fmt.Sprintf("%s %s %s: %s (%d)", v.Key, v.Method, v.Endpoint, v.Why, v.Requests))
+		}
+		return all
+	}
+	require.Equal(t, []string{
+		"orders GET /order: there is no such api_key: its sessions end (1)",
+		"webshop GET /old/{id}: there is no such operation (1)",
+	}, words(w.Refused))
+	require.Equal(t, []string{"webshop DELETE /order/{id}: granted now (1)"}, words(w.Allowed))
+	require.Len(t, w.Trial, 2)
+
+	code, out, _ = cli("", "whatif", "--config", "new.yaml", "--at", "2100-01-02", "--key", "webshop", "access.log")
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "the api_key has expired: its sessions end")
+}
+
+// An operation that answers by callback from now on refuses those who do not tell
+// where to call.
+func TestWhatifCallback(t *testing.T) {
+	toolsFolder(t, webshop)
+	writeLogs(t)
+	text, err := os.ReadFile("frontdesk.yaml")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("frontdesk.yaml", append([]byte("callbacks: [GET /vehicle]\n"), text...), 0o600))
+	_, out, _ := cli("", "whatif", "--config", "frontdesk.yaml", "--key", "webshop", "access.log")
+	require.Regexp(t, `GET +/vehicle +1 .* answers by callback, and requires webhook_url`, out)
+}
+
+func TestExplainCommand(t *testing.T) {
+	toolsFolder(t, webshop)
+	code, out, problems := cli("", "explain", "--key", "webshop", "DELETE /order/5?x=1")
+	require.Zero(t, code, problems)
+	require.Equal(t, `webshop: DELETE /order/5 is REFUSED, answered 400
+  decided by the allowlist
+  operation  DELETE /order/{id}
+  nearest    frontdesk.yaml:10  GET /order (the same endpoint, another method)
+  to grant   add to its allow:  - "DELETE /order"
+  key        enforced
+  key        expires 2100-01-01 00:00
+  key        requests: at most 50 a second, 100 at once
+  answer     as sent, but for request_id, which is a placeholder:
+{"errorCode":400,"message":"Method: DELETE not supported for endpoint: /order/5","reason":"method_unsupported","request_id":"00000000-0000-4000-8000-000000000000"}
+`, out)
+	for request, want := range map[string]string{
+		"GET https://api.example.nl/webservice_v2/vehicle/5": "granted by frontdesk.yaml:11  * /vehicle\n",
+		"GET /vehicle/5 HTTP/1.1":                            "webshop: GET /vehicle/5 is ALLOWED\n",
+		"GET /webservice_v2/vehicle/5":                       "webshop: GET /vehicle/5 is ALLOWED\n",
+		"GET /vehicle/":                                      "expected a path without / at the end: paths are compared as they are sent, nothing is decoded or cleaned\n",
+		"GET /vehikle":                                       "there is no such endpoint, did you mean /vehicle?\n",
+		"POST /vehicle/5":                                    "this path takes GET, PUT, DELETE",
+		"GET https://api.example.nl/v1/order":                "the path is not below server.base_path, /webservice_v2\n",
+		"PUT /vehicle/5":                                     "the body is judged next (give one with --body)",
+		"GET /vehicle?page=0":                                "decided by the query parameters\n",
+		"GET /contacts":                                      "did you mean /contact?",
+	} {
+		code, out, problems := cli("", "explain", "--key", "webshop", request)
+		require.Zero(t, code, problems)
+		require.Contains(t, out, want, request)
+	}
+	_, out, _ = cli(`{"colour":1}`, "explain", "--key", "webshop", "PUT", "/vehicle/5", "--body", "-")
+	require.Contains(t, out, `"message":"Field: colour not found in model"`)
+	_, out, _ = cli("", "explain", "--key", "webshop", "--no-session", "GET /vehicle")
+	require.Contains(t, out, "the request has no token: GET /authenticate gives one\n")
+	_, out, _ = cli("", "explain", "--key", "webshop", "GET /authenticate?username=geheim1&password=geheim2&api_key=geheim3&geheim4=1", "--format", "json")
+	require.NotContains(t, out, "geheim")
+	require.True(t, json.Valid([]byte(out)), out)
+}
+
+func TestExplainMisuse(t *testing.T) {
+	toolsFolder(t, webshop)
+	for line, want := range map[string]string{
+		"--key webshop order":                   "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
+		"--key webshop GET order":               "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
+		"--key webship GET /order":              "--key webship: there is no api_key of that name, did you mean webshop?\n",
+		"--key x9 GET /order":                   "--key x9: there is no api_key of that name, known are webshop\n",
+		"--key webshop GET /order --body none":  "--body: open none: no such file or directory\n",
+		"--key x --config none.yaml GET /order": "configuration: open none.yaml: no such file or directory\n",
+	} {
+		code, out, problems := cli("", append([]string{"explain"}, strings.Fields(line)...)...)
+		require.Equal(t, 2, code, line)
+		require.Empty(t, out, line)
+		require.Equal(t, "frontdesk: "+want, problems, line)
+	}
+	t.Chdir(t.TempDir())
+	_, _, problems := cli("", "explain", "--key", "webshop", "GET /order")
+	require.Equal(t, "frontdesk: there is no frontdesk.yaml in this folder; --config FILE names another, --demo takes the demo's\n", problems)
+}
+
+func TestAccessLogThatCannotBeRead(t *testing.T) {
+	toolsFolder(t, webshop)
+	write := func(name, text string) string {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		return name
+	}
+	broken := write("broken.gz", "\x1f\x8bnothing")
+	console := write("console.log", "\n2026-11-10T10:00:00.000Z\tinfo\trequest\t{\"request_id\": \"x\"}\n")
+	long := write("long.log", strings.Repeat("x", 3<<20)+"\n"+logLine("2026-11-10T10:00:00.000Z", "webshop", "GET", "/order", 200, "", ""))
+	for log, want := range map[string]string{
+		"none.log": "access log: open none.log: no such file or directory\n",
+		broken:     "access log broken.gz: unexpected EOF\n",
+		console:    "access log console.log: line 2: this log is in the console format, which is for people; the tools read log.format: json\n",
+	} {
+		code, _, problems := cli("", "allow", "unused", log)
+		require.Equal(t, 2, code)
+		require.Equal(t, "frontdesk: "+want, problems)
+	}
+	_, out, _ := cli("", "allow", "unused", long)
+	require.Contains(t, out, "1 request from 2026-11-10 10:00 to 2026-11-10 10:00, 1 other line passed over\n")
+	data, err := os.ReadFile(long)
+	require.NoError(t, err)
+	_, same, _ := cli(string(data), "allow", "unused", "-")
+	require.Equal(t, out, same)
+	code, _, problems := cli("", "allow", "unused", "--since", "soon", filepath.Base(long))
+	require.Equal(t, 2, code)
+	require.Contains(t, problems, "expected a time span such as 14d or 36h, or a date such as 2026-11-01")
+}
+
+func TestLogSince(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"14d":                  now.AddDate(0, 0, -14),
+		"36h":                  now.Add(-36 * time.Hour),
+		"2026-11-01":           time.Date(2026, 11, 1, 0, 0, 0, 0, time.Local),
+		"2026-11-01T12:00:00Z": time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
+	} {
+		var s logSince
+		require.NoError(t, s.UnmarshalText([]byte(text)))
+		require.True(t, want.Equal(s.from(now)), text)
+	}
+	for _, text := range []string{"", "d", "-3d", "-5h", "2026-13-01", "99999d"} {
+		require.Error(t, new(logSince).UnmarshalText([]byte(text)), text)
+	}
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// unwise has every finding that needs no access log.
+func unwise() map[string]string {
+	demo := sha256.Sum256([]byte(demoOrdersKey))
+	return map[string]string{
+		"frontdesk.yaml": `server:
+  listen: "0.0.0.0:8080"
+ops: {listen: "198.51.100.7:9090"}
+webhooks:
+  allow_hosts: [intranet]
+include: [keys.yaml]
+`,
+		"keys.yaml": `api_keys:
+  - name: demo
+    key_sha256: ["` + fmt.Sprintf("%x", demo) + `"]
+    rate: {per_second: 5000, burst: 10}
+    allow:
+      - GET /*
+      - "* /vehicle"
+      - "* /model/*"
+      - DELETE /order
+      - POST /*
+  - name: old
+    key_sha256: ["` + shopHash + `", {hash: "` + reportsHash + `", expires: 2020-01-01}]
+    expires: 2021-12-31
+    mode: shadow
+    until: 2022-01-01
+  - name: twice
+    key_sha256: ["` + strings.Repeat("ab", 32) + `", "` + strings.Repeat("cd", 32) + `"]
+    expires: 2999-01-01
+    client_rate: {per_second: 1, burst: 500}
+    allow: ["GET /order"]
+`}
+}
+
+func TestAuditFindsWhatIsUnwise(t *testing.T) {
+	writeFiles(t, unwise())
+	code, stdout, stderr := cli("", "audit", "--config", "frontdesk.yaml")
+	require.Equal(t, 1, code)
+	require.Equal(t, "frontdesk: 1 finding of severity error or worse\n", stderr)
+	var found []string
+	for line := range strings.Lines(stdout) {
+		if at := strings.Index(line, ": "); strings.HasSuffix(line, "]\n") && line[0] != ' ' {
+			severity, _, _ := strings.Cut(line[at+2:], ":")
+			found = append(found, line[:at]+" "+severity+" "+line[strings.LastIndex(line, "["):len(line)-1])
+		}
+	}
+	require.Equal(t, []string{
+		"keys.yaml:2 error [demo-key]",
+		"frontdesk.yaml:2 warning [tls-off]",
+		"frontdesk.yaml:3 warning [ops-public]",
+		"keys.yaml:2 warning [key-without-expiry]",
+		"keys.yaml:7 warning [wildcard-write]",
+		"keys.yaml:10 warning [wildcard-write]",
+		"keys.yaml:11 warning [key-expired]",
+		"keys.yaml:11 warning [shadow-overdue]",
+		"keys.yaml:11 warning [no-limit]",
+		"keys.yaml:16 warning [hashes-overlap]",
+		"frontdesk.yaml:5 note [callback-host]",
+		"keys.yaml:2 note [weak-limit]",
+		"keys.yaml:2 note [no-expectation]",
+		"keys.yaml:11 note [hash-expired]",
+		"keys.yaml:11 note [allows-nothing]",
+		"keys.yaml:11 note [no-expectation]",
+		"keys.yaml:16 note [weak-limit]",
+		"keys.yaml:16 note [no-expectation]",
+	}, found, stdout)
+	require.Contains(t, stdout, "\n3 api_keys in 2 files: 1 error, 9 warnings, 8 notes\n")
+}
+
+// TestAuditFails tells pipelines apart by what they want to hear of.
+func TestAuditFails(t *testing.T) {
+	writeFiles(t, map[string]string{"frontdesk.yaml": `api_keys:
+  - {name: webshop, key_sha256: ["` + shopHash + `"], per_day: 10, allow: ["GET /order"]}
+`})
+	for failOn, want := range map[string]int{"error": 0, "warning": 1, "note": 1, "never": 0} {
+		code, stdout, _ := cli("", "audit", "--config", "frontdesk.yaml", "--fail-on", failOn, "--format", "json")
+		require.Equal(t, want, code, failOn)
+		var report struct {
+			Findings []finding
+			Errors   int
+			Warnings int
+			Notes    int
+		}
+		require.NoError(t, json.Unmarshal([]byte(stdout), &report))
+		require.Equal(t, []int{0, 1, 1}, []int{report.Errors, report.Warnings, report.Notes})
+		require.Equal(t, "key-without-expiry", report.Findings[0].Rule)
+		require.Equal(t, "webshop", report.Findings[0].Key)
+	}
+}
+
+// TestAuditOfAccessLogs finds what nobody used.
+func TestAuditOfAccessLogs(t *testing.T) {
+	writeFiles(t, map[string]string{
+		"frontdesk.yaml": `api_keys:
+  - name: webshop
+    key_sha256: ["` + shopHash + `"]
+    expires: 2999-01-01
+    allow:
+      - GET /order
+      - POST /order
+  - {name: idle, key_sha256: ["` + reportsHash + `"], expires: 2999-01-01, allow: ["GET /order"]}
+`,
+		"access.log": `{"ts":"2026-11-20T10:00:00.000Z","msg":"request","key":"webshop","method":"GET","endpoint":"/order","status":200}
+{"ts":"2026-11-20T11:00:00.000Z","msg":"request","key":"webshop","method":"POST","endpoint":"/order","status":400,"reason":"endpoint_unknown"}
+`})
+	code, stdout, stderr := cli("", "audit", "--config", "frontdesk.yaml", "access.log")
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "frontdesk.yaml:7: warning: webshop: POST /order was not used in ")
+	require.NotContains(t, stdout, "GET /order was not used")
+	require.Contains(t, stdout, "frontdesk.yaml:8: warning: idle: it was not used in ")
+	require.Contains(t, stdout, "Mind that the logs cover ")
+	require.NoError(t, os.Remove("access.log"))
+	code, _, stderr = cli("", "audit", "--config", "frontdesk.yaml", "access.log")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "access.log")
+}
+
+// TestAuditRulesAreWrittenDown: every rule of the code, and no other.
+func TestAuditRulesAreWrittenDown(t *testing.T) {
+	var code, docs []string
+	for _, file := range []string{"audit.go", "audit_keys.go"} {
+		src, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`a\.add\(\w+, "([a-z-]+)"`).FindAllStringSubmatch(string(src), -1) {
+			code = append(code, m[1])
+		}
+	}
+	doc, err := os.ReadFile("../../docs/configuration.md")
+	require.NoError(t, err)
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (?:error|warning|note) \\|").FindAllStringSubmatch(string(doc), -1) {
+		docs = append(docs, m[1])
+	}
+	slices.Sort(code)
+	require.ElementsMatch(t, slices.Compact(code), docs)
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/config"
+)
+
+// writeFiles puts files into a folder of their own and makes it the one that the
+// program runs in, so that messages name them as an operator sees them.
+func writeFiles(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	}
+}
+
+const (
+	shopHash    = "e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"
+	reportsHash = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+)
+
+func TestCheckOfWhatIsRight(t *testing.T) {
+	writeFiles(t, map[string]string{
+		"frontdesk.yaml": `
+include: [keys.d/*.yaml]
+api_keys:
+  - {name: reports, key_sha256: ["` + reportsHash + `"], expires: 2999-01-01, per_day: 100, allow: ["GET /*"]}
+expect:
+  - {key: webshop, request: GET /order/7?fields=id, verdict: allowed}
+  - {key: webshop, request: DELETE /order/7, verdict: refused}
+  - {key: webshop, request: GET //order, verdict: refused}
+  - {key: webshop, request: GET /authenticate, verdict: allowed}
+  - {key: reports, request: PATCH /order, verdict: refused}
+`,
+		"keys.d/webshop.yaml": `api_keys: [{name: webshop, key_sha256: ["` + shopHash + `"], expires: 2999-01-01, per_day: 100, allow: ["GET /order"]}]`,
+	})
+	code, stdout, stderr := cli("", "check", "--config", "frontdesk.yaml")
+	require.Zero(t, code, stderr)
+	require.Empty(t, stderr)
+	require.Regexp(t, `^frontdesk.yaml is right: 2 api_keys with 2 allow entries, in 2 files; 5 expectations met. Its hash is [0-9a-f]{12}.\n$`, stdout)
+
+	code, stdout, _ = cli("", "check", "--config", "frontdesk.yaml", "--format", "json")
+	require.Zero(t, code)
+	var report map[string]any
+	require.NoError(t, json.Unmarshal([]byte(stdout), &report))
+	require.Equal(t, true, report["ok"])
+	require.Equal(t, []any{}, report["problems"])
+	require.Equal(t, []any{"frontdesk.yaml", "keys.d/webshop.yaml"}, report["files"])
+}
+
+// wrongFiles have a problem of each sort that check looks for.
+func wrongFiles() map[string]string {
+	return map[string]string{
+		"frontdesk.yaml": "include: [\"my keys/*.yaml\"]\nexpect:\n  - {key: webshop, request: DELETE /order/7, verdict: refused}\n",
+		"my keys/webshop.yaml": `api_keys:
+  - name: webshop
+    key_sha256: ["` + shopHash + `"]
+    allow:
+      - GET /order
+      - "* /order"
+    webhook_secret: ["whsec_hush!"]
+expect:
+  - {key: webshop, request: PUT /vehicle, verdict: allowed}
+  - {key: webshop, request: GET /vehicles, verdict: allowed}
+  - {key: webshop, request: GET /authenticate/logout, verdict: refused}
+`}
+}
+
+func TestCheckOfWhatIsNotExpected(t *testing.T) {
+	writeFiles(t, wrongFiles())
+	code, stdout, stderr := cli("", "check", "--config", "frontdesk.yaml")
+	require.Equal(t, 2, code)
+	require.Equal(t, "frontdesk: frontdesk.yaml has 5 problems\n", stderr)
+	require.NotContains(t, stdout, "hush")
+	lines := strings.Split(stdout, "\n")
+	require.Equal(t, `frontdesk.yaml:3:5: expect[0]: expected "DELETE /order/7" with webshop to be refused, and it is allowed by "* /order" at my keys/webshop.yaml:6 [expect-unmet]`, lines[0])
+	require.Contains(t, lines[1], `my keys/webshop.yaml:2:1: webhook_secret[0] of webshop: `)
+	require.Contains(t, lines[1], `[webhook-secret]`)
+	require.Equal(t, `my keys/webshop.yaml:9:5: expect[0]: expected "PUT /vehicle" with webshop to be allowed, and it is refused: no entry of the allowlist of my keys/webshop.yaml:2 covers PUT /vehicle [expect-unmet]`, lines[2])
+	require.Equal(t, `my keys/webshop.yaml:10:5: expect[1]: expected "GET /vehicles" with webshop to be allowed, and it is refused with every api_key: there is no such endpoint, or no GET of it [expect-unmet]`, lines[3])
+}
+
+// TestCheckAsSARIF holds the report to what the standard demands and code hosting
+// sites read.
+func TestCheckAsSARIF(t *testing.T) {
+	writeFiles(t, wrongFiles())
+	code, stdout, _ := cli("", "check", "--config", "frontdesk.yaml", "--format", "sarif")
+	require.Equal(t, 2, code)
+	var log sarifLog
+	decoder := json.NewDecoder(strings.NewReader(stdout))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&log))
+	require.Equal(t, "2.1.0", log.Version)
+	require.Len(t, log.Runs, 1)
+	rules := log.Runs[0].Tool.Driver.Rules
+	require.Len(t, rules, len(config.Rules())+1)
+	for _, rule := range rules {
+		require.NotEmpty(t, rule.ID)
+		require.NotEmpty(t, rule.Short.Text)
+		require.NotEmpty(t, rule.Help.Text)
+	}
+	require.Len(t, log.Runs[0].Results, 5)
+	for _, result := range log.Runs[0].Results {
+		require.Equal(t, result.RuleID, rules[result.RuleIndex].ID)
+		require.Equal(t, "error", result.Level)
+		require.NotEmpty(t, result.Message.Text)
+		require.Len(t, result.Locations, 1)
+		require.Positive(t, result.Locations[0].Physical.Region.Line)
+		require.Positive(t, result.Locations[0].Physical.Region.Column)
+		require.Contains(t, []string{"frontdesk.yaml", "my%20keys/webshop.yaml"}, result.Locations[0].Physical.Artifact.URI)
+	}
+}
+
+// TestCheckFindsWhatServeFinds: they refuse the same, in the same words.
+func TestCheckFindsWhatServeFinds(t *testing.T) {
+	writeFiles(t, map[string]string{
+		"frontdesk.yaml": "server: {lisen: a}\ninclude: [none.yaml]\nbackend: {driver: legacy, sheet: sheet.yaml}\n",
+		"sheet.yaml":     "format: 1\nbogus: 1\n",
+	})
+	code, checked, _ := cli("", "check", "--config", "frontdesk.yaml")
+	require.Equal(t, 2, code)
+	code, _, served := cli("", "serve", "--config", "frontdesk.yaml")
+	require.Equal(t, 2, code)
+	problems, _, found := strings.Cut(served, "frontdesk: ")
+	require.True(t, found)
+	require.Equal(t, problems, checked)
+	for _, want := range []string{"[unknown-key]", "[include-missing]", "sheet.yaml:2:1: bogus"} {
+		require.Contains(t, checked, want)
+	}
+}
+
+func TestCheckMisuse(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, stdout, stderr := cli("", "check", "--config", "none.yaml")
+	require.Equal(t, 2, code)
+	require.Empty(t, stdout)
+	require.Equal(t, "frontdesk: configuration: open none.yaml: no such file or directory\n", stderr)
+	code, stdout, _ = cli("", "check", "--schema")
+	require.Zero(t, code)
+	require.JSONEq(t, string(config.Schema()), stdout)
+}

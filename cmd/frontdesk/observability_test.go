@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+)
+
+// opsText gets a path of the operators' listener.
+func (d *desk) opsText(path string) (text string, header http.Header) {
+	d.t.Helper()
+	resp, err := http.Get("http://" + d.ops + path)
+	require.NoError(d.t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(d.t, err)
+	require.Equal(d.t, 200, resp.StatusCode, "%s: %s", path, body)
+	return string(body), resp.Header
+}
+
+// onTrialKeys are an api_key on trial, and one that has ended.
+const onTrialKeys = `  - name: trial
+    key_sha256: ["%x"]
+    allow: ["GET /order"]
+    mode: shadow
+    until: %s
+    expires: 2099-12-31
+  - name: ended
+    key_sha256: ["%x"]
+    allow: ["GET /order"]
+    expires: 2020-01-31
+`
+
+const onTrialKey = "55555555-5555-4555-8555-555555555555"
+
+// busyDesk is a desk of which all is counted that can be.
+func busyDesk(t *testing.T) *desk {
+	t.Helper()
+	spans := newSpanReceiver(t)
+	d := startDesk(t, deskOptions{dsn: engines[0].dsn(t), extra: spans.options(), keys: fmt.Sprintf(onTrialKeys, sha256.Sum256([]byte(onTrialKey)), time.Now().AddDate(0, 2, 0).Format(time.DateOnly), sha256.Sum256([]byte("no key")))})
+	token := d.login(fullKey, "demo")
+	require.Equal(t, 200, d.call("GET", "/order/1", token, "").Status)
+	require.Equal(t, 404, d.call("GET", "/order/999999", token, "").Status)
+	require.Equal(t, 400, d.call("GET", "/nowhere/made-up-by-a-client", token, "").Status)
+	require.Equal(t, 400, d.call("BREW", "/order", token, "").Status)
+	require.Equal(t, 200, d.call("GET", "/vehicle/1", d.login(onTrialKey, "demo"), "").Status)
+	return d
+}
+
+var (
+	metricName = regexp.MustCompile(`\bfrontdesk_[a-z_]+`)
+	metricType = regexp.MustCompile(`(?m)^# TYPE (frontdesk_[a-z_]+) `)
+	suffix     = regexp.MustCompile(`_(bucket|count|sum)$`)
+)
+
+// TestMetrics: names and labels are bounded, and every metric is there that the
+// documentation, the dashboard and the alerts speak of, and no other.
+func TestMetrics(t *testing.T) {
+	text, _ := busyDesk(t).opsText("/metrics")
+	for _, line := range []string{
+		`frontdesk_request_duration_seconds_count{endpoint="/order/{id}",method="GET",status="200"} 1`,
+		`frontdesk_request_duration_seconds_count{endpoint="/order/{id}",method="GET",status="404"} 1`,
+		`frontdesk_request_duration_seconds_count{endpoint="",method="",status="400"} 2`,
+		`frontdesk_refusals_total{key="full",reason="record_not_found"} 1`,
+		`frontdesk_shadow_refusals_total{endpoint="/vehicle/{id}",key="trial",method="GET"} 1`,
+		`frontdesk_logins_total{outcome="done"} 2`,
+		`frontdesk_sessions 2`,
+		`frontdesk_callbacks{state="exhausted"} 0`,
+		`frontdesk_backend_calls_total{operation="get",outcome="answered",resource="order"} 2`,
+		`frontdesk_key_expires_timestamp_seconds{key="ended"} 1.5805116e+09`,
+	} {
+		require.Contains(t, text, line+"\n")
+	}
+	require.NotContains(t, text, "made-up")
+	require.NotContains(t, text, "BREW")
+
+	there := map[string]bool{}
+	for _, match := range metricType.FindAllStringSubmatch(text, -1) {
+		there[match[1]] = true
+	}
+	descs := make(chan *prometheus.Desc, 64)
+	newReloadMetrics(nil).Describe(descs) // that of the certificate is there only with TLS
+	for range len(descs) {
+		there[metricName.FindString((<-descs).String())] = true
+	}
+	named := func(file string) map[string]bool {
+		text, err := os.ReadFile(filepath.Join("..", "..", file))
+		require.NoError(t, err)
+		names := map[string]bool{}
+		for _, name := range metricName.FindAllString(string(text), -1) {
+			if !there[name] {
+				name = suffix.ReplaceAllString(name, "")
+			}
+			names[name] = true
+		}
+		return names
+	}
+	require.Equal(t, slices.Sorted(maps.Keys(there)), slices.Sorted(maps.Keys(named("docs/observability.md"))), "docs/observability.md")
+	for _, file := range []string{"deploy/grafana/frontdesk.json", "deploy/prometheus/frontdesk.rules.yml", "deploy/prometheus/frontdesk.rules.test.yml"} {
+		for name := range named(file) {
+			require.True(t, there[name], "%s: %s", file, name)
+		}
+	}
+}
+
+// TestPromtool has Prometheus' own tool judge the metrics, the rules with their
+// tests, and every expression of the dashboard.
+func TestPromtool(t *testing.T) {
+	if _, err := exec.LookPath("promtool"); err != nil {
+		if sqltest.Required("promtool") {
+			t.Fatal("FRONTDESK_REQUIRE names promtool, and it is not to be found")
+		}
+		t.Skip("promtool is not installed; .ci/install-servers does that")
+	}
+	promtool := func(input string, args ...string) {
+		t.Helper()
+		c := exec.Command("promtool", args...)
+		c.Dir, c.Stdin = filepath.Join("..", "..", "deploy", "prometheus"), strings.NewReader(input)
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	text, _ := busyDesk(t).opsText("/metrics")
+	promtool(text, "check", "metrics")
+	promtool("", "check", "rules", "frontdesk.rules.yml")
+	promtool("", "test", "rules", "frontdesk.rules.test.yml")
+
+	data, err := os.ReadFile("../../deploy/grafana/frontdesk.json")
+	require.NoError(t, err)
+	var dashboard struct {
+		Panels []struct {
+			ID      int
+			Targets []struct{ Expr string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(data, &dashboard))
+	var rules bytes.Buffer
+	rules.WriteString("groups:\n- name: dashboard\n  rules:\n")
+	for _, panel := range dashboard.Panels {
+		for i, target := range panel.Targets {
+			expression := strings.NewReplacer("$__rate_interval", "5m", "$instance", ".*", "$job", "frontdesk").Replace(target.Expr)
+			fmt.Fprintf(&rules, "  - record: panel_%d_%d\n    expr: %q\n", panel.ID, i, expression)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "dashboard.yml")
+	require.NoError(t, os.WriteFile(file, rules.Bytes(), 0o600))
+	promtool("", "check", "rules", file)
+}
+
+// TestStatusPage looks at the page as a browser gets it, and at its facts.
+func TestStatusPage(t *testing.T) {
+	d := busyDesk(t)
+	page, header := d.opsText("/")
+	require.Equal(t, "text/html; charset=utf-8", header.Get("Content-Type"))
+	require.Contains(t, header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-")
+	require.NotContains(t, page, "<script")
+	require.NotContains(t, page, "ZgotmplZ", "the template refused a value")
+	for _, words := range []string{"All works.", "trial, ends in", ">ended</span>", "record_not_found", "GET /vehicle/{id}", "frontdesk explain"} {
+		require.Contains(t, page, words)
+	}
+	text, _ := d.opsText("/status.json")
+	var report statusReport
+	require.NoError(t, json.Unmarshal([]byte(text), &report))
+	require.Equal(t, 2, report.Load.Sessions)
+	require.Equal(t, "ended", report.Keys.Expired[0].Name)
+	require.Equal(t, "trial", report.Keys.OnTrial[0].Name)
+	require.Empty(t, report.Keys.Expiring)
+	require.Contains(t, report.Refusals, statusRefusal{Key: "full", Reason: "record_not_found", Count: 1, Last: report.Refusals[0].Last})
+	resp, err := http.Get("http://" + d.ops + "/anything")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, 404, resp.StatusCode)
+}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/backend/reference"
+	"frontdesk/gateway/webhook/webhooktest"
+	"frontdesk/mapping"
+)
+
+// canaries are secrets that were planted: unlike anything else there is, and
+// each in a place of its own.
+type canaries map[string]string // where it was planted, by its text
+
+// plant returns a new one.
+func (c canaries) plant(where string) string {
+	return c.keep(where, "Kanarie"+strings.ReplaceAll(uuid.NewString(), "-", ""))
+}
+
+// keep counts a text as planted.
+func (c canaries) keep(where, text string) string {
+	c[text] = where
+	return text
+}
+
+// search looks for every canary in an output, also encoded.
+func (c canaries) search(t *testing.T, output, text string) {
+	t.Helper()
+	require.NotEmpty(t, text, output)
+	for canary, where := range c {
+		sum := sha256.Sum256([]byte(canary))
+		for form, is := range map[string]string{
+			"": canary, "reversed case": strings.ToUpper(canary), "escaped": url.QueryEscape(canary), "hex": hex.EncodeToString([]byte(canary)),
+			"sha256": hex.EncodeToString(sum[:]),
+			"base64": base64.RawStdEncoding.EncodeToString([]byte(canary)), "base64, shifted by one": inside("x", canary), "base64, shifted by two": inside("xy", canary),
+		} {
+			if strings.Contains(text, is) {
+				at := strings.Index(text, is)
+				t.Errorf("%s tells what was planted in %s (%s): …%s…", output, where, form, text[max(0, at-200):min(len(text), at+len(is)+100)])
+			}
+		}
+	}
+}
+
+// inside is how a text looks in base64 behind others, less what depends on its
+// neighbours.
+func inside(before, text string) string {
+	encoded := base64.RawStdEncoding.EncodeToString([]byte(before + text))
+	return encoded[4 : len(encoded)-2]
+}
+
+// brokenStore is the built-in administration, some of which fails.
+type brokenStore struct{ *reference.Store }
+
+func (b brokenStore) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	if r.Name == "country" {
+		var nothing map[string]int
+		nothing["it panics"] = 1
+	}
+	return b.Store.Get(ctx, r, q)
+}
+
+func (b brokenStore) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	if r.Name == "country" {
+		return backend.Page{}, errors.New("the table is gone")
+	}
+	return b.Store.List(ctx, r, q)
+}
+
+const leakyConfig = `
+server: {listen: "127.0.0.1:0", vendor: Example}
+ops: {listen: "OPS"}
+log: {level: debug}
+backend: {dsn: %q}
+mail: {smtp: %q, from: frontdesk@example.nl}
+webhooks: {folder: %q, allow_hosts: ["127.0.0.1"], ports: [443, %d], ca_file: %q}
+tracing: {endpoint: %q, ratio: 1}
+%s
+api_keys:
+  - name: full
+    key_sha256: ["e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"]
+    allow: ["* /*"]
+    webhook_secret: ["${LEAKY_SECRET}", %q]
+`
+
+// startLeaky starts a desk of that configuration whose backend is broken in part.
+func startLeaky(t *testing.T, text string) *kept {
+	t.Helper()
+	k := &kept{file: filepath.Join(t.TempDir(), "frontdesk.yaml"), signals: make(chan os.Signal)}
+	k.desk = desk{t: t, ops: freeAddress(t), log: new(lockedBuffer), stopped: make(chan struct{}), http: &http.Client{Transport: &http.Transport{}, Timeout: patience}}
+	k.write(text)
+	ctx, stop := context.WithCancel(context.Background())
+	k.stop = stop
+	read, write := io.Pipe()
+	go func() {
+		defer close(k.stopped)
+		k.code = run(program{
+			ctx: ctx, stdin: strings.NewReader(""), stdout: write, stderr: k.log, signals: k.signals, after: k.timers.after,
+			wrap: func(d backend.Driver) backend.Driver { return brokenStore{d.(*reference.Store)} },
+		}, []string{"serve", "--config", k.file})
+		write.Close()
+	}()
+	t.Cleanup(k.shutdown)
+	for scanner := bufio.NewScanner(read); scanner.Scan(); {
+		if base, ok := strings.CutPrefix(scanner.Text(), "ready: "); ok {
+			k.base = strings.TrimSuffix(base, "/")
+			go io.Copy(io.Discard, read)
+			return k
+		}
+	}
+	<-k.stopped
+	t.Fatalf("frontdesk did not start (exit code %d):\n%s", k.code, k.log)
+	return nil
+}
+
+// TestRedaction plants secrets in every input, has everything happen that can,
+// and looks for them in every output. What a client is answered is its own: an
+// answer repeats what was wrong in the request.
+func TestRedaction(t *testing.T) {
+	onEngines(t, func(t *testing.T, dsn string) {
+		planted, spans, calls := canaries{}, newSpanReceiver(t), make(chan string, 64)
+		authority := webhooktest.NewAuthority(t)
+		receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			calls <- r.Header.Get("webhook-signature")
+			w.WriteHeader(http.StatusTeapot)
+		}))
+		t.Setenv("LEAKY_SECRET", "whsec_"+base64.StdEncoding.EncodeToString([]byte(planted.plant("the environment"))))
+		t.Setenv("LEAKY_UNUSED", planted.plant("an unused variable"))
+		if at, err := url.Parse(dsn); err == nil && at.Scheme != "sqlite" {
+			at.User = url.UserPassword(at.User.Username(), planted.plant("backend.dsn"))
+			dsn = at.String()
+		}
+		smtp := fmt.Sprintf("smtps://%s:%s@%s", "postman", planted.plant("mail.smtp"), freeAddress(t))
+		text := fmt.Sprintf(leakyConfig, dsn, smtp, filepath.Join(t.TempDir(), "results"), webhooktest.Port(t, receiver), authority.File(t),
+			spans.URL, "", planted.plant("webhook_secret"))
+		k := startLeaky(t, text)
+
+		token := planted.keep("a live token", k.login(fullKey, "demo"))
+		planted.keep("a live api_key", fullKey)
+		askEverything(t, k, planted, token)
+		signed := leakyCallback(t, k, planted, token, receiver.URL)
+		planted.keep("the signature of a callback", <-calls)
+		planted.keep("the query of data.url", signed[strings.Index(signed, "?")+1:])
+
+		// A reload that is refused, with a secret in what is wrong.
+		k.write(strings.Replace(text, "log: {level: debug}", fmt.Sprintf("log: {level: debug, colour: %q}\nbackup: {password: %q}", planted.plant("an unknown setting"), planted.plant("an unknown section")), 1))
+		k.hangUp()
+		for output, text := range operatorOutputs(t, k) {
+			planted.search(t, output, text)
+		}
+		k.write(text)
+		for output, text := range commandOutputs(t, k) {
+			planted.search(t, output, text)
+		}
+		k.shutdown()
+		planted.search(t, "the log", k.log.String())
+		require.Contains(t, k.log.String(), "assignment to entry in nil map", "a panic is logged")
+		require.Contains(t, k.log.String(), "the table is gone", "so is a failure")
+		require.NotEmpty(t, spans.all())
+		planted.search(t, "the spans", string(spans.raw))
+	})
+}
+
+// askEverything sends secrets wherever a request has room for them.
+func askEverything(t *testing.T, k *kept, planted canaries, token string) {
+	t.Helper()
+	ask := func(status int, method, path, token, body string, headers ...string) {
+		t.Helper()
+		a, err := k.try(method, path, token, body, headers...)
+		require.NoError(t, err)
+		assert.Equal(t, status, a.Status, "%s: %s", path, a.Body)
+	}
+	ask(401, "GET", loginPath(planted.keep("api_key", uuid.NewString()), planted.plant("username"), planted.plant("password")), "", "")
+	ask(401, "GET", loginPath(fullKey, "demo", planted.plant("the wrong password of a user")), "", "")
+	ask(400, "GET", loginPath(fullKey, "demo", "a%26"+planted.plant("a password with &"))+"&"+planted.plant("a password after a bare &")+"=1", "", "")
+	ask(400, "GET", "/authenticate?password="+planted.plant("a repeated password")+"&password="+planted.plant("its repetition"), "", "")
+	ask(401, "GET", "/order/1", planted.plant("a token that is none"), "")
+	ask(401, "GET", "/order/1", planted.keep("an unknown token", uuid.NewString()), "")
+	ask(200, "GET", "/order/1", token, "", "Authorization", "Bearer "+planted.plant("Authorization"), "Cookie", "session="+planted.plant("a cookie"),
+		"X-Api-Key", planted.plant("a header"), "User-Agent", planted.plant("User-Agent"), "Referer", "https://x/?"+planted.plant("Referer"))
+	ask(400, "GET", "/order?"+planted.plant("the name of an unknown parameter")+"="+planted.plant("its value"), token, "")
+	ask(200, "GET", "/contact?name="+planted.plant("a filter"), token, "")
+	ask(400, "GET", "/"+planted.plant("a path"), token, "")
+	ask(403, "GET", "/order/"+planted.plant("an item"), token, "")
+	ask(400, planted.plant("a method"), "/order", token, "")
+	ask(403, "POST", "/contact", token, fmt.Sprintf(`{"password":%q,"name":%q}`, planted.plant("a field"), planted.plant("a field of the model")),
+		"Idempotency-Key", planted.plant("Idempotency-Key"))
+	ask(400, "POST", "/contact", token, planted.plant("a body that is no JSON"))
+	ask(500, "GET", "/country/1?fields=id", token, "", "Authorization", planted.plant("Authorization of what panics"))
+	ask(500, "GET", "/country?name="+planted.plant("a filter of what fails"), token, "")
+	ask(200, "POST", "/authenticate/forgotpassword", token, `{"username":"demo"}`)
+	ask(400, "GET", "/authenticate/resetpassword?token="+planted.plant("the token of a reset link"), "", "")
+	a, err := k.try("POST", "/authenticate/resetpassword", "", "token="+planted.plant("a reset form")+"&password="+planted.plant("a new password"))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, a.Status, 400)
+	ask(401, "GET", "/openapi.json?api_key="+planted.keep("api_key of the description", uuid.NewString()), "", "")
+}
+
+// leakyCallback has a callback made whose receiver refuses it, and returns the
+// signed address of the result after it was used.
+func leakyCallback(t *testing.T, k *kept, planted canaries, token, receiver string) string {
+	t.Helper()
+	a, err := k.try("POST", "/backup/owner", token, fmt.Sprintf(`{"webhook_url":"%s/hook?key=%s"}`, receiver, planted.plant("the query of webhook_url")))
+	require.NoError(t, err)
+	id := a.promise(t)
+	var signed string
+	require.Eventually(t, func() bool {
+		a, err := k.try("GET", "/webhook?id="+id, token, "")
+		if err != nil || a.Status != 200 {
+			return false
+		}
+		signed = a.data(t)["url"].(string)
+		return true
+	}, patience, 20*time.Millisecond)
+	for _, address := range []string{signed, signed + "x"} {
+		_, err := k.try("GET", strings.TrimPrefix(address, k.base), "", "")
+		require.NoError(t, err)
+	}
+	return signed
+}
+
+// operatorOutputs are what the ops listener tells, and what a dump of the program
+// would hold of its work.
+func operatorOutputs(t *testing.T, k *kept) map[string]string {
+	t.Helper()
+	outputs := map[string]string{}
+	for _, path := range []string{"/", "/status.json", "/metrics", "/readyz", "/healthz"} {
+		outputs[path], _ = k.opsText(path)
+	}
+	resp, err := http.Get("http://" + k.ops + "/debug/pprof/")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, 404, resp.StatusCode, "profiles hold everything")
+	var dump bytes.Buffer
+	require.NoError(t, pprof.Lookup("goroutine").WriteTo(&dump, 2))
+	outputs["a dump of all goroutines"] = dump.String()
+	return outputs
+}
+
+// commandOutputs are what the commands say of the configuration, of a broken one,
+// and of the log.
+func commandOutputs(t *testing.T, k *kept) map[string]string {
+	t.Helper()
+	outputs := map[string]string{}
+	say := func(args ...string) {
+		t.Helper()
+		_, stdout, stderr := cli("", args...)
+		outputs["frontdesk "+strings.Join(args, " ")] = stdout + stderr
+	}
+	log := filepath.Join(t.TempDir(), "frontdesk.log")
+	require.NoError(t, os.WriteFile(log, []byte(k.log.String()), 0o600))
+	for _, format := range []string{"text", "json", "sarif"} {
+		say("check", "--config", k.file, "--format", format)
+	}
+	for _, format := range []string{"text", "json"} {
+		say("audit", "--config", k.file, "--format", format, log)
+		say("explain", "--config", k.file, "--key", "full", "--format", format, "DELETE /order/5?x=1")
+	}
+	say("whatif", "--config", k.file, log)
+	say("allow", "learn", "--config", k.file, "--key", "full", log)
+	say("allow", "unused", "--config", k.file, log)
+	say("key", "list", "--config", k.file)
+	say("user", "list", "--config", k.file)
+	say("callbacks", "list", "--config", k.file)
+	data, err := os.ReadFile(k.file)
+	require.NoError(t, err)
+	for name, change := range map[string][2]string{
+		"an unknown setting": {"log: {level: debug}", "log: {level: debug, colour: blue}"},
+		"a wrong dsn":        {"backend: {dsn: \"", "backend: {dsn: \"odd://"},
+		"a wrong smtp":       {"smtp: \"smtps", "smtp: \"gopher"},
+		"a missing variable": {"${LEAKY_SECRET}", "${LEAKY_MISSING}"},
+	} {
+		broken := filepath.Join(t.TempDir(), "broken.yaml")
+		require.NoError(t, os.WriteFile(broken, []byte(strings.Replace(string(data), change[0], change[1], 1)), 0o600))
+		_, stdout, stderr := cli("", "check", "--config", broken, "--format", "text")
+		outputs["check of "+name] = stdout + stderr
+		_, stdout, stderr = cli("", "serve", "--config", broken)
+		outputs["serve with "+name] = stdout + stderr
+	}
+	return outputs
+}

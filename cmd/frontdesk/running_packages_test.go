@@ -1,0 +1,141 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+)
+
+// packageTools tells whether tests run that fetch tools of other projects as Go
+// modules: FRONTDESK_REQUIRE names packages.
+func packageTools(t *testing.T) {
+	t.Helper()
+	if !sqltest.Required("packages") {
+		t.Skip("FRONTDESK_REQUIRE does not name packages: no tools are fetched for them")
+	}
+}
+
+// TestDebianPackage builds the package, installs it into a folder of its own,
+// where it creates user and folders, runs what it brought, removes and purges it.
+func TestDebianPackage(t *testing.T) {
+	packageTools(t)
+	dpkg := tool(t, "dpkg")
+	out := t.TempDir()
+	build := exec.Command(repository(t, "deploy", "debian", "build"), out)
+	build.Env = append(os.Environ(), "FRONTDESK_BINARY="+binary(t))
+	output, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	made, err := filepath.Glob(filepath.Join(out, "frontdesk_*.deb"))
+	require.NoError(t, err)
+	require.Len(t, made, 1)
+
+	root := filepath.Join(t.TempDir(), "root")
+	for _, folder := range []string{"etc", "var/lib/dpkg/updates", "var/lib/dpkg/info"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, folder), 0o755))
+	}
+	for _, file := range []string{"var/lib/dpkg/status", "var/lib/dpkg/available"} {
+		require.NoError(t, os.WriteFile(filepath.Join(root, file), nil, 0o644))
+	}
+	inRoot := func(arguments ...string) string {
+		command := exec.Command(dpkg, append([]string{"--root=" + root, "--force-depends", "--force-script-chrootless", "--force-not-root"}, arguments...)...)
+		output, err := command.CombinedOutput()
+		require.NoError(t, err, "%s", output)
+		return string(output)
+	}
+	assert.Contains(t, inRoot("--install", made[0]), "frontdesk is installed and not started.")
+	assert.Contains(t, read(t, filepath.Join(root, "etc/passwd")), "frontdesk:x:")
+	config := filepath.Join(root, "etc/frontdesk/frontdesk.yaml")
+	for file, mode := range map[string]os.FileMode{
+		config: 0o640, filepath.Join(root, "etc/frontdesk/keys.d"): 0o750, filepath.Join(root, "var/lib/frontdesk"): 0o700,
+		filepath.Join(root, "usr/bin/frontdesk"): 0o755, filepath.Join(root, "usr/lib/systemd/system/frontdesk.service"): 0o644,
+		filepath.Join(root, "usr/lib/systemd/system/frontdesk.socket"): 0o644, filepath.Join(root, "usr/share/doc/frontdesk/operators.md"): 0o644,
+	} {
+		info, err := os.Stat(file)
+		if assert.NoError(t, err) {
+			assert.Equal(t, mode, info.Mode().Perm(), file)
+		}
+	}
+	program := filepath.Join(root, "usr/bin/frontdesk")
+	output, err = exec.Command(program, "version").CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	assert.True(t, strings.HasPrefix(string(output), "frontdesk "), "%s", output)
+	output, err = exec.Command(program, "key", "new", "webshop", "--config", config, "--allow", "GET /order").CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	require.FileExists(t, filepath.Join(root, "etc/frontdesk/keys.d/webshop.yaml"))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "var/lib/frontdesk/frontdesk.db"), []byte("records"), 0o600))
+
+	inRoot("--remove", "frontdesk")
+	assert.NoFileExists(t, program)
+	assert.FileExists(t, config, "a configuration outlives a removal")
+	purged := inRoot("--purge", "frontdesk")
+	assert.NoFileExists(t, config)
+	assert.FileExists(t, filepath.Join(root, "var/lib/frontdesk/frontdesk.db"), "records outlive everything")
+	assert.Contains(t, purged, "var/lib/frontdesk were left")
+}
+
+// TestKubernetesManifests decodes the manifests strictly into Kubernetes' own
+// types, and the configuration in them by the loader of serve.
+func TestKubernetesManifests(t *testing.T) {
+	manifest := repository(t, "deploy", "kubernetes", "frontdesk.yaml")
+	text := read(t, manifest)
+	dir := t.TempDir()
+	t.Setenv("FRONTDESK_DSN", "postgres://localhost/frontdesk")
+	for _, name := range []string{"frontdesk.yaml", "keys.yaml"} {
+		_, rest, found := strings.Cut(text, "\n  "+name+": |\n")
+		require.True(t, found, name)
+		var lines []string
+		for line := range strings.Lines(rest) {
+			if !strings.HasPrefix(line, "    ") {
+				break
+			}
+			lines = append(lines, strings.TrimPrefix(line, "    "))
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "")), 0o600))
+	}
+	_, err := loadConfig(filepath.Join(dir, "frontdesk.yaml"))
+	require.NoError(t, err)
+
+	packageTools(t)
+	validate := exec.Command("go", "run", ".", manifest, repository(t, "deploy", "kubernetes", "secret.yaml"))
+	validate.Dir = repository(t, "deploy", "kubernetes", "validate")
+	output, err := validate.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	assert.Contains(t, string(output), "7 manifests are what Kubernetes expects")
+}
+
+// TestDebianConfiguration loads the configuration that the package brings.
+func TestDebianConfiguration(t *testing.T) {
+	_, err := loadConfig(repository(t, "deploy", "debian", "frontdesk.yaml"))
+	require.NoError(t, err)
+}
+
+// TestImage builds the container image, where FRONTDESK_REQUIRE names buildah,
+// and runs the program in it, with nothing around it.
+func TestImage(t *testing.T) {
+	if !sqltest.Required("buildah") {
+		t.Skip("FRONTDESK_REQUIRE does not name buildah: no image is built")
+	}
+	buildah := tool(t, "buildah")
+	storage := []string{"--storage-driver", "vfs", "--root", filepath.Join(t.TempDir(), "root"), "--runroot", filepath.Join(t.TempDir(), "run")}
+	in := func(arguments ...string) string {
+		output, err := exec.Command(buildah, append(storage, arguments...)...).CombinedOutput()
+		require.NoError(t, err, "%s", output)
+		return strings.TrimSpace(string(output))
+	}
+	build := exec.Command(repository(t, "deploy", "docker", "build"), "frontdesk:test")
+	build.Env = append(os.Environ(), "FRONTDESK_BINARY="+binary(t), "BUILDER=buildah", "BUILD_FLAGS=--isolation chroot",
+		"STORAGE_FLAGS="+strings.Join(storage, " "))
+	output, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	container := in("from", "localhost/frontdesk:test")
+	assert.Contains(t, in("run", "--isolation", "chroot", container, "--", "/usr/bin/frontdesk", "version"), "frontdesk ")
+	assert.Equal(t, "65532:65532", in("inspect", "--format", "{{.OCIv1.Config.User}}", container))
+	in("rm", "--all")
+}

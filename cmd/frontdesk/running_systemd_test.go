@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+)
+
+// tool is a program that a test needs; where it is missing the test is skipped,
+// or fails where FRONTDESK_REQUIRE names it.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil && !sqltest.Required(name) {
+		t.Skip(name, " is not installed")
+	}
+	require.NoError(t, err)
+	return path
+}
+
+// repository is the path of a file of the repository.
+func repository(t *testing.T, parts ...string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(append([]string{"..", ".."}, parts...)...))
+	require.NoError(t, err)
+	return path
+}
+
+// TestUnits has systemd read the units, and judge how much of the machine the
+// service can reach: 0 is nothing, 10 everything.
+func TestUnits(t *testing.T) {
+	analyze := tool(t, "systemd-analyze")
+	dir := t.TempDir()
+	var files []string
+	for _, name := range []string{"frontdesk.service", "frontdesk.socket"} {
+		text := read(t, repository(t, "deploy", "systemd", name))
+		file := filepath.Join(dir, name)
+		text = strings.Replace(text, "/usr/bin/frontdesk", os.Args[0], 1) // a program that is there
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		files = append(files, file)
+	}
+	out, err := exec.Command(analyze, append([]string{"verify"}, files...)...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.NotContains(t, string(out), dir, "systemd complains about a unit")
+	const tenths = 18
+	out, err = exec.Command(analyze, "--no-pager", "security", "--offline=yes", fmt.Sprintf("--threshold=%d", tenths), files[0]).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// notifications are what a program tells systemd.
+type notifications struct {
+	socket *net.UnixConn
+	path   string
+}
+
+func listenForStates(t *testing.T) notifications {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "notify")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	require.NoError(t, err)
+	t.Cleanup(func() { socket.Close() })
+	return notifications{socket, path}
+}
+
+// until reads states up to one that begins so.
+func (n notifications) until(t *testing.T, state string) string {
+	t.Helper()
+	require.NoError(t, n.socket.SetReadDeadline(time.Now().Add(time.Minute)))
+	buffer := make([]byte, 4096)
+	for {
+		size, err := n.socket.Read(buffer)
+		require.NoError(t, err, "systemd was never told %s", state)
+		if strings.HasPrefix(string(buffer[:size]), state) {
+			return string(buffer[:size])
+		}
+	}
+}
+
+// TestSocketActivation starts the real program by a request that is there before
+// it, and reads what it tells systemd.
+func TestSocketActivation(t *testing.T) {
+	activate := tool(t, "systemd-socket-activate")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "frontdesk.yaml")
+	// Nobody could listen on that address: it is the socket that is served.
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `
+server: {listen: "192.0.2.1:1", public_url: "http://localhost/webservice_v2"}
+ops: {listen: ""}
+backend: {dsn: "sqlite:%[1]s/frontdesk.db"}
+mail: {folder: "%[1]s/mail"}
+`, dir), 0o600))
+	states, address := listenForStates(t), freeAddress(t)
+	command := exec.Command(activate, "--listen="+address, "--fdname="+publicSocket,
+		"-E", "NOTIFY_SOCKET="+states.path, "-E", "WATCHDOG_USEC=60000000", binary(t), "serve", "--config", file)
+	log := new(lockedBuffer)
+	read, write := io.Pipe()
+	command.Stdout, command.Stderr = log, write
+	require.NoError(t, command.Start())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- command.Wait()
+		write.Close()
+	}()
+	t.Cleanup(func() { _ = command.Process.Kill() })
+	lines := bufio.NewScanner(read)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "Listening on") {
+		fmt.Fprintln(log, lines.Text())
+	}
+	go io.Copy(log, read)
+
+	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get("http://" + address + "/webservice_v2/order")
+	require.NoError(t, err, "%s", log)
+	require.NoError(t, response.Body.Close())
+	assert.Equal(t, http.StatusUnauthorized, response.StatusCode)
+	assert.Contains(t, states.until(t, "READY=1"), "\nSTATUS=")
+	require.NoError(t, command.Process.Signal(syscall.SIGHUP))
+	assert.Regexp(t, `^RELOADING=1\nMONOTONIC_USEC=[1-9]\d+$`, states.until(t, "RELOADING=1"))
+	states.until(t, "READY=1")
+	require.NoError(t, command.Process.Signal(syscall.SIGTERM))
+	states.until(t, "STOPPING=1")
+	require.NoError(t, <-ended, "%s", log)
+}

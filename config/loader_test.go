@@ -1,0 +1,249 @@
+package config_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/google/go-cmp/cmp"
+
+	"frontdesk/config"
+)
+
+// folder is a folder of configuration files.
+type folder struct {
+	*testing.T
+	dir string
+	env map[string]string
+}
+
+func newFolder(t *testing.T, files map[string]string) *folder {
+	f := &folder{T: t, dir: t.TempDir(), env: map[string]string{}}
+	for name, text := range files {
+		f.write(name, text)
+	}
+	return f
+}
+
+// write writes a file that has long been as it is.
+func (f *folder) write(name, text string) {
+	f.Helper()
+	path := filepath.Join(f.dir, name)
+	long := time.Now().Add(-time.Hour)
+	for _, err := range []error{os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, long, long)} {
+		if err != nil {
+			f.Fatal(err)
+		}
+	}
+}
+
+func (f *folder) loader() *config.Loader {
+	return config.NewLoader(filepath.Join(f.dir, "frontdesk.yaml"), config.Known{
+		Endpoints: known.Endpoints, Drivers: known.Drivers,
+		Env: func(name string) (string, bool) { value, ok := f.env[name]; return value, ok },
+	})
+}
+
+func key(n int, allow string) string {
+	return fmt.Sprintf("api_keys: [{name: key-%d, key_sha256: [\"%064x\"], expires: 2027-06-30, allow: [%s]}]\n", n, n, allow)
+}
+
+// names lists the keys, and parsed tells for each whether its allowlist is another
+// one in memory than before: whether its file was parsed again.
+func names(c *config.Config) (all []string) {
+	for _, k := range c.APIKeys {
+		all = append(all, k.Name)
+	}
+	return all
+}
+
+func parsed(before, after *config.Config) (again []string) {
+	was := map[string]*config.Rule{}
+	for _, k := range before.APIKeys {
+		was[k.Name] = unsafe.SliceData(k.Allow)
+	}
+	for _, k := range after.APIKeys {
+		if was[k.Name] != unsafe.SliceData(k.Allow) {
+			again = append(again, k.Name)
+		}
+	}
+	return again
+}
+
+func TestLoaderParsesOnlyWhatChanged(t *testing.T) {
+	f := newFolder(t, map[string]string{
+		"frontdesk.yaml": "include: [keys.d/*.yaml]\n" + key(3, "GET /order"),
+		"keys.d/b.yaml":  key(2, "GET /order"), "keys.d/a.yaml": key(1, "GET /order"), "keys.d/c.txt": "not meant",
+	})
+	loader := f.loader()
+	first := mustLoad(t, loader)
+	if diff := cmp.Diff([]string{"key-3", "key-1", "key-2"}, names(first)); diff != "" {
+		t.Fatal(diff)
+	}
+	second := mustLoad(t, loader)
+	if again := parsed(first, second); again != nil || second.Hash() != first.Hash() || !regexp.MustCompile(`^[0-9a-f]{12}$`).MatchString(first.Hash()) {
+		t.Errorf("parsed again: %v; hashes %s and %s", again, first.Hash(), second.Hash())
+	}
+	f.write("keys.d/b.yaml", key(2, "PUT /order"))
+	now := time.Now()
+	if err := os.Chtimes(filepath.Join(f.dir, "keys.d/a.yaml"), now, now); err != nil { // as it was, but for its time
+		t.Fatal(err)
+	}
+	third := mustLoad(t, loader)
+	if diff := cmp.Diff([]string{"key-2"}, parsed(second, third)); diff != "" || third.Hash() == second.Hash() {
+		t.Errorf("parsed again: %s", diff)
+	}
+	if third.APIKeys[2].Allow[0].Method != "PUT" || second.APIKeys[2].Allow[0].Method != "GET" {
+		t.Error("a load changed what the one before gave")
+	}
+	f.write("keys.d/b.yaml", key(2, "GET /order"))
+	if c := mustLoad(t, loader); c.Hash() != first.Hash() {
+		t.Error("the same contents have another hash")
+	}
+}
+
+// TestLoaderSeesWhatItsTimeDoesNotTell: two changes within a tick of the file
+// system's clock, to as many bytes.
+func TestLoaderSeesWhatItsTimeDoesNotTell(t *testing.T) {
+	f := newFolder(t, map[string]string{"frontdesk.yaml": "include: [a.yaml]"})
+	path := filepath.Join(f.dir, "a.yaml")
+	now := time.Now()
+	loader := f.loader()
+	for _, allow := range []string{"GET /order", "PUT /order", "GET /order"} {
+		for _, err := range []error{os.WriteFile(path, []byte(key(1, allow)), 0o600), os.Chtimes(path, now, now)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c := mustLoad(t, loader); c.APIKeys[0].Allow[0].String() != allow {
+			t.Errorf("allow is %s, want %s", c.APIKeys[0].Allow[0], allow)
+		}
+	}
+}
+
+// TestLoaderJudgesAnew: what a file means hangs on the main one.
+func TestLoaderJudgesAnew(t *testing.T) {
+	f := newFolder(t, map[string]string{"frontdesk.yaml": "include: [a.yaml]", "a.yaml": key(1, "GET /order")})
+	loader := f.loader()
+	before := mustLoad(t, loader).APIKeys[0].Expires
+	f.write("frontdesk.yaml", "include: [a.yaml]\nserver: {time_zone: UTC}")
+	if after := mustLoad(t, loader).APIKeys[0].Expires; after.Sub(before.Time) != 2*time.Hour {
+		t.Errorf("expires %s, before %s", after, before)
+	}
+}
+
+func TestLoaderKeepsTheEnvironmentInMind(t *testing.T) {
+	f := newFolder(t, map[string]string{
+		"frontdesk.yaml": "include: [a.yaml]\nserver: {vendor: \"${VENDOR}\"}",
+		"a.yaml":         strings.Replace(key(1, "GET /order"), "expires:", `webhook_secret: ["${HUSH}"], expires:`, 1),
+	})
+	f.env["VENDOR"], f.env["HUSH"] = "Example", "first"
+	loader := f.loader()
+	first := mustLoad(t, loader)
+	f.env["HUSH"] = "second"
+	second := mustLoad(t, loader)
+	if second.APIKeys[0].WebhookSecret[0] != "second" || second.Hash() == first.Hash() {
+		t.Error("a secret changed unseen")
+	}
+	f.env["VENDOR"] = "Other"
+	if third := mustLoad(t, loader); third.Server.Vendor != "Other" || third.Hash() == second.Hash() {
+		t.Error("a variable of the main file changed unseen")
+	}
+	delete(f.env, "HUSH")
+	if _, err := loader.Load(); err == nil || !strings.Contains(err.Error(), "HUSH is not set [variable]") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+// TestLoaderFollowsSwaps: a ConfigMap is mounted as links to a link to a folder,
+// which is replaced as a whole.
+func TestLoaderFollowsSwaps(t *testing.T) {
+	f := newFolder(t, map[string]string{
+		"frontdesk.yaml":       "include: [keys.d/*]",
+		"keys.d/..1/keys.yaml": key(1, "GET /order"), "keys.d/..2/keys.yaml": key(1, "PUT /order"),
+		"keys.d/.hidden.yaml": "[", "keys.d/keys.yaml~": "[", "keys.d/#keys.yaml#": "[", "keys.d/keys.yaml.bak": "[", "keys.d/folder/x.yaml": "[",
+	})
+	link := func(to, name string) {
+		path := filepath.Join(f.dir, "keys.d", name)
+		if err := os.Symlink(to, path+".tmp"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".tmp", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("..1", "..data")
+	link("..data/keys.yaml", "keys.yaml")
+	loader := f.loader()
+	if c := mustLoad(t, loader); c.APIKeys[0].Allow[0].Method != "GET" || len(c.Files()) != 2 {
+		t.Fatalf("%v of %v", c.APIKeys, c.Files())
+	}
+	if want := []string{f.dir, filepath.Join(f.dir, "keys.d")}; !slices.Equal(loader.Folders(), want) {
+		t.Errorf("folders are %v, want %v", loader.Folders(), want)
+	}
+	link("..2", "..data")
+	if c := mustLoad(t, loader); c.APIKeys[0].Allow[0].Method != "PUT" {
+		t.Error("the swap was not seen")
+	}
+}
+
+func TestLoaderComesBackFromProblems(t *testing.T) {
+	f := newFolder(t, map[string]string{"frontdesk.yaml": "include: [a.yaml, late/*.yaml]", "a.yaml": key(1, "GET /order")})
+	loader := f.loader()
+	first := mustLoad(t, loader)
+	if want := []string{f.dir}; !slices.Equal(loader.Folders(), want) {
+		t.Errorf("folders are %v, want %v: late is not there", loader.Folders(), want)
+	}
+	for text, want := range map[string]string{
+		key(1, "GET /oder"):           "a.yaml:1:",
+		"api_keys: [":                 "a.yaml:1:",
+		key(1, "GET /order") + "x: 1": "a.yaml:2:1: x: unknown key",
+	} {
+		f.write("a.yaml", text)
+		for range 2 { // the second time nothing has changed, and it is as wrong
+			if _, err := loader.Load(); err == nil || !strings.HasPrefix(err.Error(), filepath.Join(f.dir, want)) {
+				t.Errorf("error = %v, want %s", err, want)
+			}
+		}
+	}
+	f.write("a.yaml", key(1, "GET /order"))
+	if c := mustLoad(t, loader); c.Hash() != first.Hash() {
+		t.Error("the same contents have another hash")
+	}
+	f.write("late/b.yaml", key(2, "GET /order"))
+	if c := mustLoad(t, loader); len(c.APIKeys) != 2 {
+		t.Errorf("keys are %v", names(c))
+	}
+	if err := os.Remove(filepath.Join(f.dir, "a.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loader.Load(); err == nil || !strings.Contains(err.Error(), "[include-missing]") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	f := newFolder(t, map[string]string{
+		"frontdesk.yaml": "ops:\n  listen: \"\"\ninclude: [a.yaml]\n",
+	})
+	f.write("a.yaml", fmt.Sprintf("api_keys:\n\n  - key_sha256: [%064x]\n    name: webshop\n    allow: &both\n      - GET /order\n\n      - PUT /order\n  - {name: other, key_sha256: [%064x], allow: *both}\nexpect:\n  - {key: other, request: GET /order, verdict: allowed}\n", 1, 2))
+	c := mustLoad(t, f.loader())
+	at := func(p config.Place) string { return strings.TrimPrefix(p.String(), f.dir+"/") }
+	got := []string{
+		at(c.APIKeys[0].At()), at(c.APIKeys[0].AllowAt(0)), at(c.APIKeys[0].AllowAt(1)), at(c.APIKeys[1].At()), at(c.APIKeys[1].AllowAt(1)),
+		at(c.Expect[0].At()), at(c.At("ops.listen")), at(c.At("server.tls")),
+	}
+	want := []string{"a.yaml:3", "a.yaml:6", "a.yaml:8", "a.yaml:9", "a.yaml:9", "a.yaml:11", "frontdesk.yaml:2", "frontdesk.yaml:1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("places (-want +got):\n%s", diff)
+	}
+	if p := (&config.Key{}).AllowAt(3); p != (config.Place{}) {
+		t.Errorf("a key of no file is at %v", p)
+	}
+}
