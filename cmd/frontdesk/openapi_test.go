@@ -122,6 +122,11 @@ func TestOpenAPIIsKept(t *testing.T) {
 	plain, err := io.ReadAll(reader)
 	require.NoError(t, err)
 	require.Equal(t, string(first.Body), string(plain))
+	for _, unwanted := range []string{"gzip;q=0", "br, gzip; q=0.0", "x-gzip"} {
+		a := d.call("GET", address, "", "", "Accept-Encoding", unwanted)
+		require.Empty(t, a.Header.Get("Content-Encoding"), unwanted)
+		require.Equal(t, first.Header.Get("ETag"), a.Header.Get("ETag"), unwanted)
+	}
 
 	refused := d.call("GET", "/openapi.json", "", "").failure(t)
 	require.Equal(t, "These parameter(s): api_key are required", refused.Message)
