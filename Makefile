@@ -3,22 +3,17 @@
 GO      ?= go
 FUZZ    ?= 30s
 
-.PHONY: test pages check fmt lint bench fuzz soak build
+.PHONY: test check fmt lint bench fuzz soak build
 
-# Everything, race detector on, on SQLite and on a real PostgreSQL and MariaDB,
-# with a real mail server; what is missing is installed from Debian's packages.
+# Everything, race detector on: on SQLite and on a real PostgreSQL and MariaDB,
+# with a real mail server, the pages in a real browser, the description before its
+# linters and the client kits. What is missing is installed from Debian's packages
+# and, at the versions of the lock files, from npm.
 test:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3 $(GO) test -race -timeout 55m ./...
-
-# The pages in a real browser, the description before its linters, the client
-# kits, and that no part of the description goes untested. Not part of
-# test yet.
-pages:
-	FRONTDESK_PAGES=1 .ci/install-servers
 	.ci/install-node
 	.ci/kits
-	FRONTDESK_PAGES=1 FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3,chromium,npm $(GO) test -timeout 30m ./cmd/frontdesk ./gateway/...
+	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3,chromium,npm,curl,openssl $(GO) test -race -timeout 55m ./...
 
 # What .ci/run adds to the tests.
 check: fmt lint
