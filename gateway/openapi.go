@@ -88,6 +88,7 @@ func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
 	body, etag := d.json, `"`+d.etag+`"`
 	h := &x.response.Header
 	h.Set("Vary", "Accept-Encoding")
+	h.Set("Referrer-Policy", "no-referrer") // its address holds the key, and viewers of JSON make links
 	zipped := testpage.Takes(x.header("Accept-Encoding"), "gzip")
 	if zipped {
 		body, etag = d.zipped, `"`+d.etag+`-gzip"`

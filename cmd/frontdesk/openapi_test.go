@@ -110,6 +110,7 @@ func TestOpenAPIIsKept(t *testing.T) {
 	address := "/openapi.json?api_key=" + demoFullKey
 	first := d.call("GET", address, "", "", "Accept-Encoding", "identity")
 	require.Equal(t, "private, no-cache", first.Header.Get("Cache-Control"))
+	require.Equal(t, "no-referrer", first.Header.Get("Referrer-Policy"), "the address holds a key")
 	again := d.call("GET", address, "", "", "Accept-Encoding", "identity", "If-None-Match", first.Header.Get("ETag"))
 	require.Equal(t, 304, again.Status)
 	require.Empty(t, again.Body)
