@@ -3,22 +3,21 @@
 GO      ?= go
 FUZZ    ?= 30s
 
-.PHONY: test pages check fmt lint bench fuzz soak build deb image
+# The real parts that the tests want; a test whose part is missing fails.
+PARTS = postgres,mariadb,redis,aiosmtpd,python3,chromium,npm,curl,openssl,systemd-analyze,systemd-socket-activate,packages,buildah,promtool
 
-# Everything, race detector on, on SQLite and on a real PostgreSQL and MariaDB,
-# with a real mail server; what is missing is installed from Debian's packages.
+.PHONY: test check fmt lint bench fuzz soak build deb image
+
+# Everything, race detector on: on SQLite and on a real PostgreSQL, MariaDB and
+# Redis, with a real mail server, the pages in a real browser, the description
+# before its linters, the client kits, and what is shipped: units, package, image
+# and manifests. What is missing is installed from Debian's packages and, at the
+# versions of the lock files, from npm.
 test:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,aiosmtpd,python3,systemd-analyze,systemd-socket-activate,packages,buildah,promtool $(GO) test -race -timeout 55m ./...
-
-# The pages in a real browser, the description before its linters, the client
-# kits, and that no part of the description goes untested. Not part of
-# test yet.
-pages:
-	FRONTDESK_PAGES=1 .ci/install-servers
 	.ci/install-node
 	.ci/kits
-	FRONTDESK_PAGES=1 FRONTDESK_REQUIRE=postgres,mariadb,redis,aiosmtpd,python3,chromium,npm $(GO) test -timeout 30m ./cmd/frontdesk ./gateway/...
+	FRONTDESK_REQUIRE=$(PARTS) $(GO) test -race -timeout 55m ./...
 
 # What .ci/run adds to the tests.
 check: fmt lint
@@ -50,5 +49,5 @@ fuzz:
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=postgres,mariadb,redis,aiosmtpd,python3 FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk
-	FRONTDESK_REQUIRE=postgres,mariadb,redis,aiosmtpd,python3 FRONTDESK_SOAK=1 $(GO) test -timeout 120m -run Soak -v ./backend/reference
+	FRONTDESK_REQUIRE=$(PARTS) FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk
+	FRONTDESK_REQUIRE=$(PARTS) FRONTDESK_SOAK=1 $(GO) test -timeout 120m -run Soak -v ./backend/reference

@@ -104,15 +104,18 @@ type Rememberer interface {
 	// Recall returns what was kept under key, nil when nothing was. It fails
 	// with IdempotencyInUse when another transaction is about to keep one.
 	Recall(ctx context.Context, client auth.Client, key string) (*Memo, error)
-	// Remember keeps m under key for 24 hours, or m.Life where that is longer.
+	// Remember keeps m under key for MemoLife, or m.Life where that is longer.
 	Remember(ctx context.Context, client auth.Client, key string, m Memo) error
 }
+
+// MemoLife is how long an answer is kept under its idempotency key at least.
+const MemoLife = 24 * time.Hour
 
 // Memo is an answer kept under an idempotency key.
 type Memo struct {
 	Sum    [32]byte // of the request that was answered
 	Answer []byte
-	Life   time.Duration // 0 for 24 hours; not known of what is recalled
+	Life   time.Duration // where that is longer than MemoLife; not known of what is recalled
 }
 
 // ModelDescriber is a Driver whose administration describes its resources

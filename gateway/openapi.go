@@ -8,11 +8,11 @@ import (
 	"crypto/sha256"
 	enchex "encoding/hex"
 	"fmt"
-	"strings"
 	"sync"
 
 	"frontdesk/auth"
 	"frontdesk/gateway/openapi"
+	"frontdesk/gateway/testpage"
 	"frontdesk/mapping"
 )
 
@@ -88,14 +88,16 @@ func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
 	body, etag := d.json, `"`+d.etag+`"`
 	h := &x.response.Header
 	h.Set("Vary", "Accept-Encoding")
-	if strings.Contains(x.header("Accept-Encoding"), "gzip") {
+	h.Set("Referrer-Policy", "no-referrer") // its address holds the key, and viewers of JSON make links
+	zipped := testpage.Takes(x.header("Accept-Encoding"), "gzip")
+	if zipped {
 		body, etag = d.zipped, `"`+d.etag+`-gzip"`
 	}
 	if etagMatches(x.header("If-None-Match"), etag, true) {
 		x.notModified(etag)
 		return nil
 	}
-	if len(body) == len(d.zipped) {
+	if zipped {
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("ETag", etag)

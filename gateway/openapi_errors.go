@@ -47,6 +47,9 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 	}
 	all = append(all, op.about.early...)
 	all = append(all, op.about.late...)
+	if op.Method == http.MethodGet { // without a body the query is asked for what it lacks
+		all = slices.DeleteFunc(all, func(r mapping.Reason) bool { return r == mapping.EmptyBody })
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -36,6 +37,10 @@ type Server struct {
 	app    *fiber.App
 	tls    *tls.Config
 	cancel context.CancelFunc
+
+	mu       sync.Mutex
+	listener net.Listener // since Serve
+	stopped  bool         // Shutdown was called
 }
 
 // NewServer returns a server of the gateway. Fiber sets it up, words what could
@@ -129,17 +134,34 @@ func unreadable(err error) mapping.Reason {
 	return mapping.RequestMalformed
 }
 
-// Serve answers requests until Shutdown.
+// Serve answers requests until Shutdown, and closes the listener.
 func (s *Server) Serve(l net.Listener) error {
 	if s.tls != nil {
 		l = tls.NewListener(l, s.tls)
 	}
-	return s.app.Listener(newListener(l))
+	l = newListener(l)
+	s.mu.Lock()
+	s.listener = l
+	stopped := s.stopped
+	s.mu.Unlock()
+	if stopped {
+		return l.Close()
+	}
+	return s.app.Listener(l)
 }
 
 // Shutdown stops taking requests, lets those under way end, and gives up on
 // them when ctx does.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.cancel()
-	return s.app.ShutdownWithContext(ctx)
+	s.mu.Lock()
+	s.stopped = true
+	listener := s.listener
+	s.mu.Unlock()
+	err := s.app.ShutdownWithContext(ctx)
+	if listener != nil {
+		// Fiber does not know it yet where Serve has only just begun.
+		_ = listener.Close()
+	}
+	return err
 }

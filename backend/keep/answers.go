@@ -3,16 +3,12 @@ package keep
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
-
-// answerLife is how long an answer is kept under its key.
-const answerLife = 24 * time.Hour
 
 // purgeAtOnce bounds how many expired answers one Begin clears away.
 const purgeAtOnce = 100
@@ -24,7 +20,7 @@ const purgeAtOnce = 100
 // happens at most once.
 func (s *Store) Begin(ctx context.Context, client auth.Client, key string) (memo *backend.Memo, err error) {
 	now := s.now()
-	expired, expires := mapping.IntValue(now.UnixMilli()), mapping.IntValue(now.Add(answerLife).UnixMilli())
+	expired, expires := mapping.IntValue(now.UnixMilli()), mapping.IntValue(now.Add(backend.MemoLife).UnixMilli())
 	id, name := mapping.IntValue(client.ID), mapping.TextValue(key)
 	begun := false
 	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
@@ -65,7 +61,7 @@ func (s *Store) Begin(ctx context.Context, client auth.Client, key string) (memo
 func (s *Store) Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
 	return s.end(ctx, `UPDATE kept_answer SET sum = ?3, answer = ?4, expires_at = ?5 WHERE client_id = ?1 AND key = ?2 AND answer IS NULL`,
 		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer),
-		mapping.IntValue(s.now().Add(max(answerLife, m.Life)).UnixMilli()))
+		mapping.IntValue(s.now().Add(max(backend.MemoLife, m.Life)).UnixMilli()))
 }
 
 // Abandon frees the key of work that has begun and left no trace.

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -27,9 +26,6 @@ const (
 	answerText    = "answer"
 	answerCreated = "created_at"
 )
-
-// answerLife is how long an answer is kept under its key.
-const answerLife = 24 * time.Hour
 
 // memo is what becomes of an idempotency key, over all tries of a transaction.
 type memo struct {
@@ -54,7 +50,7 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 		t.tx.after = append(t.tx.after, release)
 	}
 	b := newStatement(t.d).add("SELECT ", t.d.quote(answerSum), ", ", t.d.quote(answerText), " FROM ", t.answers)
-	t.underKey(b, client, key).add(" AND ", t.d.quote(answerCreated), " > ").arg(intRaw(t.now().Add(-answerLife).UnixMilli()))
+	t.underKey(b, client, key).add(" AND ", t.d.quote(answerCreated), " > ").arg(intRaw(t.now().Add(-backend.MemoLife).UnixMilli()))
 	row, err := queryOne(ctx, t.conn, b)
 	if err != nil || row == nil {
 		return nil, wrap("recall an answer", err)
@@ -108,7 +104,7 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 		b.add(comma(i), c)
 	}
 	b.add(") VALUES (").list([]sheet.Raw{
-		intRaw(client.ID), textRaw(key), textRaw(hex.EncodeToString(m.Sum[:])), textRaw(string(m.Answer)), intRaw(t.now().Add(max(0, m.Life-answerLife)).UnixMilli()),
+		intRaw(client.ID), textRaw(key), textRaw(hex.EncodeToString(m.Sum[:])), textRaw(string(m.Answer)), intRaw(t.now().Add(max(0, m.Life-backend.MemoLife)).UnixMilli()),
 	}).add(")")
 	if _, err := t.conn.ExecContext(ctx, b.String(), b.args...); err != nil {
 		return fmt.Errorf("remember an answer: %w", err)

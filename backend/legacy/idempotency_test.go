@@ -67,7 +67,7 @@ func TestIdempotencyKeys(t *testing.T) {
 		require.True(t, mapping.Is(err, mapping.RelatedIDNotFound), "%v", err)
 		require.NoError(t, create())
 
-		x.clock.advance(answerLife + 1)
+		x.clock.advance(backend.MemoLife + 1)
 		once.Key, once.Sum = "k1", [32]byte{1}
 		require.NoError(t, create(), "forgotten after a day")
 	})

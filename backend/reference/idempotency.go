@@ -5,16 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"time"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
-
-// memoLife is how long an answer is kept under its key.
-const memoLife = 24 * time.Hour
 
 // Recall implements backend.Rememberer. In SQLite one write at a time looks and
 // keeps; in PostgreSQL the key itself is locked until the transaction ends.
@@ -63,7 +59,7 @@ func (t *txn) lockKey(ctx context.Context, client auth.Client, key string) error
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
 	_, err := t.exec(ctx, `INSERT INTO idempotency (client_id, key, sum, answer, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (client_id, key) DO UPDATE SET sum = excluded.sum, answer = excluded.answer, created_at = excluded.created_at`,
-		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer), mapping.IntValue(t.now().Add(max(0, m.Life-memoLife)).UnixMilli()))
+		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer), mapping.IntValue(t.now().Add(max(0, m.Life-backend.MemoLife)).UnixMilli()))
 	if err != nil {
 		return fmt.Errorf("remember an answer: %w", err)
 	}
@@ -71,4 +67,4 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 }
 
 // memosFrom is the moment after which a kept answer is still recalled.
-func (t *txn) memosFrom() int64 { return t.now().Add(-memoLife).UnixMilli() }
+func (t *txn) memosFrom() int64 { return t.now().Add(-backend.MemoLife).UnixMilli() }

@@ -35,7 +35,7 @@ type browser struct {
 
 // startBrowser starts Chromium; the test is skipped where there is none, unless
 // FRONTDESK_REQUIRE names chromium.
-func startBrowser(t *testing.T) *browser {
+func startBrowser(t testing.TB) *browser {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil && !sqltest.Required("chromium") {
@@ -63,7 +63,7 @@ func startBrowser(t *testing.T) *browser {
 // on an error in the console, on an exception, and on a request to anywhere but
 // the desk.
 type tab struct {
-	t    *testing.T
+	t    testing.TB
 	ctx  context.Context
 	base string
 
@@ -74,7 +74,7 @@ type tab struct {
 	refused  []string // what the console may say of answers that are meant to be errors
 }
 
-func (b *browser) open(t *testing.T, base string) *tab {
+func (b *browser) open(t testing.TB, base string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
@@ -261,7 +261,7 @@ func (p *tab) accessible(name string) {
 		for _, scheme := range []string{"light", "dark"} {
 			at := fmt.Sprintf("%s-%s-%d", name, scheme, width)
 			p.look(width, scheme)
-			p.eval("new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(1))))")
+			p.eval("scrollTo(0, 0); new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(1))))")
 			p.shot(at)
 			found, err := json.MarshalIndent(p.eval(`axe.run(document, {resultTypes: ["violations"]}).then((r) =>
 				r.violations.map((v) => [v.id, v.nodes.slice(0, 5).map((n) => n.html + " " + n.failureSummary)]))`), "", "  ")

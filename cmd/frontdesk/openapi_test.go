@@ -110,6 +110,7 @@ func TestOpenAPIIsKept(t *testing.T) {
 	address := "/openapi.json?api_key=" + demoFullKey
 	first := d.call("GET", address, "", "", "Accept-Encoding", "identity")
 	require.Equal(t, "private, no-cache", first.Header.Get("Cache-Control"))
+	require.Equal(t, "no-referrer", first.Header.Get("Referrer-Policy"), "the address holds a key")
 	again := d.call("GET", address, "", "", "Accept-Encoding", "identity", "If-None-Match", first.Header.Get("ETag"))
 	require.Equal(t, 304, again.Status)
 	require.Empty(t, again.Body)
@@ -122,6 +123,11 @@ func TestOpenAPIIsKept(t *testing.T) {
 	plain, err := io.ReadAll(reader)
 	require.NoError(t, err)
 	require.Equal(t, string(first.Body), string(plain))
+	for _, unwanted := range []string{"gzip;q=0", "br, gzip; q=0.0", "x-gzip"} {
+		a := d.call("GET", address, "", "", "Accept-Encoding", unwanted)
+		require.Empty(t, a.Header.Get("Content-Encoding"), unwanted)
+		require.Equal(t, first.Header.Get("ETag"), a.Header.Get("ETag"), unwanted)
+	}
 
 	refused := d.call("GET", "/openapi.json", "", "").failure(t)
 	require.Equal(t, "These parameter(s): api_key are required", refused.Message)

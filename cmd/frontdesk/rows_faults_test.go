@@ -24,6 +24,7 @@ type fullDriver interface {
 	backend.Prober
 	backend.Rememberer
 	backend.AddressBook
+	backend.Exporter
 	backend.Pinger
 }
 

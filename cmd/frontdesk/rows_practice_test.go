@@ -25,7 +25,8 @@ type practice struct {
 	token  string
 	faults *faults
 	dsn    string
-	count  *int // of records made, for values that must be the only ones
+	count  *int    // of records made, for values that must be the only ones
+	backup *string // the id of one that is done
 }
 
 // Further api_keys of a practice.
@@ -43,9 +44,9 @@ func keyConfig(name, key, rest string) string {
 const bodyLimit = 256 << 10
 
 func newPractice(t *testing.T, dsn string) *practice {
-	p := &practice{t: t, faults: new(faults), dsn: dsn, count: new(int)}
+	p := &practice{t: t, faults: new(faults), dsn: dsn, count: new(int), backup: new(string)}
 	p.desk = startDesk(t, deskOptions{
-		dsn: dsn, wrap: p.faults.wrap, server: "  body_limit: 256KiB",
+		dsn: dsn, wrap: p.faults.wrap, backend: ", circuit: {failures: 1000}", server: "  body_limit: 256KiB",
 		keys: keyConfig("slow", slowKey, "    allow: [\"* /*\"]\n    rate: {per_second: 0.001, burst: 1}\n"),
 	})
 	p.token = p.login(fullKey, "demo")
@@ -139,7 +140,7 @@ func (p *practice) ended() string {
 // would have filled it.
 func (p *practice) alter(statement string, args ...any) {
 	p.t.Helper()
-	driver, source := "sqlite", strings.TrimPrefix(p.dsn, "sqlite:")
+	driver, source := "sqlite", strings.TrimPrefix(p.dsn, "sqlite:")+"?_pragma=busy_timeout(10000)"
 	if strings.HasPrefix(p.dsn, "postgres") {
 		driver, source = "pgx", p.dsn
 	}

@@ -49,18 +49,18 @@ func digest(data []byte) string {
 
 func (c content) encoded(accept string) ([]byte, string) {
 	switch {
-	case c.br != nil && takes(accept, "br"):
+	case c.br != nil && Takes(accept, "br"):
 		return c.br, "br"
-	case takes(accept, "gzip"):
+	case Takes(accept, "gzip"):
 		return c.gz, "gzip"
 	default:
 		return c.plain(), ""
 	}
 }
 
-// takes tells whether an Accept-Encoding header names a coding and does not
+// Takes tells whether an Accept-Encoding header names a coding and does not
 // refuse it with a weight of 0 (RFC 9110, section 12.5.3).
-func takes(accept, coding string) bool {
+func Takes(accept, coding string) bool {
 	for part := range strings.SplitSeq(accept, ",") {
 		name, weight, weighted := strings.Cut(part, ";")
 		if !strings.EqualFold(strings.TrimSpace(name), coding) {

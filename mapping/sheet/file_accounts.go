@@ -76,9 +76,9 @@ type accountColumnsFile struct {
 
 // hashSettings is how a password is hashed.
 type hashSettings struct {
-	// Algorithm is that of the hash. Those after sha512crypt are unsafe and only
+	// Algorithm is that of the hash. Those from md5crypt on are unsafe and only
 	// there for what exists.
-	Algorithm string `yaml:"algorithm" schema:"required,enum=argon2id|bcrypt|phpass|sha512crypt|sha256|sha1|md5"`
+	Algorithm string `yaml:"algorithm" schema:"required,enum=argon2id|bcrypt|phpass|sha512crypt|sha256crypt|md5crypt|sha256|sha1|md5"`
 	// Salt is the column of the salt.
 	Salt string `yaml:"salt"`
 	// Order is how salt and password are joined: salt+password (default) or

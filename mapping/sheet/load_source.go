@@ -248,7 +248,7 @@ func (l *loader) loadHashes() []Hash {
 		if l.doc.Has(path + ".algorithm") {
 			at = path + ".algorithm"
 		}
-		l.oneOf(at, h.Algorithm, "argon2id", "bcrypt", "phpass", "sha512crypt", "sha256", "sha1", "md5")
+		l.oneOf(at, h.Algorithm, "argon2id", "bcrypt", "phpass", "sha512crypt", "sha256crypt", "md5crypt", "sha256", "sha1", "md5")
 		plain := slices.Contains([]string{"sha256", "sha1", "md5"}, h.Algorithm)
 		if !plain && (h.Salt != "" || h.Order != "" || h.Encoding != "") {
 			l.fail(path, "%s has salt and encoding in the hash itself, expected neither salt, order nor encoding", h.Algorithm)

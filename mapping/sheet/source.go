@@ -87,7 +87,7 @@ type User struct {
 
 // Hash is how a password is hashed.
 type Hash struct {
-	Algorithm    string // argon2id, bcrypt, phpass, sha512crypt, sha256, sha1 or md5
+	Algorithm    string // argon2id, bcrypt, phpass, sha512crypt, sha256crypt, md5crypt, sha256, sha1 or md5
 	Salt         string // column; "" for none
 	PasswordSalt bool   // the password comes before the salt
 	Base64       bool   // not hex
