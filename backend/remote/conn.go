@@ -16,6 +16,7 @@ type conn struct {
 	raw    net.Conn
 	stream net.Conn // raw, or TLS over it
 	in     *bufio.Reader
+	quiet  *quiet
 	used   time.Time
 	// expires is the deadline that was set last.
 	expires time.Time
@@ -28,7 +29,7 @@ type conn struct {
 }
 
 func newConn(raw net.Conn) *conn {
-	c := &conn{raw: raw, stream: raw}
+	c := &conn{raw: raw, stream: raw, quiet: newQuiet(raw)}
 	c.in = bufio.NewReaderSize(c, headLimit)
 	return c
 }
@@ -50,7 +51,7 @@ func (c *conn) alive() bool {
 	if c.in.Buffered() > 0 {
 		return false
 	}
-	return isQuiet(c.raw)
+	return c.quiet.is()
 }
 
 // deadlineSlack is how much later than the context a connection gives up, so that
