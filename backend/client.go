@@ -209,15 +209,16 @@ func isAnswer(err error) bool {
 // turns what is not an answer into the violation that stands for it.
 func (c *Client) call(ctx context.Context, r *mapping.Resource, operation string, f func(context.Context) error) error {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
-	defer cancel()
+	bounded := within(ctx, began.Add(c.o.Timeout))
+	defer bounded.end()
 	s := c.sections[r]
+	var traced context.Context = bounded
 	ended := func(Outcome) {}
 	if c.o.Trace != nil {
-		ctx, ended = c.o.Trace(ctx, s.name, operation)
+		traced, ended = c.o.Trace(bounded, s.name, operation)
 	}
-	err := s.guarded(ctx, c.all, f)
-	outcome, violation := c.judgeCall(ctx, err)
+	err := s.guarded(traced, c.all, f)
+	outcome, violation := c.judgeCall(bounded, err)
 	ended(outcome)
 	if c.o.Observe != nil {
 		c.o.Observe(Call{Resource: s.name, Operation: operation, Outcome: outcome, Took: time.Since(began)})

@@ -95,6 +95,9 @@ func parseFloat8(s string, scale int) (Value, bool) {
 	if !isJSONNumber(s) || len(s) > 400 {
 		return Value{}, false
 	}
+	if n, ok := shortDecimal(s, scale); ok {
+		return DecimalValue(n, scale), true
+	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(f, 0) {
 		return Value{}, false
@@ -111,6 +114,38 @@ func parseFloat8(s string, scale int) (Value, bool) {
 	}
 	v, ok := DecimalOf(&d, scale)
 	return v, ok && max(v.num, -v.num) < 1e15 // rounding may reach the bound
+}
+
+// shortDecimal reads a JSON number of few digits that needs no rounding, as most
+// are; false says nothing of any other.
+func shortDecimal(s string, scale int) (int64, bool) {
+	if scale < 0 || len(s) > 15 {
+		return 0, false
+	}
+	n, missing, fraction := int64(0), scale, false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			n = n*10 + int64(c-'0')
+			if fraction {
+				missing--
+			}
+		case c == '.':
+			fraction = true
+		case c != '-':
+			return 0, false
+		}
+	}
+	if missing < 0 {
+		return 0, false
+	}
+	for range missing {
+		n *= 10 // 15 digits and MaxScale more fit
+	}
+	if s[0] == '-' {
+		n = -n
+	}
+	return n, n > -1e15 && n < 1e15
 }
 
 // maxDecimal bounds what a decimal of each scale may hold, so that it and its

@@ -26,10 +26,16 @@ type Body struct {
 	// Violations are unknown fields and ill-typed values, in body order.
 	Violations Violations
 
-	sent     map[int]string // by field position, kept where a message may need it
-	supplied []bool         // by field position, also where the value was ill-typed
-	update   bool           // only some of the fields, of a record that is there
+	sent     []sentValue // kept where a message may need it
+	supplied []bool      // by field position, also where the value was ill-typed
+	update   bool        // only some of the fields, of a record that is there
 	lines    map[int][]*Body
+}
+
+// sentValue is what was sent for the field at a position.
+type sentValue struct {
+	field int
+	text  string
 }
 
 // Supplied tells whether the body named the field at all.
@@ -37,8 +43,10 @@ func (b *Body) Supplied(index int) bool { return b.supplied[index] }
 
 // Sent returns a field's value as it was sent, for messages.
 func (b *Body) Sent(index int) string {
-	if s, ok := b.sent[index]; ok {
-		return s
+	for i := range b.sent {
+		if b.sent[i].field == index {
+			return b.sent[i].text
+		}
 	}
 	return b.Record.Values[index].String()
 }
@@ -50,7 +58,8 @@ func DecodeBody(r *Resource, data []byte, loc *time.Location) (*Body, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, Fail(EmptyBody)
 	}
-	d := decoder{json: jsontext.NewDecoder(bytes.NewBuffer(data)), loc: loc}
+	d := r.model.newDecoder(data, loc)
+	defer r.model.free(d)
 	if d.json.PeekKind() != '{' {
 		return nil, Fail(BodyNotJSON)
 	}
@@ -89,9 +98,30 @@ var (
 	errTooMany = errors.New("too many elements")
 )
 
+// decoder reads one body. text is a copy of it, which the texts in it are parts
+// of: one allocation for all of them.
 type decoder struct {
 	json *jsontext.Decoder
+	in   bytes.Buffer
+	text string
 	loc  *time.Location
+}
+
+func (m *Model) newDecoder(data []byte, loc *time.Location) *decoder {
+	d, _ := m.decoders.Get().(*decoder)
+	if d == nil {
+		d = &decoder{json: new(jsontext.Decoder)}
+	}
+	d.text, d.loc, d.in = string(data), loc, *bytes.NewBuffer(data)
+	d.json.Reset(&d.in)
+	return d
+}
+
+// free lets go of the body and keeps the decoder for the next one.
+func (m *Model) free(d *decoder) {
+	d.text, d.loc, d.in = "", nil, bytes.Buffer{}
+	d.json.Reset(&d.in)
+	m.decoders.Put(d)
 }
 
 func (d *decoder) object(r *Resource) (*Body, error) {
@@ -100,11 +130,11 @@ func (d *decoder) object(r *Resource) (*Body, error) {
 	}
 	b := &Body{Record: NewRecord(r), supplied: make([]bool, len(r.Fields))}
 	for d.json.PeekKind() != '}' {
-		token, err := d.json.ReadToken()
+		raw, err := d.json.ReadValue()
 		if err != nil {
 			return nil, err
 		}
-		name := token.String()
+		name := d.unquote(raw)
 		f := r.byName[name]
 		switch {
 		case f == nil:
@@ -149,25 +179,25 @@ func (d *decoder) field(b *Body, f *Field) error {
 	if f.Type == Array { // not an array: judged like an empty one
 		return nil
 	}
-	v, ok := f.parseJSON(raw, d.loc)
+	v, ok := d.parseJSON(f, raw)
 	if !ok {
 		sent := sentText(raw)
 		b.Violations = append(b.Violations, f.invalid(sent))
 		b.keepSent(f, sent)
 		return nil
 	}
-	if v.kind == KindTime || v.kind == KindDecimal || v.kind == KindFloat {
-		b.keepSent(f, sentText(raw))
+	switch v.kind {
+	case KindTime:
+		b.keepSent(f, d.unquote(raw))
+	case KindDecimal, KindFloat:
+		b.keepSent(f, d.part(raw))
 	}
 	b.Record.Values[f.Index] = v
 	return nil
 }
 
 func (b *Body) keepSent(f *Field, sent string) {
-	if b.sent == nil {
-		b.sent = map[int]string{}
-	}
-	b.sent[f.Index] = sent
+	b.sent = append(b.sent, sentValue{f.Index, sent})
 }
 
 func (d *decoder) array(b *Body, f *Field) error {
@@ -209,7 +239,7 @@ func (d *decoder) array(b *Body, f *Field) error {
 }
 
 // parseJSON reads a value of the field's datatype. null is a value of each.
-func (f *Field) parseJSON(raw jsontext.Value, loc *time.Location) (Value, bool) {
+func (d *decoder) parseJSON(f *Field, raw jsontext.Value) (Value, bool) {
 	kind := raw.Kind()
 	if kind == 'n' {
 		return NullValue(), true
@@ -217,26 +247,41 @@ func (f *Field) parseJSON(raw jsontext.Value, loc *time.Location) (Value, bool) 
 	switch f.Type {
 	case Int4:
 		if kind == '0' {
-			return parseInt4(string(raw))
+			return parseInt4(d.part(raw))
 		}
 	case Float8:
 		if kind == '0' {
-			return parseFloat8(string(raw), f.Scale)
+			return parseFloat8(d.part(raw), f.Scale)
 		}
 	case Varchar, Text:
 		if kind == '"' {
-			return parseText(unquote(raw))
+			return parseText(d.unquote(raw))
 		}
 	case Timestamp:
 		if kind == '"' {
-			return parseTimestamp(unquote(raw), loc)
+			return parseTimestamp(d.unquote(raw), d.loc)
 		}
 	case Bytea:
 		if kind == '"' {
-			return parseBytea(unquote(raw))
+			return parseBytea(d.unquote(raw))
 		}
 	}
 	return Value{}, false
+}
+
+// part returns the value that was just read as a part of the body's text.
+func (d *decoder) part(raw jsontext.Value) string {
+	end := int(d.json.InputOffset())
+	return d.text[end-len(raw) : end]
+}
+
+// unquote returns the string that was just read.
+func (d *decoder) unquote(raw jsontext.Value) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		s := d.part(raw)
+		return s[1 : len(s)-1]
+	}
+	return unquote(raw)
 }
 
 func unquote(raw jsontext.Value) string {

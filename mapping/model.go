@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"frontdesk/config/strictyaml"
@@ -29,7 +30,8 @@ type Model struct {
 	// of them does.
 	Version string
 
-	byName map[string]*Resource
+	byName   map[string]*Resource
+	decoders sync.Pool // *decoder
 }
 
 // Resource returns the resource of that name, or nil.

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bufio"
+	"context"
 	"net"
 	"time"
 )
@@ -15,15 +16,20 @@ type conn struct {
 	raw    net.Conn
 	stream net.Conn // raw, or TLS over it
 	in     *bufio.Reader
+	quiet  *quiet
 	used   time.Time
 	// expires is the deadline that was set last.
 	expires time.Time
-	again   bool // served a call before
-	wrote   bool // a byte of the present request may have gone out
+	// watched ends the present call, stop has it watched no longer, and last is
+	// what was watched in the call before.
+	watched, last <-chan struct{}
+	stop          func() bool
+	again         bool // served a call before
+	wrote         bool // a byte of the present request may have gone out
 }
 
 func newConn(raw net.Conn) *conn {
-	c := &conn{raw: raw, stream: raw}
+	c := &conn{raw: raw, stream: raw, quiet: newQuiet(raw)}
 	c.in = bufio.NewReaderSize(c, headLimit)
 	return c
 }
@@ -45,7 +51,7 @@ func (c *conn) alive() bool {
 	if c.in.Buffered() > 0 {
 		return false
 	}
-	return isQuiet(c.raw)
+	return c.quiet.is()
 }
 
 // deadlineSlack is how much later than the context a connection gives up, so that
@@ -54,9 +60,9 @@ const deadlineSlack = 20 * time.Millisecond
 
 // expireAt makes reading and writing end after a deadline, though up to a slack
 // late: a connection that is in use all the time need not be told every time. It
-// is the second to end a call; the end of the context is on time.
+// may be the second to end a call, after the end of the context, which is on time.
 func (c *conn) expireAt(deadline time.Time, slack time.Duration) {
-	slack = min(slack, time.Second)
+	slack = min(slack, 100*time.Millisecond)
 	earliest := deadline.Add(deadlineSlack)
 	if c.expires.Before(earliest) || c.expires.After(earliest.Add(slack)) {
 		c.expires = earliest.Add(slack)
@@ -64,8 +70,53 @@ func (c *conn) expireAt(deadline time.Time, slack time.Duration) {
 	}
 }
 
+// bounded is a context that ends at its deadline, and else with another one.
+type bounded interface{ Unbounded() context.Context }
+
+// watch has a call end when ctx does. It is false where the connection cannot be
+// used any more. Of a context that sees to nothing but a deadline beside, which
+// expireAt does here, the other one is watched.
+func (c *conn) watch(ctx context.Context) bool {
+	if b, ok := ctx.(bounded); ok {
+		ctx = b.Unbounded()
+	}
+	done := ctx.Done()
+	if done == c.watched {
+		return true
+	}
+	if !c.unwatch() {
+		return false
+	}
+	if done != nil {
+		c.watched, c.stop = done, context.AfterFunc(ctx, func() { _ = c.raw.SetDeadline(longAgo) })
+	}
+	return true
+}
+
+// unwatch is false where what was watched has ended: its deadline may come into
+// the next call.
+func (c *conn) unwatch() bool {
+	if c.stop == nil {
+		return true
+	}
+	stopped := c.stop()
+	c.watched, c.stop = nil, nil
+	return stopped
+}
+
+// settle ends a call, as unwatch does. What two calls in a row were ended by is
+// watched on: it is the server's own context, and the next call will be of it too.
+func (c *conn) settle() bool {
+	same := c.watched == c.last
+	c.last = c.watched
+	return same || c.unwatch()
+}
+
 // longAgo is a deadline that ends all reading and writing at once.
 var longAgo = time.Unix(1, 0)
 
 // close closes without TLS's farewell, which a half-open peer would hold up.
-func (c *conn) close() { _ = c.raw.Close() }
+func (c *conn) close() {
+	c.unwatch()
+	_ = c.raw.Close()
+}

@@ -8,22 +8,31 @@ import (
 	"syscall"
 )
 
-// isQuiet tells whether nothing has come over an idle connection: no byte, no
-// end and no reset. It takes one system call and waits for nothing.
-func isQuiet(c net.Conn) bool {
-	s, ok := c.(syscall.Conn)
-	if !ok {
-		return true
+// quiet tells whether nothing has come over an idle connection.
+type quiet struct {
+	raw  syscall.RawConn // nil where the connection is none of the system's
+	look func(fd uintptr)
+	yes  bool
+}
+
+func newQuiet(c net.Conn) *quiet {
+	q := &quiet{}
+	if s, ok := c.(syscall.Conn); ok {
+		q.raw, _ = s.SyscallConn()
 	}
-	raw, err := s.SyscallConn()
-	if err != nil {
-		return false
-	}
-	quiet := false
-	err = raw.Control(func(fd uintptr) {
+	q.look = func(fd uintptr) {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		quiet = errors.Is(err, syscall.EAGAIN)
-	})
-	return err == nil && quiet
+		q.yes = errors.Is(err, syscall.EAGAIN)
+	}
+	return q
+}
+
+// is tells whether neither a byte nor an end nor a reset has come. It takes one
+// system call and waits for nothing.
+func (q *quiet) is() bool {
+	if q.raw == nil {
+		return true
+	}
+	return q.raw.Control(q.look) == nil && q.yes
 }

@@ -12,10 +12,8 @@ import (
 // supply fills in a place that the answer leaves out since the request said it:
 // the order in the path of its lines, the key that was asked for.
 func (r *resource) supply(to row, place string, value sheet.Raw) {
-	for i := range r.Places {
-		if r.Places[i].Name == place && to.values[i].Kind == sheet.RawAbsent {
-			to.values[i] = value
-		}
+	if i, ok := r.Place(place); ok && to.values[i].Kind == sheet.RawAbsent {
+		to.values[i] = value
 	}
 }
 

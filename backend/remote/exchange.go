@@ -132,11 +132,9 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 		return nil, &broken{err: err, again: ctx.Err() == nil && !errors.Is(err, errClosed)}
 	}
 	c.expireAt(deadline, r.timeout/8)
-	stop := context.AfterFunc(ctx, func() { _ = c.raw.SetDeadline(longAgo) })
 	used := c.again
 	a, begun, again, err := w.converse(c, r)
-	// Where the context has ended, its deadline may come into the next call.
-	again = stop() && again
+	again = c.settle() && again
 	sent := c.wrote
 	w.pool.give(c, again)
 	if err != nil {
@@ -145,7 +143,18 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	return a, nil
 }
 
+// connect returns a connection whose call ends when ctx does.
 func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
+	for {
+		c, err := w.take(ctx, r, deadline, fresh)
+		if err != nil || c.watch(ctx) {
+			return c, err
+		}
+		w.pool.give(c, false)
+	}
+}
+
+func (w *wire) take(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
 	if !fresh {
 		if c := w.pool.ready(r.write); c != nil {
 			return c, nil

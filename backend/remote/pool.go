@@ -221,6 +221,6 @@ func (p *pool) close() {
 	}
 	p.idle = nil
 	for c := range p.busy {
-		c.close()
+		_ = c.raw.Close() // the rest is for whoever uses it
 	}
 }

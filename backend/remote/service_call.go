@@ -96,6 +96,9 @@ func appendHeaders(dst []byte, headers [][2]string) []byte {
 // body are the fields that {fields} stands for: all but those that the templates
 // name one by one, which are said once.
 func (s *service) body(op *operation, fields []sheet.Assignment) []sheet.Assignment {
+	if !op.Request.UsesValues() {
+		return fields
+	}
 	apart := func(a sheet.Assignment) bool {
 		return a.Field != nil && a.Rows == nil && op.Request.Uses("value."+a.Field.Name)
 	}

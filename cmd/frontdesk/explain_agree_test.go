@@ -134,14 +134,14 @@ func (a *agreement) logIn(keys []string) {
 	require.Equal(a.t, 200, resp.StatusCode(), "%s", resp.Body())
 	hash, ok := auth.HashToken(strings.Split(string(resp.Body()), `"`)[3])
 	require.True(a.t, ok)
-	session, err := a.house.sessions.Get(context.Background(), hash)
+	session, err := a.house.common.sessions.Get(context.Background(), hash)
 	require.NoError(a.t, err)
 	for _, key := range keys {
 		own, token := *session, uuid.NewString()
 		own.Key = sha256.Sum256([]byte(key))
 		own.Token, _ = auth.HashToken(token)
 		a.sessions, a.tokens = append(a.sessions, own), append(a.tokens, token)
-		require.NoError(a.t, a.house.sessions.Put(context.Background(), &own))
+		require.NoError(a.t, a.house.common.sessions.Put(context.Background(), &own))
 	}
 	require.NoError(a.t, a.logs.log.Sync())
 	a.lines.reset()
@@ -187,7 +187,7 @@ func (a *agreement) request(n int) {
 	a.all.add(&line)
 	a.outcomes[fmt.Sprint(said.Stopped, " ", u.Then, " ", called > 0)]++
 	if said.Operation != nil && said.Operation.Template == "/authenticate/logout" {
-		require.NoError(a.t, a.house.sessions.Put(context.Background(), &a.sessions[k]))
+		require.NoError(a.t, a.house.common.sessions.Put(context.Background(), &a.sessions[k]))
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 
 const quotaKey = "33333333-3333-4333-8333-333333333333"
 
-// several starts gateways of one service: on one PostgreSQL and one Redis.
-func several(t *testing.T, n int) (*redistest.Redis, *hooks, []*desk) {
+// startSeveral starts gateways of one service: on one PostgreSQL and one Redis.
+func startSeveral(t *testing.T, n int) (*redistest.Redis, *hooks, []*desk) {
 	t.Helper()
 	server := redistest.Start(t)
 	h, options := newHooks(t, nil)
@@ -38,7 +38,7 @@ func several(t *testing.T, n int) (*redistest.Redis, *hooks, []*desk) {
 
 // TestSeveralGateways: whichever of them a request comes to, the answer is the same.
 func TestSeveralGateways(t *testing.T) {
-	_, h, desks := several(t, 2)
+	_, h, desks := startSeveral(t, 2)
 	one, other := desks[0], desks[1]
 
 	token := one.login(fullKey, "demo")
@@ -93,7 +93,7 @@ func TestSeveralGateways(t *testing.T) {
 // TestSessionStoreAway: without the store nobody is let in, nobody is told that a
 // token is wrong, and all is well once it is back.
 func TestSessionStoreAway(t *testing.T) {
-	server, _, desks := several(t, 1)
+	server, _, desks := startSeveral(t, 1)
 	d := desks[0]
 	token := d.login(fullKey, "demo")
 	server.Kill()

@@ -158,6 +158,9 @@ func number(f *mapping.Field, unscaled int64, scale int) (mapping.Value, bool) {
 		if scale == 0 {
 			return mapping.FloatValue(float64(unscaled)), true
 		}
+		if scale > 0 && scale < len(exactPowers) && unscaled > -1<<53 && unscaled < 1<<53 {
+			return mapping.FloatValue(float64(unscaled) / exactPowers[scale]), true
+		}
 		d, err := apd.New(unscaled, -int32(scale)).Float64()
 		return mapping.FloatValue(d), err == nil
 	}
@@ -166,6 +169,12 @@ func number(f *mapping.Field, unscaled int64, scale int) (mapping.Value, bool) {
 		return mapping.Value{}, false
 	}
 	return mapping.DecimalValue(n, f.Scale), true
+}
+
+// exactPowers are the powers of ten that a float64 has exactly. A division of two
+// exact numbers is rounded once, and so gives the float64 next to the decimal.
+var exactPowers = [...]float64{
+	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
 // longNumber is number for a decimal of any length.

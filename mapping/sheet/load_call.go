@@ -67,6 +67,9 @@ func (l *loader) request(path string, f requestFile, c context) *Request {
 			q.uses[p.name] = true
 		}
 	}
+	for name := range q.uses {
+		q.usesValues = q.usesValues || strings.HasPrefix(name, "value.")
+	}
 	return q
 }
 

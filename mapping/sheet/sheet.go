@@ -215,3 +215,9 @@ type Failure struct {
 	At   func(path string) string
 	Body []byte
 }
+
+// Place returns the position of a place in a row; false where it is not read.
+func (r *Resource) Place(name string) (int, bool) {
+	at, ok := r.places[name]
+	return at, ok
+}

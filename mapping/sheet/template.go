@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"bytes"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -22,6 +23,7 @@ type Request struct {
 	query, headers []template
 	body           body
 	uses           map[string]bool
+	usesValues     bool
 	secrets        map[string]config.Secret
 }
 
@@ -85,6 +87,9 @@ type Call struct {
 	Body           []byte
 }
 
+// UsesValues tells whether some template names a field: {value.NAME}.
+func (q *Request) UsesValues() bool { return q.usesValues }
+
 // Uses tells whether some template of the request has the placeholder, such as
 // cursor, token or fields.
 func (q *Request) Uses(name string) bool { return q.uses[name] }
@@ -120,13 +125,13 @@ func (q *Request) Build(v Values) (Call, error) {
 	if c.Target, err = q.target(f); err != nil {
 		return c, err
 	}
-	if c.Headers, err = q.AppendHeaders(nil, v); err != nil {
+	if c.Headers, err = q.appendHeaders(nil, f); err != nil {
 		return c, err
 	}
 	if q.body == nil {
 		return c, nil
 	}
-	if c.Body, err = q.body.append(nil, f); err != nil {
+	if c.Body, err = q.body.append(make([]byte, 0, sizeOf(v.Fields)), f); err != nil {
 		return c, err
 	}
 	if q.ContentType != "" {
@@ -135,9 +140,19 @@ func (q *Request) Build(v Values) (Call, error) {
 	return c, nil
 }
 
+// sizeOf is about how much room fields take in a body.
+func sizeOf(fields []Assignment) int {
+	size := 64
+	for i := range fields {
+		size += len(fields[i].Place) + len(fields[i].Value.Text) + 24
+	}
+	return size
+}
+
 // target is the path and the query.
 func (q *Request) target(f *filling) (string, error) {
-	var dst []byte
+	var room [256]byte
+	dst := room[:0]
 	for _, p := range q.path.parts {
 		if p.name == "" {
 			dst = append(dst, p.literal...)
@@ -149,9 +164,11 @@ func (q *Request) target(f *filling) (string, error) {
 		}
 		dst = append(dst, url.PathEscape(text)...)
 	}
-	for _, segment := range strings.Split(string(dst), "/") {
-		if segment == "." || segment == ".." {
-			return "", fmt.Errorf("a part of the path would be %s", segment)
+	if bytes.IndexByte(dst, '.') >= 0 {
+		for _, segment := range strings.Split(string(dst), "/") {
+			if segment == "." || segment == ".." {
+				return "", fmt.Errorf("a part of the path would be %s", segment)
+			}
 		}
 	}
 	return string(appendForm(dst, '?', q.query, f)), nil
@@ -197,7 +214,10 @@ func (t template) fill(f *filling) (text string, ok bool) {
 
 // AppendHeaders appends the request's headers, without that of its body's type.
 func (q *Request) AppendHeaders(dst [][2]string, v Values) ([][2]string, error) {
-	f := &filling{Values: v, secrets: q.secrets}
+	return q.appendHeaders(dst, &filling{Values: v, secrets: q.secrets})
+}
+
+func (q *Request) appendHeaders(dst [][2]string, f *filling) ([][2]string, error) {
 	for _, t := range q.headers {
 		text, ok := t.fill(f)
 		if !ok {
@@ -218,6 +238,23 @@ type formBody []template
 
 func (b formBody) append(dst []byte, f *filling) ([]byte, error) {
 	return appendForm(dst, 0, b, f), nil
+}
+
+// areFlat tells whether fields are members of one object, each with a value and a
+// name of its own: most are, and then need no tree.
+func areFlat(fields []Assignment) bool {
+	for i := range fields {
+		a := &fields[i]
+		if a.Rows != nil || a.Value.Kind == RawAbsent || strings.IndexByte(a.Place, '.') >= 0 {
+			return false
+		}
+		for k := range i {
+			if fields[k].Place == a.Place {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // tree is {fields} on its way into a body: the dotted paths as a tree, in the

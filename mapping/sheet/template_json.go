@@ -163,6 +163,8 @@ func (n jsonNode) fill(dst []byte, f *filling) (out []byte, present bool, err er
 		return n.fillMembers(append(dst, '{'), f)
 	case n.array:
 		return n.fillItems(append(dst, '['), f)
+	case n.value == "fields" && areFlat(f.Fields):
+		return appendMembers(dst, f.Fields), true, nil
 	case n.value == "fields":
 		t, err := newTree(f.Fields)
 		if err != nil {
@@ -262,6 +264,19 @@ func appendJSONNumber(dst []byte, s string) []byte {
 		dst = append(append(dst, '.'), fraction...)
 	}
 	return append(dst, exponent...)
+}
+
+// appendMembers appends fields that are flat as an object.
+func appendMembers(dst []byte, fields []Assignment) []byte {
+	dst = append(dst, '{')
+	for i := range fields {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(mapping.AppendJSONString(dst, fields[i].Place), ':')
+		dst = appendRawJSON(dst, fields[i].Value)
+	}
+	return append(dst, '}')
 }
 
 func (t *tree) appendJSON(dst []byte) []byte {

@@ -1,0 +1,96 @@
+package backend
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// deadline is a context that ends at a time, or with the one that it is of. Unlike
+// context.WithTimeout it starts no timer before somebody waits for its end: a
+// driver that tells its connection the deadline never does.
+type deadline struct {
+	context.Context
+	at time.Time
+
+	ended  atomic.Bool
+	mu     sync.Mutex
+	waited atomic.Pointer[waited]
+}
+
+// waited is the context that somebody waits for.
+type waited struct {
+	context.Context
+	cancel context.CancelFunc
+}
+
+// within returns a context that ends at a time at the latest; end must be called.
+func within(ctx context.Context, at time.Time) *deadline {
+	if earlier, ok := ctx.Deadline(); ok && earlier.Before(at) {
+		at = earlier
+	}
+	return &deadline{Context: ctx, at: at}
+}
+
+// Unbounded returns the context that it is of, for a driver that sees to the
+// deadline itself.
+func (d *deadline) Unbounded() context.Context { return d.Context }
+
+// Deadline implements context.Context.
+func (d *deadline) Deadline() (time.Time, bool) { return d.at, true }
+
+// Done implements context.Context.
+func (d *deadline) Done() <-chan struct{} {
+	if w := d.waited.Load(); w != nil {
+		return w.Done()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w := d.waited.Load()
+	if w == nil {
+		w = new(waited)
+		w.Context, w.cancel = context.WithDeadline(d.Context, d.at)
+		d.waited.Store(w)
+		if d.ended.Load() {
+			w.cancel()
+		}
+	}
+	return w.Done()
+}
+
+// Err implements context.Context.
+func (d *deadline) Err() error {
+	if w := d.waited.Load(); w != nil {
+		return w.Err()
+	}
+	switch err := d.Context.Err(); {
+	case err != nil:
+		return err
+	case !time.Now().Before(d.at):
+		return context.DeadlineExceeded
+	case d.ended.Load():
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// Value implements context.Context. Contexts that are made of this one ask it for
+// what Done belongs to.
+func (d *deadline) Value(key any) any {
+	if w := d.waited.Load(); w != nil {
+		return w.Value(key)
+	}
+	return d.Context.Value(key)
+}
+
+// end releases what the context holds. It is over then.
+func (d *deadline) end() {
+	d.ended.Store(true)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if w := d.waited.Load(); w != nil {
+		w.cancel()
+	}
+}
