@@ -17,8 +17,8 @@ import (
 var _ auth.Sessions = (*Sessions)(nil)
 
 // Sessions keeps sessions in Redis, each under the hash of its token until it
-// expires. Beside them it keeps which tokens a user has, and when a user's
-// sessions were last ended, both no longer than a session can live.
+// expires. Beside them it keeps which tokens a user has, by when they expire, and
+// when a user's sessions were last ended, both no longer than a session can live.
 //
 // Instances judge expiry, and whether a login was overtaken by a new password, by
 // their own clocks, which therefore have to agree as NTP keeps them.
@@ -51,7 +51,8 @@ func endedName(username string) string  { return "frontdesk:ended:" + username }
 // Put implements auth.Sessions. The order of its steps, and of EndUser's, leaves
 // no gap: either EndUser finds the token, or Put finds the mark.
 func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
-	left := put.Expires.Sub(s.clock())
+	now := s.clock()
+	left := put.Expires.Sub(now)
 	if left <= 0 {
 		return nil
 	}
@@ -63,7 +64,9 @@ func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
 	defer cancel()
 	name, tokens, b := sessionName(put.Token), tokensName(put.User.Username), s.client.B
 	for _, step := range []rueidis.Completed{
-		b().Sadd().Key(tokens).Member(hex.EncodeToString(put.Token[:])).Build(),
+		// A user who logs in time and again would have ever more tokens otherwise.
+		b().Zremrangebyscore().Key(tokens).Min("-inf").Max(strconv.FormatInt(now.UnixMilli(), 10)).Build(),
+		b().Zadd().Key(tokens).ScoreMember().ScoreMember(float64(put.Expires.UnixMilli()), hex.EncodeToString(put.Token[:])).Build(),
 		b().Pexpire().Key(tokens).Milliseconds(auth.MaxTTL.Milliseconds()).Build(),
 		b().Set().Key(name).Value(rueidis.BinaryString(value)).PxMilliseconds(max(left.Milliseconds(), 1)).Build(),
 	} {
@@ -124,7 +127,7 @@ func (s *Sessions) EndUser(ctx context.Context, username string) error {
 	if err != nil {
 		return failed(err)
 	}
-	tokens, err := s.client.Do(ctx, b().Smembers().Key(tokensName(username)).Build()).AsStrSlice()
+	tokens, err := s.client.Do(ctx, b().Zrange().Key(tokensName(username)).Min("0").Max("-1").Build()).AsStrSlice()
 	if err != nil {
 		return failed(err)
 	}

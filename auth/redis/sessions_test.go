@@ -41,6 +41,23 @@ func session(clock *authtest.Clock) *auth.Session {
 	}
 }
 
+// TestSessionsForgetTokens: a user who logs in time and again has no more tokens
+// kept than live sessions.
+func TestSessionsForgetTokens(t *testing.T) {
+	clock := authtest.NewClock()
+	client := open(t, redis.Options{URL: redistest.Start(t).URL()})
+	sessions := redis.NewSessions(client, clock.Now)
+	for n := range byte(20) {
+		s := session(clock)
+		s.Token = auth.TokenHash{n}
+		require.NoError(t, sessions.Put(t.Context(), s))
+		clock.Advance(auth.MaxTTL / 2)
+	}
+	kept, err := client.Do(t.Context(), client.B().Zcard().Key("frontdesk:tokens:anna").Build()).AsInt64()
+	require.NoError(t, err)
+	require.EqualValues(t, 2, kept)
+}
+
 // TestSessionsAreShared: what one instance does, every other knows at once.
 func TestSessionsAreShared(t *testing.T) {
 	server, clock := redistest.Start(t), authtest.NewClock()
