@@ -37,7 +37,7 @@ func Open(o Options) (*Client, error) {
 	}
 	if o.CAFile != "" && option.TLSConfig != nil {
 		if option.TLSConfig.RootCAs, err = authorities(o.CAFile); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("redis: %w", err)
 		}
 	}
 	option.ClientName = "frontdesk"
@@ -74,14 +74,18 @@ func onceMore(attempts int, _ rueidis.Completed, _ error) time.Duration {
 	return 0
 }
 
+// authorities are those of the system, and those of a PEM file.
 func authorities(file string) (*x509.CertPool, error) {
+	all, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("the system's certificate authorities: %w", err)
+	}
 	pem, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("redis: %s holds no certificate", file)
+	if !all.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s holds no certificate", file)
 	}
-	return pool, nil
+	return all, nil
 }
