@@ -52,10 +52,11 @@ func (l *Limits) Take(ctx context.Context, key *auth.Key, client int64, now time
 	if err != nil {
 		return auth.Standing{}, failed(err)
 	}
-	s := auth.Standing{Refused: auth.Bound(answer[0]), Wait: micros(answer[1])}
+	var s auth.Standing
 	if len(answer) != 2+2*(len(s.Rooms)-1) {
 		return s, fmt.Errorf("redis: the limits were answered by %d numbers", len(answer))
 	}
+	s.Refused, s.Wait = auth.Bound(answer[0]), micros(answer[1])
 	if b.Concurrent > 0 && s.Refused == auth.NoBound {
 		s.Slot = slot
 	}
