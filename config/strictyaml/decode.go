@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // maxAliased bounds the values that aliases may stand for in one file, since a
@@ -101,11 +104,15 @@ func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 		d.report(firstInvalid(src), ruleUTF8, "", "not valid UTF-8")
 		return nil, false
 	}
-	file, err := parse(src)
+	file, deep, err := parse(src)
+	if deep != nil {
+		d.report(position{deep.Position.Line, deep.Position.Column}, ruleDepth, "", fmt.Sprintf("values stand in each other more than %d deep", maxDepth))
+		return nil, false
+	}
 	if err != nil {
 		at, message := position{1, 1}, err.Error()
 		if located, ok := errors.AsType[yaml.Error](err); ok {
-			message = located.GetMessage()
+			message = quoted.ReplaceAllString(located.GetMessage(), "…") // it may be a password behind a | or >
 			if t := located.GetToken(); t != nil && t.Position != nil {
 				at = position{max(t.Position.Line, 1), max(t.Position.Column, 1)}
 			}
@@ -128,16 +135,24 @@ func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 }
 
 // parse guards against a panic of the parser: a file written by hand may hold
-// anything, and reading it anew must not end a program that runs.
-func parse(src []byte) (file *ast.File, err error) {
+// anything, and reading it anew must not end a program that runs. Of what is too
+// deep it returns the place only.
+func parse(src []byte) (file *ast.File, deep *token.Token, err error) {
 	defer func() {
 		if recover() != nil {
 			err = errors.New("the parser cannot make sense of it")
 		}
 	}()
-	src = []byte(strings.TrimPrefix(string(src), "\ufeff"))
-	return parser.ParseBytes(src, 0, parser.AllowDuplicateMapKey())
+	tokens := lexer.Tokenize(strings.TrimPrefix(string(src), "\ufeff"))
+	if deep = tooDeep(tokens); deep != nil {
+		return nil, deep, nil
+	}
+	file, err = parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	return file, nil, err
 }
+
+// quoted is what the parser repeats of a file.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 var oneLine = strings.NewReplacer("\t", `\t`, "\r", `\r`, "\n", `\n`)
 

@@ -159,12 +159,15 @@ func TestProblems(t *testing.T) {
 		{"inside a shape", "amount: {valu: 5, unit: [kg]}", "1:10: amount.valu: unknown key, did you mean value? [unknown-key]\n1:25: amount.unit: found a list, expected text [wrong-kind]"},
 		{"paths", "keys:\n  - allow: [a, {}]\nnested: {a.b: [x]}", "2:16: keys[0].allow[1]: found a mapping, expected text [wrong-kind]\n3:16: nested[\"a.b\"][0]: found x, expected a whole number [wrong-value]"},
 		{"columns count characters", "labels: {é: ü, ï: []}", "1:19: labels[\"ï\"]: found a list, expected text [wrong-kind]"},
-		{"alias without anchor", "inner: {allow: &reading []}\nkeys: *readin", "2:7: keys: alias *readin has no anchor above it, did you mean *reading? [alias-unknown]"},
-		{"text taken for an alias", "inner: {allow: [* /order]}", "1:17: inner.allow[0]: alias */order has no anchor above it, expected quotes around text that begins with * [alias-unknown]"},
-		{"alias of its own value", "inner: &x\n  name: *x", "2:9: inner.name: alias *x has no anchor above it [alias-unknown]"},
+		{"alias without anchor", "inner: {allow: &reading []}\nkeys: *readin", "2:7: keys: alias has no anchor above it, did you mean *reading? [alias-unknown]"},
+		{"text taken for an alias", "inner: {allow: [* /order]}", "1:17: inner.allow[0]: alias has no anchor above it, expected quotes around text that begins with * [alias-unknown]"},
+		{"alias of its own value", "inner: &x\n  name: *x", "2:9: inner.name: alias has no anchor above it, expected quotes around text that begins with * [alias-unknown]"},
 		{"problem behind an alias", "inner: &x {name: a}\nkeys:\n  - *x\n  - allow: [*x]", "4:13: keys[1].allow[0]: found a mapping, expected text [wrong-kind]"},
 		{"merge key", "inner: &x {name: a}\nmaybe:\n  <<: *x", "3:3: maybe.<<: merge keys are not supported, write the keys out [merge-key]"},
-		{"tag", "listen: !!str 010", "1:9: listen: tags such as !!str are not supported, put text in quotes instead [tag]"},
+		{"tag", "listen: !!str 010", "1:9: listen: tags, which begin with !, are not supported, put text in quotes instead [tag]"},
+		{"secret taken for a tag", "listen: !hush", "1:9: listen: tags, which begin with !, are not supported, put text in quotes instead [tag]"},
+		{"secret taken for an alias", "listen: *hush", "1:9: listen: alias has no anchor above it, expected quotes around text that begins with * [alias-unknown]"},
+		{"secret taken for a header", "listen: |hush", "1:9: not valid YAML: invalid header option: … [syntax]"},
 		{"key that is no word", "? {a: b}\n: c", "2:1: not valid YAML: found an invalid key for this map [syntax]"},
 		{"key that is nothing", "labels:\n  ~: a", "2:3: labels: not supported as a key, expected a plain word [unsupported]"},
 		{"two documents", "listen: a\n---\nlisten: b", "3:1: found a second document, expected one per file [second-document]"},
@@ -199,6 +202,36 @@ func TestAliasesCannotExplode(t *testing.T) {
 	_, problems := strictyaml.Decode("a.yaml", []byte(src.String()), &into)
 	if len(problems) != 1 || problems[0].Message != "aliases stand for more than 10000 values" {
 		t.Fatalf("problems: %v", problems)
+	}
+}
+
+// TestDepthIsBounded: the parser's memory would grow with the square of the depth.
+func TestDepthIsBounded(t *testing.T) {
+	const deep = 20_000
+	var block strings.Builder
+	for i := range 200 {
+		block.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	for name, src := range map[string]string{
+		"lists":               strings.Repeat("[", deep) + strings.Repeat("]", deep),
+		"lists left open":     strings.Repeat("[", deep),
+		"mappings":            strings.Repeat("{a: ", deep) + strings.Repeat("}", deep),
+		"lists in one line":   strings.Repeat("- ", deep) + "x",
+		"keys that are keys":  strings.Repeat("? ", deep) + "x",
+		"brackets in indents": "a:\n  b:\n    - " + strings.Repeat("[{a: ", deep),
+		"indents":             block.String(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var into sheet
+			_, problems := strictyaml.Decode("a.yaml", []byte(src), &into)
+			if len(problems) != 1 || problems[0].Rule != "too-deep" || problems[0].Message != "values stand in each other more than 100 deep" {
+				t.Errorf("problems: %.300v", problems)
+			}
+		})
+	}
+	many := "keys:\n" + strings.Repeat("  - name: a # one of many\n    allow:\n      - GET /order\n      - {}\n", 1000)
+	if _, problems := strictyaml.Decode("a.yaml", []byte(many), new(sheet)); len(problems) != 1000 {
+		t.Errorf("a long file that is not deep has %d problems, want the 1000 of its mappings", len(problems))
 	}
 }
 

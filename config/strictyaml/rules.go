@@ -17,6 +17,7 @@ const (
 	ruleVariable    = "variable"
 	ruleAlias       = "alias-unknown"
 	ruleAliases     = "alias-too-many"
+	ruleDepth       = "too-deep"
 	ruleMerge       = "merge-key"
 	ruleTag         = "tag"
 	ruleUnsupported = "unsupported"
@@ -35,6 +36,7 @@ func Rules() []Rule {
 		{ruleVariable, "A variable of the environment that a value refers to is set, and written ${NAME}."},
 		{ruleAlias, "An alias has its anchor above it."},
 		{ruleAliases, "Aliases stand for 10000 values in a file at most."},
+		{ruleDepth, "Values stand in each other 100 deep at most."},
 		{ruleMerge, "The merge key << is not used."},
 		{ruleTag, "Tags such as !!str are not used."},
 		{ruleUnsupported, "Keys are plain words, and values plain, in quotes, lists or mappings."},

@@ -1,8 +1,6 @@
 package strictyaml
 
 import (
-	"strings"
-
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
@@ -56,7 +54,8 @@ func (b *builder) build(n ast.Node, path string) *node {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		return &node{kind: Scalar, at: place(n), text: n.GetToken().Value, plain: true}
 	case *ast.TagNode:
-		return b.refuse(n, ruleTag, path, "tags such as "+n.Start.Value+" are not supported, put text in quotes instead")
+		// Not by its text, nor is an alias below: it may be a password that begins so.
+		return b.refuse(n, ruleTag, path, "tags, which begin with !, are not supported, put text in quotes instead")
 	default:
 		return b.refuse(n, ruleUnsupported, path, "not supported here, expected a value, a list or a mapping")
 	}
@@ -116,12 +115,11 @@ func (b *builder) resolve(n *ast.AliasNode, path string) *node {
 		for anchor := range b.anchors {
 			known = append(known, "*"+anchor)
 		}
-		seen := "*" + name(n.Value)
-		hint := Suggest(seen, known)
-		if strings.Contains(seen, "/") {
+		hint := Suggest("*"+name(n.Value), known)
+		if hint == "" {
 			hint = ", expected quotes around text that begins with *"
 		}
-		return b.refuse(n, ruleAlias, path, "alias "+seen+" has no anchor above it"+hint)
+		return b.refuse(n, ruleAlias, path, "alias has no anchor above it"+hint)
 	}
 	copied := *value
 	copied.at, copied.alias = place(n), true
