@@ -28,7 +28,10 @@ type cluster struct {
 	dir  string
 	port int
 	stop func()
-	next atomic.Int64
+
+	program string
+	running *Server
+	next    atomic.Int64
 
 	templates sync.Map // by name: func() error, which makes one
 }
@@ -151,20 +154,41 @@ func (c *cluster) start() (err error) {
 	if c.port, err = FreePort(); err != nil {
 		return err
 	}
-	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(c.port), "-k", c.dir,
+	c.program = filepath.Join(bin, "postgres")
+	if err := c.launch(); err != nil {
+		return err
+	}
+	c.stop = func() {
+		c.running.Stop(syscall.SIGQUIT) // at once: its data goes, too
+		_ = os.RemoveAll(c.dir)
+	}
+	return nil
+}
+
+// launch starts the server on the data that is there.
+func (c *cluster) launch() (err error) {
+	server := exec.Command(c.program, "-D", filepath.Join(c.dir, "data"), "-p", strconv.Itoa(c.port), "-k", c.dir,
 		"-c", "listen_addresses=127.0.0.1", "-c", "shared_buffers=64MB", "-c", "lc_messages=C", "-c", "log_destination=stderr")
 	if err := unprivileged(server, c.dir); err != nil {
 		return err
 	}
-	running, err := Start(server, "ready to accept connections")
-	if err != nil {
-		return err
+	c.running, err = Start(server, "ready to accept connections")
+	return err
+}
+
+// StopPostgres takes the server away from everybody, as a crash would, and returns
+// what brings it back with all that it had promised to keep. It is for tests that
+// run alone.
+func StopPostgres(t testing.TB) (restart func()) {
+	t.Helper()
+	ready(t)
+	shared.running.Stop(syscall.SIGQUIT)
+	return func() {
+		t.Helper()
+		if err := shared.launch(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	c.stop = func() {
-		running.Stop(syscall.SIGQUIT) // at once: its data goes, too
-		_ = os.RemoveAll(c.dir)
-	}
-	return nil
 }
 
 var errNotInstalled = errors.New("initdb and postgres not found in PATH or /usr/lib/postgresql/*/bin")
