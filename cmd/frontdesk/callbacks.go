@@ -69,7 +69,7 @@ func clock(t time.Time) string {
 
 type callbacksShowCommand struct {
 	administration
-	ID string `arg:""`
+	ID string `arg:"" help:"The job, by its id in the list, or in the Location of the 202 that promised it."`
 }
 
 // Run prints a job and its journal.
@@ -122,7 +122,7 @@ func resultOf(j webhook.Job) string {
 
 type callbacksReplayCommand struct {
 	administration
-	ID string `arg:""`
+	ID string `arg:"" help:"The job, by its id in the list, or in the Location of the 202 that promised it."`
 }
 
 // Run makes the callback due; the server that runs makes it.

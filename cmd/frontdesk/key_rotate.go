@@ -13,7 +13,7 @@ import (
 type keyRotateCommand struct {
 	Name string `arg:"" help:"The key, by its name in the configuration."`
 	keyFile
-	Overlap string `default:"14d" placeholder:"TIME" help:"How long the api_key that is in use goes on working, in whole days such as 14d; 0d ends it today, at the end of the day."`
+	Overlap string `default:"14d" placeholder:"TIME" help:"How long the api_key that is in use goes on working, in whole days (default: 14d); 0d ends it today, at the end of the day."`
 }
 
 // Run makes the second api_key and gives the first its last day.
@@ -115,7 +115,7 @@ func wholeDays(text string) (int, error) {
 type keyRevokeCommand struct {
 	Name string `arg:"" help:"The key, by its name in the configuration."`
 	keyFile
-	At string `default:"now" placeholder:"WHEN" help:"now, or its last day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z."`
+	At string `default:"now" placeholder:"WHEN" help:"now (the default), or its last day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z."`
 }
 
 // Run gives the key its end. It stays in the configuration with all it was

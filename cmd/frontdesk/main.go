@@ -77,7 +77,7 @@ func run(p program, args []string) int {
 	exit := -1
 	parser, err := kong.New(&c,
 		kong.Name("frontdesk"),
-		kong.Description("A documented REST interface in front of a business administration."),
+		kong.Description("A documented REST interface in front of a business administration.\n\nExit codes: 0 done, 1 failed, 2 a command line or configuration that is wrong."),
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(code int) { exit = code }),
 		kong.Vars{"demo_listen": demoListen},

@@ -19,7 +19,7 @@ type mapInitCommand struct {
 	Schema      string `placeholder:"NAME" help:"Schema of the tables, where it is not the user's own."`
 	ModelDir    string `name:"model-dir" placeholder:"DIR" help:"Folder of resource files over the built-in ones."`
 	Out         string `placeholder:"FILE" help:"Where to write the draft; standard output where it is left out. A file that is there stays."`
-	DSNVariable string `name:"dsn-variable" default:"DATABASE_DSN" placeholder:"NAME" help:"Variable of the environment that the draft takes the DSN from."`
+	DSNVariable string `name:"dsn-variable" default:"DATABASE_DSN" placeholder:"NAME" help:"Variable of the environment that the draft takes the DSN from (default: DATABASE_DSN)."`
 }
 
 // Run drafts a sheet. The database is only read.

@@ -22,7 +22,7 @@ type userCommands struct {
 	Add     userAddCommand     `cmd:"" help:"Add a user, and its client (customer) where that is new. The password is asked for, or is one line of standard input."`
 	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password, which is asked for, or is one line of standard input."`
 	List    userListCommand    `cmd:"" help:"List the users."`
-	Block   userBlockCommand   `cmd:"" help:"Block a user, who can then not log in."`
+	Block   userBlockCommand   `cmd:"" help:"Block a user, who can then not log in; sessions that are open end."`
 	Unblock userUnblockCommand `cmd:"" help:"Let a user log in again."`
 	Hash    userHashCommand    `cmd:"" help:"Print the hash of a password for the users of a mapping sheet. The password is asked for, or is one line of standard input."`
 }
