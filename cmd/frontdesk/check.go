@@ -142,6 +142,13 @@ func countsOf(c *config.Config) *checkCounts {
 	return counts
 }
 
+func expectationsOf(counts *checkCounts) string {
+	if counts.Expectations == 0 {
+		return "no expectations to meet"
+	}
+	return plural(counts.Expectations, "expectation") + " met"
+}
+
 // writeCheck tells people what a check found, and what could be wiser.
 func writeCheck(w io.Writer, file string, c *config.Config, t *tools, problems strictyaml.Problems) error {
 	if len(problems) > 0 {
@@ -150,8 +157,8 @@ func writeCheck(w io.Writer, file string, c *config.Config, t *tools, problems s
 	}
 	var b strings.Builder
 	counts := countsOf(c)
-	fmt.Fprintf(&b, "%s is right: %s with %s, in %s; %s met. Its hash is %s.\n", file, plural(counts.APIKeys, "api_key"),
-		count(int64(counts.Entries))+" allow entries", plural(len(counts.Files), "file"), plural(counts.Expectations, "expectation"), counts.Config)
+	fmt.Fprintf(&b, "%s is right: %s with %s, in %s; %s. Its hash is %s.\n", file, plural(counts.APIKeys, "api_key"),
+		count(int64(counts.Entries))+" allow entries", plural(len(counts.Files), "file"), expectationsOf(counts), counts.Config)
 	a := newAuditor(t, time.Now())
 	a.all(t)
 	if n := a.atLeast(warning); n > 0 {

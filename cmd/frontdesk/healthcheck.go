@@ -50,7 +50,7 @@ func (h healthcheckCommand) Run(p program) error {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // and no proxy: it is this machine that is asked
 	response, err := client.Do(request)
 	if err != nil {
-		return err
+		return fmt.Errorf("no frontdesk answers at %s: does it run, and with this address under ops.listen? %w", address, err)
 	}
 	defer response.Body.Close()
 	const enough = 64 << 10
