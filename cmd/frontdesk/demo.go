@@ -29,8 +29,8 @@ const demoListen = "127.0.0.1:8080"
 
 type demoCommand struct {
 	Listen  string `default:"${demo_listen}" help:"Where to serve; a loopback address."`
-	Ops     string `default:"127.0.0.1:9090" help:"Where health is told; a loopback address."`
-	Data    string `default:"frontdesk-demo" placeholder:"DIR" help:"Folder of the demo's database, made when it is not there."`
+	Ops     string `default:"127.0.0.1:9090" help:"Where the status page is; a loopback address."`
+	Data    string `default:"frontdesk-demo" placeholder:"DIR" help:"Folder of the demo's database, made when it is not there (default: frontdesk-demo)."`
 	Records int    `help:"How many sample orders (default: as many as the folder has, or 250)."`
 }
 
@@ -71,7 +71,7 @@ func (d demoCommand) Run(p program) error {
 		return err
 	}
 	defer h.close()
-	err = h.serve(p.ctx, func(baseURL string) { d.welcome(p, baseURL) })
+	err = h.serve(p.ctx, func(baseURL string) { d.welcome(p, baseURL, h.opsAt.Addr()) })
 	if err == nil {
 		fmt.Fprintln(p.stdout, "stopped; the data stays in", d.Data)
 	}
@@ -114,12 +114,13 @@ func demoKeys() ([]config.Key, error) {
 }
 
 // welcome tells how to use the demo. Its last line says that it serves.
-func (d demoCommand) welcome(p program, baseURL string) {
+func (d demoCommand) welcome(p program, baseURL string, ops net.Addr) {
 	fmt.Fprintf(p.stdout, `frontdesk demo: a small garage with sample data in %[2]s (log: %[2]s/frontdesk.log)
 
 api_key  %[3]s  demo-full: everything
 api_key  %[4]s  demo-orders: GET /order, GET /orderline, GET /model/*
 login    demo, other (two clients), external, noemail, bademail; the password is the username
+pages    %[1]s/ to try the interface, http://%[5]s/ for how it does
 
 Log in, list vehicles, create an order:
 
@@ -129,7 +130,7 @@ curl -s -H "token: $TOKEN" -d '{"contact_id":1,"kind":"workshop","order_status":
 
 Ctrl-C stops it.
 ready: %[1]s/
-`, baseURL, d.Data, demoFullKey, demoOrdersKey)
+`, baseURL, d.Data, demoFullKey, demoOrdersKey, ops)
 }
 
 // onLoopback keeps the demo, whose keys and passwords everybody knows, to this
