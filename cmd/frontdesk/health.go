@@ -17,7 +17,7 @@ import (
 const (
 	healthOK          = "ok"
 	healthDegraded    = "degraded"    // it serves, but somebody should look
-	healthUnavailable = "unavailable" // the administration does not answer
+	healthUnavailable = "unavailable" // the administration, or the store of sessions, does not answer
 	healthDraining    = "draining"    // it is to stop
 )
 
@@ -48,7 +48,8 @@ type certificateHealth struct {
 	Error   string    `json:"error,omitempty"` // why its files cannot be used as they are
 }
 
-// healthTimeout is how long the job store may take to answer.
+// healthTimeout is how long the job store, and the store of sessions, may each
+// take to answer.
 const healthTimeout = 2 * time.Second
 
 // health asks every part how it does.

@@ -127,6 +127,8 @@ func (r statusReport) verdict() string {
 	switch {
 	case r.Health.Status == healthDraining:
 		return "It is about to stop: requests under way are let end."
+	case r.Health.Status == healthUnavailable && r.Health.Sessions == healthUnavailable:
+		return "Clients are refused: the store of sessions does not answer."
 	case r.Health.Status == healthUnavailable:
 		return "Clients are refused: the administration does not answer."
 	case len(r.Health.Reasons) > 0:
