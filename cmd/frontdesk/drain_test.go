@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,13 +20,10 @@ func TestDrain(t *testing.T) {
 	require.Equal(t, healthOK, k.ready().Status)
 	k.stop()
 	require.Eventually(t, func() bool { return k.timers.held(delay) == 1 }, patience, time.Millisecond)
-	resp, err := k.http.Get("http://" + k.ops + "/readyz")
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+	require.Equal(t, 503, k.askOps("/readyz").Status)
 	require.Equal(t, healthDraining, k.ready().Status)
 	require.Equal(t, 200, k.status("GET", "/order", token), "it serves until load balancers have noticed")
-	require.JSONEq(t, `{"status":"ok"}`, string(k.ask("/healthz")), "and is not to be started anew")
+	require.JSONEq(t, `{"status":"ok"}`, k.opsText("/healthz"), "and is not to be started anew")
 	require.Equal(t, 1, k.timers.pass(delay))
 	<-k.stopped
 	require.Zero(t, k.code, "%s", k.log)

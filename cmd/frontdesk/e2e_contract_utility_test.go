@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -176,20 +175,12 @@ func contractModel(t *testing.T, p *practice) {
 
 // contractOps is the listener that is never under the base path.
 func contractOps(t *testing.T, p *practice) {
-	ask := func(path string) (int, string) {
-		resp, err := p.http.Get("http://" + p.ops + path)
-		require.NoError(t, err)
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		return resp.StatusCode, string(body)
-	}
 	healthy := func(path string, want int) string {
 		t.Helper()
-		status, body := ask(path)
-		require.Equal(t, want, status, path)
-		require.True(t, json.Valid([]byte(body)), body)
-		return body
+		a := p.askOps(path)
+		require.Equal(t, want, a.Status, path)
+		require.True(t, json.Valid(a.Body), "%s", a.Body)
+		return string(a.Body)
 	}
 	healthy("/healthz", http.StatusOK)
 	require.Contains(t, healthy("/readyz", http.StatusOK), `"ok"`)
@@ -199,7 +190,7 @@ func contractOps(t *testing.T, p *practice) {
 	p.faults.none()
 	healthy("/readyz", http.StatusOK)
 	for _, path := range []string{"/", "/order", "/webservice_v2/order", "/webservice_v2/healthz"} {
-		status, _ := ask(path)
+		status := p.askOps(path).Status
 		require.Equal(t, http.StatusNotFound, status, path)
 	}
 }

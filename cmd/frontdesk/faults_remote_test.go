@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -111,14 +110,9 @@ func (s *sickDesk) others() {
 // half-open, 2 open.
 func (s *sickDesk) circuitOf(resource string) string {
 	s.t.Helper()
-	resp, err := s.http.Get("http://" + s.ops + "/metrics")
-	require.NoError(s.t, err)
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	require.NoError(s.t, err)
-	found := regexp.MustCompile(`(?m)^frontdesk_backend_circuit_state\{resource="` + resource + `"\} (\d)$`).FindSubmatch(text)
+	found := regexp.MustCompile(`(?m)^frontdesk_backend_circuit_state\{resource="` + resource + `"\} (\d)$`).FindStringSubmatch(s.opsText("/metrics"))
 	require.NotNil(s.t, found, "no circuit of %s", resource)
-	return string(found[1])
+	return found[1]
 }
 
 // TestSickService answers as documented whatever the service does, tells nothing

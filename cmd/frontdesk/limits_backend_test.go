@@ -51,12 +51,10 @@ func (d *desk) requireFailure(a answer, reason, cause string) {
 // ready asks for the desk's readiness.
 func (d *desk) ready() (status int, circuit string) {
 	d.t.Helper()
-	resp, err := d.http.Get("http://" + d.ops + "/readyz")
-	require.NoError(d.t, err)
-	defer resp.Body.Close()
+	a := d.askOps("/readyz")
 	var body struct{ Circuit string }
-	require.NoError(d.t, json.NewDecoder(resp.Body).Decode(&body))
-	return resp.StatusCode, body.Circuit
+	require.NoError(d.t, json.Unmarshal(a.Body, &body))
+	return a.Status, body.Circuit
 }
 
 // panicking panics inside of transactions, where the store has its own nets.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,16 +22,23 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// opsText gets a path of the operators' listener.
-func (d *desk) opsText(path string) (text string, header http.Header) {
+// askOps asks the operators' listener.
+func (d *desk) askOps(path string) answer {
 	d.t.Helper()
-	resp, err := http.Get("http://" + d.ops + path)
+	resp, err := d.http.Get("http://" + d.ops + path)
 	require.NoError(d.t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(d.t, err)
-	require.Equal(d.t, 200, resp.StatusCode, "%s: %s", path, body)
-	return string(body), resp.Header
+	return answer{Status: resp.StatusCode, Header: resp.Header, Body: body}
+}
+
+// opsText is what a path of the operators' listener answers while all is well.
+func (d *desk) opsText(path string) string {
+	d.t.Helper()
+	a := d.askOps(path)
+	require.Equal(d.t, 200, a.Status, "%s: %s", path, a.Body)
+	return string(a.Body)
 }
 
 // onTrialKeys are an api_key on trial, and one that has ended.
@@ -73,7 +79,7 @@ var (
 // TestMetrics: names and labels are bounded, and every metric is there that the
 // documentation, the dashboard and the alerts speak of, and no other.
 func TestMetrics(t *testing.T) {
-	text, _ := busyDesk(t).opsText("/metrics")
+	text := busyDesk(t).opsText("/metrics")
 	for _, line := range []string{
 		`frontdesk_request_duration_seconds_count{endpoint="/order/{id}",method="GET",status="200"} 1`,
 		`frontdesk_request_duration_seconds_count{endpoint="/order/{id}",method="GET",status="404"} 1`,
@@ -136,7 +142,7 @@ func TestPromtool(t *testing.T) {
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
-	text, _ := busyDesk(t).opsText("/metrics")
+	text := busyDesk(t).opsText("/metrics")
 	promtool(text, "check", "metrics")
 	promtool("", "check", "rules", "frontdesk.rules.yml")
 	promtool("", "test", "rules", "frontdesk.rules.test.yml")
@@ -166,24 +172,22 @@ func TestPromtool(t *testing.T) {
 // TestStatusPage looks at the page as a browser gets it, and at its facts.
 func TestStatusPage(t *testing.T) {
 	d := busyDesk(t)
-	page, header := d.opsText("/")
-	require.Equal(t, "text/html; charset=utf-8", header.Get("Content-Type"))
-	require.Contains(t, header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-")
+	answered := d.askOps("/")
+	require.Equal(t, "text/html; charset=utf-8", answered.Header.Get("Content-Type"))
+	require.Contains(t, answered.Header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-")
+	page := string(answered.Body)
 	require.NotContains(t, page, "<script")
 	require.NotContains(t, page, "ZgotmplZ", "the template refused a value")
 	for _, words := range []string{"All works.", "trial, ends in", ">ended</span>", "record_not_found", "GET /vehicle/{id}", "frontdesk explain"} {
 		require.Contains(t, page, words)
 	}
-	text, _ := d.opsText("/status.json")
+	text := d.opsText("/status.json")
 	var report statusReport
 	require.NoError(t, json.Unmarshal([]byte(text), &report))
-	require.Equal(t, 2, report.Load.Sessions)
+	require.Equal(t, 2, *report.Load.Sessions)
 	require.Equal(t, "ended", report.Keys.Expired[0].Name)
 	require.Equal(t, "trial", report.Keys.OnTrial[0].Name)
 	require.Empty(t, report.Keys.Expiring)
 	require.Contains(t, report.Refusals, statusRefusal{Key: "full", Reason: "record_not_found", Count: 1, Last: report.Refusals[0].Last})
-	resp, err := http.Get("http://" + d.ops + "/anything")
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	require.Equal(t, 404, resp.StatusCode)
+	require.Equal(t, 404, d.askOps("/anything").Status)
 }

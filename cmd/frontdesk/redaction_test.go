@@ -251,12 +251,9 @@ func operatorOutputs(t *testing.T, k *kept) map[string]string {
 	t.Helper()
 	outputs := map[string]string{}
 	for _, path := range []string{"/", "/status.json", "/metrics", "/readyz", "/healthz"} {
-		outputs[path], _ = k.opsText(path)
+		outputs[path] = k.opsText(path)
 	}
-	resp, err := http.Get("http://" + k.ops + "/debug/pprof/")
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	require.Equal(t, 404, resp.StatusCode, "profiles hold everything")
+	require.Equal(t, 404, k.askOps("/debug/pprof/").Status, "profiles hold everything")
 	var dump bytes.Buffer
 	require.NoError(t, pprof.Lookup("goroutine").WriteTo(&dump, 2))
 	outputs["a dump of all goroutines"] = dump.String()

@@ -121,25 +121,14 @@ func (k *kept) settled(what string) {
 // ready is what /readyz says.
 func (k *kept) ready() (now health) {
 	k.t.Helper()
-	require.NoError(k.t, json.Unmarshal(k.ask("/readyz"), &now))
+	require.NoError(k.t, json.Unmarshal(k.askOps("/readyz").Body, &now))
 	return now
-}
-
-// ask asks the operators' listener.
-func (k *kept) ask(path string) []byte {
-	k.t.Helper()
-	resp, err := k.http.Get("http://" + k.ops + path)
-	require.NoError(k.t, err)
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(k.t, err)
-	return body
 }
 
 // metric is the value of a metric without labels.
 func (k *kept) metric(name string) (value float64) {
 	k.t.Helper()
-	for line := range strings.Lines(string(k.ask("/metrics"))) {
+	for line := range strings.Lines(k.opsText("/metrics")) {
 		if text, ok := strings.CutPrefix(line, name+" "); ok {
 			_, err := fmt.Sscan(text, &value)
 			require.NoError(k.t, err)

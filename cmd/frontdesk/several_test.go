@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -102,10 +101,8 @@ func TestSessionStoreAway(t *testing.T) {
 		require.Equal(t, 500, a.Status, path)
 		require.Equal(t, "Internal server error", a.failure(t).Message)
 	}
-	a, err := http.Get("http://" + d.ops + "/readyz")
-	require.NoError(t, err)
-	require.NoError(t, a.Body.Close())
-	require.Equal(t, 503, a.StatusCode)
+	require.Equal(t, 503, d.askOps("/readyz").Status)
+	require.Contains(t, d.opsText("/"), "Clients are refused: the store of sessions does not answer.")
 	server.Restart()
 	require.Equal(t, 401, d.call("GET", "/contact/1", token, "").Status, "the store came back empty")
 	require.Equal(t, 200, d.call("GET", "/contact/1", d.login(fullKey, "demo"), "").Status)
