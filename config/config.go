@@ -156,6 +156,9 @@ type Sessions struct {
 	TTL    time.Duration `yaml:"ttl"`     // at most MaxSessionTTL
 }
 
+// MemoryStore is the Store of a gateway that is the only one.
+const MemoryStore = "memory"
+
 // MaxSessionTTL is how long the interface lets a session live.
 const MaxSessionTTL = 30 * time.Minute
 
@@ -196,7 +199,7 @@ func Default() *Config {
 			MaxConcurrent: 256, MaxQueue: 1024, Circuit: Circuit{Failures: 10, Pause: 5 * time.Second},
 		},
 		Tracing:  Tracing{Ratio: 0.01},
-		Sessions: Sessions{Store: "memory", TTL: MaxSessionTTL},
+		Sessions: Sessions{Store: MemoryStore, TTL: MaxSessionTTL},
 		Mail:     Mail{From: defaultSender, Folder: "mail"},
 		Webhooks: Webhooks{Ports: []uint16{443}, Space: 10 * GiB},
 	}

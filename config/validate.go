@@ -195,7 +195,7 @@ func (v *validator) sessions() {
 			v.fail("sessions.store", ruleRedis, "expected memory, or redis://user:password@host:6379, or rediss:// for TLS; further nodes as ?addr=host:port, sentinels with ?master_set=name")
 		}
 	} else {
-		v.oneOf("sessions.store", store, "memory")
+		v.oneOf("sessions.store", store, MemoryStore)
 	}
 	if s.CAFile != "" && !strings.HasPrefix(string(s.Store), "rediss://") {
 		v.fail("sessions.ca_file", ruleRedis, "found a file of authorities, expected sessions.store to be rediss://, which they are for")

@@ -148,7 +148,7 @@ func (k *toolKey) modeFact(now time.Time) string {
 	switch {
 	case k.auth.InShadow(now):
 		return "shadow mode until " + day(k.auth.Shadow) + ": what the allowlist refuses is served, and noted"
-	case k.Mode == shadowMode:
+	case k.Mode == config.ModeShadow:
 		return "enforced: its shadow mode ended " + day(k.auth.Shadow)
 	default:
 		return "enforced"

@@ -24,12 +24,9 @@ type common struct {
 	close func() error
 }
 
-// memoryStore is the sessions.store of a gateway that is the only one.
-const memoryStore = "memory"
-
 func openCommon(c *config.Config) (*common, error) {
 	zone := c.Server.TimeZone.Location
-	if c.Sessions.Store == memoryStore {
+	if c.Sessions.Store == config.MemoryStore {
 		sessions := auth.NewMemory(time.Now)
 		return &common{
 			sessions: sessions, tally: auth.NewMemoryTally(), limits: auth.NewMemoryLimits(zone),

@@ -57,12 +57,12 @@ func shortHash(h config.KeyHash) string { return hex.EncodeToString(h.Hash[:4]) 
 
 func modeOf(key config.Key, now time.Time, zone *time.Location) string {
 	switch {
-	case key.Mode != shadowMode:
-		return "enforce"
+	case key.Mode != config.ModeShadow:
+		return config.ModeEnforce
 	case key.Until.Passed(now):
-		return "enforce (shadow ended)"
+		return config.ModeEnforce + " (shadow ended)"
 	default:
-		return shadowMode + " until " + lastDay(key.Until, zone)
+		return config.ModeShadow + " until " + lastDay(key.Until, zone)
 	}
 }
 

@@ -8,9 +8,6 @@ import (
 	"frontdesk/gateway"
 )
 
-// shadowMode is that of a key whose allowlist is on trial.
-const shadowMode = "shadow"
-
 // newKeyring lays each key's allowlist over what can be granted.
 func newKeyring(keys []config.Key, grants []gateway.Grant) (*auth.Keyring, error) {
 	return auth.NewKeyring(newKeys(keys, grants))
@@ -34,7 +31,7 @@ func newKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 				key.Allowed[n] = true
 			}
 		}
-		if k.Mode == shadowMode {
+		if k.Mode == config.ModeShadow {
 			key.Shadow = k.Until.Time
 		}
 		key.Bounds = auth.Bounds{Rate: rateOf(k.Rate), ClientRate: rateOf(k.ClientRate), Concurrent: k.Concurrent, PerDay: k.PerDay}

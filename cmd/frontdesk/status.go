@@ -180,7 +180,7 @@ func keyStatus(keys []config.Key, now time.Time) statusKeys {
 		case end.Sub(now) <= keyNotice:
 			s.Expiring = append(s.Expiring, statusKey{key.Name, end})
 		}
-		if key.Mode == shadowMode && now.Before(key.Until.Time) {
+		if key.Mode == config.ModeShadow && now.Before(key.Until.Time) {
 			s.OnTrial = append(s.OnTrial, statusKey{key.Name, key.Until.Time})
 		}
 	}
