@@ -193,7 +193,10 @@ func members(v reflect.Value) string {
 	var all []string
 	for i := range v.NumField() {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
-		if text := shown(v.Field(i)); name != "" && name != "-" && text != "" {
+		if name == "" || name == "-" {
+			continue
+		}
+		if text := shown(v.Field(i)); text != "" {
 			all = append(all, name+": "+text)
 		}
 	}
