@@ -215,6 +215,9 @@ func isUnderAuthenticate(path string) bool {
 // Grant is a method at an endpoint as an allowlist names it.
 type Grant struct{ Method, Path string }
 
+// String is the entry of an allowlist that grants just this: GET /order.
+func (g Grant) String() string { return g.Method + " " + g.Path }
+
 // Grants returns what an allowlist can grant, by Operation.Number.
 func (r *routes) grants() []Grant {
 	grants := make([]Grant, r.numbers)

@@ -128,11 +128,11 @@ func (t *tools) learn(key *toolKey, g *grantUses) learned {
 	}
 	for _, grant := range slices.SortedFunc(maps.Keys(g.used), byEndpoint) {
 		if !kept[grant] {
-			l.Entries = append(l.Entries, learnedEntry{Change: entryAdded, Rule: grant.Method + " " + grant.Path, Why: g.used[grant].String(), logTally: *g.used[grant]})
+			l.Entries = append(l.Entries, learnedEntry{Change: entryAdded, Rule: grant.String(), Why: g.used[grant].String(), logTally: *g.used[grant]})
 		}
 	}
 	for _, grant := range slices.SortedFunc(maps.Keys(g.refused), byEndpoint) {
-		l.Refused = append(l.Refused, learnedEntry{Rule: grant.Method + " " + grant.Path, Why: g.refused[grant].String(), logTally: *g.refused[grant]})
+		l.Refused = append(l.Refused, learnedEntry{Rule: grant.String(), Why: g.refused[grant].String(), logTally: *g.refused[grant]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.gone)) {
 		l.Gone = append(l.Gone, learnedEntry{Rule: name, Why: g.gone[name].String(), logTally: *g.gone[name]})
@@ -275,7 +275,7 @@ func (t *tools) unused(key *toolKey, g *grantUses) unusedOfKey {
 		e := unusedEntry{At: t.ruleAt(key, i), Rule: rule.String(), Used: len(yes)}
 		slices.SortFunc(no, byEndpoint)
 		for _, grant := range no {
-			e.Unused = append(e.Unused, grant.Method+" "+grant.Path)
+			e.Unused = append(e.Unused, grant.String())
 		}
 		if earlier := total(no, g.before); earlier.Requests > 0 {
 			e.Last = day(earlier.Last)

@@ -5,14 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"frontdesk/config"
-	"frontdesk/gateway"
 )
-
-// soon is how long ahead an end is told.
-const soon = 30 * 24 * time.Hour
 
 // auditKey looks at one api_key.
 func (a *auditor) key(key *toolKey) {
@@ -36,7 +31,7 @@ func (a *auditor) ends(key *toolKey) {
 		a.add(warning, "key-without-expiry", key, key.At(), "it never expires", "give it an end (expires: 2027-12-31), and rotate it before that")
 	case end.Passed(a.now):
 		a.add(warning, "key-expired", key, key.At(), "it expired on "+day(end.Time), "take it out, or give it a later end")
-	case end.Sub(a.now) <= soon:
+	case endsSoon(end.Time, a.now):
 		a.add(warning, "key-expires-soon", key, key.At(), "it expires on "+day(end.Time), "rotate it (frontdesk key rotate "+key.Name+"), or give it a later end")
 	}
 }
@@ -55,7 +50,7 @@ func (a *auditor) hashesOf(key *toolKey) {
 			endless++
 		case hash.Expires.Passed(a.now):
 			a.add(note, "hash-expired", key, key.At(), fmt.Sprintf("key_sha256[%d] expired on %s", i, day(hash.Expires.Time)), "take the hash out")
-		case hash.Expires.Sub(a.now) <= soon && len(key.Hashes) == 1:
+		case len(key.Hashes) == 1 && endsSoon(hash.Expires.Time, a.now):
 			a.add(warning, "key-expires-soon", key, key.At(), "its only hash expires on "+day(hash.Expires.Time), "rotate it: frontdesk key rotate "+key.Name)
 		}
 	}
@@ -87,7 +82,7 @@ func (a *auditor) writes(rule config.Rule) []string {
 	var found []string
 	for _, grant := range a.grants {
 		if grant.Method != "GET" && rule.Matches(grant.Method, grant.Path) {
-			found = append(found, gateway.Grant(grant).Method+" "+grant.Path)
+			found = append(found, grant.String())
 		}
 	}
 	a.written[rule] = found

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"frontdesk/auth"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
@@ -44,7 +43,7 @@ func (c explainCommand) Run(p program) error {
 		return err
 	}
 	asked.At, asked.NoToken = time.Now(), c.NoSession
-	if !expired(key.auth, asked.At) {
+	if !hasEnded(*key.Key, asked.At) {
 		asked.Key = key.auth
 	}
 	r := reportOf(t, key, asked)
@@ -146,7 +145,7 @@ func reportOf(t *tools, key *toolKey, a gateway.Asked) explained {
 	if !governed {
 		return r
 	}
-	r.Grant = grant.Method + " " + grant.Path
+	r.Grant = grant.String()
 	for i, rule := range key.Allow {
 		if rule.Matches(grant.Method, grant.Path) {
 			r.GrantedBy = append(r.GrantedBy, placedRule{At: t.ruleAt(key, i), Rule: rule.String()})
@@ -292,10 +291,4 @@ func writeJSON(out io.Writer, value any) error {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
-}
-
-// expired tells whether no session of the key can be alive.
-func expired(key *auth.Key, now time.Time) bool {
-	passed := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
-	return passed(key.Expires) || !slices.ContainsFunc(key.Hashes, func(h auth.KeyHash) bool { return !passed(h.Expires) })
 }

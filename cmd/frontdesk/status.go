@@ -53,7 +53,7 @@ type statusCallbacks struct {
 // statusKeys are the api_keys that somebody has to do something about.
 type statusKeys struct {
 	Count    int         `json:"count"`
-	Expiring []statusKey `json:"expiring"` // within keyNotice
+	Expiring []statusKey `json:"expiring"` // within noticeAhead days
 	Expired  []statusKey `json:"expired"`
 	OnTrial  []statusKey `json:"on_trial"` // mode: shadow
 }
@@ -78,9 +78,6 @@ type statusEndpoint struct {
 	Count    int64  `json:"count"`
 }
 
-// keyNotice is how long ahead a key's end is told.
-const keyNotice = 30 * 24 * time.Hour
-
 // statusMost is how long a list gets.
 const statusMost = 20
 
@@ -100,7 +97,7 @@ func (h *house) report(ctx context.Context) statusReport {
 	r.Refusals, r.Shadow = mostFrequent(r.Refusals), mostFrequent(r.Shadow)
 	for grant, n := range h.gateway.SlowAnswers() {
 		if n > 0 {
-			r.Slow = append(r.Slow, statusEndpoint{grant.Method + " " + grant.Path, n})
+			r.Slow = append(r.Slow, statusEndpoint{grant.String(), n})
 		}
 	}
 	slices.SortFunc(r.Slow, func(a, b statusEndpoint) int {
@@ -136,7 +133,7 @@ func (r statusReport) verdict() string {
 	case r.Callbacks.States == nil:
 		return "It serves, but look at this: callback jobs cannot be counted."
 	case len(r.Keys.Expired) > 0 || len(r.Keys.Expiring) > 0:
-		return fmt.Sprintf("All works. To be done: %d api_key(s) end within 30 days, and %d ended.", len(r.Keys.Expiring), len(r.Keys.Expired))
+		return fmt.Sprintf("All works. To be done: %d api_key(s) end within %d days, and %d ended.", len(r.Keys.Expiring), noticeAhead, len(r.Keys.Expired))
 	default:
 		return "All works."
 	}
@@ -175,9 +172,9 @@ func keyStatus(keys []config.Key, now time.Time) statusKeys {
 		end := endOf(key)
 		switch {
 		case end.IsZero():
-		case !now.Before(end):
+		case hasEnded(key, now):
 			s.Expired = append(s.Expired, statusKey{key.Name, end})
-		case end.Sub(now) <= keyNotice:
+		case endsSoon(end, now):
 			s.Expiring = append(s.Expiring, statusKey{key.Name, end})
 		}
 		if key.Mode == config.ModeShadow && now.Before(key.Until.Time) {
@@ -188,6 +185,13 @@ func keyStatus(keys []config.Key, now time.Time) statusKeys {
 		slices.SortFunc(list, func(a, b statusKey) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Name, b.Name)) })
 	}
 	return s
+}
+
+// hasEnded tells whether an api_key can no longer be used, so that none of its
+// sessions is alive.
+func hasEnded(k config.Key, now time.Time) bool {
+	end := endOf(k)
+	return !end.IsZero() && !now.Before(end)
 }
 
 // endOf is when an api_key can no longer be used: at its own end, or at that of

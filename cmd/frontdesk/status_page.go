@@ -35,6 +35,7 @@ func newStatusPage(h *house) *statusPage {
 		template: template.Must(template.New("status").Funcs(template.FuncMap{
 			"style": func() template.CSS { return template.CSS(statusCSS) },
 			"ago":   ago,
+			"ahead": func() int { return noticeAhead },
 			"clock": func(t time.Time) string {
 				return t.In(h.config.Server.TimeZone.Location).Format("2006-01-02 15:04:05 MST")
 			},

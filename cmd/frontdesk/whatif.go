@@ -110,7 +110,7 @@ func (t *tools) judgeUse(u use, at time.Time) (becomes, string) {
 	switch {
 	case key == nil:
 		return isRefused, "there is no such api_key: its sessions end"
-	case expired(key.auth, at):
+	case hasEnded(*key.Key, at):
 		return isRefused, "the api_key has expired: its sessions end"
 	}
 	d := t.gateway.DecideLogged(key.auth, u.Method, u.Endpoint)
