@@ -225,9 +225,9 @@ func nearestRules(t *tools, key *toolKey, grant gateway.Grant) []placedRule {
 	if len(near) > 0 {
 		return near
 	}
-	meant := strictyaml.Suggest(grant.Path, paths)
+	meant := strictyaml.Nearest(grant.Path, paths)
 	for i, rule := range key.Allow {
-		if meant == ", did you mean "+rule.Path+"?" {
+		if rule.Path == meant {
 			near = append(near, placedRule{At: t.ruleAt(key, i), Rule: rule.String(), Why: "an endpoint of a similar name"})
 		}
 	}

@@ -8,17 +8,18 @@ const longestSuggested = 100
 // Suggest returns ", did you mean x?" for the known word nearest to the one
 // that was seen, and "" when none is near. It disregards case.
 func Suggest(seen string, known []string) string {
-	if word, ok := nearest(seen, known); ok {
+	if word := Nearest(seen, known); word != "" {
 		return ", did you mean " + word + "?"
 	}
 	return ""
 }
 
-// nearest finds the known word within a third of its length in edits, or the
-// one that the seen word is the beginning of.
-func nearest(seen string, known []string) (word string, ok bool) {
+// Nearest finds the known word within a third of its length in edits, or the
+// one that the seen word is the beginning of; "" when there is none. It
+// disregards case.
+func Nearest(seen string, known []string) (word string) {
 	if seen == "" || len(seen) > longestSuggested {
-		return "", false
+		return ""
 	}
 	best := longestSuggested
 	for _, candidate := range known {
@@ -26,10 +27,10 @@ func nearest(seen string, known []string) (word string, ok bool) {
 		d := distance(strings.ToLower(seen), strings.ToLower(candidate))
 		near := d <= (longer+2)/3 && d < longer || len(seen) > 2 && strings.HasPrefix(candidate, seen)
 		if near && d < best {
-			word, best, ok = candidate, d, true
+			word, best = candidate, d
 		}
 	}
-	return word, ok
+	return word
 }
 
 // distance counts the insertions, deletions, replacements and swaps of
