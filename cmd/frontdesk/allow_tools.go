@@ -10,7 +10,6 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/config"
-	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
 )
 
@@ -78,15 +77,7 @@ func (t *tools) find(name string) (*toolKey, error) {
 	if key := t.byName[name]; key != nil {
 		return key, nil
 	}
-	var names []string
-	for _, key := range t.keys {
-		names = append(names, key.Name)
-	}
-	hint := strictyaml.Suggest(name, names)
-	if hint == "" && len(names) <= 20 {
-		hint = ", known are " + strings.Join(names, ", ")
-	}
-	return nil, misused("--key %s: there is no api_key of that name%s", name, hint)
+	return nil, unknownKey(t.config, name)
 }
 
 // ruleAt says where an entry of the allowlist stands: a line of a file, or its

@@ -117,11 +117,25 @@ func existing(c *config.Config, name string) (*config.Key, error) {
 	if key := findKey(c, name); key != nil {
 		return key, nil
 	}
-	var names []string
-	for i := range c.APIKeys {
-		names = append(names, c.APIKeys[i].Name)
+	return nil, fmt.Errorf("there is no key %s in the configuration%s; frontdesk key list shows which there are", name, strictyaml.Suggest(name, keyNames(c)))
+}
+
+// unknownKey says that --key names no api_key.
+func unknownKey(c *config.Config, name string) error {
+	names := keyNames(c)
+	hint := strictyaml.Suggest(name, names)
+	if hint == "" && len(names) > 0 && len(names) <= 20 {
+		hint = ", known are " + strings.Join(names, ", ")
 	}
-	return nil, fmt.Errorf("there is no key %s in the configuration%s; frontdesk key list shows which there are", name, strictyaml.Suggest(name, names))
+	return misused("--key %s: there is no api_key of that name%s", name, hint)
+}
+
+func keyNames(c *config.Config) []string {
+	names := make([]string, len(c.APIKeys))
+	for i := range c.APIKeys {
+		names[i] = c.APIKeys[i].Name
+	}
+	return names
 }
 
 // fileForNew is where a new key goes: into a file of its own where the
@@ -141,7 +155,7 @@ func fileForNew(main string, c *config.Config, name string) string {
 	return main
 }
 
-// judgeExpiry wants a date or a moment that is still to come.
+// judgeExpiry wants a date or a moment, be it past.
 func judgeExpiry(flag, text string) error {
 	var e config.Expiry
 	if err := e.UnmarshalText([]byte(text)); err != nil {

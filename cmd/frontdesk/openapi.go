@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -31,13 +29,9 @@ func (o openapiCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(c.APIKeys, func(k config.Key) bool { return k.Name == o.Key })
-	if i < 0 {
-		names := make([]string, len(c.APIKeys))
-		for n, k := range c.APIKeys {
-			names[n] = k.Name
-		}
-		return misused("--key %s: there is no api_key of that name, known are %s", o.Key, strings.Join(names, ", "))
+	key := findKey(c, o.Key)
+	if key == nil {
+		return unknownKey(c, o.Key)
 	}
 	offer, err := offerOf(c.Model, c.Backend)
 	if err != nil {
@@ -51,7 +45,7 @@ func (o openapiCommand) Run(p program) error {
 	if o.Version == "3.0" {
 		version = openapi.Version30
 	}
-	text, err := g.Describe(&newKeys(c.APIKeys[i:i+1], g.Grants())[0], version)
+	text, err := g.Describe(&newKeys([]config.Key{*key}, g.Grants())[0], version)
 	if err != nil {
 		return err
 	}
