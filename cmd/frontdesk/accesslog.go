@@ -53,28 +53,23 @@ type logFlags struct {
 
 // logSince is a moment, or how long ago it was.
 type logSince struct {
-	at  time.Time
+	at  moment
 	ago time.Duration
 }
 
 // UnmarshalText reads 14d, 36h, 2026-11-01 (in the time zone of this machine) or a
 // time as RFC 3339 has it.
 func (s *logSince) UnmarshalText(text []byte) error {
-	if days, ok := strings.CutSuffix(string(text), "d"); ok {
-		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
-			s.ago = time.Duration(n) * 24 * time.Hour
-			return nil
-		}
+	if days, ok := wholeDays(string(text)); ok {
+		s.ago = time.Duration(days) * 24 * time.Hour
+		return nil
 	}
 	if ago, err := time.ParseDuration(string(text)); err == nil && ago > 0 {
 		s.ago = ago
 		return nil
 	}
-	for _, form := range [...]string{time.DateOnly, time.RFC3339} {
-		if at, err := time.ParseInLocation(form, string(text), time.Local); err == nil {
-			s.at = at
-			return nil
-		}
+	if s.at.UnmarshalText(text) == nil {
+		return nil
 	}
 	return errors.New("expected a time span such as 14d or 36h, or a date such as 2026-11-01")
 }
@@ -83,7 +78,14 @@ func (s logSince) from(now time.Time) time.Time {
 	if s.ago > 0 {
 		return now.Add(-s.ago)
 	}
-	return s.at
+	return s.at.Time
+}
+
+// wholeDays reads 14d.
+func wholeDays(text string) (days int, ok bool) {
+	number, ok := strings.CutSuffix(text, "d")
+	n, err := strconv.ParseUint(number, 10, 16)
+	return int(n), ok && err == nil
 }
 
 // logSummary is what was read, beside the lines themselves.

@@ -69,6 +69,22 @@ func (t logTally) String() string { return t.requests() + ", last " + day(t.Last
 // uses are the requests of access logs, by what they have in common.
 type uses map[use]*logTally
 
+// readUses sorts the requests of access logs into those within the time asked for
+// and those before it; of one api_key only, where key names one.
+func readUses(p program, f logFlags, key string) (during, before uses, s logSummary, err error) {
+	during, before = uses{}, uses{}
+	s, err = readAccessLogs(p, f, time.Now(), func(line *accessLine, older bool) {
+		switch {
+		case key != "" && line.Key != key:
+		case older:
+			before.add(line)
+		default:
+			during.add(line)
+		}
+	})
+	return during, before, s, err
+}
+
 func (all uses) add(l *accessLine) {
 	u := useOf(l)
 	t := all[u]

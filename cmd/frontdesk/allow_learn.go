@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"frontdesk/gateway"
 )
@@ -33,17 +32,7 @@ func (c allowLearnCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	during, before := uses{}, uses{}
-	summary, err := readAccessLogs(p, c.logFlags, time.Now(), func(line *accessLine, older bool) {
-		if line.Key != key.Name {
-			return
-		}
-		if older {
-			before.add(line)
-		} else {
-			during.add(line)
-		}
-	})
+	during, before, summary, err := readUses(p, c.logFlags, key.Name)
 	if err != nil {
 		return err
 	}
@@ -217,14 +206,7 @@ func (c allowUnusedCommand) Run(p program) error {
 		}
 		keys = []toolKey{*key}
 	}
-	during, before := uses{}, uses{}
-	summary, err := readAccessLogs(p, c.logFlags, time.Now(), func(line *accessLine, older bool) {
-		if older {
-			before.add(line)
-		} else {
-			during.add(line)
-		}
-	})
+	during, before, summary, err := readUses(p, c.logFlags, "")
 	if err != nil {
 		return err
 	}

@@ -37,18 +37,10 @@ func (c auditCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	a := newAuditor(t, now)
+	a := newAuditor(t, time.Now())
 	a.all(t)
 	if len(c.Logs) > 0 {
-		during, before := uses{}, uses{}
-		summary, err := readAccessLogs(p, logFlags{Since: c.Since, Logs: c.Logs}, now, func(line *accessLine, older bool) {
-			if older {
-				before.add(line)
-			} else {
-				during.add(line)
-			}
-		})
+		during, before, summary, err := readUses(p, logFlags{Since: c.Since, Logs: c.Logs}, "")
 		if err != nil {
 			return err
 		}
@@ -216,14 +208,10 @@ func (a *auditor) totals() string {
 
 // plural counts things in words: no files, 1 file, 2 files.
 func plural(n int, thing string) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no " + thing + "s"
-	case 1:
-		return "1 " + thing
-	default:
-		return count(int64(n)) + " " + thing + "s"
 	}
+	return several(int64(n), thing)
 }
 
 func (a *auditor) writeJSON(w io.Writer) error {

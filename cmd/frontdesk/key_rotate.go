@@ -16,11 +16,14 @@ type keyRotateCommand struct {
 	Overlap string `default:"14d" placeholder:"TIME" help:"How long the api_key that is in use goes on working, in whole days (default: 14d); 0d ends it today, at the end of the day."`
 }
 
+// longestOverlap bounds the days that two api_keys work side by side.
+const longestOverlap = 366
+
 // Run makes the second api_key and gives the first its last day.
 func (k keyRotateCommand) Run(p program) error {
-	days, err := wholeDays(k.Overlap)
-	if err != nil {
-		return err
+	days, ok := wholeDays(k.Overlap)
+	if !ok || days > longestOverlap {
+		return misused("--overlap %s: expected whole days from 0d to %dd, such as 14d", k.Overlap, longestOverlap)
 	}
 	c, err := loadConfig(k.Config)
 	if err != nil {
@@ -100,16 +103,6 @@ func rotateByHand(key config.Key, ending []string, made madeKey, last string) st
 	}
 	fmt.Fprintf(&out, "  %q\n", made.hash)
 	return out.String()
-}
-
-// wholeDays reads 14d.
-func wholeDays(text string) (int, error) {
-	var days int
-	var unit string
-	if n, err := fmt.Sscanf(text, "%d%s", &days, &unit); n != 2 || err != nil || unit != "d" || days < 0 || days > 366 {
-		return 0, misused("--overlap %s: expected whole days from 0d to 366d, such as 14d", text)
-	}
-	return days, nil
 }
 
 type keyRevokeCommand struct {

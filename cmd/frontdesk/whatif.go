@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -34,7 +35,7 @@ func (m *moment) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("expected a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z")
+	return errors.New("expected a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z")
 }
 
 // Run compares what was with what would be.
@@ -43,20 +44,14 @@ func (c whatifCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	all := uses{}
-	summary, err := readAccessLogs(p, c.logFlags, now, func(line *accessLine, older bool) {
-		if !older && (c.Key == "" || line.Key == c.Key) {
-			all.add(line)
-		}
-	})
+	all, _, summary, err := readUses(p, c.logFlags, c.Key)
 	if err != nil {
 		return err
 	}
 	if summary.Lines == 0 {
 		return misused("nothing can be said: %s", summary)
 	}
-	at := now
+	at := time.Now()
 	if !c.At.IsZero() {
 		at = c.At.Time
 	}
