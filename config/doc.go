@@ -2,12 +2,11 @@
 // and the strict reading of YAML files into them.
 //
 // A [Loader] reads a file with those it includes, and the next time only what has
-// changed; [Load] and [Parse] read once. They report everything that is wrong at
-// once, each problem with its place, what was found, what was expected and the
-// rule that was broken ([Rules]), as [strictyaml.Problems]. What they return is
-// complete and valid in form: names are unique, allowlists match known endpoints,
-// times and zones are resolved. A value may refer to the environment as ${NAME};
-// $${ stands for ${ itself.
+// changed. It reports everything that is wrong at once, each problem with its
+// place, what was found, what was expected and the rule that was broken ([Rules]),
+// as [strictyaml.Problems]. What it returns is complete and valid in form: names
+// are unique, allowlists match known endpoints, times and zones are resolved. A
+// value may refer to the environment as ${NAME}; $${ stands for ${ itself.
 //
 // It is not for opening what the configuration names: apart from included files
 // none is looked for, no address is bound, no database is dialled. It also knows

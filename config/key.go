@@ -120,6 +120,17 @@ type Expiry struct {
 	wholeDay bool // written as a date: the day's end is not known before the time zone is
 }
 
+// ParseExpiry reads what the configuration has for an expiry: of a date it is the
+// end of that day in zone.
+func ParseExpiry(text string, zone *time.Location) (Expiry, error) {
+	var e Expiry
+	if err := e.UnmarshalText([]byte(text)); err != nil {
+		return Expiry{}, err
+	}
+	e.resolve(zone)
+	return e, nil
+}
+
 // UnmarshalText reads a date, 2027-01-01, or a moment as RFC 3339 has it.
 func (e *Expiry) UnmarshalText(text []byte) error {
 	if day, err := time.Parse(time.DateOnly, string(text)); err == nil {

@@ -20,19 +20,6 @@ type Known struct {
 	Now func() time.Time
 }
 
-// Load reads, checks and returns the configuration in the file at path, with the
-// files that it includes. The error is [strictyaml.Problems] where file and model
-// can be read, and else wraps the error of reading them. With an error there is
-// no configuration.
-func Load(path string, known Known) (*Config, error) { return NewLoader(path, known).Load() }
-
-// Parse is Load for a main file that was read already; path is its name in
-// problems, and what it includes is looked for beside it.
-func Parse(path string, src []byte, known Known) (*Config, error) {
-	l := NewLoader(path, known)
-	return l.finish(decodeSource(path, src, true, l.known.Env), l.known.Now())
-}
-
 // expander replaces each ${NAME} by the variable of that name. What a variable
 // holds is not looked at again. Any other dollar sign stands for itself.
 func expander(env func(string) (string, bool)) func(string) (string, error) {

@@ -43,7 +43,9 @@ func (l *Loader) Folders() []string {
 	return slices.Clone(l.folders)
 }
 
-// Load returns the configuration as it is now, as the function of that name does.
+// Load reads, checks and returns the configuration as it is now, with the files it
+// includes. The error is [strictyaml.Problems] where file and model can be read, and
+// else wraps the error of reading them. With an error there is no configuration.
 // The caller may change the Config, but not what slices and pointers in it hold:
 // two configurations share what is the same in both.
 func (l *Loader) Load() (*Config, error) {

@@ -164,15 +164,10 @@ func judgeExpiry(flag, text string) error {
 	return nil
 }
 
-// expiryOf is the moment that a text of the configuration stands for: of a date
-// the end of that day. "" is never.
+// expiryOf is the moment that a text of the configuration stands for; "" is never.
 func expiryOf(text string, zone *time.Location) (config.Expiry, error) {
 	if text == "" {
 		return config.Expiry{}, nil
 	}
-	if day, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
-		return config.Expiry{Time: day.AddDate(0, 0, 1)}, nil
-	}
-	moment, err := time.Parse(time.RFC3339, text)
-	return config.Expiry{Time: moment}, err
+	return config.ParseExpiry(text, zone)
 }

@@ -161,19 +161,6 @@ func over(n ast.Node) bool {
 	return found
 }
 
-// Names are the keys of the file that are written so that they can be told.
-func (f *File) Names() []string {
-	var names []string
-	for _, item := range f.items() {
-		if name := field(item, nameField); name != nil {
-			if text, ok := name.Value.(*ast.StringNode); ok {
-				names = append(names, text.Value)
-			}
-		}
-	}
-	return names
-}
-
 func (f *File) items() []*ast.MappingNode {
 	section := field(f.root, keysField)
 	if section == nil {
