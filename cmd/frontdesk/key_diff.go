@@ -2,11 +2,8 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // difference shows what a change does to a file, in the form that patch reads.
@@ -52,20 +49,4 @@ func span(from, to int) string {
 func splitLines(text []byte) []string {
 	lines := strings.SplitAfter(string(text), "\n")
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
-}
-
-// giveTo gives a file the owner and group of another, where they differ.
-func giveTo(file *os.File, like fs.FileInfo) error {
-	want, ok := like.Sys().(*syscall.Stat_t)
-	if !ok {
-		return nil
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if have, ok := info.Sys().(*syscall.Stat_t); ok && have.Uid == want.Uid && have.Gid == want.Gid {
-		return nil
-	}
-	return file.Chown(int(want.Uid), int(want.Gid))
 }

@@ -2,16 +2,10 @@
 
 package main
 
-import (
-	"io/fs"
-	"os"
-)
+import "os"
 
 // operatorSignals are none here: there is nobody who could send them. Files are
 // watched all the same.
 func (p program) operatorSignals() (signals <-chan os.Signal, release func()) {
 	return p.signals, func() {}
 }
-
-// ownerOf is not known here.
-func ownerOf(fs.FileInfo) string { return "" }

@@ -3,11 +3,8 @@
 package main
 
 import (
-	"io/fs"
 	"os"
 	"os/signal"
-	"os/user"
-	"strconv"
 	"syscall"
 )
 
@@ -21,17 +18,4 @@ func (p program) operatorSignals() (signals <-chan os.Signal, release func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP, syscall.SIGUSR1)
 	return c, func() { signal.Stop(c) }
-}
-
-// ownerOf names who a file belongs to: name(uid).
-func ownerOf(info fs.FileInfo) string {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return ""
-	}
-	id := strconv.FormatUint(uint64(stat.Uid), 10)
-	if u, err := user.LookupId(id); err == nil {
-		return u.Username + "(" + id + ")"
-	}
-	return "(" + id + ")"
 }
