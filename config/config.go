@@ -29,6 +29,7 @@ type Config struct {
 
 	files []string
 	hash  string
+	blank bool
 	lines map[string]int32 // of located
 }
 
@@ -48,6 +49,10 @@ func (c *Config) At(path string) Place {
 // Files are those the configuration was read from: the file itself, then those it
 // includes, in the order of their keys.
 func (c *Config) Files() []string { return c.files }
+
+// Blank tells that nothing at all is written in the file itself: as a rule it was
+// cut short by what writes it.
+func (c *Config) Blank() bool { return c.blank }
 
 // Hash is a short name, 12 hexadecimal digits, for all that is written in the
 // files and all that the variables of the environment hold that they refer to.

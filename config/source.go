@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -117,6 +118,7 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 	if main {
 		s.keys, s.expect = s.base.APIKeys, s.base.Expect
 		s.base.APIKeys, s.base.Expect = nil, nil
+		s.base.blank = len(bytes.TrimSpace(src)) == 0
 		s.base.lines = map[string]int32{}
 		for _, path := range located {
 			s.base.lines[path] = int32(s.doc.At(path).Line)

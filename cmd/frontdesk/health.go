@@ -77,6 +77,9 @@ func (h *house) health(ctx context.Context) health {
 	if now.Config.Error != "" {
 		degraded("the configuration before stays in force: %s", now.Config.Error)
 	}
+	if len(h.keys()) == 0 {
+		degraded("no api_key is configured: nobody can log in")
+	}
 	if n := len(now.Config.NeedsRestart); n > 0 {
 		degraded("%d change(s) of the configuration need a restart", n)
 	}

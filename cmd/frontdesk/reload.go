@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"syscall"
@@ -106,6 +107,8 @@ func (k *keeper) run(ctx context.Context) {
 func (k *keeper) reload(trigger string) {
 	h := k.house
 	h.tell(h.supervisor.reloading())
+	defer func() { h.tell(h.supervisor.ready(h.status())) }()
+	defer k.survive(trigger)
 	k.renewCertificates(trigger)
 	var before, after *snapshot
 	err := h.live.Reload(func(current *snapshot) (*snapshot, error) {
@@ -114,15 +117,30 @@ func (k *keeper) reload(trigger string) {
 			return nil, err
 		}
 		before = current
-		if c.Hash() == current.config.Hash() {
+		switch {
+		case c.Hash() == current.config.Hash():
 			return nil, nil
+		case c.Blank(): // all keys would be gone, and be refused at once
+			return nil, fmt.Errorf("%s: nothing is written in it, expected a configuration; one without api_keys says api_keys: []", c.Files()[0])
 		}
 		after, err = h.newSnapshot(c)
 		return after, err
 	})
 	k.follow()
 	k.report(trigger, before, after, err)
-	h.tell(h.supervisor.ready(h.status()))
+}
+
+// survive keeps a fault of ours from ending the program with all its requests:
+// what is in force by then stays.
+func (k *keeper) survive(trigger string) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	err := fmt.Errorf("panic: %v", p)
+	k.house.reloads.failed(err)
+	k.house.log.Error("the reload broke off by a fault of the program: what is in force stays", zap.String("trigger", trigger),
+		zap.String("config", k.house.policy().Hash), zap.Error(err), zap.Stack("stack"))
 }
 
 // report tells what became of a reload, everywhere it is told.

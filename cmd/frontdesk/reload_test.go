@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"frontdesk/config"
 )
 
 // kept is a desk whose configuration is a file that the test changes.
@@ -233,6 +236,7 @@ func TestReload(t *testing.T) {
 		{"server: [", "frontdesk.yaml:1:"},
 		{config(`expect: [{key: full, request: "GET /order", verdict: allowed}]`, keptKey(`"GET /contact"`)), "GET /order"},
 		{config(`include: [gone.yaml]`, keptKey(`"GET /contact"`)), "gone.yaml"},
+		{"\n", "nothing is written in it"},
 	} {
 		k.write(wrong.text)
 		k.hangUp()
@@ -244,13 +248,14 @@ func TestReload(t *testing.T) {
 		require.Zero(t, k.metric("frontdesk_config_last_reload_success"))
 		k.requireLogged(`"level":"error"`, "configuration not reloaded", wrong.problem)
 	}
-	require.EqualValues(t, 4, k.metric("frontdesk_config_reload_failures_total"))
+	require.EqualValues(t, 5, k.metric("frontdesk_config_reload_failures_total"))
 	require.NoError(t, os.Remove(k.file))
 	k.hangUp()
 	require.Equal(t, 200, k.status("GET", "/contact", token), "the file is gone")
 
 	// What needs a restart is named and waits; the rest holds.
-	k.write(strings.Replace(config("log: {level: warn, access: false}", keptKey(`"GET /order"`)), "vendor: Example", "vendor: Other", 1))
+	expected := `expect: [{key: full, request: "GET /order", verdict: allowed}]`
+	k.write(strings.Replace(config("log: {level: warn, access: false}\n"+expected, keptKey(`"GET /order"`)), "vendor: Example", "vendor: Other", 1))
 	k.hangUp()
 	require.Equal(t, 200, k.status("GET", "/order", token))
 	now := k.ready()
@@ -259,9 +264,21 @@ func TestReload(t *testing.T) {
 	require.EqualValues(t, 1, k.metric("frontdesk_config_needs_restart"))
 	require.EqualValues(t, 1, k.metric("frontdesk_config_last_reload_success"))
 	k.requireLogged(`"level":"warn"`, `"needs_restart":["server.vendor: Example → Other"]`)
-	k.requireLogged(`"logger":"audit"`, `"changes":["server.vendor: Example → Other","log.level: info → warn","log.access: true → false"]`)
+	k.requireLogged(`"logger":"audit"`, `"changes":["server.vendor: Example → Other","log.level: info → warn","log.access: true → false",`+
+		`"expect: + {key: full, request: GET /order, verdict: allowed}"]`)
 	k.shutdown()
 	require.NotContains(t, k.log.String(), `"config":"`+now.Config.Hash, "access lines are off")
+}
+
+// TestReloadSurvivesAFault of the program itself, here for want of a loader.
+func TestReloadSurvivesAFault(t *testing.T) {
+	c := config.Default()
+	h := &house{config: c, started: c, log: zap.NewNop(), live: config.NewLive(&snapshot{config: c})}
+	k := &keeper{house: h}
+	k.reload(bySignal)
+	state := h.reloads.state()
+	require.EqualValues(t, 1, state.failures)
+	require.ErrorContains(t, state.fault, "panic")
 }
 
 // TestReloadDebug turns debugging on by signal; it ends by another, or by itself.
