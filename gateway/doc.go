@@ -3,14 +3,16 @@
 // # The life of a request
 //
 // The server (server.go) hands every request to Gateway.Serve, which fills an
-// Exchange and takes it through the stages of pipeline.go, in the order the
-// contract gives. The first stage that finds something wrong ends it:
+// Exchange, with the Policy that is in force at that moment and holds to its end,
+// and takes it through the stages of pipeline.go, in the order the contract gives.
+// The first stage that finds something wrong ends it:
 //
 //  1. endpoint: the path, as it was sent, is looked up in the endpoint table
 //     (routes.go). Nothing is decoded or cleaned: what is judged is what is routed.
 //  2. session: the token header is looked up by its hash, and its api_key must be
 //     one that this caller may use (policy.go, peer.go).
-//  3. allowlist: may the session's api_key use this operation?
+//  3. allowlist: may the session's api_key use this operation (decide.go)? In
+//     shadow mode a no is only noted.
 //  4. limits: the api_key's rates, its requests at once and its day's (limits.go).
 //  5. query: repeated, unsupported, missing, then ill-valued parameters.
 //  6. body: empty, or not JSON.
@@ -20,7 +22,12 @@
 //
 // An error is a mapping.Error without words. respond.go, the only place that
 // writes a status or a body, gives it those of the error tables, in the scope
-// of the operation.
+// of the operation. Whatever became of the request, it gives back what it took of
+// the concurrent ones of its api_key, and is counted and timed (observe.go), ends
+// its span (trace.go) and gets its line in the access log (log.go).
+//
+// Explain (explain.go) takes a request that nobody sent through the same stages,
+// but for limits and serve.
 //
 // The gateway knows no driver and no database: it is handed a backend.Client,
 // a login and a session store, and its clock and logger.

@@ -56,10 +56,10 @@ func (g *Gateway) Explain(a Asked) Explanation {
 
 	var e Explanation
 	for _, s := range g.judging(a) {
-		if e.Unread = a.Body == nil && s.name == "body" && x.Operation.form != nil; e.Unread {
+		if e.Unread = a.Body == nil && s.name == StageBody && x.Operation.form != nil; e.Unread {
 			break
 		}
-		if err := s.judge(context.Background(), x); err != nil {
+		if err := s.take(context.Background(), x); err != nil {
 			g.answerError(x, err)
 			e.Stopped = s.name
 			e.Status, e.Answer = x.response.StatusCode(), x.response.Body()
@@ -67,20 +67,15 @@ func (g *Gateway) Explain(a Asked) Explanation {
 		}
 	}
 	e.Operation, e.Path, e.Below, e.Shadow, e.Session = x.Operation, x.Path, x.below, x.shadow, x.Session != nil
-	if e.Stopped == "endpoint" || e.Stopped == "allowlist" {
+	if e.Stopped == StageEndpoint || e.Stopped == StageAllowlist {
 		e.Reason = x.reason
 	}
 	e.Params = x.knownParams()
 	return e
 }
 
-type namedStage struct {
-	name  string
-	judge stage
-}
-
-// judging are the stages that look at nothing but the request, with the session
-// put where serving would look one up.
+// judging are the stages that look at nothing but the request, in the order of
+// serving, with the session put where serving would look one up.
 func (g *Gateway) judging(a Asked) []namedStage {
 	session := func(_ context.Context, x *Exchange) error {
 		switch {
@@ -94,14 +89,17 @@ func (g *Gateway) judging(a Asked) []namedStage {
 		x.Session, x.Key = new(auth.Session), a.Key
 		return nil
 	}
-	return []namedStage{
-		{"endpoint", g.endpoint},
-		{"session", session},
-		{"allowlist", g.allowlist},
-		{"query", g.query},
-		{"body", g.body},
-		{"record", g.record},
+	var all []namedStage
+	for _, s := range g.pipeline {
+		switch s.name {
+		case StageSession:
+			s.take = session
+		case StageLimits, StageServe:
+			continue
+		}
+		all = append(all, s)
 	}
+	return all
 }
 
 // Methods returns what can be done at a path below the base path, by anybody, in

@@ -63,7 +63,7 @@ type Gateway struct {
 	o            Options
 	catalogue    *mapping.Catalogue
 	routes       *routes
-	pipeline     []stage
+	pipeline     []namedStage
 	descriptions descriptions
 	running      sync.Map  // idempotency keys being served
 	exchanges    sync.Pool // of *Exchange

@@ -11,24 +11,41 @@ import (
 // stage is one step of a request's way. An error ends the way and is the answer.
 type stage func(ctx context.Context, x *Exchange) error
 
+// The names of the stages, as an Explanation has them.
+const (
+	StageEndpoint  = "endpoint"
+	StageSession   = "session"
+	StageAllowlist = "allowlist"
+	StageLimits    = "limits"
+	StageQuery     = "query"
+	StageBody      = "body"
+	StageRecord    = "record"
+	StageServe     = "serve"
+)
+
+type namedStage struct {
+	name string
+	take stage
+}
+
 // stages are the steps of every request, in the order of the contract.
-func (g *Gateway) stages() []stage {
-	return []stage{
-		g.endpoint,
-		g.session,
-		g.allowlist,
-		g.limits,
-		g.query,
-		g.body,
-		g.record,
-		g.serve,
+func (g *Gateway) stages() []namedStage {
+	return []namedStage{
+		{StageEndpoint, g.endpoint},
+		{StageSession, g.session},
+		{StageAllowlist, g.allowlist},
+		{StageLimits, g.limits},
+		{StageQuery, g.query},
+		{StageBody, g.body},
+		{StageRecord, g.record},
+		{StageServe, g.serve},
 	}
 }
 
 // run takes an exchange through the stages.
 func (g *Gateway) run(ctx context.Context, x *Exchange) error {
-	for _, s := range g.pipeline {
-		if err := s(ctx, x); err != nil {
+	for i := range g.pipeline {
+		if err := g.pipeline[i].take(ctx, x); err != nil {
 			return err
 		}
 	}

@@ -138,7 +138,7 @@ func reportOf(t *tools, key *toolKey, a gateway.Asked) explained {
 		return r
 	}
 	r.Operation = e.Operation.Template
-	if e.Stopped == "session" {
+	if e.Stopped == gateway.StageSession {
 		r.Hint = hintOfSession(key, a)
 	}
 	grant, governed := e.Operation.Grant()
@@ -160,13 +160,13 @@ func reportOf(t *tools, key *toolKey, a gateway.Asked) explained {
 // decidedBy names what decided, in words.
 func decidedBy(e gateway.Explanation) string {
 	switch {
-	case e.Stopped == "endpoint":
+	case e.Stopped == gateway.StageEndpoint:
 		return "the endpoint table: it holds for every api_key"
-	case e.Stopped == "session":
+	case e.Stopped == gateway.StageSession:
 		return "the session"
-	case e.Stopped == "allowlist":
+	case e.Stopped == gateway.StageAllowlist:
 		return "the allowlist"
-	case e.Stopped == "query":
+	case e.Stopped == gateway.StageQuery:
 		return "the query parameters"
 	case e.Stopped != "":
 		return "the body"

@@ -218,7 +218,7 @@ func expectedOutcome(e gateway.Explanation) outcome {
 	switch {
 	case e.Operation == nil:
 		return wasElsewhere
-	case e.Stopped == "allowlist":
+	case e.Stopped == gateway.StageAllowlist:
 		return wasRefused
 	case e.Shadow != "":
 		return wasTrial
