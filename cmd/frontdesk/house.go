@@ -74,18 +74,7 @@ func build(p program, c *config.Config, environment string, log *zap.Logger) (h 
 		return h, err
 	}
 	h.onClose(h.system.close)
-	driver := h.system.driver
-	if p.wrap != nil {
-		driver = p.wrap(driver)
-	}
-	h.client, err = backend.NewClient(driver, h.system.model, backend.Options{
-		Timeout: c.Backend.Timeout, MaxConcurrent: c.Backend.MaxConcurrent, MaxQueue: c.Backend.MaxQueue,
-		CircuitFailures: c.Backend.Circuit.Failures, CircuitPause: c.Backend.Circuit.Pause, Observe: h.metrics.observe, Trace: h.tracing.call(),
-		OnState: func(resource, from, to string) {
-			log.Warn("circuit breaker", zap.String("resource", resource), zap.String("from", from), zap.String("to", to))
-		},
-	})
-	if err != nil {
+	if err := h.openClient(p.wrap); err != nil {
 		return h, err
 	}
 	if h.listener, err = h.listen(publicSocket, c.Server.Listen); err != nil {
@@ -105,6 +94,22 @@ func build(p program, c *config.Config, environment string, log *zap.Logger) (h 
 		return h, err
 	}
 	return h, h.listenOps()
+}
+
+// openClient makes the client of the administration.
+func (h *house) openClient(wrap wrapDriver) (err error) {
+	driver, c := h.system.driver, h.config.Backend
+	if wrap != nil {
+		driver = wrap(driver)
+	}
+	h.client, err = backend.NewClient(driver, h.system.model, backend.Options{
+		Timeout: c.Timeout, MaxConcurrent: c.MaxConcurrent, MaxQueue: c.MaxQueue,
+		CircuitFailures: c.Circuit.Failures, CircuitPause: c.Circuit.Pause, Observe: h.metrics.observe, Trace: h.tracing.call(),
+		OnState: func(resource, from, to string) {
+			h.log.Warn("circuit breaker", zap.String("resource", resource), zap.String("from", from), zap.String("to", to))
+		},
+	})
+	return err
 }
 
 // listen opens the listener of an address, or takes the one that was handed over
@@ -164,18 +169,24 @@ func (h *house) wire(environment string) (*gateway.Callbacks, error) {
 	if err != nil {
 		return nil, err
 	}
+	return callbacks, h.openServer()
+}
+
+// openServer makes the server of the gateway, which is not started yet.
+func (h *house) openServer() (err error) {
+	c := h.config
 	options := gateway.ServerOptions{
 		BodyLimit: int(c.Server.BodyLimit), ReadTimeout: c.Server.ReadTimeout,
 		WriteTimeout: c.Server.WriteTimeout, IdleTimeout: c.Server.IdleTimeout,
 	}
 	if c.Server.TLS.Enabled() {
 		if h.certificates, err = openCertificates(c.Server.TLS); err != nil {
-			return nil, err
+			return err
 		}
 		options.TLS = h.certificates.serverConfig()
 	}
 	h.server = gateway.NewServer(h.gateway, options)
-	return callbacks, nil
+	return nil
 }
 
 func newMailer(c config.Mail) (auth.Mailer, error) {
