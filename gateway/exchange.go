@@ -22,7 +22,7 @@ type Exchange struct {
 	response *fasthttp.Response
 
 	RequestID string
-	Address   string // of the client
+	Address   string // of the client; "" where nobody knows it
 	Method    string
 	Path      string // below the base path, as it was sent
 	Item      string // the last part of /<resource>/<id>

@@ -57,8 +57,8 @@ func certificateOf(c net.Conn) *Certificate {
 
 // clientAddress is where a request comes from: the peer's address or, where that
 // is a trusted proxy, the one nearest to it in X-Forwarded-For that is none. What
-// stands further left there is anybody's claim. A header that cannot be read says
-// nothing.
+// stands further left there is anybody's claim. "" where the proxy's word cannot be
+// read: it speaks for somebody, who must not get in by the proxy's own address.
 func (g *Gateway) clientAddress(peer string, h *fasthttp.RequestHeader) string {
 	if len(g.o.TrustedProxies) == 0 {
 		return peer
@@ -72,7 +72,7 @@ func (g *Gateway) clientAddress(peer string, h *fasthttp.RequestHeader) string {
 			comma := bytes.LastIndexByte(rest, ',')
 			address, ok := forwarded(rest[comma+1:])
 			if !ok {
-				return peer
+				return ""
 			}
 			if found = address.String(); !g.trusted(address) {
 				return found
@@ -90,10 +90,14 @@ func (g *Gateway) trusted(address netip.Addr) bool {
 	return slices.ContainsFunc(g.o.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
-// forwarded reads one address of X-Forwarded-For; some proxies add the port.
+// forwarded reads one address of X-Forwarded-For; some proxies add the port, or
+// brackets.
 func forwarded(text []byte) (netip.Addr, bool) {
 	s := strings.Trim(string(text), " \t")
 	address, err := netip.ParseAddr(s)
+	if inside, ok := strings.CutPrefix(s, "["); err != nil && ok && strings.HasSuffix(inside, "]") {
+		address, err = netip.ParseAddr(strings.TrimSuffix(inside, "]"))
+	}
 	if err != nil {
 		var both netip.AddrPort
 		both, err = netip.ParseAddrPort(s)
