@@ -142,6 +142,13 @@ func countsOf(c *config.Config) *checkCounts {
 	return counts
 }
 
+func entriesOf(counts *checkCounts) string {
+	if counts.Entries == 1 {
+		return "1 allow entry"
+	}
+	return count(int64(counts.Entries)) + " allow entries"
+}
+
 func expectationsOf(counts *checkCounts) string {
 	if counts.Expectations == 0 {
 		return "no expectations to meet"
@@ -158,7 +165,7 @@ func writeCheck(w io.Writer, file string, c *config.Config, t *tools, problems s
 	var b strings.Builder
 	counts := countsOf(c)
 	fmt.Fprintf(&b, "%s is right: %s with %s, in %s; %s. Its hash is %s.\n", file, plural(counts.APIKeys, "api_key"),
-		count(int64(counts.Entries))+" allow entries", plural(len(counts.Files), "file"), expectationsOf(counts), counts.Config)
+		entriesOf(counts), plural(len(counts.Files), "file"), expectationsOf(counts), counts.Config)
 	a := newAuditor(t, time.Now())
 	a.all(t)
 	if n := a.atLeast(warning); n > 0 {
