@@ -17,25 +17,26 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// commands is the command line.
+// commands is the command line, in the order of help: serving, the configuration and
+// its keys, users and records, integrating, the rest.
 type commands struct {
 	Demo        demoCommand        `cmd:"" help:"Start gateway and built-in administration with sample data, on this machine only."`
 	Serve       serveCommand       `cmd:"" help:"Serve the interface as the configuration says."`
-	User        userCommands       `cmd:"" help:"Keep the users of the built-in administration."`
-	Key         keyCommands        `cmd:"" help:"Make, rotate, end and list api_keys."`
-	Callbacks   callbacksCommands  `cmd:"" help:"Look after callback jobs."`
-	Seed        seedCommand        `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
-	Backup      backupCommand      `cmd:"" help:"Write all records of a client into a ZIP file."`
-	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records."`
-	Conform     conformCommand     `cmd:"" help:"Hold a backend to every documented row and rule."`
-	Map         mapCommands        `cmd:"" help:"Write, check and try the mapping sheet of an existing system."`
 	Check       checkCommand       `cmd:"" help:"Tell everything that is wrong with a configuration, as serve would find it."`
 	Audit       auditCommand       `cmd:"" help:"Tell what a configuration allows and had better not."`
+	Key         keyCommands        `cmd:"" help:"Make, rotate, end and list api_keys."`
 	Explain     explainCommand     `cmd:"" help:"Tell what becomes of a request, and why, without sending it."`
 	Allow       allowCommands      `cmd:"" help:"Learn allowlists of what is used, and find what is not."`
 	Whatif      whatifCommand      `cmd:"" help:"Tell what a new configuration would refuse of what was asked before."`
-	Openapi     openapiCommand     `cmd:"" help:"Print the OpenAPI description of what an api_key may call."`
+	User        userCommands       `cmd:"" help:"Keep the users of the built-in administration."`
+	Callbacks   callbacksCommands  `cmd:"" help:"Look after callback jobs."`
+	Backup      backupCommand      `cmd:"" help:"Write all records of a client into a ZIP file."`
+	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask a frontdesk on this machine how it does."`
+	Openapi     openapiCommand     `cmd:"" help:"Print the OpenAPI description of what an api_key may call."`
+	Map         mapCommands        `cmd:"" help:"Write, check and try the mapping sheet of an existing system."`
+	Conform     conformCommand     `cmd:"" help:"Hold a backend to every documented row and rule."`
+	Seed        seedCommand        `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
 	Version     versionCommand     `cmd:"" help:"Print the version, and what the program was built from."`
 }
 
