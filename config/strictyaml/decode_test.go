@@ -165,7 +165,7 @@ func TestProblems(t *testing.T) {
 		{"problem behind an alias", "inner: &x {name: a}\nkeys:\n  - *x\n  - allow: [*x]", "4:13: keys[1].allow[0]: found a mapping, expected text [wrong-kind]"},
 		{"merge key", "inner: &x {name: a}\nmaybe:\n  <<: *x", "3:3: maybe.<<: merge keys are not supported, write the keys out [merge-key]"},
 		{"tag", "listen: !!str 010", "1:9: listen: tags, which begin with !, are not supported, put text in quotes instead [tag]"},
-		{"secret taken for a tag", "listen: !hush", "1:9: listen: tags, which begin with !, are not supported, put text in quotes instead [tag]"},
+		{"secret taken for a tag", "listen: !hush\n", "1:9: listen: tags, which begin with !, are not supported, put text in quotes instead [tag]"},
 		{"secret taken for an alias", "listen: *hush", "1:9: listen: alias has no anchor above it, expected quotes around text that begins with * [alias-unknown]"},
 		{"secret taken for a header", "listen: |hush", "1:9: not valid YAML: invalid header option: … [syntax]"},
 		{"key that is no word", "? {a: b}\n: c", "2:1: not valid YAML: found an invalid key for this map [syntax]"},
