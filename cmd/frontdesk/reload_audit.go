@@ -25,6 +25,7 @@ func (k *keeper) audit(trigger string, before, after *snapshot, waiting []string
 	for _, name := range names {
 		k.logs.audit.Info("api_key changed", append(hashes, zap.String("key", name), zap.Strings("changes", byKey[name]))...)
 	}
+	_ = k.logs.audit.Sync() // now, and not with the next lines: a crash must not lose who changed what; pipes cannot be synced
 }
 
 // byKey sets the changes of each api_key apart from the others.
