@@ -193,6 +193,23 @@ func TestLoaderFollowsSwaps(t *testing.T) {
 	}
 }
 
+// TestLoaderReadsNoFileWithoutEnd: reading it would end a gateway that serves.
+func TestLoaderReadsNoFileWithoutEnd(t *testing.T) {
+	f := newFolder(t, map[string]string{"frontdesk.yaml": "include: [keys.d/*.yaml]", "keys.d/large.yaml": ""})
+	if err := os.Truncate(filepath.Join(f.dir, "keys.d/large.yaml"), 64<<20+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/zero", filepath.Join(f.dir, "keys.d/zero.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.loader().Load()
+	for _, want := range []string{"keys.d/large.yaml: is larger than 64 MiB", "keys.d/zero.yaml: is no regular file"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %v, want it to say %q", err, want)
+		}
+	}
+}
+
 func TestLoaderComesBackFromProblems(t *testing.T) {
 	f := newFolder(t, map[string]string{"frontdesk.yaml": "include: [a.yaml, late/*.yaml]", "a.yaml": key(1, "GET /order")})
 	loader := f.loader()

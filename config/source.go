@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"runtime"
@@ -53,6 +54,9 @@ const settling = 2 * time.Second
 
 var errFolder = errors.New("is a directory")
 
+// maxFile bounds a file, in bytes: some 20,000 keys with 100 entries each.
+const maxFile = 64 * MiB
+
 // included files have keys and expectations, and nothing else.
 type includedFile struct {
 	APIKeys []Key         `yaml:"api_keys"`
@@ -70,11 +74,14 @@ func (l *Loader) read(path string, main bool, before *source, now time.Time) (*s
 	if info.IsDir() {
 		return nil, fmt.Errorf("read %s: %w", path, errFolder)
 	}
+	if !main && !info.Mode().IsRegular() { // a pipe would be waited for, and /dev/zero has no end
+		return nil, fmt.Errorf("read %s: is no regular file", path)
+	}
 	known := before != nil && l.sameVariables(before)
 	if known && before.stamp.same(info) {
 		return before, nil
 	}
-	src, err := os.ReadFile(path)
+	src, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +95,19 @@ func (l *Loader) read(path string, main bool, before *source, now time.Time) (*s
 	s := decodeSource(path, src, main, l.known.Env)
 	s.stamp = at
 	return s, nil
+}
+
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	src, err := io.ReadAll(io.LimitReader(file, int64(maxFile)+1))
+	if err == nil && len(src) > int(maxFile) {
+		err = fmt.Errorf("read %s: is larger than %d MiB", path, maxFile/MiB)
+	}
+	return src, err
 }
 
 func (l *Loader) sameVariables(s *source) bool {
