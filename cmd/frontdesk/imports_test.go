@@ -17,6 +17,7 @@ import (
 var mayImport = map[string][]string{
 	"config/strictyaml":                      {},
 	"config/schema":                          {},
+	"config/schema/schematest":               {},
 	"config":                                 {"config/schema", "config/strictyaml"},
 	"config/keyedit":                         {},
 	"mapping":                                {"config/strictyaml"},

@@ -7,67 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"frontdesk/config/schema/schematest"
 	"frontdesk/mapping/sheet"
 )
 
-const schemaFile = "../../docs/sheet.schema.json"
-
 func TestSchemaFileIsUpToDate(t *testing.T) {
-	got := sheet.Schema()
-	if *update {
-		if err := os.WriteFile(schemaFile, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs from the structs: run go test ./mapping/sheet -update", schemaFile)
-	}
-}
-
-func validator(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(sheet.Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource(sheet.SchemaID, doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile(sheet.SchemaID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// instance is a YAML file as a JSON value, as editors judge it.
-func instance(t *testing.T, file string) any {
-	t.Helper()
-	src, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	asJSON, err := yaml.YAMLToJSON(src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	schematest.UpToDate(t, "../../docs/sheet.schema.json", sheet.Schema(), *update)
 }
 
 func TestSheetsFitTheSchema(t *testing.T) {
-	s := validator(t)
+	s := schematest.Compile(t, sheet.SchemaID, sheet.Schema())
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -79,21 +28,26 @@ func TestSheetsFitTheSchema(t *testing.T) {
 		}
 		files = append(files, others...)
 	}
+	fit := 0
 	for _, file := range files {
 		src, err := os.ReadFile(file)
 		if err != nil || strings.HasSuffix(file, ".bad.yaml") || !bytes.Contains(src, []byte("\nsource:")) {
 			continue
 		}
-		if err := s.Validate(instance(t, file)); err != nil {
+		fit++
+		if err := s.Validate(schematest.Instance(t, file)); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
+	}
+	if fit == 0 {
+		t.Error("no sheet was tried")
 	}
 }
 
 func TestBadSheetsDoNotFitTheSchema(t *testing.T) {
-	s := validator(t)
+	s := schematest.Compile(t, sheet.SchemaID, sheet.Schema())
 	for _, name := range []string{"unknown_key", "words", "engine"} {
-		if s.Validate(instance(t, "testdata/"+name+".bad.yaml")) == nil {
+		if s.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")) == nil {
 			t.Errorf("%s fits the schema", name)
 		}
 	}
