@@ -24,7 +24,7 @@ func (h *house) serve(ctx context.Context, ready func(baseURL string)) error {
 	}
 	alive, stopSigns := context.WithCancel(context.Background())
 	defer stopSigns()
-	serving.Go(func() { h.supervisor.keepAlive(alive, func() bool { return true }) })
+	serving.Go(func() { h.supervisor.keepAlive(alive) })
 	serving.Go(func() { h.watchBlocked(alive) })
 	hourly := time.NewTicker(time.Hour)
 	defer hourly.Stop()

@@ -104,18 +104,16 @@ func (s *supervisor) notify(states ...string) error {
 }
 
 // keepAlive gives the signs of life that WatchdogSec= asks for, twice as often
-// as needed, until the context ends. alive is asked before each; while it
-// answers false no sign is given, and systemd starts the program anew.
-func (s *supervisor) keepAlive(ctx context.Context, alive func() bool) {
+// as needed, until the context ends. A program that is stuck as a whole gives none,
+// and systemd starts it anew; whether it serves is for /readyz to say.
+func (s *supervisor) keepAlive(ctx context.Context) {
 	if s == nil || s.watchdog == 0 {
 		return
 	}
 	ticker := time.NewTicker(s.watchdog / 2)
 	defer ticker.Stop()
 	for {
-		if alive() {
-			_ = s.notify(daemon.SdNotifyWatchdog) // a lost sign is what the next one is for
-		}
+		_ = s.notify(daemon.SdNotifyWatchdog) // a lost sign is what the next one is for
 		select {
 		case <-ctx.Done():
 			return
