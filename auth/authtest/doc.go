@@ -9,5 +9,5 @@
 //		})
 //	}
 //
-// and one that keeps counts joins in the same way with Limits.
+// and those that keep counts join in the same way with Tally and Limits.
 package authtest
