@@ -139,7 +139,7 @@ func (h *house) certificateHealth() *certificateHealth {
 		return nil
 	}
 	now := &certificateHealth{Expires: h.certificates.current.Load().until}
-	if err := h.reloads.state().pair; err != nil {
+	if err := h.reloads.state().certificate; err != nil {
 		now.Error = err.Error()
 	}
 	return now

@@ -31,13 +31,13 @@ const (
 // keeper follows the configuration while a house serves. Everything it does it
 // does in one goroutine, one thing after the other.
 type keeper struct {
-	house    *house
-	loader   *config.Loader
-	logs     *logs
-	signals  <-chan os.Signal // SIGHUP, and the one for debugging
-	watch    *fileWatch       // nil where nothing is watched
-	watching string           // why files cannot be watched, once it was said
-	calm     <-chan time.Time // when debugging ends; nil while the configured level holds
+	house     *house
+	loader    *config.Loader
+	logs      *logs
+	signals   <-chan os.Signal // SIGHUP, and the one for debugging
+	watch     *fileWatch       // nil where nothing is watched
+	watching  string           // why files cannot be watched, once it was said
+	debugEnds <-chan time.Time // nil while the configured level holds
 }
 
 // keep starts following the configuration, until ctx ends or the house closes.
@@ -95,7 +95,7 @@ func (k *keeper) run(ctx context.Context) {
 		case <-limit:
 			settled, limit = nil, nil
 			k.reload(byFile)
-		case <-k.calm:
+		case <-k.debugEnds:
 			k.toggleDebug()
 		}
 	}
@@ -159,7 +159,7 @@ func (k *keeper) report(trigger string, before, after *snapshot, err error) {
 	default:
 		waiting := h.waiting(after.config)
 		h.reloads.done(waiting)
-		if k.calm == nil {
+		if k.debugEnds == nil {
 			k.logs.set(after.config.Log.Level)
 		}
 		k.audit(trigger, before, after, waiting)
@@ -238,14 +238,14 @@ const debugTime = time.Hour
 
 // toggleDebug has everything logged, or what the configuration says again.
 func (k *keeper) toggleDebug() {
-	if k.calm != nil {
-		k.calm = nil
+	if k.debugEnds != nil {
+		k.debugEnds = nil
 		level := k.house.live.Current().config.Log.Level
 		k.logs.set(level)
 		k.logs.audit.Info("log level changed", zap.String("from", "debug"), zap.String("to", level), zap.String("trigger", "SIGUSR1, or an hour has passed"))
 		return
 	}
-	k.calm = k.house.after(debugTime)
+	k.debugEnds = k.house.after(debugTime)
 	k.logs.audit.Info("log level changed", zap.Stringer("from", k.logs.level), zap.String("to", "debug"), zap.String("trigger", "SIGUSR1"))
 	k.logs.set("debug")
 }
@@ -258,12 +258,12 @@ type reloads struct {
 
 // reloadState is what is told of reloads.
 type reloadState struct {
-	count    uint64    // of all
-	failures uint64    // of those that kept the configuration before
-	last     time.Time // zero: there was none
-	fault    error     // of the last; nil where it was done
-	waiting  []string  // what of the configuration needs a restart
-	pair     error     // why the certificate's files cannot be used as they are
+	count       uint64    // of all
+	failures    uint64    // of those that kept the configuration before
+	last        time.Time // zero: there was none
+	fault       error     // of the last; nil where it was done
+	waiting     []string  // what of the configuration needs a restart
+	certificate error     // why the certificate's files cannot be used as they are
 }
 
 func (r *reloads) state() reloadState {
@@ -290,5 +290,5 @@ func (r *reloads) done(waiting []string) {
 func (r *reloads) certificate(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.now.pair = err
+	r.now.certificate = err
 }
