@@ -114,13 +114,16 @@ func (g *Gateway) authenticate(ctx context.Context, x *Exchange) error {
 	}
 	hash, _ := auth.HashKey(x.Param("api_key"))
 	key := x.apiKey(hash)
+	if key != nil {
+		x.keyName = key.Name // also of who is refused: operators ask whose logins fail
+	}
 	token, session, err := g.o.Login.Authenticate(ctx, auth.Attempt{
 		Key: key, KeyHash: hash, Username: x.Param("username"), Password: x.Param("password"), Address: x.Address,
 	})
 	if err != nil {
 		return err
 	}
-	x.keyName, x.client = key.Name, session.User.Client.Name
+	x.client = session.User.Client.Name
 	x.answerToken(token)
 	return nil
 }
