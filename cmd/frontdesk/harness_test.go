@@ -131,26 +131,33 @@ func startDesk(t testing.TB, o deskOptions) *desk {
 	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, `dsn: "", `, "", 1)), 0o600))
 
 	d.http = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 60 * time.Second}
+	d.start(program{wrap: o.wrap}, "serve", "--config", file)
+	return d
+}
+
+// start runs a command line that serves, in a program that differs from the usual
+// one by what p has, until the test ends. It returns when that is ready.
+func (d *desk) start(p program, args ...string) {
+	d.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	d.stop = stop
 	read, write := io.Pipe()
+	p.ctx, p.stdin, p.stdout, p.stderr = ctx, strings.NewReader(""), write, d.log
 	go func() {
 		defer close(d.stopped)
-		d.code = run(program{ctx: ctx, stdin: strings.NewReader(""), stdout: write, stderr: d.log, wrap: o.wrap}, []string{"serve", "--config", file})
+		d.code = run(p, args)
 		write.Close()
 	}()
-	t.Cleanup(d.shutdown)
-	scanner := bufio.NewScanner(read)
-	for scanner.Scan() {
+	d.t.Cleanup(d.shutdown)
+	for scanner := bufio.NewScanner(read); scanner.Scan(); {
 		if base, ok := strings.CutPrefix(scanner.Text(), "ready: "); ok {
 			d.base = strings.TrimSuffix(base, "/")
 			go io.Copy(io.Discard, read)
-			return d
+			return
 		}
 	}
 	<-d.stopped
-	t.Fatalf("frontdesk did not start (exit code %d):\n%s", d.code, d.log)
-	return nil
+	d.t.Fatalf("frontdesk did not start (exit code %d):\n%s", d.code, d.log)
 }
 
 // heldToContract has every answer that the desk's client gets held to the

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -9,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -109,28 +107,11 @@ func startLeaky(t *testing.T, text string) *kept {
 	k := &kept{file: filepath.Join(t.TempDir(), "frontdesk.yaml"), signals: make(chan os.Signal)}
 	k.desk = desk{t: t, ops: freeAddress(t), log: new(lockedBuffer), stopped: make(chan struct{}), http: &http.Client{Transport: &http.Transport{}, Timeout: patience}}
 	k.write(text)
-	ctx, stop := context.WithCancel(context.Background())
-	k.stop = stop
-	read, write := io.Pipe()
-	go func() {
-		defer close(k.stopped)
-		k.code = run(program{
-			ctx: ctx, stdin: strings.NewReader(""), stdout: write, stderr: k.log, signals: k.signals, after: k.timers.after,
-			wrap: func(d backend.Driver) backend.Driver { return brokenStore{d.(*reference.Store)} },
-		}, []string{"serve", "--config", k.file})
-		write.Close()
-	}()
-	t.Cleanup(k.shutdown)
-	for scanner := bufio.NewScanner(read); scanner.Scan(); {
-		if base, ok := strings.CutPrefix(scanner.Text(), "ready: "); ok {
-			k.base = strings.TrimSuffix(base, "/")
-			go io.Copy(io.Discard, read)
-			return k
-		}
-	}
-	<-k.stopped
-	t.Fatalf("frontdesk did not start (exit code %d):\n%s", k.code, k.log)
-	return nil
+	k.start(program{
+		signals: k.signals, after: k.timers.after,
+		wrap: func(d backend.Driver) backend.Driver { return brokenStore{d.(*reference.Store)} },
+	}, "serve", "--config", k.file)
+	return k
 }
 
 // TestRedaction plants secrets in every input, has everything happen that can,

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -67,26 +64,8 @@ func startKept(t testing.TB, file, text string, args ...string) *kept {
 	if text != "" {
 		k.write(text)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	k.stop = stop
-	read, write := io.Pipe()
-	go func() {
-		defer close(k.stopped)
-		p := program{ctx: ctx, stdin: strings.NewReader(""), stdout: write, stderr: k.log, signals: k.signals, after: k.timers.after}
-		k.code = run(p, append([]string{"serve", "--config", file}, args...))
-		write.Close()
-	}()
-	t.Cleanup(k.shutdown)
-	for scanner := bufio.NewScanner(read); scanner.Scan(); {
-		if base, ok := strings.CutPrefix(scanner.Text(), "ready: "); ok {
-			k.base = strings.TrimSuffix(base, "/")
-			go io.Copy(io.Discard, read)
-			return k
-		}
-	}
-	<-k.stopped
-	t.Fatalf("frontdesk did not start (exit code %d):\n%s", k.code, k.log)
-	return nil
+	k.start(program{signals: k.signals, after: k.timers.after}, append([]string{"serve", "--config", file}, args...)...)
+	return k
 }
 
 // write replaces the file at once, as a careful editor does.
