@@ -1,11 +1,15 @@
 package gateway
 
 import (
+	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"go.uber.org/zap"
 )
 
 // lingering is how long a refused client is listened to after its answer.
@@ -16,14 +20,15 @@ const lingering = time.Second
 // as busy until the read time-out, and answer them then.
 type listener struct {
 	net.Listener
+	log *zap.Logger
 
 	mu     sync.Mutex
 	silent map[*conn]struct{} // of whom nothing was read yet
 	closed bool
 }
 
-func newListener(l net.Listener) *listener {
-	return &listener{Listener: l, silent: map[*conn]struct{}{}}
+func newListener(l net.Listener, log *zap.Logger) *listener {
+	return &listener{Listener: l, log: log, silent: map[*conn]struct{}{}}
 }
 
 // Accept implements net.Listener.
@@ -78,6 +83,11 @@ func (c *conn) Read(p []byte) (int, error) {
 		c.peer.Certificate = certificateOf(c.Conn)
 		c.heard.Store(true)
 		c.from.forget(c)
+	}
+	var unverified *tls.CertificateVerificationError
+	if err != nil && errors.As(err, &unverified) {
+		// There is no request to log: nobody would know why the client is kept out.
+		c.from.log.Warn("connection refused: the client's certificate does not hold", zap.String("address", c.peer.Address), zap.Error(unverified.Err))
 	}
 	return n, err
 }

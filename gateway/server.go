@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
+	"go.uber.org/zap"
 
 	"frontdesk/gateway/webhook"
 	"frontdesk/mapping"
@@ -36,6 +37,7 @@ type ServerOptions struct {
 type Server struct {
 	app    *fiber.App
 	tls    *tls.Config
+	log    *zap.Logger
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
@@ -89,7 +91,7 @@ func NewServer(g *Gateway, o ServerOptions) *Server {
 		}
 		g.Serve(ctx, &rc.Request, &rc.Response, peerOf(rc))
 	}
-	return &Server{app: app, tls: o.TLS, cancel: cancel}
+	return &Server{app: app, tls: o.TLS, log: g.o.Log, cancel: cancel}
 }
 
 // refuse answers what is no request, and has the connection closed.
@@ -139,7 +141,7 @@ func (s *Server) Serve(l net.Listener) error {
 	if s.tls != nil {
 		l = tls.NewListener(l, s.tls)
 	}
-	l = newListener(l)
+	l = newListener(l, s.log)
 	s.mu.Lock()
 	s.listener = l
 	stopped := s.stopped

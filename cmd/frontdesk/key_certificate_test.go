@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,6 +128,9 @@ func TestKeyCertificates(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
+	require.Eventually(t, func() bool { // and no request whose line could tell why
+		return strings.Count(s.log.String(), "the client's certificate does not hold") >= 3
+	}, patience, time.Millisecond)
 	require.Equal(t, 200, s.mustAsk(holder, "/contact/1", token).Status)
 }
 
