@@ -189,8 +189,8 @@ func contractOps(t *testing.T, p *practice) {
 	require.NotContains(t, healthy("/readyz", http.StatusServiceUnavailable), "secret")
 	p.faults.none()
 	healthy("/readyz", http.StatusOK)
-	for _, path := range []string{"/", "/order", "/webservice_v2/order", "/webservice_v2/healthz"} {
-		status := p.askOps(path).Status
-		require.Equal(t, http.StatusNotFound, status, path)
+	require.Contains(t, p.opsText("/"), "<title>frontdesk: ok</title>")
+	for _, path := range []string{"/order", "/webservice_v2/order", "/webservice_v2/healthz"} {
+		require.Equal(t, http.StatusNotFound, p.askOps(path).Status, path)
 	}
 }
