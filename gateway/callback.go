@@ -25,6 +25,10 @@ type Callbacks struct {
 	Rules        webhook.Rules
 	// Long tells which operations answer by callback although they need not.
 	Long func(Grant) bool
+	// Atomic tells that the administration keeps an answer in the transaction of
+	// the record it tells of: what failed can be done again without being done
+	// twice.
+	Atomic bool
 }
 
 // The kinds of work that the gateway has done in the background.
@@ -259,7 +263,7 @@ func (g *Gateway) Runners() map[string]webhook.Runner {
 
 func (g *Gateway) runBackup(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
 	if _, err := g.o.Backend.Export(ctx, j.Owner.User.Client, w); err != nil {
-		return webhook.Content{}, err
+		return webhook.Content{}, passing(err)
 	}
 	return webhook.Content{Name: "backup-" + j.Created.UTC().Format("20060102-150405") + ".zip", Type: "application/zip"}, nil
 }
@@ -281,6 +285,8 @@ func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (w
 				return webhook.Content{}, ctx.Err()
 			case <-time.After(onceKeyPause):
 			}
+		case err != nil && (g.o.Callbacks.Atomic || stored.Method == fasthttp.MethodGet):
+			return webhook.Content{}, passing(err)
 		case err != nil:
 			return webhook.Content{}, err
 		default:
@@ -288,6 +294,14 @@ func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (w
 			return webhook.Content{Name: "answer-" + strconv.Itoa(resp.StatusCode()) + ".json", Type: jsonType}, err
 		}
 	}
+}
+
+// passing marks a failure that a backend gets over.
+func passing(err error) error {
+	if mapping.Is(err, mapping.BackendUnavailable) || mapping.Is(err, mapping.BackendTimeout) {
+		return fmt.Errorf("%w: %w", webhook.ErrAgain, err)
+	}
+	return err
 }
 
 // errOnceKeyInUse says that somebody else is doing the work of a job right now:

@@ -39,6 +39,7 @@ func (h *house) openCallbacks() (*gateway.Callbacks, error) {
 	return &gateway.Callbacks{
 		Links:   webhook.NewLinks(jobs, time.Now),
 		Results: h.results,
+		Atomic:  h.config.Backend.Driver == referenceDriver,
 		Rules:   webhook.Rules{AllowHosts: c.AllowHosts, Ports: c.Ports},
 		Long:    longRunning(h.config.Callbacks),
 	}, nil

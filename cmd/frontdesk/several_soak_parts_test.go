@@ -92,8 +92,8 @@ func (i *instance) serves() bool {
 	if json.Unmarshal(body, &login) != nil {
 		return false
 	}
-	for _, path := range []string{"/contact?page_size=1", "/order?page_size=1&webhook_url="} {
-		if status, _ := soakGet(base+strings.TrimSuffix(path, "&webhook_url="), login.Token); status != http.StatusOK {
+	for _, path := range []string{"/contact?page_size=1", "/order?page_size=1"} {
+		if status, _ := soakGet(base+path, login.Token); status != http.StatusOK {
 			return false
 		}
 	}
@@ -159,7 +159,7 @@ listen frontdesk
   bind %s
   balance roundrobin
   option httpchk GET /readyz
-  default-server check inter 200ms fall 2 rise 1 on-marked-down shutdown-sessions
+  default-server check inter 200ms fall 2 rise 1
 `, address)
 	for n, i := range instances {
 		_, port, _ := strings.Cut(i.ops, ":")
@@ -167,7 +167,7 @@ listen frontdesk
 	}
 	file := filepath.Join(t.TempDir(), "haproxy.cfg")
 	require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o600))
-	server, err := sqltest.Start(exec.Command(program, "-f", file, "-db"), "Loading success")
+	server, err := sqltest.Start(exec.Command(program, "-W", "-db", "-f", file), "Loading success")
 	require.NoError(t, err)
 	t.Cleanup(func() { server.Stop(syscall.SIGTERM) })
 	return address
@@ -255,6 +255,9 @@ func (c *soakClient) work(ctx context.Context) {
 	}
 }
 
+// faultPause is how long a client waits after a fault.
+const faultPause = 50 * time.Millisecond
+
 // ask sends a request and notes what failed. Only what is answered counts: a
 // status from 500 on, or none, is a fault.
 func (c *soakClient) ask(method, path, token, body, onceKey string) (status int, answer []byte, header http.Header) {
@@ -279,17 +282,21 @@ func (c *soakClient) ask(method, path, token, body, onceKey string) (status int,
 	case resp.StatusCode >= 500:
 		how = fmt.Sprintf("%d %s", resp.StatusCode, answer)
 	}
+	to := time.Now()
 	what := method + " " + strings.SplitN(path, "?", 2)[0]
+	if how != "" {
+		<-time.After(faultPause)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if how != "" {
-		c.faults = append(c.faults, soakFault{period{from, time.Now()}, what, how})
+		c.faults = append(c.faults, soakFault{period{from, to}, what, how})
 		return 0, nil, nil
 	}
 	c.answered++
 	if resp.StatusCode == http.StatusUnauthorized && token != "" && token == c.token {
 		c.token = ""
-		lost := c.emptied.After(c.since.Add(-time.Second)) || c.during(period{from, time.Now()})
+		lost := c.emptied.After(c.since.Add(-time.Second)) || c.during(period{from, to})
 		if c.key != doomedKey && !lost {
 			c.wrongs = append(c.wrongs, fmt.Sprintf("%s: a session of %s was lost while nothing was down", what, time.Since(c.since)))
 		}

@@ -257,8 +257,12 @@ func (s *soak) judge(summary io.Writer) {
 			require.Equal(t, 1, contacts[name], "%s was answered and is gone", name)
 		}
 	}
-	for _, reference := range s.promised {
-		require.Equal(t, 1, orders[reference], "%s was promised", reference)
+	for id, reference := range s.promised {
+		if orders[reference] != 1 {
+			var job string
+			require.NoError(t, conn.QueryRow(t.Context(), `SELECT document FROM callback_job WHERE id = $1`, id).Scan(&job))
+			t.Errorf("%s was promised, and there are %d: %s", reference, orders[reference], job)
+		}
 	}
 	for reference := range s.orders {
 		require.LessOrEqual(t, orders[reference], 1, "%s was done twice", reference)

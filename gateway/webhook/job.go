@@ -72,8 +72,8 @@ type Job struct {
 // event is what happens to a job.
 type event struct {
 	kind    eventKind
-	lease   time.Time     // claimed, renewed, calling; called: the one it was begun with
-	claim   int           // renewed, completed, broke: by which claim
+	lease   time.Time     // claimed, renewed, postponed, calling; called: the one it was begun with
+	claim   int           // renewed, postponed, completed, broke: by which claim
 	result  Result        // completed
 	failure string        // broke
 	outcome Outcome       // called
@@ -89,6 +89,7 @@ const (
 	renewed                     // whoever works on it still does
 	completed                   // the work has a result
 	broke                       // the work failed
+	postponed                   // the work failed, but may not the next time
 	calling                     // somebody begins a call
 	called                      // the call was answered, or not
 	fetched                     // the client asked for the result, and got it
@@ -114,6 +115,9 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 		j.Claims-- // it is not the work's fault
 	case e.kind == renewed && j.State == Running && j.Claims == e.claim:
 		j.Lease = e.lease
+	case e.kind == postponed && j.State == Running && j.Claims == e.claim:
+		j.Lease = e.lease // nobody has it until then
+		j.Claims--
 	case e.kind == completed && j.State == Running && j.Claims == e.claim:
 		return j.finish(Done, e.result, "", now), nil
 	case e.kind == broke && j.State == Running && j.Claims == e.claim:

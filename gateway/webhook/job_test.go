@@ -88,7 +88,7 @@ func TestWorkIsClaimedThreeTimes(t *testing.T) {
 func TestWhoeverLostAClaimChangesNothing(t *testing.T) {
 	j := jobIn(Running, "")
 	j.Claims = 2
-	for _, kind := range []eventKind{handedBack, renewed, completed, broke} {
+	for _, kind := range []eventKind{handedBack, renewed, postponed, completed, broke} {
 		_, err := j.after(event{kind: kind, claim: 1}, noon)
 		require.ErrorIs(t, err, errNotNow)
 	}
@@ -153,4 +153,21 @@ func TestAnUnnamedFailureStaysOne(t *testing.T) {
 	j, err := jobIn(Running, "").after(event{kind: broke, claim: 1}, noon)
 	require.NoError(t, err)
 	require.NotEmpty(t, j.Failure)
+}
+
+// TestPostponedWorkIsBegunAgain: what failed for a while costs none of the times
+// that work is begun.
+func TestPostponedWorkIsBegunAgain(t *testing.T) {
+	j, now := jobIn(Accepted, ""), noon
+	for range 10 * maxClaims {
+		var err error
+		j, err = j.after(event{kind: claimed, lease: now.Add(time.Minute)}, now)
+		require.NoError(t, err)
+		require.Equal(t, Running, j.State)
+		j, err = j.after(event{kind: postponed, claim: j.Claims, lease: now.Add(againAfter)}, now)
+		require.NoError(t, err)
+		_, err = j.after(event{kind: claimed}, now.Add(againAfter))
+		require.ErrorIs(t, err, errNotNow, "not yet")
+		now = now.Add(againAfter + time.Millisecond)
+	}
 }

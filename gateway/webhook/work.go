@@ -13,6 +13,17 @@ import (
 	"go.uber.org/zap"
 )
 
+// ErrAgain marks the error of a runner that passes, and that the same work may be
+// begun again after: a backend that is away for a while.
+var ErrAgain = errors.New("webhook: to be done again")
+
+// How long work waits that failed with ErrAgain, and for how long after the
+// promise it is done again.
+const (
+	againAfter = 5 * time.Second
+	againFor   = time.Hour
+)
+
 // worker takes one job after the other.
 func (o *Orchestrator) worker() {
 	for {
@@ -62,6 +73,9 @@ func (o *Orchestrator) do(j Job) {
 	switch {
 	case err != nil && o.ctx.Err() != nil: // stopped: the next process begins again
 		e.kind = handedBack
+	case errors.Is(err, ErrAgain) && o.Clock().Sub(j.Created) < againFor:
+		e.kind, e.lease = postponed, o.Clock().Add(againAfter)
+		o.Log.Warn("callbacks: job waits for the backend", zap.String("job", j.ID), zap.String("kind", j.Work.Kind), zap.Error(err))
 	case err != nil:
 		e.kind, e.failure = broke, err.Error()
 		o.Log.Error("callbacks: job failed", zap.String("job", j.ID), zap.String("kind", j.Work.Kind), zap.Error(err))

@@ -80,8 +80,20 @@ func (r *Results) Create(ctx context.Context, name string) (webhook.Draft, error
 		_, err := c.Exec(ctx, `INSERT INTO callback_result VALUES ($1, 0)`, mapping.TextValue(name))
 		return err
 	})
-	return &draft{results: r, ctx: ctx, name: name}, err
+	return &draft{results: r, ctx: ctx, name: name}, again(err)
 }
+
+// again marks a failure of the database as one that passes: the answer of work
+// that was done is replayed, not made again.
+func again(err error) error {
+	if err == nil || errors.Is(err, webhook.ErrNoSpace) || errors.Is(err, errRemoved) {
+		return err
+	}
+	return fmt.Errorf("keep the result: %w: %w", webhook.ErrAgain, err)
+}
+
+// errRemoved says that a result belonged to no job any more while it was written.
+var errRemoved = errors.New("the result was removed while it was written")
 
 // draft is a result being written, a part at a time.
 type draft struct {
@@ -116,8 +128,8 @@ func (d *draft) flush() error {
 		if err != nil {
 			return err
 		}
-		if n == 0 { // it belonged to no job any more
-			return fmt.Errorf("result %s was removed while it was written", d.name)
+		if n == 0 {
+			return fmt.Errorf("%w: %s", errRemoved, d.name)
 		}
 		if err := r.count(ctx, c); err != nil {
 			return err
@@ -130,7 +142,7 @@ func (d *draft) flush() error {
 		return err
 	})
 	d.part, d.parts = d.part[:0], d.parts+1
-	return err
+	return again(err)
 }
 
 // Keep implements webhook.Draft.
