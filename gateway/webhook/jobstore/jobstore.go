@@ -1,6 +1,7 @@
 // Package jobstore keeps callback jobs in tables of an SQL database, on the
 // engines of package sqlrecord: the smallest durable queue that is fair between
-// clients. It knows no job's life, which is package webhook's.
+// clients. Where several gateways share a PostgreSQL, it keeps their results too.
+// It knows no job's life, which is package webhook's.
 package jobstore
 
 import (
