@@ -96,7 +96,7 @@ func TestContract(t *testing.T) {
 
 // onPractice runs a test on a desk of every engine.
 func onPractice(t *testing.T, test func(t *testing.T, p *practice)) {
-	onEngines(t, func(t *testing.T, dsn string) { test(t, newPractice(t, dsn)) })
+	onEngines(t, func(t *testing.T, dsn string) { test(t, newPractice(t, dsn, "")) })
 }
 
 // holds asks in order, and judges every answer. $1, $2, … stand for what is

@@ -91,7 +91,7 @@ func TestMapCheck(t *testing.T) {
 	code, out, stderr = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"))
 	require.Equal(t, 2, code)
 	require.Empty(t, out)
-	require.Contains(t, stderr, "sheet.yaml:3:1: fromat: unknown key, did you mean format?\n")
+	require.Contains(t, stderr, "sheet.yaml:3:1: fromat: unknown key, did you mean format? [unknown-key]\n")
 	code, out, _ = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--format", "json")
 	require.Equal(t, 2, code)
 	require.Contains(t, out, `"rule": "sheet"`)
@@ -227,7 +227,7 @@ cases:
 	code, out, stderr = cli("", "map", "test", "--config", config, fixture)
 	require.Equal(t, 2, code)
 	require.Empty(t, out)
-	require.Contains(t, stderr, "contacts.yaml:2:5: cases[0].nam: unknown key, did you mean name?\n")
+	require.Contains(t, stderr, "contacts.yaml:2:5: cases[0].nam: unknown key, did you mean name? [unknown-key]\n")
 	require.Contains(t, stderr, `cases[0].request.method: found "GTE", expected one of GET, POST, PUT, PATCH, DELETE, HEAD, did you mean GET?`)
 	require.Contains(t, stderr, `cases[0].request.path: found "contact", expected a path such as /contact/17`)
 }

@@ -58,7 +58,7 @@ const nothingFails = "The interface has this error for all methods, and a fault 
 // that it is said to give: each error, and each status that is none. What is
 // described and nobody can bring about is not so.
 func TestOpenAPIEveryAnswer(t *testing.T) {
-	s := &setting{practice: newPractice(t, engines[0].dsn(t))}
+	s := &setting{practice: newPractice(t, engines[0].dsn(t), ", circuit: {failures: 1000}")}
 	var err error
 	s.model, err = mapping.LoadModel("")
 	require.NoError(t, err)

@@ -53,7 +53,7 @@ var rowTables = []struct {
 // TestErrorRows provokes every row of every error table over HTTP.
 func TestErrorRows(t *testing.T) {
 	onEngines(t, func(t *testing.T, dsn string) {
-		p := newPractice(t, dsn)
+		p := newPractice(t, dsn, "")
 		produced := map[string]bool{}
 		for _, table := range rowTables {
 			t.Run(table.name, func(t *testing.T) {
