@@ -165,10 +165,12 @@ func (t *template) match(message string) ([]string, bool) {
 }
 
 // arguments are args as Fail takes them: the model's own words and the client's.
+// One that was cut already is not cut again: read with words of the table before
+// it, it can be longer than what is shown of a value.
 func (t *template) arguments(args []string) []any {
 	of := make([]any, len(args))
 	for i, a := range args {
-		if t.row.named && i == 0 || t.row.Reason == ValidationFailed && i == 2 {
+		if t.row.named && i == 0 || t.row.Reason == ValidationFailed && i == 2 || strings.Contains(a, "…") {
 			of[i] = Literal(a)
 		} else {
 			of[i] = a

@@ -372,8 +372,9 @@ func unmet() []string {
 	defer hits.Unlock()
 	met := maps.Clone(hits.met)
 	for hit := range hits.met {
-		_, what, _ := strings.Cut(hit, " ")
+		name, what, _ := strings.Cut(hit, " ")
 		met[what] = true
+		met["answered "+name] = met["answered "+name] || what < "4"
 	}
 	missing := map[string]bool{}
 	contracts.Range(func(_, made any) bool {
@@ -389,16 +390,13 @@ func unmet() []string {
 }
 
 func (c *heldContract) unmetOf(op map[string]any, met, missing map[string]bool) {
-	name, answered := op["operationId"].(string), false
-	for status := range op["responses"].(map[string]any) {
-		answered = answered || status < "4" && met[name+" "+status]
-	}
+	name := op["operationId"].(string)
 	for reason := range c.reasonsOf(op) {
 		if !met[reason] {
 			missing["the reason "+reason] = true
 		}
 	}
-	if !answered {
+	if !met["answered "+name] { // directly or by callback, whatever this desk does
 		missing["the operation "+name] = true
 	}
 }
