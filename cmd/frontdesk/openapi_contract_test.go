@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -352,100 +349,4 @@ func (c *heldContract) schema(pointer string) (*jsonschema.Schema, error) {
 		c.schemas[pointer] = s
 	}
 	return s, err
-}
-
-// hits are the operations and errors that the tests of this run have met.
-var hits = struct {
-	sync.Mutex
-	met map[string]bool
-}{met: map[string]bool{}}
-
-// unmet are the operations of any desk's description that were not once answered
-// as they should be, and the reasons that were met nowhere: what TestOpenAPIEveryAnswer
-// is to one configuration this is to all of them, if less strictly. Where only some
-// of the tests were run there is nothing to tell.
-func unmet() []string {
-	if flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.skip").Value.String() != "" {
-		return nil
-	}
-	hits.Lock()
-	defer hits.Unlock()
-	met := maps.Clone(hits.met)
-	for hit := range hits.met {
-		name, what, _ := strings.Cut(hit, " ")
-		met[what] = true
-		met["answered "+name] = met["answered "+name] || what < "4"
-	}
-	missing := map[string]bool{}
-	contracts.Range(func(_, made any) bool {
-		c := made.(*heldContract)
-		for _, item := range c.doc["paths"].(map[string]any) {
-			for _, op := range item.(map[string]any) {
-				c.unmetOf(op.(map[string]any), met, missing)
-			}
-		}
-		return true
-	})
-	return slices.Sorted(maps.Keys(missing))
-}
-
-func (c *heldContract) unmetOf(op map[string]any, met, missing map[string]bool) {
-	name := op["operationId"].(string)
-	for reason := range c.reasonsOf(op) {
-		if !met[reason] {
-			missing["the reason "+reason] = true
-		}
-	}
-	if !met["answered "+name] { // directly or by callback, whatever this desk does
-		missing["the operation "+name] = true
-	}
-}
-
-// holding is a transport that holds every answer of a desk to the contract.
-type holding struct {
-	http.RoundTripper
-	contract *heldContract
-	base     *string // of the desk, which is known once it serves
-	fault    func(error)
-}
-
-func (h holding) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := h.RoundTripper.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(resp.Body)
-	resp.Body.Close()
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	path, below := strings.CutPrefix("http://"+req.URL.Host+req.URL.EscapedPath(), *h.base)
-	if err != nil || !below {
-		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), brokenOff{err}))
-		return resp, nil
-	}
-	target := *req.URL
-	target.Path, _ = url.PathUnescape(path)
-	target.RawPath = path
-	if req.Method == http.MethodHead || req.Header.Get("Range") != "" && resp.StatusCode == http.StatusOK {
-		return resp, nil
-	}
-	hit, err := h.contract.hold(req.Method, &target, resp, body)
-	if err != nil {
-		h.fault(fmt.Errorf("the description and the answer of %s %s differ: %w", req.Method, target.Path, err))
-	}
-	if hit != "" {
-		hits.Lock()
-		hits.met[hit] = true
-		hits.Unlock()
-	}
-	return resp, nil
-}
-
-// brokenOff ends a body as it ended.
-type brokenOff struct{ err error }
-
-func (f brokenOff) Read([]byte) (int, error) {
-	if f.err != nil {
-		return 0, f.err
-	}
-	return 0, io.EOF
 }
