@@ -109,7 +109,7 @@ api_keys:
 		require.True(t, strings.HasPrefix(lines[i], file+want), "%s\nbegins with %s", lines[i], want)
 	}
 	require.Contains(t, lines[4], "did you mean GET /order?")
-	require.Equal(t, "frontdesk: 5 problem(s); nothing was started", lines[5])
+	require.Equal(t, "frontdesk: 5 problem(s); nothing was done", lines[5])
 }
 
 // TestCLIKeysAndUsers sets a garage up from nothing, as its operator does: a

@@ -108,7 +108,7 @@ func run(p program, args []string) int {
 		return 0
 	case errors.As(err, &problems):
 		fmt.Fprintln(p.stderr, err)
-		fmt.Fprintf(p.stderr, "frontdesk: %d problem(s); nothing was started\n", len(problems))
+		fmt.Fprintf(p.stderr, "frontdesk: %d problem(s); nothing was done\n", len(problems))
 		return 2
 	case errors.As(err, &wrong):
 		fmt.Fprintln(p.stderr, "frontdesk:", err)

@@ -52,7 +52,7 @@ var beyond = map[string]string{
 	"logout internal_error":         nothingFails,
 }
 
-const nothingFails = "The interface has this error for all methods, and a fault of the program is answered so wherever it is (TestLimitsPanic). But nothing that this operation does fails by itself while sessions are kept in memory."
+const nothingFails = "Nothing that this operation does fails while sessions are kept in memory, as they are here: TestSessionStoreAway brings it about where they are not."
 
 // TestOpenAPIEveryAnswer asks every operation of the description for every answer
 // that it is said to give: each error, and each status that is none. What is

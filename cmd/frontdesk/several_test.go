@@ -96,11 +96,20 @@ func TestSessionStoreAway(t *testing.T) {
 	d := desks[0]
 	token := d.login(fullKey, "demo")
 	server.Kill()
-	for _, path := range []string{"/contact/1", "/authenticate/logout", loginPath(fullKey, "demo", "demo"), loginPath(fullKey, "demo", "wrong")} {
-		a := d.call("GET", path, token, "")
+	fails := func(method, path, body string) {
+		t.Helper()
+		a := d.call(method, path, token, body)
 		require.Equal(t, 500, a.Status, path)
 		require.Equal(t, "Internal server error", a.failure(t).Message)
+		require.Equal(t, "internal_error", a.failure(t).Reason)
 	}
+	for _, path := range []string{
+		"/contact/1", loginPath(fullKey, "demo", "demo"), loginPath(fullKey, "demo", "wrong"), "/authenticate/logout", "/authenticate/acces",
+		"/authenticate/component", "/authenticate/modules", "/authenticate/fingerprint", "/util/environment?username=demo",
+	} {
+		fails("GET", path, "")
+	}
+	fails("POST", "/authenticate/forgotpassword", `{"username":"demo"}`)
 	require.Equal(t, 503, d.askOps("/readyz").Status)
 	require.Contains(t, d.opsText("/"), "Clients are refused: the store of sessions does not answer.")
 	server.Restart()
