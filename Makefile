@@ -4,7 +4,7 @@ GO      ?= go
 FUZZ    ?= 30s
 
 # The real parts that the tests want; a test whose part is missing fails.
-PARTS = postgres,mariadb,redis,aiosmtpd,python3,chromium,npm,curl,openssl,systemd-analyze,systemd-socket-activate,packages,buildah,promtool
+PARTS = postgres,mariadb,redis,aiosmtpd,python3,chromium,npm,curl,openssl,systemd-analyze,systemd-socket-activate,packages,buildah,promtool,haproxy
 
 .PHONY: test check fmt lint bench fuzz soak build deb image
 
@@ -49,5 +49,5 @@ fuzz:
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
 	.ci/install-servers
-	FRONTDESK_REQUIRE=$(PARTS) FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent' -v ./cmd/frontdesk
+	FRONTDESK_REQUIRE=$(PARTS) FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent|Soak' -v ./cmd/frontdesk
 	FRONTDESK_REQUIRE=$(PARTS) FRONTDESK_SOAK=1 $(GO) test -timeout 120m -run Soak -v ./backend/reference
