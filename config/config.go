@@ -135,8 +135,11 @@ type Backend struct {
 	Driver  string        `yaml:"driver" schema:"enum=reference|legacy|remote"` // reference, legacy or remote
 	DSN     Secret        `yaml:"dsn"`                                          // reference: sqlite:FILE, postgres://… or postgresql://…
 	Readers int           `yaml:"readers"`                                      // reference: connections that only read; 0 lets the driver choose
+	Replica Secret        `yaml:"replica"`                                      // reference on PostgreSQL: a standby that answers lists, postgres://…; empty for none
 	Sheet   string        `yaml:"sheet"`                                        // legacy and remote: file of the mapping sheet
 	Timeout time.Duration `yaml:"timeout"`                                      // of one call, its wait for room included
+
+	ReplicaWait time.Duration `yaml:"replica_wait"` // for the replica to come up to date, before the primary answers a list
 
 	MaxConcurrent int     `yaml:"max_concurrent"` // calls under way at once; of one resource half of them
 	MaxQueue      int     `yaml:"max_queue"`      // calls that wait for room; the next is refused
@@ -200,7 +203,7 @@ func Default() *Config {
 		Ops: Ops{Listen: "127.0.0.1:9090"},
 		Log: Log{Level: "info", Access: true, Format: "json"},
 		Backend: Backend{
-			Driver: "reference", DSN: "sqlite:frontdesk.db", Timeout: 10 * time.Second,
+			Driver: "reference", DSN: "sqlite:frontdesk.db", Timeout: 10 * time.Second, ReplicaWait: 50 * time.Millisecond,
 			MaxConcurrent: 256, MaxQueue: 1024, Circuit: Circuit{Failures: 10, Pause: 5 * time.Second},
 		},
 		Tracing:  Tracing{Ratio: 0.01},

@@ -130,7 +130,7 @@ func TestLoadFull(t *testing.T) {
 		},
 		Log: config.Log{Level: "debug", Format: "console"},
 		Backend: config.Backend{
-			Driver: "reference", DSN: "postgres://frontdesk:hush-hush@db/frontdesk", Timeout: 5 * time.Second, Readers: 4,
+			Driver: "reference", DSN: "postgres://frontdesk:hush-hush@db/frontdesk", Timeout: 5 * time.Second, Readers: 4, Replica: "postgresql://frontdesk:hush-hush@standby/frontdesk",
 			MaxConcurrent: 32, MaxQueue: 0, Circuit: config.Circuit{Failures: 3, Pause: time.Minute},
 		},
 		Model:     config.Model{Dir: "resources"},

@@ -16,6 +16,7 @@ const (
 	ruleRange             = "range"
 	ruleRepeated          = "repeated"
 	ruleDSN               = "dsn"
+	ruleReplica           = "replica"
 	ruleSheetMissing      = "sheet-missing"
 	ruleSheetUnused       = "sheet-unused"
 	ruleSheetInstead      = "sheet-instead"
@@ -65,6 +66,7 @@ func Rules() []strictyaml.Rule {
 		{ID: ruleRange, About: "A number or a duration lies within its bounds."},
 		{ID: ruleRepeated, About: "A list holds an item once."},
 		{ID: ruleDSN, About: "backend.dsn names a SQLite file or a PostgreSQL database."},
+		{ID: ruleReplica, About: "backend.replica is a PostgreSQL database, beside another one in backend.dsn."},
 		{ID: ruleSheetMissing, About: "The drivers legacy and remote have a mapping sheet."},
 		{ID: ruleSheetUnused, About: "The driver reference has no mapping sheet."},
 		{ID: ruleSheetInstead, About: "What the mapping sheet says is not said in backend as well."},

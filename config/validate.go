@@ -146,6 +146,7 @@ func (v *validator) backend() {
 	case !isDSN(string(b.DSN)):
 		v.fail("backend.dsn", ruleDSN, "expected sqlite:FILE, such as sqlite:frontdesk.db, or postgres://user:password@host/database")
 	}
+	v.replica()
 	v.positive("backend.timeout", b.Timeout)
 	if b.Readers < 0 {
 		v.fail("backend.readers", ruleRange, "found %d, expected 0 (automatic) or more", b.Readers)
@@ -164,12 +165,37 @@ func (v *validator) sheet() {
 	if v.Backend.Sheet == "" {
 		v.fail("backend.sheet", ruleSheetMissing, "missing, expected the file of the mapping sheet, which driver %s works with", v.Backend.Driver)
 	}
-	for _, path := range [...]string{"backend.dsn", "backend.readers"} {
+	for _, path := range [...]string{"backend.dsn", "backend.readers", "backend.replica", "backend.replica_wait"} {
 		if v.doc.Has(path) {
 			v.fail(path, ruleSheetInstead, "driver %s does not use it: the mapping sheet says where the records are", v.Backend.Driver)
 		}
 	}
 }
+
+// replica judges what lists are answered from. It is no setting of a backend behind
+// a mapping sheet, which sheet says.
+func (v *validator) replica() {
+	b := v.Backend
+	if b.Driver == "legacy" || b.Driver == "remote" {
+		return
+	}
+	switch {
+	case b.Replica == "":
+	case !isPostgres(string(b.Replica)):
+		v.fail("backend.replica", ruleReplica, "expected postgres://user:password@host/database")
+	case !isPostgres(string(b.DSN)):
+		v.fail("backend.replica", ruleReplica, "only a PostgreSQL database has a replica, expected backend.dsn to be one")
+	case b.Replica == b.DSN:
+		v.fail("backend.replica", ruleReplica, "found what backend.dsn has, expected another server")
+	}
+	if b.ReplicaWait < 0 || b.ReplicaWait > maxReplicaWait {
+		v.fail("backend.replica_wait", ruleRange, "found %s, expected from 0s (look once) to %s", short(b.ReplicaWait), short(maxReplicaWait))
+	}
+}
+
+// maxReplicaWait keeps lists from waiting longer than anybody wants them to: the
+// primary could have answered long before.
+const maxReplicaWait = time.Second
 
 func (v *validator) atLeastOne(path string, n int) {
 	if n < 1 {
@@ -187,6 +213,8 @@ func isDSN(text string) bool {
 	}
 	return false
 }
+
+func isPostgres(text string) bool { return isDSN(text) && !strings.HasPrefix(text, "sqlite:") }
 
 func (v *validator) sessions() {
 	s := v.Sessions
