@@ -83,7 +83,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 func openDB(ctx context.Context, o Options) (sqlrecord.DB, error) {
-	options := sqlrecord.Options{Readers: o.Readers}
+	options := sqlrecord.Options{Readers: o.Readers, Log: o.Log}
 	if path, ok := strings.CutPrefix(o.DSN, "sqlite:"); ok {
 		if path == "" {
 			return nil, errors.New("the DSN sqlite: names no file")

@@ -15,6 +15,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"go.uber.org/zap"
+
 	"frontdesk/mapping"
 )
 
@@ -78,6 +80,9 @@ type Options struct {
 	// LockWait bounds how long a write waits while another process holds
 	// SQLite's write lock; default 10 s. A ctx that ends earlier wins.
 	LockWait time.Duration
+	// Log is told what migrations of PostgreSQL wait for, and how long they take;
+	// nil for nobody.
+	Log *zap.Logger
 }
 
 // guard runs f and turns a panic into an error with the stack it came from, so

@@ -32,6 +32,14 @@ type migrator interface {
 	columnNames(ctx context.Context, table string) ([]string, error)
 }
 
+// onlineMigrator is a DB that other processes are served from while it is migrated.
+type onlineMigrator interface {
+	// online takes the step to a version of the model so that nobody who reads or
+	// writes meanwhile waits for long. It leaves alone what of it is there, so that
+	// a step which was interrupted is taken up again.
+	online(ctx context.Context, db *sql.DB, s schema, version int) error
+}
+
 // Migrate makes the tables of the model's records, or brings them to its
 // version. Every distinct "since" number of the model is one migration. A
 // database that is up to date is left as it is.
@@ -39,20 +47,38 @@ func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
 	s := schema{d: db.Dialect(), model: model}
 	m := Migrations{Table: "frontdesk_records_version"}
 	for _, version := range s.versions() {
-		statements := s.statements(version)
-		m.Go = append(m.Go, goose.NewGoMigration(int64(version), &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-			for _, text := range statements {
-				if _, err := tx.ExecContext(ctx, text); err != nil {
-					return fmt.Errorf("%w in: %s", err, text)
-				}
-			}
-			return nil
-		}}, nil))
+		m.Go = append(m.Go, goose.NewGoMigration(int64(version), s.step(db, version), nil))
 	}
 	if err := MigrateWith(ctx, db, m); err != nil {
 		return err
 	}
 	return s.check(ctx, db)
+}
+
+// step leads to a version of the model: in one transaction, or so that others can
+// use the database meanwhile.
+func (s schema) step(db DB, version int) *goose.GoFunc {
+	if o, ok := db.(onlineMigrator); ok {
+		return &goose.GoFunc{RunDB: func(ctx context.Context, db *sql.DB) error { return o.online(ctx, db, s, version) }}
+	}
+	return &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		for _, text := range s.statements(version) {
+			if err := run(ctx, tx, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// run runs a statement of a migration.
+func run(ctx context.Context, on interface {
+	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+}, text string) error {
+	if _, err := on.ExecContext(ctx, text); err != nil {
+		return fmt.Errorf("%w in: %s", err, text)
+	}
+	return nil
 }
 
 // MigrateWith takes those migrations that the database has not had yet. Several

@@ -2,7 +2,6 @@ package sqlrecord
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -11,12 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
+	"go.uber.org/zap"
 
 	"frontdesk/backend"
-	"frontdesk/mapping"
 )
 
 // writeTries is how often a transaction is begun that PostgreSQL ends because
@@ -29,6 +25,7 @@ type postgresDB struct {
 	dialect *Dialect
 	rows    sync.Pool // of *postgresRow
 	apart   apart
+	log     *zap.Logger
 	once    sync.Once
 	closed  chan struct{}
 }
@@ -54,7 +51,10 @@ func OpenPostgres(ctx context.Context, dsn string, o Options) (DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
 	}
-	d := &postgresDB{pool: pool, dialect: Postgres(), closed: make(chan struct{})}
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	d := &postgresDB{pool: pool, dialect: Postgres(), log: o.Log, closed: make(chan struct{})}
 	d.rows.New = func() any { return new(postgresRow) }
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
@@ -168,27 +168,4 @@ func postgresError(err error) error {
 	default:
 		return err
 	}
-}
-
-// migrating leaves it to goose to hold a lock in the database.
-func (d *postgresDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialect, ...goose.ProviderOption) error) (err error) {
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300), lock.WithUnlockTimeout(1, 60))
-	if err != nil {
-		return err
-	}
-	db := stdlib.OpenDBFromPool(d.pool)
-	defer func() { err = errors.Join(err, db.Close()) }()
-	return f(db, goose.DialectPostgres, goose.WithSessionLocker(locker))
-}
-
-func (d *postgresDB) columnNames(ctx context.Context, table string) (names []string, err error) {
-	const text = "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped"
-	err = d.Read(ctx, func(c Conn) error {
-		return c.Query(ctx, text, []Column{{Type: mapping.Text}}, []mapping.Value{mapping.TextValue(d.dialect.Quote(table))},
-			func(row []mapping.Value) error {
-				names = append(names, row[0].Text())
-				return nil
-			})
-	})
-	return names, err
 }

@@ -33,34 +33,86 @@ func (s schema) versions() []int {
 	return slices.Compact(all)
 }
 
-// statements returns what leads to a version from the one before.
+// statements returns what leads to a version from the one before, in one
+// transaction.
 func (s schema) statements(version int) []string {
-	var ddl, keys, indexes []string
-	if version == s.versions()[0] {
-		ddl = append(ddl, s.epochs())
-	}
+	all := s.newTables(version, s.broughtBy(version))
 	for _, r := range s.model.Resources {
-		fields := s.fieldsOf(r, version)
 		if r.Since == version {
-			ddl = append(ddl, s.createTable(r, fields))
-			indexes = append(indexes, s.listIndexes(r)...)
-			if s.d.steers {
-				indexes = append(indexes, s.deleteTrigger(r))
-			}
-		} else {
-			for _, f := range fields {
-				ddl = append(ddl, "ALTER TABLE "+s.d.Quote(r.Name)+" ADD COLUMN "+s.column(f)+s.references(f, s.d.foreignKeysInline))
-			}
+			continue
+		}
+		fields := s.fieldsOf(r, version)
+		for _, f := range fields {
+			all = append(all, "ALTER TABLE "+s.d.Quote(r.Name)+" ADD COLUMN "+s.column(f)+s.references(f, s.d.foreignKeysInline))
+		}
+		for _, i := range s.indexesOf(r, fields) {
+			all = append(all, i.create(""))
+		}
+	}
+	return all
+}
+
+// broughtBy returns the resources that a version brings.
+func (s schema) broughtBy(version int) (all []*mapping.Resource) {
+	for _, r := range s.model.Resources {
+		if r.Since == version {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// newTables returns what makes the tables of resources, and all that belongs to
+// them.
+func (s schema) newTables(version int, resources []*mapping.Resource) []string {
+	var tables, keys, indexes []string
+	if version == s.versions()[0] {
+		tables = append(tables, s.epochs())
+	}
+	for _, r := range resources {
+		fields := s.fieldsOf(r, version)
+		tables = append(tables, s.createTable(r, fields))
+		for _, i := range append(s.listIndexes(r), s.indexesOf(r, fields)...) {
+			indexes = append(indexes, i.create(""))
+		}
+		if s.d.steers {
+			indexes = append(indexes, s.deleteTrigger(r))
 		}
 		for _, f := range fields {
 			if !s.d.foreignKeysInline && f.Reference != "" {
-				keys = append(keys, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s)%s", s.d.Quote(r.Name),
-					s.name(r.Name, f.Name, "fkey"), s.d.Quote(f.Name), s.references(f, true)))
+				keys = append(keys, s.addKey(r, f))
 			}
-			indexes = append(indexes, s.fieldIndexes(r, f)...)
 		}
 	}
-	return slices.Concat(ddl, keys, indexes)
+	return slices.Concat(tables, keys, indexes)
+}
+
+// indexesOf returns the indexes that fields bring.
+func (s schema) indexesOf(r *mapping.Resource, fields []*mapping.Field) (all []index) {
+	for _, f := range fields {
+		all = append(all, s.fieldIndexes(r, f)...)
+	}
+	return all
+}
+
+// addColumns returns what adds those columns of fields that are not there, on an
+// engine that can be asked so.
+func (s schema) addColumns(r *mapping.Resource, fields []*mapping.Field) string {
+	var columns []string
+	for _, f := range fields {
+		columns = append(columns, "ADD COLUMN IF NOT EXISTS "+s.column(f))
+	}
+	return "ALTER TABLE " + s.d.Quote(r.Name) + " " + strings.Join(columns, ", ")
+}
+
+// addKey adds the foreign key of a field.
+func (s schema) addKey(r *mapping.Resource, f *mapping.Field) string {
+	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s)%s",
+		s.d.Quote(r.Name), s.keyName(r, f), s.d.Quote(f.Name), s.references(f, true))
+}
+
+func (s schema) keyName(r *mapping.Resource, f *mapping.Field) string {
+	return s.name(r.Name, f.Name, "fkey")
 }
 
 // fieldsOf returns the fields that a version brings to a resource.
@@ -117,8 +169,8 @@ func (s schema) references(f *mapping.Field, wanted bool) string {
 
 // listIndexes are those of the lists that everyone asks for: all records, and
 // those changed since.
-func (s schema) listIndexes(r *mapping.Resource) []string {
-	return []string{
+func (s schema) listIndexes(r *mapping.Resource) []index {
+	return []index{
 		s.index(r, false, "list", s.withID(clientColumn), ""),
 		s.index(r, false, "modified", s.withID(clientColumn, "modified_at"), ""),
 	}
@@ -133,8 +185,8 @@ func (s schema) withID(columns ...string) string {
 }
 
 // fieldIndexes are those that keep a field unique, and find records by it.
-func (s schema) fieldIndexes(r *mapping.Resource, f *mapping.Field) []string {
-	var all []string
+func (s schema) fieldIndexes(r *mapping.Resource, f *mapping.Field) []index {
+	var all []index
 	column := s.d.Quote(f.Name)
 	if f.Unique {
 		scope, where := cmp.Or(f.UniquePer, clientColumn), ""
@@ -176,15 +228,27 @@ func (s schema) literals(f *mapping.Field) string {
 	return strings.Join(all, ", ")
 }
 
-func (s schema) index(r *mapping.Resource, unique bool, name, columns, where string) string {
-	create := "CREATE INDEX "
-	if unique {
-		create = "CREATE UNIQUE INDEX "
+// index is one that is to be made. All but unique is as SQL has it.
+type index struct {
+	table, name, columns, where string
+	unique                      bool
+}
+
+func (s schema) index(r *mapping.Resource, unique bool, name, columns, where string) index {
+	return index{table: s.d.Quote(r.Name), name: s.name(r.Name, name, "idx"), columns: columns, where: where, unique: unique}
+}
+
+// create makes the index; how is what stands before its name.
+func (i index) create(how string) string {
+	text := "CREATE INDEX "
+	if i.unique {
+		text = "CREATE UNIQUE INDEX "
 	}
-	if where != "" {
-		where = " WHERE " + where
+	text += how + i.name + " ON " + i.table + " (" + i.columns + ")"
+	if i.where != "" {
+		text += " WHERE " + i.where
 	}
-	return create + s.name(r.Name, name, "idx") + " ON " + s.d.Quote(r.Name) + " (" + columns + ")" + where
+	return text
 }
 
 // name makes the name of a constraint or an index, which PostgreSQL would cut
@@ -199,7 +263,7 @@ func (s schema) name(parts ...string) string {
 }
 
 func (s schema) epochs() string {
-	return "CREATE TABLE " + epochTable + " (resource " + s.textKey() + " NOT NULL, " + clientColumn + " " + s.d.BigInt + " NOT NULL, epoch " +
+	return "CREATE TABLE IF NOT EXISTS " + epochTable + " (resource " + s.textKey() + " NOT NULL, " + clientColumn + " " + s.d.BigInt + " NOT NULL, epoch " +
 		s.d.BigInt + " NOT NULL, PRIMARY KEY (resource, " + clientColumn + "))" + s.d.TableOptions
 }
 

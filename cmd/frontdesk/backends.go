@@ -156,7 +156,7 @@ func ruleFields(rule string) []string {
 // default a SQLite file beside the sheet.
 func openOwn(ctx context.Context, sh *sheet.Sheet, log *zap.Logger) (*ownDatabase, error) {
 	if isPostgres(sh.Keep) {
-		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{})
+		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{Log: log})
 		if err != nil {
 			return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
 		}

@@ -1,0 +1,219 @@
+package sqlrecord
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	"go.uber.org/zap"
+
+	"frontdesk/mapping"
+)
+
+// A migration that changes a table waits for all who read it, and whoever comes
+// after it waits for the migration: so it gives up soon, lets them through, and
+// tries again. The wait is longer than PostgreSQL's deadlock_timeout of a second,
+// after which it has its own vacuuming give way.
+const (
+	lockWait  = "2s"
+	lockPause = 3 * time.Second
+)
+
+// migrationTurns is how often, once a second, a process asks whether another one
+// has done with migrating.
+const migrationTurns = 3600
+
+// migrating leaves it to goose to hold a lock in the database. What is done there
+// has connections of its own, with time-outs of its own.
+func (d *postgresDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialect, ...goose.ProviderOption) error) (err error) {
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, migrationTurns), lock.WithUnlockTimeout(1, 60))
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDB(*d.pool.Config().ConnConfig, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.Exec(ctx, "SELECT set_config('lock_timeout', '"+lockWait+"', false), set_config('statement_timeout', '0', false)")
+		return err
+	}))
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for {
+		err := f(db, goose.DialectPostgres, goose.WithSessionLocker(locker))
+		if !lockedOut(err) && !collided(err) {
+			return err
+		}
+		d.log.Warn("the migration waits for a table that is in use; meanwhile requests go on",
+			zap.Error(err), zap.String("oldest_transaction", oldestTransaction(ctx, db)))
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// lockedOut tells whether a statement gave up waiting for a lock.
+func lockedOut(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "55P03"
+}
+
+// oldestTransaction says whose transaction has been open the longest, which is
+// most likely what a migration waits for.
+func oldestTransaction(ctx context.Context, db *sql.DB) string {
+	const text = `SELECT pid, coalesce(application_name, ''), extract(epoch FROM clock_timestamp() - xact_start)::bigint FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL ORDER BY xact_start LIMIT 1`
+	var pid, seconds int64
+	var name string
+	if err := db.QueryRowContext(ctx, text).Scan(&pid, &name, &seconds); err != nil {
+		return "not known" // it has ended, or is not ours to see
+	}
+	return fmt.Sprintf("pid %d %q, for %s", pid, name, time.Duration(seconds)*time.Second)
+}
+
+func (d *postgresDB) columnNames(ctx context.Context, table string) (names []string, err error) {
+	const text = "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped"
+	err = d.Read(ctx, func(c Conn) error {
+		return c.Query(ctx, text, []Column{{Type: mapping.Text}}, []mapping.Value{mapping.TextValue(d.dialect.Quote(table))},
+			func(row []mapping.Value) error {
+				names = append(names, row[0].Text())
+				return nil
+			})
+	})
+	return names, err
+}
+
+func (d *postgresDB) online(ctx context.Context, db *sql.DB, s schema, version int) error {
+	step := &onlineStep{schema: s, db: db, log: d.log}
+	if err := step.newTables(ctx, version); err != nil {
+		return err
+	}
+	for _, r := range s.model.Resources {
+		fields := s.fieldsOf(r, version)
+		if r.Since == version || len(fields) == 0 {
+			continue
+		}
+		if err := run(ctx, db, s.addColumns(r, fields)); err != nil {
+			return err
+		}
+		for _, f := range fields {
+			if err := step.foreignKey(ctx, r, f); err != nil {
+				return err
+			}
+		}
+		for _, i := range s.indexesOf(r, fields) {
+			if err := step.index(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// onlineStep takes a step in PostgreSQL while others are served from it.
+type onlineStep struct {
+	schema
+	db  *sql.DB
+	log *zap.Logger
+}
+
+// ask asks for one truth; there is false where there is no row.
+func (o *onlineStep) ask(ctx context.Context, text string, args ...any) (is, there bool, err error) {
+	err = o.db.QueryRowContext(ctx, text, args...).Scan(&is)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, false, nil
+	}
+	return is, err == nil, err
+}
+
+// newTables makes the tables that are not there, with all that belongs to them, in
+// one transaction: nobody uses them yet.
+func (o *onlineStep) newTables(ctx context.Context, version int) error {
+	var missing []*mapping.Resource
+	for _, r := range o.broughtBy(version) {
+		is, _, err := o.ask(ctx, "SELECT to_regclass($1) IS NOT NULL", o.d.Quote(r.Name))
+		if err != nil {
+			return err
+		}
+		if !is {
+			missing = append(missing, r)
+		}
+	}
+	texts := o.schema.newTables(version, missing)
+	if len(texts) == 0 {
+		return nil
+	}
+	tx, err := o.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, text := range texts {
+		if err := run(ctx, tx, text); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+	}
+	return tx.Commit()
+}
+
+// foreignKey adds the foreign key of a field that has one, in two steps: writers
+// wait for the first, which takes a moment, but not for the second, which reads the
+// table.
+func (o *onlineStep) foreignKey(ctx context.Context, r *mapping.Resource, f *mapping.Field) error {
+	if f.Reference == "" {
+		return nil
+	}
+	name := o.keyName(r, f)
+	valid, there, err := o.ask(ctx, "SELECT convalidated FROM pg_constraint WHERE conrelid = to_regclass($1) AND conname = $2",
+		o.d.Quote(r.Name), bare(name))
+	if err != nil || valid {
+		return err
+	}
+	if !there {
+		if err := run(ctx, o.db, o.addKey(r, f)+" NOT VALID"); err != nil {
+			return err
+		}
+	}
+	return run(ctx, o.db, "ALTER TABLE "+o.d.Quote(r.Name)+" VALIDATE CONSTRAINT "+name)
+}
+
+// index builds an index while others write. That ends only when all transactions
+// have ended that were open before, so it waits for as long as it takes. A build
+// that was interrupted has left an index that is good for nothing.
+func (o *onlineStep) index(ctx context.Context, i index) (err error) {
+	valid, there, err := o.ask(ctx, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)", i.name)
+	if err != nil || valid {
+		return err
+	}
+	conn, err := o.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := run(ctx, conn, "SET lock_timeout = 0"); err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, run(context.WithoutCancel(ctx), conn, "SET lock_timeout = '"+lockWait+"'"))
+	}()
+	if there {
+		if err := run(ctx, conn, "DROP INDEX CONCURRENTLY "+i.name); err != nil {
+			return err
+		}
+	}
+	begun := time.Now()
+	o.log.Info("the migration builds an index; meanwhile requests go on", zap.String("index", bare(i.name)))
+	if err := run(ctx, conn, i.create("CONCURRENTLY ")); err != nil {
+		return err
+	}
+	o.log.Info("the migration has built an index", zap.String("index", bare(i.name)), zap.Duration("took", time.Since(begun)))
+	return nil
+}
+
+// bare is a name without its quotes.
+func bare(name string) string { return strings.Trim(name, `"`) }

@@ -1,0 +1,149 @@
+package sqlrecord
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping"
+)
+
+// live is a database that is migrated to a later model while a transaction of
+// somebody else keeps the migration from ending.
+type live struct {
+	*fixture
+	t     *testing.T
+	later *mapping.Model
+	other *pgx.Conn
+	told  chan string // what the migration logs
+}
+
+// The index that the later model of these tests brings to a table that is there.
+const lateIndex = "country_main_contact_id_ref_idx"
+
+// startLive begins the transaction, which runs one statement.
+func startLive(t *testing.T, statement string) *live {
+	t.Helper()
+	dsn, told := sqltest.Postgres(t), make(chan string, 16)
+	core := zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(io.Discard), zap.InfoLevel)
+	log := zap.New(core, zap.Hooks(func(e zapcore.Entry) error {
+		told <- e.Message
+		return nil
+	}))
+	db, err := OpenPostgres(t.Context(), dsn, Options{Readers: 4, Log: log})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	l := &live{fixture: newFixture(t, db), t: t, later: modelWith(t, extended(t, "since: 7")), told: told}
+	l.write("NL")
+	l.other, err = pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.other.Close(context.Background())) })
+	for _, text := range []string{"BEGIN ISOLATION LEVEL REPEATABLE READ", statement} {
+		_, err := l.other.Exec(t.Context(), text)
+		require.NoError(t, err)
+	}
+	return l
+}
+
+// write does what an older program does: it writes to the table that is migrated.
+func (l *live) write(code string) {
+	l.t.Helper()
+	country := l.create(l.t, alice, "country", "code", code, "name", code)
+	_, err := l.Update(l.t.Context(), alice, l.get(l.t, alice, country), l.record("country", "name", "changed"))
+	require.NoError(l.t, err)
+}
+
+// release ends the other's transaction.
+func (l *live) release() {
+	l.t.Helper()
+	_, err := l.other.Exec(l.t.Context(), "ROLLBACK")
+	require.NoError(l.t, err)
+}
+
+// migrate begins the migration; what it returns follows.
+func (l *live) migrate(ctx context.Context) chan error {
+	ended := make(chan error, 1)
+	go func() { ended <- Migrate(ctx, l.DB(), l.later) }()
+	return ended
+}
+
+// truth asks the database, 0 where there is no row.
+func (l *live) truth(text string) (n int64) {
+	l.t.Helper()
+	err := l.DB().Read(l.t.Context(), func(c Conn) error {
+		return c.Query(l.t.Context(), text, oneInt, nil, func(row []mapping.Value) error {
+			n = row[0].Int()
+			return nil
+		})
+	})
+	require.NoError(l.t, err)
+	return n
+}
+
+// building returns when the index is all but done, and waits for the other's
+// transaction.
+func (l *live) building() {
+	l.t.Helper()
+	require.Eventually(l.t, func() bool {
+		return l.truth(`SELECT count(*) FROM pg_stat_progress_create_index
+			WHERE datname = current_database() AND phase = 'waiting for old snapshots'`) == 1
+	}, time.Minute, 10*time.Millisecond)
+}
+
+func (l *live) validIndex() int64 {
+	return l.truth(`SELECT indisvalid::int + 1 FROM pg_index WHERE indexrelid = to_regclass('` + lateIndex + `')`)
+}
+
+// TestPostgresBuildsAnIndexWhileOthersWrite: nobody waits for the index but the
+// migration itself.
+func TestPostgresBuildsAnIndexWhileOthersWrite(t *testing.T) {
+	l := startLive(t, "SELECT 1")
+	ended := l.migrate(t.Context())
+	l.building()
+	l.write("BE")
+	require.Empty(t, ended, "it waits for the transaction that was there before")
+	l.release()
+	require.NoError(t, <-ended)
+	require.EqualValues(t, 2, l.validIndex())
+	require.EqualValues(t, 1, l.truth(`SELECT convalidated::int FROM pg_constraint WHERE conname = 'country_main_contact_id_fkey'`))
+	require.Equal(t, "the migration builds an index; meanwhile requests go on", <-l.told)
+	l.write("DE")
+}
+
+// TestPostgresTakesUpAnInterruptedIndex: what a migration that was killed has left
+// is done away with, and done again.
+func TestPostgresTakesUpAnInterruptedIndex(t *testing.T) {
+	l := startLive(t, "SELECT 1")
+	ctx, kill := context.WithCancel(t.Context())
+	ended := l.migrate(ctx)
+	l.building()
+	kill()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	require.Eventually(t, func() bool { return l.truth(`SELECT count(*) FROM pg_stat_progress_create_index WHERE datname = current_database()`) == 0 }, time.Minute, 10*time.Millisecond)
+	l.release()
+	require.EqualValues(t, 1, l.validIndex(), "it is there, and good for nothing")
+	l.write("BE")
+	require.NoError(t, Migrate(t.Context(), l.DB(), l.later))
+	require.EqualValues(t, 2, l.validIndex())
+	require.NoError(t, Migrate(t.Context(), l.DB(), l.model), "an older program still runs")
+}
+
+// TestPostgresLetsOthersPass: a migration that has to wait for a long reader lets
+// those pass who came after it, and is done once the reader is.
+func TestPostgresLetsOthersPass(t *testing.T) {
+	l := startLive(t, "SELECT count(*) FROM country")
+	ended := l.migrate(t.Context())
+	require.Equal(t, "the migration waits for a table that is in use; meanwhile requests go on", <-l.told)
+	l.write("BE")
+	require.Empty(t, ended)
+	l.release()
+	require.NoError(t, <-ended)
+	require.EqualValues(t, 2, l.validIndex())
+}
