@@ -13,9 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -25,13 +23,8 @@ import (
 type cluster struct {
 	once sync.Once
 	err  error
-	dir  string
-	port int
-	stop func()
-
-	program string
-	running *Server
-	next    atomic.Int64
+	node *Node
+	next atomic.Int64
 
 	templates sync.Map // by name: func() error, which makes one
 }
@@ -42,8 +35,8 @@ var shared cluster
 // afterwards: func TestMain(m *testing.M) { os.Exit(sqltest.Run(m)) }.
 func Run(m *testing.M) int {
 	code := m.Run()
-	if shared.stop != nil {
-		shared.stop()
+	if shared.node != nil {
+		shared.node.remove()
 	}
 	return code
 }
@@ -79,12 +72,19 @@ func PostgresLike(t testing.TB, name string, prepare func(dsn string) error) str
 // ready starts the cluster for the first test that wants it.
 func ready(t testing.TB) {
 	t.Helper()
-	shared.once.Do(func() { shared.err = shared.start() })
-	if errors.Is(shared.err, errNotInstalled) && !Required("postgres") {
-		t.Skip("PostgreSQL is not installed: ", shared.err)
+	shared.once.Do(func() { shared.node, shared.err = newPrimary(nil) })
+	installed(t, shared.err)
+}
+
+// installed ends a test without a server: where PostgreSQL is not installed it is
+// skipped, unless it is demanded.
+func installed(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, errNotInstalled) && !Required("postgres") {
+		t.Skip("PostgreSQL is not installed: ", err)
 	}
-	if shared.err != nil {
-		t.Fatal(shared.err)
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -110,70 +110,13 @@ func Required(program string) bool {
 	return slices.Contains(strings.Split(os.Getenv("FRONTDESK_REQUIRE"), ","), program)
 }
 
-const superuser = "frontdesk"
-
-func (c *cluster) dsn(database string) string {
-	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", superuser, c.port, database)
-}
+func (c *cluster) dsn(database string) string { return c.node.DSN(database) }
 
 func (c *cluster) admin(sql string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, c.dsn("postgres"))
-	if err != nil {
+	return c.node.do(func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, sql)
 		return err
-	}
-	_, err = conn.Exec(ctx, sql)
-	return errors.Join(err, conn.Close(ctx))
-}
-
-func (c *cluster) start() (err error) {
-	bin, err := findBinaries()
-	if err != nil {
-		return err
-	}
-	if c.dir, err = os.MkdirTemp("", "frontdesk-postgres-"); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.RemoveAll(c.dir)
-		}
-	}()
-	if err := handOver(c.dir); err != nil {
-		return err
-	}
-	data := filepath.Join(c.dir, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
-	if err := unprivileged(initdb, c.dir); err != nil {
-		return err
-	}
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	if c.port, err = FreePort(); err != nil {
-		return err
-	}
-	c.program = filepath.Join(bin, "postgres")
-	if err := c.launch(); err != nil {
-		return err
-	}
-	c.stop = func() {
-		c.running.Stop(syscall.SIGQUIT) // at once: its data goes, too
-		_ = os.RemoveAll(c.dir)
-	}
-	return nil
-}
-
-// launch starts the server on the data that is there.
-func (c *cluster) launch() (err error) {
-	server := exec.Command(c.program, "-D", filepath.Join(c.dir, "data"), "-p", strconv.Itoa(c.port), "-k", c.dir,
-		"-c", "listen_addresses=127.0.0.1", "-c", "shared_buffers=64MB", "-c", "lc_messages=C", "-c", "log_destination=stderr")
-	if err := unprivileged(server, c.dir); err != nil {
-		return err
-	}
-	c.running, err = Start(server, "ready to accept connections")
-	return err
+	})
 }
 
 // StopPostgres takes the server away from everybody, as a crash would, and returns
@@ -182,12 +125,10 @@ func (c *cluster) launch() (err error) {
 func StopPostgres(t testing.TB) (restart func()) {
 	t.Helper()
 	ready(t)
-	shared.running.Stop(syscall.SIGQUIT)
+	shared.node.Stop()
 	return func() {
 		t.Helper()
-		if err := shared.launch(); err != nil {
-			t.Fatal(err)
-		}
+		shared.node.Restart(t)
 	}
 }
 
