@@ -34,6 +34,17 @@ type Model struct {
 	decoders sync.Pool // *decoder
 }
 
+// Since is the newest version of the model that brought anything: those of an
+// administration are numbered, where Version is good for comparing only.
+func (m *Model) Since() (newest int) {
+	for _, r := range m.Resources {
+		for i := range r.Fields {
+			newest = max(newest, r.Fields[i].Since)
+		}
+	}
+	return newest
+}
+
 // Resource returns the resource of that name, or nil.
 func (m *Model) Resource(name string) *Resource { return m.byName[name] }
 

@@ -49,12 +49,28 @@ type Result struct {
 	SHA256 string // hexadecimal
 }
 
+// Format is of the work that this version promises, and the newest that it can do.
+// It goes up with whatever an older version could not do, or would do otherwise: a
+// new kind of work, or something else in the data of one.
+const Format = 1
+
+// Needs are what a process has to know for the work of a job. In a rolling upgrade
+// there are some that do not yet, or no longer: they leave the job to the others.
+type Needs struct {
+	Format int // of the work
+	Model  int // version of the model that the promise was made under
+}
+
+// Any tells whether every process that there has ever been can do it.
+func (n Needs) Any() bool { return n.Format <= 1 && n.Model <= 1 }
+
 // Job is one promise to a client.
 type Job struct {
 	ID       string
 	Owner    Owner
 	Callback string // address of the receiver
 	Work     Work
+	Needs    Needs             `json:",omitzero"`
 	Trace    map[string]string `json:",omitempty"` // headers of the trace that the request belonged to
 
 	State    State

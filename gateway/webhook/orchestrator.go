@@ -35,6 +35,10 @@ type Config struct {
 	// Secrets returns the secrets that sign callbacks of an api_key, by name.
 	Secrets func(key string) []string
 
+	// Model is the version of the model that the runners know. Work that was
+	// promised under a later one is left to a process that knows it.
+	Model int
+
 	Workers int // jobs worked on at once
 	Calls   int // callbacks made at once
 
@@ -99,10 +103,15 @@ func (o *Orchestrator) Close() error {
 	return nil
 }
 
+// able is what work may need for this process to do it.
+func (o *Orchestrator) able() Needs { return Needs{Format: Format, Model: o.Model} }
+
 // watch wakes the others at every tick, and once an hour cleans up.
 func (o *Orchestrator) watch() {
 	var cleaned time.Time
+	told := false
 	for {
+		told = told || o.tellBeyond()
 		for range o.Workers {
 			wake(o.work)
 		}
@@ -117,6 +126,17 @@ func (o *Orchestrator) watch() {
 		case <-o.Tick:
 		}
 	}
+}
+
+// tellBeyond logs that there are jobs which this process leaves to others, and
+// tells whether it did.
+func (o *Orchestrator) tellBeyond() bool {
+	n, err := o.Store.Beyond(o.ctx, o.able())
+	if err != nil || n == 0 { // work that is looked for meets the same fault, and tells of it
+		return false
+	}
+	o.Log.Warn("callbacks: jobs wait for a newer version, which promised them", zap.Int("jobs", n))
+	return true
 }
 
 func wake(c chan struct{}) {
@@ -137,7 +157,7 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 		return "", fmt.Errorf("webhook: random bits: %w", err)
 	}
 	id = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits[:])
-	err = o.Store.Add(ctx, Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Trace: traceOf(ctx)})
+	err = o.Store.Add(ctx, Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Needs: o.able(), Trace: traceOf(ctx)})
 	if err != nil {
 		return "", fmt.Errorf("webhook: keep the job: %w", err)
 	}

@@ -10,7 +10,9 @@ import (
 var ErrUnknownJob = errors.New("webhook: no such job")
 
 // Store keeps jobs. Everything it was given is durable when it returns. It is
-// safe for concurrent use, also by several processes where the database is.
+// safe for concurrent use, also by several processes where the database is, and
+// these may be of several versions: what a job has that this one does not know, it
+// keeps.
 type Store interface {
 	// Add keeps a new job.
 	Add(ctx context.Context, j Job) error
@@ -18,9 +20,11 @@ type Store interface {
 	Get(ctx context.Context, id string) (Job, error)
 	// NextWork returns the job to work on next: of the clients with the fewest
 	// jobs under way the one that was served the longest ago, its oldest job
-	// that is accepted, or running without anybody having it. ErrUnknownJob
-	// where there is none.
-	NextWork(ctx context.Context, now time.Time) (Job, error)
+	// that is accepted, or running without anybody having it, and needs no more
+	// than able. ErrUnknownJob where there is none.
+	NextWork(ctx context.Context, now time.Time, able Needs) (Job, error)
+	// Beyond counts the jobs that are not finished and need more than able.
+	Beyond(ctx context.Context, able Needs) (int, error)
 	// DueCalls returns jobs whose callback is due and that nobody is calling, but
 	// none of the clients that are left out: at most one per receiver's host, and
 	// of those first one of each client, the clients with the fewest calls under

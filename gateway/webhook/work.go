@@ -39,7 +39,7 @@ func (o *Orchestrator) worker() {
 
 // takeWork does the next job. It is false when there is nothing to do.
 func (o *Orchestrator) takeWork() bool {
-	next, err := o.Store.NextWork(o.ctx, o.Clock())
+	next, err := o.Store.NextWork(o.ctx, o.Clock(), o.able())
 	if err == nil {
 		next, err = o.change(o.ctx, next.ID, event{kind: claimed, lease: o.Clock().Add(o.WorkLease)}, nil)
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -63,12 +64,14 @@ func (s *Store) text(sql string) string {
 	return sql
 }
 
-// columns are a job's values in the order of the table.
-func columns(j webhook.Job) ([]mapping.Value, error) {
+// columns are a job's values in the order of the table. What its document had
+// before that is not known here, as a newer version wrote it, stays in it.
+func columns(j webhook.Job, before string) ([]mapping.Value, error) {
 	document, err := json.Marshal(j)
 	if err != nil {
 		return nil, err
 	}
+	document = over(json.RawMessage(before), document)
 	host := ""
 	if u, err := url.Parse(j.Callback); err == nil {
 		host = strings.ToLower(u.Host)
@@ -79,29 +82,58 @@ func columns(j webhook.Job) ([]mapping.Value, error) {
 	}, nil
 }
 
+// over returns the members of an object over those that it had before, in the
+// objects among them as well.
+func over(before, now json.RawMessage) json.RawMessage {
+	var all, members map[string]json.RawMessage
+	if json.Unmarshal(before, &all) != nil || all == nil || json.Unmarshal(now, &members) != nil || members == nil {
+		return now
+	}
+	for name, value := range members {
+		all[name] = over(all[name], value)
+	}
+	merged, err := json.Marshal(all)
+	if err != nil {
+		return now
+	}
+	return merged
+}
+
 // Add implements webhook.Store.
 func (s *Store) Add(ctx context.Context, j webhook.Job) error {
-	values, err := columns(j)
+	values, err := columns(j, "")
 	if err != nil {
 		return err
 	}
 	return s.db.Write(ctx, func(c sqlrecord.Conn) error {
-		_, err := c.Exec(ctx, s.text(`INSERT INTO callback_job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`), values...)
+		_, err := c.Exec(ctx, s.text(`INSERT INTO callback_job
+			(id, client_id, host, state, created_at, started_at, finished_at, lease_until, next_try, document)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`), values...)
+		if err != nil || j.Needs.Any() {
+			return err
+		}
+		_, err = c.Exec(ctx, s.text(`INSERT INTO callback_needs (job_id, format, model) VALUES (?1, ?2, ?3)`),
+			values[0], mapping.IntValue(int64(j.Needs.Format)), mapping.IntValue(int64(j.Needs.Model)))
 		return err
 	})
 }
 
 // jobs returns the jobs whose documents a statement finds.
 func (s *Store) jobs(ctx context.Context, c sqlrecord.Conn, sql string, args ...mapping.Value) (found []webhook.Job, err error) {
-	err = c.Query(ctx, s.text(sql), []sqlrecord.Column{words}, args, func(row []mapping.Value) error {
+	err = s.documents(ctx, c, sql, args, func(j webhook.Job, _ string) { found = append(found, j) })
+	return found, err
+}
+
+// documents calls each with the jobs whose documents a statement finds.
+func (s *Store) documents(ctx context.Context, c sqlrecord.Conn, sql string, args []mapping.Value, each func(j webhook.Job, document string)) error {
+	return c.Query(ctx, s.text(sql), []sqlrecord.Column{words}, args, func(row []mapping.Value) error {
 		var j webhook.Job
 		if err := json.Unmarshal([]byte(row[0].Text()), &j); err != nil {
 			return fmt.Errorf("document of a callback job: %w", err)
 		}
-		found = append(found, j)
+		each(j, row[0].Text())
 		return nil
 	})
-	return found, err
 }
 
 // read is jobs on a connection of its own.
@@ -130,15 +162,30 @@ func (s *Store) Get(ctx context.Context, id string) (webhook.Job, error) {
 
 // NextWork implements webhook.Store. It chooses among clients before it looks
 // at jobs: thousands of one client's cost one pass over an index.
-func (s *Store) NextWork(ctx context.Context, now time.Time) (webhook.Job, error) {
-	const waiting = `(state = 'accepted' OR state = 'running' AND lease_until < ?1)`
+func (s *Store) NextWork(ctx context.Context, now time.Time, able webhook.Needs) (webhook.Job, error) {
+	const waiting = `(state = 'accepted' OR state = 'running' AND lease_until < ?1) AND NOT EXISTS (
+		SELECT 1 FROM callback_needs n WHERE n.job_id = callback_job.id AND (n.format > ?2 OR n.model > ?3))`
 	return only(s.read(ctx, `SELECT document FROM callback_job WHERE id = (
 		SELECT id FROM callback_job WHERE `+waiting+` AND client_id = (
 			SELECT client_id FROM (SELECT client_id, min(created_at) AS oldest FROM callback_job WHERE `+waiting+` GROUP BY client_id) w
 			ORDER BY (SELECT count(*) FROM callback_job r WHERE r.client_id = w.client_id AND r.state = 'running' AND r.lease_until >= ?1),
 				(SELECT max(s.started_at) FROM callback_job s WHERE s.client_id = w.client_id), oldest, client_id
 			LIMIT 1)
-		ORDER BY created_at, id LIMIT 1)`, moment(now)))
+		ORDER BY created_at, id LIMIT 1)`, moment(now), mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model))))
+}
+
+// Beyond implements webhook.Store.
+func (s *Store) Beyond(ctx context.Context, able webhook.Needs) (n int, err error) {
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		sql := s.text(`SELECT count(*) FROM callback_needs n JOIN callback_job j ON j.id = n.job_id
+			WHERE (n.format > ?1 OR n.model > ?2) AND j.state IN ('accepted', 'running')`)
+		args := []mapping.Value{mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model))}
+		return c.Query(ctx, sql, []sqlrecord.Column{number}, args, func(row []mapping.Value) error {
+			n = int(row[0].Int())
+			return nil
+		})
+	})
+	return n, err
 }
 
 // DueCalls implements webhook.Store.
@@ -163,7 +210,7 @@ func (s *Store) DueCalls(ctx context.Context, now time.Time, most int, without [
 // Change implements webhook.Store.
 func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webhook.Job, *webhook.Try, error)) (changed webhook.Job, err error) {
 	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
-		before, err := only(s.jobs(ctx, c, `SELECT document FROM callback_job WHERE id = ?1`+s.db.Dialect().ForUpdate, mapping.TextValue(id)))
+		before, document, err := s.held(ctx, c, id)
 		if err != nil {
 			return err
 		}
@@ -171,7 +218,7 @@ func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webh
 		if changed, try, err = f(before); err != nil {
 			return err
 		}
-		values, err := columns(changed)
+		values, err := columns(changed, document)
 		if err != nil {
 			return err
 		}
@@ -186,6 +233,16 @@ func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webh
 		return err
 	})
 	return changed, err
+}
+
+// held returns a job that nobody else changes until the transaction ends.
+func (s *Store) held(ctx context.Context, c sqlrecord.Conn, id string) (j webhook.Job, document string, err error) {
+	err = s.documents(ctx, c, `SELECT document FROM callback_job WHERE id = ?1`+s.db.Dialect().ForUpdate, []mapping.Value{mapping.TextValue(id)},
+		func(found webhook.Job, text string) { j, document = found, text })
+	if err == nil && document == "" {
+		err = webhook.ErrUnknownJob
+	}
+	return j, document, err
 }
 
 // List implements webhook.Store.
@@ -255,16 +312,17 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (gone []webhook.Jo
 // it is the only one, when it starts.
 func (s *Store) Release(ctx context.Context) error {
 	return s.db.Write(ctx, func(c sqlrecord.Conn) error {
-		held, err := s.jobs(ctx, c, `SELECT document FROM callback_job WHERE lease_until > 0`)
-		if err != nil {
+		var free [][]mapping.Value
+		var err error
+		found := s.documents(ctx, c, `SELECT document FROM callback_job WHERE lease_until > 0`, nil, func(j webhook.Job, document string) {
+			j.Lease = time.Time{}
+			values, cerr := columns(j, document)
+			free, err = append(free, values), errors.Join(err, cerr)
+		})
+		if err := errors.Join(found, err); err != nil {
 			return err
 		}
-		for _, j := range held {
-			j.Lease = time.Time{}
-			values, err := columns(j)
-			if err != nil {
-				return err
-			}
+		for _, values := range free {
 			if _, err := c.Exec(ctx, s.text(`UPDATE callback_job SET lease_until = 0, document = ?2 WHERE id = ?1`), values[0], values[9]); err != nil {
 				return err
 			}
