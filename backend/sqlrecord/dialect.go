@@ -47,6 +47,9 @@ type Dialect struct {
 	// steers tells that the planner works without statistics, so that it has to
 	// be told which of two indexes narrows more.
 	steers bool
+	// plansOnce tells that the engine may plan a statement once for all values of
+	// its parameters, however different what they find is.
+	plansOnce bool
 }
 
 // Quote writes an identifier. Identifiers come from the model, which allows
@@ -70,17 +73,20 @@ func (d *Dialect) Compared(f *mapping.Field, expr string) string {
 	return "replace(" + d.upper(expr) + ", '-', '')"
 }
 
-// OrderBy returns one key of an ORDER BY. NULL is lower than every value.
-func (d *Dialect) OrderBy(expr string, descending bool) string {
+// OrderBy returns one key of an ORDER BY. NULL is lower than every value. Where
+// there is none, nothing is said of it: PostgreSQL would not see that an index has
+// this very order.
+func (d *Dialect) OrderBy(expr string, descending, nullable bool) string {
+	said := nullable && !d.nullsLow
 	switch {
-	case d.nullsLow && descending:
-		return expr + " DESC"
-	case d.nullsLow:
-		return expr
-	case descending:
+	case descending && said:
 		return expr + " DESC NULLS LAST"
-	default:
+	case descending:
+		return expr + " DESC"
+	case said:
 		return expr + " NULLS FIRST"
+	default:
+		return expr
 	}
 }
 

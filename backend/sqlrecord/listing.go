@@ -18,7 +18,8 @@ type listing struct {
 	countArgs []mapping.Value
 	counted   int64
 
-	deep bool // places help to find the page
+	deep   bool // places help to find the page
+	varied bool // it depends on the values in it which index is the best
 }
 
 // listing writes the statement of a list. The list that asks for nothing but a
@@ -29,20 +30,20 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 		return listing{sel: &t.list, text: t.pageOne,
 			args: []mapping.Value{mapping.IntValue(q.Client.ID), mapping.IntValue(int64(q.Limit) + 1)}}
 	}
-	w := listWriter{d: s.db.Dialect(), t: t}
-	l := listing{sel: &t.list}
+	w := newListWriter(s.db.Dialect(), t, q)
+	l := listing{sel: &t.list, varied: selective(q)}
 	if q.Fields != nil {
 		chosen := t.choose(w.d, q.Fields)
 		l.sel = &chosen
 	}
-	w.where(q)
+	w.where()
 	if q.Total {
 		l.count = "SELECT count(*) FROM " + t.name + w.b.String()
 		l.countArgs = slices.Clip(w.args)
 	}
-	w.order(q)
+	w.order()
 	l.deep = s.remembers(t, q)
-	w.page(q)
+	w.page()
 	l.text, l.args = l.sel.head+w.b.String(), w.args
 	return l
 }
@@ -51,45 +52,75 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 type listWriter struct {
 	d    *Dialect
 	t    *table
+	q    backend.Query
 	b    strings.Builder
 	args []mapping.Value
+
+	// ranged has the client's records in the order of their IDs found by the one
+	// index that has them so. PostgreSQL takes "client = $1 ORDER BY id" for a walk
+	// through everybody's records by ID, which is quick for a client who has half of
+	// them, and for one who has a few a walk through the whole table. Asked for a
+	// range of clients, in the order of client and ID, it has no choice.
+	ranged bool
 }
+
+func newListWriter(d *Dialect, t *table, q backend.Query) *listWriter {
+	byID := len(q.Sort) == 0 || q.Sort[0].Field.Primary
+	return &listWriter{d: d, t: t, q: q, ranged: d.plansOnce && byID && !selective(q) && !t.r.SystemRecords}
+}
+
+// selective tells that a list leaves records out.
+func selective(q backend.Query) bool { return len(q.Filters) > 0 || q.ModifiedSince.IsSet() }
 
 func (w *listWriter) arg(v mapping.Value) string {
 	w.args = append(w.args, v)
 	return w.d.Placeholder(len(w.args))
 }
 
-func (w *listWriter) where(q backend.Query) {
+func (w *listWriter) where() {
 	w.b.Grow(160)
-	w.args = make([]mapping.Value, 0, len(q.Filters)+5)
-	w.arg(mapping.IntValue(q.Client.ID))
+	w.args = make([]mapping.Value, 0, len(w.q.Filters)+5)
+	client := w.arg(mapping.IntValue(w.q.Client.ID))
 	w.b.WriteString(" WHERE ")
-	w.b.WriteString(w.client(q))
-	for _, f := range q.Filters {
+	if w.ranged {
+		w.b.WriteString(w.rangeOf(client, w.q.After))
+		return
+	}
+	w.b.WriteString(w.client())
+	for _, f := range w.q.Filters {
 		w.b.WriteString(" AND ")
 		w.b.WriteString(w.d.Compared(f.Field, w.t.columns[f.Field.Index]))
 		w.b.WriteString(" = ")
 		w.b.WriteString(w.d.Compared(f.Field, w.arg(f.Value)))
 	}
-	if q.ModifiedSince.IsSet() {
+	if w.q.ModifiedSince.IsSet() {
 		w.b.WriteString(" AND ")
 		w.b.WriteString(w.t.columns[w.t.r.ModifiedAt])
 		w.b.WriteString(" >= ")
-		w.b.WriteString(w.arg(q.ModifiedSince))
+		w.b.WriteString(w.arg(w.q.ModifiedSince))
 	}
-	if q.After > 0 {
+	if w.q.After > 0 {
 		w.b.WriteString(" AND ")
 		w.b.WriteString(w.t.columns[w.t.r.ID])
 		w.b.WriteString(" > ")
-		w.b.WriteString(w.arg(mapping.IntValue(int64(q.After))))
+		w.b.WriteString(w.arg(mapping.IntValue(int64(w.q.After))))
 	}
+}
+
+// rangeOf is the condition of a ranged list.
+func (w *listWriter) rangeOf(client string, after int32) string {
+	column := w.d.Quote(clientColumn)
+	if after > 0 {
+		return "(" + column + ", " + w.t.columns[w.t.r.ID] + ") > (" + client + ", " + w.arg(mapping.IntValue(int64(after))) + ")" +
+			" AND " + column + " <= " + client
+	}
+	return column + " >= " + client + " AND " + column + " <= " + client
 }
 
 // client is the condition of what the client sees. Where another index finds
 // fewer records, it keeps the planner from this one.
-func (w *listWriter) client(q backend.Query) string {
-	for _, f := range q.Filters {
+func (w *listWriter) client() string {
+	for _, f := range w.q.Filters {
 		if w.t.narrow[f.Field.Index] {
 			return w.d.unindexed("") + w.t.visible
 		}
@@ -97,10 +128,16 @@ func (w *listWriter) client(q backend.Query) string {
 	return w.t.visible
 }
 
-func (w *listWriter) order(q backend.Query) {
+func (w *listWriter) order() {
 	w.b.WriteString(" ORDER BY ")
-	for _, o := range q.Sort {
-		w.b.WriteString(w.d.OrderBy(w.t.columns[o.Field.Index], o.Descending))
+	if w.ranged {
+		w.b.WriteString(w.d.OrderBy(w.d.Quote(clientColumn), len(w.q.Sort) > 0 && w.q.Sort[0].Descending, false))
+		w.b.WriteString(", ")
+	}
+	for _, o := range w.q.Sort {
+		i := o.Field.Index
+		always := i == w.t.r.ID || i == w.t.r.CreatedAt || i == w.t.r.ModifiedAt
+		w.b.WriteString(w.d.OrderBy(w.t.columns[i], o.Descending, !always))
 		if o.Field.Primary {
 			return
 		}
@@ -109,16 +146,16 @@ func (w *listWriter) order(q backend.Query) {
 	w.b.WriteString(w.t.columns[w.t.r.ID])
 }
 
-func (w *listWriter) page(q backend.Query) {
-	if q.Limit > 0 {
+func (w *listWriter) page() {
+	if w.q.Limit > 0 {
 		w.b.WriteString(" LIMIT ")
-		w.b.WriteString(w.arg(mapping.IntValue(int64(q.Limit) + 1)))
+		w.b.WriteString(w.arg(mapping.IntValue(int64(w.q.Limit) + 1)))
 	}
-	if q.Offset > 0 {
-		if q.Limit <= 0 && w.d.steers {
+	if w.q.Offset > 0 {
+		if w.q.Limit <= 0 && w.d.steers {
 			w.b.WriteString(" LIMIT -1") // SQLite knows no OFFSET without it
 		}
 		w.b.WriteString(" OFFSET ")
-		w.b.WriteString(w.arg(mapping.IntValue(int64(q.Offset))))
+		w.b.WriteString(w.arg(mapping.IntValue(int64(w.q.Offset))))
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -46,6 +48,74 @@ func TestPlans(t *testing.T) {
 		l := s.listing(s.tables[r], q)
 		require.Contains(t, s.plan(t, l.text, l.args), c.want, c.resource+" "+c.filters)
 	}
+}
+
+// TestPlansOfUnequalClients keeps PostgreSQL from reading everybody's records for
+// the list of a client who has few, and from sorting all of a client's for the
+// first page of an order that an index has: with a plan for all values, and where
+// the best one depends on them with one for these.
+func TestPlansOfUnequalClients(t *testing.T) {
+	s := newFixture(t, openPostgres(t))
+	require.NoError(t, s.DB().Write(t.Context(), func(c Conn) error {
+		for _, text := range []string{
+			`INSERT INTO "order" (client_id, row_version, number, created_at, modified_at)
+				SELECT CASE WHEN n > 9990 THEN 1 ELSE 2 END, 1, n::text, to_timestamp(n), to_timestamp(n) FROM generate_series(1, 10000) n`,
+			`ANALYZE "order"`,
+		} {
+			if _, err := c.Exec(t.Context(), text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	since := func(n int64) backend.Query { return backend.Query{ModifiedSince: mapping.MilliValue(n * 1000)} }
+	sorted := func(name string, descending bool) backend.Query {
+		return backend.Query{Sort: []backend.Order{{Field: s.model.Resource("order").Field(name), Descending: descending}}}
+	}
+	for name, c := range map[string]struct {
+		q      backend.Query
+		client auth.Client
+		want   string
+	}{
+		"plain":             {backend.Query{}, alice, "Index Scan using order_list_idx"},
+		"after":             {backend.Query{After: 5}, alice, "Index Cond: ((ROW(client_id, id) > ROW($1, $2)) AND (client_id <= $1))"},
+		"newest":            {sorted("id", true), alice, "Index Scan Backward using order_list_idx"},
+		"changed last":      {sorted("modified_at", true), bob, "Index Scan Backward using order_modified_idx"},
+		"changed lately":    {since(9985), bob, "order_modified_idx"},
+		"changed some time": {since(1), bob, "order_pkey"},
+	} {
+		c.q.Client, c.q.Limit = c.client, 50
+		require.Contains(t, s.explain(t, c.q), c.want, name)
+	}
+}
+
+// explain returns PostgreSQL's plan of a list of orders.
+func (s *fixture) explain(t *testing.T, q backend.Query) string {
+	t.Helper()
+	l := s.listing(s.tables[s.model.Resource("order")], q)
+	mode := "force_generic_plan"
+	if l.varied {
+		mode = "force_custom_plan"
+	}
+	var values []string
+	for _, v := range l.args {
+		values = append(values, "'"+v.String()+"'")
+	}
+	var lines []string
+	require.NoError(t, s.DB().Write(t.Context(), func(c Conn) error {
+		conn := c.(*postgresConn).conn
+		for _, text := range []string{"DEALLOCATE ALL", "SET LOCAL plan_cache_mode = " + mode, "PREPARE list AS " + l.text} {
+			if _, err := conn.Exec(t.Context(), text, pgx.QueryExecModeSimpleProtocol); err != nil {
+				return err
+			}
+		}
+		rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE list ("+strings.Join(values, ", ")+")", pgx.QueryExecModeSimpleProtocol)
+		if err == nil {
+			lines, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		return err
+	}))
+	return strings.Join(lines, "\n")
 }
 
 func (s *fixture) plan(t *testing.T, text string, args []mapping.Value) string {

@@ -18,11 +18,27 @@ type postgresConn struct {
 	failed  error // the first failed statement of a transaction
 }
 
+// valuePlanner is a Conn whose engine plans a statement once for all values of its
+// parameters, and can be asked for a plan of these very values.
+type valuePlanner interface {
+	plannedForValues() Conn
+}
+
+// plannedForValues returns the connection for reading what is found by values that
+// differ much in how many records they find. It costs a plan each time.
+func (c *postgresConn) plannedForValues() Conn { return plannedConn{c} }
+
+type plannedConn struct{ *postgresConn }
+
+func (c plannedConn) Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func([]mapping.Value) error) error {
+	return c.query(ctx, sql, columns, postgresArgs([]any{pgx.QueryExecModeCacheDescribe}, args), each)
+}
+
 func (c *postgresConn) Exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error) {
 	if err := c.aborted(); err != nil {
 		return 0, err
 	}
-	tag, err := c.conn.Exec(ctx, sql, postgresArgs(args)...)
+	tag, err := c.conn.Exec(ctx, sql, postgresArgs(nil, args)...)
 	if err != nil {
 		return 0, c.fail(err)
 	}
@@ -38,10 +54,14 @@ func (c *postgresConn) Insert(ctx context.Context, sql string, args ...mapping.V
 }
 
 func (c *postgresConn) Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func([]mapping.Value) error) error {
+	return c.query(ctx, sql, columns, postgresArgs(nil, args), each)
+}
+
+func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, args []any, each func([]mapping.Value) error) error {
 	if err := c.aborted(); err != nil {
 		return err
 	}
-	rows, err := c.conn.Query(ctx, sql, postgresArgs(args)...)
+	rows, err := c.conn.Query(ctx, sql, args...)
 	if err != nil {
 		return c.fail(err)
 	}
@@ -77,10 +97,11 @@ func (c *postgresConn) fail(err error) error {
 	return err
 }
 
-// postgresArgs turns values into what pgx sends. Decimals go as text, which
-// PostgreSQL reads exactly.
-func postgresArgs(args []mapping.Value) []any {
-	all := make([]any, len(args))
+// postgresArgs turns values into what pgx sends, behind how it is to do so.
+// Decimals go as text, which PostgreSQL reads exactly.
+func postgresArgs(mode []any, args []mapping.Value) []any {
+	sent := make([]any, len(mode)+len(args))
+	all := sent[copy(sent, mode):]
 	for i, v := range args {
 		switch v.Kind() {
 		case mapping.KindInt:
@@ -97,5 +118,5 @@ func postgresArgs(args []mapping.Value) []any {
 			all[i] = []byte(v.Text())
 		}
 	}
-	return all
+	return sent
 }

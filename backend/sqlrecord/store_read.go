@@ -90,6 +90,9 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 				return err
 			}
 		}
+		if v, ok := c.(valuePlanner); ok && l.varied {
+			c = v.plannedForValues()
+		}
 		err := c.Query(ctx, l.text, l.sel.columns, l.args, func(row []mapping.Value) error {
 			if q.Limit > 0 && len(page.Records) == q.Limit {
 				page.More = true

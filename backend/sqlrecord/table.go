@@ -3,6 +3,7 @@ package sqlrecord
 import (
 	"strings"
 
+	"frontdesk/backend"
 	"frontdesk/mapping"
 )
 
@@ -117,7 +118,16 @@ func (t *table) statements(d *Dialect) {
 	t.touch = "UPDATE " + t.name + " SET " + version + " = " + version + " + 1, " + modified + " = " +
 		d.later(modified, d.Placeholder(1)) + " WHERE " + id + " = " + d.Placeholder(2)
 	t.places = t.placeTexts(d)
-	t.pageOne = t.list.head + " WHERE " + t.visible + " ORDER BY " + id + " LIMIT " + d.Placeholder(2)
+	t.pageOne = t.list.head + t.pageOneText(d)
+}
+
+// pageOneText is the first page of a list in the order of IDs.
+func (t *table) pageOneText(d *Dialect) string {
+	w := newListWriter(d, t, backend.Query{Limit: 1})
+	w.where()
+	w.order()
+	w.page()
+	return w.b.String()
 }
 
 func (t *table) insertText(d *Dialect, withID bool) string {

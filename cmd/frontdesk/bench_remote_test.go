@@ -18,14 +18,10 @@ func BenchmarkRemote(b *testing.B) {
 	d := startDesk(b, deskOptions{backend: fmt.Sprintf(", driver: remote, sheet: %q", trivialSheet(b)), extra: "log: {access: false}"})
 	token := d.login(fullKey, "demo")
 	b.Run("get", func(b *testing.B) {
-		drive(b, d.base, 200, func() []byte {
-			return fmt.Appendf(nil, "GET /webservice_v2/order/12345 HTTP/1.1\r\nHost: x\r\ntoken: %s\r\n\r\n", token)
-		})
+		drive(b, []string{d.base}, answeredBy(200, func() []byte { return asked(token, "/order/12345") }))
 	})
 	b.Run("create", func(b *testing.B) {
-		drive(b, d.base, 201, func() []byte {
-			return fmt.Appendf(nil, "POST /webservice_v2/order HTTP/1.1\r\nHost: x\r\ntoken: %s\r\nContent-Length: %d\r\n\r\n%s", token, len(benchOrder), benchOrder)
-		})
+		drive(b, []string{d.base}, answeredBy(201, func() []byte { return posted(token, benchOrder) }))
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,17 +46,9 @@ func benchDSN(b *testing.B) string {
 func BenchmarkHTTP(b *testing.B) {
 	d := startDesk(b, deskOptions{dsn: benchDSN(b), extra: "log: {access: false}"})
 	token := d.login(fullKey, "demo")
-	get := func(path func() string) func() []byte {
-		return func() []byte {
-			return fmt.Appendf(nil, "GET /webservice_v2%s HTTP/1.1\r\nHost: x\r\ntoken: %s\r\n\r\n", path(), token)
-		}
-	}
-	fixed := func(path string) func() []byte { return get(func() string { return path }) }
-	post := func(body string) func() []byte {
-		return func() []byte {
-			return fmt.Appendf(nil, "POST /webservice_v2/order HTTP/1.1\r\nHost: x\r\ntoken: %s\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
-		}
-	}
+	get := func(path func() string) func() []byte { return func() []byte { return asked(token, path()) } }
+	fixed := func(path string) func() []byte { return func() []byte { return asked(token, path) } }
+	post := func(body string) func() []byte { return func() []byte { return posted(token, body) } }
 	for _, c := range []struct {
 		name    string
 		status  int
@@ -72,7 +64,7 @@ func BenchmarkHTTP(b *testing.B) {
 		{"refused/token", 401, func() []byte { return []byte("GET /webservice_v2/order?id=5 HTTP/1.1\r\nHost: x\r\n\r\n") }},
 		{"refused/body", 403, post(`{"contact_id":"x","nope":1}`)},
 	} {
-		b.Run(c.name, func(b *testing.B) { drive(b, d.base, c.status, c.request) })
+		b.Run(c.name, func(b *testing.B) { drive(b, []string{d.base}, answeredBy(c.status, c.request)) })
 	}
 }
 
@@ -80,13 +72,24 @@ const benchOrder = `{"contact_id":11,"vehicle_id":15,"employee_id":2,"kind":"wor
 	`"delivery_date":"2026-06-07T08:09:10Z","mileage":123456,"reference":"REF-0000012345","description":"Winter service and tyre change. ` +
 	`Customer waits in the showroom; call before replacing the brake discs.","is_blocked":0,"is_archived":0}`
 
-// drive sends requests over 32 kept connections and reads the answers.
-func drive(b *testing.B, base string, status int, request func() []byte) {
-	u, err := url.Parse(base)
-	require.NoError(b, err)
+// answeredBy is for drive: requests that are all answered by one status.
+func answeredBy(status int, request func() []byte) func() ([]byte, int) {
+	return func() ([]byte, int) { return request(), status }
+}
+
+// drive sends requests over 32 kept connections, spread over the servers, and
+// reads the answers. next returns a request and the status it is to be answered by.
+func drive(b *testing.B, servers []string, next func() ([]byte, int)) {
+	var hosts []string
+	for _, base := range servers {
+		u, err := url.Parse(base)
+		require.NoError(b, err)
+		hosts = append(hosts, u.Host)
+	}
+	var connections atomic.Int64
 	b.SetParallelism(16) // times two cores
 	b.RunParallel(func(pb *testing.PB) {
-		conn, err := net.Dial("tcp", u.Host)
+		conn, err := net.Dial("tcp", hosts[int(connections.Add(1))%len(hosts)])
 		if err != nil {
 			b.Error(err)
 			return
@@ -94,7 +97,8 @@ func drive(b *testing.B, base string, status int, request func() []byte) {
 		defer conn.Close()
 		r := bufio.NewReaderSize(conn, 64<<10)
 		for pb.Next() {
-			if _, err := conn.Write(request()); err != nil {
+			request, status := next()
+			if _, err := conn.Write(request); err != nil {
 				b.Error(err)
 				return
 			}
