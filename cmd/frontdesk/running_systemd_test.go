@@ -33,7 +33,7 @@ func tool(t *testing.T, name string) string {
 }
 
 // repository is the path of a file of the repository.
-func repository(t *testing.T, parts ...string) string {
+func repository(t testing.TB, parts ...string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(append([]string{"..", ".."}, parts...)...))
 	require.NoError(t, err)

@@ -19,13 +19,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"frontdesk/backend/sqlrecord/sqltest"
 )
 
 // instance is one of several gateways, with addresses that it keeps over restarts.
 type instance struct {
-	t                *testing.T
+	t                testing.TB
 	listen, ops, dir string
 	text             string // its configuration, without what is written after it
 	log              *lockedBuffer
@@ -125,52 +123,6 @@ func soakGet(address, token string) (status int, body []byte) {
 		return 0, nil
 	}
 	return resp.StatusCode, body
-}
-
-// balancerSees is more than the load balancer takes to send requests to a gateway
-// again.
-const balancerSees = 2 * time.Second
-
-// startBalancer starts HAProxy before the gateways, which asks each for its
-// readiness, and returns its address.
-func startBalancer(t *testing.T, instances []*instance) string {
-	t.Helper()
-	program, err := exec.LookPath("haproxy")
-	if err != nil {
-		program = "/usr/sbin/haproxy" // not in everyone's PATH
-		if _, err := os.Stat(program); err != nil {
-			if sqltest.Required("haproxy") {
-				t.Fatal(err)
-			}
-			t.Skip("HAProxy is not installed: ", err)
-		}
-	}
-	address := freeAddress(t)
-	var text strings.Builder
-	fmt.Fprintf(&text, `defaults
-  mode http
-  timeout connect 2s
-  timeout client 60s
-  timeout server 60s
-  retries 2
-  option redispatch
-  option forwardfor
-listen frontdesk
-  bind %s
-  balance roundrobin
-  option httpchk GET /readyz
-  default-server check inter 200ms fall 2 rise 1
-`, address)
-	for n, i := range instances {
-		_, port, _ := strings.Cut(i.ops, ":")
-		fmt.Fprintf(&text, "  server gateway%d %s port %s\n", n, i.listen, port)
-	}
-	file := filepath.Join(t.TempDir(), "haproxy.cfg")
-	require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o600))
-	server, err := sqltest.Start(exec.Command(program, "-W", "-db", "-f", file), "Loading success")
-	require.NoError(t, err)
-	t.Cleanup(func() { server.Stop(syscall.SIGTERM) })
-	return address
 }
 
 // ledger is what the clients of a soak were answered.
