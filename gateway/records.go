@@ -222,7 +222,7 @@ func (g *Gateway) precondition(x *Exchange) backend.Write {
 	if match == "" {
 		return backend.Write{}
 	}
-	return backend.Write{Precondition: func(rec mapping.Record) bool { return etagMatches(match, g.etag(rec), false) }}
+	return backend.Write{Precondition: func(rec mapping.Record) bool { return unchanged(match, g.etag(rec)) }}
 }
 
 // maxIdempotencyKey is the longest Idempotency-Key, in characters.

@@ -254,6 +254,25 @@ func etagMatches(list, etag string, weak bool) bool {
 	return false
 }
 
+// unchanged tells whether the record of an entity tag is still the one that the
+// list of If-Match is of. Under which model it was read makes no difference to that,
+// so a client may read it from a gateway of one version and write to one of the next.
+func unchanged(list, etag string) bool {
+	if etagMatches(list, etag, false) {
+		return true
+	}
+	const model = len(`"1a2b3c`) // after which a tag by version has a dash
+	if etag[model] != '-' {
+		return false
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); len(part) > model && part[0] == '"' && part[model:] == etag[model:] {
+			return true
+		}
+	}
+	return false
+}
+
 // prepare sets what every answer carries.
 func (x *Exchange) prepare() {
 	h := &x.response.Header
