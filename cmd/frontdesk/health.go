@@ -24,6 +24,7 @@ const (
 // health is the answer of /readyz.
 type health struct {
 	Status      string             `json:"status"`
+	Version     string             `json:"version"`
 	Reasons     []string           `json:"reasons,omitempty"` // why it is not ok
 	Backend     string             `json:"backend"`
 	Circuit     string             `json:"circuit"`            // the worst of them
@@ -54,7 +55,7 @@ const healthTimeout = 2 * time.Second
 
 // health asks every part how it does.
 func (h *house) health(ctx context.Context) health {
-	now := health{Status: healthOK, Backend: "ok", Jobs: "ok", Sessions: "ok", Circuit: h.client.State(), Config: h.configHealth(), Certificate: h.certificateHealth()}
+	now := health{Status: healthOK, Version: version(), Backend: "ok", Jobs: "ok", Sessions: "ok", Circuit: h.client.State(), Config: h.configHealth(), Certificate: h.certificateHealth()}
 	degraded := func(format string, args ...any) {
 		now.Status, now.Reasons = healthDegraded, append(now.Reasons, fmt.Sprintf(format, args...))
 	}

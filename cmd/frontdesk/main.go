@@ -30,6 +30,7 @@ type commands struct {
 	Whatif      whatifCommand      `cmd:"" help:"Tell what a new configuration would refuse of what was asked before."`
 	User        userCommands       `cmd:"" help:"Keep the users of the built-in administration."`
 	Callbacks   callbacksCommands  `cmd:"" help:"Look after callback jobs."`
+	Migrate     migrateCommand     `cmd:"" help:"Bring the tables to this version, before an upgrade or in place of its first start."`
 	Backup      backupCommand      `cmd:"" help:"Write all records of a client into a ZIP file."`
 	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask a frontdesk on this machine how it does."`
