@@ -4,13 +4,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/config"
 )
 
 // packageTools tells whether tests run that fetch tools of other projects as Go
@@ -80,34 +84,34 @@ func TestDebianPackage(t *testing.T) {
 	assert.Contains(t, purged, "var/lib/frontdesk were left")
 }
 
-// TestKubernetesManifests decodes the manifests strictly into Kubernetes' own
-// types, and the configuration in them by the loader of serve.
-func TestKubernetesManifests(t *testing.T) {
-	manifest := repository(t, "deploy", "kubernetes", "frontdesk.yaml")
-	text := read(t, manifest)
-	dir := t.TempDir()
-	t.Setenv("FRONTDESK_DSN", "postgres://localhost/frontdesk")
-	for _, name := range []string{"frontdesk.yaml", "keys.yaml"} {
-		_, rest, found := strings.Cut(text, "\n  "+name+": |\n")
-		require.True(t, found, name)
-		var lines []string
-		for line := range strings.Lines(rest) {
-			if !strings.HasPrefix(line, "    ") {
-				break
-			}
-			lines = append(lines, strings.TrimPrefix(line, "    "))
-		}
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "")), 0o600))
-	}
-	_, err := loadConfig(filepath.Join(dir, "frontdesk.yaml"))
+// TestKubernetes renders the manifests of one gateway and of several, decodes them
+// strictly into Kubernetes' own types, and loads the configuration in them by the
+// loader of serve.
+func TestKubernetes(t *testing.T) {
+	base := read(t, repository(t, "deploy", "kubernetes", "base", "frontdesk.yaml"))
+	grace := regexp.MustCompile(`terminationGracePeriodSeconds: (\d+)`).FindStringSubmatch(base)
+	seconds, err := strconv.Atoi(grace[1])
 	require.NoError(t, err)
-
+	for _, folder := range []string{"one", "several"} {
+		for line := range strings.Lines(read(t, repository(t, "deploy", "kubernetes", folder, "secret.env.example"))) {
+			if name, value, found := strings.Cut(strings.TrimSpace(line), "="); found && !strings.HasPrefix(line, "#") {
+				t.Setenv(name, value)
+			}
+		}
+		c, err := loadConfig(repository(t, "deploy", "kubernetes", folder, "frontdesk.yaml"))
+		require.NoError(t, err)
+		assert.Greater(t, time.Duration(seconds)*time.Second, c.Server.DrainDelay+c.Server.ShutdownTimeout+5*time.Second)
+		assert.Equal(t, folder == "one", c.Sessions.Store == config.MemoryStore)
+		assert.Equal(t, folder == "one", c.Webhooks.Folder != "")
+	}
 	packageTools(t)
-	validate := exec.Command("go", "run", ".", manifest, repository(t, "deploy", "kubernetes", "secret.yaml"))
-	validate.Dir = repository(t, "deploy", "kubernetes", "validate")
-	output, err := validate.CombinedOutput()
-	require.NoError(t, err, "%s", output)
-	assert.Contains(t, string(output), "7 manifests are what Kubernetes expects")
+	for count, folders := range map[string][]string{"7": {"../one"}, "14": {"../several", "../trial"}} {
+		validate := exec.Command("go", append([]string{"run", "."}, folders...)...)
+		validate.Dir = repository(t, "deploy", "kubernetes", "validate")
+		output, err := validate.CombinedOutput()
+		require.NoError(t, err, "%s", output)
+		assert.Contains(t, string(output), count+" manifests are what Kubernetes expects")
+	}
 }
 
 // TestDebianConfiguration loads the configuration that the package brings.
