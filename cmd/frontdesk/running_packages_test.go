@@ -140,6 +140,12 @@ func TestImage(t *testing.T) {
 	require.NoError(t, err, "%s", output)
 	container := in("from", "localhost/frontdesk:test")
 	assert.Contains(t, in("run", "--isolation", "chroot", container, "--", "/usr/bin/frontdesk", "version"), "frontdesk ")
+	// As compose.yaml runs it: what is mounted can be read by its user.
+	check := append([]string{"run", "--isolation", "chroot", "--volume", repository(t, "deploy", "compose", "config") + ":/etc/frontdesk:ro"},
+		"--env", "FRONTDESK_DSN=postgres://postgres/frontdesk", "--env", "FRONTDESK_SESSIONS=redis://redis:6379/0",
+		"--env", "FRONTDESK_SMTP=smtp://localhost", "--env", "FRONTDESK_PUBLIC_URL=https://api.example.nl/webservice_v2",
+		container, "--", "/usr/bin/frontdesk", "check", "--config", "/etc/frontdesk/frontdesk.yaml")
+	assert.Contains(t, in(check...), "/etc/frontdesk/frontdesk.yaml is right")
 	assert.Equal(t, "65532:65532", in("inspect", "--format", "{{.OCIv1.Config.User}}", container))
 	in("rm", "--all")
 }
