@@ -118,7 +118,23 @@ func Restore(ctx context.Context, s *Store, file io.ReaderAt, size int64, o Rest
 	if err != nil {
 		return backend.Manifest{}, fmt.Errorf("restore client %s: %w", o.Client, err)
 	}
-	return b.manifest, nil
+	return b.manifest, s.analyze(ctx)
+}
+
+// analyze has PostgreSQL look at the records, after many have come at once: until
+// it does so by itself, about a minute later, its plans are for empty tables.
+func (s *Store) analyze(ctx context.Context) error {
+	if s.db.Dialect().Name != sqlrecord.Postgres().Name {
+		return nil
+	}
+	return s.inTx(ctx, func(t *txn) error {
+		for _, r := range s.model.Resources {
+			if _, err := t.exec(ctx, "ANALYZE "+t.dialect.Quote(r.Name)); err != nil {
+				return fmt.Errorf("analyze %s: %w", r.Name, err)
+			}
+		}
+		return nil
+	})
 }
 
 func (s *Store) mustHaveNoRecords(ctx context.Context, name string) error {

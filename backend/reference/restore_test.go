@@ -20,6 +20,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
@@ -314,6 +315,24 @@ func TestRestoreBesideOthers(t *testing.T) {
 		require.ErrorIs(t, err, ErrUnknownClient)
 		require.Equal(t, before, y.sum(y.Store, y.client("Demo 2"), y.client(OtherClient)))
 	})
+}
+
+// TestPlansKnowOfManyRecords looks whether PostgreSQL knows how many records came at
+// once, without having been left alone to find out.
+func TestPlansKnowOfManyRecords(t *testing.T) {
+	known := func(x *fixture) (n int64) {
+		require.NoError(t, x.db.Read(bg(), func(conn sqlrecord.Conn) (err error) {
+			n, _, err = x.house(conn).one(bg(), `SELECT reltuples::int FROM pg_class WHERE oid = to_regclass('"order"')`)
+			return err
+		}))
+		return n
+	}
+	x := open(t, sqltest.Postgres(t))
+	demo, _ := x.seeded(60)
+	require.Equal(t, int64(60+otherOrders), known(x))
+	y := x.emptied()
+	require.NoError(t, y.restore(x.backUp(demo), RestoreOptions{Client: DemoClient}))
+	require.Equal(t, int64(60), known(y))
 }
 
 // TestOneOfTwoRestores lets two restores of one client meet.

@@ -75,7 +75,10 @@ func Seed(ctx context.Context, s *Store, o SeedOptions) error {
 	if err != nil {
 		return err
 	}
-	return s.plant(ctx, append(demo.batches(clients[0]), other.batches(clients[1])...), done, o.Progress)
+	if err := s.plant(ctx, append(demo.batches(clients[0]), other.batches(clients[1])...), done, o.Progress); err != nil {
+		return err
+	}
+	return s.analyze(ctx)
 }
 
 // plant makes the batches from number done on, one transaction each. The records
