@@ -41,6 +41,12 @@ type Options struct {
 	Readers int
 	// Log is told of what fails in the background; nil for nobody.
 	Log *zap.Logger
+	// Replica is a postgres:// URL of a standby that answers lists where it is up to
+	// date; empty for none.
+	Replica string
+	// ReplicaWait is how long a list waits for that, ReplicaPause how often a
+	// replica is looked at that is away.
+	ReplicaWait, ReplicaPause time.Duration
 	// Purge ticks when what has expired is to be removed; nil for every hour.
 	Purge <-chan time.Time
 }
@@ -55,6 +61,7 @@ type Store struct {
 	hasher  *auth.Hasher
 	now     func() time.Time
 	purger  *purger
+	replica *sqlrecord.Replica // nil where there is none
 }
 
 // Open opens an administration, makes or migrates its tables, and starts to
@@ -77,6 +84,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.records = sqlrecord.New(s.db, o.Model, o.Now)
 	if o.Log == nil {
 		o.Log = zap.NewNop()
+	}
+	if err := s.openReplica(ctx, o); err != nil {
+		return nil, errors.Join(err, s.db.Close())
 	}
 	s.purger = startPurger(s, o.Purge, o.Log)
 	return s, nil
@@ -104,6 +114,11 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 
 // List implements backend.Driver.
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	if s.replica != nil {
+		if page, ok := s.replica.List(ctx, r, q); ok {
+			return page, nil
+		}
+	}
 	return s.records.List(ctx, r, q)
 }
 
@@ -181,5 +196,5 @@ func (s *Store) Capabilities() backend.Capabilities {
 // Close implements backend.Driver.
 func (s *Store) Close() error {
 	s.purger.close()
-	return s.db.Close()
+	return errors.Join(s.closeReplica(), s.db.Close())
 }

@@ -1,6 +1,7 @@
 package sqlrecord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,26 +41,45 @@ var (
 // default_query_exec_mode=exec behind a pooler that shares connections between
 // transactions, …). It fails when the database does not answer.
 func OpenPostgres(ctx context.Context, dsn string, o Options) (DB, error) {
-	config, err := pgxpool.ParseConfig(dsn)
+	d, err := newPostgres(ctx, dsn, o)
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
+	}
+	if err := d.pool.Ping(ctx); err != nil {
+		d.pool.Close()
+		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
+	}
+	return d, nil
+}
+
+// How long a host may take to let a connection in, and a connection that was not
+// used for a while to show that it lives, where the DSN does not say: one that
+// swallows what it is sent must not keep the next one from being tried.
+const (
+	connectTimeout = 5 * time.Second
+	pingTimeout    = 2 * time.Second
+)
+
+// newPostgres makes the pool of a database that need not answer yet.
+func newPostgres(ctx context.Context, dsn string, o Options) (*postgresDB, error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
 	}
 	if o.Readers > 0 {
 		config.MaxConns = int32(max(2, o.Readers))
 	}
+	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
+	config.PingTimeout = cmp.Or(config.PingTimeout, pingTimeout)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
+		return nil, err
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
 	d := &postgresDB{pool: pool, dialect: Postgres(), log: o.Log, closed: make(chan struct{})}
 	d.rows.New = func() any { return new(postgresRow) }
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
-	}
 	return d, nil
 }
 
@@ -89,7 +109,7 @@ func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
 			}
 			return c.aborted()
 		})
-		if !collided(err) || ctx.Err() != nil {
+		if !collided(err) && !d.demoted(err) || ctx.Err() != nil {
 			break
 		}
 	}
@@ -154,6 +174,18 @@ func (d *postgresDB) Close() error {
 func collided(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+}
+
+// demoted tells whether the server refused a write because it takes none, or no
+// more: another one is the primary now. The connections of the pool end, so that
+// the next ones are made to the host that the DSN leads to by then.
+func (d *postgresDB) demoted(err error) bool {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) || pg.Code != "25006" { // read-only transaction
+		return false
+	}
+	d.pool.Reset()
+	return true
 }
 
 // postgresError puts an error of PostgreSQL into the words of DB.

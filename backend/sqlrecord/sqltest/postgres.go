@@ -136,6 +136,9 @@ var errNotInstalled = errors.New("initdb and postgres not found in PATH or /usr/
 
 func findBinaries() (string, error) {
 	if p, err := exec.LookPath("initdb"); err == nil {
+		if real, err := filepath.EvalSymlinks(p); err == nil { // the other programs need not have a link
+			p = real
+		}
 		if _, err := os.Stat(filepath.Join(filepath.Dir(p), "postgres")); err == nil {
 			return filepath.Dir(p), nil
 		}

@@ -1,0 +1,303 @@
+package sqlrecord
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// Replica answers lists from a standby of a PostgreSQL database, and none that the
+// primary would answer otherwise: the standby must have come as far as the primary
+// was when the list was asked for. What it cannot answer so, the primary has to.
+//
+// It is safe for concurrent use.
+type Replica struct {
+	primary, standby *postgresDB
+	records          *Store
+	o                ReplicaOptions
+	positions        positions
+
+	fault    atomic.Pointer[error] // why it is not used; nil while it is
+	behind   atomic.Bool           // it was waited for in vain
+	counts   [len(replicaOutcomes)]atomic.Int64
+	stop     context.CancelFunc
+	watching sync.WaitGroup
+}
+
+// ReplicaOptions say where a replica is and how it is used.
+type ReplicaOptions struct {
+	DSN     string
+	Model   *mapping.Model
+	Now     func() time.Time
+	Readers int // connections; 0 leaves it to the DSN, else to pgx
+	// Wait is how long a list waits for the replica to come up to date; 0 has it
+	// look once.
+	Wait time.Duration
+	// Pause is how often a replica is looked at that is away; default 5 s.
+	Pause time.Duration
+	// OnState is told why the replica is no longer used, and with nil that it is
+	// again; may be nil. It must return at once.
+	OnState func(fault error)
+}
+
+// ReplicaOutcome is what became of a list that a replica might have answered.
+type ReplicaOutcome string
+
+// The outcomes. But for the first one the primary answers.
+const (
+	ReplicaAnswered ReplicaOutcome = "replica"
+	ReplicaBehind   ReplicaOutcome = "behind" // it had not come as far as the primary
+	ReplicaBusy     ReplicaOutcome = "busy"   // it had no connection free, or broke the list off
+	ReplicaAway     ReplicaOutcome = "away"   // it does not answer, or is no replica of this database
+)
+
+var replicaOutcomes = [...]ReplicaOutcome{ReplicaAnswered, ReplicaBehind, ReplicaBusy, ReplicaAway}
+
+var (
+	errReplicaBehind = errors.New("the replica is behind")
+	errReplicaBusy   = errors.New("the replica is busy")
+)
+
+// OpenReplica opens the replica of a database that OpenPostgres has opened, and
+// which stays its owner's. A replica that does not answer is one that is away.
+func OpenReplica(ctx context.Context, primary DB, o ReplicaOptions) (*Replica, error) {
+	p, ok := primary.(*postgresDB)
+	if !ok {
+		return nil, errors.New("only a PostgreSQL database has a replica")
+	}
+	standby, err := newPostgres(ctx, o.DSN, Options{Readers: o.Readers})
+	if err != nil {
+		return nil, fmt.Errorf("open the replica: %w", err)
+	}
+	o.Pause = cmp.Or(o.Pause, 5*time.Second)
+	if o.OnState == nil {
+		o.OnState = func(error) {}
+	}
+	r := &Replica{primary: p, standby: standby, records: New(standby, o.Model, o.Now), o: o}
+	r.positions.find = r.position
+	r.look(ctx)
+	watched, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	r.watching.Go(func() { r.watch(watched) })
+	return r, nil
+}
+
+// Close ends all work and waits for it. The primary stays open.
+func (r *Replica) Close() error {
+	r.stop()
+	r.watching.Wait()
+	return r.standby.Close()
+}
+
+// Fault is why the replica is not used; nil while it is.
+func (r *Replica) Fault() error {
+	if fault := r.fault.Load(); fault != nil {
+		return *fault
+	}
+	return nil
+}
+
+// Lists counts what became of lists.
+func (r *Replica) Lists() map[ReplicaOutcome]int64 {
+	all := make(map[ReplicaOutcome]int64, len(replicaOutcomes))
+	for i, outcome := range replicaOutcomes {
+		all[outcome] = r.counts[i].Load()
+	}
+	return all
+}
+
+func (r *Replica) count(outcome ReplicaOutcome) {
+	for i := range replicaOutcomes {
+		if replicaOutcomes[i] == outcome {
+			r.counts[i].Add(1)
+		}
+	}
+}
+
+// List answers a list as Store.List does, or not at all: then the primary has to.
+func (r *Replica) List(ctx context.Context, res *mapping.Resource, q backend.Query) (backend.Page, bool) {
+	if r.fault.Load() != nil {
+		r.count(ReplicaAway)
+		return backend.Page{}, false
+	}
+	page, err := r.list(ctx, res, q)
+	switch {
+	case err == nil:
+		r.count(ReplicaAnswered)
+		return page, true
+	case ctx.Err() != nil:
+	case errors.Is(err, errReplicaBehind):
+		r.count(ReplicaBehind)
+	case errors.Is(err, errReplicaBusy), brokenOff(err):
+		r.count(ReplicaBusy)
+	default:
+		r.count(ReplicaAway)
+		r.left(err)
+	}
+	return backend.Page{}, false
+}
+
+func (r *Replica) list(ctx context.Context, res *mapping.Resource, q backend.Query) (page backend.Page, err error) {
+	at, err := r.positions.ask(ctx)
+	if err != nil {
+		return page, fmt.Errorf("%w as far as is known: %w", errReplicaBehind, err)
+	}
+	if ends, ok := ctx.Deadline(); ok { // the primary is to have as long
+		within, cancel := context.WithTimeout(ctx, time.Until(ends)/2)
+		defer cancel()
+		ctx = within
+	}
+	conn, err := r.upToDate(ctx, at)
+	if err != nil {
+		return page, err
+	}
+	defer conn.Release()
+	page, err = r.records.listOn(ctx, conn, res, q)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", errReplicaBusy, err)
+	}
+	return page, err
+}
+
+// lookTimeout bounds every question that is asked of the two servers before a list.
+const lookTimeout = time.Second
+
+// upToDate returns a connection to the replica where all can be seen that the
+// primary had at a position. It must be released.
+func (r *Replica) upToDate(ctx context.Context, at position) (*pgxpool.Conn, error) {
+	conn, err := r.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err = r.follows(ctx, conn, at); err == nil {
+		err = r.await(ctx, conn, at)
+	}
+	if err != nil {
+		conn.Release()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// await looks until the replica has come as far as the primary was, for as long as
+// a list may wait. While it lags, nobody waits in vain again.
+func (r *Replica) await(ctx context.Context, conn *pgxpool.Conn, at position) error {
+	pause, left := time.Millisecond, r.o.Wait
+	for {
+		reached, err := r.reached(ctx, conn, at)
+		if err != nil {
+			return err
+		}
+		if reached {
+			r.behind.Store(false)
+			return nil
+		}
+		if left <= 0 || r.behind.Load() {
+			r.behind.Store(true)
+			return errReplicaBehind
+		}
+		pause = min(pause, left)
+		left -= pause
+		if err := rest(ctx, pause); err != nil {
+			return fmt.Errorf("%w: %w", errReplicaBehind, err)
+		}
+		pause *= 2
+	}
+}
+
+func rest(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (r *Replica) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	conn, err := r.standby.acquire(ctx)
+	if stat := r.standby.pool.Stat(); err != nil && stat.AcquiredConns() == stat.MaxConns() {
+		err = fmt.Errorf("%w: %w", errReplicaBusy, err)
+	}
+	return conn, err
+}
+
+// reached tells whether the replica has come as far as the primary was.
+func (r *Replica) reached(ctx context.Context, conn *pgxpool.Conn, at position) (reached bool, err error) {
+	const text = "SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)"
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	var standby bool
+	if err := conn.QueryRow(ctx, text, at.lsn).Scan(&standby, &reached); err != nil {
+		return false, err
+	}
+	if !standby {
+		return false, errors.New("it is no standby: it takes writes of its own")
+	}
+	return reached, nil
+}
+
+// brokenOff tells whether the replica ended a list although it works: the list was
+// in the way of what it had to replay, or took it too long.
+func brokenOff(err error) bool {
+	var pg *pgconn.PgError
+	return collided(err) || errors.As(err, &pg) && pg.Code == "57014"
+}
+
+// left has the replica no longer used, until it is found to be back.
+func (r *Replica) left(fault error) {
+	if r.fault.Swap(&fault) == nil {
+		r.o.OnState(fault)
+	}
+}
+
+// watch looks every now and then whether a replica that is away is back.
+func (r *Replica) watch(ctx context.Context) {
+	ticks := time.NewTicker(r.o.Pause)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			if r.fault.Load() != nil {
+				r.look(ctx)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look finds out whether the replica can be used. Where the primary does not tell
+// enough to judge it, all stays as it is.
+func (r *Replica) look(ctx context.Context) {
+	at, err := r.positions.ask(ctx)
+	if err != nil {
+		return
+	}
+	conn, err := r.upToDate(ctx, at)
+	if err == nil {
+		conn.Release()
+	}
+	switch {
+	case err == nil, errors.Is(err, errReplicaBehind), errors.Is(err, errReplicaBusy):
+		if r.fault.Swap(nil) != nil {
+			r.o.OnState(nil)
+		}
+	case ctx.Err() == nil:
+		r.left(err)
+	}
+}

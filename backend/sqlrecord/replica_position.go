@@ -1,0 +1,163 @@
+package sqlrecord
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// position is how far a primary was.
+type position struct {
+	lsn      string // all that anybody can have seen is before it
+	timeline string // eight hexadecimal digits; each promotion of a standby begins another one
+}
+
+// positions asks for the position of the primary on behalf of all lists that wait
+// for it. A question that is under way already may be answered by what was before
+// a list was asked for: those that come meanwhile share the next one.
+type positions struct {
+	find func(context.Context) (position, error)
+
+	mu            sync.Mutex
+	current, next *question
+}
+
+type question struct {
+	answered chan struct{}
+	position position
+	err      error
+}
+
+// ask returns a position that the primary had, or passed, after ask was called.
+func (p *positions) ask(ctx context.Context) (position, error) {
+	p.mu.Lock()
+	q, before := p.next, p.current
+	first := q == nil
+	if first {
+		q = &question{answered: make(chan struct{})}
+		p.next = q
+	}
+	p.mu.Unlock()
+	if first {
+		p.put(ctx, q, before)
+	}
+	select {
+	case <-q.answered:
+		return q.position, q.err
+	case <-ctx.Done():
+		return position{}, ctx.Err()
+	}
+}
+
+// put asks a question when the one before it is answered. Whoever began it sees it
+// through for the others.
+func (p *positions) put(ctx context.Context, q, before *question) {
+	if before != nil {
+		<-before.answered
+	}
+	p.mu.Lock()
+	p.current, p.next = q, nil
+	p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
+	q.position, q.err = p.find(ctx)
+	p.mu.Lock()
+	if p.current == q {
+		p.current = nil
+	}
+	p.mu.Unlock()
+	close(q.answered)
+}
+
+// position asks the primary. Nobody sees a transaction before its commit is
+// flushed, so that what is flushed holds all that anybody has seen.
+func (r *Replica) position(ctx context.Context) (at position, err error) {
+	const text = "SELECT lsn::text, left(pg_walfile_name(lsn), 8) FROM pg_current_wal_flush_lsn() lsn"
+	conn, err := r.primary.acquire(ctx)
+	if err != nil {
+		return at, err
+	}
+	defer conn.Release()
+	err = conn.QueryRow(ctx, text).Scan(&at.lsn, &at.timeline)
+	return at, err
+}
+
+// followed is under which name a connection keeps the timeline of the primary that
+// its server is known to follow.
+const followed = "frontdesk timeline"
+
+// follows makes sure that a position of the primary means the same to the server
+// at the end of a connection: it is of the same cluster and database, and on the
+// same timeline. It is asked once, and again when the primary is another one.
+func (r *Replica) follows(ctx context.Context, conn *pgxpool.Conn, at position) error {
+	known := conn.Conn().PgConn().CustomData()
+	if known[followed] == at.timeline {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	database, err := r.database(ctx)
+	if err != nil {
+		return fmt.Errorf("%w as far as is known: %w", errReplicaBehind, err)
+	}
+	own, err := identityOf(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if own != database {
+		return fmt.Errorf("it is of another database: %s of system %s, and the primary is %s of system %s", own.name, own.system, database.name, database.system)
+	}
+	const text = `SELECT lpad(to_hex(greatest(c.timeline_id, r.min_recovery_end_timeline)), 8, '0') FROM pg_control_checkpoint() c, pg_control_recovery() r`
+	var timeline string
+	if err := conn.QueryRow(ctx, text).Scan(&timeline); err != nil {
+		return err
+	}
+	if timeline = strings.ToUpper(timeline); timeline != at.timeline {
+		return fmt.Errorf("it does not follow the primary: it is on timeline %s, and the primary on %s", timeline, at.timeline)
+	}
+	known[followed] = timeline
+	return nil
+}
+
+// identity tells databases apart, wherever copies of them are.
+type identity struct{ system, name string }
+
+func identityOf(ctx context.Context, conn *pgxpool.Conn) (of identity, err error) {
+	const text = "SELECT system_identifier::text, current_database()::text FROM pg_control_system()"
+	err = conn.QueryRow(ctx, text).Scan(&of.system, &of.name)
+	return of, err
+}
+
+// database is the identity of the primary, which stays the same when another
+// server takes its place.
+func (r *Replica) database(ctx context.Context) (identity, error) {
+	conn, err := r.primary.acquire(ctx)
+	if err != nil {
+		return identity{}, err
+	}
+	defer conn.Release()
+	return identityOf(ctx, conn)
+}
+
+// listOn is List on a connection that is not in a transaction yet.
+func (s *Store) listOn(ctx context.Context, conn *pgxpool.Conn, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
+	bound := s.On(&postgresConn{db: s.db.(*postgresDB), conn: conn.Conn()})
+	if !q.Total {
+		return bound.List(ctx, r, q)
+	}
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return page, err
+	}
+	if page, err = bound.List(ctx, r, q); err != nil {
+		return page, err // releasing it closes a connection that is still in a transaction
+	}
+	return page, tx.Commit(ctx)
+}
