@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ type instance struct {
 	t                testing.TB
 	listen, ops, dir string
 	text             string // its configuration, without what is written after it
+	program          string // the binary that it runs; "" for this one's
 	log              *lockedBuffer
 	process          *exec.Cmd
 	ended            chan struct{}
@@ -43,7 +45,7 @@ func (i *instance) write(text string) {
 func (i *instance) start() {
 	i.t.Helper()
 	i.log, i.ended = new(lockedBuffer), make(chan struct{})
-	i.process = exec.Command(binary(i.t), "serve", "--config", i.file())
+	i.process = exec.Command(cmp.Or(i.program, binary(i.t)), "serve", "--config", i.file())
 	i.process.Stderr = i.log
 	stdout, err := i.process.StdoutPipe()
 	require.NoError(i.t, err)

@@ -49,6 +49,7 @@ type soak struct {
 	redis     *redistest.Redis
 	cuts      []*cutter // on the way to PostgreSQL and to Redis
 	random    *rand.Rand
+	agreed    int // how often one gateway went on with what another one began
 }
 
 // TestSoakSeveral kills, stops, restarts and cuts off every part of a service of
@@ -58,17 +59,8 @@ func TestSoakSeveral(t *testing.T) {
 	if os.Getenv("FRONTDESK_SOAK") != "" {
 		length = soakLong
 	}
-	s := startSoak(t)
-	ctx, stop := context.WithCancel(context.Background())
-	var working sync.WaitGroup
-	for n := range soakClients {
-		key := fullKey
-		if n == 0 {
-			key = doomedKey
-		}
-		c := &soakClient{soak: s, number: n, key: key, random: rand.New(rand.NewPCG(s.random.Uint64(), uint64(n)))}
-		working.Go(func() { c.work(ctx) })
-	}
+	s := startSoak(t, "")
+	stop := s.work()
 	begun, revoked := time.Now(), false
 	var summary bytes.Buffer
 	table := tabwriter.NewWriter(&summary, 0, 0, 2, ' ', 0)
@@ -87,15 +79,32 @@ func TestSoakSeveral(t *testing.T) {
 	}
 	<-time.After(soakCalm)
 	stop()
-	working.Wait()
 	s.judge(&summary)
 	table.Flush()
 	t.Logf("three gateways, %s\n%s", length, &summary)
 }
 
-// startSoak starts the parts, with a cutter between the gateways and what they
-// share.
-func startSoak(t *testing.T) *soak {
+// work has clients work with the service until they are stopped.
+func (s *soak) work() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var working sync.WaitGroup
+	for n := range soakClients {
+		key := fullKey
+		if n == 0 {
+			key = doomedKey
+		}
+		c := &soakClient{soak: s, number: n, key: key, random: rand.New(rand.NewPCG(s.random.Uint64(), uint64(n)))}
+		working.Go(func() { c.work(ctx) })
+	}
+	return func() {
+		cancel()
+		working.Wait()
+	}
+}
+
+// startSoak starts the parts, with a cutter between the gateways, which run that
+// program, and what they share.
+func startSoak(t *testing.T, program string) *soak {
 	t.Helper()
 	seed := rand.Uint64()
 	t.Logf("random seed %d", seed)
@@ -113,7 +122,7 @@ func startSoak(t *testing.T) *soak {
 	receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { s.hear(r.URL.Query().Get("id")) }))
 	s.receiver = receiver.URL + "/hook"
 	for range 3 {
-		i := &instance{t: t, listen: freeAddress(t), ops: freeAddress(t), dir: t.TempDir()}
+		i := &instance{t: t, program: program, listen: freeAddress(t), ops: freeAddress(t), dir: t.TempDir()}
 		i.text = fmt.Sprintf(soakConfig, i.listen, i.ops, dsn, toRedis.address(), webhooktest.Port(t, receiver), authority.File(t), i.dir,
 			sha256.Sum256([]byte(fullKey)))
 		i.write(i.text + fmt.Sprintf(soakDoomed, sha256.Sum256([]byte(doomedKey))))
