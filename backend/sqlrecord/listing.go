@@ -41,6 +41,9 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 		l.count = "SELECT count(*) FROM " + t.name + w.b.String()
 		l.countArgs = slices.Clip(w.args)
 	}
+	if w.ranged && q.Offset > 0 {
+		w.skip()
+	}
 	w.order()
 	l.deep = s.remembers(t, q)
 	w.page()
@@ -62,6 +65,7 @@ type listWriter struct {
 	// them, and for one who has a few a walk through the whole table. Asked for a
 	// range of clients, in the order of client and ID, it has no choice.
 	ranged bool
+	floor  string // the lower end of the range
 }
 
 func newListWriter(d *Dialect, t *table, q backend.Query) *listWriter {
@@ -80,10 +84,11 @@ func (w *listWriter) arg(v mapping.Value) string {
 func (w *listWriter) where() {
 	w.b.Grow(160)
 	w.args = make([]mapping.Value, 0, len(w.q.Filters)+5)
-	client := w.arg(mapping.IntValue(w.q.Client.ID))
+	w.arg(mapping.IntValue(w.q.Client.ID)) // the first: $1
 	w.b.WriteString(" WHERE ")
 	if w.ranged {
-		w.b.WriteString(w.rangeOf(client, w.q.After))
+		w.floor = w.from()
+		w.b.WriteString(w.floor + " AND " + w.ceiling())
 		return
 	}
 	w.b.WriteString(w.client())
@@ -107,15 +112,37 @@ func (w *listWriter) where() {
 	}
 }
 
-// rangeOf is the condition of a ranged list.
-func (w *listWriter) rangeOf(client string, after int32) string {
-	column := w.d.Quote(clientColumn)
-	if after > 0 {
-		return "(" + column + ", " + w.t.columns[w.t.r.ID] + ") > (" + client + ", " + w.arg(mapping.IntValue(int64(after))) + ")" +
-			" AND " + column + " <= " + client
+// from is the lower end of a ranged list.
+func (w *listWriter) from() string {
+	if w.q.After > 0 {
+		return w.place() + " > ($1, " + w.arg(mapping.IntValue(int64(w.q.After))) + ")"
 	}
-	return column + " >= " + client + " AND " + column + " <= " + client
+	return w.d.Quote(clientColumn) + " >= $1"
 }
+
+// ceiling is the upper end.
+func (w *listWriter) ceiling() string { return w.d.Quote(clientColumn) + " <= $1" }
+
+// place is what a ranged list is in the order of.
+func (w *listWriter) place() string {
+	return "(" + w.d.Quote(clientColumn) + ", " + w.t.columns[w.t.r.ID] + ")"
+}
+
+// skip has a ranged list begin at the first record of its page, which the index
+// alone tells: what is before it is counted, not read.
+func (w *listWriter) skip() {
+	w.order()
+	first := "SELECT " + w.t.columns[w.t.r.ID] + " FROM " + w.t.name + w.b.String() + " LIMIT 1 OFFSET " + w.arg(mapping.IntValue(int64(w.q.Offset)))
+	w.q.Offset = 0
+	w.b.Reset()
+	if w.descending() {
+		w.b.WriteString(" WHERE " + w.place() + " <= ($1, (" + first + ")) AND " + w.floor)
+	} else {
+		w.b.WriteString(" WHERE " + w.place() + " >= ($1, (" + first + ")) AND " + w.ceiling())
+	}
+}
+
+func (w *listWriter) descending() bool { return len(w.q.Sort) > 0 && w.q.Sort[0].Descending }
 
 // client is the condition of what the client sees. Where another index finds
 // fewer records, it keeps the planner from this one.
@@ -131,7 +158,7 @@ func (w *listWriter) client() string {
 func (w *listWriter) order() {
 	w.b.WriteString(" ORDER BY ")
 	if w.ranged {
-		w.b.WriteString(w.d.OrderBy(w.d.Quote(clientColumn), len(w.q.Sort) > 0 && w.q.Sort[0].Descending, false))
+		w.b.WriteString(w.d.OrderBy(w.d.Quote(clientColumn), w.descending(), false))
 		w.b.WriteString(", ")
 	}
 	for _, o := range w.q.Sort {

@@ -80,6 +80,7 @@ func TestPlansOfUnequalClients(t *testing.T) {
 		"plain":             {backend.Query{}, alice, "Index Scan using order_list_idx"},
 		"after":             {backend.Query{After: 5}, alice, "Index Cond: ((ROW(client_id, id) > ROW($1, $2)) AND (client_id <= $1))"},
 		"newest":            {sorted("id", true), alice, "Index Scan Backward using order_list_idx"},
+		"deep":              {backend.Query{Offset: 5}, alice, "Index Only Scan using order_list_idx"},
 		"changed last":      {sorted("modified_at", true), bob, "Index Scan Backward using order_modified_idx"},
 		"changed lately":    {since(9985), bob, "order_modified_idx"},
 		"changed some time": {since(1), bob, "order_pkey"},
