@@ -66,9 +66,9 @@ func BenchmarkGrowth(b *testing.B) {
 
 func benchmarkGrown(b *testing.B, dsn string, size int) {
 	d := startChild(b, deskOptions{dsn: dsn, extra: "log: {access: false}"})
-	servers := processes{d.process.Process.Pid}
+	servers := processes{"frontdesk": {d.process.Process.Pid}}
 	if !strings.HasPrefix(dsn, "sqlite:") {
-		servers = append(servers, postgresProcess(b, dsn))
+		servers["postgres"] = []int{postgresProcess(b, dsn)}
 	}
 	token := d.login(fullKey, "demo")
 	one := func() int { return grownID(1 + rand.IntN(size)) }

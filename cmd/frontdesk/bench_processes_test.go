@@ -17,13 +17,13 @@ import (
 )
 
 // processes are programs by their process IDs. What they started counts as theirs.
-type processes []int
+type processes map[string][]int
 
 // clockTick is the unit of /proc/PID/stat, the same on every Linux.
 const clockTick = time.Second / 100
 
-// used is the processor time that they have had, also those that have ended.
-func (p processes) used(b *testing.B) time.Duration {
+// used is the processor time that each has had, also those that have ended.
+func (p processes) used(b *testing.B) map[string]time.Duration {
 	b.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
 	require.NoError(b, err)
@@ -46,16 +46,25 @@ func (p processes) used(b *testing.B) time.Duration {
 			ticks[pid] += n
 		}
 	}
-	var sum int64
+	sums := map[string]time.Duration{}
 	for pid, n := range ticks {
 		for at := pid; at > 1; at = parents[at] {
-			if slices.Contains(p, at) {
-				sum += n
+			if name := p.name(at); name != "" {
+				sums[name] += time.Duration(n) * clockTick
 				break
 			}
 		}
 	}
-	return time.Duration(sum) * clockTick
+	return sums
+}
+
+func (p processes) name(pid int) string {
+	for name, pids := range p {
+		if slices.Contains(pids, pid) {
+			return name
+		}
+	}
+	return ""
 }
 
 // postgresProcess is the server behind a DSN, which runs on this machine.
@@ -92,12 +101,19 @@ func redisProcess(b *testing.B, port int) int {
 	return 0
 }
 
-// driveCounted is drive, with the processor time of the servers per request.
+// driveCounted is drive, with the processor time per request of the servers, each
+// and together.
 func driveCounted(b *testing.B, servers processes, base []string, next func() ([]byte, int)) {
 	before := servers.used(b)
 	drive(b, base, next)
 	b.StopTimer()
-	b.ReportMetric(float64((servers.used(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+	var sum time.Duration
+	for name, used := range servers.used(b) {
+		used -= before[name]
+		sum += used
+		b.ReportMetric(float64(used.Microseconds())/float64(b.N), name+"-µs/op")
+	}
+	b.ReportMetric(float64(sum.Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
 // asked is a request for a path as it goes over the wire.

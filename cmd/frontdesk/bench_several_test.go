@@ -31,9 +31,9 @@ func BenchmarkSeveral(b *testing.B) {
 		{"three", 3, redis.URL()},
 	} {
 		b.Run(setting.name, func(b *testing.B) {
-			servers := processes{postgresProcess(b, dsn)}
+			servers := processes{"postgres": {postgresProcess(b, dsn)}}
 			if setting.sessions != "memory" {
-				servers = append(servers, redisProcess(b, redis.Port()))
+				servers["redis"] = []int{redisProcess(b, redis.Port())}
 			}
 			var base []string
 			var token string
@@ -42,7 +42,8 @@ func BenchmarkSeveral(b *testing.B) {
 					dsn:   fmt.Sprintf("%s&pool_max_conns=%d", dsn, 12/setting.gateways),
 					extra: fmt.Sprintf("log: {access: false}\nsessions: {store: %q}", setting.sessions),
 				})
-				servers, base = append(servers, d.process.Process.Pid), append(base, d.base)
+				servers["frontdesk"] = append(servers["frontdesk"], d.process.Process.Pid)
+				base = append(base, d.base)
 				token = d.login(fullKey, "demo")
 			}
 			benchmarkSeveral(b, servers, base, token)
