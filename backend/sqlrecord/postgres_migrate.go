@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,7 +100,11 @@ func (d *postgresDB) online(ctx context.Context, db *sql.DB, s schema, version i
 		if r.Since == version || len(fields) == 0 {
 			continue
 		}
-		if err := run(ctx, db, s.addColumns(r, fields)); err != nil {
+		have, err := d.columnNames(ctx, r.Name)
+		if err != nil {
+			return err
+		}
+		if err := step.columns(ctx, r, fields, have); err != nil {
 			return err
 		}
 		for _, f := range fields {
@@ -161,6 +166,20 @@ func (o *onlineStep) newTables(ctx context.Context, version int) error {
 	return tx.Commit()
 }
 
+// columns adds those that the table does not have; it takes no lock where it has all.
+func (o *onlineStep) columns(ctx context.Context, r *mapping.Resource, fields []*mapping.Field, have []string) error {
+	var add []string
+	for _, f := range fields {
+		if !slices.Contains(have, f.Name) {
+			add = append(add, "ADD COLUMN "+o.column(f))
+		}
+	}
+	if len(add) == 0 {
+		return nil
+	}
+	return run(ctx, o.db, "ALTER TABLE "+o.d.Quote(r.Name)+" "+strings.Join(add, ", "))
+}
+
 // foreignKey adds the foreign key of a field that has one, in two steps: writers
 // wait for the first, which takes a moment, but not for the second, which reads the
 // table.
@@ -183,10 +202,9 @@ func (o *onlineStep) foreignKey(ctx context.Context, r *mapping.Resource, f *map
 }
 
 // index builds an index while others write. That ends only when all transactions
-// have ended that were open before, so it waits for as long as it takes. A build
-// that was interrupted has left an index that is good for nothing.
+// have ended that were open before, so it waits for as long as it takes.
 func (o *onlineStep) index(ctx context.Context, i index) (err error) {
-	valid, there, err := o.ask(ctx, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)", i.name)
+	valid, there, err := o.hasIndex(ctx, i)
 	if err != nil || valid {
 		return err
 	}
@@ -202,7 +220,7 @@ func (o *onlineStep) index(ctx context.Context, i index) (err error) {
 		err = errors.Join(err, run(context.WithoutCancel(ctx), conn, "SET lock_timeout = '"+lockWait+"'"))
 	}()
 	if there {
-		if err := run(ctx, conn, "DROP INDEX CONCURRENTLY "+i.name); err != nil {
+		if valid, err = o.unfinished(ctx, conn, i); err != nil || valid {
 			return err
 		}
 	}
@@ -213,6 +231,22 @@ func (o *onlineStep) index(ctx context.Context, i index) (err error) {
 	}
 	o.log.Info("the migration has built an index", zap.String("index", bare(i.name)), zap.Duration("took", time.Since(begun)))
 	return nil
+}
+
+func (o *onlineStep) hasIndex(ctx context.Context, i index) (valid, there bool, err error) {
+	return o.ask(ctx, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)", i.name)
+}
+
+// unfinished deals with an index that is not valid. The server may be building it
+// for a process that was killed; when nobody does, it is good for nothing, and goes.
+func (o *onlineStep) unfinished(ctx context.Context, conn *sql.Conn, i index) (valid bool, err error) {
+	if err := run(ctx, conn, "DO $$ BEGIN LOCK TABLE "+i.table+" IN SHARE UPDATE EXCLUSIVE MODE; END $$"); err != nil {
+		return false, err
+	}
+	if valid, _, err = o.hasIndex(ctx, i); err != nil || valid {
+		return valid, err
+	}
+	return false, run(ctx, conn, "DROP INDEX CONCURRENTLY "+i.name)
 }
 
 // bare is a name without its quotes.

@@ -126,13 +126,52 @@ func TestPostgresTakesUpAnInterruptedIndex(t *testing.T) {
 	l.building()
 	kill()
 	require.ErrorIs(t, <-ended, context.Canceled)
-	require.Eventually(t, func() bool { return l.truth(`SELECT count(*) FROM pg_stat_progress_create_index WHERE datname = current_database()`) == 0 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return l.truth(`SELECT count(*) FROM pg_stat_progress_create_index WHERE datname = current_database()`) == 0
+	}, time.Minute, 10*time.Millisecond)
 	l.release()
 	require.EqualValues(t, 1, l.validIndex(), "it is there, and good for nothing")
 	l.write("BE")
 	require.NoError(t, Migrate(t.Context(), l.DB(), l.later))
 	require.EqualValues(t, 2, l.validIndex())
 	require.NoError(t, Migrate(t.Context(), l.DB(), l.model), "an older program still runs")
+}
+
+// TestPostgresWaitsForAnIndexOfTheDead: the server goes on with the index of a
+// process that was killed, so the next process waits for it and keeps it.
+func TestPostgresWaitsForAnIndexOfTheDead(t *testing.T) {
+	l := startLive(t, "SELECT 1")
+	l.release()
+	require.NoError(t, Migrate(t.Context(), l.DB(), l.later))
+	dead, err := pgx.ConnectConfig(t.Context(), l.other.Config())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, dead.Close(context.Background())) })
+	for conn, texts := range map[*pgx.Conn][]string{
+		dead:    {"DROP INDEX " + lateIndex, "DELETE FROM frontdesk_records_version WHERE version_id = 7"},
+		l.other: {"BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT 1"},
+	} {
+		for _, text := range texts {
+			_, err := conn.Exec(t.Context(), text)
+			require.NoError(t, err)
+		}
+	}
+	built := make(chan error, 1)
+	go func() {
+		_, err := dead.Exec(context.Background(), "CREATE INDEX CONCURRENTLY "+lateIndex+" ON country (main_contact_id) WHERE main_contact_id IS NOT NULL")
+		built <- err
+	}()
+	l.building()
+	const oid = `SELECT to_regclass('` + lateIndex + `')::oid::bigint`
+	before := l.truth(oid)
+	ended := l.migrate(t.Context())
+	require.Eventually(t, func() bool {
+		return l.truth(`SELECT count(*) FROM pg_locks WHERE mode = 'ShareUpdateExclusiveLock' AND NOT granted`) == 1
+	}, time.Minute, 10*time.Millisecond)
+	l.release()
+	require.NoError(t, <-built)
+	require.NoError(t, <-ended)
+	require.EqualValues(t, 2, l.validIndex())
+	require.Equal(t, before, l.truth(oid), "the same one")
 }
 
 // TestPostgresLetsOthersPass: a migration that has to wait for a long reader lets

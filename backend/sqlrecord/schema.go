@@ -95,16 +95,6 @@ func (s schema) indexesOf(r *mapping.Resource, fields []*mapping.Field) (all []i
 	return all
 }
 
-// addColumns returns what adds those columns of fields that are not there, on an
-// engine that can be asked so.
-func (s schema) addColumns(r *mapping.Resource, fields []*mapping.Field) string {
-	var columns []string
-	for _, f := range fields {
-		columns = append(columns, "ADD COLUMN IF NOT EXISTS "+s.column(f))
-	}
-	return "ALTER TABLE " + s.d.Quote(r.Name) + " " + strings.Join(columns, ", ")
-}
-
 // addKey adds the foreign key of a field.
 func (s schema) addKey(r *mapping.Resource, f *mapping.Field) string {
 	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s)%s",
