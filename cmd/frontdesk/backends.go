@@ -45,6 +45,8 @@ type system struct {
 	// own is where the gateway keeps tables of its own: callback jobs, and beside
 	// a system that is not ours also IDs and answers.
 	own *ownDatabase
+	// replica answers lists; nil where there is none.
+	replica *sqlrecord.Replica
 	// releases close what was opened, last first.
 	releases []func() error
 }
@@ -102,6 +104,7 @@ func openSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 func (s *system) openReference(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) error {
 	store, err := reference.Open(ctx, reference.Options{
 		DSN: string(c.Backend.DSN), Model: s.model, Hasher: hasher, Now: time.Now, Readers: c.Backend.Readers, Log: log,
+		Replica: string(c.Backend.Replica), ReplicaWait: c.Backend.ReplicaWait, ReplicaPause: c.Backend.Circuit.Pause,
 	})
 	if err != nil {
 		return fmt.Errorf("open the administration: %w", err)
@@ -111,7 +114,7 @@ func (s *system) openReference(ctx context.Context, c *config.Config, hasher *au
 	if isPostgres(string(c.Backend.DSN)) {
 		file = ""
 	}
-	s.driver, s.accounts, s.own = store, store, &ownDatabase{store.Database(), file}
+	s.driver, s.accounts, s.own, s.replica = store, store, &ownDatabase{store.Database(), file}, store.Replica()
 	return nil
 }
 

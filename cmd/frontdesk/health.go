@@ -27,6 +27,7 @@ type health struct {
 	Version     string             `json:"version"`
 	Reasons     []string           `json:"reasons,omitempty"` // why it is not ok
 	Backend     string             `json:"backend"`
+	Replica     string             `json:"replica,omitempty"`  // only with backend.replica
 	Circuit     string             `json:"circuit"`            // the worst of them
 	Circuits    map[string]string  `json:"circuits,omitempty"` // by resource, those that are not closed
 	Jobs        string             `json:"jobs"`
@@ -86,6 +87,9 @@ func (h *house) health(ctx context.Context) health {
 	}
 	if c := now.Certificate; c != nil && c.Error != "" {
 		degraded("the certificate before stays in use: %s", c.Error)
+	}
+	if now.Replica = h.replicaHealth(); now.Replica == healthUnavailable {
+		degraded("the replica is not used, and the primary answers all lists; the log says why")
 	}
 	if err := h.client.Ready(ctx); err != nil {
 		h.log.Warn("not ready", zap.Error(err))

@@ -52,6 +52,9 @@ func (h *house) watch() {
 			func() float64 { return float64(p.Pool().InUse) })
 		gauge("frontdesk_backend_pool_limit", "Connections to the administration there may be.", func() float64 { return float64(p.Pool().Most) })
 	}
+	if h.system.replica != nil {
+		m.registry.MustRegister(newReplicaMetrics(h.system.replica))
+	}
 	m.registry.MustRegister(callbackStates{h.counts}, keyExpiries{h}, &tallies{of: m, live: h.live})
 	if h.tracing != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{

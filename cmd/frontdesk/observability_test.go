@@ -103,6 +103,7 @@ func TestMetrics(t *testing.T) {
 	}
 	descs := make(chan *prometheus.Desc, 64)
 	newReloadMetrics(nil).Describe(descs) // that of the certificate is there only with TLS
+	newReplicaMetrics(nil).Describe(descs)
 	for range len(descs) {
 		there[metricName.FindString((<-descs).String())] = true
 	}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+)
+
+// startFailover starts a desk that knows a primary and the standby that is to take
+// its place, and which every commit waits for.
+func startFailover(t *testing.T) (primary, standby *sqltest.Node, h *hooks, d *desk) {
+	t.Helper()
+	primary = sqltest.Primary(t)
+	require.NoError(t, seedDatabase(primary.DSN("postgres"), sampleOrders))
+	standby = primary.Standby(t, "standby")
+	primary.Ask(t, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+	primary.Ask(t, "SELECT pg_reload_conf()")
+	require.Eventually(t, func() bool {
+		return primary.Ask(t, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
+	}, patience, 5*time.Millisecond)
+	h, options := newHooks(t, nil)
+	options.dsn = fmt.Sprintf("postgres://frontdesk@%s,%s/postgres?sslmode=disable&target_session_attrs=read-write", primary.Address(), standby.Address())
+	options.backend = ", circuit: {pause: 20ms}"
+	return primary, standby, h, startDesk(t, options)
+}
+
+// failover are writers that do not give up before each of their contacts is there.
+type failover struct {
+	*desk
+	token    string
+	ends     chan struct{}
+	answered atomic.Int64
+	failed   atomic.Int64
+
+	mu    sync.Mutex
+	names map[string]bool // of contacts that were answered
+}
+
+func (f *failover) write(writer int) {
+	for n := 0; ; n++ {
+		name := fmt.Sprintf("failover-%d-%d", writer, n)
+		for {
+			select {
+			case <-f.ends:
+				return
+			default:
+			}
+			a, err := f.try("POST", "/contact", f.token, fmt.Sprintf(`{"kind":"person","name":%q}`, name), "Idempotency-Key", name)
+			if err == nil && a.Status == 201 {
+				break
+			}
+			if err == nil && a.Status != 500 && a.Status != 409 {
+				f.t.Errorf("%d: %s", a.Status, a.Body)
+				return
+			}
+			f.failed.Add(1)
+		}
+		f.mu.Lock()
+		f.names[name] = true
+		f.mu.Unlock()
+		f.answered.Add(1)
+	}
+}
+
+// reaches waits until so many more contacts were answered.
+func (f *failover) reaches(more int64) {
+	f.t.Helper()
+	from := f.answered.Load()
+	require.Eventually(f.t, func() bool { return f.answered.Load() >= from+more }, patience, 5*time.Millisecond)
+}
+
+// TestFailover: the primary crashes while clients write and callbacks are under
+// way, and its standby takes its place. The gateway goes on by itself, nothing that
+// was answered is lost, and nothing is there twice.
+func TestFailover(t *testing.T) {
+	primary, standby, h, d := startFailover(t)
+	f := &failover{desk: d, token: d.login(hookedKey, "demo"), ends: make(chan struct{}), names: map[string]bool{}}
+	var writers sync.WaitGroup
+	for n := range 4 {
+		writers.Go(func() { f.write(n) })
+	}
+	defer writers.Wait()
+	stop := sync.OnceFunc(func() { close(f.ends) })
+	defer stop()
+	f.reaches(50)
+	promised := map[string]bool{}
+	for range 5 {
+		promised[d.call("POST", "/backup/owner", f.token, h.body()).promise(t)] = true
+	}
+	primary.Stop()
+	standby.Ask(t, "SELECT pg_promote()")
+	f.reaches(50)
+	stop()
+	writers.Wait()
+	t.Logf("%d contacts answered, %d requests failed meanwhile", len(f.names), f.failed.Load())
+	require.Equal(t, 200, d.askOps("/readyz").Status)
+	var there []string
+	require.NoError(t, json.Unmarshal([]byte(standby.Ask(t, "SELECT json_agg(name) FROM contact WHERE name LIKE 'failover-%'")), &there))
+	slices.Sort(there)
+	require.Len(t, slices.Compact(slices.Clone(there)), len(there), "there twice")
+	for _, name := range there {
+		delete(f.names, name)
+	}
+	require.Empty(t, f.names, "answered, and lost")
+	for len(promised) > 0 { // whose work was under way is taken up when its lease has ended
+		require.Eventually(t, func() bool { return len(h.calls) > 0 }, 3*patience, 5*time.Millisecond)
+		delete(promised, h.next(t))
+	}
+}
+
+// TestPrimaryIsDemoted: a server that takes no writes any more costs no request.
+func TestPrimaryIsDemoted(t *testing.T) {
+	primary, standby, _, d := startFailover(t)
+	token := d.login(fullKey, "demo")
+	d.create(token, "contact", newContact)
+	standby.Ask(t, "SELECT pg_promote()")
+	primary.Ask(t, "ALTER SYSTEM SET default_transaction_read_only = on")
+	primary.Ask(t, "SELECT pg_reload_conf()")
+	id := 0
+	require.Eventually(t, func() bool { // each of them is answered with 201
+		id = d.create(token, "contact", newContact)
+		return standby.Ask(t, fmt.Sprint("SELECT count(*) FROM contact WHERE id = ", id)) == "1"
+	}, patience, 5*time.Millisecond)
+	require.Equal(t, 200, d.call("GET", fmt.Sprint("/contact/", id), token, "").Status)
+}
