@@ -22,15 +22,15 @@ var _ auth.Limits = (*Limits)(nil)
 type Limits struct {
 	client *Client
 	zone   *time.Location
+	lease  time.Duration
 }
 
 // NewLimits returns the limits in the server of a client, which the caller closes.
-// A day begins at midnight in zone.
-func NewLimits(client *Client, zone *time.Location) *Limits { return &Limits{client, zone} }
-
-// slotLease is how long a slot is taken by a gateway that never gave it back:
-// longer than a request may take.
-const slotLease = time.Minute
+// A day begins at midnight in zone. A slot that a gateway never gives back is taken
+// for as long as lease, which must be longer than a request may take.
+func NewLimits(client *Client, zone *time.Location, lease time.Duration) *Limits {
+	return &Limits{client, zone, lease}
+}
 
 //go:embed take.lua
 var takeText string
@@ -47,7 +47,7 @@ func (l *Limits) Take(ctx context.Context, key *auth.Key, client int64, now time
 	answer, err := take.Exec(ctx, l.client.Client, []string{name + ":rate", name + ":client:" + whole(client), name + ":slots", name + ":day"}, []string{
 		whole(now.UnixMicro()), real(b.Rate.PerSecond), whole(int64(b.Rate.Burst)), real(b.ClientRate.PerSecond), whole(int64(b.ClientRate.Burst)),
 		whole(int64(b.Concurrent)), whole(b.PerDay), whole(int64(day)), whole(ends.Sub(now).Microseconds()),
-		strconv.FormatUint(slot, 10), whole(slotLease.Microseconds()),
+		strconv.FormatUint(slot, 10), whole(l.lease.Microseconds()),
 	}).AsIntSlice()
 	if err != nil {
 		return auth.Standing{}, failed(err)
@@ -67,7 +67,7 @@ func (l *Limits) Take(ctx context.Context, key *auth.Key, client int64, now time
 }
 
 // Done implements auth.Limits. A slot that cannot be given back comes back by
-// itself after a minute.
+// itself when its lease has ended.
 func (l *Limits) Done(ctx context.Context, key string, slot uint64) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Timeout)
 	defer cancel()

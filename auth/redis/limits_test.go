@@ -14,14 +14,14 @@ import (
 
 func TestLimits(t *testing.T) {
 	authtest.Limits(t, func(t *testing.T, zone *time.Location) auth.Limits {
-		return redis.NewLimits(open(t, redis.Options{URL: redistest.Start(t).URL()}), zone)
+		return redis.NewLimits(open(t, redis.Options{URL: redistest.Start(t).URL()}), zone, time.Minute)
 	})
 }
 
 // TestLimitsAreShared: what one instance lets through, another one counts.
 func TestLimitsAreShared(t *testing.T) {
 	url := redistest.StartCluster(t)
-	one, other := redis.NewLimits(open(t, redis.Options{URL: url}), time.UTC), redis.NewLimits(open(t, redis.Options{URL: url}), time.UTC)
+	one, other := redis.NewLimits(open(t, redis.Options{URL: url}), time.UTC, time.Minute), redis.NewLimits(open(t, redis.Options{URL: url}), time.UTC, time.Minute)
 	key, now := &auth.Key{Name: "shop", Bounds: auth.Bounds{Concurrent: 1, PerDay: 3}}, time.Now()
 	s, err := one.Take(t.Context(), key, 1, now)
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func BenchmarkTake(b *testing.B) {
 	client, err := redis.Open(redis.Options{URL: redistest.Start(b).URL()})
 	require.NoError(b, err)
 	defer client.Close()
-	limits := redis.NewLimits(client, time.UTC)
+	limits := redis.NewLimits(client, time.UTC, time.Minute)
 	key := &auth.Key{Name: "shop", Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: 1e6, Burst: 1e6}, PerDay: 1e12}}
 	b.ReportAllocs()
 	b.RunParallel(func(p *testing.PB) {

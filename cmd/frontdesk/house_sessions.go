@@ -38,7 +38,7 @@ func openCommon(c *config.Config) (*common, error) {
 		return nil, fmt.Errorf("sessions.store: %w", err)
 	}
 	return &common{
-		sessions: redis.NewSessions(client, time.Now), tally: redis.NewTally(client), limits: redis.NewLimits(client, zone),
+		sessions: redis.NewSessions(client, time.Now), tally: redis.NewTally(client), limits: redis.NewLimits(client, zone, slotLease(c)),
 		ready: client.Ready,
 		close: func() error {
 			client.Close()
@@ -46,3 +46,8 @@ func openCommon(c *config.Config) (*common, error) {
 		},
 	}, nil
 }
+
+// slotLease is how long a gateway that died keeps its places among the concurrent
+// requests of an api_key: longer than a request takes, which asks the backend a few
+// times at most.
+func slotLease(c *config.Config) time.Duration { return max(time.Minute, 4*c.Backend.Timeout) }
