@@ -34,15 +34,16 @@ type Model struct {
 	decoders sync.Pool // *decoder
 }
 
-// Since is the newest version of the model that brought anything: those of an
-// administration are numbered, where Version is good for comparing only.
-func (m *Model) Since() (newest int) {
+// Steps tells in how many steps the model came to what it is: it grows with every
+// number that a field or a resource is "since", a vendor's own among them.
+func (m *Model) Steps() int {
+	steps := map[int]bool{}
 	for _, r := range m.Resources {
 		for i := range r.Fields {
-			newest = max(newest, r.Fields[i].Since)
+			steps[r.Fields[i].Since] = true
 		}
 	}
-	return newest
+	return len(steps)
 }
 
 // Resource returns the resource of that name, or nil.

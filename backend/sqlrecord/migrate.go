@@ -20,6 +20,8 @@ type Migrations struct {
 	Table string
 	Files fs.FS // may be nil
 	Go    []*goose.Migration
+
+	anyOrder bool // a step may be taken after one of a higher number
 }
 
 // migrator is a DB whose tables are its own to make.
@@ -41,11 +43,12 @@ type onlineMigrator interface {
 }
 
 // Migrate makes the tables of the model's records, or brings them to its
-// version. Every distinct "since" number of the model is one migration. A
-// database that is up to date is left as it is.
+// version. Every distinct "since" number of the model is one migration, which needs
+// no other but the first: a vendor's may have been taken before a lower one of ours.
+// A database that is up to date is left as it is.
 func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
 	s := schema{d: db.Dialect(), model: model}
-	m := Migrations{Table: "frontdesk_records_version"}
+	m := Migrations{Table: "frontdesk_records_version", anyOrder: true}
 	for _, version := range s.versions() {
 		m.Go = append(m.Go, goose.NewGoMigration(int64(version), s.step(db, version), nil))
 	}
@@ -89,7 +92,7 @@ func MigrateWith(ctx context.Context, db DB, m Migrations) error {
 		return fmt.Errorf("migrate %s: the tables of this database are not ours", m.Table)
 	}
 	err := mg.migrating(ctx, func(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) error {
-		o = append(o, goose.WithTableName(m.Table), goose.WithGoMigrations(m.Go...), goose.WithDisableGlobalRegistry(true))
+		o = append(o, goose.WithTableName(m.Table), goose.WithGoMigrations(m.Go...), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(m.anyOrder))
 		p, err := goose.NewProvider(d, db, m.Files, o...)
 		if err != nil {
 			return err

@@ -108,6 +108,20 @@ func TestMigrateMissesWhatCameTooLate(t *testing.T) {
 	})
 }
 
+// TestMigrateAVendorsModel: a vendor's numbers are in one line with ours, and ours
+// go on.
+func TestMigrateAVendorsModel(t *testing.T) {
+	onEngines(t, func(t *testing.T, db DB) {
+		newFixture(t, db)
+		own, ours := extended(t, "since: 1000"), extended(t, "since: 2")
+		require.NoError(t, Migrate(t.Context(), db, modelWith(t, map[string]string{"widget.yaml": own["widget.yaml"]})))
+		both := modelWith(t, map[string]string{"widget.yaml": own["widget.yaml"], "country.yaml": ours["country.yaml"]})
+		require.Equal(t, 3, both.Steps())
+		require.NoError(t, Migrate(t.Context(), db, both))
+		require.NoError(t, Migrate(t.Context(), db, both), "again")
+	})
+}
+
 func TestMigrateAtOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "records.db")
 	model, err := mapping.LoadModel("")

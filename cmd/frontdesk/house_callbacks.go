@@ -90,7 +90,7 @@ func (h *house) startCallbacks(callbacks *gateway.Callbacks) error {
 		Store: h.jobs, Results: h.results, Runners: h.gateway.Runners(),
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
 		Secrets: func(key string) []string { return h.live.Current().secrets[key] },
-		Model:   h.system.model.Since(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: workLease, CallLease: callLease,
+		Model:   h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: workLease, CallLease: callLease,
 		Schedule: webhook.NewSchedule(rand.Float64), Clock: time.Now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),
 	})
 	h.onClose(callbacks.Orchestrator.Close)

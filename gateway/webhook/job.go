@@ -58,7 +58,7 @@ const Format = 1
 // there are some that do not yet, or no longer: they leave the job to the others.
 type Needs struct {
 	Format int // of the work
-	Model  int // version of the model that the promise was made under
+	Model  int // steps of the model that the promise was made under (mapping.Model.Steps)
 }
 
 // Any tells whether every process that there has ever been can do it.

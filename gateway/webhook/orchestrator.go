@@ -35,8 +35,8 @@ type Config struct {
 	// Secrets returns the secrets that sign callbacks of an api_key, by name.
 	Secrets func(key string) []string
 
-	// Model is the version of the model that the runners know. Work that was
-	// promised under a later one is left to a process that knows it.
+	// Model is how many steps of the model the runners know. Work that was promised
+	// under more is left to a process that knows them.
 	Model int
 
 	Workers int // jobs worked on at once
