@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/reference"
@@ -65,6 +67,10 @@ func BenchmarkGrowth(b *testing.B) {
 }
 
 func benchmarkGrown(b *testing.B, dsn string, size int) {
+	b.Run("size", func(b *testing.B) {
+		b.ReportMetric(float64(stored(b, dsn))/float64(size), "B/order")
+		b.ReportMetric(0, "ns/op") // nothing was timed
+	})
 	d := startChild(b, deskOptions{dsn: dsn, extra: "log: {access: false}"})
 	servers := processes{"frontdesk": {d.process.Process.Pid}}
 	if !strings.HasPrefix(dsn, "sqlite:") {
@@ -88,6 +94,22 @@ func benchmarkGrown(b *testing.B, dsn string, size int) {
 	} {
 		b.Run(c.name, func(b *testing.B) { driveCounted(b, servers, []string{d.base}, answeredBy(c.status, c.request)) })
 	}
+}
+
+// stored is how many bytes the orders take, with their indexes; on SQLite with the
+// records of other resources, which are as many whatever the orders are.
+func stored(b *testing.B, dsn string) (bytes int64) {
+	b.Helper()
+	if file, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+		info, err := os.Stat(file)
+		require.NoError(b, err)
+		return info.Size()
+	}
+	conn, err := pgx.Connect(b.Context(), dsn)
+	require.NoError(b, err)
+	defer conn.Close(context.Background())
+	require.NoError(b, conn.QueryRow(b.Context(), `SELECT pg_total_relation_size('"order"')`).Scan(&bytes))
+	return bytes
 }
 
 // grownID is the ID of the demo client's n-th order: those of the other client

@@ -70,6 +70,7 @@ func benchmarkSeveral(b *testing.B, servers processes, base []string, token stri
 		rate int // requests a second; 0 for as many as can be
 		next func() ([]byte, int)
 	}{
+		{"login", 0, answeredBy(200, func() []byte { return asked("", loginPath(fullKey, "demo", "demo")) })},
 		{"get", 0, get},
 		{"list50", 0, list},
 		{"create", 0, create},
