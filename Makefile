@@ -4,7 +4,7 @@ GO      ?= go
 FUZZ    ?= 30s
 
 # The real parts that the tests want; a test whose part is missing fails.
-PARTS = postgres,mariadb,redis,aiosmtpd,python3,chromium,npm,curl,openssl,systemd-analyze,systemd-socket-activate,packages,buildah,promtool,haproxy
+PARTS = postgres,mariadb,redis,aiosmtpd,python3,chromium,npm,curl,openssl,systemd-analyze,systemd-socket-activate,packages,buildah,promtool,haproxy,pgbouncer
 
 .PHONY: test check fmt lint bench fuzz soak build deb image
 
