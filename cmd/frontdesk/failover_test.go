@@ -3,12 +3,15 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
@@ -130,4 +133,28 @@ func TestPrimaryIsDemoted(t *testing.T) {
 		return standby.Ask(t, fmt.Sprint("SELECT count(*) FROM contact WHERE id = ", id)) == "1"
 	}, patience, 5*time.Millisecond)
 	require.Equal(t, 200, d.call("GET", fmt.Sprint("/contact/", id), token, "").Status)
+}
+
+// TestParametersOfPostgres: those that docs/scale.md tells of do what it says.
+func TestParametersOfPostgres(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and says nothing
+	require.NoError(t, err)
+	defer silent.Close()
+	dsn := engines[1].dsn(t)
+	d := startDesk(t, deskOptions{dsn: strings.Replace(dsn, "@", "@"+silent.Addr().String()+",", 1) + "&connect_timeout=1&pool_max_conns=7&statement_timeout=100ms"})
+	require.Contains(t, d.opsText("/metrics"), "\nfrontdesk_backend_pool_limit 7\n")
+	token := d.login(fullKey, "demo")
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer conn.Close(t.Context())
+	tx, err := conn.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "LOCK TABLE contact")
+	require.NoError(t, err)
+	a := d.call("GET", "/contact/1", token, "")
+	require.Equal(t, 500, a.Status)
+	require.Equal(t, "backend_unavailable", a.failure(t).Reason)
+	d.told("canceling statement due to statement timeout")
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.Equal(t, 200, d.call("GET", "/contact/1", token, "").Status)
 }
