@@ -2,6 +2,7 @@ package sqlrecord
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -235,4 +236,23 @@ func TestReadOnlyServer(t *testing.T) {
 		return standby.Ask(t, "SELECT count(*) > 1 FROM contact") == "t"
 	}, patience, time.Millisecond)
 	require.Equal(t, mapping.TextValue("before"), s.list(t, "contact", backend.Query{Limit: 1}).Records[0].Get("name"))
+}
+
+// TestReplicaNeedsNoRights: a role that may do nothing but read and write can ask
+// all that has to be asked.
+func TestReplicaNeedsNoRights(t *testing.T) {
+	p := newPair(t, patience)
+	p.primary.Ask(t, "CREATE ROLE plain LOGIN")
+	p.primary.Ask(t, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO plain")
+	plain := func(n *sqltest.Node) string { return strings.Replace(n.DSN("postgres"), "frontdesk@", "plain@", 1) }
+	db, err := OpenPostgres(t.Context(), plain(p.primary), Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	_, ok := p.ask(t, backend.Query{Limit: 1}) // the standby has the role, too
+	require.True(t, ok)
+	p.db = db
+	p.replica = p.open(t, plain(p.standby), patience)
+	require.NoError(t, p.replica.Fault())
+	_, ok = p.ask(t, backend.Query{Limit: 1})
+	require.True(t, ok)
 }
