@@ -42,6 +42,14 @@ type onlineMigrator interface {
 	online(ctx context.Context, db *sql.DB, s schema, version int) error
 }
 
+// pooled is a DB that may be behind a pooler, which gives a connection to somebody
+// else after each transaction: a lock or a setting of the session goes astray there.
+type pooled interface {
+	// migratedOrMayBe tells whether nothing is left to migrate, and fails where
+	// something is and must not be done through this connection.
+	migratedOrMayBe(ctx context.Context, m Migrations) (done bool, err error)
+}
+
 // Migrate makes the tables of the model's records, or brings them to its
 // version. Every distinct "since" number of the model is one migration, which needs
 // no other but the first: a vendor's may have been taken before a lower one of ours.
@@ -91,9 +99,13 @@ func MigrateWith(ctx context.Context, db DB, m Migrations) error {
 	if !ok {
 		return fmt.Errorf("migrate %s: the tables of this database are not ours", m.Table)
 	}
+	if p, ok := db.(pooled); ok {
+		if done, err := p.migratedOrMayBe(ctx, m); done || err != nil {
+			return err
+		}
+	}
 	err := mg.migrating(ctx, func(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) error {
-		o = append(o, goose.WithTableName(m.Table), goose.WithGoMigrations(m.Go...), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(m.anyOrder))
-		p, err := goose.NewProvider(d, db, m.Files, o...)
+		p, err := m.provider(db, d, o...)
 		if err != nil {
 			return err
 		}
@@ -104,6 +116,11 @@ func MigrateWith(ctx context.Context, db DB, m Migrations) error {
 		return fmt.Errorf("migrate %s: %w", m.Table, err)
 	}
 	return nil
+}
+
+func (m Migrations) provider(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) (*goose.Provider, error) {
+	o = append(o, goose.WithTableName(m.Table), goose.WithGoMigrations(m.Go...), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(m.anyOrder))
+	return goose.NewProvider(d, db, m.Files, o...)
 }
 
 // check looks for what the migrations cannot have made: a resource or a field

@@ -17,9 +17,17 @@ import (
 func TestPostgresBehindAPooler(t *testing.T) {
 	for _, mode := range []string{"exec", "simple_protocol", "cache_describe"} {
 		t.Run(mode, func(t *testing.T) {
-			db, err := OpenPostgres(t.Context(), sqltest.Postgres(t)+"&default_query_exec_mode="+mode, Options{})
+			dsn := sqltest.Postgres(t)
+			db, err := OpenPostgres(t.Context(), dsn+"&default_query_exec_mode="+mode, Options{})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, db.Close()) })
+			model, err := mapping.LoadModel("")
+			require.NoError(t, err)
+			require.ErrorIs(t, Migrate(t.Context(), db, model), errPooled)
+			direct, err := OpenPostgres(t.Context(), dsn, Options{})
+			require.NoError(t, err)
+			newFixture(t, direct)
+			require.NoError(t, direct.Close())
 			s := newFixture(t, db)
 			order := s.newOrder(t, alice, 2)
 			got := s.get(t, alice, order)
