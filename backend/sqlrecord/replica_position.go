@@ -77,9 +77,11 @@ func (p *positions) put(ctx context.Context, q, before *question) {
 }
 
 // position asks the primary. Nobody sees a transaction before its commit is
-// flushed, so that what is flushed holds all that anybody has seen.
+// flushed, so that what is flushed holds all that anybody has seen; but for commits
+// that do not wait for it, after which only what is written of the log does.
 func (r *Replica) position(ctx context.Context) (at position, err error) {
-	const text = "SELECT lsn::text, left(pg_walfile_name(lsn), 8) FROM pg_current_wal_flush_lsn() lsn"
+	const text = `SELECT lsn::text, left(pg_walfile_name(lsn), 8) FROM (SELECT CASE current_setting('synchronous_commit')
+		WHEN 'off' THEN pg_current_wal_insert_lsn() ELSE pg_current_wal_flush_lsn() END AS lsn) at`
 	conn, err := r.primary.acquire(ctx)
 	if err != nil {
 		return at, err

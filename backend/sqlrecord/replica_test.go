@@ -89,6 +89,27 @@ func TestReplicaIsBehind(t *testing.T) {
 	require.Zero(t, p.replica.Lists()[ReplicaAway])
 }
 
+// TestReplicaOfAPrimaryThatDoesNotFlush: what is seen on the primary before it is on
+// its disk is not missed either.
+func TestReplicaOfAPrimaryThatDoesNotFlush(t *testing.T) {
+	p := newPair(t, 0)
+	for _, text := range []string{"ALTER SYSTEM SET synchronous_commit = off", "ALTER SYSTEM SET wal_writer_delay = '1s'", "SELECT pg_reload_conf()"} {
+		p.primary.Ask(t, text)
+	}
+	require.Eventually(t, func() bool { return p.primary.Ask(t, "SHOW synchronous_commit") == "off" }, patience, time.Millisecond)
+	all := backend.Query{Limit: 1000}
+	for range 20 {
+		p.create(t, alice, "contact", "name", "Jansen")
+		if page, ok := p.ask(t, all); ok {
+			require.Equal(t, ids(p.list(t, "contact", all)), ids(page))
+		}
+	}
+	require.Eventually(t, func() bool {
+		page, ok := p.ask(t, all)
+		return ok && len(page.Records) == 20
+	}, patience, time.Millisecond)
+}
+
 // TestReplicaBreaksAListOff: what is in the way of replay ends, and the replica
 // stays in use.
 func TestReplicaBreaksAListOff(t *testing.T) {
