@@ -51,6 +51,7 @@ func (d *desk) lifeOfAContact(token string) {
 	path := fmt.Sprint("/contact/", made.Data.ID)
 	expect(200, "GET", path, "")
 	expect(200, "GET", "/contact?total=1&sort=-id", "")
+	expect(200, "GET", "/contact?name=Jansen&modified_since=2026-01-01T00:00:00Z", "")
 	expect(200, "GET", "/order/1", "")
 	expect(200, "PUT", path, `{"name":"Jansen"}`)
 }
