@@ -64,7 +64,17 @@ type Needs struct {
 // Any tells whether every process that there has ever been can do it.
 func (n Needs) Any() bool { return n.Format <= 1 && n.Model <= 1 }
 
-// Job is one promise to a client.
+// beyond tells whether they are more than a process is able to do.
+func (n Needs) beyond(able Needs) bool { return n.Format > able.Format || n.Model > able.Model }
+
+// Left is how long after its promise a job is left to those who know how to do it.
+// By then nobody is to come any more, as where a step of the model was taken back:
+// whoever takes it fails it, so that the client is told.
+const Left = 24 * time.Hour
+
+// Job is one promise to a client. What it once had stays in the store's document
+// where it is left out, as if a newer version had written it: so only what never
+// changes may be.
 type Job struct {
 	ID       string
 	Owner    Owner

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -45,6 +46,27 @@ func TestWorkIsLeftToThoseWhoKnowIt(t *testing.T) {
 			require.Equal(t, "newer", next.ID)
 		})
 	}
+}
+
+// TestWorkThatNobodyKnowsFails: a promise that nobody can keep any more does not wait
+// for ever, and the client is told.
+func TestWorkThatNobodyKnowsFails(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		rs, c, store := newReceivers(t), newClock(), e.open(t)
+		require.NoError(t, store.Add(t.Context(), webhook.Job{
+			ID: "newer", Owner: owner(1), Callback: rs.add(t, status(200)).String(), State: webhook.Accepted, Needs: webhook.Needs{Format: 1, Model: 2},
+			Work: webhook.Work{Kind: "echo", Data: []byte("hello")}, Created: c.Now(),
+		}))
+		older := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) { cfg.Model = 1 })
+		c.Advance(webhook.Left)
+		older.look()
+		require.Equal(t, webhook.Accepted, store.job(t, "newer").State)
+		c.Advance(time.Millisecond)
+		older.look()
+		store.untilState(t, "newer", webhook.CalledBack)
+		require.NoError(t, older.Close())
+		require.Equal(t, "it needs a newer version, or more of the model, and nobody with that came for 24h0m0s", store.job(t, "newer").Failure)
+	})
 }
 
 // TestWhatANewerVersionWroteIsKept: an older process calls for a job of a newer one,

@@ -21,7 +21,8 @@ type Store interface {
 	// NextWork returns the job to work on next: of the clients with the fewest
 	// jobs under way the one that was served the longest ago, its oldest job
 	// that is accepted, or running without anybody having it, and needs no more
-	// than able. ErrUnknownJob where there is none.
+	// than able or was created longer than Left ago. ErrUnknownJob where there is
+	// none.
 	NextWork(ctx context.Context, now time.Time, able Needs) (Job, error)
 	// Beyond counts the jobs that are not finished and need more than able.
 	Beyond(ctx context.Context, able Needs) (int, error)

@@ -117,6 +117,9 @@ func (o *Orchestrator) discardEarlier(j Job) {
 
 // perform runs the job's runner into a file that appears only when it is whole.
 func (o *Orchestrator) perform(ctx context.Context, j Job) (result Result, err error) {
+	if j.Needs.beyond(o.able()) {
+		return Result{}, fmt.Errorf("it needs a newer version, or more of the model, and nobody with that came for %s", Left)
+	}
 	run := o.Runners[j.Work.Kind]
 	if run == nil {
 		return Result{}, fmt.Errorf("no runner for %s", j.Work.Kind)

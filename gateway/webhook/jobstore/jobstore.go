@@ -164,14 +164,14 @@ func (s *Store) Get(ctx context.Context, id string) (webhook.Job, error) {
 // at jobs: thousands of one client's cost one pass over an index.
 func (s *Store) NextWork(ctx context.Context, now time.Time, able webhook.Needs) (webhook.Job, error) {
 	const waiting = `(state = 'accepted' OR state = 'running' AND lease_until < ?1) AND NOT EXISTS (
-		SELECT 1 FROM callback_needs n WHERE n.job_id = callback_job.id AND (n.format > ?2 OR n.model > ?3))`
+		SELECT 1 FROM callback_needs n WHERE n.job_id = callback_job.id AND (n.format > ?2 OR n.model > ?3) AND callback_job.created_at >= ?4)`
 	return only(s.read(ctx, `SELECT document FROM callback_job WHERE id = (
 		SELECT id FROM callback_job WHERE `+waiting+` AND client_id = (
 			SELECT client_id FROM (SELECT client_id, min(created_at) AS oldest FROM callback_job WHERE `+waiting+` GROUP BY client_id) w
 			ORDER BY (SELECT count(*) FROM callback_job r WHERE r.client_id = w.client_id AND r.state = 'running' AND r.lease_until >= ?1),
 				(SELECT max(s.started_at) FROM callback_job s WHERE s.client_id = w.client_id), oldest, client_id
 			LIMIT 1)
-		ORDER BY created_at, id LIMIT 1)`, moment(now), mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model))))
+		ORDER BY created_at, id LIMIT 1)`, moment(now), mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model)), moment(now.Add(-webhook.Left))))
 }
 
 // Beyond implements webhook.Store.
