@@ -130,7 +130,7 @@ func (s *Store) analyze(ctx context.Context) error {
 	return s.inTx(ctx, func(t *txn) error {
 		for _, r := range s.model.Resources {
 			if _, err := t.exec(ctx, "ANALYZE "+t.dialect.Quote(r.Name)); err != nil {
-				return fmt.Errorf("analyze %s: %w", r.Name, err)
+				return fmt.Errorf("all records are stored, but PostgreSQL did not look at them: analyze %s: %w", r.Name, err)
 			}
 		}
 		return nil
