@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -117,26 +118,24 @@ func (s *Sessions) Delete(ctx context.Context, token auth.TokenHash) error {
 	return failed(s.client.Do(ctx, s.client.B().Del().Key(sessionName(token)).Build()).Error())
 }
 
-// EndUser implements auth.Sessions.
+// EndUser implements auth.Sessions. A server that is full takes no mark: whoever is
+// logged in is out all the same, and the error says that it is to be done again.
 func (s *Sessions) EndUser(ctx context.Context, username string) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	b := s.client.B
 	now := strconv.FormatInt(s.clock().UnixMicro(), 10)
-	err := s.client.Do(ctx, b().Set().Key(endedName(username)).Value(now).PxMilliseconds(auth.MaxTTL.Milliseconds()).Build()).Error()
-	if err != nil {
-		return failed(err)
-	}
+	unmarked := s.client.Do(ctx, b().Set().Key(endedName(username)).Value(now).PxMilliseconds(auth.MaxTTL.Milliseconds()).Build()).Error()
 	tokens, err := s.client.Do(ctx, b().Zrange().Key(tokensName(username)).Min("0").Max("-1").Build()).AsStrSlice()
 	if err != nil {
-		return failed(err)
+		return failed(cmp.Or(unmarked, err))
 	}
 	for _, token := range tokens {
 		if err := s.client.Do(ctx, b().Del().Key("frontdesk:session:"+token).Build()).Error(); err != nil {
-			return failed(err)
+			return failed(cmp.Or(unmarked, err))
 		}
 	}
-	return nil
+	return failed(unmarked)
 }
 
 func read(token auth.TokenHash, value []byte) (*auth.Session, error) {

@@ -110,6 +110,29 @@ func TestServerAway(t *testing.T) {
 	require.NoError(t, sessions.Put(t.Context(), s))
 }
 
+// TestFullServer: one that takes nothing more lets nobody in, and still ends what
+// there is.
+func TestFullServer(t *testing.T) {
+	server, clock := redistest.Start(t), authtest.NewClock()
+	client := open(t, redis.Options{URL: server.URL()})
+	sessions := redis.NewSessions(client, clock.Now)
+	first, second := session(clock), session(clock)
+	second.Token = auth.TokenHash{2}
+	for _, s := range []*auth.Session{first, second} {
+		require.NoError(t, sessions.Put(t.Context(), s))
+	}
+	require.NoError(t, client.Do(t.Context(), client.B().ConfigSet().ParameterValue().ParameterValue("maxmemory", "1").Build()).Error())
+	late := session(clock)
+	late.Token = auth.TokenHash{3}
+	require.ErrorContains(t, sessions.Put(t.Context(), late), "OOM")
+	require.NoError(t, sessions.Delete(t.Context(), first.Token))
+	require.ErrorContains(t, sessions.EndUser(t.Context(), "anna"), "OOM", "a login under way may outlive it")
+	for _, s := range []*auth.Session{first, second, late} {
+		_, err := sessions.Get(t.Context(), s.Token)
+		require.ErrorIs(t, err, auth.ErrNoSession)
+	}
+}
+
 func TestOpenHidesThePassword(t *testing.T) {
 	for _, url := range []string{"redis://user:canary@127.0.0.1:1/0", "http://user:canary@host", "redis://user:canary@host/x/y", "redis://user:canary@%zz"} {
 		_, err := redis.Open(redis.Options{URL: url})
