@@ -29,6 +29,7 @@ type Replica struct {
 
 	fault    atomic.Pointer[error] // why it is not used; nil while it is
 	behind   atomic.Bool           // it was waited for in vain
+	seen     atomic.Uint64         // how far it was, at its furthest
 	counts   [len(replicaOutcomes)]atomic.Int64
 	stop     context.CancelFunc
 	watching sync.WaitGroup
@@ -148,9 +149,9 @@ func (r *Replica) List(ctx context.Context, res *mapping.Resource, q backend.Que
 }
 
 func (r *Replica) list(ctx context.Context, res *mapping.Resource, q backend.Query) (page backend.Page, err error) {
-	at, err := r.positions.ask(ctx)
+	at, err := r.primaryAt(ctx)
 	if err != nil {
-		return page, fmt.Errorf("%w as far as is known: %w", errReplicaBehind, err)
+		return page, err
 	}
 	if ends, ok := ctx.Deadline(); ok { // the primary is to have as long
 		within, cancel := context.WithTimeout(ctx, time.Until(ends)/2)
@@ -236,18 +237,25 @@ func (r *Replica) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, err
 }
 
-// reached tells whether the replica has come as far as the primary was.
+// reached tells whether the replica has come as far as the primary was, on the same
+// timeline: that of another primary may go on from a timeline that was the same.
 func (r *Replica) reached(ctx context.Context, conn *pgxpool.Conn, at position) (reached bool, err error) {
-	const text = "SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)"
+	const text = `SELECT pg_is_in_recovery(), coalesce(lsn >= $1::text::pg_lsn, false), coalesce(lsn::text, ''), coalesce(upper(lpad(to_hex(w.received_tli), 8, '0')), '')
+		FROM pg_last_wal_replay_lsn() lsn, pg_stat_get_wal_receiver() w`
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	var standby bool
-	if err := conn.QueryRow(ctx, text, at.lsn).Scan(&standby, &reached); err != nil {
+	var lsn, timeline string // no timeline where the role may not know it
+	if err := conn.QueryRow(ctx, text, at.lsn).Scan(&standby, &reached, &lsn, &timeline); err != nil {
 		return false, err
 	}
 	if !standby {
 		return false, errors.New("it is no standby: it takes writes of its own")
 	}
+	if timeline != "" && timeline != at.timeline {
+		return false, notFollowing(timeline, at.timeline)
+	}
+	r.saw(lsnNumber(lsn))
 	return reached, nil
 }
 
@@ -284,6 +292,7 @@ func (r *Replica) watch(ctx context.Context) {
 // look finds out whether the replica can be used. Where the primary does not tell
 // enough to judge it, all stays as it is.
 func (r *Replica) look(ctx context.Context) {
+	r.seen.Store(0) // it may have been made anew, of a primary that is not as far
 	at, err := r.positions.ask(ctx)
 	if err != nil {
 		return
@@ -291,6 +300,7 @@ func (r *Replica) look(ctx context.Context) {
 	conn, err := r.upToDate(ctx, at)
 	if err == nil {
 		conn.Release()
+		_, err = r.primaryAt(ctx)
 	}
 	switch {
 	case err == nil, errors.Is(err, errReplicaBehind), errors.Is(err, errReplicaBusy):

@@ -122,7 +122,7 @@ func (r *Replica) follows(ctx context.Context, conn *pgxpool.Conn, at position) 
 		return err
 	}
 	if timeline = strings.ToUpper(timeline); timeline != at.timeline {
-		return fmt.Errorf("it does not follow the primary: it is on timeline %s, and the primary on %s", timeline, at.timeline)
+		return notFollowing(timeline, at.timeline)
 	}
 	known[followed] = timeline
 	return nil
