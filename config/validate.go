@@ -145,6 +145,8 @@ func (v *validator) backend() {
 		v.fail("backend.sheet", ruleSheetUnused, "found a mapping sheet, which driver %s does not use, expected driver legacy or remote", b.Driver)
 	case !isDSN(string(b.DSN)):
 		v.fail("backend.dsn", ruleDSN, "expected sqlite:FILE, such as sqlite:frontdesk.db, or postgres://user:password@host/database")
+	default:
+		v.plainPassword("backend.dsn", ruleDSN, string(b.DSN))
 	}
 	v.replica()
 	v.positive("backend.timeout", b.Timeout)
@@ -187,6 +189,8 @@ func (v *validator) replica() {
 		v.fail("backend.replica", ruleReplica, "only a PostgreSQL database has a replica, expected backend.dsn to be one")
 	case b.Replica == b.DSN:
 		v.fail("backend.replica", ruleReplica, "found what backend.dsn has, expected another server")
+	default:
+		v.plainPassword("backend.replica", ruleReplica, string(b.Replica))
 	}
 	if b.ReplicaWait < 0 || b.ReplicaWait > maxReplicaWait {
 		v.fail("backend.replica_wait", ruleRange, "found %s, expected from 0s (look once) to %s", short(b.ReplicaWait), short(maxReplicaWait))
@@ -212,6 +216,20 @@ func isDSN(text string) bool {
 		}
 	}
 	return false
+}
+
+// plainPassword refuses an address whose password ends too early, as it holds what
+// ends a host: what is left of it would be taken for a host and a database, and be
+// told in messages as such.
+func (v *validator) plainPassword(path, r, dsn string) {
+	if !isPostgres(dsn) {
+		return
+	}
+	_, address, _ := strings.Cut(dsn, "://")
+	address, _, _ = strings.Cut(address, "?")
+	if at := strings.IndexAny(address, "/#"); at >= 0 && strings.Contains(address[at:], "@") {
+		v.fail(path, r, "found an @ behind the host, expected / in a password to be written as %%2F, @ as %%40, # as %%23 and ? as %%3F")
+	}
 }
 
 func isPostgres(text string) bool { return isDSN(text) && !strings.HasPrefix(text, "sqlite:") }
