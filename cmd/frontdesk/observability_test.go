@@ -185,6 +185,10 @@ func TestStatusPage(t *testing.T) {
 	text := d.opsText("/status.json")
 	var report statusReport
 	require.NoError(t, json.Unmarshal([]byte(text), &report))
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	require.Equal(t, host, report.Host)
+	require.Contains(t, page, " on "+host+" · ")
 	require.Equal(t, 2, *report.Load.Sessions)
 	require.Equal(t, "ended", report.Keys.Expired[0].Name)
 	require.Equal(t, "trial", report.Keys.OnTrial[0].Name)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type statusReport struct {
 	Now       time.Time        `json:"now"`
 	Started   time.Time        `json:"started"`
 	Version   string           `json:"version"`
+	Host      string           `json:"host"`   // of several gateways, which one it is
 	Health    health           `json:"health"` // as /readyz tells it
 	Load      statusLoad       `json:"load"`
 	Callbacks statusCallbacks  `json:"callbacks"`
@@ -85,8 +87,8 @@ const statusMost = 20
 func (h *house) report(ctx context.Context) statusReport {
 	now := time.Now().In(h.config.Server.TimeZone.Location)
 	r := statusReport{
-		Now: now, Started: h.metrics.since, Version: version(), Health: h.health(ctx), Load: h.load(), Callbacks: h.callbackStatus(ctx),
-		Keys: keyStatus(h.live.Current().config.APIKeys, now), Refusals: []statusRefusal{},
+		Now: now, Started: h.metrics.since, Version: version(), Host: hostName(), Health: h.health(ctx), Load: h.load(),
+		Callbacks: h.callbackStatus(ctx), Keys: keyStatus(h.live.Current().config.APIKeys, now), Refusals: []statusRefusal{},
 	}
 	for refused, n := range h.metrics.refused.all() {
 		r.Refusals = append(r.Refusals, n.status(refused.key, refused.reason))
@@ -106,6 +108,12 @@ func (h *house) report(ctx context.Context) statusReport {
 	r.Slow = r.Slow[:min(len(r.Slow), statusMost)]
 	r.Verdict = r.verdict()
 	return r
+}
+
+// hostName is the machine's, the container's or the pod's; "" where none is known.
+func hostName() string {
+	name, _ := os.Hostname() // without it the page is the same
+	return name
 }
 
 func (t *tally) status(key, reason string) statusRefusal {
