@@ -41,6 +41,27 @@ func session(clock *authtest.Clock) *auth.Session {
 	}
 }
 
+// TestSessionsReadWhatIsThere: a session that was read before is read anew when the
+// server keeps another one under its token.
+func TestSessionsReadWhatIsThere(t *testing.T) {
+	clock := authtest.NewClock()
+	client := open(t, redis.Options{URL: redistest.Start(t).URL()})
+	here, there := redis.NewSessions(client, clock.Now), redis.NewSessions(client, clock.Now)
+	s := session(clock)
+	for _, name := range []string{"anna", "bert"} {
+		s.User.Username = name
+		require.NoError(t, there.Put(t.Context(), s))
+		for range 2 {
+			found, err := here.Get(t.Context(), s.Token)
+			require.NoError(t, err)
+			require.Equal(t, name, found.User.Username)
+		}
+	}
+	require.NoError(t, there.Delete(t.Context(), s.Token))
+	_, err := here.Get(t.Context(), s.Token)
+	require.ErrorIs(t, err, auth.ErrNoSession)
+}
+
 // TestSessionsForgetTokens: a user who logs in time and again has no more tokens
 // kept than live sessions.
 func TestSessionsForgetTokens(t *testing.T) {
