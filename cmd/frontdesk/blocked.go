@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
+
+	"frontdesk/auth"
 )
 
 // blockLister is what accounts can tell besides, where users are blocked by a
@@ -20,6 +23,46 @@ const (
 	blockedEnds  = "within 5 seconds"
 )
 
+// blockedSessions knows whose sessions were ended because they are blocked. A login
+// passes through it: who was let in is no longer one of them, even if he is blocked
+// again before anybody looks.
+type blockedSessions struct {
+	auth.Sessions
+	mu    sync.Mutex
+	ended map[string]bool
+}
+
+func newBlockedSessions(s auth.Sessions) *blockedSessions {
+	return &blockedSessions{Sessions: s, ended: map[string]bool{}}
+}
+
+// Put implements auth.Sessions.
+func (b *blockedSessions) Put(ctx context.Context, s *auth.Session) error {
+	b.forget(s.User.Username)
+	return b.Sessions.Put(ctx, s)
+}
+
+func (b *blockedSessions) forget(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.ended, name)
+}
+
+// fresh notes who is blocked, and returns those who were not noted before.
+func (b *blockedSessions) fresh(names []string) (fresh []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := b.ended
+	b.ended = make(map[string]bool, len(names))
+	for _, name := range names {
+		b.ended[name] = true
+		if !before[name] {
+			fresh = append(fresh, name)
+		}
+	}
+	return fresh
+}
+
 // watchBlocked ends the sessions of users who are blocked, for as long as ctx
 // lives. An administration that cannot tell is not asked.
 func (h *house) watchBlocked(ctx context.Context) {
@@ -27,9 +70,8 @@ func (h *house) watchBlocked(ctx context.Context) {
 	if !ok {
 		return
 	}
-	known := map[string]bool{}
 	for {
-		known = h.endBlocked(ctx, accounts, known)
+		h.endBlocked(ctx, accounts)
 		select {
 		case <-ctx.Done():
 			return
@@ -38,9 +80,8 @@ func (h *house) watchBlocked(ctx context.Context) {
 	}
 }
 
-// endBlocked ends the sessions of those who were not blocked before, and returns
-// who is now.
-func (h *house) endBlocked(ctx context.Context, accounts blockLister, before map[string]bool) map[string]bool {
+// endBlocked ends the sessions of those who were not blocked before.
+func (h *house) endBlocked(ctx context.Context, accounts blockLister) {
 	ctx, cancel := context.WithTimeout(ctx, h.config.Backend.Timeout)
 	defer cancel()
 	names, err := accounts.BlockedUsers(ctx)
@@ -48,17 +89,12 @@ func (h *house) endBlocked(ctx context.Context, accounts blockLister, before map
 		if ctx.Err() == nil {
 			h.log.Warn("blocked users cannot be read: their sessions live on", zap.Error(err))
 		}
-		return before
+		return
 	}
-	now := make(map[string]bool, len(names))
-	for _, name := range names {
-		if !before[name] {
-			if err := h.common.sessions.EndUser(ctx, name); err != nil {
-				h.log.Error("end the sessions of a blocked user", zap.Error(err))
-				continue // the next time it is tried again
-			}
+	for _, name := range h.blocked.fresh(names) {
+		if err := h.blocked.EndUser(ctx, name); err != nil {
+			h.log.Error("end the sessions of a blocked user", zap.Error(err))
+			h.blocked.forget(name) // the next time it is tried again
 		}
-		now[name] = true
 	}
-	return now
 }

@@ -59,5 +59,11 @@ func TestBlockedUserEnds(t *testing.T) {
 		command("block")
 		asked()
 		require.Equal(t, 401, k.status("GET", "/order", again), "a second time")
+
+		command("unblock")
+		again = k.login(fullKey, "demo")
+		command("block")
+		asked()
+		require.Equal(t, 401, k.status("GET", "/order", again), "nobody looked in between")
 	})
 }

@@ -39,6 +39,7 @@ type house struct {
 	client       *backend.Client
 	hasher       *auth.Hasher
 	common       *common
+	blocked      *blockedSessions
 	gateway      *gateway.Gateway
 	server       *gateway.Server
 	certificates *certificates // nil without TLS
@@ -136,6 +137,7 @@ func (h *house) wire(environment string) (*gateway.Callbacks, error) {
 		return nil, err
 	}
 	h.onClose(h.common.close)
+	h.blocked = newBlockedSessions(h.common.sessions)
 	mailer, err := newMailer(c.Mail)
 	if err != nil {
 		return nil, err
@@ -150,7 +152,7 @@ func (h *house) wire(environment string) (*gateway.Callbacks, error) {
 	}
 	h.onClose(resets.Close)
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: h.common.sessions, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep),
+		Verifier: accounts, Sessions: h.blocked, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep),
 		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.loggedIn,
 	})
 	if err != nil {
