@@ -25,6 +25,18 @@ var ErrNotFound = errors.New("record not found")
 // rules had looked. The Client lets the rules look again.
 var ErrConstraint = errors.New("constraint of the store")
 
+// InUseError is ErrConstraint where a record cannot be deleted since another one
+// refers to it. The rules find that out first, unless what refers is unknown to them:
+// a resource or a field of a newer version that runs beside this one.
+type InUseError struct {
+	At  string // the table of what refers: a resource
+	Err error  // of the store, which wraps ErrConstraint
+}
+
+func (e *InUseError) Error() string { return e.Err.Error() }
+
+func (e *InUseError) Unwrap() error { return e.Err }
+
 // ErrUnexpected says that the administration works and answered, but with
 // something that nobody foresaw: an error that no one translated, a value that
 // cannot be converted. The client of the interface sees 500; the circuit breaker

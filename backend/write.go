@@ -195,6 +195,9 @@ func (c *Client) write(
 		for again := 0; errors.Is(err, ErrConstraint) && again < maxLooks && ctx.Err() == nil; again++ {
 			err = run(ctx)
 		}
+		if used := (*InUseError)(nil); errors.As(err, &used) {
+			return mapping.Fail(mapping.InUse, mapping.Literal("id"), mapping.Literal(used.At))
+		}
 		return err
 	})
 	return rec, err

@@ -188,6 +188,16 @@ func (d *postgresDB) demoted(err error) bool {
 	return true
 }
 
+// inUse tells of the delete of a record that others refer to where they are.
+// PostgreSQL names their table; SQLite does not.
+func inUse(err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == "23503" { // foreign key
+		return &backend.InUseError{At: pg.TableName, Err: err}
+	}
+	return err
+}
+
 // postgresError puts an error of PostgreSQL into the words of DB.
 func postgresError(err error) error {
 	var pg *pgconn.PgError

@@ -138,7 +138,7 @@ func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.R
 	return s.write(ctx, func(c Conn) error {
 		err := one(c.Exec(ctx, t.remove, mapping.IntValue(client.ID), before.Values[t.r.ID], mapping.IntValue(before.Version)))
 		if err != nil {
-			return fmt.Errorf("delete %s: %w", t.r.Name, err)
+			return fmt.Errorf("delete %s: %w", t.r.Name, inUse(err))
 		}
 		return s.touchParents(ctx, c, before)
 	})
