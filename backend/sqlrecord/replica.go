@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -209,21 +210,10 @@ func (r *Replica) await(ctx context.Context, conn *pgxpool.Conn, at position) er
 		}
 		pause = min(pause, left)
 		left -= pause
-		if err := rest(ctx, pause); err != nil {
+		if err := auth.Sleep(ctx, pause); err != nil {
 			return fmt.Errorf("%w: %w", errReplicaBehind, err)
 		}
 		pause *= 2
-	}
-}
-
-func rest(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
