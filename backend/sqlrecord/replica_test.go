@@ -93,10 +93,7 @@ func TestReplicaIsBehind(t *testing.T) {
 // its disk is not missed either.
 func TestReplicaOfAPrimaryThatDoesNotFlush(t *testing.T) {
 	p := newPair(t, 0)
-	for _, text := range []string{"ALTER SYSTEM SET synchronous_commit = off", "ALTER SYSTEM SET wal_writer_delay = '1s'", "SELECT pg_reload_conf()"} {
-		p.primary.Ask(t, text)
-	}
-	require.Eventually(t, func() bool { return p.primary.Ask(t, "SHOW synchronous_commit") == "off" }, patience, time.Millisecond)
+	p.primary.Configure(t, "synchronous_commit=off", "wal_writer_delay=1s")
 	all := backend.Query{Limit: 1000}
 	for range 20 {
 		p.create(t, alice, "contact", "name", "Jansen")
@@ -114,9 +111,7 @@ func TestReplicaOfAPrimaryThatDoesNotFlush(t *testing.T) {
 // stays in use.
 func TestReplicaBreaksAListOff(t *testing.T) {
 	p := newPair(t, patience)
-	p.standby.Ask(t, "ALTER SYSTEM SET max_standby_streaming_delay = '500ms'") // which the list below outlives
-	p.standby.Ask(t, "SELECT pg_reload_conf()")
-	require.Eventually(t, func() bool { return p.standby.Ask(t, "SHOW max_standby_streaming_delay") == "500ms" }, patience, time.Millisecond)
+	p.standby.Configure(t, "max_standby_streaming_delay=500ms") // which the list below outlives
 	conn, err := p.replica.standby.acquire(t.Context())
 	require.NoError(t, err)
 	defer conn.Release()
@@ -249,9 +244,7 @@ func TestReadOnlyServer(t *testing.T) {
 		return standby.Ask(t, "SELECT pg_last_wal_replay_lsn() >= '"+primary.Ask(t, "SELECT pg_current_wal_flush_lsn()")+"'") == "t"
 	}, patience, time.Millisecond)
 	standby.Ask(t, "SELECT pg_promote()")
-	primary.Ask(t, "ALTER SYSTEM SET default_transaction_read_only = on")
-	primary.Ask(t, "SELECT pg_reload_conf()")
-	require.Eventually(t, func() bool { return primary.Ask(t, "SHOW default_transaction_read_only") == "on" }, patience, time.Millisecond)
+	primary.Configure(t, "default_transaction_read_only=on")
 	require.Eventually(t, func() bool { // until the connections of the pool have heard of it as well
 		s.create(t, alice, "contact", "name", "after")
 		return standby.Ask(t, "SELECT count(*) > 1 FROM contact") == "t"

@@ -24,8 +24,7 @@ func startFailover(t *testing.T) (primary, standby *sqltest.Node, h *hooks, d *d
 	primary = sqltest.Primary(t)
 	require.NoError(t, seedDatabase(primary.DSN("postgres"), sampleOrders))
 	standby = primary.Standby(t, "standby")
-	primary.Ask(t, "ALTER SYSTEM SET synchronous_standby_names = '*'")
-	primary.Ask(t, "SELECT pg_reload_conf()")
+	primary.Configure(t, "synchronous_standby_names=*")
 	require.Eventually(t, func() bool {
 		return primary.Ask(t, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
 	}, patience, 5*time.Millisecond)
@@ -125,8 +124,7 @@ func TestPrimaryIsDemoted(t *testing.T) {
 	token := d.login(fullKey, "demo")
 	d.create(token, "contact", newContact)
 	standby.Ask(t, "SELECT pg_promote()")
-	primary.Ask(t, "ALTER SYSTEM SET default_transaction_read_only = on")
-	primary.Ask(t, "SELECT pg_reload_conf()")
+	primary.Configure(t, "synchronous_standby_names=", "default_transaction_read_only=on") // nobody is left to wait for
 	id := 0
 	require.Eventually(t, func() bool { // each of them is answered with 201
 		id = d.create(token, "contact", newContact)

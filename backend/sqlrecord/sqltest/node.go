@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -143,6 +144,25 @@ func (n *Node) Address() string { return fmt.Sprintf("127.0.0.1:%d", n.port) }
 // DSN leads to a database of the server.
 func (n *Node) DSN(database string) string {
 	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", superuser, n.Address(), database)
+}
+
+// Configure sets settings, as name=value, and returns when the server goes by them:
+// whatever a connection that is open sends from then on is done under them, too.
+func (n *Node) Configure(t testing.TB, settings ...string) {
+	t.Helper()
+	for _, setting := range settings {
+		name, value, _ := strings.Cut(setting, "=")
+		n.Ask(t, "ALTER SYSTEM SET "+name+" = '"+value+"'")
+	}
+	n.Ask(t, "SELECT pg_reload_conf()")
+	for _, setting := range settings {
+		name, value, _ := strings.Cut(setting, "=")
+		for asked := 0; n.Ask(t, "SHOW "+name) != value; asked++ {
+			if asked == 10_000 {
+				t.Fatalf("%s does not become %q", name, value)
+			}
+		}
+	}
 }
 
 // Ask runs a statement in the database postgres, as one who may do anything, and
