@@ -16,6 +16,7 @@ import (
 	"github.com/pressly/goose/v3/lock"
 	"go.uber.org/zap"
 
+	"frontdesk/auth"
 	"frontdesk/mapping"
 )
 
@@ -27,6 +28,9 @@ const (
 	lockWait  = "2s"
 	lockPause = 3 * time.Second
 )
+
+// commitPause is between two looks whether another one's work is committed.
+const commitPause = 100 * time.Millisecond
 
 // migrationTurns is how often, once a second, a process asks whether another one
 // has done with migrating.
@@ -51,10 +55,8 @@ func (d *postgresDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialec
 		}
 		d.log.Warn("the migration waits for a table that is in use; meanwhile requests go on",
 			zap.Error(err), zap.String("oldest_transaction", oldestTransaction(ctx, db)))
-		select {
-		case <-ctx.Done():
+		if auth.Sleep(ctx, lockPause) != nil {
 			return err
-		case <-time.After(lockPause):
 		}
 	}
 }
@@ -243,10 +245,27 @@ func (o *onlineStep) unfinished(ctx context.Context, conn *sql.Conn, i index) (v
 	if err := run(ctx, conn, "DO $$ BEGIN LOCK TABLE "+i.table+" IN SHARE UPDATE EXCLUSIVE MODE; END $$"); err != nil {
 		return false, err
 	}
+	if err := o.committed(ctx, i); err != nil {
+		return false, err
+	}
 	if valid, _, err = o.hasIndex(ctx, i); err != nil || valid {
 		return valid, err
 	}
 	return false, run(ctx, conn, "DROP INDEX CONCURRENTLY "+i.name)
+}
+
+// committed waits for whoever has marked the index as valid: a build gives its lock
+// of the table back before it commits, which takes as long as its standby does.
+func (o *onlineStep) committed(ctx context.Context, i index) error {
+	const text = `SELECT EXISTS (SELECT FROM pg_index i JOIN pg_locks l ON l.transactionid = i.xmax WHERE i.indexrelid = to_regclass($1))`
+	for {
+		if open, _, err := o.ask(ctx, text, i.name); err != nil || !open {
+			return err
+		}
+		if err := auth.Sleep(ctx, commitPause); err != nil {
+			return err
+		}
+	}
 }
 
 // bare is a name without its quotes.

@@ -28,10 +28,10 @@ type live struct {
 // The index that the later model of these tests brings to a table that is there.
 const lateIndex = "country_main_contact_id_ref_idx"
 
-// startLive begins the transaction, which runs one statement.
-func startLive(t *testing.T, statement string) *live {
+// startLive begins the transaction in the database at dsn, which runs one statement.
+func startLive(t *testing.T, dsn, statement string) *live {
 	t.Helper()
-	dsn, told := sqltest.Postgres(t), make(chan string, 16)
+	told := make(chan string, 16)
 	core := zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(io.Discard), zap.InfoLevel)
 	log := zap.New(core, zap.Hooks(func(e zapcore.Entry) error {
 		told <- e.Message
@@ -87,14 +87,18 @@ func (l *live) truth(text string) (n int64) {
 	return n
 }
 
+// comesTo returns when the database answers with n.
+func (l *live) comesTo(n int64, text string) {
+	l.t.Helper()
+	require.Eventually(l.t, func() bool { return l.truth(text) == n }, time.Minute, 10*time.Millisecond, text)
+}
+
 // building returns when the index is all but done, and waits for the other's
 // transaction.
 func (l *live) building() {
 	l.t.Helper()
-	require.Eventually(l.t, func() bool {
-		return l.truth(`SELECT count(*) FROM pg_stat_progress_create_index
-			WHERE datname = current_database() AND phase = 'waiting for old snapshots'`) == 1
-	}, time.Minute, 10*time.Millisecond)
+	l.comesTo(1, `SELECT count(*) FROM pg_stat_progress_create_index
+		WHERE datname = current_database() AND phase = 'waiting for old snapshots'`)
 }
 
 func (l *live) validIndex() int64 {
@@ -104,7 +108,7 @@ func (l *live) validIndex() int64 {
 // TestPostgresBuildsAnIndexWhileOthersWrite: nobody waits for the index but the
 // migration itself.
 func TestPostgresBuildsAnIndexWhileOthersWrite(t *testing.T) {
-	l := startLive(t, "SELECT 1")
+	l := startLive(t, sqltest.Postgres(t), "SELECT 1")
 	ended := l.migrate(t.Context())
 	l.building()
 	l.write("BE")
@@ -120,15 +124,13 @@ func TestPostgresBuildsAnIndexWhileOthersWrite(t *testing.T) {
 // TestPostgresTakesUpAnInterruptedIndex: what a migration that was killed has left
 // is done away with, and done again.
 func TestPostgresTakesUpAnInterruptedIndex(t *testing.T) {
-	l := startLive(t, "SELECT 1")
+	l := startLive(t, sqltest.Postgres(t), "SELECT 1")
 	ctx, kill := context.WithCancel(t.Context())
 	ended := l.migrate(ctx)
 	l.building()
 	kill()
 	require.ErrorIs(t, <-ended, context.Canceled)
-	require.Eventually(t, func() bool {
-		return l.truth(`SELECT count(*) FROM pg_stat_progress_create_index WHERE datname = current_database()`) == 0
-	}, time.Minute, 10*time.Millisecond)
+	l.comesTo(0, `SELECT count(*) FROM pg_stat_progress_create_index WHERE datname = current_database()`)
 	l.release()
 	require.EqualValues(t, 1, l.validIndex(), "it is there, and good for nothing")
 	l.write("BE")
@@ -137,47 +139,76 @@ func TestPostgresTakesUpAnInterruptedIndex(t *testing.T) {
 	require.NoError(t, Migrate(t.Context(), l.DB(), l.model), "an older program still runs")
 }
 
-// TestPostgresWaitsForAnIndexOfTheDead: the server goes on with the index of a
-// process that was killed, so the next process waits for it and keeps it.
-func TestPostgresWaitsForAnIndexOfTheDead(t *testing.T) {
-	l := startLive(t, "SELECT 1")
+// deadBuilding has the server build the index for a process that was killed, up to
+// where it waits for the other's transaction. What the build returns follows.
+func (l *live) deadBuilding() (built chan error) {
+	l.t.Helper()
 	l.release()
-	require.NoError(t, Migrate(t.Context(), l.DB(), l.later))
-	dead, err := pgx.ConnectConfig(t.Context(), l.other.Config())
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, dead.Close(context.Background())) })
+	require.NoError(l.t, Migrate(l.t.Context(), l.DB(), l.later))
+	dead, err := pgx.ConnectConfig(l.t.Context(), l.other.Config())
+	require.NoError(l.t, err)
+	l.t.Cleanup(func() { require.NoError(l.t, dead.Close(context.Background())) })
 	for conn, texts := range map[*pgx.Conn][]string{
 		dead:    {"DROP INDEX " + lateIndex, "DELETE FROM frontdesk_records_version WHERE version_id = 7"},
 		l.other: {"BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT 1"},
 	} {
 		for _, text := range texts {
-			_, err := conn.Exec(t.Context(), text)
-			require.NoError(t, err)
+			_, err := conn.Exec(l.t.Context(), text)
+			require.NoError(l.t, err)
 		}
 	}
-	built := make(chan error, 1)
+	built = make(chan error, 1)
 	go func() {
 		_, err := dead.Exec(context.Background(), "CREATE INDEX CONCURRENTLY "+lateIndex+" ON country (main_contact_id) WHERE main_contact_id IS NOT NULL")
 		built <- err
 	}()
 	l.building()
-	const oid = `SELECT to_regclass('` + lateIndex + `')::oid::bigint`
-	before := l.truth(oid)
+	return built
+}
+
+const oidOfIndex = `SELECT to_regclass('` + lateIndex + `')::oid::bigint`
+
+// TestPostgresWaitsForAnIndexOfTheDead: the server goes on with the index of a
+// process that was killed, so the next process waits for it and keeps it.
+func TestPostgresWaitsForAnIndexOfTheDead(t *testing.T) {
+	l := startLive(t, sqltest.Postgres(t), "SELECT 1")
+	built := l.deadBuilding()
+	before := l.truth(oidOfIndex)
 	ended := l.migrate(t.Context())
-	require.Eventually(t, func() bool {
-		return l.truth(`SELECT count(*) FROM pg_locks WHERE mode = 'ShareUpdateExclusiveLock' AND NOT granted`) == 1
-	}, time.Minute, 10*time.Millisecond)
+	l.comesTo(1, `SELECT count(*) FROM pg_locks WHERE mode = 'ShareUpdateExclusiveLock' AND NOT granted`)
 	l.release()
 	require.NoError(t, <-built)
 	require.NoError(t, <-ended)
 	require.EqualValues(t, 2, l.validIndex())
-	require.Equal(t, before, l.truth(oid), "the same one")
+	require.Equal(t, before, l.truth(oidOfIndex), "the same one")
+}
+
+// TestPostgresWaitsForTheCommitOfAnIndex: such an index is kept also where its
+// commit still waits for a standby, and the table is free already.
+func TestPostgresWaitsForTheCommitOfAnIndex(t *testing.T) {
+	primary := sqltest.Primary(t)
+	standby := primary.Standby(t, "standby")
+	primary.Configure(t, "synchronous_standby_names=*")
+	l := startLive(t, primary.DSN("postgres"), "SELECT 1")
+	built := l.deadBuilding()
+	before := l.truth(oidOfIndex)
+	standby.Stop()
+	l.release()
+	l.comesTo(1, `SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+	ended := l.migrate(t.Context())
+	l.comesTo(1, `SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%= i.xmax%' AND pid <> pg_backend_pid()`)
+	require.Empty(t, ended)
+	standby.Restart(t)
+	require.NoError(t, <-built)
+	require.NoError(t, <-ended)
+	require.EqualValues(t, 2, l.validIndex())
+	require.Equal(t, before, l.truth(oidOfIndex), "the same one")
 }
 
 // TestPostgresLetsOthersPass: a migration that has to wait for a long reader lets
 // those pass who came after it, and is done once the reader is.
 func TestPostgresLetsOthersPass(t *testing.T) {
-	l := startLive(t, "SELECT count(*) FROM country")
+	l := startLive(t, sqltest.Postgres(t), "SELECT count(*) FROM country")
 	ended := l.migrate(t.Context())
 	require.Equal(t, "the migration waits for a table that is in use; meanwhile requests go on", <-l.told)
 	l.write("BE")
