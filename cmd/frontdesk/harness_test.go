@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -201,20 +199,12 @@ api_keys:
 %s
 `
 
-// freeAddress is one on this machine that nothing listens on. It is taken from
-// below the ports that the system gives out by itself, else another program
-// would be given it before it is used.
+// freeAddress is one on this machine that nothing listens on.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12000+rand.IntN(20000)))
-		if err == nil {
-			require.NoError(t, l.Close())
-			return l.Addr().String()
-		}
-	}
-	t.Fatal("there is no free port")
-	return ""
+	port, err := sqltest.FreePort()
+	require.NoError(t, err)
+	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
 // shutdown stops the desk as Ctrl-C does, and waits for it.

@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"backend/reference":                      {"backend", "backend/backupzip", "backend/sqlrecord", "auth", "mapping"},
 	"backend/reference/data":                 {},
 	"backend/remote":                         {"auth", "backend", "mapping", "mapping/sheet"},
-	"backend/remote/remotetest":              {},
+	"backend/remote/remotetest":              {"backend/sqlrecord/sqltest"},
 	"backend/remote/remotetest/cmd/autolijn": {"backend/remote/remotetest"},
 	"backend/remote/remotetest/cmd/garagecloud": {"backend/remote/remotetest"},
 	"backend/sqlrecord":                         {"backend", "auth", "mapping"},

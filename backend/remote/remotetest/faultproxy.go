@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"frontdesk/backend/sqlrecord/sqltest"
 )
 
 // FaultProxy stands before an address and passes on what comes, but for the
@@ -44,16 +46,15 @@ type FaultStats struct {
 // NewFaultProxy starts a proxy before target (host:port), on a port of its own
 // on loopback.
 func NewFaultProxy(target string) (*FaultProxy, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := sqltest.FreePort()
 	if err != nil {
 		return nil, fmt.Errorf("fault proxy: %w", err)
 	}
 	p := &FaultProxy{
-		target: target, addr: listener.Addr().String(), done: make(chan struct{}),
+		target: target, addr: fmt.Sprintf("127.0.0.1:%d", port), done: make(chan struct{}),
 		conns: map[net.Conn]bool{}, changed: make(chan struct{}),
 	}
-	p.listen(listener)
-	return p, nil
+	return p, p.listen()
 }
 
 // Addr is the host and port that the proxy listens on. It stays the same.
@@ -83,11 +84,7 @@ func (p *FaultProxy) Set(f Fault) error {
 		p.listener = nil
 		return err
 	case f.Kind != Refuse && p.listener == nil:
-		listener, err := net.Listen("tcp", p.addr)
-		if err != nil {
-			return fmt.Errorf("fault proxy: %w", err)
-		}
-		p.listen(listener)
+		return p.listen()
 	}
 	return nil
 }
@@ -165,7 +162,11 @@ func (p *FaultProxy) noteLocked(f func(*FaultStats)) {
 }
 
 // listen accepts connections, under the mutex.
-func (p *FaultProxy) listen(listener net.Listener) {
+func (p *FaultProxy) listen() error {
+	listener, err := net.Listen("tcp", p.addr)
+	if err != nil {
+		return fmt.Errorf("fault proxy: %w", err)
+	}
 	p.listener = listener
 	p.wg.Go(func() {
 		for {
@@ -178,6 +179,7 @@ func (p *FaultProxy) listen(listener net.Listener) {
 			}
 		}
 	})
+	return nil
 }
 
 func (p *FaultProxy) accept(conn net.Conn) {

@@ -2,8 +2,10 @@ package sqltest
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -67,11 +69,15 @@ func (s *Server) Stop(signal os.Signal) {
 // Process is the server's, for tests that do more to it than stopping.
 func (s *Server) Process() *os.Process { return s.cmd.Process }
 
-// FreePort is a port of this machine that nothing listens on.
+// FreePort is a port of this machine that nothing listens on. It is below those that
+// the system gives out by itself: a client that tries to reach a server while it is
+// stopped could be given the server's own port, and keep it from starting again.
 func FreePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12000+rand.IntN(20000)))
+		if err == nil {
+			return l.Addr().(*net.TCPAddr).Port, l.Close()
+		}
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return 0, errors.New("there is no free port")
 }
