@@ -250,8 +250,12 @@ func TestForeignTellsNoUserByTime(t *testing.T) {
 		return time.Since(began), err
 	}
 	dear := "$2a$10$" + strings.Repeat(".", 53)
-	want, err := spent(dear)
-	require.NoError(t, err)
+	want := time.Hour
+	for range 3 { // the least, as the others may only take longer
+		took, err := spent(dear)
+		require.NoError(t, err)
+		want = min(want, took)
+	}
 	took, err := spent("")
 	require.NoError(t, err)
 	require.Greater(t, took, want/4, "unknown")
