@@ -143,7 +143,8 @@ class Books:
     def insert(self, client, name, body):
         lines = body.pop("orderlines", [])
         self.judge(client, name, body)
-        values = {"is_system": 0, "is_blocked": 0, "is_archived": 0, **body, "created_at": now(), "modified_at": now()}
+        created = now()
+        values = {"is_system": 0, "is_blocked": 0, "is_archived": 0, **body, "created_at": created, "modified_at": created}
         columns = ", ".join(f'"{c}"' for c in values)
         marks = ", ".join("?" * len(values))
         new = self.db.execute(f'INSERT INTO "{name}" (client, "_version", {columns}) VALUES (?, 1, {marks})',
