@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"frontdesk/backend/sqlrecord/sqltest"
 )
 
 // StartSentinel starts a primary, a replica and a sentinel over them, whom the URL
@@ -44,9 +46,13 @@ func StartCluster(t testing.TB) (url string) {
 	args := []string{"--cluster", "create"}
 	var nodes []*Redis
 	for range 3 {
-		node := Start(t, "--cluster-enabled", "yes")
+		bus, err := sqltest.FreePort() // else one that may be in use: 10,000 more than its own
+		if err != nil {
+			t.Fatal(err)
+		}
+		node := Start(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(bus))
 		nodes = append(nodes, node)
-		args = append(args, fmt.Sprintf("127.0.0.1:%d", node.port))
+		args = append(args, fmt.Sprintf("127.0.0.1:%d@%d", node.port, bus))
 	}
 	if out, err := exec.Command("redis-cli", append(args, "--cluster-yes")...).CombinedOutput(); err != nil {
 		t.Fatalf("redis-cli --cluster create: %v\n%s", err, out)
