@@ -53,7 +53,7 @@ const keepTime = 5 * time.Second
 // call is being made before it is, so that a crash leads to another call rather
 // than to none.
 func (o *Orchestrator) call(j Job) {
-	j, err := o.change(o.ctx, j.ID, event{kind: calling, lease: o.Clock().Add(o.CallLease)}, nil)
+	j, err := o.change(o.ctx, j.ID, event{kind: calling, hold: o.CallLease}, nil)
 	if err != nil {
 		if !errors.Is(err, errNotNow) && o.ctx.Err() == nil {
 			o.Log.Error("callbacks: begin a call", zap.String("job", j.ID), zap.Error(err))

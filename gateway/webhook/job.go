@@ -98,7 +98,8 @@ type Job struct {
 // event is what happens to a job.
 type event struct {
 	kind    eventKind
-	lease   time.Time     // claimed, renewed, postponed, calling; called: the one it was begun with
+	hold    time.Duration // claimed, renewed, postponed, calling: how long the lease is
+	lease   time.Time     // called: the one it was begun with
 	claim   int           // renewed, postponed, completed, broke: by which claim
 	result  Result        // completed
 	failure string        // broke
@@ -135,21 +136,21 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 		if j.Claims++; j.Claims > maxClaims {
 			return j.finish(Failed, Result{}, "interrupted too often", now), nil
 		}
-		j.State, j.Lease, j.Started = Running, e.lease, now
+		j.State, j.Lease, j.Started = Running, now.Add(e.hold), now
 	case e.kind == handedBack && j.State == Running && j.Claims == e.claim:
 		j.State, j.Lease = Accepted, time.Time{}
 		j.Claims-- // it is not the work's fault
 	case e.kind == renewed && j.State == Running && j.Claims == e.claim:
-		j.Lease = e.lease
+		j.Lease = now.Add(e.hold)
 	case e.kind == postponed && j.State == Running && j.Claims == e.claim:
-		j.Lease = e.lease // nobody has it until then
+		j.Lease = now.Add(e.hold) // nobody has it until then
 		j.Claims--
 	case e.kind == completed && j.State == Running && j.Claims == e.claim:
 		return j.finish(Done, e.result, "", now), nil
 	case e.kind == broke && j.State == Running && j.Claims == e.claim:
 		return j.finish(Failed, Result{}, cmp.Or(e.failure, "no reason given"), now), nil
 	case e.kind == calling && finished && !j.NextTry.IsZero() && !now.Before(j.NextTry) && now.After(j.Lease):
-		j.Lease = e.lease
+		j.Lease = now.Add(e.hold)
 	case e.kind == called && finished && j.Lease.Equal(e.lease):
 		return j.answered(e, now), nil
 	case e.kind == called && j.State != Accepted && j.State != Running: // collected or replayed meanwhile: the try still counts

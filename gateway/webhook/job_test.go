@@ -30,9 +30,10 @@ func TestTransitions(t *testing.T) {
 	} {
 		before := jobIn(row.state, row.failure)
 		for i, kind := range kinds {
-			e := event{kind: kind, claim: 1, end: true, outcome: Outcome{Tried: true, Status: 200}}
+			e := event{kind: kind, hold: time.Minute, claim: 1, end: true, outcome: Outcome{Tried: true, Status: 200}}
+			lease := time.Time{}
 			if kind == claimed || kind == renewed || kind == calling {
-				e.lease = noon.Add(time.Minute)
+				lease = noon.Add(e.hold)
 			}
 			after, err := before.after(e, noon)
 			if row.want[i] == "" {
@@ -44,7 +45,7 @@ func TestTransitions(t *testing.T) {
 			require.Equal(t, row.want[i], after.State, "%s, event %d", row.state, kind)
 			finished := after.State == Done || after.State == Failed
 			require.Equal(t, finished, !after.NextTry.IsZero(), "a callback is due in these states only")
-			require.Equal(t, e.lease, after.Lease)
+			require.Equal(t, lease, after.Lease)
 		}
 	}
 }
@@ -70,7 +71,7 @@ func TestWorkIsClaimedThreeTimes(t *testing.T) {
 	j, now := jobIn(Accepted, ""), noon
 	for n := 1; n <= maxClaims; n++ {
 		var err error
-		j, err = j.after(event{kind: claimed, lease: now.Add(time.Minute)}, now)
+		j, err = j.after(event{kind: claimed, hold: time.Minute}, now)
 		require.NoError(t, err)
 		require.Equal(t, n, j.Claims)
 		require.Equal(t, now, j.Started)
@@ -98,7 +99,7 @@ func TestACallIsLeased(t *testing.T) {
 	j := jobIn(Done, "")
 	_, err := j.after(event{kind: calling}, noon.Add(-time.Nanosecond))
 	require.ErrorIs(t, err, errNotNow, "not due")
-	j, err = j.after(event{kind: calling, lease: noon.Add(time.Minute)}, noon)
+	j, err = j.after(event{kind: calling, hold: time.Minute}, noon)
 	require.NoError(t, err)
 	_, err = j.after(event{kind: calling}, noon.Add(time.Minute))
 	require.ErrorIs(t, err, errNotNow, "somebody is calling")
@@ -121,9 +122,9 @@ func TestOnlyTriesCount(t *testing.T) {
 func TestAReplayOutlivesTheCallUnderWay(t *testing.T) {
 	j := jobIn(Done, "")
 	j.Tries = Tries() - 1
-	lease := noon.Add(time.Minute)
-	j, err := j.after(event{kind: calling, lease: lease}, noon)
+	j, err := j.after(event{kind: calling, hold: time.Minute}, noon)
 	require.NoError(t, err)
+	lease := j.Lease
 	j, err = j.after(event{kind: replayed}, noon)
 	require.NoError(t, err)
 	require.Zero(t, j.Tries)
@@ -161,10 +162,10 @@ func TestPostponedWorkIsBegunAgain(t *testing.T) {
 	j, now := jobIn(Accepted, ""), noon
 	for range 10 * maxClaims {
 		var err error
-		j, err = j.after(event{kind: claimed, lease: now.Add(time.Minute)}, now)
+		j, err = j.after(event{kind: claimed, hold: time.Minute}, now)
 		require.NoError(t, err)
 		require.Equal(t, Running, j.State)
-		j, err = j.after(event{kind: postponed, claim: j.Claims, lease: now.Add(againAfter)}, now)
+		j, err = j.after(event{kind: postponed, claim: j.Claims, hold: againAfter}, now)
 		require.NoError(t, err)
 		_, err = j.after(event{kind: claimed}, now.Add(againAfter))
 		require.ErrorIs(t, err, errNotNow, "not yet")

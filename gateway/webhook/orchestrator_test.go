@@ -57,6 +57,39 @@ func TestTheWholeScheduleToExhausted(t *testing.T) {
 	})
 }
 
+// TestALeaseBeginsWhenItIsGranted: a database that takes its time to grant it takes
+// nothing of it away, else another would be given the same job.
+func TestALeaseBeginsWhenItIsGranted(t *testing.T) {
+	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
+	store.waits = func(j webhook.Job) {
+		if j.Lease.IsZero() {
+			c.Advance(2 * time.Hour)
+		}
+	}
+	ids, leases := make(chan string, 1), make(chan time.Duration, 2)
+	left := func(id string) {
+		j, err := store.Get(context.Background(), id)
+		if err != nil {
+			t.Error(err)
+		}
+		leases <- j.Lease.Sub(c.Now())
+	}
+	to := rs.add(t, func(http.ResponseWriter, *http.Request) { left(<-ids) })
+	p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
+		cfg.Runners = map[string]webhook.Runner{"echo": func(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
+			left(j.ID)
+			return echo(ctx, j, w)
+		}}
+	})
+	id := p.accept(t, to, "echo")
+	require.Equal(t, time.Hour, <-leases, "of the work")
+	store.untilState(t, id, webhook.Done)
+	ids <- id
+	p.look()
+	require.Equal(t, time.Minute, <-leases, "of the call")
+	store.untilState(t, id, webhook.CalledBack)
+}
+
 func TestWhatOneCallLeadsTo(t *testing.T) {
 	var private, blocks atomic.Int32
 	elsewhere := newReceivers(t).add(t, func(http.ResponseWriter, *http.Request) { private.Add(1) })

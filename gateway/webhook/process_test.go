@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
 
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
@@ -82,14 +82,20 @@ type watched struct {
 	*jobstore.Store
 	changes chan struct{}
 	cut     atomic.Bool
-	ended   atomic.Int32 // callbacks that were delivered
+	waits   func(webhook.Job) // what happens while a change waits for the job, if set
+	ended   atomic.Int32      // callbacks that were delivered
 }
 
 func (w *watched) Change(ctx context.Context, id string, f func(webhook.Job) (webhook.Job, *webhook.Try, error)) (webhook.Job, error) {
 	if w.cut.Load() {
 		return webhook.Job{}, errors.New("cut off")
 	}
-	j, err := w.Store.Change(ctx, id, f)
+	j, err := w.Store.Change(ctx, id, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
+		if w.waits != nil {
+			w.waits(j)
+		}
+		return f(j)
+	})
 	if err == nil && j.State == webhook.CalledBack {
 		w.ended.Add(1)
 	}
@@ -190,7 +196,7 @@ func start(t *testing.T, c *clock, store *watched, caller webhook.CallerConfig, 
 		Store: store, Caller: webhook.NewCaller(caller), Runners: map[string]webhook.Runner{"echo": echo},
 		Secrets: func(string) []string { return nil }, Workers: 2, Calls: 16,
 		WorkLease: time.Hour, CallLease: time.Minute, Schedule: webhook.NewSchedule(func() float64 { return 0.5 }),
-		Clock: c.Now, Random: rand.Reader, Log: zap.NewNop(), Tick: p.tick,
+		Clock: c.Now, Random: rand.Reader, Log: zaptest.NewLogger(t), Tick: p.tick,
 	}
 	for _, f := range tune {
 		f(&cfg)

@@ -41,7 +41,7 @@ func (o *Orchestrator) worker() {
 func (o *Orchestrator) takeWork() bool {
 	next, err := o.Store.NextWork(o.ctx, o.Clock(), o.able())
 	if err == nil {
-		next, err = o.change(o.ctx, next.ID, event{kind: claimed, lease: o.Clock().Add(o.WorkLease)}, nil)
+		next, err = o.change(o.ctx, next.ID, event{kind: claimed, hold: o.WorkLease}, nil)
 	}
 	switch {
 	case errors.Is(err, ErrUnknownJob):
@@ -74,7 +74,7 @@ func (o *Orchestrator) do(j Job) {
 	case err != nil && o.ctx.Err() != nil: // stopped: the next process begins again
 		e.kind = handedBack
 	case errors.Is(err, ErrAgain) && o.Clock().Sub(j.Created) < againFor:
-		e.kind, e.lease = postponed, o.Clock().Add(againAfter)
+		e.kind, e.hold = postponed, againAfter
 		o.Log.Warn("callbacks: job waits for the backend", zap.String("job", j.ID), zap.String("kind", j.Work.Kind), zap.Error(err))
 	case err != nil:
 		e.kind, e.failure = broke, err.Error()
@@ -159,7 +159,7 @@ func (o *Orchestrator) hold(j Job) (context.Context, func()) {
 				return
 			case <-ticker.C:
 			}
-			_, err := o.change(ctx, j.ID, event{kind: renewed, lease: o.Clock().Add(o.WorkLease), claim: j.Claims}, nil)
+			_, err := o.change(ctx, j.ID, event{kind: renewed, hold: o.WorkLease, claim: j.Claims}, nil)
 			if errors.Is(err, errNotNow) {
 				cancel()
 				return
