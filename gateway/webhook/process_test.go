@@ -82,7 +82,7 @@ type watched struct {
 	*jobstore.Store
 	changes chan struct{}
 	cut     atomic.Bool
-	waits   func(webhook.Job) // what happens while a change waits for the job, if set
+	waits   func(webhook.Job) // what happens before a change is given the job, if set
 	ended   atomic.Int32      // callbacks that were delivered
 }
 

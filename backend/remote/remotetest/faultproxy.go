@@ -161,7 +161,8 @@ func (p *FaultProxy) noteLocked(f func(*FaultStats)) {
 	p.changed = make(chan struct{})
 }
 
-// listen accepts connections, under the mutex.
+// listen takes the port, for the first time or back again, and accepts connections
+// there. It is called under the mutex once others know the proxy.
 func (p *FaultProxy) listen() error {
 	listener, err := net.Listen("tcp", p.addr)
 	if err != nil {

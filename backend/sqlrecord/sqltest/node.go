@@ -146,8 +146,9 @@ func (n *Node) DSN(database string) string {
 	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", superuser, n.Address(), database)
 }
 
-// Configure sets settings, as name=value, and returns when the server goes by them:
-// whatever a connection that is open sends from then on is done under them, too.
+// Configure sets settings, as name=value with the value as SHOW writes it, and
+// returns when the server goes by them: whatever a connection that is open sends
+// from then on is done under them, too.
 func (n *Node) Configure(t testing.TB, settings ...string) {
 	t.Helper()
 	for _, setting := range settings {
