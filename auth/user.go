@@ -43,7 +43,8 @@ func (Credentials) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "crede
 
 // Verifier judges credentials. Backends implement it.
 type Verifier interface {
-	// Verify returns the user these credentials belong to. It returns
+	// Verify returns the user these credentials belong to, by the name that they
+	// were asked about: see NameFolder. It returns
 	// ErrCredentials for an unknown user, a blocked user and a wrong password,
 	// and takes the same time for each: Hasher.Verify with an empty hash spends
 	// it where there is no user. Any other error is a failure of the backend
@@ -53,12 +54,18 @@ type Verifier interface {
 	Verify(ctx context.Context, c Credentials) (User, error)
 }
 
+// NameFolder is a Verifier to which ANNA can be anna. To any other the user of a
+// name has that name, letter by letter.
+type NameFolder interface {
+	FoldsNames() bool
+}
+
 // Accounts is a Verifier that also keeps passwords and their resets. All its
 // methods are safe for concurrent use and honour ctx.
 type Accounts interface {
 	Verifier
 
-	// FindUser returns the user of that name, blocked or not, or
+	// FindUser returns the user of that very name, blocked or not, or
 	// ErrUnknownUser.
 	FindUser(ctx context.Context, username string) (User, error)
 

@@ -3,17 +3,23 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
 )
 
-// Accounts puts a deadline on every call of an administration's accounts, and
-// words their failures like those of its records. They keep out of the circuit
-// breaker: what takes long here may be the passwords.
+// Accounts puts a deadline on every call of an administration's accounts, words
+// their failures like those of its records, and believes no answer about another
+// user than was asked for. They keep out of the circuit breaker: what takes long
+// here may be the passwords.
 func (c *Client) Accounts(of auth.Accounts) auth.Accounts {
-	guarded := &accounts{of: of, timeout: c.o.Timeout}
+	guarded := &accounts{of: of, timeout: c.o.Timeout, isName: func(a, b string) bool { return a == b }}
+	if f, ok := of.(auth.NameFolder); ok && f.FoldsNames() {
+		guarded.isName = strings.EqualFold
+	}
 	if e, ok := of.(auth.PasswordsElsewhere); ok {
 		return struct {
 			*accounts
@@ -26,6 +32,7 @@ func (c *Client) Accounts(of auth.Accounts) auth.Accounts {
 type accounts struct {
 	of      auth.Accounts
 	timeout time.Duration
+	isName  func(name, asked string) bool
 }
 
 var _ auth.Accounts = (*accounts)(nil)
@@ -37,6 +44,8 @@ func (a *accounts) call(ctx context.Context, f func(context.Context) error) erro
 	switch {
 	case err == nil, errors.Is(err, auth.ErrCredentials), errors.Is(err, auth.ErrUnknownUser), errors.Is(err, auth.ErrUnknownReset):
 		return err
+	case errors.Is(err, ErrUnexpected):
+		return mapping.Fail(mapping.InternalError).Because(err)
 	case isTimeout(ctx, err):
 		return mapping.Fail(mapping.BackendTimeout).Because(err)
 	default:
@@ -52,15 +61,32 @@ func isTimeout(ctx context.Context, err error) bool {
 
 func (a *accounts) Verify(ctx context.Context, c auth.Credentials) (user auth.User, err error) {
 	err = a.call(ctx, func(ctx context.Context) error {
-		user, err = a.of.Verify(ctx, c)
+		user, err = a.named(c.Username)(a.of.Verify(ctx, c))
 		return err
 	})
 	return user, err
 }
 
+// named judges an answer about the user of a name. Names are in no log: people type
+// their password there.
+func (a *accounts) named(asked string) func(auth.User, error) (auth.User, error) {
+	return func(user auth.User, err error) (auth.User, error) {
+		switch {
+		case err != nil:
+			return auth.User{}, err
+		case !a.isName(user.Username, asked):
+			return auth.User{}, fmt.Errorf("%w: the service answers about another user (%d of client %d) than the one asked about", ErrUnexpected, user.ID, user.Client.ID)
+		case user.Client.ID == 0:
+			return auth.User{}, fmt.Errorf("%w: the service answers about a user of no client", ErrUnexpected)
+		default:
+			return user, nil
+		}
+	}
+}
+
 func (a *accounts) FindUser(ctx context.Context, username string) (user auth.User, err error) {
 	err = a.call(ctx, func(ctx context.Context) error {
-		user, err = a.of.FindUser(ctx, username)
+		user, err = a.named(username)(a.of.FindUser(ctx, username))
 		return err
 	})
 	return user, err

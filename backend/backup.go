@@ -62,7 +62,7 @@ func (m Manifest) Records() int64 {
 // long as it takes: no call's deadline holds for it, and its failures, w's among
 // them, neither open the circuit nor are worded for clients of the interface.
 func (c *Client) Export(ctx context.Context, client auth.Client, w io.Writer) (Manifest, error) {
-	e, ok := c.driver.(Exporter)
+	e, ok := optional[Exporter](c.driver)
 	if !ok {
 		return Manifest{}, ErrNoExport
 	}

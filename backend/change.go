@@ -140,7 +140,7 @@ func exists(ctx context.Context, tx Driver, client auth.Client, r *mapping.Resou
 	if id.Int() < 1 {
 		return false, nil
 	}
-	if p, ok := tx.(Prober); ok && !hold {
+	if p, ok := optional[Prober](tx); ok && !hold {
 		return p.Exists(ctx, client, r, int32(id.Int()))
 	}
 	_, err := tx.Get(ctx, r, Query{Client: client, ID: int32(id.Int()), Fields: []int{r.ID}, ForUpdate: hold})

@@ -22,7 +22,7 @@ import (
 // Its errors are violations (mapping.AsViolations) that a client of the
 // interface may see, Replay excepted.
 type Client struct {
-	driver   Driver
+	driver   Driver // checked
 	model    *mapping.Model
 	o        Options
 	all      *bulkhead
@@ -99,7 +99,7 @@ func NewClient(driver Driver, model *mapping.Model, o Options) (*Client, error) 
 	}
 	o = o.withDefaults()
 	c := &Client{
-		driver: driver, model: model, o: o, all: newBulkhead(o.MaxConcurrent, o.MaxQueue),
+		driver: checked{driver}, model: model, o: o, all: newBulkhead(o.MaxConcurrent, o.MaxQueue),
 		sections: map[*mapping.Resource]*section{nil: newSection("", o)}, rules: map[*mapping.Resource][]step{}, ownRecord: map[*mapping.Resource][]step{},
 	}
 	known, ownRecord := ruleSteps(), ownRecordSteps()
@@ -140,10 +140,10 @@ func (c *Client) Model() *mapping.Model { return c.model }
 // Offer tells what of the interface the administration has.
 func (c *Client) Offer() Offer {
 	o := Offer{Model: c.model}
-	if s, ok := c.driver.(Supporter); ok {
+	if s, ok := optional[Supporter](c.driver); ok {
 		o.Supports, o.Writes = s.Supports, s.Writes
 	}
-	_, o.Exports = c.driver.(Exporter)
+	_, o.Exports = optional[Exporter](c.driver)
 	return o
 }
 
@@ -182,7 +182,7 @@ func (c *Client) Load() (running, waiting int) {
 // Ready tells whether the administration answers. It asks even while the
 // circuit is open.
 func (c *Client) Ready(ctx context.Context) error {
-	p, ok := c.driver.(Pinger)
+	p, ok := optional[Pinger](c.driver)
 	if !ok {
 		return nil
 	}
@@ -299,7 +299,7 @@ func (c *Client) List(ctx context.Context, r *mapping.Resource, q Query) (page P
 // DescribeModel returns a resource's description by the administration itself,
 // nil where it leaves that to the model.
 func (c *Client) DescribeModel(ctx context.Context, name string) (answer []byte, err error) {
-	d, ok := c.driver.(ModelDescriber)
+	d, ok := optional[ModelDescriber](c.driver)
 	if !ok {
 		return nil, nil
 	}
@@ -312,7 +312,7 @@ func (c *Client) DescribeModel(ctx context.Context, name string) (answer []byte,
 
 // FindAddress completes an address as far as the administration knows places.
 func (c *Client) FindAddress(ctx context.Context, a Address) (found Address, known bool, err error) {
-	book, ok := c.driver.(AddressBook)
+	book, ok := optional[AddressBook](c.driver)
 	if !ok {
 		return a, false, nil
 	}

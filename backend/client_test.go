@@ -19,11 +19,26 @@ import (
 // the guards are about is when and how a driver answers, not what.
 type scripted struct {
 	backend.Driver
-	get func(ctx context.Context, r *mapping.Resource) error
+	get     func(ctx context.Context, r *mapping.Resource) error
+	records map[*mapping.Resource]mapping.Record // one of each resource
+}
+
+func newScripted(model *mapping.Model, get func(ctx context.Context, r *mapping.Resource) error) *scripted {
+	s := &scripted{get: get, records: map[*mapping.Resource]mapping.Record{}}
+	for _, r := range model.Resources {
+		rec := mapping.NewRecord(r)
+		rec.Set("id", mapping.IntValue(1))
+		rec.Owner = mapping.OfAll
+		s.records[r] = rec
+	}
+	return s
 }
 
 func (s *scripted) Get(ctx context.Context, r *mapping.Resource, _ backend.Query) (mapping.Record, error) {
-	return mapping.Record{}, s.get(ctx, r)
+	if err := s.get(ctx, r); err != nil {
+		return mapping.Record{}, err
+	}
+	return s.records[r], nil
 }
 
 func (s *scripted) Capabilities() backend.Capabilities { return backend.Capabilities{Name: "scripted"} }
@@ -53,7 +68,7 @@ func guard(t *testing.T, o backend.Options, get func(ctx context.Context, r *map
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
 	}
-	g.Client, err = backend.NewClient(&scripted{get: get}, model, o)
+	g.Client, err = backend.NewClient(newScripted(model, get), model, o)
 	require.NoError(t, err)
 	return g
 }
@@ -198,7 +213,7 @@ func BenchmarkGuards(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := backend.NewClient(&scripted{get: func(context.Context, *mapping.Resource) error { return nil }}, model,
+	c, err := backend.NewClient(newScripted(model, func(context.Context, *mapping.Resource) error { return nil }), model,
 		backend.Options{Timeout: time.Minute, Observe: func(backend.Call) {}})
 	if err != nil {
 		b.Fatal(err)

@@ -27,8 +27,10 @@ func (s *strict) Get(context.Context, *mapping.Resource, backend.Query) (mapping
 	return s.stored, nil
 }
 
-func (s *strict) Create(_ context.Context, _ auth.Client, rec mapping.Record) (mapping.Record, error) {
+func (s *strict) Create(_ context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	s.asked++
+	rec.Set("id", mapping.IntValue(1))
+	rec.Owner = client.ID
 	return rec, nil
 }
 
@@ -83,6 +85,7 @@ func TestOwnRulesAreAboutOtherRecords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := &strict{stored: decode(test.resource, test.stored).Record}
 			d.stored.Set("id", mapping.IntValue(1))
+			d.stored.Owner = 1
 			if test.flag != "" {
 				d.stored.Set(test.flag, mapping.IntValue(1))
 			}

@@ -204,15 +204,15 @@ func (c *Client) write(
 }
 
 func inTx(ctx context.Context, d Driver, f func(Driver) error) error {
-	if t, ok := d.(Transactor); ok {
-		return t.InTx(ctx, f)
+	if t, ok := optional[Transactor](d); ok {
+		return t.InTx(ctx, func(tx Driver) error { return f(checked{tx}) })
 	}
 	return f(d)
 }
 
 // recall answers again what was answered before under the same key.
 func recall(ctx context.Context, tx Driver, client auth.Client, once *Once) error {
-	r, ok := tx.(Rememberer)
+	r, ok := optional[Rememberer](tx)
 	if once == nil || !ok {
 		return nil
 	}
@@ -228,7 +228,7 @@ func recall(ctx context.Context, tx Driver, client auth.Client, once *Once) erro
 }
 
 func remember(ctx context.Context, tx Driver, client auth.Client, once *Once, rec mapping.Record) error {
-	r, ok := tx.(Rememberer)
+	r, ok := optional[Rememberer](tx)
 	if once == nil || !ok {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -153,7 +154,14 @@ type Record struct {
 	// Version changes with every change of the stored record; 0 where the
 	// backend keeps none.
 	Version int64
+	// Owner is the client that the record belongs to, as its backend says: 0 where
+	// nobody has said, which is no record to believe; OfAll where it is every
+	// client's.
+	Owner int64
 }
+
+// OfAll is the Owner of a record that every client sees.
+const OfAll = math.MinInt64
 
 // NewRecord returns a record with every field absent.
 func NewRecord(r *Resource) Record {
@@ -228,7 +236,7 @@ func (rec Record) IsBlank() bool {
 // Merge returns the record as it will be once the patch is applied to it.
 // Neither operand is changed.
 func (rec Record) Merge(patch Record) Record {
-	merged := Record{Resource: rec.Resource, Values: slices.Clone(rec.Values), Version: rec.Version}
+	merged := Record{Resource: rec.Resource, Values: slices.Clone(rec.Values), Version: rec.Version, Owner: rec.Owner}
 	for i, v := range patch.Values {
 		if !v.IsAbsent() {
 			merged.Values[i] = v

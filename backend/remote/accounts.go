@@ -17,6 +17,9 @@ func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, erro
 	return s.verify(ctx, c)
 }
 
+// FoldsNames implements auth.NameFolder.
+func (s *Store) FoldsNames() bool { return s.Sheet.Accounts.FoldNames }
+
 // FindUser asks the service, or the sheet's list, for a user.
 func (s *Store) FindUser(ctx context.Context, username string) (auth.User, error) {
 	if users := s.Sheet.Accounts.Users; len(users) > 0 {

@@ -38,6 +38,7 @@ type description struct {
 	OwnRules       bool                           `json:"own_rules"`
 	Idempotency    bool                           `json:"idempotency"`
 	DescribesModel bool                           `json:"describes_model"`
+	TellsClient    bool                           `json:"tells_client"`
 	Resources      map[string]resourceDescription `json:"resources"`
 	operations     map[*mapping.Resource]operations
 }
@@ -50,11 +51,12 @@ type operations map[mapping.Scope]bool
 
 // adapterPlan is where the fields of a resource are in its records.
 type adapterPlan struct {
-	one   *shape // a record: one place for each field, then _version
+	one   *shape // a record: one place for each field, then _version and _client
 	page  *shape // a list of them
 	more  int
 	total int
 	field []int // that each nested list is of
+	told  bool  // every record says whose it is
 }
 
 func openAdapter(ctx context.Context, o *core) (*adapter, error) {
@@ -79,6 +81,7 @@ func openAdapter(ctx context.Context, o *core) (*adapter, error) {
 			w.pool.close()
 			return nil, err
 		}
+		a.plans[r].told = a.about.TellsClient
 	}
 	return a, nil
 }
@@ -102,6 +105,7 @@ func newAdapterPlan(r *mapping.Resource) (*adapterPlan, error) {
 		p.field = append(p.field, i)
 	}
 	p.one.addPlace("_version")
+	p.one.addPlace("_client")
 	p.page = newShape()
 	if _, err := p.page.addList("records", p.one); err != nil {
 		return nil, err
@@ -231,7 +235,7 @@ func (a *adapter) recordPath(r *mapping.Resource, id int32) []byte {
 	return b
 }
 
-func (a *adapter) get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+func (a *adapter) get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, err error) {
 	if !a.supports(r, mapping.OpGet) {
 		return mapping.Record{}, backend.ErrNotFound
 	}
@@ -243,8 +247,8 @@ func (a *adapter) get(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	defer a.wire.release(ans)
-	return a.record(r, ans, http.StatusOK, mapping.OpGet)
+	defer a.wire.conclude(ans, &err)
+	return a.record(r, ans, http.StatusOK, mapping.OpGet, q.Client, q.ID)
 }
 
 func appendFields(dst []byte, r *mapping.Resource, fields []int) []byte {
@@ -258,8 +262,9 @@ func appendFields(dst []byte, r *mapping.Resource, fields []int) []byte {
 	return dst
 }
 
-// record reads the record that a successful answer is.
-func (a *adapter) record(r *mapping.Resource, ans *answer, status int, op mapping.Scope) (mapping.Record, error) {
+// record reads the record that a successful answer is: that of the ID, unless it is
+// new.
+func (a *adapter) record(r *mapping.Resource, ans *answer, status int, op mapping.Scope, client auth.Client, id int32) (mapping.Record, error) {
 	if ans.status != status {
 		return mapping.Record{}, a.refused(ans, op, r)
 	}
@@ -270,17 +275,14 @@ func (a *adapter) record(r *mapping.Resource, ans *answer, status int, op mappin
 	if err != nil {
 		return mapping.Record{}, unexpected(err)
 	}
-	rec, err := plan.record(r, row)
-	if err != nil {
-		return mapping.Record{}, err
+	rec, err := plan.record(r, row, client)
+	if err == nil {
+		err = backend.Believe(r, rec, client, id)
 	}
-	if rec.ID() == 0 {
-		return mapping.Record{}, unexpected(fmt.Errorf("the %s has no id", r.Name))
-	}
-	return rec, nil
+	return rec, err
 }
 
-func (a *adapter) list(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+func (a *adapter) list(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
 	if !a.supports(r, mapping.OpList) {
 		return backend.Page{}, nil
 	}
@@ -289,7 +291,7 @@ func (a *adapter) list(ctx context.Context, r *mapping.Resource, q backend.Query
 	if err != nil {
 		return backend.Page{}, err
 	}
-	defer a.wire.release(ans)
+	defer a.wire.conclude(ans, &err)
 	if ans.status != http.StatusOK {
 		return backend.Page{}, a.refused(ans, mapping.OpList, r)
 	}
@@ -315,7 +317,10 @@ func (p *adapterPlan) pageOf(r *mapping.Resource, top row, q backend.Query) (bac
 	}
 	page := backend.Page{More: top.values[p.more].Int != 0, Total: top.values[p.total].Int, Records: make([]mapping.Record, len(records.rows))}
 	for i, row := range records.rows {
-		rec, err := p.record(r, row)
+		rec, err := p.record(r, row, q.Client)
+		if err == nil {
+			err = backend.Believe(r, rec, q.Client, 0)
+		}
 		if err != nil {
 			return backend.Page{}, err
 		}

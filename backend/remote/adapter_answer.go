@@ -119,7 +119,7 @@ func (a *adapter) verify(ctx context.Context, c auth.Credentials) (auth.User, er
 	body = append(body, `,"password":`...)
 	body = append(mapping.AppendJSONString(body, c.Password), '}')
 	// Not to be repeated: each try counts where wrong ones are counted.
-	call := &request{method: "POST", target: a.base + "/v1/login", body: body, write: true, timeout: a.timeout}
+	call := &request{method: "POST", target: a.base + "/v1/login", body: body, secret: true, timeout: a.timeout}
 	return a.user(ctx, call, http.StatusUnauthorized, auth.ErrCredentials)
 }
 
@@ -135,12 +135,12 @@ func (a *adapter) findUser(ctx context.Context, username string) (auth.User, err
 }
 
 // user makes a call whose answer is a user; unknown is what status none means.
-func (a *adapter) user(ctx context.Context, call *request, none int, unknown error) (auth.User, error) {
+func (a *adapter) user(ctx context.Context, call *request, none int, unknown error) (user auth.User, err error) {
 	ans, err := a.call(ctx, call, auth.Client{})
 	if err != nil {
 		return auth.User{}, err
 	}
-	defer a.wire.release(ans)
+	defer a.wire.conclude(ans, &err)
 	switch ans.status {
 	case none:
 		return auth.User{}, unknown
@@ -150,10 +150,10 @@ func (a *adapter) user(ctx context.Context, call *request, none int, unknown err
 	}
 	var u protocolUser
 	if err := json.Unmarshal([]byte(ans.body), &u); err != nil {
-		return auth.User{}, fmt.Errorf("the user is not JSON: %w", err)
+		return auth.User{}, unexpected(errors.New("the user is not JSON"))
 	}
 	if u.Username == "" || u.ClientID == 0 {
-		return auth.User{}, errors.New("the user has no username, or no client_id")
+		return auth.User{}, unexpected(errors.New("the user has no username, or no client_id"))
 	}
 	if u.Blocked && none == http.StatusUnauthorized {
 		return auth.User{}, auth.ErrCredentials

@@ -6,16 +6,19 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/auth"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
-// record makes a record of a row that is aligned with the resource's fields.
-func (p *adapterPlan) record(r *mapping.Resource, from row) (mapping.Record, error) {
+// record makes a record of a row that is aligned with the resource's fields, and
+// that the client asked for.
+func (p *adapterPlan) record(r *mapping.Resource, from row, client auth.Client) (mapping.Record, error) {
 	rec := mapping.NewRecord(r)
 	if err := fill(rec, from.values); err != nil {
 		return rec, err
 	}
+	rec.Owner = p.owner(from.values[len(r.Fields)+1], client)
 	for n, i := range p.field {
 		l := from.lists[n]
 		if !l.there {
@@ -27,6 +30,7 @@ func (p *adapterPlan) record(r *mapping.Resource, from row) (mapping.Record, err
 		children := make([]mapping.Record, len(l.rows))
 		for k, row := range l.rows {
 			children[k] = mapping.NewRecord(r.Fields[i].Target())
+			children[k].Owner = rec.Owner
 			if err := fill(children[k], row.values); err != nil {
 				return rec, err
 			}
@@ -39,6 +43,22 @@ func (p *adapterPlan) record(r *mapping.Resource, from row) (mapping.Record, err
 	}
 	rec.Version = version.Int
 	return rec, nil
+}
+
+// owner is whose a record is, by what it says: a client's number, or null where it
+// is every client's. An adapter that does not tell is believed to have answered of
+// the client that asked.
+func (p *adapterPlan) owner(said sheet.Raw, client auth.Client) int64 {
+	switch {
+	case said.Kind == sheet.RawInt:
+		return said.Int
+	case said.Kind == sheet.RawNull:
+		return mapping.OfAll
+	case said.Kind == sheet.RawAbsent && !p.told:
+		return client.ID
+	default:
+		return 0
+	}
 }
 
 func fill(rec mapping.Record, values []sheet.Raw) error {

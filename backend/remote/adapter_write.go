@@ -25,13 +25,13 @@ func (a *adapter) create(ctx context.Context, client auth.Client, rec mapping.Re
 	if err != nil {
 		return mapping.Record{}, false, err
 	}
-	defer a.wire.release(ans)
+	defer a.wire.conclude(ans, &err)
 	replayed = string(ans.header.Peek("Idempotent-Replayed")) == "true"
-	stored, err = a.record(r, ans, http.StatusCreated, mapping.OpCreate)
+	stored, err = a.record(r, ans, http.StatusCreated, mapping.OpCreate, client, 0)
 	return stored, replayed, err
 }
 
-func (a *adapter) update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+func (a *adapter) update(ctx context.Context, client auth.Client, before, patch mapping.Record) (rec mapping.Record, err error) {
 	r := patch.Resource
 	call := &request{
 		method: "PATCH", target: string(a.recordPath(r, before.ID())), head: ifMatch(before),
@@ -41,11 +41,11 @@ func (a *adapter) update(ctx context.Context, client auth.Client, before, patch 
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	defer a.wire.release(ans)
-	return a.record(r, ans, http.StatusOK, mapping.OpUpdate)
+	defer a.wire.conclude(ans, &err)
+	return a.record(r, ans, http.StatusOK, mapping.OpUpdate, client, before.ID())
 }
 
-func (a *adapter) delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+func (a *adapter) delete(ctx context.Context, client auth.Client, before mapping.Record) (err error) {
 	call := &request{
 		method: "DELETE", target: string(a.recordPath(before.Resource, before.ID())), head: ifMatch(before),
 		write: true, timeout: a.timeout,
@@ -54,7 +54,7 @@ func (a *adapter) delete(ctx context.Context, client auth.Client, before mapping
 	if err != nil {
 		return err
 	}
-	defer a.wire.release(ans)
+	defer a.wire.conclude(ans, &err)
 	if ans.status != http.StatusNoContent {
 		return a.refused(ans, mapping.OpDelete, before.Resource)
 	}

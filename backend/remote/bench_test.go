@@ -170,7 +170,7 @@ func BenchmarkRecord(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			rec, err := plan.record(r, row)
+			rec, err := plan.record(r, row, anna)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -243,7 +243,7 @@ func BenchmarkSheet(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := s.one(bg(), r, anna, top, func(row) {}); err != nil {
+			if _, err := s.one(bg(), r, anna, top); err != nil {
 				b.Fatal(err)
 			}
 			s.free(scan)

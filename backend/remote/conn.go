@@ -46,12 +46,19 @@ func (c *conn) send(request []byte) error {
 }
 
 // alive tells whether an idle connection can be used: the other side has neither
-// closed it nor said anything unasked.
+// closed it nor said anything unasked. Where that cannot be seen, only a
+// connection is used that nothing was asked on before.
 func (c *conn) alive() bool {
-	if c.in.Buffered() > 0 {
+	switch {
+	case c.in.Buffered() > 0:
 		return false
+	case !canLook:
+		return !c.again
+	case c.stream == c.raw:
+		return c.quiet.is()
+	default:
+		return c.isQuietTLS()
 	}
-	return c.quiet.is()
 }
 
 // deadlineSlack is how much later than the context a connection gives up, so that

@@ -4,10 +4,16 @@ package remote
 
 import "net"
 
-// quiet cannot look without waiting on this system; a connection that was closed
-// by the other side is then noticed when it is used.
-type quiet struct{}
+// canLook tells that a connection cannot be looked at without waiting here.
+const canLook = false
 
-func newQuiet(net.Conn) *quiet { return &quiet{} }
+type quiet struct {
+	net.Conn
+	records records
+	looking bool
+	one     [1]byte
+}
 
-func (*quiet) is() bool { return true }
+func newQuiet(c net.Conn) *quiet { return &quiet{Conn: c} }
+
+func (*quiet) is() bool { return false }

@@ -3,34 +3,80 @@ package remote
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
-// supply fills in a place that the answer leaves out since the request said it:
-// the order in the path of its lines, the key that was asked for.
+// supply fills in a place that the answer leaves out since the request said it.
 func (r *resource) supply(to row, place string, value sheet.Raw) {
 	if i, ok := r.Place(place); ok && to.values[i].Kind == sheet.RawAbsent {
 		to.values[i] = value
 	}
 }
 
+// supplyAll fills in what was written, or filtered by; of the key no more than
+// supplyKey does.
 func (r *resource) supplyAll(to row, from []sheet.Assignment) {
 	for _, a := range from {
-		if a.Rows == nil {
+		if part := slices.Index(r.Key.Places, a.Place); a.Rows == nil && (part < 0 || r.told[part]) {
 			r.supply(to, a.Place, a.Value)
 		}
 	}
 }
 
+// supplyKey fills in those parts of the key that were asked for and that an answer
+// can leave out: the client, and the record that this one is of, such as the order
+// in the path of its lines. The part that is the record's own it must have: nothing
+// else shows that it is the record.
 func (r *resource) supplyKey(to row, parts []sheet.Raw) {
 	for i, place := range r.Key.Places {
-		if i < len(parts) {
+		if r.told[i] && i < len(parts) {
 			r.supply(to, place, parts[i])
 		}
 	}
+}
+
+// toldParts are the parts of a key that supplyKey fills in.
+func toldParts(r *sheet.Resource) []bool {
+	told, own := make([]bool, len(r.Key.Places)), len(r.Key.Places)
+	for i, place := range r.Key.Places {
+		told[i] = place == r.Client || slices.ContainsFunc(r.Fields, func(f sheet.Field) bool {
+			return f.Reference != "" && slices.Contains(f.From, place)
+		})
+		if told[i] {
+			own--
+		}
+	}
+	if own == 0 {
+		clear(told)
+	}
+	return told
+}
+
+// haveKeys fails for rows of a list, and elements in them, without their key: these
+// are no records. What is not shown can lack it.
+func (r *resource) haveKeys(client auth.Client, rows []row) error {
+	for _, row := range rows {
+		if place := r.MissingKey(row.values); place != "" && !r.Hides(row.values, client) {
+			return r.without(place)
+		}
+		for n, child := range r.children {
+			r.supplyParent(n, row)
+			if err := child.haveKeys(client, row.lists[n].rows); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// without is the error of a record without its key.
+func (r *resource) without(place string) error {
+	return unexpected(fmt.Errorf("a %s without its key, at %s", r.Name, place))
 }
 
 // supplyParent tells the elements of an array whose they are.
@@ -71,6 +117,9 @@ func (s *service) decode(ctx context.Context, r *resource, client auth.Client, r
 		}
 		rec.Version = r.versionOf(row.values)
 		if err := r.decodeArrays(&rec, row, client, ids); err != nil {
+			return nil, nil, err
+		}
+		if err := backend.Believe(r.Resource.Resource, rec, client, 0); err != nil {
 			return nil, nil, err
 		}
 		records[i], shown[i] = rec, true

@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"github.com/valyala/fasthttp"
+
+	"frontdesk/backend"
 )
 
 // request is one call of a service.
@@ -22,15 +24,25 @@ type request struct {
 	head   []byte // further header lines, each with its CRLF
 	body   []byte
 	// write tells that the call changes something, so that it is sent once.
-	write   bool
+	write bool
+	// secret tells that the call has somebody's credentials: it is sent once, over a
+	// connection that nothing else is asked on, before or after, so that no other
+	// answer can be taken for its own.
+	secret  bool
 	timeout time.Duration // of all its tries together
 }
+
+func (r *request) isOnce() bool { return r.write || r.secret }
 
 // answer is what a service answered.
 type answer struct {
 	status int
 	body   string
 	header fasthttp.ResponseHeader
+	// conn is what it came over, which waits for the answer to be believed; again
+	// tells that it can be used again then.
+	conn  *conn // nil where it is closed by now
+	again bool
 }
 
 // wire sends requests to one address.
@@ -63,9 +75,10 @@ type broken struct {
 func (b *broken) Error() string { return b.err.Error() }
 func (b *broken) Unwrap() error { return b.err }
 
-// do sends a request and reads its answer, which is to be released. A read is
-// tried again where the connection failed, or where the service answers that it
-// does not work; a write never is.
+// do sends a request and reads its answer, which is to be released or concluded; its
+// connection is kept for nobody else until then. A read is tried again where the
+// connection failed, or where the service answers that it does not work; a write
+// never is, nor is what has credentials.
 func (w *wire) do(ctx context.Context, r *request) (*answer, error) {
 	deadline := w.now().Add(r.timeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
@@ -74,7 +87,7 @@ func (w *wire) do(ctx context.Context, r *request) (*answer, error) {
 	tries, fresh := 0, false
 	for {
 		a, err := w.try(ctx, r, deadline, fresh)
-		last := r.write || tries >= w.retries
+		last := r.isOnce() || tries >= w.retries
 		if err == nil {
 			if last || !isOverloaded(a.status) {
 				return a, nil
@@ -82,7 +95,7 @@ func (w *wire) do(ctx context.Context, r *request) (*answer, error) {
 			w.release(a)
 		} else {
 			var b *broken
-			if r.write || !errors.As(err, &b) || !b.again {
+			if r.isOnce() || !errors.As(err, &b) || !b.again {
 				return nil, err
 			}
 			fresh = true
@@ -136,9 +149,14 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	a, begun, again, err := w.converse(c, r)
 	again = c.settle() && again
 	sent := c.wrote
-	w.pool.give(c, again)
 	if err != nil {
+		w.pool.give(c, false)
 		return nil, &broken{err: w.reason(ctx, err), sent: sent, again: isConnection(err), stale: used && !begun && isConnection(err)}
+	}
+	if r.secret {
+		w.pool.give(c, false)
+	} else {
+		a.conn, a.again = c, again
 	}
 	return a, nil
 }
@@ -155,8 +173,9 @@ func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fres
 }
 
 func (w *wire) take(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
+	fresh = fresh || r.secret
 	if !fresh {
-		if c := w.pool.ready(r.write); c != nil {
+		if c := w.pool.ready(); c != nil {
 			return c, nil
 		}
 	}
@@ -165,7 +184,7 @@ func (w *wire) take(ctx context.Context, r *request, deadline time.Time, fresh b
 		ctx, cancel = context.WithDeadlineCause(ctx, deadline, errTimeout)
 		defer cancel()
 	}
-	return w.pool.take(ctx, fresh, r.write)
+	return w.pool.take(ctx, fresh)
 }
 
 // reason tells why a call got no answer: an end of the context shows as an I/O
@@ -210,7 +229,7 @@ func (w *wire) converse(c *conn, r *request) (a *answer, begun, again bool, err 
 	}
 	a = w.newAnswer()
 	if err := a.read(c, w.maxAnswer); err != nil {
-		w.release(a)
+		w.free(a)
 		return nil, true, false, fmt.Errorf("read the answer: %w", err)
 	}
 	return a, true, !a.header.ConnectionClose() && c.in.Buffered() == 0, nil
@@ -244,8 +263,24 @@ func (w *wire) newAnswer() *answer {
 	return a
 }
 
+// conclude takes back an answer that err became of. What is not what was asked for,
+// or not understood, may be the answer to something else, and the next one as well:
+// its connection is closed.
+func (w *wire) conclude(a *answer, err *error) {
+	a.again = a.again && !errors.Is(*err, backend.ErrUnexpected)
+	w.release(a)
+}
+
 // release takes back an answer. Its body stays valid.
 func (w *wire) release(a *answer) {
+	if a.conn != nil {
+		w.pool.give(a.conn, a.again)
+		a.conn = nil
+	}
+	w.free(a)
+}
+
+func (w *wire) free(a *answer) {
 	a.header.Reset()
 	a.body, a.status = "", 0
 	w.answers.Put(a)
@@ -263,6 +298,9 @@ func (a *answer) read(c *conn, limit int) error {
 		if a.status >= 200 {
 			break
 		}
+		if a.announcesBody() {
+			return errors.New("an interim answer with a body")
+		}
 		if n == maxInterim || a.status == fasthttp.StatusSwitchingProtocols {
 			return errors.New("interim answers without end")
 		}
@@ -271,6 +309,9 @@ func (a *answer) read(c *conn, limit int) error {
 		return fmt.Errorf("the answer is encoded as %.20q, which was not asked for", coding)
 	}
 	if a.status == fasthttp.StatusNoContent || a.status == fasthttp.StatusNotModified {
+		if a.announcesBody() { // which has none; should it come, it is not the next answer
+			a.header.SetConnectionClose()
+		}
 		return nil
 	}
 	length := a.header.ContentLength()
@@ -285,6 +326,14 @@ func (a *answer) read(c *conn, limit int) error {
 	// it: a record costs one allocation for all of them.
 	a.body = unsafe.String(unsafe.SliceData(body), len(body))
 	return err
+}
+
+// announcesBody tells whether the head of an answer that has no body says
+// otherwise.
+func (a *answer) announcesBody() bool {
+	const chunked = -1
+	length := a.header.ContentLength()
+	return length > 0 || length == chunked
 }
 
 // readSized reads length bytes. What is only claimed to come takes no memory.

@@ -121,9 +121,8 @@ func (l *logOn) request(ctx context.Context, client auth.Client) (ticket, error)
 	if err != nil {
 		return ticket{}, err
 	}
-	// Though it may be a POST: to log on twice does no harm.
 	r := &request{
-		method: c.Method, target: l.s.base + c.Target, body: c.Body, head: appendHeaders(nil, c.Headers), timeout: l.s.timeoutOf(l.sheet.Request),
+		secret: true, method: c.Method, target: l.s.base + c.Target, body: c.Body, head: appendHeaders(nil, c.Headers), timeout: l.s.timeoutOf(l.sheet.Request),
 	}
 	a, err := l.s.wire.do(ctx, r)
 	if err != nil {

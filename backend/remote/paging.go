@@ -71,7 +71,7 @@ func (l *listing) begin() place {
 }
 
 // fetch reads the chunk at a place.
-func (l *listing) fetch(ctx context.Context, at place) (chunk, error) {
+func (l *listing) fetch(ctx context.Context, at place) (c chunk, err error) {
 	op := l.r.list
 	style, size := op.Paging.Style, op.Paging.Size
 	at.offset, at.limit = at.position, size
@@ -89,17 +89,20 @@ func (l *listing) fetch(ctx context.Context, at place) (chunk, error) {
 	if err != nil {
 		return chunk{}, err
 	}
-	defer l.s.wire.release(a)
+	defer l.s.wire.conclude(a, &err)
 	top, err := l.s.result(a, op, l.scan, sheet.Attempt{})
 	if err != nil {
 		return chunk{}, err
 	}
-	c := chunk{rows: top.lists[0].rows}
+	c.rows = top.lists[0].rows
 	if c.total, err = totalOf(top, op); err != nil {
 		return chunk{}, err
 	}
 	for _, row := range c.rows {
 		l.r.supplyAll(row, l.v.filters)
+	}
+	if err := l.r.haveKeys(l.q.Client, c.rows); err != nil {
+		return chunk{}, err
 	}
 	return c, l.follow(a, top, at, &c)
 }

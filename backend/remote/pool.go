@@ -19,15 +19,16 @@ const (
 	// idleTime is how long a connection is kept without use: less than the 5 s
 	// after which the usual servers close one themselves.
 	idleTime = 4 * time.Second
-	// suspectTime is after how long without use a connection is looked at before
-	// a read is sent over it. Before a write it always is.
-	suspectTime = 200 * time.Millisecond
 	// connectTime bounds the wait for a connection.
 	connectTime = 3 * time.Second
 )
 
 // errClosed is what calls get after Close.
 var errClosed = errors.New("remote: the driver is closed")
+
+// errUnasked says that a connection cannot be used: what has come over it is no
+// answer to what will be asked, or its end.
+var errUnasked = errors.New("the service spoke before it was asked, or hung up")
 
 // pool keeps the connections to one address. No more than cap(slots) are open.
 type pool struct {
@@ -55,10 +56,11 @@ func newPool(address string, config *tls.Config, connections int, now func() tim
 	return p
 }
 
-// take returns a connection for one call, waiting for room until ctx ends. A
-// fresh one was never used, and so cannot have been closed by the other side
-// while nobody looked; a write gets a kept one only when it is known to live.
-func (p *pool) take(ctx context.Context, fresh, write bool) (*conn, error) {
+// take returns a connection for one call, waiting for room until ctx ends: a kept
+// one, or one that nothing was asked on before where a fresh one is wanted. Each
+// is looked at right before it is used: nothing may have come over it, be it an
+// answer that came twice, or late, or its end.
+func (p *pool) take(ctx context.Context, fresh bool) (*conn, error) {
 	select {
 	case p.slots <- struct{}{}:
 	default:
@@ -77,12 +79,16 @@ func (p *pool) take(ctx context.Context, fresh, write bool) (*conn, error) {
 		if c == nil {
 			break
 		}
-		if p.isUsable(c, write) {
+		if c.alive() {
 			return c, nil
 		}
 		p.drop(c)
 	}
 	c, err := p.dial(ctx)
+	if err == nil && !c.alive() {
+		p.drop(c)
+		err = fmt.Errorf("connect to %s: %w", p.address, errUnasked)
+	}
 	if err != nil {
 		<-p.slots
 		return nil, err
@@ -91,7 +97,7 @@ func (p *pool) take(ctx context.Context, fresh, write bool) (*conn, error) {
 }
 
 // ready returns a connection that can be used at once, nil where there is none.
-func (p *pool) ready(write bool) *conn {
+func (p *pool) ready() *conn {
 	select {
 	case p.slots <- struct{}{}:
 	default:
@@ -103,20 +109,15 @@ func (p *pool) ready(write bool) *conn {
 			<-p.slots
 			return nil
 		}
-		if p.isUsable(c, write) {
+		if c.alive() {
 			return c
 		}
 		p.drop(c)
 	}
 }
 
-// isUsable tells whether an idle connection can be expected to live.
-func (p *pool) isUsable(c *conn, write bool) bool {
-	return !write && p.now().Sub(c.used) <= suspectTime || c.alive()
-}
-
 // kept returns an idle connection, nil where there is none. Where a fresh one is
-// asked for, an idle one makes room for it.
+// asked for, an idle one makes room for it if need be.
 func (p *pool) kept(fresh bool) (*conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,8 +129,10 @@ func (p *pool) kept(fresh bool) (*conn, error) {
 		return nil, nil
 	}
 	if fresh {
-		p.idle[0].close()
-		p.idle = append(p.idle[:0], p.idle[1:]...)
+		if n+len(p.slots) > cap(p.slots) {
+			p.idle[0].close()
+			p.idle = append(p.idle[:0], p.idle[1:]...)
+		}
 		return nil, nil
 	}
 	c := p.idle[n-1]
@@ -146,7 +149,7 @@ func (p *pool) dial(ctx context.Context) (*conn, error) {
 	}
 	c := newConn(raw)
 	if p.tls != nil {
-		secure := tls.Client(raw, p.tls)
+		secure := tls.Client(c.quiet, p.tls)
 		ctx, cancel := context.WithTimeout(ctx, connectTime)
 		defer cancel()
 		if err := secure.HandshakeContext(ctx); err != nil {

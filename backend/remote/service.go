@@ -33,6 +33,7 @@ type service struct {
 type resource struct {
 	*sheet.Resource
 	record   *shape // its places, and the lists within it
+	told     []bool // of the key's parts: those that an answer can leave out, see supplyKey
 	arrays   []int  // position of the field that each list is of
 	children []*resource
 	version  int // position of the sheet's version, -1 for none
@@ -49,6 +50,8 @@ type operation struct {
 	of    *resource // nil for calls of no resource
 	scope mapping.Scope
 	write bool
+	// secret tells that it has the credentials of who logs in.
+	secret bool
 	// answer is where its result, and what comes with it, are.
 	answer      *shape
 	next, total int // places in it, -1 for none
@@ -104,6 +107,9 @@ func (s *service) ready() error {
 		}
 		*a.to = op
 	}
+	if s.verifying != nil {
+		s.verifying.secret = true
+	}
 	return errors.Join(problems...)
 }
 
@@ -116,6 +122,7 @@ func placesOf(r *sheet.Resource) *shape {
 }
 
 func (s *service) readyResource(r *resource) (err error) {
+	r.told = toldParts(r.Resource)
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		if f.Field.Type != mapping.Array || f.Children == "" {

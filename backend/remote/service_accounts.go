@@ -37,7 +37,7 @@ func (s *service) user(ctx context.Context, op *operation, v *values) (user auth
 	if err != nil {
 		return auth.User{}, false, err
 	}
-	defer s.wire.release(a)
+	defer s.wire.conclude(a, &err)
 	accounts := s.o.Sheet.Accounts
 	if s.mayBeFault(a) {
 		switch f := s.failure(a); {
@@ -49,11 +49,11 @@ func (s *service) user(ctx context.Context, op *operation, v *values) (user auth
 	}
 	top, err := s.scan(op.answer, a.body)
 	if err != nil {
-		return auth.User{}, false, errors.New("the answer about the user cannot be read")
+		return auth.User{}, false, unexpected(errors.New("the answer about the user cannot be read"))
 	}
 	facts, err := accounts.Facts.User(top.values, v.username)
 	if err != nil {
-		return auth.User{}, false, fmt.Errorf("the answer about the user: %w", err)
+		return auth.User{}, false, unexpected(fmt.Errorf("the answer about the user: %w", err))
 	}
 	return auth.User{
 		ID: facts.ID, Username: facts.Username, Email: facts.Email, External: facts.External, Blocked: facts.Blocked,

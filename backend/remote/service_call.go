@@ -16,7 +16,7 @@ import (
 
 // call makes a call of the sheet, logging on before where need be. A call that
 // is refused because its log-on has expired was not done, and is made again with
-// a new one: once.
+// a new one: once, and never where it has credentials itself.
 func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, error) {
 	renewed := false
 	for {
@@ -37,6 +37,10 @@ func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, 
 			return nil, fmt.Errorf("%s %s: %w", r.method, s.shown(op), err)
 		}
 		if renewed || s.logOn == nil || !s.mayBeFault(a) || !s.source.LogOn.RenewOn.Match(s.failure(a)) {
+			return a, nil
+		}
+		if r.secret {
+			s.logOn.expire(ctx, v.client, t)
 			return a, nil
 		}
 		s.wire.release(a)
@@ -60,7 +64,7 @@ func (s *service) request(ctx context.Context, op *operation, v *values) (*reque
 	if err != nil {
 		return nil, err
 	}
-	r := &request{method: c.Method, target: s.base + c.Target, body: c.Body, write: op.write, timeout: s.timeoutOf(op.Request)}
+	r := &request{method: c.Method, target: s.base + c.Target, body: c.Body, write: op.write, secret: op.secret, timeout: s.timeoutOf(op.Request)}
 	if v.page.address != "" {
 		r.target = v.page.address
 	}

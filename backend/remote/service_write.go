@@ -41,13 +41,13 @@ func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query)
 }
 
 // read asks for the record of a key.
-func (s *service) read(ctx context.Context, r *resource, client auth.Client, key []sheet.Raw, id int32) (mapping.Record, error) {
+func (s *service) read(ctx context.Context, r *resource, client auth.Client, key []sheet.Raw, id int32) (rec mapping.Record, err error) {
 	v := &values{client: client, key: key, id: id}
 	a, err := s.call(ctx, r.get, v)
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	defer s.wire.release(a)
+	defer s.wire.conclude(a, &err)
 	scan := s.scanner()
 	defer s.free(scan)
 	attempt := sheet.Attempt{ID: id}
@@ -55,15 +55,39 @@ func (s *service) read(ctx context.Context, r *resource, client auth.Client, key
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	rec, err := s.one(ctx, r, client, top, func(found row) { r.supplyKey(found, key) })
-	if err != nil && errors.Is(err, backend.ErrUnexpected) {
-		return rec, s.refused(a, r.get, attempt, err)
+	if rows := top.lists[0].rows; len(rows) == 1 {
+		if err := r.isOf(rows[0], client, key); err != nil {
+			return mapping.Record{}, err
+		}
+	}
+	rec, err = s.one(ctx, r, client, top)
+	if errors.Is(err, backend.ErrUnexpected) {
+		// An error of the service may look like success. If it is none, the log is not
+		// to have more of the answer: it may be another's.
+		if told := s.refused(a, r.get, attempt, err); !errors.Is(told, backend.ErrUnexpected) {
+			err = told
+		}
 	}
 	return rec, err
 }
 
+// isOf judges whether a row is the record of a key, be it one that the client may
+// see or not. A row without any key is left to one, since it may be an error.
+func (r *resource) isOf(found row, client auth.Client, key []sheet.Raw) error {
+	r.supplyKey(found, key)
+	if r.MissingKey(found.values) != "" || r.IsOf(found.values, key) {
+		return nil
+	}
+	return r.otherCame(found, client, key)
+}
+
+// otherCame is the error of an answer about another record than that of a key.
+func (r *resource) otherCame(found row, client auth.Client, key []sheet.Raw) error {
+	return unexpected(fmt.Errorf("%s %s of client %d was asked for, %[1]s %[4]s came", r.Name, sheet.JoinKey(key), client.ID, sheet.JoinKey(r.KeyOf(found.values))))
+}
+
 // one makes a record of an answer that has one.
-func (s *service) one(ctx context.Context, r *resource, client auth.Client, top row, supply func(row)) (mapping.Record, error) {
+func (s *service) one(ctx context.Context, r *resource, client auth.Client, top row) (mapping.Record, error) {
 	rows := top.lists[0].rows
 	switch {
 	case len(rows) == 0:
@@ -71,7 +95,9 @@ func (s *service) one(ctx context.Context, r *resource, client auth.Client, top 
 	case len(rows) > 1:
 		return mapping.Record{}, unexpected(fmt.Errorf("the answer has %d records in place of one", len(rows)))
 	}
-	supply(rows[0])
+	if place := r.MissingKey(rows[0].values); place != "" {
+		return mapping.Record{}, r.without(place)
+	}
 	records, shown, err := s.decode(ctx, r, client, rows)
 	switch {
 	case err != nil:
@@ -202,14 +228,27 @@ func orNotFound(err error) error {
 // write makes the call of a write. sent is the record as it should be now, key
 // what it has; nil on create.
 func (s *service) write(ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, key []sheet.Raw) (mapping.Record, error) {
+	rec, written, err := s.change(ctx, r, op, v, sent, key)
+	if err != nil || written == nil {
+		return rec, err
+	}
+	if rec, err = s.read(ctx, r, v.client, written, v.id); err != nil {
+		return mapping.Record{}, afterWrite{err}
+	}
+	return rec, nil
+}
+
+// change makes the call and returns the record as the answer has it, or the key of
+// the record that is to be read again.
+func (s *service) change(ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, key []sheet.Raw) (rec mapping.Record, again []sheet.Raw, err error) {
 	a, err := s.call(ctx, op, v)
 	if err != nil {
-		return mapping.Record{}, err
+		return mapping.Record{}, nil, err
 	}
-	defer s.wire.release(a)
+	defer s.wire.conclude(a, &err)
 	attempt := sheet.Attempt{Record: sent, ID: v.id}
 	if !isSuccess(a.status) {
-		return mapping.Record{}, s.refused(a, op, attempt, nil)
+		return mapping.Record{}, nil, s.refused(a, op, attempt, nil)
 	}
 	scan := s.scanner()
 	defer s.free(scan)
@@ -217,68 +256,97 @@ func (s *service) write(ctx context.Context, r *resource, op *operation, v *valu
 	if len(op.Key) > 0 {
 		top, err := scan.scan(op.answer, a.body)
 		if err != nil {
-			return mapping.Record{}, s.refused(a, op, attempt, err)
+			return mapping.Record{}, nil, s.refused(a, op, attempt, err)
 		}
-		r.supplyKey(found, top.values[:len(op.Key)])
+		for i, place := range r.Key.Places[:len(op.Key)] {
+			r.supply(found, place, top.values[i])
+		}
 	} else if op.Nothing && s.mayBeFault(a) {
-		return mapping.Record{}, s.refused(a, op, attempt, nil)
+		return mapping.Record{}, nil, s.refused(a, op, attempt, nil)
 	}
 	if !op.Nothing {
 		top, err := s.result(a, op, scan, attempt)
 		if err != nil {
-			return mapping.Record{}, err
+			return mapping.Record{}, nil, err
 		}
 		if len(top.lists[0].rows) != 1 {
-			return mapping.Record{}, afterWrite{fmt.Errorf("the answer has %d records in place of one", len(top.lists[0].rows))}
+			return mapping.Record{}, nil, afterWrite{fmt.Errorf("the answer has %d records in place of one", len(top.lists[0].rows))}
 		}
 		found = top.lists[0].rows[0]
 	}
-	rec, err := s.written(ctx, r, op, v, sent, found, key)
+	rec, again, err = s.written(ctx, r, op, v, sent, found, key)
 	if err != nil {
-		return mapping.Record{}, afterWrite{err}
+		return mapping.Record{}, nil, afterWrite{err}
 	}
-	return rec, nil
+	return rec, again, nil
 }
 
-// written is the record after a write: read again where the sheet says so, or
-// as the answer has it. What the answer leaves out is as it was sent.
-func (s *service) written(ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, found row, key []sheet.Raw) (mapping.Record, error) {
+// written is the record after a write: to be read again where the sheet says so, or
+// as the answer has it. What the answer leaves out is as it was sent; but a record
+// in it has its own key, which is that of the record that was written.
+func (s *service) written(
+	ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, found row, key []sheet.Raw,
+) (rec mapping.Record, again []sheet.Raw, err error) {
+	again, readBack := key, op.ReadBack || op.Nothing
+	if op.Nothing {
+		s.supplyUntold(r, op, v, found, key)
+	}
 	r.supplyKey(found, key)
-	if key == nil && len(op.Key) == 0 || !(op.ReadBack || op.Nothing) {
+	if key == nil && len(op.Key) == 0 || !readBack {
 		r.supplyAll(found, v.fields)
 	}
-	parts := r.KeyOf(found.values)
-	for i, part := range parts {
-		if !part.IsSet() {
-			return mapping.Record{}, fmt.Errorf("the answer does not have the key of the record, at %s", r.Key.Places[i])
-		}
+	switch place := r.MissingKey(found.values); {
+	case place == "" && key != nil && !r.IsOf(found.values, key):
+		return mapping.Record{}, nil, r.otherCame(found, v.client, key)
+	case place == "":
+		again = r.KeyOf(found.values)
+	case key == nil || !readBack:
+		return mapping.Record{}, nil, r.without(place)
 	}
-	if (op.ReadBack || op.Nothing) && r.get != nil {
-		return s.read(ctx, r, v.client, parts, v.id)
+	if readBack && r.get != nil {
+		return mapping.Record{}, again, nil
 	}
 	records, shown, err := s.decode(ctx, r, v.client, []row{found})
 	if err != nil {
-		return mapping.Record{}, err
+		return mapping.Record{}, nil, err
 	}
-	rec := records[0]
+	rec = records[0]
 	if !shown[0] {
-		return mapping.Record{}, errors.New("the answer has a record that the sheet hides")
+		return mapping.Record{}, nil, unexpected(errors.New("the answer has a record that the sheet hides, or of another client"))
 	}
 	for i, value := range rec.Values {
 		if value.IsAbsent() && r.Fields[i].Field.Type != mapping.Array {
 			rec.Values[i] = sent.Values[i]
 		}
 	}
-	return rec, nil
+	return rec, nil, nil
+}
+
+// supplyUntold fills in the key of a record of which the answer is not to tell.
+func (s *service) supplyUntold(r *resource, op *operation, v *values, found row, key []sheet.Raw) {
+	for i, place := range r.Key.Places {
+		if i < len(key) {
+			r.supply(found, place, key[i])
+		}
+		for _, a := range v.fields {
+			if key == nil && len(op.Key) == 0 && a.Place == place && a.Rows == nil {
+				r.supply(found, place, a.Value)
+			}
+		}
+	}
 }
 
 // afterWrite is a failure after a write was done. What it wraps tells nothing of
-// the write, and so is only shown.
+// the write, and so is only shown, unless it is that the answer was unexpected.
 type afterWrite struct{ err error }
 
 func (a afterWrite) Error() string { return "after the write was done: " + a.err.Error() }
 
-func (s *service) delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+func (a afterWrite) Is(target error) bool {
+	return target == backend.ErrUnexpected && errors.Is(a.err, target)
+}
+
+func (s *service) delete(ctx context.Context, client auth.Client, before mapping.Record) (err error) {
 	r := s.resources[before.Resource]
 	if r == nil || r.delete == nil {
 		return unexpected(fmt.Errorf("the sheet has no delete of %s", before.Resource.Name))
@@ -292,7 +360,7 @@ func (s *service) delete(ctx context.Context, client auth.Client, before mapping
 	if err != nil {
 		return err
 	}
-	defer s.wire.release(a)
+	defer s.wire.conclude(a, &err)
 	if !isSuccess(a.status) || s.source.XML && s.mayBeFault(a) {
 		return s.refused(a, r.delete, sheet.Attempt{Record: before, ID: before.ID()}, nil)
 	}

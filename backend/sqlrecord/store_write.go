@@ -29,7 +29,7 @@ func (s *Store) Create(ctx context.Context, client auth.Client, rec mapping.Reco
 
 func (s *Store) insert(ctx context.Context, c Conn, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	t := s.tables[rec.Resource]
-	out := mapping.Record{Resource: rec.Resource, Values: slices.Clone(rec.Values), Version: 1}
+	out := mapping.Record{Resource: rec.Resource, Values: slices.Clone(rec.Values), Version: 1, Owner: ownerOf(client.ID)}
 	now := mapping.TimeValue(s.now())
 	for i := range out.Values {
 		switch v := &out.Values[i]; {

@@ -56,7 +56,7 @@ type childTable struct {
 
 // selection is a choice of fields, read as one row.
 type selection struct {
-	fields  []int // by column; the record's version follows them
+	fields  []int // by column; the record's version and its client follow them
 	columns []Column
 	head    string // SELECT … FROM table
 }
@@ -186,8 +186,10 @@ func (t *table) choose(d *Dialect, fields []int) selection {
 	if !hasID {
 		add(t.r.ID)
 	}
-	s.columns = append(s.columns, Column{Type: mapping.Int4})
+	s.columns = append(s.columns, Column{Type: mapping.Int4}, Column{Type: mapping.Int4})
 	head.WriteString(d.Quote(versionColumn))
+	head.WriteString(", ")
+	head.WriteString(d.Quote(clientColumn))
 	head.WriteString(" FROM ")
 	head.WriteString(t.name)
 	s.head = head.String()
@@ -203,8 +205,16 @@ func (s *selection) fill(rec mapping.Record, row []mapping.Value) mapping.Record
 	for n, i := range s.fields {
 		rec.Values[i] = row[n]
 	}
-	rec.Version = row[len(s.fields)].Int()
+	rec.Version, rec.Owner = row[len(s.fields)].Int(), ownerOf(row[len(s.fields)+1].Int())
 	return rec
+}
+
+// ownerOf is whose a record is, by its clientColumn.
+func ownerOf(client int64) int64 {
+	if client == 0 {
+		return mapping.OfAll
+	}
+	return client
 }
 
 // slab gives the records of one list their values from common pieces of memory.

@@ -82,6 +82,10 @@ func (r *Resource) Decode(row []Raw, client auth.Client, ids IDs) (rec mapping.R
 			return rec, false, err
 		}
 	}
+	rec.Owner = client.ID
+	if system || r.clientAt < 0 {
+		rec.Owner = mapping.OfAll
+	}
 	if system {
 		rec.Values[r.IsSystem] = mapping.IntValue(1)
 	}
@@ -145,6 +149,9 @@ func shown(raw Raw) string {
 // decodeID is the record's own ID.
 func (r *Resource) decodeID(row []Raw, client auth.Client, ids IDs) (mapping.Value, error) {
 	f := &r.Fields[r.ID]
+	if err := r.keyed(row); err != nil {
+		return mapping.Value{}, err
+	}
 	if !r.Key.Kept {
 		v, why := f.codec.read(row[r.keyAt[0]], Raw{})
 		if why == "" && v.Int() < 1 {
@@ -271,6 +278,9 @@ func (r *Resource) Refs(row []Raw, client auth.Client, add func(KeyRef)) error {
 		return err
 	}
 	if r.Key.Kept {
+		if err := r.keyed(row); err != nil {
+			return err
+		}
 		add(r.KeyRef(row, client))
 	}
 	for i := range r.Fields {

@@ -36,6 +36,9 @@ func (f *Facts) User(row []Raw, username string) (UserFacts, error) {
 				return u, fmt.Errorf("accounts: %s: %s", of.Name, string(why)) // not its value, which may be secret
 			}
 		}
+		if i == factUsername && of.source == fromPlace && v.IsEmpty() {
+			return u, errors.New("accounts: username is missing")
+		}
 		u.set(i, v)
 	}
 	if u.ClientID == 0 {

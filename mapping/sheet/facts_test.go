@@ -59,11 +59,16 @@ func TestFactsOfATable(t *testing.T) {
 
 func TestFactsOfAnAnswer(t *testing.T) {
 	a := load(t, "testdata/cloud.yaml").Accounts
-	in := factsRow(a.Facts, map[string]sheet.Raw{"user.tenant": text("7"), "user.active": {Kind: sheet.RawBool, Int: 1}})
+	in := factsRow(a.Facts, map[string]sheet.Raw{"user.login": text("jansen"), "user.tenant": text("7"), "user.active": {Kind: sheet.RawBool, Int: 1}})
 	got, err := a.Facts.User(in, "jansen")
 	want := sheet.UserFacts{Username: "jansen", ClientID: 7, ClientName: "Cloud", Salts: map[string]string{}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
+	}
+	for _, none := range []sheet.Raw{null(), {}, text("")} {
+		if _, err := a.Facts.User(factsRow(a.Facts, map[string]sheet.Raw{"user.login": none, "user.tenant": text("7")}), "jansen"); err == nil {
+			t.Error("nobody's answer is believed to be jansen's", none)
+		}
 	}
 	if !a.Refused.Match(sheet.Failure{Status: 401}) || a.Refused.Match(sheet.Failure{Status: 403}) {
 		t.Error("refused by the wrong status")

@@ -23,6 +23,10 @@ type accountsFile struct {
 	Find *requestFile `yaml:"find"`
 	// Result are the paths of the user's facts in the answers of verify and find.
 	Result accountColumnsFile `yaml:"result"`
+	// UsernameCase tells whether the username of an answer must be the one asked
+	// for letter by letter: exact (default), or ignore where ANNA is anna to the
+	// service. With verify and source.frontdesk only.
+	UsernameCase string `yaml:"username_case" schema:"enum=exact|ignore"`
 	// Refused recognises the answer to wrong credentials; default status 401.
 	Refused matchFile `yaml:"refused"`
 	// ForgotPassword is where users change a forgotten password, since
@@ -58,7 +62,8 @@ type clientFile struct {
 type accountColumnsFile struct {
 	// ID is the user's number.
 	ID fieldFile `yaml:"id"`
-	// Username is the name; default the one asked for.
+	// Username is the name, which must be the one asked for. Without it nothing
+	// shows whose an answer is.
 	Username fieldFile `yaml:"username"`
 	// Password is the stored hash, in SQL.
 	Password fieldFile `yaml:"password"`

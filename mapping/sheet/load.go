@@ -195,6 +195,7 @@ func (l *loader) load() {
 			}
 		}
 		l.loadUsers()
+		l.loadUsernameCase()
 		l.sheet.Model = l.model
 		l.sheet.Errors = l.loadErrors()
 		return

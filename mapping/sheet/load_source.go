@@ -184,6 +184,7 @@ func (l *loader) loadAccounts() {
 		l.fail("accounts.verify", "found without an HTTP service, expected users, table or query")
 	}
 	a.Table, a.Query, a.ForgotPassword = f.Table, f.Query, f.ForgotPassword
+	l.loadUsernameCase()
 	if f.Query != "" && !strings.Contains(f.Query, ":username") {
 		l.fail("accounts.query", "found no :username, expected a query with that parameter")
 	}
@@ -209,6 +210,19 @@ func (l *loader) loadAccounts() {
 		if a.Refused = l.matcher("accounts.refused", f.Refused); a.Refused.IsZero() {
 			a.Refused = matchStatus("401")
 		}
+	}
+}
+
+// loadUsernameCase says how the name in an answer is compared. Where frontdesk looks
+// names up itself, it does so letter by letter.
+func (l *loader) loadUsernameCase() {
+	f, path := &l.file.Accounts, "accounts.username_case"
+	if f.UsernameCase == "" || !l.oneOf(path, f.UsernameCase, "exact", "ignore") {
+		return
+	}
+	l.sheet.Accounts.FoldNames = f.UsernameCase == "ignore"
+	if f.Verify == nil && (l.Source.Frontdesk == nil || len(f.Users) > 0) {
+		l.fail(path, "found where frontdesk looks names up itself, expected it with verify, or with source.frontdesk without users")
 	}
 }
 

@@ -72,6 +72,8 @@ type Accounts struct {
 	Verify, Find   *Request
 	Refused        *Matcher
 	ForgotPassword string
+	// FoldNames tells that the case of a username does not matter to the service.
+	FoldNames bool
 }
 
 // User is one of a fixed list.

@@ -1,0 +1,171 @@
+package backend_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// foreign is an administration that answers one record, whatever it is asked, and
+// counts what it is asked to change. Its transactions are itself.
+type foreign struct {
+	backend.Driver
+	answer  mapping.Record
+	changed int
+}
+
+func (f *foreign) Capabilities() backend.Capabilities { return backend.Capabilities{} }
+
+func (f *foreign) Get(context.Context, *mapping.Resource, backend.Query) (mapping.Record, error) {
+	return f.answer, nil
+}
+
+func (f *foreign) List(context.Context, *mapping.Resource, backend.Query) (backend.Page, error) {
+	return backend.Page{Records: []mapping.Record{f.answer}}, nil
+}
+
+func (f *foreign) Create(context.Context, auth.Client, mapping.Record) (mapping.Record, error) {
+	return f.answer, nil
+}
+
+func (f *foreign) Update(_ context.Context, _ auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	f.changed++
+	return before.Merge(patch), nil
+}
+
+func (f *foreign) Delete(context.Context, auth.Client, mapping.Record) error {
+	f.changed++
+	return nil
+}
+
+func (f *foreign) InTx(_ context.Context, do func(backend.Driver) error) error { return do(f) }
+
+// TestForeignAnswers: whatever driver it comes from, and by whatever door, a record
+// that was not asked for is an internal error, and nothing is changed.
+func TestForeignAnswers(t *testing.T) {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	mine := auth.Client{ID: 1}
+	vehicles, order := model.Resource("vehicle"), model.Resource("order")
+	lines := order.Field("orderlines").Index
+	record := func(r *mapping.Resource, id, owner int64) mapping.Record {
+		rec := mapping.NewRecord(r)
+		rec.Set("id", mapping.IntValue(id))
+		rec.Owner = owner
+		return rec
+	}
+	withLine := func(id, owner, of int64) mapping.Record {
+		rec, line := record(order, 1, 1), record(order.Fields[lines].Target(), id, owner)
+		line.Set("order_id", mapping.IntValue(of))
+		rec.Values[lines], rec.Children = mapping.RecordsValue(), map[int][]mapping.Record{lines: {line}}
+		return rec
+	}
+	body := func(r *mapping.Resource, text string) *mapping.Body {
+		b, err := mapping.DecodeBody(r, []byte(text), time.UTC)
+		require.NoError(t, err)
+		return b
+	}
+	bg, none := context.Background(), backend.Write{}
+	var f *foreign
+	var c *backend.Client
+	get := func(r *mapping.Resource) func() error {
+		return func() error { _, err := c.Get(bg, r, backend.Query{Client: mine, ID: 1}); return err }
+	}
+	list := func() error { _, err := c.List(bg, vehicles, backend.Query{Client: mine, Limit: 1}); return err }
+	create := func() error {
+		_, err := c.Create(bg, mine, body(vehicles, `{"license_plate":"AB-123-C","brand":"x","model":"y"}`), none)
+		return err
+	}
+	changes := []func() error{
+		func() error { _, err := c.Update(bg, mine, 1, body(vehicles, `{"color":"red"}`), none); return err },
+		func() error { return c.Delete(bg, mine, vehicles, 1, none) },
+		func() error { _, err := c.PublishStart(bg, mine, 1, true, none); return err },
+		func() error { _, err := c.PublishStart(bg, mine, 1, false, none); return err },
+		func() error { _, err := c.PublishStop(bg, mine, 1, none); return err },
+		func() error { _, err := c.ChangeLicensePlate(bg, mine, 1, "AB-123-C", none); return err },
+	}
+	everywhere := append([]func() error{get(vehicles), list, create}, changes...)
+	for name, test := range map[string]struct {
+		answer mapping.Record
+		doors  []func() error
+	}{
+		"another record":          {record(vehicles, 2, 1), append([]func() error{get(vehicles)}, changes...)},
+		"no id":                   {record(vehicles, 0, 1), everywhere},
+		"another client's":        {record(vehicles, 1, 2), everywhere},
+		"nobody knows whose":      {record(vehicles, 1, 0), everywhere},
+		"of another resource":     {record(order, 1, 1), everywhere},
+		"nothing":                 {mapping.Record{}, everywhere},
+		"an element without id":   {withLine(0, 1, 1), []func() error{get(order)}},
+		"another client's line":   {withLine(1, 2, 1), []func() error{get(order)}},
+		"a line of another order": {withLine(1, 1, 2), []func() error{get(order)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f = &foreign{answer: test.answer}
+			c, err = backend.NewClient(f, model, backend.Options{Timeout: time.Minute})
+			require.NoError(t, err)
+			for i, door := range test.doors {
+				require.True(t, mapping.Is(door(), mapping.InternalError), "door %d", i)
+			}
+			require.Zero(t, f.changed)
+		})
+	}
+	for _, answer := range []mapping.Record{withLine(1, 1, 1), withLine(1, mapping.OfAll, 1), record(order, 1, mapping.OfAll)} {
+		f = &foreign{answer: answer}
+		c, err = backend.NewClient(f, model, backend.Options{Timeout: time.Minute})
+		require.NoError(t, err)
+		require.NoError(t, get(order)())
+	}
+}
+
+// others answers that any name is bert's.
+type others struct {
+	auth.Accounts
+	name   string
+	client int64
+	folds  bool
+}
+
+func (o others) FoldsNames() bool { return o.folds }
+
+func (o others) Verify(context.Context, auth.Credentials) (auth.User, error) {
+	return auth.User{Username: o.name, Client: auth.Client{ID: o.client}}, nil
+}
+
+func (o others) FindUser(context.Context, string) (auth.User, error) {
+	return o.Verify(context.Background(), auth.Credentials{})
+}
+
+// TestForeignUsers: an answer about another user than was asked lets nobody in, and
+// sends nobody's mail to another.
+func TestForeignUsers(t *testing.T) {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	c, err := backend.NewClient(newScripted(model, nil), model, backend.Options{Timeout: time.Minute})
+	require.NoError(t, err)
+	for _, test := range []struct {
+		of   others
+		fits bool
+	}{
+		{others{name: "anna", client: 1}, true},
+		{others{name: "bert", client: 1}, false},
+		{others{name: "", client: 1}, false},
+		{others{name: "anna"}, false},
+		{others{name: "ANNA", client: 1}, false},
+		{others{name: "ANNA", client: 1, folds: true}, true},
+		{others{name: "bert", client: 1, folds: true}, false},
+	} {
+		accounts := c.Accounts(test.of)
+		_, verified := accounts.Verify(context.Background(), auth.Credentials{Username: "anna"})
+		_, found := accounts.FindUser(context.Background(), "anna")
+		for _, err := range []error{verified, found} {
+			require.Equal(t, test.fits, err == nil, "%+v", test.of)
+			require.Equal(t, !test.fits, mapping.Is(err, mapping.InternalError), "%+v", test.of)
+		}
+	}
+}
