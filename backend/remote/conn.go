@@ -46,7 +46,7 @@ func (c *conn) send(request []byte) error {
 }
 
 // alive tells whether an idle connection can be used: the other side has neither
-// closed it nor said anything unasked. Where that cannot be seen, only a
+// closed it nor said anything unasked. One that cannot is to be closed. Where that cannot be seen, only a
 // connection is used that nothing was asked on before.
 func (c *conn) alive() bool {
 	switch {

@@ -1,0 +1,103 @@
+package remote
+
+import (
+	"bytes"
+	"crypto/tls"
+	"net"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// secured returns a connection of a pool with TLS, the server's side of it, and the
+// bytes under that, which a test can send itself.
+func secured(t *testing.T) (near *conn, far *tls.Conn, under net.Conn) {
+	server := httptest.NewTLSServer(nil)
+	config := server.TLS.Clone()
+	server.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	shaken := make(chan error, 1)
+	go func() {
+		var err error
+		if under, err = listener.Accept(); err == nil {
+			far = tls.Server(under, config)
+			err = far.Handshake() // sends a session ticket at its end
+		}
+		shaken <- err
+	}()
+	p := newPool(listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, ClientSessionCache: tls.NewLRUClientSessionCache(1)}, 1, time.Now)
+	near, err = p.take(bg(), true)
+	require.NoError(t, err)
+	require.NoError(t, <-shaken)
+	t.Cleanup(func() {
+		p.give(near, false)
+		p.close()
+		_ = far.Close()
+	})
+	return near, far, under
+}
+
+// TestQuietTLS: a session ticket that comes late leaves a connection as good as it
+// was; data that nobody asked for does not, however little of it has come, and be it
+// behind a ticket or hidden behind an answer.
+func TestQuietTLS(t *testing.T) {
+	for name, test := range map[string]struct {
+		send  func(t *testing.T, c *conn, far *tls.Conn, under net.Conn)
+		alive bool
+	}{
+		"nothing but a ticket": {func(*testing.T, *conn, *tls.Conn, net.Conn) {}, true},
+		"data": {func(t *testing.T, c *conn, far *tls.Conn, _ net.Conn) {
+			_, err := far.Write([]byte("HTTP/1.1 200 OK\r\n"))
+			require.NoError(t, err)
+		}, false},
+		"a part of a record": {func(t *testing.T, c *conn, _ *tls.Conn, under net.Conn) {
+			_, err := under.Write([]byte{0x17, 3, 3, 0})
+			require.NoError(t, err)
+		}, false},
+		"data behind an answer": {func(t *testing.T, c *conn, far *tls.Conn, _ net.Conn) {
+			_, err := far.Write([]byte("A"))
+			require.NoError(t, err)
+			_, err = far.Write([]byte("B"))
+			require.NoError(t, err)
+			_, err = c.in.ReadByte()
+			require.NoError(t, err)
+		}, false},
+		"the end": {func(t *testing.T, c *conn, far *tls.Conn, _ net.Conn) {
+			require.NoError(t, far.CloseWrite())
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, far, under := secured(t)
+			// The ticket may come before the first look or after it: both are well.
+			require.Eventually(t, func() bool { require.True(t, c.alive()); return c.quiet.records.isWhole() }, 10*time.Second, time.Millisecond)
+			test.send(t, c, far, under)
+			if test.alive {
+				_, err := far.Write([]byte("answer"))
+				require.NoError(t, err)
+				b := make([]byte, 6)
+				_, err = c.in.Read(b)
+				require.NoError(t, err)
+				require.Equal(t, "answer", string(b))
+			}
+			require.Eventually(t, func() bool { return c.alive() == test.alive }, 10*time.Second, time.Millisecond, "once it has come")
+		})
+	}
+}
+
+// TestRecords: the records of TLS are followed however their bytes come.
+func TestRecords(t *testing.T) {
+	stream := append([]byte{0x17, 3, 3, 0, 3, 1, 2, 3, 0x16, 3, 3, 1, 4}, bytes.Repeat([]byte{9}, 260)...)
+	whole := map[int]bool{0: true, 8: true, len(stream): true}
+	for step := 1; step <= len(stream); step++ {
+		var r records
+		for at := 0; at < len(stream); at += step {
+			require.Equal(t, whole[at], r.isWhole(), "%d bytes at a time, after %d", step, at)
+			r.follow(stream[at:min(at+step, len(stream))])
+		}
+		require.True(t, r.isWhole())
+	}
+}
