@@ -91,14 +91,14 @@ class Books:
         return row
 
     def record(self, name, row, fields=None):
-        """A record as the protocol has it: the model's fields in order, then _version."""
+        """A record as the protocol has it: the model's fields in order, then _version and whose it is."""
         known = FIELDS[name] + COMMON
         wanted = [f for f in known if fields is None or f in fields or f == "id"]
         record = {f: row[f] for f in wanted}
         if name == "order" and fields and "orderlines" in fields:
             lines = self.db.execute('SELECT * FROM orderline WHERE order_id = ? ORDER BY id', (row["id"],))
             record["orderlines"] = [self.record("orderline", line) for line in lines.fetchall()]
-        record["_version"] = row["_version"]
+        record["_version"], record["_client"] = row["_version"], row["client"]
         return record
 
     def list(self, client, name, query):
@@ -246,7 +246,8 @@ class Adapter(BaseHTTPRequestHandler):
         if url.path == "/v1/model":
             operations = {"operations": ["get", "list", "create", "update", "delete"]}
             return self.answer(200, {"protocol": 1, "name": "reference adapter", "version": "1.0", "own_rules": self.own_rules,
-                                     "idempotency": True, "describes_model": False, "resources": {r: operations for r in FIELDS}})
+                                     "idempotency": True, "describes_model": False, "tells_client": True,
+                                     "resources": {r: operations for r in FIELDS}})
         if url.path == "/v1/login" and self.command == "POST":
             user = USERS.get(body.get("username"))
             if user is None or user[0] != body.get("password"):
