@@ -24,6 +24,8 @@ type listing struct {
 	// judged are the filters that the service does not have: they are applied
 	// here, to all that it lists.
 	judged []backend.Filter
+	// probing takes rows as they come, to tell what they lack.
+	probing bool
 
 	page    backend.Page
 	skip    int  // records still to be left out

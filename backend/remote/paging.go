@@ -101,8 +101,10 @@ func (l *listing) fetch(ctx context.Context, at place) (c chunk, err error) {
 	for _, row := range c.rows {
 		l.r.supplyAll(row, l.v.filters)
 	}
-	if err := l.r.haveKeys(l.q.Client, c.rows); err != nil {
-		return chunk{}, err
+	if !l.probing {
+		if err := l.r.haveKeys(l.q.Client, c.rows); err != nil {
+			return chunk{}, err
+		}
 	}
 	return c, l.follow(a, top, at, &c)
 }

@@ -29,7 +29,7 @@ func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Quer
 	if r == nil || r.list == nil {
 		return 0, []Finding{{What: "there is no list to look at"}}, nil
 	}
-	l := &listing{s: s, r: r, q: q, v: values{client: q.Client}, scan: s.scanner()}
+	l := &listing{s: s, r: r, q: q, v: values{client: q.Client}, scan: s.scanner(), probing: true}
 	defer s.free(l.scan)
 	if none, err := l.prepare(ctx); none || err != nil {
 		return 0, nil, err

@@ -258,7 +258,7 @@ func (s *service) change(ctx context.Context, r *resource, op *operation, v *val
 		if err != nil {
 			return mapping.Record{}, nil, s.refused(a, op, attempt, err)
 		}
-		for i, place := range r.Key.Places[:len(op.Key)] {
+		for i, place := range r.Key.Places[:min(len(op.Key), len(r.Key.Places))] {
 			r.supply(found, place, top.values[i])
 		}
 	} else if op.Nothing && s.mayBeFault(a) {

@@ -136,6 +136,26 @@ func TestLogOnOfAnother(t *testing.T) {
 	}
 }
 
+// TestUsernameCase: where the sheet says that case does not matter, Anna is anna, and
+// still nobody else.
+func TestUsernameCase(t *testing.T) {
+	for _, form := range strangerForms() {
+		t.Run(form.name, func(t *testing.T) {
+			before, accounts, found := strings.Cut(form.sheet, "accounts:\n")
+			form.sheet = before + "accounts:\n  username_case: ignore\n" + accounts
+			require.Equal(t, !form.told, found)
+			s := newStranger(t, form)
+			d := s.desk(t)
+			for name, want := range map[string]int{"Anna": 200, "ANNA": 200, "bert": 500, "ann": 500} {
+				s.answering("POST /v1/login", 200, form.user(name, 1))
+				a, err := logIn(d, "anna", "anna")
+				require.NoError(t, err)
+				require.Equal(t, want, a.Status, "%s: %s", name, a.Body)
+			}
+		})
+	}
+}
+
 // strangerLogOn has the stranger's calls made with tokens, one for each client.
 const strangerLogOn = `http: {log_on: {request: {path: "/v1/token/{client.name}", body: "{}"}, token: token, lifetime: 5m, accounts_client: C1,
   headers: {Authorization: "{token}"}}, `
