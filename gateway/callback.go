@@ -328,6 +328,7 @@ func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *store
 	x := g.newExchange(&req, resp, Peer{})
 	defer g.release(x)
 	x.RequestID, x.Method, x.Path, x.below, x.rawQuery = "callback-"+j.ID, stored.Method, stored.Path, true, []byte(stored.Query)
+	x.promised = true
 	x.Session = &auth.Session{User: j.Owner.User}
 	x.keyName, x.client = j.Owner.Key, j.Owner.User.Client.Name
 	// A job that was interrupted after its work was stored does not do it twice,

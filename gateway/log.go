@@ -30,6 +30,8 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.String("address", x.Address),
 		zap.String("config", x.policy.Hash),
 		zap.String("shadow", string(x.shadow)),
+		zap.Strings("needs", x.needs),
+		zap.Strings("lacks", x.lacks),
 		zap.String("cause", x.cause),
 		zap.String("trace", x.traceID()),
 	)

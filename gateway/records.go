@@ -98,10 +98,13 @@ func parseDelete(x *Exchange) mapping.Violations {
 	return nil
 }
 
+// fieldsName is the parameter that chooses fields.
+const fieldsName = "fields"
+
 // parseFields reads the parameter fields into positions in model order; nil
 // where nothing was chosen. Arrays come with one record only.
 func parseFields(x *Exchange, arrays bool) ([]int, mapping.Violations) {
-	value := x.Param("fields")
+	value := x.Param(fieldsName)
 	if value == "" {
 		return nil, nil
 	}
@@ -109,7 +112,7 @@ func parseFields(x *Exchange, arrays bool) ([]int, mapping.Violations) {
 	var v mapping.Violations
 	for name := range strings.SplitSeq(value, ",") {
 		f := x.Endpoint.Resource.Field(name)
-		if f == nil || f.Type == mapping.Array && !arrays {
+		if f == nil || f.Type == mapping.Array && !(arrays && x.readsOrSends(f, arrayRead)) {
 			v = append(v, mapping.Fail(mapping.FieldNotInModel, name))
 			continue
 		}

@@ -108,7 +108,7 @@ func (t *tools) judgeUse(u use, at time.Time) (becomes, string) {
 	case hasEnded(*key.Key, at):
 		return isRefused, "the api_key has expired: its sessions end"
 	}
-	d := t.gateway.DecideLogged(key.auth, u.Method, u.Endpoint)
+	d := t.gateway.DecideLogged(key.auth, u.Method, u.Endpoint, nil)
 	switch {
 	case d.Operation == nil:
 		return isRefused, "there is no such operation"
