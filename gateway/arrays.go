@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"slices"
-	"strings"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
@@ -168,31 +167,44 @@ func (x *Exchange) modelVersion(model *mapping.Model) string {
 	return version
 }
 
-// ArrayNeed is what an allowlist has to grant for an array field.
+// ArrayNeed is an array field that an operation has, and what an allowlist has to
+// grant for it.
 type ArrayNeed struct {
-	Field string
-	Grant Grant
+	Field     string
+	Operation Grant
+	Grant     Grant
 }
 
-// WithoutArrays are the arrays that an api_key cannot use with an operation that
-// could have them: answered by it or sent to it.
-func (g *Gateway) WithoutArrays(key *auth.Key, op *Operation) []ArrayNeed {
-	use := arrayRead
+// ArraysWithout are the arrays that an operation answers or takes, and that an
+// api_key cannot use with it.
+func (g *Gateway) ArraysWithout(key *auth.Key, op *Operation) []ArrayNeed {
+	r, use := op.Endpoint.Resource, arrayRead
 	switch {
-	case op.Endpoint.Resource == nil:
-		return nil
-	case op.Method == "GET" && strings.HasSuffix(op.Template, "}"):
-	case op.Method == "POST":
+	case r != nil && op == op.Endpoint.item["GET"]:
+	case r != nil && op == op.Endpoint.list["POST"]:
 		use = arraySend
 	default:
 		return nil
 	}
 	var without []ArrayNeed
-	for i := range op.Endpoint.Resource.Fields {
-		f := &op.Endpoint.Resource.Fields[i]
+	for i := range r.Fields {
+		f := &r.Fields[i]
 		if f.Type == mapping.Array && !g.routes.mayUse(key, f, use) {
-			without = append(without, ArrayNeed{Field: f.Name, Grant: Grant{Method: op.Method, Path: "/" + f.ArrayOf}})
+			without = append(without, ArrayNeed{Field: f.Name, Operation: Grant{op.Method, op.Endpoint.Path}, Grant: Grant{op.Method, "/" + f.ArrayOf}})
 		}
 	}
 	return without
+}
+
+// ArraysWithheld are the arrays that an api_key cannot use although it may call the
+// operations that have them.
+func (g *Gateway) ArraysWithheld(key *auth.Key) (all []ArrayNeed) {
+	for _, e := range g.routes.ordered {
+		for _, op := range e.all {
+			if key.May(op.Number) {
+				all = append(all, g.ArraysWithout(key, op)...)
+			}
+		}
+	}
+	return all
 }
