@@ -239,3 +239,15 @@ func TestArraysOfVendors(t *testing.T) {
 	a := d.call("POST", "/fleet", tokens[2], `{"cars":[{"note":"A","extras":[{"nothing":"B"}]}]}`)
 	require.Equal(t, "Field: cars[0].extras[0].nothing not found in model", a.failure(t).Message)
 }
+
+// TestArraysOfAnOwnModel: what the administration says of a resource itself goes to
+// those only who may use all of it.
+func TestArraysOfAnOwnModel(t *testing.T) {
+	f := new(faults)
+	d, tokens := withAllowlists(t, deskOptions{wrap: f.wrap}, `"GET /order", "GET /model/*"`, `"GET /model/*", "* /orderline"`)
+	f.describes(`{"name":"its own"}`)
+	require.NotContains(t, d.fieldsOf(tokens[0], "order"), "orderlines")
+	require.JSONEq(t, `{"data":{"name":"its own"}}`, string(d.call("GET", "/model/order", tokens[1], "").Body))
+	f.describes("no JSON")
+	d.refuses(tokens[0], "GET", "/model/order", "", 400, "Body is not valid JSON")
+}
