@@ -189,7 +189,7 @@ func (g *Gateway) ArraysWithout(key *auth.Key, op *Operation) []ArrayNeed {
 	var without []ArrayNeed
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		if f.Type == mapping.Array && !g.routes.mayUse(key, f, use) {
+		if f.Type == mapping.Array && !(use == arraySend && f.Readonly) && !g.routes.mayUse(key, f, use) {
 			without = append(without, ArrayNeed{Field: f.Name, Operation: Grant{op.Method, op.Endpoint.Path}, Grant: Grant{op.Method, "/" + f.ArrayOf}})
 		}
 	}

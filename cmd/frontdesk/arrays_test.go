@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/backendtest"
 )
 
 // The bodies that arrays are tried with.
@@ -250,4 +252,24 @@ func TestArraysOfAnOwnModel(t *testing.T) {
 	require.JSONEq(t, `{"data":{"name":"its own"}}`, string(d.call("GET", "/model/order", tokens[1], "").Body))
 	f.describes("no JSON")
 	d.refuses(tokens[0], "GET", "/model/order", "", 400, "Body is not valid JSON")
+}
+
+// TestArraysInConformance: the suite asks of arrays what the api_key may do with them.
+func TestArraysInConformance(t *testing.T) {
+	const parents = `"* /contact", "* /order", "* /flatrate", "* /turnovergroup", "GET /model/*"`
+	for list, passes := range map[string]bool{
+		"": false, `, "GET /orderline", "GET /flatrateline"`: false, `, "POST /orderline", "POST /flatrateline"`: false,
+		`, "* /orderline", "* /flatrateline"`: true,
+	} {
+		d, _ := withAllowlists(t, deskOptions{}, parents+list)
+		o := conformOptions(d.base)
+		o.APIKey = arrayKey(0)
+		for _, o.Only = range []string{"p*.array_needs_element", "order.children"} {
+			report := conform(t, o)
+			require.Empty(t, ended(report, backendtest.Failed), "%s: %s", list, failures(report))
+			if o.Only == "order.children" {
+				require.Equal(t, passes, len(ended(report, backendtest.Passed)) > 0, "%s: %v", list, needs(report))
+			}
+		}
+	}
 }
