@@ -54,6 +54,7 @@ type Exchange struct {
 
 	onceKey  string        // the Idempotency-Key, judged; "" where there is none
 	onceLife time.Duration // how long the answer is kept under it; 0 for the usual
+	begun    bool          // what is done under it was begun before, by a job that was cut off
 	below    bool          // the path is below the base path
 	rawQuery []byte        // as it was sent
 	started  time.Time

@@ -269,7 +269,7 @@ func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(
 	sum := sha256.New()
 	sum.Write([]byte(x.Method + " " + x.Path + "\n"))
 	sum.Write(x.request.Body())
-	w.Once = &backend.Once{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render, Life: x.onceLife}
+	w.Once = &backend.Once{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render, Life: x.onceLife, Begun: x.begun}
 	err := do(w)
 	var replay *backend.Replay
 	if !errors.As(err, &replay) {

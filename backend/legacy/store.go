@@ -352,7 +352,7 @@ func (s *Store) Ping(ctx context.Context) error { return s.db.PingContext(ctx) }
 
 // Capabilities implements backend.Driver.
 func (s *Store) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Name: "legacy", Store: s.d.engine(), Version: s.version, OwnRules: s.sheet.OwnRules}
+	return backend.Capabilities{Name: "legacy", Store: s.d.engine(), Version: s.version, OwnRules: s.sheet.OwnRules, Atomic: s.answers != ""}
 }
 
 // Close implements backend.Driver.
