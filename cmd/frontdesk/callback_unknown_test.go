@@ -136,18 +136,28 @@ type bookDesk struct {
 	book    *contactBook
 	hooks   *hooks
 	options deskOptions
+	sheet   string // a file
 }
 
 func newBookDesk(t *testing.T, server string) *bookDesk {
 	b := &bookDesk{t: t, book: newContactBook(t)}
 	b.hooks, b.options = newHooks(t, nil)
-	sheet := filepath.Join(t.TempDir(), "book.yaml")
-	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, contactBookSheet, b.book.URL), 0o600))
+	b.sheet = filepath.Join(t.TempDir(), "book.yaml")
+	require.NoError(t, os.WriteFile(b.sheet, fmt.Appendf(nil, contactBookSheet, b.book.URL), 0o600))
 	b.options.server = server
-	b.options.backend = fmt.Sprintf(", driver: remote, sheet: %q, timeout: 60s", sheet)
+	b.options.backend = fmt.Sprintf(", driver: remote, sheet: %q, timeout: 60s", b.sheet)
 	b.options.extra += "callbacks: [\"GET /contact\", \"POST /contact\", \"PUT /contact\", \"DELETE /contact\"]\n"
 	b.options.edit = strings.NewReplacer(`"GET /order", "GET /orderline"`, `"GET /contact"`, "POST /backup/owner", "POST /contact") // which are all there is
 	return b
+}
+
+// edit has the sheet say something else.
+func (b *bookDesk) edit(from, to string) {
+	b.t.Helper()
+	text, err := os.ReadFile(b.sheet)
+	require.NoError(b.t, err)
+	require.Contains(b.t, string(text), from)
+	require.NoError(b.t, os.WriteFile(b.sheet, []byte(strings.ReplaceAll(string(text), from, to)), 0o600))
 }
 
 // ask has a contact made, under a key where it is not "".
@@ -305,7 +315,7 @@ func TestCallbackCutOff(t *testing.T) {
 		"killed": (*child).kill,
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBookDesk(t, "  shutdown_timeout: 300ms")
+			b := newBookDesk(t, "  shutdown_timeout: 1s")
 			c := startChild(t, b.options)
 			cut := map[string][]string{} // by who asked
 			for _, row := range []struct{ username, method, path, body string }{
@@ -355,6 +365,5 @@ func TestCallbackCutOff(t *testing.T) {
 // expireKeys has more than a day go by for the keys that were taken.
 func (b *bookDesk) expireKeys() {
 	b.t.Helper()
-	sheet := strings.Split(b.options.backend, `"`)[1]
-	askSQLite(b.t, filepath.Join(filepath.Dir(sheet), "keep.db"), "UPDATE kept_answer SET expires_at = 1")
+	askSQLite(b.t, filepath.Join(filepath.Dir(b.sheet), "keep.db"), "UPDATE kept_answer SET expires_at = 1")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func causeOf(j webhook.Job) string {
 		return j.Pauses[len(j.Pauses)-1].For
 	}
 	cause, _, _ := strings.Cut(j.Failure, ": ")
-	return cause
+	return cmp.Or(cause, "-")
 }
 
 // clock writes a moment for people, and nothing for none.
