@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -225,8 +226,8 @@ func (d *desk) stateOf(id string) webhook.State {
 // nobody up, and end.
 func TestCallbackUnderAStuckKey(t *testing.T) {
 	b := newBookDesk(t, "")
-	var ahead lockedDuration
-	b.options.now = func() time.Time { return time.Now().Add(ahead.get()) }
+	var ahead atomic.Int64 // of the clock
+	b.options.now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	d := startDesk(t, b.options)
 	anna, bert := d.login(hookedKey, "anna"), d.login(hookedKey, "bert")
 	first := b.ask(d, anna, "Gone", "stuck")
@@ -244,12 +245,12 @@ func TestCallbackUnderAStuckKey(t *testing.T) {
 	b.done(d, bert, write, 201)
 	b.done(d, bert, read, 200)
 
-	ahead.add(9 * time.Minute)
+	ahead.Add(int64(9 * time.Minute))
 	own := b.read(d, anna)
 	b.called(own)
 	b.done(d, anna, own, 200)
 	d.shutdown() // the ten minutes go on meanwhile
-	ahead.add(61 * time.Second)
+	ahead.Add(int64(61 * time.Second))
 	d = startDesk(t, b.options)
 	anna = d.login(hookedKey, "anna")
 	b.called(again...)
@@ -259,24 +260,6 @@ func TestCallbackUnderAStuckKey(t *testing.T) {
 	require.Equal(t, 1, b.book.writes("POST Gone"))
 	_, list, _ := cli("", "callbacks", "list", "--config", filepath.Join(filepath.Dir(d.mail), "frontdesk.yaml"))
 	require.Equal(t, 3, strings.Count(list, "outcome unknown"), "%s", list)
-}
-
-// lockedDuration is how far a clock is ahead.
-type lockedDuration struct {
-	mu sync.Mutex
-	d  time.Duration
-}
-
-func (l *lockedDuration) get() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.d
-}
-
-func (l *lockedDuration) add(d time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.d += d
 }
 
 // TestCallbackStopWaitsForJobs stops the program while two jobs are at work, which

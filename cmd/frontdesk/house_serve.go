@@ -78,13 +78,14 @@ func (h *house) shutdown() error {
 // letJobsEnd waits for the jobs under way. Those that do not end in time are no
 // failure: what can be done again the next process does.
 func (h *house) letJobsEnd(jobs <-chan error) {
+	var err error
 	select {
-	case <-jobs:
-		return
+	case err = <-jobs:
 	default:
+		h.log.Info("callbacks: jobs under way are let end", zap.Duration("shutdown_timeout", h.config.Server.ShutdownTimeout))
+		err = <-jobs
 	}
-	h.log.Info("callbacks: jobs under way are let end", zap.Duration("shutdown_timeout", h.config.Server.ShutdownTimeout))
-	if err := <-jobs; err != nil {
+	if err != nil {
 		h.log.Warn("callbacks: jobs under way are broken off: they did not end within server.shutdown_timeout", zap.Error(err))
 	}
 }
