@@ -3,6 +3,7 @@ package remote
 import (
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,11 +18,11 @@ import (
 // in use, whatever the write is, and is told from one that was not done.
 func TestLostWrites(t *testing.T) {
 	g := &garage{JSON: remotetest.NewJSON(remotetest.Options{})}
-	sent := map[string]int{}
+	sent := map[string]*atomic.Int32{"POST": {}, "PATCH": {}, "DELETE": {}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		lost := r.Method != http.MethodGet && r.URL.Path != "/oauth/token"
 		if lost {
-			sent[r.Method]++
+			sent[r.Method].Add(1)
 			w = httptest.NewRecorder()
 		}
 		g.ServeHTTP(w, r)
@@ -58,14 +59,14 @@ func TestLostWrites(t *testing.T) {
 		w := backend.Write{Once: &backend.Once{Key: method, Answer: func(mapping.Record) []byte { return []byte("x") }}}
 		require.ErrorIs(t, write(w), backend.ErrUnsettled, method)
 		require.True(t, mapping.Is(write(w), mapping.IdempotencyInUse), method)
-		require.Equal(t, 1, sent[method])
+		require.EqualValues(t, 1, sent[method].Load())
 
 		// Begun before, as somebody knows though no key does: it is not sent.
 		w = backend.Write{Once: &backend.Once{Key: method + " begun", Answer: w.Once.Answer, Begun: true}}
 		for range 2 {
 			require.ErrorIs(t, write(w), backend.ErrUnsettled, method)
 		}
-		require.Equal(t, 1, sent[method])
+		require.EqualValues(t, 1, sent[method].Load())
 	}
 	server.Close()
 	_, err = g.client.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Unsent"}`), backend.Write{})
