@@ -118,6 +118,11 @@ func newStore(o Options) (*Store, error) {
 		problems = append(problems, err)
 		s.tables[r] = t
 	}
+	for _, t := range s.tables { // what is learnt of a table holds for its rows' owners too
+		if t != nil && t.parent != nil {
+			t.parent = s.tables[t.Parent().Resource]
+		}
+	}
 	return s, errors.Join(problems...)
 }
 
@@ -214,7 +219,7 @@ func (s *Store) learnTables(ctx context.Context) error {
 			t.learn(known)
 		}
 	}
-	return nil
+	return s.judgeParents(schema)
 }
 
 // learn notes what the types of columns mean for comparisons.

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
@@ -17,9 +18,11 @@ func (r *resource) supply(to row, place string, value sheet.Raw) {
 	}
 }
 
+// supplyAll supplies what was sent, but for the client: whose a record is only
+// the answer tells.
 func (r *resource) supplyAll(to row, from []sheet.Assignment) {
 	for _, a := range from {
-		if a.Rows == nil {
+		if a.Rows == nil && a.Place != r.Client {
 			r.supply(to, a.Place, a.Value)
 		}
 	}
@@ -33,9 +36,29 @@ func (r *resource) supplyKey(to row, parts []sheet.Raw) {
 	}
 }
 
-// supplyParent tells the elements of an array whose they are.
-func (r *resource) supplyParent(list int, parent row) {
+// supplyAsked supplies the key that a call asked for. The client's number is part
+// of it only where the call named that part.
+func (r *resource) supplyAsked(to row, parts []sheet.Raw, q *sheet.Request) {
+	for i, place := range r.Key.Places {
+		if i < len(parts) && (place != r.Client || q.Uses("key") || q.Uses("key."+strconv.Itoa(i+1))) {
+			r.supply(to, place, parts[i])
+		}
+	}
+}
+
+// supplyParent tells the elements of an array whose they are: what is within a
+// record belongs to whom the record does, unless it says otherwise.
+func (r *resource) supplyParent(list int, parent row, client auth.Client) {
 	child := r.children[list]
+	if child.Client != "" {
+		whose := sheet.Raw{Kind: sheet.RawInt, Int: client.ID}
+		if i, ok := r.Place(r.Client); ok {
+			whose = parent.values[i]
+		}
+		for _, element := range parent.lists[list].rows {
+			child.supply(element, child.Client, whose)
+		}
+	}
 	key := r.Resource.Resource.Fields[r.arrays[list]].ArrayKey
 	f := child.Resource.Resource.Field(key)
 	if f == nil {
@@ -55,7 +78,8 @@ func (r *resource) supplyParent(list int, parent row) {
 
 // decode makes records of rows; ids are asked for all of them at once. shown
 // tells of each row whether it is a record of the client.
-func (s *service) decode(ctx context.Context, r *resource, client auth.Client, rows []row) (records []mapping.Record, shown []bool, err error) {
+func (s *service) decode(ctx context.Context, r *resource, o *owners, rows []row) (records []mapping.Record, shown []bool, err error) {
+	client := o.client
 	ids, err := s.ids(ctx, r, client, rows)
 	if err != nil {
 		return nil, nil, err
@@ -69,16 +93,25 @@ func (s *service) decode(ctx context.Context, r *resource, client auth.Client, r
 		if !ok {
 			continue
 		}
-		rec.Version = r.versionOf(row.values)
-		if err := r.decodeArrays(&rec, row, client, ids); err != nil {
+		if shown[i], err = o.shows(ctx, r, rec); err != nil {
 			return nil, nil, err
 		}
-		records[i], shown[i] = rec, true
+		if !shown[i] {
+			continue
+		}
+		rec.Version = r.versionOf(row.values)
+		if err := r.decodeArrays(ctx, &rec, row, o, ids); err != nil {
+			return nil, nil, err
+		}
+		records[i] = rec
 	}
 	return records, shown, nil
 }
 
-func (r *resource) decodeArrays(to *mapping.Record, from row, client auth.Client, ids sheet.IDs) error {
+func (r *resource) decodeArrays(ctx context.Context, to *mapping.Record, from row, o *owners, ids sheet.IDs) error {
+	if len(r.arrays) > 0 {
+		o.found(*to)
+	}
 	for n, i := range r.arrays {
 		if !from.lists[n].there {
 			continue
@@ -86,9 +119,14 @@ func (r *resource) decodeArrays(to *mapping.Record, from row, client auth.Client
 		child := r.children[n]
 		children := []mapping.Record{}
 		for _, row := range from.lists[n].rows {
-			rec, ok, err := child.Decode(row.values, client, ids)
+			rec, ok, err := child.Decode(row.values, o.client, ids)
 			if err != nil {
 				return unexpected(fmt.Errorf("%s: %w", r.Fields[i].Name, err))
+			}
+			if ok {
+				if ok, err = o.shows(ctx, child, rec); err != nil {
+					return err
+				}
 			}
 			if ok {
 				rec.Version = child.versionOf(row.values)
@@ -109,7 +147,7 @@ func (s *service) ids(ctx context.Context, r *resource, client auth.Client, rows
 	add := func(ref sheet.KeyRef) { refs = append(refs, ref) }
 	for _, row := range rows {
 		for n := range r.arrays {
-			r.supplyParent(n, row)
+			r.supplyParent(n, row, client)
 			for _, element := range row.lists[n].rows {
 				if err := r.children[n].Refs(element.values, client, add); err != nil {
 					return nil, unexpected(err)

@@ -29,7 +29,7 @@ func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Quer
 	if r == nil || r.list == nil {
 		return 0, []Finding{{What: "there is no list to look at"}}, nil
 	}
-	l := &listing{s: s, r: r, q: q, v: values{client: q.Client}, scan: s.scanner()}
+	l := &listing{s: s, r: r, q: q, v: values{client: q.Client}, owners: s.owners(q.Client), scan: s.scanner()}
 	defer s.free(l.scan)
 	if none, err := l.prepare(ctx); none || err != nil {
 		return 0, nil, err
@@ -44,7 +44,7 @@ func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Quer
 		found = r.absent(rows)
 	}
 	for i := range rows {
-		if _, _, err := s.decode(ctx, r, q.Client, rows[i:i+1]); err != nil {
+		if _, _, err := s.decode(ctx, r, l.owners, rows[i:i+1]); err != nil {
 			f := Finding{What: err.Error()}
 			if !slices.Contains(found, f) {
 				found = append(found, f)

@@ -13,6 +13,11 @@ import (
 )
 
 func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	return s.find(ctx, m, q, s.owners(q.Client))
+}
+
+// find is get with what is known of whose records are.
+func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query, o *owners) (mapping.Record, error) {
 	r := s.resources[m]
 	if r == nil {
 		return mapping.Record{}, backend.ErrNotFound
@@ -25,9 +30,9 @@ func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query)
 		return mapping.Record{}, backend.ErrNotFound
 	}
 	if r.get == nil {
-		return s.search(ctx, r, q)
+		return s.search(ctx, r, q, o)
 	}
-	rec, err := s.read(ctx, r, q.Client, key, q.ID)
+	rec, err := s.read(ctx, r, o, key, q.ID)
 	if err != nil {
 		return rec, err
 	}
@@ -41,9 +46,12 @@ func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query)
 }
 
 // read asks for the record of a key.
-func (s *service) read(ctx context.Context, r *resource, client auth.Client, key []sheet.Raw, id int32) (mapping.Record, error) {
-	v := &values{client: client, key: key, id: id}
+func (s *service) read(ctx context.Context, r *resource, o *owners, key []sheet.Raw, id int32) (mapping.Record, error) {
+	v := &values{client: o.client, key: key, id: id}
 	a, err := s.call(ctx, r.get, v)
+	if sheet.IsUnsendable(err) {
+		err = backend.ErrNotFound // no record has such a key
+	}
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -55,7 +63,7 @@ func (s *service) read(ctx context.Context, r *resource, client auth.Client, key
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	rec, err := s.one(ctx, r, client, top, func(found row) { r.supplyKey(found, key) })
+	rec, err := s.one(ctx, r, o, top, func(found row) { r.supplyAsked(found, key, r.get.Request) })
 	if err != nil && errors.Is(err, backend.ErrUnexpected) {
 		return rec, s.refused(a, r.get, attempt, err)
 	}
@@ -63,7 +71,7 @@ func (s *service) read(ctx context.Context, r *resource, client auth.Client, key
 }
 
 // one makes a record of an answer that has one.
-func (s *service) one(ctx context.Context, r *resource, client auth.Client, top row, supply func(row)) (mapping.Record, error) {
+func (s *service) one(ctx context.Context, r *resource, o *owners, top row, supply func(row)) (mapping.Record, error) {
 	rows := top.lists[0].rows
 	switch {
 	case len(rows) == 0:
@@ -72,7 +80,7 @@ func (s *service) one(ctx context.Context, r *resource, client auth.Client, top 
 		return mapping.Record{}, unexpected(fmt.Errorf("the answer has %d records in place of one", len(rows)))
 	}
 	supply(rows[0])
-	records, shown, err := s.decode(ctx, r, client, rows)
+	records, shown, err := s.decode(ctx, r, o, rows)
 	switch {
 	case err != nil:
 		return mapping.Record{}, err
@@ -85,12 +93,12 @@ func (s *service) one(ctx context.Context, r *resource, client auth.Client, top 
 
 // search finds a record in the list of all, where there is no other way to read
 // it.
-func (s *service) search(ctx context.Context, r *resource, q backend.Query) (mapping.Record, error) {
+func (s *service) search(ctx context.Context, r *resource, q backend.Query, o *owners) (mapping.Record, error) {
 	if r.list == nil {
 		return mapping.Record{}, backend.ErrNotFound
 	}
 	id := backend.Filter{Field: &r.Resource.Resource.Fields[r.ID], Value: mapping.IntValue(int64(q.ID))}
-	page, err := s.list(ctx, r.Resource.Resource, backend.Query{Client: q.Client, Filters: []backend.Filter{id}, Limit: 1})
+	page, err := s.listFor(ctx, r.Resource.Resource, backend.Query{Client: q.Client, Filters: []backend.Filter{id}, Limit: 1}, o)
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -130,6 +138,10 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 	if err != nil {
 		return mapping.Record{}, false, err
 	}
+	o := s.owners(client)
+	if err := s.takes(ctx, r, rec, o); err != nil {
+		return mapping.Record{}, false, err
+	}
 	v := &values{client: client, once: key}
 	if v.fields, err = r.Encode(rec, client, keys, true); err != nil {
 		return mapping.Record{}, false, err
@@ -148,8 +160,27 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 		}
 		v.fields = append(v.fields, array)
 	}
-	stored, err := s.write(ctx, r, r.create, v, rec, nil)
+	stored, err := s.write(ctx, r, r.create, v, o, rec, nil)
 	return stored, false, err
+}
+
+// takes judges whose a new record, and each of its elements, is to be.
+func (s *service) takes(ctx context.Context, r *resource, rec mapping.Record, o *owners) error {
+	if err := o.takes(ctx, r, rec); err != nil {
+		return err
+	}
+	for n, i := range r.arrays {
+		child := r.children[n]
+		if child.Through == nil || child.Through.Name == r.Fields[i].ArrayKey {
+			continue // an element belongs to its record
+		}
+		for k, element := range rec.Children[i] {
+			if err := o.takes(ctx, child, element); err != nil {
+				return ofElement(err, r.Fields[i].Name, k)
+			}
+		}
+	}
+	return nil
 }
 
 // ofElement names the field of a violation as one of an element.
@@ -182,6 +213,12 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	if err != nil {
 		return mapping.Record{}, err
 	}
+	o := s.owners(client)
+	if r.Through != nil && !patch.Values[r.Through.Index].IsAbsent() {
+		if err := o.takes(ctx, r, patch); err != nil {
+			return mapping.Record{}, err
+		}
+	}
 	v := &values{client: client, key: key, id: before.ID(), version: before.Version}
 	if v.fields, err = r.Encode(sent, client, keys, false); err != nil {
 		return mapping.Record{}, err
@@ -189,7 +226,7 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	if len(v.fields) == 0 {
 		return mapping.Record{}, unexpected(fmt.Errorf("none of the changed fields of a %s can be written", r.Name))
 	}
-	return s.write(ctx, r, r.update, v, after, key)
+	return s.write(ctx, r, r.update, v, o, after, key)
 }
 
 func orNotFound(err error) error {
@@ -201,10 +238,10 @@ func orNotFound(err error) error {
 
 // write makes the call of a write. sent is the record as it should be now, key
 // what it has; nil on create.
-func (s *service) write(ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, key []sheet.Raw) (mapping.Record, error) {
+func (s *service) write(ctx context.Context, r *resource, op *operation, v *values, o *owners, sent mapping.Record, key []sheet.Raw) (mapping.Record, error) {
 	a, err := s.call(ctx, op, v)
 	if err != nil {
-		return mapping.Record{}, err
+		return mapping.Record{}, refusedValue(err, sent)
 	}
 	defer s.wire.release(a)
 	attempt := sheet.Attempt{Record: sent, ID: v.id}
@@ -233,7 +270,7 @@ func (s *service) write(ctx context.Context, r *resource, op *operation, v *valu
 		}
 		found = top.lists[0].rows[0]
 	}
-	rec, err := s.written(ctx, r, op, v, sent, found, key)
+	rec, err := s.written(ctx, r, op, v, o, sent, found, key)
 	if err != nil {
 		return mapping.Record{}, afterWrite{err}
 	}
@@ -242,7 +279,7 @@ func (s *service) write(ctx context.Context, r *resource, op *operation, v *valu
 
 // written is the record after a write: read again where the sheet says so, or
 // as the answer has it. What the answer leaves out is as it was sent.
-func (s *service) written(ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, found row, key []sheet.Raw) (mapping.Record, error) {
+func (s *service) written(ctx context.Context, r *resource, op *operation, v *values, o *owners, sent mapping.Record, found row, key []sheet.Raw) (mapping.Record, error) {
 	r.supplyKey(found, key)
 	if key == nil && len(op.Key) == 0 || !(op.ReadBack || op.Nothing) {
 		r.supplyAll(found, v.fields)
@@ -254,9 +291,12 @@ func (s *service) written(ctx context.Context, r *resource, op *operation, v *va
 		}
 	}
 	if (op.ReadBack || op.Nothing) && r.get != nil {
-		return s.read(ctx, r, v.client, parts, v.id)
+		return s.read(ctx, r, o, parts, v.id)
 	}
-	records, shown, err := s.decode(ctx, r, v.client, []row{found})
+	if r.Client != "" { // what was written is the client's own, and need not be said again
+		r.supply(found, r.Client, sheet.Raw{Kind: sheet.RawInt, Int: v.client.ID})
+	}
+	records, shown, err := s.decode(ctx, r, o, []row{found})
 	if err != nil {
 		return mapping.Record{}, err
 	}
