@@ -189,7 +189,7 @@ func TestReadOnly(t *testing.T) {
 			require.NoError(t, err)
 			defer func() { require.NoError(t, r.Close()) }()
 			name := map[string]string{"mariadb": "BEDR", "postgres": `"BEDR"`}[engine]
-			_, err = r.Sample(t.Context(), &sheet.Resource{Resource: &mapping.Resource{Name: "x"}, Table: "BEDR", Read: "BEDR", Places: []sheet.Place{{Name: "x", SQL: "1"}}, Where: "1 = 1); DELETE FROM " + name + " WHERE (1 = 1"}, 1)
+			_, err = r.Sample(t.Context(), &sheet.Resource{Resource: &mapping.Resource{Name: "x"}, Table: "BEDR", Read: "BEDR", Places: []sheet.Place{{Name: "x", SQL: "1"}}, Where: "1 = 1); DELETE FROM " + name + " WHERE (1 = 1"}, nil, 1)
 			require.Error(t, err)
 			n, err := r.Count(t.Context(), "BEDR", "")
 			require.NoError(t, err)

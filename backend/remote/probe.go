@@ -15,6 +15,8 @@ type Finding struct {
 	Field string // of the interface; "" for the record
 	Place string // path in the answer
 	What  string
+	// Records is how many of the answers it is of, where that is counted.
+	Records int
 }
 
 // Probe reads a page of a resource, q.Limit records at the most, and tells how
@@ -65,6 +67,15 @@ func (r *resource) absent(rows []row) []Finding {
 		if missing(place) {
 			found = append(found, Finding{Field: "id", Place: place, What: "no answer has it"})
 		}
+	}
+	nobodys := 0
+	for _, row := range rows {
+		if r.IsNobodys(row.values) {
+			nobodys++
+		}
+	}
+	if nobodys > 0 {
+		found = append(found, Finding{Place: r.Client, What: "answers do not tell whose they are", Records: nobodys})
 	}
 	for i := range r.Fields {
 		f := &r.Fields[i]

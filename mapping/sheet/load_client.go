@@ -18,6 +18,15 @@ func (r *Resource) IsShared() bool {
 	return r.Client == "" && r.Through == nil && FindParameter(r.Where, ClientParameter) < 0
 }
 
+// AsksClient tells whether SQL of the sheet has a place for the client's number.
+func (r *Resource) AsksClient() bool {
+	return FindParameter(r.Where, ClientParameter) >= 0 || slices.ContainsFunc(r.Places, func(p Place) bool { return FindParameter(p.SQL, ClientParameter) >= 0 })
+}
+
+// IsNobodys tells whether a row aligned with Places is of no client, though it
+// should be of one.
+func (r *Resource) IsNobodys(row []Raw) bool { return r.clientAt >= 0 && !row[r.clientAt].IsSet() }
+
 // Parent is the resource that the client is found through; nil for none.
 func (r *Resource) Parent() *Resource {
 	if r.Through == nil {
