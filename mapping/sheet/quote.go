@@ -46,9 +46,8 @@ func (l language) quoted(s string, quote byte) (text string, ok bool) {
 		return strings.NewReplacer(`\`, `\\`, q, `\`+q).Replace(s), true
 	case "pocketbase":
 		// Its versions differ in what a backslash means before anything but the
-		// quote, and old ones put texts within parentheses into other quotes.
-		other := map[byte]string{'\'': `"`, '"': `'`}[quote]
-		return strings.ReplaceAll(s, q, `\`+q), !strings.ContainsAny(s, `\`+other)
+		// quote, and old ones put texts within parentheses into double quotes anew.
+		return strings.ReplaceAll(s, q, `\`+q), !strings.ContainsAny(s, `\"`)
 	default:
 		return s, !strings.ContainsAny(s, `\'"`)
 	}
