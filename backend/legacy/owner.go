@@ -191,7 +191,7 @@ func (s *Store) judgeParents(schema Schema) error {
 			continue
 		}
 		if known := schema.Table(lastPart(t.parent.Table)); known != nil && t.parent.countsPerClient(known) {
-			return fmt.Errorf("%w: resource %s: client through %s: the key of %s, %s, is unique for each client only and does not tell whose a record is: name the client's column",
+			return fmt.Errorf("%w: resource %s: client through %s: the key of %s, %v, is unique for each client only and does not tell whose a record is: name the client's column",
 				backend.ErrUnexpected, t.Name, t.Through.Name, t.parent.Name, t.parent.Key.Places)
 		}
 	}

@@ -3,11 +3,13 @@ package legacy
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -69,7 +71,20 @@ resources:
       turnover_group_id: {absent: true}
 `
 
-func openShop(t *testing.T, engine, rules, whose string) *fixture {
+func openShop(t *testing.T, engine, rules, whose string, more ...string) *fixture {
+	t.Helper()
+	x, o := shop(t, engine, rules, whose, more...)
+	var err error
+	x.Store, err = Open(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, x.Close()) })
+	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second})
+	require.NoError(t, err)
+	return x
+}
+
+// shop makes the tables, with more statements, and what the driver is opened with.
+func shop(t *testing.T, engine, rules, whose string, more ...string) (*fixture, Options) {
 	t.Helper()
 	dsn := engines[engine](t)
 	file := filepath.Join(t.TempDir(), "shop.yaml")
@@ -78,14 +93,13 @@ func openShop(t *testing.T, engine, rules, whose string) *fixture {
 	require.NoError(t, err)
 	c := newClock()
 	base := openOn(t, engine, dsn)
-	for _, statement := range strings.Split(shopTables, ";") {
+	for _, statement := range append(strings.Split(shopTables, ";"), more...) {
 		_, err := base.db.ExecContext(t.Context(), statement)
 		require.NoError(t, err, statement)
 	}
 	require.NoError(t, base.Close())
-	x := openSheet(t, engine, dsn, loadSheetFile(t, file, model, dsn, c.Now), c)
-	t.Cleanup(func() { require.NoError(t, x.Close()) })
-	return x
+	sh := loadSheetFile(t, file, model, dsn, c.Now)
+	return &fixture{t: t, engine: engine, dsn: dsn, clock: c, model: sh.Model}, Options{Sheet: sh, Keep: openKeep(t, c.Now), Now: c.Now, Random: rand.Reader}
 }
 
 func ids(records []mapping.Record) (all []int32) {
@@ -231,6 +245,35 @@ func TestClientInWhere(t *testing.T) {
 			x := openShop(t, engine, "gateway", where)
 			require.Equal(t, []int32{1, 4}, ids(x.all(one, "orderline")))
 			require.Equal(t, []int32{2}, ids(x.all(two, "orderline")))
+		})
+	}
+}
+
+// TestProceduresDoNotTellWhoseARowIs reads lines by procedures that know no clients.
+func TestProceduresDoNotTellWhoseARowIs(t *testing.T) {
+	x := openShop(t, "postgres", "backend", `client: {through: order_id}
+    operations: {get: {procedure: line_of, arguments: [id]}, list: {procedure: lines}}`,
+		`CREATE FUNCTION line_of(n integer) RETURNS SETOF s_lijn LANGUAGE sql AS 'SELECT * FROM s_lijn WHERE id = n'`,
+		`CREATE FUNCTION lines() RETURNS SETOF s_lijn LANGUAGE sql AS 'SELECT * FROM s_lijn'`)
+	page := x.list(backend.Query{Client: one, Total: true}, "orderline")
+	require.Equal(t, []int32{1, 3}, ids(page.Records))
+	require.EqualValues(t, 2, page.Total)
+	require.EqualValues(t, 1, x.get(one, "orderline", 3).Get("is_system").Int())
+	for _, id := range []int32{2, 4, 5, 6, 7, 8} {
+		_, err := x.tryGet(one, "orderline", id)
+		require.True(t, mapping.Is(err, mapping.RecordNotFound), "%d: %v", id, err)
+	}
+}
+
+// TestNumbersOfEachClientTellNoOwner is of orders that every client numbers from 1:
+// the number alone is one of several orders.
+func TestNumbersOfEachClientTellNoOwner(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			_, o := shop(t, engine, "backend", "client: {through: order_id}",
+				"DROP TABLE s_rel", "CREATE TABLE s_rel (adm integer NOT NULL, reg varchar(4) NOT NULL, nr integer NOT NULL, naam varchar(40), weg varchar(1), PRIMARY KEY (adm, reg, nr))")
+			_, err := Open(t.Context(), o)
+			require.ErrorContains(t, err, "resource order: client through contact_id: the key of contact, [reg nr], is unique for each client only")
 		})
 	}
 }

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"frontdesk/auth"
@@ -109,7 +110,7 @@ func (s *service) decode(ctx context.Context, r *resource, o *owners, rows []row
 }
 
 func (r *resource) decodeArrays(ctx context.Context, to *mapping.Record, from row, o *owners, ids sheet.IDs) error {
-	if len(r.arrays) > 0 {
+	if slices.ContainsFunc(r.children, func(c *resource) bool { return c.Through != nil }) {
 		o.found(*to)
 	}
 	for n, i := range r.arrays {

@@ -36,7 +36,7 @@ const (
 const mostOwners = 500
 
 func (s *service) owners(client auth.Client) *owners {
-	return &owners{s: s, client: client, known: map[ownerRef]owner{}}
+	return &owners{s: s, client: client}
 }
 
 // of tells whose the records of r are that refer to v.
@@ -54,7 +54,7 @@ func (o *owners) of(ctx context.Context, r *resource, v mapping.Value) (owner, e
 	if len(o.known) >= mostOwners {
 		return nobody, unexpected(fmt.Errorf("a list of %s belongs to more than %d records of %s: have it ask for %s (list_requires)", r.Name, mostOwners, ref.resource.Name, r.Through.Name))
 	}
-	o.known[ref] = nobody
+	o.note(ref, nobody)
 	rec, err := o.s.find(ctx, ref.resource, backend.Query{Client: o.client, ID: int32(v.Int())}, o)
 	switch {
 	case errors.Is(err, backend.ErrNotFound):
@@ -63,17 +63,24 @@ func (o *owners) of(ctx context.Context, r *resource, v mapping.Value) (owner, e
 		delete(o.known, ref)
 		return nobody, fmt.Errorf("whose a %s is: %w", r.Name, err)
 	}
-	o.found(rec)
-	return o.known[ref], nil
+	return o.found(rec), nil
 }
 
 // found notes whose a record is that was read for the client.
-func (o *owners) found(rec mapping.Record) {
-	ref := ownerRef{rec.Resource, int64(rec.ID())}
-	o.known[ref] = itself
+func (o *owners) found(rec mapping.Record) owner {
+	whose := itself
 	if rec.Flag(rec.Resource.IsSystem) {
-		o.known[ref] = everybody
+		whose = everybody
 	}
+	o.note(ownerRef{rec.Resource, int64(rec.ID())}, whose)
+	return whose
+}
+
+func (o *owners) note(ref ownerRef, whose owner) {
+	if o.known == nil {
+		o.known = map[ownerRef]owner{}
+	}
+	o.known[ref] = whose
 }
 
 // shows tells whether the client sees a record, which is marked where it is one

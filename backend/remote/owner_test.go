@@ -18,6 +18,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // shop is a service of several tenants behind one log-on: its contacts tell whose
@@ -296,4 +297,74 @@ func TestRecordsWithoutAClientAreNobodys(t *testing.T) {
 	n, found, err := d.store.Probe(context.Background(), contacts, backend.Query{Client: noord, Limit: 50})
 	require.NoError(t, err)
 	require.Contains(t, found, Finding{Place: "org", What: "answers do not tell whose they are", Records: n})
+}
+
+// TestElementsBelongToTheirRecord is of lines within an order: those that say
+// nothing are of its client, those that say otherwise are not. The client's number
+// in a key counts only where the call named it.
+func TestElementsBelongToTheirRecord(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		order := fields{"nr": 7, "lines": []fields{{"id": 1, "text": "own"}, {"id": 2, "text": "other", "tenant": 2}, {"id": 3, "text": "null", "tenant": nil}, {"id": 4, "text": "said", "tenant": 1}, {"id": 5, "text": "of 8", "order": "8"}}}
+		if r.URL.Path != "/adm/1/orders/7" {
+			order["tenant"] = map[string]any{"/orders/7": 1, "/orders/8": 2}[r.URL.Path]
+		}
+		if r.URL.Path == "/hidden/7" {
+			delete(order, "tenant")
+		}
+		_ = json.NewEncoder(w).Encode(order)
+	}))
+	t.Cleanup(server.Close)
+	const text = `
+format: 1
+source: {http: {url: "${GARAGE_URL}", retries: 0}}
+keep: keep.db
+client: tenant
+rules: backend
+accounts: {users: []}
+resources:
+  order:
+    key: {columns: KEY}
+    operations: {get: {path: "PATH"}}
+    fields: {contact_id: {absent: true}, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}, orderlines: {children: lines}}
+  orderline:
+    key: {columns: id}
+    WHOSE
+    operations: {get: {path: "/lines/{key}"}}
+    fields: {order_id: order, description: text, quantity: {constant: 1}, price: {constant: 1}, turnover_group_id: {absent: true}}
+`
+	for _, c := range []struct {
+		key, path, whose string
+		want             []string // nil where the order itself is nobody's
+	}{
+		{"nr", "/orders/{key}", "", []string{"own", "said", "of 8"}},
+		{"nr", "/orders/{key}", "client: {through: order_id}", []string{"own", "other", "null", "said"}},
+		{"nr", "/hidden/{key}", "", nil},
+		{"[tenant, nr]", "/hidden/{key.2}", "client: \"\"\n    shared: true", nil},
+		{"[tenant, nr]", "/adm/{key.1}/orders/{key.2}", "", []string{"own", "said", "of 8"}},
+	} {
+		t.Run(c.path+" "+c.whose, func(t *testing.T) {
+			store := openText(t, strings.NewReplacer("KEY", c.key, "PATH", c.path, "WHOSE", c.whose).Replace(text), server.URL)
+			id := int32(7)
+			if c.key != "nr" {
+				given, err := store.Keep.IDs(bg(), []sheet.KeyRef{{Resource: "order", Client: 1, Key: "1|7"}})
+				require.NoError(t, err)
+				for _, given := range given {
+					id = given
+				}
+			}
+			order := store.Sheet.Model.Resource("order")
+			at := order.Field("orderlines").Index
+			got, err := front(t, store).Get(bg(), order, backend.Query{Client: noord, ID: id, Fields: []int{at}})
+			if c.want == nil {
+				require.True(t, mapping.Is(err, mapping.RecordNotFound), "%v", err)
+				return
+			}
+			require.NoError(t, err)
+			var texts []string
+			for _, line := range got.Children[at] {
+				texts = append(texts, line.Get("description").Text())
+			}
+			require.Equal(t, c.want, texts)
+		})
+	}
 }
