@@ -95,10 +95,8 @@ func (r *Resource) shown(row []Raw, client auth.Client) (system bool, err error)
 		return false, fmt.Errorf("%s: a row of %d places, expected %d", r.Name, len(row), len(r.Places))
 	}
 	if r.clientAt >= 0 {
-		of := row[r.clientAt]
+		of := row[r.clientAt] // absent, null or empty: nobody's
 		switch {
-		case !of.IsSet():
-			return false, errHidden // nobody's: whose it is was not said
 		case r.SystemClient != "" && strings.TrimRight(of.String(), " ") == r.SystemClient:
 			system = true
 		case !isClient(of, client.ID):

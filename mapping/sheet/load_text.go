@@ -146,6 +146,39 @@ func (l *loader) judgeSeveral(path string, parts []part, c context) {
 	}
 }
 
+// note finds out what the templates of a request name, and which of it stands
+// between quotes alone.
+func (q *Request) note() {
+	named, quoted := map[string]int{}, map[string]int{}
+	see := func(t *template) {
+		for _, p := range t.parts {
+			if p.quote != 0 {
+				quoted[p.name]++
+			}
+			named[p.name]++
+		}
+	}
+	texts := slices.Concat([]template{q.path}, q.query, q.headers)
+	for i := range texts {
+		see(&texts[i])
+	}
+	if q.body != nil {
+		q.body.texts(see)
+	}
+	if q.filter != nil && (named["filter"] > 0 || q.uses["filter"]) {
+		for i := range q.filter.parts {
+			see(&q.filter.parts[i])
+		}
+	}
+	for name := range named {
+		q.quoted[name] = quoted[name] > 0 && quoted[name] == named[name] && !q.uses[name]
+	}
+	for name := range named {
+		q.uses[name] = name != ""
+		q.usesValues = q.usesValues || strings.HasPrefix(name, "value.")
+	}
+}
+
 func (l *loader) language() language {
 	if l.Source.HTTP == nil {
 		return language{}
