@@ -102,6 +102,9 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 		}
 	}
 	key, err := l.r.list.Request.Build(sheet.Values{Get: l.v.get})
+	if count := l.s.total[l.r.list]; err == nil && count != nil && l.q.Total {
+		_, err = count.Request.Build(sheet.Values{Get: l.v.get})
+	}
 	if sheet.IsUnsendable(err) {
 		return true, nil // no record is known to have such a value
 	}

@@ -44,7 +44,13 @@ func (f *Field) nature() nature {
 		return natureText // parts of keys
 	case c.codes != nil && c.codes.unknown == "keep", text && c.codes == nil, c.field.Type == mapping.Bytea:
 		return natureText
-	case c.codes != nil, c.comma:
+	case c.codes != nil:
+		for _, codes := range c.codes.write {
+			if slices.ContainsFunc(codes, func(code Raw) bool { return code.IsSet() && !isBare(code) }) {
+				return natureQuoted
+			}
+		}
+	case c.comma:
 		return natureQuoted
 	case c.field.Type == mapping.Timestamp:
 		if raw, _ := c.writeTime(0); !isBare(raw) {
@@ -175,6 +181,8 @@ func (q *Request) note() {
 	}
 	for name := range named {
 		q.uses[name] = name != ""
+	}
+	for name := range q.uses {
 		q.usesValues = q.usesValues || strings.HasPrefix(name, "value.")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"io"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -177,5 +178,18 @@ func TestBuildKeepsValuesInTheirPlace(t *testing.T) {
 		if elements != 7 {
 			t.Errorf("%q became %d elements: %s", h, elements, c.Body)
 		}
+	}
+}
+
+// TestValuesNamedApart are in {fields} no more, also where they stand alone in JSON.
+func TestValuesNamedApart(t *testing.T) {
+	src, err := os.ReadFile("testdata/cloud.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(src), `"by": "tenant-{client.id}"`, `"days": {value.payment_days}`, 1)
+	update := parse(t, text).Resource("contact").Operations[mapping.OpUpdate].Request
+	if !update.UsesValues() || !update.Uses("value.payment_days") {
+		t.Error("a value alone in JSON is not known to be named")
 	}
 }
