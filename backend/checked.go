@@ -24,7 +24,7 @@ func optional[T any](d Driver) (T, bool) {
 
 // Believe tells whether a record is what was asked for: it has an ID, which is id
 // unless that is 0, and belongs to the client or to all; and so do the elements in
-// it, which are its own. It fails with ErrUnexpected. A Client asks it of all that
+// it. It fails with ErrUnexpected. A Client asks it of all that
 // its driver answers. A driver that can close the connection that a foreign
 // record came over asks it first.
 func Believe(r *mapping.Resource, rec mapping.Record, client auth.Client, id int32) error {
@@ -35,10 +35,7 @@ func Believe(r *mapping.Resource, rec mapping.Record, client auth.Client, id int
 		f := &r.Fields[i]
 		for _, e := range elements {
 			if err := Believe(f.Target(), e, client, 0); err != nil {
-				return fmt.Errorf("%s of %s %d: %w", f.Name, r.Name, id, err)
-			}
-			if of := e.Get(f.ArrayKey); of.IsSet() && of.Int() != int64(rec.ID()) {
-				return fmt.Errorf("%w: %s %d has an element of %s %d in %s", ErrUnexpected, r.Name, rec.ID(), r.Name, of.Int(), f.Name)
+				return fmt.Errorf("%s of %s %d: %w", f.Name, r.Name, rec.ID(), err)
 			}
 		}
 	}

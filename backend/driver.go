@@ -43,6 +43,10 @@ func (e *InUseError) Unwrap() error { return e.Err }
 // counts it as an answer. Drivers wrap it: fmt.Errorf("%w: …", ErrUnexpected).
 var ErrUnexpected = errors.New("unexpected answer of the administration")
 
+// ErrUnsettled says that nobody knows whether a write was done: it was asked for,
+// and not answered. Drivers wrap it, and have a Rememberer keep the key in use.
+var ErrUnsettled = errors.New("nobody knows whether it was done")
+
 // Driver is one administration. Implementations are safe for concurrent use.
 //
 // A client sees its own records and the system records, and changes only its
@@ -81,6 +85,10 @@ type Capabilities struct {
 	// system, blocked, archived, or closed; a field is fixed, required or out of
 	// order on the merged record.
 	OwnRules bool
+	// Atomic tells that a Rememberer's answers are in the transaction of the record
+	// they tell of, so that a write that failed under a key can be done again
+	// without being done twice. Else the key is taken before the write.
+	Atomic bool
 }
 
 // Transactor is a Driver that can make several calls one: all of them happen or
@@ -111,10 +119,11 @@ type Pinger interface {
 }
 
 // Rememberer is a Driver that keeps answers under idempotency keys, in the same
-// transaction as the records they tell of.
+// transaction as the records they tell of where it is Atomic.
 type Rememberer interface {
 	// Recall returns what was kept under key, nil when nothing was. It fails
-	// with IdempotencyInUse when another transaction is about to keep one.
+	// with IdempotencyInUse when another transaction is about to keep one, or, of a
+	// Driver that is not Atomic, may have been.
 	Recall(ctx context.Context, client auth.Client, key string) (*Memo, error)
 	// Remember keeps m under key for MemoLife, or m.Life where that is longer.
 	Remember(ctx context.Context, client auth.Client, key string, m Memo) error

@@ -7,9 +7,10 @@ import (
 )
 
 // Raises are the reasons for which a Client can refuse an operation that the
-// record alone gave no cause to refuse, in the order they are looked for. That
-// the administration does not work is not among them.
-func Raises(r *mapping.Resource, op mapping.Scope) []mapping.Reason {
+// record alone gave no cause to refuse, in the order they are looked for, where
+// records have these arrays. That the administration does not work is not among
+// them.
+func Raises(r *mapping.Resource, op mapping.Scope, arrays mapping.Arrays) []mapping.Reason {
 	var all []mapping.Reason
 	if op != mapping.OpCreate && op != mapping.OpList {
 		all = append(all, mapping.RecordNotFound)
@@ -21,12 +22,12 @@ func Raises(r *mapping.Resource, op mapping.Scope) []mapping.Reason {
 		all = append(all, mapping.PreconditionChanged, mapping.SystemRecord)
 	}
 	if op == mapping.OpCreate || op == mapping.OpUpdate {
-		all = append(all, fieldsRaise(r, op)...)
+		all = append(all, fieldsRaise(r, op, arrays)...)
 	}
 	all = append(all, rulesRaise(r, op)...)
 	for i := range r.Fields {
-		if f := &r.Fields[i]; op == mapping.OpCreate && f.Type == mapping.Array {
-			all = append(all, fieldsRaise(f.Target(), op)...)
+		if f := &r.Fields[i]; op == mapping.OpCreate && f.Type == mapping.Array && f.In(arrays) {
+			all = append(all, fieldsRaise(f.Target(), op, arrays)...)
 			all = append(all, rulesRaise(f.Target(), op)...)
 		}
 	}
@@ -38,14 +39,14 @@ func Raises(r *mapping.Resource, op mapping.Scope) []mapping.Reason {
 }
 
 // fieldsRaise are the reasons that lie in the fields of a resource.
-func fieldsRaise(r *mapping.Resource, op mapping.Scope) []mapping.Reason {
+func fieldsRaise(r *mapping.Resource, op mapping.Scope, arrays mapping.Arrays) []mapping.Reason {
 	var all []mapping.Reason
 	if op == mapping.OpUpdate {
 		all = append(all, r.MergedRaises()...)
 	}
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		if f.Readonly || f.Primary {
+		if f.Readonly || f.Primary || !f.In(arrays) {
 			continue
 		}
 		if f.Reference != "" || f.ReferenceBy != "" {

@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"frontdesk/auth"
@@ -28,6 +29,9 @@ type Once struct {
 	Answer func(mapping.Record) []byte
 	// Life is how long repetitions get it; 0 for 24 hours.
 	Life time.Duration
+	// Begun tells that the write was begun before and may have been done: it is
+	// answered by what is kept, else it fails with ErrUnsettled.
+	Begun bool
 }
 
 // Replay is the error of a write that has happened already: the answer to give
@@ -212,12 +216,17 @@ func inTx(ctx context.Context, d Driver, f func(Driver) error) error {
 
 // recall answers again what was answered before under the same key.
 func recall(ctx context.Context, tx Driver, client auth.Client, once *Once) error {
-	r, ok := optional[Rememberer](tx)
-	if once == nil || !ok {
+	if once == nil {
 		return nil
 	}
-	memo, err := r.Recall(ctx, client, once.Key)
+	var memo *Memo
+	var err error
+	if r, ok := optional[Rememberer](tx); ok {
+		memo, err = r.Recall(ctx, client, once.Key)
+	}
 	switch {
+	case err == nil && memo == nil && once.Begun:
+		return fmt.Errorf("%w: %w", ErrUnexpected, ErrUnsettled) // the administration works: its circuit is left alone
 	case err != nil || memo == nil:
 		return err
 	case memo.Sum != once.Sum:

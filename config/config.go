@@ -75,7 +75,7 @@ type Server struct {
 	WriteTimeout    time.Duration `yaml:"write_timeout"`    // for a whole answer to leave
 	IdleTimeout     time.Duration `yaml:"idle_timeout"`     // between requests of one connection
 	DrainDelay      time.Duration `yaml:"drain_delay"`      // from /readyz saying "draining" to the listener's end, for load balancers to notice
-	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"` // for running requests to end
+	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"` // for running requests and callback jobs to end
 }
 
 // TLS names the PEM files of the server's certificate; both or neither.

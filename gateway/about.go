@@ -14,6 +14,8 @@ type about struct {
 	// early are the reasons for which the request alone is refused, beyond those
 	// that its parameters and its body imply; late those found when it is served.
 	early, late []mapping.Reason
+	// raises are those that depend on which arrays the api_key's model has.
+	raises      func(mapping.Arrays) (early, late []mapping.Reason)
 	asksBackend bool
 }
 
@@ -45,6 +47,12 @@ const (
 // callback now: what is found when it is served comes with the result.
 func (a about) accepted() about {
 	a.answers, a.late, a.asksBackend = answers{form: acceptForm}, nil, false
+	if raises := a.raises; raises != nil {
+		a.raises = func(arrays mapping.Arrays) (early, _ []mapping.Reason) {
+			early, _ = raises(arrays)
+			return early, nil
+		}
+	}
 	a.early = append([]mapping.Reason{mapping.FieldRequired, mapping.ValidationFailed, mapping.VarcharTooLong}, a.early...)
 	return a
 }

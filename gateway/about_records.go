@@ -17,7 +17,10 @@ const (
 func aboutCreate(r *mapping.Resource) about {
 	return about{
 		name: "create" + typeName(r.Name), summary: "Add one " + r.Name, row: createRow, module: r.Module,
-		answers: answers{form: createdForm, resource: r}, early: r.CreateRaises(), late: backend.Raises(r, mapping.OpCreate), asksBackend: true,
+		answers: answers{form: createdForm, resource: r}, asksBackend: true,
+		raises: func(arrays mapping.Arrays) (early, late []mapping.Reason) {
+			return r.CreateRaises(arrays), backend.Raises(r, mapping.OpCreate, arrays)
+		},
 	}
 }
 
@@ -42,7 +45,7 @@ func aboutGet(r *mapping.Resource) about {
 	return about{
 		name: "get" + typeName(r.Name), summary: "Get one " + r.Name, row: getRow, module: r.Module, note: alsoByQuery("GET", r),
 		early:   []mapping.Reason{mapping.ParametersRequired, mapping.PrimaryIDInvalid, mapping.FieldNotInModel},
-		answers: answers{form: recordForm, resource: r}, late: backend.Raises(r, mapping.OpGet), asksBackend: true,
+		answers: answers{form: recordForm, resource: r}, late: backend.Raises(r, mapping.OpGet, nil), asksBackend: true,
 	}
 }
 
@@ -50,15 +53,18 @@ func aboutUpdate(r *mapping.Resource) about {
 	return about{
 		name: "update" + typeName(r.Name), summary: "Update one " + r.Name, row: updateRow, module: r.Module,
 		note:    alsoByQuery("PUT", r) + " Fields that are not sent keep their value.",
-		early:   append([]mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}, r.UpdateRaises()...),
-		answers: answers{form: recordForm, resource: r}, late: backend.Raises(r, mapping.OpUpdate), asksBackend: true,
+		early:   []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing},
+		answers: answers{form: recordForm, resource: r}, asksBackend: true,
+		raises: func(arrays mapping.Arrays) (early, late []mapping.Reason) {
+			return r.UpdateRaises(arrays), backend.Raises(r, mapping.OpUpdate, arrays)
+		},
 	}
 }
 
 func aboutDelete(r *mapping.Resource) about {
 	return about{
 		name: "delete" + typeName(r.Name), summary: "Delete one " + r.Name, row: deleteRow, module: r.Module, note: alsoByQuery("DELETE", r),
-		early: []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}, late: backend.Raises(r, mapping.OpDelete), asksBackend: true,
+		early: []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}, late: backend.Raises(r, mapping.OpDelete, nil), asksBackend: true,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/gateway/webhook"
 	"frontdesk/mapping"
 )
@@ -25,10 +26,6 @@ type Callbacks struct {
 	Rules        webhook.Rules
 	// Long tells which operations answer by callback although they need not.
 	Long func(Grant) bool
-	// Atomic tells that the administration keeps an answer in the transaction of
-	// the record it tells of: what failed can be done again without being done
-	// twice.
-	Atomic bool
 }
 
 // The kinds of work that the gateway has done in the background.
@@ -269,30 +266,29 @@ func (g *Gateway) runBackup(ctx context.Context, j webhook.Job, w io.Writer) (we
 }
 
 // runRequest does a long-running operation. What it answers is the result, be
-// it a refusal; only a failure of ours is none.
+// it a refusal; only a failure of ours is none. What changes something is begun
+// again only where it cannot be done twice: else a job that was cut off ends with
+// the answer that is kept of it, or as unknown.
 func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
 	var stored storedRequest
 	if err := json.Unmarshal(j.Work.Data, &stored); err != nil {
 		return webhook.Content{}, err
 	}
+	repeatable := stored.Method == fasthttp.MethodGet || g.o.Backend.Capabilities().Atomic
+	begun := !repeatable && j.Claims > 1
 	var resp fasthttp.Response
-	for {
-		err := g.answerStored(ctx, j, &stored, &resp)
-		switch {
-		case errors.Is(err, errOnceKeyInUse): // what the other one is answered is our answer, too
-			select {
-			case <-ctx.Done():
-				return webhook.Content{}, ctx.Err()
-			case <-time.After(onceKeyPause):
-			}
-		case err != nil && (g.o.Callbacks.Atomic || stored.Method == fasthttp.MethodGet):
-			return webhook.Content{}, passing(err)
-		case err != nil:
-			return webhook.Content{}, err
-		default:
-			_, err = w.Write(resp.Body())
-			return webhook.Content{Name: "answer-" + strconv.Itoa(resp.StatusCode()) + ".json", Type: jsonType}, err
-		}
+	err := g.answerStored(ctx, j, &stored, &resp, begun)
+	ownKey := stored.OnceKey == "" // which only an earlier claim can have in use
+	switch {
+	case err == nil:
+		_, err = w.Write(resp.Body())
+		return webhook.Content{Name: "answer-" + strconv.Itoa(resp.StatusCode()) + ".json", Type: jsonType}, err
+	case repeatable:
+		return webhook.Content{}, passing(err)
+	case begun, errors.Is(err, backend.ErrUnsettled), ownKey && errors.Is(err, webhook.ErrInUse):
+		return webhook.Content{}, fmt.Errorf("%w: %w", webhook.ErrUnknown, err)
+	default:
+		return webhook.Content{}, err
 	}
 }
 
@@ -304,30 +300,23 @@ func passing(err error) error {
 	return err
 }
 
-// errOnceKeyInUse says that somebody else is doing the work of a job right now:
-// another job under the client's own Idempotency-Key, or the transaction of a
-// process that was killed and whose database has not noticed yet.
-var errOnceKeyInUse = errors.New("the work is being done already")
-
-// onceKeyPause is when a job whose key is in use looks again.
-const onceKeyPause = 100 * time.Millisecond
-
 // jobAnswerLife is how long the answer of a job's work is kept with the work:
 // the longest that frontdesk may be down between the two halves of a job.
 const jobAnswerLife = 90 * 24 * time.Hour
 
-// answerStored does a stored request once, whatever becomes of this process.
-func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *storedRequest, resp *fasthttp.Response) error {
+// answerStored does a stored request once, whatever becomes of this process. begun
+// tells that it was begun before, and may have been done.
+func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *storedRequest, resp *fasthttp.Response, begun bool) error {
 	var req fasthttp.Request
 	req.Header.SetMethod(stored.Method)
 	req.SetBody(stored.Body)
 	if stored.IfMatch != "" {
 		req.Header.Set("If-Match", stored.IfMatch)
 	}
-	resp.Reset()
 	x := g.newExchange(&req, resp, Peer{})
 	defer g.release(x)
 	x.RequestID, x.Method, x.Path, x.below, x.rawQuery = "callback-"+j.ID, stored.Method, stored.Path, true, []byte(stored.Query)
+	x.promised = true
 	x.Session = &auth.Session{User: j.Owner.User}
 	x.keyName, x.client = j.Owner.Key, j.Owner.User.Client.Name
 	// A job that was interrupted after its work was stored does not do it twice,
@@ -335,13 +324,16 @@ func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *store
 	if x.onceKey = stored.OnceKey; x.onceKey == "" {
 		x.onceKey, x.onceLife = "callback-"+j.ID, jobAnswerLife
 	}
+	x.begun = begun
 	if err := g.runDirect(ctx, x); err != nil {
 		v, answer := mapping.AsViolations(err)
-		if !answer {
+		if !answer || begun { // a refusal now would tell nothing of what was done then
 			return err
 		}
 		if len(v) > 0 && v[0].Reason == mapping.IdempotencyInUse {
-			return errOnceKeyInUse
+			// By another job under the client's own key, or by the transaction of a
+			// process that was killed and whose database has not noticed yet.
+			return fmt.Errorf("%w: %w", webhook.ErrInUse, err)
 		}
 		g.answerError(x, err)
 		if resp.StatusCode() >= fasthttp.StatusInternalServerError {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"strings"
 
 	"frontdesk/auth"
@@ -55,16 +56,57 @@ func refusal(reason mapping.Reason, method, path string) error {
 type Decision struct {
 	Operation *Operation     // nil where there is none, whoever asks
 	Reason    mapping.Reason // why it is refused; "" where it is not
+	Lacks     string         // what an array takes that the query names, where that is why: GET /orderline
 }
 
-// Decide judges a method and a path below the base path, both as they are sent,
-// as serving judges them. It allocates nothing.
+// Decide judges a method, a path below the base path and the arrays that a query
+// names, all as they are sent, as serving judges them. It allocates nothing.
 func (g *Gateway) Decide(key *auth.Key, method, path string, rawQuery []byte) Decision {
-	_, op, _, reason := g.routes.lookup(method, path, rawQuery)
+	e, op, _, reason := g.routes.lookup(method, path, rawQuery)
 	if reason == "" {
 		reason = permit(key, op)
 	}
-	return Decision{Operation: op, Reason: reason}
+	d := Decision{Operation: op, Reason: reason}
+	if reason == "" && e.Resource != nil && op == e.item["GET"] {
+		if d.Lacks = g.routes.lacking(key, e.Resource, rawQuery); d.Lacks != "" {
+			d.Reason = mapping.FieldNotInModel
+		}
+	}
+	return d
+}
+
+// lacking is what an array takes that a query chooses and an api_key may not use;
+// "" where there is none.
+func (r *routes) lacking(key *auth.Key, resource *mapping.Resource, rawQuery []byte) string {
+	for i := range resource.Fields {
+		f := &resource.Fields[i]
+		if f.Type == mapping.Array && !r.mayUse(key, f, arrayRead) && chooses(rawQuery, f.Name) {
+			return r.children[f].read.grant
+		}
+	}
+	return ""
+}
+
+// chooses tells whether a raw query has a field answered.
+func chooses(raw []byte, field string) bool {
+	for len(raw) > 0 {
+		var part []byte
+		part, raw, _ = bytes.Cut(raw, []byte{'&'})
+		name, value, _ := bytes.Cut(part, []byte{'='})
+		if !isNamed(name, fieldsName) {
+			continue
+		}
+		if bytes.IndexByte(value, '%') >= 0 {
+			value = []byte(unescape(value))
+		}
+		for len(value) > 0 {
+			var one []byte
+			if one, value, _ = bytes.Cut(value, []byte{','}); string(one) == field {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Logged finds the operation that a line of the access log is about, by its method
@@ -86,13 +128,22 @@ func (g *Gateway) Logged(method, template string) *Operation {
 }
 
 // DecideLogged judges a request by what the access log keeps of it, as Logged has
-// it.
-func (g *Gateway) DecideLogged(key *auth.Key, method, template string) Decision {
+// it; needs is what its arrays took.
+func (g *Gateway) DecideLogged(key *auth.Key, method, template string, needs []string) Decision {
 	op := g.Logged(method, template)
 	if op == nil {
 		return Decision{Reason: mapping.EndpointUnknown}
 	}
-	return Decision{Operation: op, Reason: permit(key, op)}
+	if reason := permit(key, op); reason != "" {
+		return Decision{Operation: op, Reason: reason}
+	}
+	for _, need := range needs {
+		method, path, _ := strings.Cut(need, " ")
+		if !g.routes.rightTo(method, path).of(key) {
+			return Decision{Operation: op, Reason: mapping.FieldNotInModel, Lacks: need}
+		}
+	}
+	return Decision{Operation: op}
 }
 
 // Grant is what an allowlist has to grant for the operation; false where it is

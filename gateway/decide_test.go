@@ -45,11 +45,11 @@ func TestDecide(t *testing.T) {
 		if d.Operation == nil {
 			continue
 		}
-		logged := g.DecideLogged(key, c.method, d.Operation.Template)
+		logged := g.DecideLogged(key, c.method, d.Operation.Template, nil)
 		require.Same(t, d.Operation, logged.Operation, "%s %s", c.method, c.path)
 		require.Equal(t, c.reason, logged.Reason, "%s %s", c.method, c.path)
 	}
-	require.Equal(t, mapping.EndpointUnknown, g.DecideLogged(key, "GET", "/gone/{id}").Reason)
+	require.Equal(t, mapping.EndpointUnknown, g.DecideLogged(key, "GET", "/gone/{id}", nil).Reason)
 }
 
 // TestEveryOperationIsFoundByItsLine: what the access log keeps of a request names

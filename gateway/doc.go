@@ -12,7 +12,8 @@
 //  2. session: the token header is looked up by its hash, and its api_key must be
 //     one that this caller may use (policy.go, peer.go).
 //  3. allowlist: may the session's api_key use this operation (decide.go)? In
-//     shadow mode a no is only noted.
+//     shadow mode a no is only noted. Which arrays of records it may use is asked
+//     where one is named, in 5 and 6 (arrays.go).
 //  4. limits: the api_key's rates, its requests at once and its day's (limits.go).
 //  5. query: repeated, unsupported, missing, then ill-valued parameters.
 //  6. body: empty, or not JSON.

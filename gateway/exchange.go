@@ -44,11 +44,17 @@ type Exchange struct {
 	Query  backend.Query // what the query parameters ask for
 	Body   *mapping.Body // nil where the operation takes none
 
+	routes   *routes
+	promised bool     // it was judged when it was accepted
+	needs    []string // what it takes of the allowlist beside its operation: POST /orderline
+	lacks    []string // which of it the allowlist does not grant
+
 	callback   *url.URL // of the receiver, where the operation answers by callback
 	storedBody []byte   // what such an operation is done with
 
 	onceKey  string        // the Idempotency-Key, judged; "" where there is none
 	onceLife time.Duration // how long the answer is kept under it; 0 for the usual
+	begun    bool          // what is done under it was begun before, by a job that was cut off
 	below    bool          // the path is below the base path
 	rawQuery []byte        // as it was sent
 	started  time.Time
@@ -69,7 +75,7 @@ func (g *Gateway) newExchange(req *fasthttp.Request, resp *fasthttp.Response, fr
 	}
 	*x = Exchange{
 		request: req, response: resp, peer: from, Address: g.clientAddress(from.Address, &req.Header),
-		policy: g.o.Policy(), started: g.o.Clock(), Params: x.Params[:0], scratch: x.scratch,
+		policy: g.o.Policy(), routes: g.routes, started: g.o.Clock(), Params: x.Params[:0], scratch: x.scratch,
 	}
 	return x
 }

@@ -34,6 +34,7 @@ type Explanation struct {
 	Shadow  mapping.Reason // why the allowlist, which is on trial, would have refused
 	Stopped string         // the stage that ended it; "" where the backend would be asked
 	Unread  bool           // the operation takes a body, and none was given
+	Lacks   []string       // what its arrays need and the allowlist does not grant: POST /orderline
 	Status  int            // of the answer; 0 where the backend would be asked
 	Answer  []byte         // what the client gets, with ExplainedID
 }
@@ -43,7 +44,7 @@ type Explanation struct {
 // backend, and nothing is taken from the key's limits.
 func (g *Gateway) Explain(a Asked) Explanation {
 	x := &Exchange{
-		request: new(fasthttp.Request), response: new(fasthttp.Response), policy: new(Policy),
+		request: new(fasthttp.Request), response: new(fasthttp.Response), policy: new(Policy), routes: g.routes,
 		started: a.At, Method: a.Method, RequestID: ExplainedID,
 	}
 	x.request.Header.SetMethod(a.Method)
@@ -70,7 +71,7 @@ func (g *Gateway) Explain(a Asked) Explanation {
 	if e.Stopped == StageEndpoint || e.Stopped == StageAllowlist {
 		e.Reason = x.reason
 	}
-	e.Params = x.knownParams()
+	e.Params, e.Lacks = x.knownParams(), x.lacks
 	return e
 }
 

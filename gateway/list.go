@@ -45,7 +45,7 @@ func listParams(resource *mapping.Resource) []param {
 
 // fieldsParam chooses what of a record is answered.
 func fieldsParam(resource *mapping.Resource, can func(*mapping.Field) bool) param {
-	p := param{Field: mapping.Field{Name: "fields", Type: mapping.Varchar, Description: "The fields to answer; all but arrays and, in lists, binary data where it is left out. They come in the order of the model.", Example: "id,modified_at"}}
+	p := param{Field: mapping.Field{Name: fieldsName, Type: mapping.Varchar, Description: "The fields to answer; all but arrays and, in lists, binary data where it is left out. They come in the order of the model.", Example: "id,modified_at"}}
 	for i := range resource.Fields {
 		if f := &resource.Fields[i]; can(f) {
 			p.choice = append(p.choice, f.Name)
@@ -85,7 +85,7 @@ func (g *Gateway) parseList(x *Exchange) mapping.Violations {
 			}
 		case "page_size":
 			add(parsePageSize(x, p.Value))
-		case "fields":
+		case fieldsName:
 			var unknown mapping.Violations
 			x.Query.Fields, unknown = parseFields(x, false)
 			add(unknown)

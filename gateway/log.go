@@ -30,9 +30,20 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.String("address", x.Address),
 		zap.String("config", x.policy.Hash),
 		zap.String("shadow", string(x.shadow)),
+		zap.Strings("needs", x.needs),
+		x.lacking(),
 		zap.String("cause", x.cause),
 		zap.String("trace", x.traceID()),
 	)
+}
+
+// lacking is what the allowlist does not grant of what arrays need, where there is
+// any.
+func (x *Exchange) lacking() zap.Field {
+	if x.lacks == nil {
+		return zap.Skip()
+	}
+	return zap.Strings("lacks", x.lacks)
 }
 
 // knownParams are the names of the query parameters that the operation takes.

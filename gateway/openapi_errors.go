@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -28,9 +29,9 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 	}
 	if op.form != nil && op.Endpoint.Resource == nil {
 		if op.check != nil && !slices.Contains(op.about.early, mapping.PrimaryIDMissing) {
-			all = append(all, op.form.CreateRaises()...)
+			all = append(all, op.form.CreateRaises(nil)...)
 		} else {
-			all = append(all, op.form.UpdateRaises()...)
+			all = append(all, op.form.UpdateRaises(nil)...)
 		}
 	}
 	if op.callbackInBody || op.direct != nil {
@@ -47,6 +48,10 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 	}
 	all = append(all, op.about.early...)
 	all = append(all, op.about.late...)
+	if op.about.raises != nil {
+		early, late := op.about.raises(d.sentArrays(op))
+		all = append(append(all, early...), late...)
+	}
 	if op.Method == http.MethodGet { // without a body the query is asked for what it lacks
 		all = slices.DeleteFunc(all, func(r mapping.Reason) bool { return r == mapping.EmptyBody })
 	}
@@ -166,7 +171,7 @@ func (d *describer) addErrorExamples() {
 			continue
 		}
 		err := mapping.Fail(row.Reason)
-		err.Args = exampleArgs(row, d.g.vendor())
+		err.Args = d.exampleArgs(row)
 		value := openapi.Map[any]{
 			{Name: "errorCode", Value: row.Status}, {Name: "message", Value: row.Text(err)}, {Name: "reason", Value: row.Reason},
 		}
@@ -182,7 +187,7 @@ func (d *describer) addErrorExamples() {
 const exampleRequestID = "5f0c5c1e-3a0b-4d58-9a51-0d1c1b0a7e11"
 
 // exampleArgs are what the placeholders of a row take in its example.
-func exampleArgs(row *mapping.Entry, vendor string) []string {
+func (d *describer) exampleArgs(row *mapping.Entry) []string {
 	switch row.Reason {
 	case mapping.QueryRepeated, mapping.QueryUnsupported:
 		return []string{"colour"}
@@ -203,7 +208,7 @@ func exampleArgs(row *mapping.Entry, vendor string) []string {
 	case mapping.PrimaryIDSupplied:
 		return []string{"id"}
 	case mapping.ArrayEmpty, mapping.CannotUpdate:
-		return []string{"orderlines"}
+		return []string{cmp.Or(d.arrayName(), "order_id")}
 	case mapping.VarcharTooLong:
 		return []string{"name", "101", "100"}
 	case mapping.TextTooLong:
@@ -231,7 +236,7 @@ func exampleArgs(row *mapping.Entry, vendor string) []string {
 	case mapping.AddressPartTooLong:
 		return []string{"Huisnummer", "11", "varchar", "10"}
 	case mapping.ExternalUser:
-		return []string{vendor}
+		return []string{d.g.vendor()}
 	case mapping.EmailMissing:
 		return []string{"noemail"}
 	case mapping.EmailInvalid:
@@ -249,6 +254,10 @@ func exampleArgs(row *mapping.Entry, vendor string) []string {
 
 // addErrors adds the one shape of errors.
 func (d *describer) addErrors() {
+	field := "The field that is meant, where one is."
+	if name := d.arrayName(); name != "" {
+		field = "The field that is meant, where one is; " + name + "[0].id within an array."
+	}
 	text := func(description string) *openapi.Schema {
 		return &openapi.Schema{Type: openapi.Types{"string"}, Description: description}
 	}
@@ -265,7 +274,7 @@ func (d *describer) addErrors() {
 		return openapi.Map[*openapi.Schema]{
 			{Name: "message", Value: text("The documented text.")},
 			{Name: "reason", Value: openapi.Ref("Reason")},
-			{Name: "field", Value: text("The field that is meant, where one is; orderlines[0].quantity within an array.")},
+			{Name: "field", Value: text(field)},
 		}
 	}
 	facts := func(before ...openapi.Member[*openapi.Schema]) *openapi.Schema {

@@ -61,16 +61,30 @@ func (d *describer) idExample(r *mapping.Resource) any {
 
 // createExamples are a new record with every field that has an example, and the
 // same with elements for each array.
-func createExamples(r *mapping.Resource) openapi.Map[openapi.Example] {
+func (d *describer) createExamples(r *mapping.Resource) openapi.Map[openapi.Example] {
 	plain := newExample(r, nil)
 	all := openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: plain}}}
 	for i := range r.Fields {
-		if f := &r.Fields[i]; f.Type == mapping.Array && !f.Readonly {
+		if f := &r.Fields[i]; f.Type == mapping.Array && !f.Readonly && f.In(d.arrays(arraySend)) {
 			elements := []any{newExample(f.Target(), f.Target().Field(f.ArrayKey))}
 			all.Add("with_"+f.Name, openapi.Example{Value: append(slices.Clip(plain), openapi.Member[any]{Name: f.Name, Value: elements})})
 		}
 	}
 	return all
+}
+
+// sendable tells whether a body has only arrays that the api_key may send.
+func (d *describer) sendable(r *mapping.Resource, body json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	if r == nil || json.Unmarshal(body, &members) != nil {
+		return true
+	}
+	for name := range members {
+		if f := r.Field(name); f != nil && !f.In(d.arrays(arraySend)) {
+			return false
+		}
+	}
+	return true
 }
 
 func newExample(r *mapping.Resource, parent *mapping.Field) openapi.Map[any] {

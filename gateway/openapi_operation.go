@@ -64,7 +64,9 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	if p.choice != nil {
 		items := &openapi.Schema{Type: openapi.Types{"string"}}
 		for _, c := range p.choice {
-			items.Enum = append(items.Enum, c)
+			if f := op.Endpoint.Resource.Field(c); f == nil || f.In(d.arrays(arrayRead)) {
+				items.Enum = append(items.Enum, c)
+			}
 		}
 		q.Schema, q.Style, q.Explode = &openapi.Schema{Type: openapi.Types{"array"}, Items: items}, "form", ptr(false)
 		var chosen []any
@@ -150,7 +152,7 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	r := op.Endpoint.Resource
 	switch {
 	case r != nil && op.Method == http.MethodPost:
-		schema, examples = d.createSchema(r, nil, typeName(r.Name)+"Create"), createExamples(r)
+		schema, examples = d.createSchema(r, nil, typeName(r.Name)+"Create"), d.createExamples(r)
 	case r != nil:
 		schema, examples = d.updateSchema(r), one(updateExample(r))
 	default:
@@ -167,6 +169,9 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	if own := d.exampleOf(op).Bodies; own != nil {
 		media.Examples = nil
 		for _, name := range slices.Sorted(maps.Keys(own)) {
+			if !d.sendable(r, own[name]) {
+				continue
+			}
 			media.Examples.Add(name, openapi.Example{Value: own[name]})
 		}
 	}

@@ -138,7 +138,9 @@ func (d *describer) recordSchema(r *mapping.Resource) *openapi.Schema {
 	return d.component(typeName(r.Name), func() *openapi.Schema {
 		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: r.Description + " All fields are answered, unless `fields` chose some."}
 		for i := range r.Fields {
-			s.Properties.Add(r.Fields[i].Name, d.answered(&r.Fields[i]))
+			if f := &r.Fields[i]; f.In(d.arrays(arrayRead)) {
+				s.Properties.Add(f.Name, d.answered(f))
+			}
 		}
 		return s
 	})
@@ -187,7 +189,7 @@ func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, nam
 		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "A new " + r.Name + ".", Additional: ptr(false)}
 		for i := range r.Fields {
 			f := &r.Fields[i]
-			if f.Readonly || f.Primary || f == parent {
+			if f.Readonly || f.Primary || f == parent || !f.In(d.arrays(arraySend)) {
 				continue
 			}
 			s.Properties.Add(f.Name, d.sent(r, f, true))

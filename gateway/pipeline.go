@@ -150,7 +150,7 @@ func (g *Gateway) body(_ context.Context, x *Exchange) error {
 	if x.ID != 0 && x.Operation.bodyOptional && isBlank(data) {
 		return nil
 	}
-	b, err := mapping.DecodeBody(form, data, g.o.Location)
+	b, err := mapping.DecodeBodyOf(form, (*sentArrays)(x), data, g.o.Location)
 	x.Body = b
 	return err
 }

@@ -98,10 +98,13 @@ func parseDelete(x *Exchange) mapping.Violations {
 	return nil
 }
 
+// fieldsName is the parameter that chooses fields.
+const fieldsName = "fields"
+
 // parseFields reads the parameter fields into positions in model order; nil
 // where nothing was chosen. Arrays come with one record only.
 func parseFields(x *Exchange, arrays bool) ([]int, mapping.Violations) {
-	value := x.Param("fields")
+	value := x.Param(fieldsName)
 	if value == "" {
 		return nil, nil
 	}
@@ -109,7 +112,7 @@ func parseFields(x *Exchange, arrays bool) ([]int, mapping.Violations) {
 	var v mapping.Violations
 	for name := range strings.SplitSeq(value, ",") {
 		f := x.Endpoint.Resource.Field(name)
-		if f == nil || f.Type == mapping.Array && !arrays {
+		if f == nil || f.Type == mapping.Array && !(arrays && x.readsOrSends(f, arrayRead)) {
 			v = append(v, mapping.Fail(mapping.FieldNotInModel, name))
 			continue
 		}
@@ -266,7 +269,7 @@ func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(
 	sum := sha256.New()
 	sum.Write([]byte(x.Method + " " + x.Path + "\n"))
 	sum.Write(x.request.Body())
-	w.Once = &backend.Once{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render, Life: x.onceLife}
+	w.Once = &backend.Once{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render, Life: x.onceLife, Begun: x.begun}
 	err := do(w)
 	var replay *backend.Replay
 	if !errors.As(err, &replay) {

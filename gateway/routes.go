@@ -95,12 +95,16 @@ func hasID(raw []byte) bool {
 	for len(raw) > 0 {
 		var part []byte
 		part, raw, _ = bytes.Cut(raw, []byte{'&'})
-		name, _, _ := bytes.Cut(part, []byte{'='})
-		if string(name) == "id" || bytes.IndexByte(name, '%') >= 0 && unescape(name) == "id" {
+		if name, _, _ := bytes.Cut(part, []byte{'='}); isNamed(name, "id") {
 			return true
 		}
 	}
 	return false
+}
+
+// isNamed tells whether the raw name of a parameter is that name.
+func isNamed(raw []byte, name string) bool {
+	return string(raw) == name || bytes.IndexByte(raw, '%') >= 0 && unescape(raw) == name
 }
 
 // routes is the endpoint table.
@@ -108,6 +112,7 @@ type routes struct {
 	endpoints map[string]*Endpoint
 	numbers   int
 	ordered   []*Endpoint
+	children  map[*mapping.Field]childRights // of every array field
 }
 
 // find looks up a path exactly as it was sent. A path of one more part than an
@@ -241,6 +246,7 @@ func (g *Gateway) newRoutes() *routes {
 	g.utilityRoutes(r)
 	g.pageRoutes(r)
 	g.descriptionRoute(r)
+	r.children = r.childRightsOf(g.o.Offer.Model)
 	if g.o.Callbacks == nil {
 		return r
 	}

@@ -222,7 +222,7 @@ func (g *Gateway) modules(x *Exchange) {
 }
 
 func (g *Gateway) fingerprint(x *Exchange) {
-	x.answerJSON(fingerprintAnswer{auth.Fingerprint(x.Key, x.user(), g.o.Offer.Model.Version)})
+	x.answerJSON(fingerprintAnswer{auth.Fingerprint(x.Key, x.user(), x.modelVersion(g.o.Offer.Model))})
 }
 
 func (g *Gateway) forgotPassword(ctx context.Context, x *Exchange) error {

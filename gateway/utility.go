@@ -126,7 +126,8 @@ func textOrNull(s string) any {
 	return s
 }
 
-func describeField(f *mapping.Field) fieldAnswer {
+// describeField tells of a field as the caller meets it.
+func (x *Exchange) describeField(f *mapping.Field) fieldAnswer {
 	a := fieldAnswer{
 		Name: f.Name, Datatype: f.Type.String(), Required: f.Required, Readonly: f.Readonly, Unique: f.Unique,
 		Primary: f.Primary, Reference: textOrNull(f.Reference), Validation: textOrNull(f.Validation()),
@@ -143,8 +144,27 @@ func describeField(f *mapping.Field) fieldAnswer {
 	}
 	if f.Type == mapping.Array {
 		a.Datatype, a.Reference = f.ArrayOf, f.ArrayOf
+		a.Readonly = a.Readonly || !x.knows(f, arraySend)
 	}
 	return a
+}
+
+// describeFields are the fields of a resource as the caller meets them; whole tells
+// that it may use all of them.
+func (x *Exchange) describeFields(resource *mapping.Resource) (fields []fieldAnswer, whole bool) {
+	if resource == nil {
+		return nil, true
+	}
+	whole = true
+	for i := range resource.Fields {
+		f := &resource.Fields[i]
+		array := f.Type == mapping.Array
+		whole = whole && (!array || x.knows(f, arrayRead) && x.knows(f, arraySend))
+		if !array || x.knows(f, arrayKnown) {
+			fields = append(fields, x.describeField(f))
+		}
+	}
+	return fields, whole
 }
 
 // describeModel answers the very model that validates, unless the backend
@@ -158,16 +178,15 @@ func (g *Gateway) describeModel(ctx context.Context, x *Exchange) error {
 		if v := jsontext.Value(own); v.Kind() != '{' || !v.IsValid() {
 			return mapping.Fail(mapping.BodyNotJSON)
 		}
-		x.answerData(func(dst []byte) []byte { return append(dst, own...) })
-		return nil
 	}
 	resource := g.o.Offer.Model.Resource(x.Item)
-	if resource == nil {
+	fields, whole := x.describeFields(resource)
+	switch {
+	case own != nil && whole: // it says all there is, to whom all may be said
+		x.answerData(func(dst []byte) []byte { return append(dst, own...) })
+		return nil
+	case resource == nil:
 		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("name"), x.Item)
-	}
-	fields := make([]fieldAnswer, len(resource.Fields))
-	for i := range resource.Fields {
-		fields[i] = describeField(&resource.Fields[i])
 	}
 	x.answerJSON(modelAnswer{resource.Name, resource.Fields[resource.ID].Name, fields})
 	return nil

@@ -55,10 +55,15 @@ func (b *Body) Sent(index int) string {
 // BodyNotJSON or BodyTooLarge, which forbid looking any further; all else is in
 // Body.Violations.
 func DecodeBody(r *Resource, data []byte, loc *time.Location) (*Body, error) {
+	return DecodeBodyOf(r, nil, data, loc)
+}
+
+// DecodeBodyOf is DecodeBody for a sender whose model has these arrays only.
+func DecodeBodyOf(r *Resource, arrays Arrays, data []byte, loc *time.Location) (*Body, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, Fail(EmptyBody)
 	}
-	d := r.model.newDecoder(data, loc)
+	d := r.model.newDecoder(arrays, data, loc)
 	defer r.model.free(d)
 	if d.json.PeekKind() != '{' {
 		return nil, Fail(BodyNotJSON)
@@ -101,25 +106,26 @@ var (
 // decoder reads one body. text is a copy of it, which the texts in it are parts
 // of: one allocation for all of them.
 type decoder struct {
-	json *jsontext.Decoder
-	in   bytes.Buffer
-	text string
-	loc  *time.Location
+	json   *jsontext.Decoder
+	in     bytes.Buffer
+	text   string
+	loc    *time.Location
+	arrays Arrays
 }
 
-func (m *Model) newDecoder(data []byte, loc *time.Location) *decoder {
+func (m *Model) newDecoder(arrays Arrays, data []byte, loc *time.Location) *decoder {
 	d, _ := m.decoders.Get().(*decoder)
 	if d == nil {
 		d = &decoder{json: new(jsontext.Decoder)}
 	}
-	d.text, d.loc, d.in = string(data), loc, *bytes.NewBuffer(data)
+	d.text, d.loc, d.in, d.arrays = string(data), loc, *bytes.NewBuffer(data), arrays
 	d.json.Reset(&d.in)
 	return d
 }
 
 // free lets go of the body and keeps the decoder for the next one.
 func (m *Model) free(d *decoder) {
-	d.text, d.loc, d.in = "", nil, bytes.Buffer{}
+	d.text, d.loc, d.in, d.arrays = "", nil, bytes.Buffer{}, nil
 	d.json.Reset(&d.in)
 	m.decoders.Put(d)
 }
@@ -137,7 +143,7 @@ func (d *decoder) object(r *Resource) (*Body, error) {
 		name := d.unquote(raw)
 		f := r.byName[name]
 		switch {
-		case f == nil:
+		case f == nil || !f.In(d.arrays):
 			if _, err := d.value(); err != nil {
 				return nil, err
 			}

@@ -167,3 +167,33 @@ func TestMerge(t *testing.T) {
 	assert.Equal(t, before, stored.Values, "neither operand is changed")
 	assert.True(t, merged.Get("no_such_field").IsAbsent())
 }
+
+// onlyArrays are the arrays of a model by name.
+type onlyArrays []string
+
+func (a onlyArrays) Has(f *mapping.Field) bool { return slices.Contains(a, f.Name) }
+
+// TestDecodeWithoutAnArray: an array that is not in the sender's model is passed over
+// whole, whatever is in it.
+func TestDecodeWithoutAnArray(t *testing.T) {
+	order := resource(t, "order")
+	for name, lines := range map[string]string{
+		"filled": `[{"colour":1,"quantity":"x"},7]`, "empty": `[]`, "null": `null`,
+		"more than an array may have": "[" + strings.Repeat("1,", mapping.MaxElements) + "1]",
+	} {
+		data := []byte(`{"orderlines":` + lines + `,"reference":"A"}`)
+		b, err := mapping.DecodeBodyOf(order, onlyArrays{}, data, time.UTC)
+		require.NoError(t, err, name)
+		require.Equal(t, mapping.Violations{mapping.Fail(mapping.FieldNotInModel, "orderlines")}, b.Violations, name)
+		require.False(t, b.Supplied(order.Field("orderlines").Index), name)
+		require.Equal(t, "A", b.Record.Get("reference").Text(), name)
+	}
+	_, err := mapping.DecodeBodyOf(order, onlyArrays{}, []byte(`{"orderlines":`+strings.Repeat("[", mapping.MaxDepth)+strings.Repeat("]", mapping.MaxDepth)+`}`), time.UTC)
+	require.True(t, mapping.Is(err, mapping.BodyNotJSON))
+	b, err := mapping.DecodeBodyOf(order, onlyArrays{"orderlines"}, []byte(`{"orderlines":[{}]}`), time.UTC)
+	require.NoError(t, err)
+	require.Len(t, b.Record.Children, 1)
+	require.NotContains(t, order.CreateRaises(onlyArrays{}), mapping.ArrayEmpty)
+	require.Contains(t, order.CreateRaises(onlyArrays{"orderlines"}), mapping.ArrayEmpty)
+	require.NotContains(t, order.UpdateRaises(onlyArrays{}), mapping.ArrayEmpty)
+}

@@ -3,14 +3,15 @@ package mapping
 import "slices"
 
 // CreateRaises are the reasons that reading a body as a new record of r, and
-// CheckCreate, can find.
-func (r *Resource) CreateRaises() []Reason {
+// CheckCreate, can find where the model has these arrays.
+func (r *Resource) CreateRaises(arrays Arrays) []Reason {
 	all := []Reason{EmptyBody, BodyNotJSON, FieldNotInModel}
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		switch {
 		case f.Primary:
 			all = append(all, PrimaryIDSupplied)
+		case !f.In(arrays):
 		case f.Readonly:
 			all = append(all, FieldReadonly)
 		default:
@@ -22,7 +23,7 @@ func (r *Resource) CreateRaises() []Reason {
 				all = append(all, DateNotAfter)
 			}
 			if f.Type == Array {
-				all = append(all, slices.DeleteFunc(f.target.CreateRaises(), func(reason Reason) bool { return reason == EmptyBody })...)
+				all = append(all, slices.DeleteFunc(f.target.CreateRaises(arrays), func(reason Reason) bool { return reason == EmptyBody })...)
 			}
 		}
 	}
@@ -30,13 +31,14 @@ func (r *Resource) CreateRaises() []Reason {
 }
 
 // UpdateRaises are the reasons that reading a body as an update of a record of
-// r, and CheckUpdate, can find. CheckMerged adds some of its own.
-func (r *Resource) UpdateRaises() []Reason {
+// r, and CheckUpdate, can find where the model has these arrays. CheckMerged adds
+// some of its own.
+func (r *Resource) UpdateRaises(arrays Arrays) []Reason {
 	all := []Reason{EmptyBody, BodyNotJSON, FieldNotInModel}
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		switch {
-		case f.Primary:
+		case f.Primary, !f.In(arrays):
 		case f.Readonly:
 			all = append(all, FieldReadonly)
 		default:

@@ -68,6 +68,12 @@ func (f *Field) Filterable() bool { return f.InLists() && !f.Unfilterable }
 // Sortable tells whether GET many can be sorted by the field.
 func (f *Field) Sortable() bool { return f.InLists() && !f.Unsortable }
 
+// Arrays tells which array fields somebody's model has; nil stands for all.
+type Arrays interface{ Has(f *Field) bool }
+
+// In tells whether a model with these arrays has the field.
+func (f *Field) In(arrays Arrays) bool { return f.Type != Array || arrays == nil || arrays.Has(f) }
+
 // Validation returns what a failed custom validation is called in messages.
 func (f *Field) Validation() string {
 	if len(f.OneOf) == 0 {

@@ -101,6 +101,9 @@ func (t *T) withChildren(r *Resource, f *Field, n int) values {
 
 func children(t *T) {
 	r, f := t.choose("POST", "an array field", isArray)
+	if !t.can("GET", "/"+f.Reference) { // whoever may only send elements does not see them
+		t.needs("an api_key that may call GET /%s", f.Reference)
+	}
 	a := t.status(t.call("POST", "/"+r.Name, t.withChildren(r, f, 2).json()), 201)
 	id := t.keep(r, a)
 	_, present := a.data()[f.Name]

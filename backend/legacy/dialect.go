@@ -100,6 +100,7 @@ const (
 	faultUnique               // a unique value that another row has
 	faultForeign              // a reference, to or from another row
 	faultDown                 // the engine cannot work, or ended the connection
+	faultCharset              // a text with letters that the column or the database cannot have
 )
 
 // dialectOf returns the dialect of an engine.

@@ -201,6 +201,8 @@ func (postgres) fault(err error) (f fault, ok bool) {
 		f.class = faultUnique
 	case "23503":
 		f.class = faultForeign
+	case "22021", "22P05": // not in the repertoire, no equivalent
+		f.class = faultCharset
 	default:
 		switch pg.Code[:min(2, len(pg.Code))] {
 		case "08", "53", "57", "58", "F0", "XX": // connection, resources, operator, system, config file, internal

@@ -48,7 +48,7 @@ type exporter struct {
 // resource writes the client's own records. One that all clients share is none of
 // its own.
 func (e *exporter) resource(ctx context.Context, t *table) error {
-	if t.Client == "" && e.shared(t) {
+	if t.IsShared() {
 		return nil
 	}
 	if op := t.Operations[mapping.OpList]; op != nil && op.Procedure != "" {
@@ -69,9 +69,6 @@ func (e *exporter) resource(ctx context.Context, t *table) error {
 	})
 	return errors.Join(err, e.write(ctx, t, batch))
 }
-
-// shared tells whether nothing binds the rows of a table to a client.
-func (e *exporter) shared(t *table) bool { return mark(t.Where, clientParameter) < 0 }
 
 func (e *exporter) listed(ctx context.Context, t *table, op *sheet.Operation) error {
 	page, err := e.listByProcedure(ctx, t, op, backend.Query{Client: e.client})

@@ -198,3 +198,16 @@ func TestCodesSortAsWhatTheyStandFor(t *testing.T) {
 		}
 	})
 }
+
+// TestFilterByLettersThatNoColumnHas finds nothing: before, MariaDB failed to
+// compare them with a column of another charset.
+func TestFilterByLettersThatNoColumnHas(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		name := x.model.Resource("contact").Field("name")
+		for _, letters := range []string{"ʼ", "＇", "😀", "\x00", "'", `\`, `\'`, "' OR '1'='1", "%", "_"} {
+			page := x.list(backend.Query{Client: one, Total: true, Filters: []backend.Filter{{Field: name, Value: mapping.TextValue(letters)}}}, "contact")
+			require.Empty(t, page.Records, "%q", letters)
+			require.Zero(t, page.Total)
+		}
+	})
+}

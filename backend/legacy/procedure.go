@@ -20,7 +20,7 @@ func (s session) callOf(op *sheet.Operation, client auth.Client, value func(plac
 	p := call{name: qualified(s.d, s.source.Schema, op.Procedure), function: s.functions[op.Procedure], out: op.Out}
 	for _, a := range op.Arguments {
 		switch {
-		case a == clientParameter:
+		case a == sheet.ClientParameter:
 			p.args = append(p.args, intRaw(client.ID))
 		case len(a) > 1 && a[0] == '\'' && a[len(a)-1] == '\'':
 			p.args = append(p.args, textRaw(strings.ReplaceAll(a[1:len(a)-1], "''", "'")))
@@ -148,7 +148,7 @@ func (s session) rowsByProcedure(ctx context.Context, t *table, op *sheet.Operat
 		}
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return s.owned(ctx, t, attempt, client, rows)
 }
 
 // ownedBy tells whether a row is one that the client sees.

@@ -147,6 +147,9 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	attempt := sheet.Attempt{Resource: t.Resource, Op: mapping.OpList}
 	if l.count != nil {
 		row, err := queryOne(ctx, s.conn, l.count)
+		if s.knowsNoSuch(err, q) {
+			return page, nil
+		}
 		if err != nil {
 			return page, s.failure(err, attempt)
 		}
@@ -161,11 +164,21 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 		rows = append(rows, row)
 		return nil
 	})
+	if s.knowsNoSuch(err, q) {
+		return page, nil
+	}
 	if err != nil {
 		return page, s.failure(err, attempt)
 	}
 	page.Records, err = s.decode(ctx, t, q.Client, rows)
 	return page, err
+}
+
+// knowsNoSuch tells whether an error says that a text which is filtered by has
+// letters that the column cannot have: so no record has it.
+func (s session) knowsNoSuch(err error, q backend.Query) bool {
+	f, ok := s.d.fault(err)
+	return ok && f.class == faultCharset && len(q.Filters) > 0
 }
 
 // listing are the statements of a list.

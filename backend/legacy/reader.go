@@ -117,8 +117,8 @@ func (r *Reader) Distinct(ctx context.Context, table, column string, limit, rows
 
 // Repeated returns how many values, of the columns together, stand in more than
 // one row, counting no more than limit, and one of them. Rows in which one of
-// the columns is null do not count.
-func (r *Reader) Repeated(ctx context.Context, table string, columns []string, where string, limit int) (n int, example []sheet.Raw, err error) {
+// the columns is null do not count. client is what :client of where stands for.
+func (r *Reader) Repeated(ctx context.Context, table string, columns []string, where string, client int64, limit int) (n int, example []sheet.Raw, err error) {
 	d := r.store.d
 	list, set := "", ""
 	for i, c := range columns {
@@ -130,7 +130,7 @@ func (r *Reader) Repeated(ctx context.Context, table string, columns []string, w
 	}
 	b := newStatement(d).add("SELECT ", list, " FROM ", qualified(d, r.store.source.Schema, table), " WHERE ", set)
 	if where != "" {
-		b.add(" AND (").scoped(where, intRaw(0)).add(")")
+		b.add(" AND (").scoped(where, intRaw(client)).add(")")
 	}
 	b.add(" GROUP BY ", list, " HAVING COUNT(*) > 1")
 	rows, err := r.some(ctx, b, limit)
@@ -235,17 +235,30 @@ func (r *Reader) schema() sheet.Raw {
 }
 
 // Sample returns rows of a resource, aligned with its Places: the first ones, at
-// most limit, whosever they are. It fails where a column, or SQL of the sheet,
-// is wrong.
-func (r *Reader) Sample(ctx context.Context, of *sheet.Resource, limit int) ([][]sheet.Raw, error) {
+// most limit, whosever they are; where SQL of the sheet asks for the client, the
+// first of each of the clients. It fails where a column, or SQL of the sheet, is
+// wrong.
+func (r *Reader) Sample(ctx context.Context, of *sheet.Resource, clients []int64, limit int) (rows [][]sheet.Raw, err error) {
 	t, err := newTable(r.store.d, r.store.source.Schema, of)
 	if err != nil {
 		return nil, err
 	}
-	b := newStatement(r.store.d)
-	t.selected(b, auth.Client{}, false)
-	if of.Where != "" {
-		b.add(" WHERE (").scoped(of.Where, intRaw(0)).add(")")
+	if !of.AsksClient() || len(clients) == 0 {
+		clients = []int64{0}
 	}
-	return r.some(ctx, b, limit)
+	for _, client := range clients {
+		b := newStatement(r.store.d)
+		t.selected(b, auth.Client{ID: client}, false)
+		if of.Where != "" {
+			b.add(" WHERE (").scoped(of.Where, intRaw(client)).add(")")
+		}
+		found, err := r.some(ctx, b, limit-len(rows))
+		if err != nil {
+			return nil, err
+		}
+		if rows = append(rows, found...); len(rows) >= limit {
+			break
+		}
+	}
+	return rows, nil
 }

@@ -49,13 +49,13 @@ func (s *statement) list(values []sheet.Raw) *statement {
 // scoped appends text of the sheet, with the client's number in place of every
 // :client outside of quotes.
 func (s *statement) scoped(text string, client sheet.Raw) *statement {
-	return s.replaced(text, clientParameter, client)
+	return s.replaced(text, sheet.ClientParameter, client)
 }
 
 // replaced appends text of the sheet with a parameter in place of every name.
 func (s *statement) replaced(text, name string, v sheet.Raw) *statement {
 	for text != "" {
-		at := mark(text, name)
+		at := sheet.FindParameter(text, name)
 		if at < 0 {
 			return s.add(text)
 		}
@@ -63,39 +63,6 @@ func (s *statement) replaced(text, name string, v sheet.Raw) *statement {
 		text = text[at+len(name):]
 	}
 	return s
-}
-
-// clientParameter stands for the client's number in text of the sheet.
-const clientParameter = ":client"
-
-// mark finds the first :name that is neither quoted nor a cast (::name) nor the
-// beginning of a longer word.
-func mark(text, name string) int {
-	var quote byte
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"' || c == '`':
-			quote = c
-		case c == '[':
-			quote = ']'
-		case c == ':' && strings.HasPrefix(text[i:], name) && (i == 0 || text[i-1] != ':') && !wordAt(text, i+len(name)):
-			return i
-		}
-	}
-	return -1
-}
-
-func wordAt(text string, i int) bool {
-	if i >= len(text) {
-		return false
-	}
-	c := text[i]
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 func (s *statement) String() string { return s.b.String() }

@@ -118,6 +118,11 @@ func newStore(o Options) (*Store, error) {
 		problems = append(problems, err)
 		s.tables[r] = t
 	}
+	for _, t := range s.tables { // what is learnt of a table holds for its rows' owners too
+		if t != nil && t.parent != nil {
+			t.parent = s.tables[t.Parent().Resource]
+		}
+	}
 	return s, errors.Join(problems...)
 }
 
@@ -214,7 +219,7 @@ func (s *Store) learnTables(ctx context.Context) error {
 			t.learn(known)
 		}
 	}
-	return nil
+	return s.judgeParents(schema)
 }
 
 // learn notes what the types of columns mean for comparisons.
@@ -352,7 +357,7 @@ func (s *Store) Ping(ctx context.Context) error { return s.db.PingContext(ctx) }
 
 // Capabilities implements backend.Driver.
 func (s *Store) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Name: "legacy", Store: s.d.engine(), Version: s.version, OwnRules: s.sheet.OwnRules}
+	return backend.Capabilities{Name: "legacy", Store: s.d.engine(), Version: s.version, OwnRules: s.sheet.OwnRules, Atomic: s.answers != ""}
 }
 
 // Close implements backend.Driver.

@@ -21,6 +21,7 @@ type table struct {
 	keys   []string // quoted columns of the key
 	heavy  []bool   // aligned with Places: needed for bytea fields alone
 	arrays []int    // positions of fields whose elements are records of their own
+	parent *table   // of the records that tell whose a row is; nil where it tells itself
 	// bare are the fields without dashes that the sheet does not write so itself.
 	bare map[*mapping.Field]bool
 	// perClient tells that numbers given out as the highest plus one count for each
@@ -41,12 +42,18 @@ func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
 		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, from),
 		at: map[string]int{}, bare: map[*mapping.Field]bool{}, heavy: make([]bool, len(r.Places)),
 	}
+	for _, k := range r.Key.Places {
+		t.keys = append(t.keys, d.quote(k))
+	}
+	if p := r.Parent(); p != nil {
+		var err error
+		if t.parent, err = newTable(d, schema, p); err != nil {
+			return nil, err
+		}
+	}
 	for i, p := range r.Places {
 		t.at[p.Name] = i
 		t.exprs = append(t.exprs, t.place(schema, p))
-	}
-	for _, k := range r.Key.Places {
-		t.keys = append(t.keys, d.quote(k))
 	}
 	t.weigh()
 	for i := range r.Fields {
@@ -68,6 +75,8 @@ func (t *table) place(schema string, p sheet.Place) string {
 	switch {
 	case p.SQL != "":
 		return "(" + p.SQL + ")"
+	case p.Owner:
+		return t.owner()
 	case p.Lookup == nil:
 		return t.d.quote(p.Name)
 	}
@@ -143,33 +152,28 @@ func (t *table) selected(b *statement, client auth.Client, heavy bool) {
 // visible appends the condition on which a client sees a row.
 func (t *table) visible(b *statement, client auth.Client) {
 	b.add(" WHERE ")
-	switch {
-	case t.Client == "":
-		b.add("1 = 1")
-	case t.SystemClient == "":
-		t.equal(b, t.Client, intRaw(client.ID))
-	default:
-		t.operand(b.add(t.expr(t.Client), " IN ("), t.Client, intRaw(client.ID))
-		t.operand(b.add(", "), t.Client, textRaw(t.SystemClient)).add(")")
+	t.scope(b, client, true)
+}
+
+// notDeleted appends that a row is not one that DELETE has marked.
+func (t *table) notDeleted(b *statement) {
+	gone := t.DeletedWhen()
+	if len(gone) == 0 || t.Read != t.Table {
+		return
 	}
-	if t.Where != "" {
-		b.add(" AND (").scoped(t.Where, intRaw(client.ID)).add(")")
-	}
-	if gone := t.DeletedWhen(); len(gone) > 0 && t.Read == t.Table {
-		b.add(" AND (")
-		for i, a := range gone {
-			if i > 0 {
-				b.add(" OR ")
-			}
-			column := t.d.quote(a.Place)
-			if a.Value.IsSet() {
-				b.add(column, " <> ").arg(a.Value).add(" OR ", column, " IS NULL")
-			} else {
-				b.add(column, " IS NOT NULL")
-			}
+	b.add(" AND (")
+	for i, a := range gone {
+		if i > 0 {
+			b.add(" OR ")
 		}
-		b.add(")")
+		column := t.d.quote(a.Place)
+		if a.Value.IsSet() {
+			b.add(column, " <> ").arg(a.Value).add(" OR ", column, " IS NULL")
+		} else {
+			b.add(column, " IS NOT NULL")
+		}
 	}
+	b.add(")")
 }
 
 // own appends the condition on which a client may write the row of a key.
@@ -185,6 +189,9 @@ func (t *table) own(b *statement, client auth.Client, key []sheet.Raw) {
 	if t.Client != "" {
 		b.add(" AND ", t.d.quote(t.Client), " = ")
 		t.operand(b, t.Client, intRaw(client.ID))
+	}
+	if t.parent != nil {
+		t.belongs(b.add(" AND "), t.name, client, false)
 	}
 }
 

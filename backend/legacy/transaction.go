@@ -85,7 +85,7 @@ func pause(ctx context.Context, try int) bool {
 
 // errUnclear says that a commit was asked for and not answered: nobody knows
 // whether it happened.
-var errUnclear = errors.New("the end of the transaction is unknown")
+var errUnclear = fmt.Errorf("the end of the transaction is unknown: %w", backend.ErrUnsettled)
 
 // cleanupTimeout bounds what must still be done once a call's time is up.
 const cleanupTimeout = 2 * time.Second

@@ -89,7 +89,7 @@ func (w *write) encode(ctx context.Context, create bool) error {
 	}
 	// Whatever a sheet says, nobody writes into the records of another client.
 	w.values = slices.DeleteFunc(w.values, func(a sheet.Assignment) bool { return w.t.Client != "" && a.Place == w.t.Client })
-	return nil
+	return w.judgeParent(ctx, create)
 }
 
 // value returns what is written at a place.

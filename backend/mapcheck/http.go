@@ -2,6 +2,7 @@ package mapcheck
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,6 +19,7 @@ import (
 // Service is an HTTP service as its sheet describes it: a *remote.Store.
 type Service interface {
 	Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (records int, found []remote.Finding, err error)
+	Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error)
 	List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error)
 	Supports(r *mapping.Resource, op mapping.Scope) bool
 }
@@ -103,6 +105,13 @@ func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
 // found words what a probe found.
 func (c *httpCheck) found(path string, f remote.Finding, n int) {
 	switch {
+	case f.Field == "" && f.Place != "" && f.Place == c.Sheet.Resource(strings.TrimPrefix(path, "resources.")).Client:
+		severity := Warning
+		if f.Records == n {
+			severity = Error
+		}
+		c.add(severity, "http.client-missing", strictyaml.Child(path, "client"), fmt.Sprintf("%s is missing in %d of %d answers, which are nobody's", f.Place, f.Records, n),
+			"name the path that tells whose a record is, or have the service answer it")
 	case f.Field == "id":
 		c.add(Error, "http.key-missing", strictyaml.Child(path, "key"), fmt.Sprintf("%s is in none of %d answers", f.Place, n), "name the path of the key")
 	case f.Field == "" && f.Place == "":
@@ -149,6 +158,9 @@ func (c *httpCheck) paging(ctx context.Context, r *mapping.Resource, q backend.Q
 	}
 	if len(first.Records) > 0 {
 		c.ids[r.Name] = first.Records[0].Values[r.ID]
+		if err := c.get(ctx, r, first.Records[0], path); err != nil {
+			return err
+		}
 	}
 	if first.Total < int64(len(first.Records)) {
 		c.add(Error, "http.total", strictyaml.Child(path, "operations.list"), fmt.Sprintf("the number of all records is %d, and there are %d at least", first.Total, len(first.Records)), "mend operations.list.total")
@@ -169,6 +181,25 @@ func (c *httpCheck) paging(ctx context.Context, r *mapping.Resource, q backend.Q
 	}
 	if len(next.Records) == 0 {
 		c.add(Error, "http.paging", strictyaml.Child(path, "operations"), "there is a next page, and it is empty", "mend operations.list.paging")
+	}
+	return nil
+}
+
+// get reads a record of the list by itself: that answer must have what isolation
+// needs as well.
+func (c *httpCheck) get(ctx context.Context, r *mapping.Resource, listed mapping.Record, path string) error {
+	if !c.service.Supports(r, mapping.OpGet) {
+		return nil
+	}
+	_, err := c.service.Get(ctx, r, backend.Query{Client: c.client, ID: listed.ID()})
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return err
+	case errors.Is(err, backend.ErrNotFound):
+		c.add(Error, "http.get", strictyaml.Child(path, "operations"), "a record of the list is not found by get, or whose it is is missing there", "mend operations.get, or have it answer the client as the list does")
+	default:
+		c.add(Error, "http.get", strictyaml.Child(path, "operations"), maskedText(fmt.Sprintf("a record of the list cannot be read by get: %v", err)), "mend operations.get")
 	}
 	return nil
 }

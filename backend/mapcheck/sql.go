@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"frontdesk/backend/legacy"
@@ -42,6 +43,9 @@ func SQL(ctx context.Context, o Options) (report *Report, err error) {
 		return nil, err
 	}
 	c := &sqlCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o.Sheet, o.Model)}, reader: reader, schema: schema}
+	if err := c.findClients(ctx); err != nil {
+		return nil, err
+	}
 	for _, r := range o.Sheet.Model.Resources {
 		if err := c.resource(ctx, o.Sheet.Resources[r]); err != nil {
 			return nil, err
@@ -59,8 +63,47 @@ func SQL(ctx context.Context, o Options) (report *Report, err error) {
 type sqlCheck struct {
 	Options
 	*Report
-	reader *legacy.Reader
-	schema legacy.Schema
+	reader  *legacy.Reader
+	schema  legacy.Schema
+	clients []int64 // some of those that there are
+}
+
+// mostClients is of how many clients rows are looked at.
+const mostClients = 20
+
+// findClients finds clients: those of users, and those that records are of.
+func (c *sqlCheck) findClients(ctx context.Context) error {
+	for _, u := range c.Sheet.Accounts.Users {
+		c.clients = append(c.clients, u.ClientID)
+	}
+	look := func(table, column string) error {
+		if t := c.schema.Table(table); t == nil || t.Column(column) == nil {
+			return nil
+		}
+		found, err := c.reader.Distinct(ctx, table, column, mostClients, 0)
+		for _, v := range found {
+			if n, wrong := strconv.ParseInt(strings.TrimSpace(v.String()), 10, 64); wrong == nil && n > 0 {
+				c.clients = append(c.clients, n)
+			}
+		}
+		return err
+	}
+	if a := c.Sheet.Accounts; a.Table != "" && a.Facts != nil && a.Facts.ClientPlace() != "" {
+		if err := look(a.Table, a.Facts.ClientPlace()); err != nil {
+			return err
+		}
+	}
+	for _, r := range c.Sheet.Resources {
+		if r.Client != "" && len(c.clients) == 0 {
+			if err := look(r.Read, r.Client); err != nil {
+				return err
+			}
+		}
+	}
+	slices.Sort(c.clients)
+	c.clients = slices.Compact(c.clients)
+	c.clients = c.clients[:min(len(c.clients), mostClients)]
+	return nil
 }
 
 // resourceCheck compares one resource.
@@ -157,6 +200,15 @@ func (c *resourceCheck) columns() bool {
 			c.column(c.read, c.at(at), name)
 		}
 	}
+	if c.Client != "" && c.read != c.table && changes(c.Resource) {
+		c.column(c.table, c.at("client"), c.Client) // every write names it
+	}
+	if p := c.Parent(); p != nil {
+		if known := c.schema.Table(p.Table); known != nil && p.Client != "" && !alone(known, p.Key.Places) && slices.Contains(known.Primary, p.Client) {
+			c.add(Error, "sql.through", c.at("client"), fmt.Sprintf("%s of %s is unique for each client only, and does not tell whose a record is", strings.Join(p.Key.Places, ", "), p.Table),
+				"name the client's column, or make the key unique by itself")
+		}
+	}
 	for _, a := range c.SoftDelete() {
 		c.column(c.table, c.at("soft_delete"), a.Place)
 	}
@@ -191,6 +243,14 @@ func (c *resourceCheck) columns() bool {
 		}
 	}
 	return c.Count(Error) == before
+}
+
+// alone tells whether columns are unique without any other.
+func alone(t *legacy.Table, columns []string) bool {
+	within := func(of []string) bool {
+		return len(of) > 0 && !slices.ContainsFunc(of, func(name string) bool { return !slices.Contains(columns, name) })
+	}
+	return t.View || within(t.Primary) || slices.ContainsFunc(t.Indexes, func(i legacy.Index) bool { return i.Unique && within(i.Columns) })
 }
 
 func (c *resourceCheck) lookup(f *sheet.Field, l *sheet.Lookup) {
@@ -304,6 +364,9 @@ func (c *sqlCheck) charset(ctx context.Context) error {
 	}
 	return nil
 }
+
+// changes tells whether the gateway writes to the table.
+func changes(r *sheet.Resource) bool { return writes(r) || r.Operations[mapping.OpDelete] != nil }
 
 // writes tells whether clients write records of a resource.
 func writes(r *sheet.Resource) bool {

@@ -12,7 +12,10 @@ import (
 
 // rows reads some rows, and looks for what does not convert.
 func (c *resourceCheck) rows(ctx context.Context) error {
-	rows, err := c.reader.Sample(ctx, c.Resource, c.Rows)
+	if c.AsksClient() && len(c.clients) == 0 {
+		c.add(Note, "sql.no-client", c.path, "no client is known whose rows could be looked at", "check again when there are users, or rows")
+	}
+	rows, err := c.reader.Sample(ctx, c.Resource, c.clients, c.Rows)
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -26,7 +29,11 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 	for i, p := range c.Places {
 		at[p.Name] = i
 	}
+	nobodys := 0
 	for _, row := range rows {
+		if c.IsNobodys(row) {
+			nobodys++
+		}
 		for _, u := range c.Unfit(row) {
 			if t.unfit[u.Field] == nil {
 				t.unfit[u.Field] = &tally{example: u.Value, why: u.Why}
@@ -42,6 +49,9 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 				t.long[f]++
 			}
 		}
+	}
+	if nobodys > 0 {
+		c.add(Warning, "data.nobody", c.at("client"), fmt.Sprintf("%d of %d row(s) belong to no client", nobodys, len(rows)), "nobody will see them: mend the rows, or name another place")
 	}
 	c.tell(t, len(rows))
 	return c.values(ctx)
@@ -134,12 +144,25 @@ func (c *resourceCheck) duplicates(ctx context.Context, f *sheet.Field) error {
 	if c.Client != "" && !slices.Contains(columns, c.Client) {
 		columns = append([]string{c.Client}, columns...)
 	}
-	n, example, err := c.reader.Repeated(ctx, c.Read, columns, c.Where, 100)
-	if err != nil || n == 0 || f.Traits().Null && strings.TrimSpace(example[len(example)-1].String()) == "" {
-		return err
+	clients := []int64{0}
+	if sheet.FindParameter(c.Where, sheet.ClientParameter) >= 0 {
+		clients = c.clients
+	}
+	n, example := 0, []sheet.Raw(nil)
+	for _, client := range clients {
+		found, one, err := c.reader.Repeated(ctx, c.Read, columns, c.Where, client, 100)
+		if err != nil {
+			return err
+		}
+		if n += found; found > 0 {
+			example = one
+		}
+	}
+	if n == 0 || f.Traits().Null && strings.TrimSpace(example[len(example)-1].String()) == "" {
+		return nil
 	}
 	more := ""
-	if n == 100 {
+	if n >= 100 {
 		more = "at least "
 	}
 	c.add(Warning, "data.duplicate", c.ofField(f), fmt.Sprintf("%s%d value(s) of %s stand in more than one row of a client (such as %s)", more, n, f.Name, masked(example[len(example)-1])), "the interface promises one: mend the rows")

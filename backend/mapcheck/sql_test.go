@@ -161,12 +161,18 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+func opened(t *testing.T, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
 // TestDuplicates finds values that stand twice where no index keeps them apart.
 func TestDuplicates(t *testing.T) {
 	dsn := legacytest.MariaDB(t)
-	db, err := sql.Open("mysql", dsn)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, db.Close()) }()
+	db := opened(t, dsn)
 	for _, statement := range []string{
 		"ALTER TABLE ART DROP FOREIGN KEY FK_ART_OGRP", "ALTER TABLE ART DROP FOREIGN KEY FK_ART_LEV", "ALTER TABLE ART DROP INDEX UQ_ART_NR",
 		"UPDATE ART SET ARTNR = 'DUBBEL' WHERE BEDRNR = 1 ORDER BY ARTID LIMIT 2",
@@ -189,7 +195,7 @@ func TestReadOnly(t *testing.T) {
 			require.NoError(t, err)
 			defer func() { require.NoError(t, r.Close()) }()
 			name := map[string]string{"mariadb": "BEDR", "postgres": `"BEDR"`}[engine]
-			_, err = r.Sample(t.Context(), &sheet.Resource{Resource: &mapping.Resource{Name: "x"}, Table: "BEDR", Read: "BEDR", Places: []sheet.Place{{Name: "x", SQL: "1"}}, Where: "1 = 1); DELETE FROM " + name + " WHERE (1 = 1"}, 1)
+			_, err = r.Sample(t.Context(), &sheet.Resource{Resource: &mapping.Resource{Name: "x"}, Table: "BEDR", Read: "BEDR", Places: []sheet.Place{{Name: "x", SQL: "1"}}, Where: "1 = 1); DELETE FROM " + name + " WHERE (1 = 1"}, nil, 1)
 			require.Error(t, err)
 			n, err := r.Count(t.Context(), "BEDR", "")
 			require.NoError(t, err)

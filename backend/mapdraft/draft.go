@@ -113,5 +113,40 @@ func own(r *mapping.Resource, f *mapping.Field) bool {
 // readOnly tells of tables that are the vendor's own, for all clients.
 func (m *match) readOnly(d *drafter) bool { return m.SystemRecords && m.client(d) == nil }
 
+// whose is what tells whose the rows of a table are that have no client's number:
+// the record that they belong to.
+func (d *drafter) whose(m *match) string {
+	if f := d.parentOf(m, nil); f != nil {
+		return "{through: " + f.Name + "}" + d.remark("there is no "+d.client+", and "+f.Reference+" has one", 0.8, nil)
+	}
+	var todo []string
+	for i := range m.Fields {
+		if f := &m.Fields[i]; f.Required && d.matches[f.Reference] != nil && d.matches[f.Reference].client(d) != nil {
+			todo = []string{"whose are they? A column, or :client in where"}
+		}
+	}
+	return `""` + d.remark("there is no "+d.client, 0.8, todo)
+}
+
+// parentOf is the required reference to a record that has a client, over several
+// steps if need be; that to the record which it is an element of comes first.
+func (d *drafter) parentOf(m *match, under []*match) (found *mapping.Field) {
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		to := d.matches[f.Reference]
+		if !f.Required || to == nil || m.fields[f.Name] == nil || slices.Contains(append(under, m), to) || slices.Contains(to.table.Primary, d.client) {
+			continue
+		}
+		if to.client(d) == nil && d.parentOf(to, append(under, m)) == nil {
+			continue
+		}
+		element := slices.ContainsFunc(to.Fields, func(of mapping.Field) bool { return of.ArrayOf == m.Name && of.ArrayKey == f.Name })
+		if found == nil || element {
+			found = f
+		}
+	}
+	return found
+}
+
 // client is the column of the client's number, or nil.
 func (m *match) client(d *drafter) *column { return m.table.column(d.client) }

@@ -244,7 +244,7 @@ func (d *drafter) writeResource(b *strings.Builder, m *match) {
 	}
 	d.writeKey(b, m, k, made)
 	if m.client(d) == nil && d.client != "" {
-		fmt.Fprintf(b, "    client: \"\"%s\n", d.remark("there is no "+d.client, 0.8, nil))
+		fmt.Fprintf(b, "    client: %s\n", d.whose(m))
 	}
 	if v := d.versionOf(m); v != nil {
 		fmt.Fprintf(b, "    version: %s%s\n", scalar(v.Name, false), d.remark("name, type", 0.85, nil))

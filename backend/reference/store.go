@@ -190,7 +190,7 @@ func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
 // Capabilities implements backend.Driver.
 func (s *Store) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Name: "reference", Store: s.db.Dialect().Name, Version: version}
+	return backend.Capabilities{Name: "reference", Store: s.db.Dialect().Name, Version: version, Atomic: true}
 }
 
 // Close implements backend.Driver.

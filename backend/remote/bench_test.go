@@ -243,7 +243,7 @@ func BenchmarkSheet(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := s.one(bg(), r, anna, top); err != nil {
+			if _, err := s.one(bg(), r, s.owners(anna), top); err != nil {
 				b.Fatal(err)
 			}
 			s.free(scan)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"frontdesk/auth"
-	"frontdesk/backend"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -18,11 +18,11 @@ func (r *resource) supply(to row, place string, value sheet.Raw) {
 	}
 }
 
-// supplyAll fills in what was written, or filtered by; of the key no more than
-// supplyKey does.
+// supplyAll supplies what was sent, or filtered by, but for the client: whose a
+// record is only the answer tells. Of the key it supplies no more than supplyKey.
 func (r *resource) supplyAll(to row, from []sheet.Assignment) {
 	for _, a := range from {
-		if part := slices.Index(r.Key.Places, a.Place); a.Rows == nil && (part < 0 || r.told[part]) {
+		if part := slices.Index(r.Key.Places, a.Place); a.Rows == nil && a.Place != r.Client && (part < 0 || r.told[part]) {
 			r.supply(to, a.Place, a.Value)
 		}
 	}
@@ -65,7 +65,7 @@ func (r *resource) haveKeys(client auth.Client, rows []row) error {
 			return r.without(place)
 		}
 		for n, child := range r.children {
-			r.supplyParent(n, row)
+			r.supplyParent(n, row, client)
 			if err := child.haveKeys(client, row.lists[n].rows); err != nil {
 				return err
 			}
@@ -79,9 +79,29 @@ func (r *resource) without(place string) error {
 	return unexpected(fmt.Errorf("a %s without its key, at %s", r.Name, place))
 }
 
-// supplyParent tells the elements of an array whose they are.
-func (r *resource) supplyParent(list int, parent row) {
+// supplyAsked supplies of the key that a call asked for what supplyKey does. The
+// client's number is part of it only where the call named that part.
+func (r *resource) supplyAsked(to row, parts []sheet.Raw, q *sheet.Request) {
+	for i, place := range r.Key.Places {
+		if r.told[i] && i < len(parts) && (place != r.Client || q.Uses("key") || q.Uses("key."+strconv.Itoa(i+1))) {
+			r.supply(to, place, parts[i])
+		}
+	}
+}
+
+// supplyParent tells the elements of an array whose they are: what is within a
+// record belongs to whom the record does, unless it says otherwise.
+func (r *resource) supplyParent(list int, parent row, client auth.Client) {
 	child := r.children[list]
+	if child.Client != "" {
+		whose := sheet.Raw{Kind: sheet.RawInt, Int: client.ID}
+		if i, ok := r.Place(r.Client); ok {
+			whose = parent.values[i]
+		}
+		for _, element := range parent.lists[list].rows {
+			child.supply(element, child.Client, whose)
+		}
+	}
 	key := r.Resource.Resource.Fields[r.arrays[list]].ArrayKey
 	f := child.Resource.Resource.Field(key)
 	if f == nil {
@@ -101,7 +121,8 @@ func (r *resource) supplyParent(list int, parent row) {
 
 // decode makes records of rows; ids are asked for all of them at once. shown
 // tells of each row whether it is a record of the client.
-func (s *service) decode(ctx context.Context, r *resource, client auth.Client, rows []row) (records []mapping.Record, shown []bool, err error) {
+func (s *service) decode(ctx context.Context, r *resource, o *owners, rows []row) (records []mapping.Record, shown []bool, err error) {
+	client := o.client
 	ids, err := s.ids(ctx, r, client, rows)
 	if err != nil {
 		return nil, nil, err
@@ -115,19 +136,28 @@ func (s *service) decode(ctx context.Context, r *resource, client auth.Client, r
 		if !ok {
 			continue
 		}
+		if shown[i], err = o.shows(ctx, r, rec); err != nil {
+			return nil, nil, err
+		}
+		if !shown[i] {
+			continue
+		}
 		rec.Version = r.versionOf(row.values)
-		if err := r.decodeArrays(&rec, row, client, ids); err != nil {
+		if err := r.decodeArrays(ctx, &rec, row, o, ids); err != nil {
 			return nil, nil, err
 		}
-		if err := backend.Believe(r.Resource.Resource, rec, client, 0); err != nil {
-			return nil, nil, err
+		if r.Through != nil {
+			rec.Owner = client.ID
 		}
-		records[i], shown[i] = rec, true
+		records[i] = rec
 	}
 	return records, shown, nil
 }
 
-func (r *resource) decodeArrays(to *mapping.Record, from row, client auth.Client, ids sheet.IDs) error {
+func (r *resource) decodeArrays(ctx context.Context, to *mapping.Record, from row, o *owners, ids sheet.IDs) error {
+	if slices.ContainsFunc(r.children, func(c *resource) bool { return c.Through != nil }) {
+		o.found(*to)
+	}
 	for n, i := range r.arrays {
 		if !from.lists[n].there {
 			continue
@@ -135,12 +165,20 @@ func (r *resource) decodeArrays(to *mapping.Record, from row, client auth.Client
 		child := r.children[n]
 		children := []mapping.Record{}
 		for _, row := range from.lists[n].rows {
-			rec, ok, err := child.Decode(row.values, client, ids)
+			rec, ok, err := child.Decode(row.values, o.client, ids)
 			if err != nil {
 				return unexpected(fmt.Errorf("%s: %w", r.Fields[i].Name, err))
 			}
 			if ok {
+				if ok, err = o.shows(ctx, child, rec); err != nil {
+					return err
+				}
+			}
+			if ok {
 				rec.Version = child.versionOf(row.values)
+				if child.Through != nil {
+					rec.Owner = o.client.ID
+				}
 				children = append(children, rec)
 			}
 		}
@@ -158,7 +196,7 @@ func (s *service) ids(ctx context.Context, r *resource, client auth.Client, rows
 	add := func(ref sheet.KeyRef) { refs = append(refs, ref) }
 	for _, row := range rows {
 		for n := range r.arrays {
-			r.supplyParent(n, row)
+			r.supplyParent(n, row, client)
 			for _, element := range row.lists[n].rows {
 				if err := r.children[n].Refs(element.values, client, add); err != nil {
 					return nil, unexpected(err)

@@ -271,12 +271,17 @@ func (w *wire) conclude(a *answer, err *error) {
 	w.release(a)
 }
 
-// release takes back an answer. Its body stays valid.
-func (w *wire) release(a *answer) {
+// trust gives the connection of an answer back that is what was asked for.
+func (w *wire) trust(a *answer) {
 	if a.conn != nil {
 		w.pool.give(a.conn, a.again)
 		a.conn = nil
 	}
+}
+
+// release takes back an answer. Its body stays valid.
+func (w *wire) release(a *answer) {
+	w.trust(a)
 	w.free(a)
 }
 

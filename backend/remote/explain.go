@@ -55,7 +55,7 @@ func (s *service) explain(m *mapping.Resource, scope mapping.Scope) []string {
 		return nil
 	}
 	op := r.operation(scope)
-	shown := sheet.Values{Get: func(name string) sheet.Raw { return sheet.Raw{Kind: sheet.RawText, Text: "{" + name + "}"} }}
+	shown := sheet.Values{Shown: true, Get: func(name string) sheet.Raw { return sheet.Raw{Kind: sheet.RawText, Text: "{" + name + "}"} }}
 	if scope == mapping.OpCreate || scope == mapping.OpUpdate {
 		shown.Fields = s.body(op, r.shownFields())
 	}

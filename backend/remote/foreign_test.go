@@ -78,7 +78,7 @@ func TestRecordsWithoutKey(t *testing.T) {
 		"elements":            {order(`"id":"A",`, line("")+","+line("")), good, order(`"id":"A",`, ""), line("") + "," + line(""), []int{0, 3}},
 		"the line":            {order(`"id":"A",`, good), line(""), order(`"id":"A",`, ""), good, []int{1}},
 		"another one":         {order(`"id":"B",`, good), line(`,"line":2`), order(`"id":"A",`, ""), good, []int{0, 1}},
-		"of another order":    {order(`"id":"A",`, line(`,"line":1,"order":"B"`)), line(`,"line":1,"order":"B"`), order(`"id":"A",`, ""), good, []int{0, 1}},
+		"of another order":    {order(`"id":"A",`, line(`,"line":1,"order":"B"`)), line(`,"line":1,"order":"B"`), order(`"id":"A",`, ""), good, []int{1}},
 		"what is no record":   {`{}`, `{"ok":true}`, `{}`, `{}`, []int{0, 1, 2, 3}},
 		"of no order by name": {order(`"id":"A",`, good), line(`,"line":1,"order":""`), order(`"id":"A",`, ""), good, []int{1}},
 	} {

@@ -21,6 +21,10 @@ type listing struct {
 	v    values
 	key  string // of what is remembered of the list
 	scan scanner
+	// owners judge whose the records are; strangers tells that the service lists
+	// those of several owners, so that some may be left out.
+	owners    *owners
+	strangers bool
 	// judged are the filters that the service does not have: they are applied
 	// here, to all that it lists.
 	judged []backend.Filter
@@ -36,11 +40,16 @@ type listing struct {
 
 // list reads a page of records, in as many calls as that takes.
 func (s *service) list(ctx context.Context, m *mapping.Resource, q backend.Query) (backend.Page, error) {
+	return s.listFor(ctx, m, q, s.owners(q.Client))
+}
+
+// listFor is list with what is known of whose records are.
+func (s *service) listFor(ctx context.Context, m *mapping.Resource, q backend.Query, o *owners) (backend.Page, error) {
 	r := s.resources[m]
 	if r == nil || r.list == nil {
 		return backend.Page{}, nil
 	}
-	l := &listing{s: s, r: r, q: q, v: values{client: q.Client}, page: backend.Page{Records: []mapping.Record{}}}
+	l := &listing{s: s, r: r, q: q, v: values{client: q.Client}, owners: o, page: backend.Page{Records: []mapping.Record{}}}
 	if none, err := l.prepare(ctx); none || err != nil {
 		return l.page, err
 	}
@@ -61,6 +70,7 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	l.strangers = l.r.Through != nil
 	for _, f := range l.q.Filters {
 		alternatives, err := l.r.Filter(q, f.Field, l.q.Client, keys)
 		switch {
@@ -69,8 +79,14 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 		case len(alternatives) == 0:
 			return true, nil
 		case len(alternatives) == 1 && len(alternatives[0]) == 0:
-		case len(alternatives) == 1 && l.r.list.Request.Uses("filter."+f.Field.Name):
+		case len(alternatives) == 1 && l.sends(f, alternatives[0]):
 			l.v.filters = append(l.v.filters, alternatives[0]...)
+			if l.r.Through != nil && f.Field == l.r.Through.Field {
+				l.strangers = false
+				if whose, err := l.owners.of(ctx, l.r, f.Value); err != nil || whose == nobody {
+					return true, err // not even how many there are
+				}
+			}
 		default:
 			l.judged = append(l.judged, f)
 		}
@@ -88,12 +104,34 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 		}
 	}
 	key, err := l.r.list.Request.Build(sheet.Values{Get: l.v.get})
+	if count := l.s.total[l.r.list]; err == nil && count != nil && l.q.Total {
+		_, err = count.Request.Build(sheet.Values{Get: l.v.get})
+	}
+	if sheet.IsUnsendable(err) {
+		return true, nil // no record is known to have such a value
+	}
 	if err != nil {
 		return false, unexpected(err)
 	}
 	l.key = strconv.FormatInt(l.q.Client.ID, 10) + " " + l.r.Name + " " + key.Target + " " + string(key.Body)
 	return false, nil
 }
+
+// sends tells whether the service is asked for a filter. Nothing and an empty text
+// look like no filter at all, unless they stand in quotes: these are judged here.
+func (l *listing) sends(f backend.Filter, what []sheet.Assignment) bool {
+	name := "filter." + f.Field.Name
+	for _, a := range what {
+		if !a.Value.IsSet() || a.Value.Kind == sheet.RawText && a.Value.Text == "" && !l.r.list.Request.Quotes(name) {
+			return false
+		}
+	}
+	return l.r.list.Request.Uses(name)
+}
+
+// sifts tells that not all that the service lists is for the client, so that all
+// of it is looked at and counted here.
+func (l *listing) sifts() bool { return len(l.judged) > 0 || l.strangers }
 
 // canonical is what is filtered by: a Dutch plate as such plates are written,
 // however the client wrote it, since services compare letter by letter.
@@ -108,7 +146,7 @@ func canonical(f backend.Filter) mapping.Value {
 
 // isDirect tells that the records of the page are those at its positions, so
 // that what comes before need not be looked at.
-func (l *listing) isDirect() bool { return len(l.judged) == 0 && l.q.After == 0 }
+func (l *listing) isDirect() bool { return !l.sifts() && l.q.After == 0 }
 
 // run goes through the list until the page is full, and further where what was
 // not told must be counted.
@@ -136,7 +174,7 @@ func (l *listing) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.total >= 0 && len(l.judged) == 0 {
+		if c.total >= 0 && !l.sifts() {
 			total = c.total
 		}
 		if err := l.take(ctx, at, c); err != nil {
@@ -175,7 +213,7 @@ func (l *listing) end(total int64) error {
 // askTotal makes the call that counts, where the sheet has one; -1 for none.
 func (l *listing) askTotal(ctx context.Context) (int64, error) {
 	count := l.s.total[l.r.list]
-	if !l.q.Total || count == nil || len(l.judged) > 0 {
+	if !l.q.Total || count == nil || l.sifts() {
 		return -1, nil
 	}
 	a, err := l.s.call(ctx, count, &l.v)
@@ -214,13 +252,13 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 		l.skip -= left
 		rows = rows[left:]
 		rows = rows[:min(len(rows), max(0, l.q.Limit+1-len(l.page.Records)))]
-	} else if len(l.judged) > 0 {
+	} else if l.sifts() {
 		l.counted -= int64(len(rows)) // counted below, as they are found to match
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	records, shown, err := l.s.decode(ctx, l.r, l.q.Client, rows)
+	records, shown, err := l.s.decode(ctx, l.r, l.owners, rows)
 	if err != nil {
 		return err
 	}
@@ -229,7 +267,7 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 		if !shown[i] || !l.matches(rec) {
 			continue
 		}
-		if len(l.judged) > 0 {
+		if l.sifts() {
 			l.counted++
 		}
 		if !l.isDirect() && !l.isWanted(rec) {

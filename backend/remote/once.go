@@ -57,15 +57,27 @@ func (t *transaction) Get(ctx context.Context, r *mapping.Resource, q backend.Qu
 func (t *transaction) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	stored, replayed, err := t.create(ctx, client, rec, t.sent)
 	t.replayed = replayed
-	t.nothingDone = err != nil && isUndone(err)
-	return stored, err
+	return stored, t.wrote(err)
 }
 
 // Update changes a record.
 func (t *transaction) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
 	stored, err := t.update(ctx, client, before, patch)
+	return stored, t.wrote(err)
+}
+
+// Delete removes a record.
+func (t *transaction) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	return t.wrote(t.delete(ctx, client, before))
+}
+
+// wrote notes how a write ended.
+func (t *transaction) wrote(err error) error {
 	t.nothingDone = err != nil && isUndone(err)
-	return stored, err
+	if err != nil && !t.nothingDone {
+		return fmt.Errorf("%w: %w", backend.ErrUnsettled, err)
+	}
+	return err
 }
 
 // isUndone tells whether an error proves that a write was not done: a refusal, or

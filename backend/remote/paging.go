@@ -39,7 +39,7 @@ const farthest = 100_000_000
 // begin returns the place to begin at.
 func (l *listing) begin() place {
 	l.skip = l.q.Offset
-	if m, ok := l.s.cursors.after(l.key, l.q.After); ok && l.q.After > 0 && len(l.judged) == 0 {
+	if m, ok := l.s.cursors.after(l.key, l.q.After); ok && l.q.After > 0 && !l.sifts() {
 		return place{position: m.position, cursor: m.cursor, address: m.cursor, known: true, skip: m.skip}
 	}
 	if !l.isDirect() {

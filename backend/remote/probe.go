@@ -15,6 +15,8 @@ type Finding struct {
 	Field string // of the interface; "" for the record
 	Place string // path in the answer
 	What  string
+	// Records is how many of the answers it is of, where that is counted.
+	Records int
 }
 
 // Probe reads a page of a resource, q.Limit records at the most, and tells how
@@ -29,7 +31,7 @@ func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Quer
 	if r == nil || r.list == nil {
 		return 0, []Finding{{What: "there is no list to look at"}}, nil
 	}
-	l := &listing{s: s, r: r, q: q, v: values{client: q.Client}, scan: s.scanner(), probing: true}
+	l := &listing{s: s, r: r, q: q, v: values{client: q.Client}, owners: s.owners(q.Client), scan: s.scanner(), probing: true}
 	defer s.free(l.scan)
 	if none, err := l.prepare(ctx); none || err != nil {
 		return 0, nil, err
@@ -44,7 +46,7 @@ func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Quer
 		found = r.absent(rows)
 	}
 	for i := range rows {
-		if _, _, err := s.decode(ctx, r, q.Client, rows[i:i+1]); err != nil {
+		if _, _, err := s.decode(ctx, r, l.owners, rows[i:i+1]); err != nil {
 			f := Finding{What: err.Error()}
 			if !slices.Contains(found, f) {
 				found = append(found, f)
@@ -65,6 +67,15 @@ func (r *resource) absent(rows []row) []Finding {
 		if missing(place) {
 			found = append(found, Finding{Field: "id", Place: place, What: "no answer has it"})
 		}
+	}
+	nobodys := 0
+	for _, row := range rows {
+		if r.IsNobodys(row.values) {
+			nobodys++
+		}
+	}
+	if nobodys > 0 {
+		found = append(found, Finding{Place: r.Client, What: "answers do not tell whose they are", Records: nobodys})
 	}
 	for i := range r.Fields {
 		f := &r.Fields[i]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"frontdesk/auth"
+	"frontdesk/mapping/sheet"
 )
 
 func (s *service) verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
@@ -34,6 +35,9 @@ func (s *service) findUser(ctx context.Context, username string) (auth.User, err
 // repeat a password.
 func (s *service) user(ctx context.Context, op *operation, v *values) (user auth.User, known bool, err error) {
 	a, err := s.call(ctx, op, v)
+	if sheet.IsUnsendable(err) {
+		return auth.User{}, false, nil // nobody is called so
+	}
 	if err != nil {
 		return auth.User{}, false, err
 	}

@@ -49,6 +49,19 @@ func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, 
 	}
 }
 
+// refusedValue is the error of a write that has a value which cannot be sent.
+func refusedValue(err error, sent mapping.Record) error {
+	var u *sheet.Unsendable
+	if !errors.As(err, &u) {
+		return err
+	}
+	name, _ := strings.CutPrefix(u.Placeholder, "value.")
+	if f := sent.Resource.Field(name); f != nil {
+		return mapping.Fail(mapping.VarcharInvalid, mapping.Literal(name), sent.Values[f.Index].String()).Because(err)
+	}
+	return err
+}
+
 // shown names a call in errors, without values, which may be secret.
 func (s *service) shown(op *operation) string {
 	if op.of == nil {

@@ -13,6 +13,11 @@ import (
 )
 
 func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	return s.find(ctx, m, q, s.owners(q.Client))
+}
+
+// find is get with what is known of whose records are.
+func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query, o *owners) (mapping.Record, error) {
 	r := s.resources[m]
 	if r == nil {
 		return mapping.Record{}, backend.ErrNotFound
@@ -25,9 +30,9 @@ func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query)
 		return mapping.Record{}, backend.ErrNotFound
 	}
 	if r.get == nil {
-		return s.search(ctx, r, q)
+		return s.search(ctx, r, q, o)
 	}
-	rec, err := s.read(ctx, r, q.Client, key, q.ID)
+	rec, err := s.read(ctx, r, o, key, q.ID)
 	if err != nil {
 		return rec, err
 	}
@@ -41,9 +46,12 @@ func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query)
 }
 
 // read asks for the record of a key.
-func (s *service) read(ctx context.Context, r *resource, client auth.Client, key []sheet.Raw, id int32) (rec mapping.Record, err error) {
-	v := &values{client: client, key: key, id: id}
+func (s *service) read(ctx context.Context, r *resource, o *owners, key []sheet.Raw, id int32) (rec mapping.Record, err error) {
+	v := &values{client: o.client, key: key, id: id}
 	a, err := s.call(ctx, r.get, v)
+	if sheet.IsUnsendable(err) {
+		err = backend.ErrNotFound // no record has such a key
+	}
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -56,12 +64,15 @@ func (s *service) read(ctx context.Context, r *resource, client auth.Client, key
 		return mapping.Record{}, err
 	}
 	if rows := top.lists[0].rows; len(rows) == 1 {
-		if err := r.isOf(rows[0], client, key); err != nil {
-			return mapping.Record{}, err
+		r.supplyAsked(rows[0], key, r.get.Request)
+		if err = r.isOf(rows[0], o.client, key); err == nil {
+			s.wire.trust(a) // to tell whose it is may take other calls
+			rec, err = s.one(ctx, r, o, top)
 		}
+	} else {
+		rec, err = s.one(ctx, r, o, top)
 	}
-	rec, err = s.one(ctx, r, client, top)
-	if errors.Is(err, backend.ErrUnexpected) {
+	if errors.Is(err, backend.ErrUnexpected) && !errors.Is(err, errOther) {
 		// An error of the service may look like success. If it is none, the log is not
 		// to have more of the answer: it may be another's.
 		if told := s.refused(a, r.get, attempt, err); !errors.Is(told, backend.ErrUnexpected) {
@@ -71,23 +82,26 @@ func (s *service) read(ctx context.Context, r *resource, client auth.Client, key
 	return rec, err
 }
 
-// isOf judges whether a row is the record of a key, be it one that the client may
-// see or not. A row without any key is left to one, since it may be an error.
-func (r *resource) isOf(found row, client auth.Client, key []sheet.Raw) error {
-	r.supplyKey(found, key)
-	if r.MissingKey(found.values) != "" || r.IsOf(found.values, key) {
-		return nil
-	}
-	return r.otherCame(found, client, key)
-}
+// errOther says that an answer is about another record than was asked for.
+var errOther = errors.New("another record came")
 
-// otherCame is the error of an answer about another record than that of a key.
-func (r *resource) otherCame(found row, client auth.Client, key []sheet.Raw) error {
-	return unexpected(fmt.Errorf("%s %s of client %d was asked for, %[1]s %[4]s came", r.Name, sheet.JoinKey(key), client.ID, sheet.JoinKey(r.KeyOf(found.values))))
+// isOf judges whether a row is the record of a key, with elements that are records,
+// be it one that the client may see or not. One without its client is nobody's,
+// and not shown.
+func (r *resource) isOf(found row, client auth.Client, key []sheet.Raw) error {
+	if place := r.MissingKey(found.values); place != "" && place == r.Client {
+		return nil
+	} else if place != "" {
+		return r.without(place)
+	}
+	if !r.IsOf(found.values, key) {
+		return unexpected(fmt.Errorf("%w: %s %s of client %d was asked for, %[2]s %[5]s came", errOther, r.Name, sheet.JoinKey(key), client.ID, sheet.JoinKey(r.KeyOf(found.values))))
+	}
+	return r.haveKeys(client, []row{found})
 }
 
 // one makes a record of an answer that has one.
-func (s *service) one(ctx context.Context, r *resource, client auth.Client, top row) (mapping.Record, error) {
+func (s *service) one(ctx context.Context, r *resource, o *owners, top row) (mapping.Record, error) {
 	rows := top.lists[0].rows
 	switch {
 	case len(rows) == 0:
@@ -95,10 +109,7 @@ func (s *service) one(ctx context.Context, r *resource, client auth.Client, top 
 	case len(rows) > 1:
 		return mapping.Record{}, unexpected(fmt.Errorf("the answer has %d records in place of one", len(rows)))
 	}
-	if place := r.MissingKey(rows[0].values); place != "" {
-		return mapping.Record{}, r.without(place)
-	}
-	records, shown, err := s.decode(ctx, r, client, rows)
+	records, shown, err := s.decode(ctx, r, o, rows)
 	switch {
 	case err != nil:
 		return mapping.Record{}, err
@@ -111,12 +122,12 @@ func (s *service) one(ctx context.Context, r *resource, client auth.Client, top 
 
 // search finds a record in the list of all, where there is no other way to read
 // it.
-func (s *service) search(ctx context.Context, r *resource, q backend.Query) (mapping.Record, error) {
+func (s *service) search(ctx context.Context, r *resource, q backend.Query, o *owners) (mapping.Record, error) {
 	if r.list == nil {
 		return mapping.Record{}, backend.ErrNotFound
 	}
 	id := backend.Filter{Field: &r.Resource.Resource.Fields[r.ID], Value: mapping.IntValue(int64(q.ID))}
-	page, err := s.list(ctx, r.Resource.Resource, backend.Query{Client: q.Client, Filters: []backend.Filter{id}, Limit: 1})
+	page, err := s.listFor(ctx, r.Resource.Resource, backend.Query{Client: q.Client, Filters: []backend.Filter{id}, Limit: 1}, o)
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -156,6 +167,10 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 	if err != nil {
 		return mapping.Record{}, false, err
 	}
+	o := s.owners(client)
+	if err := s.takes(ctx, r, rec, o); err != nil {
+		return mapping.Record{}, false, err
+	}
 	v := &values{client: client, once: key}
 	if v.fields, err = r.Encode(rec, client, keys, true); err != nil {
 		return mapping.Record{}, false, err
@@ -174,8 +189,27 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 		}
 		v.fields = append(v.fields, array)
 	}
-	stored, err := s.write(ctx, r, r.create, v, rec, nil)
+	stored, err := s.write(ctx, r, r.create, v, o, rec, nil)
 	return stored, false, err
+}
+
+// takes judges whose a new record, and each of its elements, is to be.
+func (s *service) takes(ctx context.Context, r *resource, rec mapping.Record, o *owners) error {
+	if err := o.takes(ctx, r, rec); err != nil {
+		return err
+	}
+	for n, i := range r.arrays {
+		child := r.children[n]
+		if child.Through == nil || child.Through.Name == r.Fields[i].ArrayKey {
+			continue // an element belongs to its record
+		}
+		for k, element := range rec.Children[i] {
+			if err := o.takes(ctx, child, element); err != nil {
+				return ofElement(err, r.Fields[i].Name, k)
+			}
+		}
+	}
+	return nil
 }
 
 // ofElement names the field of a violation as one of an element.
@@ -208,6 +242,12 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	if err != nil {
 		return mapping.Record{}, err
 	}
+	o := s.owners(client)
+	if r.Through != nil && !patch.Values[r.Through.Index].IsAbsent() {
+		if err := o.takes(ctx, r, patch); err != nil {
+			return mapping.Record{}, err
+		}
+	}
 	v := &values{client: client, key: key, id: before.ID(), version: before.Version}
 	if v.fields, err = r.Encode(sent, client, keys, false); err != nil {
 		return mapping.Record{}, err
@@ -215,7 +255,7 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	if len(v.fields) == 0 {
 		return mapping.Record{}, unexpected(fmt.Errorf("none of the changed fields of a %s can be written", r.Name))
 	}
-	return s.write(ctx, r, r.update, v, after, key)
+	return s.write(ctx, r, r.update, v, o, after, key)
 }
 
 func orNotFound(err error) error {
@@ -227,28 +267,15 @@ func orNotFound(err error) error {
 
 // write makes the call of a write. sent is the record as it should be now, key
 // what it has; nil on create.
-func (s *service) write(ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, key []sheet.Raw) (mapping.Record, error) {
-	rec, written, err := s.change(ctx, r, op, v, sent, key)
-	if err != nil || written == nil {
-		return rec, err
-	}
-	if rec, err = s.read(ctx, r, v.client, written, v.id); err != nil {
-		return mapping.Record{}, afterWrite{err}
-	}
-	return rec, nil
-}
-
-// change makes the call and returns the record as the answer has it, or the key of
-// the record that is to be read again.
-func (s *service) change(ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, key []sheet.Raw) (rec mapping.Record, again []sheet.Raw, err error) {
+func (s *service) write(ctx context.Context, r *resource, op *operation, v *values, o *owners, sent mapping.Record, key []sheet.Raw) (rec mapping.Record, err error) {
 	a, err := s.call(ctx, op, v)
 	if err != nil {
-		return mapping.Record{}, nil, err
+		return mapping.Record{}, refusedValue(err, sent)
 	}
 	defer s.wire.conclude(a, &err)
 	attempt := sheet.Attempt{Record: sent, ID: v.id}
 	if !isSuccess(a.status) {
-		return mapping.Record{}, nil, s.refused(a, op, attempt, nil)
+		return mapping.Record{}, s.refused(a, op, attempt, nil)
 	}
 	scan := s.scanner()
 	defer s.free(scan)
@@ -256,74 +283,58 @@ func (s *service) change(ctx context.Context, r *resource, op *operation, v *val
 	if len(op.Key) > 0 {
 		top, err := scan.scan(op.answer, a.body)
 		if err != nil {
-			return mapping.Record{}, nil, s.refused(a, op, attempt, err)
+			return mapping.Record{}, s.refused(a, op, attempt, err)
 		}
 		for i, place := range r.Key.Places[:min(len(op.Key), len(r.Key.Places))] {
 			r.supply(found, place, top.values[i])
 		}
 	} else if op.Nothing && s.mayBeFault(a) {
-		return mapping.Record{}, nil, s.refused(a, op, attempt, nil)
+		return mapping.Record{}, s.refused(a, op, attempt, nil)
 	}
 	if !op.Nothing {
 		top, err := s.result(a, op, scan, attempt)
 		if err != nil {
-			return mapping.Record{}, nil, err
+			return mapping.Record{}, err
 		}
 		if len(top.lists[0].rows) != 1 {
-			return mapping.Record{}, nil, afterWrite{fmt.Errorf("the answer has %d records in place of one", len(top.lists[0].rows))}
+			return mapping.Record{}, afterWrite{fmt.Errorf("the answer has %d records in place of one", len(top.lists[0].rows))}
 		}
 		found = top.lists[0].rows[0]
 	}
-	rec, again, err = s.written(ctx, r, op, v, sent, found, key)
-	if err != nil {
-		return mapping.Record{}, nil, afterWrite{err}
+	if key, err = r.judgeWritten(op, v, found, key); err != nil {
+		return mapping.Record{}, afterWrite{err}
 	}
-	return rec, again, nil
+	s.wire.trust(a)
+	if rec, err = s.written(ctx, r, op, v, o, sent, found, key); err != nil {
+		return mapping.Record{}, afterWrite{err}
+	}
+	return rec, nil
 }
 
-// written is the record after a write: to be read again where the sheet says so, or
-// as the answer has it. What the answer leaves out is as it was sent; but a record
-// in it has its own key, which is that of the record that was written.
-func (s *service) written(
-	ctx context.Context, r *resource, op *operation, v *values, sent mapping.Record, found row, key []sheet.Raw,
-) (rec mapping.Record, again []sheet.Raw, err error) {
-	again, readBack := key, op.ReadBack || op.Nothing
+// judgeWritten returns the key of the record that was written, which the answer
+// must have where it has the record; what it leaves out beside is as it was sent.
+func (r *resource) judgeWritten(op *operation, v *values, found row, key []sheet.Raw) ([]sheet.Raw, error) {
 	if op.Nothing {
-		s.supplyUntold(r, op, v, found, key)
+		r.supplyUntold(op, v, found, key)
 	}
 	r.supplyKey(found, key)
-	if key == nil && len(op.Key) == 0 || !readBack {
+	if key == nil && len(op.Key) == 0 || !(op.ReadBack || op.Nothing) {
 		r.supplyAll(found, v.fields)
 	}
 	switch place := r.MissingKey(found.values); {
-	case place == "" && key != nil && !r.IsOf(found.values, key):
-		return mapping.Record{}, nil, r.otherCame(found, v.client, key)
+	case place == "" && key != nil:
+		return key, r.isOf(found, v.client, key)
 	case place == "":
-		again = r.KeyOf(found.values)
-	case key == nil || !readBack:
-		return mapping.Record{}, nil, r.without(place)
+		return r.KeyOf(found.values), r.haveKeys(v.client, []row{found})
+	case key != nil && op.ReadBack:
+		return key, nil
+	default:
+		return nil, r.without(place)
 	}
-	if readBack && r.get != nil {
-		return mapping.Record{}, again, nil
-	}
-	records, shown, err := s.decode(ctx, r, v.client, []row{found})
-	if err != nil {
-		return mapping.Record{}, nil, err
-	}
-	rec = records[0]
-	if !shown[0] {
-		return mapping.Record{}, nil, unexpected(errors.New("the answer has a record that the sheet hides, or of another client"))
-	}
-	for i, value := range rec.Values {
-		if value.IsAbsent() && r.Fields[i].Field.Type != mapping.Array {
-			rec.Values[i] = sent.Values[i]
-		}
-	}
-	return rec, nil, nil
 }
 
 // supplyUntold fills in the key of a record of which the answer is not to tell.
-func (s *service) supplyUntold(r *resource, op *operation, v *values, found row, key []sheet.Raw) {
+func (r *resource) supplyUntold(op *operation, v *values, found row, key []sheet.Raw) {
 	for i, place := range r.Key.Places {
 		if i < len(key) {
 			r.supply(found, place, key[i])
@@ -334,6 +345,31 @@ func (s *service) supplyUntold(r *resource, op *operation, v *values, found row,
 			}
 		}
 	}
+}
+
+// written is the record after a write: read again where the sheet says so, or
+// as the answer has it. What the answer leaves out is as it was sent.
+func (s *service) written(ctx context.Context, r *resource, op *operation, v *values, o *owners, sent mapping.Record, found row, key []sheet.Raw) (mapping.Record, error) {
+	if (op.ReadBack || op.Nothing) && r.get != nil {
+		return s.read(ctx, r, o, key, v.id)
+	}
+	if r.Client != "" { // what was written is the client's own, and need not be said again
+		r.supply(found, r.Client, sheet.Raw{Kind: sheet.RawInt, Int: v.client.ID})
+	}
+	records, shown, err := s.decode(ctx, r, o, []row{found})
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	rec := records[0]
+	if !shown[0] {
+		return mapping.Record{}, unexpected(errors.New("the answer has a record that the sheet hides, or of another client"))
+	}
+	for i, value := range rec.Values {
+		if value.IsAbsent() && r.Fields[i].Field.Type != mapping.Array {
+			rec.Values[i] = sent.Values[i]
+		}
+	}
+	return rec, nil
 }
 
 // afterWrite is a failure after a write was done. What it wraps tells nothing of

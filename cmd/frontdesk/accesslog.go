@@ -26,6 +26,10 @@ type accessLine struct {
 	Status   int     `json:"status"`
 	Reason   string  `json:"reason"`
 	Shadow   string  `json:"shadow"`
+
+	Query []string `json:"query"`
+	Needs []string `json:"needs"` // of the allowlist, for arrays; nil in the log of a version that does not tell
+	Lacks []string `json:"lacks"` // which of it the allowlist does not grant
 }
 
 // logTime is when a line was written. It does not embed the time, which would read

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"frontdesk/mapping"
@@ -14,6 +16,9 @@ type use struct {
 	Endpoint string // template of the operation; "" where there was none
 	Then     outcome
 	Direct   bool // it was answered at once, not by callback
+
+	Needs, Lacks string // for arrays, with a comma between
+	Untold       bool   // the log does not tell whether it had arrays, and it may have
 }
 
 // outcome is what became of a request before its query was looked at.
@@ -36,13 +41,22 @@ func useOf(l *accessLine) use {
 		return use{Then: wasNobody}
 	}
 	u := use{Key: l.Key, Method: l.Method, Endpoint: l.Endpoint, Direct: l.Status >= 200 && l.Status < 300 && l.Status != 202}
+	u.Needs, u.Lacks = strings.Join(l.Needs, ","), strings.Join(l.Lacks, ",")
+	u.Untold = l.Needs == nil && l.Status/100 == 2 && (l.Method == "POST" || slices.Contains(l.Query, "fields"))
 	switch {
 	case l.Shadow != "":
 		u.Then = wasTrial
+	case l.Lacks != nil:
+		u.Then = wasRefused
 	case l.Reason == string(mapping.EndpointUnknown) || l.Reason == string(mapping.MethodUnsupported):
 		u.Then = wasRefused
 	}
 	return u
+}
+
+// listed takes a list of grants apart.
+func listed(grants string) []string {
+	return strings.FieldsFunc(grants, func(r rune) bool { return r == ',' })
 }
 
 // logTally counts requests that have a use in common.

@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
+	"frontdesk/auth"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -20,6 +22,7 @@ type grantUses struct {
 	before  map[gateway.Grant]*logTally // served before it
 	refused map[gateway.Grant]*logTally // in the time asked for
 	gone    map[string]*logTally        // served, of operations that the configuration does not have
+	untold  map[gateway.Grant]*logTally // served, and needing it if they had arrays, which the log does not tell
 }
 
 // grantUsesOf sorts the requests of each api_key by the grants they used. What
@@ -29,6 +32,7 @@ func (t *tools) grantUsesOf(during, before uses) map[string]*grantUses {
 	for i := range t.keys {
 		byKey[t.keys[i].Name] = &grantUses{
 			used: map[gateway.Grant]*logTally{}, before: map[gateway.Grant]*logTally{}, refused: map[gateway.Grant]*logTally{}, gone: map[string]*logTally{},
+			untold: map[gateway.Grant]*logTally{},
 		}
 	}
 	for u, n := range during {
@@ -40,18 +44,50 @@ func (t *tools) grantUsesOf(during, before uses) map[string]*grantUses {
 		case known && !governed:
 		case !known && u.Then != wasRefused:
 			sum(g.gone, u.Method+" "+u.Endpoint, n)
-		case u.Then == wasRefused && known:
+		case u.Then == wasRefused && known && u.Lacks == "":
 			sum(g.refused, grant, n)
 		case known:
 			sum(g.used, grant, n)
+			t.sumArrays(g, u, n)
 		}
 	}
 	for u, n := range before {
 		if grant, governed, known := t.grantOf(u); byKey[u.Key] != nil && known && governed && u.Then != wasRefused {
 			sum(byKey[u.Key].before, grant, n)
+			for _, need := range t.named(u.Needs) {
+				sum(byKey[u.Key].before, need, n)
+			}
 		}
 	}
 	return byKey
+}
+
+// sumArrays adds what the arrays of requests took beside the operation itself.
+func (t *tools) sumArrays(g *grantUses, u use, n *logTally) {
+	lacks := t.named(u.Lacks)
+	for _, need := range t.named(u.Needs) {
+		if u.Then == wasRefused && slices.Contains(lacks, need) {
+			sum(g.refused, need, n)
+		} else {
+			sum(g.used, need, n)
+		}
+	}
+	if u.Untold {
+		for _, need := range t.gateway.ArraysWithout(new(auth.Key), t.gateway.Logged(u.Method, u.Endpoint)) {
+			sum(g.untold, need.Grant, n)
+		}
+	}
+}
+
+// named are the grants of a list, as far as the configuration has them.
+func (t *tools) named(list string) (grants []gateway.Grant) {
+	for _, text := range listed(list) {
+		method, path, _ := strings.Cut(text, " ")
+		if grant := (gateway.Grant{Method: method, Path: path}); slices.Contains(t.grants, grant) {
+			grants = append(grants, grant)
+		}
+	}
+	return grants
 }
 
 // grantOf finds the grant that a use needs.

@@ -71,6 +71,7 @@ type learned struct {
 	Key       string         `json:"key"`
 	Entries   []learnedEntry `json:"entries"`
 	Refused   []learnedEntry `json:"refused,omitempty"` // was refused, and is not granted
+	Untold    []learnedEntry `json:"untold,omitempty"`  // may be needed for arrays, which the log does not tell of
 	Gone      []learnedEntry `json:"gone,omitempty"`    // was served, and is no endpoint of this configuration
 	Elsewhere int64          `json:"no_endpoint"`       // requests for what nobody is offered
 	Read      logSummary     `json:"read"`
@@ -123,6 +124,11 @@ func (t *tools) learn(key *toolKey, g *grantUses) learned {
 	for _, grant := range slices.SortedFunc(maps.Keys(g.refused), byEndpoint) {
 		l.Refused = append(l.Refused, learnedEntry{Rule: grant.String(), Why: g.refused[grant].String(), logTally: *g.refused[grant]})
 	}
+	for _, grant := range slices.SortedFunc(maps.Keys(g.untold), byEndpoint) {
+		if g.used[grant] == nil {
+			l.Untold = append(l.Untold, learnedEntry{Rule: grant.String(), Why: g.untold[grant].String(), logTally: *g.untold[grant]})
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(g.gone)) {
 		l.Gone = append(l.Gone, learnedEntry{Rule: name, Why: g.gone[name].String(), logTally: *g.gone[name]})
 	}
@@ -171,6 +177,7 @@ func (l learned) printRest(out io.Writer) {
 		entries []learnedEntry
 	}{
 		{"was refused, and is not included:", l.Refused},
+		{"is needed too where these had arrays, which a log of that age does not tell:", l.Untold},
 		{"was served, and is no endpoint of this configuration:", l.Gone},
 	} {
 		if len(rest.entries) > 0 {
@@ -263,6 +270,9 @@ func (t *tools) unused(key *toolKey, g *grantUses) unusedOfKey {
 			e.Last = day(earlier.Last)
 		}
 		e.what = e.words(no)
+		if slices.ContainsFunc(no, func(grant gateway.Grant) bool { return g.untold[grant] != nil }) {
+			e.what += "; arrays may need it, which a log of that age does not tell"
+		}
 		u.Entries = append(u.Entries, e)
 	}
 	return u

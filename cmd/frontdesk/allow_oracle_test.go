@@ -254,7 +254,7 @@ func TestAllowlistOracle(t *testing.T) {
 				require.Equal(t, e.Operation, d.Operation, what)
 			}
 			if e.Operation != nil {
-				require.Equal(t, e.Reason, tools.gateway.DecideLogged(judged, method, e.Operation.Template).Reason, what)
+				require.Equal(t, e.Reason, tools.gateway.DecideLogged(judged, method, e.Operation.Template, nil).Reason, what)
 				if method == "GET" && slices.Contains(n.resources, e.Operation.Endpoint.Path) {
 					require.Equal(t, n.oneRecord(target), strings.HasSuffix(e.Operation.Template, "{id}"), what)
 				}

@@ -87,6 +87,7 @@ type finding struct {
 type auditor struct {
 	now      time.Time
 	config   *config.Config
+	gateway  *gateway.Gateway
 	grants   []gateway.Grant
 	written  map[config.Rule][]string // of the rules that were looked at, what they let a key change
 	expected map[string]bool          // keys that an expectation is about
@@ -96,7 +97,7 @@ type auditor struct {
 }
 
 func newAuditor(t *tools, now time.Time) *auditor {
-	a := &auditor{now: now, config: t.config, grants: t.grants, written: map[config.Rule][]string{}, expected: map[string]bool{}}
+	a := &auditor{now: now, config: t.config, gateway: t.gateway, grants: t.grants, written: map[config.Rule][]string{}, expected: map[string]bool{}}
 	for i := range t.config.Expect {
 		a.expected[t.config.Expect[i].Key] = true
 	}

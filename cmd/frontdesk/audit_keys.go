@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"frontdesk/config"
+	"frontdesk/gateway"
 )
 
 // auditKey looks at one api_key.
@@ -14,6 +15,7 @@ func (a *auditor) key(key *toolKey) {
 	a.ends(key)
 	a.hashesOf(key)
 	a.allowlist(key)
+	a.arrays(key)
 	a.trial(key)
 	a.limits(key)
 	if !a.expected[key.Name] {
@@ -71,6 +73,20 @@ func (a *auditor) allowlist(key *toolKey) {
 					"name what it needs; frontdesk allow learn finds that in the access log")
 			}
 		}
+	}
+}
+
+// arrays looks for array fields that the key cannot use, although it may use the
+// records that have them.
+func (a *auditor) arrays(key *toolKey) {
+	for _, need := range a.gateway.ArraysWithheld(key.auth) {
+		at := slices.IndexFunc(key.Allow, func(rule config.Rule) bool { return rule.Matches(need.Operation.Method, need.Operation.Path) })
+		what := "it does not see the " + need.Field
+		if need.Operation.Method == "POST" {
+			what = "it cannot send " + need.Field
+		}
+		a.add(note, "array-withheld", key, key.AllowAt(at), fmt.Sprintf("%s without %s: %s", need.Operation, need.Grant, what),
+			fmt.Sprintf("allow %s where it needs them, which is that endpoint too", need.Grant))
 	}
 }
 
@@ -143,7 +159,9 @@ func (a *auditor) unused(t *tools, during, before uses, read logSummary) {
 			continue
 		}
 		for j, rule := range key.Allow {
-			if used, _ := t.covered(rule, uses.used); len(used) == 0 {
+			used, not := t.covered(rule, uses.used)
+			untold := slices.ContainsFunc(not, func(grant gateway.Grant) bool { return uses.untold[grant] != nil })
+			if len(used) == 0 && !untold {
 				a.add(warning, "grant-unused", key, key.AllowAt(j), fmt.Sprintf("%s was not used in %s", rule, read), "take it out if nobody needs it: frontdesk allow unused --key "+key.Name)
 			}
 		}

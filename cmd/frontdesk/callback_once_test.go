@@ -85,6 +85,7 @@ func TestCallbackChangesHappenOnce(t *testing.T) {
 			etag := plain.call("GET", fmt.Sprintf("/contact/%d", contact), token, "").Header.Get("ETag")
 			plain.shutdown()
 
+			options.server = "  shutdown_timeout: 1s" // in which the job does not end
 			options.extra += "callbacks: [\"PUT /contact\", \"DELETE /contact\"]\n"
 			driver := cutOff{stored: make(chan struct{}), once: new(sync.Once)}
 			options.wrap = func(d backend.Driver) backend.Driver {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -50,13 +52,22 @@ func (l callbacksListCommand) Run(p program) error {
 			return err
 		}
 		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tCREATED\tTRIES\tNEXT TRY")
+		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tCREATED\tTRIES\tNEXT TRY\tCAUSE")
 		for _, j := range found {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", j.ID, j.State, j.Work.Kind, j.Owner.User.Client.Name, j.Owner.Key,
-				clock(j.Created), j.Tries, clock(j.NextTry))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", j.ID, j.State, j.Work.Kind, j.Owner.User.Client.Name, j.Owner.Key,
+				clock(j.Created), j.Tries, clock(j.NextTry), causeOf(j))
 		}
 		return table.Flush()
 	})
+}
+
+// causeOf is in short why a job has no result.
+func causeOf(j webhook.Job) string {
+	if j.Failure == "" && len(j.Pauses) > 0 && j.State == webhook.Running {
+		return j.Pauses[len(j.Pauses)-1].For
+	}
+	cause, _, _ := strings.Cut(j.Failure, ": ")
+	return cmp.Or(cause, "-")
 }
 
 // clock writes a moment for people, and nothing for none.
@@ -93,6 +104,12 @@ func (c callbacksShowCommand) Run(p program) error {
 			if line[1] != "" {
 				fmt.Fprintf(table, "%s\t%s\n", line[0], line[1])
 			}
+		}
+		if len(j.Pauses) > 0 {
+			fmt.Fprintln(table, "\nWORK\tSINCE\tCAUSE")
+		}
+		for _, p := range j.Pauses {
+			fmt.Fprintf(table, "postponed\t%s\t%s\n", clock(p.Since), p.For)
 		}
 		if len(tries) > 0 {
 			fmt.Fprintln(table, "\nTRY\tAT\tSTATUS\tTOOK\tERROR")

@@ -48,6 +48,8 @@ func unmetBy(e *config.Expectation, key *config.Key, d gateway.Decision, method 
 		return e.Unmet("%sallowed%s", said, grantedBy(key, d))
 	case d.Operation == nil:
 		return e.Unmet("%srefused with every api_key: there is no such endpoint, or no %s of it", said, method)
+	case d.Lacks != "":
+		return e.Unmet("%srefused: no entry of the allowlist of %s covers %s, which an array in its fields needs", said, key.At(), d.Lacks)
 	default:
 		return e.Unmet("%srefused: no entry of the allowlist of %s covers %s %s", said, key.At(), d.Operation.Method, d.Operation.Endpoint.Path)
 	}

@@ -104,11 +104,19 @@ type explained struct {
 	Shadow    bool            `json:"shadow,omitempty"` // the allowlist refuses, but is on trial
 	GrantedBy []placedRule    `json:"granted_by,omitempty"`
 	Nearest   []placedRule    `json:"nearest,omitempty"`
+	Lacks     []string        `json:"lacks,omitempty"`   // the rules that would grant the arrays that the request names
+	Without   []withheldArray `json:"without,omitempty"` // arrays of the operation that the key cannot use
 	Hint      string          `json:"hint,omitempty"`
 	Unread    bool            `json:"body_not_judged,omitempty"`
 	Facts     []string        `json:"key_facts"`
 	Status    int             `json:"status,omitempty"`
 	Answer    json.RawMessage `json:"answer,omitempty"` // request_id is a placeholder
+}
+
+// withheldArray is an array field that is not in the model for a key.
+type withheldArray struct {
+	Field string `json:"field"`
+	Grant string `json:"grant"` // the rule that would put it there
 }
 
 // placedRule is an entry of an allowlist and where it stands.
@@ -127,7 +135,7 @@ func reportOf(t *tools, key *toolKey, a gateway.Asked) explained {
 	e := t.gateway.Explain(a)
 	r := explained{
 		Key: key.Name, Method: a.Method, Path: e.Path, Query: e.Params, Verdict: verdictAllowed, Unread: e.Unread,
-		Shadow: e.Shadow != "", Facts: key.facts(a.At), Status: e.Status, Answer: e.Answer,
+		Shadow: e.Shadow != "", Lacks: e.Lacks, Facts: key.facts(a.At), Status: e.Status, Answer: e.Answer,
 	}
 	if e.Stopped != "" {
 		r.Verdict = verdictRefused
@@ -153,6 +161,10 @@ func reportOf(t *tools, key *toolKey, a gateway.Asked) explained {
 	}
 	if len(r.GrantedBy) == 0 {
 		r.Nearest = nearestRules(t, key, grant)
+		return r
+	}
+	for _, need := range t.gateway.ArraysWithout(key.auth, e.Operation) {
+		r.Without = append(r.Without, withheldArray{Field: need.Field, Grant: need.Grant.String()})
 	}
 	return r
 }
@@ -166,6 +178,8 @@ func decidedBy(e gateway.Explanation) string {
 		return "the session"
 	case e.Stopped == gateway.StageAllowlist:
 		return "the allowlist"
+	case len(e.Lacks) > 0 && e.Shadow == "":
+		return "the allowlist, of an array that the request names"
 	case e.Stopped == gateway.StageQuery:
 		return "the query parameters"
 	case e.Stopped != "":
@@ -259,6 +273,12 @@ func (r explained) print(out io.Writer) {
 	}
 	if r.Grant != "" && len(r.GrantedBy) == 0 {
 		row("to grant", `add to its allow:  - %q`, r.Grant)
+	}
+	for _, lacking := range r.Lacks {
+		row("to grant", `add to its allow:  - %q`, lacking)
+	}
+	for _, array := range r.Without {
+		row("without", "%s, which need %s", array.Field, array.Grant)
 	}
 	if r.Hint != "" {
 		row("hint", "%s", r.Hint)

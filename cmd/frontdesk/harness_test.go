@@ -116,6 +116,9 @@ type deskOptions struct {
 	backend string     // more members of the section backend, a comma in front
 	extra   string     // more sections
 	keys    string     // more api_keys
+
+	edit *strings.Replacer // of the whole configuration, if set
+	now  func() time.Time  // in place of time.Now, see program; not for a child
 }
 
 // startDesk starts frontdesk serve on free ports. The
@@ -125,12 +128,21 @@ func startDesk(t testing.TB, o deskOptions) *desk {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	d := &desk{t: t, ops: freeAddress(t), mail: filepath.Join(dir, "mail"), log: new(lockedBuffer), stopped: make(chan struct{})}
-	text := fmt.Sprintf(deskConfig, o.server, d.ops, o.dsn, o.backend, d.mail, withFolder(o.extra, dir), o.keys)
-	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, `dsn: "", `, "", 1)), 0o600))
+	require.NoError(t, os.WriteFile(file, o.config(d, dir), 0o600))
 
 	d.http = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 60 * time.Second}
-	d.start(program{wrap: o.wrap}, "serve", "--config", file)
+	d.start(program{wrap: o.wrap, now: o.now}, "serve", "--config", file)
 	return d
+}
+
+// config is the configuration of a desk that keeps its files in dir.
+func (o deskOptions) config(d *desk, dir string) []byte {
+	text := fmt.Sprintf(deskConfig, o.server, d.ops, o.dsn, o.backend, d.mail, withFolder(o.extra, dir), o.keys)
+	text = strings.Replace(text, `dsn: "", `, "", 1)
+	if o.edit != nil {
+		text = o.edit.Replace(text)
+	}
+	return []byte(text)
 }
 
 // start runs a command line that serves, in a program that differs from the usual

@@ -34,6 +34,7 @@ type house struct {
 	tracing      *tracing // nil where there are no traces
 	log          *zap.Logger
 	after        func(time.Duration) <-chan time.Time
+	now          func() time.Time // of callbacks
 	supervisor   *supervisor
 	system       *system
 	client       *backend.Client
@@ -49,6 +50,7 @@ type house struct {
 	jobs         *jobstore.Store
 	results      webhook.Results // of callbacks
 	counts       *jobCounts
+	callbacks    *webhook.Orchestrator
 	draining     atomic.Bool // it is to stop, and takes requests only for a while yet
 	releases     []func() error
 }
@@ -59,7 +61,7 @@ func build(p program, c *config.Config, environment string, log *zap.Logger) (h 
 	own := *c
 	own.APIKeys, own.Expect = nil, nil
 	started := own
-	h = &house{config: &own, started: &started, log: log, supervisor: p.supervisor, after: p.timer(), metrics: newMetrics()}
+	h = &house{config: &own, started: &started, log: log, supervisor: p.supervisor, after: p.timer(), now: p.clock(), metrics: newMetrics()}
 	defer func() {
 		if err != nil {
 			h.close()

@@ -18,7 +18,7 @@ import (
 // How much is done at once for callbacks, and how long a crash delays it where
 // several processes may share the jobs.
 const (
-	callbackWorkers = 2
+	callbackWorkers = 4
 	callbackCalls   = 16
 	workLease       = 30 * time.Second
 	callLease       = 60 * time.Second
@@ -35,11 +35,10 @@ func (h *house) openCallbacks() (*gateway.Callbacks, error) {
 	if h.results, err = h.openResults(c); err != nil {
 		return nil, err
 	}
-	h.counts = &jobCounts{count: jobs.Counts, clock: time.Now}
+	h.counts = &jobCounts{count: jobs.Counts, clock: h.now}
 	return &gateway.Callbacks{
-		Links:   webhook.NewLinks(jobs, time.Now),
+		Links:   webhook.NewLinks(jobs, h.now),
 		Results: h.results,
-		Atomic:  h.config.Backend.Driver == referenceDriver,
 		Rules:   webhook.Rules{AllowHosts: c.AllowHosts, Ports: c.Ports},
 		Long:    longRunning(h.config.Callbacks),
 	}, nil
@@ -91,8 +90,9 @@ func (h *house) startCallbacks(callbacks *gateway.Callbacks) error {
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
 		Secrets: func(key string) []string { return h.live.Current().secrets[key] },
 		Model:   h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: workLease, CallLease: callLease,
-		Schedule: webhook.NewSchedule(rand.Float64), Clock: time.Now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),
+		Schedule: webhook.NewSchedule(rand.Float64), Clock: h.now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),
 	})
 	h.onClose(callbacks.Orchestrator.Close)
+	h.callbacks = callbacks.Orchestrator
 	return nil
 }

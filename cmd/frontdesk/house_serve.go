@@ -55,21 +55,39 @@ func (h *house) drain() {
 	}
 }
 
-// shutdown lets requests under way end, the operators' listener last: they may
-// want to look on.
+// shutdown lets requests and callback jobs under way end, the operators' listener
+// last: they may want to look on.
 func (h *house) shutdown() error {
 	h.draining.Store(true)
 	timeout := h.config.Server.ShutdownTimeout
 	stop, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
+	jobs := make(chan error, 1)
+	go func() { jobs <- h.callbacks.Shutdown(stop) }()
 	err := h.server.Shutdown(stop)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("requests under way were broken off: they did not end within server.shutdown_timeout (%s)", timeout)
 	}
+	h.letJobsEnd(jobs)
 	if h.ops != nil && h.ops.Shutdown(stop) != nil {
 		_ = h.ops.Close() // nobody has to be told to the end how nothing is served
 	}
 	return err
+}
+
+// letJobsEnd waits for the jobs under way. Those that do not end in time are no
+// failure: what can be done again the next process does.
+func (h *house) letJobsEnd(jobs <-chan error) {
+	var err error
+	select {
+	case err = <-jobs:
+	default:
+		h.log.Info("callbacks: jobs under way are let end", zap.Duration("shutdown_timeout", h.config.Server.ShutdownTimeout))
+		err = <-jobs
+	}
+	if err != nil {
+		h.log.Warn("callbacks: jobs under way are broken off: they did not end within server.shutdown_timeout", zap.Error(err))
+	}
 }
 
 // keys are the api_keys that are configured now.

@@ -63,7 +63,7 @@ func startChild(t testing.TB, o deskOptions) *child {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	c := &child{desk: desk{t: t, ops: freeAddress(t), mail: filepath.Join(dir, "mail"), log: new(lockedBuffer)}, ended: make(chan struct{})}
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, deskConfig, o.server, c.ops, o.dsn, o.backend, c.mail, withFolder(o.extra, dir), o.keys), 0o600))
+	require.NoError(t, os.WriteFile(file, o.config(&c.desk, dir), 0o600))
 	c.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
 	c.process = exec.Command(binary(t), "serve", "--config", file)
 	c.process.Stderr = c.log

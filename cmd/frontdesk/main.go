@@ -51,6 +51,7 @@ type program struct {
 
 	signals <-chan os.Signal                     // in place of those that the process gets, other than to stop; nil for these
 	after   func(time.Duration) <-chan time.Time // in place of time.After; nil for this
+	now     func() time.Time                     // in place of time.Now where callbacks are concerned; nil for this
 }
 
 // timer is what waits.
@@ -59,6 +60,14 @@ func (p program) timer() func(time.Duration) <-chan time.Time {
 		return p.after
 	}
 	return time.After
+}
+
+// clock is what callbacks go by.
+func (p program) clock() func() time.Time {
+	if p.now != nil {
+		return p.now
+	}
+	return time.Now
 }
 
 func main() {

@@ -127,7 +127,14 @@ func fieldRows(r *sheet.Resource) [][3]string {
 		rows = append(rows, [3]string{f.Name, place, strings.TrimPrefix(conversion, "; ")})
 	}
 	if r.Client != "" {
-		rows = append(rows, [3]string{"(client)", r.Client, "the client's number, in every statement and on create"})
+		how := "the client's number, in every statement and on create"
+		if r.Table == "" {
+			how = "the client's number: records without it are shown to nobody"
+		}
+		rows = append(rows, [3]string{"(client)", r.Client, how})
+	}
+	if r.Through != nil {
+		rows = append(rows, [3]string{"(client)", strings.Join(r.Through.From, ", "), "that of the " + r.Through.Reference + " which it refers to"})
 	}
 	if r.Version != "" {
 		rows = append(rows, [3]string{"(version)", r.Version, "tells whether the record has been changed"})

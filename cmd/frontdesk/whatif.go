@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -74,6 +75,7 @@ type whatIf struct {
 	Refused []verdict  `json:"newly_refused"`
 	Allowed []verdict  `json:"newly_allowed"`
 	Trial   []verdict  `json:"only_in_shadow_mode"` // served until shadow mode ends
+	Untold  []verdict  `json:"refused_with_arrays"` // where they had arrays, which the log does not tell
 	Same    int64      `json:"unchanged"`           // requests
 	Nobody  int64      `json:"without_session"`     // requests: there was no key to judge
 	Outside int64      `json:"no_endpoint"`         // requests for what nobody was offered
@@ -108,23 +110,40 @@ func (t *tools) judgeUse(u use, at time.Time) (becomes, string) {
 	case hasEnded(*key.Key, at):
 		return isRefused, "the api_key has expired: its sessions end"
 	}
-	d := t.gateway.DecideLogged(key.auth, u.Method, u.Endpoint)
+	d := t.gateway.DecideLogged(key.auth, u.Method, u.Endpoint, listed(u.Needs))
+	denied := "not in its allowlist"
+	if d.Lacks != "" {
+		denied = d.Lacks + " is not in its allowlist, and its arrays need it"
+	}
 	switch {
 	case d.Operation == nil:
 		return isRefused, "there is no such operation"
 	case d.Reason != "" && key.auth.InShadow(at):
-		return isTrial, "not in its allowlist; served until " + day(key.auth.Shadow)
+		return isTrial, denied + "; served until " + day(key.auth.Shadow)
 	case d.Reason != "":
-		return isRefused, "not in its allowlist"
+		return isRefused, denied
 	case u.Direct && d.Operation.ByCallback():
 		return isRefused, "answers by callback, and requires webhook_url"
 	}
 	return isAllowed, ""
 }
 
+// untold says what an api_key's requests are refused for if they had arrays; "" where
+// they had none, or may have them.
+func (t *tools) untold(u use) string {
+	if !u.Untold {
+		return ""
+	}
+	var parts []string
+	for _, need := range t.gateway.ArraysWithout(t.byName[u.Key].auth, t.gateway.Logged(u.Method, u.Endpoint)) {
+		parts = append(parts, need.Field+" need "+need.Grant.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
 // whatIf judges requests by what they have in common.
 func (t *tools) whatIf(all uses, at time.Time) whatIf {
-	w := whatIf{Refused: []verdict{}, Allowed: []verdict{}, Trial: []verdict{}}
+	w := whatIf{Refused: []verdict{}, Allowed: []verdict{}, Trial: []verdict{}, Untold: []verdict{}}
 	merged := map[verdict]*logTally{} // by all but the logTally: answers of an operation differ in what else they were
 	lists := map[verdict]*[]verdict{}
 	for u, n := range all {
@@ -147,8 +166,14 @@ func (t *tools) whatIf(all uses, at time.Time) whatIf {
 		case now == isTrial:
 			lists[v] = &w.Trial
 		default:
-			w.Same += n.Requests
-			continue
+			if now == isAllowed {
+				v.Why = t.untold(u)
+			}
+			if now != isAllowed || v.Why == "" {
+				w.Same += n.Requests
+				continue
+			}
+			lists[v] = &w.Untold
 		}
 		sum(merged, v, n)
 	}
@@ -157,7 +182,7 @@ func (t *tools) whatIf(all uses, at time.Time) whatIf {
 		v.logTally = *n
 		*list = append(*list, v)
 	}
-	for _, list := range []*[]verdict{&w.Refused, &w.Allowed, &w.Trial} {
+	for _, list := range []*[]verdict{&w.Refused, &w.Allowed, &w.Trial, &w.Untold} {
 		slices.SortFunc(*list, func(a, b verdict) int {
 			return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Why, b.Why))
 		})
@@ -175,13 +200,18 @@ func sumOf(list []verdict) (n int64) {
 func (w whatIf) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s judged against %s\n", w.Config, w.Read)
 	for _, part := range []struct {
-		title string
-		list  []verdict
+		title  string
+		list   []verdict
+		always bool
 	}{
-		{"newly refused", w.Refused},
-		{"newly allowed", w.Allowed},
-		{"refused once shadow mode ends", w.Trial},
+		{"newly refused", w.Refused, true},
+		{"newly allowed", w.Allowed, true},
+		{"refused once shadow mode ends", w.Trial, true},
+		{"refused where they had arrays, which a log of that age does not tell", w.Untold, false},
 	} {
+		if len(part.list) == 0 && !part.always {
+			continue
+		}
 		fmt.Fprintf(out, "\n%s: %s\n", part.title, logTally{Requests: sumOf(part.list)}.requests())
 		if len(part.list) == 0 {
 			continue

@@ -14,11 +14,11 @@ import (
 func (o *Orchestrator) deliverer() {
 	for {
 		select {
-		case <-o.ctx.Done():
+		case <-o.stopping:
 			return
 		case <-o.calls:
 		}
-		free, full := o.places.left()
+		free, full := o.calling.left()
 		if free == 0 {
 			continue // whoever leaves wakes us
 		}
@@ -31,12 +31,12 @@ func (o *Orchestrator) deliverer() {
 		}
 		for _, j := range due {
 			client := j.Owner.User.Client.ID
-			if !o.places.enter(client) {
+			if !o.calling.enter(client) {
 				continue
 			}
 			o.tasks.Go(func() {
 				defer func() {
-					o.places.leave(client)
+					o.calling.leave(client)
 					wake(o.calls) // others may be due
 				}()
 				o.call(j)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"frontdesk/auth"
@@ -89,10 +90,26 @@ type Job struct {
 	Created  time.Time
 	Started  time.Time // of the work, the last time it was begun
 	Finished time.Time // of the work
-	Claims   int       // how often the work was begun
+	Claims   int       // how often the work was begun, but for what was postponed or handed back
 	Lease    time.Time // whoever works on it, or calls, has it until then
 	Tries    int       // calls made
 	NextTry  time.Time // when the callback is due; zero where it is not
+	Pauses   []Pause   `json:",omitempty"` // what the work was postponed for, each cause once
+}
+
+// Pause is a cause that the work of a job was postponed for, in its journal.
+type Pause struct {
+	Since time.Time
+	For   string
+}
+
+// pause returns the pause for a cause, if there was one.
+func (j Job) pause(cause string) (Pause, bool) {
+	i := slices.IndexFunc(j.Pauses, func(p Pause) bool { return p.For == cause })
+	if i < 0 {
+		return Pause{}, false
+	}
+	return j.Pauses[i], true
 }
 
 // event is what happens to a job.
@@ -103,6 +120,7 @@ type event struct {
 	claim   int           // renewed, postponed, completed, broke: by which claim
 	result  Result        // completed
 	failure string        // broke
+	cause   string        // postponed
 	outcome Outcome       // called
 	retry   time.Duration // called: until the next try
 	end     bool          // called: there is none
@@ -116,7 +134,7 @@ const (
 	renewed                     // whoever works on it still does
 	completed                   // the work has a result
 	broke                       // the work failed
-	postponed                   // the work failed, but may not the next time
+	postponed                   // the work cannot be done now
 	calling                     // somebody begins a call
 	called                      // the call was answered, or not
 	fetched                     // the client asked for the result, and got it
@@ -145,6 +163,9 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 	case e.kind == postponed && j.State == Running && j.Claims == e.claim:
 		j.Lease = now.Add(e.hold) // nobody has it until then
 		j.Claims--
+		if _, known := j.pause(e.cause); !known {
+			j.Pauses = append(slices.Clip(j.Pauses), Pause{Since: now, For: e.cause})
+		}
 	case e.kind == completed && j.State == Running && j.Claims == e.claim:
 		return j.finish(Done, e.result, "", now), nil
 	case e.kind == broke && j.State == Running && j.Claims == e.claim:

@@ -41,7 +41,7 @@ func TestWorkIsLeftToThoseWhoKnowIt(t *testing.T) {
 			n, err := store.Beyond(t.Context(), needs)
 			require.NoError(t, err)
 			require.Zero(t, n, "who knows it leaves nothing")
-			next, err := store.NextWork(t.Context(), c.Now(), needs)
+			next, err := store.NextWork(t.Context(), c.Now(), needs, nil)
 			require.NoError(t, err)
 			require.Equal(t, "newer", next.ID)
 		})

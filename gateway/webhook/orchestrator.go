@@ -15,8 +15,9 @@ import (
 )
 
 // Runner does one kind of work: it writes the result and says what it is. A
-// runner may run more than once for a job, after a crash; only the last result
-// is kept. Its error is kept as why there is none, and logged.
+// runner may run more than once for a job, after a crash, which it can tell by
+// j.Claims being more than 1; only the last result is kept. Its error is kept as why
+// there is none, and logged, unless it is ErrAgain or ErrInUse.
 type Runner func(ctx context.Context, j Job, w io.Writer) (Content, error)
 
 // Content says what a result is.
@@ -39,8 +40,9 @@ type Config struct {
 	// under more is left to a process that knows them.
 	Model int
 
-	Workers int // jobs worked on at once
-	Calls   int // callbacks made at once
+	// Workers is how many jobs are worked on at once, Calls how many callbacks are
+	// made. Clients share both out as places tells.
+	Workers, Calls int
 
 	// WorkLease and CallLease are how long a worker, or a call, may be silent
 	// before the job is anybody's: what a crash delays it by. Calls end well
@@ -64,17 +66,26 @@ const Retention = 7 * 24 * time.Hour
 // callback made, over any number of restarts.
 type Orchestrator struct {
 	Config
-	ctx    context.Context // of all that runs in the background
-	cancel context.CancelFunc
-	tasks  sync.WaitGroup
-	work   chan struct{} // there may be work
-	calls  chan struct{} // there may be calls
-	places *places       // of calls under way
+	ctx      context.Context // of all that runs in the background
+	cancel   context.CancelFunc
+	tasks    sync.WaitGroup
+	work     chan struct{} // there may be work
+	calls    chan struct{} // there may be calls
+	taking   sync.Mutex    // held by the worker that takes a job
+	working  *places       // of jobs that are worked on
+	calling  *places       // of calls under way
+	stopping chan struct{} // closed when nothing more is begun
+	stop     func()        // closes it
+	idle     chan struct{} // closed when the last worker has ended
 }
 
 // Start returns an orchestrator at work. The caller closes it.
 func Start(c Config) *Orchestrator {
-	o := &Orchestrator{Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), places: newPlaces(c.Calls)}
+	o := &Orchestrator{
+		Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), working: newPlaces(c.Workers), calling: newPlaces(c.Calls),
+		stopping: make(chan struct{}), idle: make(chan struct{}),
+	}
+	o.stop = sync.OnceFunc(func() { close(o.stopping) })
 	o.ctx, o.cancel = context.WithCancel(context.Background())
 	if o.Tracer == nil {
 		o.Tracer = withoutTraces()
@@ -84,9 +95,14 @@ func Start(c Config) *Orchestrator {
 		ticker := time.NewTicker(time.Second)
 		o.Tick, stop = ticker.C, ticker.Stop
 	}
+	var workers sync.WaitGroup
 	for range c.Workers {
-		o.tasks.Go(o.worker)
+		workers.Go(o.worker)
 	}
+	o.tasks.Go(func() {
+		workers.Wait()
+		close(o.idle)
+	})
 	o.tasks.Go(o.deliverer)
 	o.tasks.Go(func() {
 		defer stop()
@@ -95,9 +111,31 @@ func Start(c Config) *Orchestrator {
 	return o
 }
 
-// Close stops all work and calls, and waits for them. What was under way is
-// taken up again by the next orchestrator.
+// Shutdown begins no more work and no more calls, and lets the work under way end
+// until ctx does. Calls go on meanwhile. Close must follow.
+func (o *Orchestrator) Shutdown(ctx context.Context) error {
+	o.stop()
+	select {
+	case <-o.idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (o *Orchestrator) isStopping() bool {
+	select {
+	case <-o.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close breaks off all work and calls, and waits for them. What was under way is
+// taken up again by the next orchestrator, but for work that ended with ErrUnknown.
 func (o *Orchestrator) Close() error {
+	o.stop()
 	o.cancel()
 	o.tasks.Wait()
 	return nil

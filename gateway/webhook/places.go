@@ -2,11 +2,10 @@ package webhook
 
 import "sync"
 
-// places are how many calls may be under way, shared out between clients: a
-// client may have one more as long as it has fewer than there are left. So one
+// places are how much may be under way, calls or work, shared out between clients:
+// a client may have one more as long as it has fewer than there are left. So one
 // client alone gets half of them, a second one half of the rest, and however
-// many receivers of a client hang, others find a place. It is safe for
-// concurrent use.
+// much of a client's hangs, others find a place. It is safe for concurrent use.
 type places struct {
 	mu    sync.Mutex
 	free  int

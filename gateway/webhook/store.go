@@ -19,11 +19,11 @@ type Store interface {
 	// Get returns a job, or ErrUnknownJob.
 	Get(ctx context.Context, id string) (Job, error)
 	// NextWork returns the job to work on next: of the clients with the fewest
-	// jobs under way the one that was served the longest ago, its oldest job
-	// that is accepted, or running without anybody having it, and needs no more
-	// than able or was created longer than Left ago. ErrUnknownJob where there is
-	// none.
-	NextWork(ctx context.Context, now time.Time, able Needs) (Job, error)
+	// jobs under way, those without left out, the one that was served the longest
+	// ago, its oldest job that is accepted, or running without anybody having it,
+	// and needs no more than able or was created longer than Left ago.
+	// ErrUnknownJob where there is none.
+	NextWork(ctx context.Context, now time.Time, able Needs, without []int64) (Job, error)
 	// Beyond counts the jobs that are not finished and need more than able.
 	Beyond(ctx context.Context, able Needs) (int, error)
 	// DueCalls returns jobs whose callback is due and that nobody is calling, but

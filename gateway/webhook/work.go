@@ -13,9 +13,18 @@ import (
 	"go.uber.org/zap"
 )
 
-// ErrAgain marks the error of a runner that passes, and that the same work may be
-// begun again after: a backend that is away for a while.
-var ErrAgain = errors.New("webhook: to be done again")
+// What the error of a runner may be, beside a failure of the work.
+var (
+	// ErrAgain marks one that passes, and that the same work may be begun again
+	// after: a backend that is away for a while.
+	ErrAgain = errors.New("webhook: to be done again")
+	// ErrInUse marks that of work which somebody else does right now, and whose
+	// answer will be the answer of this as well. Nothing was done.
+	ErrInUse = errors.New("its Idempotency-Key is in use")
+	// ErrUnknown marks that of work of which nobody knows whether it was done. It
+	// is not begun again, neither here nor by the next process.
+	ErrUnknown = errors.New("outcome unknown")
+)
 
 // How long work waits that failed with ErrAgain, and for how long after the
 // promise it is done again.
@@ -24,29 +33,34 @@ const (
 	againFor   = time.Hour
 )
 
+// Work that failed with ErrInUse looks again after a second at first, and after a
+// tenth of the time that it has waited later. After inUseFor it is taken that who
+// has the key will never tell.
+const (
+	inUseAfter = time.Second
+	inUseFor   = 10 * time.Minute
+)
+
 // worker takes one job after the other.
 func (o *Orchestrator) worker() {
 	for {
 		select {
-		case <-o.ctx.Done():
+		case <-o.stopping:
 			return
 		case <-o.work:
 		}
-		for o.ctx.Err() == nil && o.takeWork() {
+		for !o.isStopping() && o.takeWork() {
 		}
 	}
 }
 
 // takeWork does the next job. It is false when there is nothing to do.
 func (o *Orchestrator) takeWork() bool {
-	next, err := o.Store.NextWork(o.ctx, o.Clock(), o.able())
-	if err == nil {
-		next, err = o.change(o.ctx, next.ID, event{kind: claimed, hold: o.WorkLease}, nil)
-	}
+	next, err := o.claim()
 	switch {
 	case errors.Is(err, ErrUnknownJob):
 		return false
-	case errors.Is(err, errNotNow): // another worker was first
+	case errors.Is(err, errNotNow): // another process was first
 		return true
 	case err != nil:
 		if o.ctx.Err() == nil {
@@ -54,12 +68,29 @@ func (o *Orchestrator) takeWork() bool {
 		}
 		return false
 	}
+	defer o.working.leave(next.Owner.User.Client.ID)
 	o.discardEarlier(next)
 	if next.State == Running { // and not given up
 		o.do(next)
 	}
 	wake(o.calls)
 	return true
+}
+
+// claim takes the next job, of a client that does not have its share of the work
+// yet. One worker at a time looks, so that no two find the same job.
+func (o *Orchestrator) claim() (Job, error) {
+	o.taking.Lock()
+	defer o.taking.Unlock()
+	_, full := o.working.left()
+	next, err := o.Store.NextWork(o.ctx, o.Clock(), o.able(), full)
+	if err == nil {
+		next, err = o.change(o.ctx, next.ID, event{kind: claimed, hold: o.WorkLease}, nil)
+	}
+	if err == nil {
+		o.working.enter(next.Owner.User.Client.ID)
+	}
+	return next, err
 }
 
 // do does a job and keeps what came of it.
@@ -69,17 +100,7 @@ func (o *Orchestrator) do(j Job) {
 	result, err := o.perform(ctx, j)
 	endWork(span, err)
 	release()
-	e := event{kind: completed, result: result, claim: j.Claims}
-	switch {
-	case err != nil && o.ctx.Err() != nil: // stopped: the next process begins again
-		e.kind = handedBack
-	case errors.Is(err, ErrAgain) && o.Clock().Sub(j.Created) < againFor:
-		e.kind, e.hold = postponed, againAfter
-		o.Log.Warn("callbacks: job waits for the backend", zap.String("job", j.ID), zap.String("kind", j.Work.Kind), zap.Error(err))
-	case err != nil:
-		e.kind, e.failure = broke, err.Error()
-		o.Log.Error("callbacks: job failed", zap.String("job", j.ID), zap.String("kind", j.Work.Kind), zap.Error(err))
-	}
+	e := o.outcome(j, result, err)
 	keep, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), keepTime)
 	defer cancel()
 	_, err = o.change(keep, j.ID, e, nil)
@@ -91,6 +112,52 @@ func (o *Orchestrator) do(j Job) {
 		}
 	case err != nil:
 		o.Log.Error("callbacks: keep the outcome of a job", zap.String("job", j.ID), zap.Error(err))
+	}
+}
+
+// outcome is what comes of a job whose runner has ended.
+func (o *Orchestrator) outcome(j Job, result Result, err error) event {
+	e := event{kind: completed, result: result, claim: j.Claims}
+	switch {
+	case err == nil:
+		return e
+	case o.ctx.Err() != nil && !errors.Is(err, ErrUnknown): // stopped: the next process begins again
+		e.kind = handedBack
+		return e
+	}
+	if e.cause, e.hold = o.patience(j, err); e.hold > 0 {
+		e.kind = postponed
+		if _, known := j.pause(e.cause); !known {
+			o.Log.Warn("callbacks: job is postponed", zap.String("job", j.ID), zap.String("kind", j.Work.Kind), zap.Error(err))
+		}
+		return e
+	}
+	if errors.Is(err, ErrInUse) && !errors.Is(err, ErrUnknown) {
+		err = fmt.Errorf("%w: it waited for %s: %w", ErrUnknown, inUseFor, err)
+	}
+	e.kind, e.failure = broke, err.Error()
+	o.Log.Error("callbacks: job failed", zap.String("job", j.ID), zap.String("kind", j.Work.Kind), zap.Error(err))
+	return e
+}
+
+// patience tells for what work waits that ended with an error, and how long; 0
+// where it does not wait, or has waited long enough.
+func (o *Orchestrator) patience(j Job, err error) (cause string, wait time.Duration) {
+	now := o.Clock()
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return "", 0
+	case errors.Is(err, ErrInUse):
+		cause = ErrInUse.Error()
+		var waited time.Duration
+		if p, known := j.pause(cause); known {
+			waited = now.Sub(p.Since)
+		}
+		return cause, min(max(inUseAfter, waited/10), inUseFor-waited)
+	case errors.Is(err, ErrAgain) && now.Sub(j.Created) < againFor:
+		return "the backend is away", againAfter
+	default:
+		return "", 0
 	}
 }
 

@@ -82,10 +82,12 @@ func (r *Resource) Decode(row []Raw, client auth.Client, ids IDs) (rec mapping.R
 			return rec, false, err
 		}
 	}
-	rec.Owner = client.ID
-	if system || r.clientAt < 0 {
+	switch {
+	case system || r.clientAt < 0 && r.Through == nil:
 		rec.Owner = mapping.OfAll
-	}
+	case r.clientAt >= 0:
+		rec.Owner = client.ID
+	} // else whoever reads the record that it belongs to can tell
 	if system {
 		rec.Values[r.IsSystem] = mapping.IntValue(1)
 	}
@@ -98,8 +100,8 @@ func (r *Resource) shown(row []Raw, client auth.Client) (system bool, err error)
 	if len(row) != len(r.Places) {
 		return false, fmt.Errorf("%s: a row of %d places, expected %d", r.Name, len(row), len(r.Places))
 	}
-	if r.clientAt >= 0 && row[r.clientAt].Kind != RawAbsent {
-		of := row[r.clientAt]
+	if r.clientAt >= 0 {
+		of := row[r.clientAt] // absent, null or empty: nobody's
 		switch {
 		case r.SystemClient != "" && strings.TrimRight(of.String(), " ") == r.SystemClient:
 			system = true

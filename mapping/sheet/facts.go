@@ -114,6 +114,16 @@ func (l *loader) loadFacts(at string, f accountColumnsFile, hashes []Hash, neede
 	return facts
 }
 
+// ClientPlace is the place of the client's number; "" where it is not there as it
+// is.
+func (f *Facts) ClientPlace() string {
+	of := &f.fields[factClientID]
+	if of.source != fromPlace || of.codec.codes != nil {
+		return ""
+	}
+	return of.From[0]
+}
+
 func (f *Facts) place(name string) int {
 	if at, ok := f.places[name]; ok {
 		return at

@@ -95,9 +95,23 @@ type httpFile struct {
 	Envelope string `yaml:"envelope"`
 	// Retries is how often a read is tried again after a failure; default 1.
 	Retries *int `yaml:"retries"`
+	// Expressions is how the service's own language for filters writes values.
+	Expressions expressionsFile `yaml:"expressions"`
 	// Secrets are values for templates, by name: {secret.NAME}. A value is
 	// best given as ${VARIABLE}.
 	Secrets map[string]config.Secret `yaml:"secrets"`
+}
+
+// expressionsFile is how values stand in the expressions of a service, such as a
+// filter.
+type expressionsFile struct {
+	// Quotes is how a value is written between quotes: doubled (quotes within are
+	// doubled: OData), backslash (a backslash before quotes and backslashes: RSQL,
+	// JQL), pocketbase, or strict (a value with quotes or a backslash is not sent).
+	Quotes string `yaml:"quotes" schema:"enum=doubled|backslash|pocketbase|strict"`
+	// Wildcards are characters that the service takes for patterns, such as *%: a
+	// filter by a text with one of them is not sent, and finds nothing.
+	Wildcards string `yaml:"wildcards"`
 }
 
 // logOnFile is a log-on before other calls.

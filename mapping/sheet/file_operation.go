@@ -45,16 +45,27 @@ type operationFile struct {
 	Send string `yaml:"send" schema:"enum=changed|all"`
 	// NotFound recognises the answer that there is no such record; default 404.
 	NotFound *matchFile `yaml:"not_found"`
+	// Filter is the expression that {filter} stands for in the list's request.
+	Filter *filterFile `yaml:"filter"`
 	// Paging is how the list is paged; default none, the whole list at once.
 	Paging *pagingFile `yaml:"paging"`
 	// Total is how the number of all records is found.
 	Total *totalFile `yaml:"total"`
 }
 
+// filterFile is one expression made of several conditions.
+type filterFile struct {
+	// Join is what stands between the parts: " && ", " and ", ";".
+	Join string `yaml:"join" schema:"required"`
+	// Parts are the conditions, templates. One whose values are not all given is
+	// left out; one that names none, or the client alone, is always sent.
+	Parts []string `yaml:"parts" schema:"required"`
+}
+
 // requestFile is one call of an HTTP service. Path, query values, header values
 // and body are templates: {key}, {key.1}, {id}, {client.id}, {client.name},
 // {token}, {secret.NAME}, {limit}, {offset}, {page}, {cursor},
-// {modified_since}, {username}, {password}, {filter.FIELD}, {value.FIELD} (as
+// {modified_since}, {username}, {password}, {filter}, {filter.FIELD}, {value.FIELD} (as
 // the system has it) and {fields} (all supplied fields, mapped). Each value is
 // escaped for where it stands. A query parameter, header, member or element
 // whose only value is absent is left out.

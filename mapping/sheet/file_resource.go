@@ -8,9 +8,13 @@ type resourceFile struct {
 	Read string `yaml:"read"`
 	// Key is what identifies a record in the system.
 	Key keyFile `yaml:"key"`
-	// Client is the column, or path, that tells whose record it is; "" where
-	// all clients share the records. Default: the sheet's client.
-	Client *string `yaml:"client"`
+	// Client is the column, or path, that tells whose record it is; or {through:
+	// FIELD}, the field that refers to the record whose client it is; "" for
+	// none. Default: the sheet's client.
+	Client whoseFile `yaml:"client"`
+	// Shared says that all clients see and change the same records, though they
+	// require a reference to a record of a client.
+	Shared bool `yaml:"shared"`
 	// SystemClient is the value of client that marks records of all clients.
 	SystemClient string `yaml:"system_client"`
 	// Where is a condition, SQL, that records fulfil.

@@ -202,6 +202,32 @@ func (f *fieldFile) UnmarshalYAML(n strictyaml.Node) error {
 	return nil
 }
 
+// whoseFile tells whose record it is: by a place, or through a reference.
+type whoseFile struct {
+	given  bool
+	place  string
+	parent bool // through a reference
+	throughFile
+}
+
+// throughFile tells whose record it is by the record that it belongs to.
+type throughFile struct {
+	// Through is the field that refers to the record whose client it is.
+	Through string `yaml:"through" schema:"required"`
+}
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (c *whoseFile) UnmarshalYAML(n strictyaml.Node) error {
+	c.given = true
+	if n.Kind() == strictyaml.Scalar {
+		n.Decode(&c.place)
+		return nil
+	}
+	c.parent = true
+	n.Decode(&c.throughFile)
+	return nil
+}
+
 // hashFile is how passwords are hashed; a text is short for {algorithm: text}.
 type hashFile struct{ hashSettings }
 

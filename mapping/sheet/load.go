@@ -314,6 +314,7 @@ func (l *loader) loadResources() {
 	for _, d := range l.drafts {
 		d.judge()
 	}
+	l.judgeClients()
 	l.judgeRules()
 }
 

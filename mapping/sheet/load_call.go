@@ -22,6 +22,9 @@ type context struct {
 	values   []string // fields of {value.FIELD}
 	fields   bool     // {fields}
 	fallback string   // body where the sheet gives none
+	natures  map[string]nature
+	plainKey bool // {key} is a number
+	filter   *conditions
 }
 
 // The kinds of templates that are a text.
@@ -42,7 +45,7 @@ var (
 
 // request compiles a call.
 func (l *loader) request(path string, f requestFile, c context) *Request {
-	q := &Request{Method: cmp.Or(f.Method, c.method, "GET"), Timeout: f.Timeout, secrets: l.httpSecrets(), uses: map[string]bool{}}
+	q := &Request{Method: cmp.Or(f.Method, c.method, "GET"), Timeout: f.Timeout, secrets: l.httpSecrets(), language: l.language(), filter: c.filter, uses: map[string]bool{}, quoted: map[string]bool{}}
 	if f.Method != "" {
 		l.oneOf(strictyaml.Child(path, "method"), f.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
 	}
@@ -62,30 +65,20 @@ func (l *loader) request(path string, f requestFile, c context) *Request {
 	if text != "" {
 		l.loadBody(path, text, f, q, c)
 	}
-	for _, t := range slices.Concat([]template{q.path}, q.query, q.headers) {
-		for _, p := range t.parts {
-			q.uses[p.name] = true
-		}
-	}
-	for name := range q.uses {
-		q.usesValues = q.usesValues || strings.HasPrefix(name, "value.")
-	}
+	q.note()
 	return q
 }
 
 // namedTemplate compiles a path, query value or header.
 func (l *loader) namedTemplate(path string, p pair, kind int, c context) template {
 	t := template{name: p.Key, parts: split(p.Value)}
-	for _, part := range t.parts {
-		switch {
-		case part.name != "":
-			l.placeholder(path, part.name, c, false)
-		case strings.ContainsAny(part.literal, "{}"):
-			l.fail(path, "found a brace that is no placeholder, expected {NAME}")
-		}
-	}
+	l.names(path, &t, c)
 	switch kind {
 	case pathTemplate:
+		l.judgePath(path, &t, c)
+		if slices.ContainsFunc(t.parts, func(p part) bool { return p.name == "filter" }) {
+			l.fail(path, "found {filter} in a path, expected it in query or body")
+		}
 		if !pathForm.MatchString(p.Value) {
 			l.fail(path, "found %s, expected a path that begins with /, its parameters in query", l.found(path, p.Value))
 		}
@@ -97,7 +90,22 @@ func (l *loader) namedTemplate(path string, p pair, kind int, c context) templat
 			l.fail(path, "found a character that headers cannot have")
 		}
 	}
+	if kind != pathTemplate {
+		l.judgeText(path, &t, c)
+	}
 	return t
+}
+
+// names judges what a template names.
+func (l *loader) names(path string, t *template, c context) {
+	for _, part := range t.parts {
+		switch {
+		case part.name != "":
+			l.placeholder(path, part.name, c, false)
+		case strings.ContainsAny(part.literal, "{}"):
+			l.fail(path, "found a brace that is no placeholder, expected {NAME}")
+		}
+	}
 }
 
 // loadBody compiles the body of a call, by its content type.
@@ -120,12 +128,17 @@ func (l *loader) loadBody(path, text string, f requestFile, q *Request, c contex
 		q.uses[name] = true
 	}
 	var err error
+	defer func() {
+		if q.body != nil {
+			q.body.texts(func(t *template) { l.judgeText(at, t, c) })
+		}
+	}()
 	switch {
 	case strings.HasSuffix(media, "json"):
 		var n jsonNode
 		n, err = parseJSON(text)
 		n.names(use)
-		q.body = n
+		q.body = &n
 	case strings.HasSuffix(media, "xml"):
 		q.body, err = l.xmlBody(text, use)
 	case media == formURLEncode:
@@ -205,6 +218,9 @@ func parseForm(text string, use func(string)) (body, error) {
 // placeholder judges whether a template may name something where it stands.
 func (l *loader) placeholder(path, name string, c context, inBody bool) {
 	known := slices.Clone(c.known)
+	if c.filter != nil {
+		known = append(known, "filter")
+	}
 	if h := l.Source.HTTP; h != nil {
 		for _, secret := range slices.Sorted(maps.Keys(h.Secrets)) {
 			known = append(known, "secret."+secret)
@@ -266,6 +282,9 @@ func families(known []string) []string {
 // call compiles an operation over HTTP.
 func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Operation) {
 	c := d.contextOf(op)
+	if of.Filter != nil && op == mapping.OpList {
+		c.filter = d.filter(path, of.Filter, c)
+	}
 	if of.Path == "" {
 		d.fail(path, "path is missing, expected that of the call")
 	}
@@ -288,7 +307,7 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 		out.NotFound = d.matcher(strictyaml.Child(path, "not_found"), *of.NotFound)
 	}
 	if op != mapping.OpList {
-		for key, given := range map[string]bool{"paging": of.Paging != nil, "total": of.Total != nil} {
+		for key, given := range map[string]bool{"paging": of.Paging != nil, "total": of.Total != nil, "filter": of.Filter != nil} {
 			if given {
 				d.fail(strictyaml.Child(path, key), "found of %s, expected of list alone", op)
 			}
@@ -296,6 +315,9 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 		return
 	}
 	d.paging(path, of, out, c)
+	if of.Filter != nil {
+		d.usesFilter(path, out)
+	}
 	for _, field := range c.filters {
 		if out.Request.uses["filter."+field] {
 			d.listed = append(d.listed, field)
@@ -305,7 +327,16 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 
 // contextOf is what the templates of an operation may name.
 func (d *draft) contextOf(op mapping.Scope) context {
-	c := context{known: []string{"client.id", "client.name", "token"}}
+	c := context{known: []string{"client.id", "client.name", "token"}, natures: map[string]nature{}, plainKey: !d.resource.Key.Kept}
+	for _, f := range d.drafted {
+		if f.source != fromElements && f.codec.field != nil {
+			c.natures["filter."+f.Name], c.natures["value."+f.Name] = f.nature(), f.nature()
+		}
+		if f.Index == d.of.ModifiedAt {
+			c.natures["modified_since"] = f.nature()
+		}
+	}
+	c.natures["filter.id"] = map[bool]nature{true: natureText, false: natureBare}[d.resource.Key.Kept]
 	switch op {
 	case mapping.OpGet, mapping.OpUpdate, mapping.OpDelete:
 		c.known = append(c.known, "id")

@@ -69,6 +69,11 @@ func (d *draft) fixed(into *[]fixed, at string, pv placeValue) {
 		return
 	}
 	one := fixed{place: pv.place}
+	if text := pv.value.scalar.text; placeholder.MatchString(text) {
+		d.fail(path, "found %s, which is not filled in here: expected the value itself; where it depends on the client or the record, say so in the operation's body", d.found(path, text))
+	} else if d.sql() && text == ClientParameter {
+		d.fail(path, "found %s, which is not filled in here: expected client: %s, and it is written", ClientParameter, pv.place)
+	}
 	if pv.value.now == nil {
 		one.value = pv.value.scalar.raw()
 	} else {

@@ -18,12 +18,13 @@ func (d *draft) key() {
 		}
 	}
 	r.Client = d.Client
-	if f.Client != nil {
-		r.Client = *f.Client
+	if f.Client.given || f.Shared {
+		r.Client = f.Client.place
 	}
-	if r.SystemClient != "" && r.Client == "" {
+	if r.SystemClient != "" && r.Client == "" && !f.Client.parent {
 		d.fail(d.at("system_client"), "found a client's number without client, expected its column or path")
 	}
+	d.judgeParameter()
 	if r.Client != "" && d.isPlace(d.at("client"), r.Client) {
 		r.clientAt = d.place(r.Client)
 	}

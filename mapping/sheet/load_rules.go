@@ -225,7 +225,10 @@ func (l *loader) judgeRules() {
 	for _, d := range l.drafts {
 		byName[d.of.Name] = d
 	}
-	const cures = "expected {filter.%s} in the list's query (or the field among filters), or rules: backend"
+	cures := "expected {filter.%s} in the list's query, or rules: backend"
+	if l.sql() {
+		cures = "expected %s among filters, or rules: backend"
+	}
 	for _, d := range l.drafts {
 		for i := range d.resource.Fields {
 			f := &d.resource.Fields[i]

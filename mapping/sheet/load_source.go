@@ -79,6 +79,7 @@ func (l *loader) loadHTTP(f *httpFile) *HTTP {
 	if f.Envelope != "" && !l.xml {
 		l.fail(at+".envelope", "found an envelope around JSON, expected format: xml with it")
 	}
+	l.loadExpressions(at+".expressions", f.Expressions)
 	known := []string{"client.id", "client.name"}
 	h.Headers = l.headers(at+".headers", f.Headers, known)
 	if f.LogOn != nil {
@@ -114,7 +115,7 @@ func (l *loader) loadLogOn(at string, f *logOnFile) *LogOn {
 
 // headers compiles headers of a request that has nothing else.
 func (l *loader) headers(at string, f pairs, known []string) *Request {
-	q := &Request{secrets: l.httpSecrets()}
+	q := &Request{secrets: l.httpSecrets(), language: l.language()}
 	for _, p := range f {
 		path := strictyaml.Child(at, p.Key)
 		q.headers = append(q.headers, l.namedTemplate(path, p, headerTemplate, context{known: known}))

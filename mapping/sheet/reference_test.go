@@ -38,7 +38,7 @@ resources:
   document:
     table: DOC
     key: {columns: GUID, id: kept, generated: uuid}
-    client: ""
+    shared: true
     fields:
       name: NAAM
       kind: {constant: other}

@@ -67,8 +67,11 @@ type Resource struct {
 	Table string // what is written
 	Read  string // what is read; Table where nothing else is said
 
-	Key          Key
-	Client       string // place of the client's number; "" where there is none
+	Key    Key
+	Client string // place of the client's number; "" where there is none
+	// Through is the reference to the record whose client it is; nil where it is
+	// the record's own, or that of none.
+	Through      *Field
 	SystemClient string // its value in records of all clients
 	Where        string // SQL
 	Version      string // place; "" to hash the record
@@ -98,6 +101,8 @@ type Place struct {
 	// SQL is an expression to be read in place of a column; "" for none.
 	SQL    string
 	Lookup *Lookup
+	// Owner tells that it is the client of the record that Through leads to.
+	Owner bool
 }
 
 // Lookup is a place in another table.

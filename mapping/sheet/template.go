@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -22,14 +23,18 @@ type Request struct {
 	path           template
 	query, headers []template
 	body           body
-	uses           map[string]bool
+	uses, quoted   map[string]bool
 	usesValues     bool
 	secrets        map[string]config.Secret
+	filter         *conditions // what {filter} stands for; nil where there is none
+	language       language
 }
 
 // body is a template of a body.
 type body interface {
 	append(dst []byte, v *filling) ([]byte, error)
+	// texts visits the texts with placeholders.
+	texts(see func(*template))
 }
 
 // template is a text with placeholders.
@@ -39,7 +44,11 @@ type template struct {
 }
 
 // part is a literal, or a placeholder where name is not "".
-type part struct{ literal, name string }
+type part struct {
+	literal, name string
+	quote         byte // in an expression, the quotes that it stands in; 0 for none
+	bare          bool // in an expression, outside of quotes
+}
 
 // only returns the placeholder that is the whole template; "" for none.
 func (t template) only() string {
@@ -77,6 +86,8 @@ type Values struct {
 	Get func(name string) Raw
 	// Fields are what {fields} stands for.
 	Fields []Assignment
+	// Shown tells that the values are names for people to read, not to be judged.
+	Shown bool
 }
 
 // Call is a request of an HTTP service, all escaped. It has no address: Target
@@ -100,15 +111,56 @@ func (q *Request) IsOfParent() bool {
 	return slices.ContainsFunc(q.path.parts, func(p part) bool { return strings.HasPrefix(p.name, "filter.") })
 }
 
+// Quotes tells whether the value of a placeholder stands between quotes wherever
+// it is named, so that an empty text is a value like any other.
+func (q *Request) Quotes(name string) bool { return q.quoted[name] }
+
 // filling is a request on its way.
 type filling struct {
 	Values
-	secrets map[string]config.Secret
+	secrets  map[string]config.Secret
+	filter   *conditions
+	language language
+	err      error // the first value that cannot be sent
+}
+
+func (q *Request) filling(v Values) *filling {
+	return &filling{Values: v, secrets: q.secrets, filter: q.filter, language: q.language}
+}
+
+// value returns what is written in the place of a placeholder.
+func (f *filling) value(p part) Raw {
+	raw := f.get(p.name)
+	if f.Shown || raw.Kind == RawAbsent {
+		return raw
+	}
+	fail := func(why string) Raw {
+		if f.err == nil {
+			f.err = &Unsendable{p.name, why}
+		}
+		return Raw{}
+	}
+	switch {
+	case strings.HasPrefix(p.name, "filter.") && raw.Kind == RawText && f.language.takesForPattern(raw.Text):
+		return fail("the service would take it for a pattern")
+	case p.quote != 0:
+		text, ok := f.language.quoted(raw.String(), p.quote)
+		if !ok {
+			return fail("it would end the quotes that it stands in")
+		}
+		return textRaw(text)
+	case p.bare && !isBare(raw):
+		return fail("it would be more than a value without quotes")
+	}
+	return raw
 }
 
 func (f *filling) get(name string) Raw {
 	if secret, ok := strings.CutPrefix(name, "secret."); ok {
 		return textRaw(string(f.secrets[secret]))
+	}
+	if name == "filter" && f.filter != nil {
+		return f.filter.fill(f)
 	}
 	if f.Get == nil {
 		return Raw{}
@@ -116,12 +168,13 @@ func (f *filling) get(name string) Raw {
 	return f.Get(name)
 }
 
-// Build fills the templates in. An error says that a value has no place in a
-// request, such as one with a line break in a header; it does not show the value.
-func (q *Request) Build(v Values) (Call, error) {
-	f := &filling{Values: v, secrets: q.secrets}
-	c := Call{Method: q.Method}
-	var err error
+// Build fills the templates in. It fails with Unsendable where a value has no
+// place in a request, such as one with a line break in a header; the error does
+// not show the value.
+func (q *Request) Build(v Values) (c Call, err error) {
+	f := q.filling(v)
+	defer func() { err = errors.Join(err, f.err) }()
+	c.Method = q.Method
 	if c.Target, err = q.target(f); err != nil {
 		return c, err
 	}
@@ -158,21 +211,30 @@ func (q *Request) target(f *filling) (string, error) {
 			dst = append(dst, p.literal...)
 			continue
 		}
-		text := f.get(p.name).String()
-		if text == "" {
-			return "", fmt.Errorf("{%s} of the path has no value", p.name)
+		text := f.value(p).String()
+		if text == "" || strings.ContainsFunc(text, breaksOut) {
+			return "", &Unsendable{p.name, "it is no part of a path"}
 		}
 		dst = append(dst, url.PathEscape(text)...)
 	}
-	if bytes.IndexByte(dst, '.') >= 0 {
-		for _, segment := range strings.Split(string(dst), "/") {
-			if segment == "." || segment == ".." {
-				return "", fmt.Errorf("a part of the path would be %s", segment)
-			}
-		}
+	if bytes.IndexByte(dst, '.') >= 0 && leadsElsewhere(string(dst)) {
+		return "", &Unsendable{Why: "a part of the path would be . or .."}
 	}
 	return string(appendForm(dst, '?', q.query, f)), nil
 }
+
+// leadsElsewhere tells whether a path has a part that is . or .., also for a service
+// that takes an escaped slash, or a backslash, for a slash.
+func leadsElsewhere(path string) bool {
+	for _, part := range strings.FieldsFunc(slashes.Replace(path), func(r rune) bool { return r == '/' }) {
+		if part == "." || part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+var slashes = strings.NewReplacer("%2F", "/", "%5C", "/")
 
 // appendForm appends name=value pairs, the first after start. A pair whose
 // placeholders are all absent is left out, unless it has text of its own.
@@ -203,7 +265,7 @@ func (t template) fill(f *filling) (text string, ok bool) {
 			ok = ok || len(t.parts) == 1
 			continue
 		}
-		raw := f.get(p.name)
+		raw := f.value(p)
 		if raw.Kind != RawAbsent {
 			ok = true
 			b.WriteString(raw.String())
@@ -214,7 +276,9 @@ func (t template) fill(f *filling) (text string, ok bool) {
 
 // AppendHeaders appends the request's headers, without that of its body's type.
 func (q *Request) AppendHeaders(dst [][2]string, v Values) ([][2]string, error) {
-	return q.appendHeaders(dst, &filling{Values: v, secrets: q.secrets})
+	f := q.filling(v)
+	dst, err := q.appendHeaders(dst, f)
+	return dst, errors.Join(err, f.err)
 }
 
 func (q *Request) appendHeaders(dst [][2]string, f *filling) ([][2]string, error) {
@@ -225,7 +289,7 @@ func (q *Request) appendHeaders(dst [][2]string, f *filling) ([][2]string, error
 		}
 		for i := range len(text) {
 			if c := text[i]; c < ' ' && c != '\t' || c >= 0x7f {
-				return dst, fmt.Errorf("header %s would have a character that headers cannot have", t.name)
+				return dst, &Unsendable{Why: "header " + t.name + " would have a character that headers cannot have"}
 			}
 		}
 		dst = append(dst, [2]string{t.name, text})
@@ -235,6 +299,12 @@ func (q *Request) appendHeaders(dst [][2]string, f *filling) ([][2]string, error
 
 // formBody is a body of name=value pairs.
 type formBody []template
+
+func (b formBody) texts(see func(*template)) {
+	for i := range b {
+		see(&b[i])
+	}
+}
 
 func (b formBody) append(dst []byte, f *filling) ([]byte, error) {
 	return appendForm(dst, 0, b, f), nil

@@ -149,6 +149,19 @@ func (n jsonNode) names(add func(string)) {
 	}
 }
 
+// texts implements body.
+func (n *jsonNode) texts(see func(*template)) {
+	if n.isText {
+		see(&n.text)
+	}
+	for i := range n.members {
+		n.members[i].value.texts(see)
+	}
+	for i := range n.items {
+		n.items[i].texts(see)
+	}
+}
+
 // append implements body.
 func (n jsonNode) append(dst []byte, f *filling) ([]byte, error) {
 	dst, _, err := n.fill(dst, f)
@@ -172,7 +185,7 @@ func (n jsonNode) fill(dst []byte, f *filling) (out []byte, present bool, err er
 		}
 		return t.appendJSON(dst), true, nil
 	case n.value != "":
-		raw := f.get(n.value)
+		raw := f.value(part{name: n.value})
 		return appendRawJSON(dst, raw), raw.Kind != RawAbsent, nil
 	case n.isText:
 		if name := n.text.only(); name != "" && f.get(name).Kind == RawNull {

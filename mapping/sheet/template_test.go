@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"io"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,8 +87,8 @@ func TestBuildFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got = build(t, r.Operations[mapping.OpUpdate].Request, values(map[string]sheet.Raw{"key": text("a/../b?c"), "client.id": number(7)}, fields...))
-	if got.Target != "/contacts/a%2F..%2Fb%3Fc" || string(got.Body) != `{"contact":{"name":{"infix":"de"}},"by":"tenant 7"}` || got.Method != "PATCH" {
+	got = build(t, r.Operations[mapping.OpUpdate].Request, values(map[string]sheet.Raw{"key": text("a/b?c"), "client.id": number(7)}, fields...))
+	if got.Target != "/contacts/a%2Fb%3Fc" || string(got.Body) != `{"contact":{"name":{"infix":"de"}},"by":"tenant-7"}` || got.Method != "PATCH" {
 		t.Errorf("update: %s %s %s", got.Method, got.Target, got.Body)
 	}
 }
@@ -122,7 +124,7 @@ func TestBuildXML(t *testing.T) {
 
 // hostile are values that must stay values wherever they stand.
 var hostile = []string{
-	`"`, `\`, `","admin":true,"x":"`, "a\r\nX-Evil: 1", "\x00", "../../etc", "..", ".", "", "a/b", "?x=1", "#f", "%2e%2e%2f", "{key}", "{secret.password}",
+	`"`, `\`, `","admin":true,"x":"`, "a\r\nX-Evil: 1", "\x00", "../../etc", `a\..\b`, "..", ".", "", "a/b", "?x=1", "#f", "%2e%2e%2f", "{key}", "{secret.password}",
 	"<b>", "]]>", "&lt;", "' or 1=1 --", "{\"a\":1}", "null", "é\u2028", "\xff\xfe", "<!--", "a b&c=d",
 }
 
@@ -134,7 +136,8 @@ func TestBuildKeepsValuesInTheirPlace(t *testing.T) {
 		given := map[string]sheet.Raw{"key": text(h), "client.id": text(h), "filter.number": text(h), "limit": number(1), "token": text(h)}
 		v := values(given, sheet.Assignment{Place: "lastName", Value: text(h)})
 		c, err := update.Build(v)
-		if wrong := h == "" || h == "." || h == ".."; wrong != (err != nil) {
+		wrong := slices.Contains([]string{"", ".", "..", "../../etc", `a\..\b`, "a\r\nX-Evil: 1", "\x00", "é\u2028", "\xff\xfe"}, h)
+		if wrong != sheet.IsUnsendable(err) {
 			t.Errorf("%q in a path: %v", h, err)
 		}
 		if err == nil {
@@ -175,5 +178,18 @@ func TestBuildKeepsValuesInTheirPlace(t *testing.T) {
 		if elements != 7 {
 			t.Errorf("%q became %d elements: %s", h, elements, c.Body)
 		}
+	}
+}
+
+// TestValuesNamedApart are in {fields} no more, also where they stand alone in JSON.
+func TestValuesNamedApart(t *testing.T) {
+	src, err := os.ReadFile("testdata/cloud.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(src), `"by": "tenant-{client.id}"`, `"days": {value.payment_days}`, 1)
+	update := parse(t, text).Resource("contact").Operations[mapping.OpUpdate].Request
+	if !update.UsesValues() || !update.Uses("value.payment_days") {
+		t.Error("a value alone in JSON is not known to be named")
 	}
 }

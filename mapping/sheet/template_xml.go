@@ -122,6 +122,17 @@ func (b xmlBody) names(add func(string)) {
 	}
 }
 
+// texts implements body.
+func (b xmlBody) texts(see func(*template)) {
+	for i := range b {
+		see(&b[i].text)
+		for k := range b[i].attrs {
+			see(&b[i].attrs[k])
+		}
+		xmlBody(b[i].children).texts(see)
+	}
+}
+
 // append implements body.
 func (b xmlBody) append(dst []byte, f *filling) ([]byte, error) {
 	var err error
@@ -183,7 +194,7 @@ func (n xmlNode) appendText(dst []byte, f *filling) ([]byte, error) {
 			}
 			dst = t.appendXMLChildren(dst)
 		default:
-			dst = appendRawXML(dst, f.get(p.name))
+			dst = appendRawXML(dst, f.value(p))
 		}
 	}
 	return dst, nil

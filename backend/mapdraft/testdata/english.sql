@@ -11,7 +11,7 @@ CREATE TABLE tbl_orders (
   order_id INTEGER PRIMARY KEY, company_id INTEGER NOT NULL, customer_id INTEGER NOT NULL, vehicle_id INTEGER, order_type CHAR(1) NOT NULL, status CHAR(1) NOT NULL,
   order_date DATETIME NOT NULL, mileage INTEGER, description TEXT, invoice_no VARCHAR(20), total_net DECIMAL(10,2) NOT NULL DEFAULT 0, total_gross DECIMAL(10,2) NOT NULL DEFAULT 0);
 CREATE TABLE tbl_order_lines (
-  order_line_id INTEGER PRIMARY KEY, company_id INTEGER NOT NULL, order_id INTEGER NOT NULL, seq INTEGER, item_code VARCHAR(30), description VARCHAR(100) NOT NULL,
+  order_line_id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL, seq INTEGER, item_code VARCHAR(30), description VARCHAR(100) NOT NULL,
   qty DECIMAL(9,2) NOT NULL, unit_price DECIMAL(10,2) NOT NULL, discount_pct DECIMAL(5,2), line_total DECIMAL(10,2));
 INSERT INTO companies VALUES (1, 'North Garage'), (2, 'South Garage');
 INSERT INTO tbl_customers VALUES
@@ -19,4 +19,4 @@ INSERT INTO tbl_customers VALUES
  (2, 1, 'C', 'Parts Ltd', NULL, 'GB1', 'en', NULL, 'Y', NULL, 'N', 'N', '2020-01-01 10:00:00', NULL, 1);
 INSERT INTO tbl_vehicles VALUES (1, 1, 'AB12 CDE', 'WVWZZZ1KZAW000001', 'VW', 'Golf', 'grey', 'P', 1000, 100.50, NULL, NULL), (2, 2, 'XY12 CDE', NULL, 'VW', 'Up', 'red', 'D', 1000, 100.50, NULL, NULL);
 INSERT INTO tbl_orders VALUES (1, 1, 1, 1, 'W', 'O', '2024-01-01 09:00:00', 1200, NULL, NULL, 10, 12), (2, 1, 2, NULL, 'S', 'I', '2024-01-01 09:00:00', NULL, NULL, 'F1', 10, 12);
-INSERT INTO tbl_order_lines VALUES (1, 1, 1, 1, 'A1', 'Oil', 1, 10, NULL, 10);
+INSERT INTO tbl_order_lines VALUES (1, 1, 1, 'A1', 'Oil', 1, 10, NULL, 10);

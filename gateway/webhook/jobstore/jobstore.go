@@ -162,16 +162,30 @@ func (s *Store) Get(ctx context.Context, id string) (webhook.Job, error) {
 
 // NextWork implements webhook.Store. It chooses among clients before it looks
 // at jobs: thousands of one client's cost one pass over an index.
-func (s *Store) NextWork(ctx context.Context, now time.Time, able webhook.Needs) (webhook.Job, error) {
+func (s *Store) NextWork(ctx context.Context, now time.Time, able webhook.Needs, without []int64) (webhook.Job, error) {
 	const waiting = `(state = 'accepted' OR state = 'running' AND lease_until < ?1) AND NOT EXISTS (
 		SELECT 1 FROM callback_needs n WHERE n.job_id = callback_job.id AND (n.format > ?2 OR n.model > ?3) AND callback_job.created_at >= ?4)`
+	others, args := otherThan(without, []mapping.Value{
+		moment(now), mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model)), moment(now.Add(-webhook.Left)),
+	})
 	return only(s.read(ctx, `SELECT document FROM callback_job WHERE id = (
 		SELECT id FROM callback_job WHERE `+waiting+` AND client_id = (
-			SELECT client_id FROM (SELECT client_id, min(created_at) AS oldest FROM callback_job WHERE `+waiting+` GROUP BY client_id) w
+			SELECT client_id FROM (SELECT client_id, min(created_at) AS oldest FROM callback_job WHERE `+waiting+others+` GROUP BY client_id) w
 			ORDER BY (SELECT count(*) FROM callback_job r WHERE r.client_id = w.client_id AND r.state = 'running' AND r.lease_until >= ?1),
 				(SELECT max(s.started_at) FROM callback_job s WHERE s.client_id = w.client_id), oldest, client_id
 			LIMIT 1)
-		ORDER BY created_at, id LIMIT 1)`, moment(now), mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model)), moment(now.Add(-webhook.Left))))
+		ORDER BY created_at, id LIMIT 1)`, args...))
+}
+
+// otherThan is the condition that a job is none of these clients', with what it adds
+// to the arguments.
+func otherThan(clients []int64, args []mapping.Value) (string, []mapping.Value) {
+	condition := ""
+	for _, client := range clients {
+		args = append(args, mapping.IntValue(client))
+		condition += " AND client_id <> ?" + strconv.Itoa(len(args))
+	}
+	return condition, args
 }
 
 // Beyond implements webhook.Store.
@@ -190,12 +204,7 @@ func (s *Store) Beyond(ctx context.Context, able webhook.Needs) (n int, err erro
 
 // DueCalls implements webhook.Store.
 func (s *Store) DueCalls(ctx context.Context, now time.Time, most int, without []int64) ([]webhook.Job, error) {
-	args := []mapping.Value{moment(now), mapping.IntValue(int64(most))}
-	others := ""
-	for _, client := range without {
-		args = append(args, mapping.IntValue(client))
-		others += " AND client_id <> ?" + strconv.Itoa(len(args))
-	}
+	others, args := otherThan(without, []mapping.Value{moment(now), mapping.IntValue(int64(most))})
 	const finished = `next_try > 0 AND state IN ('done', 'failed')`
 	return s.read(ctx, `
 		WITH busy AS (SELECT client_id, count(*) AS calls FROM callback_job WHERE `+finished+` AND lease_until >= ?1 GROUP BY client_id),

@@ -1,0 +1,131 @@
+package mapcheck
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/remote"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+const whoseSheet = `
+format: 1
+source: {sql: {engine: mariadb, dsn: "${DSN}"}}
+client: adm
+rules: backend
+accounts: {users: []}
+resources:
+  contact:
+    table: w_contact
+    key: {columns: id, generated: max+1}
+    fields: {kind: {constant: person}, name: name, birth_date: {from: born, type: text, format: yyyyMMdd}}
+  order:
+    table: w_order
+    read: w_orders
+    key: {columns: id, generated: max+1}
+    fields: {contact_id: contact, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}
+  contactaddress:
+    table: w_address
+    key: {columns: id, generated: max+1}
+    client: {through: contact_id}
+    fields: {contact_id: contact, type: {constant: postal}, street: street, house_number: {constant: "1"}, postcode: {constant: "1"}, city: {constant: x}, country_id: {absent: true}}
+  contactcommunication:
+    table: w_address
+    key: {columns: id, generated: max+1}
+    client: ""
+    where: "contact IN (SELECT id FROM w_contact WHERE adm = :client)"
+    fields: {contact_id: contact, type: {constant: 1}, value: {from: street, codes: {A: a}}, modified_at: {from: born, type: text, format: yyyyMMdd}}
+`
+
+// TestWhoseRows: before, a sheet whose client is a column of the view alone passed
+// the check and failed at every write, rows of nobody were not told of, and rows
+// behind :client were looked at for no client at all.
+func TestWhoseRows(t *testing.T) {
+	dsn := legacytest.MariaDB(t)
+	db := opened(t, dsn)
+	for _, statement := range []string{
+		"CREATE TABLE w_contact (id int PRIMARY KEY, adm int, name varchar(100) NOT NULL, born varchar(8), KEY (adm, id))",
+		"CREATE TABLE w_order (id int PRIMARY KEY, contact int NOT NULL)",
+		"CREATE VIEW w_orders AS SELECT o.id, o.contact, c.adm FROM w_order o JOIN w_contact c ON c.id = o.contact",
+		"CREATE TABLE w_address (id int PRIMARY KEY, contact int NOT NULL, street varchar(100) NOT NULL, born varchar(8))",
+		"INSERT INTO w_contact VALUES (1, 1, 'A', '20000101'), (2, 7, 'B', '20000101'), (3, NULL, 'C', '20000101')",
+		"INSERT INTO w_address VALUES (1, 1, 'A', '20000101'), (2, 2, 'A', '20000199'), (3, 99, 'A', '20000101'), (4, 3, 'A', '20000101')",
+	} {
+		_, err := db.Exec(statement)
+		require.NoError(t, err, statement)
+	}
+	path := filepath.Join(t.TempDir(), "whose.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(whoseSheet), 0o600))
+	report := checked(t, path, dsn)
+	missing := report.has("sql.column-missing", "resources.order.client")
+	require.Len(t, missing, 1, "%+v", report.Findings)
+	require.Equal(t, "w_order has no column adm", missing[0].Seen)
+	nobody := report.has("data.nobody", "resources.contact.client")
+	require.Len(t, nobody, 1, "%+v", report.Findings)
+	require.Equal(t, "1 of 3 row(s) belong to no client", nobody[0].Seen)
+	nobody = report.has("data.nobody", "resources.contactaddress.client")
+	require.Len(t, nobody, 1, "%+v", report.Findings)
+	require.Equal(t, "2 of 4 row(s) belong to no client", nobody[0].Seen)
+	unfit := report.has("data.unfit", "resources.contactcommunication.fields.modified_at")
+	require.Len(t, unfit, 1, "%+v", report.Findings)
+	require.Contains(t, unfit[0].Seen, "1 of 2 row(s)")
+	require.Contains(t, strings.Join(report.Looked, "\n"), "contactcommunication: 2 row(s)")
+}
+
+// TestAnswersThatDoNotTellWhoseTheyAre is of a service that leaves the client out of
+// some answers, and of those of get.
+func TestAnswersThatDoNotTellWhoseTheyAre(t *testing.T) {
+	row := func(id int) map[string]any {
+		out := map[string]any{"id": id, "name": "x"}
+		if id < 3 {
+			out["org"] = 1
+		}
+		return out
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var answer any = []any{row(1), row(2), row(3)}
+		if r.URL.Path != "/c" {
+			answer = map[string]any{"id": 1, "name": "x"}
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	}))
+	t.Cleanup(server.Close)
+	path := filepath.Join(t.TempDir(), "sheet.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(`
+format: 1
+source: {http: {url: "${URL}"}}
+client: org
+rules: backend
+accounts: {users: []}
+resources:
+  contact:
+    key: {columns: id}
+    operations: {list: {path: /c}, get: {path: "/c/{key}"}}
+    fields: {kind: {constant: person}, name: name}
+`), 0o600))
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	s, err := sheet.Load(path, model, sheet.Options{Env: func(string) (string, bool) { return server.URL, true }})
+	require.NoError(t, err)
+	store, err := remote.Open(t.Context(), remote.Options{Sheet: s, Now: time.Now})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	report, err := HTTP(t.Context(), store, auth.Client{ID: 1, Name: "one"}, Options{Sheet: s, Model: model})
+	require.NoError(t, err)
+	missing := report.has("http.client-missing", "resources.contact.client")
+	require.Len(t, missing, 1, "%+v", report.Findings)
+	require.Equal(t, "org is missing in 1 of 3 answers, which are nobody's", missing[0].Seen)
+	require.Equal(t, Warning, missing[0].Severity)
+	require.Len(t, report.has("http.get", "resources.contact.operations"), 1, "%+v", report.Findings)
+}

@@ -1,0 +1,110 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// owners finds out whose records are that do not say it themselves (client:
+// {through: FIELD}), by reading the records that they belong to: each once.
+type owners struct {
+	s      *service
+	client auth.Client
+	known  map[ownerRef]owner
+}
+
+type ownerRef struct {
+	resource *mapping.Resource
+	id       int64
+}
+
+// owner tells whose a record is.
+type owner uint8
+
+const (
+	nobody owner = iota // another client's, or gone
+	itself
+	everybody
+)
+
+// mostOwners bounds how many records are read to judge those of one list.
+const mostOwners = 500
+
+func (s *service) owners(client auth.Client) *owners {
+	return &owners{s: s, client: client}
+}
+
+// of tells whose the records of r are that refer to v.
+func (o *owners) of(ctx context.Context, r *resource, v mapping.Value) (owner, error) {
+	if r.Through == nil {
+		return itself, nil
+	}
+	if v.Kind() != mapping.KindInt {
+		return nobody, nil
+	}
+	ref := ownerRef{r.Through.Field.Target(), v.Int()}
+	if found, ok := o.known[ref]; ok {
+		return found, nil
+	}
+	if len(o.known) >= mostOwners {
+		return nobody, unexpected(fmt.Errorf("a list of %s belongs to more than %d records of %s: have it ask for %s (list_requires)", r.Name, mostOwners, ref.resource.Name, r.Through.Name))
+	}
+	o.note(ref, nobody)
+	rec, err := o.s.find(ctx, ref.resource, backend.Query{Client: o.client, ID: int32(v.Int())}, o)
+	switch {
+	case errors.Is(err, backend.ErrNotFound):
+		return nobody, nil
+	case err != nil:
+		delete(o.known, ref)
+		return nobody, fmt.Errorf("whose a %s is: %w", r.Name, err)
+	}
+	return o.found(rec), nil
+}
+
+// found notes whose a record is that was read for the client.
+func (o *owners) found(rec mapping.Record) owner {
+	whose := itself
+	if rec.Flag(rec.Resource.IsSystem) {
+		whose = everybody
+	}
+	o.note(ownerRef{rec.Resource, int64(rec.ID())}, whose)
+	return whose
+}
+
+func (o *owners) note(ref ownerRef, whose owner) {
+	if o.known == nil {
+		o.known = map[ownerRef]owner{}
+	}
+	o.known[ref] = whose
+}
+
+// shows tells whether the client sees a record, which is marked where it is one
+// of all clients.
+func (o *owners) shows(ctx context.Context, r *resource, rec mapping.Record) (bool, error) {
+	if r.Through == nil {
+		return true, nil
+	}
+	whose, err := o.of(ctx, r, rec.Values[r.Through.Index])
+	if whose == everybody {
+		rec.Values[r.IsSystem] = mapping.IntValue(1)
+	}
+	return whose != nobody, err
+}
+
+// takes refuses a record that is to belong to one which is not the client's own.
+func (o *owners) takes(ctx context.Context, r *resource, rec mapping.Record) error {
+	if r.Through == nil {
+		return nil
+	}
+	v := rec.Values[r.Through.Index]
+	whose, err := o.of(ctx, r, v)
+	if err == nil && whose != itself {
+		err = mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(r.Through.Name), v.String())
+	}
+	return err
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// arrayKeys may use orders: the one with its lines, the other without, and the
+// third sends them.
+const arrayKeys = `  - {name: plain, key_sha256: ["` + reportsHash + `"], allow: ["GET /order", "POST /order"]}
+  - {name: whole, key_sha256: ["` + shopHash + `"], allow: ["GET /order", "GET /orderline"]}
+`
+
+// arrayLine is a line of the access log of a request with query and arrays.
+func arrayLine(key, method, endpoint string, status int, reason, query, needs, rest string) string {
+	return fmt.Sprintf(`{"level":"info","ts":"2026-11-10T10:00:00.000Z","msg":"request","key":%q,"method":%q,"endpoint":%q,"query":[%s],"status":%d,"reason":%q,"shadow":""%s%s}`+"\n",
+		key, method, endpoint, query, status, reason, needs, rest)
+}
+
+// TestArraysInTheAudit names the keys whose arrays the allowlist withholds.
+func TestArraysInTheAudit(t *testing.T) {
+	toolsFolder(t, arrayKeys)
+	code, out, problems := cli("", "audit", "--config", "frontdesk.yaml")
+	require.Zero(t, code, problems)
+	require.Equal(t, 2, strings.Count(out, "[array-withheld]"), out)
+	require.Contains(t, out, `frontdesk.yaml:5: note: plain: GET /order without GET /orderline: it does not see the orderlines [array-withheld]
+    → allow GET /orderline where it needs them, which is that endpoint too
+`)
+	require.Contains(t, out, "frontdesk.yaml:5: note: plain: POST /order without POST /orderline: it cannot send orderlines [array-withheld]\n")
+}
+
+// TestArraysInWhatif tells of those whose requests had arrays, and of those where
+// the log of an older version leaves it open.
+func TestArraysInWhatif(t *testing.T) {
+	toolsFolder(t, arrayKeys)
+	const gets, posts = `,"needs":["GET /orderline"]`, `,"needs":["POST /orderline"]`
+	log := arrayLine("plain", "GET", "/order/{id}", 200, "", `"fields"`, gets, "") +
+		arrayLine("whole", "GET", "/order/{id}", 200, "", `"fields"`, gets, "") +
+		arrayLine("whole", "GET", "/order/{id}", 403, "field_not_in_model", `"fields"`, gets, `,"lacks":["GET /orderline"]`) +
+		arrayLine("plain", "POST", "/order", 403, "field_not_in_model", "", posts, `,"lacks":["POST /orderline"]`) +
+		arrayLine("plain", "POST", "/order", 201, "", "", `,"needs":[]`, "") +
+		arrayLine("plain", "POST", "/order", 201, "", "", "", "") + // of an older version, as all that follow
+		arrayLine("plain", "GET", "/order/{id}", 200, "", "", "", "") +
+		arrayLine("plain", "GET", "/order/{id}", 200, "", `"fields"`, "", "") +
+		arrayLine("whole", "GET", "/order/{id}", 200, "", `"fields"`, "", "")
+	require.NoError(t, os.WriteFile("access.log", []byte(log), 0o600))
+	code, out, problems := cli("", "whatif", "--config", "frontdesk.yaml", "access.log")
+	require.Equal(t, 1, code)
+	require.Equal(t, "frontdesk: 1 request would be newly refused\n", problems)
+	require.Equal(t, `frontdesk.yaml judged against 9 requests from 2026-11-10 10:00 to 2026-11-10 10:00
+
+newly refused: 1 request
+  KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN         WHY
+  plain  GET     /order/{id}  1         2026-11-10 10:00  GET /orderline is not in its allowlist, and its arrays need it
+
+newly allowed: 1 request
+  KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN         WHY
+  whole  GET     /order/{id}  1         2026-11-10 10:00  granted now
+
+refused once shadow mode ends: 0 requests
+
+refused where they had arrays, which a log of that age does not tell: 2 requests
+  KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN         WHY
+  plain  POST    /order       1         2026-11-10 10:00  orderlines need POST /orderline
+  plain  GET     /order/{id}  1         2026-11-10 10:00  orderlines need GET /orderline
+
+unchanged: 5 requests; not judged: 0 for what nobody was offered, 0 without a session
+`, out)
+}
+
+// TestArraysAreLearned: a list that is learned grants what the arrays of the
+// requests took, and says what may have been taken besides.
+func TestArraysAreLearned(t *testing.T) {
+	toolsFolder(t, arrayKeys)
+	log := arrayLine("plain", "POST", "/order", 201, "", "", `,"needs":["POST /orderline"]`, "") +
+		arrayLine("plain", "GET", "/order/{id}", 403, "field_not_in_model", `"fields"`, `,"needs":["GET /orderline"]`, `,"lacks":["GET /orderline"]`) +
+		arrayLine("whole", "GET", "/order/{id}", 200, "", `"fields"`, "", "")
+	require.NoError(t, os.WriteFile("access.log", []byte(log), 0o600))
+	_, out, _ := cli("", "allow", "learn", "--key", "plain", "access.log")
+	require.Equal(t, `# plain (frontdesk.yaml:5): 3 requests from 2026-11-10 10:00 to 2026-11-10 10:00
+ allow:
+   - "GET /order"      # 1 request, last 2026-11-10 10:00
+   - "POST /order"     # 1 request, last 2026-11-10 10:00
++  - "POST /orderline" # 1 request, last 2026-11-10 10:00
+# was refused, and is not included:
+#   GET /orderline  1 request, last 2026-11-10 10:00
+`, out)
+	_, out, _ = cli("", "allow", "learn", "--key", "whole", "access.log")
+	require.Equal(t, `# whole (frontdesk.yaml:6): 3 requests from 2026-11-10 10:00 to 2026-11-10 10:00
+ allow:
+   - "GET /order"     # 1 request, last 2026-11-10 10:00
+-  - "GET /orderline" # not used
+# is needed too where these had arrays, which a log of that age does not tell:
+#   GET /orderline  1 request, last 2026-11-10 10:00
+`, out)
+	_, out, _ = cli("", "allow", "unused", "--key", "whole", "access.log")
+	require.Contains(t, out, "GET /orderline  not used; arrays may need it, which a log of that age does not tell\n")
+	_, out, _ = cli("", "audit", "--config", "frontdesk.yaml", "access.log")
+	require.NotContains(t, out, "GET /orderline was not used")
+}
+
+// TestArraysAreLoggedAsTheyAreJudged: the log of a desk is what the tools read.
+func TestArraysAreLoggedAsTheyAreJudged(t *testing.T) {
+	trial := strings.Replace(onTrial(), "allow: [GET /order]", "allow: [GET /order, POST /order, GET /model/*]", 1)
+	d := onSQLite(t, deskOptions{keys: trial + keyConfig("plain", arrayKey(0), "    allow: [\"* /order\"]\n")})
+	plain, tried, full := d.login(arrayKey(0), "demo"), d.login(trialKey, "demo"), d.login(fullKey, "demo")
+	require.Equal(t, 403, d.call("GET", "/order/1?fields=orderlines", plain, "").Status)
+	require.Equal(t, 403, d.call("POST", "/order", plain, orderWithLine).Status)
+	id := d.create(full, "order", orderWithLine)
+	d.create(plain, "order", bareOrder+"}")
+	require.Equal(t, 409, d.call("PUT", fmt.Sprintf("/order/%d", id), full, `{"orderlines":[{}]}`).Status)
+
+	lines := d.call("GET", fmt.Sprintf("/order/%d?fields=orderlines", id), tried, "")
+	require.Len(t, lines.data(t)["orderlines"], 1, "what is on trial is served")
+	d.create(tried, "order", orderWithLine)
+	require.Contains(t, d.fieldsOf(tried, "order"), "orderlines")
+
+	d.shutdown()
+	for _, line := range []string{
+		`"endpoint":"/order/{id}","query":["fields"],"status":403,"reason":"field_not_in_model"~"shadow":"","needs":["GET /orderline"],"lacks":["GET /orderline"]`,
+		`"key":"plain"~"endpoint":"/order","query":[],"status":403,"reason":"field_not_in_model"~"shadow":"","needs":["POST /orderline"],"lacks":["POST /orderline"]`,
+		`"key":"full"~"endpoint":"/order","query":[],"status":201~"shadow":"","needs":["POST /orderline"],"cause"`,
+		`"key":"plain"~"endpoint":"/order","query":[],"status":201~"shadow":"","needs":[],"cause"`,
+		`"endpoint":"/order/{id}","query":[],"status":409~"needs":[],"cause"`,
+		`"key":"trial"~"endpoint":"/order/{id}","query":["fields"],"status":200~"shadow":"field_not_in_model","needs":["GET /orderline"],"lacks":["GET /orderline"]`,
+		`"key":"trial"~"endpoint":"/order","query":[],"status":201~"shadow":"field_not_in_model","needs":["POST /orderline"]`,
+		`"key":"trial"~"endpoint":"/model/{name}"~"shadow":"","needs":[]`,
+	} {
+		requireLine(t, d.log.String(), strings.Split(line, "~"))
+	}
+}
+
+// requireLine holds one line of a log to having all of the parts.
+func requireLine(t *testing.T, log string, parts []string) {
+	t.Helper()
+	for line := range strings.Lines(log) {
+		missing := false
+		for _, part := range parts {
+			missing = missing || !strings.Contains(line, part)
+		}
+		if !missing {
+			return
+		}
+	}
+	t.Errorf("no line has %q", parts)
+}
+
+// TestArraysAreExplained tells what an array lacks, and where one is missing in
+// silence.
+func TestArraysAreExplained(t *testing.T) {
+	toolsFolder(t, arrayKeys)
+	ask := func(key, request, body string) string {
+		require.NoError(t, os.WriteFile("body.json", []byte(body), 0o600))
+		args := []string{"explain", "--key", key, request}
+		if body != "" {
+			args = append(args, "--body", "body.json")
+		}
+		code, out, problems := cli("", args...)
+		require.Zero(t, code, problems)
+		return out
+	}
+	out := ask("plain", "GET /order/5?fields=orderlines", "")
+	require.Contains(t, out, "plain: GET /order/5 is REFUSED, answered 403\n  decided by the allowlist, of an array that the request names\n")
+	require.Contains(t, out, `to grant   add to its allow:  - "GET /orderline"`)
+	require.Contains(t, out, noOrderlines)
+	out = ask("plain", "GET /order/5", "")
+	require.Contains(t, out, "is ALLOWED\n")
+	require.Contains(t, out, "  without    orderlines, which need GET /orderline\n")
+	out = ask("plain", "POST /order", orderWithLine)
+	require.Contains(t, out, `to grant   add to its allow:  - "POST /orderline"`)
+	require.NotContains(t, ask("whole", "GET /order/5?fields=orderlines", ""), "orderlines")
+}
+
+// TestArraysAreExpected: an expectation that chooses an array is judged as serving
+// judges it.
+func TestArraysAreExpected(t *testing.T) {
+	check := func(expect string) (int, string) {
+		toolsFolder(t, arrayKeys, "expect: ["+expect+"]\n")
+		code, out, problems := cli("", "check", "--config", "frontdesk.yaml")
+		return code, out + problems
+	}
+	code, out := check(`{key: plain, request: "GET /order/1?fields=id,orderlines", verdict: refused}, {key: whole, request: "GET /order?id=1&f%69elds=order%6cines", verdict: allowed}, {key: plain, request: "GET /order/1?fields=id", verdict: allowed}`)
+	require.Zero(t, code, out)
+	code, out = check(`{key: plain, request: "GET /order?id=1&f%69elds=order%6cines", verdict: allowed}`)
+	require.Equal(t, 2, code, out)
+	require.Contains(t, out, "refused: no entry of the allowlist of frontdesk.yaml:5 covers GET /orderline, which an array in its fields needs")
+}

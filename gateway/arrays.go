@@ -1,0 +1,210 @@
+package gateway
+
+import (
+	"slices"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// The elements of an array field are records of another resource. An api_key that
+// may not GET these does not see them in the record that holds them either, and
+// what it may not POST it cannot send with one: else the field is not in the model
+// for it, wherever it meets the model. That is decided here and nowhere else.
+
+// arrayUse is what somebody does with an array field.
+type arrayUse int
+
+const (
+	arrayRead  arrayUse = iota // have it answered
+	arraySend                  // send it with a new record
+	arrayKnown                 // hear of it: in the model, and in an update, which takes none
+)
+
+// childRights are what using an array field takes.
+type childRights struct{ read, send childRight }
+
+// childRight is an operation of an array's elements. Where nobody is offered it,
+// its number is openToAll: the array is the only way to them, and is judged with
+// the record that holds it.
+type childRight struct {
+	number int
+	grant  string // as an allowlist has it; "" where nobody is offered it
+}
+
+// childRightsOf finds the rights to every array of a model.
+func (r *routes) childRightsOf(model *mapping.Model) map[*mapping.Field]childRights {
+	all := map[*mapping.Field]childRights{}
+	for _, resource := range model.Resources {
+		for i := range resource.Fields {
+			if f := &resource.Fields[i]; f.Type == mapping.Array {
+				all[f] = childRights{read: r.rightTo("GET", "/"+f.ArrayOf), send: r.rightTo("POST", "/"+f.ArrayOf)}
+			}
+		}
+	}
+	return all
+}
+
+func (r *routes) rightTo(method, path string) childRight {
+	if e := r.endpoints[path]; e != nil {
+		for _, op := range e.all {
+			if op.Method == method {
+				return childRight{number: op.Number, grant: Grant{method, path}.String()}
+			}
+		}
+	}
+	return childRight{number: openToAll}
+}
+
+func (c childRight) of(key *auth.Key) bool { return c.number == openToAll || key.May(c.number) }
+
+// mayUse tells whether an api_key's model has an array field. It allocates nothing.
+func (r *routes) mayUse(key *auth.Key, f *mapping.Field, use arrayUse) bool {
+	c, known := r.children[f]
+	switch use {
+	case arrayRead:
+		return known && c.read.of(key)
+	case arraySend:
+		return known && c.send.of(key)
+	default:
+		return known && (c.read.of(key) || c.send.of(key))
+	}
+}
+
+// arraysOf are the arrays of an api_key's model.
+type arraysOf struct {
+	routes *routes
+	key    *auth.Key
+	use    arrayUse
+}
+
+// Has implements mapping.Arrays.
+func (a arraysOf) Has(f *mapping.Field) bool { return a.routes.mayUse(a.key, f, a.use) }
+
+// arrays are those that the api_key of a description may use.
+func (d *describer) arrays(use arrayUse) mapping.Arrays {
+	return arraysOf{d.g.routes, d.key, use}
+}
+
+// sentArrays are those that the body of an operation may have.
+func (d *describer) sentArrays(op *Operation) mapping.Arrays {
+	if op.Method == "POST" {
+		return d.arrays(arraySend)
+	}
+	return d.arrays(arrayKnown)
+}
+
+// arrayName is one of the arrays that the api_key may hear of; "" for none.
+func (d *describer) arrayName() string {
+	for _, r := range d.g.o.Offer.Model.Resources {
+		for i := range r.Fields {
+			if f := &r.Fields[i]; f.Type == mapping.Array && f.In(d.arrays(arrayKnown)) {
+				return f.Name
+			}
+		}
+	}
+	return ""
+}
+
+// readsOrSends tells whether a request may use an array field that it named, and
+// keeps what that takes for the log. Where the allowlist is on trial, it may.
+func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
+	if x.promised {
+		return true
+	}
+	right := x.routes.children[f].read
+	if use == arraySend {
+		right = x.routes.children[f].send
+	}
+	if right.grant != "" && !slices.Contains(x.needs, right.grant) {
+		x.needs = append(x.needs, right.grant)
+	}
+	if x.routes.mayUse(x.Key, f, use) {
+		return true
+	}
+	if !slices.Contains(x.lacks, right.grant) {
+		x.lacks = append(x.lacks, right.grant)
+	}
+	if !x.Key.InShadow(x.started) {
+		return false
+	}
+	if x.shadow == "" {
+		x.shadow = mapping.FieldNotInModel
+	}
+	return true
+}
+
+// knows tells whether the caller may hear that there is an array field.
+func (x *Exchange) knows(f *mapping.Field, use arrayUse) bool {
+	return x.promised || x.Key.InShadow(x.started) || x.routes.mayUse(x.Key, f, use)
+}
+
+// sentArrays are the arrays that a body may have.
+type sentArrays Exchange
+
+// Has implements mapping.Arrays.
+func (s *sentArrays) Has(f *mapping.Field) bool {
+	x := (*Exchange)(s)
+	if x.Operation.Method == "POST" {
+		return x.readsOrSends(f, arraySend)
+	}
+	return x.knows(f, arrayKnown)
+}
+
+// modelVersion identifies the model as the caller meets it.
+func (x *Exchange) modelVersion(model *mapping.Model) string {
+	version := model.Version
+	for _, resource := range model.Resources {
+		for i := range resource.Fields {
+			f := &resource.Fields[i]
+			for _, use := range [...]arrayUse{arrayRead, arraySend} {
+				if f.Type == mapping.Array && !x.knows(f, use) {
+					version += "-" + resource.Name + "." + f.Name
+				}
+			}
+		}
+	}
+	return version
+}
+
+// ArrayNeed is an array field that an operation has, and what an allowlist has to
+// grant for it.
+type ArrayNeed struct {
+	Field     string
+	Operation Grant
+	Grant     Grant
+}
+
+// ArraysWithout are the arrays that an operation answers or takes, and that an
+// api_key cannot use with it.
+func (g *Gateway) ArraysWithout(key *auth.Key, op *Operation) []ArrayNeed {
+	r, use := op.Endpoint.Resource, arrayRead
+	switch {
+	case r != nil && op == op.Endpoint.item["GET"]:
+	case r != nil && op == op.Endpoint.list["POST"]:
+		use = arraySend
+	default:
+		return nil
+	}
+	var without []ArrayNeed
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		if f.Type == mapping.Array && !(use == arraySend && f.Readonly) && !g.routes.mayUse(key, f, use) {
+			without = append(without, ArrayNeed{Field: f.Name, Operation: Grant{op.Method, op.Endpoint.Path}, Grant: Grant{op.Method, "/" + f.ArrayOf}})
+		}
+	}
+	return without
+}
+
+// ArraysWithheld are the arrays that an api_key cannot use although it may call the
+// operations that have them.
+func (g *Gateway) ArraysWithheld(key *auth.Key) (all []ArrayNeed) {
+	for _, e := range g.routes.ordered {
+		for _, op := range e.all {
+			if key.May(op.Number) {
+				all = append(all, g.ArraysWithout(key, op)...)
+			}
+		}
+	}
+	return all
+}

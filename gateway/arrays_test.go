@@ -1,0 +1,64 @@
+package gateway
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// TestArraysByGrant: reading an array takes the right to GET its elements, sending
+// one the right to POST them, and hearing of it either.
+func TestArraysByGrant(t *testing.T) {
+	g := tableOnly(t)
+	lines := g.o.Offer.Model.Resource("order").Field("orderlines")
+	for _, c := range []struct {
+		grants []Grant
+		want   [3]bool // to read, send and know
+	}{
+		{nil, [3]bool{}},
+		{[]Grant{{"GET", "/order"}, {"POST", "/order"}, {"PUT", "/orderline"}, {"DELETE", "/orderline"}, {"GET", "/flatrateline"}}, [3]bool{}},
+		{[]Grant{{"GET", "/orderline"}}, [3]bool{true, false, true}},
+		{[]Grant{{"POST", "/orderline"}}, [3]bool{false, true, true}},
+	} {
+		key := keyFor(g, c.grants...)
+		require.Equal(t, c.want, [3]bool{g.routes.mayUse(key, lines, arrayRead), g.routes.mayUse(key, lines, arraySend), g.routes.mayUse(key, lines, arrayKnown)}, "%v", c.grants)
+	}
+	require.False(t, g.routes.mayUse(keyFor(g, Grant{"GET", "/orderline"}), new(mapping.Field), arrayRead), "a field of another model")
+}
+
+// TestArraysThatAreTheOnlyWay: where nobody is offered the elements by themselves,
+// the array goes with the record that has it.
+func TestArraysThatAreTheOnlyWay(t *testing.T) {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	lines := model.Resource("order").Field("orderlines")
+	g := New(Options{
+		BasePath: "/webservice_v2", Resets: new(auth.Resets), Clock: time.Now, Policy: func() *Policy { return new(Policy) },
+		Offer: backend.Offer{Model: model, Supports: func(r *mapping.Resource, op mapping.Scope) bool {
+			return r.Name != "orderline" || op == mapping.OpCreate
+		}},
+	})
+	key := keyFor(g, Grant{"GET", "/order"}, Grant{"POST", "/order"})
+	require.True(t, g.routes.mayUse(key, lines, arrayRead))
+	require.False(t, g.routes.mayUse(key, lines, arraySend))
+	require.Equal(t, []ArrayNeed{{Field: "orderlines", Operation: Grant{"POST", "/order"}, Grant: Grant{"POST", "/orderline"}}}, g.ArraysWithheld(key))
+}
+
+func TestArraysOfAQuery(t *testing.T) {
+	g := tableOnly(t)
+	key := keyFor(g, Grant{"GET", "/order"})
+	for query, lacks := range map[string]string{
+		"": "", "fields=": "", "fields=id": "", "x=orderlines": "", "fields=orderlines2,order": "", "fields=%6frder": "",
+		"fields=orderlines": "GET /orderline", "a=1&fields=id,orderlines": "GET /orderline", "f%69elds=id%2corder%6cines": "GET /orderline",
+	} {
+		d := g.Decide(key, "GET", "/order/5", []byte(query))
+		require.Equal(t, lacks, d.Lacks, query)
+		require.Equal(t, lacks != "", d.Reason == mapping.FieldNotInModel, query)
+		require.Empty(t, g.Decide(key, "GET", "/order", []byte(query)).Lacks, "a list has no arrays for anybody")
+	}
+}

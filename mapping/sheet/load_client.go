@@ -1,0 +1,247 @@
+package sheet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+// ClientParameter stands for the client's number in SQL of a sheet.
+const ClientParameter = ":client"
+
+// IsShared tells that nothing binds the records to a client: all clients see the
+// same.
+func (r *Resource) IsShared() bool {
+	return r.Client == "" && r.Through == nil && FindParameter(r.Where, ClientParameter) < 0
+}
+
+// AsksClient tells whether SQL of the sheet has a place for the client's number.
+func (r *Resource) AsksClient() bool {
+	return FindParameter(r.Where, ClientParameter) >= 0 || slices.ContainsFunc(r.Places, func(p Place) bool { return FindParameter(p.SQL, ClientParameter) >= 0 })
+}
+
+// IsNobodys tells whether a row aligned with Places is of no client, though it
+// should be of one.
+func (r *Resource) IsNobodys(row []Raw) bool { return r.clientAt >= 0 && !row[r.clientAt].IsSet() }
+
+// Parent is the resource that the client is found through; nil for none.
+func (r *Resource) Parent() *Resource {
+	if r.Through == nil {
+		return nil
+	}
+	return r.sheet.byName[r.Through.Reference]
+}
+
+// owner is the place of the client that Through leads to, where a database tells it.
+const owner = "client.through"
+
+// judgeParameter wants :client to be a parameter, and not a text.
+func (d *draft) judgeParameter() {
+	if d.sql() && quotedParameter(d.file.Where, ClientParameter) {
+		d.fail(d.at("where"), "found %s in quotes, where it is a text: expected it without, it is a parameter", ClientParameter)
+	}
+}
+
+// judgeClients wants to know of every record whose it is: a child table without
+// the client's number is a hole in the wall between clients.
+func (l *loader) judgeClients() {
+	bound := map[*draft]bool{}
+	for _, d := range l.drafts {
+		if d.file.Client.parent {
+			bound[d] = d.through(d.file.Client.Through)
+		}
+	}
+	for _, d := range l.drafts {
+		if bound[d] {
+			d.judgeSteps()
+		}
+	}
+	for _, d := range l.drafts {
+		d.judgeShared()
+	}
+}
+
+// through compiles the reference that tells whose a record is. It is false where
+// that is reported.
+func (d *draft) through(name string) bool {
+	path := d.at("client", "through")
+	fail := func(format string, args ...any) bool {
+		d.fail(path, format, args...)
+		return false
+	}
+	if name == "" {
+		if !slices.ContainsFunc(d.problems, func(p strictyaml.Problem) bool { return strings.HasPrefix(p.Path, d.at("client")+".") }) {
+			d.fail(d.at("client"), "through is missing, expected the reference to the record that tells whose it is")
+		}
+		return false
+	}
+	var references []string
+	for _, f := range d.drafted {
+		if f.Reference != "" {
+			references = append(references, f.Name)
+		}
+	}
+	f := d.resource.Field(name)
+	switch {
+	case f == nil || !slices.Contains(d.mapped(), name):
+		d.unknown(path, "mapped reference of "+d.of.Name, name, references)
+		return false
+	case f.ReferenceBy != "":
+		return fail("%s refers to records of several resources, expected a reference to one, or the column or path of the client's number", name)
+	case f.Reference == "":
+		return fail("%s refers to no record, expected a reference%s", name, d.suggest(path, name, references))
+	}
+	if d.file.SystemClient != "" {
+		d.fail(d.at("system_client"), "found with client through %s: that of %s counts, expected none here", name, f.Reference)
+	}
+	through := &d.resource.Fields[f.Index]
+	target := d.draftOf(f.Reference)
+	switch {
+	case target == nil:
+		return fail("%s refers to %s, which is not among resources", name, f.Reference)
+	case len(through.fromAt) == 0 || d.resource.Places[through.fromAt[0]].SQL != "" || d.resource.Places[through.fromAt[0]].Lookup != nil:
+		return fail("%s is computed, expected a reference with from", name)
+	case through.codec.codes != nil:
+		return fail("%s has a code list, expected the key of %s as it is", name, f.Reference)
+	case len(through.fromAt) < len(target.resource.Key.Places):
+		return fail("%s lacks the client's number that the key of %s begins with, and so does not tell whose it is: expected the column or path of the client's number", name, f.Reference)
+	case d.has(mapping.OpCreate) && (!f.Required || !through.writable):
+		return fail("%s can be left out of a new %s, which would be nobody's: expected required: true, and a place that is written", name, d.of.Name)
+	case d.http() && !target.has(mapping.OpGet) && !target.has(mapping.OpList):
+		return fail("%s is to tell whose the records are, and cannot be read: expected get among the operations of %[1]s", f.Reference)
+	case d.sql() && target.resource.Read == "":
+		return fail("%s is to tell whose the records are, and has no table: expected its table, or the client's column here", f.Reference)
+	case d.sql() && target.resource.Table == d.resource.Table:
+		return fail("%s is of the same table, expected the client's column here too", f.Reference)
+	}
+	d.resource.Through = through
+	return true
+}
+
+func (d *draft) draftOf(name string) *draft {
+	if i := slices.IndexFunc(d.drafts, func(o *draft) bool { return o.of.Name == name }); i >= 0 {
+		return d.drafts[i]
+	}
+	return nil
+}
+
+// judgeSteps follows the references to the record that has a client.
+func (d *draft) judgeSteps() {
+	path := d.at("client", "through")
+	seen := []*Resource{d.resource}
+	at := d.resource
+	for at.Through != nil {
+		at = at.Parent()
+		if slices.Contains(seen, at) {
+			d.fail(path, "found a circle: %s leads to %s again, and no client is found", d.of.Name, at.Name)
+			return
+		}
+		seen = append(seen, at)
+	}
+	switch {
+	case d.draftOf(at.Name).file.Client.parent: // what is wrong with that was reported
+	case at.IsShared():
+		d.fail(path, "%s has no client itself, and does not tell whose the records are: expected its client first", at.Name)
+	case d.sql() && at.Client != "":
+		// The database tells it beside the record, which may be one of all clients.
+		d.resource.SystemClient = at.SystemClient
+		d.resource.clientAt = d.placeOf(Place{Name: owner, Owner: true})
+	}
+}
+
+// judgeShared refuses a resource of no client whose records belong to one.
+func (d *draft) judgeShared() {
+	if d.file.Shared {
+		if d.resource.Client != "" || d.file.Client.parent {
+			d.fail(d.at("shared"), "found shared: true and a client, expected one of them")
+		}
+		return
+	}
+	if d.file.Client.parent || !d.resource.IsShared() {
+		return
+	}
+	var owned []string
+	for i := range d.of.Fields {
+		f := &d.of.Fields[i]
+		if !f.Required && !slices.Contains(d.of.ListRequires, f.Name) {
+			continue
+		}
+		if target := d.draftOf(f.Reference); f.Reference != "" && target != nil && !target.resource.IsShared() {
+			owned = append(owned, f.Name)
+		}
+		if f.ReferenceBy != "" && slices.ContainsFunc(d.drafts, func(o *draft) bool { return !o.resource.IsShared() }) {
+			owned = append(owned, f.Name)
+		}
+	}
+	if len(owned) == 0 {
+		return
+	}
+	f := d.of.Field(owned[d.nearest(owned)])
+	of, cure := "records that belong", "its column or path"
+	if f.Reference != "" {
+		of = f.Reference + ", which belongs"
+		cure = fmt.Sprintf("client: {through: %s}, %s", f.Name, cure)
+	}
+	if d.sql() {
+		cure += ", :client in where"
+	}
+	d.fail(d.at("client"), "%s has no client, but %s refers to %s to one: expected %s, or shared: true where all clients are to see and change them",
+		d.of.Name, f.Name, of, cure)
+}
+
+// nearest is the reference, of those named, to the record that it is an element
+// of; else the first.
+func (d *draft) nearest(names []string) int {
+	return max(0, slices.IndexFunc(names, func(name string) bool {
+		f := d.of.Field(name)
+		target := d.model.Resource(f.Reference)
+		return target != nil && slices.ContainsFunc(target.Fields, func(of mapping.Field) bool {
+			return of.ArrayOf == d.of.Name && of.ArrayKey == name
+		})
+	}))
+}
+
+// FindParameter returns where the first :name in SQL is that is neither quoted nor
+// a cast (::name) nor the beginning of a longer word; -1 for nowhere.
+func FindParameter(text, name string) int {
+	at, _ := findParameter(text, name)
+	return at
+}
+
+func quotedParameter(text, name string) bool {
+	at, quoted := findParameter(text, name)
+	return at < 0 && quoted
+}
+
+func findParameter(text, name string) (at int, quoted bool) {
+	var quote byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		here := c == ':' && len(text) >= i+len(name) && text[i:i+len(name)] == name && (i == 0 || text[i-1] != ':') && !wordAt(text, i+len(name))
+		switch {
+		case quote != 0:
+			quoted = quoted || here
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"' || c == '`':
+			quote = c
+		case c == '[':
+			quote = ']'
+		case here:
+			return i, quoted
+		}
+	}
+	return -1, quoted
+}
+
+func wordAt(text string, i int) bool {
+	if i >= len(text) {
+		return false
+	}
+	c := text[i]
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
