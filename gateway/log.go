@@ -25,7 +25,7 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.Strings("query", x.knownParams()),
 		zap.Int("status", x.response.StatusCode()),
 		zap.String("reason", string(x.reason)),
-		zap.Duration("duration", g.o.Clock().Sub(x.started)),
+		zap.Duration("duration", g.took(x)),
 		zap.Int("bytes", x.answered()),
 		zap.String("address", x.Address),
 		zap.String("config", x.policy.Hash),
