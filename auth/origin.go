@@ -23,7 +23,9 @@ func accountOf(username string) Account {
 // address, as one connection commonly has all of that.
 type Origin string
 
-func originOf(address string) Origin {
+// OriginOf is the origin of an address, or of whatever stands for one that cannot
+// be read.
+func OriginOf(address string) Origin {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
 		digest := accountOf(address)

@@ -116,7 +116,7 @@ type Guess struct {
 // one program's correct logins. Its other errors are the context's and the
 // tally's.
 func (t *Throttle) Begin(ctx context.Context, username, address string) (*Guess, error) {
-	who, from := accountOf(username), originOf(address)
+	who, from := accountOf(username), OriginOf(address)
 	for {
 		r, err := t.tally.Reserve(ctx, from, who, t.clock())
 		switch {

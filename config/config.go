@@ -66,8 +66,11 @@ type Server struct {
 	PublicURL string `yaml:"public_url"` // how clients reach the base path; empty: see BaseURL
 	Vendor    string `yaml:"vendor"`     // the name clients are told to contact
 	BodyLimit Size   `yaml:"body_limit"` // of a request
-	TimeZone  Zone   `yaml:"time_zone"`  // of dates without a time
-	TLS       TLS    `yaml:"tls"`
+	// BodyMemory is what all bodies under way may take; at least twice body_limit.
+	BodyMemory  Size        `yaml:"body_memory"`
+	Connections Connections `yaml:"connections"`
+	TimeZone    Zone        `yaml:"time_zone"` // of dates without a time
+	TLS         TLS         `yaml:"tls"`
 	// TrustedProxies are the load balancers whose X-Forwarded-For is believed.
 	TrustedProxies []Network `yaml:"trusted_proxies"`
 
@@ -77,6 +80,16 @@ type Server struct {
 	DrainDelay      time.Duration `yaml:"drain_delay"`      // from /readyz saying "draining" to the listener's end, for load balancers to notice
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"` // for running requests and callback jobs to end
 }
+
+// Connections bound those of clients that are open; one more is answered 503.
+type Connections struct {
+	Max        int `yaml:"max"`         // in all; 0 for 4096, or three quarters of the descriptors the process may have
+	PerAddress int `yaml:"per_address"` // from one address that is not in trusted_proxies; 0 for a quarter of max
+}
+
+// BodyBudget is what all bodies under way may take, also where body_limit was
+// raised and nothing was said of body_memory.
+func (s Server) BodyBudget() Size { return max(s.BodyMemory, 2*s.BodyLimit) }
 
 // TLS names the PEM files of the server's certificate; both or neither.
 type TLS struct {
@@ -194,6 +207,7 @@ func Default() *Config {
 			BasePath:        "/webservice_v2",
 			Vendor:          "frontdesk",
 			BodyLimit:       16 * MiB,
+			BodyMemory:      64 * MiB,
 			TimeZone:        amsterdam(),
 			ReadTimeout:     10 * time.Second,
 			WriteTimeout:    30 * time.Second,

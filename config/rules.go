@@ -10,6 +10,7 @@ const (
 	rulePublicURL         = "public-url"
 	ruleVendor            = "vendor"
 	ruleBodyLimit         = "body-limit"
+	ruleBodyMemory        = "body-memory"
 	ruleTLSPair           = "tls-pair"
 	ruleClientCA          = "client-ca-without-tls"
 	ruleWord              = "word"
@@ -60,6 +61,7 @@ func Rules() []strictyaml.Rule {
 		{ID: rulePublicURL, About: "server.public_url is an absolute http or https URL without user, query and fragment."},
 		{ID: ruleVendor, About: "server.vendor is the name that clients are told."},
 		{ID: ruleBodyLimit, About: "server.body_limit is from 1B to 1GiB."},
+		{ID: ruleBodyMemory, About: "server.body_memory has room for two bodies of server.body_limit."},
 		{ID: ruleTLSPair, About: "server.tls has cert_file and key_file, or neither."},
 		{ID: ruleClientCA, About: "server.tls.client_ca_file needs cert_file and key_file."},
 		{ID: ruleWord, About: "A value is one of the words that its key knows."},

@@ -77,6 +77,11 @@ func (v *validator) server() {
 	if s.BodyLimit < Byte || s.BodyLimit > GiB {
 		v.fail("server.body_limit", ruleBodyLimit, "found %d bytes, expected from 1B to 1GiB", s.BodyLimit)
 	}
+	if v.doc.Has("server.body_memory") && s.BodyMemory < 2*s.BodyLimit {
+		v.fail("server.body_memory", ruleBodyMemory, "found %d bytes, expected at least twice server.body_limit, which is %d bytes", s.BodyMemory, s.BodyLimit)
+	}
+	v.notNegative("server.connections.max", s.Connections.Max)
+	v.notNegative("server.connections.per_address", s.Connections.PerAddress)
 	if (s.TLS.CertFile == "") != (s.TLS.KeyFile == "") {
 		v.fail("server.tls", ruleTLSPair, "found one of cert_file and key_file, expected both or none")
 	}
@@ -150,9 +155,7 @@ func (v *validator) backend() {
 	}
 	v.replica()
 	v.positive("backend.timeout", b.Timeout)
-	if b.Readers < 0 {
-		v.fail("backend.readers", ruleRange, "found %d, expected 0 (automatic) or more", b.Readers)
-	}
+	v.notNegative("backend.readers", b.Readers)
 	v.atLeastOne("backend.max_concurrent", b.MaxConcurrent)
 	v.atLeastOne("backend.circuit.failures", b.Circuit.Failures)
 	v.positive("backend.circuit.pause", b.Circuit.Pause)
@@ -200,6 +203,13 @@ func (v *validator) replica() {
 // maxReplicaWait keeps lists from waiting longer than anybody wants them to: the
 // primary could have answered long before.
 const maxReplicaWait = time.Second
+
+// notNegative judges a number that follows from something else where it is 0.
+func (v *validator) notNegative(path string, n int) {
+	if n < 0 {
+		v.fail(path, ruleRange, "found %d, expected 0 (automatic) or more", n)
+	}
+}
 
 func (v *validator) atLeastOne(path string, n int) {
 	if n < 1 {

@@ -20,6 +20,7 @@ import (
 type Exchange struct {
 	request  *fasthttp.Request
 	response *fasthttp.Response
+	incoming *incoming // the body, where it is still to come; nil where the request has it
 
 	RequestID string
 	Address   string // of the client; "" where nobody knows it
@@ -58,6 +59,7 @@ type Exchange struct {
 	below    bool          // the path is below the base path
 	rawQuery []byte        // as it was sent
 	started  time.Time
+	arriving time.Duration  // that the body took to come
 	span     trace.Span     // nil where there are no traces
 	reason   mapping.Reason // of the first error answered
 	keyName  string

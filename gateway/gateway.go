@@ -96,9 +96,16 @@ func Endpoints(offer backend.Offer) []Grant {
 	return all
 }
 
-// Serve answers one request. It never panics and always answers.
+// Serve answers one request, whose body is there. It never panics and always
+// answers.
 func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, from Peer) {
+	g.answer(ctx, req, resp, from, nil)
+}
+
+// answer is Serve for a request whose body may be still to come.
+func (g *Gateway) answer(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, from Peer, body *incoming) {
 	x := g.newExchange(req, resp, from)
+	x.incoming = body
 	defer g.release(x)
 	defer g.giveBack(ctx, x)
 	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
@@ -125,6 +132,31 @@ func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, from Pe
 	resp.SetConnectionClose()
 	g.observe(x)
 	g.logAccess(x)
+}
+
+// busyRetry is when a client that was turned away for want of room should try again.
+const busyRetry = 2 * time.Second
+
+// overloaded is the answer to a request for which there is no room.
+func overloaded() error {
+	e := mapping.Fail(mapping.Overloaded)
+	e.RetryAfter = busyRetry
+	return e
+}
+
+// busy is the answer to a connection for which there is no room, as it is sent. It
+// belongs to no request, so it is counted with the connections.
+func (g *Gateway) busy() []byte {
+	var resp fasthttp.Response
+	x := g.newExchange(new(fasthttp.Request), &resp, Peer{})
+	defer g.release(x)
+	x.RequestID = requestID(nil)
+	x.prepare()
+	g.answerError(x, overloaded())
+	resp.SetConnectionClose()
+	var sent bytes.Buffer
+	_, _ = resp.WriteTo(&sent) // to memory
+	return sent.Bytes()
 }
 
 // safely runs the stages and turns a panic into an error.

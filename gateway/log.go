@@ -25,8 +25,8 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.Strings("query", x.knownParams()),
 		zap.Int("status", x.response.StatusCode()),
 		zap.String("reason", string(x.reason)),
-		zap.Duration("duration", g.o.Clock().Sub(x.started)),
-		zap.Int("bytes", len(x.response.Body())),
+		zap.Duration("duration", g.took(x)),
+		zap.Int("bytes", x.answered()),
 		zap.String("address", x.Address),
 		zap.String("config", x.policy.Hash),
 		zap.String("shadow", string(x.shadow)),
@@ -44,6 +44,15 @@ func (x *Exchange) lacking() zap.Field {
 		return zap.Skip()
 	}
 	return zap.Strings("lacks", x.lacks)
+}
+
+// answered is how many bytes the body of the answer has. One that is streamed must
+// not be asked for its bytes: it would come into memory whole.
+func (x *Exchange) answered() int {
+	if x.response.IsBodyStream() {
+		return x.response.Header.ContentLength()
+	}
+	return len(x.response.Body())
 }
 
 // knownParams are the names of the query parameters that the operation takes.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"sync/atomic"
+	"time"
 )
 
 // Meter counts what the gateway does, by names of the configuration and of the
@@ -31,6 +32,7 @@ var statuses = [...]int{
 	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
 	http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusRequestedRangeNotSatisfiable,
 	http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusInternalServerError,
+	http.StatusServiceUnavailable,
 }
 
 // timers are those of one operation, by status, each made at its first answer.
@@ -52,7 +54,7 @@ func (t *timers) of(status int, make func() Timer) Timer {
 
 // observe counts an exchange that was answered.
 func (g *Gateway) observe(x *Exchange) {
-	took := g.o.Clock().Sub(x.started)
+	took := g.took(x)
 	if x.Operation != nil && took > slowAnswer {
 		x.Operation.slow.Add(1)
 	}
@@ -73,9 +75,32 @@ func (g *Gateway) observe(x *Exchange) {
 	}
 }
 
+// took is how long the gateway has been at work on an exchange.
+func (g *Gateway) took(x *Exchange) time.Duration {
+	return g.o.Clock().Sub(x.started) - x.arriving
+}
+
 // refusedBecause is the reason that operators are told, which can be closer than
 // the one the client sees.
 func (x *Exchange) refusedBecause() string { return cmp.Or(x.cause, string(x.reason)) }
 
 // Connections tells how many connections of clients are open.
 func (s *Server) Connections() int { return int(s.app.Server().GetOpenConnectionsCount()) }
+
+// RefusedConnections tells how many connections were turned away because there
+// were as many as there may be.
+func (s *Server) RefusedConnections() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener == nil {
+		return 0
+	}
+	return s.listener.refused.Load()
+}
+
+// Bodies tells how many bytes are set aside for bodies that are not small, how
+// many there may be, and how many bodies wait for room.
+func (s *Server) Bodies() (taken, most, waiting int) {
+	taken, waiting = s.bodies.load()
+	return taken, s.bodies.most, waiting
+}

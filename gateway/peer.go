@@ -25,14 +25,6 @@ type Certificate struct {
 	Until  time.Time // its last moment
 }
 
-// peerOf is who sent a request. What is asked of a connection is asked once.
-func peerOf(rc *fasthttp.RequestCtx) Peer {
-	if c, ok := rc.Conn().(*conn); ok {
-		return c.peer
-	}
-	return Peer{Address: rc.RemoteIP().String()}
-}
-
 // addressOf is the IP address of a connection's other end.
 func addressOf(a net.Addr) string {
 	if tcp, ok := a.(*net.TCPAddr); ok {

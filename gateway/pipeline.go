@@ -109,7 +109,7 @@ func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
 
 // query judges the query parameters: repeated ones first, then unsupported,
 // then missing ones and values, which are the operation's own matter.
-func (g *Gateway) query(_ context.Context, x *Exchange) error {
+func (g *Gateway) query(ctx context.Context, x *Exchange) error {
 	if x.Params = appendParams(x.Params, x.rawQuery); len(x.Params) > 0 {
 		if x.Operation.secretQuery {
 			withoutSecrets(x.Params)
@@ -124,6 +124,11 @@ func (g *Gateway) query(_ context.Context, x *Exchange) error {
 	if x.Operation.parse == nil {
 		return nil
 	}
+	if x.Operation.bodyFirst {
+		if err := g.receive(ctx, x); err != nil {
+			return err
+		}
+	}
 	v := x.Operation.parse(x)
 	if x.Operation.ownOrder {
 		return v.Err()
@@ -132,8 +137,11 @@ func (g *Gateway) query(_ context.Context, x *Exchange) error {
 }
 
 // body reads the body of an operation that takes one.
-func (g *Gateway) body(_ context.Context, x *Exchange) error {
+func (g *Gateway) body(ctx context.Context, x *Exchange) error {
 	if err := checkIdempotencyKey(x); err != nil {
+		return err
+	}
+	if err := g.receive(ctx, x); err != nil {
 		return err
 	}
 	form := x.Operation.form
@@ -153,6 +161,24 @@ func (g *Gateway) body(_ context.Context, x *Exchange) error {
 	b, err := mapping.DecodeBodyOf(form, (*sentArrays)(x), data, g.o.Location)
 	x.Body = b
 	return err
+}
+
+// receive has the body come, which nothing before was worth reading it for. How
+// long that takes is the client's doing, and no part of what its request took.
+func (g *Gateway) receive(ctx context.Context, x *Exchange) error {
+	if x.incoming == nil || x.incoming.stream == nil {
+		return nil
+	}
+	began := g.o.Clock()
+	defer func() { x.arriving += g.o.Clock().Sub(began) }()
+	limit := x.incoming.limit()
+	switch {
+	case x.Operation.form == nil && !x.Operation.pageForm:
+		return x.incoming.skip(limit)
+	case x.Operation.open:
+		limit = min(limit, smallBody)
+	}
+	return x.incoming.receive(ctx, x.user().Client.ID, limit)
 }
 
 // record judges the body alone against its model.

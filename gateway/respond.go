@@ -156,7 +156,7 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 	first := v[0]
 	row := g.catalogue.Lookup(first.Reason, x.scopes()...)
 	x.reason = first.Reason
-	if row.Status >= http.StatusInternalServerError {
+	if row.Status >= http.StatusInternalServerError && first.Reason != mapping.Overloaded {
 		g.logFailure(x, err)
 	}
 	if first.RetryAfter > 0 {

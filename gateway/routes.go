@@ -44,6 +44,8 @@ type Operation struct {
 	requires     []string // parameters without which a request is refused
 	ownOrder     bool     // parse orders its violations itself, not by the table
 	bodyOptional bool     // with an id in the query, the body may be absent
+	bodyFirst    bool     // what the query lacks depends on whether there is a body
+	pageForm     bool     // the body is what a page of ours sends
 	idempotent   bool     // takes an Idempotency-Key
 	conditional  bool     // takes If-Match
 	page         bool     // for people: the description leaves it out

@@ -72,6 +72,7 @@ func vehicleOperation(form *mapping.Resource, scope mapping.Scope, serve stage, 
 	}
 	if scope == mapping.OpGet { // a GET without an id lacks a parameter, not a body
 		op.about.early = append(op.about.early, mapping.ParametersRequired)
+		op.bodyFirst = true
 		op.parse = func(x *Exchange) mapping.Violations {
 			if x.Param("id") == "" && isBlank(x.request.Body()) {
 				return required(x, "id")

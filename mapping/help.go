@@ -52,6 +52,10 @@ var help = map[Reason]Help{
 		"The body is over the limit of this installation (16 MiB where nothing else was agreed).",
 		"Send less at once: split arrays over several requests, and large documents into their own records.",
 	},
+	Overloaded: {
+		"The service has as many connections, or as much in large bodies under way, as it has room for. Nothing of the request was done.",
+		"Wait as long as the header Retry-After says, then send it again. Keep connections open and use them again, and do not send many large bodies at once.",
+	},
 	TooManyRequests: {
 		"The api_key sends more requests than was agreed for it, or too many wrong passwords were tried for this username from this address.",
 		"Wait as long as the header Retry-After says. Spread work evenly, ask for larger pages instead of more of them, and do not retry a wrong password.",

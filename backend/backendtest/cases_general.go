@@ -46,6 +46,7 @@ func generalCases() []Case {
 			t.refused(t.send(t.session(), "GET", "/"+t.some().Name, "", "X-Long", letters(17<<10)))
 		}),
 		notFromOutside(mapping.General, mapping.BodyTooLarge, "server.body_limit is the operator's to choose"),
+		notFromOutside(mapping.General, mapping.Overloaded, "it would take a crowd"),
 		row(mapping.General, mapping.ParametersRequired, func(t *T) {
 			t.refused(t.call("GET", "/util/environment", ""), "username")
 		}),

@@ -119,6 +119,8 @@ type deskOptions struct {
 
 	edit *strings.Replacer // of the whole configuration, if set
 	now  func() time.Time  // in place of time.Now, see program; not for a child
+
+	descriptors int // that a child may have open; 0 for the usual number
 }
 
 // startDesk starts frontdesk serve on free ports. The

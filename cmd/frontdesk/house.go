@@ -180,8 +180,8 @@ func (h *house) wire(environment string) (*gateway.Callbacks, error) {
 func (h *house) openServer() (err error) {
 	c := h.config
 	options := gateway.ServerOptions{
-		BodyLimit: int(c.Server.BodyLimit), ReadTimeout: c.Server.ReadTimeout,
-		WriteTimeout: c.Server.WriteTimeout, IdleTimeout: c.Server.IdleTimeout,
+		BodyLimit: int(c.Server.BodyLimit), BodyMemory: int(c.Server.BodyBudget()), ReadTimeout: c.Server.ReadTimeout,
+		WriteTimeout: c.Server.WriteTimeout, IdleTimeout: c.Server.IdleTimeout, Connections: bounds(c.Server.Connections, descriptors(), h.log),
 	}
 	if c.Server.TLS.Enabled() {
 		if h.certificates, err = openCertificates(c.Server.TLS); err != nil {

@@ -48,6 +48,8 @@ func openCommon(c *config.Config) (*common, error) {
 }
 
 // slotLease is how long a gateway that died keeps its places among the concurrent
-// requests of an api_key: longer than a request takes, which asks the backend a few
-// times at most.
-func slotLease(c *config.Config) time.Duration { return max(time.Minute, 4*c.Backend.Timeout) }
+// requests of an api_key: longer than a request takes, whose body may wait for room
+// and then come slowly, and which asks the backend a few times at most.
+func slotLease(c *config.Config) time.Duration {
+	return max(time.Minute, 2*c.Server.ReadTimeout+4*c.Backend.Timeout)
+}

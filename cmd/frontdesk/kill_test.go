@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -66,6 +67,9 @@ func startChild(t testing.TB, o deskOptions) *child {
 	require.NoError(t, os.WriteFile(file, o.config(&c.desk, dir), 0o600))
 	c.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
 	c.process = exec.Command(binary(t), "serve", "--config", file)
+	if o.descriptors > 0 {
+		c.process = exec.Command("sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.descriptors), binary(t), "serve", "--config", file)
+	}
 	c.process.Stderr = c.log
 	stdout, err := c.process.StdoutPipe()
 	require.NoError(t, err)

@@ -27,6 +27,21 @@ func (h *house) watch() {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
 	}
 	gauge("frontdesk_connections_open", "Connections of clients that are open.", func() float64 { return float64(h.server.Connections()) })
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "frontdesk_connections_refused_total", Help: "Connections of clients that were refused because there were as many as there may be (server.connections).",
+	}, func() float64 { return float64(h.server.RefusedConnections()) }))
+	gauge("frontdesk_body_memory_used_bytes", "Memory set aside for the bodies under way that are over 16 KiB.", func() float64 {
+		taken, _, _ := h.server.Bodies()
+		return float64(taken)
+	})
+	gauge("frontdesk_body_memory_limit_bytes", "Memory that bodies may take (server.body_memory).", func() float64 {
+		_, most, _ := h.server.Bodies()
+		return float64(most)
+	})
+	gauge("frontdesk_bodies_waiting", "Bodies that are not read on before there is memory for them.", func() float64 {
+		_, _, waiting := h.server.Bodies()
+		return float64(waiting)
+	})
 	if count := h.common.count; count != nil {
 		gauge("frontdesk_sessions", "Sessions that are kept in memory; those that expired count for at most a minute longer.",
 			func() float64 { return float64(count()) })

@@ -169,7 +169,7 @@ func (c *heldContract) hold(method string, target *url.URL, resp *http.Response,
 	status := fmt.Sprint(resp.StatusCode)
 	found, ok := op["responses"].(map[string]any)[status]
 	switch {
-	case !ok && reason == "request_malformed":
+	case !ok && (reason == "request_malformed" || reason == "overloaded"):
 		return "", nil // told of in the introduction
 	case !ok:
 		return "", fmt.Errorf("%s does not describe the status %s: %.200s", name, status, body)

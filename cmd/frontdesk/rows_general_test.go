@@ -124,6 +124,17 @@ var contractRows = []errorRow{
 		status: 413, message: `Body is too large`,
 	},
 	{
+		scope: mapping.General, reason: mapping.Overloaded,
+		do: func(p *practice) []answer {
+			crowd := flood(p.t, p.host(), mostConnections)
+			a := p.socket().answer("GET")
+			hangUp(crowd)
+			p.requireServing(p.token)
+			return []answer{a}
+		},
+		status: 503, message: `Server is busy`,
+	},
+	{
 		scope: mapping.General, reason: mapping.ParametersRequired,
 		ask:    []string{`GET /util/environment`, `GET /util/environment?username=`},
 		status: 400, message: `These parameter(s): username are required`,

@@ -43,12 +43,16 @@ func keyConfig(name, key, rest string) string {
 // bodyLimit is that of a practice: more than a text field holds.
 const bodyLimit = 256 << 10
 
+// mostConnections is how many a practice has from one address: more than its tests
+// open beside each other.
+const mostConnections = 150
+
 // newPractice starts a desk; backend is more of its section backend, a comma in
 // front.
 func newPractice(t *testing.T, dsn, backend string) *practice {
 	p := &practice{t: t, faults: new(faults), dsn: dsn, count: new(int), backup: new(string)}
 	p.desk = startDesk(t, deskOptions{
-		dsn: dsn, wrap: p.faults.wrap, backend: backend, server: "  body_limit: 256KiB",
+		dsn: dsn, wrap: p.faults.wrap, backend: backend, server: fmt.Sprintf("  body_limit: 256KiB\n  connections: {per_address: %d}", mostConnections),
 		keys: keyConfig("slow", slowKey, "    allow: [\"* /*\"]\n    rate: {per_second: 0.001, burst: 1}\n"),
 	})
 	p.token = p.login(fullKey, "demo")

@@ -1,0 +1,190 @@
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+)
+
+// ConnectionBounds are how many connections of clients may be open; 0 for any
+// number.
+type ConnectionBounds struct {
+	Most       int // in all
+	PerAddress int // from one IPv4 address or /64 of IPv6; trusted proxies may have more
+}
+
+// listener hands out the connections of clients, as many as there may be. Neither
+// too many of them nor a want of descriptors or memory ends it.
+type listener struct {
+	net.Listener
+	bounds ConnectionBounds
+	exempt func(netip.Addr) bool // from PerAddress
+	busy   func() []byte         // the answer to a connection that is one too many
+	log    *zap.Logger
+
+	refused    atomic.Int64
+	stopping   context.Context // ends with Close
+	stop       context.CancelFunc
+	sayRefused seldom
+	sayFailed  seldom
+
+	mu   sync.Mutex
+	open map[*conn]struct{}
+	from map[auth.Origin]int // how many of open; those that PerAddress does not count have none
+}
+
+func newListener(l net.Listener, g *Gateway, bounds ConnectionBounds) *listener {
+	stopping, stop := context.WithCancel(context.Background())
+	return &listener{
+		Listener: l, bounds: bounds, exempt: g.trusted, busy: g.busy, log: g.o.Log, stopping: stopping, stop: stop,
+		open: map[*conn]struct{}{}, from: map[auth.Origin]int{},
+	}
+}
+
+// The pauses after an accept that failed, each twice the one before.
+const (
+	firstPause   = 5 * time.Millisecond
+	longestPause = time.Second
+)
+
+// Accept implements net.Listener. What passes by itself is waited for.
+func (l *listener) Accept() (net.Conn, error) {
+	pause := firstPause
+	for {
+		accepted, err := l.Listener.Accept()
+		switch {
+		case err == nil:
+			if c := l.admit(accepted); c != nil {
+				return c, nil
+			}
+			if l.stopping.Err() != nil {
+				return nil, net.ErrClosed
+			}
+			pause = firstPause
+		case transient(err):
+			if n := l.sayFailed.more(time.Now()); n > 0 {
+				l.log.Warn("connections wait: none can be accepted now", zap.Int("times", n), zap.Error(err))
+			}
+			select {
+			case <-time.After(pause):
+			case <-l.stopping.Done():
+			}
+			pause = min(2*pause, longestPause)
+		default:
+			return nil, err
+		}
+	}
+}
+
+// transient tells of an accept that failed for want of something that comes back, or
+// for what became of one connection: the listener itself is well.
+func transient(err error) bool {
+	for _, passes := range [...]syscall.Errno{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPROTO, syscall.EPERM,
+	} {
+		if errors.Is(err, passes) {
+			return true
+		}
+	}
+	return false
+}
+
+// admit takes a connection in; nil where there are enough, or where none are taken
+// any more.
+func (l *listener) admit(accepted net.Conn) *conn {
+	c := &conn{Conn: accepted, from: l, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
+	if tcp, ok := accepted.RemoteAddr().(*net.TCPAddr); ok && !l.exempt(tcp.AddrPort().Addr()) {
+		c.origin = auth.OriginOf(c.peer.Address)
+	}
+	l.mu.Lock()
+	full := l.bounds.Most > 0 && len(l.open) >= l.bounds.Most
+	crowded := l.bounds.PerAddress > 0 && c.origin != "" && l.from[c.origin] >= l.bounds.PerAddress
+	stopped := l.stopping.Err() != nil
+	if !full && !crowded && !stopped {
+		l.open[c] = struct{}{}
+		l.from[c.origin]++
+	}
+	l.mu.Unlock()
+	switch {
+	case stopped:
+		_ = accepted.Close()
+		return nil
+	case full || crowded:
+		l.refuse(c, full)
+		return nil
+	}
+	return c
+}
+
+// refuse turns a connection away, with an answer where that keeps nobody waiting:
+// it fits into the buffer of a new connection, while one of TLS would have to be
+// agreed on first.
+func (l *listener) refuse(c *conn, full bool) {
+	l.refused.Add(1)
+	if n := l.sayRefused.more(time.Now()); n > 0 {
+		l.log.Warn("connections refused: there are as many as there may be", zap.Int("times", n), zap.Bool("in_all", full),
+			zap.String("address", c.peer.Address))
+	}
+	if _, secure := c.Conn.(*tls.Conn); !secure && c.SetWriteDeadline(time.Now().Add(firstPause)) == nil {
+		_, _ = c.Write(l.busy())
+	}
+	_ = c.Conn.Close()
+}
+
+// Close implements net.Listener. It also hangs up on clients that have nothing
+// under way, who would keep the server from stopping.
+func (l *listener) Close() error {
+	l.stop()
+	err := l.Listener.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.open {
+		if c.state.CompareAndSwap(resting, ended) {
+			_ = c.Conn.Close()
+		}
+	}
+	return err
+}
+
+func (l *listener) forget(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.open[c]; !ok {
+		return
+	}
+	delete(l.open, c)
+	if l.from[c.origin]--; l.from[c.origin] == 0 {
+		delete(l.from, c.origin)
+	}
+}
+
+// seldom thins out a line of the log that could come thousands of times.
+type seldom struct {
+	last   time.Time
+	unsaid int
+}
+
+// seldomPause is how long such a line is not repeated.
+const seldomPause = time.Minute
+
+// more counts once more, and tells how often it was since the line was last
+// written; 0 where it is not to be written now.
+func (s *seldom) more(now time.Time) int {
+	s.unsaid++
+	if now.Sub(s.last) < seldomPause {
+		return 0
+	}
+	n := s.unsaid
+	s.last, s.unsaid = now, 0
+	return n
+}
