@@ -45,9 +45,9 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if times || install {
 		args = args[1:]
 	}
-	missing := provide(ctx, out, parts)
-	printLeftOut(out, missing)
-	if err := demand(missing, os.Getenv("FRONTDESK_REQUIRE")); err != nil || install {
+	left := provide(ctx, out, parts)
+	left.print(out)
+	if err := left.lack(os.Getenv("FRONTDESK_REQUIRE")); err != nil || install {
 		return err
 	}
 	_, proxy, err := moduleProxies(ctx)
@@ -63,9 +63,9 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	}
 	fmt.Fprintf(out, "The parts and the program took %s.\n", short(time.Since(begun)))
 	r := newReport(out)
-	err = test(ctx, r, args, append(os.Environ(), proxy, "FRONTDESK_BINARY="+binary, "FRONTDESK_REQUIRE="+strings.Join(found(missing), ",")))
+	err = test(ctx, r, args, append(os.Environ(), proxy, "FRONTDESK_BINARY="+binary, "FRONTDESK_REQUIRE="+strings.Join(left.there(), ",")))
 	r.close(times)
-	printLeftOut(out, missing)
+	left.print(out)
 	passed, failed, skipped := r.sums()
 	fmt.Fprintf(out, "%d passed, %d failed, %d skipped\n", passed, failed, skipped)
 	switch {

@@ -162,17 +162,17 @@ func TestLeftOut(t *testing.T) {
 	all := []part{
 		{name: "stone", what: "what stands on stone", programs: []string{"stone|/no/stone", "mortar"}, debian: "stone-server"},
 		{name: "there", what: "nothing", programs: []string{"/"}},
-		{name: "late", what: "what is fetched", programs: []string{"/"}, ready: func(context.Context, io.Writer) error { return errors.New("no network") }},
+		{name: "late", what: "what is fetched", programs: []string{"/"}, ready: func(context.Context, io.Writer) error { return errors.New("no network") }, cure: "the network"},
 	}
 	var out bytes.Buffer
-	missing := provide(context.Background(), &out, all)
-	printLeftOut(&out, missing)
-	requireMatches(t, out.String(), `stone: what stands on stone\n +why: +stone or /no/stone is not in the PATH\n +mortar is not in the PATH\n +there is no apt-get here to install it with\n +to get: as root, apt-get install stone-server`,
-		`late: what is fetched\n +why: +no network\n`)
-	if len(missing) != 2 || demand(missing, "there") != nil || demand(missing, "") != nil {
-		t.Error("what is there is missing:", missing)
+	left := provide(context.Background(), &out, all)
+	left.print(&out)
+	requireMatches(t, out.String(), `stone: what stands on stone\n +not found: stone or /no/stone, mortar\n +to get it: as root, apt-get install stone-server`,
+		`late: what is fetched\n +no network\n +to get it: the network\n`, `What is missing was not installed: there is no apt-get here`)
+	if len(left.of) != 2 || left.lack("there") != nil || left.lack("") != nil {
+		t.Error("what is there is left out:", left)
 	}
-	if demand(missing, "there,stone") == nil || demand(missing, "all") == nil {
-		t.Error("what is missing is not demanded")
+	if left.lack("there,stone") == nil || left.lack("all") == nil {
+		t.Error("what is left out is not demanded")
 	}
 }

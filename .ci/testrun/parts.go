@@ -26,8 +26,9 @@ type part struct {
 	brew     string // packages of Homebrew; none: it is for Linux
 
 	// ready makes what is there fit to be used, or tells why it cannot be; what it
-	// does that takes a while it says first.
+	// does that takes a while it says first. cure is what it lacks then.
 	ready func(ctx context.Context, out io.Writer) error
+	cure  string
 }
 
 var parts = []part{
@@ -39,33 +40,40 @@ var parts = []part{
 		debian: "mariadb-server-core mariadb-client-core", brew: "mariadb"},
 	// Of Redis the tools: one of them is the server's program under another name.
 	{name: "redis", what: "what several gateways share in Redis", programs: []string{"redis-server|redis-check-rdb", "redis-cli"}, debian: "redis-tools", brew: "redis"},
-	{name: "aiosmtpd", what: "mail to a real server", programs: []string{"python3|/usr/bin/python3"}, look: aiosmtpd, debian: "python3-aiosmtpd"},
+	{name: "aiosmtpd", what: "mail to a real server", programs: []string{"python3|/usr/bin/python3"}, look: aiosmtpd, debian: "python3-aiosmtpd", brew: "python", cure: "pip install aiosmtpd"},
 	{name: "python3", what: "the service in Python behind a mapping sheet", programs: []string{"python3"}, debian: "python3", brew: "python"},
 	{name: "chromium", what: "the pages in a browser", programs: []string{"chromium"}, debian: "chromium fonts-dejavu-core", brew: "--cask chromium"},
-	{name: "npm", what: "the linters of the description and the client kits", programs: []string{"node", "npm"}, debian: "nodejs npm", brew: "node", ready: kits},
+	{name: "npm", what: "the linters of the description and the client kits", programs: []string{"node", "npm"}, debian: "nodejs npm", brew: "node", ready: kits, cure: "the network, once"},
 	{name: "curl", what: "the commands of the pages for integrators", programs: []string{"curl"}, debian: "curl", brew: "curl"},
 	{name: "openssl", what: "the tutorial for integrators", programs: []string{"openssl"}, debian: "openssl", brew: "openssl"},
 	{name: "systemd-analyze", what: "the units before systemd", programs: []string{"systemd-analyze"}, debian: "systemd"},
 	{name: "systemd-socket-activate", what: "a socket that systemd hands over", programs: []string{"systemd-socket-activate"}, debian: "systemd"},
-	{name: "packages", what: "the Debian package, the manifests of Kubernetes and the Compose file", programs: []string{"go"}, ready: modules},
-	{name: "buildah", what: "the container image", programs: []string{"buildah"}, debian: "buildah", ready: rootless},
+	{name: "packages", what: "the Debian package, the manifests of Kubernetes and the Compose file", programs: []string{"go"}, ready: modules, cure: "the network, once"},
+	{name: "buildah", what: "the container image", programs: []string{"buildah"}, debian: "buildah", ready: rootless, cure: "root, or subordinate ids for this account: subuid(5)"},
 	// Of Debian's prometheus the tool alone is installed: the package has a service.
 	{name: "promtool", what: "the alerts before Prometheus", programs: []string{"promtool"}, debian: "prometheus", brew: "prometheus"},
 	{name: "haproxy", what: "gateways behind HAProxy", programs: []string{"haproxy|/usr/sbin/haproxy"}, debian: "haproxy", brew: "haproxy"},
 }
 
-// present tells what is not there of a part.
-func (p part) present() error {
-	var missing []error
+// lacking are the programs of a part that are not there.
+func (p part) lacking() (missing []string) {
 	for _, program := range p.programs {
 		if !slices.ContainsFunc(strings.Split(program, "|"), installed) {
-			missing = append(missing, fmt.Errorf("%s is not in the PATH", strings.ReplaceAll(program, "|", " or ")))
+			missing = append(missing, program)
 		}
 	}
-	if len(missing) == 0 && p.look != nil {
-		missing = append(missing, p.look())
+	return missing
+}
+
+// present tells what is not there of a part.
+func (p part) present() error {
+	if missing := p.lacking(); len(missing) > 0 {
+		return errors.New("not found: " + strings.ReplaceAll(strings.Join(missing, ", "), "|", " or "))
 	}
-	return errors.Join(missing...)
+	if p.look != nil {
+		return p.look()
+	}
+	return nil
 }
 
 func installed(program string) bool {
