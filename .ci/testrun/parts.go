@@ -91,7 +91,7 @@ func aiosmtpd() error {
 			return nil
 		}
 	}
-	return errors.New("Python has no aiosmtpd")
+	return errors.New("no aiosmtpd in Python")
 }
 
 // rootless tells whether this account may make an image.

@@ -27,6 +27,7 @@ type testCase struct {
 	name, result string // pass, fail or skip; "" until it ends
 	elapsed      time.Duration
 	said         string // the last that it printed
+	paused       bool   // it waits for its turn among the parallel ones
 }
 
 type testPackage struct {
@@ -113,6 +114,8 @@ func (r *report) take(e event) {
 		}
 	}
 	switch e.Action {
+	case "pause", "cont":
+		t.paused = e.Action == "pause"
 	case "output":
 		p.print(t, e.Output)
 	case "pass", "fail", "skip":
@@ -167,12 +170,12 @@ func (r *report) still() {
 			done++
 			continue
 		}
-		running = append(running, fmt.Sprintf("%s %s (%d tests done)", p.name, short(time.Since(p.begun)), p.count("pass", "fail", "skip")))
+		running = append(running, fmt.Sprintf("%s for %s, in %s", p.name, short(time.Since(p.begun)), strings.Join(p.running(), " ")))
 	}
 	if len(running) == 0 {
 		running = []string{"the compiler"}
 	}
-	fmt.Fprintf(r.out, "… %s: %d packages done; at work: %s\n", short(time.Since(r.begun)), done, strings.Join(running, ", "))
+	fmt.Fprintf(r.out, "… %s: %d packages done; at work: %s\n", short(time.Since(r.begun)), done, strings.Join(running, "; "))
 }
 
 func (r *report) inOrder() []*testPackage {
@@ -182,6 +185,17 @@ func (r *report) inOrder() []*testPackage {
 	}
 	slices.SortFunc(all, func(a, b *testPackage) int { return strings.Compare(a.name, b.name) })
 	return all
+}
+
+// running are the tests at work, without their subtests.
+func (p *testPackage) running() (names []string) {
+	for _, t := range p.tests {
+		if t.result == "" && !t.paused && !strings.Contains(t.name, "/") {
+			names = append(names, t.name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // count is how many tests ended so. One that never ended has no result, and its
