@@ -102,7 +102,9 @@ func test(ctx context.Context, r *report, args, environment []string) error {
 	}
 	command := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-exec", "'" + self + "' " + measureWord}, args...)...)
 	command.Env, command.Stderr = environment, os.Stderr
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	// Told to end, go test waits for the tests that run: they are told too.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
 	events, err := command.StdoutPipe()
 	if err != nil {
 		return err

@@ -10,8 +10,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestMain is also what go test -exec calls below.
@@ -22,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const header = "import (\n\t\"os\"\n\t\"testing\"\n)\n\nvar _ = os.Exit\n\n"
+const header = "import (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n)\n\nvar _, _ = os.Exit, fmt.Append\n\n"
 
 // scratch are the tests of a package each.
 var scratch = map[string]string{
@@ -33,6 +36,7 @@ var scratch = map[string]string{
 	"broken":    `func TestBroken(t *testing.T) { t.Log(undefined) }`,
 	"vetted":    `func TestVetted(t *testing.T) { t.Logf("%d", "no number") }`,
 	"late":      `func TestLate(t *testing.T) { t.Log("waits"); <-make(chan int) }`,
+	"told":      `func TestTold(t *testing.T) { os.WriteFile("pid", fmt.Append(nil, os.Getpid()), 0o600); <-make(chan int) }`,
 	"leaving":   `func TestLeaves(t *testing.T) { os.Exit(3) }`,
 	"empty":     `func BenchmarkNothing(b *testing.B) {}`,
 	"busy": `func TestBusy(t *testing.T) {
@@ -52,23 +56,30 @@ var scratch = map[string]string{
 }`,
 }
 
-// runScratch runs the tests of some of the packages, and returns what is printed.
-func runScratch(t *testing.T, flags []string, names ...string) (out string, passed, failed, skipped int, err error) {
+// write makes a module of some of the packages, and goes there.
+func write(t *testing.T, names ...string) (paths []string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	write := func(file, text string) {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+	file := func(name, text string) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write("go.mod", "module scratch\n\ngo 1.26\n")
+	file("go.mod", "module scratch\n\ngo 1.26\n")
 	for _, name := range names {
-		write(name+"/all_test.go", "package "+name+"\n\n"+header+scratch[name]+"\n")
-		flags = append(flags, "./"+name)
+		file(name+"/all_test.go", "package "+name+"\n\n"+header+scratch[name]+"\n")
+		paths = append(paths, "./"+name)
 	}
+	return paths
+}
+
+// runScratch runs the tests of some of the packages, and returns what is printed.
+func runScratch(t *testing.T, flags []string, names ...string) (out string, passed, failed, skipped int, err error) {
+	t.Helper()
+	args := append(flags, write(t, names...)...)
 	var printed bytes.Buffer
 	r := newReport(&printed)
-	err = test(context.Background(), r, flags, os.Environ())
+	err = test(context.Background(), r, args, os.Environ())
 	r.close(true)
 	passed, failed, skipped = r.sums()
 	return printed.String(), passed, failed, skipped, err
@@ -125,6 +136,32 @@ func TestReportOfNoPackage(t *testing.T) {
 		t.Error("it is told as success")
 	}
 	requireSums(t, passed, failed, skipped, 0, 1, 0)
+}
+
+// TestInterrupted ends the run in the middle of a test, which ends too.
+func TestInterrupted(t *testing.T) {
+	args := write(t, "told")
+	ctx, stop := context.WithCancel(context.Background())
+	var pid int
+	go func() {
+		defer stop()
+		for ; pid == 0 && t.Context().Err() == nil; time.Sleep(time.Millisecond) {
+			text, _ := os.ReadFile("told/pid") // not before it is there
+			pid, _ = strconv.Atoi(string(text))
+		}
+	}()
+	r := newReport(io.Discard)
+	if err := test(ctx, r, args, os.Environ()); err == nil {
+		t.Error("it is told as success")
+	}
+	r.close(false)
+	passed, failed, skipped := r.sums()
+	requireSums(t, passed, failed, skipped, 0, 1, 0)
+	for deadline := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the test goes on")
+		}
+	}
 }
 
 // TestMeasured has what a test binary used counted, that of its children too.

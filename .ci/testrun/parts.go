@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // part is something real that tests want and that a machine may not have. Its name
@@ -105,7 +106,7 @@ func rootless(ctx context.Context, _ io.Writer) error {
 // kits has what npm installs from the lock files, and the modules of the Go kit.
 func kits(ctx context.Context, out io.Writer) error {
 	for _, script := range []string{".ci/install-node", ".ci/kits"} {
-		c := exec.CommandContext(ctx, script)
+		c := gently(ctx, script)
 		var said strings.Builder
 		c.Stdout, c.Stderr = out, &said
 		if err := c.Run(); err != nil {
@@ -163,7 +164,7 @@ func moduleProxies(ctx context.Context) (cached, everywhere string, err error) {
 // command runs a program in a folder, silently; where it fails, its last words are
 // in the error.
 func command(ctx context.Context, folder string, environment []string, name string, args ...string) error {
-	c := exec.CommandContext(ctx, name, args...)
+	c := gently(ctx, name, args...)
 	c.Dir, c.Env = folder, append(os.Environ(), environment...)
 	said, err := c.CombinedOutput()
 	if err == nil {
@@ -171,4 +172,11 @@ func command(ctx context.Context, folder string, environment []string, name stri
 	}
 	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
 	return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, lines[len(lines)-1])
+}
+
+// gently is a command that is asked to end, since it may have to tidy up.
+func gently(ctx context.Context, name string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	return c
 }
