@@ -3,21 +3,31 @@
 GO      ?= go
 FUZZ    ?= 30s
 
-# The real parts that the tests want; a test whose part is missing fails.
-PARTS = postgres,mariadb,redis,aiosmtpd,python3,chromium,npm,curl,openssl,systemd-analyze,systemd-socket-activate,packages,buildah,promtool,haproxy,pgbouncer
+# What has goroutines of its own, and the end-to-end tests that have made the race
+# detector speak.
+RACE    ?= ./auth/... ./backend/... ./config/... ./gateway/... ./cmd/frontdesk/...
+TESTS   ?= ./... ./.ci/testrun
 
-.PHONY: test check fmt lint bench fuzz soak build deb image
+# It says what it does, what it needs and what it leaves out: see there.
+testrun = $(GO) run ./.ci/testrun
 
-# Everything, race detector on: on SQLite and on a real PostgreSQL, MariaDB and
+.PHONY: test test-times race check fmt lint bench fuzz soak build deb image
+
+# Everything, in its short form: on SQLite and on a real PostgreSQL, MariaDB and
 # Redis, with a real mail server, the pages in a real browser, the description
 # before its linters, the client kits, and what is shipped: units, package, image
-# and manifests. What is missing is installed from Debian's packages and, at the
-# versions of the lock files, from npm.
+# and manifests. A part that is missing is installed where that can be done without
+# asking, and else left out, with a word about how to get it.
 test:
-	.ci/install-servers
-	.ci/install-node
-	.ci/kits
-	FRONTDESK_REQUIRE=$(PARTS) $(GO) test -race -timeout 55m ./...
+	$(testrun) -timeout 20m $(TESTS)
+
+# The same, and then where the minutes went.
+test-times:
+	$(testrun) times -timeout 20m $(TESTS)
+
+# The race detector.
+race:
+	$(testrun) -race -timeout 30m $(RACE)
 
 # What .ci/run adds to the tests.
 check: fmt lint
@@ -26,7 +36,7 @@ fmt:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
 
 lint:
-	$(GO) vet ./...
+	$(GO) vet $(TESTS)
 	.ci/lint
 
 build:
@@ -48,6 +58,4 @@ fuzz:
 
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
-	.ci/install-servers
-	FRONTDESK_REQUIRE=$(PARTS) FRONTDESK_SOAK=1 $(GO) test -timeout 60m -run 'Kill|Concurrent|Soak' -v ./cmd/frontdesk
-	FRONTDESK_REQUIRE=$(PARTS) FRONTDESK_SOAK=1 $(GO) test -timeout 120m -run Soak -v ./backend/reference
+	FRONTDESK_SOAK=1 $(testrun) -p 1 -timeout 120m -run 'Kill|Concurrent|Soak' ./cmd/frontdesk/... ./backend/reference
