@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
 
@@ -147,7 +148,7 @@ func TestBackupInConstantMemory(t *testing.T) {
 
 // TestSoakBackup is the same with a million orders and the memory of the process.
 func TestSoakBackup(t *testing.T) {
-	if os.Getenv("FRONTDESK_SOAK") != "1" {
+	if !sqltest.Soak() {
 		t.Skip("a soak test: set FRONTDESK_SOAK=1")
 	}
 	onEngines(t, func(t *testing.T, x *fixture) {

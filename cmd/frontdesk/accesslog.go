@@ -142,7 +142,7 @@ func readAccessLogs(p program, f logFlags, now time.Time, each func(line *access
 	r := accessReader{since: f.Since.from(now), each: each}
 	for _, name := range f.Logs {
 		if err := r.file(p, name); err != nil {
-			return r.summary, misuse{err}
+			return r.summary, misused("%w", err)
 		}
 	}
 	return r.summary, p.ctx.Err()

@@ -146,7 +146,7 @@ func TestArraysOfTheDescription(t *testing.T) {
 	require.Contains(t, sends, "with_orderlines")
 	require.NotContains(t, sends, "Answered only where `fields` names it")
 
-	code, out, problems := cli("", "openapi", "--demo", "--key", "demo-orders")
+	code, out, problems := command(t, "", "openapi", "--demo", "--key", "demo-orders")
 	require.Zero(t, code, problems)
 	require.Contains(t, out, `"orderlines"`)
 }
@@ -194,7 +194,7 @@ func TestArraysOfReplays(t *testing.T) {
 	}
 	dsn := engines[0].dsn(t)
 	config := keptConfig(t, dsn, "", "KEYS")
-	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), strings.Replace(config, "KEYS", allow(`"* /order", "* /orderline"`), 1))
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), strings.Replace(config, "KEYS", allow(`"* /order", "* /orderline"`), 1), true)
 	token := k.login(arrayKey(0), "demo")
 	first := k.call("POST", "/order", token, orderWithLine, "Idempotency-Key", "lines")
 	require.Equal(t, 201, first.Status, "%s", first.Body)

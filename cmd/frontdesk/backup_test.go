@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,10 +19,7 @@ func commandLine(t *testing.T, dsn string, args ...string) (code int, out, errs 
 	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
 	config := fmt.Sprintf(deskConfig, "", freeAddress(t), dsn, "", t.TempDir(), "", "")
 	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
-	var stdout, stderr lockedBuffer
-	p := program{ctx: context.Background(), stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
-	code = run(p, append(args[:1:1], append([]string{"--config", file}, args[1:]...)...))
-	return code, stdout.String(), stderr.String()
+	return command(t, "", append(args[:1:1], append([]string{"--config", file}, args[1:]...)...)...)
 }
 
 // TestBackupAndRestore backs up beside a running server, restores into another

@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/gateway/webhook/webhooktest"
@@ -87,11 +88,12 @@ type callbackKill struct {
 	summary bytes.Buffer
 }
 
-// TestCallbackKill kills the program with kill -9 at every moment of the life
+// TestCallbackKill takes some time, since each of its kills is a start and a
+// recovery of the program. It kills the program with kill -9 at every moment of the life
 // of callback jobs, and holds it to each promise that it had made.
 func TestCallbackKill(t *testing.T) {
-	rounds := 10
-	if os.Getenv("FRONTDESK_SOAK") != "" {
+	rounds := killMoments // each once
+	if sqltest.Soak() {
 		rounds = 50
 	}
 	for _, engine := range engines {
@@ -116,8 +118,8 @@ func TestCallbackKill(t *testing.T) {
 					k.untilKilled(round, k.random.IntN(killMoments), false)
 				}
 				// On PostgreSQL what was interrupted waits for its lease: that is
-				// sat out in the last round, and taken as run out before.
-				if engine.name == "postgres" && round < rounds-1 {
+				// sat out in the last round of many, and taken as run out else.
+				if engine.name == "postgres" && (round < rounds-1 || !sqltest.Soak()) {
 					onJobs(t, k.options.dsn, func(s *jobstore.Store) { require.NoError(t, s.Release(t.Context())) })
 				}
 				k.settle()

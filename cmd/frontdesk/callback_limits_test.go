@@ -29,7 +29,7 @@ import (
 // show is what frontdesk callbacks show prints of a job.
 func (d *desk) show(id string) string {
 	d.t.Helper()
-	code, out, problems := cli("", "callbacks", "show", id, "--config", filepath.Join(filepath.Dir(d.mail), "frontdesk.yaml"))
+	code, out, problems := command(d.t, "", "callbacks", "show", id, "--config", filepath.Join(filepath.Dir(d.mail), "frontdesk.yaml"))
 	require.Zero(d.t, code, problems)
 	return out
 }
@@ -175,7 +175,7 @@ func TestCallbackFolderHasOneOwner(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
 	config := fmt.Sprintf(deskConfig, "", freeAddress(t), engines[0].dsn(t), "", t.TempDir(), options.extra, options.keys)
 	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
-	code, _, problems := cli("", "serve", "--config", file)
+	code, _, problems := command(t, "", "serve", "--config", file)
 	require.Equal(t, 1, code)
 	require.Contains(t, problems, "the folder of results "+resultsFolder(options)+" is in use by another frontdesk: give each a webhooks.folder of its own")
 	require.Equal(t, 200, d.call("GET", "/contact/1", d.login(fullKey, "demo"), "").Status, "the first goes on")

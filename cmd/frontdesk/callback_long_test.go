@@ -192,7 +192,7 @@ func TestCallbackCommands(t *testing.T) {
 		d := startDesk(t, options)
 		config := filepath.Join(filepath.Dir(d.mail), "frontdesk.yaml")
 		callbacks := func(args ...string) (int, string, string) {
-			return cli("", append(append([]string{"callbacks"}, args...), "--config", config)...)
+			return command(t, "", append(append([]string{"callbacks"}, args...), "--config", config)...)
 		}
 		token := d.login(hookedKey, "demo")
 		id := d.call("POST", "/backup/owner", token, h.body()).promise(t)

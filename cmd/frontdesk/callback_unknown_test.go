@@ -258,7 +258,7 @@ func TestCallbackUnderAStuckKey(t *testing.T) {
 		b.unknown(d, anna, id)
 	}
 	require.Equal(t, 1, b.book.writes("POST Gone"))
-	_, list, _ := cli("", "callbacks", "list", "--config", filepath.Join(filepath.Dir(d.mail), "frontdesk.yaml"))
+	_, list, _ := command(d.t, "", "callbacks", "list", "--config", filepath.Join(filepath.Dir(d.mail), "frontdesk.yaml"))
 	require.Equal(t, 3, strings.Count(list, "outcome unknown"), "%s", list)
 }
 

@@ -41,7 +41,7 @@ func TestCertificateReload(t *testing.T) {
 	writeCertificate(t, ca, certFile, keyFile, 101)
 	text := strings.Replace(keptConfig(t, engines[0].dsn(t), "", keptKey(`"GET /order"`)), "vendor: Example",
 		"vendor: Example, tls: {cert_file: "+certFile+", key_file: "+keyFile+"}", 1)
-	k := startKept(t, filepath.Join(dir, "frontdesk.yaml"), text)
+	k := startKept(t, filepath.Join(dir, "frontdesk.yaml"), text, true)
 	// served asks over the transport's connection, or a new one, and returns how many
 	// days the certificate lives that it was made with.
 	served := func(transport *http.Transport) int {

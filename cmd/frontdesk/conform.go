@@ -41,7 +41,7 @@ type conformCommand struct {
 func (c conformCommand) Run(p program) error {
 	cases, err := backendtest.Select(c.Only)
 	if err != nil {
-		return misuse{err}
+		return misused("%w", err)
 	}
 	if c.List {
 		return backendtest.WriteList(p.stdout, cases)

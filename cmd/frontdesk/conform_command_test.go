@@ -31,7 +31,7 @@ func TestConformCommand(t *testing.T) {
 	require.NoError(t, os.WriteFile(exceptions, []byte("- {case: post.empty_body, reason: not so here}\n"), 0o600))
 	t.Setenv("FRONTDESK_USERNAME", "demo")
 	t.Setenv("FRONTDESK_PASSWORD", "demo")
-	code, out, stderr := cli("", "conform", "--config", file, "--only", "post.*", "--exceptions", exceptions, "--junit", junit, "--html", page)
+	code, out, stderr := command(t, "", "conform", "--config", file, "--only", "post.*", "--exceptions", exceptions, "--junit", junit, "--html", page)
 	require.Equal(t, 1, code, "%s%s", out, stderr)
 	require.Equal(t, "frontdesk: the backend does not conform: 1 failed\n", stderr)
 	require.Contains(t, out, "FAILED post.empty_body: the case passes, although an exception says that it fails\n")
@@ -50,7 +50,7 @@ func TestConformCommand(t *testing.T) {
 	require.Contains(t, string(data), "a failure: not so here")
 
 	require.NoError(t, os.WriteFile(exceptions, []byte("- {case: post.empty_bodi, reason: x}\n"), 0o600))
-	code, out, stderr = cli("", "conform", "--config", file, "--exceptions", exceptions)
+	code, out, stderr = command(t, "", "conform", "--config", file, "--exceptions", exceptions)
 	require.Equal(t, 2, code)
 	require.Empty(t, out)
 	require.Contains(t, stderr, "known.yaml:1:10: [0].case: no case is called post.empty_bodi, did you mean post.empty_body?\n")
@@ -66,16 +66,16 @@ func TestConformCommandLine(t *testing.T) {
 		"--config none.yaml --username u --password p":                   "configuration: open none.yaml: no such file or directory",
 		"--config none.yaml --username u --password p --exceptions none": "--exceptions: open none: no such file or directory",
 	} {
-		code, out, stderr := cli("", append([]string{"conform"}, strings.Fields(line)...)...)
+		code, out, stderr := command(t, "", append([]string{"conform"}, strings.Fields(line)...)...)
 		require.Equal(t, 2, code, line)
 		require.Empty(t, out)
 		require.Equal(t, "frontdesk: "+want+"\n", stderr, line)
 	}
-	code, out, stderr := cli("", "conform", "--list", "--only", "etag.*")
+	code, out, stderr := command(t, "", "conform", "--list", "--only", "etag.*")
 	require.Zero(t, code, stderr)
 	require.Contains(t, out, "etag.if_match         If-Match that holds")
 	require.True(t, strings.HasSuffix(out, "\n4 cases\n"))
-	code, _, stderr = cli("", "conform", "--url", "http://"+freeAddress(t), "--api-key", "k", "--username", "u", "--password", "secret-word")
+	code, _, stderr = command(t, "", "conform", "--url", "http://"+freeAddress(t), "--api-key", "k", "--username", "u", "--password", "secret-word")
 	require.Equal(t, 1, code)
 	require.Regexp(t, `^frontdesk: no answer: dial tcp .*connection refused\n$`, stderr)
 }
@@ -111,11 +111,12 @@ func TestConformNarrow(t *testing.T) {
 // resource more, and other countries.
 func TestConformVendorModel(t *testing.T) {
 	file, dir := conformConfig(t)
-	config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: %q}\nmodel: {dir: ../../mapping/testdata/vendor}\n", engines[0].empty(t), filepath.Join(dir, "mail"))
+	config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: %q}\nmodel: {dir: %q}\n",
+		engines[0].empty(t), filepath.Join(dir, "mail"), repository(t, "mapping", "testdata", "vendor"))
 	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
-	code, _, stderr := cli("a long enough word\n", "user", "add", "--config", file, "--client", "Vendor", "--email", "v@example.nl", "vendor")
+	code, _, stderr := command(t, "a long enough word\n", "user", "add", "--config", file, "--client", "Vendor", "--email", "v@example.nl", "vendor")
 	require.Zero(t, code, stderr)
-	code, out, stderr := cli("", "conform", "--config", file, "--username", "vendor", "--password", "a long enough word")
+	code, out, stderr := command(t, "", "conform", "--config", file, "--username", "vendor", "--password", "a long enough word")
 	require.Zero(t, code, "%s%s", out, stderr)
 	require.Regexp(t, `17 resources, `, out)
 	require.Regexp(t, `(?m)^impossible +contact\.checkaddress +the backend has no countries of its own$`, out)

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -60,12 +58,10 @@ func conformDealerpak(t *testing.T, engine, name, dsn string) {
 	t.Setenv("DEALERPAK_DSN", dsn)
 	files, err := legacytest.Files()
 	require.NoError(t, err)
-	const password = "Welkom01"
-	report := conformSystem(t, "legacy", filepath.Join(files, engine+".yaml"), conformCommand{
-		Username: "sanne.bos", Password: password, OtherUsername: "sanne.bos2", OtherPassword: password,
-		ExternalUsername: "anja.mulder", ExternalPassword: password,
-		NoemailUsername: "geen.post", NoemailPassword: password, BademailUsername: "foute.post", BademailPassword: password,
-		Exceptions: filepath.Join(files, engine+".exceptions.yaml"),
+	login := func(name string) backendtest.Login { return backendtest.Login{Username: name, Password: "Welkom01"} }
+	report := conformSystem(t, "legacy", filepath.Join(files, engine+".yaml"), backendtest.Options{
+		Login: login("sanne.bos"), Other: login("sanne.bos2"), External: login("anja.mulder"), NoEmail: login("geen.post"), BadEmail: login("foute.post"),
+		Exceptions: readExceptions(t, filepath.Join(files, engine+".exceptions.yaml")),
 	})
 	require.Len(t, report.Resources, 12)
 	require.Empty(t, ended(report, backendtest.Needs), "every login is given")
@@ -101,22 +97,34 @@ func TestLegacyPublishedVehicle(t *testing.T) {
 	}
 }
 
-// conformSystem runs frontdesk conform --config on a mapping sheet, in a folder
-// of its own, and fails the test where any case does.
-func conformSystem(t *testing.T, driver, sheet string, c conformCommand) *backendtest.Report {
+// readExceptions reads the cases that are known to fail.
+func readExceptions(t *testing.T, file string) []backendtest.Exception {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	exceptions, problems := backendtest.ReadExceptions(file, text)
+	require.NoError(t, problems.Err())
+	return exceptions
+}
+
+// conformSystem holds what stands behind a mapping sheet to the suite, in a
+// folder of its own, and fails the test where any case does.
+func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options) *backendtest.Report {
 	t.Helper()
 	dir := t.TempDir()
 	text, err := os.ReadFile(sheet)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), text, 0o600))
-	c.Config = filepath.Join(dir, "frontdesk.yaml")
-	require.NoError(t, os.WriteFile(c.Config, fmt.Appendf(nil, "backend: {driver: %s, sheet: %q}\n", driver, filepath.Join(dir, "sheet.yaml")), 0o600))
-	var log bytes.Buffer
-	p := program{ctx: context.Background(), stdin: strings.NewReader(""), stdout: io.Discard, stderr: &log}
-	options, err := c.options(p)
+	file := filepath.Join(dir, "frontdesk.yaml")
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {driver: %s, sheet: %q}\n", driver, filepath.Join(dir, "sheet.yaml")), 0o600))
+	conf, err := loadConfig(file)
 	require.NoError(t, err)
-	report, err := c.runOwn(p, options)
-	require.NoError(t, err, "%s", &log)
+	var report *backendtest.Report
+	require.NoError(t, withGateway(program{ctx: context.Background()}, conf, "conform", func(baseURL, key string) (err error) {
+		o.BaseURL, o.APIKey, o.AllowsAll = baseURL, key, true
+		report, err = backendtest.Run(context.Background(), o)
+		return err
+	}))
 	require.Empty(t, ended(report, backendtest.Failed), "%s", failures(report))
 	return report
 }
@@ -125,7 +133,7 @@ func conformSystem(t *testing.T, driver, sheet string, c conformCommand) *backen
 // suite found, or writes it with -update.
 func documented(t *testing.T, id, title string, report *backendtest.Report) {
 	t.Helper()
-	file := filepath.Join("..", "..", "docs", "conformance.md")
+	file := repository(t, "docs", "conformance.md")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	begin, end := "<!-- "+id+" -->\n", "<!-- end of "+id+" -->\n"

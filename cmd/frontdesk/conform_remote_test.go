@@ -17,8 +17,10 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// remoteSheets has the sheets of the services, and their exceptions.
-const remoteSheets = "../../backend/remote/testdata"
+// remoteSheets is a file beside the sheets of the services and their exceptions.
+func remoteSheets(t testing.TB, file string) string {
+	return repository(t, "backend", "remote", "testdata", filepath.FromSlash(file))
+}
 
 // service is a system behind driver: remote.
 type service struct {
@@ -61,7 +63,7 @@ func startAdapter(t testing.TB) {
 		}
 		t.Skip("python3 is not installed")
 	}
-	cmd := exec.Command(python, remoteSheets+"/adapter/adapter.py")
+	cmd := exec.Command(python, remoteSheets(t, "adapter/adapter.py"))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -85,13 +87,10 @@ func TestConformRemote(t *testing.T) {
 	for _, s := range services {
 		t.Run(s.name, func(t *testing.T) {
 			s.start(t)
-			c := conformCommand{
-				Username: s.login, Password: s.login, OtherUsername: s.other, OtherPassword: s.other,
-				ExternalUsername: "external", ExternalPassword: "external",
-				NoemailUsername: "noemail", NoemailPassword: "noemail", BademailUsername: "bademail", BademailPassword: "bademail",
-				Exceptions: filepath.Join(remoteSheets, s.name+".exceptions.yaml"),
-			}
-			report := conformSystem(t, "remote", filepath.Join(remoteSheets, s.name+".yaml"), c)
+			o := conformOptions("")
+			o.Login, o.Other = backendtest.Login{Username: s.login, Password: s.login}, backendtest.Login{Username: s.other, Password: s.other}
+			o.Exceptions = readExceptions(t, remoteSheets(t, s.name+".exceptions.yaml"))
+			report := conformSystem(t, "remote", remoteSheets(t, s.name+".yaml"), o)
 			require.Len(t, report.Resources, s.resources)
 			require.Empty(t, ended(report, backendtest.Needs), "every login is given")
 			for _, left := range report.LeftOver {

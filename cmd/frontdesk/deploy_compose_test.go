@@ -181,9 +181,9 @@ func startComposed(t *testing.T, c composed) (instances []*instance) {
 // gateways know it.
 func firstKey(t *testing.T, instances []*instance) string {
 	t.Helper()
-	code, _, stderr := cli("a-good-password\n", "user", "add", "jan", "--client", "Garage Jansen", "--email", "jan@example.nl", "--config", instances[0].file())
+	code, _, stderr := command(t, "a-good-password\n", "user", "add", "jan", "--client", "Garage Jansen", "--email", "jan@example.nl", "--config", instances[0].file())
 	require.Zero(t, code, stderr)
-	code, printed, stderr := cli("", "key", "new", "webshop", "--allow", "GET /order")
+	code, printed, stderr := command(t, "", "key", "new", "webshop", "--allow", "GET /order")
 	require.Zero(t, code, stderr)
 	_, text, found := strings.Cut(printed, "Into the configuration:\n")
 	require.True(t, found)
@@ -203,9 +203,9 @@ func TestComposeFits(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	file := repository(t, "deploy", "compose", "config", "frontdesk.yaml")
-	code, stdout, _ := cli("", "check", "--config", file)
+	code, stdout, _ := command(t, "", "check", "--config", file)
 	require.Zero(t, code, stdout)
-	code, stdout, _ = cli("", "audit", "--config", file, "--fail-on", "error")
+	code, stdout, _ = command(t, "", "audit", "--config", file, "--fail-on", "error")
 	assert.Zero(t, code, stdout)
 	desk, err := loadConfig(file)
 	require.NoError(t, err)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,7 +13,7 @@ import (
 func TestDrain(t *testing.T) {
 	const delay = 7 * time.Second
 	text := strings.Replace(keptConfig(t, engines[0].dsn(t), "", keptKey(`"GET /order"`)), "vendor: Example", "vendor: Example, drain_delay: 7s", 1)
-	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, "--no-watch")
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, false)
 	token := k.login(fullKey, "demo")
 	require.Equal(t, healthOK, k.ready().Status)
 	k.stop()
@@ -32,13 +30,12 @@ func TestDrain(t *testing.T) {
 // TestBlockedUserEnds blocks a user by the command, beside a desk that serves.
 func TestBlockedUserEnds(t *testing.T) {
 	onEngines(t, func(t *testing.T, dsn string) {
-		k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), keptConfig(t, dsn, "", keptKey(`"GET /order"`)), "--no-watch")
+		k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), keptConfig(t, dsn, "", keptKey(`"GET /order"`)), false)
 		blocked, other := k.login(fullKey, "demo"), k.login(fullKey, "other")
 		command := func(what string) {
 			t.Helper()
-			var out bytes.Buffer
-			p := program{ctx: context.Background(), stdin: strings.NewReader(""), stdout: &out, stderr: &out}
-			require.Zero(t, run(p, []string{"user", what, "demo", "--config", k.file}), "%s", &out)
+			code, _, errs := command(t, "", "user", what, "demo", "--config", k.file)
+			require.Zero(t, code, errs)
 		}
 		asked := func() {
 			t.Helper()

@@ -47,11 +47,11 @@ func contractProblem(t *testing.T, p *practice) {
 	}
 	const accept = "application/json, application/problem+json;q=0.9"
 	a := p.call("PUT", "/contact/1", p.token, `{"colour":1,"number":"x"}`, "Accept", accept, "X-Request-Id", "mine")
-	first := errorEntry{"Field: colour not found in model", "field_not_in_model", "colour"}
+	first := errorEntry{Message: "Field: colour not found in model", Reason: "field_not_in_model", Field: "colour"}
 	require.Equal(t, problem{
 		Type: p.base + "/errors#field_not_in_model", Title: "Forbidden", Status: 403, Detail: first.Message,
-		errorBody: errorBody{403, first.Message, first.Reason, first.Field, "mine", []errorEntry{
-			first, {"Field: number is readonly do not supply in request", "field_readonly", "number"}}},
+		errorBody: errorBody{ErrorCode: 403, Message: first.Message, Reason: first.Reason, Field: first.Field, RequestID: "mine", Errors: []errorEntry{
+			first, {Message: "Field: number is readonly do not supply in request", Reason: "field_readonly", Field: "number"}}},
 	}, read(a))
 	require.Equal(t, 400, read(p.call("GET", "/nothing", "", "", "Accept", "application/problem+json")).Status)
 	a = p.call("GET", "/contact/1", p.token, "", "Accept", "application/problem+json")

@@ -23,20 +23,25 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/gateway"
 	"frontdesk/mapping"
 )
 
-// TestToolsAgreeWithServing sends 100,000 random requests, half of them the same
-// every time, through the gateway in front of the built-in administration, and
+// TestToolsAgreeWithServing sends 20,000 random requests (a million in the soak),
+// half of them the same every time, through the gateway in front of the built-in administration, and
 // holds what explain said, what the access log says, and what whatif makes of that,
 // to what was answered.
 func TestToolsAgreeWithServing(t *testing.T) {
+	requests := 10_000
+	if sqltest.Soak() {
+		requests = 500_000
+	}
 	for name, seed := range map[string]uint64{"the same every time": 1, "new every time": rand.Uint64()} {
 		t.Run(name, func(t *testing.T) {
 			t.Logf("seed %d", seed)
 			a := newAgreement(t, rand.New(rand.NewPCG(seed, seed)))
-			for i := range 50_000 {
+			for i := range requests {
 				a.request(int(seed>>2) + i)
 				if t.Failed() {
 					return

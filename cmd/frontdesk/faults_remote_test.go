@@ -59,7 +59,7 @@ func startSick(t *testing.T, backend string) *sickDesk {
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
 	})
-	text, err := os.ReadFile(filepath.Join(remoteSheets, "garagecloud.yaml"))
+	text, err := os.ReadFile(remoteSheets(t, "garagecloud.yaml"))
 	require.NoError(t, err)
 	sheet := filepath.Join(t.TempDir(), "garagecloud.yaml")
 	require.NoError(t, os.WriteFile(sheet, text, 0o600))

@@ -26,28 +26,29 @@ import (
 	"frontdesk/mapping"
 )
 
-func TestMain(m *testing.M) {
+func TestMain(m *testing.M) { os.Exit(runTests(m, everythingMet)) }
+
+// runTests runs the tests of a package, and what has to hold after them: that no
+// goroutine is left, and whatever else the package says.
+func runTests(m *testing.M, after ...func() error) int {
 	code := legacytest.Run(m)
-	if err := removeBinary(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	if missing := unmet(); code == 0 && len(missing) > 0 {
-		fmt.Fprintln(os.Stderr, "described, and met by no test:\n"+strings.Join(missing, "\n"))
-		code = 1
-	}
-	if code == 0 {
-		// fasthttp keeps the date in a goroutine that never ends, and its pools'
-		// cleaners notice only at their next tick that they were stopped.
-		if err := goleak.Find(
-			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
-		); err != nil {
+	for _, check := range append(after, removeBinary, findLeaks) {
+		if err := check(); err != nil && code == 0 {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
 	}
-	os.Exit(code)
+	return code
+}
+
+// findLeaks finds goroutines that are left. fasthttp keeps the date in one that
+// never ends, and its pools' cleaners notice only at their next tick that they
+// were stopped.
+func findLeaks() error {
+	return goleak.Find(
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
+	)
 }
 
 // sampleOrders is how many orders the databases of the tests begin with.
@@ -133,7 +134,7 @@ func startDesk(t testing.TB, o deskOptions) *desk {
 	require.NoError(t, os.WriteFile(file, o.config(d, dir), 0o600))
 
 	d.http = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 60 * time.Second}
-	d.start(program{wrap: o.wrap, now: o.now}, "serve", "--config", file)
+	d.serve(program{wrap: o.wrap, now: o.now}, file, true)
 	return d
 }
 
@@ -147,9 +148,15 @@ func (o deskOptions) config(d *desk, dir string) []byte {
 	return []byte(text)
 }
 
-// start runs a command line that serves, in a program that differs from the usual
-// one by what p has, until the test ends. It returns when that is ready.
-func (d *desk) start(p program, args ...string) {
+// serve serves a configuration, in a program that differs from the usual one by
+// what p has, until the test ends. It returns when that is ready.
+func (d *desk) serve(p program, file string, watch bool) {
+	d.t.Helper()
+	d.start(p, func(p program) error { return serveConfig(p, file, watch) })
+}
+
+// start runs what serves until the test ends. It returns when that is ready.
+func (d *desk) start(p program, serve func(program) error) {
 	d.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	d.stop = stop
@@ -157,7 +164,10 @@ func (d *desk) start(p program, args ...string) {
 	p.ctx, p.stdin, p.stdout, p.stderr = ctx, strings.NewReader(""), write, d.log
 	go func() {
 		defer close(d.stopped)
-		d.code = run(p, args)
+		if err := serve(p); err != nil {
+			d.code = 1
+			fmt.Fprintln(d.log, "frontdesk:", err)
+		}
 		write.Close()
 	}()
 	d.t.Cleanup(d.shutdown)

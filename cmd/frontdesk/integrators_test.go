@@ -38,7 +38,7 @@ func TestIntegratorsTutorial(t *testing.T) {
 // TestIntegratorsSignature holds the signature in the tutorial to the library of
 // Standard Webhooks.
 func TestIntegratorsSignature(t *testing.T) {
-	text, err := os.ReadFile(tutorialFile)
+	text, err := os.ReadFile(repository(t, tutorialFile))
 	require.NoError(t, err)
 	find := func(pattern string) string {
 		found := regexp.MustCompile(pattern).FindSubmatch(text)
@@ -55,7 +55,7 @@ func TestIntegratorsSignature(t *testing.T) {
 
 // TestKitsTypeScript generates, compiles and runs docs/kits/typescript.
 func TestKitsTypeScript(t *testing.T) {
-	kit := filepath.Join("..", "..", "docs", "kits", "typescript")
+	kit := repository(t, "docs", "kits", "typescript")
 	_, err := exec.LookPath("npm")
 	if err == nil {
 		_, err = os.Stat(filepath.Join(kit, "node_modules", ".installed"))
@@ -72,7 +72,7 @@ func TestKitsTypeScript(t *testing.T) {
 // TestKitsGo generates, compiles and runs docs/kits/go.
 func TestKitsGo(t *testing.T) {
 	fetched := exec.Command("go", "list", "-deps", "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen", "github.com/oapi-codegen/runtime")
-	fetched.Dir, fetched.Env = filepath.Join("..", "..", "docs", "kits", "go"), append(os.Environ(), "GOPROXY=off")
+	fetched.Dir, fetched.Env = repository(t, "docs", "kits", "go"), append(os.Environ(), "GOPROXY=off")
 	if out, err := fetched.CombinedOutput(); err != nil && sqltest.Required("npm") {
 		t.Fatalf("the modules of docs/kits/go are missing; .ci/kits fetches them:\n%s", out)
 	} else if err != nil {
@@ -83,7 +83,7 @@ func TestKitsGo(t *testing.T) {
 }
 
 // tutorialFile is where an integrator begins.
-const tutorialFile = "../../docs/integrators.md"
+const tutorialFile = "docs/integrators.md"
 
 // tutorialAddress is where the tutorial has the demo; a test has it elsewhere.
 const tutorialAddress = "127.0.0.1:8080"
@@ -112,7 +112,7 @@ func startHour(t *testing.T) *hour {
 	h := &hour{t: t, dir: t.TempDir(), address: freeAddress(t), blocks: readTutorial(t)}
 	require.NoError(t, os.Mkdir(filepath.Join(h.dir, "bin"), 0o700))
 	require.NoError(t, os.Symlink(binary(t), filepath.Join(h.dir, "bin", "frontdesk")))
-	require.NoError(t, os.CopyFS(filepath.Join(h.dir, "docs", "kits"), os.DirFS("../../docs/kits")))
+	require.NoError(t, os.CopyFS(filepath.Join(h.dir, "docs", "kits"), os.DirFS(repository(t, "docs", "kits"))))
 	h.startDemo()
 
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
@@ -225,7 +225,7 @@ func (h *hour) kit(name string) block {
 // follows it, if one does before the next commands.
 func readTutorial(t *testing.T) []block {
 	t.Helper()
-	text, err := os.ReadFile(tutorialFile)
+	text, err := os.ReadFile(repository(t, tutorialFile))
 	require.NoError(t, err)
 	var blocks []block
 	var inside *string

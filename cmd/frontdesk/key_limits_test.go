@@ -242,7 +242,7 @@ func TestKeyLimitsReload(t *testing.T) {
 	dsn := engines[0].dsn(t)
 	config := func(lines ...string) string { return keptConfig(t, dsn, "", bound(t, lines...)) }
 	const used = "per_day: 1000000"
-	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), config(used, "rate: {per_second: 0.001, burst: 2}"))
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), config(used, "rate: {per_second: 0.001, burst: 2}"), true)
 	token := k.login(boundKey, "demo")
 	room := func(status int, left string) {
 		t.Helper()

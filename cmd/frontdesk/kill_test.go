@@ -17,6 +17,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"frontdesk/backend/sqlrecord/sqltest"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"zombiezen.com/go/sqlite"
@@ -37,7 +39,7 @@ func binary(t testing.TB) string {
 		if built.dir, built.err = os.MkdirTemp("", "frontdesk-binary-"); built.err != nil {
 			return
 		}
-		build := exec.Command("go", "build", "-o", built.dir, ".")
+		build := exec.Command("go", "build", "-o", built.dir, "frontdesk/cmd/frontdesk")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped: it needs no library
 		out, err := build.CombinedOutput()
 		if err != nil {
@@ -46,6 +48,19 @@ func binary(t testing.TB) string {
 	})
 	require.NoError(t, built.err)
 	return filepath.Join(built.dir, "frontdesk")
+}
+
+// command runs a command line of the real program, with that standard input, to
+// its end.
+func command(t testing.TB, input string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, problems bytes.Buffer
+	c := exec.Command(binary(t), args...)
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(input), &out, &problems
+	if err := c.Run(); c.ProcessState == nil {
+		require.NoError(t, err)
+	}
+	return c.ProcessState.ExitCode(), out.String(), problems.String()
 }
 
 // removeBinary is called after the last test.
@@ -147,8 +162,8 @@ type killRun struct {
 // TestKill kills the program with kill -9 while clients create orders, starts
 // it again and looks for every record that it had answered.
 func TestKill(t *testing.T) {
-	rounds := map[string]int{"sqlite": 5, "postgres": 2}
-	if os.Getenv("FRONTDESK_SOAK") != "" {
+	rounds := map[string]int{"sqlite": 2, "postgres": 1}
+	if sqltest.Soak() {
 		rounds = map[string]int{"sqlite": 50, "postgres": 50}
 	}
 	for _, engine := range engines {

@@ -57,7 +57,7 @@ func (f sheetFlags) load() (*sheet.Sheet, *mapping.Model, error) {
 	}
 	s, err := loadSheet(file, model)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-		err = misuse{err}
+		err = misused("%w", err)
 	}
 	return s, model, err
 }

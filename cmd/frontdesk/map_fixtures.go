@@ -68,7 +68,7 @@ func (c mapTestCommand) read() (fixtures []*mapfixture.Fixture, err error) {
 		case errors.As(err, &found):
 			problems = append(problems, found...)
 		case err != nil:
-			return nil, misuse{err}
+			return nil, misused("%w", err)
 		}
 		fixtures = append(fixtures, f)
 	}

@@ -19,10 +19,17 @@ var hits = struct {
 	met map[string]bool
 }{met: map[string]bool{}}
 
-// unmet are the operations of any desk's description that were not once answered
-// as they should be, and the reasons that were met nowhere: what TestOpenAPIEveryAnswer
-// is to one configuration this is to all of them, if less strictly. Where only some
-// of the tests were run there is nothing to tell.
+// everythingMet tells of the operations of any desk's description that were not
+// once answered as they should be, and the reasons that were met nowhere: what
+// TestOpenAPIEveryAnswer is to one configuration this is to all of them, if less
+// strictly. Where only some of the tests were run there is nothing to tell.
+func everythingMet() error {
+	if missing := unmet(); len(missing) > 0 {
+		return fmt.Errorf("described, and met by no test:\n%s", strings.Join(missing, "\n"))
+	}
+	return nil
+}
+
 func unmet() []string {
 	if flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.skip").Value.String() != "" {
 		return nil

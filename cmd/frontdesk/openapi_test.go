@@ -358,8 +358,7 @@ func describeTo(t *testing.T, c *config.Config, environment string) string {
 
 // TestOpenAPILint has both kept linters find nothing, in either version.
 func TestOpenAPILint(t *testing.T) {
-	npm, err := filepath.Abs("../../.ci/npm")
-	require.NoError(t, err)
+	npm := repository(t, ".ci", "npm")
 	if _, err := os.Stat(filepath.Join(npm, "node_modules/.bin/redocly")); err != nil {
 		if sqltest.Required("npm") {
 			t.Fatal("the linters are missing: run .ci/install-node")

@@ -107,10 +107,10 @@ func startLeaky(t *testing.T, text string) *kept {
 	k := &kept{file: filepath.Join(t.TempDir(), "frontdesk.yaml"), signals: make(chan os.Signal)}
 	k.desk = desk{t: t, ops: freeAddress(t), log: new(lockedBuffer), stopped: make(chan struct{}), http: &http.Client{Transport: &http.Transport{}, Timeout: patience}}
 	k.write(text)
-	k.start(program{
+	k.serve(program{
 		signals: k.signals, after: k.timers.after,
 		wrap: func(d backend.Driver) backend.Driver { return brokenStore{d.(*reference.Store)} },
-	}, "serve", "--config", k.file)
+	}, k.file, true)
 	return k
 }
 

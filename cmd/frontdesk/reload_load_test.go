@@ -39,7 +39,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		return base + keptKey(strings.Join(rules, ", "))
 	}
 	a, b := allowing(allowedByA), allowing(allowedByB)
-	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), a, "--no-watch")
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), a, false)
 	token := k.login(fullKey, "demo")
 	judgedBy := map[string][]string{k.ready().Config.Hash: allowedByA}
 	reload := func(text string) {
@@ -189,7 +189,7 @@ func BenchmarkReload(b *testing.B) {
 	for n := range 100 {
 		file(n, 0)
 	}
-	k := startKept(b, filepath.Join(dir, "frontdesk.yaml"), keptConfig(b, engines[0].dsn(b), "include: [keys.d/*.yaml]", keptKey(`"GET /order"`)), "--no-watch")
+	k := startKept(b, filepath.Join(dir, "frontdesk.yaml"), keptConfig(b, engines[0].dsn(b), "include: [keys.d/*.yaml]", keptKey(`"GET /order"`)), false)
 	done := k.metric("frontdesk_config_reloads_total")
 	for i := 1; b.Loop(); i++ {
 		b.StopTimer()

@@ -15,7 +15,7 @@ import (
 func TestReloadSecret(t *testing.T) {
 	h, options := newHooks(t, nil)
 	text := strings.Replace(keptConfig(t, engines[0].dsn(t), "", options.keys), "webhooks:", options.extra+"#", 1)
-	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, "--no-watch")
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, false)
 	token := k.login(hookedKey, "demo")
 	k.call("POST", "/backup/owner", token, h.body()).promise(t)
 	h.next(t)

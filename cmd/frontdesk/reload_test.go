@@ -56,7 +56,7 @@ func (w *timers) pass(d time.Duration) int {
 }
 
 // startKept starts a desk on a file of that text. %s in it is an address that is free.
-func startKept(t testing.TB, file, text string, args ...string) *kept {
+func startKept(t testing.TB, file, text string, watch bool) *kept {
 	t.Helper()
 	k := &kept{file: file, signals: make(chan os.Signal)}
 	k.desk = desk{t: t, ops: freeAddress(t), log: new(lockedBuffer), stopped: make(chan struct{})}
@@ -64,7 +64,7 @@ func startKept(t testing.TB, file, text string, args ...string) *kept {
 	if text != "" {
 		k.write(text)
 	}
-	k.start(program{signals: k.signals, after: k.timers.after}, append([]string{"serve", "--config", file}, args...)...)
+	k.serve(program{signals: k.signals, after: k.timers.after}, file, watch)
 	return k
 }
 
@@ -185,7 +185,7 @@ func TestReload(t *testing.T) {
 	config := func(more, keys string) string {
 		return strings.Replace(folders, "\n\napi_keys:\n", "\n"+more+"\napi_keys:\n"+keys, 1)
 	}
-	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), config("", keptKey(`"GET /order"`)+keptOrders), "--no-watch")
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), config("", keptKey(`"GET /order"`)+keptOrders), false)
 	token, orders := k.login(fullKey, "demo"), k.login(ordersKey, "demo")
 	first := k.ready()
 	require.Equal(t, healthOK, first.Status)
@@ -262,7 +262,7 @@ func TestReloadSurvivesAFault(t *testing.T) {
 
 // TestReloadDebug turns debugging on by signal; it ends by another, or by itself.
 func TestReloadDebug(t *testing.T) {
-	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), keptConfig(t, engines[0].dsn(t), "log: {level: error}", keptKey(`"GET /order"`)), "--no-watch")
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), keptConfig(t, engines[0].dsn(t), "log: {level: error}", keptKey(`"GET /order"`)), false)
 	on, off := `"from":"error","to":"debug"`, `"from":"debug","to":"error"`
 	seen := func(part string, times int) {
 		t.Helper()
@@ -285,7 +285,7 @@ func TestReloadDebug(t *testing.T) {
 func TestReloadOnChange(t *testing.T) {
 	dir := t.TempDir()
 	text := keptConfig(t, engines[0].dsn(t), "include: [keys.d/*.yaml]", keptKey(`"GET /order"`))
-	k := startKept(t, filepath.Join(dir, "frontdesk.yaml"), text)
+	k := startKept(t, filepath.Join(dir, "frontdesk.yaml"), text, true)
 	token := k.login(fullKey, "demo")
 
 	k.write(strings.Replace(text, "GET /order", "GET /contact", 1))
@@ -334,7 +334,7 @@ func TestReloadConfigMap(t *testing.T) {
 	mount("..1", text)
 	file := filepath.Join(dir, "frontdesk.yaml")
 	require.NoError(t, os.Symlink(filepath.Join("..data", "frontdesk.yaml"), file))
-	k := startKept(t, file, "")
+	k := startKept(t, file, "", true)
 	k.ops = ops
 	token := k.login(fullKey, "demo")
 	for i, allowed := range []string{"/contact", "/country", "/order"} {
@@ -348,7 +348,7 @@ func TestReloadConfigMap(t *testing.T) {
 // TestReloadBurst has many changes at once end in one reload.
 func TestReloadBurst(t *testing.T) {
 	text := keptConfig(t, engines[0].dsn(t), "", keptKey(`"GET /order"`))
-	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text)
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, true)
 	require.Eventually(t, func() bool { return k.timers.pass(settleTime) == 1 }, patience, time.Millisecond, "once, after the start")
 	require.Eventually(t, func() bool { return k.metric("frontdesk_config_reloads_total") == 1 }, patience, time.Millisecond)
 	for i := range 20 {
@@ -380,7 +380,7 @@ func (w *timers) held(d time.Duration) int {
 func TestReloadKeepsLimits(t *testing.T) {
 	limited := func(bounds string) string { return keptKey(`"GET /order"`) + "    " + bounds + "\n" }
 	text := keptConfig(t, engines[0].dsn(t), "", "")
-	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text+limited("rate: {per_second: 0.001, burst: 2}"), "--no-watch")
+	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text+limited("rate: {per_second: 0.001, burst: 2}"), false)
 	token := k.login(fullKey, "demo")
 	for range 2 {
 		require.Equal(t, 200, k.status("GET", "/order", token))

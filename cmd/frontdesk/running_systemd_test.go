@@ -35,9 +35,15 @@ func tool(t *testing.T, name string) string {
 // repository is the path of a file of the repository.
 func repository(t testing.TB, parts ...string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(append([]string{"..", ".."}, parts...)...))
+	root, err := os.Getwd()
 	require.NoError(t, err)
-	return path
+	for {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			return filepath.Join(append([]string{root}, parts...)...)
+		}
+		require.NotEqual(t, root, filepath.Dir(root), "a test runs in its package's folder")
+		root = filepath.Dir(root)
+	}
 }
 
 // TestUnits has systemd read the units, and judge how much of the machine the

@@ -20,8 +20,12 @@ type serveCommand struct {
 }
 
 // Run serves until it is told to stop.
-func (s serveCommand) Run(p program) error {
-	loader := newLoader(s.Config)
+func (s serveCommand) Run(p program) error { return serveConfig(p, s.Config, s.Watch) }
+
+// serveConfig serves what a configuration says until it is told to stop, reading
+// it again on SIGHUP and, with watch, when its files change.
+func serveConfig(p program, file string, watch bool) error {
+	loader := newLoader(file)
 	c, err := loadBy(loader)
 	if err != nil {
 		return err
@@ -36,7 +40,7 @@ func (s serveCommand) Run(p program) error {
 		return err
 	}
 	defer h.close()
-	if err := h.keep(p.ctx, p, loader, logs, s.Watch); err != nil {
+	if err := h.keep(p.ctx, p, loader, logs, watch); err != nil {
 		return err
 	}
 	return h.serve(p.ctx, func(baseURL string) { fmt.Fprintf(p.stdout, "ready: %s/\n", baseURL) })
@@ -56,7 +60,7 @@ func loadBy(loader *config.Loader) (*config.Config, error) {
 	c, err := loader.Load()
 	var problems strictyaml.Problems
 	if err != nil && !errors.As(err, &problems) {
-		err = misuse{err}
+		err = misused("%w", err)
 	}
 	return c, err
 }

@@ -149,9 +149,9 @@ func TestStopGivesUp(t *testing.T) {
 	defer stop()
 	read, write := io.Pipe()
 	log := new(lockedBuffer)
-	code := make(chan int, 1)
+	result := make(chan error, 1)
 	go func() {
-		code <- run(program{ctx: ctx, stdin: strings.NewReader(""), stdout: write, stderr: log, wrap: f.wrap}, []string{"serve", "--config", file})
+		result <- serveConfig(program{ctx: ctx, stdin: strings.NewReader(""), stdout: write, stderr: log, wrap: f.wrap}, file, true)
 	}()
 	line, err := bufio.NewReader(read).ReadString('\n')
 	require.NoError(t, err)
@@ -170,8 +170,7 @@ func TestStopGivesUp(t *testing.T) {
 	}()
 	<-entered
 	stop()
-	require.Equal(t, 1, <-code)
-	require.Contains(t, log.String(), "requests under way")
+	require.ErrorContains(t, <-result, "requests under way")
 	<-ended
 	d.http.CloseIdleConnections()
 	requireAtRest(t, dsn)

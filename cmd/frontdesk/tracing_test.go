@@ -180,7 +180,7 @@ func TestTraceReachesTheService(t *testing.T) {
 			t.Cleanup(server.Close)
 			t.Setenv("GARAGE_URL", server.URL)
 			t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
-			text, err := os.ReadFile(filepath.Join(remoteSheets, "garagecloud.yaml"))
+			text, err := os.ReadFile(remoteSheets(t, "garagecloud.yaml"))
 			require.NoError(t, err)
 			sheet := filepath.Join(t.TempDir(), "garagecloud.yaml")
 			require.NoError(t, os.WriteFile(sheet, text, 0o600))

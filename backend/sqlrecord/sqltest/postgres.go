@@ -110,6 +110,10 @@ func Required(program string) bool {
 	return slices.Contains(strings.Split(os.Getenv("FRONTDESK_REQUIRE"), ","), program)
 }
 
+// Soak tells whether the environment asks for the long form of a test: many rounds,
+// as make soak has them.
+func Soak() bool { return os.Getenv("FRONTDESK_SOAK") != "" }
+
 func (c *cluster) dsn(database string) string { return c.node.DSN(database) }
 
 func (c *cluster) admin(sql string) error {
