@@ -50,7 +50,7 @@ image:
 
 # Real HTTP on loopback over 100,000 records; figures belong into docs/performance.md.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./mapping ./auth ./backend/... ./gateway ./cmd/frontdesk
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./mapping ./auth ./backend/... ./gateway ./cmd/frontdesk/...
 
 # Each fuzz target for FUZZ.
 fuzz:

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"frontdesk/cmd/frontdesk/desk"
 )
 
 // accessLine is what the tools read of a line of the access log.
@@ -138,14 +140,14 @@ func count(n int64) string {
 
 // readAccessLogs hands every line of the access logs to each, in the order of the
 // files, and tells whether it is older than asked for. The line is only lent.
-func readAccessLogs(p program, f logFlags, now time.Time, each func(line *accessLine, older bool)) (logSummary, error) {
+func readAccessLogs(p desk.Program, f logFlags, now time.Time, each func(line *accessLine, older bool)) (logSummary, error) {
 	r := accessReader{since: f.Since.from(now), each: each}
 	for _, name := range f.Logs {
 		if err := r.file(p, name); err != nil {
-			return r.summary, misused("%w", err)
+			return r.summary, desk.Misused("%w", err)
 		}
 	}
-	return r.summary, p.ctx.Err()
+	return r.summary, p.Ctx.Err()
 }
 
 type accessReader struct {
@@ -155,8 +157,8 @@ type accessReader struct {
 	line    accessLine
 }
 
-func (r *accessReader) file(p program, name string) error {
-	in := p.stdin
+func (r *accessReader) file(p desk.Program, name string) error {
+	in := p.Stdin
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
@@ -164,7 +166,7 @@ func (r *accessReader) file(p program, name string) error {
 		}
 		defer file.Close()
 		var done func()
-		in, done = showReading(p.stderr, file)
+		in, done = showReading(p.Stderr, file)
 		defer done()
 	}
 	err := r.lines(p, in)
@@ -177,7 +179,7 @@ func (r *accessReader) file(p program, name string) error {
 // longestLine is the longest of the access log; longer ones are something else.
 const longestLine = 1 << 20
 
-func (r *accessReader) lines(p program, in io.Reader) error {
+func (r *accessReader) lines(p desk.Program, in io.Reader) error {
 	lines := bufio.NewReaderSize(in, longestLine)
 	if magic, _ := lines.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		unpacked, err := gzip.NewReader(lines)
@@ -203,8 +205,8 @@ func (r *accessReader) lines(p program, in io.Reader) error {
 		if err == io.EOF {
 			return nil
 		}
-		if n%4096 == 0 && p.ctx.Err() != nil {
-			return p.ctx.Err()
+		if n%4096 == 0 && p.Ctx.Err() != nil {
+			return p.Ctx.Err()
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/mapping"
 )
 
@@ -85,7 +86,7 @@ type uses map[use]*logTally
 
 // readUses sorts the requests of access logs into those within the time asked for
 // and those before it; of one api_key only, where key names one.
-func readUses(p program, f logFlags, key string) (during, before uses, s logSummary, err error) {
+func readUses(p desk.Program, f logFlags, key string) (during, before uses, s logSummary, err error) {
 	during, before = uses{}, uses{}
 	s, err = readAccessLogs(p, f, time.Now(), func(line *accessLine, older bool) {
 		switch {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/gateway"
 )
 
@@ -23,7 +24,7 @@ func (allowLearnCommand) Help() string {
 }
 
 // Run drafts the list.
-func (c allowLearnCommand) Run(p program) error {
+func (c allowLearnCommand) Run(p desk.Program) error {
 	t, err := c.open()
 	if err != nil {
 		return err
@@ -43,15 +44,15 @@ func (c allowLearnCommand) Run(p program) error {
 	l := t.learn(key, g)
 	l.Read, l.Elsewhere = summary, requestsElsewhere(during)
 	if notice := shortNotice(summary); notice != "" {
-		fmt.Fprintln(p.stderr, "frontdesk: "+notice)
+		fmt.Fprintln(p.Stderr, "frontdesk: "+notice)
 	}
 	switch c.Format {
 	case "json":
-		return writeJSON(p.stdout, l)
+		return writeJSON(p.Stdout, l)
 	case "yaml":
-		l.printList(p.stdout)
+		l.printList(p.Stdout)
 	default:
-		l.printDiff(p.stdout, key.called())
+		l.printDiff(p.Stdout, key.called())
 	}
 	return nil
 }
@@ -200,7 +201,7 @@ type allowUnusedCommand struct {
 }
 
 // Run shows the grants.
-func (c allowUnusedCommand) Run(p program) error {
+func (c allowUnusedCommand) Run(p desk.Program) error {
 	t, err := c.open()
 	if err != nil {
 		return err
@@ -226,9 +227,9 @@ func (c allowUnusedCommand) Run(p program) error {
 		u.Keys = append(u.Keys, t.unused(&keys[i], byKey[keys[i].Name]))
 	}
 	if c.Format == "json" {
-		return writeJSON(p.stdout, u)
+		return writeJSON(p.Stdout, u)
 	}
-	u.print(p.stdout)
+	u.print(p.Stdout)
 	return nil
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/mapping"
@@ -118,28 +120,15 @@ func (n naive) judge(rules []string, method, target string) string {
 		return unsupported
 	case endpoint == "/" || endpoint == "/openapi.json", endpoint == "/authenticate" || strings.HasPrefix(endpoint, "/authenticate/"):
 		return ""
-	case allowedBy(rules, method, endpoint):
+	case rig.AllowedBy(rules, method, endpoint):
 		return ""
 	}
 	for _, other := range all {
-		if allowedBy(rules, other, endpoint) {
+		if rig.AllowedBy(rules, other, endpoint) {
 			return unsupported
 		}
 	}
 	return unknown
-}
-
-// allowedBy compares an endpoint with every entry: METHOD or *, and the endpoint as
-// the interface spells it, or all that is below a path with a trailing *.
-func allowedBy(rules []string, method, endpoint string) bool {
-	for _, rule := range rules {
-		m, path, _ := strings.Cut(rule, " ")
-		above, all := strings.CutSuffix(path, "/*")
-		if (m == "*" || m == method) && (path == endpoint || all && strings.HasPrefix(endpoint, above+"/")) {
-			return true
-		}
-	}
-	return false
 }
 
 // oneRecord tells whether a GET of a resource is of one record: by the path, or by
@@ -238,7 +227,7 @@ func TestAllowlistOracle(t *testing.T) {
 			require.NoError(t, err)
 			key.Allow = append(key.Allow, rule)
 		}
-		judged := &newKeys([]config.Key{key}, tools.grants)[0]
+		judged := &desk.NewKeys([]config.Key{key}, tools.grants)[0]
 		for range 20 {
 			method, target := n.drawMethod(t), n.drawTarget(t)
 			want := n.judge(rules, method, target)
@@ -260,7 +249,7 @@ func TestAllowlistOracle(t *testing.T) {
 				}
 			}
 			if want != "" && utf8.ValidString(path) {
-				var answer errorBody
+				var answer rig.ErrorBody
 				require.NoError(t, json.Unmarshal(e.Answer, &answer), what)
 				require.Equal(t, cut(want, path), answer.Message, what)
 				require.Equal(t, 400, e.Status, what)

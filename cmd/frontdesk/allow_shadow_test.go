@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
 )
 
 const (
@@ -30,38 +33,38 @@ func onTrial() string {
 // TestShadowMode: what the allowlist would refuse is served and noted up to the
 // date, and refused after it.
 func TestShadowMode(t *testing.T) {
-	d := onSQLite(t, deskOptions{keys: onTrial()})
-	trial, over := d.login(trialKey, "demo"), d.login(overKey, "demo")
+	d := rig.OnSQLite(t, rig.Options{Keys: onTrial()})
+	trial, over := d.Login(trialKey, "demo"), d.Login(overKey, "demo")
 
-	require.Equal(t, 200, d.call("GET", "/order/1", trial, "").Status)
-	require.Equal(t, 200, d.call("GET", "/vehicle?page_size=1", trial, "").Status)
-	made := d.create(trial, "contact", `{"name":"On trial","kind":"company"}`)
-	require.Equal(t, 200, d.call("DELETE", fmt.Sprintf("/contact/%d", made), trial, "").Status)
-	require.Equal(t, 400, d.call("GET", "/nowhere", trial, "").Status, "what nobody is offered is not served")
+	require.Equal(t, 200, d.Call("GET", "/order/1", trial, "").Status)
+	require.Equal(t, 200, d.Call("GET", "/vehicle?page_size=1", trial, "").Status)
+	made := d.Create(trial, "contact", `{"name":"On trial","kind":"company"}`)
+	require.Equal(t, 200, d.Call("DELETE", fmt.Sprintf("/contact/%d", made), trial, "").Status)
+	require.Equal(t, 400, d.Call("GET", "/nowhere", trial, "").Status, "what nobody is offered is not served")
 
-	refused := d.call("GET", "/vehicle?page_size=1", over, "")
+	refused := d.Call("GET", "/vehicle?page_size=1", over, "")
 	require.Equal(t, 400, refused.Status)
-	require.Equal(t, "Invalid endpoint: /vehicle", refused.failure(t).Message)
-	require.Equal(t, "Method: DELETE not supported for endpoint: /order/1", d.call("DELETE", "/order/1", over, "").failure(t).Message)
+	require.Equal(t, "Invalid endpoint: /vehicle", refused.Failure(t).Message)
+	require.Equal(t, "Method: DELETE not supported for endpoint: /order/1", d.Call("DELETE", "/order/1", over, "").Failure(t).Message)
 
 	for _, token := range []string{trial, over} {
 		var access struct{ Data accessOf }
-		require.NoError(t, json.Unmarshal(d.call("GET", "/authenticate/acces", token, "").Body, &access))
+		require.NoError(t, json.Unmarshal(d.Call("GET", "/authenticate/acces", token, "").Body, &access))
 		require.Equal(t, []endpointOf{{"GET", "/order"}}, access.Data.Endpoints, "what is enforced once the trial is over")
 	}
-	described, err := d.try(http.MethodGet, "/openapi.json?api_key="+trialKey, "", "")
+	described, err := d.Try(http.MethodGet, "/openapi.json?api_key="+trialKey, "", "")
 	require.NoError(t, err)
 	require.Contains(t, string(described.Body), `"/order/{id}"`)
 	require.NotContains(t, string(described.Body), `"/vehicle/{id}"`)
 
-	d.shutdown()
+	d.Shutdown()
 	lines := map[string]int{}
 	r := accessReader{each: func(l *accessLine, _ bool) {
 		if l.Key == "trial" || l.Key == "over" {
 			lines[strings.Join([]string{l.Key, l.Method, l.Endpoint, l.Reason, l.Shadow}, " ")]++
 		}
 	}}
-	require.NoError(t, r.lines(program{ctx: context.Background()}, strings.NewReader(d.log.String())))
+	require.NoError(t, r.lines(desk.Program{Ctx: context.Background()}, strings.NewReader(d.Log.String())))
 	for line, n := range map[string]int{
 		"trial GET /order/{id}  ":                      1,
 		"trial GET /vehicle  endpoint_unknown":         1,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -43,7 +44,7 @@ func (f toolFlags) open() (*tools, error) {
 	if f.Config == "" && !f.Demo {
 		f.Config = usualConfig
 		if _, err := os.Stat(f.Config); errors.Is(err, fs.ErrNotExist) {
-			return nil, misused("there is no %s in this folder; --config FILE names another, --demo takes the demo's", usualConfig)
+			return nil, desk.Misused("there is no %s in this folder; --config FILE names another, --demo takes the demo's", usualConfig)
 		}
 	}
 	c, environment, err := openapiCommand{Config: f.Config, Demo: f.Demo}.config()
@@ -54,16 +55,16 @@ func (f toolFlags) open() (*tools, error) {
 }
 
 func newTools(c *config.Config, environment string) (*tools, error) {
-	offer, err := offerOf(c.Model, c.Backend)
+	offer, err := desk.OfferOf(c.Model, c.Backend)
 	if err != nil {
 		return nil, err
 	}
 	t := &tools{config: c, byName: map[string]*toolKey{}}
-	if t.gateway, err = describingGateway(c, offer, environment); err != nil {
+	if t.gateway, err = desk.DescribingGateway(c, offer, environment); err != nil {
 		return nil, err
 	}
 	t.grants = t.gateway.Grants()
-	keys := newKeys(c.APIKeys, t.grants)
+	keys := desk.NewKeys(c.APIKeys, t.grants)
 	t.keys = make([]toolKey, len(keys))
 	for i := range keys {
 		t.keys[i] = toolKey{Key: &c.APIKeys[i], auth: &keys[i]}

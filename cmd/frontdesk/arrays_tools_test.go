@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
 )
 
 // arrayKeys may use orders: the one with its lines, the other without, and the
@@ -106,20 +108,20 @@ func TestArraysAreLearned(t *testing.T) {
 // TestArraysAreLoggedAsTheyAreJudged: the log of a desk is what the tools read.
 func TestArraysAreLoggedAsTheyAreJudged(t *testing.T) {
 	trial := strings.Replace(onTrial(), "allow: [GET /order]", "allow: [GET /order, POST /order, GET /model/*]", 1)
-	d := onSQLite(t, deskOptions{keys: trial + keyConfig("plain", arrayKey(0), "    allow: [\"* /order\"]\n")})
-	plain, tried, full := d.login(arrayKey(0), "demo"), d.login(trialKey, "demo"), d.login(fullKey, "demo")
-	require.Equal(t, 403, d.call("GET", "/order/1?fields=orderlines", plain, "").Status)
-	require.Equal(t, 403, d.call("POST", "/order", plain, orderWithLine).Status)
-	id := d.create(full, "order", orderWithLine)
-	d.create(plain, "order", bareOrder+"}")
-	require.Equal(t, 409, d.call("PUT", fmt.Sprintf("/order/%d", id), full, `{"orderlines":[{}]}`).Status)
+	d := rig.OnSQLite(t, rig.Options{Keys: trial + rig.KeyConfig("plain", rig.ArrayKey(0), "    allow: [\"* /order\"]\n")})
+	plain, tried, full := d.Login(rig.ArrayKey(0), "demo"), d.Login(trialKey, "demo"), d.Login(rig.FullKey, "demo")
+	require.Equal(t, 403, d.Call("GET", "/order/1?fields=orderlines", plain, "").Status)
+	require.Equal(t, 403, d.Call("POST", "/order", plain, rig.OrderWithLine).Status)
+	id := d.Create(full, "order", rig.OrderWithLine)
+	d.Create(plain, "order", rig.BareOrder+"}")
+	require.Equal(t, 409, d.Call("PUT", fmt.Sprintf("/order/%d", id), full, `{"orderlines":[{}]}`).Status)
 
-	lines := d.call("GET", fmt.Sprintf("/order/%d?fields=orderlines", id), tried, "")
-	require.Len(t, lines.data(t)["orderlines"], 1, "what is on trial is served")
-	d.create(tried, "order", orderWithLine)
-	require.Contains(t, d.fieldsOf(tried, "order"), "orderlines")
+	lines := d.Call("GET", fmt.Sprintf("/order/%d?fields=orderlines", id), tried, "")
+	require.Len(t, lines.Data(t)["orderlines"], 1, "what is on trial is served")
+	d.Create(tried, "order", rig.OrderWithLine)
+	require.Contains(t, d.FieldsOf(tried, "order"), "orderlines")
 
-	d.shutdown()
+	d.Shutdown()
 	for _, line := range []string{
 		`"endpoint":"/order/{id}","query":["fields"],"status":403,"reason":"field_not_in_model"~"shadow":"","needs":["GET /orderline"],"lacks":["GET /orderline"]`,
 		`"key":"plain"~"endpoint":"/order","query":[],"status":403,"reason":"field_not_in_model"~"shadow":"","needs":["POST /orderline"],"lacks":["POST /orderline"]`,
@@ -130,7 +132,7 @@ func TestArraysAreLoggedAsTheyAreJudged(t *testing.T) {
 		`"key":"trial"~"endpoint":"/order","query":[],"status":201~"shadow":"field_not_in_model","needs":["POST /orderline"]`,
 		`"key":"trial"~"endpoint":"/model/{name}"~"shadow":"","needs":[]`,
 	} {
-		requireLine(t, d.log.String(), strings.Split(line, "~"))
+		requireLine(t, d.Log.String(), strings.Split(line, "~"))
 	}
 }
 
@@ -166,11 +168,11 @@ func TestArraysAreExplained(t *testing.T) {
 	out := ask("plain", "GET /order/5?fields=orderlines", "")
 	require.Contains(t, out, "plain: GET /order/5 is REFUSED, answered 403\n  decided by the allowlist, of an array that the request names\n")
 	require.Contains(t, out, `to grant   add to its allow:  - "GET /orderline"`)
-	require.Contains(t, out, noOrderlines)
+	require.Contains(t, out, rig.NoOrderlines)
 	out = ask("plain", "GET /order/5", "")
 	require.Contains(t, out, "is ALLOWED\n")
 	require.Contains(t, out, "  without    orderlines, which need GET /orderline\n")
-	out = ask("plain", "POST /order", orderWithLine)
+	out = ask("plain", "POST /order", rig.OrderWithLine)
 	require.Contains(t, out, `to grant   add to its allow:  - "POST /orderline"`)
 	require.NotContains(t, ask("whole", "GET /order/5?fields=orderlines", ""), "orderlines")
 }

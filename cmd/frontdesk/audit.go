@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -28,12 +29,12 @@ func (auditCommand) Help() string {
 }
 
 // Run tells what is unwise about a configuration.
-func (c auditCommand) Run(p program) error {
-	read, err := loadConfig(c.Config)
+func (c auditCommand) Run(p desk.Program) error {
+	read, err := desk.LoadConfig(c.Config)
 	if err != nil {
 		return err
 	}
-	t, err := newTools(read, productionEnvironment)
+	t, err := newTools(read, desk.ProductionEnvironment)
 	if err != nil {
 		return err
 	}
@@ -50,9 +51,9 @@ func (c auditCommand) Run(p program) error {
 	}
 	a.sort()
 	if c.Format == "json" {
-		err = a.writeJSON(p.stdout)
+		err = a.writeJSON(p.Stdout)
 	} else {
-		err = a.writeText(p.stdout)
+		err = a.writeText(p.Stdout)
 	}
 	if n := a.atLeast(severity(c.FailOn)); err == nil && n > 0 {
 		return fmt.Errorf("%s of severity %s or worse", plural(n, "finding"), c.FailOn)

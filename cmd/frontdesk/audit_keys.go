@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -33,13 +34,13 @@ func (a *auditor) ends(key *toolKey) {
 		a.add(warning, "key-without-expiry", key, key.At(), "it never expires", "give it an end (expires: 2027-12-31), and rotate it before that")
 	case end.Passed(a.now):
 		a.add(warning, "key-expired", key, key.At(), "it expired on "+day(end.Time), "take it out, or give it a later end")
-	case endsSoon(end.Time, a.now):
+	case desk.EndsSoon(end.Time, a.now):
 		a.add(warning, "key-expires-soon", key, key.At(), "it expires on "+day(end.Time), "rotate it (frontdesk key rotate "+key.Name+"), or give it a later end")
 	}
 }
 
 // demoHashes are those of keys that everybody knows.
-var demoHashes = [...]config.Digest{sha256.Sum256([]byte(demoFullKey)), sha256.Sum256([]byte(demoOrdersKey))}
+var demoHashes = [...]config.Digest{sha256.Sum256([]byte(desk.DemoFullKey)), sha256.Sum256([]byte(desk.DemoOrdersKey))}
 
 func (a *auditor) hashesOf(key *toolKey) {
 	endless := 0
@@ -52,7 +53,7 @@ func (a *auditor) hashesOf(key *toolKey) {
 			endless++
 		case hash.Expires.Passed(a.now):
 			a.add(note, "hash-expired", key, key.At(), fmt.Sprintf("key_sha256[%d] expired on %s", i, day(hash.Expires.Time)), "take the hash out")
-		case len(key.Hashes) == 1 && endsSoon(hash.Expires.Time, a.now):
+		case len(key.Hashes) == 1 && desk.EndsSoon(hash.Expires.Time, a.now):
 			a.add(warning, "key-expires-soon", key, key.At(), "its only hash expires on "+day(hash.Expires.Time), "rotate it: frontdesk key rotate "+key.Name)
 		}
 	}

@@ -11,11 +11,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
 )
 
 // unwise has every finding that needs no access log.
 func unwise() map[string]string {
-	demo := sha256.Sum256([]byte(demoOrdersKey))
+	demo := sha256.Sum256([]byte(desk.DemoOrdersKey))
 	return map[string]string{
 		"frontdesk.yaml": `server:
   listen: "0.0.0.0:8080"

@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/desk"
 )
 
 type backupCommand struct {
@@ -21,21 +22,21 @@ type backupCommand struct {
 }
 
 // Run writes the backup. A server may run beside it.
-func (b backupCommand) Run(p program) error {
+func (b backupCommand) Run(p desk.Program) error {
 	store, _, err := b.open(p)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	client, err := store.FindClient(p.ctx, b.Client)
+	client, err := store.FindClient(p.Ctx, b.Client)
 	if err != nil {
 		return noClient(err, b.Client)
 	}
-	began, show := time.Now(), status(p.stderr)
+	began, show := time.Now(), status(p.Stderr)
 	var m backend.Manifest
 	err = writeWhole(b.Out, func(w io.Writer) error {
 		written := int64(0)
-		m, err = store.Export(p.ctx, client, writerFunc(func(data []byte) (int, error) {
+		m, err = store.Export(p.Ctx, client, writerFunc(func(data []byte) (int, error) {
 			n, err := w.Write(data)
 			written += int64(n)
 			show("backup: %d MiB written", written>>20)
@@ -47,7 +48,7 @@ func (b backupCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s holds %d records of client %s as of %s (%s)\n",
+	_, err = fmt.Fprintf(p.Stdout, "%s holds %d records of client %s as of %s (%s)\n",
 		b.Out, m.Records(), m.Client, m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
 	return err
 }
@@ -61,7 +62,7 @@ type restoreCommand struct {
 }
 
 // Run judges the file and then restores all of it, or nothing.
-func (r restoreCommand) Run(p program) error {
+func (r restoreCommand) Run(p desk.Program) error {
 	file, err := os.Open(r.File)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (r restoreCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	c, err := loadConfig(r.Config)
+	c, err := desk.LoadConfig(r.Config)
 	if err != nil {
 		return err
 	}
@@ -80,8 +81,8 @@ func (r restoreCommand) Run(p program) error {
 		return err
 	}
 	defer store.Close()
-	began, show := time.Now(), status(p.stderr)
-	m, err := reference.Restore(p.ctx, store, file, info.Size(), reference.RestoreOptions{
+	began, show := time.Now(), status(p.Stderr)
+	m, err := reference.Restore(p.Ctx, store, file, info.Size(), reference.RestoreOptions{
 		Client: r.Client, Rename: r.Rename, Legacy: r.Legacy,
 		MaxLine: max(4*int64(c.Server.BodyLimit), 64<<20), // some fields of a record may each have filled a body
 		Progress: func(done, total int64) {
@@ -96,7 +97,7 @@ func (r restoreCommand) Run(p program) error {
 	if err != nil {
 		return hint(fmt.Errorf("%s: %w", r.File, err))
 	}
-	_, err = fmt.Fprintf(p.stdout, "client %s has %d records again, as of %s (%s)\nUsers are no records: frontdesk user list shows who can log in.\n",
+	_, err = fmt.Fprintf(p.Stdout, "client %s has %d records again, as of %s (%s)\nUsers are no records: frontdesk user list shows who can log in.\n",
 		r.Client, m.Records(), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
 	return err
 }

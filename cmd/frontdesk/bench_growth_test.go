@@ -17,6 +17,8 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/mapping"
 )
 
@@ -49,11 +51,11 @@ func BenchmarkGrowth(b *testing.B) {
 		dsn  func() string
 		most int
 	}{
-		{"sqlite", func() string { return "sqlite:" + filepath.Join(b.TempDir(), databaseFile) }, sqliteGrowth},
+		{"sqlite", func() string { return "sqlite:" + filepath.Join(b.TempDir(), desk.DatabaseFile) }, sqliteGrowth},
 		{"postgres", func() string { return sqltest.Postgres(b) }, 100 * sqliteGrowth},
 	} {
 		dsn := engine.dsn()
-		require.NoError(b, seedDatabase(dsn, grownFrom))
+		require.NoError(b, rig.SeedDatabase(dsn, grownFrom))
 		for n, size := range growthSizes(b) {
 			if size > engine.most {
 				break
@@ -71,28 +73,28 @@ func benchmarkGrown(b *testing.B, dsn string, size int) {
 		b.ReportMetric(float64(stored(b, dsn))/float64(size), "B/order")
 		b.ReportMetric(0, "ns/op") // nothing was timed
 	})
-	d := startChild(b, deskOptions{dsn: dsn, extra: "log: {access: false}"})
-	servers := processes{"frontdesk": {d.process.Process.Pid}}
+	d := rig.StartChild(b, rig.Options{DSN: dsn, Extra: "log: {access: false}"})
+	servers := rig.Processes{"frontdesk": {d.Process.Process.Pid}}
 	if !strings.HasPrefix(dsn, "sqlite:") {
-		servers["postgres"] = []int{postgresProcess(b, dsn)}
+		servers["postgres"] = []int{rig.PostgresProcess(b, dsn)}
 	}
-	token := d.login(fullKey, "demo")
+	token := d.Login(rig.FullKey, "demo")
 	one := func() int { return grownID(1 + rand.IntN(size)) }
 	for _, c := range []struct {
 		name    string
 		status  int
 		request func() []byte
 	}{
-		{"get", 200, func() []byte { return asked(token, "/order/"+strconv.Itoa(one())) }},
-		{"list50", 200, func() []byte { return asked(token, "/order?page_size=50") }},
-		{"list50/newest", 200, func() []byte { return asked(token, "/order?page_size=50&sort=-id") }},
-		{"list50/after", 200, func() []byte { return asked(token, "/order?page_size=50&after="+strconv.Itoa(one())) }},
-		{"list50/number", 200, func() []byte { return asked(token, "/order?page_size=50&number="+grownNumber(1+rand.IntN(size))) }},
-		{"list50/page100", 200, func() []byte { return asked(token, "/order?page_size=50&page=100") }},
-		{"list50/total", 200, func() []byte { return asked(token, "/order?page_size=50&total=1") }},
-		{"create", 201, func() []byte { return posted(token, benchOrder) }},
+		{"get", 200, func() []byte { return rig.Asked(token, "/order/"+strconv.Itoa(one())) }},
+		{"list50", 200, func() []byte { return rig.Asked(token, "/order?page_size=50") }},
+		{"list50/newest", 200, func() []byte { return rig.Asked(token, "/order?page_size=50&sort=-id") }},
+		{"list50/after", 200, func() []byte { return rig.Asked(token, "/order?page_size=50&after="+strconv.Itoa(one())) }},
+		{"list50/number", 200, func() []byte { return rig.Asked(token, "/order?page_size=50&number="+grownNumber(1+rand.IntN(size))) }},
+		{"list50/page100", 200, func() []byte { return rig.Asked(token, "/order?page_size=50&page=100") }},
+		{"list50/total", 200, func() []byte { return rig.Asked(token, "/order?page_size=50&total=1") }},
+		{"create", 201, func() []byte { return rig.Posted(token, rig.BenchOrder) }},
 	} {
-		b.Run(c.name, func(b *testing.B) { driveCounted(b, servers, []string{d.base}, answeredBy(c.status, c.request)) })
+		b.Run(c.name, func(b *testing.B) { rig.DriveCounted(b, servers, []string{d.Base}, answeredBy(c.status, c.request)) })
 	}
 }
 
@@ -128,7 +130,7 @@ func grownNumber(n int) string { return fmt.Sprintf("O%06d", n) }
 // grow copies the demo client's orders until there are size of them.
 func grow(b *testing.B, dsn string, have, size int) {
 	b.Helper()
-	store, err := openAdministration(dsn)
+	store, err := rig.OpenAdministration(dsn)
 	require.NoError(b, err)
 	err = store.Database().Write(b.Context(), func(conn sqlrecord.Conn) error {
 		// What was created meanwhile makes room.

@@ -10,24 +10,26 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
+
+	"frontdesk/cmd/frontdesk/rig"
 )
 
 // BenchmarkRemote is BenchmarkHTTP in front of another system, which answers every
 // get and create with the same record at once. Its own work is in the figures too.
 func BenchmarkRemote(b *testing.B) {
-	d := startDesk(b, deskOptions{backend: fmt.Sprintf(", driver: remote, sheet: %q", trivialSheet(b)), extra: "log: {access: false}"})
-	token := d.login(fullKey, "demo")
+	d := rig.Start(b, rig.Options{Backend: fmt.Sprintf(", driver: remote, sheet: %q", trivialSheet(b)), Extra: "log: {access: false}"})
+	token := d.Login(rig.FullKey, "demo")
 	b.Run("get", func(b *testing.B) {
-		drive(b, []string{d.base}, answeredBy(200, func() []byte { return asked(token, "/order/12345") }))
+		rig.Drive(b, []string{d.Base}, answeredBy(200, func() []byte { return rig.Asked(token, "/order/12345") }))
 	})
 	b.Run("create", func(b *testing.B) {
-		drive(b, []string{d.base}, answeredBy(201, func() []byte { return posted(token, benchOrder) }))
+		rig.Drive(b, []string{d.Base}, answeredBy(201, func() []byte { return rig.Posted(token, rig.BenchOrder) }))
 	})
 }
 
 // trivialSheet starts the other system and returns its sheet.
 func trivialSheet(b *testing.B) string {
-	order := strings.TrimSuffix(benchOrder, "}") + `,"id":12345,"number":"O012345","total_excl":1234.56,"total_incl":1493.82,` +
+	order := strings.TrimSuffix(rig.BenchOrder, "}") + `,"id":12345,"number":"O012345","total_excl":1234.56,"total_incl":1493.82,` +
 		`"created_at":"2026-11-20T10:00:00.000Z","modified_at":"2026-11-20T10:00:00.000Z"}`
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(b, err)

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 )
@@ -21,21 +22,21 @@ type callbacksCommands struct {
 }
 
 // jobs opens the jobs of an administration, beside a server that may run.
-func (a administration) jobs(p program, f func(context.Context, *jobstore.Store) error) error {
-	c, err := loadConfig(a.Config)
+func (a administration) jobs(p desk.Program, f func(context.Context, *jobstore.Store) error) error {
+	c, err := desk.LoadConfig(a.Config)
 	if err != nil {
 		return err
 	}
-	own, err := openOwnOf(p, c)
+	own, err := desk.OpenOwnOf(p, c)
 	if err != nil {
 		return err
 	}
 	defer own.Close()
-	jobs, err := jobstore.Open(p.ctx, own)
+	jobs, err := jobstore.Open(p.Ctx, own)
 	if err != nil {
 		return err
 	}
-	return f(p.ctx, jobs)
+	return f(p.Ctx, jobs)
 }
 
 type callbacksListCommand struct {
@@ -45,13 +46,13 @@ type callbacksListCommand struct {
 }
 
 // Run prints a line per job.
-func (l callbacksListCommand) Run(p program) error {
+func (l callbacksListCommand) Run(p desk.Program) error {
 	return l.jobs(p, func(ctx context.Context, s *jobstore.Store) error {
 		found, err := s.List(ctx, webhook.Filter{State: webhook.State(l.State), Limit: l.Limit})
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tCREATED\tTRIES\tNEXT TRY\tCAUSE")
 		for _, j := range found {
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", j.ID, j.State, j.Work.Kind, j.Owner.User.Client.Name, j.Owner.Key,
@@ -84,7 +85,7 @@ type callbacksShowCommand struct {
 }
 
 // Run prints a job and its journal.
-func (c callbacksShowCommand) Run(p program) error {
+func (c callbacksShowCommand) Run(p desk.Program) error {
 	return c.jobs(p, func(ctx context.Context, s *jobstore.Store) error {
 		j, err := s.Get(ctx, c.ID)
 		if err != nil {
@@ -94,7 +95,7 @@ func (c callbacksShowCommand) Run(p program) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 		for _, line := range [][2]string{
 			{"id", j.ID}, {"state", string(j.State)}, {"kind", j.Work.Kind}, {"client", j.Owner.User.Client.Name},
 			{"user", j.Owner.User.Username}, {"api_key", j.Owner.Key}, {"receiver", hostOf(j.Callback)},
@@ -143,12 +144,12 @@ type callbacksReplayCommand struct {
 }
 
 // Run makes the callback due; the server that runs makes it.
-func (c callbacksReplayCommand) Run(p program) error {
+func (c callbacksReplayCommand) Run(p desk.Program) error {
 	return c.jobs(p, func(ctx context.Context, s *jobstore.Store) error {
 		if err := webhook.Replay(ctx, s, c.ID, time.Now()); err != nil {
 			return unknownJob(c.ID, err)
 		}
-		_, err := fmt.Fprintf(p.stdout, "job %s is due again; a running server calls within a second\n", c.ID)
+		_, err := fmt.Fprintf(p.Stdout, "job %s is due again; a running server calls within a second\n", c.ID)
 		return err
 	})
 }

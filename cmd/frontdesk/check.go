@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/gateway/webhook"
@@ -24,9 +25,9 @@ func (checkCommand) Help() string {
 }
 
 // Run tells everything that is wrong with a configuration.
-func (c checkCommand) Run(p program) error {
+func (c checkCommand) Run(p desk.Program) error {
 	if c.Schema {
-		_, err := p.stdout.Write(config.Schema())
+		_, err := p.Stdout.Write(config.Schema())
 		return err
 	}
 	read, t, problems, err := checked(c.Config)
@@ -35,14 +36,14 @@ func (c checkCommand) Run(p program) error {
 	}
 	switch c.Format {
 	case "json":
-		err = writeJSON(p.stdout, checkReportOf(read, problems))
+		err = writeJSON(p.Stdout, checkReportOf(read, problems))
 	case "sarif":
-		err = writeJSON(p.stdout, sarifOf(problems))
+		err = writeJSON(p.Stdout, sarifOf(problems))
 	default:
-		err = writeCheck(p.stdout, c.Config, read, t, problems)
+		err = writeCheck(p.Stdout, c.Config, read, t, problems)
 	}
 	if err == nil && len(problems) > 0 {
-		err = misused("%s has %s", c.Config, plural(len(problems), "problem"))
+		err = desk.Misused("%s has %s", c.Config, plural(len(problems), "problem"))
 	}
 	return err
 }
@@ -51,7 +52,7 @@ func (c checkCommand) Run(p program) error {
 // judge later. With problems there is no configuration; the error is that of what
 // could not be looked at.
 func checked(file string) (*config.Config, *tools, strictyaml.Problems, error) {
-	c, err := loadConfig(file)
+	c, err := desk.LoadConfig(file)
 	var problems strictyaml.Problems
 	if errors.As(err, &problems) {
 		return nil, nil, problems, nil
@@ -59,11 +60,11 @@ func checked(file string) (*config.Config, *tools, strictyaml.Problems, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	t, err := newTools(c, productionEnvironment)
+	t, err := newTools(c, desk.ProductionEnvironment)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	problems = append(judgeExpectations(c, t.gateway), judgeSecrets(c)...)
+	problems = append(desk.JudgeExpectations(c, t.gateway), judgeSecrets(c)...)
 	problems.Sort()
 	if len(problems) > 0 {
 		return nil, nil, problems, nil

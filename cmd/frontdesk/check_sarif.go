@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"path/filepath"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 )
@@ -63,7 +64,7 @@ type sarifLocation struct {
 
 // sarifOf is the report of what is wrong with a configuration.
 func sarifOf(problems strictyaml.Problems) sarifLog {
-	driver := sarifDriver{Name: "frontdesk check", Version: version()}
+	driver := sarifDriver{Name: "frontdesk check", Version: desk.Version()}
 	index := map[string]int{}
 	for _, rule := range append(config.Rules(), strictyaml.Rule{ID: otherRule, About: "The resource model and the mapping sheet are right."}) {
 		index[rule.ID] = len(driver.Rules)

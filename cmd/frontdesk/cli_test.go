@@ -17,12 +17,14 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
 )
 
 // cli runs a command line with that standard input, to its end.
 func cli(input string, args ...string) (code int, stdout, stderr string) {
-	var out, problems lockedBuffer
-	code = run(program{ctx: context.Background(), stdin: strings.NewReader(input), stdout: &out, stderr: &problems}, args)
+	var out, problems rig.LockedBuffer
+	code = run(desk.Program{Ctx: context.Background(), Stdin: strings.NewReader(input), Stdout: &out, Stderr: &problems}, args)
 	return code, out.String(), problems.String()
 }
 
@@ -115,7 +117,7 @@ api_keys:
 // TestCLIKeysAndUsers sets a garage up from nothing, as its operator does: a
 // new key, a new user, a login; while the desk serves.
 func TestCLIKeysAndUsers(t *testing.T) {
-	onEngines(t, func(t *testing.T, dsn string) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		code, printed, _ := cli("", "key", "new", "webshop")
 		require.Zero(t, code)
 		key := regexp.MustCompile(`(?m)^api_key: ([0-9a-f-]{36})$`).FindStringSubmatch(printed)
@@ -123,7 +125,7 @@ func TestCLIKeysAndUsers(t *testing.T) {
 		_, yaml, found := strings.Cut(printed, "\napi_keys:\n")
 		require.True(t, found, printed)
 		require.NotContains(t, yaml, key[1], "the key itself goes into no file")
-		d := startDesk(t, deskOptions{dsn: dsn, keys: strings.Replace(yaml, "[]", `["GET /contact"]`, 1)})
+		d := rig.Start(t, rig.Options{DSN: dsn, Keys: strings.Replace(yaml, "[]", `["GET /contact"]`, 1)})
 
 		file := filepath.Join(t.TempDir(), "frontdesk.yaml") // as printed, and nothing else but where the data is
 		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {dsn: %q}\napi_keys:\n%s", dsn, yaml), 0o600))
@@ -146,7 +148,7 @@ func TestCLIKeysAndUsers(t *testing.T) {
 		require.Zero(t, code)
 
 		status := func(username, password string) int {
-			return d.call("GET", loginPath(key[1], username, strings.ReplaceAll(password, " ", "%20")), "", "").Status
+			return d.Call("GET", rig.LoginPath(key[1], username, strings.ReplaceAll(password, " ", "%20")), "", "").Status
 		}
 		require.Equal(t, 200, status("jan", "first secret"))
 		require.Equal(t, 403, status("piet", "other secret"))
@@ -172,7 +174,7 @@ func TestCLIKeysAndUsers(t *testing.T) {
 			"other     Other Garage  other@example.nl     \n"+
 			"piet      Garage        piet@example.nl      external, cannot log in\n", stdout)
 		for _, secret := range []string{"secret", key[1]} {
-			require.NotContains(t, d.log.String(), secret)
+			require.NotContains(t, d.Log.String(), secret)
 		}
 	})
 }
@@ -183,9 +185,9 @@ func TestCLISeed(t *testing.T) {
 		code, stdout, stderr := cli("", "seed", "--data", dir, "--records", "40")
 		require.Zero(t, code, stderr)
 		require.Empty(t, stderr)
-		require.Regexp(t, `^`+regexp.QuoteMeta(filepath.Join(dir, databaseFile))+` holds the sample data \(\S+\)\n$`, stdout)
+		require.Regexp(t, `^`+regexp.QuoteMeta(filepath.Join(dir, desk.DatabaseFile))+` holds the sample data \(\S+\)\n$`, stdout)
 	}
-	require.Equal(t, []string{"40"}, askSQLite(t, filepath.Join(dir, databaseFile), "SELECT orders FROM sample_data"))
+	require.Equal(t, []string{"40"}, rig.AskSQLite(t, filepath.Join(dir, desk.DatabaseFile), "SELECT orders FROM sample_data"))
 	code, _, stderr := cli("", "seed", "--data", dir, "--records", "41")
 	require.Equal(t, 1, code)
 	require.Equal(t, "frontdesk: cannot make sample data here: the database holds the sample data of 40 orders (version 1), not of 41 (version 1)\n", stderr)
@@ -209,10 +211,10 @@ func startDemo(t *testing.T, dir string, more ...string) demo {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	read, write := io.Pipe()
-	stderr := new(lockedBuffer)
+	stderr := new(rig.LockedBuffer)
 	code := make(chan int, 1)
 	go func() {
-		code <- run(program{ctx: ctx, stdin: strings.NewReader(""), stdout: write, stderr: stderr},
+		code <- run(desk.Program{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: write, Stderr: stderr},
 			append([]string{"demo", "--listen", "127.0.0.1:0", "--ops", "127.0.0.1:0", "--data", dir, "--records", "40"}, more...))
 		write.Close()
 	}()
@@ -243,10 +245,10 @@ func TestCLIDemo(t *testing.T) {
 		d := startDemo(t, dir)
 		require.Regexp(t, `^http://127\.0\.0\.1:\d+/webservice_v2$`, d.base)
 		text := strings.Join(d.welcome, "\n")
-		for _, want := range []string{dir, demoFullKey, demoOrdersKey, "demo, other", "external", "noemail", "bademail", "Ctrl-C"} {
+		for _, want := range []string{dir, desk.DemoFullKey, desk.DemoOrdersKey, "demo, other", "external", "noemail", "bademail", "Ctrl-C"} {
 			require.Contains(t, text, want)
 		}
-		resp, err := http.Get(d.base + "/authenticate?api_key=" + demoFullKey + "&organization_name=&username=other&password=other")
+		resp, err := http.Get(d.base + "/authenticate?api_key=" + desk.DemoFullKey + "&organization_name=&username=other&password=other")
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
 		require.Equal(t, 200, resp.StatusCode)
@@ -263,11 +265,11 @@ func TestCLIDemo(t *testing.T) {
 		require.Zero(t, code)
 		require.Equal(t, "stopped; the data stays in "+dir+"\n", goodbye)
 		require.Empty(t, stderr)
-		requireAtRest(t, "sqlite:"+filepath.Join(dir, databaseFile))
+		rig.RequireAtRest(t, "sqlite:"+filepath.Join(dir, desk.DatabaseFile))
 	}
 	log, err := os.ReadFile(filepath.Join(dir, "frontdesk.log"))
 	require.NoError(t, err)
-	require.NotContains(t, string(log), demoFullKey)
+	require.NotContains(t, string(log), desk.DemoFullKey)
 	require.NotContains(t, string(log), "password=")
 }
 

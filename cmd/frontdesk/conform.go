@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"frontdesk/backend/backendtest"
+	"frontdesk/cmd/frontdesk/desk"
 )
 
 type conformCommand struct {
@@ -38,13 +39,13 @@ type conformCommand struct {
 }
 
 // Run tests a gateway. It fails where any case does.
-func (c conformCommand) Run(p program) error {
+func (c conformCommand) Run(p desk.Program) error {
 	cases, err := backendtest.Select(c.Only)
 	if err != nil {
-		return misused("%w", err)
+		return desk.Misused("%w", err)
 	}
 	if c.List {
-		return backendtest.WriteList(p.stdout, cases)
+		return backendtest.WriteList(p.Stdout, cases)
 	}
 	if err := c.complete(); err != nil {
 		return err
@@ -55,7 +56,7 @@ func (c conformCommand) Run(p program) error {
 	}
 	var report *backendtest.Report
 	if c.Config == "" {
-		report, err = backendtest.Run(p.ctx, options)
+		report, err = backendtest.Run(p.Ctx, options)
 	} else {
 		report, err = c.runOwn(p, options)
 	}
@@ -69,20 +70,20 @@ func (c conformCommand) Run(p program) error {
 func (c conformCommand) complete() error {
 	switch {
 	case c.URL == "" && c.Config == "":
-		return misused("expected --url BASE or --config FILE")
+		return desk.Misused("expected --url BASE or --config FILE")
 	case c.URL != "" && c.APIKey == "":
-		return misused("--url: expected --api-key too, or FRONTDESK_API_KEY in the environment")
+		return desk.Misused("--url: expected --api-key too, or FRONTDESK_API_KEY in the environment")
 	case c.Username == "" || c.Password == "":
-		return misused("expected --username and --password, or FRONTDESK_USERNAME and FRONTDESK_PASSWORD in the environment")
+		return desk.Misused("expected --username and --password, or FRONTDESK_USERNAME and FRONTDESK_PASSWORD in the environment")
 	}
 	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "") {
-		return misused("--url: expected an address such as https://api.example.nl/webservice_v2")
+		return desk.Misused("--url: expected an address such as https://api.example.nl/webservice_v2")
 	}
 	return nil
 }
 
-func (c conformCommand) options(p program) (backendtest.Options, error) {
-	show := status(p.stderr)
+func (c conformCommand) options(p desk.Program) (backendtest.Options, error) {
+	show := status(p.Stderr)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	options := backendtest.Options{
 		BaseURL: c.URL, APIKey: c.APIKey, Login: backendtest.Login{Username: c.Username, Password: c.Password},
@@ -105,7 +106,7 @@ func (c conformCommand) options(p program) (backendtest.Options, error) {
 	}
 	src, err := os.ReadFile(c.Exceptions)
 	if err != nil {
-		return options, misused("--exceptions: %w", err)
+		return options, desk.Misused("--exceptions: %w", err)
 	}
 	exceptions, problems := backendtest.ReadExceptions(c.Exceptions, src)
 	options.Exceptions = exceptions
@@ -113,22 +114,22 @@ func (c conformCommand) options(p program) (backendtest.Options, error) {
 }
 
 // runOwn tests a gateway of its own.
-func (c conformCommand) runOwn(p program, options backendtest.Options) (report *backendtest.Report, err error) {
-	conf, err := loadConfig(c.Config)
+func (c conformCommand) runOwn(p desk.Program, options backendtest.Options) (report *backendtest.Report, err error) {
+	conf, err := desk.LoadConfig(c.Config)
 	if err != nil {
 		return nil, err
 	}
-	err = withGateway(p, conf, "conform", func(baseURL, key string) (err error) {
+	err = desk.WithGateway(p, conf, "conform", func(baseURL, key string) (err error) {
 		options.BaseURL, options.APIKey, options.AllowsAll = baseURL, key, true
-		report, err = backendtest.Run(p.ctx, options)
+		report, err = backendtest.Run(p.Ctx, options)
 		return err
 	})
 	return report, err
 }
 
 // write prints the table and writes the files that were asked for.
-func (c conformCommand) write(p program, report *backendtest.Report) error {
-	if err := report.WriteTable(p.stdout); err != nil {
+func (c conformCommand) write(p desk.Program, report *backendtest.Report) error {
+	if err := report.WriteTable(p.Stdout); err != nil {
 		return err
 	}
 	for _, file := range []struct {

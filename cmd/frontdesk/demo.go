@@ -13,15 +13,8 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
-)
-
-// The api_keys of the demo, known to everybody and good for nothing else.
-const (
-	demoFull      = "demo-full"
-	demoOrders    = "demo-orders"
-	demoFullKey   = "11111111-1111-4111-8111-111111111111"
-	demoOrdersKey = "22222222-2222-4222-8222-222222222222"
 )
 
 // demoListen is where the demo serves unless it is told otherwise.
@@ -35,7 +28,7 @@ type demoCommand struct {
 }
 
 // Run serves the sample data until it is told to stop.
-func (d demoCommand) Run(p program) error {
+func (d demoCommand) Run(p desk.Program) error {
 	for flag, address := range map[string]string{"--listen": d.Listen, "--ops": d.Ops} {
 		if err := onLoopback(flag, address); err != nil {
 			return err
@@ -45,7 +38,7 @@ func (d demoCommand) Run(p program) error {
 		return err
 	}
 	if err := seed(p, d.Data, d.Records); errors.Is(err, reference.ErrSampleData) {
-		return misused("--data %s: %w; start it with as many --records, or in another folder", d.Data, err)
+		return desk.Misused("--data %s: %w; start it with as many --records, or in another folder", d.Data, err)
 	} else if err != nil {
 		return err
 	}
@@ -53,27 +46,27 @@ func (d demoCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	logFile, err := openLog(filepath.Join(d.Data, "frontdesk.log"))
+	logFile, err := desk.OpenLog(filepath.Join(d.Data, "frontdesk.log"))
 	if err != nil {
 		return err
 	}
 	defer logFile.Close()
-	logs, err := newLogs(c.Log, zapcore.Lock(logFile))
+	logs, err := desk.NewLogs(c.Log, zapcore.Lock(logFile))
 	if err != nil {
 		return err
 	}
-	defer logs.stop()
-	h, err := build(p, c, demoEnvironment, logs.log)
+	defer logs.Stop()
+	h, err := desk.Build(p, c, desk.DemoEnvironment, logs.Log)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; --listen and --ops choose other ports", err)
 	}
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	err = h.serve(p.ctx, func(baseURL string) { d.welcome(p, baseURL, h.opsAt.Addr()) })
+	defer h.Close()
+	err = h.Serve(p.Ctx, func(baseURL string) { d.welcome(p, baseURL, h.OpsAt.Addr()) })
 	if err == nil {
-		fmt.Fprintln(p.stdout, "stopped; the data stays in", d.Data)
+		fmt.Fprintln(p.Stdout, "stopped; the data stays in", d.Data)
 	}
 	return err
 }
@@ -83,7 +76,7 @@ func (d demoCommand) config() (*config.Config, error) {
 	c := config.Default()
 	c.Server.Listen, c.Ops.Listen = d.Listen, d.Ops
 	c.Server.Vendor = "Demo"
-	c.Backend.DSN = config.Secret("sqlite:" + filepath.Join(d.Data, databaseFile))
+	c.Backend.DSN = config.Secret("sqlite:" + filepath.Join(d.Data, desk.DatabaseFile))
 	c.Mail.Folder = filepath.Join(d.Data, "mail")
 	var err error
 	c.APIKeys, err = demoKeys()
@@ -97,8 +90,8 @@ func demoKeys() ([]config.Key, error) {
 		name, key string
 		allow     []string
 	}{
-		{demoFull, demoFullKey, []string{"* /*"}},
-		{demoOrders, demoOrdersKey, []string{"GET /order", "GET /orderline", "GET /model/*"}},
+		{desk.DemoFull, desk.DemoFullKey, []string{"* /*"}},
+		{desk.DemoOrders, desk.DemoOrdersKey, []string{"GET /order", "GET /orderline", "GET /model/*"}},
 	} {
 		k := config.Key{Name: key.name, Hashes: []config.KeyHash{{Hash: sha256.Sum256([]byte(key.key))}}}
 		for _, text := range key.allow {
@@ -114,8 +107,8 @@ func demoKeys() ([]config.Key, error) {
 }
 
 // welcome tells how to use the demo. Its last line says that it serves.
-func (d demoCommand) welcome(p program, baseURL string, ops net.Addr) {
-	fmt.Fprintf(p.stdout, `frontdesk demo: a small garage with sample data in %[2]s (log: %[2]s/frontdesk.log)
+func (d demoCommand) welcome(p desk.Program, baseURL string, ops net.Addr) {
+	fmt.Fprintf(p.Stdout, `frontdesk demo: a small garage with sample data in %[2]s (log: %[2]s/frontdesk.log)
 
 api_key  %[3]s  demo-full: everything
 api_key  %[4]s  demo-orders: GET /order, GET /orderline, GET /model/*
@@ -130,7 +123,7 @@ curl -s -H "token: $TOKEN" -d '{"contact_id":1,"kind":"workshop","order_status":
 
 Ctrl-C stops it.
 ready: %[1]s/
-`, baseURL, d.Data, demoFullKey, demoOrdersKey, ops)
+`, baseURL, d.Data, desk.DemoFullKey, desk.DemoOrdersKey, ops)
 }
 
 // onLoopback keeps the demo, whose keys and passwords everybody knows, to this
@@ -138,10 +131,10 @@ ready: %[1]s/
 func onLoopback(flag, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return misused("%s %s: expected a loopback address and a port, such as 127.0.0.1:8080", flag, address)
+		return desk.Misused("%s %s: expected a loopback address and a port, such as 127.0.0.1:8080", flag, address)
 	}
 	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return misused("%s %s: the demo's keys and passwords are public, so it serves on a loopback address only, such as 127.0.0.1:8080", flag, address)
+		return desk.Misused("%s %s: the demo's keys and passwords are public, so it serves on a loopback address only, such as 127.0.0.1:8080", flag, address)
 	}
 	return nil
 }

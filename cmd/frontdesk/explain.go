@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
@@ -29,7 +30,7 @@ func (explainCommand) Help() string {
 }
 
 // Run explains what becomes of a request.
-func (c explainCommand) Run(p program) error {
+func (c explainCommand) Run(p desk.Program) error {
 	t, err := c.open()
 	if err != nil {
 		return err
@@ -43,25 +44,25 @@ func (c explainCommand) Run(p program) error {
 		return err
 	}
 	asked.At, asked.NoToken = time.Now(), c.NoSession
-	if !hasEnded(*key.Key, asked.At) {
+	if !desk.HasEnded(*key.Key, asked.At) {
 		asked.Key = key.auth
 	}
 	r := reportOf(t, key, asked)
 	if c.Format == "json" {
-		return writeJSON(p.stdout, r)
+		return writeJSON(p.Stdout, r)
 	}
-	r.print(p.stdout)
+	r.print(p.Stdout)
 	return nil
 }
 
 // asked reads the request of the command line.
-func (c explainCommand) asked(p program, basePath string) (gateway.Asked, error) {
+func (c explainCommand) asked(p desk.Program, basePath string) (gateway.Asked, error) {
 	words := strings.Fields(strings.Join(c.Request, " "))
 	if n := len(words); n == 3 && strings.HasPrefix(words[2], "HTTP/") { // pasted from a log
 		words = words[:2]
 	}
 	if len(words) != 2 || !strings.HasPrefix(words[1], "/") && !strings.Contains(words[1], "://") {
-		return gateway.Asked{}, misused("expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'")
+		return gateway.Asked{}, desk.Misused("expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'")
 	}
 	a := gateway.Asked{Method: words[0], Target: words[1]}
 	if a.Target[0] == '/' && !isBelow(a.Target, basePath) {
@@ -72,12 +73,12 @@ func (c explainCommand) asked(p program, basePath string) (gateway.Asked, error)
 	}
 	var err error
 	if c.Body == "-" {
-		a.Body, err = io.ReadAll(p.stdin)
+		a.Body, err = io.ReadAll(p.Stdin)
 	} else {
 		a.Body, err = os.ReadFile(c.Body)
 	}
 	if err != nil {
-		return a, misused("--body: %w", err)
+		return a, desk.Misused("--body: %w", err)
 	}
 	if a.Body == nil {
 		a.Body = []byte{}

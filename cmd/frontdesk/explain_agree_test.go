@@ -24,6 +24,8 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/gateway"
 	"frontdesk/mapping"
 )
@@ -56,11 +58,11 @@ func TestToolsAgreeWithServing(t *testing.T) {
 type agreement struct {
 	t        *testing.T
 	random   *rand.Rand
-	house    *house
+	desk     *desk.Desk
 	tools    *tools
 	naive    naive
-	logs     *logs
-	lines    *lockedBuffer
+	logs     *desk.Logs
+	lines    *rig.LockedBuffer
 	calls    atomic.Int64 // of the backend
 	sessions []auth.Session
 	tokens   []string
@@ -71,7 +73,7 @@ type agreement struct {
 const agreementKeys = 40
 
 func newAgreement(t *testing.T, random *rand.Rand) *agreement {
-	a := &agreement{t: t, random: random, lines: new(lockedBuffer), all: uses{}, outcomes: map[string]int{}}
+	a := &agreement{t: t, random: random, lines: new(rig.LockedBuffer), all: uses{}, outcomes: map[string]int{}}
 	a.naive = newNaive(t, "/webservice_v2")
 	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
 	keys := a.writeConfig(file)
@@ -79,15 +81,15 @@ func newAgreement(t *testing.T, random *rand.Rand) *agreement {
 	a.tools, err = toolFlags{Config: file}.open()
 	require.NoError(t, err)
 
-	c, err := loadConfig(file)
+	c, err := desk.LoadConfig(file)
 	require.NoError(t, err)
-	a.logs, err = newLogs(c.Log, zapcore.AddSync(a.lines))
+	a.logs, err = desk.NewLogs(c.Log, zapcore.AddSync(a.lines))
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, a.logs.stop()) })
+	t.Cleanup(func() { require.NoError(t, a.logs.Stop()) })
 	counted := func(d backend.Driver) backend.Driver { return countedDriver{d.(*reference.Store), &a.calls} }
-	a.house, err = build(program{ctx: context.Background(), wrap: counted}, c, productionEnvironment, a.logs.log)
+	a.desk, err = desk.Build(desk.Program{Ctx: context.Background(), Wrap: counted}, c, desk.ProductionEnvironment, a.logs.Log)
 	require.NoError(t, err)
-	t.Cleanup(a.house.close)
+	t.Cleanup(a.desk.Close)
 	a.logIn(keys)
 	return a
 }
@@ -95,8 +97,8 @@ func newAgreement(t *testing.T, random *rand.Rand) *agreement {
 // writeConfig writes a configuration with random allowlists, some of them on trial,
 // and returns the api_keys.
 func (a *agreement) writeConfig(file string) (keys []string) {
-	database := filepath.Join(filepath.Dir(file), databaseFile)
-	data, err := sampleFile()
+	database := filepath.Join(filepath.Dir(file), desk.DatabaseFile)
+	data, err := rig.SampleFile()
 	require.NoError(a.t, err)
 	require.NoError(a.t, os.WriteFile(database, data, 0o600))
 	var text strings.Builder
@@ -134,22 +136,22 @@ func (a *agreement) writeConfig(file string) (keys []string) {
 func (a *agreement) logIn(keys []string) {
 	var req fasthttp.Request
 	var resp fasthttp.Response
-	req.SetRequestURI("/webservice_v2" + loginPath(keys[0], "demo", "demo"))
-	a.house.gateway.Serve(context.Background(), &req, &resp, gateway.Peer{Address: "127.0.0.1"})
+	req.SetRequestURI("/webservice_v2" + rig.LoginPath(keys[0], "demo", "demo"))
+	a.desk.Gateway.Serve(context.Background(), &req, &resp, gateway.Peer{Address: "127.0.0.1"})
 	require.Equal(a.t, 200, resp.StatusCode(), "%s", resp.Body())
 	hash, ok := auth.HashToken(strings.Split(string(resp.Body()), `"`)[3])
 	require.True(a.t, ok)
-	session, err := a.house.common.sessions.Get(context.Background(), hash)
+	session, err := a.desk.Common.Sessions.Get(context.Background(), hash)
 	require.NoError(a.t, err)
 	for _, key := range keys {
 		own, token := *session, uuid.NewString()
 		own.Key = sha256.Sum256([]byte(key))
 		own.Token, _ = auth.HashToken(token)
 		a.sessions, a.tokens = append(a.sessions, own), append(a.tokens, token)
-		require.NoError(a.t, a.house.common.sessions.Put(context.Background(), &own))
+		require.NoError(a.t, a.desk.Common.Sessions.Put(context.Background(), &own))
 	}
-	require.NoError(a.t, a.logs.log.Sync())
-	a.lines.reset()
+	require.NoError(a.t, a.logs.Log.Sync())
+	a.lines.Reset()
 }
 
 var drawnBodies = []string{"", "", " ", "{}", `{"id":5}`, `{"colour":1}`, `{"notes":"x"}`, `{"id":1,"id":2}`, "nope", `{"webhook_url":"http://x"}`, `{"orderlines":[{}]}`}
@@ -172,7 +174,7 @@ func (a *agreement) request(n int) {
 	}
 
 	before := a.calls.Load()
-	a.house.gateway.Serve(context.Background(), &req, &resp, gateway.Peer{Address: "127.0.0.1"})
+	a.desk.Gateway.Serve(context.Background(), &req, &resp, gateway.Peer{Address: "127.0.0.1"})
 	called := a.calls.Load() - before
 	line := a.line()
 	what := fmt.Sprintf("%s %q %q %q: %d %s", key.Name, method, target, body, resp.StatusCode(), resp.Body())
@@ -193,7 +195,7 @@ func (a *agreement) request(n int) {
 	a.all.add(&line)
 	a.outcomes[fmt.Sprint(said.Stopped, " ", u.Then, " ", called > 0)]++
 	if said.Operation != nil && said.Operation.Template == "/authenticate/logout" {
-		require.NoError(a.t, a.house.common.sessions.Put(context.Background(), &a.sessions[k]))
+		require.NoError(a.t, a.desk.Common.Sessions.Put(context.Background(), &a.sessions[k]))
 	}
 }
 
@@ -238,9 +240,9 @@ func expectedOutcome(e gateway.Explanation) outcome {
 
 // line is that of the last request.
 func (a *agreement) line() (line accessLine) {
-	require.NoError(a.t, a.logs.log.Sync())
+	require.NoError(a.t, a.logs.Log.Sync())
 	r := accessReader{each: func(l *accessLine, _ bool) { line = *l }}
-	require.NoError(a.t, r.lines(program{ctx: context.Background()}, bytes.NewReader(a.lines.reset())))
+	require.NoError(a.t, r.lines(desk.Program{Ctx: context.Background()}, bytes.NewReader(a.lines.Reset())))
 	require.EqualValues(a.t, 1, r.summary.Lines)
 	return line
 }
@@ -279,13 +281,4 @@ func (a *agreement) summary() {
 	require.Empty(a.t, w.Refused)
 	require.Empty(a.t, w.Allowed)
 	require.NotEmpty(a.t, w.Trial)
-}
-
-// reset empties the buffer and returns what was in it.
-func (l *lockedBuffer) reset() []byte {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	held := bytes.Clone(l.b.Bytes())
-	l.b.Reset()
-	return held
 }

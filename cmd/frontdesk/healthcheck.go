@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"frontdesk/cmd/frontdesk/desk"
 )
 
 // healthcheckCommand asks a frontdesk on this machine how it does: where there is
@@ -23,25 +25,25 @@ type healthcheckCommand struct {
 }
 
 // Run prints the answer; an answer other than 200, or none, is a failure.
-func (h healthcheckCommand) Run(p program) error {
+func (h healthcheckCommand) Run(p desk.Program) error {
 	address := h.Ops
 	switch {
 	case h.Config != "":
-		c, err := loadConfig(h.Config)
+		c, err := desk.LoadConfig(h.Config)
 		if err != nil {
 			return err
 		}
 		if address = c.Ops.Listen; address == "" {
-			return misused("%s: ops.listen is empty, so there is nothing to ask", h.Config)
+			return desk.Misused("%s: ops.listen is empty, so there is nothing to ask", h.Config)
 		}
 	case address == "":
-		return misused("expected --config FILE, or --ops HOST:PORT")
+		return desk.Misused("expected --config FILE, or --ops HOST:PORT")
 	}
 	url, err := healthURL(address, h.Alive)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, h.Timeout)
+	ctx, cancel := context.WithTimeout(p.Ctx, h.Timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -58,7 +60,7 @@ func (h healthcheckCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(p.stdout, strings.TrimSpace(string(body)))
+	fmt.Fprintln(p.Stdout, strings.TrimSpace(string(body)))
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answers %s%s", url, response.Status, unwell(body))
 	}
@@ -69,7 +71,7 @@ func (h healthcheckCommand) Run(p program) error {
 func healthURL(address string, alive bool) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", misused("%s: expected a host and a port, such as 127.0.0.1:9090", address)
+		return "", desk.Misused("%s: expected a host and a port, such as 127.0.0.1:9090", address)
 	}
 	if host == "" {
 		host = "127.0.0.1"

@@ -12,8 +12,8 @@ import (
 )
 
 // mayImport says which of our packages each imports, and no other: its own
-// subpackages follow the same line. Drivers never import each other, and nobody imports
-// cmd; what works on several drivers (backend/map…) is imported by cmd alone.
+// subpackages follow the same line. Drivers never import each other, and nobody but cmd
+// imports cmd; what works on several drivers (backend/map…) is imported by cmd alone.
 var mayImport = map[string][]string{
 	"config/strictyaml":                      {},
 	"config/schema":                          {},
@@ -50,10 +50,27 @@ var mayImport = map[string][]string{
 	"gateway/webhook/webhooktest":               {},
 	"gateway/webhook/jobstore":                  {"backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
-		"auth", "auth/redis", "backend", "backend/backendtest", "backend/keep", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
-		"backend/reference", "backend/remote", "backend/sqlrecord", "config", "config/keyedit", "config/strictyaml", "gateway", "gateway/openapi", "gateway/webhook",
-		"gateway/webhook/jobstore", "mapping", "mapping/sheet",
+		"auth", "backend", "backend/backendtest", "backend/keep", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
+		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/desk", "config", "config/keyedit", "config/strictyaml", "gateway",
+		"gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
+	"cmd/frontdesk/desk": {
+		"auth", "auth/redis", "backend", "backend/keep", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "config",
+		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
+	},
+	"cmd/frontdesk/rig": {
+		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk",
+		"config", "gateway", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "gateway/webhook/webhooktest", "mapping",
+	},
+	"cmd/frontdesk/e2e/bounds": {}, // tests only
+	"cmd/frontdesk/e2e/callbacks": {}, // tests only
+	"cmd/frontdesk/e2e/conformance": {}, // tests only
+	"cmd/frontdesk/e2e/description": {}, // tests only
+	"cmd/frontdesk/e2e/foreign": {}, // tests only
+	"cmd/frontdesk/e2e/pages": {}, // tests only
+	"cmd/frontdesk/e2e/records": {}, // tests only
+	"cmd/frontdesk/e2e/rows": {}, // tests only
+	"cmd/frontdesk/e2e/several": {}, // tests only
 }
 
 // TestImports keeps the direction of dependencies, tests left aside.

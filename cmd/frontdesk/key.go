@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/config/keyedit"
 	"frontdesk/config/strictyaml"
@@ -38,9 +39,9 @@ type keyNewCommand struct {
 }
 
 // Run prints a new key. It is kept nowhere.
-func (k keyNewCommand) Run(p program) error {
+func (k keyNewCommand) Run(p desk.Program) error {
 	if !config.IsKeyName(k.Name) {
-		return misused("key name %q: expected lower-case letters, digits, - and _, such as webshop", k.Name)
+		return desk.Misused("key name %q: expected lower-case letters, digits, - and _, such as webshop", k.Name)
 	}
 	if k.Expires != "" {
 		if err := judgeExpiry("--expires", k.Expires); err != nil {
@@ -53,10 +54,10 @@ func (k keyNewCommand) Run(p program) error {
 	}
 	key := keyedit.NewKey{Name: k.Name, Hash: made.hash, Expires: k.Expires, Allow: k.Allow}
 	if k.Config == "" {
-		_, err = fmt.Fprintf(p.stdout, "%s\nInto the configuration:\n\n%s", made.handOver(), key)
+		_, err = fmt.Fprintf(p.Stdout, "%s\nInto the configuration:\n\n%s", made.handOver(), key)
 		return err
 	}
-	c, err := loadConfig(k.Config)
+	c, err := desk.LoadConfig(k.Config)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (k keyNewCommand) Run(p program) error {
 			for _, entry := range key.Allow {
 				var rule config.Rule
 				if err := rule.UnmarshalText([]byte(entry)); err != nil {
-					return misused("--allow %q: %v", entry, err)
+					return desk.Misused("--allow %q: %v", entry, err)
 				}
 				added.Allow = append(added.Allow, rule)
 			}
@@ -127,7 +128,7 @@ func unknownKey(c *config.Config, name string) error {
 	if hint == "" && len(names) > 0 && len(names) <= 20 {
 		hint = ", known are " + strings.Join(names, ", ")
 	}
-	return misused("--key %s: there is no api_key of that name%s", name, hint)
+	return desk.Misused("--key %s: there is no api_key of that name%s", name, hint)
 }
 
 func keyNames(c *config.Config) []string {
@@ -159,7 +160,7 @@ func fileForNew(main string, c *config.Config, name string) string {
 func judgeExpiry(flag, text string) error {
 	var e config.Expiry
 	if err := e.UnmarshalText([]byte(text)); err != nil {
-		return misused("%s %s: expected a date such as 2027-01-01 or a time such as 2027-01-01T12:00:00Z", flag, text)
+		return desk.Misused("%s %s: expected a date such as 2027-01-01 or a time such as 2027-01-01T12:00:00Z", flag, text)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/config/keyedit"
 	"frontdesk/config/strictyaml"
@@ -33,7 +34,7 @@ var errByHand = errors.New("this is left to you")
 
 // apply makes the change, or shows it. What is told first, such as an api_key, is
 // told only when the file is written.
-func (k keyChange) apply(p program, dryRun bool, first, closing string) error {
+func (k keyChange) apply(p desk.Program, dryRun bool, first, closing string) error {
 	file, err := filepath.EvalSymlinks(k.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		file, err = k.file, nil
@@ -48,24 +49,24 @@ func (k keyChange) apply(p program, dryRun bool, first, closing string) error {
 	text, err := k.prove(file, src)
 	switch {
 	case errors.Is(err, errByHand) && !dryRun: // what is told first is needed for that
-		fmt.Fprint(p.stdout, first)
+		fmt.Fprint(p.Stdout, first)
 		return fmt.Errorf("%w\nNothing was changed. In %s, %s", err, k.file, k.byHand)
 	case err != nil:
 		return err
 	}
 	if dryRun {
-		fmt.Fprint(p.stdout, difference(k.file, src, text))
+		fmt.Fprint(p.Stdout, difference(k.file, src, text))
 		note := "Nothing was changed (--dry-run)."
 		if first != "" {
 			note += " The hash is that of an api_key that nobody gets; another is made when it is done."
 		}
-		_, err = fmt.Fprintln(p.stderr, note)
+		_, err = fmt.Fprintln(p.Stderr, note)
 		return err
 	}
 	if err := replaceFile(file, src, text); err != nil {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s%s%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP.\n", first, closing, k.file)
+	_, err = fmt.Fprintf(p.Stdout, "%s%s%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP.\n", first, closing, k.file)
 	return err
 }
 
@@ -132,7 +133,7 @@ func (k keyChange) loadWith(file string, text []byte) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := loadConfig(filepath.Join(dir, main))
+	c, err := desk.LoadConfig(filepath.Join(dir, main))
 	if problems, ok := errors.AsType[strictyaml.Problems](err); ok {
 		for i := range problems { // they are about the files that are mirrored
 			problems[i].File = strings.TrimPrefix(problems[i].File, dir)

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 )
 
@@ -15,17 +15,17 @@ type keyListCommand struct {
 }
 
 // Run lists the keys.
-func (k keyListCommand) Run(p program) error {
-	c, err := loadConfig(k.Config)
+func (k keyListCommand) Run(p desk.Program) error {
+	c, err := desk.LoadConfig(k.Config)
 	if err != nil {
 		return err
 	}
 	if len(c.APIKeys) == 0 {
-		_, err := fmt.Fprintln(p.stderr, "There is no api_key yet; frontdesk key new makes one.")
+		_, err := fmt.Fprintln(p.Stderr, "There is no api_key yet; frontdesk key new makes one.")
 		return err
 	}
 	now, zone := time.Now(), c.Server.TimeZone.Location
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tENDS\tIN\tSHA-256\tMODE\tENTRIES\tWHERE")
 	for i := range c.APIKeys {
 		key := &c.APIKeys[i]
@@ -40,7 +40,7 @@ func (k keyListCommand) Run(p program) error {
 func hashesOf(key config.Key, now time.Time, zone *time.Location) string {
 	var hashes []string
 	for _, h := range key.Hashes {
-		text := shortHash(h)
+		text := desk.ShortHash(h)
 		switch {
 		case h.Expires.Passed(now):
 			text += " (ended)"
@@ -51,9 +51,6 @@ func hashesOf(key config.Key, now time.Time, zone *time.Location) string {
 	}
 	return strings.Join(hashes, ", ")
 }
-
-// shortHash is enough to tell hashes apart.
-func shortHash(h config.KeyHash) string { return hex.EncodeToString(h.Hash[:4]) }
 
 func modeOf(key config.Key, now time.Time, zone *time.Location) string {
 	switch {

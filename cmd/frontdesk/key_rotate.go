@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/config/keyedit"
 )
@@ -20,12 +21,12 @@ type keyRotateCommand struct {
 const longestOverlap = 366
 
 // Run makes the second api_key and gives the first its last day.
-func (k keyRotateCommand) Run(p program) error {
+func (k keyRotateCommand) Run(p desk.Program) error {
 	days, ok := wholeDays(k.Overlap)
 	if !ok || days > longestOverlap {
-		return misused("--overlap %s: expected whole days from 0d to %dd, such as 14d", k.Overlap, longestOverlap)
+		return desk.Misused("--overlap %s: expected whole days from 0d to %dd, such as 14d", k.Overlap, longestOverlap)
 	}
-	c, err := loadConfig(k.Config)
+	c, err := desk.LoadConfig(k.Config)
 	if err != nil {
 		return err
 	}
@@ -113,14 +114,14 @@ type keyRevokeCommand struct {
 
 // Run gives the key its end. It stays in the configuration with all it was
 // allowed, so that it can be told later what it was.
-func (k keyRevokeCommand) Run(p program) error {
+func (k keyRevokeCommand) Run(p desk.Program) error {
 	at := k.At
 	if at == "now" {
 		at = time.Now().UTC().Format(time.RFC3339)
 	} else if err := judgeExpiry("--at", at); err != nil {
 		return err
 	}
-	c, err := loadConfig(k.Config)
+	c, err := desk.LoadConfig(k.Config)
 	if err != nil {
 		return err
 	}

@@ -12,10 +12,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 
-	"frontdesk/config"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
 )
 
 const (
@@ -58,13 +57,6 @@ func hashIn(t *testing.T, stdout string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func read(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	return string(text)
-}
-
 func TestKeyRotate(t *testing.T) {
 	dir, file := keyFolder(t)
 	last := time.Now().AddDate(0, 0, 14) // the day at noon is the same in Amsterdam and here but for an hour or two
@@ -75,7 +67,7 @@ func TestKeyRotate(t *testing.T) {
 	written, err := time.Parse(time.DateOnly, day[1])
 	require.NoError(t, err)
 	assert.WithinDuration(t, last, written, 26*time.Hour)
-	assert.Contains(t, read(t, file), `  - name: webshop   # the shop
+	assert.Contains(t, rig.Read(t, file), `  - name: webshop   # the shop
     key_sha256: [{hash: "`+firstHash+`", expires: `+day[1]+`}, "`+hashIn(t, stdout)+`"] # made in May
 `)
 	info, err := os.Stat(file)
@@ -88,7 +80,7 @@ func TestKeyRotate(t *testing.T) {
 	assert.Regexp(t, `      - \{hash: `+secondHash+`, expires: \S+\}   # the office
       - "`+hashIn(t, stdout)+`"
     expires: 2099-12-31
-`, read(t, planner))
+`, rig.Read(t, planner))
 	assert.Contains(t, stdout, "planner as a whole, the new api_key too, ends with 2099-12-31 (expires).\n")
 	assert.Contains(t, stdout, planner+" changed.")
 	entries, err := os.ReadDir(filepath.Dir(planner))
@@ -101,12 +93,12 @@ func TestKeyRevoke(t *testing.T) {
 	code, stdout, stderr := cli("", "key", "revoke", "planner", "--config", file, "--at", "2099-01-31")
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "planner ends with 2099-01-31.\n")
-	assert.Contains(t, read(t, filepath.Join(dir, "keys.d", "planner.yaml")), "\n    expires: 2099-01-31\n")
+	assert.Contains(t, rig.Read(t, filepath.Join(dir, "keys.d", "planner.yaml")), "\n    expires: 2099-01-31\n")
 	code, stdout, stderr = cli("", "key", "revoke", "webshop", "--config", file)
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "webshop is refused, and its open sessions with it")
-	assert.Regexp(t, `  - name: webshop   # the shop\n    expires: \S+Z\n    key_sha256`, read(t, file))
-	c, err := loadConfig(file)
+	assert.Regexp(t, `  - name: webshop   # the shop\n    expires: \S+Z\n    key_sha256`, rig.Read(t, file))
+	c, err := desk.LoadConfig(file)
 	require.NoError(t, err)
 	assert.True(t, findKey(c, "webshop").Expires.Passed(time.Now().Add(time.Second)))
 	code, _, stderr = cli("", "key", "revoke", "webshop", "--config", file)
@@ -125,8 +117,8 @@ func TestKeyNew(t *testing.T) {
     allow:
       - "GET /order"
       - "* /vehicle"
-`, read(t, filepath.Join(dir, "keys.d", "stock.yaml")))
-	before := read(t, file)
+`, rig.Read(t, filepath.Join(dir, "keys.d", "stock.yaml")))
+	before := rig.Read(t, file)
 	code, _, stderr = cli("", "key", "new", "stock", "--config", file)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "there is a key stock already ("+filepath.Join(dir, "keys.d", "stock.yaml")+":2)")
@@ -134,7 +126,7 @@ func TestKeyNew(t *testing.T) {
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "other.yaml:5:9: api_keys[0].allow[0]: found \"GET /oder\", no such endpoint, did you mean GET /order?")
 	assert.NotContains(t, stderr, "frontdesk-key-")
-	assert.Equal(t, before, read(t, file))
+	assert.Equal(t, before, rig.Read(t, file))
 	assert.NoFileExists(t, filepath.Join(dir, "keys.d", "other.yaml"))
 }
 
@@ -142,7 +134,7 @@ func TestKeyNew(t *testing.T) {
 // and that the operator is told what to write.
 func TestKeyChangeRefused(t *testing.T) {
 	_, file := keyFolder(t)
-	text := strings.Replace(read(t, file), `["`+firstHash+`"]`, `&hashes ["`+firstHash+`"]`, 1)
+	text := strings.Replace(rig.Read(t, file), `["`+firstHash+`"]`, `&hashes ["`+firstHash+`"]`, 1)
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	code, stdout, stderr := cli("", "key", "rotate", "webshop", "--config", file)
 	assert.Equal(t, 1, code)
@@ -150,7 +142,7 @@ func TestKeyChangeRefused(t *testing.T) {
 	assert.Contains(t, stderr, "is written in a way that is changed by hand only")
 	assert.Contains(t, stderr, "Nothing was changed. In "+file+", under key_sha256 of webshop")
 	assert.Contains(t, stderr, `{hash: "`+firstHash+`", expires: `)
-	assert.Equal(t, text, read(t, file))
+	assert.Equal(t, text, rig.Read(t, file))
 
 	code, _, stderr = cli("", "key", "rotate", "webshp", "--config", file)
 	assert.Equal(t, 1, code)
@@ -164,7 +156,7 @@ func TestKeyChangeRefused(t *testing.T) {
 
 func TestKeyDryRun(t *testing.T) {
 	_, file := keyFolder(t)
-	before := read(t, file)
+	before := rig.Read(t, file)
 	code, stdout, stderr := cli("", "key", "revoke", "webshop", "--config", file, "--at", "2099-01-31", "--dry-run")
 	require.Zero(t, code, stderr)
 	assert.Equal(t, "--- "+file+"\n+++ "+file+`
@@ -176,7 +168,7 @@ func TestKeyDryRun(t *testing.T) {
      key_sha256: ["`+firstHash+`"] # made in May
      allow: ["GET /order"]
 `, stdout)
-	assert.Equal(t, before, read(t, file))
+	assert.Equal(t, before, rig.Read(t, file))
 }
 
 func TestKeyList(t *testing.T) {
@@ -188,30 +180,4 @@ func TestKeyList(t *testing.T) {
 	assert.Regexp(t, `(?m)^NAME +ENDS +IN +SHA-256 +MODE +ENTRIES +WHERE$`, stdout)
 	assert.Regexp(t, `(?m)^webshop +never +- +e8d95748 \(ends \d{4}-\d\d-\d\d\), [0-9a-f]{8} +enforce +1 +`+regexp.QuoteMeta(file)+`:6$`, stdout)
 	assert.Regexp(t, `(?m)^planner +2099-12-31 +\d{5} days +c8f367a8 +enforce +1 +`+regexp.QuoteMeta(filepath.Join(dir, "keys.d", "planner.yaml"))+`:2$`, stdout)
-}
-
-// TestExpiryWatch turns the clock: each notice comes once, and a key that was
-// given a later end begins anew.
-func TestExpiryWatch(t *testing.T) {
-	core, logs := observer.New(zap.WarnLevel)
-	start := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	now, keys := start, []config.Key{{
-		Name: "webshop", Expires: config.Expiry{Time: start.AddDate(0, 0, 40)},
-		Hashes: []config.KeyHash{{Hash: config.Digest{1}}},
-	}, {Name: "gone", Expires: config.Expiry{Time: start.AddDate(0, 0, -1)}, Hashes: []config.KeyHash{{Hash: config.Digest{2}}}}}
-	watch := newExpiryWatch(func() []config.Key { return keys }, func() time.Time { return now }, zap.New(core))
-	days := func() (got []int) {
-		for ; now.Before(start.AddDate(0, 0, 45)); now = now.Add(6 * time.Hour) {
-			watch.look()
-			for _, entry := range logs.TakeAll() {
-				assert.Equal(t, "webshop", entry.ContextMap()["key"])
-				got = append(got, int(now.Sub(start)/(24*time.Hour)))
-			}
-		}
-		return got
-	}
-	assert.Equal(t, []int{10, 26, 33, 37, 39, 40}, days(), "30, 14, 7, 3 and 1 days before, and at the end")
-	start = now
-	keys[0].Expires = config.Expiry{Time: start.AddDate(0, 0, 20)}
-	assert.Equal(t, []int{0, 6, 13, 17, 19, 20}, days(), "at once, as it is within 30 days")
 }

@@ -1,19 +1,18 @@
 // Command frontdesk gives an existing administration a documented REST
-// interface. Each subcommand is a file of its own; house.go wires the parts.
+// interface. Each subcommand is a file of its own; package desk is what serves.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/alecthomas/kong"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config/strictyaml"
 )
 
@@ -41,61 +40,32 @@ type commands struct {
 	Version     versionCommand     `cmd:"" help:"Print the version, and what the program was built from."`
 }
 
-// program is what every command is given of the world outside.
-type program struct {
-	ctx            context.Context // ends when the user wants to stop
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	wrap           wrapDriver
-	supervisor     *supervisor // systemd; nil where it did not start the program
-
-	signals <-chan os.Signal                     // in place of those that the process gets, other than to stop; nil for these
-	after   func(time.Duration) <-chan time.Time // in place of time.After; nil for this
-	now     func() time.Time                     // in place of time.Now where callbacks are concerned; nil for this
-}
-
-// timer is what waits.
-func (p program) timer() func(time.Duration) <-chan time.Time {
-	if p.after != nil {
-		return p.after
-	}
-	return time.After
-}
-
-// clock is what callbacks go by.
-func (p program) clock() func() time.Time {
-	if p.now != nil {
-		return p.now
-	}
-	return time.Now
-}
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // whoever presses Ctrl-C again does not want to wait
-	supervisor, err := underSystemd()
+	supervisor, err := desk.UnderSystemd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "frontdesk:", err)
 		os.Exit(1)
 	}
-	os.Exit(run(program{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, supervisor: supervisor}, os.Args[1:]))
+	os.Exit(run(desk.Program{Ctx: ctx, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Supervisor: supervisor}, os.Args[1:]))
 }
 
 // run runs one command line and returns its exit code: 0 for done, 1 for
 // failed, 2 for a command line or configuration that is wrong.
-func run(p program, args []string) int {
+func run(p desk.Program, args []string) int {
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c,
 		kong.Name("frontdesk"),
 		kong.Description("A documented REST interface in front of a business administration.\n\nExit codes: 0 done, 1 failed, 2 a command line or configuration that is wrong."),
-		kong.Writers(p.stdout, p.stderr),
+		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(code int) { exit = code }),
 		kong.Vars{"demo_listen": demoListen},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {
-		fmt.Fprintln(p.stderr, "frontdesk:", err)
+		fmt.Fprintln(p.Stderr, "frontdesk:", err)
 		return 1
 	}
 	if len(args) == 0 {
@@ -106,31 +76,25 @@ func run(p program, args []string) int {
 		return exit
 	}
 	if err != nil {
-		fmt.Fprintln(p.stderr, "frontdesk:", err)
-		fmt.Fprintln(p.stderr, "Run frontdesk --help, or frontdesk COMMAND --help.")
+		fmt.Fprintln(p.Stderr, "frontdesk:", err)
+		fmt.Fprintln(p.Stderr, "Run frontdesk --help, or frontdesk COMMAND --help.")
 		return 2
 	}
 	err = parsed.Run(p)
 	var problems strictyaml.Problems
-	var wrong misuse
+	var wrong desk.Misuse
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &problems):
-		fmt.Fprintln(p.stderr, err)
-		fmt.Fprintf(p.stderr, "frontdesk: %d problem(s); nothing was done\n", len(problems))
+		fmt.Fprintln(p.Stderr, err)
+		fmt.Fprintf(p.Stderr, "frontdesk: %d problem(s); nothing was done\n", len(problems))
 		return 2
 	case errors.As(err, &wrong):
-		fmt.Fprintln(p.stderr, "frontdesk:", err)
+		fmt.Fprintln(p.Stderr, "frontdesk:", err)
 		return 2
 	default:
-		fmt.Fprintln(p.stderr, "frontdesk:", err)
+		fmt.Fprintln(p.Stderr, "frontdesk:", err)
 		return 1
 	}
 }
-
-// misuse is an error of the command line or of what it names, rather than of
-// what the command does.
-type misuse struct{ error }
-
-func misused(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }

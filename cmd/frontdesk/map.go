@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/backend/keep"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -36,12 +37,12 @@ type sheetFlags struct {
 func (f sheetFlags) find() (file string, model *mapping.Model, err error) {
 	file, dir := f.Sheet, f.ModelDir
 	if f.Config != "" {
-		c, err := loadConfig(f.Config)
+		c, err := desk.LoadConfig(f.Config)
 		if err != nil {
 			return "", nil, err
 		}
-		if c.Backend.Driver == referenceDriver {
-			return "", nil, misused("%s: backend.driver is %s, expected legacy or remote, which have a sheet", f.Config, c.Backend.Driver)
+		if c.Backend.Driver == desk.ReferenceDriver {
+			return "", nil, desk.Misused("%s: backend.driver is %s, expected legacy or remote, which have a sheet", f.Config, c.Backend.Driver)
 		}
 		file, dir = c.Backend.Sheet, c.Model.Dir
 	}
@@ -55,9 +56,9 @@ func (f sheetFlags) load() (*sheet.Sheet, *mapping.Model, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := loadSheet(file, model)
+	s, err := desk.LoadSheet(file, model)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-		err = misused("%w", err)
+		err = desk.Misused("%w", err)
 	}
 	return s, model, err
 }

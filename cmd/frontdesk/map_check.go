@@ -13,6 +13,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend/mapcheck"
 	"frontdesk/backend/remote"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -27,14 +28,14 @@ type mapCheckCommand struct {
 }
 
 // Run fails where something does not fit.
-func (c mapCheckCommand) Run(p program) error {
+func (c mapCheckCommand) Run(p desk.Program) error {
 	if c.Rows < 1 {
-		return misused("--rows %d: expected at least 1", c.Rows)
+		return desk.Misused("--rows %d: expected at least 1", c.Rows)
 	}
 	s, model, err := c.load()
 	var problems strictyaml.Problems
 	if errors.As(err, &problems) && c.Format == "json" {
-		return errors.Join(mapcheck.Unreadable(problems).WriteJSON(p.stdout), misused("the sheet has %d problem(s)", len(problems)))
+		return errors.Join(mapcheck.Unreadable(problems).WriteJSON(p.Stdout), desk.Misused("the sheet has %d problem(s)", len(problems)))
 	}
 	if err != nil {
 		return err
@@ -42,9 +43,9 @@ func (c mapCheckCommand) Run(p program) error {
 	o := mapcheck.Options{Sheet: s, Model: model, Rows: c.Rows}
 	var report *mapcheck.Report
 	if s.Source.SQL != nil {
-		report, err = mapcheck.SQL(p.ctx, o)
+		report, err = mapcheck.SQL(p.Ctx, o)
 	} else {
-		report, err = c.service(p.ctx, s, o)
+		report, err = c.service(p.Ctx, s, o)
 	}
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (c mapCheckCommand) Run(p program) error {
 	if c.Format == "json" {
 		write = report.WriteJSON
 	}
-	if err := write(p.stdout); err != nil {
+	if err := write(p.Stdout); err != nil {
 		return err
 	}
 	if n := report.Count(mapcheck.Error); n > 0 {
@@ -97,7 +98,7 @@ func (c mapCheckCommand) client(ctx context.Context, store *remote.Store) (auth.
 	number, name, _ := strings.Cut(cmp.Or(c.Client, "1"), ":")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
-		return auth.Client{}, misused("--client %s: expected a number, or number and name such as 7:garage-noord", c.Client)
+		return auth.Client{}, desk.Misused("--client %s: expected a number, or number and name such as 7:garage-noord", c.Client)
 	}
 	return auth.Client{ID: id, Name: name}, nil
 }

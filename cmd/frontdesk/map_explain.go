@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/remote"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -22,12 +23,12 @@ type mapExplainCommand struct {
 
 // Run shows a resource, without connecting. Variables of the environment that
 // are not set are shown by their names.
-func (c mapExplainCommand) Run(p program) error {
+func (c mapExplainCommand) Run(p desk.Program) error {
 	file, model, err := c.find()
 	if err != nil {
 		return err
 	}
-	s, err := sheet.Load(file, model, sheet.Options{RuleFields: ruleFields, Env: func(name string) (string, bool) {
+	s, err := sheet.Load(file, model, sheet.Options{RuleFields: desk.RuleFields, Env: func(name string) (string, bool) {
 		if v, ok := os.LookupEnv(name); ok {
 			return v, true
 		}
@@ -42,7 +43,7 @@ func (c mapExplainCommand) Run(p program) error {
 		for _, r := range s.Model.Resources {
 			known = append(known, r.Name)
 		}
-		return misused("the sheet has no resource %s%s", c.Resource, strictyaml.Suggest(c.Resource, known))
+		return desk.Misused("the sheet has no resource %s%s", c.Resource, strictyaml.Suggest(c.Resource, known))
 	}
 	explain, err := explainerOf(s)
 	if err != nil {
@@ -52,7 +53,7 @@ func (c mapExplainCommand) Run(p program) error {
 		return err
 	}
 	if s.Source.Frontdesk == nil {
-		printRows(p.stdout, fieldRows(s.Resources[r]))
+		printRows(p.Stdout, fieldRows(s.Resources[r]))
 	}
 	return nil
 }
@@ -61,7 +62,7 @@ func (c mapExplainCommand) Run(p program) error {
 type explainer func(*mapping.Resource, mapping.Scope) ([]string, error)
 
 // operations shows those that were asked for.
-func (c mapExplainCommand) operations(p program, s *sheet.Sheet, r *mapping.Resource, explain explainer) error {
+func (c mapExplainCommand) operations(p desk.Program, s *sheet.Sheet, r *mapping.Resource, explain explainer) error {
 	wanted := operations()
 	if c.Operation != "" {
 		wanted = []mapping.Scope{mapping.Scope(c.Operation)}
@@ -69,7 +70,7 @@ func (c mapExplainCommand) operations(p program, s *sheet.Sheet, r *mapping.Reso
 	for _, op := range wanted {
 		if s.Source.Frontdesk == nil && s.Resources[r].Operations[op] == nil {
 			if c.Operation != "" {
-				return misused("the sheet has no %s of %s", op, r.Name)
+				return desk.Misused("the sheet has no %s of %s", op, r.Name)
 			}
 			continue
 		}
@@ -77,13 +78,13 @@ func (c mapExplainCommand) operations(p program, s *sheet.Sheet, r *mapping.Reso
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "%s of %s:\n", op, r.Name)
+		fmt.Fprintf(p.Stdout, "%s of %s:\n", op, r.Name)
 		for _, line := range lines {
 			for i, part := range wrap(line, screen-4) {
-				fmt.Fprintf(p.stdout, "%s%s\n", []string{"  ", "    "}[min(i, 1)], part)
+				fmt.Fprintf(p.Stdout, "%s%s\n", []string{"  ", "    "}[min(i, 1)], part)
 			}
 		}
-		fmt.Fprintln(p.stdout)
+		fmt.Fprintln(p.Stdout)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"frontdesk/backend/mapfixture"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 )
@@ -21,17 +22,17 @@ type mapTestCommand struct {
 }
 
 // Run fails where an answer differs.
-func (c mapTestCommand) Run(p program) error {
+func (c mapTestCommand) Run(p desk.Program) error {
 	fixtures, err := c.read()
 	if err != nil {
 		return err
 	}
-	conf, err := loadConfig(c.Config)
+	conf, err := desk.LoadConfig(c.Config)
 	if err != nil {
 		return err
 	}
 	var all []mapfixture.Result
-	err = withGateway(p, conf, "map-test", func(baseURL, key string) error {
+	err = desk.WithGateway(p, conf, "map-test", func(baseURL, key string) error {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		defer transport.CloseIdleConnections()
 		g := mapfixture.Gateway{
@@ -39,7 +40,7 @@ func (c mapTestCommand) Run(p program) error {
 			HTTP: &http.Client{Transport: transport, Timeout: time.Minute},
 		}
 		for _, f := range fixtures {
-			results, err := g.Run(p.ctx, f)
+			results, err := g.Run(p.Ctx, f)
 			all = append(all, results...)
 			if err != nil {
 				return err
@@ -68,19 +69,19 @@ func (c mapTestCommand) read() (fixtures []*mapfixture.Fixture, err error) {
 		case errors.As(err, &found):
 			problems = append(problems, found...)
 		case err != nil:
-			return nil, misused("%w", err)
+			return nil, desk.Misused("%w", err)
 		}
 		fixtures = append(fixtures, f)
 	}
 	return fixtures, problems.Err()
 }
 
-func (c mapTestCommand) write(p program, all []mapfixture.Result) error {
+func (c mapTestCommand) write(p desk.Program, all []mapfixture.Result) error {
 	failed, fixture := 0, ""
 	for _, r := range all {
 		if r.Fixture != fixture {
 			fixture = r.Fixture
-			fmt.Fprintln(p.stdout, fixture)
+			fmt.Fprintln(p.Stdout, fixture)
 		}
 		word := "ok    "
 		if !r.Passed() {
@@ -89,12 +90,12 @@ func (c mapTestCommand) write(p program, all []mapfixture.Result) error {
 		} else if c.Record {
 			word = "saved "
 		}
-		fmt.Fprintf(p.stdout, "  %s %s\n", word, r.Case)
+		fmt.Fprintf(p.Stdout, "  %s %s\n", word, r.Case)
 		for _, line := range r.Differences {
-			fmt.Fprintf(p.stdout, "         %s\n", line)
+			fmt.Fprintf(p.Stdout, "         %s\n", line)
 		}
 	}
-	fmt.Fprintf(p.stdout, "%d passed, %d failed\n", len(all)-failed, failed)
+	fmt.Fprintf(p.Stdout, "%d passed, %d failed\n", len(all)-failed, failed)
 	if c.JUnit != "" {
 		if err := writeWhole(c.JUnit, func(w io.Writer) error { return mapfixture.WriteJUnit(w, all) }); err != nil {
 			return fmt.Errorf("write the results: %w", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"frontdesk/backend/mapdraft"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -23,10 +24,10 @@ type mapInitCommand struct {
 }
 
 // Run drafts a sheet. The database is only read.
-func (c mapInitCommand) Run(p program) error {
+func (c mapInitCommand) Run(p desk.Program) error {
 	if c.Out != "" {
 		if _, err := os.Stat(c.Out); !errors.Is(err, os.ErrNotExist) {
-			return misused("--out %s: expected a file that is not there yet", c.Out)
+			return desk.Misused("--out %s: expected a file that is not there yet", c.Out)
 		}
 	}
 	model, err := mapping.LoadModel(c.ModelDir)
@@ -34,23 +35,23 @@ func (c mapInitCommand) Run(p program) error {
 		return err
 	}
 	var text bytes.Buffer
-	s, err := mapdraft.Write(p.ctx, &text, mapdraft.Options{
+	s, err := mapdraft.Write(p.Ctx, &text, mapdraft.Options{
 		Source: sheet.SQL{Engine: c.Engine, DSN: config.Secret(c.DSN), Schema: c.Schema}, Model: model, DSNVariable: c.DSNVariable,
 	})
 	if err != nil {
 		return err
 	}
 	if c.Out == "" {
-		if _, err := p.stdout.Write(text.Bytes()); err != nil {
+		if _, err := p.Stdout.Write(text.Bytes()); err != nil {
 			return err
 		}
 	} else if err := os.WriteFile(c.Out, text.Bytes(), 0o600); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stderr, "Of %d tables: %d resources with %d fields; %d guesses, %d of them marked TODO.\n", s.Tables, s.Resources, s.Fields, s.Guesses, s.Doubts)
+	fmt.Fprintf(p.Stderr, "Of %d tables: %d resources with %d fields; %d guesses, %d of them marked TODO.\n", s.Tables, s.Resources, s.Fields, s.Guesses, s.Doubts)
 	if len(s.Missing) > 0 {
 		for i, line := range wrap("Not found: "+strings.Join(s.Missing, ", ")+".", screen) {
-			fmt.Fprintf(p.stderr, "%s%s\n", []string{"", "  "}[min(i, 1)], line)
+			fmt.Fprintf(p.Stderr, "%s%s\n", []string{"", "  "}[min(i, 1)], line)
 		}
 	}
 	return nil

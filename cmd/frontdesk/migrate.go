@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/gateway/webhook/jobstore"
 )
@@ -18,25 +19,25 @@ type migrateCommand struct {
 
 // Run brings the tables to this version, however long it takes, as serve would at
 // its start; and tells on standard error what it waits for.
-func (m migrateCommand) Run(p program) (err error) {
-	c, err := loadConfig(m.Config)
+func (m migrateCommand) Run(p desk.Program) (err error) {
+	c, err := desk.LoadConfig(m.Config)
 	if err != nil {
 		return err
 	}
-	logs, err := newLogs(config.Log{Level: "info", Format: "console"}, zapcore.Lock(zapcore.AddSync(p.stderr)))
+	logs, err := desk.NewLogs(config.Log{Level: "info", Format: "console"}, zapcore.Lock(zapcore.AddSync(p.Stderr)))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, logs.stop()) }()
+	defer func() { err = errors.Join(err, logs.Stop()) }()
 	begun := time.Now()
-	s, err := openSystem(p.ctx, c, auth.NewHasher(), logs.log)
+	s, err := desk.OpenSystem(p.Ctx, c, auth.NewHasher(), logs.Log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	if _, err := jobstore.Open(p.ctx, s.own.db); err != nil {
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if _, err := jobstore.Open(p.Ctx, s.Own.Db); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "the tables are those of this version (%s)\n", time.Since(begun).Round(time.Millisecond))
+	_, err = fmt.Fprintf(p.Stdout, "the tables are those of this version (%s)\n", time.Since(begun).Round(time.Millisecond))
 	return err
 }

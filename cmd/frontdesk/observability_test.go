@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -20,26 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
 )
-
-// askOps asks the operators' listener.
-func (d *desk) askOps(path string) answer {
-	d.t.Helper()
-	resp, err := d.http.Get("http://" + d.ops + path)
-	require.NoError(d.t, err)
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(d.t, err)
-	return answer{Status: resp.StatusCode, Header: resp.Header, Body: body}
-}
-
-// opsText is what a path of the operators' listener answers while all is well.
-func (d *desk) opsText(path string) string {
-	d.t.Helper()
-	a := d.askOps(path)
-	require.Equal(d.t, 200, a.Status, "%s: %s", path, a.Body)
-	return string(a.Body)
-}
 
 // onTrialKeys are an api_key on trial, and one that has ended.
 const onTrialKeys = `  - name: trial
@@ -57,16 +39,16 @@ const onTrialKeys = `  - name: trial
 const onTrialKey = "55555555-5555-4555-8555-555555555555"
 
 // busyDesk is a desk of which all is counted that can be.
-func busyDesk(t *testing.T) *desk {
+func busyDesk(t *testing.T) *rig.Desk {
 	t.Helper()
 	spans := newSpanReceiver(t)
-	d := startDesk(t, deskOptions{dsn: engines[0].dsn(t), extra: spans.options(), keys: fmt.Sprintf(onTrialKeys, sha256.Sum256([]byte(onTrialKey)), time.Now().AddDate(0, 2, 0).Format(time.DateOnly), sha256.Sum256([]byte("no key")))})
-	token := d.login(fullKey, "demo")
-	require.Equal(t, 200, d.call("GET", "/order/1", token, "").Status)
-	require.Equal(t, 404, d.call("GET", "/order/999999", token, "").Status)
-	require.Equal(t, 400, d.call("GET", "/nowhere/made-up-by-a-client", token, "").Status)
-	require.Equal(t, 400, d.call("BREW", "/order", token, "").Status)
-	require.Equal(t, 200, d.call("GET", "/vehicle/1", d.login(onTrialKey, "demo"), "").Status)
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: spans.options(), Keys: fmt.Sprintf(onTrialKeys, sha256.Sum256([]byte(onTrialKey)), time.Now().AddDate(0, 2, 0).Format(time.DateOnly), sha256.Sum256([]byte("no key")))})
+	token := d.Login(rig.FullKey, "demo")
+	require.Equal(t, 200, d.Call("GET", "/order/1", token, "").Status)
+	require.Equal(t, 404, d.Call("GET", "/order/999999", token, "").Status)
+	require.Equal(t, 400, d.Call("GET", "/nowhere/made-up-by-a-client", token, "").Status)
+	require.Equal(t, 400, d.Call("BREW", "/order", token, "").Status)
+	require.Equal(t, 200, d.Call("GET", "/vehicle/1", d.Login(onTrialKey, "demo"), "").Status)
 	return d
 }
 
@@ -79,7 +61,7 @@ var (
 // TestMetrics: names and labels are bounded, and every metric is there that the
 // documentation, the dashboard and the alerts speak of, and no other.
 func TestMetrics(t *testing.T) {
-	text := busyDesk(t).opsText("/metrics")
+	text := busyDesk(t).OpsText("/metrics")
 	for _, line := range []string{
 		`frontdesk_request_duration_seconds_count{endpoint="/order/{id}",method="GET",status="200"} 1`,
 		`frontdesk_request_duration_seconds_count{endpoint="/order/{id}",method="GET",status="404"} 1`,
@@ -102,8 +84,8 @@ func TestMetrics(t *testing.T) {
 		there[match[1]] = true
 	}
 	descs := make(chan *prometheus.Desc, 64)
-	newReloadMetrics(nil).Describe(descs) // that of the certificate is there only with TLS
-	newReplicaMetrics(nil).Describe(descs)
+	desk.NewReloadMetrics(nil).Describe(descs) // that of the certificate is there only with TLS
+	desk.NewReplicaMetrics(nil).Describe(descs)
 	for range len(descs) {
 		there[metricName.FindString((<-descs).String())] = true
 	}
@@ -143,7 +125,7 @@ func TestPromtool(t *testing.T) {
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
-	text := busyDesk(t).opsText("/metrics")
+	text := busyDesk(t).OpsText("/metrics")
 	promtool(text, "check", "metrics")
 	promtool("", "check", "rules", "frontdesk.rules.yml")
 	promtool("", "test", "rules", "frontdesk.rules.test.yml")
@@ -173,7 +155,7 @@ func TestPromtool(t *testing.T) {
 // TestStatusPage looks at the page as a browser gets it, and at its facts.
 func TestStatusPage(t *testing.T) {
 	d := busyDesk(t)
-	answered := d.askOps("/")
+	answered := d.AskOps("/")
 	require.Equal(t, "text/html; charset=utf-8", answered.Header.Get("Content-Type"))
 	require.Contains(t, answered.Header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-")
 	page := string(answered.Body)
@@ -182,8 +164,8 @@ func TestStatusPage(t *testing.T) {
 	for _, words := range []string{"All works.", "trial, ends in", ">ended</span>", "record_not_found", "GET /vehicle/{id}", "frontdesk explain"} {
 		require.Contains(t, page, words)
 	}
-	text := d.opsText("/status.json")
-	var report statusReport
+	text := d.OpsText("/status.json")
+	var report desk.StatusReport
 	require.NoError(t, json.Unmarshal([]byte(text), &report))
 	host, err := os.Hostname()
 	require.NoError(t, err)
@@ -193,6 +175,6 @@ func TestStatusPage(t *testing.T) {
 	require.Equal(t, "ended", report.Keys.Expired[0].Name)
 	require.Equal(t, "trial", report.Keys.OnTrial[0].Name)
 	require.Empty(t, report.Keys.Expiring)
-	require.Contains(t, report.Refusals, statusRefusal{Key: "full", Reason: "record_not_found", Count: 1, Last: report.Refusals[0].Last})
-	require.Equal(t, 404, d.askOps("/anything").Status)
+	require.Contains(t, report.Refusals, desk.StatusRefusal{Key: "full", Reason: "record_not_found", Count: 1, Last: report.Refusals[0].Last})
+	require.Equal(t, 404, d.AskOps("/anything").Status)
 }

@@ -2,17 +2,10 @@ package main
 
 import (
 	"fmt"
-	"time"
 
-	"go.uber.org/zap"
-
-	"frontdesk/auth"
-	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
-	"frontdesk/gateway"
 	"frontdesk/gateway/openapi"
-	"frontdesk/gateway/webhook"
-	"frontdesk/mapping"
 )
 
 type openapiCommand struct {
@@ -24,7 +17,7 @@ type openapiCommand struct {
 
 // Run prints the description of what a key may call. Nothing is started, and no
 // backend is asked: what it lacks is known of its mapping sheet.
-func (o openapiCommand) Run(p program) error {
+func (o openapiCommand) Run(p desk.Program) error {
 	c, environment, err := o.config()
 	if err != nil {
 		return err
@@ -33,11 +26,11 @@ func (o openapiCommand) Run(p program) error {
 	if key == nil {
 		return unknownKey(c, o.Key)
 	}
-	offer, err := offerOf(c.Model, c.Backend)
+	offer, err := desk.OfferOf(c.Model, c.Backend)
 	if err != nil {
 		return err
 	}
-	g, err := describingGateway(c, offer, environment)
+	g, err := desk.DescribingGateway(c, offer, environment)
 	if err != nil {
 		return err
 	}
@@ -45,47 +38,19 @@ func (o openapiCommand) Run(p program) error {
 	if o.Version == "3.0" {
 		version = openapi.Version30
 	}
-	text, err := g.Describe(&newKeys([]config.Key{*key}, g.Grants())[0], version)
+	text, err := g.Describe(&desk.NewKeys([]config.Key{*key}, g.Grants())[0], version)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s\n", text)
+	_, err = fmt.Fprintf(p.Stdout, "%s\n", text)
 	return err
 }
 
 func (o openapiCommand) config() (c *config.Config, environment string, err error) {
 	if o.Demo {
 		c, err = demoCommand{Listen: demoListen}.config()
-		return c, demoEnvironment, err
+		return c, desk.DemoEnvironment, err
 	}
-	c, err = loadConfig(o.Config)
-	return c, productionEnvironment, err
-}
-
-// describingGateway is a gateway with the endpoints that one of this
-// configuration would serve, and nothing behind them.
-func describingGateway(c *config.Config, offer backend.Offer, environment string) (*gateway.Gateway, error) {
-	return newGateway(gateway.Options{
-		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Vendor: c.Server.Vendor, Version: version(), SessionTTL: c.Sessions.TTL,
-		Offer: offer, Environment: environment, Resets: new(auth.Resets), Location: c.Server.TimeZone.Location, Clock: time.Now, Log: zap.NewNop(),
-		Callbacks: &gateway.Callbacks{Rules: webhook.Rules{AllowHosts: c.Webhooks.AllowHosts, Ports: c.Webhooks.Ports}, Long: longRunning(c.Callbacks)},
-	})
-}
-
-// offerOf is what the backend of a configuration has of the interface, as far as
-// can be known without asking it.
-func offerOf(m config.Model, b config.Backend) (backend.Offer, error) {
-	model, err := mapping.LoadModel(m.Dir)
-	if err != nil {
-		return backend.Offer{}, err
-	}
-	offer := backend.Offer{Model: model, Exports: b.Driver != remoteDriver}
-	if b.Driver != referenceDriver && b.Sheet != "" {
-		sh, err := loadSheet(b.Sheet, model)
-		if err != nil {
-			return offer, err
-		}
-		offer.Model, offer.Supports, offer.Writes = sh.Model, sh.Supports, sh.Writes
-	}
-	return offer, nil
+	c, err = desk.LoadConfig(o.Config)
+	return c, desk.ProductionEnvironment, err
 }

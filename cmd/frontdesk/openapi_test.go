@@ -22,40 +22,42 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/config"
 	"frontdesk/gateway/openapi"
 )
 
 // newDemo starts the demo, new, by its own command line.
-func newDemo(t *testing.T) *desk {
+func newDemo(t *testing.T) *rig.Desk {
 	t.Helper()
-	d := &desk{t: t, log: new(lockedBuffer), stopped: make(chan struct{})}
+	d := &rig.Desk{T: t, Log: new(rig.LockedBuffer), Stopped: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
-	d.stop = stop
+	d.Stop = stop
 	read, write := io.Pipe()
 	go func() {
-		defer close(d.stopped)
-		d.code = run(program{ctx: ctx, stdin: strings.NewReader(""), stdout: write, stderr: d.log},
-			[]string{"demo", "--listen", "127.0.0.1:0", "--ops", freeAddress(t), "--data", filepath.Join(t.TempDir(), "demo")})
+		defer close(d.Stopped)
+		d.Code = run(desk.Program{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: write, Stderr: d.Log},
+			[]string{"demo", "--listen", "127.0.0.1:0", "--ops", rig.FreeAddress(t), "--data", filepath.Join(t.TempDir(), "demo")})
 		write.Close()
 	}()
 	c, environment, err := openapiCommand{Demo: true}.config()
 	require.NoError(t, err)
-	held, err := contractOf(c, environment)
+	held, err := rig.ContractOf(c, environment)
 	require.NoError(t, err)
-	d.http = &http.Client{Timeout: time.Minute, Transport: &holding{
-		RoundTripper: &http.Transport{}, contract: held, base: &d.base, fault: func(err error) { t.Error(err) },
+	d.Http = &http.Client{Timeout: time.Minute, Transport: &rig.Holding{
+		RoundTripper: &http.Transport{}, Contract: held, Base: &d.Base, Fault: func(err error) { t.Error(err) },
 	}}
-	t.Cleanup(d.shutdown)
+	t.Cleanup(d.Shutdown)
 	scanner := bufio.NewScanner(read)
 	for scanner.Scan() {
 		if base, ok := strings.CutPrefix(scanner.Text(), "ready: "); ok {
-			d.base = strings.TrimSuffix(base, "/")
+			d.Base = strings.TrimSuffix(base, "/")
 			go io.Copy(io.Discard, read)
 			return d
 		}
 	}
-	t.Fatalf("the demo did not start:\n%s", d.log)
+	t.Fatalf("the demo did not start:\n%s", d.Log)
 	return nil
 }
 
@@ -71,11 +73,11 @@ func loadDescription(t *testing.T, text []byte) *openapi3.T {
 func TestOpenAPIOfEachKey(t *testing.T) {
 	d := newDemo(t)
 	address := "/openapi.json?api_key="
-	full := d.call("GET", address+demoFullKey, "", "")
+	full := d.Call("GET", address+desk.DemoFullKey, "", "")
 	require.Equal(t, 200, full.Status)
-	orders := d.call("GET", address+demoOrdersKey, "", "")
+	orders := d.Call("GET", address+desk.DemoOrdersKey, "", "")
 	doc := loadDescription(t, orders.Body)
-	require.Equal(t, d.base, doc.Servers[0].URL)
+	require.Equal(t, d.Base, doc.Servers[0].URL)
 	var operations []string
 	for path, item := range doc.Paths.Map() {
 		for method := range item.Operations() {
@@ -87,13 +89,13 @@ func TestOpenAPIOfEachKey(t *testing.T) {
 	require.ElementsMatch(t, []string{"GET /order", "GET /order/{id}", "GET /orderline", "GET /orderline/{id}", "GET /model/{name}"}, operations)
 	require.NotEqual(t, full.Header.Get("ETag"), orders.Header.Get("ETag"))
 
-	token := d.login(demoFullKey, "demo")
+	token := d.Login(desk.DemoFullKey, "demo")
 	var access struct {
 		Data struct {
 			Endpoints []struct{ Method, Path string }
 		}
 	}
-	require.NoError(t, json.Unmarshal(d.call("GET", "/authenticate/acces", token, "").Body, &access))
+	require.NoError(t, json.Unmarshal(d.Call("GET", "/authenticate/acces", token, "").Body, &access))
 	described := loadDescription(t, full.Body)
 	for _, e := range access.Data.Endpoints {
 		path := strings.Replace(e.Path, "*", "{name}", 1)
@@ -107,14 +109,14 @@ func TestOpenAPIOfEachKey(t *testing.T) {
 
 func TestOpenAPIIsKept(t *testing.T) {
 	d := newDemo(t)
-	address := "/openapi.json?api_key=" + demoFullKey
-	first := d.call("GET", address, "", "", "Accept-Encoding", "identity")
+	address := "/openapi.json?api_key=" + desk.DemoFullKey
+	first := d.Call("GET", address, "", "", "Accept-Encoding", "identity")
 	require.Equal(t, "private, no-cache", first.Header.Get("Cache-Control"))
 	require.Equal(t, "no-referrer", first.Header.Get("Referrer-Policy"), "the address holds a key")
-	again := d.call("GET", address, "", "", "Accept-Encoding", "identity", "If-None-Match", first.Header.Get("ETag"))
+	again := d.Call("GET", address, "", "", "Accept-Encoding", "identity", "If-None-Match", first.Header.Get("ETag"))
 	require.Equal(t, 304, again.Status)
 	require.Empty(t, again.Body)
-	zipped, err := d.try("GET", address, "", "", "Accept-Encoding", "gzip")
+	zipped, err := d.Try("GET", address, "", "", "Accept-Encoding", "gzip")
 	require.NoError(t, err)
 	require.Equal(t, "gzip", zipped.Header.Get("Content-Encoding"))
 	require.NotEqual(t, first.Header.Get("ETag"), zipped.Header.Get("ETag"), "another representation")
@@ -124,20 +126,20 @@ func TestOpenAPIIsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(first.Body), string(plain))
 	for _, unwanted := range []string{"gzip;q=0", "br, gzip; q=0.0", "x-gzip"} {
-		a := d.call("GET", address, "", "", "Accept-Encoding", unwanted)
+		a := d.Call("GET", address, "", "", "Accept-Encoding", unwanted)
 		require.Empty(t, a.Header.Get("Content-Encoding"), unwanted)
 		require.Equal(t, first.Header.Get("ETag"), a.Header.Get("ETag"), unwanted)
 	}
 
-	refused := d.call("GET", "/openapi.json", "", "").failure(t)
+	refused := d.Call("GET", "/openapi.json", "", "").Failure(t)
 	require.Equal(t, "These parameter(s): api_key are required", refused.Message)
-	for _, key := range []string{"x", "11111111-1111-4111-8111-111111111112", strings.ToUpper(demoFullKey) + "0"} {
-		a := d.call("GET", "/openapi.json?api_key="+key, "", "")
+	for _, key := range []string{"x", "11111111-1111-4111-8111-111111111112", strings.ToUpper(desk.DemoFullKey) + "0"} {
+		a := d.Call("GET", "/openapi.json?api_key="+key, "", "")
 		require.Equal(t, 401, a.Status)
-		require.Equal(t, "Not authorized", a.failure(t).Message)
+		require.Equal(t, "Not authorized", a.Failure(t).Message)
 	}
-	require.Equal(t, "Method: POST not supported for endpoint: /openapi.json", d.call("POST", address, "", "").failure(t).Message)
-	require.NotContains(t, d.log.String(), demoFullKey)
+	require.Equal(t, "Method: POST not supported for endpoint: /openapi.json", d.Call("POST", address, "", "").Failure(t).Message)
+	require.NotContains(t, d.Log.String(), desk.DemoFullKey)
 }
 
 func TestOpenAPICommand(t *testing.T) {
@@ -145,8 +147,8 @@ func TestOpenAPICommand(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Equal(t, openapi.Version31, loadDescription(t, []byte(text)).OpenAPI)
 	d := newDemo(t)
-	served := d.call("GET", "/openapi.json?api_key="+demoFullKey, "", "")
-	require.JSONEq(t, strings.ReplaceAll(string(served.Body), d.base, "http://127.0.0.1:8080/webservice_v2"), text, "what is printed is what is served")
+	served := d.Call("GET", "/openapi.json?api_key="+desk.DemoFullKey, "", "")
+	require.JSONEq(t, strings.ReplaceAll(string(served.Body), d.Base, "http://127.0.0.1:8080/webservice_v2"), text, "what is printed is what is served")
 
 	code, old, stderr := cli("", "openapi", "--demo", "--key", "demo-full", "--version", "3.0")
 	require.Zero(t, code, stderr)
@@ -273,22 +275,22 @@ func asQuery(example any) string {
 // TestOpenAPIExamples sends every example of the demo's description to a new
 // demo.
 func TestOpenAPIExamples(t *testing.T) {
-	for _, key := range []string{demoFullKey, demoOrdersKey} {
+	for _, key := range []string{desk.DemoFullKey, desk.DemoOrdersKey} {
 		t.Run(key[:8], func(t *testing.T) {
 			d := newDemo(t)
-			doc := loadDescription(t, d.call("GET", "/openapi.json?api_key="+key, "", "").Body)
-			token := d.login(key, "demo")
+			doc := loadDescription(t, d.Call("GET", "/openapi.json?api_key="+key, "", "").Body)
+			token := d.Login(key, "demo")
 			seen := map[string]bool{}
 			for _, r := range exampleRequests(doc) {
 				switch r.operation {
 				case "getWebhookResult", "downloadResult":
 					continue // of a job, which every backup has its own of: below
 				}
-				a := d.call(r.method, r.path, token, r.body, r.headers...)
+				a := d.Call(r.method, r.path, token, r.body, r.headers...)
 				require.Contains(t, r.success, fmt.Sprint(a.Status), "%s: %s %s %s\n%s", r.operation, r.method, r.path, r.body, a.Body)
 				seen[r.operation] = true
 				if r.operation == "backupOwner" {
-					d.followBackup(token, a.Header.Get("Location"))
+					d.FollowBackup(token, a.Header.Get("Location"))
 					seen["getWebhookResult"], seen["downloadResult"] = true, true
 				}
 			}
@@ -299,22 +301,6 @@ func TestOpenAPIExamples(t *testing.T) {
 			}
 		})
 	}
-}
-
-// followBackup fetches the result of a backup.
-func (d *desk) followBackup(token, location string) {
-	d.t.Helper()
-	at := location[strings.Index(location, "/webhook?"):]
-	var a answer
-	require.Eventually(d.t, func() bool {
-		a = d.call("GET", at, token, "")
-		return a.Status == 200
-	}, 30*time.Second, 50*time.Millisecond)
-	download := a.data(d.t)["url"].(string)
-	resp, err := d.http.Get(download)
-	require.NoError(d.t, err)
-	defer resp.Body.Close()
-	require.Equal(d.t, 200, resp.StatusCode)
 }
 
 // TestOpenAPIDrift: an answer that is not as it is described is noticed.
@@ -334,31 +320,31 @@ func TestOpenAPIDrift(t *testing.T) {
 			require.Contains(t, text, change[0])
 			var faults []error
 			d := newDemo(t)
-			altered, err := newContract([]byte(strings.ReplaceAll(text, change[0], change[1])))
+			altered, err := rig.NewContract([]byte(strings.ReplaceAll(text, change[0], change[1])))
 			require.NoError(t, err)
-			d.http.Transport = &holding{RoundTripper: &http.Transport{}, contract: altered, base: &d.base, fault: func(err error) { faults = append(faults, err) }}
-			token := d.login(demoFullKey, "demo")
-			d.call("GET", "/order/42", token, "")
+			d.Http.Transport = &rig.Holding{RoundTripper: &http.Transport{}, Contract: altered, Base: &d.Base, Fault: func(err error) { faults = append(faults, err) }}
+			token := d.Login(desk.DemoFullKey, "demo")
+			d.Call("GET", "/order/42", token, "")
 			require.NotEmpty(t, faults)
-			d.http.CloseIdleConnections()
+			d.Http.CloseIdleConnections()
 		})
 	}
 }
 
 func describeTo(t *testing.T, c *config.Config, environment string) string {
 	t.Helper()
-	offer, err := offerOf(c.Model, c.Backend)
+	offer, err := desk.OfferOf(c.Model, c.Backend)
 	require.NoError(t, err)
-	g, err := describingGateway(c, offer, environment)
+	g, err := desk.DescribingGateway(c, offer, environment)
 	require.NoError(t, err)
-	text, err := g.Describe(everyKey(g.Grants()), openapi.Version31)
+	text, err := g.Describe(rig.EveryKey(g.Grants()), openapi.Version31)
 	require.NoError(t, err)
 	return string(text)
 }
 
 // TestOpenAPILint has both kept linters find nothing, in either version.
 func TestOpenAPILint(t *testing.T) {
-	npm := repository(t, ".ci", "npm")
+	npm := rig.Repository(t, ".ci", "npm")
 	if _, err := os.Stat(filepath.Join(npm, "node_modules/.bin/redocly")); err != nil {
 		if sqltest.Required("npm") {
 			t.Fatal("the linters are missing: run .ci/install-node")

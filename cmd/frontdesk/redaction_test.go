@@ -23,6 +23,8 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/gateway/webhook/webhooktest"
 	"frontdesk/mapping"
 )
@@ -102,15 +104,15 @@ api_keys:
 `
 
 // startLeaky starts a desk of that configuration whose backend is broken in part.
-func startLeaky(t *testing.T, text string) *kept {
+func startLeaky(t *testing.T, text string) *rig.Kept {
 	t.Helper()
-	k := &kept{file: filepath.Join(t.TempDir(), "frontdesk.yaml"), signals: make(chan os.Signal)}
-	k.desk = desk{t: t, ops: freeAddress(t), log: new(lockedBuffer), stopped: make(chan struct{}), http: &http.Client{Transport: &http.Transport{}, Timeout: patience}}
-	k.write(text)
-	k.serve(program{
-		signals: k.signals, after: k.timers.after,
-		wrap: func(d backend.Driver) backend.Driver { return brokenStore{d.(*reference.Store)} },
-	}, k.file, true)
+	k := &rig.Kept{File: filepath.Join(t.TempDir(), "frontdesk.yaml"), Signals: make(chan os.Signal)}
+	k.Desk = rig.Desk{T: t, Ops: rig.FreeAddress(t), Log: new(rig.LockedBuffer), Stopped: make(chan struct{}), Http: &http.Client{Transport: &http.Transport{}, Timeout: rig.Patience}}
+	k.Write(text)
+	k.Serve(desk.Program{
+		Signals: k.Signals, After: k.Timers.After,
+		Wrap: func(d backend.Driver) backend.Driver { return brokenStore{d.(*reference.Store)} },
+	}, k.File, true)
 	return k
 }
 
@@ -118,7 +120,7 @@ func startLeaky(t *testing.T, text string) *kept {
 // and looks for them in every output. What a client is answered is its own: an
 // answer repeats what was wrong in the request.
 func TestRedaction(t *testing.T) {
-	onEngines(t, func(t *testing.T, dsn string) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		planted, spans, calls := canaries{}, newSpanReceiver(t), make(chan string, 64)
 		authority := webhooktest.NewAuthority(t)
 		receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,48 +133,48 @@ func TestRedaction(t *testing.T) {
 			at.User = url.UserPassword(at.User.Username(), planted.plant("backend.dsn"))
 			dsn = at.String()
 		}
-		smtp := fmt.Sprintf("smtps://%s:%s@%s", "postman", planted.plant("mail.smtp"), freeAddress(t))
+		smtp := fmt.Sprintf("smtps://%s:%s@%s", "postman", planted.plant("mail.smtp"), rig.FreeAddress(t))
 		text := fmt.Sprintf(leakyConfig, dsn, smtp, filepath.Join(t.TempDir(), "results"), webhooktest.Port(t, receiver), authority.File(t),
 			spans.URL, "", planted.plant("webhook_secret"))
 		k := startLeaky(t, text)
 
-		token := planted.keep("a live token", k.login(fullKey, "demo"))
-		planted.keep("a live api_key", fullKey)
+		token := planted.keep("a live token", k.Login(rig.FullKey, "demo"))
+		planted.keep("a live api_key", rig.FullKey)
 		askEverything(t, k, planted, token)
 		signed := leakyCallback(t, k, planted, token, receiver.URL, calls)
 		planted.keep("the query of data.url", signed[strings.Index(signed, "?")+1:])
 
 		// A reload that is refused, with a secret in what is wrong.
-		k.write(strings.Replace(text, "log: {level: debug}", fmt.Sprintf("log: {level: debug, colour: %q}\nbackup: {password: %q}", planted.plant("an unknown setting"), planted.plant("an unknown section")), 1))
-		k.hangUp()
+		k.Write(strings.Replace(text, "log: {level: debug}", fmt.Sprintf("log: {level: debug, colour: %q}\nbackup: {password: %q}", planted.plant("an unknown setting"), planted.plant("an unknown section")), 1))
+		k.HangUp()
 		for output, text := range operatorOutputs(t, k) {
 			planted.search(t, output, text)
 		}
-		k.write(text)
+		k.Write(text)
 		for output, text := range commandOutputs(t, k) {
 			planted.search(t, output, text)
 		}
-		k.shutdown()
-		planted.search(t, "the log", k.log.String())
-		require.Contains(t, k.log.String(), "panic: the driver broke", "a panic is logged")
-		require.Contains(t, k.log.String(), "the table is gone", "so is a failure")
+		k.Shutdown()
+		planted.search(t, "the log", k.Log.String())
+		require.Contains(t, k.Log.String(), "panic: the driver broke", "a panic is logged")
+		require.Contains(t, k.Log.String(), "the table is gone", "so is a failure")
 		require.NotEmpty(t, spans.all())
 		planted.search(t, "the spans", string(spans.raw))
 	})
 }
 
 // askEverything sends secrets wherever a request has room for them.
-func askEverything(t *testing.T, k *kept, planted canaries, token string) {
+func askEverything(t *testing.T, k *rig.Kept, planted canaries, token string) {
 	t.Helper()
 	ask := func(status int, method, path, token, body string, headers ...string) {
 		t.Helper()
-		a, err := k.try(method, path, token, body, headers...)
+		a, err := k.Try(method, path, token, body, headers...)
 		require.NoError(t, err)
 		assert.Equal(t, status, a.Status, "%s: %s", path, a.Body)
 	}
-	ask(401, "GET", loginPath(planted.keep("api_key", uuid.NewString()), planted.plant("username"), planted.plant("password")), "", "")
-	ask(401, "GET", loginPath(fullKey, "demo", planted.plant("the wrong password of a user")), "", "")
-	ask(400, "GET", loginPath(fullKey, "demo", "a%26"+planted.plant("a password with &"))+"&"+planted.plant("a password after a bare &")+"=1", "", "")
+	ask(401, "GET", rig.LoginPath(planted.keep("api_key", uuid.NewString()), planted.plant("username"), planted.plant("password")), "", "")
+	ask(401, "GET", rig.LoginPath(rig.FullKey, "demo", planted.plant("the wrong password of a user")), "", "")
+	ask(400, "GET", rig.LoginPath(rig.FullKey, "demo", "a%26"+planted.plant("a password with &"))+"&"+planted.plant("a password after a bare &")+"=1", "", "")
 	ask(400, "GET", "/authenticate?password="+planted.plant("a repeated password")+"&password="+planted.plant("its repetition"), "", "")
 	ask(401, "GET", "/order/1", planted.plant("a token that is none"), "")
 	ask(401, "GET", "/order/1", planted.keep("an unknown token", uuid.NewString()), "")
@@ -190,7 +192,7 @@ func askEverything(t *testing.T, k *kept, planted canaries, token string) {
 	ask(500, "GET", "/country?name="+planted.plant("a filter of what fails"), token, "")
 	ask(200, "POST", "/authenticate/forgotpassword", token, `{"username":"demo"}`)
 	ask(400, "GET", "/authenticate/resetpassword?token="+planted.plant("the token of a reset link"), "", "")
-	a, err := k.try("POST", "/authenticate/resetpassword", "", "token="+planted.plant("a reset form")+"&password="+planted.plant("a new password"))
+	a, err := k.Try("POST", "/authenticate/resetpassword", "", "token="+planted.plant("a reset form")+"&password="+planted.plant("a new password"))
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, a.Status, 400)
 	ask(401, "GET", "/openapi.json?api_key="+planted.keep("api_key of the description", uuid.NewString()), "", "")
@@ -198,29 +200,29 @@ func askEverything(t *testing.T, k *kept, planted canaries, token string) {
 
 // leakyCallback has a callback made whose receiver refuses it, and returns the
 // signed address of the result after it was used.
-func leakyCallback(t *testing.T, k *kept, planted canaries, token, receiver string, calls <-chan string) string {
+func leakyCallback(t *testing.T, k *rig.Kept, planted canaries, token, receiver string, calls <-chan string) string {
 	t.Helper()
-	a, err := k.try("POST", "/backup/owner", token, fmt.Sprintf(`{"webhook_url":"%s/hook?key=%s"}`, receiver, planted.plant("the query of webhook_url")))
+	a, err := k.Try("POST", "/backup/owner", token, fmt.Sprintf(`{"webhook_url":"%s/hook?key=%s"}`, receiver, planted.plant("the query of webhook_url")))
 	require.NoError(t, err)
-	id := a.promise(t)
+	id := a.Promise(t)
 	// Before it is collected: nobody is called about a result that was fetched.
 	select {
 	case signature := <-calls:
 		planted.keep("the signature of a callback", signature)
-	case <-time.After(patience):
+	case <-time.After(rig.Patience):
 		t.Fatal("nobody called")
 	}
 	var signed string
 	require.Eventually(t, func() bool {
-		a, err := k.try("GET", "/webhook?id="+id, token, "")
+		a, err := k.Try("GET", "/webhook?id="+id, token, "")
 		if err != nil || a.Status != 200 {
 			return false
 		}
-		signed = a.data(t)["url"].(string)
+		signed = a.Data(t)["url"].(string)
 		return true
-	}, patience, 20*time.Millisecond)
+	}, rig.Patience, 20*time.Millisecond)
 	for _, address := range []string{signed, signed + "x"} {
-		_, err := k.try("GET", strings.TrimPrefix(address, k.base), "", "")
+		_, err := k.Try("GET", strings.TrimPrefix(address, k.Base), "", "")
 		require.NoError(t, err)
 	}
 	return signed
@@ -228,13 +230,13 @@ func leakyCallback(t *testing.T, k *kept, planted canaries, token, receiver stri
 
 // operatorOutputs are what the ops listener tells, and what a dump of the program
 // would hold of its work.
-func operatorOutputs(t *testing.T, k *kept) map[string]string {
+func operatorOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	t.Helper()
 	outputs := map[string]string{}
 	for _, path := range []string{"/", "/status.json", "/metrics", "/readyz", "/healthz"} {
-		outputs[path] = k.opsText(path)
+		outputs[path] = k.OpsText(path)
 	}
-	require.Equal(t, 404, k.askOps("/debug/pprof/").Status, "profiles hold everything")
+	require.Equal(t, 404, k.AskOps("/debug/pprof/").Status, "profiles hold everything")
 	var dump bytes.Buffer
 	require.NoError(t, pprof.Lookup("goroutine").WriteTo(&dump, 2))
 	outputs["a dump of all goroutines"] = dump.String()
@@ -243,7 +245,7 @@ func operatorOutputs(t *testing.T, k *kept) map[string]string {
 
 // commandOutputs are what the commands say of the configuration, of a broken one,
 // and of the log.
-func commandOutputs(t *testing.T, k *kept) map[string]string {
+func commandOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	t.Helper()
 	outputs := map[string]string{}
 	say := func(args ...string) {
@@ -252,21 +254,21 @@ func commandOutputs(t *testing.T, k *kept) map[string]string {
 		outputs["frontdesk "+strings.Join(args, " ")] = stdout + stderr
 	}
 	log := filepath.Join(t.TempDir(), "frontdesk.log")
-	require.NoError(t, os.WriteFile(log, []byte(k.log.String()), 0o600))
+	require.NoError(t, os.WriteFile(log, []byte(k.Log.String()), 0o600))
 	for _, format := range []string{"text", "json", "sarif"} {
-		say("check", "--config", k.file, "--format", format)
+		say("check", "--config", k.File, "--format", format)
 	}
 	for _, format := range []string{"text", "json"} {
-		say("audit", "--config", k.file, "--format", format, log)
-		say("explain", "--config", k.file, "--key", "full", "--format", format, "DELETE /order/5?x=1")
+		say("audit", "--config", k.File, "--format", format, log)
+		say("explain", "--config", k.File, "--key", "full", "--format", format, "DELETE /order/5?x=1")
 	}
-	say("whatif", "--config", k.file, log)
-	say("allow", "learn", "--config", k.file, "--key", "full", log)
-	say("allow", "unused", "--config", k.file, log)
-	say("key", "list", "--config", k.file)
-	say("user", "list", "--config", k.file)
-	say("callbacks", "list", "--config", k.file)
-	data, err := os.ReadFile(k.file)
+	say("whatif", "--config", k.File, log)
+	say("allow", "learn", "--config", k.File, "--key", "full", log)
+	say("allow", "unused", "--config", k.File, log)
+	say("key", "list", "--config", k.File)
+	say("user", "list", "--config", k.File)
+	say("callbacks", "list", "--config", k.File)
+	data, err := os.ReadFile(k.File)
 	require.NoError(t, err)
 	for name, change := range map[string][2]string{
 		"an unknown setting": {"log: {level: debug}", "log: {level: debug, colour: blue}"},

@@ -2,55 +2,45 @@ package main
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/mapping"
-)
-
-// Two configurations that agree on little: what a request is told shows by which
-// of them it was judged, and whether by one alone.
-var (
-	allowedByA = []string{"/contact", "/order", "/model/*"}
-	allowedByB = []string{"/contact", "/country", "/vehicle"}
 )
 
 // TestReloadUnderLoad reloads 200 times, to what is right and to what is wrong,
 // while requests come without a pause. What both allow never fails; no request is
 // judged by some of one and some of the other; and nothing is left behind.
 func TestReloadUnderLoad(t *testing.T) {
-	base := keptConfig(t, engines[0].dsn(t), "", "")
+	base := rig.KeptConfig(t, rig.Engines[0].DSN(t), "", "")
 	allowing := func(paths []string) string {
 		var rules []string
 		for _, path := range paths {
 			rules = append(rules, `"GET `+path+`"`)
 		}
-		return base + keptKey(strings.Join(rules, ", "))
+		return base + rig.KeptKey(strings.Join(rules, ", "))
 	}
-	a, b := allowing(allowedByA), allowing(allowedByB)
-	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), a, false)
-	token := k.login(fullKey, "demo")
-	judgedBy := map[string][]string{k.ready().Config.Hash: allowedByA}
+	a, b := allowing(rig.AllowedByA), allowing(rig.AllowedByB)
+	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), a, false)
+	token := k.Login(rig.FullKey, "demo")
+	judgedBy := map[string][]string{k.Ready().Config.Hash: rig.AllowedByA}
 	reload := func(text string) {
-		k.write(text)
-		k.hangUp()
+		k.Write(text)
+		k.HangUp()
 	}
 	reload(b)
-	judgedBy[k.ready().Config.Hash] = allowedByB
+	judgedBy[k.Ready().Config.Hash] = rig.AllowedByB
 	require.Len(t, judgedBy, 2)
 
-	stop := k.traffic(token)
+	stop := k.Traffic(token)
 	files, routines := openFiles(t), runtime.NumGoroutine()
 	wrong := []string{
 		base + "  - [", strings.Replace(a, "\napi_keys:", "\ninclude: [gone.yaml]\napi_keys:", 1),
@@ -70,89 +60,13 @@ func TestReloadUnderLoad(t *testing.T) {
 	}
 	answered := stop()
 	require.Greater(t, answered, int64(200), "there was little traffic")
-	require.EqualValues(t, failures, k.metric("frontdesk_config_reload_failures_total"))
-	require.EqualValues(t, 201, k.metric("frontdesk_config_reloads_total"))
-	k.http.CloseIdleConnections()
-	require.Eventually(t, func() bool { return openFiles(t) <= files+2 && runtime.NumGoroutine() <= routines }, patience, 10*time.Millisecond, "left behind")
-	k.shutdown()
-	judged := k.judgedByOne(judgedBy)
+	require.EqualValues(t, failures, k.Metric("frontdesk_config_reload_failures_total"))
+	require.EqualValues(t, 201, k.Metric("frontdesk_config_reloads_total"))
+	k.Http.CloseIdleConnections()
+	require.Eventually(t, func() bool { return openFiles(t) <= files+2 && runtime.NumGoroutine() <= routines }, rig.Patience, 10*time.Millisecond, "left behind")
+	k.Shutdown()
+	judged := k.JudgedByOne(judgedBy)
 	t.Logf("%d requests answered, of them %d judged by what only one configuration allows", answered, judged)
-}
-
-// traffic asks for what both configurations allow, for what one allows, and for
-// what may be called at all, until it is stopped.
-func (k *kept) traffic(token string) (stop func() (answered int64)) {
-	var ended atomic.Bool
-	var answered atomic.Int64
-	var all sync.WaitGroup
-	for _, path := range []string{"/contact/1", "/order?page_size=1", "/country?page_size=1", "/authenticate/acces"} {
-		all.Go(func() {
-			for !ended.Load() {
-				a, err := k.try("GET", path, token, "")
-				if err != nil {
-					k.t.Errorf("GET %s: %v", path, err)
-					return
-				}
-				answered.Add(1)
-				k.judgeAnswer(path, a)
-			}
-		})
-	}
-	return func() int64 {
-		ended.Store(true)
-		all.Wait()
-		return answered.Load()
-	}
-}
-
-func (k *kept) judgeAnswer(path string, a answer) {
-	switch path {
-	case "/authenticate/acces":
-		var body struct {
-			Data struct{ Endpoints []struct{ Path string } }
-		}
-		if err := json.Unmarshal(a.Body, &body); err != nil {
-			k.t.Errorf("%s: %v", a.Body, err)
-		}
-		var listed []string
-		for _, e := range body.Data.Endpoints {
-			listed = append(listed, e.Path)
-		}
-		slices.Sort(listed)
-		sortedA, sortedB := slices.Sorted(slices.Values(allowedByA)), slices.Sorted(slices.Values(allowedByB))
-		if !slices.Equal(listed, sortedA) && !slices.Equal(listed, sortedB) {
-			k.t.Errorf("neither configuration allows just %q", listed)
-		}
-	case "/contact/1":
-		if a.Status != 200 {
-			k.t.Errorf("both configurations allow GET %s, which is answered %d: %s", path, a.Status, a.Body)
-		}
-	default:
-		if a.Status != 200 && (a.Status != 400 || !strings.Contains(string(a.Body), "Invalid endpoint")) {
-			k.t.Errorf("GET %s: %d %s", path, a.Status, a.Body)
-		}
-	}
-}
-
-// judgedByOne holds every line of the access log to the configuration it names, and
-// returns how many there were on what only one of them allows.
-func (k *kept) judgedByOne(judgedBy map[string][]string) (judged int) {
-	for line := range strings.Lines(k.log.String()) {
-		var l struct {
-			Msg, Endpoint, Config string
-			Status                int
-		}
-		require.NoError(k.t, json.Unmarshal([]byte(line), &l), line)
-		path := strings.TrimSuffix(l.Endpoint, "/{id}")
-		if l.Msg != "request" || path != "/order" && path != "/country" {
-			continue
-		}
-		allowed, known := judgedBy[l.Config]
-		require.True(k.t, known, line)
-		require.Equal(k.t, slices.Contains(allowed, path), l.Status == 200, line)
-		judged++
-	}
-	return judged
 }
 
 // openFiles is how many files and sockets this process has open.
@@ -189,15 +103,15 @@ func BenchmarkReload(b *testing.B) {
 	for n := range 100 {
 		file(n, 0)
 	}
-	k := startKept(b, filepath.Join(dir, "frontdesk.yaml"), keptConfig(b, engines[0].dsn(b), "include: [keys.d/*.yaml]", keptKey(`"GET /order"`)), false)
-	done := k.metric("frontdesk_config_reloads_total")
+	k := rig.StartKept(b, filepath.Join(dir, "frontdesk.yaml"), rig.KeptConfig(b, rig.Engines[0].DSN(b), "include: [keys.d/*.yaml]", rig.KeptKey(`"GET /order"`)), false)
+	done := k.Metric("frontdesk_config_reloads_total")
 	for i := 1; b.Loop(); i++ {
 		b.StopTimer()
 		file(42, i)
 		b.StartTimer()
-		k.hangUp()
+		k.HangUp()
 		done++
 	}
-	require.Equal(b, done, k.metric("frontdesk_config_reloads_total"))
-	require.Empty(b, k.ready().Config.Error)
+	require.Equal(b, done, k.Metric("frontdesk_config_reloads_total"))
+	require.Empty(b, k.Ready().Config.Error)
 }

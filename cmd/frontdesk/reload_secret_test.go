@@ -9,31 +9,33 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
 )
 
 // TestReloadSecret signs callbacks with the secret that is configured now.
 func TestReloadSecret(t *testing.T) {
-	h, options := newHooks(t, nil)
-	text := strings.Replace(keptConfig(t, engines[0].dsn(t), "", options.keys), "webhooks:", options.extra+"#", 1)
-	k := startKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, false)
-	token := k.login(hookedKey, "demo")
-	k.call("POST", "/backup/owner", token, h.body()).promise(t)
-	h.next(t)
+	h, options := rig.NewHooks(t, nil)
+	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "", options.Keys), "webhooks:", options.Extra+"#", 1)
+	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, false)
+	token := k.Login(rig.HookedKey, "demo")
+	k.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
+	h.Next(t)
 
-	k.write(strings.Replace(text, rawSecret, "a newer secret", 1))
-	k.hangUp()
-	k.call("POST", "/backup/owner", token, h.body()).promise(t)
+	k.Write(strings.Replace(text, rig.RawSecret, "a newer secret", 1))
+	k.HangUp()
+	k.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
 	var r *http.Request
 	select {
-	case r = <-h.calls:
-	case <-time.After(patience):
+	case r = <-h.Calls:
+	case <-time.After(rig.Patience):
 		t.Fatal("nobody called")
 	}
 	newer, err := standardwebhooks.NewWebhookRaw([]byte("a newer secret"))
 	require.NoError(t, err)
 	require.NoError(t, newer.Verify(nil, r.Header))
-	older, err := standardwebhooks.NewWebhookRaw([]byte(rawSecret))
+	older, err := standardwebhooks.NewWebhookRaw([]byte(rig.RawSecret))
 	require.NoError(t, err)
 	require.Error(t, older.Verify(nil, r.Header))
-	require.NotContains(t, k.requireLogged(`"api_key changed"`, "webhook_secret: + [secret]"), "a newer secret")
+	require.NotContains(t, k.RequireLogged(`"api_key changed"`, "webhook_secret: + [secret]"), "a newer secret")
 }

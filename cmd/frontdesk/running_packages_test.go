@@ -14,26 +14,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/config"
 )
-
-// packageTools tells whether tests run that fetch tools of other projects as Go
-// modules: FRONTDESK_REQUIRE names packages.
-func packageTools(t *testing.T) {
-	t.Helper()
-	if !sqltest.Required("packages") {
-		t.Skip("FRONTDESK_REQUIRE does not name packages: no tools are fetched for them")
-	}
-}
 
 // TestDebianPackage builds the package, installs it into a folder of its own,
 // where it creates user and folders, runs what it brought, removes and purges it.
 func TestDebianPackage(t *testing.T) {
-	packageTools(t)
-	dpkg := tool(t, "dpkg")
+	rig.PackageTools(t)
+	dpkg := rig.Tool(t, "dpkg")
 	out := t.TempDir()
-	build := exec.Command(repository(t, "deploy", "debian", "build"), out)
-	build.Env = append(os.Environ(), "FRONTDESK_BINARY="+binary(t))
+	build := exec.Command(rig.Repository(t, "deploy", "debian", "build"), out)
+	build.Env = append(os.Environ(), "FRONTDESK_BINARY="+rig.Binary(t))
 	output, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	made, err := filepath.Glob(filepath.Join(out, "frontdesk_*.deb"))
@@ -54,7 +47,7 @@ func TestDebianPackage(t *testing.T) {
 		return string(output)
 	}
 	assert.Contains(t, inRoot("--install", made[0]), "frontdesk is installed and not started.")
-	assert.Contains(t, read(t, filepath.Join(root, "etc/passwd")), "frontdesk:x:")
+	assert.Contains(t, rig.Read(t, filepath.Join(root, "etc/passwd")), "frontdesk:x:")
 	config := filepath.Join(root, "etc/frontdesk/frontdesk.yaml")
 	for file, mode := range map[string]os.FileMode{
 		config: 0o640, filepath.Join(root, "etc/frontdesk/keys.d"): 0o750, filepath.Join(root, "var/lib/frontdesk"): 0o700,
@@ -88,26 +81,26 @@ func TestDebianPackage(t *testing.T) {
 // strictly into Kubernetes' own types, and loads the configuration in them by the
 // loader of serve.
 func TestKubernetes(t *testing.T) {
-	base := read(t, repository(t, "deploy", "kubernetes", "base", "frontdesk.yaml"))
+	base := rig.Read(t, rig.Repository(t, "deploy", "kubernetes", "base", "frontdesk.yaml"))
 	grace := regexp.MustCompile(`terminationGracePeriodSeconds: (\d+)`).FindStringSubmatch(base)
 	seconds, err := strconv.Atoi(grace[1])
 	require.NoError(t, err)
 	for _, folder := range []string{"one", "several"} {
-		for line := range strings.Lines(read(t, repository(t, "deploy", "kubernetes", folder, "secret.env.example"))) {
+		for line := range strings.Lines(rig.Read(t, rig.Repository(t, "deploy", "kubernetes", folder, "secret.env.example"))) {
 			if name, value, found := strings.Cut(strings.TrimSpace(line), "="); found && !strings.HasPrefix(line, "#") {
 				t.Setenv(name, value)
 			}
 		}
-		c, err := loadConfig(repository(t, "deploy", "kubernetes", folder, "frontdesk.yaml"))
+		c, err := desk.LoadConfig(rig.Repository(t, "deploy", "kubernetes", folder, "frontdesk.yaml"))
 		require.NoError(t, err)
 		assert.Greater(t, time.Duration(seconds)*time.Second, c.Server.DrainDelay+c.Server.ShutdownTimeout+5*time.Second)
 		assert.Equal(t, folder == "one", c.Sessions.Store == config.MemoryStore)
 		assert.Equal(t, folder == "one", c.Webhooks.Folder != "")
 	}
-	packageTools(t)
+	rig.PackageTools(t)
 	for count, folders := range map[string][]string{"7": {"../one"}, "14": {"../several", "../trial"}} {
 		validate := exec.Command("go", append([]string{"run", "."}, folders...)...)
-		validate.Dir = repository(t, "deploy", "kubernetes", "validate")
+		validate.Dir = rig.Repository(t, "deploy", "kubernetes", "validate")
 		output, err := validate.CombinedOutput()
 		require.NoError(t, err, "%s", output)
 		assert.Contains(t, string(output), count+" manifests are what Kubernetes expects")
@@ -116,7 +109,7 @@ func TestKubernetes(t *testing.T) {
 
 // TestDebianConfiguration loads the configuration that the package brings.
 func TestDebianConfiguration(t *testing.T) {
-	_, err := loadConfig(repository(t, "deploy", "debian", "frontdesk.yaml"))
+	_, err := desk.LoadConfig(rig.Repository(t, "deploy", "debian", "frontdesk.yaml"))
 	require.NoError(t, err)
 }
 
@@ -126,22 +119,22 @@ func TestImage(t *testing.T) {
 	if !sqltest.Required("buildah") {
 		t.Skip("FRONTDESK_REQUIRE does not name buildah: no image is built")
 	}
-	buildah := tool(t, "buildah")
+	buildah := rig.Tool(t, "buildah")
 	storage := []string{"--storage-driver", "vfs", "--root", filepath.Join(t.TempDir(), "root"), "--runroot", filepath.Join(t.TempDir(), "run")}
 	in := func(arguments ...string) string {
 		output, err := exec.Command(buildah, append(storage, arguments...)...).CombinedOutput()
 		require.NoError(t, err, "%s", output)
 		return strings.TrimSpace(string(output))
 	}
-	build := exec.Command(repository(t, "deploy", "docker", "build"), "frontdesk:test")
-	build.Env = append(os.Environ(), "FRONTDESK_BINARY="+binary(t), "BUILDER=buildah", "BUILD_FLAGS=--isolation chroot",
+	build := exec.Command(rig.Repository(t, "deploy", "docker", "build"), "frontdesk:test")
+	build.Env = append(os.Environ(), "FRONTDESK_BINARY="+rig.Binary(t), "BUILDER=buildah", "BUILD_FLAGS=--isolation chroot",
 		"STORAGE_FLAGS="+strings.Join(storage, " "))
 	output, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	container := in("from", "localhost/frontdesk:test")
 	assert.Contains(t, in("run", "--isolation", "chroot", container, "--", "/usr/bin/frontdesk", "version"), "frontdesk ")
 	// As compose.yaml runs it: what is mounted can be read by its user.
-	check := append([]string{"run", "--isolation", "chroot", "--volume", repository(t, "deploy", "compose", "config") + ":/etc/frontdesk:ro"},
+	check := append([]string{"run", "--isolation", "chroot", "--volume", rig.Repository(t, "deploy", "compose", "config") + ":/etc/frontdesk:ro"},
 		"--env", "FRONTDESK_DSN=postgres://postgres/frontdesk", "--env", "FRONTDESK_SESSIONS=redis://redis:6379/0",
 		"--env", "FRONTDESK_SMTP=smtp://localhost", "--env", "FRONTDESK_PUBLIC_URL=https://api.example.nl/webservice_v2",
 		container, "--", "/usr/bin/frontdesk", "check", "--config", "/etc/frontdesk/frontdesk.yaml")

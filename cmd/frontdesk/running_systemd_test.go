@@ -17,43 +17,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
 )
-
-// tool is a program that a test needs; where it is missing the test is skipped,
-// or fails where FRONTDESK_REQUIRE names it.
-func tool(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil && !sqltest.Required(name) {
-		t.Skip(name, " is not installed")
-	}
-	require.NoError(t, err)
-	return path
-}
-
-// repository is the path of a file of the repository.
-func repository(t testing.TB, parts ...string) string {
-	t.Helper()
-	root, err := os.Getwd()
-	require.NoError(t, err)
-	for {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			return filepath.Join(append([]string{root}, parts...)...)
-		}
-		require.NotEqual(t, root, filepath.Dir(root), "a test runs in its package's folder")
-		root = filepath.Dir(root)
-	}
-}
 
 // TestUnits has systemd read the units, and judge how much of the machine the
 // service can reach: 0 is nothing, 10 everything.
 func TestUnits(t *testing.T) {
-	analyze := tool(t, "systemd-analyze")
+	analyze := rig.Tool(t, "systemd-analyze")
 	dir := t.TempDir()
 	var files []string
 	for _, name := range []string{"frontdesk.service", "frontdesk.socket"} {
-		text := read(t, repository(t, "deploy", "systemd", name))
+		text := rig.Read(t, rig.Repository(t, "deploy", "systemd", name))
 		file := filepath.Join(dir, name)
 		text = strings.Replace(text, "/usr/bin/frontdesk", os.Args[0], 1) // a program that is there
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
@@ -99,7 +74,7 @@ func (n notifications) until(t *testing.T, state string) string {
 // TestSocketActivation starts the real program by a request that is there before
 // it, and reads what it tells systemd.
 func TestSocketActivation(t *testing.T) {
-	activate := tool(t, "systemd-socket-activate")
+	activate := rig.Tool(t, "systemd-socket-activate")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	// Nobody could listen on that address: it is the socket that is served.
@@ -109,10 +84,10 @@ ops: {listen: ""}
 backend: {dsn: "sqlite:%[1]s/frontdesk.db"}
 mail: {folder: "%[1]s/mail"}
 `, dir), 0o600))
-	states, address := listenForStates(t), freeAddress(t)
-	command := exec.Command(activate, "--listen="+address, "--fdname="+publicSocket,
-		"-E", "NOTIFY_SOCKET="+states.path, "-E", "WATCHDOG_USEC=60000000", binary(t), "serve", "--config", file)
-	log := new(lockedBuffer)
+	states, address := listenForStates(t), rig.FreeAddress(t)
+	command := exec.Command(activate, "--listen="+address, "--fdname="+desk.PublicSocket,
+		"-E", "NOTIFY_SOCKET="+states.path, "-E", "WATCHDOG_USEC=60000000", rig.Binary(t), "serve", "--config", file)
+	log := new(rig.LockedBuffer)
 	read, write := io.Pipe()
 	command.Stdout, command.Stderr = log, write
 	require.NoError(t, command.Start())

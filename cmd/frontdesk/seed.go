@@ -12,11 +12,9 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/mapping"
 )
-
-// databaseFile is the name of the administration in a data folder.
-const databaseFile = "frontdesk.db"
 
 type seedCommand struct {
 	Records int    `default:"1000" help:"How many orders."`
@@ -24,9 +22,9 @@ type seedCommand struct {
 }
 
 // Run makes the folder.
-func (s seedCommand) Run(p program) error {
+func (s seedCommand) Run(p desk.Program) error {
 	if s.Records < 1 {
-		return misused("--records %d: expected at least 1", s.Records)
+		return desk.Misused("--records %d: expected at least 1", s.Records)
 	}
 	if err := os.MkdirAll(s.Data, 0o700); err != nil {
 		return err
@@ -35,27 +33,27 @@ func (s seedCommand) Run(p program) error {
 	if err := seed(p, s.Data, s.Records); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.stdout, "%s holds the sample data (%s)\n", filepath.Join(s.Data, databaseFile), time.Since(began).Round(time.Millisecond))
+	_, err := fmt.Fprintf(p.Stdout, "%s holds the sample data (%s)\n", filepath.Join(s.Data, desk.DatabaseFile), time.Since(began).Round(time.Millisecond))
 	return err
 }
 
 // seed fills a data folder with the sample data, unless it has it already; 0
 // records take what is there.
-func seed(p program, folder string, records int) error {
+func seed(p desk.Program, folder string, records int) error {
 	if records < 0 {
-		return misused("--records %d: expected at least 1", records)
+		return desk.Misused("--records %d: expected at least 1", records)
 	}
 	model, err := mapping.LoadModel("")
 	if err != nil {
 		return err
 	}
-	store, err := reference.Open(p.ctx, reference.Options{
-		DSN: "sqlite:" + filepath.Join(folder, databaseFile), Model: model, Hasher: auth.NewHasher(), Now: time.Now, Readers: 1, Log: zap.NewNop(),
+	store, err := reference.Open(p.Ctx, reference.Options{
+		DSN: "sqlite:" + filepath.Join(folder, desk.DatabaseFile), Model: model, Hasher: auth.NewHasher(), Now: time.Now, Readers: 1, Log: zap.NewNop(),
 	})
 	if err != nil {
 		return err
 	}
-	err = reference.Seed(p.ctx, store, reference.SeedOptions{Records: records, Progress: progress(p.stderr)})
+	err = reference.Seed(p.Ctx, store, reference.SeedOptions{Records: records, Progress: progress(p.Stderr)})
 	if closing := store.Close(); err == nil {
 		err = closing
 	}

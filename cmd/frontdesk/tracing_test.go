@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/rig"
 )
 
 // spanReceiver takes spans over OTLP/HTTP, as a collector does. It is a test's
@@ -102,20 +103,20 @@ const (
 // of a callback job and the call of the receiver.
 func TestTraces(t *testing.T) {
 	spans := newSpanReceiver(t)
-	receiver, options := newHooks(t, nil)
-	options.dsn, options.extra = engines[0].dsn(t), options.extra+spans.options()
-	d := startDesk(t, options)
-	token := d.login(hookedKey, "demo")
+	receiver, options := rig.NewHooks(t, nil)
+	options.DSN, options.Extra = rig.Engines[0].DSN(t), options.Extra+spans.options()
+	d := rig.Start(t, options)
+	token := d.Login(rig.HookedKey, "demo")
 
-	a := d.call("GET", "/order/1?fields=id", token, "", "traceparent", traceParent, "tracestate", "vendor=opaque")
+	a := d.Call("GET", "/order/1?fields=id", token, "", "traceparent", traceParent, "tracestate", "vendor=opaque")
 	require.Equal(t, 200, a.Status, "%s", a.Body)
-	promise := d.call("POST", "/backup/owner", token, receiver.body(), "traceparent", traceParent, "tracestate", "vendor=opaque")
-	promise.promise(t)
-	called := <-receiver.calls
+	promise := d.Call("POST", "/backup/owner", token, receiver.Body(), "traceparent", traceParent, "tracestate", "vendor=opaque")
+	promise.Promise(t)
+	called := <-receiver.Calls
 	require.Equal(t, clientTrace, strings.Split(called.Header.Get("traceparent"), "-")[1])
 	require.Equal(t, "vendor=opaque", called.Header.Get("tracestate"))
-	d.call("GET", "/nowhere/"+clientSpan+"?password=x", token, "")
-	d.shutdown()
+	d.Call("GET", "/nowhere/"+clientSpan+"?password=x", token, "")
+	d.Shutdown()
 
 	traced := spans.inTrace(clientTrace)
 	request := traced["GET /order/{id}"]
@@ -140,7 +141,7 @@ func TestTraces(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("%x", callback.SpanId), strings.Split(called.Header.Get("traceparent"), "-")[2])
 
 	for _, s := range spans.all() {
-		for _, secret := range []string{token, "password", "fields=id", receiver.address()} {
+		for _, secret := range []string{token, "password", "fields=id", receiver.Address()} {
 			require.NotContains(t, s.String(), secret)
 		}
 	}
@@ -148,9 +149,9 @@ func TestTraces(t *testing.T) {
 }
 
 // traceInLog is the trace that the access line of a request names.
-func traceInLog(t *testing.T, d *desk, requestID string) string {
+func traceInLog(t *testing.T, d *rig.Desk, requestID string) string {
 	t.Helper()
-	for line := range strings.Lines(d.log.String()) {
+	for line := range strings.Lines(d.Log.String()) {
 		var entry struct {
 			Msg, Trace string
 			RequestID  string `json:"request_id"`
@@ -180,21 +181,21 @@ func TestTraceReachesTheService(t *testing.T) {
 			t.Cleanup(server.Close)
 			t.Setenv("GARAGE_URL", server.URL)
 			t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
-			text, err := os.ReadFile(remoteSheets(t, "garagecloud.yaml"))
+			text, err := os.ReadFile(rig.RemoteSheets(t, "garagecloud.yaml"))
 			require.NoError(t, err)
 			sheet := filepath.Join(t.TempDir(), "garagecloud.yaml")
 			require.NoError(t, os.WriteFile(sheet, text, 0o600))
-			spans, o := newSpanReceiver(t), deskOptions{backend: fmt.Sprintf(", driver: remote, sheet: %q", sheet)}
+			spans, o := newSpanReceiver(t), rig.Options{Backend: fmt.Sprintf(", driver: remote, sheet: %q", sheet)}
 			if traced {
-				o.extra = spans.options()
+				o.Extra = spans.options()
 			}
-			d := startDesk(t, o)
-			token := d.login(fullKey, "demo")
+			d := rig.Start(t, o)
+			token := d.Login(rig.FullKey, "demo")
 			mu.Lock()
 			clear(told)
 			mu.Unlock()
-			require.Equal(t, 200, d.call("GET", "/contact?page_size=3", token, "", "traceparent", traceParent).Status)
-			d.shutdown()
+			require.Equal(t, 200, d.Call("GET", "/contact?page_size=3", token, "", "traceparent", traceParent).Status)
+			d.Shutdown()
 
 			mu.Lock()
 			defer mu.Unlock()
@@ -213,9 +214,9 @@ func TestTraceReachesTheService(t *testing.T) {
 // TestTracesWithoutCollector: a collector that is away costs spans and one line
 // in the log, nothing else.
 func TestTracesWithoutCollector(t *testing.T) {
-	d := startDesk(t, deskOptions{dsn: engines[0].dsn(t), extra: fmt.Sprintf("tracing: {endpoint: \"http://%s\", ratio: 1}\n", freeAddress(t))})
-	token := d.login(fullKey, "demo")
-	require.Equal(t, 200, d.call("GET", "/order/1", token, "").Status)
-	d.shutdown()
-	require.Equal(t, 1, strings.Count(d.log.String(), "spans cannot be sent"))
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: fmt.Sprintf("tracing: {endpoint: \"http://%s\", ratio: 1}\n", rig.FreeAddress(t))})
+	token := d.Login(rig.FullKey, "demo")
+	require.Equal(t, 200, d.Call("GET", "/order/1", token, "").Status)
+	d.Shutdown()
+	require.Equal(t, 1, strings.Count(d.Log.String(), "spans cannot be sent"))
 }

@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/mapping"
 )
 
@@ -33,20 +34,20 @@ type administration struct {
 }
 
 // open opens the administration without serving it; a server may run beside it.
-func (a administration) open(p program) (*reference.Store, *auth.Hasher, error) {
-	c, err := loadConfig(a.Config)
+func (a administration) open(p desk.Program) (*reference.Store, *auth.Hasher, error) {
+	c, err := desk.LoadConfig(a.Config)
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.Backend.Driver != referenceDriver {
-		return nil, nil, misused("%s: backend.driver is %s, whose users and records are kept where its mapping sheet says; this command is for the built-in administration", a.Config, c.Backend.Driver)
+	if c.Backend.Driver != desk.ReferenceDriver {
+		return nil, nil, desk.Misused("%s: backend.driver is %s, whose users and records are kept where its mapping sheet says; this command is for the built-in administration", a.Config, c.Backend.Driver)
 	}
 	model, err := mapping.LoadModel(c.Model.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	hasher := auth.NewHasher()
-	store, err := reference.Open(p.ctx, reference.Options{
+	store, err := reference.Open(p.Ctx, reference.Options{
 		DSN: string(c.Backend.DSN), Model: model, Hasher: hasher, Now: time.Now, Readers: 1, Log: zap.NewNop(),
 	})
 	if err != nil {
@@ -64,9 +65,9 @@ type userAddCommand struct {
 }
 
 // Run adds the user with a password from the terminal or from standard input.
-func (u userAddCommand) Run(p program) error {
+func (u userAddCommand) Run(p desk.Program) error {
 	if !mapping.IsEmail(u.Email) {
-		return misused("--email %s: not an e-mail address", u.Email)
+		return desk.Misused("--email %s: not an e-mail address", u.Email)
 	}
 	store, _, err := u.open(p)
 	if err != nil {
@@ -77,7 +78,7 @@ func (u userAddCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	_, err = store.AddUser(p.ctx, reference.NewUser{
+	_, err = store.AddUser(p.Ctx, reference.NewUser{
 		Username: u.Username, Password: password, Email: u.Email, Client: u.Client, External: u.External,
 	})
 	if errors.Is(err, reference.ErrUsernameTaken) {
@@ -86,7 +87,7 @@ func (u userAddCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "user %s added to client %s\n", u.Username, u.Client)
+	_, err = fmt.Fprintf(p.Stdout, "user %s added to client %s\n", u.Username, u.Client)
 	return err
 }
 
@@ -96,7 +97,7 @@ type userPasswdCommand struct {
 }
 
 // Run sets the password. Sessions that are open live on until they expire.
-func (u userPasswdCommand) Run(p program) error {
+func (u userPasswdCommand) Run(p desk.Program) error {
 	store, hasher, err := u.open(p)
 	if err != nil {
 		return err
@@ -106,34 +107,34 @@ func (u userPasswdCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	encoded, err := hasher.Hash(p.ctx, password)
+	encoded, err := hasher.Hash(p.Ctx, password)
 	if err != nil {
 		return err
 	}
-	if err := store.SetPassword(p.ctx, u.Username, encoded); err != nil {
+	if err := store.SetPassword(p.Ctx, u.Username, encoded); err != nil {
 		if errors.Is(err, auth.ErrUnknownUser) {
 			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", u.Username)
 		}
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "password of %s set; sessions that are open end by themselves within 30 minutes\n", u.Username)
+	_, err = fmt.Fprintf(p.Stdout, "password of %s set; sessions that are open end by themselves within 30 minutes\n", u.Username)
 	return err
 }
 
 type userListCommand struct{ administration }
 
 // Run lists the users.
-func (u userListCommand) Run(p program) error {
+func (u userListCommand) Run(p desk.Program) error {
 	store, _, err := u.open(p)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	users, err := store.ListUsers(p.ctx)
+	users, err := store.ListUsers(p.Ctx)
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "USERNAME\tCLIENT\tEMAIL\tNOTE")
 	for _, user := range users {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", user.Username, user.Client.Name, user.Email, noteOf(user))
@@ -155,25 +156,25 @@ func noteOf(u auth.User) string {
 type userHashCommand struct{}
 
 // Run prints a hash, which is different every time.
-func (userHashCommand) Run(p program) error {
+func (userHashCommand) Run(p desk.Program) error {
 	password, err := readPassword(p)
 	if err != nil {
 		return err
 	}
-	encoded, err := auth.NewHasher().Hash(p.ctx, password)
+	encoded, err := auth.NewHasher().Hash(p.Ctx, password)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.stdout, encoded)
+	_, err = fmt.Fprintln(p.Stdout, encoded)
 	return err
 }
 
 // readPassword asks for a password twice on a terminal, and takes one line from
 // standard input otherwise.
-func readPassword(p program) (string, error) {
-	file, ok := p.stdin.(*os.File)
+func readPassword(p desk.Program) (string, error) {
+	file, ok := p.Stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		line, err := bufio.NewReader(p.stdin).ReadString('\n')
+		line, err := bufio.NewReader(p.Stdin).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err
 		}
@@ -193,10 +194,10 @@ func readPassword(p program) (string, error) {
 	return judgePassword(first)
 }
 
-func prompt(p program, file *os.File, text string) (string, error) {
-	fmt.Fprint(p.stderr, text)
+func prompt(p desk.Program, file *os.File, text string) (string, error) {
+	fmt.Fprint(p.Stderr, text)
 	typed, err := term.ReadPassword(int(file.Fd()))
-	fmt.Fprintln(p.stderr)
+	fmt.Fprintln(p.Stderr)
 	return string(typed), err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/desk"
 )
 
 type userBlockCommand struct {
@@ -13,8 +14,8 @@ type userBlockCommand struct {
 }
 
 // Run blocks a user. A frontdesk that serves sees it by itself, see watchBlocked.
-func (u userBlockCommand) Run(p program) error {
-	return u.setBlocked(p, u.Username, true, "user %s is blocked: no login succeeds any more; sessions that are open end "+blockedEnds+"\n")
+func (u userBlockCommand) Run(p desk.Program) error {
+	return u.setBlocked(p, u.Username, true, "user %s is blocked: no login succeeds any more; sessions that are open end "+desk.BlockedEnds+"\n")
 }
 
 type userUnblockCommand struct {
@@ -23,22 +24,22 @@ type userUnblockCommand struct {
 }
 
 // Run lets a user log in again.
-func (u userUnblockCommand) Run(p program) error {
+func (u userUnblockCommand) Run(p desk.Program) error {
 	return u.setBlocked(p, u.Username, false, "user %s may log in again\n")
 }
 
-func (a administration) setBlocked(p program, username string, blocked bool, done string) error {
+func (a administration) setBlocked(p desk.Program, username string, blocked bool, done string) error {
 	store, _, err := a.open(p)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	if err := store.SetBlocked(p.ctx, username, blocked); err != nil {
+	if err := store.SetBlocked(p.Ctx, username, blocked); err != nil {
 		if errors.Is(err, auth.ErrUnknownUser) {
 			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", username)
 		}
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, done, username)
+	_, err = fmt.Fprintf(p.Stdout, done, username)
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"frontdesk/cmd/frontdesk/desk"
 )
 
 type whatifCommand struct {
@@ -40,7 +42,7 @@ func (m *moment) UnmarshalText(text []byte) error {
 }
 
 // Run compares what was with what would be.
-func (c whatifCommand) Run(p program) error {
+func (c whatifCommand) Run(p desk.Program) error {
 	t, err := toolFlags{Config: c.Config}.open()
 	if err != nil {
 		return err
@@ -50,7 +52,7 @@ func (c whatifCommand) Run(p program) error {
 		return err
 	}
 	if summary.Lines == 0 {
-		return misused("nothing can be said: %s", summary)
+		return desk.Misused("nothing can be said: %s", summary)
 	}
 	at := time.Now()
 	if !c.At.IsZero() {
@@ -59,9 +61,9 @@ func (c whatifCommand) Run(p program) error {
 	w := t.whatIf(all, at)
 	w.Config, w.Read = c.Config, summary
 	if c.Format == "json" {
-		err = writeJSON(p.stdout, w)
+		err = writeJSON(p.Stdout, w)
 	} else {
-		err = w.print(p.stdout)
+		err = w.print(p.Stdout)
 	}
 	if refused := sumOf(w.Refused); err == nil && refused > 0 {
 		err = fmt.Errorf("%s would be newly refused", logTally{Requests: refused}.requests())
@@ -107,7 +109,7 @@ func (t *tools) judgeUse(u use, at time.Time) (becomes, string) {
 	switch {
 	case key == nil:
 		return isRefused, "there is no such api_key: its sessions end"
-	case hasEnded(*key.Key, at):
+	case desk.HasEnded(*key.Key, at):
 		return isRefused, "the api_key has expired: its sessions end"
 	}
 	d := t.gateway.DecideLogged(key.auth, u.Method, u.Endpoint, listed(u.Needs))

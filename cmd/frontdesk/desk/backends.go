@@ -1,0 +1,232 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/keep"
+	"frontdesk/backend/legacy"
+	"frontdesk/backend/reference"
+	"frontdesk/backend/remote"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/config"
+	"frontdesk/gateway"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// The backends that are built in, as backend.driver names them.
+const (
+	ReferenceDriver = "reference"
+	legacyDriver    = "legacy"
+	remoteDriver    = "remote"
+)
+
+func drivers() []string { return []string{ReferenceDriver, legacyDriver, remoteDriver} }
+
+// system is an opened backend with what comes with it.
+type system struct {
+	driver   backend.Driver
+	accounts auth.Accounts
+	model    *mapping.Model
+	// own is where the gateway keeps tables of its own: callback jobs, and beside
+	// a system that is not ours also IDs and answers.
+	Own *ownDatabase
+	// replica answers lists; nil where there is none.
+	replica *sqlrecord.Replica
+	// releases close what was opened, last first.
+	releases []func() error
+}
+
+func (s *system) onClose(f func() error) { s.releases = append(s.releases, f) }
+
+func (s *system) Close() error {
+	var all []error
+	for _, release := range slices.Backward(s.releases) {
+		all = append(all, release())
+	}
+	return errors.Join(all...)
+}
+
+// ownDatabase is a database of the gateway's own.
+type ownDatabase struct {
+	Db   sqlrecord.DB
+	file string // of SQLite; "" for PostgreSQL, which several gateways may share
+}
+
+// OpenSystem opens the backend of a configuration.
+func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) (s *system, err error) {
+	s = &system{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+			s = nil
+		}
+	}()
+	if s.model, err = mapping.LoadModel(c.Model.Dir); err != nil {
+		return s, err
+	}
+	if c.Backend.Driver == ReferenceDriver {
+		return s, s.openReference(ctx, c, hasher, log)
+	}
+	sh, err := LoadSheet(c.Backend.Sheet, s.model)
+	if err != nil {
+		return s, err
+	}
+	s.model = sh.Model
+	if s.Own, err = openOwn(ctx, sh, log); err != nil {
+		return s, err
+	}
+	s.onClose(s.Own.Db.Close)
+	kept, err := keep.Open(ctx, s.Own.Db, time.Now)
+	if err != nil {
+		return s, err
+	}
+	if c.Backend.Driver == legacyDriver {
+		return s, s.openLegacy(ctx, sh, kept, hasher, log)
+	}
+	return s, s.openRemote(ctx, sh, kept, hasher, log)
+}
+
+func (s *system) openReference(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) error {
+	store, err := reference.Open(ctx, reference.Options{
+		DSN: string(c.Backend.DSN), Model: s.model, Hasher: hasher, Now: time.Now, Readers: c.Backend.Readers, Log: log,
+		Replica: string(c.Backend.Replica), ReplicaWait: c.Backend.ReplicaWait, ReplicaPause: c.Backend.Circuit.Pause,
+	})
+	if err != nil {
+		return fmt.Errorf("open the administration: %w", err)
+	}
+	s.onClose(store.Close)
+	file, _ := strings.CutPrefix(string(c.Backend.DSN), "sqlite:")
+	if isPostgres(string(c.Backend.DSN)) {
+		file = ""
+	}
+	s.driver, s.accounts, s.Own, s.replica = store, store, &ownDatabase{store.Database(), file}, store.Replica()
+	return nil
+}
+
+func (s *system) openLegacy(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
+	passwords, err := passwordsOf(sh, hasher)
+	if err != nil {
+		return err
+	}
+	store, err := legacy.Open(ctx, legacy.Options{Sheet: sh, Keep: kept, Now: time.Now, Random: rand.Reader, Passwords: passwords, Log: log})
+	if err != nil {
+		return fmt.Errorf("open the database of %s: %w", sh.File, err)
+	}
+	s.onClose(store.Close)
+	s.driver, s.accounts = store, store
+	return nil
+}
+
+func (s *system) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
+	store, err := remote.Open(ctx, remote.Options{
+		Sheet: sh, Keep: kept, Hasher: hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: log, Now: time.Now, Random: mathrand.Float64,
+	})
+	if err != nil {
+		return fmt.Errorf("open the service of %s: %w", sh.File, err)
+	}
+	s.onClose(store.Close)
+	s.driver, s.accounts, s.model = store, store, store.Sheet.Model
+	return nil
+}
+
+// LoadSheet reads a mapping sheet and judges it against the model.
+func LoadSheet(file string, model *mapping.Model) (*sheet.Sheet, error) {
+	return sheet.Load(file, model, sheet.Options{RuleFields: RuleFields})
+}
+
+// RuleFields tells sheets what rules work with.
+func RuleFields(rule string) []string {
+	fields, _ := backend.RuleFields(rule)
+	return fields
+}
+
+// openOwn opens the gateway's own database beside a system that is not ours: by
+// default a SQLite file beside the sheet.
+func openOwn(ctx context.Context, sh *sheet.Sheet, log *zap.Logger) (*ownDatabase, error) {
+	if isPostgres(sh.Keep) {
+		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{Log: log})
+		if err != nil {
+			return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
+		}
+		return &ownDatabase{Db: db}, nil
+	}
+	file := cmp.Or(strings.TrimPrefix(sh.Keep, "sqlite:"), strings.TrimSuffix(sh.File, filepath.Ext(sh.File))+"-keep.db")
+	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+		log.Warn("a new keep is made: IDs that an earlier one gave out are lost, and will be given to other records", zap.String("file", file))
+	}
+	db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
+	}
+	return &ownDatabase{db, file}, nil
+}
+
+// OpenOwnOf opens the gateway's own database of a configuration, and nothing else.
+func OpenOwnOf(p Program, c *config.Config) (sqlrecord.DB, error) {
+	dsn := string(c.Backend.DSN)
+	switch {
+	case c.Backend.Driver != ReferenceDriver:
+		model, err := mapping.LoadModel(c.Model.Dir)
+		if err != nil {
+			return nil, err
+		}
+		sh, err := LoadSheet(c.Backend.Sheet, model)
+		if err != nil {
+			return nil, err
+		}
+		own, err := openOwn(p.Ctx, sh, zap.NewNop())
+		if err != nil {
+			return nil, err
+		}
+		return own.Db, nil
+	case isPostgres(dsn):
+		return sqlrecord.OpenPostgres(p.Ctx, dsn, sqlrecord.Options{Readers: 1})
+	default:
+		return sqlrecord.OpenSQLite(strings.TrimPrefix(dsn, "sqlite:"), sqlrecord.Options{Readers: 1})
+	}
+}
+
+func isPostgres(dsn string) bool {
+	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
+}
+
+// passwords are how the users of a sheet are verified: those of its list by
+// argon2id, those of a table by the hashes that the sheet names.
+type passwords struct{ listed, stored *auth.ForeignHashes }
+
+func passwordsOf(sh *sheet.Sheet, hasher *auth.Hasher) (p passwords, err error) {
+	if p.listed, err = auth.NewForeignHashes(hasher, nil); err != nil {
+		return p, err
+	}
+	hashes := make([]auth.ForeignHash, len(sh.Accounts.Hash))
+	for i, h := range sh.Accounts.Hash {
+		hashes[i] = auth.ForeignHash{Algorithm: h.Algorithm, Salt: h.Salt, PasswordSalt: h.PasswordSalt, Base64: h.Base64}
+	}
+	if p.stored, err = auth.NewForeignHashes(hasher, hashes); err != nil {
+		return p, fmt.Errorf("%s: accounts.hash: %w", sh.File, err)
+	}
+	return p, nil
+}
+
+// Verify implements legacy.Passwords.
+func (p passwords) Verify(ctx context.Context, password, stored string, salts map[string]string, hashes []sheet.Hash) (bool, error) {
+	if len(hashes) == 0 {
+		return p.listed.Verify(ctx, password, stored, salts)
+	}
+	return p.stored.Verify(ctx, password, stored, salts)
+}

@@ -1,0 +1,98 @@
+package desk
+
+import (
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"frontdesk/config"
+	"frontdesk/gateway"
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/jobstore"
+)
+
+// How much is done at once for callbacks, and how long a crash delays it where
+// several processes may share the jobs.
+const (
+	callbackWorkers = 4
+	callbackCalls   = 16
+	WorkLease       = 30 * time.Second
+	CallLease       = 60 * time.Second
+)
+
+// openCallbacks opens what callbacks need; startCallbacks puts it to work.
+func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
+	c := h.config.Webhooks
+	jobs, err := jobstore.Open(context.Background(), h.system.Own.Db)
+	if err != nil {
+		return nil, err
+	}
+	h.jobs = jobs
+	if h.results, err = h.openResults(c); err != nil {
+		return nil, err
+	}
+	h.counts = &jobCounts{count: jobs.Counts, clock: h.now}
+	return &gateway.Callbacks{
+		Links:   webhook.NewLinks(jobs, h.now),
+		Results: h.results,
+		Rules:   webhook.Rules{AllowHosts: c.AllowHosts, Ports: c.Ports},
+		Long:    longRunning(h.config.Callbacks),
+	}, nil
+}
+
+// openResults opens where results are kept: in the folder that is configured, or
+// beside the jobs.
+func (h *Desk) openResults(c config.Webhooks) (webhook.Results, error) {
+	folder := c.Folder
+	if folder == "" {
+		file := h.system.Own.file
+		if file == "" {
+			return h.jobs.NewResults(context.Background(), int64(c.Space))
+		}
+		folder = file + "-callbacks"
+	}
+	files, err := webhook.OpenFiles(folder, int64(c.Space))
+	if errors.Is(err, webhook.ErrFolderInUse) {
+		return nil, fmt.Errorf("the folder of results %s is in use by another frontdesk: give each a webhooks.folder of its own", folder)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("webhooks.folder: %w", err)
+	}
+	h.onClose(files.Close)
+	return files, nil
+}
+
+// longRunning tells which operations are to answer by callback.
+func longRunning(rules []config.Rule) func(gateway.Grant) bool {
+	return func(g gateway.Grant) bool {
+		return slices.ContainsFunc(rules, func(r config.Rule) bool { return r.Matches(g.Method, g.Path) })
+	}
+}
+
+// startCallbacks starts the orchestrator, which does the gateway's kinds of work.
+func (h *Desk) startCallbacks(callbacks *gateway.Callbacks) error {
+	roots, err := webhook.Roots(h.config.Webhooks.CAFile)
+	if err != nil {
+		return fmt.Errorf("webhooks.ca_file: %w", err)
+	}
+	if h.system.Own.file != "" {
+		// Nobody else serves from the file, so whoever had a job is gone.
+		if err := h.jobs.Release(context.Background()); err != nil {
+			return err
+		}
+	}
+	callbacks.Orchestrator = webhook.Start(webhook.Config{
+		Store: h.jobs, Results: h.results, Runners: h.Gateway.Runners(),
+		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
+		Secrets: func(key string) []string { return h.live.Current().secrets[key] },
+		Model:   h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
+		Schedule: webhook.NewSchedule(rand.Float64), Clock: h.now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),
+	})
+	h.onClose(callbacks.Orchestrator.Close)
+	h.callbacks = callbacks.Orchestrator
+	return nil
+}

@@ -1,0 +1,88 @@
+package desk
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"frontdesk/config"
+)
+
+// certificates are what the public listener shows of itself, and by what it
+// judges clients that show something of theirs. They are read again when their
+// files change; connections that are there keep what they began with.
+type certificates struct {
+	files   config.TLS
+	current atomic.Pointer[certified]
+}
+
+// certified is what was read last.
+type certified struct {
+	tls    *tls.Config
+	serial string
+	until  time.Time // when the server's certificate expires
+}
+
+func (c *certified) leaf() *x509.Certificate { return c.tls.Certificates[0].Leaf }
+
+// openCertificates reads the files.
+func openCertificates(files config.TLS) (*certificates, error) {
+	c := &certificates{files: files}
+	_, err := c.reload()
+	return c, err
+}
+
+// reload reads the files again and tells whether the certificate is another one.
+// Where they cannot be used, what was read before stays in use.
+func (c *certificates) reload() (renewed bool, err error) {
+	pair, err := tls.LoadX509KeyPair(c.files.CertFile, c.files.KeyFile)
+	if err != nil {
+		return false, fmt.Errorf("server.tls: %w", err)
+	}
+	next := &certified{
+		tls:    &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+		serial: pair.Leaf.SerialNumber.Text(16), until: pair.Leaf.NotAfter,
+	}
+	if file := c.files.ClientCAFile; file != "" {
+		if next.tls.ClientCAs, err = authorities(file); err != nil {
+			return false, fmt.Errorf("server.tls.client_ca_file: %w", err)
+		}
+		next.tls.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	before := c.current.Swap(next)
+	return before == nil || !before.leaf().Equal(next.leaf()), nil
+}
+
+// authorities reads a PEM file of certificates.
+func authorities(file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, errors.New(file + ": no certificate in PEM form is in it")
+	}
+	return pool, nil
+}
+
+// serverConfig takes what is current for every connection that begins.
+func (c *certificates) serverConfig() *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return c.current.Load().tls, nil },
+	}
+}
+
+// paths are the files that a change of has to be noticed.
+func (c *certificates) paths() []string {
+	all := []string{c.files.CertFile, c.files.KeyFile}
+	if c.files.ClientCAFile != "" {
+		all = append(all, c.files.ClientCAFile)
+	}
+	return all
+}

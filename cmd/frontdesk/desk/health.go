@@ -1,0 +1,193 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/gateway/webhook"
+)
+
+// What /readyz says in a word. Only the last two answer 503: what else is wrong,
+// other instances would suffer from as well, or it can wait.
+const (
+	HealthOK          = "ok"
+	HealthDegraded    = "degraded"    // it serves, but somebody should look
+	healthUnavailable = "unavailable" // the administration, or the store of sessions, does not answer
+	HealthDraining    = "draining"    // it is to stop
+)
+
+// Health is the answer of /readyz.
+type Health struct {
+	Status      string             `json:"status"`
+	Version     string             `json:"version"`
+	Reasons     []string           `json:"reasons,omitempty"` // why it is not ok
+	Backend     string             `json:"backend"`
+	Replica     string             `json:"replica,omitempty"`  // only with backend.replica
+	Circuit     string             `json:"circuit"`            // the worst of them
+	Circuits    map[string]string  `json:"circuits,omitempty"` // by resource, those that are not closed
+	Jobs        string             `json:"jobs"`
+	Sessions    string             `json:"sessions"` // where they are kept
+	Config      configHealth       `json:"config"`
+	Certificate *certificateHealth `json:"certificate,omitempty"` // only with TLS
+}
+
+// configHealth tells which configuration is in force.
+type configHealth struct {
+	Hash         string     `json:"hash"`
+	Loaded       time.Time  `json:"loaded"`
+	LastReload   *time.Time `json:"last_reload,omitempty"`
+	Error        string     `json:"error,omitempty"` // why the last reload kept the one before
+	NeedsRestart []string   `json:"needs_restart,omitempty"`
+}
+
+type certificateHealth struct {
+	Expires time.Time `json:"expires"`
+	Error   string    `json:"error,omitempty"` // why its files cannot be used as they are
+}
+
+// healthTimeout is how long the job store, and the store of sessions, may each
+// take to answer.
+const healthTimeout = 2 * time.Second
+
+// health asks every part how it does.
+func (h *Desk) health(ctx context.Context) Health {
+	now := Health{Status: HealthOK, Version: Version(), Backend: "ok", Jobs: "ok", Sessions: "ok", Circuit: h.client.State(), Config: h.configHealth(), Certificate: h.certificateHealth()}
+	degraded := func(format string, args ...any) {
+		now.Status, now.Reasons = HealthDegraded, append(now.Reasons, fmt.Sprintf(format, args...))
+	}
+	for resource, state := range h.client.States() {
+		if state != "closed" {
+			if now.Circuits == nil {
+				now.Circuits = map[string]string{}
+			}
+			now.Circuits[resource] = state
+		}
+	}
+	if len(now.Circuits) > 0 {
+		degraded("circuits are open: requests of %d resource(s) are refused", len(now.Circuits))
+	}
+	if err := h.jobsReady(ctx); err != nil {
+		h.log.Warn("callback jobs cannot be read", zap.Error(err))
+		now.Jobs = healthUnavailable
+		degraded("callback jobs cannot be read; the log says why")
+	}
+	if now.Config.Error != "" {
+		degraded("the configuration before stays in force: %s", now.Config.Error)
+	}
+	if len(h.keys()) == 0 {
+		degraded("no api_key is configured: nobody can log in")
+	}
+	if n := len(now.Config.NeedsRestart); n > 0 {
+		degraded("%d change(s) of the configuration need a restart", n)
+	}
+	if c := now.Certificate; c != nil && c.Error != "" {
+		degraded("the certificate before stays in use: %s", c.Error)
+	}
+	if now.Replica = h.replicaHealth(); now.Replica == healthUnavailable {
+		degraded("the replica is not used, and the primary answers all lists; the log says why")
+	}
+	if err := h.client.Ready(ctx); err != nil {
+		h.log.Warn("not ready", zap.Error(err))
+		now.Backend = healthUnavailable
+		degraded("the administration does not answer; the log says why")
+		now.Status = healthUnavailable
+	}
+	if err := h.commonReady(ctx); err != nil {
+		h.log.Warn("sessions cannot be looked up", zap.Error(err))
+		now.Sessions = healthUnavailable
+		degraded("the store of sessions does not answer: every session is refused with 500; the log says why")
+		now.Status = healthUnavailable
+	}
+	if h.draining.Load() {
+		degraded("it is to stop")
+		now.Status = HealthDraining
+	}
+	return now
+}
+
+// commonReady asks the store of sessions, where that is not this process.
+func (h *Desk) commonReady(ctx context.Context) error {
+	if h.Common.ready == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	return h.Common.ready(ctx)
+}
+
+func (h *Desk) jobsReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	_, err := h.jobs.List(ctx, webhook.Filter{Limit: 1})
+	return err
+}
+
+func (h *Desk) configHealth() configHealth {
+	current, state := h.live.Current(), h.reloads.state()
+	now := configHealth{Hash: current.policy.Hash, Loaded: current.since, NeedsRestart: state.waiting}
+	if !state.last.IsZero() {
+		now.LastReload = &state.last
+	}
+	if state.fault != nil {
+		now.Error = summary(state.fault)
+	}
+	return now
+}
+
+func (h *Desk) certificateHealth() *certificateHealth {
+	if h.certificates == nil {
+		return nil
+	}
+	now := &certificateHealth{Expires: h.certificates.current.Load().until}
+	if err := h.reloads.state().certificate; err != nil {
+		now.Error = err.Error()
+	}
+	return now
+}
+
+// summary says what is wrong in one line; the log has all of it.
+func summary(err error) string {
+	problems := problemsOf(err)
+	if len(problems) == 1 {
+		return problems[0]
+	}
+	return fmt.Sprintf("%d problems, first: %s", len(problems), problems[0])
+}
+
+// status says in a line what the program does, for systemctl status.
+func (h *Desk) status() string {
+	current := h.live.Current()
+	text := fmt.Sprintf("serving %s/, %d api_key(s), configuration %s", h.config.Server.BaseURL(), len(current.config.APIKeys), current.policy.Hash)
+	if err := h.reloads.state().fault; err != nil {
+		text += "; its files are not used as they are: " + summary(err)
+	}
+	return text
+}
+
+// healthz tells that the program runs.
+func (h *Desk) healthz(w http.ResponseWriter, _ *http.Request) {
+	h.answerHealth(w, http.StatusOK, map[string]string{"status": HealthOK})
+}
+
+// readyz tells whether the program is to be sent requests, and why not.
+func (h *Desk) readyz(w http.ResponseWriter, r *http.Request) {
+	status, now := http.StatusOK, h.health(r.Context())
+	if now.Status == healthUnavailable || now.Status == HealthDraining {
+		status = http.StatusServiceUnavailable
+	}
+	h.answerHealth(w, status, now)
+}
+
+func (h *Desk) answerHealth(w http.ResponseWriter, status int, answer any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if err := json.NewEncoder(w).Encode(answer); err != nil {
+		h.log.Debug("health answer not sent", zap.Error(err))
+	}
+}

@@ -1,0 +1,73 @@
+package desk
+
+import (
+	"net/netip"
+
+	"frontdesk/auth"
+	"frontdesk/config"
+	"frontdesk/gateway"
+)
+
+// newKeyring lays each key's allowlist over what can be granted.
+func newKeyring(keys []config.Key, grants []gateway.Grant) (*auth.Keyring, error) {
+	return auth.NewKeyring(NewKeys(keys, grants))
+}
+
+func NewKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
+	all := make([]auth.Key, len(keys))
+	covered := make(map[config.Rule][]int) // by rule: keys have most of them in common
+	for i, k := range keys {
+		key := auth.Key{Name: k.Name, Expires: k.Expires.Time, Allowed: make([]bool, len(grants))}
+		for _, hash := range k.Hashes {
+			key.Hashes = append(key.Hashes, auth.KeyHash{Hash: hash.Hash, Expires: hash.Expires.Time})
+		}
+		for _, rule := range k.Allow {
+			numbers, known := covered[rule]
+			if !known {
+				numbers = coveredBy(rule, grants)
+				covered[rule] = numbers
+			}
+			for _, n := range numbers {
+				key.Allowed[n] = true
+			}
+		}
+		if k.Mode == config.ModeShadow {
+			key.Shadow = k.Until.Time
+		}
+		key.Bounds = auth.Bounds{Rate: rateOf(k.Rate), ClientRate: rateOf(k.ClientRate), Concurrent: k.Concurrent, PerDay: k.PerDay}
+		key.Addresses = auth.Addresses{Allow: prefixes(k.Addresses.Allow), Deny: prefixes(k.Addresses.Deny)}
+		for _, digest := range k.Certificates {
+			key.Certificates = append(key.Certificates, digest)
+		}
+		for _, secret := range k.WebhookSecret {
+			key.Secrets = append(key.Secrets, string(secret))
+		}
+		all[i] = key
+	}
+	return all
+}
+
+// coveredBy are the numbers of the grants that a rule covers.
+func coveredBy(rule config.Rule, grants []gateway.Grant) (numbers []int) {
+	for n, grant := range grants {
+		if rule.Matches(grant.Method, grant.Path) {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+func rateOf(r *config.Rate) auth.Rate {
+	if r == nil {
+		return auth.Rate{}
+	}
+	return auth.Rate{PerSecond: r.PerSecond, Burst: r.Burst}
+}
+
+func prefixes(networks []config.Network) []netip.Prefix {
+	var all []netip.Prefix
+	for _, n := range networks {
+		all = append(all, n.Prefix)
+	}
+	return all
+}

@@ -1,0 +1,233 @@
+package desk
+
+import (
+	"maps"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/config"
+	"frontdesk/gateway"
+)
+
+// metrics are what /metrics tells. Labels are names of the model, of the
+// interface and of the configuration, never what a client sent, so that there
+// are only so many series. What a request touches is found once and kept.
+type metrics struct {
+	since    time.Time // when counting began
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+	calls    *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	logins   *prometheus.CounterVec
+	called   table[backendCall, callMeters]
+	refused  table[refusal, tally]
+	shadowed table[shadowRefusal, tally]
+}
+
+var _ gateway.Meter = (*metrics)(nil)
+
+// refusal is what refused requests are counted by.
+type refusal struct{ key, reason string }
+
+// shadowRefusal is what requests are counted by that an allowlist on trial would
+// have refused.
+type shadowRefusal struct{ key, method, endpoint string }
+
+// tally counts, and keeps when it did last.
+type tally struct{ count, last atomic.Int64 } // last in Unix seconds
+
+func (t *tally) add() {
+	t.count.Add(1)
+	t.last.Store(time.Now().Unix())
+}
+
+func newMetrics() *metrics {
+	m := &metrics{
+		since:    time.Now(),
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "frontdesk_request_duration_seconds",
+			Help:    "How long requests took, by the endpoint as it is documented and the status answered; without an endpoint for those that found none.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"method", "endpoint", "status"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "frontdesk_backend_calls_total",
+			Help: "Calls of the backend by how they ended: answered (refusals too), unexpected, failed, timeout, cancelled, busy (no room) or circuit (open).",
+		}, []string{"resource", "operation", "outcome"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "frontdesk_backend_call_seconds",
+			Help:    "How long calls of the backend took, the wait for room included.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"resource", "operation"}),
+		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "frontdesk_logins_total",
+			Help: "Tries to log in by how they ended: done, wrong (api_key, username or password), throttled, refused (a user who may not) or failed.",
+		}, []string{"outcome"}),
+	}
+	m.registry.MustRegister(m.requests, m.calls, m.seconds, m.logins,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), buildInfo())
+	for _, outcome := range auth.LoginOutcomes() {
+		m.logins.WithLabelValues(string(outcome)) // from 0, so that a rate sees the first one
+	}
+	return m
+}
+
+func buildInfo() prometheus.Collector {
+	goVersion := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		goVersion = info.GoVersion
+	}
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "frontdesk_build_info", Help: "Which frontdesk this is, and the Go that built it; always 1.",
+		ConstLabels: prometheus.Labels{"version": Version(), "goversion": goVersion},
+	}, func() float64 { return 1 })
+}
+
+// Timer implements gateway.Meter.
+func (m *metrics) Timer(method, endpoint string, status int) gateway.Timer {
+	return m.requests.WithLabelValues(method, endpoint, strconv.Itoa(status))
+}
+
+// Refused implements gateway.Meter.
+func (m *metrics) Refused(key, reason string) {
+	m.refused.of(refusal{key, reason}, func() *tally { return new(tally) }).add()
+}
+
+// Shadowed implements gateway.Meter.
+func (m *metrics) Shadowed(key, method, endpoint string) {
+	m.shadowed.of(shadowRefusal{key, method, endpoint}, func() *tally { return new(tally) }).add()
+}
+
+// loggedIn counts a try to log in.
+func (m *metrics) loggedIn(o auth.LoginOutcome) { m.logins.WithLabelValues(string(o)).Inc() }
+
+// backendCall is what calls of the backend are counted by.
+type backendCall struct{ resource, operation string }
+
+// callMeters are those of one kind of call; the counters by outcome, each from
+// its first one on.
+type callMeters struct {
+	seconds  prometheus.Observer
+	outcomes [len(outcomes)]atomic.Pointer[prometheus.Counter]
+}
+
+var outcomes = [...]backend.Outcome{
+	backend.Answered, backend.Unexpected, backend.Failed, backend.TimedOut, backend.Cancelled, backend.Busy, backend.Open,
+}
+
+// observe counts a call of the backend.
+func (m *metrics) observe(c backend.Call) {
+	meters := m.called.of(backendCall{c.Resource, c.Operation}, func() *callMeters {
+		return &callMeters{seconds: m.seconds.WithLabelValues(c.Resource, c.Operation)}
+	})
+	meters.seconds.Observe(c.Took.Seconds())
+	place := 0
+	for place < len(outcomes)-1 && outcomes[place] != c.Outcome {
+		place++
+	}
+	counter := meters.outcomes[place].Load()
+	if counter == nil {
+		fresh := m.calls.WithLabelValues(c.Resource, c.Operation, string(c.Outcome))
+		counter = &fresh
+		meters.outcomes[place].Store(counter)
+	}
+	(*counter).Inc()
+}
+
+// keepKeys forgets what was counted of api_keys that are gone.
+func (m *metrics) keepKeys(known func(name string) bool) {
+	m.refused.forget(func(r refusal) bool { return r.key != "" && !known(r.key) })
+	m.shadowed.forget(func(s shadowRefusal) bool { return !known(s.key) })
+}
+
+// tallies exports what is counted by api_key, of those there are.
+type tallies struct {
+	of   *metrics
+	live *config.Live[snapshot]
+	seen atomic.Pointer[snapshot] // whose api_keys are those that are counted by
+}
+
+func refusalsDesc() *prometheus.Desc {
+	return prometheus.NewDesc("frontdesk_refusals_total",
+		"Requests that were answered with an error, by the name of the api_key (empty where none is known) and the reason.", []string{"key", "reason"}, nil)
+}
+
+func shadowDesc() *prometheus.Desc {
+	return prometheus.NewDesc("frontdesk_shadow_refusals_total",
+		"Requests that were served because the allowlist of their api_key is on trial, and that it would have refused.", []string{"key", "endpoint", "method"}, nil)
+}
+
+func (t *tallies) Describe(out chan<- *prometheus.Desc) {
+	out <- refusalsDesc()
+	out <- shadowDesc()
+}
+
+func (t *tallies) Collect(out chan<- prometheus.Metric) {
+	if now := t.live.Current(); t.seen.Swap(now) != now {
+		names := map[string]bool{}
+		for _, key := range now.config.APIKeys {
+			names[key.Name] = true
+		}
+		t.of.keepKeys(func(name string) bool { return names[name] })
+	}
+	desc := refusalsDesc()
+	for r, n := range t.of.refused.all() {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n.count.Load()), r.key, r.reason)
+	}
+	desc = shadowDesc()
+	for s, n := range t.of.shadowed.all() {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n.count.Load()), s.key, s.endpoint, s.method)
+	}
+}
+
+// table keeps one thing for each of a bounded number of keys. Finding one takes
+// no lock and allocates nothing.
+type table[K comparable, V any] struct {
+	mu   sync.Mutex // of those who add or forget
+	kept atomic.Pointer[map[K]*V]
+}
+
+// all returns what there is; it must not be changed.
+func (t *table[K, V]) all() map[K]*V {
+	if kept := t.kept.Load(); kept != nil {
+		return *kept
+	}
+	return nil
+}
+
+// of returns what is kept under a key, made where it is missing.
+func (t *table[K, V]) of(k K, make func() *V) *V {
+	if v := t.all()[k]; v != nil {
+		return v
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if v := t.all()[k]; v != nil {
+		return v
+	}
+	v := make()
+	next := maps.Clone(t.all())
+	if next == nil {
+		next = map[K]*V{}
+	}
+	next[k] = v
+	t.kept.Store(&next)
+	return v
+}
+
+// forget drops what is kept under the keys that are gone.
+func (t *table[K, V]) forget(gone func(K) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := maps.Clone(t.all())
+	maps.DeleteFunc(next, func(k K, _ *V) bool { return gone(k) })
+	t.kept.Store(&next)
+}

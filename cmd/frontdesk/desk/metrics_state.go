@@ -1,0 +1,205 @@
+package desk
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"frontdesk/backend"
+	"frontdesk/gateway"
+	"frontdesk/gateway/webhook"
+)
+
+// This file exports what is read off the parts themselves at every scrape.
+
+// watch adds what the gateway and the backend tell.
+func (m *metrics) watch(g *gateway.Gateway, c *backend.Client) {
+	m.registry.MustRegister(slowAnswers{g}, newBackendState(c))
+}
+
+// watch has /metrics tell the state of the desk.
+func (h *Desk) watch() {
+	m := h.metrics
+	m.watch(h.Gateway, h.client)
+	gauge := func(name, help string, read func() float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+	}
+	gauge("frontdesk_connections_open", "Connections of clients that are open.", func() float64 { return float64(h.server.Connections()) })
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "frontdesk_connections_refused_total", Help: "Connections of clients that were refused because there were as many as there may be (server.connections).",
+	}, func() float64 { return float64(h.server.RefusedConnections()) }))
+	gauge("frontdesk_body_memory_used_bytes", "Memory set aside for the bodies under way that are over 16 KiB.", func() float64 {
+		taken, _, _ := h.server.Bodies()
+		return float64(taken)
+	})
+	gauge("frontdesk_body_memory_limit_bytes", "Memory that bodies may take (server.body_memory).", func() float64 {
+		_, most, _ := h.server.Bodies()
+		return float64(most)
+	})
+	gauge("frontdesk_bodies_waiting", "Bodies that are not read on before there is memory for them.", func() float64 {
+		_, _, waiting := h.server.Bodies()
+		return float64(waiting)
+	})
+	if count := h.Common.count; count != nil {
+		gauge("frontdesk_sessions", "Sessions that are kept in memory; those that expired count for at most a minute longer.",
+			func() float64 { return float64(count()) })
+	}
+	gauge("frontdesk_passwords_running", "Passwords that are being computed: two at most.", func() float64 {
+		running, _ := h.hasher.Load()
+		return float64(running)
+	})
+	gauge("frontdesk_passwords_waiting", "Logins that wait for their password to be computed.", func() float64 {
+		_, waiting := h.hasher.Load()
+		return float64(waiting)
+	})
+	gauge("frontdesk_callback_space_used_bytes", "Space that the results of callbacks take.", func() float64 {
+		used, _ := h.results.Space()
+		return float64(used)
+	})
+	gauge("frontdesk_callback_space_limit_bytes", "Space that the results of callbacks may take (webhooks.space).", func() float64 {
+		_, most := h.results.Space()
+		return float64(most)
+	})
+	if p, ok := h.system.driver.(backend.Pooler); ok {
+		gauge("frontdesk_backend_pool_in_use", "Connections to the administration that are at work; of SQLite those that read.",
+			func() float64 { return float64(p.Pool().InUse) })
+		gauge("frontdesk_backend_pool_limit", "Connections to the administration there may be.", func() float64 { return float64(p.Pool().Most) })
+	}
+	if h.system.replica != nil {
+		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
+	}
+	m.registry.MustRegister(callbackStates{h.counts}, keyExpiries{h}, &tallies{of: m, live: h.live})
+	if h.tracing != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "frontdesk_trace_export_failures_total", Help: "Batches of spans that could not be sent, and are lost.",
+		}, func() float64 { return float64(h.tracing.failures.Load()) }))
+	}
+}
+
+// countsLife is how long the numbers of callback jobs are told again before they
+// are counted anew.
+const countsLife = 10 * time.Second
+
+// jobCounts counts callback jobs, not at every scrape.
+type jobCounts struct {
+	count func(context.Context, time.Time) (webhook.Counts, error)
+	clock func() time.Time
+
+	mu    sync.Mutex
+	at    time.Time
+	known webhook.Counts
+	err   error
+}
+
+// now returns the numbers, at most countsLife old.
+func (j *jobCounts) now(ctx context.Context) (webhook.Counts, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if now := j.clock(); now.Sub(j.at) >= countsLife {
+		j.known, j.err = j.count(ctx, now)
+		j.at = now
+	}
+	return j.known, j.err
+}
+
+// scrapeTimeout bounds what a scrape asks of a database.
+const scrapeTimeout = 5 * time.Second
+
+// callbackStates exports the callback jobs by state.
+type callbackStates struct{ of *jobCounts }
+
+func callbackDescs() (states, due *prometheus.Desc) {
+	return prometheus.NewDesc("frontdesk_callbacks", "Callback jobs that are kept, by state.", []string{"state"}, nil),
+		prometheus.NewDesc("frontdesk_callbacks_due", "Callbacks that are due now.", nil, nil)
+}
+
+func (c callbackStates) Describe(out chan<- *prometheus.Desc) {
+	states, due := callbackDescs()
+	out <- states
+	out <- due
+}
+
+// Collect leaves the numbers out where the database does not tell them: a 0 would
+// be a lie, and the rest of the scrape is needed most then.
+func (c callbackStates) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	counts, err := c.of.now(ctx)
+	if err != nil {
+		return
+	}
+	states, due := callbackDescs()
+	for state, n := range counts.States {
+		out <- prometheus.MustNewConstMetric(states, prometheus.GaugeValue, float64(n), string(state))
+	}
+	out <- prometheus.MustNewConstMetric(due, prometheus.GaugeValue, float64(counts.Due))
+}
+
+// keyExpiries exports when api_keys expire.
+type keyExpiries struct{ of *Desk }
+
+func keyExpiryDesc() *prometheus.Desc {
+	return prometheus.NewDesc("frontdesk_key_expires_timestamp_seconds", "When an api_key expires, of those that do.", []string{"key"}, nil)
+}
+
+func (k keyExpiries) Describe(out chan<- *prometheus.Desc) { out <- keyExpiryDesc() }
+
+func (k keyExpiries) Collect(out chan<- prometheus.Metric) {
+	desc := keyExpiryDesc()
+	for _, key := range k.of.live.Current().config.APIKeys {
+		if end := endOf(key); !end.IsZero() {
+			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(end.Unix()), key.Name)
+		}
+	}
+}
+
+// slowAnswers exports how many direct answers took longer than 500 ms.
+type slowAnswers struct{ of *gateway.Gateway }
+
+func slowAnswersDesc() *prometheus.Desc {
+	return prometheus.NewDesc("frontdesk_slow_answers_total",
+		"Direct answers that took longer than 500 ms, by endpoint: those worth a place under callbacks.", []string{"method", "endpoint"}, nil)
+}
+
+func (s slowAnswers) Describe(out chan<- *prometheus.Desc) { out <- slowAnswersDesc() }
+
+func (s slowAnswers) Collect(out chan<- prometheus.Metric) {
+	desc := slowAnswersDesc()
+	for grant, n := range s.of.SlowAnswers() {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n), grant.Method, grant.Path)
+	}
+}
+
+// backendState exports the circuits and the room that is taken.
+type backendState struct {
+	of                        *backend.Client
+	circuit, running, waiting *prometheus.Desc
+}
+
+func newBackendState(c *backend.Client) backendState {
+	return backendState{
+		of: c,
+		circuit: prometheus.NewDesc("frontdesk_backend_circuit_state",
+			"State of the circuit breaker of a resource: 0 closed, 1 half-open, 2 open.", []string{"resource"}, nil),
+		running: prometheus.NewDesc("frontdesk_backend_calls_running", "Calls of the backend that are under way.", nil, nil),
+		waiting: prometheus.NewDesc("frontdesk_backend_calls_waiting", "Calls that wait for room at the backend.", nil, nil),
+	}
+}
+
+func (s backendState) Describe(out chan<- *prometheus.Desc) {
+	out <- s.circuit
+	out <- s.running
+	out <- s.waiting
+}
+
+func (s backendState) Collect(out chan<- prometheus.Metric) {
+	level := map[string]float64{"closed": 0, "half-open": 1, "open": 2}
+	for resource, state := range s.of.States() {
+		out <- prometheus.MustNewConstMetric(s.circuit, prometheus.GaugeValue, level[state], resource)
+	}
+	running, waiting := s.of.Load()
+	out <- prometheus.MustNewConstMetric(s.running, prometheus.GaugeValue, float64(running))
+	out <- prometheus.MustNewConstMetric(s.waiting, prometheus.GaugeValue, float64(waiting))
+}

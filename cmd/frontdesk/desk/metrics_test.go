@@ -1,0 +1,62 @@
+package desk
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+)
+
+var countedCall = backend.Call{Resource: "order", Operation: "get", Outcome: backend.Answered, Took: time.Millisecond}
+
+// TestCountingAllocatesNothing: what requests pass through costs no garbage.
+func TestCountingAllocatesNothing(t *testing.T) {
+	m := newMetrics()
+	timer := m.Timer("GET", "/order/{id}", 200)
+	count := func() {
+		timer.Observe(.001)
+		m.observe(countedCall)
+		m.Refused("webshop", "rate")
+		m.Shadowed("webshop", "DELETE", "/order/{id}")
+	}
+	count()
+	require.Zero(t, testing.AllocsPerRun(1000, count))
+}
+
+// TestCountsOfKeysThatAreGone: they go, those without a key stay.
+func TestCountsOfKeysThatAreGone(t *testing.T) {
+	m := newMetrics()
+	for _, key := range []string{"", "webshop", "gone"} {
+		m.Refused(key, "rate")
+	}
+	m.Shadowed("gone", "GET", "/order")
+	m.keepKeys(func(name string) bool { return name == "webshop" })
+	require.Len(t, m.refused.all(), 2)
+	require.NotContains(t, m.refused.all(), refusal{"gone", "rate"})
+	require.Empty(t, m.shadowed.all())
+}
+
+func BenchmarkCount(b *testing.B) {
+	m := newMetrics()
+	timer := m.Timer("GET", "/order/{id}", 200)
+	b.Run("request", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			timer.Observe(.001)
+		}
+	})
+	b.Run("backend call", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			m.observe(countedCall)
+		}
+	})
+	b.Run("refusal", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			m.Refused("webshop", "rate")
+		}
+	})
+}

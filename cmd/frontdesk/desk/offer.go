@@ -1,0 +1,42 @@
+package desk
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/config"
+	"frontdesk/gateway"
+	"frontdesk/gateway/webhook"
+	"frontdesk/mapping"
+)
+
+// DescribingGateway is a gateway with the endpoints that one of this
+// configuration would serve, and nothing behind them.
+func DescribingGateway(c *config.Config, offer backend.Offer, environment string) (*gateway.Gateway, error) {
+	return newGateway(gateway.Options{
+		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Vendor: c.Server.Vendor, Version: Version(), SessionTTL: c.Sessions.TTL,
+		Offer: offer, Environment: environment, Resets: new(auth.Resets), Location: c.Server.TimeZone.Location, Clock: time.Now, Log: zap.NewNop(),
+		Callbacks: &gateway.Callbacks{Rules: webhook.Rules{AllowHosts: c.Webhooks.AllowHosts, Ports: c.Webhooks.Ports}, Long: longRunning(c.Callbacks)},
+	})
+}
+
+// OfferOf is what the backend of a configuration has of the interface, as far as
+// can be known without asking it.
+func OfferOf(m config.Model, b config.Backend) (backend.Offer, error) {
+	model, err := mapping.LoadModel(m.Dir)
+	if err != nil {
+		return backend.Offer{}, err
+	}
+	offer := backend.Offer{Model: model, Exports: b.Driver != remoteDriver}
+	if b.Driver != ReferenceDriver && b.Sheet != "" {
+		sh, err := LoadSheet(b.Sheet, model)
+		if err != nil {
+			return offer, err
+		}
+		offer.Model, offer.Supports, offer.Writes = sh.Model, sh.Supports, sh.Writes
+	}
+	return offer, nil
+}

@@ -1,0 +1,30 @@
+package desk
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// listenOps opens the listener for operators, which is never under the base
+// path: /healthz tells that the program runs, /readyz that it can serve.
+func (h *Desk) listenOps() (err error) {
+	if h.config.Ops.Listen == "" && h.supervisor.activated(opsSocket) == nil {
+		return nil
+	}
+	if h.OpsAt, err = h.listen(opsSocket, h.config.Ops.Listen); err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	page := newStatusPage(h)
+	mux.Handle("GET /{$}", page)
+	mux.HandleFunc("GET /status.json", page.json)
+	mux.HandleFunc("GET /healthz", h.healthz)
+	mux.HandleFunc("GET /readyz", h.readyz)
+	h.watch()
+	h.metrics.registry.MustRegister(NewReloadMetrics(h))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{}))
+	h.ops = &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 8 << 10}
+	return nil
+}

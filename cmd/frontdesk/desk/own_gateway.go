@@ -1,0 +1,47 @@
+package desk
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+
+	"github.com/google/uuid"
+	"go.uber.org/zap"
+
+	"frontdesk/config"
+)
+
+// WithGateway serves a configuration while f runs, as serve would but on a free
+// port of this machine and with one more api_key, which f is given.
+func WithGateway(p Program, conf *config.Config, name string, f func(baseURL, key string) error) error {
+	key, err := uuid.NewRandom()
+	if err != nil {
+		return err
+	}
+	everything, err := config.ParseRule("* /*")
+	if err != nil {
+		return err
+	}
+	conf.Server.Listen, conf.Server.PublicURL, conf.Server.TLS, conf.Ops.Listen = "127.0.0.1:0", "", config.TLS{}, ""
+	conf.APIKeys = append(conf.APIKeys, config.Key{
+		Name: name + "-" + key.String()[:8], Hashes: []config.KeyHash{{Hash: sha256.Sum256([]byte(key.String()))}}, Allow: []config.Rule{everything},
+	})
+	h, err := Build(p, conf, name, zap.NewNop())
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	ctx, stop := context.WithCancel(context.WithoutCancel(p.Ctx)) // it serves until f has cleaned up after itself
+	defer stop()
+	ready, served := make(chan string, 1), make(chan error, 1)
+	go func() { served <- h.Serve(ctx, func(baseURL string) { ready <- baseURL }) }()
+	var baseURL string
+	select {
+	case baseURL = <-ready:
+	case err := <-served:
+		return err
+	}
+	err = f(baseURL, key.String())
+	stop()
+	return errors.Join(err, <-served)
+}

@@ -1,0 +1,59 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Program is what a program is given of the world outside.
+type Program struct {
+	Ctx            context.Context // ends when the user wants to stop
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Wrap           WrapDriver
+	Supervisor     *supervisor // systemd; nil where it did not start the program
+
+	Signals <-chan os.Signal                     // in place of those that the process gets, other than to stop; nil for these
+	After   func(time.Duration) <-chan time.Time // in place of time.After; nil for this
+	Now     func() time.Time                     // in place of time.Now where callbacks are concerned; nil for this
+}
+
+// timer is what waits.
+func (p Program) timer() func(time.Duration) <-chan time.Time {
+	if p.After != nil {
+		return p.After
+	}
+	return time.After
+}
+
+// clock is what callbacks go by.
+func (p Program) clock() func() time.Time {
+	if p.Now != nil {
+		return p.Now
+	}
+	return time.Now
+}
+
+// operatorSignals are those that do not end the program: SIGHUP has the
+// configuration read again, SIGUSR1 turns debugging on and off. Several of the
+// same that come at once are one.
+func (p Program) operatorSignals() (signals <-chan os.Signal, release func()) {
+	if p.Signals != nil {
+		return p.Signals, func() {}
+	}
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP, syscall.SIGUSR1)
+	return c, func() { signal.Stop(c) }
+}
+
+// Misuse is an error of the command line or of what it names, rather than of
+// what the command does.
+type Misuse struct{ error }
+
+// Misused makes such an error.
+func Misused(format string, args ...any) error { return Misuse{fmt.Errorf(format, args...)} }

@@ -1,0 +1,294 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+)
+
+// What a reload was asked for by, as logs have it.
+const (
+	bySignal = "SIGHUP"
+	byFile   = "file change"
+)
+
+// Editors and deployments write a file in several steps: a reload waits until
+// nothing has changed for settleTime, but not longer than settleLimit.
+const (
+	SettleTime  = 200 * time.Millisecond
+	SettleLimit = 2 * time.Second
+)
+
+// keeper follows the configuration while a desk serves. Everything it does it
+// does in one goroutine, one thing after the other.
+type keeper struct {
+	desk      *Desk
+	loader    *config.Loader
+	logs      *Logs
+	signals   <-chan os.Signal // SIGHUP, and the one for debugging
+	watch     *fileWatch       // nil where nothing is watched
+	watching  string           // why files cannot be watched, once it was said
+	debugEnds <-chan time.Time // nil while the configured level holds
+}
+
+// keep starts following the configuration, until ctx ends or the desk closes.
+func (h *Desk) keep(ctx context.Context, p Program, loader *config.Loader, logs *Logs, watch bool) error {
+	k := &keeper{desk: h, loader: loader, logs: logs}
+	signals, release := p.operatorSignals()
+	k.signals = signals
+	if watch {
+		var err error
+		if k.watch, err = newFileWatch(); err != nil {
+			release()
+			return err
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		k.run(ctx)
+	}()
+	h.onClose(func() error {
+		stop()
+		<-done
+		release()
+		return k.watch.close()
+	})
+	return nil
+}
+
+func (k *keeper) run(ctx context.Context) {
+	var settled, limit <-chan time.Time
+	if k.watch != nil {
+		k.follow()
+		settled = k.desk.after(SettleTime) // what changed before it was watched is found once
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s := <-k.signals:
+			if s == syscall.SIGHUP {
+				settled, limit = nil, nil
+				k.reload(bySignal)
+			} else {
+				k.toggleDebug()
+			}
+		case <-k.watch.changes():
+			settled = k.desk.after(SettleTime)
+			if limit == nil {
+				limit = k.desk.after(SettleLimit)
+			}
+		case <-settled:
+			settled, limit = nil, nil
+			k.reload(byFile)
+		case <-limit:
+			settled, limit = nil, nil
+			k.reload(byFile)
+		case <-k.debugEnds:
+			k.toggleDebug()
+		}
+	}
+}
+
+// reload reads the configuration again and, where all is well with it, puts it in
+// force. What needs a restart is named and waits; the rest holds at once, since
+// a key that was revoked must not live on for another line in the same file.
+func (k *keeper) reload(trigger string) {
+	h := k.desk
+	h.tell(h.supervisor.reloading())
+	defer func() { h.tell(h.supervisor.ready(h.status())) }()
+	defer k.survive(trigger)
+	k.renewCertificates(trigger)
+	var before, after *snapshot
+	err := h.live.Reload(func(current *snapshot) (*snapshot, error) {
+		c, err := k.loader.Load()
+		if err != nil {
+			return nil, err
+		}
+		before = current
+		switch {
+		case c.Hash() == current.config.Hash():
+			return nil, nil
+		case c.Blank(): // all keys would be gone, and be refused at once
+			return nil, fmt.Errorf("%s: nothing is written in it, expected a configuration; one without api_keys says api_keys: []", c.Files()[0])
+		}
+		after, err = h.newSnapshot(c)
+		return after, err
+	})
+	k.follow()
+	k.report(trigger, before, after, err)
+}
+
+// survive keeps a fault of ours from ending the program with all its requests:
+// what is in force by then stays.
+func (k *keeper) survive(trigger string) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	err := fmt.Errorf("panic: %v", p)
+	k.desk.reloads.failed(err)
+	k.desk.log.Error("the reload broke off by a fault of the program: what is in force stays", zap.String("trigger", trigger),
+		zap.String("config", k.desk.policy().Hash), zap.Error(err), zap.Stack("stack"))
+}
+
+// report tells what became of a reload, everywhere it is told.
+func (k *keeper) report(trigger string, before, after *snapshot, err error) {
+	h, was := k.desk, k.desk.reloads.state()
+	switch {
+	case err != nil:
+		h.reloads.failed(err)
+		h.log.Error("configuration not reloaded: the one before stays in force", zap.String("trigger", trigger),
+			zap.String("config", h.policy().Hash), zap.Strings("problems", problemsOf(err)))
+	case after == nil:
+		h.reloads.done(was.waiting)
+		if trigger == bySignal || was.fault != nil {
+			h.log.Info("configuration reloaded: nothing in it has changed", zap.String("trigger", trigger), zap.String("config", h.policy().Hash))
+		}
+	default:
+		waiting := h.waiting(after.config)
+		h.reloads.done(waiting)
+		if k.debugEnds == nil {
+			k.logs.set(after.config.Log.Level)
+		}
+		k.audit(trigger, before, after, waiting)
+		if len(waiting) > 0 {
+			h.log.Warn("configuration reloaded, but some of it needs a restart", zap.Strings("needs_restart", waiting))
+		}
+	}
+}
+
+// waiting names what the configuration says otherwise than the running parts were
+// built.
+func (h *Desk) waiting(c *config.Config) (all []string) {
+	parts := *c
+	parts.APIKeys, parts.Expect = nil, nil
+	for _, change := range config.Changes(h.started, &parts) {
+		if change.Restart {
+			all = append(all, change.String())
+		}
+	}
+	return all
+}
+
+// problemsOf are the lines of what is wrong.
+func problemsOf(err error) []string {
+	var problems strictyaml.Problems
+	if !errors.As(err, &problems) {
+		return []string{err.Error()}
+	}
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = p.String()
+	}
+	return lines
+}
+
+// renewCertificates reads the certificates again. It is apart from the rest: they
+// are written by others, who may be at it, and a key's revocation does not wait for them.
+func (k *keeper) renewCertificates(trigger string) {
+	h := k.desk
+	if h.certificates == nil {
+		return
+	}
+	renewed, err := h.certificates.reload()
+	h.reloads.certificate(err)
+	now := h.certificates.current.Load()
+	switch {
+	case err != nil:
+		h.log.Error("certificate not reloaded: the one before stays in use", zap.String("trigger", trigger), zap.Error(err), zap.Time("expires", now.until))
+	case renewed:
+		k.logs.audit.Info("certificate changed", zap.String("trigger", trigger), zap.String("serial", now.serial), zap.Time("expires", now.until))
+	}
+}
+
+// follow watches the files that the configuration depends on by now.
+func (k *keeper) follow() {
+	if k.watch == nil {
+		return
+	}
+	files := k.desk.live.Current().config.Files()
+	if k.desk.certificates != nil {
+		files = append(files[:len(files):len(files)], k.desk.certificates.paths()...)
+	}
+	err := k.watch.follow(files, k.loader.Folders())
+	if err != nil && k.watching != err.Error() {
+		k.desk.log.Warn("not all files of the configuration can be watched; SIGHUP reloads them", zap.Error(err))
+	}
+	k.watching = ""
+	if err != nil {
+		k.watching = err.Error()
+	}
+}
+
+// DebugTime is how long debugging lasts where nobody ends it: forgotten, it
+// would fill the disk.
+const DebugTime = time.Hour
+
+// toggleDebug has everything logged, or what the configuration says again.
+func (k *keeper) toggleDebug() {
+	if k.debugEnds != nil {
+		k.debugEnds = nil
+		level := k.desk.live.Current().config.Log.Level
+		k.logs.set(level)
+		k.logs.audit.Info("log level changed", zap.String("from", "debug"), zap.String("to", level), zap.String("trigger", "SIGUSR1, or an hour has passed"))
+		return
+	}
+	k.debugEnds = k.desk.after(DebugTime)
+	k.logs.audit.Info("log level changed", zap.Stringer("from", k.logs.level), zap.String("to", "debug"), zap.String("trigger", "SIGUSR1"))
+	k.logs.set("debug")
+}
+
+// reloads is what became of the reloads so far. Its zero value has had none.
+type reloads struct {
+	mu  sync.Mutex
+	now reloadState
+}
+
+// reloadState is what is told of reloads.
+type reloadState struct {
+	count       uint64    // of all
+	failures    uint64    // of those that kept the configuration before
+	last        time.Time // zero: there was none
+	fault       error     // of the last; nil where it was done
+	waiting     []string  // what of the configuration needs a restart
+	certificate error     // why the certificate's files cannot be used as they are
+}
+
+func (r *reloads) state() reloadState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
+func (r *reloads) failed(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.count++
+	r.now.failures++
+	r.now.last, r.now.fault = time.Now(), err
+}
+
+func (r *reloads) done(waiting []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.count++
+	r.now.last, r.now.fault, r.now.waiting = time.Now(), nil, waiting
+}
+
+func (r *reloads) certificate(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.certificate = err
+}

@@ -1,0 +1,21 @@
+package desk
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"frontdesk/config"
+)
+
+// TestReloadSurvivesAFault of the program itself, here for want of a loader.
+func TestReloadSurvivesAFault(t *testing.T) {
+	c := config.Default()
+	h := &Desk{config: c, started: c, log: zap.NewNop(), live: config.NewLive(&snapshot{config: c})}
+	k := &keeper{desk: h}
+	k.reload(bySignal)
+	state := h.reloads.state()
+	require.EqualValues(t, 1, state.failures)
+	require.ErrorContains(t, state.fault, "panic")
+}

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package desk
+
+import "os"
+
+// operatorSignals are none here: there is nobody who could send them. Files are
+// watched all the same.
+func (p program) operatorSignals() (signals <-chan os.Signal, release func()) {
+	return p.signals, func() {}
+}

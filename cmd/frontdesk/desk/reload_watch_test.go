@@ -1,0 +1,49 @@
+package desk
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWays(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
+	require.NoError(t, os.MkdirAll(at("etc", "..1", "keys.d"), 0o700))
+	for link, target := range map[string]string{
+		at("etc", "..data"):         "..1",
+		at("etc", "frontdesk.yaml"): filepath.Join("..data", "frontdesk.yaml"),
+		at("here"):                  at("etc"),
+		at("circle"):                "circle",
+	} {
+		require.NoError(t, os.Symlink(target, link))
+	}
+	for file, way := range map[string][]string{
+		at("etc", "plain.yaml"):     {at("etc", "plain.yaml")},
+		at("etc", "frontdesk.yaml"): {at("etc", "frontdesk.yaml"), at("etc", "..data"), at("etc", "..1", "frontdesk.yaml")},
+		at("here", "plain.yaml"):    {at("here"), at("etc", "plain.yaml")},
+		at("gone", "gone.yaml"):     {at("gone", "gone.yaml")},
+	} {
+		require.Equal(t, way, ways{}.to(file))
+	}
+	require.NotEmpty(t, ways{}.to(at("circle")), "which ends")
+}
+
+func TestInterest(t *testing.T) {
+	of := interest{names: map[string]bool{"/etc/..data": true, "/etc/cert.pem": true}, folders: map[string]bool{"/etc/keys.d": true}}
+	for _, counts := range []fsnotify.Event{
+		{Name: "/etc/..data", Op: fsnotify.Create}, {Name: "/etc/cert.pem", Op: fsnotify.Write}, {Name: "/etc/keys.d/any", Op: fsnotify.Remove},
+		{Name: "/etc/new.yaml", Op: fsnotify.Create},
+	} {
+		require.True(t, of.counts(counts), counts)
+	}
+	for _, does := range []fsnotify.Event{
+		{Name: "/etc/frontdesk.db-wal", Op: fsnotify.Write}, {Name: "/etc/cert.pem", Op: fsnotify.Chmod},
+	} {
+		require.False(t, of.counts(does), does)
+	}
+}

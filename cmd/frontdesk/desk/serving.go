@@ -1,0 +1,101 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/config"
+)
+
+// Serve answers requests until the program is to stop, and then lets those
+// under way end.
+func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
+	failed := make(chan error, 2)
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	serving.Go(func() { failed <- h.server.Serve(h.listener) })
+	if h.ops != nil {
+		serving.Go(func() { failed <- h.ops.Serve(h.OpsAt) })
+	}
+	alive, stopSigns := context.WithCancel(context.Background())
+	defer stopSigns()
+	serving.Go(func() { h.supervisor.keepAlive(alive) })
+	serving.Go(func() { h.watchBlocked(alive) })
+	hourly := time.NewTicker(time.Hour)
+	defer hourly.Stop()
+	serving.Go(func() { newExpiryWatch(h.keys, time.Now, h.log).run(alive, hourly.C) })
+	h.tell(h.supervisor.ready(h.status()))
+	h.log.Info("serving", zap.String("base_url", h.config.Server.BaseURL()), zap.String("config", h.policy().Hash),
+		zap.String("version", Version()), zap.String("sockets_of_systemd", h.supervisor.handedOver()))
+	ready(h.config.Server.BaseURL())
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		h.drain()
+	}
+	return errors.Join(err, h.shutdown())
+}
+
+// drain has load balancers send requests elsewhere before the listener closes:
+// /readyz says so at once, and requests are taken as long as it may take them to
+// ask.
+func (h *Desk) drain() {
+	h.draining.Store(true)
+	h.tell(h.supervisor.stopping("draining"))
+	delay := h.config.Server.DrainDelay
+	h.log.Info("draining", zap.Duration("drain_delay", delay), zap.Duration("shutdown_timeout", h.config.Server.ShutdownTimeout))
+	if delay > 0 {
+		<-h.after(delay)
+	}
+}
+
+// shutdown lets requests and callback jobs under way end, the operators' listener
+// last: they may want to look on.
+func (h *Desk) shutdown() error {
+	h.draining.Store(true)
+	timeout := h.config.Server.ShutdownTimeout
+	stop, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	jobs := make(chan error, 1)
+	go func() { jobs <- h.callbacks.Shutdown(stop) }()
+	err := h.server.Shutdown(stop)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("requests under way were broken off: they did not end within server.shutdown_timeout (%s)", timeout)
+	}
+	h.letJobsEnd(jobs)
+	if h.ops != nil && h.ops.Shutdown(stop) != nil {
+		_ = h.ops.Close() // nobody has to be told to the end how nothing is served
+	}
+	return err
+}
+
+// letJobsEnd waits for the jobs under way. Those that do not end in time are no
+// failure: what can be done again the next process does.
+func (h *Desk) letJobsEnd(jobs <-chan error) {
+	var err error
+	select {
+	case err = <-jobs:
+	default:
+		h.log.Info("callbacks: jobs under way are let end", zap.Duration("shutdown_timeout", h.config.Server.ShutdownTimeout))
+		err = <-jobs
+	}
+	if err != nil {
+		h.log.Warn("callbacks: jobs under way are broken off: they did not end within server.shutdown_timeout", zap.Error(err))
+	}
+}
+
+// keys are the api_keys that are configured now.
+func (h *Desk) keys() []config.Key { return h.live.Current().config.APIKeys }
+
+// tell notes that systemd could not be told something, which is no reason to stop.
+func (h *Desk) tell(err error) {
+	if err != nil {
+		h.log.Warn("systemd was not told", zap.Error(err))
+	}
+}

@@ -1,0 +1,55 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/auth/redis"
+	"frontdesk/config"
+)
+
+// common is what all gateways of one service have to agree on, however many they
+// are: who is logged in, who guesses passwords, and how much of its limits an
+// api_key has used. sessions.store says where it is kept.
+type common struct {
+	Sessions auth.Sessions
+	tally    auth.Tally
+	limits   auth.Limits
+	// count tells how many sessions there are; nil where nobody counts them.
+	count func() int
+	// ready tells whether the store answers; nil where it is this process.
+	ready func(context.Context) error
+	close func() error
+}
+
+func openCommon(c *config.Config) (*common, error) {
+	zone := c.Server.TimeZone.Location
+	if c.Sessions.Store == config.MemoryStore {
+		sessions := auth.NewMemory(time.Now)
+		return &common{
+			Sessions: sessions, tally: auth.NewMemoryTally(), limits: auth.NewMemoryLimits(zone),
+			count: sessions.Count, close: sessions.Close,
+		}, nil
+	}
+	client, err := redis.Open(redis.Options{URL: string(c.Sessions.Store), CAFile: c.Sessions.CAFile})
+	if err != nil {
+		return nil, fmt.Errorf("sessions.store: %w", err)
+	}
+	return &common{
+		Sessions: redis.NewSessions(client, time.Now), tally: redis.NewTally(client), limits: redis.NewLimits(client, zone, slotLease(c)),
+		ready: client.Ready,
+		close: func() error {
+			client.Close()
+			return nil
+		},
+	}, nil
+}
+
+// slotLease is how long a gateway that died keeps its places among the concurrent
+// requests of an api_key: longer than a request takes, whose body may wait for room
+// and then come slowly, and which asks the backend a few times at most.
+func slotLease(c *config.Config) time.Duration {
+	return max(time.Minute, 2*c.Server.ReadTimeout+4*c.Backend.Timeout)
+}

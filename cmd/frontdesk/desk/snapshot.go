@@ -1,0 +1,47 @@
+package desk
+
+import (
+	"fmt"
+	"time"
+
+	"frontdesk/config"
+	"frontdesk/gateway"
+	"frontdesk/gateway/webhook"
+)
+
+// snapshot is all of the configuration that can be replaced while the desk
+// serves. It is made whole or not at all, and never changed.
+type snapshot struct {
+	config  *config.Config // as it was read; what needs a restart may differ from Desk.config
+	policy  gateway.Policy
+	secrets map[string][]string // that sign callbacks, by the api_key's name
+	since   time.Time           // when it was made
+}
+
+// newSnapshot makes the snapshot of a configuration for the gateway that is there,
+// once its own tests hold.
+func (h *Desk) newSnapshot(c *config.Config) (*snapshot, error) {
+	if err := JudgeExpectations(c, h.Gateway).Err(); err != nil {
+		return nil, err
+	}
+	keyring, err := newKeyring(c.APIKeys, h.Gateway.Grants())
+	if err != nil {
+		return nil, err
+	}
+	secrets := make(map[string][]string)
+	for _, key := range c.APIKeys {
+		for i, secret := range key.WebhookSecret {
+			if _, err := webhook.ParseSecret(string(secret)); err != nil {
+				return nil, fmt.Errorf("webhook_secret[%d] of api_key %s: %w", i, key.Name, err)
+			}
+			secrets[key.Name] = append(secrets[key.Name], string(secret))
+		}
+	}
+	return &snapshot{
+		config: c, secrets: secrets, since: time.Now(),
+		policy: gateway.Policy{Keys: keyring, Hash: c.Hash(), AccessLog: c.Log.Access},
+	}, nil
+}
+
+// policy is the one that a request is judged by from its beginning to its end.
+func (h *Desk) policy() *gateway.Policy { return &h.live.Current().policy }

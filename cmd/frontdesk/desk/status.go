@@ -1,0 +1,221 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/backend"
+	"frontdesk/config"
+	"frontdesk/gateway/webhook"
+)
+
+// StatusReport is all that the status page tells, and /status.json. It holds names
+// of the configuration and numbers; nothing that a client sent, and no secret.
+type StatusReport struct {
+	Verdict   string           `json:"verdict"` // in a sentence
+	Now       time.Time        `json:"now"`
+	Started   time.Time        `json:"started"`
+	Version   string           `json:"version"`
+	Host      string           `json:"host"`   // of several gateways, which one it is
+	Health    Health           `json:"health"` // as /readyz tells it
+	Load      statusLoad       `json:"load"`
+	Callbacks statusCallbacks  `json:"callbacks"`
+	Keys      statusKeys       `json:"keys"`
+	Refusals  []StatusRefusal  `json:"refusals"`         // most frequent first, since the start
+	Shadow    []StatusRefusal  `json:"shadow,omitempty"` // what allowlists on trial would have refused
+	Slow      []statusEndpoint `json:"slow,omitempty"`   // answers over 500 ms, since the start
+}
+
+// statusLoad is how busy the parts are.
+type statusLoad struct {
+	Running     int  `json:"backend_running"`
+	Limit       int  `json:"backend_limit"`
+	Waiting     int  `json:"backend_waiting"`
+	PoolInUse   int  `json:"pool_in_use"`
+	PoolLimit   int  `json:"pool_limit"` // 0 where the backend has no pool
+	Connections int  `json:"connections"`
+	Sessions    *int `json:"sessions"` // nil where they are shared, and nobody counts them
+	Passwords   int  `json:"passwords_waiting"`
+}
+
+// statusCallbacks are the callback jobs.
+type statusCallbacks struct {
+	States     map[webhook.State]int `json:"states"` // nil where they cannot be counted
+	Due        int                   `json:"due"`
+	SpaceUsed  int64                 `json:"space_used_bytes"`
+	SpaceLimit int64                 `json:"space_limit_bytes"`
+}
+
+// statusKeys are the api_keys that somebody has to do something about.
+type statusKeys struct {
+	Count    int         `json:"count"`
+	Expiring []statusKey `json:"expiring"` // within noticeAhead days
+	Expired  []statusKey `json:"expired"`
+	OnTrial  []statusKey `json:"on_trial"` // mode: shadow
+}
+
+// statusKey is one of them, and until when it is what it is.
+type statusKey struct {
+	Name  string    `json:"name"`
+	Until time.Time `json:"until"`
+}
+
+// StatusRefusal is a sort of refusals.
+type StatusRefusal struct {
+	Key    string    `json:"key"` // "" where none is known
+	Reason string    `json:"reason"`
+	Count  int64     `json:"count"`
+	Last   time.Time `json:"last"`
+}
+
+// statusEndpoint is an endpoint with a number.
+type statusEndpoint struct {
+	Endpoint string `json:"endpoint"`
+	Count    int64  `json:"count"`
+}
+
+// statusMost is how long a list gets.
+const statusMost = 20
+
+// report asks every part.
+func (h *Desk) report(ctx context.Context) StatusReport {
+	now := time.Now().In(h.config.Server.TimeZone.Location)
+	r := StatusReport{
+		Now: now, Started: h.metrics.since, Version: Version(), Host: hostName(), Health: h.health(ctx), Load: h.load(),
+		Callbacks: h.callbackStatus(ctx), Keys: keyStatus(h.live.Current().config.APIKeys, now), Refusals: []StatusRefusal{},
+	}
+	for refused, n := range h.metrics.refused.all() {
+		r.Refusals = append(r.Refusals, n.status(refused.key, refused.reason))
+	}
+	for refused, n := range h.metrics.shadowed.all() {
+		r.Shadow = append(r.Shadow, n.status(refused.key, refused.method+" "+refused.endpoint))
+	}
+	r.Refusals, r.Shadow = mostFrequent(r.Refusals), mostFrequent(r.Shadow)
+	for grant, n := range h.Gateway.SlowAnswers() {
+		if n > 0 {
+			r.Slow = append(r.Slow, statusEndpoint{grant.String(), n})
+		}
+	}
+	slices.SortFunc(r.Slow, func(a, b statusEndpoint) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Endpoint, b.Endpoint))
+	})
+	r.Slow = r.Slow[:min(len(r.Slow), statusMost)]
+	r.Verdict = r.verdict()
+	return r
+}
+
+// hostName is the machine's, the container's or the pod's; "" where none is known.
+func hostName() string {
+	name, _ := os.Hostname() // without it the page is the same
+	return name
+}
+
+func (t *tally) status(key, reason string) StatusRefusal {
+	return StatusRefusal{Key: key, Reason: reason, Count: t.count.Load(), Last: time.Unix(t.last.Load(), 0)}
+}
+
+func mostFrequent(all []StatusRefusal) []StatusRefusal {
+	slices.SortFunc(all, func(a, b StatusRefusal) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Reason, b.Reason))
+	})
+	return all[:min(len(all), statusMost)]
+}
+
+// verdict is what somebody reads who has time for one sentence.
+func (r StatusReport) verdict() string {
+	switch {
+	case r.Health.Status == HealthDraining:
+		return "It is about to stop: requests under way are let end."
+	case r.Health.Status == healthUnavailable && r.Health.Sessions == healthUnavailable:
+		return "Clients are refused: the store of sessions does not answer."
+	case r.Health.Status == healthUnavailable:
+		return "Clients are refused: the administration does not answer."
+	case len(r.Health.Reasons) > 0:
+		return "It serves, but look at this: " + strings.Join(r.Health.Reasons, "; ") + "."
+	case r.Callbacks.States == nil:
+		return "It serves, but look at this: callback jobs cannot be counted."
+	case len(r.Keys.Expired) > 0 || len(r.Keys.Expiring) > 0:
+		return fmt.Sprintf("All works. To be done: %d api_key(s) end within %d days, and %d ended.", len(r.Keys.Expiring), noticeAhead, len(r.Keys.Expired))
+	default:
+		return "All works."
+	}
+}
+
+func (h *Desk) load() statusLoad {
+	l := statusLoad{Limit: h.config.Backend.MaxConcurrent, Connections: h.server.Connections()}
+	if h.Common.count != nil {
+		n := h.Common.count()
+		l.Sessions = &n
+	}
+	l.Running, l.Waiting = h.client.Load()
+	_, l.Passwords = h.hasher.Load()
+	if p, ok := h.system.driver.(backend.Pooler); ok {
+		pool := p.Pool()
+		l.PoolInUse, l.PoolLimit = pool.InUse, pool.Most
+	}
+	return l
+}
+
+func (h *Desk) callbackStatus(ctx context.Context) statusCallbacks {
+	var s statusCallbacks
+	s.SpaceUsed, s.SpaceLimit = h.results.Space()
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	if counts, err := h.counts.now(ctx); err == nil {
+		s.States, s.Due = maps.Clone(counts.States), counts.Due
+	}
+	return s
+}
+
+// keyStatus finds the api_keys that somebody has to do something about.
+func keyStatus(keys []config.Key, now time.Time) statusKeys {
+	s := statusKeys{Count: len(keys), Expiring: []statusKey{}, Expired: []statusKey{}, OnTrial: []statusKey{}}
+	for _, key := range keys {
+		end := endOf(key)
+		switch {
+		case end.IsZero():
+		case HasEnded(key, now):
+			s.Expired = append(s.Expired, statusKey{key.Name, end})
+		case EndsSoon(end, now):
+			s.Expiring = append(s.Expiring, statusKey{key.Name, end})
+		}
+		if key.Mode == config.ModeShadow && now.Before(key.Until.Time) {
+			s.OnTrial = append(s.OnTrial, statusKey{key.Name, key.Until.Time})
+		}
+	}
+	for _, list := range [][]statusKey{s.Expiring, s.Expired, s.OnTrial} {
+		slices.SortFunc(list, func(a, b statusKey) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Name, b.Name)) })
+	}
+	return s
+}
+
+// HasEnded tells whether an api_key can no longer be used, so that none of its
+// sessions is alive.
+func HasEnded(k config.Key, now time.Time) bool {
+	end := endOf(k)
+	return !end.IsZero() && !now.Before(end)
+}
+
+// endOf is when an api_key can no longer be used: at its own end, or at that of
+// the last of its hashes; zero where neither comes.
+func endOf(k config.Key) time.Time {
+	var last time.Time
+	for _, hash := range k.Hashes {
+		if hash.Expires.IsZero() {
+			return k.Expires.Time
+		}
+		if hash.Expires.After(last) {
+			last = hash.Expires.Time
+		}
+	}
+	if last.IsZero() || !k.Expires.IsZero() && k.Expires.Before(last) {
+		return k.Expires.Time
+	}
+	return last
+}

@@ -1,0 +1,123 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/activation"
+	"github.com/coreos/go-systemd/v22/daemon"
+)
+
+// The names that sockets are handed over by: FileDescriptorName= in the units of
+// deploy/systemd.
+const (
+	PublicSocket = "public"
+	opsSocket    = "ops"
+)
+
+// supervisor is systemd, where it started the program: it may hand over sockets
+// that listen already, and wants to be told how the program does. Nil stands
+// for a program that was started by hand; then nothing is handed over or told.
+type supervisor struct {
+	sockets  map[string]net.Listener
+	watchdog time.Duration // that systemd waits for a sign of life; 0: it does not
+}
+
+// UnderSystemd takes over what systemd passed on, so that no child of the
+// program does. It is called once, before anything else opens a file.
+func UnderSystemd() (*supervisor, error) {
+	s := &supervisor{sockets: make(map[string]net.Listener)}
+	for name, files := range activation.FilesWithNames() {
+		if name != PublicSocket && name != opsSocket || len(files) > 1 {
+			return nil, fmt.Errorf("systemd handed over %d socket(s) named %q; expected one named %s, and perhaps one named %s (FileDescriptorName=)",
+				len(files), name, PublicSocket, opsSocket)
+		}
+		listener, err := net.FileListener(files[0])
+		files[0].Close() // FileListener has its own
+		if err != nil {
+			return nil, fmt.Errorf("the socket %s of systemd: %w", name, err)
+		}
+		if _, ok := listener.Addr().(*net.TCPAddr); !ok {
+			return nil, fmt.Errorf("the socket %s of systemd is at %s; expected one with ListenStream=ADDRESS:PORT", name, listener.Addr())
+		}
+		s.sockets[name] = listener
+	}
+	watchdog, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		return nil, err
+	}
+	s.watchdog = watchdog
+	return s, nil
+}
+
+// activated is the listener that was handed over by that name, nil for none. It
+// is then used in place of the configuration's address.
+func (s *supervisor) activated(name string) net.Listener {
+	if s == nil {
+		return nil
+	}
+	return s.sockets[name]
+}
+
+// handedOver says in a word which sockets came from systemd, for the log.
+func (s *supervisor) handedOver() string {
+	if s == nil {
+		return ""
+	}
+	return strings.Join(slices.Sorted(maps.Keys(s.sockets)), ",")
+}
+
+// ready tells that the program serves, or has ended a reload.
+func (s *supervisor) ready(status string) error {
+	return s.notify(daemon.SdNotifyReady, "STATUS="+status)
+}
+
+// reloading tells that the configuration is read again; ready ends it, whether
+// the new one is used or not.
+func (s *supervisor) reloading() error {
+	return s.notify(daemon.SdNotifyReloading, fmt.Sprintf("MONOTONIC_USEC=%d", monotonic().Microseconds()))
+}
+
+// stopping tells that the program takes no new requests.
+func (s *supervisor) stopping(status string) error {
+	return s.notify(daemon.SdNotifyStopping, "STATUS="+status)
+}
+
+// notify tells systemd the states, in one message. Where nobody wants to know
+// it does nothing.
+func (s *supervisor) notify(states ...string) error {
+	if s == nil {
+		return nil
+	}
+	for i, state := range states {
+		states[i] = strings.ReplaceAll(state, "\n", " ") // which would begin another state
+	}
+	if _, err := daemon.SdNotify(false, strings.Join(states, "\n")); err != nil {
+		return fmt.Errorf("tell systemd: %w", err)
+	}
+	return nil
+}
+
+// keepAlive gives the signs of life that WatchdogSec= asks for, twice as often
+// as needed, until the context ends. A program that is stuck as a whole gives none,
+// and systemd starts it anew; whether it serves is for /readyz to say.
+func (s *supervisor) keepAlive(ctx context.Context) {
+	if s == nil || s.watchdog == 0 {
+		return
+	}
+	ticker := time.NewTicker(s.watchdog / 2)
+	defer ticker.Stop()
+	for {
+		_ = s.notify(daemon.SdNotifyWatchdog) // a lost sign is what the next one is for
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

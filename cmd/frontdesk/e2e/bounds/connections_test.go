@@ -1,0 +1,91 @@
+package bounds
+
+import (
+	"cmp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// TestConnectionsFlood: silent connections, more than the process may open, cost
+// nobody anything who is connected already, nor anybody once they are gone.
+func TestConnectionsFlood(t *testing.T) {
+	c := rig.StartChild(t, rig.Options{DSN: rig.Engines[0].DSN(t), Descriptors: 1024, Server: "  read_timeout: 60s"})
+	token := c.Login(rig.FullKey, "demo")
+	before := c.Socket()
+	require.Equal(t, 200, before.Send(rig.ContactAsked(token)).Answer("GET").Status)
+	silent := rig.Flood(t, c.Host(), 1200)
+	for range 20 {
+		require.Equal(t, 200, before.Send(rig.ContactAsked(token)).Answer("GET").Status)
+		require.Equal(t, 200, c.AskOps("/healthz").Status)
+		require.Equal(t, 200, c.AskOps("/readyz").Status)
+	}
+	a := c.Socket().Answer("GET")
+	require.Equal(t, 503, a.Status)
+	require.Equal(t, "Server is busy", a.Failure(t).Message)
+	require.Equal(t, "overloaded", a.Failure(t).Reason)
+	require.Equal(t, "2", a.Header.Get("Retry-After"))
+	require.Contains(t, c.OpsText("/metrics"), "frontdesk_connections_open 192\n") // a quarter of three quarters
+	c.RequireLogged("connections refused")
+	rig.HangUp(silent)
+	c.RequireServing(token)
+}
+
+// TestConnectionsWithoutDescriptors: where none are left, connections wait until
+// there are.
+func TestConnectionsWithoutDescriptors(t *testing.T) {
+	c := rig.StartChild(t, rig.Options{
+		DSN: rig.Engines[0].DSN(t), Descriptors: 200, Server: "  read_timeout: 60s\n  connections: {max: 10000, per_address: 10000}",
+	})
+	token := c.Login(rig.FullKey, "demo")
+	before := c.Socket()
+	require.Equal(t, 200, before.Send(rig.ContactAsked(token)).Answer("GET").Status)
+	c.RequireLogged("server.connections.max is more than the process may open")
+	others := rig.Flood(t, c.Ops, 120) // which are not counted
+	silent := rig.Flood(t, c.Host(), 120)
+	c.RequireLogged("none can be accepted now")
+	for range 20 {
+		require.Equal(t, 200, before.Send(rig.ContactAsked(token)).Answer("GET").Status)
+	}
+	rig.HangUp(others)
+	rig.HangUp(silent)
+	c.RequireServing(token)
+}
+
+// TestConnectionsPerAddress: one address has so many, a trusted proxy any number.
+func TestConnectionsPerAddress(t *testing.T) {
+	for _, c := range []struct {
+		server string
+		most   int // of one address; 0 for any number
+	}{
+		{"  connections: {per_address: 5}", 5},
+		{"  connections: {max: 5, per_address: 100}", 5},
+		{"  connections: {per_address: 5}\n  trusted_proxies: [127.0.0.1]", 0},
+		{"  connections: {max: 5, per_address: 1}\n  trusted_proxies: [127.0.0.1]", 5},
+	} {
+		d := rig.OnSQLite(t, rig.Options{Server: c.server})
+		token := d.Login(rig.FullKey, "demo") // by a connection that stays
+		var all []*rig.Socket
+		for range cmp.Or(c.most, 40) - 1 {
+			w := d.Socket()
+			require.Equal(t, 200, w.Send(rig.ContactAsked(token)).Answer("GET").Status, c.server)
+			all = append(all, w)
+		}
+		if c.most == 0 {
+			continue
+		}
+		for range 3 {
+			w := d.Socket()
+			require.Equal(t, "Server is busy", w.Answer("GET").Failure(t).Message, c.server)
+			w.RequireClosed(c.server)
+		}
+		require.Contains(t, d.OpsText("/metrics"), "frontdesk_connections_refused_total 3\n")
+		for _, w := range all { // they go on
+			require.Equal(t, 200, w.Send(rig.ContactAsked(token)).Answer("GET").Status, c.server)
+		}
+		require.NoError(t, all[0].Close())
+		d.RequireServing(token)
+	}
+}

@@ -1,0 +1,245 @@
+package bounds
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// panicking panics inside of transactions, where the store has its own nets.
+type panicking struct {
+	rig.FullDriver
+	armed *atomic.Bool
+}
+
+func (p panicking) InTx(ctx context.Context, f func(backend.Driver) error) error {
+	return p.FullDriver.InTx(ctx, func(tx backend.Driver) error {
+		if p.armed.Load() {
+			panic("a secret that panics")
+		}
+		return f(tx)
+	})
+}
+
+func TestLimitsPanic(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		var f rig.Faults
+		var armed atomic.Bool
+		d := rig.Start(t, rig.Options{DSN: dsn, Wrap: func(driver backend.Driver) backend.Driver {
+			return panicking{FullDriver: f.Wrap(driver).(rig.FullDriver), armed: &armed}
+		}})
+		token := d.Login(rig.FullKey, "demo")
+		f.Set(func(context.Context) error { panic("a secret that panics") })
+		for range 3 {
+			a := d.Call("GET", "/contact/1", token, "", "X-Request-Id", "panic-1")
+			d.RequireFailure(a, "internal_error", "a secret that panics")
+			require.Contains(t, d.Logged("panic-1"), "limits_backend_test.go", "the stack")
+		}
+		f.None()
+		armed.Store(true)
+		a := d.Call("POST", "/contact", token, rig.NewContact, "Idempotency-Key", "k")
+		require.Equal(t, 500, a.Status)
+		require.NotContains(t, string(a.Body), "secret")
+		require.Contains(t, d.Logged(a.Failure(t).RequestID), "limits_backend_test.go", "the stack")
+		armed.Store(false)
+		require.Equal(t, 201, d.Call("POST", "/contact", token, rig.NewContact, "Idempotency-Key", "k").Status)
+		require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
+	})
+}
+
+func TestLimitsDeadline(t *testing.T) {
+	var f rig.Faults
+	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Backend: ", timeout: 2s"})
+	token := d.Login(rig.FullKey, "demo")
+	f.Set(func(ctx context.Context) error {
+		<-ctx.Done()
+		return fmt.Errorf("a secret that waited: %w", ctx.Err())
+	})
+	for _, r := range []rig.Rival{
+		{Method: "GET", Path: "/contact/1"},
+		{Method: "GET", Path: "/contact"},
+		{Method: "POST", Path: "/contact", Body: rig.NewContact},
+		{Method: "PUT", Path: "/contact/1", Body: `{"note":"x"}`},
+		{Method: "DELETE", Path: "/contact/1"},
+	} {
+		d.RequireFailure(d.Call(r.Method, r.Path, token, r.Body), "backend_timeout", "a secret that waited")
+	}
+	f.None()
+	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
+}
+
+// TestLimitsBreaker opens the circuit, and waits for it to close by itself.
+func TestLimitsBreaker(t *testing.T) {
+	var f rig.Faults
+	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap})
+	token := d.Login(rig.FullKey, "demo")
+	calls := 0
+	broken := func(context.Context) error {
+		calls++
+		return rig.ErrBroken
+	}
+	// What a working administration refuses is no failure, nor are failures
+	// that are not in a row.
+	for range 15 {
+		require.Equal(t, 404, d.Call("GET", "/contact/999999", token, "").Status)
+		require.Equal(t, 404, d.Call("POST", "/order", token, fmt.Sprintf(rig.NewOrder, 999999, "")).Status)
+		require.Equal(t, 406, d.Call("DELETE", "/contact/1", token, "").Status)
+	}
+	fail := func(times int) (last rig.Answer) {
+		for range times {
+			last = d.Call("GET", "/contact/1", token, "")
+			require.Equal(t, 500, last.Status)
+			require.Empty(t, last.Header.Get("Retry-After"))
+		}
+		return last
+	}
+	for range 3 {
+		f.Set(broken)
+		fail(9)
+		f.None()
+		require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
+	}
+	f.Set(broken)
+	calls = 0
+	failed := fail(10)
+	refused := d.Call("POST", "/contact", token, rig.NewContact)
+	require.Equal(t, "5", refused.Header.Get("Retry-After"))
+	require.Equal(t, 10, calls, "the driver was asked while the circuit was open")
+	status, circuit := d.Ready()
+	require.Equal(t, 503, status)
+	require.Equal(t, "open", circuit)
+	// What needs no backend is served.
+	require.Equal(t, 200, d.Call("GET", "/authenticate/acces", token, "").Status)
+
+	d.RequireFailure(failed, "backend_unavailable", rig.ErrBroken.Error())
+	d.RequireFailure(refused, "backend_unavailable", "circuit breaker is open")
+
+	f.None()
+	require.Eventually(t, func() bool { return d.Call("GET", "/contact/1", token, "").Status == 200 }, rig.Patience, 50*time.Millisecond)
+	status, circuit = d.Ready()
+	require.Equal(t, 200, status)
+	require.Equal(t, "closed", circuit)
+}
+
+// TestLimitsLostTable takes a table away while the desk serves.
+func TestLimitsLostTable(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		d := rig.Start(t, rig.Options{DSN: dsn})
+		token := d.Login(rig.FullKey, "demo")
+		alter := func(sql string) {
+			if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+				rig.AskSQLite(t, path, sql)
+				return
+			}
+			askPostgres(t, dsn, sql)
+		}
+		alter("ALTER TABLE employee RENAME TO lost")
+		d.RequireFailure(d.Call("GET", "/employee", token, ""), "backend_unavailable", "employee")
+		d.RequireFailure(d.Call("POST", "/employee", token, `{"username":"lost","last_name":"Visser"}`), "backend_unavailable", "employee")
+		alter("ALTER TABLE lost RENAME TO employee")
+		require.Equal(t, 200, d.Call("GET", "/employee", token, "").Status)
+		require.Equal(t, 201, d.Call("POST", "/employee", token, `{"username":"lost","last_name":"Visser"}`).Status)
+	})
+}
+
+// TestLimitsLockedFile has another process hold the write lock of the file:
+// reading goes on, writing ends in time.
+func TestLimitsLockedFile(t *testing.T) {
+	dsn := rig.Engines[0].DSN(t)
+	d := rig.Start(t, rig.Options{DSN: dsn, Backend: ", timeout: 2s"})
+	token := d.Login(rig.FullKey, "demo")
+	conn, err := sqlite.OpenConn(strings.TrimPrefix(dsn, "sqlite:"), sqlite.OpenReadWrite)
+	require.NoError(t, err)
+	require.NoError(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil))
+	d.RequireFailure(d.Call("POST", "/contact", token, rig.NewContact), "backend_timeout", "wait to write")
+	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
+	require.NoError(t, conn.Close())
+	require.Equal(t, 201, d.Call("POST", "/contact", token, rig.NewContact).Status)
+}
+
+// TestLimitsFullDisk gives the program no more room than its files have. The
+// same happens to whoever wants to write on a full disk.
+func TestLimitsFullDisk(t *testing.T) {
+	prlimit, err := exec.LookPath("prlimit")
+	if err != nil {
+		t.Skip("prlimit is not installed")
+	}
+	dsn := rig.Engines[0].DSN(t)
+	c := rig.StartChild(t, rig.Options{DSN: dsn})
+	token := c.Login(rig.FullKey, "demo")
+	limit := func(size string) {
+		out, err := exec.Command(prlimit, "--pid", fmt.Sprint(c.Process.Process.Pid), "--fsize="+size+":unlimited").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	first := c.Create(token, "contact", rig.NewContact)
+	limit("4096")
+	a := c.Call("POST", "/contact", token, rig.NewContact, "Idempotency-Key", "full")
+	c.RequireFailure(a, "backend_unavailable", "disk")
+	require.Equal(t, 200, c.Call("GET", "/contact/1", token, "").Status, "reading needs no room")
+	limit("unlimited")
+	again := c.Call("POST", "/contact", token, rig.NewContact, "Idempotency-Key", "full")
+	require.Equal(t, 201, again.Status, "%s", again.Body)
+	require.Equal(t, first+1, again.ID(t))
+	c.Kill()
+	require.Equal(t, []string{"ok"}, rig.AskSQLite(t, strings.TrimPrefix(dsn, "sqlite:"), "PRAGMA integrity_check"))
+}
+
+// TestLimitsPostgresGone cuts every connection to the database and lets none in.
+func TestLimitsPostgresGone(t *testing.T) {
+	dsn := rig.Engines[1].DSN(t)
+	d := rig.Start(t, rig.Options{DSN: dsn})
+	token := d.Login(rig.FullKey, "demo")
+	address, err := url.Parse(dsn)
+	require.NoError(t, err)
+	database := strings.TrimPrefix(address.Path, "/")
+	address.Path = "/postgres"
+	cut := "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + database + "'"
+
+	// A restart of the database: the connections of the pool are gone, which
+	// costs no more than the requests that met them.
+	askPostgres(t, address.String(), cut)
+	require.Eventually(t, func() bool { return d.Call("GET", "/contact/1", token, "").Status == 200 }, rig.Patience, 10*time.Millisecond)
+
+	askPostgres(t, address.String(), "ALTER DATABASE "+database+" ALLOW_CONNECTIONS false")
+	askPostgres(t, address.String(), cut)
+	for range 5 {
+		a := d.Call("POST", "/contact", token, rig.NewContact)
+		require.Equal(t, 500, a.Status)
+		require.NotContains(t, string(a.Body), database)
+		d.Logged(a.Failure(t).RequestID)
+	}
+	status, _ := d.Ready()
+	require.Equal(t, 503, status)
+	a := d.Call("GET", rig.LoginPath(rig.FullKey, "demo", "demo"), "", "")
+	require.Equal(t, 500, a.Status, "a login without a database is no wrong password")
+
+	askPostgres(t, address.String(), "ALTER DATABASE "+database+" ALLOW_CONNECTIONS true")
+	require.Eventually(t, func() bool { return d.Call("POST", "/contact", token, rig.NewContact).Status == 201 }, rig.Patience, 10*time.Millisecond)
+	status, _ = d.Ready()
+	require.Equal(t, 200, status)
+}
+
+// askPostgres runs statements beside the desk.
+func askPostgres(t testing.TB, dsn, sql string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), rig.Patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, dsn)
+	require.NoError(t, err)
+	_, err = conn.Exec(ctx, sql)
+	require.NoError(t, err)
+	require.NoError(t, conn.Close(ctx))
+}

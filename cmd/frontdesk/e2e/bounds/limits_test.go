@@ -1,0 +1,250 @@
+package bounds
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+func TestLimitsSlowClients(t *testing.T) {
+	d := rig.OnSQLite(t, rig.Options{Server: "  read_timeout: 300ms"})
+	token := d.Login(rig.FullKey, "demo")
+	head := "POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\ntoken: " + token + "\r\n"
+	starts := []string{
+		"",                                     // says nothing at all
+		"P",                                    // stops in the first word
+		head,                                   // stops in the header
+		head + "X-Slow: ",                      // drips the header on (slowloris)
+		head + "Content-Length: 1000\r\n\r\n{", // stops in the body
+		head + "Content-Length: 1000\r\n\r\n ", // drips the body on
+		head + "Transfer-Encoding: chunked\r\n\r\n3e8\r\n{",    // stops in a chunk
+		head + "Content-Length: 2\r\n\r\n{}POST /webservice_v", // stops in its second request
+	}
+	var slow []*rig.Socket
+	for range 8 {
+		for _, start := range starts {
+			w := d.Socket()
+			_, err := io.WriteString(w, start)
+			require.NoError(t, err)
+			if strings.HasSuffix(start, " ") {
+				go drip(w)
+			}
+			slow = append(slow, w)
+		}
+	}
+	// The others are served meanwhile.
+	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
+	for i, w := range slow {
+		start := starts[i%len(starts)]
+		if strings.Contains(start, "{}") { // the first request was complete
+			require.Equal(t, 403, w.Answer("POST").Status)
+		}
+		if start != "" {
+			require.Equal(t, "Invalid request", w.Answer("POST").Failure(t).Message, "%q", start)
+		}
+		rest, err := io.ReadAll(w.Reader) // one that still drips is reset in the end
+		require.Empty(t, rest)
+		if !strings.HasSuffix(start, " ") {
+			require.NoError(t, err, "%q", start)
+		}
+	}
+}
+
+// drip sends a byte now and then until the other side has had enough.
+func drip(w *rig.Socket) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		if _, err := w.Write([]byte(" ")); err != nil {
+			return
+		}
+	}
+}
+
+func TestLimitsHeader(t *testing.T) {
+	d := rig.OnSQLite(t, rig.Options{})
+	token := d.Login(rig.FullKey, "demo")
+	request := func(size int) string {
+		head := "GET /webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\ntoken: " + token + "\r\nX-Fill: "
+		return head + strings.Repeat("x", size-len(head)-4) + "\r\n\r\n"
+	}
+	const limit = 16 << 10
+	w := d.Socket()
+	for range 2 { // also as the second request of a connection
+		require.Equal(t, 200, w.Send(request(limit)).Answer("GET").Status)
+	}
+	for _, size := range []int{limit + 1, limit + 4096, 1 << 20} {
+		w := d.Socket().Send(request(size))
+		a := w.Answer("GET")
+		require.Equal(t, 431, a.Status)
+		require.Equal(t, "Request header is too large", a.Failure(t).Message)
+		w.RequireClosed("after 431")
+	}
+	require.Equal(t, 431, w.Send(request(limit+1)).Answer("GET").Status)
+}
+
+func TestLimitsBody(t *testing.T) {
+	d := rig.OnSQLite(t, rig.Options{Server: "  body_limit: 64KiB"})
+	token := d.Login(rig.FullKey, "demo")
+	const limit = 64 << 10
+	contact := func(size int) string {
+		return rig.NewContact[:len(rig.NewContact)-1] + strings.Repeat(" ", size-len(rig.NewContact)) + "}"
+	}
+	head := "POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\nX-Request-Id: mine\r\ntoken: " + token + "\r\n"
+	sized := func(size int, more string) string {
+		return fmt.Sprintf("%s%sContent-Length: %d\r\n\r\n", head, more, size)
+	}
+	chunked := func(size int) string {
+		return fmt.Sprintf("%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", head, size, contact(size))
+	}
+	w := d.Socket()
+	require.Equal(t, 201, w.Send(sized(limit, "")+contact(limit)).Answer("POST").Status)
+	require.Equal(t, 201, w.Send(chunked(limit)).Answer("POST").Status)
+
+	for name, request := range map[string]string{
+		"one byte more":            sized(limit+1, "") + contact(limit+1),
+		"one byte more, chunked":   chunked(limit + 1),
+		"much more":                sized(16<<20, "") + contact(16<<20),
+		"much more, chunked":       chunked(16 << 20),
+		"announced and never sent": sized(1<<30, ""),
+		"announced, waits for 100": sized(1<<30, "Expect: 100-continue\r\n"),
+	} {
+		w := d.Socket().Send(request)
+		if name == "announced, waits for 100" { // and is not told to go on
+			line, err := w.Reader.Peek(12)
+			require.NoError(t, err)
+			require.Equal(t, "HTTP/1.1 413", string(line))
+		}
+		a := w.Answer("POST")
+		require.Equal(t, 413, a.Status, name)
+		require.Equal(t, "Body is too large", a.Failure(t).Message)
+		require.Equal(t, "mine", a.Header.Get("X-Request-Id"), name)
+		if name == "announced and never sent" || name == "announced, waits for 100" {
+			w.RequireClosed(name)
+		}
+	}
+}
+
+// TestLimitsMalformed sends what is no HTTP, or means different things to
+// different readers: one answer below 500, in JSON, and the connection ends.
+func TestLimitsMalformed(t *testing.T) {
+	d := rig.OnSQLite(t, rig.Options{})
+	const smuggled = "GET /webservice_v2/smuggled HTTP/1.1\r\nHost: desk\r\n\r\n"
+	post := "POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\ntoken: " + d.Login(rig.FullKey, "demo") + "\r\n"
+	for _, request := range []string{
+		"what?\r\n\r\n",
+		"GET /webservice_v2/contact\r\nHost: desk\r\n\r\n",
+		"GET  /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\n\r\n",
+		"GET /webservice_v2/con tact HTTP/1.1\r\nHost: desk\r\n\r\n",
+		"GET webservice_v2/contact HTTP/1.1\r\nHost: desk\r\n\r\n",
+		"GET /webservice_v2/contact\x00 HTTP/1.1\r\nHost: desk\r\n\r\n",
+		"GE(T /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\n\r\n",
+		"GET http://[::1/ HTTP/1.1\r\nHost: desk\r\n\r\n",
+		"GET /webservice_v2/contact HTTP/1.1\r\n\r\n",
+		"GET /webservice_v2/contact HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+		post + "no colon\r\n\r\n",
+		post + "Space : before\r\n\r\n",
+		post + "Nul: a\x00b\r\n\r\n",
+		post + "Content-Length: many\r\n\r\n",
+		post + "Content-Length: -1\r\n\r\n",
+		post + "Content-Length: +2\r\n\r\n{}",
+		post + "Content-Length: 0x2\r\n\r\n{}",
+		post + "Content-Length: 99999999999999999999999\r\n\r\n",
+		post + "Content-Length: 2, 2\r\n\r\n{}",
+		post + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+		post + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}" + smuggled,
+		post + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled,
+		post + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + smuggled,
+		post + "transfer-encoding: chunked\r\ncontent-length: 6\r\n\r\n2\r\n{}\r\n0\r\n\r\n" + smuggled,
+		post + "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + smuggled,
+		strings.Replace(post, "POST", "GET", 1) + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + smuggled,
+		post + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n" + smuggled,
+		post + "Transfer-Encoding: xchunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n" + smuggled,
+		post + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + smuggled,
+		strings.Replace(post, "1.1", "1.0", 1) + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled,
+		post + "Transfer-Encoding: chunked\r\n\r\nnone\r\n{}\r\n0\r\n\r\n" + smuggled,
+		post + "Transfer-Encoding: chunked\r\n\r\n-1\r\n{}\r\n0\r\n\r\n" + smuggled,
+		post + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff2\r\n{}\r\n0\r\n\r\n" + smuggled,
+	} {
+		w := d.Socket().Send(request)
+		a := w.Answer(request[:strings.IndexAny(request, " \r")])
+		require.Equal(t, 400, a.Status, "%q", request)
+		w.RequireClosed(fmt.Sprintf("%q", request))
+	}
+	require.Equal(t, 401, d.Call("GET", "/contact", "", "").Status)
+}
+
+// TestLimitsWire sends what is unusual, but HTTP.
+func TestLimitsWire(t *testing.T) {
+	d := rig.OnSQLite(t, rig.Options{})
+	token := "token: " + d.Login(rig.FullKey, "demo") + "\r\n"
+	get := func(target, version, more string) string {
+		return "GET " + target + " HTTP/" + version + "\r\nHost: desk\r\n" + token + more + "\r\n"
+	}
+	t.Run("pipelining", func(t *testing.T) {
+		var all string
+		for i := range 20 {
+			all += get("/webservice_v2/contact/1", "1.1", fmt.Sprintf("X-Request-Id: r%d\r\n", i))
+		}
+		w := d.Socket().Send(all)
+		for i := range 20 {
+			a := w.Answer("GET")
+			require.Equal(t, 200, a.Status)
+			require.Equal(t, fmt.Sprintf("r%d", i), a.Header.Get("X-Request-Id"))
+		}
+	})
+	t.Run("HTTP/1.0", func(t *testing.T) {
+		w := d.Socket().Send(get("/webservice_v2/contact/1", "1.0", ""))
+		require.Equal(t, 200, w.Answer("GET").Status)
+		w.RequireClosed("HTTP/1.0")
+		w = d.Socket()
+		for range 2 {
+			require.Equal(t, 200, w.Send(get("/webservice_v2/contact/1", "1.0", "Connection: keep-alive\r\n")).Answer("GET").Status)
+		}
+	})
+	t.Run("absolute form", func(t *testing.T) {
+		w := d.Socket()
+		require.Equal(t, 200, w.Send(get("http://elsewhere.example/webservice_v2/contact/1", "1.1", "")).Answer("GET").Status)
+		require.Equal(t, "Invalid endpoint: /", w.Send(get("http://elsewhere.example", "1.1", "")).Answer("GET").Failure(t).Message)
+		require.Equal(t, "Invalid endpoint: /contact", w.Send(get("http://elsewhere.example/contact", "1.1", "")).Answer("GET").Failure(t).Message)
+	})
+	t.Run("Expect: 100-continue", func(t *testing.T) {
+		w := d.Socket().Send("POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\nExpect: 100-continue\r\n" + token +
+			fmt.Sprintf("Content-Length: %d\r\n\r\n", len(rig.NewContact)))
+		line, err := w.Reader.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "HTTP/1.1 100 Continue\r\n", line)
+		_, err = w.Reader.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, 201, w.Send(rig.NewContact).Answer("POST").Status)
+	})
+	t.Run("content types", func(t *testing.T) {
+		w := d.Socket()
+		for _, kind := range []string{"multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "text/plain", ""} {
+			a := w.Send("POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\nContent-Type: " + kind + "\r\n" + token +
+				fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(rig.NewContact), rig.NewContact)).Answer("POST")
+			require.Equal(t, 201, a.Status, "%s: %s", kind, a.Body)
+		}
+	})
+	t.Run("methods", func(t *testing.T) {
+		w := d.Socket()
+		for _, method := range []string{"PATCH", "OPTIONS", "TRACE", "BREW", "get", "PROPFIND", "CONNECT"} {
+			a := w.Send(method + " /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\n" + token + "\r\n").Answer(method)
+			require.Equal(t, 400, a.Status, method)
+			require.Equal(t, "Method: "+method+" not supported for endpoint: /contact", a.Failure(t).Message)
+		}
+		a := w.Send("HEAD /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\n" + token + "\r\n").Answer("HEAD")
+		require.Equal(t, 400, a.Status)
+		require.Empty(t, a.Body)
+		require.Equal(t, 200, w.Send(get("/webservice_v2/contact/1", "1.1", "")).Answer("GET").Status)
+	})
+	require.False(t, bytes.Contains([]byte(d.Log.String()), []byte(strings.TrimSpace(token)[7:])), "a token is in the log")
+}

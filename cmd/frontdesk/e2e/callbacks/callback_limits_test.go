@@ -1,0 +1,312 @@
+package callbacks
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/jobstore"
+	"frontdesk/gateway/webhook/webhooktest"
+)
+
+// TestCallbackFullDisk fills what results may take, and a disk that is too small
+// for it: the job that meets the end fails, and nothing else does.
+func TestCallbackFullDisk(t *testing.T) {
+	for name, full := range map[string]struct {
+		bound, failure string
+		mount          bool
+	}{
+		"webhooks.space": {"space: 1MiB, ", "the results take all the space they may (webhooks.space)", false},
+		"a full disk":    {"", "no space left on device", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, options := rig.NewHooks(t, nil)
+			options.DSN = rig.Engines[0].DSN(t)
+			folder := t.TempDir()
+			if full.mount {
+				tinyDisk(t, folder)
+			}
+			options.Extra = strings.Replace(options.Extra, "folder:", full.bound+"folder:", 1)
+			options.Extra = regexp.MustCompile(`folder: "[^"]*"`).ReplaceAllLiteralString(options.Extra, fmt.Sprintf("folder: %q", folder))
+			options.Extra += "callbacks: [\"GET /order\"]\n"
+			d := rig.Start(t, options)
+			token := d.Login(rig.HookedKey, "demo")
+			ask := func(what string) (id string, status int) {
+				id = d.Call("GET", "/order?page_size=1000"+what+"&webhook_url="+url.QueryEscape(h.Address()), token, "").Promise(t)
+				require.Equal(t, id, h.Next(t), "the receiver is told in any case")
+				return id, d.Call("GET", "/webhook?id="+id, token, "").Status
+			}
+			first, status := ask("")
+			require.Equal(t, 200, status)
+			whole := d.Download(d.Collect(token, first))
+			id := first
+			for n := 0; status == 200; n++ {
+				require.Less(t, n*len(whole.Body), 1<<20, "the room never ends")
+				id, status = ask("")
+			}
+			d.Call("GET", "/webhook?id="+id, token, "").Refused(t, 500, "Internal server error", "failed")
+			require.Regexp(t, `(?m)^failure +.*`+regexp.QuoteMeta(full.failure)+`$`, d.Show(id))
+			parts, err := filepath.Glob(filepath.Join(folder, "*.part"))
+			require.NoError(t, err)
+			require.Empty(t, parts, "what did not fit is gone")
+
+			require.Equal(t, 201, d.Call("POST", "/contact", token, rig.NewContact).Status, "the server goes on")
+			require.Equal(t, whole.Body, d.Download(d.Collect(token, first)).Body)
+			_, status = ask("&fields=id&number=none")
+			require.Equal(t, 200, status, "what is small enough still fits")
+		})
+	}
+}
+
+// tinyDisk mounts one of a MiB.
+func tinyDisk(t *testing.T, folder string) {
+	t.Helper()
+	out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder).CombinedOutput()
+	if err != nil {
+		t.Skipf("a disk of its own cannot be mounted here: %v: %s", err, bytes.TrimSpace(out))
+	}
+	t.Cleanup(func() {
+		out, err := exec.Command("umount", folder).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	})
+}
+
+// TestCallbackResultsExpire moves the end of a job's work into the past while
+// nobody serves it.
+func TestCallbackResultsExpire(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		h, options := rig.NewHooks(t, nil)
+		options.DSN = dsn
+		d := rig.Start(t, options)
+		token := d.Login(rig.HookedKey, "demo")
+		id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
+		require.Equal(t, id, h.Next(t))
+		d.Collect(token, id)
+		for _, row := range []struct {
+			older  time.Duration
+			status int
+		}{{webhook.Retention - time.Hour, 200}, {2 * time.Hour, 404}} {
+			d.Shutdown()
+			rig.OnJobs(t, dsn, func(s *jobstore.Store) {
+				_, err := s.Change(t.Context(), id, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
+					j.Created, j.Started, j.Finished = j.Created.Add(-row.older), j.Started.Add(-row.older), j.Finished.Add(-row.older)
+					return j, nil, nil
+				})
+				require.NoError(t, err)
+			})
+			d = rig.Start(t, options)
+			token = d.Login(rig.HookedKey, "demo")
+			a := d.Call("GET", "/webhook?id="+id, token, "")
+			require.Equal(t, row.status, a.Status, "%s", a.Body)
+			if row.status == 404 {
+				a.Refused(t, 404, "Field: id value: "+id+" not found", "too old")
+				require.Eventually(t, func() bool {
+					left, err := filepath.Glob(filepath.Join(resultsFolder(options), id+"*"))
+					return err == nil && len(left) == 0
+				}, rig.Patience, 10*time.Millisecond, "the file goes too")
+			}
+		}
+	})
+}
+
+func resultsFolder(o rig.Options) string {
+	return regexp.MustCompile(`folder: "([^"]*)"`).FindStringSubmatch(o.Extra)[1]
+}
+
+// TestCallbackDownloadAfterRestart takes a download up again that a restart cut
+// off, by the address that was handed out before.
+func TestCallbackDownloadAfterRestart(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		h, options := rig.NewHooks(t, nil)
+		options.DSN = dsn
+		d := rig.Start(t, options)
+		token := d.Login(rig.HookedKey, "demo")
+		id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
+		require.Equal(t, id, h.Next(t))
+		address := strings.TrimPrefix(d.Collect(token, id), d.Base)
+		whole := d.Download(address)
+		require.Equal(t, 200, whole.Status)
+		etag, half := whole.Header.Get("ETag"), len(whole.Body)/2
+		begun := d.Download(address, "Range", fmt.Sprintf("bytes=0-%d", half-1))
+		require.Equal(t, 206, begun.Status)
+		d.Shutdown()
+
+		again := rig.Start(t, options)
+		rest := again.Download(address, "Range", fmt.Sprintf("bytes=%d-", half), "If-Range", etag)
+		require.Equal(t, 206, rest.Status, "%s", rest.Body)
+		require.True(t, bytes.Equal(whole.Body, append(begun.Body, rest.Body...)), "byte for byte")
+		require.Equal(t, whole.Body, again.Download(address).Body)
+		again.Ranges(address, whole)
+		again.RequireBackup(again.Login(rig.HookedKey, "demo"), whole.Body)
+	})
+}
+
+// TestCallbackFolderHasOneOwner starts a second frontdesk on the folder of one
+// that serves.
+func TestCallbackFolderHasOneOwner(t *testing.T) {
+	_, options := rig.NewHooks(t, nil)
+	options.DSN = rig.Engines[0].DSN(t)
+	d := rig.Start(t, options)
+	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
+	config := fmt.Sprintf(rig.DeskConfig, "", rig.FreeAddress(t), rig.Engines[0].DSN(t), "", t.TempDir(), options.Extra, options.Keys)
+	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
+	code, _, problems := rig.Command(t, "", "serve", "--config", file)
+	require.Equal(t, 1, code)
+	require.Contains(t, problems, "the folder of results "+resultsFolder(options)+" is in use by another frontdesk: give each a webhooks.folder of its own")
+	require.Equal(t, 200, d.Call("GET", "/contact/1", d.Login(rig.FullKey, "demo"), "").Status, "the first goes on")
+	d.Shutdown()
+	rig.Start(t, options)
+}
+
+// badReceivers are what a client's server may do wrong, and what the journal
+// says of the first try.
+var badReceivers = map[string]struct {
+	serve http.HandlerFunc
+	tried string // status and reason
+}{
+	"hangs":              {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, `0 +\S+ +timeout`},
+	"answers 500":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, `500 +\S+ +status`},
+	"redirects inside":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(302) }, `302 +\S+ +redirect`},
+	"never ends":         {neverEnds, `200 +\S+ *`},
+	"hangs up":           {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, `0 +\S+ +answer`},
+	"hangs up half-way":  {hangsUpHalfWay, `200 +\S+ *`},
+	"fails and hangs up": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(503); hangsUpHalfWay(w, r) }, `503 +\S+ +status`},
+}
+
+func neverEnds(w http.ResponseWriter, _ *http.Request) {
+	for block := make([]byte, 4096); ; {
+		if _, err := w.Write(block); err != nil {
+			return
+		}
+	}
+}
+
+func hangsUpHalfWay(w http.ResponseWriter, _ *http.Request) {
+	_, _ = io.WriteString(w, "half")
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// TestCallbackReceivers has one client with every receiver that there should not
+// be, and another whose receiver works.
+func TestCallbackReceivers(t *testing.T) {
+	h, options := rig.NewHooks(t, nil)
+	options.DSN = rig.Engines[0].DSN(t)
+	var inside atomic.Int32
+	private := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { inside.Add(1) })
+	authority := webhooktest.NewAuthority(t)
+	target := authority.Serve(t, "127.0.0.1", private)
+	addresses, ports := map[string]string{}, []string{fmt.Sprint(webhooktest.Port(t, h.Server))}
+	for name, bad := range badReceivers {
+		s := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", target.URL)
+			bad.serve(w, r)
+		}))
+		addresses[name] = s.URL + "/bad"
+		ports = append(ports, fmt.Sprint(webhooktest.Port(t, s)))
+	}
+	trust := regexp.MustCompile(`ca_file: "([^"]*)"`).FindStringSubmatch(options.Extra)[1]
+	join(t, trust, authority.File(t))
+	options.Extra = regexp.MustCompile(`ports: \[[^]]*\]`).ReplaceAllString(options.Extra, "ports: ["+strings.Join(ports, ", ")+"]")
+	d := rig.Start(t, options)
+	bad, good := d.Login(rig.HookedKey, "demo"), d.Login(rig.HookedKey, "other")
+	promised := map[string]string{}
+	for range 2 { // more than a host has places for, where it hangs
+		for name, address := range addresses {
+			promised[name] = d.Call("POST", "/backup/owner", bad, fmt.Sprintf(`{"webhook_url":%q}`, address)).Promise(t)
+		}
+	}
+	for range 5 {
+		id := d.Call("POST", "/backup/owner", good, h.Body()).Promise(t)
+		require.Equal(t, id, h.Next(t))
+		d.Collect(good, id)
+	}
+	require.NotRegexp(t, `(?m)^1 `, d.Show(promised["hangs"]), "all of it while the other one hangs")
+	for name, receiver := range badReceivers {
+		tried := regexp.MustCompile(`(?m)^1 +\S+ \S+ +` + receiver.tried + `$`)
+		require.Eventually(t, func() bool { return tried.MatchString(d.Show(promised[name])) }, 2*rig.Patience, 100*time.Millisecond,
+			"%s: %s", name, d.Show(promised[name]))
+	}
+	require.Zero(t, inside.Load(), "nobody followed")
+	require.Empty(t, h.Calls)
+}
+
+// join appends a file to another.
+func join(t *testing.T, file, more string) {
+	t.Helper()
+	data, err := os.ReadFile(more)
+	require.NoError(t, err)
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, append(before, data...), 0o600))
+}
+
+// TestSlowAnswersAreCounted has writes wait for a lock that the test holds.
+func TestSlowAnswersAreCounted(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		d := rig.Start(t, rig.Options{DSN: dsn})
+		token := d.Login(rig.FullKey, "demo")
+		require.Equal(t, 201, d.Call("POST", "/contact", token, rig.NewContact).Status)
+		slow := func() (n int) {
+			text := d.OpsText("/metrics")
+			match := regexp.MustCompile(`(?m)^frontdesk_slow_answers_total\{endpoint="/contact",method="POST"\} (\d+)$`).FindStringSubmatch(text)
+			require.NotNil(t, match, text)
+			_, err := fmt.Sscan(match[1], &n)
+			require.NoError(t, err)
+			return n
+		}
+		before := slow()
+		// How long a request is on its way before it is timed is nobody's
+		// business, so that the lock is held for longer until it was long enough.
+		for held := 600 * time.Millisecond; slow() == before; held *= 2 {
+			require.Less(t, held, 10*time.Second)
+			release := lockWrites(t, dsn)
+			done := make(chan int)
+			go func() {
+				a, _ := d.Try("POST", "/contact", token, rig.NewContact)
+				done <- a.Status
+			}()
+			<-time.After(held)
+			release()
+			require.Equal(t, 201, <-done)
+		}
+	})
+}
+
+// lockWrites keeps contacts from being written until it is released.
+func lockWrites(t *testing.T, dsn string) (release func()) {
+	t.Helper()
+	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+		conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+		require.NoError(t, err)
+		require.NoError(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil))
+		return func() { require.NoError(t, conn.Close()) }
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), rig.Patience)
+	conn, err := pgx.Connect(ctx, dsn)
+	require.NoError(t, err)
+	_, err = conn.Exec(ctx, "BEGIN; LOCK TABLE contact IN EXCLUSIVE MODE")
+	require.NoError(t, err)
+	return func() {
+		require.NoError(t, conn.Close(ctx))
+		cancel()
+	}
+}

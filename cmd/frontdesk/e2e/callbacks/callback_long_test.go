@@ -1,0 +1,239 @@
+package callbacks
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/jobstore"
+)
+
+// refusedAddresses are webhook_urls, and the validation that each fails.
+var refusedAddresses = map[string]string{
+	"http://example.com/":            "https",
+	"ftp://example.com/":             "https",
+	"example.com/hook":               "https",
+	"https://":                       "https",
+	"https:///hook":                  "https",
+	"https://user@example.com/":      "https",
+	"https://user:hush@example.com/": "https",
+	"https://example.com/#part":      "https",
+	"https://example.com/#":          "https",
+	"https://example.com/?id=1":      "https",
+	"https://example.com/?a=1&%69d=": "https",
+	"https://example.com:8443/":      "https",
+	"https://example.com:0/":         "https",
+	"https://10.0.0.1/":              "public address",
+	"https://127.0.0.2/":             "public address",
+	"https://169.254.169.254/":       "public address",
+	"https://192.168.1.1/":           "public address",
+	"https://100.64.0.1/":            "public address",
+	"https://0.0.0.0/":               "public address",
+	"https://2130706433/":            "public address",
+	"https://[::1]/":                 "public address",
+	"https://[::ffff:127.0.0.1]/":    "public address",
+	"https://[fe80::1]/":             "public address",
+	"https://[64:ff9b::7f00:1]/":     "public address",
+	"https://localhost/":             "public address",
+	"https://LOCALHOST./":            "public address",
+	"https://intranet/":              "public address",
+	"https://hooks.internal/":        "public address",
+	"https://hooks.local./":          "public address",
+}
+
+func TestCallbackAddresses(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		h, options := rig.NewHooks(t, nil)
+		options.DSN = dsn
+		options.Extra += "callbacks: [\"GET /order\", \"POST /order\", \"DELETE /order\"]\n"
+		d := rig.Start(t, options)
+		token := d.Login(rig.HookedKey, "demo")
+		const required = "Field: webhook_url is required and not supplied in request"
+		for raw, validation := range refusedAddresses {
+			want := "Field: webhook_url has an invalid value: " + raw + " for validation: " + validation
+			for _, path := range []string{"/backup/owner", "/order"} {
+				d.Call("POST", path, token, fmt.Sprintf(`{"webhook_url":%q}`, raw)).Refused(t, 403, want, path+" "+raw)
+			}
+			d.Call("GET", "/order?webhook_url="+url.QueryEscape(raw), token, "").Refused(t, 403, want, raw)
+		}
+		long := "https://example.com/" + strings.Repeat("x", webhook.AddressLength)
+		tooLong := fmt.Sprintf("Field: webhook_url valuelength: %d too long for datatype: varchar: %d", len(long), webhook.AddressLength)
+		for body, want := range map[string]string{
+			`{}`:                                    required,
+			`{"webhook_url":""}`:                    required,
+			`{"webhook_url":null}`:                  required,
+			`{"webhook_url":5}`:                     "Field: webhook_url has an invalid value: 5 for datatype: varchar",
+			fmt.Sprintf(`{"webhook_url":%q}`, long): tooLong,
+		} {
+			for _, path := range []string{"/backup/owner", "/order"} {
+				d.Call("POST", path, token, body).Refused(t, 403, want, path+" "+body)
+			}
+		}
+		d.Call("GET", "/order", token, "").Refused(t, 403, required, "query")
+		d.Call("GET", "/order?webhook_url=", token, "").Refused(t, 403, required, "query")
+		d.Call("DELETE", "/order/1", token, "").Refused(t, 403, required, "query")
+		d.Call("GET", "/order?webhook_url=a&webhook_url=b", token, "").Refused(t, 400,
+			"Invalid request, query parameter is provided more than once: webhook_url", "repeated")
+		d.Call("POST", "/backup/owner?webhook_url="+url.QueryEscape(h.Address()), token, "{}").Refused(t, 400,
+			"Invalid request, query parameter is not supported: webhook_url", "in the query of a POST")
+		for _, path := range []string{"/backup/owner", "/order"} {
+			d.Call("POST", path, token, "").Refused(t, 400, "Empty body", path)
+			d.Call("POST", path, token, "[]").Refused(t, 400, "Body is not valid JSON", path)
+			d.Call("POST", path, token, `{"webhook_url":"a","webhook_url":"b"}`).Refused(t, 400, "Body is not valid JSON", path)
+			d.Call("POST", path, token, fmt.Sprintf(`{"webhook_url":%q,"nonsense":1}`, h.Address())).Refused(t, 403, "Field: nonsense not found in model", path)
+		}
+		rig.OnJobs(t, dsn, func(s *jobstore.Store) {
+			found, err := s.List(t.Context(), webhook.Filter{})
+			require.NoError(t, err)
+			require.Empty(t, found, "nothing was promised")
+		})
+	})
+}
+
+// TestCallbackLongRunning marks direct endpoints as long-running.
+func TestCallbackLongRunning(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		h, options := rig.NewHooks(t, nil)
+		options.DSN = dsn
+		plain := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+		want := plain.Call("GET", "/order?page_size=5&fields=id,number", plain.Login(rig.FullKey, "demo"), "")
+		options.Extra += "callbacks: [\"GET /order\", \"POST /order\", \"PUT /order\"]\n"
+		d := rig.Start(t, options)
+		token := d.Login(rig.HookedKey, "demo")
+		result := func(a rig.Answer) (status, body string) {
+			t.Helper()
+			id := a.Promise(t)
+			require.Equal(t, id, h.Next(t))
+			file := d.Download(d.Collect(token, id))
+			require.Equal(t, 200, file.Status)
+			require.Equal(t, "application/json", file.Header.Get("Content-Type"))
+			match := regexp.MustCompile(`^attachment; filename="answer-(\d{3})\.json"$`).FindStringSubmatch(file.Header.Get("Content-Disposition"))
+			require.NotNil(t, match, file.Header.Get("Content-Disposition"))
+			return match[1], string(file.Body)
+		}
+		in := "&webhook_url=" + url.QueryEscape(h.Address())
+		status, body := result(d.Call("GET", "/order?page_size=5&fields=id,number"+in, token, ""))
+		require.Equal(t, "200", status)
+		require.NotContains(t, body, "webhook_url")
+		require.Equal(t, string(want.Body), body, "the direct answer, byte for byte")
+
+		contact := d.Create(token, "contact", rig.NewContact)
+		order := func(reference string) string {
+			return fmt.Sprintf(rig.NewOrder, contact, fmt.Sprintf(`,"reference":%q,"webhook_url":%q`, reference, h.Address()))
+		}
+		status, body = result(d.Call("POST", "/order", token, order("once")))
+		require.Equal(t, "201", status)
+		created := rig.Answer{Body: []byte(body)}
+		require.Equal(t, "once", created.Data(t)["reference"])
+		one := fmt.Sprintf("/order/%d", created.ID(t))
+		status, body = result(d.Call("GET", "/order?reference=once&fields=id"+in, token, ""))
+		require.Equal(t, "200", status)
+		require.Equal(t, 1, strings.Count(body, `{"id":`), body)
+
+		// What the backend refuses is a result like any other.
+		status, body = result(d.Call("POST", "/order", token, fmt.Sprintf(rig.NewOrder, 999999, fmt.Sprintf(`,"webhook_url":%q`, h.Address()))))
+		require.Equal(t, "404", status)
+		require.Equal(t, "Field: contact_id value: 999999 ID not found", rig.Answer{Body: []byte(body)}.Failure(t).Message)
+		status, _ = result(d.Call("GET", "/order/999999?"+in[1:], token, ""))
+		require.Equal(t, "404", status)
+		change := fmt.Sprintf(`{"reference":"changed","webhook_url":%q}`, h.Address())
+		status, _ = result(d.Call("PUT", one, token, change, "If-Match", `"another"`))
+		require.Equal(t, "412", status)
+		status, _ = result(d.Call("PUT", one, token, change))
+		require.Equal(t, "200", status)
+
+		// What can be told at once is told at once.
+		d.Call("GET", "/order?page=0"+in, token, "").Refused(t, 400, "Parameter invalid page value must be greater than 0", "page")
+		d.Call("GET", "/order?nonsense=1"+in, token, "").Refused(t, 400, "Invalid request, query parameter is not supported: nonsense", "query")
+		d.Call("GET", "/order/x?"+in[1:], token, "").Refused(t, 403, "Primary ID is invalid", "id")
+		d.Call("POST", "/order", token, fmt.Sprintf(`{"kind":5,"webhook_url":%q}`, h.Address())).Refused(t, 403, "Field: contact_id is required and not supplied in request", "record")
+		d.Call("PUT", "/order/x", token, change).Refused(t, 400, "Primary ID is not an valid ID", "id")
+		require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status, "others answer directly")
+		require.Empty(t, h.Calls)
+	})
+}
+
+// TestCallbackAllowlist keeps an api_key to what it may: the two endpoints are
+// granted one by one, the download needs nothing but its address.
+func TestCallbackAllowlist(t *testing.T) {
+	h, options := rig.NewHooks(t, nil)
+	options.DSN = rig.Engines[0].DSN(t)
+	d := rig.Start(t, options)
+	orders, backups := d.Login(rig.OrdersKey, "demo"), d.Login(rig.BackupKey, "demo")
+	d.Call("POST", "/backup/owner", orders, h.Body()).Refused(t, 400, "Invalid endpoint: /backup/owner", "not granted")
+	d.Call("GET", "/webhook?id=x", orders, "").Refused(t, 400, "Invalid endpoint: /webhook", "not granted")
+	d.Call("POST", "/backup/owner", "", h.Body()).Refused(t, 401, "Not authorized", "no token")
+	d.Call("GET", "/backup/owner", backups, "").Refused(t, 400, "Method: GET not supported for endpoint: /backup/owner", "method")
+	id := d.Call("POST", "/backup/owner", backups, h.Body()).Promise(t)
+	d.Call("GET", "/webhook?id="+id, backups, "").Refused(t, 400, "Invalid endpoint: /webhook", "not granted")
+	r := <-h.Calls
+	require.Empty(t, r.Header.Get("webhook-signature"), "the api_key has no secret")
+	require.Equal(t, id, r.Header.Get("webhook-id"))
+	require.Equal(t, 200, d.Download(d.Collect(d.Login(rig.FullKey, "demo"), id)).Status)
+}
+
+func TestCallbackCommands(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		fail := true
+		h, options := rig.NewHooks(t, func(w http.ResponseWriter, _ *http.Request) {
+			if fail {
+				fail = false
+				w.WriteHeader(http.StatusGone)
+			}
+		})
+		options.DSN = dsn
+		d := rig.Start(t, options)
+		config := filepath.Join(filepath.Dir(d.Mail), "frontdesk.yaml")
+		callbacks := func(args ...string) (int, string, string) {
+			return rig.Command(t, "", append(append([]string{"callbacks"}, args...), "--config", config)...)
+		}
+		token := d.Login(rig.HookedKey, "demo")
+		id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
+		require.Equal(t, id, h.Next(t))
+		reaches(t, dsn, id, webhook.CalledBack)
+
+		code, out, problems := callbacks("list")
+		require.Zero(t, code, problems)
+		require.Regexp(t, `(?m)^`+id+` +called_back +backup .* hooked .* 1 +- +-$`, out)
+		_, out, _ = callbacks("list", "--state", "called_back")
+		require.Contains(t, out, id)
+		_, out, _ = callbacks("list", "--state", "exhausted")
+		require.NotContains(t, out, id)
+		_, out, _ = callbacks("list", "--limit", "1")
+		require.Contains(t, out, id)
+		code, _, _ = callbacks("list", "--state", "nonsense")
+		require.Equal(t, 2, code)
+
+		code, out, problems = callbacks("show", id)
+		require.Zero(t, code, problems)
+		require.Regexp(t, `(?m)^state +called_back$`, out)
+		require.Regexp(t, `(?m)^receiver +127\.0\.0\.1:\d+$`, out)
+		require.NotContains(t, out, "%2F1", "what may be secret in an address")
+		require.Regexp(t, `(?m)^result +backup-\d{8}-\d{6}\.zip, \d+ bytes, sha256 [0-9a-f]{64}$`, out)
+		require.Regexp(t, `(?m)^1 +\S+ \S+ +410 `, out)
+
+		for range 2 { // also one that was collected
+			code, out, problems = callbacks("replay", id)
+			require.Zero(t, code, problems)
+			require.Contains(t, out, "job "+id+" is due again")
+			require.Equal(t, id, h.Next(t))
+			reaches(t, dsn, id, webhook.CalledBack)
+			d.Collect(token, id)
+		}
+		_, out, _ = callbacks("show", id)
+		require.Len(t, regexp.MustCompile(`(?m)^1 +\S+ \S+ +(410|200) `).FindAllString(out, -1), 3, "a replay counts anew: %s", out)
+		for _, command := range []string{"show", "replay"} {
+			code, _, problems = callbacks(command, "none")
+			require.Equal(t, 1, code)
+			require.Contains(t, problems, "there is no job none; frontdesk callbacks list shows those there are")
+		}
+	})
+}

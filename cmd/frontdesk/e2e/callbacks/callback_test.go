@@ -1,0 +1,158 @@
+package callbacks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/jobstore"
+)
+
+// storedJob reads a job beside the desk.
+func storedJob(t testing.TB, dsn, id string) (j webhook.Job, tries []webhook.Try) {
+	t.Helper()
+	rig.OnJobs(t, dsn, func(s *jobstore.Store) {
+		var err error
+		j, err = s.Get(t.Context(), id)
+		require.NoError(t, err)
+		tries, err = s.Journal(t.Context(), id)
+		require.NoError(t, err)
+	})
+	return j, tries
+}
+
+// reaches waits until a job is in a state.
+func reaches(t testing.TB, dsn, id string, state webhook.State) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		j, _ := storedJob(t, dsn, id)
+		return j.State == state
+	}, rig.Patience, 20*time.Millisecond, "%s", state)
+}
+
+func TestCallbackFlow(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		h, options := rig.NewHooks(t, nil)
+		options.DSN = dsn
+		d := rig.Start(t, options)
+		token := d.Login(rig.HookedKey, "demo")
+		id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
+		require.Equal(t, id, h.Next(t))
+		reaches(t, dsn, id, webhook.CalledBack)
+
+		d.Call("GET", "/webhook", token, "").Refused(t, 400, "These parameter(s): id are required", "no id")
+		d.Call("GET", "/webhook?id=", token, "").Refused(t, 400, "These parameter(s): id are required", "empty id")
+		d.Call("GET", "/webhook?id=none", token, "").Refused(t, 404, "Field: id value: none not found", "unknown id")
+		d.Call("GET", "/webhook?id="+id, "", "").Refused(t, 401, "Not authorized", "no token")
+		d.Call("GET", "/webhook?id="+id, d.Login(rig.HookedKey, "other"), "").Refused(t, 404, "Field: id value: "+id+" not found", "another client")
+
+		address := d.Collect(token, id)
+		job, tries := storedJob(t, dsn, id)
+		require.Equal(t, webhook.Collected, job.State)
+		require.Len(t, tries, 1)
+		require.Equal(t, 200, tries[0].Status)
+		whole := d.Download(address)
+		require.Equal(t, 200, whole.Status, "%s", whole.Body)
+		sum := sha256.Sum256(whole.Body)
+		require.Equal(t, job.Result.SHA256, hex.EncodeToString(sum[:]))
+		require.Equal(t, `"`+job.Result.SHA256+`"`, whole.Header.Get("ETag"))
+		require.Equal(t, "application/zip", whole.Header.Get("Content-Type"))
+		require.Equal(t, "bytes", whole.Header.Get("Accept-Ranges"))
+		require.Equal(t, strconv.Itoa(len(whole.Body)), whole.Header.Get("Content-Length"))
+		require.Regexp(t, `^attachment; filename="backup-\d{8}-\d{6}\.zip"$`, whole.Header.Get("Content-Disposition"))
+		d.RequireBackup(token, whole.Body)
+		d.Ranges(address, whole)
+		d.Forgeries(address, id)
+
+		// What was signed two hours ago is no longer valid.
+		rig.OnJobs(t, dsn, func(s *jobstore.Store) {
+			for age, want := range map[time.Duration]int{0: 200, webhook.LinkValidity - time.Minute: 200, webhook.LinkValidity + time.Second: 404} {
+				links := webhook.NewLinks(s, func() time.Time { return time.Now().Add(-age) })
+				query, err := links.Sign(t.Context(), id)
+				require.NoError(t, err)
+				require.Equal(t, want, d.Download("/webhook/download?"+query).Status, "%s old", age)
+			}
+			query, err := webhook.NewLinks(s, time.Now).Sign(t.Context(), "none")
+			require.NoError(t, err)
+			d.Download("/webhook/download?"+query).Refused(t, 404, "Field: id value: none not found", "signed, but no job")
+		})
+		require.Empty(t, h.Calls, "called once")
+		for _, secret := range []string{rig.EncodedSecret, rig.RawSecret, token, address[strings.Index(address, "signature="):], "%2F1"} {
+			require.NotContains(t, d.Log.String(), secret)
+		}
+	})
+}
+
+// gated has exports wait until it is opened.
+type gated struct {
+	*reference.Store
+	open <-chan struct{}
+}
+
+func (g gated) Export(ctx context.Context, client auth.Client, w io.Writer) (backend.Manifest, error) {
+	select {
+	case <-g.open:
+	case <-ctx.Done():
+		return backend.Manifest{}, ctx.Err()
+	}
+	return g.Store.Export(ctx, client, w)
+}
+
+func TestCallbackNotReady(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		h, options := rig.NewHooks(t, nil)
+		open := make(chan struct{})
+		options.DSN, options.Wrap = dsn, func(driver backend.Driver) backend.Driver {
+			return gated{driver.(*reference.Store), open}
+		}
+		d := rig.Start(t, options)
+		token := d.Login(rig.HookedKey, "demo")
+		id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
+		for range 2 {
+			a := d.Call("GET", "/webhook?id="+id, token, "")
+			require.Equal(t, 202, a.Status)
+			require.JSONEq(t, `{"successCode":202}`, string(a.Body))
+			require.Equal(t, "5", a.Header.Get("Retry-After"))
+		}
+		d.Call("GET", "/webhook?id="+id, d.Login(rig.FullKey, "other"), "").Refused(t, 404, "Field: id value: "+id+" not found", "another client")
+		require.Empty(t, h.Calls)
+		close(open)
+		require.Equal(t, id, h.Next(t))
+		// Another api_key of the same client may collect.
+		require.Equal(t, 200, d.Download(d.Collect(d.Login(rig.FullKey, "demo"), id)).Status)
+	})
+}
+
+// TestCallbackFailed provokes work that fails: the client is called, and learns
+// of it when it asks.
+func TestCallbackFailed(t *testing.T) {
+	h, options := rig.NewHooks(t, nil)
+	options.DSN = rig.Engines[0].DSN(t)
+	options.Wrap = func(driver backend.Driver) backend.Driver { return failing{driver.(*reference.Store)} }
+	d := rig.Start(t, options)
+	token := d.Login(rig.HookedKey, "demo")
+	id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
+	require.Equal(t, id, h.Next(t))
+	d.Call("GET", "/webhook?id="+id, token, "").Refused(t, 500, "Internal server error", "failed")
+	j, _ := storedJob(t, options.DSN, id)
+	require.Equal(t, "the disk is on fire", j.Failure)
+}
+
+type failing struct{ *reference.Store }
+
+func (failing) Export(context.Context, auth.Client, io.Writer) (backend.Manifest, error) {
+	return backend.Manifest{}, fmt.Errorf("the disk is on fire")
+}

@@ -1,0 +1,97 @@
+package conformance
+
+import (
+	"bufio"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/backendtest"
+	"frontdesk/backend/remote/remotetest"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// service is a system behind driver: remote.
+type service struct {
+	name, title  string // name is its sheet's, without .yaml
+	start        func(t testing.TB)
+	login, other string // users of two clients, with these passwords
+	resources    int
+}
+
+var services = []service{
+	{name: "garagecloud", title: "Garage Cloud (JSON)", start: startGarageCloud, login: "demo", other: "other", resources: 11},
+	{name: "autolijn", title: "AutoLijn (SOAP)", start: startAutoLijn, login: "demo", other: "other", resources: 11},
+	{name: "adapter", title: "The reference adapter of the backend protocol", start: startAdapter, login: "anna", other: "bert", resources: 4},
+}
+
+func startGarageCloud(t testing.TB) {
+	serveGarageCloud(t, remotetest.NewJSON(remotetest.Options{}))
+}
+
+// serveGarageCloud serves Garage Cloud where its sheet says.
+func serveGarageCloud(t testing.TB, garage http.Handler) {
+	server := httptest.NewServer(garage)
+	t.Cleanup(server.Close)
+	t.Setenv("GARAGE_URL", server.URL)
+	t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
+}
+
+func startAutoLijn(t testing.TB) {
+	server := httptest.NewServer(remotetest.NewSOAP(remotetest.Options{}))
+	t.Cleanup(server.Close)
+	t.Setenv("AUTOLIJN_URL", server.URL)
+}
+
+// startAdapter runs the reference adapter of the backend protocol, in Python.
+func startAdapter(t testing.TB) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		if sqltest.Required("python3") {
+			t.Fatal(err)
+		}
+		t.Skip("python3 is not installed")
+	}
+	cmd := exec.Command(python, rig.RemoteSheets(t, "adapter/adapter.py"))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), "ready: ")
+	require.True(t, ok, line)
+	t.Setenv("ADAPTER_URL", address)
+}
+
+// TestConformRemote holds what stands before other people's services to the
+// suite, as frontdesk conform --config does: nothing fails but what their
+// exceptions explain, and what they were not asked is what docs/conformance.md
+// says, with the reasons.
+func TestConformRemote(t *testing.T) {
+	for _, s := range services {
+		t.Run(s.name, func(t *testing.T) {
+			s.start(t)
+			o := rig.ConformOptions("")
+			o.Login, o.Other = backendtest.Login{Username: s.login, Password: s.login}, backendtest.Login{Username: s.other, Password: s.other}
+			o.Exceptions = readExceptions(t, rig.RemoteSheets(t, s.name+".exceptions.yaml"))
+			report := conformSystem(t, "remote", rig.RemoteSheets(t, s.name+".yaml"), o)
+			require.Len(t, report.Resources, s.resources)
+			require.Empty(t, rig.Ended(report, backendtest.Needs), "every login is given")
+			for _, left := range report.LeftOver {
+				require.Regexp(t, `cannot add/update/delete$|in use at: order(line)?$`, left, "only what a closed order holds may stay")
+			}
+			documented(t, s.name, s.title, report)
+		})
+	}
+}

@@ -1,0 +1,166 @@
+package description
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+const drawnAllowlists = 50
+
+// arrayOracle says of an array field what an allowlist alone decides.
+type arrayOracle struct {
+	resource, child, field string
+	body                   string // of a record with an element, but for its closing brace
+}
+
+var arrayOracles = []arrayOracle{
+	{"order", "orderline", "orderlines", rig.OrderWithLine},
+	{"flatrate", "flatrateline", "flatratelines", ""},
+}
+
+func (o arrayOracle) with(rules []string, method, resource string) bool {
+	return rig.AllowedBy(rules, method, "/"+resource)
+}
+
+func (o arrayOracle) seen(rules []string) bool { return o.with(rules, "GET", o.child) }
+func (o arrayOracle) sent(rules []string) bool { return o.with(rules, "POST", o.child) }
+
+// drawAllowlist is one around arrays: whole, in part, or by accident.
+func drawAllowlist(random *rand.Rand) (rules []string) {
+	rules = []string{"GET /model/*"}
+	for _, resource := range []string{"order", "orderline", "flatrate", "flatrateline", "vehicle"} {
+		for _, method := range []string{"GET", "POST", "PUT", "*"} {
+			if chance := random.IntN(10); chance < 5 && (method != "*" || chance == 0) {
+				rules = append(rules, method+" /"+resource)
+			}
+		}
+	}
+	if random.IntN(25) == 0 {
+		rules = append(rules, "GET /*")
+	}
+	return rules
+}
+
+// TestArraysAgreeWithAnOracle logs in fifty times, each by a hash that is meant to be
+// slow: it holds model, description, answers and bodies to what the allowlist alone
+// says, over drawn allowlists.
+func TestArraysAgreeWithAnOracle(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	var drawn [][]string
+	var lists []string
+	for range drawnAllowlists {
+		rules := drawAllowlist(random)
+		drawn = append(drawn, rules)
+		lists = append(lists, `"`+strings.Join(rules, `","`)+`"`)
+	}
+	d, tokens := withAllowlists(t, rig.Options{}, lists...)
+	full := d.Login(rig.FullKey, "demo")
+	ids := map[string]int{"order": d.Create(full, "order", rig.OrderWithLine), "flatrate": d.Create(full, "flatrate", fmt.Sprintf(rig.FlatrateWithLine, "FULL"))}
+	outcomes := map[string]int{}
+	for i, rules := range drawn {
+		a, err := d.Try("GET", "/openapi.json?api_key="+rig.ArrayKey(i), "", "")
+		require.NoError(t, err)
+		var described arrayDescription
+		require.NoError(t, json.Unmarshal(a.Body, &described))
+		for _, o := range arrayOracles {
+			if o.body == "" {
+				o.body = fmt.Sprintf(rig.FlatrateWithLine, fmt.Sprintf("D%d", i))
+			}
+			what := fmt.Sprintf("%s with %v", o.field, rules)
+			fields := d.FieldsOf(tokens[i], o.resource)
+			readonly, there := fields[o.field]
+			require.Equal(t, o.seen(rules) || o.sent(rules), there, what)
+			require.Equal(t, there && !o.sent(rules), readonly, what)
+			described.holds(t, o, rules, what)
+			outcomes[o.answers(d, tokens[i], ids[o.resource], rules, what)]++
+		}
+	}
+	require.Greater(t, len(outcomes), 12, "%v", outcomes)
+}
+
+// answers holds answers and bodies to the oracle, and tells how they went.
+func (o arrayOracle) answers(d *rig.Desk, token string, id int, rules []string, what string) string {
+	none := fmt.Sprintf("Field: %s not found in model", o.field)
+	at := fmt.Sprintf("/%s/%d", o.resource, id)
+	var outcome []int
+	held := func(method, path, body string, granted bool, status int, refusal string) {
+		if !o.with(rules, method, o.resource) {
+			outcome = append(outcome, 0)
+			return
+		}
+		a := d.Call(method, path, token, body)
+		if !granted {
+			status, refusal = 403, none
+		}
+		require.Equal(d.T, status, a.Status, "%s %s %s: %s", method, path, what, a.Body)
+		if status >= 400 {
+			require.Equal(d.T, refusal, a.Failure(d.T).Message, what)
+		}
+		require.Equal(d.T, method == "GET" && granted, strings.Contains(string(a.Body), `"`+o.field+`":[`), "%s: %s", what, a.Body)
+		outcome = append(outcome, status)
+	}
+	held("GET", at+"?fields="+o.field, "", o.seen(rules), 200, "")
+	held("POST", "/"+o.resource, o.body, o.sent(rules), 201, "")
+	held("PUT", at, fmt.Sprintf(`{%q:[{}]}`, o.field), o.seen(rules) || o.sent(rules), 409, "Cannot update "+o.field)
+	if o.with(rules, "GET", o.resource) {
+		require.Equal(d.T, none, d.Call("GET", "/"+o.resource+"?fields="+o.field, token, "").Failure(d.T).Message, what)
+		require.NotContains(d.T, string(d.Call("GET", at, token, "").Body), o.field, what)
+	}
+	return fmt.Sprint(o.resource, outcome)
+}
+
+// chosenParameter is a parameter of names.
+type chosenParameter struct {
+	Name   string
+	Schema struct{ Items struct{ Enum []string } }
+}
+
+// arrayDescription is what of a description arrays show in.
+type arrayDescription struct {
+	Paths map[string]map[string]struct {
+		Parameters  []chosenParameter
+		RequestBody struct {
+			Content map[string]struct {
+				Examples map[string]json.RawMessage
+			}
+		}
+	}
+	Components struct {
+		Schemas map[string]struct{ Properties map[string]json.RawMessage }
+	}
+}
+
+// holds holds a description to the oracle.
+func (d arrayDescription) holds(t *testing.T, o arrayOracle, rules []string, what string) {
+	name := strings.ToUpper(o.resource[:1]) + o.resource[1:]
+	get, one := d.Paths["/"+o.resource+"/{id}"]["get"]
+	require.Equal(t, o.with(rules, "GET", o.resource), one, what)
+	if one {
+		at := slices.IndexFunc(get.Parameters, func(p chosenParameter) bool { return p.Name == "fields" })
+		require.Equal(t, o.seen(rules), slices.Contains(get.Parameters[at].Schema.Items.Enum, o.field), what)
+	}
+	if record, there := d.Components.Schemas[name]; there {
+		_, has := record.Properties[o.field]
+		require.Equal(t, o.seen(rules), has, what)
+	}
+	if o.with(rules, "POST", o.resource) {
+		_, has := d.Components.Schemas[name+"Create"].Properties[o.field]
+		require.Equal(t, o.sent(rules), has, what)
+		example := d.Paths["/"+o.resource]["post"].RequestBody.Content["application/json"].Examples
+		_, has = example["with_"+o.field]
+		require.Equal(t, o.sent(rules), has, what)
+	}
+	if !o.seen(rules) && !o.sent(rules) {
+		whole, err := json.Marshal(d)
+		require.NoError(t, err)
+		require.NotContains(t, string(whole), o.field, what)
+	}
+}

@@ -1,0 +1,232 @@
+package description
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/backendtest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// withAllowlists starts a desk with an api_key for each allowlist, and logs in
+// with each.
+func withAllowlists(t testing.TB, o rig.Options, lists ...string) (d *rig.Desk, tokens []string) {
+	t.Helper()
+	for i, list := range lists {
+		o.Keys += rig.KeyConfig(fmt.Sprintf("arrays%d", i), rig.ArrayKey(i), "    allow: ["+list+"]\n")
+	}
+	d = rig.OnSQLite(t, o)
+	for i := range lists {
+		tokens = append(tokens, d.Login(rig.ArrayKey(i), "demo"))
+	}
+	return d, tokens
+}
+
+// TestArraysNeedTheChild: what an api_key may not GET of order lines it does not
+// see in an order either, and what it may not POST it cannot send with one.
+func TestArraysNeedTheChild(t *testing.T) {
+	d, tokens := withAllowlists(t, rig.Options{}, `"* /order", "* /flatrate", "GET /model/*"`, `"* /order", "* /flatrate", "GET /orderline", "GET /model/*"`,
+		`"* /order", "POST /orderline", "POST /flatrateline", "* /flatrate", "GET /model/*"`, `"* /order", "PUT /orderline", "DELETE /orderline"`)
+	none, reads, sends, others := tokens[0], tokens[1], tokens[2], tokens[3]
+	full := d.Login(rig.FullKey, "demo")
+	id := d.Create(full, "order", rig.OrderWithLine)
+	at := fmt.Sprintf("/order/%d", id)
+
+	for _, token := range []string{none, sends, others} {
+		d.Refuses(token, "GET", at+"?fields=orderlines", "", 403, rig.NoOrderlines)
+		d.Refuses(token, "GET", fmt.Sprintf("/order?id=%d&fields=id,orderlines", id), "", 403, rig.NoOrderlines)
+	}
+	require.Len(t, d.Call("GET", at+"?fields=orderlines", reads, "").Data(t)["orderlines"], 1)
+	for _, token := range []string{none, reads, others} {
+		d.Refuses(token, "POST", "/order", rig.OrderWithLine, 403, rig.NoOrderlines)
+		d.Refuses(token, "POST", "/order", rig.BareOrder+`,"orderlines":[]}`, 403, rig.NoOrderlines)
+		d.Refuses(token, "POST", "/order", rig.BareOrder+`,"orderlines":[{"colour":"x"},7]}`, 403, rig.NoOrderlines)
+		d.Refuses(token, "POST", "/order", rig.BareOrder+`,"orderlines":[`+strings.Repeat("{},", 1000)+`{}]}`, 403, rig.NoOrderlines)
+		d.Create(token, "order", rig.BareOrder+"}")
+	}
+	require.NotContains(t, d.Call("POST", "/order", sends, rig.OrderWithLine).Data(t), "orderlines")
+	d.Refuses(sends, "POST", "/order", rig.BareOrder+`,"orderlines":[]}`, 403, "Field: orderlines minimum 1 element is required in array")
+
+	const line = `{"orderlines":[` + rig.LineOfOrder + `]}`
+	for _, token := range []string{none, others} {
+		d.Refuses(token, "PUT", at, line, 403, rig.NoOrderlines)
+		d.Refuses(token, "PUT", at, `{"orderlines":[]}`, 403, rig.NoOrderlines)
+		d.Refuses(token, "PUT", at, `{"orderlines":null}`, 403, rig.NoOrderlines)
+	}
+	for _, token := range []string{reads, sends, full} { // who meets the field may hear that it cannot be updated
+		d.Refuses(token, "PUT", at, line, 409, "Cannot update orderlines")
+		require.NotContains(t, d.Call("PUT", at, token, `{"reference":"x"}`).Data(t), "orderlines")
+	}
+	for _, token := range append(tokens, full) {
+		d.Refuses(token, "GET", "/order?fields=orderlines", "", 403, rig.NoOrderlines)
+	}
+
+	d.Refuses(none, "POST", "/flatrate", fmt.Sprintf(rig.FlatrateWithLine, "N"), 403, "Field: flatratelines not found in model")
+	rate := d.Create(sends, "flatrate", fmt.Sprintf(rig.FlatrateWithLine, "S"))
+	d.Refuses(sends, "GET", fmt.Sprintf("/flatrate/%d?fields=flatratelines", rate), "", 403, "Field: flatratelines not found in model")
+	require.Len(t, d.Call("GET", fmt.Sprintf("/flatrate/%d?fields=flatratelines", rate), full, "").Data(t)["flatratelines"], 1)
+
+	require.NotContains(t, d.FieldsOf(none, "order"), "orderlines")
+	require.NotContains(t, d.FieldsOf(none, "flatrate"), "flatratelines")
+	require.Equal(t, []bool{true, false, false}, []bool{d.FieldsOf(reads, "order")["orderlines"], d.FieldsOf(sends, "order")["orderlines"], d.FieldsOf(full, "order")["orderlines"]}, "readonly where it can only be read")
+	require.Contains(t, d.FieldsOf(d.Login(rig.OrdersKey, "demo"), "order"), "orderlines")
+}
+
+// TestArraysOfTheDescription: a description has an array where the api_key may use
+// it, and nowhere else names it.
+func TestArraysOfTheDescription(t *testing.T) {
+	d, _ := withAllowlists(t, rig.Options{}, `"* /order", "* /flatrate", "* /vehicle", "GET /model/*"`, `"* /order", "GET /orderline"`, `"* /order", "POST /orderline"`)
+	described := func(key string) string {
+		a, err := d.Try("GET", "/openapi.json?api_key="+key, "", "")
+		require.NoError(t, err)
+		require.Equal(t, 200, a.Status)
+		return string(a.Body)
+	}
+	none := described(rig.ArrayKey(0))
+	require.NotContains(t, none, "orderlines")
+	require.NotContains(t, none, "flatratelines")
+	require.NotContains(t, none, "minimum 1 element is required in array")
+	require.NotContains(t, none, "OrderCreateOrderline")
+	require.NotContains(t, none, "#/components/examples/flatrate", "what only a line is refused for")
+
+	reads := described(rig.ArrayKey(1))
+	require.Contains(t, reads, `"orderlines"`)
+	require.NotContains(t, reads, "OrderCreateOrderline")
+	require.NotContains(t, reads, "with_orderlines")
+	sends := described(rig.ArrayKey(2))
+	require.Contains(t, sends, "OrderCreateOrderline")
+	require.Contains(t, sends, "with_orderlines")
+	require.NotContains(t, sends, "Answered only where `fields` names it")
+
+	code, out, problems := rig.Command(t, "", "openapi", "--demo", "--key", "demo-orders")
+	require.Zero(t, code, problems)
+	require.Contains(t, out, `"orderlines"`)
+}
+
+// TestArraysOfSessions: what else a session tells of what it may read.
+func TestArraysOfSessions(t *testing.T) {
+	d, tokens := withAllowlists(t, rig.Options{}, `"GET /order"`, `"GET /order", "GET /orderline"`)
+	modules := func(token string) string {
+		return string(d.Call("GET", "/authenticate/modules", token, "").Body)
+	}
+	require.JSONEq(t, `{"data":[{"name":"sales","resources":["order"]}]}`, modules(tokens[0]))
+	require.JSONEq(t, `{"data":[{"name":"sales","resources":["order","orderline"]}]}`, modules(tokens[1]))
+
+	plain, whole := d.Call("GET", "/order/1", tokens[0], ""), d.Call("GET", "/order/1?fields=orderlines", tokens[1], "")
+	require.Equal(t, plain.Header.Get("ETag"), whole.Header.Get("ETag"), "an order has one tag, whatever is seen of it")
+	require.Equal(t, 304, d.Call("GET", "/order/1", tokens[0], "", "If-None-Match", whole.Header.Get("ETag")).Status)
+}
+
+// TestArraysOfCallbacks: what is done in the background is refused before it is
+// promised, and answers no more than at once.
+func TestArraysOfCallbacks(t *testing.T) {
+	h, o := rig.NewHooks(t, nil)
+	o.Extra += "callbacks: [\"GET /order\", \"POST /order\"]\n"
+	d, tokens := withAllowlists(t, o, `"* /order", "GET /webhook"`, `"* /order", "GET /webhook", "* /orderline"`)
+	withHook := fmt.Sprintf(`{"webhook_url":%q,`, h.Address()) + rig.OrderWithLine[1:]
+	d.Refuses(tokens[0], "POST", "/order", withHook, 403, rig.NoOrderlines)
+	ask := "/order/1?fields=orderlines&webhook_url=" + strings.NewReplacer(":", "%3A", "?", "%3F", "&", "%26", "%", "%25").Replace(h.Address())
+	d.Refuses(tokens[0], "GET", ask, "", 403, rig.NoOrderlines)
+
+	result := func(id string) rig.Answer {
+		<-h.Calls
+		return d.Download(d.Collect(tokens[1], id))
+	}
+	made := result(d.Call("POST", "/order", tokens[1], withHook).Promise(t))
+	require.NotContains(t, made.Data(t), "orderlines")
+	lines := result(d.Call("GET", strings.Replace(ask, "/order/1", fmt.Sprintf("/order/%d", made.ID(t)), 1), tokens[1], "").Promise(t))
+	require.Len(t, lines.Data(t)["orderlines"], 1)
+}
+
+// TestArraysOfReplays: a request that was done once is judged by the allowlist of
+// now when it comes again, and its kept answer has no arrays.
+func TestArraysOfReplays(t *testing.T) {
+	allow := func(list string) string {
+		return rig.KeyConfig("changing", rig.ArrayKey(0), "    allow: ["+list+"]\n")
+	}
+	dsn := rig.Engines[0].DSN(t)
+	config := rig.KeptConfig(t, dsn, "", "KEYS")
+	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), strings.Replace(config, "KEYS", allow(`"* /order", "* /orderline"`), 1), true)
+	token := k.Login(rig.ArrayKey(0), "demo")
+	first := k.Call("POST", "/order", token, rig.OrderWithLine, "Idempotency-Key", "lines")
+	require.Equal(t, 201, first.Status, "%s", first.Body)
+	print := k.Call("GET", "/authenticate/fingerprint", token, "").Data(t)["fingerprint"]
+
+	k.Write(strings.Replace(config, "KEYS", allow(`"* /order"`), 1))
+	k.HangUp()
+	refused := k.Call("POST", "/order", token, rig.OrderWithLine, "Idempotency-Key", "lines")
+	require.Equal(t, 403, refused.Status, "%s", refused.Body)
+	require.Equal(t, rig.NoOrderlines, refused.Failure(t).Message)
+	require.Empty(t, refused.Header.Get("Idempotent-Replayed"))
+	require.NotEqual(t, print, k.Call("GET", "/authenticate/fingerprint", token, "").Data(t)["fingerprint"], "another model for this key")
+
+	k.Write(strings.Replace(config, "KEYS", allow(`"* /order", "POST /orderline"`), 1))
+	k.HangUp()
+	again := k.Call("POST", "/order", token, rig.OrderWithLine, "Idempotency-Key", "lines")
+	require.Equal(t, 201, again.Status, "%s", again.Body)
+	require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+	require.Equal(t, string(first.Body), string(again.Body))
+	require.NotContains(t, again.Data(t), "orderlines")
+}
+
+// TestArraysOfVendors: arrays that only this vendor has, and arrays in arrays.
+func TestArraysOfVendors(t *testing.T) {
+	dir := t.TempDir()
+	for name, fields := range map[string]string{
+		"fleet": "  - {name: cars, type: array(car), array_key: fleet_id, description: Its cars.}\n",
+		"car":   "  - {name: fleet_id, type: int4, required: true, immutable: true, reference: fleet, description: Its fleet.}\n  - {name: extras, type: array(extra), array_key: car_id, description: Its extras.}\n",
+		"extra": "  - {name: car_id, type: int4, required: true, immutable: true, reference: car, description: Its car.}\n",
+	} {
+		text := "name: " + name + "\ndescription: One of the vendor's own.\nmodule: fleets\nsince: 2\nfields:\n  - {name: note, type: varchar(20), description: A note.}\n" + fields
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600))
+	}
+	d, tokens := withAllowlists(t, rig.Options{Extra: fmt.Sprintf("model: {dir: %q}\n", dir)},
+		`"* /fleet", "GET /model/*"`, `"* /fleet", "* /car"`, `"* /fleet", "* /car", "POST /extra"`)
+	const noCars = "Field: cars not found in model"
+	d.Refuses(tokens[0], "POST", "/fleet", `{"cars":[{"note":"A"}]}`, 403, noCars)
+	d.Refuses(tokens[0], "GET", "/fleet/1?fields=cars", "", 403, noCars)
+	require.NotContains(t, d.FieldsOf(tokens[0], "fleet"), "cars")
+	require.NotContains(t, d.FieldsOf(tokens[0], "car"), "extras")
+	id := d.Create(tokens[1], "fleet", `{"cars":[{"note":"A"}]}`)
+	require.Len(t, d.Call("GET", fmt.Sprintf("/fleet/%d?fields=cars", id), tokens[1], "").Data(t)["cars"], 1)
+	d.Refuses(tokens[1], "POST", "/fleet", `{"cars":[{"note":"A","extras":[{"note":"B"}]}]}`, 403, "Field: cars[0].extras not found in model")
+	a := d.Call("POST", "/fleet", tokens[2], `{"cars":[{"note":"A","extras":[{"nothing":"B"}]}]}`)
+	require.Equal(t, "Field: cars[0].extras[0].nothing not found in model", a.Failure(t).Message)
+}
+
+// TestArraysOfAnOwnModel: what the administration says of a resource itself goes to
+// those only who may use all of it.
+func TestArraysOfAnOwnModel(t *testing.T) {
+	f := new(rig.Faults)
+	d, tokens := withAllowlists(t, rig.Options{Wrap: f.Wrap}, `"GET /order", "GET /model/*"`, `"GET /model/*", "* /orderline"`)
+	f.Describes(`{"name":"its own"}`)
+	require.NotContains(t, d.FieldsOf(tokens[0], "order"), "orderlines")
+	require.JSONEq(t, `{"data":{"name":"its own"}}`, string(d.Call("GET", "/model/order", tokens[1], "").Body))
+	f.Describes("no JSON")
+	d.Refuses(tokens[0], "GET", "/model/order", "", 400, "Body is not valid JSON")
+}
+
+// TestArraysInConformance: the suite asks of arrays what the api_key may do with them.
+func TestArraysInConformance(t *testing.T) {
+	const parents = `"* /contact", "* /order", "* /flatrate", "* /turnovergroup", "GET /model/*"`
+	for list, passes := range map[string]bool{
+		"": false, `, "GET /orderline", "GET /flatrateline"`: false, `, "POST /orderline", "POST /flatrateline"`: false,
+		`, "* /orderline", "* /flatrateline"`: true,
+	} {
+		d, _ := withAllowlists(t, rig.Options{}, parents+list)
+		o := rig.ConformOptions(d.Base)
+		o.APIKey = rig.ArrayKey(0)
+		for _, o.Only = range []string{"p*.array_needs_element", "order.children"} {
+			report := rig.Conform(t, o)
+			require.Empty(t, rig.Ended(report, backendtest.Failed), "%s: %s", list, rig.Failures(report))
+			if o.Only == "order.children" {
+				require.Equal(t, passes, len(rig.Ended(report, backendtest.Passed)) > 0, "%s: %v", list, rig.Needs(report))
+			}
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package description
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// TestIntegratorsTutorial runs every command of docs/integrators.md against the
+// demo, but for the client kits, and compares what it prints with what is written.
+func TestIntegratorsTutorial(t *testing.T) {
+	if _, err := exec.LookPath("openssl"); err != nil && !sqltest.Required("openssl") {
+		t.Skip("openssl is not installed: the tutorial is not run")
+	}
+	h := startHour(t)
+	for _, b := range h.blocks {
+		if b.kit == "" {
+			h.perform(b)
+		}
+	}
+}
+
+// TestIntegratorsSignature holds the signature in the tutorial to the library of
+// Standard Webhooks.
+func TestIntegratorsSignature(t *testing.T) {
+	text, err := os.ReadFile(rig.Repository(t, tutorialFile))
+	require.NoError(t, err)
+	find := func(pattern string) string {
+		found := regexp.MustCompile(pattern).FindSubmatch(text)
+		require.NotNil(t, found, "%s in %s", pattern, tutorialFile)
+		return string(found[1])
+	}
+	hook, err := standardwebhooks.NewWebhook(find(`SECRET=(\S+)`))
+	require.NoError(t, err)
+	signature, err := hook.Sign(find(`CALL=(\S+)`), time.Unix(1782892800, 0), nil)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "AT=1782892800\n")
+	require.Contains(t, string(text), "\n"+strings.TrimPrefix(signature, "v1,")+"\n")
+}
+
+// TestKitsTypeScript generates, compiles and runs docs/kits/typescript.
+func TestKitsTypeScript(t *testing.T) {
+	kit := rig.Repository(t, "docs", "kits", "typescript")
+	_, err := exec.LookPath("npm")
+	if err == nil {
+		_, err = os.Stat(filepath.Join(kit, "node_modules", ".installed"))
+	}
+	if err != nil && sqltest.Required("npm") {
+		t.Fatalf("npm or the packages of docs/kits/typescript are missing; .ci/kits fetches them: %v", err)
+	} else if err != nil {
+		t.Skip("npm or the packages of docs/kits/typescript are missing, which .ci/kits fetches: the TypeScript kit is not tried")
+	}
+	h := startHour(t)
+	h.perform(h.kit("typescript"))
+}
+
+// TestKitsGo generates, compiles and runs docs/kits/go.
+func TestKitsGo(t *testing.T) {
+	fetched := exec.Command("go", "list", "-deps", "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen", "github.com/oapi-codegen/runtime")
+	fetched.Dir, fetched.Env = rig.Repository(t, "docs", "kits", "go"), append(os.Environ(), "GOPROXY=off")
+	if out, err := fetched.CombinedOutput(); err != nil && sqltest.Required("npm") {
+		t.Fatalf("the modules of docs/kits/go are missing; .ci/kits fetches them:\n%s", out)
+	} else if err != nil {
+		t.Skip("the modules of docs/kits/go are missing, which .ci/kits fetches: the Go kit is not tried")
+	}
+	h := startHour(t)
+	h.perform(h.kit("go"))
+}
+
+// tutorialFile is where an integrator begins.
+const tutorialFile = "docs/integrators.md"
+
+// tutorialAddress is where the tutorial has the demo; a test has it elsewhere.
+const tutorialAddress = "127.0.0.1:8080"
+
+// block is one of commands in the tutorial, with what they are said to print.
+type block struct {
+	line              int
+	kind, kit, script string
+	want              string
+}
+
+// hour is somebody going through the tutorial: a folder like that of the
+// project, the demo, and one shell.
+type hour struct {
+	t       *testing.T
+	dir     string
+	address string
+	blocks  []block
+	in      io.WriteCloser
+	out     *bufio.Reader
+}
+
+// startHour starts the demo and a shell; the variables that the tutorial sets
+// first are there, so that one may begin at any step.
+func startHour(t *testing.T) *hour {
+	h := &hour{t: t, dir: t.TempDir(), address: rig.FreeAddress(t), blocks: readTutorial(t)}
+	require.NoError(t, os.Mkdir(filepath.Join(h.dir, "bin"), 0o700))
+	require.NoError(t, os.Symlink(rig.Binary(t), filepath.Join(h.dir, "bin", "frontdesk")))
+	require.NoError(t, os.CopyFS(filepath.Join(h.dir, "docs", "kits"), os.DirFS(rig.Repository(t, "docs", "kits"))))
+	h.startDemo()
+
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
+	shell := exec.CommandContext(ctx, "bash", "--norc", "--noprofile")
+	shell.Dir, shell.WaitDelay = h.dir, 10*time.Second
+	shell.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "npm_config_offline=true", "GOPROXY=off", "GOFLAGS=",
+		"BASE=http://"+h.address+"/webservice_v2", "KEY="+desk.DemoFullKey)
+	var err error
+	h.in, err = shell.StdinPipe()
+	require.NoError(t, err)
+	read, write := io.Pipe()
+	h.out, shell.Stdout, shell.Stderr = bufio.NewReader(read), write, write
+	require.NoError(t, shell.Start())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		write.CloseWithError(fmt.Errorf("the shell ended: %v", shell.Wait()))
+	}()
+	t.Cleanup(func() {
+		h.in.Close()
+		stop()
+		read.Close()
+		<-ended
+	})
+	return h
+}
+
+// startDemo starts the program as the tutorial does, but on free ports.
+func (h *hour) startDemo() {
+	demo := exec.Command(filepath.Join(h.dir, "bin", "frontdesk"), "demo", "--listen", h.address, "--ops", rig.FreeAddress(h.t))
+	demo.Dir = h.dir
+	output, err := demo.StdoutPipe()
+	require.NoError(h.t, err)
+	log := new(rig.LockedBuffer)
+	demo.Stderr = log
+	require.NoError(h.t, demo.Start())
+	h.t.Cleanup(func() {
+		require.NoError(h.t, demo.Process.Signal(syscall.SIGINT))
+		io.Copy(io.Discard, output)
+		require.NoError(h.t, demo.Wait(), "%s", log)
+	})
+	scanner := bufio.NewScanner(output)
+	for scanner.Scan() {
+		if strings.HasPrefix(scanner.Text(), "ready: ") {
+			for _, b := range h.blocks {
+				if b.kind == "demo" {
+					require.Equal(h.t, "bin/frontdesk demo\n", b.script)
+					require.Equal(h.t, b.want, h.written(scanner.Text()+"\n"))
+				}
+			}
+			return
+		}
+	}
+	h.t.Fatalf("the demo did not start:\n%s", log)
+}
+
+// written is an output with the address of the tutorial.
+func (h *hour) written(output string) string {
+	return strings.ReplaceAll(output, h.address, tutorialAddress)
+}
+
+// endOfBlock is printed after the output of a block, with its exit code.
+const endOfBlock = "\x1eend of block "
+
+// perform runs a block in the shell, and compares what it prints.
+func (h *hour) perform(b block) {
+	h.t.Helper()
+	if b.kind != "" { // that of the build, and that of the demo: done before
+		return
+	}
+	at := fmt.Sprintf("docs/integrators.md:%d", b.line)
+	file := filepath.Join(h.t.TempDir(), "block.sh")
+	require.NoError(h.t, os.WriteFile(file, []byte(strings.ReplaceAll(b.script, tutorialAddress, h.address)), 0o600))
+	_, err := fmt.Fprintf(h.in, ". '%s' </dev/null; printf '\\036end of block %%d\\n' $?\n", file)
+	require.NoError(h.t, err)
+	var got bytes.Buffer
+	for !bytes.Contains(got.Bytes(), []byte(endOfBlock)) {
+		line, err := h.out.ReadBytes('\n')
+		got.Write(line)
+		require.NoError(h.t, err, "%s, after it printed\n%s", at, got.String())
+	}
+	output, code, _ := strings.Cut(got.String(), endOfBlock)
+	output = h.written(strings.ReplaceAll(output, "\r\n", "\n"))
+	require.Equal(h.t, "0\n", code, "exit code of %s, which printed\n%s", at, output)
+	if !asWritten(b.want).MatchString(output) {
+		h.t.Fatalf("%s prints\n%s\nwhere the page says\n%s", at, output, b.want)
+	}
+}
+
+// asWritten matches an output with what is written of it, where … stands for
+// any text on a line. A page cannot show whether the last line ended.
+func asWritten(want string) *regexp.Regexp {
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSuffix(want, "\n")), "…", `[^\n]*`)
+	return regexp.MustCompile(`^` + pattern + `\n?$`)
+}
+
+// kit is the block of a client kit.
+func (h *hour) kit(name string) block {
+	h.t.Helper()
+	for _, b := range h.blocks {
+		if b.kit == name {
+			return b
+		}
+	}
+	h.t.Fatalf("%s has no block of the kit %s", tutorialFile, name)
+	return block{}
+}
+
+// readTutorial returns the blocks of commands, each with the block of text that
+// follows it, if one does before the next commands.
+func readTutorial(t *testing.T) []block {
+	t.Helper()
+	text, err := os.ReadFile(rig.Repository(t, tutorialFile))
+	require.NoError(t, err)
+	var blocks []block
+	var inside *string
+	for i, line := range strings.SplitAfter(string(text), "\n") {
+		info, fence := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "```")
+		switch {
+		case fence && inside != nil:
+			inside = nil
+		case fence:
+			inside = opened(t, &blocks, i+1, info)
+		case inside != nil:
+			*inside += line
+		}
+	}
+	require.Nil(t, inside, "a block of %s does not end", tutorialFile)
+	return blocks
+}
+
+// opened returns where the lines of a new block go.
+func opened(t *testing.T, blocks *[]block, line int, info string) *string {
+	language, more, _ := strings.Cut(info, " ")
+	switch {
+	case language == "sh":
+		b := block{line: line, kind: more}
+		if kit, ok := strings.CutPrefix(more, "kit="); ok {
+			b.kind, b.kit = "", kit
+		}
+		require.Contains(t, []string{"", "build", "demo"}, b.kind, "%s:%d", tutorialFile, line)
+		*blocks = append(*blocks, b)
+		return &(*blocks)[len(*blocks)-1].script
+	case language == "text" && len(*blocks) > 0 && (*blocks)[len(*blocks)-1].want == "":
+		return &(*blocks)[len(*blocks)-1].want
+	}
+	t.Fatalf("%s:%d: a block is sh, or the text that one prints", tutorialFile, line)
+	return nil
+}

@@ -1,0 +1,282 @@
+package foreign
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// upstreamSecret stands in all that the sick service says.
+const upstreamSecret = "ORA-00942: table GARAGE.ORDERS"
+
+// sickDesk is the whole program before Garage Cloud, with a proxy between them
+// that fails on demand.
+type sickDesk struct {
+	*rig.Desk
+	*remotetest.FaultProxy
+	token    string
+	contacts int          // a contact to look at
+	orders   int          // an order
+	created  atomic.Int32 // orders that the service has been asked to make
+}
+
+func startSick(t *testing.T, backend string) *sickDesk {
+	leaks := goleak.IgnoreCurrent()
+	s := &sickDesk{}
+	garage := remotetest.NewJSON(remotetest.Options{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && r.URL.Path == "/v3/orders" {
+			s.created.Add(1)
+		}
+		garage.ServeHTTP(w, r)
+	}))
+	var err error
+	s.FaultProxy, err = remotetest.NewFaultProxy(server.Listener.Addr().String())
+	require.NoError(t, err)
+	t.Setenv("GARAGE_URL", s.URL())
+	t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
+	t.Cleanup(func() { // after the desk has stopped
+		patient, cancel := context.WithTimeout(context.Background(), rig.Patience)
+		defer cancel()
+		require.NoError(t, s.Wait(patient, func(f remotetest.FaultStats) bool { return f.Open == 0 }), "connections were left open")
+		require.NoError(t, s.FaultProxy.Close())
+		server.Close()
+		goleak.VerifyNone(t, leaks,
+			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
+	})
+	text, err := os.ReadFile(rig.RemoteSheets(t, "garagecloud.yaml"))
+	require.NoError(t, err)
+	sheet := filepath.Join(t.TempDir(), "garagecloud.yaml")
+	require.NoError(t, os.WriteFile(sheet, text, 0o600))
+	s.Desk = rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: remote, sheet: %q%s", sheet, backend)})
+	s.token = s.Login(rig.FullKey, "demo")
+	s.contacts = s.Create(s.token, "contact", `{"kind":"person","name":"Wit"}`)
+	s.orders = s.Create(s.token, "order", s.newOrder())
+	s.created.Store(0)
+	return s
+}
+
+func (s *sickDesk) newOrder() string {
+	return fmt.Sprintf(`{"contact_id":%d,"kind":"parts","order_status":"open","order_date":"2026-11-20"}`, s.contacts)
+}
+
+// sick makes everything that is asked about orders go wrong, and nothing else.
+func (s *sickDesk) sick(f remotetest.Fault) {
+	s.T.Helper()
+	f.Path = "/v3/orders"
+	require.NoError(s.T, s.Set(f))
+}
+
+// refused is an answer that says that the backend failed, and nothing more.
+func (s *sickDesk) refused(a rig.Answer, reasons ...string) rig.ErrorBody {
+	s.T.Helper()
+	require.Equal(s.T, 500, a.Status, "%s", a.Body)
+	e := a.Failure(s.T)
+	require.Equal(s.T, "Internal server error", e.Message)
+	require.Contains(s.T, reasons, e.Reason)
+	require.Empty(s.T, e.Field)
+	for _, word := range []string{"ORA-", "GARAGE", "v3", "127.0.0.1", "reset", "EOF", "timeout:"} {
+		require.NotContains(s.T, string(a.Body), word)
+	}
+	return e
+}
+
+// others sees that what is not about orders works.
+func (s *sickDesk) others() {
+	s.T.Helper()
+	for _, path := range []string{fmt.Sprintf("/contact/%d", s.contacts), "/vehicle?page_size=3", "/article?page_size=3", "/employee?page_size=3", "/country?page_size=3"} {
+		a := s.Call("GET", path, s.token, "")
+		require.Equal(s.T, 200, a.Status, "%s: %s", path, a.Body)
+	}
+	s.Create(s.token, "contact", `{"kind":"person","name":"Zwart"}`)
+}
+
+// circuitOf is the state of a resource's circuit in the metrics: 0 closed, 1
+// half-open, 2 open.
+func (s *sickDesk) circuitOf(resource string) string {
+	s.T.Helper()
+	found := regexp.MustCompile(`(?m)^frontdesk_backend_circuit_state\{resource="` + resource + `"\} (\d)$`).FindStringSubmatch(s.OpsText("/metrics"))
+	require.NotNil(s.T, found, "no circuit of %s", resource)
+	return found[1]
+}
+
+// TestSickService answers as documented whatever the service does, tells nothing
+// of it, sends no write twice, and serves all else meanwhile.
+func TestSickService(t *testing.T) {
+	s := startSick(t, ", timeout: 1500ms, circuit: {failures: 10000, pause: 1s}")
+	const unavailable, timeout, internal = "backend_unavailable", "backend_timeout", "internal_error"
+	never := make(chan struct{})
+	defer close(never) // the proxy itself would wait for it
+	page := `<html>` + upstreamSecret + `</html>`
+	order := fmt.Sprintf("/order/%d", s.orders)
+	for _, test := range []struct {
+		name    string
+		fault   remotetest.Fault
+		reason  string
+		creates int32 // orders that the service may have made
+	}{
+		{"reset before", remotetest.Fault{Kind: remotetest.ResetBefore}, unavailable, 0},
+		{"reset after", remotetest.Fault{Kind: remotetest.ResetAfter}, unavailable, 1},
+		{"reset in the head", remotetest.Fault{Kind: remotetest.ResetMidAnswer, Bytes: 20}, unavailable, 1},
+		{"reset in the body", remotetest.Fault{Kind: remotetest.ResetMidAnswer, Bytes: 300}, unavailable, 1},
+		{"truncated", remotetest.Fault{Kind: remotetest.Truncate, Bytes: 1}, unavailable, 1},
+		{"half open", remotetest.Fault{Kind: remotetest.HalfOpen}, timeout, 0},
+		{"late", remotetest.Fault{Gate: never}, timeout, 0},
+		{"slow body", remotetest.Fault{Kind: remotetest.SlowBody, Gate: never}, timeout, 1},
+		{"endless body", remotetest.Fault{Kind: remotetest.EndlessBody, Body: `{"id":"` + upstreamSecret}, unavailable, 0},
+		{"500", remotetest.Fault{Kind: remotetest.Storm, Status: 500, Type: "text/html", Body: page}, unavailable, 0},
+		{"502", remotetest.Fault{Kind: remotetest.Storm, Status: 502, Type: "text/html", Body: page}, unavailable, 0},
+		{"503", remotetest.Fault{Kind: remotetest.Storm, Status: 503, RetryAfter: 7 * time.Second, Body: page}, unavailable, 0},
+		{"429", remotetest.Fault{Kind: remotetest.Storm, Status: 429, RetryAfter: 7 * time.Second, Body: page}, unavailable, 0},
+		{"403", remotetest.Fault{Kind: remotetest.Storm, Status: 403, Body: `{"error":{"code":"` + upstreamSecret + `"}}`}, internal, 0},
+		{"200 of a page", remotetest.Fault{Kind: remotetest.Storm, Status: 200, Type: "text/html", Body: page}, internal, 0},
+		{"no HTTP", remotetest.Fault{Kind: remotetest.TLSGarbage}, unavailable, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s.sick(test.fault)
+			for _, ask := range [][3]string{
+				{"GET", order}, {"GET", "/order?page_size=3"}, {"GET", "/order?total=1&order_status=open"},
+				{"PUT", order, `{"mileage":1}`}, {"DELETE", order}, {"POST", "/order", s.newOrder()},
+			} {
+				a := s.Call(ask[0], ask[1], s.token, ask[2])
+				if ask[0] == "POST" && test.reason == internal {
+					s.refused(a, internal, unavailable) // what became of it nobody knows
+					continue
+				}
+				s.refused(a, test.reason)
+			}
+			require.LessOrEqual(t, s.created.Swap(0), test.creates)
+			s.others()
+			require.NoError(t, s.Set(remotetest.Fault{}))
+			a := s.Call("GET", order, s.token, "")
+			require.Equal(t, 200, a.Status, "%s", a.Body)
+			require.Nil(t, a.Data(t)["mileage"])
+		})
+	}
+	require.Eventually(t, func() bool { return strings.Contains(s.Log.String(), upstreamSecret) }, rig.Patience, 20*time.Millisecond, "it is in the log")
+}
+
+// TestSickServiceTakesItsWritesOnce sends a write under an Idempotency-Key that
+// the service does and does not answer: the key stays taken, and nothing is done
+// again.
+func TestSickServiceTakesItsWritesOnce(t *testing.T) {
+	s := startSick(t, ", timeout: 10s")
+	s.sick(remotetest.Fault{Kind: remotetest.ResetAfter})
+	s.refused(s.Call("POST", "/order", s.token, s.newOrder(), "Idempotency-Key", "k"), "backend_unavailable")
+	require.EqualValues(t, 1, s.created.Load())
+	require.NoError(t, s.Set(remotetest.Fault{}))
+	for range 3 {
+		a := s.Call("POST", "/order", s.token, s.newOrder(), "Idempotency-Key", "k")
+		require.Equal(t, 409, a.Status, "%s", a.Body)
+		require.Equal(t, "idempotency_key_in_use", a.Failure(t).Reason)
+	}
+	require.EqualValues(t, 1, s.created.Load())
+	s.sick(remotetest.Fault{Kind: remotetest.Storm, Status: 500, Body: upstreamSecret})
+	s.refused(s.Call("POST", "/order", s.token, s.newOrder(), "Idempotency-Key", "l"), "backend_unavailable")
+	require.EqualValues(t, 1, s.created.Load())
+}
+
+// TestSickServiceOpensItsCircuit opens the circuit of orders and of nothing else,
+// sees that the service is left alone, and that it closes once the service works.
+func TestSickServiceOpensItsCircuit(t *testing.T) {
+	s := startSick(t, ", timeout: 10s, circuit: {failures: 3, pause: 3s}")
+	order := fmt.Sprintf("/order/%d", s.orders)
+	require.Equal(t, "0", s.circuitOf("order"))
+	s.sick(remotetest.Fault{Kind: remotetest.Storm, Status: 500, Body: upstreamSecret})
+	for range 3 {
+		a := s.Call("GET", order, s.token, "")
+		s.refused(a, "backend_unavailable")
+		require.Empty(t, a.Header.Get("Retry-After"))
+	}
+	require.Equal(t, []string{"2", "0", "0"}, []string{s.circuitOf("order"), s.circuitOf("contact"), s.circuitOf("vehicle")})
+	status, circuit := s.Ready()
+	require.Equal(t, 200, status, "the service answers")
+	require.Equal(t, "open", circuit)
+	asked := s.Stats().Requests
+	for _, ask := range [][3]string{{"GET", order}, {"GET", "/order"}, {"POST", "/order", s.newOrder()}, {"PUT", order, `{"mileage":1}`}, {"DELETE", order}} {
+		a := s.Call(ask[0], ask[1], s.token, ask[2])
+		s.refused(a, "backend_unavailable")
+		require.Equal(t, "3", a.Header.Get("Retry-After"))
+	}
+	require.Equal(t, asked, s.Stats().Requests, "the service is left alone")
+	s.others()
+
+	asked = s.Stats().Requests
+	require.Eventually(t, func() bool {
+		s.refused(s.Call("GET", order, s.token, ""), "backend_unavailable")
+		return s.Stats().Requests > asked
+	}, rig.Patience, 20*time.Millisecond, "a call is let through to see")
+	require.Equal(t, "2", s.circuitOf("order"), "it fails, and the circuit is open again")
+
+	require.NoError(t, s.Set(remotetest.Fault{}))
+	require.Eventually(t, func() bool { return s.Call("GET", order, s.token, "").Status == 200 }, rig.Patience, 20*time.Millisecond)
+	require.Equal(t, "0", s.circuitOf("order"))
+	_, circuit = s.Ready()
+	require.Equal(t, "closed", circuit)
+	require.Zero(t, s.created.Load())
+	require.Eventually(t, func() bool { // the log may come a little late
+		var changes []string
+		for _, change := range regexp.MustCompile(`"circuit breaker","resource":"order","from":"([a-z-]+)","to":"([a-z-]+)"`).FindAllStringSubmatch(s.Log.String(), -1) {
+			changes = append(changes, change[1]+" to "+change[2])
+		}
+		return strings.Join(changes, ", ") == "closed to open, open to half-open, half-open to open, open to half-open, half-open to closed"
+	}, rig.Patience, 20*time.Millisecond)
+}
+
+// TestSickServiceTakesNoMemory reads answers without end, and keeps nothing.
+func TestSickServiceTakesNoMemory(t *testing.T) {
+	s := startSick(t, ", timeout: 20s, circuit: {failures: 10000, pause: 1s}")
+	s.sick(remotetest.Fault{Kind: remotetest.EndlessBody, Body: `{"items":[`})
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	s.refused(s.Call("GET", "/order", s.token, ""), "backend_unavailable", "internal_error")
+	before := heap()
+	for range 8 {
+		s.refused(s.Call("GET", "/order", s.token, ""), "backend_unavailable", "internal_error")
+	}
+	const kept = 2 * (16 << 20) // an answer or two that wait to be collected
+	require.Less(t, heap()-before, int64(kept))
+	s.others()
+}
+
+// TestAbsentService refuses every connection: all fails as documented, and
+// /readyz says so. Logins are 500, never 401.
+func TestAbsentService(t *testing.T) {
+	for _, kind := range []remotetest.FaultKind{remotetest.Refuse, remotetest.ResetOnAccept} {
+		s := startSick(t, ", timeout: 10s, circuit: {failures: 10000, pause: 1s}")
+		require.NoError(t, s.Set(remotetest.Fault{Kind: kind}))
+		for _, path := range []string{"/order", "/contact", "/country"} {
+			s.refused(s.Call("GET", path, s.token, ""), "backend_unavailable")
+		}
+		s.refused(s.Call("POST", "/order", s.token, s.newOrder()), "backend_unavailable")
+		s.refused(s.Call("GET", rig.LoginPath(rig.FullKey, "demo", "demo"), "", ""), "backend_unavailable")
+		status, _ := s.Ready()
+		require.Equal(t, 503, status)
+		require.NoError(t, s.Set(remotetest.Fault{}))
+		require.Equal(t, 200, s.Call("GET", "/order", s.token, "").Status)
+		status, _ = s.Ready()
+		require.Equal(t, 200, status)
+		require.Zero(t, s.created.Load())
+		require.NotContains(t, s.Log.String(), "panic")
+	}
+}

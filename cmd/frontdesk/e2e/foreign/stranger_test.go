@@ -1,0 +1,326 @@
+package foreign
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// stranger is a service behind frontdesk that keeps the contacts of two clients,
+// and whose answers a test can twist before they go out.
+type stranger struct {
+	form strangerForm
+
+	mu       sync.Mutex
+	contacts map[int]strangerContact
+	last     int // ID given out
+	asked    []ask
+	open     map[int]net.Conn
+	users    map[string]int // name, which is the password too: client
+	// twist returns what is sent in place of an honest answer, and whether that
+	// ends the connection; nil where all is honest. It is run under mu.
+	twist func(a ask, honest string) (sent string, end bool)
+}
+
+type strangerContact struct {
+	client     int
+	name, note string
+}
+
+// ask is a request that has come.
+type ask struct {
+	conn, nth    int // connection, and which request of it
+	method, path string
+	client       int
+	token        string
+	body         string
+}
+
+// is tells whether a request is this one: "GET /v1/records/contact/1".
+func (a ask) is(what string) bool { return a.method+" "+a.path == what }
+
+// strangerForm is how the stranger speaks, and the sheet that says so.
+type strangerForm struct {
+	name, sheet string
+	told        bool // its records tell whose they are, by the backend protocol
+	kind        string
+	record      func(id int, c strangerContact, without string) string
+	page        func(records []string) string
+	user        func(name string, client int) string
+}
+
+const strangerModel = `{"protocol":1,"name":"stranger","version":"1","own_rules":true,"idempotency":true,"tells_client":true,
+	"resources":{"contact":{"operations":["get","list","create","update","delete"]},"order":{"operations":["list"]},"orderline":{"operations":["list"]}}}`
+
+// strangerSheet is the stranger as an HTTP service; its paths are those of the
+// protocol, so that one router serves all forms.
+const strangerSheet = `format: 1
+source: {http: {url: "${STRANGER_URL}", connections: 2, format: %s, headers: {Frontdesk-Client: "{client.id}"}}}
+rules: backend
+keep: keep.db
+client: owner
+accounts:
+  verify: {path: /v1/login, body: '%s'}
+  find: {path: "/v1/users/{username}"}
+  result: {username: username, email: email, client_id: client_id, client_name: client_name}
+resources:
+  contact:
+    key: {columns: id, generated: answer}
+    operations:
+      get: {path: "/v1/records/contact/{key}", result: %s}
+      list: {path: /v1/records/contact, query: {limit: "{limit}"}, result: %s}
+      create: {path: /v1/records/contact, result: %[3]s%[5]s}
+      update: {method: PATCH, path: "/v1/records/contact/{key}", result: %[3]s%[5]s}
+      delete: {path: "/v1/records/contact/{key}"}
+    fields: {kind: kind, name: name, note: note}
+  order: # which an api_key of every desk may list
+    key: {columns: id}
+    operations: {list: {path: /v1/records/order, result: %[4]s}}
+    fields: {contact_id: contact, kind: {constant: parts}, order_status: {constant: open}, order_date: date}
+  orderline:
+    key: {columns: id}
+    operations: {list: {path: /v1/records/orderline, result: %[4]s}}
+    fields: {order_id: order, description: description, quantity: {constant: 1}, price: {constant: 1}, turnover_group_id: group}
+`
+
+func jsonMembers(id int, c strangerContact, owner, without string) string {
+	members := []string{}
+	for _, m := range [][2]string{
+		{"id", strconv.Itoa(id)}, {"kind", `"person"`}, {"name", strconv.Quote(c.name)}, {"note", strconv.Quote(c.note)}, {owner, strconv.Itoa(c.client)},
+		{"is_system", "0"}, {"is_blocked", "0"}, {"is_archived", "0"},
+	} {
+		if m[0] != without {
+			members = append(members, fmt.Sprintf("%q:%s", m[0], m[1]))
+		}
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+func jsonUser(name string, client int) string {
+	return fmt.Sprintf(`{"id":%d,"username":%q,"email":"%[2]s@example.nl","client_id":%[1]d,"client_name":"C%[1]d","external":false,"blocked":false}`, client, name)
+}
+
+func strangerForms() []strangerForm {
+	jsonPage := func(records []string) string { return `{"more":false,"records":[` + strings.Join(records, ",") + "]}" }
+	return []strangerForm{{
+		name: "protocol", sheet: "format: 1\nsource: {frontdesk: {url: \"${STRANGER_URL}\", connections: 2}}\n", told: true, kind: "application/json",
+		record: func(id int, c strangerContact, without string) string { return jsonMembers(id, c, "_client", without) },
+		page:   jsonPage, user: jsonUser,
+	}, {
+		name: "json", kind: "application/json",
+		sheet:  fmt.Sprintf(strangerSheet, "json", `{"username":"{username}","password":"{password}"}`, `""`, "records", ""),
+		record: func(id int, c strangerContact, without string) string { return jsonMembers(id, c, "owner", without) },
+		page:   jsonPage, user: jsonUser,
+	}, {
+		name: "xml", kind: "text/xml",
+		sheet: fmt.Sprintf(strangerSheet, "xml", `<l><username>{username}</username><password>{password}</password></l>`, "contact", "contact",
+			`, body: "<contact>{fields}</contact>"`),
+		record: func(id int, c strangerContact, without string) string {
+			text := fmt.Sprintf("<answer><contact><id>%d</id><kind>person</kind><name>%s</name><note>%s</note><owner>%d</owner></contact></answer>", id, c.name, c.note, c.client)
+			return regexp.MustCompile("<"+without+">.*</"+without+">").ReplaceAllString(text, "")
+		},
+		page: func(records []string) string {
+			text := strings.Join(records, "")
+			return "<answer>" + strings.NewReplacer("<answer>", "", "</answer>", "").Replace(text) + "</answer>"
+		},
+		user: func(name string, client int) string {
+			return fmt.Sprintf("<user><username>%s</username><email>%[1]s@example.nl</email><client_id>%d</client_id><client_name>C%[2]d</client_name></user>", name, client)
+		},
+	}}
+}
+
+// newStranger starts a stranger that has contacts 1 and 3 of anna's client 1, and
+// contact 2 of bert's client 2.
+func newStranger(t *testing.T, form strangerForm) *stranger {
+	s := &stranger{form: form, open: map[int]net.Conn{}, users: map[string]int{"anna": 1, "bert": 2}, last: 3}
+	s.contacts = map[int]strangerContact{1: {1, "anna 1", ""}, 2: {2, "bert 2", ""}, 3: {1, "anna 3", ""}}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for n := 1; ; n++ {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.open[n] = c
+			s.mu.Unlock()
+			serving.Go(func() { s.serve(n, c) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		s.mu.Lock()
+		for _, c := range s.open {
+			_ = c.Close()
+		}
+		s.mu.Unlock()
+		serving.Wait()
+	})
+	t.Setenv("STRANGER_URL", "http://"+listener.Addr().String())
+	return s
+}
+
+// desk starts frontdesk before the stranger.
+func (s *stranger) desk(t *testing.T) *rig.Desk {
+	sheet := filepath.Join(t.TempDir(), s.form.name+".yaml")
+	require.NoError(t, os.WriteFile(sheet, []byte(s.form.sheet), 0o600))
+	return rig.Start(t, rig.Options{
+		Server:  "  trusted_proxies: [127.0.0.1]", // so that guesses can come from many addresses, and are not slowed
+		Backend: fmt.Sprintf(", driver: remote, sheet: %q, circuit: {failures: 100000, pause: 1s}", sheet),
+	})
+}
+
+// logIn asks frontdesk for a session, from an address of its own.
+func logIn(d *rig.Desk, name, password string) (rig.Answer, error) {
+	from := fmt.Sprintf("10.%d.%d.%d", rand.IntN(256), rand.IntN(256), rand.IntN(256))
+	return d.Try("GET", rig.LoginPath(rig.FullKey, name, password), "", "", "X-Forwarded-For", from)
+}
+
+func (s *stranger) serve(n int, c net.Conn) {
+	defer func() {
+		_ = c.Close()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.open, n)
+	}()
+	in := bufio.NewReader(c)
+	for nth := 1; ; nth++ {
+		req, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			return
+		}
+		a := ask{conn: n, nth: nth, method: req.Method, path: req.URL.Path, token: req.Header.Get("Authorization"), body: string(body)}
+		a.client, _ = strconv.Atoi(req.Header.Get("Frontdesk-Client"))
+		sent, end := s.reply(a)
+		if _, err := io.WriteString(c, sent); err != nil || end {
+			return
+		}
+	}
+}
+
+// reply does what is asked and words the answer, twisted or not.
+func (s *stranger) reply(a ask) (sent string, end bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, a)
+	honest := s.http(s.route(a))
+	if s.twist == nil {
+		return honest, false
+	}
+	return s.twist(a, honest)
+}
+
+func (s *stranger) http(status int, body string) string {
+	if status == http.StatusNoContent {
+		return "HTTP/1.1 204 No Content\r\n\r\n"
+	}
+	return fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", status, http.StatusText(status), s.form.kind, len(body), body)
+}
+
+func (s *stranger) route(a ask) (status int, body string) {
+	id, _ := strconv.Atoi(strings.TrimPrefix(a.path, "/v1/records/contact/"))
+	contact, found := s.contacts[id]
+	switch {
+	case a.path == "/v1/model":
+		return 200, strangerModel
+	case a.path == "/v1/login":
+		name := s.between(a.body, "username")
+		if client, known := s.users[name]; known && s.between(a.body, "password") == name {
+			return 200, s.form.user(name, client)
+		}
+		return 401, ""
+	case strings.HasPrefix(a.path, "/v1/users/"):
+		name := strings.TrimPrefix(a.path, "/v1/users/")
+		return 200, s.form.user(name, s.users[name])
+	case a.is("GET /v1/records/contact"):
+		var records []string
+		for _, id := range slices.Sorted(maps.Keys(s.contacts)) {
+			if s.contacts[id].client == a.client {
+				records = append(records, s.form.record(id, s.contacts[id], ""))
+			}
+		}
+		return 200, s.form.page(records)
+	case a.is("POST /v1/records/contact"):
+		s.last++
+		s.contacts[s.last] = strangerContact{a.client, s.between(a.body, "name"), ""}
+		return 201, s.form.record(s.last, s.contacts[s.last], "")
+	case !found || contact.client != a.client:
+		return 404, ""
+	case a.method == "PATCH":
+		contact.note = s.between(a.body, "note")
+		s.contacts[id] = contact
+		return 200, s.form.record(id, contact, "")
+	case a.method == "DELETE":
+		delete(s.contacts, id)
+		return 204, ""
+	default:
+		return 200, s.form.record(id, contact, "")
+	}
+}
+
+// between is a value of a body, in the stranger's form.
+func (s *stranger) between(body, name string) string {
+	if s.form.kind == "text/xml" {
+		_, rest, _ := strings.Cut(body, "<"+name+">")
+		value, _, _ := strings.Cut(rest, "<")
+		return value
+	}
+	var members map[string]any
+	_ = json.Unmarshal([]byte(body), &members)
+	value, _ := members[name].(string)
+	return value
+}
+
+// twisted has a test's twist at work, and what was asked before forgotten.
+func (s *stranger) twisted(twist func(a ask, honest string) (string, bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.twist, s.asked = twist, nil
+}
+
+// answering twists the answer to one request.
+func (s *stranger) answering(what string, status int, body string) {
+	s.twisted(func(a ask, honest string) (string, bool) {
+		if a.is(what) {
+			return s.http(status, body), false
+		}
+		return honest, false
+	})
+}
+
+// requests are those that came since the twist, of that method and path.
+func (s *stranger) requests(what string) []ask {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.asked), func(a ask) bool { return !a.is(what) })
+}
+
+// isOpen tells whether a connection still is.
+func (s *stranger) isOpen(conn int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[conn] != nil
+}

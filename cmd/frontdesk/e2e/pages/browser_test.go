@@ -1,0 +1,283 @@
+package pages
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+)
+
+// browser is a real Chromium with a fresh profile.
+type browser struct {
+	ctx context.Context
+}
+
+// startBrowser starts Chromium; the test is skipped where there is none, unless
+// FRONTDESK_REQUIRE names chromium.
+func startBrowser(t testing.TB) *browser {
+	t.Helper()
+	program, err := exec.LookPath("chromium")
+	if err != nil && !sqltest.Required("chromium") {
+		t.Skip("chromium is not installed (Debian's package chromium): the pages are not tried in a browser")
+	}
+	require.NoError(t, err, "FRONTDESK_REQUIRE names chromium")
+	profile, err := os.MkdirTemp("", "frontdesk-chromium-")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(profile) })
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(),
+		chromedp.ExecPath(program), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(60*time.Second),
+		chromedp.Flag("headless", true), chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("no-first-run", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("hide-scrollbars", true),
+	)
+	t.Cleanup(cancel)
+	ctx, stop := chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	require.NoError(t, chromedp.Do(ctx))
+	t.Cleanup(func() { require.NoError(t, chromedp.Cancel(ctx)) })
+	return &browser{ctx: ctx}
+}
+
+// tab is one page of its own, with no storage from any other. It fails its test
+// on an error in the console, on an exception, and on a request to anywhere but
+// the desk.
+type tab struct {
+	t    testing.TB
+	ctx  context.Context
+	base string
+
+	mu       sync.Mutex
+	problems []string
+	requests []string
+	bytes    float64
+	refused  []string // what the console may say of answers that are meant to be errors
+}
+
+func (b *browser) open(t testing.TB, base string) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	ctx, late := context.WithTimeout(ctx, 8*time.Minute) // axe is slow on a busy machine
+	t.Cleanup(late)
+	p := &tab{t: t, ctx: ctx, base: base}
+	require.NoError(t, chromedp.Listen(ctx, p.hear))
+	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	require.NoError(t, err)
+	_, err = chromedp.Call(ctx, cdplog.Enable, cdp.Empty{})
+	require.NoError(t, err)
+	_, err = chromedp.Call(ctx, runtime.Enable, cdp.Empty{})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		require.Empty(t, p.problems, "what the browser complained of")
+	})
+	return p
+}
+
+func (p *tab) hear(event any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if strings.HasSuffix(e.Request.URL, "/favicon.ico") {
+			return // the browser asks for one beside what is not HTML
+		}
+		p.requests = append(p.requests, e.Request.URL)
+		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "data" && u.Scheme != "blob" && !strings.HasPrefix(e.Request.URL, p.base) {
+			p.problems = append(p.problems, "request to "+e.Request.URL)
+		}
+	case *network.EventLoadingFinished:
+		p.bytes += e.EncodedDataLength
+	case *runtime.EventExceptionThrown:
+		p.problems = append(p.problems, fmt.Sprintf("exception: %+v", e.ExceptionDetails))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == "error" || e.Type == "warning" {
+			p.problems = append(p.problems, fmt.Sprintf("console %s: %s", e.Type, spelled(e.Args)))
+		}
+	case *cdplog.EventEntryAdded:
+		if e.Entry.Level != "error" && e.Entry.Level != "warning" {
+			return
+		}
+		if strings.HasSuffix(e.Entry.URL, "/favicon.ico") {
+			return
+		}
+		if !slices.ContainsFunc(p.refused, func(s string) bool { return strings.Contains(e.Entry.Text, s) }) {
+			p.problems = append(p.problems, fmt.Sprintf("%s: %s (%s)", e.Entry.Level, e.Entry.Text, e.Entry.URL))
+		}
+	}
+}
+
+// mayAnswer says that an answer with this status is meant to come.
+func (p *tab) mayAnswer(status int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refused = append(p.refused, fmt.Sprintf("status of %d", status))
+}
+
+func (p *tab) do(what string, actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	if err := chromedp.Do(p.ctx, actions...); err != nil {
+		p.shot("failed")
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		require.NoError(p.t, err, "%s; %s", what, p.problems)
+	}
+}
+
+// visit opens a page below the base path, and forgets what was loaded before.
+func (p *tab) visit(path string) {
+	p.t.Helper()
+	p.mu.Lock()
+	p.requests, p.bytes = nil, 0
+	p.mu.Unlock()
+	p.do("open "+path, chromedp.Navigate(p.base+path))
+}
+
+// loaded tells what the page weighs and of how many requests.
+func (p *tab) loaded() (kib float64, requests int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bytes / 1024, len(p.requests)
+}
+
+// await waits until an expression of JavaScript is true.
+func (p *tab) await(expression string) {
+	p.t.Helper()
+	// Not chromedp.Poll: it makes a function of a text, which the pages' policy forbids.
+	ctx, cancel := context.WithTimeout(p.ctx, 60*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")")); err == nil && holds {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			p.shot("failed")
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			require.Fail(p.t, "not in time: "+expression, "%s", p.problems)
+		}
+	}
+}
+
+// eval returns what an expression of JavaScript is.
+func (p *tab) eval(expression string) any {
+	p.t.Helper()
+	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[any](expression, chromedp.EvalAwaitPromise))
+	require.NoError(p.t, err, expression)
+	return value
+}
+
+func (p *tab) text(selector string) string {
+	p.t.Helper()
+	return fmt.Sprint(p.eval(fmt.Sprintf("document.querySelector(%q)?.innerText", selector)))
+}
+
+func (p *tab) typeInto(selector, text string) {
+	p.t.Helper()
+	p.do("type into "+selector, chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+func (p *tab) click(selector string) {
+	p.t.Helper()
+	p.do("click "+selector, chromedp.Click(chromedp.CSS(selector)))
+}
+
+// look sets the width of the window, in pixels, and light or dark.
+func (p *tab) look(width int64, scheme string) {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1})
+	require.NoError(p.t, err)
+	_, err = chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	require.NoError(p.t, err)
+}
+
+// shot keeps a picture of the whole page in the folder FRONTDESK_SCREENSHOTS.
+func (p *tab) shot(name string) {
+	dir := os.Getenv("FRONTDESK_SCREENSHOTS")
+	if dir == "" {
+		dir = p.t.TempDir()
+	}
+	whole := true
+	picture, err := chromedp.Call(p.ctx, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{CaptureBeyondViewport: &whole})
+	if err != nil {
+		p.t.Logf("no picture of %s: %v", name, err)
+		return
+	}
+	require.NoError(p.t, os.MkdirAll(dir, 0o755))
+	require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), picture.Data, 0o644))
+}
+
+// axe is the accessibility checker of that name.
+var axe = sync.OnceValues(func() (string, error) {
+	file, err := os.Open("testdata/axe.min.js.gz")
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	r, err := gzip.NewReader(file)
+	if err != nil {
+		return "", err
+	}
+	source, err := io.ReadAll(r)
+	return string(source), err
+})
+
+// accessible checks the page as it stands, in light and dark, at the width of a
+// phone and of a desktop, and that it needs no scrolling sideways.
+func (p *tab) accessible(name string) {
+	p.t.Helper()
+	source, err := axe()
+	require.NoError(p.t, err)
+	p.eval(source + ";true")
+	for _, width := range []int64{1280, 360} {
+		for _, scheme := range []string{"light", "dark"} {
+			at := fmt.Sprintf("%s-%s-%d", name, scheme, width)
+			p.look(width, scheme)
+			p.eval("scrollTo(0, 0); new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(1))))")
+			p.shot(at)
+			found, err := json.MarshalIndent(p.eval(`axe.run(document, {resultTypes: ["violations"]}).then((r) =>
+				r.violations.map((v) => [v.id, v.nodes.slice(0, 5).map((n) => n.html + " " + n.failureSummary)]))`), "", "  ")
+			require.NoError(p.t, err)
+			require.Equal(p.t, "[]", string(found), at)
+			require.LessOrEqual(p.t, p.eval("document.documentElement.scrollWidth"), float64(width), at)
+		}
+	}
+	p.look(1280, "light")
+}
+
+// spelled is what was logged, as JSON.
+func spelled(args []*runtime.RemoteObject) string {
+	text, err := json.Marshal(args)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}

@@ -1,0 +1,223 @@
+package pages
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// The most that a page may weigh, in KiB as sent, and of how many requests it
+// may be made: the issue's bound of 1.5 MiB, and what each page keeps to.
+const (
+	pageWeight     = 40
+	explorerWeight = 1536
+)
+
+// TestPages asks for the pages without a browser: their headers, what they are
+// not, and that the interface around them stays as it was.
+func TestPages(t *testing.T) {
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	for _, path := range []string{"", "/", "/errors", "/testpage/explorer", "/testpage/callback"} {
+		a := d.Call("GET", path, "", "", "Accept-Encoding", "gzip")
+		require.Equal(t, 200, a.Status, path)
+		require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"))
+		require.Equal(t, "gzip", a.Header.Get("Content-Encoding"))
+		require.Equal(t, "Accept-Encoding", a.Header.Get("Vary"))
+		require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
+		require.Equal(t, "no-referrer", a.Header.Get("Referrer-Policy"))
+		require.Contains(t, a.Header.Get("Content-Security-Policy"), "default-src 'none'")
+		require.Equal(t, 304, d.Call("GET", path, "", "", "Accept-Encoding", "gzip", "If-None-Match", a.Header.Get("ETag")).Status)
+		e := d.Call("POST", path, "", "{}").Failure(t)
+		require.Equal(t, "method_unsupported", e.Reason)
+	}
+	plain := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // the desk's holds answers to the description, which has no pages
+	refused, err := plain.Get(d.Base + "/?api_key=x")
+	require.NoError(t, err)
+	refused.Body.Close()
+	require.Equal(t, 400, refused.StatusCode)
+	for _, path := range []string{"/testpage", "/testpage/", "/testpage/explorer/", "/errors/", "/Errors", "/testpage/x/base.css"} {
+		require.Equal(t, "endpoint_unknown", d.Call("GET", path, "", "").Failure(t).Reason, path)
+	}
+	var access struct {
+		Data struct {
+			Endpoints []struct{ Path string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(d.Call("GET", "/authenticate/acces", d.Login(rig.FullKey, "demo"), "").Body, &access))
+	for _, e := range access.Data.Endpoints {
+		require.False(t, e.Path == "/" || e.Path == "/errors" || strings.HasPrefix(e.Path, "/testpage"), e.Path)
+	}
+}
+
+// TestBrowserFirstHour is what somebody does who was given a key: the first
+// link, a session, a call, an error, the session's end and its renewal.
+func TestBrowserFirstHour(t *testing.T) {
+	b := startBrowser(t)
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: "sessions: {ttl: 20m}"})
+	p := b.open(t, d.Base)
+	p.onNewDocument(`{
+		const real = Date.now, moved = () => Number(sessionStorage.getItem("test-moved") ?? 0);
+		Date.now = () => real() + moved();
+	}`)
+
+	p.visit("/")
+	require.Equal(t, d.Base+"/openapi.json?api_key=", p.eval("document.querySelector('a[href]').href"))
+	p.click("#description")
+	p.await("!document.querySelector('#key-problem').hidden")
+	require.Equal(t, d.Base+"/", p.eval("location.href"), "without a key the link leads nowhere")
+	p.typeInto("#api-key", rig.FullKey)
+	link := p.eval("document.querySelector('a[href]').href").(string)
+	require.Equal(t, d.Base+"/openapi.json?api_key="+rig.FullKey, link)
+	p.click("a[href]")
+	p.await("location.pathname.endsWith('/openapi.json')")
+	require.Contains(t, p.text("body"), `"openapi":"3.1`)
+
+	p.visit("/")
+	require.Equal(t, rig.FullKey, p.eval("document.querySelector('#api-key').value"), "the tab remembers")
+	p.mayAnswer(http.StatusUnauthorized)
+	p.typeInto("#username", "demo")
+	p.typeInto("#password", "wrong\r")
+	p.await("!document.querySelector('#sign-in-problem').hidden")
+	require.Contains(t, p.text("#sign-in-problem"), "Not authorized")
+	p.set("#password", "")
+	p.typeInto("#password", "demo\r")
+	p.await("document.querySelector('#operations').children.length > 20")
+	require.Regexp(t, `^(20:00|19:5\d)$`, p.text(".count"))
+	first := p.text("[data-token]")
+	p.accessible("home")
+	kept := p.eval("JSON.stringify([localStorage.length, document.cookie, location.href])")
+	require.Equal(t, `[0,"","`+d.Base+`/"]`, kept, "nothing is kept beyond the tab")
+
+	p.move(15*60 + 5)
+	p.await("document.querySelector('#announcer').textContent === '5 minutes of the session left.'")
+	require.Equal(t, "ending", p.eval("document.body.dataset.state"))
+	p.move(19*60 + 5)
+	p.await("document.querySelector('#announcer').textContent === '1 minute of the session left.'")
+	p.move(20*60 + 1)
+	p.await("document.querySelector('#announcer').textContent.includes('has expired')")
+	require.Equal(t, "0:00", p.text(".count"))
+	p.accessible("home-expired")
+	p.click(".session [data-renew]")
+	p.await("document.body.dataset.state === 'live'")
+	require.NotEqual(t, first, p.text("[data-token]"))
+	require.Equal(t, 401, d.Call("GET", "/authenticate", first, "").Status, "the old token was ended")
+	require.Equal(t, 200, d.Call("GET", "/authenticate", p.text("[data-token]"), "").Status)
+	p.move(0)
+
+	p.visit("/testpage/explorer")
+	p.await("document.querySelectorAll('.opblock-tag').length > 2")
+	require.Equal(t, "live", p.eval("document.body.dataset.state"), "the session goes along")
+	kib, requests := p.loaded()
+	t.Logf("explorer: %.0f KiB, %d requests", kib, requests)
+	require.Less(t, kib, float64(explorerWeight))
+	require.LessOrEqual(t, requests, 10)
+	p.eval("[...document.querySelectorAll('.opblock-tag button[aria-expanded=false]')].forEach((e) => e.click())")
+	p.await("document.querySelector('.opblock-summary-path[data-path=\"/order\"]')")
+	p.eval("document.querySelector('.opblock-get .opblock-summary-path[data-path=\"/order\"]').closest('button').click()")
+	p.await("document.querySelector('.opblock.is-open .execute')")
+	p.click(".opblock.is-open .execute")
+	p.await("document.querySelector('.live-responses-table .response .response-col_status')?.innerText.startsWith('200')")
+	require.Contains(t, p.text(".live-responses-table"), `"order_status"`)
+	p.accessible("explorer")
+
+	p.signOut(d)
+	require.Equal(t, "none", p.eval("document.body.dataset.state"))
+	require.Equal(t, "", p.eval("(({username, password, token}) => username + password + token)(JSON.parse(sessionStorage.frontdesk))"), "nothing but the key is left")
+}
+
+// TestBrowserExpires lets a token end by the service's clock, not the page's.
+func TestBrowserExpires(t *testing.T) {
+	b := startBrowser(t)
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: "sessions: {ttl: 3s}"})
+	p := b.open(t, d.Base)
+	p.visit("/")
+	p.typeInto("#api-key", rig.FullKey)
+	p.typeInto("#username", "demo")
+	p.typeInto("#password", "demo\r")
+	p.await("document.body.dataset.state === 'expired'")
+	token := p.text("[data-token]")
+	require.Equal(t, 401, d.Call("GET", "/contact", token, "").Status)
+	p.eval("document.querySelector('.session [data-renew]').focus()")
+	p.do("renew by the keyboard", pressEnter)
+	p.await("document.body.dataset.state !== 'expired' && document.querySelector('[data-token]').textContent !== '" + token + "'")
+}
+
+// TestBrowserRestrictedKey shows a key no more than it may call.
+func TestBrowserRestrictedKey(t *testing.T) {
+	b := startBrowser(t)
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	p := b.open(t, d.Base)
+	p.visit("/")
+	p.typeInto("#api-key", rig.OrdersKey)
+	p.typeInto("#username", "demo")
+	p.typeInto("#password", "demo\r")
+	p.await("document.querySelector('#operations').children.length > 0")
+	require.Equal(t, "/order GET|/orderline GET|/model/* GET", p.eval("[...document.querySelectorAll('#operations li')].map((e) => e.textContent).join('|')"))
+	p.visit("/testpage/explorer")
+	p.await("document.querySelectorAll('.opblock-tag').length > 0")
+	p.eval("document.querySelectorAll('.opblock-tag button[aria-expanded=false]').forEach((e) => e.click())")
+	p.await("document.querySelectorAll('.opblock-summary-path').length > 2")
+	for _, line := range p.eval("[...document.querySelectorAll('.opblock-summary')].map((e) => e.querySelector('.opblock-summary-method').textContent + ' ' + e.querySelector('.opblock-summary-path').dataset.path)").([]any) {
+		require.Regexp(t, `^(GET /order|GET /orderline|GET /model|(GET|POST) /authenticate)(/|$)`, line)
+	}
+	p.shot("explorer-restricted")
+}
+
+// TestBrowserErrors finds what an answer meant, from its type and by searching.
+func TestBrowserErrors(t *testing.T) {
+	b := startBrowser(t)
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	var problem struct{ Type, Detail string }
+	a := d.Call("GET", "/order?pagesize=2", d.Login(rig.FullKey, "demo"), "", "Accept", "application/problem+json")
+	require.NoError(t, json.Unmarshal(a.Body, &problem))
+	require.True(t, strings.HasPrefix(problem.Type, d.Base), problem.Type)
+
+	p := b.open(t, d.Base)
+	p.visit(strings.TrimPrefix(problem.Type, d.Base))
+	require.Equal(t, "query_parameter_unsupported", p.eval("document.querySelector(':target').id"))
+	require.Equal(t, true, p.eval("document.querySelector(':target').getBoundingClientRect().top < innerHeight"))
+	kib, requests := p.loaded()
+	t.Logf("errors: %.0f KiB, %d requests", kib, requests)
+	require.Less(t, kib, float64(pageWeight))
+	require.LessOrEqual(t, requests, 5)
+	p.accessible("errors")
+	p.typeInto("#words", problem.Detail)
+	p.await("document.querySelector('#found').textContent.startsWith('1 of')")
+	require.Equal(t, "query_parameter_unsupported", p.text(".reason:not([hidden]) h2"))
+	p.set("#words", "")
+	p.typeInto("#words", "no such thing")
+	p.await("!document.querySelector('#nothing').hidden")
+	p.accessible("errors-none")
+	p.click("#clear")
+	p.await("document.querySelector('#nothing').hidden")
+	p.set("#status", "412")
+	require.Equal(t, "record_changed", p.text(".reason:not([hidden]) h2"))
+}
+
+// TestBrowserCallback checks that what the helper shows is what would be sent.
+func TestBrowserCallback(t *testing.T) {
+	b := startBrowser(t)
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	p := b.open(t, d.Base)
+	p.visit("/testpage/callback")
+	p.await("document.querySelector('#request').textContent.includes('webhook-signature')")
+	checkShown(t, p.text("#request"), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	kib, requests := p.loaded()
+	t.Logf("callback: %.0f KiB, %d requests", kib, requests)
+	require.Less(t, kib, float64(pageWeight))
+	require.LessOrEqual(t, requests, 7)
+	p.accessible("callback")
+	for _, language := range []string{"go", "py", "php", "js"} {
+		p.click("label[for=lang-" + language + "]")
+		require.NotEmpty(t, p.text("#code-"+language))
+	}
+	p.set("#webhook-url", "http://hooks.example.com/x")
+	p.typeInto("#webhook-url", "?a=1")
+	p.await("!document.querySelector('#url-problem').hidden")
+	p.accessible("callback-refused")
+}

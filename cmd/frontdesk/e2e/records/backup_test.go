@@ -1,0 +1,84 @@
+package records
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// TestBackupAndRestore backs up beside a running server, restores into another
+// database and serves that.
+func TestBackupAndRestore(t *testing.T) {
+	for i, e := range rig.Engines {
+		t.Run(e.Name, func(t *testing.T) {
+			dsn, empty := e.DSN(t), rig.Engines[1-i].Empty(t)
+			d := rig.Start(t, rig.Options{DSN: dsn})
+			orders := d.Call("GET", "/order?page_size=1000", d.Login(rig.FullKey, "demo"), "")
+			file := filepath.Join(t.TempDir(), "demo.zip")
+
+			code, out, errs := rig.CommandLine(t, dsn, "backup", "--client", "Demo Garage", "--out", file)
+			require.Zero(t, code, errs)
+			require.Regexp(t, `demo\.zip holds \d+ records of client Demo Garage as of 20\S+Z \(`, out)
+			require.Empty(t, errs, "progress is for terminals")
+			info, err := os.Stat(file)
+			require.NoError(t, err)
+			require.Equal(t, fs.FileMode(0o600), info.Mode())
+
+			code, out, errs = rig.CommandLine(t, empty, "restore", "--client", "Demo Garage", file)
+			require.Zero(t, code, errs)
+			require.Contains(t, out, "client Demo Garage has ")
+			code, _, errs = rig.CommandLine(t, empty, "restore", "--client", "Demo Garage", file)
+			require.Equal(t, 1, code)
+			require.Contains(t, errs, "the client has records already, nothing was changed: Demo Garage")
+
+			store, err := rig.OpenAdministration(empty)
+			require.NoError(t, err)
+			_, err = store.AddUser(t.Context(), reference.NewUser{Username: "demo-two", Password: "demo-two", Email: "demo@example.nl", Client: "Demo Garage"})
+			require.NoError(t, err)
+			require.NoError(t, store.Close())
+			again := rig.Start(t, rig.Options{DSN: empty})
+			require.JSONEq(t, string(orders.Body), string(again.Call("GET", "/order?page_size=1000", again.Login(rig.FullKey, "demo-two"), "").Body))
+		})
+	}
+}
+
+func TestBackupRefusals(t *testing.T) {
+	dsn := "sqlite:" + filepath.Join(t.TempDir(), desk.DatabaseFile)
+	require.NoError(t, rig.SeedDatabase(dsn, 10))
+	dir := t.TempDir()
+	file := filepath.Join(dir, "demo.zip")
+	require.NoError(t, os.WriteFile(file, []byte("yesterday's"), 0o600))
+
+	code, _, errs := rig.CommandLine(t, dsn, "backup", "--client", "Nobody", "--out", file)
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, `there is no client "Nobody"; frontdesk user list shows`)
+	code, _, errs = rig.CommandLine(t, dsn, "restore", "--client", "New", file)
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "demo.zip: the backup is refused, nothing was changed: it is no ZIP file")
+	left, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "yesterday's", string(left))
+
+	code, _, errs = rig.CommandLine(t, dsn, "backup", "--client", "Demo Garage", "--out", file)
+	require.Zero(t, code, errs)
+	code, _, errs = rig.CommandLine(t, dsn, "restore", "--client", "New", file)
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, `it was made of client "Demo Garage", not of "New"; --rename restores it all the same`)
+	code, _, errs = rig.CommandLine(t, dsn, "restore", "--client", "New", "--rename", file)
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "is taken here by a record of another client")
+	code, _, errs = rig.CommandLine(t, dsn, "backup", "--client", "Demo Garage", "--out", filepath.Join(dir, "nowhere", "demo.zip"))
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "no such file or directory")
+
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "what was half written is gone")
+}

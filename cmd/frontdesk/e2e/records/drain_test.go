@@ -1,0 +1,69 @@
+package records
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// TestDrain stops a desk behind a load balancer, which has to notice first.
+func TestDrain(t *testing.T) {
+	const delay = 7 * time.Second
+	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "", rig.KeptKey(`"GET /order"`)), "vendor: Example", "vendor: Example, drain_delay: 7s", 1)
+	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, false)
+	token := k.Login(rig.FullKey, "demo")
+	require.Equal(t, desk.HealthOK, k.Ready().Status)
+	k.Stop()
+	require.Eventually(t, func() bool { return k.Timers.Held(delay) == 1 }, rig.Patience, time.Millisecond)
+	require.Equal(t, 503, k.AskOps("/readyz").Status)
+	require.Equal(t, desk.HealthDraining, k.Ready().Status)
+	require.Equal(t, 200, k.Status("GET", "/order", token), "it serves until load balancers have noticed")
+	require.JSONEq(t, `{"status":"ok"}`, k.OpsText("/healthz"), "and is not to be started anew")
+	require.Equal(t, 1, k.Timers.Pass(delay))
+	<-k.Stopped
+	require.Zero(t, k.Code, "%s", k.Log)
+}
+
+// TestBlockedUserEnds blocks a user by the command, beside a desk that serves.
+func TestBlockedUserEnds(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), rig.KeptConfig(t, dsn, "", rig.KeptKey(`"GET /order"`)), false)
+		blocked, other := k.Login(rig.FullKey, "demo"), k.Login(rig.FullKey, "other")
+		command := func(what string) {
+			t.Helper()
+			code, _, errs := rig.Command(t, "", "user", what, "demo", "--config", k.File)
+			require.Zero(t, code, errs)
+		}
+		asked := func() {
+			t.Helper()
+			require.Eventually(t, func() bool { return k.Timers.Pass(desk.BlockedEvery) > 0 }, rig.Patience, time.Millisecond)
+			require.Eventually(t, func() bool { return k.Timers.Held(desk.BlockedEvery) > 0 }, rig.Patience, time.Millisecond)
+		}
+		command("block")
+		asked()
+		require.Equal(t, 401, k.Status("GET", "/order", blocked))
+		require.Equal(t, 200, k.Status("GET", "/order", other))
+		require.Equal(t, 401, k.Status("GET", rig.LoginPath(rig.FullKey, "demo", "demo"), ""))
+
+		command("unblock")
+		asked()
+		again := k.Login(rig.FullKey, "demo")
+		asked()
+		require.Equal(t, 200, k.Status("GET", "/order", again))
+		command("block")
+		asked()
+		require.Equal(t, 401, k.Status("GET", "/order", again), "a second time")
+
+		command("unblock")
+		again = k.Login(rig.FullKey, "demo")
+		command("block")
+		asked()
+		require.Equal(t, 401, k.Status("GET", "/order", again), "nobody looked in between")
+	})
+}

@@ -1,0 +1,223 @@
+package records
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// attempt is an order that a client sent, and what it was told.
+type attempt struct {
+	reference string // which no other order has
+	key       string // Idempotency-Key; "" for none
+	body      string
+	lines     int
+	answer    rig.Answer // Status 0 where none came
+}
+
+func newAttempt(random *rand.Rand, round, client, n, contact, group int) *attempt {
+	a := &attempt{reference: fmt.Sprintf("R%d-%d-%d", round, client, n), lines: random.IntN(5)}
+	if n%2 == 0 {
+		a.key = "kill-" + a.reference
+	}
+	var lines []string
+	for i := range a.lines {
+		lines = append(lines, fmt.Sprintf(`{"description":"Line %d","quantity":%d,"price":12.95,"turnover_group_id":%d}`, i, i+1, group))
+	}
+	extra := fmt.Sprintf(`,"reference":%q`, a.reference)
+	if a.lines > 0 {
+		extra += `,"orderlines":[` + strings.Join(lines, ",") + `]`
+	}
+	a.body = fmt.Sprintf(rig.NewOrder, contact, extra)
+	return a
+}
+
+func (a *attempt) send(c *rig.Child, token string) (rig.Answer, error) {
+	if a.key == "" {
+		return c.Try("POST", "/order", token, a.body)
+	}
+	return c.Try("POST", "/order", token, a.body, "Idempotency-Key", a.key)
+}
+
+// killRun is a database that frontdesk is killed on, over and over.
+type killRun struct {
+	t       *testing.T
+	dsn     string
+	random  *rand.Rand
+	table   *tabwriter.Writer
+	summary bytes.Buffer
+	orders  map[string]bool // the numbers of all orders that were answered
+}
+
+// TestKill kills the program with kill -9 while clients create orders, starts
+// it again and looks for every record that it had answered.
+func TestKill(t *testing.T) {
+	rounds := map[string]int{"sqlite": 2, "postgres": 1}
+	if sqltest.Soak() {
+		rounds = map[string]int{"sqlite": 50, "postgres": 50}
+	}
+	for _, engine := range rig.Engines {
+		t.Run(engine.Name, func(t *testing.T) {
+			seed := rand.Uint64()
+			t.Logf("random seed %d", seed)
+			run := &killRun{t: t, dsn: engine.DSN(t), random: rand.New(rand.NewPCG(seed, seed)), orders: map[string]bool{}}
+			run.table = tabwriter.NewWriter(&run.summary, 0, 0, 2, ' ', tabwriter.AlignRight)
+			fmt.Fprintln(run.table, "round\tanswered\tlines\twith key\tunanswered\tof these stored\treplayed\t")
+			defer func() {
+				run.table.Flush()
+				t.Logf("kill -9 on %s\n%s", engine.Name, &run.summary)
+			}()
+			for round := range rounds[engine.Name] {
+				attempts := run.untilKilled(round)
+				run.check(round, attempts)
+				run.integrity()
+			}
+		})
+	}
+}
+
+// untilKilled lets eight clients create orders until the program is killed, at
+// a moment that none of them chose.
+func (k *killRun) untilKilled(round int) []*attempt {
+	k.t.Helper()
+	c := rig.StartChild(k.t, rig.Options{DSN: k.dsn})
+	token := c.Login(rig.FullKey, "demo")
+	contact := c.Create(token, "contact", rig.NewContact)
+	group := int(c.List(token, "/turnovergroup?page_size=1000")[0]["id"].(float64))
+
+	const clients = 8
+	moment := int64(clients + k.random.IntN(250)) // in answers
+	answered := make(chan struct{}, clients)
+	killed := make(chan struct{})
+	go func() {
+		defer close(killed)
+		for range moment {
+			<-answered
+		}
+		c.Kill()
+	}()
+	attempts := make([][]*attempt, clients)
+	var end sync.WaitGroup
+	for client := range clients {
+		random := rand.New(rand.NewPCG(k.random.Uint64(), uint64(client)))
+		end.Go(func() {
+			for n := 0; ; n++ {
+				a := newAttempt(random, round, client, n, contact, group)
+				attempts[client] = append(attempts[client], a)
+				got, err := a.send(c, token)
+				if err != nil {
+					return // it is dead
+				}
+				a.answer = got
+				select {
+				case answered <- struct{}{}:
+				case <-killed:
+				}
+			}
+		})
+	}
+	end.Wait()
+	<-killed
+	var all []*attempt
+	for _, of := range attempts {
+		all = append(all, of...)
+	}
+	return all
+}
+
+// check starts the program again and compares.
+func (k *killRun) check(round int, attempts []*attempt) {
+	t := k.t
+	t.Helper()
+	c := rig.StartChild(t, rig.Options{DSN: k.dsn})
+	token := c.Login(rig.FullKey, "demo")
+	var answered, lines, keys, unanswered, stored, replayed int
+	for _, a := range attempts {
+		found := c.List(token, "/order?reference="+a.reference)
+		require.LessOrEqual(t, len(found), 1, "%s is there twice", a.reference)
+		if a.answer.Status == 0 {
+			unanswered++
+			stored += len(found)
+		} else {
+			require.Equal(t, 201, a.answer.Status, "%s", a.answer.Body)
+			require.Len(t, found, 1, "%s was answered and is gone", a.reference)
+			require.Equal(t, a.answer.Data(t), found[0])
+			require.False(t, k.orders[found[0]["number"].(string)], "number %v was given twice", found[0]["number"])
+			answered++
+			lines += a.lines
+		}
+		for _, order := range found {
+			k.orders[order["number"].(string)] = true
+			k.wholeOrder(c, token, a, order)
+		}
+		if a.key == "" {
+			continue
+		}
+		again, err := a.send(c, token)
+		require.NoError(t, err)
+		require.Equal(t, 201, again.Status, "%s", again.Body)
+		require.Equal(t, len(found) == 1, again.Header.Get("Idempotent-Replayed") == "true", "%s", a.reference)
+		if a.answer.Status != 0 {
+			keys++
+			require.Equal(t, string(a.answer.Body), string(again.Body))
+			require.Equal(t, a.answer.Header.Get("Location"), again.Header.Get("Location"))
+		}
+		if len(found) == 1 {
+			replayed++
+		}
+		after := c.List(token, "/order?reference="+a.reference)
+		require.Len(t, after, 1)
+		k.orders[after[0]["number"].(string)] = true
+	}
+	// The counter has not fallen behind.
+	number := c.Call("POST", "/order", token, fmt.Sprintf(rig.NewOrder, 1, "")).Data(t)["number"].(string)
+	require.False(t, k.orders[number], "number %s was given twice", number)
+	k.orders[number] = true
+	fmt.Fprintf(k.table, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", round+1, answered, lines, keys, unanswered, stored, replayed)
+	c.Kill()
+}
+
+// wholeOrder checks that an order has all its lines, and their sum.
+func (k *killRun) wholeOrder(c *rig.Child, token string, a *attempt, order map[string]any) {
+	k.t.Helper()
+	id := int(order["id"].(float64))
+	lines := c.List(token, fmt.Sprintf("/orderline?order_id=%d", id))
+	require.Len(k.t, lines, a.lines, "%s", a.reference)
+	cents := 0
+	for i := range a.lines {
+		cents += 1295 * (i + 1)
+	}
+	require.InDelta(k.t, float64(cents)/100, order["total_excl"], 0.001)
+	whole := c.Call("GET", fmt.Sprintf("/order/%d?fields=orderlines", id), token, "").Data(k.t)
+	require.Len(k.t, whole["orderlines"], a.lines, "%v", whole)
+}
+
+// integrity judges the database itself, while nothing has it open.
+func (k *killRun) integrity() {
+	k.t.Helper()
+	const orphans = `SELECT count(*) FROM orderline l WHERE NOT EXISTS (SELECT 1 FROM "order" o WHERE o.id = l.order_id)`
+	path, ok := strings.CutPrefix(k.dsn, "sqlite:")
+	if !ok {
+		conn, err := pgx.Connect(context.Background(), k.dsn)
+		require.NoError(k.t, err)
+		var n int
+		require.NoError(k.t, conn.QueryRow(context.Background(), orphans).Scan(&n))
+		require.Zero(k.t, n)
+		require.NoError(k.t, conn.Close(context.Background()))
+		return
+	}
+	require.Equal(k.t, []string{"ok"}, rig.AskSQLite(k.t, path, "PRAGMA integrity_check"))
+	require.Empty(k.t, rig.AskSQLite(k.t, path, "PRAGMA foreign_key_check"))
+	require.Equal(k.t, []string{"0"}, rig.AskSQLite(k.t, path, orphans))
+}

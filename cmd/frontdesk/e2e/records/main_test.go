@@ -1,0 +1,12 @@
+// Package records holds the real program to what it promises of records: under
+// concurrency, kill -9, stops, backups.
+package records
+
+import (
+	"os"
+	"testing"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }

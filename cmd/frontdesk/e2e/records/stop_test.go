@@ -1,0 +1,136 @@
+package records
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// TestStopSignal stops the program with SIGTERM and Ctrl-C while requests are
+// under way, twice on the same database.
+func TestStopSignal(t *testing.T) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+			c := rig.StartChild(t, rig.Options{DSN: dsn})
+			token := c.Login(rig.FullKey, "demo")
+			idle := c.Socket() // says nothing, and must not be waited for
+			kept := c.Socket().Send("GET /webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\ntoken: " + token + "\r\n\r\n")
+			require.Equal(t, 200, kept.Answer("GET").Status)
+			var all []*rig.Socket
+			for range 8 {
+				all = append(all, c.Underway(token, rig.NewContact))
+			}
+			require.NoError(t, c.Process.Process.Signal(signal))
+			c.RequireRefusing()
+			for _, w := range all {
+				_, err := io.WriteString(w, rig.NewContact)
+				require.NoError(t, err)
+			}
+			for _, w := range all {
+				a := w.Answer("POST")
+				require.Equal(t, 201, a.Status, "%s", a.Body)
+				w.RequireClosed("after the last answer")
+			}
+			idle.RequireClosed("a client that said nothing")
+			kept.RequireClosed("a client with nothing under way")
+			<-c.Ended
+			require.Zero(t, c.Code, "%s", c.Log)
+			rig.RequireAtRest(t, dsn)
+		}
+		d := rig.Start(t, rig.Options{DSN: dsn})
+		require.Len(t, d.List(d.Login(rig.FullKey, "demo"), "/contact?name=Visser&page_size=1000&modified_since="+time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05Z")), 16)
+	})
+}
+
+// TestStopWaits stops while the administration itself is at work.
+func TestStopWaits(t *testing.T) {
+	dsn := rig.Engines[0].DSN(t)
+	var f rig.Faults
+	d := rig.Start(t, rig.Options{DSN: dsn, Wrap: f.Wrap})
+	token := d.Login(rig.FullKey, "demo")
+	const many = 8
+	entered, release := make(chan struct{}, many), make(chan struct{})
+	f.Set(func(context.Context) error {
+		entered <- struct{}{}
+		<-release
+		return nil
+	})
+	answers := make(chan rig.Answer, many)
+	for range many {
+		go func() {
+			a, err := d.Try("GET", "/contact/1", token, "")
+			if err != nil {
+				d.T.Error(err)
+			}
+			answers <- a
+		}()
+	}
+	for range many {
+		<-entered
+	}
+	d.Stop()
+	d.RequireRefusing()
+	select {
+	case <-d.Stopped:
+		t.Fatal("the desk stopped with requests under way")
+	default:
+	}
+	close(release)
+	for range many {
+		require.Equal(t, 200, (<-answers).Status)
+	}
+	<-d.Stopped
+	require.Zero(t, d.Code, "%s", d.Log)
+	rig.RequireAtRest(t, dsn)
+}
+
+// TestStopGivesUp stops while the administration hangs: after shutdown_timeout
+// the program ends all the same, and says that it was not in order.
+func TestStopGivesUp(t *testing.T) {
+	dsn := rig.Engines[0].DSN(t)
+	var f rig.Faults
+	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, rig.DeskConfig, "  shutdown_timeout: 100ms", "127.0.0.1:0", dsn, "", t.TempDir(), "", ""), 0o600))
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	read, write := io.Pipe()
+	log := new(rig.LockedBuffer)
+	result := make(chan error, 1)
+	go func() {
+		result <- desk.ServeConfig(desk.Program{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: write, Stderr: log, Wrap: f.Wrap}, file, true)
+	}()
+	line, err := bufio.NewReader(read).ReadString('\n')
+	require.NoError(t, err)
+	d := &rig.Desk{T: t, Base: strings.TrimSuffix(strings.TrimPrefix(line, "ready: "), "/\n"), Log: log, Http: &http.Client{Transport: &http.Transport{}}}
+	token := d.Login(rig.FullKey, "demo")
+	entered := make(chan struct{})
+	f.Set(func(ctx context.Context) error {
+		close(entered)
+		<-ctx.Done() // which ends when the desk gives up, well before backend.timeout
+		return ctx.Err()
+	})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = d.Try("GET", "/contact/1", token, "") // an answer or none
+	}()
+	<-entered
+	stop()
+	require.ErrorContains(t, <-result, "requests under way")
+	<-ended
+	d.Http.CloseIdleConnections()
+	rig.RequireAtRest(t, dsn)
+}

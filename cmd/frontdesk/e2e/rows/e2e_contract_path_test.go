@@ -1,0 +1,106 @@
+package rows
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// contractPaths wants paths to be exactly what they look like.
+func contractPaths(t *testing.T, p *rig.Practice) {
+	for _, path := range []string{
+		"/nothing", "/orders", "/ORDER", "/Order", "/order/", "/order/1/", "/order//1", "//order", "/./order", "/order/.", "/order/..", "/order/../contact",
+		"/order/1/2", "/order/1/orderline", "/order%2F1", "/order/1%2f2", "/order%5C1", "/order\\1", "/order;x=1", "/order/1;x", "/order/%31", "/%6frder", "/order/1%00",
+		"/order+1", "/model", "/model/", "/model/order/1", "/authenticate/", "/authenticate/access", "/vehicle/publishstart/", "/employee/email/x", "/webservice_v2/order", "/order#x", "/healthz", "/readyz", "/metrics",
+	} {
+		t.Run(strings.ReplaceAll(path, "/", "∕"), func(t *testing.T) {
+			d := p.In(t)
+			for _, method := range []string{"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"} {
+				a := d.Raw(rig.RawRequest(method, path+"?fields=id", "token: "+p.Token))
+				require.Equal(t, 400, a.Status)
+				if method != "HEAD" {
+					require.Equal(t, "Invalid endpoint: "+path, a.Failure(t).Message)
+					require.Equal(t, "endpoint_unknown", a.Failure(t).Reason)
+				}
+			}
+		})
+	}
+	for target, want := range map[string]string{
+		"/":                          "Invalid endpoint: /",
+		"/order":                     "Invalid endpoint: /order",
+		"/webservice_v2x/order":      "Invalid endpoint: /webservice_v2x/order",
+		"/webservice_V2/order":       "Invalid endpoint: /webservice_V2/order",
+		"//webservice_v2/order":      "Invalid endpoint: //webservice_v2/order",
+		"/webservice%5Fv2/order":     "Invalid endpoint: /webservice%5Fv2/order",
+		"http://desk/webservice_v2/": "",
+		"http://desk/webservice_v2/nothing?http://x/webservice_v2/order": "Invalid endpoint: /nothing",
+	} {
+		if want == "" {
+			continue
+		}
+		a := p.Raw("GET " + target + " HTTP/1.1\r\nHost: desk\r\nConnection: close\r\ntoken: " + p.Token + "\r\n\r\n")
+		require.Equal(t, 400, a.Status, target)
+		require.Equal(t, want, a.Failure(t).Message)
+	}
+	a := p.Raw("GET http://desk/webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\nConnection: close\r\ntoken: " + p.Token + "\r\n\r\n")
+	require.Equal(t, 200, a.Status, "%s", a.Body)
+	long := "/" + strings.Repeat("é", 101)
+	a = p.Raw(rig.RawRequest("GET", long))
+	require.Equal(t, "Invalid endpoint: "+string([]rune(long)[:100])+"…", a.Failure(t).Message)
+}
+
+// contractUnreadable sends what is hardly HTTP: every answer is an error in
+// JSON all the same.
+func contractUnreadable(t *testing.T, p *rig.Practice) {
+	for what, bytes := range map[string]string{
+		"NUL in the path":        rig.RawRequest("GET", "/order\x001", "token: "+p.Token),
+		"invalid UTF-8 in path":  rig.RawRequest("GET", "/order\xff", "token: "+p.Token),
+		"blank in the path":      rig.RawRequest("GET", "/order 1", "token: "+p.Token),
+		"no version":             "GET /webservice_v2/order\r\n\r\n",
+		"a bad header":           rig.RawRequest("GET", "/order", "no colon here"),
+		"a bad length":           "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nContent-Length: x\r\n\r\n",
+		"two lengths":            "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{} ",
+		"length and chunked":     "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"a bad chunk":            "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+		"an unknown coding":      "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nTransfer-Encoding: nonsense\r\n\r\n0\r\n\r\n",
+		"a header over 16 KiB":   rig.RawRequest("GET", "/order", "X-Long: "+letters(17<<10)),
+		"many headers over that": rig.RawRequest("GET", "/order", strings.Repeat("X-Short: "+letters(90)+"\r\n", 200)+"X: y"),
+		"a target over 16 KiB":   rig.RawRequest("GET", "/order?x="+letters(17<<10)),
+		"a body over the limit":  "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nTransfer-Encoding: chunked\r\n\r\n50000\r\n" + letters(0x50000) + "\r\n0\r\n\r\n",
+	} {
+		t.Run(what, func(t *testing.T) {
+			a := p.In(t).Raw(bytes)
+			require.Contains(t, []int{400, 413, 431}, a.Status, "%s", a.Body)
+			a.Failure(t)
+		})
+	}
+}
+
+// contractMethods names the methods that no endpoint has.
+func contractMethods(t *testing.T, p *rig.Practice) {
+	for _, method := range []string{"HEAD", "OPTIONS", "PATCH", "TRACE", "PROPFIND", "BREW", "get", "Get"} {
+		for _, path := range []string{"/order", "/order/1", "/authenticate", "/model/order", "/vehicle/publishstart"} {
+			a := p.Raw(rig.RawRequest(method, path, "token: "+p.Token))
+			require.Equal(t, 400, a.Status, "%s %s", method, path)
+			if method == "HEAD" {
+				require.Empty(t, a.Body)
+				continue
+			}
+			require.Equal(t, "Method: "+method+" not supported for endpoint: "+path, a.Failure(t).Message)
+			require.Equal(t, "method_unsupported", a.Failure(t).Reason)
+		}
+	}
+	p.Holds(t, []rig.Wire{
+		{Ask: `POST /order/1 {}`, Status: 400, Message: `Method: POST not supported for endpoint: /order/1`},
+		{Ask: `POST /model/order {}`, Status: 400, Message: `Method: POST not supported for endpoint: /model/order`},
+		{Ask: `POST /authenticate {}`, Status: 400, Message: `Method: POST not supported for endpoint: /authenticate`},
+		{Ask: `GET /authenticate/forgotpassword`, Status: 400, Message: `Method: GET not supported for endpoint: /authenticate/forgotpassword`},
+		{Ask: `GET /updatelicenseplate`, Status: 400, Message: `Method: GET not supported for endpoint: /updatelicenseplate`},
+		{Ask: `POST /vehicle/publishstart {}`, Status: 400, Message: `Method: POST not supported for endpoint: /vehicle/publishstart`},
+		{Ask: `GET /vehicle/publishstop`, Status: 400, Message: `Method: GET not supported for endpoint: /vehicle/publishstop`},
+		{Ask: `PUT /contact/checkaddress {}`, Status: 400, Message: `Method: PUT not supported for endpoint: /contact/checkaddress`},
+	})
+}

@@ -1,0 +1,167 @@
+package rows
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// contractCreate answers the record as it is stored, and where it is.
+func contractCreate(t *testing.T, p *rig.Practice) {
+	a := p.Call("POST", "/contact", p.Token, `{"name":"A","kind":"person","note":"","infix":null}`, "Content-Type", "text/plain")
+	require.Equal(t, 201, a.Status)
+	id := a.ID(t)
+	require.Equal(t, fmt.Sprintf("/webservice_v2/contact/%d", id), a.Header.Get("Location"))
+	read := p.Call("GET", fmt.Sprintf("/contact/%d", id), p.Token, "")
+	require.Equal(t, string(read.Body), string(a.Body))
+	require.Equal(t, read.Header.Get("ETag"), a.Header.Get("ETag"))
+	rec := a.Data(t)
+	require.Regexp(t, `^C\d+$`, rec["number"])
+	require.Equal(t, rec["created_at"], rec["modified_at"])
+	for field, want := range map[string]any{"note": "", "infix": nil, "first_name": nil, "is_system": 0.0, "is_blocked": 0.0, "is_archived": 0.0, "is_customer": nil} {
+		require.Equal(t, want, rec[field], field)
+	}
+	names, position := []string{}, 0
+	for _, f := range p.Model("contact") {
+		names = append(names, f["name"].(string))
+	}
+	for _, name := range names {
+		at := strings.Index(string(a.Body), `"`+name+`":`)
+		require.Greater(t, at, position, "%s is not in model order", name)
+		position = at
+	}
+	require.Len(t, rec, len(names))
+
+	for _, kind := range []string{"", "multipart/form-data; boundary=x", "multipart/form-data", "application/x-www-form-urlencoded", "application/json; charset=latin1", "nonsense"} {
+		require.Equal(t, 201, p.Call("POST", "/contact", p.Token, `{"name":"A","kind":"person"}`, "Content-Type", kind).Status, "the Content-Type %q is not judged", kind)
+	}
+	vehicle := p.Vehicle("")
+	require.Equal(t, "not_published", p.Get(fmt.Sprintf("/vehicle/%d", vehicle))["publish_status"])
+	p.Answers(rig.Wire{Ask: `DELETE /contact/$1`, Status: 200, Body: `{"successCode":200}`}, id)
+	p.Answers(rig.Wire{Ask: `GET /contact/$1`, Status: 404, Message: `Field: id value: $1 not found`}, id)
+	p.Answers(rig.Wire{Ask: `DELETE /contact/$1`, Status: 404, Message: `Field: id value: $1 not found`}, id)
+}
+
+// contractUpdate merges what is sent into what there is.
+func contractUpdate(t *testing.T, p *rig.Practice) {
+	id := p.Post("contact", `{"name":"A","kind":"person","note":"n","infix":"van","payment_days":14,"birth_date":"1980-02-29"}`)
+	path := fmt.Sprintf("/contact/%d", id)
+	want := p.Get(path)
+	for _, c := range []struct {
+		body   string
+		change map[string]any
+	}{
+		{`{}`, nil},
+		{`{"name":"A"}`, nil},
+		{`{"name":"B"}`, map[string]any{"name": "B"}},
+		{`{"note":null}`, map[string]any{"note": nil}},
+		{`{"note":""}`, map[string]any{"note": ""}},
+		{`{"infix":"","payment_days":null}`, map[string]any{"infix": "", "payment_days": nil}},
+		{`{"is_blocked":null}`, nil},
+		{`{"birth_date":"2026-07-01T12:00:00.1239+02:00"}`, map[string]any{"birth_date": "2026-07-01T10:00:00.123Z"}},
+		{`{"birth_date":"2026-07-01"}`, map[string]any{"birth_date": "2026-06-30T22:00:00.000Z"}},
+		{`{"birth_date":"2026-01-01"}`, map[string]any{"birth_date": "2025-12-31T23:00:00.000Z"}},
+		{`{"birth_date":"2026-07-01T10:00Z"}`, map[string]any{"birth_date": "2026-07-01T10:00:00.000Z"}},
+		{fmt.Sprintf(`{"id":%d,"name":"𝄞é"}`, id), map[string]any{"name": "𝄞é"}},
+	} {
+		maps.Copy(want, c.change)
+		a := p.Call("PUT", path, p.Token, c.body)
+		require.Equal(t, 200, a.Status, "%s: %s", c.body, a.Body)
+		got := a.Data(t)
+		want["modified_at"] = got["modified_at"]
+		require.Equal(t, want, got, c.body)
+		require.Equal(t, want, p.Get(path), c.body)
+	}
+	p.Holds(t, []rig.Wire{
+		{What: "the ID in the body alone", Ask: `PUT /contact {"id":$1,"name":"C"}`, Status: 200},
+		{What: "the ID in the query", Ask: `PUT /contact?id=$1 {"name":"C"}`, Status: 200},
+		{What: "the ID everywhere", Ask: `PUT /contact/$1?id=$1 {"id":$1}`, Status: 200},
+		{What: "another in the query", Ask: `PUT /contact/$1?id=1 {}`, Status: 400, Message: `Primary ID is not an valid ID`},
+		{What: "another in the body", Ask: `PUT /contact/$1 {"id":1}`, Status: 400, Message: `Primary ID is not an valid ID`},
+		{What: "an ill-typed one in the body", Ask: `PUT /contact/$1 {"id":"$1"}`, Status: 400, Message: `Primary ID is not an valid ID`},
+		{What: "null in the body", Ask: `PUT /contact/$1 {"id":null}`, Status: 200},
+		{What: "another in the query of GET", Ask: `GET /contact/$1?id=1`, Status: 403, Message: `Primary ID is invalid`},
+		{What: "another in the query of DELETE", Ask: `DELETE /contact/$1?id=1`, Status: 400, Message: `Primary ID is not an valid ID`},
+		{What: "leading zero", Ask: `GET /contact/01`, Status: 403, Message: `Primary ID is invalid`},
+		{What: "readonly with its present value", Ask: `PUT /contact/$1 {"number":"$2"}`, Status: 403, Message: `Field: number is readonly do not supply in request`},
+		{What: "length in characters", Ask: `PUT /contact/$1 {"name":"` + strings.Repeat("é", 100) + `"}`, Status: 200},
+		{What: "length in characters, too many", Ask: `PUT /contact/$1 {"name":"` + strings.Repeat("𝄞", 101) + `"}`, Status: 403, Message: `Field: name valuelength: 101 too long for datatype: varchar: 100`},
+		{What: "the longest text", Ask: `PUT /contact/$1 {"note":"` + strings.Repeat("é", 65535) + `"}`, Status: 200},
+	}, id, want["number"])
+}
+
+// contractDates judges dates on the record as it would be.
+func contractDates(t *testing.T, p *rig.Practice) {
+	order := p.Order("open")
+	line := p.Line(order)
+	const before = `Field: delivery_date value: %s date must be after Field: order_date value: %s`
+	p.Holds(t, []rig.Wire{
+		{What: "the same moment", Ask: `PUT /order/$1 {"delivery_date":"2026-07-01"}`, Status: 403, Message: fmt.Sprintf(before, "2026-07-01", "2026-06-30T22:00:00.000Z")},
+		{Ask: `PUT /order/$1 {"delivery_date":"2026-07-02"}`, Status: 200},
+		{What: "the other one moves", Ask: `PUT /order/$1 {"order_date":"2026-07-03"}`, Status: 403, Message: fmt.Sprintf(before, "2026-07-01T22:00:00.000Z", "2026-07-03")},
+		{What: "both move", Ask: `PUT /order/$1 {"order_date":"2026-07-03","delivery_date":"2026-07-04"}`, Status: 200},
+		{What: "none", Ask: `PUT /order/$1 {"order_date":"2026-08-03","delivery_date":null}`, Status: 200},
+		{What: "bytea of PUT", Ask: `PUT /document/1 {"content":"=="}`, Status: 403, Message: `Field: content has an invalid value: == for datatype: bytea`},
+		{What: "fixed with its present value", Ask: `PUT /orderline/$2 {"order_id":$1,"quantity":2}`, Status: 200},
+	}, order, line)
+}
+
+// contractState is what may be done to blocked, archived and system records.
+func contractState(t *testing.T, p *rig.Practice) {
+	const blocked = `This is a blocked record, fields cannot be changed, only update: is_blocked`
+	const archived = `This is an archived record, fields cannot be changed, only update: is_archived`
+	id := p.Contact()
+	p.Holds(t, []rig.Wire{
+		{Ask: `PUT /contact/$1 {"is_blocked":1,"name":"B"}`, Status: 200},
+		{Ask: `PUT /contact/$1 {}`, Status: 200},
+		{Ask: `PUT /contact/$1 {"name":"B"}`, Status: 409, Message: blocked},
+		{Ask: `PUT /contact/$1 {"is_archived":1}`, Status: 409, Message: blocked},
+		{Ask: `PUT /contact/$1 {"is_blocked":0,"is_archived":1}`, Status: 409, Message: blocked},
+		{Ask: `PUT /contact/$1 {"is_blocked":1}`, Status: 200},
+		{Ask: `PUT /contact/$1 {"id":$1,"is_blocked":0}`, Status: 200},
+		{Ask: `PUT /contact/$1 {"is_archived":1}`, Status: 200},
+		{Ask: `PUT /contact/$1 {"is_blocked":1}`, Status: 409, Message: archived},
+		{Ask: `PUT /contact/$1 {"is_archived":null}`, Status: 200},
+		{Ask: `PUT /contact/$1 {"is_archived":1,"is_blocked":1}`, Status: 200},
+		{Ask: `PUT /contact/$1 {"name":"C"}`, Status: 409, Errors: []string{blocked, archived}},
+		{Ask: `PUT /contact/$1 {"is_archived":0,"name":"C"}`, Status: 409, Errors: []string{blocked, archived}},
+		{Ask: `PUT /contact/$1 {"is_archived":0}`, Status: 200},
+		{Ask: `PUT /contact/$1 {"is_archived":1}`, Status: 409, Message: blocked},
+		{Ask: `PUT /contact/$1 {"is_blocked":0}`, Status: 200},
+		{Ask: `PUT /contact/$1 {"is_archived":1,"is_blocked":1}`, Status: 200},
+		{Ask: `PUT /contact/$1 {"is_archived":0,"is_blocked":0}`, Status: 200},
+		{Ask: `PUT /contact/$1 {"is_archived":1,"is_blocked":1}`, Status: 200},
+		{Ask: `GET /contact/$1`, Status: 200},
+		{What: "may be referred to", Ask: `POST /contactcommunication {"contact_id":$1,"type":1,"value":"1"}`, Status: 201},
+		{What: "in use all the same", Ask: `DELETE /contact/$1`, Status: 406, Message: `Field: id in use at: contactcommunication`},
+		{What: "may be deleted", Ask: `DELETE /contact/$2`, Status: 200},
+		{What: "publishing a blocked one", Ask: `PUT /vehicle/publishstart?id=$3`, Status: 409, Message: blocked},
+		{What: "a plate of a blocked one", Ask: `PUT /updatelicenseplate {"id":$3,"license_plate":"ZZ-998-Z"}`, Status: 409, Message: blocked},
+		{What: "system", Ask: `PUT /country/528 {"is_blocked":1}`, Status: 409, Message: `This is a system record, fields cannot be changed`},
+		{What: "system, nothing", Ask: `PUT /country/528 {}`, Status: 200},
+		{What: "system, readonly", Ask: `PUT /country/528 {"is_system":0}`, Status: 403, Message: `Field: is_system is readonly do not supply in request`},
+		{What: "system", Ask: `DELETE /country/528`, Status: 409, Message: `This is a system-record, record cannot be deleted`},
+	}, id, state(`{"is_blocked":1,"is_archived":1}`)(p)[0], p.Vehicle(`,"is_blocked":1`))
+}
+
+// contractOrderStatus closes an order for good.
+func contractOrderStatus(t *testing.T, p *rig.Practice) {
+	order := p.Order("ready")
+	line := p.Line(order)
+	p.Holds(t, []rig.Wire{
+		{Ask: `PUT /order/$1 {"order_status":"concept"}`, Status: 200},
+		{Ask: `PUT /order/$1 {"order_status":"invoiced","reference":"last"}`, Status: 200},
+		{Ask: `PUT /order/$1 {}`, Status: 200},
+		{Ask: `PUT /order/$1 {"order_status":"invoiced"}`, Status: 409, Message: `order_status is invoiced, cannot add/update/delete`},
+		{Ask: `PUT /orderline/$2 {}`, Status: 200},
+		{Ask: `DELETE /orderline/$2`, Status: 409, Message: `order_status is invoiced, cannot add/update/delete`},
+		{Ask: `PUT /order/$3 {"order_status":"cancelled"}`, Status: 200},
+		{Ask: `DELETE /order/$3`, Status: 409, Message: `order_status is cancelled, cannot add/update/delete`},
+	}, order, line, p.Order("open"))
+	require.Regexp(t, `^F\d+$`, p.Get(fmt.Sprintf("/order/%d", order))["invoice_number"])
+}

@@ -1,0 +1,78 @@
+package rows
+
+import (
+	"testing"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// contract is what the contract says beyond its rows, section by section. All
+// of it is asked of one desk, in this order.
+var contract = []struct {
+	name string
+	test func(t *testing.T, p *rig.Practice)
+}{
+	{"modified_since", contractModifiedSince},
+	{"request id", contractRequestID},
+	{"problem", contractProblem},
+	{"placeholders", contractPlaceholders},
+	{"paths", contractPaths},
+	{"unreadable", contractUnreadable},
+	{"methods", contractMethods},
+	{"order of checks", contractOrderOfChecks},
+	{"order among records", contractOrderAmongRecords},
+	{"all violations", contractAllViolations},
+	{"not JSON", contractNotJSON},
+	{"authenticate", contractAuthenticate},
+	{"alike", contractAlike},
+	{"token header", contractTokenHeader},
+	{"logout", contractLogout},
+	{"session", contractSession},
+	{"create", contractCreate},
+	{"update", contractUpdate},
+	{"dates", contractDates},
+	{"state", contractState},
+	{"order status", contractOrderStatus},
+	{"ETag", contractETag},
+	{"ETag of an order", contractETagOfOrder},
+	{"paging", contractPaging},
+	{"sort", contractSort},
+	{"fields", contractFields},
+	{"filters", contractFilters},
+	{"parents", contractParents},
+	{"totals", contractTotals},
+	{"totals follow", contractTotalsFollow},
+	{"children", contractChildren},
+	{"isolation", contractIsolation},
+	{"isolation of references", contractIsolationOfReferences},
+	{"system records", contractSystemRecords},
+	{"idempotency key", contractIdempotencyKey},
+	{"idempotency key of errors", contractIdempotencyKeyOfErrors},
+	{"publishing", contractPublishing},
+	{"license plate", contractLicensePlate},
+	{"license plate and country", contractPlateAndCountry},
+	{"invoicing", contractInvoicing},
+	{"bounds", contractBounds},
+	{"check address", contractCheckAddress},
+	{"check address, order", contractCheckAddressOrder},
+	{"small utilities", contractSmallUtilities},
+	{"model", contractModel},
+	{"ops", contractOps},
+}
+
+// TestContract holds a desk to the contract.
+func TestContract(t *testing.T) {
+	onPractice(t, func(t *testing.T, p *rig.Practice) {
+		for _, section := range contract {
+			t.Run(section.name, func(t *testing.T) {
+				defer p.Faults.None()
+				section.test(t, p.In(t))
+			})
+		}
+	})
+}
+
+// onPractice runs a test on a desk of every engine.
+func onPractice(t *testing.T, test func(t *testing.T, p *rig.Practice)) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) { test(t, rig.NewPractice(t, dsn, "")) })
+}

@@ -1,0 +1,242 @@
+package several
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth/redis/redistest"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/config"
+	"frontdesk/gateway/webhook/webhooktest"
+)
+
+// composed is what a test wants to know of deploy/compose/compose.yaml, as Compose
+// itself reads it.
+type composed struct {
+	Services map[string]struct {
+		Command     []string
+		Environment map[string]string
+		Healthcheck struct{ Test []string }
+		Networks    map[string]*struct {
+			Address string `json:"ipv4_address"`
+		}
+		Grace string `json:"stop_grace_period"`
+	}
+	Configs map[string]struct{ Content string }
+}
+
+const (
+	composePassword = "a1b2c3" // each of them is another one, made of this
+	composeAddress  = "172.30.80.10"
+)
+
+// loadCompose holds the compose file to the specification, and to what it needs to
+// work, before it returns it.
+func loadCompose(t *testing.T) composed {
+	t.Helper()
+	rig.PackageTools(t)
+	validate := exec.Command("go", "run", ".", "..")
+	validate.Dir = rig.Repository(t, "deploy", "compose", "validate")
+	validate.Env = append(os.Environ(), "POSTGRES_PASSWORD=p"+composePassword, "FRONTDESK_PASSWORD=f"+composePassword, "REDIS_PASSWORD=r"+composePassword)
+	var problems rig.LockedBuffer
+	validate.Stderr = &problems
+	output, err := validate.Output()
+	require.NoError(t, err, "%s", &problems)
+	var c composed
+	require.NoError(t, json.Unmarshal(output, &c))
+	return c
+}
+
+// TestCompose starts the programs of the compose file with the options, the
+// configuration and the environment that it has for them, as far as that can be
+// done without containers, and does what its README says.
+func TestCompose(t *testing.T) {
+	c := loadCompose(t)
+	instances := startComposed(t, c)
+	dir := t.TempDir()
+	certificate, key := filepath.Join(dir, "certificate.pem"), filepath.Join(dir, "key.pem")
+	authority := webhooktest.NewAuthority(t)
+	rig.WriteCertificate(t, authority, certificate, key, 30)
+	pem := filepath.Join(dir, "frontdesk.pem")
+	require.NoError(t, os.WriteFile(pem, []byte(rig.Read(t, certificate)+rig.Read(t, key)), 0o600))
+	address, operators := startHAProxy(t, instances, "BALANCER_CERTIFICATE="+pem)
+
+	t.Run("health of HAProxy", func(t *testing.T) {
+		check := c.Services["haproxy"].Healthcheck.Test
+		require.Equal(t, "CMD", check[0])
+		last := len(check) - 1
+		_, port, _ := strings.Cut(operators, ":")
+		script := strings.Replace(strings.ReplaceAll(check[last], "$$", "$"), "/8404", "/"+port, 1)
+		output, err := exec.Command(rig.Tool(t, check[1]), append(check[2:last:last], script)...).CombinedOutput()
+		require.NoError(t, err, "%s", output)
+	})
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Roots()}, ForceAttemptHTTP2: true}
+	client := http.Client{Transport: transport, Timeout: time.Minute}
+	t.Cleanup(client.CloseIdleConnections)
+	ask := func(path, token string) (int, http.Header, string) {
+		request, err := http.NewRequest("GET", "https://"+address+"/webservice_v2"+path, nil)
+		require.NoError(t, err)
+		request.Header.Set("token", token)
+		request.Header.Set("X-Forwarded-For", "203.0.113.66")
+		response, err := client.Do(request)
+		require.NoError(t, err)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response.StatusCode, response.Header, string(body)
+	}
+	apiKey := firstKey(t, instances)
+	status, _, body := ask(rig.LoginPath(apiKey, "jan", "a-good-password"), "")
+	require.Equal(t, http.StatusOK, status, body)
+	var login struct{ Token string }
+	require.NoError(t, json.Unmarshal([]byte(body), &login))
+	for range 3 {
+		status, _, body = ask("/order", login.Token)
+		require.Equal(t, http.StatusOK, status, body)
+	}
+	status, _, body = ask("/order?note="+strings.Repeat("a", 20<<10), login.Token)
+	assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, status, "frontdesk says so, not HAProxy: %s", body)
+	for _, i := range instances {
+		require.NoError(t, i.process.Process.Signal(syscall.SIGTERM))
+	}
+	for _, i := range instances {
+		<-i.ended
+		assert.Zero(t, i.process.ProcessState.ExitCode(), "%s", i.log)
+		assert.Contains(t, i.log.String(), `"address":"127.0.0.1"`, "HAProxy reaches each of them")
+		assert.NotContains(t, i.log.String(), "203.0.113.66", "clients do not say where they call from")
+	}
+	status, header, body := ask("/order", login.Token)
+	assert.Equal(t, http.StatusServiceUnavailable, status)
+	assert.Equal(t, "5", header.Get("Retry-After"))
+	assert.Contains(t, body, `"reason":"backend_unavailable"`)
+}
+
+// startComposed starts PostgreSQL, Redis and three gateways.
+func startComposed(t *testing.T, c composed) (instances []*instance) {
+	t.Helper()
+	database, cache := c.Services["postgres"], c.Services["redis"]
+	require.Equal(t, "postgres", database.Command[0])
+	var settings []string
+	for pair := range slices.Chunk(database.Command[1:], 2) {
+		require.Equal(t, "-c", pair[0])
+		settings = append(settings, pair[1])
+	}
+	password := database.Environment["POSTGRES_PASSWORD"]
+	host, port, err := net.SplitHostPort(sqltest.Guarded(t, password, strings.Fields(database.Environment["POSTGRES_INITDB_ARGS"]), settings...).Address())
+	require.NoError(t, err)
+	psql := exec.Command(rig.Tool(t, "psql"), "-X", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", port, "-U", "postgres",
+		"-f", rig.Repository(t, "deploy", "compose", "postgres", "frontdesk.sql"))
+	psql.Env = append(os.Environ(), "PGPASSWORD="+password, "FRONTDESK_PASSWORD="+database.Environment["FRONTDESK_PASSWORD"])
+	output, err := psql.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+
+	require.Equal(t, []string{"redis-server", "/etc/redis.conf"}, cache.Command)
+	var options []string
+	for line := range strings.Lines(c.Configs["redis.conf"].Content) {
+		if name, value, found := strings.Cut(strings.TrimSpace(line), " "); found && name != "#" {
+			options = append(options, "--"+name, strings.Trim(value, `"`))
+		}
+	}
+	redis := redistest.Start(t, options...)
+
+	for name, value := range c.Services["frontdesk1"].Environment {
+		value = strings.Replace(value, "@postgres/", "@"+net.JoinHostPort(host, port)+"/", 1)
+		t.Setenv(name, strings.Replace(value, "@redis:6379/", fmt.Sprintf("@127.0.0.1:%d/", redis.Port()), 1))
+	}
+	for range 3 {
+		i := &instance{t: t, listen: rig.FreeAddress(t), ops: rig.FreeAddress(t), dir: t.TempDir()}
+		require.NoError(t, os.CopyFS(i.dir, os.DirFS(rig.Repository(t, "deploy", "compose", "config"))))
+		text := rig.Read(t, i.file())
+		for from, to := range map[string]string{"0.0.0.0:8080": i.listen, "0.0.0.0:9090": i.ops, composeAddress: "127.0.0.1"} {
+			require.Equal(t, 1, strings.Count(text, from), from)
+			text = strings.Replace(text, from, to, 1)
+		}
+		i.write(text)
+		i.start()
+		instances = append(instances, i)
+	}
+	return instances
+}
+
+// firstKey makes the first user and the first api_key, and returns when all
+// gateways know it.
+func firstKey(t *testing.T, instances []*instance) string {
+	t.Helper()
+	code, _, stderr := rig.Command(t, "a-good-password\n", "user", "add", "jan", "--client", "Garage Jansen", "--email", "jan@example.nl", "--config", instances[0].file())
+	require.Zero(t, code, stderr)
+	code, printed, stderr := rig.Command(t, "", "key", "new", "webshop", "--allow", "GET /order")
+	require.Zero(t, code, stderr)
+	_, text, found := strings.Cut(printed, "Into the configuration:\n")
+	require.True(t, found)
+	for _, i := range instances {
+		before := i.configHash()
+		require.NoError(t, os.WriteFile(filepath.Join(i.dir, "keys.d", "webshop.yaml"), []byte(text), 0o644))
+		require.Eventually(t, func() bool { return i.configHash() != before }, time.Minute, 20*time.Millisecond)
+	}
+	return regexp.MustCompile(`(?m)^api_key: (\S+)$`).FindStringSubmatch(printed)[1]
+}
+
+// TestComposeFits: what the compose file, HAProxy and frontdesk's configuration say
+// of each other is the same.
+func TestComposeFits(t *testing.T) {
+	c := loadCompose(t)
+	for name, value := range c.Services["frontdesk1"].Environment {
+		t.Setenv(name, value)
+	}
+	file := rig.Repository(t, "deploy", "compose", "config", "frontdesk.yaml")
+	code, stdout, _ := rig.Command(t, "", "check", "--config", file)
+	require.Zero(t, code, stdout)
+	code, stdout, _ = rig.Command(t, "", "audit", "--config", file, "--fail-on", "error")
+	assert.Zero(t, code, stdout)
+	desk, err := desk.LoadConfig(file)
+	require.NoError(t, err)
+
+	proxy := rig.Read(t, rig.Repository(t, "deploy", "compose", "haproxy", "haproxy.cfg"))
+	assert.Equal(t, composeAddress, c.Services["haproxy"].Networks["clients"].Address)
+	assert.Equal(t, []config.Network{{Prefix: netip.MustParsePrefix(composeAddress + "/32")}}, desk.Server.TrustedProxies)
+	connections := 0
+	for n := range 3 {
+		name := fmt.Sprintf("frontdesk%d", n+1)
+		s, there := c.Services[name]
+		require.True(t, there)
+		_, public, _ := strings.Cut(desk.Server.Listen, ":")
+		_, ops, _ := strings.Cut(desk.Ops.Listen, ":")
+		assert.Contains(t, proxy, fmt.Sprintf(`server %[1]s "${GATEWAY%[2]d-%[1]s:%[3]s}" port "${GATEWAY%[2]d_OPS-%[4]s}"`, name, n+1, public, ops))
+		grace, err := time.ParseDuration(s.Grace)
+		require.NoError(t, err)
+		assert.Greater(t, grace, desk.Server.DrainDelay+desk.Server.ShutdownTimeout+5*time.Second)
+		dsn, err := url.Parse(s.Environment["FRONTDESK_DSN"])
+		require.NoError(t, err)
+		pool, err := strconv.Atoi(dsn.Query().Get("pool_max_conns"))
+		require.NoError(t, err)
+		connections += pool
+	}
+	limit := regexp.MustCompile(`max_connections=(\d+)`).FindStringSubmatch(strings.Join(c.Services["postgres"].Command, " "))
+	room, err := strconv.Atoi(limit[1])
+	require.NoError(t, err)
+	const forTools = 20
+	assert.GreaterOrEqual(t, room, connections+forTools)
+	assert.Greater(t, desk.Server.DrainDelay, balancerSees)
+	assert.Greater(t, 90*time.Second, desk.Backend.Timeout+desk.Server.WriteTimeout)
+}

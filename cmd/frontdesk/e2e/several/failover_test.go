@@ -1,0 +1,159 @@
+package several
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// startFailover starts a desk that knows a primary and the standby that is to take
+// its place, and which every commit waits for.
+func startFailover(t *testing.T) (primary, standby *sqltest.Node, h *rig.Hooks, d *rig.Desk) {
+	t.Helper()
+	primary = sqltest.Primary(t)
+	require.NoError(t, rig.SeedDatabase(primary.DSN("postgres"), rig.SampleOrders))
+	standby = primary.Standby(t, "standby")
+	primary.Configure(t, "synchronous_standby_names=*")
+	require.Eventually(t, func() bool {
+		return primary.Ask(t, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
+	}, rig.Patience, 5*time.Millisecond)
+	h, options := rig.NewHooks(t, nil)
+	options.DSN = fmt.Sprintf("postgres://frontdesk@%s,%s/postgres?sslmode=disable&target_session_attrs=read-write", primary.Address(), standby.Address())
+	options.Backend = ", circuit: {pause: 20ms}"
+	return primary, standby, h, rig.Start(t, options)
+}
+
+// failover are writers that do not give up before each of their contacts is there.
+type failover struct {
+	*rig.Desk
+	token    string
+	ends     chan struct{}
+	answered atomic.Int64
+	failed   atomic.Int64
+
+	mu    sync.Mutex
+	names map[string]bool // of contacts that were answered
+}
+
+func (f *failover) write(writer int) {
+	for n := 0; ; n++ {
+		name := fmt.Sprintf("failover-%d-%d", writer, n)
+		for {
+			select {
+			case <-f.ends:
+				return
+			default:
+			}
+			a, err := f.Try("POST", "/contact", f.token, fmt.Sprintf(`{"kind":"person","name":%q}`, name), "Idempotency-Key", name)
+			if err == nil && a.Status == 201 {
+				break
+			}
+			if err == nil && a.Status != 500 && a.Status != 409 {
+				f.T.Errorf("%d: %s", a.Status, a.Body)
+				return
+			}
+			f.failed.Add(1)
+		}
+		f.mu.Lock()
+		f.names[name] = true
+		f.mu.Unlock()
+		f.answered.Add(1)
+	}
+}
+
+// reaches waits until so many more contacts were answered.
+func (f *failover) reaches(more int64) {
+	f.T.Helper()
+	from := f.answered.Load()
+	require.Eventually(f.T, func() bool { return f.answered.Load() >= from+more }, rig.Patience, 5*time.Millisecond)
+}
+
+// TestFailover: the primary crashes while clients write and callbacks are under
+// way, and its standby takes its place. The gateway goes on by itself, nothing that
+// was answered is lost, and nothing is there twice.
+func TestFailover(t *testing.T) {
+	primary, standby, h, d := startFailover(t)
+	f := &failover{Desk: d, token: d.Login(rig.HookedKey, "demo"), ends: make(chan struct{}), names: map[string]bool{}}
+	var writers sync.WaitGroup
+	for n := range 4 {
+		writers.Go(func() { f.write(n) })
+	}
+	defer writers.Wait()
+	stop := sync.OnceFunc(func() { close(f.ends) })
+	defer stop()
+	f.reaches(50)
+	promised := map[string]bool{}
+	for range 5 {
+		promised[d.Call("POST", "/backup/owner", f.token, h.Body()).Promise(t)] = true
+	}
+	primary.Stop()
+	standby.Ask(t, "SELECT pg_promote()")
+	f.reaches(50)
+	stop()
+	writers.Wait()
+	t.Logf("%d contacts answered, %d requests failed meanwhile", len(f.names), f.failed.Load())
+	require.Equal(t, 200, d.AskOps("/readyz").Status)
+	var there []string
+	require.NoError(t, json.Unmarshal([]byte(standby.Ask(t, "SELECT json_agg(name) FROM contact WHERE name LIKE 'failover-%'")), &there))
+	slices.Sort(there)
+	require.Len(t, slices.Compact(slices.Clone(there)), len(there), "there twice")
+	for _, name := range there {
+		delete(f.names, name)
+	}
+	require.Empty(t, f.names, "answered, and lost")
+	for len(promised) > 0 { // whose work was under way is taken up when its lease has ended
+		require.Eventually(t, func() bool { return len(h.Calls) > 0 }, 3*rig.Patience, 5*time.Millisecond)
+		delete(promised, h.Next(t))
+	}
+}
+
+// TestPrimaryIsDemoted: a server that takes no writes any more costs no request.
+func TestPrimaryIsDemoted(t *testing.T) {
+	primary, standby, _, d := startFailover(t)
+	token := d.Login(rig.FullKey, "demo")
+	d.Create(token, "contact", rig.NewContact)
+	standby.Ask(t, "SELECT pg_promote()")
+	primary.Configure(t, "synchronous_standby_names=", "default_transaction_read_only=on") // nobody is left to wait for
+	id := 0
+	require.Eventually(t, func() bool { // each of them is answered with 201
+		id = d.Create(token, "contact", rig.NewContact)
+		return standby.Ask(t, fmt.Sprint("SELECT count(*) FROM contact WHERE id = ", id)) == "1"
+	}, rig.Patience, 5*time.Millisecond)
+	require.Equal(t, 200, d.Call("GET", fmt.Sprint("/contact/", id), token, "").Status)
+}
+
+// TestParametersOfPostgres: those that docs/scale.md tells of do what it says.
+func TestParametersOfPostgres(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and says nothing
+	require.NoError(t, err)
+	defer silent.Close()
+	dsn := rig.Engines[1].DSN(t)
+	d := rig.Start(t, rig.Options{DSN: strings.Replace(dsn, "@", "@"+silent.Addr().String()+",", 1) + "&connect_timeout=1&pool_max_conns=7&statement_timeout=100ms"})
+	require.Contains(t, d.OpsText("/metrics"), "\nfrontdesk_backend_pool_limit 7\n")
+	token := d.Login(rig.FullKey, "demo")
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer conn.Close(t.Context())
+	tx, err := conn.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "LOCK TABLE contact")
+	require.NoError(t, err)
+	a := d.Call("GET", "/contact/1", token, "")
+	require.Equal(t, 500, a.Status)
+	require.Equal(t, "backend_unavailable", a.Failure(t).Reason)
+	d.Told("canceling statement due to statement timeout")
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
+}

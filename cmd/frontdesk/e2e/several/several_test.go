@@ -1,0 +1,119 @@
+package several
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth/redis/redistest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+const quotaKey = "33333333-3333-4333-8333-333333333333"
+
+// startSeveral starts gateways of one service: on one PostgreSQL and one Redis.
+func startSeveral(t *testing.T, n int) (*redistest.Redis, *rig.Hooks, []*rig.Desk) {
+	t.Helper()
+	server := redistest.Start(t)
+	h, options := rig.NewHooks(t, nil)
+	options.DSN = rig.Engines[1].DSN(t)
+	options.Extra = regexp.MustCompile(`, folder: "[^"]*"`).ReplaceAllString(options.Extra, "") +
+		fmt.Sprintf("sessions: {store: %q}\n", server.URL())
+	options.Keys += fmt.Sprintf(`  - name: quota
+    key_sha256: ["%x"]
+    allow: ["* /*"]
+    per_day: 5
+`, sha256.Sum256([]byte(quotaKey)))
+	desks := make([]*rig.Desk, n)
+	for i := range desks {
+		desks[i] = rig.Start(t, options)
+	}
+	return server, h, desks
+}
+
+// TestSeveralGateways: whichever of them a request comes to, the answer is the same.
+func TestSeveralGateways(t *testing.T) {
+	_, h, desks := startSeveral(t, 2)
+	one, other := desks[0], desks[1]
+
+	token := one.Login(rig.FullKey, "demo")
+	require.Equal(t, 200, other.Call("GET", "/contact/1", token, "").Status, "a session of one is one of the other")
+	require.Equal(t, 200, other.Call("GET", "/authenticate/logout", token, "").Status)
+	require.Equal(t, 401, one.Call("GET", "/contact/1", token, "").Status, "a logout at one holds at the other")
+
+	t.Run("limits", func(t *testing.T) {
+		token := one.Login(quotaKey, "demo")
+		for n := range 5 {
+			a := desks[n%2].Call("GET", "/contact/1", token, "")
+			require.Equal(t, 200, a.Status)
+			require.Contains(t, a.Header.Get("RateLimit"), fmt.Sprintf(`"per_day";r=%d;`, 4-n))
+		}
+		for _, d := range desks {
+			require.Equal(t, 429, d.Call("GET", "/contact/1", token, "").Status)
+		}
+	})
+	t.Run("guesses", func(t *testing.T) {
+		for n := range 10 {
+			a := desks[n%2].Call("GET", rig.LoginPath(rig.FullKey, "demo", "wrong"), "", "")
+			require.Equal(t, map[bool]int{true: 429, false: 401}[n == 9], a.Status)
+		}
+		for _, d := range desks {
+			require.Equal(t, 429, d.Call("GET", rig.LoginPath(rig.FullKey, "demo", "demo"), "", "").Status)
+		}
+	})
+	t.Run("once", func(t *testing.T) {
+		token := one.Login(rig.HookedKey, "other")
+		first := one.Call("POST", "/contact", token, rig.NewContact, "Idempotency-Key", "several-1")
+		again := other.Call("POST", "/contact", token, rig.NewContact, "Idempotency-Key", "several-1")
+		require.Equal(t, 201, first.Status, "%s", first.Body)
+		require.Equal(t, 201, again.Status)
+		require.Equal(t, string(first.Body), string(again.Body))
+		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+	})
+	t.Run("results", func(t *testing.T) {
+		token := one.Login(rig.HookedKey, "other")
+		require.Equal(t, 202, one.Call("POST", "/backup/owner", token, h.Body()).Status)
+		id := h.Next(t)
+		for _, d := range desks {
+			address := d.Collect(token, id)
+			for _, from := range desks {
+				a := from.Download(strings.Replace(address, d.Base, from.Base, 1))
+				require.Equal(t, 200, a.Status, "a result of one is handed out by the other")
+				require.True(t, bytes.HasPrefix(a.Body, []byte("PK")))
+			}
+		}
+	})
+}
+
+// TestSessionStoreAway: without the store nobody is let in, nobody is told that a
+// token is wrong, and all is well once it is back.
+func TestSessionStoreAway(t *testing.T) {
+	server, _, desks := startSeveral(t, 1)
+	d := desks[0]
+	token := d.Login(rig.FullKey, "demo")
+	server.Kill()
+	fails := func(method, path, body string) {
+		t.Helper()
+		a := d.Call(method, path, token, body)
+		require.Equal(t, 500, a.Status, path)
+		require.Equal(t, "Internal server error", a.Failure(t).Message)
+		require.Equal(t, "internal_error", a.Failure(t).Reason)
+	}
+	for _, path := range []string{
+		"/contact/1", rig.LoginPath(rig.FullKey, "demo", "demo"), rig.LoginPath(rig.FullKey, "demo", "wrong"), "/authenticate/logout", "/authenticate/acces",
+		"/authenticate/component", "/authenticate/modules", "/authenticate/fingerprint", "/util/environment?username=demo",
+	} {
+		fails("GET", path, "")
+	}
+	fails("POST", "/authenticate/forgotpassword", `{"username":"demo"}`)
+	require.Equal(t, 503, d.AskOps("/readyz").Status)
+	require.Contains(t, d.OpsText("/"), "Clients are refused: the store of sessions does not answer.")
+	server.Restart()
+	require.Equal(t, 401, d.Call("GET", "/contact/1", token, "").Status, "the store came back empty")
+	require.Equal(t, 200, d.Call("GET", "/contact/1", d.Login(rig.FullKey, "demo"), "").Status)
+}

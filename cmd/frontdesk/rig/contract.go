@@ -1,0 +1,353 @@
+package rig
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/config"
+	"frontdesk/gateway"
+	"frontdesk/gateway/openapi"
+)
+
+// heldContract is a description that answers are held to.
+type heldContract struct {
+	doc      map[string]any
+	compiler *jsonschema.Compiler
+
+	mu      sync.Mutex
+	schemas map[string]*jsonschema.Schema // by JSON pointer
+}
+
+// EveryKey may call everything, and is limited, so that its description holds
+// whatever any key's does.
+func EveryKey(grants []gateway.Grant) *auth.Key {
+	key := &auth.Key{Name: "contract", Allowed: make([]bool, len(grants)), Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 1}}}
+	for i := range key.Allowed {
+		key.Allowed[i] = true
+	}
+	return key
+}
+
+// contracts are those that were made already, by description: most desks have
+// the same.
+var contracts sync.Map
+
+// ContractOf describes what a desk of this configuration serves.
+func ContractOf(c *config.Config, environment string) (*heldContract, error) {
+	offer, err := desk.OfferOf(c.Model, c.Backend)
+	if err != nil {
+		return nil, err
+	}
+	c.Server.PublicURL = "http://127.0.0.1/webservice_v2"
+	g, err := desk.DescribingGateway(c, offer, environment)
+	if err != nil {
+		return nil, err
+	}
+	text, err := g.Describe(EveryKey(g.Grants()), openapi.Version31)
+	if err != nil {
+		return nil, err
+	}
+	if made, ok := contracts.Load(string(text)); ok {
+		return made.(*heldContract), nil
+	}
+	made, err := NewContract(text)
+	if err != nil {
+		return nil, err
+	}
+	kept, _ := contracts.LoadOrStore(string(text), made)
+	return kept.(*heldContract), nil
+}
+
+const contractURL = "https://contract.invalid/openapi.json"
+
+// NewContract reads a description. Answers are held to it strictly: a member
+// that it does not name is a drift.
+func NewContract(text []byte) (*heldContract, error) {
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	c := &heldContract{doc: parsed.(map[string]any), compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	for _, schema := range c.at("components", "schemas").(map[string]any) {
+		closeObjects(schema)
+	}
+	c.compiler.AssertFormat()
+	c.compiler.DefaultDraft(jsonschema.Draft2020)
+	return c, c.compiler.AddResource(contractURL, c.doc)
+}
+
+// closeObjects lets objects have no members but those they name.
+func closeObjects(schema any) {
+	switch s := schema.(type) {
+	case map[string]any:
+		if _, open := s["additionalProperties"]; !open && s["properties"] != nil {
+			s["additionalProperties"] = false
+		}
+		for _, inner := range s {
+			closeObjects(inner)
+		}
+	case []any:
+		for _, inner := range s {
+			closeObjects(inner)
+		}
+	}
+}
+
+// at follows names into the description; nil where they lead nowhere.
+func (c *heldContract) at(names ...string) any {
+	var v any = c.doc
+	for _, name := range names {
+		object, _ := v.(map[string]any)
+		v = object[name]
+	}
+	return v
+}
+
+// deref follows a reference, and tells where the value is.
+func (c *heldContract) deref(v any, where string) (map[string]any, string) {
+	object, _ := v.(map[string]any)
+	ref, ok := object["$ref"].(string)
+	if !ok {
+		return object, where
+	}
+	where = strings.TrimPrefix(ref, "#")
+	return c.at(strings.Split(where[1:], "/")...).(map[string]any), where
+}
+
+// Operation finds what a request asks for: its name, and where it is described.
+func (c *heldContract) Operation(method, path string, query url.Values) (name, where string, op map[string]any) {
+	paths := c.doc["paths"].(map[string]any)
+	template := path
+	if cut := strings.LastIndexByte(path, '/'); cut > 0 && paths[path] == nil {
+		for _, part := range []string{"{id}", "{name}"} {
+			if paths[path[:cut+1]+part] != nil {
+				template = path[:cut+1] + part
+			}
+		}
+	}
+	// A record may be named by the query, and by the body of a PUT.
+	if item := path + "/{id}"; paths[item] != nil && (method == "PUT" || method == "DELETE" || method == "GET" && query.Has("id")) {
+		template = item
+	}
+	op, _ = c.at("paths", template, strings.ToLower(method)).(map[string]any)
+	if op == nil {
+		return "", "", nil
+	}
+	where = "/paths/" + escapePointer(template) + "/" + strings.ToLower(method)
+	return op["operationId"].(string), where, op
+}
+
+func escapePointer(s string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(s)
+}
+
+// hold tells what of an answer is not as it is described, and which operation
+// and reason it was.
+func (c *heldContract) hold(method string, target *url.URL, resp *http.Response, body []byte) (hit string, err error) {
+	path := target.EscapedPath()
+	name, where, op := c.Operation(method, path, target.Query())
+	reason := ""
+	var e ErrorBody
+	if download := name == "downloadResult" && resp.StatusCode < 400; !download && json.Unmarshal(body, &e) == nil {
+		reason = e.Reason
+	}
+	// Another key may have a description without the operation.
+	if op == nil || reason == "method_unsupported" || reason == "endpoint_unknown" && resp.StatusCode == http.StatusBadRequest && isPlain(path) {
+		return "", c.undescribed(path, resp, reason)
+	}
+	status := fmt.Sprint(resp.StatusCode)
+	found, ok := op["responses"].(map[string]any)[status]
+	switch {
+	case !ok && (reason == "request_malformed" || reason == "overloaded"):
+		return "", nil // told of in the introduction
+	case !ok:
+		return "", fmt.Errorf("%s does not describe the status %s: %.200s", name, status, body)
+	}
+	response, where := c.deref(found, where+"/responses/"+status)
+	hit = name + " " + status
+	if reason != "" {
+		hit = name + " " + reason
+		reasons, _ := response["x-reasons"].([]any)
+		if !slices.Contains(reasons, any(reason)) {
+			return "", fmt.Errorf("%s does not describe the reason %s of status %s: %.200s", name, reason, status, body)
+		}
+		described := c.reasonsOf(op)
+		for _, violation := range e.Errors {
+			if !described[violation.Reason] {
+				return "", fmt.Errorf("%s does not describe the reason %s: %.200s", name, violation.Reason, body)
+			}
+		}
+	}
+	err = errors.Join(c.headers(name, response, resp.Header), c.body(name, response, where, resp, body, reason == "" && !target.Query().Has("fields")))
+	return hit, err
+}
+
+// reasonsOf are the reasons of all errors of an operation: several violations in
+// one answer need not have its status.
+func (c *heldContract) reasonsOf(op map[string]any) map[string]bool {
+	all := map[string]bool{}
+	for _, v := range op["responses"].(map[string]any) {
+		response, _ := c.deref(v, "")
+		reasons, _ := response["x-reasons"].([]any)
+		for _, reason := range reasons {
+			all[reason.(string)] = true
+		}
+	}
+	return all
+}
+
+// isPlain tells whether a path has no part that no endpoint could have.
+func isPlain(path string) bool {
+	return !strings.ContainsAny(path, "%;*") && !strings.Contains(path, "/.")
+}
+
+// undescribed is an answer of what is no operation: an endpoint or a method that
+// is not there, or a page for people.
+func (c *heldContract) undescribed(path string, resp *http.Response, reason string) error {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode == http.StatusBadRequest && slices.Contains([]string{"endpoint_unknown", "method_unsupported", "request_malformed"}, reason):
+		return nil
+	case resp.StatusCode == http.StatusRequestHeaderFieldsTooLarge, resp.StatusCode == http.StatusRequestEntityTooLarge:
+		return nil
+	case kind != "application/json" && kind != "application/problem+json", path == "/openapi.json", strings.HasPrefix(path, "/authenticate/resetpassword"):
+		return nil
+	default:
+		return fmt.Errorf("%s is not described, and was answered %d %s", path, resp.StatusCode, reason)
+	}
+}
+
+// told are the headers that a description must tell of where they are sent.
+var told = []string{
+	"X-Request-Id", "Cache-Control", "Etag", "Location", "Retry-After", "Idempotent-Replayed", "Accept-Ranges", "Content-Range", "Content-Disposition",
+	"Ratelimit", "Ratelimit-Policy",
+}
+
+func (c *heldContract) headers(name string, response map[string]any, sent http.Header) error {
+	described, _ := response["headers"].(map[string]any)
+	var faults []error
+	seen := map[string]bool{}
+	for header, v := range described {
+		seen[http.CanonicalHeaderKey(header)] = true
+		h, where := c.deref(v, "")
+		value := sent.Get(header)
+		if value == "" {
+			if h["required"] == true {
+				faults = append(faults, fmt.Errorf("%s: the header %s is missing", name, header))
+			}
+			continue
+		}
+		schema, err := c.schema(where + "/schema")
+		if err != nil {
+			return err
+		}
+		var typed any = value
+		if h["schema"].(map[string]any)["type"] == "integer" {
+			typed = json.Number(value)
+		}
+		if err := schema.Validate(typed); err != nil {
+			faults = append(faults, fmt.Errorf("%s: header %s: %q: %w", name, header, value, err))
+		}
+	}
+	for _, header := range told {
+		if sent.Get(header) != "" && !seen[header] {
+			faults = append(faults, fmt.Errorf("%s does not describe the header %s", name, header))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// body holds a body to its schema, and records that nothing chose the fields of
+// to having all.
+func (c *heldContract) body(name string, response map[string]any, where string, resp *http.Response, body []byte, whole bool) error {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	content, _ := response["content"].(map[string]any)
+	if content == nil {
+		if len(body) > 0 {
+			return fmt.Errorf("%s describes no body for status %d: %.100s", name, resp.StatusCode, body)
+		}
+		return nil
+	}
+	media, ok := content[kind].(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s does not describe the media type %s of status %d", name, kind, resp.StatusCode)
+	}
+	if kind != "application/json" && kind != "application/problem+json" {
+		return nil
+	}
+	schema, err := c.schema(where + "/content/" + escapePointer(kind) + "/schema")
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		if resp.StatusCode == http.StatusPartialContent {
+			return nil
+		}
+		return fmt.Errorf("%s: %w: %.100s", name, err, body)
+	}
+	if err := schema.Validate(value); err != nil {
+		return fmt.Errorf("%s %d: %w: %.300s", name, resp.StatusCode, err, body)
+	}
+	if !whole {
+		return nil
+	}
+	return c.whole(name, media["schema"], value)
+}
+
+// whole tells which fields of a record are missing.
+func (c *heldContract) whole(name string, schema, value any) error {
+	answer, _ := c.deref(schema, "")
+	members, _ := answer["properties"].(map[string]any)
+	data, _ := members["data"].(map[string]any)
+	if data == nil {
+		return nil
+	}
+	records := []any{value.(map[string]any)["data"]}
+	page := data["type"] == "array"
+	if page {
+		data, _ = data["items"].(map[string]any)
+		records, _ = value.(map[string]any)["data"].([]any)
+	}
+	record, _ := c.deref(data, "")
+	if record["required"] != nil || !strings.Contains(fmt.Sprint(record["description"]), "unless `fields` chose") {
+		return nil
+	}
+	for field, s := range record["properties"].(map[string]any) {
+		of := s.(map[string]any)
+		if of["type"] == "array" || page && of["contentEncoding"] != nil {
+			continue
+		}
+		for _, r := range records {
+			if _, there := r.(map[string]any)[field]; !there {
+				return fmt.Errorf("%s: a record lacks the field %s", name, field)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *heldContract) schema(pointer string) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.schemas[pointer]; s != nil {
+		return s, nil
+	}
+	s, err := c.compiler.Compile(contractURL + "#" + pointer)
+	if err == nil {
+		c.schemas[pointer] = s
+	}
+	return s, err
+}

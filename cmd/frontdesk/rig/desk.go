@@ -1,0 +1,416 @@
+package rig
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"frontdesk/auth"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/reference"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/mapping"
+)
+
+// Main runs the tests of a package, and what has to hold after them: that no
+// goroutine is left, and whatever else the package says.
+func Main(m *testing.M, after ...func() error) int {
+	code := legacytest.Run(m)
+	for _, check := range append(after, removeBinary, findLeaks) {
+		if err := check(); err != nil && code == 0 {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	return code
+}
+
+// findLeaks finds goroutines that are left. fasthttp keeps the date in one that
+// never ends, and its pools' cleaners notice only at their next tick that they
+// were stopped.
+func findLeaks() error {
+	return goleak.Find(
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
+	)
+}
+
+// SampleOrders is how many orders the databases of the tests begin with.
+const SampleOrders = 40
+
+// Engines are the databases that the built-in administration runs on; each test
+// gets its own copy of the sample data.
+var Engines = []struct {
+	Name  string
+	DSN   func(t testing.TB) string
+	Empty func(t testing.TB) string // the same without anything in it
+}{
+	{"sqlite", func(t testing.TB) string {
+		file := filepath.Join(t.TempDir(), desk.DatabaseFile)
+		data, err := SampleFile()
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, data, 0o600))
+		return "sqlite:" + file
+	}, func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), desk.DatabaseFile) }},
+	{"postgres", func(t testing.TB) string {
+		return sqltest.PostgresLike(t, "sample", func(dsn string) error { return SeedDatabase(dsn, SampleOrders) })
+	}, func(t testing.TB) string { return sqltest.Postgres(t) }},
+}
+
+// SampleFile is a SQLite database with the sample data.
+var SampleFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "frontdesk-sample-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, desk.DatabaseFile)
+	if err := SeedDatabase("sqlite:"+file, SampleOrders); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
+
+// OnEngines runs a test on every engine; PostgreSQL is skipped by name where it
+// is not installed.
+func OnEngines(t *testing.T, test func(t *testing.T, dsn string)) {
+	for _, e := range Engines {
+		t.Run(e.Name, func(t *testing.T) { test(t, e.DSN(t)) })
+	}
+}
+
+// Desk is the real program, started by its own command line in this process.
+type Desk struct {
+	T    testing.TB
+	Base string // without a slash at the end
+	Ops  string
+	Mail string // the folder that mails are written to
+	Log  *LockedBuffer
+	Http *http.Client
+
+	Stop    context.CancelFunc
+	Stopped chan struct{}
+	Code    int
+}
+
+// Options vary how a desk is started.
+type Options struct {
+	DSN     string          // an engine's copy of the sample data; "" where backend says what there is instead
+	Wrap    desk.WrapDriver // put around the driver
+	Server  string          // more lines for the section server, two blanks in front
+	Backend string          // more members of the section backend, a comma in front
+	Extra   string          // more sections
+	Keys    string          // more api_keys
+
+	Edit *strings.Replacer // of the whole configuration, if set
+	Now  func() time.Time  // in place of time.Now, see program; not for a child
+
+	Descriptors int // that a child may have open; 0 for the usual number
+}
+
+// Start starts frontdesk serve on free ports. The
+// desk stops when the test ends, and must stop cleanly.
+func Start(t testing.TB, o Options) *Desk {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "frontdesk.yaml")
+	d := &Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer), Stopped: make(chan struct{})}
+	require.NoError(t, os.WriteFile(file, o.config(d, dir), 0o600))
+
+	d.Http = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 60 * time.Second}
+	d.Serve(desk.Program{Wrap: o.Wrap, Now: o.Now}, file, true)
+	return d
+}
+
+// config is the configuration of a desk that keeps its files in dir.
+func (o Options) config(d *Desk, dir string) []byte {
+	text := fmt.Sprintf(DeskConfig, o.Server, d.Ops, o.DSN, o.Backend, d.Mail, withFolder(o.Extra, dir), o.Keys)
+	text = strings.Replace(text, `dsn: "", `, "", 1)
+	if o.Edit != nil {
+		text = o.Edit.Replace(text)
+	}
+	return []byte(text)
+}
+
+// Serve serves a configuration, in a program that differs from the usual one by
+// what p has, until the test ends. It returns when that is ready.
+func (d *Desk) Serve(p desk.Program, file string, watch bool) {
+	d.T.Helper()
+	d.start(p, func(p desk.Program) error { return desk.ServeConfig(p, file, watch) })
+}
+
+// start runs what serves until the test ends. It returns when that is ready.
+func (d *Desk) start(p desk.Program, serve func(desk.Program) error) {
+	d.T.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	d.Stop = stop
+	read, write := io.Pipe()
+	p.Ctx, p.Stdin, p.Stdout, p.Stderr = ctx, strings.NewReader(""), write, d.Log
+	go func() {
+		defer close(d.Stopped)
+		if err := serve(p); err != nil {
+			d.Code = 1
+			fmt.Fprintln(d.Log, "frontdesk:", err)
+		}
+		write.Close()
+	}()
+	d.T.Cleanup(d.Shutdown)
+	for scanner := bufio.NewScanner(read); scanner.Scan(); {
+		if base, ok := strings.CutPrefix(scanner.Text(), "ready: "); ok {
+			d.Base = strings.TrimSuffix(base, "/")
+			go io.Copy(io.Discard, read)
+			return
+		}
+	}
+	<-d.Stopped
+	d.T.Fatalf("frontdesk did not start (exit code %d):\n%s", d.Code, d.Log)
+}
+
+// heldToContract has every answer that the desk's client gets held to the
+// description of the desk's configuration.
+func (d *Desk) heldToContract(t testing.TB, file string, transport *http.Transport) http.RoundTripper {
+	t.Helper()
+	c, err := desk.LoadConfig(file)
+	if err != nil {
+		return transport // the desk will say what is wrong with it
+	}
+	held, err := ContractOf(c, desk.ProductionEnvironment)
+	require.NoError(t, err)
+	return &Holding{RoundTripper: transport, Contract: held, Base: &d.Base, Fault: func(err error) { t.Error(err) }}
+}
+
+// withFolder keeps the results of callbacks in a folder of the test's, unless
+// the sections say where.
+func withFolder(sections, dir string) string {
+	if strings.Contains(sections, "webhooks:") {
+		return sections
+	}
+	return sections + fmt.Sprintf("\nwebhooks: {folder: %q}", filepath.Join(dir, "callbacks"))
+}
+
+const DeskConfig = `
+server:
+  listen: 127.0.0.1:0
+  vendor: Example
+%s
+ops: {listen: "%s"}
+backend: {dsn: "%s"%s}
+mail: {folder: "%s"}
+%s
+api_keys:
+  - name: full
+    key_sha256: ["e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"]
+    allow: ["* /*"]
+  - name: orders
+    key_sha256: ["c8f367a876b2c57ec18bd1d1cdc9cf7bc039390e73bd84981b06b873a363f3cf"]
+    allow: ["GET /order", "GET /orderline", "GET /model/*"]
+%s
+`
+
+// FreeAddress is one on this machine that nothing listens on.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	port, err := sqltest.FreePort()
+	require.NoError(t, err)
+	return fmt.Sprintf("127.0.0.1:%d", port)
+}
+
+// Shutdown stops the desk as Ctrl-C does, and waits for it.
+func (d *Desk) Shutdown() {
+	d.Stop()
+	select {
+	case <-d.Stopped:
+	case <-time.After(60 * time.Second):
+		d.T.Error("frontdesk did not stop")
+		return
+	}
+	d.Http.CloseIdleConnections()
+	if d.Code != 0 {
+		d.T.Errorf("frontdesk ended with exit code %d:\n%s", d.Code, d.Log)
+	}
+}
+
+func SeedDatabase(dsn string, records int) error {
+	store, err := OpenAdministration(dsn)
+	if err != nil {
+		return err
+	}
+	err = reference.Seed(context.Background(), store, reference.SeedOptions{Records: records})
+	return errors.Join(err, store.Close())
+}
+
+// OpenAdministration opens what is behind a desk, beside it.
+func OpenAdministration(dsn string) (*reference.Store, error) {
+	model, err := mapping.LoadModel("")
+	if err != nil {
+		return nil, err
+	}
+	return reference.Open(context.Background(), reference.Options{DSN: dsn, Model: model, Hasher: auth.NewHasher(), Now: time.Now})
+}
+
+// Answer is what the desk answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// ErrorBody is the one shape of an error answer.
+type ErrorBody struct {
+	ErrorCode int          `json:"errorCode"`
+	Message   string       `json:"message"`
+	Reason    string       `json:"reason"`
+	Field     string       `json:"field"`
+	RequestID string       `json:"request_id"`
+	Errors    []ErrorEntry `json:"errors"`
+}
+
+type ErrorEntry struct {
+	Message string `json:"message"`
+	Reason  string `json:"reason"`
+	Field   string `json:"field"`
+}
+
+// Failure reads an error answer.
+func (a Answer) Failure(t testing.TB) ErrorBody {
+	t.Helper()
+	var e ErrorBody
+	decoder := json.NewDecoder(bytes.NewReader(a.Body))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&e), "%s", a.Body)
+	return e
+}
+
+// Judge checks what every answer must be, and every error answer beyond it. The
+// pages for people and the problems of RFC 9457 have other shapes.
+func (a Answer) Judge(t testing.TB, what string) {
+	t.Helper()
+	require.NotEmpty(t, a.Header.Get("X-Request-Id"), what)
+	require.Contains(t, []string{"no-store", "private, no-cache"}, a.Header.Get("Cache-Control"), what)
+	kind := a.Header.Get("Content-Type")
+	isError := bytes.HasPrefix(a.Body, []byte(`{"errorCode"`))
+	if strings.HasPrefix(kind, "text/html") || kind == "application/problem+json" || len(a.Body) == 0 {
+		return
+	}
+	require.Equal(t, "application/json", kind, what)
+	require.True(t, json.Valid(a.Body), "%s: %s", what, a.Body)
+	if a.Status < 400 && !isError {
+		return
+	}
+	e := a.Failure(t)
+	require.Equal(t, a.Status, e.ErrorCode, what)
+	require.Equal(t, a.Header.Get("X-Request-Id"), e.RequestID, what)
+	require.NotEmpty(t, e.Message, what)
+	require.Regexp(t, `^[a-z0-9_]+$`, e.Reason, what)
+	if e.Errors != nil {
+		require.Greater(t, len(e.Errors), 1, what)
+		require.Equal(t, ErrorEntry{e.Message, e.Reason, e.Field}, e.Errors[0], what)
+	}
+}
+
+// Data reads {"data": {…}}.
+func (a Answer) Data(t testing.TB) map[string]any {
+	t.Helper()
+	var body struct{ Data map[string]any }
+	require.NoError(t, json.Unmarshal(a.Body, &body), "%s", a.Body)
+	return body.Data
+}
+
+// ID is the id of the record that was answered.
+func (a Answer) ID(t testing.TB) int {
+	t.Helper()
+	id, ok := a.Data(t)["id"].(float64)
+	require.True(t, ok, "no id in %s", a.Body)
+	return int(id)
+}
+
+// Call sends one request. Headers come in pairs.
+func (d *Desk) Call(method, path, token, body string, headers ...string) Answer {
+	d.T.Helper()
+	a, err := d.Try(method, path, token, body, headers...)
+	require.NoError(d.T, err)
+	a.Judge(d.T, method+" "+path)
+	return a
+}
+
+// Try is call where the connection may fail.
+func (d *Desk) Try(method, path, token, body string, headers ...string) (Answer, error) {
+	req, err := http.NewRequest(method, d.Base+path, strings.NewReader(body))
+	if err != nil {
+		return Answer{}, err
+	}
+	if token != "" {
+		req.Header.Set("token", token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := d.Http.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: data}, err
+}
+
+// The api_keys of a desk.
+const (
+	FullKey   = "99999999-9999-4999-8999-999999999999"
+	OrdersKey = "88888888-8888-4888-8888-888888888888"
+)
+
+func LoginPath(key, username, password string) string {
+	return "/authenticate?api_key=" + key + "&organization_name=&username=" + username + "&password=" + password
+}
+
+// Login returns the token of a new session; the password is the username.
+func (d *Desk) Login(key, username string) string {
+	d.T.Helper()
+	a := d.Call("GET", LoginPath(key, username, username), "", "")
+	require.Equal(d.T, 200, a.Status, "%s", a.Body)
+	var body struct{ Token string }
+	require.NoError(d.T, json.Unmarshal(a.Body, &body))
+	return body.Token
+}
+
+// Create posts a record that must be accepted, and returns its id.
+func (d *Desk) Create(token, resource, body string) int {
+	d.T.Helper()
+	a := d.Call("POST", "/"+resource, token, body)
+	require.Equal(d.T, 201, a.Status, "%s: %s", resource, a.Body)
+	return a.ID(d.T)
+}
+
+// LockedBuffer is a buffer that several goroutines write to.
+type LockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *LockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *LockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}

@@ -1,0 +1,132 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// Faults is put around the real driver, and lets it fail on demand.
+type Faults struct {
+	mu       sync.Mutex
+	fail     func(ctx context.Context) error // before every call; nil for none
+	describe []byte                          // what GET /model answers; nil leaves it to the model
+}
+
+// FullDriver is all that the built-in administration can do.
+type FullDriver interface {
+	backend.Driver
+	backend.Transactor
+	backend.Prober
+	backend.Rememberer
+	backend.AddressBook
+	backend.Exporter
+	backend.Pinger
+}
+
+// faultyDriver is a driver that fails where its faults say so.
+type faultyDriver struct {
+	FullDriver
+	faults *Faults
+}
+
+var (
+	_ FullDriver             = faultyDriver{}
+	_ backend.ModelDescriber = faultyDriver{}
+)
+
+var ErrBroken = errors.New("secret cause of a broken administration")
+
+// Fails is what a broken administration does.
+func Fails(context.Context) error { return ErrBroken }
+
+func (f *Faults) Wrap(d backend.Driver) backend.Driver {
+	return faultyDriver{FullDriver: d.(FullDriver), faults: f}
+}
+
+// Set makes every call do this first.
+func (f *Faults) Set(fail func(ctx context.Context) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fail = fail
+}
+
+// Describes makes GET /model answer this.
+func (f *Faults) Describes(answer string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.describe = []byte(answer)
+}
+
+// None lets all work again.
+func (f *Faults) None() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fail, f.describe = nil, nil
+}
+
+func (f *Faults) before(ctx context.Context) error {
+	f.mu.Lock()
+	fail := f.fail
+	f.mu.Unlock()
+	if fail == nil {
+		return nil
+	}
+	return fail(ctx)
+}
+
+func (d faultyDriver) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	if err := d.faults.before(ctx); err != nil {
+		return mapping.Record{}, err
+	}
+	return d.FullDriver.Get(ctx, r, q)
+}
+
+func (d faultyDriver) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	if err := d.faults.before(ctx); err != nil {
+		return backend.Page{}, err
+	}
+	return d.FullDriver.List(ctx, r, q)
+}
+
+func (d faultyDriver) InTx(ctx context.Context, f func(backend.Driver) error) error {
+	if err := d.faults.before(ctx); err != nil {
+		return err
+	}
+	return d.FullDriver.InTx(ctx, f)
+}
+
+func (d faultyDriver) FindAddress(ctx context.Context, a backend.Address) (backend.Address, bool, error) {
+	if err := d.faults.before(ctx); err != nil {
+		return a, false, err
+	}
+	return d.FullDriver.FindAddress(ctx, a)
+}
+
+func (d faultyDriver) Ping(ctx context.Context) error {
+	if err := d.faults.before(ctx); err != nil {
+		return err
+	}
+	return d.FullDriver.Ping(ctx)
+}
+
+func (d faultyDriver) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
+	if err := d.faults.before(ctx); err != nil {
+		return nil, err
+	}
+	return d.FullDriver.Recall(ctx, client, key)
+}
+
+// DescribeModel implements backend.ModelDescriber.
+func (d faultyDriver) DescribeModel(ctx context.Context, _ string) ([]byte, error) {
+	if err := d.faults.before(ctx); err != nil {
+		return nil, err
+	}
+	d.faults.mu.Lock()
+	defer d.faults.mu.Unlock()
+	return d.faults.describe, nil
+}

@@ -1,0 +1,178 @@
+package rig
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
+)
+
+// Kept is a desk whose configuration is a file that the test changes.
+type Kept struct {
+	Desk
+	File    string
+	Signals chan os.Signal // nobody waits in it: what was sent before is done when the next is taken
+	Timers  timers
+}
+
+// timers are those a desk waits for, by their length; the test lets them go.
+type timers struct {
+	mu      sync.Mutex
+	waiting map[time.Duration][]chan time.Time
+}
+
+func (w *timers) After(d time.Duration) <-chan time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting == nil {
+		w.waiting = make(map[time.Duration][]chan time.Time)
+	}
+	c := make(chan time.Time, 1)
+	w.waiting[d] = append(w.waiting[d], c)
+	return c
+}
+
+// Pass lets all timers of that length go, and tells how many there were.
+func (w *timers) Pass(d time.Duration) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	passed := w.waiting[d]
+	for _, c := range passed {
+		c <- time.Now()
+	}
+	delete(w.waiting, d)
+	return len(passed)
+}
+
+// StartKept starts a desk on a file of that text. %s in it is an address that is free.
+func StartKept(t testing.TB, file, text string, watch bool) *Kept {
+	t.Helper()
+	k := &Kept{File: file, Signals: make(chan os.Signal)}
+	k.Desk = Desk{T: t, Ops: FreeAddress(t), Log: new(LockedBuffer), Stopped: make(chan struct{})}
+	k.Http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
+	if text != "" {
+		k.Write(text)
+	}
+	k.Serve(desk.Program{Signals: k.Signals, After: k.Timers.After}, file, watch)
+	return k
+}
+
+// Write replaces the file at once, as a careful editor does.
+func (k *Kept) Write(text string) {
+	k.T.Helper()
+	k.WriteTo(k.File, strings.ReplaceAll(text, "OPS", k.Ops))
+}
+
+func (k *Kept) WriteTo(file, text string) {
+	k.T.Helper()
+	require.NoError(k.T, os.WriteFile(file+".new", []byte(text), 0o600))
+	require.NoError(k.T, os.Rename(file+".new", file))
+}
+
+// HangUp has the configuration read again, and waits until that is done.
+func (k *Kept) HangUp() {
+	k.T.Helper()
+	before := k.Metric("frontdesk_config_reloads_total")
+	k.Signals <- syscall.SIGHUP
+	require.Eventually(k.T, func() bool { return k.Metric("frontdesk_config_reloads_total") > before }, Patience, time.Millisecond)
+}
+
+// Settled waits until the desk has noticed that files changed, lets it act, and
+// waits until the configuration is another one.
+func (k *Kept) Settled(what string) {
+	k.T.Helper()
+	before := k.Ready().Config
+	require.Eventually(k.T, func() bool {
+		k.Timers.Pass(desk.SettleTime)
+		now := k.Ready().Config
+		return now.Hash != before.Hash || now.Error != before.Error
+	}, Patience, 5*time.Millisecond, what)
+}
+
+// Ready is what /readyz says.
+func (k *Kept) Ready() (now desk.Health) {
+	k.T.Helper()
+	require.NoError(k.T, json.Unmarshal(k.AskOps("/readyz").Body, &now))
+	return now
+}
+
+// Metric is the value of a metric without labels.
+func (k *Kept) Metric(name string) (value float64) {
+	k.T.Helper()
+	for line := range strings.Lines(k.OpsText("/metrics")) {
+		if text, ok := strings.CutPrefix(line, name+" "); ok {
+			_, err := fmt.Sscan(text, &value)
+			require.NoError(k.T, err)
+			return value
+		}
+	}
+	k.T.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// RequireLogged waits until a line with all of these is in the log.
+func (k *Kept) RequireLogged(parts ...string) string {
+	k.T.Helper()
+	var found string
+	require.Eventually(k.T, func() bool {
+		for line := range strings.Lines(k.Log.String()) {
+			missing := false
+			for _, part := range parts {
+				missing = missing || !strings.Contains(line, part)
+			}
+			if !missing {
+				found = line
+				return true
+			}
+		}
+		return false
+	}, Patience, 10*time.Millisecond, "no line of the log has all of %q", parts)
+	return found
+}
+
+// Status is that of an answer.
+func (k *Kept) Status(method, path, token string) int {
+	k.T.Helper()
+	return k.Call(method, path, token, "").Status
+}
+
+// KeptConfig is a configuration around some api_keys.
+func KeptConfig(t testing.TB, dsn, more, keys string) string {
+	t.Helper()
+	dir := t.TempDir()
+	return fmt.Sprintf(`
+server: {listen: "127.0.0.1:0", vendor: Example}
+ops: {listen: "OPS"}
+backend: {dsn: %q}
+mail: {folder: %q}
+webhooks: {folder: %q}
+%s
+api_keys:
+%s`, dsn, filepath.Join(dir, "mail"), filepath.Join(dir, "callbacks"), more, keys)
+}
+
+// KeptKey is the api_key full, which may do what is listed.
+func KeptKey(allow string) string {
+	return fmt.Sprintf(`
+  - name: full
+    key_sha256: ["e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"]
+    allow: [%s]
+`, allow)
+}
+
+// Held is how many timers of that length were made and not let go.
+func (w *timers) Held(d time.Duration) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.waiting[d])
+}

@@ -1,0 +1,318 @@
+package rig
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/backendtest"
+)
+
+// Needs are the reasons of the cases that need something.
+func Needs(report *backendtest.Report) (all []string) {
+	for _, r := range report.Results {
+		if r.Status == backendtest.Needs {
+			all = append(all, r.Reason)
+		}
+	}
+	return all
+}
+
+// Counts is how many records there are of what has a list of its own.
+func (p *Practice) Counts() string {
+	p.Token = p.Login(FullKey, "demo")
+	var b strings.Builder
+	for _, resource := range []string{"contact", "order", "vehicle", "employee", "article", "country", "flatrate"} {
+		total := regexp.MustCompile(`"total":\d+`).Find(p.Call("GET", "/"+resource+"?page_size=1&total=1", p.Token, "").Body)
+		fmt.Fprintf(&b, "%s %s\n", resource, total)
+	}
+	return b.String()
+}
+
+// As is the practice with another session.
+func (p *Practice) As(token string) *Practice {
+	inner := *p
+	inner.Token = token
+	return &inner
+}
+
+// Documented is a vehicle that has a document.
+func (p *Practice) Documented() int {
+	p.Post("document", `{"name":"a","resource":"vehicle","resource_id":1,"external_url":"https://files.example.nl/a"}`)
+	return 1
+}
+
+// OwnOrder is an order of whichever client the session belongs to.
+func (p *Practice) OwnOrder() int {
+	return p.Post("order", `{"contact_id":%d,"kind":"parts","order_status":"open","order_date":"2026-07-01"}`, p.Contact())
+}
+
+// Group is the id of a turnover group of the sample data.
+func (p *Practice) Group(code string) int {
+	p.T.Helper()
+	found := Ids(p.Page("/turnovergroup?code=" + code))
+	require.Len(p.T, found, 1, code)
+	return found[0]
+}
+
+// Model is the fields of a resource as GET /model describes them.
+func (p *Practice) Model(resource string) []map[string]any {
+	p.T.Helper()
+	var body struct {
+		Data struct{ Fields []map[string]any }
+	}
+	require.NoError(p.T, json.Unmarshal(p.Call("GET", "/model/"+resource, p.Token, "").Body, &body))
+	return body.Data.Fields
+}
+
+// Letter waits for the only mail there is to be, asking the desk something else
+// meanwhile.
+func (p *Practice) Letter() string {
+	p.T.Helper()
+	for range 100000 {
+		files, err := filepath.Glob(filepath.Join(p.Mail, "*.eml"))
+		require.NoError(p.T, err)
+		if len(files) == 0 {
+			p.Call("GET", "/authenticate", p.Token, "")
+			continue
+		}
+		require.Len(p.T, files, 1)
+		mail, err := os.ReadFile(files[0])
+		require.NoError(p.T, err)
+		return string(mail)
+	}
+	p.T.Fatal("no mail was written")
+	return ""
+}
+
+// Submit sends the form of the reset page.
+func (p *Practice) Submit(reset, password, repeat string) Answer {
+	form := url.Values{"reset": {reset}, "password": {password}, "repeat": {repeat}}
+	a := p.Call("POST", "/authenticate/resetpassword", "", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	require.Equal(p.T, "text/html; charset=utf-8", a.Header.Get("Content-Type"))
+	return a
+}
+
+// Twice posts a body under one Idempotency-Key, and again while the first is
+// being served; it returns the answer to the second.
+func (p *Practice) Twice(path, body string) Answer {
+	p.T.Helper()
+	key := fmt.Sprint("at-once-", p.Next())
+	entered, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	p.Faults.Set(func(context.Context) error {
+		once.Do(func() { close(entered) })
+		<-release
+		return nil
+	})
+	first := make(chan Answer, 1)
+	go func() {
+		a, _ := p.Try("POST", path, p.Token, body, "Idempotency-Key", key)
+		first <- a
+	}()
+	<-entered
+	second := p.Call("POST", path, p.Token, body, "Idempotency-Key", key)
+	close(release)
+	require.Contains(p.T, []int{200, 201}, (<-first).Status)
+	return second
+}
+
+// Practice is a desk with what it takes to bring about errors: a session, a
+// driver that fails on demand, and the database itself.
+type Practice struct {
+	*Desk
+	T      testing.TB
+	Token  string
+	Faults *Faults
+	DSN    string
+	Count  *int    // of records made, for values that must be the only ones
+	Backup *string // the id of one that is done
+}
+
+// Further api_keys of a practice.
+const (
+	SlowKey = "77777777-7777-4777-8777-777777777777"
+	TinyKey = "66666666-6666-4666-8666-666666666666"
+)
+
+// KeyConfig is an api_key for deskOptions.keys.
+func KeyConfig(name, key, rest string) string {
+	return fmt.Sprintf("  - name: %s\n    key_sha256: [\"%x\"]\n%s", name, sha256.Sum256([]byte(key)), rest)
+}
+
+// BodyLimit is that of a practice: more than a text field holds.
+const BodyLimit = 256 << 10
+
+// MostConnections is how many a practice has from one address: more than its tests
+// open beside each other.
+const MostConnections = 150
+
+// NewPractice starts a desk; backend is more of its section backend, a comma in
+// front.
+func NewPractice(t *testing.T, dsn, backend string) *Practice {
+	p := &Practice{T: t, Faults: new(Faults), DSN: dsn, Count: new(int), Backup: new(string)}
+	p.Desk = Start(t, Options{
+		DSN: dsn, Wrap: p.Faults.Wrap, Backend: backend, Server: fmt.Sprintf("  body_limit: 256KiB\n  connections: {per_address: %d}", MostConnections),
+		Keys: KeyConfig("slow", SlowKey, "    allow: [\"* /*\"]\n    rate: {per_second: 0.001, burst: 1}\n"),
+	})
+	p.Token = p.Login(FullKey, "demo")
+	return p
+}
+
+// In is the practice within a subtest, whose failures end only that.
+func (p *Practice) In(t testing.TB) *Practice {
+	d := *p.Desk
+	d.T = t
+	inner := *p
+	inner.Desk, inner.T = &d, t
+	return &inner
+}
+
+// Next is a number that was not used before.
+func (p *Practice) Next() int {
+	*p.Count++
+	return *p.Count
+}
+
+func (p *Practice) Post(resource, body string, args ...any) int {
+	p.T.Helper()
+	return p.Create(p.Token, resource, fmt.Sprintf(body, args...))
+}
+
+// Put changes a record, which must be accepted.
+func (p *Practice) Put(path, body string) {
+	p.T.Helper()
+	a := p.Call("PUT", path, p.Token, body)
+	require.Equal(p.T, 200, a.Status, "%s", a.Body)
+}
+
+// The records that rows are about. Where there is nothing to say about one, it
+// is as plain as it can be.
+
+func (p *Practice) Contact() int { return p.Post("contact", `{"kind":"person","name":"Jansen"}`) }
+
+func (p *Practice) Order(status string) int {
+	return p.Post("order", `{"contact_id":1,"kind":"workshop","order_status":"%s","order_date":"2026-07-01"}`, status)
+}
+
+func (p *Practice) Line(order int) int {
+	return p.Post("orderline", `{"order_id":%d,"description":"Work","quantity":1,"price":10,"turnover_group_id":1}`, order)
+}
+
+// ClosedOrder is an invoiced order and a line of it.
+func (p *Practice) ClosedOrder() []any {
+	order := p.Order("open")
+	line := p.Line(order)
+	p.Put(fmt.Sprintf("/order/%d", order), `{"order_status":"invoiced"}`)
+	return []any{order, line}
+}
+
+// Plate is a Dutch license plate that no other vehicle has.
+func (p *Practice) Plate() string {
+	n := p.Next()
+	return fmt.Sprintf("QQ-%03d-%c", n%1000, 'A'+n/1000)
+}
+
+func (p *Practice) Vehicle(more string) int {
+	return p.Post("vehicle", `{"license_plate":"%s","brand":"Opel","model":"Astra"%s}`, p.Plate(), more)
+}
+
+func (p *Practice) OwnedVehicle() int {
+	vehicle := p.Vehicle("")
+	p.Post("vehicleroleline", `{"vehicle_id":%d,"contact_id":1,"role":"owner"}`, vehicle)
+	return vehicle
+}
+
+// Flatrate is a flat rate with a line that has sort_order 10, one that has
+// nothing, an article, and that article's number.
+func (p *Practice) Flatrate() []any {
+	n := p.Next()
+	number := fmt.Sprintf("ART-%d", n)
+	rate := p.Post("flatrate", `{"number":"R-%d","description":"Rate"}`, n)
+	p.Post("flatrateline", `{"flatrate_id":%d,"sort_order":10}`, rate)
+	line := p.Post("flatrateline", `{"flatrate_id":%d}`, rate)
+	article := p.Post("article", `{"number":"%s","description":"Oil","article_kind":"part","unit_type":"litre","turnover_group_id":1,"price":1}`, number)
+	return []any{rate, line, article, number}
+}
+
+// Ended is the token of a session that was logged out.
+func (p *Practice) Ended() string {
+	token := p.Login(FullKey, "demo")
+	require.Equal(p.T, 200, p.Call("GET", "/authenticate/logout", token, "").Status)
+	return token
+}
+
+// Alter changes the database behind the desk's back, as an older administration
+// would have filled it.
+func (p *Practice) Alter(statement string, args ...any) {
+	p.T.Helper()
+	driver, source := "sqlite", strings.TrimPrefix(p.DSN, "sqlite:")+"?_pragma=busy_timeout(10000)"
+	if strings.HasPrefix(p.DSN, "postgres") {
+		driver, source = "pgx", p.DSN
+	}
+	db, err := sql.Open(driver, source)
+	require.NoError(p.T, err)
+	defer db.Close()
+	_, err = db.ExecContext(context.Background(), fmt.Sprintf(statement, args...))
+	require.NoError(p.T, err)
+}
+
+// Raw sends bytes as they are, and reads the one answer.
+func (d *Desk) Raw(request string) Answer {
+	d.T.Helper()
+	base, err := url.Parse(d.Base)
+	require.NoError(d.T, err)
+	conn, err := net.Dial("tcp", base.Host)
+	require.NoError(d.T, err)
+	defer conn.Close()
+	require.NoError(d.T, conn.SetDeadline(time.Now().Add(30*time.Second)))
+	written := make(chan struct{})
+	go func() { // the desk may answer, and stop reading, before all is written
+		defer close(written)
+		_, _ = io.WriteString(conn, request)
+	}()
+	method, _, _ := strings.Cut(request, " ")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	require.NoError(d.T, err)
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(d.T, err)
+	require.NoError(d.T, conn.Close())
+	<-written
+	a := Answer{Status: resp.StatusCode, Header: resp.Header, Body: data}
+	a.Judge(d.T, strings.SplitN(request, "\r\n", 2)[0])
+	return a
+}
+
+// RawRequest is a request without a body for raw, with the target as it is.
+func RawRequest(method, target string, headers ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s /webservice_v2%s HTTP/1.1\r\nHost: desk\r\nConnection: close\r\n", method, target)
+	for _, h := range headers {
+		b.WriteString(h + "\r\n")
+	}
+	return b.String() + "\r\n"
+}
+
+// Fill puts what was prepared in the places of $1, $2, …
+func Fill(text string, given []any) string {
+	for i := len(given) - 1; i >= 0; i-- {
+		text = strings.ReplaceAll(text, fmt.Sprintf("$%d", i+1), fmt.Sprint(given[i]))
+	}
+	return text
+}

@@ -1,0 +1,147 @@
+package rig
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// CommandLine runs a command with a configuration for that database, and returns
+// what it printed.
+func CommandLine(t *testing.T, dsn string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
+	config := fmt.Sprintf(DeskConfig, "", FreeAddress(t), dsn, "", t.TempDir(), "", "")
+	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
+	return Command(t, "", append(args[:1:1], append([]string{"--config", file}, args[1:]...)...)...)
+}
+
+// Show is what frontdesk callbacks show prints of a job.
+func (d *Desk) Show(id string) string {
+	d.T.Helper()
+	code, out, problems := Command(d.T, "", "callbacks", "show", id, "--config", filepath.Join(filepath.Dir(d.Mail), "frontdesk.yaml"))
+	require.Zero(d.T, code, problems)
+	return out
+}
+
+// built is the real program, built by the first test that wants it.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// Binary returns the path of the real program: FRONTDESK_BINARY, or one built for
+// the tests of this package.
+func Binary(t testing.TB) string {
+	t.Helper()
+	if path := os.Getenv("FRONTDESK_BINARY"); path != "" {
+		return path
+	}
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "frontdesk-binary-"); built.err != nil {
+			return
+		}
+		build := exec.Command("go", "build", "-o", built.dir, "frontdesk/cmd/frontdesk")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped: it needs no library
+		out, err := build.CombinedOutput()
+		if err != nil {
+			built.err = fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	})
+	require.NoError(t, built.err)
+	return filepath.Join(built.dir, "frontdesk")
+}
+
+// Command runs a command line of the real program, with that standard input, to
+// its end.
+func Command(t testing.TB, input string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, problems bytes.Buffer
+	c := exec.Command(Binary(t), args...)
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(input), &out, &problems
+	if err := c.Run(); c.ProcessState == nil {
+		require.NoError(t, err)
+	}
+	return c.ProcessState.ExitCode(), out.String(), problems.String()
+}
+
+// removeBinary is called after the last test.
+func removeBinary() error { return os.RemoveAll(built.dir) } // "" removes nothing
+
+// Child is the real program as a process of its own.
+type Child struct {
+	Desk
+	Process *exec.Cmd
+	Ended   chan struct{} // after which code is known
+}
+
+// StartChild starts frontdesk serve on a database that is there.
+func StartChild(t testing.TB, o Options) *Child {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "frontdesk.yaml")
+	c := &Child{Desk: Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer)}, Ended: make(chan struct{})}
+	require.NoError(t, os.WriteFile(file, o.config(&c.Desk, dir), 0o600))
+	c.Http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
+	c.Process = exec.Command(Binary(t), "serve", "--config", file)
+	if o.Descriptors > 0 {
+		c.Process = exec.Command("sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), Binary(t), "serve", "--config", file)
+	}
+	c.Process.Stderr = c.Log
+	stdout, err := c.Process.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Process.Start())
+	ready := make(chan string, 1)
+	go func() {
+		defer close(c.Ended)
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
+			if base, ok := strings.CutPrefix(lines.Text(), "ready: "); ok {
+				ready <- strings.TrimSuffix(base, "/")
+			}
+		}
+		_ = c.Process.Wait() // how it ended is in ProcessState
+		c.Code = c.Process.ProcessState.ExitCode()
+	}()
+	t.Cleanup(c.Kill)
+	select {
+	case c.Base = <-ready:
+	case <-c.Ended:
+		t.Fatalf("frontdesk did not start (exit code %d):\n%s", c.Code, c.Log)
+	}
+	return c
+}
+
+// Kill ends the process with no chance to clean up, and waits until it is gone.
+func (c *Child) Kill() {
+	_ = c.Process.Process.Kill() // it may have ended by itself
+	<-c.Ended
+	c.Http.CloseIdleConnections()
+}
+
+// AskSQLite returns the first column of what a statement answers.
+func AskSQLite(t testing.TB, path, sql string) []string {
+	t.Helper()
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	var all []string
+	require.NoError(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{ResultFunc: func(st *sqlite.Stmt) error {
+		all = append(all, st.ColumnText(0))
+		return nil
+	}}))
+	return all
+}

@@ -1,0 +1,133 @@
+package rig
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Resident is how much memory the process has, in bytes.
+func (c *Child) Resident() int {
+	c.T.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Process.Pid))
+	require.NoError(c.T, err)
+	for line := range strings.Lines(string(status)) {
+		if fields := strings.Fields(line); fields[0] == "VmRSS:" {
+			n, err := strconv.Atoi(fields[1])
+			require.NoError(c.T, err)
+			return n << 10
+		}
+	}
+	c.T.Fatal("the system does not tell")
+	return 0
+}
+
+// Socket is a connection to a desk that sends what no client library would.
+type Socket struct {
+	net.Conn
+	t      testing.TB
+	Reader *bufio.Reader
+}
+
+func (d *Desk) Socket() *Socket {
+	d.T.Helper()
+	base, err := url.Parse(d.Base)
+	require.NoError(d.T, err)
+	conn, err := net.Dial("tcp", base.Host)
+	require.NoError(d.T, err)
+	d.T.Cleanup(func() { _ = conn.Close() })
+	require.NoError(d.T, conn.SetDeadline(time.Now().Add(30*time.Second)))
+	return &Socket{Conn: conn, t: d.T, Reader: bufio.NewReader(conn)}
+}
+
+// Send writes in the background: the desk may answer before all is written, and
+// stop reading.
+func (w *Socket) Send(text string) *Socket {
+	go func() { _, _ = io.WriteString(w, text) }()
+	return w
+}
+
+// Answer reads the answer to a request of that method.
+func (w *Socket) Answer(method string) Answer {
+	w.t.Helper()
+	resp, err := http.ReadResponse(w.Reader, &http.Request{Method: method})
+	require.NoError(w.t, err)
+	if resp.StatusCode == http.StatusContinue {
+		return w.Answer(method)
+	}
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(w.t, err)
+	a := Answer{Status: resp.StatusCode, Header: resp.Header, Body: data}
+	a.Judge(w.t, "on the wire")
+	return a
+}
+
+// RequireClosed checks that nothing comes any more and that the desk has hung up
+// in an orderly manner: a reset could have cost the client its answer.
+func (w *Socket) RequireClosed(what string) {
+	w.t.Helper()
+	rest, err := io.ReadAll(w.Reader)
+	require.NoError(w.t, err, what)
+	require.Empty(w.t, string(rest), what)
+}
+
+// OnSQLite starts a desk where the engine does not matter.
+func OnSQLite(t testing.TB, o Options) *Desk {
+	t.Helper()
+	o.DSN = Engines[0].DSN(t)
+	return Start(t, o)
+}
+
+// Underway is a request whose header the desk has read and whose body it waits
+// for: the desk has said so, with 100 Continue.
+func (d *Desk) Underway(token, body string) *Socket {
+	d.T.Helper()
+	w := d.Socket()
+	_, err := fmt.Fprintf(w, "POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\nExpect: 100-continue\r\ntoken: %s\r\nContent-Length: %d\r\n\r\n", token, len(body))
+	require.NoError(d.T, err)
+	line, err := w.Reader.ReadString('\n')
+	require.NoError(d.T, err)
+	require.Equal(d.T, "HTTP/1.1 100 Continue\r\n", line)
+	_, err = w.Reader.ReadString('\n')
+	require.NoError(d.T, err)
+	return w
+}
+
+// RequireRefusing waits until nobody listens at the desk's address any more.
+func (d *Desk) RequireRefusing() {
+	d.T.Helper()
+	address := strings.TrimSuffix(strings.TrimPrefix(d.Base, "http://"), "/webservice_v2")
+	require.Eventually(d.T, func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return errors.Is(err, syscall.ECONNREFUSED)
+	}, Patience, 10*time.Millisecond)
+}
+
+// RequireAtRest checks that a SQLite file was left complete, with nothing beside
+// it that would have to be read into it.
+func RequireAtRest(t testing.TB, dsn string) {
+	t.Helper()
+	path, ok := strings.CutPrefix(dsn, "sqlite:")
+	if !ok {
+		return
+	}
+	for _, beside := range []string{"-wal", "-shm", "-journal"} {
+		require.NoFileExists(t, path+beside)
+	}
+	require.Equal(t, []string{"ok"}, AskSQLite(t, path, "PRAGMA integrity_check"))
+}

@@ -1,0 +1,76 @@
+package rig
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/gateway/webhook/webhooktest"
+)
+
+// WriteCertificate puts a certificate for this machine that lives for so many days,
+// and its key, in place of those that are there.
+func WriteCertificate(t testing.TB, ca *webhooktest.Authority, certFile, keyFile string, days int) {
+	t.Helper()
+	pair := ca.Issue(t, "127.0.0.1", time.Now().AddDate(0, 0, days))
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	require.NoError(t, err)
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: key}} {
+		require.NoError(t, os.WriteFile(file+".new", pem.EncodeToMemory(block), 0o600))
+		require.NoError(t, os.Rename(file+".new", file))
+	}
+}
+
+// RemoteSheets is a file beside the sheets of the services and their exceptions.
+func RemoteSheets(t testing.TB, file string) string {
+	return Repository(t, "backend", "remote", "testdata", filepath.FromSlash(file))
+}
+
+func Read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// PackageTools tells whether tests run that fetch tools of other projects as Go
+// modules: FRONTDESK_REQUIRE names packages.
+func PackageTools(t *testing.T) {
+	t.Helper()
+	if !sqltest.Required("packages") {
+		t.Skip("FRONTDESK_REQUIRE does not name packages: no tools are fetched for them")
+	}
+}
+
+// Tool is a program that a test needs; where it is missing the test is skipped,
+// or fails where FRONTDESK_REQUIRE names it.
+func Tool(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil && !sqltest.Required(name) {
+		t.Skip(name, " is not installed")
+	}
+	require.NoError(t, err)
+	return path
+}
+
+// Repository is the path of a file of the repository.
+func Repository(t testing.TB, parts ...string) string {
+	t.Helper()
+	root, err := os.Getwd()
+	require.NoError(t, err)
+	for {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			return filepath.Join(append([]string{root}, parts...)...)
+		}
+		require.NotEqual(t, root, filepath.Dir(root), "a test runs in its package's folder")
+		root = filepath.Dir(root)
+	}
+}
