@@ -73,8 +73,8 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	case failed > 0:
 		return errors.New("there are failures")
-	case passed == 0:
-		return errors.New("no test has passed")
+	case passed+skipped == 0:
+		return errors.New("no test was run")
 	}
 	return nil
 }

@@ -50,6 +50,7 @@ var parts = []part{
 	{name: "systemd-analyze", what: "the units before systemd", programs: []string{"systemd-analyze"}, debian: "systemd"},
 	{name: "systemd-socket-activate", what: "a socket that systemd hands over", programs: []string{"systemd-socket-activate"}, debian: "systemd"},
 	{name: "packages", what: "the Debian package, the manifests of Kubernetes and the Compose file", programs: []string{"go"}, ready: modules, cure: "the network, once"},
+	{name: "dpkg", what: "the Debian package", programs: []string{"dpkg"}, debian: "dpkg", ready: asRoot, cure: "root"},
 	{name: "buildah", what: "the container image", programs: []string{"buildah"}, debian: "buildah", ready: rootless, cure: "root, or subordinate ids for this account: subuid(5)"},
 	// Of Debian's prometheus the tool alone is installed: the package has a service.
 	{name: "promtool", what: "the alerts before Prometheus", programs: []string{"promtool"}, debian: "prometheus", brew: "prometheus"},
@@ -95,12 +96,24 @@ func aiosmtpd() error {
 	return errors.New("no aiosmtpd in Python")
 }
 
-// rootless tells whether this account may make an image.
+// rootless tells whether this account may make an image: it takes more ids than one.
 func rootless(ctx context.Context, _ io.Writer) error {
 	if os.Geteuid() == 0 {
 		return nil
 	}
-	return command(ctx, "", nil, "buildah", "unshare", "true")
+	ids, err := gently(ctx, "buildah", "unshare", "cat", "/proc/self/uid_map").Output()
+	if err == nil && len(strings.Fields(string(ids))) <= 3 {
+		err = errors.New("this account has no ids but its own")
+	}
+	return err
+}
+
+// asRoot tells whether this account may install a package, in whatever folder.
+func asRoot(context.Context, io.Writer) error {
+	if os.Geteuid() != 0 {
+		return errors.New("it gives files to other accounts")
+	}
+	return nil
 }
 
 // kits has what npm installs from the lock files, and the modules of the Go kit.

@@ -62,15 +62,15 @@ var mayImport = map[string][]string{
 		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk",
 		"config", "gateway", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "gateway/webhook/webhooktest", "mapping",
 	},
-	"cmd/frontdesk/e2e/bounds": {}, // tests only
-	"cmd/frontdesk/e2e/callbacks": {}, // tests only
+	"cmd/frontdesk/e2e/bounds":      {}, // tests only
+	"cmd/frontdesk/e2e/callbacks":   {}, // tests only
 	"cmd/frontdesk/e2e/conformance": {}, // tests only
 	"cmd/frontdesk/e2e/description": {}, // tests only
-	"cmd/frontdesk/e2e/foreign": {}, // tests only
-	"cmd/frontdesk/e2e/pages": {}, // tests only
-	"cmd/frontdesk/e2e/records": {}, // tests only
-	"cmd/frontdesk/e2e/rows": {}, // tests only
-	"cmd/frontdesk/e2e/several": {}, // tests only
+	"cmd/frontdesk/e2e/foreign":     {}, // tests only
+	"cmd/frontdesk/e2e/pages":       {}, // tests only
+	"cmd/frontdesk/e2e/records":     {}, // tests only
+	"cmd/frontdesk/e2e/rows":        {}, // tests only
+	"cmd/frontdesk/e2e/several":     {}, // tests only
 }
 
 // TestImports keeps the direction of dependencies, tests left aside.

@@ -111,6 +111,9 @@ type hour struct {
 // startHour starts the demo and a shell; the variables that the tutorial sets
 // first are there, so that one may begin at any step.
 func startHour(t *testing.T) *hour {
+	for _, name := range []string{"bash", "curl"} {
+		rig.Tool(t, name)
+	}
 	h := &hour{t: t, dir: t.TempDir(), address: rig.FreeAddress(t), blocks: readTutorial(t)}
 	require.NoError(t, os.Mkdir(filepath.Join(h.dir, "bin"), 0o700))
 	require.NoError(t, os.Symlink(rig.Binary(t), filepath.Join(h.dir, "bin", "frontdesk")))

@@ -33,8 +33,11 @@ func previousProgram(t *testing.T) string {
 	t.Helper()
 	named := os.Getenv("FRONTDESK_PREVIOUS")
 	commit := cmp.Or(named, "HEAD~1")
+	index := filepath.Join(t.TempDir(), "index") // the repository's own stays as it is
 	git := func(args ...string) ([]byte, error) {
-		return exec.Command("git", append([]string{"-C", rig.Repository(t)}, args...)...).CombinedOutput()
+		command := exec.Command("git", append([]string{"-C", rig.Repository(t)}, args...)...)
+		command.Env = append(os.Environ(), "GIT_INDEX_FILE="+index)
+		return command.CombinedOutput()
 	}
 	if out, err := git("rev-parse", "--verify", commit+"^{commit}"); err != nil {
 		require.Empty(t, named, "FRONTDESK_PREVIOUS names no commit: %s", out)
@@ -42,10 +45,9 @@ func previousProgram(t *testing.T) string {
 		return rig.Binary(t)
 	}
 	sources := t.TempDir()
-	archive := filepath.Join(t.TempDir(), "sources.tar")
-	out, err := git("archive", "--format=tar", "--output="+archive, commit)
+	out, err := git("read-tree", commit)
 	require.NoError(t, err, "%s", out)
-	out, err = exec.Command("tar", "-xf", archive, "-C", sources).CombinedOutput()
+	out, err = git("checkout-index", "--all", "--prefix="+sources+"/")
 	require.NoError(t, err, "%s", out)
 	return buildProgram(t, sources)
 }
