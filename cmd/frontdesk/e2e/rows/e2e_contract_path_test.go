@@ -64,12 +64,12 @@ func contractUnreadable(t *testing.T, p *rig.Practice) {
 		"a bad length":           "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nContent-Length: x\r\n\r\n",
 		"two lengths":            "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{} ",
 		"length and chunked":     "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-		"a bad chunk":            "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+		"a bad chunk":            "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\ntoken: " + p.Token + "\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
 		"an unknown coding":      "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nTransfer-Encoding: nonsense\r\n\r\n0\r\n\r\n",
 		"a header over 16 KiB":   rig.RawRequest("GET", "/order", "X-Long: "+letters(17<<10)),
 		"many headers over that": rig.RawRequest("GET", "/order", strings.Repeat("X-Short: "+letters(90)+"\r\n", 200)+"X: y"),
 		"a target over 16 KiB":   rig.RawRequest("GET", "/order?x="+letters(17<<10)),
-		"a body over the limit":  "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\nTransfer-Encoding: chunked\r\n\r\n50000\r\n" + letters(0x50000) + "\r\n0\r\n\r\n",
+		"a body over the limit":  "POST /webservice_v2/order HTTP/1.1\r\nHost: desk\r\ntoken: " + p.Token + "\r\nTransfer-Encoding: chunked\r\n\r\n50000\r\n" + letters(0x50000) + "\r\n0\r\n\r\n",
 	} {
 		t.Run(what, func(t *testing.T) {
 			a := p.In(t).Raw(bytes)
