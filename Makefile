@@ -3,9 +3,9 @@
 GO      ?= go
 FUZZ    ?= 30s
 
-# What has goroutines of its own, and the end-to-end tests that have made the race
-# detector speak.
-RACE    ?= ./auth/... ./backend/... ./config/... ./gateway/... ./cmd/frontdesk/...
+# What has goroutines of its own. Of the end-to-end tests those belong here that have
+# made the race detector speak.
+RACE    ?= ./auth/... ./backend/... ./config/... ./gateway/...
 TESTS   ?= ./... ./.ci/testrun
 
 # It says what it does, what it needs and what it leaves out: see there.
