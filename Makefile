@@ -6,7 +6,10 @@ FUZZ    ?= 30s
 # What has goroutines of its own. Of the end-to-end tests those belong here that have
 # made the race detector speak.
 RACE    ?= ./auth/... ./backend/... ./config/... ./gateway/...
-TESTS   ?= ./... ./.ci/testrun
+# The longest come first, so that none is at work alone at the end.
+TESTS   ?= ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/conformance ./cmd/frontdesk ./backend/reference ./... ./.ci/testrun
+# Packages at once: tests wait for half of their time.
+AT_ONCE ?= 4
 
 # It says what it does, what it needs and what it leaves out: see there.
 testrun = $(GO) run ./.ci/testrun
@@ -19,11 +22,11 @@ testrun = $(GO) run ./.ci/testrun
 # and manifests. A part that is missing is installed where that can be done without
 # asking, and else left out, with a word about how to get it.
 test:
-	$(testrun) -timeout 20m $(TESTS)
+	$(testrun) -p $(AT_ONCE) -timeout 20m $(TESTS)
 
 # The same, and then where the minutes went.
 test-times:
-	$(testrun) times -timeout 20m $(TESTS)
+	$(testrun) times -p $(AT_ONCE) -timeout 20m $(TESTS)
 
 # The race detector.
 race:
