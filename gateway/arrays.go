@@ -157,10 +157,11 @@ func (x *Exchange) modelVersion(model *mapping.Model) string {
 	for _, resource := range model.Resources {
 		for i := range resource.Fields {
 			f := &resource.Fields[i]
-			for _, use := range [...]arrayUse{arrayRead, arraySend} {
-				if f.Type == mapping.Array && !x.knows(f, use) {
-					version += "-" + resource.Name + "." + f.Name
-				}
+			if f.Type == mapping.Array && !x.knows(f, arrayRead) {
+				version += " without reading " + resource.Name + "." + f.Name
+			}
+			if f.Type == mapping.Array && !x.knows(f, arraySend) {
+				version += " without sending " + resource.Name + "." + f.Name
 			}
 		}
 	}

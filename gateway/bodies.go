@@ -38,7 +38,9 @@ func newBodyMemory(most int) *bodyMemory {
 // where there was none in time.
 func (m *bodyMemory) take(ctx context.Context, client int64, size int, patience time.Duration) (waited, ok bool) {
 	m.mu.Lock()
-	if m.grant(client, size) {
+	// What comes later does not overtake what its own client has waiting.
+	queues := slices.ContainsFunc(m.waiting, func(c *bodyClaim) bool { return c.client == client })
+	if !queues && m.grant(client, size) {
 		m.mu.Unlock()
 		return false, true
 	}
@@ -83,12 +85,14 @@ func (m *bodyMemory) give(client int64, size int) {
 	if m.taken[client] -= size; m.taken[client] == 0 {
 		delete(m.taken, client)
 	}
+	queues := map[int64]bool{} // the clients whose first claim still waits
 	m.waiting = slices.DeleteFunc(m.waiting, func(c *bodyClaim) bool {
-		granted := m.grant(c.client, c.size)
-		if granted {
-			close(c.granted)
+		if queues[c.client] || !m.grant(c.client, c.size) {
+			queues[c.client] = true
+			return false
 		}
-		return granted
+		close(c.granted)
+		return true
 	})
 }
 

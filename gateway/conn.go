@@ -43,7 +43,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := c.Conn.Read(p)
-	if err == nil {
+	if err == nil || err == io.EOF && n > 0 { // over TLS both can come at once; the next read says the end again
 		return n, nil
 	}
 	c.hungUp = c.hungUp || err == io.EOF

@@ -91,6 +91,7 @@ type Job struct {
 	Started  time.Time // of the work, the last time it was begun
 	Finished time.Time // of the work
 	Claims   int       // how often the work was begun, but for what was postponed or handed back
+	Term     int       // which claim it is, of all there were; a version before has none
 	Lease    time.Time // whoever works on it, or calls, has it until then
 	Tries    int       // calls made
 	NextTry  time.Time // when the callback is due; zero where it is not
@@ -117,7 +118,7 @@ type event struct {
 	kind    eventKind
 	hold    time.Duration // claimed, renewed, postponed, calling: how long the lease is
 	lease   time.Time     // called: the one it was begun with
-	claim   int           // renewed, postponed, completed, broke: by which claim
+	term    int           // handedBack, renewed, postponed, completed, broke: by which claim
 	result  Result        // completed
 	failure string        // broke
 	cause   string        // postponed
@@ -154,21 +155,22 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 		if j.Claims++; j.Claims > maxClaims {
 			return j.finish(Failed, Result{}, "interrupted too often", now), nil
 		}
+		j.Term = max(j.Term+1, j.Claims)
 		j.State, j.Lease, j.Started = Running, now.Add(e.hold), now
-	case e.kind == handedBack && j.State == Running && j.Claims == e.claim:
+	case e.kind == handedBack && j.State == Running && j.Term == e.term:
 		j.State, j.Lease = Accepted, time.Time{}
 		j.Claims-- // it is not the work's fault
-	case e.kind == renewed && j.State == Running && j.Claims == e.claim:
+	case e.kind == renewed && j.State == Running && j.Term == e.term:
 		j.Lease = now.Add(e.hold)
-	case e.kind == postponed && j.State == Running && j.Claims == e.claim:
+	case e.kind == postponed && j.State == Running && j.Term == e.term:
 		j.Lease = now.Add(e.hold) // nobody has it until then
 		j.Claims--
 		if _, known := j.pause(e.cause); !known {
 			j.Pauses = append(slices.Clip(j.Pauses), Pause{Since: now, For: e.cause})
 		}
-	case e.kind == completed && j.State == Running && j.Claims == e.claim:
+	case e.kind == completed && j.State == Running && j.Term == e.term:
 		return j.finish(Done, e.result, "", now), nil
-	case e.kind == broke && j.State == Running && j.Claims == e.claim:
+	case e.kind == broke && j.State == Running && j.Term == e.term:
 		return j.finish(Failed, Result{}, cmp.Or(e.failure, "no reason given"), now), nil
 	case e.kind == calling && finished && !j.NextTry.IsZero() && !now.Before(j.NextTry) && now.After(j.Lease):
 		j.Lease = now.Add(e.hold)

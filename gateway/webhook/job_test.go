@@ -30,7 +30,7 @@ func TestTransitions(t *testing.T) {
 	} {
 		before := jobIn(row.state, row.failure)
 		for i, kind := range kinds {
-			e := event{kind: kind, hold: time.Minute, claim: 1, end: true, outcome: Outcome{Tried: true, Status: 200}}
+			e := event{kind: kind, hold: time.Minute, term: 1, end: true, outcome: Outcome{Tried: true, Status: 200}}
 			lease := time.Time{}
 			if kind == claimed || kind == renewed || kind == calling {
 				lease = noon.Add(e.hold)
@@ -55,7 +55,7 @@ func jobIn(s State, failure string) Job {
 	if s == Accepted {
 		return j
 	}
-	j.Started, j.Claims = noon.Add(-time.Minute), 1
+	j.Started, j.Claims, j.Term = noon.Add(-time.Minute), 1, 1
 	if s == Running {
 		j.Lease = noon.Add(time.Second)
 		return j
@@ -88,9 +88,24 @@ func TestWorkIsClaimedThreeTimes(t *testing.T) {
 
 func TestWhoeverLostAClaimChangesNothing(t *testing.T) {
 	j := jobIn(Running, "")
-	j.Claims = 2
+	j.Term = 2
 	for _, kind := range []eventKind{handedBack, renewed, postponed, completed, broke} {
-		_, err := j.after(event{kind: kind, claim: 1}, noon)
+		_, err := j.after(event{kind: kind, term: 1}, noon)
+		require.ErrorIs(t, err, errNotNow)
+	}
+}
+
+// TestALostClaimStaysLost: that a later claim is postponed, and counts for nothing,
+// does not give the job back to the one before.
+func TestALostClaimStaysLost(t *testing.T) {
+	lost := jobIn(Running, "")
+	now := lost.Lease.Add(time.Nanosecond)
+	j, err := lost.after(event{kind: claimed, hold: time.Minute}, now)
+	require.NoError(t, err)
+	j, err = j.after(event{kind: postponed, term: j.Term, hold: againAfter}, now)
+	require.NoError(t, err)
+	for _, kind := range []eventKind{handedBack, renewed, postponed, completed, broke} {
+		_, err := j.after(event{kind: kind, term: lost.Term}, now)
 		require.ErrorIs(t, err, errNotNow)
 	}
 }
@@ -151,7 +166,7 @@ func TestNoTryOutlivesTheResult(t *testing.T) {
 }
 
 func TestAnUnnamedFailureStaysOne(t *testing.T) {
-	j, err := jobIn(Running, "").after(event{kind: broke, claim: 1}, noon)
+	j, err := jobIn(Running, "").after(event{kind: broke, term: 1}, noon)
 	require.NoError(t, err)
 	require.NotEmpty(t, j.Failure)
 }
@@ -165,7 +180,7 @@ func TestPostponedWorkIsBegunAgain(t *testing.T) {
 		j, err = j.after(event{kind: claimed, hold: time.Minute}, now)
 		require.NoError(t, err)
 		require.Equal(t, Running, j.State)
-		j, err = j.after(event{kind: postponed, claim: j.Claims, hold: againAfter}, now)
+		j, err = j.after(event{kind: postponed, term: j.Term, hold: againAfter}, now)
 		require.NoError(t, err)
 		_, err = j.after(event{kind: claimed}, now.Add(againAfter))
 		require.ErrorIs(t, err, errNotNow, "not yet")

@@ -106,7 +106,7 @@ func (o *Orchestrator) do(j Job) {
 	_, err = o.change(keep, j.ID, e, nil)
 	switch {
 	case errors.Is(err, errNotNow): // somebody else has the job: theirs is the result
-		o.Log.Warn("callbacks: a job was taken over before it was done", zap.String("job", j.ID), zap.Int("claim", j.Claims))
+		o.Log.Warn("callbacks: a job was taken over before it was done", zap.String("job", j.ID), zap.Int("claim", j.Term))
 		if err := o.Results.Remove(keep, resultName(j)); err != nil {
 			o.Log.Error("callbacks: remove a result that is none", zap.String("job", j.ID), zap.Error(err))
 		}
@@ -117,7 +117,7 @@ func (o *Orchestrator) do(j Job) {
 
 // outcome is what comes of a job whose runner has ended.
 func (o *Orchestrator) outcome(j Job, result Result, err error) event {
-	e := event{kind: completed, result: result, claim: j.Claims}
+	e := event{kind: completed, result: result, term: j.Term}
 	switch {
 	case err == nil:
 		return e
@@ -164,7 +164,7 @@ func (o *Orchestrator) patience(j Job, err error) (cause string, wait time.Durat
 // resultName is the name of the file that the present claim of a job writes. No
 // two claims share one, so that a worker who lost the job unawares writes over
 // nobody's result; which file is the job's is settled in the store alone.
-func resultName(j Job) string { return j.ID + "." + strconv.Itoa(j.Claims) }
+func resultName(j Job) string { return j.ID + "." + strconv.Itoa(j.Term) }
 
 // jobOf is the job that a file in the folder of results was written for.
 func jobOf(file string) string {
@@ -175,7 +175,7 @@ func jobOf(file string) string {
 // discardEarlier removes what earlier claims of a job left when their process
 // died between the file and the store.
 func (o *Orchestrator) discardEarlier(j Job) {
-	for j.Claims--; j.Claims > 0; j.Claims-- {
+	for j.Term--; j.Term > 0; j.Term-- {
 		if err := o.Results.Remove(o.ctx, resultName(j)); err != nil {
 			o.Log.Error("callbacks: remove what a claim left", zap.String("job", j.ID), zap.Error(err))
 		}
@@ -226,7 +226,7 @@ func (o *Orchestrator) hold(j Job) (context.Context, func()) {
 				return
 			case <-ticker.C:
 			}
-			_, err := o.change(ctx, j.ID, event{kind: renewed, hold: o.WorkLease, claim: j.Claims}, nil)
+			_, err := o.change(ctx, j.ID, event{kind: renewed, hold: o.WorkLease, term: j.Term}, nil)
 			if errors.Is(err, errNotNow) {
 				cancel()
 				return

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 )
 
@@ -37,18 +35,6 @@ func (p Program) clock() func() time.Time {
 		return p.Now
 	}
 	return time.Now
-}
-
-// operatorSignals are those that do not end the program: SIGHUP has the
-// configuration read again, SIGUSR1 turns debugging on and off. Several of the
-// same that come at once are one.
-func (p Program) operatorSignals() (signals <-chan os.Signal, release func()) {
-	if p.Signals != nil {
-		return p.Signals, func() {}
-	}
-	c := make(chan os.Signal, 1)
-	signal.Notify(c, syscall.SIGHUP, syscall.SIGUSR1)
-	return c, func() { signal.Stop(c) }
 }
 
 // Misuse is an error of the command line or of what it names, rather than of

@@ -6,6 +6,6 @@ import "os"
 
 // operatorSignals are none here: there is nobody who could send them. Files are
 // watched all the same.
-func (p program) operatorSignals() (signals <-chan os.Signal, release func()) {
-	return p.signals, func() {}
+func (p Program) operatorSignals() (signals <-chan os.Signal, release func()) {
+	return p.Signals, func() {}
 }

@@ -1,0 +1,21 @@
+//go:build unix
+
+package desk
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// operatorSignals are those that do not end the program: SIGHUP has the
+// configuration read again, SIGUSR1 turns debugging on and off. Several of the
+// same that come at once are one.
+func (p Program) operatorSignals() (signals <-chan os.Signal, release func()) {
+	if p.Signals != nil {
+		return p.Signals, func() {}
+	}
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP, syscall.SIGUSR1)
+	return c, func() { signal.Stop(c) }
+}
