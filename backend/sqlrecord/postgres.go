@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -101,7 +102,7 @@ func (d *postgresDB) Snapshot(ctx context.Context, f func(Conn) error) error {
 
 func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
 	var err error
-	for range writeTries {
+	for try := range writeTries {
 		err = d.tx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(c *postgresConn) error {
 			c.inWrite = true
 			if err := guard(f, c); err != nil {
@@ -112,8 +113,21 @@ func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
 		if !collided(err) && !d.demoted(err) || ctx.Err() != nil {
 			break
 		}
+		letAhead(ctx, try)
 	}
 	return err
+}
+
+// letAhead lets the transaction that this one collided with go on first, longer each
+// time. Run again at once, this one would have its first lock again before the other
+// has woken up, and both would be where they were.
+func letAhead(ctx context.Context, try int) {
+	pause := time.NewTimer(time.Duration(10+rand.IntN(10)) * time.Millisecond << try)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+	}
 }
 
 // rollbackTimeout bounds the undoing of a transaction whose own time may be up.
