@@ -60,7 +60,8 @@ type Decision struct {
 }
 
 // Decide judges a method, a path below the base path and the arrays that a query
-// names, all as they are sent, as serving judges them. It allocates nothing.
+// names, all as they are sent, as serving judges them. It allocates nothing,
+// unless the query is escaped.
 func (g *Gateway) Decide(key *auth.Key, method, path string, rawQuery []byte) Decision {
 	e, op, _, reason := g.routes.lookup(method, path, rawQuery)
 	if reason == "" {

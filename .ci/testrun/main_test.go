@@ -142,13 +142,15 @@ func TestReportOfNoPackage(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	args := write(t, "told")
 	ctx, stop := context.WithCancel(context.Background())
-	var pid int
+	told := make(chan int, 1)
 	go func() {
 		defer stop()
+		pid := 0
 		for ; pid == 0 && t.Context().Err() == nil; time.Sleep(time.Millisecond) {
 			text, _ := os.ReadFile("told/pid") // not before it is there
 			pid, _ = strconv.Atoi(string(text))
 		}
+		told <- pid
 	}()
 	r := newReport(io.Discard)
 	if err := test(ctx, r, args, os.Environ()); err == nil {
@@ -157,6 +159,7 @@ func TestInterrupted(t *testing.T) {
 	r.close(false)
 	passed, failed, skipped := r.sums()
 	requireSums(t, passed, failed, skipped, 0, 1, 0)
+	pid := <-told
 	for deadline := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the test goes on")

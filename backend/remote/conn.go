@@ -45,9 +45,9 @@ func (c *conn) send(request []byte) error {
 	return err
 }
 
-// alive tells whether an idle connection can be used: the other side has neither
-// closed it nor said anything unasked. One that cannot is to be closed. Where that cannot be seen, only a
-// connection is used that nothing was asked on before.
+// alive tells whether a connection can be used: the other side has neither closed it
+// nor said anything unasked. If not, the caller closes it. On a system where we cannot
+// look, only a connection is used that nothing was asked on before.
 func (c *conn) alive() bool {
 	switch {
 	case c.in.Buffered() > 0:

@@ -13,13 +13,14 @@ func (nothing) Timeout() bool   { return true }
 func (nothing) Temporary() bool { return true }
 
 // isQuietTLS has TLS take in what has come. Messages of its own may come at any
-// time, session tickets often late, and say nothing; data, or a part of a record
-// that may become some, were not asked for.
+// time, session tickets often late, and say nothing; data was not asked for. Nor was
+// a part of a record that may become data, but on a new connection that is a ticket:
+// nothing was asked there that could be answered.
 func (c *conn) isQuietTLS() bool {
 	c.quiet.looking = true
 	n, err := c.stream.Read(c.quiet.one[:])
 	c.quiet.looking = false
-	return n == 0 && errors.Is(err, errNothing) && c.quiet.records.isWhole()
+	return n == 0 && errors.Is(err, errNothing) && (!c.again || c.quiet.records.isWhole())
 }
 
 // records follows the records of TLS as they come, by the lengths in their heads.

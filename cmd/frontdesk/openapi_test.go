@@ -45,7 +45,7 @@ func newDemo(t *testing.T) *rig.Desk {
 	require.NoError(t, err)
 	held, err := rig.ContractOf(c, environment)
 	require.NoError(t, err)
-	d.Http = &http.Client{Timeout: time.Minute, Transport: &rig.Holding{
+	d.HTTP = &http.Client{Timeout: time.Minute, Transport: &rig.Holding{
 		RoundTripper: &http.Transport{}, Contract: held, Base: &d.Base, Fault: func(err error) { t.Error(err) },
 	}}
 	t.Cleanup(d.Shutdown)
@@ -322,11 +322,11 @@ func TestOpenAPIDrift(t *testing.T) {
 			d := newDemo(t)
 			altered, err := rig.NewContract([]byte(strings.ReplaceAll(text, change[0], change[1])))
 			require.NoError(t, err)
-			d.Http.Transport = &rig.Holding{RoundTripper: &http.Transport{}, Contract: altered, Base: &d.Base, Fault: func(err error) { faults = append(faults, err) }}
+			d.HTTP.Transport = &rig.Holding{RoundTripper: &http.Transport{}, Contract: altered, Base: &d.Base, Fault: func(err error) { faults = append(faults, err) }}
 			token := d.Login(desk.DemoFullKey, "demo")
 			d.Call("GET", "/order/42", token, "")
 			require.NotEmpty(t, faults)
-			d.Http.CloseIdleConnections()
+			d.HTTP.CloseIdleConnections()
 		})
 	}
 }

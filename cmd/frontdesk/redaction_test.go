@@ -107,7 +107,7 @@ api_keys:
 func startLeaky(t *testing.T, text string) *rig.Kept {
 	t.Helper()
 	k := &rig.Kept{File: filepath.Join(t.TempDir(), "frontdesk.yaml"), Signals: make(chan os.Signal)}
-	k.Desk = rig.Desk{T: t, Ops: rig.FreeAddress(t), Log: new(rig.LockedBuffer), Stopped: make(chan struct{}), Http: &http.Client{Transport: &http.Transport{}, Timeout: rig.Patience}}
+	k.Desk = rig.Desk{T: t, Ops: rig.FreeAddress(t), Log: new(rig.LockedBuffer), Stopped: make(chan struct{}), HTTP: &http.Client{Transport: &http.Transport{}, Timeout: rig.Patience}}
 	k.Write(text)
 	k.Serve(desk.Program{
 		Signals: k.Signals, After: k.Timers.After,

@@ -62,7 +62,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	require.Greater(t, answered, int64(200), "there was little traffic")
 	require.EqualValues(t, failures, k.Metric("frontdesk_config_reload_failures_total"))
 	require.EqualValues(t, 201, k.Metric("frontdesk_config_reloads_total"))
-	k.Http.CloseIdleConnections()
+	k.HTTP.CloseIdleConnections()
 	require.Eventually(t, func() bool { return openFiles(t) <= files+2 && runtime.NumGoroutine() <= routines }, rig.Patience, 10*time.Millisecond, "left behind")
 	k.Shutdown()
 	judged := k.JudgedByOne(judgedBy)

@@ -53,6 +53,7 @@ type system struct {
 
 func (s *system) onClose(f func() error) { s.releases = append(s.releases, f) }
 
+// Close closes what was opened, last first.
 func (s *system) Close() error {
 	var all []error
 	for _, release := range slices.Backward(s.releases) {

@@ -203,7 +203,7 @@ func newMailer(c config.Mail) (auth.Mailer, error) {
 // onClose has something released when the desk closes, last opened first.
 func (h *Desk) onClose(release func() error) { h.releases = append(h.releases, release) }
 
-// Close releases what build opened.
+// Close releases what Build opened.
 func (h *Desk) Close() {
 	for _, release := range slices.Backward(h.releases) {
 		if err := release(); err != nil && !errors.Is(err, net.ErrClosed) {

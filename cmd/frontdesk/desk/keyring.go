@@ -13,6 +13,7 @@ func newKeyring(keys []config.Key, grants []gateway.Grant) (*auth.Keyring, error
 	return auth.NewKeyring(NewKeys(keys, grants))
 }
 
+// NewKeys are the api_keys of a configuration, judged by these grants.
 func NewKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 	all := make([]auth.Key, len(keys))
 	covered := make(map[config.Rule][]int) // by rule: keys have most of them in common

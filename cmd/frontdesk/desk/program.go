@@ -41,5 +41,5 @@ func (p Program) clock() func() time.Time {
 // what the command does.
 type Misuse struct{ error }
 
-// Misused makes such an error.
+// Misused returns a Misuse in these words.
 func Misused(format string, args ...any) error { return Misuse{fmt.Errorf(format, args...)} }

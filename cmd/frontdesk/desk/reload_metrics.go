@@ -10,6 +10,7 @@ type reloadMetrics struct {
 	reloads, failures, success, at, restart, until *prometheus.Desc
 }
 
+// NewReloadMetrics tells of reloads and of the certificate in force.
 func NewReloadMetrics(h *Desk) reloadMetrics {
 	desc := func(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, help, nil, nil) }
 	return reloadMetrics{

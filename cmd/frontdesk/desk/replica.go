@@ -12,6 +12,7 @@ type replicaMetrics struct {
 	used, lists *prometheus.Desc
 }
 
+// NewReplicaMetrics tells of the replica for lists.
 func NewReplicaMetrics(of *sqlrecord.Replica) replicaMetrics {
 	return replicaMetrics{
 		of:   of,

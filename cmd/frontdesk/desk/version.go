@@ -25,6 +25,7 @@ var ToldModules = []string{
 	"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/microsoft/go-mssqldb",
 }
 
+// ReadBuildFacts tells what the program was built from.
 func ReadBuildFacts() buildFacts {
 	facts := buildFacts{Version: "dev", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Modules: map[string]string{}}
 	info, ok := debug.ReadBuildInfo()

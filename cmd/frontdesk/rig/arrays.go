@@ -48,4 +48,5 @@ func (d *Desk) FieldsOf(token, name string) map[string]bool {
 	return fields
 }
 
+// NoOrderlines is what a key is told that may not use the lines of orders.
 const NoOrderlines = "Field: orderlines not found in model"

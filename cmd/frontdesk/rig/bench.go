@@ -15,6 +15,7 @@ import (
 // BenchRecords is how many orders the benchmarks run over.
 const BenchRecords = 100_000
 
+// BenchOrder is the body of an order that benchmarks create.
 const BenchOrder = `{"contact_id":11,"vehicle_id":15,"employee_id":2,"kind":"workshop","order_status":"open","order_date":"2026-05-06T07:08:09Z",` +
 	`"delivery_date":"2026-06-07T08:09:10Z","mileage":123456,"reference":"REF-0000012345","description":"Winter service and tyre change. ` +
 	`Customer waits in the showroom; call before replacing the brake discs.","is_blocked":0,"is_archived":0}`

@@ -63,9 +63,10 @@ const (
 	BackupKey = "66666666-6666-4666-8666-666666666666"
 )
 
-// The two secrets of hookedKey, as while they are rotated.
+// RawSecret is the older of the two secrets of HookedKey, which are being rotated.
 const RawSecret = "an older secret, byte for byte"
 
+// EncodedSecret is the newer one.
 var EncodedSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("a key of thirty-two bytes, almost"))
 
 // Hooks is a client's HTTPS server, with a certificate of its own authority.
@@ -101,6 +102,7 @@ func NewHooks(t *testing.T, judge http.HandlerFunc) (h *Hooks, options Options) 
 // Address is a webhook_url with a query of its own.
 func (h *Hooks) Address() string { return h.URL + "/hook?b=2&a=%2F1" }
 
+// Body is that of a request whose callback these hooks hear.
 func (h *Hooks) Body() string { return fmt.Sprintf(`{"webhook_url":%q}`, h.Address()) }
 
 // Next returns the next call, and holds it to the interface: a GET of the
@@ -129,6 +131,7 @@ func (h *Hooks) Next(t *testing.T) (id string) {
 	return id
 }
 
+// Promised is where a 202 says that the result will be.
 var Promised = regexp.MustCompile(`^/webservice_v2/webhook\?id=([a-z2-7]{26})$`)
 
 // Promise holds an answer to what a promise of work looks like.
@@ -168,6 +171,7 @@ func (a Answer) Refused(t testing.TB, status int, message, what string) {
 	require.Equal(t, message, a.Failure(t).Message, what)
 }
 
+// OnJobs has f work on the jobs of a database, beside the desk.
 func OnJobs(t testing.TB, dsn string, f func(*jobstore.Store)) {
 	t.Helper()
 	store, err := OpenAdministration(dsn)

@@ -19,6 +19,7 @@ func ConformOptions(base string) backendtest.Options {
 	}
 }
 
+// Conform runs the conformance suite.
 func Conform(t *testing.T, o backendtest.Options) *backendtest.Report {
 	t.Helper()
 	report, err := backendtest.Run(context.Background(), o)
@@ -42,6 +43,7 @@ func Ended(report *backendtest.Report, s backendtest.Status) (names []string) {
 	return names
 }
 
+// Failures tells of the cases that failed, with what was expected and what came.
 func Failures(report *backendtest.Report) string {
 	var b strings.Builder
 	for _, r := range report.Results {

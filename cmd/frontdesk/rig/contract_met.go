@@ -25,7 +25,7 @@ type Described struct {
 }
 
 // Contract is the description that answers are held to.
-func (d *Desk) Contract() *heldContract { return d.Http.Transport.(*Holding).Contract }
+func (d *Desk) Contract() *heldContract { return d.HTTP.Transport.(*Holding).Contract }
 
 // Described lists the operations, in the order of their names.
 func (c *heldContract) Described(model *mapping.Model) []Described {

@@ -94,14 +94,14 @@ func OnEngines(t *testing.T, test func(t *testing.T, dsn string)) {
 	}
 }
 
-// Desk is the real program, started by its own command line in this process.
+// Desk is a frontdesk that serves in the test's own process.
 type Desk struct {
 	T    testing.TB
 	Base string // without a slash at the end
 	Ops  string
 	Mail string // the folder that mails are written to
 	Log  *LockedBuffer
-	Http *http.Client
+	HTTP *http.Client
 
 	Stop    context.CancelFunc
 	Stopped chan struct{}
@@ -110,7 +110,7 @@ type Desk struct {
 
 // Options vary how a desk is started.
 type Options struct {
-	DSN     string          // an engine's copy of the sample data; "" where backend says what there is instead
+	DSN     string          // an engine's copy of the sample data; "" where Backend says what there is instead
 	Wrap    desk.WrapDriver // put around the driver
 	Server  string          // more lines for the section server, two blanks in front
 	Backend string          // more members of the section backend, a comma in front
@@ -118,13 +118,13 @@ type Options struct {
 	Keys    string          // more api_keys
 
 	Edit *strings.Replacer // of the whole configuration, if set
-	Now  func() time.Time  // in place of time.Now, see program; not for a child
+	Now  func() time.Time  // in place of time.Now, see desk.Program; not for a child
 
 	Descriptors int // that a child may have open; 0 for the usual number
 }
 
-// Start starts frontdesk serve on free ports. The
-// desk stops when the test ends, and must stop cleanly.
+// Start serves on free ports. The desk stops when the test ends, and must stop
+// cleanly.
 func Start(t testing.TB, o Options) *Desk {
 	t.Helper()
 	dir := t.TempDir()
@@ -132,7 +132,7 @@ func Start(t testing.TB, o Options) *Desk {
 	d := &Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer), Stopped: make(chan struct{})}
 	require.NoError(t, os.WriteFile(file, o.config(d, dir), 0o600))
 
-	d.Http = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 60 * time.Second}
+	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 60 * time.Second}
 	d.Serve(desk.Program{Wrap: o.Wrap, Now: o.Now}, file, true)
 	return d
 }
@@ -203,6 +203,8 @@ func withFolder(sections, dir string) string {
 	return sections + fmt.Sprintf("\nwebhooks: {folder: %q}", filepath.Join(dir, "callbacks"))
 }
 
+// DeskConfig is the configuration of a desk: %s are lines for server, the address of ops,
+// the DSN, members of backend, the mail folder, sections, and api_keys.
 const DeskConfig = `
 server:
   listen: 127.0.0.1:0
@@ -239,12 +241,13 @@ func (d *Desk) Shutdown() {
 		d.T.Error("frontdesk did not stop")
 		return
 	}
-	d.Http.CloseIdleConnections()
+	d.HTTP.CloseIdleConnections()
 	if d.Code != 0 {
 		d.T.Errorf("frontdesk ended with exit code %d:\n%s", d.Code, d.Log)
 	}
 }
 
+// SeedDatabase fills a database with that many orders and what belongs to them.
 func SeedDatabase(dsn string, records int) error {
 	store, err := OpenAdministration(dsn)
 	if err != nil {
@@ -280,6 +283,7 @@ type ErrorBody struct {
 	Errors    []ErrorEntry `json:"errors"`
 }
 
+// ErrorEntry is one of several violations in an error answer.
 type ErrorEntry struct {
 	Message string `json:"message"`
 	Reason  string `json:"reason"`
@@ -360,7 +364,7 @@ func (d *Desk) Try(method, path, token, body string, headers ...string) (Answer,
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := d.Http.Do(req)
+	resp, err := d.HTTP.Do(req)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -375,6 +379,7 @@ const (
 	OrdersKey = "88888888-8888-4888-8888-888888888888"
 )
 
+// LoginPath is what a log-in asks.
 func LoginPath(key, username, password string) string {
 	return "/authenticate?api_key=" + key + "&organization_name=&username=" + username + "&password=" + password
 }

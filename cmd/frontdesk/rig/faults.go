@@ -39,11 +39,13 @@ var (
 	_ backend.ModelDescriber = faultyDriver{}
 )
 
+// ErrBroken is what a broken administration says.
 var ErrBroken = errors.New("secret cause of a broken administration")
 
 // Fails is what a broken administration does.
 func Fails(context.Context) error { return ErrBroken }
 
+// Wrap puts the faults before a driver.
 func (f *Faults) Wrap(d backend.Driver) backend.Driver {
 	return faultyDriver{FullDriver: d.(FullDriver), faults: f}
 }

@@ -59,7 +59,7 @@ func StartKept(t testing.TB, file, text string, watch bool) *Kept {
 	t.Helper()
 	k := &Kept{File: file, Signals: make(chan os.Signal)}
 	k.Desk = Desk{T: t, Ops: FreeAddress(t), Log: new(LockedBuffer), Stopped: make(chan struct{})}
-	k.Http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
+	k.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
 	if text != "" {
 		k.Write(text)
 	}
@@ -73,6 +73,7 @@ func (k *Kept) Write(text string) {
 	k.WriteTo(k.File, strings.ReplaceAll(text, "OPS", k.Ops))
 }
 
+// WriteTo replaces another file of the configuration at once.
 func (k *Kept) WriteTo(file, text string) {
 	k.T.Helper()
 	require.NoError(k.T, os.WriteFile(file+".new", []byte(text), 0o600))

@@ -29,6 +29,7 @@ func Flood(t testing.TB, address string, n int) (all []net.Conn) {
 	return all
 }
 
+// HangUp closes connections.
 func HangUp(all []net.Conn) {
 	for _, conn := range all {
 		_ = conn.Close()
@@ -40,6 +41,7 @@ func (d *Desk) Host() string {
 	return strings.TrimSuffix(strings.TrimPrefix(d.Base, "http://"), "/webservice_v2")
 }
 
+// ContactAsked is a request for a contact, byte for byte.
 func ContactAsked(token string) string {
 	return "GET /webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\ntoken: " + token + "\r\n\r\n"
 }
@@ -147,7 +149,7 @@ func (d *Desk) Ready() (status int, circuit string) {
 // AskOps asks the operators' listener.
 func (d *Desk) AskOps(path string) Answer {
 	d.T.Helper()
-	resp, err := d.Http.Get("http://" + d.Ops + path)
+	resp, err := d.HTTP.Get("http://" + d.Ops + path)
 	require.NoError(d.T, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
@@ -173,7 +175,7 @@ func (d *Desk) FollowBackup(token, location string) {
 		return a.Status == 200
 	}, 30*time.Second, 50*time.Millisecond)
 	download := a.Data(d.T)["url"].(string)
-	resp, err := d.Http.Get(download)
+	resp, err := d.HTTP.Get(download)
 	require.NoError(d.T, err)
 	defer resp.Body.Close()
 	require.Equal(d.T, 200, resp.StatusCode)

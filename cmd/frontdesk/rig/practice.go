@@ -190,6 +190,7 @@ func (p *Practice) Next() int {
 	return *p.Count
 }
 
+// Post creates a record that must be accepted, and returns its id.
 func (p *Practice) Post(resource, body string, args ...any) int {
 	p.T.Helper()
 	return p.Create(p.Token, resource, fmt.Sprintf(body, args...))
@@ -205,12 +206,15 @@ func (p *Practice) Put(path, body string) {
 // The records that rows are about. Where there is nothing to say about one, it
 // is as plain as it can be.
 
+// Contact creates a contact.
 func (p *Practice) Contact() int { return p.Post("contact", `{"kind":"person","name":"Jansen"}`) }
 
+// Order creates an order in that status.
 func (p *Practice) Order(status string) int {
 	return p.Post("order", `{"contact_id":1,"kind":"workshop","order_status":"%s","order_date":"2026-07-01"}`, status)
 }
 
+// Line creates a line of an order.
 func (p *Practice) Line(order int) int {
 	return p.Post("orderline", `{"order_id":%d,"description":"Work","quantity":1,"price":10,"turnover_group_id":1}`, order)
 }
@@ -229,10 +233,12 @@ func (p *Practice) Plate() string {
 	return fmt.Sprintf("QQ-%03d-%c", n%1000, 'A'+n/1000)
 }
 
+// Vehicle creates a vehicle with a plate of its own.
 func (p *Practice) Vehicle(more string) int {
 	return p.Post("vehicle", `{"license_plate":"%s","brand":"Opel","model":"Astra"%s}`, p.Plate(), more)
 }
 
+// OwnedVehicle creates a vehicle that has an owner.
 func (p *Practice) OwnedVehicle() int {
 	vehicle := p.Vehicle("")
 	p.Post("vehicleroleline", `{"vehicle_id":%d,"contact_id":1,"role":"owner"}`, vehicle)

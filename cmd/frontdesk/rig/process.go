@@ -96,7 +96,7 @@ func StartChild(t testing.TB, o Options) *Child {
 	file := filepath.Join(dir, "frontdesk.yaml")
 	c := &Child{Desk: Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer)}, Ended: make(chan struct{})}
 	require.NoError(t, os.WriteFile(file, o.config(&c.Desk, dir), 0o600))
-	c.Http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
+	c.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
 	c.Process = exec.Command(Binary(t), "serve", "--config", file)
 	if o.Descriptors > 0 {
 		c.Process = exec.Command("sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), Binary(t), "serve", "--config", file)
@@ -129,7 +129,7 @@ func StartChild(t testing.TB, o Options) *Child {
 func (c *Child) Kill() {
 	_ = c.Process.Process.Kill() // it may have ended by itself
 	<-c.Ended
-	c.Http.CloseIdleConnections()
+	c.HTTP.CloseIdleConnections()
 }
 
 // AskSQLite returns the first column of what a statement answers.

@@ -41,6 +41,7 @@ type Socket struct {
 	Reader *bufio.Reader
 }
 
+// Socket connects to the desk, and says nothing yet.
 func (d *Desk) Socket() *Socket {
 	d.T.Helper()
 	base, err := url.Parse(d.Base)

@@ -33,6 +33,7 @@ func RemoteSheets(t testing.TB, file string) string {
 	return Repository(t, "backend", "remote", "testdata", filepath.FromSlash(file))
 }
 
+// Read returns what a file holds.
 func Read(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)

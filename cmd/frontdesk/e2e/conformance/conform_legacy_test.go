@@ -118,7 +118,8 @@ func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options) *b
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), text, 0o600))
 	file := filepath.Join(dir, "frontdesk.yaml")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {driver: %s, sheet: %q}\n", driver, filepath.Join(dir, "sheet.yaml")), 0o600))
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {driver: %s, sheet: %q}\nmail: {folder: %q}\n",
+		driver, filepath.Join(dir, "sheet.yaml"), filepath.Join(dir, "mail")), 0o600))
 	conf, err := desk.LoadConfig(file)
 	require.NoError(t, err)
 	var report *backendtest.Report

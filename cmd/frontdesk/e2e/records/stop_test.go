@@ -114,7 +114,7 @@ func TestStopGivesUp(t *testing.T) {
 	}()
 	line, err := bufio.NewReader(read).ReadString('\n')
 	require.NoError(t, err)
-	d := &rig.Desk{T: t, Base: strings.TrimSuffix(strings.TrimPrefix(line, "ready: "), "/\n"), Log: log, Http: &http.Client{Transport: &http.Transport{}}}
+	d := &rig.Desk{T: t, Base: strings.TrimSuffix(strings.TrimPrefix(line, "ready: "), "/\n"), Log: log, HTTP: &http.Client{Transport: &http.Transport{}}}
 	token := d.Login(rig.FullKey, "demo")
 	entered := make(chan struct{})
 	f.Set(func(ctx context.Context) error {
@@ -131,6 +131,6 @@ func TestStopGivesUp(t *testing.T) {
 	stop()
 	require.ErrorContains(t, <-result, "requests under way")
 	<-ended
-	d.Http.CloseIdleConnections()
+	d.HTTP.CloseIdleConnections()
 	rig.RequireAtRest(t, dsn)
 }

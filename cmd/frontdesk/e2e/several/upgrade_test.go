@@ -64,7 +64,7 @@ func (s *soak) step(change func(n int, name, program string), name, program stri
 
 // desk is the gateway for what is asked of no other one.
 func (i *instance) desk() *rig.Desk {
-	return &rig.Desk{T: i.t, Base: "http://" + i.listen + "/webservice_v2", Http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	return &rig.Desk{T: i.t, Base: "http://" + i.listen + "/webservice_v2", HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 }
 
 // agree has one gateway begin what the other goes on with.
