@@ -31,7 +31,7 @@ type conn struct {
 	origin auth.Origin   // that it counts for; "" for a trusted proxy, and what has no address
 	peer   Peer          // its certificate is known once something was read
 	out    *bufio.Writer // what is being answered
-	hungUp bool          // the client has sent its last byte
+	failed bool          // nothing more can be read: the client has sent its last byte, or was too slow
 	state  atomic.Int32
 }
 
@@ -46,7 +46,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	if err == nil || err == io.EOF && n > 0 { // over TLS both can come at once; the next read says the end again
 		return n, nil
 	}
-	c.hungUp = c.hungUp || err == io.EOF
+	c.failed = true
 	var unverified *tls.CertificateVerificationError
 	if errors.As(err, &unverified) {
 		// There is no request to log: nobody would know why the client is kept out.

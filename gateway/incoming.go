@@ -33,6 +33,7 @@ type incoming struct {
 	length int       // as announced
 	came   int       // of it, in bytes
 	waits  bool      // the client wants to be told before it sends
+	fields int       // of the header, before the body
 	broken bool      // where it ends will not be known
 	client int64     // whose share of the memory was taken
 	taken  int
@@ -45,6 +46,9 @@ func (b *incoming) reset() { *b = incoming{talk: b.talk, kept: b.kept} }
 func (b *incoming) begin() {
 	req := &b.talk.req
 	b.length = req.Header.ContentLength()
+	if b.length == chunked {
+		b.fields = req.Header.Len()
+	}
 	if b.length != chunked && b.length <= 0 {
 		return
 	}
@@ -71,7 +75,7 @@ func (b *incoming) receive(ctx context.Context, client int64, limit int) error {
 	for b.stream != nil {
 		if len(data) == cap(data) {
 			size := min(max(2*cap(data), firstBuffer), most)
-			if size > smallBody && b.taken == 0 && !b.take(ctx, client, min(most, limit)) {
+			if room := b.room(size, limit); room > 0 && !b.take(ctx, client, room) {
 				b.broken = true
 				return overloaded()
 			}
@@ -91,6 +95,19 @@ func (b *incoming) receive(ctx context.Context, client int64, limit int) error {
 	}
 	b.talk.req.SetBodyRaw(data)
 	return nil
+}
+
+// room is what a body has to take before it has that size: all of what it announced,
+// so that it can end once it has begun, or what more it is of one in chunks.
+func (b *incoming) room(size, limit int) int {
+	switch {
+	case size <= smallBody:
+		return 0
+	case b.length == chunked:
+		return min(size, limit) - b.taken
+	default:
+		return b.length - b.taken
+	}
 }
 
 // skip reads the body, at most limit bytes, and keeps nothing of it.
@@ -129,14 +146,19 @@ func (b *incoming) count(n int, err error, limit int) error {
 		return mapping.Fail(mapping.BodyTooLarge)
 	case err == nil:
 		return nil
-	case err == io.EOF && b.came >= b.length && !(b.length == chunked && b.talk.hungUp):
+	case err == io.EOF && b.came >= b.length && (b.length != chunked || b.endsWell()):
 		b.stream = nil
 		return nil
-	default: // also an end that came early
+	default: // also an end that came early, or with what belongs into a header
 		b.broken = true
 		return mapping.Fail(mapping.RequestMalformed)
 	}
 }
+
+// endsWell tells whether a body in chunks has come to its own end: fasthttp takes a
+// connection that failed there for that end too. What has come behind it (a trailer)
+// would count for the request as its header does, but no proxy has judged it.
+func (b *incoming) endsWell() bool { return !b.talk.failed && b.talk.req.Header.Len() == b.fields }
 
 // take takes of the client's share; false where there was nothing to be had in the
 // time that a request may take. One that had to wait has that time once more.
@@ -146,7 +168,8 @@ func (b *incoming) take(ctx context.Context, client int64, size int) bool {
 	if !ok {
 		return false
 	}
-	b.client, b.taken = client, size
+	b.client = client
+	b.taken += size
 	return !waited || b.talk.SetReadDeadline(after(patience)) == nil
 }
 

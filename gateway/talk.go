@@ -114,18 +114,16 @@ func (t *talk) readHeader() (reason mapping.Reason, err error) {
 // twoLengths tells whether a request gave its length twice, as Content-Length
 // and by Transfer-Encoding. A proxy may have believed the other one: what comes
 // next on the connection could be the rest of this request, made by somebody
-// else (request smuggling).
+// else (request smuggling). A coding other than chunked says nothing of where the
+// body ends, and is refused too, as RFC 9112 6.3 wants.
 func twoLengths(h *fasthttp.RequestHeader) bool {
-	if n := h.ContentLength(); n != -1 && n != 0 { // how a chunked body looks, and an empty one
-		return false
-	}
-	var length, chunked bool
+	var length, coded bool
 	for line := range bytes.Lines(h.RawHeaders()) {
 		name, _, _ := bytes.Cut(line, []byte{':'})
 		length = length || bytes.EqualFold(name, []byte("Content-Length"))
-		chunked = chunked || bytes.EqualFold(name, []byte("Transfer-Encoding"))
+		coded = coded || bytes.EqualFold(name, []byte("Transfer-Encoding"))
 	}
-	return length && chunked
+	return coded && (length || h.ContentLength() != chunked)
 }
 
 // send sends the answer, and tells whether another request can follow.

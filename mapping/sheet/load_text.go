@@ -107,7 +107,7 @@ func (l *loader) judgePath(path string, t *template, c context) {
 // judgeExpression wants every value of an expression to be between quotes that it
 // cannot end, or to need none.
 func (l *loader) judgeExpression(path string, parts []part, c context) {
-	open, nested := l.language().scan(parts)
+	open, nested, escaped := l.language().scan(parts)
 	judged := false
 	for i := range parts {
 		p := &parts[i]
@@ -131,6 +131,8 @@ func (l *loader) judgeExpression(path string, parts []part, c context) {
 	switch {
 	case judged && nested:
 		l.fail(path, "found quotes within quotes around a value, expected it in one kind of quotes: how both are written within is not known")
+	case judged && escaped:
+		l.fail(path, `found \ right before a value, which would change how the value begins: expected \\ for one that is text`)
 	case judged && open != 0:
 		l.fail(path, "found a quote that is not closed")
 	}

@@ -75,20 +75,22 @@ func isBare(r Raw) bool {
 
 // scan follows the quotes through the literals of a template, and notes where its
 // placeholders stand. open is the quote that is never closed, nested tells of
-// other quotes within quotes.
-func (l language) scan(parts []part) (open byte, nested bool) {
-	escaped := false
+// other quotes within quotes, escaped of a placeholder behind a backslash that would
+// change what the value begins with.
+func (l language) scan(parts []part) (open byte, nested, escaped bool) {
+	backslash := false
 	for i := range parts {
 		if parts[i].name != "" {
-			parts[i].quote, escaped = open, false
+			parts[i].quote = open
+			escaped, backslash = escaped || backslash, false
 			continue
 		}
 		for _, c := range []byte(parts[i].literal) {
 			switch {
-			case escaped:
-				escaped = false
+			case backslash:
+				backslash = false
 			case open != 0 && c == '\\' && l.quotes != "doubled":
-				escaped = true
+				backslash = true
 			case open != 0 && c == open:
 				open = 0
 			case c != '\'' && c != '"':
@@ -99,7 +101,7 @@ func (l language) scan(parts []part) (open byte, nested bool) {
 			}
 		}
 	}
-	return open, nested
+	return open, nested, escaped
 }
 
 // plainText is what may stand beside a placeholder without making an expression:

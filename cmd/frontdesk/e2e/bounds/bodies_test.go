@@ -22,6 +22,25 @@ func padded(size int) string {
 	return rig.NewContact[:len(rig.NewContact)-1] + strings.Repeat(" ", size-len(rig.NewContact)) + "}"
 }
 
+// TestBodiesInChunks: a body in chunks that does not get on takes as much room as
+// came of it, and leaves the rest to others.
+func TestBodiesInChunks(t *testing.T) {
+	d := rig.OnSQLite(t, rig.Options{Server: "  body_limit: 1MiB\n  body_memory: 2MiB"})
+	token, other := d.Login(rig.FullKey, "demo"), d.Login(rig.FullKey, "other")
+	inChunks := func(token string) string {
+		return fmt.Sprintf("POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\ntoken: %s\r\nTransfer-Encoding: chunked\r\n\r\n5000\r\n%s", token, padded(0x5000))
+	}
+	for range 8 {
+		d.Socket().Send(inChunks(token)) // and no more
+	}
+	require.Eventually(t, func() bool {
+		return strings.Contains(d.OpsText("/metrics"), fmt.Sprintf("frontdesk_body_memory_used_bytes %d\n", 8*32<<10))
+	}, rig.Patience, time.Millisecond)
+	for _, others := range []string{inChunks(other) + "\r\n0\r\n\r\n", posting("/contact", other, 512<<10, "") + padded(512<<10)} {
+		require.Equal(t, 201, d.Socket().Send(others).Answer("POST").Status)
+	}
+}
+
 // posting is the header of a request that announces a body.
 func posting(path, token string, length int, more string) string {
 	return fmt.Sprintf("POST /webservice_v2%s HTTP/1.1\r\nHost: desk\r\ntoken: %s\r\nContent-Length: %d\r\n%s\r\n", path, token, length, more)
