@@ -16,6 +16,7 @@ import (
 
 	"github.com/alexedwards/argon2id"
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
 	"go.uber.org/zap"
@@ -138,11 +139,12 @@ func (h *house) openAccounts(o *Options) {
 	require.NoError(h.t, err)
 	mailer, err := auth.NewFolderMailer(h.mail, "frontdesk@example.nl", h.clock.Now, rand.Reader)
 	require.NoError(h.t, err)
-	o.Resets, err = auth.NewResets(auth.ResetsConfig{
+	resets, err := auth.NewResets(auth.ResetsConfig{
 		Accounts: accounts, Hasher: auth.NewHasher(), Sessions: o.Sessions, Mailer: mailer, Base: o.PublicURL, Clock: h.clock.Now, Random: rand.Reader, Log: o.Log,
 	})
 	require.NoError(h.t, err)
-	h.t.Cleanup(func() { require.NoError(h.t, o.Resets.Close()) })
+	h.t.Cleanup(func() { require.NoError(h.t, resets.Close()) })
+	o.Resets = resets
 }
 
 func (h *house) current() *Policy {
@@ -260,7 +262,7 @@ func refused(t testing.TB, a answered, faults ...fault) {
 		}
 		body += `,"errors":[` + strings.Join(all, ",") + "]"
 	}
-	require.Equal(t, body+"}", a.body)
-	require.Equal(t, faults[0].status, a.status)
-	require.Equal(t, "application/json", a.head("Content-Type"))
+	assert.Equal(t, body+"}", a.body)
+	assert.Equal(t, faults[0].status, a.status)
+	assert.Equal(t, "application/json", a.head("Content-Type"))
 }
