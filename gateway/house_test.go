@@ -16,7 +16,6 @@ import (
 
 	"github.com/alexedwards/argon2id"
 	"github.com/google/uuid"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
 	"go.uber.org/zap"
@@ -262,7 +261,7 @@ func refused(t testing.TB, a answered, faults ...fault) {
 		}
 		body += `,"errors":[` + strings.Join(all, ",") + "]"
 	}
-	assert.Equal(t, body+"}", a.body)
-	assert.Equal(t, faults[0].status, a.status)
-	assert.Equal(t, "application/json", a.head("Content-Type"))
+	require.Equal(t, body+"}", a.body)
+	require.Equal(t, faults[0].status, a.status)
+	require.Equal(t, "application/json", a.head("Content-Type"))
 }
