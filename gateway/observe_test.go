@@ -1,0 +1,172 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// meter keeps what it is told.
+type meter struct {
+	mu   sync.Mutex
+	told []string
+}
+
+func (m *meter) tell(format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = append(m.told, fmt.Sprintf(format, args...))
+}
+
+func (m *meter) Timer(method, endpoint string, status int) Timer {
+	return timerFunc(func(seconds float64) { m.tell("%s %s %d in %g", method, endpoint, status, seconds) })
+}
+func (m *meter) Refused(key, reason string) { m.tell("refused %s %s", key, reason) }
+func (m *meter) Shadowed(key, method, endpoint string) {
+	m.tell("shadowed %s %s %s", key, method, endpoint)
+}
+
+type timerFunc func(float64)
+
+func (f timerFunc) Observe(seconds float64) { f(seconds) }
+
+// slowStore takes its time, by the clock of a house.
+type slowStore struct {
+	backend.Driver
+	takes func()
+}
+
+func (s slowStore) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	s.takes()
+	return s.Driver.Get(ctx, r, q)
+}
+
+// TestWhatIsCounted has names of the configuration and of the endpoint table, never
+// what a client made up.
+func TestWhatIsCounted(t *testing.T) {
+	t.Parallel()
+	m := new(meter)
+	took := 500 * time.Millisecond
+	h := newHouse(t, func(h *house, o *Options) {
+		o.Meter = m
+		client, err := backend.NewClient(slowStore{h.store, func() { h.clock.Advance(took) }}, o.Offer.Model, backend.Options{Timeout: time.Minute})
+		require.NoError(t, err)
+		o.Backend = client
+	})
+	trial := keyOf(keyAll, "trial", Grant{"GET", "/order"})
+	trial.Shadow = h.clock.Now().Add(time.Hour)
+	h.setKeys(trial)
+	demo := h.as("demo")
+	for _, c := range []struct {
+		method, target string
+		want           []string
+	}{
+		{"GET", "/order/1", []string{"GET /order/{id} 200 in 0.5"}},
+		{"GET", "/order/99", []string{"GET /order/{id} 404 in 0.5", "refused trial record_not_found"}},
+		{"GET", "/vehicle/1", []string{"GET /vehicle/{id} 200 in 0.5", "shadowed trial GET /vehicle/{id}"}},
+		{"MADEUP", "/madeup", []string{"  400 in 0", "refused  endpoint_unknown"}},
+		{"MADEUP", "/order", []string{"  400 in 0", "refused  method_unsupported"}},
+	} {
+		m.told = nil
+		demo.ask(c.method, c.target, "")
+		require.Equal(t, c.want, m.told, c.target)
+	}
+	require.Zero(t, h.SlowAnswers()[Grant{"GET", "/order"}], "500 ms is no longer than 500 ms")
+	took++
+	demo.ask("GET", "/order/1", "")
+	require.EqualValues(t, 1, h.SlowAnswers()[Grant{"GET", "/order"}])
+	require.Zero(t, h.SlowAnswers()[Grant{"GET", "/vehicle"}])
+}
+
+// TestAccessLine names what was asked for, and repeats nothing of it.
+func TestAccessLine(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	a := h.as("demo").ask("GET", "/order?kind=s3cret&page=1&s3cret=1", "")
+	h.as("demo").ask("S3CRET", "/s3cret", "")
+	lines := h.lines.FilterMessage("request").All()
+	require.Len(t, lines, 2)
+	require.Equal(t, map[string]any{
+		"request_id": askedID, "key": "all", "client": "Demo Garage", "method": "GET", "endpoint": "/order", "query": []any{"kind", "page"},
+		"status": int64(400), "reason": "query_parameter_unsupported", "duration": time.Duration(0), "bytes": int64(len(a.body)), "address": "192.0.2.1",
+		"config": "c0ffee", "shadow": "", "needs": []any{}, "cause": "", "trace": "",
+	}, lines[0].ContextMap())
+	require.Equal(t, "OTHER", lines[1].ContextMap()["method"])
+	for _, line := range lines {
+		require.NotContains(t, strings.ToLower(fmt.Sprint(line.ContextMap())), "s3cret")
+	}
+	h.policy = &Policy{Keys: h.policy.Keys}
+	h.as("demo").ask("GET", "/order/1", "")
+	require.Len(t, h.lines.FilterMessage("request").All(), 2, "the configuration wants no lines")
+}
+
+// TestSpanOfARequest belongs to the client's trace, and says what the access line says.
+func TestSpanOfARequest(t *testing.T) {
+	t.Parallel()
+	spans := tracetest.NewSpanRecorder()
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
+	h := newHouse(t, func(_ *house, o *Options) {
+		o.Tracer = provider.Tracer("test")
+		o.Sessions = brokenSessions{o.Sessions, true}
+	})
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	parent := []string{"Traceparent", "00-" + trace + "-00f067aa0ba902b7-01"}
+	h.as("demo").ask("GET", "/order/1?fields=s3cret", "", parent...)
+	h.as("demo").ask("S3CRET", "/s3cret", "", parent...)
+	ended := spans.Ended()
+	require.Len(t, ended, 2)
+	for i, want := range []struct {
+		name, attributes string
+		code             codes.Code
+	}{
+		{"GET /order/{id}", "http.request.method=GET http.response.status_code=500 frontdesk.request_id=asked frontdesk.key= http.route=/order/{id} frontdesk.reason=internal_error error.type=500", codes.Error},
+		{"HTTP", "http.request.method=_OTHER http.response.status_code=400 frontdesk.request_id=asked frontdesk.key= frontdesk.reason=endpoint_unknown", codes.Unset},
+	} {
+		var told []string
+		for _, a := range ended[i].Attributes() {
+			told = append(told, string(a.Key)+"="+a.Value.Emit())
+		}
+		require.Equal(t, want.name, ended[i].Name())
+		require.Equal(t, want.attributes, strings.Join(told, " "))
+		require.Equal(t, want.code, ended[i].Status().Code)
+		require.Equal(t, trace, ended[i].SpanContext().TraceID().String())
+	}
+	require.Equal(t, trace, h.lines.FilterMessage("request").All()[0].ContextMap()["trace"])
+}
+
+// TestWhatTheServerRefuses is answered as any other refusal is, and ends the
+// connection.
+func TestWhatTheServerRefuses(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for reason, want := range map[mapping.Reason]fault{
+		mapping.HeaderTooLarge:   {431, "Request header is too large", "header_too_large", ""},
+		mapping.RequestMalformed: {400, "Invalid request", "request_malformed", ""},
+	} {
+		var req fasthttp.Request
+		var resp fasthttp.Response
+		req.Header.Set("X-Request-Id", askedID)
+		resp.SetBodyString("half an answer")
+		h.Refuse(&req, &resp, Peer{}, reason)
+		refused(t, answered{resp.StatusCode(), string(resp.Body()), &resp.Header}, want)
+		require.True(t, resp.ConnectionClose())
+		require.Equal(t, "no-store", string(resp.Header.Peek("Cache-Control")))
+	}
+	busy := string(h.busy())
+	require.True(t, strings.HasPrefix(busy, "HTTP/1.1 503 Service Unavailable\r\n"), busy)
+	for _, part := range []string{"\r\nRetry-After: 2\r\n", "\r\nConnection: close\r\n", "\r\nContent-Type: application/json\r\n", `"message":"Server is busy","reason":"overloaded"`} {
+		require.Contains(t, busy, part)
+	}
+}

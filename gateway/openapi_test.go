@@ -1,0 +1,311 @@
+package gateway
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/gateway/openapi"
+)
+
+// description is a decoded one, as a reader of JSON walks it.
+type descriptionJSON struct {
+	t    *testing.T
+	text string
+	root map[string]any
+}
+
+func readDescription(t *testing.T, text []byte) descriptionJSON {
+	t.Helper()
+	d := descriptionJSON{t, string(text), nil}
+	require.NoError(t, json.Unmarshal(text, &d.root))
+	return d
+}
+
+func (h *house) description(t *testing.T, key string) descriptionJSON {
+	t.Helper()
+	a := visitor{h: h}.ask("GET", "/openapi.json?api_key="+key, "")
+	require.Equal(t, 200, a.status, a.body)
+	require.Equal(t, "application/json", a.head("Content-Type"))
+	return readDescription(t, []byte(a.body))
+}
+
+// resolve follows a reference, if v is one.
+func (d descriptionJSON) resolve(v any) map[string]any {
+	m, ok := v.(map[string]any)
+	require.True(d.t, ok, "%v", v)
+	ref, is := m["$ref"].(string)
+	if !is {
+		return m
+	}
+	at := any(d.root)
+	for _, part := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		at = d.resolve(at)[part]
+		require.NotNil(d.t, at, ref)
+	}
+	return d.resolve(at)
+}
+
+// at follows names from the root, through references.
+func (d descriptionJSON) at(names ...string) map[string]any {
+	v := any(d.root)
+	for _, name := range names {
+		v = d.resolve(v)[name]
+		require.NotNil(d.t, v, names)
+	}
+	return d.resolve(v)
+}
+
+// operations are all there are: GET /order/{id}.
+func (d descriptionJSON) operations() (all []string) {
+	for path, item := range d.at("paths") {
+		for method := range item.(map[string]any) {
+			all = append(all, strings.ToUpper(method)+" "+path)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// each visits everything in a description.
+func each(v any, visit func(map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		visit(v)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			each(v[name], visit)
+		}
+	case []any:
+		for _, one := range v {
+			each(one, visit)
+		}
+	}
+}
+
+// TestDescriptionIsOfTheKey: it says exactly what the key may call, and nothing of
+// the rest, arrays included.
+func TestDescriptionIsOfTheKey(t *testing.T) {
+	t.Parallel()
+	const few = "22222222-2222-4222-8222-222222222222"
+	h := newHouse(t)
+	open := []string{
+		"GET /authenticate", "GET /authenticate/acces", "GET /authenticate/component", "GET /authenticate/fingerprint",
+		"GET /authenticate/logout", "GET /authenticate/modules", "POST /authenticate/forgotpassword",
+	}
+	h.setKeys(keyOf(keyAll, "all", h.Grants()...), keyOf(few, "few", Grant{"GET", "/order"}, Grant{"PUT", "/order"}, Grant{"GET", "/model/*"}))
+	d := h.description(t, few)
+	require.Equal(t, append([]string{"GET /authenticate"}, append(slices.Clone(open[1:6]), "GET /model/{name}", "GET /order", "GET /order/{id}", "POST /authenticate/forgotpassword", "PUT /order/{id}")...), d.operations())
+	require.NotContains(t, d.text, "orderlines")
+	require.NotContains(t, d.text, "has publish status")
+	require.Regexp(t, `^3\.1\.`, d.root["openapi"])
+	require.Equal(t, "https://api.example.nl/webservice_v2", d.root["servers"].([]any)[0].(map[string]any)["url"])
+	token := d.at("components", "securitySchemes", "token")
+	require.Equal(t, []any{"apiKey", "token", "header"}, []any{token["type"], token["name"], token["in"]})
+	require.Equal(t, []any{}, d.at("paths", "/authenticate", "get")["security"], "the login needs no token")
+
+	want := slices.Clone(open)
+	for _, e := range h.routes.ordered {
+		for _, op := range e.all {
+			if !op.free() {
+				want = append(want, op.Method+" "+op.Template)
+			}
+		}
+	}
+	slices.Sort(want)
+	require.Equal(t, want, h.description(t, keyAll).operations())
+	require.Contains(t, h.description(t, keyAll).text, "orderlines")
+	for target, want := range map[string]fault{
+		"/openapi.json":                       {400, "These parameter(s): api_key are required", "parameters_required", ""},
+		"/openapi.json?api_key=":              {400, "These parameter(s): api_key are required", "parameters_required", ""},
+		"/openapi.json?api_key=x":             {401, "Not authorized", "credentials_invalid", ""},
+		"/openapi.json?api_key=" + few + "&x": {400, "Invalid request, query parameter is not supported: x", "query_parameter_unsupported", ""},
+	} {
+		refused(t, visitor{h: h}.ask("GET", target, ""), want)
+	}
+}
+
+// TestDescriptionHoldsTogether: every reference leads somewhere, every operation has
+// a name of its own, and what a path has in braces is a parameter.
+func TestDescriptionHoldsTogether(t *testing.T) {
+	t.Parallel()
+	h := newLongHouse(t, Grant{"GET", "/order"}, Grant{"POST", "/contact"})
+	d := h.description(t, keyAll)
+	each(d.root, func(m map[string]any) {
+		if _, is := m["$ref"].(string); is {
+			require.NotEmpty(t, d.resolve(m))
+		}
+	})
+	names := map[any]bool{}
+	for _, op := range d.operations() {
+		method, path, _ := strings.Cut(op, " ")
+		o := d.at("paths", path, strings.ToLower(method))
+		require.False(t, names[o["operationId"]], op)
+		names[o["operationId"]] = true
+		require.NotEmpty(t, o["summary"], op)
+		require.Len(t, o["tags"], 1, op)
+		inPath := 0
+		parameters, _ := o["parameters"].([]any)
+		for _, p := range parameters {
+			if p := d.resolve(p); p["in"] == "path" {
+				inPath++
+				require.Contains(t, path, "{"+p["name"].(string)+"}")
+				require.Equal(t, true, p["required"], op)
+			}
+		}
+		require.Equal(t, strings.Count(path, "{"), inPath, op)
+	}
+	for _, op := range []string{"/backup/owner post", "/order get", "/order/{id} get", "/contact post"} {
+		path, method, _ := strings.Cut(op, " ")
+		responses := d.at("paths", path, method, "responses")
+		require.Contains(t, responses, "202", op)
+		require.NotContains(t, responses, "200", op)
+		require.NotEmpty(t, d.at("paths", path, method, "callbacks"), op)
+	}
+	require.Contains(t, d.at("paths", "/contact/{id}", "put", "responses"), "200")
+	require.Contains(t, d.at("paths", "/contact", "post", "requestBody", "content", "application/json", "schema")["required"], "webhook_url")
+}
+
+// TestDescriptionTellsTheRows of the interface's tables, at their operations.
+func TestDescriptionTellsTheRows(t *testing.T) {
+	t.Parallel()
+	d := newHouse(t).description(t, keyAll)
+	for _, row := range []struct{ op, status, message string }{
+		{"/order post", "500", "Internal server error"},
+		{"/order post", "400", "Empty body"},
+		{"/order post", "400", "Body is not valid JSON"},
+		{"/order post", "403", "Field: <x> not found in model"},
+		{"/order post", "403", "Field: <x> is readonly do not supply in request"},
+		{"/order post", "403", "Field: <x> is primary ID do not supply in request"},
+		{"/order post", "404", "Field: <x> value: <x> ID not found"},
+		{"/order post", "403", "Field: <x> minimum 1 element is required in array"},
+		{"/order post", "409", "<x> is <x>, cannot add/update/delete"},
+		{"/order/{id} put", "400", "Primary ID is not an valid ID"},
+		{"/order/{id} put", "403", "No Primary ID provided"},
+		{"/order/{id} put", "409", "This is a blocked record, fields cannot be changed, only update: is_blocked"},
+		{"/order/{id} put", "409", "Cannot update <x>"},
+		{"/order/{id} put", "412", "Record has been changed"},
+		{"/order/{id} get", "403", "Primary ID is invalid"},
+		{"/order/{id} get", "404", "Field: <x> value: <x> not found"},
+		{"/order/{id} delete", "406", "Field: <x> in use at: <x>"},
+		{"/order get", "400", "Parameter invalid page value must be greater than 0"},
+		{"/article/{id} put", "409", "Field: <x> Value: <x> has a duplicate illegal value"},
+		{"/country/{id} delete", "409", "This is a system-record, record cannot be deleted"},
+		{"/vehicle/{id} delete", "403", "Vehicle with id: <x> has publish status: published delete not allowed"},
+		{"/vehicle/{id} put", "409", "The change of the licenseplate is not allowed via put, use /updatelicenseplate."},
+		{"/vehicle/publishstart get", "403", "Vehicleadvertisementsite is required, vehicle not published"},
+		{"/vehicle/publishstart put", "403", "Field: tax_kind value: null is required vehicle not published"},
+		{"/vehicleroleline post", "403", "Vehicleroleline is invalid a Vehicle can only have one owner"},
+		{"/contactcommunication post", "409", "Field: is_prefered_email value: 1 is not alowed"},
+		{"/flatrateline post", "403", "Field: is_manual_input has an invalid value 1"},
+		{"/contact/checkaddress get", "403", "Field: <x> valuelength: <x> too long for type <x> (<x>)"},
+		{"/empoyee/email get", "406", "Value username missing."},
+		{"/document/info get", "403", "No external document found"},
+		{"/authenticate get", "400", "Er is geen e-mailadres bekend voor gebruiker: <x>"},
+		{"/authenticate/fingerprint get", "401", "Missing authorization"},
+		{"/authenticate/forgotpassword post", "401", "Token invalid"},
+		{"/model/{name} get", "400", "Body is not valid JSON"},
+		{"/authenticate get", "429", "Too many requests"},
+	} {
+		path, method, _ := strings.Cut(row.op, " ")
+		text := d.at("paths", path, method, "responses", row.status)["description"].(string)
+		require.Contains(t, strings.ReplaceAll(text, `\`, ""), row.message, row.op)
+	}
+	each(d.root, func(m map[string]any) { // each example is worded as it is answered
+		if m["errorCode"] != nil && m["message"] != nil && m["reason"] != nil && m["properties"] == nil {
+			require.NotContains(t, m["message"], "<x>")
+		}
+	})
+}
+
+// TestDescriptionOfARecord: what is sent and what is answered, by the model.
+func TestDescriptionOfARecord(t *testing.T) {
+	t.Parallel()
+	d := newHouse(t).description(t, keyAll)
+	create := d.at("paths", "/order", "post", "requestBody", "content", "application/json", "schema")
+	require.ElementsMatch(t, []any{"contact_id", "kind", "order_status", "order_date"}, create["required"])
+	properties := create["properties"].(map[string]any)
+	for _, name := range []string{"id", "number", "total_excl", "created_at"} {
+		require.NotContains(t, properties, name, "a new order has none")
+	}
+	kind := properties["kind"].(map[string]any)
+	require.Equal(t, []any{"workshop", "sales", "parts", "lease"}, kind["enum"])
+	require.Equal(t, "string", kind["type"])
+	require.Equal(t, []any{"integer", "null"}, properties["vehicle_id"].(map[string]any)["type"])
+	require.EqualValues(t, 50, properties["reference"].(map[string]any)["maxLength"])
+	require.EqualValues(t, 1, properties["orderlines"].(map[string]any)["minItems"])
+
+	update := d.at("paths", "/order/{id}", "put", "requestBody", "content", "application/json", "schema")
+	require.Empty(t, update["required"], "fields that are not sent keep their value")
+
+	answer := d.at("paths", "/order/{id}", "get", "responses", "200", "content", "application/json", "schema", "properties", "data")
+	for _, name := range []string{"id", "number", "total_excl", "orderlines"} {
+		require.Contains(t, answer["properties"], name)
+	}
+	page := d.at("paths", "/order", "get", "responses", "200", "content", "application/json", "schema")
+	for _, name := range []string{"data", "page", "page_size", "next", "total"} {
+		require.Contains(t, page["properties"], name)
+	}
+	headers := map[string][]string{"post": {"Idempotency-Key"}, "get": nil}
+	for method, want := range headers {
+		var names []string
+		all, _ := d.at("paths", "/order", method)["parameters"].([]any)
+		for _, p := range all {
+			if p := d.resolve(p); p["in"] == "header" {
+				names = append(names, p["name"].(string))
+			}
+		}
+		require.Equal(t, want, names, method)
+	}
+	require.NotNil(t, d.at("paths", "/order", "post", "responses", "201", "headers")["Location"])
+}
+
+// TestDescriptionIsSentOnce, and packed where the client wants that.
+func TestDescriptionIsSentOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ask := func(headers ...string) answered {
+		return visitor{h: h}.ask("GET", "/openapi.json?api_key="+keyAll, "", headers...)
+	}
+	plain, packed := ask(), ask("Accept-Encoding", "br, gzip")
+	require.Equal(t, "Accept-Encoding", plain.head("Vary"))
+	require.Equal(t, "private, no-cache", plain.head("Cache-Control"))
+	require.Equal(t, "no-referrer", plain.head("Referrer-Policy"), "its address holds the key")
+	require.Equal(t, "gzip", packed.head("Content-Encoding"))
+	reader, err := gzip.NewReader(bytes.NewReader([]byte(packed.body)))
+	require.NoError(t, err)
+	unpacked, err := io.ReadAll(reader)
+	require.NoError(t, err)
+	require.Equal(t, plain.body, string(unpacked))
+	require.NotEqual(t, plain.head("ETag"), packed.head("ETag"), "strong tags differ by encoding")
+	require.Equal(t, 304, ask("If-None-Match", plain.head("ETag")).status)
+	require.Equal(t, 304, ask("If-None-Match", packed.head("ETag"), "Accept-Encoding", "gzip").status)
+	require.Equal(t, 200, ask("If-None-Match", packed.head("ETag")).status)
+	h.setKeys(keyOf(keyAll, "all", Grant{"GET", "/order"}))
+	require.Equal(t, 200, ask("If-None-Match", plain.head("ETag")).status, "another allowlist makes another description")
+}
+
+// TestDescriptionOfVersion30 has nothing of what only 3.1 knows.
+func TestDescriptionOfVersion30(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	text, err := h.Describe(keyFor(h.Gateway, h.Grants()...), openapi.Version30)
+	require.NoError(t, err)
+	d := readDescription(t, text)
+	require.Regexp(t, `^3\.0\.`, d.root["openapi"])
+	require.Equal(t, h.description(t, keyAll).operations(), d.operations())
+	each(d.at("components", "schemas"), func(m map[string]any) {
+		_, union := m["type"].([]any)
+		require.False(t, union, "%v", m)
+		require.NotContains(t, m, "const")
+	})
+	properties := d.at("paths", "/order", "post", "requestBody", "content", "application/json", "schema", "properties")
+	require.Equal(t, true, properties["vehicle_id"].(map[string]any)["nullable"])
+}

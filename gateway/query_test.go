@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestParamsAreDecodedOnce(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string][]Param{
+		"":                     nil,
+		"&&":                   nil,
+		"a":                    {{"a", ""}},
+		"=":                    {{"", ""}},
+		"a=1&&b=2=3":           {{"a", "1"}, {"b", "2=3"}},
+		"%61=%2541&a+b=c%20+d": {{"a", "%41"}, {"a b", "c  d"}},
+		"a=%c3%A9%":            {{"a", "é%"}},
+		"a=%4&b=%zz":           {{"a", "%4"}, {"b", "%zz"}},
+	} {
+		require.Equal(t, want, appendParams(nil, []byte(raw)), raw)
+	}
+}
+
+// TestManyParameters: comparing each with each other ends where it would take long.
+func TestManyParameters(t *testing.T) {
+	t.Parallel()
+	demo := newHouse(t).as("demo")
+	var query strings.Builder
+	for n := range maxParams + 1 {
+		fmt.Fprintf(&query, "&p%d=", n)
+	}
+	refused(t, demo.ask("GET", "/order?"+query.String(), ""),
+		fault{400, fmt.Sprintf("Invalid request, query parameter is not supported: p%d", maxParams), "query_parameter_unsupported", ""})
+}
+
+// TestRepeatedHoweverItIsSpelled: what is decoded alike is one parameter.
+func TestRepeatedHoweverItIsSpelled(t *testing.T) {
+	t.Parallel()
+	demo := newHouse(t).as("demo")
+	for query, name := range map[string]string{
+		"page=1&page=1": "page", "page=1&p%61ge=2": "page", "a+b&a%20b": "a b", "id=1&%69d=1": "id", "=&=": "",
+	} {
+		refused(t, demo.ask("GET", "/order?"+query, ""),
+			fault{400, "Invalid request, query parameter is provided more than once: " + name, "query_parameter_repeated", ""})
+	}
+}
+
+// TestLongValueIsCut after a hundred characters.
+func TestLongValueIsCut(t *testing.T) {
+	t.Parallel()
+	demo := newHouse(t).as("demo")
+	kept := strings.Repeat("é", 100)
+	refused(t, demo.ask("GET", "/order?mileage="+kept, ""), fault{403, "Field: mileage has an invalid value: " + kept + " for datatype: int4", "int4_invalid", "mileage"})
+	refused(t, demo.ask("GET", "/order?mileage="+kept+"x", ""), fault{403, "Field: mileage has an invalid value: " + kept + "… for datatype: int4", "int4_invalid", "mileage"})
+}
+
+func TestParseID(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]int32{
+		"1": 1, "2147483647": 1<<31 - 1, "2147483648": 0, "9999999999": 0, "12345678901": 0,
+		"": 0, "0": 0, "01": 0, "-1": 0, "+1": 0, "1.0": 0, " 1": 0, "1e3": 0, "٣": 0,
+	} {
+		id, ok := parseID(s)
+		require.Equal(t, want != 0, ok, s)
+		if ok {
+			require.Equal(t, want, id, s)
+		}
+	}
+}
