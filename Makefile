@@ -3,9 +3,8 @@
 GO      ?= go
 FUZZ    ?= 30s
 
-# What has goroutines of its own. Of the end-to-end tests those belong here that have
-# made the race detector speak.
-RACE    ?= ./auth/... ./backend/... ./config/... ./gateway/...
+# What has goroutines of its own, and the end-to-end tests of it.
+RACE    ?= ./auth/... ./backend/... ./config/... ./gateway/... $(addprefix ./cmd/frontdesk/,desk e2e/bounds e2e/records e2e/callbacks e2e/foreign)
 # The longest come first, so that none is at work alone at the end.
 TESTS   ?= ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/conformance ./cmd/frontdesk ./backend/reference ./... ./.ci/testrun
 # Packages at once: tests wait for half of their time.
