@@ -39,7 +39,6 @@ type house struct {
 	lines    *observer.ObservedLogs
 
 	mu     sync.Mutex
-	keys   []auth.Key
 	policy *Policy
 }
 

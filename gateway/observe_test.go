@@ -136,7 +136,7 @@ func TestSpanOfARequest(t *testing.T) {
 	} {
 		var told []string
 		for _, a := range ended[i].Attributes() {
-			told = append(told, string(a.Key)+"="+a.Value.Emit())
+			told = append(told, string(a.Key)+"="+a.Value.String())
 		}
 		require.Equal(t, want.name, ended[i].Name())
 		require.Equal(t, want.attributes, strings.Join(told, " "))

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -205,4 +206,27 @@ func TestTrialOfAnAllowlist(t *testing.T) {
 	require.Equal(t, 200, h.as("demo").ask("GET", "/vehicle/1", "").status)
 	h.clock.Advance(1)
 	refused(t, h.as("demo").ask("GET", "/vehicle/1", ""), fault{400, "Invalid endpoint: /vehicle/1", "endpoint_unknown", ""})
+}
+
+// TestLimitsOfAKey are told with every answer that counted, and a request that was
+// answered takes none of those under way at once.
+func TestLimitsOfAKey(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	bounded := keyOf(keyAll, "bounded", Grant{"GET", "/order"})
+	bounded.Bounds = auth.Bounds{Concurrent: 1, PerDay: 3}
+	h.setKeys(bounded)
+	demo := h.as("demo")
+	for left := 2; left >= 0; left-- {
+		a := demo.ask("GET", "/order/1", "")
+		require.Equal(t, 200, a.status)
+		require.Contains(t, a.header.String(), "\r\nRateLimit-Policy: \"per_day\";q=3;w=86400, \"concurrent\";q=1;qu=\"concurrent-requests\"\r\n")
+		require.Contains(t, a.header.String(), fmt.Sprintf("\r\nRateLimit: \"per_day\";r=%d;", left))
+	}
+	a := demo.ask("GET", "/order/1", "")
+	refused(t, a, fault{429, "Too many requests", "too_many_requests", ""})
+	require.Regexp(t, `^[1-9][0-9]*$`, a.head("Retry-After"))
+	lines := h.lines.FilterMessage("request").All()
+	require.Equal(t, "per_day", lines[len(lines)-1].ContextMap()["cause"])
+	refused(t, demo.ask("DELETE", "/order/1", ""), fault{400, "Method: DELETE not supported for endpoint: /order/1", "method_unsupported", ""})
 }
