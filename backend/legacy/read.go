@@ -179,11 +179,12 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 
 // knowsNoSuch tells whether an error says that a text which is filtered by has
 // letters that the column cannot have: so no record has it. Every column can have
-// those of ASCII: about these the error is one of the sheet or of the database.
+// those of ASCII, but for NUL: about these the error is one of the sheet or of the
+// database.
 func (s session) knowsNoSuch(err error, q backend.Query) bool {
 	f, ok := s.d.fault(err)
 	return ok && f.class == faultCharset && slices.ContainsFunc(q.Filters, func(f backend.Filter) bool {
-		return strings.ContainsFunc(f.Value.String(), func(r rune) bool { return r > unicode.MaxASCII })
+		return strings.ContainsFunc(f.Value.String(), func(r rune) bool { return r > unicode.MaxASCII || r == 0 })
 	})
 }
 
