@@ -129,6 +129,12 @@ func (w *watched) job(t *testing.T, id string) webhook.Job {
 func (w *watched) untilState(t *testing.T, id string, s webhook.State) webhook.Job {
 	t.Helper()
 	var j webhook.Job
+	t.Cleanup(func() {
+		if t.Failed() {
+			tries, _ := w.Journal(context.Background(), id)
+			t.Logf("%+v\n%+v", j, tries)
+		}
+	})
 	w.until(t, func() bool {
 		j = w.job(t, id)
 		return j.State == s

@@ -65,8 +65,14 @@ func TestACallIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 		c.Advance(time.Minute)
 		second.look()
 		c.Advance(time.Millisecond)
-		second.look()
-		j := second.store.untilState(t, id, webhook.CalledBack)
+		j := second.store.job(t, id)
+		for deadline := time.Now().Add(time.Minute); j.State != webhook.CalledBack && time.Now().Before(deadline); {
+			second.look() // as it does every second
+			j = second.store.job(t, id)
+		}
+		tried, err := second.store.Journal(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, webhook.CalledBack, j.State, "%+v\n%+v", j, tried)
 		require.Equal(t, 1, j.Tries)
 		require.EqualValues(t, 2, calls.Load())
 		tries, err := second.store.Journal(t.Context(), id)
