@@ -226,6 +226,11 @@ func TestBodiesCutShort(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Conn.(interface{ CloseWrite() error }).CloseWrite())
 	require.Equal(t, 201, w.Answer("POST").Status)
+
+	// The end never comes, and the client stays.
+	impatient := rig.OnSQLite(t, rig.Options{Server: "  read_timeout: 1s"})
+	w = impatient.Socket().Send(strings.Replace(chunked, token, impatient.Login(rig.FullKey, "demo"), 1) + whole + "0\r\n\r")
+	require.Equal(t, "Invalid request", w.Answer("POST").Failure(t).Message)
 }
 
 // TestDownloadWithoutReading: whoever asks for a result without a right address
