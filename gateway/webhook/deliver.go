@@ -52,11 +52,11 @@ const keepTime = 5 * time.Second
 // call makes one callback and keeps what became of it. It is on record that the
 // call is being made before it is, so that a crash leads to another call rather
 // than to none.
-func (o *Orchestrator) call(j Job) {
-	j, err := o.change(o.ctx, j.ID, event{kind: calling, hold: o.CallLease}, nil)
+func (o *Orchestrator) call(found Job) {
+	j, err := o.change(o.ctx, found.ID, event{kind: calling, hold: o.CallLease}, nil)
 	if err != nil {
 		if !errors.Is(err, errNotNow) && o.ctx.Err() == nil {
-			o.Log.Error("callbacks: begin a call", zap.String("job", j.ID), zap.Error(err))
+			o.Log.Error("callbacks: begin a call", zap.String("job", found.ID), zap.Error(err))
 		}
 		return
 	}
@@ -80,14 +80,14 @@ func (o *Orchestrator) call(j Job) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), keepTime)
 	defer cancel()
-	j, err = o.change(ctx, j.ID, event{kind: called, lease: j.Lease, outcome: outcome, retry: delay, end: end}, try)
+	kept, err := o.change(ctx, j.ID, event{kind: called, lease: j.Lease, outcome: outcome, retry: delay, end: end}, try)
 	if err != nil {
 		o.Log.Error("callbacks: keep a call", zap.String("job", j.ID), zap.Error(err))
 		return
 	}
-	if j.State == Exhausted {
+	if kept.State == Exhausted {
 		why = WhyExhausted
 	}
-	o.Log.Info("callback", zap.String("job", j.ID), zap.String("key", j.Owner.Key), zap.Int("try", j.Tries),
+	o.Log.Info("callback", zap.String("job", j.ID), zap.String("key", j.Owner.Key), zap.Int("try", kept.Tries),
 		zap.Int("status", outcome.Status), zap.String("error", outcome.Err), zap.String("next", why), zap.Duration("in", delay))
 }
