@@ -87,14 +87,15 @@ type watched struct {
 }
 
 func (w *watched) Change(ctx context.Context, id string, f func(webhook.Job) (webhook.Job, *webhook.Try, error)) (webhook.Job, error) {
-	if w.cut.Load() {
-		return webhook.Job{}, errors.New("cut off")
-	}
 	j, err := w.Store.Change(ctx, id, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
 		if w.waits != nil {
 			w.waits(j)
 		}
-		return f(j)
+		changed, try, err := f(j)
+		if w.cut.Load() { // asked last, or what was begun before would still happen
+			return webhook.Job{}, nil, errors.New("cut off")
+		}
+		return changed, try, err
 	})
 	if err == nil && j.State == webhook.CalledBack {
 		w.ended.Add(1)
