@@ -16,7 +16,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +24,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/auth/authtest"
+	"frontdesk/backend/sqlrecord/sqltest"
 )
 
 // pythonWithServer returns a Python that has the mail server (Debian:
@@ -38,7 +38,7 @@ func pythonWithServer(t *testing.T) string {
 		}
 	}
 	const missing = "no mail server to test with: python3-aiosmtpd is not installed"
-	if slices.Contains(strings.Split(os.Getenv("FRONTDESK_REQUIRE"), ","), "aiosmtpd") {
+	if sqltest.Required("aiosmtpd") {
 		t.Fatal(missing)
 	}
 	t.Skip(missing)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -172,47 +171,5 @@ func TestMeasured(t *testing.T) {
 	out, _, _, _, _ := runScratch(t, nil, "busy")
 	if !regexp.MustCompile(`(?m) (0\.[1-9]|[1-9]\d*\.\d)s +[0-9.]+s +1  scratch/busy$`).MatchString(out) {
 		t.Error("a billion rounds cost nothing:\n" + out)
-	}
-}
-
-// TestEveryDemandIsOfAPart holds the names that tests ask for to the table.
-func TestEveryDemandIsOfAPart(t *testing.T) {
-	asked := regexp.MustCompile(`Required\("([^"]+)"\)`)
-	seen := 0
-	err := filepath.WalkDir("../..", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(file) != ".go" {
-			return err
-		}
-		text, err := os.ReadFile(file)
-		for _, match := range asked.FindAllStringSubmatch(string(text), -1) {
-			seen++
-			if !slices.ContainsFunc(parts, func(p part) bool { return p.name == match[1] }) {
-				t.Errorf("%s asks for %s, which is no part", file, match[1])
-			}
-		}
-		return err
-	})
-	if err != nil || seen == 0 {
-		t.Errorf("%d demands: %v", seen, err)
-	}
-}
-
-func TestLeftOut(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	all := []part{
-		{name: "stone", what: "what stands on stone", programs: []string{"stone|/no/stone", "mortar"}, debian: "stone-server"},
-		{name: "there", what: "nothing", programs: []string{"/"}},
-		{name: "late", what: "what is fetched", programs: []string{"/"}, ready: func(context.Context, io.Writer) error { return errors.New("no network") }, cure: "the network"},
-	}
-	var out bytes.Buffer
-	left := provide(context.Background(), &out, all)
-	left.print(&out)
-	requireMatches(t, out.String(), `stone: what stands on stone\n +not found: stone or /no/stone, mortar\n +to get it: as root, apt-get install stone-server`,
-		`late: what is fetched\n +no network\n +to get it: the network\n`, `What is missing was not installed: there is no apt-get here`)
-	if len(left.of) != 2 || left.lack("there") != nil || left.lack("") != nil {
-		t.Error("what is there is left out:", left)
-	}
-	if left.lack("there,stone") == nil || left.lack("all") == nil {
-		t.Error("what is left out is not demanded")
 	}
 }

@@ -46,7 +46,12 @@ var parts = []part{
 	{name: "chromium", what: "the pages in a browser", programs: []string{"chromium"}, debian: "chromium fonts-dejavu-core", brew: "--cask chromium"},
 	{name: "npm", what: "the linters of the description and the client kits", programs: []string{"node", "npm"}, debian: "nodejs npm", brew: "node", ready: kits, cure: "the network, once"},
 	{name: "curl", what: "the commands of the pages for integrators", programs: []string{"curl"}, debian: "curl", brew: "curl"},
+	{name: "bash", what: "the tutorial for integrators and the health check of the Compose file", programs: []string{"bash"}, debian: "bash", brew: "bash"},
 	{name: "openssl", what: "the tutorial for integrators", programs: []string{"openssl"}, debian: "openssl", brew: "openssl"},
+	{name: "php", what: "the check of a signature in PHP", programs: []string{"php"}, debian: "php-cli", brew: "php"},
+	{name: "psql", what: "the SQL that sets up the database of the Compose file", programs: []string{"psql"}, debian: "postgresql-client", brew: "libpq"},
+	{name: "prlimit", what: "a full disk under the database", programs: []string{"prlimit"}, debian: "util-linux"},
+	{name: "mount", what: "a full disk under the results of callbacks", programs: []string{"mount", "umount"}, debian: "mount", ready: mountable, cure: "root, and leave to mount"},
 	{name: "systemd-analyze", what: "the units before systemd", programs: []string{"systemd-analyze"}, debian: "systemd"},
 	{name: "systemd-socket-activate", what: "a socket that systemd hands over", programs: []string{"systemd-socket-activate"}, debian: "systemd"},
 	{name: "packages", what: "the Debian package, the manifests of Kubernetes and the Compose file", programs: []string{"go"}, ready: modules, cure: "the network, once"},
@@ -114,6 +119,22 @@ func asRoot(context.Context, io.Writer) error {
 		return errors.New("it gives files to other accounts")
 	}
 	return nil
+}
+
+// mountable tells whether this account may mount a disk of its own.
+func mountable(ctx context.Context, _ io.Writer) error {
+	if os.Geteuid() != 0 {
+		return errors.New("mounting takes root")
+	}
+	folder, err := os.MkdirTemp("", "frontdesk-mount-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(folder)
+	if err := command(ctx, "", nil, "mount", "-t", "tmpfs", "tmpfs", folder); err != nil {
+		return err
+	}
+	return command(ctx, "", nil, "umount", folder)
 }
 
 // kits has what npm installs from the lock files, and the modules of the Go kit.

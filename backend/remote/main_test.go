@@ -29,14 +29,7 @@ func bg() context.Context { return context.Background() }
 // startAdapter runs the reference adapter, in Python, and returns its address.
 func startAdapter(t testing.TB, args ...string) string {
 	t.Helper()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		if sqltest.Required("python3") {
-			t.Fatal(err)
-		}
-		t.Skip("python3 is not installed")
-	}
-	cmd := exec.Command(python, append([]string{"testdata/adapter/adapter.py"}, args...)...)
+	cmd := exec.Command(sqltest.Tool(t, "python3", "python3"), append([]string{"testdata/adapter/adapter.py"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)

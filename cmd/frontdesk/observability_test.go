@@ -112,15 +112,10 @@ func TestMetrics(t *testing.T) {
 // TestPromtool has Prometheus' own tool judge the metrics, the rules with their
 // tests, and every expression of the dashboard.
 func TestPromtool(t *testing.T) {
-	if _, err := exec.LookPath("promtool"); err != nil {
-		if sqltest.Required("promtool") {
-			t.Fatal("FRONTDESK_REQUIRE names promtool, and it is not to be found")
-		}
-		t.Skip("promtool is not installed; .ci/install-servers does that")
-	}
+	program := sqltest.Tool(t, "promtool", "promtool")
 	promtool := func(input string, args ...string) {
 		t.Helper()
-		c := exec.Command("promtool", args...)
+		c := exec.Command(program, args...)
 		c.Dir, c.Stdin = filepath.Join("..", "..", "deploy", "prometheus"), strings.NewReader(input)
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, "%s", out)

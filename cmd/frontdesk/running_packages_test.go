@@ -26,7 +26,7 @@ func TestDebianPackage(t *testing.T) {
 	if os.Geteuid() != 0 && !sqltest.Required("dpkg") {
 		t.Skip("dpkg gives files to other accounts, which takes root: no package is installed")
 	}
-	dpkg := rig.Tool(t, "dpkg")
+	dpkg := sqltest.Tool(t, "dpkg", "dpkg")
 	out := t.TempDir()
 	build := exec.Command(rig.Repository(t, "deploy", "debian", "build"), out)
 	build.Env = append(os.Environ(), "FRONTDESK_BINARY="+rig.Binary(t))
@@ -122,7 +122,7 @@ func TestImage(t *testing.T) {
 	if !sqltest.Required("buildah") {
 		t.Skip("FRONTDESK_REQUIRE does not name buildah: no image is built")
 	}
-	buildah := rig.Tool(t, "buildah")
+	buildah := sqltest.Tool(t, "buildah", "buildah")
 	storage := []string{"--storage-driver", "vfs", "--root", filepath.Join(t.TempDir(), "root"), "--runroot", filepath.Join(t.TempDir(), "run")}
 	in := func(arguments ...string) string {
 		output, err := exec.Command(buildah, append(storage, arguments...)...).CombinedOutput()

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
@@ -24,7 +25,7 @@ import (
 // TestUnits has systemd read the units, and judge how much of the machine the
 // service can reach: 0 is nothing, 10 everything.
 func TestUnits(t *testing.T) {
-	analyze := rig.Tool(t, "systemd-analyze")
+	analyze := sqltest.Tool(t, "systemd-analyze", "systemd-analyze")
 	dir := t.TempDir()
 	var files []string
 	for _, name := range []string{"frontdesk.service", "frontdesk.socket"} {
@@ -74,7 +75,7 @@ func (n notifications) until(t *testing.T, state string) string {
 // TestSocketActivation starts the real program by a request that is there before
 // it, and reads what it tells systemd.
 func TestSocketActivation(t *testing.T) {
-	activate := rig.Tool(t, "systemd-socket-activate")
+	activate := sqltest.Tool(t, "systemd-socket-activate", "systemd-socket-activate")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	// Nobody could listen on that address: it is the socket that is served.

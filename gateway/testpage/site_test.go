@@ -22,6 +22,7 @@ import (
 
 	webhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/gateway/testpage"
 	"frontdesk/mapping"
 )
@@ -116,26 +117,26 @@ func TestThirdParty(t *testing.T) {
 // is, against signatures of the library of Standard Webhooks.
 func TestSnippets(t *testing.T) {
 	for _, language := range []struct {
-		id, program, file, driver string
-		args                      []string
+		id, file, driver string
+		args             []string
 	}{
-		{"js", "node", "verify.mjs", `
+		{"js", "verify.mjs", `
 for (const line of (await import("node:fs")).readFileSync(0, "utf8").trim().split("\n")) {
   const [id, at, sent, now, ...secrets] = line.split("|");
   console.log(verify({ "webhook-id": id, "webhook-timestamp": at, "webhook-signature": sent }, secrets, Number(now) * 1000));
 }`, []string{"verify.mjs"}},
-		{"py", "python3", "verify.py", `
+		{"py", "verify.py", `
 import sys
 for line in sys.stdin.read().splitlines():
     id, at, sent, now, *secrets = line.split("|")
     print(str(verify({"webhook-id": id, "webhook-timestamp": at, "webhook-signature": sent}, secrets, int(now))).lower())
 `, []string{"verify.py"}},
-		{"php", "php", "verify.php", `
+		{"php", "verify.php", `
 while (($line = fgets(STDIN)) !== false) {
     $part = explode('|', rtrim($line, "\n"));
     echo verify(['webhook-id' => $part[0], 'webhook-timestamp' => $part[1], 'webhook-signature' => $part[2]], array_slice($part, 4), (int) $part[3]) ? "true\n" : "false\n";
 }`, []string{"verify.php"}},
-		{"go", "go", "hook.go", `
+		{"go", "hook.go", `
 func main() {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		part := strings.Split(lines.Text(), "|")
@@ -149,8 +150,14 @@ func main() {
 }`, []string{"run", "hook.go"}},
 	} {
 		t.Run(language.id, func(t *testing.T) {
-			if _, err := exec.LookPath(language.program); err != nil {
-				t.Skipf("%s is not installed", language.program)
+			program := "go"
+			switch language.id {
+			case "js":
+				program = sqltest.Tool(t, "npm", "node")
+			case "py":
+				program = sqltest.Tool(t, "python3", "python3")
+			case "php":
+				program = sqltest.Tool(t, "php", "php")
 			}
 			code, err := os.ReadFile("snippets/verify." + language.id + ".txt")
 			require.NoError(t, err)
@@ -161,7 +168,7 @@ func main() {
 			dir := t.TempDir()
 			require.NoError(t, os.WriteFile(filepath.Join(dir, language.file), []byte(source), 0o600))
 			input, want := signatures(t)
-			run := exec.Command(language.program, language.args...)
+			run := exec.Command(program, language.args...)
 			run.Dir, run.Stdin = dir, strings.NewReader(input)
 			out, err := run.CombinedOutput()
 			require.NoError(t, err, "%s", out)

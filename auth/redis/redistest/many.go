@@ -54,7 +54,7 @@ func StartCluster(t testing.TB) (url string) {
 		nodes = append(nodes, node)
 		args = append(args, fmt.Sprintf("127.0.0.1:%d@%d", node.port, bus))
 	}
-	if out, err := exec.Command("redis-cli", append(args, "--cluster-yes")...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(sqltest.Tool(t, "redis", "redis-cli"), append(args, "--cluster-yes")...).CombinedOutput(); err != nil {
 		t.Fatalf("redis-cli --cluster create: %v\n%s", err, out)
 	}
 	for _, node := range nodes {

@@ -16,16 +16,7 @@ import (
 // FRONTDESK_REQUIRE=pgbouncer in the environment it fails instead.
 func PgBouncer(t testing.TB, dsn string) string {
 	t.Helper()
-	program, err := exec.LookPath("pgbouncer")
-	if err != nil {
-		program, err = exec.LookPath("/usr/sbin/pgbouncer") // which is not in everybody's PATH
-	}
-	if err != nil && !Required("pgbouncer") {
-		t.Skip("PgBouncer is not installed: ", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := Tool(t, "pgbouncer", "pgbouncer")
 	dir, err := os.MkdirTemp("", "frontdesk-pgbouncer-") // not t.TempDir: another user has to reach it
 	if err != nil {
 		t.Fatal(err)

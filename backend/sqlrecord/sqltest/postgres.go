@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -101,13 +100,6 @@ func create(t testing.TB, like string) string {
 		}
 	})
 	return shared.dsn(name)
-}
-
-// Required tells whether the environment demands that tests with this program
-// run, rather than be skipped where it is not to be had: FRONTDESK_REQUIRE lists
-// such programs, separated by commas.
-func Required(program string) bool {
-	return slices.Contains(strings.Split(os.Getenv("FRONTDESK_REQUIRE"), ","), program)
 }
 
 // Soak tells whether the environment asks for the long form of a test: many rounds,

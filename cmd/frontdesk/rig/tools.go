@@ -4,7 +4,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -48,18 +47,6 @@ func PackageTools(t *testing.T) {
 	if !sqltest.Required("packages") {
 		t.Skip("FRONTDESK_REQUIRE does not name packages: no tools are fetched for them")
 	}
-}
-
-// Tool is a program that a test needs; where it is missing the test is skipped,
-// or fails where FRONTDESK_REQUIRE names it.
-func Tool(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil && !sqltest.Required(name) {
-		t.Skip(name, " is not installed")
-	}
-	require.NoError(t, err)
-	return path
 }
 
 // Repository is the path of a file of the repository.

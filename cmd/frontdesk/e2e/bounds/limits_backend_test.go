@@ -16,6 +16,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -173,10 +174,7 @@ func TestLimitsLockedFile(t *testing.T) {
 // TestLimitsFullDisk gives the program no more room than its files have. The
 // same happens to whoever wants to write on a full disk.
 func TestLimitsFullDisk(t *testing.T) {
-	prlimit, err := exec.LookPath("prlimit")
-	if err != nil {
-		t.Skip("prlimit is not installed")
-	}
+	prlimit := sqltest.Tool(t, "prlimit", "prlimit")
 	dsn := rig.Engines[0].DSN(t)
 	c := rig.StartChild(t, rig.Options{DSN: dsn})
 	token := c.Login(rig.FullKey, "demo")

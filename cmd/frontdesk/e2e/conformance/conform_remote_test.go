@@ -51,14 +51,7 @@ func startAutoLijn(t testing.TB) {
 
 // startAdapter runs the reference adapter of the backend protocol, in Python.
 func startAdapter(t testing.TB) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		if sqltest.Required("python3") {
-			t.Fatal(err)
-		}
-		t.Skip("python3 is not installed")
-	}
-	cmd := exec.Command(python, rig.RemoteSheets(t, "adapter/adapter.py"))
+	cmd := exec.Command(sqltest.Tool(t, "python3", "python3"), rig.RemoteSheets(t, "adapter/adapter.py"))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)

@@ -26,9 +26,7 @@ import (
 // TestIntegratorsTutorial runs every command of docs/integrators.md against the
 // demo, but for the client kits, and compares what it prints with what is written.
 func TestIntegratorsTutorial(t *testing.T) {
-	if _, err := exec.LookPath("openssl"); err != nil && !sqltest.Required("openssl") {
-		t.Skip("openssl is not installed: the tutorial is not run")
-	}
+	sqltest.Tool(t, "openssl", "openssl")
 	h := startHour(t)
 	for _, b := range h.blocks {
 		if b.kit == "" {
@@ -58,14 +56,11 @@ func TestIntegratorsSignature(t *testing.T) {
 // TestKitsTypeScript generates, compiles and runs docs/kits/typescript.
 func TestKitsTypeScript(t *testing.T) {
 	kit := rig.Repository(t, "docs", "kits", "typescript")
-	_, err := exec.LookPath("npm")
-	if err == nil {
-		_, err = os.Stat(filepath.Join(kit, "node_modules", ".installed"))
-	}
-	if err != nil && sqltest.Required("npm") {
-		t.Fatalf("npm or the packages of docs/kits/typescript are missing; .ci/kits fetches them: %v", err)
+	sqltest.Tool(t, "npm", "npm")
+	if _, err := os.Stat(filepath.Join(kit, "node_modules", ".installed")); err != nil && sqltest.Required("npm") {
+		t.Fatalf("the packages of docs/kits/typescript are missing; .ci/kits fetches them: %v", err)
 	} else if err != nil {
-		t.Skip("npm or the packages of docs/kits/typescript are missing, which .ci/kits fetches: the TypeScript kit is not tried")
+		t.Skip("the packages of docs/kits/typescript are missing, which .ci/kits fetches: the TypeScript kit is not tried")
 	}
 	h := startHour(t)
 	h.perform(h.kit("typescript"))
@@ -111,9 +106,8 @@ type hour struct {
 // startHour starts the demo and a shell; the variables that the tutorial sets
 // first are there, so that one may begin at any step.
 func startHour(t *testing.T) *hour {
-	for _, name := range []string{"bash", "curl"} {
-		rig.Tool(t, name)
-	}
+	bash := sqltest.Tool(t, "bash", "bash")
+	sqltest.Tool(t, "curl", "curl")
 	h := &hour{t: t, dir: t.TempDir(), address: rig.FreeAddress(t), blocks: readTutorial(t)}
 	require.NoError(t, os.Mkdir(filepath.Join(h.dir, "bin"), 0o700))
 	require.NoError(t, os.Symlink(rig.Binary(t), filepath.Join(h.dir, "bin", "frontdesk")))
@@ -121,7 +115,7 @@ func startHour(t *testing.T) *hour {
 	h.startDemo()
 
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
-	shell := exec.CommandContext(ctx, "bash", "--norc", "--noprofile")
+	shell := exec.CommandContext(ctx, bash, "--norc", "--noprofile")
 	shell.Dir, shell.WaitDelay = h.dir, 10*time.Second
 	shell.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "npm_config_offline=true", "GOPROXY=off", "GOFLAGS=",
 		"BASE=http://"+h.address+"/webservice_v2", "KEY="+desk.DemoFullKey)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,11 +36,7 @@ type browser struct {
 // FRONTDESK_REQUIRE names chromium.
 func startBrowser(t testing.TB) *browser {
 	t.Helper()
-	program, err := exec.LookPath("chromium")
-	if err != nil && !sqltest.Required("chromium") {
-		t.Skip("chromium is not installed (Debian's package chromium): the pages are not tried in a browser")
-	}
-	require.NoError(t, err, "FRONTDESK_REQUIRE names chromium")
+	program := sqltest.Tool(t, "chromium", "chromium")
 	profile, err := os.MkdirTemp("", "frontdesk-chromium-")
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(profile) })

@@ -37,16 +37,7 @@ func startBalancer(t testing.TB, instances []*instance) string {
 // is the address of its own page.
 func startHAProxy(t testing.TB, instances []*instance, env ...string) (address, operators string) {
 	t.Helper()
-	program, err := exec.LookPath("haproxy")
-	if err != nil {
-		program = "/usr/sbin/haproxy" // not in everyone's PATH
-		if _, err := os.Stat(program); err != nil {
-			if sqltest.Required("haproxy") {
-				t.Fatal(err)
-			}
-			t.Skip("HAProxy is not installed: ", err)
-		}
-	}
+	program := sqltest.Tool(t, "haproxy", "haproxy")
 	require.Len(t, instances, 3, "haproxy.cfg knows as many")
 	address, operators = rig.FreeAddress(t), rig.FreeAddress(t)
 	command := exec.Command(program, "-W", "-db", "-f", rig.Repository(t, "deploy", "compose", "haproxy", "haproxy.cfg"))

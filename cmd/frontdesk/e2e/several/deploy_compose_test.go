@@ -84,11 +84,11 @@ func TestCompose(t *testing.T) {
 
 	t.Run("health of HAProxy", func(t *testing.T) {
 		check := c.Services["haproxy"].Healthcheck.Test
-		require.Equal(t, "CMD", check[0])
+		require.Equal(t, []string{"CMD", "bash"}, check[:2])
 		last := len(check) - 1
 		_, port, _ := strings.Cut(operators, ":")
 		script := strings.Replace(strings.ReplaceAll(check[last], "$$", "$"), "/8404", "/"+port, 1)
-		output, err := exec.Command(rig.Tool(t, check[1]), append(check[2:last:last], script)...).CombinedOutput()
+		output, err := exec.Command(sqltest.Tool(t, "bash", "bash"), append(check[2:last:last], script)...).CombinedOutput()
 		require.NoError(t, err, "%s", output)
 	})
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Roots()}, ForceAttemptHTTP2: true}
@@ -145,7 +145,7 @@ func startComposed(t *testing.T, c composed) (instances []*instance) {
 	password := database.Environment["POSTGRES_PASSWORD"]
 	host, port, err := net.SplitHostPort(sqltest.Guarded(t, password, strings.Fields(database.Environment["POSTGRES_INITDB_ARGS"]), settings...).Address())
 	require.NoError(t, err)
-	psql := exec.Command(rig.Tool(t, "psql"), "-X", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", port, "-U", "postgres",
+	psql := exec.Command(sqltest.Tool(t, "psql", "psql"), "-X", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", port, "-U", "postgres",
 		"-f", rig.Repository(t, "deploy", "compose", "postgres", "frontdesk.sql"))
 	psql.Env = append(os.Environ(), "PGPASSWORD="+password, "FRONTDESK_PASSWORD="+database.Environment["FRONTDESK_PASSWORD"])
 	output, err := psql.CombinedOutput()
