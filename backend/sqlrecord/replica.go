@@ -50,7 +50,11 @@ type ReplicaOptions struct {
 	// OnState is told why the replica is no longer used, and with nil that it is
 	// again; may be nil. It must return at once.
 	OnState func(fault error)
+
+	bound time.Duration // of every question to the two servers before a list; 0 for lookTimeout
 }
+
+const lookTimeout = time.Second
 
 // ReplicaOutcome is what became of a list that a replica might have answered.
 type ReplicaOutcome string
@@ -81,7 +85,7 @@ func OpenReplica(ctx context.Context, primary DB, o ReplicaOptions) (*Replica, e
 	if err != nil {
 		return nil, fmt.Errorf("open the replica: %w", err)
 	}
-	o.Pause = cmp.Or(o.Pause, 5*time.Second)
+	o.Pause, o.bound = cmp.Or(o.Pause, 5*time.Second), cmp.Or(o.bound, lookTimeout)
 	if o.OnState == nil {
 		o.OnState = func(error) {}
 	}
@@ -150,7 +154,7 @@ func (r *Replica) List(ctx context.Context, res *mapping.Resource, q backend.Que
 }
 
 func (r *Replica) list(ctx context.Context, res *mapping.Resource, q backend.Query) (page backend.Page, err error) {
-	at, err := r.primaryAt(ctx)
+	at, err := r.primaryAt(ctx, r.seen.Load())
 	if err != nil {
 		return page, err
 	}
@@ -159,11 +163,12 @@ func (r *Replica) list(ctx context.Context, res *mapping.Resource, q backend.Que
 		defer cancel()
 		ctx = within
 	}
-	conn, err := r.upToDate(ctx, at)
+	conn, lsn, err := r.upToDate(ctx, at)
 	if err != nil {
 		return page, err
 	}
 	defer conn.Release()
+	r.saw(lsn)
 	page, err = r.records.listOn(ctx, conn, res, q)
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", errReplicaBusy, err)
@@ -171,54 +176,50 @@ func (r *Replica) list(ctx context.Context, res *mapping.Resource, q backend.Que
 	return page, err
 }
 
-// lookTimeout bounds every question that is asked of the two servers before a list.
-const lookTimeout = time.Second
-
 // upToDate returns a connection to the replica where all can be seen that the
-// primary had at a position. It must be released.
-func (r *Replica) upToDate(ctx context.Context, at position) (*pgxpool.Conn, error) {
-	conn, err := r.acquire(ctx)
-	if err != nil {
-		return nil, err
+// primary had at a position, and how far the replica is. It must be released.
+func (r *Replica) upToDate(ctx context.Context, at position) (conn *pgxpool.Conn, lsn uint64, err error) {
+	if conn, err = r.acquire(ctx); err != nil {
+		return nil, 0, err
 	}
 	if err = r.follows(ctx, conn, at); err == nil {
-		err = r.await(ctx, conn, at)
+		lsn, err = r.await(ctx, conn, at)
 	}
 	if err != nil {
 		conn.Release()
-		return nil, err
+		return nil, 0, err
 	}
-	return conn, nil
+	return conn, lsn, nil
 }
 
 // await looks until the replica has come as far as the primary was, for as long as
 // a list may wait. While it lags, nobody waits in vain again.
-func (r *Replica) await(ctx context.Context, conn *pgxpool.Conn, at position) error {
+func (r *Replica) await(ctx context.Context, conn *pgxpool.Conn, at position) (lsn uint64, err error) {
 	pause, left := time.Millisecond, r.o.Wait
 	for {
-		reached, err := r.reached(ctx, conn, at)
+		lsn, reached, err := r.reached(ctx, conn, at)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if reached {
 			r.behind.Store(false)
-			return nil
+			return lsn, nil
 		}
 		if left <= 0 || r.behind.Load() {
 			r.behind.Store(true)
-			return errReplicaBehind
+			return 0, errReplicaBehind
 		}
 		pause = min(pause, left)
 		left -= pause
 		if err := auth.Sleep(ctx, pause); err != nil {
-			return fmt.Errorf("%w: %w", errReplicaBehind, err)
+			return 0, fmt.Errorf("%w: %w", errReplicaBehind, err)
 		}
 		pause *= 2
 	}
 }
 
 func (r *Replica) acquire(ctx context.Context) (*pgxpool.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, r.o.bound)
 	defer cancel()
 	conn, err := r.standby.acquire(ctx)
 	if stat := r.standby.pool.Stat(); err != nil && stat.AcquiredConns() == stat.MaxConns() {
@@ -227,26 +228,26 @@ func (r *Replica) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, err
 }
 
-// reached tells whether the replica has come as far as the primary was, on the same
-// timeline: that of another primary may go on from a timeline that was the same.
-func (r *Replica) reached(ctx context.Context, conn *pgxpool.Conn, at position) (reached bool, err error) {
+// reached tells how far the replica is, and whether it has come as far as the primary
+// was, on the same timeline: that of another primary may go on from a timeline that
+// was the same.
+func (r *Replica) reached(ctx context.Context, conn *pgxpool.Conn, at position) (lsn uint64, reached bool, err error) {
 	const text = `SELECT pg_is_in_recovery(), coalesce(lsn >= $1::text::pg_lsn, false), coalesce(lsn::text, ''), coalesce(upper(lpad(to_hex(w.received_tli), 8, '0')), '')
 		FROM pg_last_wal_replay_lsn() lsn, pg_stat_get_wal_receiver() w`
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, r.o.bound)
 	defer cancel()
 	var standby bool
-	var lsn, timeline string // no timeline where the role may not know it
-	if err := conn.QueryRow(ctx, text, at.lsn).Scan(&standby, &reached, &lsn, &timeline); err != nil {
-		return false, err
+	var replayed, timeline string // no timeline where the role may not know it
+	if err := conn.QueryRow(ctx, text, at.lsn).Scan(&standby, &reached, &replayed, &timeline); err != nil {
+		return 0, false, err
 	}
 	if !standby {
-		return false, errors.New("it is no standby: it takes writes of its own")
+		return 0, false, errors.New("it is no standby: it takes writes of its own")
 	}
 	if timeline != "" && timeline != at.timeline {
-		return false, notFollowing(timeline, at.timeline)
+		return 0, false, notFollowing(timeline, at.timeline)
 	}
-	r.saw(lsnNumber(lsn))
-	return reached, nil
+	return lsnNumber(replayed), reached, nil
 }
 
 // brokenOff tells whether the replica ended a list although it works: the list was
@@ -280,20 +281,22 @@ func (r *Replica) watch(ctx context.Context) {
 }
 
 // look finds out whether the replica can be used. Where the primary does not tell
-// enough to judge it, all stays as it is.
+// enough to judge it, all stays as it is. How far it was before says nothing, as it may
+// have been made anew, of a primary that is not as far; but lists that are under way go
+// by that until it is found to be back.
 func (r *Replica) look(ctx context.Context) {
-	r.seen.Store(0) // it may have been made anew, of a primary that is not as far
 	at, err := r.positions.ask(ctx)
 	if err != nil {
 		return
 	}
-	conn, err := r.upToDate(ctx, at)
+	conn, lsn, err := r.upToDate(ctx, at)
 	if err == nil {
 		conn.Release()
-		_, err = r.primaryAt(ctx)
+		_, err = r.primaryAt(ctx, lsn)
 	}
 	switch {
 	case err == nil, errors.Is(err, errReplicaBehind), errors.Is(err, errReplicaBusy):
+		r.seen.Store(lsn)
 		if r.fault.Swap(nil) != nil {
 			r.o.OnState(nil)
 		}

@@ -23,7 +23,7 @@ type position struct {
 // for it. A question that is under way already may be answered by what was before
 // a list was asked for: those that come meanwhile share the next one.
 type positions struct {
-	find func(context.Context) (position, error)
+	find func(context.Context) (position, error) // which takes no longer than it may
 
 	mu            sync.Mutex
 	current, next *question
@@ -65,9 +65,7 @@ func (p *positions) put(ctx context.Context, q, before *question) {
 	p.mu.Lock()
 	p.current, p.next = q, nil
 	p.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
-	defer cancel()
-	q.position, q.err = p.find(ctx)
+	q.position, q.err = p.find(context.WithoutCancel(ctx))
 	p.mu.Lock()
 	if p.current == q {
 		p.current = nil
@@ -82,6 +80,8 @@ func (p *positions) put(ctx context.Context, q, before *question) {
 func (r *Replica) position(ctx context.Context) (at position, err error) {
 	const text = `SELECT lsn::text, left(pg_walfile_name(lsn), 8) FROM (SELECT CASE current_setting('synchronous_commit')
 		WHEN 'off' THEN pg_current_wal_insert_lsn() ELSE pg_current_wal_flush_lsn() END AS lsn) at`
+	ctx, cancel := context.WithTimeout(ctx, r.o.bound)
+	defer cancel()
 	conn, err := r.primary.acquire(ctx)
 	if err != nil {
 		return at, err
@@ -103,7 +103,7 @@ func (r *Replica) follows(ctx context.Context, conn *pgxpool.Conn, at position) 
 	if known[followed] == at.timeline {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, r.o.bound)
 	defer cancel()
 	database, err := r.database(ctx)
 	if err != nil {

@@ -39,6 +39,7 @@ func (p *pair) open(t *testing.T, dsn string, wait time.Duration) *Replica {
 	t.Helper()
 	r, err := OpenReplica(t.Context(), p.db, ReplicaOptions{
 		DSN: dsn, Model: p.model, Now: p.clock.now, Wait: wait, Pause: 20 * time.Millisecond, OnState: func(err error) { p.faults <- err },
+		bound: patience,
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })

@@ -15,9 +15,9 @@ import (
 // the primary is afterwards is none of it: a follower never has what its primary has
 // not.
 
-// primaryAt asks how far the primary is.
-func (r *Replica) primaryAt(ctx context.Context) (position, error) {
-	seen := r.seen.Load()
+// primaryAt asks how far the primary is, which must not be less than the replica was
+// seen before.
+func (r *Replica) primaryAt(ctx context.Context, seen uint64) (position, error) {
 	at, err := r.positions.ask(ctx)
 	if err != nil {
 		return at, fmt.Errorf("%w as far as is known: %w", errReplicaBehind, err)

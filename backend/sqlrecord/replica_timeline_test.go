@@ -1,6 +1,7 @@
 package sqlrecord
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,13 @@ func TestReplicaGoesWithAnotherPrimary(t *testing.T) {
 			far := between.Standby(t, "far")
 			dsn := strings.Replace(far.DSN("postgres"), "frontdesk@", role+"@", 1)
 			p.replica = p.open(t, dsn, patience)
+			find := p.replica.positions.find
+			p.replica.positions.find = func(ctx context.Context) (position, error) {
+				if p.replica.fault.Load() != nil && p.replica.seen.Load() == 0 {
+					t.Error("a list under way would find nothing wrong now")
+				}
+				return find(ctx)
+			}
 			p.create(t, alice, "contact", "name", "first")
 			page, ok := p.ask(t, backend.Query{Limit: 10})
 			require.True(t, ok)
