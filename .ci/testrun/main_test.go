@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -24,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const header = "import (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n)\n\nvar _, _ = os.Exit, fmt.Append\n\n"
+const header = "import (\n\t\"net\"\n\t\"os\"\n\t\"testing\"\n)\n\nvar _, _ = os.Exit, net.Dial\n\n"
 
 // scratch are the tests of a package each.
 var scratch = map[string]string{
@@ -35,9 +34,15 @@ var scratch = map[string]string{
 	"broken":    `func TestBroken(t *testing.T) { t.Log(undefined) }`,
 	"vetted":    `func TestVetted(t *testing.T) { t.Logf("%d", "no number") }`,
 	"late":      `func TestLate(t *testing.T) { t.Log("waits"); <-make(chan int) }`,
-	"told":      `func TestTold(t *testing.T) { os.WriteFile("pid", fmt.Append(nil, os.Getpid()), 0o600); <-make(chan int) }`,
-	"leaving":   `func TestLeaves(t *testing.T) { os.Exit(3) }`,
-	"empty":     `func BenchmarkNothing(b *testing.B) {}`,
+	"told": `func TestTold(t *testing.T) {
+	c, err := net.Dial("tcp", os.Getenv("TOLD"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Read(make([]byte, 1))
+}`,
+	"leaving": `func TestLeaves(t *testing.T) { os.Exit(3) }`,
+	"empty":   `func BenchmarkNothing(b *testing.B) {}`,
 	"busy": `func TestBusy(t *testing.T) {
 	if os.Getenv("BUSY") != "" {
 		for n := 0; n < 1e9; n++ {
@@ -137,32 +142,40 @@ func TestReportOfNoPackage(t *testing.T) {
 	requireSums(t, passed, failed, skipped, 0, 1, 0)
 }
 
-// TestInterrupted ends the run in the middle of a test, which ends too.
+// TestInterrupted ends the run in the middle of a test, which ends too: the connection
+// that it holds does.
 func TestInterrupted(t *testing.T) {
 	args := write(t, "told")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
 	ctx, stop := context.WithCancel(context.Background())
-	told := make(chan int, 1)
+	held := make(chan net.Conn, 1)
 	go func() {
 		defer stop()
-		pid := 0
-		for ; pid == 0 && t.Context().Err() == nil; time.Sleep(time.Millisecond) {
-			text, _ := os.ReadFile("told/pid") // not before it is there
-			pid, _ = strconv.Atoi(string(text))
+		defer close(held)
+		if c, err := l.Accept(); err == nil {
+			held <- c
 		}
-		told <- pid
 	}()
 	r := newReport(io.Discard)
-	if err := test(ctx, r, args, os.Environ()); err == nil {
+	if err := test(ctx, r, args, append(os.Environ(), "TOLD="+l.Addr().String())); err == nil {
 		t.Error("it is told as success")
 	}
 	r.close(false)
 	passed, failed, skipped := r.sums()
 	requireSums(t, passed, failed, skipped, 0, 1, 0)
-	pid := <-told
-	for deadline := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the test goes on")
-		}
+	_ = l.Close()
+	c := <-held
+	if c == nil {
+		t.Fatal("the test did not begin")
+	}
+	defer c.Close()
+	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+	if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the test goes on")
 	}
 }
 
