@@ -141,14 +141,14 @@ func (a *agreement) logIn(keys []string) {
 	require.Equal(a.t, 200, resp.StatusCode(), "%s", resp.Body())
 	hash, ok := auth.HashToken(strings.Split(string(resp.Body()), `"`)[3])
 	require.True(a.t, ok)
-	session, err := a.desk.Common.Sessions.Get(context.Background(), hash)
+	session, err := a.desk.Sessions().Get(context.Background(), hash)
 	require.NoError(a.t, err)
 	for _, key := range keys {
 		own, token := *session, uuid.NewString()
 		own.Key = sha256.Sum256([]byte(key))
 		own.Token, _ = auth.HashToken(token)
 		a.sessions, a.tokens = append(a.sessions, own), append(a.tokens, token)
-		require.NoError(a.t, a.desk.Common.Sessions.Put(context.Background(), &own))
+		require.NoError(a.t, a.desk.Sessions().Put(context.Background(), &own))
 	}
 	require.NoError(a.t, a.logs.Log.Sync())
 	a.lines.Reset()
@@ -195,7 +195,7 @@ func (a *agreement) request(n int) {
 	a.all.add(&line)
 	a.outcomes[fmt.Sprint(said.Stopped, " ", u.Then, " ", called > 0)]++
 	if said.Operation != nil && said.Operation.Template == "/authenticate/logout" {
-		require.NoError(a.t, a.desk.Common.Sessions.Put(context.Background(), &a.sessions[k]))
+		require.NoError(a.t, a.desk.Sessions().Put(context.Background(), &a.sessions[k]))
 	}
 }
 

@@ -37,24 +37,24 @@ const (
 
 func drivers() []string { return []string{ReferenceDriver, legacyDriver, remoteDriver} }
 
-// system is an opened backend with what comes with it.
-type system struct {
+// System is an opened backend with what comes with it.
+type System struct {
 	driver   backend.Driver
 	accounts auth.Accounts
 	model    *mapping.Model
 	// own is where the gateway keeps tables of its own: callback jobs, and beside
 	// a system that is not ours also IDs and answers.
-	Own *ownDatabase
+	Own *OwnDatabase
 	// replica answers lists; nil where there is none.
 	replica *sqlrecord.Replica
 	// releases close what was opened, last first.
 	releases []func() error
 }
 
-func (s *system) onClose(f func() error) { s.releases = append(s.releases, f) }
+func (s *System) onClose(f func() error) { s.releases = append(s.releases, f) }
 
 // Close closes what was opened, last first.
-func (s *system) Close() error {
+func (s *System) Close() error {
 	var all []error
 	for _, release := range slices.Backward(s.releases) {
 		all = append(all, release())
@@ -62,15 +62,15 @@ func (s *system) Close() error {
 	return errors.Join(all...)
 }
 
-// ownDatabase is a database of the gateway's own.
-type ownDatabase struct {
+// OwnDatabase is a database of the gateway's own.
+type OwnDatabase struct {
 	Db   sqlrecord.DB
 	file string // of SQLite; "" for PostgreSQL, which several gateways may share
 }
 
 // OpenSystem opens the backend of a configuration.
-func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) (s *system, err error) {
-	s = &system{}
+func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) (s *System, err error) {
+	s = &System{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -102,7 +102,7 @@ func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 	return s, s.openRemote(ctx, sh, kept, hasher, log)
 }
 
-func (s *system) openReference(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) error {
+func (s *System) openReference(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) error {
 	store, err := reference.Open(ctx, reference.Options{
 		DSN: string(c.Backend.DSN), Model: s.model, Hasher: hasher, Now: time.Now, Readers: c.Backend.Readers, Log: log,
 		Replica: string(c.Backend.Replica), ReplicaWait: c.Backend.ReplicaWait, ReplicaPause: c.Backend.Circuit.Pause,
@@ -115,11 +115,11 @@ func (s *system) openReference(ctx context.Context, c *config.Config, hasher *au
 	if isPostgres(string(c.Backend.DSN)) {
 		file = ""
 	}
-	s.driver, s.accounts, s.Own, s.replica = store, store, &ownDatabase{store.Database(), file}, store.Replica()
+	s.driver, s.accounts, s.Own, s.replica = store, store, &OwnDatabase{store.Database(), file}, store.Replica()
 	return nil
 }
 
-func (s *system) openLegacy(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
+func (s *System) openLegacy(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
 	passwords, err := passwordsOf(sh, hasher)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (s *system) openLegacy(ctx context.Context, sh *sheet.Sheet, kept *keep.Sto
 	return nil
 }
 
-func (s *system) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
+func (s *System) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
 	store, err := remote.Open(ctx, remote.Options{
 		Sheet: sh, Keep: kept, Hasher: hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: log, Now: time.Now, Random: mathrand.Float64,
 	})
@@ -158,13 +158,13 @@ func RuleFields(rule string) []string {
 
 // openOwn opens the gateway's own database beside a system that is not ours: by
 // default a SQLite file beside the sheet.
-func openOwn(ctx context.Context, sh *sheet.Sheet, log *zap.Logger) (*ownDatabase, error) {
+func openOwn(ctx context.Context, sh *sheet.Sheet, log *zap.Logger) (*OwnDatabase, error) {
 	if isPostgres(sh.Keep) {
 		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{Log: log})
 		if err != nil {
 			return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
 		}
-		return &ownDatabase{Db: db}, nil
+		return &OwnDatabase{Db: db}, nil
 	}
 	file := cmp.Or(strings.TrimPrefix(sh.Keep, "sqlite:"), strings.TrimSuffix(sh.File, filepath.Ext(sh.File))+"-keep.db")
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
@@ -174,7 +174,7 @@ func openOwn(ctx context.Context, sh *sheet.Sheet, log *zap.Logger) (*ownDatabas
 	if err != nil {
 		return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
 	}
-	return &ownDatabase{db, file}, nil
+	return &OwnDatabase{db, file}, nil
 }
 
 // OpenOwnOf opens the gateway's own database of a configuration, and nothing else.

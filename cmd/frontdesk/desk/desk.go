@@ -35,11 +35,11 @@ type Desk struct {
 	log          *zap.Logger
 	after        func(time.Duration) <-chan time.Time
 	now          func() time.Time // of callbacks
-	supervisor   *supervisor
-	system       *system
+	supervisor   *Supervisor
+	system       *System
 	client       *backend.Client
 	hasher       *auth.Hasher
-	Common       *common
+	common       *common
 	blocked      *blockedSessions
 	Gateway      *gateway.Gateway
 	server       *gateway.Server
@@ -135,18 +135,18 @@ func (h *Desk) listen(name, address string) (l net.Listener, err error) {
 func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 	c := h.config
 	var err error
-	if h.Common, err = openCommon(c); err != nil {
+	if h.common, err = openCommon(c); err != nil {
 		return nil, err
 	}
-	h.onClose(h.Common.close)
-	h.blocked = newBlockedSessions(h.Common.Sessions)
+	h.onClose(h.common.close)
+	h.blocked = newBlockedSessions(h.common.sessions)
 	mailer, err := newMailer(c.Mail)
 	if err != nil {
 		return nil, err
 	}
 	accounts := h.client.Accounts(h.system.accounts)
 	resets, err := auth.NewResets(auth.ResetsConfig{
-		Accounts: accounts, Hasher: h.hasher, Sessions: h.Common.Sessions, Mailer: mailer, Base: c.Server.BaseURL(),
+		Accounts: accounts, Hasher: h.hasher, Sessions: h.common.sessions, Mailer: mailer, Base: c.Server.BaseURL(),
 		Clock: time.Now, Random: rand.Reader, Log: h.log,
 	})
 	if err != nil {
@@ -154,7 +154,7 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 	}
 	h.onClose(resets.Close)
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: h.blocked, Throttle: auth.NewThrottle(h.Common.tally, time.Now, auth.Sleep),
+		Verifier: accounts, Sessions: h.blocked, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep),
 		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.loggedIn,
 	})
 	if err != nil {
@@ -166,8 +166,8 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 	}
 	h.Gateway, err = newGateway(gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: Version(),
-		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, Offer: h.client.Offer(), Backend: h.client, Sessions: h.Common.Sessions, Login: login,
-		Limits: h.Common.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
+		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, Offer: h.client.Offer(), Backend: h.client, Sessions: h.common.sessions, Login: login,
+		Limits: h.common.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
 		Resets: resets, Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, Tracer: h.tracing.spans(), Clock: time.Now, Log: h.log,
 	})
 	if err != nil {
@@ -199,6 +199,9 @@ func newMailer(c config.Mail) (auth.Mailer, error) {
 	}
 	return auth.NewSMTPMailer(auth.SMTPConfig{URL: string(c.SMTP), From: c.From, Clock: time.Now, Random: rand.Reader})
 }
+
+// Sessions are those of all gateways of the service.
+func (h *Desk) Sessions() auth.Sessions { return h.common.sessions }
 
 // onClose has something released when the desk closes, last opened first.
 func (h *Desk) onClose(release func() error) { h.releases = append(h.releases, release) }

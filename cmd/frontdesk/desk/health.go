@@ -32,12 +32,12 @@ type Health struct {
 	Circuits    map[string]string  `json:"circuits,omitempty"` // by resource, those that are not closed
 	Jobs        string             `json:"jobs"`
 	Sessions    string             `json:"sessions"` // where they are kept
-	Config      configHealth       `json:"config"`
-	Certificate *certificateHealth `json:"certificate,omitempty"` // only with TLS
+	Config      ConfigHealth       `json:"config"`
+	Certificate *CertificateHealth `json:"certificate,omitempty"` // only with TLS
 }
 
-// configHealth tells which configuration is in force.
-type configHealth struct {
+// ConfigHealth tells which configuration is in force.
+type ConfigHealth struct {
 	Hash         string     `json:"hash"`
 	Loaded       time.Time  `json:"loaded"`
 	LastReload   *time.Time `json:"last_reload,omitempty"`
@@ -45,7 +45,8 @@ type configHealth struct {
 	NeedsRestart []string   `json:"needs_restart,omitempty"`
 }
 
-type certificateHealth struct {
+// CertificateHealth tells of the certificate in force.
+type CertificateHealth struct {
 	Expires time.Time `json:"expires"`
 	Error   string    `json:"error,omitempty"` // why its files cannot be used as they are
 }
@@ -112,12 +113,12 @@ func (h *Desk) health(ctx context.Context) Health {
 
 // commonReady asks the store of sessions, where that is not this process.
 func (h *Desk) commonReady(ctx context.Context) error {
-	if h.Common.ready == nil {
+	if h.common.ready == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	return h.Common.ready(ctx)
+	return h.common.ready(ctx)
 }
 
 func (h *Desk) jobsReady(ctx context.Context) error {
@@ -127,9 +128,9 @@ func (h *Desk) jobsReady(ctx context.Context) error {
 	return err
 }
 
-func (h *Desk) configHealth() configHealth {
+func (h *Desk) configHealth() ConfigHealth {
 	current, state := h.live.Current(), h.reloads.state()
-	now := configHealth{Hash: current.policy.Hash, Loaded: current.since, NeedsRestart: state.waiting}
+	now := ConfigHealth{Hash: current.policy.Hash, Loaded: current.since, NeedsRestart: state.waiting}
 	if !state.last.IsZero() {
 		now.LastReload = &state.last
 	}
@@ -139,11 +140,11 @@ func (h *Desk) configHealth() configHealth {
 	return now
 }
 
-func (h *Desk) certificateHealth() *certificateHealth {
+func (h *Desk) certificateHealth() *CertificateHealth {
 	if h.certificates == nil {
 		return nil
 	}
-	now := &certificateHealth{Expires: h.certificates.current.Load().until}
+	now := &CertificateHealth{Expires: h.certificates.current.Load().until}
 	if err := h.reloads.state().certificate; err != nil {
 		now.Error = err.Error()
 	}

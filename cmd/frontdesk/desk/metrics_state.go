@@ -42,7 +42,7 @@ func (h *Desk) watch() {
 		_, _, waiting := h.server.Bodies()
 		return float64(waiting)
 	})
-	if count := h.Common.count; count != nil {
+	if count := h.common.count; count != nil {
 		gauge("frontdesk_sessions", "Sessions that are kept in memory; those that expired count for at most a minute longer.",
 			func() float64 { return float64(count()) })
 	}

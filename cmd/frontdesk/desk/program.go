@@ -14,7 +14,7 @@ type Program struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Wrap           WrapDriver
-	Supervisor     *supervisor // systemd; nil where it did not start the program
+	Supervisor     *Supervisor // systemd; nil where it did not start the program
 
 	Signals <-chan os.Signal                     // in place of those that the process gets, other than to stop; nil for these
 	After   func(time.Duration) <-chan time.Time // in place of time.After; nil for this

@@ -11,7 +11,7 @@ type reloadMetrics struct {
 }
 
 // NewReloadMetrics tells of reloads and of the certificate in force.
-func NewReloadMetrics(h *Desk) reloadMetrics {
+func NewReloadMetrics(h *Desk) prometheus.Collector {
 	desc := func(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, help, nil, nil) }
 	return reloadMetrics{
 		of:       h,

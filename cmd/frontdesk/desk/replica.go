@@ -13,7 +13,7 @@ type replicaMetrics struct {
 }
 
 // NewReplicaMetrics tells of the replica for lists.
-func NewReplicaMetrics(of *sqlrecord.Replica) replicaMetrics {
+func NewReplicaMetrics(of *sqlrecord.Replica) prometheus.Collector {
 	return replicaMetrics{
 		of:   of,
 		used: prometheus.NewDesc("frontdesk_backend_replica_used", "1 while the replica answers lists where it is up to date, 0 while the primary answers all.", nil, nil),

@@ -14,7 +14,7 @@ import (
 // are: who is logged in, who guesses passwords, and how much of its limits an
 // api_key has used. sessions.store says where it is kept.
 type common struct {
-	Sessions auth.Sessions
+	sessions auth.Sessions
 	tally    auth.Tally
 	limits   auth.Limits
 	// count tells how many sessions there are; nil where nobody counts them.
@@ -29,7 +29,7 @@ func openCommon(c *config.Config) (*common, error) {
 	if c.Sessions.Store == config.MemoryStore {
 		sessions := auth.NewMemory(time.Now)
 		return &common{
-			Sessions: sessions, tally: auth.NewMemoryTally(), limits: auth.NewMemoryLimits(zone),
+			sessions: sessions, tally: auth.NewMemoryTally(), limits: auth.NewMemoryLimits(zone),
 			count: sessions.Count, close: sessions.Close,
 		}, nil
 	}
@@ -38,7 +38,7 @@ func openCommon(c *config.Config) (*common, error) {
 		return nil, fmt.Errorf("sessions.store: %w", err)
 	}
 	return &common{
-		Sessions: redis.NewSessions(client, time.Now), tally: redis.NewTally(client), limits: redis.NewLimits(client, zone, slotLease(c)),
+		sessions: redis.NewSessions(client, time.Now), tally: redis.NewTally(client), limits: redis.NewLimits(client, zone, slotLease(c)),
 		ready: client.Ready,
 		close: func() error {
 			client.Close()

@@ -24,16 +24,16 @@ type StatusReport struct {
 	Version   string           `json:"version"`
 	Host      string           `json:"host"`   // of several gateways, which one it is
 	Health    Health           `json:"health"` // as /readyz tells it
-	Load      statusLoad       `json:"load"`
-	Callbacks statusCallbacks  `json:"callbacks"`
-	Keys      statusKeys       `json:"keys"`
+	Load      StatusLoad       `json:"load"`
+	Callbacks StatusCallbacks  `json:"callbacks"`
+	Keys      StatusKeys       `json:"keys"`
 	Refusals  []StatusRefusal  `json:"refusals"`         // most frequent first, since the start
 	Shadow    []StatusRefusal  `json:"shadow,omitempty"` // what allowlists on trial would have refused
-	Slow      []statusEndpoint `json:"slow,omitempty"`   // answers over 500 ms, since the start
+	Slow      []StatusEndpoint `json:"slow,omitempty"`   // answers over 500 ms, since the start
 }
 
-// statusLoad is how busy the parts are.
-type statusLoad struct {
+// StatusLoad is how busy the parts are.
+type StatusLoad struct {
 	Running     int  `json:"backend_running"`
 	Limit       int  `json:"backend_limit"`
 	Waiting     int  `json:"backend_waiting"`
@@ -44,24 +44,24 @@ type statusLoad struct {
 	Passwords   int  `json:"passwords_waiting"`
 }
 
-// statusCallbacks are the callback jobs.
-type statusCallbacks struct {
+// StatusCallbacks are the callback jobs.
+type StatusCallbacks struct {
 	States     map[webhook.State]int `json:"states"` // nil where they cannot be counted
 	Due        int                   `json:"due"`
 	SpaceUsed  int64                 `json:"space_used_bytes"`
 	SpaceLimit int64                 `json:"space_limit_bytes"`
 }
 
-// statusKeys are the api_keys that somebody has to do something about.
-type statusKeys struct {
+// StatusKeys are the api_keys that somebody has to do something about.
+type StatusKeys struct {
 	Count    int         `json:"count"`
-	Expiring []statusKey `json:"expiring"` // within noticeAhead days
-	Expired  []statusKey `json:"expired"`
-	OnTrial  []statusKey `json:"on_trial"` // mode: shadow
+	Expiring []StatusKey `json:"expiring"` // within noticeAhead days
+	Expired  []StatusKey `json:"expired"`
+	OnTrial  []StatusKey `json:"on_trial"` // mode: shadow
 }
 
-// statusKey is one of them, and until when it is what it is.
-type statusKey struct {
+// StatusKey is one of them, and until when it is what it is.
+type StatusKey struct {
 	Name  string    `json:"name"`
 	Until time.Time `json:"until"`
 }
@@ -74,8 +74,8 @@ type StatusRefusal struct {
 	Last   time.Time `json:"last"`
 }
 
-// statusEndpoint is an endpoint with a number.
-type statusEndpoint struct {
+// StatusEndpoint is an endpoint with a number.
+type StatusEndpoint struct {
 	Endpoint string `json:"endpoint"`
 	Count    int64  `json:"count"`
 }
@@ -99,10 +99,10 @@ func (h *Desk) report(ctx context.Context) StatusReport {
 	r.Refusals, r.Shadow = mostFrequent(r.Refusals), mostFrequent(r.Shadow)
 	for grant, n := range h.Gateway.SlowAnswers() {
 		if n > 0 {
-			r.Slow = append(r.Slow, statusEndpoint{grant.String(), n})
+			r.Slow = append(r.Slow, StatusEndpoint{grant.String(), n})
 		}
 	}
-	slices.SortFunc(r.Slow, func(a, b statusEndpoint) int {
+	slices.SortFunc(r.Slow, func(a, b StatusEndpoint) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Endpoint, b.Endpoint))
 	})
 	r.Slow = r.Slow[:min(len(r.Slow), statusMost)]
@@ -147,10 +147,10 @@ func (r StatusReport) verdict() string {
 	}
 }
 
-func (h *Desk) load() statusLoad {
-	l := statusLoad{Limit: h.config.Backend.MaxConcurrent, Connections: h.server.Connections()}
-	if h.Common.count != nil {
-		n := h.Common.count()
+func (h *Desk) load() StatusLoad {
+	l := StatusLoad{Limit: h.config.Backend.MaxConcurrent, Connections: h.server.Connections()}
+	if h.common.count != nil {
+		n := h.common.count()
 		l.Sessions = &n
 	}
 	l.Running, l.Waiting = h.client.Load()
@@ -162,8 +162,8 @@ func (h *Desk) load() statusLoad {
 	return l
 }
 
-func (h *Desk) callbackStatus(ctx context.Context) statusCallbacks {
-	var s statusCallbacks
+func (h *Desk) callbackStatus(ctx context.Context) StatusCallbacks {
+	var s StatusCallbacks
 	s.SpaceUsed, s.SpaceLimit = h.results.Space()
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
@@ -174,23 +174,23 @@ func (h *Desk) callbackStatus(ctx context.Context) statusCallbacks {
 }
 
 // keyStatus finds the api_keys that somebody has to do something about.
-func keyStatus(keys []config.Key, now time.Time) statusKeys {
-	s := statusKeys{Count: len(keys), Expiring: []statusKey{}, Expired: []statusKey{}, OnTrial: []statusKey{}}
+func keyStatus(keys []config.Key, now time.Time) StatusKeys {
+	s := StatusKeys{Count: len(keys), Expiring: []StatusKey{}, Expired: []StatusKey{}, OnTrial: []StatusKey{}}
 	for _, key := range keys {
 		end := endOf(key)
 		switch {
 		case end.IsZero():
 		case HasEnded(key, now):
-			s.Expired = append(s.Expired, statusKey{key.Name, end})
+			s.Expired = append(s.Expired, StatusKey{key.Name, end})
 		case EndsSoon(end, now):
-			s.Expiring = append(s.Expiring, statusKey{key.Name, end})
+			s.Expiring = append(s.Expiring, StatusKey{key.Name, end})
 		}
 		if key.Mode == config.ModeShadow && now.Before(key.Until.Time) {
-			s.OnTrial = append(s.OnTrial, statusKey{key.Name, key.Until.Time})
+			s.OnTrial = append(s.OnTrial, StatusKey{key.Name, key.Until.Time})
 		}
 	}
-	for _, list := range [][]statusKey{s.Expiring, s.Expired, s.OnTrial} {
-		slices.SortFunc(list, func(a, b statusKey) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Name, b.Name)) })
+	for _, list := range [][]StatusKey{s.Expiring, s.Expired, s.OnTrial} {
+		slices.SortFunc(list, func(a, b StatusKey) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Name, b.Name)) })
 	}
 	return s
 }

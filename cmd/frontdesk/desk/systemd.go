@@ -20,18 +20,18 @@ const (
 	opsSocket    = "ops"
 )
 
-// supervisor is systemd, where it started the program: it may hand over sockets
+// Supervisor is systemd, where it started the program: it may hand over sockets
 // that listen already, and wants to be told how the program does. Nil stands
 // for a program that was started by hand; then nothing is handed over or told.
-type supervisor struct {
+type Supervisor struct {
 	sockets  map[string]net.Listener
 	watchdog time.Duration // that systemd waits for a sign of life; 0: it does not
 }
 
 // UnderSystemd takes over what systemd passed on, so that no child of the
 // program does. It is called once, before anything else opens a file.
-func UnderSystemd() (*supervisor, error) {
-	s := &supervisor{sockets: make(map[string]net.Listener)}
+func UnderSystemd() (*Supervisor, error) {
+	s := &Supervisor{sockets: make(map[string]net.Listener)}
 	for name, files := range activation.FilesWithNames() {
 		if name != PublicSocket && name != opsSocket || len(files) > 1 {
 			return nil, fmt.Errorf("systemd handed over %d socket(s) named %q; expected one named %s, and perhaps one named %s (FileDescriptorName=)",
@@ -57,7 +57,7 @@ func UnderSystemd() (*supervisor, error) {
 
 // activated is the listener that was handed over by that name, nil for none. It
 // is then used in place of the configuration's address.
-func (s *supervisor) activated(name string) net.Listener {
+func (s *Supervisor) activated(name string) net.Listener {
 	if s == nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (s *supervisor) activated(name string) net.Listener {
 }
 
 // handedOver says in a word which sockets came from systemd, for the log.
-func (s *supervisor) handedOver() string {
+func (s *Supervisor) handedOver() string {
 	if s == nil {
 		return ""
 	}
@@ -73,24 +73,24 @@ func (s *supervisor) handedOver() string {
 }
 
 // ready tells that the program serves, or has ended a reload.
-func (s *supervisor) ready(status string) error {
+func (s *Supervisor) ready(status string) error {
 	return s.notify(daemon.SdNotifyReady, "STATUS="+status)
 }
 
 // reloading tells that the configuration is read again; ready ends it, whether
 // the new one is used or not.
-func (s *supervisor) reloading() error {
+func (s *Supervisor) reloading() error {
 	return s.notify(daemon.SdNotifyReloading, fmt.Sprintf("MONOTONIC_USEC=%d", monotonic().Microseconds()))
 }
 
 // stopping tells that the program takes no new requests.
-func (s *supervisor) stopping(status string) error {
+func (s *Supervisor) stopping(status string) error {
 	return s.notify(daemon.SdNotifyStopping, "STATUS="+status)
 }
 
 // notify tells systemd the states, in one message. Where nobody wants to know
 // it does nothing.
-func (s *supervisor) notify(states ...string) error {
+func (s *Supervisor) notify(states ...string) error {
 	if s == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (s *supervisor) notify(states ...string) error {
 // keepAlive gives the signs of life that WatchdogSec= asks for, twice as often
 // as needed, until the context ends. A program that is stuck as a whole gives none,
 // and systemd starts it anew; whether it serves is for /readyz to say.
-func (s *supervisor) keepAlive(ctx context.Context) {
+func (s *Supervisor) keepAlive(ctx context.Context) {
 	if s == nil || s.watchdog == 0 {
 		return
 	}

@@ -5,10 +5,10 @@ import (
 	"runtime/debug"
 )
 
-// buildFacts are what the Go toolchain recorded of the build. Commit, Time and
+// BuildFacts are what the Go toolchain recorded of the build. Commit, Time and
 // Modified stay empty where it was told not to look (-buildvcs=false), or built
 // from something else than a checkout.
-type buildFacts struct {
+type BuildFacts struct {
 	Version  string            `json:"version"`
 	Commit   string            `json:"commit,omitempty"`
 	Time     string            `json:"time,omitempty"` // of the commit
@@ -26,8 +26,8 @@ var ToldModules = []string{
 }
 
 // ReadBuildFacts tells what the program was built from.
-func ReadBuildFacts() buildFacts {
-	facts := buildFacts{Version: "dev", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Modules: map[string]string{}}
+func ReadBuildFacts() BuildFacts {
+	facts := BuildFacts{Version: "dev", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Modules: map[string]string{}}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return facts

@@ -21,8 +21,8 @@ import (
 	"frontdesk/gateway/openapi"
 )
 
-// heldContract is a description that answers are held to.
-type heldContract struct {
+// Contract is a description that answers are held to.
+type Contract struct {
 	doc      map[string]any
 	compiler *jsonschema.Compiler
 
@@ -45,7 +45,7 @@ func EveryKey(grants []gateway.Grant) *auth.Key {
 var contracts sync.Map
 
 // ContractOf describes what a desk of this configuration serves.
-func ContractOf(c *config.Config, environment string) (*heldContract, error) {
+func ContractOf(c *config.Config, environment string) (*Contract, error) {
 	offer, err := desk.OfferOf(c.Model, c.Backend)
 	if err != nil {
 		return nil, err
@@ -60,26 +60,26 @@ func ContractOf(c *config.Config, environment string) (*heldContract, error) {
 		return nil, err
 	}
 	if made, ok := contracts.Load(string(text)); ok {
-		return made.(*heldContract), nil
+		return made.(*Contract), nil
 	}
 	made, err := NewContract(text)
 	if err != nil {
 		return nil, err
 	}
 	kept, _ := contracts.LoadOrStore(string(text), made)
-	return kept.(*heldContract), nil
+	return kept.(*Contract), nil
 }
 
 const contractURL = "https://contract.invalid/openapi.json"
 
 // NewContract reads a description. Answers are held to it strictly: a member
 // that it does not name is a drift.
-func NewContract(text []byte) (*heldContract, error) {
+func NewContract(text []byte) (*Contract, error) {
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
-	c := &heldContract{doc: parsed.(map[string]any), compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	c := &Contract{doc: parsed.(map[string]any), compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
 	for _, schema := range c.at("components", "schemas").(map[string]any) {
 		closeObjects(schema)
 	}
@@ -106,7 +106,7 @@ func closeObjects(schema any) {
 }
 
 // at follows names into the description; nil where they lead nowhere.
-func (c *heldContract) at(names ...string) any {
+func (c *Contract) at(names ...string) any {
 	var v any = c.doc
 	for _, name := range names {
 		object, _ := v.(map[string]any)
@@ -116,7 +116,7 @@ func (c *heldContract) at(names ...string) any {
 }
 
 // deref follows a reference, and tells where the value is.
-func (c *heldContract) deref(v any, where string) (map[string]any, string) {
+func (c *Contract) deref(v any, where string) (map[string]any, string) {
 	object, _ := v.(map[string]any)
 	ref, ok := object["$ref"].(string)
 	if !ok {
@@ -127,7 +127,7 @@ func (c *heldContract) deref(v any, where string) (map[string]any, string) {
 }
 
 // Operation finds what a request asks for: its name, and where it is described.
-func (c *heldContract) Operation(method, path string, query url.Values) (name, where string, op map[string]any) {
+func (c *Contract) Operation(method, path string, query url.Values) (name, where string, op map[string]any) {
 	paths := c.doc["paths"].(map[string]any)
 	template := path
 	if cut := strings.LastIndexByte(path, '/'); cut > 0 && paths[path] == nil {
@@ -155,7 +155,7 @@ func escapePointer(s string) string {
 
 // hold tells what of an answer is not as it is described, and which operation
 // and reason it was.
-func (c *heldContract) hold(method string, target *url.URL, resp *http.Response, body []byte) (hit string, err error) {
+func (c *Contract) hold(method string, target *url.URL, resp *http.Response, body []byte) (hit string, err error) {
 	path := target.EscapedPath()
 	name, where, op := c.Operation(method, path, target.Query())
 	reason := ""
@@ -196,7 +196,7 @@ func (c *heldContract) hold(method string, target *url.URL, resp *http.Response,
 
 // reasonsOf are the reasons of all errors of an operation: several violations in
 // one answer need not have its status.
-func (c *heldContract) reasonsOf(op map[string]any) map[string]bool {
+func (c *Contract) reasonsOf(op map[string]any) map[string]bool {
 	all := map[string]bool{}
 	for _, v := range op["responses"].(map[string]any) {
 		response, _ := c.deref(v, "")
@@ -215,7 +215,7 @@ func isPlain(path string) bool {
 
 // undescribed is an answer of what is no operation: an endpoint or a method that
 // is not there, or a page for people.
-func (c *heldContract) undescribed(path string, resp *http.Response, reason string) error {
+func (c *Contract) undescribed(path string, resp *http.Response, reason string) error {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode == http.StatusBadRequest && slices.Contains([]string{"endpoint_unknown", "method_unsupported", "request_malformed"}, reason):
@@ -235,7 +235,7 @@ var told = []string{
 	"Ratelimit", "Ratelimit-Policy",
 }
 
-func (c *heldContract) headers(name string, response map[string]any, sent http.Header) error {
+func (c *Contract) headers(name string, response map[string]any, sent http.Header) error {
 	described, _ := response["headers"].(map[string]any)
 	var faults []error
 	seen := map[string]bool{}
@@ -271,7 +271,7 @@ func (c *heldContract) headers(name string, response map[string]any, sent http.H
 
 // body holds a body to its schema, and records that nothing chose the fields of
 // to having all.
-func (c *heldContract) body(name string, response map[string]any, where string, resp *http.Response, body []byte, whole bool) error {
+func (c *Contract) body(name string, response map[string]any, where string, resp *http.Response, body []byte, whole bool) error {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	content, _ := response["content"].(map[string]any)
 	if content == nil {
@@ -308,7 +308,7 @@ func (c *heldContract) body(name string, response map[string]any, where string, 
 }
 
 // whole tells which fields of a record are missing.
-func (c *heldContract) whole(name string, schema, value any) error {
+func (c *Contract) whole(name string, schema, value any) error {
 	answer, _ := c.deref(schema, "")
 	members, _ := answer["properties"].(map[string]any)
 	data, _ := members["data"].(map[string]any)
@@ -339,7 +339,7 @@ func (c *heldContract) whole(name string, schema, value any) error {
 	return nil
 }
 
-func (c *heldContract) schema(pointer string) (*jsonschema.Schema, error) {
+func (c *Contract) schema(pointer string) (*jsonschema.Schema, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.schemas[pointer]; s != nil {

@@ -25,10 +25,10 @@ type Described struct {
 }
 
 // Contract is the description that answers are held to.
-func (d *Desk) Contract() *heldContract { return d.HTTP.Transport.(*Holding).Contract }
+func (d *Desk) Contract() *Contract { return d.HTTP.Transport.(*Holding).Contract }
 
 // Described lists the operations, in the order of their names.
-func (c *heldContract) Described(model *mapping.Model) []Described {
+func (c *Contract) Described(model *mapping.Model) []Described {
 	var all []Described
 	for path, item := range c.doc["paths"].(map[string]any) {
 		for method, v := range item.(map[string]any) {
@@ -90,7 +90,7 @@ func unmet() []string {
 	}
 	missing := map[string]bool{}
 	contracts.Range(func(_, made any) bool {
-		c := made.(*heldContract)
+		c := made.(*Contract)
 		for _, item := range c.doc["paths"].(map[string]any) {
 			for _, op := range item.(map[string]any) {
 				c.unmetOf(op.(map[string]any), met, missing)
@@ -101,7 +101,7 @@ func unmet() []string {
 	return slices.Sorted(maps.Keys(missing))
 }
 
-func (c *heldContract) unmetOf(op map[string]any, met, missing map[string]bool) {
+func (c *Contract) unmetOf(op map[string]any, met, missing map[string]bool) {
 	name := op["operationId"].(string)
 	for reason := range c.reasonsOf(op) {
 		if !met[reason] {
@@ -116,7 +116,7 @@ func (c *heldContract) unmetOf(op map[string]any, met, missing map[string]bool) 
 // Holding is a transport that holds every answer of a desk to the contract.
 type Holding struct {
 	http.RoundTripper
-	Contract *heldContract
+	Contract *Contract
 	Base     *string // of the desk, which is known once it serves
 	Fault    func(error)
 }

@@ -22,16 +22,16 @@ type Kept struct {
 	Desk
 	File    string
 	Signals chan os.Signal // nobody waits in it: what was sent before is done when the next is taken
-	Timers  timers
+	Timers  Timers
 }
 
-// timers are those a desk waits for, by their length; the test lets them go.
-type timers struct {
+// Timers are those a desk waits for, by their length; the test lets them go.
+type Timers struct {
 	mu      sync.Mutex
 	waiting map[time.Duration][]chan time.Time
 }
 
-func (w *timers) After(d time.Duration) <-chan time.Time {
+func (w *Timers) After(d time.Duration) <-chan time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.waiting == nil {
@@ -43,7 +43,7 @@ func (w *timers) After(d time.Duration) <-chan time.Time {
 }
 
 // Pass lets all timers of that length go, and tells how many there were.
-func (w *timers) Pass(d time.Duration) int {
+func (w *Timers) Pass(d time.Duration) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	passed := w.waiting[d]
@@ -172,7 +172,7 @@ func KeptKey(allow string) string {
 }
 
 // Held is how many timers of that length were made and not let go.
-func (w *timers) Held(d time.Duration) int {
+func (w *Timers) Held(d time.Duration) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.waiting[d])
