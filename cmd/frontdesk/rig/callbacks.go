@@ -308,3 +308,19 @@ func (d *Desk) StateOf(id string) webhook.State {
 	d.T.Fatalf("job %s has no state", id)
 	return ""
 }
+
+// FollowBackup fetches the result of a backup.
+func (d *Desk) FollowBackup(token, location string) {
+	d.T.Helper()
+	at := location[strings.Index(location, "/webhook?"):]
+	var a Answer
+	require.Eventually(d.T, func() bool {
+		a = d.Call("GET", at, token, "")
+		return a.Status == 200
+	}, 30*time.Second, 50*time.Millisecond)
+	download := a.Data(d.T)["url"].(string)
+	resp, err := d.HTTP.Get(download)
+	require.NoError(d.T, err)
+	defer resp.Body.Close()
+	require.Equal(d.T, 200, resp.StatusCode)
+}

@@ -2,6 +2,7 @@ package rig
 
 import (
 	"encoding/json"
+	"fmt"
 	"sync"
 
 	"github.com/stretchr/testify/require"
@@ -79,3 +80,24 @@ const (
 	NewContact = `{"kind":"person","name":"Visser"}`
 	NewOrder   = `{"contact_id":%d,"kind":"workshop","order_status":"open","order_date":"2026-07-01"%s}`
 )
+
+// LifeOfAContact makes a contact, finds it, and changes it. It may run concurrently.
+func (d *Desk) LifeOfAContact(token string) {
+	expect := func(status int, method, path, body string) []byte {
+		a, err := d.Try(method, path, token, body)
+		if err != nil || a.Status != status {
+			d.T.Errorf("%s %s: %v %d %s", method, path, err, a.Status, a.Body)
+		}
+		return a.Body
+	}
+	var made struct{ Data struct{ ID int } }
+	if err := json.Unmarshal(expect(201, "POST", "/contact", NewContact), &made); err != nil {
+		d.T.Error(err)
+	}
+	path := fmt.Sprint("/contact/", made.Data.ID)
+	expect(200, "GET", path, "")
+	expect(200, "GET", "/contact?total=1&sort=-id", "")
+	expect(200, "GET", "/contact?name=Jansen&modified_since=2026-01-01T00:00:00Z", "")
+	expect(200, "GET", "/order/1", "")
+	expect(200, "PUT", path, `{"name":"Jansen"}`)
+}

@@ -132,3 +132,49 @@ func RequireAtRest(t testing.TB, dsn string) {
 	}
 	require.Equal(t, []string{"ok"}, AskSQLite(t, path, "PRAGMA integrity_check"))
 }
+
+// Flood opens connections to an address that say nothing.
+func Flood(t testing.TB, address string, n int) (all []net.Conn) {
+	t.Helper()
+	for range n {
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err != nil {
+			continue // also where nobody accepts any more
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		all = append(all, conn)
+	}
+	return all
+}
+
+// HangUp closes connections.
+func HangUp(all []net.Conn) {
+	for _, conn := range all {
+		_ = conn.Close()
+	}
+}
+
+// Host is where the desk listens.
+func (d *Desk) Host() string {
+	return strings.TrimSuffix(strings.TrimPrefix(d.Base, "http://"), "/webservice_v2")
+}
+
+// ContactAsked is a request for a contact, byte for byte.
+func ContactAsked(token string) string {
+	return "GET /webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\ntoken: " + token + "\r\n\r\n"
+}
+
+// RequireServing waits until a new connection is served.
+func (d *Desk) RequireServing(token string) {
+	d.T.Helper()
+	require.Eventually(d.T, func() bool {
+		fresh, err := net.Dial("tcp", d.Host())
+		if err != nil {
+			return false
+		}
+		defer fresh.Close()
+		_, err = fresh.Write([]byte(ContactAsked(token)))
+		status, err2 := readAnswer(bufio.NewReader(fresh))
+		return err == nil && err2 == nil && status == 200
+	}, Patience, 20*time.Millisecond)
+}
