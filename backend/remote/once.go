@@ -14,10 +14,10 @@ import (
 	"frontdesk/mapping"
 )
 
-// InTx runs f once. An HTTP service has no transaction: what f does stays done.
+// Write runs f once. An HTTP service has no transaction: what f does stays done.
 // What is one here is the idempotency key and the write under it, and that of the
 // writes that pass this gateway no two judge and change the same record at once.
-func (s *Store) InTx(ctx context.Context, f func(backend.Driver) error) error {
+func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	t := &transaction{Store: s}
 	defer t.letGo()
 	err := f(t)
@@ -83,7 +83,7 @@ func (t *transaction) wrote(err error) error {
 // isUndone tells whether an error proves that a write was not done: a refusal, or
 // a request that never went out.
 func isUndone(err error) bool {
-	if errors.Is(err, backend.ErrConstraint) || errors.Is(err, backend.ErrNotFound) {
+	if errors.Is(err, backend.ErrStale) || errors.Is(err, backend.ErrNotFound) {
 		return true
 	}
 	if _, ok := mapping.AsViolations(err); ok {
@@ -123,14 +123,4 @@ func (t *transaction) Remember(ctx context.Context, client auth.Client, key stri
 		}
 		return nil
 	}
-}
-
-// Recall returns the answer that was given under the key before.
-func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
-	return (&transaction{Store: s}).Recall(ctx, client, key)
-}
-
-// Remember keeps an answer under the key.
-func (s *Store) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
-	return (&transaction{Store: s}).Remember(ctx, client, key, m)
 }

@@ -100,7 +100,7 @@ func (s *Store) insertChildren(ctx context.Context, c Conn, client auth.Client, 
 }
 
 // Update sets the fields that patch has on the record before, as long as that
-// is what is stored; else it fails with backend.ErrConstraint. Its modified_at
+// is what is stored; else it fails with backend.ErrStale. Its modified_at
 // is later than before's, if only by a millisecond.
 func (s *Store) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
 	t := s.tables[before.Resource]
@@ -132,7 +132,7 @@ func (s *Store) Update(ctx context.Context, client auth.Client, before, patch ma
 }
 
 // Delete removes the record before, as long as that is what is stored; else it
-// fails with backend.ErrConstraint.
+// fails with backend.ErrStale.
 func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
 	t := s.tables[before.Resource]
 	return s.write(ctx, func(c Conn) error {
@@ -144,11 +144,11 @@ func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.R
 	})
 }
 
-// one turns a write that met no record into backend.ErrConstraint: the record
+// one turns a write that met no record into backend.ErrStale: the record
 // has been changed or deleted since it was read.
 func one(n int64, err error) error {
 	if err == nil && n == 0 {
-		return fmt.Errorf("%w: the record was changed meanwhile", backend.ErrConstraint)
+		return fmt.Errorf("%w: the record was changed meanwhile", backend.ErrStale)
 	}
 	return err
 }
