@@ -45,6 +45,7 @@ func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, 
 		}
 		s.wire.release(a)
 		s.logOn.expire(ctx, v.client, t)
+		noteLeft(ctx, false)
 		renewed = true
 	}
 }
