@@ -183,9 +183,10 @@ type Query struct {
 	Filters       []Filter
 	ModifiedSince mapping.Value // inclusive; absent for no bound
 	Sort          []Order       // always made total by ID
-	After         int32         // keyset paging by ID; 0 for none
+	Keyset        bool          // by ID, whatever order the list has else, from After on
+	After         int32         // only those behind this ID; 0 for all
 	Offset, Limit int
-	Total         bool // count all matching records too
+	Total         bool // count all matching records too, those before After among them
 }
 
 // Filter is an equality.

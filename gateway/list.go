@@ -173,7 +173,7 @@ func (g *Gateway) parseFilter(x *Exchange, p Param) mapping.Violations {
 		if bad != nil || value.Int() < 0 {
 			return mapping.Violations{mapping.Fail(mapping.Int4Invalid, mapping.Literal(p.Name), p.Value)}
 		}
-		x.Query.After = int32(value.Int())
+		x.Query.Keyset, x.Query.After = true, int32(value.Int())
 	case "modified_since":
 		f := mapping.Field{Name: p.Name, Type: mapping.Timestamp}
 		value, bad := f.Parse(p.Value, g.o.Location)
