@@ -293,6 +293,9 @@ func (c *Client) Get(ctx context.Context, r *mapping.Resource, q Query) (rec map
 
 // List returns a page of records.
 func (c *Client) List(ctx context.Context, r *mapping.Resource, q Query) (page Page, err error) {
+	if q.None {
+		return Page{Records: []mapping.Record{}}, nil
+	}
 	err = c.call(ctx, r, "list", func(ctx context.Context) error {
 		page, err = c.driver.List(ctx, r, q)
 		return err

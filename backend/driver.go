@@ -181,6 +181,7 @@ type Query struct {
 
 	// List only.
 	Filters       []Filter
+	None          bool          // a filter has a value that no record can have
 	ModifiedSince mapping.Value // inclusive; absent for no bound
 	Sort          []Order       // always made total by ID
 	Keyset        bool          // by ID, whatever order the list has else, from After on

@@ -193,6 +193,7 @@ func (g *Gateway) parseFilter(x *Exchange, p Param) mapping.Violations {
 			return mapping.Violations{bad}
 		}
 		x.Query.Filters = append(x.Query.Filters, backend.Filter{Field: f, Value: value})
+		x.Query.None = x.Query.None || !f.Keeps(p.Value, value)
 	}
 	return nil
 }
