@@ -19,21 +19,16 @@ func preferredEmail(ctx context.Context, tx Reader, c *Change) error {
 	if !c.sets(flag.Index) && !c.sets(c.Resource.Field("type").Index) {
 		return nil
 	}
+	if c.After.Get("type").Int() != emailType {
+		return mapping.Fail(mapping.PreferredEmailNotAllowed)
+	}
 	if _, ok, err := hold(ctx, tx, c, "contact_id"); !ok {
 		return err
 	}
-	var found mapping.Violations
-	other, err := another(ctx, tx, c, flag)
-	if err != nil {
+	if other, err := another(ctx, tx, c, flag); err != nil || !other {
 		return err
 	}
-	if other {
-		found = append(found, mapping.Fail(mapping.PreferredEmailDuplicate))
-	}
-	if c.After.Get("type").Int() != emailType {
-		found = append(found, mapping.Fail(mapping.PreferredEmailNotAllowed))
-	}
-	return found.Err()
+	return mapping.Fail(mapping.PreferredEmailDuplicate)
 }
 
 // emailValue wants an e-mail address where the type says so.

@@ -3,6 +3,7 @@ package sqlrecord
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +139,20 @@ func TestIDsAreNeverReused(t *testing.T) {
 		require.Equal(t, mapping.MilliValue(5), s.get(t, alice, kept).Get("created_at"))
 		require.Equal(t, int32(20), s.create(t, alice, "contact", "id", 20, "name", "x").ID())
 		require.Equal(t, int32(42), s.create(t, alice, "contact", "name", "x").ID())
+	})
+}
+
+// TestIDsEndWhereInt4Does: before, SQLite counted on, and answered a record under an id
+// that nobody can ask for.
+func TestIDsEndWhereInt4Does(t *testing.T) {
+	onStores(t, func(t *testing.T, s *fixture) {
+		last := s.create(t, alice, "contact", "id", math.MaxInt32, "name", "the last")
+		for range 2 {
+			_, err := s.Create(t.Context(), alice, s.record("contact", "name", "one too many"))
+			require.Error(t, err)
+			require.NotErrorIs(t, err, backend.ErrStale)
+		}
+		require.Equal(t, []int32{last.ID()}, ids(s.list(t, "contact", backend.Query{Client: alice, Limit: 5})))
 	})
 }
 

@@ -2,8 +2,10 @@ package sqlrecord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"frontdesk/auth"
@@ -51,6 +53,9 @@ func (s *Store) insert(ctx context.Context, c Conn, client auth.Client, rec mapp
 		id, err = c.Insert(ctx, t.insert, args...)
 	} else {
 		err = s.insertAt(ctx, c, t, client, append(args, mapping.IntValue(id)))
+	}
+	if err == nil && id > math.MaxInt32 { // SQLite counts on
+		err = errors.New("there is no further id: they are int4")
 	}
 	if err != nil {
 		return out, fmt.Errorf("create %s: %w", t.r.Name, err)
