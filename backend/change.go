@@ -61,10 +61,10 @@ func (c *Change) sent(f *mapping.Field) string {
 }
 
 // step is one part of the judgement. It returns every violation it finds.
-type step func(ctx context.Context, tx Driver, c *Change) error
+type step func(ctx context.Context, tx Reader, c *Change) error
 
 // judge takes the steps in order; the first that finds violations ends it.
-func judge(ctx context.Context, tx Driver, c *Change, steps ...step) error {
+func judge(ctx context.Context, tx Reader, c *Change, steps ...step) error {
 	for _, s := range steps {
 		if err := s(ctx, tx, c); err != nil {
 			return err
@@ -75,7 +75,7 @@ func judge(ctx context.Context, tx Driver, c *Change, steps ...step) error {
 
 // recordState refuses what the state of the record forbids: system records
 // anything, blocked and archived ones all but the flags themselves.
-func recordState(_ context.Context, _ Driver, c *Change) error {
+func recordState(_ context.Context, _ Reader, c *Change) error {
 	r := c.Resource
 	if c.Before.Flag(r.IsSystem) {
 		return mapping.Fail(mapping.SystemRecord)
@@ -102,7 +102,7 @@ func recordState(_ context.Context, _ Driver, c *Change) error {
 }
 
 // relatedIDs looks up every record that the change newly refers to.
-func relatedIDs(ctx context.Context, tx Driver, c *Change) error {
+func relatedIDs(ctx context.Context, tx Reader, c *Change) error {
 	var found mapping.Violations
 	for i := range c.Resource.Fields {
 		f := &c.Resource.Fields[i]
@@ -136,7 +136,7 @@ func (c *Change) refers(f *mapping.Field) bool {
 // exists tells whether the client sees a record. With hold the record is also
 // kept from going away until the transaction ends, which a store with foreign
 // keys does by itself.
-func exists(ctx context.Context, tx Driver, client auth.Client, r *mapping.Resource, id mapping.Value, hold bool) (bool, error) {
+func exists(ctx context.Context, tx Reader, client auth.Client, r *mapping.Resource, id mapping.Value, hold bool) (bool, error) {
 	if id.Int() < 1 {
 		return false, nil
 	}
@@ -152,7 +152,7 @@ func exists(ctx context.Context, tx Driver, client auth.Client, r *mapping.Resou
 
 // cannotUpdate refuses new values for fields that are fixed at create, and
 // array fields, whose elements have an endpoint of their own.
-func cannotUpdate(_ context.Context, _ Driver, c *Change) error {
+func cannotUpdate(_ context.Context, _ Reader, c *Change) error {
 	var found mapping.Violations
 	for i := range c.Resource.Fields {
 		f := &c.Resource.Fields[i]
@@ -164,12 +164,12 @@ func cannotUpdate(_ context.Context, _ Driver, c *Change) error {
 }
 
 // mergedRecord judges the record as the update would leave it.
-func mergedRecord(_ context.Context, _ Driver, c *Change) error {
+func mergedRecord(_ context.Context, _ Reader, c *Change) error {
 	return c.Body.CheckMerged(c.After).Err()
 }
 
 // inUse refuses to delete a record that others refer to. Nothing cascades.
-func inUse(ctx context.Context, tx Driver, c *Change) error {
+func inUse(ctx context.Context, tx Reader, c *Change) error {
 	var found mapping.Violations
 	for _, ref := range c.Resource.Referrers() {
 		q := Query{Client: c.Client, Limit: 1, Fields: []int{ref.Resource.ID}}
@@ -200,7 +200,7 @@ func alreadyAt(found mapping.Violations, resource string) bool {
 }
 
 // uniqueness looks for other records with a value that must be the only one.
-func uniqueness(ctx context.Context, tx Driver, c *Change) error {
+func uniqueness(ctx context.Context, tx Reader, c *Change) error {
 	var found mapping.Violations
 	for i := range c.Resource.Fields {
 		f := &c.Resource.Fields[i]
@@ -220,7 +220,7 @@ func uniqueness(ctx context.Context, tx Driver, c *Change) error {
 
 // another tells whether a record other than the changed one has the value that
 // the change leaves in f, within the scope of f's uniqueness.
-func another(ctx context.Context, tx Driver, c *Change, f *mapping.Field) (bool, error) {
+func another(ctx context.Context, tx Reader, c *Change, f *mapping.Field) (bool, error) {
 	q := Query{Client: c.Client, Limit: 2, Fields: []int{c.Resource.ID}}
 	q.Filters = []Filter{{Field: f, Value: c.After.Values[f.Index]}}
 	if f.UniquePer != "" {

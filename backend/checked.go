@@ -9,14 +9,20 @@ import (
 	"frontdesk/mapping"
 )
 
-// checked is a Driver whose answers are judged before anyone believes them. All
-// that a Client and its rules know of records they have from one.
-type checked struct{ Driver }
+// checked is a Driver, checkedTx a Tx, whose answers are judged before anyone believes
+// them. All that a Client and its rules know of records they have from one.
+type (
+	checked   struct{ Driver }
+	checkedTx struct{ Tx }
+)
 
-// optional finds what a driver can do beyond Driver.
-func optional[T any](d Driver) (T, bool) {
-	if c, ok := d.(checked); ok {
+// optional finds what a driver, or its Tx, can do beyond what it must.
+func optional[T any](d any) (T, bool) {
+	switch c := d.(type) {
+	case checked:
 		d = c.Driver
+	case checkedTx:
+		d = c.Tx
 	}
 	t, ok := d.(T)
 	return t, ok
@@ -63,9 +69,20 @@ func foreign(r *mapping.Resource, rec mapping.Record, client auth.Client, id int
 	return fmt.Errorf("%w: %s of client %d was asked for, %s came", ErrUnexpected, asked, client.ID, came)
 }
 
-// Get implements Driver.
+// Write implements Driver.
+func (c checked) Write(ctx context.Context, f func(Tx) error) error {
+	return c.Driver.Write(ctx, func(tx Tx) error { return f(checkedTx{tx}) })
+}
+
+// Get implements Reader.
 func (c checked) Get(ctx context.Context, r *mapping.Resource, q Query) (mapping.Record, error) {
 	rec, err := c.Driver.Get(ctx, r, q)
+	return believed(r, rec, q.Client, q.ID, err)
+}
+
+// Get implements Reader.
+func (c checkedTx) Get(ctx context.Context, r *mapping.Resource, q Query) (mapping.Record, error) {
+	rec, err := c.Tx.Get(ctx, r, q)
 	return believed(r, rec, q.Client, q.ID, err)
 }
 
@@ -79,28 +96,36 @@ func believed(r *mapping.Resource, rec mapping.Record, client auth.Client, id in
 	return rec, nil
 }
 
-// List implements Driver.
+// List implements Reader.
 func (c checked) List(ctx context.Context, r *mapping.Resource, q Query) (Page, error) {
 	page, err := c.Driver.List(ctx, r, q)
+	return believedPage(r, page, q.Client, err)
+}
+
+// List implements Reader.
+func (c checkedTx) List(ctx context.Context, r *mapping.Resource, q Query) (Page, error) {
+	page, err := c.Tx.List(ctx, r, q)
+	return believedPage(r, page, q.Client, err)
+}
+
+func believedPage(r *mapping.Resource, page Page, client auth.Client, err error) (Page, error) {
+	for i := 0; err == nil && i < len(page.Records); i++ {
+		err = Believe(r, page.Records[i], client, 0)
+	}
 	if err != nil {
 		return Page{}, err
-	}
-	for i := range page.Records {
-		if err := Believe(r, page.Records[i], q.Client, 0); err != nil {
-			return Page{}, err
-		}
 	}
 	return page, nil
 }
 
-// Create implements Driver.
-func (c checked) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
-	stored, err := c.Driver.Create(ctx, client, rec)
+// Create implements Tx.
+func (c checkedTx) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	stored, err := c.Tx.Create(ctx, client, rec)
 	return believed(rec.Resource, stored, client, 0, err)
 }
 
-// Update implements Driver.
-func (c checked) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
-	stored, err := c.Driver.Update(ctx, client, before, patch)
+// Update implements Tx.
+func (c checkedTx) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	stored, err := c.Tx.Update(ctx, client, before, patch)
 	return believed(before.Resource, stored, client, before.ID(), err)
 }

@@ -16,6 +16,7 @@ import (
 // counts what it is asked to change. Its transactions are itself.
 type foreign struct {
 	backend.Driver
+	backend.Tx
 	answer  mapping.Record
 	changed int
 }
@@ -44,7 +45,7 @@ func (f *foreign) Delete(context.Context, auth.Client, mapping.Record) error {
 	return nil
 }
 
-func (f *foreign) InTx(_ context.Context, do func(backend.Driver) error) error { return do(f) }
+func (f *foreign) Write(_ context.Context, do func(backend.Tx) error) error { return do(f) }
 
 // TestForeignAnswers: whatever driver it comes from, and by whatever door, a record
 // that was not asked for is an internal error, and nothing is changed.

@@ -79,7 +79,7 @@ const (
 	Failed     Outcome = "failed"
 	TimedOut   Outcome = "timeout"
 	Cancelled  Outcome = "cancelled"
-	Busy       Outcome = "busy"    // refused: the bulkhead is full
+	Busy       Outcome = "busy"    // refused: the bulkhead is full, or others kept changing the same records
 	Open       Outcome = "circuit" // refused: the circuit is open
 )
 
@@ -194,7 +194,7 @@ func (c *Client) Ready(ctx context.Context) error {
 // isAnswer tells whether an error is what a working administration says, rather
 // than its failure.
 func isAnswer(err error) bool {
-	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrConstraint) {
+	if errors.Is(err, ErrNotFound) || isContention(err) {
 		return true
 	}
 	var replay *Replay
@@ -204,6 +204,10 @@ func isAnswer(err error) bool {
 	_, ok := mapping.AsViolations(err)
 	return ok
 }
+
+// isContention tells whether a write failed only because others changed the same
+// records all the time.
+func isContention(err error) bool { return errors.Is(err, ErrStale) || errors.Is(err, ErrCollision) }
 
 // call runs f under the guards of a resource (nil for what is of none), and
 // turns what is not an answer into the violation that stands for it.
@@ -255,9 +259,9 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 		return o, e
 	}
 	switch {
-	case err == nil || isAnswer(err) && !errors.Is(err, ErrConstraint):
+	case err == nil || isAnswer(err) && !isContention(err):
 		return Answered, err
-	case errors.Is(err, errBusy):
+	case errors.Is(err, errBusy), isContention(err):
 		return unavailable(Busy, busyPause)
 	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
 		return unavailable(Open, c.o.CircuitPause)
@@ -289,6 +293,9 @@ func (c *Client) Get(ctx context.Context, r *mapping.Resource, q Query) (rec map
 
 // List returns a page of records.
 func (c *Client) List(ctx context.Context, r *mapping.Resource, q Query) (page Page, err error) {
+	if q.None {
+		return Page{Records: []mapping.Record{}}, nil
+	}
 	err = c.call(ctx, r, "list", func(ctx context.Context) error {
 		page, err = c.driver.List(ctx, r, q)
 		return err

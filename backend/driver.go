@@ -20,17 +20,22 @@ import (
 // not exist, or belongs to another one.
 var ErrNotFound = errors.New("record not found")
 
-// ErrConstraint says that the store itself refused a write because of another
-// record: a unique value, or a reference, that appeared or went away after the
-// rules had looked. The Client lets the rules look again.
-var ErrConstraint = errors.New("constraint of the store")
+// ErrStale says that a write was judged by records that are no longer so: a unique
+// value or a reference appeared or went away, or the record itself was changed.
+// The Client judges again.
+var ErrStale = errors.New("judged by records that have changed")
 
-// InUseError is ErrConstraint where a record cannot be deleted since another one
+// ErrCollision says that the store ended a transaction because of another one, and
+// nothing of it was done. The driver runs it again by itself, see RunAgain; a Client
+// meets it only where there was no time left.
+var ErrCollision = errors.New("collision with another transaction")
+
+// InUseError is ErrStale where a record cannot be deleted since another one
 // refers to it. The rules find that out first, unless what refers is unknown to them:
 // a resource or a field of a newer version that runs beside this one.
 type InUseError struct {
 	At  string // the table of what refers: a resource
-	Err error  // of the store, which wraps ErrConstraint
+	Err error  // of the store, which wraps ErrStale
 }
 
 func (e *InUseError) Error() string { return e.Err.Error() }
@@ -44,22 +49,42 @@ func (e *InUseError) Unwrap() error { return e.Err }
 var ErrUnexpected = errors.New("unexpected answer of the administration")
 
 // ErrUnsettled says that nobody knows whether a write was done: it was asked for,
-// and not answered. Drivers wrap it, and have a Rememberer keep the key in use.
+// and not answered. Drivers wrap it, and keep the idempotency key in use.
 var ErrUnsettled = errors.New("nobody knows whether it was done")
 
-// Driver is one administration. Implementations are safe for concurrent use.
+// Reader looks at the records of an administration. A client sees its own and
+// those of all.
 //
-// A client sees its own records and the system records, and changes only its
-// own. Errors are ErrNotFound, ErrConstraint (possibly wrapped), a violation
-// made by mapping.Fail where the administration words its own, ErrUnexpected, or
-// a failure: it did not answer, or says itself that it does not work. The client
-// of the interface sees both of these as 500.
-type Driver interface {
+// Errors are ErrNotFound, ErrUnexpected, a violation made by mapping.Fail where the
+// administration words its own, or a failure: it did not answer, or says itself that
+// it does not work. The client of the interface sees the last two as 500.
+type Reader interface {
 	// Get returns the record q.ID. Fields that are arrays come only when
 	// q.Fields names them.
 	Get(ctx context.Context, r *mapping.Resource, q Query) (mapping.Record, error)
 	// List returns the records that q describes.
 	List(ctx context.Context, r *mapping.Resource, q Query) (Page, error)
+}
+
+// Driver is one administration. Implementations are safe for concurrent use.
+type Driver interface {
+	Reader
+	// Write runs f, which may read and write through tx: all of it is done, or
+	// nothing where f fails. An administration without transactions says so (see
+	// Capabilities) and runs f all the same. f may be run more than once, so it must
+	// use nothing of an earlier run.
+	Write(ctx context.Context, f func(tx Tx) error) error
+	// Capabilities tells what the driver is and does.
+	Capabilities() Capabilities
+	// Close ends all work and releases the store; calls after it fail.
+	Close() error
+}
+
+// Tx is a write under way. It reads its own writes, and q.ForUpdate holds a record
+// until the end. A client changes only what is its own; besides the errors of a
+// Reader there is ErrStale.
+type Tx interface {
+	Reader
 	// Create stores a new record of the client with its children, and returns
 	// it as stored: with its ID, defaults and derived fields.
 	Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error)
@@ -68,10 +93,13 @@ type Driver interface {
 	Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error)
 	// Delete removes the record.
 	Delete(ctx context.Context, client auth.Client, before mapping.Record) error
-	// Capabilities tells what the driver is and does.
-	Capabilities() Capabilities
-	// Close ends all work and releases the store; calls after it fail.
-	Close() error
+	// Recall returns what was kept under an idempotency key, nil when nothing was.
+	// It fails with IdempotencyInUse when another write is about to keep one, or, of
+	// a Driver that is not Atomic, may have been.
+	Recall(ctx context.Context, client auth.Client, key string) (*Memo, error)
+	// Remember keeps m under key for MemoLife, or m.Life where that is longer: in
+	// the same transaction as the records it tells of where the Driver is Atomic.
+	Remember(ctx context.Context, client auth.Client, key string, m Memo) error
 }
 
 // Capabilities describe a driver.
@@ -85,21 +113,13 @@ type Capabilities struct {
 	// system, blocked, archived, or closed; a field is fixed, required or out of
 	// order on the merged record.
 	OwnRules bool
-	// Atomic tells that a Rememberer's answers are in the transaction of the record
-	// they tell of, so that a write that failed under a key can be done again
+	// Atomic tells that what a Tx remembers is in the transaction of the record
+	// it tells of, so that a write that failed under a key can be done again
 	// without being done twice. Else the key is taken before the write.
 	Atomic bool
 }
 
-// Transactor is a Driver that can make several calls one: all of them happen or
-// none does. f may be run more than once, so it must only use the Driver it is
-// given. That Driver reads its own writes, and q.ForUpdate holds a record
-// until the end.
-type Transactor interface {
-	InTx(ctx context.Context, f func(tx Driver) error) error
-}
-
-// Prober is a Driver that can tell cheaply whether a record exists.
+// Prober is a Tx that can tell more cheaply than by a Get whether a record exists.
 type Prober interface {
 	Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error)
 }
@@ -116,17 +136,6 @@ type Supporter interface {
 // Pinger is a Driver that can tell whether its administration answers.
 type Pinger interface {
 	Ping(ctx context.Context) error
-}
-
-// Rememberer is a Driver that keeps answers under idempotency keys, in the same
-// transaction as the records they tell of where it is Atomic.
-type Rememberer interface {
-	// Recall returns what was kept under key, nil when nothing was. It fails
-	// with IdempotencyInUse when another transaction is about to keep one, or, of a
-	// Driver that is not Atomic, may have been.
-	Recall(ctx context.Context, client auth.Client, key string) (*Memo, error)
-	// Remember keeps m under key for MemoLife, or m.Life where that is longer.
-	Remember(ctx context.Context, client auth.Client, key string, m Memo) error
 }
 
 // MemoLife is how long an answer is kept under its idempotency key at least.
@@ -172,11 +181,13 @@ type Query struct {
 
 	// List only.
 	Filters       []Filter
+	None          bool          // a filter has a value that no record can have
 	ModifiedSince mapping.Value // inclusive; absent for no bound
 	Sort          []Order       // always made total by ID
-	After         int32         // keyset paging by ID; 0 for none
+	Keyset        bool          // by ID, whatever order the list has else, from After on
+	After         int32         // only those behind this ID; 0 for all
 	Offset, Limit int
-	Total         bool // count all matching records too
+	Total         bool // count all matching records too, those before After among them
 }
 
 // Filter is an equality.

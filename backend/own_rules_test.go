@@ -17,6 +17,7 @@ import (
 // record of each resource, and notes what it is asked to write.
 type strict struct {
 	backend.Driver
+	backend.Tx
 	stored mapping.Record
 	asked  int
 }
@@ -26,6 +27,12 @@ func (s *strict) Capabilities() backend.Capabilities { return backend.Capabiliti
 func (s *strict) Get(context.Context, *mapping.Resource, backend.Query) (mapping.Record, error) {
 	return s.stored, nil
 }
+
+func (s *strict) List(context.Context, *mapping.Resource, backend.Query) (backend.Page, error) {
+	return backend.Page{}, nil
+}
+
+func (s *strict) Write(_ context.Context, do func(backend.Tx) error) error { return do(s) }
 
 func (s *strict) Create(_ context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	s.asked++

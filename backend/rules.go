@@ -53,7 +53,7 @@ func (c *Change) elements() []*Change {
 // hold reads the record that a field refers to, and keeps it from changing
 // until the transaction ends, so that what is decided of it stays true. It is
 // false where the field is empty: an element whose record is being created.
-func hold(ctx context.Context, tx Driver, c *Change, field string) (mapping.Record, bool, error) {
+func hold(ctx context.Context, tx Reader, c *Change, field string) (mapping.Record, bool, error) {
 	f := c.Resource.Field(field)
 	if !c.After.Values[f.Index].IsSet() {
 		return mapping.Record{}, false, nil
@@ -64,17 +64,17 @@ func hold(ctx context.Context, tx Driver, c *Change, field string) (mapping.Reco
 
 // related reads the record that a field refers to. That it exists was judged
 // before: if it went away since, the rules must look again.
-func related(ctx context.Context, tx Driver, c *Change, f *mapping.Field, forUpdate bool) (mapping.Record, error) {
+func related(ctx context.Context, tx Reader, c *Change, f *mapping.Field, forUpdate bool) (mapping.Record, error) {
 	q := Query{Client: c.Client, ID: int32(c.After.Values[f.Index].Int()), ForUpdate: forUpdate}
 	rec, err := tx.Get(ctx, f.Target(), q)
 	if errors.Is(err, ErrNotFound) {
-		err = fmt.Errorf("%w: %s of %s went away", ErrConstraint, f.Name, c.Resource.Name)
+		err = fmt.Errorf("%w: %s of %s went away", ErrStale, f.Name, c.Resource.Name)
 	}
 	return rec, err
 }
 
 // isNetherlands tells whether the country that a field refers to is NL.
-func isNetherlands(ctx context.Context, tx Driver, c *Change, field string) (bool, error) {
+func isNetherlands(ctx context.Context, tx Reader, c *Change, field string) (bool, error) {
 	country, err := related(ctx, tx, c, c.Resource.Field(field), false)
 	return country.Resource != nil && country.Get("code").Text() == "NL", err
 }

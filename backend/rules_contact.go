@@ -11,7 +11,7 @@ const emailType = 4
 
 // preferredEmail lets a contact have one preferred e-mail address, and no
 // preferred communication of another type.
-func preferredEmail(ctx context.Context, tx Driver, c *Change) error {
+func preferredEmail(ctx context.Context, tx Reader, c *Change) error {
 	flag := c.Resource.Field("is_prefered_email")
 	if c.Op == mapping.OpDelete || !c.After.Flag(flag.Index) {
 		return nil
@@ -19,25 +19,20 @@ func preferredEmail(ctx context.Context, tx Driver, c *Change) error {
 	if !c.sets(flag.Index) && !c.sets(c.Resource.Field("type").Index) {
 		return nil
 	}
+	if c.After.Get("type").Int() != emailType {
+		return mapping.Fail(mapping.PreferredEmailNotAllowed)
+	}
 	if _, ok, err := hold(ctx, tx, c, "contact_id"); !ok {
 		return err
 	}
-	var found mapping.Violations
-	other, err := another(ctx, tx, c, flag)
-	if err != nil {
+	if other, err := another(ctx, tx, c, flag); err != nil || !other {
 		return err
 	}
-	if other {
-		found = append(found, mapping.Fail(mapping.PreferredEmailDuplicate))
-	}
-	if c.After.Get("type").Int() != emailType {
-		found = append(found, mapping.Fail(mapping.PreferredEmailNotAllowed))
-	}
-	return found.Err()
+	return mapping.Fail(mapping.PreferredEmailDuplicate)
 }
 
 // emailValue wants an e-mail address where the type says so.
-func emailValue(_ context.Context, _ Driver, c *Change) error {
+func emailValue(_ context.Context, _ Reader, c *Change) error {
 	value := c.Resource.Field("value")
 	if c.Op == mapping.OpDelete || c.After.Get("type").Int() != emailType {
 		return nil
@@ -52,7 +47,7 @@ func emailValue(_ context.Context, _ Driver, c *Change) error {
 }
 
 // postcode wants the Dutch form of an address in the Netherlands.
-func postcode(ctx context.Context, tx Driver, c *Change) error {
+func postcode(ctx context.Context, tx Reader, c *Change) error {
 	f := c.Resource.Field("postcode")
 	if c.Op == mapping.OpDelete || !c.sets(f.Index) && !c.sets(c.Resource.Field("country_id").Index) {
 		return nil

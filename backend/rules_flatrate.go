@@ -8,7 +8,7 @@ import (
 
 // flatrateLine judges which fields of a flat rate line may stand together, in
 // the order of the interface's rows.
-func flatrateLine(ctx context.Context, tx Driver, c *Change) error {
+func flatrateLine(ctx context.Context, tx Reader, c *Change) error {
 	if c.Op == mapping.OpDelete {
 		return nil
 	}
@@ -67,7 +67,7 @@ func flatrateLine(ctx context.Context, tx Driver, c *Change) error {
 }
 
 // sortOrderTaken tells whether another line of the flat rate has the place.
-func sortOrderTaken(ctx context.Context, tx Driver, c *Change) (bool, error) {
+func sortOrderTaken(ctx context.Context, tx Reader, c *Change) (bool, error) {
 	f := c.Resource.Field("sort_order")
 	value := c.After.Values[f.Index]
 	if !value.IsSet() || !c.sets(f.Index) {
@@ -79,7 +79,7 @@ func sortOrderTaken(ctx context.Context, tx Driver, c *Change) (bool, error) {
 	return another(ctx, tx, c, f)
 }
 
-func articleHasNumber(ctx context.Context, tx Driver, c *Change) (bool, error) {
+func articleHasNumber(ctx context.Context, tx Reader, c *Change) (bool, error) {
 	article, err := related(ctx, tx, c, c.Resource.Field("article_id"), false)
 	if err != nil {
 		return false, err

@@ -14,7 +14,7 @@ func closed(status mapping.Value) bool {
 
 // orderStatus guards orders, and order lines by their order: nothing is added
 // to, changed of or deleted from a closed one, and none is created closed.
-func orderStatus(ctx context.Context, tx Driver, c *Change) error {
+func orderStatus(ctx context.Context, tx Reader, c *Change) error {
 	if c.Resource.Field("order_id") == nil {
 		return ownStatus(ctx, tx, c)
 	}
@@ -26,7 +26,7 @@ func orderStatus(ctx context.Context, tx Driver, c *Change) error {
 }
 
 // ownStatus guards orders by themselves. Of lines it says nothing.
-func ownStatus(_ context.Context, _ Driver, c *Change) error {
+func ownStatus(_ context.Context, _ Reader, c *Change) error {
 	if c.Resource.Field("order_status") == nil {
 		return nil
 	}

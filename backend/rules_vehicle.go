@@ -9,7 +9,7 @@ import (
 
 // licensePlate keeps plates: PUT never changes one, and one of the Netherlands
 // (or of no country) has a Dutch form, which it is written in.
-func licensePlate(ctx context.Context, tx Driver, c *Change) error {
+func licensePlate(ctx context.Context, tx Reader, c *Change) error {
 	if c.Op == mapping.OpDelete {
 		return nil
 	}
@@ -40,7 +40,7 @@ func licensePlate(ctx context.Context, tx Driver, c *Change) error {
 }
 
 // plateStays has PUT leave the plate as it is stored.
-func plateStays(_ context.Context, _ Driver, c *Change) error {
+func plateStays(_ context.Context, _ Reader, c *Change) error {
 	if c.Op != mapping.OpUpdate || c.PlateMayChange {
 		return nil
 	}
@@ -53,7 +53,7 @@ func plateStays(_ context.Context, _ Driver, c *Change) error {
 }
 
 // published keeps a vehicle that is advertised from being deleted.
-func published(_ context.Context, _ Driver, c *Change) error {
+func published(_ context.Context, _ Reader, c *Change) error {
 	if c.Op == mapping.OpDelete && isPublished(c.Before) {
 		return mapping.Fail(mapping.VehiclePublished, c.Before.ID())
 	}
@@ -65,7 +65,7 @@ func isPublished(vehicle mapping.Record) bool {
 }
 
 // oneOwner lets a vehicle have one role line of the role owner.
-func oneOwner(ctx context.Context, tx Driver, c *Change) error {
+func oneOwner(ctx context.Context, tx Reader, c *Change) error {
 	role := c.After.Get("role")
 	if c.Op == mapping.OpDelete || role.Text() != "owner" || !c.sets(c.Resource.Field("role").Index) {
 		return nil
@@ -83,51 +83,62 @@ func oneOwner(ctx context.Context, tx Driver, c *Change) error {
 // PublishStart judges whether a vehicle can be advertised and, unless it is
 // only asked to judge, publishes it. A published vehicle stays as it is.
 func (c *Client) PublishStart(ctx context.Context, client auth.Client, id int32, judgeOnly bool, w Write) (mapping.Record, error) {
-	if judgeOnly {
-		w.readOnly = true
+	if !judgeOnly {
+		return c.publish(ctx, client, id, "published", w, publishable)
 	}
-	return c.publish(ctx, client, id, "published", w, func(ctx context.Context, tx Driver, change *Change) (bool, error) {
-		if err := publishable(ctx, tx, change); err != nil {
-			return false, err
+	var change *Change
+	err := c.call(ctx, c.model.Resource("vehicle"), "update", func(ctx context.Context) (err error) {
+		if change, err = c.newStatus(ctx, c.driver, client, id, "published", w); err != nil {
+			return err
 		}
-		return !judgeOnly && !isPublished(change.Before), nil
+		return publishable(ctx, c.driver, change)
 	})
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	return change.Before, nil
 }
 
 // PublishStop ends the advertising of a vehicle. One that is not published
 // stays as it is.
 func (c *Client) PublishStop(ctx context.Context, client auth.Client, id int32, w Write) (mapping.Record, error) {
-	return c.publish(ctx, client, id, "not_published", w, func(_ context.Context, _ Driver, change *Change) (bool, error) {
-		return isPublished(change.Before), nil
+	return c.publish(ctx, client, id, "not_published", w, func(context.Context, Reader, *Change) error { return nil })
+}
+
+// publish gives a vehicle a publish status that it does not have yet.
+func (c *Client) publish(ctx context.Context, client auth.Client, id int32, status string, w Write, allowed step) (mapping.Record, error) {
+	return c.write(ctx, client, c.model.Resource("vehicle"), "update", w, func(ctx context.Context, tx Tx) (mapping.Record, error) {
+		change, err := c.newStatus(ctx, tx, client, id, status, w)
+		if err != nil {
+			return mapping.Record{}, err
+		}
+		if !c.driver.Capabilities().OwnRules {
+			if err := allowed(ctx, tx, change); err != nil {
+				return mapping.Record{}, err
+			}
+			if isPublished(change.Before) == isPublished(change.After) {
+				return change.Before, nil
+			}
+		}
+		return tx.Update(ctx, client, change.Before, change.Patch)
 	})
 }
 
-// publish sets the publish status where decide says so.
-func (c *Client) publish(ctx context.Context, client auth.Client, id int32, status string, w Write, decide func(context.Context, Driver, *Change) (bool, error)) (mapping.Record, error) {
+// newStatus is the change of a vehicle's publish status.
+func (c *Client) newStatus(ctx context.Context, tx Reader, client auth.Client, id int32, status string, w Write) (*Change, error) {
 	r := c.model.Resource("vehicle")
-	return c.write(ctx, client, r, "update", w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
-		before, err := c.held(ctx, tx, client, r, id, w)
-		if err != nil {
-			return before, err
-		}
-		patch := mapping.NewRecord(r)
-		patch.Set("publish_status", mapping.TextValue(status))
-		change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Before: before, After: before.Merge(patch), Patch: patch}
-		if err := recordState(ctx, tx, change); err != nil {
-			return before, err
-		}
-		if c.driver.Capabilities().OwnRules && !w.readOnly {
-			return tx.Update(ctx, client, before, patch)
-		}
-		if do, err := decide(ctx, tx, change); err != nil || !do {
-			return before, err
-		}
-		return tx.Update(ctx, client, before, patch)
-	})
+	before, err := c.held(ctx, tx, client, r, id, w)
+	if err != nil {
+		return nil, err
+	}
+	patch := mapping.NewRecord(r)
+	patch.Set("publish_status", mapping.TextValue(status))
+	change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Before: before, After: before.Merge(patch), Patch: patch}
+	return change, recordState(ctx, tx, change)
 }
 
 // publishable tells what a vehicle lacks for being advertised.
-func publishable(ctx context.Context, tx Driver, c *Change) error {
+func publishable(ctx context.Context, tx Reader, c *Change) error {
 	var found mapping.Violations
 	if c.Before.Get("tax_kind").IsEmpty() {
 		found = append(found, mapping.Fail(mapping.PublishFieldRequired))
@@ -150,7 +161,7 @@ func publishable(ctx context.Context, tx Driver, c *Change) error {
 func (c *Client) ChangeLicensePlate(ctx context.Context, client auth.Client, id int32, plate string, w Write) (mapping.Record, error) {
 	rec := mapping.NewRecord(c.model.Resource("vehicle"))
 	rec.Set("license_plate", mapping.TextValue(plate))
-	allowed := func(ctx context.Context, tx Driver, change *Change) error {
+	allowed := func(ctx context.Context, tx Reader, change *Change) error {
 		change.PlateMayChange = true
 		return licensePlate(ctx, tx, change)
 	}

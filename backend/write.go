@@ -17,8 +17,6 @@ type Write struct {
 	Precondition func(mapping.Record) bool
 	// Once, where not nil, makes the write happen at most once.
 	Once *Once
-
-	readOnly bool // nothing will be written: no transaction is needed
 }
 
 // Once identifies a request by its idempotency key.
@@ -42,7 +40,7 @@ func (*Replay) Error() string { return "answered before" }
 
 // Create stores a new record that CheckCreate found nothing wrong with.
 func (c *Client) Create(ctx context.Context, client auth.Client, body *mapping.Body, w Write) (mapping.Record, error) {
-	return c.write(ctx, client, body.Record.Resource, "create", w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
+	return c.write(ctx, client, body.Record.Resource, "create", w, func(ctx context.Context, tx Tx) (mapping.Record, error) {
 		change := newCreate(client, body)
 		if err := c.judgeCreate(ctx, tx, change); err != nil {
 			return mapping.Record{}, err
@@ -59,7 +57,7 @@ func newCreate(client auth.Client, body *mapping.Body) *Change {
 	return &Change{Op: mapping.OpCreate, Client: client, Resource: rec.Resource, Body: body, After: rec, Patch: rec}
 }
 
-func (c *Client) judgeCreate(ctx context.Context, tx Driver, change *Change) error {
+func (c *Client) judgeCreate(ctx context.Context, tx Reader, change *Change) error {
 	steps := []step{relatedIDs, c.resourceRules, uniqueness}
 	if c.driver.Capabilities().OwnRules {
 		steps = []step{c.ownRecordRules}
@@ -82,18 +80,18 @@ func (c *Client) judgeCreate(ctx context.Context, tx Driver, change *Change) err
 }
 
 // resourceRules takes the rules that the resource's file names, in its order.
-func (c *Client) resourceRules(ctx context.Context, tx Driver, change *Change) error {
+func (c *Client) resourceRules(ctx context.Context, tx Reader, change *Change) error {
 	return take(ctx, tx, change, c.rules[change.Resource])
 }
 
 // ownRecordRules takes those of them that judge a record by itself, which hold
 // also where the administration keeps the business rules: it is never asked what
 // the record alone forbids.
-func (c *Client) ownRecordRules(ctx context.Context, tx Driver, change *Change) error {
+func (c *Client) ownRecordRules(ctx context.Context, tx Reader, change *Change) error {
 	return take(ctx, tx, change, c.ownRecord[change.Resource])
 }
 
-func take(ctx context.Context, tx Driver, change *Change, rules []step) error {
+func take(ctx context.Context, tx Reader, change *Change, rules []step) error {
 	var found mapping.Violations
 	for _, rule := range rules {
 		if err := found.Add(rule(ctx, tx, change)); err != nil {
@@ -115,7 +113,7 @@ func (c *Client) Update(ctx context.Context, client auth.Client, id int32, body 
 
 func (c *Client) update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write, steps []step) (mapping.Record, error) {
 	r := body.Record.Resource
-	return c.write(ctx, client, r, "update", w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
+	return c.write(ctx, client, r, "update", w, func(ctx context.Context, tx Tx) (mapping.Record, error) {
 		before, err := c.held(ctx, tx, client, r, id, w)
 		if err != nil {
 			return mapping.Record{}, err
@@ -136,8 +134,8 @@ func (c *Client) update(ctx context.Context, client auth.Client, id int32, body 
 
 // held reads the record that a write is about, holds it, and judges the
 // precondition.
-func (c *Client) held(ctx context.Context, tx Driver, client auth.Client, r *mapping.Resource, id int32, w Write) (mapping.Record, error) {
-	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: !w.readOnly})
+func (c *Client) held(ctx context.Context, tx Reader, client auth.Client, r *mapping.Resource, id int32, w Write) (mapping.Record, error) {
+	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: true})
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return before, notFound(id)
@@ -152,7 +150,7 @@ func (c *Client) held(ctx context.Context, tx Driver, client auth.Client, r *map
 
 // Delete removes a record.
 func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Resource, id int32, w Write) error {
-	_, err := c.write(ctx, client, r, "delete", w, func(ctx context.Context, tx Driver) (mapping.Record, error) {
+	_, err := c.write(ctx, client, r, "delete", w, func(ctx context.Context, tx Tx) (mapping.Record, error) {
 		before, err := c.held(ctx, tx, client, r, id, w)
 		if err != nil {
 			return before, err
@@ -170,34 +168,29 @@ func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Reso
 	return err
 }
 
-// maxLooks is how often the rules look again after the store met a constraint
-// that they had not seen.
-const maxLooks = 5
+// maxLooks is how often a write is judged at most where its records change meanwhile.
+const maxLooks = 6
 
-// write runs f in a transaction, again when the store met a constraint that the
-// rules had not seen yet, and keeps the answer under the idempotency key.
+// write runs f in a transaction, again while what it was judged by has changed
+// since, and keeps the answer under the idempotency key.
 func (c *Client) write(
-	ctx context.Context, client auth.Client, r *mapping.Resource, operation string, w Write, f func(context.Context, Driver) (mapping.Record, error),
+	ctx context.Context, client auth.Client, r *mapping.Resource, operation string, w Write, f func(context.Context, Tx) (mapping.Record, error),
 ) (rec mapping.Record, err error) {
-	run := func(ctx context.Context) error {
-		if w.readOnly {
-			rec, err = f(ctx, c.driver)
-			return err
-		}
-		return inTx(ctx, c.driver, func(tx Driver) error {
-			if err := recall(ctx, tx, client, w.Once); err != nil {
-				return err
-			}
-			if rec, err = f(ctx, tx); err != nil {
-				return err
-			}
-			return remember(ctx, tx, client, w.Once, rec)
-		})
-	}
 	err = c.call(ctx, r, operation, func(ctx context.Context) error {
-		err := run(ctx)
-		for again := 0; errors.Is(err, ErrConstraint) && again < maxLooks && ctx.Err() == nil; again++ {
-			err = run(ctx)
+		var err error
+		for look := 1; ; look++ {
+			err = c.driver.Write(ctx, func(tx Tx) error {
+				if err := recall(ctx, tx, client, w.Once); err != nil {
+					return err
+				}
+				if rec, err = f(ctx, tx); err != nil {
+					return err
+				}
+				return remember(ctx, tx, client, w.Once, rec)
+			})
+			if !errors.Is(err, ErrStale) || look == maxLooks || ctx.Err() != nil {
+				break
+			}
 		}
 		if used := (*InUseError)(nil); errors.As(err, &used) {
 			return mapping.Fail(mapping.InUse, mapping.Literal("id"), mapping.Literal(used.At))
@@ -207,23 +200,12 @@ func (c *Client) write(
 	return rec, err
 }
 
-func inTx(ctx context.Context, d Driver, f func(Driver) error) error {
-	if t, ok := optional[Transactor](d); ok {
-		return t.InTx(ctx, func(tx Driver) error { return f(checked{tx}) })
-	}
-	return f(d)
-}
-
 // recall answers again what was answered before under the same key.
-func recall(ctx context.Context, tx Driver, client auth.Client, once *Once) error {
+func recall(ctx context.Context, tx Tx, client auth.Client, once *Once) error {
 	if once == nil {
 		return nil
 	}
-	var memo *Memo
-	var err error
-	if r, ok := optional[Rememberer](tx); ok {
-		memo, err = r.Recall(ctx, client, once.Key)
-	}
+	memo, err := tx.Recall(ctx, client, once.Key)
 	switch {
 	case err == nil && memo == nil && once.Begun:
 		return fmt.Errorf("%w: %w", ErrUnexpected, ErrUnsettled) // the administration works: its circuit is left alone
@@ -236,10 +218,9 @@ func recall(ctx context.Context, tx Driver, client auth.Client, once *Once) erro
 	}
 }
 
-func remember(ctx context.Context, tx Driver, client auth.Client, once *Once, rec mapping.Record) error {
-	r, ok := optional[Rememberer](tx)
-	if once == nil || !ok {
+func remember(ctx context.Context, tx Tx, client auth.Client, once *Once, rec mapping.Record) error {
+	if once == nil {
 		return nil
 	}
-	return r.Remember(ctx, client, once.Key, Memo{Sum: once.Sum, Answer: once.Answer(rec), Life: once.Life})
+	return tx.Remember(ctx, client, once.Key, Memo{Sum: once.Sum, Answer: once.Answer(rec), Life: once.Life})
 }

@@ -27,7 +27,7 @@ func aboutCreate(r *mapping.Resource) about {
 func aboutList(r *mapping.Resource) about {
 	a := about{
 		name: "list" + plural(typeName(r.Name)), summary: "Get many: " + plural(r.Name), row: listRow, module: r.Module,
-		note:    "Every field is a filter: a parameter of its name answers the records with that value. `next` is the address of the page that follows.",
+		note:    "A parameter of a field's name is a filter: it answers the records with that value. `next` is the address of the page that follows.",
 		answers: answers{form: pageForm, resource: r}, asksBackend: true,
 		early: []mapping.Reason{
 			mapping.FieldNotInModel, mapping.PageInvalid, mapping.PageSizeInvalid, mapping.Int4Invalid, mapping.TimestampInvalid, mapping.ValidationFailed,

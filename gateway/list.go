@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,23 +16,26 @@ const (
 	maxPageSize     = 1000
 )
 
-// listParams are the reserved names and every field that can be a filter; a
-// field of a reserved name cannot be filtered by.
+// listParams are the reserved names, of those what the administration can do, and
+// every field that can be a filter; a field of a reserved name cannot be filtered by.
 func listParams(resource *mapping.Resource) []param {
 	params := []param{
 		{Field: mapping.Field{Name: "page", Type: mapping.Int4, Default: "1", Description: "Which page to answer, from 1."}, min: 1},
 		{Field: mapping.Field{Name: "page_size", Type: mapping.Int4, Default: strconv.Itoa(defaultPageSize), Description: "How many records a page has.", Example: "10"}, min: 1, max: maxPageSize},
 		fieldsParam(resource, func(f *mapping.Field) bool { return f.Type != mapping.Array }),
-		{Field: mapping.Field{Name: "sort", Type: mapping.Varchar, Description: "Fields to sort by, the first one first; descending with a - in front. Records that are alike are sorted by id.", Example: "-modified_at,id"}, choice: sortChoice(resource)},
+		sortParam(resource),
 		{Field: mapping.Field{Name: "modified_since", Type: mapping.Timestamp, Description: "Only records changed at that time or later.", Example: "2026-07-01T10:00:00.000Z"}},
 		{Field: mapping.Field{Name: "total", Type: mapping.Int4, OneOf: []string{"0", "1"}, Default: "0", Description: "1 to have all matching records counted.", Example: "1"}},
 		{Field: mapping.Field{Name: "after", Type: mapping.Int4, Description: "Only records with an id above this one, in the order of their ids: a faster way to read many pages than page, which must be left out then.", Example: "0"}},
 	}
-	reserved := len(params)
+	taken := map[string]bool{}
+	for _, p := range params {
+		taken[p.Name] = true
+	}
+	params = slices.DeleteFunc(params, func(p param) bool { return p.Name == "modified_since" && resource.Undated })
 	for i := range resource.Fields {
 		f := resource.Fields[i]
-		taken := slices.ContainsFunc(params[:reserved], func(p param) bool { return p.Name == f.Name })
-		if !f.Filterable() || f.Primary || taken {
+		if !f.Filterable() || f.Primary || taken[f.Name] {
 			continue
 		}
 		f.Required = slices.Contains(resource.ListRequires, f.Name)
@@ -54,14 +56,19 @@ func fieldsParam(resource *mapping.Resource, can func(*mapping.Field) bool) para
 	return p
 }
 
-func sortChoice(resource *mapping.Resource) []string {
-	var names []string
+// sortParam chooses what a list is sorted by.
+func sortParam(resource *mapping.Resource) param {
+	p := param{choice: []string{}, Field: mapping.Field{Name: "sort", Type: mapping.Varchar, Description: "Fields to sort by, the first one first; descending with a - in front. Records that are alike are sorted by id."}}
 	for i := range resource.Fields {
-		if f := &resource.Fields[i]; f.Filterable() {
-			names = append(names, f.Name, "-"+f.Name)
+		if f := &resource.Fields[i]; f.Sortable() {
+			p.choice = append(p.choice, f.Name, "-"+f.Name)
+			p.Example = "-" + f.Name
 		}
 	}
-	return names
+	if resource.Fields[resource.ModifiedAt].Sortable() {
+		p.Example = "-modified_at"
+	}
+	return p
 }
 
 // parseList reads what a list is asked for.
@@ -114,16 +121,13 @@ func contradicting(x *Exchange) mapping.Violations {
 	return v
 }
 
-// maxPage keeps a page's offset within what a database can count to.
-const maxPage = math.MaxInt32
-
-// parsePage reads a page number; 0 where it is none.
+// parsePage reads a page number, an int4; 0 where it is none.
 func parsePage(s string) int {
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil && strings.Trim(s, "0123456789") != "" {
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
 		return 0
 	}
-	return int(min(n, maxPage))
+	return int(n)
 }
 
 func parsePageSize(x *Exchange, s string) mapping.Violations {
@@ -143,7 +147,7 @@ func parseSort(x *Exchange, s string) mapping.Violations {
 	for name := range strings.SplitSeq(s, ",") {
 		bare, descending := strings.CutPrefix(name, "-")
 		f := x.Endpoint.Resource.Field(bare)
-		if f == nil || !f.InLists() || f.Unsortable {
+		if f == nil || !f.Sortable() {
 			v = append(v, mapping.Fail(mapping.FieldNotInModel, bare))
 			continue
 		}
@@ -169,7 +173,7 @@ func (g *Gateway) parseFilter(x *Exchange, p Param) mapping.Violations {
 		if bad != nil || value.Int() < 0 {
 			return mapping.Violations{mapping.Fail(mapping.Int4Invalid, mapping.Literal(p.Name), p.Value)}
 		}
-		x.Query.After = int32(value.Int())
+		x.Query.Keyset, x.Query.After = true, int32(value.Int())
 	case "modified_since":
 		f := mapping.Field{Name: p.Name, Type: mapping.Timestamp}
 		value, bad := f.Parse(p.Value, g.o.Location)
@@ -189,6 +193,7 @@ func (g *Gateway) parseFilter(x *Exchange, p Param) mapping.Violations {
 			return mapping.Violations{bad}
 		}
 		x.Query.Filters = append(x.Query.Filters, backend.Filter{Field: f, Value: value})
+		x.Query.None = x.Query.None || !f.Keeps(p.Value, value)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"encoding/json"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,7 +42,7 @@ func TestPages(t *testing.T) {
 		{"?page=2&fields=id&page_size=3", base + "/order?fields=id&page_size=3&page=3", 2, 3, -1, []any{8., 9., 10.}},
 		{"?page=9&page_size=3&total=1", "", 9, 3, 25, []any{29.}},
 		{"?page=10&page_size=3&total=0", "", 10, 3, -1, []any{}},
-		{"?page=99999999999999999999&page_size=1000", "", 1<<31 - 1, 1000, -1, []any{}},
+		{"?page=2147483647&page_size=1000", "", 1<<31 - 1, 1000, -1, []any{}},
 		{"?after=0&page_size=2", base + "/order?page_size=2&after=6", 0, 2, -1, []any{5., 6.}},
 		{"?page_size=2&after=27", "", 0, 2, -1, []any{28., 29.}},
 		{"?page_size=2&sort=-id", base + "/order?page_size=2&sort=-id&page=2", 1, 2, -1, []any{29., 28.}},
@@ -152,5 +155,34 @@ func TestListIsRefused(t *testing.T) {
 	}
 	for _, query := range []string{"/order?after=1&page=2", "/order?after=1&sort=-id"} {
 		require.Equal(t, 400, demo.ask("GET", query, "").status, query)
+	}
+}
+
+// TestFiltersAreNotRounded: before, price=0.00001 found what has 0, and a time of nine
+// tenths of a millisecond what has none.
+func TestFiltersAreNotRounded(t *testing.T) {
+	t.Parallel()
+	demo := newHouse(t).as("demo")
+	var answer struct {
+		Data struct {
+			OrderDate string  `json:"order_date"`
+			TotalExcl float64 `json:"total_excl"`
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(demo.ask("GET", "/order/1", "").body), &answer))
+	date, total := strings.TrimSuffix(answer.Data.OrderDate, "Z"), strconv.FormatFloat(answer.Data.TotalExcl, 'f', 4, 64)
+	for query, found := range map[string]bool{
+		"order_date=" + date + "000Z": true, "order_date=" + date + "0009Z": false,
+		"total_excl=" + total + "00": true, "total_excl=" + total + "01": false,
+	} {
+		var page struct {
+			Data  []any
+			Total int
+		}
+		a := demo.ask("GET", "/order?total=1&"+query, "")
+		require.NoError(t, json.Unmarshal([]byte(a.body), &page), a.body)
+		require.Equal(t, found, len(page.Data) > 0, query)
+		require.Equal(t, found, page.Total > 0, query)
+		require.NotNil(t, page.Data)
 	}
 }

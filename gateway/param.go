@@ -11,7 +11,7 @@ import (
 type param struct {
 	mapping.Field
 	min, max int      // of a number; 0 for no bound
-	choice   []string // it is a list of these, separated by commas
+	choice   []string // it is a list of these, separated by commas; empty for none, which is not described
 	worded   bool     // the operation words itself that it is missing
 	filter   bool     // it narrows a list to the records with that value
 	bodyToo  bool     // a body may hold it instead

@@ -136,10 +136,10 @@ func (x *Exchange) describeField(f *mapping.Field) fieldAnswer {
 	if f.Length > 0 {
 		a.Length = &f.Length
 	}
-	if f.InLists() && f.Unfilterable {
+	if f.InLists() && !f.Filterable() {
 		a.Filterable = new(bool)
 	}
-	if f.InLists() && f.Unsortable {
+	if f.InLists() && !f.Sortable() {
 		a.Sortable = new(bool)
 	}
 	if f.Type == mapping.Array {

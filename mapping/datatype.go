@@ -74,6 +74,22 @@ func (f *Field) Parse(s string, loc *time.Location) (Value, *Error) {
 	return v, nil
 }
 
+// Keeps tells whether a value that Parse made of a text is all of it: neither rounded
+// nor cut.
+func (f *Field) Keeps(s string, v Value) bool {
+	switch f.Type {
+	case Float8:
+		d, _, err := new(apd.Decimal).SetString(s)
+		return v.kind != KindDecimal || err == nil && d.Cmp(v.Decimal()) == 0
+	case Timestamp:
+		_, fraction, _ := strings.Cut(s, ".")
+		digits := fraction[:len(fraction)-len(strings.TrimLeft(fraction, "0123456789"))]
+		return len(digits) <= 3 || strings.Trim(digits[3:], "0") == ""
+	default:
+		return true
+	}
+}
+
 func parseText(s string) (Value, bool) {
 	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
 		return Value{}, false

@@ -18,6 +18,8 @@ type Narrowing struct {
 	ListRequires []string
 	// WithoutRules names rules that are not kept.
 	WithoutRules []string
+	// Undated tells that lists cannot be narrowed by when records were changed.
+	Undated bool
 }
 
 // FieldNarrowing says what of a field remains. The zero value leaves it as it is.
@@ -67,7 +69,7 @@ func (m *Model) narrowedVersion(to map[string]Narrowing) string {
 	fmt.Fprintln(hash, m.Version)
 	for _, name := range slices.Sorted(maps.Keys(to)) {
 		n := to[name]
-		fmt.Fprintf(hash, "%s %q %q\n", name, n.ListRequires, n.WithoutRules)
+		fmt.Fprintf(hash, "%s %q %q %t\n", name, n.ListRequires, n.WithoutRules, n.Undated)
 		for _, field := range slices.Sorted(maps.Keys(n.Fields)) {
 			f := n.Fields[field]
 			fmt.Fprintf(hash, "%s %t %t %t %t %d %q", field, f.Readonly, f.Immutable, f.Unfilterable, f.Unsortable, f.Length, f.OneOf)
@@ -90,7 +92,7 @@ func (m *Model) narrowedVersion(to map[string]Narrowing) string {
 func (r *Resource) narrow(n Narrowing, remains func(string) bool) *Resource {
 	c := &Resource{
 		Name: r.Name, Description: r.Description, Module: r.Module, ListRequires: r.ListRequires,
-		SystemRecords: r.SystemRecords, Since: r.Since, byName: map[string]*Field{},
+		SystemRecords: r.SystemRecords, Since: r.Since, Undated: r.Undated || n.Undated, byName: map[string]*Field{},
 	}
 	for _, rule := range r.Rules {
 		if !slices.Contains(n.WithoutRules, rule) {

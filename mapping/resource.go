@@ -120,7 +120,9 @@ type Resource struct {
 	// SystemRecords tells that the backend brings records of its own, which
 	// every client sees and none can change.
 	SystemRecords bool
-	Since         int
+	// Undated tells that the system behind cannot list records by when they changed.
+	Undated bool
+	Since   int
 
 	// Positions of the fields that every resource has.
 	ID, IsSystem, IsBlocked, IsArchived, CreatedAt, ModifiedAt int

@@ -11,7 +11,7 @@ import (
 // onceCases are about ETags and idempotency keys.
 func onceCases() []Case {
 	const etag = "The driver's Version of a record must change with every change, and be the same for the same state; the update must compare it in the database."
-	const once = "The driver must remember the answer in the same transaction as the record (Rememberer), or a crash in between makes it twice."
+	const once = "The driver must remember the answer in the same transaction as the record, or a crash in between makes it twice."
 	return []Case{
 		rule("etag.strong", "One record carries a strong ETag, the same for the same state, another after any change", etag, func(t *T) {
 			r := t.some()

@@ -1,11 +1,16 @@
 package legacy
 
 import (
+	"crypto/rand"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
+	"frontdesk/backend"
 	"frontdesk/mapping"
 )
 
@@ -114,4 +119,42 @@ func TestOrderNumbersUnderConcurrency(t *testing.T) {
 		}
 		require.Len(t, numbers, parallel)
 	})
+}
+
+// TestCollisionsEnd: while somebody holds the database, one write tries a number of
+// times and then says when to come back, and the circuit stays closed. Before, the rules
+// looked again after the driver had given up, and one POST began 144 transactions.
+func TestCollisionsEnd(t *testing.T) {
+	x := open(t, "sqlite")
+	logged, told := observer.New(zap.DebugLevel)
+	s, err := Open(t.Context(), Options{Sheet: x.sheet, Keep: x.keep, Now: x.now, Random: rand.Reader, LockWait: time.Millisecond, Log: zap.New(logged)})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	var calls []backend.Call
+	front, err := backend.NewClient(s, x.model, backend.Options{
+		Timeout: 30 * time.Second, CircuitFailures: 1, Observe: func(c backend.Call) { calls = append(calls, c) },
+	})
+	require.NoError(t, err)
+
+	holder, err := x.db.Conn(t.Context())
+	require.NoError(t, err)
+	defer holder.Close()
+	_, err = holder.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	vehicle := newRecords(x)["vehicle"][0]
+	_, err = front.Create(t.Context(), one, mapping.BodyOf(vehicle), backend.Write{})
+	require.True(t, mapping.Is(err, mapping.BackendUnavailable), "%v", err)
+	require.ErrorIs(t, err, backend.ErrCollision)
+	found, _ := mapping.AsViolations(err)
+	require.Positive(t, found[0].RetryAfter)
+	collided := told.FilterMessage("a transaction collided with another one").Len()
+	require.Greater(t, collided, 10, "it tries for a while")
+	require.Less(t, collided, 30)
+	require.Equal(t, backend.Busy, calls[0].Outcome)
+	require.Equal(t, "closed", front.State())
+
+	_, err = holder.ExecContext(t.Context(), "ROLLBACK")
+	require.NoError(t, err)
+	_, err = front.Create(t.Context(), one, mapping.BodyOf(vehicle), backend.Write{})
+	require.NoError(t, err)
 }

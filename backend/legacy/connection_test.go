@@ -103,7 +103,7 @@ func TestAServerThatGoesAwayAndComesBack(t *testing.T) {
 			before := len(x.all(one, "contact"))
 
 			// In the middle of a transaction: nothing of it remains.
-			err := x.InTx(t.Context(), func(tx backend.Driver) error {
+			err := x.Write(t.Context(), func(tx backend.Tx) error {
 				_, err := tx.Create(t.Context(), one, records["contact"][0])
 				require.NoError(t, err)
 				w.set(true)
@@ -144,7 +144,7 @@ func TestAServerThatGoesAwayAndComesBack(t *testing.T) {
 
 			// At the commit: nobody knows, and nobody tries again.
 			tries := 0
-			err = x.InTx(t.Context(), func(tx backend.Driver) error {
+			err = x.Write(t.Context(), func(tx backend.Tx) error {
 				tries++
 				_, err := tx.Create(t.Context(), one, records["employee"][0])
 				w.set(true)

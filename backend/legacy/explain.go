@@ -73,7 +73,7 @@ func (x *explainer) list(how *sheet.Operation) ([]string, error) {
 	if _, err := x.t.match(b, q, nil, nil); err != nil {
 		return nil, err
 	}
-	x.t.sorted(b, nil)
+	x.t.sorted(b, q)
 	x.d.page(b, q.Limit+1, 0)
 	return []string{b.String()}, nil
 }

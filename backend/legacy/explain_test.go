@@ -93,7 +93,7 @@ func TestSQLServerText(t *testing.T) {
 	possible, err := tab.match(b, q, nil, []sheet.Raw{intRaw(24001)})
 	require.NoError(t, err)
 	require.True(t, possible)
-	tab.sorted(b, []backend.Order{{Field: r.Field("order_date"), Descending: true}})
+	tab.sorted(b, backend.Query{Sort: []backend.Order{{Field: r.Field("order_date"), Descending: true}}})
 	d.page(b, q.Limit, q.Offset)
 	show("list", b)
 

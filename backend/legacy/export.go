@@ -57,7 +57,7 @@ func (e *exporter) resource(ctx context.Context, t *table) error {
 	b := newStatement(e.d)
 	t.selected(b, e.client, true)
 	t.visible(b, e.client)
-	t.sorted(b, nil)
+	t.sorted(b, backend.Query{})
 	batch := make([][]sheet.Raw, 0, exportRows)
 	err := query(ctx, e.conn, b, func(row []sheet.Raw) error {
 		if batch = append(batch, row); len(batch) < exportRows {

@@ -34,7 +34,7 @@ type memo struct {
 	answer *backend.Memo
 }
 
-// Recall implements backend.Rememberer: in the vendor's table the key is locked
+// Recall implements backend.Tx: in the vendor's table the key is locked
 // until the transaction ends, in the keep it is taken until settle.
 func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
 	if t.answers == "" {
@@ -87,7 +87,7 @@ func (t *txn) recallKept(ctx context.Context, client auth.Client, key string) (*
 	return m, err
 }
 
-// Remember implements backend.Rememberer. An answer that is to be kept for longer
+// Remember implements backend.Tx. An answer that is to be kept for longer
 // than a day is written as if it were kept later.
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
 	if t.answers == "" {

@@ -97,8 +97,8 @@ func TestAnIdempotencyKeyInUse(t *testing.T) {
 			return // whoever is second waits until the first has ended
 		}
 		undone := errors.New("undone")
-		err := x.InTx(t.Context(), func(tx backend.Driver) error {
-			_, err := tx.(backend.Rememberer).Recall(t.Context(), one, "busy")
+		err := x.Write(t.Context(), func(tx backend.Tx) error {
+			_, err := tx.Recall(t.Context(), one, "busy")
 			require.NoError(t, err)
 			if x.engine == "sqlite" {
 				_, err = x.keep.Begin(t.Context(), one, "busy") // it writes in one transaction at a time

@@ -110,7 +110,7 @@ func (t *table) behind(b *statement, bounds []sheet.Assignment, last string) {
 
 // sorted appends the order of a list. The key makes it total: it is what order
 // by ID means.
-func (t *table) sorted(b *statement, sort []backend.Order) {
+func (t *table) sorted(b *statement, q backend.Query) {
 	b.add(" ORDER BY ")
 	n, descending := 0, false
 	used := map[string]bool{}
@@ -123,9 +123,11 @@ func (t *table) sorted(b *statement, sort []backend.Order) {
 		n++
 	}
 	for _, place := range t.Order {
-		by(place, false)
+		if !q.Keyset {
+			by(place, false)
+		}
 	}
-	for _, o := range sort {
+	for _, o := range q.Sort {
 		if o.Field.Primary {
 			descending = o.Descending
 			break

@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -78,6 +79,7 @@ func openShop(t *testing.T, engine, rules, whose string, more ...string) *fixtur
 	x.Store, err = Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
+	x.Single = sqltest.Single{Driver: x.Store}
 	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second})
 	require.NoError(t, err)
 	return x
@@ -207,9 +209,6 @@ func (x *fixture) isNobodys(t *testing.T, resource string, id int32) {
 	_, err = x.tryUpdate(one, id, patch)
 	notFound(err)
 	notFound(x.tryDelete(one, resource, id))
-	ok, err := x.Exists(t.Context(), one, r, id)
-	require.NoError(t, err)
-	require.False(t, ok)
 	forged := mapping.NewRecord(r)
 	forged.Values[r.ID] = mapping.IntValue(int64(id))
 	_, err = x.Update(t.Context(), one, forged, patch)
@@ -222,7 +221,7 @@ func (x *fixture) isNobodys(t *testing.T, resource string, id int32) {
 		w := tx.newWrite(tab, one, mapping.OpUpdate, patch, id)
 		return w.change(t.Context(), w.deleteText([]sheet.Raw{intRaw(int64(id))}, sheet.Raw{}))
 	})
-	require.ErrorIs(t, err, backend.ErrConstraint)
+	require.ErrorIs(t, err, backend.ErrStale)
 }
 
 func (x *fixture) refusesLines(t *testing.T, order int32) {
@@ -230,7 +229,7 @@ func (x *fixture) refusesLines(t *testing.T, order int32) {
 	line := x.line(order)
 	_, err := x.tryCreate(one, line)
 	require.Error(t, err)
-	err = x.InTx(context.Background(), func(tx backend.Driver) error { // past the rules
+	err = x.Write(context.Background(), func(tx backend.Tx) error { // past the rules
 		_, err := tx.Create(t.Context(), one, line)
 		return err
 	})

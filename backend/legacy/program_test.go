@@ -168,8 +168,8 @@ func TestAChangeByAnotherIsNoticed(t *testing.T) {
 		before := x.create(one, newRecords(x)["contact"][0])
 		x.update(one, before.ID(), x.record("contact", "note", "by another"))
 		_, err := x.Update(t.Context(), one, before, x.record("contact", "note", "mine"))
-		require.ErrorIs(t, err, backend.ErrConstraint)
-		require.ErrorIs(t, x.Delete(t.Context(), one, before), backend.ErrConstraint)
+		require.ErrorIs(t, err, backend.ErrStale)
+		require.ErrorIs(t, x.Delete(t.Context(), one, before), backend.ErrStale)
 		require.Equal(t, "by another", x.get(one, "contact", before.ID()).Get("note").Text())
 	})
 }

@@ -144,34 +144,21 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 		return s.listByProcedure(ctx, t, op, q)
 	}
 	l, err := s.listing(ctx, t, q)
-	if err != nil || l == nil {
+	if err != nil {
 		return page, err
 	}
-	attempt := sheet.Attempt{Resource: t.Resource, Op: mapping.OpList}
-	if l.count != nil {
-		row, err := queryOne(ctx, s.conn, l.count)
-		if s.knowsNoSuch(err, q) {
-			return page, nil
-		}
-		if err != nil {
-			return page, s.failure(err, attempt)
-		}
-		page.Total = row[0].Int
-	}
 	var rows [][]sheet.Raw
-	err = query(ctx, s.conn, l.page, func(row []sheet.Raw) error {
-		if q.Limit > 0 && len(rows) == q.Limit {
-			page.More = true
-			return nil
-		}
-		rows = append(rows, row)
-		return nil
-	})
+	if q.Total {
+		page.Total, err = l.total(ctx)
+	}
+	if err == nil && !l.beyond {
+		rows, page.More, err = l.rows(ctx)
+	}
 	if s.knowsNoSuch(err, q) {
-		return page, nil
+		return backend.Page{Records: page.Records}, nil
 	}
 	if err != nil {
-		return page, s.failure(err, attempt)
+		return page, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
 	}
 	page.Records, err = s.decode(ctx, t, q.Client, rows)
 	return page, err
@@ -188,37 +175,99 @@ func (s session) knowsNoSuch(err error, q backend.Query) bool {
 	})
 }
 
-// listing are the statements of a list.
-type listing struct{ page, count *statement }
+// listing is a list that is read.
+type listing struct {
+	session
+	t      *table
+	q      backend.Query
+	keys   sheet.Keys
+	after  []sheet.Raw // the key that the page is behind; nil for none
+	beyond bool        // it is behind an ID that was never given out
+}
 
-// listing writes the statements of a list; nil where no record can match.
+// listing finds the keys of a list.
 func (s session) listing(ctx context.Context, t *table, q backend.Query) (*listing, error) {
-	keys, err := s.keysFor(ctx, t, q)
+	l := &listing{session: s, t: t, q: q}
+	var err error
+	if l.keys, err = s.keysFor(ctx, t, q); err != nil {
+		return nil, err
+	}
+	after, known, err := t.afterKey(q, l.keys)
 	if err != nil {
 		return nil, err
 	}
-	after, ok, err := t.afterKey(q, keys)
-	if err != nil || !ok {
-		return nil, err
+	l.after, l.beyond = after, !known
+	return l, nil
+}
+
+// each gives the rows from an offset on, so many of them, 0 for all, to a function.
+func (l *listing) each(ctx context.Context, offset, limit int, f func(row []sheet.Raw)) error {
+	b := newStatement(l.d)
+	l.t.selected(b, l.q.Client, l.t.wantsHeavy(l.q.Fields))
+	if possible, err := l.t.match(b, l.q, l.keys, l.after); err != nil || !possible {
+		return err
 	}
-	l := &listing{page: newStatement(s.d)}
-	t.selected(l.page, q.Client, t.wantsHeavy(q.Fields))
-	if ok, err := t.match(l.page, q, keys, after); err != nil || !ok {
-		return nil, err
+	l.t.sorted(b, l.q)
+	l.d.page(b, limit, offset)
+	return query(ctx, l.conn, b, func(row []sheet.Raw) error {
+		f(row)
+		return nil
+	})
+}
+
+// rows reads the rows of the page, and whether there are more behind it. Where the
+// sheet hides rows, as many are read from the beginning as the page takes.
+func (l *listing) rows(ctx context.Context) (rows [][]sheet.Raw, more bool, err error) {
+	skip, from, limit := 0, l.q.Offset, 0
+	if l.t.HidesRows() {
+		skip, from = from, 0
 	}
-	t.sorted(l.page, q.Sort)
-	limit := 0
-	if q.Limit > 0 {
-		limit = q.Limit + 1 // the one more tells whether there is a next page
+	if l.q.Limit > 0 {
+		limit = skip + l.q.Limit + 1 // the one more tells whether there is a next page
 	}
-	s.d.page(l.page, limit, q.Offset)
-	if q.Total {
-		l.count = newStatement(s.d).add("SELECT COUNT(*) FROM ", t.from)
-		if _, err := t.match(l.count, q, keys, after); err != nil {
-			return nil, err
+	for ; ; limit *= 4 {
+		read, shown := 0, 0
+		rows = nil
+		err = l.each(ctx, from, limit, func(row []sheet.Raw) {
+			read++
+			if l.t.HidesRows() && l.t.Hides(row, l.q.Client) {
+				return
+			}
+			switch shown++; {
+			case shown <= skip:
+			case l.q.Limit > 0 && len(rows) == l.q.Limit:
+				more = true
+			default:
+				rows = append(rows, row)
+			}
+		})
+		if err != nil || more || limit == 0 || read < limit {
+			return rows, more, err
 		}
 	}
-	return l, nil
+}
+
+// total counts what matches, before the page and behind it.
+func (l *listing) total(ctx context.Context) (n int64, err error) {
+	all := *l
+	all.after = nil
+	if l.t.HidesRows() {
+		err = all.each(ctx, 0, 0, func(row []sheet.Raw) {
+			if !l.t.Hides(row, l.q.Client) {
+				n++
+			}
+		})
+		return n, err
+	}
+	b := newStatement(l.d).add("SELECT COUNT(*) FROM ", l.t.from)
+	if possible, err := l.t.match(b, l.q, l.keys, nil); err != nil || !possible {
+		return 0, err
+	}
+	row, err := queryOne(ctx, l.conn, b)
+	if err != nil {
+		return 0, err
+	}
+	return row[0].Int, nil
 }
 
 // wantsHeavy tells whether a list asks for a bytea field.

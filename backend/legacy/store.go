@@ -19,15 +19,12 @@ import (
 )
 
 var (
-	_ backend.Driver     = (*Store)(nil)
-	_ backend.Transactor = (*Store)(nil)
-	_ backend.Prober     = (*Store)(nil)
-	_ backend.Pinger     = (*Store)(nil)
-	_ backend.Rememberer = (*Store)(nil)
-	_ backend.Exporter   = (*Store)(nil)
-	_ backend.Supporter  = (*Store)(nil)
-	_ backend.Pooler     = (*Store)(nil)
-	_ auth.Accounts      = (*Store)(nil)
+	_ backend.Driver    = (*Store)(nil)
+	_ backend.Pinger    = (*Store)(nil)
+	_ backend.Exporter  = (*Store)(nil)
+	_ backend.Supporter = (*Store)(nil)
+	_ backend.Pooler    = (*Store)(nil)
+	_ auth.Accounts     = (*Store)(nil)
 )
 
 // Options say what a Store works with. Sheet, Now and Random are needed, Keep
@@ -263,7 +260,7 @@ func (s *Store) table(r *mapping.Resource) (*table, error) {
 	return nil, fmt.Errorf("the sheet has no resource %s", r.Name)
 }
 
-// Get implements backend.Driver.
+// Get implements backend.Reader.
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
 	q.ForUpdate = false // nothing could hold it
 	var held heldRecord
@@ -274,7 +271,7 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 	return held.rec, err
 }
 
-// List implements backend.Driver.
+// List implements backend.Reader.
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
 	err = s.read(ctx, func(on session) error {
 		page, err = on.list(ctx, r, q)
@@ -283,62 +280,8 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	return page, err
 }
 
-// Exists implements backend.Prober.
-func (s *Store) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (ok bool, err error) {
-	err = s.read(ctx, func(on session) error {
-		ok, err = on.exists(ctx, client, r, id)
-		return err
-	})
-	return ok, err
-}
-
-func (s session) exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
-	_, err := s.get(ctx, r, backend.Query{Client: client, ID: id})
-	if errors.Is(err, backend.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// Create implements backend.Driver.
-func (s *Store) Create(ctx context.Context, client auth.Client, rec mapping.Record) (stored mapping.Record, err error) {
-	err = s.inTx(ctx, func(t *txn) error {
-		stored, err = t.Create(ctx, client, rec)
-		return err
-	})
-	return stored, err
-}
-
-// Update implements backend.Driver.
-func (s *Store) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (stored mapping.Record, err error) {
-	err = s.inTx(ctx, func(t *txn) error {
-		stored, err = t.Update(ctx, client, before, patch)
-		return err
-	})
-	return stored, err
-}
-
-// Delete implements backend.Driver.
-func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
-	return s.inTx(ctx, func(t *txn) error { return t.Delete(ctx, client, before) })
-}
-
-// Recall implements backend.Rememberer.
-func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (memo *backend.Memo, err error) {
-	err = s.inTx(ctx, func(t *txn) error {
-		memo, err = t.Recall(ctx, client, key)
-		return err
-	})
-	return memo, err
-}
-
-// Remember implements backend.Rememberer.
-func (s *Store) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
-	return s.inTx(ctx, func(t *txn) error { return t.Remember(ctx, client, key, m) })
-}
-
-// InTx implements backend.Transactor.
-func (s *Store) InTx(ctx context.Context, f func(backend.Driver) error) error {
+// Write implements backend.Driver.
+func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	return s.inTx(ctx, func(t *txn) error { return f(t) })
 }
 

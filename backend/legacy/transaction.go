@@ -6,25 +6,19 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"go.uber.org/zap"
 
-	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
-// txn is the Driver within a transaction.
+// txn is a transaction under way.
 type txn struct{ session }
 
-var (
-	_ backend.Driver     = (*txn)(nil)
-	_ backend.Prober     = (*txn)(nil)
-	_ backend.Rememberer = (*txn)(nil)
-)
+var _ backend.Tx = (*txn)(nil)
 
 // transaction is what is known of one under way.
 type transaction struct {
@@ -33,27 +27,19 @@ type transaction struct {
 	memo  *memo
 }
 
-// transactionTries is how often a transaction is run that the engine ends
-// because of others. They are ended in favour of one that goes on, so that of n
-// transactions that all want the same the last comes through in the n-th round.
-const transactionTries = 24
-
 // inTx runs f in a transaction, again where the engine ended it for another one.
 // What is left of the answers under idempotency keys is settled at the end.
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	m := &memo{}
-	var err error
-	for try := 1; ; try++ {
-		if err = s.once(ctx, m, f); !s.collided(err) || try == transactionTries || ctx.Err() != nil {
-			break
+	err := backend.RunAgain(ctx, func() error { return s.once(ctx, m, f) }, func(err error) bool {
+		again := s.collided(err)
+		if again {
+			s.log.Debug("a transaction collided with another one", zap.Error(err))
 		}
-		s.log.Debug("transaction is run again", zap.Int("try", try), zap.Error(err))
-		if !pause(ctx, try) {
-			break
-		}
-	}
+		return again
+	})
 	if s.collided(err) {
-		err = fmt.Errorf("%w: %w", backend.ErrConstraint, err)
+		err = fmt.Errorf("%w: %w", backend.ErrCollision, err)
 	}
 	return s.settle(ctx, m, err)
 }
@@ -69,18 +55,6 @@ func (s *Store) collided(err error) bool {
 	}
 	f, ok := s.d.fault(err)
 	return ok && f.class == faultCollision
-}
-
-// pause waits a little, longer with every try and never equally long for two.
-func pause(ctx context.Context, try int) bool {
-	t := time.NewTimer(rand.N(time.Duration(min(try, 8)) * 4 * time.Millisecond))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // errUnclear says that a commit was asked for and not answered: nobody knows
@@ -138,14 +112,14 @@ func (s *Store) commit(tx *sql.Tx) error {
 	case !ok || f.class == faultDown:
 		return fmt.Errorf("commit: %w: %w", errUnclear, err)
 	case f.class == faultUnique || f.class == faultForeign: // one that is only judged now
-		return fmt.Errorf("commit: %w: %w", backend.ErrConstraint, err)
+		return fmt.Errorf("commit: %w: %w", backend.ErrStale, err)
 	default:
 		return fmt.Errorf("commit: %w", err)
 	}
 }
 
 // failure turns an error of the engine into what a Driver answers: what the sheet
-// translates, ErrConstraint for what the rules may find out, and else a failure.
+// translates, ErrStale for what the rules may find out, and else a failure.
 func (s *Store) failure(err error, a sheet.Attempt) error {
 	if err == nil {
 		return nil
@@ -161,7 +135,7 @@ func (s *Store) failure(err error, a sheet.Attempt) error {
 	}
 	switch f.class {
 	case faultUnique, faultForeign:
-		return fmt.Errorf("%w: %s %s: %w", backend.ErrConstraint, a.Op, a.Resource.Name, err)
+		return fmt.Errorf("%w: %s %s: %w", backend.ErrStale, a.Op, a.Resource.Name, err)
 	case faultDown:
 		return fmt.Errorf("%s %s: %w", a.Op, a.Resource.Name, err)
 	default:
@@ -169,22 +143,13 @@ func (s *Store) failure(err error, a sheet.Attempt) error {
 	}
 }
 
-// Get implements backend.Driver.
+// Get implements backend.Reader.
 func (t *txn) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
 	held, err := t.get(ctx, r, q)
 	return held.rec, err
 }
 
-// List implements backend.Driver.
+// List implements backend.Reader.
 func (t *txn) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
 	return t.list(ctx, r, q)
 }
-
-// Exists implements backend.Prober.
-func (t *txn) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
-	return t.exists(ctx, client, r, id)
-}
-
-// Close implements backend.Driver: a transaction ends with the function that it
-// was made for.
-func (t *txn) Close() error { return errors.New("a transaction cannot be closed") }

@@ -26,7 +26,7 @@ func (t *txn) newWrite(tab *table, client auth.Client, op mapping.Scope, rec map
 	return &write{session: t.session, t: tab, client: client, attempt: sheet.Attempt{Resource: tab.Resource, Op: op, Record: rec, ID: id}}
 }
 
-// Create implements backend.Driver.
+// Create implements backend.Tx.
 func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	tab, err := t.table(rec.Resource)
 	if err != nil {
@@ -186,7 +186,7 @@ func (w *write) readBack(ctx context.Context, key []sheet.Raw) (mapping.Record, 
 	return held.rec, err
 }
 
-// Update implements backend.Driver.
+// Update implements backend.Tx.
 func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
 	tab, err := t.table(before.Resource)
 	if err != nil {
@@ -228,7 +228,7 @@ func (t *txn) lock(ctx context.Context, client auth.Client, before mapping.Recor
 		}
 	}
 	if held.rec.Version != before.Version {
-		return held, fmt.Errorf("%w: %s %d has changed", backend.ErrConstraint, before.Resource.Name, before.ID())
+		return held, fmt.Errorf("%w: %s %d has changed", backend.ErrStale, before.Resource.Name, before.ID())
 	}
 	return held, nil
 }
@@ -290,12 +290,12 @@ func (w *write) change(ctx context.Context, b *statement) error {
 		return w.failure(err, w.attempt)
 	}
 	if n == 0 {
-		return fmt.Errorf("%w: %s %d has changed", backend.ErrConstraint, w.t.Name, w.attempt.ID)
+		return fmt.Errorf("%w: %s %d has changed", backend.ErrStale, w.t.Name, w.attempt.ID)
 	}
 	return nil
 }
 
-// Delete implements backend.Driver.
+// Delete implements backend.Tx.
 func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
 	tab, err := t.table(before.Resource)
 	if err != nil {

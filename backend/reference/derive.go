@@ -123,7 +123,7 @@ func (t *txn) holdOrder(ctx context.Context, client auth.Client, rec mapping.Rec
 // lets them look again.
 func gone(err error) error {
 	if errors.Is(err, backend.ErrNotFound) {
-		return fmt.Errorf("%w: it is gone", backend.ErrConstraint)
+		return fmt.Errorf("%w: it is gone", backend.ErrStale)
 	}
 	return err
 }

@@ -40,14 +40,14 @@ func (s *shop) order(lines ...mapping.Record) mapping.Record {
 		rec.Values[f.Index] = mapping.RecordsValue()
 		rec.Children = map[int][]mapping.Record{f.Index: lines}
 	}
-	stored, err := s.InTxCreate(rec)
+	stored, err := s.judged(rec)
 	require.NoError(s.t, err)
 	return stored
 }
 
-// InTxCreate stores a record that has elements, as the rules would after they
+// judged stores a record that has elements, as the rules would after they
 // have judged it.
-func (s *shop) InTxCreate(rec mapping.Record) (mapping.Record, error) {
+func (s *shop) judged(rec mapping.Record) (mapping.Record, error) {
 	rec.FillDefaults()
 	return s.Create(bg(), s.mine, rec)
 }
@@ -146,7 +146,7 @@ func TestFailedLineLeavesTotals(t *testing.T) {
 		_, err := s.front.Create(bg(), s.mine, mapping.BodyOf(s.lineOf(o, "high", "10000000", "1000000")), backend.Write{})
 		require.True(t, mapping.Is(err, mapping.Float8Invalid), err)
 		s.requireTotals(o.ID(), "100", "121")
-		_, err = s.InTxCreate(func() mapping.Record {
+		_, err = s.judged(func() mapping.Record {
 			rec := s.record("order", "contact_id", strconv.Itoa(int(s.contact.ID())), "kind", "workshop", "order_status", "open", "order_date", "2026-11-20")
 			f := rec.Resource.Field("orderlines")
 			rec.Values[f.Index] = mapping.RecordsValue()

@@ -12,7 +12,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// Recall implements backend.Rememberer. In SQLite one write at a time looks and
+// Recall implements backend.Tx. In SQLite one write at a time looks and
 // keeps; in PostgreSQL the key itself is locked until the transaction ends.
 func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
 	if err := t.lockKey(ctx, client, key); err != nil {
@@ -53,7 +53,7 @@ func (t *txn) lockKey(ctx context.Context, client auth.Client, key string) error
 	return nil
 }
 
-// Remember implements backend.Rememberer. It overwrites an answer that is too
+// Remember implements backend.Tx. It overwrites an answer that is too
 // old to be recalled. One that is to be kept for longer is written as if it were
 // kept later.
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {

@@ -45,11 +45,11 @@ func TestRecall(t *testing.T) {
 func TestMemoGoesWithItsTransaction(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		a := x.client("A")
-		err := x.InTx(bg(), func(tx backend.Driver) error {
-			if err := tx.(backend.Rememberer).Remember(bg(), a, "key", backend.Memo{}); err != nil {
+		err := x.Write(bg(), func(tx backend.Tx) error {
+			if err := tx.Remember(bg(), a, "key", backend.Memo{}); err != nil {
 				return err
 			}
-			if memo, err := tx.(backend.Rememberer).Recall(bg(), a, "key"); err != nil || memo == nil {
+			if memo, err := tx.Recall(bg(), a, "key"); err != nil || memo == nil {
 				t.Errorf("a transaction reads its own: %v, %v", memo, err)
 			}
 			return mapping.Fail(mapping.SecondOwner)
@@ -69,8 +69,8 @@ func TestKeyInUse(t *testing.T) {
 		if x.Capabilities().Store == sqlrecord.SQLite().Name {
 			t.Skip("one write at a time")
 		}
-		require.NoError(t, x.InTx(bg(), func(tx backend.Driver) error {
-			_, err := tx.(backend.Rememberer).Recall(bg(), a, "key")
+		require.NoError(t, x.Write(bg(), func(tx backend.Tx) error {
+			_, err := tx.Recall(bg(), a, "key")
 			require.NoError(t, err)
 			_, err = x.Recall(bg(), a, "key")
 			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), err)

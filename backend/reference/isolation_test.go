@@ -30,8 +30,11 @@ func TestIsolation(t *testing.T) {
 			}
 			rec := theirs[len(theirs)-1]
 			_, err := x.Get(bg(), r, backend.Query{Client: demo, ID: rec.ID()})
-			found, existsErr := x.Exists(bg(), demo, r, rec.ID())
-			require.NoError(t, existsErr)
+			var found bool
+			require.NoError(t, x.Write(bg(), func(tx backend.Tx) (err error) {
+				found, err = tx.(backend.Prober).Exists(bg(), demo, r, rec.ID())
+				return err
+			}))
 			if r.SystemRecords {
 				require.NoError(t, err)
 				require.True(t, found)

@@ -44,6 +44,7 @@ func (c *clock) advance(d time.Duration) {
 // fixture is one administration under test.
 type fixture struct {
 	*Store
+	sqltest.Single
 	t     testing.TB
 	dsn   string
 	clock *clock
@@ -78,6 +79,7 @@ func open(t testing.TB, dsn string) *fixture {
 	require.NoError(t, err)
 	x := &fixture{t: t, dsn: dsn, clock: newClock(), ticks: make(chan time.Time), model: model}
 	x.Store = x.reopen()
+	x.Single = sqltest.Single{Driver: x.Store}
 	t.Cleanup(func() {
 		require.NoError(t, x.Close())
 		goleak.VerifyNone(t, leaks)

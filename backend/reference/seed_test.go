@@ -94,6 +94,7 @@ func TestRestartKeepsAll(t *testing.T) {
 		before := x.sum(x.Store, demo, other)
 		require.NoError(t, x.Store.Close())
 		x.Store = x.reopen()
+		x.Single.Driver = x.Store
 		require.Equal(t, before, x.sum(x.Store, demo, other))
 		user, err := x.Verify(bg(), auth.Credentials{Username: "demo", Password: "demo"})
 		require.NoError(t, err)

@@ -17,9 +17,6 @@ import (
 
 var (
 	_ backend.Driver      = (*Store)(nil)
-	_ backend.Transactor  = (*Store)(nil)
-	_ backend.Prober      = (*Store)(nil)
-	_ backend.Rememberer  = (*Store)(nil)
 	_ backend.AddressBook = (*Store)(nil)
 	_ backend.Pinger      = (*Store)(nil)
 	_ auth.Accounts       = (*Store)(nil)
@@ -107,12 +104,12 @@ func openDB(ctx context.Context, o Options) (sqlrecord.DB, error) {
 	return nil, fmt.Errorf("the DSN must begin with sqlite: or postgres://, not %q", scheme)
 }
 
-// Get implements backend.Driver.
+// Get implements backend.Reader.
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
 	return s.records.Get(ctx, r, q)
 }
 
-// List implements backend.Driver.
+// List implements backend.Reader.
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
 	if s.replica != nil {
 		if page, ok := s.replica.List(ctx, r, q); ok {
@@ -122,57 +119,15 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	return s.records.List(ctx, r, q)
 }
 
-// Exists implements backend.Prober.
-func (s *Store) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
-	return s.records.Exists(ctx, client, r, id)
-}
-
-// Create implements backend.Driver.
-func (s *Store) Create(ctx context.Context, client auth.Client, rec mapping.Record) (stored mapping.Record, err error) {
-	err = s.inTx(ctx, func(t *txn) error {
-		stored, err = t.Create(ctx, client, rec)
-		return err
-	})
-	return stored, err
-}
-
-// Update implements backend.Driver.
-func (s *Store) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (stored mapping.Record, err error) {
-	err = s.inTx(ctx, func(t *txn) error {
-		stored, err = t.Update(ctx, client, before, patch)
-		return err
-	})
-	return stored, err
-}
-
-// Delete implements backend.Driver.
-func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
-	return s.inTx(ctx, func(t *txn) error { return t.Delete(ctx, client, before) })
-}
-
-// Recall implements backend.Rememberer.
-func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (memo *backend.Memo, err error) {
-	err = s.inTx(ctx, func(t *txn) error {
-		memo, err = t.Recall(ctx, client, key)
-		return err
-	})
-	return memo, err
-}
-
-// Remember implements backend.Rememberer.
-func (s *Store) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
-	return s.inTx(ctx, func(t *txn) error { return t.Remember(ctx, client, key, m) })
-}
-
-// InTx implements backend.Transactor.
-func (s *Store) InTx(ctx context.Context, f func(backend.Driver) error) error {
+// Write implements backend.Driver.
+func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	return s.inTx(ctx, func(t *txn) error { return f(t) })
 }
 
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	return s.db.Write(ctx, func(conn sqlrecord.Conn) error {
 		return f(&txn{
-			addressBook: s.addressBook, house: s.house(conn), store: s, derived: s.derived,
+			house: s.house(conn), store: s, derived: s.derived,
 			records: s.records.On(conn), now: s.now, vatKinds: map[int32]string{},
 		})
 	})

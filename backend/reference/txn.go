@@ -11,17 +11,13 @@ import (
 )
 
 var (
-	_ backend.Driver      = (*txn)(nil)
-	_ backend.Transactor  = (*txn)(nil)
-	_ backend.Prober      = (*txn)(nil)
-	_ backend.Rememberer  = (*txn)(nil)
-	_ backend.AddressBook = (*txn)(nil)
+	_ backend.Tx     = (*txn)(nil)
+	_ backend.Prober = (*txn)(nil)
 )
 
 // txn is the administration inside a transaction. It belongs to one goroutine
 // and ends with the function that was given it.
 type txn struct {
-	addressBook
 	house
 	store    *Store
 	derived  *derived
@@ -30,12 +26,12 @@ type txn struct {
 	vatKinds map[int32]string // of turnover groups that were read so far
 }
 
-// Get implements backend.Driver.
+// Get implements backend.Reader.
 func (t *txn) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
 	return t.records.Get(ctx, r, q)
 }
 
-// List implements backend.Driver.
+// List implements backend.Reader.
 func (t *txn) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
 	return t.records.List(ctx, r, q)
 }
@@ -45,7 +41,7 @@ func (t *txn) Exists(ctx context.Context, client auth.Client, r *mapping.Resourc
 	return t.records.Exists(ctx, client, r, id)
 }
 
-// Create implements backend.Driver.
+// Create implements backend.Tx.
 func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	order, isLine, err := t.holdOrder(ctx, client, rec)
 	if err != nil {
@@ -62,7 +58,7 @@ func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record
 	return stored, t.totalOrder(ctx, client, order)
 }
 
-// Update implements backend.Driver.
+// Update implements backend.Tx.
 func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
 	order, isLine, err := t.holdOrder(ctx, client, before)
 	if err != nil {
@@ -85,7 +81,7 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 	return stored, t.totalOrder(ctx, client, order)
 }
 
-// Delete implements backend.Driver.
+// Delete implements backend.Tx.
 func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
 	order, isLine, err := t.holdOrder(ctx, client, before)
 	if err != nil {
@@ -96,12 +92,3 @@ func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Rec
 	}
 	return t.totalOrder(ctx, client, order)
 }
-
-// InTx implements backend.Transactor: the transaction is open already.
-func (t *txn) InTx(_ context.Context, f func(backend.Driver) error) error { return f(t) }
-
-// Capabilities implements backend.Driver.
-func (t *txn) Capabilities() backend.Capabilities { return t.store.Capabilities() }
-
-// Close implements backend.Driver. The transaction ends by itself.
-func (t *txn) Close() error { return nil }

@@ -35,7 +35,7 @@ func (a *adapter) refused(ans *answer, op mapping.Scope, r *mapping.Resource) er
 		return backend.ErrNotFound
 	case ans.status == http.StatusPreconditionFailed:
 		// Not the client's condition but ours: the rules must look again.
-		return fmt.Errorf("%w: the record has been changed", backend.ErrConstraint)
+		return fmt.Errorf("%w: the record has been changed", backend.ErrStale)
 	}
 	if v := a.violations(ans, op, r); v != nil {
 		return v

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
 
@@ -188,9 +189,9 @@ func TestAdapterVersionGuardsWrites(t *testing.T) {
 	require.NoError(t, err)
 	change := mapping.NewRecord(contact.Resource)
 	change.Set("name", mapping.TextValue("Rood"))
-	_, err = s.Update(bg(), anna, stale, change)
-	require.ErrorIs(t, err, backend.ErrConstraint)
-	require.ErrorIs(t, s.Delete(bg(), anna, stale), backend.ErrConstraint)
+	_, err = sqltest.Single{Driver: s}.Update(bg(), anna, stale, change)
+	require.ErrorIs(t, err, backend.ErrStale)
+	require.ErrorIs(t, sqltest.Single{Driver: s}.Delete(bg(), anna, stale), backend.ErrStale)
 }
 
 func TestOpenTellsWhatIsWrong(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/remote/remotetest"
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
 
@@ -23,9 +24,9 @@ func TestVersionsGuardAgainstOthers(t *testing.T) {
 	require.NoError(t, err)
 	change := mapping.NewRecord(contact.Resource)
 	change.Set("name", mapping.TextValue("Rood"))
-	_, err = g.store.Update(bg(), noord, stale, change)
-	require.ErrorIs(t, err, backend.ErrConstraint)
-	require.ErrorIs(t, g.store.Delete(bg(), noord, stale), backend.ErrConstraint)
+	_, err = sqltest.Single{Driver: g.store}.Update(bg(), noord, stale, change)
+	require.ErrorIs(t, err, backend.ErrStale)
+	require.ErrorIs(t, sqltest.Single{Driver: g.store}.Delete(bg(), noord, stale), backend.ErrStale)
 }
 
 // Two writes of one record through this gateway are judged one after the other,

@@ -22,13 +22,14 @@ type cursors struct {
 // trail is what is known of one list, of one client.
 type trail struct {
 	key   string
-	marks []mark         // by position
+	marks []mark         // by seen
 	after map[int32]mark // by the ID of the record that stood last on a page
 }
 
 // mark is a place in a list: where a chunk of the service begins.
 type mark struct {
-	position int
+	position int // of it, in what the service lists
+	seen     int // records that come before it
 	cursor   string // or the target of a link
 	skip     int    // records of the chunk up to the one that a mark is after
 }
@@ -63,8 +64,8 @@ func (c *cursors) trail(key string) *trail {
 	return t
 }
 
-// nearest returns the last place known that is not behind position.
-func (c *cursors) nearest(key string, position int) (mark, bool) {
+// nearest returns the last place known that has no more than so many records before it.
+func (c *cursors) nearest(key string, seen int) (mark, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.known(key)
@@ -72,7 +73,7 @@ func (c *cursors) nearest(key string, position int) (mark, bool) {
 		return mark{}, false
 	}
 	marks := t.marks
-	i, exact := slices.BinarySearchFunc(marks, position, func(m mark, p int) int { return m.position - p })
+	i, exact := slices.BinarySearchFunc(marks, seen, func(m mark, n int) int { return m.seen - n })
 	if !exact {
 		i--
 	}
@@ -102,7 +103,7 @@ func (c *cursors) learn(key string, m mark) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.trail(key)
-	i, known := slices.BinarySearchFunc(t.marks, m.position, func(m mark, p int) int { return m.position - p })
+	i, known := slices.BinarySearchFunc(t.marks, m.seen, func(m mark, n int) int { return m.seen - n })
 	if known {
 		t.marks[i] = m
 		return

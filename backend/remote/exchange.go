@@ -65,11 +65,9 @@ var errTimeout = fmt.Errorf("no answer in time: %w", context.DeadlineExceeded)
 
 // broken is a call that got no answer.
 type broken struct {
-	err error
-	// again tells that another try may fare better, sent that the service may
-	// have the request.
-	again, sent bool
-	stale       bool // the connection had been idle, and was closed by then
+	err   error
+	again bool // another try may fare better
+	stale bool // the connection had been idle, and was closed by then
 }
 
 func (b *broken) Error() string { return b.err.Error() }
@@ -148,10 +146,12 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	used := c.again
 	a, begun, again, err := w.converse(c, r)
 	again = c.settle() && again
-	sent := c.wrote
+	if r.write && c.wrote {
+		noteLeft(ctx, true)
+	}
 	if err != nil {
 		w.pool.give(c, false)
-		return nil, &broken{err: w.reason(ctx, err), sent: sent, again: isConnection(err), stale: used && !begun && isConnection(err)}
+		return nil, &broken{err: w.reason(ctx, err), again: isConnection(err), stale: used && !begun && isConnection(err)}
 	}
 	if r.secret {
 		w.pool.give(c, false)

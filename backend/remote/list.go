@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ type listing struct {
 	// those of several owners, so that some may be left out.
 	owners    *owners
 	strangers bool
+	// drops tells that some of what the service lists is no record to the client,
+	// which shows only once it is read.
+	drops bool
 	// judged are the filters that the service does not have: they are applied
 	// here, to all that it lists.
 	judged []backend.Filter
@@ -34,7 +38,8 @@ type listing struct {
 	page    backend.Page
 	skip    int  // records still to be left out
 	passed  bool // the record that the page is after was seen
-	counted int64
+	beyond  bool // the page is after an ID that was never given out
+	counted int // records up to the present place
 	chunk   mark // of the chunk that the page ends in
 }
 
@@ -70,7 +75,7 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	l.strangers = l.r.Through != nil
+	l.strangers, l.drops = l.r.Through != nil, l.r.drops(l.s.source)
 	for _, f := range l.q.Filters {
 		alternatives, err := l.r.Filter(q, f.Field, l.q.Client, keys)
 		switch {
@@ -129,9 +134,38 @@ func (l *listing) sends(f backend.Filter, what []sheet.Assignment) bool {
 	return l.r.list.Request.Uses(name)
 }
 
+// drops tells that lists of a resource may have what is no record to the client: what
+// the sheet hides, or others' records where the service is not told who asks.
+func (r *resource) drops(source *sheet.HTTP) bool {
+	told := source.LogOn != nil && source.LogOn.PerClient
+	for _, q := range []*sheet.Request{r.list.Request, source.Headers} {
+		told = told || q != nil && (q.Uses("client.id") || q.Uses("client.name"))
+	}
+	return r.HidesRows() || r.Client != "" && !told || r.mixed.Load()
+}
+
 // sifts tells that not all that the service lists is for the client, so that all
 // of it is looked at and counted here.
-func (l *listing) sifts() bool { return len(l.judged) > 0 || l.strangers }
+func (l *listing) sifts() bool { return len(l.judged) > 0 || l.strangers || l.drops }
+
+// listed names the list for what is remembered of it: what the service is asked, and
+// what is judged here.
+func (l *listing) listed() string {
+	if !l.sifts() {
+		return l.key
+	}
+	var b strings.Builder
+	b.WriteString(l.key + " sifted")
+	for _, f := range l.judged {
+		fmt.Fprintf(&b, " %s=%q", f.Field.Name, f.Value.String())
+	}
+	return b.String()
+}
+
+// counts tells that the total is asked for, and that nobody tells it.
+func (l *listing) counts() bool {
+	return l.q.Total && (l.sifts() || l.r.list.total < 0 && l.s.total[l.r.list] == nil)
+}
 
 // canonical is what is filtered by: a Dutch plate as such plates are written,
 // however the client wrote it, since services compare letter by letter.
@@ -155,7 +189,15 @@ func (l *listing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if l.q.After > 0 && l.r.Key.Kept { // an ID that was never given out is behind all
+		key, err := l.s.keyOf(ctx, l.r, l.q.Client, l.q.After)
+		l.beyond = err == nil && key == nil
+		if err != nil || l.beyond && (!l.q.Total || total >= 0) {
+			return cmp.Or(err, l.end(total))
+		}
+	}
 	at := l.begin()
+	l.counted = at.seen
 	for {
 		c, err := l.fetch(ctx, at)
 		if errors.Is(err, backend.ErrNotFound) {
@@ -163,12 +205,8 @@ func (l *listing) run(ctx context.Context) error {
 		}
 		if at.known && isRefusal(err) {
 			// What was remembered is no longer good there.
-			l.s.cursors.forget(l.key)
-			l.page.Records, l.counted, l.passed = l.page.Records[:0], 0, false
-			l.skip, at = l.q.Offset, place{}
-			if l.isDirect() {
-				at = l.begin()
-			}
+			l.s.cursors.forget(l.listed())
+			at = l.restart()
 			continue
 		}
 		if err != nil {
@@ -177,10 +215,19 @@ func (l *listing) run(ctx context.Context) error {
 		if c.total >= 0 && !l.sifts() {
 			total = c.total
 		}
+		sifted := l.sifts()
 		if err := l.take(ctx, at, c); err != nil {
 			return err
 		}
 		l.scan.reset()
+		if !sifted && l.drops { // found out now: nothing stands at its position
+			l.r.mixed.Store(true)
+			total, at = -1, l.restart()
+			continue
+		}
+		if c.next.seen = l.counted; c.next.cursor != "" {
+			l.s.cursors.learn(l.listed(), mark{position: c.next.position, seen: c.next.seen, cursor: c.next.cursor})
+		}
 		full := len(l.page.Records) > l.q.Limit
 		if !full && l.isDirect() && len(l.page.Records) == l.q.Limit && c.more {
 			l.page.More, full = true, true
@@ -193,19 +240,27 @@ func (l *listing) run(ctx context.Context) error {
 	return l.end(total)
 }
 
+// restart begins the list once more.
+func (l *listing) restart() place {
+	l.page.Records, l.passed = l.page.Records[:0], false
+	at := l.begin()
+	l.counted = at.seen
+	return at
+}
+
 // end settles what the page says of what is beyond it.
 func (l *listing) end(total int64) error {
-	if l.q.After > 0 && !l.passed && !l.byID() {
+	if l.q.After > 0 && !l.passed && !l.beyond && !l.byID() {
 		return unexpected(fmt.Errorf("the list of %s does not have the record that the page is to be after", l.r.Name))
 	}
 	if len(l.page.Records) > l.q.Limit {
 		l.page.Records, l.page.More = l.page.Records[:l.q.Limit], true
 	}
 	if n := len(l.page.Records); n > 0 && l.page.More {
-		l.s.cursors.learnAfter(l.key, l.page.Records[n-1].ID(), l.chunk)
+		l.s.cursors.learnAfter(l.listed(), l.page.Records[n-1].ID(), l.chunk)
 	}
 	if l.page.Total = total; total < 0 {
-		l.page.Total = l.counted
+		l.page.Total = int64(l.counted)
 	}
 	return nil
 }
@@ -243,17 +298,14 @@ func isRefusal(err error) bool {
 // the last of them is.
 func (l *listing) take(ctx context.Context, at place, c chunk) error {
 	rows, left := c.rows, 0
-	l.counted += int64(len(rows))
+	l.counted += len(rows)
 	if l.isDirect() {
-		if l.counted == int64(len(rows)) {
-			l.counted += int64(at.position) // what a remembered place has left out
-		}
 		left = min(l.skip, len(rows))
 		l.skip -= left
 		rows = rows[left:]
 		rows = rows[:min(len(rows), max(0, l.q.Limit+1-len(l.page.Records)))]
 	} else if l.sifts() {
-		l.counted -= int64(len(rows)) // counted below, as they are found to match
+		l.counted -= len(rows) // counted below, as they are found to match
 	}
 	if len(rows) == 0 {
 		return nil
@@ -262,9 +314,13 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 	if err != nil {
 		return err
 	}
-	l.resume(at, records)
+	l.resume(at, records, shown)
 	for i, rec := range records {
-		if !shown[i] || !l.matches(rec) {
+		if !shown[i] {
+			l.drops = true
+			continue
+		}
+		if !l.matches(rec) {
 			continue
 		}
 		if l.sifts() {
@@ -274,7 +330,7 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 			continue
 		}
 		if len(l.page.Records) < l.q.Limit {
-			l.chunk = mark{position: at.position, cursor: at.cursor, skip: left + i}
+			l.chunk = mark{position: at.position, seen: at.seen, cursor: at.cursor, skip: left + i}
 		}
 		if len(l.page.Records) <= l.q.Limit {
 			l.page.Records = append(l.page.Records, rec)
@@ -285,14 +341,19 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 
 // resume goes on where the record stood that the page is to be after, if it is
 // gone from the chunk that it was last seen in.
-func (l *listing) resume(at place, records []mapping.Record) {
+func (l *listing) resume(at place, records []mapping.Record, shown []bool) {
 	if l.q.After == 0 || !at.known || l.byID() || l.passed {
 		return
 	}
 	if slices.ContainsFunc(records, func(r mapping.Record) bool { return r.Resource != nil && r.ID() == l.q.After }) {
 		return
 	}
-	l.passed, l.skip = true, min(at.skip, len(records))
+	l.passed = true
+	for i, rec := range records[:min(at.skip, len(records))] {
+		if shown[i] && l.matches(rec) {
+			l.skip++
+		}
+	}
 }
 
 // byID tells whether the list is in the order of IDs.

@@ -14,10 +14,10 @@ import (
 	"frontdesk/mapping"
 )
 
-// InTx runs f once. An HTTP service has no transaction: what f does stays done.
+// Write runs f once. An HTTP service has no transaction: what f does stays done.
 // What is one here is the idempotency key and the write under it, and that of the
 // writes that pass this gateway no two judge and change the same record at once.
-func (s *Store) InTx(ctx context.Context, f func(backend.Driver) error) error {
+func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	t := &transaction{Store: s}
 	defer t.letGo()
 	err := f(t)
@@ -55,42 +55,75 @@ func (t *transaction) Get(ctx context.Context, r *mapping.Resource, q backend.Qu
 
 // Create stores a record.
 func (t *transaction) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
-	stored, replayed, err := t.create(ctx, client, rec, t.sent)
+	w := &leaving{Context: ctx}
+	stored, replayed, err := t.create(w, client, rec, t.sent)
 	t.replayed = replayed
-	return stored, t.wrote(err)
+	return stored, t.wrote(w, err)
 }
 
 // Update changes a record.
 func (t *transaction) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
-	stored, err := t.update(ctx, client, before, patch)
-	return stored, t.wrote(err)
+	w := &leaving{Context: ctx}
+	stored, err := t.update(w, client, before, patch)
+	return stored, t.wrote(w, err)
 }
 
 // Delete removes a record.
 func (t *transaction) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
-	return t.wrote(t.delete(ctx, client, before))
+	w := &leaving{Context: ctx}
+	return t.wrote(w, t.delete(w, client, before))
 }
 
 // wrote notes how a write ended.
-func (t *transaction) wrote(err error) error {
-	t.nothingDone = err != nil && isUndone(err)
+func (t *transaction) wrote(w *leaving, err error) error {
+	t.nothingDone = err != nil && (!w.begun || tellsUndone(err))
 	if err != nil && !t.nothingDone {
 		return fmt.Errorf("%w: %w", backend.ErrUnsettled, err)
 	}
 	return err
 }
 
-// isUndone tells whether an error proves that a write was not done: a refusal, or
-// a request that never went out.
-func isUndone(err error) bool {
-	if errors.Is(err, backend.ErrConstraint) || errors.Is(err, backend.ErrNotFound) {
+// tellsUndone tells whether an error is an answer that a write was not done.
+func tellsUndone(err error) bool {
+	if errors.Is(err, backend.ErrStale) || errors.Is(err, backend.ErrNotFound) {
 		return true
 	}
-	if _, ok := mapping.AsViolations(err); ok {
-		return true
+	_, ok := mapping.AsViolations(err)
+	return ok
+}
+
+// leaving is the context of a write, which notes that a byte of its request may have
+// gone out. Whatever fails before, be it a log-on or the look at a parent, has done
+// nothing.
+type leaving struct {
+	context.Context
+	begun bool
+}
+
+type leavingKey struct{}
+
+// Value implements context.Context.
+func (w *leaving) Value(key any) any {
+	if key == (leavingKey{}) {
+		return w
 	}
-	var b *broken
-	return errors.As(err, &b) && !b.sent
+	return w.Context.Value(key)
+}
+
+// Unbounded implements bounded.
+func (w *leaving) Unbounded() context.Context {
+	if b, ok := w.Context.(bounded); ok {
+		return b.Unbounded()
+	}
+	return w.Context
+}
+
+// noteLeft notes whether the request of a write has begun to go out. One that was
+// refused for its log-on alone, and is sent again, has not.
+func noteLeft(ctx context.Context, begun bool) {
+	if w, ok := ctx.Value(leavingKey{}).(*leaving); ok {
+		w.begun = begun
+	}
 }
 
 // Recall returns the answer that was given under the key before. A service that
@@ -123,14 +156,4 @@ func (t *transaction) Remember(ctx context.Context, client auth.Client, key stri
 		}
 		return nil
 	}
-}
-
-// Recall returns the answer that was given under the key before.
-func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
-	return (&transaction{Store: s}).Recall(ctx, client, key)
-}
-
-// Remember keeps an answer under the key.
-func (s *Store) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
-	return (&transaction{Store: s}).Remember(ctx, client, key, m)
 }

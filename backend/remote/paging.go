@@ -13,7 +13,8 @@ import (
 
 // place is where in a list a call of the service begins.
 type place struct {
-	position      int // of its first record
+	position      int // of its first record, in what the service lists
+	seen          int // records of the list that come before it
 	offset, limit int
 	number        int    // of a page
 	cursor        string // "" at the beginning
@@ -39,32 +40,32 @@ const farthest = 100_000_000
 // begin returns the place to begin at.
 func (l *listing) begin() place {
 	l.skip = l.q.Offset
-	if m, ok := l.s.cursors.after(l.key, l.q.After); ok && l.q.After > 0 && !l.sifts() {
-		return place{position: m.position, cursor: m.cursor, address: m.cursor, known: true, skip: m.skip}
+	if m, ok := l.s.cursors.after(l.listed(), l.q.After); ok && l.q.After > 0 && !l.counts() {
+		return place{position: m.position, seen: m.seen, cursor: m.cursor, address: m.cursor, known: true, skip: m.skip}
 	}
-	if !l.isDirect() {
+	style := l.r.list.Paging.Style
+	byMarks := style == "cursor" || style == "link"
+	if l.q.After > 0 || l.sifts() && (l.q.Total || !byMarks) {
 		return place{}
 	}
-	if l.q.Total && l.r.list.total < 0 && l.s.total[l.r.list] == nil {
-		// Nobody tells the total: it is counted, and what lies before the page
-		// cannot be taken to be there.
-		if style := l.r.list.Paging.Style; style == "offset" || style == "page" {
+	if l.counts() { // what lies before the page cannot be taken to be there
+		if style == "offset" || style == "page" {
 			return place{}
 		}
 	}
 	from := min(l.q.Offset, farthest)
-	switch l.r.list.Paging.Style {
+	switch style {
 	case "offset":
 		l.skip = l.q.Offset - from
-		return place{position: from}
+		return place{position: from, seen: from}
 	case "page":
 		from -= from % l.r.list.Paging.Size
 		l.skip = l.q.Offset - from
-		return place{position: from}
+		return place{position: from, seen: from}
 	case "cursor", "link":
-		if m, ok := l.s.cursors.nearest(l.key, l.q.Offset); ok {
-			l.skip = l.q.Offset - m.position
-			return place{position: m.position, cursor: m.cursor, address: m.cursor, known: true}
+		if m, ok := l.s.cursors.nearest(l.listed(), l.q.Offset); ok {
+			l.skip = l.q.Offset - m.seen
+			return place{position: m.position, seen: m.seen, cursor: m.cursor, address: m.cursor, known: true}
 		}
 	}
 	return place{}
@@ -144,7 +145,6 @@ func (l *listing) follow(a *answer, top row, at place, c *chunk) (err error) {
 	if c.next.cursor == at.cursor {
 		return unexpected(errors.New("the list leads to itself"))
 	}
-	l.s.cursors.learn(l.key, mark{position: c.next.position, cursor: c.next.cursor})
 	return nil
 }
 

@@ -118,20 +118,20 @@ func TestCursorsAreBounded(t *testing.T) {
 	c := newCursors(100)
 	for list := range 10 {
 		for i := range 50 {
-			c.learn(fmt.Sprint(list), mark{position: i * 10, cursor: fmt.Sprint(i)})
+			c.learn(fmt.Sprint(list), mark{seen: i * 10, cursor: fmt.Sprint(i)})
 			c.learnAfter(fmt.Sprint(list), int32(i), mark{position: i})
 			require.LessOrEqual(t, c.count, 100)
 		}
 	}
 	m, ok := c.nearest("9", 255)
 	require.True(t, ok)
-	require.LessOrEqual(t, m.position, 255)
+	require.LessOrEqual(t, m.seen, 255)
 	for i := range 1000 {
-		c.learn("one", mark{position: i})
+		c.learn("one", mark{seen: i})
 	}
 	require.LessOrEqual(t, c.count, 100)
 	m, _ = c.nearest("one", 999)
-	require.Greater(t, m.position, 900)
+	require.Greater(t, m.seen, 900)
 	c.forget("one")
 	require.Zero(t, c.count)
 }

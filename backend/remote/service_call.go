@@ -45,6 +45,7 @@ func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, 
 		}
 		s.wire.release(a)
 		s.logOn.expire(ctx, v.client, t)
+		noteLeft(ctx, false)
 		renewed = true
 	}
 }
@@ -175,12 +176,12 @@ func (s *service) refused(a *answer, op *operation, attempt sheet.Attempt, why e
 		if v := s.o.Sheet.Errors.Translate(f, attempt); v != nil && v.Reason != mapping.PreconditionChanged {
 			return v.Because(failure(a))
 		} else if v != nil {
-			return fmt.Errorf("%w: %w", backend.ErrConstraint, failure(a))
+			return fmt.Errorf("%w: %w", backend.ErrStale, failure(a))
 		}
 	}
 	if a.status == http.StatusPreconditionFailed && op.Request.Uses("version") {
 		// Somebody changed the record since it was judged: it is judged anew.
-		return fmt.Errorf("%w: %w", backend.ErrConstraint, failure(a))
+		return fmt.Errorf("%w: %w", backend.ErrStale, failure(a))
 	}
 	if why != nil && isSuccess(a.status) {
 		return unexpected(fmt.Errorf("%w, of status %d: %.300q", why, a.status, a.body))

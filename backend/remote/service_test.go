@@ -229,11 +229,10 @@ func TestGarageDeepPages(t *testing.T) {
 	whole := ids(all)
 	before := g.Calls("GET /v3/{collection}")
 	for _, offset := range []int{0, 7, n - 10, 450, 13, n - 1, n, n + 50} {
-		page := list(backend.Query{Limit: 7, Offset: offset, Total: true})
+		page := list(backend.Query{Limit: 7, Offset: offset})
 		from := min(offset, n)
 		require.Equal(t, whole[from:min(n, from+7)], append([]int32{}, ids(page)...), offset)
 		require.Equal(t, offset+7 < n, page.More, offset)
-		require.EqualValues(t, n, page.Total)
 	}
 	require.LessOrEqual(t, g.Calls("GET /v3/{collection}")-before, 12, "pages that are known are gone to at once")
 

@@ -128,14 +128,12 @@ type speaker interface {
 
 var (
 	_ backend.Driver         = (*Store)(nil)
-	_ backend.Transactor     = (*Store)(nil)
-	_ backend.Rememberer     = (*Store)(nil)
 	_ backend.Pinger         = (*Store)(nil)
 	_ backend.Pooler         = (*Store)(nil)
 	_ backend.Supporter      = (*Store)(nil)
 	_ backend.ModelDescriber = (*Store)(nil)
 	_ auth.Accounts          = (*Store)(nil)
-	_ backend.Rememberer     = (*transaction)(nil)
+	_ backend.Tx             = (*transaction)(nil)
 )
 
 // Open makes a Store of the sheet's service. A service that speaks the protocol
@@ -202,22 +200,6 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 // List returns a page of records.
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
 	return s.list(ctx, r, q)
-}
-
-// Create stores a record, with its children in the same call.
-func (s *Store) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
-	stored, _, err := s.create(ctx, client, rec, "")
-	return stored, err
-}
-
-// Update changes a record.
-func (s *Store) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
-	return s.update(ctx, client, before, patch)
-}
-
-// Delete removes a record.
-func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
-	return s.delete(ctx, client, before)
 }
 
 // Supports tells which operations the service has.

@@ -48,7 +48,7 @@ func (s *fixture) fill(t testing.TB, n int) {
 	t.Helper()
 	contact := s.create(t, alice, "contact", "name", "Jansen")
 	for done := 0; done < n; done += 1000 {
-		err := s.InTx(context.Background(), func(tx backend.Driver) error {
+		err := s.inTx(context.Background(), func(tx *Store) error {
 			for k := range min(1000, n-done) {
 				if _, err := tx.Create(context.Background(), alice, s.order(contact, done+k)); err != nil {
 					return err
@@ -150,7 +150,7 @@ func BenchmarkWrite(b *testing.B) {
 			})
 			b.Run("insert/one transaction", func(b *testing.B) {
 				b.ReportAllocs()
-				err := s.InTx(b.Context(), func(tx backend.Driver) error {
+				err := s.inTx(b.Context(), func(tx *Store) error {
 					for b.Loop() {
 						if _, err := tx.Create(b.Context(), alice, s.order(contact, int(next.Add(1)))); err != nil {
 							return err

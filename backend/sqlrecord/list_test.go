@@ -146,8 +146,10 @@ func naive(all []mapping.Record, q backend.Query) (want []int32, more bool, tota
 				return true
 			}
 		}
-		return q.ModifiedSince.IsSet() && rec.Get("modified_at").Int() < q.ModifiedSince.Int() || rec.ID() <= q.After
+		return q.ModifiedSince.IsSet() && rec.Get("modified_at").Int() < q.ModifiedSince.Int()
 	})
+	total = int64(len(kept))
+	kept = slices.DeleteFunc(kept, func(rec mapping.Record) bool { return rec.ID() <= q.After })
 	slices.SortStableFunc(kept, func(a, b mapping.Record) int {
 		for _, o := range q.Sort {
 			x, y := a.Values[o.Field.Index], b.Values[o.Field.Index]
@@ -161,7 +163,6 @@ func naive(all []mapping.Record, q backend.Query) (want []int32, more bool, tota
 		}
 		return cmp.Compare(a.ID(), b.ID())
 	})
-	total = int64(len(kept))
 	kept = kept[min(q.Offset, len(kept)):]
 	if q.Limit > 0 && len(kept) > q.Limit {
 		kept, more = kept[:q.Limit], true

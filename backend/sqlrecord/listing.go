@@ -38,8 +38,15 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 	}
 	w.where()
 	if q.Total {
-		l.count = "SELECT count(*) FROM " + t.name + w.b.String()
-		l.countArgs = slices.Clip(w.args)
+		all := w
+		if q.After > 0 { // those before it are counted too
+			everything := q
+			everything.After = 0
+			all = newListWriter(s.db.Dialect(), t, everything)
+			all.where()
+		}
+		l.count = "SELECT count(*) FROM " + t.name + all.b.String()
+		l.countArgs = slices.Clip(all.args)
 	}
 	if w.ranged && q.Offset > 0 {
 		w.skip()

@@ -78,6 +78,11 @@ type fixture struct {
 	clock *clock
 }
 
+// inTx runs f with the store bound to one transaction.
+func (s *fixture) inTx(ctx context.Context, f func(tx *Store) error) error {
+	return s.write(ctx, func(c Conn) error { return f(s.On(c)) })
+}
+
 func newFixture(t testing.TB, db DB) *fixture {
 	t.Helper()
 	model, err := mapping.LoadModel("")

@@ -85,7 +85,7 @@ func TestMigrateToALaterModel(t *testing.T) {
 		require.NoError(t, err)
 		w := l.create(t, alice, "widget", "code", "a", "country_id", country.ID(), "weight", mapping.FloatValue(0.1))
 		require.Equal(t, w.Values, l.get(t, alice, w).Values)
-		require.ErrorIs(t, l.Delete(t.Context(), alice, l.get(t, alice, contactIn(later, contact))), backend.ErrConstraint)
+		require.ErrorIs(t, l.Delete(t.Context(), alice, l.get(t, alice, contactIn(later, contact))), backend.ErrStale)
 
 		require.NoError(t, Migrate(t.Context(), db, s.model), "an older program still runs")
 	})

@@ -28,7 +28,7 @@ func TestDeepPagesEqualNaiveOnes(t *testing.T) {
 		client := auth.Client{ID: next}
 		var all []mapping.Record
 		insert := func(n int, at int32) {
-			err := s.InTx(t.Context(), func(tx backend.Driver) error {
+			err := s.inTx(t.Context(), func(tx *Store) error {
 				for range n {
 					in := s.record("contact", "name", "x")
 					if at > 0 {
@@ -48,7 +48,7 @@ func TestDeepPagesEqualNaiveOnes(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"insert": func(rt *rapid.T) { insert(rapid.IntRange(1, 20).Draw(rt, "n"), 0) },
 			"delete": func(rt *rapid.T) {
-				err := s.InTx(t.Context(), func(tx backend.Driver) error {
+				err := s.inTx(t.Context(), func(tx *Store) error {
 					for range min(len(all), rapid.IntRange(1, 5).Draw(rt, "n")) {
 						i := rapid.IntRange(0, len(all)-1).Draw(rt, "which")
 						if err := tx.Delete(t.Context(), client, all[i]); err != nil {
@@ -72,7 +72,7 @@ func TestDeepPagesEqualNaiveOnes(t *testing.T) {
 					return
 				}
 				stop := fmt.Errorf("stop")
-				err := s.InTx(t.Context(), func(tx backend.Driver) error {
+				err := s.inTx(t.Context(), func(tx *Store) error {
 					require.NoError(rt, tx.Delete(t.Context(), client, all[0]))
 					_, err := tx.List(t.Context(), r, backend.Query{Client: client, Limit: 1, Offset: 16, Total: true})
 					require.NoError(rt, err)

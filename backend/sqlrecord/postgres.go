@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -16,10 +15,6 @@ import (
 
 	"frontdesk/backend"
 )
-
-// writeTries is how often a transaction is begun that PostgreSQL ends because
-// of another one.
-const writeTries = 3
 
 // postgresDB is a PostgreSQL database behind a pool of connections.
 type postgresDB struct {
@@ -101,33 +96,19 @@ func (d *postgresDB) Snapshot(ctx context.Context, f func(Conn) error) error {
 }
 
 func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
-	var err error
-	for try := range writeTries {
-		err = d.tx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(c *postgresConn) error {
+	err := backend.RunAgain(ctx, func() error {
+		return d.tx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(c *postgresConn) error {
 			c.inWrite = true
 			if err := guard(f, c); err != nil {
 				return err
 			}
 			return c.aborted()
 		})
-		if !collided(err) && !d.demoted(err) || ctx.Err() != nil {
-			break
-		}
-		letAhead(ctx, try)
+	}, func(err error) bool { return collided(err) || d.demoted(err) })
+	if collided(err) {
+		err = fmt.Errorf("%w: %w", backend.ErrCollision, err)
 	}
 	return err
-}
-
-// letAhead lets the transaction that this one collided with go on first, longer each
-// time. Run again at once, this one would have its first lock again before the other
-// has woken up, and both would be where they were.
-func letAhead(ctx context.Context, try int) {
-	pause := time.NewTimer(time.Duration(10+rand.IntN(10)) * time.Millisecond << try)
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-	case <-ctx.Done():
-	}
 }
 
 // rollbackTimeout bounds the undoing of a transaction whose own time may be up.
@@ -220,7 +201,7 @@ func postgresError(err error) error {
 	}
 	switch pg.Code {
 	case "23505", "23503", "23514", "23502", "23P01": // unique, foreign key, check, not null, exclusion
-		return fmt.Errorf("%w: %w", backend.ErrConstraint, err)
+		return fmt.Errorf("%w: %w", backend.ErrStale, err)
 	default:
 		return err
 	}

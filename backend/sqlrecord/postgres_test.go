@@ -54,7 +54,7 @@ func TestPostgresRunsAgainAfterADeadlock(t *testing.T) {
 	for _, pair := range [][2]mapping.Record{{a, b}, {b, a}} {
 		wg.Go(func() {
 			var once sync.Once
-			err := s.InTx(t.Context(), func(tx backend.Driver) error {
+			err := s.inTx(t.Context(), func(tx *Store) error {
 				for i, rec := range pair {
 					q := backend.Query{Client: alice, ID: rec.ID(), ForUpdate: true}
 					if _, err := tx.Get(t.Context(), rec.Resource, q); err != nil {

@@ -178,7 +178,7 @@ func (c *sqliteConn) fail(ctx context.Context, err error) error {
 	switch sqlite.ErrCode(err) {
 	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID,
 		sqlite.ResultConstraintForeignKey, sqlite.ResultConstraintCheck, sqlite.ResultConstraintNotNull:
-		err = fmt.Errorf("%w: %w", backend.ErrConstraint, err)
+		err = fmt.Errorf("%w: %w", backend.ErrStale, err)
 	case sqlite.ResultInterrupt:
 		if cause := context.Cause(ctx); cause != nil {
 			err = fmt.Errorf("%w: %w", cause, err)

@@ -23,9 +23,8 @@ type Store struct {
 }
 
 var (
-	_ backend.Driver     = (*Store)(nil)
-	_ backend.Transactor = (*Store)(nil)
-	_ backend.Prober     = (*Store)(nil)
+	_ backend.Reader = (*Store)(nil)
+	_ backend.Prober = (*Store)(nil)
 )
 
 // New returns the store of a model's records in db, whose tables Migrate has
@@ -50,17 +49,6 @@ func (s *Store) On(c Conn) *Store {
 	bound := *s
 	bound.conn = c
 	return &bound
-}
-
-// InTx runs f with the store bound to one transaction. Bound already, it runs f
-// in that transaction.
-func (s *Store) InTx(ctx context.Context, f func(tx backend.Driver) error) error {
-	return s.write(ctx, func(c Conn) error { return f(s.On(c)) })
-}
-
-// Capabilities tells which engine keeps the records.
-func (s *Store) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Name: "sqlrecord", Store: s.db.Dialect().Name}
 }
 
 // Close closes the database.

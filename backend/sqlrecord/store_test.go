@@ -3,6 +3,7 @@ package sqlrecord
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -69,8 +70,8 @@ func TestRecordsOfOthersDoNotExist(t *testing.T) {
 		_, err = s.Get(t.Context(), rec.Resource, backend.Query{Client: alice, ID: rec.ID() + 1})
 		require.ErrorIs(t, err, backend.ErrNotFound)
 		_, err = s.Update(t.Context(), bob, rec, s.record("contact", "name", "x"))
-		require.ErrorIs(t, err, backend.ErrConstraint)
-		require.ErrorIs(t, s.Delete(t.Context(), bob, rec), backend.ErrConstraint)
+		require.ErrorIs(t, err, backend.ErrStale)
+		require.ErrorIs(t, s.Delete(t.Context(), bob, rec), backend.ErrStale)
 		require.Empty(t, s.list(t, "contact", backend.Query{Client: bob, Limit: 5}).Records)
 		for client, want := range map[int64]bool{1: true, 2: false} {
 			c := alice
@@ -92,7 +93,7 @@ func TestSystemRecordsAreSeenByAllAndChangedByNone(t *testing.T) {
 		require.Equal(t, []int32{system.ID(), own.ID()}, ids(s.list(t, "country", backend.Query{Limit: 5})))
 		require.Equal(t, []int32{system.ID()}, ids(s.list(t, "country", backend.Query{Client: bob, Limit: 5, Total: true})))
 		_, err := s.Update(t.Context(), alice, system, s.record("country", "name", "x"))
-		require.ErrorIs(t, err, backend.ErrConstraint)
+		require.ErrorIs(t, err, backend.ErrStale)
 		_, err = s.Get(t.Context(), hidden.Resource, backend.Query{Client: alice, ID: hidden.ID()})
 		require.ErrorIs(t, err, backend.ErrNotFound)
 	})
@@ -112,8 +113,8 @@ func TestUpdateSetsWhatIsPresent(t *testing.T) {
 		require.Empty(t, cmp.Diff(updated, s.get(t, alice, rec), same))
 
 		_, err = s.Update(t.Context(), alice, rec, s.record("contact", "name", "lost"))
-		require.ErrorIs(t, err, backend.ErrConstraint, "before is no longer what is stored")
-		require.ErrorIs(t, s.Delete(t.Context(), alice, rec), backend.ErrConstraint)
+		require.ErrorIs(t, err, backend.ErrStale, "before is no longer what is stored")
+		require.ErrorIs(t, s.Delete(t.Context(), alice, rec), backend.ErrStale)
 
 		s.clock.advance(time.Hour)
 		again, err := s.Update(t.Context(), alice, updated, s.record("contact", "note", "new"))
@@ -138,6 +139,20 @@ func TestIDsAreNeverReused(t *testing.T) {
 		require.Equal(t, mapping.MilliValue(5), s.get(t, alice, kept).Get("created_at"))
 		require.Equal(t, int32(20), s.create(t, alice, "contact", "id", 20, "name", "x").ID())
 		require.Equal(t, int32(42), s.create(t, alice, "contact", "name", "x").ID())
+	})
+}
+
+// TestIDsEndWhereInt4Does: before, SQLite counted on, and answered a record under an id
+// that nobody can ask for.
+func TestIDsEndWhereInt4Does(t *testing.T) {
+	onStores(t, func(t *testing.T, s *fixture) {
+		last := s.create(t, alice, "contact", "id", math.MaxInt32, "name", "the last")
+		for range 2 {
+			_, err := s.Create(t.Context(), alice, s.record("contact", "name", "one too many"))
+			require.Error(t, err)
+			require.NotErrorIs(t, err, backend.ErrStale)
+		}
+		require.Equal(t, []int32{last.ID()}, ids(s.list(t, "contact", backend.Query{Client: alice, Limit: 5})))
 	})
 }
 
@@ -215,7 +230,7 @@ func TestConstraintsOfTheStore(t *testing.T) {
 		refused := func(rec mapping.Record) {
 			t.Helper()
 			_, err := s.Create(t.Context(), alice, rec)
-			require.ErrorIs(t, err, backend.ErrConstraint)
+			require.ErrorIs(t, err, backend.ErrStale)
 		}
 		contact := s.create(t, alice, "contact", "name", "x", "number", "C1")
 		refused(s.record("contact", "name", "x", "number", "C1"))
@@ -237,7 +252,7 @@ func TestConstraintsOfTheStore(t *testing.T) {
 		refused(mail(1))
 
 		refused(s.record("vehicle", "license_plate", "X", "country_id", 999))
-		require.ErrorIs(t, s.Delete(t.Context(), alice, contact), backend.ErrConstraint, "it is referred to")
+		require.ErrorIs(t, s.Delete(t.Context(), alice, contact), backend.ErrStale, "it is referred to")
 	})
 }
 
@@ -245,7 +260,7 @@ func TestTransactions(t *testing.T) {
 	onStores(t, func(t *testing.T, s *fixture) {
 		stop := errors.New("stop")
 		var made mapping.Record
-		err := s.InTx(t.Context(), func(tx backend.Driver) error {
+		err := s.inTx(t.Context(), func(tx *Store) error {
 			var err error
 			made, err = tx.Create(t.Context(), alice, s.record("contact", "name", "x"))
 			require.NoError(t, err)
@@ -258,16 +273,16 @@ func TestTransactions(t *testing.T) {
 		_, err = s.Get(t.Context(), made.Resource, backend.Query{Client: alice, ID: made.ID()})
 		require.ErrorIs(t, err, backend.ErrNotFound)
 
-		err = s.InTx(t.Context(), func(tx backend.Driver) error {
+		err = s.inTx(t.Context(), func(tx *Store) error {
 			_, err := tx.Create(t.Context(), alice, s.record("contact", "name", "kept?"))
 			require.NoError(t, err)
 			_, err = tx.Create(t.Context(), alice, s.record("vehicle", "license_plate", "X", "country_id", 999))
-			require.ErrorIs(t, err, backend.ErrConstraint)
+			require.ErrorIs(t, err, backend.ErrStale)
 			_, err = tx.Create(t.Context(), alice, s.record("contact", "name", "after a failure"))
 			require.Error(t, err)
 			return nil
 		})
-		require.ErrorIs(t, err, backend.ErrConstraint, "a failed statement undoes all, whatever f says")
+		require.ErrorIs(t, err, backend.ErrStale, "a failed statement undoes all, whatever f says")
 		require.Empty(t, s.list(t, "contact", backend.Query{Limit: 5}).Records)
 	})
 }

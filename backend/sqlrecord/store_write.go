@@ -2,8 +2,10 @@ package sqlrecord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"frontdesk/auth"
@@ -51,6 +53,9 @@ func (s *Store) insert(ctx context.Context, c Conn, client auth.Client, rec mapp
 		id, err = c.Insert(ctx, t.insert, args...)
 	} else {
 		err = s.insertAt(ctx, c, t, client, append(args, mapping.IntValue(id)))
+	}
+	if err == nil && id > math.MaxInt32 { // SQLite counts on
+		err = errors.New("there is no further id: they are int4")
 	}
 	if err != nil {
 		return out, fmt.Errorf("create %s: %w", t.r.Name, err)
@@ -100,7 +105,7 @@ func (s *Store) insertChildren(ctx context.Context, c Conn, client auth.Client, 
 }
 
 // Update sets the fields that patch has on the record before, as long as that
-// is what is stored; else it fails with backend.ErrConstraint. Its modified_at
+// is what is stored; else it fails with backend.ErrStale. Its modified_at
 // is later than before's, if only by a millisecond.
 func (s *Store) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
 	t := s.tables[before.Resource]
@@ -132,7 +137,7 @@ func (s *Store) Update(ctx context.Context, client auth.Client, before, patch ma
 }
 
 // Delete removes the record before, as long as that is what is stored; else it
-// fails with backend.ErrConstraint.
+// fails with backend.ErrStale.
 func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
 	t := s.tables[before.Resource]
 	return s.write(ctx, func(c Conn) error {
@@ -144,11 +149,11 @@ func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.R
 	})
 }
 
-// one turns a write that met no record into backend.ErrConstraint: the record
+// one turns a write that met no record into backend.ErrStale: the record
 // has been changed or deleted since it was read.
 func one(n int64, err error) error {
 	if err == nil && n == 0 {
-		return fmt.Errorf("%w: the record was changed meanwhile", backend.ErrConstraint)
+		return fmt.Errorf("%w: the record was changed meanwhile", backend.ErrStale)
 	}
 	return err
 }

@@ -58,7 +58,7 @@ func TestConcurrentWrites(t *testing.T) {
 					case 1:
 						require.ErrorContains(t, err, "write_test.go")
 					case 2:
-						require.ErrorIs(t, err, backend.ErrConstraint)
+						require.ErrorIs(t, err, backend.ErrStale)
 					default:
 						require.NoError(t, err)
 						kept.Add(1)
@@ -164,7 +164,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			_, err := s.Create(t.Context(), alice, s.record("contact", "name", "x", "note", strings.Repeat("x", 60000)))
 			require.Equal(t, sqlite.ResultFull, sqlite.ErrCode(errors.Unwrap(err)).ToPrimary())
-			require.NotErrorIs(t, err, backend.ErrConstraint)
+			require.NotErrorIs(t, err, backend.ErrStale)
 		})
 	}
 	require.Eventually(t, func() bool { return len(w.queue) == 5 }, 5*time.Second, time.Millisecond)
@@ -309,7 +309,7 @@ func TestLostUpdates(t *testing.T) {
 		for range 8 {
 			wg.Go(func() {
 				for range 10 {
-					err := s.InTx(t.Context(), func(tx backend.Driver) error {
+					err := s.inTx(t.Context(), func(tx *Store) error {
 						before, err := tx.Get(t.Context(), rec.Resource, backend.Query{Client: alice, ID: rec.ID(), ForUpdate: true})
 						if err != nil {
 							return err

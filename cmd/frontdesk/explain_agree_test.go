@@ -263,9 +263,9 @@ func (d countedDriver) List(ctx context.Context, r *mapping.Resource, q backend.
 	return d.Store.List(ctx, r, q)
 }
 
-func (d countedDriver) InTx(ctx context.Context, f func(backend.Driver) error) error {
+func (d countedDriver) Write(ctx context.Context, f func(backend.Tx) error) error {
 	d.calls.Add(1)
-	return d.Store.InTx(ctx, f)
+	return d.Store.Write(ctx, f)
 }
 
 // summary tells what the requests came to: each way must have been gone, and by

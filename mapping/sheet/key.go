@@ -26,6 +26,9 @@ func (r *Resource) hasPart(part Raw) bool {
 	return part.IsSet() && !(r.sheet.Source.HTTP != nil && part.Kind == RawText && strings.Trim(part.Text, " ") == "")
 }
 
+// HidesRows tells whether the sheet hides rows, which only shows once they are read.
+func (r *Resource) HidesRows() bool { return r.hidden != nil }
+
 // Hides tells whether a row is no record to the client: a hidden one, or another
 // client's.
 func (r *Resource) Hides(row []Raw, client auth.Client) bool {

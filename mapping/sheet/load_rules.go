@@ -118,7 +118,7 @@ func (f *Field) sortable() bool {
 
 // narrow is what of the model remains.
 func (d *draft) narrow() mapping.Narrowing {
-	n := mapping.Narrowing{Fields: d.narrowing, WithoutRules: d.WithoutRules}
+	n := mapping.Narrowing{Fields: d.narrowing, WithoutRules: d.WithoutRules, Undated: !d.isDated()}
 	if required := d.file.ListRequires; required != nil {
 		n.ListRequires = *required
 		if n.ListRequires == nil {
@@ -134,6 +134,14 @@ func (d *draft) narrow() mapping.Narrowing {
 		}
 	}
 	return n
+}
+
+// isDated tells whether lists can be narrowed by when records were changed.
+func (d *draft) isDated() bool {
+	list := d.resource.Operations[mapping.OpList]
+	return slices.ContainsFunc(d.drafted, func(f *Field) bool {
+		return f.Index == d.of.ModifiedAt && f.source == fromPlace && f.codec.ordered()
+	}) && (d.sql() || list != nil && list.Request != nil && list.Request.Uses("modified_since"))
 }
 
 func (d *draft) mapped() []string {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -20,9 +19,6 @@ type Faults struct {
 // FullDriver is all that the built-in administration can do.
 type FullDriver interface {
 	backend.Driver
-	backend.Transactor
-	backend.Prober
-	backend.Rememberer
 	backend.AddressBook
 	backend.Exporter
 	backend.Pinger
@@ -95,11 +91,11 @@ func (d faultyDriver) List(ctx context.Context, r *mapping.Resource, q backend.Q
 	return d.FullDriver.List(ctx, r, q)
 }
 
-func (d faultyDriver) InTx(ctx context.Context, f func(backend.Driver) error) error {
+func (d faultyDriver) Write(ctx context.Context, f func(backend.Tx) error) error {
 	if err := d.faults.before(ctx); err != nil {
 		return err
 	}
-	return d.FullDriver.InTx(ctx, f)
+	return d.FullDriver.Write(ctx, f)
 }
 
 func (d faultyDriver) FindAddress(ctx context.Context, a backend.Address) (backend.Address, bool, error) {
@@ -114,13 +110,6 @@ func (d faultyDriver) Ping(ctx context.Context) error {
 		return err
 	}
 	return d.FullDriver.Ping(ctx)
-}
-
-func (d faultyDriver) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
-	if err := d.faults.before(ctx); err != nil {
-		return nil, err
-	}
-	return d.FullDriver.Recall(ctx, client, key)
 }
 
 // DescribeModel implements backend.ModelDescriber.

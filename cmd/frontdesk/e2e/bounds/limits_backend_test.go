@@ -26,8 +26,8 @@ type panicking struct {
 	armed *atomic.Bool
 }
 
-func (p panicking) InTx(ctx context.Context, f func(backend.Driver) error) error {
-	return p.FullDriver.InTx(ctx, func(tx backend.Driver) error {
+func (p panicking) Write(ctx context.Context, f func(backend.Tx) error) error {
+	return p.FullDriver.Write(ctx, func(tx backend.Tx) error {
 		if p.armed.Load() {
 			panic("a secret that panics")
 		}

@@ -27,8 +27,8 @@ type cutOff struct {
 	once   *sync.Once
 }
 
-func (c cutOff) InTx(ctx context.Context, f func(backend.Driver) error) error {
-	err := c.Store.InTx(ctx, f)
+func (c cutOff) Write(ctx context.Context, f func(backend.Tx) error) error {
+	err := c.Store.Write(ctx, f)
 	c.once.Do(func() {
 		close(c.stored)
 		<-ctx.Done()

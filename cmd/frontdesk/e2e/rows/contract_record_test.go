@@ -42,7 +42,12 @@ func contractCreate(t *testing.T, p *rig.Practice) {
 	}
 	vehicle := p.Vehicle("")
 	require.Equal(t, "not_published", p.Get(fmt.Sprintf("/vehicle/%d", vehicle))["publish_status"])
-	p.Answers(rig.Wire{Ask: `DELETE /contact/$1`, Status: 200, Body: `{"successCode":200}`}, id)
+	// What is no e-mail address is not told that there is a preferred one already.
+	p.Post("contactcommunication", `{"contact_id":%d,"type":4,"value":"a@example.nl","is_prefered_email":1}`, id)
+	p.Answers(rig.Wire{Ask: `POST /contactcommunication {"contact_id":$1,"type":2,"value":"+31 6 0000","is_prefered_email":1}`, Status: 409, Errors: []string{`Field: is_prefered_email value: 1 is not alowed`}}, id)
+	other := p.Contact()
+	p.Answers(rig.Wire{Ask: `DELETE /contact/$1`, Status: 200, Body: `{"successCode":200}`}, other)
+	id = other
 	p.Answers(rig.Wire{Ask: `GET /contact/$1`, Status: 404, Message: `Field: id value: $1 not found`}, id)
 	p.Answers(rig.Wire{Ask: `DELETE /contact/$1`, Status: 404, Message: `Field: id value: $1 not found`}, id)
 }

@@ -1,0 +1,84 @@
+package backendtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// describedCases hold the description to what is taken.
+func describedCases() []Case {
+	return []Case{
+		each(rule("list.described", "Every parameter of a list that GET /openapi.json describes is taken, with each of the values that it names",
+			"The description is made from the model: have the sheet or the driver say what can be sorted and filtered by.", asDescribed)),
+	}
+}
+
+// parameter is what the description says of one of an operation's.
+type parameter struct {
+	Name, In string
+	Schema   struct {
+		Enum, Examples []any
+		Items          *struct{ Enum []any }
+	}
+	Examples map[string]struct{ Value any }
+}
+
+// values are those that the description names, as a query has them.
+func (p parameter) values() (all []string) {
+	list := func(v any) string {
+		parts, ok := v.([]any)
+		if !ok {
+			return plainText(v)
+		}
+		texts := make([]string, len(parts))
+		for i, part := range parts {
+			texts[i] = plainText(part)
+		}
+		return strings.Join(texts, ",")
+	}
+	named := append(append([]any{}, p.Schema.Enum...), p.Schema.Examples...)
+	if p.Schema.Items != nil {
+		named = append(named, p.Schema.Items.Enum...)
+	}
+	for _, e := range p.Examples {
+		named = append(named, e.Value)
+	}
+	for _, v := range named {
+		all = append(all, list(v))
+	}
+	return all
+}
+
+func asDescribed(t *T) {
+	if !t.can("GET", "/"+t.resource.Name) {
+		t.needs("an api_key that may call GET /%s", t.resource.Name)
+	}
+	a := t.send("", "GET", "/openapi.json?api_key="+url.QueryEscape(t.APIKey), "")
+	if a.status != http.StatusOK {
+		t.impossible("GET /openapi.json is not to be had: status %d", a.status)
+	}
+	var description struct {
+		Paths map[string]map[string]struct{ Parameters []parameter }
+	}
+	err := json.Unmarshal(a.body, &description)
+	operation, there := description.Paths["/"+t.resource.Name]["get"]
+	t.check(err == nil && there, "the description", "GET /"+t.resource.Name, fmt.Sprint(err))
+	list := t.listOf(t.resource, t.get(t.resource, t.record(t.resource)).data())
+	for _, p := range operation.Parameters {
+		if p.In != "query" || contains(t.resource.requires, p.Name) {
+			continue
+		}
+		for _, v := range p.values() {
+			path := "/" + t.resource.Name + "?page_size=1" + strings.TrimPrefix(list, "/"+t.resource.Name+"?page_size=1000")
+			if p.Name == "page_size" {
+				path = strings.Replace(path, "page_size=1", "page=1", 1)
+			}
+			path += "&" + url.QueryEscape(p.Name) + "=" + url.QueryEscape(v)
+			answered := t.call("GET", path, "")
+			t.check(answered.status == http.StatusOK, "GET "+path, "200", fmt.Sprintf("%d %s", answered.status, answered.body))
+		}
+	}
+}

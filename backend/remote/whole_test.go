@@ -1,0 +1,150 @@
+package remote
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// mixed serves countries of which some are hidden and some are another client's, in
+// the way that a style of paging has it.
+func mixed(t *testing.T, style string, cap int) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		var all []string
+		for i := range 90 {
+			if org := mixedOrg(i); q.Get("org") == "" || q.Get("org") == org {
+				all = append(all, fmt.Sprintf(`{"key":"K%02d","code":"C%d","name":"N%d","org":%s,"gone":%t}`, i*37%90, i, i%3, org, isMixedAway(i)))
+			}
+		}
+		limit, _ := strconv.Atoi(q.Get("limit"))
+		limit = min(limit, cap)
+		from, _ := strconv.Atoi(q.Get("offset"))
+		if style == "page" {
+			page, _ := strconv.Atoi(q.Get("page"))
+			from = page * limit
+		}
+		from, to := min(from, len(all)), len(all)
+		if style != "none" {
+			to = min(to, from+limit)
+		}
+		if style == "link" && to < len(all) {
+			w.Header().Set("Link", fmt.Sprintf(`<http://%s/list?limit=%d&offset=%d&org=%s>; rel="next"`, r.Host, limit, to, q.Get("org")))
+		}
+		_, _ = fmt.Fprintf(w, `{"items":[%s],"total":%d}`, strings.Join(all[from:to], ","), len(all))
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func mixedOrg(i int) string  { return strconv.Itoa(1 + i%5/4) }
+func isMixedAway(i int) bool { return i < 12 || i%7 == 3 || i > 84 }
+func isMixedMine(i int) bool { return mixedOrg(i) == "1" }
+
+// TestListsAreWhole walks lists that have what is no record to the client, in every
+// style of paging, by page and by after, in pages of any size. Before, pages were cut
+// before such rows were dropped, and the next began at the position of a raw row:
+// records were missing and came twice, and total counted what nobody saw.
+func TestListsAreWhole(t *testing.T) {
+	styles := map[string]string{
+		"offset": `query: {limit: "{limit}", offset: "{offset}"ORG}, paging: {style: offset, size: 20}`,
+		"total":  `query: {limit: "{limit}", offset: "{offset}"ORG}, paging: {style: offset, size: 20}, total: {result: total}`,
+		"page":   `query: {limit: "{limit}", page: "{page}"ORG}, paging: {style: page, size: 20, first: 0}, total: {result: total}`,
+		"link":   `query: {limit: "{limit}"ORG}, paging: {style: link, size: 20, next: header}`,
+		"none":   `query: {x: y ORG}, paging: {style: none}`,
+	}
+	whose := map[string][2]string{ // what the sheet says of rows, and what the service is asked
+		"hidden":          {"client: org\n    hidden: row.gone", `, org: "{client.id}"`},
+		"others":          {"client: org", ""},
+		"others, hidden":  {"client: org\n    hidden: row.gone", ""},
+		"nothing dropped": {"client: org", `, org: "{client.id}"`},
+	}
+	for style, list := range styles {
+		for name, says := range whose {
+			t.Run(style+"/"+name, func(t *testing.T) {
+				var want []int
+				for i := range 90 {
+					if isMixedMine(i) && !(strings.Contains(says[0], "hidden") && isMixedAway(i)) {
+						want = append(want, i)
+					}
+				}
+				s := mixedStore(t, mixed(t, strings.ReplaceAll(style, "total", "offset"), 20).URL, strings.ReplaceAll(list, "ORG", says[1]), says[0])
+				r := s.Sheet.Model.Resource("country")
+				rapid.Check(t, func(rt *rapid.T) {
+					q := backend.Query{Client: auth.Client{ID: 1, Name: "one"}, Limit: rapid.IntRange(3, 100).Draw(rt, "size"), Total: rapid.Bool().Draw(rt, "total"), Keyset: rapid.Bool().Draw(rt, "after")}
+					want := slices.Clone(want)
+					if rapid.Bool().Draw(rt, "filter") {
+						q.Filters = []backend.Filter{{Field: r.Field("is_archived"), Value: mapping.IntValue(0)}}
+					}
+					var got []string
+					for {
+						page, err := s.List(bg(), r, q)
+						require.NoError(rt, err)
+						for _, rec := range page.Records {
+							got = append(got, rec.Get("code").Text())
+						}
+						if q.Total {
+							require.EqualValues(rt, len(want), page.Total)
+						}
+						require.Equal(rt, len(got) < len(want), page.More, "%v", got)
+						if !page.More {
+							break
+						}
+						require.Len(rt, page.Records, q.Limit)
+						if q.Keyset {
+							q.After = page.Records[len(page.Records)-1].ID()
+						} else {
+							q.Offset += q.Limit
+						}
+					}
+					require.Len(rt, got, len(want))
+					for n, i := range want {
+						require.Equal(rt, fmt.Sprintf("C%d", i), got[n])
+					}
+				})
+			})
+		}
+	}
+}
+
+func mixedStore(t *testing.T, url, list, says string) *Store {
+	t.Helper()
+	file := t.TempDir() + "/mixed.yaml"
+	require.NoError(t, os.WriteFile(file, []byte(`format: 1
+source: {http: {url: "${GARAGE_URL}"}}
+rules: backend
+keep: keep.db
+accounts: {verify: {path: /login}, result: {client_id: client}}
+resources:
+  country:
+    key: {columns: key, id: kept, generated: supplied}
+    `+says+`
+    operations: {list: {path: /list, result: items, `+list+`}}
+    fields: {code: code, name: name}
+`), 0o600))
+	return open(t, Options{Sheet: loadSheetFile(t, file, url), Keep: openKeep(t)})
+}
+
+// TestAfterWhatWasNeverGivenOut is behind all: an empty page, and no failure.
+func TestAfterWhatWasNeverGivenOut(t *testing.T) {
+	s := mixedStore(t, mixed(t, "offset", 20).URL, `query: {limit: "{limit}", offset: "{offset}"}, paging: {style: offset, size: 20}`, "client: org")
+	r := s.Sheet.Model.Resource("country")
+	page, err := s.List(bg(), r, backend.Query{Client: auth.Client{ID: 1}, Limit: 5, Keyset: true, After: 999999, Total: true})
+	require.NoError(t, err)
+	require.Empty(t, page.Records)
+	require.False(t, page.More)
+	require.EqualValues(t, 72, page.Total)
+}
