@@ -90,15 +90,15 @@ func (w wrongValue) ask(t *T) {
 	r, f := t.choose(method, w.what, written(w.suits), written(w.anyText))
 	for _, v := range values(f) {
 		a, args := t.attempt(method, r, map[string]any{f.Name: v.sent}), append([]string{f.Name}, v.shown...)
-		if f.options() != nil && w.reason != mapping.ValidationFailed { // it is none of those either
-			t.first(a, t.op.scopes(), w.reason, args...)
-			continue
+		if f.options() == nil || w.reason != mapping.VarcharTooLong {
+			t.refused(a, args...)
+		} else { // it is none of the options either
+			t.first(a, t.scopes(), w.reason, args...)
 		}
-		t.refused(a, args...)
 	}
 }
 
-// anyText tells whether a field is a text, which the row is about, of whatever
+// anyText tells whether a field is a text, if the row is about texts, whatever its
 // validation.
 func (w wrongValue) anyText(f *Field) bool {
 	return f.Datatype == "varchar" && (w.reason == mapping.VarcharTooLong || w.reason == mapping.VarcharInvalid || w.reason == mapping.ValidationFailed && f.Validation != "")

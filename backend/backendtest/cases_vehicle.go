@@ -147,12 +147,12 @@ func (t *T) lineRefused(fields values, args ...string) {
 	if r.field("sort_order") != nil {
 		t.create(r, line.with(values{"sort_order": 10}))
 	}
-	scopes := []mapping.Scope{t.c.scope} // some combinations break two rows at once
+	// Some combinations break two rows at once.
 	if t.asks("POST") {
-		t.first(t.attempt("POST", r, change.with(line)), scopes, t.c.reason, args...)
+		t.first(t.attempt("POST", r, change.with(line)), t.scopes(), t.c.reason, args...)
 	}
 	if t.asks("PUT") {
-		t.first(t.call("PUT", path(r, t.create(r, line)), change.json()), scopes, t.c.reason, args...)
+		t.first(t.call("PUT", path(r, t.create(r, line)), change.json()), t.scopes(), t.c.reason, args...)
 	}
 }
 

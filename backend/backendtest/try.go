@@ -142,12 +142,14 @@ func (t *T) status(a answer, want int) answer {
 }
 
 // refused asserts that an answer is the case's own row.
-func (t *T) refused(a answer, args ...string) {
-	scopes := []mapping.Scope{t.c.scope}
+func (t *T) refused(a answer, args ...string) { t.refusal(a, t.scopes(), t.c.reason, args...) }
+
+// scopes are where the case's own row is worded.
+func (t *T) scopes() []mapping.Scope {
 	if t.op != nil {
-		scopes = t.op.scopes()
+		return t.op.scopes()
 	}
-	t.refusal(a, scopes, t.c.reason, args...)
+	return []mapping.Scope{t.c.scope}
 }
 
 // refusal asserts that an answer is a row of the tables: status, words, reason
