@@ -165,7 +165,9 @@ func (t *T) right() request {
 	case mapping.OpList:
 		r.query = t.listed(o.resource)
 	case mapping.OpGet:
-		r.id = t.record(o.resource)
+		if r.id = 1; t.told { // else what is asked is judged before a record is looked for
+			r.id = t.record(o.resource)
+		}
 	case mapping.OpUpdate:
 		r.id, r.fields = t.record(o.resource), values{}
 		if t.anew {
