@@ -1,8 +1,8 @@
 package backendtest
 
 import (
-	"net/http"
 	"strconv"
+	"strings"
 
 	"frontdesk/mapping"
 )
@@ -21,66 +21,145 @@ func generalCases() []Case {
 	return []Case{
 		notFromOutside(mapping.General, mapping.InternalError, broken),
 		row(mapping.General, mapping.QueryRepeated, func(t *T) {
-			t.refused(t.call("GET", "/"+t.some().Name+"?page=1&page=1", ""), "page")
+			for _, query := range []string{"page=1&page=1", "page=1&page=2", "page=&page", "page=1&p%61ge=2"} {
+				t.everywhere(func(r request) request { return r.and(query) }, "page")
+			}
 		}),
 		row(mapping.General, mapping.QueryUnsupported, func(t *T) {
-			t.refused(t.call("GET", "/"+t.some().Name+"?no_such_parameter=1", ""), "no_such_parameter")
+			for _, query := range []string{"no_such_parameter=1", "no_such_parameter"} {
+				t.everywhere(func(r request) request { return r.and(query) }, "no_such_parameter")
+			}
 		}),
 		row(mapping.General, mapping.EndpointUnknown, func(t *T) {
+			if t.told {
+				t.noSuchItem()
+				return
+			}
 			for _, path := range []string{"/no_such_endpoint", "/" + t.some().Name + "/", "/" + t.some().Name + "/1/2"} {
 				t.refused(t.send(t.session(), "GET", path, ""), path)
+			}
+			for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
+				if !t.ReadOnly {
+					t.refused(t.send(t.session(), method, "/no_such_endpoint", "{}"), "/no_such_endpoint")
+				}
 			}
 		}),
 		row(mapping.General, mapping.MethodUnsupported, func(t *T) {
 			path := "/" + t.some().Name
 			t.refused(t.send(t.session(), "OPTIONS", path, ""), "OPTIONS", path)
 			t.refused(t.send(t.session(), "PATCH", path, "{}"), "PATCH", path)
+			t.refused(t.send(t.session(), "POST", path+"/1", "{}"), "POST", path+"/1")
 		}),
 		notFromOutside(mapping.General, mapping.BackendUnavailable, broken),
 		notFromOutside(mapping.General, mapping.BackendTimeout, broken),
-		row(mapping.General, mapping.NotLoggedIn, func(t *T) { t.everywhere("") }),
-		row(mapping.General, mapping.TokenInvalid, func(t *T) { t.everywhere("00000000-0000-4000-8000-000000000000") }),
+		row(mapping.General, mapping.NotLoggedIn, func(t *T) { t.everywhere(as("")) }),
+		row(mapping.General, mapping.TokenInvalid, func(t *T) {
+			for _, token := range []string{"00000000-0000-4000-8000-000000000000", "nonsense", t.staleToken()} {
+				t.everywhere(as(token))
+			}
+		}),
 		notFromOutside(mapping.General, mapping.TooManyRequests, "it would lock the login or the api_key out"),
 		notFromOutside(mapping.General, mapping.RequestMalformed, "it takes a request that is no HTTP"),
 		row(mapping.General, mapping.HeaderTooLarge, func(t *T) {
-			t.refused(t.send(t.session(), "GET", "/"+t.some().Name, "", "X-Long", letters(17<<10)))
+			t.everywhere(func(r request) request { r.headers = []string{"X-Long", letters(17 << 10)}; return r })
 		}),
 		notFromOutside(mapping.General, mapping.BodyTooLarge, "server.body_limit is the operator's to choose"),
 		notFromOutside(mapping.General, mapping.Overloaded, "it would take a crowd"),
-		row(mapping.General, mapping.ParametersRequired, func(t *T) {
-			t.refused(t.call("GET", "/util/environment", ""), "username")
-		}),
+		row(mapping.General, mapping.ParametersRequired, parametersRequired),
 		row(mapping.General, mapping.PreconditionChanged, func(t *T) {
-			r := t.changeable()
-			id := t.record(r)
-			t.refused(t.call("PUT", path(r, id), "{}", "If-Match", `"another"`))
-			t.refused(t.call("DELETE", path(r, id), "", "If-Match", `"another"`))
+			for _, r := range t.rights("PUT", "DELETE") {
+				r.headers = []string{"If-Match", `"another"`}
+				t.refused(t.ask(r))
+			}
 		}),
 		row(mapping.General, mapping.IdempotencyInvalid, func(t *T) {
-			r := t.changeable()
-			for _, key := range []string{letters(256), "with blank"} {
-				t.refused(t.call("POST", "/"+r.Name, t.valid(r).json(), "Idempotency-Key", key))
+			r := t.rights("POST")[0]
+			for _, key := range []string{letters(256), "with blank", "\u00e9"} {
+				r.headers = []string{"Idempotency-Key", key}
+				t.refused(t.ask(r))
 			}
 		}),
 		row(mapping.General, mapping.IdempotencyReused, func(t *T) {
-			r := t.changeable()
-			key := "conform-" + t.unique(20)
-			t.onceCreated(r, key, t.valid(r).json())
-			t.refused(t.call("POST", "/"+r.Name, " "+t.valid(r).json(), "Idempotency-Key", key))
+			r := t.rights("POST")[0]
+			r.headers = []string{"Idempotency-Key", "conform-" + t.unique(20)}
+			a := t.ask(r)
+			t.check(a.status < 300, "the status", "that of success", status(a.status))
+			r.body = " " + t.right().text()
+			t.refused(t.ask(r))
 		}),
 		notFromOutside(mapping.General, mapping.IdempotencyInUse, "it depends on timing; idempotency.at_once holds what must come of it"),
 	}
 }
 
-// everywhere asks every kind of operation with a token that is none.
-func (t *T) everywhere(token string) {
-	r := t.some()
-	asks := []struct{ method, path string }{{"GET", "/" + r.Name}, {"GET", "/" + r.Name + "/1"}, {"GET", "/model/" + r.Name}, {"GET", "/util/environment"}}
-	if !t.ReadOnly {
-		asks = append(asks, struct{ method, path string }{"POST", "/" + r.Name}, struct{ method, path string }{"PUT", "/" + r.Name + "/1"}, struct{ method, path string }{"DELETE", "/" + r.Name + "/1"})
+// everywhere changes a request of every kind of operation so that it is refused.
+func (t *T) everywhere(wrong func(request) request, args ...string) {
+	for _, r := range t.kinds() {
+		t.refused(t.ask(wrong(r)), args...)
 	}
-	for _, ask := range asks {
-		t.refused(t.send(token, ask.method, ask.path, ""))
+}
+
+// as asks with a token.
+func as(token string) func(request) request {
+	return func(r request) request { r.token = token; return r }
+}
+
+// rights are right requests of these methods; of the one operation that a case
+// asks, where it was told which.
+func (t *T) rights(methods ...string) (all []request) {
+	if t.told {
+		return []request{t.right()}
+	}
+	r := t.changeable()
+	for _, method := range methods {
+		item := "/{id}"
+		if method == "POST" {
+			item = ""
+		}
+		t.ofRecord(method, r, item)
+		all = append(all, t.right())
+	}
+	return all
+}
+
+// noSuchItem writes an id or a name so that no path is like it.
+func (t *T) noSuchItem() {
+	r := t.right()
+	if t.op.path == t.op.endpoint() {
+		t.impossible("%s names nothing in its path", t.op.path)
+	}
+	r.path = r.path[:strings.LastIndexByte(r.path, '/')] + "/%31"
+	t.refused(t.ask(r), r.path)
+}
+
+// parametersRequired leaves out what an endpoint needs in its query, or says
+// nothing in it.
+func parametersRequired(t *T) {
+	if !t.told && t.c.scope == mapping.General {
+		t.op = t.operation("GET", "/util/environment")
+	}
+	r := t.right()
+	if t.op.record() { // in the query it can be left empty
+		r.path = t.op.endpoint()
+		for _, query := range []string{"id=", "id", "fields=id&id"} {
+			r.query = query
+			t.refused(t.ask(r), "id")
+		}
+		return
+	}
+	var names []string
+	for _, pair := range strings.Split(r.query, "&") {
+		if name, value, _ := strings.Cut(pair, "="); value != "" {
+			names = append(names, name)
+		}
+	}
+	for _, query := range []string{"", strings.Join(names, "=&") + "="} {
+		r.query = query
+		t.refused(t.ask(r), names...)
+	}
+	if len(names) > 1 { // those that are there are not asked for
+		last := len(names) - 1
+		r.query = names[last] + "=x"
+		t.refused(t.ask(r), names[:last]...)
 	}
 }
 
@@ -114,13 +193,6 @@ func (t *T) textField(r *Resource) *Field {
 		}
 	}
 	return nil
-}
-
-// onceCreated makes a record under a key.
-func (t *T) onceCreated(r *Resource, key, body string) answer {
-	a := t.status(t.call("POST", "/"+r.Name, body, "Idempotency-Key", key), http.StatusCreated)
-	t.keep(r, a)
-	return a
 }
 
 // keep has a record that was made deleted when the run ends.

@@ -145,3 +145,10 @@ func atOnce(t *T) {
 	}
 	t.equal("records that were made", 1, len(made))
 }
+
+// onceCreated makes a record under a key.
+func (t *T) onceCreated(r *Resource, key, body string) answer {
+	a := t.status(t.call("POST", "/"+r.Name, body, "Idempotency-Key", key), http.StatusCreated)
+	t.keep(r, a)
+	return a
+}

@@ -19,11 +19,15 @@ func utilityCases() []Case {
 		row(address, mapping.ValidationFailed, func(t *T) {
 			country := t.countryID()
 			t.refused(t.call("GET", "/contact/checkaddress?Postcode=3511EV&CountryId="+country, ""), "Postcode", "3511EV", "postcode")
-			t.refused(t.call("GET", "/contact/checkaddress?Postcode=3511%20EV&CountryId=999999", ""), "CountryId", "999999", "country")
+			for _, no := range []string{"999999", "999", "NL"} {
+				t.refused(t.call("GET", "/contact/checkaddress?Postcode=3511%20EV&CountryId="+no, ""), "CountryId", no, "country")
+			}
 		}),
 		row(address, mapping.FieldRequired, func(t *T) {
-			t.messages(t.call("GET", "/contact/checkaddress?Postcode=", ""),
-				"Field: Postcode is required and not supplied in request", "Field: CountryId is required and not supplied in request")
+			for _, query := range []string{"", "?Postcode=", "?Postcode=&CountryId=&Huisnummer=1"} {
+				t.messages(t.call("GET", "/contact/checkaddress"+query, ""),
+					"Field: Postcode is required and not supplied in request", "Field: CountryId is required and not supplied in request")
+			}
 		}),
 		row(address, mapping.Int4Invalid, func(t *T) {
 			t.refused(t.call("GET", "/contact/checkaddress?Postcode=3511%20EV&Huisnummer=five&CountryId="+t.countryID(), ""), "Huisnummer", "five")
@@ -32,6 +36,9 @@ func utilityCases() []Case {
 			base := "/contact/checkaddress?Postcode=3511%20EV&CountryId=" + t.countryID()
 			t.refused(t.call("GET", base+"&Huisnummer=12345678901", ""), "Huisnummer", "11", "varchar", "10")
 			t.refused(t.call("GET", base+"&toevoeging=abcdefghijkl", ""), "toevoeging", "12", "varchar", "10")
+			all := "/contact/checkaddress?Postcode=3511%20EVABCD&Huisnummer=12345678901&toevoeging=abcdefghijkl&CountryId=" + t.countryID()
+			const tooLong = " too long for type varchar (10)"
+			t.messages(t.call("GET", all, ""), "Field: Postcode valuelength: 11"+tooLong, "Field: Huisnummer valuelength: 11"+tooLong, "Field: toevoeging valuelength: 12"+tooLong)
 		}),
 		rule("contact.checkaddress", `A valid address answers {"data": {"valid","verified","street","house_number","addition","postcode","city","country_id"}}`, hint, func(t *T) {
 			a := t.ok(t.call("GET", "/contact/checkaddress?Postcode=3511%20EV&Huisnummer=33&CountryId="+t.countryID(), ""))

@@ -157,6 +157,7 @@ type suite struct {
 	system  map[string]int            // a system record of each resource; 0 for none
 	records map[string]map[string]any // in read-only, one of each resource
 	closed  *closedOrder
+	stale   string // the token of a session that was logged out
 
 	alphabets map[string]alphabet // that fields were found to keep, where less than Unicode
 	zone      *time.Location

@@ -15,8 +15,13 @@ import (
 type T struct {
 	*suite
 	c         Case
-	resource  *Resource // that it runs on, where it runs on each
+	resource  *Resource  // that it runs on, where it runs on each
+	op        *operation // that it asks; nil for those that it chooses
+	told      bool       // which one to ask
+	anew      bool       // about a record of its own
+	element   string     // the array element that it is about, orderlines[0]
 	exchanges []Exchange
+	refusals  []Refusal
 	asserted  int
 }
 
@@ -137,15 +142,30 @@ func (t *T) status(a answer, want int) answer {
 }
 
 // refused asserts that an answer is the case's own row.
-func (t *T) refused(a answer, args ...string) {
-	t.refusal(a, []mapping.Scope{t.c.scope}, t.c.reason, args...)
+func (t *T) refused(a answer, args ...string) { t.refusal(a, t.scopes(), t.c.reason, args...) }
+
+// scopes are where the case's own row is worded.
+func (t *T) scopes() []mapping.Scope {
+	if t.op != nil {
+		return t.op.scopes()
+	}
+	return []mapping.Scope{t.c.scope}
 }
 
 // refusal asserts that an answer is a row of the tables: status, words, reason
 // and field, of the first error and of no other.
 func (t *T) refusal(a answer, scopes []mapping.Scope, reason mapping.Reason, args ...string) {
-	row := t.catalogue.Lookup(reason, scopes...)
-	want := failure{ErrorCode: row.Status, Message: row.Word(args), Reason: string(reason), Field: row.Field(args)}
+	got := t.first(a, scopes, reason, args...)
+	t.check(len(got.Errors) == 0, "one violation only", got.Message, string(a.body))
+}
+
+// first asserts the same of the first error, whatever others there are.
+func (t *T) first(a answer, scopes []mapping.Scope, reason mapping.Reason, args ...string) failure {
+	row, e := t.catalogue.Lookup(reason, scopes...), &mapping.Error{Reason: reason, Args: args, Path: t.element}
+	if t.element != "" && len(args) > 0 && row.Field(args) == args[0] {
+		e.Args = append([]string{t.element + "." + args[0]}, args[1:]...)
+	}
+	want := failure{ErrorCode: row.Status, Message: row.Text(e), Reason: string(reason), Field: row.FieldOf(e)}
 	got, err := a.failure()
 	expected := fmt.Sprintf("%d %s", row.Status, text(want))
 	shown := fmt.Sprintf("%d %s", a.status, a.body)
@@ -155,7 +175,20 @@ func (t *T) refusal(a answer, scopes []mapping.Scope, reason mapping.Reason, arg
 	t.check(got.ErrorCode == want.ErrorCode, "the member errorCode", expected, shown)
 	t.check(got.Reason == want.Reason, "the member reason", expected, shown)
 	t.check(got.Field == want.Field, "the member field", expected, shown)
-	t.check(len(got.Errors) == 0, "one violation only", expected, shown)
+	t.counts(got)
+	return got
+}
+
+// counts has a refusal told of, unless another operation was asked.
+func (t *T) counts(f failure) {
+	if t.told && !t.op.asked(t.exchanges[len(t.exchanges)-1], t.base) {
+		return
+	}
+	r := Refusal{Status: f.ErrorCode, Message: f.Message, Field: f.Field}
+	for _, also := range f.Errors[min(1, len(f.Errors)):] {
+		r.Also = append(r.Also, also.Message)
+	}
+	t.refusals = append(t.refusals, r)
 }
 
 // messages asserts all violations of an answer, in order.
@@ -170,6 +203,7 @@ func (t *T) messages(a answer, want ...string) {
 		}
 	}
 	t.check(slices.Equal(want, got), "the violations, in order", strings.Join(want, "\n"), strings.Join(got, "\n"))
+	t.counts(f)
 }
 
 // on is a resource that a case is about.
@@ -190,8 +224,17 @@ func (t *T) on(name string, fields ...string) *Resource {
 }
 
 // choose finds a resource that a method may be called on and a field of it that
-// suits the case.
-func (t *T) choose(method, what string, suits func(r *Resource, f *Field) bool) (*Resource, *Field) {
+// suits the case; of the one operation that the case was told to ask a field that
+// suits less well will do.
+func (t *T) choose(method, what string, suits func(r *Resource, f *Field) bool, less ...func(r *Resource, f *Field) bool) (*Resource, *Field) {
+	if t.op != nil {
+		for _, suits := range append([]func(*Resource, *Field) bool{suits}, less...) {
+			if r, f := t.chooseHere(suits); f != nil {
+				return r, f
+			}
+		}
+		t.impossible("%s %s takes no such thing as %s", t.op.method, t.op.path, what)
+	}
 	forbidden := ""
 	var stuck *outcome
 	for _, r := range t.resources {
@@ -223,4 +266,35 @@ func (t *T) choose(method, what string, suits func(r *Resource, f *Field) bool) 
 	}
 	t.impossible("no resource has %s", what)
 	return nil, nil
+}
+
+// chooseHere finds a field of the operation that a case asks, of the elements of
+// its array where there is none of the record.
+func (t *T) chooseHere(suits func(r *Resource, f *Field) bool) (*Resource, *Field) {
+	for _, r := range append([]*Resource{t.op.resource}, t.resources...) {
+		if r == nil || r != t.op.resource && t.outer(r) == nil {
+			continue
+		}
+		for i := range r.Fields {
+			f := &r.Fields[i]
+			if suits(r, f) && (r == t.op.resource || !contains(r.requires, f.Name)) {
+				return r, f
+			}
+		}
+	}
+	return nil, nil
+}
+
+// outer is the array through which the operation that a case asks makes records
+// of a resource, nil where it makes none.
+func (t *T) outer(r *Resource) *Field {
+	if t.op == nil || t.op.method != "POST" || !t.op.record() {
+		return nil
+	}
+	for i := range t.op.resource.Fields {
+		if f := &t.op.resource.Fields[i]; isArray(r, f) && f.Reference == r.Name {
+			return f
+		}
+	}
+	return nil
 }

@@ -133,8 +133,8 @@ func (s *suite) unique(length int) string {
 	if length > 0 && len(all) > length {
 		// The count differs most, then the run.
 		seed := int(s.run[0])*31 + int(s.run[1])
-		if length <= 2 {
-			return strings.ToUpper(strconv.FormatInt(int64(36+(seed+s.count*7)%(36*35)), 36))
+		if length <= 2 { // 10 to 9Z: the codes of countries are letters
+			return strings.ToUpper(strconv.FormatInt(int64(36+(seed+s.count*7)%(36*9)), 36))
 		}
 		all = all[len(all)-length:]
 	}

@@ -238,25 +238,6 @@ func (p *Practice) Vehicle(more string) int {
 	return p.Post("vehicle", `{"license_plate":"%s","brand":"Opel","model":"Astra"%s}`, p.Plate(), more)
 }
 
-// OwnedVehicle creates a vehicle that has an owner.
-func (p *Practice) OwnedVehicle() int {
-	vehicle := p.Vehicle("")
-	p.Post("vehicleroleline", `{"vehicle_id":%d,"contact_id":1,"role":"owner"}`, vehicle)
-	return vehicle
-}
-
-// Flatrate is a flat rate with a line that has sort_order 10, one that has
-// nothing, an article, and that article's number.
-func (p *Practice) Flatrate() []any {
-	n := p.Next()
-	number := fmt.Sprintf("ART-%d", n)
-	rate := p.Post("flatrate", `{"number":"R-%d","description":"Rate"}`, n)
-	p.Post("flatrateline", `{"flatrate_id":%d,"sort_order":10}`, rate)
-	line := p.Post("flatrateline", `{"flatrate_id":%d}`, rate)
-	article := p.Post("article", `{"number":"%s","description":"Oil","article_kind":"part","unit_type":"litre","turnover_group_id":1,"price":1}`, number)
-	return []any{rate, line, article, number}
-}
-
 // Ended is the token of a session that was logged out.
 func (p *Practice) Ended() string {
 	token := p.Login(FullKey, "demo")

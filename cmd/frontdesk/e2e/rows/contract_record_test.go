@@ -170,3 +170,12 @@ func contractOrderStatus(t *testing.T, p *rig.Practice) {
 	}, order, line, p.Order("open"))
 	require.Regexp(t, `^F\d+$`, p.Get(fmt.Sprintf("/order/%d", order))["invoice_number"])
 }
+
+// state is a contact that was given these flags.
+func state(flags string) func(p *rig.Practice) []any {
+	return func(p *rig.Practice) []any {
+		id := p.Contact()
+		p.Put(fmt.Sprintf("/contact/%d", id), flags)
+		return []any{id}
+	}
+}
