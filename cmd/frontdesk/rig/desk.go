@@ -160,7 +160,7 @@ func (d *Desk) start(p desk.Program, serve func(desk.Program) error) {
 	ctx, stop := context.WithCancel(context.Background())
 	d.Stop = stop
 	read, write := io.Pipe()
-	p.Ctx, p.Stdin, p.Stdout, p.Stderr = ctx, strings.NewReader(""), write, d.Log
+	p.Ctx, p.Stdin, p.Stdout, p.Stderr, p.LogDelay = ctx, strings.NewReader(""), write, d.Log, time.Millisecond
 	go func() {
 		defer close(d.Stopped)
 		if err := serve(p); err != nil {
