@@ -24,6 +24,7 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/mapping"
 )
 
@@ -254,6 +255,9 @@ func SeedDatabase(dsn string, records int) error {
 		return err
 	}
 	err = reference.Seed(context.Background(), store, reference.SeedOptions{Records: records})
+	if err == nil {
+		_, err = jobstore.Open(context.Background(), store.Database()) // whose tables a desk would have to make
+	}
 	return errors.Join(err, store.Close())
 }
 
