@@ -12,6 +12,7 @@ import (
 // TestConnectionsFlood: silent connections, more than the process may open, cost
 // nobody anything who is connected already, nor anybody once they are gone.
 func TestConnectionsFlood(t *testing.T) {
+	t.Parallel()
 	c := rig.StartChild(t, rig.Options{DSN: rig.Engines[0].DSN(t), Descriptors: 1024, Server: "  read_timeout: 60s"})
 	token := c.Login(rig.FullKey, "demo")
 	before := c.Socket()
@@ -36,6 +37,7 @@ func TestConnectionsFlood(t *testing.T) {
 // TestConnectionsWithoutDescriptors: where none are left, connections wait until
 // there are.
 func TestConnectionsWithoutDescriptors(t *testing.T) {
+	t.Parallel()
 	c := rig.StartChild(t, rig.Options{
 		DSN: rig.Engines[0].DSN(t), Descriptors: 200, Server: "  read_timeout: 60s\n  connections: {max: 10000, per_address: 10000}",
 	})
@@ -56,6 +58,7 @@ func TestConnectionsWithoutDescriptors(t *testing.T) {
 
 // TestConnectionsPerAddress: one address has so many, a trusted proxy any number.
 func TestConnectionsPerAddress(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		server string
 		most   int // of one address; 0 for any number

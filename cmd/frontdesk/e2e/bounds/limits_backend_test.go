@@ -35,6 +35,7 @@ func (p panicking) InTx(ctx context.Context, f func(backend.Driver) error) error
 }
 
 func TestLimitsPanic(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		var f rig.Faults
 		var armed atomic.Bool
@@ -61,6 +62,7 @@ func TestLimitsPanic(t *testing.T) {
 }
 
 func TestLimitsDeadline(t *testing.T) {
+	t.Parallel()
 	var f rig.Faults
 	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Backend: ", timeout: 2s"})
 	token := d.Login(rig.FullKey, "demo")
@@ -83,6 +85,7 @@ func TestLimitsDeadline(t *testing.T) {
 
 // TestLimitsBreaker opens the circuit, and waits for it to close by itself.
 func TestLimitsBreaker(t *testing.T) {
+	t.Parallel()
 	var f rig.Faults
 	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap})
 	token := d.Login(rig.FullKey, "demo")
@@ -136,6 +139,7 @@ func TestLimitsBreaker(t *testing.T) {
 
 // TestLimitsLostTable takes a table away while the desk serves.
 func TestLimitsLostTable(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		d := rig.Start(t, rig.Options{DSN: dsn})
 		token := d.Login(rig.FullKey, "demo")
@@ -158,6 +162,7 @@ func TestLimitsLostTable(t *testing.T) {
 // TestLimitsLockedFile has another process hold the write lock of the file:
 // reading goes on, writing ends in time.
 func TestLimitsLockedFile(t *testing.T) {
+	t.Parallel()
 	dsn := rig.Engines[0].DSN(t)
 	d := rig.Start(t, rig.Options{DSN: dsn, Backend: ", timeout: 2s"})
 	token := d.Login(rig.FullKey, "demo")
@@ -173,6 +178,7 @@ func TestLimitsLockedFile(t *testing.T) {
 // TestLimitsFullDisk gives the program no more room than its files have. The
 // same happens to whoever wants to write on a full disk.
 func TestLimitsFullDisk(t *testing.T) {
+	t.Parallel()
 	prlimit, err := exec.LookPath("prlimit")
 	if err != nil {
 		t.Skip("prlimit is not installed")
@@ -199,6 +205,7 @@ func TestLimitsFullDisk(t *testing.T) {
 
 // TestLimitsPostgresGone cuts every connection to the database and lets none in.
 func TestLimitsPostgresGone(t *testing.T) {
+	t.Parallel()
 	dsn := rig.Engines[1].DSN(t)
 	d := rig.Start(t, rig.Options{DSN: dsn})
 	token := d.Login(rig.FullKey, "demo")

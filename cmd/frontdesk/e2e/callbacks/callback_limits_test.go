@@ -30,6 +30,7 @@ import (
 // TestCallbackFullDisk fills what results may take, and a disk that is too small
 // for it: the job that meets the end fails, and nothing else does.
 func TestCallbackFullDisk(t *testing.T) {
+	t.Parallel()
 	for name, full := range map[string]struct {
 		bound, failure string
 		mount          bool
@@ -92,6 +93,7 @@ func tinyDisk(t *testing.T, folder string) {
 // TestCallbackResultsExpire moves the end of a job's work into the past while
 // nobody serves it.
 func TestCallbackResultsExpire(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		h, options := rig.NewHooks(t, nil)
 		options.DSN = dsn
@@ -134,6 +136,7 @@ func resultsFolder(o rig.Options) string {
 // TestCallbackDownloadAfterRestart takes a download up again that a restart cut
 // off, by the address that was handed out before.
 func TestCallbackDownloadAfterRestart(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		h, options := rig.NewHooks(t, nil)
 		options.DSN = dsn
@@ -162,6 +165,7 @@ func TestCallbackDownloadAfterRestart(t *testing.T) {
 // TestCallbackFolderHasOneOwner starts a second frontdesk on the folder of one
 // that serves.
 func TestCallbackFolderHasOneOwner(t *testing.T) {
+	t.Parallel()
 	_, options := rig.NewHooks(t, nil)
 	options.DSN = rig.Engines[0].DSN(t)
 	d := rig.Start(t, options)
@@ -208,6 +212,7 @@ func hangsUpHalfWay(w http.ResponseWriter, _ *http.Request) {
 // TestCallbackReceivers has one client with every receiver that there should not
 // be, and another whose receiver works.
 func TestCallbackReceivers(t *testing.T) {
+	t.Parallel()
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = rig.Engines[0].DSN(t)
 	var inside atomic.Int32
@@ -261,6 +266,7 @@ func join(t *testing.T, file, more string) {
 
 // TestSlowAnswersAreCounted has writes wait for a lock that the test holds.
 func TestSlowAnswersAreCounted(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		d := rig.Start(t, rig.Options{DSN: dsn})
 		token := d.Login(rig.FullKey, "demo")

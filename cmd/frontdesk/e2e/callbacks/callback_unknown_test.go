@@ -214,6 +214,7 @@ func (b *bookDesk) done(d *rig.Desk, token, id string, status int) {
 // TestCallbackUnderAStuckKey: jobs under a key whose first work got no answer hold
 // nobody up, and end.
 func TestCallbackUnderAStuckKey(t *testing.T) {
+	t.Parallel()
 	b := newBookDesk(t, "")
 	var ahead atomic.Int64 // of the clock
 	b.options.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -254,6 +255,7 @@ func TestCallbackUnderAStuckKey(t *testing.T) {
 // TestCallbackStopWaitsForJobs stops the program while two jobs are at work, which
 // the service answers in time.
 func TestCallbackStopWaitsForJobs(t *testing.T) {
+	t.Parallel()
 	b := newBookDesk(t, "")
 	c := rig.StartChild(t, b.options)
 	anna := c.Login(rig.HookedKey, "anna")
@@ -278,6 +280,7 @@ func TestCallbackStopWaitsForJobs(t *testing.T) {
 // TestCallbackCutOff ends the program while jobs are at work that the service
 // never answers: nothing is sent twice, and nobody waits for it.
 func TestCallbackCutOff(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*rig.Child){
 		"stopped": func(c *rig.Child) {
 			require.NoError(c.T, c.Process.Process.Signal(syscall.SIGTERM))

@@ -150,12 +150,13 @@ func TestSickService(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s.sick(test.fault)
-			for _, ask := range [][3]string{
-				{"GET", order}, {"GET", "/order?page_size=3"}, {"GET", "/order?total=1&order_status=open"},
-				{"PUT", order, `{"mileage":1}`}, {"DELETE", order}, {"POST", "/order", s.newOrder()},
-			} {
-				a := s.Call(ask[0], ask[1], s.token, ask[2])
-				if ask[0] == "POST" && test.reason == internal {
+			asks := []rig.Rival{
+				{Method: "GET", Path: order}, {Method: "GET", Path: "/order?page_size=3"}, {Method: "GET", Path: "/order?total=1&order_status=open"},
+				{Method: "PUT", Path: order, Body: `{"mileage":1}`}, {Method: "DELETE", Path: order}, {Method: "POST", Path: "/order", Body: s.newOrder()},
+			}
+			for i, a := range s.SideBySide(s.token, asks) {
+				a.Judge(t, asks[i].Method+" "+asks[i].Path)
+				if asks[i].Method == "POST" && test.reason == internal {
 					s.refused(a, internal, unavailable) // what became of it nobody knows
 					continue
 				}
