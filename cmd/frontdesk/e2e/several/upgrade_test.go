@@ -20,6 +20,7 @@ import (
 // after the other while clients work with them: nothing fails at all, nothing is
 // lost or double, and what one version began the other goes on with.
 func TestRollingUpgrade(t *testing.T) {
+	t.Parallel()
 	previous, next := previousProgram(t), nextProgram(t)
 	this := rig.Binary(t)
 	s := startSoak(t, previous)
