@@ -180,8 +180,9 @@ func TestReplicaOfAnEarlierPrimary(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, patience)
 	next := p.primary.Standby(t, "next")
+	written := p.primary.Ask(t, "SELECT pg_current_wal_flush_lsn()")
 	require.Eventually(t, func() bool {
-		return next.Ask(t, "SELECT pg_last_wal_replay_lsn() = pg_last_wal_receive_lsn()") == "t"
+		return next.Ask(t, "SELECT pg_last_wal_replay_lsn() >= '"+written+"'") == "t"
 	}, patience, time.Millisecond)
 	next.Ask(t, "SELECT pg_promote()")
 	db, err := OpenPostgres(t.Context(), next.DSN("postgres"), Options{})

@@ -2,7 +2,10 @@ package bounds
 
 import (
 	"cmp"
+	"fmt"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -46,6 +49,10 @@ func TestConnectionsWithoutDescriptors(t *testing.T) {
 	require.Equal(t, 200, before.Send(rig.ContactAsked(token)).Answer("GET").Status)
 	c.RequireLogged("server.connections.max is more than the process may open")
 	others := rig.Flood(t, c.Ops, 120) // which are not counted
+	require.Eventually(t, func() bool {
+		open, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.Process.Process.Pid))
+		return len(open) > len(others)
+	}, rig.Patience, time.Millisecond, "they are not accepted before the others come")
 	silent := rig.Flood(t, c.Host(), 120)
 	c.RequireLogged("none can be accepted now")
 	for range 20 {

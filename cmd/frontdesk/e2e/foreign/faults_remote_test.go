@@ -120,7 +120,7 @@ func (s *sickDesk) circuitOf(resource string) string {
 // TestSickService answers as documented whatever the service does, tells nothing
 // of it, sends no write twice, and serves all else meanwhile.
 func TestSickService(t *testing.T) {
-	s := startSick(t, ", timeout: 1500ms, circuit: {failures: 10000, pause: 1s}")
+	s := startSick(t, ", timeout: 4s, circuit: {failures: 10000, pause: 1s}")
 	const unavailable, timeout, internal = "backend_unavailable", "backend_timeout", "internal_error"
 	never := make(chan struct{})
 	defer close(never) // the proxy itself would wait for it
