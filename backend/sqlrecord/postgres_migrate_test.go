@@ -178,7 +178,8 @@ func TestPostgresWaitsForAnIndexOfTheDead(t *testing.T) {
 	built := l.deadBuilding()
 	before := l.truth(oidOfIndex)
 	ended := l.migrate(t.Context())
-	l.comesTo(1, `SELECT count(*) FROM pg_locks WHERE mode = 'ShareUpdateExclusiveLock' AND NOT granted`)
+	l.comesTo(1, `SELECT count(*) FROM pg_locks WHERE mode = 'ShareUpdateExclusiveLock' AND NOT granted
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
 	l.release()
 	require.NoError(t, <-built)
 	require.NoError(t, <-ended)
