@@ -7,7 +7,8 @@ FUZZ    ?= 30s
 RACE    ?= ./auth/... ./backend/... ./config/... ./gateway/... $(addprefix ./cmd/frontdesk/,desk e2e/bounds e2e/records e2e/callbacks e2e/foreign)
 # The longest come first, so that none is at work alone at the end.
 TESTS   ?= ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/conformance ./cmd/frontdesk ./backend/reference ./... ./.ci/testrun
-# Packages at once: tests wait for half of their time.
+# Packages at once, and tests of one that run side by side: they wait for half of
+# their time.
 AT_ONCE ?= 4
 
 # It says what it does, what it needs and what it leaves out: see there.
@@ -21,11 +22,11 @@ testrun = $(GO) run ./.ci/testrun
 # and manifests. A part that is missing is installed where that can be done without
 # asking, and else left out, with a word about how to get it.
 test:
-	$(testrun) -p $(AT_ONCE) -timeout 20m $(TESTS)
+	$(testrun) -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
 
 # The same, and then where the minutes went.
 test-times:
-	$(testrun) times -p $(AT_ONCE) -timeout 20m $(TESTS)
+	$(testrun) times -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
 
 # The race detector.
 race:

@@ -89,6 +89,17 @@ type fieldFile struct {
 // *.yaml files of that folder over them: a file of the same name replaces an
 // embedded one, another adds a resource. All problems are reported at once.
 func LoadModel(dir string) (*Model, error) {
+	if dir == "" {
+		return ownModel()
+	}
+	return readModel(dir)
+}
+
+// ownModel is that of the embedded files, which are read once: a program asks for
+// it several times before it serves.
+var ownModel = sync.OnceValues(func() (*Model, error) { return readModel("") })
+
+func readModel(dir string) (*Model, error) {
 	files, err := resourceFiles(dir)
 	if err != nil {
 		return nil, err

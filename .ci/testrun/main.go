@@ -86,7 +86,7 @@ func build(ctx context.Context) (string, error) {
 		return "", err
 	}
 	binary := filepath.Join(folder, "frontdesk")
-	command := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/frontdesk")
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./cmd/frontdesk")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped: it needs no library
 	if said, err := command.CombinedOutput(); err != nil {
 		return binary, fmt.Errorf("go build ./cmd/frontdesk: %w\n%s", err, said)

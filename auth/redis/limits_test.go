@@ -13,6 +13,7 @@ import (
 )
 
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	authtest.Limits(t, func(t *testing.T, zone *time.Location) auth.Limits {
 		return redis.NewLimits(open(t, redis.Options{URL: redistest.Start(t).URL()}), zone, time.Minute)
 	})
@@ -20,6 +21,7 @@ func TestLimits(t *testing.T) {
 
 // TestLimitsAreShared: what one instance lets through, another one counts.
 func TestLimitsAreShared(t *testing.T) {
+	t.Parallel()
 	url := redistest.StartCluster(t)
 	one, other := redis.NewLimits(open(t, redis.Options{URL: url}), time.UTC, time.Minute), redis.NewLimits(open(t, redis.Options{URL: url}), time.UTC, time.Minute)
 	key, now := &auth.Key{Name: "shop", Bounds: auth.Bounds{Concurrent: 1, PerDay: 3}}, time.Now()

@@ -34,6 +34,7 @@ func open(t *testing.T, o redis.Options) *redis.Client {
 }
 
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	authtest.Sessions(t, func(t *testing.T, clock func() time.Time) auth.Sessions {
 		return redis.NewSessions(open(t, redis.Options{URL: redistest.Start(t).URL()}), clock)
 	})
@@ -49,6 +50,7 @@ func session(clock *authtest.Clock) *auth.Session {
 // TestSessionsReadWhatIsThere: a session that was read before is read anew when the
 // server keeps another one under its token.
 func TestSessionsReadWhatIsThere(t *testing.T) {
+	t.Parallel()
 	clock := authtest.NewClock()
 	client := open(t, redis.Options{URL: redistest.Start(t).URL()})
 	here, there := redis.NewSessions(client, clock.Now), redis.NewSessions(client, clock.Now)
@@ -70,6 +72,7 @@ func TestSessionsReadWhatIsThere(t *testing.T) {
 // TestSessionsForgetTokens: a user who logs in time and again has no more tokens
 // kept than live sessions.
 func TestSessionsForgetTokens(t *testing.T) {
+	t.Parallel()
 	clock := authtest.NewClock()
 	client := open(t, redis.Options{URL: redistest.Start(t).URL()})
 	sessions := redis.NewSessions(client, clock.Now)
@@ -86,6 +89,7 @@ func TestSessionsForgetTokens(t *testing.T) {
 
 // TestSessionsAreShared: what one instance does, every other knows at once.
 func TestSessionsAreShared(t *testing.T) {
+	t.Parallel()
 	server, clock := redistest.Start(t), authtest.NewClock()
 	one := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
 	other := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
@@ -112,6 +116,7 @@ func TestSessionsAreShared(t *testing.T) {
 // TestServerAway: nobody is let in, nobody is told that a token is wrong, and
 // once the server is back it is used again without a restart.
 func TestServerAway(t *testing.T) {
+	t.Parallel()
 	server, clock := redistest.Start(t), authtest.NewClock()
 	sessions := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
 	s := session(clock)
@@ -139,6 +144,7 @@ func TestServerAway(t *testing.T) {
 // TestFullServer: one that takes nothing more lets nobody in, and still ends what
 // there is.
 func TestFullServer(t *testing.T) {
+	t.Parallel()
 	server, clock := redistest.Start(t), authtest.NewClock()
 	client := open(t, redis.Options{URL: server.URL()})
 	sessions := redis.NewSessions(client, clock.Now)
@@ -160,6 +166,7 @@ func TestFullServer(t *testing.T) {
 }
 
 func TestOpenHidesThePassword(t *testing.T) {
+	t.Parallel()
 	for _, url := range []string{"redis://user:canary@127.0.0.1:1/0", "http://user:canary@host", "redis://user:canary@host/x/y", "redis://user:canary@%zz"} {
 		_, err := redis.Open(redis.Options{URL: url})
 		require.Error(t, err)
@@ -169,6 +176,7 @@ func TestOpenHidesThePassword(t *testing.T) {
 
 // TestTokensAreKeptHashed looks at what lies in the server.
 func TestTokensAreKeptHashed(t *testing.T) {
+	t.Parallel()
 	server, clock := redistest.Start(t), authtest.NewClock()
 	sessions := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
 	const token = "aaaaaaaa-1111-4111-8111-111111111111"
@@ -197,6 +205,7 @@ func TestTokensAreKeptHashed(t *testing.T) {
 
 // TestTLS is a server that demands TLS and a password.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	url, ca := redistest.StartTLS(t)
 	clock := authtest.NewClock()
 	keepsSessions(t, redis.NewSessions(open(t, redis.Options{URL: url, CAFile: ca}), clock.Now), clock)
@@ -208,6 +217,7 @@ func TestTLS(t *testing.T) {
 
 // TestSentinel: when the primary is lost, the sessions are where its replica is.
 func TestSentinel(t *testing.T) {
+	t.Parallel()
 	url, failOver := redistest.StartSentinel(t)
 	client, clock := open(t, redis.Options{URL: url}), authtest.NewClock()
 	sessions := redis.NewSessions(client, clock.Now)
@@ -223,6 +233,7 @@ func TestSentinel(t *testing.T) {
 }
 
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	client, clock := open(t, redis.Options{URL: redistest.StartCluster(t)}), authtest.NewClock()
 	sessions := redis.NewSessions(client, clock.Now)
 	for n := range byte(64) { // spread over all slots

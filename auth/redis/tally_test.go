@@ -12,6 +12,7 @@ import (
 )
 
 func TestTally(t *testing.T) {
+	t.Parallel()
 	authtest.Tally(t, func(t *testing.T) auth.Tally {
 		return redis.NewTally(open(t, redis.Options{URL: redistest.Start(t).URL()}))
 	})
@@ -19,6 +20,7 @@ func TestTally(t *testing.T) {
 
 // TestTallyIsShared: guesses that are spread over gateways are counted together.
 func TestTallyIsShared(t *testing.T) {
+	t.Parallel()
 	server, clock := redistest.Start(t), authtest.NewClock()
 	tallies := []*redis.Tally{
 		redis.NewTally(open(t, redis.Options{URL: server.URL()})), redis.NewTally(open(t, redis.Options{URL: server.URL()})),
@@ -41,6 +43,7 @@ func TestTallyIsShared(t *testing.T) {
 }
 
 func TestTallyInACluster(t *testing.T) {
+	t.Parallel()
 	authtest.Tally(t, func(t *testing.T) auth.Tally {
 		return redis.NewTally(open(t, redis.Options{URL: redistest.StartCluster(t)}))
 	})

@@ -28,8 +28,8 @@ type trail struct {
 
 // mark is a place in a list: where a chunk of the service begins.
 type mark struct {
-	position int // of it, in what the service lists
-	seen     int // records that come before it
+	position int    // of it, in what the service lists
+	seen     int    // records that come before it
 	cursor   string // or the target of a link
 	skip     int    // records of the chunk up to the one that a mark is after
 }

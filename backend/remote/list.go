@@ -39,7 +39,7 @@ type listing struct {
 	skip    int  // records still to be left out
 	passed  bool // the record that the page is after was seen
 	beyond  bool // the page is after an ID that was never given out
-	counted int // records up to the present place
+	counted int  // records up to the present place
 	chunk   mark // of the chunk that the page ends in
 }
 

@@ -17,6 +17,7 @@ import (
 )
 
 func TestListPages(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		var all []int32
 		for n := range 25 {
@@ -41,6 +42,7 @@ func TestListPages(t *testing.T) {
 }
 
 func TestListSelects(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		rec := s.create(t, alice, "contact", "name", "Jansen", "note", "long")
 		r := rec.Resource
@@ -54,6 +56,7 @@ func TestListSelects(t *testing.T) {
 }
 
 func TestListFilters(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		price := mapping.DecimalValue(1999900, 4)
 		car := s.create(t, alice, "vehicle", "license_plate", "GT-123-B", "mileage", 5, "sales_price", price, "published_at", mapping.MilliValue(7))
@@ -72,6 +75,7 @@ func TestListFilters(t *testing.T) {
 }
 
 func TestListModifiedSinceIsInclusive(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		old := s.create(t, alice, "contact", "name", "old")
 		s.clock.advance(time.Minute)
@@ -85,6 +89,7 @@ func TestListModifiedSinceIsInclusive(t *testing.T) {
 }
 
 func TestListOfASnapshot(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		s.create(t, alice, "contact", "name", "before")
 		err := s.DB().Snapshot(t.Context(), func(c Conn) error {
@@ -102,6 +107,7 @@ func TestListOfASnapshot(t *testing.T) {
 // TestListEqualsANaiveOne compares random lists with what sorting and cutting
 // all records in memory gives.
 func TestListEqualsANaiveOne(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		r := s.model.Resource("contact")
 		names := []any{"a", "B", "b", "é", "", mapping.NullValue()}

@@ -69,6 +69,7 @@ func extended(t *testing.T, since string) map[string]string {
 }
 
 func TestMigrateToALaterModel(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, db DB) {
 		s := newFixture(t, db)
 		country := s.create(t, alice, "country", "code", "NL", "name", "Nederland")
@@ -98,6 +99,7 @@ func contactIn(m *mapping.Model, contact mapping.Record) mapping.Record {
 }
 
 func TestMigrateMissesWhatCameTooLate(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, db DB) {
 		newFixture(t, db)
 		files := extended(t, "since: 1")
@@ -111,6 +113,7 @@ func TestMigrateMissesWhatCameTooLate(t *testing.T) {
 // TestMigrateAVendorsModel: a vendor's numbers are in one line with ours, and ours
 // go on.
 func TestMigrateAVendorsModel(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, db DB) {
 		newFixture(t, db)
 		own, ours := extended(t, "since: 1000"), extended(t, "since: 2")
@@ -123,6 +126,7 @@ func TestMigrateAVendorsModel(t *testing.T) {
 }
 
 func TestMigrateAtOnce(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "records.db")
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
@@ -159,6 +163,7 @@ func TestMigrateAtOnce(t *testing.T) {
 }
 
 func TestMigrateWithOwnFiles(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, db DB) {
 		m := Migrations{
 			Table: "own_version",

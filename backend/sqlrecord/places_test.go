@@ -16,6 +16,7 @@ import (
 // TestDeepPagesEqualNaiveOnes deletes and inserts at random, in two stores on
 // one file, and compares pages with what is really there.
 func TestDeepPagesEqualNaiveOnes(t *testing.T) {
+	t.Parallel()
 	db := openSQLite(t)
 	s := newFixture(t, db)
 	other := &fixture{New(db, s.model, s.clock.now), s.model, s.clock}            // remembers for itself, as another process does
@@ -98,6 +99,7 @@ func TestDeepPagesEqualNaiveOnes(t *testing.T) {
 }
 
 func TestPlacesAreBounded(t *testing.T) {
+	t.Parallel()
 	p := newPlaces()
 	for n := range int64(2 * maxPlaceLists) {
 		p.learn(placeKey{client: n}, 0, []int32{1})

@@ -15,6 +15,7 @@ import (
 // TestPlans keeps SQLite, which has no statistics here, on the index that
 // narrows most.
 func TestPlans(t *testing.T) {
+	t.Parallel()
 	s := newFixture(t, openSQLite(t))
 	for _, c := range []struct{ resource, filters, want string }{
 		{"order", "", "order_list_idx (client_id=?)"},
@@ -55,6 +56,7 @@ func TestPlans(t *testing.T) {
 // first page of an order that an index has: with a plan for all values, and where
 // the best one depends on them with one for these.
 func TestPlansOfUnequalClients(t *testing.T) {
+	t.Parallel()
 	s := newFixture(t, openPostgres(t))
 	require.NoError(t, s.DB().Write(t.Context(), func(c Conn) error {
 		for _, text := range []string{

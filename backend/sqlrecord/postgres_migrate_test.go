@@ -108,6 +108,7 @@ func (l *live) validIndex() int64 {
 // TestPostgresBuildsAnIndexWhileOthersWrite: nobody waits for the index but the
 // migration itself.
 func TestPostgresBuildsAnIndexWhileOthersWrite(t *testing.T) {
+	t.Parallel()
 	l := startLive(t, sqltest.Postgres(t), "SELECT 1")
 	ended := l.migrate(t.Context())
 	l.building()
@@ -124,6 +125,7 @@ func TestPostgresBuildsAnIndexWhileOthersWrite(t *testing.T) {
 // TestPostgresTakesUpAnInterruptedIndex: what a migration that was killed has left
 // is done away with, and done again.
 func TestPostgresTakesUpAnInterruptedIndex(t *testing.T) {
+	t.Parallel()
 	l := startLive(t, sqltest.Postgres(t), "SELECT 1")
 	ctx, kill := context.WithCancel(t.Context())
 	ended := l.migrate(ctx)
@@ -171,11 +173,13 @@ const oidOfIndex = `SELECT to_regclass('` + lateIndex + `')::oid::bigint`
 // TestPostgresWaitsForAnIndexOfTheDead: the server goes on with the index of a
 // process that was killed, so the next process waits for it and keeps it.
 func TestPostgresWaitsForAnIndexOfTheDead(t *testing.T) {
+	t.Parallel()
 	l := startLive(t, sqltest.Postgres(t), "SELECT 1")
 	built := l.deadBuilding()
 	before := l.truth(oidOfIndex)
 	ended := l.migrate(t.Context())
-	l.comesTo(1, `SELECT count(*) FROM pg_locks WHERE mode = 'ShareUpdateExclusiveLock' AND NOT granted`)
+	l.comesTo(1, `SELECT count(*) FROM pg_locks WHERE mode = 'ShareUpdateExclusiveLock' AND NOT granted
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
 	l.release()
 	require.NoError(t, <-built)
 	require.NoError(t, <-ended)
@@ -186,6 +190,7 @@ func TestPostgresWaitsForAnIndexOfTheDead(t *testing.T) {
 // TestPostgresWaitsForTheCommitOfAnIndex: such an index is kept also where its
 // commit still waits for a standby, and the table is free already.
 func TestPostgresWaitsForTheCommitOfAnIndex(t *testing.T) {
+	t.Parallel()
 	primary := sqltest.Primary(t)
 	standby := primary.Standby(t, "standby")
 	primary.Configure(t, "synchronous_standby_names=*")
@@ -208,6 +213,7 @@ func TestPostgresWaitsForTheCommitOfAnIndex(t *testing.T) {
 // TestPostgresLetsOthersPass: a migration that has to wait for a long reader lets
 // those pass who came after it, and is done once the reader is.
 func TestPostgresLetsOthersPass(t *testing.T) {
+	t.Parallel()
 	l := startLive(t, sqltest.Postgres(t), "SELECT count(*) FROM country")
 	ended := l.migrate(t.Context())
 	require.Equal(t, "the migration waits for a table that is in use; meanwhile requests go on", <-l.told)

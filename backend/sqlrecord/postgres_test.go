@@ -15,6 +15,7 @@ import (
 // TestPostgresBehindAPooler uses the protocol variants that need no prepared
 // statements on the server.
 func TestPostgresBehindAPooler(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"exec", "simple_protocol", "cache_describe"} {
 		t.Run(mode, func(t *testing.T) {
 			dsn := sqltest.Postgres(t)
@@ -47,6 +48,7 @@ func TestPostgresBehindAPooler(t *testing.T) {
 
 // TestPostgresRunsAgainAfterADeadlock has two transactions wait for each other.
 func TestPostgresRunsAgainAfterADeadlock(t *testing.T) {
+	t.Parallel()
 	s := newFixture(t, openPostgres(t))
 	a, b := s.create(t, alice, "contact", "name", "a"), s.create(t, alice, "contact", "name", "b")
 	var met, wg sync.WaitGroup
@@ -74,6 +76,7 @@ func TestPostgresRunsAgainAfterADeadlock(t *testing.T) {
 
 // TestPostgresReadsForeignTypes reads what tables that are not ours hold.
 func TestPostgresReadsForeignTypes(t *testing.T) {
+	t.Parallel()
 	db := openPostgres(t)
 	const text = `SELECT 7::smallint, 'a'::char(5), 1.25::float8, 1.255::numeric, 0.5::float4, '2026-07-01'::date, '2026-07-01 10:00'::timestamp,
 		12::bigint, '00000000-0000-0000-0000-000000000001'::uuid, 3, 123456789012345678901::numeric / 1e10, 2.5::numeric`
@@ -101,6 +104,7 @@ func TestPostgresReadsForeignTypes(t *testing.T) {
 }
 
 func TestPostgresThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	_, err := OpenPostgres(t.Context(), "postgres://nobody:secret@127.0.0.1:1/none?connect_timeout=2", Options{})
 	require.ErrorContains(t, err, "open PostgreSQL database: ")
 	require.NotContains(t, err.Error(), "secret")

@@ -54,6 +54,7 @@ func (p *pair) ask(t *testing.T, q backend.Query) (backend.Page, bool) {
 
 // TestReplicaAnswersAsThePrimary: whatever is asked, as soon as it was written.
 func TestReplicaAnswersAsThePrimary(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, patience)
 	require.NoError(t, p.replica.Fault())
 	for range 20 {
@@ -72,6 +73,7 @@ func TestReplicaAnswersAsThePrimary(t *testing.T) {
 
 // TestReplicaIsBehind: then it answers nothing, and waits in vain only once.
 func TestReplicaIsBehind(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, 20*time.Millisecond)
 	p.standby.Ask(t, "SELECT pg_wal_replay_pause()")
 	p.create(t, alice, "contact", "name", "Jansen")
@@ -93,6 +95,7 @@ func TestReplicaIsBehind(t *testing.T) {
 // TestReplicaOfAPrimaryThatDoesNotFlush: what is seen on the primary before it is on
 // its disk is not missed either.
 func TestReplicaOfAPrimaryThatDoesNotFlush(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, 0)
 	p.primary.Configure(t, "synchronous_commit=off", "wal_writer_delay=1s")
 	all := backend.Query{Limit: 1000}
@@ -111,6 +114,7 @@ func TestReplicaOfAPrimaryThatDoesNotFlush(t *testing.T) {
 // TestReplicaBreaksAListOff: what is in the way of replay ends, and the replica
 // stays in use.
 func TestReplicaBreaksAListOff(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, patience)
 	p.standby.Configure(t, "max_standby_streaming_delay=500ms") // which the list below outlives
 	conn, err := p.replica.standby.acquire(t.Context())
@@ -128,6 +132,7 @@ func TestReplicaBreaksAListOff(t *testing.T) {
 
 // TestReplicaIsAway: it is not asked again before it is back.
 func TestReplicaIsAway(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, patience)
 	p.standby.Stop()
 	_, ok := p.ask(t, backend.Query{Limit: 10})
@@ -152,6 +157,7 @@ func TestReplicaIsAway(t *testing.T) {
 // TestReplicaOfSomethingElse: positions of different histories say nothing of each
 // other.
 func TestReplicaOfSomethingElse(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, patience)
 	p.primary.Ask(t, "CREATE DATABASE other")
 	for dsn, fault := range map[string]string{
@@ -172,10 +178,12 @@ func TestReplicaOfSomethingElse(t *testing.T) {
 // TestReplicaOfAnEarlierPrimary: a standby that has not followed another one's
 // promotion may be further on than the primary, and lack what that has.
 func TestReplicaOfAnEarlierPrimary(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, patience)
 	next := p.primary.Standby(t, "next")
+	written := p.primary.Ask(t, "SELECT pg_current_wal_flush_lsn()")
 	require.Eventually(t, func() bool {
-		return next.Ask(t, "SELECT pg_last_wal_replay_lsn() = pg_last_wal_receive_lsn()") == "t"
+		return next.Ask(t, "SELECT pg_last_wal_replay_lsn() >= '"+written+"'") == "t"
 	}, patience, time.Millisecond)
 	next.Ask(t, "SELECT pg_promote()")
 	db, err := OpenPostgres(t.Context(), next.DSN("postgres"), Options{})
@@ -196,6 +204,7 @@ func TestReplicaOfAnEarlierPrimary(t *testing.T) {
 // TestPositionsAreShared: a list is told of no position that was found before it
 // was asked for; those that come while one is looked for share the next one.
 func TestPositionsAreShared(t *testing.T) {
+	t.Parallel()
 	asked, answers := make(chan struct{}), make(chan string)
 	p := positions{find: func(context.Context) (position, error) {
 		asked <- struct{}{}
@@ -233,6 +242,7 @@ func TestPositionsAreShared(t *testing.T) {
 // TestReadOnlyServer: the connections to a server that takes no writes any more
 // end, and the next ones are made to the one that does.
 func TestReadOnlyServer(t *testing.T) {
+	t.Parallel()
 	primary := sqltest.Primary(t)
 	standby := primary.Standby(t, "next")
 	dsn := "postgres://frontdesk@" + primary.Address() + "," + standby.Address() + "/postgres?sslmode=disable&target_session_attrs=read-write"
@@ -256,6 +266,7 @@ func TestReadOnlyServer(t *testing.T) {
 // TestReplicaNeedsNoRights: a role that may do nothing but read and write can ask
 // all that has to be asked.
 func TestReplicaNeedsNoRights(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, patience)
 	p.primary.Ask(t, "CREATE ROLE plain LOGIN")
 	p.primary.Ask(t, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO plain")

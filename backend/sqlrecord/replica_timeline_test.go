@@ -15,6 +15,7 @@ import (
 // that, on the connections that it has. What the primary is told from then on, it
 // never hears of.
 func TestReplicaGoesWithAnotherPrimary(t *testing.T) {
+	t.Parallel()
 	for role, grant := range map[string]string{"told": "GRANT pg_read_all_stats TO told", "untold": "SELECT 1"} {
 		t.Run(role, func(t *testing.T) {
 			p := newPair(t, patience)
@@ -57,6 +58,7 @@ func TestReplicaGoesWithAnotherPrimary(t *testing.T) {
 }
 
 func TestLSNNumber(t *testing.T) {
+	t.Parallel()
 	for text, number := range map[string]uint64{"0/0": 0, "0/16B3748": 0x16B3748, "16/B374D848": 0x16_B374D848, "FFFFFFFF/FFFFFFFF": 1<<64 - 1, "": 0, "first": 0} {
 		require.Equal(t, number, lsnNumber(text), text)
 	}

@@ -24,6 +24,7 @@ var same = cmp.Options{
 }
 
 func TestCreateAnswersWhatIsStored(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		rec := s.create(t, alice, "vehicle", "license_plate", "GT-123-B", "brand", "Škoda", "model", "", "mileage", -7,
 			"sales_price", mapping.DecimalValue(189505000, 4), "first_admission_date", mapping.MilliValue(-1))
@@ -38,6 +39,7 @@ func TestCreateAnswersWhatIsStored(t *testing.T) {
 }
 
 func TestEveryValueComesBack(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("é€𝄞'\"\\", 20000)
 	onStores(t, func(t *testing.T, s *fixture) {
 		for n, price := range []int64{0, 1, -1, 9999, 10000, 10001, -123456789, 999999999999999, -999999999999999} {
@@ -63,6 +65,7 @@ func TestEveryValueComesBack(t *testing.T) {
 }
 
 func TestRecordsOfOthersDoNotExist(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		rec := s.create(t, alice, "contact", "name", "Jansen")
 		_, err := s.Get(t.Context(), rec.Resource, backend.Query{Client: bob, ID: rec.ID()})
@@ -85,6 +88,7 @@ func TestRecordsOfOthersDoNotExist(t *testing.T) {
 }
 
 func TestSystemRecordsAreSeenByAllAndChangedByNone(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		system := s.create(t, admin, "country", "code", "NL", "name", "Nederland", "is_system", 1)
 		own := s.create(t, alice, "country", "code", "XX", "name", "Elsewhere")
@@ -100,6 +104,7 @@ func TestSystemRecordsAreSeenByAllAndChangedByNone(t *testing.T) {
 }
 
 func TestUpdateSetsWhatIsPresent(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		rec := s.create(t, alice, "contact", "name", "Jansen", "note", "old", "payment_days", 30)
 		updated, err := s.Update(t.Context(), alice, rec, s.record("contact", "name", "Pietersen", "payment_days", mapping.NullValue()))
@@ -128,6 +133,7 @@ func TestUpdateSetsWhatIsPresent(t *testing.T) {
 }
 
 func TestIDsAreNeverReused(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		for want := int32(1); want <= 3; want++ {
 			rec := s.create(t, alice, "contact", "name", "x")
@@ -157,6 +163,7 @@ func TestIDsEndWhereInt4Does(t *testing.T) {
 }
 
 func TestArrayFieldsAreStoredWithTheirRecord(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		order := s.newOrder(t, alice, 3)
 		at := order.Resource.Field("orderlines").Index
@@ -186,6 +193,7 @@ func TestArrayFieldsAreStoredWithTheirRecord(t *testing.T) {
 }
 
 func TestElementsWithoutAPlaceComeLast(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		order := s.newOrder(t, alice, 1)
 		at := order.Resource.Field("orderlines").Index
@@ -199,6 +207,7 @@ func TestElementsWithoutAPlaceComeLast(t *testing.T) {
 }
 
 func TestElementsTouchTheirRecord(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		order := s.newOrder(t, alice, 1)
 		line := order.Children[order.Resource.Field("orderlines").Index][0]
@@ -226,6 +235,7 @@ func TestElementsTouchTheirRecord(t *testing.T) {
 }
 
 func TestConstraintsOfTheStore(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		refused := func(rec mapping.Record) {
 			t.Helper()
@@ -257,6 +267,7 @@ func TestConstraintsOfTheStore(t *testing.T) {
 }
 
 func TestTransactions(t *testing.T) {
+	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		stop := errors.New("stop")
 		var made mapping.Record

@@ -51,7 +51,7 @@ func (d demoCommand) Run(p desk.Program) error {
 		return err
 	}
 	defer logFile.Close()
-	logs, err := desk.NewLogs(c.Log, zapcore.Lock(logFile))
+	logs, err := desk.NewLogs(c.Log, zapcore.Lock(logFile), desk.LogDelay)
 	if err != nil {
 		return err
 	}

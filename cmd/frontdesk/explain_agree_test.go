@@ -83,7 +83,7 @@ func newAgreement(t *testing.T, random *rand.Rand) *agreement {
 
 	c, err := desk.LoadConfig(file)
 	require.NoError(t, err)
-	a.logs, err = desk.NewLogs(c.Log, zapcore.AddSync(a.lines))
+	a.logs, err = desk.NewLogs(c.Log, zapcore.AddSync(a.lines), desk.LogDelay)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, a.logs.Stop()) })
 	counted := func(d backend.Driver) backend.Driver { return countedDriver{d.(*reference.Store), &a.calls} }

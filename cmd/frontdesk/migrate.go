@@ -24,7 +24,7 @@ func (m migrateCommand) Run(p desk.Program) (err error) {
 	if err != nil {
 		return err
 	}
-	logs, err := desk.NewLogs(config.Log{Level: "info", Format: "console"}, zapcore.Lock(zapcore.AddSync(p.Stderr)))
+	logs, err := desk.NewLogs(config.Log{Level: "info", Format: "console"}, zapcore.Lock(zapcore.AddSync(p.Stderr)), desk.LogDelay)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package sqltest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -105,7 +106,11 @@ func (n *Node) run(program string, args ...string) error {
 // launch starts the server on the data that is there.
 func (n *Node) launch() (err error) {
 	args := []string{"-D", n.data(), "-p", strconv.Itoa(n.port), "-k", n.dir}
-	for _, setting := range append([]string{"listen_addresses=127.0.0.1", "shared_buffers=64MB", "lc_messages=C", "log_destination=stderr"}, n.settings...) {
+	settings := []string{"listen_addresses=127.0.0.1", "shared_buffers=64MB", "lc_messages=C", "log_destination=stderr"}
+	if flag.Lookup("test.bench").Value.String() == "" { // no test ends the machine, but figures are those of a disk
+		settings = append(settings, "fsync=off")
+	}
+	for _, setting := range append(settings, n.settings...) {
 		args = append(args, "-c", setting)
 	}
 	server := exec.Command(filepath.Join(n.bin, "postgres"), args...)

@@ -18,9 +18,12 @@ type Logs struct {
 	Stop  func() error // writes what is left
 }
 
+// LogDelay is how late a line may be written.
+const LogDelay = time.Second
+
 // NewLogs writes structured lines. They are buffered: one write for many lines,
-// at most a second late.
-func NewLogs(c config.Log, out zapcore.WriteSyncer) (*Logs, error) {
+// at most that much late.
+func NewLogs(c config.Log, out zapcore.WriteSyncer, delay time.Duration) (*Logs, error) {
 	level, err := zap.ParseAtomicLevel(c.Level)
 	if err != nil {
 		return nil, err
@@ -31,7 +34,7 @@ func NewLogs(c config.Log, out zapcore.WriteSyncer) (*Logs, error) {
 	if c.Format == "console" {
 		encoder = zapcore.NewConsoleEncoder(encoding)
 	}
-	buffered := &zapcore.BufferedWriteSyncer{WS: out, FlushInterval: time.Second}
+	buffered := &zapcore.BufferedWriteSyncer{WS: out, FlushInterval: delay}
 	return &Logs{
 		Log:   zap.New(zapcore.NewCore(encoder, buffered, level)),
 		audit: zap.New(zapcore.NewCore(encoder, buffered, zapcore.DebugLevel)).Named("audit"),

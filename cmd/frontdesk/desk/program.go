@@ -19,6 +19,8 @@ type Program struct {
 	Signals <-chan os.Signal                     // in place of those that the process gets, other than to stop; nil for these
 	After   func(time.Duration) <-chan time.Time // in place of time.After; nil for this
 	Now     func() time.Time                     // in place of time.Now where callbacks are concerned; nil for this
+
+	LogDelay time.Duration // in place of LogDelay; 0 for this
 }
 
 // timer is what waits.

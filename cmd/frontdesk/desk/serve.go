@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -19,7 +20,7 @@ func ServeConfig(p Program, file string, watch bool) error {
 	if err != nil {
 		return err
 	}
-	logs, err := NewLogs(c.Log, zapcore.Lock(zapcore.AddSync(p.Stderr)))
+	logs, err := NewLogs(c.Log, zapcore.Lock(zapcore.AddSync(p.Stderr)), cmp.Or(p.LogDelay, LogDelay))
 	if err != nil {
 		return err
 	}

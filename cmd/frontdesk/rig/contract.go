@@ -40,22 +40,13 @@ func EveryKey(grants []gateway.Grant) *auth.Key {
 	return key
 }
 
-// contracts are those that were made already, by description: most desks have
-// the same.
-var contracts sync.Map
+// contracts are those that were made already, by description, and texts the
+// descriptions by what is described: most desks have the same.
+var contracts, texts sync.Map
 
 // ContractOf describes what a desk of this configuration serves.
 func ContractOf(c *config.Config, environment string) (*Contract, error) {
-	offer, err := desk.OfferOf(c.Model, c.Backend)
-	if err != nil {
-		return nil, err
-	}
-	c.Server.PublicURL = "http://127.0.0.1/webservice_v2"
-	g, err := desk.DescribingGateway(c, offer, environment)
-	if err != nil {
-		return nil, err
-	}
-	text, err := g.Describe(EveryKey(g.Grants()), openapi.Version31)
+	text, err := describe(c, environment)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +59,31 @@ func ContractOf(c *config.Config, environment string) (*Contract, error) {
 	}
 	kept, _ := contracts.LoadOrStore(string(text), made)
 	return kept.(*Contract), nil
+}
+
+// describe describes what a configuration has served. Where no other files belong to
+// it, that is done once for all that differ in nothing that is described.
+func describe(c *config.Config, environment string) ([]byte, error) {
+	about := c.Backend
+	about.DSN = ""
+	key := fmt.Sprintf("%s %+v %+v %+v %+v %v", environment, c.Server, about, c.Model, c.Sessions, c.Callbacks)
+	if made, ok := texts.Load(key); ok {
+		return made.([]byte), nil
+	}
+	offer, err := desk.OfferOf(c.Model, c.Backend)
+	if err != nil {
+		return nil, err
+	}
+	c.Server.PublicURL = "http://127.0.0.1/webservice_v2"
+	g, err := desk.DescribingGateway(c, offer, environment)
+	if err != nil {
+		return nil, err
+	}
+	text, err := g.Describe(EveryKey(g.Grants()), openapi.Version31)
+	if err == nil && c.Backend.Sheet == "" && c.Model.Dir == "" {
+		texts.Store(key, text)
+	}
+	return text, err
 }
 
 const contractURL = "https://contract.invalid/openapi.json"

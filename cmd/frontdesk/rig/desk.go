@@ -23,6 +23,7 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/mapping"
 )
 
@@ -159,7 +160,7 @@ func (d *Desk) start(p desk.Program, serve func(desk.Program) error) {
 	ctx, stop := context.WithCancel(context.Background())
 	d.Stop = stop
 	read, write := io.Pipe()
-	p.Ctx, p.Stdin, p.Stdout, p.Stderr = ctx, strings.NewReader(""), write, d.Log
+	p.Ctx, p.Stdin, p.Stdout, p.Stderr, p.LogDelay = ctx, strings.NewReader(""), write, d.Log, time.Millisecond
 	go func() {
 		defer close(d.Stopped)
 		if err := serve(p); err != nil {
@@ -253,6 +254,9 @@ func SeedDatabase(dsn string, records int) error {
 		return err
 	}
 	err = reference.Seed(context.Background(), store, reference.SeedOptions{Records: records})
+	if err == nil {
+		_, err = jobstore.Open(context.Background(), store.Database()) // whose tables a desk would have to make
+	}
 	return errors.Join(err, store.Close())
 }
 

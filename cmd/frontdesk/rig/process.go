@@ -55,7 +55,7 @@ func Binary(t testing.TB) string {
 		if built.dir, built.err = os.MkdirTemp("", "frontdesk-binary-"); built.err != nil {
 			return
 		}
-		build := exec.Command("go", "build", "-o", built.dir, "frontdesk/cmd/frontdesk")
+		build := exec.Command("go", "build", "-trimpath", "-o", built.dir, "frontdesk/cmd/frontdesk")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped: it needs no library
 		out, err := build.CombinedOutput()
 		if err != nil {

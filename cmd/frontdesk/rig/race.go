@@ -21,6 +21,16 @@ type Rival struct {
 // and returns their answers in the order of the requests. None may be a failure.
 func (d *Desk) AtOnce(token string, requests []Rival) []Answer {
 	d.T.Helper()
+	answers := d.SideBySide(token, requests)
+	for i, a := range answers {
+		require.Less(d.T, a.Status, 500, "%s %s: %s\n%s", requests[i].Method, requests[i].Path, a.Body, d.Log)
+	}
+	return answers
+}
+
+// SideBySide is AtOnce where answers may be failures.
+func (d *Desk) SideBySide(token string, requests []Rival) []Answer {
+	d.T.Helper()
 	answers, errs := make([]Answer, len(requests)), make([]error, len(requests))
 	var start, end sync.WaitGroup
 	start.Add(1)
@@ -32,9 +42,8 @@ func (d *Desk) AtOnce(token string, requests []Rival) []Answer {
 	}
 	start.Done()
 	end.Wait()
-	for i, a := range answers {
-		require.NoError(d.T, errs[i])
-		require.Less(d.T, a.Status, 500, "%s %s: %s\n%s", requests[i].Method, requests[i].Path, a.Body, d.Log)
+	for _, err := range errs {
+		require.NoError(d.T, err)
 	}
 	return answers
 }

@@ -49,7 +49,7 @@ func (d *Desk) Socket() *Socket {
 	conn, err := net.Dial("tcp", base.Host)
 	require.NoError(d.T, err)
 	d.T.Cleanup(func() { _ = conn.Close() })
-	require.NoError(d.T, conn.SetDeadline(time.Now().Add(30*time.Second)))
+	require.NoError(d.T, conn.SetDeadline(time.Now().Add(2*Patience)))
 	return &Socket{Conn: conn, t: d.T, Reader: bufio.NewReader(conn)}
 }
 

@@ -25,6 +25,7 @@ func padded(size int) string {
 // TestBodiesInChunks: a body in chunks that does not get on takes as much room as
 // came of it, and leaves the rest to others.
 func TestBodiesInChunks(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Server: "  body_limit: 1MiB\n  body_memory: 2MiB"})
 	token, other := d.Login(rig.FullKey, "demo"), d.Login(rig.FullKey, "other")
 	inChunks := func(token string) string {
@@ -47,7 +48,8 @@ func posting(path, token string, length int, more string) string {
 }
 
 // TestBodiesMemory takes half a minute: bodies that wait are refused after the
-// read time-out, and memory is given back to the system every ten seconds.
+// read time-out, and memory is given back to the system every ten seconds. It is
+// alone: what is not read in time depends on what the processors have to do beside it.
 func TestBodiesMemory(t *testing.T) {
 	c := rig.StartChild(t, rig.Options{DSN: rig.Engines[0].DSN(t), Server: "  read_timeout: 5s"})
 	token, other := c.Login(rig.FullKey, "demo"), c.Login(rig.FullKey, "other")
@@ -92,6 +94,7 @@ func TestBodiesMemory(t *testing.T) {
 // TestBodiesWait: bodies of one client that are more than its share are read one
 // after the other, and none is refused.
 func TestBodiesWait(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Server: "  body_limit: 1MiB\n  body_memory: 2MiB"})
 	token := d.Login(rig.FullKey, "demo")
 	var all []*rig.Socket
@@ -106,6 +109,7 @@ func TestBodiesWait(t *testing.T) {
 // TestBodiesAnswers announces bodies and sends nothing: what can be judged without
 // them is answered at once, in the order of the contract.
 func TestBodiesAnswers(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Server: "  read_timeout: 60s"}) // longer than a test waits
 	token, orders, dead := d.Login(rig.FullKey, "demo"), d.Login(rig.OrdersKey, "demo"), d.Login(rig.FullKey, "demo")
 	require.Equal(t, 200, d.Call("GET", "/authenticate/logout", dead, "").Status)
@@ -162,6 +166,7 @@ func TestBodiesAnswers(t *testing.T) {
 // TestBodiesRefusedThenNext: a body that nobody wanted is read as far as it may be,
 // and never taken for a request.
 func TestBodiesRefusedThenNext(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{})
 	token := d.Login(rig.FullKey, "demo")
 	next := "GET /webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\ntoken: " + token + "\r\n\r\n"
@@ -205,6 +210,7 @@ func TestBodiesRefusedThenNext(t *testing.T) {
 
 // TestBodiesCutShort: what broke off is never taken for a body.
 func TestBodiesCutShort(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{})
 	token := d.Login(rig.FullKey, "demo")
 	chunked := strings.Replace(posting("/contact", token, 0, ""), "Content-Length: 0", "Transfer-Encoding: chunked", 1)
@@ -236,6 +242,7 @@ func TestBodiesCutShort(t *testing.T) {
 // TestDownloadWithoutReading: whoever asks for a result without a right address
 // has no longer to read the answer than others have.
 func TestDownloadWithoutReading(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Server: "  write_timeout: 300ms"})
 	w := d.Socket()
 	ask := []byte(strings.Repeat("GET /webservice_v2/webhook/download?x HTTP/1.1\r\nHost: desk\r\n\r\n", 1000))

@@ -2,7 +2,10 @@ package bounds
 
 import (
 	"cmp"
+	"fmt"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,6 +15,7 @@ import (
 // TestConnectionsFlood: silent connections, more than the process may open, cost
 // nobody anything who is connected already, nor anybody once they are gone.
 func TestConnectionsFlood(t *testing.T) {
+	t.Parallel()
 	c := rig.StartChild(t, rig.Options{DSN: rig.Engines[0].DSN(t), Descriptors: 1024, Server: "  read_timeout: 60s"})
 	token := c.Login(rig.FullKey, "demo")
 	before := c.Socket()
@@ -36,6 +40,7 @@ func TestConnectionsFlood(t *testing.T) {
 // TestConnectionsWithoutDescriptors: where none are left, connections wait until
 // there are.
 func TestConnectionsWithoutDescriptors(t *testing.T) {
+	t.Parallel()
 	c := rig.StartChild(t, rig.Options{
 		DSN: rig.Engines[0].DSN(t), Descriptors: 200, Server: "  read_timeout: 60s\n  connections: {max: 10000, per_address: 10000}",
 	})
@@ -44,6 +49,10 @@ func TestConnectionsWithoutDescriptors(t *testing.T) {
 	require.Equal(t, 200, before.Send(rig.ContactAsked(token)).Answer("GET").Status)
 	c.RequireLogged("server.connections.max is more than the process may open")
 	others := rig.Flood(t, c.Ops, 120) // which are not counted
+	require.Eventually(t, func() bool {
+		open, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.Process.Process.Pid))
+		return len(open) > len(others)
+	}, rig.Patience, time.Millisecond, "they are not accepted before the others come")
 	silent := rig.Flood(t, c.Host(), 120)
 	c.RequireLogged("none can be accepted now")
 	for range 20 {
@@ -56,6 +65,7 @@ func TestConnectionsWithoutDescriptors(t *testing.T) {
 
 // TestConnectionsPerAddress: one address has so many, a trusted proxy any number.
 func TestConnectionsPerAddress(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		server string
 		most   int // of one address; 0 for any number

@@ -87,6 +87,7 @@ func (s *secureDesk) mustAsk(client *http.Client, path, token string) rig.Answer
 }
 
 func TestKeyCertificates(t *testing.T) {
+	t.Parallel()
 	var mine, others tls.Certificate
 	s := startSecureDesk(t, func(clients *webhooktest.Authority) string {
 		mine, others = clients.IssueClient(t, time.Now().Add(time.Hour)), clients.IssueClient(t, time.Now().Add(time.Hour))
@@ -138,6 +139,7 @@ func TestKeyCertificates(t *testing.T) {
 // TestKeyCertificateResumed has a TLS session go on in a second connection, where
 // no certificate is sent again.
 func TestKeyCertificateResumed(t *testing.T) {
+	t.Parallel()
 	var mine tls.Certificate
 	s := startSecureDesk(t, func(clients *webhooktest.Authority) string {
 		mine = clients.IssueClient(t, time.Now().Add(time.Hour))

@@ -36,6 +36,7 @@ func requireRoom(t testing.TB, a rig.Answer, policy, room string) {
 }
 
 func TestKeyLimitRate(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Keys: bound(t, "rate: {per_second: 0.001, burst: 4}")})
 	demo, other := d.Login(boundKey, "demo"), d.Login(boundKey, "other") // which take nothing
 	const policy = `"rate";q=4;w=4000`
@@ -78,6 +79,7 @@ func TestKeyLimitRate(t *testing.T) {
 }
 
 func TestKeyLimitPerClient(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Keys: bound(t, "rate: {per_second: 1000000, burst: 1000000}", "client_rate: {per_second: 0.001, burst: 2}")})
 	for _, user := range []string{"demo", "other"} {
 		for n, token := range []string{d.Login(boundKey, user), d.Login(boundKey, user)} { // one bucket for both
@@ -92,6 +94,7 @@ func TestKeyLimitPerClient(t *testing.T) {
 }
 
 func TestKeyLimitPerDay(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Keys: bound(t, "per_day: 2")})
 	token := d.Login(boundKey, "demo")
 	// Midnight may be in between, but not twice.
@@ -109,6 +112,7 @@ func TestKeyLimitPerDay(t *testing.T) {
 
 // TestKeyLimitConcurrent has requests under way at the administration.
 func TestKeyLimitConcurrent(t *testing.T) {
+	t.Parallel()
 	var f rig.Faults
 	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Keys: bound(t, "concurrent: 2")})
 	token, full := d.Login(boundKey, "demo"), d.Login(rig.FullKey, "demo")
@@ -154,6 +158,7 @@ func TestKeyLimitConcurrent(t *testing.T) {
 }
 
 func TestKeyAddresses(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{
 		Server: "  trusted_proxies: [127.0.0.1]",
 		Keys:   bound(t, "addresses: {allow: [192.0.2.0/24, \"2001:db8::/32\"], deny: [192.0.2.66]}"),
@@ -197,6 +202,7 @@ func TestKeyAddresses(t *testing.T) {
 
 // TestKeyAddressesWithoutProxy believes no header by itself.
 func TestKeyAddressesWithoutProxy(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Keys: bound(t, "addresses: {deny: [127.0.0.0/8]}")})
 	a := d.Call("GET", rig.LoginPath(boundKey, "demo", "demo"), "", "", "X-Forwarded-For", "192.0.2.7")
 	require.Equal(t, 401, a.Status)
@@ -208,6 +214,7 @@ func TestKeyAddressesWithoutProxy(t *testing.T) {
 
 // TestKeyLimitsReload edits the limits of a key that has used up some of them.
 func TestKeyLimitsReload(t *testing.T) {
+	t.Parallel()
 	dsn := rig.Engines[0].DSN(t)
 	config := func(lines ...string) string { return rig.KeptConfig(t, dsn, "", bound(t, lines...)) }
 	const used = "per_day: 1000000"

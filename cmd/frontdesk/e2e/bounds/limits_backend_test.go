@@ -36,6 +36,7 @@ func (p panicking) Write(ctx context.Context, f func(backend.Tx) error) error {
 }
 
 func TestLimitsPanic(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		var f rig.Faults
 		var armed atomic.Bool
@@ -62,6 +63,7 @@ func TestLimitsPanic(t *testing.T) {
 }
 
 func TestLimitsDeadline(t *testing.T) {
+	t.Parallel()
 	var f rig.Faults
 	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Backend: ", timeout: 2s"})
 	token := d.Login(rig.FullKey, "demo")
@@ -84,6 +86,7 @@ func TestLimitsDeadline(t *testing.T) {
 
 // TestLimitsBreaker opens the circuit, and waits for it to close by itself.
 func TestLimitsBreaker(t *testing.T) {
+	t.Parallel()
 	var f rig.Faults
 	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap})
 	token := d.Login(rig.FullKey, "demo")
@@ -137,6 +140,7 @@ func TestLimitsBreaker(t *testing.T) {
 
 // TestLimitsLostTable takes a table away while the desk serves.
 func TestLimitsLostTable(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		d := rig.Start(t, rig.Options{DSN: dsn})
 		token := d.Login(rig.FullKey, "demo")
@@ -159,6 +163,7 @@ func TestLimitsLostTable(t *testing.T) {
 // TestLimitsLockedFile has another process hold the write lock of the file:
 // reading goes on, writing ends in time.
 func TestLimitsLockedFile(t *testing.T) {
+	t.Parallel()
 	dsn := rig.Engines[0].DSN(t)
 	d := rig.Start(t, rig.Options{DSN: dsn, Backend: ", timeout: 2s"})
 	token := d.Login(rig.FullKey, "demo")
@@ -174,6 +179,7 @@ func TestLimitsLockedFile(t *testing.T) {
 // TestLimitsFullDisk gives the program no more room than its files have. The
 // same happens to whoever wants to write on a full disk.
 func TestLimitsFullDisk(t *testing.T) {
+	t.Parallel()
 	prlimit := sqltest.Tool(t, "prlimit", "prlimit")
 	dsn := rig.Engines[0].DSN(t)
 	c := rig.StartChild(t, rig.Options{DSN: dsn})
@@ -197,6 +203,7 @@ func TestLimitsFullDisk(t *testing.T) {
 
 // TestLimitsPostgresGone cuts every connection to the database and lets none in.
 func TestLimitsPostgresGone(t *testing.T) {
+	t.Parallel()
 	dsn := rig.Engines[1].DSN(t)
 	d := rig.Start(t, rig.Options{DSN: dsn})
 	token := d.Login(rig.FullKey, "demo")

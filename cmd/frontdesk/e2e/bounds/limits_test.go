@@ -14,6 +14,7 @@ import (
 )
 
 func TestLimitsSlowClients(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Server: "  read_timeout: 300ms"})
 	token := d.Login(rig.FullKey, "demo")
 	head := "POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\ntoken: " + token + "\r\n"
@@ -69,6 +70,7 @@ func drip(w *rig.Socket) {
 }
 
 func TestLimitsHeader(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{})
 	token := d.Login(rig.FullKey, "demo")
 	request := func(size int) string {
@@ -91,6 +93,7 @@ func TestLimitsHeader(t *testing.T) {
 }
 
 func TestLimitsBody(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Server: "  body_limit: 64KiB"})
 	token := d.Login(rig.FullKey, "demo")
 	const limit = 64 << 10
@@ -135,6 +138,7 @@ func TestLimitsBody(t *testing.T) {
 // TestLimitsMalformed sends what is no HTTP, or means different things to
 // different readers: one answer below 500, in JSON, and the connection ends.
 func TestLimitsMalformed(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{})
 	const smuggled = "GET /webservice_v2/smuggled HTTP/1.1\r\nHost: desk\r\n\r\n"
 	post := "POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\ntoken: " + d.Login(rig.FullKey, "demo") + "\r\n"
@@ -184,6 +188,7 @@ func TestLimitsMalformed(t *testing.T) {
 
 // TestLimitsWire sends what is unusual, but HTTP.
 func TestLimitsWire(t *testing.T) {
+	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{})
 	token := "token: " + d.Login(rig.FullKey, "demo") + "\r\n"
 	get := func(target, version, more string) string {

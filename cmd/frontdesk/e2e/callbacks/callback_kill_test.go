@@ -94,12 +94,14 @@ type callbackKill struct {
 // recovery of the program. It kills the program with kill -9 at every moment of the life
 // of callback jobs, and holds it to each promise that it had made.
 func TestCallbackKill(t *testing.T) {
+	t.Parallel()
 	rounds := killMoments // each once
 	if sqltest.Soak() {
 		rounds = 50
 	}
 	for _, engine := range rig.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
+			t.Parallel()
 			seed := rand.Uint64()
 			t.Logf("random seed %d", seed)
 			k := &callbackKill{

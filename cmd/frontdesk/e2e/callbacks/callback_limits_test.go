@@ -31,6 +31,7 @@ import (
 // TestCallbackFullDisk fills what results may take, and a disk that is too small
 // for it: the job that meets the end fails, and nothing else does.
 func TestCallbackFullDisk(t *testing.T) {
+	t.Parallel()
 	for name, full := range map[string]struct {
 		bound, failure string
 		mount          bool
@@ -95,6 +96,7 @@ func tinyDisk(t *testing.T, folder string) {
 // TestCallbackResultsExpire moves the end of a job's work into the past while
 // nobody serves it.
 func TestCallbackResultsExpire(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		h, options := rig.NewHooks(t, nil)
 		options.DSN = dsn
@@ -137,6 +139,7 @@ func resultsFolder(o rig.Options) string {
 // TestCallbackDownloadAfterRestart takes a download up again that a restart cut
 // off, by the address that was handed out before.
 func TestCallbackDownloadAfterRestart(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		h, options := rig.NewHooks(t, nil)
 		options.DSN = dsn
@@ -165,6 +168,7 @@ func TestCallbackDownloadAfterRestart(t *testing.T) {
 // TestCallbackFolderHasOneOwner starts a second frontdesk on the folder of one
 // that serves.
 func TestCallbackFolderHasOneOwner(t *testing.T) {
+	t.Parallel()
 	_, options := rig.NewHooks(t, nil)
 	options.DSN = rig.Engines[0].DSN(t)
 	d := rig.Start(t, options)
@@ -211,6 +215,7 @@ func hangsUpHalfWay(w http.ResponseWriter, _ *http.Request) {
 // TestCallbackReceivers has one client with every receiver that there should not
 // be, and another whose receiver works.
 func TestCallbackReceivers(t *testing.T) {
+	t.Parallel()
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = rig.Engines[0].DSN(t)
 	var inside atomic.Int32
@@ -264,6 +269,7 @@ func join(t *testing.T, file, more string) {
 
 // TestSlowAnswersAreCounted has writes wait for a lock that the test holds.
 func TestSlowAnswersAreCounted(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		d := rig.Start(t, rig.Options{DSN: dsn})
 		token := d.Login(rig.FullKey, "demo")

@@ -50,6 +50,7 @@ var refusedAddresses = map[string]string{
 }
 
 func TestCallbackAddresses(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		h, options := rig.NewHooks(t, nil)
 		options.DSN = dsn
@@ -100,6 +101,7 @@ func TestCallbackAddresses(t *testing.T) {
 
 // TestCallbackLongRunning marks direct endpoints as long-running.
 func TestCallbackLongRunning(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		h, options := rig.NewHooks(t, nil)
 		options.DSN = dsn
@@ -164,6 +166,7 @@ func TestCallbackLongRunning(t *testing.T) {
 // TestCallbackAllowlist keeps an api_key to what it may: the two endpoints are
 // granted one by one, the download needs nothing but its address.
 func TestCallbackAllowlist(t *testing.T) {
+	t.Parallel()
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = rig.Engines[0].DSN(t)
 	d := rig.Start(t, options)
@@ -181,6 +184,7 @@ func TestCallbackAllowlist(t *testing.T) {
 }
 
 func TestCallbackCommands(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		fail := true
 		h, options := rig.NewHooks(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -46,6 +46,7 @@ var onceChanges = []struct{ method, body, gone string }{
 // TestCallbackChangesHappenOnce stops the program between the commit of a
 // long-running change and its result.
 func TestCallbackChangesHappenOnce(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		for _, change := range onceChanges {
 			h, options := rig.NewHooks(t, nil)
@@ -81,6 +82,7 @@ func TestCallbackChangesHappenOnce(t *testing.T) {
 // TestCallbackKillAfterCommit kills the program with kill -9 at that moment,
 // which locks of PostgreSQL hold on to.
 func TestCallbackKillAfterCommit(t *testing.T) {
+	t.Parallel()
 	dsn := rig.Engines[1].DSN(t)
 	for _, change := range onceChanges {
 		h, options := rig.NewHooks(t, nil)
@@ -133,6 +135,7 @@ func lockRow(t *testing.T, dsn, table string, id any) (release func()) {
 // Two jobs under one Idempotency-Key are done as one: the second waits for the
 // first, and has its answer.
 func TestCallbacksUnderOneKey(t *testing.T) {
+	t.Parallel()
 	dsn := rig.Engines[1].DSN(t)
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = dsn
@@ -162,6 +165,7 @@ func TestCallbacksUnderOneKey(t *testing.T) {
 // TestETagAfterRestore changes a record in two ways, from the same backup: a
 // client that knows one must not be taken for one that knows the other.
 func TestETagAfterRestore(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		file := t.TempDir() + "/demo.zip"
 		d := rig.Start(t, rig.Options{DSN: dsn})

@@ -40,6 +40,7 @@ func (b *bookDesk) change(keep, id string, f func(*webhook.Job)) {
 // TestCallbackTakenOver: a job whose lease has ended is not sent again, though the
 // gateway that had it still waits for the answer, and has it late.
 func TestCallbackTakenOver(t *testing.T) {
+	t.Parallel()
 	b := newBookDesk(t, "")
 	keep := sqltest.Postgres(t)
 	b.edit("keep: keep.db", "keep: "+keep)
@@ -60,6 +61,7 @@ func TestCallbackTakenOver(t *testing.T) {
 // TestCallbackKeptAnswer: a job that was cut off between the answer of its work and
 // its result ends with that answer.
 func TestCallbackKeptAnswer(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"", "mine"} {
 		b := newBookDesk(t, "")
 		d := rig.Start(t, b.options)

@@ -44,6 +44,7 @@ func reaches(t testing.TB, dsn, id string, state webhook.State) {
 }
 
 func TestCallbackFlow(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		h, options := rig.NewHooks(t, nil)
 		options.DSN = dsn
@@ -112,6 +113,7 @@ func (g gated) Export(ctx context.Context, client auth.Client, w io.Writer) (bac
 }
 
 func TestCallbackNotReady(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		h, options := rig.NewHooks(t, nil)
 		open := make(chan struct{})
@@ -139,6 +141,7 @@ func TestCallbackNotReady(t *testing.T) {
 // TestCallbackFailed provokes work that fails: the client is called, and learns
 // of it when it asks.
 func TestCallbackFailed(t *testing.T) {
+	t.Parallel()
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = rig.Engines[0].DSN(t)
 	options.Wrap = func(driver backend.Driver) backend.Driver { return failing{driver.(*reference.Store)} }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -214,9 +213,10 @@ func (b *bookDesk) done(d *rig.Desk, token, id string, status int) {
 // TestCallbackUnderAStuckKey: jobs under a key whose first work got no answer hold
 // nobody up, and end.
 func TestCallbackUnderAStuckKey(t *testing.T) {
+	t.Parallel()
 	b := newBookDesk(t, "")
-	var ahead atomic.Int64 // of the clock
-	b.options.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	var clock rig.Clock
+	b.options.Now = clock.Now
 	d := rig.Start(t, b.options)
 	anna, bert := d.Login(rig.HookedKey, "anna"), d.Login(rig.HookedKey, "bert")
 	first := b.ask(d, anna, "Gone", "stuck")
@@ -234,12 +234,12 @@ func TestCallbackUnderAStuckKey(t *testing.T) {
 	b.done(d, bert, write, 201)
 	b.done(d, bert, read, 200)
 
-	ahead.Add(int64(9 * time.Minute))
+	clock.Pass(9 * time.Minute)
 	own := b.read(d, anna)
 	b.called(own)
 	b.done(d, anna, own, 200)
 	d.Shutdown() // the ten minutes go on meanwhile
-	ahead.Add(int64(61 * time.Second))
+	clock.Pass(61 * time.Second)
 	d = rig.Start(t, b.options)
 	anna = d.Login(rig.HookedKey, "anna")
 	b.called(again...)
@@ -254,6 +254,7 @@ func TestCallbackUnderAStuckKey(t *testing.T) {
 // TestCallbackStopWaitsForJobs stops the program while two jobs are at work, which
 // the service answers in time.
 func TestCallbackStopWaitsForJobs(t *testing.T) {
+	t.Parallel()
 	b := newBookDesk(t, "")
 	c := rig.StartChild(t, b.options)
 	anna := c.Login(rig.HookedKey, "anna")
@@ -278,6 +279,7 @@ func TestCallbackStopWaitsForJobs(t *testing.T) {
 // TestCallbackCutOff ends the program while jobs are at work that the service
 // never answers: nothing is sent twice, and nobody waits for it.
 func TestCallbackCutOff(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*rig.Child){
 		"stopped": func(c *rig.Child) {
 			require.NoError(c.T, c.Process.Process.Signal(syscall.SIGTERM))

@@ -203,6 +203,7 @@ func behind(t *testing.T, base string, defects []defect) string {
 // TestConformFindsDefects puts proxies before a desk that is whole: each defect
 // fails the cases that are about it, and no other.
 func TestConformFindsDefects(t *testing.T) {
+	t.Parallel()
 	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
 	for _, batch := range batches {
 		var names, fails []string

@@ -57,6 +57,7 @@ func TestConformCommand(t *testing.T) {
 }
 
 func TestConformCommandLine(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]string{
 		"":                                     "expected --url BASE or --config FILE",
 		"--url http://localhost/x":             "--url: expected --api-key too, or FRONTDESK_API_KEY in the environment",
@@ -83,6 +84,7 @@ func TestConformCommandLine(t *testing.T) {
 // TestConformNarrow gives the suite less: an api_key for some of the endpoints,
 // a model of a vendor's own, nothing but GET.
 func TestConformNarrow(t *testing.T) {
+	t.Parallel()
 	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Keys: rig.KeyConfig("few", rig.TinyKey, "    allow: [\"* /contact\", \"* /contactcommunication\", \"GET /model/*\"]\n")})
 	o := rig.ConformOptions(d.Base)
 	o.APIKey = rig.TinyKey
@@ -110,6 +112,7 @@ func TestConformNarrow(t *testing.T) {
 // TestConformVendorModel tests an empty administration with a model that has a
 // resource more, and other countries.
 func TestConformVendorModel(t *testing.T) {
+	t.Parallel()
 	file, dir := conformConfig(t)
 	config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: %q}\nmodel: {dir: %q}\n",
 		rig.Engines[0].Empty(t), filepath.Join(dir, "mail"), rig.Repository(t, "mapping", "testdata", "vendor"))

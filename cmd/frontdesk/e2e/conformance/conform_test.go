@@ -12,6 +12,7 @@ import (
 // TestConform holds the built-in administration to the suite that is given to
 // vendors: nothing fails, and what cannot be asked is exactly this.
 func TestConform(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		report := rig.Conform(t, rig.ConformOptions(rig.Start(t, rig.Options{DSN: dsn}).Base))
 		require.Empty(t, rig.Ended(report, backendtest.Failed), "%s", rig.Failures(report))

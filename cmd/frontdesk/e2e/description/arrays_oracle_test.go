@@ -53,6 +53,7 @@ func drawAllowlist(random *rand.Rand) (rules []string) {
 // slow: it holds model, description, answers and bodies to what the allowlist alone
 // says, over drawn allowlists.
 func TestArraysAgreeWithAnOracle(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8))
 	var drawn [][]string
 	var lists []string

@@ -30,6 +30,7 @@ func withAllowlists(t testing.TB, o rig.Options, lists ...string) (d *rig.Desk, 
 // TestArraysNeedTheChild: what an api_key may not GET of order lines it does not
 // see in an order either, and what it may not POST it cannot send with one.
 func TestArraysNeedTheChild(t *testing.T) {
+	t.Parallel()
 	d, tokens := withAllowlists(t, rig.Options{}, `"* /order", "* /flatrate", "GET /model/*"`, `"* /order", "* /flatrate", "GET /orderline", "GET /model/*"`,
 		`"* /order", "POST /orderline", "POST /flatrateline", "* /flatrate", "GET /model/*"`, `"* /order", "PUT /orderline", "DELETE /orderline"`)
 	none, reads, sends, others := tokens[0], tokens[1], tokens[2], tokens[3]
@@ -80,6 +81,7 @@ func TestArraysNeedTheChild(t *testing.T) {
 // TestArraysOfTheDescription: a description has an array where the api_key may use
 // it, and nowhere else names it.
 func TestArraysOfTheDescription(t *testing.T) {
+	t.Parallel()
 	d, _ := withAllowlists(t, rig.Options{}, `"* /order", "* /flatrate", "* /vehicle", "GET /model/*"`, `"* /order", "GET /orderline"`, `"* /order", "POST /orderline"`)
 	described := func(key string) string {
 		a, err := d.Try("GET", "/openapi.json?api_key="+key, "", "")
@@ -110,6 +112,7 @@ func TestArraysOfTheDescription(t *testing.T) {
 
 // TestArraysOfSessions: what else a session tells of what it may read.
 func TestArraysOfSessions(t *testing.T) {
+	t.Parallel()
 	d, tokens := withAllowlists(t, rig.Options{}, `"GET /order"`, `"GET /order", "GET /orderline"`)
 	modules := func(token string) string {
 		return string(d.Call("GET", "/authenticate/modules", token, "").Body)
@@ -125,6 +128,7 @@ func TestArraysOfSessions(t *testing.T) {
 // TestArraysOfCallbacks: what is done in the background is refused before it is
 // promised, and answers no more than at once.
 func TestArraysOfCallbacks(t *testing.T) {
+	t.Parallel()
 	h, o := rig.NewHooks(t, nil)
 	o.Extra += "callbacks: [\"GET /order\", \"POST /order\"]\n"
 	d, tokens := withAllowlists(t, o, `"* /order", "GET /webhook"`, `"* /order", "GET /webhook", "* /orderline"`)
@@ -146,6 +150,7 @@ func TestArraysOfCallbacks(t *testing.T) {
 // TestArraysOfReplays: a request that was done once is judged by the allowlist of
 // now when it comes again, and its kept answer has no arrays.
 func TestArraysOfReplays(t *testing.T) {
+	t.Parallel()
 	allow := func(list string) string {
 		return rig.KeyConfig("changing", rig.ArrayKey(0), "    allow: ["+list+"]\n")
 	}
@@ -176,6 +181,7 @@ func TestArraysOfReplays(t *testing.T) {
 
 // TestArraysOfVendors: arrays that only this vendor has, and arrays in arrays.
 func TestArraysOfVendors(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, fields := range map[string]string{
 		"fleet": "  - {name: cars, type: array(car), array_key: fleet_id, description: Its cars.}\n",
@@ -202,6 +208,7 @@ func TestArraysOfVendors(t *testing.T) {
 // TestArraysOfAnOwnModel: what the administration says of a resource itself goes to
 // those only who may use all of it.
 func TestArraysOfAnOwnModel(t *testing.T) {
+	t.Parallel()
 	f := new(rig.Faults)
 	d, tokens := withAllowlists(t, rig.Options{Wrap: f.Wrap}, `"GET /order", "GET /model/*"`, `"GET /model/*", "* /orderline"`)
 	f.Describes(`{"name":"its own"}`)
@@ -213,6 +220,7 @@ func TestArraysOfAnOwnModel(t *testing.T) {
 
 // TestArraysInConformance: the suite asks of arrays what the api_key may do with them.
 func TestArraysInConformance(t *testing.T) {
+	t.Parallel()
 	const parents = `"* /contact", "* /order", "* /flatrate", "* /turnovergroup", "GET /model/*"`
 	for list, passes := range map[string]bool{
 		"": false, `, "GET /orderline", "GET /flatrateline"`: false, `, "POST /orderline", "POST /flatrateline"`: false,

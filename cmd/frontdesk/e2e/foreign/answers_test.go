@@ -17,6 +17,7 @@ import (
 // TestAnswerOfAnother: what is not about the record that was asked is 500, changes
 // nothing, is in the log, and ends the connection that it came over.
 func TestAnswerOfAnother(t *testing.T) {
+	t.Parallel()
 	for _, form := range strangerForms() {
 		t.Run(form.name, func(t *testing.T) {
 			s := newStranger(t, form)
@@ -88,6 +89,7 @@ func requireLogged(t *testing.T, d *rig.Desk, text string) {
 // TestLogOnOfAnother: credentials go out once, over a connection of their own, and
 // only an answer about who asked lets anybody in.
 func TestLogOnOfAnother(t *testing.T) {
+	t.Parallel()
 	for _, form := range strangerForms() {
 		t.Run(form.name, func(t *testing.T) {
 			s := newStranger(t, form)
@@ -141,6 +143,7 @@ func TestLogOnOfAnother(t *testing.T) {
 // TestUsernameCase: where the sheet says that case does not matter, Anna is anna, and
 // still nobody else.
 func TestUsernameCase(t *testing.T) {
+	t.Parallel()
 	for _, form := range strangerForms() {
 		t.Run(form.name, func(t *testing.T) {
 			before, accounts, found := strings.Cut(form.sheet, "accounts:\n")
@@ -167,6 +170,7 @@ const strangerLogOn = `http: {log_on: {request: {path: "/v1/token/{client.name}"
 // 401 of a wrong password, which looks like that of an expired token, does not have
 // the password sent again.
 func TestLogOnOfAnotherClient(t *testing.T) {
+	t.Parallel()
 	form := strangerForms()[1]
 	form.sheet = strings.Replace(form.sheet, "http: {", strangerLogOn, 1)
 	s := newStranger(t, form)
@@ -207,6 +211,7 @@ func TestLogOnOfAnotherClient(t *testing.T) {
 // or not at all, over few connections that are used again and again. Whatever a
 // client is answered with 200 is its own, and what it asked for.
 func TestHostileExchanges(t *testing.T) {
+	t.Parallel()
 	const rounds, clients = 25, 4 // rounds of six exchanges each, on three forms
 	for _, form := range strangerForms() {
 		t.Run(form.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -119,7 +120,7 @@ func (s *sickDesk) circuitOf(resource string) string {
 // TestSickService answers as documented whatever the service does, tells nothing
 // of it, sends no write twice, and serves all else meanwhile.
 func TestSickService(t *testing.T) {
-	s := startSick(t, ", timeout: 1500ms, circuit: {failures: 10000, pause: 1s}")
+	s := startSick(t, ", timeout: 4s, circuit: {failures: 10000, pause: 1s}")
 	const unavailable, timeout, internal = "backend_unavailable", "backend_timeout", "internal_error"
 	never := make(chan struct{})
 	defer close(never) // the proxy itself would wait for it
@@ -150,16 +151,23 @@ func TestSickService(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s.sick(test.fault)
-			for _, ask := range [][3]string{
-				{"GET", order}, {"GET", "/order?page_size=3"}, {"GET", "/order?total=1&order_status=open"},
-				{"PUT", order, `{"mileage":1}`}, {"DELETE", order}, {"POST", "/order", s.newOrder()},
-			} {
-				a := s.Call(ask[0], ask[1], s.token, ask[2])
-				if ask[0] == "POST" && test.reason == internal {
-					s.refused(a, internal, unavailable) // what became of it nobody knows
-					continue
+			asks := []rig.Rival{
+				{Method: "GET", Path: order}, {Method: "GET", Path: "/order?page_size=3"}, {Method: "GET", Path: "/order?total=1&order_status=open"},
+				{Method: "PUT", Path: order, Body: `{"mileage":1}`}, {Method: "DELETE", Path: order}, {Method: "POST", Path: "/order", Body: s.newOrder()},
+			}
+			atOnce := 1
+			if test.reason == timeout { // which each of them waits for
+				atOnce = len(asks)
+			}
+			for some := range slices.Chunk(asks, atOnce) {
+				for i, a := range s.SideBySide(s.token, some) {
+					a.Judge(t, some[i].Method+" "+some[i].Path)
+					reasons := []string{test.reason}
+					if some[i].Method == "POST" && test.reason == internal {
+						reasons = append(reasons, unavailable) // what became of it nobody knows
+					}
+					s.refused(a, reasons...)
 				}
-				s.refused(a, test.reason)
 			}
 			require.LessOrEqual(t, s.created.Swap(0), test.creates)
 			s.others()

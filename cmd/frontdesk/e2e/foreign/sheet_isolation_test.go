@@ -114,6 +114,7 @@ func keepsApart(t *testing.T, d *rig.Desk) {
 // before, its sheet had to say client: "", and zuid read, changed and removed
 // noord's lines.
 func TestSheetKeepsClientsApartInMariaDB(t *testing.T) {
+	t.Parallel()
 	dsn := legacytest.MariaDB(t)
 	db, err := sql.Open("mysql", dsn)
 	require.NoError(t, err)
@@ -190,6 +191,7 @@ func (s *tenants) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestSheetKeepsClientsApartOverHTTP is the same of a service, which has what is
 // searched by in one expression.
 func TestSheetKeepsClientsApartOverHTTP(t *testing.T) {
+	t.Parallel()
 	type row = map[string]any
 	s := &tenants{rows: map[string]map[string]map[string]any{
 		"contacts": {"1": row{"id": 1, "adm": 1, "nr": "K'1", "name": "Noord"}, "2": row{"id": 2, "adm": 2, "nr": "K'1", "name": "Zuid"}, "3": row{"id": 3, "nr": "K3", "name": "Nobody"}},

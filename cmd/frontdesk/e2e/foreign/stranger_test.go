@@ -72,7 +72,7 @@ const strangerModel = `{"protocol":1,"name":"stranger","version":"1","own_rules"
 // strangerSheet is the stranger as an HTTP service; its paths are those of the
 // protocol, so that one router serves all forms.
 const strangerSheet = `format: 1
-source: {http: {url: "${STRANGER_URL}", connections: 2, format: %s, headers: {Frontdesk-Client: "{client.id}"}}}
+source: {http: {url: "http://STRANGER", connections: 2, format: %s, headers: {Frontdesk-Client: "{client.id}"}}}
 rules: backend
 keep: keep.db
 client: owner
@@ -120,7 +120,7 @@ func jsonUser(name string, client int) string {
 func strangerForms() []strangerForm {
 	jsonPage := func(records []string) string { return `{"more":false,"records":[` + strings.Join(records, ",") + "]}" }
 	return []strangerForm{{
-		name: "protocol", sheet: "format: 1\nsource: {frontdesk: {url: \"${STRANGER_URL}\", connections: 2}}\n", told: true, kind: "application/json",
+		name: "protocol", sheet: "format: 1\nsource: {frontdesk: {url: \"http://STRANGER\", connections: 2}}\n", told: true, kind: "application/json",
 		record: func(id int, c strangerContact, without string) string { return jsonMembers(id, c, "_client", without) },
 		page:   jsonPage, user: jsonUser,
 	}, {
@@ -175,7 +175,7 @@ func newStranger(t *testing.T, form strangerForm) *stranger {
 		s.mu.Unlock()
 		serving.Wait()
 	})
-	t.Setenv("STRANGER_URL", "http://"+listener.Addr().String())
+	s.form.sheet = strings.ReplaceAll(form.sheet, "STRANGER", listener.Addr().String())
 	return s
 }
 

@@ -16,8 +16,10 @@ import (
 // TestBackupAndRestore backs up beside a running server, restores into another
 // database and serves that.
 func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
 	for i, e := range rig.Engines {
 		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
 			dsn, empty := e.DSN(t), rig.Engines[1-i].Empty(t)
 			d := rig.Start(t, rig.Options{DSN: dsn})
 			orders := d.Call("GET", "/order?page_size=1000", d.Login(rig.FullKey, "demo"), "")
@@ -50,6 +52,7 @@ func TestBackupAndRestore(t *testing.T) {
 }
 
 func TestBackupRefusals(t *testing.T) {
+	t.Parallel()
 	dsn := "sqlite:" + filepath.Join(t.TempDir(), desk.DatabaseFile)
 	require.NoError(t, rig.SeedDatabase(dsn, 10))
 	dir := t.TempDir()

@@ -19,6 +19,7 @@ func onDesks(t *testing.T, test func(t *testing.T, d *rig.Desk, token string)) {
 }
 
 func TestConcurrentOneOfItsKind(t *testing.T) {
+	t.Parallel()
 	onDesks(t, func(t *testing.T, d *rig.Desk, token string) {
 		t.Run("owner of a vehicle", func(t *testing.T) {
 			vehicle := d.Create(token, "vehicle", `{"license_plate":"ZX-123-B","brand":"Fiat","model":"500"}`)
@@ -60,6 +61,7 @@ func TestConcurrentOneOfItsKind(t *testing.T) {
 }
 
 func TestConcurrentUniqueValues(t *testing.T) {
+	t.Parallel()
 	onDesks(t, func(t *testing.T, d *rig.Desk, token string) {
 		duplicate := func(field, value string) string {
 			return fmt.Sprintf("Field: %s value: %s has a duplicate illegal value", field, value)
@@ -101,6 +103,7 @@ func TestConcurrentUniqueValues(t *testing.T) {
 // deleted: what was accepted is in the total that the closing answered, and
 // nothing comes after it.
 func TestConcurrentClosing(t *testing.T) {
+	t.Parallel()
 	onDesks(t, func(t *testing.T, d *rig.Desk, token string) {
 		contact := d.Create(token, "contact", rig.NewContact)
 		group := int(d.List(token, "/turnovergroup?page_size=1000")[0]["id"].(float64))
@@ -168,6 +171,7 @@ func TestConcurrentClosing(t *testing.T) {
 // TestConcurrentDeletingContact deletes contacts while orders for them are
 // created: an order never lacks its contact.
 func TestConcurrentDeletingContact(t *testing.T) {
+	t.Parallel()
 	onDesks(t, func(t *testing.T, d *rig.Desk, token string) {
 		gone := 0
 		for round := range 16 {
@@ -218,6 +222,7 @@ func TestConcurrentDeletingContact(t *testing.T) {
 
 // TestConcurrentIdempotencyKey sends one request many times at once.
 func TestConcurrentIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	onDesks(t, func(t *testing.T, d *rig.Desk, token string) {
 		contact := d.Create(token, "contact", rig.NewContact)
 		one := rig.Rival{
@@ -249,6 +254,7 @@ func TestConcurrentIdempotencyKey(t *testing.T) {
 
 // TestConcurrentIfMatch changes one record from one state many times at once.
 func TestConcurrentIfMatch(t *testing.T) {
+	t.Parallel()
 	onDesks(t, func(t *testing.T, d *rig.Desk, token string) {
 		path := fmt.Sprintf("/contact/%d", d.Create(token, "contact", rig.NewContact))
 		for range 4 {
@@ -268,6 +274,7 @@ func TestConcurrentIfMatch(t *testing.T) {
 // TestConcurrentNumbers creates orders, some of which are refused, and expects
 // numbers without a gap.
 func TestConcurrentNumbers(t *testing.T) {
+	t.Parallel()
 	onDesks(t, func(t *testing.T, d *rig.Desk, token string) {
 		contact := d.Create(token, "contact", rig.NewContact)
 		first := d.Call("POST", "/order", token, fmt.Sprintf(rig.NewOrder, contact, "")).Data(t)["number"].(string)

@@ -14,6 +14,7 @@ import (
 
 // TestDrain stops a desk behind a load balancer, which has to notice first.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	const delay = 7 * time.Second
 	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "", rig.KeptKey(`"GET /order"`)), "vendor: Example", "vendor: Example, drain_delay: 7s", 1)
 	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, false)
@@ -32,6 +33,7 @@ func TestDrain(t *testing.T) {
 
 // TestBlockedUserEnds blocks a user by the command, beside a desk that serves.
 func TestBlockedUserEnds(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), rig.KeptConfig(t, dsn, "", rig.KeptKey(`"GET /order"`)), false)
 		blocked, other := k.Login(rig.FullKey, "demo"), k.Login(rig.FullKey, "other")

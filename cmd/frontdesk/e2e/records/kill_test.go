@@ -63,12 +63,14 @@ type killRun struct {
 // TestKill kills the program with kill -9 while clients create orders, starts
 // it again and looks for every record that it had answered.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	rounds := map[string]int{"sqlite": 2, "postgres": 1}
 	if sqltest.Soak() {
 		rounds = map[string]int{"sqlite": 50, "postgres": 50}
 	}
 	for _, engine := range rig.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
+			t.Parallel()
 			seed := rand.Uint64()
 			t.Logf("random seed %d", seed)
 			run := &killRun{t: t, dsn: engine.DSN(t), random: rand.New(rand.NewPCG(seed, seed)), orders: map[string]bool{}}

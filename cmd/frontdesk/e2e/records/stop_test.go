@@ -22,6 +22,7 @@ import (
 // TestStopSignal stops the program with SIGTERM and Ctrl-C while requests are
 // under way, twice on the same database.
 func TestStopSignal(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
 			c := rig.StartChild(t, rig.Options{DSN: dsn})
@@ -57,6 +58,7 @@ func TestStopSignal(t *testing.T) {
 
 // TestStopWaits stops while the administration itself is at work.
 func TestStopWaits(t *testing.T) {
+	t.Parallel()
 	dsn := rig.Engines[0].DSN(t)
 	var f rig.Faults
 	d := rig.Start(t, rig.Options{DSN: dsn, Wrap: f.Wrap})
@@ -100,6 +102,7 @@ func TestStopWaits(t *testing.T) {
 // TestStopGivesUp stops while the administration hangs: after shutdown_timeout
 // the program ends all the same, and says that it was not in order.
 func TestStopGivesUp(t *testing.T) {
+	t.Parallel()
 	dsn := rig.Engines[0].DSN(t)
 	var f rig.Faults
 	file := filepath.Join(t.TempDir(), "frontdesk.yaml")

@@ -55,6 +55,7 @@ func startHAProxy(t testing.TB, instances []*instance, env ...string) (address, 
 // TestBalancerRepeatsNothing: what was sent to a gateway may have been done, so it
 // is never sent to another one, and the client is told in frontdesk's own way.
 func TestBalancerRepeatsNothing(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int64
 	ready := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	hangsUp := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

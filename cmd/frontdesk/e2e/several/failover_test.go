@@ -15,12 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
 // startFailover starts a desk that knows a primary and the standby that is to take
 // its place, and which every commit waits for.
-func startFailover(t *testing.T) (primary, standby *sqltest.Node, h *rig.Hooks, d *rig.Desk) {
+func startFailover(t *testing.T, clock *rig.Clock) (primary, standby *sqltest.Node, h *rig.Hooks, d *rig.Desk) {
 	t.Helper()
 	primary = sqltest.Primary(t)
 	require.NoError(t, rig.SeedDatabase(primary.DSN("postgres"), rig.SampleOrders))
@@ -31,7 +32,7 @@ func startFailover(t *testing.T) (primary, standby *sqltest.Node, h *rig.Hooks, 
 	}, rig.Patience, 5*time.Millisecond)
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = fmt.Sprintf("postgres://frontdesk@%s,%s/postgres?sslmode=disable&target_session_attrs=read-write", primary.Address(), standby.Address())
-	options.Backend = ", circuit: {pause: 20ms}"
+	options.Backend, options.Now = ", circuit: {pause: 20ms}", clock.Now
 	return primary, standby, h, rig.Start(t, options)
 }
 
@@ -84,7 +85,9 @@ func (f *failover) reaches(more int64) {
 // way, and its standby takes its place. The gateway goes on by itself, nothing that
 // was answered is lost, and nothing is there twice.
 func TestFailover(t *testing.T) {
-	primary, standby, h, d := startFailover(t)
+	t.Parallel()
+	var clock rig.Clock
+	primary, standby, h, d := startFailover(t, &clock)
 	f := &failover{Desk: d, token: d.Login(rig.HookedKey, "demo"), ends: make(chan struct{}), names: map[string]bool{}}
 	var writers sync.WaitGroup
 	for n := range 4 {
@@ -113,15 +116,16 @@ func TestFailover(t *testing.T) {
 		delete(f.names, name)
 	}
 	require.Empty(t, f.names, "answered, and lost")
-	for len(promised) > 0 { // whose work was under way is taken up when its lease has ended
-		require.Eventually(t, func() bool { return len(h.Calls) > 0 }, 3*rig.Patience, 5*time.Millisecond)
+	clock.Pass(desk.WorkLease + desk.CallLease) // whose work was under way is taken up when its lease has ended
+	for len(promised) > 0 {
 		delete(promised, h.Next(t))
 	}
 }
 
 // TestPrimaryIsDemoted: a server that takes no writes any more costs no request.
 func TestPrimaryIsDemoted(t *testing.T) {
-	primary, standby, _, d := startFailover(t)
+	t.Parallel()
+	primary, standby, _, d := startFailover(t, new(rig.Clock))
 	token := d.Login(rig.FullKey, "demo")
 	d.Create(token, "contact", rig.NewContact)
 	standby.Ask(t, "SELECT pg_promote()")
@@ -136,6 +140,7 @@ func TestPrimaryIsDemoted(t *testing.T) {
 
 // TestParametersOfPostgres: those that docs/scale.md tells of do what it says.
 func TestParametersOfPostgres(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and says nothing
 	require.NoError(t, err)
 	defer silent.Close()

@@ -81,6 +81,7 @@ func (r *replicated) use(used bool) {
 // TestReplica: lists come from the standby, and are never older than what was
 // answered before.
 func TestReplica(t *testing.T) {
+	t.Parallel()
 	r := startReplicated(t, time.Second)
 	require.Contains(t, r.OpsText("/"), "Replica for lists")
 	before := r.list()
@@ -95,6 +96,7 @@ func TestReplica(t *testing.T) {
 // TestReplicaLags: what was written is listed at once, by the primary, from which
 // all else comes anyway.
 func TestReplicaLags(t *testing.T) {
+	t.Parallel()
 	r := startReplicated(t, 10*time.Millisecond)
 	before := r.list()
 	r.standby.Ask(t, "SELECT pg_wal_replay_pause()")
@@ -115,6 +117,7 @@ func TestReplicaLags(t *testing.T) {
 
 // TestReplicaGoesAndComes: nobody but the operators notices.
 func TestReplicaGoesAndComes(t *testing.T) {
+	t.Parallel()
 	r := startReplicated(t, 10*time.Millisecond)
 	before := r.list()
 	r.standby.Stop()
@@ -142,6 +145,7 @@ func TestReplicaGoesAndComes(t *testing.T) {
 
 // TestReplicaIsAwayAtFirst: the gateway starts without it.
 func TestReplicaIsAwayAtFirst(t *testing.T) {
+	t.Parallel()
 	dsn := rig.Engines[1].DSN(t)
 	d := rig.Start(t, rig.Options{DSN: dsn, Backend: fmt.Sprintf(`, replica: "postgres://frontdesk:hush@%s/frontdesk"`, rig.FreeAddress(t))})
 	require.Equal(t, 200, d.Call("GET", "/contact", d.Login(rig.FullKey, "demo"), "").Status)

@@ -22,6 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/jobstore"
 )
 
 // instance is one of several gateways, with addresses that it keeps over restarts.
@@ -175,6 +177,24 @@ func (l *ledger) wrong(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.wrongs = append(l.wrongs, fmt.Sprintf(format, args...))
+}
+
+// endLeases has the leases end of what was not called about yet: work that was cut
+// off waits for them, which is sat out in the long form. What is under way at the
+// moment is taken over as well.
+func (s *soak) endLeases() {
+	s.t.Helper()
+	rig.OnJobs(s.t, s.database, func(jobs *jobstore.Store) {
+		for id := range s.unheard() {
+			_, err := jobs.Change(s.t.Context(), id, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
+				if !j.Lease.IsZero() {
+					j.Lease = time.Now().Add(-time.Second)
+				}
+				return j, nil, nil
+			})
+			require.NoError(s.t, err)
+		}
+	})
 }
 
 // soakClient is one client, which does one thing after the other.

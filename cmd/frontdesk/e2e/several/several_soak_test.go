@@ -6,12 +6,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -80,6 +79,9 @@ func TestSoakSeveral(t *testing.T) {
 	}
 	<-time.After(soakCalm)
 	stop()
+	if !sqltest.Soak() {
+		s.endLeases()
+	}
 	s.judge(&summary)
 	table.Flush()
 	t.Logf("three gateways, %s\n%s", length, &summary)
@@ -368,14 +370,12 @@ func (l *ledger) during(request period) bool {
 	return false
 }
 
-func (l *ledger) unheard() (missing []string) {
+// unheard are the jobs that nobody called about, and what they make.
+func (l *ledger) unheard() map[string]string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for id, reference := range l.promised {
-		if !l.heard[id] {
-			missing = append(missing, strings.TrimPrefix(reference, "soak-")+" "+strconv.Quote(id))
-		}
-	}
+	missing := maps.Clone(l.promised)
+	maps.DeleteFunc(missing, func(id, _ string) bool { return l.heard[id] })
 	return missing
 }
 

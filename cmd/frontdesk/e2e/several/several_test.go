@@ -38,6 +38,7 @@ func startSeveral(t *testing.T, n int) (*redistest.Redis, *rig.Hooks, []*rig.Des
 
 // TestSeveralGateways: whichever of them a request comes to, the answer is the same.
 func TestSeveralGateways(t *testing.T) {
+	t.Parallel()
 	_, h, desks := startSeveral(t, 2)
 	one, other := desks[0], desks[1]
 
@@ -93,6 +94,7 @@ func TestSeveralGateways(t *testing.T) {
 // TestSessionStoreAway: without the store nobody is let in, nobody is told that a
 // token is wrong, and all is well once it is back.
 func TestSessionStoreAway(t *testing.T) {
+	t.Parallel()
 	server, _, desks := startSeveral(t, 1)
 	d := desks[0]
 	token := d.Login(rig.FullKey, "demo")

@@ -18,7 +18,8 @@ import (
 // TestRollingUpgrade takes a service of three gateways from the version before this
 // one to this one, on to one with a new schema, and one gateway back, one gateway
 // after the other while clients work with them: nothing fails at all, nothing is
-// lost or double, and what one version began the other goes on with.
+// lost or double, and what one version began the other goes on with. It is alone,
+// since not one request may come too late.
 func TestRollingUpgrade(t *testing.T) {
 	previous, next := previousProgram(t), nextProgram(t)
 	this := rig.Binary(t)

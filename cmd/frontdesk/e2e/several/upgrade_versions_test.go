@@ -14,11 +14,12 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// buildProgram builds the program from sources in a folder.
+// buildProgram builds the program from sources in a folder. What is the same in each
+// folder is compiled once.
 func buildProgram(t *testing.T, sources string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "frontdesk")
-	build := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-o", program}, flags...), "./cmd/frontdesk")...)
+	build := exec.Command("go", append(append([]string{"build", "-trimpath", "-buildvcs=false", "-o", program}, flags...), "./cmd/frontdesk")...)
 	build.Dir = sources
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := build.CombinedOutput()
