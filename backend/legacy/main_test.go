@@ -14,10 +14,10 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/drivertest"
 	"frontdesk/backend/keep"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/sqlrecord"
-	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -49,7 +49,7 @@ func (c *clock) advance(d time.Duration) {
 // fixture is DEALERPAK behind the driver and the rules.
 type fixture struct {
 	*Store
-	sqltest.Single
+	drivertest.Single
 	t      testing.TB
 	engine string
 	dsn    string
@@ -130,7 +130,7 @@ func openSheet(t testing.TB, engine, dsn string, s *sheet.Sheet, c *clock) *fixt
 	var err error
 	x.Store, err = Open(t.Context(), Options{Sheet: s, Keep: openKeep(t, x.clock.Now), Now: x.clock.Now, Random: rand.Reader, Passwords: passwordsOf(t, s)})
 	require.NoError(t, err)
-	x.Single = sqltest.Single{Driver: x.Store}
+	x.Single = drivertest.Single{Driver: x.Store}
 	x.front, err = backend.NewClient(x.Store, s.Model, backend.Options{Timeout: 30 * time.Second})
 	require.NoError(t, err)
 	return x

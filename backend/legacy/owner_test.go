@@ -15,7 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/backend/drivertest"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -79,7 +79,7 @@ func openShop(t *testing.T, engine, rules, whose string, more ...string) *fixtur
 	x.Store, err = Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
-	x.Single = sqltest.Single{Driver: x.Store}
+	x.Single = drivertest.Single{Driver: x.Store}
 	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second})
 	require.NoError(t, err)
 	return x

@@ -18,6 +18,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
@@ -229,7 +230,7 @@ func TestBackupLeavesReadersAlone(t *testing.T) {
 			if wrote++; wrote == 1 {
 				_, err := narrow.Get(bg(), x.model.Resource("order"), backend.Query{Client: demo, ID: 1})
 				require.NoError(t, err)
-				_, err = sqltest.Single{Driver: narrow}.Create(bg(), demo, x.record("order", "contact_id", "50", "kind", "parts", "order_status", "open", "order_date", "2026-11-20"))
+				_, err = drivertest.Single{Driver: narrow}.Create(bg(), demo, x.record("order", "contact_id", "50", "kind", "parts", "order_status", "open", "order_date", "2026-11-20"))
 				require.NoError(t, err)
 			}
 			return file.Write(data)

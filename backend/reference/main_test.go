@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
@@ -44,7 +45,7 @@ func (c *clock) advance(d time.Duration) {
 // fixture is one administration under test.
 type fixture struct {
 	*Store
-	sqltest.Single
+	drivertest.Single
 	t     testing.TB
 	dsn   string
 	clock *clock
@@ -79,7 +80,7 @@ func open(t testing.TB, dsn string) *fixture {
 	require.NoError(t, err)
 	x := &fixture{t: t, dsn: dsn, clock: newClock(), ticks: make(chan time.Time), model: model}
 	x.Store = x.reopen()
-	x.Single = sqltest.Single{Driver: x.Store}
+	x.Single = drivertest.Single{Driver: x.Store}
 	t.Cleanup(func() {
 		require.NoError(t, x.Close())
 		goleak.VerifyNone(t, leaks)

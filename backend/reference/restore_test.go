@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
@@ -140,14 +141,14 @@ func TestRestoreWithAnotherModel(t *testing.T) {
 		node := s.model.Resource("node")
 		var nodes []mapping.Record
 		for range 3 {
-			rec, err := sqltest.Single{Driver: s}.Create(bg(), client, mapping.NewRecord(node))
+			rec, err := drivertest.Single{Driver: s}.Create(bg(), client, mapping.NewRecord(node))
 			require.NoError(t, err)
 			nodes = append(nodes, rec)
 		}
 		for i, parent := range []int64{3, 1, 3} {
 			patch := mapping.NewRecord(node)
 			patch.Set("parent_id", mapping.IntValue(parent))
-			_, err := sqltest.Single{Driver: s}.Update(bg(), client, nodes[i], patch)
+			_, err := drivertest.Single{Driver: s}.Update(bg(), client, nodes[i], patch)
 			require.NoError(t, err)
 		}
 		var file bytes.Buffer

@@ -10,7 +10,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/backend/drivertest"
 	"frontdesk/mapping"
 )
 
@@ -189,9 +189,9 @@ func TestAdapterVersionGuardsWrites(t *testing.T) {
 	require.NoError(t, err)
 	change := mapping.NewRecord(contact.Resource)
 	change.Set("name", mapping.TextValue("Rood"))
-	_, err = sqltest.Single{Driver: s}.Update(bg(), anna, stale, change)
+	_, err = drivertest.Single{Driver: s}.Update(bg(), anna, stale, change)
 	require.ErrorIs(t, err, backend.ErrStale)
-	require.ErrorIs(t, sqltest.Single{Driver: s}.Delete(bg(), anna, stale), backend.ErrStale)
+	require.ErrorIs(t, drivertest.Single{Driver: s}.Delete(bg(), anna, stale), backend.ErrStale)
 }
 
 func TestOpenTellsWhatIsWrong(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/backend/drivertest"
 	"frontdesk/backend/remote/remotetest"
-	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
 
@@ -24,9 +24,9 @@ func TestVersionsGuardAgainstOthers(t *testing.T) {
 	require.NoError(t, err)
 	change := mapping.NewRecord(contact.Resource)
 	change.Set("name", mapping.TextValue("Rood"))
-	_, err = sqltest.Single{Driver: g.store}.Update(bg(), noord, stale, change)
+	_, err = drivertest.Single{Driver: g.store}.Update(bg(), noord, stale, change)
 	require.ErrorIs(t, err, backend.ErrStale)
-	require.ErrorIs(t, sqltest.Single{Driver: g.store}.Delete(bg(), noord, stale), backend.ErrStale)
+	require.ErrorIs(t, drivertest.Single{Driver: g.store}.Delete(bg(), noord, stale), backend.ErrStale)
 }
 
 // Two writes of one record through this gateway are judged one after the other,

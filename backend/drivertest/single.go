@@ -1,4 +1,5 @@
-package sqltest
+// Package drivertest is what the tests of several drivers share.
+package drivertest
 
 import (
 	"context"
