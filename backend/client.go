@@ -81,6 +81,7 @@ const (
 	Cancelled  Outcome = "cancelled"
 	Busy       Outcome = "busy"    // refused: the bulkhead is full, or others kept changing the same records
 	Open       Outcome = "circuit" // refused: the circuit is open
+	Kept       Outcome = "kept"    // answered by what the gateway keeps under the idempotency key: the backend was not asked
 )
 
 func (o Options) withDefaults() Options {
@@ -122,7 +123,7 @@ func newSection(name string, o Options) *section {
 		Timeout:      o.CircuitPause,
 		ReadyToTrip:  func(n gobreaker.Counts) bool { return n.ConsecutiveFailures >= uint32(o.CircuitFailures) },
 		IsSuccessful: func(err error) bool { return err == nil || isAnswer(err) || errors.Is(err, ErrUnexpected) },
-		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) },
+		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) || errors.As(err, new(ownAnswer)) },
 		OnStateChange: func(name string, from, to gobreaker.State) {
 			if o.OnState != nil {
 				o.OnState(name, from.String(), to.String())
@@ -205,6 +206,12 @@ func isAnswer(err error) bool {
 	return ok
 }
 
+// ownAnswer is what the gateway answers by what it keeps itself, which says nothing of
+// the administration.
+type ownAnswer struct{ error }
+
+func (o ownAnswer) Unwrap() error { return o.error }
+
 // isContention tells whether a write failed only because others changed the same
 // records all the time.
 func isContention(err error) bool { return errors.Is(err, ErrStale) || errors.Is(err, ErrCollision) }
@@ -257,6 +264,9 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 		e := mapping.Fail(mapping.BackendUnavailable).Because(err)
 		e.RetryAfter = pause
 		return o, e
+	}
+	if own := (ownAnswer{}); errors.As(err, &own) && isAnswer(err) {
+		return Kept, own.error
 	}
 	switch {
 	case err == nil || isAnswer(err) && !isContention(err):

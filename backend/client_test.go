@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -225,4 +226,49 @@ func BenchmarkGuards(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// own keeps the answers under idempotency keys beside an administration that is away.
+type own struct {
+	backend.Driver
+	backend.Tx
+	used bool
+}
+
+func (o *own) Capabilities() backend.Capabilities { return backend.Capabilities{Name: "own"} }
+
+func (o *own) Write(_ context.Context, f func(backend.Tx) error) error { return f(o) }
+
+func (o *own) Recall(context.Context, auth.Client, string) (*backend.Memo, error) {
+	if o.used = !o.used; o.used {
+		return nil, mapping.Fail(mapping.IdempotencyInUse)
+	}
+	return nil, nil
+}
+
+func (o *own) Get(context.Context, *mapping.Resource, backend.Query) (mapping.Record, error) {
+	return mapping.Record{}, errors.New("connection refused")
+}
+
+func (o *own) List(context.Context, *mapping.Resource, backend.Query) (backend.Page, error) {
+	return backend.Page{}, errors.New("connection refused")
+}
+
+// TestOwnAnswersCloseNoCircuit: before, "Idempotency-Key is in use", which the gateway
+// says without asking, counted as an answer of the administration, and its circuit stayed
+// closed while every other call failed.
+func TestOwnAnswersCloseNoCircuit(t *testing.T) {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	var outcomes []backend.Outcome
+	c, err := backend.NewClient(&own{}, model, backend.Options{
+		Timeout: time.Minute, CircuitFailures: 3, Observe: func(call backend.Call) { outcomes = append(outcomes, call.Outcome) },
+	})
+	require.NoError(t, err)
+	for range 6 {
+		err := c.Delete(t.Context(), auth.Client{ID: 1}, model.Resource("order"), 1, backend.Write{Once: &backend.Once{Key: "k"}})
+		require.Error(t, err)
+	}
+	require.Equal(t, []backend.Outcome{backend.Kept, backend.Failed, backend.Kept, backend.Failed, backend.Kept, backend.Failed}, outcomes)
+	require.Equal(t, "open", c.State())
 }

@@ -176,11 +176,14 @@ const maxLooks = 6
 func (c *Client) write(
 	ctx context.Context, client auth.Client, r *mapping.Resource, operation string, w Write, f func(context.Context, Tx) (mapping.Record, error),
 ) (rec mapping.Record, err error) {
+	atomic := c.driver.Capabilities().Atomic
 	err = c.call(ctx, r, operation, func(ctx context.Context) error {
 		var err error
 		for look := 1; ; look++ {
 			err = c.driver.Write(ctx, func(tx Tx) error {
-				if err := recall(ctx, tx, client, w.Once); err != nil {
+				if err := recall(ctx, tx, client, w.Once); err != nil && !atomic {
+					return ownAnswer{err}
+				} else if err != nil {
 					return err
 				}
 				if rec, err = f(ctx, tx); err != nil {

@@ -333,7 +333,7 @@ func (a *adapter) describeModel(ctx context.Context, name string) ([]byte, error
 	if !a.about.DescribesModel {
 		return nil, nil
 	}
-	ans, err := a.call(ctx, &request{method: "GET", target: a.base + "/v1/model/" + name, timeout: a.timeout}, auth.Client{})
+	ans, err := a.call(ctx, &request{method: "GET", target: a.base + "/v1/model/" + name, page: true, timeout: a.timeout}, auth.Client{})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -29,6 +30,7 @@ type request struct {
 	// connection that nothing else is asked on, before or after, so that no other
 	// answer can be taken for its own.
 	secret  bool
+	page    bool          // a page for people is an answer too
 	timeout time.Duration // of all its tries together
 }
 
@@ -158,7 +160,22 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	} else {
 		a.conn, a.again = c, again
 	}
+	if !r.page && a.isPage() {
+		err := fmt.Errorf("not the service but a page answers, with %d: %.300q", a.status, a.body)
+		w.release(a)
+		return nil, &broken{err: err}
+	}
 	return a, nil
+}
+
+// isPage tells of an answer that looks like success and is a page for people: of whoever
+// stands before a service that is away, or wants somebody to log in.
+func (a *answer) isPage() bool {
+	if !isSuccess(a.status) {
+		return false
+	}
+	begins := strings.ToLower(strings.TrimSpace(a.body[:min(len(a.body), 64)]))
+	return strings.HasPrefix(begins, "<!doctype html") || strings.HasPrefix(begins, "<html")
 }
 
 // connect returns a connection whose call ends when ctx does.

@@ -117,7 +117,8 @@ func TestFaultsAreDocumentedAnswers(t *testing.T) {
 		{"storm 418", remotetest.Fault{Kind: remotetest.Storm, Status: 418, Body: "teapot"}, internal, 0},
 		{"storm 401", remotetest.Fault{Kind: remotetest.Storm, Status: 401, Body: `{"message":"Not authorized"}`}, internal, 0},
 		{"storm 302", remotetest.Fault{Kind: remotetest.Storm, Status: 302}, internal, 0},
-		{"not json", remotetest.Fault{Kind: remotetest.Storm, Status: 200, Body: "<html>"}, internal, 0},
+		{"a page", remotetest.Fault{Kind: remotetest.Storm, Status: 200, Body: "\n<!DOCTYPE html><html>We are working on it"}, unavailable, 0},
+		{"not json", remotetest.Fault{Kind: remotetest.Storm, Status: 200, Body: "OK"}, internal, 0},
 		{"garbage", remotetest.Fault{Kind: remotetest.TLSGarbage}, unavailable, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -224,7 +224,7 @@ func (s *service) ping(ctx context.Context) error {
 			return err
 		}
 	}
-	a, err := s.wire.do(ctx, &request{method: "GET", target: s.base + "/", timeout: s.source.Timeout})
+	a, err := s.wire.do(ctx, &request{method: "GET", target: s.base + "/", page: true, timeout: s.source.Timeout})
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func newMetrics() *metrics {
 		}, []string{"method", "endpoint", "status"}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "frontdesk_backend_calls_total",
-			Help: "Calls of the backend by how they ended: answered (refusals too), unexpected, failed, timeout, cancelled, busy (no room) or circuit (open).",
+			Help: "Calls of the backend by how they ended: answered (refusals too), unexpected, failed, timeout, cancelled, busy (no room), circuit (open) or kept (under an idempotency key, without asking).",
 		}, []string{"resource", "operation", "outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "frontdesk_backend_call_seconds",

@@ -146,7 +146,7 @@ func TestSickService(t *testing.T) {
 		{"503", remotetest.Fault{Kind: remotetest.Storm, Status: 503, RetryAfter: 7 * time.Second, Body: page}, unavailable, 0},
 		{"429", remotetest.Fault{Kind: remotetest.Storm, Status: 429, RetryAfter: 7 * time.Second, Body: page}, unavailable, 0},
 		{"403", remotetest.Fault{Kind: remotetest.Storm, Status: 403, Body: `{"error":{"code":"` + upstreamSecret + `"}}`}, internal, 0},
-		{"200 of a page", remotetest.Fault{Kind: remotetest.Storm, Status: 200, Type: "text/html", Body: page}, internal, 0},
+		{"200 of a page", remotetest.Fault{Kind: remotetest.Storm, Status: 200, Type: "text/html", Body: page}, unavailable, 0},
 		{"no HTTP", remotetest.Fault{Kind: remotetest.TLSGarbage}, unavailable, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
