@@ -84,6 +84,7 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 	if err != nil {
 		return account{}, fmt.Errorf("find user: %w", err)
 	}
+	found := account{}
 	for _, row := range answer.rows {
 		aligned := row
 		if from.Query != "" {
@@ -99,12 +100,33 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 		if facts.Username != username {
 			continue
 		}
-		return account{hash: facts.Password, salts: facts.Salts, User: auth.User{
+		if found.Username != "" {
+			return account{}, fmt.Errorf("%w: users %d and %d have one login name", errFacts, found.ID, facts.ID)
+		}
+		found = account{hash: facts.Password, salts: facts.Salts, User: auth.User{
 			ID: facts.ID, Username: facts.Username, Email: facts.Email, External: facts.External, Blocked: facts.Blocked,
 			Client: auth.Client{ID: facts.ClientID, Name: facts.ClientName},
-		}}, nil
+		}}
 	}
-	return account{}, auth.ErrUnknownUser
+	if found.Username == "" {
+		return account{}, auth.ErrUnknownUser
+	}
+	return found, nil
+}
+
+// warnOfSharedNames tells of login names that several users have: none of them can log in.
+func (s *Store) warnOfSharedNames(ctx context.Context) error {
+	from := s.sheet.Accounts
+	if from.Facts == nil || from.Table == "" {
+		return nil
+	}
+	name := s.d.quote(from.Facts.UsernamePlace())
+	b := newStatement(s.d).add("SELECT COUNT(*) FROM (SELECT ", name, " FROM ", qualified(s.d, s.source.Schema, from.Table), " GROUP BY ", name, " HAVING COUNT(*) > 1) shared")
+	row, err := queryOne(ctx, s.db, b)
+	if err == nil && len(row) == 1 && row[0].Int > 0 {
+		s.log.Warn("several users have one login name: none of them can log in", zap.String("table", from.Table), zap.Int64("names", row[0].Int))
+	}
+	return err
 }
 
 // usernameParameter stands for the name in the query of a sheet.

@@ -1,12 +1,20 @@
 package legacy
 
 import (
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"frontdesk/auth"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/mapping"
 )
 
 func TestLogin(t *testing.T) {
@@ -64,4 +72,43 @@ func TestLoginTellsNoUser(t *testing.T) {
 			require.Equal(t, auth.ErrCredentials, err, column)
 		}
 	})
+}
+
+// TestSharedLoginName: before, the first row was logged in by, and the other user never
+// could; and whose client that was is chance.
+func TestSharedLoginName(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			dsn := engines[engine](t)
+			base := openOn(t, engine, dsn)
+			for _, statement := range []string{
+				"CREATE TABLE w_users AS SELECT * FROM " + base.quoted("GEBRUIKER"),
+				"INSERT INTO w_users SELECT * FROM w_users WHERE " + base.quoted("LOGIN") + " = 'sanne.bos'",
+			} {
+				_, err := base.db.ExecContext(t.Context(), statement)
+				require.NoError(t, err)
+			}
+			require.NoError(t, base.Close())
+			dir, err := legacytest.Files()
+			require.NoError(t, err)
+			text, err := os.ReadFile(filepath.Join(dir, engine+".yaml"))
+			require.NoError(t, err)
+			file := filepath.Join(t.TempDir(), "sheet.yaml")
+			require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), "table: GEBRUIKER", "table: w_users", 1)), 0o600))
+			model, err := mapping.LoadModel("")
+			require.NoError(t, err)
+			c := newClock()
+			logged, told := observer.New(zap.WarnLevel)
+			sh := loadSheetFile(t, file, model, dsn, c.Now)
+			s, err := Open(t.Context(), Options{Sheet: sh, Keep: openKeep(t, c.Now), Now: c.Now, Random: rand.Reader, Passwords: passwordsOf(t, sh), Log: zap.New(logged)})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, s.Close()) }()
+			require.Equal(t, 1, told.FilterMessage("several users have one login name: none of them can log in").Len())
+			_, err = s.Verify(t.Context(), auth.Credentials{Username: "sanne.bos", Password: "Welkom01"})
+			require.ErrorIs(t, err, auth.ErrCredentials)
+			require.Equal(t, 1, told.FilterMessage("a user cannot log in").Len())
+			_, err = s.Verify(t.Context(), auth.Credentials{Username: "piet.dekker", Password: "Sleutelbos-1998"})
+			require.NoError(t, err)
+		})
+	}
 }

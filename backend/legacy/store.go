@@ -182,7 +182,7 @@ func (s *Store) learn(ctx context.Context) error {
 	if len(row) == 1 {
 		s.version = row[0].String()
 	}
-	if err := s.learnTables(ctx); err != nil {
+	if err := errors.Join(s.learnTables(ctx), s.warnOfSharedNames(ctx)); err != nil {
 		return err
 	}
 	if s.d.engine() != "postgres" {
