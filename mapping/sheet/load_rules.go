@@ -210,6 +210,9 @@ func (d *draft) judge() {
 			}
 		}
 	}
+	for op, key := range map[mapping.Scope]string{mapping.OpCreate: "create", mapping.OpUpdate: "update"} {
+		d.judgeBody(op, key)
+	}
 	if d.sheet.OwnRules || d.o.RuleFields == nil {
 		return
 	}
@@ -219,6 +222,26 @@ func (d *draft) judge() {
 				d.fail(d.at("fields"), "rule %s works with %s, which is not mapped: expected it, or %s among without_rules", rule, alternatives, rule)
 			}
 		}
+	}
+}
+
+// judgeBody wants all that clients may send to be in the call: what a body of the sheet's
+// own leaves out would be answered as done, and be lost.
+func (d *draft) judgeBody(op mapping.Scope, key string) {
+	how := d.resource.Operations[op]
+	if how == nil || how.Request == nil || how.Request.body == nil || how.Request.Uses("fields") {
+		return
+	}
+	var lost []string
+	for i := range d.resource.Fields {
+		f := &d.resource.Fields[i]
+		sent := !f.Readonly && !f.Primary && (f.writable || f.source == fromElements) && (op == mapping.OpCreate || !f.Immutable && f.Type != mapping.Array)
+		if sent && !how.Request.Uses("value."+f.Name) {
+			lost = append(lost, f.Name)
+		}
+	}
+	if len(lost) > 0 {
+		d.fail(d.at("operations", key), "the call leaves out what clients may send: %s. Expected {value.FIELD} for each, {fields} for all of them, or readonly: true at the field", strings.Join(lost, ", "))
 	}
 }
 
