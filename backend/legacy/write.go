@@ -197,7 +197,9 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 		return mapping.Record{}, err
 	}
 	t.derive(before, patch)
-	patch = tab.Complete(before, patch)
+	if patch = tab.Complete(before, patch); patch.IsBlank() {
+		return held.rec, nil
+	}
 	w := t.newWrite(tab, client, mapping.OpUpdate, patch, before.ID())
 	if err := w.encode(ctx, false); err != nil {
 		return mapping.Record{}, err

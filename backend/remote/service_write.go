@@ -235,6 +235,9 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 		return mapping.Record{}, orNotFound(err)
 	}
 	after, sent := before.Merge(patch), r.Complete(before, patch)
+	if sent.IsBlank() {
+		return before, nil
+	}
 	if r.update.SendAll {
 		sent = after
 	}

@@ -56,18 +56,22 @@ func (r *Resource) keptTarget(f *Field, rec mapping.Record) *Resource {
 	return nil
 }
 
-// Complete returns the patch with what it cannot be encoded without: a field whose
-// resource another field names goes along with that other field, as both will be.
-// Drivers call it before NeedsIDs and Encode of an update.
+// Complete returns the patch without what the record has already: a value that was read
+// and is written back is not always the same in the system, where several codes stand for
+// one value, or a value for several places. A field whose resource another field names
+// goes along with that other field, as both will be. Drivers call it before NeedsIDs and
+// Encode of an update; a patch that is blank then changes nothing.
 func (r *Resource) Complete(before, patch mapping.Record) mapping.Record {
-	copied := false
+	patch = patch.Clone()
+	for i, v := range patch.Values {
+		if v == before.Values[i] && r.Fields[i].Type != mapping.Array {
+			patch.Values[i] = mapping.Value{}
+		}
+	}
 	for _, i := range r.referred {
 		by := r.Field(r.Fields[i].ReferenceBy).Index
 		if patch.Values[i].IsAbsent() == patch.Values[by].IsAbsent() {
 			continue
-		}
-		if !copied {
-			patch, copied = patch.Clone(), true
 		}
 		for _, k := range [...]int{i, by} {
 			if patch.Values[k].IsAbsent() {

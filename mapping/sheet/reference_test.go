@@ -101,9 +101,14 @@ func TestReferenceOfTheResourceThatAnotherFieldNames(t *testing.T) {
 	if _, err := document.Encode(alone, branch, keys, false); err == nil {
 		t.Error("an ID of no resource was written")
 	}
-	got, err = document.Encode(document.Complete(rec, alone), branch, keys, false)
+	before := rec.Clone()
+	before.Set("resource_id", mapping.IntValue(8))
+	got, err = document.Encode(document.Complete(before, alone), branch, keys, false)
 	if err != nil || assigned(got) != "SRT='R' NR='12'" || !alone.Get("resource").IsAbsent() {
 		t.Errorf("completed: %s, %v", assigned(got), err)
+	}
+	if same := document.Complete(rec, alone); !same.IsBlank() {
+		t.Errorf("what is not changed is written: %v", same.Values)
 	}
 	if _, err := document.Filter(alone, document.Field("resource_id"), branch, keys); errorText(err) != "parameters_required: resource" {
 		t.Errorf("error = %v", err)
