@@ -44,7 +44,11 @@ func TestAnswerOfAnother(t *testing.T) {
 			} {
 				s.answering(test.of, test.status, test.body)
 				ask := asks[test.of]
-				a := d.Call(ask[0], ask[1], anna, map[string]string{"PUT": `{"note":"for 1"}`, "POST": `{"kind":"person","name":"new"}`}[ask[0]])
+				bodies := map[string]string{
+					"PUT":  fmt.Sprintf(`{"note":%q}`, test.name), // another one each time: what is not changed is not written
+					"POST": `{"kind":"person","name":"new"}`,
+				}
+				a := d.Call(ask[0], ask[1], anna, bodies[ask[0]])
 				require.Equal(t, 500, a.Status, "%s: %s", test.name, a.Body)
 				require.Equal(t, "internal_error", a.Failure(t).Reason, test.name)
 				came := s.requests(test.of)
