@@ -265,7 +265,7 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 		e.RetryAfter = pause
 		return o, e
 	}
-	if own := (ownAnswer{}); errors.As(err, &own) && isAnswer(err) {
+	if own := (ownAnswer{}); errors.As(err, &own) {
 		return Kept, own.error
 	}
 	switch {

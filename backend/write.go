@@ -132,10 +132,11 @@ func (c *Client) update(ctx context.Context, client auth.Client, id int32, body 
 	})
 }
 
-// held reads the record that a write is about, holds it, and judges the
-// precondition.
+// held reads the record that a write is about, holds it where it is to be written, and
+// judges the precondition.
 func (c *Client) held(ctx context.Context, tx Reader, client auth.Client, r *mapping.Resource, id int32, w Write) (mapping.Record, error) {
-	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: true})
+	_, writes := tx.(Tx)
+	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: writes})
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return before, notFound(id)
@@ -181,7 +182,7 @@ func (c *Client) write(
 		var err error
 		for look := 1; ; look++ {
 			err = c.driver.Write(ctx, func(tx Tx) error {
-				if err := recall(ctx, tx, client, w.Once); err != nil && !atomic {
+				if err := recall(ctx, tx, client, w.Once); isAnswer(err) && !atomic {
 					return ownAnswer{err}
 				} else if err != nil {
 					return err

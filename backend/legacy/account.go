@@ -100,6 +100,9 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 		if facts.Username != username {
 			continue
 		}
+		if found.Username != "" && found.ID == facts.ID && found.Client.ID == facts.ClientID {
+			continue // a query that joins may answer a user several times
+		}
 		if found.Username != "" {
 			return account{}, fmt.Errorf("%w: users %d and %d have one login name", errFacts, found.ID, facts.ID)
 		}
@@ -115,18 +118,20 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 }
 
 // warnOfSharedNames tells of login names that several users have: none of them can log in.
-func (s *Store) warnOfSharedNames(ctx context.Context) error {
+func (s *Store) warnOfSharedNames(ctx context.Context) {
 	from := s.sheet.Accounts
 	if from.Facts == nil || from.Table == "" {
-		return nil
+		return
 	}
 	name := s.d.quote(from.Facts.UsernamePlace())
-	b := newStatement(s.d).add("SELECT COUNT(*) FROM (SELECT ", name, " FROM ", qualified(s.d, s.source.Schema, from.Table), " GROUP BY ", name, " HAVING COUNT(*) > 1) shared")
+	b := newStatement(s.d).add("SELECT COUNT(*) FROM (SELECT ", name, " FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ", name, " IS NOT NULL AND ", name, " <> '' GROUP BY ", name, " HAVING COUNT(*) > 1) shared")
 	row, err := queryOne(ctx, s.db, b)
-	if err == nil && len(row) == 1 && row[0].Int > 0 {
+	switch {
+	case err != nil:
+		s.log.Warn("login names that several users have could not be looked for", zap.String("table", from.Table), zap.Error(err))
+	case len(row) == 1 && row[0].Int > 0:
 		s.log.Warn("several users have one login name: none of them can log in", zap.String("table", from.Table), zap.Int64("names", row[0].Int))
 	}
-	return err
 }
 
 // usernameParameter stands for the name in the query of a sheet.

@@ -83,7 +83,8 @@ func TestSharedLoginName(t *testing.T) {
 			base := openOn(t, engine, dsn)
 			for _, statement := range []string{
 				"CREATE TABLE w_users AS SELECT * FROM " + base.quoted("GEBRUIKER"),
-				"INSERT INTO w_users SELECT * FROM w_users WHERE " + base.quoted("LOGIN") + " = 'sanne.bos'",
+				"UPDATE w_users SET " + base.quoted("LOGIN") + " = 'sanne.bos' WHERE " + base.quoted("LOGIN") + " = 'sanne.bos2'", // of another branch
+				"INSERT INTO w_users SELECT * FROM w_users WHERE " + base.quoted("LOGIN") + " = 'piet.dekker'",                    // the same user twice
 			} {
 				_, err := base.db.ExecContext(t.Context(), statement)
 				require.NoError(t, err)
@@ -103,7 +104,7 @@ func TestSharedLoginName(t *testing.T) {
 			s, err := Open(t.Context(), Options{Sheet: sh, Keep: openKeep(t, c.Now), Now: c.Now, Random: rand.Reader, Passwords: passwordsOf(t, sh), Log: zap.New(logged)})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, s.Close()) }()
-			require.Equal(t, 1, told.FilterMessage("several users have one login name: none of them can log in").Len())
+			require.NotZero(t, told.FilterMessage("several users have one login name: none of them can log in").Len())
 			_, err = s.Verify(t.Context(), auth.Credentials{Username: "sanne.bos", Password: "Welkom01"})
 			require.ErrorIs(t, err, auth.ErrCredentials)
 			require.Equal(t, 1, told.FilterMessage("a user cannot log in").Len())

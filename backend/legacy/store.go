@@ -182,9 +182,10 @@ func (s *Store) learn(ctx context.Context) error {
 	if len(row) == 1 {
 		s.version = row[0].String()
 	}
-	if err := errors.Join(s.learnTables(ctx), s.warnOfSharedNames(ctx)); err != nil {
+	if err := s.learnTables(ctx); err != nil {
 		return err
 	}
+	s.warnOfSharedNames(ctx)
 	if s.d.engine() != "postgres" {
 		return nil
 	}

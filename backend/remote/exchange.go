@@ -161,7 +161,11 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 		a.conn, a.again = c, again
 	}
 	if !r.page && a.isPage() {
-		err := fmt.Errorf("not the service but a page answers, with %d: %.300q", a.status, a.body)
+		err := fmt.Errorf("not the service but a page answers, with %d", a.status)
+		if !r.secret { // what was sent may be in it
+			err = fmt.Errorf("%w: %.300q", err, a.body)
+		}
+		a.again = false
 		w.release(a)
 		return nil, &broken{err: err}
 	}
@@ -175,7 +179,8 @@ func (a *answer) isPage() bool {
 		return false
 	}
 	begins := strings.ToLower(strings.TrimSpace(a.body[:min(len(a.body), 64)]))
-	return strings.HasPrefix(begins, "<!doctype html") || strings.HasPrefix(begins, "<html")
+	rest, html := strings.CutPrefix(begins, "<html")
+	return strings.HasPrefix(begins, "<!doctype html") || html && (rest == "" || strings.ContainsAny(rest[:1], "> \t\r\n"))
 }
 
 // connect returns a connection whose call ends when ctx does.

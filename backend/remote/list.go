@@ -157,10 +157,14 @@ func (l *listing) listed() string {
 	var b strings.Builder
 	b.WriteString(l.key + " sifted")
 	for _, f := range l.judged {
-		fmt.Fprintf(&b, " %s=%q", f.Field.Name, f.Value.String())
+		fmt.Fprintf(&b, " %s=%d %q", f.Field.Name, f.Value.Kind(), f.Value.String())
 	}
 	return b.String()
 }
+
+// leavesMarks tells that a place in the list is worth remembering. What is judged here
+// may come to match in what lies before it: such a list is read from the beginning.
+func (l *listing) leavesMarks() bool { return len(l.judged) == 0 && !l.strangers }
 
 // counts tells that the total is asked for, and that nobody tells it.
 func (l *listing) counts() bool {
@@ -225,7 +229,7 @@ func (l *listing) run(ctx context.Context) error {
 			total, at = -1, l.restart()
 			continue
 		}
-		if c.next.seen = l.counted; c.next.cursor != "" {
+		if c.next.seen = l.counted; c.next.cursor != "" && l.counted > 0 && l.leavesMarks() {
 			l.s.cursors.learn(l.listed(), mark{position: c.next.position, seen: c.next.seen, cursor: c.next.cursor})
 		}
 		full := len(l.page.Records) > l.q.Limit
@@ -320,11 +324,16 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 			l.drops = true
 			continue
 		}
-		if !l.matches(rec) {
+		matches := l.matches(rec)
+		if matches && l.sifts() {
+			l.counted++
+		}
+		if l.q.After > 0 && rec.ID() == l.q.After && !l.byID() {
+			l.passed = true // even where it matches no more
 			continue
 		}
-		if l.sifts() {
-			l.counted++
+		if !matches {
+			continue
 		}
 		if !l.isDirect() && !l.isWanted(rec) {
 			continue

@@ -45,7 +45,7 @@ func (l *listing) begin() place {
 	}
 	style := l.r.list.Paging.Style
 	byMarks := style == "cursor" || style == "link"
-	if l.q.After > 0 || l.sifts() && (l.q.Total || !byMarks) {
+	if l.q.After > 0 || l.q.Offset == 0 || l.sifts() && !(byMarks && l.leavesMarks() && !l.q.Total) {
 		return place{}
 	}
 	if l.counts() { // what lies before the page cannot be taken to be there

@@ -45,7 +45,9 @@ func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, 
 		}
 		s.wire.release(a)
 		s.logOn.expire(ctx, v.client, t)
-		noteLeft(ctx, false)
+		if r.write {
+			noteLeft(ctx, false)
+		}
 		renewed = true
 	}
 }

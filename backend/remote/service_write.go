@@ -238,6 +238,11 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	if sent.IsBlank() {
 		return before, nil
 	}
+	for i := range r.Fields { // a template of the sheet's own needs all that it names
+		if f := &r.Fields[i]; sent.Values[i].IsAbsent() && r.update.Request.Uses("value."+f.Name) {
+			sent.Values[i] = patch.Values[i]
+		}
+	}
 	if r.update.SendAll {
 		sent = after
 	}

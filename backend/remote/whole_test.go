@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -147,4 +148,37 @@ func TestAfterWhatWasNeverGivenOut(t *testing.T) {
 	require.Empty(t, page.Records)
 	require.False(t, page.More)
 	require.EqualValues(t, 72, page.Total)
+}
+
+// TestMarksHideNothing: a list that is judged here is read from its beginning each time:
+// what did not match when a place in it was remembered may match by now.
+func TestMarksHideNothing(t *testing.T) {
+	var blocked atomic.Bool // the first record
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
+		var items []string
+		for i := from; i < from+10; i++ {
+			items = append(items, fmt.Sprintf(`{"key":"K%02d","code":"C%d","name":"%s"}`, i, i, map[bool]string{true: "wanted"}[i == 0 && blocked.Load()]))
+		}
+		next := map[bool]string{true: strconv.Itoa(from + 10)}[from < 40]
+		_, _ = fmt.Fprintf(w, `{"items":[%s],"next":"%s"}`, strings.Join(items, ","), next)
+	}))
+	t.Cleanup(server.Close)
+	s := mixedStore(t, server.URL, `query: {limit: "{limit}", cursor: "{cursor}"}, paging: {style: cursor, size: 10, next: next}`, `client: ""
+    filters: []`)
+	r := s.Sheet.Model.Resource("country")
+	q := backend.Query{Client: auth.Client{ID: 1}, Limit: 2, Filters: []backend.Filter{{Field: r.Field("name"), Value: mapping.TextValue("wanted")}}}
+	for _, want := range []int{0, 0, 1} {
+		blocked.Store(want == 1)
+		page, err := s.List(bg(), r, q)
+		require.NoError(t, err)
+		require.Len(t, page.Records, want)
+	}
+	// A record that a page was after and that matches no more does not end the walk.
+	all, err := s.List(bg(), r, backend.Query{Client: q.Client, Limit: 100})
+	require.NoError(t, err)
+	q.Keyset, q.After = true, all.Records[5].ID()
+	page, err := s.List(bg(), r, q)
+	require.NoError(t, err)
+	require.Empty(t, page.Records)
 }
