@@ -40,11 +40,13 @@ const farthest = 100_000_000
 // begin returns the place to begin at.
 func (l *listing) begin() place {
 	l.skip = l.q.Offset
-	if m, ok := l.s.cursors.after(l.listed(), l.q.After); ok && l.q.After > 0 && !l.counts() {
-		return place{position: m.position, seen: m.seen, cursor: m.cursor, address: m.cursor, known: true, skip: m.skip}
-	}
 	style := l.r.list.Paging.Style
 	byMarks := style == "cursor" || style == "link"
+	// A position is another one once what lies before it has gone: where rows are sifted
+	// that happens without anybody's deleting.
+	if m, ok := l.s.cursors.after(l.listed(), l.q.After); ok && l.q.After > 0 && !l.counts() && (byMarks || !l.sifts()) {
+		return place{position: m.position, seen: m.seen, cursor: m.cursor, address: m.cursor, known: true, skip: m.skip}
+	}
 	if l.q.After > 0 || l.q.Offset == 0 || l.sifts() && !(byMarks && l.leavesMarks() && !l.q.Total) {
 		return place{}
 	}
