@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -124,4 +125,50 @@ func TestKeyOfWhatNeverLeft(t *testing.T) {
 			require.Equal(t, before+1, posts.Load())
 		})
 	}
+}
+
+// TestLookAfterAWriteThatLogsOnAgain: what is asked after the write says nothing of the
+// write, not even where its log-on has expired by then.
+func TestLookAfterAWriteThatLogsOnAgain(t *testing.T) {
+	var posts atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/token":
+			_, _ = w.Write([]byte(`{"token":"t"}`))
+		case r.Method == http.MethodPost:
+			posts.Add(1)
+			w.WriteHeader(http.StatusCreated)
+			_, _ = w.Write([]byte(`{"key":"K1"}`))
+		default:
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	t.Cleanup(server.Close)
+	file := t.TempDir() + "/again.yaml"
+	require.NoError(t, os.WriteFile(file, []byte(`format: 1
+source:
+  http:
+    url: "${GARAGE_URL}"
+    log_on: {request: {path: /token, method: POST}, token: token, lifetime: 1h, headers: {Authorization: "Bearer {token}"}, renew_on: {status: "401"}}
+rules: backend
+keep: keep.db
+accounts: {verify: {path: /login}, result: {client_id: client}}
+resources:
+  turnovergroup:
+    key: {columns: key, id: kept, generated: answer}
+    client: ""
+    operations: {get: {path: "/groups/{key}"}, create: {path: /groups, key: [key]}}
+    fields: {code: code, description: name, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
+`), 0o600))
+	s := open(t, Options{Sheet: loadSheetFile(t, file, server.URL), Keep: openKeep(t)})
+	front, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: 10 * time.Second, CircuitFailures: 1000})
+	require.NoError(t, err)
+	create := func() error {
+		_, err := front.Create(bg(), noord, body(t, s.Sheet.Model.Resource("turnovergroup"), `{"code":"A","description":"B"}`),
+			backend.Write{Once: &backend.Once{Key: "k", Answer: func(mapping.Record) []byte { return nil }}})
+		return err
+	}
+	require.ErrorIs(t, create(), backend.ErrUnsettled)
+	require.True(t, mapping.Is(create(), mapping.IdempotencyInUse))
+	require.EqualValues(t, 1, posts.Load())
 }
