@@ -9,7 +9,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// The circuit of a host opens after this many failures in a row, and lets one
+// The circuit of a target opens after this many failures in a row, and lets one
 // call through again after this long.
 const (
 	breakerFailures = 5
@@ -31,31 +31,39 @@ var (
 	errAbandoned = errors.New("the call was abandoned, which says nothing about the host")
 )
 
-// hosts keeps a circuit breaker for each of the hosts called last, and counts
-// the calls under way there. It is safe for concurrent use.
+// hosts keeps a circuit breaker for each of the hosts that were called last, for each
+// client that called there, and counts its calls under way: many clients have their
+// receivers at one host, and one client's that fail or hang keep nobody else's
+// waiting. It is safe for concurrent use.
 type hosts struct {
-	kept     int // hosts at most, those with calls under way aside
-	parallel int // calls at most, for each host
+	kept     int // targets at most, those with calls under way aside
+	parallel int // calls at most, for each target
 
 	mu     sync.Mutex
-	byName map[string]*list.Element
-	recent *list.List // of *target, the one called last in front
+	known  map[target]*list.Element
+	recent *list.List // of *circuit, the one called last in front
 }
 
+// target is what has a circuit: a host, as one client calls it.
 type target struct {
-	name    string
+	client int64
+	host   string
+}
+
+type circuit struct {
+	target
 	calls   int // under hosts.mu
 	breaker *gobreaker.CircuitBreaker[struct{}]
 }
 
 func newHosts(kept, parallel int) *hosts {
-	return &hosts{kept: kept, parallel: parallel, byName: map[string]*list.Element{}, recent: list.New()}
+	return &hosts{kept: kept, parallel: parallel, known: map[target]*list.Element{}, recent: list.New()}
 }
 
-// call runs f unless the host's circuit is open (errOpen) or the host has its
+// call runs f unless the target's circuit is open (errOpen) or the target has its
 // calls (errBusy). It returns what f returns: nil, errFailing or errAbandoned.
-func (h *hosts) call(name string, f func() error) error {
-	t := h.enter(name)
+func (h *hosts) call(at target, f func() error) error {
+	t := h.enter(at)
 	if t == nil {
 		return errBusy
 	}
@@ -67,16 +75,16 @@ func (h *hosts) call(name string, f func() error) error {
 	return err
 }
 
-func (h *hosts) enter(name string) *target {
+func (h *hosts) enter(at target) *circuit {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	e := h.byName[name]
+	e := h.known[at]
 	if e == nil {
-		e = h.recent.PushFront(&target{name: name, breaker: newBreaker(name)})
-		h.byName[name] = e
+		e = h.recent.PushFront(&circuit{target: at, breaker: newBreaker(at.host)})
+		h.known[at] = e
 		h.forget()
 	}
-	t := e.Value.(*target)
+	t := e.Value.(*circuit)
 	if t.calls >= h.parallel {
 		return nil
 	}
@@ -85,22 +93,22 @@ func (h *hosts) enter(name string) *target {
 	return t
 }
 
-func (h *hosts) leave(t *target) {
+func (h *hosts) leave(t *circuit) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t.calls--
 	h.forget()
 }
 
-// forget drops the hosts that were not called for longest. The newest stays: its
+// forget drops the targets that were not called for longest. The newest stays: its
 // call is about to start.
 func (h *hosts) forget() {
 	for e := h.recent.Back(); e != h.recent.Front() && h.recent.Len() > h.kept; {
 		older := e
 		e = e.Prev()
-		if t := older.Value.(*target); t.calls == 0 {
+		if t := older.Value.(*circuit); t.calls == 0 {
 			h.recent.Remove(older)
-			delete(h.byName, t.name)
+			delete(h.known, t.target)
 		}
 	}
 }

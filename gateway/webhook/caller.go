@@ -32,8 +32,8 @@ const (
 	ErrRedirect  = "redirect"     // 3xx, which is not followed
 	ErrStatus    = "status"       // any other status but 2xx
 	ErrCancelled = "cancelled"    // not tried: the context of the call ended
-	ErrOpen      = "circuit open" // not tried: the host keeps failing
-	ErrBusy      = "busy"         // not tried: the host has enough calls under way
+	ErrOpen      = "circuit open" // not tried: the host keeps failing this client
+	ErrBusy      = "busy"         // not tried: the client has enough calls under way there
 )
 
 // The bounds of a call.
@@ -58,7 +58,7 @@ type CallerConfig struct {
 	// Timeout bounds a call in all (15 s where it is zero), ConnectTimeout its
 	// connecting and again its TLS handshake (5 s).
 	Timeout, ConnectTimeout time.Duration
-	// PerHost bounds the calls under way at one host (4 where it is zero).
+	// PerHost bounds the calls of one client under way at one host (4 where it is zero).
 	PerHost int
 }
 
@@ -100,7 +100,6 @@ func NewCaller(cfg CallerConfig) *Caller {
 			ForceAttemptHTTP2:      true,
 			DisableKeepAlives:      true,
 			DisableCompression:     true,
-			MaxConnsPerHost:        cfg.PerHost,
 			MaxResponseHeaderBytes: headerLimit,
 		},
 	}
@@ -129,6 +128,7 @@ func Roots(caFile string) (*x509.CertPool, error) {
 // Request is one callback to make.
 type Request struct {
 	URL     *url.URL          // from ParseCallback; not changed
+	Client  int64             // whose it is
 	ID      string            // added to the query, and signed
 	Secrets []string          // see ParseSecret; none leaves the call unsigned
 	Now     time.Time         // of the signature; zero stands for the Caller's clock
@@ -178,7 +178,7 @@ func (c *Caller) Call(ctx context.Context, r Request) (o Outcome) {
 	if err := sign(header, r.ID, r.Now, r.Secrets); err != nil {
 		return Outcome{Tried: true, Err: ErrSecret}
 	}
-	err = c.hosts.call(u.Host, func() error {
+	err = c.hosts.call(target{client: r.Client, host: u.Host}, func() error {
 		o = c.get(ctx, withID(u, r.ID), header)
 		switch {
 		case !o.Tried:

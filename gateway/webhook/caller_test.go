@@ -342,6 +342,7 @@ func TestCallSparesAFailingHost(t *testing.T) {
 	require.EqualValues(t, 5, r.connections.Load())
 }
 
+// Calls of one client at one host are bounded, and leave room for those of others there.
 func TestCallsAtOneHostAreBounded(t *testing.T) {
 	arrived, release := make(chan struct{}), make(chan struct{})
 	r := newReceiver(t, func(http.ResponseWriter, *http.Request) {
@@ -365,6 +366,14 @@ func TestCallsAtOneHostAreBounded(t *testing.T) {
 	require.False(t, o.Tried)
 	require.Equal(t, webhook.ErrBusy, o.Err)
 	require.Positive(t, o.RetryAfter)
+	others := request
+	others.Client = 2
+	calls.Go(func() {
+		if o := c.Call(t.Context(), others); !o.Delivered() {
+			t.Errorf("of another client: %+v", o)
+		}
+	})
+	<-arrived
 	close(release)
 	calls.Wait()
 }

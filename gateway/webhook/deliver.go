@@ -67,7 +67,7 @@ func (o *Orchestrator) call(found Job) {
 	}
 	at := o.Clock()
 	traced, span := o.begin(o.ctx, j, "callback", trace.SpanKindClient)
-	outcome := o.Caller.Call(traced, Request{URL: address, ID: j.ID, Secrets: o.Secrets(j.Owner.Key), Now: at, Trace: traceOf(traced)})
+	outcome := o.Caller.Call(traced, Request{URL: address, Client: j.Owner.User.Client.ID, ID: j.ID, Secrets: o.Secrets(j.Owner.Key), Now: at, Trace: traceOf(traced)})
 	endCall(span, address.Hostname(), j.Tries+1, outcome)
 	tries := j.Tries
 	if outcome.Tried {

@@ -37,19 +37,20 @@ func TestCircuitOfAHost(t *testing.T) {
 		calls := 0
 		fail := func() error { calls++; return errFailing }
 		for range breakerFailures {
-			require.ErrorIs(t, h.call("a.example", fail), errFailing)
+			require.ErrorIs(t, h.call(target{1, "a.example"}, fail), errFailing)
 		}
-		require.ErrorIs(t, h.call("a.example", fail), errOpen)
+		require.ErrorIs(t, h.call(target{1, "a.example"}, fail), errOpen)
 		require.Equal(t, breakerFailures, calls, "an open circuit makes no call")
-		require.NoError(t, h.call("b.example", func() error { return nil }), "another host has its own")
+		require.NoError(t, h.call(target{1, "b.example"}, func() error { return nil }), "another host has its own")
+		require.NoError(t, h.call(target{2, "a.example"}, func() error { return nil }), "so has another client")
 
 		time.Sleep(breakerPause + time.Second)
-		require.ErrorIs(t, h.call("a.example", func() error { return errAbandoned }), errAbandoned)
-		require.NoError(t, h.call("a.example", func() error {
-			require.ErrorIs(t, h.call("a.example", fail), errBusy)
+		require.ErrorIs(t, h.call(target{1, "a.example"}, func() error { return errAbandoned }), errAbandoned)
+		require.NoError(t, h.call(target{1, "a.example"}, func() error {
+			require.ErrorIs(t, h.call(target{1, "a.example"}, fail), errBusy)
 			return nil
 		}), "an abandoned probe says nothing, so there is another")
-		require.ErrorIs(t, h.call("a.example", fail), errFailing, "the circuit is closed again")
+		require.ErrorIs(t, h.call(target{1, "a.example"}, fail), errFailing, "the circuit is closed again")
 	})
 }
 
@@ -57,20 +58,20 @@ func TestHostsAreBounded(t *testing.T) {
 	h := newHosts(3, 2)
 	fail := func() error { return errFailing }
 	for range breakerFailures {
-		require.ErrorIs(t, h.call("first.example", fail), errFailing)
+		require.ErrorIs(t, h.call(target{1, "first.example"}, fail), errFailing)
 	}
 	for n := range 100 {
-		require.ErrorIs(t, h.call("first.example", fail), errOpen, "what is used stays")
-		require.NoError(t, h.call(fmt.Sprintf("%d.example", n), func() error { return nil }))
+		require.ErrorIs(t, h.call(target{1, "first.example"}, fail), errOpen, "what is used stays")
+		require.NoError(t, h.call(target{1, fmt.Sprintf("%d.example", n)}, func() error { return nil }))
 		require.LessOrEqual(t, h.recent.Len(), 3)
-		require.Len(t, h.byName, h.recent.Len())
+		require.Len(t, h.known, h.recent.Len())
 	}
 	var deep func(n int) error
 	deep = func(n int) error {
 		if n == 0 {
 			return errors.New("the end")
 		}
-		return h.call(fmt.Sprintf("deep%d.example", n), func() error { return deep(n - 1) })
+		return h.call(target{1, fmt.Sprintf("deep%d.example", n)}, func() error { return deep(n - 1) })
 	}
 	require.EqualError(t, deep(10), "the end", "hosts under way are kept, though they be more")
 	require.LessOrEqual(t, h.recent.Len(), 3)

@@ -224,6 +224,29 @@ func TestACallbackThatCannotBeTriedEnds(t *testing.T) {
 	require.Equal(t, 5, j.Tries)
 }
 
+// Two clients have their receivers at one host, as customers of one vendor do: those
+// of the first fail until its circuit is open.
+func TestAClientsFailingReceiversStopNoOtherClient(t *testing.T) {
+	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
+	to := rs.add(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("failing") {
+			w.WriteHeader(500)
+		}
+	})
+	failing := *to
+	failing.RawQuery = "failing=1"
+	p := start(t, c, store, rs.caller(t))
+	id := p.accept(t, &failing, "echo")
+	for n := 1; n <= 5; n++ {
+		j := store.untilTries(t, id, n)
+		c.Advance(j.NextTry.Sub(c.Now()))
+		p.look()
+	}
+	other, err := p.Accept(t.Context(), owner(2), to, webhook.Work{Kind: "echo", Data: []byte("hello")})
+	require.NoError(t, err)
+	require.Equal(t, 1, store.untilState(t, other, webhook.CalledBack).Tries)
+}
+
 func TestWorkThatFails(t *testing.T) {
 	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
 	to := rs.add(t, status(200))
