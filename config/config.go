@@ -66,7 +66,8 @@ type Server struct {
 	PublicURL string `yaml:"public_url"` // how clients reach the base path; empty: see BaseURL
 	Vendor    string `yaml:"vendor"`     // the name clients are told to contact
 	BodyLimit Size   `yaml:"body_limit"` // of a request
-	// BodyMemory is what all bodies under way may take; at least twice body_limit.
+	// BodyMemory is what all large bodies and answers under way may take; at least twice
+	// body_limit.
 	BodyMemory  Size        `yaml:"body_memory"`
 	Connections Connections `yaml:"connections"`
 	TimeZone    Zone        `yaml:"time_zone"` // of dates without a time

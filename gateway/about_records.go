@@ -30,7 +30,7 @@ func aboutList(r *mapping.Resource) about {
 		note:    "A parameter of a field's name is a filter: it answers the records with that value. `next` is the address of the page that follows.",
 		answers: answers{form: pageForm, resource: r}, asksBackend: true,
 		early: []mapping.Reason{
-			mapping.FieldNotInModel, mapping.PageInvalid, mapping.PageSizeInvalid, mapping.Int4Invalid, mapping.TimestampInvalid, mapping.ValidationFailed,
+			mapping.FieldNotInModel, mapping.PageInvalid, mapping.PageSizeInvalid, mapping.PageTooLarge, mapping.Int4Invalid, mapping.TimestampInvalid, mapping.ValidationFailed,
 		},
 	}
 	for i := range r.Fields {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// bodyMemory is the memory for bodies that are not small, shared out between
+// bodyMemory is the memory for bodies and answers that are not small, shared out between
 // clients: a client may take more as long as it then has no more than is left. So
 // one client alone gets half of it, a second one half of the rest, and however many
 // bodies of a client do not get on, those of others do. Room is taken for all of a
@@ -64,6 +64,13 @@ func (m *bodyMemory) take(ctx context.Context, client int64, size int, patience 
 	}
 	m.waiting = slices.Delete(m.waiting, place, place+1)
 	return true, false
+}
+
+// takeNow takes room for a client where there is some at once.
+func (m *bodyMemory) takeNow(client int64, size int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.grant(client, size)
 }
 
 // grant gives room to a client that stays within its share.

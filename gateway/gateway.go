@@ -31,6 +31,7 @@ type Options struct {
 	Version     string         // of this program
 	Location    *time.Location // where a date without a zone begins
 	SessionTTL  time.Duration  // how long a token is valid, as Login has it
+	PageLimit   int            // how many bytes of texts and contents a page of a list has at most; 0 for no bound
 
 	Offer    backend.Offer // of Backend
 	Backend  *backend.Client

@@ -98,7 +98,7 @@ func (s *Server) RefusedConnections() int64 {
 	return s.listener.refused.Load()
 }
 
-// Bodies tells how many bytes are set aside for bodies that are not small, how
+// Bodies tells how many bytes are set aside for bodies and answers that are not small, how
 // many there may be, and how many bodies wait for room.
 func (s *Server) Bodies() (taken, most, waiting int) {
 	taken, waiting = s.bodies.load()

@@ -149,6 +149,9 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 		x.Query.Fields = append(slices.Clip(fields), modified) // for the entity tag
 	}
 	rec, err := g.o.Backend.Get(ctx, x.Endpoint.Resource, x.Query)
+	if err == nil {
+		err = x.room(rec.Bytes())
+	}
 	if err != nil {
 		return err
 	}
@@ -165,7 +168,7 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 }
 
 func (g *Gateway) list(ctx context.Context, x *Exchange) error {
-	x.Query.Client = x.user().Client
+	x.Query.Client, x.Query.Room = x.user().Client, g.pageRoom(x)
 	page, err := g.o.Backend.List(ctx, x.Endpoint.Resource, x.Query)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ const downloadTimeout = webhook.LinkValidity
 // ServerOptions bound what a client can take of the server.
 type ServerOptions struct {
 	BodyLimit    int           // of one request, in bytes
-	BodyMemory   int           // that bodies may take at once, in bytes; at least twice BodyLimit
+	BodyMemory   int           // that large bodies and answers may take at once, in bytes; at least twice BodyLimit
 	ReadTimeout  time.Duration // for a whole request, header and body
 	WriteTimeout time.Duration // for an answer
 	IdleTimeout  time.Duration // between two requests of a connection

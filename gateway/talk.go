@@ -27,6 +27,7 @@ type talk struct {
 	resp   fasthttp.Response
 	uri    fasthttp.URI
 	body   incoming
+	room   answerRoom
 }
 
 // outputSize is how much of an answer is sent at once.
@@ -36,7 +37,7 @@ const outputSize = 4 << 10
 func (s *Server) converse(c *conn) {
 	t, reused := s.talks.Get().(*talk)
 	if !reused {
-		t = &talk{server: s, in: bufio.NewReaderSize(nil, HeaderLimit), out: bufio.NewWriterSize(nil, outputSize)}
+		t = &talk{server: s, in: bufio.NewReaderSize(nil, HeaderLimit), out: bufio.NewWriterSize(nil, outputSize), room: answerRoom{bodies: s.bodies}}
 		t.body.talk = t
 	}
 	t.conn, c.out = c, t.out
@@ -142,6 +143,7 @@ func (t *talk) send() (more bool) {
 	}
 	t.req.Reset()
 	t.resp.Reset()
+	t.room.end()
 	if err == nil && last && rest != nothing {
 		t.linger()
 	}

@@ -171,6 +171,7 @@ func contractRows() []Entry {
 		{Scope: General, Reason: Overloaded, Status: 503, Message: "Server is busy"},
 		{Scope: General, Reason: ParametersRequired, Status: 400, Message: "These parameter(s): <x> , <x> are required"},
 		{Scope: OpList, Reason: PageSizeInvalid, Status: 400, Message: "Parameter invalid page_size value must be from 1 to 1000"},
+		{Scope: OpList, Reason: PageTooLarge, Status: 400, Message: "Page is too large, ask for fewer records or by after"},
 		{Scope: General, Reason: PreconditionChanged, Status: 412, Message: "Record has been changed"},
 		{Scope: General, Reason: IdempotencyInvalid, Status: 400, Message: "Idempotency-Key must be 1 to 255 visible ASCII characters"},
 		{Scope: General, Reason: IdempotencyReused, Status: 422, Message: "Idempotency-Key was used with another body"},

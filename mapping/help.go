@@ -53,8 +53,8 @@ var help = map[Reason]Help{
 		"Send less at once: split arrays over several requests, and large documents into their own records.",
 	},
 	Overloaded: {
-		"The service has as many connections, or as much in large bodies under way, as it has room for. Nothing of the request was done.",
-		"Wait as long as the header Retry-After says, then send it again. Keep connections open and use them again, and do not send many large bodies at once.",
+		"The service has as many connections, or as much in large bodies and answers under way, as it has room for. Nothing of the request was done.",
+		"Wait as long as the header Retry-After says, then send it again. Keep connections open and use them again, and do not send or ask for much that is large at once.",
 	},
 	TooManyRequests: {
 		"The api_key sends more requests than was agreed for it, or too many wrong passwords were tried for this username from this address.",
@@ -71,6 +71,10 @@ var help = map[Reason]Help{
 	PageSizeInvalid: {
 		"page_size is not a whole number from 1 to 1000.",
 		"Ask for 1 to 1000 records at once, or leave it out for 100.",
+	},
+	PageTooLarge: {
+		"The records of the page have more in texts and contents than an answer may have: twice the largest body that can be sent.",
+		"Ask for fewer records with page_size, or leave contents out of fields. Or read the list by after instead of page: its pages end where they are large enough.",
 	},
 	IdempotencyInvalid: {
 		"The header Idempotency-Key is empty, longer than 255 characters, holds something else than visible ASCII, or was sent twice.",

@@ -23,6 +23,7 @@ const (
 	ParametersRequired  Reason = "parameters_required"
 	PageInvalid         Reason = "page_invalid"
 	PageSizeInvalid     Reason = "page_size_invalid"
+	PageTooLarge        Reason = "page_too_large"
 	IdempotencyInvalid  Reason = "idempotency_key_invalid"
 	IdempotencyReused   Reason = "idempotency_key_reused"
 	IdempotencyInUse    Reason = "idempotency_key_in_use"

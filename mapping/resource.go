@@ -193,6 +193,19 @@ func (rec Record) ID() int32 { return int32(rec.Values[rec.Resource.ID].num) }
 // Flag tells whether a 0/1 field at that position is 1.
 func (rec Record) Flag(index int) bool { return rec.Values[index].num == 1 }
 
+// Bytes is how much its texts and contents are.
+func (rec Record) Bytes() (n int) {
+	for i := range rec.Values {
+		n += len(rec.Values[i].text)
+	}
+	for _, children := range rec.Children {
+		for _, child := range children {
+			n += child.Bytes()
+		}
+	}
+	return n
+}
+
 // Clone returns a record that can be changed without changing rec, children
 // included.
 func (rec Record) Clone() Record {

@@ -268,6 +268,7 @@ func listRowCases() []Case {
 				t.refused(t.ask(t.right().and("page_size=" + size)))
 			}
 		}),
+		notFromOutside(mapping.OpList, mapping.PageTooLarge, "it would take records of many megabytes"),
 	}
 }
 

@@ -315,8 +315,8 @@ func (p *adapterPlan) pageOf(r *mapping.Resource, top row, q backend.Query) (bac
 	case top.values[p.more].Kind != sheet.RawBool, q.Total && top.values[p.total].Kind != sheet.RawInt:
 		return backend.Page{}, unexpected(errors.New("the answer lacks more, or total"))
 	}
-	page := backend.Page{More: top.values[p.more].Int != 0, Total: top.values[p.total].Int, Records: make([]mapping.Record, len(records.rows))}
-	for i, row := range records.rows {
+	page := backend.Page{More: top.values[p.more].Int != 0, Total: top.values[p.total].Int, Records: make([]mapping.Record, 0, len(records.rows))}
+	for _, row := range records.rows {
 		rec, err := p.record(r, row, q.Client)
 		if err == nil {
 			err = backend.Believe(r, rec, q.Client, 0)
@@ -324,7 +324,9 @@ func (p *adapterPlan) pageOf(r *mapping.Resource, top row, q backend.Query) (bac
 		if err != nil {
 			return backend.Page{}, err
 		}
-		page.Records[i] = rec
+		if added, err := page.Add(&q, rec); err != nil || !added {
+			return page, err
+		}
 	}
 	return page, nil
 }

@@ -257,15 +257,30 @@ func (l *listing) end(total int64) error {
 	if l.q.After > 0 && !l.passed && !l.beyond && !l.byID() {
 		return unexpected(fmt.Errorf("the list of %s does not have the record that the page is to be after", l.r.Name))
 	}
-	if len(l.page.Records) > l.q.Limit {
-		l.page.Records, l.page.More = l.page.Records[:l.q.Limit], true
+	read := len(l.page.Records)
+	if err := l.fit(); err != nil {
+		return err
 	}
-	if n := len(l.page.Records); n > 0 && l.page.More {
+	// A page that ends early for its size ends before the chunk that is known here.
+	if n := len(l.page.Records); n > 0 && l.page.More && n >= min(read, l.q.Limit) {
 		l.s.cursors.learnAfter(l.listed(), l.page.Records[n-1].ID(), l.chunk)
 	}
 	if l.page.Total = total; total < 0 {
 		l.page.Total = int64(l.counted)
 	}
+	return nil
+}
+
+// fit ends the page where it has what was asked for, or what there is room for.
+func (l *listing) fit() error {
+	page := backend.Page{More: l.page.More, Records: l.page.Records[:0]}
+	for _, rec := range l.page.Records {
+		if added, err := page.Add(&l.q, rec); err != nil || !added {
+			l.page = page
+			return err
+		}
+	}
+	l.page = page
 	return nil
 }
 

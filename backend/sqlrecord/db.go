@@ -61,7 +61,8 @@ type Conn interface {
 	Insert(ctx context.Context, sql string, args ...mapping.Value) (int64, error)
 	// Query runs a statement and calls each for every row. The slice is reused
 	// between calls; the values in it may be kept. each must not use the
-	// connection.
+	// connection. Its error ends the query; with errEnough what is left of the
+	// result is not even fetched, where that can be.
 	Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func(row []mapping.Value) error) error
 }
 

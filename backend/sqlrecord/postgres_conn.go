@@ -2,6 +2,7 @@ package sqlrecord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -73,6 +74,9 @@ func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, 
 			return fmt.Errorf("read a result: %w", err)
 		}
 		if err := each(row.values); err != nil {
+			if errors.Is(err, errEnough) {
+				c.spare(ctx)
+			}
 			return err
 		}
 	}
@@ -80,6 +84,14 @@ func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, 
 		return c.fail(err)
 	}
 	return nil
+}
+
+// spare gives a connection up rather than take what it still brings of a result. One
+// in a transaction stays: it takes all of it.
+func (c *postgresConn) spare(ctx context.Context) {
+	if c.conn.PgConn().TxStatus() == 'I' {
+		_ = c.conn.Close(ctx)
+	}
 }
 
 func (c *postgresConn) aborted() error {

@@ -2,6 +2,7 @@ package sqlrecord
 
 import (
 	"context"
+	"errors"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -72,6 +73,9 @@ func (s *Store) children(ctx context.Context, c Conn, t *table, client auth.Clie
 	return nil
 }
 
+// errEnough is the error of a function that wants no more rows.
+var errEnough = errors.New("no more rows are wanted")
+
 // List returns a page of the records that q describes. NULL sorts below every
 // value. A q.Limit of 0 or less is no limit.
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
@@ -94,13 +98,19 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 			c = v.plannedForValues()
 		}
 		err := c.Query(ctx, l.text, l.sel.columns, l.args, func(row []mapping.Value) error {
-			if q.Limit > 0 && len(page.Records) == q.Limit {
-				page.More = true
+			rec := l.sel.fill(records.record(), row)
+			switch added, err := page.Add(&q, rec); {
+			case err != nil:
+				return err
+			case !added && len(page.Records) < q.Limit:
+				return errEnough
+			default:
 				return nil
 			}
-			page.Records = append(page.Records, l.sel.fill(records.record(), row))
-			return nil
 		})
+		if errors.Is(err, errEnough) {
+			err = nil
+		}
 		if err != nil || !q.Total {
 			return err
 		}

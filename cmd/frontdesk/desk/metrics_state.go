@@ -30,11 +30,11 @@ func (h *Desk) watch() {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "frontdesk_connections_refused_total", Help: "Connections of clients that were refused because there were as many as there may be (server.connections).",
 	}, func() float64 { return float64(h.server.RefusedConnections()) }))
-	gauge("frontdesk_body_memory_used_bytes", "Memory set aside for the bodies under way that are over 16 KiB.", func() float64 {
+	gauge("frontdesk_body_memory_used_bytes", "Memory set aside for the bodies under way that are over 16 KiB, and the answers over 256 KiB.", func() float64 {
 		taken, _, _ := h.server.Bodies()
 		return float64(taken)
 	})
-	gauge("frontdesk_body_memory_limit_bytes", "Memory that bodies may take (server.body_memory).", func() float64 {
+	gauge("frontdesk_body_memory_limit_bytes", "Memory that bodies and answers may take (server.body_memory).", func() float64 {
 		_, most, _ := h.server.Bodies()
 		return float64(most)
 	})

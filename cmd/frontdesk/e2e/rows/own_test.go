@@ -104,6 +104,7 @@ var ownWays = map[string]func(*setting) []rig.Answer{
 	"internal_error":      broken(func(context.Context) error { return fmt.Errorf("a fault of the test: %w", backend.ErrUnexpected) }),
 	"backend_unavailable": broken(rig.Fails),
 	"backend_timeout":     broken(func(context.Context) error { return context.DeadlineExceeded }),
+	"page_too_large":      broken(func(context.Context) error { return mapping.Fail(mapping.PageTooLarge) }),
 	"body_too_large": changed(func(_ *setting, r *request) {
 		r.Body = letters(rig.BodyLimit + 1)
 	}),
