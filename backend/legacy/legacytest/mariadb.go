@@ -152,7 +152,8 @@ func (s *server) start() (err error) {
 			_ = os.RemoveAll(s.dir)
 		}
 	}()
-	common := []string{"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--innodb-log-file-size=4M"}
+	common := []string{"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--innodb-log-file-size=4M",
+		"--tmpdir=" + s.dir} // where no other server tidies up, not even beside the installation
 	if os.Geteuid() == 0 {
 		common = append(common, "--user=root") // which it refuses unless it is told
 	}
@@ -164,8 +165,7 @@ func (s *server) start() (err error) {
 		return err
 	}
 	cmd := exec.Command(daemon, append(common, "--port="+strconv.Itoa(s.port), "--bind-address=127.0.0.1", "--skip-name-resolve",
-		"--socket=mariadb.sock", "--pid-file=mariadb.pid", "--tmpdir="+s.dir, // where no other server tidies up
-		"--innodb-buffer-pool-size=32M",
+		"--socket=mariadb.sock", "--pid-file=mariadb.pid", "--innodb-buffer-pool-size=32M",
 		"--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--innodb-doublewrite=0", "--innodb-file-per-table=0", "--skip-innodb-buffer-pool-dump-at-shutdown",
 		"--sql-mode=NO_ENGINE_SUBSTITUTION", "--character-set-server=latin1")...)
 	cmd.Env = append(os.Environ(), "TZ=Europe/Amsterdam")
