@@ -1,0 +1,291 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// actor draws the requests of one user. What it has seen of its own it uses again; of
+// what others have it is given numbers and values, to ask for.
+type actor struct {
+	random    *rand.Rand
+	model     *mapping.Model
+	resources []*mapping.Resource // that it asks for
+	own       map[string][]string // numbers of its records, by resource; «n» for new ones
+	hidden    map[string][]string // numbers of records that it must not see
+	old       map[string][]string // those of them that were there before all new ones
+	values    map[string][]string // by field, of records of everybody
+	jobs      []string            // that are others'
+	made      int
+}
+
+func newActor(seed uint64, model *mapping.Model, names []string) *actor {
+	a := &actor{random: rand.New(rand.NewPCG(seed, 15)), model: model, own: map[string][]string{}, hidden: map[string][]string{}, old: map[string][]string{}, values: map[string][]string{}}
+	for _, name := range names {
+		a.resources = append(a.resources, model.Resource(name))
+	}
+	return a
+}
+
+func (a *actor) chance(percent int) bool { return a.random.IntN(100) < percent }
+
+func pick[T any](a *actor, from []T) (one T) {
+	if len(from) > 0 {
+		one = from[a.random.IntN(len(from))]
+	}
+	return one
+}
+
+// id is a number of a record: one of its own most often, of somebody else's, or of
+// nobody's.
+func (a *actor) id(resource string) string {
+	switch n := a.random.IntN(10); {
+	case n < 6 && len(a.own[resource]) > 0:
+		return pick(a, a.own[resource])
+	case n < 9 && len(a.hidden[resource]) > 0:
+		return pick(a, a.hidden[resource])
+	default:
+		return fmt.Sprint(90_000_000 + a.random.IntN(100))
+	}
+}
+
+// apart are the fields that nothing else depends on, of resources that a viewer without
+// a right to them learns nothing of: not by a total, nor by what is unique or in use.
+var apart = map[string][]string{
+	"employee":          {"first_name", "last_name", "job_title", "email", "hourly_rate"},
+	"document":          {"name", "kind", "mime_type", "content", "external_url"},
+	"orderline":         {"description", "sort_order", "unit_type"},
+	"contactaddress":    {"street", "house_number", "house_number_addition", "city"},
+	"turnovergroup":     {"description", "ledger_account"},
+	"advertisementsite": {"name", "base_url"},
+	"flatrate":          {"number", "description", "brand", "model"},
+}
+
+// drawApart is a request that changes what is apart.
+func (a *actor) drawApart() ask {
+	r := pick(a, a.resources)
+	if r.Name == "flatrate" && a.chance(40) {
+		if a.chance(30) {
+			return ask{method: "DELETE", path: "/flatrate/" + a.id("flatrate")}
+		}
+		return ask{method: "POST", path: "/flatrate", body: a.body(r, false)}
+	}
+	name := pick(a, apart[r.Name])
+	value := a.value(r, r.Field(name))
+	if text, ok := strings.CutSuffix(value, `"`); ok && r.Field(name).Check == "" && len(r.Field(name).OneOf) == 0 && r.Field(name).Type != mapping.Bytea {
+		value = fmt.Sprint(text, " ", a.random.IntN(50), `"`)
+	}
+	return ask{method: "PUT", path: "/" + r.Name + "/" + a.id(r.Name), body: fmt.Sprintf("{%q:%s}", name, value)}
+}
+
+// draw is the next request.
+func (a *actor) draw() ask {
+	r := pick(a, a.resources)
+	switch n := a.random.IntN(100); {
+	case n < 35:
+		return a.list(r)
+	case n < 55:
+		return a.get(r)
+	case n < 70:
+		return ask{method: "POST", path: "/" + r.Name, body: a.body(r, false), headers: a.once(), makes: true}
+	case n < 84:
+		return ask{method: "PUT", path: "/" + r.Name + "/" + a.id(r.Name), body: a.body(r, true), headers: a.condition()}
+	case n < 92:
+		return ask{method: "DELETE", path: "/" + r.Name + "/" + a.id(r.Name), headers: a.condition()}
+	default:
+		return a.utility(r)
+	}
+}
+
+func (a *actor) get(r *mapping.Resource) ask {
+	path := "/" + r.Name + "/" + a.id(r.Name)
+	if a.chance(40) {
+		path += "?fields=" + a.fields(r, true)
+	}
+	return ask{method: "GET", path: path, headers: a.condition()}
+}
+
+// condition is a header that asks for the state of a record.
+func (a *actor) condition() []string {
+	switch a.random.IntN(12) {
+	case 0:
+		return []string{"If-Match", `"x"`}
+	case 1:
+		return []string{"If-None-Match", `*`}
+	default:
+		return nil
+	}
+}
+
+// once is an Idempotency-Key, out of few, so that they meet.
+func (a *actor) once() []string {
+	if !a.chance(15) {
+		return nil
+	}
+	return []string{"Idempotency-Key", fmt.Sprint("key-", a.random.IntN(40))}
+}
+
+// fields are some that exist, with those of arrays where there can be some, and one
+// that does not.
+func (a *actor) fields(r *mapping.Resource, arrays bool) string {
+	names := []string{"id"}
+	for i := range r.Fields {
+		if f := &r.Fields[i]; a.chance(30) && (arrays || f.Type != mapping.Array) {
+			names = append(names, f.Name)
+		}
+	}
+	if a.chance(3) {
+		names = append(names, "no_such_field")
+	}
+	return strings.Join(names, ",")
+}
+
+func (a *actor) list(r *mapping.Resource) ask {
+	var q []string
+	for _, name := range r.ListRequires {
+		q = append(q, name+"="+a.filterValue(r, r.Field(name)))
+	}
+	for range a.random.IntN(3) {
+		f := &r.Fields[a.random.IntN(len(r.Fields))]
+		if f.Filterable() && !f.Primary && !slices.Contains(r.ListRequires, f.Name) {
+			q = append(q, f.Name+"="+a.filterValue(r, f))
+		}
+	}
+	if a.chance(40) {
+		q = append(q, fmt.Sprint("page_size=", 1+a.random.IntN(7)))
+	}
+	if a.chance(40) {
+		q = append(q, "total=1")
+	}
+	switch a.random.IntN(4) {
+	case 0:
+		// What is new stands before or behind what is new elsewhere, as it happens.
+		q = append(q, "after="+pick(a, append([]string{"0", "90000000", pick(a, a.own[r.Name])}, a.old[r.Name]...)))
+	case 1:
+		q = append(q, fmt.Sprint("page=", 1+a.random.IntN(4)))
+	}
+	if a.chance(25) {
+		f := &r.Fields[a.random.IntN(len(r.Fields))]
+		q = append(q, "sort="+pick(a, []string{"", "-"})+f.Name)
+	}
+	if a.chance(15) {
+		q = append(q, "modified_since="+pick(a, []string{"2020-01-01T00:00:00Z", "2037-01-01T00:00:00Z"}))
+	}
+	if a.chance(25) {
+		q = append(q, "fields="+a.fields(r, false))
+	}
+	return ask{method: "GET", path: "/" + r.Name + "?" + strings.Join(q, "&")}
+}
+
+// filterValue is what a list may be asked for, as it stands in an address.
+func (a *actor) filterValue(r *mapping.Resource, f *mapping.Field) string {
+	if target := a.target(r, f); target != "" {
+		return a.id(target)
+	}
+	if len(f.OneOf) > 0 {
+		return url.QueryEscape(pick(a, f.OneOf))
+	}
+	if seen := a.values[f.Name]; len(seen) > 0 && a.chance(80) {
+		return url.QueryEscape(pick(a, seen))
+	}
+	return url.QueryEscape(f.Example)
+}
+
+// target is the resource that a field refers to; one of several where a record says.
+func (a *actor) target(_ *mapping.Resource, f *mapping.Field) string {
+	if f.ReferenceBy != "" {
+		return "contact"
+	}
+	return f.Reference
+}
+
+// body is a record, or some of its fields.
+func (a *actor) body(r *mapping.Resource, some bool) string {
+	var members []string
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		switch {
+		case f.Primary || f.Readonly:
+		case f.Required && !some && a.chance(97), a.chance(12):
+			members = append(members, fmt.Sprintf("%q:%s", f.Name, a.value(r, f)))
+		}
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+// value is one for a field, as JSON.
+func (a *actor) value(r *mapping.Resource, f *mapping.Field) string {
+	text := func(s string) string {
+		if f.Type == mapping.Int4 || f.Type == mapping.Float8 {
+			return s
+		}
+		quoted, _ := json.Marshal(s)
+		return string(quoted)
+	}
+	switch {
+	case f.Name == "resource":
+		return `"contact"`
+	case f.Type == mapping.Array:
+		return "[" + a.body(f.Target(), false) + "]"
+	case a.target(r, f) != "":
+		return a.id(a.target(r, f))
+	case len(f.OneOf) > 0:
+		return text(pick(a, f.OneOf))
+	case f.Type == mapping.Bytea:
+		return text(base64.StdEncoding.EncodeToString(fmt.Append(nil, "content ", a.random.IntN(5))))
+	case f.Type == mapping.Timestamp, f.Type == mapping.Float8, f.Type == mapping.Int4:
+		return text(f.Example)
+	case f.Unique && a.chance(60):
+		a.made++
+		return text(varied(f, a.made))
+	case len(a.values[f.Name]) > 0 && a.chance(50):
+		return text(pick(a, a.values[f.Name]))
+	default:
+		return text(f.Example)
+	}
+}
+
+// varied is an example of a unique field that no other one has.
+func varied(f *mapping.Field, n int) string {
+	switch f.Check {
+	case "license_plate":
+		return fmt.Sprintf("%02d-XX%c-%d", n/10%100, 'A'+n/1000%26, n%10)
+	case "vin":
+		return fmt.Sprintf("WVWZZZ1KZ%08d", n)
+	default:
+		return fmt.Sprintf("N%d", n)[:min(f.Length, len(fmt.Sprintf("N%d", n)))]
+	}
+}
+
+// utility is what else can be asked.
+func (a *actor) utility(r *mapping.Resource) ask {
+	all := a.model.Resources
+	switch a.random.IntN(9) {
+	case 0:
+		return ask{method: "GET", path: "/model/" + pick(a, all).Name}
+	case 1:
+		return ask{method: "GET", path: "/model"}
+	case 2:
+		return ask{method: "GET", path: "/empoyee/email?username=" + url.QueryEscape(pick(a, append([]string{"demo"}, a.values["username"]...)))}
+	case 3:
+		return ask{method: "GET", path: "/authenticate/acces"}
+	case 4:
+		return ask{method: "GET", path: "/document/info?id=" + a.id("document")}
+	case 5:
+		return ask{method: "GET", path: "/vehicle/publishstart?id=" + a.id("vehicle")}
+	case 6:
+		return ask{method: "GET", path: "/webhook?id=" + pick(a, append([]string{"nothing"}, a.jobs...))}
+	case 7: // what is not granted, or not there
+		other := pick(a, all)
+		return ask{method: "GET", path: "/" + other.Name + "/" + a.id(other.Name)}
+	default:
+		return ask{method: pick(a, []string{"GET", "DELETE", "PUT"}), path: "/" + r.Name + "?id=" + a.id(r.Name)}
+	}
+}

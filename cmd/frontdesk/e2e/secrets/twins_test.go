@@ -1,0 +1,216 @@
+package secrets
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// ask is a request to both twins. «n» in it stands for what they call differently: see
+// twins.pairs.
+type ask struct {
+	method, path, body string
+	headers            []string // name, value, …
+	makes              bool     // the answer names what is new
+}
+
+func (a ask) String() string { return fmt.Sprintf("%s %s %s %q", a.method, a.path, a.body, a.headers) }
+
+// answer is what one of the twins said.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// twins are two administrations. What one of them makes has another number than its
+// counterpart in the other one: pairs are those that stand for the same.
+type twins struct {
+	t     *testing.T
+	desks [2]*rig.Desk
+	http  http.Client
+	began time.Time
+	pairs [][2]string
+	known map[[2]string]bool
+	// other is what an opaque text of one is called by the other: a tag, a number of
+	// a job. There are no two of the same.
+	other [2]map[string]string
+	asked int
+	last  []string // the requests before, to tell what led to a difference
+}
+
+func newTwins(t *testing.T, desks [2]*rig.Desk) *twins {
+	w := &twins{t: t, desks: desks, began: time.Now().Add(-time.Minute), known: map[[2]string]bool{}, other: [2]map[string]string{{}, {}}}
+	transport := &http.Transport{MaxIdleConnsPerHost: 4, DisableCompression: true}
+	w.http.Transport = transport
+	t.Cleanup(transport.CloseIdleConnections)
+	return w
+}
+
+var placeholder = regexp.MustCompile(`«\d+»`)
+
+// render is a text as one of the twins understands it.
+func (w *twins) render(text string, side int) string {
+	if !strings.Contains(text, "«") {
+		return text
+	}
+	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
+		n, err := strconv.Atoi(strings.Trim(p, "«»"))
+		require.NoError(w.t, err)
+		return w.pairs[n][side]
+	})
+}
+
+// pair notes that a and b are the same thing, and returns what stands for it.
+func (w *twins) pair(a, b string) string {
+	w.pairs = append(w.pairs, [2]string{a, b})
+	w.known[[2]string{a, b}] = true
+	return fmt.Sprintf("«%d»", len(w.pairs)-1)
+}
+
+// send asks one of the twins.
+func (w *twins) send(side int, token string, a ask) answer {
+	w.t.Helper()
+	var body io.Reader
+	if a.body != "" {
+		body = strings.NewReader(w.render(a.body, side))
+	}
+	r, err := http.NewRequestWithContext(w.t.Context(), a.method, w.desks[side].Base+w.render(a.path, side), body)
+	require.NoError(w.t, err, "%v", a)
+	r.Header.Set("token", token)
+	for i := 0; i+1 < len(a.headers); i += 2 {
+		r.Header.Set(a.headers[i], w.render(a.headers[i+1], side))
+	}
+	resp, err := w.http.Do(r)
+	require.NoError(w.t, err, "%v", a)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(w.t, err, "%v", a)
+	return answer{resp.StatusCode, resp.Header, text}
+}
+
+// both asks both and holds their answers against each other.
+func (w *twins) both(tokens [2]string, a ask) [2]answer {
+	w.t.Helper()
+	w.asked++
+	if w.last = append(w.last, a.String()); len(w.last) > 12 {
+		w.last = w.last[1:]
+	}
+	said := [2]answer{w.send(0, tokens[0], a), w.send(1, tokens[1], a)}
+	if said[0].status != said[1].status {
+		w.differ(a, said, fmt.Sprintf("status %d and %d", said[0].status, said[1].status))
+	}
+	for name := range said[0].header {
+		w.sameHeader(a, said, name)
+	}
+	for name := range said[1].header {
+		w.sameHeader(a, said, name)
+	}
+	w.same(a, said, string(plain(said[0].body)), string(plain(said[1].body)), a.makes && said[0].status < 300)
+	return said
+}
+
+func (w *twins) differ(a ask, said [2]answer, what string) {
+	w.t.Helper()
+	w.t.Fatalf("request %d: %v\ncan be told apart by %s:\n%.1500s\n%.1500s\nbefore it:\n%s",
+		w.asked, a, what, said[0].body, said[1].body, strings.Join(w.last, "\n"))
+}
+
+// byChance are headers that differ by themselves.
+var byChance = map[string]bool{"Date": true, "X-Request-Id": true, "Content-Length": true}
+
+func (w *twins) sameHeader(a ask, said [2]answer, name string) {
+	left, right := said[0].header.Get(name), said[1].header.Get(name)
+	switch {
+	case byChance[name]:
+	case name == "Etag":
+		of, _, _ := strings.Cut(a.path, "?") // two records may have one tag
+		if !w.sameOpaque(of+" "+left, of+" "+right) {
+			w.differ(a, said, "their tags "+left+" and "+right)
+		}
+	default:
+		w.same(a, said, name+": "+left, name+": "+right, a.makes)
+	}
+}
+
+var requestID = regexp.MustCompile(`"request_id":"[^"]*"`)
+
+func plain(body []byte) []byte { return requestID.ReplaceAll(body, nil) }
+
+// chosen are the parts of an answer that an administration chooses: times, what is
+// drawn by chance, and numbers.
+var chosen = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|[\w-]{16,}={0,2}|\d+`)
+
+// same compares two texts part by part. What is chosen has to be the same, or known to
+// stand for the same, or to be new where it may be.
+func (w *twins) same(a ask, said [2]answer, left, right string, makes bool) {
+	w.t.Helper()
+	if left == right {
+		return
+	}
+	partsL, partsR := chosen.FindAllStringIndex(left, -1), chosen.FindAllStringIndex(right, -1)
+	if len(partsL) != len(partsR) {
+		w.differ(a, said, "their length")
+	}
+	var atL, atR int
+	for i := range partsL {
+		l, r := left[partsL[i][0]:partsL[i][1]], right[partsR[i][0]:partsR[i][1]]
+		if between := left[atL:partsL[i][0]]; between != right[atR:partsR[i][0]] {
+			w.differ(a, said, fmt.Sprintf("%.200q", between))
+		}
+		atL, atR = partsL[i][1], partsR[i][1]
+		switch {
+		case l == r, w.known[[2]string{l, r}], w.recent(l) && w.recent(r):
+		case makes && isNumber(l) && isNumber(r):
+			w.known[[2]string{l, r}] = true
+		case makes && w.sameOpaque(l, r):
+		default:
+			w.differ(a, said, fmt.Sprintf("%s and %s", l, r))
+		}
+	}
+	if left[atL:] != right[atR:] {
+		w.differ(a, said, fmt.Sprintf("%.200q", left[atL:]))
+	}
+}
+
+// recent tells whether a text is a time since the twins were begun.
+func (w *twins) recent(text string) bool {
+	at, err := time.Parse(time.RFC3339, text)
+	return err == nil && at.After(w.began)
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.Atoi(text)
+	return err == nil
+}
+
+// sameOpaque tells whether two opaque texts are each other's, or new.
+func (w *twins) sameOpaque(left, right string) bool {
+	r, knownL := w.other[0][left]
+	l, knownR := w.other[1][right]
+	if knownL || knownR {
+		return r == right && l == left
+	}
+	w.other[0][left], w.other[1][right] = right, left
+	return true
+}
+
+// ids returns the ids in an answer, in the order they are in.
+func ids(body []byte) (all []string) {
+	for _, m := range idMember.FindAllSubmatch(body, -1) {
+		all = append(all, string(bytes.Clone(m[1])))
+	}
+	return all
+}
+
+var idMember = regexp.MustCompile(`"id":(\d+)`)
