@@ -24,10 +24,22 @@ type actor struct {
 	values    map[string][]string // by field, of records of everybody
 	jobs      []string            // that are others'
 	made      int
+	name      uint64
+	key       string
+	bySheet   bool // it is behind a sheet, see betweenClients
 }
 
-func newActor(seed uint64, model *mapping.Model, names []string) *actor {
-	a := &actor{random: rand.New(rand.NewPCG(seed, 15)), model: model, own: map[string][]string{}, hidden: map[string][]string{}, old: map[string][]string{}, values: map[string][]string{}}
+func ownModel() *mapping.Model {
+	model, err := mapping.LoadModel("")
+	if err != nil {
+		panic(err)
+	}
+	return model
+}
+
+func newActor(seed uint64, names []string) *actor {
+	model := ownModel()
+	a := &actor{name: seed, random: rand.New(rand.NewPCG(seed, 15)), model: model, own: map[string][]string{}, hidden: map[string][]string{}, old: map[string][]string{}, values: map[string][]string{}}
 	for _, name := range names {
 		a.resources = append(a.resources, model.Resource(name))
 	}
@@ -172,8 +184,10 @@ func (a *actor) list(r *mapping.Resource) ask {
 		q = append(q, fmt.Sprint("page=", 1+a.random.IntN(4)))
 	}
 	if a.chance(25) {
-		f := &r.Fields[a.random.IntN(len(r.Fields))]
-		q = append(q, "sort="+pick(a, []string{"", "-"})+f.Name)
+		// What is made within a second of the administration's clock is of one age, or not.
+		if f := &r.Fields[a.random.IntN(len(r.Fields))]; !a.bySheet || f.Type != mapping.Timestamp {
+			q = append(q, "sort="+pick(a, []string{"", "-"})+f.Name)
+		}
 	}
 	if a.chance(15) {
 		q = append(q, "modified_since="+pick(a, []string{"2020-01-01T00:00:00Z", "2037-01-01T00:00:00Z"}))
@@ -242,6 +256,9 @@ func (a *actor) value(r *mapping.Resource, f *mapping.Field) string {
 		return text(base64.StdEncoding.EncodeToString(fmt.Append(nil, "content ", a.random.IntN(5))))
 	case f.Type == mapping.Timestamp, f.Type == mapping.Float8, f.Type == mapping.Int4:
 		return text(f.Example)
+	case f.Name == "username" && a.bySheet:
+		a.made++
+		return text(fmt.Sprintf("U%dN%d", a.name, a.made))
 	case f.Unique && a.chance(60):
 		a.made++
 		return text(varied(f, a.made))
@@ -267,6 +284,9 @@ func varied(f *mapping.Field, n int) string {
 // utility is what else can be asked.
 func (a *actor) utility(r *mapping.Resource) ask {
 	all := a.model.Resources
+	if a.chance(2) { // it takes long
+		return ask{method: "GET", path: "/openapi.json?api_key=" + a.key}
+	}
 	switch a.random.IntN(9) {
 	case 0:
 		return ask{method: "GET", path: "/model/" + pick(a, all).Name}

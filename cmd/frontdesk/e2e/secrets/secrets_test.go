@@ -1,16 +1,26 @@
 package secrets
 
 import (
+	"archive/zip"
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/mapping"
@@ -27,11 +37,10 @@ const (
 // walk asks the same of both twins, while others work on one of them.
 type walk struct {
 	*twins
-	viewer  *actor
-	tokens  [2]string
-	others  []*stranger
-	ownIDs  [2]map[string]map[string]bool // by resource, as each twin has them
-	refused int
+	viewer *actor
+	tokens [2]string
+	others []*stranger                   // one for each twin
+	ownIDs [2]map[string]map[string]bool // by resource, as each twin has them
 }
 
 // stranger works on one of the twins, where the viewer must not see it.
@@ -43,42 +52,117 @@ type stranger struct {
 }
 
 // TestNobodyCanTell draws requests of a user, and asks them of two administrations that
-// differ in what the user may not see: 20,000 on each engine, a million in the soak.
+// differ in what the user may not see: 20,000 of each kind, a million in the soak.
 func TestNobodyCanTell(t *testing.T) {
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	var names []string
-	for _, r := range model.Resources {
-		names = append(names, r.Name)
-	}
 	for _, engine := range rig.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			t.Parallel()
-			var desks [2]*rig.Desk
-			w := &walk{viewer: newActor(1, model, names)}
-			for side := range desks {
-				desks[side] = rig.Start(t, rig.Options{DSN: engine.DSN(t)})
-				w.tokens[side] = desks[side].Login(rig.FullKey, "demo")
-				w.beside(side, newActor(uint64(10+side), model, names), desks[side].Login(rig.FullKey, "other"), (*actor).draw)
-			}
-			w.twins = newTwins(t, desks)
-			w.begin()
-			w.run(drawn())
-		})
-		t.Run(engine.Name+" without a grant", func(t *testing.T) {
-			t.Parallel()
-			var desks [2]*rig.Desk
-			w := &walk{viewer: newActor(2, model, granted)}
-			for side := range desks {
-				desks[side] = rig.Start(t, rig.Options{DSN: engine.DSN(t), Keys: narrowKey})
-				w.tokens[side] = desks[side].Login(rig.ArrayKey(1), "demo")
-				w.beside(side, newActor(uint64(20+side), model, slices.Sorted(maps.Keys(apart))), desks[side].Login(rig.FullKey, "demo"), (*actor).drawApart)
-			}
-			w.twins = newTwins(t, desks)
-			w.begin()
-			w.run(drawn())
+			start := func(int) *rig.Desk { return rig.Start(t, rig.Options{DSN: engine.DSN(t), Keys: narrowKey}) }
+			t.Run("of others", func(t *testing.T) { betweenClients(t, start, login{"demo", "demo"}, login{"other", "other"}, false) })
+			t.Run("without a grant", func(t *testing.T) { withoutAGrant(t, start, login{"demo", "demo"}) })
 		})
 	}
+}
+
+// TestNobodyCanTellByASheet is TestNobodyCanTell of systems behind a mapping sheet.
+func TestNobodyCanTellByASheet(t *testing.T) {
+	sanne, other := login{"sanne.bos", "Welkom01"}, login{"sanne.bos2", "Welkom01"}
+	files, err := legacytest.Files()
+	require.NoError(t, err)
+	for engine, database := range map[string]func(testing.TB) string{"mariadb": legacytest.MariaDB, "postgres": legacytest.Postgres} {
+		t.Run(engine, func(t *testing.T) {
+			betweenClients(t, func(int) *rig.Desk {
+				t.Setenv("DEALERPAK_DSN", database(t))
+				return startSheet(t, "legacy", filepath.Join(files, engine+".yaml"))
+			}, sanne, other, true)
+		})
+	}
+	t.Run("garagecloud", func(t *testing.T) {
+		betweenClients(t, func(int) *rig.Desk {
+			server := httptest.NewServer(remotetest.NewJSON(remotetest.Options{}))
+			t.Cleanup(server.Close)
+			t.Setenv("GARAGE_URL", server.URL)
+			t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
+			return startSheet(t, "remote", rig.RemoteSheets(t, "garagecloud.yaml"))
+		}, login{"demo", "demo"}, login{"other", "other"}, true)
+	})
+}
+
+// startSheet serves a system behind a sheet, which keeps its files in a folder of its own.
+func startSheet(t *testing.T, driver, sheet string) *rig.Desk {
+	t.Helper()
+	text, err := os.ReadFile(sheet)
+	require.NoError(t, err)
+	own := filepath.Join(t.TempDir(), "sheet.yaml")
+	require.NoError(t, os.WriteFile(own, text, 0o600))
+	return rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: %s, sheet: %q", driver, own), Keys: narrowKey})
+}
+
+type login struct{ username, password string }
+
+func (l login) at(d *rig.Desk, key string) string {
+	d.T.Helper()
+	a := d.Call("GET", rig.LoginPath(key, l.username, l.password), "", "")
+	require.Equal(d.T, 200, a.Status, "%s", a.Body)
+	var session struct{ Token string }
+	require.NoError(d.T, json.Unmarshal(a.Body, &session))
+	return session.Token
+}
+
+// betweenClients has the user of another client work on one of the twins.
+//
+// Two things tell of other clients in a system behind a sheet, which are left out of it: a
+// user name is unique over all of them, so it says that one is taken; and its numbers are
+// given out by the gateway, so a reference to one that was never given out is refused
+// before the system is asked, which has other things to refuse first. That a number was
+// given out one's own next number tells too.
+func betweenClients(t *testing.T, start func(side int) *rig.Desk, viewer, other login, bySheet bool) {
+	var desks [2]*rig.Desk
+	w := &walk{}
+	for side := range desks {
+		desks[side] = start(side)
+		w.tokens[side] = viewer.at(desks[side], rig.FullKey)
+		names := offered(t, desks[side], w.tokens[side])
+		if side == 0 {
+			w.viewer = newActor(1, names)
+			w.viewer.bySheet = bySheet
+		}
+		stranger := newActor(uint64(10+side), names)
+		stranger.bySheet = bySheet
+		w.beside(side, stranger, other.at(desks[side], rig.FullKey), (*actor).draw)
+	}
+	w.viewer.key = rig.FullKey
+	w.twins = newTwins(t, desks)
+	w.begin()
+	w.run(drawn())
+}
+
+// withoutAGrant has somebody of the same client work on what the viewer's api_key is not
+// granted.
+func withoutAGrant(t *testing.T, start func(side int) *rig.Desk, viewer login) {
+	var desks [2]*rig.Desk
+	w := &walk{viewer: newActor(2, granted)}
+	w.viewer.key = rig.ArrayKey(1)
+	for side := range desks {
+		desks[side] = start(side)
+		w.tokens[side] = viewer.at(desks[side], rig.ArrayKey(1))
+		w.beside(side, newActor(uint64(20+side), slices.Sorted(maps.Keys(apart))), viewer.at(desks[side], rig.FullKey), (*actor).drawApart)
+	}
+	w.twins = newTwins(t, desks)
+	w.begin()
+	w.run(drawn())
+}
+
+// offered are the resources that an administration has.
+func offered(t *testing.T, d *rig.Desk, token string) (names []string) {
+	t.Helper()
+	for _, r := range ownModel().Resources {
+		if d.Call("GET", "/model/"+r.Name, token, "").Status == 200 {
+			names = append(names, r.Name)
+		}
+	}
+	require.NotEmpty(t, names)
+	return names
 }
 
 // beside has somebody else work on one of the twins.
@@ -110,30 +194,100 @@ func (w *walk) begin() {
 	for side := range w.ownIDs {
 		w.ownIDs[side] = map[string]map[string]bool{}
 	}
-	learn := func(a *actor, side int, token string) {
-		for _, r := range a.resources {
-			query := "/" + r.Name + "?page_size=40"
-			for _, name := range r.ListRequires {
-				query += "&" + name + "=" + map[bool]string{true: "contact", false: "1"}[name == "resource"]
-			}
-			said := w.send(side, token, ask{method: "GET", path: query})
-			a.own[r.Name] = ids(said.body)
-			a.learn(said.body)
-		}
-	}
-	learn(w.viewer, 0, w.tokens[0])
-	for _, s := range w.others {
-		learn(s.actor, s.side, s.token)
-		w.betray(s)
-	}
-	maps.Copy(w.viewer.old, w.viewer.hidden)
+	// An administration may number its records as they are asked for: so both are asked
+	// for all, in the same order.
 	for side := range w.ownIDs {
-		for resource, all := range w.viewer.own {
+		mine := w.readAll(w.viewer, side, w.tokens[side])
+		require.NotEmpty(w.t, mine)
+		w.viewer.own = mine
+		for resource, all := range mine {
 			for _, id := range all {
 				w.owned(side, resource, id)
 			}
 		}
+		s := w.others[side]
+		s.own = w.readAll(s.actor, side, s.token)
 	}
+	for _, s := range w.others {
+		w.betray(s)
+		// The result of a job is its client's, whichever api_key asked for it.
+		if said := w.send(s.side, s.token, backupOwner); said.status == 202 && w.viewer.key == rig.FullKey {
+			w.viewer.jobs = append(w.viewer.jobs, jobOf(said))
+		}
+	}
+	for resource := range w.viewer.hidden {
+		w.viewer.hidden[resource] = slices.DeleteFunc(w.viewer.hidden[resource], func(id string) bool { return w.ownIDs[0][resource][id] || w.ownIDs[1][resource][id] })
+	}
+	maps.Copy(w.viewer.old, w.viewer.hidden)
+}
+
+var backupOwner = ask{method: "POST", path: "/backup/owner", body: `{"webhook_url":"https://receiver.invalid/done"}`}
+
+// jobOf is the number of a job that was promised.
+func jobOf(said answer) string {
+	_, id, _ := strings.Cut(said.header.Get("Location"), "id=")
+	return id
+}
+
+// backUp makes a backup of both, at last, and compares what is in them, but for the
+// numbers of elements that were never met.
+func (w *walk) backUp() {
+	var files [2][]string
+	for side, token := range w.tokens {
+		promised := w.send(side, token, backupOwner)
+		if promised.status != 202 {
+			return // it has none, or the api_key must not
+		}
+		var done struct{ Data struct{ URL string } }
+		require.Eventually(w.t, func() bool {
+			said := w.send(side, token, ask{method: "GET", path: "/webhook?id=" + jobOf(promised)})
+			return said.status == 200 && json.Unmarshal(said.body, &done) == nil
+		}, rig.Patience, 10*time.Millisecond)
+		address, err := url.Parse(done.Data.URL)
+		require.NoError(w.t, err)
+		said := w.send(side, token, ask{method: "GET", path: strings.TrimPrefix(address.Path, "/webservice_v2") + "?" + address.RawQuery})
+		archive, err := zip.NewReader(bytes.NewReader(said.body), int64(len(said.body)))
+		require.NoError(w.t, err)
+		for _, f := range archive.File {
+			r, err := f.Open()
+			require.NoError(w.t, err)
+			text, err := io.ReadAll(r)
+			require.NoError(w.t, err)
+			files[side] = append(files[side], f.Name+"\n"+string(text))
+		}
+	}
+	require.Len(w.t, files[1], len(files[0]))
+	for i := range files[0] {
+		w.same(backupOwner, [2]answer{{body: []byte(files[0][i])}, {body: []byte(files[1][i])}}, files[0][i], files[1][i], true)
+	}
+}
+
+// readAll reads all that there is for somebody.
+func (w *walk) readAll(a *actor, side int, token string) map[string][]string {
+	all := map[string][]string{}
+	read := func(r *mapping.Resource, query string) {
+		said := w.send(side, token, ask{method: "GET", path: "/" + r.Name + "?page_size=1000" + query})
+		all[r.Name] = append(all[r.Name], ids(said.body)...)
+		a.learn(said.body)
+	}
+	for _, r := range a.resources {
+		if len(r.ListRequires) == 0 {
+			read(r, "")
+		}
+	}
+	for _, r := range a.resources {
+		switch {
+		case len(r.ListRequires) == 2: // the documents of a record
+			for _, id := range all["contact"] {
+				read(r, "&resource=contact&resource_id="+id)
+			}
+		case len(r.ListRequires) == 1:
+			for _, id := range all[r.Field(r.ListRequires[0]).Reference] {
+				read(r, "&"+r.ListRequires[0]+"="+id)
+			}
+		}
+	}
+	return all
 }
 
 func (w *walk) owned(side int, resource, id string) {
@@ -183,21 +337,25 @@ func (w *walk) betray(s *stranger) {
 
 func (w *walk) run(requests int) {
 	statuses := map[int]int{}
+	unseen := 0 // changes
 	for w.asked < requests {
 		if w.viewer.chance(noise) {
-			w.elsewhere(pick(w.viewer, w.others))
+			unseen += w.elsewhere(pick(w.viewer, w.others))
 			continue
 		}
 		a := w.viewer.draw()
 		said := w.both(w.tokens, a)
 		statuses[said[0].status]++
+		require.NotEqual(w.t, 500, said[0].status, "%v", a)
 		w.viewer.learn(said[0].body)
 		w.follow(a, said)
 	}
-	w.t.Log(statuses)
+	w.t.Log(statuses, "and", unseen, "changes that nobody could see")
+	w.backUp()
+	require.Greater(w.t, unseen, requests/200)
 }
 
-// follow keeps the numbers of what was made.
+// follow keeps the numbers of what was made, or met for the first time.
 func (w *walk) follow(a ask, said [2]answer) {
 	if a.method != "POST" || said[0].status != 201 {
 		return
@@ -216,16 +374,19 @@ func (w *walk) follow(a ask, said [2]answer) {
 	}
 }
 
-// elsewhere has somebody else work on one of the twins.
-func (w *walk) elsewhere(s *stranger) {
+// elsewhere has somebody else work on one of the twins, and tells how much that changed.
+func (w *walk) elsewhere(s *stranger) (changes int) {
 	a := s.next()
 	said := w.send(s.side, s.token, a)
 	s.learn(said.body)
+	if a.method != "GET" && said.status < 300 {
+		changes++
+	}
 	if a.method == "POST" && said.status == 201 {
 		for _, id := range ids(said.body)[:1] {
 			resource := a.path[1:]
 			s.own[resource] = append(s.own[resource], id)
-			if !w.ownIDs[0][resource][id] && !w.ownIDs[1][resource][id] {
+			if !s.bySheet && !w.ownIDs[0][resource][id] && !w.ownIDs[1][resource][id] {
 				w.viewer.hidden[resource] = append(w.viewer.hidden[resource], id)
 			}
 		}
@@ -238,4 +399,5 @@ func (w *walk) elsewhere(s *stranger) {
 			}
 		}
 	}
+	return changes
 }

@@ -96,7 +96,8 @@ func (w *twins) send(side int, token string, a ask) answer {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	require.NoError(w.t, err, "%v", a)
-	return answer{resp.StatusCode, resp.Header, text}
+	host := strings.Split(w.desks[side].Base, "/")[2]
+	return answer{resp.StatusCode, resp.Header, bytes.ReplaceAll(text, []byte(host), []byte("desk.example"))}
 }
 
 // both asks both and holds their answers against each other.
@@ -133,6 +134,7 @@ func (w *twins) sameHeader(a ask, said [2]answer, name string) {
 	left, right := said[0].header.Get(name), said[1].header.Get(name)
 	switch {
 	case byChance[name]:
+	case name == "Etag" && a.method == "POST": // of what has no name yet that is the same in both
 	case name == "Etag":
 		of, _, _ := strings.Cut(a.path, "?") // two records may have one tag
 		if !w.sameOpaque(of+" "+left, of+" "+right) {
