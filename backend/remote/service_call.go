@@ -169,8 +169,9 @@ func isSuccess(status int) bool { return status >= 200 && status < 300 }
 // should: what the sheet translates is a violation, the rest a failure.
 func (s *service) refused(a *answer, op *operation, attempt sheet.Attempt, why error) error {
 	f := s.failure(a)
+	parents, missing := op.Request.Parents(), op.NotFound.Match(f)
 	one := op.scope != mapping.OpCreate && op.scope != mapping.OpList
-	if (one || op.scope == mapping.OpList && op.Request.IsOfParent()) && op.NotFound.Match(f) {
+	if missing && (one || op.scope == mapping.OpList && len(parents) > 0) {
 		return backend.ErrNotFound
 	}
 	if s.o.Sheet.Errors != nil {
@@ -180,6 +181,9 @@ func (s *service) refused(a *answer, op *operation, attempt sheet.Attempt, why e
 		} else if v != nil {
 			return fmt.Errorf("%w: %w", backend.ErrStale, failure(a))
 		}
+	}
+	if missing && op.scope == mapping.OpCreate && len(parents) == 1 {
+		return mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(parents[0]), attempt.Record.Get(parents[0]).String()).Because(failure(a))
 	}
 	if a.status == http.StatusPreconditionFailed && op.Request.Uses("version") {
 		// Somebody changed the record since it was judged: it is judged anew.

@@ -171,6 +171,12 @@ func TestGarageKeepsClientsApart(t *testing.T) {
 		_, err := g.client.Get(bg(), contacts, backend.Query{Client: noord, ID: rec.ID()})
 		require.True(t, mapping.Is(err, mapping.RecordNotFound), "%v", err)
 	}
+	orders, err := g.client.List(bg(), g.model.Resource("order"), backend.Query{Client: zuid, Limit: 1})
+	require.NoError(t, err)
+	group := g.first(t, "turnovergroup")
+	line := body(t, g.model.Resource("orderline"), fmt.Sprintf(`{"order_id":%d,"description":"A","quantity":1,"price":1,"turnover_group_id":%d}`, orders.Records[0].ID(), group.ID()))
+	_, err = g.client.Create(bg(), noord, line, backend.Write{})
+	require.Equal(t, fmt.Sprintf("Field: order_id value: %d ID not found", orders.Records[0].ID()), wording(t, err, mapping.OpCreate), "the order is in the path")
 }
 
 func TestGarageLogsOn(t *testing.T) {

@@ -105,10 +105,15 @@ func (q *Request) UsesValues() bool { return q.usesValues }
 // cursor, token or fields.
 func (q *Request) Uses(name string) bool { return q.uses[name] }
 
-// IsOfParent tells whether the path names a record that a list belongs to, and
-// which may not be there: /orders/{filter.order_id}/lines.
-func (q *Request) IsOfParent() bool {
-	return slices.ContainsFunc(q.path.parts, func(p part) bool { return strings.HasPrefix(p.name, "filter.") })
+// Parents are the fields by which the path names records that a list, or a new record,
+// belongs to, and which may not be there: order_id of /orders/{filter.order_id}/lines.
+func (q *Request) Parents() (fields []string) {
+	for _, p := range q.path.parts {
+		if kind, name, _ := strings.Cut(p.name, "."); kind == "filter" || kind == "value" {
+			fields = append(fields, name)
+		}
+	}
+	return fields
 }
 
 // Quotes tells whether the value of a placeholder stands between quotes wherever
