@@ -184,8 +184,8 @@ func (a *actor) list(r *mapping.Resource) ask {
 		q = append(q, fmt.Sprint("page=", 1+a.random.IntN(4)))
 	}
 	if a.chance(25) {
-		// What is made within a second of the administration's clock is of one age, or not.
-		if f := &r.Fields[a.random.IntN(len(r.Fields))]; !a.bySheet || f.Type != mapping.Timestamp {
+		// What is made within a tick of the administration's clock is of one age, or not.
+		if f := &r.Fields[a.random.IntN(len(r.Fields))]; f.Index != r.CreatedAt && f.Index != r.ModifiedAt {
 			q = append(q, "sort="+pick(a, []string{"", "-"})+f.Name)
 		}
 	}

@@ -310,7 +310,7 @@ func (a *actor) learn(body []byte) {
 	}
 	for _, rec := range records {
 		for name, value := range rec {
-			if text, ok := value.(string); ok && len(a.values[name]) < 200 && !slices.Contains(a.values[name], text) {
+			if text, ok := value.(string); ok && name != "created_at" && name != "modified_at" && len(a.values[name]) < 200 && !slices.Contains(a.values[name], text) {
 				a.values[name] = append(a.values[name], text)
 			}
 		}
