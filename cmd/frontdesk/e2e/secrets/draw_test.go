@@ -73,7 +73,6 @@ func (a *actor) id(resource string) string {
 var apart = map[string][]string{
 	"employee":          {"first_name", "last_name", "job_title", "email", "hourly_rate"},
 	"document":          {"name", "kind", "mime_type", "content", "external_url"},
-	"orderline":         {"description", "sort_order", "unit_type"},
 	"contactaddress":    {"street", "house_number", "house_number_addition", "city"},
 	"turnovergroup":     {"description", "ledger_account"},
 	"advertisementsite": {"name", "base_url"},
