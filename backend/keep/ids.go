@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
@@ -11,9 +12,23 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// IDs returns the int4 of every key, and gives one out, from 1 for each
-// resource, to those that have none yet: durably before it returns, never
-// changed, never given to another key.
+// IDs are given out from the number of seconds since begun on, never below it. So a
+// store that takes the place of a lost one, or is restored as it was some time ago,
+// gives out none that was given out since, but for what was given out faster than one
+// a second. From 2060 on, or by a clock that is wrong, they go on from the last:
+// every resource has a thousand million left then.
+var begun = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+const highestFloor = 1 << 30
+
+// floor is the ID that new ones are given out above.
+func (s *Store) floor() int64 {
+	return min(int64(s.now().Sub(begun)/time.Second), highestFloor)
+}
+
+// IDs returns the int4 of every key, and gives one out, counting for each resource,
+// to those that have none yet: durably before it returns, never changed, never given
+// to another key.
 func (s *Store) IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error) {
 	ids := make(sheet.IDs, len(refs))
 	var missing []sheet.KeyRef
@@ -114,7 +129,7 @@ func (s *Store) giveOne(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef,
 		if err != nil {
 			return 0, err
 		}
-		last[ref.Resource] = row[0].Int()
+		last[ref.Resource] = max(row[0].Int(), s.floor())
 	}
 	if id, err := s.readID(ctx, c, ref); err != nil || id != 0 {
 		return id, err

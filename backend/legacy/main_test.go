@@ -141,7 +141,7 @@ func openKeep(t testing.TB, now func() time.Time) *keep.Store {
 	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err := keep.Open(t.Context(), db, now)
+	k, err := keep.Open(t.Context(), db, keep.Options{Now: now})
 	require.NoError(t, err)
 	return k
 }

@@ -73,7 +73,7 @@ func openKeep(t testing.TB) Keep {
 	db, err := sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err := keep.Open(bg(), db, time.Now)
+	k, err := keep.Open(bg(), db, keep.Options{Now: time.Now})
 	require.NoError(t, err)
 	return k
 }

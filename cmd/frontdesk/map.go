@@ -75,7 +75,7 @@ func openScratch(ctx context.Context) (k *keep.Store, release func() error, err 
 		return nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	release = func() error { return errors.Join(db.Close(), os.RemoveAll(dir)) }
-	if k, err = keep.Open(ctx, db, time.Now); err != nil {
+	if k, err = keep.Open(ctx, db, keep.Options{Now: time.Now}); err != nil {
 		return nil, nil, errors.Join(err, release())
 	}
 	return k, release, nil
