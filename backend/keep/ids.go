@@ -76,7 +76,12 @@ func (s *Store) readIDs(ctx context.Context, refs []sheet.KeyRef, ids sheet.IDs)
 }
 
 func (s *Store) readID(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef) (int32, error) {
-	row, err := s.row(ctx, c, `SELECT id FROM kept_id WHERE resource = ?1 AND client_id = ?2 AND key = ?3`, []sqlrecord.Column{number}, values(ref)...)
+	sql := `SELECT id FROM kept_id WHERE resource = ?1 AND client_id = ?2 AND key = ?3`
+	if s.folds(ref.Resource) {
+		sql = `SELECT id FROM kept_id WHERE resource = ?1 AND client_id = ?2 AND folded = ?3`
+		ref.Key = sheet.FoldKey(ref.Key)
+	}
+	row, err := s.row(ctx, c, sql, []sqlrecord.Column{number}, values(ref)...)
 	if err != nil || row == nil {
 		return 0, err
 	}
@@ -137,15 +142,29 @@ func (s *Store) giveOne(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef,
 	if last[ref.Resource] >= math.MaxInt32 {
 		return 0, fmt.Errorf("resource %s has used up all %d IDs", ref.Resource, math.MaxInt32)
 	}
-	last[ref.Resource]++
-	id := last[ref.Resource]
-	_, err := c.Exec(ctx, s.text(`INSERT INTO kept_id (resource, client_id, key, id) VALUES (?1, ?2, ?3, ?4)`), append(values(ref), mapping.IntValue(id))...)
-	return int32(id), err
+	id := last[ref.Resource] + 1
+	folded := mapping.NullValue()
+	if s.folds(ref.Resource) {
+		folded = mapping.TextValue(sheet.FoldKey(ref.Key))
+	}
+	// The key may be there, not folded: from a gateway whose sheet does not ignore case yet.
+	row, err := s.row(ctx, c, `INSERT INTO kept_id (resource, client_id, key, id, folded) VALUES (?1, ?2, ?3, ?4, ?5)
+		ON CONFLICT (resource, client_id, key) DO UPDATE SET folded = excluded.folded RETURNING id`,
+		[]sqlrecord.Column{number}, append(values(ref), mapping.IntValue(id), folded)...)
+	if err != nil {
+		return 0, err
+	}
+	if row[0].Int() == id {
+		last[ref.Resource] = id
+	}
+	return int32(row[0].Int()), nil
 }
 
 func (s *Store) remember(ref sheet.KeyRef, id int32) {
 	s.ids.put(ref, id)
-	s.keys.put(sheet.IDRef{Resource: ref.Resource, ID: id}, ref)
+	if !s.folds(ref.Resource) { // else it may be another spelling than the one that is kept
+		s.keys.put(sheet.IDRef{Resource: ref.Resource, ID: id}, ref)
+	}
 }
 
 // Keys returns the keys that IDs were given out for. An ID that was never given
@@ -170,14 +189,19 @@ func (s *Store) Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef
 	}
 	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
 		for _, ref := range missing {
-			row, err := s.row(ctx, c, `SELECT client_id, key FROM kept_id WHERE resource = ?1 AND id = ?2`, []sqlrecord.Column{number, words},
+			sql := `SELECT client_id, key FROM kept_id WHERE resource = ?1 AND id = ?2`
+			if s.folds(ref.Resource) {
+				sql += ` AND folded IS NOT NULL`
+			}
+			row, err := s.row(ctx, c, sql, []sqlrecord.Column{number, words},
 				mapping.TextValue(ref.Resource), mapping.IntValue(int64(ref.ID)))
 			if err != nil {
 				return err
 			}
 			if row != nil {
 				of := sheet.KeyRef{Resource: ref.Resource, Client: row[0].Int(), Key: row[1].Text()}
-				s.remember(of, ref.ID)
+				s.ids.put(of, ref.ID)
+				s.keys.put(ref, of)
 				add(ref, of)
 			}
 		}

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -28,6 +30,9 @@ type Store struct {
 	db  sqlrecord.DB
 	now func() time.Time
 	id  string
+	log *zap.Logger
+	// ignoresCase are the resources whose keys are looked up by kept_id.folded.
+	ignoresCase []string
 
 	ids  cache[sheet.KeyRef, int32]
 	keys cache[sheet.IDRef, sheet.KeyRef]
@@ -43,11 +48,18 @@ type Options struct {
 	// ID is that of the store whose IDs clients know: any other is ErrOther, and
 	// stays as it is. "" where clients know none yet.
 	ID string
+	// IgnoreCase are the resources whose keys are one where they differ in case alone.
+	IgnoreCase []string
+	// Log is told of IDs that are found no more; nil for nobody.
+	Log *zap.Logger
 }
 
 // Open makes or migrates the tables in a database, which stays its owner's.
 func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
-	s := &Store{db: db, now: o.Now}
+	s := &Store{db: db, now: o.Now, log: o.Log, ignoresCase: o.IgnoreCase}
+	if s.log == nil {
+		s.log = zap.NewNop()
+	}
 	if o.ID != "" {
 		if err := s.expect(ctx, o.ID); err != nil {
 			return nil, err
@@ -62,6 +74,11 @@ func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
 	}
 	if err := s.identify(ctx); err != nil {
 		return nil, err
+	}
+	for _, resource := range s.ignoresCase {
+		if err := s.foldKeys(ctx, resource); err != nil {
+			return nil, fmt.Errorf("kept IDs of %s: %w", resource, err)
+		}
 	}
 	return s, nil
 }

@@ -56,7 +56,7 @@ func opens(t *testing.T, open func() (sqlrecord.DB, error)) opener {
 	return func() (*keep.Store, func()) {
 		db, err := open()
 		require.NoError(t, err)
-		s, err := keep.Open(context.Background(), db, keep.Options{Now: func() time.Time { return now }})
+		s, err := keep.Open(context.Background(), db, keep.Options{Now: clock})
 		require.NoError(t, err)
 		return s, func() { require.NoError(t, db.Close()) }
 	}
@@ -64,6 +64,8 @@ func opens(t *testing.T, open func() (sqlrecord.DB, error)) opener {
 
 // now is what the stores' clock says; tests that move it run alone.
 var now = time.Date(2026, time.November, 21, 9, 0, 0, 0, time.UTC)
+
+func clock() time.Time { return now }
 
 func ref(resource string, client int64, key string) sheet.KeyRef {
 	return sheet.KeyRef{Resource: resource, Client: client, Key: key}
@@ -292,7 +294,7 @@ func TestKilled(t *testing.T) {
 
 		db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
 		require.NoError(t, err)
-		s, err := keep.Open(context.Background(), db, keep.Options{Now: func() time.Time { return now }})
+		s, err := keep.Open(context.Background(), db, keep.Options{Now: clock})
 		require.NoError(t, err)
 		for n := 1; n <= told; n++ {
 			keys, err := s.Keys(context.Background(), auth.Client{ID: 1}, []sheet.IDRef{id("order", nth(n))})
@@ -311,7 +313,7 @@ func beVictim(file string) {
 	if err != nil {
 		panic(err)
 	}
-	s, err := keep.Open(context.Background(), db, keep.Options{Now: func() time.Time { return now }})
+	s, err := keep.Open(context.Background(), db, keep.Options{Now: clock})
 	if err != nil {
 		panic(err)
 	}

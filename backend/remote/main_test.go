@@ -68,12 +68,12 @@ func open(t testing.TB, o Options) *Store {
 }
 
 // openKeep opens a store for IDs and keys, in memory.
-func openKeep(t testing.TB) Keep {
+func openKeep(t testing.TB, ignoreCase ...string) Keep {
 	t.Helper()
 	db, err := sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err := keep.Open(bg(), db, keep.Options{Now: time.Now})
+	k, err := keep.Open(bg(), db, keep.Options{Now: time.Now, IgnoreCase: ignoreCase})
 	require.NoError(t, err)
 	return k
 }

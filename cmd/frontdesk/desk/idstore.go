@@ -49,7 +49,7 @@ func openStore(ctx context.Context, sh *sheet.Sheet, own *OwnDatabase, log *zap.
 	if err != nil {
 		return nil, err
 	}
-	store, err := keep.Open(ctx, own.Db, keep.Options{Now: time.Now, ID: noted})
+	store, err := keep.Open(ctx, own.Db, keep.Options{Now: time.Now, ID: noted, IgnoreCase: sh.KeysWithoutCase(), Log: log})
 	switch {
 	case errors.Is(err, keep.ErrOther):
 		return nil, lostStore(sh, fmt.Errorf("keep of %s is %w", sh.File, err))

@@ -178,6 +178,8 @@ func TestIDStoreFromBefore(t *testing.T) {
 	store := filepath.Join(i.folder, "ids.db")
 	i.mustStart()
 	i.ask(store, "DROP TABLE kept_store")
+	i.ask(store, "DROP INDEX kept_id_by_folded")
+	i.ask(store, "ALTER TABLE kept_id DROP COLUMN folded")
 	i.ask(store, "DELETE FROM frontdesk_keep_version WHERE version_id > 1")
 	i.ask(store, "UPDATE kept_id SET id = 7 WHERE key = 'AB01'")
 	require.NoError(t, os.Remove(i.note))
