@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 	if file := os.Getenv(victim); file != "" {
 		beVictim(file)
 	}
+	if dsn := os.Getenv(turnVictim); dsn != "" {
+		beTurnVictim(dsn)
+	}
 	os.Exit(sqltest.Run(m))
 }
 

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -210,4 +211,32 @@ func TestIDStoreCannotBeNoted(t *testing.T) {
 		require.Equal(t, filepath.Join(i.folder, name+"-keep.id"), warned[0].ContextMap()["file"])
 		require.NoError(t, uuid.Validate(warned[0].ContextMap()["store"].(string)))
 	}
+}
+
+// TestOneGatewayPerFile: whoever serves from a SQLite file takes up the jobs that it
+// finds there, and has the turns of writers to itself; so a second one is refused,
+// wherever it keeps its results.
+func TestOneGatewayPerFile(t *testing.T) {
+	i := newInstallation(t, "ids.db")
+	build := func(extra string) (*Desk, error) {
+		file := filepath.Join(t.TempDir(), "frontdesk.yaml")
+		text := fmt.Sprintf("server: {listen: '127.0.0.1:0', vendor: Dealer}\nops: {listen: ''}\nbackend: {driver: legacy, sheet: %q}\nmail: {folder: %q}\n%s\napi_keys: []\n", i.sheet, t.TempDir(), extra)
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		c, err := LoadConfig(file)
+		require.NoError(t, err)
+		return Build(Program{Ctx: t.Context(), Stdout: io.Discard, Stderr: io.Discard}, c, "test", zap.NewNop())
+	}
+	first, err := build("")
+	require.NoError(t, err)
+	for _, extra := range []string{"", fmt.Sprintf("webhooks: {folder: %q}", t.TempDir())} {
+		second, err := build(extra)
+		if err == nil {
+			second.Close()
+		}
+		require.ErrorContains(t, err, "ids.db is served by another frontdesk")
+	}
+	first.Close()
+	again, err := build("")
+	require.NoError(t, err)
+	again.Close()
 }
