@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
@@ -45,7 +46,7 @@ func (s *Store) Take(ctx context.Context, resource string, client int64, id int3
 		if taken {
 			return func() { s.release(ctx, name) }, nil
 		}
-		if err := pause(ctx, look/2+rand.N(look)); err != nil {
+		if err := auth.Sleep(ctx, look/2+rand.N(look)); err != nil {
 			return nil, fmt.Errorf("another gateway writes %s %d: %w", resource, id, err)
 		}
 	}
@@ -74,15 +75,4 @@ func (s *Store) release(ctx context.Context, name []mapping.Value) {
 		_, err := c.Exec(ctx, `DELETE FROM kept_turn WHERE resource = $1 AND client_id = $2 AND id = $3 AND holder = $4`, name...)
 		return err
 	})
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

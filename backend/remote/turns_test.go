@@ -1,8 +1,6 @@
 package remote
 
 import (
-	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
-	"frontdesk/mapping"
 )
 
 // TestSharedRecordsAreHeldForAll: a record that all clients share is one for all.
@@ -47,29 +44,7 @@ func TestGatewaysTakeTurns(t *testing.T) {
 		stores, clients = append(stores, s), append(clients, front(t, s))
 	}
 	for round := range 3 {
-		contact := create(t, clients[0], lijnNoord, "contact", `{"kind":"person","name":"Wit"}`)
-		var mu sync.Mutex
-		var done, changed int
-		var wg sync.WaitGroup
-		for n := range 16 {
-			wg.Go(func() {
-				_, err := clients[n%2].Update(bg(), lijnNoord, contact.ID(), patch(t, contact.Resource, fmt.Sprintf(`{"name":"%d"}`, n)), backend.Write{
-					Precondition: func(r mapping.Record) bool { return r.Version == contact.Version },
-				})
-				mu.Lock()
-				defer mu.Unlock()
-				switch {
-				case err == nil:
-					done++
-				case mapping.Is(err, mapping.PreconditionChanged):
-					changed++
-				default:
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		require.Equal(t, []int{1, 15}, []int{done, changed}, "round %d", round)
+		require.Equal(t, []int{1, 15}, updatedAtOnce(t, 16, clients...), "round %d", round)
 	}
 	for _, s := range stores {
 		require.Empty(t, s.holds.held)
