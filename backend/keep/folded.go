@@ -58,7 +58,7 @@ func (s *Store) foldSome(ctx context.Context, c sqlrecord.Conn, resource string,
 	}
 	for _, row := range rows {
 		n, err := c.Exec(ctx, s.text(`UPDATE kept_id SET folded = ?3 WHERE resource = ?1 AND id = ?2 AND NOT EXISTS
-			(SELECT 1 FROM kept_id other WHERE other.resource = ?1 AND other.client_id = ?4 AND other.folded = ?3)`),
+			(SELECT 1 FROM kept_id other WHERE other.resource = ?1 AND other.client_id = ?4 AND other.folded = ?3 AND other.id <> ?2)`),
 			name, row[0], mapping.TextValue(sheet.FoldKey(row[2].Text())), row[1])
 		if err != nil {
 			return from, nil, false, err
