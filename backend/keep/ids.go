@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
@@ -11,9 +12,23 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// IDs returns the int4 of every key, and gives one out, from 1 for each
-// resource, to those that have none yet: durably before it returns, never
-// changed, never given to another key.
+// IDs are given out from the number of seconds since begun on, never below it. So a
+// store that takes the place of a lost one, or is restored as it was some time ago,
+// gives out none that was given out since, but for what was given out faster than one
+// a second. From 2060 on, or by a clock that is wrong, they go on from the last:
+// every resource has a thousand million left then.
+var begun = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+const highestFloor = 1 << 30
+
+// floor is the ID that new ones are given out above.
+func (s *Store) floor() int64 {
+	return min(int64(s.now().Sub(begun)/time.Second), highestFloor)
+}
+
+// IDs returns the int4 of every key, and gives one out, counting for each resource,
+// to those that have none yet: durably before it returns, never changed, never given
+// to another key.
 func (s *Store) IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error) {
 	ids := make(sheet.IDs, len(refs))
 	var missing []sheet.KeyRef
@@ -61,7 +76,12 @@ func (s *Store) readIDs(ctx context.Context, refs []sheet.KeyRef, ids sheet.IDs)
 }
 
 func (s *Store) readID(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef) (int32, error) {
-	row, err := s.row(ctx, c, `SELECT id FROM kept_id WHERE resource = ?1 AND client_id = ?2 AND key = ?3`, []sqlrecord.Column{number}, values(ref)...)
+	sql := `SELECT id FROM kept_id WHERE resource = ?1 AND client_id = ?2 AND key = ?3`
+	if s.folds(ref.Resource) {
+		sql = `SELECT id FROM kept_id WHERE resource = ?1 AND client_id = ?2 AND folded = ?3`
+		ref.Key = sheet.FoldKey(ref.Key)
+	}
+	row, err := s.row(ctx, c, sql, []sqlrecord.Column{number}, values(ref)...)
 	if err != nil || row == nil {
 		return 0, err
 	}
@@ -114,7 +134,7 @@ func (s *Store) giveOne(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef,
 		if err != nil {
 			return 0, err
 		}
-		last[ref.Resource] = row[0].Int()
+		last[ref.Resource] = max(row[0].Int(), s.floor())
 	}
 	if id, err := s.readID(ctx, c, ref); err != nil || id != 0 {
 		return id, err
@@ -122,15 +142,29 @@ func (s *Store) giveOne(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef,
 	if last[ref.Resource] >= math.MaxInt32 {
 		return 0, fmt.Errorf("resource %s has used up all %d IDs", ref.Resource, math.MaxInt32)
 	}
-	last[ref.Resource]++
-	id := last[ref.Resource]
-	_, err := c.Exec(ctx, s.text(`INSERT INTO kept_id (resource, client_id, key, id) VALUES (?1, ?2, ?3, ?4)`), append(values(ref), mapping.IntValue(id))...)
-	return int32(id), err
+	id := last[ref.Resource] + 1
+	folded := mapping.NullValue()
+	if s.folds(ref.Resource) {
+		folded = mapping.TextValue(sheet.FoldKey(ref.Key))
+	}
+	// The key may be there, not folded: from a gateway whose sheet does not ignore case yet.
+	row, err := s.row(ctx, c, `INSERT INTO kept_id (resource, client_id, key, id, folded) VALUES (?1, ?2, ?3, ?4, ?5)
+		ON CONFLICT (resource, client_id, key) DO UPDATE SET folded = excluded.folded RETURNING id`,
+		[]sqlrecord.Column{number}, append(values(ref), mapping.IntValue(id), folded)...)
+	if err != nil {
+		return 0, err
+	}
+	if row[0].Int() == id {
+		last[ref.Resource] = id
+	}
+	return int32(row[0].Int()), nil
 }
 
 func (s *Store) remember(ref sheet.KeyRef, id int32) {
 	s.ids.put(ref, id)
-	s.keys.put(sheet.IDRef{Resource: ref.Resource, ID: id}, ref)
+	if !s.folds(ref.Resource) { // else it may be another spelling than the one that is kept
+		s.keys.put(sheet.IDRef{Resource: ref.Resource, ID: id}, ref)
+	}
 }
 
 // Keys returns the keys that IDs were given out for. An ID that was never given
@@ -155,14 +189,19 @@ func (s *Store) Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef
 	}
 	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
 		for _, ref := range missing {
-			row, err := s.row(ctx, c, `SELECT client_id, key FROM kept_id WHERE resource = ?1 AND id = ?2`, []sqlrecord.Column{number, words},
+			sql := `SELECT client_id, key FROM kept_id WHERE resource = ?1 AND id = ?2`
+			if s.folds(ref.Resource) {
+				sql += ` AND folded IS NOT NULL`
+			}
+			row, err := s.row(ctx, c, sql, []sqlrecord.Column{number, words},
 				mapping.TextValue(ref.Resource), mapping.IntValue(int64(ref.ID)))
 			if err != nil {
 				return err
 			}
 			if row != nil {
 				of := sheet.KeyRef{Resource: ref.Resource, Client: row[0].Int(), Key: row[1].Text()}
-				s.remember(of, ref.ID)
+				s.ids.put(of, ref.ID)
+				s.keys.put(ref, of)
 				add(ref, of)
 			}
 		}

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -27,6 +29,10 @@ var migrations embed.FS
 type Store struct {
 	db  sqlrecord.DB
 	now func() time.Time
+	id  string
+	log *zap.Logger
+	// ignoresCase are the resources whose keys are looked up by kept_id.folded.
+	ignoresCase []string
 
 	ids  cache[sheet.KeyRef, int32]
 	keys cache[sheet.IDRef, sheet.KeyRef]
@@ -36,8 +42,29 @@ type Store struct {
 // some 30 MB when all are in use.
 const cached = 100_000
 
+// Options say what a Store works with. Now is needed.
+type Options struct {
+	Now func() time.Time
+	// ID is that of the store whose IDs clients know: any other is ErrOther, and
+	// stays as it is. "" where clients know none yet.
+	ID string
+	// IgnoreCase are the resources whose keys are one where they differ in case alone.
+	IgnoreCase []string
+	// Log is told of IDs that are found no more; nil for nobody.
+	Log *zap.Logger
+}
+
 // Open makes or migrates the tables in a database, which stays its owner's.
-func Open(ctx context.Context, db sqlrecord.DB, now func() time.Time) (*Store, error) {
+func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
+	s := &Store{db: db, now: o.Now, log: o.Log, ignoresCase: o.IgnoreCase}
+	if s.log == nil {
+		s.log = zap.NewNop()
+	}
+	if o.ID != "" {
+		if err := s.expect(ctx, o.ID); err != nil {
+			return nil, err
+		}
+	}
 	files, err := fs.Sub(migrations, "migrations/"+db.Dialect().Name)
 	if err != nil {
 		return nil, err
@@ -45,7 +72,15 @@ func Open(ctx context.Context, db sqlrecord.DB, now func() time.Time) (*Store, e
 	if err := sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{Table: "frontdesk_keep_version", Files: files}); err != nil {
 		return nil, fmt.Errorf("kept IDs and answers: %w", err)
 	}
-	return &Store{db: db, now: now}, nil
+	if err := s.identify(ctx); err != nil {
+		return nil, err
+	}
+	for _, resource := range s.ignoresCase {
+		if err := s.foldKeys(ctx, resource); err != nil {
+			return nil, fmt.Errorf("kept IDs of %s: %w", resource, err)
+		}
+	}
+	return s, nil
 }
 
 // How result columns are read.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -29,6 +30,9 @@ const victim = "FRONTDESK_KEEP_VICTIM"
 func TestMain(m *testing.M) {
 	if file := os.Getenv(victim); file != "" {
 		beVictim(file)
+	}
+	if dsn := os.Getenv(turnVictim); dsn != "" {
+		beTurnVictim(dsn)
 	}
 	os.Exit(sqltest.Run(m))
 }
@@ -55,7 +59,7 @@ func opens(t *testing.T, open func() (sqlrecord.DB, error)) opener {
 	return func() (*keep.Store, func()) {
 		db, err := open()
 		require.NoError(t, err)
-		s, err := keep.Open(context.Background(), db, func() time.Time { return now })
+		s, err := keep.Open(context.Background(), db, keep.Options{Now: clock})
 		require.NoError(t, err)
 		return s, func() { require.NoError(t, db.Close()) }
 	}
@@ -64,11 +68,18 @@ func opens(t *testing.T, open func() (sqlrecord.DB, error)) opener {
 // now is what the stores' clock says; tests that move it run alone.
 var now = time.Date(2026, time.November, 21, 9, 0, 0, 0, time.UTC)
 
+func clock() time.Time { return now }
+
 func ref(resource string, client int64, key string) sheet.KeyRef {
 	return sheet.KeyRef{Resource: resource, Client: client, Key: key}
 }
 
 func id(resource string, n int32) sheet.IDRef { return sheet.IDRef{Resource: resource, ID: n} }
+
+// nth is the nth ID of a store that was made now.
+func nth(n int) int32 {
+	return int32(now.Sub(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))/time.Second) + int32(n)
+}
 
 func TestIDsStayWhatTheyAre(t *testing.T) {
 	onEngines(t, func(t *testing.T, open opener) {
@@ -78,7 +89,7 @@ func TestIDsStayWhatTheyAre(t *testing.T) {
 		elsewhere, contact := ref("order", 2, "A\x1f1"), ref("contact", 1, "A\x1f1")
 		ids, err := s.IDs(ctx, []sheet.KeyRef{a, b, a, elsewhere, contact})
 		require.NoError(t, err)
-		require.Equal(t, sheet.IDs{a: 1, b: 2, elsewhere: 3, contact: 1}, ids)
+		require.Equal(t, sheet.IDs{a: nth(1), b: nth(2), elsewhere: nth(3), contact: nth(1)}, ids)
 		done()
 
 		s, done = open()
@@ -86,14 +97,14 @@ func TestIDsStayWhatTheyAre(t *testing.T) {
 		c := ref("order", 1, "")
 		ids, err = s.IDs(ctx, []sheet.KeyRef{c, b})
 		require.NoError(t, err)
-		require.Equal(t, sheet.IDs{c: 4, b: 2}, ids)
+		require.Equal(t, sheet.IDs{c: nth(4), b: nth(2)}, ids)
 
-		keys, err := s.Keys(ctx, auth.Client{ID: 1}, []sheet.IDRef{id("order", 1), id("order", 2), id("order", 3), id("order", 4), id("order", 5), id("vehicle", 1)})
+		keys, err := s.Keys(ctx, auth.Client{ID: 1}, []sheet.IDRef{id("order", nth(1)), id("order", nth(2)), id("order", nth(3)), id("order", nth(4)), id("order", nth(5)), id("vehicle", nth(1))})
 		require.NoError(t, err)
-		require.Equal(t, sheet.Keys{id("order", 1): "A\x1f1", id("order", 2): "A\x1f2", id("order", 4): ""}, keys, "neither unknown IDs nor another client's")
-		keys, err = s.Keys(ctx, auth.Client{ID: 2}, []sheet.IDRef{id("order", 1), id("order", 3)})
+		require.Equal(t, sheet.Keys{id("order", nth(1)): "A\x1f1", id("order", nth(2)): "A\x1f2", id("order", nth(4)): ""}, keys, "neither unknown IDs nor another client's")
+		keys, err = s.Keys(ctx, auth.Client{ID: 2}, []sheet.IDRef{id("order", nth(1)), id("order", nth(3))})
 		require.NoError(t, err)
-		require.Equal(t, sheet.Keys{id("order", 3): "A\x1f1"}, keys)
+		require.Equal(t, sheet.Keys{id("order", nth(3)): "A\x1f1"}, keys)
 	})
 }
 
@@ -105,11 +116,66 @@ func TestSharedRecordsHaveOneIDForAll(t *testing.T) {
 		_, err := s.IDs(context.Background(), []sheet.KeyRef{nl})
 		require.NoError(t, err)
 		for client := range int64(3) {
-			keys, err := s.Keys(context.Background(), auth.Client{ID: client}, []sheet.IDRef{id("country", 1)})
+			keys, err := s.Keys(context.Background(), auth.Client{ID: client}, []sheet.IDRef{id("country", nth(1))})
 			require.NoError(t, err)
-			require.Equal(t, sheet.Keys{id("country", 1): "NL"}, keys)
+			require.Equal(t, sheet.Keys{id("country", nth(1)): "NL"}, keys)
 		}
 	})
+}
+
+// A store that is made anew, or restored as it was, gives no record an ID that
+// clients know as another's: every ID is above the seconds that had passed.
+func TestNewIDsAreNoOldOnes(t *testing.T) {
+	give := func(s *keep.Store, keys ...string) (ids []int32) {
+		for _, key := range keys {
+			r := ref("order", 1, key)
+			given, err := s.IDs(t.Context(), []sheet.KeyRef{r})
+			require.NoError(t, err)
+			ids = append(ids, given[r])
+		}
+		return ids
+	}
+	onEngines(t, func(t *testing.T, open opener) {
+		defer func(was time.Time) { now = was }(now)
+		s, done := open()
+		defer done()
+		first := nth(1)
+		require.Equal(t, []int32{first, first + 1}, give(s, "a", "b"))
+		now = now.Add(time.Hour)
+		require.Equal(t, []int32{first + 3600, first + 3601, first}, give(s, "c", "d", "a"), "a restored store would give c another")
+		now = now.Add(-2 * time.Hour)
+		require.Equal(t, []int32{first + 3602}, give(s, "e"), "the clock was set back")
+		now = time.Date(2250, time.January, 1, 0, 0, 0, 0, time.UTC)
+		require.Equal(t, []int32{1<<30 + 1, 1<<30 + 2}, give(s, "f", "g"), "a wrong clock uses up half of them at most")
+	})
+}
+
+// TestAnotherStore: a store is opened only where it is the one that is wanted, and is
+// left alone otherwise.
+func TestAnotherStore(t *testing.T) {
+	onEngines(t, func(t *testing.T, open opener) {
+		s, done := open()
+		id := s.ID()
+		require.NoError(t, uuid.Validate(id))
+		done()
+		s, done = open()
+		defer done()
+		require.Equal(t, id, s.ID())
+	})
+	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
+	require.NoError(t, err)
+	defer db.Close()
+	wanted := keep.Options{Now: time.Now, ID: uuid.NewString()}
+	_, err = keep.Open(t.Context(), db, wanted)
+	require.ErrorIs(t, err, keep.ErrOther)
+	s, err := keep.Open(t.Context(), db, keep.Options{Now: time.Now})
+	require.NoError(t, err)
+	_, err = keep.Open(t.Context(), db, wanted)
+	require.ErrorIs(t, err, keep.ErrOther)
+	require.ErrorContains(t, err, s.ID())
+	wanted.ID = s.ID()
+	_, err = keep.Open(t.Context(), db, wanted)
+	require.NoError(t, err)
 }
 
 // Two gateways with 16 callers each ask for overlapping keys: every key gets
@@ -231,12 +297,12 @@ func TestKilled(t *testing.T) {
 
 		db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
 		require.NoError(t, err)
-		s, err := keep.Open(context.Background(), db, func() time.Time { return now })
+		s, err := keep.Open(context.Background(), db, keep.Options{Now: clock})
 		require.NoError(t, err)
 		for n := 1; n <= told; n++ {
-			keys, err := s.Keys(context.Background(), auth.Client{ID: 1}, []sheet.IDRef{id("order", int32(n))})
+			keys, err := s.Keys(context.Background(), auth.Client{ID: 1}, []sheet.IDRef{id("order", nth(n))})
 			require.NoError(t, err)
-			require.Equal(t, fmt.Sprint("key ", n), keys[id("order", int32(n))])
+			require.Equal(t, fmt.Sprint("key ", n), keys[id("order", nth(n))])
 			_, err = s.Begin(context.Background(), auth.Client{ID: 1}, fmt.Sprint("key ", n))
 			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
 		}
@@ -250,14 +316,14 @@ func beVictim(file string) {
 	if err != nil {
 		panic(err)
 	}
-	s, err := keep.Open(context.Background(), db, func() time.Time { return now })
+	s, err := keep.Open(context.Background(), db, keep.Options{Now: clock})
 	if err != nil {
 		panic(err)
 	}
 	for n := 1; ; n++ {
 		key := fmt.Sprint("key ", n)
 		ids, err := s.IDs(context.Background(), []sheet.KeyRef{ref("order", 1, key)})
-		if err != nil || ids[ref("order", 1, key)] != int32(n) {
+		if err != nil || ids[ref("order", 1, key)] != nth(n) {
 			panic(fmt.Sprint(ids, err))
 		}
 		if _, err := s.Begin(context.Background(), auth.Client{ID: 1}, key); err != nil {
@@ -271,7 +337,7 @@ func BenchmarkIDs(b *testing.B) {
 	db, err := sqlrecord.OpenSQLite(filepath.Join(b.TempDir(), "keep.db"), sqlrecord.Options{})
 	require.NoError(b, err)
 	defer db.Close()
-	s, err := keep.Open(context.Background(), db, time.Now)
+	s, err := keep.Open(context.Background(), db, keep.Options{Now: time.Now})
 	require.NoError(b, err)
 	refs := []sheet.KeyRef{ref("order", 1, "A\x1f1")}
 	b.ReportAllocs()

@@ -36,6 +36,7 @@ type Column struct {
 	Precision, Scale int    // of decimals, and of integers their digits where told
 	Nullable         bool
 	Default          string // as the engine words it; "" for none
+	IgnoresCase      bool   // texts that differ in case alone are equal
 	Generated        bool   // identity, auto-increment or computed: never written
 }
 
@@ -78,6 +79,20 @@ func (t *Table) Column(name string) *Column {
 	return named(t.Columns, name, func(c *Column) string { return c.Name })
 }
 
+// CaseOf tells how keys of these columns are compared: whether all texts among them
+// are compared without case, and whether all are with it. Both where there are none.
+func (t *Table) CaseOf(columns []string) (ignored, counts bool) {
+	ignored, counts = true, true
+	for _, name := range columns {
+		c := t.Column(name)
+		if c == nil || !strings.Contains(c.Type, "char") && !strings.Contains(c.Type, "text") {
+			continue
+		}
+		ignored, counts = ignored && c.IgnoresCase, counts && !c.IgnoresCase
+	}
+	return ignored, counts
+}
+
 func named[T any](all []T, name string, of func(*T) string) *T {
 	var found *T
 	for i := range all {
@@ -95,7 +110,7 @@ func named[T any](all []T, name string, of func(*T) string) *T {
 // default one, and answers the columns that the functions below read.
 type schemaQueries struct {
 	version  string
-	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated
+	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated, ignores case
 	indexes  string // table, index, column, is unique, is primary
 	foreign  string // table, name, column, referenced table, referenced column
 	triggers string // table, words
@@ -151,7 +166,7 @@ func (i *inspector) column(row []sheet.Raw) {
 	}
 	c := Column{
 		Name: row[2].String(), Type: strings.ToLower(row[3].String()), Length: count(row[4]), Precision: count(row[5]), Scale: count(row[6]),
-		Nullable: truth(row[7]), Default: defaultOf(row[8]), Generated: truth(row[9]),
+		Nullable: truth(row[7]), Default: defaultOf(row[8]), Generated: truth(row[9]), IgnoresCase: truth(row[10]),
 	}
 	if sizes := sizesOf.FindStringSubmatch(c.Type); sizes != nil { // SQLite tells them with the type
 		c.Type = sizes[1]

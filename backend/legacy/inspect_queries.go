@@ -11,11 +11,13 @@ func (postgres) schema() schemaQueries {
 				CASE WHEN t.typname = 'numeric' AND a.atttypmod > 4 THEN ((a.atttypmod - 4) >> 16) & 65535 END,
 				CASE WHEN t.typname = 'numeric' AND a.atttypmod > 4 THEN (a.atttypmod - 4) & 2047 END,
 				CASE WHEN a.attnotnull THEN 0 ELSE 1 END, pg_get_expr(d.adbin, d.adrelid),
-				CASE WHEN a.attidentity <> '' OR a.attgenerated <> '' OR pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%' THEN 1 ELSE 0 END
+				CASE WHEN a.attidentity <> '' OR a.attgenerated <> '' OR pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%' THEN 1 ELSE 0 END,
+				CASE WHEN t.typname = 'citext' OR to_jsonb(l)->>'collisdeterministic' = 'false' THEN 1 ELSE 0 END
 			FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 			JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 			LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+			LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 			WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND ` + ours + ` ORDER BY c.relname, a.attnum`,
 		indexes: `SELECT c.relname::text, i.relname::text, a.attname::text, CASE WHEN x.indisunique AND x.indpred IS NULL THEN 1 ELSE 0 END, CASE WHEN x.indisprimary THEN 1 ELSE 0 END
 			FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class c ON c.oid = x.indrelid JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
@@ -46,7 +48,8 @@ func (mysqlDialect) schema() schemaQueries {
 	return schemaQueries{
 		version: `SELECT VERSION()`,
 		columns: `SELECT c.TABLE_NAME, t.TABLE_TYPE LIKE '%VIEW', c.COLUMN_NAME, c.DATA_TYPE, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
-				c.IS_NULLABLE, c.COLUMN_DEFAULT, c.EXTRA LIKE '%auto_increment%' OR c.EXTRA LIKE '%GENERATED%' AND c.EXTRA NOT LIKE '%DEFAULT_GENERATED%'
+				c.IS_NULLABLE, c.COLUMN_DEFAULT, c.EXTRA LIKE '%auto_increment%' OR c.EXTRA LIKE '%GENERATED%' AND c.EXTRA NOT LIKE '%DEFAULT_GENERATED%',
+				RIGHT(c.COLLATION_NAME, 3) = '_ci'
 			FROM information_schema.COLUMNS c JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
 			WHERE c.TABLE_SCHEMA = ` + ours + ` ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`,
 		indexes: `SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME, 1 - NON_UNIQUE, INDEX_NAME = 'PRIMARY' FROM information_schema.STATISTICS
@@ -67,7 +70,8 @@ func (sqlserver) schema() schemaQueries {
 	return schemaQueries{
 		version: `SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128))`,
 		columns: `SELECT c.TABLE_NAME, CASE WHEN t.TABLE_TYPE = 'VIEW' THEN 1 ELSE 0 END, c.COLUMN_NAME, c.DATA_TYPE, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
-				c.IS_NULLABLE, c.COLUMN_DEFAULT, CASE WHEN s.is_identity = 1 OR s.is_computed = 1 OR c.DATA_TYPE = 'timestamp' THEN 1 ELSE 0 END
+				c.IS_NULLABLE, c.COLUMN_DEFAULT, CASE WHEN s.is_identity = 1 OR s.is_computed = 1 OR c.DATA_TYPE = 'timestamp' THEN 1 ELSE 0 END,
+				CASE WHEN c.COLLATION_NAME LIKE '%[_]CI[_]%' THEN 1 ELSE 0 END
 			FROM INFORMATION_SCHEMA.COLUMNS c JOIN INFORMATION_SCHEMA.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
 			JOIN sys.columns s ON s.object_id = OBJECT_ID(QUOTENAME(c.TABLE_SCHEMA) + '.' + QUOTENAME(c.TABLE_NAME)) AND s.name = c.COLUMN_NAME
 			WHERE c.TABLE_SCHEMA = ` + ours + ` ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`,
@@ -95,7 +99,8 @@ func (sqlite) schema() schemaQueries {
 	return schemaQueries{
 		version: `SELECT sqlite_version()`,
 		columns: `SELECT m.name, m.type = 'view', c.name, c.type, NULL, NULL, NULL, c."notnull" = 0 AND c.pk = 0, c.dflt_value,
-				c.hidden > 1 OR c.pk = 1 AND upper(c.type) = 'INTEGER' AND (SELECT COUNT(*) FROM pragma_table_info(m.name) WHERE pk > 0) = 1
+				c.hidden > 1 OR c.pk = 1 AND upper(c.type) = 'INTEGER' AND (SELECT COUNT(*) FROM pragma_table_info(m.name) WHERE pk > 0) = 1,
+				EXISTS (SELECT 1 FROM pragma_index_list(m.name) i JOIN pragma_index_xinfo(i.name) x WHERE x.name = c.name AND x.coll = 'NOCASE')
 			FROM ` + tables + ` JOIN pragma_table_xinfo(m.name) c ORDER BY m.name, c.cid`,
 		indexes: `SELECT m.name, '', c.name, 1, 1, c.pk FROM ` + tables + ` JOIN pragma_table_info(m.name) c WHERE c.pk > 0
 			UNION ALL SELECT m.name, i.name, x.name, i."unique" AND NOT i.partial, 0, x.seqno FROM ` + tables + ` JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) x WHERE i.origin <> 'pk'

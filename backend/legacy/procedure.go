@@ -173,7 +173,7 @@ func (s session) getByProcedure(ctx context.Context, t *table, op *sheet.Operati
 		return held, err
 	}
 	for _, row := range rows {
-		if sheet.JoinKey(t.KeyOf(row)) == sheet.JoinKey(key) {
+		if t.SameKey(t.KeyOf(row), key) {
 			return s.one(ctx, t, client, row, s.tx != nil)
 		}
 	}

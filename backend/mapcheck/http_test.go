@@ -41,7 +41,7 @@ func garage(t *testing.T, replace ...string) (*remote.Store, Options) {
 	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err := keep.Open(t.Context(), db, time.Now)
+	k, err := keep.Open(t.Context(), db, keep.Options{Now: time.Now})
 	require.NoError(t, err)
 	store, err := remote.Open(t.Context(), remote.Options{Sheet: s, Keep: k})
 	require.NoError(t, err)

@@ -103,6 +103,14 @@ func (c *resourceCheck) keys() {
 		c.add(Error, "sql.key", c.at("key"), fmt.Sprintf("no primary key or unique index of %s keeps %s from standing twice; its primary key is (%s)",
 			table.Name, strings.Join(c.Key.Places, ", "), strings.Join(table.Primary, ", ")), "name the columns of the primary key, or make a unique index")
 	}
+	switch ignored, counts := table.CaseOf(c.Key.Places); {
+	case c.Key.Kept && !c.Key.IgnoresCase && !counts:
+		c.add(Warning, "sql.key-case", c.at("key"), fmt.Sprintf("%s compares (%s) without case, and each spelling would be given an ID of its own", table.Name, strings.Join(c.Key.Places, ", ")),
+			"say case: ignore")
+	case c.Key.IgnoresCase && !ignored:
+		c.add(Error, "sql.key-case", c.at("key"), fmt.Sprintf("to %s keys (%s) that differ in case alone are two, and they would have one ID", table.Name, strings.Join(c.Key.Places, ", ")),
+			"take case: ignore out")
+	}
 	if c.Key.Generated == "identity" && c.Operations[mapping.OpCreate] != nil {
 		if last := table.Column(c.Key.Places[len(c.Key.Places)-1]); last != nil && !last.Generated {
 			c.add(Error, "sql.key-generated", c.at("key"), fmt.Sprintf("%s.%s gets no number from the database", table.Name, last.Name), "say where new keys come from: generated: max+1, sequence:NAME or supplied")

@@ -16,6 +16,8 @@ type key struct {
 	generated string
 	why       string
 	doubt     string
+	// ignoresCase tells that keys which differ in case alone are one.
+	ignoresCase bool
 }
 
 func (d *drafter) keyOf(m *match) key {
@@ -53,6 +55,8 @@ func (d *drafter) keyOf(m *match) key {
 		k.generated = "supplied"
 	}
 	k.kept = len(k.columns) == 1 && last.sort != sortInteger
+	_, counts := t.CaseOf(k.columns)
+	k.ignoresCase = !counts && (k.kept || len(k.columns) > 1)
 	return k
 }
 

@@ -276,6 +276,9 @@ func (d *drafter) writeKey(b *strings.Builder, m *match, k key, made *creator) {
 	if k.kept {
 		text += ", id: kept"
 	}
+	if k.ignoresCase {
+		text += ", case: ignore"
+	}
 	generated := k.generated
 	if made != nil {
 		generated, k.doubt = "answer", ""

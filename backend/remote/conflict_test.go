@@ -3,6 +3,7 @@ package remote
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,30 +34,35 @@ func TestVersionsGuardAgainstOthers(t *testing.T) {
 // also by a service that has no versions.
 func TestWritesOfOneRecordTakeTurns(t *testing.T) {
 	a := newAutolijn(t, remotetest.Options{})
-	contact := create(t, a.client, lijnNoord, "contact", `{"kind":"person","name":"Wit"}`)
-	var mu sync.Mutex
-	var done, changed int
+	require.Equal(t, []int{1, 7}, updatedAtOnce(t, 8, a.client))
+	require.Empty(t, a.store.holds.held)
+}
+
+// updatedAtOnce has so many writes of one record, all with the same If-Match, through
+// gateways in turn. It returns how many were done, and how many told that the record had
+// been changed.
+func updatedAtOnce(t *testing.T, n int, gateways ...*backend.Client) []int {
+	t.Helper()
+	contact := create(t, gateways[0], lijnNoord, "contact", `{"kind":"person","name":"Wit"}`)
+	var done, changed atomic.Int32
 	var wg sync.WaitGroup
-	for n := range 8 {
+	for i := range n {
 		wg.Go(func() {
-			_, err := a.client.Update(bg(), lijnNoord, contact.ID(), patch(t, contact.Resource, fmt.Sprintf(`{"name":"%d"}`, n)), backend.Write{
+			_, err := gateways[i%len(gateways)].Update(bg(), lijnNoord, contact.ID(), patch(t, contact.Resource, fmt.Sprintf(`{"name":"%d"}`, i)), backend.Write{
 				Precondition: func(r mapping.Record) bool { return r.Version == contact.Version },
 			})
-			mu.Lock()
-			defer mu.Unlock()
 			switch {
 			case err == nil:
-				done++
+				done.Add(1)
 			case mapping.Is(err, mapping.PreconditionChanged):
-				changed++
+				changed.Add(1)
 			default:
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	require.Equal(t, []int{1, 7}, []int{done, changed})
-	require.Empty(t, a.store.holds.held)
+	return []int{int(done.Load()), int(changed.Load())}
 }
 
 // What the service says of a line is told of the line that the client sent.

@@ -28,10 +28,10 @@ type trail struct {
 
 // mark is a place in a list: where a chunk of the service begins.
 type mark struct {
-	position int    // of it, in what the service lists
-	seen     int    // records that come before it
-	cursor   string // or the target of a link
-	skip     int    // records of the chunk up to the one that a mark is after
+	position int     // of it, in what the service lists
+	seen     int     // records that come before it
+	cursor   string  // or the target of a link
+	near     []int32 // the record that a mark is after, and some right before it
 }
 
 // longestCursor is how long a cursor may be, in bytes, to be remembered. Lists with

@@ -26,15 +26,18 @@ type request struct {
 	body   []byte
 	// write tells that the call changes something, so that it is sent once.
 	write bool
-	// secret tells that the call has somebody's credentials: it is sent once, over a
-	// connection that nothing else is asked on, before or after, so that no other
-	// answer can be taken for its own.
+	// alone tells that nothing else is asked on its connection, before or after, so
+	// that no other answer can be taken for its own.
+	alone bool
+	// secret tells that the call has somebody's credentials: it is sent once, and alone.
 	secret  bool
 	page    bool          // a page for people is an answer too
 	timeout time.Duration // of all its tries together
 }
 
 func (r *request) isOnce() bool { return r.write || r.secret }
+
+func (r *request) isAlone() bool { return r.alone || r.secret }
 
 // answer is what a service answered.
 type answer struct {
@@ -155,7 +158,7 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 		w.pool.give(c, false)
 		return nil, &broken{err: w.reason(ctx, err), again: isConnection(err), stale: used && !begun && isConnection(err)}
 	}
-	if r.secret {
+	if r.isAlone() {
 		w.pool.give(c, false)
 	} else {
 		a.conn, a.again = c, again
@@ -195,7 +198,7 @@ func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fres
 }
 
 func (w *wire) take(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
-	fresh = fresh || r.secret
+	fresh = fresh || r.isAlone()
 	if !fresh {
 		if c := w.pool.ready(); c != nil {
 			return c, nil

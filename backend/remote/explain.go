@@ -76,6 +76,9 @@ func (s *service) explain(m *mapping.Resource, scope mapping.Scope) []string {
 	if len(c.Body) > 0 {
 		lines = append(lines, string(c.Body))
 	}
+	if op.Request.Fresh {
+		lines = append(lines, "over a connection of its own")
+	}
 	lines = append(lines, r.shownAnswer(op)...)
 	for i := range lines {
 		for name, secret := range s.source.Secrets {

@@ -3,20 +3,30 @@ package remote
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
 )
 
-// heldRecord names a record that a write holds.
+// heldRecord names a record that a write holds; client is 0 where all share it.
 type heldRecord struct {
 	client   int64
 	resource string
 	id       int32
 }
 
-// holds are the records that writes under way hold. Other gateways, and whoever
-// else works in the service, are not kept from them: for that a service has
-// versions.
+// heldBy names a record to those who may write it.
+func (c *core) heldBy(client auth.Client, r *mapping.Resource, id int32) heldRecord {
+	if known := c.Sheet.Resources[r]; known != nil && known.Client == "" {
+		return heldRecord{0, r.Name, id}
+	}
+	return heldRecord{client.ID, r.Name, id}
+}
+
+// holds are the records that writes under way hold. Whoever else works in the service
+// is not kept from them: for that a service has versions. Other gateways are where the
+// id store is one that they share.
 type holds struct {
 	mu   sync.Mutex
 	held map[heldRecord]chan struct{} // closed when it is let go
@@ -24,10 +34,37 @@ type holds struct {
 
 // hold waits until no other write holds the record.
 func (t *transaction) hold(ctx context.Context, r heldRecord) error {
-	if slices.Contains(t.held, r) {
+	if _, has := t.held[r]; has {
 		return nil
 	}
-	h := &t.holds
+	if err := t.holds.take(ctx, r); err != nil {
+		return err
+	}
+	if t.held == nil {
+		t.held = map[heldRecord]func(){}
+	}
+	t.held[r] = func() {}
+	if t.Keep == nil {
+		return nil
+	}
+	release, err := t.Keep.Take(ctx, r.resource, r.client, r.id)
+	if err == nil {
+		t.held[r] = release
+	}
+	return err
+}
+
+// letGo lets go of all that the write holds.
+func (t *transaction) letGo() {
+	for r, release := range t.held {
+		release()
+		t.holds.free(r)
+	}
+	t.held = nil
+}
+
+// take waits until no other write of this gateway holds the record.
+func (h *holds) take(ctx context.Context, r heldRecord) error {
 	for {
 		h.mu.Lock()
 		free, taken := h.held[r]
@@ -37,7 +74,6 @@ func (t *transaction) hold(ctx context.Context, r heldRecord) error {
 			}
 			h.held[r] = make(chan struct{})
 			h.mu.Unlock()
-			t.held = append(t.held, r)
 			return nil
 		}
 		h.mu.Unlock()
@@ -49,17 +85,9 @@ func (t *transaction) hold(ctx context.Context, r heldRecord) error {
 	}
 }
 
-// letGo lets go of all that the write holds.
-func (t *transaction) letGo() {
-	if len(t.held) == 0 {
-		return
-	}
-	h := &t.holds
+func (h *holds) free(r heldRecord) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, r := range t.held {
-		close(h.held[r])
-		delete(h.held, r)
-	}
-	t.held = nil
+	close(h.held[r])
+	delete(h.held, r)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -35,9 +34,12 @@ type listing struct {
 	// probing takes rows as they come, to tell what they lack.
 	probing bool
 
-	page    backend.Page
-	skip    int  // records still to be left out
-	passed  bool // the record that the page is after was seen
+	page backend.Page
+	skip int // records still to be left out
+	// near are the record that the page is after, and those that are known to stand
+	// right before it, which tell where it stood when it is gone.
+	near    []int32
+	passed  bool // the last of them was seen, or what is behind it
 	beyond  bool // the page is after an ID that was never given out
 	counted int  // records up to the present place
 	chunk   mark // of the chunk that the page ends in
@@ -210,7 +212,7 @@ func (l *listing) run(ctx context.Context) error {
 		if at.known && isRefusal(err) {
 			// What was remembered is no longer good there.
 			l.s.cursors.forget(l.listed())
-			at = l.restart()
+			at = l.startOver()
 			continue
 		}
 		if err != nil {
@@ -226,7 +228,11 @@ func (l *listing) run(ctx context.Context) error {
 		l.scan.reset()
 		if !sifted && l.drops { // found out now: nothing stands at its position
 			l.r.mixed.Store(true)
-			total, at = -1, l.restart()
+			total, at = -1, l.startOver()
+			continue
+		}
+		if l.isAstray(at, c) {
+			at = l.startOver()
 			continue
 		}
 		if c.next.seen = l.counted; c.next.cursor != "" && l.counted > 0 && l.leavesMarks() {
@@ -244,25 +250,21 @@ func (l *listing) run(ctx context.Context) error {
 	return l.end(total)
 }
 
-// restart begins the list once more.
-func (l *listing) restart() place {
-	l.page.Records, l.passed = l.page.Records[:0], false
-	at := l.begin()
-	l.counted = at.seen
-	return at
+// startOver goes to the beginning of the list.
+func (l *listing) startOver() place {
+	l.page.Records, l.passed, l.skip, l.counted = l.page.Records[:0], false, l.q.Offset, 0
+	return place{}
 }
 
 // end settles what the page says of what is beyond it.
 func (l *listing) end(total int64) error {
-	if l.q.After > 0 && !l.passed && !l.beyond && !l.byID() {
-		return unexpected(fmt.Errorf("the list of %s does not have the record that the page is to be after", l.r.Name))
-	}
 	read := len(l.page.Records)
 	if err := l.fit(); err != nil {
 		return err
 	}
 	// A page that ends early for its size ends before the chunk that is known here.
 	if n := len(l.page.Records); n > 0 && l.page.More && n >= min(read, l.q.Limit) {
+		l.chunk.near = l.lastOf(l.page.Records)
 		l.s.cursors.learnAfter(l.listed(), l.page.Records[n-1].ID(), l.chunk)
 	}
 	if l.page.Total = total; total < 0 {
@@ -333,7 +335,6 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 	if err != nil {
 		return err
 	}
-	l.resume(at, records, shown)
 	for i, rec := range records {
 		if !shown[i] {
 			l.drops = true
@@ -343,18 +344,17 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 		if matches && l.sifts() {
 			l.counted++
 		}
-		if l.q.After > 0 && rec.ID() == l.q.After && !l.byID() {
-			l.passed = true // even where it matches no more
-			continue
+		if l.passes(rec.ID()) {
+			continue // even where it matches no more
 		}
 		if !matches {
 			continue
 		}
-		if !l.isDirect() && !l.isWanted(rec) {
+		if !l.isDirect() && !l.isWanted() {
 			continue
 		}
 		if len(l.page.Records) < l.q.Limit {
-			l.chunk = mark{position: at.position, seen: at.seen, cursor: at.cursor, skip: left + i}
+			l.chunk = mark{position: at.position, seen: at.seen, cursor: at.cursor}
 		}
 		if len(l.page.Records) <= l.q.Limit {
 			l.page.Records = append(l.page.Records, rec)
@@ -363,41 +363,9 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 	return nil
 }
 
-// resume goes on where the record stood that the page is to be after, if it is
-// gone from the chunk that it was last seen in.
-func (l *listing) resume(at place, records []mapping.Record, shown []bool) {
-	if l.q.After == 0 || !at.known || l.byID() || l.passed {
-		return
-	}
-	if slices.ContainsFunc(records, func(r mapping.Record) bool { return r.Resource != nil && r.ID() == l.q.After }) {
-		return
-	}
-	l.passed = true
-	for i, rec := range records[:min(at.skip, len(records))] {
-		if shown[i] && l.matches(rec) {
-			l.skip++
-		}
-	}
-}
-
-// byID tells whether the list is in the order of IDs.
-func (l *listing) byID() bool {
-	return !l.r.Key.Kept && (len(l.r.Order) == 0 || l.r.Order[0] == l.r.Key.Places[0])
-}
-
 // isWanted tells whether a record of a list that is gone through is on the page
 // or behind it.
-func (l *listing) isWanted(rec mapping.Record) bool {
-	switch {
-	case l.q.After == 0:
-	case l.byID():
-		if rec.ID() <= l.q.After {
-			return false
-		}
-	case !l.passed:
-		l.passed = rec.ID() == l.q.After
-		return false
-	}
+func (l *listing) isWanted() bool {
 	if l.skip > 0 {
 		l.skip--
 		return false

@@ -3,6 +3,7 @@ package remote
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -22,7 +23,14 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	code := sqltest.Run(m)
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
 
 func bg() context.Context { return context.Background() }
 
@@ -68,12 +76,12 @@ func open(t testing.TB, o Options) *Store {
 }
 
 // openKeep opens a store for IDs and keys, in memory.
-func openKeep(t testing.TB) Keep {
+func openKeep(t testing.TB, ignoreCase ...string) Keep {
 	t.Helper()
 	db, err := sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err := keep.Open(bg(), db, time.Now)
+	k, err := keep.Open(bg(), db, keep.Options{Now: time.Now, IgnoreCase: ignoreCase})
 	require.NoError(t, err)
 	return k
 }

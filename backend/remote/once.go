@@ -16,7 +16,7 @@ import (
 
 // Write runs f once. An HTTP service has no transaction: what f does stays done.
 // What is one here is the idempotency key and the write under it, and that of the
-// writes that pass this gateway no two judge and change the same record at once.
+// writes that pass this gateway, or another with the same id store, no two judge and change the same record at once.
 func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	t := &transaction{Store: s}
 	defer t.letGo()
@@ -40,13 +40,13 @@ type transaction struct {
 	// that no record has been written under it.
 	taken, nothingDone bool
 	replayed           bool
-	held               []heldRecord
+	held               map[heldRecord]func() // what lets go of each beside other gateways
 }
 
 // Get returns one record, and with q.ForUpdate holds it.
 func (t *transaction) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
 	if q.ForUpdate {
-		if err := t.hold(ctx, heldRecord{q.Client.ID, r.Name, q.ID}); err != nil {
+		if err := t.hold(ctx, t.heldBy(q.Client, r, q.ID)); err != nil {
 			return mapping.Record{}, err
 		}
 	}

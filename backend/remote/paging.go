@@ -20,7 +20,6 @@ type place struct {
 	cursor        string // "" at the beginning
 	address       string // target that a link named
 	known         bool   // the place was remembered, and may have gone stale
-	skip          int    // records up to the one that the page is after, where known
 }
 
 // chunk is what one call of a list brings.
@@ -44,8 +43,11 @@ func (l *listing) begin() place {
 	byMarks := style == "cursor" || style == "link"
 	// A position is another one once what lies before it has gone: where rows are sifted
 	// that happens without anybody's deleting.
-	if m, ok := l.s.cursors.after(l.listed(), l.q.After); ok && l.q.After > 0 && !l.counts() && (byMarks || !l.sifts()) {
-		return place{position: m.position, seen: m.seen, cursor: m.cursor, address: m.cursor, known: true, skip: m.skip}
+	if m, ok := l.s.cursors.after(l.listed(), l.q.After); ok && l.q.After > 0 {
+		l.near = m.near
+		if !l.counts() && (byMarks || !l.sifts()) {
+			return place{position: m.position, seen: m.seen, cursor: m.cursor, address: m.cursor, known: true}
+		}
 	}
 	if l.q.After > 0 || l.q.Offset == 0 || l.sifts() && !(byMarks && l.leavesMarks() && !l.q.Total) {
 		return place{}

@@ -66,7 +66,7 @@ func (c mapCheckCommand) Run(p desk.Program) error {
 // service compares with an HTTP service. IDs that are given out for its keys on
 // the way are forgotten.
 func (c mapCheckCommand) service(ctx context.Context, s *sheet.Sheet, o mapcheck.Options) (report *mapcheck.Report, err error) {
-	kept, release, err := openScratch(ctx)
+	kept, release, err := openScratch(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -27,19 +27,19 @@ const unfinished = ".part"
 // lockName is the file that whoever has the folder holds a lock on.
 const lockName = ".lock"
 
-// ErrFolderInUse says that another process has a folder of results.
-var ErrFolderInUse = errors.New("webhook: another frontdesk keeps its results there")
+// ErrLocked says that another process has locked a file: has the folder of results.
+var ErrLocked = errors.New("webhook: another frontdesk has it")
 
 // OpenFiles opens a folder, making it where it is missing, and removes what a
 // crash left unfinished. The results in it never take more than most bytes. The
 // folder is its own until it is closed, or the process ends: what is unfinished,
-// or nobody's, can be told by one process only. ErrFolderInUse where another one
+// or nobody's, can be told by one process only. ErrLocked where another one
 // has it.
 func OpenFiles(folder string, most int64) (*Files, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := lockFile(filepath.Join(folder, lockName))
+	lock, err := LockFile(filepath.Join(folder, lockName))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,6 @@ package webhook
 
 import "os"
 
-// lockFile makes a file where it is missing. Here nothing locks it: that the
+// LockFile makes a file where it is missing. Here nothing locks it: that the
 // folder has one frontdesk only is up to whoever configures it.
-func lockFile(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) }
+func LockFile(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) }

@@ -314,7 +314,7 @@ func TestAFolderOfResultsHasOneOwner(t *testing.T) {
 	part := filepath.Join(folder, "job.1.123.part")
 	require.NoError(t, os.WriteFile(part, []byte("half"), 0o600))
 	_, err = webhook.OpenFiles(folder, space)
-	require.ErrorIs(t, err, webhook.ErrFolderInUse)
+	require.ErrorIs(t, err, webhook.ErrLocked)
 	require.FileExists(t, part, "the owner's work is left alone")
 	require.NoError(t, first.Close())
 	openFiles(t, folder)

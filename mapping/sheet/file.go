@@ -81,8 +81,9 @@ type httpFile struct {
 	Format string `yaml:"format" schema:"enum=json|xml"`
 	// Timeout is of one call; default 5s, never more than backend.timeout.
 	Timeout time.Duration `yaml:"timeout"`
-	// Connections is how many are open at most; default 64.
-	Connections int `yaml:"connections"`
+	// Connections is how many are open at most; default 64. fresh gives every call
+	// that does not say otherwise a connection of its own.
+	Connections connectionsFile `yaml:"connections"`
 	// MaxAnswer is the largest answer read; default 16MiB.
 	MaxAnswer config.Size `yaml:"max_answer"`
 	// CAFile holds further authorities to trust, PEM.

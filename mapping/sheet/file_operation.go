@@ -86,6 +86,10 @@ type requestFile struct {
 	ContentType string `yaml:"content_type"`
 	// Timeout of the call; default that of the service.
 	Timeout time.Duration `yaml:"timeout"`
+	// Connections is fresh for a call whose answer does not tell what it is an answer
+	// to: it has a connection of its own. kept uses one again; default as the
+	// service says, else kept.
+	Connections string `yaml:"connections" schema:"enum=fresh|kept"`
 }
 
 // pagingFile is how a list is paged.

@@ -56,6 +56,9 @@ type keyFile struct {
 	// column), kept when an int4 is given out for every key and kept (default
 	// for several).
 	ID string `yaml:"id" schema:"enum=column|kept"`
+	// Case is ignore where the system compares kept keys without case, so that
+	// AB01 and ab01 are one; default exact.
+	Case string `yaml:"case" schema:"enum=exact|ignore"`
 	// Generated tells where the key of a new record comes from: identity,
 	// sequence:NAME, max+1, uuid, answer (an operation's; default with HTTP), or
 	// supplied (by the fields).

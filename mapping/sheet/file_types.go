@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"fmt"
 	"strconv"
 
 	"frontdesk/config/strictyaml"
@@ -180,6 +181,24 @@ func (u *unknownFile) UnmarshalYAML(n strictyaml.Node) error {
 		u.how = "null"
 	default:
 		n.Decode(&u.how)
+	}
+	return nil
+}
+
+// connectionsFile is how many connections there are, or that none is used twice.
+type connectionsFile struct {
+	most  int
+	fresh bool
+}
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (c *connectionsFile) UnmarshalYAML(n strictyaml.Node) (err error) {
+	var word string
+	n.Decode(&word)
+	if c.fresh = word == fresh; !c.fresh {
+		if c.most, err = strconv.Atoi(word); err != nil {
+			return fmt.Errorf("expected a whole number from 1, or fresh, found %s", strictyaml.Quote(word))
+		}
 	}
 	return nil
 }

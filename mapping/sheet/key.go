@@ -47,12 +47,22 @@ func (r *Resource) keyed(row []Raw) error {
 // IsOf tells whether a row has the key that was asked for.
 func (r *Resource) IsOf(row, key []Raw) bool {
 	if r.Key.Kept {
-		return JoinKey(r.KeyOf(row)) == JoinKey(key)
+		return r.SameKey(r.KeyOf(row), key)
 	}
 	asked, ok := r.number(key[0])
 	came, read := r.number(row[r.keyAt[0]])
 	return ok && read && asked == came
 }
+
+// SameKey tells whether two kept keys, or parts of them, are one to the system.
+func (r *Resource) SameKey(a, b []Raw) bool {
+	one, other := JoinKey(a), JoinKey(b)
+	return one == other || r.Key.IgnoresCase && FoldKey(one) == FoldKey(other)
+}
+
+// FoldKey writes a joined key as all those are written that differ in case alone.
+// Letters that some collations take for one beyond that, such as e and é, stay two.
+func FoldKey(key string) string { return strings.ToLower(strings.ToUpper(key)) }
 
 // number reads a key that is the ID itself, as the system or as frontdesk has it.
 func (r *Resource) number(key Raw) (int64, bool) {

@@ -43,12 +43,19 @@ var (
 	formURLEncode = "application/x-www-form-urlencoded"
 )
 
+// fresh says that a connection is used once.
+const fresh = "fresh"
+
 // request compiles a call.
 func (l *loader) request(path string, f requestFile, c context) *Request {
 	q := &Request{Method: cmp.Or(f.Method, c.method, "GET"), Timeout: f.Timeout, secrets: l.httpSecrets(), language: l.language(), filter: c.filter, uses: map[string]bool{}, quoted: map[string]bool{}}
 	if f.Method != "" {
 		l.oneOf(strictyaml.Child(path, "method"), f.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
 	}
+	if f.Connections != "" {
+		l.oneOf(strictyaml.Child(path, "connections"), f.Connections, fresh, "kept")
+	}
+	q.Fresh = f.Connections == fresh || f.Connections == "" && l.Source.HTTP != nil && l.Source.HTTP.Connections.fresh
 	if f.Timeout < 0 {
 		l.fail(strictyaml.Child(path, "timeout"), "found %s, expected more than 0s", f.Timeout)
 	}

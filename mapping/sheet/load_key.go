@@ -57,6 +57,10 @@ func (d *draft) keyID() {
 	if f.ID == "column" && len(f.Columns) > 1 {
 		d.fail(d.at("key", "id"), "found column for a key of %d columns, expected kept: an int4 is then given out for every key", len(f.Columns))
 	}
+	if f.Case != "" && d.oneOf(d.at("key", "case"), f.Case, "exact", "ignore") && !r.Key.Kept {
+		d.fail(d.at("key", "case"), "found with a key that is the ID itself, a number: expected none, or id: kept")
+	}
+	r.Key.IgnoresCase = f.Case == "ignore"
 	if r.Key.Kept && d.Keep == "" {
 		d.fail(d.at("key"), "the IDs of %s are given out and must be kept, expected keep: FILE at the top of the sheet", d.of.Name)
 	}

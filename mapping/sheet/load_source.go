@@ -65,8 +65,11 @@ func (l *loader) loadHTTP(f *httpFile) *HTTP {
 	h := &HTTP{
 		URL: l.address(at+".url", f.URL), XML: l.xml, CAFile: l.certificates(at+".ca_file", f.CAFile), Secrets: f.Secrets,
 		Timeout:     l.duration(at+".timeout", f.Timeout, 5*time.Second),
-		Connections: l.count(at+".connections", f.Connections, 64),
+		Connections: 64,
 		MaxAnswer:   cmp.Or(f.MaxAnswer, 16*config.MiB), Retries: 1,
+	}
+	if !f.Connections.fresh {
+		h.Connections = l.count(at+".connections", f.Connections.most, 64)
 	}
 	if h.MaxAnswer < config.KiB {
 		l.fail(at+".max_answer", "found %d bytes, expected at least 1KiB", h.MaxAnswer)

@@ -54,6 +54,8 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 		return anyOf(typed("string"), schema.Map(scalars()))
 	case reflect.TypeFor[unknownFile]():
 		return anyOf(schema.Object{{Key: "enum", Value: []any{"fail", "null", "keep"}}}, typed("null"), g.Reference(reflect.TypeFor[unknownValueFile]()))
+	case reflect.TypeFor[connectionsFile]():
+		return anyOf(typed("integer"), schema.Object{{Key: "const", Value: fresh}})
 	case reflect.TypeFor[whoseFile]():
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[throughFile]()))
 	case reflect.TypeFor[fieldFile]():

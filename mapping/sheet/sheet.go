@@ -61,6 +61,17 @@ func (s *Sheet) NeedsKeep() bool {
 	return false
 }
 
+// KeysWithoutCase are the resources whose kept keys are one where they differ in
+// case alone.
+func (s *Sheet) KeysWithoutCase() (names []string) {
+	for _, r := range s.Resources {
+		if r.Key.IgnoresCase {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
 // Resource is how the system has one resource.
 type Resource struct {
 	*mapping.Resource
@@ -117,9 +128,11 @@ type Key struct {
 	Places []string
 	// Kept tells that an int4 is given out for every key, and kept. Otherwise the
 	// only place is the int4 itself.
-	Kept      bool
-	Generated string // identity, max+1, uuid, answer, supplied or sequence
-	Sequence  string
+	Kept bool
+	// IgnoresCase tells that kept keys which differ in case alone are one.
+	IgnoresCase bool
+	Generated   string // identity, max+1, uuid, answer, supplied or sequence
+	Sequence    string
 	// ByClient tells that the first place is that of the client's number.
 	ByClient bool
 }

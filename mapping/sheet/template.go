@@ -19,6 +19,8 @@ type Request struct {
 	Method      string
 	ContentType string // of the body; "" for none
 	Timeout     time.Duration
+	// Fresh tells that the call has a connection of its own.
+	Fresh bool
 
 	path           template
 	query, headers []template

@@ -1,14 +1,11 @@
 package desk
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -92,7 +89,7 @@ func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 		return s, err
 	}
 	s.onClose(s.Own.Db.Close)
-	kept, err := keep.Open(ctx, s.Own.Db, time.Now)
+	kept, err := openStore(ctx, sh, s.Own, log)
 	if err != nil {
 		return s, err
 	}
@@ -154,27 +151,6 @@ func LoadSheet(file string, model *mapping.Model) (*sheet.Sheet, error) {
 func RuleFields(rule string) []string {
 	fields, _ := backend.RuleFields(rule)
 	return fields
-}
-
-// openOwn opens the gateway's own database beside a system that is not ours: by
-// default a SQLite file beside the sheet.
-func openOwn(ctx context.Context, sh *sheet.Sheet, log *zap.Logger) (*OwnDatabase, error) {
-	if isPostgres(sh.Keep) {
-		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{Log: log})
-		if err != nil {
-			return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
-		}
-		return &OwnDatabase{Db: db}, nil
-	}
-	file := cmp.Or(strings.TrimPrefix(sh.Keep, "sqlite:"), strings.TrimSuffix(sh.File, filepath.Ext(sh.File))+"-keep.db")
-	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-		log.Warn("a new keep is made: IDs that an earlier one gave out are lost, and will be given to other records", zap.String("file", file))
-	}
-	db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
-	}
-	return &OwnDatabase{db, file}, nil
 }
 
 // OpenOwnOf opens the gateway's own database of a configuration, and nothing else.

@@ -27,6 +27,9 @@ const (
 // openCallbacks opens what callbacks need; startCallbacks puts it to work.
 func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 	c := h.config.Webhooks
+	if err := h.lockFile(); err != nil {
+		return nil, err
+	}
 	jobs, err := jobstore.Open(context.Background(), h.system.Own.Db)
 	if err != nil {
 		return nil, err
@@ -44,6 +47,24 @@ func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 	}, nil
 }
 
+// lockFile keeps other gateways from a SQLite file: jobs are taken up as nobody else's,
+// and turns of writers are taken within the process.
+func (h *Desk) lockFile() error {
+	file := h.system.Own.file
+	if file == "" {
+		return nil
+	}
+	lock, err := webhook.LockFile(file + "-serve")
+	if errors.Is(err, webhook.ErrLocked) {
+		return fmt.Errorf("%s is served by another frontdesk: a SQLite file has one, and several share a PostgreSQL database", file)
+	}
+	if err != nil {
+		return err
+	}
+	h.onClose(lock.Close)
+	return nil
+}
+
 // openResults opens where results are kept: in the folder that is configured, or
 // beside the jobs.
 func (h *Desk) openResults(c config.Webhooks) (webhook.Results, error) {
@@ -56,7 +77,7 @@ func (h *Desk) openResults(c config.Webhooks) (webhook.Results, error) {
 		folder = file + "-callbacks"
 	}
 	files, err := webhook.OpenFiles(folder, int64(c.Space))
-	if errors.Is(err, webhook.ErrFolderInUse) {
+	if errors.Is(err, webhook.ErrLocked) {
 		return nil, fmt.Errorf("the folder of results %s is in use by another frontdesk: give each a webhooks.folder of its own", folder)
 	}
 	if err != nil {
@@ -80,7 +101,7 @@ func (h *Desk) startCallbacks(callbacks *gateway.Callbacks) error {
 		return fmt.Errorf("webhooks.ca_file: %w", err)
 	}
 	if h.system.Own.file != "" {
-		// Nobody else serves from the file, so whoever had a job is gone.
+		// Nobody else serves from the file (lockFile), so whoever had a job is gone.
 		if err := h.jobs.Release(context.Background()); err != nil {
 			return err
 		}

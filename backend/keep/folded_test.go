@@ -1,0 +1,93 @@
+package keep_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"frontdesk/auth"
+	"frontdesk/backend/keep"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping/sheet"
+)
+
+// TestKeysWithoutCase: keys that differ in case alone have one ID, and the spelling
+// that was met first; also those that had one each before the sheet said so.
+func TestKeysWithoutCase(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) (sqlrecord.DB, error){
+		"sqlite": func(t *testing.T) (sqlrecord.DB, error) {
+			return sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
+		},
+		"postgres": func(t *testing.T) (sqlrecord.DB, error) {
+			return sqlrecord.OpenPostgres(t.Context(), sqltest.Postgres(t), sqlrecord.Options{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, err := open(t)
+			require.NoError(t, err)
+			defer db.Close()
+			core, told := observer.New(zap.InfoLevel)
+			start := func(ignoreCase ...string) *keep.Store {
+				s, err := keep.Open(t.Context(), db, keep.Options{Now: clock, IgnoreCase: ignoreCase, Log: zap.New(core)})
+				require.NoError(t, err)
+				return s
+			}
+			give := func(s *keep.Store, resource string, client int64, key string) int32 {
+				r := ref(resource, client, key)
+				ids, err := s.IDs(t.Context(), []sheet.KeyRef{r})
+				require.NoError(t, err)
+				return ids[r]
+			}
+			keyOf := func(s *keep.Store, resource string, n int32) string {
+				keys, err := s.Keys(t.Context(), auth.Client{ID: 1}, []sheet.IDRef{id(resource, n)})
+				require.NoError(t, err)
+				return keys[id(resource, n)]
+			}
+			before := start()
+			upper, lower := give(before, "group", 1, "AB01"), give(before, "group", 1, "ab01")
+			alone, theirs := give(before, "group", 1, "Éé|7"), give(before, "group", 2, "AB01")
+			require.NotEqual(t, upper, lower)
+			many := func(k string) (refs []sheet.KeyRef) { // folded in several steps
+				for i := range 2100 {
+					refs = append(refs, ref("big", 1, k+string(rune(0x4e00+i))))
+				}
+				return refs
+			}
+			big, err := before.IDs(t.Context(), many("K"))
+			require.NoError(t, err)
+
+			s := start("group", "big")
+			for _, spelling := range []string{"ab01", "Ab01", "AB01", "aB01"} {
+				require.Equal(t, upper, give(s, "group", 1, spelling), spelling)
+			}
+			require.Equal(t, "AB01", keyOf(s, "group", upper))
+			require.Empty(t, keyOf(s, "group", lower), "it would be the same record under another ID")
+			require.Equal(t, alone, give(s, "group", 1, "éÉ|7"))
+			require.Equal(t, theirs, give(s, "group", 2, "ab01"), "of another client")
+			folded, err := s.IDs(t.Context(), many("k"))
+			require.NoError(t, err)
+			for i, r := range many("k") {
+				require.Equal(t, big[many("K")[i]], folded[r])
+			}
+			warned := told.TakeAll()
+			require.Len(t, warned, 1)
+			require.Equal(t, map[string]any{"resource": "group", "count": int64(1), "ids": []any{int64(lower)}}, warned[0].ContextMap())
+
+			fresh := give(s, "group", 1, "Xy")
+			require.Equal(t, fresh, give(s, "group", 1, "xY"))
+			require.Equal(t, "Xy", keyOf(s, "group", fresh))
+			require.Equal(t, "Xy", keyOf(start("group"), "group", fresh))
+			other := give(before, "group", 1, "QQ") // by a gateway that does not know yet
+			require.Equal(t, other, give(s, "group", 1, "QQ"))
+			require.Equal(t, other, give(s, "group", 1, "qq"))
+			require.NotEqual(t, give(s, "group", 1, "e"), give(s, "group", 1, "é"))
+			require.NotEqual(t, give(s, "order", 1, "A"), give(s, "order", 1, "a"), "where case counts")
+
+			require.Equal(t, lower, give(start(), "group", 1, "ab01"), "nothing is lost where the sheet takes it back")
+		})
+	}
+}

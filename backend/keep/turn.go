@@ -1,0 +1,78 @@
+package keep
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/auth"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+const (
+	// longestTurn is how long a turn lasts at most where its context has no deadline.
+	longestTurn = time.Minute
+	// firstLook and longestLook are how soon one who waits looks again.
+	firstLook, longestLook = 5 * time.Millisecond, 100 * time.Millisecond
+	releaseTimeout         = 2 * time.Second
+)
+
+// Take waits until it is this caller's turn to judge and change a record, which no other
+// gateway that shares the store then has until release is called. client is 0 where all
+// clients share the record. A turn never lasts beyond the deadline of ctx: so a gateway
+// that dies keeps nobody for longer, and what is done in the turn must be done under ctx.
+//
+// It is a row and no lock of the session, which a pooler would give to somebody else,
+// and which would take a connection for as long as the turn lasts. A store in SQLite is
+// one gateway's: there is nobody to wait for.
+func (s *Store) Take(ctx context.Context, resource string, client int64, id int32) (release func(), err error) {
+	if s.db.Dialect().Name != sqlrecord.Postgres().Name {
+		return func() {}, nil
+	}
+	holder, err := uuid.NewRandom()
+	if err != nil {
+		return nil, err
+	}
+	name := []mapping.Value{mapping.TextValue(resource), mapping.IntValue(client), mapping.IntValue(int64(id)), mapping.TextValue(holder.String())}
+	for look := firstLook; ; look = min(2*look, longestLook) {
+		taken, err := s.tryTake(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("take the turn to write a %s: %w", resource, err)
+		}
+		if taken {
+			return func() { s.release(ctx, name) }, nil
+		}
+		if err := auth.Sleep(ctx, look/2+rand.N(look)); err != nil {
+			return nil, fmt.Errorf("another gateway writes %s %d: %w", resource, id, err)
+		}
+	}
+}
+
+func (s *Store) tryTake(ctx context.Context, name []mapping.Value) (taken bool, err error) {
+	left := longestTurn
+	if deadline, ok := ctx.Deadline(); ok {
+		left = time.Until(deadline)
+	}
+	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		n, err := c.Exec(ctx, `INSERT INTO kept_turn (resource, client_id, id, holder, until) VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 microsecond')
+			ON CONFLICT (resource, client_id, id) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE kept_turn.until <= clock_timestamp()`,
+			append(name[:len(name):len(name)], mapping.IntValue(left.Microseconds()))...)
+		taken = n == 1
+		return err
+	})
+	return taken, err
+}
+
+// release ends a turn. Where that fails the turn ends with its deadline.
+func (s *Store) release(ctx context.Context, name []mapping.Value) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	_ = s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		_, err := c.Exec(ctx, `DELETE FROM kept_turn WHERE resource = $1 AND client_id = $2 AND id = $3 AND holder = $4`, name...)
+		return err
+	})
+}

@@ -1,0 +1,129 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/zap"
+
+	"frontdesk/backend/keep"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping/sheet"
+)
+
+// openOwn opens the gateway's own database beside a system that is not ours: by
+// default a SQLite file beside the sheet.
+func openOwn(ctx context.Context, sh *sheet.Sheet, log *zap.Logger) (*OwnDatabase, error) {
+	if isPostgres(sh.Keep) {
+		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{Log: log})
+		if err != nil {
+			return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
+		}
+		return &OwnDatabase{Db: db}, nil
+	}
+	file := cmp.Or(strings.TrimPrefix(sh.Keep, "sqlite:"), beside(sh, "-keep.db"))
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if noted, err := notedStore(sh); err != nil || noted != "" {
+			return nil, cmp.Or(err, lostStore(sh, fmt.Errorf("the id store %s is not there", file)))
+		}
+	}
+	db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
+	}
+	return &OwnDatabase{db, file}, nil
+}
+
+// openStore opens the id store in the gateway's own database, where it must be the
+// one whose IDs clients know.
+func openStore(ctx context.Context, sh *sheet.Sheet, own *OwnDatabase, log *zap.Logger) (*keep.Store, error) {
+	noted, err := notedStore(sh)
+	if err != nil {
+		return nil, err
+	}
+	store, err := keep.Open(ctx, own.Db, keep.Options{Now: time.Now, ID: noted, IgnoreCase: sh.KeysWithoutCase(), Log: log})
+	switch {
+	case errors.Is(err, keep.ErrOther):
+		return nil, lostStore(sh, fmt.Errorf("keep of %s is %w", sh.File, err))
+	case err == nil && noted == "" && sh.NeedsKeep():
+		noteStore(sh, store.ID(), log)
+	}
+	return store, err
+}
+
+// The IDs that clients know are those of one id store. Which one, a small file beside
+// the sheet notes: whatever happens to the store, it stays with the configuration.
+func noteOf(sh *sheet.Sheet) string { return beside(sh, "-keep.id") }
+
+// beside names a file that belongs to a sheet.
+func beside(sh *sheet.Sheet, suffix string) string {
+	return strings.TrimSuffix(sh.File, filepath.Ext(sh.File)) + suffix
+}
+
+// noteWords stand in a note below the UUID.
+const noteWords = "This is the id store whose IDs clients of this frontdesk know. It belongs with the sheet;\ndocs/vendors.md tells what for.\n"
+
+// notedStore returns the UUID of the store whose IDs clients know; "" where none is
+// noted, or the sheet has no keys that IDs are given out for.
+func notedStore(sh *sheet.Sheet) (string, error) {
+	if !sh.NeedsKeep() {
+		return "", nil
+	}
+	text, err := os.ReadFile(noteOf(sh))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("which id store is that of %s: %w", sh.File, err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	id, err := uuid.Parse(strings.TrimSpace(first))
+	if err != nil {
+		return "", fmt.Errorf("%s: expected the UUID of an id store on its first line, found %q: restore the file, or remove it to go on with the store that is there", noteOf(sh), first)
+	}
+	return id.String(), nil
+}
+
+// lostStore says what to do where the store that is noted is not the one that is there.
+func lostStore(sh *sheet.Sheet, err error) error {
+	noted, _ := notedStore(sh)
+	return fmt.Errorf("%w; the IDs that clients know are in the store %s, says %s: restore it from its backup. "+
+		"If it is lost for good, remove %[3]s: the IDs that clients know are then not found, and all records get new ones", err, noted, noteOf(sh))
+}
+
+// noteStore notes which store it is.
+func noteStore(sh *sheet.Sheet, id string, log *zap.Logger) {
+	fields := []zap.Field{zap.String("file", noteOf(sh)), zap.String("store", id)}
+	if err := writeNote(noteOf(sh), id+"\n\n"+noteWords); err != nil {
+		log.Warn("which id store this is cannot be noted, and a lost one would not be noticed: write its UUID into the file", append(fields, zap.Error(err))...)
+		return
+	}
+	log.Info("which id store this is has been noted", fields...)
+}
+
+// writeNote writes a file that is whole or not there, also after a power cut.
+func writeNote(name, text string) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.WriteString(text)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
