@@ -50,8 +50,8 @@ type Key string
 // asked. Between the pages of a list, and between writes, the administration may be
 // changed behind the gateway's back.
 //
-// The state of the system goes on from one drawn case to the next, so a failure is not
-// always met again by rapid's smaller cases: the first that it prints is the one to read.
+// The state of the system goes on from one drawn case to the next, so rapid does not
+// always meet a failure again when it runs the case once more: the first is logged apart.
 type Walk struct {
 	Client *backend.Client
 	Oracle Oracle
@@ -81,6 +81,8 @@ type Walk struct {
 	ids  map[string]map[Key]int32
 	keys map[string]map[int32]Key
 	done map[string]int
+
+	failed string // what failed first
 }
 
 // Texts are those that a Walk filters by besides what is there. Those who draw values to
@@ -101,8 +103,13 @@ func (w *Walk) Run(t *testing.T) {
 		w.Texts = Texts
 	}
 	w.look(t)
+	t.Cleanup(func() {
+		if w.failed != "" {
+			t.Logf("what failed first: %s", w.failed)
+		}
+	})
 	for range max(1, w.Rounds) {
-		rapid.Check(t, w.walk)
+		rapid.Check(t, func(rt *rapid.T) { w.walk(&try{rt, w}) })
 	}
 	for _, name := range w.Resources {
 		for _, s := range w.steps(w.resource(name)) {
@@ -116,6 +123,20 @@ func (w *Walk) Run(t *testing.T) {
 type tester interface {
 	require.TestingT
 	Context() context.Context
+}
+
+// try is a case that remembers for its Walk what failed first.
+type try struct {
+	*rapid.T
+	w *Walk
+}
+
+// Errorf implements require.TestingT.
+func (t *try) Errorf(format string, args ...any) {
+	if t.w.failed == "" {
+		t.w.failed = fmt.Sprintf(format, args...)
+	}
+	t.T.Errorf(format, args...)
 }
 
 // look reads all rows anew.
@@ -133,13 +154,13 @@ func (w *Walk) resource(name string) *mapping.Resource { return w.Client.Model()
 // step is one thing to try of a resource, by a client.
 type step struct {
 	name string
-	try  func(t *rapid.T, r *mapping.Resource, who auth.Client) (done bool)
+	try  func(t *try, r *mapping.Resource, who auth.Client) (done bool)
 }
 
 // steps are those that there are of a resource.
 func (w *Walk) steps(r *mapping.Resource) []step {
 	var steps []step
-	add := func(op mapping.Scope, try func(*rapid.T, *mapping.Resource, auth.Client) bool) {
+	add := func(op mapping.Scope, try func(*try, *mapping.Resource, auth.Client) bool) {
 		if w.Client.Offer().Has(r, op) {
 			steps = append(steps, step{string(op), try})
 		}
@@ -156,17 +177,17 @@ func (w *Walk) steps(r *mapping.Resource) []step {
 }
 
 // walk is one case: some steps, one after the other.
-func (w *Walk) walk(t *rapid.T) {
+func (w *Walk) walk(t *try) {
 	w.look(t) // an interrupted case has left things behind
 	for range cmp.Or(w.Steps, 4) {
-		if w.Meddle != nil && rapid.IntRange(0, 3).Draw(t, "meddle") == 3 {
-			w.Meddle(t)
+		if w.Meddle != nil && rapid.IntRange(0, 3).Draw(t.T, "meddle") == 3 {
+			w.Meddle(t.T)
 			w.look(t)
 		}
-		r := w.resource(rapid.SampledFrom(w.Resources).Draw(t, "resource"))
-		who := rapid.SampledFrom(w.Clients).Draw(t, "client")
+		r := w.resource(rapid.SampledFrom(w.Resources).Draw(t.T, "resource"))
+		who := rapid.SampledFrom(w.Clients).Draw(t.T, "client")
 		steps := w.steps(r)
-		s := steps[rapid.IntRange(0, len(steps)-1).Draw(t, "step")]
+		s := steps[rapid.IntRange(0, len(steps)-1).Draw(t.T, "step")]
 		t.Logf("%s of %s by %s", s.name, r.Name, who.Name)
 		if s.try(t, r, who) {
 			w.done[s.name+" "+r.Name]++
@@ -216,6 +237,9 @@ func (w *Walk) same(t tester, rec mapping.Record, row Row) {
 		f := r.Field(name)
 		require.NotNil(t, f, "the oracle's %s of %s is no field", name, r.Name)
 		got := rec.Values[f.Index]
+		if got.IsAbsent() {
+			got = mapping.NullValue() // as clients see it
+		}
 		want, known := w.value(t, f, row.Fields[name])
 		if key, refers := row.Fields[name].(Key); !known && refers {
 			require.True(t, got.IsSet(), "%s of %s %s refers to %s", name, r.Name, row.Key, key)
@@ -237,19 +261,19 @@ func (w *Walk) learn(t tester, r *mapping.Resource, id int32, key Key) {
 
 // pick draws a row whose ID is known; any rather than one that the client sees, where
 // own is false.
-func (w *Walk) pick(t *rapid.T, r *mapping.Resource, who auth.Client, own bool) (row Row, id int32, ok bool) {
+func (w *Walk) pick(t *try, r *mapping.Resource, who auth.Client, own bool) (row Row, id int32, ok bool) {
 	rows := slices.DeleteFunc(slices.Clone(w.rows[r.Name]), func(row Row) bool {
 		return w.ids[r.Name][row.Key] == 0 || own && !row.sees(who)
 	})
 	if len(rows) == 0 {
 		return Row{}, 0, false
 	}
-	row = rapid.SampledFrom(rows).Draw(t, "which "+r.Name)
+	row = rapid.SampledFrom(rows).Draw(t.T, "which "+r.Name)
 	return row, w.ids[r.Name][row.Key], true
 }
 
 // get asks for one record, which may be another client's or hidden.
-func (w *Walk) get(t *rapid.T, r *mapping.Resource, who auth.Client) bool {
+func (w *Walk) get(t *try, r *mapping.Resource, who auth.Client) bool {
 	row, id, ok := w.pick(t, r, who, false)
 	if !ok {
 		return false

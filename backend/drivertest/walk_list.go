@@ -15,12 +15,12 @@ import (
 )
 
 // list goes through a list to its end, page by page.
-func (w *Walk) list(t *rapid.T, r *mapping.Resource, who auth.Client) bool {
+func (w *Walk) list(t *try, r *mapping.Resource, who auth.Client) bool {
 	q := w.query(t, r, who)
 	var last Key // that the page is after
-	if q.Keyset && rapid.Bool().Draw(t, "from within") {
+	if q.Keyset && rapid.Bool().Draw(t.T, "from within") {
 		if all := w.wanted(t, r, q); len(all) > 0 {
-			last = rapid.SampledFrom(all).Draw(t, "after").Key
+			last = rapid.SampledFrom(all).Draw(t.T, "after").Key
 			q.After = w.ids[r.Name][last]
 		}
 		if q.After == 0 { // its ID is not known yet
@@ -30,8 +30,8 @@ func (w *Walk) list(t *rapid.T, r *mapping.Resource, who auth.Client) bool {
 	got := map[Key]bool{}
 	for calm := true; ; calm = false {
 		before := w.rows[r.Name]
-		if !calm && w.Meddle != nil && rapid.Bool().Draw(t, "meddle between pages") {
-			w.Meddle(t)
+		if !calm && w.Meddle != nil && rapid.Bool().Draw(t.T, "meddle between pages") {
+			w.Meddle(t.T)
 			w.look(t)
 		}
 		all := w.wanted(t, r, q)
@@ -61,7 +61,7 @@ func (w *Walk) list(t *rapid.T, r *mapping.Resource, who auth.Client) bool {
 
 // judge holds a page to the rows that it is to begin with; total are those of the whole
 // list.
-func (w *Walk) judge(t *rapid.T, page backend.Page, q backend.Query, want []Row, total int) {
+func (w *Walk) judge(t *try, page backend.Page, q backend.Query, want []Row, total int) {
 	shown := want[:min(q.Limit, len(want))]
 	var wanted, came []Key // as far as IDs are known
 	for _, row := range shown {
@@ -81,10 +81,10 @@ func (w *Walk) judge(t *rapid.T, page backend.Page, q backend.Query, want []Row,
 }
 
 // query draws what is asked of a list.
-func (w *Walk) query(t *rapid.T, r *mapping.Resource, who auth.Client) backend.Query {
-	q := backend.Query{Client: who, Limit: rapid.IntRange(1, 100).Draw(t, "size"), Keyset: rapid.Bool().Draw(t, "by after"), Total: rapid.Bool().Draw(t, "total")}
+func (w *Walk) query(t *try, r *mapping.Resource, who auth.Client) backend.Query {
+	q := backend.Query{Client: who, Limit: rapid.IntRange(1, 100).Draw(t.T, "size"), Keyset: rapid.Bool().Draw(t.T, "by after"), Total: rapid.Bool().Draw(t.T, "total")}
 	if !q.Keyset {
-		q.Offset = q.Limit * rapid.SampledFrom([]int{0, 0, 0, 1, 2, 7}).Draw(t, "page")
+		q.Offset = q.Limit * rapid.SampledFrom([]int{0, 0, 0, 1, 2, 7}).Draw(t.T, "page")
 	}
 	filters, sorts := []string{}, []string{}
 	for _, name := range slices.Sorted(maps.Keys(w.fields(r))) {
@@ -98,18 +98,18 @@ func (w *Walk) query(t *rapid.T, r *mapping.Resource, who auth.Client) backend.Q
 			sorts = append(sorts, name)
 		}
 	}
-	if n := rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "filters"); n > 0 && len(filters) > 0 {
-		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(filters), 1, min(n, len(filters)), rapid.ID).Draw(t, "by") {
+	if n := rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t.T, "filters"); n > 0 && len(filters) > 0 {
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(filters), 1, min(n, len(filters)), rapid.ID).Draw(t.T, "by") {
 			q.Filters = w.filter(t, r, r.Field(name), q.Filters)
 		}
 	}
 	if !q.Keyset && len(sorts) > 0 {
-		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(sorts), 0, min(2, len(sorts)), rapid.ID).Draw(t, "sort") {
-			q.Sort = append(q.Sort, backend.Order{Field: r.Field(name), Descending: rapid.Bool().Draw(t, "descending")})
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(sorts), 0, min(2, len(sorts)), rapid.ID).Draw(t.T, "sort") {
+			q.Sort = append(q.Sort, backend.Order{Field: r.Field(name), Descending: rapid.Bool().Draw(t.T, "descending")})
 		}
 	}
-	if _, dated := w.fields(r)["modified_at"]; dated && !r.Undated && rapid.IntRange(0, 3).Draw(t, "since") == 3 {
-		row := rapid.SampledFrom(w.rows[r.Name]).Draw(t, "modified_since")
+	if _, dated := w.fields(r)["modified_at"]; dated && !r.Undated && rapid.IntRange(0, 3).Draw(t.T, "since") == 3 {
+		row := rapid.SampledFrom(w.rows[r.Name]).Draw(t.T, "modified_since")
 		q.ModifiedSince, _ = w.value(t, r.Field("modified_at"), row.Fields["modified_at"])
 	}
 	return q
@@ -125,10 +125,10 @@ func (w *Walk) fields(r *mapping.Resource) map[string]any {
 
 // filter adds a filter by something that some row has, be it hidden or another's, or by
 // a text that looks like syntax.
-func (w *Walk) filter(t *rapid.T, r *mapping.Resource, f *mapping.Field, to []backend.Filter) []backend.Filter {
-	v, known := w.value(t, f, rapid.SampledFrom(w.rows[r.Name]).Draw(t, "with the value of").Fields[f.Name])
-	if (f.Type == mapping.Varchar || f.Type == mapping.Text) && rapid.IntRange(0, 3).Draw(t, "strange") == 3 {
-		v = mapping.TextValue(rapid.SampledFrom(w.Texts).Draw(t, "text"))
+func (w *Walk) filter(t *try, r *mapping.Resource, f *mapping.Field, to []backend.Filter) []backend.Filter {
+	v, known := w.value(t, f, rapid.SampledFrom(w.rows[r.Name]).Draw(t.T, "with the value of").Fields[f.Name])
+	if (f.Type == mapping.Varchar || f.Type == mapping.Text) && rapid.IntRange(0, 3).Draw(t.T, "strange") == 3 {
+		v = mapping.TextValue(rapid.SampledFrom(w.Texts).Draw(t.T, "text"))
 	}
 	if !known || !v.IsSet() { // no query parameter is null
 		return to
@@ -137,7 +137,7 @@ func (w *Walk) filter(t *rapid.T, r *mapping.Resource, f *mapping.Field, to []ba
 }
 
 // wanted are all rows of the list, in its order.
-func (w *Walk) wanted(t *rapid.T, r *mapping.Resource, q backend.Query) []Row {
+func (w *Walk) wanted(t *try, r *mapping.Resource, q backend.Query) []Row {
 	at := func(row Row, f *mapping.Field) mapping.Value {
 		v, known := w.value(t, f, row.Fields[f.Name])
 		if !known {

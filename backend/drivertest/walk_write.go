@@ -13,7 +13,7 @@ import (
 )
 
 // create makes a record of drawn values.
-func (w *Walk) create(t *rapid.T, r *mapping.Resource, who auth.Client) bool {
+func (w *Walk) create(t *try, r *mapping.Resource, who auth.Client) bool {
 	values := w.draw(t, r, who)
 	body := mapping.BodyOf(w.record(t, r, values))
 	require.Empty(t, body.CheckCreate(), "what is drawn for %s is wrong by itself: %v", r.Name, values)
@@ -34,14 +34,14 @@ func (w *Walk) create(t *rapid.T, r *mapping.Resource, who auth.Client) bool {
 }
 
 // update changes some fields of a record, which may be another client's.
-func (w *Walk) update(t *rapid.T, r *mapping.Resource, who auth.Client) bool {
-	row, id, ok := w.pick(t, r, who, rapid.IntRange(0, 3).Draw(t, "own") > 0)
+func (w *Walk) update(t *try, r *mapping.Resource, who auth.Client) bool {
+	row, id, ok := w.pick(t, r, who, rapid.IntRange(0, 3).Draw(t.T, "own") > 0)
 	if !ok {
 		return false
 	}
 	values := w.draw(t, r, who)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if r.Field(name).Immutable || rapid.Bool().Draw(t, "not "+name) {
+		if r.Field(name).Immutable || rapid.Bool().Draw(t.T, "not "+name) {
 			delete(values, name)
 		}
 	}
@@ -63,8 +63,8 @@ func (w *Walk) update(t *rapid.T, r *mapping.Resource, who auth.Client) bool {
 }
 
 // delete deletes a record, which may be another client's.
-func (w *Walk) delete(t *rapid.T, r *mapping.Resource, who auth.Client) bool {
-	row, id, ok := w.pick(t, r, who, rapid.IntRange(0, 3).Draw(t, "own") > 0)
+func (w *Walk) delete(t *try, r *mapping.Resource, who auth.Client) bool {
+	row, id, ok := w.pick(t, r, who, rapid.IntRange(0, 3).Draw(t.T, "own") > 0)
 	if !ok {
 		return false
 	}
@@ -81,8 +81,8 @@ func (w *Walk) delete(t *rapid.T, r *mapping.Resource, who auth.Client) bool {
 }
 
 // draw draws the values of a record that a client writes.
-func (w *Walk) draw(t *rapid.T, r *mapping.Resource, who auth.Client) map[string]any {
-	return w.Draw(t, r.Name, func(resource string) Key {
+func (w *Walk) draw(t *try, r *mapping.Resource, who auth.Client) map[string]any {
+	return w.Draw(t.T, r.Name, func(resource string) Key {
 		row, _, ok := w.pick(t, w.resource(resource), who, true)
 		if !ok {
 			t.Skipf("no %s for %s to refer to", resource, who.Name)
@@ -92,7 +92,7 @@ func (w *Walk) draw(t *rapid.T, r *mapping.Resource, who auth.Client) map[string
 }
 
 // record is what a client sends of some values.
-func (w *Walk) record(t *rapid.T, r *mapping.Resource, values map[string]any) mapping.Record {
+func (w *Walk) record(t *try, r *mapping.Resource, values map[string]any) mapping.Record {
 	rec := mapping.NewRecord(r)
 	for name, v := range values {
 		f := r.Field(name)
@@ -106,7 +106,7 @@ func (w *Walk) record(t *rapid.T, r *mapping.Resource, values map[string]any) ma
 
 // refusedOf is refused for a write of a row, which must be refused where the client may
 // not see it.
-func (w *Walk) refusedOf(t *rapid.T, err error, before map[string][]Row, row Row, who auth.Client) bool {
+func (w *Walk) refusedOf(t *try, err error, before map[string][]Row, row Row, who auth.Client) bool {
 	if !row.sees(who) {
 		require.True(t, mapping.Is(err, mapping.RecordNotFound), "%s is not for %s: %v", row.Key, who.Name, err)
 		w.unchanged(t, before, "", "")
@@ -117,7 +117,7 @@ func (w *Walk) refusedOf(t *rapid.T, err error, before map[string][]Row, row Row
 
 // refused tells whether a write was refused, for a reason that there may be, and had no
 // effect then.
-func (w *Walk) refused(t *rapid.T, err error, before map[string][]Row) bool {
+func (w *Walk) refused(t *try, err error, before map[string][]Row) bool {
 	if err == nil {
 		return false
 	}
@@ -127,7 +127,7 @@ func (w *Walk) refused(t *rapid.T, err error, before map[string][]Row) bool {
 }
 
 // holds holds a row to what was written.
-func (w *Walk) holds(t *rapid.T, r *mapping.Resource, row Row, values map[string]any) {
+func (w *Walk) holds(t *try, r *mapping.Resource, row Row, values map[string]any) {
 	for name, v := range values {
 		want, _ := w.value(t, r.Field(name), v)
 		have, judged := row.Fields[name]
@@ -139,23 +139,26 @@ func (w *Walk) holds(t *rapid.T, r *mapping.Resource, row Row, values map[string
 
 // kept holds what a change of some values leaves as it was. What a client cannot write
 // the system may derive.
-func (w *Walk) kept(t *rapid.T, r *mapping.Resource, before, after Row, values map[string]any) {
+func (w *Walk) kept(t *try, r *mapping.Resource, before, after Row, values map[string]any) {
 	require.Equal(t, [2]any{before.Client, before.Hidden}, [2]any{after.Client, after.Hidden}, "whose %s %s is", r.Name, before.Key)
 	for name, v := range before.Fields {
 		if _, written := values[name]; !written && !r.Field(name).Readonly {
 			require.Equal(t, v, after.Fields[name], "%s of %s %s, which was not sent", name, r.Name, before.Key)
 		}
 	}
-	require.ElementsMatch(t, slices.Collect(maps.Keys(before.Rest)), slices.Collect(maps.Keys(after.Rest)), "what there is of %s %s", r.Name, before.Key)
-	for name, v := range before.Rest {
-		if f := r.Field(name); f == nil || before.Fields[name] == after.Fields[name] {
-			require.Equal(t, v, after.Rest[name], "%s of %s %s, which did not change", name, r.Name, before.Key)
+	for _, rest := range []map[string]string{before.Rest, after.Rest} { // a member may come or go
+		for name := range rest {
+			if f := r.Field(name); f == nil || before.Fields[name] == after.Fields[name] {
+				was, had := before.Rest[name]
+				is, has := after.Rest[name]
+				require.Equal(t, []any{was, had}, []any{is, has}, "%s of %s %s, which did not change", name, r.Name, before.Key)
+			}
 		}
 	}
 }
 
 // unchanged holds all rows to what they were, but one.
-func (w *Walk) unchanged(t *rapid.T, before map[string][]Row, resource string, but Key) {
+func (w *Walk) unchanged(t *try, before map[string][]Row, resource string, but Key) {
 	for _, name := range w.Resources {
 		was, is := w.named(before[name]), w.named(w.rows[name])
 		if name == resource {
