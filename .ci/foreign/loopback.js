@@ -9,7 +9,7 @@ const {inject} = require('@loopback/core');
 const text = {type: 'string'}, number = {type: 'number'};
 const models = {
   Group: {code: text, label: text, vat: text, ledger: text},
-  Part: {tenant: number, sku: text, label: text, sort: text, per: text, groupId: number, cost: number, list: number, deleted: {type: 'boolean', default: false}, bin: {type: 'string', default: 'B-1'}},
+  Part: {tenant: number, sku: text, label: text, sort: text, per: text, groupId: number, cost: {type: 'number', jsonSchema: {nullable: true}}, list: number, deleted: {type: 'boolean', default: false}, bin: {type: 'string', default: 'B-1'}},
 };
 
 async function main() {

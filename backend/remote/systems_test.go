@@ -218,8 +218,8 @@ func TestPocketBase(t *testing.T) {
 	f := &foreign{
 		System: foreigntest.PocketBase(t), rows: "/api/collections/%s/records?perPage=1000&sort=@rowid", at: "items", one: "/api/collections/%s/records", client: "org", hidden: "gone",
 		of: map[string]collection{
-			"turnovergroup": {name: "groups", fields: map[string]func(foreigntest.Object) any{"code": as("code"), "description": as("text"), "modified_at": at("updated")},
-				says: map[string]string{"code": "code", "description": "text"}},
+			"turnovergroup": {name: "groups", fields: map[string]func(foreigntest.Object) any{"code": as("code"), "description": as("text"), "vat_kind": as("vat"), "ledger_account": as("ledger"), "modified_at": at("updated")},
+				says: map[string]string{"code": "code", "description": "text", "vat_kind": "vat", "ledger_account": "ledger"}},
 			"contact": {name: "contacts", fields: map[string]func(foreigntest.Object) any{
 				"kind": func(o foreigntest.Object) any { return map[any]string{"P": "person", "B": "company"}[o["type"]] },
 				"name": as("name"), "payment_days": none("days", "0"), "note": none("memo", ""), "modified_at": at("updated"),
@@ -239,7 +239,7 @@ func TestPocketBase(t *testing.T) {
 				delete(drawn, "unit_type")
 				return drawn
 			case "turnovergroup":
-				return map[string]any{"code": rapid.StringMatching(`[A-F]{2}`).Draw(t, "code"), "description": someTexts.Draw(t, "description")}
+				return map[string]any{"code": rapid.StringMatching(`[A-F]{2}`).Draw(t, "code"), "description": someTexts.Draw(t, "description"), "vat_kind": "high", "ledger_account": "1"}
 			default:
 				return map[string]any{
 					"kind": rapid.SampledFrom([]string{"person", "company"}).Draw(t, "kind"), "name": someTexts.Draw(t, "name"),

@@ -57,7 +57,7 @@ func LoopBack(t testing.TB) *System {
 	}
 	for i := range articles {
 		s.Make(t, "/parts", Object{
-			"tenant": 1 + i%3/2, "sku": fmt.Sprintf("N%03d", i), "label": Name(i), "sort": "part", "per": "piece", "groupId": 1 + i%2, "list": float64(i) / 4, "deleted": i%7 == 3,
+			"tenant": 1 + i%3/2, "sku": fmt.Sprintf("N%03d", i), "label": Name(i), "sort": "part", "per": "piece", "groupId": 1 + i%2, "cost": 2.5, "list": float64(i) / 4, "deleted": i%7 == 3,
 		})
 	}
 	return s
@@ -92,7 +92,7 @@ func PocketBase(t testing.TB) *System {
 		return id
 	}
 	field := func(name, kind string) Object { return Object{"name": name, "type": kind} }
-	groups := collection("groups", nil, field("code", "text"), field("text", "text"))
+	groups := collection("groups", []string{"CREATE UNIQUE INDEX groups_code ON groups (code)"}, field("code", "text"), field("text", "text"), field("vat", "text"), field("ledger", "text"))
 	collection("contacts", nil, field("org", "number"), field("type", "text"), field("name", "text"), field("memo", "text"), field("days", "number"), field("customer", "bool"), field("gone", "bool"))
 	collection("parts", []string{"CREATE UNIQUE INDEX parts_nr ON parts (org, nr)"}, field("org", "number"), field("nr", "text"), field("title", "text"),
 		field("price", "number"), field("gone", "bool"), field("shelf", "text"),
@@ -104,7 +104,7 @@ func PocketBase(t testing.TB) *System {
 	}
 	var of []any
 	for _, code := range []string{"A", "B", "C"} {
-		of = append(of, s.Make(t, "/api/collections/groups/records", Object{"code": code, "text": "group " + code})["id"])
+		of = append(of, s.Make(t, "/api/collections/groups/records", Object{"code": code, "text": "group " + code, "vat": "high", "ledger": "8000"})["id"])
 	}
 	for i := range 20 {
 		s.Make(t, "/api/collections/contacts/records", Object{"org": 1 + i%3/2, "type": "PB"[i%2 : i%2+1], "name": Name(i), "days": i % 4 * 7, "customer": i%2 == 0, "gone": i%7 == 3})
