@@ -30,7 +30,7 @@ func (w *Walk) list(t *try, r *mapping.Resource, who auth.Client) bool {
 	got := map[Key]bool{}
 	for calm := true; ; calm = false {
 		before := w.rows[r.Name]
-		if !calm && w.Meddle != nil && rapid.Bool().Draw(t.T, "meddle between pages") {
+		if !calm && w.Meddle != nil && rapid.IntRange(0, 3).Draw(t.T, "meddle between pages") == 3 {
 			w.Meddle(t.T)
 			w.look(t)
 		}
@@ -80,9 +80,12 @@ func (w *Walk) judge(t *try, page backend.Page, q backend.Query, want []Row, tot
 	}
 }
 
+// sizes are of pages: one, those around the pages of the systems, and all at once.
+var sizes = []int{1, 2, 7, 9, 10, 11, 19, 20, 21, 50, 100}
+
 // query draws what is asked of a list.
 func (w *Walk) query(t *try, r *mapping.Resource, who auth.Client) backend.Query {
-	q := backend.Query{Client: who, Limit: rapid.IntRange(1, 100).Draw(t.T, "size"), Keyset: rapid.Bool().Draw(t.T, "by after"), Total: rapid.Bool().Draw(t.T, "total")}
+	q := backend.Query{Client: who, Limit: rapid.SampledFrom(sizes).Draw(t.T, "size"), Keyset: rapid.Bool().Draw(t.T, "by after"), Total: rapid.Bool().Draw(t.T, "total")}
 	if !q.Keyset {
 		q.Offset = q.Limit * rapid.SampledFrom([]int{0, 0, 0, 1, 2, 7}).Draw(t.T, "page")
 	}
