@@ -41,11 +41,13 @@ type listing struct {
 	probing bool
 
 	page    backend.Page
-	skip    int  // records still to be left out
-	passed  bool // the record that the page is after was seen
-	beyond  bool // the page is after an ID that was never given out
-	counted int  // records up to the present place
-	chunk   mark // of the chunk that the page ends in
+	highest int32 // ID that was seen
+	jumbled bool  // the list is not in the order of IDs
+	skip    int   // records still to be left out
+	passed  bool  // the record that the page is after was seen
+	beyond  bool  // the page is after an ID that was never given out
+	counted int   // records up to the present place
+	chunk   mark  // of the chunk that the page ends in
 }
 
 // list reads a page of records, in as many calls as that takes.
@@ -252,16 +254,19 @@ func (l *listing) run(ctx context.Context) error {
 		if c.total >= 0 && !l.sifts() {
 			total = c.total
 		}
-		sifted := l.sifts()
+		sifted, ordered := l.sifts(), l.byID()
 		if err := l.take(ctx, at, c); err != nil {
 			return err
 		}
 		l.scan.reset()
-		if !sifted && l.sifts() { // found out now: nothing stands at its position
-			if l.drops {
-				l.r.mixed.Store(true)
-			}
-			total, at = -1, l.restart()
+		if l.drops && !sifted {
+			l.r.mixed.Store(true)
+		}
+		if l.sifts() && !sifted { // found out now: nothing stands at its position
+			total = -1
+		}
+		if l.sifts() != sifted || l.byID() != ordered && l.q.After > 0 { // nor does an ID tell what is behind it
+			at = l.restart()
 			continue
 		}
 		if c.next.seen = l.counted; c.next.cursor != "" && l.counted > 0 && l.leavesMarks() {
@@ -281,7 +286,7 @@ func (l *listing) run(ctx context.Context) error {
 
 // restart begins the list once more.
 func (l *listing) restart() place {
-	l.page.Records, l.passed = l.page.Records[:0], false
+	l.page.Records, l.passed, l.highest = l.page.Records[:0], false, 0
 	at := l.begin()
 	l.counted = at.seen
 	return at
@@ -353,6 +358,11 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 	if err != nil {
 		return err
 	}
+	for i, rec := range records {
+		if shown[i] {
+			l.jumbled, l.highest = l.jumbled || rec.ID() < l.highest, max(l.highest, rec.ID())
+		}
+	}
 	l.resume(at, records, shown)
 	for i, rec := range records {
 		if !shown[i] {
@@ -401,9 +411,9 @@ func (l *listing) resume(at place, records []mapping.Record, shown []bool) {
 	}
 }
 
-// byID tells whether the list is in the order of IDs.
+// byID tells whether the list is in the order of IDs, as far as it was seen.
 func (l *listing) byID() bool {
-	return !l.r.Key.Kept && (len(l.r.Order) == 0 || l.r.Order[0] == l.r.Key.Places[0])
+	return !l.r.Key.Kept && !l.jumbled && (len(l.r.Order) == 0 || l.r.Order[0] == l.r.Key.Places[0])
 }
 
 // isWanted tells whether a record of a list that is gone through is on the page
