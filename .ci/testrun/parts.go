@@ -45,6 +45,7 @@ var parts = []part{
 	{name: "python3", what: "the service in Python behind a mapping sheet", programs: []string{"python3"}, debian: "python3", brew: "python"},
 	{name: "chromium", what: "the pages in a browser", programs: []string{"chromium"}, debian: "chromium fonts-dejavu-core", brew: "--cask chromium"},
 	{name: "npm", what: "the linters of the description and the client kits", programs: []string{"node", "npm"}, debian: "nodejs npm", brew: "node", ready: kits, cure: "the network, once"},
+	{name: "foreign", what: "services that nobody here wrote, behind a mapping sheet", programs: []string{"node", "npm", "go"}, debian: "nodejs npm", brew: "node", ready: foreign, cure: "the network, once"},
 	{name: "curl", what: "the commands of the pages for integrators", programs: []string{"curl"}, debian: "curl", brew: "curl"},
 	{name: "bash", what: "the tutorial for integrators and the health check of the Compose file", programs: []string{"bash"}, debian: "bash", brew: "bash"},
 	{name: "openssl", what: "the tutorial for integrators", programs: []string{"openssl"}, debian: "openssl", brew: "openssl"},
@@ -139,7 +140,17 @@ func mountable(ctx context.Context, _ io.Writer) error {
 
 // kits has what npm installs from the lock files, and the modules of the Go kit.
 func kits(ctx context.Context, out io.Writer) error {
-	for _, script := range []string{".ci/install-node", ".ci/kits"} {
+	return scripts(ctx, out, ".ci/install-node", ".ci/kits")
+}
+
+// foreign has the services that nobody here wrote.
+func foreign(ctx context.Context, out io.Writer) error {
+	return scripts(ctx, out, ".ci/install-foreign")
+}
+
+// scripts runs some that install, one after the other.
+func scripts(ctx context.Context, out io.Writer, paths ...string) error {
+	for _, script := range paths {
 		c := gently(ctx, script)
 		var said strings.Builder
 		c.Stdout, c.Stderr = out, &said

@@ -98,10 +98,22 @@ func errorShape(t *T) {
 }
 
 func allViolations(t *T) {
-	r, required := t.choose("POST", "a required text and a flag", func(r *Resource, f *Field) bool {
-		return f.Required && f.writable() && f.Datatype == "varchar" && r.field("is_blocked") != nil && r.field("created_at") != nil
+	choice := func(r *Resource, but *Field) *Field {
+		for i := range r.Fields {
+			if f := &r.Fields[i]; f != but && f.writable() && len(f.options()) > 0 {
+				return f
+			}
+		}
+		return nil
+	}
+	r, required := t.choose("POST", "a required text and a choice", func(r *Resource, f *Field) bool {
+		return f.Required && f.writable() && f.Datatype == "varchar" && choice(r, f) != nil && r.field("created_at") != nil
 	})
-	a := t.attempt("POST", r, values{"is_blocked": 7, "created_at": nil, "zz_unknown": 1, "aa_unknown": 1, required.Name: nil, "id": 1})
+	unlisted := any("zz")
+	if choice(r, required).Datatype != "varchar" {
+		unlisted = 7
+	}
+	a := t.attempt("POST", r, values{choice(r, required).Name: unlisted, "created_at": nil, "zz_unknown": 1, "aa_unknown": 1, required.Name: nil, "id": 1})
 	f, err := a.failure()
 	t.check(err == nil, "the body", "JSON", string(a.body))
 	want := []string{"field_not_in_model", "field_not_in_model", "field_readonly", "field_required", "primary_id_supplied", "custom_validation_failed"}

@@ -1,4 +1,5 @@
-// Package drivertest is what the tests of several drivers share.
+// Package drivertest is what the tests of several drivers share: a Walk holds any of them,
+// before any administration, to what that says itself.
 package drivertest
 
 import (

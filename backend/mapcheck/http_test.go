@@ -15,6 +15,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/keep"
 	"frontdesk/backend/remote"
+	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
@@ -26,7 +27,13 @@ func garage(t *testing.T, replace ...string) (*remote.Store, Options) {
 	t.Helper()
 	server := httptest.NewServer(remotetest.NewJSON(remotetest.Options{}))
 	t.Cleanup(server.Close)
-	text, err := os.ReadFile("../remote/testdata/garagecloud.yaml")
+	return behind(t, "garagecloud", map[string]string{"GARAGE_URL": server.URL, "GARAGE_SECRET": remotetest.ClientSecret}, replace...)
+}
+
+// behind is a service behind its sheet, with words of that replaced.
+func behind(t *testing.T, name string, env map[string]string, replace ...string) (*remote.Store, Options) {
+	t.Helper()
+	text, err := os.ReadFile("../remote/testdata/" + name + ".yaml")
 	require.NoError(t, err)
 	for i := 0; i < len(replace); i += 2 {
 		require.Contains(t, string(text), replace[i])
@@ -35,7 +42,6 @@ func garage(t *testing.T, replace ...string) (*remote.Store, Options) {
 	require.NoError(t, os.WriteFile(path, []byte(strings.NewReplacer(replace...).Replace(string(text))), 0o600))
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
-	env := map[string]string{"GARAGE_URL": server.URL, "GARAGE_SECRET": remotetest.ClientSecret}
 	s, err := sheet.Load(path, model, sheet.Options{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
 	require.NoError(t, err)
 	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
@@ -60,6 +66,28 @@ func TestService(t *testing.T) {
 	require.Zero(t, report.Count(Error)+report.Count(Warning), text.String())
 	require.Contains(t, text.String(), "contact: ")
 	require.Contains(t, text.String(), "Not for clients: resources ")
+}
+
+// TestForeignServices: nothing is wrong with the sheets of services that nobody here
+// wrote. json-server has a member only once somebody wrote it.
+func TestForeignServices(t *testing.T) {
+	for name, start := range map[string]func(testing.TB) *foreigntest.System{
+		"jsonserver": foreigntest.JSONServer, "loopback": foreigntest.LoopBack, "pocketbase": foreigntest.PocketBase,
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, o := behind(t, name, map[string]string{
+				strings.ToUpper(name) + "_URL": start(t).URL, "POCKETBASE_PASSWORD": foreigntest.Password, "FOREIGN_PASSWORD_HASH": foreigntest.PasswordHash,
+			})
+			report, err := HTTP(t.Context(), store, auth.Client{ID: 1, Name: "noord"}, o)
+			require.NoError(t, err)
+			var text strings.Builder
+			require.NoError(t, report.WriteText(&text))
+			unset := report.has("http.path-missing", "resources.contact.fields.first_name")
+			require.Len(t, unset, map[string]int{"jsonserver": 1}[name], text.String())
+			require.Equal(t, len(unset), report.Count(Error)+report.Count(Warning), text.String())
+			require.Contains(t, text.String(), "article: ")
+		})
+	}
 }
 
 // stuck is a service whose pages are all the first.

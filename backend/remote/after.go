@@ -6,9 +6,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// byID tells whether the list is in the order of IDs.
+// byID tells whether the list is in the order of IDs, as far as it was seen.
 func (l *listing) byID() bool {
-	return !l.r.Key.Kept && (len(l.r.Order) == 0 || l.r.Order[0] == l.r.Key.Places[0])
+	return !l.r.Key.Kept && !l.jumbled && (len(l.r.Order) == 0 || l.r.Order[0] == l.r.Key.Places[0])
 }
 
 // passes tells of a record that the page is after. By IDs it is any up to there; in

@@ -18,8 +18,8 @@ func (r *resource) supply(to row, place string, value sheet.Raw) {
 	}
 }
 
-// supplyAll supplies what was sent, or filtered by, but for the client: whose a
-// record is only the answer tells. Of the key it supplies no more than supplyKey.
+// supplyAll supplies what was sent, or stood in the path of a list, but for the client:
+// whose a record is only the answer tells. Of the key it supplies no more than supplyKey.
 func (r *resource) supplyAll(to row, from []sheet.Assignment) {
 	for _, a := range from {
 		if part := slices.Index(r.Key.Places, a.Place); a.Rows == nil && a.Place != r.Client && (part < 0 || r.told[part]) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,9 +29,14 @@ type listing struct {
 	// drops tells that some of what the service lists is no record to the client,
 	// which shows only once it is read.
 	drops bool
+	// parents are what the path says of all that is listed.
+	parents []sheet.Assignment
 	// judged are the filters that the service does not have: they are applied
 	// here, to all that it lists.
 	judged []backend.Filter
+	// distrusts tells that the service listed what does not match a filter that it was
+	// asked for, as some do that do not know it.
+	distrusts bool
 	// probing takes rows as they come, to tell what they lack.
 	probing bool
 
@@ -39,10 +45,12 @@ type listing struct {
 	// near are the record that the page is after, and those that are known to stand
 	// right before it, which tell where it stood when it is gone.
 	near    []int32
-	passed  bool // the last of them was seen, or what is behind it
-	beyond  bool // the page is after an ID that was never given out
-	counted int  // records up to the present place
-	chunk   mark // of the chunk that the page ends in
+	highest int32 // ID that was seen
+	jumbled bool  // the list is not in the order of IDs
+	passed  bool  // the last of near was seen, or what is behind it
+	beyond  bool  // the page is after an ID that was never given out
+	counted int   // records up to the present place
+	chunk   mark  // of the chunk that the page ends in
 }
 
 // list reads a page of records, in as many calls as that takes.
@@ -88,6 +96,9 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 		case len(alternatives) == 1 && len(alternatives[0]) == 0:
 		case len(alternatives) == 1 && l.sends(f, alternatives[0]):
 			l.v.filters = append(l.v.filters, alternatives[0]...)
+			if l.r.list.Request.IsInPath("filter." + f.Field.Name) {
+				l.parents = append(l.parents, alternatives[0]...)
+			}
 			if l.r.Through != nil && f.Field == l.r.Through.Field {
 				l.strangers = false
 				if whose, err := l.owners.of(ctx, l.r, f.Value); err != nil || whose == nobody {
@@ -110,18 +121,43 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 			return false, mapping.Fail(mapping.QueryUnsupported, mapping.Literal("sort"))
 		}
 	}
-	key, err := l.r.list.Request.Build(sheet.Values{Get: l.v.get})
-	if count := l.s.total[l.r.list]; err == nil && count != nil && l.q.Total {
-		_, err = count.Request.Build(sheet.Values{Get: l.v.get})
-	}
+	key, err := l.request()
 	if sheet.IsUnsendable(err) {
-		return true, nil // no record is known to have such a value
+		return true, nil // of the client, or of the address of a list that is nobody's
 	}
 	if err != nil {
 		return false, unexpected(err)
 	}
 	l.key = strconv.FormatInt(l.q.Client.ID, 10) + " " + l.r.Name + " " + key.Target + " " + string(key.Body)
 	return false, nil
+}
+
+// request is what the service is asked for. A filter by what cannot be sent is judged
+// here: some record may have it.
+func (l *listing) request() (sheet.Call, error) {
+	for {
+		call, err := l.r.list.Request.Build(sheet.Values{Get: l.v.get})
+		if count := l.s.total[l.r.list]; err == nil && count != nil && l.q.Total {
+			_, err = count.Request.Build(sheet.Values{Get: l.v.get})
+		}
+		var u *sheet.Unsendable
+		if !errors.As(err, &u) || !l.judges(u.Placeholder) {
+			return call, err
+		}
+	}
+}
+
+// judges has the filter of a placeholder judged here; false where it is none that is
+// sent.
+func (l *listing) judges(placeholder string) bool {
+	sent := len(l.judged)
+	for _, f := range l.q.Filters {
+		if "filter."+f.Field.Name == placeholder && !slices.Contains(l.judged, f) {
+			l.judged = append(l.judged, f)
+		}
+	}
+	l.v.filters = slices.DeleteFunc(l.v.filters, func(a sheet.Assignment) bool { return a.Field != nil && "filter."+a.Field.Name == placeholder })
+	return len(l.judged) > sent
 }
 
 // sends tells whether the service is asked for a filter. Nothing and an empty text
@@ -148,7 +184,7 @@ func (r *resource) drops(source *sheet.HTTP) bool {
 
 // sifts tells that not all that the service lists is for the client, so that all
 // of it is looked at and counted here.
-func (l *listing) sifts() bool { return len(l.judged) > 0 || l.strangers || l.drops }
+func (l *listing) sifts() bool { return len(l.judged) > 0 || l.distrusts || l.strangers || l.drops }
 
 // listed names the list for what is remembered of it: what the service is asked, and
 // what is judged here.
@@ -166,7 +202,7 @@ func (l *listing) listed() string {
 
 // leavesMarks tells that a place in the list is worth remembering. What is judged here
 // may come to match in what lies before it: such a list is read from the beginning.
-func (l *listing) leavesMarks() bool { return len(l.judged) == 0 && !l.strangers }
+func (l *listing) leavesMarks() bool { return len(l.judged) == 0 && !l.distrusts && !l.strangers }
 
 // counts tells that the total is asked for, and that nobody tells it.
 func (l *listing) counts() bool {
@@ -221,17 +257,19 @@ func (l *listing) run(ctx context.Context) error {
 		if c.total >= 0 && !l.sifts() {
 			total = c.total
 		}
-		sifted := l.sifts()
+		sifted, ordered := l.sifts(), l.byID()
 		if err := l.take(ctx, at, c); err != nil {
 			return err
 		}
 		l.scan.reset()
-		if !sifted && l.drops { // found out now: nothing stands at its position
+		if l.drops && !sifted {
 			l.r.mixed.Store(true)
-			total, at = -1, l.startOver()
-			continue
 		}
-		if l.isAstray(at, c) {
+		if l.sifts() && !sifted { // found out now: nothing stands at its position
+			total = -1
+		}
+		// Nor does an ID tell what is behind it.
+		if l.sifts() != sifted || l.byID() != ordered && l.q.After > 0 || l.isAstray(at, c) {
 			at = l.startOver()
 			continue
 		}
@@ -252,7 +290,7 @@ func (l *listing) run(ctx context.Context) error {
 
 // startOver goes to the beginning of the list.
 func (l *listing) startOver() place {
-	l.page.Records, l.passed, l.skip, l.counted = l.page.Records[:0], false, l.q.Offset, 0
+	l.page.Records, l.passed, l.skip, l.counted, l.highest = l.page.Records[:0], false, l.q.Offset, 0, 0
 	return place{}
 }
 
@@ -336,11 +374,17 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 		return err
 	}
 	for i, rec := range records {
+		if shown[i] {
+			l.jumbled, l.highest = l.jumbled || rec.ID() < l.highest, max(l.highest, rec.ID())
+		}
+	}
+	for i, rec := range records {
 		if !shown[i] {
 			l.drops = true
 			continue
 		}
 		matches := l.matches(rec)
+		l.distrusts = l.distrusts || !matches && len(l.judged) == 0
 		if matches && l.sifts() {
 			l.counted++
 		}
@@ -373,10 +417,16 @@ func (l *listing) isWanted() bool {
 	return true
 }
 
-// matches judges the filters that the service does not have.
+// matches judges the filters, those too that the service was asked for: some leave out
+// what they do not know, and list all. Of texts these may compare as they like.
 func (l *listing) matches(rec mapping.Record) bool {
-	for _, f := range l.judged {
-		if !isSame(f.Field, rec.Values[f.Field.Index], f.Value) {
+	for _, f := range l.q.Filters {
+		v := rec.Values[f.Field.Index]
+		if v.IsAbsent() {
+			v = mapping.NullValue()
+		}
+		alike := v.IsSet() && f.Value.IsSet() && strings.EqualFold(strings.TrimSpace(v.Text()), strings.TrimSpace(f.Value.Text())) && f.Value.Kind() == mapping.KindText
+		if !isSame(f.Field, v, f.Value) && (!alike || slices.Contains(l.judged, f)) {
 			return false
 		}
 	}

@@ -104,7 +104,7 @@ func (l *listing) fetch(ctx context.Context, at place) (c chunk, err error) {
 		return chunk{}, err
 	}
 	for _, row := range c.rows {
-		l.r.supplyAll(row, l.v.filters)
+		l.r.supplyAll(row, l.parents)
 	}
 	if !l.probing {
 		if err := l.r.haveKeys(l.q.Client, c.rows); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -25,7 +26,8 @@ func loadSheet(t testing.TB, file, url string) *sheet.Sheet {
 
 func loadSheetFile(t testing.TB, file, url string) *sheet.Sheet {
 	t.Helper()
-	env := map[string]string{"GARAGE_URL": url, "GARAGE_SECRET": remotetest.ClientSecret, "AUTOLIJN_URL": url}
+	env := map[string]string{"GARAGE_URL": url, "GARAGE_SECRET": remotetest.ClientSecret, "AUTOLIJN_URL": url, "JSONSERVER_URL": url, "LOOPBACK_URL": url, "POCKETBASE_URL": url,
+		"POCKETBASE_PASSWORD": foreigntest.Password, "FOREIGN_PASSWORD_HASH": foreigntest.PasswordHash}
 	s, err := sheet.Load(file, wholeModel(t), sheet.Options{
 		Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		RuleFields: func(rule string) []string {

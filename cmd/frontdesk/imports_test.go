@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"backend/reference":                      {"backend", "backend/backupzip", "backend/sqlrecord", "auth", "mapping"},
 	"backend/reference/data":                 {},
 	"backend/remote":                         {"auth", "backend", "mapping", "mapping/sheet"},
+	"backend/remote/foreigntest":             {"backend/sqlrecord/sqltest"},
 	"backend/remote/remotetest":              {"backend/sqlrecord/sqltest"},
 	"backend/remote/remotetest/cmd/autolijn": {"backend/remote/remotetest"},
 	"backend/remote/remotetest/cmd/garagecloud": {"backend/remote/remotetest"},

@@ -111,7 +111,7 @@ type expressionsFile struct {
 	// JQL), pocketbase, or strict (a value with quotes or a backslash is not sent).
 	Quotes string `yaml:"quotes" schema:"enum=doubled|backslash|pocketbase|strict"`
 	// Wildcards are characters that the service takes for patterns, such as *%: a
-	// filter by a text with one of them is not sent, and finds nothing.
+	// filter by a text with one of them is not sent, and judged here.
 	Wildcards string `yaml:"wildcards"`
 }
 

@@ -118,6 +118,12 @@ func (q *Request) Parents() (fields []string) {
 	return fields
 }
 
+// IsInPath tells whether the path has a placeholder: what it says is so of all that is
+// there.
+func (q *Request) IsInPath(name string) bool {
+	return slices.ContainsFunc(q.path.parts, func(p part) bool { return p.name == name })
+}
+
 // Quotes tells whether the value of a placeholder stands between quotes wherever
 // it is named, so that an empty text is a value like any other.
 func (q *Request) Quotes(name string) bool { return q.quoted[name] }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -212,11 +213,14 @@ func TestLogOnOfAnotherClient(t *testing.T) {
 }
 
 // TestHostileExchanges: a service whose answers come twice, one request late, cut
-// or not at all, over few connections that are used again and again. Whatever a
-// client is answered with 200 is its own, and what it asked for.
+// or not at all, or are about something else, over few connections that are used again
+// and again. Whatever a client is answered with 200 is its own, and what it asked for.
 func TestHostileExchanges(t *testing.T) {
 	t.Parallel()
-	const rounds, clients = 25, 4 // rounds of six exchanges each, on three forms
+	rounds, clients := 28, 4 // rounds of six exchanges each, on three forms
+	if sqltest.Soak() {
+		rounds = 1400
+	}
 	for _, form := range strangerForms() {
 		t.Run(form.name, func(t *testing.T) {
 			seed := uint64(time.Now().UnixNano())
@@ -229,7 +233,7 @@ func TestHostileExchanges(t *testing.T) {
 			s.twisted(func(a ask, honest string) (string, bool) {
 				surplus := owed[a.conn]
 				delete(owed, a.conn)
-				switch random.IntN(8) {
+				switch random.IntN(11) {
 				case 0:
 					return surplus + honest + honest, false
 				case 1, 2:
@@ -240,6 +244,8 @@ func TestHostileExchanges(t *testing.T) {
 					return surplus + honest, true
 				case 5:
 					return surplus + s.http(503, ""), false
+				case 6, 7, 8:
+					return surplus + s.lie(random, a, honest), false
 				}
 				return surplus + honest, false
 			})
@@ -268,6 +274,33 @@ func TestHostileExchanges(t *testing.T) {
 			}
 		})
 	}
+}
+
+// lie is an answer that is about something else than was asked, as its key, its client
+// or its user tells, or that lacks one of these. It is run under the stranger's lock.
+func (s *stranger) lie(random *rand.Rand, a ask, honest string) string {
+	owner := map[bool]string{true: "_client", false: "owner"}[s.form.told]
+	record := func() string {
+		id := 1 + random.IntN(3)
+		return s.form.record(id, s.contacts[id], []string{"", "", "id", owner}[random.IntN(4)])
+	}
+	switch {
+	case a.path == "/v1/login":
+		for name, client := range s.users {
+			if name != s.between(a.body, "username") {
+				return s.http(200, s.form.user([]string{name, ""}[random.IntN(2)], client))
+			}
+		}
+	case a.is("GET /v1/records/contact"):
+		records := make([]string, random.IntN(5))
+		for i := range records {
+			records[i] = record()
+		}
+		return s.http(200, s.form.page(records))
+	case strings.HasPrefix(a.path, "/v1/records/contact/"):
+		return s.http(200, record())
+	}
+	return honest
 }
 
 // exchangeHostile makes the exchanges of a round, and looks at all that succeed.

@@ -1,0 +1,299 @@
+package drivertest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// Oracle is an administration asked in its own way, with nothing in between that is on
+// trial: the rows of its tables, or what its service answers to a plain request.
+type Oracle interface {
+	// Rows are all of a resource, other clients' and hidden ones too, in the order in
+	// which lists have them. ctx is that of the step that asks.
+	Rows(ctx context.Context, resource string) ([]Row, error)
+}
+
+// Row is a record as an Oracle has it.
+type Row struct {
+	Key    Key
+	Client int64 // whose it is: mapping.OfAll for everybody's, 0 for nobody's
+	Hidden bool  // the sheet shows it to nobody
+	// Fields are what a client is to see, by field name. A value is nil for null, a Key
+	// for a reference, or what a query parameter would be: text, a number, a time of RFC
+	// 3339. A field that is left out is not judged.
+	Fields map[string]any
+	// Rest is whatever else the system has of the row. Under the name of a field it is
+	// how the system says that field's value, and changes only with it; all else no
+	// write may change.
+	Rest map[string]string
+}
+
+// Key identifies a row in the system, and among the values of Row.Fields a row of the
+// resource that a field refers to. What has one once has no other client later.
+type Key string
+
+// Walk holds an administration behind a Client to an Oracle of it: by drawn lists, with
+// filters, sorts, sizes and totals, page by page and by after, by records one by one,
+// and by writes. Nothing may be missing, double, another's, or changed beside what was
+// asked. Between the pages of a list, and between writes, the administration may be
+// changed behind the gateway's back.
+//
+// The state of the system goes on from one drawn case to the next, so rapid does not
+// always meet a failure again when it runs the case once more: the first is logged apart.
+type Walk struct {
+	Client *backend.Client
+	Oracle Oracle
+	// Clients are those who ask: two at least where records are somebody's.
+	Clients []auth.Client
+	// Resources are those that are walked. Every one that a field refers to is among
+	// them; of each the operations are tried that there are.
+	Resources []string
+	// ByKey is the order in which after has records; nil where it is that of lists.
+	ByKey func(resource string, a, b Key) int
+	// Texts are filtered by besides what is there; default: what other languages might
+	// take for syntax.
+	Texts []string
+	// Draw makes the values of a new record, of which updates take some; pick draws a
+	// record of another resource that the client may refer to. nil: nothing is written.
+	Draw func(t *rapid.T, resource string, pick func(resource string) Key) map[string]any
+	// Refusals are the reasons for which a drawn write may be refused. What is refused
+	// has changed nothing.
+	Refusals []mapping.Reason
+	// Meddle changes something of the system directly; nil: nobody else works there.
+	Meddle func(t *rapid.T)
+	// Steps are tried in each drawn case, 4 by default; of cases there are 100 in each
+	// of Rounds, which are 1 by default.
+	Steps, Rounds int
+
+	rows map[string][]Row
+	ids  map[string]map[Key]int32
+	keys map[string]map[int32]Key
+	done map[string]int
+
+	failed string // what failed first
+}
+
+// Texts are those that a Walk filters by besides what is there. Those who draw values to
+// write may take them too.
+var Texts = []string{
+	"", " ", "O'Neil", `"`, `'`, `\`, `\'`, "''", `' || 1=1 //`, `' or '1'='1`, `x") || ("y`, "%", "_", "*", "a,b", "a&b=c#d", "é", "Ω", "null", "true", "0", "{", "${X}", "{key}", "a/../b", "<b>&amp;", "a+b c", "%27", "‘’",
+}
+
+// Run walks, and fails where something cannot be brought about: a walk that only met
+// refusals has shown nothing.
+func (w *Walk) Run(t *testing.T) {
+	t.Helper()
+	w.ids, w.keys, w.done = map[string]map[Key]int32{}, map[string]map[int32]Key{}, map[string]int{}
+	for _, name := range w.Resources {
+		w.ids[name], w.keys[name] = map[Key]int32{}, map[int32]Key{}
+	}
+	if w.Texts == nil {
+		w.Texts = Texts
+	}
+	w.look(t)
+	t.Cleanup(func() {
+		if w.failed != "" {
+			t.Logf("what failed first: %s", w.failed)
+		}
+	})
+	for range max(1, w.Rounds) {
+		rapid.Check(t, func(rt *rapid.T) { w.walk(&try{rt, w}) })
+	}
+	for _, name := range w.Resources {
+		for _, s := range w.steps(w.resource(name)) {
+			rapid.Check(t, func(rt *rapid.T) { // what was not drawn, or refused each time
+				if w.done[s.name+" "+name] == 0 {
+					w.look(&try{rt, w})
+					w.take(&try{rt, w}, w.resource(name), s)
+				}
+			})
+			require.NotZero(t, w.done[s.name+" "+name], "%s of %s was refused each time", s.name, name)
+		}
+	}
+	t.Logf("tried: %v", w.done)
+}
+
+// tester is what is common to testing.T and rapid.T.
+type tester interface {
+	require.TestingT
+	Context() context.Context
+}
+
+// try is a case that remembers for its Walk what failed first.
+type try struct {
+	*rapid.T
+	w *Walk
+}
+
+// Errorf implements require.TestingT.
+func (t *try) Errorf(format string, args ...any) {
+	if t.w.failed == "" {
+		t.w.failed = fmt.Sprintf(format, args...)
+	}
+	t.T.Errorf(format, args...)
+}
+
+// look reads all rows anew.
+func (w *Walk) look(t tester) {
+	w.rows = map[string][]Row{}
+	for _, name := range w.Resources {
+		rows, err := w.Oracle.Rows(t.Context(), name)
+		require.NoError(t, err, "the oracle's %s", name)
+		w.rows[name] = rows
+	}
+}
+
+func (w *Walk) resource(name string) *mapping.Resource { return w.Client.Model().Resource(name) }
+
+// step is one thing to try of a resource, by a client.
+type step struct {
+	name string
+	try  func(t *try, r *mapping.Resource, who auth.Client) (done bool)
+}
+
+// steps are those that there are of a resource.
+func (w *Walk) steps(r *mapping.Resource) []step {
+	var steps []step
+	add := func(op mapping.Scope, try func(*try, *mapping.Resource, auth.Client) bool) {
+		if w.Client.Offer().Has(r, op) {
+			steps = append(steps, step{string(op), try})
+		}
+	}
+	add(mapping.OpList, w.list)
+	add(mapping.OpList, w.list) // where the most can go wrong
+	add(mapping.OpGet, w.get)
+	if w.Draw != nil {
+		add(mapping.OpCreate, w.create)
+		add(mapping.OpUpdate, w.update)
+		add(mapping.OpDelete, w.delete)
+	}
+	return steps
+}
+
+// walk is one case: some steps, one after the other.
+func (w *Walk) walk(t *try) {
+	w.look(t) // an interrupted case has left things behind
+	for range cmp.Or(w.Steps, 4) {
+		if w.Meddle != nil && rapid.IntRange(0, 3).Draw(t.T, "meddle") == 3 {
+			w.Meddle(t.T)
+			w.look(t)
+		}
+		r := w.resource(rapid.SampledFrom(w.Resources).Draw(t.T, "resource"))
+		steps := w.steps(r)
+		w.take(t, r, steps[rapid.IntRange(0, len(steps)-1).Draw(t.T, "step")])
+	}
+}
+
+// take takes a step.
+func (w *Walk) take(t *try, r *mapping.Resource, s step) {
+	who := rapid.SampledFrom(w.Clients).Draw(t.T, "client")
+	t.Logf("%s of %s by %s", s.name, r.Name, who.Name)
+	if s.try(t, r, who) {
+		w.done[s.name+" "+r.Name]++
+	}
+}
+
+// sees tells whether a row is a record to a client.
+func (row Row) sees(who auth.Client) bool {
+	return !row.Hidden && (row.Client == who.ID || row.Client == mapping.OfAll)
+}
+
+// seen are the rows of a resource that are records to a client.
+func (w *Walk) seen(r *mapping.Resource, who auth.Client) []Row {
+	return slices.DeleteFunc(slices.Clone(w.rows[r.Name]), func(row Row) bool { return !row.sees(who) })
+}
+
+func (w *Walk) row(resource string, key Key) (Row, bool) {
+	i := slices.IndexFunc(w.rows[resource], func(row Row) bool { return row.Key == key })
+	if i < 0 {
+		return Row{}, false
+	}
+	return w.rows[resource][i], true
+}
+
+// value is what a client is to see of a row; known is false for a reference to what has
+// no ID yet.
+func (w *Walk) value(t tester, f *mapping.Field, v any) (value mapping.Value, known bool) {
+	switch v := v.(type) {
+	case nil:
+		return mapping.NullValue(), true
+	case Key:
+		id, known := w.ids[f.Reference][v]
+		return mapping.IntValue(int64(id)), known
+	default:
+		value, bad := f.Parse(fmt.Sprint(v), time.UTC)
+		require.Nil(t, bad, "the oracle's %s: %v", f.Name, v)
+		return value, true
+	}
+}
+
+// same holds a record to its row, and learns its ID.
+func (w *Walk) same(t tester, rec mapping.Record, row Row) {
+	r := rec.Resource
+	w.learn(t, r, rec.ID(), row.Key)
+	for _, name := range slices.Sorted(maps.Keys(row.Fields)) {
+		f := r.Field(name)
+		require.NotNil(t, f, "the oracle's %s of %s is no field", name, r.Name)
+		got := rec.Values[f.Index]
+		if got.IsAbsent() {
+			got = mapping.NullValue() // as clients see it
+		}
+		want, known := w.value(t, f, row.Fields[name])
+		if key, refers := row.Fields[name].(Key); !known && refers {
+			require.True(t, got.IsSet(), "%s of %s %s refers to %s", name, r.Name, row.Key, key)
+			w.learn(t, f.Target(), int32(got.Int()), key)
+			continue
+		}
+		require.Equal(t, want, got, "%s of %s %s: want %s, got %s", name, r.Name, row.Key, want, got)
+	}
+}
+
+// learn remembers which record an ID is of, for good.
+func (w *Walk) learn(t tester, r *mapping.Resource, id int32, key Key) {
+	had, known := w.ids[r.Name][key]
+	require.True(t, !known || had == id, "%s %s had the id %d, and now %d", r.Name, key, had, id)
+	of, known := w.keys[r.Name][id]
+	require.True(t, !known || of == key, "the id %d was of %s %s, and is now of %s", id, r.Name, of, key)
+	w.ids[r.Name][key], w.keys[r.Name][id] = id, key
+}
+
+// pick draws a row whose ID is known; any rather than one that the client sees, where
+// own is false.
+func (w *Walk) pick(t *try, r *mapping.Resource, who auth.Client, own bool) (row Row, id int32, ok bool) {
+	rows := slices.DeleteFunc(slices.Clone(w.rows[r.Name]), func(row Row) bool {
+		return w.ids[r.Name][row.Key] == 0 || own && !row.sees(who)
+	})
+	if len(rows) == 0 {
+		return Row{}, 0, false
+	}
+	row = rapid.SampledFrom(rows).Draw(t.T, "which "+r.Name)
+	return row, w.ids[r.Name][row.Key], true
+}
+
+// get asks for one record, which may be another client's or hidden.
+func (w *Walk) get(t *try, r *mapping.Resource, who auth.Client) bool {
+	row, id, ok := w.pick(t, r, who, false)
+	if !ok {
+		return false
+	}
+	rec, err := w.Client.Get(t.Context(), r, backend.Query{Client: who, ID: id})
+	if !row.sees(who) {
+		require.True(t, mapping.Is(err, mapping.RecordNotFound), "%s %s is not for %s: %v", r.Name, row.Key, who.Name, err)
+		return false
+	}
+	require.NoError(t, err, "%s %s", r.Name, row.Key)
+	w.same(t, rec, row)
+	return true
+}

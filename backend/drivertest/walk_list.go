@@ -1,0 +1,200 @@
+package drivertest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// list goes through a list to its end, page by page.
+func (w *Walk) list(t *try, r *mapping.Resource, who auth.Client) bool {
+	q := w.query(t, r, who)
+	var last Key // that the page is after
+	if q.Keyset && rapid.Bool().Draw(t.T, "from within") {
+		if all := w.wanted(t, r, q); len(all) > 0 {
+			last = rapid.SampledFrom(all).Draw(t.T, "after").Key
+			q.After = w.ids[r.Name][last]
+		}
+		if q.After == 0 { // its ID is not known yet
+			last = ""
+		}
+	}
+	got := map[Key]bool{}
+	for calm := true; ; calm = false {
+		before := w.rows[r.Name]
+		if !calm && w.Meddle != nil && rapid.IntRange(0, 3).Draw(t.T, "meddle between pages") == 3 {
+			w.Meddle(t.T)
+			w.look(t)
+		}
+		all := w.wanted(t, r, q)
+		want := all
+		if q.Keyset {
+			want = w.behind(r, all, before, last)
+		} else {
+			want = want[min(q.Offset, len(want)):]
+		}
+		page, err := w.Client.List(t.Context(), r, q)
+		require.NoError(t, err, "%+v", q)
+		w.judge(t, page, q, want, len(all))
+		for _, row := range want[:len(page.Records)] {
+			require.False(t, q.Keyset && got[row.Key], "%s %s was on a page before", r.Name, row.Key)
+			got[row.Key] = true
+		}
+		if !page.More {
+			return true
+		}
+		last = want[len(page.Records)-1].Key
+		q.Offset += q.Limit
+		if q.Keyset {
+			q.Offset, q.After = 0, page.Records[len(page.Records)-1].ID()
+		}
+	}
+}
+
+// judge holds a page to the rows that it is to begin with; total are those of the whole
+// list.
+func (w *Walk) judge(t *try, page backend.Page, q backend.Query, want []Row, total int) {
+	shown := want[:min(q.Limit, len(want))]
+	var wanted, came []Key // as far as IDs are known
+	for _, row := range shown {
+		wanted = append(wanted, row.Key)
+	}
+	for _, rec := range page.Records {
+		came = append(came, w.keys[rec.Resource.Name][rec.ID()])
+	}
+	require.Equal(t, len(shown), len(page.Records), "records of %+v: want %q, got %q", q, wanted, came)
+	for i, rec := range page.Records {
+		w.same(t, rec, shown[i])
+	}
+	require.Equal(t, len(want) > len(shown), page.More, "there is more")
+	if q.Total {
+		require.EqualValues(t, total, page.Total, "total")
+	}
+}
+
+// sizes are of pages: one, those around the pages of the systems, and all at once.
+var sizes = []int{1, 2, 7, 9, 10, 11, 19, 20, 21, 50, 100}
+
+// query draws what is asked of a list.
+func (w *Walk) query(t *try, r *mapping.Resource, who auth.Client) backend.Query {
+	q := backend.Query{Client: who, Limit: rapid.SampledFrom(sizes).Draw(t.T, "size"), Keyset: rapid.Bool().Draw(t.T, "by after"), Total: rapid.Bool().Draw(t.T, "total")}
+	if !q.Keyset {
+		q.Offset = q.Limit * rapid.SampledFrom([]int{0, 0, 0, 1, 2, 7}).Draw(t.T, "page")
+	}
+	filters, sorts := []string{}, []string{}
+	for _, name := range slices.Sorted(maps.Keys(w.fields(r))) {
+		f := r.Field(name)
+		if slices.Contains(r.ListRequires, name) {
+			q.Filters = w.filter(t, r, f, q.Filters)
+		} else if f.Filterable() && !f.IgnoreDashes {
+			filters = append(filters, name)
+		}
+		if f.Sortable() && f.Reference == "" {
+			sorts = append(sorts, name)
+		}
+	}
+	if n := rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t.T, "filters"); n > 0 && len(filters) > 0 {
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(filters), 1, min(n, len(filters)), rapid.ID).Draw(t.T, "by") {
+			q.Filters = w.filter(t, r, r.Field(name), q.Filters)
+		}
+	}
+	if !q.Keyset && len(sorts) > 0 {
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(sorts), 0, min(2, len(sorts)), rapid.ID).Draw(t.T, "sort") {
+			q.Sort = append(q.Sort, backend.Order{Field: r.Field(name), Descending: rapid.Bool().Draw(t.T, "descending")})
+		}
+	}
+	if _, dated := w.fields(r)["modified_at"]; dated && !r.Undated && rapid.IntRange(0, 3).Draw(t.T, "since") == 3 {
+		row := rapid.SampledFrom(w.rows[r.Name]).Draw(t.T, "modified_since")
+		q.ModifiedSince, _ = w.value(t, r.Field("modified_at"), row.Fields["modified_at"])
+	}
+	return q
+}
+
+// fields are those that the rows of a resource have.
+func (w *Walk) fields(r *mapping.Resource) map[string]any {
+	if len(w.rows[r.Name]) == 0 {
+		return nil
+	}
+	return w.rows[r.Name][0].Fields
+}
+
+// filter adds a filter by something that some row has, be it hidden or another's, or by
+// a text that looks like syntax.
+func (w *Walk) filter(t *try, r *mapping.Resource, f *mapping.Field, to []backend.Filter) []backend.Filter {
+	v, known := w.value(t, f, rapid.SampledFrom(w.rows[r.Name]).Draw(t.T, "with the value of").Fields[f.Name])
+	if (f.Type == mapping.Varchar || f.Type == mapping.Text) && rapid.IntRange(0, 3).Draw(t.T, "strange") == 3 {
+		v = mapping.TextValue(rapid.SampledFrom(w.Texts).Draw(t.T, "text"))
+	}
+	if !known || !v.IsSet() { // no query parameter is null
+		return to
+	}
+	return append(to, backend.Filter{Field: f, Value: v})
+}
+
+// wanted are all rows of the list, in its order.
+func (w *Walk) wanted(t *try, r *mapping.Resource, q backend.Query) []Row {
+	at := func(row Row, f *mapping.Field) mapping.Value {
+		v, known := w.value(t, f, row.Fields[f.Name])
+		if !known {
+			return mapping.Value{}
+		}
+		return v
+	}
+	rows := slices.DeleteFunc(w.seen(r, q.Client), func(row Row) bool {
+		for _, f := range q.Filters {
+			if at(row, f.Field) != f.Value {
+				return true
+			}
+		}
+		if !q.ModifiedSince.IsSet() {
+			return false
+		}
+		modified := at(row, r.Field("modified_at"))
+		return !modified.IsSet() || modified.Int() < q.ModifiedSince.Int()
+	})
+	if w.ByKey != nil && (q.Keyset || len(q.Sort) > 0) {
+		slices.SortStableFunc(rows, func(a, b Row) int { return w.ByKey(r.Name, a.Key, b.Key) })
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		for _, o := range q.Sort {
+			x, y := at(a, o.Field), at(b, o.Field)
+			c := cmp.Or(cmp.Compare(x.Kind(), y.Kind()), cmp.Compare(x.Int(), y.Int()), cmp.Compare(x.Text(), y.Text()))
+			if o.Descending {
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return rows
+}
+
+// behind are the rows of a list behind one. Where that is gone, and the order is none of
+// keys, they are those behind what stood before it.
+func (w *Walk) behind(r *mapping.Resource, list, before []Row, last Key) []Row {
+	if last == "" {
+		return list
+	}
+	if w.ByKey != nil {
+		return slices.DeleteFunc(slices.Clone(list), func(row Row) bool { return w.ByKey(r.Name, row.Key, last) <= 0 })
+	}
+	position := func(rows []Row, key Key) int {
+		return slices.IndexFunc(rows, func(row Row) bool { return row.Key == key })
+	}
+	now := w.rows[r.Name]
+	from := -1
+	for i := position(before, last); i >= 0 && from < 0; i-- {
+		from = position(now, before[i].Key)
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(row Row) bool { return position(now, row.Key) <= from })
+}

@@ -1,0 +1,127 @@
+package foreigntest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+)
+
+// articles is how many articles each service begins with, of two tenants; every seventh
+// is hidden.
+const articles = 45
+
+// JSONServer starts json-server (npm), which keeps a JSON file: lists in pages, filters
+// as parameters, PATCH that merges at the top.
+func JSONServer(t testing.TB) *System {
+	t.Helper()
+	program, node := installed(t, "node_modules/.bin/json-server"), sqltest.Tool(t, "foreign", "node")
+	db := map[string][]Object{"contacts": {}, "parts": {}}
+	for i, code := range []string{"A", "B", "C"} {
+		db["groups"] = append(db["groups"], Object{"id": i + 1, "code": code, "text": "group " + code, "vat": "H", "ledger": "8000"})
+	}
+	for i := range 20 {
+		db["contacts"] = append(db["contacts"], Object{
+			"id": i + 1, "tenant": 1 + i%3/2, "type": "PB"[i%2 : i%2+1], "name": Name(i), "terms": i % 4 * 7, "memo": "", "gone": i%7 == 3, "extra": Object{"score": i},
+		})
+	}
+	for i := range articles {
+		db["parts"] = append(db["parts"], Object{
+			"id": i + 1, "tenant": 1 + i%3/2, "nr": fmt.Sprintf("N%03d", i), "title": Name(i), "kind": "part", "unit": "piece", "groupId": 1 + i%2,
+			"cost": "7,10", "price": float64(i) / 4, "vendor": nil, "stock": 3, "gone": i%7 == 3, "shelf": "S",
+		})
+	}
+	text, err := json.Marshal(db)
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "db.json")
+	must(t, os.WriteFile(file, text, 0o600))
+	return start(t, "/groups", func(port string) *exec.Cmd {
+		return exec.Command(node, program, "--quiet", "--host", "127.0.0.1", "--port", port, file)
+	})
+}
+
+// LoopBack starts LoopBack 4 (npm) with models in memory: filters and paging as members
+// of one parameter, a count of its own, PATCH that answers nothing.
+func LoopBack(t testing.TB) *System {
+	t.Helper()
+	installed(t, "node_modules/@loopback/rest-crud")
+	program, node := installed(t, "loopback.js"), sqltest.Tool(t, "foreign", "node")
+	s := start(t, "/groups/count", func(port string) *exec.Cmd { return exec.Command(node, program, port) })
+	for _, code := range []string{"A", "B", "C"} {
+		s.Make(t, "/groups", Object{"code": code, "label": "group " + code, "vat": "high", "ledger": "8000"})
+	}
+	for i := range articles {
+		s.Make(t, "/parts", Object{
+			"tenant": 1 + i%3/2, "sku": fmt.Sprintf("N%03d", i), "label": Name(i), "sort": "part", "per": "piece", "groupId": 1 + i%2, "cost": 2.5, "list": float64(i) / 4, "deleted": i%7 == 3,
+		})
+	}
+	return s
+}
+
+// superuser is PocketBase's.
+const superuser = "root@example.com"
+
+// Password is that of all users, PasswordHash what it is in a sheet. They are noord and
+// zuid, in PocketBase noord@example.com and zuid@example.com.
+const (
+	Password     = "not-a-secret-1"
+	PasswordHash = "$argon2id$v=19$m=19456,t=2,p=1$3j+nre6/fCIdVxrG3DflJg$vb0ubCNzDYvZ5tUUAip0ycKQSWqTZCEBz116gYDcNXc"
+)
+
+// PocketBase starts PocketBase (Go): lists in pages, one filter expression, ids that are
+// texts, nulls that are nothing.
+func PocketBase(t testing.TB) *System {
+	t.Helper()
+	program, dir := installed(t, "node_modules/.bin/pocketbase"), t.TempDir()
+	said, err := exec.Command(program, "superuser", "upsert", superuser, Password, "--dir", dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	s := start(t, "/api/health", func(port string) *exec.Cmd {
+		return exec.Command(program, "serve", "--http", "127.0.0.1:"+port, "--dir", dir)
+	})
+	s.token, _ = s.Make(t, "/api/collections/_superusers/auth-with-password", Object{"identity": superuser, "password": Password})["token"].(string)
+	stamps := []Object{{"name": "created", "type": "autodate", "onCreate": true}, {"name": "updated", "type": "autodate", "onCreate": true, "onUpdate": true}}
+	collection := func(name string, indexes []string, fields ...Object) string {
+		id, _ := s.Make(t, "/api/collections", Object{"name": name, "type": "base", "fields": append(fields, stamps...), "indexes": indexes})["id"].(string)
+		return id
+	}
+	field := func(name, kind string) Object { return Object{"name": name, "type": kind} }
+	groups := collection("groups", []string{"CREATE UNIQUE INDEX groups_code ON groups (code)"}, field("code", "text"), field("text", "text"), field("vat", "text"), field("ledger", "text"))
+	collection("contacts", nil, field("org", "number"), field("type", "text"), field("name", "text"), field("memo", "text"), field("days", "number"), field("customer", "bool"), field("gone", "bool"))
+	collection("parts", []string{"CREATE UNIQUE INDEX parts_nr ON parts (org, nr)"}, field("org", "number"), field("nr", "text"), field("title", "text"),
+		field("price", "number"), field("gone", "bool"), field("shelf", "text"),
+		Object{"name": "grp", "type": "relation", "collectionId": groups, "required": true, "maxSelect": 1})
+	_, err = s.Try(http.MethodPatch, "/api/collections/users", Object{"fields": append(s.fields(t, "users"), field("org", "number"))})
+	must(t, err)
+	for i, name := range []string{"noord", "zuid"} {
+		s.Make(t, "/api/collections/users/records", Object{"email": name + "@example.com", "emailVisibility": true, "password": Password, "passwordConfirm": Password, "org": i + 1})
+	}
+	var of []any
+	for _, code := range []string{"A", "B", "C"} {
+		of = append(of, s.Make(t, "/api/collections/groups/records", Object{"code": code, "text": "group " + code, "vat": "high", "ledger": "8000"})["id"])
+	}
+	for i := range 20 {
+		s.Make(t, "/api/collections/contacts/records", Object{"org": 1 + i%3/2, "type": "PB"[i%2 : i%2+1], "name": Name(i), "days": i % 4 * 7, "customer": i%2 == 0, "gone": i%7 == 3})
+	}
+	for i := range articles {
+		s.Make(t, "/api/collections/parts/records", Object{
+			"org": 1 + i%3/2, "nr": fmt.Sprintf("N%03d", i), "title": Name(i), "price": float64(i) / 4, "gone": i%7 == 3, "shelf": "S", "grp": of[i%2],
+		})
+	}
+	return s
+}
+
+// fields are those that a collection of PocketBase has.
+func (s *System) fields(t testing.TB, name string) []any {
+	t.Helper()
+	found, err := s.Try(http.MethodGet, "/api/collections/"+name, nil)
+	must(t, err)
+	all, _ := found.(Object)["fields"].([]any)
+	return all
+}
