@@ -340,7 +340,7 @@ func (c *codec) parseTime(raw Raw) (ms int64, zoned bool, f fault) {
 		if !ok {
 			return 0, false, "does not have the format"
 		}
-		return ms, false, ""
+		return ms, c.format.zoned, ""
 	default:
 		ms, zoned, ok := parseISO(text)
 		if !ok {

@@ -73,8 +73,9 @@ type fieldSettings struct {
 	// Type is the type in the system, where it does not follow from the field:
 	// datetime is a date and time without a zone, timestamp one with a zone.
 	Type string `yaml:"type" schema:"enum=text|integer|decimal|boolean|date|datetime|timestamp|bytes"`
-	// Format of dates and times: yyyy MM dd HH mm ss SSS and literals, letters
-	// in single quotes; or iso8601, epoch_seconds, epoch_millis.
+	// Format of dates and times: yyyy MM dd HH mm ss SSS, a zone (Z, X, XX, XXX,
+	// x, xx, xxx) and literals, letters in single quotes; or iso8601,
+	// epoch_seconds, epoch_millis.
 	Format string `yaml:"format"`
 	// TimeFrom is a second column or path with the time of day.
 	TimeFrom string `yaml:"time_from"`

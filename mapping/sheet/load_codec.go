@@ -182,8 +182,20 @@ func (l *loader) formats(path string, ff fieldFile, c *codec) {
 			l.fail(at, "found a time of day in it and in time_from, expected one of them")
 		}
 	}
-	if c.format != nil && c.system != sysText && c.system != sysInteger {
+	if c.format != nil && c.format.zoned {
+		c.loc = time.UTC                                // what it is written in
+		c.format.ordered = c.format.ordered || !l.sql() // there the service compares
+	}
+	switch {
+	case c.format == nil || c.system == sysText || c.system == sysInteger:
+	case l.sql():
 		l.fail(at, "found with a type that has no format, expected type text or integer")
+	case c.system == sysTimestamp && !c.format.zoned:
+		l.fail(at, "found %s of a timestamp, which says its zone: expected Z or X behind it, or type datetime", l.found(at, ff.Format))
+	case c.system != sysTimestamp && c.format.zoned:
+		l.fail(at, "found a zone in it, expected type timestamp")
+	default:
+		c.system = sysText
 	}
 	if c.format != nil && c.system == sysInteger && !c.format.digits {
 		l.fail(at, "found %s of an integer, expected a format of digits alone", l.found(at, ff.Format))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -252,11 +253,14 @@ func (c *charset) said() string {
 func (l *layout) said() string {
 	var b strings.Builder
 	for _, p := range l.parts {
-		if p.unit == 0 {
+		switch {
+		case p.unit != 0:
+			b.WriteString(strings.Repeat(string(p.unit), p.width))
+		case p.literal != "T" && strings.ContainsFunc(p.literal, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+			b.WriteString("'" + p.literal + "'")
+		default:
 			b.WriteString(p.literal)
-			continue
 		}
-		b.WriteString(strings.Repeat(string(p.unit), p.width))
 	}
 	return b.String()
 }
