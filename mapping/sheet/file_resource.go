@@ -1,5 +1,7 @@
 package sheet
 
+import "frontdesk/config"
+
 // resourceFile is how the system has one resource.
 type resourceFile struct {
 	// Table is the table that is written, and read where read names no other.
@@ -24,6 +26,9 @@ type resourceFile struct {
 	// Version is the column, or path, that changes with every change; without
 	// one the whole record is compared.
 	Version string `yaml:"version"`
+	// TimeZone is the zone of dates and times that name none, in every field
+	// that does not say its own. Default: the sheet's time_zone.
+	TimeZone config.Zone `yaml:"time_zone"`
 	// Fields are how the fields are found, by their name in the interface.
 	// Fields not named do not exist for clients.
 	Fields map[string]fieldFile `yaml:"fields" schema:"required"`
@@ -81,6 +86,9 @@ type fieldSettings struct {
 	TimeFrom string `yaml:"time_from"`
 	// TimeFormat is the format of time_from; default HHmmss.
 	TimeFormat string `yaml:"time_format"`
+	// TimeZone is the zone that it is in, where it names none. Default: the
+	// resource's time_zone.
+	TimeZone config.Zone `yaml:"time_zone"`
 	// Zero are values that mean null: "00000000", "0000-00-00", "0". The first
 	// is what null is written as.
 	Zero names `yaml:"zero"`

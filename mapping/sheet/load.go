@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -338,6 +339,9 @@ func (d *draft) at(keys ...string) string {
 	}
 	return path
 }
+
+// zone is that of times in the resource's own places.
+func (d *draft) zone() *time.Location { return cmp.Or(d.file.TimeZone.Location, d.sheet.Location) }
 
 // place returns the position of a place that is read, adding it where it is new.
 func (d *draft) place(name string) int { return d.placeOf(Place{Name: name}) }

@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,10 +13,10 @@ import (
 )
 
 // codec compiles the conversions of a field, and judges whether they fit it and
-// one another.
-func (l *loader) codec(path string, ff fieldFile, f *mapping.Field) codec {
+// one another. zone is that of times where neither they nor the field say one.
+func (l *loader) codec(path string, ff fieldFile, f *mapping.Field, zone *time.Location) codec {
 	c := codec{
-		field: f, loc: l.sheet.Location, decimals: ff.Decimals, comma: ff.DecimalComma, width: ff.Width,
+		field: f, loc: cmp.Or(ff.TimeZone.Location, zone), decimals: ff.Decimals, comma: ff.DecimalComma, width: ff.Width,
 		trimRight: ff.Trim == "right" || ff.Trim == "both", trimLeft: ff.Trim == "both",
 		padRight: ff.Pad == "right", padZero: ff.Pad == "zero", upper: ff.Case == "upper", lower: ff.Case == "lower", dashless: ff.Dashes == "none",
 		charset: charsetOf(ff.Charset), emptyNull: ff.Empty == "null", zero: ff.Zero,
@@ -29,6 +30,9 @@ func (l *loader) codec(path string, ff fieldFile, f *mapping.Field) codec {
 	}
 	if f.Type == mapping.Timestamp {
 		l.formats(path, ff, &c)
+		if ff.TimeZone.Location != nil && (ff.Type == "timestamp" || c.epoch > 0 || c.format != nil && c.format.zoned) {
+			l.fail(strictyaml.Child(path, "time_zone"), "found with an instant, which is in no zone or says its own: expected none")
+		}
 	}
 	if ff.Codes.given() {
 		c.codes = l.codes(path, ff, &c)
@@ -73,6 +77,7 @@ func (l *loader) contradictions(path string, ff fieldFile, f *mapping.Field) {
 	needs("format", ff.Format != "", f.Type == mapping.Timestamp, "a timestamp")
 	needs("time_from", ff.TimeFrom != "", f.Type == mapping.Timestamp, "a timestamp")
 	needs("time_format", ff.TimeFormat != "", f.Type == mapping.Timestamp, "a timestamp")
+	needs("time_zone", ff.TimeZone.Location != nil, f.Type == mapping.Timestamp, "a timestamp")
 	needs("stamp", ff.Stamp != "", f.Type == mapping.Timestamp, "a timestamp")
 	needs("case", ff.Case != "", text, "text")
 	needs("dashes", ff.Dashes != "", f.IgnoreDashes, "a license plate")

@@ -202,6 +202,8 @@ func (c *codec) said() []string {
 		add(true, "as "+c.format.said())
 	}
 	add(c.clock != nil, "with the time of day of the second")
+	add(c.isWall(), "in "+c.loc.String())
+	add(c.field.Type == mapping.Timestamp && c.isoText && c.format == nil && !c.isWall(), "in "+c.loc.String()+" where it names no zone")
 	if c.decimals > 0 {
 		add(true, fmt.Sprintf("divided by 1%s", strings.Repeat("0", c.decimals)))
 	}

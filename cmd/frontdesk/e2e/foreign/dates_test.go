@@ -116,3 +116,26 @@ func TestTimesThatSayTheirZone(t *testing.T) {
 	require.Equal(t, "A", found[0]["name"])
 	require.Equal(t, "2026-11-22 08:47:21.199Z", s.since[len(s.since)-1])
 }
+
+// TestZonesOfFields is of a service that writes no zone: the programs' times are in
+// UTC, and days are the administration's own.
+func TestZonesOfFields(t *testing.T) {
+	t.Parallel()
+	s := &almanac{rows: map[string]map[string]any{
+		"1": {"id": 1, "name": "A", "born": "1984-03-14", "created": "2026-07-01 08:05:55", "updated": "2026-07-01 08:47:21"},
+	}}
+	d := startAlmanac(t, s, `
+      birth_date: {from: born, format: yyyy-MM-dd, time_zone: Europe/Amsterdam}
+      created_at: {from: created, format: "yyyy-MM-dd HH:mm:ss"}
+      modified_at: {from: updated, format: "yyyy-MM-dd HH:mm:ss"}
+    time_zone: UTC
+`)
+	anna := d.Login(rig.FullKey, "anna")
+	got := data[map[string]any](t, d.Call("GET", "/contact/1", anna, ""))
+	require.Equal(t, "1984-03-13T23:00:00.000Z", got["birth_date"])
+	require.Equal(t, "2026-07-01T08:05:55.000Z", got["created_at"])
+	require.Len(t, data[[]map[string]any](t, d.Call("GET", "/contact?modified_since=2026-07-01T08:47:21Z", anna, "")), 1)
+	require.Equal(t, "2026-07-01 08:47:21", s.since[len(s.since)-1])
+	require.Equal(t, 200, d.Call("PUT", "/contact/1", anna, `{"birth_date":"1985-07-02"}`).Status)
+	require.Equal(t, "1985-07-02", s.rows["1"]["born"])
+}
