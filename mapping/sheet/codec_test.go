@@ -80,9 +80,6 @@ func conversions(t testing.TB) []kind {
 	}
 	at := func(c codec, f *mapping.Field, system systemType) codec {
 		c.field, c.system, c.loc = f, system, amsterdam
-		if c.format != nil && c.format.zoned {
-			c.loc = time.UTC
-		}
 		return c
 	}
 	const day, second = dayLength, 1000

@@ -284,6 +284,26 @@ func instantOf(wall int64, loc *time.Location) int64 {
 	return ms
 }
 
+// firstWall is the least that a clock in loc shows at an instant or later, and the least
+// that reads as that instant or a later one: within an hour that the clock shows twice
+// that is where it begins; of what it never shows, an hour that is left out, what reads
+// as ms.
+func firstWall(ms int64, loc *time.Location) int64 {
+	wall := wallOf(ms, loc)
+	began, ends := time.UnixMilli(ms).In(loc).ZoneBounds()
+	if !began.IsZero() {
+		at, before := began.UnixMilli(), offset(began.UnixMilli()-1, loc)
+		after := offset(at, loc)
+		if jump := before - after; ms-at < max(jump, -jump) {
+			wall = min(wall, at+after, ms+before)
+		}
+	}
+	if !ends.IsZero() {
+		wall = min(wall, wallOf(ends.UnixMilli(), loc))
+	}
+	return wall
+}
+
 func offset(ms int64, loc *time.Location) int64 {
 	if loc == time.UTC {
 		return 0

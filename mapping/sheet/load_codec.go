@@ -188,7 +188,6 @@ func (l *loader) formats(path string, ff fieldFile, c *codec) {
 		}
 	}
 	if c.format != nil && c.format.zoned {
-		c.loc = time.UTC                                // what it is written in
 		c.format.ordered = c.format.ordered || !l.sql() // there the service compares
 	}
 	switch {

@@ -117,6 +117,27 @@ func TestTimesThatSayTheirZone(t *testing.T) {
 	require.Equal(t, "2026-11-22 08:47:21.199Z", s.since[len(s.since)-1])
 }
 
+// TestNightWithAnHourTwice is the one of 25 October: A was changed at 00:50Z, when the
+// clock showed 02:50 for the first time, B after it, at 01:10Z. Nobody misses B, who asks
+// for what was changed since A was, nor who goes on from what A is answered with.
+func TestNightWithAnHourTwice(t *testing.T) {
+	t.Parallel()
+	s := &almanac{rows: map[string]map[string]any{
+		"1": {"id": 1, "name": "A", "updated": "2026-10-25 02:50:00"}, "2": {"id": 2, "name": "B", "updated": "2026-10-25 02:10:00"},
+		"3": {"id": 3, "name": "C", "updated": "2026-10-25 01:59:59"},
+	}}
+	d := startAlmanac(t, s, `
+      modified_at: {from: updated, format: "yyyy-MM-dd HH:mm:ss"}
+`)
+	anna := d.Login(rig.FullKey, "anna")
+	answered := data[map[string]any](t, d.Call("GET", "/contact/1", anna, ""))["modified_at"].(string)
+	require.Equal(t, "2026-10-25T01:50:00.000Z", answered)
+	for _, since := range []string{"2026-10-25T00:50:00Z", answered} {
+		require.Len(t, data[[]map[string]any](t, d.Call("GET", "/contact?modified_since="+since, anna, "")), 2, since)
+	}
+	require.Empty(t, data[[]map[string]any](t, d.Call("GET", "/contact?modified_since=2026-10-25T02:00:00Z", anna, "")))
+}
+
 // TestZonesOfFields is of a service that writes no zone: the programs' times are in
 // UTC, and days are the administration's own.
 func TestZonesOfFields(t *testing.T) {
