@@ -23,6 +23,9 @@ type Options struct {
 	// for another joined by |; none where there is no such rule. Without it rules
 	// are not judged.
 	RuleFields func(rule string) []string
+	// Zone is the one in which clients' dates begin (server.time_zone); nil where it
+	// is not known, and days are not judged by it.
+	Zone *time.Location
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }

@@ -40,6 +40,20 @@ func (l *loader) codec(path string, ff fieldFile, f *mapping.Field, zone *time.L
 	return c
 }
 
+// judgeDays refuses days of another zone than that of clients, whose date would become
+// the day before, or after. When programs made or changed a record is no such day.
+func (d *draft) judgeDays(path string, f *Field) {
+	c, zone := &f.codec, d.o.Zone
+	days := c.isWall() && c.clock == nil && (c.format == nil && c.system == sysDate || c.format != nil && !c.format.clock)
+	if !days || f.Index == d.of.CreatedAt || f.Index == d.of.ModifiedAt || zone == nil || sameZone(c.loc, zone) {
+		return
+	}
+	if own := strictyaml.Child(path, "time_zone"); d.doc.Has(own) {
+		path = own
+	}
+	d.fail(path, "found days of %s, where clients' dates are days of %s (server.time_zone): one that is written would shift, expected time_zone: %[2]s", c.loc, zone)
+}
+
 // words judges the keys that take one of a few words.
 func (l *loader) words(path string, ff fieldFile) {
 	for _, w := range []struct {
