@@ -167,7 +167,13 @@ func (l *loader) detail(path string, err error) string {
 	return err.Error()
 }
 
-func (l *loader) sql() bool  { return l.Source.SQL != nil }
+func (l *loader) sql() bool { return l.Source.SQL != nil }
+func (l *loader) engine() string {
+	if !l.sql() {
+		return ""
+	}
+	return l.Source.SQL.Engine
+}
 func (l *loader) http() bool { return l.Source.HTTP != nil }
 
 func (l *loader) load() {

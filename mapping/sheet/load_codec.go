@@ -162,6 +162,9 @@ func (l *loader) system(path string, ff fieldFile, f *mapping.Field) systemType 
 		if systemTypes[ff.Type] != 0 && !slices.Contains(fitting, ff.Type) {
 			l.fail(strictyaml.Child(path, "type"), "found %s for %s, expected one of %s", ff.Type, article(f.Type), strings.Join(fitting, ", "))
 		}
+		if engine := l.engine(); ff.Type == "timestamp" && (engine == "mariadb" || engine == "mysql" || engine == "sqlite") {
+			l.fail(strictyaml.Child(path, "type"), "found timestamp, and %s has no type with a zone: expected datetime, and its time_zone", engine)
+		}
 		return systemTypes[ff.Type]
 	}
 	switch {

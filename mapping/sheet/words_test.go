@@ -12,7 +12,7 @@ import (
 )
 
 const wordsSheet = `format: 1
-source: {sql: {engine: mariadb, dsn: x}}
+source: {sql: {engine: postgres, dsn: x}}
 keep: keep.db
 client: BEDRNR
 accounts: {table: GEBR, columns: {username: LOGIN, password: WW, email: EMAIL, client_id: BEDRNR, client_name: NAAM}, hash: [bcrypt]}
