@@ -9,9 +9,10 @@ import (
 
 // Known is what a configuration refers to without this package knowing it.
 type Known struct {
-	// Endpoints lists the interface's endpoints for a model and a backend; its
-	// error is that of reading the model, or the mapping sheet.
-	Endpoints func(Model, Backend) ([]Endpoint, error)
+	// Endpoints lists the interface's endpoints for the model and the backend of a
+	// configuration, whose keys are not there yet; its error is that of reading the
+	// model, or the mapping sheet.
+	Endpoints func(*Config) ([]Endpoint, error)
 	Drivers   []string // names of the backends that are built in
 
 	// Env looks up a variable of the environment; nil means that of the process.

@@ -23,7 +23,7 @@ var many = func() (all []config.Endpoint) {
 }()
 
 var knownMany = config.Known{
-	Endpoints: func(config.Model, config.Backend) ([]config.Endpoint, error) { return many, nil },
+	Endpoints: func(*config.Config) ([]config.Endpoint, error) { return many, nil },
 	Drivers:   known.Drivers,
 }
 

@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files in testdata anew")
 
 var known = config.Known{
-	Endpoints: func(config.Model, config.Backend) ([]config.Endpoint, error) { return endpoints, nil },
+	Endpoints: func(*config.Config) ([]config.Endpoint, error) { return endpoints, nil },
 	Drivers:   []string{"reference", "legacy", "remote"},
 	Env: func(name string) (string, bool) {
 		value, ok := map[string]string{"SECRET": "hush-hush", "EMPTY": "", "READERS": "4"}[name]

@@ -61,7 +61,7 @@ func (l *Loader) Load() (*Config, error) {
 
 // finish judges a configuration whose main file was read, and reads the others.
 func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
-	endpoints, err := l.known.Endpoints(main.base.Model, main.base.Backend)
+	endpoints, err := l.known.Endpoints(main.base)
 	inModel, located := errors.AsType[strictyaml.Problems](err)
 	if err != nil && !located {
 		return nil, fmt.Errorf("model: %w", err)

@@ -44,6 +44,10 @@ type dialect interface {
 	arg(v sheet.Raw) any
 	raw(kind string, v any) sheet.Raw
 
+	// shown appends what a clock of the session shows at a moment, in seconds since
+	// 1970; it is false where that cannot be asked.
+	shown(b *statement, at sheet.Raw) bool
+
 	// insert writes the statement that adds a row. It is false where the key's
 	// columns are not its result, but what LastInsertId tells.
 	insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) (answers bool)

@@ -116,6 +116,11 @@ func (mysqlDialect) raw(kind string, v any) sheet.Raw {
 	}
 }
 
+func (mysqlDialect) shown(b *statement, at sheet.Raw) bool {
+	b.add("FROM_UNIXTIME(").arg(at).add(")")
+	return true
+}
+
 func (mysqlDialect) insert(b *statement, table string, columns []string, values []sheet.Raw, _ []string) bool {
 	b.add("INSERT INTO ", table, " (", strings.Join(columns, ", "), ") VALUES (").list(values).add(")")
 	return false

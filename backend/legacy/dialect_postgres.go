@@ -105,6 +105,11 @@ func (postgres) raw(kind string, v any) sheet.Raw {
 	return plainRaw(v)
 }
 
+func (postgres) shown(b *statement, at sheet.Raw) bool {
+	b.add("CAST(to_timestamp(CAST(").arg(at).add(" AS double precision)) AS timestamp)")
+	return true
+}
+
 func (postgres) insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) bool {
 	b.add("INSERT INTO ", table, " (", strings.Join(columns, ", "), ") VALUES (").list(values)
 	b.add(") RETURNING ", strings.Join(keys, ", "))

@@ -94,6 +94,11 @@ func (sqlite) raw(kind string, v any) sheet.Raw {
 	return plainRaw(v)
 }
 
+func (sqlite) shown(b *statement, at sheet.Raw) bool {
+	b.add("datetime(").arg(at).add(", 'unixepoch')") // it knows no other zone
+	return true
+}
+
 func (sqlite) insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) bool {
 	return postgres{}.insert(b, table, columns, values, keys)
 }

@@ -112,6 +112,8 @@ func (sqlserver) raw(kind string, v any) sheet.Raw {
 
 // insert hands the key over in a table variable: a bare OUTPUT is refused on a
 // table that has triggers.
+func (sqlserver) shown(*statement, sheet.Raw) bool { return false }
+
 func (sqlserver) insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) bool {
 	b.add("SET NOCOUNT ON; DECLARE @key TABLE (")
 	for i, k := range keys {

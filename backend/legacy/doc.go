@@ -28,7 +28,7 @@
 // # Times
 //
 // A column with a zone (timestamptz, datetimeoffset) is an instant. All others
-// are what a clock on the wall showed in the sheet's time_zone. MySQL's TIMESTAMP
+// are what a clock on the wall showed in the field's time_zone. MySQL's TIMESTAMP
 // is one of these: it comes in the time zone of the session, which is the server's
-// unless the sheet's session says otherwise, and must be the sheet's.
+// unless the sheet's session says otherwise, and must be the field's: see judgeZones.
 package legacy

@@ -39,7 +39,7 @@ func (s session) listByProcedure(ctx context.Context, t *table, op *sheet.Operat
 	if err != nil {
 		return page, err
 	}
-	records = slices.DeleteFunc(records, func(rec mapping.Record) bool { return !fits(rec, q) })
+	records = slices.DeleteFunc(records, func(rec mapping.Record) bool { return !t.fits(rec, q) })
 	slices.SortStableFunc(records, func(a, b mapping.Record) int { return compareRecords(a, b, q.Sort) })
 	page.Total = int64(len(records))
 	if q.After > 0 {
@@ -54,14 +54,13 @@ func (s session) listByProcedure(ctx context.Context, t *table, op *sheet.Operat
 }
 
 // fits tells whether a record is what a list asks for.
-func fits(rec mapping.Record, q backend.Query) bool {
+func (t *table) fits(rec mapping.Record, q backend.Query) bool {
 	for _, f := range q.Filters {
 		if rec.Values[f.Field.Index] != f.Value {
 			return false
 		}
 	}
-	changed := rec.Values[rec.Resource.ModifiedAt]
-	return !q.ModifiedSince.IsSet() || changed.IsSet() && changed.Int() >= q.ModifiedSince.Int()
+	return !q.ModifiedSince.IsSet() || t.IsSince(rec.Values[rec.Resource.ModifiedAt], q.ModifiedSince)
 }
 
 // compareRecords orders records as a list asks for, null below every value, and

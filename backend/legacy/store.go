@@ -217,6 +217,9 @@ func (s *Store) learnTables(ctx context.Context) error {
 			t.learn(known)
 		}
 	}
+	if err := s.judgeZones(ctx, schema); err != nil {
+		return err
+	}
 	return s.judgeParents(schema)
 }
 

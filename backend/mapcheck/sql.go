@@ -129,10 +129,26 @@ func (c *sqlCheck) resource(ctx context.Context, r *sheet.Resource) error {
 	rc.keys()
 	rc.written()
 	rc.indexes()
+	if err := rc.zones(ctx); err != nil {
+		return err
+	}
 	if !complete {
 		return nil // its rows cannot be read
 	}
 	return rc.rows(ctx)
+}
+
+// zones looks for times that the database shows or writes in another zone.
+func (c *resourceCheck) zones(ctx context.Context) error {
+	shifts, err := c.reader.Shifts(ctx, c.Resource, c.schema)
+	for _, s := range shifts {
+		severity := Warning
+		if s.Certain {
+			severity = Error
+		}
+		c.add(severity, "sql.zone", c.ofField(s.Field), s.Words, "say "+s.Cure)
+	}
+	return err
 }
 
 func (c *resourceCheck) at(keys ...string) string {

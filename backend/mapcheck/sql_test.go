@@ -147,6 +147,8 @@ func TestFindings(t *testing.T) {
 		{"where", []string{"where: UITDAT = '00000000'", "where: UITDATUM = '00000000'"}, Error, "sql.statement", "resources.employee", "UITDATUM", "mend where"},
 		{"unfilled", []string{"      name: {from: NAAM, length: 120, charset: latin1}\n", "      name: {absent: true}\n"}, Error, "sql.unfilled",
 			"resources.document.fields", "DOKMT.NAAM must have a value", "constants"},
+		{"zone", []string{"engine: mariadb", "engine: mariadb\n    session: [\"SET time_zone = '+00:00'\"]"}, Error, "sql.zone",
+			"resources.vehicle.fields.modified_at", "VTG.MUTTS is shown in the zone of the session", "say time_zone: UTC of the field, or source.sql.session"},
 		{"view", []string{"table: REL\n    read: V_RELATIE_ACTIEF", "table: V_RELATIE_ACTIEF"}, Warning, "sql.view-written", "resources.contact.table", "is a view", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

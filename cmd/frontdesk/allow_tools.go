@@ -55,7 +55,7 @@ func (f toolFlags) open() (*tools, error) {
 }
 
 func newTools(c *config.Config, environment string) (*tools, error) {
-	offer, err := desk.OfferOf(c.Model, c.Backend)
+	offer, err := desk.OfferOf(c)
 	if err != nil {
 		return nil, err
 	}

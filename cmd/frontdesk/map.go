@@ -33,30 +33,31 @@ type sheetFlags struct {
 	ModelDir string `name:"model-dir" placeholder:"DIR" help:"Folder of resource files over the built-in ones (with --sheet)."`
 }
 
-// find returns the file of the sheet and the model that it is judged by.
-func (f sheetFlags) find() (file string, model *mapping.Model, err error) {
+// find returns the file of the sheet, the model that it is judged by, and the zone in
+// which clients' dates begin where there is a configuration that says so.
+func (f sheetFlags) find() (file string, model *mapping.Model, zone *time.Location, err error) {
 	file, dir := f.Sheet, f.ModelDir
 	if f.Config != "" {
 		c, err := desk.LoadConfig(f.Config)
 		if err != nil {
-			return "", nil, err
+			return "", nil, nil, err
 		}
 		if c.Backend.Driver == desk.ReferenceDriver {
-			return "", nil, desk.Misused("%s: backend.driver is %s, expected legacy or remote, which have a sheet", f.Config, c.Backend.Driver)
+			return "", nil, nil, desk.Misused("%s: backend.driver is %s, expected legacy or remote, which have a sheet", f.Config, c.Backend.Driver)
 		}
-		file, dir = c.Backend.Sheet, c.Model.Dir
+		file, dir, zone = c.Backend.Sheet, c.Model.Dir, c.Server.TimeZone.Location
 	}
 	model, err = mapping.LoadModel(dir)
-	return file, model, err
+	return file, model, zone, err
 }
 
 // load reads the sheet. All that is wrong with it is in the error.
 func (f sheetFlags) load() (*sheet.Sheet, *mapping.Model, error) {
-	file, model, err := f.find()
+	file, model, zone, err := f.find()
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := desk.LoadSheet(file, model)
+	s, err := desk.LoadSheet(file, model, zone)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		err = desk.Misused("%w", err)
 	}

@@ -265,3 +265,22 @@ func TestMapDraftServes(t *testing.T) {
 	require.Zero(t, code, "%s%s", out, stderr)
 	require.Contains(t, out, "15 passed, 0 failed\n")
 }
+
+// TestDaysOfAnotherZone: days of another zone than clients' are refused before anything
+// is connected to, by every command that knows both. Before, a date that was written
+// became the day before it.
+func TestDaysOfAnotherZone(t *testing.T) {
+	dir := dealerpak(t, "time_zone: Europe/Amsterdam", "time_zone: UTC")
+	t.Setenv("DEALERPAK_DSN", filepath.Join(dir, "none", "none.db"))
+	config := filepath.Join(dir, "frontdesk.yaml")
+	for _, args := range [][]string{{"check", "--config", config}, {"map", "check", "--config", config}, {"serve", "--config", config}} {
+		code, out, stderr := cli("", args...)
+		require.NotZero(t, code, args)
+		require.Contains(t, out+stderr, "resources.contact.fields.birth_date: found days of UTC, where clients' dates are days of Europe/Amsterdam (server.time_zone): one that is written would shift, expected time_zone: Europe/Amsterdam", args)
+	}
+	text, err := os.ReadFile(config)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(config, append(text, "server: {time_zone: UTC, vendor: Example}\n"...), 0o600))
+	code, _, stderr := cli("", "check", "--config", config)
+	require.Zero(t, code, stderr)
+}

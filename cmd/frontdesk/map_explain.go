@@ -24,11 +24,11 @@ type mapExplainCommand struct {
 // Run shows a resource, without connecting. Variables of the environment that
 // are not set are shown by their names.
 func (c mapExplainCommand) Run(p desk.Program) error {
-	file, model, err := c.find()
+	file, model, zone, err := c.find()
 	if err != nil {
 		return err
 	}
-	s, err := sheet.Load(file, model, sheet.Options{RuleFields: desk.RuleFields, Env: func(name string) (string, bool) {
+	s, err := sheet.Load(file, model, sheet.Options{RuleFields: desk.RuleFields, Zone: zone, Env: func(name string) (string, bool) {
 		if v, ok := os.LookupEnv(name); ok {
 			return v, true
 		}

@@ -26,7 +26,7 @@ func (o openapiCommand) Run(p desk.Program) error {
 	if key == nil {
 		return unknownKey(c, o.Key)
 	}
-	offer, err := desk.OfferOf(c.Model, c.Backend)
+	offer, err := desk.OfferOf(c)
 	if err != nil {
 		return err
 	}

@@ -333,7 +333,7 @@ func TestOpenAPIDrift(t *testing.T) {
 
 func describeTo(t *testing.T, c *config.Config, environment string) string {
 	t.Helper()
-	offer, err := desk.OfferOf(c.Model, c.Backend)
+	offer, err := desk.OfferOf(c)
 	require.NoError(t, err)
 	g, err := desk.DescribingGateway(c, offer, environment)
 	require.NoError(t, err)

@@ -55,6 +55,12 @@ type codec struct {
 	isoText             bool    // dates without a format are written as text
 }
 
+// isWall tells that the system has what a clock in loc showed, and no instants.
+func (c *codec) isWall() bool {
+	timed := c.field.Type == mapping.Timestamp && c.epoch == 0
+	return timed && (c.clock != nil || c.system == sysDate || c.system == sysDatetime || c.format != nil && !c.format.zoned)
+}
+
 // fault says why a value could not be converted; "" where it could.
 type fault string
 
@@ -340,7 +346,7 @@ func (c *codec) parseTime(raw Raw) (ms int64, zoned bool, f fault) {
 		if !ok {
 			return 0, false, "does not have the format"
 		}
-		return ms, false, ""
+		return ms, c.format.zoned, ""
 	default:
 		ms, zoned, ok := parseISO(text)
 		if !ok {

@@ -119,6 +119,9 @@ func conversions(t testing.TB) []kind {
 		{"yyyyMMdd integer", at(codec{format: layoutOf(t, "yyyyMMdd")}, &moment, sysInteger), times(day)},
 		{"dd-MM-yyyy HH:mm:ss", at(codec{format: layoutOf(t, "dd-MM-yyyy HH:mm:ss")}, &moment, sysText), times(second)},
 		{"date and time", at(codec{format: layoutOf(t, "yyyyMMdd"), clock: layoutOf(t, "HHmmssSSS")}, &moment, sysInteger), times(1)},
+		{"yyyy-MM-dd HH:mm:ss.SSSZ", at(codec{format: layoutOf(t, "yyyy-MM-dd HH:mm:ss.SSSZ")}, &moment, sysText), instants(1)},
+		{"X HHmmss.S yyyy-MM-dd", at(codec{format: layoutOf(t, "X HHmmss.S yyyy-MM-dd")}, &moment, sysText), instants(100)},
+		{"yyyy-MM-dd'T'HH:mm:ss.SSSSSSxxx", at(codec{format: layoutOf(t, "yyyy-MM-dd'T'HH:mm:ss.SSSSSSxxx")}, &moment, sysText), instants(1)},
 		{"epoch_seconds", at(codec{epoch: 1000}, &moment, sysInteger), instants(1000)},
 		{"epoch_millis", at(codec{epoch: 1}, &moment, sysInteger), instants(1)},
 		{"epoch text", at(codec{epoch: 1}, &moment, sysText), instants(1)},
@@ -249,6 +252,43 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestFormatsWithAZone: what is read is the instant that the text says, whatever the
+// zone of the sheet; what is written is in UTC.
+func TestFormatsWithAZone(t *testing.T) {
+	for _, c := range []struct{ format, text, instant, written string }{
+		{"yyyy-MM-dd HH:mm:ss.SSSZ", "2026-11-22 08:47:21.199Z", "2026-11-22T08:47:21.199Z", "2026-11-22 08:47:21.199Z"},
+		{"yyyy-MM-dd HH:mm:ssX", "2026-11-22 08:47:21Z", "2026-11-22T08:47:21.000Z", "2026-11-22 08:47:21Z"},
+		{"yyyy-MM-dd HH:mm:ssX", "2026-11-22 09:47:21+01", "2026-11-22T08:47:21.000Z", "2026-11-22 08:47:21Z"},
+		{"yyyy-MM-dd'T'HH:mm:ssXX", "2026-11-22T03:17:21-0530", "2026-11-22T08:47:21.000Z", "2026-11-22T08:47:21Z"},
+		{"yyyy-MM-ddTHH:mm:ssXXX", "2026-11-22T14:17:21+05:30", "2026-11-22T08:47:21.000Z", "2026-11-22T08:47:21Z"},
+		{"XXX yyyyMMddHHmm", "+01:00 202611220947", "2026-11-22T08:47:00.000Z", "Z 202611220847"},
+		{"dd.MM.yyyy HH:mm x", "22.11.2026 09:47 +0100", "2026-11-22T08:47:00.000Z", "22.11.2026 08:47 +00"},
+		{"yyyy-MM-dd HH:mm:ss.SSSSSSxx", "2026-11-22 08:47:21.199876+0000", "2026-11-22T08:47:21.199Z", "2026-11-22 08:47:21.199000+0000"},
+		{"yyyy-MM-dd HH:mm:ss.Sxxx", "2026-11-22 08:47:21.1+00:00", "2026-11-22T08:47:21.100Z", "2026-11-22 08:47:21.1+00:00"},
+		{"yyyy-MM-dd HH:mmZ", "2026-11-22 08:47+00", "", ""},
+		{"yyyy-MM-dd HH:mmX", "2026-11-22 08:47", "", ""},
+		{"yyyy-MM-dd HH:mmX", "2026-11-22 08:47Z ", "2026-11-22T08:47:00.000Z", "2026-11-22 08:47Z"},
+		{"yyyy-MM-dd HH:mmX", "2026-11-22 08:47Z.", "", ""},
+		{"yyyy-MM-dd HH:mmX", "2026-11-22 08:47+1", "", ""},
+		{"X yyyy-MM-dd HH:mm", "+01 2026-11-22 0", "", ""},
+	} {
+		moment := codec{field: &mapping.Field{Name: "f", Type: mapping.Timestamp}, system: sysText, loc: time.UTC, format: layoutOf(t, c.format)}
+		v, why := moment.read(textRaw(c.text), Raw{})
+		if c.instant == "" {
+			if why == "" {
+				t.Errorf("%s: %q reads as %v", c.format, c.text, v)
+			}
+			continue
+		}
+		if why != "" || v.String() != c.instant {
+			t.Errorf("%s: %q reads as %v %s, want %s", c.format, c.text, v, why, c.instant)
+		}
+		if raw, _, _ := moment.write(v); raw.Text != c.written {
+			t.Errorf("%s: written as %q, want %q", c.format, raw.Text, c.written)
+		}
+	}
+}
+
 func TestJoinKeyIsUndone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(rapid.StringMatching(`[a-z|\\]{0,5}`), 1, 4).Draw(t, "parts")
@@ -278,6 +318,7 @@ func FuzzReadTime(f *testing.F) {
 	field := mapping.Field{Name: "f", Type: mapping.Timestamp}
 	codecs := []codec{
 		{field: &field, loc: amsterdam, system: sysText, isoText: true}, {field: &field, loc: amsterdam, system: sysText, format: layoutOf(f, "yyyyMMdd")},
+		{field: &field, loc: time.UTC, system: sysText, format: layoutOf(f, "yyyy-MM-dd HH:mmX")},
 		{field: &field, loc: amsterdam, system: sysText, epoch: 1000},
 	}
 	f.Fuzz(func(t *testing.T, s string) {

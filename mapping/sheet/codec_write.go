@@ -58,7 +58,7 @@ func (c *codec) null() (raw, clock Raw) {
 	if raw.Kind == RawNull {
 		return raw, raw
 	}
-	return raw, c.clockRaw(0)
+	return raw, layoutRaw(c.clock, 0, c.system)
 }
 
 // typed is a text as a value of the system's type.
@@ -240,29 +240,36 @@ func (c *codec) blanks(s string) string {
 // writeTime writes an instant. What has no zone is of the sheet's; what has no
 // time of day loses it.
 func (c *codec) writeTime(ms int64) (raw, clock Raw) {
-	wall := wallOf(ms, c.loc)
-	if c.clock != nil {
-		day := wall - mod(wall, dayLength)
-		raw = c.dateRaw(day)
-		return raw, c.clockRaw(wall - day)
-	}
 	switch {
+	case c.isWall():
+		return c.writeWall(wallOf(ms, c.loc))
 	case c.epoch > 0:
 		n := (ms - mod(ms, c.epoch)) / c.epoch
 		if c.system == sysText {
 			return textRaw(strconv.FormatInt(n, 10)), Raw{}
 		}
 		return intRaw(n), Raw{}
-	case c.format != nil || c.system == sysDate:
-		return c.dateRaw(wall), Raw{}
-	case c.system == sysDatetime && c.isoText:
-		return textRaw(string(isoWall.append(nil, wall))), Raw{}
-	case c.system == sysDatetime:
-		return Raw{Kind: RawWall, Int: wall}, Raw{}
+	case c.format != nil:
+		return layoutRaw(c.format, ms, c.system), Raw{}
 	case c.isoText:
 		return textRaw(string(append(isoWall.append(nil, ms), 'Z'))), Raw{}
 	default:
 		return Raw{Kind: RawTime, Int: ms}, Raw{}
+	}
+}
+
+// writeWall writes what a clock showed.
+func (c *codec) writeWall(wall int64) (raw, clock Raw) {
+	switch {
+	case c.clock != nil:
+		day := wall - mod(wall, dayLength)
+		return c.dateRaw(day), layoutRaw(c.clock, wall-day, c.system)
+	case c.format != nil || c.system == sysDate:
+		return c.dateRaw(wall), Raw{}
+	case c.isoText:
+		return textRaw(string(isoWall.append(nil, wall))), Raw{}
+	default:
+		return Raw{Kind: RawWall, Int: wall}, Raw{}
 	}
 }
 
@@ -281,8 +288,6 @@ func (c *codec) dateRaw(wall int64) Raw {
 	}
 	return layoutRaw(c.format, wall, c.system)
 }
-
-func (c *codec) clockRaw(ofDay int64) Raw { return layoutRaw(c.clock, ofDay, c.system) }
 
 func layoutRaw(l *layout, ms int64, system systemType) Raw {
 	var buf [40]byte

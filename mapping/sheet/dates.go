@@ -13,19 +13,27 @@ type layout struct {
 	digits bool // nothing but digits, so that it may be an integer too
 	date   bool // has year, month and day
 	clock  bool // has hours
+	// zoned tells that texts say their zone, so that they are instants.
+	zoned bool
 	// ordered tells that texts sort as the times do.
 	ordered bool
 	finest  int64 // milliseconds that the last part counts
 }
 
-// layoutPart is a number of width digits, or a literal where unit is 0.
+// layoutPart is a number of width digits, a zone, or a literal where unit is 0.
 type layoutPart struct {
-	unit    byte // y M d H m s S
+	unit    byte // y M d H m s S, Z X x
 	width   int
 	literal string
 }
 
-var layoutUnits = map[string]bool{"yyyy": true, "MM": true, "dd": true, "HH": true, "mm": true, "ss": true, "SSS": true}
+// layoutUnits are what stands for a part; S is there one to nine times. Z is the letter
+// itself, and says UTC; X and x are any offset, of which X is written Z, as what is
+// written is in UTC, and x +00, +0000 or +00:00.
+var layoutUnits = map[string]bool{
+	"yyyy": true, "MM": true, "dd": true, "HH": true, "mm": true, "ss": true,
+	"Z": true, "X": true, "XX": true, "XXX": true, "x": true, "xx": true, "xxx": true,
+}
 
 // newLayout compiles a format such as yyyyMMdd or dd-MM-yyyy'T'HH:mm.
 func newLayout(format string) (*layout, error) {
@@ -49,11 +57,14 @@ func newLayout(format string) (*layout, error) {
 			unit := rest[:n]
 			if c == 'T' && n == 1 {
 				l.literal("T")
-			} else if !layoutUnits[unit] {
-				return nil, fmt.Errorf("%s is none of yyyy, MM, dd, HH, mm, ss, SSS; letters that stand for themselves are put in single quotes", unit)
+			} else if !layoutUnits[unit] && (c != 'S' || n > 9) {
+				return nil, fmt.Errorf("%s is none of yyyy, MM, dd, HH, mm, ss, SSS, and of the zones Z, X, XX, XXX, x, xx, xxx; letters that stand for themselves are put in single quotes", unit)
 			} else if strings.IndexByte(seen, c) >= 0 {
 				return nil, fmt.Errorf("%s is there twice", unit)
+			} else if isZone(c) && l.zoned {
+				return nil, fmt.Errorf("%s is a second zone", unit)
 			} else {
+				l.zoned = l.zoned || isZone(c)
 				l.parts = append(l.parts, layoutPart{unit: c, width: n})
 				l.width += n
 				seen += string(c)
@@ -68,6 +79,8 @@ func newLayout(format string) (*layout, error) {
 	}
 	return l, l.judge(seen)
 }
+
+func isZone(unit byte) bool { return unit == 'Z' || unit == 'X' || unit == 'x' }
 
 func (l *layout) literal(text string) {
 	l.parts = append(l.parts, layoutPart{literal: text})
@@ -86,13 +99,23 @@ func (l *layout) judge(seen string) error {
 		return fmt.Errorf("a time of day has HH, then mm, ss and SSS")
 	case !l.date && !l.clock:
 		return fmt.Errorf("neither a date nor a time of day")
+	case l.zoned && !(l.date && l.clock):
+		return fmt.Errorf("a zone stands beside a date and a time of day")
 	}
 	for i, unit := range "HmsS" {
 		if has(string(unit)) {
 			l.finest = [...]int64{3_600_000, 60_000, 1000, 1}[i]
 		}
 	}
-	const order = "yMdHmsS"
+	for _, p := range l.parts {
+		if p.unit == 'S' && p.width < 3 {
+			l.finest = [...]int64{100, 10}[p.width-1]
+		}
+		if isZone(p.unit) {
+			l.digits = false
+		}
+	}
+	const order = "yMdHmsSZ" // texts with other zones do not sort
 	for i := 1; i < len(seen); i++ {
 		l.ordered = l.ordered && strings.IndexByte(order, seen[i-1]) < strings.IndexByte(order, seen[i])
 	}
@@ -112,19 +135,28 @@ var (
 	isoDate = mustLayout("yyyy-MM-dd")
 )
 
-// parse reads a text as milliseconds since 1970, as if it were in UTC.
+// parse reads a text as milliseconds since 1970, as if it were in UTC where it does
+// not say its zone.
 func (l *layout) parse(s string) (ms int64, ok bool) {
-	if len(s) != l.width {
+	if len(s) != l.width && !l.zoned {
 		return 0, false
 	}
-	year, month, day, hour, minute, second, milli := 1970, 1, 1, 0, 0, 0, 0
+	year, month, day, hour, minute, second, milli, shift := 1970, 1, 1, 0, 0, 0, 0, int64(0)
 	for _, p := range l.parts {
 		if p.unit == 0 {
-			if s[:len(p.literal)] != p.literal {
+			if s, ok = strings.CutPrefix(s, p.literal); !ok {
 				return 0, false
 			}
-			s = s[len(p.literal):]
 			continue
+		}
+		if isZone(p.unit) {
+			if shift, s, ok = p.cutZone(s); !ok {
+				return 0, false
+			}
+			continue
+		}
+		if len(s) < p.width {
+			return 0, false
 		}
 		n := 0
 		for i := range p.width {
@@ -149,10 +181,30 @@ func (l *layout) parse(s string) (ms int64, ok bool) {
 		case 's':
 			second = n
 		case 'S':
+			for w := p.width; w < 3; w++ {
+				n *= 10
+			}
+			for w := p.width; w > 3; w-- {
+				n /= 10
+			}
 			milli = n
 		}
 	}
-	return civil(year, month, day, hour, minute, second, milli)
+	ms, ok = civil(year, month, day, hour, minute, second, milli)
+	return ms - shift, ok && s == ""
+}
+
+// cutZone takes a zone from the beginning of s, in any of its forms.
+func (p layoutPart) cutZone(s string) (ms int64, rest string, ok bool) {
+	if rest, ok := strings.CutPrefix(s, "Z"); ok || p.unit == 'Z' {
+		return 0, rest, ok
+	}
+	n := min(1, len(s))
+	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == ':') {
+		n++
+	}
+	ms, ok = parseZone(s[:n])
+	return ms, s[n:], ok
 }
 
 // civil is a date and time as milliseconds since 1970, as if in UTC.
@@ -164,7 +216,8 @@ func civil(year, month, day, hour, minute, second, milli int) (ms int64, ok bool
 	return t.UnixMilli(), t.Day() == day
 }
 
-// append writes milliseconds since 1970 without regard to zones.
+// append writes milliseconds since 1970 without regard to zones: where a text is to say
+// its own, they are those of UTC.
 func (l *layout) append(dst []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	year, month, day := t.Date()
@@ -188,7 +241,16 @@ func (l *layout) append(dst []byte, ms int64) []byte {
 		case 's':
 			n = second
 		case 'S':
-			n = t.Nanosecond() / 1e6
+			n = t.Nanosecond()
+			for w := p.width; w < 9; w++ {
+				n /= 10
+			}
+		case 'Z', 'X':
+			dst = append(dst, 'Z')
+			continue
+		case 'x':
+			dst = append(dst, [...]string{"+00", "+0000", "+00:00"}[p.width-1]...)
+			continue
 		}
 		dst = appendDigits(dst, int64(n), p.width)
 	}
@@ -220,6 +282,39 @@ func instantOf(wall int64, loc *time.Location) int64 {
 		ms = wall - second
 	}
 	return ms
+}
+
+// firstWall is the least that a clock in loc shows at an instant or later, and the least
+// that reads as that instant or a later one: within an hour that the clock shows twice
+// that is where it begins; of what it never shows, an hour that is left out, what reads
+// as ms.
+func firstWall(ms int64, loc *time.Location) int64 {
+	wall := wallOf(ms, loc)
+	began, ends := time.UnixMilli(ms).In(loc).ZoneBounds()
+	if !began.IsZero() {
+		at, before := began.UnixMilli(), offset(began.UnixMilli()-1, loc)
+		after := offset(at, loc)
+		if jump := before - after; ms-at < max(jump, -jump) {
+			wall = min(wall, at+after, ms+before)
+		}
+	}
+	if !ends.IsZero() {
+		wall = min(wall, wallOf(ends.UnixMilli(), loc))
+	}
+	return wall
+}
+
+// sameZone tells that clocks in both have shown the same since 1900, and will.
+func sameZone(a, b *time.Location) bool {
+	if a.String() == b.String() {
+		return true
+	}
+	for ms := time.Date(1900, 1, 1, 12, 0, 0, 0, time.UTC).UnixMilli(); ms < time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli(); ms += dayLength {
+		if offset(ms, a) != offset(ms, b) {
+			return false
+		}
+	}
+	return true
 }
 
 func offset(ms int64, loc *time.Location) int64 {

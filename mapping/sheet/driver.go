@@ -1,5 +1,7 @@
 package sheet
 
+import "time"
+
 // UsernamePlace is where Facts have the user's name, by which one is found; ""
 // where they have none.
 func (f *Facts) UsernamePlace() string {
@@ -12,6 +14,15 @@ func (f *Facts) UsernamePlace() string {
 // TrimsRight tells that blanks behind the field's value do not count, so that a
 // value is to be looked for with and without them.
 func (f *Field) TrimsRight() bool { return f.codec.trimRight }
+
+// Zone is the one that the times of the field's places are read in; nil where it has
+// none, or they are instants.
+func (f *Field) Zone() *time.Location {
+	if f.source != fromPlace || !f.codec.isWall() {
+		return nil
+	}
+	return f.codec.loc
+}
 
 // DeletedWhen returns what all deleted records have in common: the values of
 // SoftDelete that are always the same.

@@ -98,7 +98,7 @@ func (l *loader) loadFacts(at string, f accountColumnsFile, hashes []Hash, neede
 			field.source, field.constant = fromConstant, l.constant(strictyaml.Child(path, "constant"), ff.Constant, &of[i])
 		case len(ff.From) == 1 && l.isPlace(path, ff.From[0]):
 			field.source, field.From = fromPlace, ff.From
-			field.codec = l.codec(path, ff, &of[i])
+			field.codec = l.codec(path, ff, &of[i], l.sheet.Location)
 			field.fromAt = []int{facts.place(ff.From[0])}
 		default:
 			l.fail(path, "expected one column or path, or {constant: …}")

@@ -14,8 +14,8 @@ type file struct {
 	Format int `yaml:"format" schema:"required,enum=1"`
 	// Source is the existing system: exactly one of its kinds.
 	Source sourceFile `yaml:"source" schema:"required"`
-	// TimeZone is the zone of dates and times that name none; default
-	// Europe/Amsterdam.
+	// TimeZone is the zone of dates and times that name none, in every resource
+	// and field that does not say its own; default Europe/Amsterdam.
 	TimeZone config.Zone `yaml:"time_zone"`
 	// Keep is the gateway's own small database for what the existing system has
 	// no place for: the IDs given out for foreign keys, and answers under

@@ -1,5 +1,7 @@
 package sheet
 
+import "frontdesk/config"
+
 // resourceFile is how the system has one resource.
 type resourceFile struct {
 	// Table is the table that is written, and read where read names no other.
@@ -24,6 +26,9 @@ type resourceFile struct {
 	// Version is the column, or path, that changes with every change; without
 	// one the whole record is compared.
 	Version string `yaml:"version"`
+	// TimeZone is the zone of dates and times that name none, in every field
+	// that does not say its own. Default: the sheet's time_zone.
+	TimeZone config.Zone `yaml:"time_zone"`
 	// Fields are how the fields are found, by their name in the interface.
 	// Fields not named do not exist for clients.
 	Fields map[string]fieldFile `yaml:"fields" schema:"required"`
@@ -76,13 +81,17 @@ type fieldSettings struct {
 	// Type is the type in the system, where it does not follow from the field:
 	// datetime is a date and time without a zone, timestamp one with a zone.
 	Type string `yaml:"type" schema:"enum=text|integer|decimal|boolean|date|datetime|timestamp|bytes"`
-	// Format of dates and times: yyyy MM dd HH mm ss SSS and literals, letters
-	// in single quotes; or iso8601, epoch_seconds, epoch_millis.
+	// Format of dates and times: yyyy MM dd HH mm ss SSS, a zone (Z, X, XX, XXX,
+	// x, xx, xxx) and literals, letters in single quotes; or iso8601,
+	// epoch_seconds, epoch_millis.
 	Format string `yaml:"format"`
 	// TimeFrom is a second column or path with the time of day.
 	TimeFrom string `yaml:"time_from"`
 	// TimeFormat is the format of time_from; default HHmmss.
 	TimeFormat string `yaml:"time_format"`
+	// TimeZone is the zone that it is in, where it names none. Default: the
+	// resource's time_zone.
+	TimeZone config.Zone `yaml:"time_zone"`
 	// Zero are values that mean null: "00000000", "0000-00-00", "0". The first
 	// is what null is written as.
 	Zero names `yaml:"zero"`

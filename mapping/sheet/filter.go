@@ -2,7 +2,6 @@ package sheet
 
 import (
 	"slices"
-	"time"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
@@ -134,7 +133,7 @@ func (r *Resource) Since(v mapping.Value) (bounds []Assignment, ok bool) {
 	if f.source != fromPlace || !f.codec.ordered() {
 		return nil, false
 	}
-	raw, clock := f.codec.writeTime(f.codec.notBefore(v.Int()))
+	raw, clock := f.codec.since(v.Int())
 	bounds = []Assignment{{Place: f.From[0], Value: raw, Field: f.Field}}
 	if f.codec.clock != nil {
 		bounds = append(bounds, Assignment{Place: f.From[1], Value: clock, Field: f.Field})
@@ -142,9 +141,9 @@ func (r *Resource) Since(v mapping.Value) (bounds []Assignment, ok bool) {
 	return bounds, true
 }
 
-// notBefore is the first moment from ms on that the system can tell apart: of a
-// time in whole seconds the next one, unless it is one itself.
-func (c *codec) notBefore(ms int64) int64 {
+// since is the first that the system can tell apart of what it may have of a change at
+// ms or later: of a time in whole seconds the next one, unless it is one itself.
+func (c *codec) since(ms int64) (raw, clock Raw) {
 	step := int64(1)
 	switch {
 	case c.clock != nil:
@@ -156,15 +155,22 @@ func (c *codec) notBefore(ms int64) int64 {
 	case c.system == sysDate:
 		step = dayLength
 	}
-	rest := mod(wallOf(ms, c.loc), step)
-	if rest == 0 {
-		return ms
+	if c.isWall() {
+		return c.writeWall(roundUp(firstWall(ms, c.loc), step))
 	}
-	ms += step - rest
-	if step >= dayLength {
-		ms += 2 * time.Hour.Milliseconds() // the day may be shorter or longer; it is cut off
+	return c.writeTime(roundUp(ms, step))
+}
+
+func roundUp(n, step int64) int64 { return n + mod(-n, step) }
+
+// IsSince tells whether a record that reads as changed at a time may have been changed
+// at another, or later.
+func (r *Resource) IsSince(changed, since mapping.Value) bool {
+	c := &r.Fields[r.ModifiedAt].codec
+	if !changed.IsSet() || !c.isWall() {
+		return changed.IsSet() && changed.Int() >= since.Int()
 	}
-	return ms
+	return wallOf(changed.Int(), c.loc) >= firstWall(since.Int(), c.loc)
 }
 
 // ordered tells whether what the system has comes in the order of the field's

@@ -1,21 +1,22 @@
 package sheet
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"frontdesk/mapping"
 )
 
 func TestSinceIsNeverEarlier(t *testing.T) {
-	amsterdam, err := time.LoadLocation("Europe/Amsterdam")
-	require.NoError(t, err)
-	day, err := newLayout("yyyyMMdd")
-	require.NoError(t, err)
-	clock, err := newLayout("HHmmss")
-	require.NoError(t, err)
+	day, clock := layoutOf(t, "yyyyMMdd"), layoutOf(t, "HHmmss")
 	field := &mapping.Field{Type: mapping.Timestamp}
 	seconds := codec{field: field, loc: amsterdam, system: sysText, format: day, clock: clock}
 	days := codec{field: field, loc: amsterdam, system: sysText, format: day}
@@ -34,7 +35,145 @@ func TestSinceIsNeverEarlier(t *testing.T) {
 	} {
 		at, err := time.Parse(time.RFC3339, c.at)
 		require.NoError(t, err)
-		raw, clock := c.codec.writeTime(c.codec.notBefore(at.UnixMilli()))
+		raw, clock := c.codec.since(at.UnixMilli())
 		require.Equal(t, []string{c.day, c.clock}, []string{raw.Text, clock.Text}, c.at)
 	}
+}
+
+// TestSinceWhereTheClockJumps is of the nights in which a clock on the wall shows an
+// hour twice, half an hour, or leaves one out.
+func TestSinceWhereTheClockJumps(t *testing.T) {
+	for _, c := range []struct{ zone, at, bound string }{
+		{"Europe/Amsterdam", "2026-10-24T23:59:59Z", "2026-10-25T01:59:59.000"},
+		{"Europe/Amsterdam", "2026-10-25T00:50:00Z", "2026-10-25T02:00:00.000"}, // 02:50 for the first time
+		{"Europe/Amsterdam", "2026-10-25T01:50:00Z", "2026-10-25T02:00:00.000"}, // and again: what was changed at the first is answered as of now
+		{"Europe/Amsterdam", "2026-10-25T02:00:00Z", "2026-10-25T03:00:00.000"},
+		{"Europe/Amsterdam", "2026-03-29T00:59:59Z", "2026-03-29T01:59:59.000"},
+		{"Europe/Amsterdam", "2026-03-29T01:10:00Z", "2026-03-29T02:10:00.000"}, // which no clock showed, but a column may have: it is answered as of now
+		{"Europe/Amsterdam", "2026-03-29T02:00:00Z", "2026-03-29T04:00:00.000"},
+		{"Australia/Lord_Howe", "2026-04-04T14:45:00Z", "2026-04-05T01:30:00.000"}, // half an hour back
+		{"Australia/Lord_Howe", "2026-04-04T15:20:00Z", "2026-04-05T01:30:00.000"},
+		{"Australia/Lord_Howe", "2026-04-04T15:30:00Z", "2026-04-05T02:00:00.000"},
+		{"America/New_York", "2026-11-01T05:30:00Z", "2026-11-01T01:00:00.000"},
+		{"America/New_York", "2026-11-01T06:30:00Z", "2026-11-01T01:00:00.000"},
+		{"UTC", "2026-10-25T00:50:00Z", "2026-10-25T00:50:00.000"},
+	} {
+		loc, err := time.LoadLocation(c.zone)
+		require.NoError(t, err)
+		at, err := time.Parse(time.RFC3339, c.at)
+		require.NoError(t, err)
+		raw, _ := wallIn(loc).since(at.UnixMilli())
+		require.Equal(t, c.bound, raw.Text, "%s in %s", c.at, c.zone)
+	}
+}
+
+// wallIn is of texts of what a clock showed, which compare as they are.
+func wallIn(loc *time.Location) *codec {
+	return &codec{field: &mapping.Field{Type: mapping.Timestamp}, loc: loc, system: sysDatetime, isoText: true}
+}
+
+// jump is when a clock was put back or on, and by how much.
+type jump struct{ at, by int64 }
+
+type zone struct {
+	*time.Location
+	jumps []jump
+}
+
+// jumpsOf are those since 1970.
+func jumpsOf(loc *time.Location) (all []jump) {
+	for t := time.Unix(0, 0).In(loc); t.Year() < 2040; {
+		_, end := t.ZoneBounds()
+		if end.IsZero() {
+			break
+		}
+		at := end.UnixMilli()
+		if by := offset(at, loc) - offset(at-1, loc); by != 0 {
+			all = append(all, jump{at, by})
+		}
+		t = end
+	}
+	return all
+}
+
+// zones are those of the system's zone database whose clocks jump, or a few where it
+// has none, with their jumps.
+var zones = sync.OnceValue(func() (all []zone) {
+	names := []string{"Europe/Amsterdam", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "America/St_Johns", "Asia/Tehran", "Antarctica/Troll"}
+	const root = "/usr/share/zoneinfo"
+	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, strings.TrimPrefix(path, root+string(os.PathSeparator)))
+		}
+		return nil
+	})
+	for _, name := range names {
+		loc, err := time.LoadLocation(name)
+		if err != nil || strings.HasPrefix(name, "right/") || strings.HasPrefix(name, "posix") {
+			continue // with leap seconds, which nobody's clock shows; the same again
+		}
+		if jumps := jumpsOf(loc); len(jumps) > 0 {
+			all = append(all, zone{loc, jumps})
+		}
+	}
+	return all
+})
+
+// TestSinceMissesNothing: whatever was changed at or after the instant is found, and so
+// is what is answered as changed then; who goes on from the time that a record is
+// answered with misses nothing that was changed after it. Not much more is found.
+func TestSinceMissesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := zones()[rapid.IntRange(0, len(zones())-1).Draw(t, "zone")]
+		j, loc := rapid.SampledFrom(in.jumps).Draw(t, "jump"), in.Location
+		most := max(j.by, -j.by)
+		near := func(label string) int64 { return j.at + rapid.Int64Range(-3*most, 3*most).Draw(t, label) }
+		c := wallIn(loc)
+		bound := func(ms int64) string {
+			raw, _ := c.since(ms)
+			return raw.Text
+		}
+		text := func(ms int64) string {
+			raw, _ := c.writeTime(ms)
+			return raw.Text
+		}
+		read := func(text string) int64 {
+			v, why := c.read(textRaw(text), Raw{})
+			if why != "" {
+				t.Fatal(why)
+			}
+			return v.Int()
+		}
+		since := near("since")
+		changed := since + rapid.Int64Range(0, 6*most).Draw(t, "after")
+		if text(changed) < bound(since) {
+			t.Fatalf("%s: changed at %v, not found since %v: %s is before %s", loc, changed, since, text(changed), bound(since))
+		}
+		if r := (&Resource{Resource: &mapping.Resource{}, Fields: []Field{{codec: *c}}}); !r.IsSince(mapping.MilliValue(read(text(changed))), mapping.MilliValue(since)) {
+			t.Fatalf("%s: changed at %v, which reads as %v, and is not since %v", loc, changed, read(text(changed)), since)
+		}
+		if seen := read(text(since)); text(changed) < bound(seen) {
+			t.Fatalf("%s: changed at %v, not found since %v, as a record of before was answered", loc, changed, seen)
+		}
+		any := string(isoWall.append(nil, wallOf(near("wall"), loc)+rapid.Int64Range(-most, most).Draw(t, "off")))
+		if read(any) >= since && any < bound(since) {
+			t.Fatalf("%s: %s is answered as %v, and not found since %v", loc, any, read(any), since)
+		}
+		early := since - 2*most - 1
+		if far := since < j.at-most || since >= j.at+most; text(early) >= bound(since) || far && bound(since) != text(since) {
+			if !in.others(j, 8*most) {
+				t.Fatalf("%s: since %v is from %s on, which is much more", loc, since, bound(since))
+			}
+		}
+	})
+}
+
+// others tells of other jumps within some time.
+func (z zone) others(of jump, within int64) bool {
+	for _, j := range z.jumps {
+		if j != of && j.at > of.at-within && j.at < of.at+within {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -22,6 +23,9 @@ type Options struct {
 	// for another joined by |; none where there is no such rule. Without it rules
 	// are not judged.
 	RuleFields func(rule string) []string
+	// Zone is the one in which clients' dates begin (server.time_zone); nil where it
+	// is not known, and days are not judged by it.
+	Zone *time.Location
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -163,7 +167,13 @@ func (l *loader) detail(path string, err error) string {
 	return err.Error()
 }
 
-func (l *loader) sql() bool  { return l.Source.SQL != nil }
+func (l *loader) sql() bool { return l.Source.SQL != nil }
+func (l *loader) engine() string {
+	if !l.sql() {
+		return ""
+	}
+	return l.Source.SQL.Engine
+}
 func (l *loader) http() bool { return l.Source.HTTP != nil }
 
 func (l *loader) load() {
@@ -338,6 +348,9 @@ func (d *draft) at(keys ...string) string {
 	}
 	return path
 }
+
+// zone is that of times in the resource's own places.
+func (d *draft) zone() *time.Location { return cmp.Or(d.file.TimeZone.Location, d.sheet.Location) }
 
 // place returns the position of a place that is read, adding it where it is new.
 func (d *draft) place(name string) int { return d.placeOf(Place{Name: name}) }

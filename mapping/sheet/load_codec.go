@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,10 +13,10 @@ import (
 )
 
 // codec compiles the conversions of a field, and judges whether they fit it and
-// one another.
-func (l *loader) codec(path string, ff fieldFile, f *mapping.Field) codec {
+// one another. zone is that of times where neither they nor the field say one.
+func (l *loader) codec(path string, ff fieldFile, f *mapping.Field, zone *time.Location) codec {
 	c := codec{
-		field: f, loc: l.sheet.Location, decimals: ff.Decimals, comma: ff.DecimalComma, width: ff.Width,
+		field: f, loc: cmp.Or(ff.TimeZone.Location, zone), decimals: ff.Decimals, comma: ff.DecimalComma, width: ff.Width,
 		trimRight: ff.Trim == "right" || ff.Trim == "both", trimLeft: ff.Trim == "both",
 		padRight: ff.Pad == "right", padZero: ff.Pad == "zero", upper: ff.Case == "upper", lower: ff.Case == "lower", dashless: ff.Dashes == "none",
 		charset: charsetOf(ff.Charset), emptyNull: ff.Empty == "null", zero: ff.Zero,
@@ -29,11 +30,28 @@ func (l *loader) codec(path string, ff fieldFile, f *mapping.Field) codec {
 	}
 	if f.Type == mapping.Timestamp {
 		l.formats(path, ff, &c)
+		if ff.TimeZone.Location != nil && (ff.Type == "timestamp" || c.epoch > 0 || c.format != nil && c.format.zoned) {
+			l.fail(strictyaml.Child(path, "time_zone"), "found with an instant, which is in no zone or says its own: expected none")
+		}
 	}
 	if ff.Codes.given() {
 		c.codes = l.codes(path, ff, &c)
 	}
 	return c
+}
+
+// judgeDays refuses days of another zone than that of clients, whose date would become
+// the day before, or after. When programs made or changed a record is no such day.
+func (d *draft) judgeDays(path string, f *Field) {
+	c, zone := &f.codec, d.o.Zone
+	days := c.isWall() && c.clock == nil && (c.format == nil && c.system == sysDate || c.format != nil && !c.format.clock)
+	if !days || f.Index == d.of.CreatedAt || f.Index == d.of.ModifiedAt || zone == nil || sameZone(c.loc, zone) {
+		return
+	}
+	if own := strictyaml.Child(path, "time_zone"); d.doc.Has(own) {
+		path = own
+	}
+	d.fail(path, "found days of %s, where clients' dates are days of %s (server.time_zone): one that is written would shift, expected time_zone: %[2]s", c.loc, zone)
 }
 
 // words judges the keys that take one of a few words.
@@ -73,6 +91,7 @@ func (l *loader) contradictions(path string, ff fieldFile, f *mapping.Field) {
 	needs("format", ff.Format != "", f.Type == mapping.Timestamp, "a timestamp")
 	needs("time_from", ff.TimeFrom != "", f.Type == mapping.Timestamp, "a timestamp")
 	needs("time_format", ff.TimeFormat != "", f.Type == mapping.Timestamp, "a timestamp")
+	needs("time_zone", ff.TimeZone.Location != nil, f.Type == mapping.Timestamp, "a timestamp")
 	needs("stamp", ff.Stamp != "", f.Type == mapping.Timestamp, "a timestamp")
 	needs("case", ff.Case != "", text, "text")
 	needs("dashes", ff.Dashes != "", f.IgnoreDashes, "a license plate")
@@ -143,6 +162,9 @@ func (l *loader) system(path string, ff fieldFile, f *mapping.Field) systemType 
 		if systemTypes[ff.Type] != 0 && !slices.Contains(fitting, ff.Type) {
 			l.fail(strictyaml.Child(path, "type"), "found %s for %s, expected one of %s", ff.Type, article(f.Type), strings.Join(fitting, ", "))
 		}
+		if engine := l.engine(); ff.Type == "timestamp" && (engine == "mariadb" || engine == "mysql" || engine == "sqlite") {
+			l.fail(strictyaml.Child(path, "type"), "found timestamp, and %s has no type with a zone: expected datetime, and its time_zone", engine)
+		}
 		return systemTypes[ff.Type]
 	}
 	switch {
@@ -182,8 +204,19 @@ func (l *loader) formats(path string, ff fieldFile, c *codec) {
 			l.fail(at, "found a time of day in it and in time_from, expected one of them")
 		}
 	}
-	if c.format != nil && c.system != sysText && c.system != sysInteger {
+	if c.format != nil && c.format.zoned {
+		c.format.ordered = c.format.ordered || !l.sql() // there the service compares
+	}
+	switch {
+	case c.format == nil || c.system == sysText || c.system == sysInteger:
+	case l.sql():
 		l.fail(at, "found with a type that has no format, expected type text or integer")
+	case c.system == sysTimestamp && !c.format.zoned:
+		l.fail(at, "found %s of a timestamp, which says its zone: expected Z or X behind it, or type datetime", l.found(at, ff.Format))
+	case c.system != sysTimestamp && c.format.zoned:
+		l.fail(at, "found a zone in it, expected type timestamp")
+	default:
+		c.system = sysText
 	}
 	if c.format != nil && c.system == sysInteger && !c.format.digits {
 		l.fail(at, "found %s of an integer, expected a format of digits alone", l.found(at, ff.Format))

@@ -78,7 +78,7 @@ func (d *draft) fixed(into *[]fixed, at string, pv placeValue) {
 		one.value = pv.value.scalar.raw()
 	} else {
 		field := &mapping.Field{Name: pv.place, Type: mapping.Timestamp}
-		now := d.codec(path, fieldFile{fieldSettings: fieldSettings{Format: pv.value.now.Now}}, field)
+		now := d.codec(path, fieldFile{fieldSettings: fieldSettings{Format: pv.value.now.Now}}, field, d.zone())
 		one.now = &now
 	}
 	*into = append(*into, one)
@@ -105,11 +105,12 @@ func (d *draft) field(f *mapping.Field, ff fieldFile) {
 		d.narrowing[f.Name] = n
 		return
 	}
-	out.codec = d.codec(path, ff, &narrowed)
+	out.codec = d.codec(path, ff, &narrowed, d.zone())
 	d.source(path, ff, out)
 	if !d.isReferenceOfKept(out) && len(out.fromAt) > 1 {
 		d.fail(path, "found %s, expected one: only a reference to a composite key has several", count(len(out.From), "place"))
 	}
+	d.judgeDays(path, out)
 	d.writing(path, ff, out, &n)
 	if cs := out.codec.codes; cs != nil && cs.unknown != "keep" && narrowed.Check == "" {
 		if n.OneOf = cs.values(); len(narrowed.OneOf) > 0 {

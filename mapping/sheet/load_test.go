@@ -45,7 +45,16 @@ var options = sheet.Options{
 			"one_owner": {"role", "vehicle_id"}, "postcode": {"postcode", "country_id"},
 		}[rule]
 	},
-	Now: func() time.Time { return noon },
+	Now:  func() time.Time { return noon },
+	Zone: zoneOf("Europe/Amsterdam"),
+}
+
+func zoneOf(name string) *time.Location {
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		panic(err)
+	}
+	return zone
 }
 
 func load(t testing.TB, file string) *sheet.Sheet {

@@ -47,7 +47,7 @@ resources:
   order:
     table: ORD
     key: {columns: ID}
-    fields: {contact_id: [ADM, REL], kind: SRT, order_status: ST, order_date: {from: DAT, type: timestamp}}
+    fields: {contact_id: [ADM, REL], kind: SRT, order_status: ST, order_date: {from: DAT, type: datetime}}
 `
 
 func decode(t *testing.T, r *sheet.Resource, given map[string]sheet.Raw, ids sheet.IDs) (mapping.Record, []sheet.KeyRef) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -201,6 +202,8 @@ func (c *codec) said() []string {
 		add(true, "as "+c.format.said())
 	}
 	add(c.clock != nil, "with the time of day of the second")
+	add(c.isWall(), "in "+c.loc.String())
+	add(c.field.Type == mapping.Timestamp && c.isoText && c.format == nil && !c.isWall(), "in "+c.loc.String()+" where it names no zone")
 	if c.decimals > 0 {
 		add(true, fmt.Sprintf("divided by 1%s", strings.Repeat("0", c.decimals)))
 	}
@@ -252,11 +255,14 @@ func (c *charset) said() string {
 func (l *layout) said() string {
 	var b strings.Builder
 	for _, p := range l.parts {
-		if p.unit == 0 {
+		switch {
+		case p.unit != 0:
+			b.WriteString(strings.Repeat(string(p.unit), p.width))
+		case p.literal != "T" && strings.ContainsFunc(p.literal, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+			b.WriteString("'" + p.literal + "'")
+		default:
 			b.WriteString(p.literal)
-			continue
 		}
-		b.WriteString(strings.Repeat(string(p.unit), p.width))
 	}
 	return b.String()
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const wordsSheet = `format: 1
-source: {sql: {engine: mariadb, dsn: x}}
+source: {sql: {engine: postgres, dsn: x}}
 keep: keep.db
 client: BEDRNR
 accounts: {table: GEBR, columns: {username: LOGIN, password: WW, email: EMAIL, client_id: BEDRNR, client_name: NAAM}, hash: [bcrypt]}
@@ -28,7 +28,8 @@ resources:
       payment_days: {from: BETTRM, null_as: 14}
       is_blocked: {constant: 0}
       is_archived: {sql: "1"}
-      created_at: {from: AANDAT, time_from: AANTIJD, format: yyyyMMdd, stamp: create}
+      modified_at: {from: WIJZ, time_zone: UTC}
+      created_at: {from: AANDAT, time_from: AANTIJD, format: yyyyMMdd, stamp: create, time_zone: America/New_York}
   article:
     table: ART
     key: {columns: ARTID}
@@ -41,6 +42,8 @@ resources:
       turnover_group_id: {from: OGRP, type: text}
       price: {from: VKPR, decimals: 2}
       supplier_id: [BEDRNR, LEVNR, LVOLG]
+      modified_at: {from: STAND, type: timestamp}
+      created_at: {from: AAN, format: "dd.MM.yyyy HH'h'mmX"}
 `
 
 func wordsOf(t *testing.T) *Sheet {
@@ -58,12 +61,14 @@ func TestWords(t *testing.T) {
 		"contact.id":           {"BEDRNR, RELNR, VOLG", "an ID is given out for the key, and kept"},
 		"contact.kind":         {"SRT", `text; "B" is company, "P" is person, any other is null`},
 		"contact.name":         {"NAAM", "text; blanks behind taken off; only letters of ISO 8859-1"},
-		"contact.birth_date":   {"GEBDAT", "text; as yyyyMMdd; 00000000 and 19560000 are null"},
+		"contact.birth_date":   {"GEBDAT", "text; as yyyyMMdd; in Europe/Amsterdam; 00000000 and 19560000 are null"},
 		"contact.payment_days": {"BETTRM", `integer; null written as "14"`},
 		"contact.is_blocked":   {"", "always 0"},
 		"contact.is_archived":  {"sql.is_archived", "integer; read only"},
-		"contact.created_at":   {"AANDAT, AANTIJD", "text; as yyyyMMdd; with the time of day of the second; set to the present time on create"},
-		"contact.modified_at":  {"", "always null"},
+		"contact.created_at":   {"AANDAT, AANTIJD", "text; as yyyyMMdd; with the time of day of the second; in America/New_York; set to the present time on create"},
+		"contact.modified_at":  {"WIJZ", "datetime; in UTC"},
+		"article.modified_at":  {"STAND", "timestamp"},
+		"article.created_at":   {"AAN", "text; as dd.MM.yyyy HH'h'mmX"},
 		"article.id":           {"ARTID", "the ID itself"},
 		"article.price":        {"VKPR", "integer; divided by 100"},
 		"article.supplier_id":  {"BEDRNR, LEVNR, LVOLG", "the kept ID of the contact with that key"},

@@ -80,7 +80,7 @@ func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 	if c.Backend.Driver == ReferenceDriver {
 		return s, s.openReference(ctx, c, hasher, log)
 	}
-	sh, err := LoadSheet(c.Backend.Sheet, s.model)
+	sh, err := LoadSheet(c.Backend.Sheet, s.model, c.Server.TimeZone.Location)
 	if err != nil {
 		return s, err
 	}
@@ -142,9 +142,10 @@ func (s *System) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Sto
 	return nil
 }
 
-// LoadSheet reads a mapping sheet and judges it against the model.
-func LoadSheet(file string, model *mapping.Model) (*sheet.Sheet, error) {
-	return sheet.Load(file, model, sheet.Options{RuleFields: RuleFields})
+// LoadSheet reads a mapping sheet and judges it against the model, and the zone in
+// which clients' dates begin, nil where that is not known.
+func LoadSheet(file string, model *mapping.Model, zone *time.Location) (*sheet.Sheet, error) {
+	return sheet.Load(file, model, sheet.Options{RuleFields: RuleFields, Zone: zone})
 }
 
 // RuleFields tells sheets what rules work with.
@@ -162,7 +163,7 @@ func OpenOwnOf(p Program, c *config.Config) (sqlrecord.DB, error) {
 		if err != nil {
 			return nil, err
 		}
-		sh, err := LoadSheet(c.Backend.Sheet, model)
+		sh, err := LoadSheet(c.Backend.Sheet, model, c.Server.TimeZone.Location)
 		if err != nil {
 			return nil, err
 		}

@@ -25,14 +25,15 @@ func DescribingGateway(c *config.Config, offer backend.Offer, environment string
 
 // OfferOf is what the backend of a configuration has of the interface, as far as
 // can be known without asking it.
-func OfferOf(m config.Model, b config.Backend) (backend.Offer, error) {
-	model, err := mapping.LoadModel(m.Dir)
+func OfferOf(c *config.Config) (backend.Offer, error) {
+	b := c.Backend
+	model, err := mapping.LoadModel(c.Model.Dir)
 	if err != nil {
 		return backend.Offer{}, err
 	}
 	offer := backend.Offer{Model: model, Exports: b.Driver != remoteDriver}
 	if b.Driver != ReferenceDriver && b.Sheet != "" {
-		sh, err := LoadSheet(b.Sheet, model)
+		sh, err := LoadSheet(b.Sheet, model, c.Server.TimeZone.Location)
 		if err != nil {
 			return offer, err
 		}

@@ -55,8 +55,8 @@ func loadBy(loader *config.Loader) (*config.Config, error) {
 	return c, err
 }
 
-func knownEndpoints(m config.Model, b config.Backend) ([]config.Endpoint, error) {
-	offer, err := OfferOf(m, b)
+func knownEndpoints(c *config.Config) ([]config.Endpoint, error) {
+	offer, err := OfferOf(c)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func describe(c *config.Config, environment string) ([]byte, error) {
 	if made, ok := texts.Load(key); ok {
 		return made.([]byte), nil
 	}
-	offer, err := desk.OfferOf(c.Model, c.Backend)
+	offer, err := desk.OfferOf(c)
 	if err != nil {
 		return nil, err
 	}

@@ -189,12 +189,12 @@ SELECT "BEDRNR", "VTGID", "KENT", "LANDNR", "CHAS", "MERK", "TYPE", "UITV", "CAR
 SELECT "BEDRNR", "VTGID", "KENT", "LANDNR", "CHAS", "MERK", "TYPE", "UITV", "CARR", "BRST", "TRANS", "KLEUR", "DAT1", "APKDAT", "KMST", "VERMKW", "BTWSRT", "BPM", "INKPR", "VKPR", "INTERNET", "INTDAT", "OPM", "GEBLOK", "MUTTS" FROM "VTG" WHERE "BEDRNR" = ? AND (WISDAT = '00000000') ORDER BY "VTGID" LIMIT ?;
 
 -- create vehicle
-INSERT INTO "VTG" ("BEDRNR", "KENT", "LANDNR", "CHAS", "MERK", "TYPE", "UITV", "CARR", "BRST", "TRANS", "KLEUR", "DAT1", "APKDAT", "KMST", "VERMKW", "BTWSRT", "BPM", "INKPR", "VKPR", "INTERNET", "INTDAT", "OPM", "GEBLOK") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING "VTGID";
+INSERT INTO "VTG" ("BEDRNR", "KENT", "LANDNR", "CHAS", "MERK", "TYPE", "UITV", "CARR", "BRST", "TRANS", "KLEUR", "DAT1", "APKDAT", "KMST", "VERMKW", "BTWSRT", "BPM", "INKPR", "VKPR", "INTERNET", "INTDAT", "OPM", "GEBLOK", "MUTTS") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING "VTGID";
 SELECT "BEDRNR", "VTGID", "KENT", "LANDNR", "CHAS", "MERK", "TYPE", "UITV", "CARR", "BRST", "TRANS", "KLEUR", "DAT1", "APKDAT", "KMST", "VERMKW", "BTWSRT", "BPM", "INKPR", "VKPR", "INTERNET", "INTDAT", "OPM", "GEBLOK", "MUTTS" FROM "VTG" WHERE "BEDRNR" = ? AND (WISDAT = '00000000') AND "VTGID" = ?;
 
 -- update vehicle
 SELECT "BEDRNR", "VTGID", "KENT", "LANDNR", "CHAS", "MERK", "TYPE", "UITV", "CARR", "BRST", "TRANS", "KLEUR", "DAT1", "APKDAT", "KMST", "VERMKW", "BTWSRT", "BPM", "INKPR", "VKPR", "INTERNET", "INTDAT", "OPM", "GEBLOK", "MUTTS" FROM "VTG" WHERE "BEDRNR" = ? AND (WISDAT = '00000000') AND "VTGID" = ?;
-UPDATE "VTG" SET "KENT" = ?, "LANDNR" = ?, "CHAS" = ?, "MERK" = ?, "TYPE" = ?, "UITV" = ?, "CARR" = ?, "BRST" = ?, "TRANS" = ?, "KLEUR" = ?, "DAT1" = ?, "APKDAT" = ?, "KMST" = ?, "VERMKW" = ?, "BTWSRT" = ?, "BPM" = ?, "INKPR" = ?, "VKPR" = ?, "INTERNET" = ?, "INTDAT" = ?, "OPM" = ?, "GEBLOK" = ? WHERE "VTGID" = ? AND "BEDRNR" = ?;
+UPDATE "VTG" SET "KENT" = ?, "LANDNR" = ?, "CHAS" = ?, "MERK" = ?, "TYPE" = ?, "UITV" = ?, "CARR" = ?, "BRST" = ?, "TRANS" = ?, "KLEUR" = ?, "DAT1" = ?, "APKDAT" = ?, "KMST" = ?, "VERMKW" = ?, "BTWSRT" = ?, "BPM" = ?, "INKPR" = ?, "VKPR" = ?, "INTERNET" = ?, "INTDAT" = ?, "OPM" = ?, "GEBLOK" = ?, "MUTTS" = ? WHERE "VTGID" = ? AND "BEDRNR" = ?;
 SELECT "BEDRNR", "VTGID", "KENT", "LANDNR", "CHAS", "MERK", "TYPE", "UITV", "CARR", "BRST", "TRANS", "KLEUR", "DAT1", "APKDAT", "KMST", "VERMKW", "BTWSRT", "BPM", "INKPR", "VKPR", "INTERNET", "INTDAT", "OPM", "GEBLOK", "MUTTS" FROM "VTG" WHERE "BEDRNR" = ? AND (WISDAT = '00000000') AND "VTGID" = ?;
 
 -- delete vehicle
