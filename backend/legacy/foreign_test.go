@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,9 +72,27 @@ func orNull[V any](of *rapid.Generator[V]) *rapid.Generator[any] {
 	return rapid.OneOf(rapid.Just[any](nil), of.AsAny())
 }
 
-// day is a day as clients see it: midnight, in the time zone of the sheet.
-func day(n int) string {
-	return time.Date(2026, 3, 20, 0, 0, 0, 0, time.UTC).AddDate(0, 0, n).Format(time.RFC3339)
+// order draws the fields of an order that both systems have. A day is as clients see it:
+// midnight, in the time zone of the sheet.
+func order(t *rapid.T, zone *time.Location, pick func(resource string) drivertest.Key) map[string]any {
+	ordered := rapid.IntRange(0, 12).Draw(t, "ordered")
+	day := func(n int) string { return time.Date(2026, 3, 20+n, 0, 0, 0, 0, zone).Format(time.RFC3339) }
+	var delivered any
+	if rapid.Bool().Draw(t, "delivered") {
+		delivered = day(ordered + rapid.IntRange(1, 5).Draw(t, "days later"))
+	}
+	return map[string]any{
+		"contact_id": pick("contact"), "order_status": "open", "order_date": day(ordered), "delivery_date": delivered,
+		"reference": orNull(shortTexts).Draw(t, "reference"), "description": orNull(shortTexts).Draw(t, "description"),
+	}
+}
+
+// orderLine draws the fields of an order's line that both have.
+func orderLine(t *rapid.T, pick func(resource string) drivertest.Key) map[string]any {
+	return map[string]any{
+		"order_id": pick("order"), "article_id": pick("article"), "description": shortTexts.Draw(t, "description"), "quantity": decimals.Draw(t, "quantity"),
+		"unit_type": rapid.SampledFrom([]any{nil, "piece", "kg", "hour"}).Draw(t, "unit"), "price": decimals.Draw(t, "price"),
+	}
 }
 
 // drawOfTryton draws what a client writes.
@@ -91,20 +110,13 @@ func drawOfTryton(t *rapid.T, resource string, pick func(resource string) driver
 			"contact_id": pick("contact"), "type": rapid.IntRange(1, 6).Draw(t, "type"), "value": shortTexts.Draw(t, "value"), "description": orNull(shortTexts).Draw(t, "description"),
 		}
 	case "order":
-		ordered := rapid.IntRange(0, 12).Draw(t, "ordered")
-		var delivered any
-		if rapid.Bool().Draw(t, "delivered") {
-			delivered = day(ordered + rapid.IntRange(1, 5).Draw(t, "days later"))
-		}
-		return map[string]any{
-			"contact_id": pick("contact"), "order_status": rapid.SampledFrom([]string{"concept", "open"}).Draw(t, "status"), "order_date": day(ordered),
-			"delivery_date": delivered, "reference": orNull(shortTexts).Draw(t, "reference"), "description": orNull(shortTexts).Draw(t, "description"),
-		}
+		values := order(t, time.UTC, pick)
+		values["order_status"] = rapid.SampledFrom([]string{"concept", "open"}).Draw(t, "status")
+		return values
 	default:
-		return map[string]any{
-			"order_id": pick("order"), "sort_order": orNull(rapid.IntRange(0, 3)).Draw(t, "sort order"), "article_id": pick("article"), "description": shortTexts.Draw(t, "description"),
-			"quantity": decimals.Draw(t, "quantity"), "unit_type": rapid.SampledFrom([]any{nil, "piece", "kg", "hour"}).Draw(t, "unit"), "price": decimals.Draw(t, "price"),
-		}
+		values := orderLine(t, pick)
+		values["sort_order"] = orNull(rapid.IntRange(0, 3)).Draw(t, "sort order")
+		return values
 	}
 }
 
@@ -150,5 +162,76 @@ func TestSoakTryton(t *testing.T) {
 		Resources: []string{"country", "contact", "contactaddress", "contactcommunication", "article", "employee", "order", "orderline"},
 		ByKey:     byNumber, Draw: drawOfTryton, Meddle: meddleInTryton(s), Rounds: walked(),
 		Refusals: []mapping.Reason{mapping.InUse, mapping.RelatedIDNotFound, mapping.DateNotAfter, mapping.FieldRequired},
+	}).Run(t)
+}
+
+// drawOfLedger draws what a client writes.
+func drawOfLedger(t *rapid.T, resource string, pick func(resource string) drivertest.Key) map[string]any {
+	switch resource {
+	case "turnovergroup":
+		return map[string]any{"code": rapid.StringMatching(`[a-cA-C]`).Draw(t, "code"), "description": shortTexts.Draw(t, "description")}
+	case "contact":
+		return map[string]any{
+			"name": shortTexts.Draw(t, "name"), "vat_number": orNull(rapid.StringMatching(`NL[0-9]{2}`)).Draw(t, "VAT number"), "language": rapid.SampledFrom([]any{nil, "nl", "EN"}).Draw(t, "language"),
+			"payment_days": orNull(rapid.IntRange(-1, 90)).Draw(t, "days"), "note": orNull(shortTexts).Draw(t, "note"),
+		}
+	case "contactaddress":
+		return map[string]any{"contact_id": pick("contact"), "street": shortTexts.Draw(t, "street"), "postcode": "3811 MH", "city": shortTexts.Draw(t, "city")}
+	case "article":
+		return map[string]any{
+			"number": rapid.StringMatching(`[aA'][0-9]{1,2}`).Draw(t, "number"), "description": shortTexts.Draw(t, "description"), "unit_type": rapid.SampledFrom([]string{"piece", "hour", "set"}).Draw(t, "unit"),
+			"turnover_group_id": pick("turnovergroup"), "purchase_price": orNull(decimals).Draw(t, "cost"), "price": decimals.Draw(t, "price"),
+		}
+	case "order":
+		values := order(t, amsterdam, pick)
+		values["employee_id"] = rapid.SampledFrom([]any{nil, pick("employee")}).Draw(t, "employee")
+		return values
+	default:
+		values := orderLine(t, pick)
+		values["discount_percentage"] = rapid.SampledFrom([]any{nil, "0", "15", "33.3", "12.3457", "100"}).Draw(t, "discount")
+		return values
+	}
+}
+
+// meddleInLedger has somebody work in it by its own pages' modules.
+func meddleInLedger(s *foreigntest.System) func(t *rapid.T) {
+	return func(t *rapid.T) {
+		one := func(resource, what string) int {
+			rows, err := s.Rows(t.Context(), resource)
+			require.NoError(t, err)
+			id, err := strconv.Atoi(string(rapid.SampledFrom(rows).Draw(t, what).Key))
+			require.NoError(t, err)
+			return id
+		}
+		// Its modules put some values into their SQL as they are.
+		words := rapid.SampledFrom([]string{"O'Neil", "anna", "ANNA", "%"})
+		switch what := rapid.SampledFrom([]string{"customer", "part", "part", "order", "order", "delete order", "delete part", "end", "obsolete"}).Draw(t, "meddling"); what {
+		case "customer":
+			s.Do(t, what, map[string]any{"name": words.Draw(t, "name"), "terms": rapid.IntRange(0, 30).Draw(t, "terms"), "notes": words.Draw(t, "notes")})
+		case "part":
+			s.Do(t, what, map[string]any{"description": words.Draw(t, "description"), "number": rapid.StringMatching(`[bB][0-9]{3}`).Draw(t, "number"), "item": "part",
+				"unit": "box", "sellprice": decimals.Draw(t, "price"), "onhand": "0.33335"})
+		case "order":
+			s.Do(t, what, map[string]any{"customer_id": one("contact", "customer"), "department": rapid.IntRange(0, 2).Draw(t, "department"), "date": "2026-03-29", "notes": words.Draw(t, "notes"),
+				"closed": rapid.IntRange(0, 1).Draw(t, "closed"), "lines": [][]any{{one("article", "part"), "2", "9.99999", 10}, {one("article", "part"), "0.33333", "1", 0}}})
+		case "end":
+			s.Do(t, "sql", map[string]any{"statement": "UPDATE customer SET enddate = current_date - ?::int WHERE id = ?", "values": []int{rapid.IntRange(0, 1).Draw(t, "days"), one("contact", "customer")}})
+		case "obsolete":
+			s.Do(t, "sql", map[string]any{"statement": "UPDATE parts SET obsolete = NOT obsolete WHERE id = ?", "values": []int{one("article", "part")}})
+		default:
+			of := strings.TrimPrefix(what, "delete ")
+			s.Do(t, "delete", map[string]any{"of": of, "id": one(map[string]string{"order": "order", "part": "article"}[of], of)})
+		}
+	}
+}
+
+// TestSoakSQLLedger walks an SQL-Ledger while somebody works in it.
+func TestSoakSQLLedger(t *testing.T) {
+	s := foreigntest.SQLLedger(t)
+	(&drivertest.Walk{
+		Client: openForeign(t, s).front, Oracle: s, Clients: []auth.Client{one, two},
+		Resources: []string{"turnovergroup", "contact", "contactaddress", "employee", "article", "order", "orderline"},
+		ByKey:     byNumber, Draw: drawOfLedger, Meddle: meddleInLedger(s), Rounds: walked(),
+		Refusals: []mapping.Reason{mapping.InUse, mapping.RelatedIDNotFound, mapping.DateNotAfter, mapping.FieldRequired, mapping.DuplicateValue, mapping.StatusForbidsChange},
 	}).Run(t)
 }

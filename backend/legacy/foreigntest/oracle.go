@@ -51,7 +51,7 @@ func (s *System) Rows(ctx context.Context, resource string) (rows []drivertest.R
 			named[column] = field
 		}
 		for column, v := range columns {
-			name := column
+			name := "column " + column // which may be called as a field is that it does not say
 			if field, says := named[column]; says {
 				name = field
 			}

@@ -177,9 +177,9 @@ var trytonRows = map[string]query{
 			'unit_type', (SELECT CASE default_uom WHEN 1 THEN 'piece' WHEN 2 THEN 'kg' WHEN 9 THEN 'hour' END FROM product_template t WHERE t.id = template), ` + moments + `),
 			to_json(p) FROM product_product p ORDER BY id`,
 	},
+	// The last name is that of a party, which changes with it.
 	"employee": {
-		sql: `SELECT e.id::text AS key, company, false, json_build_object('username', (SELECT login FROM res_user u WHERE u.employee = e.id),
-			'last_name', (SELECT name FROM party_party p WHERE p.id = e.party), ` + moments + `), to_json(e) FROM company_employee e ORDER BY id`,
+		sql: `SELECT e.id::text AS key, company, false, json_build_object('username', (SELECT login FROM res_user u WHERE u.employee = e.id), ` + moments + `), to_json(e) FROM company_employee e ORDER BY id`,
 	},
 	"order": {
 		sql: `SELECT id::text AS key, company, false, json_build_object('number', number, 'contact_id', party::text, 'order_status', CASE state WHEN 'draft' THEN 'concept'
