@@ -74,15 +74,30 @@ func (t *table) oneOf(b *statement, f *mapping.Field, alternatives [][]sheet.Ass
 // is appends that a place has the value that a field is filtered by.
 func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 	switch {
+	case a.Span != nil:
+		t.within(b, a.Place, a.Span)
 	case a.Value.Kind != sheet.RawText:
 		t.equal(b, a.Place, a.Value)
 	case t.bare[f]:
-		b.add(t.d.bare(t.expr(a.Place)), " = ").arg(textRaw(mapping.BarePlate(a.Value.Text)))
+		b.expr(t.d.bare(t.expr(a.Place))).add(" = ").arg(textRaw(mapping.BarePlate(a.Value.Text)))
 	case t.padded[a.Place]:
-		b.add("RTRIM(", t.expr(a.Place), ") = ").arg(textRaw(strings.TrimRight(a.Value.Text, " ")))
+		b.add("RTRIM(").expr(t.expr(a.Place)).add(") = ").arg(textRaw(strings.TrimRight(a.Value.Text, " ")))
 	default:
 		t.equal(b, a.Place, a.Value)
 	}
+}
+
+// within appends that a place has a value of a span.
+func (t *table) within(b *statement, place string, of *sheet.Span) {
+	above, below := " >= ", " <= "
+	if of.OpenFrom {
+		above = " > "
+	}
+	if of.OpenTo {
+		below = " < "
+	}
+	t.operand(b.expr(t.expr(place)).add(above), place, of.From)
+	t.operand(b.add(" AND ").expr(t.expr(place)).add(below), place, of.To)
 }
 
 // behind appends that a row's values come behind bounds, the coarser first. last
@@ -100,7 +115,7 @@ func (t *table) behind(b *statement, bounds []sheet.Assignment, last string) {
 		if i == len(bounds)-1 {
 			compare = last
 		}
-		t.operand(b.add(t.expr(bound.Place), compare), bound.Place, bound.Value)
+		t.operand(b.expr(t.expr(bound.Place)).add(compare), bound.Place, bound.Value)
 		if i > 0 {
 			b.add(")")
 		}
@@ -119,7 +134,7 @@ func (t *table) sorted(b *statement, q backend.Query) {
 			return // SQL Server refuses it twice
 		}
 		used[place] = true
-		b.add(comma(n), t.d.order(t.expr(place), descending))
+		b.add(comma(n)).expr(t.d.order(t.expr(place), descending))
 		n++
 	}
 	for _, place := range t.Order {
@@ -159,7 +174,7 @@ func (t *table) ranked(b *statement, f *sheet.Field, ranks [][]sheet.Raw, unknow
 			b.add(" THEN ", strconv.Itoa(rank))
 		}
 	}
-	b.add(" WHEN ", t.expr(f.From[0]), " IS NULL THEN 0 ELSE ", strconv.Itoa(unknown), " END")
+	b.add(" WHEN ").expr(t.expr(f.From[0])).add(" IS NULL THEN 0 ELSE ", strconv.Itoa(unknown), " END")
 }
 
 // afterKey finds the key that a list continues behind: that of q.After. It is

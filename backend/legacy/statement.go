@@ -9,9 +9,10 @@ import (
 // statement is the text of one, and its parameters. Text comes from the sheet
 // and from this package; values only ever get in through arg.
 type statement struct {
-	d    dialect
-	b    strings.Builder
-	args []any
+	d      dialect
+	b      strings.Builder
+	args   []any
+	client sheet.Raw // the client's number, in expressions of the sheet
 }
 
 func newStatement(d dialect) *statement {
@@ -45,6 +46,9 @@ func (s *statement) list(values []sheet.Raw) *statement {
 	}
 	return s
 }
+
+// expr appends an expression of the sheet, or a column, for this statement's client.
+func (s *statement) expr(text string) *statement { return s.scoped(text, s.client) }
 
 // scoped appends text of the sheet, with the client's number in place of every
 // :client outside of quotes.

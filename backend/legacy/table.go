@@ -133,17 +133,14 @@ func (t *table) writesBare(f *mapping.Field) bool {
 
 // selected appends the columns of a row. Without the heavy ones these are null.
 func (t *table) selected(b *statement, client auth.Client, heavy bool) {
+	b.client = intRaw(client.ID)
 	b.add("SELECT ")
 	for i, e := range t.exprs {
 		b.add(comma(i))
 		if t.heavy[i] && !heavy {
 			b.add("NULL")
-			continue
-		}
-		if t.Places[i].SQL != "" {
-			b.scoped(e, intRaw(client.ID))
 		} else {
-			b.add(e)
+			b.expr(e)
 		}
 	}
 	b.add(" FROM ", t.from)
@@ -151,6 +148,7 @@ func (t *table) selected(b *statement, client auth.Client, heavy bool) {
 
 // visible appends the condition on which a client sees a row.
 func (t *table) visible(b *statement, client auth.Client) {
+	b.client = intRaw(client.ID)
 	b.add(" WHERE ")
 	t.scope(b, client, true)
 }
@@ -205,19 +203,23 @@ func (t *table) keyed(b *statement, key []sheet.Raw) {
 // equal appends that a place has a value; null counts as one.
 func (t *table) equal(b *statement, place string, v sheet.Raw) *statement {
 	if v.Kind <= sheet.RawNull {
-		return b.add(t.expr(place), " IS NULL")
+		return b.expr(t.expr(place)).add(" IS NULL")
 	}
-	return t.operand(b.add(t.expr(place), " = "), place, v)
+	return t.operand(b.expr(t.expr(place)).add(" = "), place, v)
 }
 
 // operand appends a value that a place is compared with. PostgreSQL would take it
 // for one of the column's type, and refuse 40000 for a SMALLINT instead of
 // finding nothing.
 func (t *table) operand(b *statement, place string, v sheet.Raw) *statement {
-	if t.whole[place] && (v.Kind == sheet.RawInt || v.Kind == sheet.RawText) {
+	switch {
+	case t.whole[place] && (v.Kind == sheet.RawInt || v.Kind == sheet.RawText):
 		return b.add("CAST(").arg(v).add(" AS bigint)")
+	case t.whole[place] && v.Kind == sheet.RawNumber:
+		return b.add("CAST(").arg(v).add(" AS numeric)")
+	default:
+		return b.arg(v)
 	}
-	return b.arg(v)
 }
 
 // errKeyForm says that a kept key does not fit the sheet any more.

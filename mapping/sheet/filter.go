@@ -40,7 +40,7 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 	}
 	var out [][]Assignment
 	for _, alternative := range of.codec.alternatives(v) {
-		one := []Assignment{{Place: places[0], Value: alternative[0], Field: of.Field}}
+		one := []Assignment{{Place: places[0], Value: alternative[0], Field: of.Field, Span: of.codec.span(v, alternative[0])}}
 		if len(places) > 1 && alternative[1].Kind != RawAbsent {
 			one = append(one, Assignment{Place: places[1], Value: alternative[1], Field: of.Field})
 		}
@@ -117,6 +117,28 @@ func (c *codec) alternatives(v mapping.Value) [][2]Raw {
 		add(textRaw(v.Text()), Raw{})
 	}
 	return out
+}
+
+// span is what else reads as v, of places that hold finer moments and decimals than
+// clients see; nil where there is no more than raw.
+func (c *codec) span(v mapping.Value, raw Raw) *Span {
+	switch {
+	case c.codes != nil || !v.IsSet():
+	case raw.Kind == RawTime, raw.Kind == RawWall && c.system == sysDatetime:
+		next := raw
+		next.Int++
+		return &Span{From: raw, To: next, OpenTo: true}
+	case raw.Kind == RawNumber && v.Kind() == mapping.KindDecimal && c.decimals == 0:
+		n, ok := rescale(v.Int(), v.Scale(), c.field.Scale+1)
+		if !ok {
+			return nil
+		}
+		half := func(n int64) Raw { // which is rounded away from zero
+			return Raw{Kind: RawNumber, Text: string(appendDecimal(nil, n, c.field.Scale+1, '.'))}
+		}
+		return &Span{From: half(n - 5), To: half(n + 5), OpenFrom: n <= 0, OpenTo: n >= 0}
+	}
+	return nil
 }
 
 // same tells whether a value that was written reads as v does: case may differ

@@ -187,6 +187,15 @@ type Assignment struct {
 	// Rows are the elements of an array, each with its own assignments: only in
 	// Values.Fields, where the array stands within its record.
 	Rows [][]Assignment
+	// Span is, of a filter, what else of the system clients see as Value: it may hold
+	// more decimals, and finer moments. nil where it cannot.
+	Span *Span
+}
+
+// Span is from one value of a system to another.
+type Span struct {
+	From, To         Raw
+	OpenFrom, OpenTo bool // that bound is not of it
 }
 
 // Operation is one operation. With SQL it is plain SQL unless Procedure is set.

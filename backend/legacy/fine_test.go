@@ -1,0 +1,117 @@
+package legacy
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// fineSheet has moments and numbers that are finer than clients see them, and a price
+// that is each client's own.
+const fineSheet = `
+format: 1
+source: {sql: {engine: ENGINE, dsn: "${DEALERPAK_DSN}"}}
+time_zone: UTC
+accounts: {users: []}
+without_rules: []
+resources:
+  article:
+    table: w_fine
+    key: {columns: nr}
+    client: ""
+    operations: {only: [get, list]}
+    fields:
+      number: code
+      description: {constant: x}
+      article_kind: {constant: part}
+      unit_type: {constant: piece}
+      turnover_group_id: {absent: true}
+      purchase_price: cost
+      stock: {from: stock, readonly: true}
+      price: {sql: "(SELECT amount FROM w_price p WHERE p.nr = w_fine.nr AND p.adm = :client)"}
+      created_at: {from: made, type: datetime}
+`
+
+func openFine(t *testing.T, engine string) *fixture {
+	t.Helper()
+	dsn := engines[engine](t)
+	x := openOn(t, engine, dsn)
+	moment, double := map[string]string{"mariadb": "datetime(6)", "postgres": "timestamp(6)", "sqlite": "datetime"}[engine], "double precision"
+	for _, statement := range []string{
+		"CREATE TABLE w_fine (nr integer NOT NULL PRIMARY KEY, code varchar(4) NOT NULL, cost " + double + ", stock integer, made " + moment + ")",
+		"CREATE TABLE w_price (nr integer NOT NULL, adm integer NOT NULL, amount numeric(12,2))",
+		`INSERT INTO w_fine VALUES (1, 'A', 3.33333333, 5, '2026-07-01 10:00:00.123456'), (2, 'B', 3.33335, 5, '2026-07-01 10:00:00.123999'), (3, 'C', 3.33325, 6, '2026-07-01 10:00:00.124'),
+			(4, 'D', -3.33333333, 0, '2026-07-01 10:00:00.122999'), (5, 'E', -3.33335, -1, '2026-07-01 10:00:00'), (6, 'F', 0.00001, NULL, '2026-07-01 10:00:01'),
+			(7, 'G', -0.00001, NULL, NULL), (8, 'H', 0, NULL, NULL), (9, 'I', NULL, NULL, '2026-07-01 09:59:59.999999')`,
+		"INSERT INTO w_price VALUES (1, 1, 30), (2, 1, 20), (3, 1, 10), (1, 2, 10), (2, 2, 20)",
+	} {
+		_, err := x.db.ExecContext(t.Context(), statement)
+		require.NoError(t, err, statement)
+	}
+	require.NoError(t, x.Close())
+	file := filepath.Join(t.TempDir(), "fine.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(fineSheet, "ENGINE", engine, 1)), 0o600))
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	c := newClock()
+	x = openSheet(t, engine, dsn, loadSheetFile(t, file, model, dsn, c.Now), c)
+	t.Cleanup(func() { require.NoError(t, x.Close()) })
+	return x
+}
+
+// TestFilterFindsWhatIsShown: before, a filter by a moment or a number as it is shown
+// found nothing where the database has more digits.
+func TestFilterFindsWhatIsShown(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			x := openFine(t, engine)
+			all := x.all(one, "article")
+			require.Len(t, all, 9)
+			for _, name := range []string{"purchase_price", "stock", "created_at"} {
+				f := x.model.Resource("article").Field(name)
+				for _, rec := range all {
+					v := rec.Values[f.Index]
+					var want, got []int32
+					for _, other := range all {
+						if other.Values[f.Index] == v {
+							want = append(want, other.ID())
+						}
+					}
+					for _, found := range x.list(backend.Query{Client: one, Filters: []backend.Filter{{Field: f, Value: v}}}, "article").Records {
+						got = append(got, found.ID())
+					}
+					require.Equal(t, want, got, "%s = %s", name, v)
+				}
+			}
+		})
+	}
+}
+
+// TestClientInComputedField: before, SQL of the sheet that asks for the client could be
+// read, and failed where it was sorted or filtered by.
+func TestClientInComputedField(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			x := openFine(t, engine)
+			price := x.model.Resource("article").Field("price")
+			ids := func(q backend.Query) (ids []int32) {
+				for _, rec := range x.list(q, "article").Records {
+					ids = append(ids, rec.ID())
+				}
+				return ids
+			}
+			by := []backend.Order{{Field: price, Descending: true}}
+			require.Equal(t, []int32{1, 2, 3}, ids(backend.Query{Client: one, Sort: by, Limit: 3}))
+			require.Equal(t, []int32{2, 1}, ids(backend.Query{Client: two, Sort: by, Limit: 2}))
+			ten := []backend.Filter{{Field: price, Value: mapping.DecimalValue(100000, 4)}}
+			require.Equal(t, []int32{3}, ids(backend.Query{Client: one, Filters: ten}))
+			require.Equal(t, []int32{1}, ids(backend.Query{Client: two, Filters: ten}))
+		})
+	}
+}
