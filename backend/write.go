@@ -192,14 +192,13 @@ func (c *Client) write(
 				}
 				return remember(ctx, tx, client, w.Once, rec)
 			})
+			if known := (*StaleError)(nil); errors.As(err, &known) && look > 1 {
+				return known.Told
+			}
 			if !errors.Is(err, ErrStale) || look == maxLooks || ctx.Err() != nil {
-				break
+				return err
 			}
 		}
-		if used := (*InUseError)(nil); errors.As(err, &used) {
-			return mapping.Fail(mapping.InUse, mapping.Literal("id"), mapping.Literal(used.At))
-		}
-		return err
 	})
 	return rec, err
 }

@@ -129,7 +129,10 @@ func (sqlite) fault(err error) (f fault, ok bool) {
 		f.Constraint = constraintInWords(f.Message)
 	case 787: // foreign key; which one is not told
 		f.class = faultForeign
-	case 1299, 275: // null, check
+	case 275, 3091: // check, type of a strict table
+		f.class = faultValue
+		f.Constraint, f.columns = constraintInWords(f.Message), columnsInWords(f.Message)
+	case 1299: // null
 		f.Constraint = constraintInWords(f.Message)
 	}
 	switch e.Code() & 0xff {

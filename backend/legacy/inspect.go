@@ -52,6 +52,7 @@ type ForeignKey struct {
 	Columns    []string
 	Table      string
 	References []string
+	Refuses    bool // rows that it refers to cannot be deleted
 }
 
 // Routine is a stored procedure or function.
@@ -97,7 +98,7 @@ type schemaQueries struct {
 	version  string
 	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated
 	indexes  string // table, index, column, is unique, is primary
-	foreign  string // table, name, column, referenced table, referenced column
+	foreign  string // table, name, column, referenced table, referenced column, whether its rows cannot be deleted
 	triggers string // table, words
 	routines string // name, is function, parameter, type, mode
 }
@@ -209,7 +210,7 @@ func (i *inspector) foreign(row []sheet.Raw) {
 	}
 	name := row[1].String()
 	if n := len(t.Foreign); n == 0 || t.Foreign[n-1].Name != name {
-		t.Foreign = append(t.Foreign, ForeignKey{Name: name, Table: row[3].String()})
+		t.Foreign = append(t.Foreign, ForeignKey{Name: name, Table: row[3].String(), Refuses: truth(row[5])})
 	}
 	last := &t.Foreign[len(t.Foreign)-1]
 	last.Columns, last.References = append(last.Columns, row[2].String()), append(last.References, row[4].String())

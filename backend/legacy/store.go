@@ -211,13 +211,14 @@ func (s *Store) learnTables(ctx context.Context) error {
 	}
 	for _, t := range s.tables {
 		if known := schema.Table(lastPart(t.Table)); known != nil {
+			t.known, t.referrers = known, schema.Referrers(s.sheet, t.Resource)
 			t.perClient = t.Client != "" && slices.ContainsFunc(known.Primary, func(column string) bool { return strings.EqualFold(column, t.Client) })
 		}
 		if known := schema.Table(lastPart(t.Read)); known != nil {
 			t.learn(known)
 		}
 	}
-	return s.judgeParents(schema)
+	return s.judgeClients(schema)
 }
 
 // learn notes what the types of columns mean for comparisons.

@@ -22,6 +22,10 @@ type table struct {
 	heavy  []bool   // aligned with Places: needed for bytea fields alone
 	arrays []int    // positions of fields whose elements are records of their own
 	parent *table   // of the records that tell whose a row is; nil where it tells itself
+	// known is what the database says of the written table, nil where it was not asked,
+	// and referrers are the keys that keep its rows from being deleted.
+	known     *Table
+	referrers []Referrer
 	// bare are the fields without dashes that the sheet does not write so itself.
 	bare map[*mapping.Field]bool
 	// perClient tells that numbers given out as the highest plus one count for each
