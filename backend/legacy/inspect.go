@@ -33,7 +33,7 @@ type Column struct {
 	Name             string
 	Type             string // as the engine names it, in small letters, without sizes
 	Length           int    // the most; 0 where the type has none
-	Precision, Scale int    // of decimals, and of integers their digits where told
+	Precision, Scale int    // of decimals, and of integers their digits where told; none of floats
 	Nullable         bool
 	Default          string // as the engine words it; "" for none
 	Generated        bool   // identity, auto-increment or computed: never written
@@ -153,6 +153,9 @@ func (i *inspector) column(row []sheet.Raw) {
 	c := Column{
 		Name: row[2].String(), Type: strings.ToLower(row[3].String()), Length: count(row[4]), Precision: count(row[5]), Scale: count(row[6]),
 		Nullable: truth(row[7]), Default: defaultOf(row[8]), Generated: truth(row[9]),
+	}
+	if !row[6].IsSet() { // a float: of its digits nobody knows how many are behind the point
+		c.Precision = 0
 	}
 	if sizes := sizesOf.FindStringSubmatch(c.Type); sizes != nil { // SQLite tells them with the type
 		c.Type = sizes[1]

@@ -18,12 +18,12 @@ import (
 // cannot hold, keys of several columns, conditions, and references from a table that
 // the sheet does not name (r_memo).
 var strictTables = []string{
-	"CREATE TABLE r_rel (id integer NOT NULL PRIMARY KEY, adm integer NOT NULL, naam varchar(10) NOT NULL, dagen smallint, nota varchar(5), kvk varchar(8), land varchar(2), CONSTRAINT uq_r_kvk UNIQUE (adm, kvk), CONSTRAINT ck_r_naam CHECK (naam <> kvk)%s)",
+	"CREATE TABLE r_rel (id integer NOT NULL PRIMARY KEY, adm integer NOT NULL, naam varchar(10) NOT NULL, dagen smallint, nota varchar(5), kvk varchar(8), land varchar(2), geb varchar(8), CONSTRAINT uq_r_kvk UNIQUE (adm, kvk), CONSTRAINT ck_r_naam CHECK (naam <> kvk)%s)",
 	"CREATE TABLE r_ord (id integer NOT NULL PRIMARY KEY, adm integer NOT NULL, rel integer NOT NULL, CONSTRAINT fk_r_ord FOREIGN KEY (rel) REFERENCES r_rel (id))",
 	"CREATE TABLE r_lijn (id integer NOT NULL PRIMARY KEY, ord integer NOT NULL, oms varchar(40) NOT NULL, aantal decimal(5,2) NOT NULL, prijs integer NOT NULL, CONSTRAINT fk_r_lijn FOREIGN KEY (ord) REFERENCES r_ord (id), CONSTRAINT uq_r_lijn UNIQUE (ord, oms))",
 	"CREATE TABLE r_memo (id integer NOT NULL PRIMARY KEY, rel integer, CONSTRAINT fk_r_memo FOREIGN KEY (rel) REFERENCES r_rel (id))",
 	"CREATE TABLE r_log (id integer NOT NULL PRIMARY KEY, rel integer, CONSTRAINT fk_r_log FOREIGN KEY (rel) REFERENCES r_rel (id) ON DELETE CASCADE)",
-	"INSERT INTO r_rel VALUES (1, 1, 'One', 14, NULL, '11', NULL), (2, 1, 'Two', 14, NULL, '22', NULL), (3, 1, 'Three', 14, NULL, '33', NULL), (4, 2, 'Other', 14, NULL, '44', NULL)",
+	"INSERT INTO r_rel VALUES (1, 1, 'One', 14, NULL, '11', NULL, NULL), (2, 1, 'Two', 14, NULL, '22', NULL, NULL), (3, 1, 'Three', 14, NULL, '33', NULL, NULL), (4, 2, 'Other', 14, NULL, '44', NULL, NULL)",
 	"INSERT INTO r_ord VALUES (1, 1, 1)",
 	"INSERT INTO r_lijn VALUES (1, 1, 'bolt', 1, 100)",
 	"INSERT INTO r_memo VALUES (1, 2)",
@@ -45,7 +45,7 @@ resources:
   contact:
     table: r_rel
     key: {columns: id, generated: max+1}
-    fields: {kind: {constant: person}, name: naam, payment_days: dagen, note: nota, company_number: kvk, language: land}
+    fields: {kind: {constant: person}, name: naam, payment_days: dagen, note: nota, company_number: kvk, language: {from: land, empty: "null"}, birth_date: {from: geb, type: text, format: yyyyMMdd, zero: ["00000000", "19560000"]}}
   order:
     table: r_ord
     key: {columns: id, generated: max+1}

@@ -223,6 +223,12 @@ func (s *Store) learnTables(ctx context.Context) error {
 
 // learn notes what the types of columns mean for comparisons.
 func (t *table) learn(known *Table) {
+	for place, nulls := range t.nulls {
+		c := known.Column(place)
+		if len(nulls) == 1 && c != nil && !c.Nullable && strings.Trim(nulls[0].String(), "0-: ") == "" {
+			delete(t.nulls, place) // it is below every value, and there is no other
+		}
+	}
 	if t.d.engine() != "postgres" && t.d.engine() != "sqlite" {
 		return // blanks behind texts count nowhere, and numbers compare as they are
 	}
