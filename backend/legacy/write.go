@@ -34,7 +34,6 @@ func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	t.derive(mapping.Record{}, rec)
 	w := t.newWrite(tab, client, mapping.OpCreate, rec, 0)
 	key, err := w.create(ctx)
 	if err != nil {
@@ -204,7 +203,6 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	t.derive(before, patch)
 	if patch = tab.Complete(before, patch); patch.IsBlank() {
 		return held.rec, nil
 	}
