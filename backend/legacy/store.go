@@ -58,6 +58,7 @@ type Store struct {
 	kept    *prepared // nil where the engine's driver keeps statements itself
 	keep    Keep
 	tables  map[*mapping.Resource]*table
+	shapes  shapes // of the statements that read records
 	answers string // quoted table of answers under idempotency keys; "" for the keep
 	now     func() time.Time
 	random  io.Reader
