@@ -77,7 +77,7 @@ func (s session) byKey(ctx context.Context, t *table, client auth.Client, key []
 	}
 	b := s.byKeyText(t, client, key, hold && t.Read == t.Table)
 	var row []sheet.Raw
-	err = s.shapes.query(ctx, s.conn, b, func(r []sheet.Raw) error {
+	err = s.rows(ctx, b, func(r []sheet.Raw) error {
 		row = r
 		return nil
 	})
@@ -213,7 +213,7 @@ func (l *listing) each(ctx context.Context, offset, limit int, f func(row []shee
 	}
 	l.t.sorted(b, l.q)
 	l.d.page(b, limit, offset)
-	return l.shapes.query(ctx, l.conn, b, func(row []sheet.Raw) error {
+	return l.session.rows(ctx, b, func(row []sheet.Raw) error {
 		f(row)
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping/sheet"
 )
 
@@ -125,6 +126,7 @@ func (s *shapes) query(ctx context.Context, c conn, st *statement, each func([]s
 // shape is what the columns of a result are.
 type shape struct {
 	names, kinds []string
+	columns      []sqlrecord.Column // for SQLite's direct readers
 	d            dialect
 	cells        sync.Pool // of *cells
 }
@@ -156,7 +158,7 @@ func shapeOf(d dialect, rows *sql.Rows) (*shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shape{d: d, names: make([]string, len(types)), kinds: make([]string, len(types))}
+	s := &shape{d: d, names: make([]string, len(types)), kinds: make([]string, len(types)), columns: anyColumns(len(types))}
 	for i, t := range types {
 		s.names[i], s.kinds[i] = t.Name(), t.DatabaseTypeName()
 	}
@@ -170,23 +172,35 @@ func shapeOf(d dialect, rows *sql.Rows) (*shape, error) {
 	return s, nil
 }
 
+// room is where rows are put: they are kept, so that it is made for many at once.
+type room struct {
+	left []sheet.Raw
+	made int
+}
+
 // mostRowsAtOnce is for how many rows room is made at once.
 const mostRowsAtOnce = 64
+
+func (r *room) next(n int) []sheet.Raw {
+	if len(r.left) < n {
+		rows := max(1, min(r.made, mostRowsAtOnce))
+		r.left, r.made = make([]sheet.Raw, n*rows), r.made+rows
+	}
+	row := r.left[:n:n]
+	r.left = r.left[n:]
+	return row
+}
 
 // scan reads the rows of one result.
 func (s *shape) scan(rows *sql.Rows, each func([]sheet.Raw) error) error {
 	c := s.cells.Get().(*cells)
 	defer s.cells.Put(c)
-	var room []sheet.Raw
-	for n := 0; rows.Next(); n++ {
+	var room room
+	for rows.Next() {
 		if err := rows.Scan(c.into...); err != nil {
 			return err
 		}
-		if len(room) == 0 {
-			room = make([]sheet.Raw, len(c.all)*min(n+1, mostRowsAtOnce))
-		}
-		row := room[:len(c.all):len(c.all)]
-		room = room[len(c.all):]
+		row := room.next(len(c.all))
 		for i := range c.all {
 			row[i], c.all[i].read = c.all[i].read, sheet.Raw{}
 		}

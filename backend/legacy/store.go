@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -55,7 +56,8 @@ type Store struct {
 	source  *sheet.SQL
 	d       dialect
 	db      *sql.DB
-	kept    *prepared // nil where the engine's driver keeps statements itself
+	direct  *sqlrecord.SQLiteReaders // nil where records are read through db
+	kept    *prepared                // nil where the engine's driver keeps statements itself
 	keep    Keep
 	tables  map[*mapping.Resource]*table
 	shapes  shapes // of the statements that read records
@@ -162,8 +164,11 @@ func (s *Store) connect(ctx context.Context, o Options) error {
 	if _, ok := s.d.(mysqlDialect); ok {
 		s.kept = newPrepared(s.db)
 	}
+	if s.d.engine() == "sqlite" {
+		s.direct = directReaders(string(s.source.DSN), append(s.d.session(wait), s.source.Session...), s.source.Connections)
+	}
 	if err := s.learn(ctx); err != nil {
-		return errors.Join(fmt.Errorf("open the database: %w", err), s.db.Close())
+		return errors.Join(fmt.Errorf("open the database: %w", err), s.Close())
 	}
 	return nil
 }
@@ -316,6 +321,9 @@ func (s *Store) Capabilities() backend.Capabilities {
 func (s *Store) Close() error {
 	if s.kept != nil {
 		s.kept.close()
+	}
+	if s.direct != nil {
+		return errors.Join(s.direct.Close(), s.db.Close())
 	}
 	return s.db.Close()
 }
