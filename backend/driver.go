@@ -35,7 +35,7 @@ var ErrCollision = errors.New("collision with another transaction")
 // unknown to them: a key that the model does not have, or a resource of a newer version
 // that runs beside this one.
 type StaleError struct {
-	Told error // violations: what the client is told where the rules find nothing again
+	Told error // what becomes of the write where the rules find nothing again: violations, ErrUnexpected
 	Err  error // of the store, which wraps ErrStale
 }
 

@@ -123,7 +123,9 @@ func (w *write) judge(f fault, err error) error {
 	if f.class == faultForeign {
 		columns, reason = w.references(f.Constraint), mapping.RelatedIDNotFound
 	}
-	if columns == nil {
+	if columns == nil && reason == mapping.DuplicateValue && w.writesUnique() { // which the rules look for
+		return &backend.StaleError{Told: w.failure(err, w.attempt), Err: stale}
+	} else if columns == nil {
 		return nil
 	}
 	var found mapping.Violations
@@ -140,6 +142,11 @@ func (w *write) judge(f fault, err error) error {
 	default:
 		return &backend.StaleError{Told: found, Err: stale}
 	}
+}
+
+// writesUnique tells whether the rules look whether a value is there already.
+func (w *write) writesUnique() bool {
+	return !w.sheet.OwnRules && slices.ContainsFunc(w.values, func(a sheet.Assignment) bool { return a.Field != nil && a.Field.Unique && !a.Field.Readonly })
 }
 
 // inUse says where the record is in use that a foreign key keeps from being deleted.
@@ -181,10 +188,11 @@ func (w *write) references(constraint string) (columns []string) {
 	return columns
 }
 
-// unique are the columns of a unique index; nil for none of that name.
+// unique are the columns of an index that refused a row, of all rows or of some; nil for
+// none of that name.
 func (t *table) unique(constraint string) []string {
 	for _, i := range t.known.Indexes {
-		if i.Unique && i.Name != "" && strings.EqualFold(i.Name, constraint) {
+		if i.Name != "" && strings.EqualFold(i.Name, constraint) {
 			return i.Columns
 		}
 	}

@@ -209,3 +209,24 @@ func TestConditionsOfTheDatabase(t *testing.T) {
 		})
 	}
 }
+
+// TestIndexesOfAPart are those of PostgreSQL over some rows, and over expressions: of
+// these no column is told.
+func TestIndexesOfAPart(t *testing.T) {
+	x, r, calls := strict(t, "postgres", "gateway", "")
+	for _, statement := range []string{"CREATE UNIQUE INDEX ux_r_land ON r_rel (land) WHERE adm = 1", "CREATE UNIQUE INDEX ux_r_naam ON r_rel (lower(naam))"} {
+		_, err := x.db.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	require.NoError(t, x.learnTables(t.Context()))
+	x.create(one, x.record("contact", "name", "New", "language", "nl"))
+	r.written("INSERT")
+	_, err := x.tryCreate(one, x.record("contact", "name", "Newer", "language", "nl"))
+	requireTold(t, err, mapping.DuplicateValue, []string{"language", "nl"})
+	require.Equal(t, 2, r.written("INSERT"))
+	_, err = x.tryCreate(one, x.record("contact", "name", "NEW"))
+	require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
+	require.ErrorContains(t, err, "ux_r_naam")
+	require.Equal(t, 1, r.written("INSERT"))
+	require.NotContains(t, *calls, backend.Busy)
+}
