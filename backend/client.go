@@ -30,6 +30,7 @@ type Client struct {
 	rules    map[*mapping.Resource][]step
 	// ownRecord are those of the rules that look at no other record.
 	ownRecord map[*mapping.Resource][]step
+	writes    func(*mapping.Resource, *mapping.Field) bool // of a Supporter; nil for all
 }
 
 // section is what guards the calls of one resource.
@@ -50,6 +51,8 @@ type Options struct {
 	// one call is let through to see. Default 10 and 5 s.
 	CircuitFailures int
 	CircuitPause    time.Duration
+	// Now is the clock that derived fields are set by; nil for time.Now.
+	Now func() time.Time
 	// OnState is told of every change of a circuit breaker; may be nil. It must
 	// return at once.
 	OnState func(resource, from, to string)
@@ -89,6 +92,9 @@ func (o Options) withDefaults() Options {
 	o.MaxQueue = cmp.Or(o.MaxQueue, 1024)
 	o.CircuitFailures = cmp.Or(o.CircuitFailures, 10)
 	o.CircuitPause = cmp.Or(o.CircuitPause, 5*time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	return o
 }
 
@@ -102,6 +108,9 @@ func NewClient(driver Driver, model *mapping.Model, o Options) (*Client, error) 
 	c := &Client{
 		driver: checked{driver}, model: model, o: o, all: newBulkhead(o.MaxConcurrent, o.MaxQueue),
 		sections: map[*mapping.Resource]*section{nil: newSection("", o)}, rules: map[*mapping.Resource][]step{}, ownRecord: map[*mapping.Resource][]step{},
+	}
+	if s, ok := optional[Supporter](c.driver); ok {
+		c.writes = s.Writes
 	}
 	known, ownRecord := ruleSteps(), ownRecordSteps()
 	for _, r := range model.Resources {

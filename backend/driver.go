@@ -30,17 +30,18 @@ var ErrStale = errors.New("judged by records that have changed")
 // meets it only where there was no time left.
 var ErrCollision = errors.New("collision with another transaction")
 
-// InUseError is ErrStale where a record cannot be deleted since another one
-// refers to it. The rules find that out first, unless what refers is unknown to them:
-// a resource or a field of a newer version that runs beside this one.
-type InUseError struct {
-	At  string // the table of what refers: a resource
-	Err error  // of the store, which wraps ErrStale
+// StaleError is ErrStale of a store that knows what it refuses: a value that is there
+// already, or a record that others refer to. The rules find that out, unless it is
+// unknown to them: a key that the model does not have, or a resource of a newer version
+// that runs beside this one.
+type StaleError struct {
+	Told error // what becomes of the write where the rules find nothing again: violations, ErrUnexpected
+	Err  error // of the store, which wraps ErrStale
 }
 
-func (e *InUseError) Error() string { return e.Err.Error() }
+func (e *StaleError) Error() string { return e.Err.Error() }
 
-func (e *InUseError) Unwrap() error { return e.Err }
+func (e *StaleError) Unwrap() error { return e.Err }
 
 // ErrUnexpected says that the administration works and answered, but with
 // something that nobody foresaw: an error that no one translated, a value that

@@ -120,7 +120,7 @@ func (c *Client) publish(ctx context.Context, client auth.Client, id int32, stat
 				return change.Before, nil
 			}
 		}
-		return tx.Update(ctx, client, change.Before, change.Patch)
+		return tx.Update(ctx, client, change.Before, c.derive(change))
 	})
 }
 

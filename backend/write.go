@@ -45,7 +45,7 @@ func (c *Client) Create(ctx context.Context, client auth.Client, body *mapping.B
 		if err := c.judgeCreate(ctx, tx, change); err != nil {
 			return mapping.Record{}, err
 		}
-		return tx.Create(ctx, client, change.Patch)
+		return tx.Create(ctx, client, c.derive(change))
 	})
 }
 
@@ -128,7 +128,7 @@ func (c *Client) update(ctx context.Context, client auth.Client, id int32, body 
 		if err := judge(ctx, tx, change, steps...); err != nil {
 			return mapping.Record{}, err
 		}
-		return tx.Update(ctx, client, before, change.Patch)
+		return tx.Update(ctx, client, before, c.derive(change))
 	})
 }
 
@@ -192,14 +192,13 @@ func (c *Client) write(
 				}
 				return remember(ctx, tx, client, w.Once, rec)
 			})
+			if known := (*StaleError)(nil); errors.As(err, &known) && look > 1 {
+				return known.Told
+			}
 			if !errors.Is(err, ErrStale) || look == maxLooks || ctx.Err() != nil {
-				break
+				return err
 			}
 		}
-		if used := (*InUseError)(nil); errors.As(err, &used) {
-			return mapping.Fail(mapping.InUse, mapping.Literal("id"), mapping.Literal(used.At))
-		}
-		return err
 	})
 	return rec, err
 }

@@ -36,8 +36,8 @@ const TextLength = 65535
 // MaxScale is the largest number of decimals a float8 field may keep exactly.
 const MaxScale = 6
 
-// invalid returns the violation "not a value of this datatype".
-func (f *Field) invalid(sent string) *Error {
+// Invalid returns the violation "not a value of this datatype".
+func (f *Field) Invalid(sent string) *Error {
 	switch f.Type {
 	case Timestamp:
 		return Fail(TimestampInvalid, Literal(f.Name), sent)
@@ -69,7 +69,7 @@ func (f *Field) Parse(s string, loc *time.Location) (Value, *Error) {
 		v, ok = parseBytea(s)
 	}
 	if !ok {
-		return Value{}, f.invalid(s)
+		return Value{}, f.Invalid(s)
 	}
 	return v, nil
 }

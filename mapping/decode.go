@@ -188,7 +188,7 @@ func (d *decoder) field(b *Body, f *Field) error {
 	v, ok := d.parseJSON(f, raw)
 	if !ok {
 		sent := sentText(raw)
-		b.Violations = append(b.Violations, f.invalid(sent))
+		b.Violations = append(b.Violations, f.Invalid(sent))
 		b.keepSent(f, sent)
 		return nil
 	}

@@ -85,7 +85,7 @@ func (f *Field) raises() []Reason {
 
 // Unreadable is the reason for which a value that is not of the field's datatype
 // is refused.
-func (f *Field) Unreadable() Reason { return f.invalid("").Reason }
+func (f *Field) Unreadable() Reason { return f.Invalid("").Reason }
 
 func unrepeated(all []Reason) []Reason {
 	var once []Reason

@@ -94,6 +94,9 @@ type call struct {
 type fault struct {
 	sheet.Failure
 	class faultClass
+	// columns are the names in what is said of a value, of faultValue; nil where
+	// nothing is said of columns.
+	columns []string
 }
 
 type faultClass int
@@ -105,6 +108,7 @@ const (
 	faultForeign              // a reference, to or from another row
 	faultDown                 // the engine cannot work, or ended the connection
 	faultCharset              // a text with letters that the column or the database cannot have
+	faultValue                // a value that a column cannot hold
 )
 
 // dialectOf returns the dialect of an engine.

@@ -208,6 +208,8 @@ func (postgres) fault(err error) (f fault, ok bool) {
 		f.class = faultForeign
 	case "22021", "22P05": // not in the repertoire, no equivalent
 		f.class = faultCharset
+	case "22001", "22003", "22007", "22008", "22P02": // too long, out of range, no date, a date out of range, not of the type
+		f.class = faultValue
 	default:
 		switch pg.Code[:min(2, len(pg.Code))] {
 		case "08", "53", "57", "58", "F0", "XX": // connection, resources, operator, system, config file, internal

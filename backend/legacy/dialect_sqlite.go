@@ -12,6 +12,7 @@ import (
 
 	moderncsqlite "modernc.org/sqlite"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping/sheet"
 )
 
@@ -23,24 +24,34 @@ func (sqlite) engine() string { return "sqlite" }
 // connector never makes a file, and takes the write lock when a transaction
 // begins, since a reader cannot always become a writer later.
 func (sqlite) connector(dsn string, session []string) (driver.Connector, error) {
+	uri, _, err := sqliteURI(dsn)
+	if err != nil {
+		return nil, err
+	}
+	c, err := moderncsqlite.NewConnector(uri)
+	if err != nil {
+		return nil, errNoSQLite
+	}
+	return sessionConnector{c, session}, nil
+}
+
+var errNoSQLite = errors.New("the DSN of the database is not one of SQLite")
+
+// sqliteURI is a DSN as a URI, and its parameters.
+func sqliteURI(dsn string) (uri string, values url.Values, err error) {
 	if !strings.HasPrefix(dsn, "file:") {
 		dsn = "file:" + (&url.URL{Path: dsn}).EscapedPath()
 	}
 	path, query, _ := strings.Cut(dsn, "?")
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return nil, errors.New("the DSN of the database is not one of SQLite")
+	if values, err = url.ParseQuery(query); err != nil {
+		return "", nil, errNoSQLite
 	}
 	if !values.Has("mode") {
 		values.Set("mode", "rw")
 	}
 	values.Set("_txlock", "immediate")
 	values.Set("_dqs", "0")
-	c, err := moderncsqlite.NewConnector(path + "?" + values.Encode())
-	if err != nil {
-		return nil, errors.New("the DSN of the database is not one of SQLite")
-	}
-	return sessionConnector{c, session}, nil
+	return path + "?" + values.Encode(), values, nil
 }
 
 func (sqlite) session(lockWait time.Duration) []string {
@@ -123,25 +134,37 @@ func (sqlite) tryLock(context.Context, conn, string) (bool, func(context.Context
 }
 
 func (sqlite) fault(err error) (f fault, ok bool) {
-	var e *moderncsqlite.Error
-	if !errors.As(err, &e) {
-		return f, false
+	if e := (*moderncsqlite.Error)(nil); errors.As(err, &e) {
+		f.Message = e.Error()
+		return sqliteFault(f, e.Code()), true
 	}
-	f.Code, f.Message = strconv.Itoa(e.Code()), e.Error()
-	switch e.Code() {
+	if e := (sqliteError{}); errors.As(err, &e) {
+		f.Message = e.Error()
+		return sqliteFault(f, sqlrecord.SQLiteCode(err)), true
+	}
+	return f, false
+}
+
+// sqliteFault says what went wrong by SQLite's number.
+func sqliteFault(f fault, code int) fault {
+	f.Code = strconv.Itoa(code)
+	switch code {
 	case 2067, 1555, 2579: // unique index, primary key, rowid
 		f.class = faultUnique
 		f.Constraint = constraintInWords(f.Message)
 	case 787: // foreign key; which one is not told
 		f.class = faultForeign
-	case 1299, 275: // null, check
+	case 275, 3091: // check, type of a strict table
+		f.class = faultValue
+		f.Constraint, f.columns = constraintInWords(f.Message), columnsInWords(f.Message)
+	case 1299: // null
 		f.Constraint = constraintInWords(f.Message)
 	}
-	switch e.Code() & 0xff {
+	switch code & 0xff {
 	case 5: // busy
 		f.class = faultCollision
 	case 7, 8, 9, 10, 11, 13, 14, 26: // memory, read-only, interrupted, I/O, corrupt, full, cannot open, no database
 		f.class = faultDown
 	}
-	return f, true
+	return f
 }

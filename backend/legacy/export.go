@@ -30,7 +30,7 @@ func (s *Store) Export(ctx context.Context, client auth.Client, out io.Writer) (
 	}
 	for _, r := range s.sheet.Model.Resources {
 		if err := e.resource(ctx, s.tables[r]); err != nil {
-			return backend.Manifest{}, fmt.Errorf("back up client %s: %s: %w", client.Name, r.Name, err)
+			return backend.Manifest{}, s.wrap("back up client "+client.Name+": "+r.Name, err)
 		}
 	}
 	if err := e.out.Finish(); err != nil {

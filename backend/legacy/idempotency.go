@@ -43,7 +43,7 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 	taken, release, err := t.d.tryLock(ctx, t.conn, fmt.Sprintf("%s %d %s", t.answers, client.ID, key))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("recall an answer: %w", err)
+		return nil, t.wrap("recall an answer", err)
 	case !taken:
 		return nil, mapping.Fail(mapping.IdempotencyInUse)
 	case release != nil:
@@ -53,20 +53,13 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 	t.underKey(b, client, key).add(" AND ", t.d.quote(answerCreated), " > ").arg(intRaw(t.now().Add(-backend.MemoLife).UnixMilli()))
 	row, err := queryOne(ctx, t.conn, b)
 	if err != nil || row == nil {
-		return nil, wrap("recall an answer", err)
+		return nil, t.wrap("recall an answer", err)
 	}
 	m := &backend.Memo{Answer: []byte(row[1].String())}
 	if n, err := hex.Decode(m.Sum[:], []byte(row[0].String()[:min(64, len(row[0].String()))])); err != nil || n != len(m.Sum) {
 		return nil, errors.New("recall an answer: the sum under an idempotency key is none")
 	}
 	return m, nil
-}
-
-func wrap(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
 }
 
 func (t *txn) underKey(b *statement, client auth.Client, key string) *statement {
@@ -96,7 +89,7 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 	}
 	b := newStatement(t.d).add("DELETE FROM ", t.answers)
 	if _, err := t.d.change(ctx, t.conn, t.underKey(b, client, key)); err != nil {
-		return fmt.Errorf("remember an answer: %w", err)
+		return t.wrap("remember an answer", err)
 	}
 	columns := []string{t.d.quote(answerClient), t.d.quote(answerKey), t.d.quote(answerSum), t.d.quote(answerText), t.d.quote(answerCreated)}
 	b = newStatement(t.d).add("INSERT INTO ", t.answers, " (")
@@ -107,7 +100,7 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 		intRaw(client.ID), textRaw(key), textRaw(hex.EncodeToString(m.Sum[:])), textRaw(string(m.Answer)), intRaw(t.now().Add(max(0, m.Life-backend.MemoLife)).UnixMilli()),
 	}).add(")")
 	if _, err := t.conn.ExecContext(ctx, b.String(), b.args...); err != nil {
-		return fmt.Errorf("remember an answer: %w", err)
+		return t.wrap("remember an answer", err)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ type Column struct {
 	Name             string
 	Type             string // as the engine names it, in small letters, without sizes
 	Length           int    // the most; 0 where the type has none
-	Precision, Scale int    // of decimals, and of integers their digits where told
+	Precision, Scale int    // of decimals, and of integers their digits where told; none of floats
 	Nullable         bool
 	Default          string // as the engine words it; "" for none
 	IgnoresCase      bool   // texts that differ in case alone are equal
@@ -53,6 +53,7 @@ type ForeignKey struct {
 	Columns    []string
 	Table      string
 	References []string
+	Refuses    bool // rows that it refers to cannot be deleted
 }
 
 // Routine is a stored procedure or function.
@@ -112,7 +113,7 @@ type schemaQueries struct {
 	version  string
 	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated, ignores case
 	indexes  string // table, index, column, is unique, is primary
-	foreign  string // table, name, column, referenced table, referenced column
+	foreign  string // table, name, column, referenced table, referenced column, whether its rows cannot be deleted
 	triggers string // table, words
 	routines string // name, is function, parameter, type, mode
 }
@@ -167,6 +168,9 @@ func (i *inspector) column(row []sheet.Raw) {
 	c := Column{
 		Name: row[2].String(), Type: strings.ToLower(row[3].String()), Length: count(row[4]), Precision: count(row[5]), Scale: count(row[6]),
 		Nullable: truth(row[7]), Default: defaultOf(row[8]), Generated: truth(row[9]), IgnoresCase: truth(row[10]),
+	}
+	if !row[6].IsSet() { // a float: of its digits nobody knows how many are behind the point
+		c.Precision = 0
 	}
 	if sizes := sizesOf.FindStringSubmatch(c.Type); sizes != nil { // SQLite tells them with the type
 		c.Type = sizes[1]
@@ -224,7 +228,7 @@ func (i *inspector) foreign(row []sheet.Raw) {
 	}
 	name := row[1].String()
 	if n := len(t.Foreign); n == 0 || t.Foreign[n-1].Name != name {
-		t.Foreign = append(t.Foreign, ForeignKey{Name: name, Table: row[3].String()})
+		t.Foreign = append(t.Foreign, ForeignKey{Name: name, Table: row[3].String(), Refuses: truth(row[5])})
 	}
 	last := &t.Foreign[len(t.Foreign)-1]
 	last.Columns, last.References = append(last.Columns, row[2].String()), append(last.References, row[4].String())

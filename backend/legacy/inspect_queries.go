@@ -25,7 +25,7 @@ func (postgres) schema() schemaQueries {
 			CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k(attnum, place)
 			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
 			WHERE ` + ours + ` ORDER BY c.relname, i.relname, k.place`,
-		foreign: `SELECT c.relname::text, f.conname::text, a.attname::text, r.relname::text, b.attname::text
+		foreign: `SELECT c.relname::text, f.conname::text, a.attname::text, r.relname::text, b.attname::text, CASE WHEN f.confdeltype IN ('a', 'r') THEN 1 ELSE 0 END
 			FROM pg_catalog.pg_constraint f JOIN pg_catalog.pg_class c ON c.oid = f.conrelid JOIN pg_catalog.pg_class r ON r.oid = f.confrelid
 			JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			CROSS JOIN LATERAL unnest(f.conkey, f.confkey) WITH ORDINALITY AS k(own, other, place)
@@ -47,15 +47,18 @@ func (mysqlDialect) schema() schemaQueries {
 	const ours = `COALESCE(:schema, DATABASE())`
 	return schemaQueries{
 		version: `SELECT VERSION()`,
-		columns: `SELECT c.TABLE_NAME, t.TABLE_TYPE LIKE '%VIEW', c.COLUMN_NAME, c.DATA_TYPE, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
+		columns: `SELECT c.TABLE_NAME, t.TABLE_TYPE LIKE '%VIEW', c.COLUMN_NAME,
+				CASE WHEN c.COLUMN_TYPE LIKE '%unsigned%' THEN CONCAT(c.DATA_TYPE, ' unsigned') ELSE c.DATA_TYPE END, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
 				c.IS_NULLABLE, c.COLUMN_DEFAULT, c.EXTRA LIKE '%auto_increment%' OR c.EXTRA LIKE '%GENERATED%' AND c.EXTRA NOT LIKE '%DEFAULT_GENERATED%',
 				RIGHT(c.COLLATION_NAME, 3) = '_ci'
 			FROM information_schema.COLUMNS c JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
 			WHERE c.TABLE_SCHEMA = ` + ours + ` ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`,
 		indexes: `SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME, 1 - NON_UNIQUE, INDEX_NAME = 'PRIMARY' FROM information_schema.STATISTICS
 			WHERE TABLE_SCHEMA = ` + ours + ` ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`,
-		foreign: `SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE
-			WHERE TABLE_SCHEMA = ` + ours + ` AND REFERENCED_TABLE_NAME IS NOT NULL ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`,
+		foreign: `SELECT k.TABLE_NAME, k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, r.DELETE_RULE IN ('NO ACTION', 'RESTRICT')
+			FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r
+				ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME
+			WHERE k.TABLE_SCHEMA = ` + ours + ` AND k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION`,
 		triggers: `SELECT EVENT_OBJECT_TABLE, CONCAT(TRIGGER_NAME, ' ', ACTION_TIMING, ' ', EVENT_MANIPULATION) FROM information_schema.TRIGGERS
 			WHERE EVENT_OBJECT_SCHEMA = ` + ours + ` ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME`,
 		routines: `SELECT r.ROUTINE_NAME, r.ROUTINE_TYPE = 'FUNCTION', p.PARAMETER_NAME, p.DATA_TYPE, p.PARAMETER_MODE
@@ -80,7 +83,8 @@ func (sqlserver) schema() schemaQueries {
 			JOIN sys.index_columns x ON x.object_id = i.object_id AND x.index_id = i.index_id AND x.is_included_column = 0
 			JOIN sys.columns c ON c.object_id = x.object_id AND c.column_id = x.column_id
 			WHERE o.type = 'U' AND SCHEMA_NAME(o.schema_id) = ` + ours + ` ORDER BY o.name, i.name, x.key_ordinal`,
-		foreign: `SELECT OBJECT_NAME(k.parent_object_id), f.name, COL_NAME(k.parent_object_id, k.parent_column_id), OBJECT_NAME(k.referenced_object_id), COL_NAME(k.referenced_object_id, k.referenced_column_id)
+		foreign: `SELECT OBJECT_NAME(k.parent_object_id), f.name, COL_NAME(k.parent_object_id, k.parent_column_id), OBJECT_NAME(k.referenced_object_id), COL_NAME(k.referenced_object_id, k.referenced_column_id),
+				CASE WHEN f.delete_referential_action = 0 THEN 1 ELSE 0 END
 			FROM sys.foreign_keys f JOIN sys.foreign_key_columns k ON k.constraint_object_id = f.object_id
 			WHERE SCHEMA_NAME(f.schema_id) = ` + ours + ` ORDER BY 1, 2, k.constraint_column_id`,
 		triggers: `SELECT OBJECT_NAME(t.parent_id), t.name + CASE WHEN t.is_instead_of_trigger = 1 THEN ' INSTEAD OF ' ELSE ' AFTER ' END + e.type_desc
@@ -105,7 +109,7 @@ func (sqlite) schema() schemaQueries {
 		indexes: `SELECT m.name, '', c.name, 1, 1, c.pk FROM ` + tables + ` JOIN pragma_table_info(m.name) c WHERE c.pk > 0
 			UNION ALL SELECT m.name, i.name, x.name, i."unique" AND NOT i.partial, 0, x.seqno FROM ` + tables + ` JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) x WHERE i.origin <> 'pk'
 			ORDER BY 1, 2, 6`,
-		foreign:  `SELECT m.name, 'foreign key ' || f.id, f."from", f."table", f."to" FROM ` + tables + ` JOIN pragma_foreign_key_list(m.name) f ORDER BY m.name, f.id, f.seq`,
+		foreign:  `SELECT m.name, 'foreign key ' || f.id, f."from", f."table", f."to", f.on_delete IN ('NO ACTION', 'RESTRICT') FROM ` + tables + ` JOIN pragma_foreign_key_list(m.name) f ORDER BY m.name, f.id, f.seq`,
 		triggers: `SELECT tbl_name, name FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, 2`,
 	}
 }

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -210,4 +211,28 @@ func TestFilterByLettersThatNoColumnHas(t *testing.T) {
 			require.Zero(t, page.Total)
 		}
 	})
+}
+
+// TestTiesOfNull: before, those that the sheet reads as null came behind null itself, or
+// among the values, and not by ID.
+func TestTiesOfNull(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			x, _, _ := strict(t, engine, "gateway", "")
+			for i, row := range []string{"'', '20000101'", "NULL, '00000000'", "'', '19560000'", "'nl', NULL", "NULL, '19550101'", "'', NULL"} {
+				_, err := x.db.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO r_rel (id, adm, naam, land, geb) VALUES (%d, 2, 'x', %s)", 10+i, row))
+				require.NoError(t, err)
+			}
+			for field, want := range map[string][2][]int32{
+				"language":   {{4, 10, 11, 12, 14, 15, 13}, {13, 4, 10, 11, 12, 14, 15}},
+				"birth_date": {{4, 11, 12, 13, 15, 14, 10}, {10, 14, 4, 11, 12, 13, 15}},
+			} {
+				for i, descending := range []bool{false, true} {
+					f := x.model.Resource("contact").Field(field)
+					page := x.list(backend.Query{Client: two, Sort: []backend.Order{{Field: f, Descending: descending}}}, "contact")
+					require.Equal(t, want[i], ids(page.Records), field)
+				}
+			}
+		})
+	}
 }

@@ -134,7 +134,13 @@ func (t *table) sorted(b *statement, q backend.Query) {
 			return // SQL Server refuses it twice
 		}
 		used[place] = true
-		b.add(comma(n)).expr(t.d.order(t.expr(place), descending))
+		b.add(comma(n))
+		if nulls := t.nulls[place]; len(nulls) > 0 {
+			t.nulled(b, place, nulls)
+			b.add(t.d.order("", descending))
+		} else {
+			b.expr(t.d.order(t.expr(place), descending))
+		}
 		n++
 	}
 	for _, place := range t.Order {
@@ -162,6 +168,18 @@ func (t *table) sorted(b *statement, q backend.Query) {
 	for _, place := range t.Key.Places {
 		by(place, descending)
 	}
+}
+
+// nulled appends the value of a place, or null where that is what it stands for.
+func (t *table) nulled(b *statement, place string, nulls []sheet.Raw) {
+	b.add("CASE WHEN ")
+	for i, v := range nulls {
+		if i > 0 {
+			b.add(" OR ")
+		}
+		t.is(b, nil, sheet.Assignment{Place: place, Value: v})
+	}
+	b.add(" THEN NULL ELSE ").expr(t.expr(place)).add(" END")
 }
 
 // ranked appends the rank of a field's code among what the codes stand for.

@@ -131,7 +131,7 @@ func openSheet(t testing.TB, engine, dsn string, s *sheet.Sheet, c *clock) *fixt
 	x.Store, err = Open(t.Context(), Options{Sheet: s, Keep: openKeep(t, x.clock.Now, s.KeysWithoutCase()...), Now: x.clock.Now, Random: rand.Reader, Passwords: passwordsOf(t, s)})
 	require.NoError(t, err)
 	x.Single = drivertest.Single{Driver: x.Store}
-	x.front, err = backend.NewClient(x.Store, s.Model, backend.Options{Timeout: 30 * time.Second})
+	x.front, err = backend.NewClient(x.Store, s.Model, backend.Options{Timeout: 30 * time.Second, Now: x.clock.Now})
 	require.NoError(t, err)
 	return x
 }

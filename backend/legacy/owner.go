@@ -118,7 +118,7 @@ func (w *write) judgeParent(ctx context.Context, create bool) error {
 	if err == nil && row == nil {
 		return mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), w.attempt.Record.Values[f.Index].String())
 	}
-	return w.failure(err, w.attempt)
+	return w.refused(err)
 }
 
 // owned leaves out the rows of a procedure that belong to records which the
@@ -183,10 +183,16 @@ func ownerPlace(t *table) string {
 	return ""
 }
 
-// judgeParents refuses references that do not tell whose a row is: of numbers that
-// every client counts apart, the same stands for several records.
-func (s *Store) judgeParents(schema Schema) error {
-	for _, t := range s.tables {
+// judgeClients refuses what does not tell whose a row is: a column of the client's
+// number that the written table does not have, and references by numbers that every
+// client counts apart, of which the same stands for several records.
+func (s *Store) judgeClients(schema Schema) error {
+	for _, r := range s.sheet.Model.Resources {
+		t := s.tables[r]
+		if t.Client != "" && t.known != nil && t.known.Column(t.Client) == nil && Changes(t.Resource) {
+			return fmt.Errorf("%w: resource %s: client: every write names %s, and %s has no such column: tell whose its rows are by client: {through: FIELD}",
+				backend.ErrUnexpected, t.Name, t.Client, t.Table)
+		}
 		if t.parent == nil {
 			continue
 		}
@@ -196,6 +202,17 @@ func (s *Store) judgeParents(schema Schema) error {
 		}
 	}
 	return nil
+}
+
+// Changes tells whether rows of a resource's table are written, which is by statements
+// that name the client.
+func Changes(r *sheet.Resource) bool {
+	for _, op := range []mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete} {
+		if r.Operations[op] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // countsPerClient tells that the key is unique among the rows of one client alone.

@@ -276,3 +276,18 @@ func TestNumbersOfEachClientTellNoOwner(t *testing.T) {
 		})
 	}
 }
+
+// TestClientOfTheViewAlone: before, such a sheet started, and every write failed.
+func TestClientOfTheViewAlone(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			const view = "CREATE VIEW s_lijnen AS SELECT l.id, l.ord, l.oms, l.aantal, l.prijs, r.adm FROM s_lijn l JOIN s_ord o ON o.id = l.ord JOIN s_rel r ON r.reg = o.reg AND r.nr = o.nr"
+			_, o := shop(t, engine, "gateway", "read: s_lijnen\n    client: adm", view)
+			_, err := Open(t.Context(), o)
+			require.ErrorContains(t, err, "resource orderline: client: every write names adm, and s_lijn has no such column")
+
+			x := openShop(t, engine, "gateway", "read: s_lijnen\n    client: adm\n    operations: {only: [get, list]}", view)
+			require.Equal(t, []int32{1, 4}, ids(x.all(one, "orderline")))
+		})
+	}
+}

@@ -152,7 +152,9 @@ func TestPublishing(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		vehicle := x.create(one, newRecords(x)["vehicle"][0])
 		publish := func(status string) mapping.Record {
-			stored, err := x.Update(t.Context(), one, x.get(one, "vehicle", vehicle.ID()), x.record("vehicle", "publish_status", status))
+			before, patch := x.get(one, "vehicle", vehicle.ID()), x.record("vehicle", "publish_status", status)
+			backend.Derive(before, patch, x.clock.Now(), x.Writes) // as the Client does, which asks for sites that DEALERPAK has not
+			stored, err := x.Update(t.Context(), one, before, patch)
 			require.NoError(t, err)
 			return stored
 		}

@@ -76,7 +76,11 @@ func (s session) byKey(ctx context.Context, t *table, client auth.Client, key []
 		}
 	}
 	b := s.byKeyText(t, client, key, hold && t.Read == t.Table)
-	row, err := queryOne(ctx, s.conn, b)
+	var row []sheet.Raw
+	err = s.rows(ctx, b, func(r []sheet.Raw) error {
+		row = r
+		return nil
+	})
 	if err != nil {
 		return held, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpGet})
 	}
@@ -209,7 +213,7 @@ func (l *listing) each(ctx context.Context, offset, limit int, f func(row []shee
 	}
 	l.t.sorted(b, l.q)
 	l.d.page(b, limit, offset)
-	return query(ctx, l.conn, b, func(row []sheet.Raw) error {
+	return l.session.rows(ctx, b, func(row []sheet.Raw) error {
 		f(row)
 		return nil
 	})

@@ -74,6 +74,10 @@ func (x *fixture) recorded() *recorder {
 	old := x.db
 	x.db = sql.OpenDB(r)
 	x.kept = nil
+	if x.direct != nil { // which nobody could listen to
+		require.NoError(x.t, x.direct.Close())
+		x.direct = nil
+	}
 	x.t.Cleanup(func() { require.NoError(x.t, old.Close()) })
 	return r
 }

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"sync"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping/sheet"
 )
 
@@ -32,14 +34,8 @@ func (r result) find(row []sheet.Raw, name string) (sheet.Raw, bool) {
 }
 
 // query runs a statement and gives every row to each, which may keep it.
-func query(ctx context.Context, c conn, s *statement, each func([]sheet.Raw) error) (err error) {
-	rows, err := c.QueryContext(ctx, s.String(), s.args...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	_, err = scan(s.d, rows, each)
-	return err
+func query(ctx context.Context, c conn, s *statement, each func([]sheet.Raw) error) error {
+	return new(shapes).query(ctx, c, s, each)
 }
 
 // queryAll runs a statement and returns its last result that has columns: a
@@ -51,16 +47,19 @@ func queryAll(ctx context.Context, c conn, s *statement) (r result, err error) {
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for {
-		var all [][]sheet.Raw
-		names, err := scan(s.d, rows, func(row []sheet.Raw) error {
-			all = append(all, row)
+		of, err := shapeOf(s.d, rows)
+		if err != nil {
+			return r, err
+		}
+		if len(of.names) > 0 {
+			r = result{names: of.names}
+		}
+		err = of.scan(rows, func(row []sheet.Raw) error {
+			r.rows = append(r.rows, row)
 			return nil
 		})
 		if err != nil {
 			return r, err
-		}
-		if len(names) > 0 {
-			r = result{names: names, rows: all}
 		}
 		if !rows.NextResultSet() {
 			return r, rows.Err()
@@ -77,32 +76,137 @@ func queryOne(ctx context.Context, c conn, s *statement) (row []sheet.Raw, err e
 	return row, err
 }
 
-// scan reads the rows of one result.
-func scan(d dialect, rows *sql.Rows, each func([]sheet.Raw) error) (names []string, err error) {
+// shapes are what the columns of statements are, by text: asked of the engine's driver
+// once. Its zero value is ready, and safe for concurrent use.
+type shapes struct {
+	mu    sync.RWMutex
+	known map[string]*shape
+}
+
+// mostShapes bounds those that are kept. Lists with filters make up ever new texts.
+const mostShapes = 256
+
+func (s *shapes) get(text string) *shape {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.known[text]
+}
+
+func (s *shapes) keep(text string, of *shape) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil || len(s.known) >= mostShapes {
+		s.known = map[string]*shape{}
+	}
+	s.known[text] = of
+}
+
+// query runs a statement and gives every row to each, which may keep it.
+func (s *shapes) query(ctx context.Context, c conn, st *statement, each func([]sheet.Raw) error) (err error) {
+	text := st.String()
+	rows, err := c.QueryContext(ctx, text, st.args...)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := rows.Close(); closed != nil {
+			err = errors.Join(err, closed)
+		}
+	}()
+	of := s.get(text)
+	if of == nil {
+		if of, err = shapeOf(st.d, rows); err != nil {
+			return err
+		}
+		s.keep(text, of)
+	}
+	return of.scan(rows, each)
+}
+
+// shape is what the columns of a result are.
+type shape struct {
+	names, kinds []string
+	columns      []sqlrecord.Column // for SQLite's direct readers
+	d            dialect
+	cells        sync.Pool // of *cells
+}
+
+// cells are where a row is scanned into: values go from the engine's driver into a Raw
+// without being copied on the way.
+type cells struct {
+	all  []cell
+	into []any // pointers to them
+}
+
+type cell struct {
+	of   *shape
+	at   int
+	read sheet.Raw
+}
+
+// Scan implements sql.Scanner.
+func (c *cell) Scan(v any) error {
+	c.read = sheet.Raw{Kind: sheet.RawNull}
+	if v != nil {
+		c.read = c.of.d.raw(c.of.kinds[c.at], v)
+	}
+	return nil
+}
+
+func shapeOf(d dialect, rows *sql.Rows) (*shape, error) {
 	types, err := rows.ColumnTypes()
 	if err != nil {
 		return nil, err
 	}
-	names, kinds := make([]string, len(types)), make([]string, len(types))
-	values, into := make([]any, len(types)), make([]any, len(types))
+	s := &shape{d: d, names: make([]string, len(types)), kinds: make([]string, len(types)), columns: anyColumns(len(types))}
 	for i, t := range types {
-		names[i], kinds[i], into[i] = t.Name(), t.DatabaseTypeName(), &values[i]
+		s.names[i], s.kinds[i] = t.Name(), t.DatabaseTypeName()
 	}
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
+	s.cells.New = func() any {
+		c := &cells{all: make([]cell, len(types)), into: make([]any, len(types))}
+		for i := range c.all {
+			c.all[i].of, c.all[i].at, c.into[i] = s, i, &c.all[i]
 		}
-		row := make([]sheet.Raw, len(values))
-		for i, v := range values {
-			if v == nil {
-				row[i] = sheet.Raw{Kind: sheet.RawNull}
-			} else {
-				row[i] = d.raw(kinds[i], v)
-			}
+		return c
+	}
+	return s, nil
+}
+
+// room is where rows are put: they are kept, so that it is made for many at once.
+type room struct {
+	left []sheet.Raw
+	made int
+}
+
+// mostRowsAtOnce is for how many rows room is made at once.
+const mostRowsAtOnce = 64
+
+func (r *room) next(n int) []sheet.Raw {
+	if len(r.left) < n {
+		rows := max(1, min(r.made, mostRowsAtOnce))
+		r.left, r.made = make([]sheet.Raw, n*rows), r.made+rows
+	}
+	row := r.left[:n:n]
+	r.left = r.left[n:]
+	return row
+}
+
+// scan reads the rows of one result.
+func (s *shape) scan(rows *sql.Rows, each func([]sheet.Raw) error) error {
+	c := s.cells.Get().(*cells)
+	defer s.cells.Put(c)
+	var room room
+	for rows.Next() {
+		if err := rows.Scan(c.into...); err != nil {
+			return err
+		}
+		row := room.next(len(c.all))
+		for i := range c.all {
+			row[i], c.all[i].read = c.all[i].read, sheet.Raw{}
 		}
 		if err := each(row); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return names, rows.Err()
+	return rows.Err()
 }

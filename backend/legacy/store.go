@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -55,9 +56,11 @@ type Store struct {
 	source  *sheet.SQL
 	d       dialect
 	db      *sql.DB
-	kept    *prepared // nil where the engine's driver keeps statements itself
+	direct  *sqlrecord.SQLiteReaders // nil where records are read through db
+	kept    *prepared                // nil where the engine's driver keeps statements itself
 	keep    Keep
 	tables  map[*mapping.Resource]*table
+	shapes  shapes // of the statements that read records
 	answers string // quoted table of answers under idempotency keys; "" for the keep
 	now     func() time.Time
 	random  io.Reader
@@ -161,8 +164,11 @@ func (s *Store) connect(ctx context.Context, o Options) error {
 	if _, ok := s.d.(mysqlDialect); ok {
 		s.kept = newPrepared(s.db)
 	}
+	if s.d.engine() == "sqlite" {
+		s.direct = directReaders(string(s.source.DSN), append(s.d.session(wait), s.source.Session...), s.source.Connections)
+	}
 	if err := s.learn(ctx); err != nil {
-		return errors.Join(fmt.Errorf("open the database: %w", err), s.db.Close())
+		return errors.Join(fmt.Errorf("open the database: %w", err), s.Close())
 	}
 	return nil
 }
@@ -211,6 +217,7 @@ func (s *Store) learnTables(ctx context.Context) error {
 	}
 	for _, t := range s.tables {
 		if known := schema.Table(lastPart(t.Table)); known != nil {
+			t.known, t.referrers = known, schema.Referrers(s.sheet, t.Resource)
 			t.perClient = t.Client != "" && slices.ContainsFunc(known.Primary, func(column string) bool { return strings.EqualFold(column, t.Client) })
 		}
 		if known := schema.Table(lastPart(t.Read)); known != nil {
@@ -220,11 +227,17 @@ func (s *Store) learnTables(ctx context.Context) error {
 	if err := s.judgeZones(ctx, schema); err != nil {
 		return err
 	}
-	return s.judgeParents(schema)
+	return s.judgeClients(schema)
 }
 
 // learn notes what the types of columns mean for comparisons.
 func (t *table) learn(known *Table) {
+	for place, nulls := range t.nulls {
+		c := known.Column(place)
+		if len(nulls) == 1 && c != nil && !c.Nullable && strings.Trim(nulls[0].String(), "0-: ") == "" {
+			delete(t.nulls, place) // it is below every value, and there is no other
+		}
+	}
 	if t.d.engine() != "postgres" && t.d.engine() != "sqlite" {
 		return // blanks behind texts count nowhere, and numbers compare as they are
 	}
@@ -311,6 +324,9 @@ func (s *Store) Capabilities() backend.Capabilities {
 func (s *Store) Close() error {
 	if s.kept != nil {
 		s.kept.close()
+	}
+	if s.direct != nil {
+		return errors.Join(s.direct.Close(), s.db.Close())
 	}
 	return s.db.Close()
 }

@@ -22,8 +22,14 @@ type table struct {
 	heavy  []bool   // aligned with Places: needed for bytea fields alone
 	arrays []int    // positions of fields whose elements are records of their own
 	parent *table   // of the records that tell whose a row is; nil where it tells itself
+	// known is what the database says of the written table, nil where it was not asked,
+	// and referrers are the keys that keep its rows from being deleted.
+	known     *Table
+	referrers []Referrer
 	// bare are the fields without dashes that the sheet does not write so itself.
 	bare map[*mapping.Field]bool
+	// nulls are what stands for null at a place and does not sort as null does.
+	nulls map[string][]sheet.Raw
 	// perClient tells that numbers given out as the highest plus one count for each
 	// client apart: its column is part of the primary key.
 	perClient bool
@@ -40,7 +46,7 @@ func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
 	}
 	t := &table{
 		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, from),
-		at: map[string]int{}, bare: map[*mapping.Field]bool{}, heavy: make([]bool, len(r.Places)),
+		at: map[string]int{}, bare: map[*mapping.Field]bool{}, nulls: map[string][]sheet.Raw{}, heavy: make([]bool, len(r.Places)),
 	}
 	for _, k := range r.Key.Places {
 		t.keys = append(t.keys, d.quote(k))
@@ -58,6 +64,9 @@ func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
 	t.weigh()
 	for i := range r.Fields {
 		f := &r.Fields[i]
+		if len(f.From) > 0 {
+			t.nulls[f.From[0]] = f.Nulls()
+		}
 		switch {
 		case f.Type == mapping.Array && f.Children != "":
 			return nil, fmt.Errorf("resource %s: field %s: a table has no elements within a record", r.Name, f.Name)

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -25,6 +26,8 @@ type transaction struct {
 	held  map[recordID]heldRecord
 	after []func(context.Context, conn) error // once it has ended, on its connection
 	memo  *memo
+	// writes are those of it, in their order.
+	writes []*write
 }
 
 // inTx runs f in a transaction, again where the engine ended it for another one.
@@ -86,7 +89,7 @@ func (s *Store) once(ctx context.Context, m *memo, f func(*txn) error) (err erro
 		return err
 	}
 	committed = true
-	return s.commit(tx)
+	return t.commit(tx)
 }
 
 // afterwards gives back what is not the transaction's but the connection's. One
@@ -102,45 +105,48 @@ func (s *Store) afterwards(ctx context.Context, c *sql.Conn, after []func(contex
 	}
 }
 
-func (s *Store) commit(tx *sql.Tx) error {
+// commit ends the transaction. What the database judges only now is one of the writes.
+func (t *txn) commit(tx *sql.Tx) error {
 	err := tx.Commit()
 	if err == nil {
 		return nil
 	}
-	f, ok := s.d.fault(err)
-	switch {
-	case !ok || f.class == faultDown:
+	f, ok := t.d.fault(err)
+	if !ok || f.class == faultDown {
 		return fmt.Errorf("commit: %w: %w", errUnclear, err)
-	case f.class == faultUnique || f.class == faultForeign: // one that is only judged now
-		return fmt.Errorf("commit: %w: %w", backend.ErrStale, err)
-	default:
-		return fmt.Errorf("commit: %w", err)
 	}
+	for _, w := range slices.Backward(t.tx.writes) {
+		if told := w.refused(err); !errors.Is(told, backend.ErrUnexpected) {
+			return told
+		}
+	}
+	return t.wrap("commit", err)
 }
 
 // failure turns an error of the engine into what a Driver answers: what the sheet
-// translates, ErrStale for what the rules may find out, and else a failure.
+// translates, or else an answer that nobody foresaw, or a failure.
 func (s *Store) failure(err error, a sheet.Attempt) error {
 	if err == nil {
 		return nil
 	}
-	f, ok := s.d.fault(err)
-	if !ok || f.class == faultCollision {
-		return fmt.Errorf("%s %s: %w", a.Op, a.Resource.Name, err)
-	}
-	if s.sheet.Errors != nil {
+	if f, ok := s.d.fault(err); ok && f.class != faultCollision {
 		if told := s.sheet.Errors.Translate(f.Failure, a); told != nil {
 			return told.Because(err)
 		}
 	}
-	switch f.class {
-	case faultUnique, faultForeign:
-		return fmt.Errorf("%w: %s %s: %w", backend.ErrStale, a.Op, a.Resource.Name, err)
-	case faultDown:
-		return fmt.Errorf("%s %s: %w", a.Op, a.Resource.Name, err)
-	default:
-		return fmt.Errorf("%w: %s %s: %w", backend.ErrUnexpected, a.Op, a.Resource.Name, err)
+	return s.wrap(string(a.Op)+" "+a.Resource.Name, err)
+}
+
+// wrap says what the engine was asked for. A fault that nobody foresaw is an answer,
+// unless the engine cannot work.
+func (s *Store) wrap(what string, err error) error {
+	if f, ok := s.d.fault(err); ok && f.class != faultDown && f.class != faultCollision {
+		err = fmt.Errorf("%w: %w", backend.ErrUnexpected, err)
 	}
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // Get implements backend.Reader.

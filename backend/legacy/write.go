@@ -23,7 +23,9 @@ type write struct {
 }
 
 func (t *txn) newWrite(tab *table, client auth.Client, op mapping.Scope, rec mapping.Record, id int32) *write {
-	return &write{session: t.session, t: tab, client: client, attempt: sheet.Attempt{Resource: tab.Resource, Op: op, Record: rec, ID: id}}
+	w := &write{session: t.session, t: tab, client: client, attempt: sheet.Attempt{Resource: tab.Resource, Op: op, Record: rec, ID: id}}
+	t.tx.writes = append(t.tx.writes, w)
+	return w
 }
 
 // Create implements backend.Tx.
@@ -32,7 +34,6 @@ func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	t.derive(mapping.Record{}, rec)
 	w := t.newWrite(tab, client, mapping.OpCreate, rec, 0)
 	key, err := w.create(ctx)
 	if err != nil {
@@ -58,6 +59,9 @@ func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record
 // inElement names the element that a violation is of.
 func inElement(err error, field string, n int) error {
 	found, ok := mapping.AsViolations(err)
+	if known := (*backend.StaleError)(nil); errors.As(err, &known) {
+		return &backend.StaleError{Told: inElement(known.Told, field, n), Err: known.Err}
+	}
 	if !ok {
 		return fmt.Errorf("%s[%d]: %w", field, n, err)
 	}
@@ -89,6 +93,9 @@ func (w *write) encode(ctx context.Context, create bool) error {
 	}
 	// Whatever a sheet says, nobody writes into the records of another client.
 	w.values = slices.DeleteFunc(w.values, func(a sheet.Assignment) bool { return w.t.Client != "" && a.Place == w.t.Client })
+	if err := w.unfit(); err != nil {
+		return err
+	}
 	return w.judgeParent(ctx, create)
 }
 
@@ -133,11 +140,11 @@ func (w *write) insert(ctx context.Context, key []sheet.Raw) ([]sheet.Raw, error
 		if err == nil && len(row) != len(key) {
 			err = fmt.Errorf("%w: the new row of %s has no key", backend.ErrUnexpected, w.t.Name)
 		}
-		return row, w.failure(err, w.attempt)
+		return row, w.refused(err)
 	}
 	done, err := w.conn.ExecContext(ctx, b.String(), b.args...)
 	if err != nil {
-		return nil, w.failure(err, w.attempt)
+		return nil, w.refused(err)
 	}
 	for i := range key {
 		if key[i].Kind == sheet.RawAbsent {
@@ -196,7 +203,6 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	t.derive(before, patch)
 	if patch = tab.Complete(before, patch); patch.IsBlank() {
 		return held.rec, nil
 	}
@@ -252,7 +258,7 @@ func (w *write) keepsKey(key []sheet.Raw) error {
 // that can be compared exactly.
 func (w *write) version(row []sheet.Raw) sheet.Raw {
 	i, ok := w.t.at[w.t.Version]
-	if !ok || row[i].Kind == sheet.RawTime || row[i].Kind == sheet.RawWall || w.t.Places[i].SQL != "" {
+	if !ok || w.t.known != nil && w.t.known.Column(w.t.Version) == nil || row[i].Kind == sheet.RawTime || row[i].Kind == sheet.RawWall || w.t.Places[i].SQL != "" {
 		return sheet.Raw{}
 	}
 	return row[i]
@@ -289,7 +295,7 @@ func (w *write) setText(values []sheet.Assignment, key []sheet.Raw, version shee
 func (w *write) change(ctx context.Context, b *statement) error {
 	n, err := w.d.change(ctx, w.conn, b)
 	if err != nil {
-		return w.failure(err, w.attempt)
+		return w.refused(err)
 	}
 	if n == 0 {
 		return fmt.Errorf("%w: %s %d has changed", backend.ErrStale, w.t.Name, w.attempt.ID)

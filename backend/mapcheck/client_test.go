@@ -83,6 +83,36 @@ func TestWhoseRows(t *testing.T) {
 	require.Contains(t, strings.Join(report.Looked, "\n"), "contactcommunication: 2 row(s)")
 }
 
+// TestUseBeyondTheSheet: before, foreign keys of tables that the sheet does not name were
+// read and not told of, and clients learnt that the backend is unavailable.
+func TestUseBeyondTheSheet(t *testing.T) {
+	dsn := legacytest.MariaDB(t)
+	db := opened(t, dsn)
+	for _, statement := range []string{
+		"CREATE TABLE w_contact (id int PRIMARY KEY, adm int, name varchar(100) NOT NULL, born varchar(8), KEY (adm, id))",
+		"CREATE TABLE w_order (id int PRIMARY KEY, adm int, contact int NOT NULL, CONSTRAINT fk_order FOREIGN KEY (contact) REFERENCES w_contact (id))",
+		"CREATE VIEW w_orders AS SELECT * FROM w_order",
+		"CREATE TABLE w_address (id int PRIMARY KEY, contact int NOT NULL, street varchar(100) NOT NULL, born varchar(8))",
+		"CREATE TABLE w_memo (id int PRIMARY KEY, contact int, CONSTRAINT fk_memo FOREIGN KEY (contact) REFERENCES w_contact (id))",
+		"CREATE TABLE w_log (id int PRIMARY KEY, contact int, CONSTRAINT fk_log FOREIGN KEY (contact) REFERENCES w_contact (id) ON DELETE SET NULL)",
+	} {
+		_, err := db.Exec(statement)
+		require.NoError(t, err, statement)
+	}
+	path := filepath.Join(t.TempDir(), "use.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(whoseSheet), 0o600))
+	report := checked(t, path, dsn)
+	found := report.has("sql.in-use", "resources.contact.table")
+	require.Len(t, found, 1, "%+v", report.Findings)
+	require.Equal(t, "fk_memo of w_memo refers to w_contact, and no resource is of it: clients are told of what it refers to that it is in use elsewhere", found[0].Seen)
+	const entry = `{when: {code: "1451", constraint: fk_memo}, reason: in_use, at: NAME, on: [contact.delete]}`
+	require.Equal(t, "say under errors what clients call it: "+entry, found[0].Remedy)
+
+	said := "errors: [" + strings.Replace(entry, "NAME", "memo", 1) + "]\nresources:"
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(whoseSheet, "resources:", said, 1)), 0o600))
+	require.Empty(t, checked(t, path, dsn).has("sql.in-use", "resources.contact.table"))
+}
+
 // TestAnswersThatDoNotTellWhoseTheyAre is of a service that leaves the client out of
 // some answers, and of those of get.
 func TestAnswersThatDoNotTellWhoseTheyAre(t *testing.T) {

@@ -216,7 +216,7 @@ func (c *resourceCheck) columns() bool {
 			c.column(c.read, c.at(at), name)
 		}
 	}
-	if c.Client != "" && c.read != c.table && changes(c.Resource) {
+	if c.Client != "" && c.read != c.table && legacy.Changes(c.Resource) {
 		c.column(c.table, c.at("client"), c.Client) // every write names it
 	}
 	if p := c.Parent(); p != nil {
@@ -380,9 +380,6 @@ func (c *sqlCheck) charset(ctx context.Context) error {
 	}
 	return nil
 }
-
-// changes tells whether the gateway writes to the table.
-func changes(r *sheet.Resource) bool { return writes(r) || r.Operations[mapping.OpDelete] != nil }
 
 // writes tells whether clients write records of a resource.
 func writes(r *sheet.Resource) bool {

@@ -136,6 +136,7 @@ func (c *resourceCheck) written() {
 		c.add(Note, "sql.trigger", c.at("table"), fmt.Sprintf("%s has triggers: %s", c.table.Name, strings.Join(c.table.Triggers, ", ")),
 			"mark fields that they fill readonly, and translate the errors that they raise under errors")
 	}
+	c.referrers()
 	create := c.Operations[mapping.OpCreate]
 	if create == nil || create.Procedure != "" || c.table.View {
 		return
@@ -148,6 +149,27 @@ func (c *resourceCheck) written() {
 		}
 	}
 	c.nullable(filled)
+}
+
+// referrers looks for tables that no resource is of, and that keep records from being
+// deleted.
+func (c *resourceCheck) referrers() {
+	how := c.Operations[mapping.OpDelete]
+	if how == nil || how.Procedure != "" || c.SoftDelete() != nil {
+		return
+	}
+	for _, key := range c.schema.Referrers(c.Sheet, c.Resource) {
+		refusal := legacy.RefusalOf(c.Sheet.Source.SQL.Engine, key.ForeignKey)
+		if key.At != "" || c.Sheet.Errors.Translate(refusal, sheet.Attempt{Resource: c.Resource, Op: mapping.OpDelete, ID: 1}) != nil {
+			continue
+		}
+		when := fmt.Sprintf("code: %q", refusal.Code)
+		if refusal.Constraint != "" {
+			when += ", constraint: " + refusal.Constraint
+		}
+		c.add(Warning, "sql.in-use", c.at("table"), fmt.Sprintf("%s of %s refers to %s, and no resource is of it: clients are told of what it refers to that it is in use elsewhere", key.Name, key.Of, c.table.Name),
+			fmt.Sprintf("say under errors what clients call it: {when: {%s}, reason: in_use, at: NAME, on: [%s.delete]}", when, c.Name))
+	}
 }
 
 // filled are the columns that every create writes.

@@ -6,91 +6,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"frontdesk/mapping"
 )
 
 // entry is a line of the sheet's errors.
 type entry struct {
 	text, why string
 	meant     bool // else it is put into a comment
-}
-
-// errors are what the database refuses: values that are there already, by its
-// unique indexes, and what its programs say.
-func (d *drafter) errors() []entry {
-	var all []entry
-	for _, name := range d.resources() {
-		all = append(all, d.duplicates(d.matches[name])...)
-	}
-	return append(append(all, d.tooLarge()...), d.messages()...)
-}
-
-// tooLarge are numbers that an int4 can hold, and the columns of some fields not.
-func (d *drafter) tooLarge() (all []entry) {
-	var columns []string
-	of := map[string]string{}
-	for _, name := range d.resources() {
-		m := d.matches[name]
-		for i := range m.Fields {
-			x := m.fields[m.Fields[i].Name]
-			if x == nil || m.readOnly(d) || x.Type != mapping.Int4 || x.Readonly || x.Reference != "" || len(x.OneOf) > 0 || x.ReferenceBy != "" {
-				continue
-			}
-			if t := x.column.Type; t != "smallint" && t != "tinyint" && t != "mediumint" && t != "int2" {
-				continue
-			}
-			if d.source.Engine == "postgres" {
-				all = append(all, entry{text: fmt.Sprintf(`{when: {sqlstate: "22003"}, reason: int4_invalid, field: %s, on: [%s]}`, x.Name, m.Name), why: x.column.Name + " is " + x.column.Type, meant: true})
-			}
-			if of[x.column.Name] == "" {
-				columns = append(columns, x.column.Name)
-			}
-			of[x.column.Name] = x.Name
-		}
-	}
-	if len(columns) == 0 || d.source.Engine != "mariadb" && d.source.Engine != "mysql" {
-		return all
-	}
-	var pairs []string
-	for _, c := range columns {
-		pairs = append(pairs, scalar(c, false)+": "+of[c])
-	}
-	return []entry{{
-		text: `{when: {code: "1264", message: "column '([^']+)'"}, reason: int4_invalid, field_from: message, fields: {` + strings.Join(pairs, ", ") + `}}`,
-		why:  "columns smaller than an int4", meant: true,
-	}}
-}
-
-// duplicates are the unique indexes over one field.
-func (d *drafter) duplicates(m *match) []entry {
-	var all []entry
-	if m.readOnly(d) {
-		return nil
-	}
-	for _, i := range m.table.Indexes {
-		own := slices.DeleteFunc(slices.Clone(i.Columns), func(name string) bool { return name == d.client })
-		if !i.Unique || len(own) != 1 {
-			continue
-		}
-		x := m.uses(m.table.column(own[0]))
-		if x == nil || !x.Unique || x.Numbering != "" {
-			continue
-		}
-		when := map[string]string{"postgres": `sqlstate: "23505"`, "mysql": `code: "1062"`, "mariadb": `code: "1062"`, "sqlserver": `code: "2627"`, "sqlite": `code: "2067"`}[d.source.Engine]
-		name := i.Name
-		if d.source.Engine == "sqlite" { // which names columns, not indexes
-			if slices.Equal(i.Columns, m.table.Primary) {
-				when = `code: "1555"`
-			}
-			name = m.table.Name + "." + strings.Join(i.Columns, ", "+m.table.Name+".")
-		}
-		all = append(all, entry{
-			text: fmt.Sprintf(`{when: {%s, constraint: %s}, reason: duplicate_value, field: %s, on: [%s]}`, when, scalar(name, false), x.Name, m.Name),
-			why:  "unique index " + name, meant: true,
-		})
-	}
-	return all
 }
 
 // The forms in which programs raise errors.
@@ -103,7 +24,9 @@ var (
 // said is what a program may raise.
 type said struct{ state, code, message, by string }
 
-func (d *drafter) messages() []entry {
+// errors are what programs of the database say. What its columns and keys refuse the
+// driver knows by itself.
+func (d *drafter) errors() []entry {
 	var raised []said
 	note := func(by, text string) {
 		for _, m := range signal.FindAllStringSubmatch(text, -1) {

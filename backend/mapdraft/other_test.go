@@ -88,3 +88,33 @@ func TestNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestFloatsKeepTheirDecimals: before, a column without a scale was drafted as one of
+// none, and amounts were rounded to whole numbers.
+func TestFloatsKeepTheirDecimals(t *testing.T) {
+	for engine, start := range engines() {
+		t.Run(engine, func(t *testing.T) {
+			dsn := start(t)
+			db, err := sql.Open(map[string]string{"mariadb": "mysql", "postgres": "pgx", "sqlite": "sqlite"}[engine], dsn)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, db.Close()) })
+			double := map[string]string{"mariadb": "double", "postgres": "double precision", "sqlite": "double"}[engine]
+			for _, statement := range []string{
+				`DROP TABLE IF EXISTS "ORDRGL"`,
+				"CREATE TABLE order_lines (id integer NOT NULL PRIMARY KEY, order_id integer NOT NULL, description varchar(40), quantity " + double + ", price float, discount_percentage real, total decimal(9,2))",
+				"INSERT INTO order_lines VALUES (1, 1, 'bolt', 0.5, 12.75, 2.5, 6.37)",
+			} {
+				if engine == "mariadb" {
+					statement = strings.ReplaceAll(statement, `"`, "`")
+				}
+				_, err := db.Exec(statement)
+				require.NoError(t, err, statement)
+			}
+			text, _ := drafted(t, engine, dsn)
+			require.Contains(t, text, "table: order_lines")
+			for _, field := range []string{"quantity", "price", "discount_percentage"} {
+				require.Regexp(t, "(?m)^      "+field+": "+field+" #", text)
+			}
+		})
+	}
+}

@@ -53,6 +53,11 @@ func (d *drafter) keyOf(m *match) key {
 		k.generated = "uuid"
 	default:
 		k.generated = "supplied"
+		for _, name := range k.columns {
+			if x := m.uses(t.column(name)); name != d.client && (x == nil || x.Readonly || !x.Required) {
+				k.doubt = "what gives " + name + " of a new record?"
+			}
+		}
 	}
 	k.kept = len(k.columns) == 1 && last.sort != sortInteger
 	_, counts := t.CaseOf(k.columns)

@@ -13,7 +13,7 @@ import (
 // derived are the resources whose fields depend on more than what was written
 // to them, and those that are numbered.
 type derived struct {
-	order, orderline, turnovergroup, vehicle, document *mapping.Resource
+	order, orderline, turnovergroup *mapping.Resource
 
 	orderlines int // the position of the order's array field
 	numbered   map[*mapping.Resource][]*mapping.Field
@@ -50,7 +50,6 @@ func newDerived(model *mapping.Model) (*derived, error) {
 	}
 	d := &derived{
 		order: model.Resource("order"), orderline: model.Resource("orderline"), turnovergroup: model.Resource("turnovergroup"),
-		vehicle: model.Resource("vehicle"), document: model.Resource("document"),
 		numbered: map[*mapping.Resource][]*mapping.Field{},
 	}
 	d.orderlines = d.order.Field("orderlines").Index
@@ -78,10 +77,6 @@ func (t *txn) beforeCreate(ctx context.Context, client auth.Client, rec mapping.
 		err = t.newOrder(ctx, client, rec)
 	case t.derived.orderline:
 		err = t.priceLine(rec, rec)
-	case t.derived.vehicle:
-		t.publication(rec, mapping.Value{})
-	case t.derived.document:
-		weigh(rec)
 	}
 	if err != nil {
 		return err
@@ -96,10 +91,6 @@ func (t *txn) beforeUpdate(ctx context.Context, client auth.Client, before, patc
 		return t.invoice(ctx, client, before, patch)
 	case t.derived.orderline:
 		return t.priceLine(before.Merge(patch), patch)
-	case t.derived.vehicle:
-		t.publication(patch, before.Get("publish_status"))
-	case t.derived.document:
-		weigh(patch)
 	}
 	return nil
 }

@@ -2,8 +2,6 @@ package reference
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"frontdesk/auth"
@@ -27,35 +25,4 @@ func (t *txn) giveNumbers(ctx context.Context, client auth.Client, rec mapping.R
 		}
 	}
 	return nil
-}
-
-// publication keeps since when a vehicle is advertised. before is the status it
-// had, absent for a new one.
-func (t *txn) publication(patch mapping.Record, before mapping.Value) {
-	status := patch.Get("publish_status")
-	switch {
-	case status.IsAbsent() || status.Text() == before.Text():
-	case status.Text() == "published":
-		patch.Set("published_at", mapping.TimeValue(t.now()))
-	default:
-		patch.Set("published_at", mapping.NullValue())
-	}
-}
-
-// weigh keeps the size and the sum of a document's content, where the patch has
-// one. A document without content, such as one that is kept elsewhere, has
-// neither.
-func weigh(patch mapping.Record) {
-	content := patch.Get("content")
-	if content.IsAbsent() {
-		return
-	}
-	if !content.IsSet() {
-		patch.Set("size", mapping.NullValue())
-		patch.Set("sha256", mapping.NullValue())
-		return
-	}
-	sum := sha256.Sum256([]byte(content.Text()))
-	patch.Set("size", mapping.IntValue(int64(len(content.Text()))))
-	patch.Set("sha256", mapping.TextValue(hex.EncodeToString(sum[:])))
 }

@@ -85,7 +85,7 @@ func open(t testing.TB, dsn string) *fixture {
 		require.NoError(t, x.Close())
 		goleak.VerifyNone(t, leaks)
 	})
-	x.front, err = backend.NewClient(x.Store, model, backend.Options{Timeout: time.Minute})
+	x.front, err = backend.NewClient(x.Store, model, backend.Options{Timeout: time.Minute, Now: x.clock.Now})
 	require.NoError(t, err)
 	return x
 }

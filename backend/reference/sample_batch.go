@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
 )
 
 // batch is a run of records of one resource that are made in one transaction,
@@ -89,6 +91,7 @@ func (b batch) store(ctx context.Context, t *txn, d draft) (id int32, err error)
 		return 0, b.world.err
 	}
 	d.FillDefaults()
+	backend.Derive(mapping.Record{}, d.Record, t.now(), nil)
 	stored, err := t.Create(ctx, b.client, d.Record)
 	if err != nil {
 		return 0, err

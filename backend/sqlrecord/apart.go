@@ -83,7 +83,7 @@ func (d *sqliteDB) snapshotApart(ctx context.Context, f func(Conn) error) (err e
 		return err
 	}
 	defer leave()
-	conn, err := openSQLiteConn(d.path, sqlite.OpenReadOnly, d.watcher)
+	conn, err := openSQLiteConn(d.path, sqlite.OpenReadOnly, d.watcher, ownPragmas()...)
 	if err != nil {
 		return fmt.Errorf("open SQLite database %s for reading: %w", d.path, err)
 	}

@@ -70,6 +70,8 @@ type Conn interface {
 type Column struct {
 	Type  mapping.Datatype
 	Scale int // Float8: decimals kept; -1 for plain floating point
+	// Any tells that the type is that of each value, as SQLite keeps it.
+	Any bool
 }
 
 // Options tune a database. The zero value is good for a server.

@@ -16,7 +16,7 @@ func (d *postgresDB) Pool() backend.Pool {
 // Pool implements backend.Pooler for the connections that read; there is always
 // one that writes.
 func (d *sqliteDB) Pool() backend.Pool {
-	return backend.Pool{InUse: d.count - len(d.readers), Most: d.count}
+	return backend.Pool{InUse: cap(d.readers.free) - len(d.readers.free), Most: cap(d.readers.free)}
 }
 
 // PoolOf tells how many connections to a database are at work.

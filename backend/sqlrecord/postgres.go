@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/backend"
+	"frontdesk/mapping"
 )
 
 // postgresDB is a PostgreSQL database behind a pool of connections.
@@ -188,7 +189,7 @@ func (d *postgresDB) demoted(err error) bool {
 func inUse(err error) error {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Code == "23503" { // foreign key
-		return &backend.InUseError{At: pg.TableName, Err: err}
+		return &backend.StaleError{Told: mapping.Fail(mapping.InUse, mapping.Literal("id"), mapping.Literal(pg.TableName)), Err: err}
 	}
 	return err
 }

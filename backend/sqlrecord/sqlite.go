@@ -22,17 +22,11 @@ type sqliteDB struct {
 	dialect *Dialect
 	watcher *watcher
 	writer  *sqliteWriter
-
-	readers chan *sqliteReader // those not at work
-	count   int                // of all readers
+	readers *SQLiteReaders
 	apart   apart
-	closing chan struct{}
 	once    sync.Once
 	err     error // of Close
 }
-
-// sqliteReader is a reading connection, opened when it is first needed.
-type sqliteReader struct{ *sqliteConn }
 
 var _ DB = (*sqliteDB)(nil)
 
@@ -44,17 +38,15 @@ func OpenSQLite(path string, o Options) (DB, error) {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
 	}
 	w := newWatcher()
-	conn, err := openSQLiteConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate, w,
-		"journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=2000", "journal_size_limit=67108864")
+	conn, err := openSQLiteConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate, w, append(ownPragmas(),
+		"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA wal_autocheckpoint=2000", "PRAGMA journal_size_limit=67108864")...)
 	if err != nil {
 		w.close()
 		return nil, fmt.Errorf("open SQLite database %s: %w", path, err)
 	}
-	d := &sqliteDB{path: path, dialect: SQLite(), watcher: w, closing: make(chan struct{})}
-	d.count = cmp.Or(o.Readers, max(2, runtime.GOMAXPROCS(0)))
-	d.readers = make(chan *sqliteReader, d.count)
-	for range d.count {
-		d.readers <- &sqliteReader{}
+	d := &sqliteDB{
+		path: path, dialect: SQLite(), watcher: w,
+		readers: newSQLiteReaders(path, sqlite.OpenReadOnly, w, cmp.Or(o.Readers, max(2, runtime.GOMAXPROCS(0))), ownPragmas()),
 	}
 	d.writer = startSQLiteWriter(conn, cmp.Or(o.LockWait, 10*time.Second))
 	return d, nil
@@ -77,13 +69,7 @@ func createPrivate(path string) error {
 func (d *sqliteDB) Dialect() *Dialect { return d.dialect }
 
 func (d *sqliteDB) Read(ctx context.Context, f func(Conn) error) error {
-	r, err := d.checkOut(ctx)
-	if err != nil {
-		return err
-	}
-	r.begin(ctx)
-	defer d.checkIn(r)
-	return f(r.sqliteConn)
+	return d.readers.Read(ctx, f)
 }
 
 func (d *sqliteDB) Snapshot(ctx context.Context, f func(Conn) error) error {
@@ -94,46 +80,6 @@ func (d *sqliteDB) Snapshot(ctx context.Context, f func(Conn) error) error {
 		}
 		return f(c) // checkIn ends the transaction
 	})
-}
-
-// checkOut waits for a free reader and opens it where it was not yet.
-func (d *sqliteDB) checkOut(ctx context.Context) (*sqliteReader, error) {
-	var r *sqliteReader
-	select {
-	case <-d.closing:
-		return nil, ErrClosed
-	default:
-	}
-	select {
-	case r = <-d.readers:
-	case <-d.closing:
-		return nil, ErrClosed
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for a connection: %w", context.Cause(ctx))
-	}
-	if r.sqliteConn != nil {
-		return r, nil
-	}
-	conn, err := openSQLiteConn(d.path, sqlite.OpenReadOnly, d.watcher)
-	if err != nil {
-		d.readers <- r
-		return nil, fmt.Errorf("open SQLite database %s for reading: %w", d.path, err)
-	}
-	r.sqliteConn = conn
-	return r, nil
-}
-
-// checkIn gives a reader back. One that cannot leave its snapshot is replaced:
-// it would answer from the past.
-func (d *sqliteDB) checkIn(r *sqliteReader) {
-	r.end()
-	r.rollback()
-	if !r.conn.AutocommitEnabled() {
-		d.watcher.remove(r.sqliteConn)
-		_ = r.close()
-		r.sqliteConn = nil
-	}
-	d.readers <- r
 }
 
 func (d *sqliteDB) Write(ctx context.Context, f func(Conn) error) error {
@@ -150,18 +96,12 @@ func (d *sqliteDB) Ping(ctx context.Context) error {
 // the database file and closes it.
 func (d *sqliteDB) Close() error {
 	d.once.Do(func() {
-		close(d.closing)
+		close(d.readers.closing)
 		d.apart.end()
 		d.writer.stop()
-		var errs []error
-		for range d.count {
-			if r := <-d.readers; r.sqliteConn != nil {
-				errs = append(errs, r.close())
-			}
-		}
+		err := d.readers.end()
 		d.watcher.close()
-		errs = append(errs, d.writer.close())
-		if err := errors.Join(errs...); err != nil {
+		if err := errors.Join(err, d.writer.close()); err != nil {
 			d.err = fmt.Errorf("close SQLite database %s: %w", d.path, err)
 		}
 	})

@@ -32,17 +32,22 @@ type sqliteConn struct {
 	stopped bool
 }
 
-// openSQLiteConn opens a connection. Each has a cache of 2 MB: there are
-// several, and the operating system caches the file anyway.
-func openSQLiteConn(path string, flags sqlite.OpenFlags, w *watcher, pragmas ...string) (*sqliteConn, error) {
+// ownPragmas are what connections to our own files begin with. Each has a cache of
+// 2 MB: there are several, and the operating system caches the file anyway.
+func ownPragmas() []string {
+	return []string{"PRAGMA cache_size=-2000", "PRAGMA foreign_keys=ON", "PRAGMA trusted_schema=OFF"}
+}
+
+// openSQLiteConn opens a connection, which begins with the statements.
+func openSQLiteConn(path string, flags sqlite.OpenFlags, w *watcher, statements ...string) (*sqliteConn, error) {
 	conn, err := sqlite.OpenConn(path, flags)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range append([]string{"cache_size=-2000", "foreign_keys=ON", "trusted_schema=OFF"}, pragmas...) {
-		if err := sqlitex.ExecuteTransient(conn, "PRAGMA "+p, nil); err != nil {
+	for _, text := range statements {
+		if err := sqlitex.ExecuteTransient(conn, text, nil); err != nil {
 			_ = conn.Close()
-			return nil, fmt.Errorf("pragma %s: %w", p, err)
+			return nil, fmt.Errorf("%s: %w", text, err)
 		}
 	}
 	c := &sqliteConn{conn: conn, stmts: newStatements(), watcher: w, stop: make(chan struct{})}

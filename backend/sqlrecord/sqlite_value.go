@@ -45,6 +45,9 @@ func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value
 			row[i] = mapping.NullValue()
 			continue
 		}
+		if col.Any {
+			col = storedAs(st.ColumnType(i))
+		}
 		switch col.Type {
 		case mapping.Varchar, mapping.Text:
 			text = appendColumn(text, st, i)
@@ -67,6 +70,20 @@ func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value
 	shareText(row, text, c.ends)
 	if cap(text) <= largeValue {
 		c.scratch = text
+	}
+}
+
+// storedAs is how a value of that type is read.
+func storedAs(t sqlite.ColumnType) Column {
+	switch t {
+	case sqlite.TypeInteger:
+		return Column{Type: mapping.Int4}
+	case sqlite.TypeFloat:
+		return Column{Type: mapping.Float8, Scale: -1}
+	case sqlite.TypeBlob:
+		return Column{Type: mapping.Bytea}
+	default:
+		return Column{Type: mapping.Text}
 	}
 }
 

@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"backend/backupzip":                      {"backend", "mapping"},
 	"backend/drivertest":                     {"auth", "backend", "mapping"},
 	"backend/keep":                           {"auth", "backend", "backend/sqlrecord", "mapping", "mapping/sheet"},
-	"backend/legacy":                         {"auth", "backend", "backend/backupzip", "mapping", "mapping/sheet"},
+	"backend/legacy":                         {"auth", "backend", "backend/backupzip", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy/legacytest":              {"backend/sqlrecord/sqltest"},
 	"backend/mapcheck":                       {"auth", "backend", "backend/legacy", "backend/remote", "config/strictyaml", "mapping", "mapping/sheet"},
 	"backend/mapdraft":                       {"backend", "backend/legacy", "mapping", "mapping/sheet"},

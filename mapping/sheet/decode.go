@@ -164,12 +164,24 @@ func (r *Resource) decodeID(row []Raw, client auth.Client, ids IDs) (mapping.Val
 		}
 		return v, nil
 	}
-	ref := r.KeyRef(row, client)
-	id, ok := ids[ref]
+	var room [4]Raw
+	key := r.key(room[:0], row)
+	id, ok := r.given(key, client, ids)
 	if !ok {
-		return mapping.Value{}, fmt.Errorf("%s: no ID was given out for key %s", r.Name, strictyaml.Quote(ref.Key))
+		return mapping.Value{}, fmt.Errorf("%s: no ID was given out for key %s", r.Name, strictyaml.Quote(JoinKey(key)))
 	}
 	return mapping.IntValue(int64(id)), nil
+}
+
+// given returns the ID of a key's parts.
+func (r *Resource) given(parts []Raw, client auth.Client, ids IDs) (int32, bool) {
+	whose := int64(0)
+	if r.Client != "" {
+		whose = client.ID
+	}
+	var room [keyRoom]byte
+	id, ok := ids[KeyRef{Resource: r.Name, Client: whose, Key: string(appendKey(room[:0], parts))}] // which makes no string of it
+	return id, ok
 }
 
 // KeyOf returns the key's parts of a row aligned with Places.
@@ -183,12 +195,16 @@ func (r *Resource) KeyOf(row []Raw) []Raw {
 
 // KeyRef names the record of a row.
 func (r *Resource) KeyRef(row []Raw, client auth.Client) KeyRef {
-	var parts [4]Raw
-	key := parts[:0]
+	var room [4]Raw
+	return r.RefOf(r.key(room[:0], row), client)
+}
+
+// key appends the key's parts of a row.
+func (r *Resource) key(parts, row []Raw) []Raw {
 	for _, at := range r.keyAt {
-		key = append(key, row[at])
+		parts = append(parts, row[at])
 	}
-	return r.RefOf(key, client)
+	return parts
 }
 
 // RefOf names a record by its key's parts.
@@ -200,38 +216,37 @@ func (r *Resource) RefOf(parts []Raw, client auth.Client) KeyRef {
 	return ref
 }
 
-// reference returns the key that a field's places refer to; set is false where
-// they refer to none.
-func (r *Resource) reference(f *Field, target *Resource, row []Raw, client auth.Client) (ref KeyRef, set bool) {
-	var buf [4]Raw
-	parts := buf[:0]
+// reference appends the parts of the key that a field's places refer to; set is false
+// where they refer to none.
+func (r *Resource) reference(parts []Raw, f *Field, target *Resource, row []Raw, client auth.Client) (key []Raw, set bool) {
 	if target.Key.ByClient && len(f.fromAt) == len(target.Key.Places)-1 {
 		parts = append(parts, intRaw(client.ID))
 	}
 	for _, at := range f.fromAt {
 		part := row[at]
 		if !part.IsSet() || f.codec.zero != nil && f.codec.isZero(part) {
-			return KeyRef{}, false
+			return nil, false
 		}
 		if part.Kind == RawText && strings.Trim(part.Text, " ") == "" {
-			return KeyRef{}, false
+			return nil, false
 		}
 		parts = append(parts, part)
 	}
-	return target.RefOf(parts, client), true
+	return parts, true
 }
 
 func (r *Resource) decodeReference(f *Field, target *Resource, row []Raw, client auth.Client, ids IDs) (mapping.Value, error) {
-	ref, set := r.reference(f, target, row, client)
+	var room [4]Raw
+	key, set := r.reference(room[:0], f, target, row, client)
 	if !set {
 		if len(f.fromAt) == 1 && row[f.fromAt[0]].Kind == RawAbsent {
 			return mapping.Value{}, nil
 		}
 		return mapping.NullValue(), nil
 	}
-	id, ok := ids[ref]
+	id, ok := target.given(key, client, ids)
 	if !ok {
-		return mapping.Value{}, fmt.Errorf("%s.%s: no ID was given out for key %s of %s", r.Name, f.Name, strictyaml.Quote(ref.Key), target.Name)
+		return mapping.Value{}, fmt.Errorf("%s.%s: no ID was given out for key %s of %s", r.Name, f.Name, strictyaml.Quote(JoinKey(key)), target.Name)
 	}
 	return mapping.IntValue(int64(id)), nil
 }
@@ -285,6 +300,7 @@ func (r *Resource) Refs(row []Raw, client auth.Client, add func(KeyRef)) error {
 		}
 		add(r.KeyRef(row, client))
 	}
+	var room [4]Raw
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		target := f.Target
@@ -305,8 +321,8 @@ func (r *Resource) Refs(row []Raw, client auth.Client, add func(KeyRef)) error {
 		default:
 			continue
 		}
-		if ref, set := r.reference(f, target, row, client); set {
-			add(ref)
+		if key, set := r.reference(room[:0], f, target, row, client); set {
+			add(target.RefOf(key, client))
 		}
 	}
 	return nil

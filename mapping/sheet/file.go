@@ -172,7 +172,8 @@ type errorFile struct {
 	// message with the last group of when.message. Without it the value that
 	// was sent is shown.
 	Value string `yaml:"value"`
-	// At is the resource that the record is in use at, of reason in_use.
+	// At is the resource that the record is in use at, of reason in_use, or a word for
+	// what is none.
 	At string `yaml:"at"`
 	// On narrows it to resources and operations: order, order.create.
 	On []string `yaml:"on"`

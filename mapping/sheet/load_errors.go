@@ -121,14 +121,34 @@ func (l *loader) judgeReason(path string, f errorFile, e errorEntry) {
 	}
 	if inUse := e.reason == mapping.InUse; inUse != (f.At != "") {
 		l.fail(path, "at is the resource that a record is in use at, expected it with reason in_use and no other")
-	} else if inUse && !slices.Contains(l.resourceNames(), f.At) {
-		l.unknown(path+".at", "resource", f.At, l.resourceNames())
+	} else if inUse {
+		l.judgeAt(path+".at", f.At)
 	}
 	for _, name := range slices.Sorted(maps.Values(f.Fields)) {
 		l.judgeErrorField(path+".fields", name, wants, e)
 	}
 	if f.Field != "" {
 		l.judgeErrorField(path+".field", f.Field, wants, e)
+	}
+}
+
+// atForm is how the interface names resources.
+var atForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// judgeAt wants a resource, or a word for what is none: one that is nearly a resource
+// is taken for a mistake.
+func (l *loader) judgeAt(path, name string) {
+	known := make([]string, len(l.model.Resources))
+	for i, r := range l.model.Resources {
+		known[i] = r.Name
+	}
+	hint := l.suggest(path, name, known)
+	switch {
+	case slices.Contains(known, name):
+	case hint != "":
+		l.fail(path, "there is no resource %s%s", l.found(path, name), hint)
+	case !atForm.MatchString(name):
+		l.fail(path, "found %s, expected a resource, or a word of small letters, digits and _ for what is none", l.found(path, name))
 	}
 }
 

@@ -3,6 +3,8 @@ package sheet
 import (
 	"slices"
 	"strings"
+
+	"frontdesk/mapping"
 )
 
 // key compiles what identifies a record.
@@ -88,4 +90,42 @@ func (d *draft) keyGenerated() {
 	if d.http() && how != "" && how != "answer" && how != "supplied" && how != "uuid" {
 		d.fail(path, "found %s of an HTTP service, expected answer, supplied or uuid", how)
 	}
+}
+
+// judgeNewKey wants something to give every part of the key of a new row, but for one
+// that is made.
+func (d *draft) judgeNewKey() {
+	r, made := d.resource, 0
+	op := r.Operations[mapping.OpCreate]
+	switch r.Key.Generated {
+	case "supplied":
+	case "max+1", "uuid", "sequence":
+		made = 1
+	default:
+		return
+	}
+	if !d.sql() || op == nil || op.Procedure != "" {
+		return
+	}
+	var missing []string
+	for _, place := range r.Key.Places {
+		if !r.gives(place) {
+			missing = append(missing, place)
+		}
+	}
+	if len(missing) > made {
+		d.fail(d.at("key"), "nothing gives %s of a new %s: expected a field that clients must send, not readonly, or a default, a constant, another generated, or operations: {only: …} without create",
+			strings.Join(missing, " and "), d.of.Name)
+	}
+}
+
+// gives tells whether every create writes a place.
+func (r *Resource) gives(place string) bool {
+	if place == r.Client || slices.ContainsFunc(r.constants, func(c fixed) bool { return c.place == place }) {
+		return true
+	}
+	return slices.ContainsFunc(r.Fields, func(f Field) bool {
+		sent := f.Required && !f.Readonly
+		return slices.Contains(f.Write, place) && f.Traits().Filled && (sent || f.Default != "" || f.onCreate.IsSet() || f.stamp != stampNever)
+	})
 }

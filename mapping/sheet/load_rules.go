@@ -196,6 +196,7 @@ func (d *draft) bind() {
 
 // judge looks at a resource as clients will see it.
 func (d *draft) judge() {
+	d.judgeNewKey()
 	if d.has(mapping.OpCreate) {
 		for i := range d.of.Fields {
 			f := &d.of.Fields[i]

@@ -34,3 +34,18 @@ func (f *Field) CodeOrder() (ranks [][]Raw, unknown int) {
 	}
 	return ranks, max(0, slices.Index(values, cs.value))
 }
+
+// Nulls are what the field's place has for null, beside null itself.
+func (f *Field) Nulls() (all []Raw) {
+	c := &f.codec
+	if f.source != fromPlace || c.codes != nil {
+		return nil
+	}
+	if c.emptyNull && c.systemName() == "text" {
+		all = append(all, textRaw(""))
+	}
+	for _, z := range c.zero {
+		all = append(all, c.typed(z))
+	}
+	return all
+}

@@ -73,10 +73,14 @@ func intRaw(n int64) Raw { return Raw{Kind: RawInt, Int: n} }
 // JoinKey writes the parts of a key as one text: numbers as digits, texts
 // without the blanks behind them, so that a key is the same wherever it is found.
 func JoinKey(parts []Raw) string {
-	if len(parts) == 1 && parts[0].Kind == RawInt {
-		return strconv.FormatInt(parts[0].Int, 10)
-	}
-	var dst []byte
+	var room [keyRoom]byte
+	return string(appendKey(room[:0], parts))
+}
+
+// keyRoom is as long as most keys are: so they are joined without a buffer of their own.
+const keyRoom = 64
+
+func appendKey(dst []byte, parts []Raw) []byte {
 	for i, part := range parts {
 		if i > 0 {
 			dst = append(dst, '|')
@@ -93,7 +97,7 @@ func JoinKey(parts []Raw) string {
 			dst = append(dst, text[k])
 		}
 	}
-	return string(dst)
+	return dst
 }
 
 // SplitKey takes the parts of a key apart, all as text.

@@ -20,7 +20,7 @@ resources:
   contact:
     table: REL
     key: {columns: [BEDRNR, RELNR, VOLG], generated: max+1}
-    constants: {BRON: web}
+    constants: {BRON: web, VOLG: 1}
     fields:
       kind: {from: SRT, codes: {P: person, B: company}, unknown: "null"}
       name: {from: NAAM, trim: right, charset: latin1, length: 40}
@@ -92,7 +92,7 @@ func TestTraits(t *testing.T) {
 	require.True(t, of("contact", "is_blocked").Fixed)
 	require.True(t, of("contact", "created_at").Filled)
 	require.True(t, of("article", "supplier_id").Reference)
-	require.Equal(t, []string{"BRON"}, s.Resource("contact").Constants())
+	require.Equal(t, []string{"BRON", "VOLG"}, s.Resource("contact").Constants())
 }
 
 func TestUnfit(t *testing.T) {

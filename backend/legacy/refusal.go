@@ -1,0 +1,249 @@
+package legacy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// elsewhere is where a record is in use that a table refers to which no sheet names: the
+// table's own name is nobody's business.
+const elsewhere = "elsewhere"
+
+// Referrer is a foreign key to a resource's table that keeps its rows from being deleted.
+type Referrer struct {
+	ForeignKey
+	Of string // the table that it is of
+	At string // the resource with a field of it; "" for none
+}
+
+// Referrers are the foreign keys that keep rows of a resource from being deleted.
+func (s Schema) Referrers(sh *sheet.Sheet, to *sheet.Resource) (all []Referrer) {
+	for _, t := range s.Tables {
+		for _, key := range t.Foreign {
+			if !key.Refuses || !strings.EqualFold(key.Table, lastPart(to.Table)) {
+				continue
+			}
+			ref := Referrer{ForeignKey: key, Of: t.Name}
+			for _, r := range sh.Model.Resources {
+				if known := sh.Resources[r]; ref.At == "" && known.Table != "" && strings.EqualFold(lastPart(known.Table), t.Name) && refersBy(known, to, key.Columns) {
+					ref.At = r.Name
+				}
+			}
+			all = append(all, ref)
+		}
+	}
+	return all
+}
+
+// refersBy tells whether a field refers to a resource in one of these columns.
+func refersBy(r, to *sheet.Resource, columns []string) bool {
+	return slices.ContainsFunc(r.Fields, func(f sheet.Field) bool {
+		return (f.Field.Target() == to.Resource || f.ReferenceBy != "") && slices.ContainsFunc(f.From, func(place string) bool { return slices.Contains(columns, place) })
+	})
+}
+
+// RefusalOf is what an engine says of a row that a foreign key keeps from being deleted.
+func RefusalOf(engine string, key ForeignKey) sheet.Failure {
+	switch engine {
+	case "postgres":
+		return sheet.Failure{SQLState: "23503", Code: "23503", Constraint: key.Name}
+	case "sqlserver":
+		return sheet.Failure{Code: "547", Constraint: key.Name}
+	case "sqlite":
+		return sheet.Failure{Code: "787"} // it does not say which
+	default:
+		return sheet.Failure{SQLState: "23000", Code: "1451", Constraint: key.Name}
+	}
+}
+
+// unfit are the violations of values that their columns cannot hold.
+func (w *write) unfit() error {
+	if w.t.known == nil {
+		return nil
+	}
+	var found mapping.Violations
+	how := w.t.Operations[w.attempt.Op]
+	for _, a := range w.values {
+		c := w.t.known.Column(a.Place)
+		if c == nil || a.Field == nil || a.Field.Readonly || how != nil && slices.Contains(how.Arguments, a.Place) || c.takes(w.d.engine(), a.Value) {
+			continue
+		}
+		found = append(found, w.invalid(a.Field, c))
+	}
+	return found.Err()
+}
+
+// invalid words that a column cannot hold the value of a field.
+func (w *write) invalid(f *mapping.Field, c *Column) *mapping.Error {
+	value := w.attempt.Record.Values[f.Index].String()
+	reason := map[mapping.Datatype]mapping.Reason{mapping.Varchar: mapping.VarcharTooLong, mapping.Text: mapping.TextTooLong}[f.Type]
+	n := utf8.RuneCountInString(value)
+	switch {
+	case f.Reference != "":
+		return mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), value)
+	case reason != "" && c != nil && c.mostCharacters() > 0 && n > c.Length:
+		return mapping.Fail(reason, mapping.Literal(f.Name), n, c.Length)
+	default:
+		return f.Invalid(value)
+	}
+}
+
+// refused turns an error of the engine about a write into what a Driver answers: what
+// the sheet says of it, what the table's columns and keys tell, or else what failure does.
+func (w *write) refused(err error) error {
+	f, ok := w.d.fault(err)
+	if ok && w.sheet.Errors.Translate(f.Failure, w.attempt) == nil {
+		if told := w.judge(f, err); told != nil {
+			return told
+		}
+	}
+	return w.failure(err, w.attempt)
+}
+
+// judge says what a fault is by what is known of the table; nil where that tells nothing.
+func (w *write) judge(f fault, err error) error {
+	stale := fmt.Errorf("%w: %s %s: %w", backend.ErrStale, w.attempt.Op, w.t.Name, err)
+	switch {
+	case f.class == faultValue:
+		return w.invalidBy(f, err)
+	case f.class != faultUnique && f.class != faultForeign:
+		return nil
+	case w.t.known == nil: // of a schema that was not looked at
+		return stale
+	case f.class == faultForeign && w.attempt.Op == mapping.OpDelete:
+		return w.inUse(f.Constraint, stale, err)
+	}
+	columns, reason := w.t.unique(f.Constraint), mapping.DuplicateValue
+	if f.class == faultForeign {
+		columns, reason = w.references(f.Constraint), mapping.RelatedIDNotFound
+	}
+	if columns == nil && reason == mapping.DuplicateValue && w.writesUnique() { // which the rules look for
+		return &backend.StaleError{Told: w.failure(err, w.attempt), Err: stale}
+	} else if columns == nil {
+		return nil
+	}
+	var found mapping.Violations
+	for _, field := range w.fieldsAt(columns) {
+		found = append(found, mapping.Fail(reason, mapping.Literal(field.Name), w.attempt.Record.Values[field.Index].String()).Because(err))
+	}
+	switch {
+	case len(found) == 0 && f.class == faultForeign:
+		return nil
+	case len(found) == 0: // a key that was made: the next try makes another
+		return stale
+	case w.sheet.OwnRules: // nobody here would find it
+		return found
+	default:
+		return &backend.StaleError{Told: found, Err: stale}
+	}
+}
+
+// writesUnique tells whether the rules look whether a value is there already.
+func (w *write) writesUnique() bool {
+	return !w.sheet.OwnRules && slices.ContainsFunc(w.values, func(a sheet.Assignment) bool { return a.Field != nil && a.Field.Unique && !a.Field.Readonly })
+}
+
+// inUse says where the record is in use that a foreign key keeps from being deleted.
+func (w *write) inUse(constraint string, stale, err error) error {
+	var refs []Referrer
+	for _, ref := range w.t.referrers {
+		if constraint == "" || strings.EqualFold(ref.Name, constraint) {
+			refs = append(refs, ref)
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	at := elsewhere
+	if len(refs) == 1 && refs[0].At != "" {
+		at = refs[0].At
+	}
+	told := mapping.Fail(mapping.InUse, mapping.Literal("id"), mapping.Literal(at)).Because(err)
+	if len(refs) == 1 && refs[0].At == "" || w.sheet.OwnRules {
+		return told
+	}
+	return &backend.StaleError{Told: told, Err: stale}
+}
+
+// references are the columns of a foreign key of the table; nil for none of that name.
+// Without a name it is the only one that is written.
+func (w *write) references(constraint string) (columns []string) {
+	for _, key := range w.t.known.Foreign {
+		switch {
+		case constraint != "" && strings.EqualFold(key.Name, constraint):
+			return key.Columns
+		case constraint != "" || len(w.fieldsAt(key.Columns)) == 0:
+		case columns != nil:
+			return nil
+		default:
+			columns = key.Columns
+		}
+	}
+	return columns
+}
+
+// unique are the columns of an index that refused a row, of all rows or of some; nil for
+// none of that name.
+func (t *table) unique(constraint string) []string {
+	for _, i := range t.known.Indexes {
+		if i.Name != "" && strings.EqualFold(i.Name, constraint) {
+			return i.Columns
+		}
+	}
+	if t.d.engine() != "sqlite" { // which names the columns instead: VTG.BEDRNR, VTG.KENT
+		return nil
+	}
+	var columns []string
+	for name := range strings.SplitSeq(constraint, ", ") {
+		of, column, ok := strings.Cut(name, ".")
+		if !ok || !strings.EqualFold(of, t.known.Name) {
+			return nil
+		}
+		columns = append(columns, column)
+	}
+	return columns
+}
+
+// fieldsAt are the fields that clients write to one of these columns, each once.
+func (w *write) fieldsAt(columns []string) (fields []*mapping.Field) {
+	for _, a := range w.values {
+		if a.Field != nil && !a.Field.Readonly && !slices.Contains(fields, a.Field) &&
+			slices.ContainsFunc(columns, func(c string) bool { return strings.EqualFold(c, a.Place) }) {
+			fields = append(fields, a.Field)
+		}
+	}
+	return fields
+}
+
+// invalidBy is of a value that the database refused: that of the column which it names,
+// or of the only field that was written; nil where neither is known.
+func (w *write) invalidBy(f fault, err error) error {
+	var columns []string
+	for _, name := range f.columns {
+		if w.t.known != nil && w.t.known.Column(name) != nil && !slices.Contains(columns, name) {
+			columns = append(columns, name)
+		}
+	}
+	if f.columns == nil {
+		for _, a := range w.values {
+			columns = append(columns, a.Place)
+		}
+	} else if len(columns) != 1 {
+		return nil
+	}
+	fields := w.fieldsAt(columns)
+	if len(fields) != 1 {
+		return nil
+	}
+	var c *Column
+	if w.t.known != nil {
+		c = w.t.known.Column(columns[0])
+	}
+	return w.invalid(fields[0], c).Because(err)
+}

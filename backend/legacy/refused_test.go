@@ -1,0 +1,232 @@
+package legacy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// strictTables refuse what a sheet does not know of: numbers and texts that a column
+// cannot hold, keys of several columns, conditions, and references from a table that
+// the sheet does not name (r_memo).
+var strictTables = []string{
+	"CREATE TABLE r_rel (id integer NOT NULL PRIMARY KEY, adm integer NOT NULL, naam varchar(10) NOT NULL, dagen smallint, nota varchar(5), kvk varchar(8), land varchar(2), geb varchar(8), CONSTRAINT uq_r_kvk UNIQUE (adm, kvk), CONSTRAINT ck_r_naam CHECK (naam <> kvk)%s)",
+	"CREATE TABLE r_ord (id integer NOT NULL PRIMARY KEY, adm integer NOT NULL, rel integer NOT NULL, CONSTRAINT fk_r_ord FOREIGN KEY (rel) REFERENCES r_rel (id))",
+	"CREATE TABLE r_lijn (id integer NOT NULL PRIMARY KEY, ord integer NOT NULL, oms varchar(40) NOT NULL, aantal decimal(5,2) NOT NULL, prijs integer NOT NULL, CONSTRAINT fk_r_lijn FOREIGN KEY (ord) REFERENCES r_ord (id), CONSTRAINT uq_r_lijn UNIQUE (ord, oms))",
+	"CREATE TABLE r_memo (id integer NOT NULL PRIMARY KEY, rel integer, CONSTRAINT fk_r_memo FOREIGN KEY (rel) REFERENCES r_rel (id))",
+	"CREATE TABLE r_log (id integer NOT NULL PRIMARY KEY, rel integer, CONSTRAINT fk_r_log FOREIGN KEY (rel) REFERENCES r_rel (id) ON DELETE CASCADE)",
+	"INSERT INTO r_rel VALUES (1, 1, 'One', 14, NULL, '11', NULL, NULL), (2, 1, 'Two', 14, NULL, '22', NULL, NULL), (3, 1, 'Three', 14, NULL, '33', NULL, NULL), (4, 2, 'Other', 14, NULL, '44', NULL, NULL)",
+	"INSERT INTO r_ord VALUES (1, 1, 1)",
+	"INSERT INTO r_lijn VALUES (1, 1, 'bolt', 1, 100)",
+	"INSERT INTO r_memo VALUES (1, 2)",
+	"INSERT INTO r_log VALUES (1, 3)",
+}
+
+// strictChecks are what SQLite, whose columns hold anything, is told to keep.
+const strictChecks = ", CHECK (dagen BETWEEN -32768 AND 32767), CHECK (length(nota) <= 5)"
+
+const strictSheet = `
+format: 1
+source: {sql: {engine: %s, dsn: "${DEALERPAK_DSN}"}}
+client: adm
+rules: %s
+without_rules: [order_status]
+accounts: {users: []}
+%s
+resources:
+  contact:
+    table: r_rel
+    key: {columns: id, generated: max+1}
+    fields: {kind: {constant: person}, name: naam, payment_days: dagen, note: nota, company_number: kvk, language: {from: land, empty: "null"}, birth_date: {from: geb, type: text, format: yyyyMMdd, zero: ["00000000", "19560000"]}}
+  order:
+    table: r_ord
+    key: {columns: id, generated: max+1}
+    fields: {contact_id: rel, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}
+  orderline:
+    table: r_lijn
+    key: {columns: id, generated: max+1}
+    client: {through: order_id}
+    list_requires: []
+    fields: {order_id: ord, description: oms, quantity: aantal, price: prijs, turnover_group_id: {absent: true}}
+`
+
+// strict opens the tables; calls are what becomes of calls of the backend, as the
+// circuit breaker is told.
+func strict(t *testing.T, engine, rules, errors string) (x *fixture, r *recorder, calls *[]backend.Outcome) {
+	t.Helper()
+	dsn := engines[engine](t)
+	base := openOn(t, engine, dsn)
+	for _, statement := range strictTables {
+		checks := ""
+		if engine == "sqlite" {
+			checks = strictChecks
+		}
+		if strings.Contains(statement, "%s") {
+			statement = fmt.Sprintf(statement, checks)
+		}
+		_, err := base.db.ExecContext(t.Context(), statement)
+		require.NoError(t, err, statement)
+	}
+	require.NoError(t, base.Close())
+	file := filepath.Join(t.TempDir(), "strict.yaml")
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, strictSheet, engine, rules, errors), 0o600))
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	c := newClock()
+	x = openSheet(t, engine, dsn, loadSheetFile(t, file, model, dsn, c.Now), c)
+	t.Cleanup(func() { require.NoError(t, x.Close()) })
+	calls = new([]backend.Outcome)
+	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second, Observe: func(call backend.Call) { *calls = append(*calls, call.Outcome) }})
+	require.NoError(t, err)
+	return x, x.recorded(), calls
+}
+
+// written counts the statements of a verb that were run since it was asked last.
+func (r *recorder) written(verb string) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, text := range r.texts {
+		if strings.HasPrefix(text, verb) {
+			n++
+		}
+	}
+	r.texts = nil
+	return n
+}
+
+// requireTold wants violations of a reason with these arguments.
+func requireTold(t *testing.T, err error, reason mapping.Reason, args ...[]string) {
+	t.Helper()
+	found, ok := mapping.AsViolations(err)
+	require.True(t, ok, "%v", err)
+	require.Len(t, found, len(args), "%v", err)
+	for i, e := range found {
+		require.Equal(t, reason, e.Reason, "%v", err)
+		require.Equal(t, args[i], e.Args, "%v", err)
+	}
+}
+
+// TestValuesThatTheColumnCannotHold: before, each was Internal server error.
+func TestValuesThatTheColumnCannotHold(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			x, _, calls := strict(t, engine, "gateway", "")
+			_, err := x.tryCreate(one, x.record("contact", "name", "New", "payment_days", "40000"))
+			requireTold(t, err, mapping.Int4Invalid, []string{"payment_days", "40000"})
+			_, err = x.tryUpdate(one, 1, x.record("contact", "payment_days", "-32769"))
+			requireTold(t, err, mapping.Int4Invalid, []string{"payment_days", "-32769"})
+			x.update(one, 1, x.record("contact", "payment_days", "-32768"))
+			_, err = x.tryUpdate(one, 1, x.record("contact", "note", "abcdef"))
+			requireTold(t, err, mapping.TextTooLong, []string{"note", "6", "5"})
+			if engine != "sqlite" { // whose columns hold any number
+				_, err = x.tryUpdate(one, 1, x.record("contact", "note", "abcdef", "company_number", "123456789", "payment_days", "70000"))
+				found, _ := mapping.AsViolations(err)
+				require.Len(t, found, 3, "%v", err)
+				line := x.record("orderline", "order_id", "1", "description", "nut", "quantity", "999.995", "price", "1")
+				_, err = x.tryCreate(one, line)
+				requireTold(t, err, mapping.Float8Invalid, []string{"quantity", "999.995"})
+				line.Set("quantity", x.record("orderline", "quantity", "999.9949").Get("quantity"))
+				x.create(one, line)
+			}
+			x.update(one, 1, x.record("contact", "note", "ëëëëë"))
+			require.NotContains(t, *calls, backend.Failed)
+			require.NotContains(t, *calls, backend.Unexpected)
+		})
+	}
+}
+
+// TestKeysThatOnlyTheDatabaseKnows: before, they were judged again five times, and then
+// the backend was said to be unavailable.
+func TestKeysThatOnlyTheDatabaseKnows(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			x, r, calls := strict(t, engine, "gateway", "")
+			_, err := x.tryCreate(one, x.record("contact", "name", "New", "company_number", "11"))
+			requireTold(t, err, mapping.DuplicateValue, []string{"company_number", "11"})
+			require.LessOrEqual(t, r.written("INSERT"), 2)
+			_, err = x.tryUpdate(one, 1, x.record("contact", "company_number", "22"))
+			requireTold(t, err, mapping.DuplicateValue, []string{"company_number", "22"})
+			require.LessOrEqual(t, r.written("UPDATE"), 2)
+			_, err = x.tryCreate(one, x.record("orderline", "order_id", "1", "description", "bolt", "quantity", "1", "price", "1"))
+			requireTold(t, err, mapping.DuplicateValue, []string{"order_id", "1"}, []string{"description", "bolt"})
+			x.create(two, x.record("contact", "name", "New", "company_number", "11"))
+			require.NotContains(t, *calls, backend.Busy)
+		})
+	}
+}
+
+// TestUseByTablesThatTheSheetDoesNotName: before, it was judged again five times, and
+// then the backend was said to be unavailable.
+func TestUseByTablesThatTheSheetDoesNotName(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			x, r, calls := strict(t, engine, "gateway", "")
+			requireTold(t, x.tryDelete(one, "contact", 2), mapping.InUse, []string{"id", "elsewhere"})
+			if engine != "sqlite" { // which does not say which of the keys it was
+				require.Equal(t, 1, r.written("DELETE"))
+			}
+			requireTold(t, x.tryDelete(one, "contact", 1), mapping.InUse, []string{"id", "order"})
+			require.NoError(t, x.tryDelete(one, "contact", 3), "the database deletes along what refers to it")
+			require.NotContains(t, *calls, backend.Busy)
+		})
+		t.Run(engine+"/named", func(t *testing.T) {
+			when := map[string]string{"mariadb": `{code: "1451", constraint: fk_r_memo}`, "postgres": `{sqlstate: "23503", constraint: fk_r_memo}`, "sqlite": `{code: "787"}`}[engine]
+			x, _, _ := strict(t, engine, "gateway", "errors: [{when: "+when+", reason: in_use, at: memo, on: [contact.delete]}]")
+			requireTold(t, x.tryDelete(one, "contact", 2), mapping.InUse, []string{"id", "memo"})
+		})
+		t.Run(engine+"/own rules", func(t *testing.T) {
+			x, _, calls := strict(t, engine, "backend", "")
+			at := "order"
+			if engine == "sqlite" {
+				at = "elsewhere"
+			}
+			requireTold(t, x.tryDelete(one, "contact", 1), mapping.InUse, []string{"id", at})
+			_, err := x.tryCreate(one, x.record("order", "contact_id", "99"))
+			requireTold(t, err, mapping.RelatedIDNotFound, []string{"contact_id", "99"})
+			require.NotContains(t, *calls, backend.Busy)
+		})
+	}
+}
+
+// TestConditionsOfTheDatabase: nobody foresaw them, and judging again does not help.
+func TestConditionsOfTheDatabase(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			x, r, calls := strict(t, engine, "gateway", "")
+			_, err := x.tryCreate(one, x.record("contact", "name", "same", "company_number", "same"))
+			require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
+			require.ErrorContains(t, err, "ck_r_naam")
+			require.Equal(t, 1, r.written("INSERT"))
+			require.Equal(t, []backend.Outcome{backend.Unexpected}, *calls)
+		})
+	}
+}
+
+// TestIndexesOfAPart are those of PostgreSQL over some rows, and over expressions: of
+// these no column is told.
+func TestIndexesOfAPart(t *testing.T) {
+	x, r, calls := strict(t, "postgres", "gateway", "")
+	for _, statement := range []string{"CREATE UNIQUE INDEX ux_r_land ON r_rel (land) WHERE adm = 1", "CREATE UNIQUE INDEX ux_r_naam ON r_rel (lower(naam))"} {
+		_, err := x.db.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	require.NoError(t, x.learnTables(t.Context()))
+	x.create(one, x.record("contact", "name", "New", "language", "nl"))
+	r.written("INSERT")
+	_, err := x.tryCreate(one, x.record("contact", "name", "Newer", "language", "nl"))
+	requireTold(t, err, mapping.DuplicateValue, []string{"language", "nl"})
+	require.Equal(t, 2, r.written("INSERT"))
+	_, err = x.tryCreate(one, x.record("contact", "name", "NEW"))
+	require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
+	require.ErrorContains(t, err, "ux_r_naam")
+	require.Equal(t, 1, r.written("INSERT"))
+	require.NotContains(t, *calls, backend.Busy)
+}

@@ -1,0 +1,80 @@
+package remote
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// TestWhatTheInterfaceDerivesIsSent: before, the size and the sum of a content were
+// derived by the drivers of databases alone.
+func TestWhatTheInterfaceDerivesIsSent(t *testing.T) {
+	var sent map[string]any
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		stored := map[string]any{"id": 5, "org": 1, "file": "a.txt", "about": "contact", "of": 7, "bytes": nil}
+		if r.Method != http.MethodGet {
+			sent = nil
+			_ = json.NewDecoder(r.Body).Decode(&sent)
+			for key, v := range sent {
+				stored[key] = v
+			}
+		}
+		_ = json.NewEncoder(w).Encode(stored)
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "sheet.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`
+format: 1
+source: {http: {url: "${URL}"}}
+client: org
+rules: backend
+keep: keep.db
+accounts: {users: []}
+resources:
+  document:
+    key: {columns: id}
+    fields: {name: file, size: bytes, sha256: {from: sum, readonly: true}, content: content, resource: about, resource_id: of}
+    operations:
+      get: {path: "/d/{key}"}
+      create: {path: /d}
+      update: {path: "/d/{key}"}
+`), 0o600))
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	sh, err := sheet.Load(file, model, sheet.Options{Env: func(string) (string, bool) { return server.URL, true }})
+	require.NoError(t, err)
+	s, err := Open(t.Context(), Options{Sheet: sh, Keep: openKeep(t), Now: time.Now})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	c, err := backend.NewClient(s, sh.Model, backend.Options{Timeout: 5 * time.Second})
+	require.NoError(t, err)
+
+	one := auth.Client{ID: 1, Name: "one"}
+	rec := mapping.NewRecord(sh.Model.Resource("document"))
+	rec.Set("name", mapping.TextValue("a.txt"))
+	rec.Set("resource", mapping.TextValue("contact"))
+	rec.Set("resource_id", mapping.IntValue(7))
+	rec.Set("content", mapping.BytesValue([]byte("Hello")))
+	stored, err := c.Create(t.Context(), one, mapping.BodyOf(rec), backend.Write{})
+	require.NoError(t, err)
+	require.EqualValues(t, 5, sent["bytes"])
+	require.NotContains(t, sent, "sum", "the service keeps it itself")
+	require.EqualValues(t, 5, stored.Get("size").Int())
+
+	patch := mapping.NewRecord(rec.Resource)
+	patch.Set("content", mapping.BytesValue([]byte("Hello, world")))
+	_, err = c.Update(t.Context(), one, 5, mapping.BodyOf(patch), backend.Write{})
+	require.NoError(t, err)
+	require.EqualValues(t, 12, sent["bytes"])
+}
