@@ -30,7 +30,7 @@ func OfferOf(m config.Model, b config.Backend) (backend.Offer, error) {
 	if err != nil {
 		return backend.Offer{}, err
 	}
-	offer := backend.Offer{Model: model, Exports: b.Driver != remoteDriver}
+	offer := backend.Offer{Model: model, Exports: b.Driver != remoteDriver, Until: b.Driver == ReferenceDriver}
 	if b.Driver != ReferenceDriver && b.Sheet != "" {
 		sh, err := LoadSheet(b.Sheet, model)
 		if err != nil {
