@@ -149,7 +149,7 @@ func (c *Client) Model() *mapping.Model { return c.model }
 
 // Offer tells what of the interface the administration has.
 func (c *Client) Offer() Offer {
-	o := Offer{Model: c.model}
+	o := Offer{Model: c.model, Until: c.Capabilities().Until}
 	if s, ok := optional[Supporter](c.driver); ok {
 		o.Supports, o.Writes = s.Supports, s.Writes
 	}
@@ -312,7 +312,7 @@ func (c *Client) Get(ctx context.Context, r *mapping.Resource, q Query) (rec map
 
 // List returns a page of records.
 func (c *Client) List(ctx context.Context, r *mapping.Resource, q Query) (page Page, err error) {
-	if q.None {
+	if q.None && !(q.ModifiedSince.IsSet() && c.Capabilities().Until) {
 		return Page{Records: []mapping.Record{}}, nil
 	}
 	err = c.call(ctx, r, "list", func(ctx context.Context) error {

@@ -114,6 +114,8 @@ type Capabilities struct {
 	// system, blocked, archived, or closed; a field is fixed, required or out of
 	// order on the merged record.
 	OwnRules bool
+	// Until tells that pages of what was changed since a moment have Page.Until.
+	Until bool
 	// Atomic tells that what a Tx remembers is in the transaction of the record
 	// it tells of, so that a write that failed under a key can be done again
 	// without being done twice. Else the key is taken before the write.
@@ -182,7 +184,7 @@ type Query struct {
 
 	// List only.
 	Filters       []Filter
-	None          bool          // a filter has a value that no record can have
+	None          bool          // a filter has a value that no record can have; only a Driver that tells Until is asked then
 	ModifiedSince mapping.Value // inclusive; absent for no bound
 	Sort          []Order       // always made total by ID
 	Keyset        bool          // by ID, whatever order the list has else, from After on
@@ -211,7 +213,11 @@ type Page struct {
 	Records []mapping.Record
 	More    bool  // there is a next page
 	Total   int64 // where Query.Total asked for it
-	bytes   int   // of the texts and contents in it, see Add
+	// Until is what the next Query.ModifiedSince should be: every change that the page
+	// does not have is dated (modified_at) then or later. Of a Driver that tells it,
+	// where Query.ModifiedSince is set; absent where it cannot tell now.
+	Until mapping.Value
+	bytes int // of the texts and contents in it, see Add
 }
 
 // Add adds a record to the page of a list. It is false where the page ends before it:

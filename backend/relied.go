@@ -18,6 +18,9 @@ type Offer struct {
 	Writes func(r *mapping.Resource, f *mapping.Field) bool
 	// Exports tells that there can be backups.
 	Exports bool
+	// Until tells that lists of what was changed since a moment say until when they
+	// have all.
+	Until bool
 }
 
 // Has tells whether there is an operation of a resource.

@@ -298,13 +298,18 @@ func (d *describer) pageAnswer(r *mapping.Resource) *openapi.Schema {
 		number := func(description string) *openapi.Schema {
 			return &openapi.Schema{Type: openapi.Types{"integer"}, Description: description}
 		}
-		return &openapi.Schema{Type: openapi.Types{"object"}, Required: []string{"data", "page_size", "next"}, Properties: openapi.Map[*openapi.Schema]{
+		properties := openapi.Map[*openapi.Schema]{
 			{Name: "data", Value: &openapi.Schema{Type: openapi.Types{"array"}, Items: record}},
 			{Name: "page", Value: number("The number of this page; left out where `after` was given.")},
 			{Name: "page_size", Value: number("How many records a page has at most.")},
 			{Name: "next", Value: nullable(&openapi.Schema{Type: openapi.Types{"string"}, Description: "Path and query of the page that follows; null where this is the last one."})},
 			{Name: "total", Value: number("How many records match; only with total=1.")},
-		}}
+		}
+		if d.g.o.Offer.Until && !r.Undated {
+			properties.Add("until", &openapi.Schema{Type: openapi.Types{"string"}, Format: "date-time", Pattern: answeredTimestamp, Description: "Only with modified_since: what the next modified_since should be, " +
+				"to miss nothing. Of several pages that of the first one holds. Left out while the administration cannot tell."})
+		}
+		return &openapi.Schema{Type: openapi.Types{"object"}, Required: []string{"data", "page_size", "next"}, Properties: properties}
 	})
 }
 

@@ -88,6 +88,9 @@ func (x *Exchange) answerPage(page backend.Page, next string) {
 			dst = append(dst, `,"total":`...)
 			dst = strconv.AppendInt(dst, page.Total, 10)
 		}
+		if page.Until.IsSet() {
+			dst = page.Until.AppendJSON(append(dst, `,"until":`...))
+		}
 		return append(dst, '}')
 	})
 }

@@ -71,6 +71,7 @@ type page struct {
 	PageSize *int             `json:"page_size"`
 	Next     *string          `json:"next"`
 	Total    *int             `json:"total"`
+	Until    string           `json:"until"`
 }
 
 func (a answer) page() (p page, err error) {

@@ -25,6 +25,8 @@ func listCases() []Case {
 			moment, listed := t.modified()
 			t.check(!listed(moment.Add(time.Millisecond)), "modified_since a millisecond later", "the record is not listed", "it is")
 		})),
+		each(rule("list.until", "until, where an answer to modified_since has it, is what the next modified_since should be: what was changed after the answer is listed",
+			"Date no change before a moment that was told, whatever is still under way.", until)),
 		each(rule("list.fields", "fields= answers the named fields alone, in model order", "Judge fields by name, and answer by position.", func(t *T) {
 			rec := t.get(t.resource, t.record(t.resource)).data()
 			last := t.resource.Fields[len(t.resource.Fields)-1].Name
@@ -274,16 +276,42 @@ func modifiedSince(t *T) {
 	t.check(!listed(moment.Add(time.Second)), "modified_since a second later", "the record is not listed", "it is")
 }
 
-// modified is when a record was, and tells whether lists since a moment have it.
-// Where that is not kept, modified_since must not be there.
-func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
-	var rec map[string]any
+// until makes a record after a list has said until when it has all.
+func until(t *T) {
+	rec, list := t.inList()
+	if !t.tellsSince(list) {
+		t.impossible("the administration does not tell what was changed since when, and modified_since is refused")
+	}
+	list += "&modified_since="
+	first := t.list(list + "2999-01-01")
+	if first.Until == "" {
+		t.impossible("the administration does not tell until when it has all changes")
+	}
+	made := idOf(rec)
+	if !t.onlyReads(t.resource) {
+		made = t.create(t.resource, t.sameParent(rec))
+	}
+	next := t.list(list + url.QueryEscape(first.Until))
+	t.check(next.Until >= first.Until, "until of the next answer", "not before "+first.Until, next.Until)
+	if !t.onlyReads(t.resource) {
+		t.check(slices.Contains(idsOf(next.Data), made), "modified_since the until before", "record "+status(made)+" is listed", text(idsOf(next.Data)))
+	}
+}
+
+// inList is a record, the suite's own where it may make any, and a list with it.
+func (t *T) inList() (rec map[string]any, list string) {
 	if t.onlyReads(t.resource) {
 		rec = t.found(t.resource)
 	} else {
 		rec = t.get(t.resource, t.fresh()).data()
 	}
-	list := t.listOf(t.resource, rec) + t.resource.newestFirst()
+	return rec, t.listOf(t.resource, rec) + t.resource.newestFirst()
+}
+
+// modified is when a record was, and tells whether lists since a moment have it.
+// Where that is not kept, modified_since must not be there.
+func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
+	rec, list := t.inList()
 	path := list + "&modified_since="
 	at, kept := rec["modified_at"].(string)
 	if !kept {

@@ -102,11 +102,9 @@ func TestLinesMoveTheirOrder(t *testing.T) {
 			t.Helper()
 			now := s.requireTotals(o.ID(), excl, incl)
 			require.Equal(t, before.Version+1, now.Version)
-			require.True(t, now.Get("modified_at").Time().Equal(x.clock.Now()))
+			require.Greater(t, now.Get("modified_at").Int(), before.Get("modified_at").Int())
 			before = now
-			x.clock.advance(time.Second)
 		}
-		x.clock.advance(time.Second)
 		first := s.create(s.mine, s.lineOf(o, "high", "2", "50"))
 		require.Equal(t, "100", first.Get("total").String())
 		expect("100", "121")

@@ -111,7 +111,7 @@ func Restore(ctx context.Context, s *Store, file io.ReaderAt, size int64, o Rest
 	if err := j.run(ctx); err != nil {
 		return backend.Manifest{}, err
 	}
-	err = s.inTx(ctx, func(t *txn) error {
+	err = s.datedBy(s.now).inTx(ctx, func(t *txn) error {
 		r := restorer{txn: t, judge: j}
 		return r.run(ctx)
 	})
@@ -127,7 +127,7 @@ func (s *Store) analyze(ctx context.Context) error {
 	if s.db.Dialect().Name != sqlrecord.Postgres().Name {
 		return nil
 	}
-	return s.inTx(ctx, func(t *txn) error {
+	return s.datedBy(s.now).inTx(ctx, func(t *txn) error {
 		for _, r := range s.model.Resources {
 			if _, err := t.exec(ctx, "ANALYZE "+t.dialect.Quote(r.Name)); err != nil {
 				return fmt.Errorf("all records are stored, but PostgreSQL did not look at them: analyze %s: %w", r.Name, err)

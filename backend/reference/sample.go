@@ -91,10 +91,8 @@ func (s *Store) plant(ctx context.Context, all []batch, done int, progress func(
 			made += b.to - b.from
 		}
 	}
-	dated := *s
 	var at time.Time
-	dated.now = func() time.Time { return at }
-	dated.records = sqlrecord.New(s.db, s.model, dated.now)
+	dated := s.datedBy(func() time.Time { return at })
 	for i, b := range all[done:] {
 		err := dated.inTx(ctx, func(t *txn) error {
 			if err := t.alignIDs(ctx); err != nil {

@@ -109,8 +109,23 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 	return s.records.Get(ctx, r, q)
 }
 
-// List implements backend.Reader.
-func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+// List implements backend.Reader. Until is told before the list looks, by the primary.
+func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
+	var until mapping.Value
+	if q.ModifiedSince.IsSet() {
+		if until, err = s.records.Until(ctx); err != nil {
+			return page, err
+		}
+	}
+	page, err = s.list(ctx, r, q)
+	page.Until = until
+	return page, err
+}
+
+func (s *Store) list(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	if q.None {
+		return backend.Page{Records: []mapping.Record{}}, nil
+	}
 	if s.replica != nil {
 		if page, ok := s.replica.List(ctx, r, q); ok {
 			return page, nil
@@ -125,13 +140,24 @@ func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 }
 
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
-	return s.db.Write(ctx, func(conn sqlrecord.Conn) error {
+	return s.records.Write(ctx, func(records *sqlrecord.Store) error {
 		return f(&txn{
-			house: s.house(conn), store: s, derived: s.derived,
-			records: s.records.On(conn), now: s.now, vatKinds: map[int32]string{},
+			house: s.house(records.Conn()), store: s, derived: s.derived,
+			records: records, now: s.now, vatKinds: map[int32]string{},
 		})
 	})
 }
+
+// datedBy returns the administration for records that are older than the
+// transactions they come in.
+func (s *Store) datedBy(now func() time.Time) *Store {
+	by := *s
+	by.now, by.records = now, s.records.DatedBy(now)
+	return &by
+}
+
+// UntilLag tells, of PostgreSQL, how far Until of pages stays behind writes under way.
+func (s *Store) UntilLag(ctx context.Context) (time.Duration, error) { return s.records.UntilLag(ctx) }
 
 // Database is where the records are, for what else is kept there. It is closed
 // with the store.
@@ -145,7 +171,7 @@ func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
 // Capabilities implements backend.Driver.
 func (s *Store) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Name: "reference", Store: s.db.Dialect().Name, Version: version, Atomic: true}
+	return backend.Capabilities{Name: "reference", Store: s.db.Dialect().Name, Version: version, Atomic: true, Until: true}
 }
 
 // Close implements backend.Driver.

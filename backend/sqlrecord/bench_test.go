@@ -181,3 +181,39 @@ func BenchmarkWrite(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkUntil is what dating a transaction costs, beside one that is not, and what
+// until costs a list.
+func BenchmarkUntil(b *testing.B) {
+	for _, e := range engines {
+		b.Run(e.name, func(b *testing.B) {
+			s := newFixture(b, e.open(b))
+			nothing := func(Conn) error { return nil }
+			run := func(name string, once func() error) {
+				b.Run(name, func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						require.NoError(b, once())
+					}
+				})
+			}
+			run("transaction", func() error { return s.DB().Write(b.Context(), nothing) })
+			run("transaction, dated", func() error { return s.Write(b.Context(), func(*Store) error { return nil }) })
+			run("until", func() error { _, err := s.Until(b.Context()); return err })
+		})
+	}
+}
+
+// BenchmarkUntilInOneTransaction is what the row of untilTable costs a write of SQLite,
+// without the disk.
+func BenchmarkUntilInOneTransaction(b *testing.B) {
+	s := newFixture(b, openSQLite(b))
+	require.NoError(b, s.DB().Write(b.Context(), func(c Conn) error {
+		for b.Loop() {
+			if _, err := number(b.Context(), c, "UPDATE "+untilTable+" SET at = max(at, ?1) RETURNING at", mapping.IntValue(s.clock.now().UnixMilli())); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}

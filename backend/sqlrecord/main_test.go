@@ -80,7 +80,7 @@ type fixture struct {
 
 // inTx runs f with the store bound to one transaction.
 func (s *fixture) inTx(ctx context.Context, f func(tx *Store) error) error {
-	return s.write(ctx, func(c Conn) error { return f(s.On(c)) })
+	return s.Write(ctx, f)
 }
 
 func newFixture(t testing.TB, db DB) *fixture {

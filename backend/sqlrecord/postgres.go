@@ -91,14 +91,29 @@ func (d *postgresDB) Read(ctx context.Context, f func(Conn) error) error {
 	return f(&postgresConn{db: d, conn: conn.Conn()})
 }
 
+// beginning begins a transaction.
+type beginning func(ctx context.Context, conn *pgx.Conn) error
+
+func begin(text string) beginning {
+	return func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, text)
+		return err
+	}
+}
+
+const beginWrite = "begin isolation level read committed"
+
 func (d *postgresDB) Snapshot(ctx context.Context, f func(Conn) error) error {
-	o := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return d.tx(ctx, o, func(c *postgresConn) error { return f(c) })
+	return d.tx(ctx, begin("begin isolation level repeatable read read only"), func(c *postgresConn) error { return f(c) })
 }
 
 func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
+	return d.write(ctx, begin(beginWrite), f)
+}
+
+func (d *postgresDB) write(ctx context.Context, begin beginning, f func(Conn) error) error {
 	err := backend.RunAgain(ctx, func() error {
-		return d.tx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(c *postgresConn) error {
+		return d.tx(ctx, begin, func(c *postgresConn) error {
 			c.inWrite = true
 			if err := guard(f, c); err != nil {
 				return err
@@ -116,24 +131,27 @@ func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
 const rollbackTimeout = 2 * time.Second
 
 // tx runs f in a transaction. An error undoes it.
-func (d *postgresDB) tx(ctx context.Context, o pgx.TxOptions, f func(*postgresConn) error) (err error) {
+func (d *postgresDB) tx(ctx context.Context, begin beginning, f func(*postgresConn) error) (err error) {
 	conn, err := d.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Release() // which closes a connection that is still in a transaction
-	tx, err := conn.BeginTx(ctx, o)
-	if err != nil {
+	if err := begin(ctx, conn.Conn()); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	if err := f(&postgresConn{db: d, conn: conn.Conn()}); err != nil {
 		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 		defer cancel()
-		_ = tx.Rollback(undo)
+		_, _ = conn.Exec(undo, "rollback")
 		return err
 	}
-	if err := tx.Commit(ctx); err != nil {
+	tag, err := conn.Exec(ctx, "commit")
+	if err != nil {
 		return fmt.Errorf("commit: %w", postgresError(err))
+	}
+	if tag.String() != "COMMIT" {
+		return fmt.Errorf("commit: %w", pgx.ErrTxCommitRollback)
 	}
 	return nil
 }

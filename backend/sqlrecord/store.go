@@ -15,10 +15,11 @@ import (
 //
 // It is safe for concurrent use, unless On has bound it to a connection.
 type Store struct {
-	db     DB
+	db     dated
 	tables map[*mapping.Resource]*table
 	places *places
 	now    func() time.Time
+	dates  bool // now dates what is written, see DatedBy
 	conn   Conn // not nil inside a transaction
 }
 
@@ -30,7 +31,7 @@ var (
 // New returns the store of a model's records in db, whose tables Migrate has
 // made. It owns db from now on.
 func New(db DB, model *mapping.Model, now func() time.Time) *Store {
-	s := &Store{db: db, tables: map[*mapping.Resource]*table{}, places: newPlaces(), now: now}
+	s := &Store{db: db.(dated), tables: map[*mapping.Resource]*table{}, places: newPlaces(), now: now}
 	for _, r := range model.Resources {
 		s.tables[r] = newTable(db.Dialect(), r)
 	}
@@ -43,8 +44,11 @@ func New(db DB, model *mapping.Model, now func() time.Time) *Store {
 // DB returns the database, for tables beside the records'.
 func (s *Store) DB() DB { return s.db }
 
-// On returns the store bound to a connection that Read, Snapshot or Write has
-// given: all its calls run there.
+// Conn returns the connection that the store is bound to; nil where it is not.
+func (s *Store) Conn() Conn { return s.conn }
+
+// On returns the store bound to a connection that Read, Snapshot or Write of the
+// database has given: all its calls run there. What it writes is dated by the clock.
 func (s *Store) On(c Conn) *Store {
 	bound := *s
 	bound.conn = c
@@ -81,9 +85,9 @@ func (s *Store) snapshot(ctx context.Context, f func(Conn) error) error {
 	return s.db.Snapshot(ctx, f)
 }
 
-func (s *Store) write(ctx context.Context, f func(Conn) error) error {
+func (s *Store) write(ctx context.Context, f func(*Store) error) error {
 	if s.conn != nil {
-		return f(s.conn)
+		return f(s)
 	}
-	return s.db.Write(ctx, f)
+	return s.Write(ctx, f)
 }

@@ -26,6 +26,7 @@ var same = cmp.Options{
 func TestCreateAnswersWhatIsStored(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
+		s.Store = s.DatedBy(s.clock.now)
 		rec := s.create(t, alice, "vehicle", "license_plate", "GT-123-B", "brand", "Škoda", "model", "", "mileage", -7,
 			"sales_price", mapping.DecimalValue(189505000, 4), "first_admission_date", mapping.MilliValue(-1))
 		require.Equal(t, int32(1), rec.ID())
@@ -106,6 +107,7 @@ func TestSystemRecordsAreSeenByAllAndChangedByNone(t *testing.T) {
 func TestUpdateSetsWhatIsPresent(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
+		s.Store = s.DatedBy(s.clock.now)
 		rec := s.create(t, alice, "contact", "name", "Jansen", "note", "old", "payment_days", 30)
 		updated, err := s.Update(t.Context(), alice, rec, s.record("contact", "name", "Pietersen", "payment_days", mapping.NullValue()))
 		require.NoError(t, err)
@@ -209,6 +211,7 @@ func TestElementsWithoutAPlaceComeLast(t *testing.T) {
 func TestElementsTouchTheirRecord(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
+		s.Store = s.DatedBy(s.clock.now)
 		order := s.newOrder(t, alice, 1)
 		line := order.Children[order.Resource.Field("orderlines").Index][0]
 		version, modified := order.Version, order.Get("modified_at").Int()

@@ -14,14 +14,14 @@ import (
 )
 
 // Create stores a record with its elements. Fields that are absent get their
-// default; created_at and modified_at the present time. A record that has an ID
+// default; created_at and modified_at the transaction's moment. A record that has an ID
 // keeps it, as a restored one must.
 func (s *Store) Create(ctx context.Context, client auth.Client, rec mapping.Record) (out mapping.Record, err error) {
-	err = s.write(ctx, func(c Conn) error {
-		if out, err = s.insert(ctx, c, client, rec); err != nil {
+	err = s.write(ctx, func(tx *Store) error {
+		if out, err = tx.insert(ctx, client, rec); err != nil {
 			return err
 		}
-		return s.touchParents(ctx, c, out)
+		return tx.touchParents(ctx, out)
 	})
 	if err != nil {
 		return mapping.Record{}, err
@@ -29,7 +29,7 @@ func (s *Store) Create(ctx context.Context, client auth.Client, rec mapping.Reco
 	return out, nil
 }
 
-func (s *Store) insert(ctx context.Context, c Conn, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+func (s *Store) insert(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	t := s.tables[rec.Resource]
 	out := mapping.Record{Resource: rec.Resource, Values: slices.Clone(rec.Values), Version: 1, Owner: ownerOf(client.ID)}
 	now := mapping.TimeValue(s.now())
@@ -50,9 +50,9 @@ func (s *Store) insert(ctx context.Context, c Conn, client auth.Client, rec mapp
 	id := int64(rec.ID())
 	var err error
 	if id == 0 {
-		id, err = c.Insert(ctx, t.insert, args...)
+		id, err = s.conn.Insert(ctx, t.insert, args...)
 	} else {
-		err = s.insertAt(ctx, c, t, client, append(args, mapping.IntValue(id)))
+		err = s.insertAt(ctx, t, client, append(args, mapping.IntValue(id)))
 	}
 	if err == nil && id > math.MaxInt32 { // SQLite counts on
 		err = errors.New("there is no further id: they are int4")
@@ -61,36 +61,36 @@ func (s *Store) insert(ctx context.Context, c Conn, client auth.Client, rec mapp
 		return out, fmt.Errorf("create %s: %w", t.r.Name, err)
 	}
 	out.Values[t.r.ID] = mapping.IntValue(id)
-	return out, s.insertChildren(ctx, c, client, rec, &out)
+	return out, s.insertChildren(ctx, client, rec, &out)
 }
 
 // insertAt stores a record at an ID of the caller's choice, and sees to it that
 // no later one gets the same.
-func (s *Store) insertAt(ctx context.Context, c Conn, t *table, client auth.Client, args []mapping.Value) error {
-	if _, err := c.Insert(ctx, t.insertAt, args...); err != nil {
+func (s *Store) insertAt(ctx context.Context, t *table, client auth.Client, args []mapping.Value) error {
+	if _, err := s.conn.Insert(ctx, t.insertAt, args...); err != nil {
 		return err
 	}
 	d := s.db.Dialect()
 	if d.advance != nil {
 		noRow := func([]mapping.Value) error { return nil }
-		if err := c.Query(ctx, d.advance(t.r.Name), oneInt, args[len(args)-1:], noRow); err != nil {
+		if err := s.conn.Query(ctx, d.advance(t.r.Name), oneInt, args[len(args)-1:], noRow); err != nil {
 			return err
 		}
 	}
-	_, err := c.Exec(ctx, bumpEpoch(d.Placeholder(1), d.Placeholder(2)), mapping.TextValue(t.r.Name), mapping.IntValue(client.ID))
+	_, err := s.conn.Exec(ctx, bumpEpoch(d.Placeholder(1), d.Placeholder(2)), mapping.TextValue(t.r.Name), mapping.IntValue(client.ID))
 	return err
 }
 
 // insertChildren stores the elements of array fields, which refer to the record
 // that out has become.
-func (s *Store) insertChildren(ctx context.Context, c Conn, client auth.Client, rec mapping.Record, out *mapping.Record) error {
+func (s *Store) insertChildren(ctx context.Context, client auth.Client, rec mapping.Record, out *mapping.Record) error {
 	for _, i := range slices.Sorted(maps.Keys(rec.Children)) {
 		f := &rec.Resource.Fields[i]
 		children := make([]mapping.Record, 0, len(rec.Children[i]))
 		for _, child := range rec.Children[i] {
 			child.Values = slices.Clone(child.Values)
 			child.Set(f.ArrayKey, out.Values[rec.Resource.ID])
-			stored, err := s.insert(ctx, c, client, child)
+			stored, err := s.insert(ctx, client, child)
 			if err != nil {
 				return err
 			}
@@ -107,7 +107,18 @@ func (s *Store) insertChildren(ctx context.Context, c Conn, client auth.Client, 
 // Update sets the fields that patch has on the record before, as long as that
 // is what is stored; else it fails with backend.ErrStale. Its modified_at
 // is later than before's, if only by a millisecond.
-func (s *Store) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+func (s *Store) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (after mapping.Record, err error) {
+	err = s.write(ctx, func(tx *Store) error {
+		after, err = tx.update(ctx, client, before, patch)
+		return err
+	})
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	return after, nil
+}
+
+func (s *Store) update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
 	t := s.tables[before.Resource]
 	after := before.Merge(patch)
 	after.Values[t.r.ID] = before.Values[t.r.ID]
@@ -124,28 +135,22 @@ func (s *Store) Update(ctx context.Context, client auth.Client, before, patch ma
 	}
 	w.b.WriteString(" WHERE " + t.columns[t.r.ID] + " = " + id + " AND " + w.d.unindexed(w.d.Quote(clientColumn)) + " = " + client1 +
 		" AND " + versionName + " = " + version)
-	err := s.write(ctx, func(c Conn) error {
-		if err := one(c.Exec(ctx, w.b.String(), w.args...)); err != nil {
-			return fmt.Errorf("update %s: %w", t.r.Name, err)
-		}
-		return s.touchParents(ctx, c, before, after)
-	})
-	if err != nil {
-		return mapping.Record{}, err
+	if err := one(s.conn.Exec(ctx, w.b.String(), w.args...)); err != nil {
+		return after, fmt.Errorf("update %s: %w", t.r.Name, err)
 	}
-	return after, nil
+	return after, s.touchParents(ctx, before, after)
 }
 
 // Delete removes the record before, as long as that is what is stored; else it
 // fails with backend.ErrStale.
 func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
 	t := s.tables[before.Resource]
-	return s.write(ctx, func(c Conn) error {
-		err := one(c.Exec(ctx, t.remove, mapping.IntValue(client.ID), before.Values[t.r.ID], mapping.IntValue(before.Version)))
+	return s.write(ctx, func(tx *Store) error {
+		err := one(tx.conn.Exec(ctx, t.remove, mapping.IntValue(client.ID), before.Values[t.r.ID], mapping.IntValue(before.Version)))
 		if err != nil {
 			return fmt.Errorf("delete %s: %w", t.r.Name, inUse(err))
 		}
-		return s.touchParents(ctx, c, before)
+		return tx.touchParents(ctx, before)
 	})
 }
 
@@ -161,8 +166,8 @@ func one(n int64, err error) error {
 // Touch marks a record as changed although none of its fields is: modified_at
 // and the version go up. It does nothing where there is no such record.
 func (s *Store) Touch(ctx context.Context, r *mapping.Resource, id int32) error {
-	return s.write(ctx, func(c Conn) error {
-		_, err := c.Exec(ctx, s.tables[r].touch, mapping.TimeValue(s.now()), mapping.IntValue(int64(id)))
+	return s.write(ctx, func(tx *Store) error {
+		_, err := tx.conn.Exec(ctx, s.tables[r].touch, mapping.TimeValue(tx.now()), mapping.IntValue(int64(id)))
 		if err != nil {
 			return fmt.Errorf("touch %s: %w", r.Name, err)
 		}
@@ -172,7 +177,7 @@ func (s *Store) Touch(ctx context.Context, r *mapping.Resource, id int32) error 
 
 // touchParents marks those records as changed whose array fields the given
 // versions of a record are elements of: they are part of what it answers.
-func (s *Store) touchParents(ctx context.Context, c Conn, versions ...mapping.Record) error {
+func (s *Store) touchParents(ctx context.Context, versions ...mapping.Record) error {
 	for _, p := range s.tables[versions[0].Resource].parents {
 		touched := int32(0)
 		for _, rec := range versions {
@@ -180,7 +185,7 @@ func (s *Store) touchParents(ctx context.Context, c Conn, versions ...mapping.Re
 			if id == 0 || id == touched {
 				continue
 			}
-			if err := s.On(c).Touch(ctx, p.resource, id); err != nil {
+			if err := s.Touch(ctx, p.resource, id); err != nil {
 				return err
 			}
 			touched = id

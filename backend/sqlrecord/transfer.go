@@ -57,7 +57,8 @@ func (s *Store) LastID(ctx context.Context, r *mapping.Resource) (last int32, er
 func (s *Store) ReserveIDs(ctx context.Context, client auth.Client, r *mapping.Resource, last int32) error {
 	d := s.db.Dialect()
 	arg := []mapping.Value{mapping.IntValue(int64(last))}
-	return s.write(ctx, func(c Conn) error {
+	return s.write(ctx, func(tx *Store) error {
+		c := tx.conn
 		if d.advance != nil {
 			if err := c.Query(ctx, d.advance(r.Name), oneInt, arg, func([]mapping.Value) error { return nil }); err != nil {
 				return fmt.Errorf("reserve IDs of %s: %w", r.Name, err)
@@ -83,10 +84,10 @@ func (s *Store) Put(ctx context.Context, client auth.Client, records []mapping.R
 	}
 	t := s.tables[records[0].Resource]
 	most := min(putRows, putArgs/(len(t.stored)+3))
-	return s.write(ctx, func(c Conn) error {
+	return s.write(ctx, func(tx *Store) error {
 		for len(records) > 0 {
 			n := min(most, len(records))
-			if _, err := c.Exec(ctx, t.putText(s.db.Dialect(), n), t.putArgs(client, records[:n])...); err != nil {
+			if _, err := tx.conn.Exec(ctx, t.putText(s.db.Dialect(), n), t.putArgs(client, records[:n])...); err != nil {
 				return fmt.Errorf("put %s: %w", t.r.Name, err)
 			}
 			records = records[n:]

@@ -86,6 +86,7 @@ func TestMetrics(t *testing.T) {
 	descs := make(chan *prometheus.Desc, 64)
 	desk.NewReloadMetrics(nil).Describe(descs) // that of the certificate is there only with TLS
 	desk.NewReplicaMetrics(nil).Describe(descs)
+	desk.UntilLag(nil).Describe(descs)
 	for range len(descs) {
 		there[metricName.FindString((<-descs).String())] = true
 	}

@@ -44,6 +44,9 @@ type System struct {
 	Own *OwnDatabase
 	// replica answers lists; nil where there is none.
 	replica *sqlrecord.Replica
+	// untilLag tells how far until stays behind writes that are under way; nil where
+	// none outlives a list.
+	untilLag func(context.Context) (time.Duration, error)
 	// releases close what was opened, last first.
 	releases []func() error
 }
@@ -110,7 +113,7 @@ func (s *System) openReference(ctx context.Context, c *config.Config, hasher *au
 	s.onClose(store.Close)
 	file, _ := strings.CutPrefix(string(c.Backend.DSN), "sqlite:")
 	if isPostgres(string(c.Backend.DSN)) {
-		file = ""
+		file, s.untilLag = "", store.UntilLag
 	}
 	s.driver, s.accounts, s.Own, s.replica = store, store, &OwnDatabase{store.Database(), file}, store.Replica()
 	return nil

@@ -67,6 +67,9 @@ func (h *Desk) watch() {
 			func() float64 { return float64(p.Pool().InUse) })
 		gauge("frontdesk_backend_pool_limit", "Connections to the administration there may be.", func() float64 { return float64(p.Pool().Most) })
 	}
+	if h.system.untilLag != nil {
+		m.registry.MustRegister(UntilLag(h.system.untilLag))
+	}
 	if h.system.replica != nil {
 		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
 	}
@@ -135,6 +138,25 @@ func (c callbackStates) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(states, prometheus.GaugeValue, float64(n), string(state))
 	}
 	out <- prometheus.MustNewConstMetric(due, prometheus.GaugeValue, float64(counts.Due))
+}
+
+// UntilLag exports how far what lists tell as until stays behind.
+type UntilLag func(context.Context) (time.Duration, error)
+
+func untilLagDesc() *prometheus.Desc {
+	return prometheus.NewDesc("frontdesk_backend_until_lag_seconds",
+		"How long the oldest write under way in PostgreSQL has been, of whatever gateway: until of lists by modified_since stays behind it.", nil, nil)
+}
+
+func (u UntilLag) Describe(out chan<- *prometheus.Desc) { out <- untilLagDesc() }
+
+// Collect leaves the number out where the database does not tell it.
+func (u UntilLag) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	if lag, err := u(ctx); err == nil {
+		out <- prometheus.MustNewConstMetric(untilLagDesc(), prometheus.GaugeValue, lag.Seconds())
+	}
 }
 
 // keyExpiries exports when api_keys expire.

@@ -31,7 +31,7 @@ func OfferOf(c *config.Config) (backend.Offer, error) {
 	if err != nil {
 		return backend.Offer{}, err
 	}
-	offer := backend.Offer{Model: model, Exports: b.Driver != remoteDriver}
+	offer := backend.Offer{Model: model, Exports: b.Driver != remoteDriver, Until: b.Driver == ReferenceDriver}
 	if b.Driver != ReferenceDriver && b.Sheet != "" {
 		sh, err := LoadSheet(b.Sheet, model, c.Server.TimeZone.Location)
 		if err != nil {

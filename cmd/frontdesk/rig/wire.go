@@ -106,6 +106,7 @@ type Page struct {
 	PageSize int              `json:"page_size"`
 	Next     *string          `json:"next"`
 	Total    *int             `json:"total"`
+	Until    string           `json:"until"`
 }
 
 // Page reads one page of a list.

@@ -74,6 +74,14 @@ var batches = [][]defect{
 		{name: "a filter left out", request: dropQuery("/article", "ean"), fails: []string{"list.filters [article]"}},
 		{name: "modified_since left out", request: dropQuery("/employee", "modified_since"), fails: []string{"list.modified_since [employee]", "list.modified_since_milliseconds [employee]"}},
 		{name: "sort left out", request: dropQuery("/flatrate", "sort"), fails: []string{"list.sort [flatrate]"}},
+		{name: "until too late",
+			answer: func(a *http.Response, body []byte) []byte {
+				if a.Request.URL.Path == "/webservice_v2/flatrate" {
+					body = regexp.MustCompile(`"until":"\d{4}`).ReplaceAll(body, []byte(`"until":"2999`))
+				}
+				return body
+			},
+			fails: []string{"list.until [flatrate]"}},
 		{name: "an update that empties",
 			request: func(r *http.Request) {
 				if r.Method == "PUT" && strings.HasPrefix(r.URL.Path, "/webservice_v2/employee/") {

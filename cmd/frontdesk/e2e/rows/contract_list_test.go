@@ -213,6 +213,12 @@ func contractModifiedSince(t *testing.T, p *rig.Practice) {
 	p.Put("/contact/6", `{}`)
 	require.Equal(t, []int{5, id}, rig.Ids(p.Page("/contact?modified_since="+at)), "an update of nothing is none")
 	require.Equal(t, []int{5, id}, rig.Ids(p.Pages("/contact?page_size=1&modified_since="+at)...))
+	p.Put("/contact/7", `{"note":"touched"}`)
+	until := p.Page("/contact?name=" + letters(200) + "&modified_since=" + at).Until
+	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`, until, "whatever the filter finds")
+	later := p.Contact()
+	require.Contains(t, rig.Ids(p.Page("/contact?modified_since="+until)), later)
+	require.Empty(t, p.Page("/contact").Until, "only answers to modified_since have it")
 	p.Answers(rig.Wire{Ask: `GET /contact?modified_since=1`, Status: 403, Message: `Field: modified_since has an invalid value: 1 for datatype: timestamp(ISO 8601)`})
 }
 

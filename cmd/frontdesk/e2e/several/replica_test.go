@@ -49,6 +49,17 @@ func (r *replicated) list() int {
 	return total.Total
 }
 
+// since returns the contacts that were changed since a moment, and until when it tells.
+func (r *replicated) since(moment string) (ids []int, until string) {
+	r.T.Helper()
+	a := r.Call("GET", "/contact?fields=id&page_size=1000&modified_since="+moment, r.token, "")
+	require.Equal(r.T, 200, a.Status, "%s", a.Body)
+	var page rig.Page
+	require.NoError(r.T, json.Unmarshal(a.Body, &page))
+	require.NotEmpty(r.T, page.Until)
+	return rig.Ids(page), page.Until
+}
+
 // lists is how many lists had an outcome.
 func (r *replicated) lists(outcome string) int {
 	r.T.Helper()
@@ -84,13 +95,17 @@ func TestReplica(t *testing.T) {
 	t.Parallel()
 	r := startReplicated(t, time.Second)
 	require.Contains(t, r.OpsText("/"), "Replica for lists")
-	before := r.list()
+	before, until := r.list(), "2999-01-01"
 	for n := range 20 {
-		r.Create(r.token, "contact", rig.NewContact)
+		_, until = r.since(until)
+		id := r.Create(r.token, "contact", rig.NewContact)
 		require.Equal(t, before+n+1, r.list())
+		changed, _ := r.since(until)
+		require.Contains(t, changed, id)
 	}
 	require.Positive(t, r.lists("replica"))
 	require.Zero(t, r.lists("away"))
+	require.Equal(t, "0", r.metric("frontdesk_backend_until_lag_seconds"), "no write is under way")
 }
 
 // TestReplicaLags: what was written is listed at once, by the primary, from which

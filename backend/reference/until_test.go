@@ -1,0 +1,309 @@
+package reference
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping"
+)
+
+// since lists what was changed since a moment, and says until when.
+func since(t testing.TB, front *backend.Client, client auth.Client, moment mapping.Value, q backend.Query) backend.Page {
+	t.Helper()
+	q.Client, q.ModifiedSince = client, moment
+	page, err := front.List(bg(), front.Model().Resource("turnovergroup"), q)
+	require.NoError(t, err)
+	require.True(t, page.Until.IsSet())
+	return page
+}
+
+// group is a record whose creates do not wait for one another, as those do that are
+// numbered.
+func (x *fixture) group(code string) mapping.Record {
+	return x.record("turnovergroup", "code", code, "description", code, "vat_kind", "high", "ledger_account", "8000")
+}
+
+// copied is what a client keeps of its records, by nothing but the lists of what
+// was changed since the until before.
+type copied struct {
+	client   auth.Client
+	since    mapping.Value
+	versions map[int32]int64
+}
+
+func newCopy(client auth.Client) *copied {
+	return &copied{client: client, since: mapping.MilliValue(0), versions: map[int32]int64{}}
+}
+
+// refresh walks through what was changed. The until of the first page holds.
+func (c *copied) refresh(t testing.TB, front *backend.Client) {
+	t.Helper()
+	q := backend.Query{Keyset: true, Limit: 10}
+	for from, more := c.since, true; more; {
+		page := since(t, front, c.client, from, q)
+		if q.After == 0 {
+			require.GreaterOrEqual(t, page.Until.Int(), c.since.Int(), "until goes back")
+			c.since = page.Until
+		}
+		for _, rec := range page.Records {
+			c.versions[rec.ID()], q.After = rec.Version, rec.ID()
+		}
+		more = page.More
+	}
+}
+
+// gateways are several on one database, whose clocks jump to and fro at each look;
+// on SQLite it is one.
+func gateways(t *testing.T, x *fixture, n int) []*backend.Client {
+	jumping := func() time.Time { return time.Now().Add(rand.N(20*time.Second) - 10*time.Second) }
+	fronts := make([]*backend.Client, n)
+	for i := range fronts {
+		s, err := Open(t.Context(), Options{DSN: x.dsn, Model: x.model, Hasher: hasher, Now: jumping, Purge: x.ticks})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		fronts[i], err = backend.NewClient(s, x.model, backend.Options{Timeout: time.Minute})
+		require.NoError(t, err)
+	}
+	return fronts
+}
+
+// writers create and change records on 16 goroutines, and tell which are there.
+type writers struct {
+	t      *testing.T
+	client auth.Client
+	fronts []*backend.Client
+
+	mu    sync.Mutex
+	there []int32
+	ended atomic.Bool
+}
+
+func (w *writers) run(x *fixture, each int) {
+	defer w.ended.Store(true)
+	var end sync.WaitGroup
+	for n := range 16 {
+		front := w.fronts[n%len(w.fronts)]
+		end.Go(func() {
+			var id int32
+			for k := range each {
+				rec := mapping.BodyOf(x.group(fmt.Sprint(n, " ", k)))
+				if id != 0 && rand.N(3) > 0 {
+					_, err := front.Update(bg(), w.client, id, rec, backend.Write{})
+					require.NoError(w.t, err)
+					continue
+				}
+				stored, err := front.Create(bg(), w.client, rec, backend.Write{})
+				require.NoError(w.t, err)
+				id = stored.ID()
+				w.mu.Lock()
+				w.there = append(w.there, id)
+				w.mu.Unlock()
+			}
+		})
+	}
+	end.Wait()
+}
+
+// walk goes through all records by after: those that are there when it begins come
+// once, and none comes twice.
+func (w *writers) walk(front *backend.Client) {
+	w.mu.Lock()
+	before := slices.Clone(w.there)
+	w.mu.Unlock()
+	seen := map[int32]int{}
+	q := backend.Query{Client: w.client, Keyset: true, Limit: 10}
+	for more := true; more; {
+		page, err := front.List(bg(), front.Model().Resource("turnovergroup"), q)
+		require.NoError(w.t, err)
+		for _, rec := range page.Records {
+			seen[rec.ID()]++
+			q.After = rec.ID()
+		}
+		more = page.More
+	}
+	for _, id := range before {
+		require.Equal(w.t, 1, seen[id], "record %d", id)
+	}
+	for id, n := range seen {
+		require.Equal(w.t, 1, n, "record %d", id)
+	}
+}
+
+// TestConcurrentCopy keeps two copies beside 16 writers of several gateways, whose
+// clocks jump, and walks through everything meanwhile.
+func TestConcurrentCopy(t *testing.T) {
+	rounds, each := 1, 20
+	if sqltest.Soak() {
+		rounds, each = 50, 60
+	}
+	onEngines(t, func(t *testing.T, x *fixture) {
+		n := 1
+		if x.db.Dialect().Name == "postgres" {
+			n = 3
+		}
+		fronts := gateways(t, x, n)
+		for round := range rounds {
+			client := x.client(fmt.Sprint("copied ", round))
+			w := &writers{t: t, client: client, fronts: fronts}
+			copies := []*copied{newCopy(client), newCopy(client)}
+			var beside sync.WaitGroup
+			for i, c := range copies {
+				beside.Go(func() {
+					for !w.ended.Load() {
+						c.refresh(t, fronts[i%n])
+					}
+					c.refresh(t, fronts[i%n])
+				})
+			}
+			beside.Go(func() {
+				for !w.ended.Load() {
+					w.walk(fronts[n-1])
+				}
+			})
+			w.run(x, each)
+			beside.Wait()
+			want := map[int32]int64{}
+			for _, rec := range x.all(client, "turnovergroup") {
+				want[rec.ID()] = rec.Version
+			}
+			require.Len(t, want, len(w.there))
+			for _, c := range copies {
+				require.True(t, maps.Equal(want, c.versions), "round %d:\n%v\nis not\n%v", round, c.versions, want)
+			}
+		}
+	})
+}
+
+// TestUntilStaysBelowAWriter holds a write that was begun before others, and comes
+// after them.
+func TestUntilStaysBelowAWriter(t *testing.T) {
+	x := open(t, sqltest.Postgres(t))
+	s := newShop(x, "A")
+	fronts := gateways(t, x, 2)
+	begun, released := make(chan int64), make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
+	defer release()
+	var held mapping.Record
+	var end sync.WaitGroup
+	end.Go(func() {
+		var once sync.Once
+		require.NoError(t, x.Write(bg(), func(tx backend.Tx) error {
+			rec := s.group("held")
+			rec.FillDefaults()
+			var err error
+			held, err = tx.Create(bg(), s.mine, rec)
+			once.Do(func() { begun <- held.Get("modified_at").Int(); <-released })
+			return err
+		}))
+	})
+	moment := <-begun
+	x.set(t, 0) // so that the next look sets it to the present
+	later := s.create(s.mine, s.group("later"))
+	page := since(t, fronts[0], s.mine, mapping.MilliValue(0), backend.Query{Limit: 100})
+	require.Contains(t, idsOf(page), later.ID(), "lists show what is visible")
+	require.NotContains(t, idsOf(page), held.ID())
+	require.LessOrEqual(t, page.Until.Int(), moment)
+	lag, err := x.UntilLag(bg())
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, lag, time.Duration(later.Get("modified_at").Int()-moment)*time.Millisecond)
+	release()
+	end.Wait()
+	require.Contains(t, idsOf(since(t, fronts[1], s.mine, page.Until, backend.Query{Limit: 100})), held.ID())
+	lag, err = x.UntilLag(bg())
+	require.NoError(t, err)
+	require.Zero(t, lag)
+}
+
+// TestUntilIsToldWhileAWriterBegins has until go on between a writer's look at the clock
+// and the moment that others can see it: the writer must look again.
+func TestUntilIsToldWhileAWriterBegins(t *testing.T) {
+	x := open(t, sqltest.Postgres(t))
+	s := newShop(x, "A")
+	ahead := time.Now().Add(time.Hour).UnixMilli() // what the writer will begin with
+	x.set(t, ahead)
+	conn, err := pgx.Connect(t.Context(), x.dsn)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_lock((424242::bigint << 44) + $1)", ahead)
+	require.NoError(t, err)
+	created := make(chan mapping.Record, 1)
+	go func() { created <- s.create(s.mine, s.group("begins")) }()
+	require.Eventually(t, func() bool {
+		var waits bool
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)").Scan(&waits))
+		return waits
+	}, 10*time.Second, time.Millisecond)
+	told := ahead + 5000
+	_, err = conn.Exec(t.Context(), "UPDATE record_until SET at = $1", told)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_unlock((424242::bigint << 44) + $1)", ahead)
+	require.NoError(t, err)
+	require.Equal(t, told, (<-created).Get("modified_at").Int())
+}
+
+func idsOf(page backend.Page) (all []int32) {
+	for _, rec := range page.Records {
+		all = append(all, rec.ID())
+	}
+	return all
+}
+
+// set has the moment kept in the database be another one.
+func (x *fixture) set(t testing.TB, ms int64) {
+	t.Helper()
+	require.NoError(t, x.inTx(bg(), func(tx *txn) error {
+		_, err := tx.exec(bg(), "UPDATE record_until SET at = "+strconv.FormatInt(ms, 10))
+		return err
+	}))
+}
+
+// TestUntilHoldsWhenTheClockIsSetBack: what was told before is in the database, and
+// nothing is dated before it.
+func TestUntilHoldsWhenTheClockIsSetBack(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		s := newShop(x, "A")
+		ahead := time.Now().Add(time.Hour).UnixMilli() // by which the clock was ahead
+		x.set(t, ahead)
+		first := since(t, x.front, s.mine, mapping.MilliValue(0), backend.Query{Limit: 100})
+		require.Equal(t, ahead, first.Until.Int())
+		x.clock.advance(-time.Hour)
+		again := x.reopen()
+		defer func() { require.NoError(t, again.Close()) }()
+		front, err := backend.NewClient(again, x.model, backend.Options{Timeout: time.Minute})
+		require.NoError(t, err)
+		rec, err := front.Create(bg(), s.mine, mapping.BodyOf(s.group("after")), backend.Write{})
+		require.NoError(t, err)
+		require.Equal(t, []int32{rec.ID()}, idsOf(since(t, front, s.mine, first.Until, backend.Query{Limit: 100})))
+		changed, err := front.Update(bg(), s.mine, rec.ID(), mapping.BodyOf(s.record("turnovergroup", "description", "changed")), backend.Write{})
+		require.NoError(t, err)
+		require.Greater(t, changed.Get("modified_at").Int(), rec.Get("modified_at").Int())
+	})
+}
+
+// TestUntilOfAnEmptyList: where a filter can find nothing, and of a database in
+// which nothing was dated yet.
+func TestUntilOfAnEmptyList(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		client := x.client("A")
+		x.set(t, 0)
+		page := since(t, x.front, client, mapping.MilliValue(0), backend.Query{None: true, Limit: 100})
+		require.Empty(t, page.Records)
+		require.NotZero(t, page.Until.Int())
+		plain, err := x.front.List(bg(), x.model.Resource("turnovergroup"), backend.Query{Client: client, Limit: 100})
+		require.NoError(t, err)
+		require.False(t, plain.Until.IsSet(), "only answers to modified_since have it")
+	})
+}

@@ -1,0 +1,89 @@
+package sqlrecord
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/mapping"
+)
+
+// A transaction of records says that it is under way by a shared advisory lock, which
+// everybody can see and which goes with it. The number of the lock is a moment that it
+// dates nothing before, in milliseconds: 44 bits of it, behind 20 that tell these locks
+// from others. pg_locks shows it in two halves.
+const (
+	writerLocks   = "(424242::bigint << 44)"
+	presentMillis = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+	oldestWriter  = `(SELECT min((classid::bigint & 4095) << 32 | objid::bigint) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1
+		AND classid::bigint >> 12 = 424242 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
+)
+
+// A transaction takes its lock, and then looks at what Until has told: whoever told it
+// has seen the lock, or told it before this look. Both go by the database's clock.
+const (
+	lockMoment = `SELECT began, pg_advisory_xact_lock_shared(` + writerLocks + ` + began)
+		FROM (SELECT greatest(` + presentMillis + `, at) AS began FROM ` + untilTable + ` OFFSET 0) own`
+	lookAgain = `SELECT at FROM ` + untilTable
+)
+
+func (d *postgresDB) writeDated(ctx context.Context, _ func() time.Time, f func(Conn, time.Time) error) error {
+	var began, told int64
+	begin := func(ctx context.Context, conn *pgx.Conn) error {
+		var together pgx.Batch // one round trip
+		together.Queue(beginWrite)
+		together.Queue(lockMoment).QueryRow(func(row pgx.Row) error { return row.Scan(&began, nil) })
+		together.Queue(lookAgain).QueryRow(func(row pgx.Row) error { return row.Scan(&told) })
+		return conn.SendBatch(ctx, &together).Close()
+	}
+	return d.write(ctx, begin, func(c Conn) error { return f(c, time.UnixMilli(max(began, told))) })
+}
+
+// untilKept is how old the moment in untilTable may be before it is set anew, which
+// is a write.
+const untilKept = time.Second
+
+// until tells the moment in the table, or where a transaction under way began before
+// it, of the first such. What is told must be on disk, and seen by every transaction
+// that takes its lock after the look at the locks: so it is set in a transaction of
+// its own, before. A standby does not know the locks of its primary.
+func (d *postgresDB) until(ctx context.Context, _ func() time.Time) (ms int64, err error) {
+	const text = `SELECT at, ` + presentMillis + `, coalesce(` + oldestWriter + `, at)
+		FROM ` + untilTable + ` WHERE NOT pg_is_in_recovery()`
+	three := []Column{{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}}
+	err = d.Read(ctx, func(c Conn) error {
+		var at, present int64
+		look := func() error {
+			return c.Query(ctx, text, three, nil, func(row []mapping.Value) error {
+				at, present = row[0].Int(), row[1].Int()
+				ms = min(at, row[2].Int())
+				return nil
+			})
+		}
+		if err := look(); err != nil || present-at < untilKept.Milliseconds() {
+			return err
+		}
+		// Where nothing can be written, what was told last still holds.
+		bounded, cancel := context.WithTimeout(ctx, lookTimeout)
+		defer cancel()
+		_, err := c.Exec(bounded, "UPDATE "+untilTable+" SET at = $1 WHERE at < $1", mapping.IntValue(present))
+		if err != nil {
+			return ctx.Err()
+		}
+		return look()
+	})
+	return ms, err
+}
+
+// UntilLag tells, of PostgreSQL, how long the oldest transaction under way has been,
+// which is how far Until stays behind.
+func (s *Store) UntilLag(ctx context.Context) (lag time.Duration, err error) {
+	const text = `SELECT greatest(0, ` + presentMillis + ` - ` + oldestWriter + `)`
+	err = s.db.Read(ctx, func(c Conn) error {
+		ms, err := number(ctx, c, text)
+		lag = time.Duration(ms) * time.Millisecond
+		return err
+	})
+	return lag, err
+}

@@ -1,0 +1,70 @@
+package sqlrecord
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"time"
+
+	"github.com/pressly/goose/v3"
+
+	"frontdesk/mapping"
+)
+
+// dated is a DB that says when a transaction changes what it changes, and so can
+// tell until when all changes can be seen. It keeps a moment in untilTable that no
+// transaction which begins later is dated before, whatever the clocks say by then.
+type dated interface {
+	DB
+	// writeDated is Write in a transaction that has a moment.
+	writeDated(ctx context.Context, now func() time.Time, f func(Conn, time.Time) error) error
+	// until returns a moment that no change is dated before which the next read
+	// does not see; 0 where the database cannot tell.
+	until(ctx context.Context, now func() time.Time) (ms int64, err error)
+}
+
+// untilTable has one row, made by a migration whose number no model comes to.
+const (
+	untilTable   = "record_until"
+	untilVersion = math.MaxInt32
+)
+
+func (s schema) untilStep() *goose.Migration {
+	return goose.NewGoMigration(untilVersion, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		if err := run(ctx, tx, "CREATE TABLE "+untilTable+" (at "+s.d.BigInt+" NOT NULL)"+s.d.TableOptions); err != nil {
+			return err
+		}
+		return run(ctx, tx, "INSERT INTO "+untilTable+" (at) VALUES (0)")
+	}}, nil)
+}
+
+// Write runs f in a transaction, with the store bound to it. All that it creates and
+// changes is dated with the transaction's one moment, which Until goes by.
+func (s *Store) Write(ctx context.Context, f func(*Store) error) error {
+	if s.dates {
+		return s.db.Write(ctx, func(c Conn) error { return f(s.On(c)) })
+	}
+	return s.db.writeDated(ctx, s.now, func(c Conn, moment time.Time) error {
+		bound := s.On(c)
+		bound.now = func() time.Time { return moment }
+		return f(bound)
+	})
+}
+
+// DatedBy returns the store for records that are older than the transactions they
+// come in: what it creates and changes is dated by now, and Until says nothing of it.
+func (s *Store) DatedBy(now func() time.Time) *Store {
+	by := *s
+	by.now, by.dates = now, true
+	return &by
+}
+
+// Until returns a moment: every change that a list which is asked for afterwards does
+// not have is dated then or later. Absent where the database cannot tell now.
+func (s *Store) Until(ctx context.Context) (mapping.Value, error) {
+	ms, err := s.db.until(ctx, s.now)
+	if err != nil || ms == 0 {
+		return mapping.Value{}, err
+	}
+	return mapping.MilliValue(ms), nil
+}
