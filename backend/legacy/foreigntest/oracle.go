@@ -3,7 +3,9 @@ package foreigntest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"time"
 
 	"frontdesk/backend/drivertest"
 	"frontdesk/mapping"
@@ -30,7 +32,7 @@ func (s *System) Rows(ctx context.Context, resource string) (rows []drivertest.R
 	}
 	defer found.Close()
 	for found.Next() {
-		row := drivertest.Row{Fields: map[string]any{}, Rest: map[string]string{}}
+		row := drivertest.Row{Fields: map[string]any{}, Finer: map[string]float64{}, Rest: map[string]string{}}
 		var owner *int64
 		var fields, columns map[string]any
 		if err := found.Scan((*string)(&row.Key), &owner, &row.Hidden, &fields, &columns); err != nil {
@@ -54,6 +56,12 @@ func (s *System) Rows(ctx context.Context, resource string) (rows []drivertest.R
 			name := "column " + column // which may be called as a field is that it does not say
 			if field, says := named[column]; says {
 				name = field
+				if n, is := v.(float64); is {
+					row.Finer[field] = n
+				}
+				if moment, err := time.Parse("2006-01-02T15:04:05.999999", fmt.Sprint(v)); err == nil {
+					row.Finer[field] = float64(moment.UnixMicro())
+				}
 			}
 			text, err := json.Marshal(v)
 			if err != nil {

@@ -84,7 +84,7 @@ var ledgerRows = map[string]query{
 	},
 	"contact": {
 		sql: `SELECT c.id::text, NULL::bigint, coalesce(enddate < current_date, false), json_build_object('number', customernumber, 'name', name, 'payment_days', terms, 'note', notes,
-			'vat_number', nullif(taxnumber, ''), 'language', nullif(language_code, '')), to_json(c) FROM customer c ORDER BY c.id`,
+			'vat_number', taxnumber, 'language', language_code), to_json(c) FROM customer c ORDER BY c.id`,
 		says: map[string]string{"number": "customernumber", "name": "name", "payment_days": "terms", "note": "notes", "vat_number": "taxnumber", "language": "language_code"},
 	},
 	"contactaddress": {
@@ -94,7 +94,7 @@ var ledgerRows = map[string]query{
 		refers: []string{"contact_id"},
 	},
 	"employee": {
-		sql: `SELECT e.id::text, NULL::bigint, false, json_build_object('number', nullif(employeenumber, ''), 'username', login, 'last_name', name, 'email', nullif(email, '')), to_json(e)
+		sql: `SELECT e.id::text, NULL::bigint, false, json_build_object('number', employeenumber, 'username', login, 'last_name', name, 'email', email), to_json(e)
 			FROM employee e ORDER BY e.id`,
 	},
 	"article": {
