@@ -28,10 +28,11 @@ type trail struct {
 
 // mark is a place in a list: where a chunk of the service begins.
 type mark struct {
-	position int    // of it, in what the service lists
-	seen     int    // records that come before it
-	cursor   string // or the target of a link
-	skip     int    // records of the chunk up to the one that a mark is after
+	position int     // of it, in what the service lists
+	seen     int     // records that come before it
+	cursor   string  // or the target of a link
+	before   []int32 // of a mark after a record: those that were listed before it, the last ones
+	whole    bool    // and nothing before these
 }
 
 // longestCursor is how long a cursor may be, in bytes, to be remembered. Lists with

@@ -41,13 +41,11 @@ type listing struct {
 	probing bool
 
 	page    backend.Page
-	highest int32 // ID that was seen
-	jumbled bool  // the list is not in the order of IDs
-	skip    int   // records still to be left out
-	passed  bool  // the record that the page is after was seen
-	beyond  bool  // the page is after an ID that was never given out
-	counted int   // records up to the present place
-	chunk   mark  // of the chunk that the page ends in
+	skip    int // records still to be left out
+	behind  after
+	beyond  bool // the page is after an ID that was never given out
+	counted int  // records up to the present place
+	chunk   mark // of the chunk that the page ends in
 }
 
 // list reads a page of records, in as many calls as that takes.
@@ -265,7 +263,11 @@ func (l *listing) run(ctx context.Context) error {
 		if l.sifts() && !sifted { // found out now: nothing stands at its position
 			total = -1
 		}
-		if l.sifts() != sifted || l.byID() != ordered && l.q.After > 0 { // nor does an ID tell what is behind it
+		again := l.sifts() != sifted || l.byID() != ordered && l.q.After > 0
+		if l.isAstray(at) {
+			l.behind.unmarked, again = true, true
+		}
+		if again {
 			at = l.restart()
 			continue
 		}
@@ -276,7 +278,7 @@ func (l *listing) run(ctx context.Context) error {
 		if !full && l.isDirect() && len(l.page.Records) == l.q.Limit && c.more {
 			l.page.More, full = true, true
 		}
-		if c.last || full && (!l.q.Total || total >= 0) {
+		if c.last || full && l.isSettled() && (!l.q.Total || total >= 0) {
 			break
 		}
 		at = c.next
@@ -286,7 +288,7 @@ func (l *listing) run(ctx context.Context) error {
 
 // restart begins the list once more.
 func (l *listing) restart() place {
-	l.page.Records, l.passed, l.highest = l.page.Records[:0], false, 0
+	l.page.Records = l.page.Records[:0]
 	at := l.begin()
 	l.counted = at.seen
 	return at
@@ -294,14 +296,14 @@ func (l *listing) restart() place {
 
 // end settles what the page says of what is beyond it.
 func (l *listing) end(total int64) error {
-	if l.q.After > 0 && !l.passed && !l.beyond && !l.byID() {
+	if l.q.After > 0 && !l.behind.passed && !l.beyond && !l.byID() {
 		return unexpected(fmt.Errorf("the list of %s does not have the record that the page is to be after", l.r.Name))
 	}
 	if len(l.page.Records) > l.q.Limit {
 		l.page.Records, l.page.More = l.page.Records[:l.q.Limit], true
 	}
 	if n := len(l.page.Records); n > 0 && l.page.More {
-		l.s.cursors.learnAfter(l.listed(), l.page.Records[n-1].ID(), l.chunk)
+		l.s.cursors.learnAfter(l.listed(), l.page.Records[n-1].ID(), l.mark())
 	}
 	if l.page.Total = total; total < 0 {
 		l.page.Total = int64(l.counted)
@@ -341,10 +343,10 @@ func isRefusal(err error) bool {
 // take adds the records of a chunk that belong to the page, and remembers where
 // the last of them is.
 func (l *listing) take(ctx context.Context, at place, c chunk) error {
-	rows, left := c.rows, 0
+	rows := c.rows
 	l.counted += len(rows)
 	if l.isDirect() {
-		left = min(l.skip, len(rows))
+		left := min(l.skip, len(rows))
 		l.skip -= left
 		rows = rows[left:]
 		rows = rows[:min(len(rows), max(0, l.q.Limit+1-len(l.page.Records)))]
@@ -359,12 +361,6 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 		return err
 	}
 	for i, rec := range records {
-		if shown[i] {
-			l.jumbled, l.highest = l.jumbled || rec.ID() < l.highest, max(l.highest, rec.ID())
-		}
-	}
-	l.resume(at, records, shown)
-	for i, rec := range records {
 		if !shown[i] {
 			l.drops = true
 			continue
@@ -374,66 +370,17 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 		if matches && l.sifts() {
 			l.counted++
 		}
-		if l.q.After > 0 && rec.ID() == l.q.After && !l.byID() {
-			l.passed = true // even where it matches no more
-			continue
-		}
-		if !matches {
-			continue
-		}
-		if !l.isDirect() && !l.isWanted(rec) {
+		if l.passes(rec.ID()) || !matches || !l.isDirect() && !l.isWanted(rec) {
 			continue
 		}
 		if len(l.page.Records) < l.q.Limit {
-			l.chunk = mark{position: at.position, seen: at.seen, cursor: at.cursor, skip: left + i}
+			l.chunk = mark{position: at.position, seen: at.seen, cursor: at.cursor}
 		}
 		if len(l.page.Records) <= l.q.Limit {
 			l.page.Records = append(l.page.Records, rec)
 		}
 	}
 	return nil
-}
-
-// resume goes on where the record stood that the page is to be after, if it is
-// gone from the chunk that it was last seen in.
-func (l *listing) resume(at place, records []mapping.Record, shown []bool) {
-	if l.q.After == 0 || !at.known || l.byID() || l.passed {
-		return
-	}
-	if slices.ContainsFunc(records, func(r mapping.Record) bool { return r.Resource != nil && r.ID() == l.q.After }) {
-		return
-	}
-	l.passed = true
-	for i, rec := range records[:min(at.skip, len(records))] {
-		if shown[i] && l.matches(rec) {
-			l.skip++
-		}
-	}
-}
-
-// byID tells whether the list is in the order of IDs, as far as it was seen.
-func (l *listing) byID() bool {
-	return !l.r.Key.Kept && !l.jumbled && (len(l.r.Order) == 0 || l.r.Order[0] == l.r.Key.Places[0])
-}
-
-// isWanted tells whether a record of a list that is gone through is on the page
-// or behind it.
-func (l *listing) isWanted(rec mapping.Record) bool {
-	switch {
-	case l.q.After == 0:
-	case l.byID():
-		if rec.ID() <= l.q.After {
-			return false
-		}
-	case !l.passed:
-		l.passed = rec.ID() == l.q.After
-		return false
-	}
-	if l.skip > 0 {
-		l.skip--
-		return false
-	}
-	return true
 }
 
 // matches judges the filters, those too that the service was asked for: some leave out
