@@ -317,7 +317,10 @@ func (c *Client) List(ctx context.Context, r *mapping.Resource, q Query) (page P
 	}
 	err = c.call(ctx, r, "list", func(ctx context.Context) error {
 		page, err = c.driver.List(ctx, r, q)
-		return err
+		if err != nil || q.Room == nil {
+			return err
+		}
+		return page.fit(q)
 	})
 	return page, err
 }

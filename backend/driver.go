@@ -220,6 +220,18 @@ type Page struct {
 	bytes int // of the texts and contents in it, see Add
 }
 
+// fit ends the page of a driver that could not before where there is no more room.
+func (p *Page) fit(q Query) error {
+	records := p.Records
+	p.Records, p.bytes = records[:0], 0
+	for _, rec := range records {
+		if added, err := p.Add(&q, rec); err != nil || !added {
+			return err
+		}
+	}
+	return nil
+}
+
 // Add adds a record to the page of a list. It is false where the page ends before it:
 // where it has the records that were asked for, or, of a list by ID, as many bytes as
 // there is room for. Such a page has one record at least, however large. Of another

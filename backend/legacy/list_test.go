@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -112,6 +113,36 @@ func requirePages(t *testing.T, x *fixture, resource string, q backend.Query, wh
 		want = append(want, rec.ID())
 	}
 	require.Equal(t, want, ids, "%s by %s", resource, q.Sort[0].Field.Name)
+}
+
+// TestListsEndWhereThereIsNoRoom: a page by ID ends before, and another one is refused.
+func TestListsEndWhereThereIsNoRoom(t *testing.T) {
+	errFull := errors.New("no room")
+	onEngines(t, func(t *testing.T, x *fixture) {
+		contacts := x.model.Resource("contact")
+		q := backend.Query{Client: one, Keyset: true, Limit: 1000, Room: func(bytes int) error {
+			if bytes > 300 {
+				return errFull
+			}
+			return nil
+		}}
+		var got []int32
+		for pages := 1; ; pages++ {
+			page := x.list(q, "contact")
+			for _, rec := range page.Records {
+				got = append(got, rec.ID())
+			}
+			if !page.More {
+				require.Greater(t, pages, 5)
+				break
+			}
+			q.After = got[len(got)-1]
+		}
+		require.Equal(t, ids(x.all(one, "contact")), got)
+		q.Keyset, q.After = false, 0
+		_, err := x.front.List(t.Context(), contacts, q)
+		require.ErrorIs(t, err, errFull)
+	})
 }
 
 func TestListGoesOnBehindAnID(t *testing.T) {

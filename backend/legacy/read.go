@@ -205,7 +205,7 @@ func (s session) listing(ctx context.Context, t *table, q backend.Query) (*listi
 }
 
 // each gives the rows from an offset on, so many of them, 0 for all, to a function.
-func (l *listing) each(ctx context.Context, offset, limit int, f func(row []sheet.Raw)) error {
+func (l *listing) each(ctx context.Context, offset, limit int, f func(row []sheet.Raw) error) error {
 	b := newStatement(l.d)
 	l.t.selected(b, l.q.Client, l.t.wantsHeavy(l.q.Fields))
 	if possible, err := l.t.match(b, l.q, l.keys, l.after); err != nil || !possible {
@@ -213,10 +213,7 @@ func (l *listing) each(ctx context.Context, offset, limit int, f func(row []shee
 	}
 	l.t.sorted(b, l.q)
 	l.d.page(b, limit, offset)
-	return l.session.rows(ctx, b, func(row []sheet.Raw) error {
-		f(row)
-		return nil
-	})
+	return l.session.rows(ctx, b, f)
 }
 
 // rows reads the rows of the page, and whether there are more behind it. Where the
@@ -230,25 +227,43 @@ func (l *listing) rows(ctx context.Context) (rows [][]sheet.Raw, more bool, err 
 		limit = skip + l.q.Limit + 1 // the one more tells whether there is a next page
 	}
 	for ; ; limit *= 4 {
-		read, shown := 0, 0
+		read, shown, size := 0, 0, 0
 		rows = nil
-		err = l.each(ctx, from, limit, func(row []sheet.Raw) {
+		err = l.each(ctx, from, limit, func(row []sheet.Raw) error {
 			read++
 			if l.t.HidesRows() && l.t.Hides(row, l.q.Client) {
-				return
+				return nil
 			}
 			switch shown++; {
 			case shown <= skip:
 			case l.q.Limit > 0 && len(rows) == l.q.Limit:
 				more = true
 			default:
+				if size += bytesOf(row); l.q.Room != nil && len(rows) > 0 {
+					if err := l.q.Room(size); err != nil {
+						more = l.q.Keyset
+						return err
+					}
+				}
 				rows = append(rows, row)
 			}
+			return nil
 		})
+		if more {
+			err = nil // the page ends there
+		}
 		if err != nil || more || limit == 0 || read < limit {
 			return rows, more, err
 		}
 	}
+}
+
+// bytesOf is how much the texts and contents of a row are.
+func bytesOf(row []sheet.Raw) (n int) {
+	for i := range row {
+		n += len(row[i].Text)
+	}
+	return n
 }
 
 // total counts what matches, before the page and behind it.
@@ -256,10 +271,11 @@ func (l *listing) total(ctx context.Context) (n int64, err error) {
 	all := *l
 	all.after = nil
 	if l.t.HidesRows() {
-		err = all.each(ctx, 0, 0, func(row []sheet.Raw) {
+		err = all.each(ctx, 0, 0, func(row []sheet.Raw) error {
 			if !l.t.Hides(row, l.q.Client) {
 				n++
 			}
+			return nil
 		})
 		return n, err
 	}

@@ -7,12 +7,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -25,6 +28,10 @@ import (
 type mixed struct {
 	*httptest.Server
 	hides bool // what is away
+
+	mu   sync.Mutex
+	rows []int
+	last int // row
 }
 
 func mixedOrg(i int) string { return strconv.Itoa(1 + i%5/4) }
@@ -32,12 +39,18 @@ func mixedOrg(i int) string { return strconv.Itoa(1 + i%5/4) }
 // openMixed serves countries in the way that a style of paging has it.
 func openMixed(t *testing.T, style string, cap int) *mixed {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	m := &mixed{last: 89}
+	for i := range 90 {
+		m.rows = append(m.rows, i)
+	}
+	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		var all []string
-		for i := range 90 {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for _, i := range m.rows {
 			if org := mixedOrg(i); q.Get("org") == "" || q.Get("org") == org {
-				all = append(all, fmt.Sprintf(`{"key":"K%02d","nr":%d,"code":"C%d","name":"N%d","org":%s,"gone":%t}`, i*37%90, 1+i*37%90, i, i%3, org, isMixedAway(i)))
+				all = append(all, fmt.Sprintf(`{"key":"%s","nr":%d,"code":"C%d","name":"N%d","org":%s,"gone":%t}`, mixedKey(i), 1+i*37%9973, i, i%3, org, isMixedAway(i)))
 			}
 		}
 		limit, _ := strconv.Atoi(q.Get("limit"))
@@ -56,18 +69,37 @@ func openMixed(t *testing.T, style string, cap int) *mixed {
 		}
 		_, _ = fmt.Fprintf(w, `{"items":[%s],"total":%d}`, strings.Join(all[from:to], ","), len(all))
 	}))
-	t.Cleanup(server.Close)
-	return &mixed{Server: server}
+	t.Cleanup(m.Close)
+	return m
+}
+
+func mixedKey(i int) drivertest.Key { return drivertest.Key(fmt.Sprintf("K%04d", i*37%9973)) }
+
+// meddle deletes countries, and adds some anywhere.
+func (m *mixed) meddle(t *rapid.T) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for range rapid.IntRange(1, 5).Draw(t, "rows") {
+		at := rapid.IntRange(0, len(m.rows)-1).Draw(t, "at")
+		if len(m.rows) > 60 && rapid.Bool().Draw(t, "delete") {
+			m.rows = slices.Delete(m.rows, at, at+1)
+		} else if len(m.rows) < 120 {
+			m.last++
+			m.rows = slices.Insert(m.rows, at, m.last)
+		}
+	}
 }
 
 func isMixedAway(i int) bool { return i < 12 || i%7 == 3 || i > 84 }
 
 // Rows implements drivertest.Oracle.
 func (m *mixed) Rows(context.Context, string) (rows []drivertest.Row, err error) {
-	for i := range 90 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, i := range m.rows {
 		owner, _ := strconv.ParseInt(mixedOrg(i), 10, 64)
 		rows = append(rows, drivertest.Row{
-			Key: drivertest.Key(fmt.Sprintf("K%02d", i*37%90)), Client: owner, Hidden: m.hides && isMixedAway(i),
+			Key: mixedKey(i), Client: owner, Hidden: m.hides && isMixedAway(i),
 			Fields: map[string]any{"code": fmt.Sprintf("C%d", i), "name": fmt.Sprintf("N%d", i%3), "is_archived": 0},
 		})
 	}
@@ -98,10 +130,14 @@ func TestListsAreWhole(t *testing.T) {
 			t.Run(style+"/"+name, func(t *testing.T) {
 				m := openMixed(t, strings.ReplaceAll(style, "total", "offset"), 20)
 				m.hides = strings.Contains(says[0], "hidden")
-				(&drivertest.Walk{
+				w := &drivertest.Walk{
 					Client: front(t, mixedStore(t, m.URL, strings.ReplaceAll(list, "ORG", says[1]), says[0])), Oracle: m,
-					Clients: []auth.Client{{ID: 1, Name: "one"}, {ID: 2, Name: "two"}}, Resources: []string{"country"}, Steps: 1,
-				}).Run(t)
+					Clients: []auth.Client{{ID: 1, Name: "one"}, {ID: 2, Name: "two"}}, Resources: []string{"country"}, Steps: 1, Meddle: m.meddle,
+				}
+				if style == "link" { // which has no positions that a page could be at
+					w.Meddle = nil
+				}
+				w.Run(t)
 			})
 		}
 	}
