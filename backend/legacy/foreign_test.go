@@ -161,7 +161,7 @@ func TestSoakTryton(t *testing.T) {
 		Client: openForeign(t, s).front, Oracle: s, Clients: []auth.Client{one, two},
 		Resources: []string{"country", "contact", "contactaddress", "contactcommunication", "article", "employee", "order", "orderline"},
 		ByKey:     byNumber, Draw: drawOfTryton, Meddle: meddleInTryton(s), Rounds: walked(),
-		Refusals: []mapping.Reason{mapping.InUse, mapping.RelatedIDNotFound, mapping.DateNotAfter, mapping.FieldRequired, mapping.StatusForbidsChange, mapping.CustomValidationFailed},
+		Refusals: []mapping.Reason{mapping.InUse, mapping.RelatedIDNotFound, mapping.DateNotAfter, mapping.FieldRequired, mapping.StatusForbidsChange, mapping.ValidationFailed},
 	}).Run(t)
 }
 
