@@ -124,7 +124,7 @@ func TestFindings(t *testing.T) {
 			"there is no table or view OMZGRPP, did you mean OMZGRP?", "name a table"},
 		{"column", []string{"description: {from: OMS, length: 30, charset: latin1}\n      vat_kind", "description: {from: OMSCHR, length: 30, charset: latin1}\n      vat_kind"},
 			Error, "sql.column-missing", "resources.turnovergroup.fields.description", "OMZGRP has no column OMSCHR", "BEDRNR, OGRP, OMS"},
-		{"letters", []string{"code: {from: OGRP,", "code: {from: Ogrp,"}, Error, "sql.column-missing", "resources.turnovergroup.fields.code", "OMZGRP has no column Ogrp, but OGRP", ""},
+		{"letters", []string{"vat_kind: {from: BTWKD,", "vat_kind: {from: Btwkd,"}, Error, "sql.column-missing", "resources.turnovergroup.fields.vat_kind", "OMZGRP has no column Btwkd, but BTWKD", ""},
 		{"type", []string{"payment_days: {from: BETTRM, null_as: 14}", "payment_days: {from: TELNR}"}, Error, "sql.type", "resources.contact.fields.payment_days",
 			"V_RELATIE_ACTIEF.TELNR is char(15), and payment_days is read as integer", "say type: text"},
 		{"date", []string{"birth_date: {from: GEBDAT, type: text, format: yyyyMMdd, zero: [\"00000000\", \"19560000\"]}", "birth_date: {from: GEBDAT}"},
