@@ -181,6 +181,10 @@ type Query struct {
 	Fields []int
 	// ForUpdate holds the record for the rest of the transaction.
 	ForUpdate bool
+	// Tagged asks for what the entity tag is made of (Get only): of a record with
+	// arrays the driver may have to read the elements. What a Tx has written is
+	// answered with it.
+	Tagged bool
 
 	// List only.
 	Filters       []Filter

@@ -121,7 +121,7 @@ func (c *Client) update(ctx context.Context, client auth.Client, id int32, body 
 		patch := body.Record.Clone()
 		patch.Values[r.ID] = mapping.Value{}
 		if patch.IsBlank() {
-			return before, nil
+			return tx.Get(ctx, r, Query{Client: client, ID: id, Tagged: true})
 		}
 		patch.FillFlags()
 		change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Body: body, Before: before, After: before.Merge(patch), Patch: patch}
@@ -136,7 +136,7 @@ func (c *Client) update(ctx context.Context, client auth.Client, id int32, body 
 // judges the precondition.
 func (c *Client) held(ctx context.Context, tx Reader, client auth.Client, r *mapping.Resource, id int32, w Write) (mapping.Record, error) {
 	_, writes := tx.(Tx)
-	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: writes})
+	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: writes, Tagged: w.Precondition != nil})
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return before, notFound(id)

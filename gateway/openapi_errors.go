@@ -330,7 +330,7 @@ func (d *describer) header(name string) *openapi.Header {
 
 // headerNames are the headers by what they are called among the components.
 var headerNames = map[string]string{
-	"RequestId": "X-Request-Id", "NoStore": "Cache-Control", "Revalidate": "Cache-Control", "ETag": "ETag", "Location": "Location",
+	"RequestId": "X-Request-Id", "NoStore": "Cache-Control", "Revalidate": "Cache-Control", "CacheOfRecord": "Cache-Control", "ETag": "ETag", "ETagOfRecord": "ETag", "Location": "Location",
 	"JobLocation": "Location", "RetryAfter": "Retry-After", "RetryAfterMaybe": "Retry-After", "IdempotentReplayed": "Idempotent-Replayed",
 	"AcceptRanges": "Accept-Ranges", "ContentRange": "Content-Range", "ContentDisposition": "Content-Disposition",
 }
@@ -355,6 +355,8 @@ func (d *describer) addHeaders() {
 	add("RequestId", "Identifies the request, in the log of the service too. A request may bring its own: 1 to 128 of A-Z a-z 0-9 . _ : -", true, &openapi.Schema{Pattern: `^[A-Za-z0-9._:-]{1,128}$`})
 	add("NoStore", "Nothing keeps the answer.", true, &openapi.Schema{Const: "no-store"})
 	add("Revalidate", "The answer may be kept by its client, which asks with the ETag whether it still holds.", true, &openapi.Schema{Const: "private, no-cache"})
+	add("CacheOfRecord", "private, no-cache where the record has an ETag: it may be kept by its client, which asks with it whether it still holds.", true, &openapi.Schema{Enum: []any{"private, no-cache", "no-store"}})
+	add("ETagOfRecord", "Changes with any change of the record, and of the elements of its arrays, asked for or not. Absent where the system behind cannot tell.", false, &openapi.Schema{Pattern: `^"[!#-~]+"$`})
 	add("ETag", "Changes with any change of what is answered.", true, &openapi.Schema{Pattern: `^"[!#-~]+"$`})
 	add("Location", "Path of the record.", true, &openapi.Schema{})
 	add("JobLocation", "Path and query of the result, as GET /webhook takes it.", true, &openapi.Schema{})

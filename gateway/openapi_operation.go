@@ -206,11 +206,11 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	case doneForm:
 		ok = d.json("Done.", d.component("Done", func() *openapi.Schema { return acknowledgement(http.StatusOK) }), "NoStore")
 	case createdForm:
-		status, ok = http.StatusCreated, d.json("The record as it was stored.", d.recordAnswer(a), "Revalidate", "ETag", "Location")
+		status, ok = http.StatusCreated, d.json("The record as it was stored.", d.recordAnswer(a), "CacheOfRecord", "ETagOfRecord", "Location")
 	case recordForm:
 		headers := []string{"NoStore"}
 		if a.fields == nil {
-			headers = []string{"Revalidate", "ETag"}
+			headers = []string{"CacheOfRecord", "ETagOfRecord"}
 		}
 		ok = d.json("The record.", d.recordAnswer(a), headers...)
 	case pageForm:

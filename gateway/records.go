@@ -143,7 +143,7 @@ func checkUpdate(x *Exchange) mapping.Violations {
 }
 
 func (g *Gateway) get(ctx context.Context, x *Exchange) error {
-	x.Query.Client, x.Query.ID = x.user().Client, x.ID
+	x.Query.Client, x.Query.ID, x.Query.Tagged = x.user().Client, x.ID, true
 	fields := x.Query.Fields
 	if modified := x.Endpoint.Resource.ModifiedAt; fields != nil && !slices.Contains(fields, modified) {
 		x.Query.Fields = append(slices.Clip(fields), modified) // for the entity tag
@@ -156,7 +156,7 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 		return err
 	}
 	etag := g.etag(rec)
-	if etagMatches(x.header("If-None-Match"), etag, true) {
+	if etag != "" && etagMatches(x.header("If-None-Match"), etag, true) {
 		x.notModified(etag)
 		return nil
 	}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	enchex "encoding/hex"
 	"io"
@@ -223,15 +224,20 @@ func appendViolation(dst []byte, row *mapping.Entry, e *mapping.Error, message s
 }
 
 // etag is the entity tag of a record: it changes with any change of the record
-// or of the model. The version alone would not do: after a restore of an older
-// state it counts through numbers that clients know already, so modified_at is
-// part of the tag. A backend without versions gets one of the content.
+// or of the model, and is "" where the backend cannot tell. The version alone would not
+// do: after a restore of an older state it counts through numbers that clients know
+// already, so modified_at is part of the tag. A backend without versions gets one of
+// the content, unless the record has elements, which may change without it.
 func (g *Gateway) etag(rec mapping.Record) string {
 	model := g.o.Offer.Model.Version[:6]
-	if rec.Version != 0 {
+	version := cmp.Or(rec.Tag, rec.Version)
+	if version == mapping.Untold || version == 0 && rec.Resource.HasArrays() {
+		return ""
+	}
+	if version != 0 {
 		var room [48]byte
 		tag := append(append(append(room[:0], '"'), model...), '-')
-		tag = append(strconv.AppendInt(tag, rec.Version, 36), '.')
+		tag = append(strconv.AppendInt(tag, version, 36), '.')
 		tag = strconv.AppendInt(tag, rec.Values[rec.Resource.ModifiedAt].Int(), 36)
 		return string(append(tag, '"'))
 	}
@@ -240,7 +246,8 @@ func (g *Gateway) etag(rec mapping.Record) string {
 }
 
 // etagMatches tells whether a list of entity tags, as If-Match and
-// If-None-Match carry it, holds etag. A weak one counts only where weak is set.
+// If-None-Match carry it, holds etag. A weak one counts only where weak is set. Of a
+// record without a tag only * holds.
 func etagMatches(list, etag string, weak bool) bool {
 	if list == "" {
 		return false
@@ -250,7 +257,7 @@ func etagMatches(list, etag string, weak bool) bool {
 		if weak {
 			part = strings.TrimPrefix(part, "W/")
 		}
-		if part == "*" || part == etag {
+		if part == "*" || part == etag && etag != "" {
 			return true
 		}
 	}
@@ -265,7 +272,7 @@ func unchanged(list, etag string) bool {
 		return true
 	}
 	const model = len(`"1a2b3c`) // after which a tag by version has a dash
-	if etag[model] != '-' {
+	if etag == "" || etag[model] != '-' {
 		return false
 	}
 	for part := range strings.SplitSeq(list, ",") {

@@ -148,6 +148,9 @@ func (r *Resource) ListFields() []int { return r.plain }
 // but arrays.
 func (r *Resource) RecordFields() []int { return r.all }
 
+// HasArrays tells whether a record has fields that are arrays.
+func (r *Resource) HasArrays() bool { return len(r.all) < len(r.Fields) }
+
 // Model returns the model that the resource belongs to.
 func (r *Resource) Model() *Model { return r.model }
 
@@ -162,6 +165,10 @@ type Record struct {
 	// Version changes with every change of the stored record; 0 where the
 	// backend keeps none.
 	Version int64
+	// Tag is what the entity tag is made of where Version does not change with all
+	// that is shown of the record and of the elements of its arrays: 0 where it does,
+	// Untold where nobody can tell.
+	Tag int64
 	// Owner is the client that the record belongs to, as its backend says: 0 where
 	// nobody has said, which is no record to believe; OfAll where it is every
 	// client's.
@@ -170,6 +177,9 @@ type Record struct {
 
 // OfAll is the Owner of a record that every client sees.
 const OfAll = math.MinInt64
+
+// Untold is the Tag of a record that has no entity tag.
+const Untold = -1
 
 // NewRecord returns a record with every field absent.
 func NewRecord(r *Resource) Record {

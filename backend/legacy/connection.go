@@ -45,6 +45,25 @@ func (s *Store) read(ctx context.Context, f func(session) error) error {
 	}
 }
 
+// readAtOnce is read of one state of the database, for what takes several statements.
+// SQL Server can do so only where its databases allow it: there it is read.
+func (s *Store) readAtOnce(ctx context.Context, f func(session) error) error {
+	return s.read(ctx, func(on session) error {
+		if s.d.engine() == "sqlserver" {
+			return f(on)
+		}
+		tx, err := s.db.BeginTx(ctx, s.d.snapshot())
+		if err != nil {
+			return fmt.Errorf("begin: %w", err)
+		}
+		defer func() { _ = tx.Rollback() }() // it only reads
+		if on.conn = tx; s.kept != nil {
+			on.conn = preparedTx{tx, s.kept}
+		}
+		return f(on)
+	})
+}
+
 // died tells whether an error is that of a connection that had been good before.
 // A server that cannot be reached is not asked again.
 func (s *Store) died(ctx context.Context, err error) bool {

@@ -48,12 +48,37 @@ func (s session) get(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	}
 	for _, i := range q.Fields {
 		if f := &r.Fields[i]; f.Type == mapping.Array {
-			if err := s.elements(ctx, t, q.Client, f, &held.rec); err != nil {
+			elements, err := s.elements(ctx, q.Client, f, held.rec)
+			if err != nil {
 				return held, err
 			}
+			if held.rec.Children == nil {
+				held.rec.Children = map[int][]mapping.Record{}
+			}
+			held.rec.Children[i], held.rec.Values[i] = elements, mapping.RecordsValue()
 		}
 	}
-	return held, nil
+	if q.Tagged {
+		err = s.tag(ctx, t, q.Client, &held.rec)
+	}
+	return held, err
+}
+
+// tag gives a record its tag, for which its elements are read, asked for or not.
+func (s session) tag(ctx context.Context, t *table, client auth.Client, rec *mapping.Record) error {
+	var all []mapping.Record
+	for _, i := range t.arrays {
+		elements, ok := rec.Children[i]
+		if !ok {
+			var err error
+			if elements, err = s.elements(ctx, client, t.Fields[i].Field, *rec); err != nil {
+				return err
+			}
+		}
+		all = append(all, elements...)
+	}
+	rec.Tag = sheet.Tag(*rec, all)
+	return nil
 }
 
 func orNotFound(err error) error {
@@ -120,21 +145,17 @@ func (s session) one(ctx context.Context, t *table, client auth.Client, row []sh
 	return held, nil
 }
 
-// elements reads the elements of an array field into rec.
-func (s session) elements(ctx context.Context, t *table, client auth.Client, f *mapping.Field, rec *mapping.Record) error {
+// elements reads the elements of an array field of rec.
+func (s session) elements(ctx context.Context, client auth.Client, f *mapping.Field, rec mapping.Record) ([]mapping.Record, error) {
 	target := f.Target()
 	page, err := s.list(ctx, target, backend.Query{
 		Client:  client,
 		Filters: []backend.Filter{{Field: target.Field(f.ArrayKey), Value: mapping.IntValue(int64(rec.ID()))}},
 	})
 	if err != nil {
-		return fmt.Errorf("read %s of %s: %w", f.Name, t.Name, err)
+		return nil, fmt.Errorf("read %s of %s: %w", f.Name, rec.Resource.Name, err)
 	}
-	if rec.Children == nil {
-		rec.Children = map[int][]mapping.Record{}
-	}
-	rec.Children[f.Index], rec.Values[f.Index] = page.Records, mapping.RecordsValue()
-	return nil
+	return page.Records, nil
 }
 
 // list returns a page of records.

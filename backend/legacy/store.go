@@ -281,7 +281,11 @@ func (s *Store) table(r *mapping.Resource) (*table, error) {
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
 	q.ForUpdate = false // nothing could hold it
 	var held heldRecord
-	err := s.read(ctx, func(on session) (err error) {
+	read := s.read
+	if slices.ContainsFunc(q.Fields, func(i int) bool { return r.Fields[i].Type == mapping.Array }) {
+		read = s.readAtOnce
+	}
+	err := read(ctx, func(on session) (err error) {
 		held, err = on.get(ctx, r, q)
 		return err
 	})

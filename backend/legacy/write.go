@@ -189,6 +189,7 @@ func (w *write) readBack(ctx context.Context, key []sheet.Raw) (mapping.Record, 
 	}
 	if err == nil { // it is locked by having been written
 		w.tx.held[recordID{w.t.Resource.Resource, held.rec.ID()}] = held
+		err = w.tag(ctx, w.t, w.client, &held.rec)
 	}
 	return held.rec, err
 }
@@ -204,7 +205,8 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 		return mapping.Record{}, err
 	}
 	if patch = tab.Complete(before, patch); patch.IsBlank() {
-		return held.rec, nil
+		err := t.tag(ctx, tab, client, &held.rec)
+		return held.rec, err
 	}
 	w := t.newWrite(tab, client, mapping.OpUpdate, patch, before.ID())
 	if err := w.encode(ctx, false); err != nil {

@@ -30,11 +30,21 @@ func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query
 		return mapping.Record{}, backend.ErrNotFound
 	}
 	if r.get == nil {
-		return s.search(ctx, r, q, o)
+		rec, err := s.search(ctx, r, q, o)
+		if err == nil && q.Tagged {
+			s.tag(ctx, r, q.Client, &rec)
+		}
+		return rec, err
 	}
 	rec, err := s.read(ctx, r, o, key, q.ID)
 	if err != nil {
 		return rec, err
+	}
+	if rec, err = s.withChildren(ctx, r, q, rec); err != nil {
+		return rec, err
+	}
+	if q.Tagged {
+		s.tag(ctx, r, q.Client, &rec)
 	}
 	for _, i := range r.arrays { // come only when they are asked for
 		if !slices.Contains(q.Fields, i) {
@@ -42,7 +52,7 @@ func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query
 			delete(rec.Children, i)
 		}
 	}
-	return s.withChildren(ctx, r, q, rec)
+	return rec, nil
 }
 
 // read asks for the record of a key.
@@ -145,8 +155,7 @@ func (s *service) withChildren(ctx context.Context, r *resource, q backend.Query
 		if f.Field.Type != mapping.Array || f.Children != "" || s.resources[f.Field.Target()] == nil {
 			continue
 		}
-		owner := backend.Filter{Field: f.Field.Target().Field(f.ArrayKey), Value: mapping.IntValue(int64(q.ID))}
-		page, err := s.list(ctx, f.Field.Target(), backend.Query{Client: q.Client, Filters: []backend.Filter{owner}, Limit: mapping.MaxElements})
+		page, err := s.list(ctx, f.Field.Target(), elementsOf(f.Field, q.Client, q.ID))
 		if err != nil {
 			return rec, fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -236,7 +245,7 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	}
 	after, sent := before.Merge(patch), r.Complete(before, patch)
 	if sent.IsBlank() {
-		return before, nil
+		return s.get(ctx, before.Resource, backend.Query{Client: client, ID: before.ID(), Tagged: true})
 	}
 	for i := range r.Fields { // a template of the sheet's own needs all that it names
 		if f := &r.Fields[i]; sent.Values[i].IsAbsent() && r.update.Request.Uses("value."+f.Name) {
@@ -316,6 +325,7 @@ func (s *service) write(ctx context.Context, r *resource, op *operation, v *valu
 	if rec, err = s.written(ctx, r, op, v, o, sent, found, key); err != nil {
 		return mapping.Record{}, afterWrite{err}
 	}
+	s.tag(ctx, r, v.client, &rec)
 	return rec, nil
 }
 

@@ -1,6 +1,13 @@
 package remote
 
-import "frontdesk/mapping/sheet"
+import (
+	"context"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
 
 // versionOf is what changes with every change of a record: the number at the
 // sheet's version, where that is one, or else a sum of 63 bits, of what is there
@@ -13,4 +20,33 @@ func (r *resource) versionOf(values []sheet.Raw) int64 {
 		return v.Int
 	}
 	return sheet.Sum(values[r.version : r.version+1])
+}
+
+// tag gives a record its tag, for which elements that are records of their own are read,
+// asked for or not. Where the service does not tell them there is none.
+func (s *service) tag(ctx context.Context, r *resource, client auth.Client, rec *mapping.Record) {
+	var all []mapping.Record
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		if f.Field.Type != mapping.Array {
+			continue
+		}
+		elements, told := rec.Children[i]
+		if child := s.resources[f.Field.Target()]; !told && f.Children == "" && child != nil && child.list != nil {
+			page, err := s.list(ctx, f.Field.Target(), elementsOf(f.Field, client, rec.ID()))
+			elements, told = page.Records, err == nil && !page.More
+		}
+		if !told {
+			rec.Tag = mapping.Untold
+			return
+		}
+		all = append(all, elements...)
+	}
+	rec.Tag = sheet.Tag(*rec, all)
+}
+
+// elementsOf asks for the elements of an array that are records of their own.
+func elementsOf(f *mapping.Field, client auth.Client, id int32) backend.Query {
+	owner := backend.Filter{Field: f.Target().Field(f.ArrayKey), Value: mapping.IntValue(int64(id))}
+	return backend.Query{Client: client, Filters: []backend.Filter{owner}, Limit: mapping.MaxElements}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 
 	"github.com/cespare/xxhash/v2"
+
+	"frontdesk/mapping"
 )
 
 // Sum is a sum of 63 bits over values and their kinds, the same over restarts:
@@ -18,4 +20,41 @@ func Sum(values []Raw) int64 {
 		dst = append(dst, v.Text...)
 	}
 	return int64(xxhash.Sum64(dst) >> 1)
+}
+
+// Tag is the Tag of a record: a sum of 63 bits over its version, all that is shown of it,
+// and the elements of its arrays. A version in whole seconds is the same before and after
+// a change within one, and that of an order need not change with its lines.
+func Tag(rec mapping.Record, elements []mapping.Record) int64 {
+	d := xxhash.New()
+	add := func(n int, numbers ...int64) {
+		var room [16]byte
+		dst := binary.LittleEndian.AppendUint64(room[:0], uint64(n))
+		for _, n := range numbers {
+			dst = binary.LittleEndian.AppendUint64(dst, uint64(n))
+		}
+		_, _ = d.Write(dst) // a hash never fails
+	}
+	var plain []byte
+	one := func(rec mapping.Record) {
+		add(len(rec.Values), rec.Version)
+		for i, v := range rec.Values {
+			if rec.Resource.Fields[i].Type == mapping.Array {
+				continue // there or not, as they were asked for
+			}
+			if text := v.Text(); text != "" {
+				add(len(text), int64(v.Kind()))
+				_, _ = d.WriteString(text)
+				continue
+			}
+			plain = v.AppendJSON(plain[:0])
+			add(len(plain), int64(v.Kind()))
+			_, _ = d.Write(plain)
+		}
+	}
+	one(rec)
+	for _, e := range elements {
+		one(e)
+	}
+	return int64(d.Sum64() >> 1)
 }

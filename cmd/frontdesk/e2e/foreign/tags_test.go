@@ -1,0 +1,264 @@
+package foreign
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// taggedSheet is of orders with lines, whose version is a time in whole seconds; %s are
+// the source, the keep, a hash, and the ways to an order and to a line.
+const taggedSheet = `format: 1
+source: %s
+keep: %q
+rules: backend
+accounts: {users: [{username: anna, password_hash: %q, email: a@example.nl, client: {id: 1, name: anna}}]}
+resources:
+  contact: {client: "", fields: {kind: {constant: person}, name: name}, %s}
+  order:
+    client: ""
+    version: changed
+    %s
+    fields: {contact_id: contact, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}, description: note, %s}
+  orderline:
+    client: ""
+    %s
+    fields: {order_id: ord, description: text, quantity: qty, price: price, turnover_group_id: {absent: true}}
+`
+
+// startTagged starts the program with the sheet.
+func startTagged(t *testing.T, driver, source, contact, order, lines, line string) *rig.Desk {
+	t.Helper()
+	hash, err := auth.NewHasher().Hash(t.Context(), "anna")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	sheet := filepath.Join(dir, "sheet.yaml")
+	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, taggedSheet, source, filepath.Join(dir, "keep.db"), hash, contact, order, lines, line), 0o600))
+	return rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: %s, sheet: %q", driver, sheet)})
+}
+
+// judgesTags changes order 10 and its line 100, all within the second that the version
+// says; change does so behind frontdesk's back.
+func judgesTags(t *testing.T, d *rig.Desk, change func(text string)) {
+	t.Helper()
+	anna := d.Login(rig.FullKey, "anna")
+	const plain, whole = "/order/10", "/order/10?fields=id,orderlines"
+	tag := func(path string) string {
+		t.Helper()
+		a := d.Call("GET", path, anna, "")
+		require.Equal(t, 200, a.Status, "%s", a.Body)
+		got := a.Header.Get("ETag")
+		require.Regexp(t, `^"[^"]+"$`, got, "%s %s", path, a.Body)
+		require.Equal(t, 304, d.Call("GET", path, anna, "", "If-None-Match", got).Status, path)
+		return got
+	}
+	first := tag(plain)
+	require.Equal(t, first, tag(whole), "it is one record")
+
+	// Of two writers who read the same, one is too late.
+	a := d.Call("PUT", plain, anna, `{"description":"one"}`, "If-Match", first)
+	require.Equal(t, 200, a.Status, "%s", a.Body)
+	require.Equal(t, 412, d.Call("PUT", plain, anna, `{"description":"two"}`, "If-Match", first).Status)
+	require.Equal(t, 200, d.Call("GET", plain, anna, "", "If-None-Match", first).Status)
+	second := tag(plain)
+	require.NotEqual(t, first, second)
+	require.Equal(t, second, a.Header.Get("ETag"), "what PUT answered")
+	require.Equal(t, second, d.Call("PUT", plain, anna, `{}`).Header.Get("ETag"))
+	require.Equal(t, second, d.Call("PUT", plain, anna, `{"description":"one"}`).Header.Get("ETag"))
+
+	// A line is a change of its order.
+	for i, write := range []func(){
+		func() {
+			require.Equal(t, 200, d.Call("PUT", "/orderline/100", anna, `{"description":"changed"}`).Status)
+		},
+		func() { change("behind its back") },
+	} {
+		before := tag(whole)
+		write()
+		for _, path := range []string{plain, whole} {
+			require.Equal(t, 200, d.Call("GET", path, anna, "", "If-None-Match", before).Status, "%d: %s", i, path)
+		}
+		require.Equal(t, 412, d.Call("PUT", plain, anna, `{"description":"three"}`, "If-Match", before).Status, i)
+		require.NotEqual(t, before, tag(plain))
+	}
+	require.Equal(t, 200, d.Call("PUT", plain, anna, `{"description":"three"}`, "If-Match", tag(plain)).Status)
+	require.Equal(t, 200, d.Call("PUT", plain, anna, `{"description":"four"}`, "If-Match", tag(whole)).Status)
+	require.Equal(t, 412, d.Call("DELETE", plain, anna, "", "If-Match", first).Status)
+}
+
+// startTaggedMariaDB starts the program before a MariaDB whose clock stands still for it.
+func startTaggedMariaDB(t *testing.T) (*rig.Desk, *sql.DB) {
+	t.Helper()
+	dsn := legacytest.MariaDB(t)
+	db, err := sql.Open("mysql", dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() })
+	for _, statement := range []string{
+		"CREATE TABLE t_contact (id int PRIMARY KEY, name varchar(40))",
+		"CREATE TABLE t_order (id int PRIMARY KEY, contact int, note varchar(40), changed TIMESTAMP DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP)",
+		"CREATE TABLE t_line (id int PRIMARY KEY, ord int, text varchar(40), qty int, price int)",
+		"INSERT INTO t_contact VALUES (1, 'A')",
+		"INSERT INTO t_order VALUES (10, 1, 'none', FROM_UNIXTIME(1782900000))", "INSERT INTO t_line VALUES (100, 10, 'none', 1, 1)",
+	} {
+		_, err := db.Exec(statement)
+		require.NoError(t, err, statement)
+	}
+	of := func(table string) string { return "table: " + table + ", key: {columns: id, generated: max+1}" }
+	block := func(table string) string { return strings.Replace(of(table), ", ", "\n    ", 1) }
+	// All statements are of one second.
+	source := fmt.Sprintf(`{sql: {engine: mariadb, dsn: %q, session: ["SET timestamp = 1782900000"]}}`, dsn)
+	return startTagged(t, "legacy", source, of("t_contact"), block("t_order"), "orderlines: {}", block("t_line")), db
+}
+
+// TestTagsOfSecondsInMariaDB: before, the second of two writers within a second
+// overwrote the first, and a change of a line was answered 304.
+func TestTagsOfSecondsInMariaDB(t *testing.T) {
+	t.Parallel()
+	d, db := startTaggedMariaDB(t)
+	judgesTags(t, d, func(text string) {
+		_, err := db.Exec("UPDATE t_line SET text = ? WHERE id = 100", text)
+		require.NoError(t, err)
+	})
+}
+
+// TestRecordAndLinesAreOfOneMoment: another program gives an order and its line the same
+// text, both in one transaction each time; whoever reads them together finds it the same.
+func TestRecordAndLinesAreOfOneMoment(t *testing.T) {
+	t.Parallel()
+	d, db := startTaggedMariaDB(t)
+	anna := d.Login(rig.FullKey, "anna")
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				stopped <- nil
+				return
+			default:
+			}
+			_, err := db.Exec("UPDATE t_order o JOIN t_line l ON l.ord = o.id SET o.note = ?, l.text = ? WHERE o.id = 10", fmt.Sprint(n), fmt.Sprint(n))
+			if err != nil {
+				stopped <- err
+				return
+			}
+		}
+	}()
+	for range 300 {
+		got := data[struct {
+			Description string
+			Orderlines  []struct{ Description string }
+		}](t, d.Call("GET", "/order/10?fields=description,orderlines", anna, ""))
+		require.Equal(t, got.Description, got.Orderlines[0].Description)
+	}
+	close(stop)
+	require.NoError(t, <-stopped)
+}
+
+// timed is a service whose changes are all of one second, with lines of their own or
+// within their orders.
+type timed struct {
+	mu     sync.Mutex
+	inside bool
+	rows   map[string]map[string]map[string]any
+}
+
+func (s *timed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	of := s.rows[parts[0]]
+	shown := func(row map[string]any) map[string]any {
+		if s.inside && parts[0] == "orders" {
+			row["lines"] = []any{s.rows["lines"]["100"]}
+		}
+		return row
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if len(parts) == 1 {
+		items := []any{}
+		for _, row := range of {
+			if asked := r.FormValue("ord"); asked == "" || asked == fmt.Sprint(row["ord"]) {
+				items = append(items, shown(row))
+			}
+		}
+		_ = json.NewEncoder(w).Encode(items)
+		return
+	}
+	row := of[parts[1]]
+	if slices.Contains([]string{"PATCH", "PUT"}, r.Method) {
+		_ = json.NewDecoder(r.Body).Decode(&row)
+	}
+	_ = json.NewEncoder(w).Encode(shown(row))
+}
+
+// TestRecordWithoutTag is of a service that does not tell the lines of its orders: there
+// is no entity tag, nothing is answered 304, and no If-Match holds but *.
+func TestRecordWithoutTag(t *testing.T) {
+	t.Parallel()
+	type row = map[string]any
+	s := &timed{rows: map[string]map[string]map[string]any{
+		"contacts": {"1": row{"id": 1, "name": "A"}}, "lines": {},
+		"orders": {"10": row{"id": 10, "contact": 1, "note": "none", "changed": "2026-07-01T10:00:00Z"}},
+	}}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	of := func(name string) string {
+		return fmt.Sprintf(`key: {columns: id}, operations: {get: {path: "/%[1]s/{key}"}, list: {path: /%[1]s}, update: {path: "/%[1]s/{key}"}}`, name)
+	}
+	block := func(name string) string { return strings.Replace(of(name), ", operations", "\n    operations", 1) }
+	d := startTagged(t, "remote", fmt.Sprintf("{http: {url: %q}}", server.URL), of("contacts"), block("orders"), "orderlines: {children: lines}", block("lines"))
+	anna := d.Login(rig.FullKey, "anna")
+	for _, match := range []string{"", "*", `"aaaaaa-zz.zz"`} {
+		a := d.Call("GET", "/order/10", anna, "", "If-None-Match", match)
+		require.Equal(t, []any{200, "", "no-store"}, []any{a.Status, a.Header.Get("ETag"), a.Header.Get("Cache-Control")}, match)
+	}
+	require.Equal(t, 412, d.Call("PUT", "/order/10", anna, `{"description":"one"}`, "If-Match", `"aaaaaa-zz.zz"`).Status)
+	require.Equal(t, 412, d.Call("PUT", "/order/10", anna, `{"description":"one"}`, "If-Match", `,`).Status)
+	require.Equal(t, 200, d.Call("PUT", "/order/10", anna, `{"description":"one"}`, "If-Match", "*").Status)
+	require.Empty(t, d.Call("PUT", "/order/10", anna, `{"description":"two"}`).Header.Get("ETag"))
+	require.NotEmpty(t, d.Call("GET", "/contact/1", anna, "").Header.Get("ETag"))
+}
+
+// TestTagsOfSecondsOverHTTP is the same of a service.
+func TestTagsOfSecondsOverHTTP(t *testing.T) {
+	t.Parallel()
+	for _, inside := range []bool{false, true} {
+		t.Run(fmt.Sprintf("inside %v", inside), func(t *testing.T) {
+			type row = map[string]any
+			s := &timed{inside: inside, rows: map[string]map[string]map[string]any{
+				"contacts": {"1": row{"id": 1, "name": "A"}},
+				"orders":   {"10": row{"id": 10, "contact": 1, "note": "none", "changed": "2026-07-01T10:00:00Z"}},
+				"lines":    {"100": row{"id": 100, "ord": 10, "text": "none", "qty": 1, "price": 1}},
+			}}
+			server := httptest.NewServer(s)
+			defer server.Close()
+			of := func(name, query string) string {
+				return fmt.Sprintf(`key: {columns: id}, operations: {get: {path: "/%[1]s/{key}"}, list: {path: /%[1]s%[2]s}, update: {path: "/%[1]s/{key}"}, delete: {path: "/%[1]s/{key}"}}`, name, query)
+			}
+			block := func(name, query string) string {
+				return strings.Replace(of(name, query), ", operations", "\n    operations", 1)
+			}
+			lines := map[bool]string{false: "orderlines: {}", true: "orderlines: {children: lines}"}[inside]
+			d := startTagged(t, "remote", fmt.Sprintf("{http: {url: %q}}", server.URL), of("contacts", ""), block("orders", ""), lines, block("lines", `, query: {ord: "{filter.order_id}"}`))
+			judgesTags(t, d, func(text string) {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.rows["lines"]["100"]["text"] = text
+			})
+		})
+	}
+}
