@@ -31,7 +31,7 @@ func (l *listing) passes(id int32) bool {
 
 // mostNear is how many records are remembered to tell where one stood. Where all of
 // them are deleted between two pages, the walk begins again.
-const mostNear = 9
+const mostNear = 32
 
 // lastOf returns the last records up to the end of a page.
 func (l *listing) lastOf(page []mapping.Record) []int32 {
