@@ -334,6 +334,11 @@ func (d *draft) setters(path string, ff fieldFile, out *Field) {
 			d.fail(where, "%s", d.detail(where, err))
 			continue
 		}
+		if required := ff.Required; required == nil && !out.Required || required != nil && !*required {
+			if _, err := s.set(mapping.NullValue()); err != nil {
+				d.fail(where, "it fails for null, which clients may send: expected value == null ? … : …, or required: true")
+			}
+		}
 		if d.isPlace(where, p.Key) && !ff.Readonly {
 			out.set = append(out.set, s)
 			out.Write = append(out.Write, p.Key)
