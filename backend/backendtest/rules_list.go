@@ -203,7 +203,12 @@ func (t *T) sorted(f *Field, sign string, all []int, got []map[string]any) {
 		q, bothTexts := b.(string)
 		switch {
 		case isNumber && bothNumbers && place != nil:
-			order = cmp.Compare(place[x], place[y])
+			first, known := place[x]
+			second, both := place[y]
+			if !known || !both { // what is shown no more stands somewhere, too
+				continue
+			}
+			order = cmp.Compare(first, second)
 		case isNumber && bothNumbers:
 			order = cmp.Compare(x, y)
 		case isText && bothTexts && f.Datatype == "timestamp":
@@ -286,6 +291,9 @@ func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
 	list := t.listOf(t.resource, rec) + t.resource.newestFirst()
 	path := list + "&modified_since="
 	at, kept := rec["modified_at"].(string)
+	if !kept && t.onlyReads(t.resource) && t.tellsSince(list) {
+		t.impossible("the record that was found does not tell when it was modified, as one may that never was")
+	}
 	if !kept {
 		t.refusal(t.call("GET", path+"2026-07-01", ""), []mapping.Scope{mapping.OpList}, mapping.QueryUnsupported, "modified_since")
 		t.impossible("modified_at is not kept, and modified_since not supported")
