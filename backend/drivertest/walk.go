@@ -34,6 +34,9 @@ type Row struct {
 	// for a reference, or what a query parameter would be: text, a number, a time of RFC
 	// 3339. A field that is left out is not judged.
 	Fields map[string]any
+	// Finer are fields as the system has them, where clients see them rounded: what they
+	// see as equal is sorted by these.
+	Finer map[string]float64
 	// Rest is whatever else the system has of the row. Under the name of a field it is
 	// how the system says that field's value, and changes only with it; all else no
 	// write may change.

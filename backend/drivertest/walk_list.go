@@ -166,7 +166,8 @@ func (w *Walk) wanted(t *try, r *mapping.Resource, q backend.Query) []Row {
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		for _, o := range q.Sort {
 			x, y := at(a, o.Field), at(b, o.Field)
-			c := cmp.Or(cmp.Compare(x.Kind(), y.Kind()), cmp.Compare(x.Int(), y.Int()), cmp.Compare(x.Text(), y.Text()))
+			c := cmp.Or(cmp.Compare(x.Kind(), y.Kind()), cmp.Compare(x.Int(), y.Int()), cmp.Compare(x.Text(), y.Text()),
+				cmp.Compare(a.Finer[o.Field.Name], b.Finer[o.Field.Name]))
 			if o.Descending {
 				c = -c
 			}

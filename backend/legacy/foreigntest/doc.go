@@ -1,0 +1,132 @@
+// Package foreigntest starts administrations that nobody here wrote, on the PostgreSQL of
+// the tests, as Debian packs them. Their databases are made by their own programs, filled
+// through these, and changed through them while a test is under way. It is not for
+// programs.
+package foreigntest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// System is an administration, and somebody who works in it by its own programs.
+type System struct {
+	DSN    string
+	Sheet  string // the file
+	office *office
+	rows   map[string]query
+	conn   *pgx.Conn // of the oracle
+}
+
+// files is the folder of what belongs to a system: its sheet, and the program that works
+// in it.
+func files(system string) string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(filepath.Dir(here)), "testdata", system)
+}
+
+// office is a program that works in a system: a line of JSON for each thing to do, and
+// one for what comes of it.
+type office struct {
+	mu    sync.Mutex
+	asks  io.WriteCloser
+	tells *bufio.Reader
+}
+
+// open starts the program. It ends with the test.
+func open(cmd *exec.Cmd) (o *office, end func() error, err error) {
+	o = &office{}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.asks, err = cmd.StdinPipe(); err != nil {
+		return nil, nil, err
+	}
+	o.tells = bufio.NewReader(out)
+	var said tail
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	return o, func() error {
+		_ = o.asks.Close()
+		if err := cmd.Wait(); err != nil {
+			return fmt.Errorf("%w\n%s", err, said.text)
+		}
+		return nil
+	}, nil
+}
+
+// tail keeps the last that a program said.
+type tail struct{ text []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-4096):]
+	return len(p), nil
+}
+
+// do has the program do something. What the system refuses is an error of it.
+func (o *office) do(what string, arguments map[string]any, answer any) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ask, err := json.Marshal([]any{what, arguments})
+	if err != nil {
+		return err
+	}
+	if _, err := o.asks.Write(append(ask, '\n')); err != nil {
+		return err
+	}
+	told, err := o.tells.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("%s %v: the program ended: %w", what, arguments, err)
+	}
+	var refusal struct{ Error string }
+	if json.Unmarshal(told, &refusal) == nil && refusal.Error != "" {
+		return Refused(refusal.Error)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(told, answer)
+}
+
+// Refused is what a system says that does not do what it is asked.
+type Refused string
+
+func (r Refused) Error() string { return string(r) }
+
+// Do has the system's own programs do something, which they may refuse.
+func (s *System) Do(t require.TestingT, what string, arguments map[string]any) (done bool) {
+	err := s.office.do(what, arguments, nil)
+	if _, refused := err.(Refused); !refused {
+		require.NoError(t, err, "%s %v", what, arguments)
+	}
+	return err == nil
+}
+
+// Ask has them answer something.
+func (s *System) Ask(t require.TestingT, what string, arguments map[string]any, answer any) {
+	require.NoError(t, s.office.do(what, arguments, answer), "%s %v", what, arguments)
+}
+
+// look connects the oracle.
+func (s *System) look(t testing.TB) {
+	t.Helper()
+	var err error
+	s.conn, err = pgx.Connect(context.Background(), s.DSN)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.conn.Close(context.Background())) })
+}
