@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/backendtest"
+	"frontdesk/backend/legacy/foreigntest"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
@@ -110,16 +111,16 @@ func readExceptions(t *testing.T, file string) []backendtest.Exception {
 }
 
 // conformSystem holds what stands behind a mapping sheet to the suite, in a
-// folder of its own, and fails the test where any case does.
-func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options) *backendtest.Report {
+// folder of its own, and fails the test where any case does. more is of the configuration.
+func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options, more ...string) *backendtest.Report {
 	t.Helper()
 	dir := t.TempDir()
 	text, err := os.ReadFile(sheet)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), text, 0o600))
 	file := filepath.Join(dir, "frontdesk.yaml")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {driver: %s, sheet: %q}\nmail: {folder: %q}\n",
-		driver, filepath.Join(dir, "sheet.yaml"), filepath.Join(dir, "mail")), 0o600))
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {driver: %s, sheet: %q}\nmail: {folder: %q}\n%s",
+		driver, filepath.Join(dir, "sheet.yaml"), filepath.Join(dir, "mail"), strings.Join(more, "\n")), 0o600))
 	conf, err := desk.LoadConfig(file)
 	require.NoError(t, err)
 	var report *backendtest.Report
@@ -198,4 +199,27 @@ func linesOf(report *backendtest.Report, status backendtest.Status) (lines []rep
 		}
 	}
 	return lines
+}
+
+// TestConformForeignSQL holds what stands before administrations that nobody here wrote
+// to the suite: nothing fails but what their exceptions explain.
+func TestConformForeignSQL(t *testing.T) {
+	login := func(name, password string) backendtest.Login {
+		return backendtest.Login{Username: name, Password: password}
+	}
+	for name, of := range map[string]struct {
+		start func(testing.TB) *foreigntest.System
+		o     backendtest.Options
+		zone  string
+	}{
+		"tryton":    {foreigntest.Tryton, backendtest.Options{Login: login("wit", "tafel-Berg-wit"), Other: login("Wit", "tafel-Berg-Wit")}, "UTC"},
+		"sqlledger": {foreigntest.SQLLedger, backendtest.Options{Login: login("north", "not-a-secret-1"), Other: login("south", "not-a-secret-1")}, "Europe/Amsterdam"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := of.start(t)
+			t.Setenv(strings.ToUpper(name)+"_DSN", s.DSN)
+			of.o.Exceptions = readExceptions(t, filepath.Join(filepath.Dir(s.Sheet), "exceptions.yaml"))
+			conformSystem(t, "legacy", s.Sheet, of.o, "server: {time_zone: "+of.zone+"}")
+		})
+	}
 }
