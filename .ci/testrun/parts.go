@@ -43,6 +43,13 @@ var parts = []part{
 	{name: "redis", what: "what several gateways share in Redis", programs: []string{"redis-server|redis-check-rdb", "redis-cli"}, debian: "redis-tools", brew: "redis"},
 	{name: "aiosmtpd", what: "mail to a real server", programs: []string{"python3|/usr/bin/python3"}, look: aiosmtpd, debian: "python3-aiosmtpd", brew: "python", cure: "pip install aiosmtpd"},
 	{name: "python3", what: "the service in Python behind a mapping sheet", programs: []string{"python3"}, debian: "python3", brew: "python"},
+	{name: "tryton", what: "an ERP on PostgreSQL behind a mapping sheet",
+		programs: []string{"trytond-admin", "/usr/bin/python3", "/usr/lib/python3/dist-packages/trytond/modules/sale/sale.py", "/usr/lib/python3/dist-packages/psycopg2/__init__.py", "pg_dump", "psql"},
+		debian:   "tryton-server tryton-modules-sale python3-psycopg2 postgresql-client"},
+	// Of sql-ledger the modules and the schema alone are installed: the package wants a
+	// web server.
+	{name: "sql-ledger", what: "a bookkeeping on PostgreSQL behind a mapping sheet",
+		programs: []string{"perl", "/usr/lib/*/perl5/*/DBD/Pg.pm", "/usr/share/sql-ledger/SL/Form.pm|/usr/local/share/sql-ledger/SL/Form.pm"}, debian: "sql-ledger libdbd-pg-perl"},
 	{name: "chromium", what: "the pages in a browser", programs: []string{"chromium"}, debian: "chromium fonts-dejavu-core", brew: "--cask chromium"},
 	{name: "npm", what: "the linters of the description and the client kits", programs: []string{"node", "npm"}, debian: "nodejs npm", brew: "node", ready: kits, cure: "the network, once"},
 	{name: "foreign", what: "services that nobody here wrote, behind a mapping sheet", programs: []string{"node", "npm", "go"}, debian: "nodejs npm", brew: "node", ready: foreign, cure: "the network, once"},

@@ -154,8 +154,8 @@ func meddleInTryton(s *foreigntest.System) func(t *rapid.T) {
 	}
 }
 
-// TestSoakTryton walks a Tryton while its users work in it.
-func TestSoakTryton(t *testing.T) {
+// TestForeignTryton walks a Tryton while its users work in it.
+func TestForeignTryton(t *testing.T) {
 	s := foreigntest.Tryton(t)
 	(&drivertest.Walk{
 		Client: openForeign(t, s).front, Oracle: s, Clients: []auth.Client{one, two},
@@ -233,8 +233,8 @@ func meddleInLedger(s *foreigntest.System) func(t *rapid.T) {
 	}
 }
 
-// TestSoakSQLLedger walks an SQL-Ledger while somebody works in it.
-func TestSoakSQLLedger(t *testing.T) {
+// TestForeignSQLLedger walks an SQL-Ledger while somebody works in it.
+func TestForeignSQLLedger(t *testing.T) {
 	s := foreigntest.SQLLedger(t)
 	(&drivertest.Walk{
 		Client: openForeign(t, s).front, Oracle: s, Clients: []auth.Client{one, two},

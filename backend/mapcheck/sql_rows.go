@@ -42,7 +42,7 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 		}
 		for i := range c.Fields {
 			f := &c.Fields[i]
-			if f.Required && c.IsNull(f, row) {
+			if (f.Required || c.dates(f)) && c.IsNull(f, row) {
 				t.null[f]++
 			}
 			if f.Type == mapping.Varchar && len(f.From) == 1 && f.Traits().Codes == nil && len([]rune(strings.TrimRight(row[at[f.From[0]]].Text, " "))) > f.Length {
@@ -54,7 +54,35 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 		c.add(Warning, "data.nobody", c.at("client"), fmt.Sprintf("%d of %d row(s) belong to no client", nobodys, len(rows)), "nobody will see them: mend the rows, or name another place")
 	}
 	c.tell(t, len(rows))
+	if len(rows) > 0 {
+		c.withNulls(rows[0])
+	}
 	return c.values(ctx)
+}
+
+// dates tells whether lists are narrowed by a field to what has changed.
+func (c *resourceCheck) dates(f *sheet.Field) bool {
+	return f == &c.Fields[c.ModifiedAt] && !c.Undated
+}
+
+// withNulls looks for fields that cannot be computed of a row once a column is null, as it
+// may be in another.
+func (c *resourceCheck) withNulls(row []sheet.Raw) {
+	whole := c.Unfit(row)
+	for i, p := range c.Places {
+		column := c.read.Column(p.Name)
+		if column == nil || !column.Nullable || !row[i].IsSet() {
+			continue
+		}
+		lacking := slices.Clone(row)
+		lacking[i] = sheet.Raw{Kind: sheet.RawNull}
+		for _, u := range c.Unfit(lacking) {
+			if !u.Field.Primary && !slices.ContainsFunc(whole, func(w sheet.Unfit) bool { return w.Field == u.Field }) {
+				c.add(Warning, "sql.null-fails", c.ofField(u.Field), fmt.Sprintf("%s.%s may be null, and then %s", c.read.Name, column.Name, u.Why),
+					fmt.Sprintf("say what the field is then: row.%s == null ? dyn(null) : …", p.Name))
+			}
+		}
+	}
 }
 
 // tallies count what is wrong with rows, by field.
@@ -76,7 +104,9 @@ func (c *resourceCheck) tell(all tallies, rows int) {
 			c.add(Error, "data.unfit", c.ofField(f), fmt.Sprintf("%d of %d row(s) have a %s that does not convert: %s (such as %s)", u.n, rows, f.Name, u.why, masked(u.example)),
 				"mend the conversion, list the value under zero, or mend the rows")
 		}
-		if n := all.null[f]; n > 0 {
+		if n := all.null[f]; n > 0 && c.dates(f) {
+			c.add(Warning, "data.undated", c.ofField(f), fmt.Sprintf("%d of %d row(s) have no %s, and lists by modified_since never have them", n, rows, f.Name), "name a column that every row has, or readonly sql")
+		} else if n > 0 {
 			c.add(Warning, "data.null", c.ofField(f), fmt.Sprintf("%d of %d row(s) have no %s, which the interface requires", n, rows, f.Name), "clients will see null; a default, cel or mended rows avoid it")
 		}
 		if n := all.long[f]; n > 0 {

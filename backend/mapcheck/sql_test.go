@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/legacy"
+	"frontdesk/backend/legacy/foreigntest"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/mapdraft"
 	"frontdesk/config"
@@ -225,4 +226,32 @@ func TestDraft(t *testing.T) {
 			require.Zero(t, report.Count(Error), words.String())
 		})
 	}
+}
+
+// TestForeignSQL: nothing fails of the sheets of administrations that nobody here wrote,
+// and it is told what they cannot say.
+func TestForeignSQL(t *testing.T) {
+	t.Run("tryton", func(t *testing.T) {
+		s := foreigntest.Tryton(t)
+		report := checked(t, s.Sheet, s.DSN)
+		require.Zero(t, report.Count(Error), report.Findings)
+		undated := report.has("data.undated", "resources.order.fields.modified_at")
+		require.Len(t, undated, 1, report.Findings)
+		require.Regexp(t, `^\d+ of 60 row\(s\) have no modified_at, and lists by modified_since never have them$`, undated[0].Seen)
+	})
+	t.Run("sqlledger", func(t *testing.T) {
+		s := foreigntest.SQLLedger(t)
+		report := checked(t, s.Sheet, s.DSN)
+		require.Zero(t, report.Count(Error), report.Findings)
+		require.Empty(t, report.has("sql.null-fails", "resources.orderline.fields.discount_percentage"))
+		text, err := os.ReadFile(s.Sheet)
+		require.NoError(t, err)
+		guarded := "row.discount == null ? dyn(null) : row.discount * 100.0"
+		require.Contains(t, string(text), guarded)
+		path := filepath.Join(t.TempDir(), "sheet.yaml")
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), guarded, "row.discount * 100.0", 1)), 0o600))
+		fails := checked(t, path, s.DSN).has("sql.null-fails", "resources.orderline.fields.discount_percentage")
+		require.Len(t, fails, 1)
+		require.Equal(t, "orderitems.discount may be null, and then orderline.discount_percentage: cel: no such overload: _*_", fails[0].Seen)
+	})
 }

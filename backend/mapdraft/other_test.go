@@ -48,6 +48,7 @@ func TestOtherSystems(t *testing.T) {
 			for _, line := range lines {
 				require.Contains(t, text, line)
 			}
+			require.NotContains(t, text, "create_uid: 1", "what is so of all rows says of none that it was deleted")
 			require.Empty(t, problems(t, text))
 		})
 	}

@@ -235,7 +235,7 @@ func (d *drafter) deletionOf(m *match) *deletion {
 				continue
 			}
 			name := d.quote(c.Name)
-			if flag := d.yesNo(c); flag != nil {
+			if flag := d.yesNo(c); flag != nil && !c.always(flag[0].from) {
 				return &deletion{c, scalar(flag[0].from, c.sort == sortInteger), name + " <> " + d.sqlLiteral(flag[0].from, c)}
 			}
 			format := dateFormat(c)
@@ -254,6 +254,15 @@ func (d *drafter) deletionOf(m *match) *deletion {
 		}
 	}
 	return nil
+}
+
+// always tells whether every row that was sampled has a value.
+func (c *column) always(value string) bool {
+	rows := 0
+	for _, other := range c.of.columns {
+		rows = max(rows, len(other.values))
+	}
+	return rows > 0 && len(c.values) == rows && !slices.ContainsFunc(c.values, func(v string) bool { return v != value })
 }
 
 func (d *drafter) sqlLiteral(text string, c *column) string {
