@@ -154,7 +154,8 @@ func meddleInTryton(s *foreigntest.System) func(t *rapid.T) {
 	}
 }
 
-// TestForeignTryton walks a Tryton while its users work in it.
+// TestForeignTryton walks a Tryton while its users work in it. Afterwards it has to make
+// something of all that was written.
 func TestForeignTryton(t *testing.T) {
 	s := foreigntest.Tryton(t)
 	(&drivertest.Walk{
@@ -163,6 +164,19 @@ func TestForeignTryton(t *testing.T) {
 		ByKey:     byNumber, Draw: drawOfTryton, Meddle: meddleInTryton(s), Rounds: walked(),
 		Refusals: []mapping.Reason{mapping.InUse, mapping.RelatedIDNotFound, mapping.DateNotAfter, mapping.FieldRequired, mapping.StatusForbidsChange, mapping.ValidationFailed},
 	}).Run(t)
+	for resource, model := range map[string]string{
+		"contact": "party.party", "contactaddress": "party.address", "contactcommunication": "party.contact_mechanism", "order": "sale.sale", "orderline": "sale.line",
+	} {
+		rows, err := s.Rows(t.Context(), resource)
+		require.NoError(t, err)
+		domain := [][]any{}
+		if resource == "orderline" {
+			domain = append(domain, []any{"type", "=", "line"})
+		}
+		var read [][]any
+		s.Ask(t, "read", map[string]any{"model": model, "fields": []string{"rec_name"}, "domain": domain}, &read)
+		require.Len(t, read, len(rows), "what Tryton itself makes of its %s", resource)
+	}
 }
 
 func amsterdam() *time.Location {
