@@ -31,7 +31,8 @@ type mark struct {
 	position int     // of it, in what the service lists
 	seen     int     // records that come before it
 	cursor   string  // or the target of a link
-	near     []int32 // the record that a mark is after, and some right before it
+	before   []int32 // of a mark after a record: those that were listed before it, the last ones
+	whole    bool    // and nothing before these
 }
 
 // longestCursor is how long a cursor may be, in bytes, to be remembered. Lists with

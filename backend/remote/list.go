@@ -40,17 +40,12 @@ type listing struct {
 	// probing takes rows as they come, to tell what they lack.
 	probing bool
 
-	page backend.Page
-	skip int // records still to be left out
-	// near are the record that the page is after, and those that are known to stand
-	// right before it, which tell where it stood when it is gone.
-	near    []int32
-	highest int32 // ID that was seen
-	jumbled bool  // the list is not in the order of IDs
-	passed  bool  // the last of near was seen, or what is behind it
-	beyond  bool  // the page is after an ID that was never given out
-	counted int   // records up to the present place
-	chunk   mark  // of the chunk that the page ends in
+	page    backend.Page
+	skip    int // records still to be left out
+	behind  after
+	beyond  bool // the page is after an ID that was never given out
+	counted int  // records up to the present place
+	chunk   mark // of the chunk that the page ends in
 }
 
 // list reads a page of records, in as many calls as that takes.
@@ -248,7 +243,7 @@ func (l *listing) run(ctx context.Context) error {
 		if at.known && isRefusal(err) {
 			// What was remembered is no longer good there.
 			l.s.cursors.forget(l.listed())
-			at = l.startOver()
+			at = l.restart()
 			continue
 		}
 		if err != nil {
@@ -268,9 +263,15 @@ func (l *listing) run(ctx context.Context) error {
 		if l.sifts() && !sifted { // found out now: nothing stands at its position
 			total = -1
 		}
-		// Nor does an ID tell what is behind it.
-		if l.sifts() != sifted || l.byID() != ordered && l.q.After > 0 || l.isAstray(at, c) {
-			at = l.startOver()
+		again := l.sifts() != sifted || l.byID() != ordered && l.q.After > 0
+		if l.isAstray(at) {
+			l.behind.unmarked, again = true, true
+		}
+		if !again && c.last && l.isLost() {
+			l.q.After, again = 0, true
+		}
+		if again {
+			at = l.restart()
 			continue
 		}
 		if c.next.seen = l.counted; c.next.cursor != "" && l.counted > 0 && l.leavesMarks() {
@@ -280,7 +281,7 @@ func (l *listing) run(ctx context.Context) error {
 		if !full && l.isDirect() && len(l.page.Records) == l.q.Limit && c.more {
 			l.page.More, full = true, true
 		}
-		if c.last || full && (!l.q.Total || total >= 0) {
+		if c.last || full && l.isSettled() && (!l.q.Total || total >= 0) {
 			break
 		}
 		at = c.next
@@ -288,22 +289,21 @@ func (l *listing) run(ctx context.Context) error {
 	return l.end(total)
 }
 
-// startOver goes to the beginning of the list.
-func (l *listing) startOver() place {
-	l.page.Records, l.passed, l.skip, l.counted, l.highest = l.page.Records[:0], false, l.q.Offset, 0, 0
-	return place{}
+// restart begins the list once more.
+func (l *listing) restart() place {
+	l.page.Records = l.page.Records[:0]
+	at := l.begin()
+	l.counted = at.seen
+	return at
 }
 
 // end settles what the page says of what is beyond it.
 func (l *listing) end(total int64) error {
-	read := len(l.page.Records)
 	if err := l.fit(); err != nil {
 		return err
 	}
-	// A page that ends early for its size ends before the chunk that is known here.
-	if n := len(l.page.Records); n > 0 && l.page.More && n >= min(read, l.q.Limit) {
-		l.chunk.near = l.lastOf(l.page.Records)
-		l.s.cursors.learnAfter(l.listed(), l.page.Records[n-1].ID(), l.chunk)
+	if n := len(l.page.Records); n > 0 && l.page.More {
+		l.s.cursors.learnAfter(l.listed(), l.page.Records[n-1].ID(), l.mark())
 	}
 	if l.page.Total = total; total < 0 {
 		l.page.Total = int64(l.counted)
@@ -356,10 +356,10 @@ func isRefusal(err error) bool {
 // take adds the records of a chunk that belong to the page, and remembers where
 // the last of them is.
 func (l *listing) take(ctx context.Context, at place, c chunk) error {
-	rows, left := c.rows, 0
+	rows := c.rows
 	l.counted += len(rows)
 	if l.isDirect() {
-		left = min(l.skip, len(rows))
+		left := min(l.skip, len(rows))
 		l.skip -= left
 		rows = rows[left:]
 		rows = rows[:min(len(rows), max(0, l.q.Limit+1-len(l.page.Records)))]
@@ -374,11 +374,6 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 		return err
 	}
 	for i, rec := range records {
-		if shown[i] {
-			l.jumbled, l.highest = l.jumbled || rec.ID() < l.highest, max(l.highest, rec.ID())
-		}
-	}
-	for i, rec := range records {
 		if !shown[i] {
 			l.drops = true
 			continue
@@ -388,13 +383,7 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 		if matches && l.sifts() {
 			l.counted++
 		}
-		if l.passes(rec.ID()) {
-			continue // even where it matches no more
-		}
-		if !matches {
-			continue
-		}
-		if !l.isDirect() && !l.isWanted() {
+		if l.passes(rec.ID()) || !matches || !l.isDirect() && !l.isWanted(rec) {
 			continue
 		}
 		if len(l.page.Records) < l.q.Limit {
@@ -405,16 +394,6 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 		}
 	}
 	return nil
-}
-
-// isWanted tells whether a record of a list that is gone through is on the page
-// or behind it.
-func (l *listing) isWanted() bool {
-	if l.skip > 0 {
-		l.skip--
-		return false
-	}
-	return true
 }
 
 // matches judges the filters, those too that the service was asked for: some leave out

@@ -41,15 +41,10 @@ func (l *listing) begin() place {
 	l.skip = l.q.Offset
 	style := l.r.list.Paging.Style
 	byMarks := style == "cursor" || style == "link"
-	// A position is another one once what lies before it has gone: where rows are sifted
-	// that happens without anybody's deleting.
-	if m, ok := l.s.cursors.after(l.listed(), l.q.After); ok && l.q.After > 0 {
-		l.near = m.near
-		if !l.counts() && (byMarks || !l.sifts()) {
-			return place{position: m.position, seen: m.seen, cursor: m.cursor, address: m.cursor, known: true}
-		}
+	if l.q.After > 0 {
+		return l.beginAfter(byMarks)
 	}
-	if l.q.After > 0 || l.q.Offset == 0 || l.sifts() && !(byMarks && l.leavesMarks() && !l.q.Total) {
+	if l.q.Offset == 0 || l.sifts() && !(byMarks && l.leavesMarks() && !l.q.Total) {
 		return place{}
 	}
 	if l.counts() { // what lies before the page cannot be taken to be there
