@@ -134,7 +134,9 @@ func TestListsAreWhole(t *testing.T) {
 					Client: front(t, mixedStore(t, m.URL, strings.ReplaceAll(list, "ORG", says[1]), says[0])), Oracle: m,
 					Clients: []auth.Client{{ID: 1, Name: "one"}, {ID: 2, Name: "two"}}, Resources: []string{"country"}, Steps: 1, Meddle: m.meddle,
 				}
-				if style == "link" { // which has no positions that a page could be at
+				// Links have no positions that a page could be at. Of IDs that are in no order
+				// only what was seen tells so, which changes between two pages.
+				if style == "link" || name == "not by id" {
 					w.Meddle = nil
 				}
 				w.Run(t)

@@ -50,6 +50,7 @@ func TestPagesEndBySize(t *testing.T) {
 			require.Len(t, p.Page("/document?resource=contact&resource_id=1&name=long&fields=content&page_size=2&page=3").Data, 2)
 			require.Len(t, p.Page(query).Data, 9)
 
+			p.Shutdown() // a file of SQLite has one gateway
 			p = start("2MiB")
 			pages = p.Pages(query + ",content&after=0")
 			require.Equal(t, made, rig.Ids(pages...))
