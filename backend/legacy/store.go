@@ -161,7 +161,7 @@ func (s *Store) connect(ctx context.Context, o Options) error {
 	s.db.SetMaxOpenConns(s.source.Connections)
 	s.db.SetMaxIdleConns(s.source.Connections)
 	s.db.SetConnMaxIdleTime(5 * time.Minute)
-	if _, ok := s.d.(mysqlDialect); ok {
+	if s.isMySQL() {
 		s.kept = newPrepared(s.db)
 	}
 	if s.d.engine() == "sqlite" {

@@ -270,61 +270,6 @@ func appendDigits(dst []byte, n int64, width int) []byte {
 	return dst
 }
 
-// wallOf is what a clock in loc shows at an instant, both in milliseconds.
-func wallOf(ms int64, loc *time.Location) int64 { return ms + offset(ms, loc) }
-
-// instantOf is when a clock in loc shows wall. Of two such instants it is the
-// one that an offset of the hours around gives; in a gap it is one beside it.
-func instantOf(wall int64, loc *time.Location) int64 {
-	first := offset(wall, loc)
-	ms := wall - first
-	if second := offset(ms, loc); second != first {
-		ms = wall - second
-	}
-	return ms
-}
-
-// firstWall is the least that a clock in loc shows at an instant or later, and the least
-// that reads as that instant or a later one: within an hour that the clock shows twice
-// that is where it begins; of what it never shows, an hour that is left out, what reads
-// as ms.
-func firstWall(ms int64, loc *time.Location) int64 {
-	wall := wallOf(ms, loc)
-	began, ends := time.UnixMilli(ms).In(loc).ZoneBounds()
-	if !began.IsZero() {
-		at, before := began.UnixMilli(), offset(began.UnixMilli()-1, loc)
-		after := offset(at, loc)
-		if jump := before - after; ms-at < max(jump, -jump) {
-			wall = min(wall, at+after, ms+before)
-		}
-	}
-	if !ends.IsZero() {
-		wall = min(wall, wallOf(ends.UnixMilli(), loc))
-	}
-	return wall
-}
-
-// sameZone tells that clocks in both have shown the same since 1900, and will.
-func sameZone(a, b *time.Location) bool {
-	if a.String() == b.String() {
-		return true
-	}
-	for ms := time.Date(1900, 1, 1, 12, 0, 0, 0, time.UTC).UnixMilli(); ms < time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli(); ms += dayLength {
-		if offset(ms, a) != offset(ms, b) {
-			return false
-		}
-	}
-	return true
-}
-
-func offset(ms int64, loc *time.Location) int64 {
-	if loc == time.UTC {
-		return 0
-	}
-	_, seconds := time.UnixMilli(ms).In(loc).Zone()
-	return int64(seconds) * 1000
-}
-
 // parseISO reads the forms of ISO 8601 that systems and databases write: a date,
 // with a time after T or a blank, with a fraction, with a zone. zoned tells that
 // ms is an instant, else it is as if in UTC.
