@@ -66,11 +66,13 @@ func (m *bodyMemory) take(ctx context.Context, client int64, size int, patience 
 	return true, false
 }
 
-// takeNow takes room for a client where there is some at once.
+// takeNow takes room for a client where there is some at once, and nothing of its own
+// waits for that.
 func (m *bodyMemory) takeNow(client int64, size int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.grant(client, size)
+	queues := slices.ContainsFunc(m.waiting, func(c *bodyClaim) bool { return c.client == client })
+	return !queues && m.grant(client, size)
 }
 
 // grant gives room to a client that stays within its share.

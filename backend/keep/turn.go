@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
@@ -47,7 +48,7 @@ func (s *Store) Take(ctx context.Context, resource string, client int64, id int3
 			return func() { s.release(ctx, name) }, nil
 		}
 		if err := auth.Sleep(ctx, look/2+rand.N(look)); err != nil {
-			return nil, fmt.Errorf("another gateway writes %s %d: %w", resource, id, err)
+			return nil, fmt.Errorf("%w: another gateway writes %s %d: %w", backend.ErrCollision, resource, id, err)
 		}
 	}
 }

@@ -182,7 +182,8 @@ func (s *service) refused(a *answer, op *operation, attempt sheet.Attempt, why e
 			return fmt.Errorf("%w: %w", backend.ErrStale, failure(a))
 		}
 	}
-	if missing && op.scope == mapping.OpCreate && len(parents) == 1 {
+	// Where the rules are kept here they have just found it: the address is wrong, then.
+	if missing && op.scope == mapping.OpCreate && len(parents) == 1 && s.o.Sheet.OwnRules && op.of.Field(parents[0]).Reference != "" {
 		return mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(parents[0]), attempt.Record.Get(parents[0]).String()).Because(failure(a))
 	}
 	if a.status == http.StatusPreconditionFailed && op.Request.Uses("version") {

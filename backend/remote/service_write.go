@@ -32,7 +32,7 @@ func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query
 	if r.get == nil {
 		rec, err := s.search(ctx, r, q, o)
 		if err == nil && q.Tagged {
-			s.tag(ctx, r, q.Client, &rec)
+			err = s.tag(ctx, r, q.Client, &rec)
 		}
 		return rec, err
 	}
@@ -44,7 +44,9 @@ func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query
 		return rec, err
 	}
 	if q.Tagged {
-		s.tag(ctx, r, q.Client, &rec)
+		if err := s.tag(ctx, r, q.Client, &rec); err != nil {
+			return rec, err
+		}
 	}
 	for _, i := range r.arrays { // come only when they are asked for
 		if !slices.Contains(q.Fields, i) {
@@ -325,7 +327,7 @@ func (s *service) write(ctx context.Context, r *resource, op *operation, v *valu
 	if rec, err = s.written(ctx, r, op, v, o, sent, found, key); err != nil {
 		return mapping.Record{}, afterWrite{err}
 	}
-	s.tag(ctx, r, v.client, &rec)
+	_ = s.tag(ctx, r, v.client, &rec) // the write is done, with a tag or without
 	return rec, nil
 }
 

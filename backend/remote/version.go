@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"fmt"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -23,8 +24,8 @@ func (r *resource) versionOf(values []sheet.Raw) int64 {
 }
 
 // tag gives a record its tag, for which elements that are records of their own are read,
-// asked for or not. Where the service does not tell them there is none.
-func (s *service) tag(ctx context.Context, r *resource, client auth.Client, rec *mapping.Record) {
+// asked for or not. Where the service does not tell all of them there is none.
+func (s *service) tag(ctx context.Context, r *resource, client auth.Client, rec *mapping.Record) error {
 	var all []mapping.Record
 	for i := range r.Fields {
 		f := &r.Fields[i]
@@ -34,15 +35,20 @@ func (s *service) tag(ctx context.Context, r *resource, client auth.Client, rec 
 		elements, told := rec.Children[i]
 		if child := s.resources[f.Field.Target()]; !told && f.Children == "" && child != nil && child.list != nil {
 			page, err := s.list(ctx, f.Field.Target(), elementsOf(f.Field, client, rec.ID()))
-			elements, told = page.Records, err == nil && !page.More
+			if err != nil {
+				rec.Tag = mapping.Untold
+				return fmt.Errorf("%s: %w", f.Name, err)
+			}
+			elements, told = page.Records, !page.More
 		}
 		if !told {
 			rec.Tag = mapping.Untold
-			return
+			return nil
 		}
 		all = append(all, elements...)
 	}
 	rec.Tag = sheet.Tag(*rec, all)
+	return nil
 }
 
 // elementsOf asks for the elements of an array that are records of their own.

@@ -36,12 +36,12 @@ func firstWall(ms int64, loc *time.Location) int64 {
 	return wall
 }
 
-// sameZone tells that clocks in both have shown the same since 1900, and will.
+// sameZone tells that clocks in both have shown the same since 1970, and will.
 func sameZone(a, b *time.Location) bool {
 	if a.String() == b.String() {
 		return true
 	}
-	for ms := time.Date(1900, 1, 1, 12, 0, 0, 0, time.UTC).UnixMilli(); ms < time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli(); ms += dayLength {
+	for ms := time.Date(1970, 1, 1, 12, 0, 0, 0, time.UTC).UnixMilli(); ms < time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli(); ms += dayLength {
 		if offset(ms, a) != offset(ms, b) {
 			return false
 		}
