@@ -201,7 +201,7 @@ func usersLocked(s *setting) []rig.Answer {
 // tenWrongLogins guesses ten times at once, since each guess is slowed; the
 // eleventh is refused before it is looked at, although it is right.
 func tenWrongLogins(p *setting) []rig.Answer {
-	d := rig.Start(p.T, rig.Options{DSN: p.DSN})
+	d := rig.Start(p.T, rig.Options{DSN: rig.Engines[0].DSN(p.T)})
 	statuses := make(chan int, 10)
 	var guesses sync.WaitGroup
 	for range 10 {
@@ -226,7 +226,7 @@ func tenWrongLogins(p *setting) []rig.Answer {
 // neverAnswered asks a desk whose backend waits until it is given up on.
 func neverAnswered(p *setting) []rig.Answer {
 	var f rig.Faults
-	d := rig.Start(p.T, rig.Options{DSN: p.DSN, Wrap: f.Wrap, Backend: ", timeout: 2s"})
+	d := rig.Start(p.T, rig.Options{DSN: rig.Engines[0].DSN(p.T), Wrap: f.Wrap, Backend: ", timeout: 2s"})
 	f.Set(func(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
