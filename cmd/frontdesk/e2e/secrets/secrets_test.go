@@ -75,35 +75,36 @@ func TestNobodyCanTell(t *testing.T) {
 
 // TestNobodyCanTellByASheet is TestNobodyCanTell of systems behind a mapping sheet.
 func TestNobodyCanTellByASheet(t *testing.T) {
+	t.Parallel()
 	sanne, other := login{"sanne.bos", "Welkom01"}, login{"sanne.bos2", "Welkom01"}
 	files, err := legacytest.Files()
 	require.NoError(t, err)
 	for engine, database := range map[string]func(testing.TB) string{"mariadb": legacytest.MariaDB, "postgres": legacytest.Postgres} {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			betweenClients(t, func(int) *rig.Desk {
-				t.Setenv("DEALERPAK_DSN", database(t))
-				return startSheet(t, "legacy", filepath.Join(files, engine+".yaml"))
+				return startSheet(t, "legacy", filepath.Join(files, engine+".yaml"), "${DEALERPAK_DSN}", database(t))
 			}, sanne, other, true, "document") // whose keys, and so their order, are drawn by chance
 		})
 	}
 	t.Run("garagecloud", func(t *testing.T) {
+		t.Parallel()
 		betweenClients(t, func(int) *rig.Desk {
 			server := httptest.NewServer(remotetest.NewJSON(remotetest.Options{}))
 			t.Cleanup(server.Close)
-			t.Setenv("GARAGE_URL", server.URL)
-			t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
-			return startSheet(t, "remote", rig.RemoteSheets(t, "garagecloud.yaml"))
+			return startSheet(t, "remote", rig.RemoteSheets(t, "garagecloud.yaml"), "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret)
 		}, login{"demo", "demo"}, login{"other", "other"}, true)
 	})
 }
 
-// startSheet serves a system behind a sheet, which keeps its files in a folder of its own.
-func startSheet(t *testing.T, driver, sheet string) *rig.Desk {
+// startSheet serves a system behind a sheet, which keeps its files in a folder of its own;
+// values are those of the environment, by name.
+func startSheet(t *testing.T, driver, sheet string, values ...string) *rig.Desk {
 	t.Helper()
 	text, err := os.ReadFile(sheet)
 	require.NoError(t, err)
 	own := filepath.Join(t.TempDir(), "sheet.yaml")
-	require.NoError(t, os.WriteFile(own, text, 0o600))
+	require.NoError(t, os.WriteFile(own, []byte(strings.NewReplacer(values...).Replace(string(text))), 0o600))
 	return rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: %s, sheet: %q", driver, own), Keys: narrowKey})
 }
 
