@@ -195,9 +195,9 @@ type Query struct {
 	After         int32         // only those behind this ID; 0 for all
 	Offset, Limit int
 	Total         bool // count all matching records too, those before After among them
-	// Room is an error where the page may not have that many bytes of texts and
-	// contents in all; nil for no bound.
-	Room func(bytes int) error
+	// Room is an error where that many records of the page may not have that many bytes
+	// of texts and contents in all; nil for no bound.
+	Room func(bytes, records int) error
 }
 
 // Filter is an equality.
@@ -238,8 +238,8 @@ func (p *Page) fit(q Query) error {
 
 // Add adds a record to the page of a list. It is false where the page ends before it:
 // where it has the records that were asked for, or, of a list by ID, as many bytes as
-// there is room for. Such a page has one record at least, however large. Of another
-// list that there is no room for, Add fails.
+// there is room for. Of another list that there is no room for, and without room for a
+// single record, Add fails.
 func (p *Page) Add(q *Query, rec mapping.Record) (added bool, err error) {
 	if q.Limit > 0 && len(p.Records) == q.Limit {
 		p.More = true
@@ -247,9 +247,9 @@ func (p *Page) Add(q *Query, rec mapping.Record) (added bool, err error) {
 	}
 	if q.Room != nil {
 		p.bytes += rec.Bytes()
-		switch err := q.Room(p.bytes); {
-		case err == nil, q.Keyset && len(p.Records) == 0:
-		case q.Keyset:
+		switch err := q.Room(p.bytes, len(p.Records)+1); {
+		case err == nil:
+		case q.Keyset && len(p.Records) > 0:
 			p.More = true
 			return false, nil
 		default:

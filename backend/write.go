@@ -17,6 +17,10 @@ type Write struct {
 	Precondition func(mapping.Record) bool
 	// Once, where not nil, makes the write happen at most once.
 	Once *Once
+	// Room, where not nil, is an error where the answer may not have that many bytes of
+	// texts and contents: the write is not done then. Only a Driver that is Atomic is
+	// held to it.
+	Room func(bytes int) error
 }
 
 // Once identifies a request by its idempotency key.
@@ -189,6 +193,11 @@ func (c *Client) write(
 				}
 				if rec, err = f(ctx, tx); err != nil {
 					return err
+				}
+				if w.Room != nil && atomic {
+					if err := w.Room(rec.Bytes()); err != nil {
+						return err
+					}
 				}
 				return remember(ctx, tx, client, w.Once, rec)
 			})

@@ -86,6 +86,22 @@ func (m *bodyMemory) grant(client int64, size int) bool {
 	return true
 }
 
+// force takes room for a client beyond its share.
+func (m *bodyMemory) force(client int64, size int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.taken[client] += size
+	m.free -= size
+	m.lowest = min(m.lowest, m.free)
+}
+
+// over tells whether a client has more than any could that kept to its share.
+func (m *bodyMemory) over(client int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.taken[client] > m.most/2
+}
+
 // give gives room back, to those that wait for it.
 func (m *bodyMemory) give(client int64, size int) {
 	m.mu.Lock()

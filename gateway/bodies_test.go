@@ -40,6 +40,21 @@ func TestBodyMemoryShares(t *testing.T) {
 	require.Zero(t, waiting)
 }
 
+// TestBodyMemoryOver: what a client was given beyond its share is counted for it, and
+// only that makes it wait with writes.
+func TestBodyMemoryOver(t *testing.T) {
+	m := newBodyMemory(64)
+	require.True(t, m.takeNow(1, 32))
+	require.False(t, m.over(1))
+	m.force(1, 40)
+	require.True(t, m.over(1))
+	require.False(t, m.over(2))
+	require.False(t, m.takeNow(2, 1), "there is none left")
+	m.give(1, 40)
+	require.False(t, m.over(1))
+	require.True(t, m.takeNow(2, 16))
+}
+
 // TestBodyMemoryWaits: room goes to those that wait, those that came first in
 // front, and not to those who gave up.
 func TestBodyMemoryWaits(t *testing.T) {

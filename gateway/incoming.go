@@ -199,5 +199,15 @@ func (b *incoming) end() unread {
 	}
 }
 
+// handOver gives what the body took to the answer, which is made of it: the body is
+// not needed any more once there is one.
+func (b *incoming) handOver(r *answerRoom) {
+	if b.taken > 0 {
+		r.client = b.client
+		r.taken += b.taken
+		b.taken = 0
+	}
+}
+
 // drain reads what is unread, and tells whether the next request can follow.
 func (b *incoming) drain() bool { return b.skip(b.came+drained) == nil }

@@ -183,10 +183,12 @@ func (g *Gateway) create(ctx context.Context, x *Exchange) error {
 	}
 	render := func(rec mapping.Record) []byte { return g.keptAnswer(location(rec), rec) }
 	return g.once(x, render, func(w backend.Write) error {
+		w.Room = x.room
 		rec, err := g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
 		if err != nil {
 			return err
 		}
+		x.mustHave(rec.Bytes())
 		x.response.Header.Set("Location", location(rec))
 		x.answerRecord(http.StatusCreated, rec, rec.Resource.RecordFields(), g.etag(rec))
 		return nil
@@ -203,10 +205,12 @@ func (g *Gateway) update(ctx context.Context, x *Exchange) error {
 func (g *Gateway) changed(x *Exchange, do func(backend.Write) (mapping.Record, error)) error {
 	render := func(rec mapping.Record) []byte { return g.keptAnswer("", rec) }
 	return g.once(x, render, func(w backend.Write) error {
+		w.Room = x.room
 		rec, err := do(w)
 		if err != nil {
 			return err
 		}
+		x.mustHave(rec.Bytes())
 		x.answerRecord(http.StatusOK, rec, rec.Resource.RecordFields(), g.etag(rec))
 		return nil
 	})
@@ -258,6 +262,9 @@ func checkIdempotencyKey(x *Exchange) error {
 // the key of the job that it is the work of: a repetition gets the first answer,
 // which render makes.
 func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(backend.Write) error) error {
+	if err := x.writeRoom(); err != nil {
+		return err
+	}
 	w := g.precondition(x)
 	if x.onceKey == "" {
 		return do(w)
@@ -276,6 +283,9 @@ func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(
 	err := do(w)
 	var replay *backend.Replay
 	if !errors.As(err, &replay) {
+		return err
+	}
+	if err := x.room(len(replay.Answer)); err != nil {
 		return err
 	}
 	x.answerReplay(replay.Answer)

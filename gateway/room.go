@@ -22,19 +22,41 @@ type answerRoom struct {
 // contents: beyond what is small, no more than its client's share. What is kept as the
 // result of a callback takes nothing of that.
 func (x *Exchange) room(bytes int) error {
-	if in := x.incoming; in != nil && bytes > smallAnswer && !in.talk.room.grow(x.user().Client.ID, bytes) {
+	in := x.incoming
+	if in == nil || bytes <= smallAnswer {
+		return nil
+	}
+	in.handOver(&in.talk.room)
+	if !in.talk.room.grow(x.user().Client.ID, bytes) {
 		return overloaded()
 	}
 	return nil
 }
 
-// pageRoom is room for the records of a page, which may have Options.PageLimit in all.
-func (g *Gateway) pageRoom(x *Exchange) func(bytes int) error {
-	return func(bytes int) error {
-		if g.o.PageLimit > 0 && bytes > g.o.PageLimit {
+// pageRoom is room for the records of a page, which may have Options.PageLimit in all
+// where they are several.
+func (g *Gateway) pageRoom(x *Exchange) func(bytes, records int) error {
+	return func(bytes, records int) error {
+		if g.o.PageLimit > 0 && bytes > g.o.PageLimit && records > 1 {
 			return mapping.Fail(mapping.PageTooLarge)
 		}
 		return x.room(bytes)
+	}
+}
+
+// writeRoom is an error where the answers that a client has not fetched take more than
+// its share: those of writes that were done come whatever is left, see mustHave.
+func (x *Exchange) writeRoom() error {
+	if in := x.incoming; in != nil && in.talk.server.bodies.over(x.user().Client.ID) {
+		return overloaded()
+	}
+	return nil
+}
+
+// mustHave takes room for the answer to a write, which was done.
+func (x *Exchange) mustHave(bytes int) {
+	if x.room(bytes) != nil {
+		x.incoming.talk.room.force(x.user().Client.ID, bytes)
 	}
 }
 
@@ -52,6 +74,15 @@ func (r *answerRoom) grow(client int64, bytes int) bool {
 	r.client = client
 	r.taken += more
 	return true
+}
+
+// force has room for an answer of that size, beyond what its client may take.
+func (r *answerRoom) force(client int64, bytes int) {
+	if more := bytes - r.taken; more > 0 {
+		r.bodies.force(client, more)
+		r.client = client
+		r.taken += more
+	}
 }
 
 // end gives the room back.

@@ -120,7 +120,7 @@ func TestListsEndWhereThereIsNoRoom(t *testing.T) {
 	errFull := errors.New("no room")
 	onEngines(t, func(t *testing.T, x *fixture) {
 		contacts := x.model.Resource("contact")
-		q := backend.Query{Client: one, Keyset: true, Limit: 1000, Room: func(bytes int) error {
+		q := backend.Query{Client: one, Keyset: true, Limit: 1000, Room: func(bytes, _ int) error {
 			if bytes > 300 {
 				return errFull
 			}

@@ -260,9 +260,9 @@ func (l *listing) rows(ctx context.Context) (rows [][]sheet.Raw, more bool, err 
 			case l.q.Limit > 0 && len(rows) == l.q.Limit:
 				more = true
 			default:
-				if size += bytesOf(row); l.q.Room != nil && len(rows) > 0 {
-					if err := l.q.Room(size); err != nil {
-						more = l.q.Keyset
+				if size += bytesOf(row); l.q.Room != nil {
+					if err := l.q.Room(size, len(rows)+1); err != nil {
+						more = l.q.Keyset && len(rows) > 0
 						return err
 					}
 				}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -58,6 +59,47 @@ func TestPagesEndBySize(t *testing.T) {
 			busy := p.Call("GET", "/document?resource=contact&resource_id=1&name=long&fields=content&page_size=2", p.Token, "")
 			require.Equal(t, 503, busy.Status)
 			require.Equal(t, "overloaded", busy.Failure(t).Reason)
+			require.Contains(t, p.OpsText("/metrics"), "frontdesk_body_memory_used_bytes 0\n", "all of it was given back")
+		})
+	}
+}
+
+// TestUnreadAnswers: whoever asks for more than his share of the memory and fetches
+// nothing of it gets no more, whatever he asks for, and a write is not done then.
+func TestUnreadAnswers(t *testing.T) {
+	for _, engine := range rig.Engines {
+		t.Run(engine.Name, func(t *testing.T) {
+			t.Parallel()
+			d := rig.Start(t, rig.Options{DSN: engine.DSN(t), Server: "  body_limit: 8MiB\n  body_memory: 16MiB"})
+			p := &rig.Practice{T: t, Desk: d, Token: d.Login(rig.FullKey, "demo")}
+			content := base64.StdEncoding.EncodeToString(make([]byte, 5<<20))
+			body := fmt.Sprintf(`{"name":"unread","resource":"contact","resource_id":1,"content":%q}`, content)
+			key := []string{"Idempotency-Key", "unread"}
+			id := p.Call("POST", "/document", p.Token, body, key...).ID(t)
+			record := fmt.Sprintf("/document/%d", id)
+
+			list := "/document?resource=contact&resource_id=1&name=unread&fields=content&page_size=1"
+			holder := d.Socket().Send("GET /webservice_v2" + list + "&after=0 HTTP/1.1\r\nHost: desk\r\ntoken: " + p.Token + "\r\n\r\n")
+			line, err := holder.Reader.ReadString('\n') // and nothing after it
+			require.NoError(t, err)
+			require.Equal(t, "HTTP/1.1 200 OK\r\n", line)
+			for _, ask := range []struct{ method, path, body string }{
+				{"GET", list + "&after=0", ""},
+				{"GET", list, ""},
+				{"GET", record + "?fields=content", ""},
+				{"PUT", record, `{"name":"renamed"}`},
+			} {
+				a := p.Call(ask.method, ask.path, p.Token, ask.body)
+				require.Equal(t, 503, a.Status, "%s %s", ask.method, ask.path)
+				require.Equal(t, "overloaded", a.Failure(t).Reason)
+				require.NotEmpty(t, a.Header.Get("Retry-After"))
+			}
+			require.Equal(t, 201, p.Call("POST", "/contact", p.Token, rig.NewContact).Status, "what is small has its room")
+			require.NoError(t, holder.Close())
+			require.Eventually(t, func() bool { return p.Call("GET", record+"?fields=content", p.Token, "").Status == 200 }, rig.Patience, time.Millisecond)
+			require.Equal(t, "unread", p.Call("GET", record+"?fields=name", p.Token, "").Data(t)["name"], "what was refused is not done")
+			require.Equal(t, 200, p.Call("PUT", record, p.Token, `{"name":"renamed"}`).Status)
+			require.Equal(t, id, p.Call("POST", "/document", p.Token, body, key...).ID(t))
 			require.Contains(t, p.OpsText("/metrics"), "frontdesk_body_memory_used_bytes 0\n", "all of it was given back")
 		})
 	}
