@@ -115,6 +115,7 @@ func drawOfTryton(t *rapid.T, resource string, pick func(resource string) driver
 		return values
 	default:
 		values := orderLine(t, pick)
+		values["unit_type"] = rapid.SampledFrom([]string{"piece", "kg", "hour"}).Draw(t, "unit of the article")
 		values["sort_order"] = orNull(rapid.IntRange(0, 3)).Draw(t, "sort order")
 		return values
 	}
