@@ -16,9 +16,10 @@ func describedCases() []Case {
 	}
 }
 
-// parameter is what the description says of one of an operation's.
-type parameter struct {
+// Parameter is what the description says of one of an operation's.
+type Parameter struct {
 	Name, In string
+	Required bool
 	Schema   struct {
 		Enum, Examples []any
 		Items          *struct{ Enum []any }
@@ -26,8 +27,8 @@ type parameter struct {
 	Examples map[string]struct{ Value any }
 }
 
-// values are those that the description names, as a query has them.
-func (p parameter) values() (all []string) {
+// Values are those that the description names, as a query has them.
+func (p Parameter) Values() (all []string) {
 	list := func(v any) string {
 		parts, ok := v.([]any)
 		if !ok {
@@ -61,7 +62,7 @@ func asDescribed(t *T) {
 		t.impossible("GET /openapi.json is not to be had: status %d", a.status)
 	}
 	var description struct {
-		Paths map[string]map[string]struct{ Parameters []parameter }
+		Paths map[string]map[string]struct{ Parameters []Parameter }
 	}
 	err := json.Unmarshal(a.body, &description)
 	operation, there := description.Paths["/"+t.resource.Name]["get"]
@@ -71,7 +72,7 @@ func asDescribed(t *T) {
 		if p.In != "query" || contains(t.resource.requires, p.Name) {
 			continue
 		}
-		for _, v := range p.values() {
+		for _, v := range p.Values() {
 			path := "/" + t.resource.Name + "?page_size=1" + strings.TrimPrefix(list, "/"+t.resource.Name+"?page_size=1000")
 			if p.Name == "page_size" {
 				path = strings.Replace(path, "page_size=1", "page=1", 1)
