@@ -99,7 +99,7 @@ func StartChild(t testing.TB, o Options) *Child {
 	c.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
 	c.Process = exec.Command(Binary(t), "serve", "--config", file)
 	if o.Descriptors > 0 {
-		c.Process = exec.Command("sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), Binary(t), "serve", "--config", file)
+		c.Process = exec.Command("/bin/sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), Binary(t), "serve", "--config", file)
 	}
 	c.Process.Stderr = c.Log
 	stdout, err := c.Process.StdoutPipe()
