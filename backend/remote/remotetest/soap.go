@@ -118,16 +118,16 @@ func (a *SOAP) serve(r *http.Request) (name, result string, f *fault) {
 	switch {
 	case err != nil:
 		return "", "", faultOf("E1099", "", "Ongeldig bericht")
-	case doc.name.Local != "Envelope" || doc.name.Space != soapNS:
+	case doc.XMLName.Local != "Envelope" || doc.XMLName.Space != soapNS:
 		return "", "", &fault{kind: "VersionMismatch", code: "E1099", text: "Alleen SOAP 1.1"}
 	}
 	body := doc.child("Body")
-	if body == nil || len(body.children) != 1 {
+	if body == nil || len(body.Children) != 1 {
 		return "", "", faultOf("E1099", "", "Ongeldig bericht")
 	}
-	in := body.children[0]
-	name = in.name.Local
-	if strings.Trim(r.Header.Get("SOAPAction"), `"`) != SOAPAction+name || in.name.Space != autolijnNS {
+	in := body.Children[0]
+	name = in.XMLName.Local
+	if strings.Trim(r.Header.Get("SOAPAction"), `"`) != SOAPAction+name || in.XMLName.Space != autolijnNS {
 		return "", "", faultOf("E1090", "", "Onbekende of afwijkende SOAPAction: "+r.Header.Get("SOAPAction"))
 	}
 	a.mu.Lock()

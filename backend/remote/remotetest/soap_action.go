@@ -194,14 +194,14 @@ func (s *skin) scanFilter(e *entity, in *node) (query, *fault) {
 	}
 	filter := in.child("Filter")
 	if filter != nil {
-		for _, c := range filter.children {
-			p, ok := s.param(c.name.Local)
+		for _, c := range filter.Children {
+			p, ok := s.param(c.XMLName.Local)
 			if !ok {
-				return q, faultOf("E1064", c.name.Local, "Filteren kan niet op "+c.name.Local)
+				return q, faultOf("E1064", c.XMLName.Local, "Filteren kan niet op "+c.XMLName.Local)
 			}
 			v, ok := scanField(e.field(p.field), s.wireOf(p.field), c)
 			if !ok {
-				return q, faultOf("E1061", p.name, fmt.Sprintf("%s heeft een ongeldige waarde: %s", p.name, c.text))
+				return q, faultOf("E1061", p.name, fmt.Sprintf("%s heeft een ongeldige waarde: %s", p.name, c.Text))
 			}
 			q.filters[p.field] = v
 		}
