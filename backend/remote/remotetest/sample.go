@@ -222,7 +222,7 @@ func (s *sample) vehicles() {
 		}
 		r := s.add("vehicle", v, 5*time.Minute)
 		if i%8 == 0 {
-			s.publish(r, true)
+			s.set(r, values{"published": true, "published_at": s.now()})
 		}
 	}
 }

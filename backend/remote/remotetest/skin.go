@@ -54,7 +54,6 @@ type skin struct {
 	fields []wire
 	params []param  // what lists can be filtered by
 	needs  []string // parameters that lists require
-	sorts  []param  // what lists can be sorted by
 }
 
 func (s *skin) wireOf(field string) *wire {

@@ -71,8 +71,6 @@ func NewSOAP(o Options) *SOAP {
 		a.skins[s.entity] = s
 		a.offer(s)
 	}
-	a.actions["PubliceerVoertuig"] = a.publish(true)
-	a.actions["StopPublicatie"] = a.publish(false)
 	a.actions["ControleerGebruiker"] = a.verify
 	return a
 }
@@ -137,16 +135,9 @@ func (a *SOAP) serve(r *http.Request) (name, result string, f *fault) {
 		result, f = a.logOn(in)
 		return name, result, f
 	}
-	id := doc.child("Header").value("Ticket")
-	t, f := a.ticket(id)
+	t, f := a.ticket(doc.child("Header").value("Ticket"))
 	if f != nil {
 		return "", "", f
-	}
-	if name == "Afmelden" {
-		a.mu.Lock()
-		delete(a.tickets, id)
-		a.mu.Unlock()
-		return name, "true", nil
 	}
 	do, ok := a.actions[name]
 	if !ok {

@@ -61,8 +61,6 @@ func (a *SOAP) refuse(s *skin, p *problem) *fault {
 		return faultOf("E1071", "Status", "Order is afgesloten, status "+a.skins["order"].wireOf("status").spell(p.detail))
 	case advertised:
 		return faultOf("E1072", name, "Voertuig is gepubliceerd")
-	case notAdvertisable:
-		return faultOf("E1073", name, name+" ontbreekt, publiceren niet mogelijk")
 	default:
 		return faultOf("E1061", name, name+" heeft een ongeldige waarde: "+p.detail)
 	}
@@ -211,20 +209,6 @@ func (s *skin) scanFilter(e *entity, in *node) (query, *fault) {
 		return q, faultOf("E1060", s.needs[missing], s.needs[missing]+" is verplicht in Filter")
 	}
 	return q, nil
-}
-
-func (a *SOAP) publish(on bool) action {
-	return func(l *ledger, in *node) (string, *fault) {
-		s := a.skins["vehicle"]
-		r, f := a.target(l, s, in)
-		if f != nil {
-			return "", f
-		}
-		if p := l.publish(r, on); p != nil {
-			return "", a.refuse(s, p)
-		}
-		return "true", nil
-	}
 }
 
 // verify judges the log-in of an employee, of whatever administration.
