@@ -44,7 +44,7 @@ func (s *skin) parseListing(e *entity, params url.Values) (listing, *answer) {
 			return bad("BAD_PARAMETER", name, "%s is given more than once", name)
 		}
 		if p, ok := s.param(name); ok {
-			v, ok := fromText(e.field(p.field), s.wireOf(p.field), all[0])
+			v, ok := jsonText.read(e.field(p.field), s.wireOf(p.field), all[0])
 			if !ok {
 				return bad("BAD_PARAMETER", name, "%s cannot be %q", name, all[0])
 			}

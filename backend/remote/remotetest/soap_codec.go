@@ -106,37 +106,11 @@ func scanField(f *field, w *wire, n *node) (any, bool) {
 	case n.Nil, s == "", s == "0" && (f.kind == reference || w.style == zero), f.kind == moment && s == noMoment:
 		return nil, true
 	}
-	switch f.kind {
-	case whole:
-		v, err := strconv.ParseInt(s, 10, 64)
-		return v, err == nil
-	case amount:
-		return scanAmount(f, w, s)
-	case flag:
-		return s == "J", s == "J" || s == "N"
-	case moment:
-		v, err := time.ParseInLocation(localForm, s, zone)
-		return v, err == nil
-	case day:
-		v, err := time.Parse(time.DateOnly, s)
-		return v, err == nil
-	case choice:
-		return w.unspell(f, s)
-	case blob:
-		v, err := base64.StdEncoding.DecodeString(s)
-		return v, err == nil
-	default:
+	if f.kind == text {
 		return n.Text, true
 	}
+	return soapText.read(f, w, s)
 }
 
-// scanAmount reads a decimal, with a comma where the field has one.
-func scanAmount(f *field, w *wire, s string) (any, bool) {
-	if w.style == comma {
-		if strings.Contains(s, ".") {
-			return nil, false
-		}
-		s = strings.Replace(s, ",", ".", 1)
-	}
-	return parseAmount(f, s)
-}
+// soapText is how AutoLijn writes values.
+var soapText = notation{"J", "N", func(s string) (time.Time, error) { return time.ParseInLocation(localForm, s, zone) }}
