@@ -38,43 +38,33 @@ func leftOut(s *sheet.Sheet, whole *mapping.Model) Left {
 func lostRows(s *sheet.Sheet) []string {
 	var lost []string
 	catalogue := mapping.NewCatalogue()
-	has := func(op mapping.Scope, is func(*sheet.Resource) bool) bool {
-		for _, r := range s.Resources {
-			if (op == "" || r.Operations[op] != nil) && is(r) {
-				return true
-			}
-		}
-		return false
-	}
 	field := func(is func(*mapping.Field) bool) func(*sheet.Resource) bool {
 		return func(r *sheet.Resource) bool {
 			return slices.ContainsFunc(r.Fields, func(f sheet.Field) bool { return is(f.Field) })
 		}
 	}
-	occurs := map[mapping.Reason]func(mapping.Scope) bool{
-		mapping.ArrayEmpty: func(op mapping.Scope) bool {
-			return has(op, field(func(f *mapping.Field) bool { return f.Type == mapping.Array }))
-		},
-		mapping.ByteaInvalid: func(op mapping.Scope) bool {
-			return has(op, field(func(f *mapping.Field) bool { return f.Type == mapping.Bytea }))
-		},
-		mapping.DateNotAfter: func(op mapping.Scope) bool {
-			return has(op, field(func(f *mapping.Field) bool { return f.After != "" }))
-		},
-		mapping.DuplicateValue: func(op mapping.Scope) bool {
-			return has(op, field(func(f *mapping.Field) bool { return f.Unique && !f.Readonly }))
-		},
-		mapping.SystemRecord: func(op mapping.Scope) bool {
-			return has(op, field(func(f *mapping.Field) bool { return f.Name == "is_system" }))
-		},
-		mapping.BlockedRecord:  func(op mapping.Scope) bool { return has(op, mapped("is_blocked")) },
-		mapping.ArchivedRecord: func(op mapping.Scope) bool { return has(op, mapped("is_archived")) },
+	occurs := map[mapping.Reason]func(*sheet.Resource) bool{ // on resources that are so
+		mapping.ArrayEmpty:     field(func(f *mapping.Field) bool { return f.Type == mapping.Array }),
+		mapping.ByteaInvalid:   field(func(f *mapping.Field) bool { return f.Type == mapping.Bytea }),
+		mapping.DateNotAfter:   field(func(f *mapping.Field) bool { return f.After != "" }),
+		mapping.DuplicateValue: field(func(f *mapping.Field) bool { return f.Unique && !f.Readonly }),
+		mapping.SystemRecord:   field(func(f *mapping.Field) bool { return f.Name == "is_system" }),
+		mapping.BlockedRecord:  mapped("is_blocked"),
+		mapping.ArchivedRecord: mapped("is_archived"),
+	}
+	can := func(e mapping.Entry) bool {
+		for _, r := range s.Resources {
+			if r.Operations[e.Scope] != nil && occurs[e.Reason](r) {
+				return true
+			}
+		}
+		return false
 	}
 	for _, e := range catalogue.Entries() {
-		can, inRecords := occurs[e.Reason], slices.Contains([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, e.Scope)
+		inRecords := slices.Contains([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, e.Scope)
 		switch {
 		case !catalogue.Documented(e):
-		case can != nil && inRecords && !can(e.Scope), ofMissing(s, e.Scope):
+		case occurs[e.Reason] != nil && inRecords && !can(e), ofMissing(s, e.Scope):
 			lost = append(lost, string(e.Scope)+": "+e.Message)
 		}
 	}
