@@ -92,7 +92,7 @@ func (d *drafter) convertTime(m *match, x *found, out *mapped) {
 			zeros = sqliteTime(c, out)
 			break
 		}
-		out.set("type", map[sort]string{sortDate: "date", sortDatetime: "datetime", sortTimestamp: "timestamp"}[c.sort])
+		out.set("type", string(c.sort))
 		for _, zero := range []string{"0000-00-00", "0001-01-01", "1899-12-30", "1900-01-01"} {
 			if slices.ContainsFunc(c.values, func(v string) bool { return strings.HasPrefix(v, zero) }) || strings.Contains(c.Default, zero) {
 				zeros = append(zeros, zero)
