@@ -169,7 +169,11 @@ func (d *drafter) findFew(ctx context.Context, t *table, c *column) error {
 
 // has tells whether the column's name has one of the ideas.
 func (c *column) has(ideas ...string) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool {
+	return hasIdea(c.parts, ideas...)
+}
+
+func hasIdea(name []part, ideas ...string) bool {
+	return slices.ContainsFunc(name, func(p part) bool {
 		return slices.ContainsFunc(ideas, func(idea string) bool { return slices.Contains(p.ideas, idea) })
 	})
 }
