@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/backend"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -30,12 +31,12 @@ func leftOut(s *sheet.Sheet, whole *mapping.Model) Left {
 			}
 		}
 	}
-	l.Rows = lostRows(s)
+	l.Rows = lostRows(s, whole)
 	return l
 }
 
 // lostRows are the rows of the interface's tables that cannot occur.
-func lostRows(s *sheet.Sheet) []string {
+func lostRows(s *sheet.Sheet, whole *mapping.Model) []string {
 	var lost []string
 	catalogue := mapping.NewCatalogue()
 	field := func(is func(*mapping.Field) bool) func(*sheet.Resource) bool {
@@ -64,27 +65,22 @@ func lostRows(s *sheet.Sheet) []string {
 		inRecords := slices.Contains([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, e.Scope)
 		switch {
 		case !catalogue.Documented(e):
-		case occurs[e.Reason] != nil && inRecords && !can(e), ofMissing(s, e.Scope):
+		case occurs[e.Reason] != nil && inRecords && !can(e), ofMissing(s, whole, e.Scope):
 			lost = append(lost, string(e.Scope)+": "+e.Message)
 		}
 	}
 	return lost
 }
 
-// ofMissing tells whether a scope is an endpoint that works with a resource
-// which the sheet does not have.
-func ofMissing(s *sheet.Sheet, scope mapping.Scope) bool {
+// ofMissing tells whether a scope is of a resource that the sheet does not have, or of
+// an endpoint that works with what it does not have.
+func ofMissing(s *sheet.Sheet, whole *mapping.Model, scope mapping.Scope) bool {
 	_, path, ok := strings.Cut(string(scope), "/")
-	first, _, _ := strings.Cut(path, "/")
-	needed := endpointResource[first]
-	return ok && needed != "" && s.Resource(needed) == nil
-}
-
-// endpointResource are the resources that endpoints with rows of their own work
-// with.
-var endpointResource = map[string]string{
-	"order": "order", "orderline": "orderline", "vehicleroleline": "vehicleroleline", "contactcommunication": "contactcommunication",
-	"vehicle": "vehicle", "flatrateline": "flatrateline", "document": "document", "contact": "country", "empoyee": "employee",
+	if ok && whole.Resource(path) != nil {
+		return s.Resource(path) == nil
+	}
+	offer := backend.Offer{Model: s.Model, Supports: s.Supports, Writes: s.Writes, Exports: true}
+	return ok && !offer.Carries("/"+path)
 }
 
 func mapped(name string) func(*sheet.Resource) bool {
