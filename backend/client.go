@@ -112,13 +112,13 @@ func NewClient(driver Driver, model *mapping.Model, o Options) (*Client, error) 
 	if s, ok := optional[Supporter](c.driver); ok {
 		c.writes = s.Writes
 	}
-	known, ownRecord := ruleSteps(), ownRecordSteps()
+	known := rules()
 	for _, r := range model.Resources {
 		c.sections[r] = newSection(r.Name, o)
 		for _, name := range r.Rules {
-			c.rules[r] = append(c.rules[r], known[name])
-			if rule := ownRecord[name]; rule != nil {
-				c.ownRecord[r] = append(c.ownRecord[r], rule)
+			c.rules[r] = append(c.rules[r], known[name].judge)
+			if step := known[name].ownRecord; step != nil {
+				c.ownRecord[r] = append(c.ownRecord[r], step)
 			}
 		}
 	}

@@ -62,36 +62,10 @@ func fieldsRaise(r *mapping.Resource, op mapping.Scope, arrays mapping.Arrays) [
 	return all
 }
 
-// ruleRaises are the reasons of the business rules, by rule and operation.
-func ruleRaises() map[string]map[mapping.Scope][]mapping.Reason {
-	const create, update, remove = mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete
-	type by = map[mapping.Scope][]mapping.Reason
-	both := func(reasons ...mapping.Reason) by { return by{create: reasons, update: reasons} }
-	return map[string]by{
-		"order_status": {
-			create: {mapping.StatusForbidsChange}, update: {mapping.StatusForbidsChange}, remove: {mapping.StatusForbidsChange},
-		},
-		"license_plate": {
-			create: {mapping.ValidationFailed}, update: {mapping.LicensePlateChange, mapping.ValidationFailed},
-		},
-		"published":      {remove: {mapping.VehiclePublished}},
-		"one_owner":      both(mapping.SecondOwner),
-		"prefered_email": both(mapping.PreferredEmailDuplicate, mapping.PreferredEmailNotAllowed),
-		"email_value":    both(mapping.ValidationFailed),
-		"postcode":       both(mapping.ValidationFailed),
-		"flatrate_line": both(
-			mapping.FlatrateTurnoverGroupRequired, mapping.FlatrateManualInputWithArticle, mapping.FlatrateNoArticlePriceAlone,
-			mapping.FlatratePriceRequired, mapping.FlatrateArticleRequired, mapping.FlatrateManualInputWithArticleNo,
-			mapping.FlatrateSortOrderInUse, mapping.FlatrateArticleNumberRequired, mapping.FlatrateArticleNumberMismatch,
-			mapping.FlatrateArticleKindRequired, mapping.FlatrateUnitTypeRequired,
-		),
-	}
-}
-
 func rulesRaise(r *mapping.Resource, op mapping.Scope) []mapping.Reason {
 	var all []mapping.Reason
-	for _, rule := range r.Rules {
-		all = append(all, ruleRaises()[rule][op]...)
+	for _, name := range r.Rules {
+		all = append(all, rules()[name].raises[op]...)
 	}
 	return all
 }
@@ -99,11 +73,8 @@ func rulesRaise(r *mapping.Resource, op mapping.Scope) []mapping.Reason {
 // judgedByRule tells whether a rule words that a unique field's value is taken,
 // or keeps it from being changed at all.
 func judgedByRule(r *mapping.Resource, f *mapping.Field, op mapping.Scope) bool {
-	worded := map[string]string{"one_owner": "role", "prefered_email": "is_prefered_email", "flatrate_line": "sort_order"}
-	for _, rule := range r.Rules {
-		if worded[rule] == f.Name || op == mapping.OpUpdate && rule == "license_plate" && f.Name == "license_plate" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Rules, func(name string) bool {
+		rule := rules()[name]
+		return rule.words == f.Name || op == mapping.OpUpdate && rule.fixes == f.Name
+	})
 }

@@ -78,32 +78,6 @@ func (o Offer) Carries(path string) bool {
 	return true
 }
 
-// reliedByRule are the fields that a rule works with, in the resource that
-// names it. Those of one rule that may stand for another are joined by |.
-func reliedByRule() map[string][]string {
-	return map[string][]string{
-		"order_status":   {"order_status|order_id"},
-		"license_plate":  {"license_plate", "country_id"},
-		"published":      {"publish_status"},
-		"one_owner":      {"role", "vehicle_id"},
-		"prefered_email": {"is_prefered_email", "type", "contact_id"},
-		"email_value":    {"type", "value"},
-		"postcode":       {"postcode", "country_id"},
-		"flatrate_line": {
-			"flatrate_id", "article_id", "article_number", "article_kind", "unit_type", "quantity", "turnover_group_id",
-			"is_manual_input", "is_no_article_price", "price", "sort_order",
-		},
-	}
-}
-
-// RuleFields are the fields that a rule works with, in the resource that names
-// it; those that may stand for one another are joined by |. ok is false where
-// there is no such rule.
-func RuleFields(rule string) (fields []string, ok bool) {
-	fields, ok = reliedByRule()[rule]
-	return fields, ok
-}
-
 // checkModel tells what a model lacks for its rules to work.
 func checkModel(model *mapping.Model) error {
 	var lacking []string

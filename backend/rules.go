@@ -8,29 +8,76 @@ import (
 	"frontdesk/mapping"
 )
 
-// ruleSteps are the business rules that a resource's file can name. Each judges
-// the record as the change would leave it.
-func ruleSteps() map[string]step {
-	return map[string]step{
-		"order_status":   orderStatus,
-		"license_plate":  licensePlate,
-		"published":      published,
-		"one_owner":      oneOwner,
-		"prefered_email": preferredEmail,
-		"email_value":    emailValue,
-		"postcode":       postcode,
-		"flatrate_line":  flatrateLine,
+// rule is a business rule that a resource's file can name.
+type rule struct {
+	judge     step // the record as the change would leave it
+	ownRecord step // what of that can be judged from a record by itself; nil for nothing
+	// needs are the fields that the rule works with, in the resource that names it.
+	// Those that may stand for one another are joined by |.
+	needs []string
+	// words is the unique field of which the rule words that its value is taken, fixes
+	// the field that it keeps from being changed.
+	words, fixes string
+	raises       map[mapping.Scope][]mapping.Reason
+}
+
+// rules are all of them, by name.
+func rules() map[string]rule {
+	const create, update, remove = mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete
+	type by = map[mapping.Scope][]mapping.Reason
+	both := func(reasons ...mapping.Reason) by { return by{create: reasons, update: reasons} }
+	closed := []mapping.Reason{mapping.StatusForbidsChange}
+	return map[string]rule{
+		"order_status": {
+			judge: orderStatus, ownRecord: ownStatus, needs: []string{"order_status|order_id"},
+			raises: by{create: closed, update: closed, remove: closed},
+		},
+		"license_plate": {
+			judge: licensePlate, ownRecord: plateStays, needs: []string{"license_plate", "country_id"}, fixes: "license_plate",
+			raises: by{create: {mapping.ValidationFailed}, update: {mapping.LicensePlateChange, mapping.ValidationFailed}},
+		},
+		"published": {
+			judge: published, ownRecord: published, needs: []string{"publish_status"},
+			raises: by{remove: {mapping.VehiclePublished}},
+		},
+		"one_owner": {
+			judge: oneOwner, needs: []string{"role", "vehicle_id"}, words: "role",
+			raises: both(mapping.SecondOwner),
+		},
+		"prefered_email": {
+			judge: preferredEmail, needs: []string{"is_prefered_email", "type", "contact_id"}, words: "is_prefered_email",
+			raises: both(mapping.PreferredEmailDuplicate, mapping.PreferredEmailNotAllowed),
+		},
+		"email_value": {
+			judge: emailValue, ownRecord: emailValue, needs: []string{"type", "value"},
+			raises: both(mapping.ValidationFailed),
+		},
+		"postcode": {
+			judge: postcode, needs: []string{"postcode", "country_id"},
+			raises: both(mapping.ValidationFailed),
+		},
+		"flatrate_line": {
+			judge: flatrateLine, words: "sort_order",
+			needs: []string{
+				"flatrate_id", "article_id", "article_number", "article_kind", "unit_type", "quantity", "turnover_group_id",
+				"is_manual_input", "is_no_article_price", "price", "sort_order",
+			},
+			raises: both(
+				mapping.FlatrateTurnoverGroupRequired, mapping.FlatrateManualInputWithArticle, mapping.FlatrateNoArticlePriceAlone,
+				mapping.FlatratePriceRequired, mapping.FlatrateArticleRequired, mapping.FlatrateManualInputWithArticleNo,
+				mapping.FlatrateSortOrderInUse, mapping.FlatrateArticleNumberRequired, mapping.FlatrateArticleNumberMismatch,
+				mapping.FlatrateArticleKindRequired, mapping.FlatrateUnitTypeRequired,
+			),
+		},
 	}
 }
 
-// ownRecordSteps are what of those can be judged from a record by itself.
-func ownRecordSteps() map[string]step {
-	return map[string]step{
-		"order_status":  ownStatus,
-		"license_plate": plateStays,
-		"published":     published,
-		"email_value":   emailValue,
-	}
+// RuleFields are the fields that a rule works with, in the resource that names
+// it; those that may stand for one another are joined by |. ok is false where
+// there is no such rule.
+func RuleFields(name string) (fields []string, ok bool) {
+	r, ok := rules()[name]
+	return r.needs, ok
 }
 
 // elements are the records that a create brings along in its array fields, each

@@ -27,7 +27,7 @@ func (t *T) closeOrder(r *Resource) closedOrder {
 
 // closedStatuses are those in which an order cannot be changed.
 func closedStatuses(r *Resource) []string {
-	return slices.DeleteFunc([]string{"cancelled", "invoiced"}, func(s string) bool { return !contains(r.field("order_status").options(), s) })
+	return slices.DeleteFunc([]string{"cancelled", "invoiced"}, func(s string) bool { return !slices.Contains(r.field("order_status").options(), s) })
 }
 
 // closedStatus is one of them, "" where there is none.
@@ -122,8 +122,8 @@ func childrenUndone(t *T) {
 	r, f := t.choose("POST", "an array field", isArray)
 	target := t.known(f.Reference)
 	var reference *Field
-	for i := range target.Fields {
-		if g := &target.Fields[i]; g.Reference != "" && g.writable() && !contains(target.requires, g.Name) {
+	for _, g := range target.Fields {
+		if g.Reference != "" && g.writable() && !slices.Contains(target.requires, g.Name) {
 			reference = g
 		}
 	}

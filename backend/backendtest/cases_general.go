@@ -186,13 +186,9 @@ func (t *T) findChangeable(suits func(r *Resource) bool) *Resource {
 
 // textField is a field of free text that may be written at will.
 func (t *T) textField(r *Resource) *Field {
-	for i := range r.Fields {
-		f := &r.Fields[i]
-		if (f.Datatype == "varchar" || f.Datatype == "text") && f.writable() && !f.Unique && f.Validation == "" && (f.Length == 0 || f.Length >= 20) && f.Name != "article_number" {
-			return f
-		}
-	}
-	return nil
+	return r.find(func(f *Field) bool {
+		return (f.Datatype == "varchar" || f.Datatype == "text") && f.writable() && !f.Unique && f.Validation == "" && (f.Length == 0 || f.Length >= 20) && f.Name != "article_number"
+	})
 }
 
 // keep has a record that was made deleted when the run ends.

@@ -116,8 +116,8 @@ func notInModel(t *T) {
 	t.refused(t.ask(r.and("fields=id,no_such_field")), "no_such_field")
 	if t.op.of() == mapping.OpList {
 		t.refused(t.ask(r.and("sort=-no_such_field")), "no_such_field")
-		if i := slices.IndexFunc(t.op.resource.Fields, func(f Field) bool { return f.scalar() && f.sortable() }); i >= 0 {
-			t.refused(t.ask(r.and("sort="+t.op.resource.Fields[i].Name+",-no_such_field")), "no_such_field")
+		if f := t.op.resource.find(func(f *Field) bool { return f.scalar() && f.sortable() }); f != nil {
+			t.refused(t.ask(r.and("sort="+f.Name+",-no_such_field")), "no_such_field")
 		}
 		return
 	}
@@ -146,9 +146,9 @@ func isArray(_ *Resource, f *Field) bool  { return f.Array && f.writable() }
 func unrelated(t *T) {
 	parentToo := false
 	refers := func(r *Resource, f *Field) bool {
-		return f.writable() && !f.Array && (f.Reference != "" || parentToo && f.Name == "resource_id") && (parentToo || !contains(r.requires, f.Name))
+		return f.writable() && !f.Array && (f.Reference != "" || parentToo && f.Name == "resource_id") && (parentToo || !slices.Contains(r.requires, f.Name))
 	}
-	parentToo = t.told && !slices.ContainsFunc(t.op.resource.Fields, func(f Field) bool { return refers(t.op.resource, &f) })
+	parentToo = t.told && t.op.resource.find(func(f *Field) bool { return refers(t.op.resource, f) }) == nil
 	r, f := t.choose(t.method(), "a reference that can be changed", refers)
 	t.refused(t.attempt(t.method(), r, values{f.Name: absentID}), f.Name, strconv.Itoa(absentID))
 }
@@ -301,7 +301,7 @@ func (t *T) inUse() {
 		return told != nil && f.Name == "resource_id" && r.field("resource") != nil
 	}
 	if !slices.ContainsFunc(t.resources, func(r *Resource) bool {
-		return slices.ContainsFunc(r.Fields, func(f Field) bool { return refers(r, &f) })
+		return r.find(func(f *Field) bool { return refers(r, f) }) != nil
 	}) {
 		refers = byName
 	}

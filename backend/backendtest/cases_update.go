@@ -41,7 +41,7 @@ func updateCases() []Case {
 		row(mapping.OpUpdate, mapping.BlockedRecord, func(t *T) { t.stateRefuses("is_blocked", "is_archived") }),
 		row(mapping.OpUpdate, mapping.ArchivedRecord, func(t *T) { t.stateRefuses("is_archived", "is_blocked") }),
 		row(mapping.OpUpdate, mapping.CannotUpdate, func(t *T) {
-			if t.told && !slices.ContainsFunc(t.op.resource.Fields, func(f Field) bool { return isArray(nil, &f) }) {
+			if t.told && t.op.resource.find(func(f *Field) bool { return isArray(nil, f) }) == nil {
 				parentFixed(t)
 				return
 			}
@@ -124,8 +124,8 @@ func fieldLacking(t *T) {
 		}
 		for _, rec := range t.list("/" + r.Name + "?page_size=1000").Data {
 			var lacking []string
-			for i := range r.Fields {
-				if g := &r.Fields[i]; g.Required && g.scalar() && rec[g.Name] == nil {
+			for _, g := range r.Fields {
+				if g.Required && g.scalar() && rec[g.Name] == nil {
 					lacking = append(lacking, g.Name)
 				}
 			}

@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -103,7 +104,7 @@ func openAPIDescribes(t *T) {
 	var body struct {
 		Paths map[string]map[string]any `json:"paths"`
 	}
-	t.check(decode(a.body, &body) == nil && len(body.Paths) > 0, "an OpenAPI description", `{"paths": {…}}`, string(a.body))
+	t.check(json.Unmarshal(a.body, &body) == nil && len(body.Paths) > 0, "an OpenAPI description", `{"paths": {…}}`, string(a.body))
 	for grant := range t.access {
 		method, path, _ := strings.Cut(grant, " ")
 		if strings.Contains(path, "*") {

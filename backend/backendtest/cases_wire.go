@@ -99,12 +99,7 @@ func errorShape(t *T) {
 
 func allViolations(t *T) {
 	choice := func(r *Resource, but *Field) *Field {
-		for i := range r.Fields {
-			if f := &r.Fields[i]; f != but && f.writable() && len(f.options()) > 0 {
-				return f
-			}
-		}
-		return nil
+		return r.find(func(f *Field) bool { return f != but && f.writable() && len(f.options()) > 0 })
 	}
 	r, required := t.choose("POST", "a required text and a choice", func(r *Resource, f *Field) bool {
 		return f.Required && f.writable() && f.Datatype == "varchar" && choice(r, f) != nil && r.field("created_at") != nil

@@ -242,5 +242,3 @@ func shorten(text string) string {
 	}
 	return fmt.Sprintf("%s… (%d bytes)", text[:cut], len(text))
 }
-
-func decode(data []byte, into any) error { return json.Unmarshal(data, into) }

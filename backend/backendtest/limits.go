@@ -87,8 +87,7 @@ func limitCases() []Case {
 // keepsUnicode writes every field of free text in letters of several scripts.
 func keepsUnicode(t *T) {
 	sent, asked := t.full(t.resource), false
-	for i := range t.resource.Fields {
-		f := &t.resource.Fields[i]
+	for _, f := range t.resource.Fields {
 		value, ok := sent[f.Name].(string)
 		if ok && f.Required && !f.Unique && f.Length >= 20 && f.Validation == "" && f.Datatype == "varchar" && f.Name != "value" {
 			value = t.unique(5) + " Zoë 𝄞"
@@ -101,8 +100,8 @@ func keepsUnicode(t *T) {
 	}
 	t.create(t.resource, sent)
 	var less []string
-	for i := range t.resource.Fields {
-		if f := &t.resource.Fields[i]; t.alphabet(t.resource, f) != unicodeText {
+	for _, f := range t.resource.Fields {
+		if t.alphabet(t.resource, f) != unicodeText {
 			less = append(less, f.Name+" keeps "+t.alphabet(t.resource, f).String())
 		}
 	}
@@ -116,8 +115,7 @@ func (t *T) keeps(datatype string, answered func(f *Field, v any) any) {
 	got := t.get(t.resource, t.create(t.resource, sent)).data()
 	var less []string
 	asked := false
-	for i := range t.resource.Fields {
-		f := &t.resource.Fields[i]
+	for _, f := range t.resource.Fields {
 		if f.Datatype != datatype || sent[f.Name] == nil {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 // TestLearnAlphabets is what a refusal tells of the letters that fields keep,
 // and which refusals tell nothing.
 func TestLearnAlphabets(t *testing.T) {
-	r := &Resource{Name: "contact", Fields: []Field{{Name: "name"}, {Name: "note"}}}
+	r := &Resource{Name: "contact", Fields: []*Field{{Name: "name"}, {Name: "note"}}}
 	invalid := func(field string) errorEntry { return errorEntry{Reason: "varchar_invalid", Field: field} }
 	run := &T{suite: &suite{alphabets: map[string]alphabet{}}}
 	sent := values{"name": "Zoë 𝄞", "note": "Zoë 𝄞 <"}

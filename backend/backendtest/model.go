@@ -53,16 +53,19 @@ func (f *Field) options() []string {
 
 // Resource is a resource as its model describes it.
 type Resource struct {
-	Name     string  `json:"name"`
-	Fields   []Field `json:"fields"`
+	Name     string   `json:"name"`
+	Fields   []*Field `json:"fields"`
 	requires []string
 }
 
 func (r *Resource) field(name string) *Field {
-	for i := range r.Fields {
-		if r.Fields[i].Name == name {
-			return &r.Fields[i]
-		}
+	return r.find(func(f *Field) bool { return f.Name == name })
+}
+
+// find is the first field that suits, or nil.
+func (r *Resource) find(suits func(f *Field) bool) *Field {
+	if i := slices.IndexFunc(r.Fields, suits); i >= 0 {
+		return r.Fields[i]
 	}
 	return nil
 }

@@ -250,15 +250,15 @@ func (t *T) formOf(path string) *Resource {
 	id := Field{Name: "id", Datatype: "int4", Primary: true}
 	switch path {
 	case "/vehicle/publishstart", "/vehicle/publishstop":
-		return &Resource{Name: "publish", Fields: []Field{id}}
+		return &Resource{Name: "publish", Fields: []*Field{&id}}
 	case platePath:
 		plate := *t.on("vehicle", "license_plate").field("license_plate")
 		plate.Required, plate.Unique = true, true
-		return &Resource{Name: "plate", Fields: []Field{id, plate}}
+		return &Resource{Name: "plate", Fields: []*Field{&id, &plate}}
 	case "/authenticate/forgotpassword":
-		return &Resource{Name: "forgot", Fields: []Field{{Name: "username", Datatype: "varchar", Length: 64, Required: true}}}
+		return &Resource{Name: "forgot", Fields: []*Field{{Name: "username", Datatype: "varchar", Length: 64, Required: true}}}
 	case "/backup/owner":
-		return &Resource{Name: "backup", Fields: []Field{{Name: "webhook_url", Datatype: "varchar", Length: 2048, Required: true, Validation: "https"}}}
+		return &Resource{Name: "backup", Fields: []*Field{{Name: "webhook_url", Datatype: "varchar", Length: 2048, Required: true, Validation: "https"}}}
 	}
 	return nil
 }

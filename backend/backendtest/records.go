@@ -17,8 +17,7 @@ type madeRecord struct {
 
 // cannotMake says why no record of a resource can be made, nil where one can.
 func (s *suite) cannotMake(r *Resource) *outcome {
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range r.Fields {
 		if f.Required && f.writable() && !canMake(f) {
 			return &outcome{status: Impossible, reason: fmt.Sprintf("the suite knows no value for the required field %s of %s (validation %s)", f.Name, r.Name, f.Validation)}
 		}
@@ -32,8 +31,8 @@ func (s *suite) cannotMake(r *Resource) *outcome {
 // valid are values for a new record: the required fields.
 func (t *T) valid(r *Resource) values {
 	v := values{}
-	for i := range r.Fields {
-		if f := &r.Fields[i]; f.Required && f.writable() && !f.Array {
+	for _, f := range r.Fields {
+		if f.Required && f.writable() && !f.Array {
 			v[f.Name] = t.valueFor(r, f, v)
 		}
 	}
@@ -71,8 +70,7 @@ func (t *T) kept(r *Resource) *Resource {
 // full are values for a new record: all fields that may be written.
 func (t *T) full(r *Resource) values {
 	v := t.valid(r)
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range r.Fields {
 		if v[f.Name] != nil || !f.writable() || !canMake(f) || f.Reference != "" && !t.makeable(f.Reference) {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -69,7 +70,7 @@ func asDescribed(t *T) {
 	t.check(err == nil && there, "the description", "GET /"+t.resource.Name, fmt.Sprint(err))
 	list := t.listOf(t.resource, t.get(t.resource, t.record(t.resource)).data())
 	for _, p := range operation.Parameters {
-		if p.In != "query" || contains(t.resource.requires, p.Name) {
+		if p.In != "query" || slices.Contains(t.resource.requires, p.Name) {
 			continue
 		}
 		for _, v := range p.Values() {

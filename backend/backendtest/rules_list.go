@@ -165,8 +165,7 @@ func sorting(t *T) {
 		t.impossible("the list is too long to be compared as a whole")
 	}
 	sorts := false
-	for i := range t.resource.Fields {
-		f := &t.resource.Fields[i]
+	for _, f := range t.resource.Fields {
 		switch {
 		case !f.scalar():
 		case !f.sortable():
@@ -253,10 +252,9 @@ func filters(t *T) {
 	}
 	path := t.listOf(t.resource, rec) + t.resource.newestFirst()
 	filtered := false
-	for i := range t.resource.Fields {
-		f := &t.resource.Fields[i]
+	for _, f := range t.resource.Fields {
 		v := rec[f.Name]
-		if !f.scalar() || v == nil || contains(reserved, f.Name) || contains(t.resource.requires, f.Name) {
+		if !f.scalar() || v == nil || slices.Contains(reserved, f.Name) || slices.Contains(t.resource.requires, f.Name) {
 			continue
 		}
 		if !f.filterable() {
@@ -389,7 +387,7 @@ func isolationCases() []Case {
 // independent tells whether a record can be made without any other, but for that
 // which a field refers to.
 func independent(r *Resource, but *Field) bool {
-	return !slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Required && f.Reference != "" && (but == nil || f.Name != but.Name) })
+	return r.find(func(f *Field) bool { return f.Required && f.Reference != "" && (but == nil || f.Name != but.Name) }) == nil
 }
 
 func (t *T) needOther() {

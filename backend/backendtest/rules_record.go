@@ -70,8 +70,7 @@ func (t *T) fresh() int { return t.create(t.resource, nil) }
 
 func fieldOrder(t *T) {
 	var want, listed []string
-	for i := range t.resource.Fields {
-		f := &t.resource.Fields[i]
+	for _, f := range t.resource.Fields {
 		if !f.Array {
 			want = append(want, f.Name)
 		}
@@ -157,8 +156,7 @@ func formats(t *T) {
 	} else {
 		a = t.get(t.resource, t.create(t.resource, t.full(t.resource)))
 	}
-	for i := range t.resource.Fields {
-		f := &t.resource.Fields[i]
+	for _, f := range t.resource.Fields {
 		raw := a.raw(f.Name)
 		if f.Array || raw == "null" {
 			continue
@@ -201,8 +199,7 @@ func putMerges(t *T) {
 func (t *T) emptied(empty any, suits func(f *Field) bool) {
 	id, asked := t.create(t.resource, t.full(t.resource)), false
 	var other []string
-	for i := range t.resource.Fields {
-		f := &t.resource.Fields[i]
+	for _, f := range t.resource.Fields {
 		if !f.writable() || f.Required || f.Array || tied[t.resource.Name] || !suits(f) {
 			continue
 		}
@@ -233,8 +230,7 @@ func lengthInCharacters(t *T) {
 
 func uniqueOnEach(t *T) {
 	done := false
-	for i := range t.resource.Fields {
-		f := &t.resource.Fields[i]
+	for _, f := range t.resource.Fields {
 		if !f.Unique || !f.writable() || !canMake(f) || f.options() != nil || described(t.resource, f) == ownRow {
 			continue // of a list, some values only are unique, by a rule of their own
 		}
@@ -261,8 +257,7 @@ func (t *T) uniquely(f *Field) values {
 
 func referencesOnEach(t *T) {
 	done := false
-	for i := range t.resource.Fields {
-		f := &t.resource.Fields[i]
+	for _, f := range t.resource.Fields {
 		if f.Reference == "" || f.Array || !f.writable() {
 			continue
 		}

@@ -238,8 +238,7 @@ func (t *T) choose(method, what string, suits func(r *Resource, f *Field) bool, 
 	forbidden := ""
 	var stuck *outcome
 	for _, r := range t.resources {
-		for i := range r.Fields {
-			f := &r.Fields[i]
+		for _, f := range r.Fields {
 			if !suits(r, f) {
 				continue
 			}
@@ -254,7 +253,7 @@ func (t *T) choose(method, what string, suits func(r *Resource, f *Field) bool, 
 		}
 	}
 	for _, r := range t.hidden {
-		if slices.ContainsFunc(r.Fields, func(f Field) bool { return suits(r, &f) }) {
+		if r.find(func(f *Field) bool { return suits(r, f) }) != nil {
 			forbidden = r.Name
 		}
 	}
@@ -275,11 +274,11 @@ func (t *T) chooseHere(suits func(r *Resource, f *Field) bool) (*Resource, *Fiel
 		if r == nil || r != t.op.resource && t.outer(r) == nil {
 			continue
 		}
-		for i := range r.Fields {
-			f := &r.Fields[i]
-			if suits(r, f) && (r == t.op.resource || !contains(r.requires, f.Name)) {
-				return r, f
-			}
+		f := r.find(func(f *Field) bool {
+			return suits(r, f) && (r == t.op.resource || !slices.Contains(r.requires, f.Name))
+		})
+		if f != nil {
+			return r, f
 		}
 	}
 	return nil, nil
@@ -291,10 +290,5 @@ func (t *T) outer(r *Resource) *Field {
 	if t.op == nil || t.op.method != "POST" || !t.op.record() {
 		return nil
 	}
-	for i := range t.op.resource.Fields {
-		if f := &t.op.resource.Fields[i]; isArray(r, f) && f.Reference == r.Name {
-			return f
-		}
-	}
-	return nil
+	return t.op.resource.find(func(f *Field) bool { return isArray(r, f) && f.Reference == r.Name })
 }

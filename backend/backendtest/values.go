@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -56,7 +57,7 @@ func canMake(f *Field) bool {
 // where it need not be unique.
 func (s *suite) value(f *Field) any {
 	if options := f.options(); options != nil {
-		if v, ok := plain[f.Name].(string); ok && contains(options, v) {
+		if v, ok := plain[f.Name].(string); ok && slices.Contains(options, v) {
 			return v
 		}
 		if f.Datatype == "int4" {
@@ -139,15 +140,6 @@ func (s *suite) unique(length int) string {
 		all = all[len(all)-length:]
 	}
 	return all
-}
-
-func contains(all []string, one string) bool {
-	for _, v := range all {
-		if v == one {
-			return true
-		}
-	}
-	return false
 }
 
 // letters are so many of them.

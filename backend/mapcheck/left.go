@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/backend"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -30,71 +31,56 @@ func leftOut(s *sheet.Sheet, whole *mapping.Model) Left {
 			}
 		}
 	}
-	l.Rows = lostRows(s)
+	l.Rows = lostRows(s, whole)
 	return l
 }
 
 // lostRows are the rows of the interface's tables that cannot occur.
-func lostRows(s *sheet.Sheet) []string {
+func lostRows(s *sheet.Sheet, whole *mapping.Model) []string {
 	var lost []string
 	catalogue := mapping.NewCatalogue()
-	has := func(op mapping.Scope, is func(*sheet.Resource) bool) bool {
-		for _, r := range s.Resources {
-			if (op == "" || r.Operations[op] != nil) && is(r) {
-				return true
-			}
-		}
-		return false
-	}
 	field := func(is func(*mapping.Field) bool) func(*sheet.Resource) bool {
 		return func(r *sheet.Resource) bool {
 			return slices.ContainsFunc(r.Fields, func(f sheet.Field) bool { return is(f.Field) })
 		}
 	}
-	occurs := map[mapping.Reason]func(mapping.Scope) bool{
-		mapping.ArrayEmpty: func(op mapping.Scope) bool {
-			return has(op, field(func(f *mapping.Field) bool { return f.Type == mapping.Array }))
-		},
-		mapping.ByteaInvalid: func(op mapping.Scope) bool {
-			return has(op, field(func(f *mapping.Field) bool { return f.Type == mapping.Bytea }))
-		},
-		mapping.DateNotAfter: func(op mapping.Scope) bool {
-			return has(op, field(func(f *mapping.Field) bool { return f.After != "" }))
-		},
-		mapping.DuplicateValue: func(op mapping.Scope) bool {
-			return has(op, field(func(f *mapping.Field) bool { return f.Unique && !f.Readonly }))
-		},
-		mapping.SystemRecord: func(op mapping.Scope) bool {
-			return has(op, field(func(f *mapping.Field) bool { return f.Name == "is_system" }))
-		},
-		mapping.BlockedRecord:  func(op mapping.Scope) bool { return has(op, mapped("is_blocked")) },
-		mapping.ArchivedRecord: func(op mapping.Scope) bool { return has(op, mapped("is_archived")) },
+	occurs := map[mapping.Reason]func(*sheet.Resource) bool{ // on resources that are so
+		mapping.ArrayEmpty:     field(func(f *mapping.Field) bool { return f.Type == mapping.Array }),
+		mapping.ByteaInvalid:   field(func(f *mapping.Field) bool { return f.Type == mapping.Bytea }),
+		mapping.DateNotAfter:   field(func(f *mapping.Field) bool { return f.After != "" }),
+		mapping.DuplicateValue: field(func(f *mapping.Field) bool { return f.Unique && !f.Readonly }),
+		mapping.SystemRecord:   field(func(f *mapping.Field) bool { return f.Name == "is_system" }),
+		mapping.BlockedRecord:  mapped("is_blocked"),
+		mapping.ArchivedRecord: mapped("is_archived"),
+	}
+	can := func(e mapping.Entry) bool {
+		for _, r := range s.Resources {
+			if r.Operations[e.Scope] != nil && occurs[e.Reason](r) {
+				return true
+			}
+		}
+		return false
 	}
 	for _, e := range catalogue.Entries() {
-		can, inRecords := occurs[e.Reason], slices.Contains([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, e.Scope)
+		inRecords := slices.Contains([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, e.Scope)
 		switch {
 		case !catalogue.Documented(e):
-		case can != nil && inRecords && !can(e.Scope), ofMissing(s, e.Scope):
+		case occurs[e.Reason] != nil && inRecords && !can(e), ofMissing(s, whole, e.Scope):
 			lost = append(lost, string(e.Scope)+": "+e.Message)
 		}
 	}
 	return lost
 }
 
-// ofMissing tells whether a scope is an endpoint that works with a resource
-// which the sheet does not have.
-func ofMissing(s *sheet.Sheet, scope mapping.Scope) bool {
+// ofMissing tells whether a scope is of a resource that the sheet does not have, or of
+// an endpoint that works with what it does not have.
+func ofMissing(s *sheet.Sheet, whole *mapping.Model, scope mapping.Scope) bool {
 	_, path, ok := strings.Cut(string(scope), "/")
-	first, _, _ := strings.Cut(path, "/")
-	needed := endpointResource[first]
-	return ok && needed != "" && s.Resource(needed) == nil
-}
-
-// endpointResource are the resources that endpoints with rows of their own work
-// with.
-var endpointResource = map[string]string{
-	"order": "order", "orderline": "orderline", "vehicleroleline": "vehicleroleline", "contactcommunication": "contactcommunication",
-	"vehicle": "vehicle", "flatrateline": "flatrateline", "document": "document", "contact": "country", "empoyee": "employee",
+	if ok && whole.Resource(path) != nil {
+		return s.Resource(path) == nil
+	}
+	offer := backend.Offer{Model: s.Model, Supports: s.Supports, Writes: s.Writes, Exports: true}
+	return ok && !offer.Carries("/"+path)
 }
 
 func mapped(name string) func(*sheet.Resource) bool {

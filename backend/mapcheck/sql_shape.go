@@ -10,31 +10,6 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// sorts are what a sheet calls the types of columns.
-func sortOf(c *legacy.Column) string {
-	t := c.Type
-	switch {
-	case strings.Contains(t, "bool"), t == "bit":
-		return "boolean"
-	case strings.Contains(t, "int") && t != "interval" && t != "point", strings.HasSuffix(t, "serial"), t == "year":
-		return "integer"
-	case strings.HasPrefix(t, "dec"), strings.HasPrefix(t, "num"), strings.Contains(t, "money"), strings.HasPrefix(t, "float"), strings.HasPrefix(t, "double"), t == "real":
-		return "decimal"
-	case t == "date":
-		return "date"
-	case t == "timestamp with time zone", t == "timestamptz", t == "datetimeoffset":
-		return "timestamp"
-	case strings.HasPrefix(t, "timestamp"), strings.Contains(t, "datetime"):
-		return "datetime"
-	case strings.Contains(t, "blob"), strings.Contains(t, "binary"), t == "bytea", t == "image":
-		return "bytes"
-	case strings.Contains(t, "char"), strings.Contains(t, "text"), strings.Contains(t, "clob"), t == "uuid", t == "uniqueidentifier", t == "enum", t == "set":
-		return "text"
-	default:
-		return "" // nothing is known of it
-	}
-}
-
 // alike are the types that are read and written as one another.
 var alike = map[string][]string{
 	"integer": {"decimal", "boolean"}, "decimal": {"integer"}, "boolean": {"integer"},
@@ -44,8 +19,9 @@ var alike = map[string][]string{
 // fits compares the type and the length of a column with a field.
 func (c *resourceCheck) fits(f *sheet.Field, column *legacy.Column) {
 	t := f.Traits()
-	has := sortOf(column)
-	if c.Sheet.Source.SQL.Engine == "sqlite" && (has == "date" || has == "datetime" || has == "timestamp") {
+	engine := c.Sheet.Source.SQL.Engine
+	has := column.Sort(engine)
+	if engine == "sqlite" && (has == "date" || has == "datetime" || has == "timestamp") {
 		has = "" // SQLite has no such types: what the column holds is in its rows
 	}
 	if t.System != "" && has != "" && !t.Reference && t.System != has && !slices.Contains(alike[t.System], has) {

@@ -8,29 +8,6 @@ import (
 	"frontdesk/mapping"
 )
 
-// values are what a value of a code list is called, by the words that codes
-// shorten, in English, Dutch and German, in this order. The names of resources
-// are values too.
-var values = map[string]string{
-	"person": "person | particulier persoon | privat", "company": "company business | bedrijf firma zakelijk | firma unternehmen",
-	"high": "high standard | hoog | hoch normal voll", "low": "low reduced | laag | ermaessigt niedrig", "zero": "zero nil | nul | null", "margin": "margin | marge | differenz", "exempt": "exempt | vrijgesteld vrij | frei befreit",
-	"part": "part | onderdeel | teil ersatzteil", "labour": "labour labor work | arbeid loon | arbeit lohn", "external": "external subcontracted | extern derden | fremdleistung extern", "text": "text | tekst | text",
-	"piece": "piece pcs each ea | stuk stuks st | stueck stk st", "hour": "hour hr | uur | stunde std", "litre": "litre liter ltr | liter ltr | liter ltr", "kg": "kg kilogram | kg kilo | kg kilogramm", "metre": "metre meter mtr | meter mtr | meter mtr", "set": "set | set | satz set",
-	"workshop": "workshop service | werkplaats | werkstatt", "sales": "sales | verkoop | verkauf", "parts": "parts counter | onderdelen magazijn | teile", "lease": "lease leasing | lease leasing | leasing",
-	"concept": "concept draft | concept | konzept entwurf", "open": "open new | open nieuw | offen neu", "in_progress": "in_progress busy progress | bezig onderhanden | arbeit begonnen", "ready": "ready done | gereed klaar | fertig", "invoiced": "invoiced | gefactureerd factuur | fakturiert berechnet", "cancelled": "cancelled x void | vervallen x geannuleerd | storniert x",
-	"visit": "visit street | bezoek | besuch", "postal": "postal mailing | post postbus | post postfach", "billing": "billing invoice | factuur | rechnung", "delivery": "delivery shipping | aflever levering | liefer",
-	"phone": "phone telephone tel tl | telefoon tel tl | telefon tel tl", "mobile": "mobile cell mb | mobiel gsm mb | mobil handy mb", "fax": "fax fx | fax fx telefax | fax fx telefax", "email": "email em mail | email em mail | email em mail", "website": "website web www ww url | website www ww internet | website www ww internet", "messaging": "messaging whatsapp wa sms | berichten whatsapp wa sms | nachricht whatsapp wa sms",
-	"owner": "owner | eigenaar | halter besitzer", "driver": "driver | bestuurder | fahrer", "lease_company": "lease_company lessor | leasemaatschappij | leasinggesellschaft", "fleet_manager": "fleet_manager | wagenparkbeheerder | fuhrparkleiter", "payer": "payer debtor | debiteur betaler | zahler debitor", "previous_owner": "previous_owner former | vorige_eigenaar | vorbesitzer", "insurer": "insurer | assuradeur verzekeraar | versicherer",
-	"invoice": "invoice | factuur | rechnung", "quotation": "quotation quote | offerte | angebot", "photo": "photo image | foto | foto bild", "contract": "contract | contract | vertrag kontrakt", "other": "other misc | overig anders | sonstige",
-	"vat": "vat tax | btw belast | mwst ust", "published": "published j y 1 yes true | gepubliceerd j 1 ja | j 1 ja", "not_published": "not_published n 0 no false | n 0 nee | n 0 nein",
-	"petrol": "petrol gasoline | benzine | benzin", "diesel": "diesel | diesel | diesel", "lpg": "lpg gas | lpg gas | lpg autogas", "electric": "electric ev | elektrisch elektro | elektro", "hybrid": "hybrid | hybride | hybrid",
-	"hatchback": "hatchback hb | hatchback hb | schraegheck hb", "sedan": "sedan saloon | sedan | limousine sedan", "estate": "estate wagon | station stationwagen | kombi", "mpv": "mpv | mpv | van mpv", "convertible": "convertible cabriolet | cabriolet cabrio | cabrio kabriolett", "suv": "suv | suv terreinwagen | suv gelaendewagen", "coupe": "coupe | coupe | coupe",
-	"manual": "manual | handgeschakeld hand | schaltgetriebe", "automatic": "automatic | automaat | automatik",
-	"nl": "nl dutch | nl nederlands | nl niederlaendisch", "de": "de german | de duits | de deutsch", "en": "en english | en engels | en englisch", "fr": "fr french | fr frans | fr franzoesisch",
-	"active": "active open normal | actief open | aktiv", "blocked": "blocked | geblokkeerd blok | gesperrt", "archived": "archived historic inactive | historie archief inactief | archiviert historisch inaktiv",
-	"contact": "contact relation customer | relatie klant | kontakt kunde", "vehicle": "vehicle car | voertuig vtg auto | fahrzeug auto", "order": "order | order opdracht | auftrag order", "article": "article item | artikel | artikel", "employee": "employee | medewerker mdw | mitarbeiter", "orderline": "orderline | orderregel ordrgl | position",
-}
-
 // listed are the values that fields without a list of their own are known by.
 var listed = map[string]string{
 	"vehicle.body_kind": "hatchback sedan estate mpv convertible suv coupe", "vehicle.fuel_kind": "petrol diesel lpg electric hybrid",

@@ -187,7 +187,7 @@ func (d *drafter) convertFlag(m *match, x *found, out *mapped) bool {
 func (d *drafter) convertText(m *match, x *found, out *mapped, writes bool) {
 	f, c := x.Field, x.column
 	if c.sort == sortInteger || c.sort == sortDecimal {
-		out.set("type", map[bool]string{true: "integer", false: "decimal"}[c.sort == sortInteger])
+		out.set("type", string(c.sort))
 		if c.sort == sortInteger && f.Readonly && slices.Contains(c.values, "0") {
 			out.set("zero", quoted("0"))
 		}

@@ -46,19 +46,22 @@ func (d *drafter) convertNumber(f *mapping.Field, c *column, out *mapped) {
 	}
 }
 
-// dateFormats are the formats that texts and integers are tried by.
-var dateFormats = []struct{ format, layout, zero string }{
+// format is how dates are written: as sheets name it, as Go does, and no date.
+type format struct{ name, layout, zero string }
+
+// dateFormats are those that texts and integers are tried by.
+var dateFormats = []format{
 	{"yyyyMMdd", "20060102", "00000000"}, {"yyyy-MM-dd", "2006-01-02", "0000-00-00"}, {"dd-MM-yyyy", "02-01-2006", "00-00-0000"},
 	{"dd.MM.yyyy", "02.01.2006", "00.00.0000"}, {"yyyyMMddHHmmss", "20060102150405", "00000000000000"}, {"yyyy-MM-dd HH:mm:ss", "2006-01-02 15:04:05", "0000-00-00 00:00:00"},
 }
 
-// dateFormat is the format that most values of a column have; "" for none.
-func dateFormat(c *column) string {
+// dateFormat is the format that most values of a column have, if any.
+func dateFormat(c *column) (none format) {
 	if c.sort != sortText && c.sort != sortInteger {
-		return ""
+		return none
 	}
 	for _, f := range dateFormats {
-		if c.sort == sortText && c.Length > 0 && c.Length < len(f.format) {
+		if c.sort == sortText && c.Length > 0 && c.Length < len(f.name) {
 			continue
 		}
 		fit, set := 0, 0
@@ -72,14 +75,14 @@ func dateFormat(c *column) string {
 			}
 		}
 		blank := slices.Contains(c.values, f.zero) || literalIs(c.Default, f.zero)
-		if set == 0 && c.Length == len(f.format) && c.has("date") {
-			return f.format
+		if set == 0 && c.Length == len(f.name) && c.has("date") {
+			return f
 		}
 		if set > 0 && fit*10 >= set*9 || set == 0 && blank && c.has("date", "timestamp", "from", "until") {
-			return f.format
+			return f
 		}
 	}
-	return ""
+	return none
 }
 
 // convertTime handles dates and times, of one column or two.
@@ -92,7 +95,7 @@ func (d *drafter) convertTime(m *match, x *found, out *mapped) {
 			zeros = sqliteTime(c, out)
 			break
 		}
-		out.set("type", map[sort]string{sortDate: "date", sortDatetime: "datetime", sortTimestamp: "timestamp"}[c.sort])
+		out.set("type", string(c.sort))
 		for _, zero := range []string{"0000-00-00", "0001-01-01", "1899-12-30", "1900-01-01"} {
 			if slices.ContainsFunc(c.values, func(v string) bool { return strings.HasPrefix(v, zero) }) || strings.Contains(c.Default, zero) {
 				zeros = append(zeros, zero)
@@ -103,12 +106,8 @@ func (d *drafter) convertTime(m *match, x *found, out *mapped) {
 		if c.sort == sortInteger {
 			out.set("type", "integer")
 		}
-		out.set("format", format)
-		for _, known := range dateFormats {
-			if known.format == format {
-				zeros = d.zeros(c, known.layout, known.zero)
-			}
-		}
+		out.set("format", format.name)
+		zeros = d.zeros(c, format.layout, format.zero)
 	}
 	if clock := d.clockOf(m.table, c); clock != nil {
 		out.set("time_from", clock.Name)

@@ -107,10 +107,8 @@ func (d *drafter) about(text string) string {
 	best, score := "", 0.6
 	for _, piece := range pieces(text) {
 		for _, name := range d.resources() {
-			for _, form := range forms(d.words, name, resourceNames[name]) {
-				if s := likeness(d.words.segment(piece), form, nil); s > score {
-					best, score = name, s
-				}
+			if s := bestForm(d.words.segment(piece), forms(d.words, name, resourceNames[name]), nil); s > score {
+				best, score = name, s
 			}
 		}
 	}

@@ -35,45 +35,20 @@ type column struct {
 	used    string
 }
 
-// sort is what a column can hold.
-type sort int
+// sort is what a column can hold, as sheets call it.
+type sort string
 
 const (
-	sortText sort = iota
-	sortInteger
-	sortDecimal
-	sortBoolean
-	sortDate
-	sortDatetime
-	sortTimestamp
-	sortBytes
-	sortOther
+	sortText      sort = "text"
+	sortInteger   sort = "integer"
+	sortDecimal   sort = "decimal"
+	sortBoolean   sort = "boolean"
+	sortDate      sort = "date"
+	sortDatetime  sort = "datetime"
+	sortTimestamp sort = "timestamp"
+	sortBytes     sort = "bytes"
+	sortOther     sort = ""
 )
-
-func sortOf(engine, t string) sort {
-	switch {
-	case t == "bit" && engine == "sqlserver", t == "bool", t == "boolean", t == "tinyint(1)":
-		return sortBoolean
-	case strings.Contains(t, "int") && t != "interval" && t != "point", strings.HasSuffix(t, "serial"), t == "year":
-		return sortInteger
-	case strings.HasPrefix(t, "dec"), strings.HasPrefix(t, "num"), strings.Contains(t, "money"), strings.HasPrefix(t, "float"), strings.HasPrefix(t, "double"), t == "real":
-		return sortDecimal
-	case t == "date":
-		return sortDate
-	case t == "timestamp with time zone", t == "timestamptz", t == "datetimeoffset":
-		return sortTimestamp
-	case t == "timestamp" && engine == "sqlserver", t == "rowversion":
-		return sortOther
-	case strings.HasPrefix(t, "timestamp"), strings.Contains(t, "datetime"):
-		return sortDatetime
-	case strings.Contains(t, "blob"), strings.Contains(t, "binary"), t == "bytea", t == "image":
-		return sortBytes
-	case strings.Contains(t, "char"), strings.Contains(t, "text"), strings.Contains(t, "clob"), t == "uuid", t == "uniqueidentifier", t == "enum", t == "":
-		return sortText
-	default:
-		return sortOther
-	}
-}
 
 const (
 	sampled = 400 // rows looked at per table
@@ -102,7 +77,10 @@ func (d *drafter) look(ctx context.Context) error {
 	for i := range schema.Tables {
 		t := &table{Table: &schema.Tables[i], parts: d.words.split(schema.Tables[i].Name), texts: texts[schema.Tables[i].Name]}
 		for k := range t.Columns {
-			c := &column{Column: &t.Columns[k], of: t, parts: d.words.split(t.Columns[k].Name), sort: sortOf(d.source.Engine, t.Columns[k].Type)}
+			c := &column{Column: &t.Columns[k], of: t, parts: d.words.split(t.Columns[k].Name), sort: sort(t.Columns[k].Sort(d.source.Engine))}
+			if c.Type == "" { // as in SQLite, where any may hold texts
+				c.sort = sortText
+			}
 			if strings.HasPrefix(d.source.Engine, "m") && c.sort != sortInteger && c.Default != "" && c.Default != "NULL" && !strings.Contains(strings.ToLower(c.Default), "current_") && bareDefault.MatchString(c.Default) {
 				c.Default = "'" + c.Default + "'" // MySQL tells it without quotes
 			}
@@ -191,7 +169,11 @@ func (d *drafter) findFew(ctx context.Context, t *table, c *column) error {
 
 // has tells whether the column's name has one of the ideas.
 func (c *column) has(ideas ...string) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool {
+	return hasIdea(c.parts, ideas...)
+}
+
+func hasIdea(name []part, ideas ...string) bool {
+	return slices.ContainsFunc(name, func(p part) bool {
 		return slices.ContainsFunc(ideas, func(idea string) bool { return slices.Contains(p.ideas, idea) })
 	})
 }

@@ -44,7 +44,7 @@ func (d *drafter) findClient() {
 		}
 		for _, f := range t.Foreign {
 			to := d.table(f.Table)
-			if len(f.Columns) == 1 && to != nil && d.bestForm(to.parts, [][]string{{branchNames}}) >= 0.6 {
+			if len(f.Columns) == 1 && to != nil && likeness(to.parts, []string{branchNames}, nil) >= 0.6 {
 				called[f.Columns[0]] = 1
 			}
 		}
@@ -67,10 +67,10 @@ func (d *drafter) table(name string) *table {
 	return nil
 }
 
-func (d *drafter) bestForm(name []part, forms [][]string) float64 {
-	best := 0.0
+// bestForm is how like a name is to that form which it is most like.
+func bestForm(name []part, forms [][]string, context []string) (best float64) {
 	for _, form := range forms {
-		best = max(best, likeness(name, form, nil))
+		best = max(best, likeness(name, form, context))
 	}
 	return best
 }
@@ -90,7 +90,7 @@ func (d *drafter) matchTables() {
 			if t.View {
 				continue
 			}
-			name := d.bestForm(t.parts, named)
+			name := bestForm(t.parts, named, nil)
 			if name < 0.55 {
 				continue
 			}
@@ -196,9 +196,7 @@ func (d *drafter) compare(m *match, f *mapping.Field, c *column, context []strin
 	if f.Reference != "" {
 		return d.compareReference(m, x, known)
 	}
-	for _, form := range d.fieldForms(m.Resource, f) {
-		x.score = max(x.score, likeness(c.parts, form, context))
-	}
+	x.score = bestForm(c.parts, d.fieldForms(m.Resource, f), context)
 	fit := d.fits(f, c)
 	x.score *= fit
 	switch {
@@ -227,9 +225,7 @@ func refers(t *table, c *column) bool {
 // compareReference goes by foreign keys, and by names where there are none.
 func (d *drafter) compareReference(m *match, x found, known map[string]*match) found {
 	f, c := x.Field, x.column
-	for _, form := range d.fieldForms(m.Resource, f) {
-		x.score = max(x.score, likeness(c.parts, form, nil))
-	}
+	x.score = bestForm(c.parts, d.fieldForms(m.Resource, f), nil)
 	for _, form := range forms(d.words, f.Reference, resourceNames[f.Reference]) {
 		for _, suffix := range []string{"number", "id", "code"} {
 			x.score = max(x.score, likeness(c.parts, append(slices.Clone(form), suffix), nil), 0.9*likeness(c.parts, form, nil))
@@ -250,6 +246,11 @@ func (d *drafter) compareReference(m *match, x found, known map[string]*match) f
 	return x
 }
 
+// dates tells whether the engine itself keeps moments in the column.
+func (c *column) dates() bool {
+	return c.sort == sortDate || c.sort == sortDatetime || c.sort == sortTimestamp
+}
+
 // fits tells how well the type of a column suits a field: 1 well, 0 not at all.
 func (d *drafter) fits(f *mapping.Field, c *column) float64 {
 	flag := slices.Equal(f.OneOf, []string{"0", "1"})
@@ -260,14 +261,11 @@ func (d *drafter) fits(f *mapping.Field, c *column) float64 {
 		}
 		return 0
 	case f.Type == mapping.Timestamp:
-		switch {
-		case c.sort == sortDate || c.sort == sortDatetime || c.sort == sortTimestamp:
-			return 1
-		case dateFormat(c) != "":
+		if c.dates() || dateFormat(c).name != "" {
 			return 1
 		}
 		return 0
-	case c.sort == sortDate || c.sort == sortDatetime || c.sort == sortTimestamp:
+	case c.dates():
 		return 0
 	case flag:
 		switch {

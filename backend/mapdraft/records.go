@@ -67,11 +67,12 @@ func (d *drafter) keyOf(m *match) key {
 
 var guid = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
+// counts tells whether it is a table of last numbers.
+func (t *table) counts() bool { return !t.View && hasIdea(t.parts, "counter") }
+
 // counted tells whether there is a table of last numbers.
 func (d *drafter) counted(m *match) bool {
-	return slices.ContainsFunc(d.tables, func(t *table) bool {
-		return !t.View && slices.ContainsFunc(t.parts, func(p part) bool { return slices.Contains(p.ideas, "counter") })
-	})
+	return slices.ContainsFunc(d.tables, (*table).counts)
 }
 
 // creator is a procedure that makes records, or nil.
@@ -93,17 +94,13 @@ func (d *drafter) creatorOf(m *match, k key) *creator {
 		if !made || len(r.Parameters) == 0 {
 			continue
 		}
-		of := 0.0
 		var name []part
 		for _, piece := range pieces(r.Name) {
 			if piece != "sp" && piece != "usp" && piece != "p" && piece != "fn" && !slices.Contains(creates, piece) {
 				name = append(name, d.words.segment(piece)...)
 			}
 		}
-		for _, form := range forms(d.words, m.Name, resourceNames[m.Name]) {
-			of = max(of, likeness(name, form, nil))
-		}
-		if of < 0.9 {
+		if bestForm(name, forms(d.words, m.Name, resourceNames[m.Name]), nil) < 0.9 {
 			continue
 		}
 		if c := d.parameters(m, k, r); c != nil {
@@ -120,7 +117,7 @@ func (d *drafter) numbererOf(m *match, k key) *creator {
 		return nil
 	}
 	for _, t := range d.tables {
-		if t.View || !slices.ContainsFunc(t.parts, func(p part) bool { return slices.Contains(p.ideas, "counter") }) {
+		if !t.counts() {
 			continue
 		}
 		for i := range d.schema.Routines {
@@ -240,15 +237,9 @@ func (d *drafter) deletionOf(m *match) *deletion {
 			}
 			format := dateFormat(c)
 			switch {
-			case format != "":
-				zero := ""
-				for _, f := range dateFormats {
-					if f.format == format {
-						zero = f.zero
-					}
-				}
-				return &deletion{c, "{now: " + format + "}", name + " = '" + zero + "'"}
-			case (c.sort == sortDatetime || c.sort == sortTimestamp || c.sort == sortDate) && c.Nullable:
+			case format.name != "":
+				return &deletion{c, "{now: " + format.name + "}", name + " = '" + format.zero + "'"}
+			case c.dates() && c.Nullable:
 				return &deletion{c, "{now: iso8601}", name + " IS NULL"}
 			}
 		}
@@ -329,13 +320,9 @@ func (d *drafter) states(m *match) []*mapped {
 		}
 		var out []*mapped
 		if of["blocked"] != "" {
-			var codes []code
-			for _, v := range c.few {
-				codes = append(codes, code{v, map[bool]string{true: "1", false: "0"}[v == of["blocked"]]})
-			}
 			f := &mapped{name: "is_blocked", why: "name, values", score: 0.8}
 			f.set("from", c.Name)
-			f.set("codes", codeList(codes, false))
+			f.set("codes", codeList(only(c.few, of["blocked"]), false))
 			trim(c, f)
 			out = append(out, f)
 		}
@@ -343,7 +330,7 @@ func (d *drafter) states(m *match) []*mapped {
 			f := &mapped{name: "is_archived", why: "name, values", score: 0.7}
 			f.set("sql", quoted("CASE WHEN "+d.quote(c.Name)+" = "+d.sqlLiteral(of["archived"], c)+" THEN 1 ELSE 0 END"))
 			if of["blocked"] == "" {
-				f.settings = []setting{{"from", c.Name}, {"codes", codeList(archived(c.few, of["archived"]), false)}}
+				f.settings = []setting{{"from", c.Name}, {"codes", codeList(only(c.few, of["archived"]), false)}}
 			}
 			out = append(out, f)
 		}
@@ -352,8 +339,8 @@ func (d *drafter) states(m *match) []*mapped {
 	return nil
 }
 
-func archived(few []string, is string) []code {
-	var codes []code
+// only is a flag that one of few values says.
+func only(few []string, is string) (codes []code) {
 	for _, v := range few {
 		codes = append(codes, code{v, map[bool]string{true: "1", false: "0"}[v == is]})
 	}

@@ -1,133 +1,35 @@
 package mapdraft
 
 import (
+	"embed"
 	"slices"
 	"strings"
 )
 
-// dictionary are the ideas that names are made of, each with its words: whole
-// ones, and the abbreviations that administrations shorten them to. A word may
-// stand for several ideas.
-var dictionary = map[string]string{
-	// Who and what an administration is about.
-	"contact":         "contact contacts relation relations relatie relaties rel partner kontakt kontakte geschaeftspartner party person account",
-	"customer":        "customer cust klant klanten debtor debiteur deb afnemer kunde kunden knd debitor",
-	"supplier":        "supplier suppliers vendor leverancier leveranciers lever lev crediteur cred kreditor lieferant lief",
-	"employee":        "employee employees staff personnel medewerker medewerkers mdw mw personeel pers monteur mitarbeiter mitarb ma",
-	"user":            "user users login logon gebruiker gebruikers gebr usr benutzer anmeldung gebruikersnaam username",
-	"country":         "country countries land landen laender staat nation",
-	"address":         "address addresses addr adr adres adressen adresse anschrift",
-	"communication":   "communication communications comm com communicatie kommunikation komm",
-	"article":         "article articles art artikel artikelen item items product produkt",
-	"vehicle":         "vehicle vehicles veh car cars auto voertuig voertuigen vtg vrtg fahrzeug fahrzeuge fzg kfz",
-	"order":           "order orders ord opdracht werkorder auftrag auftraege auf bestellung",
-	"line":            "line lines regel regels rgl rg position pos posten zeile detail details",
-	"head":            "head header kop kopf hdr",
-	"document":        "document documents doc dokument dokumente dok bestand file attachment bijlage",
-	"turnover":        "turnover omzet omz revenue umsatz ums erloes",
-	"group":           "group groups groep grp gr gruppe",
-	"flatrate":        "flatrate pauschale standaardwerk jobcode servicepakket",
-	"advertisement":   "advertisement advert ad advertentie inserat anzeige",
-	"site":            "site portal portaal channel kanaal website",
-	"role":            "role roles rol rolle",
-	"branch":          "branch company tenant mandant administratie adm bedrijf bedr filiaal vestiging firma filiale office client",
-	"entity":          "entity ent entiteit object obj owner parent bezug",
-	"owner":           "owner eigenaar halter besitzer",
-	"counter":         "counter nummers nummering numbering zaehler sequence",
-	"companyregister": "kvk kvknr handelsregister registration handelsreg hrb hr tradereg coc chamber",
-	// What is said of it.
-	"number":       "number numbers no nr num nummer",
-	"code":         "code kode cd kd kode",
-	"id":           "id ident key sleutel schluessel guid uuid rowid",
-	"name":         "name naam nm bezeichnung nam",
-	"first":        "first voor vn voornaam vorname given v",
-	"last":         "last achter achternaam nachname family surname",
-	"infix":        "infix tussenvoegsel tussen tusv tv voorvoegsel namenszusatz",
-	"initials":     "initials initial voorletters voorl vrlt vlt initialen",
-	"title":        "title titel",
-	"kind":         "kind type soort srt srt typ art category cat categorie",
-	"description":  "description descr desc omschrijving omschr oms beschrijving bezeichnung bez beschreibung text tekst",
-	"note":         "note notes memo remark remarks opmerking opmerkingen opm notitie aantekening notiz bemerkung bem comment",
-	"status":       "status stat state toestand st",
-	"value":        "value val waarde wrd wert inhalt",
-	"amount":       "amount amt bedrag bedr betrag",
-	"quantity":     "quantity qty aantal aant hoeveelheid menge mng anzahl anz",
-	"unit":         "unit units uom eenheid eenh einheit einh me",
-	"price":        "price prices prijs prs pr preis tarief",
-	"purchase":     "purchase buy cost inkoop ink einkauf ek kost",
-	"sales":        "sales sale sell verkoop vk vrk verkauf",
-	"discount":     "discount disc korting kort krt rabatt rab",
-	"percentage":   "percentage percent pct perc proz prozent",
-	"total":        "total tot totaal gesamt sum summe totals",
-	"excluding":    "excl ex excluding exclusief net netto zonder",
-	"including":    "incl in including inclusief gross bruto brutto",
-	"vat":          "vat btw tax mwst ust steuer belasting",
-	"ledger":       "ledger gl gb grootboek grb sachkonto fibu hauptbuch",
-	"account":      "account rekening rek acc konto kto",
-	"european":     "eu european europa europees",
-	"export":       "export ex exp ausland",
-	"stock":        "stock voorraad voorr vrd lager bestand lagerbestand",
-	"ean":          "ean gtin barcode upc",
-	"language":     "language lang taal spr sprache",
-	"birth":        "birth dob geboorte geb geburt geburts born",
-	"date":         "date dat datum dt day",
-	"time":         "time tijd tyd zeit uhrzeit tm hour",
-	"timestamp":    "timestamp ts datetime moment stamp",
-	"payment":      "payment pay betaal betaling bet zahlung zahl",
-	"term":         "term terms termijn trm ziel frist",
-	"days":         "days dagen tage dgn",
-	"street":       "street straat str strasse",
-	"house":        "house huis hs haus hausnr huisnr",
-	"addition":     "addition toevoeging toev toevg zusatz suffix",
-	"postcode":     "postcode pcode pc zip zipcode plz postal postleitzahl",
-	"city":         "city plaats plts woonplaats ort stadt town place",
-	"iso":          "iso iso2 isocode alpha2",
-	"phone":        "phone tel telefoon telefon tlf telnr net dial",
-	"prefix":       "prefix netnr landnummer vorwahl dialling voorloop",
-	"postpattern":  "pattern patroon muster regex",
-	"email":        "email mail eml emailadres",
-	"preferred":    "preferred pref voorkeur voork standaard default bevorzugt primary",
-	"function":     "function functie funktie fct beroep funktion job position",
-	"external":     "external ext extern externe",
-	"hour":         "hour hourly uur uren stunde std",
-	"rate":         "rate tarief trf tarif satz",
-	"password":     "password passwd pwd wachtwoord ww wachtw passwort kennwort pw hash",
-	"salt":         "salt zout salz",
-	"mime":         "mime mimetype contenttype mediatype",
-	"size":         "size length lengte grootte groesse bytes len",
-	"content":      "content inhoud data blob inhalt body",
-	"hash":         "hash sha sha256 checksum controlegetal",
-	"url":          "url link uri href pad",
-	"plate":        "plate licenseplate license licence reg regno kenteken kent ktk kennzeichen kennz",
-	"chassis":      "chassis chas chassisnummer vin fin fahrgestell frame wmi",
-	"brand":        "brand make merk marke hersteller",
-	"model":        "model modell",
-	"version":      "version versie uitvoering uitv variant ausfuehrung edition",
-	"body":         "body carrosserie carr karosserie opbouw",
-	"fuel":         "fuel brandstof brst brandst kraftstoff",
-	"transmission": "transmission trans versnelling transmissie getriebe gearbox schakeling",
-	"color":        "color colour kleur klr farbe",
-	"admission":    "admission toelating toel zulassung erstzulassung registration",
-	"one":          "1 eerste erste",
-	"inspection":   "apk inspection mot tuv tuev keuring hu",
-	"expiry":       "expiry expires verval vervaldatum ablauf geldig",
-	"mileage":      "mileage km kms kmstand kmst kilometerstand odometer tellerstand laufleistung",
-	"power":        "power vermogen verm leistung kw kilowatt",
-	"bpm":          "bpm restbpm",
-	"publish":      "publish published internet int web online gepubliceerd veroeffentlicht",
-	"delivery":     "delivery deliver aflever afl levering lief liefer liefertermin",
-	"reference":    "reference ref referentie kenmerk referenz yourref",
-	"invoice":      "invoice inv factuur fact fak rechnung rech faktura",
-	"sequence":     "sequence seq volg volgorde volgnr sort sortering reihenfolge lfd",
-	"from":         "from van vanaf start begin von ab",
-	"until":        "until to tot t tm eind einde end bis",
-	"created":      "created create creation aangemaakt aanmaak aan ingevoerd invoer erstellt angelegt insert inserted added add",
-	"changed":      "changed change modified modify updated update gewijzigd wijziging wijz wij mut mutatie geaendert aenderung last",
-	"deleted":      "deleted delete del verwijderd verwijder vervallen wis gewist geloescht loesch removed inactive",
-	"left":         "left uit uitdienst uitgetreden leave ausgetreten austritt resigned",
-	"blocked":      "blocked block geblokkeerd geblok blok blokkade gesperrt sperre locked",
-	"archived":     "archived archive archief gearchiveerd historie hist archiviert",
-	"system":       "system systeem",
+//go:embed words
+var lists embed.FS
+
+// The lists of words, whose files say what each is.
+var (
+	dictionary    = wordList("ideas")
+	resourceNames = wordList("resources")
+	fieldNames    = wordList("fields")
+	values        = wordList("values")
+)
+
+// wordList reads a file of lines that say a name, a colon and words.
+func wordList(name string) map[string]string {
+	text, err := lists.ReadFile("words/" + name + ".txt")
+	if err != nil {
+		panic(err) // it is a part of this program
+	}
+	list := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if key, words, ok := strings.Cut(line, ": "); ok && !strings.HasPrefix(line, "#") {
+			list[key] = strings.TrimSpace(words)
+		}
+	}
+	return list
 }
 
 // weights are the ideas that say little by themselves; any other weighs 1.

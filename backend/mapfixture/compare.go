@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The texts that stand for what varies.
@@ -119,62 +121,77 @@ func stands(placeholder string, v any) bool {
 const longestShown = 70
 
 func shown(v any) string {
-	text, err := plain(v)
-	if err != nil {
-		return "?"
-	}
-	if s := []rune(string(text)); len(s) > longestShown {
+	text := plain(v)
+	if s := []rune(text); len(s) > longestShown {
 		return string(s[:longestShown]) + "…"
 	}
-	return string(text)
+	return text
 }
 
-// recorded is an answer as it is written into a fixture: with the placeholders
-// that stood there and still hold, and of a new answer with those of what is
-// never the same twice. created tells that the record was made by the request.
-func recorded(expected, seen any, name string, created bool) any {
-	if text, ok := expected.(string); ok && stands(text, seen) {
-		return expected
+// plain writes what was read as JSON, with <, > and & as they are.
+func plain(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil { // which nothing that was read makes happen
+		return "?"
 	}
-	switch s := seen.(type) {
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// recorded is an answer as it is written into a fixture, in the order that it has:
+// with the placeholders that stood there and still hold, and of a new answer with
+// those of what is never the same twice. created tells that the record was made by
+// the request.
+func recorded(expected any, answer jsontext.Value, name string, created bool) jsontext.Value {
+	seen, err := parse(string(answer))
+	if text, ok := expected.(string); err == nil && ok && stands(text, seen) {
+		return jsontext.Value(plain(text))
+	}
+	switch seen.(type) {
 	case map[string]any:
 		e, _ := expected.(map[string]any)
-		out := map[string]any{}
-		for key, v := range s {
-			out[key] = recorded(e[key], v, key, created)
-		}
-		return out
+		return rewritten(answer, func(name string, _ int, v jsontext.Value) jsontext.Value {
+			return recorded(e[name], v, name, created)
+		})
 	case []any:
 		e, _ := expected.([]any)
-		out := make([]any, len(s))
-		for i, v := range s {
+		return rewritten(answer, func(_ string, i int, v jsontext.Value) jsontext.Value {
 			var was any
 			if i < len(e) {
 				was = e[i]
 			}
-			out[i] = recorded(was, v, "", created)
-		}
-		return out
+			return recorded(was, v, "", created)
+		})
 	}
 	switch {
 	case name == "request_id" || name == "token":
-		return anyValue
+		return jsontext.Value(plain(anyValue))
 	case name == "id" && created && stands(anyID, seen):
-		return anyID
+		return jsontext.Value(plain(anyID))
 	case (name == "created_at" || name == "modified_at") && stands(anyMoment, seen):
-		return anyMoment
+		return jsontext.Value(plain(anyMoment))
 	}
-	return seen
+	return answer
 }
 
-// indented writes JSON for people, with members in the order of the answer.
-func indented(v any, like []byte) string {
+// rewritten is an object or a list, which is valid, with what f makes of its values.
+func rewritten(of jsontext.Value, f func(name string, i int, v jsontext.Value) jsontext.Value) jsontext.Value {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if e.Encode(inOrder(v, like)) != nil {
-		return string(like)
+	in, out := jsontext.NewDecoder(bytes.NewReader(of)), jsontext.NewEncoder(&b)
+	begin, _ := in.ReadToken()
+	_ = out.WriteToken(begin)
+	for i := 0; in.PeekKind() != '}' && in.PeekKind() != ']'; i++ {
+		name := ""
+		if of.Kind() == '{' {
+			member, _ := in.ReadToken()
+			name = member.String()
+			_ = out.WriteToken(jsontext.String(name))
+		}
+		v, _ := in.ReadValue()
+		_ = out.WriteValue(f(name, i, v))
 	}
-	return b.String()
+	end, _ := in.ReadToken()
+	_ = out.WriteToken(end)
+	return b.Bytes()
 }

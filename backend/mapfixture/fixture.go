@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -126,16 +127,16 @@ func (c *Case) judge(at string, fail func(at, format string, args ...any), recor
 }
 
 // Write writes the fixture to its file, with what its answers are now. Comments
-// at its beginning stay, others are lost.
+// at its beginning stay, others are lost. JSON texts are YAML's in double quotes.
 func (f *Fixture) Write() error {
 	var b strings.Builder
 	b.WriteString(f.head)
 	if f.written.Username != "" {
-		fmt.Fprintf(&b, "login: {username: %s, password: %s}\n", quoted(f.written.Username), quoted(f.written.Password))
+		fmt.Fprintf(&b, "login: {username: %s, password: %s}\n", plain(f.written.Username), plain(f.written.Password))
 	}
 	b.WriteString("cases:\n")
 	for _, c := range f.Cases {
-		fmt.Fprintf(&b, "  - name: %s\n    request:\n      method: %s\n      path: %s\n", quoted(c.Name), c.Request.Method, quoted(c.Request.Path))
+		fmt.Fprintf(&b, "  - name: %s\n    request:\n      method: %s\n      path: %s\n", plain(c.Name), c.Request.Method, plain(c.Request.Path))
 		writeHeaders(&b, c.Request.Headers)
 		writeBody(&b, c.Request.Body)
 		fmt.Fprintf(&b, "    answer:\n      status: %d\n", c.Answer.Status)
@@ -143,8 +144,8 @@ func (f *Fixture) Write() error {
 		writeBody(&b, c.Answer.Body)
 		if len(c.Keep) > 0 {
 			b.WriteString("    keep:\n")
-			for _, name := range sorted(c.Keep) {
-				fmt.Fprintf(&b, "      %s: %s\n", name, quoted(c.Keep[name]))
+			for _, name := range slices.Sorted(maps.Keys(c.Keep)) {
+				fmt.Fprintf(&b, "      %s: %s\n", name, plain(c.Keep[name]))
 			}
 		}
 	}
@@ -163,8 +164,8 @@ func writeHeaders(b *strings.Builder, headers map[string]string) {
 		return
 	}
 	b.WriteString("      headers:\n")
-	for _, name := range sorted(headers) {
-		fmt.Fprintf(b, "        %s: %s\n", name, quoted(headers[name]))
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		fmt.Fprintf(b, "        %s: %s\n", name, plain(headers[name]))
 	}
 }
 
@@ -173,31 +174,11 @@ func writeBody(b *strings.Builder, body string) {
 		return
 	}
 	if strings.TrimSpace(body) == "" || strings.HasPrefix(body, " ") {
-		fmt.Fprintf(b, "      body: %s\n", quoted(body))
+		fmt.Fprintf(b, "      body: %s\n", plain(body))
 		return
 	}
 	b.WriteString("      body: |\n")
 	for line := range strings.Lines(strings.TrimRight(body, "\n") + "\n") {
 		b.WriteString("        " + line)
 	}
-}
-
-// quoted is a text as YAML has it in double quotes, which JSON is a part of.
-func quoted(s string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(s) != nil { // which no text makes happen
-		return `""`
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func sorted(m map[string]string) []string {
-	var names []string
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -7,12 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Gateway is where fixtures are run.
@@ -62,7 +66,7 @@ func (g Gateway) Run(ctx context.Context, f *Fixture) ([]Result, error) {
 			c.record(resp, body)
 		}
 		r := Result{Fixture: f.File, Case: c.Name, Differences: c.differences(resp, body), Took: g.Now().Sub(began)}
-		for _, name := range sorted(c.Keep) {
+		for _, name := range slices.Sorted(maps.Keys(c.Keep)) {
 			if v, ok := at(body, c.Keep[name]); ok {
 				kept[name] = v
 			} else {
@@ -142,7 +146,7 @@ func (c *Case) differences(resp *http.Response, body []byte) (all []string) {
 	if resp.StatusCode != c.Answer.Status {
 		all = append(all, "- status: "+strconv.Itoa(c.Answer.Status), "+ status: "+strconv.Itoa(resp.StatusCode))
 	}
-	for _, name := range sorted(c.Answer.Headers) {
+	for _, name := range slices.Sorted(maps.Keys(c.Answer.Headers)) {
 		if e, s := c.Answer.Headers[name], resp.Header.Get(name); e != s && (e != anyValue || s == "") {
 			all = append(all, "- "+name+": "+e, "+ "+name+": "+s)
 		}
@@ -169,8 +173,8 @@ func (c *Case) record(resp *http.Response, body []byte) {
 			c.Answer.Headers[name] = resp.Header.Get(name)
 		}
 	}
-	seen, err := parse(string(body))
-	if err != nil {
+	seen := jsontext.Value(body)
+	if !seen.IsValid() {
 		c.Answer.Body = ""
 		return
 	}
@@ -178,7 +182,9 @@ func (c *Case) record(resp *http.Response, body []byte) {
 	if c.Answer.Body != "" {
 		expected, _ = parse(c.Answer.Body) // judged when it was read
 	}
-	c.Answer.Body = indented(recorded(expected, seen, "", c.Request.Method == http.MethodPost), body)
+	seen = recorded(expected, seen, "", c.Request.Method == http.MethodPost)
+	_ = seen.Indent(jsontext.WithIndent("  ")) // it is valid
+	c.Answer.Body = string(seen)
 }
 
 // at is the value at a path of an answer: data.id, data.0.number.

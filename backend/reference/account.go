@@ -75,14 +75,10 @@ func (t *txn) addUser(ctx context.Context, n NewUser, hash string) (auth.User, e
 	if err != nil {
 		return auth.User{}, err
 	}
-	external := int64(0)
-	if n.External {
-		external = 1
-	}
 	added, err := t.exec(ctx, `INSERT INTO app_user (client_id, username, email, password_hash, is_external, is_blocked, created_at)
 		VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6) ON CONFLICT (username) DO NOTHING`,
 		mapping.IntValue(client.ID), mapping.TextValue(n.Username), mapping.TextValue(n.Email), mapping.TextValue(hash),
-		mapping.IntValue(external), mapping.IntValue(t.now().UnixMilli()))
+		mapping.IntValue(int64(flag(n.External))), mapping.IntValue(t.now().UnixMilli()))
 	switch {
 	case err != nil:
 		return auth.User{}, fmt.Errorf("add user: %w", err)
@@ -96,11 +92,7 @@ func (t *txn) addUser(ctx context.Context, n NewUser, hash string) (auth.User, e
 // SetBlocked lets a user log in no longer, or again. A gateway that serves asks
 // for BlockedUsers and ends their sessions. It fails with auth.ErrUnknownUser.
 func (s *Store) SetBlocked(ctx context.Context, username string, blocked bool) error {
-	flag := int64(0)
-	if blocked {
-		flag = 1
-	}
-	return s.changeUser(ctx, `UPDATE app_user SET is_blocked = ?2 WHERE username = ?1`, username, mapping.IntValue(flag))
+	return s.changeUser(ctx, `UPDATE app_user SET is_blocked = ?2 WHERE username = ?1`, username, mapping.IntValue(int64(flag(blocked))))
 }
 
 // SetPassword implements auth.Accounts.

@@ -2,8 +2,6 @@ package reference
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"frontdesk/backend"
@@ -24,24 +22,15 @@ type street struct {
 	parity     string // odd, even or all
 }
 
-func loadAddressBook() (addressBook, error) {
-	t, err := readTable("addresses", "postcode", "from", "to", "parity", "street", "city")
-	if err != nil {
-		return nil, err
-	}
-	book := addressBook{}
+func loadAddressBook() addressBook {
+	t, book := readTable("addresses"), addressBook{}
 	for i := range t.rows {
-		s := street{name: t.get(i, "street"), city: t.get(i, "city"), parity: t.get(i, "parity")}
-		var errFrom, errTo error
-		s.from, errFrom = strconv.Atoi(t.get(i, "from"))
-		s.to, errTo = strconv.Atoi(t.get(i, "to"))
-		if errFrom != nil || errTo != nil || s.from > s.to {
-			return nil, fmt.Errorf("data file addresses: row %d has no range of house numbers", i+2)
-		}
 		code := barePostcode(t.get(i, "postcode"))
-		book[code] = append(book[code], s)
+		book[code] = append(book[code], street{
+			name: t.get(i, "street"), city: t.get(i, "city"), from: t.number(i, "from"), to: t.number(i, "to"), parity: t.get(i, "parity"),
+		})
 	}
-	return book, nil
+	return book
 }
 
 // barePostcode is a postcode as the book compares it.

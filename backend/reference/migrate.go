@@ -65,11 +65,7 @@ func addSystemRecords(ctx context.Context, tx *sql.Tx, d *sqlrecord.Dialect, mod
 		if r == nil {
 			continue
 		}
-		t, err := readTable(systemData[name], "id")
-		if err != nil {
-			return err
-		}
-		if err := addSystemTable(ctx, tx, d, r, t, now); err != nil {
+		if err := addSystemTable(ctx, tx, d, r, readTable(systemData[name]), now); err != nil {
 			return fmt.Errorf("system records of %s: %w", name, err)
 		}
 	}

@@ -26,16 +26,12 @@ var vatRates = map[string]int64{"high": 21, "low": 9}
 // set counts as 0. It is false when the result is too large to keep.
 func lineTotal(quantity, price, discount mapping.Value) (mapping.Value, bool) {
 	var total, part apd.Decimal
-	if _, err := exact.Sub(&part, apd.New(100, 0), discount.Decimal()); err != nil {
-		return mapping.Value{}, false
-	}
-	if _, err := exact.Mul(&total, quantity.Decimal(), price.Decimal()); err != nil {
-		return mapping.Value{}, false
-	}
-	if _, err := exact.Mul(&total, &total, &part); err != nil {
-		return mapping.Value{}, false
-	}
-	return cents(&total, -2)
+	calc := apd.MakeErrDecimal(&exact)
+	calc.Sub(&part, apd.New(100, 0), discount.Decimal())
+	calc.Mul(&total, quantity.Decimal(), price.Decimal())
+	calc.Mul(&total, &total, &part)
+	kept, ok := cents(&total, -2)
+	return kept, ok && calc.Err() == nil
 }
 
 // taxed is what a line adds to its order.
@@ -48,13 +44,12 @@ type taxed struct {
 // taken of the sum per rate and rounded once for each. It is false when a sum
 // is too large to keep.
 func orderTotals(lines []taxed) (excl, incl mapping.Value, ok bool) {
-	var sum apd.Decimal
+	var total apd.Decimal
+	calc := apd.MakeErrDecimal(&exact)
 	perRate := map[int64]*apd.Decimal{}
 	for _, l := range lines {
 		amount := l.total.Decimal()
-		if _, err := exact.Add(&sum, &sum, amount); err != nil {
-			return excl, incl, false
-		}
+		calc.Add(&total, &total, amount)
 		rate := vatRates[l.vatKind]
 		if rate == 0 {
 			continue
@@ -62,27 +57,17 @@ func orderTotals(lines []taxed) (excl, incl mapping.Value, ok bool) {
 		if perRate[rate] == nil {
 			perRate[rate] = new(apd.Decimal)
 		}
-		if _, err := exact.Add(perRate[rate], perRate[rate], amount); err != nil {
-			return excl, incl, false
-		}
+		calc.Add(perRate[rate], perRate[rate], amount)
 	}
-	if excl, ok = cents(&sum, 0); !ok {
-		return excl, incl, false
-	}
+	excl, ok = cents(&total, 0)
 	for rate, amount := range perRate {
-		if _, err := exact.Mul(amount, amount, apd.New(rate, 0)); err != nil {
-			return excl, incl, false
-		}
-		vat, ok := cents(amount, -2)
-		if !ok {
-			return excl, incl, false
-		}
-		if _, err := exact.Add(&sum, &sum, vat.Decimal()); err != nil {
-			return excl, incl, false
-		}
+		calc.Mul(amount, amount, apd.New(rate, 0))
+		vat, kept := cents(amount, -2)
+		calc.Add(&total, &total, vat.Decimal())
+		ok = ok && kept
 	}
-	incl, ok = cents(&sum, 0)
-	return excl, incl, ok
+	incl, kept := cents(&total, 0)
+	return excl, incl, ok && kept && calc.Err() == nil
 }
 
 // cents rounds d × 10^shift to money.

@@ -55,9 +55,13 @@ func (s *Store) purge(ctx context.Context) error {
 		if _, err := t.exec(ctx, `DELETE FROM idempotency WHERE created_at <= ?1`, mapping.IntValue(t.memosFrom())); err != nil {
 			return fmt.Errorf("purge answers: %w", err)
 		}
-		if _, err := t.exec(ctx, `DELETE FROM password_reset WHERE expires_at <= ?1`, mapping.IntValue(t.now().UnixMilli())); err != nil {
-			return fmt.Errorf("purge password resets: %w", err)
-		}
-		return nil
+		return t.purgeResets(ctx)
 	})
+}
+
+func (t *txn) purgeResets(ctx context.Context) error {
+	if _, err := t.exec(ctx, `DELETE FROM password_reset WHERE expires_at <= ?1`, mapping.IntValue(t.now().UnixMilli())); err != nil {
+		return fmt.Errorf("purge password resets: %w", err)
+	}
+	return nil
 }

@@ -13,8 +13,8 @@ import (
 // way.
 func (s *Store) KeepReset(ctx context.Context, tokenHash [32]byte, username string, expires time.Time) error {
 	return s.inTx(ctx, func(t *txn) error {
-		if _, err := t.exec(ctx, `DELETE FROM password_reset WHERE expires_at <= ?1`, mapping.IntValue(t.now().UnixMilli())); err != nil {
-			return fmt.Errorf("purge password resets: %w", err)
+		if err := t.purgeResets(ctx); err != nil {
+			return err
 		}
 		n, err := t.exec(ctx, `INSERT INTO password_reset (token_hash, user_id, expires_at) SELECT ?1, id, ?3 FROM app_user WHERE username = ?2`,
 			mapping.BytesValue(tokenHash[:]), mapping.TextValue(username), mapping.IntValue(expires.UnixMilli()))

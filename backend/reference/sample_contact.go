@@ -42,15 +42,12 @@ func titled(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // companyOf picks a contact of a kind from the data file.
 func (w *world) companyOf(dice *rand.Rand, kind string) int32 {
-	start := pick(dice, w.companies)
-	for i := range w.companies.rows {
-		n := (start + i) % len(w.companies.rows)
+	for i := pick(dice, w.companies); ; i++ {
+		n := i % len(w.companies.rows)
 		if w.companies.get(n, "kind") == kind {
 			return w.id("contact", n)
 		}
 	}
-	w.fail("data file companies: no %s", kind)
-	return 0
 }
 
 // customer picks a contact who buys: a person, or a company that is a customer.
@@ -175,12 +172,7 @@ func (w *world) postalAddresses(n int) []draft {
 
 // houseNumber picks a number in the range and parity of an address row.
 func (w *world) houseNumber(dice *rand.Rand, row int) int {
-	from, errFrom := strconv.Atoi(w.addresses.get(row, "from"))
-	to, errTo := strconv.Atoi(w.addresses.get(row, "to"))
-	if errFrom != nil || errTo != nil || to < from {
-		w.fail("data file addresses: row %d has no range", row+2)
-		return 1
-	}
+	from, to := w.addresses.number(row, "from"), w.addresses.number(row, "to")
 	if w.addresses.get(row, "parity") == "all" {
 		return from + dice.IntN(to-from+1)
 	}

@@ -2,7 +2,6 @@ package reference
 
 import (
 	"math/rand/v2"
-	"strconv"
 	"time"
 )
 
@@ -28,8 +27,8 @@ func (w *world) car(n int) car {
 	if n == steadyCar {
 		row = 0
 	}
-	first, last := w.carNumber(row, "first_year"), w.carNumber(row, "last_year")
-	low, high := w.carNumber(row, "price_low"), w.carNumber(row, "price_high")
+	first, last := w.cars.number(row, "first_year"), w.cars.number(row, "last_year")
+	low, high := w.cars.number(row, "price_low"), w.cars.number(row, "price_high")
 	year := first + dice.IntN(last-first+1)
 	c := car{row: row, yearly: 8000 + dice.IntN(14000)}
 	c.admitted = day(year, 1+dice.IntN(12), 1+dice.IntN(28))
@@ -62,15 +61,6 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// carNumber reads a whole number from the table of car types.
-func (w *world) carNumber(row int, column string) int {
-	n, err := strconv.Atoi(w.cars.get(row, column))
-	if err != nil {
-		w.fail("data file vehicles: row %d: %w", row+2, err)
-	}
-	return n
-}
-
 func (w *world) vehicle(n int) draft {
 	dice, c := w.dice("vehicle", n), w.car(n)
 	d := w.draft("vehicle")
@@ -87,7 +77,7 @@ func (w *world) vehicle(n int) draft {
 	d.time("first_admission_date", c.admitted)
 	d.time("apk_expiry_date", nextInspection(c.admitted))
 	d.number("mileage", c.mileage(sampleEnd))
-	d.number("power_kw", w.carNumber(c.row, "power_kw"))
+	d.number("power_kw", w.cars.number(c.row, "power_kw"))
 	if c.forSale {
 		kind := "margin"
 		if w.cars.get(c.row, "body_kind") == "van" || chance(dice, 25) {
@@ -161,13 +151,9 @@ func (w *world) advertisements(n int) []draft {
 	start, count := dice.IntN(len(w.sites.rows)), 1+dice.IntN(3)
 	var all []draft
 	for i := range count {
-		site, err := strconv.Atoi(w.sites.get((start+i)%len(w.sites.rows), "id"))
-		if err != nil {
-			w.fail("data file advertisementsites: %w", err)
-		}
 		d := w.draft("vehicleadvertisementsite")
 		d.ref("vehicle_id", w.id("vehicle", n))
-		d.number("advertisementsite_id", site)
+		d.number("advertisementsite_id", w.sites.number((start+i)%len(w.sites.rows), "id"))
 		d.euros("price", c.price)
 		d.text("title", w.cars.get(c.row, "brand")+" "+w.cars.get(c.row, "model")+" "+w.cars.get(c.row, "version"))
 		d.text("description", w.advertisementText(dice))

@@ -50,8 +50,12 @@ func newWorld(model *mapping.Model, orders int, other bool, base map[string]int3
 		}
 	}
 	w := &world{model: model, other: other, base: base, orders: orders}
-	if err := w.load(); err != nil {
-		return nil, err
+	for into, name := range map[*table]string{
+		&w.first: "first_names", &w.last: "last_names", &w.companies: "companies", &w.addresses: "addresses", &w.groups: "turnovergroups",
+		&w.parts: "articles", &w.labour: "labour", &w.rates: "flatrates", &w.rateLines: "flatratelines", &w.jobs: "job_titles",
+		&w.cars: "vehicles", &w.colors: "colors", &w.sites: "advertisementsites",
+	} {
+		*into = readTable(name)
 	}
 	w.contacts = len(w.companies.rows) + max(40, orders/5)
 	w.vehicles = max(40, orders/4)
@@ -67,36 +71,6 @@ func newWorld(model *mapping.Model, orders int, other bool, base map[string]int3
 		w.groupIDs[w.groups.get(i, "code")] = w.id("turnovergroup", i)
 	}
 	return w, nil
-}
-
-func (w *world) load() error {
-	files := []struct {
-		into    *table
-		name    string
-		columns []string
-	}{
-		{&w.first, "first_names", []string{"first_name"}},
-		{&w.last, "last_names", []string{"infix", "last_name"}},
-		{&w.companies, "companies", []string{"name", "kind"}},
-		{&w.addresses, "addresses", []string{"postcode", "from", "to", "parity", "street", "city"}},
-		{&w.groups, "turnovergroups", []string{"code", "description", "vat_kind", "ledger_account", "ledger_account_eu", "ledger_account_export"}},
-		{&w.parts, "articles", []string{"number", "description", "article_kind", "unit_type", "turnover_group", "purchase_price", "price"}},
-		{&w.labour, "labour", []string{"description", "article", "hours"}},
-		{&w.rates, "flatrates", []string{"number", "description", "brand", "model"}},
-		{&w.rateLines, "flatratelines", []string{"flatrate", "sort_order", "article", "quantity", "price"}},
-		{&w.jobs, "job_titles", []string{"job_title", "hourly_rate"}},
-		{&w.cars, "vehicles", []string{"brand", "model", "version", "body_kind", "fuel_kind", "transmission_kind", "power_kw", "first_year", "last_year", "price_low", "price_high"}},
-		{&w.colors, "colors", []string{"color"}},
-		{&w.sites, "advertisementsites", []string{"id"}},
-	}
-	for _, f := range files {
-		t, err := readTable(f.name, f.columns...)
-		if err != nil {
-			return err
-		}
-		*f.into = t
-	}
-	return nil
 }
 
 // id is the ID of the n-th record of a resource, counted from 0.
@@ -137,12 +111,19 @@ func (w *world) fail(format string, args ...any) {
 	}
 }
 
-func (d draft) put(field string, v mapping.Value) {
-	if d.Resource.Field(field) == nil {
-		d.world.fail("%s has no field %s", d.Resource.Name, field)
-		return
+// field is one of the resource; nil where the model lacks it.
+func (d draft) field(name string) *mapping.Field {
+	f := d.Resource.Field(name)
+	if f == nil {
+		d.world.fail("%s has no field %s", d.Resource.Name, name)
 	}
-	d.Set(field, v)
+	return f
+}
+
+func (d draft) put(field string, v mapping.Value) {
+	if d.field(field) != nil {
+		d.Set(field, v)
+	}
 }
 
 // text sets a field unless the text is empty.
@@ -160,15 +141,10 @@ func (d draft) time(field string, t time.Time) { d.put(field, mapping.TimeValue(
 
 // parsed sets a field from its text, unless that is empty.
 func (d draft) parsed(field, s string) {
-	if s == "" {
+	if s == "" || d.field(field) == nil {
 		return
 	}
-	f := d.Resource.Field(field)
-	if f == nil {
-		d.world.fail("%s has no field %s", d.Resource.Name, field)
-		return
-	}
-	v, err := f.Parse(s, time.UTC)
+	v, err := d.field(field).Parse(s, time.UTC)
 	if err != nil {
 		d.world.fail("%s of %s: %w", field, d.Resource.Name, err)
 		return
@@ -181,12 +157,8 @@ func (d draft) euros(field string, n int) { d.parsed(field, strconv.Itoa(n)) }
 
 // children sets an array field.
 func (d *draft) children(field string, lines []draft) {
-	if len(lines) == 0 {
-		return
-	}
-	f := d.Resource.Field(field)
-	if f == nil {
-		d.world.fail("%s has no field %s", d.Resource.Name, field)
+	f := d.field(field)
+	if len(lines) == 0 || f == nil {
 		return
 	}
 	records := make([]mapping.Record, len(lines))

@@ -64,11 +64,8 @@ type Store struct {
 // Open opens an administration, makes or migrates its tables, and starts to
 // remove what expires in it. The caller closes it.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{model: o.Model, hasher: o.Hasher, now: o.Now}
+	s := &Store{addressBook: loadAddressBook(), model: o.Model, hasher: o.Hasher, now: o.Now}
 	var err error
-	if s.addressBook, err = loadAddressBook(); err != nil {
-		return nil, err
-	}
 	if s.derived, err = newDerived(o.Model); err != nil {
 		return nil, err
 	}

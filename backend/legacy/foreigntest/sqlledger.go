@@ -1,7 +1,6 @@
 package foreigntest
 
 import (
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -66,13 +65,7 @@ func index(dsn string) error {
 	if err != nil {
 		return err
 	}
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, string(text))
-	return errors.Join(err, conn.Close(ctx))
+	return sqltest.Execute(dsn, string(text))
 }
 
 const units = `CASE unit WHEN 'ea' THEN 'piece' WHEN 'hr' THEN 'hour' WHEN 'kg' THEN 'kg' WHEN 'l' THEN 'litre' WHEN 'm' THEN 'metre' WHEN 'set' THEN 'set' END`

@@ -1,13 +1,10 @@
 package legacytest
 
 import (
-	"bytes"
 	"database/sql"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -206,23 +203,4 @@ func TestEveryTestHasItsOwnDatabase(t *testing.T) {
 		}[engine]()
 		require.Equal(t, counts["GEBRUIKER"], number(t, other, `SELECT COUNT(*) FROM "GEBRUIKER"`))
 	})
-}
-
-func TestDataIsWhatTheGeneratorWrites(t *testing.T) {
-	files, err := Files()
-	require.NoError(t, err)
-	generate := filepath.Join(t.TempDir(), "generate")
-	build := exec.Command("go", "build", "-o", generate, "./generate")
-	build.Dir = files
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	cmd := exec.Command(generate)
-	cmd.Dir = t.TempDir()
-	out, err = cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	want, err := os.ReadFile(filepath.Join(cmd.Dir, "data.sql"))
-	require.NoError(t, err)
-	got, err := os.ReadFile(filepath.Join(files, "data.sql"))
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(want, got), "data.sql is not what generate writes")
 }

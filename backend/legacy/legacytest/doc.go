@@ -12,9 +12,9 @@
 package legacytest
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"frontdesk/backend/sqlrecord/sqltest"
@@ -29,23 +29,12 @@ func Run(m *testing.M) int {
 	return code
 }
 
-// Files returns the folder testdata/dealerpak, from wherever in the module the
-// test runs.
+// Files returns the folder testdata/dealerpak, from wherever the test runs.
 func Files() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "backend", "legacy", "testdata", "dealerpak"), nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", errors.New("no go.mod above the working directory")
-		}
-		dir = parent
-	}
+	_, here, _, _ := runtime.Caller(0)
+	dir := filepath.Join(filepath.Dir(filepath.Dir(here)), "testdata", "dealerpak")
+	_, err := os.Stat(dir)
+	return dir, err
 }
 
 // read returns the scripts of an engine in the order of loading.

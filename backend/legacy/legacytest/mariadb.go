@@ -3,7 +3,6 @@ package legacytest
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -40,10 +39,8 @@ var maria server
 // with FRONTDESK_REQUIRE=mariadb in the environment it fails instead.
 func MariaDB(t testing.TB) string {
 	t.Helper()
-	maria.once.Do(func() { maria.err = maria.start() })
-	if errors.Is(maria.err, errNotInstalled) && !sqltest.Required("mariadb") {
-		t.Skip("MariaDB is not installed: ", maria.err)
-	}
+	install, daemon := sqltest.Tool(t, "mariadb", "mariadb-install-db"), sqltest.Tool(t, "mariadb", "mariadbd")
+	maria.once.Do(func() { maria.err = maria.start(install, daemon) })
 	if maria.err != nil {
 		t.Fatal(maria.err)
 	}
@@ -139,11 +136,7 @@ func batches(script string) []string {
 	return all
 }
 
-func (s *server) start() (err error) {
-	install, daemon, err := findPrograms()
-	if err != nil {
-		return err
-	}
+func (s *server) start(install, daemon string) (err error) {
 	if s.dir, err = os.MkdirTemp("", "frontdesk-mariadb-"); err != nil {
 		return err
 	}
@@ -178,19 +171,4 @@ func (s *server) start() (err error) {
 		_ = os.RemoveAll(s.dir)
 	}
 	return nil
-}
-
-var errNotInstalled = errors.New("mariadb-install-db and mariadbd not found in PATH or /usr/sbin")
-
-func findPrograms() (install, daemon string, err error) {
-	if daemon, err = exec.LookPath("mariadbd"); err != nil {
-		daemon = "/usr/sbin/mariadbd" // not in everyone's PATH
-		if _, err := os.Stat(daemon); err != nil {
-			return "", "", errNotInstalled
-		}
-	}
-	if install, err = exec.LookPath("mariadb-install-db"); err != nil {
-		return "", "", errNotInstalled
-	}
-	return install, daemon, nil
 }

@@ -1,11 +1,7 @@
 package legacytest
 
 import (
-	"context"
-	"errors"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/backend/sqlrecord/sqltest"
 )
@@ -23,16 +19,5 @@ func loadPostgres(dsn string) error {
 	if err != nil {
 		return err
 	}
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	for _, script := range scripts {
-		if _, fault := conn.Exec(ctx, script); fault != nil {
-			err = fault
-			break
-		}
-	}
-	return errors.Join(err, conn.Close(ctx))
+	return sqltest.Execute(dsn, scripts...)
 }

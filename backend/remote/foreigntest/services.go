@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
@@ -37,9 +39,9 @@ func JSONServer(t testing.TB) *System {
 		})
 	}
 	text, err := json.Marshal(db)
-	must(t, err)
+	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "db.json")
-	must(t, os.WriteFile(file, text, 0o600))
+	require.NoError(t, os.WriteFile(file, text, 0o600))
 	return start(t, "/groups", func(port string) *exec.Cmd {
 		return exec.Command(node, program, "--quiet", "--host", "127.0.0.1", "--port", port, file)
 	})
@@ -79,9 +81,7 @@ func PocketBase(t testing.TB) *System {
 	t.Helper()
 	program, dir := installed(t, "node_modules/.bin/pocketbase"), t.TempDir()
 	said, err := exec.Command(program, "superuser", "upsert", superuser, Password, "--dir", dir).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
+	require.NoError(t, err, "%s", said)
 	s := start(t, "/api/health", func(port string) *exec.Cmd {
 		return exec.Command(program, "serve", "--http", "127.0.0.1:"+port, "--dir", dir)
 	})
@@ -98,7 +98,7 @@ func PocketBase(t testing.TB) *System {
 		field("price", "number"), field("gone", "bool"), field("shelf", "text"),
 		Object{"name": "grp", "type": "relation", "collectionId": groups, "required": true, "maxSelect": 1})
 	_, err = s.Try(http.MethodPatch, "/api/collections/users", Object{"fields": append(s.fields(t, "users"), field("org", "number"))})
-	must(t, err)
+	require.NoError(t, err)
 	for i, name := range []string{"noord", "zuid"} {
 		s.Make(t, "/api/collections/users/records", Object{"email": name + "@example.com", "emailVisibility": true, "password": Password, "passwordConfirm": Password, "org": i + 1})
 	}
@@ -121,7 +121,7 @@ func PocketBase(t testing.TB) *System {
 func (s *System) fields(t testing.TB, name string) []any {
 	t.Helper()
 	found, err := s.Try(http.MethodGet, "/api/collections/"+name, nil)
-	must(t, err)
+	require.NoError(t, err)
 	all, _ := found.(Object)["fields"].([]any)
 	return all
 }

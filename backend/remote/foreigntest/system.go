@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
@@ -49,13 +51,13 @@ func installed(t testing.TB, name string) string {
 func start(t testing.TB, path string, command func(port string) *exec.Cmd) *System {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	require.NoError(t, err)
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	must(t, listener.Close())
+	require.NoError(t, listener.Close())
 	cmd := command(port)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	must(t, cmd.Start())
+	require.NoError(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait()
@@ -141,16 +143,9 @@ func (s *System) Rows(path, at string) ([]Object, error) {
 func (s *System) Make(t testing.TB, path string, body Object) Object {
 	t.Helper()
 	found, err := s.Try(http.MethodPost, path, body)
-	must(t, err)
+	require.NoError(t, err)
 	made, _ := found.(Object)
 	return made
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // names are what the records of the services are called: what other languages might take

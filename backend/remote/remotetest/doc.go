@@ -6,7 +6,7 @@
 // earnest: they keep records, give out IDs and numbers, compute totals, judge
 // what they are sent and ask for a log-on that expires. They keep everything in
 // memory, filled with the same sample data every time. FaultProxy stands before
-// any address and misbehaves as told.
+// any HTTP service and misbehaves as told.
 //
 // The package knows nothing of frontdesk. That is the point: what a sheet says
 // about a service is tested against a service that nobody bent to fit. It is

@@ -5,8 +5,8 @@ import "time"
 // FaultKind is a way to misbehave.
 type FaultKind uint8
 
-// The faults. Where not said otherwise they strike when the first line of a
-// request has arrived, on connections that are kept alive too.
+// The faults. Where not said otherwise they strike when the head of a request has
+// arrived, on connections that are kept alive too.
 const (
 	// Healthy passes everything on; with Delay or Gate, late.
 	Healthy FaultKind = iota

@@ -2,8 +2,6 @@ package remotetest_test
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -217,30 +215,12 @@ func TestFaultProxyStorm(t *testing.T) {
 	assert.Equal(t, 1, p.Stats().Accepted)
 }
 
-func TestFaultProxyTLS(t *testing.T) {
-	target := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, greeting) }))
-	t.Cleanup(target.Close)
-	p, err := remotetest.NewFaultProxy(target.Listener.Addr().String())
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, p.Close()) })
-	client := target.Client()
-	address := "https://" + p.Addr()
-
-	_, answer, err := post(t, client, address, "")
-	require.NoError(t, err)
-	assert.Equal(t, greeting, answer)
-	client.CloseIdleConnections()
-
-	require.NoError(t, p.Set(remotetest.Fault{Kind: remotetest.TLSGarbage}))
-	_, _, err = post(t, client, address, "")
-	require.Error(t, err)
-	assert.NotErrorIs(t, err, syscall.ECONNREFUSED)
-	var record tls.RecordHeaderError
-	assert.True(t, errors.As(err, &record) || strings.Contains(err.Error(), "tls"), "%v", err)
-
-	require.NoError(t, p.Set(remotetest.Fault{Kind: remotetest.ResetBefore}))
-	_, _, err = post(t, client, address, "")
-	assert.Error(t, err)
+func TestFaultProxyGarbage(t *testing.T) {
+	p, client, asked := before(t)
+	p.Next(remotetest.Fault{Kind: remotetest.TLSGarbage})
+	_, _, err := post(t, client, p.URL(), "!")
+	assert.ErrorContains(t, err, "malformed HTTP")
+	assert.Zero(t, asked.Load())
 }
 
 func TestFaultProxyCloseEndsEverything(t *testing.T) {

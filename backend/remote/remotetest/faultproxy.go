@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
+	"net/http"
+	"net/http/httputil"
 	"slices"
 	"strings"
 	"sync"
@@ -12,24 +16,22 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// FaultProxy stands before an address and passes on what comes, but for the
-// faults that the test switches on. Nothing in it is left to chance. It reads
-// HTTP/1.1, so that a fault strikes a request whether or not its connection is
-// new; of TLS it knows no requests, and passes on bytes: then Storm, EndlessBody,
-// SlowBody, Truncate, ResetAfter and ResetMidAnswer reset like ResetBefore.
-//
-// It is safe for concurrent use.
+// FaultProxy stands before an HTTP service and passes on what comes, but for the
+// faults that the test switches on, which strike a request whether or not its
+// connection is new. Nothing in it is left to chance. It is safe for concurrent use.
 type FaultProxy struct {
-	target string
-	addr   string
-	done   chan struct{}
-	wg     sync.WaitGroup
+	addr    string
+	forward *httputil.ReverseProxy
+	server  *http.Server
+	serving sync.WaitGroup
+	ctx     context.Context // until Close
+	end     context.CancelFunc
 
 	mu       sync.Mutex
 	listener net.Listener // nil while connections are refused
 	fault    Fault
 	queue    []Fault
-	conns    map[net.Conn]bool // of clients
+	clients  map[*client]bool
 	stats    FaultStats
 	changed  chan struct{} // closed with every change of what can be waited for
 	closed   bool
@@ -39,7 +41,7 @@ type FaultProxy struct {
 type FaultStats struct {
 	Accepted int // connections, ever
 	Open     int // connections now
-	Requests int // requests begun: their first line has arrived
+	Requests int // requests begun: their head has arrived
 	Passed   int // requests that the target has answered
 }
 
@@ -50,17 +52,25 @@ func NewFaultProxy(target string) (*FaultProxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fault proxy: %w", err)
 	}
-	p := &FaultProxy{
-		target: target, addr: fmt.Sprintf("127.0.0.1:%d", port), done: make(chan struct{}),
-		conns: map[net.Conn]bool{}, changed: make(chan struct{}),
+	p := &FaultProxy{addr: fmt.Sprintf("127.0.0.1:%d", port), clients: map[*client]bool{}, changed: make(chan struct{})}
+	p.ctx, p.end = context.WithCancel(context.Background())
+	nobody := log.New(io.Discard, "", 0)
+	p.server = &http.Server{Handler: p, ErrorLog: nobody}
+	p.forward = &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", target },
+		Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16},
+		ModifyResponse: func(*http.Response) error {
+			p.note(func(s *FaultStats) { s.Passed++ })
+			return nil
+		},
+		// The target is not there. Whoever asked notices as if there were no proxy.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorLog:     nobody,
 	}
 	return p, p.listen()
 }
 
-// Addr is the host and port that the proxy listens on. It stays the same.
-func (p *FaultProxy) Addr() string { return p.addr }
-
-// URL is the same as an http address.
+// URL is where the proxy listens. It stays the same.
 func (p *FaultProxy) URL() string { return "http://" + p.addr }
 
 // Set makes f what happens to every request from now on, and forgets what Next
@@ -74,8 +84,8 @@ func (p *FaultProxy) Set(f Fault) error {
 	}
 	p.fault, p.queue = f, nil
 	if f.Kind == Refuse || f.Kind == ResetOnAccept {
-		for conn := range p.conns {
-			reset(conn)
+		for c := range p.clients {
+			reset(c.Conn)
 		}
 	}
 	switch {
@@ -135,17 +145,15 @@ func (p *FaultProxy) Close() error {
 		return nil
 	}
 	p.closed = true
-	close(p.done)
-	var err error
-	if p.listener != nil {
-		err = p.listener.Close()
-	}
-	for conn := range p.conns {
-		_ = conn.Close()
+	for c := range p.clients {
+		_ = c.Conn.Close() // those that the server has given away too
 	}
 	p.mu.Unlock()
-	p.wg.Wait()
-	return err
+	p.end()
+	err := p.server.Close()
+	p.serving.Wait()
+	p.forward.Transport.(*http.Transport).CloseIdleConnections()
+	return errors.Join(err, p.Wait(context.Background(), func(s FaultStats) bool { return s.Open == 0 }))
 }
 
 // note changes the statistics.
@@ -161,48 +169,66 @@ func (p *FaultProxy) noteLocked(f func(*FaultStats)) {
 	p.changed = make(chan struct{})
 }
 
-// listen takes the port, for the first time or back again, and accepts connections
-// there. It is called under the mutex once others know the proxy.
+// listen takes the port, for the first time or back again, and serves there. It is
+// called under the mutex once others know the proxy.
 func (p *FaultProxy) listen() error {
 	listener, err := net.Listen("tcp", p.addr)
 	if err != nil {
 		return fmt.Errorf("fault proxy: %w", err)
 	}
 	p.listener = listener
-	p.wg.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			if err == nil {
-				p.accept(conn)
-			}
-		}
-	})
+	p.serving.Go(func() { _ = p.server.Serve(door{listener, p}) }) // until somebody closes it
 	return nil
 }
 
-func (p *FaultProxy) accept(conn net.Conn) {
+// door lets clients in, unless a fault keeps them out.
+type door struct {
+	net.Listener
+	proxy *FaultProxy
+}
+
+// Accept implements net.Listener.
+func (d door) Accept() (net.Conn, error) {
+	for {
+		conn, err := d.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if c := d.proxy.admit(conn); c != nil {
+			return c, nil
+		}
+	}
+}
+
+// client is a connection of a client, which counts as open until it is closed.
+type client struct {
+	net.Conn
+	proxy *FaultProxy
+}
+
+func (p *FaultProxy) admit(conn net.Conn) *client {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.noteLocked(func(s *FaultStats) { s.Accepted++ })
 	if p.closed || p.fault.Kind == ResetOnAccept || p.fault.Kind == Refuse {
 		reset(conn)
-		return
+		return nil
 	}
-	p.conns[conn] = true
 	p.noteLocked(func(s *FaultStats) { s.Open++ })
-	p.wg.Go(func() {
-		defer func() {
-			_ = conn.Close()
-			p.mu.Lock()
-			delete(p.conns, conn)
-			p.noteLocked(func(s *FaultStats) { s.Open-- })
-			p.mu.Unlock()
-		}()
-		newRelay(p, conn).run()
-	})
+	c := &client{conn, p}
+	p.clients[c] = true
+	return c
+}
+
+// Close implements net.Conn.
+func (c *client) Close() error {
+	c.proxy.mu.Lock()
+	defer c.proxy.mu.Unlock()
+	if c.proxy.clients[c] {
+		delete(c.proxy.clients, c)
+		c.proxy.noteLocked(func(s *FaultStats) { s.Open-- })
+	}
+	return c.Conn.Close()
 }
 
 // begin counts a request and tells what is to happen to it.

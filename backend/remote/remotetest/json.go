@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -19,43 +18,17 @@ const (
 	ClientSecret = "let-me-in"
 )
 
-// Options are what a service can be told. The zero value serves.
-type Options struct {
-	Now    func() time.Time // time.Now where nil
-	TTL    time.Duration    // of tokens and tickets; 5 minutes where 0
-	Orders int              // of each of the two large tenants, and the rest to scale; 120 where 0
-}
-
-func (o Options) filled() Options {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.TTL == 0 {
-		o.TTL = 5 * time.Minute
-	}
-	if o.Orders == 0 {
-		o.Orders = 120
-	}
-	return o
-}
-
 // JSON is "Garage Cloud API v3". It is safe for concurrent use.
 //
 // Tenants are garage-noord and garage-zuid, filled alike, and garage-leeg, which
 // has no more than is needed to begin.
 type JSON struct {
-	admin *administration
+	service
 	skins map[string]*skin // by path
-	ttl   time.Duration
-	now   func() time.Time
 	mux   *http.ServeMux
 
-	mu         sync.Mutex
-	tokens     map[string]time.Time // when they expire
-	issued     int
 	throttled  int
 	retryAfter time.Duration
-	calls      map[string]int
 	memos      map[string]answer // of creating calls, by tenant and idempotency key
 }
 
@@ -63,18 +36,13 @@ var _ http.Handler = (*JSON)(nil)
 
 // NewJSON returns a Garage Cloud with its sample data.
 func NewJSON(o Options) *JSON {
-	o = o.filled()
-	g := &JSON{
-		skins: map[string]*skin{}, ttl: o.TTL, now: o.Now, mux: http.NewServeMux(),
-		tokens: map[string]time.Time{}, calls: map[string]int{}, memos: map[string]answer{},
-	}
+	g := &JSON{skins: map[string]*skin{}, mux: http.NewServeMux(), memos: map[string]answer{}}
 	prefix := map[string]string{}
 	for _, s := range garageSkins() {
 		g.skins[s.many] = s
 		prefix[s.entity] = s.one
 	}
-	g.admin = newAdministration(house{
-		now:     o.Now,
+	g.service = newService(o, house{
 		keep:    true,
 		cascade: true,
 		plates:  barePlate,
@@ -86,8 +54,7 @@ func NewJSON(o Options) *JSON {
 			sum := sha256.Sum256([]byte(tenant + "/" + entity + "/" + strconv.Itoa(seq)))
 			return prefix[entity] + hex.EncodeToString(sum[:8])
 		},
-	})
-	g.admin.fill([]string{"garage-noord", "garage-zuid", "garage-leeg"}, o.Orders)
+	}, "garage-noord", "garage-zuid", "garage-leeg")
 	g.route()
 	return g
 }
@@ -104,13 +71,7 @@ func garageNumber(entity string, n, year int) string {
 }
 
 // ExpireTokens ends every token that was given out.
-func (g *JSON) ExpireTokens() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for token := range g.tokens {
-		g.tokens[token] = time.Time{}
-	}
-}
+func (g *JSON) ExpireTokens() { g.expire() }
 
 // Throttle answers the next n calls under /v3 with 429.
 func (g *JSON) Throttle(n int, retryAfter time.Duration) {
@@ -119,18 +80,14 @@ func (g *JSON) Throttle(n int, retryAfter time.Duration) {
 	g.throttled, g.retryAfter = n, retryAfter
 }
 
-// Calls tells how often an endpoint was called, whatever the answer; it is named
-// like "POST /oauth/token" or "GET /v3/{collection}".
-func (g *JSON) Calls(pattern string) int {
+// throttle tells whether a call is one too many.
+func (g *JSON) throttle() (wait time.Duration, throttled bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.calls[pattern]
-}
-
-func (g *JSON) count(pattern string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.calls[pattern]++
+	if throttled = g.throttled > 0; throttled {
+		g.throttled--
+	}
+	return g.retryAfter, throttled
 }
 
 // answer is what a call is answered with.
@@ -181,20 +138,17 @@ func (g *JSON) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHT
 // authorize tells what keeps a call from being served: too many of them, or its
 // token.
 func (g *JSON) authorize(r *http.Request) (answer, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.throttled > 0 {
-		g.throttled--
+	if wait, throttled := g.throttle(); throttled {
 		return failure(http.StatusTooManyRequests, "RATE_LIMITED", "", "Too many requests").
-			with("Retry-After", strconv.Itoa(int(g.retryAfter/time.Second))), false
+			with("Retry-After", strconv.Itoa(int(wait/time.Second))), false
 	}
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	expires, known := g.tokens[token]
+	_, known, holds := g.known(token)
 	switch {
 	case !bearer || !known:
 		return failure(http.StatusUnauthorized, "TOKEN_INVALID", "", "No valid access token").
 			with("WWW-Authenticate", `Bearer error="invalid_token"`), false
-	case !g.now().Before(expires):
+	case !holds:
 		return failure(http.StatusUnauthorized, "TOKEN_EXPIRED", "", "The access token has expired").
 			with("WWW-Authenticate", `Bearer error="invalid_token", error_description="expired"`), false
 	}
@@ -220,12 +174,7 @@ func (g *JSON) issue(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusUnauthorized, "invalid_client")
 		return
 	}
-	g.mu.Lock()
-	g.issued++
-	sum := sha256.Sum256([]byte("token " + strconv.Itoa(g.issued)))
-	token := "gc_" + hex.EncodeToString(sum[:20])
-	g.tokens[token] = g.now().Add(g.ttl)
-	g.mu.Unlock()
+	token, _ := g.logOn("gc_", "")
 	answer{status: http.StatusOK, header: map[string]string{"Cache-Control": "no-store"}, body: object{
 		"access_token": token, "token_type": "Bearer", "expires_in": int(g.ttl / time.Second),
 	}}.write(w)

@@ -183,34 +183,11 @@ func fromJSON(f *field, w *wire, v any) (any, bool) {
 		if f.kind == moment && w.style == millis || f.kind == whole && w.style != quoted || f.kind == flag {
 			return nil, false
 		}
-		return fromText(f, w, v)
+		return jsonText.read(f, w, v)
 	default:
 		return nil, false
 	}
 }
 
-// fromText reads a value from a string: of a body, or of a query.
-func fromText(f *field, w *wire, s string) (any, bool) {
-	switch f.kind {
-	case whole:
-		n, err := strconv.ParseInt(s, 10, 64)
-		return n, err == nil
-	case amount:
-		return parseAmount(f, s)
-	case flag:
-		return s == "true", s == "true" || s == "false"
-	case moment:
-		t, err := time.Parse(time.RFC3339, s)
-		return t, err == nil
-	case day:
-		t, err := time.Parse(time.DateOnly, s)
-		return t, err == nil
-	case choice:
-		return w.unspell(f, s)
-	case blob:
-		b, err := base64.StdEncoding.DecodeString(s)
-		return b, err == nil
-	default:
-		return s, true
-	}
-}
+// jsonText is how Garage Cloud writes values as text: in a body, or in a query.
+var jsonText = notation{"true", "false", func(s string) (time.Time, error) { return time.Parse(time.RFC3339, s) }}

@@ -8,7 +8,6 @@ func garageSkins() []*skin {
 		if s.entity != "country" {
 			s.fields = append(s.fields, wire{name: "blocked", path: "blocked"}, wire{name: "archived", path: "archived"})
 		}
-		s.sorts = append(s.sorts, param{"createdAt", "created"}, param{"updatedAt", "updated"})
 	}
 	return skins
 }
@@ -43,8 +42,7 @@ func garageRelations() []*skin {
 			{name: "company_number", path: "business.registrationNumber"}, {name: "vat_number", path: "business.vatNumber"},
 			{name: "language", path: "language"}, {name: "payment_days", path: "paymentTermDays"},
 			{name: "customer", path: "roles.customer"}, {name: "supplier", path: "roles.supplier"}, {name: "note", path: "remarks"},
-		}, params: []param{{"customerNumber", "number"}, {"type", "kind"}, {"lastNameOrCompany", "name"}, {"supplier", "supplier"}},
-			sorts: []param{{"customerNumber", "number"}, {"lastNameOrCompany", "name"}}},
+		}, params: []param{{"customerNumber", "number"}, {"type", "kind"}, {"lastNameOrCompany", "name"}, {"supplier", "supplier"}}},
 		{entity: "communication", one: "cp_", many: "contact-points", fields: []wire{
 			{name: "contact", path: "customerId"}, {name: "type", path: "channel", words: words("messaging CHAT website WEB")},
 			{name: "value", path: "value"}, {name: "description", path: "label"}, {name: "preferred", path: "preferred"},
@@ -64,8 +62,7 @@ func garageRelations() []*skin {
 			{name: "tax", path: "taxScheme"}, {name: "bpm", path: "prices.bpm"}, {name: "purchase_price", path: "prices.purchase"},
 			{name: "sales_price", path: "prices.sales"}, {name: "published", path: "advertising.active"},
 			{name: "published_at", path: "advertising.since", style: millis}, {name: "remark", path: "remarks"},
-		}, params: []param{{"licensePlate", "plate"}, {"vin", "vin"}, {"brand", "brand"}, {"advertised", "published"}},
-			sorts: []param{{"licensePlate", "plate"}}},
+		}, params: []param{{"licensePlate", "plate"}, {"vin", "vin"}, {"brand", "brand"}, {"advertised", "published"}}},
 	}
 }
 
@@ -77,7 +74,7 @@ func garageTrade() []*skin {
 			{name: "code", path: "turnoverGroup.code", via: "group"}, {name: "purchase_price", path: "pricing.purchase"},
 			{name: "price", path: "pricing.retail"}, {name: "supplier", path: "supplierId"}, {name: "ean", path: "gtin"},
 			{name: "stock", path: "stock.onHand"},
-		}, params: []param{{"articleNumber", "number"}, {"kind", "kind"}, {"gtin", "ean"}}, sorts: []param{{"articleNumber", "number"}}},
+		}, params: []param{{"articleNumber", "number"}, {"kind", "kind"}, {"gtin", "ean"}}},
 		{entity: "order", one: "o_", many: "orders", fields: []wire{
 			{name: "number", path: "orderNumber"}, {name: "contact", path: "customer.id"}, {name: "name", path: "customer.name", via: "contact"},
 			{name: "vehicle", path: "vehicle.id"}, {name: "plate", path: "vehicle.licensePlate", via: "vehicle"},
@@ -86,8 +83,7 @@ func garageTrade() []*skin {
 			{name: "delivery", path: "deliveryAt", style: millis}, {name: "mileage", path: "odometer"},
 			{name: "reference", path: "customerReference"}, {name: "description", path: "notes"}, {name: "invoice", path: "invoice.number"},
 			{name: "total_excl", path: "totals.net"}, {name: "total_incl", path: "totals.gross"},
-		}, params: []param{{"orderNumber", "number"}, {"customerId", "contact"}, {"vehicleId", "vehicle"}, {"status", "status"}},
-			sorts: []param{{"orderDate", "ordered"}, {"orderNumber", "number"}}},
+		}, params: []param{{"orderNumber", "number"}, {"customerId", "contact"}, {"vehicleId", "vehicle"}, {"status", "status"}}},
 		{entity: "orderline", one: "l_", many: "lines", fields: []wire{
 			{name: "position", path: "position"}, {name: "article", path: "article.id"}, {name: "article_number", path: "article.number"},
 			{name: "description", path: "description"}, {name: "quantity", path: "quantity"}, {name: "unit", path: "unit", words: garageUnits},

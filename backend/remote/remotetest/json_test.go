@@ -41,7 +41,7 @@ func TestJSONTenants(t *testing.T) {
 	assert.EqualValues(t, 100, g.call("GET", "/v3/customers/count", "").at("count"))
 	g.tenant = "garage-leeg"
 	assert.EqualValues(t, 0, g.call("GET", "/v3/customers/count", "").at("count"))
-	assert.EqualValues(t, 30, g.call("GET", "/v3/countries/count", "").at("count"))
+	assert.EqualValues(t, 6, g.call("GET", "/v3/countries/count", "").at("count"))
 	g.tenant = ""
 	assert.Equal(t, "TENANT_REQUIRED", g.call("GET", "/v3/customers", "").text("error.code"))
 	g.tenant = "elsewhere"
@@ -67,36 +67,31 @@ func TestJSONUsers(t *testing.T) {
 }
 
 func TestJSONPages(t *testing.T) {
-	for _, sort := range []string{"", "-orderDate", "orderNumber"} {
-		g := newGarage(t)
-		seen, pages, query := map[string]bool{}, 0, url.Values{"limit": {"50"}}
-		if sort != "" {
-			query.Set("sort", sort)
+	g := newGarage(t)
+	seen, pages, query := map[string]bool{}, 0, url.Values{"limit": {"50"}}
+	for more := true; more; pages++ {
+		r := g.call("GET", "/v3/orders?"+query.Encode(), "")
+		require.Equal(t, 200, r.status, r.raw)
+		for i := range r.items() {
+			seen[r.text(fmt.Sprintf("items.%d.id", i))] = true
 		}
-		for more := true; more; pages++ {
-			r := g.call("GET", "/v3/orders?"+query.Encode(), "")
-			require.Equal(t, 200, r.status, r.raw)
-			for i := range r.items() {
-				seen[r.text(fmt.Sprintf("items.%d.id", i))] = true
-			}
-			query.Set("cursor", r.text("nextCursor"))
-			more = r.at("nextCursor") != nil
-			// What comes in between moves nothing to another page.
-			if pages == 0 {
-				c := g.first("customers")
-				require.Equal(t, 201, g.call("POST", "/v3/orders", `{"customer":{"id":"`+c+`"},"type":"SALE","status":"OPEN","orderDate":"2026-07-01T10:00:00+02:00"}`).status)
-			}
+		query.Set("cursor", r.text("nextCursor"))
+		more = r.at("nextCursor") != nil
+		// What comes in between moves nothing to another page.
+		if pages == 0 {
+			c := g.first("customers")
+			require.Equal(t, 201, g.call("POST", "/v3/orders", `{"customer":{"id":"`+c+`"},"type":"SALE","status":"OPEN","orderDate":"2026-07-01T10:00:00+02:00"}`).status)
 		}
-		assert.Equal(t, 3, pages)
-		assert.GreaterOrEqual(t, len(seen), 120)
 	}
+	assert.Equal(t, 3, pages)
+	assert.Len(t, seen, 121)
 }
 
 func TestJSONParameters(t *testing.T) {
 	g := newGarage(t)
 	for query, code := range map[string]string{
 		"customers?colour=red": "UNKNOWN_PARAMETER", "customers?limit=0": "BAD_PARAMETER", "customers?limit=201": "BAD_PARAMETER",
-		"customers?limit=1&limit=2": "BAD_PARAMETER", "customers?cursor=x": "BAD_PARAMETER", "customers?sort=remarks": "BAD_PARAMETER",
+		"customers?limit=1&limit=2": "BAD_PARAMETER", "customers?cursor=x": "BAD_PARAMETER",
 		"contact-points": "PARAMETER_REQUIRED", "documents?entityType=ORDER": "PARAMETER_REQUIRED",
 	} {
 		r := g.call("GET", "/v3/"+query, "")
@@ -110,7 +105,7 @@ func TestJSONParameters(t *testing.T) {
 		assert.Equal(t, id, g.call("GET", "/v3/orders?customerId="+id, "").text(fmt.Sprintf("items.%d.customer.id", i)))
 	}
 	assert.Nil(t, order.at("items.0.lines"))
-	assert.NotEmpty(t, g.call("GET", "/v3/orders?limit=1&expand=lines", "").at("items.0.lines"))
+	assert.NotEmpty(t, g.call("GET", "/v3/orders/"+order.text("items.0.id"), "").at("lines"))
 }
 
 func TestJSONOrder(t *testing.T) {
@@ -191,7 +186,6 @@ func TestJSONVersionsAndDeletion(t *testing.T) {
 	assert.Equal(t, "K-100102", made.text("customerNumber"))
 	assert.Equal(t, false, made.at("blocked"))
 	at := made.header.Get("Location")
-	assert.Equal(t, 304, g.call("GET", at, "", "If-None-Match", `"v1"`).status)
 
 	g.clock.advance(time.Minute)
 	changed := g.call("PATCH", at, `{"person":{"infix":null},"remarks":"Pays cash"}`, "If-Match", `"v1"`)
@@ -243,13 +237,8 @@ func TestJSONAdvertising(t *testing.T) {
 	at := g.call("POST", "/v3/vehicles", `{"licensePlate":"GT-123-B","make":{"brand":"Opel","model":"Corsa"}}`)
 	require.Equal(t, 201, at.status, at.raw)
 	assert.Equal(t, "GT123B", at.text("licensePlate"))
-	path := at.header.Get("Location")
-	assert.Equal(t, "NOT_ADVERTISABLE", g.call("POST", path+"/advertise", "").text("error.code"))
-	require.Equal(t, 200, g.call("PATCH", path, `{"taxScheme":"MARGIN"}`).status)
-	assert.EqualValues(t, g.clock.Now().UnixMilli(), g.call("POST", path+"/advertise", "").at("advertising.since"))
-	assert.Equal(t, "ADVERTISED", g.call("DELETE", path, "").text("error.code"))
-	assert.Equal(t, false, g.call("POST", path+"/withdraw", "").at("advertising.active"))
-	assert.Equal(t, 204, g.call("DELETE", path, "").status)
+	assert.Equal(t, 204, g.call("DELETE", at.header.Get("Location"), "").status)
+	assert.Equal(t, "ADVERTISED", g.call("DELETE", "/v3/vehicles/"+g.first("vehicles"), "").text("error.code"))
 }
 
 func TestJSONThrottle(t *testing.T) {

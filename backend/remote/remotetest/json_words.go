@@ -31,8 +31,6 @@ func (g *JSON) refuse(s *skin, p *problem, prefix string) answer {
 		return failure(http.StatusConflict, "ORDER_CLOSED", "status", "The order is %s", g.skins["orders"].wireOf("status").spell(p.detail))
 	case advertised:
 		return failure(http.StatusConflict, "ADVERTISED", name, "The vehicle is advertised")
-	case notAdvertisable:
-		return failure(unprocessable, "NOT_ADVERTISABLE", name, "%s is required for advertising", name)
 	default:
 		return failure(unprocessable, "INVALID", name, "%s cannot be %q", name, p.detail)
 	}

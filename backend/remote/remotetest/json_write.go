@@ -34,8 +34,6 @@ func (g *JSON) route() {
 	g.handle("GET /v3/{collection}/{id}", g.read)
 	g.handle("PATCH /v3/{collection}/{id}", g.patch)
 	g.handle("DELETE /v3/{collection}/{id}", g.remove)
-	g.handle("POST /v3/vehicles/{id}/advertise", g.advertise(true))
-	g.handle("POST /v3/vehicles/{id}/withdraw", g.advertise(false))
 	g.handle("GET /v3/orders/{order}/lines", g.listLines)
 	g.handle("POST /v3/orders/{order}/lines", g.create)
 	g.handle("GET /v3/orders/{order}/lines/{id}", g.read)
@@ -147,14 +145,7 @@ func (g *JSON) read(c *call) answer {
 	if missing != nil {
 		return *missing
 	}
-	if c.r.Header.Get("If-None-Match") == etag(r) {
-		return answer{status: http.StatusNotModified, header: map[string]string{"ETag": etag(r)}}
-	}
-	expand := map[string]string{"order": "lines"}[c.skin.entity]
-	if c.r.URL.Query().Get("include") == "content" {
-		expand = "contentBase64"
-	}
-	return answer{status: http.StatusOK, body: g.item(c, *r, expand), header: map[string]string{"ETag": etag(r)}}
+	return answer{status: http.StatusOK, body: g.item(c, *r), header: map[string]string{"ETag": etag(r)}}
 }
 
 func (g *JSON) listLines(c *call) answer {
@@ -210,7 +201,7 @@ func (g *JSON) insert(c *call) answer {
 			return *a
 		}
 	}
-	return answer{status: http.StatusCreated, body: g.item(c, *r, "lines"), header: map[string]string{
+	return answer{status: http.StatusCreated, body: g.item(c, *r), header: map[string]string{
 		"ETag": etag(r), "Location": c.r.URL.Path + "/" + r.id,
 	}}
 }
@@ -269,7 +260,7 @@ func (g *JSON) patch(c *call) answer {
 	if p != nil {
 		return g.refuse(c.skin, p, "")
 	}
-	return answer{status: http.StatusOK, body: g.item(c, *r, "lines"), header: map[string]string{"ETag": etag(r)}}
+	return answer{status: http.StatusOK, body: g.item(c, *r), header: map[string]string{"ETag": etag(r)}}
 }
 
 func (g *JSON) remove(c *call) answer {
@@ -281,17 +272,4 @@ func (g *JSON) remove(c *call) answer {
 		return g.refuse(c.skin, p, "")
 	}
 	return answer{status: http.StatusNoContent}
-}
-
-func (g *JSON) advertise(on bool) func(*call) answer {
-	return func(c *call) answer {
-		r, bad := c.changeable()
-		if bad != nil {
-			return *bad
-		}
-		if p := c.publish(r, on); p != nil {
-			return g.refuse(c.skin, p, "")
-		}
-		return answer{status: http.StatusOK, body: g.item(c, *r, ""), header: map[string]string{"ETag": etag(r)}}
-	}
 }

@@ -1,7 +1,6 @@
 package remotetest
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,26 +111,15 @@ type query struct {
 	filters values
 	since   time.Time // of the last change, inclusive
 	deleted bool      // deleted ones too
-	sort    string    // "", "created", "updated" or a field
-	desc    bool
 }
 
-// find returns the rows that q describes, in its order and then by age.
+// find returns the rows that q describes, by age.
 func (l *ledger) find(entity string, q query) []row {
 	var found []row
 	for _, r := range l.rows[entity] {
 		if (q.deleted || r.alive()) && !r.updated.Before(q.since) && matches(r.values, q.filters) {
 			found = append(found, *r)
 		}
-	}
-	if q.sort != "" {
-		slices.SortStableFunc(found, func(a, b row) int {
-			c := cmp.Compare(a.key(q.sort), b.key(q.sort))
-			if q.desc {
-				return -c
-			}
-			return c
-		})
 	}
 	return found
 }
@@ -152,20 +140,7 @@ func same(a, b any) bool {
 	return key(a) == key(b)
 }
 
-// key is what a row is sorted by: a string that sorts as its value does.
-func (r row) key(by string) string {
-	switch by {
-	case "":
-		return ""
-	case "created":
-		return key(r.created)
-	case "updated":
-		return key(r.updated)
-	default:
-		return key(r.values[by])
-	}
-}
-
+// key is a string that sorts as the value does.
 func key(v any) string {
 	switch v := v.(type) {
 	case nil:

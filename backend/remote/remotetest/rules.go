@@ -26,7 +26,6 @@ const (
 	inUse
 	orderClosed
 	advertised
-	notAdvertisable
 )
 
 // problem is the first thing that is wrong with a call. Like most services,
@@ -277,17 +276,4 @@ func vat(kind string) *big.Rat {
 func round(r *big.Rat, scale int) *big.Rat {
 	rounded, _ := new(big.Rat).SetString(r.FloatString(scale))
 	return rounded
-}
-
-// publish starts or ends the advertising of a vehicle.
-func (l *ledger) publish(vehicle *row, on bool) *problem {
-	if on && vehicle.values["tax"] == nil {
-		return &problem{trouble: notAdvertisable, field: "tax"}
-	}
-	patch := values{"published": on}
-	if on {
-		patch["published_at"] = l.now()
-	}
-	l.set(vehicle, patch)
-	return nil
 }

@@ -1,10 +1,12 @@
 package remotetest
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // the services' local time must be known everywhere
@@ -54,7 +56,6 @@ type skin struct {
 	fields []wire
 	params []param  // what lists can be filtered by
 	needs  []string // parameters that lists require
-	sorts  []param  // what lists can be sorted by
 }
 
 func (s *skin) wireOf(field string) *wire {
@@ -112,8 +113,47 @@ func (w *wire) unspell(f *field, s string) (string, bool) {
 
 var decimalForm = regexp.MustCompile(`^-?[0-9]{1,12}(\.[0-9]{1,4})?$`)
 
-// parseAmount reads a decimal that has no more decimals than the field.
-func parseAmount(f *field, s string) (*big.Rat, bool) {
+// notation is how a service writes yes, no and moments.
+type notation struct {
+	yes, no string
+	moment  func(s string) (time.Time, error)
+}
+
+// read reads a value from its text.
+func (n notation) read(f *field, w *wire, s string) (any, bool) {
+	switch f.kind {
+	case whole:
+		v, err := strconv.ParseInt(s, 10, 64)
+		return v, err == nil
+	case amount:
+		return parseAmount(f, w, s)
+	case flag:
+		return s == n.yes, s == n.yes || s == n.no
+	case moment:
+		v, err := n.moment(s)
+		return v, err == nil
+	case day:
+		v, err := time.Parse(time.DateOnly, s)
+		return v, err == nil
+	case choice:
+		return w.unspell(f, s)
+	case blob:
+		v, err := base64.StdEncoding.DecodeString(s)
+		return v, err == nil
+	default:
+		return s, true
+	}
+}
+
+// parseAmount reads a decimal that has no more decimals than the field, with a
+// comma where it has one.
+func parseAmount(f *field, w *wire, s string) (*big.Rat, bool) {
+	if w.style == comma {
+		if strings.Contains(s, ".") {
+			return nil, false
+		}
+		s = strings.Replace(s, ",", ".", 1)
+	}
 	if !decimalForm.MatchString(s) {
 		return nil, false
 	}

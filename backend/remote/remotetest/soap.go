@@ -1,15 +1,11 @@
 package remotetest
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 )
 
 // The account that AutoLijn has for others' programs.
@@ -26,21 +22,9 @@ const SOAPAction = autolijnNS + "/"
 // Administrations are NOORD and ZUID, filled alike, and LEEG, which has no more
 // than is needed to begin. A ticket is for one of them.
 type SOAP struct {
-	admin   *administration
+	service
 	skins   map[string]*skin // by entity
 	actions map[string]action
-	ttl     time.Duration
-	now     func() time.Time
-
-	mu      sync.Mutex
-	tickets map[string]ticket
-	issued  int
-	calls   map[string]int
-}
-
-type ticket struct {
-	tenant  string
-	expires time.Time
 }
 
 // action carries out one action and returns what its result element holds.
@@ -50,13 +34,8 @@ var _ http.Handler = (*SOAP)(nil)
 
 // NewSOAP returns an AutoLijn with its sample data.
 func NewSOAP(o Options) *SOAP {
-	o = o.filled()
-	a := &SOAP{
-		skins: map[string]*skin{}, actions: map[string]action{}, ttl: o.TTL, now: o.Now,
-		tickets: map[string]ticket{}, calls: map[string]int{},
-	}
-	a.admin = newAdministration(house{
-		now:    o.Now,
+	a := &SOAP{skins: map[string]*skin{}, actions: map[string]action{}}
+	a.service = newService(o, house{
 		plates: dashedPlate,
 		number: func(entity string, n, year int) string {
 			if entity == "contact" {
@@ -65,34 +44,17 @@ func NewSOAP(o Options) *SOAP {
 			return fmt.Sprintf("%d%05d", year, n)
 		},
 		id: func(_, _ string, seq int) string { return strconv.Itoa(seq) },
-	})
-	a.admin.fill([]string{"NOORD", "ZUID", "LEEG"}, o.Orders)
+	}, "NOORD", "ZUID", "LEEG")
 	for _, s := range autolijnSkins() {
 		a.skins[s.entity] = s
 		a.offer(s)
 	}
-	a.actions["PubliceerVoertuig"] = a.publish(true)
-	a.actions["StopPublicatie"] = a.publish(false)
 	a.actions["ControleerGebruiker"] = a.verify
 	return a
 }
 
 // ExpireTickets ends every ticket that was given out.
-func (a *SOAP) ExpireTickets() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for id, t := range a.tickets {
-		t.expires = time.Time{}
-		a.tickets[id] = t
-	}
-}
-
-// Calls tells how often an action was asked for, whatever the answer.
-func (a *SOAP) Calls(action string) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.calls[action]
-}
+func (a *SOAP) ExpireTickets() { a.expire() }
 
 // ServeHTTP serves one call. Whatever is wrong is a fault, and every fault is a
 // 500, as SOAP 1.1 has it.
@@ -118,35 +80,29 @@ func (a *SOAP) serve(r *http.Request) (name, result string, f *fault) {
 	switch {
 	case err != nil:
 		return "", "", faultOf("E1099", "", "Ongeldig bericht")
-	case doc.name.Local != "Envelope" || doc.name.Space != soapNS:
+	case doc.XMLName.Local != "Envelope" || doc.XMLName.Space != soapNS:
 		return "", "", &fault{kind: "VersionMismatch", code: "E1099", text: "Alleen SOAP 1.1"}
 	}
 	body := doc.child("Body")
-	if body == nil || len(body.children) != 1 {
+	if body == nil || len(body.Children) != 1 {
 		return "", "", faultOf("E1099", "", "Ongeldig bericht")
 	}
-	in := body.children[0]
-	name = in.name.Local
-	if strings.Trim(r.Header.Get("SOAPAction"), `"`) != SOAPAction+name || in.name.Space != autolijnNS {
+	in := body.Children[0]
+	name = in.XMLName.Local
+	if strings.Trim(r.Header.Get("SOAPAction"), `"`) != SOAPAction+name || in.XMLName.Space != autolijnNS {
 		return "", "", faultOf("E1090", "", "Onbekende of afwijkende SOAPAction: "+r.Header.Get("SOAPAction"))
 	}
-	a.mu.Lock()
-	a.calls[name]++
-	a.mu.Unlock()
+	a.count(name)
 	if name == "Aanmelden" {
-		result, f = a.logOn(in)
+		result, f = a.issue(in)
 		return name, result, f
 	}
-	id := doc.child("Header").value("Ticket")
-	t, f := a.ticket(id)
-	if f != nil {
-		return "", "", f
-	}
-	if name == "Afmelden" {
-		a.mu.Lock()
-		delete(a.tickets, id)
-		a.mu.Unlock()
-		return name, "true", nil
+	ticket, given, holds := a.known(doc.child("Header").value("Ticket"))
+	switch {
+	case !given:
+		return "", "", faultOf("E1002", "", "Ticket ongeldig")
+	case !holds:
+		return "", "", faultOf("E1001", "", "Ticket verlopen")
 	}
 	do, ok := a.actions[name]
 	if !ok {
@@ -156,40 +112,21 @@ func (a *SOAP) serve(r *http.Request) (name, result string, f *fault) {
 		result, f = do(nil, in)
 		return name, result, f
 	}
-	a.admin.in(t.tenant, func(l *ledger) { result, f = do(l, in) })
+	a.admin.in(ticket.tenant, func(l *ledger) { result, f = do(l, in) })
 	return name, result, f
 }
 
-// logOn gives out a ticket for one administration.
-func (a *SOAP) logOn(in *node) (string, *fault) {
+// issue gives out a ticket for one administration.
+func (a *SOAP) issue(in *node) (string, *fault) {
 	tenant := in.value("Administratie")
 	if in.value("Gebruiker") != SOAPUser || in.value("Wachtwoord") != SOAPPassword || !a.admin.in(tenant, func(*ledger) {}) {
 		return "", faultOf("E1003", "", "Aanmelden mislukt")
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.issued++
-	sum := sha256.Sum256([]byte("ticket " + strconv.Itoa(a.issued)))
-	id := "AL-" + strings.ToUpper(hex.EncodeToString(sum[:12]))
-	expires := a.now().Add(a.ttl)
-	a.tickets[id] = ticket{tenant: tenant, expires: expires}
+	id, expires := a.logOn("AL-", tenant)
 	var p printer
 	p.leaf("Ticket", id)
 	p.leaf("GeldigTot", expires.In(zone).Format(localForm))
 	return p.String(), nil
-}
-
-func (a *SOAP) ticket(id string) (ticket, *fault) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	t, known := a.tickets[id]
-	switch {
-	case !known:
-		return t, faultOf("E1002", "", "Ticket ongeldig")
-	case !a.now().Before(t.expires):
-		return t, faultOf("E1001", "", "Ticket verlopen")
-	}
-	return t, nil
 }
 
 // dashedPlate puts the dashes into a plate: between letters and digits, and in

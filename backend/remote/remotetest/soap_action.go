@@ -61,8 +61,6 @@ func (a *SOAP) refuse(s *skin, p *problem) *fault {
 		return faultOf("E1071", "Status", "Order is afgesloten, status "+a.skins["order"].wireOf("status").spell(p.detail))
 	case advertised:
 		return faultOf("E1072", name, "Voertuig is gepubliceerd")
-	case notAdvertisable:
-		return faultOf("E1073", name, name+" ontbreekt, publiceren niet mogelijk")
 	default:
 		return faultOf("E1061", name, name+" heeft een ongeldige waarde: "+p.detail)
 	}
@@ -194,14 +192,14 @@ func (s *skin) scanFilter(e *entity, in *node) (query, *fault) {
 	}
 	filter := in.child("Filter")
 	if filter != nil {
-		for _, c := range filter.children {
-			p, ok := s.param(c.name.Local)
+		for _, c := range filter.Children {
+			p, ok := s.param(c.XMLName.Local)
 			if !ok {
-				return q, faultOf("E1064", c.name.Local, "Filteren kan niet op "+c.name.Local)
+				return q, faultOf("E1064", c.XMLName.Local, "Filteren kan niet op "+c.XMLName.Local)
 			}
 			v, ok := scanField(e.field(p.field), s.wireOf(p.field), c)
 			if !ok {
-				return q, faultOf("E1061", p.name, fmt.Sprintf("%s heeft een ongeldige waarde: %s", p.name, c.text))
+				return q, faultOf("E1061", p.name, fmt.Sprintf("%s heeft een ongeldige waarde: %s", p.name, c.Text))
 			}
 			q.filters[p.field] = v
 		}
@@ -211,20 +209,6 @@ func (s *skin) scanFilter(e *entity, in *node) (query, *fault) {
 		return q, faultOf("E1060", s.needs[missing], s.needs[missing]+" is verplicht in Filter")
 	}
 	return q, nil
-}
-
-func (a *SOAP) publish(on bool) action {
-	return func(l *ledger, in *node) (string, *fault) {
-		s := a.skins["vehicle"]
-		r, f := a.target(l, s, in)
-		if f != nil {
-			return "", f
-		}
-		if p := l.publish(r, on); p != nil {
-			return "", a.refuse(s, p)
-		}
-		return "true", nil
-	}
 }
 
 // verify judges the log-in of an employee, of whatever administration.

@@ -75,13 +75,13 @@ func printField(p *printer, f *field, w *wire, v any) {
 // scan reads the fields of a record. Empty ones are nil, absent ones absent.
 func (s *skin) scan(e *entity, n *node) (values, *problem) {
 	out := values{}
-	for _, c := range n.children {
-		name := c.name.Local
+	for _, c := range n.Children {
+		name := c.XMLName.Local
 		if name == s.one+"ID" {
 			continue
 		}
 		i := slices.IndexFunc(s.fields, func(w wire) bool { return w.path == name })
-		if i < 0 || c.name.Space != autolijnNS {
+		if i < 0 || c.XMLName.Space != autolijnNS {
 			return nil, &problem{trouble: unknownField, field: name}
 		}
 		w := &s.fields[i]
@@ -91,7 +91,7 @@ func (s *skin) scan(e *entity, n *node) (values, *problem) {
 		}
 		v, ok := scanField(f, w, c)
 		if !ok {
-			return nil, &problem{trouble: invalid, field: w.name, detail: c.text}
+			return nil, &problem{trouble: invalid, field: w.name, detail: c.Text}
 		}
 		out[w.name] = v
 	}
@@ -99,44 +99,18 @@ func (s *skin) scan(e *entity, n *node) (values, *problem) {
 }
 
 func scanField(f *field, w *wire, n *node) (any, bool) {
-	s := strings.TrimSpace(n.text)
+	s := strings.TrimSpace(n.Text)
 	switch {
-	case len(n.children) > 0:
+	case len(n.Children) > 0:
 		return nil, false
-	case n.isNil, s == "", s == "0" && (f.kind == reference || w.style == zero), f.kind == moment && s == noMoment:
+	case n.Nil, s == "", s == "0" && (f.kind == reference || w.style == zero), f.kind == moment && s == noMoment:
 		return nil, true
 	}
-	switch f.kind {
-	case whole:
-		v, err := strconv.ParseInt(s, 10, 64)
-		return v, err == nil
-	case amount:
-		return scanAmount(f, w, s)
-	case flag:
-		return s == "J", s == "J" || s == "N"
-	case moment:
-		v, err := time.ParseInLocation(localForm, s, zone)
-		return v, err == nil
-	case day:
-		v, err := time.Parse(time.DateOnly, s)
-		return v, err == nil
-	case choice:
-		return w.unspell(f, s)
-	case blob:
-		v, err := base64.StdEncoding.DecodeString(s)
-		return v, err == nil
-	default:
-		return n.text, true
+	if f.kind == text {
+		return n.Text, true
 	}
+	return soapText.read(f, w, s)
 }
 
-// scanAmount reads a decimal, with a comma where the field has one.
-func scanAmount(f *field, w *wire, s string) (any, bool) {
-	if w.style == comma {
-		if strings.Contains(s, ".") {
-			return nil, false
-		}
-		s = strings.Replace(s, ",", ".", 1)
-	}
-	return parseAmount(f, s)
-}
+// soapText is how AutoLijn writes values.
+var soapText = notation{"J", "N", func(s string) (time.Time, error) { return time.ParseInLocation(localForm, s, zone) }}

@@ -175,7 +175,7 @@ func (n *Node) Configure(t testing.TB, settings ...string) {
 // returns the first value of its answer as text; "" where there is none.
 func (n *Node) Ask(t testing.TB, sql string) (answer string) {
 	t.Helper()
-	err := n.do(func(ctx context.Context, conn *pgx.Conn) error {
+	err := connected(n.DSN("postgres"), func(ctx context.Context, conn *pgx.Conn) error {
 		read := conn.PgConn().ExecParams(ctx, sql, nil, nil, nil, nil).Read()
 		if len(read.Rows) > 0 && len(read.Rows[0]) > 0 {
 			answer = string(read.Rows[0][0])
@@ -188,10 +188,22 @@ func (n *Node) Ask(t testing.TB, sql string) (answer string) {
 	return answer
 }
 
-func (n *Node) do(f func(context.Context, *pgx.Conn) error) error {
+// Execute runs scripts in a database.
+func Execute(dsn string, scripts ...string) error {
+	return connected(dsn, func(ctx context.Context, conn *pgx.Conn) error {
+		for _, script := range scripts {
+			if _, err := conn.Exec(ctx, script); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func connected(dsn string, f func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, n.DSN("postgres"))
+	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return err
 	}

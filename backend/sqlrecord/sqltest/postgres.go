@@ -2,7 +2,6 @@
 package sqltest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,8 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // cluster is the one PostgreSQL cluster of a test binary. It lives in a new
@@ -109,10 +106,7 @@ func Soak() bool { return os.Getenv("FRONTDESK_SOAK") != "" }
 func (c *cluster) dsn(database string) string { return c.node.DSN(database) }
 
 func (c *cluster) admin(sql string) error {
-	return c.node.do(func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, sql)
-		return err
-	})
+	return Execute(c.node.DSN("postgres"), sql)
 }
 
 // StopPostgres takes the server away from everybody, as a crash would, and returns

@@ -1,4 +1,4 @@
--- Written by generate: change that, not this.
+-- The rows of DEALERPAK; README.md tells of those that are wrong on purpose.
 
 INSERT INTO "BEDR" ("BEDRNR", "NAAM", "PLAATS", "DLRNR", "BTWNR") VALUES
 (1, 'Autobedrijf Van Dijk B.V.', 'AMERSFOORT', '004711', 'NL800104321B01'),

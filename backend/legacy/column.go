@@ -1,0 +1,31 @@
+package legacy
+
+import "strings"
+
+// Sort is what sheets call the type of a column on an engine; "" where nothing is
+// known of it.
+func (c Column) Sort(engine string) string {
+	has := func(word string) bool { return strings.Contains(c.Type, word) }
+	begins := func(word string) bool { return strings.HasPrefix(c.Type, word) }
+	switch t := c.Type; {
+	case has("bool"), t == "bit" && engine == "sqlserver":
+		return "boolean"
+	case has("int") && t != "interval" && t != "point", strings.HasSuffix(t, "serial"), t == "year":
+		return "integer"
+	case begins("dec"), begins("num"), has("money"), begins("float"), begins("double"), t == "real":
+		return "decimal"
+	case t == "date":
+		return "date"
+	case t == "timestamp with time zone", t == "timestamptz", t == "datetimeoffset":
+		return "timestamp"
+	case t == "timestamp" && engine == "sqlserver": // a row version
+		return ""
+	case begins("timestamp"), has("datetime"):
+		return "datetime"
+	case has("blob"), has("binary"), t == "bytea", t == "image":
+		return "bytes"
+	case has("char"), has("text"), has("clob"), t == "uuid", t == "uniqueidentifier", t == "enum", t == "set":
+		return "text"
+	}
+	return ""
+}

@@ -1,0 +1,89 @@
+package remotetest
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Options are what a service can be told. The zero value serves.
+type Options struct {
+	Now    func() time.Time // time.Now where nil
+	TTL    time.Duration    // of tokens and tickets; 5 minutes where 0
+	Orders int              // of each of the two large tenants, and the rest to scale; 120 where 0
+}
+
+// service is what both services have: an administration, and the log-ons of the
+// programs that ask it.
+type service struct {
+	admin *administration
+	ttl   time.Duration
+	now   func() time.Time
+
+	mu     sync.Mutex
+	logOns map[string]logOn
+	calls  map[string]int
+}
+
+// logOn is what a token or a ticket stands for.
+type logOn struct {
+	tenant  string // that it is for; "" where a call says which
+	expires time.Time
+}
+
+// newService makes a service whose administration is so, with its sample data.
+func newService(o Options, h house, tenants ...string) service {
+	h.now = o.Now
+	if h.now == nil {
+		h.now = time.Now
+	}
+	admin := newAdministration(h)
+	admin.fill(tenants, cmp.Or(o.Orders, 120))
+	return service{admin: admin, ttl: cmp.Or(o.TTL, 5*time.Minute), now: h.now, logOns: map[string]logOn{}, calls: map[string]int{}}
+}
+
+// Calls tells how often something was called, whatever the answer: an endpoint of
+// Garage Cloud, such as "POST /oauth/token" or "GET /v3/{collection}", or an action
+// of AutoLijn.
+func (s *service) Calls(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[name]
+}
+
+func (s *service) count(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[name]++
+}
+
+// logOn gives out a token or a ticket.
+func (s *service) logOn(prefix, tenant string) (id string, expires time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum := sha256.Sum256(fmt.Append(nil, prefix, len(s.logOns)))
+	id, expires = prefix+hex.EncodeToString(sum[:16]), s.now().Add(s.ttl)
+	s.logOns[id] = logOn{tenant, expires}
+	return id, expires
+}
+
+// known tells what a token or a ticket stands for, and whether it does still.
+func (s *service) known(id string) (l logOn, given, holds bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, given = s.logOns[id]
+	return l, given, s.now().Before(l.expires)
+}
+
+// expire ends every log-on.
+func (s *service) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, l := range s.logOns {
+		l.expires = time.Time{}
+		s.logOns[id] = l
+	}
+}
