@@ -34,8 +34,8 @@ type dialect interface {
 	// lockRange is like lockHint and lockClause, for a statement that looks for
 	// the highest number: no other may come in between.
 	lockRange() (hint, clause string)
-	// order is an expression to sort by, with null below every value.
-	order(expr string, descending bool) string
+	// order is an expression to sort by, with null below every value, where it may be null.
+	order(expr string, descending, nullable bool) string
 	// bare is a text without dashes and in capitals.
 	bare(expr string) string
 

@@ -70,7 +70,9 @@ func (mysqlDialect) lockHint() string                 { return "" }
 func (mysqlDialect) lockClause() string               { return " FOR UPDATE" }
 func (mysqlDialect) lockRange() (hint, clause string) { return "", " FOR UPDATE" }
 
-func (mysqlDialect) order(expr string, descending bool) string { return plainOrder(expr, descending) }
+func (mysqlDialect) order(expr string, descending, _ bool) string {
+	return plainOrder(expr, descending)
+}
 
 // plainOrder is for engines where null is below every value by itself.
 func plainOrder(expr string, descending bool) string {

@@ -55,11 +55,15 @@ func (postgres) lockHint() string                 { return "" }
 func (postgres) lockClause() string               { return " FOR UPDATE" }
 func (postgres) lockRange() (hint, clause string) { return "", "" } // SERIALIZABLE finds out
 
-func (postgres) order(expr string, descending bool) string {
-	if descending {
+func (postgres) order(expr string, descending, nullable bool) string {
+	switch {
+	case !nullable: // whoever says more gets no order out of an index
+		return plainOrder(expr, descending)
+	case descending:
 		return expr + " DESC NULLS LAST"
+	default:
+		return expr + " NULLS FIRST"
 	}
-	return expr + " NULLS FIRST"
 }
 
 func (postgres) bare(expr string) string { return "UPPER(REPLACE(" + expr + ", '-', ''))" }

@@ -78,7 +78,7 @@ func (sqlite) lockHint() string                 { return "" }
 func (sqlite) lockClause() string               { return "" } // one writer at a time
 func (sqlite) lockRange() (hint, clause string) { return "", "" }
 
-func (sqlite) order(expr string, descending bool) string { return plainOrder(expr, descending) }
+func (sqlite) order(expr string, descending, _ bool) string { return plainOrder(expr, descending) }
 
 func (sqlite) bare(expr string) string { return "UPPER(REPLACE(" + expr + ", '-', ''))" }
 

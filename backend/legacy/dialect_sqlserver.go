@@ -57,7 +57,7 @@ func (sqlserver) lockClause() string { return "" }
 
 func (sqlserver) lockRange() (hint, clause string) { return " WITH (UPDLOCK, HOLDLOCK)", "" }
 
-func (sqlserver) order(expr string, descending bool) string { return plainOrder(expr, descending) }
+func (sqlserver) order(expr string, descending, _ bool) string { return plainOrder(expr, descending) }
 
 func (sqlserver) bare(expr string) string { return "UPPER(REPLACE(" + expr + ", '-', ''))" }
 
