@@ -95,7 +95,8 @@ type fault struct {
 	sheet.Failure
 	class faultClass
 	// columns are the names in what is said of a value, of faultValue; nil where
-	// nothing is said of columns.
+	// nothing is said of columns. table is whose they are, where that is said.
+	table   string
 	columns []string
 }
 

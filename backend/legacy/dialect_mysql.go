@@ -222,7 +222,8 @@ func (mysqlDialect) fault(err error) (f fault, ok bool) {
 	case 1267, 1270, 1271, 3854: // collations that do not mix, no conversion
 		f.class = faultCharset
 	case 1264, 1265, 1292, 1366, 1406: // out of range, truncated, incorrect, too long
-		f.class, f.columns = faultValue, columnsInWords(f.Message)
+		f.class = faultValue
+		f.table, f.columns = columnsInWords(f.Message)
 		return f, true
 	case 1048: // null
 	case 1021, 1037, 1040, 1041, 1053, 1077, 1152, 1184, 1203, 1226, 1290, 1317, 1836, 1927, 3024: // full, shutting down, killed, …

@@ -214,6 +214,9 @@ func (postgres) fault(err error) (f fault, ok bool) {
 		f.class = faultCharset
 	case "22001", "22003", "22007", "22008", "22P02": // too long, out of range, no date, a date out of range, not of the type
 		f.class = faultValue
+		if pg.ColumnName != "" { // a program says so: of what it finds itself the server tells none
+			f.table, f.columns = pg.TableName, []string{pg.ColumnName}
+		}
 	default:
 		switch pg.Code[:min(2, len(pg.Code))] {
 		case "08", "53", "57", "58", "F0", "XX": // connection, resources, operator, system, config file, internal

@@ -156,7 +156,8 @@ func sqliteFault(f fault, code int) fault {
 		f.class = faultForeign
 	case 275, 3091: // check, type of a strict table
 		f.class = faultValue
-		f.Constraint, f.columns = constraintInWords(f.Message), columnsInWords(f.Message)
+		f.Constraint = constraintInWords(f.Message)
+		f.table, f.columns = columnsInWords(f.Message)
 	case 1299: // null
 		f.Constraint = constraintInWords(f.Message)
 	}

@@ -214,7 +214,8 @@ func (sqlserver) fault(err error) (f fault, ok bool) {
 	case 547: // foreign key, or check
 		f.class = faultForeign
 	case 220, 241, 242, 245, 8114, 8115, 8152, 2628: // overflow, no date, a date out of range, conversions, overflow, truncated
-		f.class, f.columns = faultValue, columnsInWords(f.Message)
+		f.class = faultValue
+		f.table, f.columns = columnsInWords(f.Message)
 		return f, true
 	case 515: // null
 	case 701, 1105, 4060, 6005, 9001, 9002, 17142, 18456, 40197, 40501, 40613: // memory, log, shutting down, no log-on, …
