@@ -79,7 +79,7 @@ func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 	case a.Value.Kind != sheet.RawText:
 		t.equal(b, a.Place, a.Value)
 	case t.bare[f]:
-		b.expr(t.d.bare(t.expr(a.Place))).add(" = ").arg(textRaw(mapping.BarePlate(a.Value.Text)))
+		b.add("UPPER(REPLACE(").expr(t.expr(a.Place)).add(", '-', '')) = ").arg(textRaw(mapping.BarePlate(a.Value.Text)))
 	case t.padded[a.Place]:
 		b.add("RTRIM(").expr(t.expr(a.Place)).add(") = ").arg(textRaw(strings.TrimRight(a.Value.Text, " ")))
 	default:
