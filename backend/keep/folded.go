@@ -27,7 +27,7 @@ func (s *Store) foldKeys(ctx context.Context, resource string) error {
 	for from, more := int64(0), true; more; {
 		var last int64
 		var some []int64
-		err := s.db.Write(ctx, func(c sqlrecord.Conn) (err error) {
+		err := s.write(ctx, func(c sqlrecord.Conn) (err error) {
 			last, some, more, err = s.foldSome(ctx, c, resource, from)
 			return err
 		})

@@ -3,7 +3,9 @@ package keep_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -90,4 +92,65 @@ func TestKeysWithoutCase(t *testing.T) {
 			require.Equal(t, lower, give(start(), "group", 1, "ab01"), "nothing is lost where the sheet takes it back")
 		})
 	}
+}
+
+// TestKeysFoldedAtOnce: another gateway gives out or folds a key while this one does.
+// Before, the start failed of the one, and the request of the other.
+func TestKeysFoldedAtOnce(t *testing.T) {
+	dsn := sqltest.Postgres(t)
+	db, err := sqlrecord.OpenPostgres(t.Context(), dsn, sqlrecord.Options{})
+	require.NoError(t, err)
+	defer db.Close()
+	start := func(ignoreCase ...string) (*keep.Store, error) {
+		return keep.Open(t.Context(), db, keep.Options{Now: clock, IgnoreCase: ignoreCase})
+	}
+	before, err := start()
+	require.NoError(t, err)
+	folding, err := start("group", "area")
+	require.NoError(t, err)
+	given := map[sheet.KeyRef]int32{}
+	for _, r := range []sheet.KeyRef{ref("group", 1, "AB01"), ref("area", 1, "AB01")} { // as of a sheet by which case counts
+		ids, err := before.IDs(t.Context(), []sheet.KeyRef{r})
+		require.NoError(t, err)
+		given[r] = ids[r]
+	}
+	other, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer other.Close(t.Context())
+	watch, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer watch.Close(t.Context())
+	// meanwhile runs f while the other gateway is in a transaction, which ends once f waits for it.
+	meanwhile := func(statement string, args []any, f func() error) {
+		t.Helper()
+		tx, err := other.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), statement, args...)
+		require.NoError(t, err)
+		done := make(chan error, 1)
+		go func() { done <- f() }()
+		require.Eventually(t, func() bool {
+			waits := false
+			err := watch.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waits)
+			return err == nil && waits
+		}, 10*time.Second, time.Millisecond)
+		require.NoError(t, tx.Commit(t.Context()))
+		require.NoError(t, <-done)
+	}
+
+	meanwhile("UPDATE kept_id SET folded = $1 WHERE resource = 'area'", []any{sheet.FoldKey("AB01")}, func() error {
+		r := ref("area", 1, "ab01")
+		ids, err := folding.IDs(t.Context(), []sheet.KeyRef{r})
+		given[r] = ids[r]
+		return err
+	})
+	require.Equal(t, given[ref("area", 1, "AB01")], given[ref("area", 1, "ab01")])
+
+	meanwhile("INSERT INTO kept_id (resource, client_id, key, id, folded) VALUES ('group', 1, 'ab01', 7, $1)", []any{sheet.FoldKey("ab01")}, func() error {
+		_, err := start("group")
+		return err
+	})
+	keys, err := folding.Keys(t.Context(), auth.Client{ID: 1}, []sheet.IDRef{id("group", 7), id("group", given[ref("group", 1, "AB01")])})
+	require.NoError(t, err)
+	require.Equal(t, sheet.Keys{id("group", 7): "ab01"}, keys, "the first stays, the other is found no more")
 }

@@ -95,7 +95,7 @@ func values(ref sheet.KeyRef) []mapping.Value {
 // giveOut gives new IDs to keys, unless somebody else has done so meanwhile.
 func (s *Store) giveOut(ctx context.Context, refs []sheet.KeyRef, ids sheet.IDs) error {
 	given := sheet.IDs{}
-	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
+	err := s.write(ctx, func(c sqlrecord.Conn) error {
 		clear(given)
 		last := map[string]int64{}
 		for _, ref := range refs {

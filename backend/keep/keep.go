@@ -9,6 +9,7 @@ package keep
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -81,6 +83,12 @@ func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
 		}
 	}
 	return s, nil
+}
+
+// write runs a transaction, and again where another gateway gave out or folded the same
+// key at the same time: then it is there.
+func (s *Store) write(ctx context.Context, f func(sqlrecord.Conn) error) error {
+	return backend.RunAgain(ctx, func() error { return s.db.Write(ctx, f) }, func(err error) bool { return errors.Is(err, backend.ErrStale) })
 }
 
 // How result columns are read.

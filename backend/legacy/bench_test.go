@@ -24,6 +24,22 @@ func BenchmarkGet(b *testing.B) {
 	})
 }
 
+// BenchmarkGetTagged is of a record as clients ask for it, with a tag that its lines are in.
+func BenchmarkGetTagged(b *testing.B) {
+	for _, resource := range []string{"vehicle", "order"} {
+		b.Run(resource, func(b *testing.B) {
+			benchmarkOn(b, func(b *testing.B, x *fixture) {
+				q := backend.Query{Client: one, ID: x.all(one, resource)[0].ID(), Tagged: true}
+				for b.Loop() {
+					if _, err := x.Get(b.Context(), x.model.Resource(resource), q); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		})
+	}
+}
+
 // BenchmarkGetKept is of a record whose ID stands for a composite key.
 func BenchmarkGetKept(b *testing.B) {
 	benchmarkOn(b, func(b *testing.B, x *fixture) {

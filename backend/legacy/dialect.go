@@ -6,8 +6,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping/sheet"
 )
 
@@ -23,8 +25,8 @@ type dialect interface {
 	session(lockWait time.Duration) []string
 	// quote makes a name an identifier, in exactly its letters.
 	quote(name string) string
-	// placeholder is the n-th parameter, counted from 1.
-	placeholder(n int) string
+	// placeholder appends the n-th parameter, counted from 1, to a text.
+	placeholder(text []byte, n int) []byte
 	// page limits a result that is ordered; a limit of 0 or less is none.
 	page(b *statement, limit, offset int)
 	// lockHint stands behind the name of a table whose rows are to be held,
@@ -34,10 +36,8 @@ type dialect interface {
 	// lockRange is like lockHint and lockClause, for a statement that looks for
 	// the highest number: no other may come in between.
 	lockRange() (hint, clause string)
-	// order is an expression to sort by, with null below every value.
-	order(expr string, descending bool) string
-	// bare is a text without dashes and in capitals.
-	bare(expr string) string
+	// order is an expression to sort by, with null below every value, where it may be null.
+	order(expr string, descending, nullable bool) string
 
 	// arg makes a value a parameter, and raw makes a value of a result one of the
 	// sheet's, exactly. kind is the result's type as the driver names it.
@@ -95,7 +95,8 @@ type fault struct {
 	sheet.Failure
 	class faultClass
 	// columns are the names in what is said of a value, of faultValue; nil where
-	// nothing is said of columns.
+	// nothing is said of columns. table is whose they are, where that is said.
+	table   string
 	columns []string
 }
 
@@ -110,6 +111,71 @@ const (
 	faultCharset              // a text with letters that the column or the database cannot have
 	faultValue                // a value that a column cannot hold
 )
+
+// common is how most engines want to be spoken to. Dialects embed it, and have their own
+// where they differ.
+type common struct{}
+
+func (common) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func (common) placeholder(text []byte, _ int) []byte { return append(text, '?') }
+
+func (common) page(b *statement, limit, offset int) {
+	switch {
+	case limit > 0:
+		b.add(" LIMIT ").arg(intRaw(int64(limit)))
+	case offset > 0:
+		b.add(" LIMIT 9223372036854775807") // not every engine has OFFSET without it
+	}
+	if offset > 0 {
+		b.add(" OFFSET ").arg(intRaw(int64(offset)))
+	}
+}
+
+func (common) lockHint() string                 { return "" }
+func (common) lockClause() string               { return " FOR UPDATE" }
+func (common) lockRange() (hint, clause string) { return "", "" } // SERIALIZABLE finds out, or there is one writer
+
+func (common) order(expr string, descending, _ bool) string {
+	return sqlrecord.OrderBy(expr, descending, false)
+}
+
+func (common) arg(v sheet.Raw) any {
+	switch v.Kind {
+	case sheet.RawBool, sheet.RawInt:
+		return v.Int
+	case sheet.RawNumber, sheet.RawText:
+		return v.Text
+	case sheet.RawBytes:
+		return []byte(v.Text)
+	case sheet.RawTime, sheet.RawWall:
+		return timeOf(v).Format("2006-01-02 15:04:05.999")
+	default:
+		return nil
+	}
+}
+
+func (common) insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) bool {
+	b.add("INSERT INTO ", table, " (", strings.Join(columns, ", "), ") VALUES (").list(values)
+	b.add(") RETURNING ", strings.Join(keys, ", "))
+	return true
+}
+
+func (common) change(ctx context.Context, c conn, s *statement) (int64, error) {
+	done, err := c.ExecContext(ctx, s.String(), s.args...)
+	if err != nil {
+		return 0, err
+	}
+	return done.RowsAffected()
+}
+
+func (common) nextOf(b *statement, quoted string) { b.add("SELECT NEXT VALUE FOR ", quoted) }
+
+func (common) begin() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelSerializable} }
+
+func (common) snapshot() *sql.TxOptions {
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
 
 // dialectOf returns the dialect of an engine.
 func dialectOf(engine string) (dialect, error) {

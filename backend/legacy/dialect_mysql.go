@@ -3,7 +3,6 @@ package legacy
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"database/sql/driver"
 	"encoding/hex"
 	"errors"
@@ -18,7 +17,10 @@ import (
 )
 
 // mysqlDialect is MySQL 5.7 and MariaDB 10.3 and later, with InnoDB.
-type mysqlDialect struct{ name string }
+type mysqlDialect struct {
+	common
+	name string
+}
 
 func (d mysqlDialect) engine() string { return d.name }
 
@@ -52,50 +54,7 @@ func (mysqlDialect) quote(name string) string {
 	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
 }
 
-func (mysqlDialect) placeholder(int) string { return "?" }
-
-func (mysqlDialect) page(b *statement, limit, offset int) {
-	switch {
-	case limit > 0:
-		b.add(" LIMIT ").arg(intRaw(int64(limit)))
-	case offset > 0:
-		b.add(" LIMIT 18446744073709551615") // there is no OFFSET without it
-	}
-	if offset > 0 {
-		b.add(" OFFSET ").arg(intRaw(int64(offset)))
-	}
-}
-
-func (mysqlDialect) lockHint() string                 { return "" }
-func (mysqlDialect) lockClause() string               { return " FOR UPDATE" }
 func (mysqlDialect) lockRange() (hint, clause string) { return "", " FOR UPDATE" }
-
-func (mysqlDialect) order(expr string, descending bool) string { return plainOrder(expr, descending) }
-
-// plainOrder is for engines where null is below every value by itself.
-func plainOrder(expr string, descending bool) string {
-	if descending {
-		return expr + " DESC"
-	}
-	return expr
-}
-
-func (mysqlDialect) bare(expr string) string { return "UPPER(REPLACE(" + expr + ", '-', ''))" }
-
-func (mysqlDialect) arg(v sheet.Raw) any {
-	switch v.Kind {
-	case sheet.RawBool, sheet.RawInt:
-		return v.Int
-	case sheet.RawNumber, sheet.RawText:
-		return v.Text
-	case sheet.RawBytes:
-		return []byte(v.Text)
-	case sheet.RawTime, sheet.RawWall:
-		return timeOf(v).Format("2006-01-02 15:04:05.999")
-	default:
-		return nil
-	}
-}
 
 func (mysqlDialect) raw(kind string, v any) sheet.Raw {
 	b, ok := v.([]byte)
@@ -125,20 +84,6 @@ func (mysqlDialect) insert(b *statement, table string, columns []string, values 
 	b.add("INSERT INTO ", table, " (", strings.Join(columns, ", "), ") VALUES (").list(values).add(")")
 	return false
 }
-
-func (mysqlDialect) change(ctx context.Context, c conn, s *statement) (int64, error) {
-	return execChange(ctx, c, s)
-}
-
-func execChange(ctx context.Context, c conn, s *statement) (int64, error) {
-	done, err := c.ExecContext(ctx, s.String(), s.args...)
-	if err != nil {
-		return 0, err
-	}
-	return done.RowsAffected()
-}
-
-func (mysqlDialect) nextOf(b *statement, quoted string) { b.add("SELECT NEXT VALUE FOR ", quoted) }
 
 // call passes out parameters as variables of the session, which are read next.
 func (d mysqlDialect) call(ctx context.Context, c conn, p call) (result, error) {
@@ -183,12 +128,6 @@ func (d mysqlDialect) call(ctx context.Context, c conn, p call) (result, error) 
 
 func outVariable(i int) string { return "@frontdesk_" + strconv.Itoa(i) }
 
-func (mysqlDialect) begin() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelSerializable} }
-
-func (mysqlDialect) snapshot() *sql.TxOptions {
-	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-}
-
 // tryLock takes a lock of the session, since MySQL has none of a transaction.
 func (d mysqlDialect) tryLock(ctx context.Context, c conn, name string) (bool, func(context.Context, conn) error, error) {
 	sum := sha256.Sum256([]byte(name))
@@ -220,7 +159,8 @@ func (mysqlDialect) fault(err error) (f fault, ok bool) {
 	case 1267, 1270, 1271, 3854: // collations that do not mix, no conversion
 		f.class = faultCharset
 	case 1264, 1265, 1292, 1366, 1406: // out of range, truncated, incorrect, too long
-		f.class, f.columns = faultValue, columnsInWords(f.Message)
+		f.class = faultValue
+		f.table, f.columns = columnsInWords(f.Message)
 		return f, true
 	case 1048: // null
 	case 1021, 1037, 1040, 1041, 1053, 1077, 1152, 1184, 1203, 1226, 1290, 1317, 1836, 1927, 3024: // full, shutting down, killed, …

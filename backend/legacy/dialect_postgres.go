@@ -4,25 +4,24 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"database/sql/driver"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping/sheet"
 )
 
 // postgres is PostgreSQL 11 and later.
-type postgres struct{}
+type postgres struct{ common }
 
 func (postgres) engine() string { return "postgres" }
 
@@ -38,31 +37,14 @@ func (postgres) session(lockWait time.Duration) []string {
 	return []string{"SET lock_timeout = " + strconv.FormatInt(lockWait.Milliseconds(), 10)}
 }
 
-func (postgres) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
-func (postgres) placeholder(n int) string { return "$" + strconv.Itoa(n) }
-
-func (postgres) page(b *statement, limit, offset int) {
-	if limit > 0 {
-		b.add(" LIMIT ").arg(intRaw(int64(limit)))
-	}
-	if offset > 0 {
-		b.add(" OFFSET ").arg(intRaw(int64(offset)))
-	}
+func (postgres) placeholder(text []byte, n int) []byte {
+	return strconv.AppendInt(append(text, '$'), int64(n), 10)
 }
 
-func (postgres) lockHint() string                 { return "" }
-func (postgres) lockClause() string               { return " FOR UPDATE" }
-func (postgres) lockRange() (hint, clause string) { return "", "" } // SERIALIZABLE finds out
-
-func (postgres) order(expr string, descending bool) string {
-	if descending {
-		return expr + " DESC NULLS LAST"
-	}
-	return expr + " NULLS FIRST"
+// order says where nulls come only where there may be some: then no index has this order.
+func (postgres) order(expr string, descending, nullable bool) string {
+	return sqlrecord.OrderBy(expr, descending, nullable)
 }
-
-func (postgres) bare(expr string) string { return "UPPER(REPLACE(" + expr + ", '-', ''))" }
 
 // arg gives values as text, which the server reads by the type of the column
 // that they meet: 1 for a SMALLINT as well as a CHAR(6) or a BOOLEAN.
@@ -70,16 +52,10 @@ func (postgres) arg(v sheet.Raw) any {
 	switch v.Kind {
 	case sheet.RawBool, sheet.RawInt:
 		return strconv.FormatInt(v.Int, 10)
-	case sheet.RawNumber, sheet.RawText:
-		return v.Text
-	case sheet.RawBytes:
-		return []byte(v.Text)
 	case sheet.RawTime:
 		return timeOf(v).Format("2006-01-02 15:04:05.999Z")
-	case sheet.RawWall:
-		return timeOf(v).Format("2006-01-02 15:04:05.999")
 	default:
-		return nil
+		return common{}.arg(v)
 	}
 }
 
@@ -108,16 +84,6 @@ func (postgres) raw(kind string, v any) sheet.Raw {
 func (postgres) shown(b *statement, at sheet.Raw) bool {
 	b.add("CAST(to_timestamp(CAST(").arg(at).add(" AS double precision)) AS timestamp)")
 	return true
-}
-
-func (postgres) insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) bool {
-	b.add("INSERT INTO ", table, " (", strings.Join(columns, ", "), ") VALUES (").list(values)
-	b.add(") RETURNING ", strings.Join(keys, ", "))
-	return true
-}
-
-func (postgres) change(ctx context.Context, c conn, s *statement) (int64, error) {
-	return execChange(ctx, c, s)
 }
 
 func (postgres) nextOf(b *statement, quoted string) {
@@ -174,12 +140,6 @@ func comma(n int) string {
 	return ", "
 }
 
-func (postgres) begin() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelSerializable} }
-
-func (postgres) snapshot() *sql.TxOptions {
-	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-}
-
 func (d postgres) tryLock(ctx context.Context, c conn, name string) (bool, func(context.Context, conn) error, error) {
 	sum := sha256.Sum256([]byte(name))
 	s := newStatement(d).add("SELECT pg_try_advisory_xact_lock(CAST(").arg(intRaw(int64(binary.BigEndian.Uint64(sum[:])))).add(" AS bigint))")
@@ -210,6 +170,9 @@ func (postgres) fault(err error) (f fault, ok bool) {
 		f.class = faultCharset
 	case "22001", "22003", "22007", "22008", "22P02": // too long, out of range, no date, a date out of range, not of the type
 		f.class = faultValue
+		if pg.ColumnName != "" { // a program says so: of what it finds itself the server tells none
+			f.table, f.columns = pg.TableName, []string{pg.ColumnName}
+		}
 	default:
 		switch pg.Code[:min(2, len(pg.Code))] {
 		case "08", "53", "57", "58", "F0", "XX": // connection, resources, operator, system, config file, internal

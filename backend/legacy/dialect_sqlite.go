@@ -17,7 +17,7 @@ import (
 )
 
 // sqlite is SQLite 3.35 and later, a file of somebody's program.
-type sqlite struct{}
+type sqlite struct{ common }
 
 func (sqlite) engine() string { return "sqlite" }
 
@@ -58,44 +58,7 @@ func (sqlite) session(lockWait time.Duration) []string {
 	return []string{"PRAGMA busy_timeout = " + strconv.FormatInt(lockWait.Milliseconds(), 10), "PRAGMA foreign_keys = ON"}
 }
 
-func (sqlite) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
-func (sqlite) placeholder(int) string { return "?" }
-
-func (sqlite) page(b *statement, limit, offset int) {
-	switch {
-	case limit > 0:
-		b.add(" LIMIT ").arg(intRaw(int64(limit)))
-	case offset > 0:
-		b.add(" LIMIT -1") // there is no OFFSET without it
-	}
-	if offset > 0 {
-		b.add(" OFFSET ").arg(intRaw(int64(offset)))
-	}
-}
-
-func (sqlite) lockHint() string                 { return "" }
-func (sqlite) lockClause() string               { return "" } // one writer at a time
-func (sqlite) lockRange() (hint, clause string) { return "", "" }
-
-func (sqlite) order(expr string, descending bool) string { return plainOrder(expr, descending) }
-
-func (sqlite) bare(expr string) string { return "UPPER(REPLACE(" + expr + ", '-', ''))" }
-
-func (sqlite) arg(v sheet.Raw) any {
-	switch v.Kind {
-	case sheet.RawBool, sheet.RawInt:
-		return v.Int
-	case sheet.RawNumber, sheet.RawText:
-		return v.Text
-	case sheet.RawBytes:
-		return []byte(v.Text)
-	case sheet.RawTime, sheet.RawWall:
-		return timeOf(v).Format("2006-01-02 15:04:05.999")
-	default:
-		return nil
-	}
-}
+func (sqlite) lockClause() string { return "" } // one writer at a time
 
 // raw goes by the value: SQLite's columns have no types that bind.
 func (sqlite) raw(kind string, v any) sheet.Raw {
@@ -110,18 +73,8 @@ func (sqlite) shown(b *statement, at sheet.Raw) bool {
 	return true
 }
 
-func (sqlite) insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) bool {
-	return postgres{}.insert(b, table, columns, values, keys)
-}
-
-func (sqlite) change(ctx context.Context, c conn, s *statement) (int64, error) {
-	return execChange(ctx, c, s)
-}
-
 // errNoProcedures says what SQLite lacks.
 var errNoProcedures = errors.New("SQLite has neither procedures nor sequences")
-
-func (sqlite) nextOf(*statement, string) {} // refused by Open
 
 func (sqlite) call(context.Context, conn, call) (result, error) { return result{}, errNoProcedures }
 
@@ -156,7 +109,8 @@ func sqliteFault(f fault, code int) fault {
 		f.class = faultForeign
 	case 275, 3091: // check, type of a strict table
 		f.class = faultValue
-		f.Constraint, f.columns = constraintInWords(f.Message), columnsInWords(f.Message)
+		f.Constraint = constraintInWords(f.Message)
+		f.table, f.columns = columnsInWords(f.Message)
 	case 1299: // null
 		f.Constraint = constraintInWords(f.Message)
 	}

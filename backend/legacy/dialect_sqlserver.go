@@ -20,7 +20,7 @@ import (
 
 // sqlserver is SQL Server 2012 and later. Its statements are checked as text:
 // no server of it runs in our tests.
-type sqlserver struct{}
+type sqlserver struct{ common }
 
 func (sqlserver) engine() string { return "sqlserver" }
 
@@ -40,7 +40,9 @@ func (sqlserver) session(lockWait time.Duration) []string {
 
 func (sqlserver) quote(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }
 
-func (sqlserver) placeholder(n int) string { return "@p" + strconv.Itoa(n) }
+func (sqlserver) placeholder(text []byte, n int) []byte {
+	return strconv.AppendInt(append(text, "@p"...), int64(n), 10)
+}
 
 func (sqlserver) page(b *statement, limit, offset int) {
 	if limit <= 0 && offset <= 0 {
@@ -57,29 +59,21 @@ func (sqlserver) lockClause() string { return "" }
 
 func (sqlserver) lockRange() (hint, clause string) { return " WITH (UPDLOCK, HOLDLOCK)", "" }
 
-func (sqlserver) order(expr string, descending bool) string { return plainOrder(expr, descending) }
-
-func (sqlserver) bare(expr string) string { return "UPPER(REPLACE(" + expr + ", '-', ''))" }
-
 // arg gives text as VARCHAR where it is ASCII: an NVARCHAR would keep an index
 // on a VARCHAR column from being used.
 func (sqlserver) arg(v sheet.Raw) any {
 	switch v.Kind {
-	case sheet.RawBool, sheet.RawInt:
-		return v.Int
 	case sheet.RawNumber, sheet.RawText:
 		if isASCII(v.Text) {
 			return mssql.VarChar(v.Text)
 		}
 		return v.Text
-	case sheet.RawBytes:
-		return []byte(v.Text)
 	case sheet.RawTime:
 		return timeOf(v)
 	case sheet.RawWall:
 		return civil.DateTimeOf(timeOf(v))
 	default:
-		return nil
+		return common{}.arg(v)
 	}
 }
 
@@ -110,10 +104,10 @@ func (sqlserver) raw(kind string, v any) sheet.Raw {
 	}
 }
 
-// insert hands the key over in a table variable: a bare OUTPUT is refused on a
-// table that has triggers.
 func (sqlserver) shown(*statement, sheet.Raw) bool { return false }
 
+// insert hands the key over in a table variable: a bare OUTPUT is refused on a
+// table that has triggers.
 func (sqlserver) insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) bool {
 	b.add("SET NOCOUNT ON; DECLARE @key TABLE (")
 	for i, k := range keys {
@@ -135,8 +129,6 @@ func (d sqlserver) change(ctx context.Context, c conn, s *statement) (int64, err
 	}
 	return row[0].Int, nil
 }
-
-func (sqlserver) nextOf(b *statement, quoted string) { b.add("SELECT NEXT VALUE FOR ", quoted) }
 
 func (d sqlserver) call(ctx context.Context, c conn, p call) (result, error) {
 	return queryAll(ctx, c, d.callText(p))
@@ -183,8 +175,6 @@ func (d sqlserver) callText(p call) *statement {
 
 func sqlserverVariable(i int) string { return "@out" + strconv.Itoa(i+1) }
 
-func (sqlserver) begin() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelSerializable} }
-
 // snapshot needs ALLOW_SNAPSHOT_ISOLATION of the database.
 func (sqlserver) snapshot() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelSnapshot} }
 
@@ -214,7 +204,8 @@ func (sqlserver) fault(err error) (f fault, ok bool) {
 	case 547: // foreign key, or check
 		f.class = faultForeign
 	case 220, 241, 242, 245, 8114, 8115, 8152, 2628: // overflow, no date, a date out of range, conversions, overflow, truncated
-		f.class, f.columns = faultValue, columnsInWords(f.Message)
+		f.class = faultValue
+		f.table, f.columns = columnsInWords(f.Message)
 		return f, true
 	case 515: // null
 	case 701, 1105, 4060, 6005, 9001, 9002, 17142, 18456, 40197, 40501, 40613: // memory, log, shutting down, no log-on, …

@@ -41,14 +41,14 @@ func (e sqliteError) Unwrap() error { return e.error }
 // rows runs a statement that reads records, and gives every row to each, which may keep
 // it. What its columns are the engine's driver tells the first time.
 func (s session) rows(ctx context.Context, b *statement, each func([]sheet.Raw) error) error {
-	of := s.shapes.get(b.String())
+	of := s.shapes.get(b)
 	if of == nil || s.direct == nil || s.conn != conn(s.db) {
 		return s.shapes.query(ctx, s.conn, b, each)
 	}
 	return s.direct.Read(ctx, func(c sqlrecord.Conn) error {
 		var room room
 		var refused error
-		err := c.Query(ctx, b.String(), of.columns, sqliteArgs(b.args), func(values []mapping.Value) error {
+		err := c.Query(ctx, of.text, of.columns, sqliteArgs(b.args), func(values []mapping.Value) error {
 			row := room.next(len(values))
 			for i, v := range values {
 				row[i] = sqliteRaw(of.kinds[i], v)

@@ -38,24 +38,28 @@ func constraintInWords(message string) string {
 	return ""
 }
 
-// quotedColumn finds the column that a value did not fit, in the words of an engine.
-var quotedColumn = regexp.MustCompile(strings.Join([]string{
-	"^.* for column '([^']+)' at row \\d+$",                                          // MySQL 1264, 1265, 1406
-	"^.* for column (?:`[^`]+`\\.)*`([^`]+)` at row \\d+$",                           // MariaDB 1292, 1366
-	`^String or binary data would be truncated in table '[^']+', column '([^']+)'`,   // SQL Server 2628
-	`^constraint failed: cannot store \w+ value in \w+ column [^.]+\.(.+) \(3091\)$`, // SQLite, of a strict table
-	`^constraint failed: CHECK constraint failed: (.+) \(275\)$`,                     // the expression, where it has no name
-}, "|"))
+// quotedColumns find the column that a value did not fit, the last group, and its table
+// where that is told, in the words of an engine.
+var quotedColumns = []*regexp.Regexp{
+	regexp.MustCompile(`^.* for column '([^']+)' at row \d+$`),                                                        // MySQL 1264, 1265, 1406
+	regexp.MustCompile("^.* for column (?:(?:`[^`]+`\\.)?`([^`]+)`\\.)?`([^`]+)` at row \\d+$"),                       // MariaDB 1292, 1366
+	regexp.MustCompile(`^String or binary data would be truncated in table '(?:[^']+\.)?([^'.]+)', column '([^']+)'`), // SQL Server 2628
+	regexp.MustCompile(`^constraint failed: cannot store \w+ value in \w+ column ([^.]+)\.(.+) \(3091\)$`),            // SQLite, of a strict table
+	regexp.MustCompile(`^constraint failed: CHECK constraint failed: (.+) \(275\)$`),                                  // the expression, where it has no name
+}
 
 var words = regexp.MustCompile(`[\pL_][\pL\pN_$#]*`)
 
 // columnsInWords finds the columns that a message about a value names, and what else an
-// expression has for names; nil where it names none.
-func columnsInWords(message string) []string {
-	for i, name := range quotedColumn.FindStringSubmatch(message) {
-		if i > 0 && name != "" {
-			return append(words.FindAllString(name, -1), name)
+// expression has for names, and the table where it names one.
+func columnsInWords(message string) (table string, columns []string) {
+	for _, quoted := range quotedColumns {
+		switch found := quoted.FindStringSubmatch(message); len(found) {
+		case 3:
+			return found[1], []string{found[2]}
+		case 2:
+			return "", append(words.FindAllString(found[1], -1), found[1])
 		}
 	}
-	return nil
+	return "", nil
 }

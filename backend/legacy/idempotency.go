@@ -27,11 +27,13 @@ const (
 	answerCreated = "created_at"
 )
 
-// memo is what becomes of an idempotency key, over all tries of a transaction.
+// memo is what is known over all tries of a transaction: what becomes of its idempotency
+// key, and which rows were refused with a key that was made for them.
 type memo struct {
-	client auth.Client
-	key    string // taken in the keep; "" for none
-	answer *backend.Memo
+	client  auth.Client
+	key     string // taken in the keep; "" for none
+	answer  *backend.Memo
+	refused []string
 }
 
 // Recall implements backend.Tx: in the vendor's table the key is locked

@@ -135,11 +135,7 @@ func (s *Store) Inspect(ctx context.Context) (Schema, error) {
 		if step.query == "" {
 			continue
 		}
-		schema := sheet.Raw{Kind: sheet.RawNull}
-		if s.source.Schema != "" {
-			schema = textRaw(s.source.Schema)
-		}
-		b := newStatement(s.d).replaced(step.query, ":schema", schema)
+		b := newStatement(s.d).replaced(step.query, ":schema", s.schema())
 		err := query(ctx, s.db, b, func(row []sheet.Raw) error {
 			step.row(row)
 			return nil
@@ -149,6 +145,14 @@ func (s *Store) Inspect(ctx context.Context) (Schema, error) {
 		}
 	}
 	return i.schema, nil
+}
+
+// schema is the source's schema, null for the default one.
+func (s *Store) schema() sheet.Raw {
+	if s.source.Schema == "" {
+		return sheet.Raw{Kind: sheet.RawNull}
+	}
+	return textRaw(s.source.Schema)
 }
 
 // inspector gathers the answers.

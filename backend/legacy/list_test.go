@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // alike compares values as databases do: without regard to case where the
@@ -265,5 +266,38 @@ func TestTiesOfNull(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestListGoesByTheKeysIndex: before, a list said where null keys come, of which there
+// are none, and PostgreSQL sorted all rows for each page.
+func TestListGoesByTheKeysIndex(t *testing.T) {
+	x := open(t, "postgres")
+	tx, err := x.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, tx.Rollback()) }()
+	for _, off := range []string{"seqscan", "bitmapscan", "sort", "incremental_sort"} { // where it can do without
+		_, err := tx.ExecContext(t.Context(), "SET LOCAL enable_"+off+" = off")
+		require.NoError(t, err)
+	}
+	code := backend.Order{Field: x.model.Resource("vehicle").Field("id"), Descending: true}
+	for resource, q := range map[string]backend.Query{
+		"order": {Client: one}, "orderline": {Client: one}, "vehicle": {Client: one, Sort: []backend.Order{code}}, "article": {Client: one, Keyset: true, After: 3},
+	} {
+		table := x.tables[x.model.Resource(resource)]
+		b := newStatement(x.d).add("EXPLAIN ")
+		table.selected(b, q.Client, false)
+		after, _, err := table.afterKey(q, nil)
+		require.NoError(t, err)
+		_, err = table.match(b, q, nil, after)
+		require.NoError(t, err)
+		table.sorted(b, q)
+		x.d.page(b, 101, 0)
+		plan := ""
+		require.NoError(t, query(t.Context(), tx, b, func(row []sheet.Raw) error {
+			plan += row[0].Text + "\n"
+			return nil
+		}))
+		require.NotContains(t, plan, "Sort", "%s: %s", resource, b)
 	}
 }

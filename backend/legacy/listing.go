@@ -79,7 +79,7 @@ func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 	case a.Value.Kind != sheet.RawText:
 		t.equal(b, a.Place, a.Value)
 	case t.bare[f]:
-		b.expr(t.d.bare(t.expr(a.Place))).add(" = ").arg(textRaw(mapping.BarePlate(a.Value.Text)))
+		b.add("UPPER(REPLACE(").expr(t.expr(a.Place)).add(", '-', '')) = ").arg(textRaw(mapping.BarePlate(a.Value.Text)))
 	case t.padded[a.Place]:
 		b.add("RTRIM(").expr(t.expr(a.Place)).add(") = ").arg(textRaw(strings.TrimRight(a.Value.Text, " ")))
 	default:
@@ -137,9 +137,9 @@ func (t *table) sorted(b *statement, q backend.Query) {
 		b.add(comma(n))
 		if nulls := t.nulls[place]; len(nulls) > 0 {
 			t.nulled(b, place, nulls)
-			b.add(t.d.order("", descending))
+			b.add(t.d.order("", descending, true))
 		} else {
-			b.expr(t.d.order(t.expr(place), descending))
+			b.expr(t.d.order(t.expr(place), descending, !t.filled[place]))
 		}
 		n++
 	}
@@ -157,7 +157,7 @@ func (t *table) sorted(b *statement, q backend.Query) {
 		if ranks, unknown := f.CodeOrder(); ranks != nil {
 			b.add(comma(n))
 			t.ranked(b, f, ranks, unknown)
-			b.add(t.d.order("", o.Descending))
+			b.add(t.d.order("", o.Descending, false))
 			n++
 			continue
 		}

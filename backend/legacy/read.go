@@ -194,6 +194,9 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 // those of ASCII, but for NUL: about these the error is one of the sheet or of the
 // database.
 func (s session) knowsNoSuch(err error, q backend.Query) bool {
+	if err == nil {
+		return false
+	}
 	f, ok := s.d.fault(err)
 	return ok && f.class == faultCharset && slices.ContainsFunc(q.Filters, func(f backend.Filter) bool {
 		return strings.ContainsFunc(f.Value.String(), func(r rune) bool { return r > unicode.MaxASCII || r == 0 })

@@ -140,23 +140,10 @@ func (r *Reader) Repeated(ctx context.Context, table string, columns []string, w
 	return len(rows), example, err
 }
 
-// Count returns how many rows a table has, counting those where alone if given.
-func (r *Reader) Count(ctx context.Context, table, where string) (int64, error) {
-	b := newStatement(r.store.d).add("SELECT COUNT(*) FROM ", qualified(r.store.d, r.store.source.Schema, table))
-	if where != "" {
-		b.add(" WHERE (").scoped(where, intRaw(0)).add(")")
-	}
-	row, err := queryOne(ctx, r.store.db, b)
-	if err != nil || len(row) != 1 {
-		return 0, err
-	}
-	return row[0].Int, nil
-}
-
 // Programs returns the text of every trigger, by table, where the engine shows it.
 func (r *Reader) Programs(ctx context.Context) (map[string][]string, error) {
 	programs := map[string][]string{}
-	b := newStatement(r.store.d).replaced(programQuery(r.store.d.engine()), ":schema", r.schema())
+	b := newStatement(r.store.d).replaced(programQuery(r.store.d.engine()), ":schema", r.store.schema())
 	err := query(ctx, r.store.db, b, func(row []sheet.Raw) error {
 		programs[row[0].String()] = append(programs[row[0].String()], row[1].String())
 		return nil
@@ -219,19 +206,11 @@ func (r *Reader) Routines(ctx context.Context) (map[string]string, error) {
 		return nil, nil
 	}
 	routines := map[string]string{}
-	err := query(ctx, r.store.db, newStatement(r.store.d).replaced(text, ":schema", r.schema()), func(row []sheet.Raw) error {
+	err := query(ctx, r.store.db, newStatement(r.store.d).replaced(text, ":schema", r.store.schema()), func(row []sheet.Raw) error {
 		routines[row[0].String()] = row[1].String()
 		return nil
 	})
 	return routines, err
-}
-
-// schema is the source's schema, null for the default one.
-func (r *Reader) schema() sheet.Raw {
-	if r.store.source.Schema == "" {
-		return sheet.Raw{Kind: sheet.RawNull}
-	}
-	return textRaw(r.store.source.Schema)
 }
 
 // Sample returns rows of a resource, aligned with its Places: the first ones, at

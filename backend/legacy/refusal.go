@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,7 +88,7 @@ func (w *write) invalid(f *mapping.Field, c *Column) *mapping.Error {
 	switch {
 	case f.Reference != "":
 		return mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), value)
-	case reason != "" && c != nil && c.mostCharacters() > 0 && n > c.Length:
+	case reason != "" && c.mostCharacters() > 0 && n > c.Length:
 		return mapping.Fail(reason, mapping.Literal(f.Name), n, c.Length)
 	default:
 		return f.Invalid(value)
@@ -109,24 +110,23 @@ func (w *write) refused(err error) error {
 // judge says what a fault is by what is known of the table; nil where that tells nothing.
 func (w *write) judge(f fault, err error) error {
 	stale := fmt.Errorf("%w: %s %s: %w", backend.ErrStale, w.attempt.Op, w.t.Name, err)
+	var columns []string
+	reason := mapping.DuplicateValue
 	switch {
 	case f.class == faultValue:
 		return w.invalidBy(f, err)
 	case f.class != faultUnique && f.class != faultForeign:
 		return nil
+	case f.class == faultUnique:
+		if columns = w.t.unique(f.Constraint); columns == nil {
+			return w.unknown(f, stale, err)
+		}
 	case w.t.known == nil: // of a schema that was not looked at
-		return stale
-	case f.class == faultForeign && w.attempt.Op == mapping.OpDelete:
-		return w.inUse(f.Constraint, stale, err)
-	}
-	columns, reason := w.t.unique(f.Constraint), mapping.DuplicateValue
-	if f.class == faultForeign {
-		columns, reason = w.references(f.Constraint), mapping.RelatedIDNotFound
-	}
-	if columns == nil && reason == mapping.DuplicateValue && w.writesUnique() { // which the rules look for
 		return &backend.StaleError{Told: w.failure(err, w.attempt), Err: stale}
-	} else if columns == nil {
-		return nil
+	case w.attempt.Op == mapping.OpDelete:
+		return w.inUse(f.Constraint, stale, err)
+	default:
+		columns, reason = w.references(f.Constraint), mapping.RelatedIDNotFound
 	}
 	var found mapping.Violations
 	for _, field := range w.fieldsAt(columns) {
@@ -135,13 +135,46 @@ func (w *write) judge(f fault, err error) error {
 	switch {
 	case len(found) == 0 && f.class == faultForeign:
 		return nil
-	case len(found) == 0: // a key that was made: the next try makes another
-		return stale
+	case len(found) == 0:
+		return w.taken(err)
 	case w.sheet.OwnRules: // nobody here would find it
 		return found
 	default:
 		return &backend.StaleError{Told: found, Err: stale}
 	}
+}
+
+// unknown is of a unique value in columns that nobody knows: those of a view are another
+// table's. It may be the key that was made, or what the rules look for.
+func (w *write) unknown(f fault, stale, err error) error {
+	others := w.t.known == nil || w.t.known.View
+	if others && f.Constraint != "" && w.attempt.Op == mapping.OpCreate && w.t.Key.Generated == "max+1" {
+		if taken := w.taken(err); taken != nil {
+			return taken
+		}
+	}
+	if w.t.known == nil || w.writesUnique() {
+		return &backend.StaleError{Told: w.failure(err, w.attempt), Err: stale}
+	}
+	return nil
+}
+
+// errTaken says that another transaction has taken meanwhile what was made for a row, its
+// key most often: the next run makes another.
+var errTaken = errors.New("what was made for a row was taken meanwhile")
+
+// taken is errTaken; nil where a run before this one was refused with the same key: nobody
+// took it meanwhile then.
+func (w *write) taken(err error) error {
+	engines := func(part sheet.Raw) bool { return part.Kind == sheet.RawAbsent } // which makes another each time
+	if w.attempt.Op != mapping.OpCreate || len(w.key) > 0 && !slices.ContainsFunc(w.key, engines) {
+		row := fmt.Sprint(w.t.Name, w.attempt.ID, sheet.JoinKey(w.key))
+		if slices.Contains(w.tx.memo.refused, row) {
+			return nil
+		}
+		w.tx.memo.refused = append(w.tx.memo.refused, row)
+	}
+	return fmt.Errorf("%w: %s %s: %w", errTaken, w.attempt.Op, w.t.Name, err)
 }
 
 // writesUnique tells whether the rules look whether a value is there already.
@@ -172,13 +205,14 @@ func (w *write) inUse(constraint string, stale, err error) error {
 }
 
 // references are the columns of a foreign key of the table; nil for none of that name.
-// Without a name it is the only one that is written.
+// Without a name it is the only one that is written, unless a trigger may have written
+// another one.
 func (w *write) references(constraint string) (columns []string) {
 	for _, key := range w.t.known.Foreign {
 		switch {
 		case constraint != "" && strings.EqualFold(key.Name, constraint):
 			return key.Columns
-		case constraint != "" || len(w.fieldsAt(key.Columns)) == 0:
+		case constraint != "" || w.runsPrograms() || len(w.fieldsAt(key.Columns)) == 0:
 		case columns != nil:
 			return nil
 		default:
@@ -188,9 +222,19 @@ func (w *write) references(constraint string) (columns []string) {
 	return columns
 }
 
+// runsPrograms tells whether programs of the database take part in the write, whose own
+// statements fail as the write itself would.
+func (w *write) runsPrograms() bool {
+	op := w.t.Operations[w.attempt.Op]
+	return len(w.t.known.Triggers) > 0 || op != nil && op.Procedure != ""
+}
+
 // unique are the columns of an index that refused a row, of all rows or of some; nil for
 // none of that name.
 func (t *table) unique(constraint string) []string {
+	if t.known == nil {
+		return nil
+	}
 	for _, i := range t.known.Indexes {
 		if i.Name != "" && strings.EqualFold(i.Name, constraint) {
 			return i.Columns
@@ -221,29 +265,21 @@ func (w *write) fieldsAt(columns []string) (fields []*mapping.Field) {
 	return fields
 }
 
-// invalidBy is of a value that the database refused: that of the column which it names,
-// or of the only field that was written; nil where neither is known.
+// invalidBy is of a value that the database refused, in the column of the table that it
+// names; nil where it names none, or maybe one of another table, which a program writes.
 func (w *write) invalidBy(f fault, err error) error {
+	if w.t.known == nil || f.table == "" && w.runsPrograms() || f.table != "" && !strings.EqualFold(f.table, w.t.known.Name) {
+		return nil
+	}
 	var columns []string
 	for _, name := range f.columns {
-		if w.t.known != nil && w.t.known.Column(name) != nil && !slices.Contains(columns, name) {
+		if w.t.known.Column(name) != nil && !slices.Contains(columns, name) {
 			columns = append(columns, name)
 		}
 	}
-	if f.columns == nil {
-		for _, a := range w.values {
-			columns = append(columns, a.Place)
-		}
-	} else if len(columns) != 1 {
-		return nil
-	}
 	fields := w.fieldsAt(columns)
-	if len(fields) != 1 {
+	if len(columns) != 1 || len(fields) != 1 {
 		return nil
 	}
-	var c *Column
-	if w.t.known != nil {
-		c = w.t.known.Column(columns[0])
-	}
-	return w.invalid(fields[0], c).Because(err)
+	return w.invalid(fields[0], w.t.known.Column(columns[0])).Because(err)
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,33 +62,56 @@ resources:
 
 // strict opens the tables; calls are what becomes of calls of the backend, as the
 // circuit breaker is told.
-func strict(t *testing.T, engine, rules, errors string) (x *fixture, r *recorder, calls *[]backend.Outcome) {
+func strict(t *testing.T, engine, rules, errors string, more ...string) (x *fixture, r *recorder, calls *outcomes) {
+	t.Helper()
+	return onTables(t, engine, fmt.Sprintf(strictSheet, engine, rules, errors), append(slices.Clone(strictTables), more...)...)
+}
+
+// outcomes are what became of calls.
+type outcomes struct {
+	mu  sync.Mutex
+	all []backend.Outcome
+}
+
+func (o *outcomes) add(call backend.Call) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all = append(o.all, call.Outcome)
+}
+
+// onTables opens tables that statements make, with a sheet of their own.
+func onTables(t *testing.T, engine, text string, statements ...string) (x *fixture, r *recorder, calls *outcomes) {
 	t.Helper()
 	dsn := engines[engine](t)
 	base := openOn(t, engine, dsn)
-	for _, statement := range strictTables {
+	for _, statement := range statements {
 		checks := ""
 		if engine == "sqlite" {
 			checks = strictChecks
 		}
-		if strings.Contains(statement, "%s") {
-			statement = fmt.Sprintf(statement, checks)
-		}
+		statement = strings.ReplaceAll(statement, "%s", checks)
 		_, err := base.db.ExecContext(t.Context(), statement)
 		require.NoError(t, err, statement)
 	}
 	require.NoError(t, base.Close())
-	file := filepath.Join(t.TempDir(), "strict.yaml")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, strictSheet, engine, rules, errors), 0o600))
+	file := filepath.Join(t.TempDir(), "tables.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	c := newClock()
 	x = openSheet(t, engine, dsn, loadSheetFile(t, file, model, dsn, c.Now), c)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
-	calls = new([]backend.Outcome)
-	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second, Observe: func(call backend.Call) { *calls = append(*calls, call.Outcome) }})
+	calls = &outcomes{}
+	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second, Observe: calls.add})
 	require.NoError(t, err)
 	return x, x.recorded(), calls
+}
+
+// hasRun tells whether a statement of a verb was run since it was asked what was written.
+func (r *recorder) hasRun(verb string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.texts, func(text string) bool { return strings.HasPrefix(text, verb) })
 }
 
 // written counts the statements of a verb that were run since it was asked last.
@@ -137,8 +162,8 @@ func TestValuesThatTheColumnCannotHold(t *testing.T) {
 				x.create(one, line)
 			}
 			x.update(one, 1, x.record("contact", "note", "ëëëëë"))
-			require.NotContains(t, *calls, backend.Failed)
-			require.NotContains(t, *calls, backend.Unexpected)
+			require.NotContains(t, calls.all, backend.Failed)
+			require.NotContains(t, calls.all, backend.Unexpected)
 		})
 	}
 }
@@ -158,7 +183,7 @@ func TestKeysThatOnlyTheDatabaseKnows(t *testing.T) {
 			_, err = x.tryCreate(one, x.record("orderline", "order_id", "1", "description", "bolt", "quantity", "1", "price", "1"))
 			requireTold(t, err, mapping.DuplicateValue, []string{"order_id", "1"}, []string{"description", "bolt"})
 			x.create(two, x.record("contact", "name", "New", "company_number", "11"))
-			require.NotContains(t, *calls, backend.Busy)
+			require.NotContains(t, calls.all, backend.Busy)
 		})
 	}
 }
@@ -175,7 +200,7 @@ func TestUseByTablesThatTheSheetDoesNotName(t *testing.T) {
 			}
 			requireTold(t, x.tryDelete(one, "contact", 1), mapping.InUse, []string{"id", "order"})
 			require.NoError(t, x.tryDelete(one, "contact", 3), "the database deletes along what refers to it")
-			require.NotContains(t, *calls, backend.Busy)
+			require.NotContains(t, calls.all, backend.Busy)
 		})
 		t.Run(engine+"/named", func(t *testing.T) {
 			when := map[string]string{"mariadb": `{code: "1451", constraint: fk_r_memo}`, "postgres": `{sqlstate: "23503", constraint: fk_r_memo}`, "sqlite": `{code: "787"}`}[engine]
@@ -191,7 +216,7 @@ func TestUseByTablesThatTheSheetDoesNotName(t *testing.T) {
 			requireTold(t, x.tryDelete(one, "contact", 1), mapping.InUse, []string{"id", at})
 			_, err := x.tryCreate(one, x.record("order", "contact_id", "99"))
 			requireTold(t, err, mapping.RelatedIDNotFound, []string{"contact_id", "99"})
-			require.NotContains(t, *calls, backend.Busy)
+			require.NotContains(t, calls.all, backend.Busy)
 		})
 	}
 }
@@ -205,7 +230,7 @@ func TestConditionsOfTheDatabase(t *testing.T) {
 			require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
 			require.ErrorContains(t, err, "ck_r_naam")
 			require.Equal(t, 1, r.written("INSERT"))
-			require.Equal(t, []backend.Outcome{backend.Unexpected}, *calls)
+			require.Equal(t, []backend.Outcome{backend.Unexpected}, calls.all)
 		})
 	}
 }
@@ -228,5 +253,130 @@ func TestIndexesOfAPart(t *testing.T) {
 	require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
 	require.ErrorContains(t, err, "ux_r_naam")
 	require.Equal(t, 1, r.written("INSERT"))
-	require.NotContains(t, *calls, backend.Busy)
+	require.NotContains(t, calls.all, backend.Busy)
+}
+
+// programs are triggers whose own statements fail: of a text that a log has no room for,
+// of a value that is none of the client's, of a reference.
+var programs = map[string][]string{
+	"postgres": {
+		"CREATE TABLE r_audit (naam varchar(2), nota varchar(2))",
+		`CREATE FUNCTION r_program() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+			IF NEW.naam = ''log'' THEN INSERT INTO r_audit (naam) VALUES (NEW.naam); END IF;
+			IF NEW.nota = ''sum'' THEN PERFORM CAST(70000 AS smallint); END IF;
+			IF NEW.nota = ''say'' THEN RAISE EXCEPTION ''no'' USING ERRCODE = ''22003'', TABLE = ''r_rel'', COLUMN = ''nota''; END IF;
+			RETURN NEW; END'`,
+		"CREATE FUNCTION r_refer() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no'' USING ERRCODE = ''23503''; END'",
+		"CREATE TRIGGER r_program BEFORE UPDATE ON r_rel FOR EACH ROW EXECUTE FUNCTION r_program()",
+		"CREATE TRIGGER r_refer BEFORE INSERT ON r_ord FOR EACH ROW EXECUTE FUNCTION r_refer()",
+	},
+	"mariadb": {
+		"CREATE TABLE r_audit (naam varchar(2), nota date)",
+		`CREATE TRIGGER r_program BEFORE UPDATE ON r_rel FOR EACH ROW BEGIN
+			IF NEW.naam = 'log' THEN INSERT INTO r_audit (naam) VALUES (NEW.naam); END IF;
+			IF NEW.nota = 'sum' THEN INSERT INTO r_audit (nota) VALUES (NEW.nota); END IF;
+		END`,
+		"CREATE TRIGGER r_refer BEFORE INSERT ON r_ord FOR EACH ROW SIGNAL SQLSTATE '23000' SET MYSQL_ERRNO = 1452, MESSAGE_TEXT = 'no'",
+	},
+	"sqlite": {
+		"CREATE TABLE r_audit (naam text CHECK (length(naam) <= 2), nota text CHECK (length(nota) <= 2), ord integer REFERENCES r_ord (id)) STRICT",
+		"CREATE TRIGGER r_log BEFORE UPDATE ON r_rel WHEN NEW.naam = 'log' BEGIN INSERT INTO r_audit (naam) VALUES (NEW.naam); END",
+		"CREATE TRIGGER r_sum BEFORE UPDATE ON r_rel WHEN NEW.nota = 'sum' BEGIN INSERT INTO r_audit (nota) VALUES (NEW.nota); END",
+		"CREATE TRIGGER r_refer BEFORE INSERT ON r_ord BEGIN INSERT INTO r_audit (ord) VALUES (0); END",
+	},
+}
+
+// TestWhatProgramsRefuse: before, the only field that was sent was said to be wrong, or
+// the one whose column is named as another table's is.
+func TestWhatProgramsRefuse(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			x, r, calls := strict(t, engine, "gateway", "", programs[engine]...)
+			unexpected := func(err error, verb string) {
+				t.Helper()
+				require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
+				require.Equal(t, 1, r.written(verb))
+			}
+			_, err := x.tryUpdate(one, 1, x.record("contact", "name", "log"))
+			unexpected(err, "UPDATE")
+			_, err = x.tryUpdate(one, 1, x.record("contact", "note", "sum"))
+			unexpected(err, "UPDATE")
+			_, err = x.tryCreate(one, x.record("order", "contact_id", "3"))
+			unexpected(err, "INSERT")
+			require.Equal(t, []backend.Outcome{backend.Unexpected, backend.Unexpected, backend.Unexpected}, calls.all)
+			if engine == "postgres" { // where a program can name the column
+				_, err := x.tryUpdate(one, 1, x.record("contact", "name", "Else", "note", "say"))
+				requireTold(t, err, mapping.VarcharInvalid, []string{"note", "say"})
+			}
+			x.update(one, 1, x.record("contact", "note", "fine"))
+		})
+	}
+}
+
+const viewSheet = `
+format: 1
+source: {sql: {engine: %s, dsn: "${DEALERPAK_DSN}"}}
+client: adm
+accounts: {users: []}
+resources:
+  contact:
+    table: r_view
+    key: {columns: id, generated: max+1}
+    fields: {kind: {constant: person}, name: naam}
+`
+
+// viewOf makes a view of which nobody knows the keys.
+func viewOf(t *testing.T, engine, where string) (*fixture, *recorder, *outcomes) {
+	t.Helper()
+	return onTables(t, engine, fmt.Sprintf(viewSheet, engine),
+		"CREATE TABLE r_base (nr integer NOT NULL PRIMARY KEY, adm integer NOT NULL, naam varchar(40) NOT NULL)",
+		"CREATE VIEW r_view AS SELECT nr AS id, adm, naam FROM r_base WHERE "+where)
+}
+
+// TestKeysOfAView: before, of two that made the same key one was Internal server error.
+func TestKeysOfAView(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres"} { // SQLite's views take no rows
+		t.Run(engine, func(t *testing.T) {
+			x, _, calls := viewOf(t, engine, "1 = 1")
+			for round := range 3 {
+				for _, err := range together(func(n int) error {
+					_, err := x.tryCreate(one, x.record("contact", "name", fmt.Sprint(round, n)))
+					return err
+				}) {
+					require.NoError(t, err)
+				}
+			}
+			require.Len(t, x.all(one, "contact"), 3*parallel)
+			require.NotContains(t, calls.all, backend.Busy)
+		})
+		t.Run(engine+"/of another program", func(t *testing.T) {
+			x, r, _ := viewOf(t, engine, "1 = 1")
+			x.create(one, x.record("contact", "name", "first"))
+			other, err := x.db.BeginTx(t.Context(), nil)
+			require.NoError(t, err)
+			_, err = other.ExecContext(t.Context(), "INSERT INTO r_base VALUES (2, 1, 'theirs')")
+			require.NoError(t, err)
+			r.written("")
+			done := make(chan error, 1)
+			go func() {
+				_, err := x.tryCreate(one, x.record("contact", "name", "ours"))
+				done <- err
+			}()
+			waits := map[string]string{"mariadb": "SELECT MAX", "postgres": "INSERT"}[engine] // for the other one
+			require.Eventually(t, func() bool { return r.hasRun(waits) }, 10*time.Second, time.Millisecond)
+			require.NoError(t, other.Commit())
+			require.NoError(t, <-done)
+			require.Len(t, x.all(one, "contact"), 3)
+		})
+		t.Run(engine+"/that it hides", func(t *testing.T) {
+			x, r, calls := viewOf(t, engine, "naam <> 'gone'")
+			_, err := x.db.ExecContext(t.Context(), "INSERT INTO r_base VALUES (1, 1, 'gone')")
+			require.NoError(t, err)
+			r.written("INSERT")
+			_, err = x.tryCreate(one, x.record("contact", "name", "ours"))
+			require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
+			require.Equal(t, 2, r.written("INSERT"), "run again once, and then it is known")
+			require.Equal(t, []backend.Outcome{backend.Unexpected}, calls.all)
+		})
+	}
 }

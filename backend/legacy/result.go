@@ -76,8 +76,8 @@ func queryOne(ctx context.Context, c conn, s *statement) (row []sheet.Raw, err e
 	return row, err
 }
 
-// shapes are what the columns of statements are, by text: asked of the engine's driver
-// once. Its zero value is ready, and safe for concurrent use.
+// shapes are the texts of statements, each made once, and what their columns are, asked of
+// the engine's driver once. Its zero value is ready, and safe for concurrent use.
 type shapes struct {
 	mu    sync.RWMutex
 	known map[string]*shape
@@ -86,24 +86,29 @@ type shapes struct {
 // mostShapes bounds those that are kept. Lists with filters make up ever new texts.
 const mostShapes = 256
 
-func (s *shapes) get(text string) *shape {
+func (s *shapes) get(st *statement) *shape {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.known[text]
+	return s.known[string(st.text)] // which makes no string of it
 }
 
-func (s *shapes) keep(text string, of *shape) {
+func (s *shapes) keep(of *shape) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil || len(s.known) >= mostShapes {
 		s.known = map[string]*shape{}
 	}
-	s.known[text] = of
+	s.known[of.text] = of
 }
 
 // query runs a statement and gives every row to each, which may keep it.
 func (s *shapes) query(ctx context.Context, c conn, st *statement, each func([]sheet.Raw) error) (err error) {
-	text := st.String()
+	of, text := s.get(st), ""
+	if of != nil {
+		text = of.text
+	} else {
+		text = st.String()
+	}
 	rows, err := c.QueryContext(ctx, text, st.args...)
 	if err != nil {
 		return err
@@ -113,18 +118,19 @@ func (s *shapes) query(ctx context.Context, c conn, st *statement, each func([]s
 			err = errors.Join(err, closed)
 		}
 	}()
-	of := s.get(text)
 	if of == nil {
 		if of, err = shapeOf(st.d, rows); err != nil {
 			return err
 		}
-		s.keep(text, of)
+		of.text = text
+		s.keep(of)
 	}
 	return of.scan(rows, each)
 }
 
-// shape is what the columns of a result are.
+// shape is the text of a statement, and what the columns of its result are.
 type shape struct {
+	text         string
 	names, kinds []string
 	columns      []sqlrecord.Column // for SQLite's direct readers
 	d            dialect

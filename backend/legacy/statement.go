@@ -10,21 +10,25 @@ import (
 // and from this package; values only ever get in through arg.
 type statement struct {
 	d      dialect
-	b      strings.Builder
+	text   []byte
 	args   []any
 	client sheet.Raw // the client's number, in expressions of the sheet
+	room   struct {  // of most statements, so that they take no more than this one
+		text [1024]byte
+		args [8]any
+	}
 }
 
 func newStatement(d dialect) *statement {
 	s := &statement{d: d}
-	s.b.Grow(256)
+	s.text, s.args = s.room.text[:0], s.room.args[:0]
 	return s
 }
 
 // add appends text.
 func (s *statement) add(text ...string) *statement {
 	for _, t := range text {
-		s.b.WriteString(t)
+		s.text = append(s.text, t...)
 	}
 	return s
 }
@@ -32,7 +36,7 @@ func (s *statement) add(text ...string) *statement {
 // arg appends a value as a parameter.
 func (s *statement) arg(v sheet.Raw) *statement {
 	s.args = append(s.args, s.d.arg(v))
-	s.b.WriteString(s.d.placeholder(len(s.args)))
+	s.text = s.d.placeholder(s.text, len(s.args))
 	return s
 }
 
@@ -69,7 +73,7 @@ func (s *statement) replaced(text, name string, v sheet.Raw) *statement {
 	return s
 }
 
-func (s *statement) String() string { return s.b.String() }
+func (s *statement) String() string { return string(s.text) }
 
 // qualified quotes a table's name, with its schema where it names one, else with
 // that given.

@@ -245,6 +245,7 @@ func (t *table) learn(known *Table) {
 	if t.d.engine() == "postgres" {
 		for _, c := range known.Columns {
 			t.whole[c.Name] = c.Type == "smallint" || c.Type == "integer" || c.Type == "bigint"
+			t.filled[c.Name] = t.filled[c.Name] || !c.Nullable && t.from == t.name
 		}
 	}
 	for i := range t.Fields {

@@ -37,6 +37,8 @@ type table struct {
 	// places whose texts may have blanks behind them that this engine does not
 	// overlook by itself.
 	whole, padded map[string]bool
+	// filled are the places that are null in no row.
+	filled map[string]bool
 }
 
 func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
@@ -46,10 +48,11 @@ func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
 	}
 	t := &table{
 		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, from),
-		at: map[string]int{}, bare: map[*mapping.Field]bool{}, nulls: map[string][]sheet.Raw{}, heavy: make([]bool, len(r.Places)),
+		at: map[string]int{}, filled: map[string]bool{}, bare: map[*mapping.Field]bool{}, nulls: map[string][]sheet.Raw{}, heavy: make([]bool, len(r.Places)),
 	}
 	for _, k := range r.Key.Places {
 		t.keys = append(t.keys, d.quote(k))
+		t.filled[k] = true // else it is no record
 	}
 	if p := r.Parent(); p != nil {
 		var err error

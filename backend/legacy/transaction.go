@@ -47,11 +47,15 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	return s.settle(ctx, m, err)
 }
 
-// collided tells whether the engine ended a transaction because of another one.
-// What a client is told meanwhile, and what is unclear, is not run again.
+// collided tells whether the engine ended a transaction because of another one, or
+// refused what was made for a row. What a client is told meanwhile, and what is unclear,
+// is not run again.
 func (s *Store) collided(err error) bool {
 	if err == nil || errors.Is(err, errUnclear) {
 		return false
+	}
+	if errors.Is(err, errTaken) {
+		return true
 	}
 	if _, ok := mapping.AsViolations(err); ok {
 		return false

@@ -61,6 +61,21 @@ func TestRaws(t *testing.T) {
 	require.Equal(t, bytesRaw([]byte{0}), mysqlDialect{}.raw("LONGBLOB", []byte{0}))
 }
 
+func TestColumnsInWords(t *testing.T) {
+	for message, want := range map[string][]string{
+		"Out of range value for column 'DAGEN' at row 1":                                                           {"", "DAGEN", "DAGEN"},
+		"Incorrect string value: '\\xF0' for column `dealer`.`REL`.`NAAM` at row 1":                                {"REL", "NAAM"},
+		"Incorrect date value: 'x' for column ``.``.`dag` at row 1":                                                {""},
+		"String or binary data would be truncated in table 'dealer.dbo.REL', column 'NAAM'. Truncated value: 'x'.": {"REL", "NAAM"},
+		"constraint failed: cannot store TEXT value in INTEGER column REL.DAGEN (3091)":                            {"REL", "DAGEN"},
+		"constraint failed: CHECK constraint failed: length(NOTA) <= 5 (275)":                                      {"", "length", "NOTA", "length(NOTA) <= 5"},
+		"Truncated incorrect DOUBLE value: 'for column 'x' at row 1 or so'":                                        {""},
+	} {
+		table, columns := columnsInWords(message)
+		require.Equal(t, want, append([]string{table}, columns...), message)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		d          dialect

@@ -20,6 +20,8 @@ type write struct {
 	attempt sheet.Attempt
 	// values are what is written, in the sheet's order.
 	values []sheet.Assignment
+	// key is that of a new row. Parts that the engine makes are absent.
+	key []sheet.Raw
 }
 
 func (t *txn) newWrite(tab *table, client auth.Client, op mapping.Scope, rec mapping.Record, id int32) *write {
@@ -130,6 +132,7 @@ func (w *write) create(ctx context.Context) ([]sheet.Raw, error) {
 // insert adds the row with what is known of its key, absent parts being the
 // engine's, and returns the whole key.
 func (w *write) insert(ctx context.Context, key []sheet.Raw) ([]sheet.Raw, error) {
+	w.key = key
 	b, answers := w.insertText(key)
 	if answers {
 		var row []sheet.Raw

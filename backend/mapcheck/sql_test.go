@@ -203,9 +203,9 @@ func TestReadOnly(t *testing.T) {
 			name := map[string]string{"mariadb": "BEDR", "postgres": `"BEDR"`}[engine]
 			_, err = r.Sample(t.Context(), &sheet.Resource{Resource: &mapping.Resource{Name: "x"}, Table: "BEDR", Read: "BEDR", Places: []sheet.Place{{Name: "x", SQL: "1"}}, Where: "1 = 1); DELETE FROM " + name + " WHERE (1 = 1"}, nil, 1)
 			require.Error(t, err)
-			n, err := r.Count(t.Context(), "BEDR", "")
+			rows, err := r.Rows(t.Context(), "BEDR", []legacy.Expression{{}}, "", 0, 10)
 			require.NoError(t, err)
-			require.EqualValues(t, 5, n)
+			require.Len(t, rows, 5)
 		})
 	}
 }

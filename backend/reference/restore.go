@@ -275,7 +275,7 @@ const restoreBatch = 100
 
 func (r *restorer) flush(ctx context.Context, p *backupPart) error {
 	err := r.records.Put(ctx, r.client, r.batch)
-	if errors.Is(err, backend.ErrStale) {
+	if errors.Is(err, backend.ErrStale) || errors.Is(err, backend.ErrUnexpected) {
 		return refuse("%s, lines %d to %d: the database does not take them: %v", p.name(), r.first, r.first+int64(len(r.batch))-1, err)
 	}
 	clear(r.batch)

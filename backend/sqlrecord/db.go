@@ -35,7 +35,8 @@ type DB interface {
 	// f, of any of its statements, or of the commit undoes all of it. A ctx that
 	// ends before f has begun keeps it from running; later it interrupts the
 	// statement at work. Several writes may share one commit, and f may be run
-	// more than once. Errors of broken constraints wrap backend.ErrStale.
+	// more than once. Errors of constraints that look at other rows (unique, foreign
+	// key) wrap backend.ErrStale, those of a value alone backend.ErrUnexpected.
 	//
 	// f may run on another goroutine, and must not call Write itself.
 	Write(ctx context.Context, f func(Conn) error) error

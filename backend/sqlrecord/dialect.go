@@ -77,7 +77,11 @@ func (d *Dialect) Compared(f *mapping.Field, expr string) string {
 // there is none, nothing is said of it: PostgreSQL would not see that an index has
 // this very order.
 func (d *Dialect) OrderBy(expr string, descending, nullable bool) string {
-	said := nullable && !d.nullsLow
+	return OrderBy(expr, descending, nullable && !d.nullsLow)
+}
+
+// OrderBy is that of an engine, which is told where NULL comes or not.
+func OrderBy(expr string, descending, said bool) string {
 	switch {
 	case descending && said:
 		return expr + " DESC NULLS LAST"

@@ -219,8 +219,12 @@ func postgresError(err error) error {
 		return err
 	}
 	switch pg.Code {
-	case "23505", "23503", "23514", "23502", "23P01": // unique, foreign key, check, not null, exclusion
+	case "23505", "23503", "23P01": // unique, foreign key, exclusion
 		return fmt.Errorf("%w: %w", backend.ErrStale, err)
+	}
+	switch pg.Code[:min(2, len(pg.Code))] {
+	case "22", "23": // of a value alone: too large, no text, check, not null
+		return fmt.Errorf("%w: %w", backend.ErrUnexpected, err)
 	default:
 		return err
 	}

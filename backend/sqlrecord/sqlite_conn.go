@@ -180,13 +180,16 @@ func (c *sqliteConn) aborted() error {
 
 // fail puts an error of SQLite into the words of DB.
 func (c *sqliteConn) fail(ctx context.Context, err error) error {
-	switch sqlite.ErrCode(err) {
-	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID,
-		sqlite.ResultConstraintForeignKey, sqlite.ResultConstraintCheck, sqlite.ResultConstraintNotNull:
+	switch code := sqlite.ErrCode(err); code {
+	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID, sqlite.ResultConstraintForeignKey:
 		err = fmt.Errorf("%w: %w", backend.ErrStale, err)
 	case sqlite.ResultInterrupt:
 		if cause := context.Cause(ctx); cause != nil {
 			err = fmt.Errorf("%w: %w", cause, err)
+		}
+	default:
+		if code.ToPrimary() == sqlite.ResultConstraint { // of a value alone: check, not null, type
+			err = fmt.Errorf("%w: %w", backend.ErrUnexpected, err)
 		}
 	}
 	if c.inWrite && c.failed == nil {

@@ -269,6 +269,27 @@ func TestConstraintsOfTheStore(t *testing.T) {
 	})
 }
 
+// TestConditionsOfTheStore: what a value does not fulfil by itself is not judged again.
+// Before, some was ErrStale, and some a failure that opened the circuit.
+func TestConditionsOfTheStore(t *testing.T) {
+	t.Parallel()
+	onEngines(t, func(t *testing.T, db DB) {
+		exec := func(statement string) error {
+			return db.Write(t.Context(), func(c Conn) error {
+				_, err := c.Exec(t.Context(), statement)
+				return err
+			})
+		}
+		require.NoError(t, exec("CREATE TABLE narrow (n integer NOT NULL, word text CHECK (word <> 'no'))"+db.Dialect().TableOptions))
+		require.NoError(t, exec("INSERT INTO narrow VALUES (1, 'yes')"))
+		for _, values := range []string{"NULL, 'yes'", "1, 'no'", "'one', 'yes'"} {
+			err := exec("INSERT INTO narrow VALUES (" + values + ")")
+			require.ErrorIs(t, err, backend.ErrUnexpected, values)
+			require.NotErrorIs(t, err, backend.ErrStale, values)
+		}
+	})
+}
+
 func TestTransactions(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {

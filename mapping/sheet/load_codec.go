@@ -40,18 +40,29 @@ func (l *loader) codec(path string, ff fieldFile, f *mapping.Field, zone *time.L
 	return c
 }
 
-// judgeDays refuses days of another zone than that of clients, whose date would become
-// the day before, or after. When programs made or changed a record is no such day.
-func (d *draft) judgeDays(path string, f *Field) {
+// judgeDays refuses days of another zone than that of clients where a date becomes
+// another: one that a client sends, or one that is read of a zone where days begin
+// earlier. When programs made or changed a record is no such day.
+func (d *draft) judgeDays(f *Field) {
 	c, zone := &f.codec, d.o.Zone
 	days := c.isWall() && c.clock == nil && (c.format == nil && c.system == sysDate || c.format != nil && !c.format.clock)
-	if !days || f.Index == d.of.CreatedAt || f.Index == d.of.ModifiedAt || zone == nil || sameZone(c.loc, zone) {
+	if !days || f.Index == d.resource.CreatedAt || f.Index == d.resource.ModifiedAt || zone == nil {
 		return
 	}
+	how := ""
+	switch earlier, later := compareZones(c.loc, zone); {
+	case (earlier || later) && f.writable && (d.has(mapping.OpCreate) || d.has(mapping.OpUpdate)):
+		how = "one that is written would shift"
+	case earlier:
+		how = "one that is read would be the day before"
+	default:
+		return
+	}
+	path := d.at("fields", f.Name)
 	if own := strictyaml.Child(path, "time_zone"); d.doc.Has(own) {
 		path = own
 	}
-	d.fail(path, "found days of %s, where clients' dates are days of %s (server.time_zone): one that is written would shift, expected time_zone: %[2]s", c.loc, zone)
+	d.fail(path, "found days of %s, where clients' dates are days of %s (server.time_zone): %s, expected time_zone: %[2]s", c.loc, zone, how)
 }
 
 // words judges the keys that take one of a few words.

@@ -110,7 +110,6 @@ func (d *draft) field(f *mapping.Field, ff fieldFile) {
 	if !d.isReferenceOfKept(out) && len(out.fromAt) > 1 {
 		d.fail(path, "found %s, expected one: only a reference to a composite key has several", count(len(out.From), "place"))
 	}
-	d.judgeDays(path, out)
 	d.writing(path, ff, out, &n)
 	if cs := out.codec.codes; cs != nil && cs.unknown != "keep" && narrowed.Check == "" {
 		if n.OneOf = cs.values(); len(narrowed.OneOf) > 0 {

@@ -197,6 +197,11 @@ func (d *draft) bind() {
 // judge looks at a resource as clients will see it.
 func (d *draft) judge() {
 	d.judgeNewKey()
+	for _, f := range d.drafted {
+		if f.Type == mapping.Timestamp {
+			d.judgeDays(f)
+		}
+	}
 	if d.has(mapping.OpCreate) {
 		for i := range d.of.Fields {
 			f := &d.of.Fields[i]

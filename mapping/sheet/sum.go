@@ -35,7 +35,8 @@ func Tag(rec mapping.Record, elements []mapping.Record) int64 {
 		}
 		_, _ = d.Write(dst) // a hash never fails
 	}
-	var plain []byte
+	var room [64]byte
+	plain := room[:0]
 	one := func(rec mapping.Record) {
 		add(len(rec.Values), rec.Version)
 		for i, v := range rec.Values {

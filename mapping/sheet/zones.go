@@ -36,17 +36,17 @@ func firstWall(ms int64, loc *time.Location) int64 {
 	return wall
 }
 
-// sameZone tells that clocks in both have shown the same since 1970, and will.
-func sameZone(a, b *time.Location) bool {
+// compareZones tells whether days have begun in a earlier than in b, or later, since
+// 1970, or will.
+func compareZones(a, b *time.Location) (earlier, later bool) {
 	if a.String() == b.String() {
-		return true
+		return false, false
 	}
 	for ms := time.Date(1970, 1, 1, 12, 0, 0, 0, time.UTC).UnixMilli(); ms < time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli(); ms += dayLength {
-		if offset(ms, a) != offset(ms, b) {
-			return false
-		}
+		ahead := offset(ms, a) - offset(ms, b)
+		earlier, later = earlier || ahead > 0, later || ahead < 0
 	}
-	return true
+	return earlier, later
 }
 
 func offset(ms int64, loc *time.Location) int64 {
