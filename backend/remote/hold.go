@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
@@ -41,9 +42,9 @@ func (t *transaction) hold(ctx context.Context, r heldRecord) error {
 		return err
 	}
 	if t.held == nil {
-		t.held = map[heldRecord]func(){}
+		t.held = map[heldRecord]func(context.Context){}
 	}
-	t.held[r] = func() {}
+	t.held[r] = func(context.Context) {}
 	if t.Keep == nil {
 		return nil
 	}
@@ -54,10 +55,19 @@ func (t *transaction) hold(ctx context.Context, r heldRecord) error {
 	return err
 }
 
-// letGo lets go of all that the write holds.
-func (t *transaction) letGo() {
+// letGoTimeout bounds how long a write waits for the id store to let go of all that it
+// held. What is not let go of by then ends with its turn.
+const letGoTimeout = 2 * time.Second
+
+// letGo lets go of all that the write holds, though its client may have gone away.
+func (t *transaction) letGo(ctx context.Context) {
+	if len(t.held) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoTimeout)
+	defer cancel()
 	for r, release := range t.held {
-		release()
+		release(ctx)
 		t.holds.free(r)
 	}
 	t.held = nil

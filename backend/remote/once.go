@@ -19,7 +19,7 @@ import (
 // writes that pass this gateway, or another with the same id store, no two judge and change the same record at once.
 func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	t := &transaction{Store: s}
-	defer t.letGo()
+	defer t.letGo(ctx)
 	err := f(t)
 	if t.taken && t.nothingDone {
 		// The client may have gone away; the key must not stay taken for that.
@@ -40,7 +40,7 @@ type transaction struct {
 	// that no record has been written under it.
 	taken, nothingDone bool
 	replayed           bool
-	held               map[heldRecord]func() // what lets go of each beside other gateways
+	held               map[heldRecord]func(context.Context) // what lets go of each beside other gateways
 }
 
 // Get returns one record, and with q.ForUpdate holds it.

@@ -85,7 +85,8 @@ type Keep interface {
 	Abandon(ctx context.Context, client auth.Client, key string) error
 	// Take waits until no other gateway writes a record, and keeps them all from it
 	// until release is called, or ctx ends. client is 0 where all share the record.
-	Take(ctx context.Context, resource string, client int64, id int32) (release func(), err error)
+	// release waits no longer than its own ctx.
+	Take(ctx context.Context, resource string, client int64, id int32) (release func(ctx context.Context), err error)
 }
 
 // Store is an administration that is an HTTP service. It is safe for concurrent
