@@ -12,8 +12,11 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	return s.find(ctx, m, q, s.owners(q.Client))
+func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query) (mapping.Record, []sheet.Raw, error) {
+	o := s.owners(q.Client)
+	o.keeps = q.ForUpdate
+	rec, err := s.find(ctx, m, q, o)
+	return rec, o.row, err
 }
 
 // find is get with what is known of whose records are.
@@ -23,30 +26,23 @@ func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query
 		return mapping.Record{}, backend.ErrNotFound
 	}
 	key, err := s.keyOf(ctx, r, q.Client, q.ID)
-	if err != nil {
-		return mapping.Record{}, err
+	if err != nil || key == nil {
+		return mapping.Record{}, orNotFound(err)
 	}
-	if key == nil {
-		return mapping.Record{}, backend.ErrNotFound
-	}
+	var rec mapping.Record
 	if r.get == nil {
-		rec, err := s.search(ctx, r, q, o)
-		if err == nil && q.Tagged {
-			err = s.tag(ctx, r, q.Client, &rec)
-		}
-		return rec, err
+		rec, err = s.search(ctx, r, q, o)
+	} else {
+		rec, err = s.read(ctx, r, o, key, q.ID)
 	}
-	rec, err := s.read(ctx, r, o, key, q.ID)
+	if err == nil {
+		rec, err = s.withChildren(ctx, r, q, rec)
+	}
+	if err == nil && q.Tagged {
+		err = s.tag(ctx, r, q.Client, &rec)
+	}
 	if err != nil {
 		return rec, err
-	}
-	if rec, err = s.withChildren(ctx, r, q, rec); err != nil {
-		return rec, err
-	}
-	if q.Tagged {
-		if err := s.tag(ctx, r, q.Client, &rec); err != nil {
-			return rec, err
-		}
 	}
 	for _, i := range r.arrays { // come only when they are asked for
 		if !slices.Contains(q.Fields, i) {

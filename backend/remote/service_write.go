@@ -78,7 +78,7 @@ func ofElement(err error, array string, n int) error {
 	return named
 }
 
-func (s *service) update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+func (s *service) update(ctx context.Context, client auth.Client, before, patch mapping.Record, row []sheet.Raw) (mapping.Record, error) {
 	r := s.resources[patch.Resource]
 	if r == nil || r.update == nil {
 		return mapping.Record{}, unexpected(fmt.Errorf("the sheet has no update of %s", patch.Resource.Name))
@@ -87,19 +87,11 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	if err != nil || key == nil {
 		return mapping.Record{}, orNotFound(err)
 	}
-	after, sent := before.Merge(patch), r.Complete(before, patch)
-	if sent.IsBlank() {
-		return s.get(ctx, before.Resource, backend.Query{Client: client, ID: before.ID(), Tagged: true})
+	after, changed := before.Merge(patch), r.Complete(before, patch)
+	if changed.IsBlank() {
+		return s.find(ctx, before.Resource, backend.Query{Client: client, ID: before.ID(), Tagged: true}, s.owners(client))
 	}
-	for i := range r.Fields { // a template of the sheet's own needs all that it names
-		if f := &r.Fields[i]; sent.Values[i].IsAbsent() && r.update.Request.Uses("value."+f.Name) {
-			sent.Values[i] = patch.Values[i]
-		}
-	}
-	if r.update.SendAll {
-		sent = after
-	}
-	keys, err := s.keys(ctx, r, client, sent)
+	keys, err := s.keys(ctx, r, client, changed)
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -110,13 +102,22 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 		}
 	}
 	v := &values{client: client, key: key, id: before.ID(), version: before.Version}
-	if v.fields, err = r.Encode(sent, client, keys, false); err != nil {
+	along := func(f *sheet.Field) bool { return r.goesAlong(f, patch) }
+	if v.fields, err = r.EncodeChange(before, changed, row, along, client, keys); err != nil {
 		return mapping.Record{}, err
 	}
 	if len(v.fields) == 0 {
 		return mapping.Record{}, unexpected(fmt.Errorf("none of the changed fields of a %s can be written", r.Name))
 	}
 	return s.write(ctx, r, r.update, v, o, after, key)
+}
+
+// goesAlong tells whether an update is sent a field that does not change: where the
+// service takes whole records, in the path, and where a template of the sheet's own names
+// what the client sent.
+func (r *resource) goesAlong(f *sheet.Field, patch mapping.Record) bool {
+	name := "value." + f.Name
+	return r.update.SendAll || r.update.Request.IsInPath(name) || !patch.Values[f.Index].IsAbsent() && r.update.Request.Uses(name)
 }
 
 func orNotFound(err error) error {

@@ -76,7 +76,8 @@ func TestLettingGoIsBoundedAsAWhole(t *testing.T) {
 	gone, cancel := context.WithCancel(bg())
 	require.NoError(t, s.Write(gone, func(tx backend.Tx) error {
 		for id := range int32(5) {
-			require.NoError(t, tx.(*transaction).hold(gone, heldRecord{1, "order", id}))
+			_, err := tx.(*transaction).hold(gone, heldRecord{1, "order", id})
+			require.NoError(t, err)
 		}
 		cancel()
 		return nil
