@@ -27,7 +27,7 @@ func (w *Walk) list(t *try, r *mapping.Resource, who auth.Client) bool {
 			last = ""
 		}
 	}
-	got := map[Key]bool{}
+	got, here := map[Key]bool{}, w.named(w.rows[r.Name])
 	for calm := true; ; calm = false {
 		before := w.rows[r.Name]
 		if !calm && w.Meddle != nil && rapid.IntRange(0, 3).Draw(t.T, "meddle between pages") == 3 {
@@ -43,6 +43,9 @@ func (w *Walk) list(t *try, r *mapping.Resource, who auth.Client) bool {
 		}
 		page, err := w.Client.List(t.Context(), r, q)
 		require.NoError(t, err, "%+v", q)
+		if q.Keyset && w.ByKey == nil {
+			want = w.from(page, r, all, want, here)
+		}
 		w.judge(t, page, q, want, len(all))
 		for _, row := range want[:len(page.Records)] {
 			require.False(t, q.Keyset && got[row.Key], "%s %s was on a page before", r.Name, row.Key)
@@ -198,4 +201,32 @@ func (w *Walk) behind(r *mapping.Resource, list, before []Row, last Key) []Row {
 		from = position(now, before[i].Key)
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(row Row) bool { return position(now, row.Key) <= from })
+}
+
+// from are the rows that a page is of. Where what it is after has gone, it may begin with
+// rows as well that came during the walk and stand right before: nobody was told of them.
+func (w *Walk) from(page backend.Page, r *mapping.Resource, list, want []Row, here map[Key]Row) []Row {
+	begins := func(rows []Row) bool {
+		for i, rec := range page.Records {
+			if i == len(rows) {
+				return false
+			}
+			key, known := w.keys[r.Name][rec.ID()]
+			if known && key != rows[i].Key || !known && w.ids[r.Name][rows[i].Key] != 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for at := len(list) - len(want); ; at-- {
+		if begins(list[at:]) {
+			return list[at:]
+		}
+		if at == 0 {
+			return want
+		}
+		if _, old := here[list[at-1].Key]; old {
+			return want
+		}
+	}
 }

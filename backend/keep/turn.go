@@ -19,7 +19,6 @@ const (
 	longestTurn = time.Minute
 	// firstLook and longestLook are how soon one who waits looks again.
 	firstLook, longestLook = 5 * time.Millisecond, 100 * time.Millisecond
-	releaseTimeout         = 2 * time.Second
 )
 
 // Take waits until it is this caller's turn to judge and change a record, which no other
@@ -30,9 +29,9 @@ const (
 // It is a row and no lock of the session, which a pooler would give to somebody else,
 // and which would take a connection for as long as the turn lasts. A store in SQLite is
 // one gateway's: there is nobody to wait for.
-func (s *Store) Take(ctx context.Context, resource string, client int64, id int32) (release func(), err error) {
+func (s *Store) Take(ctx context.Context, resource string, client int64, id int32) (release func(ctx context.Context), err error) {
 	if s.db.Dialect().Name != sqlrecord.Postgres().Name {
-		return func() {}, nil
+		return func(context.Context) {}, nil
 	}
 	holder, err := uuid.NewRandom()
 	if err != nil {
@@ -45,7 +44,7 @@ func (s *Store) Take(ctx context.Context, resource string, client int64, id int3
 			return nil, fmt.Errorf("take the turn to write a %s: %w", resource, err)
 		}
 		if taken {
-			return func() { s.release(ctx, name) }, nil
+			return func(ctx context.Context) { s.release(ctx, name) }, nil
 		}
 		if err := auth.Sleep(ctx, look/2+rand.N(look)); err != nil {
 			return nil, fmt.Errorf("%w: another gateway writes %s %d: %w", backend.ErrCollision, resource, id, err)
@@ -70,8 +69,6 @@ func (s *Store) tryTake(ctx context.Context, name []mapping.Value) (taken bool, 
 
 // release ends a turn. Where that fails the turn ends with its deadline.
 func (s *Store) release(ctx context.Context, name []mapping.Value) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
-	defer cancel()
 	_ = s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		_, err := c.Exec(ctx, `DELETE FROM kept_turn WHERE resource = $1 AND client_id = $2 AND id = $3 AND holder = $4`, name...)
 		return err

@@ -64,12 +64,12 @@ func TestOneTurnAtATime(t *testing.T) {
 				t.Error(err)
 			}
 			at.Add(-1)
-			release()
+			release(t.Context())
 		})
 	}
 	all.Wait()
 	require.EqualValues(t, 1, most.Load())
-	other()
+	other(t.Context())
 }
 
 // TestTurnOfAKilledGateway ends with the deadline of the request that it was taken for.
@@ -107,7 +107,7 @@ func TestTurnOfAKilledGateway(t *testing.T) {
 	go func() {
 		release, err := s.Take(t.Context(), "order", 1, 7)
 		if err == nil {
-			release()
+			release(t.Context())
 		}
 		waiting <- err
 	}()

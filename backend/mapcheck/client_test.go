@@ -131,31 +131,65 @@ func TestAnswersThatDoNotTellWhoseTheyAre(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
 	t.Cleanup(server.Close)
-	path := filepath.Join(t.TempDir(), "sheet.yaml")
-	require.NoError(t, os.WriteFile(path, []byte(`
-format: 1
-source: {http: {url: "${URL}"}}
+	report := checkedService(t, `
 client: org
-rules: backend
-accounts: {users: []}
 resources:
   contact:
     key: {columns: id}
     operations: {list: {path: /c}, get: {path: "/c/{key}"}}
     fields: {kind: {constant: person}, name: name}
-`), 0o600))
+`, server.URL)
+	missing := report.has("http.client-missing", "resources.contact.client")
+	require.Len(t, missing, 1, "%+v", report.Findings)
+	require.Equal(t, "org is missing in 1 of 3 answers, which are nobody's", missing[0].Seen)
+	require.Equal(t, Warning, missing[0].Severity)
+	require.Len(t, report.has("http.get", "resources.contact.operations"), 1, "%+v", report.Findings)
+}
+
+// checkedService is what a check says of a service.
+func checkedService(t *testing.T, text, url string) *Report {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sheet.yaml")
+	const head = "format: 1\nsource: {http: {url: \"${URL}\"}}\nrules: backend\naccounts: {users: []}\n"
+	require.NoError(t, os.WriteFile(path, []byte(head+text), 0o600))
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
-	s, err := sheet.Load(path, model, sheet.Options{Env: func(string) (string, bool) { return server.URL, true }})
+	s, err := sheet.Load(path, model, sheet.Options{Env: func(string) (string, bool) { return url, true }})
 	require.NoError(t, err)
 	store, err := remote.Open(t.Context(), remote.Options{Sheet: s, Now: time.Now})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	report, err := HTTP(t.Context(), store, auth.Client{ID: 1, Name: "one"}, Options{Sheet: s, Model: model})
 	require.NoError(t, err)
-	missing := report.has("http.client-missing", "resources.contact.client")
+	return report
+}
+
+// TestWhatListsDoNotHave: before, a list that leaves out the member that is filtered by
+// answered nothing to that filter, and nobody was told; nor of one that is in another order
+// than the sheet says.
+func TestWhatListsDoNotHave(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := `[{"id": 2, "first": "a"}, {"id": 1}, {"id": 3}]`
+		if r.URL.Path != "/c" {
+			answer = `{"id": 2, "name": "A", "first": "a", "memo": "m"}`
+		}
+		_, _ = w.Write([]byte(answer))
+	}))
+	t.Cleanup(server.Close)
+	report := checkedService(t, `
+resources:
+  contact:
+    key: {columns: id}
+    client: ""
+    order: [id]
+    operations: {list: {path: /c, query: {name: "{filter.name}", first: "{filter.first_name}"}}, get: {path: "/c/{key}"}}
+    fields: {kind: {constant: person}, name: name, first_name: first, note: memo}
+`, server.URL)
+	missing := report.has("http.filter-missing", "resources.contact.fields.name")
 	require.Len(t, missing, 1, "%+v", report.Findings)
-	require.Equal(t, "org is missing in 1 of 3 answers, which are nobody's", missing[0].Seen)
-	require.Equal(t, Warning, missing[0].Severity)
-	require.Len(t, report.has("http.get", "resources.contact.operations"), 1, "%+v", report.Findings)
+	require.Equal(t, Error, missing[0].Severity)
+	require.Equal(t, "get answers it and list does not: a filter by name finds nothing", missing[0].Seen)
+	require.Empty(t, report.has("http.filter-missing", "resources.contact.fields.first_name"))
+	require.Empty(t, report.has("http.filter-missing", "resources.contact.fields.note"), "nobody filters by it")
+	require.Len(t, report.has("http.order", "resources.contact.order"), 1, "%+v", report.Findings)
 }

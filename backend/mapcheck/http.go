@@ -112,6 +112,8 @@ func (c *httpCheck) found(path string, f remote.Finding, n int) {
 		}
 		c.add(severity, "http.client-missing", strictyaml.Child(path, "client"), fmt.Sprintf("%s is missing in %d of %d answers, which are nobody's", f.Place, f.Records, n),
 			"name the path that tells whose a record is, or have the service answer it")
+	case f.What == remote.Disordered:
+		c.add(Error, "http.order", strictyaml.Child(path, "order"), "the list is not in the order of "+f.Place+", so that after leaves records out", "have the service list by it, or leave order out")
 	case f.Field == "id":
 		c.add(Error, "http.key-missing", strictyaml.Child(path, "key"), fmt.Sprintf("%s is in none of %d answers", f.Place, n), "name the path of the key")
 	case f.Field == "" && f.Place == "":
@@ -191,9 +193,10 @@ func (c *httpCheck) get(ctx context.Context, r *mapping.Resource, listed mapping
 	if !c.service.Supports(r, mapping.OpGet) {
 		return nil
 	}
-	_, err := c.service.Get(ctx, r, backend.Query{Client: c.client, ID: listed.ID()})
+	got, err := c.service.Get(ctx, r, backend.Query{Client: c.client, ID: listed.ID()})
 	switch {
 	case err == nil:
+		c.unlisted(r, listed, got, path)
 	case ctx.Err() != nil:
 		return err
 	case errors.Is(err, backend.ErrNotFound):
@@ -202,6 +205,17 @@ func (c *httpCheck) get(ctx context.Context, r *mapping.Resource, listed mapping
 		c.add(Error, "http.get", strictyaml.Child(path, "operations"), maskedText(fmt.Sprintf("a record of the list cannot be read by get: %v", err)), "mend operations.get")
 	}
 	return nil
+}
+
+// unlisted tells of what the list leaves out and can be filtered by. What comes is judged
+// by the filters that were sent, so that such a filter finds nothing.
+func (c *httpCheck) unlisted(r *mapping.Resource, listed, got mapping.Record, path string) {
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Filterable() && listed.Values[i].IsAbsent() && got.Values[i].IsSet() {
+			c.add(Error, "http.filter-missing", strictyaml.Child(strictyaml.Child(path, "fields"), f.Name),
+				"get answers it and list does not: a filter by "+f.Name+" finds nothing", "have the list answer it, or leave its filter out of the list's query")
+		}
+	}
 }
 
 func (c *httpCheck) unread(ctx context.Context, path string, err error) error {

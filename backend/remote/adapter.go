@@ -124,7 +124,7 @@ func (a *adapter) describe(ctx context.Context) error {
 	}
 	defer a.wire.release(ans)
 	if ans.status != http.StatusOK {
-		return a.fail(ans)
+		return failure(ans)
 	}
 	d := description{}
 	if err := json.Unmarshal([]byte(ans.body), &d); err != nil {
@@ -193,7 +193,7 @@ func (a *adapter) ping(ctx context.Context) error {
 	}
 	defer a.wire.release(ans)
 	if ans.status != http.StatusOK {
-		return a.fail(ans)
+		return failure(ans)
 	}
 	return nil
 }
@@ -235,9 +235,9 @@ func (a *adapter) recordPath(r *mapping.Resource, id int32) []byte {
 	return b
 }
 
-func (a *adapter) get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, err error) {
+func (a *adapter) get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, _ []sheet.Raw, err error) {
 	if !a.supports(r, mapping.OpGet) {
-		return mapping.Record{}, backend.ErrNotFound
+		return mapping.Record{}, nil, backend.ErrNotFound
 	}
 	target := a.recordPath(r, q.ID)
 	if q.Fields != nil {
@@ -245,10 +245,11 @@ func (a *adapter) get(ctx context.Context, r *mapping.Resource, q backend.Query)
 	}
 	ans, err := a.call(ctx, &request{method: "GET", target: string(target), timeout: a.timeout}, q.Client)
 	if err != nil {
-		return mapping.Record{}, err
+		return mapping.Record{}, nil, err
 	}
 	defer a.wire.conclude(ans, &err)
-	return a.record(r, ans, http.StatusOK, mapping.OpGet, q.Client, q.ID)
+	rec, err = a.record(r, ans, http.StatusOK, mapping.OpGet, q.Client, q.ID)
+	return rec, nil, err
 }
 
 func appendFields(dst []byte, r *mapping.Resource, fields []int) []byte {
@@ -346,7 +347,7 @@ func (a *adapter) describeModel(ctx context.Context, name string) ([]byte, error
 	case http.StatusNotFound:
 		return nil, nil
 	default:
-		return nil, a.fail(ans)
+		return nil, failure(ans)
 	}
 }
 

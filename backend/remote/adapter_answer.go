@@ -30,8 +30,8 @@ const maxErrorBody = 1 << 20
 func (a *adapter) refused(ans *answer, op mapping.Scope, r *mapping.Resource) error {
 	switch {
 	case ans.status >= http.StatusInternalServerError:
-		return a.fail(ans)
-	case ans.status == http.StatusNotFound && op != mapping.OpCreate && op != mapping.OpList && !a.isRelated(ans, op, r):
+		return failure(ans)
+	case ans.status == http.StatusNotFound && op != mapping.OpCreate && op != mapping.OpList && !mapping.Is(a.violations(ans, op, r), mapping.RelatedIDNotFound):
 		return backend.ErrNotFound
 	case ans.status == http.StatusPreconditionFailed:
 		// Not the client's condition but ours: the rules must look again.
@@ -40,12 +40,7 @@ func (a *adapter) refused(ans *answer, op mapping.Scope, r *mapping.Resource) er
 	if v := a.violations(ans, op, r); v != nil {
 		return v
 	}
-	return a.fail(ans)
-}
-
-// isRelated tells whether a 404 is about another record than the one asked for.
-func (a *adapter) isRelated(ans *answer, op mapping.Scope, r *mapping.Resource) bool {
-	return mapping.Is(a.violations(ans, op, r), mapping.RelatedIDNotFound)
+	return failure(ans)
 }
 
 // violations reads documented errors; nil where one of them is not documented.
@@ -91,9 +86,7 @@ func isOurs(r mapping.Reason, op mapping.Scope) bool {
 	}
 }
 
-// fail is the failure that an answer stands for. Its text is for the log.
-func (a *adapter) fail(ans *answer) error { return failure(ans) }
-
+// failure is what an answer stands for that is no success. Its text is for the log.
 func failure(ans *answer) error {
 	err := fmt.Errorf("the service answered %d: %.300q", ans.status, ans.body)
 	if ans.status >= http.StatusInternalServerError {

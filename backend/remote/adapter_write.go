@@ -9,6 +9,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // create stores a record, under an idempotency key where it is not "".
@@ -31,7 +32,7 @@ func (a *adapter) create(ctx context.Context, client auth.Client, rec mapping.Re
 	return stored, replayed, err
 }
 
-func (a *adapter) update(ctx context.Context, client auth.Client, before, patch mapping.Record) (rec mapping.Record, err error) {
+func (a *adapter) update(ctx context.Context, client auth.Client, before, patch mapping.Record, _ []sheet.Raw) (rec mapping.Record, err error) {
 	r := patch.Resource
 	call := &request{
 		method: "PATCH", target: string(a.recordPath(r, before.ID())), head: ifMatch(before),

@@ -32,7 +32,6 @@ type mark struct {
 	seen     int     // records that come before it
 	cursor   string  // or the target of a link
 	before   []int32 // of a mark after a record: those that were listed before it, the last ones
-	whole    bool    // and nothing before these
 }
 
 // longestCursor is how long a cursor may be, in bytes, to be remembered. Lists with
@@ -124,9 +123,9 @@ func (c *cursors) learnAfter(key string, id int32, m mark) {
 	t := c.trail(key)
 	if _, known := t.after[id]; !known {
 		c.count++
+		c.shrink(t)
 	}
-	t.after[id] = m
-	c.shrink(t)
+	t.after[id] = m // after the others were dropped: whoever is told of the record comes back with it
 }
 
 // shrink keeps to the bound: other lists go first, then every second place of

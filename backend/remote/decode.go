@@ -150,6 +150,9 @@ func (s *service) decode(ctx context.Context, r *resource, o *owners, rows []row
 			rec.Owner = client.ID
 		}
 		records[i] = rec
+		if o.keeps { // after those that it belongs to, which shows has read
+			o.row = slices.Clone(row.values)
+		}
 	}
 	return records, shown, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/mapping"
 )
 
 // shelf is a service that lists numbers in an order of its own, and from which records
@@ -55,6 +57,9 @@ func (s *shelf) list(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"items":[%s],"next":%q}`, strings.Join(items, ","), next)
 }
 
+// shelfKeys are what a sheet says of the numbers, and of their order.
+var shelfKeys = map[string]string{"kept": "kept}", "by id": "column}\n    order: [key]", "not by id": "column}"}
+
 // fill puts so many records there: by their numbers, or in no order.
 func (s *shelf) fill(n int, byNumber bool) {
 	s.mu.Lock()
@@ -83,7 +88,7 @@ keep: keep.db
 accounts: {verify: {path: /login}, result: {client_id: client}}
 resources:
   country:
-    key: {columns: key, id: %s}
+    key: {columns: key, id: %s
     client: ""
     operations: {list: {path: /list, result: items, %s}}
     fields: {code: code, name: name}
@@ -92,7 +97,7 @@ resources:
 func (s *shelf) open(t *testing.T, id, list string, keep Keep) *Store {
 	t.Helper()
 	file := t.TempDir() + "/shelf.yaml"
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, shelfSheet, id, list), 0o600))
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, shelfSheet, shelfKeys[id], list), 0o600))
 	return open(t, Options{Sheet: loadSheetFile(t, file, s.URL), Keep: keep})
 }
 
@@ -108,13 +113,13 @@ var shelfStyles = map[string]string{
 // the record that the page is after among it, and in what was not.
 func TestWalksWhileRecordsAreDeleted(t *testing.T) {
 	for style, list := range shelfStyles {
-		for _, id := range []string{"kept", "column"} {
+		for id := range shelfKeys {
 			t.Run(style+"/"+id, func(t *testing.T) {
 				s := newShelf(t)
 				store := s.open(t, id, list, openKeep(t))
 				r := store.Sheet.Model.Resource("country")
 				rapid.Check(t, func(rt *rapid.T) {
-					s.fill(rapid.IntRange(0, 60).Draw(rt, "records"), id == "column")
+					s.fill(rapid.IntRange(0, 60).Draw(rt, "records"), id == "by id")
 					q := backend.Query{Client: auth.Client{ID: 1}, Keyset: true, Limit: rapid.IntRange(1, 20).Draw(rt, "size")}
 					var got []string
 					for {
@@ -144,10 +149,10 @@ func TestWalksWhileRecordsAreDeleted(t *testing.T) {
 // is missing.
 func TestAfterWhatIsGone(t *testing.T) {
 	for style, list := range shelfStyles {
-		for _, id := range []string{"kept", "column"} {
+		for id := range shelfKeys {
 			t.Run(style+"/"+id, func(t *testing.T) {
 				s, keep := newShelf(t), openKeep(t)
-				s.fill(30, id == "column")
+				s.fill(30, id == "by id")
 				store := s.open(t, id, list, keep)
 				r := store.Sheet.Model.Resource("country")
 				q := backend.Query{Client: auth.Client{ID: 1}, Keyset: true, Limit: 10, Total: true}
@@ -164,11 +169,51 @@ func TestAfterWhatIsGone(t *testing.T) {
 				require.True(t, page.More)
 				require.EqualValues(t, 29, page.Total)
 				want := s.keys[0]
-				if id == "column" {
+				if id == "by id" {
 					want = s.keys[9]
 				}
 				require.Equal(t, fmt.Sprint("C", want), page.Records[0].Get("code").Text())
 			})
 		}
+	}
+}
+
+// TestAfterWhatWasListedOtherwise: what was listed before a record is remembered of what a
+// client asks for. Before, it was of a list that is picked out of what the service has, or
+// of one that is not: where that turned out otherwise on the next page, and the record had
+// gone, the walk began again.
+func TestAfterWhatWasListedOtherwise(t *testing.T) {
+	row := func(n int, name string, org int) string {
+		return fmt.Sprintf(`{"key":"K%d","code":"C%[1]d","name":%q,"org":%d}`, n, name, org)
+	}
+	a, b, c, e := row(1, "x", 1), row(2, "x", 1), row(3, "x", 1), row(5, "x", 1)
+	for name, test := range map[string]struct{ first, then []string }{
+		"a filter was left out of account": {[]string{a, b, row(4, "y", 1), c, e}, []string{a, c, e}},
+		"others' records have come":        {[]string{a, b, c, e}, []string{a, c, row(4, "x", 2), e}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var rows atomic.Value
+			rows.Store(test.first)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(rows.Load().([]string), ","))
+			}))
+			t.Cleanup(server.Close)
+			s := mixedStore(t, server.URL, `query: {name: "{filter.name}", org: "{client.id}"}, paging: {style: none}`, "client: org")
+			r := s.Sheet.Model.Resource("country")
+			q := backend.Query{Client: auth.Client{ID: 1}, Keyset: true, Limit: 2, Filters: []backend.Filter{{Field: r.Field("name"), Value: mapping.TextValue("x")}}}
+			page, err := s.List(bg(), r, q)
+			require.NoError(t, err)
+			q.After = page.Records[1].ID()
+			rows.Store(test.then)
+			_, err = s.List(bg(), r, backend.Query{Client: q.Client, Limit: 10})
+			require.NoError(t, err)
+			page, err = s.List(bg(), r, q)
+			require.NoError(t, err)
+			var codes []string
+			for _, rec := range page.Records {
+				codes = append(codes, rec.Get("code").Text())
+			}
+			require.Equal(t, []string{"C3", "C5"}, codes)
+		})
 	}
 }

@@ -4,17 +4,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
 // TestWhatTheInterfaceDerivesIsSent: before, the size and the sum of a content were
@@ -33,10 +29,9 @@ func TestWhatTheInterfaceDerivesIsSent(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(stored)
 	}))
 	t.Cleanup(server.Close)
-	file := filepath.Join(t.TempDir(), "sheet.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(`
+	s := openText(t, `
 format: 1
-source: {http: {url: "${URL}"}}
+source: {http: {url: "${GARAGE_URL}"}}
 client: org
 rules: backend
 keep: keep.db
@@ -49,19 +44,11 @@ resources:
       get: {path: "/d/{key}"}
       create: {path: /d}
       update: {path: "/d/{key}"}
-`), 0o600))
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	sh, err := sheet.Load(file, model, sheet.Options{Env: func(string) (string, bool) { return server.URL, true }})
-	require.NoError(t, err)
-	s, err := Open(t.Context(), Options{Sheet: sh, Keep: openKeep(t), Now: time.Now})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	c, err := backend.NewClient(s, sh.Model, backend.Options{Timeout: 5 * time.Second})
-	require.NoError(t, err)
+`, server.URL)
+	c := front(t, s)
 
 	one := auth.Client{ID: 1, Name: "one"}
-	rec := mapping.NewRecord(sh.Model.Resource("document"))
+	rec := mapping.NewRecord(s.Sheet.Model.Resource("document"))
 	rec.Set("name", mapping.TextValue("a.txt"))
 	rec.Set("resource", mapping.TextValue("contact"))
 	rec.Set("resource_id", mapping.IntValue(7))

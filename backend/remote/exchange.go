@@ -8,14 +8,8 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
-	"unsafe"
-
-	"github.com/valyala/fasthttp"
-
-	"frontdesk/backend"
 )
 
 // request is one call of a service.
@@ -38,17 +32,6 @@ type request struct {
 func (r *request) isOnce() bool { return r.write || r.secret }
 
 func (r *request) isAlone() bool { return r.alone || r.secret }
-
-// answer is what a service answered.
-type answer struct {
-	status int
-	body   string
-	header fasthttp.ResponseHeader
-	// conn is what it came over, which waits for the answer to be believed; again
-	// tells that it can be used again then.
-	conn  *conn // nil where it is closed by now
-	again bool
-}
 
 // wire sends requests to one address.
 type wire struct {
@@ -175,17 +158,6 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	return a, nil
 }
 
-// isPage tells of an answer that looks like success and is a page for people: of whoever
-// stands before a service that is away, or wants somebody to log in.
-func (a *answer) isPage() bool {
-	if !isSuccess(a.status) {
-		return false
-	}
-	begins := strings.ToLower(strings.TrimSpace(a.body[:min(len(a.body), 64)]))
-	rest, html := strings.CutPrefix(begins, "<html")
-	return strings.HasPrefix(begins, "<!doctype html") || html && (rest == "" || strings.ContainsAny(rest[:1], "> \t\r\n"))
-}
-
 // connect returns a connection whose call ends when ctx does.
 func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
 	for {
@@ -278,140 +250,4 @@ func (w *wire) appendRequest(dst []byte, r *request) []byte {
 	}
 	dst = append(dst, "\r\n"...)
 	return append(dst, r.body...)
-}
-
-func (w *wire) newAnswer() *answer {
-	a, _ := w.answers.Get().(*answer)
-	if a == nil {
-		a = &answer{}
-	}
-	return a
-}
-
-// conclude takes back an answer that err became of. What is not what was asked for,
-// or not understood, may be the answer to something else, and the next one as well:
-// its connection is closed.
-func (w *wire) conclude(a *answer, err *error) {
-	a.again = a.again && !errors.Is(*err, backend.ErrUnexpected)
-	w.release(a)
-}
-
-// trust gives the connection of an answer back that is what was asked for.
-func (w *wire) trust(a *answer) {
-	if a.conn != nil {
-		w.pool.give(a.conn, a.again)
-		a.conn = nil
-	}
-}
-
-// release takes back an answer. Its body stays valid.
-func (w *wire) release(a *answer) {
-	w.trust(a)
-	w.free(a)
-}
-
-func (w *wire) free(a *answer) {
-	a.header.Reset()
-	a.body, a.status = "", 0
-	w.answers.Put(a)
-}
-
-// maxInterim is how many 1xx answers may come before the answer.
-const maxInterim = 10
-
-func (a *answer) read(c *conn, limit int) error {
-	for n := 0; ; n++ {
-		if err := a.header.Read(c.in); err != nil {
-			return truncated(err)
-		}
-		a.status = a.header.StatusCode()
-		if a.status >= 200 {
-			break
-		}
-		if a.announcesBody() {
-			return errors.New("an interim answer with a body")
-		}
-		if n == maxInterim || a.status == fasthttp.StatusSwitchingProtocols {
-			return errors.New("interim answers without end")
-		}
-	}
-	if coding := a.header.ContentEncoding(); len(coding) > 0 && string(coding) != "identity" {
-		return fmt.Errorf("the answer is encoded as %.20q, which was not asked for", coding)
-	}
-	if a.status == fasthttp.StatusNoContent || a.status == fasthttp.StatusNotModified {
-		if a.announcesBody() { // which has none; should it come, it is not the next answer
-			a.header.SetConnectionClose()
-		}
-		return nil
-	}
-	length := a.header.ContentLength()
-	if length < 0 {
-		return a.readUnsized(c, limit)
-	}
-	if length > limit {
-		return errTooLarge
-	}
-	body, err := readSized(c, length)
-	// The body is not written to again, so that the texts in it can be parts of
-	// it: a record costs one allocation for all of them.
-	a.body = unsafe.String(unsafe.SliceData(body), len(body))
-	return err
-}
-
-// announcesBody tells whether the head of an answer that has no body says
-// otherwise.
-func (a *answer) announcesBody() bool {
-	const chunked = -1
-	length := a.header.ContentLength()
-	return length > 0 || length == chunked
-}
-
-// readSized reads length bytes. What is only claimed to come takes no memory.
-func readSized(c *conn, length int) ([]byte, error) {
-	const step = 64 << 10
-	body := make([]byte, min(length, step))
-	have := 0
-	for {
-		n, err := io.ReadFull(c.in, body[have:])
-		have += n
-		if err != nil {
-			return nil, truncated(err)
-		}
-		if have == length {
-			return body, nil
-		}
-		more := make([]byte, min(length, 2*have))
-		copy(more, body)
-		body = more
-	}
-}
-
-// readUnsized reads a body that is chunked, or that the end of the connection
-// ends.
-func (a *answer) readUnsized(c *conn, limit int) error {
-	var r fasthttp.Response
-	a.header.CopyTo(&r.Header)
-	if err := r.ReadBody(c.in, limit); err != nil {
-		if errors.Is(err, fasthttp.ErrBodyTooLarge) {
-			return errTooLarge
-		}
-		return truncated(err)
-	}
-	if a.header.ContentLength() == -1 {
-		if err := r.Header.ReadTrailer(c.in); err != nil {
-			return truncated(err)
-		}
-	} else {
-		a.header.SetConnectionClose()
-	}
-	a.body = string(r.Body())
-	return nil
-}
-
-// truncated words an end where there should be more.
-func truncated(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

@@ -138,7 +138,7 @@ func TestFaultsAreDocumentedAnswers(t *testing.T) {
 }
 
 func TestReadsAreTriedAgain(t *testing.T) {
-	f := newFaulty(t, backend.Options{Timeout: 5 * time.Second})
+	f := newFaulty(t, backend.Options{Timeout: ample})
 	for _, fault := range []remotetest.Fault{
 		{Kind: remotetest.ResetBefore}, {Kind: remotetest.ResetAfter}, {Kind: remotetest.ResetMidAnswer, Bytes: 100},
 		{Kind: remotetest.Truncate, Bytes: 10}, {Kind: remotetest.Storm, Status: 503}, {Kind: remotetest.Storm, Status: 502},
@@ -154,7 +154,7 @@ func TestReadsAreTriedAgain(t *testing.T) {
 
 // Connections that the other side has closed while idle cost no call.
 func TestConnectionsThatDiedWhileIdle(t *testing.T) {
-	f := newFaulty(t, backend.Options{Timeout: 5 * time.Second})
+	f := newFaulty(t, backend.Options{Timeout: ample})
 	for range 5 {
 		require.NoError(t, f.get(bg()))
 		require.NoError(t, f.Set(remotetest.Fault{Kind: remotetest.Refuse})) // resets those that are open
@@ -188,7 +188,7 @@ func TestCancelReleasesAtOnce(t *testing.T) {
 }
 
 func TestConnectionsAreBounded(t *testing.T) {
-	f := newFaulty(t, backend.Options{Timeout: 10 * time.Second})
+	f := newFaulty(t, backend.Options{Timeout: ample})
 	gate := make(chan struct{})
 	require.NoError(t, f.Set(remotetest.Fault{Gate: gate}))
 	ended := make(chan error)
@@ -208,7 +208,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 
 // An answer without end costs no more memory than max_answer.
 func TestMemoryIsBounded(t *testing.T) {
-	f := newFaulty(t, backend.Options{Timeout: 10 * time.Second, CircuitFailures: 1000})
+	f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 1000})
 	require.NoError(t, f.Set(remotetest.Fault{Kind: remotetest.EndlessBody, Body: `{"id":1,"number":"`}))
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -222,7 +222,7 @@ func TestMemoryIsBounded(t *testing.T) {
 }
 
 func TestCircuitOfOneResource(t *testing.T) {
-	f := newFaulty(t, backend.Options{Timeout: 5 * time.Second, CircuitFailures: 3, CircuitPause: 50 * time.Millisecond})
+	f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 3, CircuitPause: 50 * time.Millisecond})
 	require.NoError(t, f.Set(remotetest.Fault{Kind: remotetest.Storm, Status: 500}))
 	for range 3 {
 		requireUnavailable(t, f.get(bg()), mapping.BackendUnavailable)

@@ -4,7 +4,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,7 +25,7 @@ func TestAnswersWithoutTheirBody(t *testing.T) {
 		c := &core{Options: Options{}.withDefaults()}
 		w, _, err := newWire(c, trivial(t, map[string]string{"GET": "HTTP/1.1 " + head + "\r\n"}), "", 1, 100, 0)
 		require.NoError(t, err)
-		a, err := w.do(bg(), &request{method: "GET", target: "/", timeout: 10 * time.Second})
+		a, err := w.do(bg(), &request{method: "GET", target: "/", timeout: ample})
 		require.NoError(t, err)
 		require.Equal(t, again, a.again, head)
 		w.release(a)
@@ -35,7 +34,7 @@ func TestAnswersWithoutTheirBody(t *testing.T) {
 	interim := "HTTP/1.1 103 Early Hints\r\nContent-Length: 40\r\n\r\n" + httpAnswer(200, "{}")
 	w, _, err := newWire(&core{Options: Options{}.withDefaults()}, trivial(t, map[string]string{"GET": interim}), "", 1, 100, 0)
 	require.NoError(t, err)
-	_, err = w.do(bg(), &request{method: "GET", target: "/", timeout: 10 * time.Second})
+	_, err = w.do(bg(), &request{method: "GET", target: "/", timeout: ample})
 	require.Error(t, err)
 	w.pool.close()
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // heldRecord names a record that a write holds; client is 0 where all share it.
@@ -32,32 +34,48 @@ type holds struct {
 	held map[heldRecord]chan struct{} // closed when it is let go
 }
 
+// held is a record that a write holds.
+type held struct {
+	row     []sheet.Raw           // what the service has of it
+	release func(context.Context) // lets go of it beside other gateways
+}
+
 // hold waits until no other write holds the record.
-func (t *transaction) hold(ctx context.Context, r heldRecord) error {
-	if _, has := t.held[r]; has {
-		return nil
+func (t *transaction) hold(ctx context.Context, r heldRecord) (*held, error) {
+	if h, has := t.held[r]; has {
+		return h, nil
 	}
 	if err := t.holds.take(ctx, r); err != nil {
-		return err
+		return nil, err
 	}
 	if t.held == nil {
-		t.held = map[heldRecord]func(){}
+		t.held = map[heldRecord]*held{}
 	}
-	t.held[r] = func() {}
+	h := &held{release: func(context.Context) {}}
+	t.held[r] = h
 	if t.Keep == nil {
-		return nil
+		return h, nil
 	}
 	release, err := t.Keep.Take(ctx, r.resource, r.client, r.id)
 	if err == nil {
-		t.held[r] = release
+		h.release = release
 	}
-	return err
+	return h, err
 }
 
-// letGo lets go of all that the write holds.
-func (t *transaction) letGo() {
-	for r, release := range t.held {
-		release()
+// letGoTimeout bounds how long a write waits for the id store to let go of all that it
+// held. What is not let go of by then ends with its turn.
+const letGoTimeout = 2 * time.Second
+
+// letGo lets go of all that the write holds, though its client may have gone away.
+func (t *transaction) letGo(ctx context.Context) {
+	if len(t.held) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoTimeout)
+	defer cancel()
+	for r, h := range t.held {
+		h.release(ctx)
 		t.holds.free(r)
 	}
 	t.held = nil

@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 
 func bg() context.Context { return context.Background() }
 
+// ample is a time-out that no test is to meet, on whatever machine.
+const ample = time.Minute
+
 // startAdapter runs the reference adapter, in Python, and returns its address.
 func startAdapter(t testing.TB, args ...string) string {
 	t.Helper()
@@ -63,7 +66,7 @@ func wholeModel(t testing.TB) *mapping.Model {
 // adapterSheet is what a sheet says that names an adapter and no more.
 func adapterSheet(t testing.TB, url string) *sheet.Sheet {
 	return &sheet.Sheet{Model: wholeModel(t), Location: time.UTC, Source: sheet.Source{Frontdesk: &sheet.Frontdesk{
-		URL: url, Token: config.Secret("adapter-token"), Timeout: 5 * time.Second, Connections: 8, MaxAnswer: 16 << 20,
+		URL: url, Token: config.Secret("adapter-token"), Timeout: ample, Connections: 8, MaxAnswer: 16 << 20,
 	}}}
 }
 
@@ -88,7 +91,7 @@ func openKeep(t testing.TB, ignoreCase ...string) Keep {
 
 func front(t testing.TB, s *Store) *backend.Client {
 	t.Helper()
-	c, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: 5 * time.Second})
+	c, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: ample})
 	require.NoError(t, err)
 	return c
 }

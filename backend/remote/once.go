@@ -12,6 +12,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // Write runs f once. An HTTP service has no transaction: what f does stays done.
@@ -19,7 +20,7 @@ import (
 // writes that pass this gateway, or another with the same id store, no two judge and change the same record at once.
 func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	t := &transaction{Store: s}
-	defer t.letGo()
+	defer t.letGo(ctx)
 	err := f(t)
 	if t.taken && t.nothingDone {
 		// The client may have gone away; the key must not stay taken for that.
@@ -40,17 +41,21 @@ type transaction struct {
 	// that no record has been written under it.
 	taken, nothingDone bool
 	replayed           bool
-	held               map[heldRecord]func() // what lets go of each beside other gateways
+	held               map[heldRecord]*held
 }
 
 // Get returns one record, and with q.ForUpdate holds it.
 func (t *transaction) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	if q.ForUpdate {
-		if err := t.hold(ctx, t.heldBy(q.Client, r, q.ID)); err != nil {
-			return mapping.Record{}, err
-		}
+	if !q.ForUpdate {
+		return t.Store.Get(ctx, r, q)
 	}
-	return t.get(ctx, r, q)
+	held, err := t.hold(ctx, t.heldBy(q.Client, r, q.ID))
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	rec, row, err := t.get(ctx, r, q)
+	held.row = row
+	return rec, err
 }
 
 // Create stores a record.
@@ -64,7 +69,11 @@ func (t *transaction) Create(ctx context.Context, client auth.Client, rec mappin
 // Update changes a record.
 func (t *transaction) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
 	w := &leaving{Context: ctx}
-	stored, err := t.update(w, client, before, patch)
+	var row []sheet.Raw
+	if held := t.held[t.heldBy(client, before.Resource, before.ID())]; held != nil {
+		row = held.row
+	}
+	stored, err := t.update(w, client, before, patch, row)
 	return stored, t.wrote(w, err)
 }
 

@@ -36,7 +36,7 @@ func TestLostWrites(t *testing.T) {
 	g.store = open(t, Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), Keep: openKeep(t)})
 	var err error
 	g.model = g.store.Sheet.Model
-	g.client, err = backend.NewClient(g.store, g.model, backend.Options{Timeout: 10 * time.Second, CircuitFailures: 1000})
+	g.client, err = backend.NewClient(g.store, g.model, backend.Options{Timeout: ample, CircuitFailures: 1000})
 	require.NoError(t, err)
 	contacts := g.model.Resource("contact")
 	unused := func() int32 { // that no rule keeps from being deleted
@@ -161,7 +161,7 @@ resources:
     fields: {code: code, description: name, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
 `), 0o600))
 	s := open(t, Options{Sheet: loadSheetFile(t, file, server.URL), Keep: openKeep(t)})
-	front, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: 10 * time.Second, CircuitFailures: 1000})
+	front, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: ample, CircuitFailures: 1000})
 	require.NoError(t, err)
 	create := func() error {
 		_, err := front.Create(bg(), noord, body(t, s.Sheet.Model.Resource("turnovergroup"), `{"code":"A","description":"B"}`),

@@ -8,6 +8,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // owners finds out whose records are that do not say it themselves (client:
@@ -16,6 +17,8 @@ type owners struct {
 	s      *service
 	client auth.Client
 	known  map[ownerRef]owner
+	keeps  bool        // the row of the record that was decoded last, for a write of it
+	row    []sheet.Raw // that row
 }
 
 type ownerRef struct {

@@ -36,15 +36,24 @@ type chunk struct {
 // it is gone through from here.
 const farthest = 100_000_000
 
-// begin returns the place to begin at.
+// begin begins the list, and its page.
 func (l *listing) begin() place {
+	l.page.Records = l.page.Records[:0]
+	l.seen = seen{}
+	at := l.from()
+	l.counted = at.seen
+	return at
+}
+
+// from is the place to begin at.
+func (l *listing) from() place {
 	l.skip = l.q.Offset
 	style := l.r.list.Paging.Style
 	byMarks := style == "cursor" || style == "link"
 	if l.q.After > 0 {
 		return l.beginAfter(byMarks)
 	}
-	if l.q.Offset == 0 || l.sifts() && !(byMarks && l.leavesMarks() && !l.q.Total) {
+	if l.q.Offset == 0 || l.picks() && !(byMarks && l.leavesMarks() && !l.q.Total) {
 		return place{}
 	}
 	if l.counts() { // what lies before the page cannot be taken to be there

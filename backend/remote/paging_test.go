@@ -128,6 +128,9 @@ func TestCursorsAreBounded(t *testing.T) {
 	require.LessOrEqual(t, m.seen, 255)
 	for i := range 1000 {
 		c.learn("one", mark{seen: i})
+		c.learnAfter("one", int32(i), mark{position: i})
+		_, ok = c.after("one", int32(i))
+		require.True(t, ok, "what was learned last is what is asked for next")
 	}
 	require.LessOrEqual(t, c.count, 100)
 	m, _ = c.nearest("one", 999)

@@ -19,6 +19,9 @@ type Finding struct {
 	Records int
 }
 
+// Disordered is what a Finding says of a list that is not in the order that the sheet says.
+const Disordered = "the list is not in its order"
+
 // Probe reads a page of a resource, q.Limit records at the most, and tells how
 // many came and what of the sheet did not fit: places that no record had, values
 // that could not be converted. The error is of the call itself.
@@ -45,12 +48,22 @@ func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Quer
 	if len(rows) > 0 {
 		found = r.absent(rows)
 	}
+	last := int32(0)
 	for i := range rows {
-		if _, _, err := s.decode(ctx, r, l.owners, rows[i:i+1]); err != nil {
-			f := Finding{What: err.Error()}
-			if !slices.Contains(found, f) {
-				found = append(found, f)
-			}
+		var f Finding
+		switch records, shown, err := s.decode(ctx, r, l.owners, rows[i:i+1]); {
+		case err != nil:
+			f.What = err.Error()
+		case !shown[0]:
+			continue
+		case r.isByID() && records[0].ID() < last:
+			f = Finding{Place: r.Order[0], What: Disordered}
+		default:
+			last = records[0].ID()
+			continue
+		}
+		if !slices.Contains(found, f) {
+			found = append(found, f)
 		}
 	}
 	return len(rows), found, nil

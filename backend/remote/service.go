@@ -32,8 +32,8 @@ type service struct {
 
 // resource is a resource of the sheet, with its operations made ready.
 type resource struct {
-	// mixed tells that a list had others' records although the service was told who asks.
-	mixed atomic.Bool
+	// listsOthers tells that a list had others' records although the service was told who asks.
+	listsOthers atomic.Bool
 	*sheet.Resource
 	record   *shape // its places, and the lists within it
 	told     []bool // of the key's parts: those that an answer can leave out, see supplyKey

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,27 +115,18 @@ func appendHeaders(dst []byte, headers [][2]string) []byte {
 }
 
 // body are the fields that {fields} stands for: all but those that the templates
-// name one by one, which are said once.
+// say one by one, and those that an update has for its path alone.
 func (s *service) body(op *operation, fields []sheet.Assignment) []sheet.Assignment {
 	if !op.Request.UsesValues() {
 		return fields
 	}
-	apart := func(a sheet.Assignment) bool {
-		return a.Field != nil && a.Rows == nil && op.Request.Uses("value."+a.Field.Name)
-	}
-	for i, a := range fields {
-		if !apart(a) {
-			continue
+	return slices.DeleteFunc(slices.Clone(fields), func(a sheet.Assignment) bool {
+		if a.Field == nil || a.Rows != nil {
+			return false
 		}
-		rest := append([]sheet.Assignment(nil), fields[:i]...)
-		for _, a := range fields[i+1:] {
-			if !apart(a) {
-				rest = append(rest, a)
-			}
-		}
-		return rest
-	}
-	return fields
+		create := op.scope == mapping.OpCreate
+		return op.Request.Tells(a.Field, create) || !create && !op.SendAll && op.Request.IsInPath("value."+a.Field.Name)
+	})
 }
 
 // failure is an answer as the sheet's matchers look at it.

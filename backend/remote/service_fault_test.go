@@ -61,7 +61,7 @@ func TestGarageBehindFaults(t *testing.T) {
 
 // A log-on that fails is no 401 of the client's, and is not tried by all at once.
 func TestLogOnThatFails(t *testing.T) {
-	g, proxy := faultyGarage(t, backend.Options{Timeout: 5 * time.Second, CircuitFailures: 1000})
+	g, proxy := faultyGarage(t, backend.Options{Timeout: ample, CircuitFailures: 1000})
 	require.NoError(t, proxy.Set(remotetest.Fault{Kind: remotetest.Storm, Status: 401, Body: `{"error":"invalid_client"}`}))
 	for range 5 {
 		_, err := g.client.List(bg(), g.model.Resource("contact"), backend.Query{Client: noord, Limit: 10})
@@ -73,7 +73,7 @@ func TestLogOnThatFails(t *testing.T) {
 
 // A key whose write got no answer stays taken: nobody knows what became of it.
 func TestKeyOfLostWriteStaysTaken(t *testing.T) {
-	g, proxy := faultyGarage(t, backend.Options{Timeout: 5 * time.Second})
+	g, proxy := faultyGarage(t, backend.Options{Timeout: ample})
 	contacts := g.model.Resource("contact")
 	require.NotEmpty(t, g.first(t, "contact"))
 	keyed := func(key string) error {

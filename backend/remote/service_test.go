@@ -36,6 +36,9 @@ func loadSheetFile(t testing.TB, file, url string) *sheet.Sheet {
 		},
 	})
 	require.NoError(t, err)
+	if s.Source.HTTP != nil {
+		s.Source.HTTP.Timeout = ample
+	}
 	return s
 }
 

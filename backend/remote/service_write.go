@@ -4,170 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
-
-func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	return s.find(ctx, m, q, s.owners(q.Client))
-}
-
-// find is get with what is known of whose records are.
-func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query, o *owners) (mapping.Record, error) {
-	r := s.resources[m]
-	if r == nil {
-		return mapping.Record{}, backend.ErrNotFound
-	}
-	key, err := s.keyOf(ctx, r, q.Client, q.ID)
-	if err != nil {
-		return mapping.Record{}, err
-	}
-	if key == nil {
-		return mapping.Record{}, backend.ErrNotFound
-	}
-	if r.get == nil {
-		rec, err := s.search(ctx, r, q, o)
-		if err == nil && q.Tagged {
-			err = s.tag(ctx, r, q.Client, &rec)
-		}
-		return rec, err
-	}
-	rec, err := s.read(ctx, r, o, key, q.ID)
-	if err != nil {
-		return rec, err
-	}
-	if rec, err = s.withChildren(ctx, r, q, rec); err != nil {
-		return rec, err
-	}
-	if q.Tagged {
-		if err := s.tag(ctx, r, q.Client, &rec); err != nil {
-			return rec, err
-		}
-	}
-	for _, i := range r.arrays { // come only when they are asked for
-		if !slices.Contains(q.Fields, i) {
-			rec.Values[i] = mapping.Value{}
-			delete(rec.Children, i)
-		}
-	}
-	return rec, nil
-}
-
-// read asks for the record of a key.
-func (s *service) read(ctx context.Context, r *resource, o *owners, key []sheet.Raw, id int32) (rec mapping.Record, err error) {
-	v := &values{client: o.client, key: key, id: id}
-	a, err := s.call(ctx, r.get, v)
-	if sheet.IsUnsendable(err) {
-		err = backend.ErrNotFound // no record has such a key
-	}
-	if err != nil {
-		return mapping.Record{}, err
-	}
-	defer s.wire.conclude(a, &err)
-	scan := s.scanner()
-	defer s.free(scan)
-	attempt := sheet.Attempt{ID: id}
-	top, err := s.result(a, r.get, scan, attempt)
-	if err != nil {
-		return mapping.Record{}, err
-	}
-	if rows := top.lists[0].rows; len(rows) == 1 {
-		r.supplyAsked(rows[0], key, r.get.Request)
-		if err = r.isOf(rows[0], o.client, key); err == nil {
-			s.wire.trust(a) // to tell whose it is may take other calls
-			rec, err = s.one(ctx, r, o, top)
-		}
-	} else {
-		rec, err = s.one(ctx, r, o, top)
-	}
-	if errors.Is(err, backend.ErrUnexpected) && !errors.Is(err, errOther) {
-		// An error of the service may look like success. If it is none, the log is not
-		// to have more of the answer: it may be another's.
-		if told := s.refused(a, r.get, attempt, err); !errors.Is(told, backend.ErrUnexpected) {
-			err = told
-		}
-	}
-	return rec, err
-}
-
-// errOther says that an answer is about another record than was asked for.
-var errOther = errors.New("another record came")
-
-// isOf judges whether a row is the record of a key, with elements that are records,
-// be it one that the client may see or not. One without its client is nobody's,
-// and not shown.
-func (r *resource) isOf(found row, client auth.Client, key []sheet.Raw) error {
-	if place := r.MissingKey(found.values); place != "" && place == r.Client {
-		return nil
-	} else if place != "" {
-		return r.without(place)
-	}
-	if !r.IsOf(found.values, key) {
-		return unexpected(fmt.Errorf("%w: %s %s of client %d was asked for, %[2]s %[5]s came", errOther, r.Name, sheet.JoinKey(key), client.ID, sheet.JoinKey(r.KeyOf(found.values))))
-	}
-	return r.haveKeys(client, []row{found})
-}
-
-// one makes a record of an answer that has one.
-func (s *service) one(ctx context.Context, r *resource, o *owners, top row) (mapping.Record, error) {
-	rows := top.lists[0].rows
-	switch {
-	case len(rows) == 0:
-		return mapping.Record{}, backend.ErrNotFound
-	case len(rows) > 1:
-		return mapping.Record{}, unexpected(fmt.Errorf("the answer has %d records in place of one", len(rows)))
-	}
-	records, shown, err := s.decode(ctx, r, o, rows)
-	switch {
-	case err != nil:
-		return mapping.Record{}, err
-	case !shown[0]:
-		return mapping.Record{}, backend.ErrNotFound
-	default:
-		return records[0], nil
-	}
-}
-
-// search finds a record in the list of all, where there is no other way to read
-// it.
-func (s *service) search(ctx context.Context, r *resource, q backend.Query, o *owners) (mapping.Record, error) {
-	if r.list == nil {
-		return mapping.Record{}, backend.ErrNotFound
-	}
-	id := backend.Filter{Field: &r.Resource.Resource.Fields[r.ID], Value: mapping.IntValue(int64(q.ID))}
-	page, err := s.listFor(ctx, r.Resource.Resource, backend.Query{Client: q.Client, Filters: []backend.Filter{id}, Limit: 1}, o)
-	if err != nil {
-		return mapping.Record{}, err
-	}
-	if len(page.Records) == 0 {
-		return mapping.Record{}, backend.ErrNotFound
-	}
-	return page.Records[0], nil
-}
-
-// withChildren reads the elements of the arrays that are asked for and that are
-// records of their own in the service.
-func (s *service) withChildren(ctx context.Context, r *resource, q backend.Query, rec mapping.Record) (mapping.Record, error) {
-	for _, i := range q.Fields {
-		f := &r.Fields[i]
-		if f.Field.Type != mapping.Array || f.Children != "" || s.resources[f.Field.Target()] == nil {
-			continue
-		}
-		page, err := s.list(ctx, f.Field.Target(), elementsOf(f.Field, q.Client, q.ID))
-		if err != nil {
-			return rec, fmt.Errorf("%s: %w", f.Name, err)
-		}
-		if rec.Children == nil {
-			rec.Children = map[int][]mapping.Record{}
-		}
-		rec.Values[i], rec.Children[i] = mapping.RecordsValue(), page.Records
-	}
-	return rec, nil
-}
 
 func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Record, key string) (mapping.Record, bool, error) {
 	r := s.resources[rec.Resource]
@@ -236,7 +78,7 @@ func ofElement(err error, array string, n int) error {
 	return named
 }
 
-func (s *service) update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+func (s *service) update(ctx context.Context, client auth.Client, before, patch mapping.Record, row []sheet.Raw) (mapping.Record, error) {
 	r := s.resources[patch.Resource]
 	if r == nil || r.update == nil {
 		return mapping.Record{}, unexpected(fmt.Errorf("the sheet has no update of %s", patch.Resource.Name))
@@ -245,19 +87,11 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	if err != nil || key == nil {
 		return mapping.Record{}, orNotFound(err)
 	}
-	after, sent := before.Merge(patch), r.Complete(before, patch)
-	if sent.IsBlank() {
-		return s.get(ctx, before.Resource, backend.Query{Client: client, ID: before.ID(), Tagged: true})
+	after, changed := before.Merge(patch), r.Complete(before, patch)
+	if changed.IsBlank() {
+		return s.find(ctx, before.Resource, backend.Query{Client: client, ID: before.ID(), Tagged: true}, s.owners(client))
 	}
-	for i := range r.Fields { // a template of the sheet's own needs all that it names
-		if f := &r.Fields[i]; sent.Values[i].IsAbsent() && r.update.Request.Uses("value."+f.Name) {
-			sent.Values[i] = patch.Values[i]
-		}
-	}
-	if r.update.SendAll {
-		sent = after
-	}
-	keys, err := s.keys(ctx, r, client, sent)
+	keys, err := s.keys(ctx, r, client, changed)
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -268,13 +102,22 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 		}
 	}
 	v := &values{client: client, key: key, id: before.ID(), version: before.Version}
-	if v.fields, err = r.Encode(sent, client, keys, false); err != nil {
+	along := func(f *sheet.Field) bool { return r.goesAlong(f, patch) }
+	if v.fields, err = r.EncodeChange(before, changed, row, along, client, keys); err != nil {
 		return mapping.Record{}, err
 	}
 	if len(v.fields) == 0 {
 		return mapping.Record{}, unexpected(fmt.Errorf("none of the changed fields of a %s can be written", r.Name))
 	}
 	return s.write(ctx, r, r.update, v, o, after, key)
+}
+
+// goesAlong tells whether an update is sent a field that does not change: where the
+// service takes whole records, in the path, and where a template of the sheet's own names
+// what the client sent.
+func (r *resource) goesAlong(f *sheet.Field, patch mapping.Record) bool {
+	name := "value." + f.Name
+	return r.update.SendAll || r.update.Request.IsInPath(name) || !patch.Values[f.Index].IsAbsent() && r.update.Request.Uses(name)
 }
 
 func orNotFound(err error) error {

@@ -85,7 +85,8 @@ type Keep interface {
 	Abandon(ctx context.Context, client auth.Client, key string) error
 	// Take waits until no other gateway writes a record, and keeps them all from it
 	// until release is called, or ctx ends. client is 0 where all share the record.
-	Take(ctx context.Context, resource string, client int64, id int32) (release func(), err error)
+	// release waits no longer than its own ctx.
+	Take(ctx context.Context, resource string, client int64, id int32) (release func(ctx context.Context), err error)
 }
 
 // Store is an administration that is an HTTP service. It is safe for concurrent
@@ -107,12 +108,14 @@ type core struct {
 // speaker is how a service is spoken to: a service by its sheet, or an adapter by
 // the protocol.
 type speaker interface {
-	get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error)
+	// get returns a record, and where q.ForUpdate holds it what the service has of it, for
+	// update.
+	get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, row []sheet.Raw, err error)
 	list(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error)
 	// create stores a record. key is that of the request where the service keeps
 	// such keys itself, and replayed then tells that it had done this before.
 	create(ctx context.Context, client auth.Client, rec mapping.Record, key string) (stored mapping.Record, replayed bool, err error)
-	update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error)
+	update(ctx context.Context, client auth.Client, before, patch mapping.Record, row []sheet.Raw) (mapping.Record, error)
 	delete(ctx context.Context, client auth.Client, before mapping.Record) error
 	supports(r *mapping.Resource, op mapping.Scope) bool
 	ping(ctx context.Context) error
@@ -197,7 +200,8 @@ func (s *Store) checkKeep() error {
 
 // Get returns one record.
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	return s.get(ctx, r, q)
+	rec, _, err := s.get(ctx, r, q)
+	return rec, err
 }
 
 // List returns a page of records.

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -49,4 +50,39 @@ func TestGatewaysTakeTurns(t *testing.T) {
 	for _, s := range stores {
 		require.Empty(t, s.holds.held)
 	}
+}
+
+// slowKeep notes until when whoever lets go of a record waits for it.
+type slowKeep struct {
+	Keep
+	until map[time.Time]int
+}
+
+func (k *slowKeep) Take(context.Context, string, int64, int32) (func(context.Context), error) {
+	return func(ctx context.Context) {
+		until, _ := ctx.Deadline()
+		k.until[until]++
+		if ctx.Err() != nil {
+			k.until[time.Time{}]++
+		}
+	}, nil
+}
+
+// TestLettingGoIsBoundedAsAWhole: before, a write waited two seconds for each record that
+// it held, one after the other, where the id store did not answer.
+func TestLettingGoIsBoundedAsAWhole(t *testing.T) {
+	k := &slowKeep{until: map[time.Time]int{}}
+	s := &Store{core: &core{Options: Options{Keep: k}}}
+	gone, cancel := context.WithCancel(bg())
+	require.NoError(t, s.Write(gone, func(tx backend.Tx) error {
+		for id := range int32(5) {
+			_, err := tx.(*transaction).hold(gone, heldRecord{1, "order", id})
+			require.NoError(t, err)
+		}
+		cancel()
+		return nil
+	}))
+	require.Len(t, k.until, 1, "one moment for all, and not that of the client, who has gone")
+	require.NotContains(t, k.until, time.Time{})
+	require.Empty(t, s.holds.held)
 }

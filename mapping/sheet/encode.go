@@ -93,6 +93,48 @@ func (r *Resource) Complete(before, patch mapping.Record) mapping.Record {
 // only be encoded beside that other field, which Complete sees to: anything else
 // is an error.
 func (r *Resource) Encode(rec mapping.Record, client auth.Client, keys Keys, create bool) ([]Assignment, error) {
+	return r.encodeAll(rec, client, keys, create, nil)
+}
+
+// EncodeChange is Encode of a change, where fields that it leaves out go along, as the
+// system has them: decoded and encoded again a value is not always the same. before is
+// the record that was read, row what it was read from, aligned with Places.
+func (r *Resource) EncodeChange(before, changed mapping.Record, row []Raw, along func(*Field) bool, client auth.Client, keys Keys) ([]Assignment, error) {
+	return r.encodeAll(changed, client, keys, false, func(out []Assignment, f *Field) ([]Assignment, error) {
+		if !along(f) {
+			return out, nil
+		}
+		if len(row) != len(r.Places) {
+			return out, fmt.Errorf("%s: it was not read to be changed", r.Name)
+		}
+		if whole, ok := r.asRead(out, f, row); ok {
+			return whole, nil
+		}
+		return r.encode(out, f, before.Values[f.Index], before, client, keys)
+	})
+}
+
+// asRead appends what a row has where a field is written; ok is false for one that set
+// computes, of which the row does not have all.
+func (r *Resource) asRead(out []Assignment, f *Field, row []Raw) (all []Assignment, ok bool) {
+	for i, place := range f.Write {
+		at, read := r.places[place]
+		if !read && f.set == nil {
+			at, read = r.places[f.From[i]]
+		}
+		switch {
+		case !read:
+			return out, false
+		case place != r.Client && row[at].Kind != RawAbsent:
+			all = append(all, Assignment{Place: place, Value: row[at], Field: f.Field})
+		}
+	}
+	return append(out, all...), true
+}
+
+// encodeAll is Encode; rest, where not nil, appends what goes along of a field that rec
+// leaves out.
+func (r *Resource) encodeAll(rec mapping.Record, client auth.Client, keys Keys, create bool, rest func([]Assignment, *Field) ([]Assignment, error)) ([]Assignment, error) {
 	out := make([]Assignment, 0, len(r.Fields)+len(r.constants)+1)
 	now := time.Time{}
 	if create || len(r.stamps) > 0 {
@@ -120,11 +162,15 @@ func (r *Resource) Encode(rec mapping.Record, client auth.Client, keys Keys, cre
 		case create:
 			v = f.onCreate
 		}
-		if v.IsAbsent() || !f.writable {
-			continue
-		}
 		var err error
-		if out, err = r.encode(out, f, v, rec, client, keys); err != nil {
+		switch {
+		case !f.writable:
+		case !v.IsAbsent():
+			out, err = r.encode(out, f, v, rec, client, keys)
+		case rest != nil:
+			out, err = rest(out, f)
+		}
+		if err != nil {
 			if err := found.Add(err); err != nil {
 				return nil, err
 			}

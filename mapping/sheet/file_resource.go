@@ -38,7 +38,8 @@ type resourceFile struct {
 	// SQL. Default with SQL: all five.
 	Operations operationsFile `yaml:"operations"`
 	// Order is the fixed order of lists, as columns, where the system cannot
-	// sort; parameter sort is then refused.
+	// sort; parameter sort is then refused. With HTTP: the paths by which the
+	// service lists; parameter after goes by the key where that comes first.
 	Order []string `yaml:"order"`
 	// SoftDelete are the columns, or paths, that DELETE sets instead.
 	SoftDelete values `yaml:"soft_delete"`

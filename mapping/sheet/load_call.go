@@ -15,13 +15,14 @@ import (
 
 // context is where a template stands: what it may name, and what the call is.
 type context struct {
-	method   string   // where the sheet names none
-	known    []string // placeholders
-	keys     int      // parts of {key}; 0 where there is no key
-	filters  []string // fields of {filter.FIELD}
-	values   []string // fields of {value.FIELD}
-	fields   bool     // {fields}
-	fallback string   // body where the sheet gives none
+	method   string            // where the sheet names none
+	known    []string          // placeholders
+	keys     int               // parts of {key}; 0 where there is no key
+	filters  []string          // fields of {filter.FIELD}
+	values   []string          // fields of {value.FIELD}
+	parts    map[string]string // why a {value.FIELD} would be a part of the value
+	fields   bool              // {fields}
+	fallback string            // body where the sheet gives none
 	natures  map[string]nature
 	plainKey bool // {key} is a number
 	filter   *conditions
@@ -248,6 +249,10 @@ func (l *loader) placeholder(path, name string, c context, inBody bool) {
 	if c.fields {
 		known = append(known, "fields")
 	}
+	if why := c.parts[name]; why != "" {
+		l.fail(path, "found {%s}, %s: expected it in {fields} alone", name, why)
+		return
+	}
 	if name == "fields" && c.fields && !inBody {
 		l.fail(path, "found {fields} outside of a body, expected {value.FIELD}")
 		return
@@ -370,8 +375,13 @@ func (d *draft) contextOf(op mapping.Scope) context {
 		if !d.xml {
 			c.fallback = "{fields}"
 		}
+		c.parts = map[string]string{}
 		for _, f := range d.drafted {
-			if f.writable {
+			if n := d.written(f); f.source == fromElements {
+				c.parts["value."+f.Name] = "which is a list of records"
+			} else if n > 1 {
+				c.parts["value."+f.Name] = "which is written to " + count(n, "place")
+			} else if f.writable {
 				c.values = append(c.values, f.Name)
 			}
 		}
@@ -380,4 +390,14 @@ func (d *draft) contextOf(op mapping.Scope) context {
 		c.method = "DELETE"
 	}
 	return c
+}
+
+// written is how many places a field is written to.
+func (d *draft) written(f *Field) (n int) {
+	for _, place := range f.Write {
+		if place != d.resource.Client { // which is never another's
+			n++
+		}
+	}
+	return n
 }

@@ -232,22 +232,28 @@ func (d *draft) judge() {
 }
 
 // judgeBody wants all that clients may send to be in the call: what a body of the sheet's
-// own leaves out would be answered as done, and be lost.
+// own leaves out would be answered as done, and be lost. A path says where the record is,
+// which a change of the field would not be told to.
 func (d *draft) judgeBody(op mapping.Scope, key string) {
 	how := d.resource.Operations[op]
-	if how == nil || how.Request == nil || how.Request.body == nil || how.Request.Uses("fields") {
+	if how == nil || how.Request == nil {
 		return
 	}
+	path, create := d.at("operations", key), op == mapping.OpCreate
 	var lost []string
 	for i := range d.resource.Fields {
 		f := &d.resource.Fields[i]
-		sent := !f.Readonly && !f.Primary && (f.writable || f.source == fromElements) && (op == mapping.OpCreate || !f.Immutable && f.Type != mapping.Array)
-		if sent && !how.Request.Uses("value."+f.Name) {
+		sent := !f.Readonly && !f.Primary && (f.writable || f.source == fromElements) && (create || !f.Immutable && f.Type != mapping.Array)
+		switch {
+		case !sent:
+		case !create && how.Request.IsInPath("value."+f.Name):
+			d.fail(strictyaml.Child(path, "path"), "found {value.%s}, which clients can change, and then it would lead to another record: expected immutable: true at the field, or another path", f.Name)
+		case how.Request.body != nil && !how.Request.Uses("fields") && !how.Request.Tells(f.Field, create):
 			lost = append(lost, f.Name)
 		}
 	}
 	if len(lost) > 0 {
-		d.fail(d.at("operations", key), "the call leaves out what clients may send: %s. Expected {value.FIELD} for each, {fields} for all of them, or readonly: true at the field", strings.Join(lost, ", "))
+		d.fail(path, "the call leaves out what clients may send: %s. Expected {value.FIELD} for each, {fields} for all of them, or readonly: true at the field", strings.Join(lost, ", "))
 	}
 }
 

@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -166,7 +167,7 @@ func (q *Request) note() {
 			named[p.name]++
 		}
 	}
-	texts := slices.Concat([]template{q.path}, q.query, q.headers)
+	texts := slices.Concat(q.query, q.headers)
 	for i := range texts {
 		see(&texts[i])
 	}
@@ -178,6 +179,11 @@ func (q *Request) note() {
 			see(&q.filter.parts[i])
 		}
 	}
+	q.tells = maps.Clone(q.uses)
+	for name := range named {
+		q.tells[name] = true
+	}
+	see(&q.path)
 	for name := range named {
 		q.quoted[name] = quoted[name] > 0 && quoted[name] == named[name] && !q.uses[name]
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"frontdesk/config"
+	"frontdesk/mapping"
 )
 
 // Request is a call of an HTTP service with templates, compiled. It is safe for
@@ -26,6 +27,7 @@ type Request struct {
 	query, headers []template
 	body           body
 	uses, quoted   map[string]bool
+	tells          map[string]bool // what is named beside the path
 	usesValues     bool
 	secrets        map[string]config.Secret
 	filter         *conditions // what {filter} stands for; nil where there is none
@@ -122,6 +124,14 @@ func (q *Request) Parents() (fields []string) {
 // there.
 func (q *Request) IsInPath(name string) bool {
 	return slices.ContainsFunc(q.path.parts, func(p part) bool { return p.name == name })
+}
+
+// Tells tells whether the call of a write says what a field is to be, apart from {fields}.
+// A path does so for the record that a new one belongs to; else it only says where the
+// record is.
+func (q *Request) Tells(f *mapping.Field, create bool) bool {
+	name := "value." + f.Name
+	return q.tells[name] || create && f.Reference != "" && q.IsInPath(name)
 }
 
 // Quotes tells whether the value of a placeholder stands between quotes wherever

@@ -1,0 +1,180 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// prepare finds what the service can be asked for, and what must be judged here.
+// none tells that no record can match.
+func (l *listing) prepare(ctx context.Context) (none bool, err error) {
+	l.narrows, l.hides = l.r.Through != nil, l.r.mayHide(l.s.source)
+	if none, err := l.prepareFilters(ctx); none || err != nil {
+		return none, err
+	}
+	if !l.q.ModifiedSince.IsAbsent() {
+		bounds, ok := l.r.Since(l.q.ModifiedSince)
+		if !ok || len(bounds) != 1 || !l.r.list.Request.Uses("modified_since") {
+			return false, mapping.Fail(mapping.QueryUnsupported, mapping.Literal("modified_since"))
+		}
+		l.v.since = bounds[0].Value
+	}
+	for _, o := range l.q.Sort {
+		if !o.Field.Primary || o.Descending {
+			return false, mapping.Fail(mapping.QueryUnsupported, mapping.Literal("sort"))
+		}
+	}
+	call, err := l.request()
+	if sheet.IsUnsendable(err) {
+		return true, nil // of the client, or of the address of a list that is nobody's
+	}
+	if err != nil {
+		return false, unexpected(err)
+	}
+	l.narrows = l.narrows || len(l.judged) > 0
+	l.key = l.named(call)
+	return false, nil
+}
+
+// prepareFilters takes the filters that the service has for the call, and the others to
+// be judged here.
+func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
+	q := mapping.NewRecord(l.r.Resource.Resource)
+	for _, f := range l.q.Filters {
+		q.Values[f.Field.Index] = canonical(f)
+	}
+	keys, err := l.s.keys(ctx, l.r, l.q.Client, q)
+	if err != nil {
+		return false, err
+	}
+	for _, f := range l.q.Filters {
+		alternatives, err := l.r.Filter(q, f.Field, l.q.Client, keys)
+		switch {
+		case err != nil:
+			return false, err
+		case len(alternatives) == 0:
+			return true, nil
+		case len(alternatives) == 1 && len(alternatives[0]) == 0:
+		case len(alternatives) == 1 && l.sends(f, alternatives[0]):
+			l.v.filters = append(l.v.filters, alternatives[0]...)
+			if l.r.list.Request.IsInPath("filter." + f.Field.Name) {
+				l.parents = append(l.parents, alternatives[0]...)
+			}
+			if l.r.Through != nil && f.Field == l.r.Through.Field {
+				l.narrows = false // all are of one owner
+				if whose, err := l.owners.of(ctx, l.r, f.Value); err != nil || whose == nobody {
+					return true, err // not even how many there are
+				}
+			}
+		default:
+			l.judged = append(l.judged, f)
+		}
+	}
+	return false, nil
+}
+
+// named is the key of what is remembered of the list: what the service is asked, and by
+// what is judged here. What is found out on the way is not in it, which may be something
+// else on the next page.
+func (l *listing) named(call sheet.Call) string {
+	var b strings.Builder
+	b.WriteString(strconv.FormatInt(l.q.Client.ID, 10) + " " + l.r.Name + " " + call.Target + " " + string(call.Body))
+	for _, f := range l.judged {
+		fmt.Fprintf(&b, " %s=%d %q", f.Field.Name, f.Value.Kind(), f.Value.String())
+	}
+	return b.String()
+}
+
+// request is what the service is asked for. A filter by what cannot be sent is judged
+// here: some record may have it.
+func (l *listing) request() (sheet.Call, error) {
+	for {
+		call, err := l.r.list.Request.Build(sheet.Values{Get: l.v.get})
+		if count := l.s.total[l.r.list]; err == nil && count != nil && l.q.Total {
+			_, err = count.Request.Build(sheet.Values{Get: l.v.get})
+		}
+		var u *sheet.Unsendable
+		if !errors.As(err, &u) || !l.judge(u.Placeholder) {
+			return call, err
+		}
+	}
+}
+
+// judge has the filter of a placeholder judged here; false where it is none that is
+// sent.
+func (l *listing) judge(placeholder string) bool {
+	sent := len(l.judged)
+	for _, f := range l.q.Filters {
+		if "filter."+f.Field.Name == placeholder && !slices.Contains(l.judged, f) {
+			l.judged = append(l.judged, f)
+		}
+	}
+	l.v.filters = slices.DeleteFunc(l.v.filters, func(a sheet.Assignment) bool { return a.Field != nil && "filter."+a.Field.Name == placeholder })
+	return len(l.judged) > sent
+}
+
+// sends tells whether the service is asked for a filter. Nothing and an empty text
+// look like no filter at all, unless they stand in quotes: these are judged here.
+func (l *listing) sends(f backend.Filter, what []sheet.Assignment) bool {
+	name := "filter." + f.Field.Name
+	for _, a := range what {
+		if !a.Value.IsSet() || a.Value.Kind == sheet.RawText && a.Value.Text == "" && !l.r.list.Request.Quotes(name) {
+			return false
+		}
+	}
+	return l.r.list.Request.Uses(name)
+}
+
+// mayHide tells that lists of a resource may have what is no record to the client: what
+// the sheet hides, or others' records where the service is not told who asks, or was seen
+// to list them all the same.
+func (r *resource) mayHide(source *sheet.HTTP) bool {
+	told := source.LogOn != nil && source.LogOn.PerClient
+	for _, q := range []*sheet.Request{r.list.Request, source.Headers} {
+		told = told || q != nil && (q.Uses("client.id") || q.Uses("client.name"))
+	}
+	return r.HidesRows() || r.Client != "" && !told || r.listsOthers.Load()
+}
+
+// canonical is what is filtered by: a Dutch plate as such plates are written,
+// however the client wrote it, since services compare letter by letter.
+func canonical(f backend.Filter) mapping.Value {
+	if f.Field.IgnoreDashes && f.Value.IsSet() {
+		if plate, ok := mapping.DutchPlate(f.Value.Text()); ok {
+			return mapping.TextValue(plate)
+		}
+	}
+	return f.Value
+}
+
+// matches judges the filters, those too that the service was asked for: some leave out
+// what they do not know, and list all. Of texts these may compare as they like.
+func (l *listing) matches(rec mapping.Record) bool {
+	for _, f := range l.q.Filters {
+		v := rec.Values[f.Field.Index]
+		if v.IsAbsent() {
+			v = mapping.NullValue()
+		}
+		alike := v.IsSet() && f.Value.IsSet() && strings.EqualFold(strings.TrimSpace(v.Text()), strings.TrimSpace(f.Value.Text())) && f.Value.Kind() == mapping.KindText
+		if !isSame(f.Field, v, f.Value) && (!alike || slices.Contains(l.judged, f)) {
+			return false
+		}
+	}
+	return true
+}
+
+func isSame(f *mapping.Field, a, b mapping.Value) bool {
+	if f.IgnoreDashes && a.IsSet() && b.IsSet() {
+		bare := func(v mapping.Value) string { return strings.ReplaceAll(v.Text(), "-", "") }
+		return strings.EqualFold(bare(a), bare(b))
+	}
+	return a == b
+}
