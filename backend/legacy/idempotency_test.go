@@ -114,3 +114,27 @@ func TestAnIdempotencyKeyInUse(t *testing.T) {
 		require.Nil(t, memo)
 	})
 }
+
+// TestAnIdempotencyKeyInAnotherDatabase: before, MariaDB took the key of the same client's
+// number in another database of its server for the same.
+func TestAnIdempotencyKeyInAnotherDatabase(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			var both []*fixture
+			for range 2 {
+				x := open(t, engine)
+				_, err := x.db.ExecContext(t.Context(), answerTables[engine])
+				require.NoError(t, err)
+				x.answers = x.quoted("FDANTW")
+				both = append(both, x)
+			}
+			require.NoError(t, both[0].Write(t.Context(), func(tx backend.Tx) error {
+				_, err := tx.Recall(t.Context(), one, "busy")
+				require.NoError(t, err)
+				_, err = both[1].Recall(t.Context(), one, "busy")
+				require.NoError(t, err)
+				return nil
+			}))
+		})
+	}
+}
