@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -110,6 +111,23 @@ func (g *JSON) ExpireTokens() {
 	for token := range g.tokens {
 		g.tokens[token] = time.Time{}
 	}
+}
+
+// Purge removes for good what was deleted, and tells how many records that were.
+func (g *JSON) Purge() (n int) {
+	g.admin.mu.Lock()
+	defer g.admin.mu.Unlock()
+	for _, l := range g.admin.ledgers {
+		for entity, rows := range l.rows {
+			for _, r := range slices.Clone(rows) {
+				if !r.alive() {
+					l.drop(entity, r.id)
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // Throttle answers the next n calls under /v3 with 429.
