@@ -2,11 +2,13 @@ package legacy
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -137,4 +139,30 @@ func TestAnIdempotencyKeyInAnotherDatabase(t *testing.T) {
 			}))
 		})
 	}
+}
+
+// TestIdempotencyKeysOfOthersDoNotWait: before, MariaDB let nobody keep an answer while
+// somebody's request under another key was under way.
+func TestIdempotencyKeysOfOthersDoNotWait(t *testing.T) {
+	onServers(t, func(t *testing.T, x *fixture) {
+		_, err := x.db.ExecContext(t.Context(), answerTables[x.engine])
+		require.NoError(t, err)
+		x.answers = x.quoted("FDANTW")
+		under := func(client auth.Client, key string, meanwhile func()) {
+			var once sync.Once // PostgreSQL may run it again
+			require.NoError(t, x.Write(t.Context(), func(tx backend.Tx) error {
+				if _, err := tx.Recall(t.Context(), client, key); err != nil {
+					return err
+				}
+				once.Do(meanwhile)
+				return tx.Remember(t.Context(), client, key, backend.Memo{Sum: [32]byte{1}, Answer: []byte(key)})
+			}))
+		}
+		under(one, "first", func() { under(two, "second", func() { under(one, "third", func() {}) }) })
+		for key, client := range map[string]auth.Client{"first": one, "second": two, "third": one} {
+			memo, err := x.Recall(t.Context(), client, key)
+			require.NoError(t, err)
+			require.Equal(t, key, string(memo.Answer))
+		}
+	})
 }
