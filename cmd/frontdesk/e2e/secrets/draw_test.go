@@ -173,8 +173,15 @@ func (a *actor) fields(r *mapping.Resource, arrays bool) string {
 
 func (a *actor) list(r *mapping.Resource) ask {
 	var q []string
+	of := "" // what a reference is to; a number of something else may be another's in each twin
 	for _, name := range r.ListRequires {
-		q = append(q, name+"="+a.filterValue(r, r.Field(name)))
+		f := r.Field(name)
+		value := a.filterValue(r, f)
+		if f.ReferenceBy != "" {
+			value = a.id(of)
+		}
+		of = value
+		q = append(q, name+"="+value)
 	}
 	for range a.random.IntN(3) {
 		f := &r.Fields[a.random.IntN(len(r.Fields))]

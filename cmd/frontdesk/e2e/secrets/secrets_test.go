@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/mapping"
@@ -221,6 +222,7 @@ func jobOf(said answer) string {
 // numbers of elements that were never met.
 func (w *walk) backUp() {
 	var files [2][]string
+	var told [2]backend.Manifest
 	for side, token := range w.tokens {
 		promised := w.send(side, token, backupOwner)
 		if promised.status != 202 {
@@ -242,8 +244,12 @@ func (w *walk) backUp() {
 			text, err := io.ReadAll(r)
 			require.NoError(w.t, err)
 			files[side] = append(files[side], f.Name+"\n"+string(text))
+			if f.Name == "manifest.json" {
+				require.NoError(w.t, json.Unmarshal(text, &told[side]))
+			}
 		}
 	}
+	require.Equal(w.t, told[0].Counters, told[1].Counters)
 	require.Len(w.t, files[1], len(files[0]))
 	for i := range files[0] {
 		w.same(backupOwner, [2]answer{{body: []byte(files[0][i])}, {body: []byte(files[1][i])}}, files[0][i], files[1][i], true)

@@ -141,8 +141,8 @@ func (w *twins) both(tokens [2]string, a ask) [2]answer {
 
 func (w *twins) differ(a ask, said [2]answer, what string) {
 	w.t.Helper()
-	w.t.Fatalf("request %d: %v\ncan be told apart by %s:\n%.1500s\n%.1500s\nbefore it:\n%s",
-		w.asked, a, what, said[0].body, said[1].body, strings.Join(w.last, "\n"))
+	w.t.Fatalf("request %d: %v\ncan be told apart by %s:\n%s: %.1500s\n%s: %.1500s\nbefore it:\n%s",
+		w.asked, a, what, w.render(a.path, 0), said[0].body, w.render(a.path, 1), said[1].body, strings.Join(w.last, "\n"))
 }
 
 // byChance are headers that differ by themselves.
@@ -226,7 +226,7 @@ func (w *twins) sameWord(a ask, said [2]answer, left, right string, makes bool) 
 	for i := range partsL {
 		l, r := left[partsL[i][0]:partsL[i][1]], right[partsR[i][0]:partsR[i][1]]
 		known := l == r || w.known[[2]string{l, r}] || w.recent(l) && w.recent(r)
-		if !known && makes && isNumber(l) && isNumber(r) {
+		if !known && makes && isNumber(l) && isNumber(r) && isID(left, partsL[i]) {
 			known, w.known[[2]string{l, r}] = true, true
 		}
 		if left[atL:partsL[i][0]] != right[atR:partsR[i][0]] || !known && !(makes && w.sameOpaque(l, r)) {
@@ -243,6 +243,12 @@ func (w *twins) sameWord(a ask, said [2]answer, left, right string, makes bool) 
 func (w *twins) recent(text string) bool {
 	at, err := time.Parse(time.RFC3339, text)
 	return err == nil && at.After(w.began)
+}
+
+// isID tells whether a number stands by itself in a word, as IDs do. Those that are counted
+// for each client, C000017, have to be the same.
+func isID(word string, at []int) bool {
+	return at[1] == len(word) && (at[0] == 0 || strings.IndexByte("=:", word[at[0]-1]) >= 0)
 }
 
 func isNumber(text string) bool {
