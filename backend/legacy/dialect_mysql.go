@@ -2,9 +2,7 @@ package legacy
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql/driver"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -130,14 +128,16 @@ func outVariable(i int) string { return "@frontdesk_" + strconv.Itoa(i) }
 
 // tryLock takes a lock of the session, since MySQL has none of a transaction.
 func (d mysqlDialect) tryLock(ctx context.Context, c conn, name string) (bool, func(context.Context, conn) error, error) {
-	sum := sha256.Sum256([]byte(name))
-	lock := textRaw("frontdesk:" + hex.EncodeToString(sum[:16]))
-	row, err := queryOne(ctx, c, newStatement(d).add("SELECT GET_LOCK(").arg(lock).add(", 0)"))
+	// Locks are the server's, names of at most 64 letters: other databases have their own.
+	lock := func(b *statement) *statement {
+		return b.add("CONCAT('frontdesk:', LEFT(SHA2(CONCAT_WS(' ', DATABASE(), ").arg(textRaw(name)).add("), 256), 32))")
+	}
+	row, err := queryOne(ctx, c, lock(newStatement(d).add("SELECT GET_LOCK(")).add(", 0)"))
 	if err != nil {
 		return false, nil, fmt.Errorf("take a lock: %w", err)
 	}
 	release := func(ctx context.Context, c conn) error {
-		_, err := queryOne(ctx, c, newStatement(d).add("SELECT RELEASE_LOCK(").arg(lock).add(")"))
+		_, err := queryOne(ctx, c, lock(newStatement(d).add("SELECT RELEASE_LOCK(")).add(")"))
 		return err
 	}
 	return len(row) == 1 && row[0].Int == 1, release, nil

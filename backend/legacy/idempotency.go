@@ -51,6 +51,11 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 	case release != nil:
 		t.tx.after = append(t.tx.after, release)
 	}
+	if t.isMySQL() {
+		if err := t.reserve(ctx, client, key); err != nil {
+			return nil, t.wrap("recall an answer", err)
+		}
+	}
 	b := newStatement(t.d).add("SELECT ", t.d.quote(answerSum), ", ", t.d.quote(answerText), " FROM ", t.answers)
 	t.underKey(b, client, key).add(" AND ", t.d.quote(answerCreated), " > ").arg(intRaw(t.now().Add(-backend.MemoLife).UnixMilli()))
 	row, err := queryOne(ctx, t.conn, b)
@@ -62,6 +67,24 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 		return nil, errors.New("recall an answer: the sum under an idempotency key is none")
 	}
 	return m, nil
+}
+
+// reserve adds the row that the answer comes into, and that is none before, unless there
+// is one. MySQL locks what it reads in a transaction: where there is no row the gap, into
+// which nobody else, of whatever client, could put an answer until the transaction ends.
+func (t *txn) reserve(ctx context.Context, client auth.Client, key string) error {
+	b := t.answer(newStatement(t.d).add("INSERT IGNORE INTO "), client, key, "", "", 0)
+	_, err := t.conn.ExecContext(ctx, b.String(), b.args...)
+	return err
+}
+
+// answer appends the table, and the values of a row of it.
+func (t *txn) answer(b *statement, client auth.Client, key, sum, text string, created int64) *statement {
+	b.add(t.answers, " (")
+	for i, c := range []string{answerClient, answerKey, answerSum, answerText, answerCreated} {
+		b.add(comma(i), t.d.quote(c))
+	}
+	return b.add(") VALUES (").list([]sheet.Raw{intRaw(client.ID), textRaw(key), textRaw(sum), textRaw(text), intRaw(created)}).add(")")
 }
 
 func (t *txn) underKey(b *statement, client auth.Client, key string) *statement {
@@ -89,22 +112,15 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 		t.tx.memo.answer = &m
 		return nil
 	}
-	b := newStatement(t.d).add("DELETE FROM ", t.answers)
-	if _, err := t.d.change(ctx, t.conn, t.underKey(b, client, key)); err != nil {
-		return t.wrap("remember an answer", err)
+	sum, text, created := hex.EncodeToString(m.Sum[:]), string(m.Answer), t.now().Add(max(0, m.Life-backend.MemoLife)).UnixMilli()
+	b := newStatement(t.d).add("UPDATE ", t.answers, " SET ", t.d.quote(answerSum), " = ").arg(textRaw(sum)).
+		add(", ", t.d.quote(answerText), " = ").arg(textRaw(text)).add(", ", t.d.quote(answerCreated), " = ").arg(intRaw(created))
+	n, err := t.d.change(ctx, t.conn, t.underKey(b, client, key))
+	if err == nil && n == 0 {
+		b = t.answer(newStatement(t.d).add("INSERT INTO "), client, key, sum, text, created)
+		_, err = t.conn.ExecContext(ctx, b.String(), b.args...)
 	}
-	columns := []string{t.d.quote(answerClient), t.d.quote(answerKey), t.d.quote(answerSum), t.d.quote(answerText), t.d.quote(answerCreated)}
-	b = newStatement(t.d).add("INSERT INTO ", t.answers, " (")
-	for i, c := range columns {
-		b.add(comma(i), c)
-	}
-	b.add(") VALUES (").list([]sheet.Raw{
-		intRaw(client.ID), textRaw(key), textRaw(hex.EncodeToString(m.Sum[:])), textRaw(string(m.Answer)), intRaw(t.now().Add(max(0, m.Life-backend.MemoLife)).UnixMilli()),
-	}).add(")")
-	if _, err := t.conn.ExecContext(ctx, b.String(), b.args...); err != nil {
-		return t.wrap("remember an answer", err)
-	}
-	return nil
+	return t.wrap("remember an answer", err)
 }
 
 // settle ends what was begun in the keep: the answer is kept once the write is

@@ -2,11 +2,13 @@ package legacy
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -112,5 +114,55 @@ func TestAnIdempotencyKeyInUse(t *testing.T) {
 		memo, err := x.Recall(t.Context(), one, "busy")
 		require.NoError(t, err)
 		require.Nil(t, memo)
+	})
+}
+
+// TestAnIdempotencyKeyInAnotherDatabase: before, MariaDB took the key of the same client's
+// number in another database of its server for the same.
+func TestAnIdempotencyKeyInAnotherDatabase(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			var both []*fixture
+			for range 2 {
+				x := open(t, engine)
+				_, err := x.db.ExecContext(t.Context(), answerTables[engine])
+				require.NoError(t, err)
+				x.answers = x.quoted("FDANTW")
+				both = append(both, x)
+			}
+			require.NoError(t, both[0].Write(t.Context(), func(tx backend.Tx) error {
+				_, err := tx.Recall(t.Context(), one, "busy")
+				require.NoError(t, err)
+				_, err = both[1].Recall(t.Context(), one, "busy")
+				require.NoError(t, err)
+				return nil
+			}))
+		})
+	}
+}
+
+// TestIdempotencyKeysOfOthersDoNotWait: before, MariaDB let nobody keep an answer while
+// somebody's request under another key was under way.
+func TestIdempotencyKeysOfOthersDoNotWait(t *testing.T) {
+	onServers(t, func(t *testing.T, x *fixture) {
+		_, err := x.db.ExecContext(t.Context(), answerTables[x.engine])
+		require.NoError(t, err)
+		x.answers = x.quoted("FDANTW")
+		under := func(client auth.Client, key string, meanwhile func()) {
+			var once sync.Once // PostgreSQL may run it again
+			require.NoError(t, x.Write(t.Context(), func(tx backend.Tx) error {
+				if _, err := tx.Recall(t.Context(), client, key); err != nil {
+					return err
+				}
+				once.Do(meanwhile)
+				return tx.Remember(t.Context(), client, key, backend.Memo{Sum: [32]byte{1}, Answer: []byte(key)})
+			}))
+		}
+		under(one, "first", func() { under(two, "second", func() { under(one, "third", func() {}) }) })
+		for key, client := range map[string]auth.Client{"first": one, "second": two, "third": one} {
+			memo, err := x.Recall(t.Context(), client, key)
+			require.NoError(t, err)
+			require.Equal(t, key, string(memo.Answer))
+		}
 	})
 }

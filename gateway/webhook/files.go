@@ -16,8 +16,8 @@ var _ Results = (*Files)(nil)
 // and on disk.
 type Files struct {
 	folder string
-	lock   *os.File // of the folder; held until it is closed
-	most   int64    // bytes
+	unlock func() error
+	most   int64 // bytes
 	used   atomic.Int64
 }
 
@@ -39,11 +39,11 @@ func OpenFiles(folder string, most int64) (*Files, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := LockFile(filepath.Join(folder, lockName))
+	unlock, err := LockFile(filepath.Join(folder, lockName))
 	if err != nil {
 		return nil, err
 	}
-	f := &Files{folder: folder, lock: lock, most: most}
+	f := &Files{folder: folder, unlock: unlock, most: most}
 	if err := f.recover(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -73,7 +73,7 @@ func (f *Files) recover() error {
 }
 
 // Close lets another process have the folder. Nothing may be written any more.
-func (f *Files) Close() error { return f.lock.Close() }
+func (f *Files) Close() error { return f.unlock() }
 
 // Space tells how many bytes the results take, and how many they may.
 func (f *Files) Space() (used, most int64) { return f.used.Load(), f.most }

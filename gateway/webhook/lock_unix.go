@@ -8,13 +8,16 @@ import (
 	"syscall"
 )
 
-// LockFile makes a file where it is missing and locks it until it is closed,
-// which the end of the process does too. ErrLocked where it is locked.
-func LockFile(name string) (*os.File, error) {
+// LockFile makes a file where it is missing and locks it until it is released, which
+// the end of the process does too. ErrLocked where it is locked.
+func LockFile(name string) (release func() error, err error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
+	// To close it is not enough: a process that is being started beside has a copy of
+	// the descriptor until it has become another program, and with it the lock.
+	release = func() error { return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close()) }
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = ErrLocked
@@ -22,5 +25,5 @@ func LockFile(name string) (*os.File, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return release, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -319,6 +320,28 @@ func TestAFolderOfResultsHasOneOwner(t *testing.T) {
 	require.NoError(t, first.Close())
 	openFiles(t, folder)
 	require.NoFileExists(t, part)
+}
+
+// TestALockEndsWhereProgramsAreStarted: before, a folder that had just been closed was
+// in use for as long as a program that was being started beside had a copy of the lock.
+func TestALockEndsWhereProgramsAreStarted(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lock")
+	enough, stop := context.WithCancel(t.Context())
+	var starters sync.WaitGroup
+	for range 4 {
+		starters.Go(func() {
+			for enough.Err() == nil {
+				_ = exec.CommandContext(enough, "true").Run()
+			}
+		})
+	}
+	defer starters.Wait()
+	defer stop()
+	for n := range 2_000 {
+		release, err := webhook.LockFile(name)
+		require.NoError(t, err, "the %dth time", n+1)
+		require.NoError(t, release())
+	}
 }
 
 func TestFiveHundredJobsOfTwentyClients(t *testing.T) {

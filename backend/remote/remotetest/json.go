@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,6 +73,23 @@ func garageNumber(entity string, n, year int) string {
 
 // ExpireTokens ends every token that was given out.
 func (g *JSON) ExpireTokens() { g.expire() }
+
+// Purge removes for good what was deleted, and tells how many records that were.
+func (g *JSON) Purge() (n int) {
+	g.admin.mu.Lock()
+	defer g.admin.mu.Unlock()
+	for _, l := range g.admin.ledgers {
+		for entity, rows := range l.rows {
+			for _, r := range slices.Clone(rows) {
+				if !r.alive() {
+					l.drop(entity, r.id)
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
 
 // Throttle answers the next n calls under /v3 with 429.
 func (g *JSON) Throttle(n int, retryAfter time.Duration) {

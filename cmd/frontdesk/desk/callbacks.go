@@ -54,14 +54,14 @@ func (h *Desk) lockFile() error {
 	if file == "" {
 		return nil
 	}
-	lock, err := webhook.LockFile(file + "-serve")
+	unlock, err := webhook.LockFile(file + "-serve")
 	if errors.Is(err, webhook.ErrLocked) {
 		return fmt.Errorf("%s is served by another frontdesk: a SQLite file has one, and several share a PostgreSQL database", file)
 	}
 	if err != nil {
 		return err
 	}
-	h.onClose(lock.Close)
+	h.onClose(unlock)
 	return nil
 }
 

@@ -123,6 +123,16 @@ type Options struct {
 	Descriptors int // that a child may have open; 0 for the usual number
 }
 
+// BySheet are the options of a desk behind a mapping sheet, which is put into a folder of
+// its own, with what it keeps; values are what stands for what in its text.
+func BySheet(t testing.TB, driver, sheet string, values ...string) (o Options, folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	file := filepath.Join(folder, "sheet.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(strings.NewReplacer(values...).Replace(sheet)), 0o600))
+	return Options{Backend: fmt.Sprintf(", driver: %s, sheet: %q", driver, file)}, folder
+}
+
 // Start serves on free ports. The desk stops when the test ends, and must stop
 // cleanly.
 func Start(t testing.TB, o Options) *Desk {
@@ -313,7 +323,13 @@ func LoginPath(key, username, password string) string {
 // Login returns the token of a new session; the password is the username.
 func (d *Desk) Login(key, username string) string {
 	d.T.Helper()
-	a := d.Call("GET", LoginPath(key, username, username), "", "")
+	return d.LoginAs(key, username, username)
+}
+
+// LoginAs returns the token of a new session.
+func (d *Desk) LoginAs(key, username, password string) string {
+	d.T.Helper()
+	a := d.Call("GET", LoginPath(key, username, password), "", "")
 	require.Equal(d.T, 200, a.Status, "%s", a.Body)
 	var body struct{ Token string }
 	require.NoError(d.T, json.Unmarshal(a.Body, &body))

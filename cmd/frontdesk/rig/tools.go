@@ -33,7 +33,7 @@ func RemoteSheets(t testing.TB, file string) string {
 }
 
 // Read returns what a file holds.
-func Read(t *testing.T, file string) string {
+func Read(t testing.TB, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)

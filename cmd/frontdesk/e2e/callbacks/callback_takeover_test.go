@@ -3,13 +3,11 @@ package callbacks
 import (
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/gateway/webhook"
@@ -19,22 +17,13 @@ import (
 // change changes a job beside the desks, in the keep of the sheet.
 func (b *bookDesk) change(keep, id string, f func(*webhook.Job)) {
 	b.t.Helper()
-	open := sqlrecord.OpenSQLite
-	if strings.HasPrefix(keep, "postgres:") {
-		open = func(dsn string, o sqlrecord.Options) (sqlrecord.DB, error) {
-			return sqlrecord.OpenPostgres(b.t.Context(), dsn, o)
-		}
-	}
-	db, err := open(keep, sqlrecord.Options{})
-	require.NoError(b.t, err)
-	defer func() { require.NoError(b.t, db.Close()) }()
-	store, err := jobstore.Open(b.t.Context(), db)
-	require.NoError(b.t, err)
-	_, err = store.Change(b.t.Context(), id, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
-		f(&j)
-		return j, nil, nil
+	onJobs(b.t, keep, func(store *jobstore.Store) {
+		_, err := store.Change(b.t.Context(), id, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
+			f(&j)
+			return j, nil, nil
+		})
+		require.NoError(b.t, err)
 	})
-	require.NoError(b.t, err)
 }
 
 // TestCallbackTakenOver: a job whose lease has ended is not sent again, though the

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/mapping"
 )
 
@@ -26,7 +27,8 @@ type actor struct {
 	made      int
 	name      uint64
 	key       string
-	bySheet   bool // it is behind a sheet, see betweenClients
+	bySheet   bool                       // it is behind a sheet, see betweenClients
+	has       map[string]map[string]bool // fields that there are, by resource, and can be written; nil for all
 }
 
 func ownModel() *mapping.Model {
@@ -44,6 +46,17 @@ func newActor(seed uint64, names []string) *actor {
 		a.resources = append(a.resources, model.Resource(name))
 	}
 	return a
+}
+
+// knows tells whether a field is one to ask for: of those that there are not, hardly any.
+func (a *actor) knows(r *mapping.Resource, f *mapping.Field) bool {
+	_, has := a.has[r.Name][f.Name]
+	return a.has == nil || has || a.chance(2)
+}
+
+// writes is the same for bodies.
+func (a *actor) writes(r *mapping.Resource, f *mapping.Field) bool {
+	return a.has == nil && !f.Readonly || a.has[r.Name][f.Name] || a.chance(1)
 }
 
 func (a *actor) chance(percent int) bool { return a.random.IntN(100) < percent }
@@ -148,7 +161,7 @@ func (a *actor) once() []string {
 func (a *actor) fields(r *mapping.Resource, arrays bool) string {
 	names := []string{"id"}
 	for i := range r.Fields {
-		if f := &r.Fields[i]; a.chance(30) && (arrays || f.Type != mapping.Array) {
+		if f := &r.Fields[i]; a.chance(30) && (arrays || f.Type != mapping.Array) && a.knows(r, f) {
 			names = append(names, f.Name)
 		}
 	}
@@ -160,12 +173,19 @@ func (a *actor) fields(r *mapping.Resource, arrays bool) string {
 
 func (a *actor) list(r *mapping.Resource) ask {
 	var q []string
+	of := "" // what a reference is to; a number of something else may be another's in each twin
 	for _, name := range r.ListRequires {
-		q = append(q, name+"="+a.filterValue(r, r.Field(name)))
+		f := r.Field(name)
+		value := a.filterValue(r, f)
+		if f.ReferenceBy != "" {
+			value = a.id(of)
+		}
+		of = value
+		q = append(q, name+"="+value)
 	}
 	for range a.random.IntN(3) {
 		f := &r.Fields[a.random.IntN(len(r.Fields))]
-		if f.Filterable() && !f.Primary && !slices.Contains(r.ListRequires, f.Name) {
+		if f.Filterable() && !f.Primary && a.knows(r, f) && !slices.Contains(r.ListRequires, f.Name) {
 			q = append(q, f.Name+"="+a.filterValue(r, f))
 		}
 	}
@@ -184,7 +204,7 @@ func (a *actor) list(r *mapping.Resource) ask {
 	}
 	if a.chance(25) {
 		// What is made within a tick of the administration's clock is of one age, or not.
-		if f := &r.Fields[a.random.IntN(len(r.Fields))]; f.Index != r.CreatedAt && f.Index != r.ModifiedAt {
+		if f := &r.Fields[a.random.IntN(len(r.Fields))]; f.Index != r.CreatedAt && f.Index != r.ModifiedAt && a.knows(r, f) {
 			q = append(q, "sort="+pick(a, []string{"", "-"})+f.Name)
 		}
 	}
@@ -219,13 +239,14 @@ func (a *actor) target(_ *mapping.Resource, f *mapping.Field) string {
 	return f.Reference
 }
 
-// body is a record, or some of its fields.
-func (a *actor) body(r *mapping.Resource, some bool) string {
+// body is a record, or some of its fields; without is what an element has from the record
+// that it is sent with.
+func (a *actor) body(r *mapping.Resource, some bool, without ...string) string {
 	var members []string
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		switch {
-		case f.Primary || f.Readonly:
+		case f.Primary || !a.writes(r, f) || slices.Contains(without, f.Name) && a.chance(95):
 		case f.Required && !some && a.chance(97), a.chance(12):
 			members = append(members, fmt.Sprintf("%q:%s", f.Name, a.value(r, f)))
 		}
@@ -246,7 +267,7 @@ func (a *actor) value(r *mapping.Resource, f *mapping.Field) string {
 	case f.Name == "resource":
 		return `"contact"`
 	case f.Type == mapping.Array:
-		return "[" + a.body(f.Target(), false) + "]"
+		return "[" + a.body(f.Target(), false, f.ArrayKey) + "]"
 	case a.target(r, f) != "":
 		return a.id(a.target(r, f))
 	case len(f.OneOf) > 0:
@@ -283,10 +304,13 @@ func varied(f *mapping.Field, n int) string {
 // utility is what else can be asked.
 func (a *actor) utility(r *mapping.Resource) ask {
 	all := a.model.Resources
-	if a.chance(2) { // it takes long
+	if a.key == rig.FullKey && a.chance(2) { // it takes long
 		return ask{method: "GET", path: "/openapi.json?api_key=" + a.key}
 	}
-	switch a.random.IntN(9) {
+	if a.key != rig.FullKey && a.key != "" && a.chance(30) {
+		return a.drawSecret()
+	}
+	switch a.random.IntN(10) {
 	case 0:
 		return ask{method: "GET", path: "/model/" + pick(a, all).Name}
 	case 1:
@@ -301,7 +325,9 @@ func (a *actor) utility(r *mapping.Resource) ask {
 		return ask{method: "GET", path: "/vehicle/publishstart?id=" + a.id("vehicle")}
 	case 6:
 		return ask{method: "GET", path: "/webhook?id=" + pick(a, append([]string{"nothing"}, a.jobs...))}
-	case 7: // what is not granted, or not there
+	case 7:
+		return ask{method: "GET", path: "/authenticate/modules"}
+	case 8: // what is not granted, or not there
 		other := pick(a, all)
 		return ask{method: "GET", path: "/" + other.Name + "/" + a.id(other.Name)}
 	default:

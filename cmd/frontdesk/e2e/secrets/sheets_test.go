@@ -1,0 +1,130 @@
+package secrets
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// TestNobodyCanTellByASheet is TestNobodyCanTell of systems behind a mapping sheet. The
+// twins differ in the rows that the sheet hides, too.
+func TestNobodyCanTellByASheet(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]func(testing.TB) kind{
+		"mariadb":     func(t testing.TB) kind { return dealerpak(t, "mariadb", legacytest.MariaDB) },
+		"postgres":    func(t testing.TB) kind { return dealerpak(t, "postgres", legacytest.Postgres) },
+		"garagecloud": garageCloud,
+		"shop in sql": shopInSQL, "shop over http": shopOverHTTP,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			betweenClients(t, of(t))
+		})
+	}
+}
+
+// dealerpak has what it marked as deleted removed from one of the twins, and changed in
+// the other one. What is unique stays so beside hidden rows, which tells of them: so none
+// keeps its value.
+func dealerpak(t testing.TB, engine string, database func(testing.TB) string) kind {
+	files, err := legacytest.Files()
+	require.NoError(t, err)
+	var databases [2]*sql.DB
+	start := func(side int) *rig.Desk {
+		dsn := database(t)
+		driver, own := "pgx", dsn
+		if engine == "mariadb" {
+			driver, own = "mysql", dsn+"?sql_mode=%27ANSI_QUOTES%27"
+		}
+		databases[side] = openSQL(t, driver, own)
+		sheet := rig.Read(t, filepath.Join(files, engine+".yaml"))
+		if engine == "mariadb" { // on the other one answers are in the gateway's own store
+			change(t, databases[side], `CREATE TABLE "ANTWOORD" (client_id INT, idem_key VARCHAR(400), request_sum VARCHAR(64), answer LONGTEXT, created_at BIGINT, PRIMARY KEY (client_id, idem_key))`)
+			sheet = strings.Replace(sheet, "time_zone:", "    idempotency: ANTWOORD\ntime_zone:", 1)
+		}
+		return startSheet(t, "legacy", sheet, "${DEALERPAK_DSN}", dsn)
+	}
+	return kind{
+		start: start, viewer: login{"sanne.bos", "Welkom01"}, other: login{"sanne.bos2", "Welkom01"}, bySheet: true,
+		without: []string{"document"}, // whose keys, and so their order, are drawn by chance
+		hide: func() (n int) {
+			for _, db := range databases {
+				change(t, db, `UPDATE "ART" SET "ARTNR" = CONCAT('H', "ARTID") WHERE "VERVALLEN" = 'J'`,
+					`UPDATE "VTG" SET "KENT" = CONCAT('H', "VTGID"), "CHAS" = NULL WHERE "WISDAT" <> '00000000'`)
+			}
+			n += change(t, databases[0], `UPDATE "ART" SET "VKPR" = "VKPR" + 1 WHERE "VERVALLEN" = 'J'`,
+				`UPDATE "VTG" SET "KMST" = "MUTNR" WHERE "WISDAT" <> '00000000'`, `UPDATE "REL" SET "BETTRM" = "BETTRM" + 1 WHERE "VERVALLEN" = 'J'`)
+			return n + change(t, databases[1],
+				`DELETE FROM "ART" WHERE "VERVALLEN" = 'J' AND "ARTID" NOT IN (SELECT "ARTID" FROM "ORDRGL" WHERE "ARTID" IS NOT NULL)`,
+				`DELETE FROM "VTG" WHERE "WISDAT" <> '00000000' AND "VTGID" NOT IN (SELECT "VTGID" FROM "VTGREL")
+					AND "VTGID" NOT IN (SELECT "VTGID" FROM "ORDKOP" WHERE "VTGID" IS NOT NULL)`,
+				`DELETE FROM "REL" WHERE "VERVALLEN" = 'J'`+unreferred("RELCOM", "RELNR")+unreferred("RELADR", "RELNR")+unreferred("ART", "LEVNR")+
+					unreferred("VTGREL", "RELNR")+unreferred("ORDKOP", "RELNR"))
+		},
+	}
+}
+
+// unreferred says that no row of a table refers to a row of REL.
+func unreferred(table, column string) string {
+	return fmt.Sprintf(` AND NOT EXISTS (SELECT 1 FROM "%s" x WHERE x."BEDRNR" = "REL"."BEDRNR" AND x."%s" = "REL"."RELNR")`, table, column)
+}
+
+// garageCloud removes for good, in one of the twins, what was deleted.
+func garageCloud(t testing.TB) kind {
+	var services [2]*remotetest.JSON
+	return kind{viewer: login{"demo", "demo"}, other: login{"other", "other"}, bySheet: true, hide: func() int { return services[1].Purge() }, start: func(side int) *rig.Desk {
+		services[side] = remotetest.NewJSON(remotetest.Options{})
+		server := httptest.NewServer(services[side])
+		t.Cleanup(server.Close)
+		return startSheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret)
+	}}
+}
+
+// startSheet serves a system behind a sheet; values are what stands for what in its text.
+func startSheet(t testing.TB, driver, sheet string, values ...string) *rig.Desk {
+	t.Helper()
+	o, _ := rig.BySheet(t, driver, sheet, values...)
+	return rig.Start(t, o)
+}
+
+func openSQL(t testing.TB, driver, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
+// change runs statements and tells how many rows they changed.
+func change(t testing.TB, db *sql.DB, statements ...string) (n int) {
+	t.Helper()
+	for _, s := range statements {
+		done, err := db.ExecContext(context.Background(), s)
+		require.NoError(t, err, s)
+		rows, err := done.RowsAffected()
+		require.NoError(t, err)
+		n += int(rows)
+	}
+	return n
+}
+
+// hashOf is the hash of a password for the users of a sheet.
+func hashOf(t testing.TB, password string) string {
+	t.Helper()
+	hash, err := auth.NewHasher().Hash(t.Context(), password)
+	require.NoError(t, err)
+	return hash
+}

@@ -1,0 +1,202 @@
+package secrets
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// shopRequests are fewer than elsewhere: in a shop all lists are read from the beginning,
+// and by that of 500 contacts at most it is told whose the orders are.
+const shopRequests = 4_000
+
+// shopSheet is of a system that does not know who asks, and lists what it has to
+// everybody: a contact tells whose it is, an order belongs to whom its contact does, and
+// a line to whom its order. What is gone is listed, too.
+const shopSheet = `format: 1
+source: SOURCE
+keep: keep.db
+accounts:
+  users:
+    - {username: noord, password_hash: "NOORD", email: n@example.nl, client: {id: 1, name: noord}}
+    - {username: zuid, password_hash: "ZUID", email: z@example.nl, client: {id: 2, name: zuid}}
+resources:
+  contact:
+    client: adm
+    system_client: "0"
+    hidden: row.gone == 1
+    fields: {kind: {constant: person}, name: name, payment_days: terms}
+    OF contact
+  order:
+    client: {through: contact_id}
+    hidden: row.gone == 1
+    fields: {contact_id: contact, reference: ref, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}, orderlines: {}}
+    OF ord
+  orderline:
+    client: {through: order_id}
+    fields: {order_id: ord, description: text, quantity: qty, price: {constant: 1}, turnover_group_id: {absent: true}}
+    OF line
+`
+
+// shopKind is a shop whose sheet has these ways to its source and to a table.
+func shopKind(t testing.TB, driver string, source func(side int) string, table func(name string) string, hide func() int) kind {
+	hashes := []string{"NOORD", hashOf(t, "noord"), "ZUID", hashOf(t, "zuid")}
+	sheet := regexp.MustCompile(`OF (\w+)`).ReplaceAllStringFunc(shopSheet, func(of string) string { return table(of[3:]) })
+	return kind{viewer: login{"noord", "noord"}, other: login{"zuid", "zuid"}, requests: shopRequests, bySheet: true, hide: hide, start: func(side int) *rig.Desk {
+		return startSheet(t, driver, sheet, append(hashes, "SOURCE", source(side))...)
+	}}
+}
+
+// shopRows is how many contacts a shop begins with; they are those of noord, of zuid, of
+// both, and of nobody, in turn.
+const shopRows = 24
+
+// shopInSQL is a shop in tables. Rows that are gone are added in one of the twins, and
+// changed in it.
+func shopInSQL(t testing.TB) kind {
+	var files [2]string
+	hide := func() int {
+		db := openSQL(t, "sqlite", files[1]+"?_pragma=busy_timeout(10000)")
+		return change(t, db,
+			`INSERT INTO contact (adm, name, terms, gone) SELECT adm, name, terms, 1 FROM contact ORDER BY random() LIMIT 2`,
+			`INSERT INTO ord (contact, ref, gone) SELECT contact, ref, 1 FROM ord ORDER BY random() LIMIT 2`,
+			`INSERT INTO line (ord, text, qty, gone) SELECT ord, text, qty, 1 FROM line ORDER BY random() LIMIT 2`,
+			`UPDATE contact SET terms = terms + 1, adm = 3 - adm WHERE gone = 1 AND adm > 0`)
+	}
+	return shopKind(t, "legacy", func(side int) string {
+		files[side] = filepath.Join(t.TempDir(), "shop.db")
+		db := openSQL(t, "sqlite", files[side])
+		change(t, db, "PRAGMA journal_mode = wal",
+			"CREATE TABLE contact (id INTEGER PRIMARY KEY AUTOINCREMENT, adm INTEGER, name VARCHAR(40), terms INTEGER, gone INTEGER NOT NULL DEFAULT 0)",
+			"CREATE TABLE ord (id INTEGER PRIMARY KEY AUTOINCREMENT, contact INTEGER, ref VARCHAR(20), gone INTEGER NOT NULL DEFAULT 0)",
+			"CREATE TABLE line (id INTEGER PRIMARY KEY AUTOINCREMENT, ord INTEGER, text VARCHAR(40), qty INTEGER, gone INTEGER NOT NULL DEFAULT 0)")
+		for i := range shopRows {
+			change(t, db, fmt.Sprintf("INSERT INTO contact (adm, name, terms) VALUES (%s, 'Name %d', 14)", []string{"1", "2", "0", "NULL"}[i%4], i/4),
+				fmt.Sprintf("INSERT INTO ord (contact, ref) VALUES (%d, 'R%d')", i+1, i/4),
+				fmt.Sprintf("INSERT INTO line (ord, text, qty) VALUES (%d, 'Text %d', 1)", i+1, i/4))
+		}
+		return fmt.Sprintf("{sql: {engine: sqlite, dsn: %q}}", files[side])
+	}, func(name string) string {
+		table := "table: " + name + "\n    key: {columns: id, generated: identity}"
+		if name == "line" { // of which nothing but this tells what is gone
+			table += "\n    soft_delete: {gone: 1}"
+		}
+		return table
+	}, hide)
+}
+
+// shopOverHTTP is one before which the gateway itself has to leave out what is others'.
+func shopOverHTTP(t testing.TB) kind {
+	var shops [2]*shop
+	return shopKind(t, "remote", func(side int) string {
+		shops[side] = newShop()
+		server := httptest.NewServer(shops[side])
+		t.Cleanup(server.Close)
+		return fmt.Sprintf("{http: {url: %q}}", server.URL)
+	}, func(name string) string {
+		filter := map[string]string{"ord": `, contact: "{filter.contact_id}"`, "line": `, ord: "{filter.order_id}"`}[name]
+		return fmt.Sprintf(`key: {columns: id, generated: answer}
+    operations: {get: {path: "/%[1]s/{key}"}, list: {path: /%[1]s, query: {offset: "{offset}", limit: "{limit}"%[2]s}, result: items, paging: {style: offset}, total: {result: count}}, create: {path: /%[1]s}, update: {path: "/%[1]s/{key}"}, delete: {path: "/%[1]s/{key}"}}`, name, filter)
+	}, func() int { return shops[1].hide() })
+}
+
+type row = map[string]any
+
+// shop is the service.
+type shop struct {
+	mu     sync.Mutex
+	tables map[string][]row
+	last   int
+}
+
+func newShop() *shop {
+	s := &shop{tables: map[string][]row{}}
+	for i := range shopRows {
+		contact := s.add("contact", row{"adm": []any{1, 2, 0, nil}[i%4], "name": fmt.Sprintf("Name %d", i/4), "terms": 14})
+		order := s.add("ord", row{"contact": contact["id"], "ref": fmt.Sprintf("R%d", i/4)})
+		s.add("line", row{"ord": order["id"], "text": fmt.Sprintf("Text %d", i/4), "qty": 1})
+	}
+	return s
+}
+
+func (s *shop) add(table string, r row) row {
+	s.last++
+	r = maps.Clone(r)
+	r["id"], r["gone"] = s.last, 0
+	s.tables[table] = append(s.tables[table], r)
+	return r
+}
+
+// hide adds rows that are gone.
+func (s *shop) hide() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range []string{"contact", "ord"} {
+		of := s.tables[name][s.last%len(s.tables[name])]
+		s.add(name, of)["gone"] = 1
+		n++
+	}
+	return n
+}
+
+func (s *shop) at(table, id string) int {
+	for i, r := range s.tables[table] {
+		if fmt.Sprint(r["id"]) == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// asked tells whether a row has what a list is filtered by.
+func asked(r *http.Request, name string, of row) bool {
+	value := r.FormValue(name)
+	return value == "" || value == fmt.Sprint(of[name])
+}
+
+func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	table, id, one := strings.Cut(r.URL.Path[1:], "/")
+	rows, i := s.tables[table], s.at(table, id)
+	var body row
+	_ = json.NewDecoder(r.Body).Decode(&body)
+	var answer any
+	switch {
+	case r.Method == "POST":
+		answer = s.add(table, body)
+	case !one:
+		from, _ := strconv.Atoi(r.FormValue("offset"))
+		limit, _ := strconv.Atoi(r.FormValue("limit"))
+		rows = slices.DeleteFunc(slices.Clone(rows), func(of row) bool {
+			return of["contact"] != nil && !asked(r, "contact", of) || of["ord"] != nil && !asked(r, "ord", of)
+		})
+		answer = row{"count": len(rows), "items": append([]row{}, rows[min(from, len(rows)):min(from+limit, len(rows))]...)}
+	case i < 0:
+		w.WriteHeader(404)
+		return
+	case r.Method == "DELETE":
+		rows[i]["gone"] = 1
+		if table == "line" {
+			s.tables[table] = append(rows[:i:i], rows[i+1:]...)
+		}
+		w.WriteHeader(204)
+		return
+	default:
+		maps.Copy(rows[i], body)
+		answer = rows[i]
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer)
+}
