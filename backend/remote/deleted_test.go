@@ -217,3 +217,24 @@ func TestAfterWhatWasListedOtherwise(t *testing.T) {
 		})
 	}
 }
+
+// TestAfterThoseThatBeganAChunk: what was listed before a record is known as well where
+// the page was looked for from the middle of the list.
+func TestAfterThoseThatBeganAChunk(t *testing.T) {
+	s := newShelf(t)
+	s.fill(20, false)
+	store := s.open(t, "kept", shelfStyles["offset"], openKeep(t))
+	r := store.Sheet.Model.Resource("country")
+	q := backend.Query{Client: auth.Client{ID: 1}, Keyset: true, Limit: 1}
+	next := func() string {
+		page, err := store.List(bg(), r, q)
+		require.NoError(t, err)
+		q.After = page.Records[0].ID()
+		return page.Records[0].Get("code").Text()
+	}
+	for range 9 { // of chunks of seven
+		next()
+	}
+	s.delete([]int{7, 7})
+	require.Equal(t, fmt.Sprint("C", s.keys[7]), next())
+}
