@@ -315,6 +315,8 @@ func (p *adapterPlan) pageOf(r *mapping.Resource, top row, q backend.Query) (bac
 		return backend.Page{}, unexpected(fmt.Errorf("the answer has %d records where %d were asked for", len(records.rows), q.Limit))
 	case top.values[p.more].Kind != sheet.RawBool, q.Total && top.values[p.total].Kind != sheet.RawInt:
 		return backend.Page{}, unexpected(errors.New("the answer lacks more, or total"))
+	case top.values[p.more].Int != 0 && len(records.rows) == 0:
+		return backend.Page{}, unexpected(errors.New("the answer says that there are more, and has none"))
 	}
 	page := backend.Page{More: top.values[p.more].Int != 0, Total: top.values[p.total].Int, Records: make([]mapping.Record, 0, len(records.rows))}
 	for _, row := range records.rows {

@@ -1,6 +1,10 @@
 package remote
 
-import "slices"
+import (
+	"slices"
+
+	"frontdesk/backend"
+)
 
 // after finds where in a list the record stands that a page is to be after. Where the
 // sheet says that lists are in the order of IDs, that tells. Else the record itself does;
@@ -29,7 +33,7 @@ const remembered = 32
 // note notes what the list has, as far as the next page may need it.
 func (l *listing) note(id int32) {
 	s := &l.seen
-	if l.r.isByID() || l.skip > 0 || len(l.page.Records) >= l.q.Limit && l.isSettled() || slices.Contains(s.ids[:s.known], id) {
+	if l.r.isByID() || l.skip > 0 || (l.page.More || len(l.page.Records) >= l.q.Limit) && l.isSettled() || slices.Contains(s.ids[:s.known], id) {
 		return
 	}
 	if n := len(s.ids) - remembered; n > remembered && len(l.page.Records) == 0 {
@@ -82,7 +86,7 @@ func (l *listing) passes(id int32) bool {
 		return rank >= 0 // it was on a page already
 	}
 	b.passed, b.found, b.rank = true, id == l.q.After, rank+1
-	l.page.Records = l.page.Records[:0]
+	l.page = backend.Page{Records: l.page.Records[:0]}
 	return true
 }
 

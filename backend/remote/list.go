@@ -100,7 +100,8 @@ func (l *listing) run(ctx context.Context) error {
 			return err
 		}
 		if l.beyond = key == nil; l.beyond && (!l.q.Total || l.total >= 0) {
-			return l.end()
+			l.end()
+			return nil
 		}
 	}
 	at, ends := l.begin(), false
@@ -129,7 +130,8 @@ func (l *listing) run(ctx context.Context) error {
 			l.learn(at)
 		}
 	}
-	return l.end()
+	l.end()
+	return nil
 }
 
 // takeIn takes a chunk. again tells that the list is to be begun anew, as it is not what
@@ -159,11 +161,10 @@ func (l *listing) takeIn(ctx context.Context, at place, c chunk) (again bool, er
 
 // isDone tells whether a chunk was the last that is needed.
 func (l *listing) isDone(c chunk) bool {
-	full := len(l.page.Records) > l.q.Limit
-	if !full && l.isDirect() && len(l.page.Records) == l.q.Limit && c.more {
-		l.page.More, full = true, true
+	if l.isDirect() && len(l.page.Records) == l.q.Limit && c.more {
+		l.page.More = true
 	}
-	return c.last || full && l.isSettled() && (!l.q.Total || l.total >= 0)
+	return c.last || l.page.More && l.isSettled() && (!l.q.Total || l.total >= 0)
 }
 
 // learn remembers a place that a cursor leads to, and how many come before it.
@@ -174,30 +175,13 @@ func (l *listing) learn(at place) {
 }
 
 // end settles what the page says of what is beyond it.
-func (l *listing) end() error {
-	if err := l.fit(); err != nil {
-		return err
-	}
+func (l *listing) end() {
 	if n := len(l.page.Records); n > 0 && l.page.More {
 		l.s.cursors.learnAfter(l.key, l.page.Records[n-1].ID(), l.mark())
 	}
 	if l.page.Total = l.total; l.total < 0 {
 		l.page.Total = int64(l.counted)
 	}
-	return nil
-}
-
-// fit ends the page where it has what was asked for, or what there is room for.
-func (l *listing) fit() error {
-	page := backend.Page{More: l.page.More, Records: l.page.Records[:0]}
-	for _, rec := range l.page.Records {
-		if added, err := page.Add(&l.q, rec); err != nil || !added {
-			l.page = page
-			return err
-		}
-	}
-	l.page = page
-	return nil
 }
 
 // askTotal makes the call that counts, where the sheet has one.
@@ -256,8 +240,12 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 			l.hides = true
 			continue
 		}
-		matches := l.matches(rec)
-		l.narrows = l.narrows || !matches
+		missed := l.missed(rec)
+		matches := missed == nil
+		if !matches && !l.narrows {
+			l.r.ignores.Store(missed, true)
+			l.narrows = true
+		}
 		if matches && l.picks() {
 			l.counted++
 		}
@@ -267,11 +255,15 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 		if l.passes(rec.ID()) || !matches || !l.isDirect() && !l.isWanted() {
 			continue
 		}
-		if len(l.page.Records) < l.q.Limit {
-			l.chunk = mark{position: at.position, cursor: at.cursor}
+		if l.page.More {
+			continue // full: the rest is counted at most
 		}
-		if len(l.page.Records) <= l.q.Limit {
-			l.page.Records = append(l.page.Records, rec)
+		added, err := l.page.Add(&l.q, rec)
+		if err != nil {
+			return err
+		}
+		if added {
+			l.chunk = mark{position: at.position, cursor: at.cursor}
 		}
 	}
 	return nil

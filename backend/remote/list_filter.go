@@ -39,7 +39,10 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 	if err != nil {
 		return false, unexpected(err)
 	}
-	l.narrows = l.narrows || len(l.judged) > 0
+	l.narrows = l.narrows || len(l.judged) > 0 || slices.ContainsFunc(l.q.Filters, func(f backend.Filter) bool {
+		_, ignored := l.r.ignores.Load(f.Field)
+		return ignored
+	})
 	l.key = l.named(call)
 	return false, nil
 }
@@ -155,9 +158,10 @@ func canonical(f backend.Filter) mapping.Value {
 	return f.Value
 }
 
-// matches judges the filters, those too that the service was asked for: some leave out
-// what they do not know, and list all. Of texts these may compare as they like.
-func (l *listing) matches(rec mapping.Record) bool {
+// missed is the field of a filter that the record does not match, nil where it matches
+// all, those too that the service was asked for: some leave out of account what they do
+// not know, and list all. Of texts these may compare as they like.
+func (l *listing) missed(rec mapping.Record) *mapping.Field {
 	for _, f := range l.q.Filters {
 		v := rec.Values[f.Field.Index]
 		if v.IsAbsent() {
@@ -165,10 +169,10 @@ func (l *listing) matches(rec mapping.Record) bool {
 		}
 		alike := v.IsSet() && f.Value.IsSet() && strings.EqualFold(strings.TrimSpace(v.Text()), strings.TrimSpace(f.Value.Text())) && f.Value.Kind() == mapping.KindText
 		if !isSame(f.Field, v, f.Value) && (!alike || slices.Contains(l.judged, f)) {
-			return false
+			return f.Field
 		}
 	}
-	return true
+	return nil
 }
 
 func isSame(f *mapping.Field, a, b mapping.Value) bool {

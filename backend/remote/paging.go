@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"frontdesk/backend"
 	"frontdesk/mapping/sheet"
 )
 
@@ -38,7 +39,7 @@ const farthest = 100_000_000
 
 // begin begins the list, and its page.
 func (l *listing) begin() place {
-	l.page.Records = l.page.Records[:0]
+	l.page = backend.Page{Records: l.page.Records[:0]}
 	l.seen = seen{}
 	at := l.from()
 	l.counted = at.seen

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,9 @@ type service struct {
 type resource struct {
 	// listsOthers tells that a list had others' records although the service was told who asks.
 	listsOthers atomic.Bool
+	// ignores are the *mapping.Field that a list was asked to be filtered by, and was not:
+	// from then on positions are counted among what matches, on every page.
+	ignores sync.Map
 	*sheet.Resource
 	record   *shape // its places, and the lists within it
 	told     []bool // of the key's parts: those that an answer can leave out, see supplyKey

@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -202,6 +203,76 @@ func TestFilterThatTheServiceDoesNotKnow(t *testing.T) {
 		require.False(t, page.More)
 		require.EqualValues(t, want, page.Total)
 	}
+}
+
+// TestPagesOfWhatTheServiceDidNotFilter: the first page shows that the service leaves a
+// filter out of account; the second, which has nothing that would show it, and the third
+// go on where the first ended.
+func TestPagesOfWhatTheServiceDidNotFilter(t *testing.T) {
+	const all, size = 26, 10
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from, _ := strconv.Atoi(r.URL.Query().Get("from"))
+		var items []string
+		for i := from; i < min(from+size, all); i++ {
+			items = append(items, fmt.Sprintf(`{"key":"K%02d","code":"C%02d","name":"%s"}`, i, i, map[bool]string{true: "other", false: "one"}[i == 1 || i == 25]))
+		}
+		_, _ = fmt.Fprintf(w, `{"items":[%s],"total":%d}`, strings.Join(items, ","), all)
+	}))
+	t.Cleanup(server.Close)
+	s := mixedStore(t, server.URL, `query: {name: "{filter.name}", from: "{offset}", limit: "{limit}"}, paging: {style: offset, size: 10}, total: {result: total}`, `client: ""`)
+	r := s.Sheet.Model.Resource("country")
+	var got []string
+	for offset := 0; offset < 3*size; offset += size {
+		page, err := s.List(bg(), r, backend.Query{
+			Client: auth.Client{ID: 1}, Offset: offset, Limit: size, Total: true,
+			Filters: []backend.Filter{{Field: r.Field("name"), Value: mapping.TextValue("one")}},
+		})
+		require.NoError(t, err)
+		require.EqualValues(t, all-2, page.Total)
+		require.Equal(t, offset < 2*size, page.More)
+		for _, rec := range page.Records {
+			got = append(got, rec.Values[r.Field("code").Index].Text())
+		}
+	}
+	var want []string
+	for i := range all {
+		if i != 1 && i != 25 {
+			want = append(want, fmt.Sprintf("C%02d", i))
+		}
+	}
+	require.Equal(t, want, got)
+}
+
+// TestNoMoreIsReadThanThereIsRoomFor: a page that has to end early asks the service for
+// nothing behind that.
+func TestNoMoreIsReadThanThereIsRoomFor(t *testing.T) {
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		from, _ := strconv.Atoi(r.URL.Query().Get("from"))
+		var items []string
+		for i := from; i < from+10; i++ {
+			items = append(items, fmt.Sprintf(`{"key":"K%d","code":"C%d","name":%q}`, i, i, strings.Repeat("x", 100)))
+		}
+		_, _ = fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(items, ","))
+	}))
+	t.Cleanup(server.Close)
+	s := mixedStore(t, server.URL, `query: {from: "{offset}", limit: "{limit}"}, paging: {style: offset, size: 10}`, `client: ""`)
+	errFull := errors.New("no room")
+	q := backend.Query{Client: auth.Client{ID: 1}, Limit: 1000, Keyset: true, Room: func(bytes, _ int) error {
+		if bytes > 1500 {
+			return errFull
+		}
+		return nil
+	}}
+	page, err := s.List(bg(), s.Sheet.Model.Resource("country"), q)
+	require.NoError(t, err)
+	require.True(t, page.More)
+	require.Len(t, page.Records, 14)
+	q.Keyset = false
+	_, err = s.List(bg(), s.Sheet.Model.Resource("country"), q)
+	require.ErrorIs(t, err, errFull)
+	require.EqualValues(t, 4, asked.Load(), "two for each page")
 }
 
 // TestMarksHideNothing: a list that is judged here is read from its beginning each time:
