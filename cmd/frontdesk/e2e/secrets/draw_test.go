@@ -25,6 +25,7 @@ type actor struct {
 	values    map[string][]string // by field, of records of everybody
 	jobs      []string            // that are others'
 	made      int
+	secrets   int // asked for, see drawSecret
 	name      uint64
 	key       string
 	bySheet   bool                       // it is behind a sheet, see betweenClients

@@ -89,7 +89,8 @@ func garageCloud(t testing.TB) kind {
 		services[side] = remotetest.NewJSON(remotetest.Options{})
 		server := httptest.NewServer(services[side])
 		t.Cleanup(server.Close)
-		return startSheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret)
+		return startSheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret,
+			"size: 200", "size: 20") // so that lists have several pages
 	}}
 }
 
