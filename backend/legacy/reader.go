@@ -21,7 +21,7 @@ func OpenReader(ctx context.Context, source *sheet.SQL) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	session := append(d.session(defaultLockWait), source.Session...)
+	session := append(d.session(DefaultLockWait), source.Session...)
 	switch d.engine() {
 	case "postgres":
 		session = append(session, "SET default_transaction_read_only = on")

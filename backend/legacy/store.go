@@ -40,13 +40,14 @@ type Options struct {
 	// Passwords judge those of users.
 	Passwords Passwords
 	// LockWait bounds the wait for a row that another transaction holds; 0 for
-	// 3 s. It should be well below the backend's timeout.
+	// DefaultLockWait. It should be well below the backend's timeout.
 	LockWait time.Duration
 	// Log is told of transactions that are run again; nil for nobody.
 	Log *zap.Logger
 }
 
-const defaultLockWait = 3 * time.Second
+// DefaultLockWait is how long a row is waited for where nothing else is said.
+const DefaultLockWait = 3 * time.Second
 
 // Store is an existing SQL database. It is safe for concurrent use.
 type Store struct {
@@ -151,7 +152,7 @@ func (s *Store) possible(t *table) error {
 func (s *Store) connect(ctx context.Context, o Options) error {
 	wait := o.LockWait
 	if wait <= 0 {
-		wait = defaultLockWait
+		wait = DefaultLockWait
 	}
 	c, err := s.d.connector(string(s.source.DSN), append(s.d.session(wait), s.source.Session...))
 	if err != nil {
