@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -81,6 +82,11 @@ func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
 		}
 	}
 	return s, nil
+}
+
+// failed says what the store was asked for.
+func failed(what string, err error) error {
+	return fmt.Errorf("%w: %s: %w", backend.ErrOwnStore, what, err)
 }
 
 // How result columns are read.

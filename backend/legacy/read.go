@@ -340,7 +340,7 @@ func (s session) decode(ctx context.Context, t *table, client auth.Client, rows 
 	if len(refs) > 0 {
 		var err error
 		if ids, err = s.keep.IDs(ctx, refs); err != nil {
-			return nil, fmt.Errorf("%w: IDs of %s: %w", errKeep, t.Name, err)
+			return nil, fmt.Errorf("IDs of %s: %w", t.Name, err)
 		}
 	}
 	records := make([]mapping.Record, 0, len(rows))
@@ -387,7 +387,7 @@ func (s session) keys(ctx context.Context, client auth.Client, refs []sheet.IDRe
 	}
 	keys, err := s.keep.Keys(ctx, client, refs)
 	if err != nil {
-		return nil, fmt.Errorf("%w: keys of IDs: %w", errKeep, err)
+		return nil, fmt.Errorf("keys of IDs: %w", err)
 	}
 	return keys, nil
 }

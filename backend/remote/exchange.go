@@ -186,14 +186,27 @@ func (a *answer) isPage() bool {
 	return strings.HasPrefix(begins, "<!doctype html") || html && (rest == "" || strings.ContainsAny(rest[:1], "> \t\r\n"))
 }
 
-// connect returns a connection whose call ends when ctx does.
+// connect returns a connection whose call ends when ctx does. A write leaves over it at
+// once.
 func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
 	for {
 		c, err := w.take(ctx, r, deadline, fresh)
-		if err != nil || c.watch(ctx) {
-			return c, err
+		if err != nil {
+			return nil, err
+		}
+		good := c.watch(ctx)
+		if good && r.write {
+			var took bool
+			took, err = aboutToLeave(ctx)
+			good = err == nil && (!took || c.alive())
+		}
+		if good {
+			return c, nil
 		}
 		w.pool.give(c, false)
+		if err != nil {
+			return nil, err
+		}
 	}
 }
 
