@@ -57,7 +57,7 @@ type Options struct {
 
 // Open makes or migrates the tables in a database, which stays its owner's.
 func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
-	s := &Store{db: db, now: o.Now, log: o.Log, ignoresCase: o.IgnoreCase}
+	s := &Store{db: db, now: o.Now, log: o.Log}
 	if s.log == nil {
 		s.log = zap.NewNop()
 	}
@@ -76,9 +76,9 @@ func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
 	if err := s.identify(ctx); err != nil {
 		return nil, err
 	}
-	for _, resource := range s.ignoresCase {
-		if err := s.foldKeys(ctx, resource); err != nil {
-			return nil, fmt.Errorf("kept IDs of %s: %w", resource, err)
+	for _, resource := range o.IgnoreCase {
+		if err := s.IgnoreCase(ctx, resource); err != nil {
+			return nil, err
 		}
 	}
 	return s, nil

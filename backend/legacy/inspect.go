@@ -94,6 +94,13 @@ func (t *Table) CaseOf(columns []string) (ignored, counts bool) {
 	return ignored, counts
 }
 
+// IgnoresCase tells whether a table takes the kept keys of a resource for one where they
+// differ in case alone, and the sheet does not say otherwise.
+func (t *Table) IgnoresCase(r *sheet.Resource) bool {
+	ignored, counts := t.CaseOf(r.Key.Places)
+	return r.Key.Kept && !r.Key.CaseCounts && ignored && !counts
+}
+
 func named[T any](all []T, name string, of func(*T) string) *T {
 	var found *T
 	for i := range all {

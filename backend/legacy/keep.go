@@ -19,6 +19,10 @@ type Keep interface {
 	// another client, are left out.
 	Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef) (sheet.Keys, error)
 
+	// IgnoreCase makes the keys of a resource one that differ in case alone. It is called
+	// before any ID of it is asked for.
+	IgnoreCase(ctx context.Context, resource string) error
+
 	// Recall returns the answer that is kept under an idempotency key, nil where there
 	// is none. It fails with the violation IdempotencyInUse while the key is taken.
 	Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)

@@ -209,8 +209,9 @@ func (s *Store) learn(ctx context.Context) error {
 	return nil
 }
 
-// learnTables asks what the sheet does not say of its tables: which keys count for
-// each client apart, and which columns of PostgreSQL are whole numbers.
+// learnTables asks what the sheet does not say of its tables: which keys are compared
+// without case, which count for each client apart, and which columns of PostgreSQL are
+// whole numbers.
 func (s *Store) learnTables(ctx context.Context) error {
 	schema, err := s.Inspect(ctx)
 	if err != nil {
@@ -219,6 +220,12 @@ func (s *Store) learnTables(ctx context.Context) error {
 	for _, t := range s.tables {
 		if known := schema.Table(lastPart(t.Table)); known != nil {
 			t.known, t.referrers = known, schema.Referrers(s.sheet, t.Resource)
+			if known.IgnoresCase(t.Resource) {
+				t.Key.IgnoresCase = true
+				if err := s.keep.IgnoreCase(ctx, t.Name); err != nil {
+					return err
+				}
+			}
 			t.perClient = t.Client != "" && slices.ContainsFunc(known.Primary, func(column string) bool { return strings.EqualFold(column, t.Client) })
 		}
 		if known := schema.Table(lastPart(t.Read)); known != nil {
