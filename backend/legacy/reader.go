@@ -46,8 +46,11 @@ func OpenReader(ctx context.Context, source *sheet.SQL) (*Reader, error) {
 // Close ends the connections.
 func (r *Reader) Close() error { return r.store.db.Close() }
 
-// Inspect reads what the database has.
-func (r *Reader) Inspect(ctx context.Context) (Schema, error) { return r.store.Inspect(ctx) }
+// Inspect reads what the database has: of the source's schema, and of the tables that
+// a sheet names in others.
+func (r *Reader) Inspect(ctx context.Context, tables ...string) (Schema, error) {
+	return r.store.Inspect(ctx, tables...)
+}
 
 // Expression is what is selected: a column, or SQL of the sheet, in which :client
 // is replaced.

@@ -64,9 +64,16 @@ func strict(t *testing.T, engine, rules, errors string) (x *fixture, r *recorder
 	t.Helper()
 	dsn := engines[engine](t)
 	base := openOn(t, engine, dsn)
+	makeStrict(t, base)
+	require.NoError(t, base.Close())
+	return strictSays(t, engine, dsn, fmt.Sprintf(strictSheet, engine, rules, errors))
+}
+
+func makeStrict(t *testing.T, base *fixture) {
+	t.Helper()
 	for _, statement := range strictTables {
 		checks := ""
-		if engine == "sqlite" {
+		if base.engine == "sqlite" {
 			checks = strictChecks
 		}
 		if strings.Contains(statement, "%s") {
@@ -75,9 +82,13 @@ func strict(t *testing.T, engine, rules, errors string) (x *fixture, r *recorder
 		_, err := base.db.ExecContext(t.Context(), statement)
 		require.NoError(t, err, statement)
 	}
-	require.NoError(t, base.Close())
+}
+
+// strictSays opens what strict does by a sheet.
+func strictSays(t *testing.T, engine, dsn, text string) (x *fixture, r *recorder, calls *[]backend.Outcome) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "strict.yaml")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, strictSheet, engine, rules, errors), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	c := newClock()

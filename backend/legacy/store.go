@@ -213,12 +213,12 @@ func (s *Store) learn(ctx context.Context) error {
 // without case, which count for each client apart, and which columns of PostgreSQL are
 // whole numbers.
 func (s *Store) learnTables(ctx context.Context) error {
-	schema, err := s.Inspect(ctx)
+	schema, err := s.Inspect(ctx, TablesOf(s.sheet)...)
 	if err != nil {
 		return err
 	}
 	for _, t := range s.tables {
-		if known := schema.Table(lastPart(t.Table)); known != nil {
+		if known := schema.Table(t.Table); known != nil {
 			t.known, t.referrers = known, schema.Referrers(s.sheet, t.Resource)
 			if known.IgnoresCase(t.Resource) {
 				t.Key.IgnoresCase = true
@@ -228,7 +228,7 @@ func (s *Store) learnTables(ctx context.Context) error {
 			}
 			t.perClient = t.Client != "" && slices.ContainsFunc(known.Primary, func(column string) bool { return strings.EqualFold(column, t.Client) })
 		}
-		if known := schema.Table(lastPart(t.Read)); known != nil {
+		if known := schema.Table(t.Read); known != nil {
 			t.learn(known)
 		}
 	}
@@ -263,8 +263,18 @@ func (t *table) learn(known *Table) {
 	}
 }
 
-// lastPart is a table's name without its schema.
-func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+// TablesOf are the tables and views that a sheet names.
+func TablesOf(sh *sheet.Sheet) (names []string) {
+	for _, r := range sh.Resources {
+		names = append(names, r.Table, r.Read)
+		for _, p := range r.Places {
+			if p.Lookup != nil {
+				names = append(names, p.Lookup.Table)
+			}
+		}
+	}
+	return append(names, sh.Accounts.Table)
+}
 
 func (s *Store) learnRoutine(ctx context.Context, name string) error {
 	quoted := qualified(s.d, s.source.Schema, name)
