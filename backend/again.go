@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 )
@@ -12,12 +13,25 @@ import (
 const transactionTries = 24
 
 // RunAgain runs a transaction, and again after a pause while collided tells of its error
-// that another one ended it and nothing was done; ctx bounds all of it.
+// that another one ended it and nothing was done; ctx bounds all of it. Where ctx cuts off
+// a run, it is the collision before it that the transaction failed by: whoever holds a row
+// for longer than everybody waits is no failure of the store.
 func RunAgain(ctx context.Context, once func() error, collided func(error) bool) error {
+	var collision error
 	for try := 1; ; try++ {
 		err := once()
-		if err == nil || !collided(err) || try == transactionTries || !letAhead(ctx, try) {
+		switch {
+		case err == nil:
+			return nil
+		case collided(err):
+			collision = err
+		case collision != nil && ctx.Err() != nil && !isAnswer(err) && !errors.Is(err, ErrUnsettled):
+			return errors.Join(collision, err)
+		default:
 			return err
+		}
+		if try == transactionTries || !letAhead(ctx, try) {
+			return collision
 		}
 	}
 }

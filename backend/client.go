@@ -82,6 +82,7 @@ const (
 	Failed     Outcome = "failed"
 	TimedOut   Outcome = "timeout"
 	Cancelled  Outcome = "cancelled"
+	OwnStore   Outcome = "store"   // the gateway's own store failed: IDs, idempotency keys, turns
 	Busy       Outcome = "busy"    // refused: the bulkhead is full, or others kept changing the same records
 	Open       Outcome = "circuit" // refused: the circuit is open
 	Kept       Outcome = "kept"    // answered by what the gateway keeps under the idempotency key: the backend was not asked
@@ -132,7 +133,9 @@ func newSection(name string, o Options) *section {
 		Timeout:      o.CircuitPause,
 		ReadyToTrip:  func(n gobreaker.Counts) bool { return n.ConsecutiveFailures >= uint32(o.CircuitFailures) },
 		IsSuccessful: func(err error) bool { return err == nil || isAnswer(err) || errors.Is(err, ErrUnexpected) },
-		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) || errors.As(err, new(ownAnswer)) },
+		IsExcluded: func(err error) bool {
+			return errors.Is(err, context.Canceled) || errors.Is(err, ErrOwnStore) || errors.As(err, new(ownAnswer))
+		},
 		OnStateChange: func(name string, from, to gobreaker.State) {
 			if o.OnState != nil {
 				o.OnState(name, from.String(), to.String())
@@ -284,6 +287,8 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 		return unavailable(Busy, busyPause)
 	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
 		return unavailable(Open, c.o.CircuitPause)
+	case errors.Is(err, ErrOwnStore) && !errors.Is(err, context.Canceled):
+		return unavailable(OwnStore, 0)
 	case errors.Is(err, ErrUnexpected):
 		return Unexpected, mapping.Fail(mapping.InternalError).Because(err)
 	case isTimeout(ctx, err):

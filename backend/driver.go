@@ -49,6 +49,10 @@ func (e *StaleError) Unwrap() error { return e.Err }
 // counts it as an answer. Drivers wrap it: fmt.Errorf("%w: …", ErrUnexpected).
 var ErrUnexpected = errors.New("unexpected answer of the administration")
 
+// ErrOwnStore says that the gateway's own store failed, for IDs, idempotency keys and
+// turns. Nothing is known of the administration by it: its circuit is left alone.
+var ErrOwnStore = errors.New("the gateway's own store failed")
+
 // ErrUnsettled says that nobody knows whether a write was done: it was asked for,
 // and not answered. Drivers wrap it, and keep the idempotency key in use.
 var ErrUnsettled = errors.New("nobody knows whether it was done")
@@ -96,7 +100,8 @@ type Tx interface {
 	Delete(ctx context.Context, client auth.Client, before mapping.Record) error
 	// Recall returns what was kept under an idempotency key, nil when nothing was.
 	// It fails with IdempotencyInUse when another write is about to keep one, or, of
-	// a Driver that is not Atomic, may have been.
+	// a Driver that is not Atomic, may have been. Such a Driver takes the key when the
+	// write leaves, and fails with ErrStale where another has taken it by then.
 	Recall(ctx context.Context, client auth.Client, key string) (*Memo, error)
 	// Remember keeps m under key for MemoLife, or m.Life where that is longer: in
 	// the same transaction as the records it tells of where the Driver is Atomic.
@@ -118,7 +123,7 @@ type Capabilities struct {
 	Until bool
 	// Atomic tells that what a Tx remembers is in the transaction of the record
 	// it tells of, so that a write that failed under a key can be done again
-	// without being done twice. Else the key is taken before the write.
+	// without being done twice. Else the key is taken right before the write leaves.
 	Atomic bool
 }
 

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -182,16 +183,25 @@ func (c *Client) write(
 	ctx context.Context, client auth.Client, r *mapping.Resource, operation string, w Write, f func(context.Context, Tx) (mapping.Record, error),
 ) (rec mapping.Record, err error) {
 	atomic := c.driver.Capabilities().Atomic
+	recalled := func(ctx context.Context, tx Tx) error {
+		err := recall(ctx, tx, client, w.Once)
+		if isAnswer(err) && !atomic {
+			return ownAnswer{err}
+		}
+		return err
+	}
 	err = c.call(ctx, r, operation, func(ctx context.Context) error {
 		var err error
 		for look := 1; ; look++ {
 			err = c.driver.Write(ctx, func(tx Tx) error {
-				if err := recall(ctx, tx, client, w.Once); isAnswer(err) && !atomic {
-					return ownAnswer{err}
-				} else if err != nil {
+				if err := recalled(ctx, tx); err != nil {
 					return err
 				}
 				if rec, err = f(ctx, tx); err != nil {
+					if _, refused := mapping.AsViolations(err); refused && !atomic {
+						// What stands in its way may be what was done under its key meanwhile.
+						return cmp.Or(recalled(ctx, tx), err)
+					}
 					return err
 				}
 				if w.Room != nil && atomic {

@@ -13,46 +13,55 @@ import (
 // purgeAtOnce bounds how many expired answers one Begin clears away.
 const purgeAtOnce = 100
 
-// Begin marks, durably, that the work under an idempotency key begins, or
-// returns the answer that is kept under it. It fails with IdempotencyInUse where
-// the work has begun and not ended: it is under way, or whoever did it died and
-// nobody knows how far it came. Such a key is free again after 24 hours: the work
-// happens at most once.
-func (s *Store) Begin(ctx context.Context, client auth.Client, key string) (memo *backend.Memo, err error) {
-	now := s.now()
-	expired, expires := mapping.IntValue(now.UnixMilli()), mapping.IntValue(now.Add(backend.MemoLife).UnixMilli())
-	id, name := mapping.IntValue(client.ID), mapping.TextValue(key)
-	begun := false
-	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
-		memo, begun = nil, false
-		if _, err := c.Exec(ctx, s.text(`DELETE FROM kept_answer WHERE (client_id, key) IN
-			(SELECT client_id, key FROM kept_answer WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2) OR client_id = ?3 AND key = ?4 AND expires_at <= ?1`),
-			expired, mapping.IntValue(purgeAtOnce), id, name); err != nil {
-			return err
-		}
-		added, err := c.Exec(ctx, s.text(`INSERT INTO kept_answer (client_id, key, expires_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`),
-			id, name, expires)
-		if err != nil || added == 1 {
-			begun = added == 1
-			return err
-		}
-		row, err := s.row(ctx, c, `SELECT sum, answer FROM kept_answer WHERE client_id = ?1 AND key = ?2`, []sqlrecord.Column{octets, octets}, id, name)
-		if err != nil || row == nil || !row[1].IsSet() {
-			return err
-		}
-		memo = &backend.Memo{Answer: []byte(row[1].Text())}
-		if copy(memo.Sum[:], row[0].Text()) != len(memo.Sum) {
-			return fmt.Errorf("the sum under an idempotency key has %d bytes", len(row[0].Text()))
-		}
-		return nil
+// Recall returns the answer that is kept under an idempotency key, nil where there is
+// none. It fails with IdempotencyInUse where the work has begun and not ended: it is
+// under way, or whoever did it died and nobody knows how far it came. Such a key is free
+// again after 24 hours: the work happens at most once.
+func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (memo *backend.Memo, err error) {
+	var row []mapping.Value
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) (err error) {
+		row, err = s.row(ctx, c, `SELECT sum, answer FROM kept_answer WHERE client_id = ?1 AND key = ?2 AND expires_at > ?3`,
+			[]sqlrecord.Column{octets, octets}, mapping.IntValue(client.ID), mapping.TextValue(key), mapping.IntValue(s.now().UnixMilli()))
+		return err
 	})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("begin under an idempotency key: %w", err)
-	case memo == nil && !begun:
+		return nil, failed("recall under an idempotency key", err)
+	case row == nil:
+		return nil, nil
+	case !row[1].IsSet():
 		return nil, mapping.Fail(mapping.IdempotencyInUse)
+	}
+	memo = &backend.Memo{Answer: []byte(row[1].Text())}
+	if n := copy(memo.Sum[:], row[0].Text()); n != len(memo.Sum) {
+		return nil, failed("recall under an idempotency key", fmt.Errorf("its sum has %d bytes", n))
+	}
+	return memo, nil
+}
+
+// Begin marks, durably, that the work under an idempotency key begins. It fails with
+// backend.ErrStale where other work under it has begun, or been done, since Recall.
+func (s *Store) Begin(ctx context.Context, client auth.Client, key string) error {
+	now := s.now()
+	expired, expires := mapping.IntValue(now.UnixMilli()), mapping.IntValue(now.Add(backend.MemoLife).UnixMilli())
+	id, name := mapping.IntValue(client.ID), mapping.TextValue(key)
+	var begun int64
+	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		_, err := c.Exec(ctx, s.text(`DELETE FROM kept_answer WHERE (client_id, key) IN
+			(SELECT client_id, key FROM kept_answer WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2) OR client_id = ?3 AND key = ?4 AND expires_at <= ?1`),
+			expired, mapping.IntValue(purgeAtOnce), id, name)
+		if err == nil {
+			begun, err = c.Exec(ctx, s.text(`INSERT INTO kept_answer (client_id, key, expires_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`), id, name, expires)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return failed("begin under an idempotency key", err)
+	case begun == 0:
+		return fmt.Errorf("%w: an idempotency key was taken", backend.ErrStale)
 	default:
-		return memo, nil
+		return nil
 	}
 }
 
@@ -76,7 +85,7 @@ func (s *Store) end(ctx context.Context, sql string, args ...mapping.Value) erro
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("end under an idempotency key: %w", err)
+		return failed("end under an idempotency key", err)
 	}
 	return nil
 }

@@ -17,6 +17,19 @@ import (
 
 func (s *Store) folds(resource string) bool { return slices.Contains(s.ignoresCase, resource) }
 
+// IgnoreCase makes the keys of a resource one that differ in case alone. It must be called
+// before any ID of it is asked for.
+func (s *Store) IgnoreCase(ctx context.Context, resource string) error {
+	if s.folds(resource) {
+		return nil
+	}
+	s.ignoresCase = append(s.ignoresCase, resource)
+	if err := s.foldKeys(ctx, resource); err != nil {
+		return failed("kept IDs of "+resource, err)
+	}
+	return nil
+}
+
 // foldAtOnce is how many keys one transaction folds.
 const foldAtOnce = 1000
 

@@ -44,11 +44,11 @@ func (s *Store) IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error)
 	}
 	missing, err := s.readIDs(ctx, missing, ids)
 	if err != nil {
-		return nil, fmt.Errorf("kept IDs: %w", err)
+		return nil, failed("kept IDs", err)
 	}
 	if len(missing) > 0 {
 		if err := s.giveOut(ctx, missing, ids); err != nil {
-			return nil, fmt.Errorf("kept IDs: %w", err)
+			return nil, failed("kept IDs", err)
 		}
 	}
 	return ids, nil
@@ -208,7 +208,7 @@ func (s *Store) Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("kept IDs: %w", err)
+		return nil, failed("kept IDs", err)
 	}
 	return keys, nil
 }

@@ -58,7 +58,7 @@ type Options struct {
 
 // Open makes or migrates the tables in a database, which stays its owner's.
 func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
-	s := &Store{db: db, now: o.Now, log: o.Log, ignoresCase: o.IgnoreCase}
+	s := &Store{db: db, now: o.Now, log: o.Log}
 	if s.log == nil {
 		s.log = zap.NewNop()
 	}
@@ -77,9 +77,9 @@ func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
 	if err := s.identify(ctx); err != nil {
 		return nil, err
 	}
-	for _, resource := range s.ignoresCase {
-		if err := s.foldKeys(ctx, resource); err != nil {
-			return nil, fmt.Errorf("kept IDs of %s: %w", resource, err)
+	for _, resource := range o.IgnoreCase {
+		if err := s.IgnoreCase(ctx, resource); err != nil {
+			return nil, err
 		}
 	}
 	return s, nil
@@ -89,6 +89,11 @@ func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
 // key at the same time: then it is there.
 func (s *Store) write(ctx context.Context, f func(sqlrecord.Conn) error) error {
 	return backend.RunAgain(ctx, func() error { return s.db.Write(ctx, f) }, func(err error) bool { return errors.Is(err, backend.ErrStale) })
+}
+
+// failed says what the store was asked for.
+func failed(what string, err error) error {
+	return fmt.Errorf("%w: %s: %w", backend.ErrOwnStore, what, err)
 }
 
 // How result columns are read.

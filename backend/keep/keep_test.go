@@ -227,12 +227,14 @@ func TestAnswers(t *testing.T) {
 		sum := [32]byte{1, 2, 3}
 		s, done := open()
 		begin := func(client auth.Client, key string) (*backend.Memo, bool) {
-			memo, err := s.Begin(ctx, client, key)
-			if mapping.Is(err, mapping.IdempotencyInUse) {
-				return nil, true
+			memo, err := s.Recall(ctx, client, key)
+			if inUse := mapping.Is(err, mapping.IdempotencyInUse); inUse || memo != nil {
+				require.ErrorIs(t, s.Begin(ctx, client, key), backend.ErrStale)
+				return memo, inUse
 			}
 			require.NoError(t, err)
-			return memo, false
+			require.NoError(t, s.Begin(ctx, client, key))
+			return nil, false
 		}
 		memo, inUse := begin(mine, "k")
 		require.Nil(t, memo)
@@ -303,7 +305,7 @@ func TestKilled(t *testing.T) {
 			keys, err := s.Keys(context.Background(), auth.Client{ID: 1}, []sheet.IDRef{id("order", nth(n))})
 			require.NoError(t, err)
 			require.Equal(t, fmt.Sprint("key ", n), keys[id("order", nth(n))])
-			_, err = s.Begin(context.Background(), auth.Client{ID: 1}, fmt.Sprint("key ", n))
+			_, err = s.Recall(context.Background(), auth.Client{ID: 1}, fmt.Sprint("key ", n))
 			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
 		}
 		require.NoError(t, db.Close())
@@ -326,7 +328,7 @@ func beVictim(file string) {
 		if err != nil || ids[ref("order", 1, key)] != nth(n) {
 			panic(fmt.Sprint(ids, err))
 		}
-		if _, err := s.Begin(context.Background(), auth.Client{ID: 1}, key); err != nil {
+		if err := s.Begin(context.Background(), auth.Client{ID: 1}, key); err != nil {
 			panic(err)
 		}
 		fmt.Println(n)

@@ -41,7 +41,7 @@ func (s *Store) Take(ctx context.Context, resource string, client int64, id int3
 	for look := firstLook; ; look = min(2*look, longestLook) {
 		taken, err := s.tryTake(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("take the turn to write a %s: %w", resource, err)
+			return nil, failed("take the turn to write a "+resource, err)
 		}
 		if taken {
 			return func(ctx context.Context) { s.release(ctx, name) }, nil

@@ -158,3 +158,46 @@ func TestCollisionsEnd(t *testing.T) {
 	_, err = front.Create(t.Context(), one, mapping.BodyOf(vehicle), backend.Write{})
 	require.NoError(t, err)
 }
+
+// TestRowThatTheVendorHolds: before, the last wait for a row was ended by the deadline of
+// the request and told as a time-out of the database: ten changes to an order that
+// somebody had open on his screen closed orders to everybody.
+func TestRowThatTheVendorHolds(t *testing.T) {
+	for engine, waits := range map[string]struct{ lock, all time.Duration }{
+		"postgres": {300 * time.Millisecond, time.Second},
+		"mariadb":  {time.Second, 2500 * time.Millisecond}, // it waits for whole seconds
+	} {
+		t.Run(engine, func(t *testing.T) {
+			x := open(t, engine)
+			s, err := Open(t.Context(), Options{Sheet: x.sheet, Keep: x.keep, Now: x.now, Random: rand.Reader, LockWait: waits.lock})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, s.Close()) }()
+			var calls []backend.Call
+			front, err := backend.NewClient(s, x.model, backend.Options{
+				Timeout: waits.all, CircuitFailures: 1, Observe: func(c backend.Call) { calls = append(calls, c) },
+			})
+			require.NoError(t, err)
+			contact := x.all(one, "contact")[0]
+			rename := func(name string) error {
+				_, err := front.Update(t.Context(), one, contact.ID(), mapping.BodyOf(x.record("contact", "name", name)), backend.Write{})
+				return err
+			}
+
+			vendor, err := x.db.BeginTx(t.Context(), nil)
+			require.NoError(t, err)
+			defer func() { _ = vendor.Rollback() }()
+			_, err = vendor.ExecContext(t.Context(), "SELECT * FROM "+x.quoted("REL")+" FOR UPDATE")
+			require.NoError(t, err)
+			err = rename("Held")
+			require.True(t, mapping.Is(err, mapping.BackendUnavailable), "%v", err)
+			require.ErrorIs(t, err, backend.ErrCollision)
+			found, _ := mapping.AsViolations(err)
+			require.Positive(t, found[0].RetryAfter)
+			require.Equal(t, backend.Busy, calls[0].Outcome)
+			require.Equal(t, "closed", front.State())
+
+			require.NoError(t, vendor.Rollback())
+			require.NoError(t, rename("Free"))
+		})
+	}
+}

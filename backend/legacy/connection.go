@@ -67,7 +67,7 @@ func (s *Store) readAtOnce(ctx context.Context, f func(session) error) error {
 // died tells whether an error is that of a connection that had been good before.
 // A server that cannot be reached is not asked again.
 func (s *Store) died(ctx context.Context, err error) bool {
-	if err == nil || ctx.Err() != nil || errors.Is(err, errKeep) || errors.Is(err, backend.ErrNotFound) || errors.Is(err, backend.ErrUnexpected) || errors.Is(err, backend.ErrStale) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, backend.ErrOwnStore) || errors.Is(err, backend.ErrNotFound) || errors.Is(err, backend.ErrUnexpected) || errors.Is(err, backend.ErrStale) {
 		return false
 	}
 	if _, ok := mapping.AsViolations(err); ok {

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // wire stands between the driver and its server, and can be cut.
@@ -156,4 +158,19 @@ func TestAServerThatGoesAwayAndComesBack(t *testing.T) {
 			x.create(one, records["contact"][0])
 		})
 	}
+}
+
+// TestKeyOfAnotherForm: an ID from before the sheet's key got another part is no failure of
+// the database. Before, it was tried once for every connection, and opened the circuit.
+func TestKeyOfAnotherForm(t *testing.T) {
+	x := open(t, "sqlite")
+	ref := sheet.KeyRef{Resource: "turnovergroup", Client: one.ID, Key: sheet.JoinKey([]sheet.Raw{textRaw("A"), textRaw("B"), textRaw("C"), textRaw("D")})}
+	ids, err := x.keep.IDs(t.Context(), []sheet.KeyRef{ref})
+	require.NoError(t, err)
+	var calls []backend.Outcome
+	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second, Observe: func(call backend.Call) { calls = append(calls, call.Outcome) }})
+	require.NoError(t, err)
+	_, err = x.tryGet(one, "turnovergroup", ids[ref])
+	require.ErrorIs(t, err, errKeyForm)
+	require.Equal(t, []backend.Outcome{backend.Unexpected}, calls)
 }

@@ -31,13 +31,14 @@ const (
 // key, and which rows were refused with a key that was made for them.
 type memo struct {
 	client  auth.Client
-	key     string // taken in the keep; "" for none
+	key     string // asked for in the keep; "" for none
+	taken   bool   // the key, in the keep
 	answer  *backend.Memo
 	refused []string
 }
 
 // Recall implements backend.Tx: in the vendor's table the key is locked
-// until the transaction ends, in the keep it is taken until settle.
+// until the transaction ends, in the keep it is taken right before that.
 func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
 	if t.answers == "" {
 		return t.recallKept(ctx, client, key)
@@ -95,14 +96,23 @@ func (t *txn) recallKept(ctx context.Context, client auth.Client, key string) (*
 	switch {
 	case t.keep == nil:
 		return nil, errors.New("there is nowhere to keep answers under idempotency keys")
-	case t.tx.memo.key == key && t.tx.memo.client == client:
-		return nil, nil // taken by a try before this one
+	case t.tx.memo.taken:
+		return nil, nil // by a try before this one
 	}
-	m, err := t.keep.Begin(ctx, client, key)
-	if err == nil && m == nil {
-		t.tx.memo.client, t.tx.memo.key = client, key
+	t.tx.memo.client, t.tx.memo.key = client, key
+	return t.keep.Recall(ctx, client, key)
+}
+
+// takeKey takes the key of a transaction that is committed next: the database undoes what
+// is cut off before.
+func (t *txn) takeKey(ctx context.Context) error {
+	m := t.tx.memo
+	if m.key == "" || m.taken {
+		return nil
 	}
-	return m, err
+	err := t.keep.Begin(ctx, m.client, m.key)
+	m.taken = err == nil
+	return err
 }
 
 // Remember implements backend.Tx. An answer that is to be kept for longer
@@ -127,13 +137,16 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 // known to have happened, the key given back once it is known not to. Where that
 // is unclear the key stays taken, so that the write happens at most once.
 func (s *Store) settle(ctx context.Context, m *memo, err error) error {
-	if m.key == "" || errors.Is(err, errUnclear) {
+	if !m.taken || errors.Is(err, errUnclear) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if err != nil || m.answer == nil {
-		return errors.Join(err, s.keep.Abandon(ctx, m.client, m.key))
+		if err := s.keep.Abandon(ctx, m.client, m.key); err != nil {
+			s.log.Error("an idempotency key was not given back; it stays in use for 24 hours", zap.Error(err))
+		}
+		return err
 	}
 	if err := s.keep.Finish(ctx, m.client, m.key, *m.answer); err != nil {
 		s.log.Error("the answer under an idempotency key is not kept; the key stays in use for 24 hours", zap.Error(err))

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -95,22 +96,31 @@ func TestAnAnswerMayBeKeptForLonger(t *testing.T) {
 
 func TestAnIdempotencyKeyInUse(t *testing.T) {
 	onBothMemories(t, func(t *testing.T, x *fixture) {
-		if x.engine == "sqlite" && x.answers != "" {
+		if x.engine == "sqlite" {
 			return // whoever is second waits until the first has ended
 		}
 		undone := errors.New("undone")
 		err := x.Write(t.Context(), func(tx backend.Tx) error {
 			_, err := tx.Recall(t.Context(), one, "busy")
 			require.NoError(t, err)
-			if x.engine == "sqlite" {
-				_, err = x.keep.Begin(t.Context(), one, "busy") // it writes in one transaction at a time
-			} else {
+			if x.answers == "" { // two that are under way at once: the first to commit has it
 				_, err = x.Recall(t.Context(), one, "busy")
+				require.NoError(t, err)
+				require.NoError(t, x.keep.Begin(t.Context(), one, "busy"))
+				return nil
 			}
+			_, err = x.Recall(t.Context(), one, "busy")
 			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
 			return undone
 		})
-		require.ErrorIs(t, err, undone)
+		if x.answers == "" {
+			require.ErrorIs(t, err, backend.ErrStale)
+			_, err = x.Recall(t.Context(), one, "busy")
+			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
+			require.NoError(t, x.keep.Abandon(t.Context(), one, "busy"))
+		} else {
+			require.ErrorIs(t, err, undone)
+		}
 		memo, err := x.Recall(t.Context(), one, "busy")
 		require.NoError(t, err)
 		require.Nil(t, memo)
@@ -165,4 +175,76 @@ func TestIdempotencyKeysOfOthersDoNotWait(t *testing.T) {
 			require.Equal(t, key, string(memo.Answer))
 		}
 	})
+}
+
+// TestKeyOfWhatWasNotCommitted: whatever becomes of frontdesk while a write is under way,
+// its key is free where the database undoes the write. Before, a kill locked it for a day.
+func TestKeyOfWhatWasNotCommitted(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		once := &backend.Once{Key: "killed", Answer: func(mapping.Record) []byte { return []byte("done") }}
+		line := mapping.BodyOf(newRecords(x)["orderline"][0])
+		looks := 0
+		watched := watchedDriver{Store: x.Store, written: func() { // a gateway that is killed now leaves what the store has now
+			looks++
+			memo, err := x.keep.Recall(t.Context(), one, once.Key)
+			require.NoError(t, err)
+			require.Nil(t, memo)
+		}}
+		front, err := backend.NewClient(watched, x.model, backend.Options{Timeout: 30 * time.Second, Now: x.clock.Now})
+		require.NoError(t, err)
+		_, err = front.Create(t.Context(), one, line, backend.Write{Once: once})
+		require.NoError(t, err)
+		require.Equal(t, 2, looks, "before the row is written and after")
+		_, err = front.Create(t.Context(), one, line, backend.Write{Once: once})
+		require.ErrorAs(t, err, new(*backend.Replay))
+	})
+}
+
+// TestRefusedByWhatItsOwnKeyDid: two requests with one key are judged at once, and the
+// second finds its own record there: it has the answer of the first.
+func TestRefusedByWhatItsOwnKeyDid(t *testing.T) {
+	onServers(t, func(t *testing.T, x *fixture) {
+		once := &backend.Once{Key: "twice", Answer: func(mapping.Record) []byte { return []byte("done") }}
+		vehicle := mapping.BodyOf(newRecords(x)["vehicle"][0])
+		first := sync.OnceFunc(func() {
+			_, err := x.front.Create(t.Context(), one, vehicle, backend.Write{Once: once})
+			require.NoError(t, err)
+		})
+		second, err := backend.NewClient(watchedDriver{Store: x.Store, recalled: first}, x.model, backend.Options{Timeout: 30 * time.Second, Now: x.clock.Now})
+		require.NoError(t, err)
+		_, err = second.Create(t.Context(), one, vehicle, backend.Write{Once: once})
+		require.ErrorAs(t, err, new(*backend.Replay))
+	})
+}
+
+// watchedDriver calls functions within its transactions: once a key has been looked for,
+// and before and after a row is written.
+type watchedDriver struct {
+	*Store
+	recalled, written func()
+}
+
+func (w watchedDriver) Write(ctx context.Context, f func(backend.Tx) error) error {
+	return w.Store.Write(ctx, func(tx backend.Tx) error { return f(watchedTx{tx, w}) })
+}
+
+type watchedTx struct {
+	backend.Tx
+	by watchedDriver
+}
+
+func (w watchedTx) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
+	memo, err := w.Tx.Recall(ctx, client, key)
+	if w.by.recalled != nil {
+		w.by.recalled()
+	}
+	return memo, err
+}
+
+func (w watchedTx) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	if w.by.written != nil {
+		w.by.written()
+		defer w.by.written()
+	}
+	return w.Tx.Create(ctx, client, rec)
 }

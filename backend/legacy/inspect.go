@@ -4,21 +4,25 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"frontdesk/mapping/sheet"
 )
 
-// Schema is what a database has, in its own words.
+// Schema is what a database has, in its own words: in the source's own schema, and
+// in others that were asked for.
 type Schema struct {
+	Own      string  // the source's schema, where names are that name none
 	Tables   []Table // and views, by name
 	Routines []Routine
 }
 
 // Table is a table or a view.
 type Table struct {
-	Name    string
+	Schema  string
+	Name    string // without the schema
 	View    bool
 	Columns []Column
 	Primary []string // columns of the primary key, in its order
@@ -47,7 +51,8 @@ type Index struct {
 	Unique  bool
 }
 
-// ForeignKey is a reference of Columns to References in Table.
+// ForeignKey is a reference of Columns to References in Table, which is named with its
+// schema where that is not the source's.
 type ForeignKey struct {
 	Name       string
 	Columns    []string
@@ -72,8 +77,19 @@ type Parameter struct {
 // Table returns the table of that name, or nil. Case counts only where two names
 // differ in nothing else.
 func (s Schema) Table(name string) *Table {
-	return named(s.Tables, name, func(t *Table) string { return t.Name })
+	return named(s.Tables, s.full(name), func(t *Table) string { return t.Schema + "." + t.Name })
 }
+
+// full is a table's name with its schema.
+func (s Schema) full(name string) string {
+	if schemaOf(name) == "" {
+		return s.Own + "." + name
+	}
+	return name
+}
+
+// schemaOf is the schema in the name of a table; "" for the source's.
+func schemaOf(name string) string { return name[:max(0, strings.LastIndexByte(name, '.'))] }
 
 // Column returns the column of that name, or nil, like Schema.Table.
 func (t *Table) Column(name string) *Column {
@@ -94,6 +110,13 @@ func (t *Table) CaseOf(columns []string) (ignored, counts bool) {
 	return ignored, counts
 }
 
+// IgnoresCase tells whether a table takes the kept keys of a resource for one where they
+// differ in case alone, and the sheet does not say otherwise.
+func (t *Table) IgnoresCase(r *sheet.Resource) bool {
+	ignored, counts := t.CaseOf(r.Key.Places)
+	return r.Key.Kept && !r.Key.CaseCounts && ignored && !counts
+}
+
 func named[T any](all []T, name string, of func(*T) string) *T {
 	var found *T
 	for i := range all {
@@ -111,16 +134,43 @@ func named[T any](all []T, name string, of func(*T) string) *T {
 // default one, and answers the columns that the functions below read.
 type schemaQueries struct {
 	version  string
+	own      string // the schema of names that name none
 	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated, ignores case
 	indexes  string // table, index, column, is unique, is primary
-	foreign  string // table, name, column, referenced table, referenced column, whether its rows cannot be deleted
+	foreign  string // table, name, column, referenced table, referenced column, whether its rows cannot be deleted, referenced schema
 	triggers string // table, words
 	routines string // name, is function, parameter, type, mode
 }
 
-// Inspect reads what the database has.
-func (s *Store) Inspect(ctx context.Context) (Schema, error) {
-	i := inspector{s: s, queries: s.d.schema()}
+// Inspect reads what the database has: of the source's schema, and of the tables that
+// a sheet names in others.
+func (s *Store) Inspect(ctx context.Context, tables ...string) (Schema, error) {
+	i := inspector{s: s, queries: s.d.schema(), schema: Schema{Own: s.source.Schema}}
+	if i.schema.Own == "" {
+		row, err := queryOne(ctx, s.db, newStatement(s.d).add(i.queries.own))
+		if err != nil {
+			return Schema{}, fmt.Errorf("inspect: %w", err)
+		}
+		if len(row) == 1 {
+			i.schema.Own = row[0].String()
+		}
+	}
+	looked := []string{i.schema.Own}
+	for _, table := range tables {
+		if of := schemaOf(table); of != "" && !slices.Contains(looked, of) {
+			looked = append(looked, of)
+		}
+	}
+	for _, i.in = range looked {
+		if err := i.look(ctx); err != nil {
+			return Schema{}, err
+		}
+	}
+	return i.schema, nil
+}
+
+// look reads what one schema has.
+func (i *inspector) look(ctx context.Context) error {
 	steps := []struct {
 		what, query string
 		row         func([]sheet.Raw)
@@ -132,27 +182,27 @@ func (s *Store) Inspect(ctx context.Context) (Schema, error) {
 		{"routines", i.queries.routines, i.routine},
 	}
 	for _, step := range steps {
-		if step.query == "" {
+		if step.query == "" || step.what == "routines" && i.in != i.schema.Own {
 			continue
 		}
-		b := newStatement(s.d).replaced(step.query, ":schema", s.schema())
-		err := query(ctx, s.db, b, func(row []sheet.Raw) error {
+		b := newStatement(i.s.d).replaced(step.query, ":schema", schemaRaw(i.in))
+		err := query(ctx, i.s.db, b, func(row []sheet.Raw) error {
 			step.row(row)
 			return nil
 		})
 		if err != nil {
-			return Schema{}, fmt.Errorf("inspect %s: %w", step.what, err)
+			return fmt.Errorf("inspect %s: %w", step.what, err)
 		}
 	}
-	return i.schema, nil
+	return nil
 }
 
-// schema is the source's schema, null for the default one.
-func (s *Store) schema() sheet.Raw {
-	if s.source.Schema == "" {
+// schemaRaw is the name of a schema as queries take it, null for the default one.
+func schemaRaw(name string) sheet.Raw {
+	if name == "" {
 		return sheet.Raw{Kind: sheet.RawNull}
 	}
-	return textRaw(s.source.Schema)
+	return textRaw(name)
 }
 
 // inspector gathers the answers.
@@ -160,13 +210,14 @@ type inspector struct {
 	s       *Store
 	queries schemaQueries
 	schema  Schema
+	in      string // the schema that is looked at
 }
 
 func (i *inspector) column(row []sheet.Raw) {
 	name := row[0].String()
 	t := i.table(name)
 	if t == nil {
-		i.schema.Tables = append(i.schema.Tables, Table{Name: name, View: truth(row[1])})
+		i.schema.Tables = append(i.schema.Tables, Table{Schema: i.in, Name: name, View: truth(row[1])})
 		t = &i.schema.Tables[len(i.schema.Tables)-1]
 	}
 	c := Column{
@@ -202,7 +253,7 @@ var sizesOf = regexp.MustCompile(`^([^(]*?) *\(([0-9]+)(?:, *([0-9]+))?\)$`)
 // table is the exact one: rows of one table come together.
 func (i *inspector) table(name string) *Table {
 	for k := len(i.schema.Tables) - 1; k >= 0; k-- {
-		if i.schema.Tables[k].Name == name {
+		if i.schema.Tables[k].Name == name && i.schema.Tables[k].Schema == i.in {
 			return &i.schema.Tables[k]
 		}
 	}
@@ -232,7 +283,11 @@ func (i *inspector) foreign(row []sheet.Raw) {
 	}
 	name := row[1].String()
 	if n := len(t.Foreign); n == 0 || t.Foreign[n-1].Name != name {
-		t.Foreign = append(t.Foreign, ForeignKey{Name: name, Table: row[3].String(), Refuses: truth(row[5])})
+		to := row[3].String()
+		if schema := row[6].String(); !strings.EqualFold(schema, i.schema.Own) {
+			to = schema + "." + to
+		}
+		t.Foreign = append(t.Foreign, ForeignKey{Name: name, Table: to, Refuses: truth(row[5])})
 	}
 	last := &t.Foreign[len(t.Foreign)-1]
 	last.Columns, last.References = append(last.Columns, row[2].String()), append(last.References, row[4].String())

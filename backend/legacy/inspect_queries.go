@@ -6,6 +6,7 @@ func (postgres) schema() schemaQueries {
 	const ours = `n.nspname = COALESCE(CAST(:schema AS text), current_schema())`
 	return schemaQueries{
 		version: `SELECT current_setting('server_version')`,
+		own:     `SELECT current_schema()::text`,
 		columns: `SELECT c.relname::text, CASE WHEN c.relkind IN ('v', 'm') THEN 1 ELSE 0 END, a.attname::text, regexp_replace(format_type(a.atttypid, NULL), '\(.*', ''),
 				CASE WHEN a.atttypmod > 4 AND t.typname IN ('bpchar', 'varchar') THEN a.atttypmod - 4 END,
 				CASE WHEN t.typname = 'numeric' AND a.atttypmod > 4 THEN ((a.atttypmod - 4) >> 16) & 65535 END,
@@ -25,8 +26,9 @@ func (postgres) schema() schemaQueries {
 			CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k(attnum, place)
 			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
 			WHERE ` + ours + ` ORDER BY c.relname, i.relname, k.place`,
-		foreign: `SELECT c.relname::text, f.conname::text, a.attname::text, r.relname::text, b.attname::text, CASE WHEN f.confdeltype IN ('a', 'r') THEN 1 ELSE 0 END
+		foreign: `SELECT c.relname::text, f.conname::text, a.attname::text, r.relname::text, b.attname::text, CASE WHEN f.confdeltype IN ('a', 'r') THEN 1 ELSE 0 END, q.nspname::text
 			FROM pg_catalog.pg_constraint f JOIN pg_catalog.pg_class c ON c.oid = f.conrelid JOIN pg_catalog.pg_class r ON r.oid = f.confrelid
+			JOIN pg_catalog.pg_namespace q ON q.oid = r.relnamespace
 			JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			CROSS JOIN LATERAL unnest(f.conkey, f.confkey) WITH ORDINALITY AS k(own, other, place)
 			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.own
@@ -47,6 +49,7 @@ func (mysqlDialect) schema() schemaQueries {
 	const ours = `COALESCE(:schema, DATABASE())`
 	return schemaQueries{
 		version: `SELECT VERSION()`,
+		own:     `SELECT DATABASE()`,
 		columns: `SELECT c.TABLE_NAME, t.TABLE_TYPE LIKE '%VIEW', c.COLUMN_NAME,
 				CASE WHEN c.COLUMN_TYPE LIKE '%unsigned%' THEN CONCAT(c.DATA_TYPE, ' unsigned') ELSE c.DATA_TYPE END, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
 				c.IS_NULLABLE, c.COLUMN_DEFAULT, c.EXTRA LIKE '%auto_increment%' OR c.EXTRA LIKE '%GENERATED%' AND c.EXTRA NOT LIKE '%DEFAULT_GENERATED%',
@@ -55,7 +58,7 @@ func (mysqlDialect) schema() schemaQueries {
 			WHERE c.TABLE_SCHEMA = ` + ours + ` ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`,
 		indexes: `SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME, 1 - NON_UNIQUE, INDEX_NAME = 'PRIMARY' FROM information_schema.STATISTICS
 			WHERE TABLE_SCHEMA = ` + ours + ` ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`,
-		foreign: `SELECT k.TABLE_NAME, k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, r.DELETE_RULE IN ('NO ACTION', 'RESTRICT')
+		foreign: `SELECT k.TABLE_NAME, k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, r.DELETE_RULE IN ('NO ACTION', 'RESTRICT'), k.REFERENCED_TABLE_SCHEMA
 			FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r
 				ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME
 			WHERE k.TABLE_SCHEMA = ` + ours + ` AND k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION`,
@@ -72,6 +75,7 @@ func (sqlserver) schema() schemaQueries {
 	const ours = `COALESCE(:schema, SCHEMA_NAME())`
 	return schemaQueries{
 		version: `SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128))`,
+		own:     `SELECT SCHEMA_NAME()`,
 		columns: `SELECT c.TABLE_NAME, CASE WHEN t.TABLE_TYPE = 'VIEW' THEN 1 ELSE 0 END, c.COLUMN_NAME, c.DATA_TYPE, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
 				c.IS_NULLABLE, c.COLUMN_DEFAULT, CASE WHEN s.is_identity = 1 OR s.is_computed = 1 OR c.DATA_TYPE = 'timestamp' THEN 1 ELSE 0 END,
 				CASE WHEN c.COLLATION_NAME LIKE '%[_]CI[_]%' THEN 1 ELSE 0 END
@@ -84,7 +88,7 @@ func (sqlserver) schema() schemaQueries {
 			JOIN sys.columns c ON c.object_id = x.object_id AND c.column_id = x.column_id
 			WHERE o.type = 'U' AND SCHEMA_NAME(o.schema_id) = ` + ours + ` ORDER BY o.name, i.name, x.key_ordinal`,
 		foreign: `SELECT OBJECT_NAME(k.parent_object_id), f.name, COL_NAME(k.parent_object_id, k.parent_column_id), OBJECT_NAME(k.referenced_object_id), COL_NAME(k.referenced_object_id, k.referenced_column_id),
-				CASE WHEN f.delete_referential_action = 0 THEN 1 ELSE 0 END
+				CASE WHEN f.delete_referential_action = 0 THEN 1 ELSE 0 END, OBJECT_SCHEMA_NAME(k.referenced_object_id)
 			FROM sys.foreign_keys f JOIN sys.foreign_key_columns k ON k.constraint_object_id = f.object_id
 			WHERE SCHEMA_NAME(f.schema_id) = ` + ours + ` ORDER BY 1, 2, k.constraint_column_id`,
 		triggers: `SELECT OBJECT_NAME(t.parent_id), t.name + CASE WHEN t.is_instead_of_trigger = 1 THEN ' INSTEAD OF ' ELSE ' AFTER ' END + e.type_desc
@@ -102,6 +106,7 @@ func (sqlite) schema() schemaQueries {
 	const tables = `(SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND COALESCE(:schema, 'main') = 'main') m`
 	return schemaQueries{
 		version: `SELECT sqlite_version()`,
+		own:     `SELECT 'main'`,
 		columns: `SELECT m.name, m.type = 'view', c.name, c.type, NULL, NULL, NULL, c."notnull" = 0 AND c.pk = 0, c.dflt_value,
 				c.hidden > 1 OR c.pk = 1 AND upper(c.type) = 'INTEGER' AND (SELECT COUNT(*) FROM pragma_table_info(m.name) WHERE pk > 0) = 1,
 				EXISTS (SELECT 1 FROM pragma_index_list(m.name) i JOIN pragma_index_xinfo(i.name) x WHERE x.name = c.name AND x.coll = 'NOCASE')
@@ -109,7 +114,7 @@ func (sqlite) schema() schemaQueries {
 		indexes: `SELECT m.name, '', c.name, 1, 1, c.pk FROM ` + tables + ` JOIN pragma_table_info(m.name) c WHERE c.pk > 0
 			UNION ALL SELECT m.name, i.name, x.name, i."unique" AND NOT i.partial, 0, x.seqno FROM ` + tables + ` JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) x WHERE i.origin <> 'pk'
 			ORDER BY 1, 2, 6`,
-		foreign:  `SELECT m.name, 'foreign key ' || f.id, f."from", f."table", f."to", f.on_delete IN ('NO ACTION', 'RESTRICT') FROM ` + tables + ` JOIN pragma_foreign_key_list(m.name) f ORDER BY m.name, f.id, f.seq`,
+		foreign:  `SELECT m.name, 'foreign key ' || f.id, f."from", f."table", f."to", f.on_delete IN ('NO ACTION', 'RESTRICT'), 'main' FROM ` + tables + ` JOIN pragma_foreign_key_list(m.name) f ORDER BY m.name, f.id, f.seq`,
 		triggers: `SELECT tbl_name, name FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, 2`,
 	}
 }

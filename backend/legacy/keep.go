@@ -2,15 +2,11 @@ package legacy
 
 import (
 	"context"
-	"errors"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping/sheet"
 )
-
-// errKeep says that it is the keep that failed, and not the database.
-var errKeep = errors.New("the gateway's own store")
 
 // Keep is the gateway's own small store, for what the existing database has no
 // place for. It is safe for concurrent use, and what it returns without an error
@@ -23,9 +19,15 @@ type Keep interface {
 	// another client, are left out.
 	Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef) (sheet.Keys, error)
 
-	// Begin takes an idempotency key, or returns the answer that is kept under it.
-	// It fails with the violation IdempotencyInUse while the key is taken.
-	Begin(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)
+	// IgnoreCase makes the keys of a resource one that differ in case alone. It is called
+	// before any ID of it is asked for.
+	IgnoreCase(ctx context.Context, resource string) error
+
+	// Recall returns the answer that is kept under an idempotency key, nil where there
+	// is none. It fails with the violation IdempotencyInUse while the key is taken.
+	Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)
+	// Begin takes a key. It fails with ErrStale where there is something under it by now.
+	Begin(ctx context.Context, client auth.Client, key string) error
 	// Finish keeps the answer under a key that was taken, for 24 hours, or for
 	// m.Life where that is longer.
 	Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error

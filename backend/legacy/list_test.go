@@ -301,3 +301,59 @@ func TestListGoesByTheKeysIndex(t *testing.T) {
 		require.NotContains(t, plan, "Sort", "%s: %s", resource, b)
 	}
 }
+
+// TestFilterByWhatNoColumnHolds: before, PostgreSQL's refusal to read abc as a UUID was
+// Internal server error. What fails on the rows themselves still is.
+func TestFilterByWhatNoColumnHolds(t *testing.T) {
+	dsn := engines["postgres"](t)
+	base := openOn(t, "postgres", dsn)
+	for _, statement := range []string{
+		"CREATE TYPE n_soort AS ENUM ('auto', 'fiets')",
+		"CREATE TABLE n_art (id integer NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL, nr uuid, merk n_soort, plek inet, sinds date)",
+		"INSERT INTO n_art VALUES (1, 'bolt', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'auto', '192.0.2.1', '2026-01-02')",
+	} {
+		_, err := base.db.ExecContext(t.Context(), statement)
+		require.NoError(t, err, statement)
+	}
+	require.NoError(t, base.Close())
+	found := func(fields, field, value string) (int, error) {
+		x, _, _ := onMade(t, "postgres", dsn, fmt.Sprintf(`
+format: 1
+source: {sql: {engine: postgres, dsn: "${DEALERPAK_DSN}"}}
+without_rules: []
+accounts: {users: []}
+resources:
+  article:
+    table: n_art
+    key: {columns: id, generated: supplied}
+    client: ""
+    fields: {number: nr, description: plek, %s, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}}
+    operations: {only: [get, list]}
+`, fields))
+		article := x.model.Resource("article")
+		page, err := x.front.List(t.Context(), article, backend.Query{
+			Client: one, Limit: 10, Total: true, Filters: []backend.Filter{{Field: article.Field(field), Value: mapping.TextValue(value)}},
+		})
+		require.Len(t, page.Records, int(page.Total))
+		return len(page.Records), err
+	}
+	for _, c := range []struct {
+		fields, field, value string
+		found                int
+	}{
+		{"ean: merk", "number", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", 1},
+		{"ean: merk", "number", "abc", 0},
+		{"ean: merk", "description", "192.0.2.1", 1},
+		{"ean: merk", "description", "here", 0},
+		{"ean: merk", "ean", "auto", 1},
+		{"ean: merk", "ean", "trein", 0},
+		{"ean: {from: sinds, type: text}", "ean", "2026-13-45", 0},
+		{"ean: {from: sinds, type: text}", "ean", "yesteryear", 0},
+	} {
+		n, err := found(c.fields, c.field, c.value)
+		require.NoError(t, err, c)
+		require.Equal(t, c.found, n, c)
+	}
+	_, err := found("stock: {sql: 'CAST(oms AS numeric)', readonly: true}", "description", "192.0.2.1")
+	require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
+}

@@ -196,7 +196,7 @@ func (s *Store) judgeClients(schema Schema) error {
 		if t.parent == nil {
 			continue
 		}
-		if known := schema.Table(lastPart(t.parent.Table)); known != nil && t.parent.countsPerClient(known) {
+		if known := schema.Table(t.parent.Table); known != nil && t.parent.countsPerClient(known) {
 			return fmt.Errorf("%w: resource %s: client through %s: the key of %s, %v, is unique for each client only and does not tell whose a record is: name the client's column",
 				backend.ErrUnexpected, t.Name, t.Through.Name, t.parent.Name, t.parent.Key.Places)
 		}

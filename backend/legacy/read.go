@@ -179,7 +179,7 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if err == nil && !l.beyond {
 		rows, page.More, err = l.rows(ctx)
 	}
-	if s.knowsNoSuch(err, q) {
+	if s.knowsNoSuch(err, q) || l.fitsNone(ctx, err) {
 		return backend.Page{Records: page.Records}, nil
 	}
 	if err != nil {
@@ -200,6 +200,29 @@ func (s session) knowsNoSuch(err error, q backend.Query) bool {
 	f, ok := s.d.fault(err)
 	return ok && f.class == faultCharset && slices.ContainsFunc(q.Filters, func(f backend.Filter) bool {
 		return strings.ContainsFunc(f.Value.String(), func(r rune) bool { return r > unicode.MaxASCII || r == 0 })
+	})
+}
+
+// fitsNone tells whether an error is that a value which is filtered by is none of its
+// column's, as abc is no UUID: so no record has it. PostgreSQL reads values by the types
+// of their columns; asked of no row, it fails by the value alone. Within a transaction,
+// which the error has ended, nobody can ask.
+func (l *listing) fitsNone(ctx context.Context, err error) bool {
+	if f, ok := l.d.fault(err); !ok || f.class != faultValue || l.tx != nil {
+		return false
+	}
+	asked := l.t.filterRecord(l.q)
+	return slices.ContainsFunc(l.q.Filters, func(f backend.Filter) bool {
+		alternatives, err := l.t.Filter(asked, f.Field, l.q.Client, l.keys)
+		if err != nil {
+			return false
+		}
+		b := newStatement(l.d).add("SELECT 1 FROM ", l.t.from, " WHERE 1 = 0")
+		b.client = intRaw(l.q.Client.ID)
+		l.t.oneOf(b, f.Field, alternatives)
+		_, err = queryOne(ctx, l.conn, b)
+		fault, _ := l.d.fault(err)
+		return fault.class == faultValue
 	})
 }
 
@@ -343,7 +366,7 @@ func (s session) decode(ctx context.Context, t *table, client auth.Client, rows 
 	if len(refs) > 0 {
 		var err error
 		if ids, err = s.keep.IDs(ctx, refs); err != nil {
-			return nil, fmt.Errorf("%w: IDs of %s: %w", errKeep, t.Name, err)
+			return nil, fmt.Errorf("IDs of %s: %w", t.Name, err)
 		}
 	}
 	records := make([]mapping.Record, 0, len(rows))
@@ -390,7 +413,7 @@ func (s session) keys(ctx context.Context, client auth.Client, refs []sheet.IDRe
 	}
 	keys, err := s.keep.Keys(ctx, client, refs)
 	if err != nil {
-		return nil, fmt.Errorf("%w: keys of IDs: %w", errKeep, err)
+		return nil, fmt.Errorf("keys of IDs: %w", err)
 	}
 	return keys, nil
 }

@@ -21,7 +21,7 @@ func OpenReader(ctx context.Context, source *sheet.SQL) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	session := append(d.session(defaultLockWait), source.Session...)
+	session := append(d.session(DefaultLockWait), source.Session...)
 	switch d.engine() {
 	case "postgres":
 		session = append(session, "SET default_transaction_read_only = on")
@@ -46,8 +46,11 @@ func OpenReader(ctx context.Context, source *sheet.SQL) (*Reader, error) {
 // Close ends the connections.
 func (r *Reader) Close() error { return r.store.db.Close() }
 
-// Inspect reads what the database has.
-func (r *Reader) Inspect(ctx context.Context) (Schema, error) { return r.store.Inspect(ctx) }
+// Inspect reads what the database has: of the source's schema, and of the tables that
+// a sheet names in others.
+func (r *Reader) Inspect(ctx context.Context, tables ...string) (Schema, error) {
+	return r.store.Inspect(ctx, tables...)
+}
 
 // Expression is what is selected: a column, or SQL of the sheet, in which :client
 // is replaced.
@@ -143,7 +146,7 @@ func (r *Reader) Repeated(ctx context.Context, table string, columns []string, w
 // Programs returns the text of every trigger, by table, where the engine shows it.
 func (r *Reader) Programs(ctx context.Context) (map[string][]string, error) {
 	programs := map[string][]string{}
-	b := newStatement(r.store.d).replaced(programQuery(r.store.d.engine()), ":schema", r.store.schema())
+	b := newStatement(r.store.d).replaced(programQuery(r.store.d.engine()), ":schema", schemaRaw(r.store.source.Schema))
 	err := query(ctx, r.store.db, b, func(row []sheet.Raw) error {
 		programs[row[0].String()] = append(programs[row[0].String()], row[1].String())
 		return nil
@@ -206,7 +209,7 @@ func (r *Reader) Routines(ctx context.Context) (map[string]string, error) {
 		return nil, nil
 	}
 	routines := map[string]string{}
-	err := query(ctx, r.store.db, newStatement(r.store.d).replaced(text, ":schema", r.store.schema()), func(row []sheet.Raw) error {
+	err := query(ctx, r.store.db, newStatement(r.store.d).replaced(text, ":schema", schemaRaw(r.store.source.Schema)), func(row []sheet.Raw) error {
 		routines[row[0].String()] = row[1].String()
 		return nil
 	})

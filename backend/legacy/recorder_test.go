@@ -68,7 +68,7 @@ func (c recordedConn) CheckNamedValue(v *driver.NamedValue) error {
 // record puts a recorder between the Store and its engine.
 func (x *fixture) recorded() *recorder {
 	x.t.Helper()
-	c, err := x.d.connector(string(x.source.DSN), x.d.session(defaultLockWait))
+	c, err := x.d.connector(string(x.source.DSN), x.d.session(DefaultLockWait))
 	require.NoError(x.t, err)
 	r := &recorder{Connector: c}
 	old := x.db

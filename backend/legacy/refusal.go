@@ -27,12 +27,12 @@ type Referrer struct {
 func (s Schema) Referrers(sh *sheet.Sheet, to *sheet.Resource) (all []Referrer) {
 	for _, t := range s.Tables {
 		for _, key := range t.Foreign {
-			if !key.Refuses || !strings.EqualFold(key.Table, lastPart(to.Table)) {
+			if !key.Refuses || !strings.EqualFold(s.full(key.Table), s.full(to.Table)) {
 				continue
 			}
 			ref := Referrer{ForeignKey: key, Of: t.Name}
 			for _, r := range sh.Model.Resources {
-				if known := sh.Resources[r]; ref.At == "" && known.Table != "" && strings.EqualFold(lastPart(known.Table), t.Name) && refersBy(known, to, key.Columns) {
+				if known := sh.Resources[r]; ref.At == "" && known.Table != "" && strings.EqualFold(s.full(known.Table), t.Schema+"."+t.Name) && refersBy(known, to, key.Columns) {
 					ref.At = r.Name
 				}
 			}

@@ -84,16 +84,27 @@ func onTables(t *testing.T, engine, text string, statements ...string) (x *fixtu
 	t.Helper()
 	dsn := engines[engine](t)
 	base := openOn(t, engine, dsn)
+	makeTables(t, base, statements...)
+	require.NoError(t, base.Close())
+	return onMade(t, engine, dsn, text)
+}
+
+func makeTables(t *testing.T, base *fixture, statements ...string) {
+	t.Helper()
 	for _, statement := range statements {
 		checks := ""
-		if engine == "sqlite" {
+		if base.engine == "sqlite" {
 			checks = strictChecks
 		}
 		statement = strings.ReplaceAll(statement, "%s", checks)
 		_, err := base.db.ExecContext(t.Context(), statement)
 		require.NoError(t, err, statement)
 	}
-	require.NoError(t, base.Close())
+}
+
+// onMade opens tables that are there, with a sheet of their own.
+func onMade(t *testing.T, engine, dsn, text string) (x *fixture, r *recorder, calls *outcomes) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "tables.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	model, err := mapping.LoadModel("")

@@ -40,13 +40,14 @@ type Options struct {
 	// Passwords judge those of users.
 	Passwords Passwords
 	// LockWait bounds the wait for a row that another transaction holds; 0 for
-	// 3 s. It should be well below the backend's timeout.
+	// DefaultLockWait. It should be well below the backend's timeout.
 	LockWait time.Duration
 	// Log is told of transactions that are run again; nil for nobody.
 	Log *zap.Logger
 }
 
-const defaultLockWait = 3 * time.Second
+// DefaultLockWait is how long a row is waited for where nothing else is said.
+const DefaultLockWait = 3 * time.Second
 
 // Store is an existing SQL database. It is safe for concurrent use.
 type Store struct {
@@ -151,7 +152,7 @@ func (s *Store) possible(t *table) error {
 func (s *Store) connect(ctx context.Context, o Options) error {
 	wait := o.LockWait
 	if wait <= 0 {
-		wait = defaultLockWait
+		wait = DefaultLockWait
 	}
 	c, err := s.d.connector(string(s.source.DSN), append(s.d.session(wait), s.source.Session...))
 	if err != nil {
@@ -208,19 +209,26 @@ func (s *Store) learn(ctx context.Context) error {
 	return nil
 }
 
-// learnTables asks what the sheet does not say of its tables: which keys count for
-// each client apart, and which columns of PostgreSQL are whole numbers.
+// learnTables asks what the sheet does not say of its tables: which keys are compared
+// without case, which count for each client apart, and which columns of PostgreSQL are
+// whole numbers.
 func (s *Store) learnTables(ctx context.Context) error {
-	schema, err := s.Inspect(ctx)
+	schema, err := s.Inspect(ctx, TablesOf(s.sheet)...)
 	if err != nil {
 		return err
 	}
 	for _, t := range s.tables {
-		if known := schema.Table(lastPart(t.Table)); known != nil {
+		if known := schema.Table(t.Table); known != nil {
 			t.known, t.referrers = known, schema.Referrers(s.sheet, t.Resource)
+			if known.IgnoresCase(t.Resource) {
+				t.Key.IgnoresCase = true
+				if err := s.keep.IgnoreCase(ctx, t.Name); err != nil {
+					return err
+				}
+			}
 			t.perClient = t.Client != "" && slices.ContainsFunc(known.Primary, func(column string) bool { return strings.EqualFold(column, t.Client) })
 		}
-		if known := schema.Table(lastPart(t.Read)); known != nil {
+		if known := schema.Table(t.Read); known != nil {
 			t.learn(known)
 		}
 	}
@@ -256,8 +264,18 @@ func (t *table) learn(known *Table) {
 	}
 }
 
-// lastPart is a table's name without its schema.
-func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+// TablesOf are the tables and views that a sheet names.
+func TablesOf(sh *sheet.Sheet) (names []string) {
+	for _, r := range sh.Resources {
+		names = append(names, r.Table, r.Read)
+		for _, p := range r.Places {
+			if p.Lookup != nil {
+				names = append(names, p.Lookup.Table)
+			}
+		}
+	}
+	return append(names, sh.Accounts.Table)
+}
 
 func (s *Store) learnRoutine(ctx context.Context, name string) error {
 	quoted := qualified(s.d, s.source.Schema, name)

@@ -1,11 +1,11 @@
 package legacy
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -235,7 +235,7 @@ func (t *table) operand(b *statement, place string, v sheet.Raw) *statement {
 }
 
 // errKeyForm says that a kept key does not fit the sheet any more.
-var errKeyForm = errors.New("a kept key has another number of parts than the sheet's")
+var errKeyForm = fmt.Errorf("%w: a kept key has another number of parts than the sheet's", backend.ErrUnexpected)
 
 // split takes a kept key apart.
 func (t *table) split(key string) ([]sheet.Raw, error) {

@@ -92,6 +92,9 @@ func (s *Store) once(ctx context.Context, m *memo, f func(*txn) error) (err erro
 	if err := f(t); err != nil {
 		return err
 	}
+	if err := t.takeKey(ctx); err != nil {
+		return err
+	}
 	committed = true
 	return t.commit(tx)
 }

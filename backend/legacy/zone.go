@@ -90,7 +90,7 @@ func (s *Store) shifts(ctx context.Context, schema Schema, of []*sheet.Resource,
 				shift.Certain, shift.Words = true, fmt.Sprintf("%s.%s is shown in the zone of the session, as %s", r.Read, c.Name, how)
 			} else if c := columnOf(schema, r.Table, f); c != nil && !hasZone(c.Type) && isPresent(c.Default) && !f.Traits().Filled {
 				create := r.Operations[mapping.OpCreate]
-				shift.Certain = create != nil && create.Procedure == "" && len(schema.Table(lastPart(r.Table)).Triggers) == 0 && !slices.Contains(r.Constants(), c.Name)
+				shift.Certain = create != nil && create.Procedure == "" && len(schema.Table(r.Table).Triggers) == 0 && !slices.Contains(r.Constants(), c.Name)
 				shift.Words = fmt.Sprintf("%s.%s is filled by the database with the time of the session, %s", r.Table, c.Name, how)
 			} else {
 				continue
@@ -120,7 +120,7 @@ func (s *Store) isMySQL() bool { _, ok := s.d.(mysqlDialect); return ok }
 
 // columnOf is the only column of a field in a table, nil where there is none.
 func columnOf(schema Schema, table string, f *sheet.Field) *Column {
-	if t := schema.Table(lastPart(table)); t != nil && len(f.From) == 1 {
+	if t := schema.Table(table); t != nil && len(f.From) == 1 {
 		return t.Column(f.From[0])
 	}
 	return nil

@@ -88,7 +88,7 @@ func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		c.add(Error, "http.read", path, fmt.Sprintf("its list cannot be read: %v", err), "mend operations.list, or log_on")
+		c.add(Error, "http.read", path, maskedText(fmt.Sprintf("its list cannot be read: %v", err)), "mend operations.list, or log_on")
 		return nil
 	}
 	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d record(s)", r.Name, n))

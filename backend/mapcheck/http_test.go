@@ -115,3 +115,15 @@ func TestServiceFindings(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, report.has("http.read", "resources.article"), "%+v", report.Findings)
 }
+
+// TestAnswersNameNobody: what a service answered where its list cannot be read has records
+// in it, and a report is sent on.
+func TestAnswersNameNobody(t *testing.T) {
+	store, o := garage(t, "result: items", "result: rows")
+	report, err := HTTP(t.Context(), store, noord(), o)
+	require.NoError(t, err)
+	found := report.has("http.read", "resources.contact")
+	require.Len(t, found, 1, "%+v", report.Findings)
+	require.Regexp(t, `of status 200: "\{[^a-wyz]*`, found[0].Seen)
+	require.NotRegexp(t, `200: ".*[a-wyz]`, found[0].Seen)
+}

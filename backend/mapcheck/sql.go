@@ -38,7 +38,7 @@ func SQL(ctx context.Context, o Options) (report *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
-	schema, err := reader.Inspect(ctx)
+	schema, err := reader.Inspect(ctx, legacy.TablesOf(o.Sheet)...)
 	if err != nil {
 		return nil, err
 	}
@@ -166,12 +166,13 @@ func (c *resourceCheck) ofField(f *sheet.Field, keys ...string) string {
 
 // find returns a table, and reports one that is not there.
 func (c *sqlCheck) find(path, name string) *legacy.Table {
-	if strings.Contains(name, ".") { // of another schema, which was not read
-		c.add(Note, "sql.other-schema", path, fmt.Sprintf("%s is in another schema, which is not looked at", name), "set source.sql.schema to check it")
+	t := c.schema.Table(name)
+	if t == nil && strings.Contains(name, ".") {
+		c.add(Note, "sql.other-schema", path, fmt.Sprintf("%s is in another schema, and was not found there", name), "write the name in its letters, or let the user of the database see it")
 		return nil
 	}
-	if t := c.schema.Table(name); t != nil {
-		if t.Name != name {
+	if t != nil {
+		if !strings.HasSuffix("."+name, "."+t.Name) {
 			c.add(Error, "sql.table-missing", path, fmt.Sprintf("there is no table %s, but %s", name, t.Name), "write the name in its letters")
 		}
 		return t

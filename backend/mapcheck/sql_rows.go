@@ -3,6 +3,7 @@ package mapcheck
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		c.add(Error, "sql.statement", c.path, fmt.Sprintf("its rows cannot be read: %v", err), "mend where, sql or lookup")
+		c.add(Error, "sql.statement", c.path, fmt.Sprintf("its rows cannot be read: %s", c.maskedWords(err)), "mend where, sql or lookup")
 		return nil
 	}
 	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d row(s) of %s", c.Name, len(rows), c.read.Name))
@@ -58,6 +59,24 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 		c.withNulls(rows[0])
 	}
 	return c.values(ctx)
+}
+
+var quotedByDatabase = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+
+// maskedWords are what the database says, which repeats values: of what it quotes only
+// that is shown which stands in the sheet.
+func (c *resourceCheck) maskedWords(err error) string {
+	said := c.Where
+	for _, p := range c.Places {
+		said += " " + p.Name + " " + p.SQL
+	}
+	return quotedByDatabase.ReplaceAllStringFunc(err.Error(), func(quoted string) string {
+		bare := quoted[1 : len(quoted)-1]
+		if strings.Contains(said, bare) {
+			return quoted
+		}
+		return masked(sheet.Raw{Kind: sheet.RawText, Text: bare})
+	})
 }
 
 // dates tells whether lists are narrowed by a field to what has changed.

@@ -80,9 +80,9 @@ func (c *resourceCheck) keys() {
 			table.Name, strings.Join(c.Key.Places, ", "), strings.Join(table.Primary, ", ")), "name the columns of the primary key, or make a unique index")
 	}
 	switch ignored, counts := table.CaseOf(c.Key.Places); {
-	case c.Key.Kept && !c.Key.IgnoresCase && !counts:
+	case c.Key.Kept && !c.Key.IgnoresCase && !counts && !table.IgnoresCase(c.Resource):
 		c.add(Warning, "sql.key-case", c.at("key"), fmt.Sprintf("%s compares (%s) without case, and each spelling would be given an ID of its own", table.Name, strings.Join(c.Key.Places, ", ")),
-			"say case: ignore")
+			"say case: ignore, or leave case out where all of its texts are")
 	case c.Key.IgnoresCase && !ignored:
 		c.add(Error, "sql.key-case", c.at("key"), fmt.Sprintf("to %s keys (%s) that differ in case alone are two, and they would have one ID", table.Name, strings.Join(c.Key.Places, ", ")),
 			"take case: ignore out")

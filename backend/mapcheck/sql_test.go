@@ -193,6 +193,15 @@ func TestDuplicates(t *testing.T) {
 	require.Contains(t, twice[0].Seen, `1 value(s) of number stand in more than one row of a client (such as "XXXXXX")`)
 }
 
+// TestNobodyIsNamed: what a database says of a value repeats it, and a report is sent on.
+func TestNobodyIsNamed(t *testing.T) {
+	dsn := legacytest.Postgres(t)
+	report := checked(t, finished(t, "postgres", "hourly_rate: {from: UURTRF, type: integer, decimals: 2}", `hourly_rate: {sql: 'CAST("NAAM" AS integer)', readonly: true, type: integer}`), dsn)
+	found := report.has("sql.statement", "resources.employee")
+	require.Len(t, found, 1, "%+v", report.Findings)
+	require.Regexp(t, `invalid input syntax for type integer: "X[xX ]+`, found[0].Seen)
+}
+
 // TestReadOnly has the database refuse whatever a check might write.
 func TestReadOnly(t *testing.T) {
 	for engine, start := range engines() {

@@ -158,14 +158,27 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	return a, nil
 }
 
-// connect returns a connection whose call ends when ctx does.
+// connect returns a connection whose call ends when ctx does. A write leaves over it at
+// once.
 func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
 	for {
 		c, err := w.take(ctx, r, deadline, fresh)
-		if err != nil || c.watch(ctx) {
-			return c, err
+		if err != nil {
+			return nil, err
+		}
+		good := c.watch(ctx)
+		if good && r.write {
+			var took bool
+			took, err = aboutToLeave(ctx)
+			good = err == nil && (!took || c.alive())
+		}
+		if good {
+			return c, nil
 		}
 		w.pool.give(c, false)
+		if err != nil {
+			return nil, err
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -98,7 +99,7 @@ func (h *holds) take(ctx context.Context, r heldRecord) error {
 		select {
 		case <-free:
 		case <-ctx.Done():
-			return fmt.Errorf("wait for another write of %s %d: %w", r.resource, r.id, ctx.Err())
+			return fmt.Errorf("%w: wait for another write of %s %d: %w", backend.ErrCollision, r.resource, r.id, ctx.Err())
 		}
 	}
 }

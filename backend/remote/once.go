@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -23,12 +24,21 @@ func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	defer t.letGo(ctx)
 	err := f(t)
 	if t.taken && t.nothingDone {
-		// The client may have gone away; the key must not stay taken for that.
-		if giveBack := s.Keep.Abandon(context.WithoutCancel(ctx), t.client, t.key); giveBack != nil {
-			return errors.Join(err, fmt.Errorf("give the idempotency key back: %w", giveBack))
+		ctx, cancel := settling(ctx)
+		defer cancel()
+		if err := s.Keep.Abandon(ctx, t.client, t.key); err != nil {
+			s.Log.Error("an idempotency key was not given back; it stays in use", zap.Error(err))
 		}
 	}
 	return err
+}
+
+// settleTimeout bounds what is done with a key once the write has ended.
+const settleTimeout = 2 * time.Second
+
+// settling is what a key is given back or finished in: its client may have gone away.
+func settling(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 }
 
 // transaction is the Store during one write.
@@ -37,8 +47,8 @@ type transaction struct {
 	client auth.Client
 	key    string // of the request; "" for none
 	sent   string // what the service is sent of it: a hash fits anywhere
-	// taken tells that the key was taken in the gateway's own store, nothingDone
-	// that no record has been written under it.
+	// taken tells that the key was taken in the gateway's own store, as the write left,
+	// nothingDone that no record has been written under it.
 	taken, nothingDone bool
 	replayed           bool
 	held               map[heldRecord]*held
@@ -60,7 +70,7 @@ func (t *transaction) Get(ctx context.Context, r *mapping.Resource, q backend.Qu
 
 // Create stores a record.
 func (t *transaction) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
-	w := &leaving{Context: ctx}
+	w := &leaving{Context: ctx, write: t}
 	stored, replayed, err := t.create(w, client, rec, t.sent)
 	t.replayed = replayed
 	return stored, t.wrote(w, err)
@@ -68,7 +78,7 @@ func (t *transaction) Create(ctx context.Context, client auth.Client, rec mappin
 
 // Update changes a record.
 func (t *transaction) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
-	w := &leaving{Context: ctx}
+	w := &leaving{Context: ctx, write: t}
 	var row []sheet.Raw
 	if held := t.held[t.heldBy(client, before.Resource, before.ID())]; held != nil {
 		row = held.row
@@ -79,7 +89,7 @@ func (t *transaction) Update(ctx context.Context, client auth.Client, before, pa
 
 // Delete removes a record.
 func (t *transaction) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
-	w := &leaving{Context: ctx}
+	w := &leaving{Context: ctx, write: t}
 	return t.wrote(w, t.delete(w, client, before))
 }
 
@@ -101,11 +111,12 @@ func tellsUndone(err error) bool {
 	return ok
 }
 
-// leaving is the context of a write, which notes that a byte of its request may have
-// gone out. Whatever fails before, be it a log-on or the look at a parent, has done
-// nothing.
+// leaving is the context of a write, which takes its idempotency key before its request
+// goes out, and notes that a byte of it may have. Whatever fails before, be it a log-on or
+// the look at a parent, has done nothing; and who is killed before leaves no key.
 type leaving struct {
 	context.Context
+	write *transaction
 	begun bool
 }
 
@@ -127,6 +138,15 @@ func (w *leaving) Unbounded() context.Context {
 	return w.Context
 }
 
+// aboutToLeave takes the key of a write whose request is sent next. took tells that this
+// took its time.
+func aboutToLeave(ctx context.Context) (took bool, err error) {
+	if w, ok := ctx.Value(leavingKey{}).(*leaving); ok {
+		return w.write.takeKey(w)
+	}
+	return false, nil
+}
+
 // noteLeft notes whether the request of a write has begun to go out. One that was
 // refused for its log-on alone, and is sent again, has not.
 func noteLeft(ctx context.Context, begun bool) {
@@ -143,10 +163,20 @@ func (t *transaction) Recall(ctx context.Context, client auth.Client, key string
 	if t.keepsKeys() {
 		return nil, nil
 	}
-	memo, err := t.Keep.Begin(ctx, client, key)
-	t.taken = err == nil && memo == nil
-	t.nothingDone = t.taken
-	return memo, err
+	if t.taken {
+		return nil, nil
+	}
+	return t.Keep.Recall(ctx, client, key)
+}
+
+// takeKey takes the key of the request where it has one, once.
+func (t *transaction) takeKey(ctx context.Context) (took bool, err error) {
+	if t.taken || t.key == "" || t.keepsKeys() {
+		return false, nil
+	}
+	err = t.Keep.Begin(ctx, t.client, t.key)
+	t.taken = err == nil
+	return t.taken, err
 }
 
 // Remember keeps the answer under the key.
@@ -159,8 +189,13 @@ func (t *transaction) Remember(ctx context.Context, client auth.Client, key stri
 	case t.keepsKeys():
 		return nil
 	default:
+		if _, err := t.takeKey(ctx); err != nil { // nothing was sent
+			return err
+		}
 		// The record is there: the client hears of it, whatever becomes of the memo.
-		if err := t.Keep.Finish(context.WithoutCancel(ctx), client, key, m); err != nil {
+		ctx, cancel := settling(ctx)
+		defer cancel()
+		if err := t.Keep.Finish(ctx, client, key, m); err != nil {
 			t.Log.Error("the answer under an idempotency key was not kept; the key stays in use", zap.Error(err))
 		}
 		return nil

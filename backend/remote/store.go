@@ -74,10 +74,12 @@ type Keep interface {
 	IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error)
 	// Keys returns the keys that IDs were given out for, for the client.
 	Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef) (sheet.Keys, error)
-	// Begin returns what is kept under an idempotency key; nil where there is
-	// nothing, and then the key is taken, durably, until Finish or Abandon. It
-	// fails with IdempotencyInUse where it is taken.
-	Begin(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)
+	// Recall returns what is kept under an idempotency key, nil where there is
+	// nothing. It fails with IdempotencyInUse where the key is taken.
+	Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)
+	// Begin takes a key, durably, until Finish or Abandon. It fails with ErrStale
+	// where there is something under it by now.
+	Begin(ctx context.Context, client auth.Client, key string) error
 	// Finish keeps the answer under a key that was taken, for 24 hours, or for
 	// m.Life where that is longer.
 	Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error

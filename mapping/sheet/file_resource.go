@@ -63,7 +63,8 @@ type keyFile struct {
 	// for several).
 	ID string `yaml:"id" schema:"enum=column|kept"`
 	// Case is ignore where the system compares kept keys without case, so that
-	// AB01 and ab01 are one; default exact.
+	// AB01 and ab01 are one, exact where they are two; default what an SQL database
+	// says, else exact.
 	Case string `yaml:"case" schema:"enum=exact|ignore"`
 	// Generated tells where the key of a new record comes from: identity,
 	// sequence:NAME, max+1, uuid, answer (an operation's; default with HTTP), or

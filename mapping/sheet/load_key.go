@@ -62,7 +62,7 @@ func (d *draft) keyID() {
 	if f.Case != "" && d.oneOf(d.at("key", "case"), f.Case, "exact", "ignore") && !r.Key.Kept {
 		d.fail(d.at("key", "case"), "found with a key that is the ID itself, a number: expected none, or id: kept")
 	}
-	r.Key.IgnoresCase = f.Case == "ignore"
+	r.Key.IgnoresCase, r.Key.CaseCounts = f.Case == "ignore", f.Case == "exact"
 	if r.Key.Kept && d.Keep == "" {
 		d.fail(d.at("key"), "the IDs of %s are given out and must be kept, expected keep: FILE at the top of the sheet", d.of.Name)
 	}

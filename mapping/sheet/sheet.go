@@ -129,8 +129,9 @@ type Key struct {
 	// Kept tells that an int4 is given out for every key, and kept. Otherwise the
 	// only place is the int4 itself.
 	Kept bool
-	// IgnoresCase tells that kept keys which differ in case alone are one.
-	IgnoresCase bool
+	// IgnoresCase tells that kept keys which differ in case alone are one. A driver that
+	// knows it says so itself, unless CaseCounts.
+	IgnoresCase, CaseCounts bool
 	Generated   string // identity, max+1, uuid, answer, supplied or sequence
 	Sequence    string
 	// ByClient tells that the first place is that of the client's number.

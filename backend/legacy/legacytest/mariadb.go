@@ -48,7 +48,7 @@ func MariaDB(t testing.TB) string {
 	err := maria.admin(
 		"CREATE DATABASE "+name+" CHARACTER SET latin1",
 		"CREATE USER "+name+"@'127.0.0.1' IDENTIFIED BY '"+password+"'",
-		"GRANT ALL ON "+name+".* TO "+name+"@'127.0.0.1'")
+		"GRANT ALL ON `"+name+"%`.* TO "+name+"@'127.0.0.1'")
 	if err != nil {
 		t.Fatal(err)
 	}

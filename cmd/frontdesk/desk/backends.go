@@ -97,7 +97,7 @@ func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 		return s, err
 	}
 	if c.Backend.Driver == legacyDriver {
-		return s, s.openLegacy(ctx, sh, kept, hasher, log)
+		return s, s.openLegacy(ctx, c, sh, kept, hasher, log)
 	}
 	return s, s.openRemote(ctx, sh, kept, hasher, log)
 }
@@ -119,12 +119,16 @@ func (s *System) openReference(ctx context.Context, c *config.Config, hasher *au
 	return nil
 }
 
-func (s *System) openLegacy(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
+func (s *System) openLegacy(ctx context.Context, c *config.Config, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
 	passwords, err := passwordsOf(sh, hasher)
 	if err != nil {
 		return err
 	}
-	store, err := legacy.Open(ctx, legacy.Options{Sheet: sh, Keep: kept, Now: time.Now, Random: rand.Reader, Passwords: passwords, Log: log})
+	store, err := legacy.Open(ctx, legacy.Options{
+		Sheet: sh, Keep: kept, Now: time.Now, Random: rand.Reader, Passwords: passwords, Log: log,
+		// So that a write meets a row that is held before its time is up, and can say so.
+		LockWait: min(legacy.DefaultLockWait, c.Backend.Timeout/3),
+	})
 	if err != nil {
 		return fmt.Errorf("open the database of %s: %w", sh.File, err)
 	}

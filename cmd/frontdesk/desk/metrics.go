@@ -120,7 +120,7 @@ type callMeters struct {
 }
 
 var outcomes = [...]backend.Outcome{
-	backend.Answered, backend.Unexpected, backend.Failed, backend.TimedOut, backend.Cancelled, backend.Busy, backend.Open,
+	backend.Answered, backend.Unexpected, backend.Failed, backend.TimedOut, backend.Cancelled, backend.Busy, backend.Open, backend.Kept, backend.OwnStore,
 }
 
 // observe counts a call of the backend.

@@ -1,0 +1,209 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/backend/keep"
+	"frontdesk/backend/remote/remotetest"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping"
+)
+
+// keyed is a write under a key.
+func keyed(key string) backend.Write {
+	return backend.Write{Once: &backend.Once{Key: key, Answer: func(mapping.Record) []byte { return []byte("done") }}}
+}
+
+// watchedGarage is Garage Cloud that tells of every request before it answers.
+func watchedGarage(t *testing.T, k Keep, timeout time.Duration, told func(write bool)) (*backend.Client, *Store) {
+	t.Helper()
+	g := remotetest.NewJSON(remotetest.Options{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		told(r.Method != http.MethodGet && r.URL.Path != "/oauth/token")
+		g.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	s := open(t, Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), Keep: k})
+	c, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: timeout, CircuitFailures: 1})
+	require.NoError(t, err)
+	return c, s
+}
+
+// sharedKeep opens a store in a PostgreSQL database, and how its table is locked until
+// free is called, as by somebody's maintenance.
+func sharedKeep(t *testing.T) (k Keep, lock func(table string) (free func())) {
+	t.Helper()
+	dsn := sqltest.Postgres(t)
+	db, err := sqlrecord.OpenPostgres(bg(), dsn, sqlrecord.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	k, err = keep.Open(bg(), db, keep.Options{Now: time.Now})
+	require.NoError(t, err)
+	return k, func(table string) func() {
+		c, err := pgx.Connect(bg(), dsn)
+		assert.NoError(t, err)
+		_, err = c.Exec(bg(), "BEGIN; LOCK TABLE "+table+" IN ACCESS EXCLUSIVE MODE")
+		assert.NoError(t, err)
+		free := sync.OnceFunc(func() { assert.NoError(t, c.Close(bg())) })
+		t.Cleanup(free)
+		return free
+	}
+}
+
+// TestKeyLeavesWithItsWrite looks at the store whenever the service is asked for
+// something: what a gateway leaves behind that is killed there. Before, the key stood
+// there from the log-on on, and was in use for a day though nothing had been sent.
+func TestKeyLeavesWithItsWrite(t *testing.T) {
+	k := openKeep(t)
+	var key atomic.Value
+	var free, used atomic.Int32
+	c, s := watchedGarage(t, k, 10*time.Second, func(write bool) {
+		memo, err := k.Recall(bg(), noord, key.Load().(string))
+		if write {
+			used.Add(1)
+			assert.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
+			return
+		}
+		free.Add(1)
+		assert.NoError(t, err)
+		assert.Nil(t, memo)
+	})
+	contacts := s.Sheet.Model.Resource("contact")
+	key.Store("create")
+	rec, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Once"}`), keyed("create"))
+	require.NoError(t, err)
+	require.Equal(t, []int32{1, 1}, []int32{free.Load(), used.Load()}, "the log-on, and the write")
+	key.Store("update")
+	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Changed"}`), keyed("update"))
+	require.NoError(t, err)
+	require.Equal(t, []int32{2, 2}, []int32{free.Load(), used.Load()}, "the look at the record, and the write")
+	key.Store("unchanged")
+	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Changed"}`), keyed("unchanged"))
+	require.NoError(t, err)
+	require.EqualValues(t, 2, used.Load())
+	for _, key := range []string{"create", "update", "unchanged"} {
+		memo, err := k.Recall(bg(), noord, key)
+		require.NoError(t, err)
+		require.Equal(t, "done", string(memo.Answer))
+	}
+}
+
+// TestOneWriteUnderAKey: of many requests with one key, over two gateways with one id
+// store, one writes.
+func TestOneWriteUnderAKey(t *testing.T) {
+	k, _ := sharedKeep(t)
+	var writes atomic.Int32
+	told := func(write bool) {
+		if write {
+			writes.Add(1)
+		}
+	}
+	one, _ := watchedGarage(t, k, 10*time.Second, told)
+	two, _ := watchedGarage(t, k, 10*time.Second, told)
+	var all sync.WaitGroup
+	var done atomic.Int32
+	for n := range 16 {
+		c := []*backend.Client{one, two}[n%2]
+		group := body(t, c.Model().Resource("turnovergroup"), `{"code":"ONCE","description":"x","vat_kind":"high","ledger_account":"1"}`)
+		all.Go(func() {
+			_, err := c.Create(bg(), noord, group, keyed("k"))
+			if err == nil {
+				done.Add(1)
+			} else if !errors.As(err, new(*backend.Replay)) {
+				assert.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
+			}
+		})
+	}
+	all.Wait()
+	require.EqualValues(t, 1, done.Load())
+	require.EqualValues(t, 1, writes.Load())
+}
+
+// TestIDStoreThatHangs: before, a write whose key could not be finished or given back
+// waited for that without end, and held its place at the backend.
+func TestIDStoreThatHangs(t *testing.T) {
+	for end, name := range map[string]string{"finish": "Once", "give back": ""} {
+		t.Run(end, func(t *testing.T) {
+			k, lock := sharedKeep(t)
+			var locked atomic.Bool
+			c, s := watchedGarage(t, k, time.Minute, func(write bool) {
+				if write {
+					lock("kept_answer")
+					locked.Store(true)
+				}
+			})
+			rec := mapping.NewRecord(s.Sheet.Model.Resource("contact"))
+			rec.Set("kind", mapping.TextValue("person"))
+			rec.Set("name", mapping.TextValue(name))
+			rec.FillDefaults()
+			ended := make(chan error, 1)
+			go func() {
+				_, err := c.Create(bg(), noord, mapping.BodyOf(rec), keyed("k"))
+				ended <- err
+			}()
+			select {
+			case err := <-ended:
+				require.Equal(t, name != "", err == nil, "%v", err)
+				_, refused := mapping.AsViolations(err)
+				require.Equal(t, err != nil, refused)
+			case <-time.After(30 * time.Second):
+				t.Fatal("it waits for the id store")
+			}
+			require.True(t, locked.Load())
+			require.Equal(t, "closed", c.State())
+		})
+	}
+}
+
+// TestOwnWaitsCloseNoCircuit: to wait for one's own turn, and for one's own store, is no
+// failure of the service. Before, a handful of changes to one record closed the resource
+// to everybody.
+func TestOwnWaitsCloseNoCircuit(t *testing.T) {
+	k, lock := sharedKeep(t)
+	var writes atomic.Int32
+	c, s := watchedGarage(t, k, 300*time.Millisecond, func(write bool) {
+		if write {
+			writes.Add(1)
+		}
+	})
+	contacts := s.Sheet.Model.Resource("contact")
+	rec, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Held"}`), backend.Write{})
+	require.NoError(t, err)
+	require.NoError(t, s.Write(bg(), func(tx backend.Tx) error {
+		_, err := tx.Get(bg(), contacts, backend.Query{Client: noord, ID: rec.ID(), ForUpdate: true})
+		require.NoError(t, err)
+		for range 3 {
+			_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), backend.Write{})
+			require.ErrorIs(t, err, backend.ErrCollision)
+			found, _ := mapping.AsViolations(err)
+			require.Positive(t, found[0].RetryAfter)
+		}
+		return nil
+	}))
+	require.Equal(t, "closed", c.State())
+
+	for _, table := range []string{"kept_answer", "kept_turn"} {
+		free := lock(table)
+		_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), keyed("k"))
+		require.ErrorIs(t, err, backend.ErrOwnStore, table)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, "closed", c.State())
+		free()
+	}
+	require.EqualValues(t, 1, writes.Load())
+	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Now"}`), keyed("k"))
+	require.NoError(t, err)
+}
