@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -104,7 +105,7 @@ func (t *txn) recallKept(ctx context.Context, client auth.Client, key string) (*
 }
 
 // takeKey takes the key of a transaction that is committed next: the database undoes what
-// is cut off before.
+// is cut off before. What has run out of time by then is not committed.
 func (t *txn) takeKey(ctx context.Context) error {
 	m := t.tx.memo
 	if m.key == "" || m.taken {
@@ -112,7 +113,7 @@ func (t *txn) takeKey(ctx context.Context) error {
 	}
 	err := t.keep.Begin(ctx, m.client, m.key)
 	m.taken = err == nil
-	return err
+	return cmp.Or(err, ctx.Err())
 }
 
 // Remember implements backend.Tx. An answer that is to be kept for longer

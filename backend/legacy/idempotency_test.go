@@ -200,6 +200,37 @@ func TestKeyOfWhatWasNotCommitted(t *testing.T) {
 	})
 }
 
+// TestWhatIsLateIsNotCommitted: a request whose client has gone once its key is taken
+// leaves the key free.
+func TestWhatIsLateIsNotCommitted(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		ctx, leave := context.WithCancel(t.Context())
+		own := x.keep
+		x.keep = goneKeep{own, leave}
+		before := len(x.all(one, "orderline"))
+		once := &backend.Once{Key: "late", Answer: func(mapping.Record) []byte { return []byte("done") }}
+		_, err := x.front.Create(ctx, one, mapping.BodyOf(newRecords(x)["orderline"][0]), backend.Write{Once: once})
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, backend.ErrUnsettled)
+		memo, err := own.Recall(t.Context(), one, once.Key)
+		require.NoError(t, err)
+		require.Nil(t, memo)
+		require.Len(t, x.all(one, "orderline"), before)
+	})
+}
+
+// goneKeep is a store by which the client has gone once a key is taken.
+type goneKeep struct {
+	Keep
+	leave func()
+}
+
+func (k goneKeep) Begin(ctx context.Context, client auth.Client, key string) error {
+	err := k.Keep.Begin(ctx, client, key)
+	k.leave()
+	return err
+}
+
 // TestRefusedByWhatItsOwnKeyDid: two requests with one key are judged at once, and the
 // second finds its own record there: it has the answer of the first.
 func TestRefusedByWhatItsOwnKeyDid(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/keep"
 	"frontdesk/backend/remote/remotetest"
@@ -206,4 +207,44 @@ func TestOwnWaitsCloseNoCircuit(t *testing.T) {
 	require.EqualValues(t, 1, writes.Load())
 	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Now"}`), keyed("k"))
 	require.NoError(t, err)
+}
+
+// TestWhatIsLateIsNotSent: a request whose time is up, or whose client has gone, once its
+// key is taken is not begun, and leaves the key free.
+func TestWhatIsLateIsNotSent(t *testing.T) {
+	for _, unchanged := range []bool{false, true} {
+		own := openKeep(t)
+		ctx, leave := context.WithCancel(bg())
+		var writes atomic.Int32
+		c, s := watchedGarage(t, goneKeep{own, leave}, 10*time.Second, func(write bool) {
+			if write {
+				writes.Add(1)
+			}
+		})
+		rec, err := c.Create(bg(), noord, body(t, s.Sheet.Model.Resource("contact"), `{"kind":"person","name":"Here"}`), backend.Write{})
+		require.NoError(t, err)
+		change := `{"name":"Gone"}`
+		if unchanged {
+			change = `{"name":"Here"}`
+		}
+		_, err = c.Update(ctx, noord, rec.ID(), patch(t, rec.Resource, change), keyed("k"))
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, backend.ErrUnsettled)
+		require.EqualValues(t, 1, writes.Load(), "the create")
+		memo, err := own.Recall(bg(), noord, "k")
+		require.NoError(t, err)
+		require.Nil(t, memo)
+	}
+}
+
+// goneKeep is a store by which the client has gone once a key is taken.
+type goneKeep struct {
+	Keep
+	leave func()
+}
+
+func (k goneKeep) Begin(ctx context.Context, client auth.Client, key string) error {
+	err := k.Keep.Begin(ctx, client, key)
+	k.leave()
+	return err
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,7 +24,7 @@ func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	t := &transaction{Store: s}
 	defer t.letGo(ctx)
 	err := f(t)
-	if t.taken && t.nothingDone {
+	if err != nil && t.taken && t.nothingDone {
 		ctx, cancel := settling(ctx)
 		defer cancel()
 		if err := s.Keep.Abandon(ctx, t.client, t.key); err != nil {
@@ -169,14 +170,15 @@ func (t *transaction) Recall(ctx context.Context, client auth.Client, key string
 	return t.Keep.Recall(ctx, client, key)
 }
 
-// takeKey takes the key of the request where it has one, once.
+// takeKey takes the key of the request where it has one, once. What has run out of time
+// by then is not sent.
 func (t *transaction) takeKey(ctx context.Context) (took bool, err error) {
 	if t.taken || t.key == "" || t.keepsKeys() {
 		return false, nil
 	}
 	err = t.Keep.Begin(ctx, t.client, t.key)
-	t.taken = err == nil
-	return t.taken, err
+	t.taken, t.nothingDone = err == nil, true
+	return t.taken, cmp.Or(err, ctx.Err())
 }
 
 // Remember keeps the answer under the key.
