@@ -75,6 +75,7 @@ func (w *Walk) judge(t *try, page backend.Page, q backend.Query, want []Row, tot
 	}
 	require.Equal(t, len(shown), len(page.Records), "records of %+v: want %q, got %q", q, wanted, came)
 	for i, rec := range page.Records {
+		require.True(t, came[i] == "" || came[i] == shown[i].Key, "records of %+v: want %q, got %q", q, wanted, came)
 		w.same(t, rec, shown[i])
 	}
 	require.Equal(t, len(want) > len(shown), page.More, "there is more")
