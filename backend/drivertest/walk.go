@@ -242,25 +242,48 @@ func (w *Walk) value(t tester, f *mapping.Field, v any) (value mapping.Value, kn
 	}
 }
 
+// canBe tells whether a record can be that of a row: by its ID where that is known, else
+// by what it shows.
+func (w *Walk) canBe(t tester, rec mapping.Record, row Row) bool {
+	name := rec.Resource.Name
+	if key, known := w.keys[name][rec.ID()]; known || w.ids[name][row.Key] != 0 {
+		return known && key == row.Key
+	}
+	return w.differs(t, rec, row) == ""
+}
+
 // same holds a record to its row, and learns its ID.
 func (w *Walk) same(t tester, rec mapping.Record, row Row) {
-	r := rec.Resource
-	w.learn(t, r, rec.ID(), row.Key)
+	require.Empty(t, w.differs(t, rec, row), "%s %s", rec.Resource.Name, row.Key)
+	w.learn(t, rec.Resource, rec.ID(), row.Key)
+	for name, v := range row.Fields {
+		if key, refers := v.(Key); refers {
+			f := rec.Resource.Field(name)
+			w.learn(t, f.Target(), int32(rec.Values[f.Index].Int()), key)
+		}
+	}
+}
+
+// differs says in which field a record is not as its row; "" for none. References to what
+// has no known ID are left out.
+func (w *Walk) differs(t tester, rec mapping.Record, row Row) string {
 	for _, name := range slices.Sorted(maps.Keys(row.Fields)) {
-		f := r.Field(name)
-		require.NotNil(t, f, "the oracle's %s of %s is no field", name, r.Name)
+		f := rec.Resource.Field(name)
+		require.NotNil(t, f, "the oracle's %s of %s is no field", name, rec.Resource.Name)
 		got := rec.Values[f.Index]
 		if got.IsAbsent() {
 			got = mapping.NullValue() // as clients see it
 		}
 		want, known := w.value(t, f, row.Fields[name])
 		if key, refers := row.Fields[name].(Key); !known && refers {
-			require.True(t, got.IsSet(), "%s of %s %s refers to %s", name, r.Name, row.Key, key)
-			w.learn(t, f.Target(), int32(got.Int()), key)
-			continue
+			if !got.IsSet() {
+				return fmt.Sprintf("%s refers to %s: got null", name, key)
+			}
+		} else if got != want {
+			return fmt.Sprintf("%s: want %s, got %s", name, want, got)
 		}
-		require.Equal(t, want, got, "%s of %s %s: want %s, got %s", name, r.Name, row.Key, want, got)
 	}
+	return ""
 }
 
 // learn remembers which record an ID is of, for good.

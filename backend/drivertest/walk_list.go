@@ -44,7 +44,7 @@ func (w *Walk) list(t *try, r *mapping.Resource, who auth.Client) bool {
 		page, err := w.Client.List(t.Context(), r, q)
 		require.NoError(t, err, "%+v", q)
 		if q.Keyset && w.ByKey == nil {
-			want = w.from(page, r, all, want, here)
+			want = w.from(t, page, all, want, here)
 		}
 		w.judge(t, page, q, want, len(all))
 		for _, row := range want[:len(page.Records)] {
@@ -206,14 +206,10 @@ func (w *Walk) behind(r *mapping.Resource, list, before []Row, last Key) []Row {
 
 // from are the rows that a page is of. Where what it is after has gone, it may begin with
 // rows as well that came during the walk and stand right before: nobody was told of them.
-func (w *Walk) from(page backend.Page, r *mapping.Resource, list, want []Row, here map[Key]Row) []Row {
+func (w *Walk) from(t *try, page backend.Page, list, want []Row, here map[Key]Row) []Row {
 	begins := func(rows []Row) bool {
 		for i, rec := range page.Records {
-			if i == len(rows) {
-				return false
-			}
-			key, known := w.keys[r.Name][rec.ID()]
-			if known && key != rows[i].Key || !known && w.ids[r.Name][rows[i].Key] != 0 {
+			if i == len(rows) || !w.canBe(t, rec, rows[i]) {
 				return false
 			}
 		}

@@ -30,14 +30,20 @@ type seen struct {
 // remembered is how many of those that were listed before a record are known.
 const remembered = 32
 
-// note notes what the list has, as far as the next page may need it.
+// note notes what the list has, as far as the next page may need it. Those of an earlier
+// page that come again stand where they came: there may be new ones before them.
 func (l *listing) note(id int32) {
 	s := &l.seen
-	if l.r.isByID() || l.skip > 0 || (l.page.More || len(l.page.Records) >= l.q.Limit) && l.isSettled() || slices.Contains(s.ids[:s.known], id) {
+	if l.r.isByID() || l.skip > 0 || (l.page.More || len(l.page.Records) >= l.q.Limit) && l.isSettled() {
 		return
 	}
+	if at := slices.Index(s.ids[:s.known], id); at >= 0 {
+		s.ids = slices.Delete(s.ids, at, at+1)
+		s.known--
+	}
 	if n := len(s.ids) - remembered; n > remembered && len(l.page.Records) == 0 {
-		*s = seen{ids: slices.Delete(s.ids, 0, n)}
+		s.ids = slices.Delete(s.ids, 0, n)
+		s.known = max(0, s.known-n)
 	}
 	s.ids = append(s.ids, id)
 }
