@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,7 @@ resources:
     fields:
       kind: {from: typ, codes: {8: person, 100: company, 2: company, 3: company}}
       name: naam
-      is_customer: {cel: "row.klant == 1 || row.klant == 3 ? 1 : 0", set: {klant: "value == 1 ? 1 : 0"}}
+      is_customer: {cel: "row.klant == 1 || row.klant == 3 ? 1 : 0", set: {klant: "(value == 1 ? 1 : 0) + (has(row.klant) && row.klant >= 2 ? 2 : 0)"}}
 `
 
 // TestWhatIsNotChangedIsNotWritten: before, whoever sent back what he had read wrote
@@ -65,7 +66,10 @@ func TestWhatIsNotChangedIsNotWritten(t *testing.T) {
 			require.Equal(t, []any{2, 3, "B"}, []any{typ, klant, naam})
 			x.update(one, 1, x.record("contact", "kind", "person", "is_customer", "0"))
 			typ, klant, _ = stored()
-			require.Equal(t, []any{8, 0}, []any{typ, klant}, "what is changed is written")
+			require.Equal(t, []any{8, 2}, []any{typ, klant}, "what is changed is written, and set keeps what the row says besides")
+			created := x.create(one, x.record("contact", "kind", "person", "is_customer", "1", "name", "C"))
+			require.NoError(t, x.db.QueryRowContext(t.Context(), fmt.Sprintf("SELECT klant FROM u_rel WHERE nr = %d", created.ID())).Scan(&klant))
+			require.Equal(t, 1, klant, "a new record has no row yet")
 		})
 	}
 }

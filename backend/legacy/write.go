@@ -22,6 +22,8 @@ type write struct {
 	values []sheet.Assignment
 	// key is that of a new row. Parts that the engine makes are absent.
 	key []sheet.Raw
+	// row is what the record has; nil on create.
+	row []sheet.Raw
 }
 
 func (t *txn) newWrite(tab *table, client auth.Client, op mapping.Scope, rec mapping.Record, id int32) *write {
@@ -86,7 +88,7 @@ func (w *write) encode(ctx context.Context, create bool) error {
 	if err != nil {
 		return err
 	}
-	w.values, err = w.t.Encode(rec, w.client, keys, create)
+	w.values, err = w.t.Encode(rec, w.row, w.client, keys, create)
 	if err != nil {
 		if _, ok := mapping.AsViolations(err); ok {
 			return err
@@ -212,6 +214,7 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 		return held.rec, err
 	}
 	w := t.newWrite(tab, client, mapping.OpUpdate, patch, before.ID())
+	w.row = held.row
 	if err := w.encode(ctx, false); err != nil {
 		return mapping.Record{}, err
 	}
@@ -220,7 +223,7 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 		return mapping.Record{}, err
 	}
 	if op := tab.Operations[mapping.OpUpdate]; op != nil && op.Procedure != "" {
-		err = w.updateByProcedure(ctx, op, held.row)
+		err = w.updateByProcedure(ctx, op, w.row)
 	} else {
 		err = w.set(ctx, key, w.version(held.row))
 	}

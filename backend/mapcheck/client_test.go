@@ -193,3 +193,47 @@ resources:
 	require.Empty(t, report.has("http.filter-missing", "resources.contact.fields.note"), "nobody filters by it")
 	require.Len(t, report.has("http.order", "resources.contact.order"), 1, "%+v", report.Findings)
 }
+
+// TestSetThatForgets: rows are told of which a set would write something else than there
+// is, by the value that a client reads; none where it keeps the rest by row.
+func TestSetThatForgets(t *testing.T) {
+	dsn := legacytest.MariaDB(t)
+	db := opened(t, dsn)
+	for _, statement := range []string{
+		"CREATE TABLE w_rel (id int PRIMARY KEY, adm int NOT NULL, name varchar(100) NOT NULL, klant int NOT NULL, actief bit(1) NOT NULL, KEY (adm, id))",
+		"INSERT INTO w_rel VALUES (1, 1, 'A', 3, 1), (2, 1, 'B', 1, 0), (3, 1, 'C', 2, 1)",
+	} {
+		_, err := db.Exec(statement)
+		require.NoError(t, err, statement)
+	}
+	for set, forgets := range map[string]int{
+		"value == 1 ? 1 : 0": 2,
+		"(value == 1 ? 1 : 0) + (has(row.klant) && row.klant >= 2 ? 2 : 0)": 0,
+	} {
+		path := filepath.Join(t.TempDir(), "forgets.yaml")
+		require.NoError(t, os.WriteFile(path, []byte(`format: 1
+source: {sql: {engine: mariadb, dsn: "${DEALERPAK_DSN}"}}
+without_rules: []
+accounts: {users: []}
+resources:
+  contact:
+    table: w_rel
+    key: {columns: id, generated: max+1}
+    client: adm
+    fields:
+      kind: {constant: person}
+      name: name
+      is_blocked: {cel: "row.actief == 1 ? 0 : 1", set: {actief: "value == 1 ? 0 : 1"}}
+      is_customer: {cel: "row.klant == 1 || row.klant == 3 ? 1 : 0", set: {klant: "`+set+`"}}
+`), 0o600))
+		report := checked(t, path, dsn)
+		require.Empty(t, report.has("data.set", "resources.contact.fields.is_blocked"), report.Findings)
+		told := report.has("data.set", "resources.contact.fields.is_customer")
+		if forgets == 0 {
+			require.Empty(t, told)
+			continue
+		}
+		require.Len(t, told, 1, report.Findings)
+		require.Equal(t, "of 2 of 3 row(s) set writes something else than there is where a client sends back the is_customer that it reads", told[0].Seen)
+	}
+}

@@ -25,7 +25,7 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 		return nil
 	}
 	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d row(s) of %s", c.Name, len(rows), c.read.Name))
-	t := tallies{map[*sheet.Field]*tally{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}}
+	t := tallies{map[*sheet.Field]*tally{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}}
 	at := map[string]int{}
 	for i, p := range c.Places {
 		at[p.Name] = i
@@ -45,6 +45,9 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 			f := &c.Fields[i]
 			if (f.Required || c.dates(f)) && c.IsNull(f, row) {
 				t.null[f]++
+			}
+			if c.Forgets(f, row) {
+				t.lost[f]++
 			}
 			if f.Type == mapping.Varchar && len(f.From) == 1 && f.Traits().Codes == nil && len([]rune(strings.TrimRight(row[at[f.From[0]]].Text, " "))) > f.Length {
 				t.long[f]++
@@ -107,7 +110,8 @@ func (c *resourceCheck) withNulls(row []sheet.Raw) {
 // tallies count what is wrong with rows, by field.
 type tallies struct {
 	unfit      map[*sheet.Field]*tally
-	null, long map[*sheet.Field]int
+	// null, too long, and lost where set writes what was read
+	null, long, lost map[*sheet.Field]int
 }
 
 type tally struct {
@@ -127,6 +131,10 @@ func (c *resourceCheck) tell(all tallies, rows int) {
 			c.add(Warning, "data.undated", c.ofField(f), fmt.Sprintf("%d of %d row(s) have no %s, and lists by modified_since never have them", n, rows, f.Name), "name a column that every row has, or readonly sql")
 		} else if n > 0 {
 			c.add(Warning, "data.null", c.ofField(f), fmt.Sprintf("%d of %d row(s) have no %s, which the interface requires", n, rows, f.Name), "clients will see null; a default, cel or mended rows avoid it")
+		}
+		if n := all.lost[f]; n > 0 {
+			c.add(Warning, "data.set", c.ofField(f), fmt.Sprintf("of %d of %d row(s) set writes something else than there is where a client sends back the %s that it reads", n, rows, f.Name),
+				"what the row says besides is lost: let set keep it, by row, as in row.STATUS")
 		}
 		if n := all.long[f]; n > 0 {
 			c.add(Note, "data.long", c.ofField(f), fmt.Sprintf("%d of %d row(s) have a longer %s than the %d characters of the interface", n, rows, f.Name, f.Length), "clients read it whole, but cannot write it back")

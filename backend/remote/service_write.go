@@ -25,7 +25,7 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 		return mapping.Record{}, false, err
 	}
 	v := &values{client: client, once: key}
-	if v.fields, err = r.Encode(rec, client, keys, true); err != nil {
+	if v.fields, err = r.Encode(rec, nil, client, keys, true); err != nil {
 		return mapping.Record{}, false, err
 	}
 	for n, i := range r.arrays {
@@ -34,7 +34,7 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 		}
 		array := sheet.Assignment{Place: r.Fields[i].Children, Field: r.Fields[i].Field, Rows: [][]sheet.Assignment{}}
 		for k, child := range rec.Children[i] {
-			element, err := r.children[n].Encode(child, client, keys, true)
+			element, err := r.children[n].Encode(child, nil, client, keys, true)
 			if err != nil {
 				return mapping.Record{}, false, ofElement(err, r.Fields[i].Name, k)
 			}

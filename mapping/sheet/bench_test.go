@@ -35,7 +35,7 @@ func BenchmarkEncode(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := r.Encode(rec, branch, nil, true); err != nil {
+		if _, err := r.Encode(rec, nil, branch, nil, true); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -47,7 +47,7 @@ func BenchmarkBuild(b *testing.B) {
 	rec.Set("kind", mapping.TextValue("company"))
 	rec.Set("name", mapping.TextValue("De Wit"))
 	rec.Set("payment_days", mapping.IntValue(30))
-	fields, err := r.Encode(rec, branch, nil, true)
+	fields, err := r.Encode(rec, nil, branch, nil, true)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -34,10 +34,10 @@ type rowPath struct {
 // condition is an expression that is true or false.
 type condition struct{ *expression }
 
-// setter computes a place out of a field's value.
+// setter computes a place out of a field's value, and of what the record has already.
 type setter struct {
-	place   string
-	program cel.Program
+	place string
+	*expression
 }
 
 // rowEnv is the environment of expressions over a record of the system.
@@ -52,6 +52,10 @@ func compileRow(text string, place func(name string) int, wants ...*cel.Type) (*
 	if err != nil {
 		return nil, err
 	}
+	return compileOver(env, text, place, wants)
+}
+
+func compileOver(env *cel.Env, text string, place func(name string) int, wants []*cel.Type) (*expression, error) {
 	checked, program, err := compile(env, text, wants)
 	if err != nil {
 		return nil, err
@@ -169,7 +173,16 @@ func children(e ast.Expr) []ast.Expr {
 
 // eval computes the expression over a row aligned with Places.
 func (e *expression) eval(row []Raw) (ref.Val, error) {
+	out, _, err := e.program.Eval(map[string]any{"row": e.of(row)})
+	return out, err
+}
+
+// of is what the expression reads of a row; nil is that of a record that is not there yet.
+func (e *expression) of(row []Raw) map[string]any {
 	values := make(map[string]any, len(e.reads))
+	if row == nil {
+		return values
+	}
 	for _, read := range e.reads {
 		in := values // has(row.a.b) needs an a, whatever the answer has
 		for _, step := range read.steps[:len(read.steps)-1] {
@@ -184,8 +197,7 @@ func (e *expression) eval(row []Raw) (ref.Val, error) {
 			in[read.steps[len(read.steps)-1]] = native(raw)
 		}
 	}
-	out, _, err := e.program.Eval(map[string]any{"row": values})
-	return out, err
+	return values
 }
 
 // holds evaluates a condition.
@@ -263,22 +275,27 @@ func celTypes(f *mapping.Field) (gives []*cel.Type, value *cel.Type) {
 	}
 }
 
-// compileSet compiles an expression over the value of a field.
-func compileSet(place, text string, f *mapping.Field) (setter, error) {
+// compileSet compiles an expression over the value of a field, and row. at tells the
+// position of a place, as for compileRow.
+func compileSet(place, text string, f *mapping.Field, at func(name string) int) (setter, error) {
 	_, value := celTypes(f)
 	if f.Type == mapping.Timestamp { // CEL has no nullable one
 		value = cel.DynType
 	}
-	env, err := cel.NewEnv(cel.Variable("value", value))
+	env, err := rowEnv()
 	if err != nil {
 		return setter{}, err
 	}
-	_, program, err := compile(env, text, []*cel.Type{cel.StringType, cel.IntType, cel.UintType, cel.DoubleType, cel.BoolType, cel.BytesType, cel.TimestampType})
-	return setter{place, program}, err
+	if env, err = env.Extend(cel.Variable("value", value)); err != nil {
+		return setter{}, err
+	}
+	e, err := compileOver(env, text, at, []*cel.Type{cel.StringType, cel.IntType, cel.UintType, cel.DoubleType, cel.BoolType, cel.BytesType, cel.TimestampType})
+	return setter{place, e}, err
 }
 
-// set computes the place out of a value.
-func (s setter) set(v mapping.Value) (Raw, error) {
+// set computes the place out of a value, and of the row of the record; nil where there is
+// none yet.
+func (s setter) set(v mapping.Value, row []Raw) (Raw, error) {
 	var value any
 	switch v.Kind() {
 	case mapping.KindInt:
@@ -292,7 +309,7 @@ func (s setter) set(v mapping.Value) (Raw, error) {
 	case mapping.KindBytes:
 		value = []byte(v.Text())
 	}
-	out, _, err := s.program.Eval(map[string]any{"value": value})
+	out, _, err := s.program.Eval(map[string]any{"value": value, "row": s.of(row)})
 	if err != nil {
 		return Raw{}, err
 	}

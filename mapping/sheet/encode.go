@@ -91,16 +91,16 @@ func (r *Resource) Complete(before, patch mapping.Record) mapping.Record {
 //
 // A field that refers to the resource that another field names (ReferenceBy) can
 // only be encoded beside that other field, which Complete sees to: anything else
-// is an error.
-func (r *Resource) Encode(rec mapping.Record, client auth.Client, keys Keys, create bool) ([]Assignment, error) {
-	return r.encodeAll(rec, client, keys, create, nil)
+// is an error. row is what the record has, aligned with Places; nil on create.
+func (r *Resource) Encode(rec mapping.Record, row []Raw, client auth.Client, keys Keys, create bool) ([]Assignment, error) {
+	return r.encodeAll(rec, row, client, keys, create, nil)
 }
 
 // EncodeChange is Encode of a change, where fields that it leaves out go along, as the
 // system has them: decoded and encoded again a value is not always the same. before is
 // the record that was read, row what it was read from, aligned with Places.
 func (r *Resource) EncodeChange(before, changed mapping.Record, row []Raw, along func(*Field) bool, client auth.Client, keys Keys) ([]Assignment, error) {
-	return r.encodeAll(changed, client, keys, false, func(out []Assignment, f *Field) ([]Assignment, error) {
+	return r.encodeAll(changed, row, client, keys, false, func(out []Assignment, f *Field) ([]Assignment, error) {
 		if !along(f) {
 			return out, nil
 		}
@@ -110,7 +110,7 @@ func (r *Resource) EncodeChange(before, changed mapping.Record, row []Raw, along
 		if whole, ok := r.asRead(out, f, row); ok {
 			return whole, nil
 		}
-		return r.encode(out, f, before.Values[f.Index], before, client, keys)
+		return r.encode(out, f, before.Values[f.Index], before, row, client, keys)
 	})
 }
 
@@ -134,7 +134,7 @@ func (r *Resource) asRead(out []Assignment, f *Field, row []Raw) (all []Assignme
 
 // encodeAll is Encode; rest, where not nil, appends what goes along of a field that rec
 // leaves out.
-func (r *Resource) encodeAll(rec mapping.Record, client auth.Client, keys Keys, create bool, rest func([]Assignment, *Field) ([]Assignment, error)) ([]Assignment, error) {
+func (r *Resource) encodeAll(rec mapping.Record, row []Raw, client auth.Client, keys Keys, create bool, rest func([]Assignment, *Field) ([]Assignment, error)) ([]Assignment, error) {
 	out := make([]Assignment, 0, len(r.Fields)+len(r.constants)+1)
 	now := time.Time{}
 	if create || len(r.stamps) > 0 {
@@ -166,7 +166,7 @@ func (r *Resource) encodeAll(rec mapping.Record, client auth.Client, keys Keys, 
 		switch {
 		case !f.writable:
 		case !v.IsAbsent():
-			out, err = r.encode(out, f, v, rec, client, keys)
+			out, err = r.encode(out, f, v, rec, row, client, keys)
 		case rest != nil:
 			out, err = rest(out, f)
 		}
@@ -183,10 +183,10 @@ func (r *Resource) encodeAll(rec mapping.Record, client auth.Client, keys Keys, 
 }
 
 // encode appends what is written for one field.
-func (r *Resource) encode(out []Assignment, f *Field, v mapping.Value, rec mapping.Record, client auth.Client, keys Keys) ([]Assignment, error) {
+func (r *Resource) encode(out []Assignment, f *Field, v mapping.Value, rec mapping.Record, row []Raw, client auth.Client, keys Keys) ([]Assignment, error) {
 	if f.set != nil {
 		for _, s := range f.set {
-			raw, err := s.set(v)
+			raw, err := s.set(v, row)
 			if err != nil {
 				return out, fmt.Errorf("%s.%s: set %s: %w", r.Name, f.Name, s.place, err)
 			}

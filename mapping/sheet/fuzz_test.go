@@ -39,7 +39,7 @@ func FuzzParse(f *testing.F) {
 			row := make([]sheet.Raw, len(r.Places))
 			rec, _, err := r.Decode(row, branch, nil)
 			if err == nil && rec.Resource != nil {
-				_, _ = r.Encode(rec, branch, nil, true)
+				_, _ = r.Encode(rec, nil, branch, nil, true)
 			}
 			_ = r.Refs(row, branch, func(sheet.KeyRef) {})
 		}

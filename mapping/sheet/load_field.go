@@ -329,13 +329,15 @@ func (d *draft) setters(path string, ff fieldFile, out *Field) {
 	}
 	for _, p := range ff.Set {
 		where := strictyaml.Child(at, p.Key)
-		s, err := compileSet(p.Key, p.Value, out.Field)
+		s, err := compileSet(p.Key, p.Value, out.Field, d.place)
 		if err != nil {
 			d.fail(where, "%s", d.detail(where, err))
 			continue
 		}
 		if required := ff.Required; required == nil && !out.Required || required != nil && !*required {
-			if _, err := s.set(mapping.NullValue()); err != nil {
+			if _, err := s.set(mapping.NullValue(), nil); err != nil && len(s.reads) > 0 {
+				d.fail(where, "it fails for null, which clients may send, or for a new record, which has nothing in row yet: expected value == null ? … : …, and has(row.PLACE) ? … : …")
+			} else if err != nil {
 				d.fail(where, "it fails for null, which clients may send: expected value == null ? … : …, or required: true")
 			}
 		}

@@ -155,7 +155,7 @@ func TestEncodeDealer(t *testing.T) {
 	rec.Set("birth_date", mapping.TimeValue(noon))
 	rec.Set("is_customer", mapping.IntValue(1))
 	rec.Set("is_blocked", mapping.IntValue(1))
-	got, err := r.Encode(rec, branch, nil, true)
+	got, err := r.Encode(rec, nil, branch, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestEncodeDealer(t *testing.T) {
 	}
 	patch := mapping.NewRecord(r.Resource)
 	patch.Set("birth_date", mapping.NullValue())
-	got, err = r.Encode(patch, branch, nil, false)
+	got, err = r.Encode(patch, nil, branch, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestEncodeRefusesWhatTheSystemCannotHave(t *testing.T) {
 	contact, order := s.Resource("contact"), s.Resource("order")
 	rec := mapping.NewRecord(contact.Resource)
 	rec.Set("name", mapping.TextValue("Łukasz"))
-	_, err := contact.Encode(rec, branch, nil, false)
+	_, err := contact.Encode(rec, nil, branch, nil, false)
 	if errorText(err) != "varchar_invalid: name, Łukasz" {
 		t.Errorf("error = %v", err)
 	}
@@ -195,10 +195,10 @@ func TestEncodeRefusesWhatTheSystemCannotHave(t *testing.T) {
 	if len(needed) != 1 || needed[0] != (sheet.IDRef{Resource: "contact", ID: 55}) {
 		t.Errorf("needed = %v", needed)
 	}
-	if _, err = order.Encode(rec, branch, nil, true); errorText(err) != "related_id_not_found: contact_id, 55" {
+	if _, err = order.Encode(rec, nil, branch, nil, true); errorText(err) != "related_id_not_found: contact_id, 55" {
 		t.Errorf("error = %v", err)
 	}
-	got, err := order.Encode(rec, branch, sheet.Keys{needed[0]: "7|1042"}, false)
+	got, err := order.Encode(rec, nil, branch, sheet.Keys{needed[0]: "7|1042"}, false)
 	if err != nil || assigned(got) != "RELNR='1042' VTGID=3" {
 		t.Errorf("got %s, %v", assigned(got), err)
 	}

@@ -88,7 +88,7 @@ func TestReferenceOfTheResourceThatAnotherFieldNames(t *testing.T) {
 	var needed []sheet.IDRef
 	document.NeedsIDs(rec, func(ref sheet.IDRef) { needed = append(needed, ref) })
 	keys := sheet.Keys{{Resource: "contact", ID: 9}: "7|12"}
-	got, err := document.Encode(rec, branch, keys, false)
+	got, err := document.Encode(rec, nil, branch, keys, false)
 	if err != nil || len(needed) != 1 || assigned(got) != "SRT='R' NR='12'" {
 		t.Errorf("needed %v, got %s, %v", needed, assigned(got), err)
 	}
@@ -98,12 +98,12 @@ func TestReferenceOfTheResourceThatAnotherFieldNames(t *testing.T) {
 	}
 	alone := mapping.NewRecord(document.Resource)
 	alone.Set("resource_id", mapping.IntValue(9))
-	if _, err := document.Encode(alone, branch, keys, false); err == nil {
+	if _, err := document.Encode(alone, nil, branch, keys, false); err == nil {
 		t.Error("an ID of no resource was written")
 	}
 	before := rec.Clone()
 	before.Set("resource_id", mapping.IntValue(8))
-	got, err = document.Encode(document.Complete(before, alone), branch, keys, false)
+	got, err = document.Encode(document.Complete(before, alone), nil, branch, keys, false)
 	if err != nil || assigned(got) != "SRT='R' NR='12'" || !alone.Get("resource").IsAbsent() {
 		t.Errorf("completed: %s, %v", assigned(got), err)
 	}
@@ -132,7 +132,7 @@ func TestReferenceOfSeveralPlaces(t *testing.T) {
 	}
 	patch := mapping.NewRecord(order.Resource)
 	patch.Set("contact_id", mapping.IntValue(9))
-	got, err := order.Encode(patch, branch, sheet.Keys{{Resource: "contact", ID: 9}: "7|12"}, false)
+	got, err := order.Encode(patch, nil, branch, sheet.Keys{{Resource: "contact", ID: 9}: "7|12"}, false)
 	if err != nil || assigned(got) != "ADM='7' REL='12'" {
 		t.Errorf("got %s, %v", assigned(got), err)
 	}
@@ -211,7 +211,7 @@ func TestCELOverPaths(t *testing.T) {
 	rec.Set("kind", mapping.TextValue("person"))
 	rec.Set("language", mapping.NullValue())
 	rec.Set("birth_date", mapping.TimeValue(noon))
-	got, err := contact.Encode(rec, branch, nil, true)
+	got, err := contact.Encode(rec, nil, branch, nil, true)
 	if err != nil || assigned(got) != "type.code='p' type.weight=1.5 type.real=true type.none=∅ lang=∅ born=1782900000" {
 		t.Errorf("got %s, %v", assigned(got), err)
 	}

@@ -71,7 +71,7 @@ func TestBuildFields(t *testing.T) {
 	rec.Set("birth_date", mapping.TimeValue(noon))
 	rec.Set("payment_days", mapping.IntValue(30))
 	rec.Set("is_customer", mapping.IntValue(1))
-	fields, err := r.Encode(rec, branch, nil, true)
+	fields, err := r.Encode(rec, nil, branch, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestBuildFields(t *testing.T) {
 	}
 	patch := mapping.NewRecord(r.Resource)
 	patch.Set("infix", mapping.TextValue("de"))
-	fields, err = r.Encode(patch, branch, nil, false)
+	fields, err = r.Encode(patch, nil, branch, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

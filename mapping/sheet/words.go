@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -108,6 +109,36 @@ func (r *Resource) Unfit(row []Raw) (all []Unfit) {
 		}
 	}
 	return all
+}
+
+// Forgets tells whether set would write another value of a field than the row has, where
+// a client sends the one that it reads: what the row says besides would be lost.
+func (r *Resource) Forgets(f *Field, row []Raw) bool {
+	if f.set == nil {
+		return false
+	}
+	v, err := r.compute(f, row)
+	if err != nil {
+		return false // see Unfit
+	}
+	for _, s := range f.set {
+		at, read := r.places[s.place]
+		if raw, err := s.set(v, row); read && row[at].Kind != RawAbsent && (err != nil || !sameRaw(raw, row[at])) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameRaw tells whether two values are one to a system, whatever kinds it has them in.
+func sameRaw(a, b Raw) bool {
+	plain := func(r Raw) string {
+		if r.Kind == RawBool {
+			return strconv.FormatInt(r.Int, 10)
+		}
+		return fmt.Sprint(native(r))
+	}
+	return plain(a) == plain(b)
 }
 
 // IsNull tells whether a field of a row aligned with Places is null to clients.
