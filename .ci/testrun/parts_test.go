@@ -17,7 +17,7 @@ import (
 )
 
 // always are the programs that nobody runs the tests without.
-var always = []string{"sh", "go", "git"}
+var always = []string{"sh", "/bin/sh", "go", "git"}
 
 // isProgram tells whether a part of that name has the program; "" is any part.
 func isProgram(name, program string) bool {

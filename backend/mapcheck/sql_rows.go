@@ -109,7 +109,7 @@ func (c *resourceCheck) withNulls(row []sheet.Raw) {
 
 // tallies count what is wrong with rows, by field.
 type tallies struct {
-	unfit      map[*sheet.Field]*tally
+	unfit map[*sheet.Field]*tally
 	// null, too long, and lost where set writes what was read
 	null, long, lost map[*sheet.Field]int
 }

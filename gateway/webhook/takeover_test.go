@@ -331,7 +331,7 @@ func TestALockEndsWhereProgramsAreStarted(t *testing.T) {
 	for range 4 {
 		starters.Go(func() {
 			for enough.Err() == nil {
-				_ = exec.CommandContext(enough, "true").Run()
+				_ = exec.CommandContext(enough, "/bin/sh", "-c", ":").Run()
 			}
 		})
 	}

@@ -119,6 +119,7 @@ func betweenClients(t *testing.T, k kind) {
 	}
 	w.viewer.key = rig.FullKey
 	w.twins = newTwins(t, desks)
+	w.onSight = k.bySheet
 	w.begin()
 	w.run(cmp.Or(k.requests, drawn()))
 }
