@@ -151,6 +151,9 @@ func (p *FaultProxy) Close() error {
 	p.mu.Unlock()
 	p.end()
 	err := p.server.Close()
+	if errors.Is(err, net.ErrClosed) { // by Set, a moment ago
+		err = nil
+	}
 	p.serving.Wait()
 	p.forward.Transport.(*http.Transport).CloseIdleConnections()
 	return errors.Join(err, p.Wait(context.Background(), func(s FaultStats) bool { return s.Open == 0 }))
