@@ -107,13 +107,15 @@ func (w *watched) Change(ctx context.Context, id string, f func(webhook.Job) (we
 	return j, err
 }
 
-// until returns when reached does, which it asks after every change.
+// until returns when reached does, which it asks after every change, and now and then:
+// another process may have made the change.
 func (w *watched) until(t *testing.T, reached func() bool) {
 	t.Helper()
 	timeout := time.After(time.Minute)
 	for !reached() {
 		select {
 		case <-w.changes:
+		case <-time.After(10 * time.Millisecond):
 		case <-timeout:
 			t.Fatal("it never came to that")
 		}
