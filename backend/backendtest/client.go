@@ -190,9 +190,20 @@ func redactQuery(u string) string { return secretQuery.ReplaceAllString(u, "${1}
 // redact takes out what a report must not hold, wherever it stands.
 func (s *suite) redact(text string) string {
 	for _, secret := range s.secrets {
-		text = secret.ReplaceAllString(text, redacted)
+		if strings.Contains(text, secret.form) { // which takes a small part of the time
+			text = secret.pattern.ReplaceAllString(text, redacted)
+		}
+	}
+	if !strings.Contains(text, `"token"`) {
+		return text
 	}
 	return secretAnswer.ReplaceAllString(text, "${1}"+redacted)
+}
+
+// secret is a text that no report holds, and where it stands by itself.
+type secret struct {
+	form    string
+	pattern *regexp.Regexp
 }
 
 // secret has a text redacted from now on, where it stands by itself. One that is
@@ -202,7 +213,7 @@ func (s *suite) secret(text string) {
 	if len(text) < 8 {
 		return
 	}
-	for _, form := range []string{text, url.QueryEscape(text)} {
+	for _, form := range slices.Compact([]string{text, url.QueryEscape(text)}) {
 		pattern := regexp.QuoteMeta(form)
 		if wordAtStart.MatchString(form) {
 			pattern = `\b` + pattern
@@ -210,7 +221,7 @@ func (s *suite) secret(text string) {
 		if wordAtEnd.MatchString(form) {
 			pattern += `\b`
 		}
-		s.secrets = append(s.secrets, regexp.MustCompile(pattern))
+		s.secrets = append(s.secrets, secret{form, regexp.MustCompile(pattern)})
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -142,7 +141,7 @@ type suite struct {
 	base      string
 	http      *http.Client
 	catalogue *mapping.Catalogue
-	secrets   []*regexp.Regexp
+	secrets   []secret
 
 	token, otherToken string
 	loggedIn          time.Time

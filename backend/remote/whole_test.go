@@ -117,6 +117,7 @@ func (m *mixed) Rows(context.Context, string) (rows []drivertest.Row, err error)
 // before such rows were dropped, and the next began at the position of a raw row:
 // records were missing and came twice, and total counted what nobody saw.
 func TestListsAreWhole(t *testing.T) {
+	drivertest.Cases(t, 25) // in each of 35 services
 	styles := map[string]string{
 		"offset": `query: {limit: "{limit}", offset: "{offset}"ORG}, paging: {style: offset, size: 20}`,
 		"total":  `query: {limit: "{limit}", offset: "{offset}"ORG}, paging: {style: offset, size: 20}, total: {result: total}`,

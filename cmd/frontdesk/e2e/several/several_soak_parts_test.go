@@ -21,6 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
@@ -213,6 +214,9 @@ func (c *soakClient) work(ctx context.Context) {
 	c.client = http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second}
 	defer c.client.CloseIdleConnections()
 	for ctx.Err() == nil {
+		if !sqltest.Soak() {
+			<-time.After(soakPace)
+		}
 		if c.token == "" && !c.login() {
 			continue
 		}

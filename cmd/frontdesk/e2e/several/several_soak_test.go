@@ -34,8 +34,12 @@ const (
 	soakCalm  = 2 * time.Second
 )
 
-// soakClients is how many clients work at once.
-const soakClients = 6
+// soakClients is how many clients work at once. The short form leaves the machine to
+// other tests: a client asks not more often than once in soakPace.
+const (
+	soakClients = 6
+	soakPace    = 20 * time.Millisecond
+)
 
 const doomedKey = "66666666-6666-4666-8666-666666666666"
 
