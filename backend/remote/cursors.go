@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"slices"
 	"sync"
+	"time"
 )
 
 // cursors remembers where the pages of lists begin, for services that page by
@@ -28,11 +29,16 @@ type trail struct {
 
 // mark is a place in a list: where a chunk of the service begins.
 type mark struct {
-	position int     // of it, in what the service lists
-	seen     int     // records that come before it
-	cursor   string  // or the target of a link
-	before   []int32 // of a mark after a record: those that were listed before it, the last ones
+	position int       // of it, in what the service lists
+	seen     int       // records that come before it
+	cursor   string    // or the target of a link
+	before   []int32   // of a mark after a record: those that were listed before it, the last ones
+	since    time.Time // when it was counted what comes before it
 }
+
+// placesLast is how long it is taken for true how many records come before a place: others
+// change the system. What this gateway changed itself ends that at once, see listed.
+const placesLast = time.Minute
 
 // longestCursor is how long a cursor may be, in bytes, to be remembered. Lists with
 // longer ones are gone through from the beginning.
@@ -64,8 +70,9 @@ func (c *cursors) trail(key string) *trail {
 	return t
 }
 
-// nearest returns the last place known that has no more than so many records before it.
-func (c *cursors) nearest(key string, seen int) (mark, bool) {
+// nearest returns the last place known that has no more than so many records before it,
+// which were counted since then.
+func (c *cursors) nearest(key string, seen int, since time.Time) (mark, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.known(key)
@@ -77,10 +84,12 @@ func (c *cursors) nearest(key string, seen int) (mark, bool) {
 	if !exact {
 		i--
 	}
-	if i < 0 {
-		return mark{}, false
+	for ; i >= 0; i-- {
+		if !marks[i].since.Before(since) {
+			return marks[i], true
+		}
 	}
-	return marks[i], true
+	return mark{}, false
 }
 
 // after returns the place of the chunk that holds a record.

@@ -3,6 +3,8 @@ package remote
 import (
 	"context"
 	"errors"
+	"strconv"
+	"time"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -15,7 +17,9 @@ type listing struct {
 	r      *resource
 	q      backend.Query
 	v      values
-	key    string // of what is remembered of the list
+	key    string    // of what is remembered of the list
+	writes int64     // of the resource, when the list began
+	since  time.Time // what lies before the present place was counted
 	scan   scanner
 	owners *owners // judge whose the records are
 	// parents are what the path says of all that is listed.
@@ -67,12 +71,14 @@ func (s *service) listFor(ctx context.Context, m *mapping.Resource, q backend.Qu
 // looked at and counted here.
 func (l *listing) picks() bool { return l.narrows || l.hides }
 
-// listed names the list for the places in it that are remembered by their number.
+// listed names the list for the places in it that are remembered by their number: they are
+// other ones after a write.
 func (l *listing) listed() string {
+	how := " whole "
 	if l.picks() {
-		return l.key + " picked"
+		how = " picked "
 	}
-	return l.key
+	return l.key + how + strconv.FormatInt(l.writes, 10)
 }
 
 // leavesMarks tells that a place in the list is worth remembering. What is judged here
@@ -170,7 +176,7 @@ func (l *listing) isDone(c chunk) bool {
 // learn remembers a place that a cursor leads to, and how many come before it.
 func (l *listing) learn(at place) {
 	if at.cursor != "" && at.seen > 0 && l.q.After == 0 && l.leavesMarks() {
-		l.s.cursors.learn(l.listed(), mark{position: at.position, seen: at.seen, cursor: at.cursor})
+		l.s.cursors.learn(l.listed(), mark{position: at.position, seen: at.seen, cursor: at.cursor, since: l.since})
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // prepare finds what the service can be asked for, and what must be judged here.
 // none tells that no record can match.
 func (l *listing) prepare(ctx context.Context) (none bool, err error) {
-	l.narrows, l.hides = l.r.Through != nil, l.r.mayHide(l.s.source)
+	l.narrows, l.hides, l.writes = l.r.Through != nil, l.r.mayHide(l.s.source), l.r.writes.Load()
 	if none, err := l.prepareFilters(ctx); none || err != nil {
 		return none, err
 	}

@@ -40,7 +40,7 @@ const farthest = 100_000_000
 // begin begins the list, and its page.
 func (l *listing) begin() place {
 	l.page = backend.Page{Records: l.page.Records[:0]}
-	l.seen = seen{}
+	l.seen, l.since = seen{}, l.s.o.Now()
 	at := l.from()
 	l.counted = at.seen
 	return at
@@ -72,8 +72,8 @@ func (l *listing) from() place {
 		l.skip = l.q.Offset - from
 		return place{position: from, seen: from}
 	case "cursor", "link":
-		if m, ok := l.s.cursors.nearest(l.listed(), l.q.Offset); ok {
-			l.skip = l.q.Offset - m.seen
+		if m, ok := l.s.cursors.nearest(l.listed(), l.q.Offset, l.since.Add(-placesLast)); ok {
+			l.skip, l.since = l.q.Offset-m.seen, m.since
 			return place{position: m.position, seen: m.seen, cursor: m.cursor, address: m.cursor, known: true}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -123,7 +124,7 @@ func TestCursorsAreBounded(t *testing.T) {
 			require.LessOrEqual(t, c.count, 100)
 		}
 	}
-	m, ok := c.nearest("9", 255)
+	m, ok := c.nearest("9", 255, time.Time{})
 	require.True(t, ok)
 	require.LessOrEqual(t, m.seen, 255)
 	for i := range 1000 {
@@ -133,7 +134,7 @@ func TestCursorsAreBounded(t *testing.T) {
 		require.True(t, ok, "what was learned last is what is asked for next")
 	}
 	require.LessOrEqual(t, c.count, 100)
-	m, _ = c.nearest("one", 999)
+	m, _ = c.nearest("one", 999, time.Time{})
 	require.Greater(t, m.seen, 900)
 	c.forget("one")
 	require.Zero(t, c.count)
@@ -145,7 +146,7 @@ func TestCursorsForgetWhatTheyWereAsked(t *testing.T) {
 	c := newCursors(100)
 	for i := range 1000 {
 		key := fmt.Sprint(i)
-		_, ok := c.nearest(key, 10)
+		_, ok := c.nearest(key, 10, time.Time{})
 		require.False(t, ok)
 		_, ok = c.after(key, 10)
 		require.False(t, ok)

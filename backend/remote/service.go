@@ -38,6 +38,8 @@ type resource struct {
 	// ignores are the *mapping.Field that a list was asked to be filtered by, and was not:
 	// from then on positions are counted among what matches, on every page.
 	ignores sync.Map
+	// writes are how many this gateway made, of the resource or what it is an element of.
+	writes atomic.Int64
 	*sheet.Resource
 	record   *shape // its places, and the lists within it
 	told     []bool // of the key's parts: those that an answer can leave out, see supplyKey
@@ -118,6 +120,14 @@ func (s *service) ready() error {
 		s.verifying.secret = true
 	}
 	return errors.Join(problems...)
+}
+
+// wrote notes that a write ended, done or not.
+func (r *resource) wrote() {
+	r.writes.Add(1)
+	for _, child := range r.children {
+		child.writes.Add(1)
+	}
 }
 
 func placesOf(r *sheet.Resource) *shape {

@@ -3,6 +3,7 @@ package remote
 import (
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -215,6 +216,48 @@ func TestGarageLogsOn(t *testing.T) {
 	user, err = g.store.FindUser(bg(), "external")
 	require.NoError(t, err)
 	require.True(t, user.External)
+}
+
+// TestPlacesMoveWithWhatLiesBeforeThem has pages by number of a service with cursors after
+// a record before them has gone: at once where it was deleted here, and within a minute
+// where it was not. Before, later pages began where they had without that, for good.
+func TestPlacesMoveWithWhatLiesBeforeThem(t *testing.T) {
+	now := time.Now()
+	server := httptest.NewServer(remotetest.NewJSON(remotetest.Options{Orders: 450}))
+	t.Cleanup(server.Close)
+	o := Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), Keep: openKeep(t), Now: func() time.Time { return now }}
+	here, elsewhere := front(t, open(t, o)), front(t, open(t, o))
+	orders := o.Sheet.Model.Resource("order")
+	list := func(q backend.Query) (ids []int32) {
+		t.Helper()
+		q.Client = noord
+		page, err := here.List(bg(), orders, q)
+		require.NoError(t, err)
+		for _, rec := range page.Records {
+			ids = append(ids, rec.ID())
+		}
+		return ids
+	}
+	whole := list(backend.Query{Limit: 1000})
+	tenth := func() []int32 { return list(backend.Query{Limit: 10, Offset: 290}) }
+	require.Equal(t, whole[290:300], tenth())
+	remove := func(c *backend.Client) {
+		t.Helper()
+		for i, id := range whole[:100] {
+			if c.Delete(bg(), noord, orders, id, backend.Write{}) == nil {
+				whole = slices.Delete(whole, i, i+1)
+				return
+			}
+		}
+		t.Fatal("no order can be deleted")
+	}
+
+	remove(here)
+	require.Equal(t, whole[290:300], tenth())
+
+	remove(elsewhere)
+	now = now.Add(placesLast + 1)
+	require.Equal(t, whole[290:300], tenth())
 }
 
 func TestGarageDeepPages(t *testing.T) {

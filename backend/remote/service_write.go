@@ -130,6 +130,7 @@ func orNotFound(err error) error {
 // write makes the call of a write. sent is the record as it should be now, key
 // what it has; nil on create.
 func (s *service) write(ctx context.Context, r *resource, op *operation, v *values, o *owners, sent mapping.Record, key []sheet.Raw) (rec mapping.Record, err error) {
+	defer r.wrote()
 	a, err := s.call(ctx, op, v)
 	if err != nil {
 		return mapping.Record{}, refusedValue(err, sent)
@@ -255,6 +256,7 @@ func (s *service) delete(ctx context.Context, client auth.Client, before mapping
 		return orNotFound(err)
 	}
 	v := &values{client: client, key: key, id: before.ID(), version: before.Version, fields: r.SoftDelete()}
+	defer r.wrote()
 	a, err := s.call(ctx, r.delete, v)
 	if err != nil {
 		return err
