@@ -115,7 +115,7 @@ func newHouse(t testing.TB, tune ...func(*house, *Options)) *house {
 	o := Options{
 		BasePath: "/webservice_v2", PublicURL: "https://api.example.nl/webservice_v2", Vendor: "Example", Environment: "test", Version: "1.2.3",
 		Location: time.UTC, SessionTTL: auth.MaxTTL, Offer: client.Offer(), Backend: client, Sessions: memory, Limits: auth.NewMemoryLimits(time.UTC),
-		Policy: h.current, Clock: h.clock.Now, Log: zap.New(core),
+		Policy: h.current, Clock: h.clock.Now, Log: zap.New(core), Access: zap.New(core),
 	}
 	h.openAccounts(&o)
 	for _, f := range tune {
