@@ -44,6 +44,7 @@ func newDesk(t *testing.T) *desk {
 		Verifier: d.accounts,
 		Sessions: d.sessions,
 		Throttle: auth.NewThrottle(auth.NewMemoryTally(), d.clock.Now, func(context.Context, time.Duration) error { return nil }),
+		Queue:    auth.NewLoginQueue(auth.LoginsAtOnce, d.clock.Now),
 		TTL:      20 * time.Minute,
 		Vendor:   "Example",
 		Clock:    d.clock.Now,

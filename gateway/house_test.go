@@ -133,6 +133,7 @@ func (h *house) openAccounts(o *Options) {
 	o.Login, err = auth.NewLogin(auth.LoginConfig{
 		Verifier: accounts, Sessions: o.Sessions, TTL: auth.MaxTTL, Vendor: o.Vendor, Clock: h.clock.Now, Random: rand.Reader, Log: o.Log,
 		Throttle: auth.NewThrottle(auth.NewMemoryTally(), h.clock.Now, func(context.Context, time.Duration) error { return nil }),
+		Queue:    auth.NewLoginQueue(auth.LoginsAtOnce, h.clock.Now),
 	})
 	require.NoError(h.t, err)
 	mailer, err := auth.NewFolderMailer(h.mail, "frontdesk@example.nl", h.clock.Now, rand.Reader)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"

@@ -40,6 +40,7 @@ type Desk struct {
 	system       *System
 	client       *backend.Client
 	hasher       *auth.Hasher
+	logins       *auth.LoginQueue
 	common       *common
 	blocked      *blockedSessions
 	Gateway      *gateway.Gateway
@@ -154,8 +155,9 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 		return nil, err
 	}
 	h.onClose(resets.Close)
+	h.logins = auth.NewLoginQueue(h.system.loginsAtOnce, time.Now)
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: h.blocked, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep),
+		Verifier: accounts, Sessions: h.blocked, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep), Queue: h.logins,
 		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.loggedIn,
 	})
 	if err != nil {

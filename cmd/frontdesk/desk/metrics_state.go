@@ -47,13 +47,9 @@ func (h *Desk) watch() {
 			func() float64 { return float64(count()) })
 	}
 	gauge("frontdesk_passwords_running", "Passwords that are being computed: two at most.", func() float64 {
-		running, _ := h.hasher.Load()
-		return float64(running)
+		return float64(h.hasher.Running())
 	})
-	gauge("frontdesk_passwords_waiting", "Logins that wait for their password to be computed.", func() float64 {
-		_, waiting := h.hasher.Load()
-		return float64(waiting)
-	})
+	gauge("frontdesk_passwords_waiting", "Logins that wait for their turn to be verified.", func() float64 { return float64(h.logins.Waiting()) })
 	gauge("frontdesk_callback_space_used_bytes", "Space that the results of callbacks take.", func() float64 {
 		used, _ := h.results.Space()
 		return float64(used)
