@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
@@ -137,8 +135,8 @@ func (s *Store) FindUser(ctx context.Context, username string) (auth.User, error
 }
 
 func (s *Store) readUser(ctx context.Context, username string) (user auth.User, hash string, err error) {
-	if strings.IndexByte(username, 0) >= 0 || !utf8.ValidString(username) {
-		return user, "", auth.ErrUnknownUser // PostgreSQL cannot even be asked for it
+	if !sqlrecord.CanHold(username) {
+		return user, "", auth.ErrUnknownUser
 	}
 	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
 		user, hash, err = s.house(conn).findUser(ctx, username)
