@@ -140,7 +140,7 @@ type Log struct {
 
 // Tracing says where spans are sent.
 type Tracing struct {
-	Endpoint string  `yaml:"endpoint"` // OTLP over HTTP: http://127.0.0.1:4318; empty: no traces
+	Endpoint Secret  `yaml:"endpoint"` // OTLP over HTTP: http://127.0.0.1:4318; empty: no traces
 	Ratio    float64 `yaml:"ratio"`    // of the requests that begin a trace here; one that came with a trace follows it
 }
 
