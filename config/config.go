@@ -29,6 +29,7 @@ type Config struct {
 
 	files []string
 	hash  string
+	hide  *Redactor // of what the files' variables hold
 	blank bool
 	lines map[string]int32 // of located
 }

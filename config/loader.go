@@ -89,12 +89,12 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	for _, part := range parts {
 		problems = append(problems, part.problems...)
 	}
-	if len(problems) == 0 {
-		c.hash = hashOf(append([]*source{main}, parts...))
-		return c, nil
-	}
 	for _, part := range parts {
 		part.hideIn(hide)
+	}
+	if len(problems) == 0 {
+		c.hash, c.hide = hashOf(append([]*source{main}, parts...)), hide
+		return c, nil
 	}
 	for i := range problems {
 		problems[i].Message = hide.Hide(problems[i].Message)

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"frontdesk/config/strictyaml"
 )
 
 // Redactor takes out of messages what variables of the environment hold, which may be
-// secret. Its zero value knows none.
+// secret. Its zero value, and nil, knows none. It is safe for concurrent use.
 type Redactor struct {
+	mu     sync.Mutex
 	found  [][2]string // what a message may hold, and what it says in its place
 	sorted bool        // the longest first
 }
@@ -24,6 +26,8 @@ func (r *Redactor) Add(name, value string) {
 	if len(value) < shortestHidden {
 		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, form := range []string{value, strings.Trim(strictyaml.Quote(value), `"…`)} {
 		r.found = append(r.found, [2]string{form, "${" + name + "}"})
 	}
@@ -32,6 +36,11 @@ func (r *Redactor) Add(name, value string) {
 
 // Hide returns a message without what variables hold.
 func (r *Redactor) Hide(message string) string {
+	if r == nil {
+		return message
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if !r.sorted {
 		slices.SortStableFunc(r.found, func(a, b [2]string) int { return cmp.Compare(len(b[0]), len(a[0])) })
 		r.sorted = true

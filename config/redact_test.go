@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 )
@@ -80,5 +82,31 @@ func TestVariablesAreNotRepeated(t *testing.T) {
 	}
 	if problems < 500 {
 		t.Errorf("only %d problems were found", problems)
+	}
+}
+
+// TestVariablesAreNotToldAsChanges: what a variable held before, and holds now, is no
+// part of what has changed.
+func TestVariablesAreNotToldAsChanges(t *testing.T) {
+	held := "hush-before"
+	env := known
+	env.Env = func(string) (string, bool) { return held, true }
+	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
+	text := "server: {vendor: \"${NAME}\", public_url: \"https://${NAME}/api\"}\nwebhooks: {allow_hosts: [\"${NAME}\", other]}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	loader := config.NewLoader(file, env)
+	before := mustLoad(t, loader)
+	held = "hush-after"
+	var told []string
+	for _, change := range config.Changes(before, mustLoad(t, loader)) {
+		told = append(told, change.String())
+	}
+	want := []string{
+		"server.public_url: https://${NAME}/api changed", "server.vendor: ${NAME} changed", "webhooks.allow_hosts: - ${NAME}", "webhooks.allow_hosts: + ${NAME}",
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }
