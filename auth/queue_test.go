@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -243,6 +244,29 @@ func TestLoginQueueLosesNoPlace(t *testing.T) {
 	_, err := auth.EnterQueue(ended, queue, "anna", "192.0.2.1")
 	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, auth.QueueShares(queue), "nothing is kept of those that are gone")
+}
+
+// TestLoginQueueCalledAsItGivesUp: a login that is called in the moment in which its
+// client goes does not keep the place.
+func TestLoginQueueCalledAsItGivesUp(t *testing.T) {
+	queue := auth.NewLoginQueue(1, time.Now)
+	for range 2000 {
+		leave, err := auth.EnterQueue(t.Context(), queue, "anna", "192.0.2.1")
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			if leave, err := auth.EnterQueue(ctx, queue, "bert", "192.0.2.2"); err == nil {
+				leave()
+			}
+		})
+		for queue.Waiting() == 0 {
+			runtime.Gosched()
+		}
+		cancel()
+		leave()
+		waiting.Wait()
+	}
 }
 
 func TestLoginQueueMemoryIsBounded(t *testing.T) {
