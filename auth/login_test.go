@@ -189,6 +189,9 @@ func TestLoginTogether(t *testing.T) {
 	for n := range 24 {
 		all.Go(func() {
 			_, _, err := d.Authenticate(context.Background(), d.try(keyA, "anna", "anna"))
+			for mapping.Is(err, mapping.TooManyRequests) { // on a machine that is slow enough
+				_, _, err = d.Authenticate(context.Background(), d.try(keyA, "anna", "anna"))
+			}
 			if err != nil {
 				t.Errorf("login %d: %v", n, err)
 			}
