@@ -1,5 +1,7 @@
 package auth
 
+import "context"
+
 // MemorySize returns how many sessions and how many marks of ended users are
 // kept, dead ones included.
 func MemorySize(m *Memory) [2]int {
@@ -40,4 +42,28 @@ func LimitsSize(m *MemoryLimits) (keys, clients int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.keys), len(m.clients)
+}
+
+// ProvenKept bounds the logins that a LoginQueue remembers.
+const ProvenKept = provenKept
+
+// EnterQueue waits for a place in a queue.
+func EnterQueue(ctx context.Context, q *LoginQueue, username, address string) (leave func(), err error) {
+	return q.enter(ctx, username, address)
+}
+
+// ProveLogin has a queue remember a login.
+func ProveLogin(q *LoginQueue, username, address string) { q.prove(username, address) }
+
+// QueueProven returns how many logins a queue remembers.
+func QueueProven(q *LoginQueue) int { return len(q.proven.byShare) }
+
+// QueueShares are what the logins that wait share.
+func QueueShares(q *LoginQueue) (all []string) {
+	for _, l := range []*line{&q.first, &q.others} {
+		for s := range l.shares {
+			all = append(all, s.block)
+		}
+	}
+	return all
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/alexedwards/argon2id"
 )
@@ -42,11 +41,11 @@ const (
 const noUserHash = "$argon2id$v=19$m=19456,t=2,p=1$bm8gdXNlciwgbm8gc2FsdA$bm8gdXNlciwgbm8gcGFzc3dvcmQgaGFzIHRoaXMga2U"
 
 // Hasher hashes and verifies passwords with argon2id, at most two at once.
-// Callers beyond that wait for as long as their context lets them.
+// Callers beyond that wait for as long as their context lets them; a LoginQueue keeps
+// logins from being more than a few of them.
 type Hasher struct {
-	params  argon2id.Params
-	slots   chan struct{}
-	waiting atomic.Int64
+	params argon2id.Params
+	slots  chan struct{}
 }
 
 // NewHasher returns a Hasher of the house's cost.
@@ -122,8 +121,6 @@ func (h *Hasher) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	h.waiting.Add(1)
-	defer h.waiting.Add(-1)
 	select {
 	case h.slots <- struct{}{}:
 		return nil
@@ -134,5 +131,5 @@ func (h *Hasher) enter(ctx context.Context) error {
 
 func (h *Hasher) leave() { <-h.slots }
 
-// Load tells how many passwords are being computed, and how many wait for that.
-func (h *Hasher) Load() (running, waiting int) { return len(h.slots), int(h.waiting.Load()) }
+// Running tells how many passwords are being computed.
+func (h *Hasher) Running() int { return len(h.slots) }

@@ -33,13 +33,14 @@ const (
 	LoginDone      LoginOutcome = "done"
 	LoginWrong     LoginOutcome = "wrong"     // api_key, username or password
 	LoginThrottled LoginOutcome = "throttled" // not judged: too many were wrong before
+	LoginBusy      LoginOutcome = "busy"      // not judged: too many others at once
 	LoginRefused   LoginOutcome = "refused"   // right credentials of a user who may not
 	LoginFailed    LoginOutcome = "failed"    // the administration or the session store did not answer
 )
 
 // LoginOutcomes are all there are.
 func LoginOutcomes() []LoginOutcome {
-	return []LoginOutcome{LoginDone, LoginWrong, LoginThrottled, LoginRefused, LoginFailed}
+	return []LoginOutcome{LoginDone, LoginWrong, LoginThrottled, LoginBusy, LoginRefused, LoginFailed}
 }
 
 func outcomeOf(err error) LoginOutcome {
@@ -48,6 +49,8 @@ func outcomeOf(err error) LoginOutcome {
 		return LoginDone
 	case mapping.Is(err, mapping.CredentialsInvalid):
 		return LoginWrong
+	case errors.Is(err, errLoginsBusy):
+		return LoginBusy
 	case mapping.Is(err, mapping.TooManyRequests):
 		return LoginThrottled
 	case mapping.Is(err, mapping.BackendUnavailable), mapping.Is(err, mapping.BackendTimeout), mapping.Is(err, mapping.InternalError), !answer:
@@ -62,6 +65,7 @@ type LoginConfig struct {
 	Verifier Verifier
 	Sessions Sessions
 	Throttle *Throttle
+	Queue    *LoginQueue
 	TTL      time.Duration // more than 0, at most MaxTTL
 	Vendor   string        // named to external users
 	Clock    func() time.Time
@@ -86,8 +90,8 @@ func NewLogin(c LoginConfig) (*Login, error) {
 }
 
 // Authenticate returns a new token and its session. What a client did wrong
-// comes as an error of mapping: TooManyRequests, before the password is looked
-// at; CredentialsInvalid, alike for a wrong api_key, username and password; and
+// comes as an error of mapping: TooManyRequests, before the password is looked at,
+// also where too many others log in; CredentialsInvalid, alike for a wrong api_key, username and password; and
 // for right ones ExternalUser, EmailMissing and EmailInvalid. Any other error is
 // a failure and does not count against anyone.
 func (l *Login) Authenticate(ctx context.Context, a Attempt) (string, Session, error) {
@@ -106,10 +110,10 @@ func (l *Login) authenticate(ctx context.Context, a Attempt) (string, Session, e
 	}
 	defer guess.Abandon(ctx)
 
-	began := l.config.Clock()
-	// Without a key as well: the answer must take as long.
-	user, err := l.config.Verifier.Verify(ctx, Credentials{Username: a.Username, Password: a.Password})
+	user, began, err := l.verify(ctx, a)
 	switch {
+	case errors.Is(err, errLoginsBusy):
+		return "", Session{}, err
 	case err != nil && !errors.Is(err, ErrCredentials):
 		return "", Session{}, fmt.Errorf("auth: verify credentials: %w", err)
 	case err != nil || a.Key == nil || user.Blocked:
@@ -123,7 +127,21 @@ func (l *Login) authenticate(ctx context.Context, a Attempt) (string, Session, e
 	if err := l.admit(user); err != nil {
 		return "", Session{}, err
 	}
+	l.config.Queue.prove(a.Username, a.Address)
 	return l.open(ctx, a, user, began)
+}
+
+// verify judges the credentials when it is their turn, which was when began. Without a
+// key as well: the answer must take as long.
+func (l *Login) verify(ctx context.Context, a Attempt) (user User, began time.Time, err error) {
+	leave, err := l.config.Queue.enter(ctx, a.Username, a.Address)
+	if err != nil {
+		return User{}, time.Time{}, err
+	}
+	defer leave()
+	began = l.config.Clock()
+	user, err = l.config.Verifier.Verify(ctx, Credentials{Username: a.Username, Password: a.Password})
+	return user, began, err
 }
 
 // admit judges a user who has proved who it is.
@@ -159,6 +177,9 @@ func (l *Login) open(ctx context.Context, a Attempt, user User, began time.Time)
 // noteRefusal tells the operator who is guessing. Not the username: people type
 // their password there.
 func (l *Login) noteRefusal(a Attempt, err error) {
+	if errors.Is(err, errLoginsBusy) {
+		return // nobody guesses; there are too many of them for lines
+	}
 	if mapping.Is(err, mapping.TooManyRequests) {
 		l.config.Log.Warn("login refused: too many wrong credentials", zap.String("address", a.Address))
 	} else if mapping.Is(err, mapping.CredentialsInvalid) {

@@ -44,6 +44,7 @@ func newDesk(t *testing.T) *desk {
 		Verifier: d.accounts,
 		Sessions: d.sessions,
 		Throttle: auth.NewThrottle(auth.NewMemoryTally(), d.clock.Now, func(context.Context, time.Duration) error { return nil }),
+		Queue:    auth.NewLoginQueue(auth.LoginsAtOnce, d.clock.Now),
 		TTL:      20 * time.Minute,
 		Vendor:   "Example",
 		Clock:    d.clock.Now,
@@ -188,6 +189,9 @@ func TestLoginTogether(t *testing.T) {
 	for n := range 24 {
 		all.Go(func() {
 			_, _, err := d.Authenticate(context.Background(), d.try(keyA, "anna", "anna"))
+			for mapping.Is(err, mapping.TooManyRequests) { // on a machine that is slow enough
+				_, _, err = d.Authenticate(context.Background(), d.try(keyA, "anna", "anna"))
+			}
 			if err != nil {
 				t.Errorf("login %d: %v", n, err)
 			}

@@ -38,6 +38,21 @@ func OriginOf(address string) Origin {
 	return Origin(netip.PrefixFrom(ip, 64).Masked().String())
 }
 
+// blockOf is the block that an address is of, which one hand may well have all of: a
+// /24 of IPv4, or a /48 of IPv6. What cannot be read is a block by itself.
+func blockOf(address string) string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		return string(OriginOf(address))
+	}
+	ip = ip.Unmap().WithZone("")
+	bits := 48
+	if ip.Is4() {
+		bits = 24
+	}
+	return netip.PrefixFrom(ip, bits).Masked().String()
+}
+
 // origin is what is known of one address.
 type origin struct {
 	name     Origin

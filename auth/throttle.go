@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -113,10 +114,12 @@ type Guess struct {
 // looked at. A try counts against the bound while it is under way, so that many
 // at the same time get no further than one after the other; one that would go
 // beyond the bound only if all of those fail waits for them, as they may well be
-// one program's correct logins. Its other errors are the context's and the
-// tally's.
+// one program's correct logins, but not for longer than loginPatience. Its other
+// errors are the context's and the tally's.
 func (t *Throttle) Begin(ctx context.Context, username, address string) (*Guess, error) {
 	who, from := accountOf(username), OriginOf(address)
+	waiting, enough := context.WithTimeoutCause(ctx, loginPatience, loginsBusy())
+	defer enough()
 	for {
 		r, err := t.tally.Reserve(ctx, from, who, t.clock())
 		switch {
@@ -127,15 +130,15 @@ func (t *Throttle) Begin(ctx context.Context, username, address string) (*Guess,
 		case r.Refused > 0:
 			return nil, tooManyGuesses(r.Refused)
 		case r.Settled == nil:
-			if err := t.sleep(ctx, askAgain); err != nil {
-				return nil, err
+			if err := t.sleep(waiting, askAgain); err != nil {
+				return nil, cmp.Or(context.Cause(waiting), err)
 			}
 			continue
 		}
 		select {
 		case <-r.Settled:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-waiting.Done():
+			return nil, context.Cause(waiting)
 		}
 	}
 }

@@ -215,6 +215,22 @@ func TestThrottleLetsCorrectLoginsThroughTogether(t *testing.T) {
 	})
 }
 
+// TestThrottleIsPatientSoLong: who waits for what becomes of others does not do so for
+// ever.
+func TestThrottleIsPatientSoLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		th := auth.NewThrottle(auth.NewMemoryTally(), time.Now, auth.Sleep)
+		for range 10 {
+			_, err := th.Begin(t.Context(), "anna", "192.0.2.1")
+			require.NoError(t, err)
+		}
+		began := time.Now()
+		_, err := th.Begin(t.Context(), "anna", "192.0.2.1")
+		require.Equal(t, mapping.TooManyRequests, reason(t, err))
+		require.Equal(t, 5*time.Second, time.Since(began))
+	})
+}
+
 func TestThrottleHonoursTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tally := auth.NewMemoryTally()

@@ -9,7 +9,8 @@ import (
 )
 
 // Change is one thing that two configurations do not have in common. It can be
-// shown: secrets are hidden, and of a hash it tells no more than names it.
+// shown: secrets are hidden, and what variables held; of a hash it tells no more than
+// names it.
 type Change struct {
 	Path     string // server.listen; what belongs to an api_key has its name: api_keys.webshop.allow
 	From, To string // "" where there was nothing, or is nothing any more
@@ -37,6 +38,7 @@ func Changes(from, to *Config) []Change {
 	d.structs("", reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem())
 	for i := range d.found {
 		d.found[i].Restart = !reloadable(d.found[i].Path)
+		d.found[i].From, d.found[i].To = from.hide.Hide(d.found[i].From), to.hide.Hide(d.found[i].To)
 	}
 	return d.found
 }

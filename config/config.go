@@ -29,6 +29,7 @@ type Config struct {
 
 	files []string
 	hash  string
+	hide  *Redactor // of what the files' variables hold
 	blank bool
 	lines map[string]int32 // of located
 }
@@ -140,7 +141,7 @@ type Log struct {
 
 // Tracing says where spans are sent.
 type Tracing struct {
-	Endpoint string  `yaml:"endpoint"` // OTLP over HTTP: http://127.0.0.1:4318; empty: no traces
+	Endpoint Secret  `yaml:"endpoint"` // OTLP over HTTP: http://127.0.0.1:4318; empty: no traces
 	Ratio    float64 `yaml:"ratio"`    // of the requests that begin a trace here; one that came with a trace follows it
 }
 

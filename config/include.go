@@ -14,7 +14,8 @@ import (
 // include is a file that is included, and the entry that says so.
 type include struct {
 	path    string
-	matched bool // by a pattern, which folders are not meant by
+	written string // the entry
+	matched bool   // by a pattern, which folders are not meant by
 	main    string
 	index   int
 	at      spot
@@ -32,7 +33,7 @@ func (i include) problem(rule, format string, args ...any) strictyaml.Problem {
 func included(main *source) (files []include, problems strictyaml.Problems) {
 	seen := map[string]bool{filepath.Clean(main.path): true}
 	for i, entry := range main.base.Include {
-		one := include{main: main.path, index: i, at: main.includes[i]}
+		one := include{main: main.path, index: i, at: main.includes[i], written: main.included[i]}
 		found, rule, fault := one.find(entry, seen)
 		if fault != "" {
 			problems = append(problems, one.problem(rule, "%s", fault))
@@ -48,23 +49,23 @@ func (i include) find(entry string, seen map[string]bool) (files []include, rule
 	case entry == "":
 		return nil, "", "" // an entry that could not be read: said elsewhere
 	case slices.ContainsFunc(strings.Split(filepath.ToSlash(entry), "/"), func(s string) bool { return strings.Contains(s, "**") }):
-		return nil, ruleIncludePattern, fmt.Sprintf("found %s, expected * for the names of one folder: ** is not known", strictyaml.Quote(entry))
+		return nil, ruleIncludePattern, fmt.Sprintf("found %s, expected * for the names of one folder: ** is not known", strictyaml.Quote(i.written))
 	}
 	pattern := beside(i.main, entry)
 	if !hasMeta(entry) {
 		if _, err := os.Stat(pattern); err != nil {
-			return nil, ruleIncludeMissing, fmt.Sprintf("found %s, and no such file, expected one, or a pattern such as keys.d/*.yaml, which may match none", strictyaml.Quote(entry))
+			return nil, ruleIncludeMissing, fmt.Sprintf("found %s, and no such file, expected one, or a pattern such as keys.d/*.yaml, which may match none", strictyaml.Quote(i.written))
 		}
 		i.path = pattern
 		if seen[pattern] {
-			return nil, ruleIncludeTwice, fmt.Sprintf("found %s, which is read already", strictyaml.Quote(entry))
+			return nil, ruleIncludeTwice, fmt.Sprintf("found %s, which is read already", strictyaml.Quote(i.written))
 		}
 		seen[pattern] = true
 		return []include{i}, "", ""
 	}
 	paths, err := filepath.Glob(pattern)
 	if err != nil {
-		return nil, ruleIncludePattern, fmt.Sprintf("found %s, expected a pattern such as keys.d/*.yaml", strictyaml.Quote(entry))
+		return nil, ruleIncludePattern, fmt.Sprintf("found %s, expected a pattern such as keys.d/*.yaml", strictyaml.Quote(i.written))
 	}
 	for _, path := range paths {
 		if seen[path] || leftover(pattern, path) {

@@ -61,10 +61,12 @@ func (l *Loader) Load() (*Config, error) {
 
 // finish judges a configuration whose main file was read, and reads the others.
 func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
+	hide := &Redactor{}
+	main.hideIn(hide)
 	endpoints, err := l.known.Endpoints(main.base)
 	inModel, located := errors.AsType[strictyaml.Problems](err)
 	if err != nil && !located {
-		return nil, fmt.Errorf("model: %w", err)
+		return nil, fmt.Errorf("model: %w", hide.HideError(err))
 	}
 	judged := newJudging(main.base, endpoints)
 	if !judged.equal(l.judged) {
@@ -87,9 +89,16 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	for _, part := range parts {
 		problems = append(problems, part.problems...)
 	}
-	problems.Sort()
-	if err := problems.Err(); err != nil {
-		return nil, err
+	for _, part := range parts {
+		part.hideIn(hide)
 	}
-	return c, nil
+	if len(problems) == 0 {
+		c.hash, c.hide = hashOf(append([]*source{main}, parts...)), hide
+		return c, nil
+	}
+	for i := range problems {
+		problems[i].Message = hide.Hide(problems[i].Message)
+	}
+	problems.Sort()
+	return nil, problems
 }

@@ -25,8 +25,9 @@ type source struct {
 	variables map[string]string // of the environment, that it refers to
 
 	doc      *strictyaml.Document
-	base     *Config // of the main file, without keys and expectations; nil for the included
-	includes []spot  // of base.Include
+	base     *Config  // of the main file, without keys and expectations; nil for the included
+	includes []spot   // of base.Include
+	included []string // the same as it is written
 	keys     []Key
 	expect   []Expectation
 	problems strictyaml.Problems
@@ -143,8 +144,13 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 		for _, path := range located {
 			s.base.lines[path] = int32(s.doc.At(path).Line)
 		}
-		for i := range s.base.Include {
-			s.includes = append(s.includes, spotOf(s.doc.At(fmt.Sprintf("include[%d]", i))))
+		for i, entry := range s.base.Include {
+			path := fmt.Sprintf("include[%d]", i)
+			if written, expanded := s.doc.Written(path); expanded {
+				entry = written
+			}
+			s.includes = append(s.includes, spotOf(s.doc.At(path)))
+			s.included = append(s.included, entry)
 		}
 	}
 	for i := range s.keys {
@@ -156,6 +162,13 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 		s.expect[i].keyWritten, _ = s.doc.Written(s.expect[i].at.Path + ".key")
 	}
 	return s
+}
+
+// hideIn has messages not repeat what the file's variables hold.
+func (s *source) hideIn(r *Redactor) {
+	for name, value := range s.variables {
+		r.Add(name, value)
+	}
 }
 
 // judge finds what is wrong with the file by itself, and forgets where things stood.

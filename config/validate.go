@@ -150,6 +150,8 @@ func (v *validator) backend() {
 		v.fail("backend.sheet", ruleSheetUnused, "found a mapping sheet, which driver %s does not use, expected driver legacy or remote", b.Driver)
 	case !isDSN(string(b.DSN)):
 		v.fail("backend.dsn", ruleDSN, "expected sqlite:FILE, such as sqlite:frontdesk.db, or postgres://user:password@host/database")
+	case strings.HasPrefix(string(b.DSN), "sqlite://") && !strings.HasPrefix(string(b.DSN), "sqlite:///"):
+		v.fail("backend.dsn", ruleDSN, "found // before the name of a SQLite file, which would begin with a host, expected sqlite:FILE, such as sqlite:frontdesk.db")
 	default:
 		v.plainPassword("backend.dsn", ruleDSN, string(b.DSN))
 	}
@@ -230,15 +232,18 @@ func isDSN(text string) bool {
 
 // plainPassword refuses an address whose password ends too early, as it holds what
 // ends a host: what is left of it would be taken for a host and a database, and be
-// told in messages as such.
+// told in messages as such. So would be parts of an address that cannot be read.
 func (v *validator) plainPassword(path, r, dsn string) {
 	if !isPostgres(dsn) {
 		return
 	}
 	_, address, _ := strings.Cut(dsn, "://")
-	address, _, _ = strings.Cut(address, "?")
+	address, query, _ := strings.Cut(address, "?")
+	_, err := url.Parse(dsn)
 	if at := strings.IndexAny(address, "/#"); at >= 0 && strings.Contains(address[at:], "@") {
 		v.fail(path, r, "found an @ behind the host, expected / in a password to be written as %%2F, @ as %%40, # as %%23 and ? as %%3F")
+	} else if err != nil || !strings.Contains(address, "@") && strings.Contains(address, ":") && strings.Contains(query, "@") {
+		v.fail(path, r, "cannot be read, expected postgres://user:password@host/database, with / in the password written as %%2F, @ as %%40, # as %%23, ? as %%3F and %% as %%25")
 	}
 }
 
@@ -300,7 +305,7 @@ func isSMTP(text string) bool {
 
 func (v *validator) tracing() {
 	t := v.Tracing
-	if u, err := url.Parse(t.Endpoint); t.Endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil) {
+	if u, err := url.Parse(string(t.Endpoint)); t.Endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil) {
 		v.fail("tracing.endpoint", ruleTracing, "expected an http or https URL without user and password, such as http://127.0.0.1:4318")
 	}
 	if !(t.Ratio >= 0 && t.Ratio <= 1) {

@@ -33,6 +33,11 @@ type conn struct {
 	out    *bufio.Writer // what is being answered
 	failed bool          // nothing more can be read: the client has sent its last byte, or was too slow
 	state  atomic.Int32
+
+	// Of a result that is being downloaded: how long its client may take nothing of it,
+	// and when it must have left; zero where none is.
+	patience time.Duration
+	until    time.Time
 }
 
 // Read sends what was answered before it waits for more.
@@ -54,6 +59,29 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// Write sends. A download goes on for as long as its client takes something of it now
+// and then.
+func (c *conn) Write(p []byte) (int, error) {
+	if !c.until.IsZero() {
+		deadline := after(c.patience)
+		if deadline.IsZero() || deadline.After(c.until) {
+			deadline = c.until
+		}
+		if err := c.SetWriteDeadline(deadline); err != nil {
+			return 0, err
+		}
+	}
+	return c.Conn.Write(p)
+}
+
+// beginDownload is for somebody with the address of a result.
+func (c *conn) beginDownload(patience time.Duration) {
+	boundUnsent(c.Conn)
+	c.patience, c.until = patience, after(downloadTimeout)
+}
+
+func (c *conn) endDownload() { c.until = time.Time{} }
 
 // rest says that nothing is asked of the connection; false where it is to end.
 func (c *conn) rest() bool {

@@ -53,7 +53,9 @@ type Options struct {
 
 	Clock func() time.Time
 	Log   *zap.Logger
-	Meter Meter // nil where nothing is counted
+	// Access is where the line of each request goes.
+	Access *zap.Logger
+	Meter  Meter // nil where nothing is counted
 	// Tracer makes the spans of requests; nil where there are no traces.
 	Tracer trace.Tracer
 }

@@ -115,7 +115,7 @@ func newHouse(t testing.TB, tune ...func(*house, *Options)) *house {
 	o := Options{
 		BasePath: "/webservice_v2", PublicURL: "https://api.example.nl/webservice_v2", Vendor: "Example", Environment: "test", Version: "1.2.3",
 		Location: time.UTC, SessionTTL: auth.MaxTTL, Offer: client.Offer(), Backend: client, Sessions: memory, Limits: auth.NewMemoryLimits(time.UTC),
-		Policy: h.current, Clock: h.clock.Now, Log: zap.New(core),
+		Policy: h.current, Clock: h.clock.Now, Log: zap.New(core), Access: zap.New(core),
 	}
 	h.openAccounts(&o)
 	for _, f := range tune {
@@ -133,6 +133,7 @@ func (h *house) openAccounts(o *Options) {
 	o.Login, err = auth.NewLogin(auth.LoginConfig{
 		Verifier: accounts, Sessions: o.Sessions, TTL: auth.MaxTTL, Vendor: o.Vendor, Clock: h.clock.Now, Random: rand.Reader, Log: o.Log,
 		Throttle: auth.NewThrottle(auth.NewMemoryTally(), h.clock.Now, func(context.Context, time.Duration) error { return nil }),
+		Queue:    auth.NewLoginQueue(auth.LoginsAtOnce, h.clock.Now),
 	})
 	require.NoError(h.t, err)
 	mailer, err := auth.NewFolderMailer(h.mail, "frontdesk@example.nl", h.clock.Now, rand.Reader)

@@ -16,7 +16,7 @@ func (g *Gateway) logAccess(x *Exchange) {
 	if x.Operation != nil {
 		endpoint = x.Operation.Template
 	}
-	g.o.Log.Info("request",
+	g.o.Access.Info("request",
 		zap.String("request_id", x.RequestID),
 		zap.String("key", x.keyName),
 		zap.String("client", x.client),

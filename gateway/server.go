@@ -15,8 +15,8 @@ import (
 // HeaderLimit is how large a request's header may be, in bytes.
 const HeaderLimit = 16 << 10
 
-// downloadTimeout is how long the result of a callback may take to leave: as
-// long as its address is valid.
+// downloadTimeout is how long the result of a callback may take to leave, to a client
+// that takes something of it within each WriteTimeout: as long as its address is valid.
 const downloadTimeout = webhook.LinkValidity
 
 // ServerOptions bound what a client can take of the server.
@@ -24,7 +24,7 @@ type ServerOptions struct {
 	BodyLimit    int           // of one request, in bytes
 	BodyMemory   int           // that large bodies and answers may take at once, in bytes; at least twice BodyLimit
 	ReadTimeout  time.Duration // for a whole request, header and body
-	WriteTimeout time.Duration // for an answer
+	WriteTimeout time.Duration // for an answer, or the next piece of a download
 	IdleTimeout  time.Duration // between two requests of a connection
 	Connections  ConnectionBounds
 	TLS          *tls.Config // nil for plain HTTP

@@ -161,11 +161,12 @@ func (t *talk) write(last bool) error {
 	}
 	t.resp.SkipBody = t.req.Header.IsHead()
 	timeout := t.server.o.WriteTimeout
-	if t.resp.IsBodyStream() { // the result of a callback, for somebody with its address
-		timeout = downloadTimeout
-	}
 	if err := t.SetWriteDeadline(after(timeout)); err != nil {
 		return err
+	}
+	if t.resp.IsBodyStream() { // the result of a callback
+		t.beginDownload(timeout)
+		defer t.endDownload()
 	}
 	return t.resp.Write(t.out)
 }

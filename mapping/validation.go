@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // validation judges a value that is set; the body is there for those that
@@ -44,6 +46,12 @@ func plateOfNoCountry(b *Body, v Value) bool {
 
 // DutchPostcode tells whether s is four digits, a space and two letters.
 func DutchPostcode(s string) bool { return dutchPostcode.MatchString(s) }
+
+// IsPlain tells whether every character of a text can be seen, or is a blank: it can be
+// shown on a line, on a terminal too. What stands for bytes that are none (U+FFFD) is not.
+func IsPlain(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) || r == utf8.RuneError })
+}
 
 // IsEmail tells whether s is a bare e-mail address with a dotted domain.
 func IsEmail(s string) bool {

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"go.uber.org/zap"
 
 	"frontdesk/auth"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping/sheet"
 )
 
@@ -73,7 +72,7 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 			Client: auth.Client{ID: u.ClientID, Name: u.ClientName},
 		}}, nil
 	}
-	if from.Facts == nil || strings.IndexByte(username, 0) >= 0 || !utf8.ValidString(username) || username == "" {
+	if from.Facts == nil || !sqlrecord.CanHold(username) || username == "" {
 		return account{}, auth.ErrUnknownUser
 	}
 	var answer result

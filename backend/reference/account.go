@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
@@ -14,6 +12,21 @@ import (
 
 // ErrUsernameTaken says that another user, of whatever client, has the name.
 var ErrUsernameTaken = errors.New("username is taken")
+
+// ErrName says that a name has characters that cannot be seen: a log, a terminal or a
+// person would take it for another.
+var ErrName = errors.New("expected a name of characters that can be seen")
+
+func judgeName(of, name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("a %s needs a name", of)
+	case !mapping.IsPlain(name):
+		return fmt.Errorf("name %q of a %s: %w", name, of, ErrName)
+	default:
+		return nil
+	}
+}
 
 // NewUser is a user to be added.
 type NewUser struct {
@@ -24,11 +37,9 @@ type NewUser struct {
 	External bool
 }
 
-// AddClient returns the client of that name, which it adds where there is none.
+// AddClient returns the client of that name, which it adds where there is none. It may
+// fail with ErrName.
 func (s *Store) AddClient(ctx context.Context, name string) (client auth.Client, err error) {
-	if name == "" {
-		return client, errors.New("a client needs a name")
-	}
 	err = s.inTx(ctx, func(t *txn) error {
 		client, err = t.addClient(ctx, name)
 		return err
@@ -37,9 +48,15 @@ func (s *Store) AddClient(ctx context.Context, name string) (client auth.Client,
 }
 
 func (t *txn) addClient(ctx context.Context, name string) (auth.Client, error) {
+	if !sqlrecord.CanHold(name) {
+		return auth.Client{}, judgeName("client", name)
+	}
 	const find = `SELECT id FROM client WHERE name = ?1`
 	id, found, err := t.one(ctx, find, mapping.TextValue(name))
 	if err == nil && !found {
+		if err := judgeName("client", name); err != nil {
+			return auth.Client{}, err
+		}
 		// Another may add it meanwhile; whoever does, it is there afterwards.
 		_, err = t.exec(ctx, `INSERT INTO client (name, created_at) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING`,
 			mapping.TextValue(name), mapping.IntValue(t.now().UnixMilli()))
@@ -54,10 +71,10 @@ func (t *txn) addClient(ctx context.Context, name string) (auth.Client, error) {
 }
 
 // AddUser adds a user, and its client where that is new. It fails with
-// ErrUsernameTaken, or auth.ErrPasswordLength.
+// ErrUsernameTaken, ErrName or auth.ErrPasswordLength.
 func (s *Store) AddUser(ctx context.Context, n NewUser) (user auth.User, err error) {
-	if n.Username == "" || n.Client == "" {
-		return user, errors.New("a user needs a name and a client")
+	if err := judgeName("user", n.Username); err != nil {
+		return user, err
 	}
 	hash, err := s.hasher.Hash(ctx, n.Password)
 	if err != nil {
@@ -137,8 +154,8 @@ func (s *Store) FindUser(ctx context.Context, username string) (auth.User, error
 }
 
 func (s *Store) readUser(ctx context.Context, username string) (user auth.User, hash string, err error) {
-	if strings.IndexByte(username, 0) >= 0 || !utf8.ValidString(username) {
-		return user, "", auth.ErrUnknownUser // PostgreSQL cannot even be asked for it
+	if !sqlrecord.CanHold(username) {
+		return user, "", auth.ErrUnknownUser
 	}
 	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
 		user, hash, err = s.house(conn).findUser(ctx, username)

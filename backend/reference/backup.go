@@ -58,7 +58,7 @@ func (s *Store) Export(ctx context.Context, client auth.Client, w io.Writer) (m 
 		err = e.out.Finish()
 	}
 	if err != nil {
-		return backend.Manifest{}, fmt.Errorf("back up client %s: %w", client.Name, err)
+		return backend.Manifest{}, fmt.Errorf("back up client %q: %w", client.Name, err)
 	}
 	return e.out.Manifest, nil
 }

@@ -116,7 +116,7 @@ func Restore(ctx context.Context, s *Store, file io.ReaderAt, size int64, o Rest
 		return r.run(ctx)
 	})
 	if err != nil {
-		return backend.Manifest{}, fmt.Errorf("restore client %s: %w", o.Client, err)
+		return backend.Manifest{}, fmt.Errorf("restore client %q: %w", o.Client, err)
 	}
 	return b.manifest, s.analyze(ctx)
 }
@@ -152,7 +152,7 @@ func (h house) mustHaveNoRecords(ctx context.Context, model *mapping.Model, clie
 	for _, r := range model.Resources {
 		_, found, err := h.one(ctx, `SELECT 1 FROM `+h.dialect.Quote(r.Name)+` WHERE client_id = ?1 LIMIT 1`, mapping.IntValue(client.ID))
 		if err != nil {
-			return fmt.Errorf("look for records of client %s: %w", client.Name, err)
+			return fmt.Errorf("look for records of client %q: %w", client.Name, err)
 		}
 		if found {
 			return fmt.Errorf("%w: %s (there is at least one %s)", ErrClientNotEmpty, client.Name, r.Name)

@@ -13,7 +13,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.uber.org/zap"
 
@@ -66,6 +68,10 @@ type Conn interface {
 	// result is not even fetched, where that can be.
 	Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func(row []mapping.Value) error) error
 }
+
+// CanHold tells whether databases can be asked for a text at all: PostgreSQL has no word
+// for others but an error.
+func CanHold(text string) bool { return strings.IndexByte(text, 0) < 0 && utf8.ValidString(text) }
 
 // Column says how a result column is read. A SQL NULL is mapping.NullValue.
 type Column struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,6 +50,20 @@ func OpenPostgres(ctx context.Context, dsn string, o Options) (DB, error) {
 	return d, nil
 }
 
+// withoutDSN tells what pgx finds wrong with a DSN, without any of it: pgx repeats it, and
+// where it is mistyped nobody knows which part is the password.
+func withoutDSN(err error) error {
+	wrong, ok := errors.AsType[*pgconn.ParseConfigError](err)
+	if !ok {
+		return err
+	}
+	words := wrong.Error()
+	if cause := wrong.Unwrap(); cause != nil {
+		words = strings.TrimSuffix(words, " ("+cause.Error()+")")
+	}
+	return errors.New("the DSN cannot be read: " + words[strings.LastIndex(words, "`: ")+len("`: "):])
+}
+
 // How long a host may take to let a connection in, and a connection that was not
 // used for a while to show that it lives, where the DSN does not say: one that
 // swallows what it is sent must not keep the next one from being tried.
@@ -61,7 +76,7 @@ const (
 func newPostgres(ctx context.Context, dsn string, o Options) (*postgresDB, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		return nil, err
+		return nil, withoutDSN(err)
 	}
 	if o.Readers > 0 {
 		config.MaxConns = int32(max(2, o.Readers))

@@ -49,7 +49,7 @@ func (b backupCommand) Run(p desk.Program) error {
 		return err
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s holds %d records of client %s as of %s (%s)\n",
-		b.Out, m.Records(), m.Client, m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
+		b.Out, m.Records(), shown(m.Client), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
 	return err
 }
 
@@ -98,7 +98,7 @@ func (r restoreCommand) Run(p desk.Program) error {
 		return hint(fmt.Errorf("%s: %w", r.File, err))
 	}
 	_, err = fmt.Fprintf(p.Stdout, "client %s has %d records again, as of %s (%s)\nUsers are no records: frontdesk user list shows who can log in.\n",
-		r.Client, m.Records(), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
+		shown(r.Client), m.Records(), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
 	return err
 }
 

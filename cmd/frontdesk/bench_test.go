@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
-	"go.uber.org/zap"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
@@ -77,7 +76,7 @@ func BenchmarkGateway(b *testing.B) {
 	keys, err := demoKeys()
 	require.NoError(b, err)
 	c.APIKeys = keys
-	h, err := desk.Build(desk.Program{Ctx: context.Background()}, c, "bench", zap.NewNop())
+	h, err := desk.Build(desk.Program{Ctx: context.Background()}, c, "bench", desk.NoLogs())
 	require.NoError(b, err)
 	defer h.Close()
 

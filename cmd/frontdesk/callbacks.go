@@ -55,8 +55,8 @@ func (l callbacksListCommand) Run(p desk.Program) error {
 		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tCREATED\tTRIES\tNEXT TRY\tCAUSE")
 		for _, j := range found {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", j.ID, j.State, j.Work.Kind, j.Owner.User.Client.Name, j.Owner.Key,
-				clock(j.Created), j.Tries, clock(j.NextTry), causeOf(j))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", j.ID, j.State, j.Work.Kind, shown(j.Owner.User.Client.Name), shown(j.Owner.Key),
+				clock(j.Created), j.Tries, clock(j.NextTry), shown(causeOf(j)))
 		}
 		return table.Flush()
 	})
@@ -103,7 +103,7 @@ func (c callbacksShowCommand) Run(p desk.Program) error {
 			{"result", resultOf(j)}, {"failure", j.Failure},
 		} {
 			if line[1] != "" {
-				fmt.Fprintf(table, "%s\t%s\n", line[0], line[1])
+				fmt.Fprintf(table, "%s\t%s\n", line[0], shown(line[1]))
 			}
 		}
 		if len(j.Pauses) > 0 {
@@ -116,7 +116,7 @@ func (c callbacksShowCommand) Run(p desk.Program) error {
 			fmt.Fprintln(table, "\nTRY\tAT\tSTATUS\tTOOK\tERROR")
 		}
 		for _, t := range tries {
-			fmt.Fprintf(table, "%d\t%s\t%d\t%s\t%s\n", t.Number, clock(t.At), t.Status, t.Duration, t.Error)
+			fmt.Fprintf(table, "%d\t%s\t%d\t%s\t%s\n", t.Number, clock(t.At), t.Status, t.Duration, shown(t.Error))
 		}
 		return table.Flush()
 	})
@@ -156,7 +156,7 @@ func (c callbacksReplayCommand) Run(p desk.Program) error {
 
 func unknownJob(id string, err error) error {
 	if errors.Is(err, webhook.ErrUnknownJob) {
-		return fmt.Errorf("there is no job %s; frontdesk callbacks list shows those there are", id)
+		return fmt.Errorf("there is no job %s; frontdesk callbacks list shows those there are", shown(id))
 	}
 	return err
 }

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"go.uber.org/zap/zapcore"
-
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
@@ -51,12 +49,12 @@ func (d demoCommand) Run(p desk.Program) error {
 		return err
 	}
 	defer logFile.Close()
-	logs, err := desk.NewLogs(c.Log, zapcore.Lock(logFile), desk.LogDelay)
+	logs, err := desk.NewLogs(c.Log, logFile, desk.LogDelay)
 	if err != nil {
 		return err
 	}
 	defer logs.Stop()
-	h, err := desk.Build(p, c, desk.DemoEnvironment, logs.Log)
+	h, err := desk.Build(p, c, desk.DemoEnvironment, logs)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; --listen and --ops choose other ports", err)
 	}

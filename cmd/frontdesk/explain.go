@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
+	"frontdesk/mapping"
 )
 
 type explainCommand struct {
@@ -298,13 +300,12 @@ func (r explained) print(out io.Writer) {
 	row("answer", "as sent, but for request_id, which is a placeholder:\n%s", r.Answer)
 }
 
-// shown makes a path safe for a terminal.
-func shown(path string) string {
-	quoted := fmt.Sprintf("%q", path)
-	if quoted == `"`+path+`"` {
-		return path
+// shown makes a path or a name safe for a terminal.
+func shown(text string) string {
+	if mapping.IsPlain(text) {
+		return text
 	}
-	return quoted
+	return strconv.Quote(text)
 }
 
 func writeJSON(out io.Writer, value any) error {

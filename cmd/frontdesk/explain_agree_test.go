@@ -17,7 +17,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
-	"go.uber.org/zap/zapcore"
 	"pgregory.net/rapid"
 
 	"frontdesk/auth"
@@ -83,11 +82,11 @@ func newAgreement(t *testing.T, random *rand.Rand) *agreement {
 
 	c, err := desk.LoadConfig(file)
 	require.NoError(t, err)
-	a.logs, err = desk.NewLogs(c.Log, zapcore.AddSync(a.lines), desk.LogDelay)
+	a.logs, err = desk.NewLogs(c.Log, a.lines, desk.LogDelay)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, a.logs.Stop()) })
+	t.Cleanup(a.logs.Stop)
 	counted := func(d backend.Driver) backend.Driver { return countedDriver{d.(*reference.Store), &a.calls} }
-	a.desk, err = desk.Build(desk.Program{Ctx: context.Background(), Wrap: counted}, c, desk.ProductionEnvironment, a.logs.Log)
+	a.desk, err = desk.Build(desk.Program{Ctx: context.Background(), Wrap: counted}, c, desk.ProductionEnvironment, a.logs)
 	require.NoError(t, err)
 	t.Cleanup(a.desk.Close)
 	a.logIn(keys)

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -94,7 +96,21 @@ func run(p desk.Program, args []string) int {
 		fmt.Fprintln(p.Stderr, "frontdesk:", err)
 		return 2
 	default:
-		fmt.Fprintln(p.Stderr, "frontdesk:", err)
+		say(p.Stderr, "frontdesk:", err)
 		return 1
+	}
+}
+
+// say tells why a command failed, unless nobody takes it: to stop must not wait for
+// whoever reads the log of serve, which goes the same way.
+func say(out io.Writer, words ...any) {
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		fmt.Fprintln(out, words...)
+	}()
+	select {
+	case <-said:
+	case <-time.After(desk.LogPatience):
 	}
 }

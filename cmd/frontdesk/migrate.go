@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"go.uber.org/zap/zapcore"
-
 	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
@@ -24,11 +22,11 @@ func (m migrateCommand) Run(p desk.Program) (err error) {
 	if err != nil {
 		return err
 	}
-	logs, err := desk.NewLogs(config.Log{Level: "info", Format: "console"}, zapcore.Lock(zapcore.AddSync(p.Stderr)), desk.LogDelay)
+	logs, err := desk.NewLogs(config.Log{Level: "info", Format: "console"}, p.Stderr, desk.LogDelay)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, logs.Stop()) }()
+	defer logs.Stop()
 	begun := time.Now()
 	s, err := desk.OpenSystem(p.Ctx, c, auth.NewHasher(), logs.Log)
 	if err != nil {

@@ -135,7 +135,7 @@ func TestRedaction(t *testing.T) {
 		}
 		smtp := fmt.Sprintf("smtps://%s:%s@%s", "postman", planted.plant("mail.smtp"), rig.FreeAddress(t))
 		text := fmt.Sprintf(leakyConfig, dsn, smtp, filepath.Join(t.TempDir(), "results"), webhooktest.Port(t, receiver), authority.File(t),
-			spans.URL, "", planted.plant("webhook_secret"))
+			spans.URL+"/v1/traces?key="+planted.plant("the query of tracing.endpoint"), "", planted.plant("webhook_secret"))
 		k := startLeaky(t, text)
 
 		token := planted.keep("a live token", k.Login(rig.FullKey, "demo"))
@@ -147,6 +147,13 @@ func TestRedaction(t *testing.T) {
 		// A reload that is refused, with a secret in what is wrong.
 		k.Write(strings.Replace(text, "log: {level: debug}", fmt.Sprintf("log: {level: debug, colour: %q}\nbackup: {password: %q}", planted.plant("an unknown setting"), planted.plant("an unknown section")), 1))
 		k.HangUp()
+		for output, text := range operatorOutputs(t, k) {
+			planted.search(t, output, text)
+		}
+		// One that changes what is secret, and needs a restart.
+		k.Write(strings.Replace(text, "/v1/traces?key=", "/"+planted.plant("the path of tracing.endpoint")+"?key=", 1))
+		k.HangUp()
+		require.Contains(t, k.OpsText("/readyz"), "tracing.endpoint")
 		for output, text := range operatorOutputs(t, k) {
 			planted.search(t, output, text)
 		}

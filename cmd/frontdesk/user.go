@@ -66,6 +66,11 @@ type userAddCommand struct {
 
 // Run adds the user with a password from the terminal or from standard input.
 func (u userAddCommand) Run(p desk.Program) error {
+	for _, given := range [][2]string{{"user", u.Username}, {"--client", u.Client}, {"--email", u.Email}} {
+		if !mapping.IsPlain(given[1]) {
+			return desk.Misused("%s %q: %w", given[0], given[1], reference.ErrName)
+		}
+	}
 	if !mapping.IsEmail(u.Email) {
 		return desk.Misused("--email %s: not an e-mail address", u.Email)
 	}
@@ -113,11 +118,11 @@ func (u userPasswdCommand) Run(p desk.Program) error {
 	}
 	if err := store.SetPassword(p.Ctx, u.Username, encoded); err != nil {
 		if errors.Is(err, auth.ErrUnknownUser) {
-			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", u.Username)
+			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", shown(u.Username))
 		}
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "password of %s set; sessions that are open end by themselves within 30 minutes\n", u.Username)
+	_, err = fmt.Fprintf(p.Stdout, "password of %s set; sessions that are open end by themselves within 30 minutes\n", shown(u.Username))
 	return err
 }
 
@@ -137,7 +142,7 @@ func (u userListCommand) Run(p desk.Program) error {
 	table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "USERNAME\tCLIENT\tEMAIL\tNOTE")
 	for _, user := range users {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", user.Username, user.Client.Name, user.Email, noteOf(user))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", shown(user.Username), shown(user.Client.Name), shown(user.Email), noteOf(user))
 	}
 	return table.Flush()
 }

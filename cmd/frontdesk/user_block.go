@@ -36,10 +36,10 @@ func (a administration) setBlocked(p desk.Program, username string, blocked bool
 	defer store.Close()
 	if err := store.SetBlocked(p.Ctx, username, blocked); err != nil {
 		if errors.Is(err, auth.ErrUnknownUser) {
-			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", username)
+			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", shown(username))
 		}
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, done, username)
+	_, err = fmt.Fprintf(p.Stdout, done, shown(username))
 	return err
 }

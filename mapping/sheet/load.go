@@ -51,10 +51,10 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 		o.Now = time.Now
 	}
 	var f file
-	hide := &redactor{}
+	hide := &config.Redactor{}
 	env := func(name string) (string, bool) {
 		value, ok := o.Env(name)
-		hide.add(name, value)
+		hide.Add(name, value)
 		return value, ok
 	}
 	doc, problems := strictyaml.Decode(path, src, &f, strictyaml.Expand(config.Expander(env)))
@@ -86,28 +86,7 @@ type loader struct {
 	xml      bool // bodies are XML
 	drafts   []*draft
 	judged   map[string]bool // problems of shared parts that were reported
-	hide     *redactor
-}
-
-// redactor takes what variables of the environment hold out of messages, which
-// may be secret.
-type redactor struct{ variables [][2]string }
-
-// shortestHidden is the length from which a value is hidden: shorter ones are
-// found in any text.
-const shortestHidden = 4
-
-func (r *redactor) add(name, value string) {
-	if len(value) >= shortestHidden {
-		r.variables = append(r.variables, [2]string{value, "${" + name + "}"}, [2]string{strings.Trim(strictyaml.Quote(value), `"…`), "${" + name + "}"})
-	}
-}
-
-func (r *redactor) hidden(message string) string {
-	for _, v := range r.variables {
-		message = strings.ReplaceAll(message, v[0], v[1])
-	}
-	return message
+	hide     *config.Redactor
 }
 
 // fail reports a problem at path, unless decoding has already reported one there.
@@ -116,7 +95,7 @@ func (l *loader) fail(path, format string, args ...any) {
 		return
 	}
 	p := l.doc.At(path)
-	p.Message = l.hide.hidden(fmt.Sprintf(format, args...))
+	p.Message = l.hide.Hide(fmt.Sprintf(format, args...))
 	l.problems = append(l.problems, p)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
 )
 
 // loadSource compiles where the records are; it is false where that is not one
@@ -239,6 +240,8 @@ func (l *loader) loadUsers() {
 			l.fail(path+".username", "missing, expected a name to log in with")
 		case seen[strings.ToLower(u.Username)]:
 			l.fail(path+".username", "found %s again", l.found(path+".username", u.Username))
+		case !mapping.IsPlain(u.Username):
+			l.fail(path+".username", "found %s, expected characters that can be seen", l.found(path+".username", u.Username))
 		}
 		seen[strings.ToLower(u.Username)] = true
 		if !strings.HasPrefix(string(u.PasswordHash), "$argon2id$") {
@@ -246,6 +249,8 @@ func (l *loader) loadUsers() {
 		}
 		if u.Client.ID < 1 || u.Client.Name == "" {
 			l.fail(path+".client", "expected {id: NUMBER, name: TEXT}, a number from 1")
+		} else if !mapping.IsPlain(u.Client.Name) {
+			l.fail(path+".client.name", "found %s, expected characters that can be seen", l.found(path+".client.name", u.Client.Name))
 		}
 		l.sheet.Accounts.Users = append(l.sheet.Accounts.Users, User{
 			Username: u.Username, PasswordHash: u.PasswordHash, Email: u.Email,

@@ -47,6 +47,8 @@ type System struct {
 	// untilLag tells how far until stays behind writes that are under way; nil where
 	// none outlives a list.
 	untilLag func(context.Context) (time.Duration, error)
+	// loginsAtOnce is how many may be verified at once.
+	loginsAtOnce int
 	// releases close what was opened, last first.
 	releases []func() error
 }
@@ -70,7 +72,7 @@ type OwnDatabase struct {
 
 // OpenSystem opens the backend of a configuration.
 func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) (s *System, err error) {
-	s = &System{}
+	s = &System{loginsAtOnce: auth.LoginsAtOnce}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -146,6 +148,9 @@ func (s *System) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Sto
 	}
 	s.onClose(store.Close)
 	s.driver, s.accounts, s.model = store, store, store.Sheet.Model
+	if len(sh.Accounts.Users) == 0 { // it asks the service whose credentials they are
+		s.loginsAtOnce = auth.RemoteLoginsAtOnce
+	}
 	return nil
 }
 

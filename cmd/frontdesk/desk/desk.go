@@ -33,12 +33,14 @@ type Desk struct {
 	metrics      *metrics
 	tracing      *tracing // nil where there are no traces
 	log          *zap.Logger
+	logs         *Logs
 	after        func(time.Duration) <-chan time.Time
 	now          func() time.Time // of callbacks
 	supervisor   *Supervisor
 	system       *System
 	client       *backend.Client
 	hasher       *auth.Hasher
+	logins       *auth.LoginQueue
 	common       *common
 	blocked      *blockedSessions
 	Gateway      *gateway.Gateway
@@ -57,11 +59,11 @@ type Desk struct {
 
 // Build opens everything and listens, but serves nothing yet. Whatever was
 // opened is closed again when something fails.
-func Build(p Program, c *config.Config, environment string, log *zap.Logger) (h *Desk, err error) {
+func Build(p Program, c *config.Config, environment string, logs *Logs) (h *Desk, err error) {
 	own := *c
 	own.APIKeys, own.Expect = nil, nil
-	started := own
-	h = &Desk{config: &own, started: &started, log: log, supervisor: p.Supervisor, after: p.timer(), now: p.clock(), metrics: newMetrics()}
+	started, log := own, logs.Log
+	h = &Desk{config: &own, started: &started, log: log, logs: logs, supervisor: p.Supervisor, after: p.timer(), now: p.clock(), metrics: newMetrics()}
 	defer func() {
 		if err != nil {
 			h.Close()
@@ -153,8 +155,9 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 		return nil, err
 	}
 	h.onClose(resets.Close)
+	h.logins = auth.NewLoginQueue(h.system.loginsAtOnce, time.Now)
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: h.blocked, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep),
+		Verifier: accounts, Sessions: h.blocked, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep), Queue: h.logins,
 		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.loggedIn,
 	})
 	if err != nil {
@@ -168,7 +171,7 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: Version(),
 		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(c.Server.BodyLimit), Offer: h.client.Offer(), Backend: h.client, Sessions: h.common.sessions, Login: login,
 		Limits: h.common.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
-		Resets: resets, Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, Tracer: h.tracing.spans(), Clock: time.Now, Log: h.log,
+		Resets: resets, Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, Tracer: h.tracing.spans(), Clock: time.Now, Log: h.log, Access: h.logs.access,
 	})
 	if err != nil {
 		return nil, err

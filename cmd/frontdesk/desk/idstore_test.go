@@ -224,7 +224,7 @@ func TestOneGatewayPerFile(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		c, err := LoadConfig(file)
 		require.NoError(t, err)
-		return Build(Program{Ctx: t.Context(), Stdout: io.Discard, Stderr: io.Discard}, c, "test", zap.NewNop())
+		return Build(Program{Ctx: t.Context(), Stdout: io.Discard, Stderr: io.Discard}, c, "test", NoLogs())
 	}
 	first, err := build("")
 	require.NoError(t, err)

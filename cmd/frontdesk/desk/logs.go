@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"io"
 	"os"
 	"time"
 
@@ -12,18 +13,19 @@ import (
 
 // Logs are where the program writes what happens.
 type Logs struct {
-	Log   *zap.Logger
-	audit *zap.Logger // of changes that somebody made; whatever the level
-	level zap.AtomicLevel
-	Stop  func() error // writes what is left
+	Log    *zap.Logger
+	access *zap.Logger // a line per request
+	audit  *zap.Logger // of changes that somebody made; whatever the level
+	level  zap.AtomicLevel
+	lines  *logWriter // nil where nothing is written
 }
 
 // LogDelay is how late a line may be written.
 const LogDelay = time.Second
 
 // NewLogs writes structured lines. They are buffered: one write for many lines,
-// at most that much late.
-func NewLogs(c config.Log, out zapcore.WriteSyncer, delay time.Duration) (*Logs, error) {
+// at most that much late. Whoever reads them may take his time: see logWriter.
+func NewLogs(c config.Log, out io.Writer, delay time.Duration) (*Logs, error) {
 	level, err := zap.ParseAtomicLevel(c.Level)
 	if err != nil {
 		return nil, err
@@ -34,13 +36,23 @@ func NewLogs(c config.Log, out zapcore.WriteSyncer, delay time.Duration) (*Logs,
 	if c.Format == "console" {
 		encoder = zapcore.NewConsoleEncoder(encoding)
 	}
-	buffered := &zapcore.BufferedWriteSyncer{WS: out, FlushInterval: delay}
+	w := newLogWriter(out, encoder, delay)
 	return &Logs{
-		Log:   zap.New(zapcore.NewCore(encoder, buffered, level)),
-		audit: zap.New(zapcore.NewCore(encoder, buffered, zapcore.DebugLevel)).Named("audit"),
-		level: level, Stop: buffered.Stop,
+		Log:    zap.New(zapcore.NewCore(encoder, logStream{w, appLog}, level)),
+		access: zap.New(zapcore.NewCore(encoder, logStream{w, accessLog}, level)),
+		audit:  zap.New(zapcore.NewCore(encoder, logStream{w, auditLog}, zapcore.DebugLevel)).Named("audit"),
+		level:  level, lines: w,
 	}, nil
 }
+
+// NoLogs are those of a program that has nothing to say.
+func NoLogs() *Logs {
+	nop := zap.NewNop()
+	return &Logs{Log: nop, access: nop, audit: nop, level: zap.NewAtomicLevel()}
+}
+
+// Stop writes what is left, as far as somebody takes it. What is logged after it is lost.
+func (l *Logs) Stop() { l.lines.stop() }
 
 // set has lines of that level and above written.
 func (l *Logs) set(level string) {

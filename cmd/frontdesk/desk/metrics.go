@@ -69,7 +69,7 @@ func newMetrics() *metrics {
 		}, []string{"resource", "operation"}),
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "frontdesk_logins_total",
-			Help: "Tries to log in by how they ended: done, wrong (api_key, username or password), throttled, refused (a user who may not) or failed.",
+			Help: "Tries to log in by how they ended: done, wrong (api_key, username or password), throttled, busy (too many others at once), refused (a user who may not) or failed.",
 		}, []string{"outcome"}),
 	}
 	m.registry.MustRegister(m.requests, m.calls, m.seconds, m.logins,

@@ -47,13 +47,9 @@ func (h *Desk) watch() {
 			func() float64 { return float64(count()) })
 	}
 	gauge("frontdesk_passwords_running", "Passwords that are being computed: two at most.", func() float64 {
-		running, _ := h.hasher.Load()
-		return float64(running)
+		return float64(h.hasher.Running())
 	})
-	gauge("frontdesk_passwords_waiting", "Logins that wait for their password to be computed.", func() float64 {
-		_, waiting := h.hasher.Load()
-		return float64(waiting)
-	})
+	gauge("frontdesk_passwords_waiting", "Logins that wait for their turn to be verified.", func() float64 { return float64(h.logins.Waiting()) })
 	gauge("frontdesk_callback_space_used_bytes", "Space that the results of callbacks take.", func() float64 {
 		used, _ := h.results.Space()
 		return float64(used)
@@ -74,10 +70,25 @@ func (h *Desk) watch() {
 		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
 	}
 	m.registry.MustRegister(callbackStates{h.counts}, keyExpiries{h}, &tallies{of: m, live: h.live})
+	h.watchLog()
 	if h.tracing != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "frontdesk_trace_export_failures_total", Help: "Batches of spans that could not be sent, and are lost.",
 		}, func() float64 { return float64(h.tracing.failures.Load()) }))
+	}
+}
+
+// watchLog has /metrics tell what whoever reads the log has missed.
+func (h *Desk) watchLog() {
+	w := h.logs.lines
+	if w == nil {
+		return
+	}
+	for kind := range w.dropped {
+		h.metrics.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "frontdesk_log_lines_dropped_total", Help: "Lines of the log that were dropped because whoever reads it did not take them in time: access, app (all others) or audit.",
+			ConstLabels: prometheus.Labels{"stream": logKindNames[kind]},
+		}, func() float64 { return float64(w.dropped[kind].Load()) }))
 	}
 }
 

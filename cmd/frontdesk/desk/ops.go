@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.uber.org/zap"
 )
 
 // listenOps opens the listener for operators, which is never under the base
@@ -25,6 +26,10 @@ func (h *Desk) listenOps() (err error) {
 	h.watch()
 	h.metrics.registry.MustRegister(NewReloadMetrics(h))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{}))
-	h.ops = &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 8 << 10}
+	faults, err := zap.NewStdLogAt(h.log, zap.WarnLevel) // and not to standard error, which somebody may hold up
+	if err != nil {
+		return err
+	}
+	h.ops = &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 8 << 10, ErrorLog: faults}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/google/uuid"
-	"go.uber.org/zap"
 
 	"frontdesk/config"
 )
@@ -26,7 +25,7 @@ func WithGateway(p Program, conf *config.Config, name string, f func(baseURL, ke
 	conf.APIKeys = append(conf.APIKeys, config.Key{
 		Name: name + "-" + key.String()[:8], Hashes: []config.KeyHash{{Hash: sha256.Sum256([]byte(key.String()))}}, Allow: []config.Rule{everything},
 	})
-	h, err := Build(p, conf, name, zap.NewNop())
+	h, err := Build(p, conf, name, NoLogs())
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"go.uber.org/zap/zapcore"
-
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
@@ -20,12 +18,12 @@ func ServeConfig(p Program, file string, watch bool) error {
 	if err != nil {
 		return err
 	}
-	logs, err := NewLogs(c.Log, zapcore.Lock(zapcore.AddSync(p.Stderr)), cmp.Or(p.LogDelay, LogDelay))
+	logs, err := NewLogs(c.Log, p.Stderr, cmp.Or(p.LogDelay, LogDelay))
 	if err != nil {
 		return err
 	}
 	defer logs.Stop()
-	h, err := Build(p, c, ProductionEnvironment, logs.Log)
+	h, err := Build(p, c, ProductionEnvironment, logs)
 	if err != nil {
 		return err
 	}

@@ -154,7 +154,7 @@ func (h *Desk) load() StatusLoad {
 		l.Sessions = &n
 	}
 	l.Running, l.Waiting = h.client.Load()
-	_, l.Passwords = h.hasher.Load()
+	l.Passwords = h.logins.Waiting()
 	if p, ok := h.system.driver.(backend.Pooler); ok {
 		pool := p.Pool()
 		l.PoolInUse, l.PoolLimit = pool.InUse, pool.Most

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -42,12 +43,13 @@ func openTracing(ctx context.Context, c config.Tracing, log *zap.Logger) (*traci
 	if c.Endpoint == "" {
 		return nil, nil
 	}
-	address, err := url.Parse(c.Endpoint)
+	address, err := url.Parse(string(c.Endpoint))
 	if err != nil {
-		return nil, fmt.Errorf("tracing.endpoint: %w", err)
+		return nil, errors.New("tracing.endpoint: cannot be read") // without the error, which repeats it
 	}
-	if address.Path == "" || address.Path == "/" {
-		address = address.JoinPath("v1", "traces")
+	own := address.EscapedPath() // which may have a secret in it
+	if own == "" || own == "/" {
+		own, address = "", address.JoinPath("v1", "traces")
 	}
 	t := &tracing{client: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, IdleConnTimeout: time.Minute}}}
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address.String()), otlptracehttp.WithHTTPClient(t.client),
@@ -64,7 +66,7 @@ func openTracing(ctx context.Context, c config.Tracing, log *zap.Logger) (*traci
 		return nil, fmt.Errorf("tracing: %w", err)
 	}
 	t.provider = sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(&toldExporter{SpanExporter: exporter, t: t, log: log}),
+		sdktrace.WithBatcher(&toldExporter{SpanExporter: exporter, t: t, path: own, log: log}),
 		sdktrace.WithResource(about),
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(c.Ratio))),
 	)
@@ -131,6 +133,7 @@ func traceHeaders(ctx context.Context) (parent, state string) {
 type toldExporter struct {
 	sdktrace.SpanExporter
 	t    *tracing
+	path string // not to be told; "" for the usual one
 	log  *zap.Logger
 	lost atomic.Bool
 }
@@ -142,7 +145,11 @@ func (e *toldExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnl
 	case err != nil:
 		e.t.failures.Add(1)
 		if !e.lost.Swap(true) {
-			e.log.Warn("spans cannot be sent, and are lost", zap.Error(err))
+			why := err.Error()
+			if e.path != "" {
+				why = strings.ReplaceAll(why, e.path, "/…")
+			}
+			e.log.Warn("spans cannot be sent, and are lost", zap.String("error", why))
 		}
 	case e.lost.Swap(false):
 		e.log.Info("spans can be sent again")

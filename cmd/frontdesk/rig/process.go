@@ -102,6 +102,9 @@ func StartChild(t testing.TB, o Options) *Child {
 		c.Process = exec.Command("/bin/sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), Binary(t), "serve", "--config", file)
 	}
 	c.Process.Stderr = c.Log
+	if o.Stderr != nil {
+		c.Process.Stderr = o.Stderr
+	}
 	stdout, err := c.Process.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Process.Start())

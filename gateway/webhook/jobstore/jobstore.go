@@ -157,6 +157,9 @@ func only(found []webhook.Job, err error) (webhook.Job, error) {
 
 // Get implements webhook.Store.
 func (s *Store) Get(ctx context.Context, id string) (webhook.Job, error) {
+	if !sqlrecord.CanHold(id) {
+		return webhook.Job{}, webhook.ErrUnknownJob
+	}
 	return only(s.read(ctx, `SELECT document FROM callback_job WHERE id = ?1`, mapping.TextValue(id)))
 }
 
@@ -246,6 +249,9 @@ func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webh
 
 // held returns a job that nobody else changes until the transaction ends.
 func (s *Store) held(ctx context.Context, c sqlrecord.Conn, id string) (j webhook.Job, document string, err error) {
+	if !sqlrecord.CanHold(id) {
+		return j, "", webhook.ErrUnknownJob
+	}
 	err = s.documents(ctx, c, `SELECT document FROM callback_job WHERE id = ?1`+s.db.Dialect().ForUpdate, []mapping.Value{mapping.TextValue(id)},
 		func(found webhook.Job, text string) { j, document = found, text })
 	if err == nil && document == "" {

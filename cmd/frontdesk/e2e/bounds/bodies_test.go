@@ -2,8 +2,12 @@ package bounds
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -251,4 +255,51 @@ func TestDownloadWithoutReading(t *testing.T) {
 		_, err = io.Copy(w, bytes.NewReader(ask))
 	}
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+}
+
+// TestDownloadBySlowClients: whoever has the address of a result has time for it as
+// long as he takes something of it within each write_timeout, and no more than that
+// where he takes nothing. It takes two such times of waiting.
+func TestDownloadBySlowClients(t *testing.T) {
+	t.Parallel()
+	hooks, options := rig.NewHooks(t, nil)
+	options.Server = "  write_timeout: 2s"
+	options.Extra += "callbacks: [\"GET /document\"]\n"
+	d := rig.OnSQLite(t, options)
+	token := d.Login(rig.HookedKey, "demo")
+	content := base64.StdEncoding.EncodeToString(make([]byte, 5<<20))
+	for range 2 {
+		d.Create(token, "document", fmt.Sprintf(`{"name":"large","resource":"contact","resource_id":1,"content":%q}`, content))
+	}
+	id := d.Call("GET", "/document?resource=contact&resource_id=1&name=large&fields=content&page_size=2&webhook_url="+url.QueryEscape(hooks.Address()), token, "").Promise(t)
+	require.Equal(t, id, hooks.Next(t))
+	address := d.Collect(token, id)
+	begin := func() *http.Response {
+		w := d.Socket()
+		require.NoError(t, w.Conn.(*net.TCPConn).SetReadBuffer(64<<10))
+		_, target, _ := strings.Cut(address, "/webservice_v2")
+		w.Send("GET /webservice_v2" + target + " HTTP/1.1\r\nHost: desk\r\n\r\n")
+		answer, err := http.ReadResponse(w.Reader, &http.Request{Method: "GET"})
+		require.NoError(t, err)
+		require.Equal(t, 200, answer.StatusCode)
+		return answer
+	}
+	asleep, slow := begin(), begin()
+	open := func() bool { return strings.Contains(d.OpsText("/metrics"), "frontdesk_connections_open 3\n") } // with that of d.HTTP
+	require.True(t, open())
+
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	taken := int64(0)
+	for began := time.Now(); time.Since(began) < 5*time.Second; <-tick.C {
+		n, err := io.CopyN(io.Discard, slow.Body, 16<<10)
+		require.NoError(t, err)
+		taken += n
+	}
+	rest, err := io.Copy(io.Discard, slow.Body)
+	require.NoError(t, err)
+	require.Equal(t, slow.ContentLength, taken+rest)
+	require.Eventually(t, func() bool { return !open() }, rig.Patience, 10*time.Millisecond, "who takes nothing has no connection any more")
+	_, err = io.Copy(io.Discard, asleep.Body)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }

@@ -1,0 +1,276 @@
+package auth
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"frontdesk/mapping"
+)
+
+// The bounds of a LoginQueue.
+const (
+	// LoginsAtOnce is how many logins are verified at once where that means to compute
+	// a password: enough to keep the Hasher busy while others are looked up.
+	LoginsAtOnce = 2 * hashesAtOnce
+	// RemoteLoginsAtOnce is the same where another service verifies them.
+	RemoteLoginsAtOnce = 32
+
+	queueLength   = 128             // of each of the two lines
+	loginPatience = 5 * time.Second // that a login waits for others
+	loginRetry    = 2 * time.Second // until a login that found no place should be tried again
+	provenInARow  = 3               // logins from where one went well, while others wait
+	provenFor     = 24 * time.Hour
+	provenKept    = 16384
+)
+
+// errLoginsBusy is why a login is answered TooManyRequests that was not judged
+// because of others.
+var errLoginsBusy = errors.New("auth: too many logins at once")
+
+func loginsBusy() error {
+	e := mapping.Fail(mapping.TooManyRequests).Because(errLoginsBusy)
+	e.RetryAfter = loginRetry
+	return e
+}
+
+// LoginQueue has logins take turns at the work of verifying them. Whoever logged in
+// well from an address within the last day goes before all others from there, three
+// times of four: a flood from outside costs them nothing. The others share what is
+// left: each block of addresses, and each username, has its turn before one of them
+// has its second. A line that is full lets the one go whose turn would come last.
+//
+// What is asked here is the same whether or not there is such a user. It is safe for
+// concurrent use.
+type LoginQueue struct {
+	clock func() time.Time
+
+	mu     sync.Mutex
+	free   int // places; nobody waits while there is one
+	proven provenLogins
+	first  line // from where somebody of that name logged in well
+	others line
+	inARow int // that went from first
+}
+
+// NewLoginQueue returns a queue that verifies so many at once.
+func NewLoginQueue(atOnce int, clock func() time.Time) *LoginQueue {
+	return &LoginQueue{
+		clock: clock, free: atOnce, proven: newProvenLogins(),
+		first: line{shares: map[share]*turns{}}, others: line{shares: map[share]*turns{}},
+	}
+}
+
+// enter waits for a place, until leave. Its errors are TooManyRequests and that of a
+// context that ended.
+func (q *LoginQueue) enter(ctx context.Context, username, address string) (leave func(), err error) {
+	who := accountOf(username)
+	q.mu.Lock()
+	if q.free > 0 {
+		q.free--
+		q.mu.Unlock()
+		return q.leave, nil
+	}
+	of, shares := &q.others, []share{{block: blockOf(address)}, {who: who}}
+	if own := (share{block: string(OriginOf(address)), who: who}); q.proven.has(own, q.clock()) {
+		of, shares = &q.first, []share{own}
+	}
+	l := of.join(shares)
+	q.mu.Unlock()
+	if l == nil {
+		return nil, loginsBusy()
+	}
+
+	enough := time.NewTimer(loginPatience)
+	defer enough.Stop()
+	select {
+	case admitted := <-l.called:
+		return q.turn(admitted)
+	case <-enough.C:
+		err = loginsBusy()
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !of.remove(l) { // it was called in the last moment
+		return q.turn(<-l.called)
+	}
+	return nil, err
+}
+
+func (q *LoginQueue) turn(admitted bool) (leave func(), err error) {
+	if !admitted {
+		return nil, loginsBusy()
+	}
+	return q.leave, nil
+}
+
+// leave gives a place to the next one.
+func (q *LoginQueue) leave() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	next := &q.others
+	if len(q.first.waiting) > 0 && (q.inARow < provenInARow || len(q.others.waiting) == 0) {
+		next = &q.first
+	}
+	if len(next.waiting) == 0 {
+		q.free++
+		return
+	}
+	q.inARow++
+	if next == &q.others {
+		q.inARow = 0
+	}
+	next.call()
+}
+
+// prove remembers that a login went well.
+func (q *LoginQueue) prove(username, address string) {
+	own := share{block: string(OriginOf(address)), who: accountOf(username)}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.proven.add(own, q.clock())
+}
+
+// Waiting tells how many logins wait.
+func (q *LoginQueue) Waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.first.waiting) + len(q.others.waiting)
+}
+
+// share is what turns are counted by: a block of addresses, a username, or a username
+// at an address.
+type share struct {
+	block string
+	who   Account
+}
+
+// turns are those of the logins of a share that wait.
+type turns struct{ last, waiting int }
+
+// line is logins that wait.
+type line struct {
+	waiting []*login // in the order that they came
+	now     int      // the turn of the one that was called last
+	shares  map[share]*turns
+}
+
+// login is one that waits.
+type login struct {
+	turn   int
+	shares []share
+	called chan bool // false where it has to go
+}
+
+// join has a login wait, behind those of its shares. It is nil where the line is full
+// of those that come before it.
+func (l *line) join(shares []share) *login {
+	turn := l.now
+	for _, s := range shares {
+		if t := l.shares[s]; t != nil {
+			turn = max(turn, t.last+1)
+		}
+	}
+	if len(l.waiting) >= queueLength && !l.displace(turn) {
+		return nil
+	}
+	for _, s := range shares {
+		t := l.shares[s]
+		if t == nil {
+			t = new(turns)
+			l.shares[s] = t
+		}
+		t.last = turn
+		t.waiting++
+	}
+	joined := &login{turn: turn, shares: shares, called: make(chan bool, 1)}
+	l.waiting = append(l.waiting, joined)
+	return joined
+}
+
+// displace sends the last one away, if its turn is after that one.
+func (l *line) displace(turn int) bool {
+	last := l.waiting[0]
+	for _, w := range l.waiting {
+		if w.turn >= last.turn {
+			last = w
+		}
+	}
+	if last.turn <= turn {
+		return false
+	}
+	l.remove(last)
+	last.called <- false
+	return true
+}
+
+// call lets the next one go on.
+func (l *line) call() {
+	next := l.waiting[0]
+	for _, w := range l.waiting {
+		if w.turn < next.turn {
+			next = w
+		}
+	}
+	l.now = next.turn
+	l.remove(next)
+	next.called <- true
+}
+
+// remove takes a login out; false where it does not wait any more.
+func (l *line) remove(of *login) bool {
+	place := slices.Index(l.waiting, of)
+	if place < 0 {
+		return false
+	}
+	l.waiting = slices.Delete(l.waiting, place, place+1)
+	for _, s := range of.shares {
+		if t := l.shares[s]; t.waiting > 1 {
+			t.waiting--
+		} else {
+			delete(l.shares, s)
+		}
+	}
+	return true
+}
+
+// provenLogins are the usernames that logged in well, each with where from, the latest
+// in front. Only right credentials put one there, and the oldest is forgotten.
+type provenLogins struct {
+	byShare map[share]*list.Element
+	latest  *list.List
+}
+
+// provenLogin is one of them.
+type provenLogin struct {
+	share
+	at time.Time
+}
+
+func newProvenLogins() provenLogins {
+	return provenLogins{byShare: map[share]*list.Element{}, latest: list.New()}
+}
+
+func (p *provenLogins) has(s share, now time.Time) bool {
+	e := p.byShare[s]
+	return e != nil && now.Sub(e.Value.(*provenLogin).at) < provenFor
+}
+
+func (p *provenLogins) add(s share, now time.Time) {
+	if e := p.byShare[s]; e != nil {
+		e.Value.(*provenLogin).at = now
+		p.latest.MoveToFront(e)
+		return
+	}
+	if p.latest.Len() >= provenKept {
+		oldest := p.latest.Back()
+		delete(p.byShare, oldest.Value.(*provenLogin).share)
+		p.latest.Remove(oldest)
+	}
+	p.byShare[s] = p.latest.PushFront(&provenLogin{s, now})
+}

@@ -1,0 +1,215 @@
+package desk
+
+import (
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// logKind is which lines share their room in a logWriter.
+type logKind int
+
+const (
+	accessLog logKind = iota
+	appLog
+	auditLog
+	logKinds
+)
+
+var logKindNames = [logKinds]string{accessLog: "access", appLog: "app", auditLog: "audit"}
+
+// logRoom is how many bytes of lines of a kind wait for whoever reads the log. Each
+// kind has its own, so that requests push out nothing else, and nothing the audit.
+var logRoom = [logKinds]int{accessLog: 4 << 20, appLog: 1 << 20, auditLog: 1 << 20}
+
+const (
+	// logBatch is how many bytes are written at once while there is much to write.
+	logBatch = 256 << 10
+	// LogPatience is how long the end of the program, or an audit line, waits for
+	// whoever reads the log.
+	LogPatience = 2 * time.Second
+)
+
+// logWriter hands the lines of the log on to a file, a pipe or a terminal, which may
+// be asleep: nobody who logs ever waits for it. What it does not take in time is kept
+// as far as there is room, then dropped and counted, and one line says so at the place
+// where the others are missing. The order of the lines is kept.
+type logWriter struct {
+	out      io.Writer
+	encoder  zapcore.Encoder // of the line about lost ones
+	patience time.Duration   // LogPatience, or a test's
+	due      chan struct{}   // there is much to write
+	flushes  chan chan struct{}
+	ending   chan struct{}
+	ended    chan struct{}
+	end      sync.Once
+	dropped  [logKinds]atomic.Int64
+
+	mu      sync.Mutex
+	waiting []byte // lines, whole ones
+	sizes   [logKinds]int
+	lost    [logKinds]int // since the first of them
+	since   time.Time     // that was lost; zero where none is
+	spare   []byte        // of the batch before
+
+	rest []byte // of the batch that is being written; the writing goroutine's own
+}
+
+func newLogWriter(out io.Writer, encoder zapcore.Encoder, delay time.Duration) *logWriter {
+	w := &logWriter{
+		out: out, encoder: encoder, patience: LogPatience, due: make(chan struct{}, 1), flushes: make(chan chan struct{}),
+		ending: make(chan struct{}), ended: make(chan struct{}),
+	}
+	go w.run(delay)
+	return w
+}
+
+// add keeps a line until it is written, or drops it. After a line was dropped, so are
+// those that follow it, until the gap has a place of its own between two batches.
+func (w *logWriter) add(kind logKind, line []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lost[kind] > 0 || w.sizes[kind]+len(line) > logRoom[kind] {
+		if w.since.IsZero() {
+			w.since = time.Now()
+		}
+		w.lost[kind]++
+		w.dropped[kind].Add(1)
+		return
+	}
+	before := len(w.waiting)
+	w.waiting = append(w.waiting, line...)
+	w.sizes[kind] += len(line)
+	if before < logBatch && len(w.waiting) >= logBatch {
+		select {
+		case w.due <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// run writes until the end.
+func (w *logWriter) run(delay time.Duration) {
+	defer close(w.ended)
+	tick := time.NewTicker(delay)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.due:
+			w.write()
+		case <-tick.C:
+			w.write()
+		case done := <-w.flushes:
+			w.write()
+			close(done)
+		case <-w.ending:
+			w.write()
+			return
+		}
+	}
+}
+
+// write writes what there is. What of a batch is not taken, for want of space for one,
+// is tried again with the next.
+func (w *logWriter) write() {
+	if len(w.rest) > 0 && !w.writeRest() {
+		return
+	}
+	if w.take(); len(w.rest) > 0 {
+		w.writeRest()
+	}
+}
+
+func (w *logWriter) writeRest() bool {
+	n, err := w.out.Write(w.rest)
+	w.rest = w.rest[min(n, len(w.rest)):]
+	return err == nil
+}
+
+// take has what waits be written next, with a word of what is missing behind it.
+func (w *logWriter) take() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.since.IsZero() {
+		w.waiting = append(w.waiting, w.lostLine()...)
+		w.lost, w.since = [logKinds]int{}, time.Time{}
+	}
+	w.rest, w.waiting, w.spare = w.waiting, w.spare[:0], w.waiting
+	if cap(w.waiting) > 4*logBatch { // of a stall that is over
+		w.waiting = nil
+	}
+	w.sizes = [logKinds]int{}
+}
+
+// lostLine says how many lines are missing, and since when.
+func (w *logWriter) lostLine() []byte {
+	all, fields := 0, []zap.Field{zap.Time("since", w.since)}
+	for kind, n := range w.lost {
+		all += n
+		fields = append(fields, zap.Int(logKindNames[kind], n))
+	}
+	entry := zapcore.Entry{Level: zapcore.WarnLevel, Time: time.Now(), Message: "lines of the log were lost: whoever reads it did not take them"}
+	line, err := w.encoder.Clone().EncodeEntry(entry, append(fields, zap.Int("lines", all)))
+	if err != nil {
+		return nil // it cannot fail with these fields
+	}
+	defer line.Free()
+	return append([]byte(nil), line.Bytes()...)
+}
+
+// flush has everything written that was logged before, or returns when it has been patient enough.
+func (w *logWriter) flush() {
+	enough := time.NewTimer(w.patience)
+	defer enough.Stop()
+	done := make(chan struct{})
+	select {
+	case w.flushes <- done:
+	case <-w.ended:
+		return
+	case <-enough.C:
+		return
+	}
+	select {
+	case <-done:
+	case <-enough.C:
+	}
+}
+
+// stop is flush for the last time. A goroutine that somebody asleep holds up ends
+// with the program.
+func (w *logWriter) stop() {
+	if w == nil {
+		return
+	}
+	w.end.Do(func() { close(w.ending) })
+	enough := time.NewTimer(w.patience)
+	defer enough.Stop()
+	select {
+	case <-w.ended:
+	case <-enough.C:
+	}
+}
+
+// logStream is a logWriter as the lines of one kind see it.
+type logStream struct {
+	w    *logWriter
+	kind logKind
+}
+
+var _ zapcore.WriteSyncer = logStream{}
+
+// Write implements io.Writer. It takes everything.
+func (s logStream) Write(line []byte) (int, error) {
+	s.w.add(s.kind, line)
+	return len(line), nil
+}
+
+// Sync implements zapcore.WriteSyncer.
+func (s logStream) Sync() error {
+	s.w.flush()
+	return nil
+}

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"frontdesk/config/strictyaml"
+)
+
+// Redactor takes out of messages what variables of the environment hold, which may be
+// secret. Its zero value, and nil, knows none. It is safe for concurrent use.
+type Redactor struct {
+	mu     sync.Mutex
+	found  [][2]string // what a message may hold, and what it says in its place
+	sorted bool        // the longest first
+}
+
+// shortestHidden is the length from which a value is hidden: shorter ones are
+// found in any text.
+const shortestHidden = 4
+
+// Add has what a variable holds be hidden, also where a message quotes or shortens it.
+func (r *Redactor) Add(name, value string) {
+	if len(value) < shortestHidden {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, form := range []string{value, strings.Trim(strictyaml.Quote(value), `"…`)} {
+		r.found = append(r.found, [2]string{form, "${" + name + "}"})
+	}
+	r.sorted = false
+}
+
+// Hide returns a message without what variables hold.
+func (r *Redactor) Hide(message string) string {
+	if r == nil {
+		return message
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.sorted {
+		slices.SortStableFunc(r.found, func(a, b [2]string) int { return cmp.Compare(len(b[0]), len(a[0])) })
+		r.sorted = true
+	}
+	for _, f := range r.found {
+		message = strings.ReplaceAll(message, f[0], f[1])
+	}
+	return message
+}
+
+// HideError returns an error whose words are without what variables hold.
+func (r *Redactor) HideError(err error) error {
+	if words := r.Hide(err.Error()); words != err.Error() {
+		return redacted{words, err}
+	}
+	return err
+}
+
+type redacted struct {
+	words string
+	err   error
+}
+
+func (r redacted) Error() string { return r.words }
+func (r redacted) Unwrap() error { return r.err }
