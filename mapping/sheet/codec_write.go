@@ -71,7 +71,7 @@ func (c *codec) typed(text string) Raw {
 	if c.system == sysBoolean && (text == "true" || text == "false") {
 		return boolRaw(text == "true")
 	}
-	if c.system == sysDecimal && isDecimal(text) {
+	if c.system == sysDecimal && IsDecimal(text) {
 		return Raw{Kind: RawNumber, Text: text}
 	}
 	return textRaw(text)
@@ -205,7 +205,7 @@ func (c *codec) writeText(v mapping.Value) (Raw, *mapping.Error) {
 		}
 		return intRaw(n), nil
 	case sysDecimal:
-		if !isDecimal(s) {
+		if !IsDecimal(s) {
 			return Raw{}, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(c.field.Name), v.Text())
 		}
 		return Raw{Kind: RawNumber, Text: s}, nil
