@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -168,6 +169,9 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if op := t.Operations[mapping.OpList]; op != nil && op.Procedure != "" {
 		return s.listByProcedure(ctx, t, op, q)
 	}
+	if s.tx != nil && slices.ContainsFunc(s.tx.memo.none, func(none []backend.Filter) bool { return slices.Equal(none, q.Filters) }) {
+		return page, nil
+	}
 	l, err := s.listing(ctx, t, q)
 	if err != nil {
 		return page, err
@@ -180,7 +184,7 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 		rows, page.More, err = l.rows(ctx)
 	}
 	if s.knowsNoSuch(err, q) || l.fitsNone(ctx, err) {
-		return backend.Page{Records: page.Records}, nil
+		return backend.Page{Records: page.Records}, l.goesOn(err)
 	}
 	if err != nil {
 		return page, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
@@ -203,13 +207,29 @@ func (s session) knowsNoSuch(err error, q backend.Query) bool {
 	})
 }
 
+// errNoneFits says that no record fits a filter, and that PostgreSQL ended the transaction
+// over it: the next run knows.
+var errNoneFits = errors.New("no record fits the filter")
+
+// goesOn is nil where a transaction that met an error goes on: PostgreSQL's does not.
+func (l *listing) goesOn(err error) error {
+	if l.tx == nil || l.d.engine() != "postgres" {
+		return nil
+	}
+	l.tx.memo.none = append(l.tx.memo.none, l.q.Filters)
+	return fmt.Errorf("%w: %w", errNoneFits, err)
+}
+
 // fitsNone tells whether an error is that a value which is filtered by is none of its
 // column's, as abc is no UUID: so no record has it. PostgreSQL reads values by the types
-// of their columns; asked of no row, it fails by the value alone. Within a transaction,
-// which the error has ended, nobody can ask.
+// of their columns; asked of no row, it fails by the value alone.
 func (l *listing) fitsNone(ctx context.Context, err error) bool {
-	if f, ok := l.d.fault(err); !ok || f.class != faultValue || l.tx != nil {
+	if f, ok := l.d.fault(err); !ok || f.class != faultValue {
 		return false
+	}
+	conn := l.conn
+	if l.tx != nil {
+		conn = l.tx.aside()
 	}
 	asked := l.t.filterRecord(l.q)
 	return slices.ContainsFunc(l.q.Filters, func(f backend.Filter) bool {
@@ -220,7 +240,7 @@ func (l *listing) fitsNone(ctx context.Context, err error) bool {
 		b := newStatement(l.d).add("SELECT 1 FROM ", l.t.from, " WHERE 1 = 0")
 		b.client = intRaw(l.q.Client.ID)
 		l.t.oneOf(b, f.Field, alternatives)
-		_, err = queryOne(ctx, l.conn, b)
+		_, err = queryOne(ctx, conn, b)
 		fault, _ := l.d.fault(err)
 		return fault.class == faultValue
 	})
