@@ -30,6 +30,13 @@ func (c *codec) write(v mapping.Value) (raw, clock Raw, e *mapping.Error) {
 	case mapping.Float8:
 		return c.writeNumber(v), Raw{}, nil
 	case mapping.Timestamp:
+		shown := v.Int()
+		if c.isWall() {
+			shown = wallOf(shown, c.loc)
+		}
+		if c.format != nil && !c.format.tells(shown) {
+			return Raw{}, Raw{}, c.field.Invalid(v.String())
+		}
 		raw, clock = c.writeTime(v.Int())
 		return raw, clock, nil
 	case mapping.Bytea:
