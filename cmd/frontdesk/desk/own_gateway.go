@@ -9,7 +9,25 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/config"
+	"frontdesk/mapping"
 )
+
+// SharedResources are those whose records all clients see, as the mapping sheet of a
+// configuration says; none where it has no sheet.
+func SharedResources(c *config.Config) ([]string, error) {
+	if c.Backend.Driver == ReferenceDriver {
+		return nil, nil
+	}
+	model, err := mapping.LoadModel(c.Model.Dir)
+	if err != nil {
+		return nil, err
+	}
+	sh, err := LoadSheet(c.Backend.Sheet, model, c.Server.TimeZone.Location)
+	if err != nil {
+		return nil, err
+	}
+	return sh.Shared(), nil
+}
 
 // WithGateway serves a configuration while f runs, as serve would but on a free
 // port of this machine and with one more api_key, which f is given.
