@@ -2,11 +2,7 @@ package legacy
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"unicode"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -169,7 +165,7 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if op := t.Operations[mapping.OpList]; op != nil && op.Procedure != "" {
 		return s.listByProcedure(ctx, t, op, q)
 	}
-	if s.tx != nil && slices.ContainsFunc(s.tx.memo.none, func(none []backend.Filter) bool { return slices.Equal(none, q.Filters) }) {
+	if s.fittedNone(q) {
 		return page, nil
 	}
 	l, err := s.listing(ctx, t, q)
@@ -183,7 +179,7 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if err == nil && !l.beyond {
 		rows, page.More, err = l.rows(ctx)
 	}
-	if s.knowsNoSuch(err, q) || l.fitsNone(ctx, err) {
+	if l.lacksLetters(err) || l.fitsNone(ctx, err) {
 		return backend.Page{Records: page.Records}, l.goesOn(err)
 	}
 	if err != nil {
@@ -191,59 +187,6 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	}
 	page.Records, err = s.decode(ctx, t, q.Client, rows)
 	return page, err
-}
-
-// knowsNoSuch tells whether an error says that a text which is filtered by has
-// letters that the column cannot have: so no record has it. Every column can have
-// those of ASCII, but for NUL: about these the error is one of the sheet or of the
-// database.
-func (s session) knowsNoSuch(err error, q backend.Query) bool {
-	if err == nil {
-		return false
-	}
-	f, ok := s.d.fault(err)
-	return ok && f.class == faultCharset && slices.ContainsFunc(q.Filters, func(f backend.Filter) bool {
-		return strings.ContainsFunc(f.Value.String(), func(r rune) bool { return r > unicode.MaxASCII || r == 0 })
-	})
-}
-
-// errNoneFits says that no record fits a filter, and that PostgreSQL ended the transaction
-// over it: the next run knows.
-var errNoneFits = errors.New("no record fits the filter")
-
-// goesOn is nil where a transaction that met an error goes on: PostgreSQL's does not.
-func (l *listing) goesOn(err error) error {
-	if l.tx == nil || l.d.engine() != "postgres" {
-		return nil
-	}
-	l.tx.memo.none = append(l.tx.memo.none, l.q.Filters)
-	return fmt.Errorf("%w: %w", errNoneFits, err)
-}
-
-// fitsNone tells whether an error is that a value which is filtered by is none of its
-// column's, as abc is no UUID: so no record has it. PostgreSQL reads values by the types
-// of their columns; asked of no row, it fails by the value alone.
-func (l *listing) fitsNone(ctx context.Context, err error) bool {
-	if f, ok := l.d.fault(err); !ok || f.class != faultValue {
-		return false
-	}
-	conn := l.conn
-	if l.tx != nil {
-		conn = l.tx.aside()
-	}
-	asked := l.t.filterRecord(l.q)
-	return slices.ContainsFunc(l.q.Filters, func(f backend.Filter) bool {
-		alternatives, err := l.t.Filter(asked, f.Field, l.q.Client, l.keys)
-		if err != nil {
-			return false
-		}
-		b := newStatement(l.d).add("SELECT 1 FROM ", l.t.from, " WHERE 1 = 0")
-		b.client = intRaw(l.q.Client.ID)
-		l.t.oneOf(b, f.Field, alternatives)
-		_, err = queryOne(ctx, conn, b)
-		fault, _ := l.d.fault(err)
-		return fault.class == faultValue
-	})
 }
 
 // listing is a list that is read.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
@@ -208,7 +209,12 @@ func TestValuesThatAreLookedForBeforeTheyAreWritten(t *testing.T) {
 func TestLettersOfAnotherEncoding(t *testing.T) {
 	dsn := sqltest.PostgresIn(t, "LATIN1")
 	require.NoError(t, sqltest.Execute(dsn, "CREATE TABLE n_art (id integer NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL, nr varchar(20))", "INSERT INTO n_art VALUES (1, 'one', chr(233))"))
-	x, _, _ := onMade(t, "postgres", dsn, lookedForSheet)
+	x, _, _ := onMade(t, "postgres", dsn, strings.Replace(lookedForSheet, "{users: []}", "{table: n_art, columns: {username: nr, password: oms, email: oms, client_id: id, client_name: oms}, hash: [bcrypt]}", 1))
+	user, err := x.FindUser(t.Context(), "é")
+	require.NoError(t, err)
+	require.EqualValues(t, 1, user.Client.ID)
+	_, err = x.FindUser(t.Context(), "✓")
+	require.ErrorIs(t, err, auth.ErrUnknownUser)
 	require.Equal(t, "é", x.get(one, "article", 1).Get("number").Text())
 	x.create(one, x.record("article", "number", "ü", "description", "two"))
 	row, err := queryOne(t.Context(), x.db, newStatement(x.d).add("SELECT ascii(nr) FROM n_art WHERE id = 2"))

@@ -9,7 +9,6 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/config"
-	"frontdesk/mapping"
 )
 
 // SharedResources are those whose records all clients see, as the mapping sheet of a
@@ -18,11 +17,7 @@ func SharedResources(c *config.Config) ([]string, error) {
 	if c.Backend.Driver == ReferenceDriver {
 		return nil, nil
 	}
-	model, err := mapping.LoadModel(c.Model.Dir)
-	if err != nil {
-		return nil, err
-	}
-	sh, err := LoadSheet(c.Backend.Sheet, model, c.Server.TimeZone.Location)
+	sh, err := sheetOf(c)
 	if err != nil {
 		return nil, err
 	}
