@@ -172,7 +172,7 @@ func mergedRecord(_ context.Context, _ Reader, c *Change) error {
 func inUse(ctx context.Context, tx Reader, c *Change) error {
 	var found mapping.Violations
 	for _, ref := range c.Resource.Referrers() {
-		q := Query{Client: c.Client, Limit: 1, Fields: []int{ref.Resource.ID}}
+		q := Query{Client: c.Client, Limit: 1, Fields: []int{ref.Resource.ID}, Decides: true}
 		q.Filters = append(q.Filters, Filter{Field: ref.Field, Value: mapping.IntValue(int64(c.Before.ID()))})
 		if ref.By != nil {
 			q.Filters = append(q.Filters, Filter{Field: ref.By, Value: mapping.TextValue(c.Resource.Name)})
@@ -221,7 +221,7 @@ func uniqueness(ctx context.Context, tx Reader, c *Change) error {
 // another tells whether a record other than the changed one has the value that
 // the change leaves in f, within the scope of f's uniqueness.
 func another(ctx context.Context, tx Reader, c *Change, f *mapping.Field) (bool, error) {
-	q := Query{Client: c.Client, Limit: 2, Fields: []int{c.Resource.ID}}
+	q := Query{Client: c.Client, Limit: 2, Fields: []int{c.Resource.ID}, Decides: true}
 	q.Filters = []Filter{{Field: f, Value: c.After.Values[f.Index]}}
 	if f.UniquePer != "" {
 		per := c.Resource.Field(f.UniquePer)

@@ -193,6 +193,7 @@ type Query struct {
 
 	// List only.
 	Filters       []Filter
+	Decides       bool          // that there is none decides something: fail where that cannot be told
 	None          bool          // a filter has a value that no record can have; only a Driver that tells Until is asked then
 	ModifiedSince mapping.Value // inclusive; absent for no bound
 	Sort          []Order       // always made total by ID

@@ -145,7 +145,7 @@ func publishable(ctx context.Context, tx Reader, c *Change) error {
 	}
 	sites := c.Resource.Model().Resource("vehicleadvertisementsite")
 	page, err := tx.List(ctx, sites, Query{
-		Client: c.Client, Limit: 1, Fields: []int{sites.ID},
+		Client: c.Client, Limit: 1, Fields: []int{sites.ID}, Decides: true,
 		Filters: []Filter{{Field: sites.Field("vehicle_id"), Value: mapping.IntValue(int64(c.Before.ID()))}},
 	})
 	if err != nil {

@@ -207,7 +207,7 @@ func (g *Gateway) employeeEmail(ctx context.Context, x *Exchange) error {
 		return bad
 	}
 	page, err := g.o.Backend.List(ctx, employee, backend.Query{
-		Client: x.user().Client, Limit: 1, Fields: []int{username.Index, email.Index},
+		Client: x.user().Client, Limit: 1, Fields: []int{username.Index, email.Index}, Decides: true,
 		Filters: []backend.Filter{{Field: username, Value: value}},
 	})
 	if err != nil {

@@ -325,6 +325,7 @@ func (l *loader) refer(r *Resource) {
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		switch {
+		case f.SameRow:
 		case f.Reference != "":
 			f.target.referrers = append(f.target.referrers, Referrer{Resource: r, Field: f})
 		case f.ReferenceBy != "":

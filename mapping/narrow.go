@@ -24,7 +24,7 @@ type Narrowing struct {
 
 // FieldNarrowing says what of a field remains. The zero value leaves it as it is.
 type FieldNarrowing struct {
-	Readonly, Immutable, Unfilterable, Unsortable bool
+	Readonly, Immutable, Unfilterable, Unsortable, SameRow bool
 
 	Required *bool    // nil leaves it; a readonly field is never required
 	Length   int      // 0 leaves it; longer than the model's does too
@@ -148,6 +148,7 @@ func (f *Field) narrow(n FieldNarrowing) {
 	f.Immutable = f.Immutable || n.Immutable
 	f.Unfilterable = f.Unfilterable || n.Unfilterable
 	f.Unsortable = f.Unsortable || n.Unsortable
+	f.SameRow = n.SameRow
 	if n.Required != nil && !f.Primary {
 		f.Required = *n.Required
 	}

@@ -51,6 +51,9 @@ type Field struct {
 	Since int
 	// Unfilterable and Unsortable tell what the system behind cannot do.
 	Unfilterable, Unsortable bool
+	// SameRow tells that the record stands on the row of the one that it refers to: it is
+	// no use of that, and made and removed with it.
+	SameRow bool
 
 	target *Resource // of Reference or ArrayOf
 	after  *Field

@@ -355,6 +355,7 @@ func isolationCases() []Case {
 		each(rule("isolation.records", "Another client's record does not exist: 404 Field: id value: <x> not found, whatever is asked", hint, func(t *T) {
 			t.needOther()
 			id, own := t.isolated()
+			t.notShared()
 			scopes := []mapping.Scope{mapping.OpUpdate}
 			t.refusal(t.send(t.otherToken, "GET", path(t.resource, id), ""), scopes, mapping.RecordNotFound, "id", status(id))
 			for method, body := range map[string]string{"PUT": "{}", "DELETE": ""} {
@@ -367,6 +368,7 @@ func isolationCases() []Case {
 		each(rule("isolation.lists", "A client (customer) sees only its own records in lists", hint, func(t *T) {
 			t.needOther()
 			id, _ := t.isolated()
+			t.notShared()
 			list := t.listOf(t.resource, t.get(t.resource, id).data()) + t.resource.newestFirst()
 			p, err := t.ok(t.send(t.otherToken, "GET", list, "")).page()
 			t.check(err == nil && !slices.Contains(idsOf(p.Data), id), "the other client's list", "without record "+status(id), text(idsOf(p.Data)))
@@ -375,7 +377,7 @@ func isolationCases() []Case {
 			t.needOther()
 			r, f := t.choose("POST", "a reference to a record that can be made", func(r *Resource, f *Field) bool {
 				target := t.known(f.Reference)
-				return f.writable() && !f.Array && target != nil && t.can("POST", "/"+f.Reference) && t.cannotMake(target) == nil && independent(target, nil) && independent(r, f)
+				return f.writable() && !f.Array && target != nil && !slices.Contains(t.Shared, target.Name) && t.can("POST", "/"+f.Reference) && t.cannotMake(target) == nil && independent(target, nil) && independent(r, f)
 			})
 			theirs := t.create(t.known(f.Reference), nil)
 			a := t.send(t.otherToken, "POST", "/"+r.Name, t.valid(r).with(values{f.Name: theirs}).json())
@@ -393,6 +395,12 @@ func independent(r *Resource, but *Field) bool {
 func (t *T) needOther() {
 	if t.otherToken == "" {
 		t.needs("the login of another client (--other-username)")
+	}
+}
+
+func (t *T) notShared() {
+	if slices.Contains(t.Shared, t.resource.Name) {
+		t.impossible("all clients see the same, as the mapping sheet says")
 	}
 }
 

@@ -30,6 +30,7 @@ type Options struct {
 
 	ReadOnly   bool        // sends nothing but GET
 	AllowsAll  bool        // the api_key may call everything: what it may not, is not there
+	Shared     []string    // resources whose records all clients see, on purpose
 	Only       string      // a pattern of case IDs, such as "post.*"; "" for all
 	Exceptions []Exception // what is known to fail
 

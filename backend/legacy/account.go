@@ -80,6 +80,9 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 		answer, err = queryAll(ctx, on.conn, s.accountText(username))
 		return err
 	})
+	if s.lacksLetters(err, username) {
+		return account{}, auth.ErrUnknownUser
+	}
 	if err != nil {
 		return account{}, fmt.Errorf("find user: %w", err)
 	}

@@ -113,3 +113,14 @@ func TestSharedLoginName(t *testing.T) {
 		})
 	}
 }
+
+// TestNamesOfLettersThatTheDatabaseLacks: before, MariaDB's refusal to compare them was a
+// failure of the backend.
+func TestNamesOfLettersThatTheDatabaseLacks(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		for _, name := range []string{"✓", "sanne.bos✓", "日本"} {
+			_, err := x.FindUser(t.Context(), name)
+			require.ErrorIs(t, err, auth.ErrUnknownUser, name)
+		}
+	})
+}

@@ -94,10 +94,9 @@ type call struct {
 type fault struct {
 	sheet.Failure
 	class faultClass
-	// columns are the names in what is said of a value, of faultValue; nil where
-	// nothing is said of columns. table is whose they are, where that is said.
-	table   string
-	columns []string
+	// column is that of the value, "" where nothing is said of it, and table its table,
+	// where that is said.
+	table, column string
 }
 
 type faultClass int
@@ -110,7 +109,12 @@ const (
 	faultDown                 // the engine cannot work, or ended the connection
 	faultCharset              // a text with letters that the column or the database cannot have
 	faultValue                // a value that a column cannot hold
+	faultNull                 // none, in a column that has to have one
+	faultCheck                // a condition of the row, which Constraint names
 )
+
+// isOfValue tells of what is refused for itself, whatever other rows have.
+func (f fault) isOfValue() bool { return f.class >= faultCharset }
 
 // common is how most engines want to be spoken to. Dialects embed it, and have their own
 // where they differ.

@@ -160,9 +160,15 @@ func (mysqlDialect) fault(err error) (f fault, ok bool) {
 		f.class = faultCharset
 	case 1264, 1265, 1292, 1366, 1406: // out of range, truncated, incorrect, too long
 		f.class = faultValue
-		f.table, f.columns = columnsInWords(f.Message)
+		f.table, f.column = columnInWords(f.Message)
 		return f, true
-	case 1048: // null
+	case 1048, 1364: // null, no default
+		f.class = faultNull
+		f.Constraint = constraintInWords(f.Message)
+		f.column = f.Constraint
+		return f, true
+	case 3819, 4025: // check, of MySQL and of MariaDB
+		f.class = faultCheck
 	case 1021, 1037, 1040, 1041, 1053, 1077, 1152, 1184, 1203, 1226, 1290, 1317, 1836, 1927, 3024: // full, shutting down, killed, …
 		f.class = faultDown
 		return f, true

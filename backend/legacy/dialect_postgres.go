@@ -34,7 +34,11 @@ func (postgres) connector(dsn string, session []string) (driver.Connector, error
 }
 
 func (postgres) session(lockWait time.Duration) []string {
-	return []string{"SET lock_timeout = " + strconv.FormatInt(lockWait.Milliseconds(), 10)}
+	return []string{
+		"SET lock_timeout = " + strconv.FormatInt(lockWait.Milliseconds(), 10),
+		// Else the letters of a database in LATIN1 come, and are written, byte by byte.
+		"SELECT set_config('client_encoding', 'UTF8', false) WHERE current_setting('server_encoding') <> 'SQL_ASCII'",
+	}
 }
 
 func (postgres) placeholder(text []byte, n int) []byte {
@@ -168,10 +172,14 @@ func (postgres) fault(err error) (f fault, ok bool) {
 		f.class = faultForeign
 	case "22021", "22P05": // not in the repertoire, no equivalent
 		f.class = faultCharset
+	case "23502":
+		f.class, f.table, f.column = faultNull, pg.TableName, pg.ColumnName
+	case "23514":
+		f.class, f.table = faultCheck, pg.TableName
 	case "22001", "22003", "22007", "22008", "22P02": // too long, out of range, no date, a date out of range, not of the type
 		f.class = faultValue
 		if pg.ColumnName != "" { // a program says so: of what it finds itself the server tells none
-			f.table, f.columns = pg.TableName, []string{pg.ColumnName}
+			f.table, f.column = pg.TableName, pg.ColumnName
 		}
 	default:
 		switch pg.Code[:min(2, len(pg.Code))] {

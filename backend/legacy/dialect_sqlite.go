@@ -107,12 +107,17 @@ func sqliteFault(f fault, code int) fault {
 		f.Constraint = constraintInWords(f.Message)
 	case 787: // foreign key; which one is not told
 		f.class = faultForeign
-	case 275, 3091: // check, type of a strict table
+	case 3091: // type of a strict table
 		f.class = faultValue
-		f.Constraint = constraintInWords(f.Message)
-		f.table, f.columns = columnsInWords(f.Message)
+		f.table, f.column = columnInWords(f.Message)
+	case 275: // check, by its name, or its text where it has none
+		f.class = faultCheck
+		_, f.Constraint, _ = strings.Cut(f.Message, "CHECK constraint failed: ")
+		f.Constraint = strings.TrimSuffix(f.Constraint, " (275)")
 	case 1299: // null
+		f.class = faultNull
 		f.Constraint = constraintInWords(f.Message)
+		f.table, f.column = columnInWords(f.Message)
 	}
 	switch code & 0xff {
 	case 5: // busy

@@ -203,11 +203,16 @@ func (sqlserver) fault(err error) (f fault, ok bool) {
 		f.class = faultUnique
 	case 547: // foreign key, or check
 		f.class = faultForeign
+		if strings.Contains(f.Message, " CHECK constraint ") {
+			f.class = faultCheck
+		}
 	case 220, 241, 242, 245, 8114, 8115, 8152, 2628: // overflow, no date, a date out of range, conversions, overflow, truncated
 		f.class = faultValue
-		f.table, f.columns = columnsInWords(f.Message)
+		f.table, f.column = columnInWords(f.Message)
 		return f, true
 	case 515: // null
+		f.class = faultNull
+		f.table, f.column = columnInWords(f.Message)
 	case 701, 1105, 4060, 6005, 9001, 9002, 17142, 18456, 40197, 40501, 40613: // memory, log, shutting down, no log-on, …
 		f.class = faultDown
 		return f, true

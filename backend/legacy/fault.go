@@ -8,13 +8,14 @@ import (
 // quotedName finds the name of a constraint in the words of an engine. Each has
 // its own way; the last name that stands in one of them is meant.
 var quotedName = regexp.MustCompile("(?i)" + strings.Join([]string{
-	`for key '([^']+)'`,                      // MySQL 1062: Duplicate entry 'x' for key 'VTG.UQ_VTG'
-	"constraint `([^`]+)`",                   // MySQL 1451, 1452
-	`^Column '([^']+)' cannot be null`,       // MySQL 1048
-	`constraint ['"]([^'"]+)['"]`,            // SQL Server 2627, 547
-	`unique index '([^']+)'`,                 // SQL Server 2601
-	`into column '([^']+)'`,                  // SQL Server 515
-	`constraint failed: ([^:()]+?)(?: \(|$)`, // SQLite: UNIQUE constraint failed: VTG.BEDRNR, VTG.KENT (2067)
+	`for key '([^']+)'`,                       // MySQL 1062: Duplicate entry 'x' for key 'VTG.UQ_VTG'
+	"constraint `([^`]+)`",                    // MySQL 1451, 1452
+	`^Column '([^']+)' cannot be null`,        // MySQL 1048
+	`^Field '([^']+)' doesn't have a default`, // MySQL 1364
+	`constraint ['"]([^'"]+)['"]`,             // SQL Server 2627, 547
+	`unique index '([^']+)'`,                  // SQL Server 2601
+	`into column '([^']+)'`,                   // SQL Server 515
+	`constraint failed: ([^:()]+?)(?: \(|$)`,  // SQLite: UNIQUE constraint failed: VTG.BEDRNR, VTG.KENT (2067)
 }, "|"))
 
 // constraintInWords finds the name of the constraint that a message of MySQL, SQL
@@ -38,28 +39,29 @@ func constraintInWords(message string) string {
 	return ""
 }
 
-// quotedColumns find the column that a value did not fit, the last group, and its table
-// where that is told, in the words of an engine.
+// quotedColumns find the column that a value did not fit, and its table where that is
+// told, in the words of an engine.
 var quotedColumns = []*regexp.Regexp{
-	regexp.MustCompile(`^.* for column '([^']+)' at row \d+$`),                                                        // MySQL 1264, 1265, 1406
-	regexp.MustCompile("^.* for column (?:(?:`[^`]+`\\.)?`([^`]+)`\\.)?`([^`]+)` at row \\d+$"),                       // MariaDB 1292, 1366
-	regexp.MustCompile(`^String or binary data would be truncated in table '(?:[^']+\.)?([^'.]+)', column '([^']+)'`), // SQL Server 2628
-	regexp.MustCompile(`^constraint failed: cannot store \w+ value in \w+ column ([^.]+)\.(.+) \(3091\)$`),            // SQLite, of a strict table
-	regexp.MustCompile(`^constraint failed: CHECK constraint failed: (.+) \(275\)$`),                                  // the expression, where it has no name
+	regexp.MustCompile(`^.* for column '(?P<column>[^']+)' at row \d+$`),                                                                 // MySQL 1264, 1265, 1406
+	regexp.MustCompile("^.* for column (?:(?:`[^`]+`\\.)?`(?P<table>[^`]+)`\\.)?`(?P<column>[^`]+)` at row \\d+$"),                       // MariaDB 1292, 1366
+	regexp.MustCompile(`^String or binary data would be truncated in table '(?:[^']+\.)?(?P<table>[^'.]+)', column '(?P<column>[^']+)'`), // SQL Server 2628
+	regexp.MustCompile(`^Cannot insert the value NULL into column '(?P<column>[^']+)', table '(?:[^']+\.)?(?P<table>[^'.]+)'`),           // SQL Server 515
+	regexp.MustCompile(`^constraint failed: cannot store \w+ value in \w+ column (?P<table>[^.]+)\.(?P<column>.+) \(3091\)$`),            // SQLite, of a strict table
+	regexp.MustCompile(`^constraint failed: NOT NULL constraint failed: (?P<table>[^.]+)\.(?P<column>.+) \(1299\)$`),                     // SQLite
 }
 
-var words = regexp.MustCompile(`[\pL_][\pL\pN_$#]*`)
-
-// columnsInWords finds the columns that a message about a value names, and what else an
-// expression has for names, and the table where it names one.
-func columnsInWords(message string) (table string, columns []string) {
+// columnInWords finds the column that a message about a value names, and the table where
+// it names one.
+func columnInWords(message string) (table, column string) {
 	for _, quoted := range quotedColumns {
-		switch found := quoted.FindStringSubmatch(message); len(found) {
-		case 3:
-			return found[1], []string{found[2]}
-		case 2:
-			return "", append(words.FindAllString(found[1], -1), found[1])
+		found := quoted.FindStringSubmatch(message)
+		if found == nil {
+			continue
 		}
+		if i := quoted.SubexpIndex("table"); i >= 0 {
+			table = found[i]
+		}
+		return table, found[quoted.SubexpIndex("column")]
 	}
-	return "", nil
+	return "", ""
 }

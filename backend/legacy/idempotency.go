@@ -29,13 +29,15 @@ const (
 )
 
 // memo is what is known over all tries of a transaction: what becomes of its idempotency
-// key, and which rows were refused with a key that was made for them.
+// key, which rows were refused with a key that was made for them, and which filters have
+// values that their columns cannot hold.
 type memo struct {
 	client  auth.Client
 	key     string // asked for in the keep; "" for none
 	taken   bool   // the key, in the keep
 	answer  *backend.Memo
 	refused []string
+	none    [][]backend.Filter
 }
 
 // Recall implements backend.Tx: in the vendor's table the key is locked

@@ -28,6 +28,7 @@ type Table struct {
 	Primary []string // columns of the primary key, in its order
 	Indexes []Index  // the primary key's among them
 	Foreign []ForeignKey
+	Checks  []Check // conditions of its rows
 	// Triggers are their names with what they fire on: TR_REL_BU BEFORE UPDATE.
 	Triggers []string
 }
@@ -59,6 +60,13 @@ type ForeignKey struct {
 	Table      string
 	References []string
 	Refuses    bool // rows that it refers to cannot be deleted
+}
+
+// Check is a condition of rows, about these columns. Of SQLite one without a name has its
+// text for one.
+type Check struct {
+	Name    string
+	Columns []string
 }
 
 // Routine is a stored procedure or function.
@@ -138,6 +146,7 @@ type schemaQueries struct {
 	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated, ignores case
 	indexes  string // table, index, column, is unique, is primary
 	foreign  string // table, name, column, referenced table, referenced column, whether its rows cannot be deleted, referenced schema
+	checks   string // table, name, a text that its columns stand in
 	triggers string // table, words
 	routines string // name, is function, parameter, type, mode
 }
@@ -178,6 +187,7 @@ func (i *inspector) look(ctx context.Context) error {
 		{"tables", i.queries.columns, i.column},
 		{"indexes", i.queries.indexes, i.index},
 		{"foreign keys", i.queries.foreign, i.foreign},
+		{"conditions", i.queries.checks, i.check},
 		{"triggers", i.queries.triggers, i.trigger},
 		{"routines", i.queries.routines, i.routine},
 	}
@@ -291,6 +301,20 @@ func (i *inspector) foreign(row []sheet.Raw) {
 	}
 	last := &t.Foreign[len(t.Foreign)-1]
 	last.Columns, last.References = append(last.Columns, row[2].String()), append(last.References, row[4].String())
+}
+
+// check adds a condition. SQLite has none but in the statement that made the table.
+func (i *inspector) check(row []sheet.Raw) {
+	t := i.table(row[0].String())
+	switch {
+	case t == nil:
+	case row[1].IsSet():
+		t.Checks = append(t.Checks, Check{row[1].String(), t.columnsIn(row[2].String())})
+	default:
+		for name, text := range checksIn(row[2].String()) {
+			t.Checks = append(t.Checks, Check{name, t.columnsIn(text)})
+		}
+	}
 }
 
 func (i *inspector) trigger(row []sheet.Raw) {

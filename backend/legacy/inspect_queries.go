@@ -34,6 +34,9 @@ func (postgres) schema() schemaQueries {
 			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.own
 			JOIN pg_catalog.pg_attribute b ON b.attrelid = r.oid AND b.attnum = k.other
 			WHERE f.contype = 'f' AND ` + ours + ` ORDER BY c.relname, f.conname, k.place`,
+		checks: `SELECT c.relname::text, k.conname::text, (SELECT string_agg(quote_ident(a.attname), ' ') FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (k.conkey))
+			FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			WHERE k.contype = 'c' AND ` + ours + ` ORDER BY 1, 2`,
 		triggers: `SELECT event_object_table::text, trigger_name || ' ' || action_timing || ' ' || event_manipulation FROM information_schema.triggers
 			WHERE event_object_schema = COALESCE(CAST(:schema AS text), current_schema()) ORDER BY 1, 2`,
 		routines: `SELECT p.proname::text, CASE WHEN p.prokind = 'p' THEN 0 ELSE 1 END, COALESCE(a.name, ''), format_type(COALESCE(a.all_type, a.in_type), NULL),
@@ -45,8 +48,12 @@ func (postgres) schema() schemaQueries {
 	}
 }
 
-func (mysqlDialect) schema() schemaQueries {
+func (d mysqlDialect) schema() schemaQueries {
 	const ours = `COALESCE(:schema, DATABASE())`
+	checks := "" // MySQL 5.7 has none, and not the table either
+	if d.name == "mariadb" {
+		checks = `SELECT TABLE_NAME, CONSTRAINT_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = ` + ours + ` ORDER BY 1, 2`
+	}
 	return schemaQueries{
 		version: `SELECT VERSION()`,
 		own:     `SELECT DATABASE()`,
@@ -62,6 +69,7 @@ func (mysqlDialect) schema() schemaQueries {
 			FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r
 				ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME
 			WHERE k.TABLE_SCHEMA = ` + ours + ` AND k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION`,
+		checks: checks,
 		triggers: `SELECT EVENT_OBJECT_TABLE, CONCAT(TRIGGER_NAME, ' ', ACTION_TIMING, ' ', EVENT_MANIPULATION) FROM information_schema.TRIGGERS
 			WHERE EVENT_OBJECT_SCHEMA = ` + ours + ` ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME`,
 		routines: `SELECT r.ROUTINE_NAME, r.ROUTINE_TYPE = 'FUNCTION', p.PARAMETER_NAME, p.DATA_TYPE, p.PARAMETER_MODE
@@ -91,6 +99,7 @@ func (sqlserver) schema() schemaQueries {
 				CASE WHEN f.delete_referential_action = 0 THEN 1 ELSE 0 END, OBJECT_SCHEMA_NAME(k.referenced_object_id)
 			FROM sys.foreign_keys f JOIN sys.foreign_key_columns k ON k.constraint_object_id = f.object_id
 			WHERE SCHEMA_NAME(f.schema_id) = ` + ours + ` ORDER BY 1, 2, k.constraint_column_id`,
+		checks: `SELECT OBJECT_NAME(parent_object_id), name, definition FROM sys.check_constraints WHERE SCHEMA_NAME(schema_id) = ` + ours + ` ORDER BY 1, 2`,
 		triggers: `SELECT OBJECT_NAME(t.parent_id), t.name + CASE WHEN t.is_instead_of_trigger = 1 THEN ' INSTEAD OF ' ELSE ' AFTER ' END + e.type_desc
 			FROM sys.triggers t JOIN sys.trigger_events e ON e.object_id = t.object_id JOIN sys.objects o ON o.object_id = t.parent_id
 			WHERE SCHEMA_NAME(o.schema_id) = ` + ours + ` ORDER BY 1, 2`,
@@ -115,6 +124,7 @@ func (sqlite) schema() schemaQueries {
 			UNION ALL SELECT m.name, i.name, x.name, i."unique" AND NOT i.partial, 0, x.seqno FROM ` + tables + ` JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) x WHERE i.origin <> 'pk'
 			ORDER BY 1, 2, 6`,
 		foreign:  `SELECT m.name, 'foreign key ' || f.id, f."from", f."table", f."to", f.on_delete IN ('NO ACTION', 'RESTRICT'), 'main' FROM ` + tables + ` JOIN pragma_foreign_key_list(m.name) f ORDER BY m.name, f.id, f.seq`,
+		checks:   `SELECT name, NULL, sql FROM sqlite_schema WHERE type = 'table' AND COALESCE(:schema, 'main') = 'main'`,
 		triggers: `SELECT tbl_name, name FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, 2`,
 	}
 }

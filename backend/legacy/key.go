@@ -97,7 +97,7 @@ func b2i(b bool) int {
 func (w *write) number(ctx context.Context, b *statement) (sheet.Raw, error) {
 	row, err := queryOne(ctx, w.conn, b)
 	if err != nil {
-		return sheet.Raw{}, w.refused(err)
+		return sheet.Raw{}, w.refused(ctx, err)
 	}
 	if len(row) == 0 || !row[0].IsSet() {
 		return intRaw(0), nil

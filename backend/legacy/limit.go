@@ -22,7 +22,11 @@ func (c *Column) takes(engine string, v sheet.Raw) bool {
 	case engine == "sqlite":
 		return true
 	case v.Kind == sheet.RawInt, v.Kind == sheet.RawNumber, v.Kind == sheet.RawText && number:
-		n, ok := new(big.Rat).SetString(strings.TrimSpace(v.String()))
+		text := strings.TrimSpace(v.String())
+		if !sheet.IsDecimal(text) { // a big.Rat would take 1/3, too, and a number of any size
+			return false
+		}
+		n, ok := new(big.Rat).SetString(text)
 		return ok && c.takesNumber(engine, n)
 	case v.Kind == sheet.RawText:
 		return c.mostCharacters() == 0 || utf8.RuneCountInString(strings.TrimRight(v.Text, " ")) <= c.Length

@@ -118,7 +118,7 @@ func (w *write) judgeParent(ctx context.Context, create bool) error {
 	if err == nil && row == nil {
 		return mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), w.attempt.Record.Values[f.Index].String())
 	}
-	return w.refused(err)
+	return w.refused(ctx, err)
 }
 
 // owned leaves out the rows of a procedure that belong to records which the

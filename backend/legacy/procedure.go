@@ -44,7 +44,7 @@ func (w *write) createByProcedure(ctx context.Context, op *sheet.Operation) ([]s
 	})
 	answer, err := w.d.call(ctx, w.conn, p)
 	if err != nil {
-		return nil, w.refused(err)
+		return nil, w.refused(ctx, err)
 	}
 	key, _ := w.knownKey()
 	for i, place := range w.t.Key.Places {
@@ -73,12 +73,12 @@ func (w *write) complete(ctx context.Context, key []sheet.Raw, rest []sheet.Assi
 	}
 	if b := w.setText(rest, key, sheet.Raw{}); b != nil {
 		n, err := w.d.change(ctx, w.conn, b)
-		return n > 0, w.refused(err)
+		return n > 0, w.refused(ctx, err)
 	}
 	b := newStatement(w.d).add("SELECT 1 FROM ", w.t.name)
 	w.t.own(b, w.client, key)
 	row, err := queryOne(ctx, w.conn, b)
-	return row != nil, w.refused(err)
+	return row != nil, w.refused(ctx, err)
 }
 
 // updateByProcedure calls a procedure with the record as it will be. What the
@@ -91,7 +91,7 @@ func (w *write) updateByProcedure(ctx context.Context, op *sheet.Operation, row 
 		return w.at(row, place)
 	})
 	if _, err := w.d.call(ctx, w.conn, p); err != nil {
-		return w.refused(err)
+		return w.refused(ctx, err)
 	}
 	w.values = slices.DeleteFunc(w.values, func(a sheet.Assignment) bool { return slices.Contains(op.Arguments, a.Place) })
 	if w.t.Table == "" {
@@ -113,7 +113,7 @@ func (w *write) untold(rest []sheet.Assignment) error {
 func (w *write) deleteByProcedure(ctx context.Context, op *sheet.Operation, row []sheet.Raw) error {
 	p := w.callOf(op, w.client, func(place string) sheet.Raw { return w.at(row, place) })
 	_, err := w.d.call(ctx, w.conn, p)
-	return w.refused(err)
+	return w.refused(ctx, err)
 }
 
 // at is what a row has at a place; absent where it is not read.

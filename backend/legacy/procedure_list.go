@@ -3,6 +3,7 @@ package legacy
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -56,11 +57,30 @@ func (s session) listByProcedure(ctx context.Context, t *table, op *sheet.Operat
 // fits tells whether a record is what a list asks for.
 func (t *table) fits(rec mapping.Record, q backend.Query) bool {
 	for _, f := range q.Filters {
-		if rec.Values[f.Field.Index] != f.Value {
+		if !t.alike(f.Field, rec.Values[f.Field.Index], f.Value) {
 			return false
 		}
 	}
 	return !q.ModifiedSince.IsSet() || t.IsSince(rec.Values[rec.Resource.ModifiedAt], q.ModifiedSince)
+}
+
+// alike compares values as a condition on the field's column does.
+func (t *table) alike(f *mapping.Field, a, b mapping.Value) bool {
+	if a == b || a.Kind() != mapping.KindText || b.Kind() != mapping.KindText {
+		return a == b
+	}
+	from, c := &t.Fields[f.Index], (*Column)(nil)
+	if t.known != nil && len(from.From) > 0 {
+		c = t.known.Column(from.From[0])
+	}
+	x, y := a.Text(), b.Text()
+	if f.IgnoreDashes {
+		x, y = mapping.BarePlate(x), mapping.BarePlate(y)
+	}
+	if !t.countsBlanks() || from.TrimsRight() || c != nil && c.Type == "character" {
+		x, y = strings.TrimRight(x, " "), strings.TrimRight(y, " ")
+	}
+	return x == y || c != nil && c.IgnoresCase && strings.EqualFold(x, y)
 }
 
 // compareRecords orders records as a list asks for, null below every value, and

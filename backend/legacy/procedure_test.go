@@ -84,3 +84,48 @@ func TestEveryOperationByProcedure(t *testing.T) {
 		require.True(t, mapping.Is(err, mapping.RecordNotFound), "%v", err)
 	})
 }
+
+// TestListProceduresCompareAsColumnsDo: what filters find must not depend on who judges
+// them. Before, list procedures compared letter by letter, so that a plate with other dashes
+// was not found, and was unique.
+func TestListProceduresCompareAsColumnsDo(t *testing.T) {
+	onServers(t, func(t *testing.T, x *fixture) {
+		program := map[string]string{
+			"mariadb":  "CREATE PROCEDURE SP_VTGS (IN P_BEDRNR INT) BEGIN SELECT * FROM VTG WHERE BEDRNR = P_BEDRNR AND WISDAT = '00000000'; END",
+			"postgres": `CREATE FUNCTION "SP_VTGS"(p int) RETURNS SETOF "VTG" LANGUAGE sql AS $$ SELECT * FROM "VTG" WHERE "BEDRNR" = p AND "WISDAT" = '00000000' $$`,
+		}
+		_, err := x.db.ExecContext(t.Context(), program[x.engine])
+		require.NoError(t, err)
+		vehicle := x.sheet.Resource("vehicle")
+		abroad := ""
+		for _, rec := range x.all(one, "country") {
+			if rec.Get("code").Text() != "NL" {
+				abroad = rec.Get("id").String()
+			}
+		}
+		plate := x.create(one, x.record("vehicle", "country_id", abroad, "license_plate", "M-AB 1234", "brand", "Opel", "vin", "w0l0xcf6814", "version", "Eén 1.4 ", "model", "Corsa")).Get("license_plate").Text()
+		list := func(field, value string) (ids []int32) {
+			q := backend.Query{Client: one, Filters: []backend.Filter{{Field: vehicle.Field(field), Value: mapping.TextValue(value)}}}
+			for _, rec := range x.list(q, "vehicle").Records {
+				ids = append(ids, rec.ID())
+			}
+			return ids
+		}
+		for _, c := range []struct{ field, value string }{
+			{"license_plate", plate}, {"license_plate", "MAB 1234"}, {"license_plate", "m-a-b 1234"}, {"license_plate", "MAB1234"}, {"license_plate", plate + " "},
+			{"vin", "w0l0xcf6814"}, {"vin", "W0L0XCF6814"}, {"vin", "w0l0xcf6814 "}, {"vin", " w0l0xcf6814"},
+			{"brand", "Opel"}, {"brand", "OPEL"}, {"brand", "Opel  "}, {"brand", "Opel."},
+			{"version", "Eén 1.4 "}, {"version", "Eén 1.4"}, {"version", "EÉN 1.4"}, {"version", "Eén"},
+		} {
+			delete(vehicle.Operations, mapping.OpList)
+			want := list(c.field, c.value)
+			vehicle.Operations[mapping.OpList] = &sheet.Operation{Procedure: "SP_VTGS", Arguments: []string{":client"}}
+			if x.engine == "postgres" {
+				require.NoError(t, x.learnRoutine(t.Context(), "SP_VTGS"))
+			}
+			require.Equal(t, want, list(c.field, c.value), "%s = %q", c.field, c.value)
+		}
+		_, err = x.tryCreate(one, x.record("vehicle", "country_id", abroad, "license_plate", "MA-B 1234", "brand", "Opel", "model", "Corsa"))
+		requireTold(t, err, mapping.DuplicateValue, []string{"license_plate", "MA-B 1234"})
+	})
+}

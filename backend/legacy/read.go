@@ -3,9 +3,6 @@ package legacy
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
-	"unicode"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -168,6 +165,9 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if op := t.Operations[mapping.OpList]; op != nil && op.Procedure != "" {
 		return s.listByProcedure(ctx, t, op, q)
 	}
+	if s.fittedNone(q) {
+		return page, nil
+	}
 	l, err := s.listing(ctx, t, q)
 	if err != nil {
 		return page, err
@@ -179,51 +179,14 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if err == nil && !l.beyond {
 		rows, page.More, err = l.rows(ctx)
 	}
-	if s.knowsNoSuch(err, q) || l.fitsNone(ctx, err) {
-		return backend.Page{Records: page.Records}, nil
+	if l.lacksLetters(err) || l.fitsNone(ctx, err) {
+		return backend.Page{Records: page.Records}, l.goesOn(err)
 	}
 	if err != nil {
 		return page, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
 	}
 	page.Records, err = s.decode(ctx, t, q.Client, rows)
 	return page, err
-}
-
-// knowsNoSuch tells whether an error says that a text which is filtered by has
-// letters that the column cannot have: so no record has it. Every column can have
-// those of ASCII, but for NUL: about these the error is one of the sheet or of the
-// database.
-func (s session) knowsNoSuch(err error, q backend.Query) bool {
-	if err == nil {
-		return false
-	}
-	f, ok := s.d.fault(err)
-	return ok && f.class == faultCharset && slices.ContainsFunc(q.Filters, func(f backend.Filter) bool {
-		return strings.ContainsFunc(f.Value.String(), func(r rune) bool { return r > unicode.MaxASCII || r == 0 })
-	})
-}
-
-// fitsNone tells whether an error is that a value which is filtered by is none of its
-// column's, as abc is no UUID: so no record has it. PostgreSQL reads values by the types
-// of their columns; asked of no row, it fails by the value alone. Within a transaction,
-// which the error has ended, nobody can ask.
-func (l *listing) fitsNone(ctx context.Context, err error) bool {
-	if f, ok := l.d.fault(err); !ok || f.class != faultValue || l.tx != nil {
-		return false
-	}
-	asked := l.t.filterRecord(l.q)
-	return slices.ContainsFunc(l.q.Filters, func(f backend.Filter) bool {
-		alternatives, err := l.t.Filter(asked, f.Field, l.q.Client, l.keys)
-		if err != nil {
-			return false
-		}
-		b := newStatement(l.d).add("SELECT 1 FROM ", l.t.from, " WHERE 1 = 0")
-		b.client = intRaw(l.q.Client.ID)
-		l.t.oneOf(b, f.Field, alternatives)
-		_, err = queryOne(ctx, l.conn, b)
-		fault, _ := l.d.fault(err)
-		return fault.class == faultValue
-	})
 }
 
 // listing is a list that is read.

@@ -1,11 +1,11 @@
 package legacy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -63,44 +63,12 @@ func RefusalOf(engine string, key ForeignKey) sheet.Failure {
 	}
 }
 
-// unfit are the violations of values that their columns cannot hold.
-func (w *write) unfit() error {
-	if w.t.known == nil {
-		return nil
-	}
-	var found mapping.Violations
-	how := w.t.Operations[w.attempt.Op]
-	for _, a := range w.values {
-		c := w.t.known.Column(a.Place)
-		if c == nil || a.Field == nil || a.Field.Readonly || how != nil && slices.Contains(how.Arguments, a.Place) || c.takes(w.d.engine(), a.Value) {
-			continue
-		}
-		found = append(found, w.invalid(a.Field, c))
-	}
-	return found.Err()
-}
-
-// invalid words that a column cannot hold the value of a field.
-func (w *write) invalid(f *mapping.Field, c *Column) *mapping.Error {
-	value := w.attempt.Record.Values[f.Index].String()
-	reason := map[mapping.Datatype]mapping.Reason{mapping.Varchar: mapping.VarcharTooLong, mapping.Text: mapping.TextTooLong}[f.Type]
-	n := utf8.RuneCountInString(value)
-	switch {
-	case f.Reference != "":
-		return mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), value)
-	case reason != "" && c.mostCharacters() > 0 && n > c.Length:
-		return mapping.Fail(reason, mapping.Literal(f.Name), n, c.Length)
-	default:
-		return f.Invalid(value)
-	}
-}
-
 // refused turns an error of the engine about a write into what a Driver answers: what
 // the sheet says of it, what the table's columns and keys tell, or else what failure does.
-func (w *write) refused(err error) error {
+func (w *write) refused(ctx context.Context, err error) error {
 	f, ok := w.d.fault(err)
 	if ok && w.sheet.Errors.Translate(f.Failure, w.attempt) == nil {
-		if told := w.judge(f, err); told != nil {
+		if told := w.judge(ctx, f, err); told != nil {
 			return told
 		}
 	}
@@ -108,13 +76,13 @@ func (w *write) refused(err error) error {
 }
 
 // judge says what a fault is by what is known of the table; nil where that tells nothing.
-func (w *write) judge(f fault, err error) error {
+func (w *write) judge(ctx context.Context, f fault, err error) error {
 	stale := fmt.Errorf("%w: %s %s: %w", backend.ErrStale, w.attempt.Op, w.t.Name, err)
 	var columns []string
 	reason := mapping.DuplicateValue
 	switch {
-	case f.class == faultValue:
-		return w.invalidBy(f, err)
+	case f.isOfValue():
+		return w.unfitBy(ctx, f, err)
 	case f.class != faultUnique && f.class != faultForeign:
 		return nil
 	case f.class == faultUnique:
@@ -263,23 +231,4 @@ func (w *write) fieldsAt(columns []string) (fields []*mapping.Field) {
 		}
 	}
 	return fields
-}
-
-// invalidBy is of a value that the database refused, in the column of the table that it
-// names; nil where it names none, or maybe one of another table, which a program writes.
-func (w *write) invalidBy(f fault, err error) error {
-	if w.t.known == nil || f.table == "" && w.runsPrograms() || f.table != "" && !strings.EqualFold(f.table, w.t.known.Name) {
-		return nil
-	}
-	var columns []string
-	for _, name := range f.columns {
-		if w.t.known.Column(name) != nil && !slices.Contains(columns, name) {
-			columns = append(columns, name)
-		}
-	}
-	fields := w.fieldsAt(columns)
-	if len(columns) != 1 || len(fields) != 1 {
-		return nil
-	}
-	return w.invalid(fields[0], w.t.known.Column(columns[0])).Because(err)
 }

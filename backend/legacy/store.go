@@ -246,8 +246,8 @@ func (t *table) learn(known *Table) {
 			delete(t.nulls, place) // it is below every value, and there is no other
 		}
 	}
-	if t.d.engine() != "postgres" && t.d.engine() != "sqlite" {
-		return // blanks behind texts count nowhere, and numbers compare as they are
+	if !t.countsBlanks() {
+		return // and numbers compare as they are
 	}
 	t.whole, t.padded = map[string]bool{}, map[string]bool{}
 	if t.d.engine() == "postgres" {
@@ -262,6 +262,12 @@ func (t *table) learn(known *Table) {
 			t.padded[place] = t.padded[place] || t.Fields[i].TrimsRight() && (c == nil || c.Type != "character")
 		}
 	}
+}
+
+// countsBlanks tells whether the engine takes texts for different that differ in the blanks
+// behind them.
+func (t *table) countsBlanks() bool {
+	return t.d.engine() == "postgres" || t.d.engine() == "sqlite"
 }
 
 // TablesOf are the tables and views that a sheet names.

@@ -26,6 +26,9 @@ type transaction struct {
 	held  map[recordID]heldRecord
 	after []func(context.Context, conn) error // once it has ended, on its connection
 	memo  *memo
+	// aside undoes it and returns its connection, to ask what an error was about: one that
+	// an error has ended answers nothing on PostgreSQL, and the pool may have no other.
+	aside func() conn
 	// writes are those of it, in their order.
 	writes []*write
 }
@@ -48,13 +51,13 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 }
 
 // collided tells whether the engine ended a transaction because of another one, or
-// refused what was made for a row. What a client is told meanwhile, and what is unclear,
-// is not run again.
+// refused what was made for a row, or what was looked for. What a client is told meanwhile,
+// and what is unclear, is not run again.
 func (s *Store) collided(err error) bool {
 	if err == nil || errors.Is(err, errUnclear) {
 		return false
 	}
-	if errors.Is(err, errTaken) {
+	if errors.Is(err, errTaken) || errors.Is(err, errNoneFits) {
 		return true
 	}
 	if _, ok := mapping.AsViolations(err); ok {
@@ -78,7 +81,10 @@ func (s *Store) once(ctx context.Context, m *memo, f func(*txn) error) (err erro
 		return err
 	}
 	defer func() { _ = c.Close() }() // an error of it was one of the transaction before
-	t := &txn{session{Store: s, conn: tx, tx: &transaction{held: map[recordID]heldRecord{}, memo: m}}}
+	t := &txn{session{Store: s, conn: tx, tx: &transaction{held: map[recordID]heldRecord{}, memo: m, aside: func() conn {
+		_ = tx.Rollback()
+		return c
+	}}}}
 	if s.kept != nil {
 		t.conn = preparedTx{tx, s.kept}
 	}
@@ -96,7 +102,7 @@ func (s *Store) once(ctx context.Context, m *memo, f func(*txn) error) (err erro
 		return err
 	}
 	committed = true
-	return t.commit(tx)
+	return t.commit(ctx, tx)
 }
 
 // afterwards gives back what is not the transaction's but the connection's. One
@@ -113,7 +119,7 @@ func (s *Store) afterwards(ctx context.Context, c *sql.Conn, after []func(contex
 }
 
 // commit ends the transaction. What the database judges only now is one of the writes.
-func (t *txn) commit(tx *sql.Tx) error {
+func (t *txn) commit(ctx context.Context, tx *sql.Tx) error {
 	err := tx.Commit()
 	if err == nil {
 		return nil
@@ -123,7 +129,7 @@ func (t *txn) commit(tx *sql.Tx) error {
 		return fmt.Errorf("commit: %w: %w", errUnclear, err)
 	}
 	for _, w := range slices.Backward(t.tx.writes) {
-		if told := w.refused(err); !errors.Is(told, backend.ErrUnexpected) {
+		if told := w.refused(ctx, err); !errors.Is(told, backend.ErrUnexpected) {
 			return told
 		}
 	}

@@ -61,19 +61,32 @@ func TestRaws(t *testing.T) {
 	require.Equal(t, bytesRaw([]byte{0}), mysqlDialect{}.raw("LONGBLOB", []byte{0}))
 }
 
-func TestColumnsInWords(t *testing.T) {
-	for message, want := range map[string][]string{
-		"Out of range value for column 'DAGEN' at row 1":                                                           {"", "DAGEN", "DAGEN"},
+func TestColumnInWords(t *testing.T) {
+	for message, want := range map[string][2]string{
+		"Out of range value for column 'DAGEN' at row 1":                                                           {"", "DAGEN"},
 		"Incorrect string value: '\\xF0' for column `dealer`.`REL`.`NAAM` at row 1":                                {"REL", "NAAM"},
-		"Incorrect date value: 'x' for column ``.``.`dag` at row 1":                                                {""},
+		"Incorrect date value: 'x' for column ``.``.`dag` at row 1":                                                {},
+		"Cannot insert the value NULL into column 'NAAM', table 'dealer.dbo.REL'; column does not allow nulls.":    {"REL", "NAAM"},
 		"String or binary data would be truncated in table 'dealer.dbo.REL', column 'NAAM'. Truncated value: 'x'.": {"REL", "NAAM"},
 		"constraint failed: cannot store TEXT value in INTEGER column REL.DAGEN (3091)":                            {"REL", "DAGEN"},
-		"constraint failed: CHECK constraint failed: length(NOTA) <= 5 (275)":                                      {"", "length", "NOTA", "length(NOTA) <= 5"},
-		"Truncated incorrect DOUBLE value: 'for column 'x' at row 1 or so'":                                        {""},
+		"Truncated incorrect DOUBLE value: 'for column 'x' at row 1 or so'":                                        {},
 	} {
-		table, columns := columnsInWords(message)
-		require.Equal(t, want, append([]string{table}, columns...), message)
+		table, column := columnInWords(message)
+		require.Equal(t, want, [2]string{table, column}, message)
 	}
+}
+
+func TestChecksInAStatement(t *testing.T) {
+	table := Table{Columns: []Column{{Name: "naam"}, {Name: "kvk nr"}, {Name: "dagen"}}}
+	found := map[string][]string{}
+	for name, text := range checksIn(`CREATE TABLE "check" (naam text CONSTRAINT [ck naam] CHECK (naam <> 'kvk nr)' /* dagen ) */ AND length(naam) > 1), -- check (dagen
+		"kvk nr" text, dagen integer, CHECK ( dagen > (1 + 2) ), constraint twee check ("kvk nr" <> Naam and naam <> ''))`) {
+		found[name] = table.columnsIn(text)
+	}
+	require.Equal(t, map[string][]string{"ck naam": {"naam"}, "dagen > (1 + 2)": {"dagen"}, "twee": {"kvk nr", "naam"}}, found)
+	for range checksIn("CREATE TABLE t (a text CHECK (a <> '' AND (") { // never without an end
+	}
+	require.Empty(t, table.columnsIn(`" [ 'naam' `))
 }
 
 func TestFaults(t *testing.T) {
@@ -85,19 +98,24 @@ func TestFaults(t *testing.T) {
 	}{
 		{postgres{}, &pgconn.PgError{Code: "23505", ConstraintName: "UQ"}, faultUnique, "UQ"},
 		{postgres{}, &pgconn.PgError{Code: "23503", ConstraintName: "FK"}, faultForeign, "FK"},
-		{postgres{}, &pgconn.PgError{Code: "23502", ColumnName: "C"}, faultOther, "C"},
+		{postgres{}, &pgconn.PgError{Code: "23502", ColumnName: "C"}, faultNull, "C"},
+		{postgres{}, &pgconn.PgError{Code: "23514", ConstraintName: "CK"}, faultCheck, "CK"},
 		{postgres{}, &pgconn.PgError{Code: "40001"}, faultCollision, ""},
 		{postgres{}, &pgconn.PgError{Code: "57P01"}, faultDown, ""},
 		{mysqlDialect{}, &mysql.MySQLError{Number: 1062, Message: "Duplicate entry '1-a 'for key' b' for key 'UQ_VTG_KENT'"}, faultUnique, "UQ_VTG_KENT"},
 		{mysqlDialect{}, &mysql.MySQLError{Number: 1062, Message: "Duplicate entry 'x' for key 'VTG.UQ_VTG_KENT'"}, faultUnique, "UQ_VTG_KENT"},
 		{mysqlDialect{}, &mysql.MySQLError{Number: 1452, Message: "Cannot add or update a child row: a foreign key constraint fails (`d`.`ORDKOP`, CONSTRAINT `FK_ORDKOP_REL` FOREIGN KEY (`BEDRNR`, `RELNR`) REFERENCES `REL` (`BEDRNR`, `RELNR`))"}, faultForeign, "FK_ORDKOP_REL"},
-		{mysqlDialect{}, &mysql.MySQLError{Number: 1048, Message: "Column 'NAAM' cannot be null"}, faultOther, "NAAM"},
+		{mysqlDialect{}, &mysql.MySQLError{Number: 1048, Message: "Column 'NAAM' cannot be null"}, faultNull, "NAAM"},
+		{mysqlDialect{}, &mysql.MySQLError{Number: 1364, Message: "Field 'NAAM' doesn't have a default value"}, faultNull, "NAAM"},
+		{mysqlDialect{}, &mysql.MySQLError{Number: 4025, Message: "CONSTRAINT `CK_REL` failed for `d`.`REL`"}, faultCheck, "CK_REL"},
+		{mysqlDialect{}, &mysql.MySQLError{Number: 3819, Message: "Check constraint 'CK_REL' is violated."}, faultCheck, "CK_REL"},
 		{mysqlDialect{}, &mysql.MySQLError{Number: 1213}, faultCollision, ""},
 		{mysqlDialect{}, &mysql.MySQLError{Number: 1053}, faultDown, ""},
 		{sqlserver{}, mssql.Error{Number: 2627, Message: "Violation of UNIQUE KEY constraint 'UQ_VTG'. Cannot insert duplicate key in object 'dbo.VTG'. The duplicate key value is (1, x)."}, faultUnique, "UQ_VTG"},
 		{sqlserver{}, mssql.Error{Number: 2601, Message: "Cannot insert duplicate key row in object 'dbo.VTG' with unique index 'IX_VTG'. The duplicate key value is (x)."}, faultUnique, "IX_VTG"},
 		{sqlserver{}, mssql.Error{Number: 547, Message: `The INSERT statement conflicted with the FOREIGN KEY constraint "FK_VTG". The conflict occurred in database "d", table "dbo.LAND", column 'LANDNR'.`}, faultForeign, "FK_VTG"},
-		{sqlserver{}, mssql.Error{Number: 515, Message: "Cannot insert the value NULL into column 'NAAM', table 'd.dbo.REL'; column does not allow nulls. INSERT fails."}, faultOther, "NAAM"},
+		{sqlserver{}, mssql.Error{Number: 547, Message: `The INSERT statement conflicted with the CHECK constraint "CK_VTG". The conflict occurred in database "d", table "dbo.VTG", column 'KENT'.`}, faultCheck, "CK_VTG"},
+		{sqlserver{}, mssql.Error{Number: 515, Message: "Cannot insert the value NULL into column 'NAAM', table 'd.dbo.REL'; column does not allow nulls. INSERT fails."}, faultNull, "NAAM"},
 		{sqlserver{}, mssql.Error{Number: 1205}, faultCollision, ""},
 		{sqlserver{}, mssql.Error{Number: 50000, Message: "DLR-0042"}, faultOther, ""},
 	} {

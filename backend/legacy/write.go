@@ -145,11 +145,11 @@ func (w *write) insert(ctx context.Context, key []sheet.Raw) ([]sheet.Raw, error
 		if err == nil && len(row) != len(key) {
 			err = fmt.Errorf("%w: the new row of %s has no key", backend.ErrUnexpected, w.t.Name)
 		}
-		return row, w.refused(err)
+		return row, w.refused(ctx, err)
 	}
 	done, err := w.conn.ExecContext(ctx, b.String(), b.args...)
 	if err != nil {
-		return nil, w.refused(err)
+		return nil, w.refused(ctx, err)
 	}
 	for i := range key {
 		if key[i].Kind == sheet.RawAbsent {
@@ -303,7 +303,7 @@ func (w *write) setText(values []sheet.Assignment, key []sheet.Raw, version shee
 func (w *write) change(ctx context.Context, b *statement) error {
 	n, err := w.d.change(ctx, w.conn, b)
 	if err != nil {
-		return w.refused(err)
+		return w.refused(ctx, err)
 	}
 	if n == 0 {
 		return fmt.Errorf("%w: %s %d has changed", backend.ErrStale, w.t.Name, w.attempt.ID)

@@ -33,6 +33,9 @@ type listing struct {
 	// hides tells that some of what the service lists is no record to the client,
 	// which shows only once it is read.
 	hides bool
+	// told are the fields that are filtered by, and whether some record came with them,
+	// where that decides something.
+	told map[*mapping.Field]bool
 	// probing takes rows as they come, to tell what they lack.
 	probing bool
 
@@ -63,8 +66,10 @@ func (s *service) listFor(ctx context.Context, m *mapping.Resource, q backend.Qu
 	}
 	l.scan = s.scanner()
 	defer s.free(l.scan)
-	err := l.run(ctx)
-	return l.page, err
+	if err := l.run(ctx); err != nil {
+		return l.page, err
+	}
+	return l.page, l.leavesOut()
 }
 
 // picks tells that the list is picked out of what the service lists: all of that is
@@ -246,6 +251,7 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 			l.hides = true
 			continue
 		}
+		l.hear(rec)
 		missed := l.missed(rec)
 		matches := missed == nil
 		if !matches && !l.narrows {

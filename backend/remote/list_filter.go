@@ -175,6 +175,33 @@ func (l *listing) missed(rec mapping.Record) *mapping.Field {
 	return nil
 }
 
+// hear notes what a record has of the fields that are filtered by.
+func (l *listing) hear(rec mapping.Record) {
+	if !l.q.Decides {
+		return
+	}
+	if l.told == nil {
+		l.told = map[*mapping.Field]bool{}
+	}
+	for _, f := range l.q.Filters {
+		l.told[f.Field] = l.told[f.Field] || !rec.Values[f.Field.Index].IsAbsent()
+	}
+}
+
+// leavesOut is an error where it decides something that there is no such record, and the
+// list leaves out what tells. Where one record has it, it is null in those that do not.
+func (l *listing) leavesOut() error {
+	if len(l.page.Records) > 0 {
+		return nil
+	}
+	for _, f := range l.q.Filters {
+		if has, came := l.told[f.Field]; came && !has {
+			return unexpected(fmt.Errorf("no record of the list of %s has %s, at %s: whether one is of that value cannot be told", l.r.Name, f.Field.Name, strings.Join(l.r.Fields[f.Field.Index].From, ", ")))
+		}
+	}
+	return nil
+}
+
 func isSame(f *mapping.Field, a, b mapping.Value) bool {
 	if f.IgnoreDashes && a.IsSet() && b.IsSet() {
 		bare := func(v mapping.Value) string { return strings.ReplaceAll(v.Text(), "-", "") }

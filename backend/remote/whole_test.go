@@ -276,6 +276,55 @@ func TestNoMoreIsReadThanThereIsRoomFor(t *testing.T) {
 	require.EqualValues(t, 4, asked.Load(), "two for each page")
 }
 
+// TestPlacesAreOfOneClient: where the service is told by a header who asks, what it is asked
+// is the same for all, and a place in the list of one is another in that of the next.
+func TestPlacesAreOfOneClient(t *testing.T) {
+	const all, size = 60, 10
+	org := func(i int) int { return 1 + (i/3)%2*(i/30) } // of the second half every other three are those of 2
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var items []string
+		i, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
+		for ; i < all && len(items) < size; i++ {
+			if strconv.Itoa(org(i)) == r.Header.Get("X-Org") {
+				items = append(items, fmt.Sprintf(`{"nr":%d,"code":"C%d","name":"N","org":%d}`, i+1, i, org(i)))
+			}
+		}
+		next := map[bool]string{true: strconv.Itoa(i)}[i < all]
+		_, _ = fmt.Fprintf(w, `{"items":[%s],"next":"%s"}`, strings.Join(items, ","), next)
+	}))
+	t.Cleanup(server.Close)
+	s := openText(t, `
+format: 1
+source: {http: {url: "${GARAGE_URL}", headers: {X-Org: "{client.id}"}}}
+rules: backend
+keep: keep.db
+accounts: {verify: {path: /login}, result: {client_id: client}}
+resources:
+  country:
+    key: {columns: nr, generated: supplied}
+    client: org
+    operations: {list: {path: /list, query: {cursor: "{cursor}", limit: "{limit}"}, result: items, paging: {style: cursor, size: 10, next: next}}}
+    fields: {code: code, name: name}
+`, server.URL)
+	for _, client := range []int64{1, 2} {
+		var got, want []int32
+		for i := range all {
+			if int64(org(i)) == client {
+				want = append(want, int32(i+1))
+			}
+		}
+		for _, offset := range []int{size, 0} { // the deep one first, by what is remembered of it
+			page, err := s.List(bg(), s.Sheet.Model.Resource("country"), backend.Query{Client: auth.Client{ID: client}, Offset: offset, Limit: size})
+			require.NoError(t, err)
+			got = got[:0]
+			for _, rec := range page.Records {
+				got = append(got, rec.ID())
+			}
+			require.Equal(t, want[offset:min(len(want), offset+size)], got, "client %d", client)
+		}
+	}
+}
+
 // TestMarksHideNothing: a list that is judged here is read from its beginning each time:
 // what did not match when a place in it was remembered may match by now.
 func TestMarksHideNothing(t *testing.T) {

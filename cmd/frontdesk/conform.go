@@ -119,6 +119,9 @@ func (c conformCommand) runOwn(p desk.Program, options backendtest.Options) (rep
 	if err != nil {
 		return nil, err
 	}
+	if options.Shared, err = desk.SharedResources(conf); err != nil {
+		return nil, err
+	}
 	err = desk.WithGateway(p, conf, "conform", func(baseURL, key string) (err error) {
 		options.BaseURL, options.APIKey, options.AllowsAll = baseURL, key, true
 		report, err = backendtest.Run(p.Ctx, options)

@@ -289,6 +289,32 @@ func TestFormatsWithAZone(t *testing.T) {
 	}
 }
 
+// TestYearsOfTwoDigits are of 1969 to 2068; another year would be read as one of these.
+func TestYearsOfTwoDigits(t *testing.T) {
+	short := codec{field: &mapping.Field{Name: "f", Type: mapping.Timestamp}, system: sysText, loc: amsterdam, format: layoutOf(t, "yyMMdd")}
+	for text, year := range map[string]int{"690101": 1969, "991231": 1999, "000101": 2000, "261122": 2026, "681231": 2068} {
+		v, why := short.read(textRaw(text), Raw{})
+		if want := time.Date(year, 1, 1, 0, 0, 0, 0, amsterdam).Year(); why != "" || v.Time().In(amsterdam).Year() != want {
+			t.Errorf("%s reads as %v %s, want %d", text, v, why, want)
+		}
+		if raw, _, e := short.write(v); e != nil || raw.Text != text {
+			t.Errorf("%v: written as %q %v, want %s", v, raw.Text, e, text)
+		}
+	}
+	for _, year := range []int{1926, 1968, 2069} {
+		v := mapping.TimeValue(time.Date(year, 12, 31, 23, 30, 0, 0, amsterdam))
+		if raw, _, e := short.write(v); e == nil || e.Reason != mapping.TimestampInvalid {
+			t.Errorf("%d: written as %q %v", year, raw.Text, e)
+		}
+		if found := short.alternatives(v); len(found) > 0 {
+			t.Errorf("%d: looked for as %v", year, found)
+		}
+	}
+	if short.format.ordered {
+		t.Error("69 is before 68")
+	}
+}
+
 func TestJoinKeyIsUndone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(rapid.StringMatching(`[a-z|\\]{0,5}`), 1, 4).Draw(t, "parts")

@@ -30,6 +30,13 @@ func (c *codec) write(v mapping.Value) (raw, clock Raw, e *mapping.Error) {
 	case mapping.Float8:
 		return c.writeNumber(v), Raw{}, nil
 	case mapping.Timestamp:
+		shown := v.Int()
+		if c.isWall() {
+			shown = wallOf(shown, c.loc)
+		}
+		if c.format != nil && !c.format.tells(shown) {
+			return Raw{}, Raw{}, c.field.Invalid(v.String())
+		}
 		raw, clock = c.writeTime(v.Int())
 		return raw, clock, nil
 	case mapping.Bytea:
@@ -71,7 +78,7 @@ func (c *codec) typed(text string) Raw {
 	if c.system == sysBoolean && (text == "true" || text == "false") {
 		return boolRaw(text == "true")
 	}
-	if c.system == sysDecimal && isDecimal(text) {
+	if c.system == sysDecimal && IsDecimal(text) {
 		return Raw{Kind: RawNumber, Text: text}
 	}
 	return textRaw(text)
@@ -205,7 +212,7 @@ func (c *codec) writeText(v mapping.Value) (Raw, *mapping.Error) {
 		}
 		return intRaw(n), nil
 	case sysDecimal:
-		if !isDecimal(s) {
+		if !IsDecimal(s) {
 			return Raw{}, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(c.field.Name), v.Text())
 		}
 		return Raw{Kind: RawNumber, Text: s}, nil

@@ -17,6 +17,7 @@ type layout struct {
 	zoned bool
 	// ordered tells that texts sort as the times do.
 	ordered bool
+	short   bool  // years have two digits
 	finest  int64 // milliseconds that the last part counts
 }
 
@@ -31,13 +32,13 @@ type layoutPart struct {
 // itself, and says UTC; X and x are any offset, of which X is written Z, as what is
 // written is in UTC, and x +00, +0000 or +00:00.
 var layoutUnits = map[string]bool{
-	"yyyy": true, "MM": true, "dd": true, "HH": true, "mm": true, "ss": true,
+	"yyyy": true, "yy": true, "MM": true, "dd": true, "HH": true, "mm": true, "ss": true,
 	"Z": true, "X": true, "XX": true, "XXX": true, "x": true, "xx": true, "xxx": true,
 }
 
 // newLayout compiles a format such as yyyyMMdd or dd-MM-yyyy'T'HH:mm.
 func newLayout(format string) (*layout, error) {
-	l := &layout{digits: true, ordered: true, finest: 24 * time.Hour.Milliseconds()}
+	l := &layout{digits: true, finest: 24 * time.Hour.Milliseconds()}
 	seen := ""
 	for rest := format; rest != ""; {
 		c := rest[0]
@@ -58,13 +59,14 @@ func newLayout(format string) (*layout, error) {
 			if c == 'T' && n == 1 {
 				l.literal("T")
 			} else if !layoutUnits[unit] && (c != 'S' || n > 9) {
-				return nil, fmt.Errorf("%s is none of yyyy, MM, dd, HH, mm, ss, SSS, and of the zones Z, X, XX, XXX, x, xx, xxx; letters that stand for themselves are put in single quotes", unit)
+				return nil, fmt.Errorf("%s is none of yyyy, yy, MM, dd, HH, mm, ss, SSS, and of the zones Z, X, XX, XXX, x, xx, xxx; letters that stand for themselves are put in single quotes", unit)
 			} else if strings.IndexByte(seen, c) >= 0 {
 				return nil, fmt.Errorf("%s is there twice", unit)
 			} else if isZone(c) && l.zoned {
 				return nil, fmt.Errorf("%s is a second zone", unit)
 			} else {
 				l.zoned = l.zoned || isZone(c)
+				l.short = l.short || unit == "yy"
 				l.parts = append(l.parts, layoutPart{unit: c, width: n})
 				l.width += n
 				seen += string(c)
@@ -115,6 +117,7 @@ func (l *layout) judge(seen string) error {
 			l.digits = false
 		}
 	}
+	l.ordered = !l.short     // 69 is before 68
 	const order = "yMdHmsSZ" // texts with other zones do not sort
 	for i := 1; i < len(seen); i++ {
 		l.ordered = l.ordered && strings.IndexByte(order, seen[i-1]) < strings.IndexByte(order, seen[i])
@@ -170,6 +173,9 @@ func (l *layout) parse(s string) (ms int64, ok bool) {
 		switch p.unit {
 		case 'y':
 			year = n
+			if p.width == 2 {
+				year = firstShort + (n+100-firstShort%100)%100
+			}
 		case 'M':
 			month = n
 		case 'd':
@@ -216,6 +222,16 @@ func civil(year, month, day, hour, minute, second, milli int) (ms int64, ok bool
 	return t.UnixMilli(), t.Day() == day
 }
 
+// firstShort is the first of the hundred years that two digits can mean, as in POSIX: 69
+// is 1969, and 68 is 2068.
+const firstShort = 1969
+
+// tells is whether a text in this format says what year the time is of, given as if in UTC.
+func (l *layout) tells(ms int64) bool {
+	year := time.UnixMilli(ms).UTC().Year()
+	return !l.short || year >= firstShort && year < firstShort+100
+}
+
 // append writes milliseconds since 1970 without regard to zones: where a text is to say
 // its own, they are those of UTC.
 func (l *layout) append(dst []byte, ms int64) []byte {
@@ -229,7 +245,9 @@ func (l *layout) append(dst []byte, ms int64) []byte {
 			dst = append(dst, p.literal...)
 			continue
 		case 'y':
-			n = year
+			if n = year; p.width == 2 {
+				n %= 100
+			}
 		case 'M':
 			n = int(month)
 		case 'd':

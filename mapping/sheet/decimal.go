@@ -51,25 +51,25 @@ func parseDecimal(s string, point byte) (unscaled int64, scale int, ok bool) {
 
 // parseLong reads what parseDecimal does not.
 func parseLong(s string, point byte) (*apd.Decimal, bool) {
-	if len(s) > longestNumber {
-		return nil, false
-	}
 	if point != '.' {
 		if strings.Contains(s, ".") {
 			return nil, false
 		}
 		s = strings.Replace(s, string(point), ".", 1)
 	}
-	if !isDecimal(s) {
+	if !IsDecimal(s) {
 		return nil, false
 	}
 	d, _, err := apd.NewFromString(s)
 	return d, err == nil && d.Form == apd.Finite && d.Exponent > -longestNumber && d.Exponent < longestNumber
 }
 
-// isDecimal tells whether s is digits, with a sign, a point and an exponent or
-// without.
-func isDecimal(s string) bool {
+// IsDecimal tells whether s is digits, with a sign, a point and an exponent or
+// without, and no longer than numbers are.
+func IsDecimal(s string) bool {
+	if len(s) > longestNumber {
+		return false
+	}
 	mantissa, exponent, has := s, "", false
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
 		mantissa, exponent, has = s[:i], s[i+1:], true

@@ -71,7 +71,7 @@ func (s scalarFile) raw() Raw {
 		if n, err := strconv.ParseInt(s.text, 10, 64); err == nil && strconv.FormatInt(n, 10) == s.text {
 			return Raw{Kind: RawInt, Int: n}
 		}
-		if isDecimal(s.text) {
+		if IsDecimal(s.text) {
 			return Raw{Kind: RawNumber, Text: s.text}
 		}
 	}

@@ -294,6 +294,7 @@ func (l *loader) loadResources() {
 	}
 	to := map[string]mapping.Narrowing{}
 	for _, d := range l.drafts {
+		d.sameRows()
 		to[d.of.Name] = d.narrow()
 	}
 	l.sheet.Model = l.model.Narrow(to)

@@ -18,6 +18,16 @@ func (r *Resource) IsShared() bool {
 	return r.Client == "" && r.Through == nil && FindParameter(r.Where, ClientParameter) < 0
 }
 
+// Shared are the resources whose records all clients see, in the order of the model.
+func (s *Sheet) Shared() (names []string) {
+	for _, r := range s.Model.Resources {
+		if s.Resources[r].IsShared() {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
 // AsksClient tells whether SQL of the sheet has a place for the client's number.
 func (r *Resource) AsksClient() bool {
 	return FindParameter(r.Where, ClientParameter) >= 0 || slices.ContainsFunc(r.Places, func(p Place) bool { return FindParameter(p.SQL, ClientParameter) >= 0 })

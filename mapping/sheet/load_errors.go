@@ -108,7 +108,13 @@ func (l *loader) judgeReason(path string, f errorFile, e errorEntry) {
 	case named && f.Field == "" && f.FieldFrom == "":
 		l.fail(path, "the message of the reason names a field, expected field, or field_from with fields")
 	case !named && (f.Field != "" || f.FieldFrom != ""):
-		l.fail(path, "the message of the reason names no field, expected neither field nor field_from")
+		names := "no field"
+		if slices.Contains(wants, argID) {
+			names = "the field id, and no other"
+		} else if own := namedByMessage()[e.reason]; own != "" {
+			names = "the field " + own + " by itself"
+		}
+		l.fail(path, "the message of the reason names %s, expected neither field nor field_from", names)
 	case f.Field != "" && f.FieldFrom != "":
 		l.fail(path, "found field and field_from, expected one of them")
 	case f.FieldFrom != "" && len(f.Fields) == 0:

@@ -116,6 +116,25 @@ func (f *Field) sortable() bool {
 	}
 }
 
+// sameRows finds references to the row that the record itself stands on, as that of an
+// address in the columns of its contact: it is no use of the contact, and made and removed
+// with it.
+func (d *draft) sameRows() {
+	for _, f := range d.drafted {
+		target, r := d.draftOf(f.Reference), d.resource
+		if target == nil || r.Table == "" || r.Table != target.resource.Table || !slices.Equal(f.From, r.Key.Places) || !slices.Equal(f.From, target.resource.Key.Places) {
+			continue
+		}
+		n := d.narrowing[f.Name]
+		n.SameRow = true
+		d.narrowing[f.Name] = n
+		if d.has(mapping.OpCreate) || d.has(mapping.OpDelete) && len(d.file.SoftDelete) == 0 {
+			d.fail(d.at("operations"), "a %s stands on the row of its %s: a new one would be a second row, and with it the %s would be deleted. Expected operations: {only: [get, list, update]}, and delete where soft_delete empties its columns",
+				d.of.Name, f.Reference, f.Reference)
+		}
+	}
+}
+
 // narrow is what of the model remains.
 func (d *draft) narrow() mapping.Narrowing {
 	n := mapping.Narrowing{Fields: d.narrowing, WithoutRules: d.WithoutRules, Undated: !d.isDated()}

@@ -257,7 +257,7 @@ func appendRawJSON(dst []byte, r Raw) []byte {
 // appendJSONNumber appends a decimal, which may be written as JSON has none:
 // +1, .5, 5., 007. What is no number is text.
 func appendJSONNumber(dst []byte, s string) []byte {
-	if !isDecimal(s) {
+	if !IsDecimal(s) {
 		return mapping.AppendJSONString(dst, s)
 	}
 	if s[0] == '-' {

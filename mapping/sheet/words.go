@@ -240,7 +240,11 @@ func (c *codec) said() []string {
 	}
 	add(c.comma, "decimal comma")
 	if len(c.zero) > 0 {
-		add(true, strings.Join(c.zero, " and ")+[]string{" is null", " are null"}[min(len(c.zero)-1, 1)])
+		zeros := slices.Clone(c.zero)
+		if i := slices.Index(zeros, ""); i >= 0 {
+			zeros[i] = "an empty text"
+		}
+		add(true, strings.Join(zeros, " and ")+[]string{" is null", " are null"}[min(len(zeros)-1, 1)])
 	}
 	add(c.trimLeft, "blanks around taken off")
 	add(c.trimRight && !c.trimLeft, "blanks behind taken off")

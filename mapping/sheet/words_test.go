@@ -26,6 +26,8 @@ resources:
       name: {from: NAAM, trim: right, charset: latin1, length: 40}
       birth_date: {from: GEBDAT, format: yyyyMMdd, zero: ["00000000", "19560000"]}
       payment_days: {from: BETTRM, null_as: 14}
+      note: {from: NOTA, zero: ["", "-"]}
+      infix: {from: TUSV, zero: ""}
       is_blocked: {constant: 0}
       is_archived: {sql: "1"}
       modified_at: {from: WIJZ, time_zone: UTC}
@@ -63,6 +65,8 @@ func TestWords(t *testing.T) {
 		"contact.name":         {"NAAM", "text; blanks behind taken off; only letters of ISO 8859-1"},
 		"contact.birth_date":   {"GEBDAT", "text; as yyyyMMdd; in Europe/Amsterdam; 00000000 and 19560000 are null"},
 		"contact.payment_days": {"BETTRM", `integer; null written as "14"`},
+		"contact.note":         {"NOTA", "text; an empty text and - are null"},
+		"contact.infix":        {"TUSV", "text; an empty text is null"},
 		"contact.is_blocked":   {"", "always 0"},
 		"contact.is_archived":  {"sql.is_archived", "integer; read only"},
 		"contact.created_at":   {"AANDAT, AANTIJD", "text; as yyyyMMdd; with the time of day of the second; in America/New_York; set to the present time on create"},

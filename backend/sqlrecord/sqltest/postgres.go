@@ -46,6 +46,13 @@ func Postgres(t testing.TB) string {
 	return create(t, "")
 }
 
+// PostgresIn is Postgres for a database in another encoding than UTF8.
+func PostgresIn(t testing.TB, encoding string) string {
+	t.Helper()
+	ready(t)
+	return create(t, " TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING '"+encoding+"'")
+}
+
 // PostgresLike is Postgres for a database that begins as prepare left another
 // one, which is made once for all tests that give the same name. prepare must
 // have closed its connections when it returns.

@@ -160,6 +160,15 @@ func LoadSheet(file string, model *mapping.Model, zone *time.Location) (*sheet.S
 	return sheet.Load(file, model, sheet.Options{RuleFields: RuleFields, Zone: zone})
 }
 
+// sheetOf reads the mapping sheet of a configuration that has one.
+func sheetOf(c *config.Config) (*sheet.Sheet, error) {
+	model, err := mapping.LoadModel(c.Model.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return LoadSheet(c.Backend.Sheet, model, c.Server.TimeZone.Location)
+}
+
 // RuleFields tells sheets what rules work with.
 func RuleFields(rule string) []string {
 	fields, _ := backend.RuleFields(rule)
@@ -171,11 +180,7 @@ func OpenOwnOf(p Program, c *config.Config) (sqlrecord.DB, error) {
 	dsn := string(c.Backend.DSN)
 	switch {
 	case c.Backend.Driver != ReferenceDriver:
-		model, err := mapping.LoadModel(c.Model.Dir)
-		if err != nil {
-			return nil, err
-		}
-		sh, err := LoadSheet(c.Backend.Sheet, model, c.Server.TimeZone.Location)
+		sh, err := sheetOf(c)
 		if err != nil {
 			return nil, err
 		}

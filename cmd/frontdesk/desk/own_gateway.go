@@ -10,6 +10,19 @@ import (
 	"frontdesk/config"
 )
 
+// SharedResources are those whose records all clients see, as the mapping sheet of a
+// configuration says; none where it has no sheet.
+func SharedResources(c *config.Config) ([]string, error) {
+	if c.Backend.Driver == ReferenceDriver {
+		return nil, nil
+	}
+	sh, err := sheetOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return sh.Shared(), nil
+}
+
 // WithGateway serves a configuration while f runs, as serve would but on a free
 // port of this machine and with one more api_key, which f is given.
 func WithGateway(p Program, conf *config.Config, name string, f func(baseURL, key string) error) error {

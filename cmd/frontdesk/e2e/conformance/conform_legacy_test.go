@@ -123,6 +123,8 @@ func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options, mo
 		driver, filepath.Join(dir, "sheet.yaml"), filepath.Join(dir, "mail"), strings.Join(more, "\n")), 0o600))
 	conf, err := desk.LoadConfig(file)
 	require.NoError(t, err)
+	o.Shared, err = desk.SharedResources(conf)
+	require.NoError(t, err)
 	var report *backendtest.Report
 	require.NoError(t, desk.WithGateway(desk.Program{Ctx: context.Background()}, conf, "conform", func(baseURL, key string) (err error) {
 		o.BaseURL, o.APIKey, o.AllowsAll = baseURL, key, true

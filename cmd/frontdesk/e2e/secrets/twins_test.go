@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/mapping"
 )
 
 // ask is a request to both twins. «n» in it stands for what they call differently: see
@@ -182,6 +183,7 @@ var chosen = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|[\w-]{16,}={0,2}|\d+`)
 // words that differ are compared part by part.
 func (w *twins) same(a ask, said [2]answer, left, right string, makes bool) {
 	w.t.Helper()
+	whole := left
 	for {
 		n, most := 0, min(len(left), len(right))
 		for n < most && left[n] == right[n] {
@@ -198,7 +200,7 @@ func (w *twins) same(a ask, said [2]answer, left, right string, makes bool) {
 		if l == "" && r == "" {
 			w.differ(a, said, fmt.Sprintf("%.200q and %.200q", left, right))
 		}
-		w.sameWord(a, said, l, r, makes)
+		w.sameWord(a, said, whole[:len(whole)-len(left)], l, r, makes)
 		left, right = left[len(l):], right[len(r):]
 	}
 }
@@ -216,9 +218,9 @@ func word(text string) string {
 	return text[:n]
 }
 
-// sameWord compares two words part by part. What is chosen has to be the same, or known to
-// stand for the same, or to be new where it may be.
-func (w *twins) sameWord(a ask, said [2]answer, left, right string, makes bool) {
+// sameWord compares two words part by part, behind what stands before them. What is chosen
+// has to be the same, or known to stand for the same, or to be new where it may be.
+func (w *twins) sameWord(a ask, said [2]answer, before, left, right string, makes bool) {
 	w.t.Helper()
 	partsL, partsR := chosen.FindAllStringIndex(left, -1), chosen.FindAllStringIndex(right, -1)
 	if len(partsL) != len(partsR) {
@@ -228,7 +230,7 @@ func (w *twins) sameWord(a ask, said [2]answer, left, right string, makes bool) 
 	for i := range partsL {
 		l, r := left[partsL[i][0]:partsL[i][1]], right[partsR[i][0]:partsR[i][1]]
 		known := l == r || w.known[[2]string{l, r}] || w.recent(l) && w.recent(r)
-		if !known && (makes || w.onSight && isKept(l) && isKept(r)) && isNumber(l) && isNumber(r) && isID(left, partsL[i]) {
+		if !known && (makes || w.onSight && isKept(l) && isKept(r) && namesRecords(before)) && isNumber(l) && isNumber(r) && isID(left, partsL[i]) {
 			known, w.known[[2]string{l, r}] = true, true
 		}
 		if left[atL:partsL[i][0]] != right[atR:partsR[i][0]] || !known && !(makes && w.sameOpaque(l, r)) {
@@ -255,6 +257,27 @@ func isID(word string, at []int) bool {
 
 // isKept tells of a number that is as high as those that gateways give to kept keys.
 func isKept(number string) bool { return len(number) == 8 }
+
+// namesRecords tells whether what comes behind a text is the value of a member that has
+// IDs: that of the record itself, or of one that it refers to.
+func namesRecords(before string) bool {
+	member := memberBefore.FindStringSubmatch(before)
+	return member != nil && idMembers()[member[1]]
+}
+
+var memberBefore = regexp.MustCompile(`"(\w+)"$`)
+
+// idMembers are the members that have IDs, in any resource.
+var idMembers = sync.OnceValue(func() map[string]bool {
+	members := map[string]bool{}
+	for _, r := range ownModel().Resources {
+		for i := range r.Fields {
+			f := &r.Fields[i]
+			members[f.Name] = members[f.Name] || f.Primary || f.Type == mapping.Int4 && (f.Reference != "" || f.ReferenceBy != "")
+		}
+	}
+	return members
+})
 
 func isNumber(text string) bool {
 	_, err := strconv.Atoi(text)

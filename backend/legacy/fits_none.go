@@ -1,0 +1,82 @@
+package legacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"frontdesk/backend"
+)
+
+// What is looked for may be nothing that a column can have: then no record has it, and it
+// is no failure that the database says so.
+
+// lacksLetters tells whether an error says that one of these texts has letters that the
+// column it is compared with cannot have. Every column can have those of ASCII, but for
+// NUL: about these the error is one of the sheet or of the database.
+func (s *Store) lacksLetters(err error, texts ...string) bool {
+	if err == nil {
+		return false
+	}
+	f, ok := s.d.fault(err)
+	return ok && f.class == faultCharset && slices.ContainsFunc(texts, func(text string) bool {
+		return strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || r == 0 })
+	})
+}
+
+// lacksLetters tells it of the texts that are filtered by.
+func (l *listing) lacksLetters(err error) bool {
+	texts := make([]string, len(l.q.Filters))
+	for i, f := range l.q.Filters {
+		texts[i] = f.Value.String()
+	}
+	return l.Store.lacksLetters(err, texts...)
+}
+
+// errNoneFits says that no record fits a filter, and that PostgreSQL ended the transaction
+// over it: the next run knows.
+var errNoneFits = errors.New("no record fits the filter")
+
+// goesOn is nil where a transaction that met an error goes on: PostgreSQL's does not.
+func (l *listing) goesOn(err error) error {
+	if l.tx == nil || l.d.engine() != "postgres" {
+		return nil
+	}
+	l.tx.memo.none = append(l.tx.memo.none, l.q.Filters)
+	return fmt.Errorf("%w: %w", errNoneFits, err)
+}
+
+// fitsNone tells whether an error is that a value which is filtered by is none of its
+// column's, as abc is no UUID: so no record has it. PostgreSQL reads values by the types
+// of their columns; asked of no row, it fails by the value alone.
+func (l *listing) fitsNone(ctx context.Context, err error) bool {
+	if f, ok := l.d.fault(err); !ok || f.class != faultValue {
+		return false
+	}
+	conn := l.conn
+	if l.tx != nil {
+		conn = l.tx.aside()
+	}
+	asked := l.t.filterRecord(l.q)
+	return slices.ContainsFunc(l.q.Filters, func(f backend.Filter) bool {
+		alternatives, err := l.t.Filter(asked, f.Field, l.q.Client, l.keys)
+		if err != nil {
+			return false
+		}
+		b := newStatement(l.d).add("SELECT 1 FROM ", l.t.from, " WHERE 1 = 0")
+		b.client = intRaw(l.q.Client.ID)
+		l.t.oneOf(b, f.Field, alternatives)
+		_, err = queryOne(ctx, conn, b)
+		fault, _ := l.d.fault(err)
+		return fault.class == faultValue
+	})
+}
+
+// fittedNone tells whether an earlier run of the transaction found out that no record fits
+// the filters of a list.
+func (s session) fittedNone(q backend.Query) bool {
+	return s.tx != nil && slices.ContainsFunc(s.tx.memo.none, func(none []backend.Filter) bool { return slices.Equal(none, q.Filters) })
+}

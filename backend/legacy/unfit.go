@@ -1,0 +1,149 @@
+package legacy
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// What a database refuses of a value by itself, whatever its other rows have, is told of
+// the field that it came from: where its column is known beyond doubt. A trigger fails by
+// its own statements as the write itself would, and of these no client is told.
+
+// unfit are the violations of values that their columns cannot hold.
+func (w *write) unfit() error {
+	if w.t.known == nil {
+		return nil
+	}
+	var found mapping.Violations
+	for _, a := range w.values {
+		if c := w.t.known.Column(a.Place); c != nil && w.sends(a) && !c.takes(w.d.engine(), a.Value) {
+			found = append(found, w.invalid(a.Field, c))
+		}
+	}
+	return found.Err()
+}
+
+// sends tells whether a client's value is written to a column as it is, and not passed to
+// a procedure.
+func (w *write) sends(a sheet.Assignment) bool {
+	op := w.t.Operations[w.attempt.Op]
+	return a.Field != nil && !a.Field.Readonly && (op == nil || !slices.Contains(op.Arguments, a.Place))
+}
+
+// invalid words that a column, nil for one that nobody knows, cannot hold the value of a
+// field.
+func (w *write) invalid(f *mapping.Field, c *Column) *mapping.Error {
+	v := w.attempt.Record.Values[f.Index]
+	reason := map[mapping.Datatype]mapping.Reason{mapping.Varchar: mapping.VarcharTooLong, mapping.Text: mapping.TextTooLong}[f.Type]
+	n := utf8.RuneCountInString(v.String())
+	switch {
+	case !v.IsSet():
+		return w.missing(f)
+	case f.Reference != "":
+		return mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
+	case reason != "" && c != nil && c.mostCharacters() > 0 && n > c.Length:
+		return mapping.Fail(reason, mapping.Literal(f.Name), n, c.Length)
+	default:
+		return f.Invalid(v.String())
+	}
+}
+
+// missing words that a field has to have a value.
+func (w *write) missing(f *mapping.Field) *mapping.Error {
+	reason := mapping.FieldRequired
+	if w.attempt.Op == mapping.OpUpdate {
+		reason = mapping.FieldEmpty
+	}
+	return mapping.Fail(reason, mapping.Literal(f.Name))
+}
+
+// unfitBy is of a value that the database refused; nil where that does not lead to one
+// field.
+func (w *write) unfitBy(ctx context.Context, f fault, err error) error {
+	if w.d.engine() == "postgres" && f.column == "" && (f.class == faultValue || f.class == faultCharset) {
+		return w.unreadable(ctx, err)
+	}
+	c := w.columnOf(f)
+	if c == nil {
+		return nil
+	}
+	if f.class == faultNull {
+		if field := w.emptyAt(c.Name); field != nil {
+			return w.missing(field).Because(err)
+		}
+		return nil
+	}
+	fields := w.fieldsAt([]string{c.Name})
+	if len(fields) != 1 {
+		return nil
+	}
+	return w.invalid(fields[0], c).Because(err)
+}
+
+// columnOf is the column of the table that a fault is about; nil where it is about none,
+// or maybe one of another table, which a program writes, or a value that a program made.
+func (w *write) columnOf(f fault) *Column {
+	known := w.t.known
+	switch {
+	case known == nil, f.table != "" && !strings.EqualFold(f.table, known.Name):
+		return nil
+	case w.runsPrograms() && (f.table == "" || f.class == faultCheck):
+		return nil
+	case f.class != faultCheck:
+		return known.Column(f.column)
+	}
+	i := slices.IndexFunc(known.Checks, func(c Check) bool { return strings.EqualFold(c.Name, f.Constraint) })
+	if i < 0 || len(known.Checks[i].Columns) != 1 {
+		return nil
+	}
+	return known.Column(known.Checks[i].Columns[0])
+}
+
+// emptyAt is the field that a client left empty, or left out on create, and that alone
+// fills a column; nil where there is none.
+func (w *write) emptyAt(column string) (field *mapping.Field) {
+	isIt := func(place string) bool { return strings.EqualFold(place, column) }
+	for i := range w.t.Fields {
+		f := &w.t.Fields[i]
+		if !slices.ContainsFunc(f.Write, isIt) {
+			continue
+		}
+		if field != nil || f.Readonly {
+			return nil
+		}
+		field = f.Field
+	}
+	written := slices.IndexFunc(w.values, func(a sheet.Assignment) bool { return isIt(a.Place) })
+	if written < 0 && w.attempt.Op != mapping.OpCreate || written >= 0 && w.values[written].Value.IsSet() {
+		return nil
+	}
+	return field
+}
+
+// unreadable are the fields whose values PostgreSQL cannot read as those of their columns,
+// or cannot have the letters of. It does not say which: so it is asked of each, of no row.
+func (w *write) unreadable(ctx context.Context, err error) error {
+	var found mapping.Violations
+	conn := w.tx.aside()
+	for _, a := range w.values {
+		if !w.sends(a) || !a.Value.IsSet() {
+			continue
+		}
+		b := newStatement(w.d).add("SELECT COALESCE(", w.d.quote(a.Place), ", ").arg(a.Value).add(") FROM ", w.t.name, " WHERE 1 = 0")
+		_, refused := queryOne(ctx, conn, b)
+		if f, ok := w.d.fault(refused); !ok || f.class != faultValue && f.class != faultCharset {
+			continue
+		}
+		var c *Column
+		if w.t.known != nil {
+			c = w.t.known.Column(a.Place)
+		}
+		found = append(found, w.invalid(a.Field, c).Because(err))
+	}
+	return found.Err()
+}

@@ -1,0 +1,223 @@
+package legacy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping"
+)
+
+// unfitTable has columns of types that not every value is of, one that has to have a
+// value, and conditions of one column, with a name and without, and of two.
+func unfitTable(engine string) []string {
+	types := map[string][]any{
+		"postgres": {"uuid", "u_soort", "date", "boolean"},
+		"mariadb":  {"uuid", "enum('auto', 'fiets')", "date", "tinyint"},
+		"sqlite":   {"text", "text CHECK (soort IN ('auto', 'fiets'))", "text CHECK (date(dag) IS dag)", "integer CHECK (vlag IN (0, 1))"},
+	}[engine]
+	statements := []string{fmt.Sprintf(`CREATE TABLE u_rel (id integer NOT NULL PRIMARY KEY, adm integer NOT NULL, naam varchar(40) NOT NULL, guid %s, soort %s, dag %s, vlag %s,
+		voor varchar(20) NOT NULL, initialen varchar(10), tussen varchar(10) CHECK (tussen <> 'YY'), btw varchar(20),
+		CONSTRAINT ck_u_init CHECK (initialen <> 'XX'), CONSTRAINT ck_u_twee CHECK (btw <> naam))`, types...),
+		"INSERT INTO u_rel (id, adm, naam, voor) VALUES (1, 1, 'One', 'A')"}
+	if engine == "postgres" {
+		return append([]string{"CREATE TYPE u_soort AS ENUM ('auto', 'fiets')"}, statements...)
+	}
+	return statements
+}
+
+// unfitTriggers do nothing that fails.
+var unfitTriggers = map[string][]string{
+	"postgres": {
+		"CREATE FUNCTION u_none() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+		"CREATE TRIGGER u_none BEFORE INSERT OR UPDATE ON u_rel FOR EACH ROW EXECUTE FUNCTION u_none()",
+	},
+	"mariadb": {"CREATE TRIGGER u_new BEFORE INSERT ON u_rel FOR EACH ROW SET @u = 1", "CREATE TRIGGER u_none BEFORE UPDATE ON u_rel FOR EACH ROW SET @u = 1"},
+	"sqlite":  {"CREATE TRIGGER u_new AFTER INSERT ON u_rel BEGIN SELECT 1; END", "CREATE TRIGGER u_none AFTER UPDATE ON u_rel BEGIN SELECT 1; END"},
+}
+
+const unfitSheet = `
+format: 1
+source: {sql: {engine: %s, dsn: "${DEALERPAK_DSN}"}}
+client: adm
+accounts: {users: []}
+resources:
+  contact:
+    table: u_rel
+    key: {columns: id, generated: max+1}
+    fields:
+      kind: {constant: person}
+      name: naam
+      note: guid
+      company_number: soort
+      language: {from: dag, type: text}
+      payment_days: vlag
+      first_name: voor
+      initials: initialen
+      infix: tussen
+      vat_number: btw
+`
+
+// unfitValues are what the database refuses of each field. Where its table has triggers,
+// only these engines still tell it beyond doubt.
+var unfitValues = []struct {
+	name           string
+	field, value   string
+	create, update mapping.Reason
+	without        string // engines that take it
+	triggers       string
+}{
+	{"no uuid", "note", "abc", mapping.VarcharInvalid, mapping.VarcharInvalid, "sqlite", "postgres mariadb"},
+	{"none of the enumeration", "company_number", "trein", mapping.VarcharInvalid, mapping.VarcharInvalid, "", "postgres"},
+	{"no date", "language", "2026-13-45", mapping.VarcharInvalid, mapping.VarcharInvalid, "", "postgres mariadb"},
+	{"no boolean", "payment_days", "1000", mapping.Int4Invalid, mapping.Int4Invalid, "", "postgres mariadb"},
+	{"null", "first_name", "null", mapping.FieldRequired, mapping.FieldEmpty, "", "postgres sqlite"},
+	{"a condition", "initials", "XX", mapping.VarcharInvalid, mapping.VarcharInvalid, "", ""},
+	{"a condition without a name", "infix", "YY", mapping.VarcharInvalid, mapping.VarcharInvalid, "", ""},
+	{"a condition of two", "vat_number", "One", mapping.InternalError, mapping.InternalError, "", ""},
+	{"letters", "initials", "✓", mapping.VarcharInvalid, mapping.VarcharInvalid, "postgres sqlite", "mariadb"},
+}
+
+// requireUnfit wants a field to be told of, or nothing.
+func requireUnfit(t *testing.T, err error, reason mapping.Reason, field, value string) {
+	t.Helper()
+	switch reason {
+	case mapping.InternalError:
+		require.True(t, mapping.Is(err, reason), "%v", err)
+	case mapping.FieldRequired, mapping.FieldEmpty:
+		requireTold(t, err, reason, []string{field})
+	default:
+		requireTold(t, err, reason, []string{field, value})
+	}
+}
+
+// TestValuesThatOnlyTheDatabaseJudges: before, each was Internal server error, but for
+// what MariaDB names the column of and SQLite a condition without a name. Where a table
+// has triggers, nothing is told that may be what a statement of theirs met.
+func TestValuesThatOnlyTheDatabaseJudges(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		for _, triggers := range []bool{false, true} {
+			statements := unfitTable(engine)
+			if triggers {
+				statements = append(statements, unfitTriggers[engine]...)
+			}
+			t.Run(fmt.Sprintf("%s/triggers %t", engine, triggers), func(t *testing.T) {
+				x, _, calls := onTables(t, engine, fmt.Sprintf(unfitSheet, engine), statements...)
+				x.update(one, 1, x.record("contact", "note", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "company_number", "auto", "language", "2026-01-02",
+					"payment_days", "1", "initials", "X", "infix", "Y", "vat_number", "Two"))
+				for _, v := range unfitValues {
+					if strings.Contains(v.without, engine) {
+						continue
+					}
+					t.Log(v.name)
+					create, update := v.create, v.update
+					if triggers && !strings.Contains(v.triggers, engine) {
+						create, update = mapping.InternalError, mapping.InternalError
+					}
+					calls.all = nil
+					_, err := x.tryCreate(one, x.record("contact", "name", "One", "first_name", "B", v.field, v.value))
+					requireUnfit(t, err, create, v.field, v.value)
+					_, err = x.tryUpdate(one, 1, x.record("contact", v.field, v.value))
+					requireUnfit(t, err, update, v.field, v.value)
+					told := map[bool]backend.Outcome{true: backend.Unexpected, false: backend.Answered}[create == mapping.InternalError]
+					require.Equal(t, []backend.Outcome{told, told}, calls.all)
+				}
+				x.create(one, x.record("contact", "name", "Next", "first_name", "C"))
+				_, err := x.tryCreate(one, x.record("contact", "name", "Without"))
+				requireUnfit(t, err, map[bool]mapping.Reason{true: mapping.InternalError, false: mapping.FieldRequired}[triggers && engine == "mariadb"], "first_name", "")
+				_, err = x.tryUpdate(one, 1, x.record("contact", "note", "abc", "company_number", "trein", "first_name", "D"))
+				found, _ := mapping.AsViolations(err)
+				require.Len(t, found, map[string]int{"postgres": 2, "mariadb": 1, "sqlite": 1}[engine], "%v", err)
+			})
+		}
+	}
+}
+
+// TestWhatTriggersMakeOfAValue: what a trigger puts in the place of a client's value is
+// not the client's.
+func TestWhatTriggersMakeOfAValue(t *testing.T) {
+	for engine, trigger := range map[string][]string{
+		"postgres": {
+			"CREATE FUNCTION u_make() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.initialen := ''XX''; IF NEW.naam = ''empty'' THEN NEW.voor := NULL; END IF; RETURN NEW; END'",
+			"CREATE TRIGGER u_make BEFORE UPDATE ON u_rel FOR EACH ROW EXECUTE FUNCTION u_make()",
+		},
+		"mariadb": {"CREATE TRIGGER u_make BEFORE UPDATE ON u_rel FOR EACH ROW BEGIN SET NEW.initialen = 'XX'; IF NEW.naam = 'empty' THEN SET NEW.voor = NULL; END IF; END"},
+		"sqlite": {`CREATE TRIGGER u_make AFTER UPDATE OF naam ON u_rel BEGIN UPDATE u_rel SET voor = NULL WHERE id = NEW.id AND NEW.naam = 'empty'; END`,
+			`CREATE TRIGGER u_form AFTER UPDATE OF initialen ON u_rel BEGIN UPDATE u_rel SET initialen = 'XX' WHERE id = NEW.id; END`},
+	} {
+		t.Run(engine, func(t *testing.T) {
+			x, _, _ := onTables(t, engine, fmt.Sprintf(unfitSheet, engine), append(unfitTable(engine), trigger...)...)
+			for _, fields := range [][]string{{"initials", "A"}, {"name", "empty"}, {"name", "empty", "first_name", "B"}} {
+				_, err := x.tryUpdate(one, 1, x.record("contact", fields...))
+				require.True(t, mapping.Is(err, mapping.InternalError), "%v: %v", fields, err)
+			}
+		})
+	}
+}
+
+const lookedForSheet = `
+format: 1
+source: {sql: {engine: postgres, dsn: "${DEALERPAK_DSN}"}}
+without_rules: []
+accounts: {users: []}
+resources:
+  article:
+    table: n_art
+    key: {columns: id, generated: max+1}
+    client: ""
+    fields: {number: nr, description: oms, article_kind: {constant: part}, unit_type: {constant: piece}, price: {absent: true}, turnover_group_id: {absent: true}}
+`
+
+// TestValuesThatAreLookedForBeforeTheyAreWritten: whether a number is there already is
+// asked within the transaction, which PostgreSQL ends where it cannot read it. Before, that
+// was Internal server error.
+func TestValuesThatAreLookedForBeforeTheyAreWritten(t *testing.T) {
+	for name, c := range map[string]struct{ encoding, column, good, bad string }{
+		"a uuid":       {"UTF8", "uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "abc"},
+		"a date":       {"UTF8", "date", "2026-01-02", "2026-13-45"},
+		"few letters":  {"LATIN1", "varchar(20)", "é", "✓"},
+		"many letters": {"UTF8", "varchar(20)", "✓", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn := sqltest.PostgresIn(t, c.encoding)
+			require.NoError(t, sqltest.Execute(dsn, "CREATE TABLE n_art (id integer NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL, nr "+c.column+")"))
+			x, r, calls := onMade(t, "postgres", dsn, lookedForSheet)
+			made := x.create(one, x.record("article", "number", c.good, "description", "one"))
+			_, err := x.tryCreate(one, x.record("article", "number", c.good, "description", "two"))
+			requireTold(t, err, mapping.DuplicateValue, []string{"number", c.good})
+			if c.bad == "" {
+				return
+			}
+			r.written("")
+			_, err = x.tryCreate(one, x.record("article", "number", c.bad, "description", "two"))
+			requireTold(t, err, mapping.VarcharInvalid, []string{"number", c.bad})
+			require.Equal(t, 1, r.written("INSERT"))
+			_, err = x.tryUpdate(one, made.ID(), x.record("article", "number", c.bad))
+			requireTold(t, err, mapping.VarcharInvalid, []string{"number", c.bad})
+			require.Equal(t, []backend.Outcome{backend.Answered, backend.Answered, backend.Answered, backend.Answered}, calls.all)
+		})
+	}
+}
+
+// TestLettersOfAnotherEncoding: before, é of a database in LATIN1 was read as a byte that
+// is no letter, and written as two letters.
+func TestLettersOfAnotherEncoding(t *testing.T) {
+	dsn := sqltest.PostgresIn(t, "LATIN1")
+	require.NoError(t, sqltest.Execute(dsn, "CREATE TABLE n_art (id integer NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL, nr varchar(20))", "INSERT INTO n_art VALUES (1, 'one', chr(233))"))
+	x, _, _ := onMade(t, "postgres", dsn, strings.Replace(lookedForSheet, "{users: []}", "{table: n_art, columns: {username: nr, password: oms, email: oms, client_id: id, client_name: oms}, hash: [bcrypt]}", 1))
+	user, err := x.FindUser(t.Context(), "é")
+	require.NoError(t, err)
+	require.EqualValues(t, 1, user.Client.ID)
+	_, err = x.FindUser(t.Context(), "✓")
+	require.ErrorIs(t, err, auth.ErrUnknownUser)
+	require.Equal(t, "é", x.get(one, "article", 1).Get("number").Text())
+	x.create(one, x.record("article", "number", "ü", "description", "two"))
+	row, err := queryOne(t.Context(), x.db, newStatement(x.d).add("SELECT ascii(nr) FROM n_art WHERE id = 2"))
+	require.NoError(t, err)
+	require.EqualValues(t, 252, row[0].Int)
+}
