@@ -61,4 +61,4 @@ fuzz:
 
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
-	FRONTDESK_SOAK=1 $(testrun) -p 1 -timeout 120m -run 'Kill|Concurrent|Soak|Foreign|Hostile|NobodyCanTell' ./cmd/frontdesk/... ./backend/reference ./backend/legacy ./backend/remote
+	FRONTDESK_SOAK=1 $(testrun) -p 1 -timeout 120m -run 'Kill|Concurrent|Soak|Foreign|Hostile|NobodyCanTell|ToolsAgree' ./cmd/frontdesk/... ./backend/reference ./backend/legacy ./backend/remote
