@@ -116,11 +116,13 @@ type Options struct {
 	Backend string          // more members of the section backend, a comma in front
 	Extra   string          // more sections
 	Keys    string          // more api_keys
+	Environ []string        // that a child has beside the test's own
 
 	Edit *strings.Replacer // of the whole configuration, if set
 	Now  func() time.Time  // in place of time.Now, see desk.Program; not for a child
 
-	Descriptors int // that a child may have open; 0 for the usual number
+	Descriptors int      // that a child may have open; 0 for the usual number
+	Stderr      *os.File // that a child writes its log to; nil for Desk.Log
 }
 
 // BySheet are the options of a desk behind a mapping sheet, which is put into a folder of

@@ -101,7 +101,11 @@ func StartChild(t testing.TB, o Options) *Child {
 	if o.Descriptors > 0 {
 		c.Process = exec.Command("/bin/sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), Binary(t), "serve", "--config", file)
 	}
+	c.Process.Env = append(os.Environ(), o.Environ...)
 	c.Process.Stderr = c.Log
+	if o.Stderr != nil {
+		c.Process.Stderr = o.Stderr
+	}
 	stdout, err := c.Process.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Process.Start())
