@@ -14,7 +14,7 @@ AT_ONCE ?= 4
 # It says what it does, what it needs and what it leaves out: see there.
 testrun = $(GO) run ./.ci/testrun
 
-.PHONY: test test-times race check fmt lint bench fuzz soak build deb image
+.PHONY: test test-times race check fmt lint bench fuzz soak siege build deb image
 
 # Everything, in its short form: on SQLite and on a real PostgreSQL, MariaDB and
 # Redis, with a real mail server, the pages in a real browser, the description
@@ -61,4 +61,10 @@ fuzz:
 
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
-	FRONTDESK_SOAK=1 $(testrun) -p 1 -timeout 120m -run 'Kill|Concurrent|Soak|Foreign|Hostile|NobodyCanTell|AreWhole' ./cmd/frontdesk/... ./backend/reference ./backend/legacy ./backend/remote
+	FRONTDESK_SOAK=1 $(testrun) -p 1 -timeout 120m -run 'Kill|Concurrent|Soak|Foreign|Hostile|NobodyCanTell|AreWhole|ToolsAgree' ./cmd/frontdesk/... ./backend/reference ./backend/legacy ./backend/remote
+
+# Attacks on a frontdesk that serves, one after the other, beside a client that behaves:
+# whether the aims of docs/reliability.md are met. SIEGE=-markdown prints the table that
+# stands there.
+siege:
+	$(GO) test -count=1 -timeout 60m -v -run '^TestSiege$$' ./cmd/frontdesk/e2e/siege -args -long $(SIEGE)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -58,6 +59,7 @@ func (s *Server) converse(c *conn) {
 // before.
 func (t *talk) awaits(timeout time.Duration) bool {
 	if t.in.Buffered() > 0 {
+		runtime.Gosched() // it need not wait for its client, and would have others wait for it
 		return true
 	}
 	if t.out.Flush() != nil || !t.rest() || t.SetReadDeadline(after(timeout)) != nil {

@@ -101,12 +101,12 @@ func (v Violations) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Err returns v as an error, or nil when it is empty.
+// Err returns v as an error, no more of it than is told, or nil when it is empty.
 func (v Violations) Err() error {
 	if len(v) == 0 {
 		return nil
 	}
-	return v
+	return v[:min(len(v), MaxViolations)]
 }
 
 // Add appends what err holds: nothing, one violation or several. An error that

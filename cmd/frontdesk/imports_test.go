@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 	"cmd/frontdesk/e2e/rows":        {}, // tests only
 	"cmd/frontdesk/e2e/secrets":     {}, // tests only
 	"cmd/frontdesk/e2e/several":     {}, // tests only
+	"cmd/frontdesk/e2e/siege":       {}, // tests only
 }
 
 // TestImports keeps the direction of dependencies, tests left aside.

@@ -116,6 +116,7 @@ type Options struct {
 	Backend string          // more members of the section backend, a comma in front
 	Extra   string          // more sections
 	Keys    string          // more api_keys
+	Environ []string        // that a child has beside the test's own
 
 	Edit *strings.Replacer // of the whole configuration, if set
 	Now  func() time.Time  // in place of time.Now, see desk.Program; not for a child

@@ -19,12 +19,17 @@ import (
 )
 
 // Resident is how much memory the process has, in bytes.
-func (c *Child) Resident() int {
+func (c *Child) Resident() int { return c.memory("VmRSS:") }
+
+// Peak is the most memory that the process ever had, in bytes.
+func (c *Child) Peak() int { return c.memory("VmHWM:") }
+
+func (c *Child) memory(which string) int {
 	c.T.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Process.Pid))
 	require.NoError(c.T, err)
 	for line := range strings.Lines(string(status)) {
-		if fields := strings.Fields(line); fields[0] == "VmRSS:" {
+		if fields := strings.Fields(line); fields[0] == which {
 			n, err := strconv.Atoi(fields[1])
 			require.NoError(c.T, err)
 			return n << 10

@@ -1,9 +1,14 @@
 package bounds
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"net"
 	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,4 +103,50 @@ func TestConnectionsPerAddress(t *testing.T) {
 		require.NoError(t, all[0].Close())
 		d.RequireServing(token)
 	}
+}
+
+// TestPipelinesTakeTurns: connections that send request upon request without waiting for
+// answers have no more answered at a time than others. What is counted does not depend on
+// how fast the machine is: how many of theirs are answered for one of somebody else's.
+func TestPipelinesTakeTurns(t *testing.T) {
+	c := rig.StartChild(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: "log: {access: false}\n" + fmt.Sprintf("webhooks: {folder: %q}", t.TempDir())})
+	token := c.Login(rig.FullKey, "demo")
+	const pipelines, own, fair = 60, 30, 100
+	var answered atomic.Int64
+	var all []net.Conn
+	var running sync.WaitGroup
+	asks := []byte(strings.Repeat("GET /webservice_v2/nowhere HTTP/1.1\r\nHost: desk\r\n\r\n", 300))
+	for range pipelines {
+		w := c.Socket()
+		all = append(all, w)
+		running.Go(func() {
+			for err := error(nil); err == nil; {
+				_, err = w.Write(asks)
+			}
+		})
+		running.Go(func() {
+			for {
+				line, err := w.Reader.ReadSlice('\n')
+				if err != nil {
+					return
+				}
+				if bytes.Contains(line, []byte("HTTP/1.1 400")) { // behind the body of the one before
+					answered.Add(1)
+				}
+			}
+		})
+	}
+	waits := c.Socket()
+	ask := func() { require.Equal(t, 200, waits.Send(rig.ContactAsked(token)).Answer("GET").Status) }
+	ask()
+	require.Eventually(t, func() bool { return answered.Load() > 100*pipelines }, rig.Patience, time.Millisecond)
+	before := answered.Load()
+	for range own {
+		ask()
+	}
+	theirs := answered.Load() - before
+	rig.HangUp(all)
+	running.Wait()
+	t.Logf("%d of theirs for one", theirs/own)
+	require.Less(t, theirs, int64(own*pipelines*fair), "they were answered many at a time")
 }

@@ -51,6 +51,7 @@ type ask struct {
 	client       int
 	token        string
 	body         string
+	target, raw  string // as it came: the path with its query, and all of it
 }
 
 // is tells whether a request is this one: "GET /v1/records/contact/1".
@@ -212,7 +213,8 @@ func (s *stranger) serve(n int, c net.Conn) {
 		if err != nil {
 			return
 		}
-		a := ask{conn: n, nth: nth, method: req.Method, path: req.URL.Path, token: req.Header.Get("Authorization"), body: string(body)}
+		a := ask{conn: n, nth: nth, method: req.Method, path: req.URL.Path, token: req.Header.Get("Authorization"), body: string(body), target: req.RequestURI}
+		a.raw = fmt.Sprintf("%s %s\n%v\n%s", req.Method, req.RequestURI, req.Header, body)
 		a.client, _ = strconv.Atoi(req.Header.Get("Frontdesk-Client"))
 		sent, end := s.reply(a)
 		if _, err := io.WriteString(c, sent); err != nil || end {
@@ -316,6 +318,13 @@ func (s *stranger) requests(what string) []ask {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.asked), func(a ask) bool { return !a.is(what) })
+}
+
+// all are the requests that came since the twist.
+func (s *stranger) all() []ask {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
 }
 
 // isOpen tells whether a connection still is.

@@ -1,0 +1,163 @@
+package siege
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth/redis/redistest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// descriptors are those of the desk.
+const descriptors = 1024
+
+// How long a siege lasts where it is not measured, and how long it is quiet before one
+// that is.
+const (
+	shortSiege = time.Second
+	quietTime  = 5 * time.Second
+	saidEvery  = 5 * time.Second
+)
+
+// siege is an attack on a desk of its own.
+type siege struct {
+	*attack
+	t       *testing.T
+	options rig.Options
+	desk    *rig.Child
+	redis   *redistest.Redis
+	to      target
+	breaks  func() // has a part break; nil where none does
+}
+
+// TestSiege has each attack made on a desk of its own, which has what a small pod gives it,
+// and holds it to the aims, those of time only in the long form: make siege.
+func TestSiege(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("loopback has one address here, and the system does not tell of a process's memory")
+	}
+	rows := make([]*row, len(attacks))
+	t.Run("attacks", func(t *testing.T) {
+		for i := range attacks {
+			a := &attacks[i]
+			t.Run(strings.ReplaceAll(a.name, " ", "_"), func(t *testing.T) {
+				if !*long {
+					t.Parallel()
+				}
+				s := &siege{attack: a, t: t}
+				rows[i] = s.play()
+				for _, fault := range rows[i].faults(*long) {
+					t.Errorf("%s: %s", a.name, fault)
+				}
+			})
+		}
+	})
+	if *long {
+		printRows(os.Stdout, rows, *markdown)
+	}
+}
+
+// play starts the desk, has it quiet and then attacked, and returns what came of it.
+func (s *siege) play() *row {
+	s.options = rig.Options{
+		DSN: rig.Engines[0].DSN(s.t), Descriptors: descriptors, Environ: []string{"GOMEMLIMIT=" + memoryLimit(s.t)},
+		Extra: fmt.Sprintf("webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [443, 9], folder: %q}\n", s.t.TempDir()),
+	}
+	log, err := os.Create(filepath.Join(s.t.TempDir(), "log")) // which takes what is written, whatever this process has to do
+	require.NoError(s.t, err)
+	defer log.Close()
+	s.t.Cleanup(func() {
+		if text := rig.Read(s.t, log.Name()); s.t.Failed() {
+			s.t.Logf("the log ends: …%s", text[max(0, len(text)-2000):])
+		}
+	})
+	s.options.Stderr = log
+	if s.ground != nil {
+		s.ground(s)
+	}
+	s.desk = rig.StartChild(s.t, s.options)
+	s.to = target{Host: s.desk.Host(), Token: s.desk.Login(rig.FullKey, "demo")}
+	if s.aim != nil {
+		s.aim(s)
+	}
+	c := newCustomer(s.t, s.desk, s.does())
+	r := &row{attack: s.attack}
+	if *long {
+		r.quiet = summarise(s.lives(c, "quiet", quietTime), s.broken)
+	}
+	if s.breaks != nil {
+		s.breaks()
+	}
+	end, lasts := strike(s.t, s.blow, s.to), shortSiege
+	if *long {
+		lasts = *length
+	}
+	r.under = summarise(s.lives(c, s.name, lasts), s.broken)
+	r.did = end()
+	select {
+	case <-s.desk.Ended:
+		r.ended = true
+	default:
+		r.peak = s.desk.Peak()
+	}
+	r.panics = strings.Count(rig.Read(s.t, log.Name()), "panic:")
+	return r
+}
+
+// does is what the customer does meanwhile.
+func (s *siege) does() []string {
+	usual := []string{reading, orders, writing, logging}
+	return slices.DeleteFunc(append(usual, s.more...), func(kind string) bool { return slices.Contains(s.without, kind) })
+}
+
+// lives has the customer at work for a while. Where that is measured it says how it goes.
+func (s *siege) lives(c *customer, what string, lasts time.Duration) (samples []sample) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), lasts)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		samples = c.live(ctx)
+	}()
+	tick := time.NewTicker(saidEvery)
+	defer tick.Stop()
+	for begun := time.Now(); ; {
+		select {
+		case <-done:
+			return samples
+		case <-tick.C:
+			if *long {
+				now := summarise(c.soFar(), s.broken)
+				fmt.Printf("%s, %s: %.0f s, %d answers, %s, slowest login %s\n", s.name, what, time.Since(begun).Seconds(), now.count, now.times(), short(now.login))
+			}
+		}
+	}
+}
+
+// connect opens a connection to the desk's PostgreSQL, as somebody else.
+func (s *siege) connect() *pgx.Conn {
+	conn, err := pgx.Connect(s.t.Context(), s.options.DSN)
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// memoryLimit is the GOMEMLIMIT that is shipped for a container of 512 MiB.
+func memoryLimit(t *testing.T) string {
+	t.Helper()
+	text := rig.Read(t, rig.Repository(t, "deploy", "compose", "compose.yaml"))
+	_, rest, found := strings.Cut(text, "GOMEMLIMIT: ")
+	require.True(t, found)
+	require.Contains(t, text, "limits: {memory: 512M")
+	return strings.Fields(rest)[0]
+}
