@@ -50,7 +50,7 @@ func outcomeOf(err error) LoginOutcome {
 		return LoginWrong
 	case mapping.Is(err, mapping.TooManyRequests):
 		return LoginThrottled
-	case mapping.Is(err, mapping.BackendUnavailable), mapping.Is(err, mapping.BackendTimeout), mapping.Is(err, mapping.InternalError), !answer:
+	case mapping.Is(err, mapping.BackendUnavailable), mapping.Is(err, mapping.BackendTimeout), mapping.Is(err, mapping.InternalError), mapping.Is(err, mapping.Overloaded), !answer:
 		return LoginFailed
 	default:
 		return LoginRefused

@@ -73,6 +73,9 @@ func (h *Desk) watch() {
 	if h.system.replica != nil {
 		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
 	}
+	if h.common.ready != nil {
+		m.registry.MustRegister(SessionStore(h.sessionsHealth))
+	}
 	m.registry.MustRegister(callbackStates{h.counts}, keyExpiries{h}, &tallies{of: m, live: h.live})
 	if h.tracing != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -156,6 +159,28 @@ func (u UntilLag) Collect(out chan<- prometheus.Metric) {
 	defer cancel()
 	if lag, err := u(ctx); err == nil {
 		out <- prometheus.MustNewConstMetric(untilLagDesc(), prometheus.GaugeValue, lag.Seconds())
+	}
+}
+
+// SessionStore exports how a store of sessions does that is not this process: what
+// /readyz says of it is 1, the other states are 0.
+type SessionStore func(context.Context) (word string, cause error)
+
+func sessionStoreDesc() *prometheus.Desc {
+	return prometheus.NewDesc("frontdesk_session_store_state",
+		"1 for the state that the store of sessions is in, 0 for the others: ok, read-only (it takes no writes) or unavailable.", []string{"state"}, nil)
+}
+
+func (s SessionStore) Describe(out chan<- *prometheus.Desc) { out <- sessionStoreDesc() }
+
+func (s SessionStore) Collect(out chan<- prometheus.Metric) {
+	word, _ := s(context.Background())
+	for _, state := range []string{HealthOK, sessionsReadOnly, healthUnavailable} {
+		value := 0.0
+		if state == word {
+			value = 1
+		}
+		out <- prometheus.MustNewConstMetric(sessionStoreDesc(), prometheus.GaugeValue, value, state)
 	}
 }
 
