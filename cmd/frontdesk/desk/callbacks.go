@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"go.uber.org/zap"
+
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
@@ -83,6 +85,7 @@ func (h *Desk) openResults(c config.Webhooks) (webhook.Results, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webhooks.folder: %w", err)
 	}
+	h.resultsFolder = folder
 	h.onClose(files.Close)
 	return files, nil
 }
@@ -102,7 +105,9 @@ func (h *Desk) startCallbacks(callbacks *gateway.Callbacks) error {
 	}
 	if h.system.Own.file != "" {
 		// Nobody else serves from the file (lockFile), so whoever had a job is gone.
-		if err := h.jobs.Release(context.Background()); err != nil {
+		if err := h.jobs.Release(context.Background()); isFull(err) {
+			h.log.Warn("callbacks: jobs under way are not begun again before their leases have run out", zap.Error(err))
+		} else if err != nil {
 			return err
 		}
 	}
@@ -110,7 +115,7 @@ func (h *Desk) startCallbacks(callbacks *gateway.Callbacks) error {
 		Store: h.jobs, Results: h.results, Runners: h.Gateway.Runners(),
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
 		Secrets: func(key string) []string { return h.live.Current().secrets[key] },
-		Model:   h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
+		Model: h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
 		Schedule: webhook.NewSchedule(rand.Float64), Clock: h.now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),
 	})
 	h.onClose(callbacks.Orchestrator.Close)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -37,6 +38,7 @@ type Health struct {
 	Circuits    map[string]string  `json:"circuits,omitempty"` // by resource, those that are not closed
 	Jobs        string             `json:"jobs"`
 	Sessions    string             `json:"sessions"` // where they are kept
+	Disks       []Disk             `json:"disks"`
 	Config      ConfigHealth       `json:"config"`
 	Certificate *CertificateHealth `json:"certificate,omitempty"` // only with TLS
 }
@@ -81,6 +83,12 @@ func (h *Desk) health(ctx context.Context) Health {
 		h.log.Warn("callback jobs cannot be read", zap.Error(err))
 		now.Jobs = healthUnavailable
 		degraded("callback jobs cannot be read; the log says why")
+	}
+	for _, disk := range h.disks() {
+		if disk.Low() {
+			degraded("the disk of %s has %s left of %s", strings.Join(disk.Holds, ", "), readable(disk.Free), readable(disk.Size))
+		}
+		now.Disks = append(now.Disks, disk)
 	}
 	if now.Config.Error != "" {
 		degraded("the configuration before stays in force: %s", now.Config.Error)

@@ -73,6 +73,7 @@ func (h *Desk) watch() {
 	if h.system.replica != nil {
 		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
 	}
+	m.registry.MustRegister(DiskRoom(h.disks))
 	if h.common.ready != nil {
 		m.registry.MustRegister(SessionStore(h.sessionsHealth))
 	}
@@ -159,6 +160,30 @@ func (u UntilLag) Collect(out chan<- prometheus.Metric) {
 	defer cancel()
 	if lag, err := u(ctx); err == nil {
 		out <- prometheus.MustNewConstMetric(untilLagDesc(), prometheus.GaugeValue, lag.Seconds())
+	}
+}
+
+// DiskRoom exports how much room the disks have that frontdesk writes to.
+type DiskRoom func() []Disk
+
+func diskDescs() (free, size *prometheus.Desc) {
+	return prometheus.NewDesc("frontdesk_disk_free_bytes", "Bytes left on the disk of the database (of SQLite), the results of callbacks (in a folder) or the mails (in a folder).", []string{"holds"}, nil),
+		prometheus.NewDesc("frontdesk_disk_size_bytes", "Bytes that the disk has in all.", []string{"holds"}, nil)
+}
+
+func (r DiskRoom) Describe(out chan<- *prometheus.Desc) {
+	free, size := diskDescs()
+	out <- free
+	out <- size
+}
+
+func (r DiskRoom) Collect(out chan<- prometheus.Metric) {
+	free, size := diskDescs()
+	for _, d := range r() {
+		for _, holds := range d.Holds {
+			out <- prometheus.MustNewConstMetric(free, prometheus.GaugeValue, float64(d.Free), holds)
+			out <- prometheus.MustNewConstMetric(size, prometheus.GaugeValue, float64(d.Size), holds)
+		}
 	}
 }
 
