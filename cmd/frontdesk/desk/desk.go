@@ -50,7 +50,8 @@ type Desk struct {
 	jobs          *jobstore.Store
 	results       webhook.Results // of callbacks
 	resultsFolder string          // that they are in; "" where they are in the database
-	counts        *jobCounts
+	counts        *cached[webhook.Counts]
+	room          *cached[webhook.Room] // of results
 	callbacks     *webhook.Orchestrator
 	draining      atomic.Bool // it is to stop, and takes requests only for a while yet
 	releases      []func() error

@@ -84,6 +84,11 @@ func (h *Desk) health(ctx context.Context) Health {
 		now.Jobs = healthUnavailable
 		degraded("callback jobs cannot be read; the log says why")
 	}
+	if room, err := h.room.now(ctx); err == nil && room.Crowded() {
+		space := h.spaceStatus(ctx, room)
+		degraded("results of callbacks that were not fetched take %s of %s (webhooks.space), most of it those of client %s: who has its share is refused further ones with 503",
+			readable(space.Used-space.Spent), readable(space.Limit), space.Client)
+	}
 	for _, disk := range h.disks() {
 		if disk.Low() {
 			degraded("the disk of %s has %s left of %s", strings.Join(disk.Holds, ", "), readable(disk.Free), readable(disk.Size))

@@ -50,6 +50,8 @@ func TestFullDisk(t *testing.T) {
 	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status, "reading needs no room")
 	require.Equal(t, 200, d.Call("GET", "/order?page_size=10&total=1", token, "").Status)
 	d.Login(rig.FullKey, "demo")
+	a = d.Call("POST", "/backup/owner", token, `{"webhook_url":"https://hooks.example.com/"}`)
+	a.Refused(t, 503, "Server is busy", "no room for a result")
 
 	ready := d.OpsText("/readyz")
 	require.Contains(t, ready, `"status":"degraded"`)
