@@ -53,7 +53,7 @@ func outcomeOf(err error) LoginOutcome {
 		return LoginBusy
 	case mapping.Is(err, mapping.TooManyRequests):
 		return LoginThrottled
-	case mapping.Is(err, mapping.BackendUnavailable), mapping.Is(err, mapping.BackendTimeout), mapping.Is(err, mapping.InternalError), !answer:
+	case mapping.Is(err, mapping.BackendUnavailable), mapping.Is(err, mapping.BackendTimeout), mapping.Is(err, mapping.InternalError), mapping.Is(err, mapping.Overloaded), !answer:
 		return LoginFailed
 	default:
 		return LoginRefused

@@ -45,6 +45,9 @@ const webhookURL = "webhook_url"
 // seconds.
 const callbackRetry = 5
 
+// roomRetry is when a client may ask again whose results have all the room they may.
+const roomRetry = time.Minute
+
 // callbackRoutes are the endpoints of the Events chapter.
 func (g *Gateway) callbackRoutes(r *routes) {
 	address := mapping.NewForm("callback", callbackField())
@@ -72,7 +75,7 @@ func (g *Gateway) callbackRoutes(r *routes) {
 			name: "getWebhookResult", summary: "The address of a result", module: callbackModule,
 			row:  "GET /webhook: query id (string, the value the service added to the callback address); answers a JSON object with data.url",
 			note: "The address needs no token, and is valid for an hour; ask again for a fresh one. 202 tells that there is no result yet.",
-			late: []mapping.Reason{mapping.RecordNotFound}, answers: answers{form: collectForm, name: "WebhookResult", data: resultAnswer{}},
+			late: []mapping.Reason{mapping.RecordNotFound, mapping.ResultTooLarge}, answers: answers{form: collectForm, name: "WebhookResult", data: resultAnswer{}},
 		},
 	})
 	r.on(r.add(downloadPath, nil), "GET", &Operation{
@@ -124,6 +127,12 @@ func (x *Exchange) owner() webhook.Owner { return webhook.Owner{User: x.user(), 
 // accept promises work and answers 202.
 func (g *Gateway) accept(ctx context.Context, x *Exchange, w webhook.Work) error {
 	id, err := g.o.Callbacks.Orchestrator.Accept(ctx, x.owner(), x.callback, w)
+	if errors.Is(err, webhook.ErrNoSpace) {
+		x.cause = "space"
+		busy := mapping.Fail(mapping.Overloaded)
+		busy.RetryAfter = roomRetry
+		return busy
+	}
 	if err != nil {
 		return err
 	}
@@ -148,6 +157,8 @@ func (g *Gateway) collect(ctx context.Context, x *Exchange) error {
 		return nil
 	case err != nil:
 		return err
+	case job.NoRoom:
+		return mapping.Fail(mapping.ResultTooLarge).Because(fmt.Errorf("job %s failed: %s", id, job.Failure))
 	case job.Failure != "":
 		return fmt.Errorf("job %s failed: %s", id, job.Failure)
 	}

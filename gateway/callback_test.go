@@ -42,7 +42,7 @@ func newLongHouse(t *testing.T, long ...Grant) *longHouse {
 		var err error
 		jobs, err = jobstore.Open(t.Context(), house.store.Database())
 		require.NoError(t, err)
-		files, err := webhook.OpenFiles(filepath.Join(t.TempDir(), "results"), 1<<20)
+		files, err := webhook.OpenFiles(filepath.Join(t.TempDir(), "results"))
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, files.Close()) })
 		callbacks = &Callbacks{
@@ -52,7 +52,7 @@ func newLongHouse(t *testing.T, long ...Grant) *longHouse {
 		o.Callbacks = callbacks
 	})
 	callbacks.Orchestrator = webhook.Start(webhook.Config{
-		Store: jobs, Results: callbacks.Results, Runners: h.Runners(),
+		Store: jobs, Results: callbacks.Results, Space: 1 << 20, Runners: h.Runners(),
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: authority.Roots()}),
 		Secrets: func(string) []string { return nil }, Model: h.o.Offer.Model.Steps(), Workers: 1, Calls: 1, WorkLease: time.Hour, CallLease: time.Hour,
 		Schedule: webhook.NewSchedule(func() float64 { return 0.5 }), Clock: h.clock.Now, Random: rand.Reader, Log: h.o.Log,

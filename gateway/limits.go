@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -18,7 +19,7 @@ func (g *Gateway) limits(ctx context.Context, x *Exchange) error {
 	}
 	var err error
 	if x.standing, err = g.o.Limits.Take(ctx, x.Key, x.user().Client.ID, x.started); err != nil {
-		return mapping.Fail(mapping.InternalError).Because(err)
+		return fmt.Errorf("count the request: %w", err)
 	}
 	x.counted = true
 	if x.standing.Refused == auth.NoBound {

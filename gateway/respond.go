@@ -160,7 +160,7 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 	first := v[0]
 	row := g.catalogue.Lookup(first.Reason, x.scopes()...)
 	x.reason = first.Reason
-	if row.Status >= http.StatusInternalServerError && first.Reason != mapping.Overloaded {
+	if row.Status >= http.StatusInternalServerError && (first.Reason != mapping.Overloaded || first.Unwrap() != nil) { // a crowd is counted, not logged
 		g.logFailure(x, err)
 	}
 	if first.RetryAfter > 0 {

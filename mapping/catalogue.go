@@ -168,6 +168,7 @@ func contractRows() []Entry {
 		{Scope: General, Reason: RequestMalformed, Status: 400, Message: "Invalid request"},
 		{Scope: General, Reason: HeaderTooLarge, Status: 431, Message: "Request header is too large"},
 		{Scope: General, Reason: BodyTooLarge, Status: 413, Message: "Body is too large"},
+		{Scope: "GET /webhook", Reason: ResultTooLarge, Status: 500, Message: "Internal server error"},
 		{Scope: General, Reason: Overloaded, Status: 503, Message: "Server is busy"},
 		{Scope: General, Reason: ParametersRequired, Status: 400, Message: "These parameter(s): <x> , <x> are required"},
 		{Scope: OpList, Reason: PageSizeInvalid, Status: 400, Message: "Parameter invalid page_size value must be from 1 to 1000"},

@@ -53,8 +53,12 @@ var help = map[Reason]Help{
 		"Send less at once: split arrays over several requests, and large documents into their own records.",
 	},
 	Overloaded: {
-		"The service has as many connections, or as much in large bodies and answers under way, as it has room for. Nothing of the request was done.",
-		"Wait as long as the header Retry-After says, then send it again. Keep connections open and use them again, and do not send or ask for much that is large at once.",
+		"The service has as many connections, as much in large bodies and answers under way, or as many results of yours to be fetched, as it has room for. Nothing of the request was done.",
+		"Wait as long as the header Retry-After says, then send it again. Keep connections open and use them again, do not send or ask for much that is large at once, and fetch the results of callbacks.",
+	},
+	ResultTooLarge: {
+		"The work was done, but its result took more room than there was for results of yours.",
+		"Fetch the results that are there and wait an hour, ask for less at once, and then ask again. Of what changes records look first: it was done.",
 	},
 	TooManyRequests: {
 		"The api_key sends more requests than was agreed for it, or too many wrong passwords were tried for this username from this address.",

@@ -18,6 +18,7 @@ const (
 	RequestMalformed    Reason = "request_malformed"
 	HeaderTooLarge      Reason = "header_too_large"
 	BodyTooLarge        Reason = "body_too_large"
+	ResultTooLarge      Reason = "result_too_large"
 	Overloaded          Reason = "overloaded"
 	TooManyRequests     Reason = "too_many_requests"
 	ParametersRequired  Reason = "parameters_required"

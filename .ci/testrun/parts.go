@@ -59,7 +59,7 @@ var parts = []part{
 	{name: "php", what: "the check of a signature in PHP", programs: []string{"php"}, debian: "php-cli", brew: "php"},
 	{name: "psql", what: "the SQL that sets up the database of the Compose file", programs: []string{"psql"}, debian: "postgresql-client", brew: "libpq"},
 	{name: "prlimit", what: "a full disk under the database", programs: []string{"prlimit"}, debian: "util-linux"},
-	{name: "mount", what: "a full disk under the results of callbacks", programs: []string{"mount", "umount"}, debian: "mount", ready: mountable, cure: "root, and leave to mount"},
+	{name: "mount", what: "a full disk", programs: []string{"mount", "umount"}, debian: "mount", ready: mountable, cure: "root, and leave to mount"},
 	{name: "systemd-analyze", what: "the units before systemd", programs: []string{"systemd-analyze"}, debian: "systemd"},
 	{name: "systemd-socket-activate", what: "a socket that systemd hands over", programs: []string{"systemd-socket-activate"}, debian: "systemd"},
 	{name: "packages", what: "the Debian package, the manifests of Kubernetes and the Compose file", programs: []string{"go"}, ready: modules, cure: "the network, once"},

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -26,7 +27,10 @@ type Options struct {
 
 // Client is a connection to the server, shared by the stores made on it, and closed
 // after them. Safe for concurrent use.
-type Client struct{ rueidis.Client }
+type Client struct {
+	rueidis.Client
+	lines *lines
+}
 
 // Open connects to the server. The error of a server that cannot be reached never
 // holds its password.
@@ -50,18 +54,71 @@ func Open(o Options) (*Client, error) {
 	if option.Sentinel.MasterSet != "" && option.TLSConfig != nil {
 		option.Sentinel.TLSConfig = option.TLSConfig.Clone()
 	}
+	open := newLines(option.DialCtxFn)
+	option.DialCtxFn = open.dial
 	client, err := rueidis.NewClient(option)
 	if err != nil {
 		return nil, fmt.Errorf("redis: %w", err)
 	}
-	return &Client{client}, nil
+	return &Client{client, open}, nil
 }
 
-// Ready tells whether the server answers.
+// probeName is what Ready writes. In a cluster each probe asks one of its servers.
+func probeName() string { return "frontdesk:probe:" + rand.Text()[:1] }
+
+// probeLife is how long the server keeps what a probe wrote.
+const probeLife = 10 * time.Second
+
+// Ready tells within Timeout whether the server takes writes: a *WriteRefusal says why
+// one that answers does not.
 func (c *Client) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	return c.Do(ctx, c.B().Ping().Build()).Error()
+	asked := make(chan error, 1)
+	go func() { // which ends with the dialling of a server that hangs, soon after
+		asked <- c.write(ctx, func() rueidis.Completed {
+			return c.B().Set().Key(probeName()).Value("").PxMilliseconds(probeLife.Milliseconds()).Build()
+		}).Error()
+	}()
+	select {
+	case err := <-asked:
+		return failed(err)
+	case <-ctx.Done():
+		return failed(ctx.Err())
+	}
+}
+
+// askAtMost is how often a question is put: the connections that were closed are noticed
+// one after the other.
+const askAtMost = 8
+
+// ask puts a question that writes. A server that has become a replica refuses it: then
+// the connections are closed, which may lead to the new primary, and it is put once more,
+// as is what others asked meanwhile and lost with their connection. Of all that, nothing
+// was done.
+func (c *Client) ask(question func() rueidis.RedisResult) (answer rueidis.RedisResult) {
+	began, refused := time.Now(), false
+	for range askAtMost {
+		answer = question()
+		switch refusal := refusalOf(answer.Error()); {
+		case refusal != nil && refusal.Code == readOnly && !refused:
+			refused = true
+			c.lines.hangUp()
+		case answer.NonRedisError() == nil || !c.lines.hungSince(began.Add(-hangUpEvery)):
+			return answer
+		}
+	}
+	return answer
+}
+
+// write is ask of one command, which is made anew each time.
+func (c *Client) write(ctx context.Context, command func() rueidis.Completed) rueidis.RedisResult {
+	return c.ask(func() rueidis.RedisResult { return c.Do(ctx, command()) })
+}
+
+// run is ask of a script.
+func (c *Client) run(ctx context.Context, script *rueidis.Lua, names, args []string) rueidis.RedisResult {
+	return c.ask(func() rueidis.RedisResult { return script.Exec(ctx, c.Client, names, args) })
 }
 
 // onceMore has a question that only reads asked a second time, at once: the

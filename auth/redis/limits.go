@@ -44,7 +44,7 @@ func (l *Limits) Take(ctx context.Context, key *auth.Key, client int64, now time
 	b, slot := &key.Bounds, rand.Uint64()|1
 	day, ends := auth.Day(now, l.zone)
 	name := limitsName(key.Name)
-	answer, err := take.Exec(ctx, l.client.Client, []string{name + ":rate", name + ":client:" + whole(client), name + ":slots", name + ":day"}, []string{
+	answer, err := l.client.run(ctx, take, []string{name + ":rate", name + ":client:" + whole(client), name + ":slots", name + ":day"}, []string{
 		whole(now.UnixMicro()), real(b.Rate.PerSecond), whole(int64(b.Rate.Burst)), real(b.ClientRate.PerSecond), whole(int64(b.ClientRate.Burst)),
 		whole(int64(b.Concurrent)), whole(b.PerDay), whole(int64(day)), whole(ends.Sub(now).Microseconds()),
 		strconv.FormatUint(slot, 10), whole(l.lease.Microseconds()),

@@ -79,14 +79,22 @@ func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	name, tokens, b := sessionName(put.Token), tokensName(put.User.Username), s.client.B
-	for _, step := range []rueidis.Completed{
+	for _, step := range []func() rueidis.Completed{
 		// A user who logs in time and again would have ever more tokens otherwise.
-		b().Zremrangebyscore().Key(tokens).Min("-inf").Max(strconv.FormatInt(now.UnixMilli(), 10)).Build(),
-		b().Zadd().Key(tokens).ScoreMember().ScoreMember(float64(put.Expires.UnixMilli()), hex.EncodeToString(put.Token[:])).Build(),
-		b().Pexpire().Key(tokens).Milliseconds(auth.MaxTTL.Milliseconds()).Build(),
-		b().Set().Key(name).Value(rueidis.BinaryString(value)).PxMilliseconds(max(left.Milliseconds(), 1)).Build(),
+		func() rueidis.Completed {
+			return b().Zremrangebyscore().Key(tokens).Min("-inf").Max(strconv.FormatInt(now.UnixMilli(), 10)).Build()
+		},
+		func() rueidis.Completed {
+			return b().Zadd().Key(tokens).ScoreMember().ScoreMember(float64(put.Expires.UnixMilli()), hex.EncodeToString(put.Token[:])).Build()
+		},
+		func() rueidis.Completed {
+			return b().Pexpire().Key(tokens).Milliseconds(auth.MaxTTL.Milliseconds()).Build()
+		},
+		func() rueidis.Completed {
+			return b().Set().Key(name).Value(rueidis.BinaryString(value)).PxMilliseconds(max(left.Milliseconds(), 1)).Build()
+		},
 	} {
-		if err := s.client.Do(ctx, step).Error(); err != nil {
+		if err := s.client.write(ctx, step).Error(); err != nil {
 			return failed(err)
 		}
 	}
@@ -130,7 +138,7 @@ func (s *Sessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Session
 func (s *Sessions) Delete(ctx context.Context, token auth.TokenHash) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	return failed(s.client.Do(ctx, s.client.B().Del().Key(sessionName(token)).Build()).Error())
+	return failed(s.client.write(ctx, func() rueidis.Completed { return s.client.B().Del().Key(sessionName(token)).Build() }).Error())
 }
 
 // EndUser implements auth.Sessions. A server that is full takes no mark: whoever is
@@ -140,13 +148,15 @@ func (s *Sessions) EndUser(ctx context.Context, username string) error {
 	defer cancel()
 	b := s.client.B
 	now := strconv.FormatInt(s.clock().UnixMicro(), 10)
-	unmarked := s.client.Do(ctx, b().Set().Key(endedName(username)).Value(now).PxMilliseconds(auth.MaxTTL.Milliseconds()).Build()).Error()
+	unmarked := s.client.write(ctx, func() rueidis.Completed {
+		return b().Set().Key(endedName(username)).Value(now).PxMilliseconds(auth.MaxTTL.Milliseconds()).Build()
+	}).Error()
 	tokens, err := s.client.Do(ctx, b().Zrange().Key(tokensName(username)).Min("0").Max("-1").Build()).AsStrSlice()
 	if err != nil {
 		return failed(cmp.Or(unmarked, err))
 	}
 	for _, token := range tokens {
-		if err := s.client.Do(ctx, b().Del().Key("frontdesk:session:"+token).Build()).Error(); err != nil {
+		if err := s.client.write(ctx, func() rueidis.Completed { return b().Del().Key("frontdesk:session:" + token).Build() }).Error(); err != nil {
 			return failed(cmp.Or(unmarked, err))
 		}
 	}
@@ -176,12 +186,4 @@ func decode(token auth.TokenHash, value string) (*auth.Session, error) {
 		return nil, errors.New("redis: a session without the hash of its api_key")
 	}
 	return s, nil
-}
-
-// failed says where an error comes from. It is never auth.ErrNoSession.
-func failed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("redis: %w", err)
 }

@@ -111,7 +111,7 @@ func (t *Tally) run(ctx context.Context, script *rueidis.Lua, r auth.Reservation
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	address := "{" + string(r.From) + "}"
-	answer, err := script.Exec(ctx, t.client.Client, []string{"frontdesk:failures:" + address, "frontdesk:guesses:" + address}, []string{
+	answer, err := t.client.run(ctx, script, []string{"frontdesk:failures:" + address, "frontdesk:guesses:" + address}, []string{
 		hex.EncodeToString(r.Who[:]), r.ID, strconv.FormatInt(now.UnixMicro(), 10), strconv.FormatInt(auth.GuessWindow.Microseconds(), 10),
 		strconv.Itoa(auth.GuessesPerUser), strconv.Itoa(auth.GuessesPerAddress), last,
 	}).AsIntSlice()

@@ -65,6 +65,7 @@ func generalCases() []Case {
 		}),
 		notFromOutside(mapping.General, mapping.BodyTooLarge, "server.body_limit is the operator's to choose"),
 		notFromOutside(mapping.General, mapping.Overloaded, "it would take a crowd"),
+		notFromOutside("GET /webhook", mapping.ResultTooLarge, "it would take all the room for results"),
 		row(mapping.General, mapping.ParametersRequired, parametersRequired),
 		row(mapping.General, mapping.PreconditionChanged, func(t *T) {
 			for _, r := range t.rights("PUT", "DELETE") {

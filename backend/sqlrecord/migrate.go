@@ -42,12 +42,13 @@ type onlineMigrator interface {
 	online(ctx context.Context, db *sql.DB, s schema, version int) error
 }
 
-// pooled is a DB that may be behind a pooler, which gives a connection to somebody
-// else after each transaction: a lock or a setting of the session goes astray there.
-type pooled interface {
-	// migratedOrMayBe tells whether nothing is left to migrate, and fails where
-	// something is and must not be done through this connection.
-	migratedOrMayBe(ctx context.Context, m Migrations) (done bool, err error)
+// looker is a DB that is looked at before it is migrated, since that may not be possible:
+// its disk is full, or a pooler is between, which gives a connection to somebody else after
+// each transaction, so that a lock or a setting of the session goes astray.
+type looker interface {
+	// migrated tells whether nothing is left to migrate, and fails where something is
+	// and must not be done through this connection.
+	migrated(ctx context.Context, m Migrations) (done bool, err error)
 }
 
 // Migrate makes the tables of the model's records, or brings them to its
@@ -100,8 +101,8 @@ func MigrateWith(ctx context.Context, db DB, m Migrations) error {
 	if !ok {
 		return fmt.Errorf("migrate %s: the tables of this database are not ours", m.Table)
 	}
-	if p, ok := db.(pooled); ok {
-		if done, err := p.migratedOrMayBe(ctx, m); done || err != nil {
+	if l, ok := db.(looker); ok {
+		if done, err := l.migrated(ctx, m); done || err != nil {
 			return err
 		}
 	}

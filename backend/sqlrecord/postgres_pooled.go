@@ -10,14 +10,14 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-var _ pooled = (*postgresDB)(nil)
+var _ looker = (*postgresDB)(nil)
 
 var errPooled = errors.New("a pooler must not come between, and default_query_exec_mode says that there is one: " +
 	"run frontdesk migrate with a DSN that leads to PostgreSQL itself, without that parameter")
 
-// migratedOrMayBe looks without a lock, so that programs which find nothing to do
+// migrated looks without a lock, so that programs which find nothing to do
 // start behind a pooler as well.
-func (d *postgresDB) migratedOrMayBe(ctx context.Context, m Migrations) (done bool, err error) {
+func (d *postgresDB) migrated(ctx context.Context, m Migrations) (done bool, err error) {
 	db := stdlib.OpenDBFromPool(d.pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p, err := m.provider(db, goose.DialectPostgres)

@@ -15,7 +15,41 @@ import (
 	"frontdesk/mapping"
 )
 
-var _ migrator = (*sqliteDB)(nil)
+var (
+	_ migrator = (*sqliteDB)(nil)
+	_ looker   = (*sqliteDB)(nil)
+)
+
+// migrated looks without writing anything, so that a start needs no room on its disk.
+func (d *sqliteDB) migrated(ctx context.Context, m Migrations) (done bool, err error) {
+	if columns, err := d.columnNames(ctx, m.Table); err != nil || len(columns) == 0 {
+		return false, nil // migrating will say so better
+	}
+	db, err := d.open(url.Values{"mode": {"ro"}, "_pragma": {busyTimeout}})
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	p, err := m.provider(db, goose.DialectSQLite3)
+	if err != nil {
+		return false, err
+	}
+	pending, err := p.HasPending(ctx)
+	return err == nil && !pending, nil
+}
+
+// busyTimeout is how long goose's statements wait for another process.
+const busyTimeout = "busy_timeout(10000)"
+
+// open opens the file for goose.
+func (d *sqliteDB) open(options url.Values) (*sql.DB, error) {
+	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: d.path}).EscapedPath(), RawQuery: options.Encode()}
+	connector, err := driver.NewConnector(dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
 
 // migrating holds a lock on a file beside the database meanwhile: goose begins
 // and ends transactions of its own, so that the database's lock cannot serve.
@@ -30,13 +64,10 @@ func (d *sqliteDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialect,
 	if err := sqlitex.ExecuteTransient(lock, "BEGIN EXCLUSIVE", nil); err != nil {
 		return fmt.Errorf("wait for another process that migrates: %w", err)
 	}
-	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: d.path}).EscapedPath()}
-	dsn.RawQuery = url.Values{"_pragma": {"busy_timeout(10000)", "foreign_keys(1)"}, "_txlock": {"immediate"}}.Encode()
-	connector, err := driver.NewConnector(dsn.String())
+	db, err := d.open(url.Values{"_pragma": {busyTimeout, "foreign_keys(1)"}, "_txlock": {"immediate"}})
 	if err != nil {
 		return err
 	}
-	db := sql.OpenDB(connector)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	return f(db, goose.DialectSQLite3)
 }

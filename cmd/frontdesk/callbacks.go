@@ -132,8 +132,11 @@ func hostOf(callback string) string {
 }
 
 func resultOf(j webhook.Job) string {
-	if j.Result.File == "" {
+	switch {
+	case j.Result.Name == "":
 		return ""
+	case j.Result.File == "":
+		return "gave way to others: it had been fetched, and they needed the room"
 	}
 	return fmt.Sprintf("%s, %d bytes, sha256 %s", j.Result.Name, j.Result.Size, j.Result.SHA256)
 }

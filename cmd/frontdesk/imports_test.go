@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	"mapping/sheet":               {"auth", "config", "config/schema", "config/strictyaml", "mapping"},
 	"auth":                        {"mapping"},
 	"auth/authtest":               {"auth"},
-	"auth/redis":                  {"auth"},
+	"auth/redis":                  {"auth", "mapping"},
 	"auth/redis/redistest":        {"backend/sqlrecord/sqltest"},
 	"backend":                     {"auth", "mapping"},
 	"backend/backendtest":         {"config/strictyaml", "mapping"},

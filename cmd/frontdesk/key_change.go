@@ -63,7 +63,7 @@ func (k keyChange) apply(p desk.Program, dryRun bool, first, closing string) err
 		_, err = fmt.Fprintln(p.Stderr, note)
 		return err
 	}
-	if err := replaceFile(file, src, text); err != nil {
+	if err := desk.WithSpare(desk.DatabaseFileOf(k.before), func() error { return replaceFile(file, src, text) }); err != nil {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s%s%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP.\n", first, closing, k.file)

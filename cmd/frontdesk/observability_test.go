@@ -87,6 +87,7 @@ func TestMetrics(t *testing.T) {
 	desk.NewReloadMetrics(nil).Describe(descs) // that of the certificate is there only with TLS
 	desk.NewReplicaMetrics(nil).Describe(descs)
 	desk.UntilLag(nil).Describe(descs)
+	desk.SessionStore(nil).Describe(descs)
 	for range len(descs) {
 		there[metricName.FindString((<-descs).String())] = true
 	}

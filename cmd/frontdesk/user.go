@@ -47,13 +47,26 @@ func (a administration) open(p desk.Program) (*reference.Store, *auth.Hasher, er
 		return nil, nil, err
 	}
 	hasher := auth.NewHasher()
-	store, err := reference.Open(p.Ctx, reference.Options{
-		DSN: string(c.Backend.DSN), Model: model, Hasher: hasher, Now: time.Now, Readers: 1, Log: zap.NewNop(),
+	var store *reference.Store
+	err = desk.WithSpare(desk.DatabaseFileOf(c), func() (err error) {
+		store, err = reference.Open(p.Ctx, reference.Options{
+			DSN: string(c.Backend.DSN), Model: model, Hasher: hasher, Now: time.Now, Readers: 1, Log: zap.NewNop(),
+		})
+		return err
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the administration: %w", err)
 	}
 	return store, hasher, nil
+}
+
+// withSpare does what has to be possible on a full disk too.
+func (a administration) withSpare(f func() error) error {
+	c, err := desk.LoadConfig(a.Config)
+	if err != nil {
+		return err
+	}
+	return desk.WithSpare(desk.DatabaseFileOf(c), f)
 }
 
 type userAddCommand struct {
@@ -116,7 +129,7 @@ func (u userPasswdCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	if err := store.SetPassword(p.Ctx, u.Username, encoded); err != nil {
+	if err := u.withSpare(func() error { return store.SetPassword(p.Ctx, u.Username, encoded) }); err != nil {
 		if errors.Is(err, auth.ErrUnknownUser) {
 			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", shown(u.Username))
 		}

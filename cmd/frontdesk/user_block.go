@@ -34,7 +34,7 @@ func (a administration) setBlocked(p desk.Program, username string, blocked bool
 		return err
 	}
 	defer store.Close()
-	if err := store.SetBlocked(p.Ctx, username, blocked); err != nil {
+	if err := a.withSpare(func() error { return store.SetBlocked(p.Ctx, username, blocked) }); err != nil {
 		if errors.Is(err, auth.ErrUnknownUser) {
 			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", shown(username))
 		}

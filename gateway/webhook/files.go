@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
+	"syscall"
 )
 
 var _ Results = (*Files)(nil)
@@ -17,8 +17,6 @@ var _ Results = (*Files)(nil)
 type Files struct {
 	folder string
 	unlock func() error
-	most   int64 // bytes
-	used   atomic.Int64
 }
 
 // unfinished marks files that are still being written.
@@ -31,11 +29,10 @@ const lockName = ".lock"
 var ErrLocked = errors.New("webhook: another frontdesk has it")
 
 // OpenFiles opens a folder, making it where it is missing, and removes what a
-// crash left unfinished. The results in it never take more than most bytes. The
-// folder is its own until it is closed, or the process ends: what is unfinished,
+// crash left unfinished. The folder is its own until it is closed, or the process ends: what is unfinished,
 // or nobody's, can be told by one process only. ErrLocked where another one
 // has it.
-func OpenFiles(folder string, most int64) (*Files, error) {
+func OpenFiles(folder string) (*Files, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -43,14 +40,14 @@ func OpenFiles(folder string, most int64) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Files{folder: folder, unlock: unlock, most: most}
+	f := &Files{folder: folder, unlock: unlock}
 	if err := f.recover(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-// recover removes what is unfinished and counts the rest.
+// recover removes what is unfinished.
 func (f *Files) recover() error {
 	entries, err := os.ReadDir(f.folder)
 	if err != nil {
@@ -61,22 +58,13 @@ func (f *Files) recover() error {
 			if err := os.Remove(filepath.Join(f.folder, e.Name())); err != nil {
 				return err
 			}
-			continue
 		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		f.used.Add(info.Size())
 	}
 	return nil
 }
 
 // Close lets another process have the folder. Nothing may be written any more.
 func (f *Files) Close() error { return f.unlock() }
-
-// Space tells how many bytes the results take, and how many they may.
-func (f *Files) Space() (used, most int64) { return f.used.Load(), f.most }
 
 // Open implements Results.
 func (f *Files) Open(_ context.Context, name string) (Reader, error) {
@@ -88,19 +76,11 @@ func (f *Files) Open(_ context.Context, name string) (Reader, error) {
 func (f *Files) Remove(_ context.Context, name string) error { return f.remove(name) }
 
 func (f *Files) remove(name string) error {
-	path := filepath.Join(f.folder, filepath.Base(name))
-	info, err := os.Stat(path)
+	err := os.Remove(filepath.Join(f.folder, filepath.Base(name)))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	if err := os.Remove(path); err != nil {
-		return err
-	}
-	f.used.Add(-info.Size())
-	return nil
+	return err
 }
 
 // Names implements Results.
@@ -118,7 +98,7 @@ func (f *Files) Names(context.Context) (names []string, err error) {
 func (f *Files) Create(_ context.Context, name string) (Draft, error) {
 	file, err := os.CreateTemp(f.folder, name+".*"+unfinished)
 	if err != nil {
-		return nil, err
+		return nil, full(err)
 	}
 	return &resultFile{files: f, file: file, name: name}, nil
 }
@@ -128,26 +108,27 @@ type resultFile struct {
 	files *Files
 	file  *os.File
 	name  string
-	size  int64
 	kept  bool
 }
 
-// Write appends to the result, within the space there is.
+// Write appends to the result.
 func (r *resultFile) Write(p []byte) (int, error) {
-	if r.files.used.Add(int64(len(p))) > r.files.most {
-		r.files.used.Add(-int64(len(p)))
-		return 0, ErrNoSpace
-	}
 	n, err := r.file.Write(p)
-	r.files.used.Add(int64(n - len(p)))
-	r.size += int64(n)
-	return n, err
+	return n, full(err)
+}
+
+// full marks the failure of a disk that is full.
+func full(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: %w", ErrNoSpace, err)
+	}
+	return err
 }
 
 // Keep puts the result in its place, durably.
 func (r *resultFile) Keep() error {
 	if err := r.file.Sync(); err != nil {
-		return fmt.Errorf("sync the result: %w", err)
+		return fmt.Errorf("sync the result: %w", full(err))
 	}
 	if err := r.file.Close(); err != nil {
 		return err
@@ -171,7 +152,6 @@ func (r *resultFile) Discard() {
 	if r.kept {
 		return
 	}
-	r.files.used.Add(-r.size)
 	_ = r.file.Close()           // closed already where keep failed late
 	_ = os.Remove(r.file.Name()) // and the next start removes what is left
 }

@@ -86,7 +86,10 @@ type Job struct {
 
 	State    State
 	Failure  string // why there is no result; for operators, never for the client
+	NoRoom   bool   `json:",omitempty"` // it failed because its result found no room
 	Result   Result
+	Room     int64     // bytes that are set aside for the result, while there is none
+	Linked   time.Time `json:",omitzero"` // when an address of the result was given out last
 	Created  time.Time
 	Started  time.Time // of the work, the last time it was begun
 	Finished time.Time // of the work
@@ -113,14 +116,38 @@ func (j Job) pause(cause string) (Pause, bool) {
 	return j.Pauses[i], true
 }
 
+// Taken is how many bytes of the space of results the job has: what is set aside for it,
+// and then what its result takes.
+func (j Job) Taken() int64 {
+	switch {
+	case j.State == Accepted || j.State == Running:
+		return j.Room
+	case j.gone():
+		return 0
+	default:
+		return j.Result.Size
+	}
+}
+
+// gone tells of a finished job that its result gave way to others.
+func (j Job) gone() bool { return j.Failure == "" && j.Result.File == "" }
+
+// spent tells whether the result may give way: it was fetched, and no address of it is
+// valid any more.
+func (j Job) spent(now time.Time) bool {
+	return j.State == Collected && !j.gone() && !j.Linked.IsZero() && !now.Before(j.Linked.Add(LinkValidity))
+}
+
 // event is what happens to a job.
 type event struct {
 	kind    eventKind
 	hold    time.Duration // claimed, renewed, postponed, calling: how long the lease is
 	lease   time.Time     // called: the one it was begun with
-	term    int           // handedBack, renewed, postponed, completed, broke: by which claim
+	term    int           // handedBack, renewed, grown, postponed, completed, broke: by which claim
+	room    int64         // grown: to how many bytes
 	result  Result        // completed
 	failure string        // broke
+	noRoom  bool          // broke: because of that
 	cause   string        // postponed
 	outcome Outcome       // called
 	retry   time.Duration // called: until the next try
@@ -133,12 +160,14 @@ const (
 	claimed    eventKind = iota // somebody begins the work
 	handedBack                  // whoever works on it has to stop
 	renewed                     // whoever works on it still does
+	grown                       // more is set aside for its result
 	completed                   // the work has a result
 	broke                       // the work failed
 	postponed                   // the work cannot be done now
 	calling                     // somebody begins a call
 	called                      // the call was answered, or not
-	fetched                     // the client asked for the result, and got it
+	fetched                     // the client asked for the result, and got an address of it
+	cleared                     // the result gave way to others
 	replayed                    // an operator wants the callback made again
 )
 
@@ -162,6 +191,8 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 		j.Claims-- // it is not the work's fault
 	case e.kind == renewed && j.State == Running && j.Term == e.term:
 		j.Lease = now.Add(e.hold)
+	case e.kind == grown && j.State == Running && j.Term == e.term:
+		j.Room = e.room
 	case e.kind == postponed && j.State == Running && j.Term == e.term:
 		j.Lease = now.Add(e.hold) // nobody has it until then
 		j.Claims--
@@ -171,6 +202,7 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 	case e.kind == completed && j.State == Running && j.Term == e.term:
 		return j.finish(Done, e.result, "", now), nil
 	case e.kind == broke && j.State == Running && j.Term == e.term:
+		j.NoRoom = e.noRoom
 		return j.finish(Failed, Result{}, cmp.Or(e.failure, "no reason given"), now), nil
 	case e.kind == calling && finished && !j.NextTry.IsZero() && !now.Before(j.NextTry) && now.After(j.Lease):
 		j.Lease = now.Add(e.hold)
@@ -178,9 +210,11 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 		return j.answered(e, now), nil
 	case e.kind == called && j.State != Accepted && j.State != Running: // collected or replayed meanwhile: the try still counts
 		j.count(e.outcome)
-	case e.kind == fetched && j.Failure == "" && j.State != Accepted && j.State != Running:
-		j.State, j.NextTry = Collected, time.Time{}
-	case e.kind == replayed && j.State != Accepted && j.State != Running:
+	case e.kind == fetched && j.Failure == "" && !j.gone() && j.State != Accepted && j.State != Running:
+		j.State, j.NextTry, j.Linked = Collected, time.Time{}, now
+	case e.kind == cleared && j.spent(now):
+		j.Result.File = ""
+	case e.kind == replayed && !j.gone() && j.State != Accepted && j.State != Running:
 		j.State, j.Tries, j.NextTry, j.Lease = Done, 0, now, time.Time{}
 		if j.Failure != "" {
 			j.State = Failed

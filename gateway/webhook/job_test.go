@@ -10,23 +10,24 @@ import (
 var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 
 // What every event makes of a job in every state; "" where it cannot happen.
-// The running job is held, by claim 1; callbacks are due; the call delivers.
+// The running job is held, by claim 1; callbacks are due; the call delivers; no address of
+// what was collected is valid any more.
 func TestTransitions(t *testing.T) {
-	kinds := []eventKind{claimed, handedBack, renewed, completed, broke, calling, called, fetched, replayed}
+	kinds := []eventKind{claimed, handedBack, renewed, completed, broke, calling, called, fetched, replayed, grown, cleared}
 	for _, row := range []struct {
 		state   State
 		failure string
-		want    [9]State
+		want    [11]State
 	}{
-		{Accepted, "", [9]State{Running, "", "", "", "", "", "", "", ""}},
-		{Running, "", [9]State{"", Accepted, Running, Done, Failed, "", "", "", ""}},
-		{Done, "", [9]State{"", "", "", "", "", Done, CalledBack, Collected, Done}},
-		{Failed, "disk", [9]State{"", "", "", "", "", Failed, CalledBack, "", Failed}},
-		{CalledBack, "", [9]State{"", "", "", "", "", "", CalledBack, Collected, Done}},
-		{CalledBack, "disk", [9]State{"", "", "", "", "", "", CalledBack, "", Failed}},
-		{Collected, "", [9]State{"", "", "", "", "", "", Collected, Collected, Done}},
-		{Exhausted, "", [9]State{"", "", "", "", "", "", Exhausted, Collected, Done}},
-		{Exhausted, "disk", [9]State{"", "", "", "", "", "", Exhausted, "", Failed}},
+		{Accepted, "", [11]State{Running, "", "", "", "", "", "", "", "", "", ""}},
+		{Running, "", [11]State{"", Accepted, Running, Done, Failed, "", "", "", "", Running, ""}},
+		{Done, "", [11]State{"", "", "", "", "", Done, CalledBack, Collected, Done, "", ""}},
+		{Failed, "disk", [11]State{"", "", "", "", "", Failed, CalledBack, "", Failed, "", ""}},
+		{CalledBack, "", [11]State{"", "", "", "", "", "", CalledBack, Collected, Done, "", ""}},
+		{CalledBack, "disk", [11]State{"", "", "", "", "", "", CalledBack, "", Failed, "", ""}},
+		{Collected, "", [11]State{"", "", "", "", "", "", Collected, Collected, Done, "", Collected}},
+		{Exhausted, "", [11]State{"", "", "", "", "", "", Exhausted, Collected, Done, "", ""}},
+		{Exhausted, "disk", [11]State{"", "", "", "", "", "", Exhausted, "", Failed, "", ""}},
 	} {
 		before := jobIn(row.state, row.failure)
 		for i, kind := range kinds {
@@ -34,6 +35,8 @@ func TestTransitions(t *testing.T) {
 			lease := time.Time{}
 			if kind == claimed || kind == renewed || kind == calling {
 				lease = noon.Add(e.hold)
+			} else if kind == grown {
+				lease = before.Lease
 			}
 			after, err := before.after(e, noon)
 			if row.want[i] == "" {
@@ -61,6 +64,12 @@ func jobIn(s State, failure string) Job {
 		return j
 	}
 	j.Finished = noon.Add(-time.Second)
+	if s == Collected {
+		j.Linked = noon.Add(-LinkValidity)
+	}
+	if failure == "" {
+		j.Result = Result{File: "a1b2.1", Name: "answer", Size: 100}
+	}
 	if s == Done || s == Failed {
 		j.NextTry = noon
 	}
@@ -185,5 +194,31 @@ func TestPostponedWorkIsBegunAgain(t *testing.T) {
 		_, err = j.after(event{kind: claimed}, now.Add(againAfter))
 		require.ErrorIs(t, err, errNotNow, "not yet")
 		now = now.Add(againAfter + time.Millisecond)
+	}
+}
+
+// TestWhatGivesWay: a result that was fetched, when no address of it is valid any more, and
+// then it is gone for good.
+func TestWhatGivesWay(t *testing.T) {
+	j := jobIn(Collected, "")
+	require.EqualValues(t, 100, j.Taken())
+	_, err := j.after(event{kind: cleared}, noon.Add(-time.Nanosecond))
+	require.ErrorIs(t, err, errNotNow)
+	again, err := j.after(event{kind: fetched}, noon)
+	require.NoError(t, err)
+	require.Equal(t, noon, again.Linked)
+	_, err = again.after(event{kind: cleared}, noon)
+	require.ErrorIs(t, err, errNotNow)
+	older := j
+	older.Linked = time.Time{} // by a version that did not keep it
+	_, err = older.after(event{kind: cleared}, noon)
+	require.ErrorIs(t, err, errNotNow)
+
+	j, err = j.after(event{kind: cleared}, noon)
+	require.NoError(t, err)
+	require.Zero(t, j.Taken())
+	for _, kind := range []eventKind{fetched, cleared, replayed} {
+		_, err = j.after(event{kind: kind}, noon)
+		require.ErrorIs(t, err, errNotNow)
 	}
 }

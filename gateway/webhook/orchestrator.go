@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -26,7 +27,7 @@ type Content struct {
 	Type string // media type
 }
 
-// Config is what an Orchestrator is made of. All of it is required, but Tracer
+// Config is what an Orchestrator is made of. All of it is required, but Left, Tracer
 // and Tick.
 type Config struct {
 	Store   Store
@@ -39,6 +40,11 @@ type Config struct {
 	// Model is how many steps of the model the runners know. Work that was promised
 	// under more is left to a process that knows them.
 	Model int
+
+	// Space is how many bytes results may take together; Left tells how many more what
+	// they are kept on has room for, and is nil where nobody knows.
+	Space int64
+	Left  func() int64
 
 	// Workers is how many jobs are worked on at once, Calls how many callbacks are
 	// made. Clients share both out as places tells.
@@ -72,6 +78,8 @@ type Orchestrator struct {
 	work     chan struct{} // there may be work
 	calls    chan struct{} // there may be calls
 	taking   sync.Mutex    // held by the worker that takes a job
+	sharing  chan struct{} // held by whoever sets room aside
+	crowded  atomic.Bool   // it was told that results take most of their space
 	working  *places       // of jobs that are worked on
 	calling  *places       // of calls under way
 	stopping chan struct{} // closed when nothing more is begun
@@ -83,7 +91,7 @@ type Orchestrator struct {
 func Start(c Config) *Orchestrator {
 	o := &Orchestrator{
 		Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), working: newPlaces(c.Workers), calling: newPlaces(c.Calls),
-		stopping: make(chan struct{}), idle: make(chan struct{}),
+		stopping: make(chan struct{}), idle: make(chan struct{}), sharing: make(chan struct{}, 1),
 	}
 	o.stop = sync.OnceFunc(func() { close(o.stopping) })
 	o.ctx, o.cancel = context.WithCancel(context.Background())
@@ -188,14 +196,23 @@ func wake(c chan struct{}) {
 // an address and do not differ by case alone, which file names may not.
 const idAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-// Accept promises work: when it returns, the job is on disk.
+// Accept promises work: when it returns, the job is on disk, and room is set aside for its
+// result. ErrNoSpace where its client may not have that.
 func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.URL, w Work) (id string, err error) {
 	var bits [16]byte
 	if _, err := io.ReadFull(o.Random, bits[:]); err != nil {
 		return "", fmt.Errorf("webhook: random bits: %w", err)
 	}
 	id = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits[:])
-	err = o.Store.Add(ctx, Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Needs: o.able(), Trace: traceOf(ctx)})
+	err = o.share(ctx, func(ctx context.Context, r Room) error {
+		room := r.expected(owner.User.Client.ID, w.Kind)
+		if err := o.take(ctx, r, owner.User.Client.ID, room); err != nil {
+			return err
+		}
+		return o.Store.Add(ctx, Job{
+			ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Room: room, Needs: o.able(), Trace: traceOf(ctx),
+		})
+	})
 	if err != nil {
 		return "", fmt.Errorf("webhook: keep the job: %w", err)
 	}
@@ -205,7 +222,8 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 
 // Collect returns a job of the owner's client whose work is finished, and marks
 // it collected where it has a result. ErrUnknownJob for one that is unknown,
-// another client's, or no longer kept; ErrNotReady while it is worked on.
+// another client's, no longer kept, or whose result gave way; ErrNotReady while it is
+// worked on.
 func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job, error) {
 	j, err := o.Store.Get(ctx, id)
 	switch {
@@ -217,10 +235,21 @@ func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job
 		return j, ErrNotReady
 	case o.Clock().Sub(j.Finished) >= Retention:
 		return Job{}, ErrUnknownJob
-	case j.Failure != "" || j.State == Collected:
+	case j.Failure != "":
 		return j, nil
 	}
-	return o.change(ctx, id, event{kind: fetched}, nil)
+	collected, err := o.change(ctx, id, event{kind: fetched}, nil)
+	switch {
+	case err == nil:
+		return collected, nil
+	case errors.Is(err, errNotNow): // it gave way, now or before
+		return Job{}, ErrUnknownJob
+	case errors.Is(err, ErrUnknownJob) || ctx.Err() != nil:
+		return Job{}, err
+	}
+	// A disk that is full takes nothing from those who fetch what is there.
+	o.Log.Warn("callbacks: that a result was fetched could not be kept", zap.String("job", id), zap.Error(err))
+	return j, nil
 }
 
 // ErrNotReady says that the work is not finished yet.

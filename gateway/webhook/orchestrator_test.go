@@ -267,13 +267,14 @@ func TestWorkThatFails(t *testing.T) {
 			}
 		}
 		cfg.Runners["fits"] = func(_ context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
-			_, err := w.Write(make([]byte, space))
+			_, err := w.Write(make([]byte, space/4*3))
 			return webhook.Content{}, err
 		}
 	})
 	for kind, failure := range map[string]string{
 		"panics": "panic: what now", "fails": "the backend is away", "fills": webhook.ErrNoSpace.Error(), "none": "no runner for none",
 	} {
+		require.Empty(t, taken(t, p), "whatever failed gave back what was set aside for it")
 		id := p.accept(t, to, kind)
 		j := store.untilState(t, id, webhook.CalledBack)
 		require.Equal(t, failure, j.Failure)
@@ -285,8 +286,8 @@ func TestWorkThatFails(t *testing.T) {
 	}
 	require.Empty(t, entries(t, p.folder))
 	j := store.untilState(t, p.accept(t, to, "fits"), webhook.CalledBack)
-	require.EqualValues(t, space, j.Result.Size, "all space was given back: %s", j.Failure)
-	require.Equal(t, webhook.ErrNoSpace.Error(), store.untilState(t, p.accept(t, to, "echo"), webhook.CalledBack).Failure)
+	require.EqualValues(t, space/4*3, j.Result.Size, "all that one client may have: %s", j.Failure)
+	require.Equal(t, []webhook.Taken{{Client: 1, Kind: "fits", Stage: webhook.Kept, Jobs: 1, Bytes: space / 4 * 3, Job: j.ID}}, taken(t, p))
 }
 
 // A panic is somebody's mistake to be found: its stack is in the log, and not in

@@ -204,7 +204,7 @@ func start(t *testing.T, c *clock, store *watched, caller webhook.CallerConfig, 
 	cfg := webhook.Config{
 		Store: store, Caller: webhook.NewCaller(caller), Runners: map[string]webhook.Runner{"echo": echo},
 		Secrets: func(string) []string { return nil }, Workers: 2, Calls: 16,
-		WorkLease: time.Hour, CallLease: time.Minute, Schedule: webhook.NewSchedule(func() float64 { return 0.5 }),
+		Space: space, WorkLease: time.Hour, CallLease: time.Minute, Schedule: webhook.NewSchedule(func() float64 { return 0.5 }),
 		Clock: c.Now, Random: rand.Reader, Log: zaptest.NewLogger(t), Tick: p.tick,
 	}
 	for _, f := range tune {
@@ -220,7 +220,7 @@ func start(t *testing.T, c *clock, store *watched, caller webhook.CallerConfig, 
 
 func openFiles(t *testing.T, folder string) *webhook.Files {
 	t.Helper()
-	files, err := webhook.OpenFiles(folder, space)
+	files, err := webhook.OpenFiles(folder)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, files.Close()) })
 	return files

@@ -2,20 +2,20 @@ package webhook
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"hash"
 	"io"
 )
 
-// ErrNoSpace says that the results of callbacks take all the space they may.
+// ErrNoSpace says that the results of callbacks take all the space they may, or those of
+// one client its share.
 var ErrNoSpace = errors.New("webhook: the results take all the space they may (webhooks.space)")
 
 // Results keeps what came of jobs, by the name of the claim that wrote it. It is
 // safe for concurrent use.
 type Results interface {
-	// Create begins a result. It takes no more than the space there is:
+	// Create begins a result. Where what it is kept on is full, writing it fails with
 	// ErrNoSpace.
 	Create(ctx context.Context, name string) (Draft, error)
 	// Open opens a result for reading, at any place and for as long as ctx lives.
@@ -24,8 +24,6 @@ type Results interface {
 	Remove(ctx context.Context, name string) error
 	// Names lists the results; it may list some that are being written.
 	Names(ctx context.Context) ([]string, error)
-	// Space tells how many bytes they take, and how many they may.
-	Space() (used, most int64)
 }
 
 // Reader reads a result. It belongs to one goroutine.
@@ -43,17 +41,23 @@ type Draft interface {
 	Discard()
 }
 
-// measured is a draft that knows what was written into it.
+// measured is a draft that knows what was written into it, and writes no more than is set
+// aside for it.
 type measured struct {
 	Draft
+	room int64
+	more func(have, need int64) (room int64, err error) // sets more aside
 	sum  hash.Hash
 	size int64
 }
 
-func measure(d Draft) *measured { return &measured{Draft: d, sum: sha256.New()} }
-
-func (m *measured) Write(p []byte) (int, error) {
-	n, err := m.Draft.Write(p)
+func (m *measured) Write(p []byte) (n int, err error) {
+	if need := m.size + int64(len(p)); need > m.room {
+		if m.room, err = m.more(m.room, need); err != nil {
+			return 0, err
+		}
+	}
+	n, err = m.Draft.Write(p)
 	m.size += int64(n)
 	m.sum.Write(p[:n])
 	return n, err

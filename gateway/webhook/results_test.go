@@ -11,12 +11,11 @@ import (
 	"frontdesk/gateway/webhook"
 )
 
-// onResults runs a test on every place that results are kept in, which is empty
-// and holds space bytes.
+// onResults runs a test on every place that results are kept in, which is empty.
 func onResults(t *testing.T, f func(t *testing.T, r webhook.Results)) {
 	t.Run("folder", func(t *testing.T) { f(t, openFiles(t, t.TempDir())) })
 	t.Run("postgres", func(t *testing.T) {
-		r, err := postgresEngine(t).open(t).NewResults(t.Context(), space)
+		r, err := postgresEngine(t).open(t).NewResults()
 		require.NoError(t, err)
 		f(t, r)
 	})
@@ -67,31 +66,26 @@ func TestResultsAreReadAtAnyPlace(t *testing.T) {
 			}
 			require.Error(t, err, "past the end")
 			require.NoError(t, file.Close())
-			used, most := r.Space()
-			require.EqualValues(t, size, used, "the one before gave way")
-			require.EqualValues(t, space, most)
+			names, err := r.Names(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, []string{"job.1"}, names, "the one before gave way")
 		}
 	})
 }
 
-func TestResultsKeepToTheirSpace(t *testing.T) {
+func TestResultsThatAreDropped(t *testing.T) {
 	onResults(t, func(t *testing.T, r webhook.Results) {
-		write(t, r, "one.1", random(space/2))
+		write(t, r, "one.1", random(1000))
 		d, err := r.Create(t.Context(), "two.1")
 		require.NoError(t, err)
-		_, err = d.Write(random(space))
-		if err == nil {
-			err = d.Keep()
-		}
-		require.ErrorIs(t, err, webhook.ErrNoSpace)
+		_, err = d.Write(random(700_000))
+		require.NoError(t, err)
 		d.Discard()
 		names, err := r.Names(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []string{"one.1"}, names)
-		write(t, r, "two.1", random(space/2))
 		require.NoError(t, r.Remove(t.Context(), "one.1"))
 		require.NoError(t, r.Remove(t.Context(), "one.1"), "what is not there is no error")
-		write(t, r, "three.1", random(space/2))
 		_, err = r.Open(t.Context(), "one.1")
 		require.Error(t, err)
 	})
@@ -100,9 +94,9 @@ func TestResultsKeepToTheirSpace(t *testing.T) {
 // TestResultsAreShared: what one gateway wrote, another one hands out.
 func TestResultsAreShared(t *testing.T) {
 	e, content := postgresEngine(t), random(600_000)
-	one, err := e.open(t).NewResults(t.Context(), space)
+	one, err := e.open(t).NewResults()
 	require.NoError(t, err)
-	other, err := e.open(t).NewResults(t.Context(), space)
+	other, err := e.open(t).NewResults()
 	require.NoError(t, err)
 	write(t, one, "job.1", content)
 	file, err := other.Open(t.Context(), "job.1")

@@ -35,6 +35,12 @@ type Store interface {
 	// is not nil, in one transaction. An error of f is returned as it is and
 	// changes nothing.
 	Change(ctx context.Context, id string, f func(Job) (Job, *Try, error)) (Job, error)
+	// Room tells what jobs take of the space of results, by client, kind and stage.
+	// Results that were given out last before a moment are Spent.
+	Room(ctx context.Context, linkedBefore time.Time) ([]Taken, error)
+	// Spent returns the jobs whose results are Spent, those that were given out the
+	// longest ago first.
+	Spent(ctx context.Context, linkedBefore time.Time, most int) ([]Job, error)
 	// List returns the jobs, newest first.
 	List(ctx context.Context, f Filter) ([]Job, error)
 	// Journal returns the tries of a job in order.

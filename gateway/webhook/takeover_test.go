@@ -310,11 +310,11 @@ func TestWhatADeadClaimWroteGoes(t *testing.T) {
 
 func TestAFolderOfResultsHasOneOwner(t *testing.T) {
 	folder := t.TempDir()
-	first, err := webhook.OpenFiles(folder, space)
+	first, err := webhook.OpenFiles(folder)
 	require.NoError(t, err)
 	part := filepath.Join(folder, "job.1.123.part")
 	require.NoError(t, os.WriteFile(part, []byte("half"), 0o600))
-	_, err = webhook.OpenFiles(folder, space)
+	_, err = webhook.OpenFiles(folder)
 	require.ErrorIs(t, err, webhook.ErrLocked)
 	require.FileExists(t, part, "the owner's work is left alone")
 	require.NoError(t, first.Close())

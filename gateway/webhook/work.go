@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -135,7 +136,7 @@ func (o *Orchestrator) outcome(j Job, result Result, err error) event {
 	if errors.Is(err, ErrInUse) && !errors.Is(err, ErrUnknown) {
 		err = fmt.Errorf("%w: it waited for %s: %w", ErrUnknown, inUseFor, err)
 	}
-	e.kind, e.failure = broke, err.Error()
+	e.kind, e.failure, e.noRoom = broke, err.Error(), errors.Is(err, ErrNoSpace)
 	o.Log.Error("callbacks: job failed", zap.String("job", j.ID), zap.String("kind", j.Work.Kind), zap.Error(err))
 	return e
 }
@@ -203,7 +204,9 @@ func (o *Orchestrator) perform(ctx context.Context, j Job) (result Result, err e
 		return Result{}, err
 	}
 	defer draft.Discard()
-	written := measure(draft)
+	written := &measured{Draft: draft, room: j.Room, sum: sha256.New(), more: func(have, need int64) (int64, error) {
+		return o.setAside(ctx, j, have, need)
+	}}
 	content, err := run(ctx, j, written)
 	if err != nil {
 		return Result{}, err

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/redis/rueidis"
+
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
@@ -76,6 +78,18 @@ func (r *Redis) Restart() {
 		r.t.Fatal(err)
 	}
 	r.run = run
+}
+
+// Command has the server do something, as "REPLICAOF", "NO", "ONE".
+func (r *Redis) Command(words ...string) {
+	r.t.Helper()
+	r.do(func(c rueidis.Client) rueidis.Completed { return c.B().Arbitrary(words...).Build() })
+}
+
+// Follow makes the server a replica of another one: it takes no more writes.
+func (r *Redis) Follow(primary *Redis) {
+	r.t.Helper()
+	r.Command("REPLICAOF", "127.0.0.1", strconv.Itoa(primary.port))
 }
 
 // Freeze stops the server from answering while its connections stay open; the

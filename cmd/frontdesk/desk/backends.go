@@ -105,17 +105,21 @@ func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 }
 
 func (s *System) openReference(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) error {
-	store, err := reference.Open(ctx, reference.Options{
-		DSN: string(c.Backend.DSN), Model: s.model, Hasher: hasher, Now: time.Now, Readers: c.Backend.Readers, Log: log,
-		Replica: string(c.Backend.Replica), ReplicaWait: c.Backend.ReplicaWait, ReplicaPause: c.Backend.Circuit.Pause,
+	file := DatabaseFileOf(c)
+	var store *reference.Store
+	err := WithSpare(file, func() (err error) {
+		store, err = reference.Open(ctx, reference.Options{
+			DSN: string(c.Backend.DSN), Model: s.model, Hasher: hasher, Now: time.Now, Readers: c.Backend.Readers, Log: log,
+			Replica: string(c.Backend.Replica), ReplicaWait: c.Backend.ReplicaWait, ReplicaPause: c.Backend.Circuit.Pause,
+		})
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("open the administration: %w", err)
 	}
 	s.onClose(store.Close)
-	file, _ := strings.CutPrefix(string(c.Backend.DSN), "sqlite:")
-	if isPostgres(string(c.Backend.DSN)) {
-		file, s.untilLag = "", store.UntilLag
+	if file == "" {
+		s.untilLag = store.UntilLag
 	}
 	s.driver, s.accounts, s.Own, s.replica = store, store, &OwnDatabase{store.Database(), file}, store.Replica()
 	return nil
@@ -192,8 +196,17 @@ func OpenOwnOf(p Program, c *config.Config) (sqlrecord.DB, error) {
 	case isPostgres(dsn):
 		return sqlrecord.OpenPostgres(p.Ctx, dsn, sqlrecord.Options{Readers: 1})
 	default:
-		return sqlrecord.OpenSQLite(strings.TrimPrefix(dsn, "sqlite:"), sqlrecord.Options{Readers: 1})
+		return openFile(strings.TrimPrefix(dsn, "sqlite:"), sqlrecord.Options{Readers: 1})
 	}
+}
+
+// openFile opens a SQLite database, on a full disk too.
+func openFile(file string, o sqlrecord.Options) (db sqlrecord.DB, err error) {
+	err = WithSpare(file, func() error {
+		db, err = sqlrecord.OpenSQLite(file, o)
+		return err
+	})
+	return db, err
 }
 
 func isPostgres(dsn string) bool {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"go.uber.org/zap"
+
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
@@ -38,7 +40,7 @@ func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 	if h.results, err = h.openResults(c); err != nil {
 		return nil, err
 	}
-	h.counts = &jobCounts{count: jobs.Counts, clock: h.now}
+	h.counts = &cached[webhook.Counts]{count: func(ctx context.Context) (webhook.Counts, error) { return jobs.Counts(ctx, h.now()) }, clock: h.now}
 	return &gateway.Callbacks{
 		Links:   webhook.NewLinks(jobs, h.now),
 		Results: h.results,
@@ -72,17 +74,18 @@ func (h *Desk) openResults(c config.Webhooks) (webhook.Results, error) {
 	if folder == "" {
 		file := h.system.Own.file
 		if file == "" {
-			return h.jobs.NewResults(context.Background(), int64(c.Space))
+			return h.jobs.NewResults()
 		}
 		folder = file + "-callbacks"
 	}
-	files, err := webhook.OpenFiles(folder, int64(c.Space))
+	files, err := webhook.OpenFiles(folder)
 	if errors.Is(err, webhook.ErrLocked) {
 		return nil, fmt.Errorf("the folder of results %s is in use by another frontdesk: give each a webhooks.folder of its own", folder)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("webhooks.folder: %w", err)
 	}
+	h.resultsFolder = folder
 	h.onClose(files.Close)
 	return files, nil
 }
@@ -102,7 +105,9 @@ func (h *Desk) startCallbacks(callbacks *gateway.Callbacks) error {
 	}
 	if h.system.Own.file != "" {
 		// Nobody else serves from the file (lockFile), so whoever had a job is gone.
-		if err := h.jobs.Release(context.Background()); err != nil {
+		if err := h.jobs.Release(context.Background()); isFull(err) {
+			h.log.Warn("callbacks: jobs under way are not begun again before their leases have run out", zap.Error(err))
+		} else if err != nil {
 			return err
 		}
 	}
@@ -110,10 +115,12 @@ func (h *Desk) startCallbacks(callbacks *gateway.Callbacks) error {
 		Store: h.jobs, Results: h.results, Runners: h.Gateway.Runners(),
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
 		Secrets: func(key string) []string { return h.live.Current().secrets[key] },
-		Model:   h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
+		Space:   int64(h.config.Webhooks.Space), Left: h.resultsLeft(),
+		Model: h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
 		Schedule: webhook.NewSchedule(rand.Float64), Clock: h.now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),
 	})
 	h.onClose(callbacks.Orchestrator.Close)
 	h.callbacks = callbacks.Orchestrator
+	h.room = &cached[webhook.Room]{count: h.callbacks.Room, clock: h.now}
 	return nil
 }

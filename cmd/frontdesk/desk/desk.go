@@ -26,35 +26,37 @@ type WrapDriver func(backend.Driver) backend.Driver
 
 // Desk is a running frontdesk: every part, wired top to bottom.
 type Desk struct {
-	config       *config.Config // that it was built from, but for what live holds
-	started      *config.Config // the same as it was read
-	live         *config.Live[snapshot]
-	reloads      reloads // what became of them
-	metrics      *metrics
-	tracing      *tracing // nil where there are no traces
-	log          *zap.Logger
-	logs         *Logs
-	after        func(time.Duration) <-chan time.Time
-	now          func() time.Time // of callbacks
-	supervisor   *Supervisor
-	system       *System
-	client       *backend.Client
-	hasher       *auth.Hasher
-	logins       *auth.LoginQueue
-	common       *common
-	blocked      *blockedSessions
-	Gateway      *gateway.Gateway
-	server       *gateway.Server
-	certificates *certificates // nil without TLS
-	listener     net.Listener
-	ops          *http.Server // nil where there is none
-	OpsAt        net.Listener
-	jobs         *jobstore.Store
-	results      webhook.Results // of callbacks
-	counts       *jobCounts
-	callbacks    *webhook.Orchestrator
-	draining     atomic.Bool // it is to stop, and takes requests only for a while yet
-	releases     []func() error
+	config        *config.Config // that it was built from, but for what live holds
+	started       *config.Config // the same as it was read
+	live          *config.Live[snapshot]
+	reloads       reloads // what became of them
+	metrics       *metrics
+	tracing       *tracing // nil where there are no traces
+	log           *zap.Logger
+	logs          *Logs
+	after         func(time.Duration) <-chan time.Time
+	now           func() time.Time // of callbacks
+	supervisor    *Supervisor
+	system        *System
+	client        *backend.Client
+	hasher        *auth.Hasher
+	logins        *auth.LoginQueue
+	common        *common
+	blocked       *blockedSessions
+	Gateway       *gateway.Gateway
+	server        *gateway.Server
+	certificates  *certificates // nil without TLS
+	listener      net.Listener
+	ops           *http.Server // nil where there is none
+	OpsAt         net.Listener
+	jobs          *jobstore.Store
+	results       webhook.Results // of callbacks
+	resultsFolder string          // that they are in; "" where they are in the database
+	counts        *cached[webhook.Counts]
+	room          *cached[webhook.Room] // of results
+	callbacks     *webhook.Orchestrator
+	draining      atomic.Bool // it is to stop, and takes requests only for a while yet
+	releases      []func() error
 }
 
 // Build opens everything and listens, but serves nothing yet. Whatever was

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -21,6 +22,11 @@ const (
 	HealthDraining    = "draining"    // it is to stop
 )
 
+// sessionsReadOnly is what /readyz says of a store of sessions that answers and takes no
+// writes. It makes no gateway unavailable: the others share the store, and who is logged in
+// goes on.
+const sessionsReadOnly = "read-only"
+
 // Health is the answer of /readyz.
 type Health struct {
 	Status      string             `json:"status"`
@@ -32,6 +38,7 @@ type Health struct {
 	Circuits    map[string]string  `json:"circuits,omitempty"` // by resource, those that are not closed
 	Jobs        string             `json:"jobs"`
 	Sessions    string             `json:"sessions"` // where they are kept
+	Disks       []Disk             `json:"disks"`
 	Config      ConfigHealth       `json:"config"`
 	Certificate *CertificateHealth `json:"certificate,omitempty"` // only with TLS
 }
@@ -77,6 +84,17 @@ func (h *Desk) health(ctx context.Context) Health {
 		now.Jobs = healthUnavailable
 		degraded("callback jobs cannot be read; the log says why")
 	}
+	if room, err := h.room.now(ctx); err == nil && room.Crowded() {
+		space := h.spaceStatus(ctx, room)
+		degraded("results of callbacks that were not fetched take %s of %s (webhooks.space), most of it those of client %s: who has its share is refused further ones with 503",
+			readable(space.Used-space.Spent), readable(space.Limit), space.Client)
+	}
+	for _, disk := range h.disks() {
+		if disk.Low() {
+			degraded("the disk of %s has %s left of %s", strings.Join(disk.Holds, ", "), readable(disk.Free), readable(disk.Size))
+		}
+		now.Disks = append(now.Disks, disk)
+	}
 	if now.Config.Error != "" {
 		degraded("the configuration before stays in force: %s", now.Config.Error)
 	}
@@ -98,9 +116,13 @@ func (h *Desk) health(ctx context.Context) Health {
 		degraded("the administration does not answer; the log says why")
 		now.Status = healthUnavailable
 	}
-	if err := h.commonReady(ctx); err != nil {
-		h.log.Warn("sessions cannot be looked up", zap.Error(err))
-		now.Sessions = healthUnavailable
+	var cause error
+	switch now.Sessions, cause = h.sessionsHealth(ctx); now.Sessions {
+	case sessionsReadOnly:
+		h.log.Warn("sessions cannot be kept", zap.Error(cause))
+		degraded("the store of sessions takes no writes, and logins, logouts and requests of api_keys with limits are refused with 503: %s", whyNoWrites(cause))
+	case healthUnavailable:
+		h.log.Warn("sessions cannot be looked up", zap.Error(cause))
 		degraded("the store of sessions does not answer: every session is refused with 500; the log says why")
 		now.Status = healthUnavailable
 	}
@@ -111,14 +133,22 @@ func (h *Desk) health(ctx context.Context) Health {
 	return now
 }
 
-// commonReady asks the store of sessions, where that is not this process.
-func (h *Desk) commonReady(ctx context.Context) error {
+// sessionsHealth asks the store of sessions, where that is not this process, and says in
+// a word how it does, and why.
+func (h *Desk) sessionsHealth(ctx context.Context) (word string, cause error) {
 	if h.common.ready == nil {
-		return nil
+		return HealthOK, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	return h.common.ready(ctx)
+	switch err := h.common.ready(ctx); {
+	case err == nil:
+		return HealthOK, nil
+	case whyNoWrites(err) != "":
+		return sessionsReadOnly, err
+	default:
+		return healthUnavailable, err
+	}
 }
 
 func (h *Desk) jobsReady(ctx context.Context) error {

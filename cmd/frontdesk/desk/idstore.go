@@ -35,7 +35,7 @@ func openOwn(ctx context.Context, sh *sheet.Sheet, log *zap.Logger) (*OwnDatabas
 			return nil, cmp.Or(err, lostStore(sh, fmt.Errorf("the id store %s is not there", file)))
 		}
 	}
-	db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
+	db, err := openFile(file, sqlrecord.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
 	}

@@ -50,14 +50,6 @@ func (h *Desk) watch() {
 		return float64(h.hasher.Running())
 	})
 	gauge("frontdesk_passwords_waiting", "Logins that wait for their turn to be verified.", func() float64 { return float64(h.logins.Waiting()) })
-	gauge("frontdesk_callback_space_used_bytes", "Space that the results of callbacks take.", func() float64 {
-		used, _ := h.results.Space()
-		return float64(used)
-	})
-	gauge("frontdesk_callback_space_limit_bytes", "Space that the results of callbacks may take (webhooks.space).", func() float64 {
-		_, most := h.results.Space()
-		return float64(most)
-	})
 	if p, ok := h.system.driver.(backend.Pooler); ok {
 		gauge("frontdesk_backend_pool_in_use", "Connections to the administration that are at work; of SQLite those that read.",
 			func() float64 { return float64(p.Pool().InUse) })
@@ -69,7 +61,11 @@ func (h *Desk) watch() {
 	if h.system.replica != nil {
 		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
 	}
-	m.registry.MustRegister(callbackStates{h.counts}, keyExpiries{h}, &tallies{of: m, live: h.live})
+	m.registry.MustRegister(DiskRoom(h.disks))
+	if h.common.ready != nil {
+		m.registry.MustRegister(SessionStore(h.sessionsHealth))
+	}
+	m.registry.MustRegister(callbackStates{h.counts}, callbackRoom{h.room}, keyExpiries{h}, &tallies{of: m, live: h.live})
 	h.watchLog()
 	if h.tracing != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -96,33 +92,33 @@ func (h *Desk) watchLog() {
 // are counted anew.
 const countsLife = 10 * time.Second
 
-// jobCounts counts callback jobs, not at every scrape.
-type jobCounts struct {
-	count func(context.Context, time.Time) (webhook.Counts, error)
+// cached counts callback jobs, not at every scrape.
+type cached[T any] struct {
+	count func(context.Context) (T, error)
 	clock func() time.Time
 
 	mu    sync.Mutex
 	at    time.Time
-	known webhook.Counts
+	known T
 	err   error
 }
 
 // now returns the numbers, at most countsLife old.
-func (j *jobCounts) now(ctx context.Context) (webhook.Counts, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if now := j.clock(); now.Sub(j.at) >= countsLife {
-		j.known, j.err = j.count(ctx, now)
-		j.at = now
+func (c *cached[T]) now(ctx context.Context) (T, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.clock(); now.Sub(c.at) >= countsLife {
+		c.known, c.err = c.count(ctx)
+		c.at = now
 	}
-	return j.known, j.err
+	return c.known, c.err
 }
 
 // scrapeTimeout bounds what a scrape asks of a database.
 const scrapeTimeout = 5 * time.Second
 
 // callbackStates exports the callback jobs by state.
-type callbackStates struct{ of *jobCounts }
+type callbackStates struct{ of *cached[webhook.Counts] }
 
 func callbackDescs() (states, due *prometheus.Desc) {
 	return prometheus.NewDesc("frontdesk_callbacks", "Callback jobs that are kept, by state.", []string{"state"}, nil),
@@ -151,6 +147,47 @@ func (c callbackStates) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(due, prometheus.GaugeValue, float64(counts.Due))
 }
 
+// callbackRoom exports how the space of results is taken, or nothing where the database
+// does not tell it.
+type callbackRoom struct{ of *cached[webhook.Room] }
+
+// roomDescs are what is told: all that is taken, how much there is, what is taken by its
+// stage, and what one client has.
+func roomDescs() (used, limit, stage, largest *prometheus.Desc) {
+	return prometheus.NewDesc("frontdesk_callback_space_used_bytes", "Space that the results of callbacks take, what is set aside included.", nil, nil),
+		prometheus.NewDesc("frontdesk_callback_space_limit_bytes", "Space that the results of callbacks may take (webhooks.space, or less where their disk has less).", nil, nil),
+		prometheus.NewDesc("frontdesk_callback_space_bytes",
+			"The same by stage: reserved (for jobs that are not finished), kept (not fetched, or by an address that is valid), spent (fetched; gives way when room is needed).", []string{"stage"}, nil),
+		prometheus.NewDesc("frontdesk_callback_space_largest_bytes", "What the client takes that takes most, what is spent aside.", nil, nil)
+}
+
+func (c callbackRoom) Describe(out chan<- *prometheus.Desc) {
+	used, limit, stage, largest := roomDescs()
+	for _, d := range []*prometheus.Desc{used, limit, stage, largest} {
+		out <- d
+	}
+}
+
+func (c callbackRoom) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	room, err := c.of.now(ctx)
+	if err != nil {
+		return
+	}
+	gauge := func(d *prometheus.Desc, bytes int64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(bytes), labels...)
+	}
+	used, limit, stage, largest := roomDescs()
+	for _, s := range webhook.Stages() {
+		gauge(stage, room.Bytes(s), s.String())
+	}
+	most, _ := room.Largest()
+	gauge(used, room.Firm()+room.Bytes(webhook.Spent))
+	gauge(limit, room.Space)
+	gauge(largest, most)
+}
+
 // UntilLag exports how far what lists tell as until stays behind.
 type UntilLag func(context.Context) (time.Duration, error)
 
@@ -167,6 +204,52 @@ func (u UntilLag) Collect(out chan<- prometheus.Metric) {
 	defer cancel()
 	if lag, err := u(ctx); err == nil {
 		out <- prometheus.MustNewConstMetric(untilLagDesc(), prometheus.GaugeValue, lag.Seconds())
+	}
+}
+
+// DiskRoom exports how much room the disks have that frontdesk writes to.
+type DiskRoom func() []Disk
+
+func diskDescs() (free, size *prometheus.Desc) {
+	return prometheus.NewDesc("frontdesk_disk_free_bytes", "Bytes left on the disk of the database (of SQLite), the results of callbacks (in a folder) or the mails (in a folder).", []string{"holds"}, nil),
+		prometheus.NewDesc("frontdesk_disk_size_bytes", "Bytes that the disk has in all.", []string{"holds"}, nil)
+}
+
+func (r DiskRoom) Describe(out chan<- *prometheus.Desc) {
+	free, size := diskDescs()
+	out <- free
+	out <- size
+}
+
+func (r DiskRoom) Collect(out chan<- prometheus.Metric) {
+	free, size := diskDescs()
+	for _, d := range r() {
+		for _, holds := range d.Holds {
+			out <- prometheus.MustNewConstMetric(free, prometheus.GaugeValue, float64(d.Free), holds)
+			out <- prometheus.MustNewConstMetric(size, prometheus.GaugeValue, float64(d.Size), holds)
+		}
+	}
+}
+
+// SessionStore exports how a store of sessions does that is not this process: what
+// /readyz says of it is 1, the other states are 0.
+type SessionStore func(context.Context) (word string, cause error)
+
+func sessionStoreDesc() *prometheus.Desc {
+	return prometheus.NewDesc("frontdesk_session_store_state",
+		"1 for the state that the store of sessions is in, 0 for the others: ok, read-only (it takes no writes) or unavailable.", []string{"state"}, nil)
+}
+
+func (s SessionStore) Describe(out chan<- *prometheus.Desc) { out <- sessionStoreDesc() }
+
+func (s SessionStore) Collect(out chan<- prometheus.Metric) {
+	word, _ := s(context.Background())
+	for _, state := range []string{HealthOK, sessionsReadOnly, healthUnavailable} {
+		value := 0.0
+		if state == word {
+			value = 1
+		}
+		out <- prometheus.MustNewConstMetric(sessionStoreDesc(), prometheus.GaugeValue, value, state)
 	}
 }
 

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,7 +20,7 @@ type common struct {
 	limits   auth.Limits
 	// count tells how many sessions there are; nil where nobody counts them.
 	count func() int
-	// ready tells whether the store answers; nil where it is this process.
+	// ready tells whether the store answers and takes writes; nil where it is this process.
 	ready func(context.Context) error
 	close func() error
 }
@@ -52,4 +53,14 @@ func openCommon(c *config.Config) (*common, error) {
 // and then come slowly, and which asks the backend a few times at most.
 func slotLease(c *config.Config) time.Duration {
 	return max(time.Minute, 2*c.Server.ReadTimeout+4*c.Backend.Timeout)
+}
+
+// whyNoWrites says why a store of sessions that answers takes no writes; "" where the
+// error is another.
+func whyNoWrites(err error) string {
+	var refusal *redis.WriteRefusal
+	if !errors.As(err, &refusal) {
+		return ""
+	}
+	return refusal.Why
 }

@@ -46,10 +46,18 @@ type StatusLoad struct {
 
 // StatusCallbacks are the callback jobs.
 type StatusCallbacks struct {
-	States     map[webhook.State]int `json:"states"` // nil where they cannot be counted
-	Due        int                   `json:"due"`
-	SpaceUsed  int64                 `json:"space_used_bytes"`
-	SpaceLimit int64                 `json:"space_limit_bytes"`
+	States map[webhook.State]int `json:"states"` // nil where they cannot be counted
+	Due    int                   `json:"due"`
+	Space  *StatusSpace          `json:"space"` // nil where it cannot be counted
+}
+
+// StatusSpace is how the space of results is taken, in bytes.
+type StatusSpace struct {
+	Limit   int64  `json:"limit_bytes"`
+	Used    int64  `json:"used_bytes"`
+	Spent   int64  `json:"spent_bytes"`   // of these: fetched, and gives way when room is needed
+	Client  string `json:"client"`        // who has most of the rest; "" where nobody has any
+	Largest int64  `json:"largest_bytes"` // that one's
 }
 
 // StatusKeys are the api_keys that somebody has to do something about.
@@ -164,11 +172,22 @@ func (h *Desk) load() StatusLoad {
 
 func (h *Desk) callbackStatus(ctx context.Context) StatusCallbacks {
 	var s StatusCallbacks
-	s.SpaceUsed, s.SpaceLimit = h.results.Space()
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	if counts, err := h.counts.now(ctx); err == nil {
 		s.States, s.Due = maps.Clone(counts.States), counts.Due
+	}
+	if room, err := h.room.now(ctx); err == nil {
+		s.Space = h.spaceStatus(ctx, room)
+	}
+	return s
+}
+
+func (h *Desk) spaceStatus(ctx context.Context, r webhook.Room) *StatusSpace {
+	s := &StatusSpace{Limit: r.Space, Used: r.Firm() + r.Bytes(webhook.Spent), Spent: r.Bytes(webhook.Spent)}
+	most, id := r.Largest()
+	if j, err := h.jobs.Get(ctx, id); most > 0 && err == nil {
+		s.Client, s.Largest = j.Owner.User.Client.Name, most
 	}
 	return s
 }

@@ -79,6 +79,7 @@ func columns(j webhook.Job, before string) ([]mapping.Value, error) {
 	return []mapping.Value{
 		mapping.TextValue(j.ID), mapping.IntValue(j.Owner.User.Client.ID), mapping.TextValue(host), mapping.TextValue(string(j.State)),
 		moment(j.Created), moment(j.Started), moment(j.Finished), moment(j.Lease), moment(j.NextTry), mapping.TextValue(string(document)),
+		mapping.TextValue(j.Work.Kind), mapping.IntValue(j.Taken()), moment(j.Linked),
 	}, nil
 }
 
@@ -107,8 +108,8 @@ func (s *Store) Add(ctx context.Context, j webhook.Job) error {
 	}
 	return s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		_, err := c.Exec(ctx, s.text(`INSERT INTO callback_job
-			(id, client_id, host, state, created_at, started_at, finished_at, lease_until, next_try, document)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`), values...)
+			(id, client_id, host, state, created_at, started_at, finished_at, lease_until, next_try, document, kind, room, linked_at)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`), values...)
 		if err != nil || j.Needs.Any() {
 			return err
 		}
@@ -235,7 +236,7 @@ func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webh
 			return err
 		}
 		_, err = c.Exec(ctx, s.text(`UPDATE callback_job SET client_id = ?2, host = ?3, state = ?4, created_at = ?5, started_at = ?6,
-			finished_at = ?7, lease_until = ?8, next_try = ?9, document = ?10 WHERE id = ?1`), values...)
+			finished_at = ?7, lease_until = ?8, next_try = ?9, document = ?10, kind = ?11, room = ?12, linked_at = ?13 WHERE id = ?1`), values...)
 		if err != nil || try == nil {
 			return err
 		}
@@ -245,6 +246,31 @@ func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webh
 		return err
 	})
 	return changed, err
+}
+
+// Room implements webhook.Store.
+func (s *Store) Room(ctx context.Context, linkedBefore time.Time) (all []webhook.Taken, err error) {
+	sql := s.text(fmt.Sprintf(`SELECT client_id, kind, stage, count(*), CAST(sum(room) AS BIGINT), min(id) FROM (
+		SELECT client_id, kind, room, id, CASE WHEN state IN ('accepted', 'running') THEN %d WHEN %s THEN %d ELSE %d END AS stage
+		FROM callback_job WHERE room > 0) taken GROUP BY client_id, kind, stage`, webhook.Reserved, spent, webhook.Spent, webhook.Kept))
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		return c.Query(ctx, sql, []sqlrecord.Column{number, words, number, number, number, words}, []mapping.Value{moment(linkedBefore)}, func(row []mapping.Value) error {
+			all = append(all, webhook.Taken{
+				Client: row[0].Int(), Kind: strings.Clone(row[1].Text()), Stage: webhook.Stage(row[2].Int()), Jobs: int(row[3].Int()), Bytes: row[4].Int(), Job: strings.Clone(row[5].Text()),
+			})
+			return nil
+		})
+	})
+	return all, err
+}
+
+// spent is the condition that a result may give way, of those given out last by ?1.
+const spent = `state = 'collected' AND linked_at > 0 AND linked_at <= ?1`
+
+// Spent implements webhook.Store.
+func (s *Store) Spent(ctx context.Context, linkedBefore time.Time, most int) ([]webhook.Job, error) {
+	return s.read(ctx, `SELECT document FROM callback_job WHERE room > 0 AND `+spent+` ORDER BY linked_at, id LIMIT ?2`,
+		moment(linkedBefore), mapping.IntValue(int64(most)))
 }
 
 // held returns a job that nobody else changes until the transaction ends.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
 
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/gateway/webhook"
@@ -20,41 +19,19 @@ const partSize = 256 << 10
 // Results keeps the results of jobs beside the jobs, so that every gateway that
 // shares the database can hand them out. Only PostgreSQL has them; a SQLite file
 // is one gateway's, which keeps them in files.
-type Results struct {
-	store *Store
-	most  int64
-	used  atomic.Int64 // as of the last time it was counted
-}
+type Results struct{ store *Store }
 
-// NewResults returns the results in a store's database, which never take more than
-// most bytes together.
-func (s *Store) NewResults(ctx context.Context, most int64) (*Results, error) {
+// NewResults returns the results in a store's database.
+func (s *Store) NewResults() (*Results, error) {
 	if s.db.Dialect().Name != sqlrecord.Postgres().Name {
 		return nil, errors.New("jobstore: results are kept in PostgreSQL only")
 	}
-	r := &Results{store: s, most: most}
-	return r, s.db.Read(ctx, func(c sqlrecord.Conn) error { return r.count(ctx, c) })
+	return &Results{s}, nil
 }
-
-// count counts the bytes that all results take, those under way included.
-func (r *Results) count(ctx context.Context, c sqlrecord.Conn) error {
-	sql := `SELECT coalesce(sum(size), 0)::bigint FROM callback_result`
-	return c.Query(ctx, sql, []sqlrecord.Column{number}, nil, func(row []mapping.Value) error {
-		r.used.Store(row[0].Int())
-		return nil
-	})
-}
-
-// Space implements webhook.Results. It is told as it was when something was last
-// written here.
-func (r *Results) Space() (used, most int64) { return r.used.Load(), r.most }
 
 // Names implements webhook.Results. Those being written are among them.
 func (r *Results) Names(ctx context.Context) (names []string, err error) {
 	err = r.store.db.Read(ctx, func(c sqlrecord.Conn) error {
-		if err := r.count(ctx, c); err != nil {
-			return err
-		}
 		return c.Query(ctx, `SELECT name FROM callback_result`, []sqlrecord.Column{words}, nil, func(row []mapping.Value) error {
 			names = append(names, row[0].Text())
 			return nil
@@ -86,7 +63,7 @@ func (r *Results) Create(ctx context.Context, name string) (webhook.Draft, error
 // again marks a failure of the database as one that passes: the answer of work
 // that was done is replayed, not made again.
 func again(err error) error {
-	if err == nil || errors.Is(err, webhook.ErrNoSpace) || errors.Is(err, errRemoved) {
+	if err == nil || errors.Is(err, errRemoved) {
 		return err
 	}
 	return fmt.Errorf("keep the result: %w: %w", webhook.ErrAgain, err)
@@ -130,12 +107,6 @@ func (d *draft) flush() error {
 		}
 		if n == 0 {
 			return fmt.Errorf("%w: %s", errRemoved, d.name)
-		}
-		if err := r.count(ctx, c); err != nil {
-			return err
-		}
-		if r.used.Load() > r.most {
-			return webhook.ErrNoSpace
 		}
 		_, err = c.Exec(ctx, `INSERT INTO callback_result_part VALUES ($1, $2, $3)`,
 			mapping.TextValue(d.name), mapping.IntValue(d.parts), mapping.BytesValue(d.part))

@@ -16,6 +16,8 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/backendtest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/mapping"
 )
 
@@ -140,6 +142,19 @@ var ownWays = map[string]func(*setting) []rig.Answer{
 	"backupOwner internal_error":       lacking("callback_job"),
 	"getWebhookResult internal_error":  lacking("callback_job"),
 	"downloadResult internal_error":    lacking("callback_job"),
+	"getWebhookResult result_too_large": func(s *setting) []rig.Answer {
+		r, id := s.right(), s.startBackup()
+		r.Path = "/webhook?id=" + id
+		require.Eventually(s.T, func() bool { return s.ask(r).Status == 200 }, rig.Patience, 10*time.Millisecond)
+		rig.OnJobs(s.T, s.DSN, func(jobs *jobstore.Store) {
+			_, err := jobs.Change(context.Background(), id, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
+				j.State, j.Failure, j.NoRoom, j.Result = webhook.Failed, webhook.ErrNoSpace.Error(), true, webhook.Result{}
+				return j, nil, nil
+			})
+			require.NoError(s.T, err)
+		})
+		return []rig.Answer{s.ask(r)}
+	},
 }
 
 // changed asks a right request in which something was changed.

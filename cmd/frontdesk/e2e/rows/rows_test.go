@@ -98,7 +98,7 @@ func judged(t testing.TB, a rig.Answer, reason mapping.Reason) rig.ErrorBody {
 
 // sampled are the operations that rows are asked of in ways that take more than
 // requests; TestOpenAPIEveryAnswer asks all.
-var sampled = []string{"getContact", "listContacts", "createContact", "updateContact", "deleteContact", "getModel"}
+var sampled = []string{"getContact", "listContacts", "createContact", "updateContact", "deleteContact", "getModel", "getWebhookResult"}
 
 // ownRows are rows that no operation has in particular, and further ways of some.
 var ownRows = map[mapping.Reason]func(*setting) []rig.Answer{

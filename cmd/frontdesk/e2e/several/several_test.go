@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -118,4 +119,42 @@ func TestSessionStoreAway(t *testing.T) {
 	server.Restart()
 	require.Equal(t, 401, d.Call("GET", "/contact/1", token, "").Status, "the store came back empty")
 	require.Equal(t, 200, d.Call("GET", "/contact/1", d.Login(rig.FullKey, "demo"), "").Status)
+}
+
+// TestSessionStoreWithoutWrites: a store that answers and takes no writes is named by
+// /readyz, the status page and a metric; who is logged in goes on, who needs a write is told
+// to come back, and all is well once it takes them again.
+func TestSessionStoreWithoutWrites(t *testing.T) {
+	t.Parallel()
+	server, _, desks := startSeveral(t, 1)
+	d := desks[0]
+	token, limited := d.Login(rig.FullKey, "demo"), d.Login(quotaKey, "demo")
+	for why, ways := range map[string][2][]string{
+		"it is a replica, and its primary is elsewhere": {{"REPLICAOF", "127.0.0.1", "1"}, {"REPLICAOF", "NO", "ONE"}},
+		"it is full (maxmemory)":                        {{"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}},
+	} {
+		server.Command(ways[0]...)
+		busy := []string{"/contact/1", rig.LoginPath(rig.FullKey, "demo", "demo")}
+		if ways[0][0] == "REPLICAOF" { // a full one still ends what there is, and counts
+			busy = append(busy, "/authenticate/logout", rig.LoginPath(rig.FullKey, "demo", "wrong"))
+		}
+		for _, path := range busy {
+			a := d.Call("GET", path, limited, "")
+			a.Refused(t, 503, "Server is busy", why+": "+path)
+			require.Equal(t, "5", a.Header.Get("Retry-After"))
+		}
+		require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status, why)
+		ready := d.OpsText("/readyz")
+		require.Contains(t, ready, `"status":"degraded"`)
+		require.Contains(t, ready, `"sessions":"read-only"`)
+		require.Contains(t, ready, why)
+		require.Contains(t, d.OpsText("/"), "It serves, but look at this: the store of sessions takes no writes")
+		require.Contains(t, d.OpsText("/metrics"), "frontdesk_session_store_state{state=\"read-only\"} 1\n")
+		require.Eventually(t, func() bool { return strings.Contains(d.Log.String(), "it takes no writes: "+why) }, rig.Patience, 10*time.Millisecond)
+		server.Command(ways[1]...)
+		require.Contains(t, d.OpsText("/readyz"), `"sessions":"ok"`)
+		require.Contains(t, d.OpsText("/metrics"), "frontdesk_session_store_state{state=\"ok\"} 1\n")
+		require.Equal(t, 200, d.Call("GET", "/contact/1", limited, "").Status)
+		d.Login(rig.FullKey, "demo")
+	}
 }

@@ -1,0 +1,91 @@
+package redis
+
+import (
+	"context"
+	"crypto/tls"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// lines are the connections of a client. A server that was made a replica keeps the
+// connections that it has; whoever hangs up is led to the new primary, where an
+// address, a name or a proxy leads there by now.
+type lines struct {
+	dialer dialer
+	mu     sync.Mutex
+	open   map[net.Conn]struct{}
+	hung   time.Time // up, the last time
+}
+
+// dialer is how rueidis has connections made.
+type dialer func(ctx context.Context, address string, d *net.Dialer, c *tls.Config) (net.Conn, error)
+
+// newLines returns lines that are made by a dialer; nil for the usual one.
+func newLines(d dialer) *lines {
+	if d == nil {
+		d = usualDial
+	}
+	return &lines{dialer: d, open: map[net.Conn]struct{}{}}
+}
+
+func usualDial(ctx context.Context, address string, d *net.Dialer, c *tls.Config) (net.Conn, error) {
+	if c == nil {
+		return d.DialContext(ctx, "tcp", address)
+	}
+	return (&tls.Dialer{NetDialer: d, Config: c}).DialContext(ctx, "tcp", address)
+}
+
+func (l *lines) dial(ctx context.Context, address string, d *net.Dialer, c *tls.Config) (net.Conn, error) {
+	conn, err := l.dialer(ctx, address, d, c)
+	if err != nil {
+		return nil, err
+	}
+	own := &line{conn, l}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open[own] = struct{}{}
+	return own, nil
+}
+
+// hangUpEvery is how often connections are closed at most: a replica that stays one
+// would have each request dial anew.
+const hangUpEvery = time.Second
+
+// hangUp closes all connections, unless that was done a moment ago.
+func (l *lines) hangUp() {
+	l.mu.Lock()
+	if time.Since(l.hung) < hangUpEvery {
+		l.mu.Unlock()
+		return
+	}
+	l.hung = time.Now()
+	open := slices.Collect(maps.Keys(l.open))
+	l.mu.Unlock()
+	for _, conn := range open {
+		_ = conn.Close() // whoever uses it is told, and dials
+	}
+}
+
+// hungSince tells whether connections were closed since then.
+func (l *lines) hungSince(t time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.hung.Before(t)
+}
+
+// line is a connection that is known until it is closed.
+type line struct {
+	net.Conn
+	of *lines
+}
+
+// Close implements net.Conn.
+func (l *line) Close() error {
+	l.of.mu.Lock()
+	delete(l.of.open, l)
+	l.of.mu.Unlock()
+	return l.Conn.Close()
+}

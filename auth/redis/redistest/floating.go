@@ -1,0 +1,82 @@
+package redistest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// Floating is an address that leads to one server after another, as a virtual one or a
+// name does: who is connected stays connected when it moves on.
+type Floating struct {
+	listener net.Listener
+	serving  sync.WaitGroup
+
+	mu   sync.Mutex
+	to   *Redis
+	open []net.Conn
+}
+
+// Float returns an address that leads to a server until it is moved, and is gone when the
+// test ends.
+func Float(t testing.TB, to *Redis) *Floating {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Floating{listener: listener, to: to}
+	f.serving.Go(f.serve)
+	t.Cleanup(f.close)
+	return f
+}
+
+// URL is the address, as sessions.store has it.
+func (f *Floating) URL() string { return "redis://" + f.listener.Addr().String() }
+
+// Move leads new connections to another server.
+func (f *Floating) Move(to *Redis) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.to = to
+}
+
+func (f *Floating) serve() {
+	for {
+		from, err := f.listener.Accept()
+		if err != nil {
+			return
+		}
+		f.mu.Lock()
+		to, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", f.to.port))
+		if err != nil {
+			_ = from.Close()
+		} else {
+			f.open = append(f.open, from, to)
+			f.pass(from, to)
+			f.pass(to, from)
+		}
+		f.mu.Unlock()
+	}
+}
+
+// pass sends on what comes until either end closes.
+func (f *Floating) pass(from, to net.Conn) {
+	f.serving.Go(func() {
+		_, _ = io.Copy(to, from)
+		_ = errors.Join(from.Close(), to.Close())
+	})
+}
+
+func (f *Floating) close() {
+	_ = f.listener.Close()
+	f.mu.Lock()
+	for _, conn := range f.open {
+		_ = conn.Close()
+	}
+	f.mu.Unlock()
+	f.serving.Wait()
+}
