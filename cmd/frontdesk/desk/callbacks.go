@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
@@ -30,7 +31,7 @@ func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 	if err := h.lockFile(); err != nil {
 		return nil, err
 	}
-	jobs, err := jobstore.Open(context.Background(), h.system.Own.Db)
+	jobs, err := jobstore.Open(context.Background(), sqlrecord.Own(h.system.Own.Db))
 	if err != nil {
 		return nil, err
 	}
