@@ -254,7 +254,10 @@ func (d *postgresDB) Ping(ctx context.Context) error {
 }
 
 func (d *postgresDB) Close() error {
-	d.once.Do(func() { close(d.closed) })
+	d.end()
+	if d.own != nil {
+		d.own.end()
+	}
 	d.apart.end()
 	d.pool.Close()
 	if d.own != nil {
@@ -262,6 +265,9 @@ func (d *postgresDB) Close() error {
 	}
 	return nil
 }
+
+// end lets nobody have a connection any more.
+func (d *postgresDB) end() { d.once.Do(func() { close(d.closed) }) }
 
 // collided tells whether PostgreSQL ended a transaction because of another one,
 // so that it may succeed when it is run again: serialization failure, deadlock, a lock
