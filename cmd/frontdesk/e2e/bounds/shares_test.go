@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
@@ -107,4 +108,22 @@ func TestLockOfATable(t *testing.T) {
 	require.Equal(t, "closed", circuit, "nothing is known of the administration")
 	require.NoError(t, h.lock.Rollback(t.Context()))
 	require.Equal(t, 200, h.Call("GET", "/order", token, "").Status)
+}
+
+// TestReadyDoesNotWait: an administration that hangs keeps /readyz no longer than a balancer
+// waits, however long a call may take.
+func TestReadyDoesNotWait(t *testing.T) {
+	t.Parallel()
+	var f rig.Faults
+	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Backend: ", timeout: 1m"})
+	asked := make(chan time.Duration, 1)
+	f.Set(func(ctx context.Context) error {
+		ends, _ := ctx.Deadline()
+		asked <- time.Until(ends)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	status, _ := d.Ready()
+	require.Equal(t, 503, status)
+	require.LessOrEqual(t, <-asked, 2*time.Second)
 }
