@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
@@ -63,10 +64,14 @@ func TestPostgresLocks(t *testing.T) {
 	s := newFixture(t, db)
 	order := s.newOrder(t, alice, 1)
 
-	other, err := pgx.Connect(t.Context(), dsn)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, other.Close(context.Background())) }()
-	locks, err := other.Begin(t.Context())
+	connect := func() *pgx.Conn {
+		conn, err := pgx.Connect(t.Context(), dsn)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, conn.Close(context.Background())) })
+		return conn
+	}
+	look := connect() // a transaction sees who is active as it was at its first look
+	locks, err := connect().Begin(t.Context())
 	require.NoError(t, err)
 	_, err = locks.Exec(t.Context(), `LOCK TABLE "order" IN ACCESS EXCLUSIVE MODE`)
 	require.NoError(t, err)
@@ -78,7 +83,7 @@ func TestPostgresLocks(t *testing.T) {
 	_, err = s.Update(brief, alice, order, s.record("order", "reference", "changed"))
 	require.ErrorIs(t, err, backend.ErrCollision)
 
-	read := make(chan error)
+	read := make(chan error, 1)
 	go func() {
 		read <- SnapshotApart(t.Context(), db, func(c Conn) error {
 			_, err := number(t.Context(), c, `SELECT count(*) FROM "order"`)
@@ -88,7 +93,7 @@ func TestPostgresLocks(t *testing.T) {
 	require.Eventually(t, func() bool {
 		waits := 0
 		text := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '100 ms'`
-		require.NoError(t, other.QueryRow(t.Context(), text).Scan(&waits))
+		require.NoError(t, look.QueryRow(t.Context(), text).Scan(&waits))
 		return waits == 1
 	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, locks.Rollback(t.Context()))
