@@ -1,6 +1,7 @@
 package backend_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func newCrowd(t *testing.T, o backend.Options, pool backend.Pool) *crowd {
 	require.NoError(t, err)
 	c := &crowd{t: t, answers: make(chan error, 1000)}
 	c.driver = &gated{newScripted(model, func(context.Context, *mapping.Resource) error { return nil }), pool, make(chan *arrival, 1000)}
-	o.Timeout = time.Minute
+	o.Timeout = cmp.Or(o.Timeout, time.Minute)
 	c.Client, err = backend.NewClient(c.driver, model, o)
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -186,6 +187,59 @@ func TestHangingCallsLeaveRoom(t *testing.T) {
 			c.drain(under...)
 		})
 	}
+}
+
+// TestFewerUnderWay: of two who could have the place it goes to the client with fewer, though
+// the other came first.
+func TestFewerUnderWay(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, backend.Options{}, backend.Pool{Calls: 16})
+	var under []*arrival
+	for _, some := range []struct {
+		who   rune
+		times int
+		runs  int
+	}{{'A', 9, 8}, {'B', 3, 3}, {'C', 1, 1}, {'B', 1, 0}, {'D', 1, 0}} {
+		c.call(some.who, "order", some.times)
+		for range some.runs {
+			under = append(under, c.comes(fmt.Sprintf("%c order", some.who)))
+		}
+	}
+	c.nobody(3)
+	close(under[0].step)
+	under[0] = c.comes("D order")
+	c.drain(under...)
+}
+
+// TestOneClientEverywhere: who asks for everything at once leaves a place to others.
+func TestOneClientEverywhere(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, backend.Options{}, backend.Pool{Calls: 8})
+	var under []*arrival
+	for _, resource := range []string{"order", "contact", "vehicle", "article", "employee", "document", "flatrate", "turnovergroup"} {
+		c.call('A', resource, 4)
+	}
+	for range c.Load().Running {
+		under = append(under, <-c.driver.arrived)
+	}
+	require.Len(t, under, 7)
+	c.call('B', "country", 1)
+	c.drain(append(under, c.comes("B country"))...)
+}
+
+// TestWaitingLeavesTimeForTheCall: a call that has no place by half of its time is over, so
+// that none is begun which would look like a failure as it has no time left.
+func TestWaitingLeavesTimeForTheCall(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, backend.Options{MaxConcurrent: 1, Timeout: 6 * time.Second}, backend.Pool{})
+	c.call('A', "order", 1)
+	at := c.comes("A order")
+	c.call('B', "order", 1)
+	found, ok := mapping.AsViolations(<-c.answers)
+	require.True(t, ok)
+	require.Equal(t, mapping.BackendTimeout, found[0].Reason)
+	require.Equal(t, time.Second, found[0].RetryAfter, "it is A's, which ran out of time")
+	c.drain(at)
 }
 
 // TestQueueIsShared: who fills the line gives way to those who have less in it.
