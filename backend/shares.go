@@ -68,10 +68,8 @@ var claims = sync.Pool{New: func() any { return &claim{done: make(chan error, 1)
 
 func newShares(places, queue int) *shares {
 	clients := max(1, places/8)
-	return &shares{
-		most: places, free: places, taken: map[party]int{}, maxQueue: queue,
-		forClients: clients, forResources: min(2*clients, max(1, places-3)), // of four each can be given one
-	}
+	resources := min(2*clients, max(1, places-3)) // one where there are so few that a second client would have none
+	return &shares{most: places, free: places, taken: map[party]int{}, maxQueue: queue, forClients: clients, forResources: resources}
 }
 
 // enter waits for a place, which is to be left, but not beyond a time. It fails with
