@@ -142,8 +142,9 @@ func TestCircuitOpens(t *testing.T) {
 	require.Equal(t, time.Hour, e.RetryAfter)
 	require.Equal(t, map[backend.Outcome]int{backend.Failed: 3, backend.Open: 1}, g.outcomes("order"))
 	require.Equal(t, "open", g.State())
-	require.Equal(t, "open", g.States()["order"])
-	require.Equal(t, "closed", g.States()["contact"])
+	require.Contains(t, g.Circuits(), backend.Circuit{Resource: "order", Calls: "reads", State: "open"})
+	require.Contains(t, g.Circuits(), backend.Circuit{Resource: "order", Calls: "writes", State: "closed"})
+	require.Contains(t, g.Circuits(), backend.Circuit{Resource: "contact", Calls: "reads", State: "closed"})
 	require.NoError(t, g.get("contact"), "another resource")
 }
 
@@ -153,7 +154,9 @@ func TestCircuitCloses(t *testing.T) {
 	var changes []string
 	g := guard(t, backend.Options{
 		CircuitFailures: 1, CircuitPause: time.Millisecond,
-		OnState: func(resource, from, to string) { changes = append(changes, resource+": "+from+" → "+to) },
+		OnState: func(c backend.Circuit, from string) {
+			changes = append(changes, c.Calls+" of "+c.Resource+": "+from+" → "+c.State)
+		},
 	}, func(context.Context, *mapping.Resource) error {
 		if broken {
 			return errors.New("connection refused")
@@ -164,7 +167,7 @@ func TestCircuitCloses(t *testing.T) {
 	broken = false
 	require.Eventually(t, func() bool { return g.get("order") == nil }, 30*time.Second, time.Millisecond)
 	require.Equal(t, "closed", g.State())
-	require.Equal(t, []string{"order: closed → open", "order: open → half-open", "order: half-open → closed"}, changes)
+	require.Equal(t, []string{"reads of order: closed → open", "reads of order: open → half-open", "reads of order: half-open → closed"}, changes)
 }
 
 // One resource that hangs takes half of the room at most, and what finds
@@ -181,7 +184,7 @@ func TestBulkhead(t *testing.T) {
 	for range 3 { // two that run, one that waits
 		hanging.Go(func() { _ = g.get("order") })
 	}
-	require.Eventually(t, func() bool { running, waiting := g.Load(); return running == 2 && waiting == 1 }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return g.Load() == backend.Load{Running: 2, Most: 4, Waiting: 1, Clients: 1} }, 30*time.Second, time.Millisecond)
 	e := g.requireReason(g.get("order"), mapping.BackendUnavailable)
 	require.Equal(t, time.Second, e.RetryAfter)
 	require.Equal(t, 1, g.outcomes("order")[backend.Busy])
@@ -190,8 +193,7 @@ func TestBulkhead(t *testing.T) {
 	close(release)
 	hanging.Wait()
 	require.NoError(t, g.get("order"))
-	running, waiting := g.Load()
-	require.Zero(t, running+waiting)
+	require.Equal(t, backend.Load{Most: 4}, g.Load())
 	require.Equal(t, 4, g.outcomes("order")[backend.Answered])
 	require.Equal(t, "closed", g.State(), "being refused is no failure of the backend")
 }
@@ -199,14 +201,16 @@ func TestBulkhead(t *testing.T) {
 // Waiting for room counts against the deadline.
 func TestBulkheadWaitsNoLongerThanTheDeadline(t *testing.T) {
 	release := make(chan struct{})
-	g := guard(t, backend.Options{MaxConcurrent: 1, MaxQueue: 8, Timeout: 50 * time.Millisecond, CircuitFailures: 100},
+	g := guard(t, backend.Options{MaxConcurrent: 1, MaxQueue: 8, Timeout: 50 * time.Millisecond, CircuitFailures: 1},
 		func(context.Context, *mapping.Resource) error { <-release; return nil })
 	var hanging sync.WaitGroup
 	hanging.Go(func() { _ = g.get("order") })
-	require.Eventually(t, func() bool { running, _ := g.Load(); return running == 1 }, 30*time.Second, time.Millisecond)
-	g.requireReason(g.get("order"), mapping.BackendTimeout)
+	require.Eventually(t, func() bool { return g.Load().Running == 1 }, 30*time.Second, time.Millisecond)
+	e := g.requireReason(g.get("order"), mapping.BackendTimeout)
+	require.Equal(t, time.Second, e.RetryAfter)
 	close(release)
 	hanging.Wait()
+	require.Equal(t, 1, g.outcomes("order")[backend.Busy], "the backend was not even asked")
 }
 
 func BenchmarkGuards(b *testing.B) {

@@ -12,7 +12,8 @@ import (
 // driver that tells its connection the deadline never does.
 type deadline struct {
 	context.Context
-	at time.Time
+	at    time.Time
+	place place
 
 	ended  atomic.Bool
 	mu     sync.Mutex
@@ -79,6 +80,9 @@ func (d *deadline) Err() error {
 // Value implements context.Context. Contexts that are made of this one ask it for
 // what Done belongs to.
 func (d *deadline) Value(key any) any {
+	if key == (placeKey{}) {
+		return &d.place
+	}
 	if w := d.waited.Load(); w != nil {
 		return w.Value(key)
 	}

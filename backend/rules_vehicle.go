@@ -87,7 +87,7 @@ func (c *Client) PublishStart(ctx context.Context, client auth.Client, id int32,
 		return c.publish(ctx, client, id, "published", w, publishable)
 	}
 	var change *Change
-	err := c.call(ctx, c.model.Resource("vehicle"), "update", func(ctx context.Context) (err error) {
+	err := c.call(ctx, c.sections[c.model.Resource("vehicle")].reads, client, "update", func(ctx context.Context) (err error) {
 		if change, err = c.newStatus(ctx, c.driver, client, id, "published", w); err != nil {
 			return err
 		}

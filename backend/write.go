@@ -190,7 +190,7 @@ func (c *Client) write(
 		}
 		return err
 	}
-	err = c.call(ctx, r, operation, func(ctx context.Context) error {
+	err = c.call(ctx, c.sections[r].writes, client, operation, func(ctx context.Context) error {
 		var err error
 		for look := 1; ; look++ {
 			err = c.driver.Write(ctx, func(tx Tx) error {

@@ -149,19 +149,19 @@ type Tracing struct {
 type Backend struct {
 	Driver  string        `yaml:"driver" schema:"enum=reference|legacy|remote"` // reference, legacy or remote
 	DSN     Secret        `yaml:"dsn"`                                          // reference: sqlite:FILE, postgres://… or postgresql://…
-	Readers int           `yaml:"readers"`                                      // reference: connections that only read; 0 lets the driver choose
+	Readers int           `yaml:"readers"`                                      // reference: calls that read at once, on SQLite; all connections, on PostgreSQL; 0 lets the driver choose
 	Replica Secret        `yaml:"replica"`                                      // reference on PostgreSQL: a standby that answers lists, postgres://…; empty for none
 	Sheet   string        `yaml:"sheet"`                                        // legacy and remote: file of the mapping sheet
-	Timeout time.Duration `yaml:"timeout"`                                      // of one call, its wait for room included
+	Timeout time.Duration `yaml:"timeout"`                                      // of one call, its wait for room included, which takes half of it at most
 
 	ReplicaWait time.Duration `yaml:"replica_wait"` // for the replica to come up to date, before the primary answers a list
 
-	MaxConcurrent int     `yaml:"max_concurrent"` // calls under way at once; of one resource half of them
-	MaxQueue      int     `yaml:"max_queue"`      // calls that wait for room; the next is refused
+	MaxConcurrent int     `yaml:"max_concurrent"` // calls under way at once, as far as there are connections for them; clients and resources share them
+	MaxQueue      int     `yaml:"max_queue"`      // calls that wait for room; one more is refused, of whoever has most of them
 	Circuit       Circuit `yaml:"circuit"`
 }
 
-// Circuit is the circuit breaker of each resource.
+// Circuit is the circuit breaker of the reads, and of the writes, of each resource.
 type Circuit struct {
 	Failures int           `yaml:"failures"` // in a row that open it
 	Pause    time.Duration `yaml:"pause"`    // until a call is let through to see

@@ -17,6 +17,9 @@ func (s *Store) begin(ctx context.Context) (*sql.Conn, *sql.Tx, error) {
 	for try := 0; ; try++ {
 		c, err := s.db.Conn(ctx)
 		if err != nil {
+			if stats := s.db.Stats(); ctx.Err() != nil && stats.InUse >= stats.MaxOpenConnections {
+				err = fmt.Errorf("%w: %w", backend.ErrBusy, err)
+			}
 			return nil, nil, fmt.Errorf("wait for a connection: %w", err)
 		}
 		tx, err := c.BeginTx(ctx, s.d.begin())

@@ -265,6 +265,9 @@ func (l *listing) rows(ctx context.Context) (rows [][]sheet.Raw, more bool, err 
 		if err != nil || more || limit == 0 || read < limit {
 			return rows, more, err
 		}
+		if err := backend.Yield(ctx); err != nil {
+			return nil, false, err
+		}
 	}
 }
 

@@ -177,7 +177,7 @@ func (s *Store) connect(ctx context.Context, o Options) error {
 // Pool implements backend.Pooler.
 func (s *Store) Pool() backend.Pool {
 	stats := s.db.Stats()
-	return backend.Pool{InUse: stats.InUse, Most: stats.MaxOpenConnections}
+	return backend.Pool{InUse: stats.InUse, Most: stats.MaxOpenConnections, Calls: stats.MaxOpenConnections}
 }
 
 // learn asks for the engine's version, and which routines are functions.

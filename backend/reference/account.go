@@ -118,7 +118,7 @@ func (s *Store) SetPassword(ctx context.Context, username, encodedHash string) e
 }
 
 func (s *Store) changeUser(ctx context.Context, sql, username string, v mapping.Value) error {
-	return s.inTx(ctx, func(t *txn) error {
+	return s.inOwnTx(ctx, func(t *txn) error {
 		n, err := t.exec(ctx, sql, mapping.TextValue(username), v)
 		if err != nil {
 			return fmt.Errorf("change user: %w", err)
@@ -157,7 +157,7 @@ func (s *Store) readUser(ctx context.Context, username string) (user auth.User, 
 	if !sqlrecord.CanHold(username) {
 		return user, "", auth.ErrUnknownUser
 	}
-	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
+	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
 		user, hash, err = s.house(conn).findUser(ctx, username)
 		return err
 	})
@@ -166,7 +166,7 @@ func (s *Store) readUser(ctx context.Context, username string) (user auth.User, 
 
 // ListUsers returns all users of all clients, by name.
 func (s *Store) ListUsers(ctx context.Context) (users []auth.User, err error) {
-	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
+	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
 		users = nil
 		return s.house(conn).users(ctx, `ORDER BY u.username`, nil, func(u auth.User, _ string) { users = append(users, u) })
 	})
@@ -175,7 +175,7 @@ func (s *Store) ListUsers(ctx context.Context) (users []auth.User, err error) {
 
 // BlockedUsers names all users that are blocked.
 func (s *Store) BlockedUsers(ctx context.Context) (names []string, err error) {
-	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
+	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
 		names = nil
 		return s.house(conn).query(ctx, `SELECT username FROM app_user WHERE is_blocked = 1`, []sqlrecord.Column{words}, nil, func(row []mapping.Value) error {
 			names = append(names, row[0].Text())

@@ -33,7 +33,7 @@ var _ backend.Exporter = (*Store)(nil)
 // FindClient returns the client of that name, or ErrUnknownClient.
 func (s *Store) FindClient(ctx context.Context, name string) (auth.Client, error) {
 	client := auth.Client{Name: name}
-	err := s.db.Read(ctx, func(conn sqlrecord.Conn) error {
+	err := s.own.Read(ctx, func(conn sqlrecord.Conn) error {
 		id, found, err := s.house(conn).one(ctx, `SELECT id FROM client WHERE name = ?1`, mapping.TextValue(name))
 		if err == nil && !found {
 			err = ErrUnknownClient

@@ -12,7 +12,7 @@ import (
 // KeepReset implements auth.Accounts. Those that have expired are removed on the
 // way.
 func (s *Store) KeepReset(ctx context.Context, tokenHash [32]byte, username string, expires time.Time) error {
-	return s.inTx(ctx, func(t *txn) error {
+	return s.inOwnTx(ctx, func(t *txn) error {
 		if err := t.purgeResets(ctx); err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (s *Store) KeepReset(ctx context.Context, tokenHash [32]byte, username stri
 // TakeReset implements auth.Accounts. The row is deleted by whoever gets it, so
 // that only one does.
 func (s *Store) TakeReset(ctx context.Context, tokenHash [32]byte, now time.Time) (username string, err error) {
-	err = s.inTx(ctx, func(t *txn) error {
+	err = s.inOwnTx(ctx, func(t *txn) error {
 		user, found, err := t.one(ctx, `DELETE FROM password_reset WHERE token_hash = ?1 AND expires_at > ?2 RETURNING user_id`,
 			mapping.BytesValue(tokenHash[:]), mapping.IntValue(now.UnixMilli()))
 		if err != nil {

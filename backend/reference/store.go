@@ -36,6 +36,9 @@ type Options struct {
 	// Readers is how many statements may read at once; 0 leaves it to the
 	// engine.
 	Readers int
+	// LockWait bounds the wait for a lock that another transaction of PostgreSQL holds; 0
+	// leaves it to the server. It should be well below the backend's timeout.
+	LockWait time.Duration
 	// Log is told of what fails in the background; nil for nobody.
 	Log *zap.Logger
 	// Replica is a postgres:// URL of a standby that answers lists where it is up to
@@ -52,6 +55,7 @@ type Options struct {
 type Store struct {
 	addressBook
 	db      sqlrecord.DB
+	own     sqlrecord.DB // the same for what is no call for records: users, resets, health
 	model   *mapping.Model
 	derived *derived
 	records *sqlrecord.Store
@@ -72,6 +76,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.db, err = openDB(ctx, o); err != nil {
 		return nil, err
 	}
+	s.own = sqlrecord.Own(s.db)
 	if err := migrate(ctx, s.db, o.Model, o.Now); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
@@ -95,6 +100,7 @@ func openDB(ctx context.Context, o Options) (sqlrecord.DB, error) {
 		return sqlrecord.OpenSQLite(path, options)
 	}
 	if strings.HasPrefix(o.DSN, "postgres://") || strings.HasPrefix(o.DSN, "postgresql://") {
+		options.LockWait = o.LockWait
 		return sqlrecord.OpenPostgres(ctx, o.DSN, options)
 	}
 	scheme, _, _ := strings.Cut(o.DSN, ":") // the rest may hold a password
@@ -145,6 +151,11 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	})
 }
 
+// inOwnTx is inTx for what touches no records.
+func (s *Store) inOwnTx(ctx context.Context, f func(*txn) error) error {
+	return s.own.Write(ctx, func(c sqlrecord.Conn) error { return f(&txn{house: s.house(c), store: s, now: s.now}) })
+}
+
 // datedBy returns the administration for records that are older than the
 // transactions they come in.
 func (s *Store) datedBy(now func() time.Time) *Store {
@@ -156,15 +167,15 @@ func (s *Store) datedBy(now func() time.Time) *Store {
 // UntilLag tells, of PostgreSQL, how far Until of pages stays behind writes under way.
 func (s *Store) UntilLag(ctx context.Context) (time.Duration, error) { return s.records.UntilLag(ctx) }
 
-// Database is where the records are, for what else is kept there. It is closed
-// with the store.
-func (s *Store) Database() sqlrecord.DB { return s.db }
+// Database is where the records are, for what else is kept there, by connections that
+// calls for records do not have. It is closed with the store.
+func (s *Store) Database() sqlrecord.DB { return s.own }
 
 // Pool implements backend.Pooler.
 func (s *Store) Pool() backend.Pool { return sqlrecord.PoolOf(s.db) }
 
 // Ping implements backend.Pinger.
-func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
+func (s *Store) Ping(ctx context.Context) error { return s.own.Ping(ctx) }
 
 // Capabilities implements backend.Driver.
 func (s *Store) Capabilities() backend.Capabilities {

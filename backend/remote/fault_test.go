@@ -193,7 +193,10 @@ func TestConnectionsAreBounded(t *testing.T) {
 	require.NoError(t, f.Set(remotetest.Fault{Gate: gate}))
 	ended := make(chan error)
 	for range 40 {
-		go func() { ended <- f.get(bg()) }()
+		go func() { // past the client, which shares them out
+			_, err := f.store.Get(bg(), f.orders, backend.Query{Client: anna, ID: 12345})
+			ended <- err
+		}()
 	}
 	require.NoError(t, f.Wait(bg(), func(s remotetest.FaultStats) bool { return s.Open == 8 }))
 	close(gate)

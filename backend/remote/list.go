@@ -140,6 +140,11 @@ func (l *listing) run(ctx context.Context) error {
 			at.seen = l.counted
 			l.learn(at)
 		}
+		if !ends {
+			if err := backend.Yield(ctx); err != nil { // many may be read that are no part of the page
+				return err
+			}
+		}
 	}
 	l.end()
 	return nil

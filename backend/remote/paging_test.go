@@ -8,12 +8,16 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/mapping"
 )
 
 // pagedService serves 95 countries in the way that a style of paging has it.
@@ -191,4 +195,45 @@ func TestCursorsKeepNoAnswers(t *testing.T) {
 		require.Greater(t, s.speaker.(*service).cursors.count, chunks/2)
 		server.Close()
 	}
+}
+
+// TestALongListLetsOthersIn: a filter that the service does not have is applied to all that
+// it lists, in many calls. Those of others come in between: before, one such list had a
+// place to itself until its time was up.
+func TestALongListLetsOthersIn(t *testing.T) {
+	var c *backend.Client
+	var others sync.WaitGroup
+	came := make(chan struct{})
+	behind := pagedService(t, "offset", 20)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch q := r.URL.Query(); {
+		case q.Get("limit") == "2":
+			close(came)
+		case q.Get("offset") == "0":
+			others.Go(func() {
+				_, err := c.List(bg(), c.Model().Resource("country"), backend.Query{Client: auth.Client{ID: anna.ID + 1}, Limit: 1})
+				assert.NoError(t, err)
+			})
+			assert.Eventually(t, func() bool { return c.Load().Waiting == 1 }, ample, time.Millisecond)
+		default:
+			select {
+			case <-came:
+			case <-r.Context().Done():
+			case <-time.After(ample / 4):
+				t.Error("the list of another client is not let in")
+			}
+		}
+		behind.Config.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	s := pagedStore(t, front.URL, `query: {limit: "{limit}", offset: "{offset}"}, paging: {style: offset, size: 20}`)
+	c, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: ample, MaxConcurrent: 1})
+	require.NoError(t, err)
+	country := c.Model().Resource("country")
+	page, err := c.List(bg(), country, backend.Query{
+		Client: anna, Limit: 10, Filters: []backend.Filter{{Field: country.Field("code"), Value: mapping.TextValue("C94")}},
+	})
+	require.NoError(t, err)
+	require.Len(t, page.Records, 1)
+	others.Wait()
 }

@@ -8,6 +8,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"frontdesk/backend"
 )
 
 // The connections are our own, though the bytes of an answer's head are read by
@@ -67,7 +69,7 @@ func (p *pool) take(ctx context.Context, fresh bool) (*conn, error) {
 		select {
 		case p.slots <- struct{}{}:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for a connection to %s: %w", p.address, ctx.Err())
+			return nil, fmt.Errorf("%w: wait for a connection to %s: %w", backend.ErrBusy, p.address, ctx.Err())
 		}
 	}
 	for {

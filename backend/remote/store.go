@@ -178,7 +178,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // Pool implements backend.Pooler.
 func (s *Store) Pool() backend.Pool {
 	slots := s.pool().slots
-	return backend.Pool{InUse: len(slots), Most: cap(slots)}
+	return backend.Pool{InUse: len(slots), Most: cap(slots), Calls: cap(slots)}
 }
 
 // checkKeep refuses to work without the store that a promise depends on.

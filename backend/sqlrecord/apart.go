@@ -106,7 +106,7 @@ func (d *postgresDB) snapshotApart(ctx context.Context, f func(Conn) error) (err
 		return err
 	}
 	defer leave()
-	conn, err := pgx.ConnectConfig(ctx, d.pool.Config().ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, d.alone)
 	if err != nil {
 		return fmt.Errorf("open a connection: %w", err)
 	}

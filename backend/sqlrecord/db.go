@@ -83,12 +83,15 @@ type Column struct {
 
 // Options tune a database. The zero value is good for a server.
 type Options struct {
-	// Readers is how many statements may read at once: SQLite connections
-	// beside the writer's (default: as many as cores, at least 2), or all
-	// connections to PostgreSQL (default: what the DSN says, else pgx's own).
+	// Readers is how many calls may read at once on SQLite, each on a connection
+	// beside the writer's (default: twice as many as cores, at least 4), and one more
+	// is there for what is no call; or all connections to PostgreSQL (default: what the
+	// DSN says, else 8 or twice as many as cores).
 	Readers int
 	// LockWait bounds how long a write waits while another process holds
-	// SQLite's write lock; default 10 s. A ctx that ends earlier wins.
+	// SQLite's write lock (default 10 s), or any statement for a lock that another
+	// transaction of PostgreSQL holds (default: what the DSN or the server says). A ctx
+	// that ends earlier wins.
 	LockWait time.Duration
 	// Log is told what migrations of PostgreSQL wait for, and how long they take;
 	// nil for nobody.

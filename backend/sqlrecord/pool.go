@@ -7,16 +7,23 @@ var (
 	_ backend.Pooler = (*sqliteDB)(nil)
 )
 
-// Pool implements backend.Pooler.
+// Pool implements backend.Pooler. The connections of Own count among those there are.
 func (d *postgresDB) Pool() backend.Pool {
 	stat := d.pool.Stat()
-	return backend.Pool{InUse: int(stat.AcquiredConns()), Most: int(stat.MaxConns())}
+	p := backend.Pool{InUse: int(stat.AcquiredConns()), Most: int(stat.MaxConns()), Calls: int(stat.MaxConns())}
+	if d.own != nil {
+		own := d.own.Pool()
+		p.InUse, p.Most = p.InUse+own.InUse, p.Most+own.Most
+	}
+	return p
 }
 
-// Pool implements backend.Pooler for the connections that read; there is always
-// one that writes.
+// Pool implements backend.Pooler for the connections that read, one of which is left to
+// what is no call. All writes are done on one other, as many together as share a commit;
+// those that come meanwhile share the next one.
 func (d *sqliteDB) Pool() backend.Pool {
-	return backend.Pool{InUse: cap(d.readers.free) - len(d.readers.free), Most: cap(d.readers.free)}
+	most := cap(d.readers.free)
+	return backend.Pool{InUse: most - len(d.readers.free), Most: most, Calls: most - 1, Writes: 2 * maxBatch}
 }
 
 // PoolOf tells how many connections to a database are at work.

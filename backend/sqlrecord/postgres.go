@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +23,8 @@ import (
 // postgresDB is a PostgreSQL database behind a pool of connections.
 type postgresDB struct {
 	pool    *pgxpool.Pool
+	alone   *pgx.ConnConfig // of connections beside the pool, which wait for locks as long as it takes
+	own     *postgresDB     // see Own; nil in what that is itself, and where there is none
 	dialect *Dialect
 	rows    sync.Pool // of *postgresRow
 	apart   apart
@@ -39,12 +43,12 @@ var (
 // default_query_exec_mode=exec behind a pooler that shares connections between
 // transactions, …). It fails when the database does not answer.
 func OpenPostgres(ctx context.Context, dsn string, o Options) (DB, error) {
-	d, err := newPostgres(ctx, dsn, o)
+	d, err := openPools(ctx, dsn, o)
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
 	}
-	if err := d.pool.Ping(ctx); err != nil {
-		d.pool.Close()
+	if err := d.own.pool.Ping(ctx); err != nil {
+		_ = d.Close()
 		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
 	}
 	return d, nil
@@ -64,6 +68,41 @@ func withoutDSN(err error) error {
 	return errors.New("the DSN cannot be read: " + words[strings.LastIndex(words, "`: ")+len("`: "):])
 }
 
+// Own returns the same database by connections that only those have who ask for them:
+// logins, jobs and whether the database answers do not wait for records. They are closed
+// with db. SQLite has a reader to spare, and nothing there waits for anybody's locks.
+func Own(db DB) DB {
+	if d, ok := db.(*postgresDB); ok && d.own != nil {
+		return d.own
+	}
+	return db
+}
+
+// openPools makes the two pools. Own has a quarter of the connections, four at most.
+func openPools(ctx context.Context, dsn string, o Options) (*postgresDB, error) {
+	config, err := poolConfig(dsn, o)
+	if err != nil {
+		return nil, err
+	}
+	alone := config.ConnConfig.Copy()
+	boundLocks(config.ConnConfig, o.LockWait)
+	own := config.Copy()
+	own.MaxConns = min(max(1, config.MaxConns/4), 4)
+	own.MinConns, own.MinIdleConns = 0, 0
+	config.MaxConns = max(1, config.MaxConns-own.MaxConns)
+	config.MinConns, config.MinIdleConns = min(config.MinConns, config.MaxConns), min(config.MinIdleConns, config.MaxConns)
+	d, err := newPostgres(ctx, config, o)
+	if err != nil {
+		return nil, err
+	}
+	if d.own, err = newPostgres(ctx, own, o); err != nil {
+		d.pool.Close()
+		return nil, err
+	}
+	d.alone, d.own.alone = alone, alone
+	return d, nil
+}
+
 // How long a host may take to let a connection in, and a connection that was not
 // used for a while to show that it lives, where the DSN does not say: one that
 // swallows what it is sent must not keep the next one from being tried.
@@ -72,17 +111,34 @@ const (
 	pingTimeout    = 2 * time.Second
 )
 
-// newPostgres makes the pool of a database that need not answer yet.
-func newPostgres(ctx context.Context, dsn string, o Options) (*postgresDB, error) {
+// poolConfig is the configuration of a pool of all connections.
+func poolConfig(dsn string, o Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, withoutDSN(err)
 	}
 	if o.Readers > 0 {
 		config.MaxConns = int32(max(2, o.Readers))
+	} else if !strings.Contains(dsn, "pool_max_conns") {
+		config.MaxConns = int32(max(8, 2*runtime.NumCPU()))
 	}
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
 	config.PingTimeout = cmp.Or(config.PingTimeout, pingTimeout)
+	return config, nil
+}
+
+// boundLocks bounds how long a statement waits for a lock, unless the DSN does. A pooler
+// refuses settings that it does not know.
+func boundLocks(config *pgx.ConnConfig, wait time.Duration) {
+	const setting = "lock_timeout"
+	pooler := config.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement
+	if _, said := config.RuntimeParams[setting]; wait > 0 && !said && !pooler {
+		config.RuntimeParams[setting] = strconv.FormatInt(wait.Milliseconds(), 10)
+	}
+}
+
+// newPostgres makes a pool of a database that need not answer yet.
+func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postgresDB, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, err
@@ -185,24 +241,54 @@ func (d *postgresDB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	case <-d.closed:
 		return nil, ErrClosed
 	default:
-		return nil, fmt.Errorf("wait for a connection: %w", err)
 	}
+	if ctx.Err() != nil && d.isBusy() {
+		err = fmt.Errorf("%w: %w", backend.ErrBusy, err)
+	}
+	return nil, fmt.Errorf("wait for a connection: %w", err)
 }
 
-func (d *postgresDB) Ping(ctx context.Context) error { return d.pool.Ping(ctx) }
+// isBusy tells whether all connections are in use, and none of them is being made.
+func (d *postgresDB) isBusy() bool {
+	stat := d.pool.Stat()
+	return stat.AcquiredConns() >= stat.MaxConns()
+}
+
+// Ping asks over a new connection where all are in use: whoever keeps them waiting, the
+// database may answer.
+func (d *postgresDB) Ping(ctx context.Context) error {
+	if !d.isBusy() {
+		return d.pool.Ping(ctx)
+	}
+	conn, err := pgx.ConnectConfig(ctx, d.alone)
+	if err != nil {
+		return err
+	}
+	return errors.Join(conn.Ping(ctx), conn.Close(ctx))
+}
 
 func (d *postgresDB) Close() error {
-	d.once.Do(func() { close(d.closed) })
+	d.end()
+	if d.own != nil {
+		d.own.end()
+	}
 	d.apart.end()
 	d.pool.Close()
+	if d.own != nil {
+		return d.own.Close()
+	}
 	return nil
 }
 
+// end lets nobody have a connection any more.
+func (d *postgresDB) end() { d.once.Do(func() { close(d.closed) }) }
+
 // collided tells whether PostgreSQL ended a transaction because of another one,
-// so that it may succeed when it is run again: serialization failure, deadlock.
+// so that it may succeed when it is run again: serialization failure, deadlock, a lock
+// that was not to be had in time.
 func collided(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01") || lockedOut(err)
 }
 
 // demoted tells whether the server refused a write because it takes none, or no
@@ -236,6 +322,8 @@ func postgresError(err error) error {
 	switch pg.Code {
 	case "23505", "23503", "23P01": // unique, foreign key, exclusion
 		return fmt.Errorf("%w: %w", backend.ErrStale, err)
+	case "55P03": // lock not available: what a read waited for, too
+		return fmt.Errorf("%w: %w", backend.ErrCollision, err)
 	}
 	switch pg.Code[:min(2, len(pg.Code))] {
 	case "22", "23": // of a value alone: too large, no text, check, not null

@@ -43,7 +43,7 @@ func (d *postgresDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialec
 	if err != nil {
 		return err
 	}
-	db := stdlib.OpenDB(*d.pool.Config().ConnConfig, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
+	db := stdlib.OpenDB(*d.alone, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, "SELECT set_config('lock_timeout', '"+lockWait+"', false), set_config('statement_timeout', '0', false)")
 		return err
 	}))

@@ -81,7 +81,11 @@ func OpenReplica(ctx context.Context, primary DB, o ReplicaOptions) (*Replica, e
 	if !ok {
 		return nil, errors.New("only a PostgreSQL database has a replica")
 	}
-	standby, err := newPostgres(ctx, o.DSN, Options{Readers: o.Readers})
+	config, err := poolConfig(o.DSN, Options{Readers: o.Readers})
+	if err != nil {
+		return nil, fmt.Errorf("open the replica: %w", err)
+	}
+	standby, err := newPostgres(ctx, config, Options{})
 	if err != nil {
 		return nil, fmt.Errorf("open the replica: %w", err)
 	}

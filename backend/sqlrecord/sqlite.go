@@ -46,11 +46,15 @@ func OpenSQLite(path string, o Options) (DB, error) {
 	}
 	d := &sqliteDB{
 		path: path, dialect: SQLite(), watcher: w,
-		readers: newSQLiteReaders(path, sqlite.OpenReadOnly, w, cmp.Or(o.Readers, max(2, runtime.GOMAXPROCS(0))), ownPragmas()),
+		readers: newSQLiteReaders(path, sqlite.OpenReadOnly, w, cmp.Or(o.Readers, sqliteReaders())+1, ownPragmas()),
 	}
 	d.writer = startSQLiteWriter(conn, cmp.Or(o.LockWait, 10*time.Second))
 	return d, nil
 }
+
+// sqliteReaders are twice as many as can compute at once, since a client's calls of one
+// resource have half of them.
+func sqliteReaders() int { return 2 * max(2, runtime.GOMAXPROCS(0)) }
 
 // createPrivate makes a new database file that only its owner can read, as
 // SQLite would not; the files beside it follow it. A file that is there is not

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"zombiezen.com/go/sqlite"
+
+	"frontdesk/backend"
 )
 
 // SQLiteReaders are connections that read a SQLite file. They are opened as they are
@@ -60,7 +62,7 @@ func (d *SQLiteReaders) checkOut(ctx context.Context) (*sqliteReader, error) {
 	case <-d.closing:
 		return nil, ErrClosed
 	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for a connection: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("%w: wait for a connection: %w", backend.ErrBusy, context.Cause(ctx))
 	}
 	if r.sqliteConn != nil {
 		return r, nil

@@ -9,6 +9,8 @@ import (
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"frontdesk/backend"
 )
 
 const (
@@ -65,10 +67,15 @@ func (w *sqliteWriter) do(ctx context.Context, f func(Conn) error) error {
 		return err
 	case <-ctx.Done():
 		if one.begun.CompareAndSwap(false, true) {
-			return fmt.Errorf("wait to write: %w", context.Cause(ctx))
+			return waitToWrite(ctx)
 		}
 		return <-one.result
 	}
+}
+
+// waitToWrite is the error of a write whose context ended before it began.
+func waitToWrite(ctx context.Context) error {
+	return fmt.Errorf("%w: wait to write: %w", backend.ErrBusy, context.Cause(ctx))
 }
 
 func (w *sqliteWriter) put(one *sqliteWrite) error {
@@ -78,13 +85,13 @@ func (w *sqliteWriter) put(one *sqliteWrite) error {
 		return ErrClosed
 	}
 	if one.ctx.Err() != nil {
-		return fmt.Errorf("wait to write: %w", context.Cause(one.ctx))
+		return waitToWrite(one.ctx)
 	}
 	select {
 	case w.queue <- one:
 		return nil
 	case <-one.ctx.Done():
-		return fmt.Errorf("wait to write: %w", context.Cause(one.ctx))
+		return waitToWrite(one.ctx)
 	case <-w.stopping:
 		return ErrClosed
 	}
@@ -195,7 +202,7 @@ func (w *sqliteWriter) run(batch []*sqliteWrite) int {
 // transaction itself is undone.
 func (w *sqliteWriter) savepoint(one *sqliteWrite, among bool) error {
 	if one.ctx.Err() != nil {
-		return fmt.Errorf("wait to write: %w", context.Cause(one.ctx))
+		return waitToWrite(one.ctx)
 	}
 	if among {
 		if err := w.conn.exec("SAVEPOINT one"); err != nil {

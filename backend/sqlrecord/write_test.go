@@ -279,13 +279,27 @@ func TestReadersWaitForAConnection(t *testing.T) {
 	db, err := OpenSQLite(filepath.Join(t.TempDir(), "records.db"), Options{Readers: 1})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	err = db.Read(t.Context(), func(Conn) error {
+	require.Equal(t, 1, PoolOf(db).Calls)
+	reading(t, db, PoolOf(db).Most, func() {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		require.ErrorIs(t, db.Read(ctx, func(Conn) error { return nil }), context.DeadlineExceeded)
-		return nil
+		err := db.Read(ctx, func(Conn) error { return nil })
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, backend.ErrBusy)
 	})
-	require.NoError(t, err)
+}
+
+// reading runs f while so many connections of a database read.
+func reading(t *testing.T, db DB, connections int, f func()) {
+	t.Helper()
+	if connections == 0 {
+		f()
+		return
+	}
+	require.NoError(t, db.Read(t.Context(), func(Conn) error {
+		reading(t, db, connections-1, f)
+		return nil
+	}))
 }
 
 func TestReadersDoNotWrite(t *testing.T) {

@@ -90,7 +90,7 @@ func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 		return s, err
 	}
 	s.model = sh.Model
-	if s.Own, err = openOwn(ctx, sh, log); err != nil {
+	if s.Own, err = openOwn(ctx, sh, lockWait(c), log); err != nil {
 		return s, err
 	}
 	s.onClose(s.Own.Db.Close)
@@ -109,7 +109,7 @@ func (s *System) openReference(ctx context.Context, c *config.Config, hasher *au
 	var store *reference.Store
 	err := WithSpare(file, func() (err error) {
 		store, err = reference.Open(ctx, reference.Options{
-			DSN: string(c.Backend.DSN), Model: s.model, Hasher: hasher, Now: time.Now, Readers: c.Backend.Readers, Log: log,
+			DSN: string(c.Backend.DSN), Model: s.model, Hasher: hasher, Now: time.Now, Readers: c.Backend.Readers, LockWait: lockWait(c), Log: log,
 			Replica: string(c.Backend.Replica), ReplicaWait: c.Backend.ReplicaWait, ReplicaPause: c.Backend.Circuit.Pause,
 		})
 		return err
@@ -125,15 +125,19 @@ func (s *System) openReference(ctx context.Context, c *config.Config, hasher *au
 	return nil
 }
 
+// lockWait is how long a statement waits for a lock: a call meets a row that is held
+// before its time is up, and can say so.
+func lockWait(c *config.Config) time.Duration {
+	return min(legacy.DefaultLockWait, c.Backend.Timeout/3)
+}
+
 func (s *System) openLegacy(ctx context.Context, c *config.Config, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
 	passwords, err := passwordsOf(sh, hasher)
 	if err != nil {
 		return err
 	}
 	store, err := legacy.Open(ctx, legacy.Options{
-		Sheet: sh, Keep: kept, Now: time.Now, Random: rand.Reader, Passwords: passwords, Log: log,
-		// So that a write meets a row that is held before its time is up, and can say so.
-		LockWait: min(legacy.DefaultLockWait, c.Backend.Timeout/3),
+		Sheet: sh, Keep: kept, Now: time.Now, Random: rand.Reader, Passwords: passwords, LockWait: lockWait(c), Log: log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the database of %s: %w", sh.File, err)
@@ -188,7 +192,7 @@ func OpenOwnOf(p Program, c *config.Config) (sqlrecord.DB, error) {
 		if err != nil {
 			return nil, err
 		}
-		own, err := openOwn(p.Ctx, sh, zap.NewNop())
+		own, err := openOwn(p.Ctx, sh, lockWait(c), zap.NewNop())
 		if err != nil {
 			return nil, err
 		}

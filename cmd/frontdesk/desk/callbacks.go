@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
@@ -32,7 +33,7 @@ func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 	if err := h.lockFile(); err != nil {
 		return nil, err
 	}
-	jobs, err := jobstore.Open(context.Background(), h.system.Own.Db)
+	jobs, err := jobstore.Open(context.Background(), sqlrecord.Own(h.system.Own.Db))
 	if err != nil {
 		return nil, err
 	}

@@ -112,8 +112,8 @@ func (h *Desk) openClient(wrap WrapDriver) (err error) {
 	h.client, err = backend.NewClient(driver, h.system.model, backend.Options{
 		Timeout: c.Timeout, MaxConcurrent: c.MaxConcurrent, MaxQueue: c.MaxQueue,
 		CircuitFailures: c.Circuit.Failures, CircuitPause: c.Circuit.Pause, Observe: h.metrics.observe, Trace: h.tracing.call(),
-		OnState: func(resource, from, to string) {
-			h.log.Warn("circuit breaker", zap.String("resource", resource), zap.String("from", from), zap.String("to", to))
+		OnState: func(c backend.Circuit, from string) {
+			h.log.Warn("circuit breaker", zap.String("resource", c.Resource), zap.String("from", from), zap.String("to", c.State), zap.String("calls", c.Calls))
 		},
 	})
 	return err

@@ -1,11 +1,15 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -35,7 +39,7 @@ type Health struct {
 	Backend     string             `json:"backend"`
 	Replica     string             `json:"replica,omitempty"`  // only with backend.replica
 	Circuit     string             `json:"circuit"`            // the worst of them
-	Circuits    map[string]string  `json:"circuits,omitempty"` // by resource, those that are not closed
+	Circuits    map[string]string  `json:"circuits,omitempty"` // those that are not closed, as "writes of order"
 	Jobs        string             `json:"jobs"`
 	Sessions    string             `json:"sessions"` // where they are kept
 	Disks       []Disk             `json:"disks"`
@@ -58,9 +62,27 @@ type CertificateHealth struct {
 	Error   string    `json:"error,omitempty"` // why its files cannot be used as they are
 }
 
-// healthTimeout is how long the job store, and the store of sessions, may each
-// take to answer.
+// healthTimeout is how long the parts may take to answer, all asked at once: a balancer
+// does not wait for long.
 const healthTimeout = 2 * time.Second
+
+// answers are what the parts say when they are asked.
+type answers struct {
+	jobs, backend error
+	sessions      string // in a word, and why
+	why           error
+}
+
+func (h *Desk) ask(ctx context.Context) (a answers) {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	var asked sync.WaitGroup
+	asked.Go(func() { a.jobs = h.jobsReady(ctx) })
+	asked.Go(func() { a.backend = h.client.Ready(ctx) })
+	asked.Go(func() { a.sessions, a.why = h.sessionsHealth(ctx) })
+	asked.Wait()
+	return a
+}
 
 // health asks every part how it does.
 func (h *Desk) health(ctx context.Context) Health {
@@ -68,18 +90,19 @@ func (h *Desk) health(ctx context.Context) Health {
 	degraded := func(format string, args ...any) {
 		now.Status, now.Reasons = HealthDegraded, append(now.Reasons, fmt.Sprintf(format, args...))
 	}
-	for resource, state := range h.client.States() {
-		if state != "closed" {
+	asked := h.ask(ctx)
+	for _, c := range h.client.Circuits() {
+		if c.State != "closed" {
 			if now.Circuits == nil {
 				now.Circuits = map[string]string{}
 			}
-			now.Circuits[resource] = state
+			now.Circuits[c.Calls+" of "+cmp.Or(c.Resource, "no resource")] = c.State
 		}
 	}
 	if len(now.Circuits) > 0 {
-		degraded("circuits are open: requests of %d resource(s) are refused", len(now.Circuits))
+		degraded("circuits are open, whose requests are refused: %s", strings.Join(slices.Sorted(maps.Keys(now.Circuits)), ", "))
 	}
-	if err := h.jobsReady(ctx); err != nil {
+	if err := asked.jobs; err != nil {
 		h.log.Warn("callback jobs cannot be read", zap.Error(err))
 		now.Jobs = healthUnavailable
 		degraded("callback jobs cannot be read; the log says why")
@@ -110,19 +133,18 @@ func (h *Desk) health(ctx context.Context) Health {
 	if now.Replica = h.replicaHealth(); now.Replica == healthUnavailable {
 		degraded("the replica is not used, and the primary answers all lists; the log says why")
 	}
-	if err := h.client.Ready(ctx); err != nil {
+	if err := asked.backend; err != nil {
 		h.log.Warn("not ready", zap.Error(err))
 		now.Backend = healthUnavailable
 		degraded("the administration does not answer; the log says why")
 		now.Status = healthUnavailable
 	}
-	var cause error
-	switch now.Sessions, cause = h.sessionsHealth(ctx); now.Sessions {
+	switch now.Sessions = asked.sessions; now.Sessions {
 	case sessionsReadOnly:
-		h.log.Warn("sessions cannot be kept", zap.Error(cause))
-		degraded("the store of sessions takes no writes, and logins, logouts and requests of api_keys with limits are refused with 503: %s", whyNoWrites(cause))
+		h.log.Warn("sessions cannot be kept", zap.Error(asked.why))
+		degraded("the store of sessions takes no writes, and logins, logouts and requests of api_keys with limits are refused with 503: %s", whyNoWrites(asked.why))
 	case healthUnavailable:
-		h.log.Warn("sessions cannot be looked up", zap.Error(cause))
+		h.log.Warn("sessions cannot be looked up", zap.Error(asked.why))
 		degraded("the store of sessions does not answer: every session is refused with 500; the log says why")
 		now.Status = healthUnavailable
 	}
@@ -139,8 +161,6 @@ func (h *Desk) sessionsHealth(ctx context.Context) (word string, cause error) {
 	if h.common.ready == nil {
 		return HealthOK, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-	defer cancel()
 	switch err := h.common.ready(ctx); {
 	case err == nil:
 		return HealthOK, nil
@@ -152,8 +172,6 @@ func (h *Desk) sessionsHealth(ctx context.Context) (word string, cause error) {
 }
 
 func (h *Desk) jobsReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-	defer cancel()
 	_, err := h.jobs.List(ctx, webhook.Filter{Limit: 1})
 	return err
 }

@@ -21,9 +21,9 @@ import (
 
 // openOwn opens the gateway's own database beside a system that is not ours: by
 // default a SQLite file beside the sheet.
-func openOwn(ctx context.Context, sh *sheet.Sheet, log *zap.Logger) (*OwnDatabase, error) {
+func openOwn(ctx context.Context, sh *sheet.Sheet, lockWait time.Duration, log *zap.Logger) (*OwnDatabase, error) {
 	if isPostgres(sh.Keep) {
-		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{Log: log})
+		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{LockWait: lockWait, Log: log})
 		if err != nil {
 			return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
 		}

@@ -290,32 +290,35 @@ func (s slowAnswers) Collect(out chan<- prometheus.Metric) {
 
 // backendState exports the circuits and the room that is taken.
 type backendState struct {
-	of                        *backend.Client
-	circuit, running, waiting *prometheus.Desc
+	of                                        *backend.Client
+	circuit, running, limit, waiting, clients *prometheus.Desc
 }
 
 func newBackendState(c *backend.Client) backendState {
 	return backendState{
 		of: c,
 		circuit: prometheus.NewDesc("frontdesk_backend_circuit_state",
-			"State of the circuit breaker of a resource: 0 closed, 1 half-open, 2 open.", []string{"resource"}, nil),
+			"State of the circuit breakers of a resource, of its reads and its writes: 0 closed, 1 half-open, 2 open.", []string{"resource", "calls"}, nil),
 		running: prometheus.NewDesc("frontdesk_backend_calls_running", "Calls of the backend that are under way.", nil, nil),
+		limit:   prometheus.NewDesc("frontdesk_backend_calls_limit", "Calls of the backend that may be under way.", nil, nil),
 		waiting: prometheus.NewDesc("frontdesk_backend_calls_waiting", "Calls that wait for room at the backend.", nil, nil),
+		clients: prometheus.NewDesc("frontdesk_backend_clients_waiting", "Clients whose calls wait for room at the backend.", nil, nil),
 	}
 }
 
 func (s backendState) Describe(out chan<- *prometheus.Desc) {
-	out <- s.circuit
-	out <- s.running
-	out <- s.waiting
+	for _, d := range [...]*prometheus.Desc{s.circuit, s.running, s.limit, s.waiting, s.clients} {
+		out <- d
+	}
 }
 
 func (s backendState) Collect(out chan<- prometheus.Metric) {
 	level := map[string]float64{"closed": 0, "half-open": 1, "open": 2}
-	for resource, state := range s.of.States() {
-		out <- prometheus.MustNewConstMetric(s.circuit, prometheus.GaugeValue, level[state], resource)
+	for _, c := range s.of.Circuits() {
+		out <- prometheus.MustNewConstMetric(s.circuit, prometheus.GaugeValue, level[c.State], c.Resource, c.Calls)
 	}
-	running, waiting := s.of.Load()
-	out <- prometheus.MustNewConstMetric(s.running, prometheus.GaugeValue, float64(running))
-	out <- prometheus.MustNewConstMetric(s.waiting, prometheus.GaugeValue, float64(waiting))
+	load := s.of.Load()
+	for desc, n := range map[*prometheus.Desc]int{s.running: load.Running, s.limit: load.Most, s.waiting: load.Waiting, s.clients: load.Clients} {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(n))
+	}
 }

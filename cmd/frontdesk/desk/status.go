@@ -37,6 +37,7 @@ type StatusLoad struct {
 	Running     int  `json:"backend_running"`
 	Limit       int  `json:"backend_limit"`
 	Waiting     int  `json:"backend_waiting"`
+	Clients     int  `json:"backend_clients_waiting"` // whose calls wait
 	PoolInUse   int  `json:"pool_in_use"`
 	PoolLimit   int  `json:"pool_limit"` // 0 where the backend has no pool
 	Connections int  `json:"connections"`
@@ -156,12 +157,12 @@ func (r StatusReport) verdict() string {
 }
 
 func (h *Desk) load() StatusLoad {
-	l := StatusLoad{Limit: h.config.Backend.MaxConcurrent, Connections: h.server.Connections()}
+	calls := h.client.Load()
+	l := StatusLoad{Running: calls.Running, Limit: calls.Most, Waiting: calls.Waiting, Clients: calls.Clients, Connections: h.server.Connections()}
 	if h.common.count != nil {
 		n := h.common.count()
 		l.Sessions = &n
 	}
-	l.Running, l.Waiting = h.client.Load()
 	l.Passwords = h.logins.Waiting()
 	if p, ok := h.system.driver.(backend.Pooler); ok {
 		pool := p.Pool()

@@ -119,7 +119,7 @@ func TestLimitsBreaker(t *testing.T) {
 	f.Set(broken)
 	calls = 0
 	failed := fail(10)
-	refused := d.Call("POST", "/contact", token, rig.NewContact)
+	refused := d.Call("GET", "/contact", token, "")
 	require.Equal(t, "5", refused.Header.Get("Retry-After"))
 	require.Equal(t, 10, calls, "the driver was asked while the circuit was open")
 	status, circuit := d.Ready()

@@ -108,11 +108,11 @@ func (s *sickDesk) others() {
 	s.Create(s.token, "contact", `{"kind":"person","name":"Zwart"}`)
 }
 
-// circuitOf is the state of a resource's circuit in the metrics: 0 closed, 1
+// circuitOf is the state of the circuit of a resource's reads, or writes, in the metrics: 0 closed, 1
 // half-open, 2 open.
-func (s *sickDesk) circuitOf(resource string) string {
+func (s *sickDesk) circuitOf(calls, resource string) string {
 	s.T.Helper()
-	found := regexp.MustCompile(`(?m)^frontdesk_backend_circuit_state\{resource="` + resource + `"\} (\d)$`).FindStringSubmatch(s.OpsText("/metrics"))
+	found := regexp.MustCompile(`(?m)^frontdesk_backend_circuit_state\{calls="` + calls + `",resource="` + resource + `"\} (\d)$`).FindStringSubmatch(s.OpsText("/metrics"))
 	require.NotNil(s.T, found, "no circuit of %s", resource)
 	return found[1]
 }
@@ -203,19 +203,24 @@ func TestSickServiceTakesItsWritesOnce(t *testing.T) {
 	require.EqualValues(t, 1, s.created.Load())
 }
 
-// TestSickServiceOpensItsCircuit opens the circuit of orders and of nothing else,
+// TestSickServiceOpensItsCircuit opens the circuits of orders and of nothing else,
 // sees that the service is left alone, and that it closes once the service works.
 func TestSickServiceOpensItsCircuit(t *testing.T) {
 	s := startSick(t, ", timeout: 10s, circuit: {failures: 3, pause: 3s}")
 	order := fmt.Sprintf("/order/%d", s.orders)
-	require.Equal(t, "0", s.circuitOf("order"))
+	require.Equal(t, "0", s.circuitOf("reads", "order"))
 	s.sick(remotetest.Fault{Kind: remotetest.Storm, Status: 500, Body: upstreamSecret})
 	for range 3 {
 		a := s.Call("GET", order, s.token, "")
 		s.refused(a, "backend_unavailable")
 		require.Empty(t, a.Header.Get("Retry-After"))
 	}
-	require.Equal(t, []string{"2", "0", "0"}, []string{s.circuitOf("order"), s.circuitOf("contact"), s.circuitOf("vehicle")})
+	require.Equal(t, []string{"2", "0", "0", "0"},
+		[]string{s.circuitOf("reads", "order"), s.circuitOf("writes", "order"), s.circuitOf("reads", "contact"), s.circuitOf("reads", "vehicle")})
+	for range 3 {
+		s.refused(s.Call("DELETE", order, s.token, ""), "backend_unavailable")
+	}
+	require.Equal(t, "2", s.circuitOf("writes", "order"))
 	status, circuit := s.Ready()
 	require.Equal(t, 200, status, "the service answers")
 	require.Equal(t, "open", circuit)
@@ -233,17 +238,18 @@ func TestSickServiceOpensItsCircuit(t *testing.T) {
 		s.refused(s.Call("GET", order, s.token, ""), "backend_unavailable")
 		return s.Stats().Requests > asked
 	}, rig.Patience, 20*time.Millisecond, "a call is let through to see")
-	require.Equal(t, "2", s.circuitOf("order"), "it fails, and the circuit is open again")
+	require.Equal(t, "2", s.circuitOf("reads", "order"), "it fails, and the circuit is open again")
 
 	require.NoError(t, s.Set(remotetest.Fault{}))
 	require.Eventually(t, func() bool { return s.Call("GET", order, s.token, "").Status == 200 }, rig.Patience, 20*time.Millisecond)
-	require.Equal(t, "0", s.circuitOf("order"))
+	require.Equal(t, "0", s.circuitOf("reads", "order"))
+	require.Eventually(t, func() bool { return s.Call("PUT", order, s.token, `{"mileage":1}`).Status == 200 }, rig.Patience, 20*time.Millisecond)
 	_, circuit = s.Ready()
 	require.Equal(t, "closed", circuit)
 	require.Zero(t, s.created.Load())
 	require.Eventually(t, func() bool { // the log may come a little late
 		var changes []string
-		for _, change := range regexp.MustCompile(`"circuit breaker","resource":"order","from":"([a-z-]+)","to":"([a-z-]+)"`).FindAllStringSubmatch(s.Log.String(), -1) {
+		for _, change := range regexp.MustCompile(`"circuit breaker","resource":"order","from":"([a-z-]+)","to":"([a-z-]+)","calls":"reads"`).FindAllStringSubmatch(s.Log.String(), -1) {
 			changes = append(changes, change[1]+" to "+change[2])
 		}
 		return strings.Join(changes, ", ") == "closed to open, open to half-open, half-open to open, open to half-open, half-open to closed"

@@ -189,5 +189,5 @@ func TestCircuitLeaksNothing(t *testing.T) {
 	for _, a := range s.SideBySide(s.token, asks) {
 		require.Equal(t, 200, a.Status)
 	}
-	require.Equal(t, "0", s.circuitOf("order"))
+	require.Equal(t, "0", s.circuitOf("reads", "order"))
 }

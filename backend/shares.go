@@ -1,0 +1,301 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// shares are how many calls may be under way at once, shared out between clients and
+// resources, since the calls of a client at a resource may all hang together: by the
+// lock of a row. These may be half of all, a second client's half of the rest, and so
+// on. The calls of one client at all resources, and those of all clients at one, leave
+// the last places to others: so somebody who floods all resources, or the lock of a
+// table, keeps nobody from what else there is.
+//
+// Who has no place waits. Whose client has fewer calls under way goes first, of those with
+// as many who has been without for longest. shares are safe for concurrent use.
+type shares struct {
+	mu    sync.Mutex
+	most  int
+	free  int
+	taken map[party]int // and by a client at all resources: party{client: …}
+
+	// forClients are the places that a client with calls under way leaves to those that
+	// have none, forResources the same between resources.
+	forClients, forResources int
+
+	maxQueue int
+	waiting  int
+	clock    uint64 // counts what happens to those who wait
+	lines    []*line
+}
+
+// group counts the calls of one resource.
+type group struct{ taken int }
+
+// party is a client at a resource.
+type party struct {
+	client int64
+	at     *group
+}
+
+// line is what a party has waiting, those that came first in front.
+type line struct {
+	party
+	claims []*claim
+	ended  uint64 // when a call of the client ended last
+}
+
+// waits tells since when the client has been without what its first call waits for.
+func (l *line) waits() uint64 { return max(l.ended, l.claims[0].came) }
+
+// claim is a call that waits.
+type claim struct {
+	came uint64
+	done chan error // has nil once it may begin; ErrBusy where others need its place in the line
+}
+
+// maxIdle is how many are known that have no place: to count from 0 costs less than to
+// forget each time.
+const maxIdle = 1024
+
+// claims are made once.
+var claims = sync.Pool{New: func() any { return &claim{done: make(chan error, 1)} }}
+
+func newShares(places, queue int) *shares {
+	clients := max(1, places/8)
+	resources := min(2*clients, max(1, places-3)) // one where there are so few that a second client would have none
+	return &shares{most: places, free: places, taken: map[party]int{}, maxQueue: queue, forClients: clients, forResources: resources}
+}
+
+// enter waits for a place, which is to be left, but not beyond a time. It fails with
+// ErrBusy.
+func (s *shares) enter(ctx context.Context, p party, until time.Time) error {
+	s.mu.Lock()
+	if s.fits(p) { // nobody else who waits does
+		s.take(p)
+		s.mu.Unlock()
+		return nil
+	}
+	c := s.queue(p)
+	s.mu.Unlock()
+	if c == nil {
+		return ErrBusy
+	}
+	waits := within(ctx, until)
+	defer waits.end()
+	return s.await(waits, p, c)
+}
+
+// await waits for the end of a claim.
+func (s *shares) await(ctx context.Context, p party, c *claim) error {
+	defer claims.Put(c)
+	select {
+	case err := <-c.done:
+		return err
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.unqueue(p, c) && <-c.done == nil { // it came in the last moment
+		s.give(p)
+	}
+	return fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
+}
+
+// leave gives a place back, to those who wait for it.
+func (s *shares) leave(p party) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.give(p)
+}
+
+// yield gives a place to those who wait for it, and waits for the next one.
+func (s *shares) yield(ctx context.Context, p party) error {
+	s.mu.Lock()
+	if s.waiting == 0 {
+		s.mu.Unlock()
+		return nil
+	}
+	c := s.join(p)
+	s.give(p)
+	s.mu.Unlock()
+	return s.await(ctx, p, c)
+}
+
+// fits tells whether a party may have one more place.
+func (s *shares) fits(p party) bool {
+	has := s.taken[p]
+	return s.free > 0 && (has == 0 || has+1 < s.free) &&
+		(s.free > s.forResources || p.at.taken == 0) &&
+		(s.free > s.forClients || s.taken[party{client: p.client}] == 0)
+}
+
+func (s *shares) take(p party) {
+	s.free--
+	p.at.taken++
+	s.taken[p]++
+	s.taken[party{client: p.client}]++
+}
+
+func (s *shares) give(p party) {
+	s.free++
+	p.at.taken--
+	s.taken[p]--
+	s.taken[party{client: p.client}]--
+	if len(s.taken) > maxIdle+2*s.most {
+		maps.DeleteFunc(s.taken, func(_ party, n int) bool { return n == 0 })
+	}
+	if s.waiting == 0 {
+		return
+	}
+	s.clock++
+	for _, l := range s.lines {
+		if l.client == p.client {
+			l.ended = s.clock
+		}
+	}
+	for l := s.next(); l != nil; l = s.next() {
+		s.take(l.party)
+		s.drop(l, 0).done <- nil
+	}
+}
+
+// next is the line whose first call may begin; nil where there is none.
+func (s *shares) next() (next *line) {
+	if s.free == 0 {
+		return nil
+	}
+	fewest := 0
+	for _, l := range s.lines {
+		has := s.taken[party{client: l.client}]
+		if next != nil && (has > fewest || has == fewest && l.waits() > next.waits()) {
+			continue
+		}
+		if s.fits(l.party) {
+			next, fewest = l, has
+		}
+	}
+	return next
+}
+
+// queue puts a call in line. Where there is no room for it the longest line gives up its
+// last one, unless that is as short by then; else it is nil.
+func (s *shares) queue(p party) *claim {
+	if s.waiting >= s.maxQueue {
+		own, longest := 0, s.lineOf(p)
+		if longest != nil {
+			own = len(longest.claims)
+		}
+		for _, l := range s.lines {
+			if longest == nil || len(l.claims) > len(longest.claims) {
+				longest = l
+			}
+		}
+		if longest == nil || len(longest.claims) <= own+1 {
+			return nil
+		}
+		s.drop(longest, len(longest.claims)-1).done <- ErrBusy
+	}
+	return s.join(p)
+}
+
+// join puts a call in line, whether there is room for it or not.
+func (s *shares) join(p party) *claim {
+	own := s.lineOf(p)
+	if own == nil {
+		own = &line{party: p}
+		s.lines = append(s.lines, own)
+	}
+	c := claims.Get().(*claim)
+	s.clock++
+	c.came = s.clock
+	own.claims = append(own.claims, c)
+	s.waiting++
+	return c
+}
+
+func (s *shares) lineOf(p party) *line {
+	for _, l := range s.lines {
+		if l.party == p {
+			return l
+		}
+	}
+	return nil
+}
+
+// unqueue takes a call out of its line; false where it is no longer there.
+func (s *shares) unqueue(p party, c *claim) bool {
+	l := s.lineOf(p)
+	if l == nil {
+		return false
+	}
+	at := slices.Index(l.claims, c)
+	if at >= 0 {
+		s.drop(l, at)
+	}
+	return at >= 0
+}
+
+// drop takes a call out of a line.
+func (s *shares) drop(l *line, at int) *claim {
+	c := l.claims[at]
+	if l.claims = slices.Delete(l.claims, at, at+1); len(l.claims) == 0 {
+		s.lines = slices.DeleteFunc(s.lines, func(other *line) bool { return other == l })
+	}
+	s.waiting--
+	return c
+}
+
+// count adds to a load, and notes the clients that wait.
+func (s *shares) count(to *Load, waiting map[int64]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to.Most += s.most
+	to.Running += s.most - s.free
+	to.Waiting += s.waiting
+	for _, l := range s.lines {
+		waiting[l.client] = true
+	}
+}
+
+// place is the place of one call. It belongs to the call's goroutine.
+type place struct {
+	of *shares
+	party
+	held   bool
+	writes bool
+}
+
+func (p *place) enter(ctx context.Context, until time.Time) error {
+	err := p.of.enter(ctx, p.party, until)
+	p.held = err == nil
+	return err
+}
+
+func (p *place) leave() {
+	if p.held {
+		p.of.leave(p.party)
+		p.held = false
+	}
+}
+
+// placeKey is what a context has the place of its call under.
+type placeKey struct{}
+
+// Yield gives the place of a call that reads to others who wait for one, and waits for the
+// next: for drivers, between the steps of what may take many. A call that writes keeps its
+// place, as others may wait for what it holds. It fails with ErrBusy.
+func Yield(ctx context.Context) error {
+	p, ok := ctx.Value(placeKey{}).(*place)
+	if !ok || !p.held || p.writes {
+		return nil
+	}
+	err := p.of.yield(ctx, p.party)
+	p.held = err == nil
+	return err
+}

@@ -1,0 +1,103 @@
+package sqlrecord
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord/sqltest"
+)
+
+// TestPostgresOwnConnections: whatever keeps those busy that read records, logins and jobs
+// have connections, and the database answers when it is asked whether it does.
+func TestPostgresOwnConnections(t *testing.T) {
+	t.Parallel()
+	db, err := OpenPostgres(t.Context(), sqltest.Postgres(t), Options{Readers: 8})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	require.Equal(t, backend.Pool{Most: 8, Calls: 6}, PoolOf(db))
+	require.Equal(t, Own(db), Own(Own(db)))
+	reading(t, db, 6, func() {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		require.ErrorIs(t, db.Read(ctx, func(Conn) error { return nil }), backend.ErrBusy)
+		require.NoError(t, db.Ping(t.Context()))
+		reading(t, Own(db), 2, func() {
+			require.Equal(t, 8, PoolOf(db).InUse)
+			require.NoError(t, Own(db).Ping(t.Context()))
+		})
+	})
+}
+
+// TestPostgresConnectionsAreCounted: all that an instance may have is what the DSN says.
+func TestPostgresConnectionsAreCounted(t *testing.T) {
+	t.Parallel()
+	dsn := sqltest.Postgres(t)
+	for said, want := range map[string]backend.Pool{
+		"&pool_max_conns=1":                   {Most: 2, Calls: 1},
+		"&pool_max_conns=4":                   {Most: 4, Calls: 3},
+		"&pool_max_conns=20&pool_min_conns=1": {Most: 20, Calls: 16},
+		"&pool_max_conns=40":                  {Most: 40, Calls: 36},
+	} {
+		db, err := OpenPostgres(t.Context(), dsn+said, Options{})
+		require.NoError(t, err)
+		pool := PoolOf(db)
+		pool.InUse = 0 // one may be on its way
+		require.Equal(t, want, pool, said)
+		require.NoError(t, db.Close())
+	}
+}
+
+// TestPostgresLocks: who waits for a lock hears in time that somebody has it; only what
+// takes long anyway, a backup, waits on.
+func TestPostgresLocks(t *testing.T) {
+	t.Parallel()
+	dsn := sqltest.Postgres(t)
+	db, err := OpenPostgres(t.Context(), dsn, Options{LockWait: 20 * time.Millisecond})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	s := newFixture(t, db)
+	order := s.newOrder(t, alice, 1)
+
+	connect := func() *pgx.Conn {
+		conn, err := pgx.Connect(t.Context(), dsn)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, conn.Close(context.Background())) })
+		return conn
+	}
+	look := connect() // a transaction sees who is active as it was at its first look
+	locks, err := connect().Begin(t.Context())
+	require.NoError(t, err)
+	_, err = locks.Exec(t.Context(), `LOCK TABLE "order" IN ACCESS EXCLUSIVE MODE`)
+	require.NoError(t, err)
+
+	_, err = s.Get(t.Context(), order.Resource, backend.Query{Client: alice, ID: order.ID()})
+	require.ErrorIs(t, err, backend.ErrCollision)
+	brief, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = s.Update(brief, alice, order, s.record("order", "reference", "changed"))
+	require.ErrorIs(t, err, backend.ErrCollision)
+
+	read := make(chan error, 1)
+	go func() {
+		read <- SnapshotApart(t.Context(), db, func(c Conn) error {
+			_, err := number(t.Context(), c, `SELECT count(*) FROM "order"`)
+			return err
+		})
+	}()
+	require.Eventually(t, func() bool {
+		waits := 0
+		text := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '100 ms'`
+		require.NoError(t, look.QueryRow(t.Context(), text).Scan(&waits))
+		return waits == 1
+	}, time.Minute, 10*time.Millisecond)
+	require.NoError(t, locks.Rollback(t.Context()))
+	require.NoError(t, <-read)
+	_, err = s.Update(t.Context(), alice, order, s.record("order", "reference", "changed"))
+	require.NoError(t, err)
+}
