@@ -243,7 +243,9 @@ func sessionStoreDesc() *prometheus.Desc {
 func (s SessionStore) Describe(out chan<- *prometheus.Desc) { out <- sessionStoreDesc() }
 
 func (s SessionStore) Collect(out chan<- prometheus.Metric) {
-	word, _ := s(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	word, _ := s(ctx)
 	for _, state := range []string{HealthOK, sessionsReadOnly, healthUnavailable} {
 		value := 0.0
 		if state == word {
