@@ -132,10 +132,14 @@ func (j Job) Taken() int64 {
 // gone tells of a finished job that its result gave way to others.
 func (j Job) gone() bool { return j.Failure == "" && j.Result.File == "" }
 
-// spent tells whether the result may give way: it was fetched, and no address of it is
-// valid any more.
+// SpentAfter is how long after its address was given out last a result may give way: an
+// hour after that address ended.
+const SpentAfter = LinkValidity + time.Hour
+
+// spent tells whether the result may give way: it was fetched, and nobody begins to read
+// it any more.
 func (j Job) spent(now time.Time) bool {
-	return j.State == Collected && !j.gone() && !j.Linked.IsZero() && !now.Before(j.Linked.Add(LinkValidity))
+	return j.State == Collected && !j.gone() && !j.Linked.IsZero() && !now.Before(j.Linked.Add(SpentAfter))
 }
 
 // event is what happens to a job.

@@ -65,7 +65,7 @@ func jobIn(s State, failure string) Job {
 	}
 	j.Finished = noon.Add(-time.Second)
 	if s == Collected {
-		j.Linked = noon.Add(-LinkValidity)
+		j.Linked = noon.Add(-SpentAfter)
 	}
 	if failure == "" {
 		j.Result = Result{File: "a1b2.1", Name: "answer", Size: 100}

@@ -124,7 +124,7 @@ func (r Room) expected(client int64, kind string) int64 {
 
 // Room tells how the space of results is taken. Gateways that share the jobs share it.
 func (o *Orchestrator) Room(ctx context.Context) (Room, error) {
-	all, err := o.Store.Room(ctx, o.Clock().Add(-LinkValidity))
+	all, err := o.Store.Room(ctx, o.Clock().Add(-SpentAfter))
 	if err != nil {
 		return Room{}, fmt.Errorf("webhook: room for results: %w", err)
 	}
@@ -190,7 +190,7 @@ const clearAtOnce = 100
 // clear has results give way that are spent, until there are so many bytes more.
 func (o *Orchestrator) clear(ctx context.Context, bytes int64) error {
 	for bytes > 0 {
-		spent, err := o.Store.Spent(ctx, o.Clock().Add(-LinkValidity), clearAtOnce)
+		spent, err := o.Store.Spent(ctx, o.Clock().Add(-SpentAfter), clearAtOnce)
 		if err != nil || len(spent) == 0 {
 			return err
 		}

@@ -139,8 +139,8 @@ func TestAResultThatOutgrowsItsRoom(t *testing.T) {
 	})
 }
 
-// TestFetchedResultsGiveWay: where room is needed, a result goes an hour after its address
-// was given out last, and none before.
+// TestFetchedResultsGiveWay: where room is needed, a result goes an hour after its last
+// address ended, and none before.
 func TestFetchedResultsGiveWay(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
@@ -157,10 +157,10 @@ func TestFetchedResultsGiveWay(t *testing.T) {
 			require.NoError(t, collect(id))
 			c.Advance(time.Second)
 		}
-		c.Advance(webhook.LinkValidity - 5*time.Second)
+		c.Advance(webhook.SpentAfter - 5*time.Second)
 		_, err := p.ask(t, 1, to, size)
-		require.ErrorIs(t, err, webhook.ErrNoSpace, "the addresses are valid yet")
-		require.NoError(t, collect(ids[0]), "its address is renewed, for an hour")
+		require.ErrorIs(t, err, webhook.ErrNoSpace, "the addresses have not ended for long")
+		require.NoError(t, collect(ids[0]), "it has another address")
 		c.Advance(5 * time.Second)
 		require.Len(t, entries(t, p.folder), 6, "as long as nobody needs the room they stay")
 
