@@ -18,10 +18,11 @@ func (r *Resource) IsShared() bool {
 	return r.Client == "" && r.Through == nil && FindParameter(r.Where, ClientParameter) < 0
 }
 
-// Shared are the resources whose records all clients see, in the order of the model.
+// Shared are the resources that the sheet says are of all clients, in the order of the
+// model. One that says nothing may be kept apart by the service, which knows who asks.
 func (s *Sheet) Shared() (names []string) {
 	for _, r := range s.Model.Resources {
-		if s.Resources[r].IsShared() {
+		if of := s.Resources[r]; of != nil && of.shared && of.IsShared() {
 			names = append(names, r.Name)
 		}
 	}

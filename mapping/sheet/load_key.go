@@ -21,7 +21,7 @@ func (d *draft) key() {
 	}
 	r.Client = d.Client
 	if f.Client.given || f.Shared {
-		r.Client = f.Client.place
+		r.Client, r.shared = f.Client.place, true
 	}
 	if r.SystemClient != "" && r.Client == "" && !f.Client.parent {
 		d.fail(d.at("system_client"), "found a client's number without client, expected its column or path")

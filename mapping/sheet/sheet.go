@@ -97,7 +97,8 @@ type Resource struct {
 	sheet      *Sheet
 	places     map[string]int // positions in Places
 	keyAt      []int
-	clientAt   int // -1 for none
+	clientAt   int  // -1 for none
+	shared     bool // the resource itself says whose its records are
 	hidden     *condition
 	constants  []fixed
 	softDelete []fixed
