@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"backend":                     {"auth", "mapping"},
 	"backend/backendtest":         {"config/strictyaml", "mapping"},
 	"backend/backupzip":           {"backend", "mapping"},
-	"backend/drivertest":          {"auth", "backend", "mapping"},
+	"backend/drivertest":          {"auth", "backend", "backend/sqlrecord/sqltest", "mapping"},
 	"backend/keep":                {"auth", "backend", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy":              {"auth", "backend", "backend/backupzip", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy/legacytest":   {"backend/sqlrecord/sqltest"},
