@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -45,7 +46,7 @@ func openSQLiteConn(path string, flags sqlite.OpenFlags, w *watcher, statements 
 		return nil, err
 	}
 	for _, text := range statements {
-		if err := sqlitex.ExecuteTransient(conn, text, nil); err != nil {
+		if err := executeAlone(conn, text); err != nil {
 			_ = conn.Close()
 			return nil, fmt.Errorf("%s: %w", text, err)
 		}
@@ -54,6 +55,20 @@ func openSQLiteConn(path string, flags sqlite.OpenFlags, w *watcher, statements 
 	conn.SetInterrupt(c.stop)
 	w.add(c)
 	return c, nil
+}
+
+// executeAlone executes a statement, again while another process has the file: to turn to
+// WAL does not wait for it.
+func executeAlone(conn *sqlite.Conn, text string) (err error) {
+	for tries := range 100 {
+		if tries > 0 {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if err = sqlitex.ExecuteTransient(conn, text, nil); sqlite.ErrCode(err) != sqlite.ResultBusy {
+			return err
+		}
+	}
+	return err
 }
 
 // begin has the watcher interrupt the connection when ctx ends.

@@ -56,13 +56,13 @@ func TestNobodyCanTell(t *testing.T) {
 	for _, engine := range rig.Engines {
 		t.Run(engine.Name+" of others", func(t *testing.T) {
 			t.Parallel()
-			betweenClients(t, kind{viewer: login{"demo", "demo"}, other: login{"other", "other"}, requests: drawn(2), start: func(int) *rig.Desk {
+			betweenClients(t, kind{viewer: login{"demo", "demo"}, other: login{"other", "other"}, requests: drawn(4), start: func(int) *rig.Desk {
 				return rig.Start(t, rig.Options{DSN: engine.DSN(t)})
 			}})
 		})
 		t.Run(engine.Name+" without a grant", func(t *testing.T) {
 			t.Parallel()
-			withoutAGrant(t, narrow, drawn(2), func(side int) *rig.Desk {
+			withoutAGrant(t, narrow, drawn(4), func(side int) *rig.Desk {
 				dsn := engine.DSN(t)
 				if side == 1 { // changed later, a line would change its order
 					p := rig.Practice{T: t, DSN: dsn}
