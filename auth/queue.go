@@ -76,7 +76,7 @@ func (q *LoginQueue) enter(ctx context.Context, username, address string) (leave
 	}
 	of, shares := &q.others, []share{{block: blockOf(address)}, {who: who}}
 	if own := (share{block: string(OriginOf(address)), who: who}); q.proven.has(own, q.clock()) {
-		of, shares = &q.first, []share{own}
+		of, shares = &q.first, []share{{who: who}} // wherever he logged in well
 	}
 	l := of.join(shares)
 	q.mu.Unlock()

@@ -180,6 +180,24 @@ func TestLoginQueueShares(t *testing.T) {
 	}
 }
 
+// TestLoginQueueKnownOnes: somebody who logged in well from many addresses has one share of
+// those who did, and no more.
+func TestLoginQueueKnownOnes(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queued) {
+		address := func(n int) string { return fmt.Sprintf("2001:db8:1:%x::1", n) }
+		for n := range 200 {
+			q.prove("everywhere", address(n))
+		}
+		q.prove("anna", "192.0.2.1")
+		q.start("under way", "wrong", "192.0.2.2")
+		for n := range 200 {
+			q.start("everywhere", "wrong", address(n))
+		}
+		q.start("anna", "anna", "192.0.2.1")
+		require.Contains(t, []string{q.gate.next(), q.gate.next(), q.gate.next()}, "anna")
+	})
+}
+
 // TestLoginQueueLeavesOthersATurn: whoever is known goes first, but not always.
 func TestLoginQueueLeavesOthersATurn(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queued) {

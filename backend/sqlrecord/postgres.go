@@ -65,7 +65,12 @@ func withoutDSN(err error) error {
 	if cause := wrong.Unwrap(); cause != nil {
 		words = strings.TrimSuffix(words, " ("+cause.Error()+")")
 	}
-	return errors.New("the DSN cannot be read: " + words[strings.LastIndex(words, "`: ")+len("`: "):])
+	const end = "`: " // of what pgx repeats
+	at := strings.LastIndex(words, end)
+	if at < 0 {
+		return errors.New("the DSN cannot be read")
+	}
+	return errors.New("the DSN cannot be read: " + words[at+len(end):])
 }
 
 // Own returns the same database by connections that only those have who ask for them:

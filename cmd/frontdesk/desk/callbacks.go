@@ -41,7 +41,7 @@ func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 	if h.results, err = h.openResults(c); err != nil {
 		return nil, err
 	}
-	h.counts = &cached[webhook.Counts]{count: func(ctx context.Context) (webhook.Counts, error) { return jobs.Counts(ctx, h.now()) }, clock: h.now}
+	h.counts = newCached(func(ctx context.Context) (webhook.Counts, error) { return jobs.Counts(ctx, h.now()) }, h.now)
 	return &gateway.Callbacks{
 		Links:   webhook.NewLinks(jobs, h.now),
 		Results: h.results,
@@ -122,6 +122,6 @@ func (h *Desk) startCallbacks(callbacks *gateway.Callbacks) error {
 	})
 	h.onClose(callbacks.Orchestrator.Close)
 	h.callbacks = callbacks.Orchestrator
-	h.room = &cached[webhook.Room]{count: h.callbacks.Room, clock: h.now}
+	h.room = newCached(h.callbacks.Room, h.now)
 	return nil
 }

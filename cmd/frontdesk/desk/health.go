@@ -71,6 +71,7 @@ type answers struct {
 	jobs, backend error
 	sessions      string // in a word, and why
 	why           error
+	crowded       *StatusSpace // of results, where most of it is taken
 }
 
 func (h *Desk) ask(ctx context.Context) (a answers) {
@@ -80,6 +81,11 @@ func (h *Desk) ask(ctx context.Context) (a answers) {
 	asked.Go(func() { a.jobs = h.jobsReady(ctx) })
 	asked.Go(func() { a.backend = h.client.Ready(ctx) })
 	asked.Go(func() { a.sessions, a.why = h.sessionsHealth(ctx) })
+	asked.Go(func() {
+		if room, err := h.room.now(ctx); err == nil && room.Crowded() {
+			a.crowded = h.spaceStatus(ctx, room)
+		}
+	})
 	asked.Wait()
 	return a
 }
@@ -107,8 +113,7 @@ func (h *Desk) health(ctx context.Context) Health {
 		now.Jobs = healthUnavailable
 		degraded("callback jobs cannot be read; the log says why")
 	}
-	if room, err := h.room.now(ctx); err == nil && room.Crowded() {
-		space := h.spaceStatus(ctx, room)
+	if space := asked.crowded; space != nil {
 		degraded("results of callbacks that were not fetched take %s of %s (webhooks.space), most of it those of client %s: who has its share is refused further ones with 503",
 			readable(space.Used-space.Spent), readable(space.Limit), space.Client)
 	}

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -97,16 +96,25 @@ type cached[T any] struct {
 	count func(context.Context) (T, error)
 	clock func() time.Time
 
-	mu    sync.Mutex
+	turn  chan struct{} // has one place: of who reads and counts
 	at    time.Time
 	known T
 	err   error
 }
 
-// now returns the numbers, at most countsLife old.
-func (c *cached[T]) now(ctx context.Context) (T, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func newCached[T any](count func(context.Context) (T, error), clock func() time.Time) *cached[T] {
+	return &cached[T]{count: count, clock: clock, turn: make(chan struct{}, 1)}
+}
+
+// now returns the numbers, at most countsLife old. It waits for others who count no longer
+// than ctx lasts.
+func (c *cached[T]) now(ctx context.Context) (none T, err error) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
 	if now := c.clock(); now.Sub(c.at) >= countsLife {
 		c.known, c.err = c.count(ctx)
 		c.at = now

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os/signal"
+	"syscall"
 
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
@@ -13,6 +15,7 @@ import (
 // ServeConfig serves what a configuration says until it is told to stop, reading
 // it again on SIGHUP and, with watch, when its files change.
 func ServeConfig(p Program, file string, watch bool) error {
+	signal.Ignore(syscall.SIGPIPE) // else whoever reads the log ends the gateway when he ends
 	loader := newLoader(file)
 	c, err := loadBy(loader)
 	if err != nil {

@@ -93,6 +93,17 @@ func TestLogNobodyReads(t *testing.T) {
 	require.Equal(t, many+50, requests+lost, "a stop loses nothing")
 }
 
+// TestLogReaderIsGone: whoever reads the log and ends takes nobody with him.
+func TestLogReaderIsGone(t *testing.T) {
+	t.Parallel()
+	c, log := sleepingLog(t)
+	require.NoError(t, log.Close())
+	askMany(t, c, 100)
+	require.NoError(t, c.Process.Process.Signal(syscall.SIGTERM)) // which writes what is left
+	<-c.Ended
+	require.Zero(t, c.Code)
+}
+
 // TestLogStopNobodyReads: to stop waits for nobody who does not read the log.
 func TestLogStopNobodyReads(t *testing.T) {
 	t.Parallel()
