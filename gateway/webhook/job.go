@@ -132,9 +132,13 @@ func (j Job) Taken() int64 {
 // gone tells of a finished job that its result gave way to others.
 func (j Job) gone() bool { return j.Failure == "" && j.Result.File == "" }
 
-// SpentAfter is how long after its address was given out last a result may give way: an
-// hour after that address ended.
-const SpentAfter = LinkValidity + time.Hour
+// SpentAfter is how long after it was noted that its address was given out a result may
+// give way: an hour after the last address ended. It is noted once in linkedEvery, so that
+// who asks again and again writes nothing.
+const (
+	SpentAfter  = LinkValidity + time.Hour + linkedEvery
+	linkedEvery = time.Minute
+)
 
 // spent tells whether the result may give way: it was fetched, and nobody begins to read
 // it any more.

@@ -235,7 +235,7 @@ func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job
 		return j, ErrNotReady
 	case o.Clock().Sub(j.Finished) >= Retention:
 		return Job{}, ErrUnknownJob
-	case j.Failure != "":
+	case j.Failure != "", j.State == Collected && !j.gone() && o.Clock().Sub(j.Linked) < linkedEvery:
 		return j, nil
 	}
 	collected, err := o.change(ctx, id, event{kind: fetched}, nil)

@@ -178,6 +178,27 @@ func TestFetchedResultsGiveWay(t *testing.T) {
 	})
 }
 
+// TestFetchingAgainWritesLittle: that a result was fetched is noted once a minute.
+func TestFetchingAgainWritesLittle(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		rs, c, store := newReceivers(t), newClock(), e.open(t)
+		to := rs.add(t, status(200))
+		p := start(t, c, store, rs.caller(t), blobs)
+		id := p.fill(t, 1, to, space/2)[0]
+		collected := func() time.Time {
+			j, err := p.Collect(t.Context(), owner(1), id)
+			require.NoError(t, err)
+			require.Equal(t, webhook.Collected, j.State)
+			return j.Linked
+		}
+		first := collected()
+		c.Advance(59 * time.Second)
+		require.Equal(t, first, collected())
+		c.Advance(time.Second)
+		require.Equal(t, time.Minute, collected().Sub(first))
+	})
+}
+
 // TestRoomOfASmallDisk: a disk with less room than results may take is what bounds them.
 func TestRoomOfASmallDisk(t *testing.T) {
 	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)

@@ -106,7 +106,7 @@ func TestBrowserFirstHour(t *testing.T) {
 	p.click(".session [data-renew]")
 	p.await("document.body.dataset.state === 'live'")
 	require.NotEqual(t, first, p.text("[data-token]"))
-	require.Equal(t, 401, d.Call("GET", "/authenticate", first, "").Status, "the old token was ended")
+	require.Eventually(t, func() bool { return d.Call("GET", "/authenticate", first, "").Status == 401 }, rig.Patience, time.Millisecond, "the old token is not ended")
 	require.Equal(t, 200, d.Call("GET", "/authenticate", p.text("[data-token]"), "").Status)
 	p.move(0)
 
