@@ -79,6 +79,7 @@ type Orchestrator struct {
 	calls    chan struct{} // there may be calls
 	taking   sync.Mutex    // held by the worker that takes a job
 	sharing  chan struct{} // held by whoever sets room aside
+	book     book          // of the room that is taken
 	crowded  atomic.Bool   // it was told that results take most of their space
 	working  *places       // of jobs that are worked on
 	calling  *places       // of calls under way
@@ -209,10 +210,18 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 		if err := o.take(ctx, r, owner.User.Client.ID, room); err != nil {
 			return err
 		}
-		return o.Store.Add(ctx, Job{
+		j := Job{
 			ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Room: room, Needs: o.able(), Trace: traceOf(ctx),
-		})
+		}
+		if err := o.Store.Add(ctx, j); err != nil {
+			return err
+		}
+		o.book.note(Taken{}, j.taken(j.Created))
+		return nil
 	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // nothing was promised in shareTime
+		err = fmt.Errorf("%w: %w", ErrNoSpace, err)
+	}
 	if err != nil {
 		return "", fmt.Errorf("webhook: keep the job: %w", err)
 	}
@@ -270,13 +279,21 @@ func Replay(ctx context.Context, s Store, id string, now time.Time) error {
 }
 
 func (o *Orchestrator) change(ctx context.Context, id string, e event, t *Try) (Job, error) {
-	return o.Store.Change(ctx, id, func(j Job) (Job, *Try, error) {
-		j, err := j.after(e, o.Clock())
+	var from, to Taken
+	changed, err := o.Store.Change(ctx, id, func(j Job) (Job, *Try, error) {
+		now := o.Clock()
+		from = j.taken(now)
+		j, err := j.after(e, now)
+		to = j.taken(now)
 		if t != nil {
 			t.Number = j.Tries
 		}
 		return j, t, err
 	})
+	if err == nil && from != to {
+		o.book.note(from, to)
+	}
+	return changed, err
 }
 
 // clean removes what has been kept long enough, and files that no job has.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -113,20 +115,73 @@ func (r Room) expected(client int64, kind string) int64 {
 			own.Jobs, own.Bytes = own.Jobs+t.Jobs, own.Bytes+t.Bytes
 		}
 	}
-	if own.Jobs == 0 {
+	if own.Jobs <= 0 {
 		own = all
 	}
-	if own.Jobs == 0 {
+	if own.Jobs <= 0 {
 		return max(min(r.Space/16, mostExpected), 1)
 	}
 	return max(own.Bytes/int64(own.Jobs), 1)
 }
 
+// book is what is known of the room that jobs take. To sum that up takes the database a
+// while where there are many, so what it said is good for ten times as long; what this
+// process does to jobs meanwhile is added.
+type book struct {
+	mu   sync.Mutex
+	all  []Taken
+	good time.Time // until then
+}
+
+// note adds to what is known that a job has changed, or is new. from and to are what it
+// took of the space before and takes now.
+func (b *book) note(from, to Taken) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	from.Jobs, from.Bytes = -from.Jobs, -from.Bytes
+	b.add(from)
+	b.add(to)
+}
+
+func (b *book) add(t Taken) {
+	if t.Bytes == 0 {
+		return
+	}
+	for i := range b.all {
+		if has := &b.all[i]; has.Client == t.Client && has.Kind == t.Kind && has.Stage == t.Stage {
+			has.Jobs, has.Bytes = has.Jobs+t.Jobs, has.Bytes+t.Bytes
+			return
+		}
+	}
+	b.all = append(b.all, t)
+}
+
+// taken is what a job takes of the space.
+func (j Job) taken(now time.Time) Taken {
+	t := Taken{Client: j.Owner.User.Client.ID, Kind: j.Work.Kind, Stage: Kept, Jobs: 1, Bytes: j.Taken(), Job: j.ID}
+	switch {
+	case j.State == Accepted || j.State == Running:
+		t.Stage = Reserved
+	case j.spent(now):
+		t.Stage = Spent
+	}
+	return t
+}
+
 // Room tells how the space of results is taken. Gateways that share the jobs share it.
 func (o *Orchestrator) Room(ctx context.Context) (Room, error) {
-	all, err := o.Store.Room(ctx, o.Clock().Add(-SpentAfter))
-	if err != nil {
-		return Room{}, fmt.Errorf("webhook: room for results: %w", err)
+	o.book.mu.Lock()
+	all, good := slices.Clone(o.book.all), o.book.good
+	o.book.mu.Unlock()
+	if now := o.Clock(); !now.Before(good) {
+		var err error
+		if all, err = o.Store.Room(ctx, now.Add(-SpentAfter)); err != nil {
+			return Room{}, fmt.Errorf("webhook: room for results: %w", err)
+		}
+		ended := o.Clock()
+		o.book.mu.Lock()
+		o.book.all, o.book.good = slices.Clone(all), ended.Add(10*ended.Sub(now))
+		o.book.mu.Unlock()
 	}
 	r := Room{Space: o.Space, All: all}
 	if o.Left != nil {
@@ -194,6 +249,7 @@ func (o *Orchestrator) clear(ctx context.Context, bytes int64) error {
 		if err != nil || len(spent) == 0 {
 			return err
 		}
+		before := bytes
 		for _, j := range spent {
 			if bytes <= 0 {
 				break
@@ -210,6 +266,9 @@ func (o *Orchestrator) clear(ctx context.Context, bytes int64) error {
 			}
 			bytes -= j.Result.Size
 			o.Log.Info("callbacks: a result that was fetched gives way", zap.String("job", j.ID), zap.Int64("bytes", j.Result.Size))
+		}
+		if bytes == before { // an older gateway changed them, and the store would list them again
+			return nil
 		}
 	}
 	return nil
