@@ -40,8 +40,10 @@ func loginsBusy() error {
 // LoginQueue has logins take turns at the work of verifying them. Whoever logged in
 // well from an address within the last day goes before all others from there, three
 // times of four: a flood from outside costs them nothing. The others share what is
-// left: each block of addresses, and each username, has its turn before one of them
-// has its second. A line that is full lets the one go whose turn would come last.
+// left: each block of addresses has its turn before one of them has its second, and
+// among those each username has. So guessing at somebody's password from a few blocks
+// keeps nobody out elsewhere. A line that is full lets the one go whose turn would come
+// last.
 //
 // What is asked here is the same whether or not there is such a user. It is safe for
 // concurrent use.
@@ -156,13 +158,13 @@ type turns struct{ last, waiting int }
 // line is logins that wait.
 type line struct {
 	waiting []*login // in the order that they came
-	now     int      // the turn of the one that was called last
+	now     int      // the turn of the one that was called last, by its first share
 	shares  map[share]*turns
 }
 
 // login is one that waits.
 type login struct {
-	turn   int
+	turn   []int // by its first share, and among those who have the same by the next
 	shares []share
 	called chan bool // false where it has to go
 }
@@ -170,22 +172,25 @@ type login struct {
 // join has a login wait, behind those of its shares. It is nil where the line is full
 // of those that come before it.
 func (l *line) join(shares []share) *login {
-	turn := l.now
-	for _, s := range shares {
+	turn := make([]int, len(shares))
+	for i, s := range shares {
+		if i == 0 {
+			turn[i] = l.now
+		}
 		if t := l.shares[s]; t != nil {
-			turn = max(turn, t.last+1)
+			turn[i] = max(turn[i], t.last+1)
 		}
 	}
 	if len(l.waiting) >= queueLength && !l.displace(turn) {
 		return nil
 	}
-	for _, s := range shares {
+	for i, s := range shares {
 		t := l.shares[s]
 		if t == nil {
 			t = new(turns)
 			l.shares[s] = t
 		}
-		t.last = turn
+		t.last = turn[i]
 		t.waiting++
 	}
 	joined := &login{turn: turn, shares: shares, called: make(chan bool, 1)}
@@ -194,14 +199,14 @@ func (l *line) join(shares []share) *login {
 }
 
 // displace sends the last one away, if its turn is after that one.
-func (l *line) displace(turn int) bool {
+func (l *line) displace(turn []int) bool {
 	last := l.waiting[0]
 	for _, w := range l.waiting {
-		if w.turn >= last.turn {
+		if slices.Compare(w.turn, last.turn) >= 0 {
 			last = w
 		}
 	}
-	if last.turn <= turn {
+	if slices.Compare(last.turn, turn) <= 0 {
 		return false
 	}
 	l.remove(last)
@@ -213,11 +218,11 @@ func (l *line) displace(turn int) bool {
 func (l *line) call() {
 	next := l.waiting[0]
 	for _, w := range l.waiting {
-		if w.turn < next.turn {
+		if slices.Compare(w.turn, next.turn) < 0 {
 			next = w
 		}
 	}
-	l.now = next.turn
+	l.now = next.turn[0]
 	l.remove(next)
 	next.called <- true
 }

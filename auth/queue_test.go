@@ -180,6 +180,22 @@ func TestLoginQueueShares(t *testing.T) {
 	}
 }
 
+// TestLoginQueueLocksNobodyOut: whoever guesses the password of somebody from a few blocks
+// does not keep that one from logging in elsewhere, as the contract has it.
+func TestLoginQueueLocksNobodyOut(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queued) {
+		for n := range 200 {
+			q.start("anna", "wrong", fmt.Sprintf("10.0.%d.%d", n%13, n))
+		}
+		q.start("anna", "anna", "192.0.2.1")
+		var order []string
+		for range 1 + 13 + 1 {
+			order = append(order, q.gate.next())
+		}
+		require.EqualValues(t, 1, q.ended[0].Load(), "anna is in, of %v", order)
+	})
+}
+
 // TestLoginQueueKnownOnes: somebody who logged in well from many addresses has one share of
 // those who did, and no more.
 func TestLoginQueueKnownOnes(t *testing.T) {
