@@ -136,12 +136,13 @@ func spareOf(database string) spare {
 	return spare(database + "-spare")
 }
 
-// keep makes the file where it is missing and the disk has room enough.
+// keep makes the file where it is missing, or was not written whole, and the disk has room
+// enough.
 func (s spare) keep() error {
 	if s == "" {
 		return nil
 	}
-	if _, err := os.Stat(string(s)); err == nil {
+	if info, err := os.Stat(string(s)); err == nil && info.Size() == spareSize {
 		return nil
 	}
 	if _, disk, err := diskOf(filepath.Dir(string(s))); err != nil || disk.Free < disk.low()+spareSize {
