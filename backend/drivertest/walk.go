@@ -83,10 +83,11 @@ type Walk struct {
 	// Cases) in each of Rounds, which are 1 by default.
 	Steps, Rounds int
 
-	rows map[string][]Row
-	ids  map[string]map[Key]int32
-	keys map[string]map[int32]Key
-	done map[string]int
+	rows  map[string][]Row
+	begun map[string]int // how many rows there were at first
+	ids   map[string]map[Key]int32
+	keys  map[string]map[int32]Key
+	done  map[string]int
 
 	failed string // what failed first
 }
@@ -122,6 +123,10 @@ func (w *Walk) Run(t *testing.T) {
 		w.Texts = Texts
 	}
 	w.look(t)
+	w.begun = map[string]int{}
+	for _, name := range w.Resources {
+		w.begun[name] = len(w.rows[name])
+	}
 	t.Cleanup(func() {
 		if w.failed != "" {
 			t.Logf("what failed first: %s", w.failed)
@@ -134,7 +139,7 @@ func (w *Walk) Run(t *testing.T) {
 		for _, s := range w.steps(w.resource(name)) {
 			rapid.Check(t, func(rt *rapid.T) { // what was not drawn, or refused each time
 				if w.done[s.name+" "+name] == 0 {
-					w.look(&try{rt, w})
+					w.walk(&try{rt, w}) // brings about what it may need, such as an order that is open
 					w.take(&try{rt, w}, w.resource(name), s)
 				}
 			})
@@ -201,6 +206,10 @@ func (w *Walk) steps(r *mapping.Resource) []step {
 	return steps
 }
 
+// enough is how many rows a resource has at most above those that it began with: a walk
+// that goes on for long is to try much, and not to read much.
+const enough = 60
+
 // walk is one case: some steps, one after the other.
 func (w *Walk) walk(t *try) {
 	w.look(t) // an interrupted case has left things behind
@@ -211,7 +220,11 @@ func (w *Walk) walk(t *try) {
 		}
 		r := w.resource(rapid.SampledFrom(w.Resources).Draw(t.T, "resource"))
 		steps := w.steps(r)
-		w.take(t, r, steps[rapid.IntRange(0, len(steps)-1).Draw(t.T, "step")])
+		s := steps[rapid.IntRange(0, len(steps)-1).Draw(t.T, "step")]
+		if s.name == string(mapping.OpCreate) && len(w.rows[r.Name]) >= w.begun[r.Name]+enough && w.Client.Offer().Has(r, mapping.OpDelete) {
+			s = step{string(mapping.OpDelete), w.delete}
+		}
+		w.take(t, r, s)
 	}
 }
 

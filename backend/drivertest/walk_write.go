@@ -12,15 +12,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// enough is how many rows a resource has at most: a walk that goes on for long is to
-// try much, and not to read much.
-const enough = 80
-
-// create makes a record of drawn values, or deletes one where there are enough.
+// create makes a record of drawn values.
 func (w *Walk) create(t *try, r *mapping.Resource, who auth.Client) bool {
-	if len(w.rows[r.Name]) >= enough && w.Client.Offer().Has(r, mapping.OpDelete) {
-		return w.delete(t, r, who)
-	}
 	values := w.draw(t, r, who)
 	body := mapping.BodyOf(w.record(t, r, values))
 	require.Empty(t, body.CheckCreate(), "what is drawn for %s is wrong by itself: %v", r.Name, values)
