@@ -61,9 +61,15 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	work, remove, err := workFolder()
+	if err != nil {
+		return err
+	}
+	defer remove()
 	fmt.Fprintf(out, "The parts and the program took %s.\n", short(time.Since(begun)))
 	r := newReport(out)
-	err = test(ctx, r, args, append(os.Environ(), proxy, "FRONTDESK_BINARY="+binary, "FRONTDESK_REQUIRE="+strings.Join(left.there(), ",")))
+	environment := append(append([]string{perGC}, os.Environ()...), work...)
+	err = test(ctx, r, args, append(environment, proxy, "FRONTDESK_BINARY="+binary, "FRONTDESK_REQUIRE="+strings.Join(left.there(), ",")))
 	r.close(times)
 	left.print(out)
 	passed, failed, skipped := r.sums()

@@ -101,7 +101,7 @@ func StartChild(t testing.TB, o Options) *Child {
 	if o.Descriptors > 0 {
 		c.Process = exec.Command("/bin/sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), Binary(t), "serve", "--config", file)
 	}
-	c.Process.Env = append(os.Environ(), o.Environ...)
+	c.Process.Env = append(append(os.Environ(), "GOGC="), o.Environ...) // as it is shipped: the tests have their own
 	c.Process.Stderr = c.Log
 	if o.Stderr != nil {
 		c.Process.Stderr = o.Stderr
