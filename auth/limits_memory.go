@@ -58,12 +58,12 @@ func (m *MemoryLimits) Take(_ context.Context, key *Key, client int64, now time.
 	var ofClient *bucket
 	if b.Rate != (Rate{}) {
 		use.rate.under(b.Rate, now)
-		s.find(RateBound, use.rate.room())
+		s.find(RateBound, use.rate.room(b.Rate))
 	}
 	if b.ClientRate != (Rate{}) {
 		ofClient = m.clientUse(clientOfKey{key.Name, client}, now)
 		ofClient.under(b.ClientRate, now)
-		s.find(ClientRateBound, ofClient.room())
+		s.find(ClientRateBound, ofClient.room(b.ClientRate))
 	}
 	if b.Concurrent > 0 {
 		s.find(ConcurrentBound, Room{Left: int64(b.Concurrent - use.running)})
@@ -76,11 +76,11 @@ func (m *MemoryLimits) Take(_ context.Context, key *Key, client int64, now time.
 	}
 	if b.Rate != (Rate{}) {
 		use.rate.used++
-		s.Rooms[RateBound] = use.rate.room()
+		s.Rooms[RateBound] = use.rate.room(b.Rate)
 	}
 	if ofClient != nil {
 		ofClient.used++
-		s.Rooms[ClientRateBound] = ofClient.room()
+		s.Rooms[ClientRateBound] = ofClient.room(b.ClientRate)
 	}
 	if b.Concurrent > 0 {
 		use.running++

@@ -34,6 +34,7 @@ func Limits(t *testing.T, open LimitsOpener) {
 		{"a request from before midnight gives nothing back", lateRequest},
 		{"a clock that was wrong by days and is set right begins a day", clockSetRight},
 		{"another configuration finds what was counted", reloaded},
+		{"gateways whose limits differ for a moment forgive nothing", differing},
 		{"a new bound holds for what comes, and an old one gives its slots back", boundsComeAndGo},
 		{"time that goes back gives nothing", backwards},
 		{"it is safe for concurrent use", concurrentTake},
@@ -231,27 +232,48 @@ func clockSetRight(_ *testing.T, c *counting) {
 }
 
 func reloaded(t *testing.T, c *counting) {
-	bounds := auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 4}, ClientRate: auth.Rate{PerSecond: 1, Burst: 4}, Concurrent: 4, PerDay: 4}
-	for range 4 {
-		c.served(keyOf("shop", bounds), 1)
+	slow := func(perSecond float64, burst, perClient int, perDay int64) *auth.Key {
+		return keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: perSecond, Burst: burst}, ClientRate: auth.Rate{PerSecond: perSecond, Burst: perClient}, PerDay: perDay})
 	}
-	left := func(b auth.Bounds) (left [3]int64) {
+	for range 4 {
+		c.served(slow(0.01, 4, 4, 4), 1)
+	}
+	left := func(k *auth.Key) (left [3]int64) {
 		t.Helper()
-		s := c.take(keyOf("shop", b), 1)
+		s := c.take(k, 1)
 		return [3]int64{s.Rooms[auth.RateBound].Left, s.Rooms[auth.ClientRateBound].Left, s.Rooms[auth.DayBound].Left}
 	}
-	require.Equal(t, [3]int64{}, left(bounds), "unchanged")
+	require.Equal(t, [3]int64{}, left(slow(0.01, 4, 4, 4)), "unchanged")
+	require.Equal(t, [3]int64{1, 2, 3}, left(slow(0.01, 6, 7, 8)), "wider, and one taken")
 
-	wider := auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 6}, ClientRate: auth.Rate{PerSecond: 1, Burst: 7}, PerDay: 8}
-	require.Equal(t, [3]int64{1, 2, 3}, left(wider), "wider, and one taken")
+	c.refused(auth.DayBound, 12*time.Hour, slow(0.005, 1, 1, 3), 1)
+	narrow := slow(0.005, 1, 1, 0)
+	c.refused(auth.RateBound, 1000*time.Second, narrow, 1) // as long as others may have wider ones
+	require.Equal(t, [3]int64{0, 0, 3}, left(keyOf("shop", auth.Bounds{PerDay: 9})), "the day's were kept")
+	c.now = c.now.Add(61 * time.Second)
+	c.refused(auth.RateBound, 200*time.Second, narrow, 1) // and no longer than for one
+	c.now = c.now.Add(200 * time.Second)
+	c.served(narrow, 1)
+}
 
-	narrow := auth.Bounds{Rate: auth.Rate{PerSecond: 0.5, Burst: 1}, ClientRate: auth.Rate{PerSecond: 0.5, Burst: 1}, PerDay: 3}
-	c.refused(auth.DayBound, 12*time.Hour, keyOf("shop", narrow), 1)
-	narrow.PerDay = 0
-	c.refused(auth.RateBound, 2*time.Second, keyOf("shop", narrow), 1) // and no longer than for one
-	require.Equal(t, [3]int64{0, 0, 3}, left(auth.Bounds{PerDay: 9}), "the day's were kept")
-	c.now = c.now.Add(2 * time.Second)
-	c.served(keyOf("shop", narrow), 1)
+// differing asks at gateways that have not all read a new configuration yet.
+func differing(t *testing.T, c *counting) {
+	served := func(seconds int, at ...auth.Rate) (served int) {
+		began := c.now
+		for asked := range seconds * 20 {
+			k := keyOf(fmt.Sprint("shop at ", began), auth.Bounds{Rate: at[asked%len(at)]})
+			if s := c.take(k, 1); s.Refused == auth.NoBound {
+				served++
+			}
+			c.now = c.now.Add(time.Second / 20)
+		}
+		return served
+	}
+	wide, narrow := auth.Rate{PerSecond: 0.5, Burst: 30}, auth.Rate{PerSecond: 0.5, Burst: 2}
+	require.LessOrEqual(t, served(150, wide, narrow, wide), 30+75+1, "bursts")
+	fast, slow := auth.Rate{PerSecond: 9, Burst: 5}, auth.Rate{PerSecond: 0.5, Burst: 5}
+	require.LessOrEqual(t, served(100, fast, slow), 5+50+1, "rates")
+	require.GreaterOrEqual(t, served(100, fast), 5+899, "one rate")
 }
 
 func boundsComeAndGo(t *testing.T, c *counting) {

@@ -21,17 +21,29 @@ local function find(bound, l, m)
   if w > wait then refused, wait = bound, w end
 end
 
+-- How long a bucket is taken to be asked under several rates at once, by gateways of
+-- which not all have read a new configuration. The slowest gives back, and a small
+-- burst forgives nothing of what a larger one let through.
+local differ = 60e6
+
 -- A bucket is told by what was taken from it and not by what is left: so it means
--- the same under another rate.
+-- the same under another rate. widest is the largest burst that it was asked under within differ.
 local function bucket(key, perSecond, burst)
-  local was = redis.call('HMGET', key, 'per_second', 'burst', 'used', 'at')
-  local b = {key = key, perSecond = perSecond, burst = burst, used = tonumber(was[3]) or 0, at = tonumber(was[4]) or now}
-  local oldRate, oldBurst = tonumber(was[1]) or perSecond, tonumber(was[2]) or burst
+  local was = redis.call('HMGET', key, 'per_second', 'used', 'at', 'widest', 'widest_at')
+  local b = {key = key, perSecond = perSecond, burst = burst, used = tonumber(was[2]) or 0, at = tonumber(was[3]) or now}
+  local oldRate = tonumber(was[1]) or perSecond
+  b.widest, b.widestAt = tonumber(was[4]) or burst, tonumber(was[5]) or now
   if now > b.at then -- a request that began earlier can come later
-    b.used, b.at = math.max(0, b.used - (now - b.at) / 1e6 * oldRate), now
+    local rate = oldRate
+    if now - b.at <= differ then rate = math.min(rate, perSecond) end
+    b.used, b.at = math.max(0, b.used - (now - b.at) / 1e6 * rate), now
   end
-  if oldRate ~= perSecond or oldBurst ~= burst then
-    b.used, b.changed = math.min(b.used, burst), true
+  local past = now - b.widestAt > differ
+  b.changed = oldRate ~= perSecond
+  if burst >= b.widest or past then
+    b.changed = b.changed or burst ~= b.widest or now - b.widestAt > differ / 4
+    b.widest, b.widestAt = burst, now
+    b.used = math.min(b.used, burst) -- nobody waits for longer than for one
   end
   return b
 end
@@ -39,13 +51,13 @@ end
 local function room(b)
   if b.used < rounding then return b.burst, 0 end
   local tokens = b.burst - b.used
-  local l = math.floor(tokens + rounding)
+  local l = math.max(math.floor(tokens + rounding), 0)
   return l, math.min(math.max(math.ceil((l + 1 - tokens) / b.perSecond * 1e6), 1), longest)
 end
 
 local function keep(b)
-  redis.call('HSET', b.key, 'per_second', b.perSecond, 'burst', b.burst, 'used', b.used, 'at', b.at)
-  redis.call('PEXPIRE', b.key, math.min(math.ceil(b.used / b.perSecond * 1000) + 1000, longest / 1000))
+  redis.call('HSET', b.key, 'per_second', b.perSecond, 'burst', b.burst, 'used', b.used, 'at', b.at, 'widest', b.widest, 'widest_at', b.widestAt) -- burst is for older versions
+  redis.call('PEXPIRE', b.key, math.min(math.max(math.ceil(b.used / b.perSecond * 1000), differ / 1000) + 1000, longest / 1000))
 end
 
 local buckets = {}
