@@ -250,7 +250,7 @@ func TestAClientsFailingReceiversStopNoOtherClient(t *testing.T) {
 func TestWorkThatFails(t *testing.T) {
 	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
 	to := rs.add(t, status(200))
-	p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
+	p := start(t, c, store, rs.caller(t), blobs, func(cfg *webhook.Config) {
 		cfg.Runners["panics"] = func(_ context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
 			_, _ = w.Write(make([]byte, space/2))
 			panic("what now")

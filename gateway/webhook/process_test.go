@@ -191,7 +191,12 @@ type process struct {
 	tick   chan time.Time
 }
 
-const space = 1 << 20 // bytes of results
+// Bytes of results: where tests fill it, and where they accept jobs at will, as long as
+// none of them is done that tells how large they are.
+const (
+	space = 1 << 20
+	roomy = 1 << 40
+)
 
 // start starts an orchestrator with two workers whose work "echo" returns its
 // data. The test may tune it before.
@@ -204,7 +209,7 @@ func start(t *testing.T, c *clock, store *watched, caller webhook.CallerConfig, 
 	cfg := webhook.Config{
 		Store: store, Caller: webhook.NewCaller(caller), Runners: map[string]webhook.Runner{"echo": echo},
 		Secrets: func(string) []string { return nil }, Workers: 2, Calls: 16,
-		Space: space, WorkLease: time.Hour, CallLease: time.Minute, Schedule: webhook.NewSchedule(func() float64 { return 0.5 }),
+		Space: roomy, WorkLease: time.Hour, CallLease: time.Minute, Schedule: webhook.NewSchedule(func() float64 { return 0.5 }),
 		Clock: c.Now, Random: rand.Reader, Log: zaptest.NewLogger(t), Tick: p.tick,
 	}
 	for _, f := range tune {

@@ -24,7 +24,7 @@ func blob(_ context.Context, j webhook.Job, w io.Writer) (webhook.Content, error
 	return webhook.Content{Name: "blob", Type: "text/plain"}, err
 }
 
-func blobs(cfg *webhook.Config) { cfg.Runners["blob"] = blob }
+func blobs(cfg *webhook.Config) { cfg.Runners["blob"], cfg.Space = blob, space }
 
 // taken is what is taken of the space.
 func taken(t *testing.T, p *process) []webhook.Taken {
@@ -82,7 +82,7 @@ func TestRoomIsSetAside(t *testing.T) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
 		to := rs.add(t, status(200))
 		working, on := make(chan struct{}, 100), make(chan struct{})
-		p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
+		p := start(t, c, store, rs.caller(t), blobs, func(cfg *webhook.Config) {
 			cfg.Runners["blob"] = func(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
 				working <- struct{}{}
 				<-on
@@ -102,7 +102,8 @@ func TestRoomIsSetAside(t *testing.T) {
 		<-working
 		close(on)
 		for _, id := range ids {
-			require.Empty(t, store.untilState(t, id, webhook.CalledBack).Failure)
+			store.until(t, func() bool { return !store.job(t, id).Finished.IsZero() })
+			require.Empty(t, store.job(t, id).Failure)
 		}
 		require.Equal(t, []webhook.Taken{{Client: 1, Kind: "blob", Stage: webhook.Kept, Jobs: 12, Bytes: space / 16 * 12, Job: firstOf(ids)}}, taken(t, p))
 	})
