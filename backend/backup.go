@@ -59,12 +59,32 @@ func (m Manifest) Records() int64 {
 }
 
 // Export writes a backup of the client, or fails with ErrNoExport. It takes as
-// long as it takes: no call's deadline holds for it, and its failures, w's among
-// them, neither open the circuit nor are worded for clients of the interface.
+// long as it takes: no call's deadline holds for it, and its failures do not open
+// the circuit. Those of the driver are told as those of any call are; those of w
+// as they are.
 func (c *Client) Export(ctx context.Context, client auth.Client, w io.Writer) (Manifest, error) {
 	e, ok := optional[Exporter](c.driver)
 	if !ok {
 		return Manifest{}, ErrNoExport
 	}
-	return e.Export(ctx, client, w)
+	noted := noting{w: w}
+	m, err := e.Export(ctx, client, &noted)
+	if err != nil && noted.err == nil {
+		_, err = c.judgeCall(ctx, err)
+	}
+	return m, err
+}
+
+// noting notes that writing failed.
+type noting struct {
+	w   io.Writer
+	err error
+}
+
+func (n *noting) Write(data []byte) (int, error) {
+	written, err := n.w.Write(data)
+	if err != nil {
+		n.err = err
+	}
+	return written, err
 }

@@ -27,8 +27,8 @@ var (
 	ErrUnknown = errors.New("outcome unknown")
 )
 
-// How long work waits that failed with ErrAgain, and for how long after the
-// promise it is done again.
+// How long work waits that failed with ErrAgain, at least: as long as it took, where that
+// was longer. And for how long after the promise it is done again.
 const (
 	againAfter = 5 * time.Second
 	againFor   = time.Hour
@@ -98,10 +98,11 @@ func (o *Orchestrator) claim() (Job, error) {
 func (o *Orchestrator) do(j Job) {
 	held, release := o.hold(j)
 	ctx, span := o.begin(held, j, "work "+j.Work.Kind, trace.SpanKindInternal)
+	begun := o.Clock()
 	result, err := o.perform(ctx, j)
 	endWork(span, err)
 	release()
-	e := o.outcome(j, result, err)
+	e := o.outcome(j, result, err, o.Clock().Sub(begun))
 	keep, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), keepTime)
 	defer cancel()
 	_, err = o.change(keep, j.ID, e, nil)
@@ -116,8 +117,8 @@ func (o *Orchestrator) do(j Job) {
 	}
 }
 
-// outcome is what comes of a job whose runner has ended.
-func (o *Orchestrator) outcome(j Job, result Result, err error) event {
+// outcome is what comes of a job whose runner has ended, after so long.
+func (o *Orchestrator) outcome(j Job, result Result, err error, took time.Duration) event {
 	e := event{kind: completed, result: result, term: j.Term}
 	switch {
 	case err == nil:
@@ -126,7 +127,7 @@ func (o *Orchestrator) outcome(j Job, result Result, err error) event {
 		e.kind = handedBack
 		return e
 	}
-	if e.cause, e.hold = o.patience(j, err); e.hold > 0 {
+	if e.cause, e.hold = o.patience(j, err, took); e.hold > 0 {
 		e.kind = postponed
 		if _, known := j.pause(e.cause); !known {
 			o.Log.Warn("callbacks: job is postponed", zap.String("job", j.ID), zap.String("kind", j.Work.Kind), zap.Error(err))
@@ -141,9 +142,9 @@ func (o *Orchestrator) outcome(j Job, result Result, err error) event {
 	return e
 }
 
-// patience tells for what work waits that ended with an error, and how long; 0
-// where it does not wait, or has waited long enough.
-func (o *Orchestrator) patience(j Job, err error) (cause string, wait time.Duration) {
+// patience tells for what work waits that ended with an error after so long, and how
+// long; 0 where it does not wait, or has waited long enough.
+func (o *Orchestrator) patience(j Job, err error, took time.Duration) (cause string, wait time.Duration) {
 	now := o.Clock()
 	switch {
 	case errors.Is(err, ErrUnknown):
@@ -156,7 +157,7 @@ func (o *Orchestrator) patience(j Job, err error) (cause string, wait time.Durat
 		}
 		return cause, min(max(inUseAfter, waited/10), inUseFor-waited)
 	case errors.Is(err, ErrAgain) && now.Sub(j.Created) < againFor:
-		return "the backend is away", againAfter
+		return "the backend is away", max(againAfter, took)
 	default:
 		return "", 0
 	}
