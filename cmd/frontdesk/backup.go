@@ -23,14 +23,14 @@ type backupCommand struct {
 
 // Run writes the backup. A server may run beside it.
 func (b backupCommand) Run(p desk.Program) error {
-	store, _, err := b.open(p)
+	store, err := b.open(p)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	client, err := store.FindClient(p.Ctx, b.Client)
 	if err != nil {
-		return noClient(err, b.Client)
+		return store.unknown(b.Client, err)
 	}
 	began, show := time.Now(), status(p.Stderr)
 	var m backend.Manifest
@@ -76,13 +76,13 @@ func (r restoreCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	store, _, err := r.open(p)
+	store, err := r.open(p)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	began, show := time.Now(), status(p.Stderr)
-	m, err := reference.Restore(p.Ctx, store, file, info.Size(), reference.RestoreOptions{
+	m, err := reference.Restore(p.Ctx, store.Store, file, info.Size(), reference.RestoreOptions{
 		Client: r.Client, Rename: r.Rename, Legacy: r.Legacy,
 		MaxLine: max(4*int64(c.Server.BodyLimit), 64<<20), // some fields of a record may each have filled a body
 		Progress: func(done, total int64) {
@@ -112,13 +112,6 @@ func hint(err error) error {
 	default:
 		return err
 	}
-}
-
-func noClient(err error, name string) error {
-	if errors.Is(err, reference.ErrUnknownClient) {
-		return fmt.Errorf("there is no client %q; frontdesk user list shows the clients and their users", name)
-	}
-	return err
 }
 
 // writerFunc is a function as an io.Writer.

@@ -22,12 +22,16 @@ type callbacksCommands struct {
 }
 
 // jobs opens the jobs of an administration, beside a server that may run.
-func (a administration) jobs(p desk.Program, f func(context.Context, *jobstore.Store) error) error {
+func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) error) error {
 	c, err := desk.LoadConfig(a.Config)
 	if err != nil {
 		return err
 	}
-	own, err := desk.OpenOwnOf(p, c)
+	database, err := desk.DatabaseOf(c)
+	if err != nil {
+		return err
+	}
+	own, err := database.Open(p, c)
 	if err != nil {
 		return err
 	}
@@ -36,7 +40,21 @@ func (a administration) jobs(p desk.Program, f func(context.Context, *jobstore.S
 	if err != nil {
 		return err
 	}
-	return f(p.Ctx, jobs)
+	return f(p.Ctx, openJobs{jobs, database})
+}
+
+// openJobs are the jobs of a database.
+type openJobs struct {
+	*jobstore.Store
+	in desk.Database
+}
+
+// unknown words an error for who named a job that is not there.
+func (o openJobs) unknown(id string, err error) error {
+	if errors.Is(err, webhook.ErrUnknownJob) {
+		return fmt.Errorf("there is no job %s in %s; frontdesk callbacks list shows those there are", shown(id), o.in)
+	}
+	return err
 }
 
 type callbacksListCommand struct {
@@ -47,9 +65,13 @@ type callbacksListCommand struct {
 
 // Run prints a line per job.
 func (l callbacksListCommand) Run(p desk.Program) error {
-	return l.jobs(p, func(ctx context.Context, s *jobstore.Store) error {
+	return l.jobs(p, func(ctx context.Context, s openJobs) error {
 		found, err := s.List(ctx, webhook.Filter{State: webhook.State(l.State), Limit: l.Limit})
 		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			_, err := fmt.Fprintf(p.Stderr, "There is no such job in %s.\n", s.in)
 			return err
 		}
 		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
@@ -86,10 +108,10 @@ type callbacksShowCommand struct {
 
 // Run prints a job and its journal.
 func (c callbacksShowCommand) Run(p desk.Program) error {
-	return c.jobs(p, func(ctx context.Context, s *jobstore.Store) error {
+	return c.jobs(p, func(ctx context.Context, s openJobs) error {
 		j, err := s.Get(ctx, c.ID)
 		if err != nil {
-			return unknownJob(c.ID, err)
+			return s.unknown(c.ID, err)
 		}
 		tries, err := s.Journal(ctx, c.ID)
 		if err != nil {
@@ -148,18 +170,11 @@ type callbacksReplayCommand struct {
 
 // Run makes the callback due; the server that runs makes it.
 func (c callbacksReplayCommand) Run(p desk.Program) error {
-	return c.jobs(p, func(ctx context.Context, s *jobstore.Store) error {
-		if err := webhook.Replay(ctx, s, c.ID, time.Now()); err != nil {
-			return unknownJob(c.ID, err)
+	return c.jobs(p, func(ctx context.Context, s openJobs) error {
+		if err := webhook.Replay(ctx, s.Store, c.ID, time.Now()); err != nil {
+			return s.unknown(c.ID, err)
 		}
 		_, err := fmt.Fprintf(p.Stdout, "job %s is due again; a running server calls within a second\n", c.ID)
 		return err
 	})
-}
-
-func unknownJob(id string, err error) error {
-	if errors.Is(err, webhook.ErrUnknownJob) {
-		return fmt.Errorf("there is no job %s; frontdesk callbacks list shows those there are", shown(id))
-	}
-	return err
 }

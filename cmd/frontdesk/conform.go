@@ -122,6 +122,15 @@ func (c conformCommand) runOwn(p desk.Program, options backendtest.Options) (rep
 	if options.Shared, err = desk.SharedResources(conf); err != nil {
 		return nil, err
 	}
+	if conf.Backend.Driver == desk.ReferenceDriver { // else it may well be the first start beside a system
+		database, err := desk.DatabaseOf(conf)
+		if err == nil {
+			err = database.There()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	err = desk.WithGateway(p, conf, "conform", func(baseURL, key string) (err error) {
 		options.BaseURL, options.APIKey, options.AllowsAll = baseURL, key, true
 		report, err = backendtest.Run(p.Ctx, options)

@@ -33,40 +33,59 @@ type administration struct {
 	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML), for its backend."`
 }
 
-// open opens the administration without serving it; a server may run beside it.
-func (a administration) open(p desk.Program) (*reference.Store, *auth.Hasher, error) {
+// opened is an administration that nobody serves, unless a server runs beside.
+type opened struct {
+	*reference.Store
+	hasher *auth.Hasher
+	in     desk.Database
+	file   string // of SQLite
+}
+
+// open opens the administration, which has to be there.
+func (a administration) open(p desk.Program) (*opened, error) {
 	c, err := desk.LoadConfig(a.Config)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if c.Backend.Driver != desk.ReferenceDriver {
-		return nil, nil, desk.Misused("%s: backend.driver is %s, whose users and records are kept where its mapping sheet says; this command is for the built-in administration", a.Config, c.Backend.Driver)
+		return nil, desk.Misused("%s: backend.driver is %s, whose users and records are kept where its mapping sheet says; this command is for the built-in administration", a.Config, c.Backend.Driver)
 	}
 	model, err := mapping.LoadModel(c.Model.Dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	hasher := auth.NewHasher()
-	var store *reference.Store
-	err = desk.WithSpare(desk.DatabaseFileOf(c), func() (err error) {
-		store, err = reference.Open(p.Ctx, reference.Options{
-			DSN: string(c.Backend.DSN), Model: model, Hasher: hasher, Now: time.Now, Readers: 1, Log: zap.NewNop(),
+	o := &opened{hasher: auth.NewHasher(), file: desk.DatabaseFileOf(c)}
+	if o.in, err = desk.DatabaseOf(c); err == nil {
+		err = o.in.There()
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = o.withSpare(func() (err error) {
+		o.Store, err = reference.Open(p.Ctx, reference.Options{
+			DSN: string(c.Backend.DSN), Model: model, Hasher: o.hasher, Now: time.Now, Readers: 1, Log: zap.NewNop(),
 		})
 		return err
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("open the administration: %w", err)
+		return nil, fmt.Errorf("open the administration: %w", err)
 	}
-	return store, hasher, nil
+	return o, nil
 }
 
 // withSpare does what has to be possible on a full disk too.
-func (a administration) withSpare(f func() error) error {
-	c, err := desk.LoadConfig(a.Config)
-	if err != nil {
+func (o *opened) withSpare(f func() error) error { return desk.WithSpare(o.file, f) }
+
+// unknown words an error for who named a user or a client that is not there.
+func (o *opened) unknown(name string, err error) error {
+	switch {
+	case errors.Is(err, auth.ErrUnknownUser):
+		return fmt.Errorf("there is no user %s in %s; frontdesk user list shows who there is", shown(name), o.in)
+	case errors.Is(err, reference.ErrUnknownClient):
+		return fmt.Errorf("there is no client %q in %s; frontdesk user list shows the clients and their users", name, o.in)
+	default:
 		return err
 	}
-	return desk.WithSpare(desk.DatabaseFileOf(c), f)
 }
 
 type userAddCommand struct {
@@ -87,7 +106,7 @@ func (u userAddCommand) Run(p desk.Program) error {
 	if !mapping.IsEmail(u.Email) {
 		return desk.Misused("--email %s: not an e-mail address", u.Email)
 	}
-	store, _, err := u.open(p)
+	store, err := u.open(p)
 	if err != nil {
 		return err
 	}
@@ -116,7 +135,7 @@ type userPasswdCommand struct {
 
 // Run sets the password. Sessions that are open live on until they expire.
 func (u userPasswdCommand) Run(p desk.Program) error {
-	store, hasher, err := u.open(p)
+	store, err := u.open(p)
 	if err != nil {
 		return err
 	}
@@ -125,15 +144,12 @@ func (u userPasswdCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	encoded, err := hasher.Hash(p.Ctx, password)
+	encoded, err := store.hasher.Hash(p.Ctx, password)
 	if err != nil {
 		return err
 	}
-	if err := u.withSpare(func() error { return store.SetPassword(p.Ctx, u.Username, encoded) }); err != nil {
-		if errors.Is(err, auth.ErrUnknownUser) {
-			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", shown(u.Username))
-		}
-		return err
+	if err := store.withSpare(func() error { return store.SetPassword(p.Ctx, u.Username, encoded) }); err != nil {
+		return store.unknown(u.Username, err)
 	}
 	_, err = fmt.Fprintf(p.Stdout, "password of %s set; sessions that are open end by themselves within 30 minutes\n", shown(u.Username))
 	return err
@@ -143,13 +159,17 @@ type userListCommand struct{ administration }
 
 // Run lists the users.
 func (u userListCommand) Run(p desk.Program) error {
-	store, _, err := u.open(p)
+	store, err := u.open(p)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	users, err := store.ListUsers(p.Ctx)
 	if err != nil {
+		return err
+	}
+	if len(users) == 0 {
+		_, err := fmt.Fprintf(p.Stderr, "There is no user in %s yet; frontdesk user add makes one.\n", store.in)
 		return err
 	}
 	table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)

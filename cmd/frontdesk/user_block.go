@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
-	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/desk"
 )
 
@@ -29,16 +27,13 @@ func (u userUnblockCommand) Run(p desk.Program) error {
 }
 
 func (a administration) setBlocked(p desk.Program, username string, blocked bool, done string) error {
-	store, _, err := a.open(p)
+	store, err := a.open(p)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	if err := a.withSpare(func() error { return store.SetBlocked(p.Ctx, username, blocked) }); err != nil {
-		if errors.Is(err, auth.ErrUnknownUser) {
-			return fmt.Errorf("there is no user %s; frontdesk user list shows who there is", shown(username))
-		}
-		return err
+	if err := store.withSpare(func() error { return store.SetBlocked(p.Ctx, username, blocked) }); err != nil {
+		return store.unknown(username, err)
 	}
 	_, err = fmt.Fprintf(p.Stdout, done, shown(username))
 	return err

@@ -23,7 +23,9 @@ func TestNamesThatCannotBeSeen(t *testing.T) {
 		code, stdout, stderr := cli("a good password\n", append(args, "--config", file)...)
 		return code, stdout + stderr
 	}
-	code, said := command("user", "add", "jan", "--client", "Garage \"De Hoek\"", "--email", "jan@example.nl")
+	code, said := command("migrate")
+	require.Zero(t, code, said)
+	code, said = command("user", "add", "jan", "--client", "Garage \"De Hoek\"", "--email", "jan@example.nl")
 	require.Zero(t, code, said)
 	archive := filepath.Join(folder, "backup.zip")
 	code, said = command("backup", "--client", "Garage \"De Hoek\"", "--out", archive)

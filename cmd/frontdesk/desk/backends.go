@@ -183,27 +183,6 @@ func RuleFields(rule string) []string {
 	return fields
 }
 
-// OpenOwnOf opens the gateway's own database of a configuration, and nothing else.
-func OpenOwnOf(p Program, c *config.Config) (sqlrecord.DB, error) {
-	dsn := string(c.Backend.DSN)
-	switch {
-	case c.Backend.Driver != ReferenceDriver:
-		sh, err := sheetOf(c)
-		if err != nil {
-			return nil, err
-		}
-		own, err := openOwn(p.Ctx, sh, lockWait(c), zap.NewNop())
-		if err != nil {
-			return nil, err
-		}
-		return own.Db, nil
-	case isPostgres(dsn):
-		return sqlrecord.OpenPostgres(p.Ctx, dsn, sqlrecord.Options{Readers: 1})
-	default:
-		return openFile(strings.TrimPrefix(dsn, "sqlite:"), sqlrecord.Options{Readers: 1})
-	}
-}
-
 // openFile opens a SQLite database, on a full disk too.
 func openFile(file string, o sqlrecord.Options) (db sqlrecord.DB, err error) {
 	err = WithSpare(file, func() error {

@@ -19,8 +19,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// openOwn opens the gateway's own database beside a system that is not ours: by
-// default a SQLite file beside the sheet.
+// openOwn opens the gateway's own database beside a system that is not ours.
 func openOwn(ctx context.Context, sh *sheet.Sheet, lockWait time.Duration, log *zap.Logger) (*OwnDatabase, error) {
 	if isPostgres(sh.Keep) {
 		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{LockWait: lockWait, Log: log})
@@ -29,7 +28,7 @@ func openOwn(ctx context.Context, sh *sheet.Sheet, lockWait time.Duration, log *
 		}
 		return &OwnDatabase{Db: db}, nil
 	}
-	file := cmp.Or(strings.TrimPrefix(sh.Keep, "sqlite:"), beside(sh, "-keep.db"))
+	file := strings.TrimPrefix(keepOf(sh), "sqlite:")
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		if noted, err := notedStore(sh); err != nil || noted != "" {
 			return nil, cmp.Or(err, lostStore(sh, fmt.Errorf("the id store %s is not there", file)))

@@ -177,6 +177,8 @@ func TestETagAfterRestore(t *testing.T) {
 		d.Shutdown()
 
 		empty := rig.Engines[0].Empty(t)
+		code, _, errs = rig.CommandLine(t, empty, "migrate")
+		require.Zero(t, code, errs)
 		code, _, errs = rig.CommandLine(t, empty, "restore", "--client", "Demo Garage", file)
 		require.Zero(t, code, errs)
 		store, err := rig.OpenAdministration(empty)

@@ -117,7 +117,9 @@ func TestConformVendorModel(t *testing.T) {
 	config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: %q}\nmodel: {dir: %q}\n",
 		rig.Engines[0].Empty(t), filepath.Join(dir, "mail"), rig.Repository(t, "mapping", "testdata", "vendor"))
 	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
-	code, _, stderr := rig.Command(t, "a long enough word\n", "user", "add", "--config", file, "--client", "Vendor", "--email", "v@example.nl", "vendor")
+	code, _, stderr := rig.Command(t, "", "migrate", "--config", file)
+	require.Zero(t, code, stderr)
+	code, _, stderr = rig.Command(t, "a long enough word\n", "user", "add", "--config", file, "--client", "Vendor", "--email", "v@example.nl", "vendor")
 	require.Zero(t, code, stderr)
 	code, out, stderr := rig.Command(t, "", "conform", "--config", file, "--username", "vendor", "--password", "a long enough word")
 	require.Zero(t, code, "%s%s", out, stderr)

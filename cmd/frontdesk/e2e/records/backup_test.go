@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,8 @@ func TestBackupAndRestore(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, fs.FileMode(0o600), info.Mode())
 
+			code, _, errs = rig.CommandLine(t, empty, "migrate")
+			require.Zero(t, code, errs)
 			code, out, errs = rig.CommandLine(t, empty, "restore", "--client", "Demo Garage", file)
 			require.Zero(t, code, errs)
 			require.Contains(t, out, "client Demo Garage has ")
@@ -61,7 +64,7 @@ func TestBackupRefusals(t *testing.T) {
 
 	code, _, errs := rig.CommandLine(t, dsn, "backup", "--client", "Nobody", "--out", file)
 	require.Equal(t, 1, code)
-	require.Contains(t, errs, `there is no client "Nobody"; frontdesk user list shows`)
+	require.Contains(t, errs, `there is no client "Nobody" in `+strings.TrimPrefix(dsn, "sqlite:")+`; frontdesk user list shows`)
 	code, _, errs = rig.CommandLine(t, dsn, "restore", "--client", "New", file)
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "demo.zip: the backup is refused, nothing was changed: it is no ZIP file")

@@ -1,0 +1,95 @@
+package desk
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/zap"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/config"
+	"frontdesk/mapping/sheet"
+)
+
+// Database is the gateway's own database: that of the built-in administration, or the
+// one beside a system that is not ours.
+type Database struct {
+	dsn     string
+	setting string // that names it
+}
+
+// DatabaseOf is the database of a configuration. Nothing is opened.
+func DatabaseOf(c *config.Config) (Database, error) {
+	if c.Backend.Driver == ReferenceDriver {
+		return Database{string(c.Backend.DSN), "backend.dsn"}, nil
+	}
+	sh, err := sheetOf(c)
+	if err != nil {
+		return Database{}, err
+	}
+	return Database{keepOf(sh), "keep of " + sh.File}, nil
+}
+
+// keepOf is the DSN of the database beside a system that is not ours: by default a SQLite
+// file beside the sheet.
+func keepOf(sh *sheet.Sheet) string { return cmp.Or(sh.Keep, "sqlite:"+beside(sh, "-keep.db")) }
+
+// file is that of SQLite; "" where it is none.
+func (d Database) file() string {
+	if isPostgres(d.dsn) {
+		return ""
+	}
+	return strings.TrimPrefix(d.dsn, "sqlite:")
+}
+
+// String names the database to people, wherever they are: its absolute path, or server and
+// name.
+func (d Database) String() string {
+	if file := d.file(); file != "" {
+		if path, err := filepath.Abs(file); err == nil {
+			return path
+		}
+		return file
+	}
+	c, err := pgx.ParseConfig(d.dsn)
+	if err != nil { // which repeats what it could not read, a password maybe
+		return "the database of " + d.setting
+	}
+	return fmt.Sprintf("%s:%d/%s", c.Host, c.Port, c.Database)
+}
+
+// There fails where there is no such file yet. A command that is to work on what is there
+// makes none: somebody would look for his records in it.
+func (d Database) There() error {
+	file := d.file()
+	if file == "" {
+		return nil
+	}
+	switch info, err := os.Stat(file); {
+	case err == nil && info.Size() > 0:
+		return nil
+	case err != nil && !os.IsNotExist(err):
+		return err
+	}
+	from := ""
+	if !filepath.IsAbs(file) {
+		from = fmt.Sprintf(" is %s, from this folder", file)
+	}
+	return fmt.Errorf("there is no database %s (%s%s); frontdesk serve makes it, or frontdesk migrate", d, d.setting, from)
+}
+
+// Open opens the database and nothing else, beside a server that may run.
+func (d Database) Open(p Program, c *config.Config) (sqlrecord.DB, error) {
+	if err := d.There(); err != nil {
+		return nil, err
+	}
+	o := sqlrecord.Options{Readers: 1, LockWait: lockWait(c), Log: zap.NewNop()}
+	if file := d.file(); file != "" {
+		return openFile(file, o)
+	}
+	return sqlrecord.OpenPostgres(p.Ctx, d.dsn, o)
+}
