@@ -2,6 +2,8 @@ package bounds
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth/redis/redistest"
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -205,16 +209,52 @@ func requireTurnedAway(t *testing.T, answers chan rig.Answer) {
 // waits, however long a call may take.
 func TestReadyDoesNotWait(t *testing.T) {
 	t.Parallel()
-	var f rig.Faults
-	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Backend: ", timeout: 1m"})
-	asked := make(chan time.Duration, 1)
-	f.Set(func(ctx context.Context) error {
-		ends, _ := ctx.Deadline()
-		asked <- time.Until(ends)
-		<-ctx.Done()
-		return ctx.Err()
+	t.Run("SQLite", func(t *testing.T) {
+		var f rig.Faults
+		d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Backend: ", timeout: 1m"})
+		asked := make(chan time.Duration, 1)
+		f.Set(func(ctx context.Context) error {
+			ends, _ := ctx.Deadline()
+			asked <- time.Until(ends)
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		status, _ := d.Ready()
+		require.Equal(t, 503, status)
+		require.LessOrEqual(t, <-asked, 2*time.Second)
 	})
-	status, _ := d.Ready()
-	require.Equal(t, 503, status)
-	require.LessOrEqual(t, <-asked, 2*time.Second)
+	t.Run("PostgreSQL", func(t *testing.T) {
+		node := sqltest.Primary(t)
+		d := rig.Start(t, rig.Options{DSN: node.DSN("postgres") + "&pool_max_conns=8", Backend: ", timeout: 10m"})
+		requireReadyWhile(t, d, "backend", func() (thaw func()) { return node.Freeze(t) })
+	})
+	t.Run("Redis", func(t *testing.T) {
+		server := redistest.Start(t)
+		d := rig.OnSQLite(t, rig.Options{Extra: fmt.Sprintf("sessions: {store: %q}\n", server.URL()), Backend: ", timeout: 10m"})
+		requireReadyWhile(t, d, "sessions", server.Freeze)
+	})
+}
+
+// requireReadyWhile wants /readyz to answer twice while a server that a part is kept in does
+// not, and to be well again when that goes on.
+func requireReadyWhile(t *testing.T, d *rig.Desk, part string, freeze func() (thaw func())) {
+	t.Helper()
+	require.Equal(t, 200, d.AskOps("/readyz").Status)
+	thaw := freeze()
+	answers := make(chan rig.Answer, 1)
+	go func() {
+		d.AskOps("/readyz")
+		answers <- d.AskOps("/readyz")
+	}()
+	select {
+	case a := <-answers:
+		require.Equal(t, 503, a.Status)
+		var now map[string]any
+		require.NoError(t, json.Unmarshal(a.Body, &now))
+		require.Equal(t, "unavailable", now[part])
+	case <-time.After(rig.Patience):
+		t.Error("it waits")
+	}
+	thaw()
+	require.Eventually(t, func() bool { return d.AskOps("/readyz").Status == 200 }, rig.Patience, rig.Patience/1000)
 }
