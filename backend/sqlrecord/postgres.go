@@ -1,13 +1,9 @@
 package sqlrecord
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +20,9 @@ import (
 type postgresDB struct {
 	pool    *pgxpool.Pool
 	alone   *pgx.ConnConfig // of connections beside the pool, which wait for locks as long as it takes
-	own     *postgresDB     // see Own; nil in what that is itself, and where there is none
+	bound   string          // what bounds the wait for locks in each transaction; "" where connections have that
+	own     *postgresDB     // see Own
+	jobs    *postgresDB     // see Jobs; both nil in what these are themselves
 	dialect *Dialect
 	rows    sync.Pool // of *postgresRow
 	apart   apart
@@ -37,110 +35,6 @@ var (
 	_ DB       = (*postgresDB)(nil)
 	_ migrator = (*postgresDB)(nil)
 )
-
-// OpenPostgres opens a PostgreSQL database. The DSN is what libpq takes, a URL
-// or keywords, with pgx's own parameters (pool_max_conns,
-// default_query_exec_mode=exec behind a pooler that shares connections between
-// transactions, …). It fails when the database does not answer.
-func OpenPostgres(ctx context.Context, dsn string, o Options) (DB, error) {
-	d, err := openPools(ctx, dsn, o)
-	if err != nil {
-		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
-	}
-	if err := d.own.pool.Ping(ctx); err != nil {
-		_ = d.Close()
-		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
-	}
-	return d, nil
-}
-
-// withoutDSN tells what pgx finds wrong with a DSN, without any of it: pgx repeats it, and
-// where it is mistyped nobody knows which part is the password.
-func withoutDSN(err error) error {
-	wrong, ok := errors.AsType[*pgconn.ParseConfigError](err)
-	if !ok {
-		return err
-	}
-	words := wrong.Error()
-	if cause := wrong.Unwrap(); cause != nil {
-		words = strings.TrimSuffix(words, " ("+cause.Error()+")")
-	}
-	const end = "`: " // of what pgx repeats
-	at := strings.LastIndex(words, end)
-	if at < 0 {
-		return errors.New("the DSN cannot be read")
-	}
-	return errors.New("the DSN cannot be read: " + words[at+len(end):])
-}
-
-// Own returns the same database by connections that only those have who ask for them:
-// logins, jobs and whether the database answers do not wait for records. They are closed
-// with db. SQLite has a reader to spare, and nothing there waits for anybody's locks.
-func Own(db DB) DB {
-	if d, ok := db.(*postgresDB); ok && d.own != nil {
-		return d.own
-	}
-	return db
-}
-
-// openPools makes the two pools. Own has a quarter of the connections, four at most.
-func openPools(ctx context.Context, dsn string, o Options) (*postgresDB, error) {
-	config, err := poolConfig(dsn, o)
-	if err != nil {
-		return nil, err
-	}
-	alone := config.ConnConfig.Copy()
-	boundLocks(config.ConnConfig, o.LockWait)
-	own := config.Copy()
-	own.MaxConns = min(max(1, config.MaxConns/4), 4)
-	own.MinConns, own.MinIdleConns = 0, 0
-	config.MaxConns = max(1, config.MaxConns-own.MaxConns)
-	config.MinConns, config.MinIdleConns = min(config.MinConns, config.MaxConns), min(config.MinIdleConns, config.MaxConns)
-	d, err := newPostgres(ctx, config, o)
-	if err != nil {
-		return nil, err
-	}
-	if d.own, err = newPostgres(ctx, own, o); err != nil {
-		d.pool.Close()
-		return nil, err
-	}
-	d.alone, d.own.alone = alone, alone
-	return d, nil
-}
-
-// How long a host may take to let a connection in, and a connection that was not
-// used for a while to show that it lives, where the DSN does not say: one that
-// swallows what it is sent must not keep the next one from being tried.
-const (
-	connectTimeout = 5 * time.Second
-	pingTimeout    = 2 * time.Second
-)
-
-// poolConfig is the configuration of a pool of all connections.
-func poolConfig(dsn string, o Options) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(dsn)
-	if err != nil {
-		return nil, withoutDSN(err)
-	}
-	if o.Readers > 0 {
-		config.MaxConns = int32(max(2, o.Readers))
-	} else if !strings.Contains(dsn, "pool_max_conns") {
-		config.MaxConns = int32(max(8, 2*runtime.NumCPU()))
-	}
-	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
-	config.PingTimeout = cmp.Or(config.PingTimeout, pingTimeout)
-	return config, nil
-}
-
-// boundLocks bounds how long a statement waits for a lock, unless the DSN does. A pooler
-// refuses settings that it does not know.
-func boundLocks(config *pgx.ConnConfig, wait time.Duration) {
-	const setting = "lock_timeout"
-	pooler := config.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement
-	if _, said := config.RuntimeParams[setting]; wait > 0 && !said && !pooler {
-		config.RuntimeParams[setting] = strconv.FormatInt(wait.Milliseconds(), 10)
-	}
-}
 
 // newPostgres makes a pool of a database that need not answer yet.
 func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postgresDB, error) {
@@ -159,6 +53,14 @@ func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postg
 func (d *postgresDB) Dialect() *Dialect { return d.dialect }
 
 func (d *postgresDB) Read(ctx context.Context, f func(Conn) error) error {
+	if d.bound != "" {
+		return d.tx(ctx, d.begin(beginWrite), func(c *postgresConn) error { return f(c) })
+	}
+	return d.read(ctx, f)
+}
+
+// read is Read whose statements are no transaction together.
+func (d *postgresDB) read(ctx context.Context, f func(Conn) error) error {
 	conn, err := d.acquire(ctx)
 	if err != nil {
 		return err
@@ -170,7 +72,10 @@ func (d *postgresDB) Read(ctx context.Context, f func(Conn) error) error {
 // beginning begins a transaction.
 type beginning func(ctx context.Context, conn *pgx.Conn) error
 
-func begin(text string) beginning {
+func (d *postgresDB) begin(text string) beginning {
+	if d.bound != "" {
+		text += "; " + d.bound // one round trip
+	}
 	return func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, text)
 		return err
@@ -180,11 +85,11 @@ func begin(text string) beginning {
 const beginWrite = "begin isolation level read committed"
 
 func (d *postgresDB) Snapshot(ctx context.Context, f func(Conn) error) error {
-	return d.tx(ctx, begin("begin isolation level repeatable read read only"), func(c *postgresConn) error { return f(c) })
+	return d.tx(ctx, d.begin("begin isolation level repeatable read read only"), func(c *postgresConn) error { return f(c) })
 }
 
 func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
-	return d.write(ctx, begin(beginWrite), f)
+	return d.write(ctx, d.begin(beginWrite), f)
 }
 
 func (d *postgresDB) write(ctx context.Context, begin beginning, f func(Conn) error) error {
@@ -273,14 +178,12 @@ func (d *postgresDB) Ping(ctx context.Context) error {
 }
 
 func (d *postgresDB) Close() error {
-	d.end()
-	if d.own != nil {
-		d.own.end()
+	for _, p := range d.parts() {
+		p.end()
 	}
-	d.apart.end()
-	d.pool.Close()
-	if d.own != nil {
-		return d.own.Close()
+	for _, p := range d.parts() {
+		p.apart.end()
+		p.pool.Close()
 	}
 	return nil
 }

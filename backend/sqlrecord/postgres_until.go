@@ -33,6 +33,9 @@ func (d *postgresDB) writeDated(ctx context.Context, _ func() time.Time, f func(
 	begin := func(ctx context.Context, conn *pgx.Conn) error {
 		var together pgx.Batch // one round trip
 		together.Queue(beginWrite)
+		if d.bound != "" {
+			together.Queue(d.bound)
+		}
 		together.Queue(lockMoment).QueryRow(func(row pgx.Row) error { return row.Scan(&began, nil) })
 		together.Queue(lookAgain).QueryRow(func(row pgx.Row) error { return row.Scan(&told) })
 		return conn.SendBatch(ctx, &together).Close()
@@ -52,7 +55,7 @@ func (d *postgresDB) until(ctx context.Context, _ func() time.Time) (ms int64, e
 	const text = `SELECT at, ` + presentMillis + `, coalesce(` + oldestWriter + `, at)
 		FROM ` + untilTable + ` WHERE NOT pg_is_in_recovery()`
 	three := []Column{{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}}
-	err = d.Read(ctx, func(c Conn) error {
+	err = d.read(ctx, func(c Conn) error {
 		var at, present int64
 		look := func() error {
 			return c.Query(ctx, text, three, nil, func(row []mapping.Value) error {

@@ -152,7 +152,7 @@ type event struct {
 	hold    time.Duration // claimed, renewed, postponed, calling: how long the lease is
 	lease   time.Time     // called: the one it was begun with
 	term    int           // handedBack, renewed, grown, postponed, completed, broke: by which claim
-	room    int64         // grown: to how many bytes
+	room    int64         // grown, accounted: to how many bytes
 	result  Result        // completed
 	failure string        // broke
 	noRoom  bool          // broke: because of that
@@ -176,6 +176,7 @@ const (
 	called                      // the call was answered, or not
 	fetched                     // the client asked for the result, and got an address of it
 	cleared                     // the result gave way to others
+	accounted                   // what an older version left out of what it takes is made up for
 	replayed                    // an operator wants the callback made again
 )
 
@@ -222,6 +223,8 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 		j.State, j.NextTry, j.Linked = Collected, time.Time{}, now
 	case e.kind == cleared && j.spent(now):
 		j.Result.File = ""
+	case e.kind == accounted:
+		return j.account(e.room, now), nil
 	case e.kind == replayed && !j.gone() && j.State != Accepted && j.State != Running:
 		j.State, j.Tries, j.NextTry, j.Lease = Done, 0, now, time.Time{}
 		if j.Failure != "" {
@@ -231,6 +234,18 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 		return j, fmt.Errorf("job %s is %s: %w", j.ID, j.State, errNotNow)
 	}
 	return j, nil
+}
+
+// account is a job with the room that it was promised without, and with an address of its
+// result given out now at the latest.
+func (j Job) account(room int64, now time.Time) Job {
+	switch {
+	case j.State == Accepted || j.State == Running:
+		j.Room = cmp.Or(j.Room, room)
+	case j.State == Collected && j.Linked.IsZero():
+		j.Linked = now
+	}
+	return j
 }
 
 // answered is a job whose call ended. There is no try after the result is gone,

@@ -219,9 +219,6 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 		o.book.note(Taken{}, j.taken(j.Created))
 		return nil
 	})
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // nothing was promised in shareTime
-		err = fmt.Errorf("%w: %w", ErrNoSpace, err)
-	}
 	if err != nil {
 		return "", fmt.Errorf("webhook: keep the job: %w", err)
 	}
@@ -300,11 +297,37 @@ func (o *Orchestrator) change(ctx context.Context, id string, e event, t *Try) (
 func (o *Orchestrator) clean(now time.Time) {
 	_, err := o.Store.Forget(o.ctx, now.Add(-Retention))
 	if err == nil {
+		err = o.account()
+	}
+	if err == nil {
 		err = o.sweep()
 	}
 	if err != nil && o.ctx.Err() == nil {
 		o.Log.Error("callbacks: clean up", zap.Error(err))
 	}
+}
+
+// accountAtOnce is how many jobs are accounted for in a clean-up; the others have to wait for the next.
+const accountAtOnce = 1000
+
+// account sets right what jobs take of the space that a gateway of an older version, in a
+// rolling upgrade, has accepted, done or handed out: it knows no room.
+func (o *Orchestrator) account() error {
+	jobs, err := o.Store.Unaccounted(o.ctx, accountAtOnce)
+	if err != nil || len(jobs) == 0 {
+		return err
+	}
+	r, err := o.Room(o.ctx)
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		_, err = o.change(o.ctx, j.ID, event{kind: accounted, room: r.expected(j.Owner.User.Client.ID, j.Work.Kind)}, nil)
+		if err != nil && !errors.Is(err, ErrUnknownJob) { // forgotten meanwhile
+			return err
+		}
+	}
+	return nil
 }
 
 // sweep removes the files that no job has: of jobs that were forgotten, here or

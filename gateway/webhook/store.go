@@ -41,6 +41,9 @@ type Store interface {
 	// Spent returns the jobs whose results are Spent, those that were given out the
 	// longest ago first.
 	Spent(ctx context.Context, linkedBefore time.Time, most int) ([]Job, error)
+	// Unaccounted returns jobs that a version changed which knows no room: what they take is
+	// not what Room and Spent go by. Change sets that right.
+	Unaccounted(ctx context.Context, most int) ([]Job, error)
 	// List returns the jobs, newest first.
 	List(ctx context.Context, f Filter) ([]Job, error)
 	// Journal returns the tries of a job in order.

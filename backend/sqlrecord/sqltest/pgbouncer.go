@@ -12,9 +12,9 @@ import (
 
 // PgBouncer starts a pooler before the server of a DSN, which gives a connection to
 // somebody else after each transaction and has no more than a few, and returns the
-// DSN that leads through it. Where it is not installed the test is skipped; with
+// DSN that leads through it. settings, as name = value, go before that. Where it is not installed the test is skipped; with
 // FRONTDESK_REQUIRE=pgbouncer in the environment it fails instead.
-func PgBouncer(t testing.TB, dsn string) string {
+func PgBouncer(t testing.TB, dsn string, settings ...string) string {
 	t.Helper()
 	program := Tool(t, "pgbouncer", "pgbouncer")
 	dir, err := os.MkdirTemp("", "frontdesk-pgbouncer-") // not t.TempDir: another user has to reach it
@@ -28,7 +28,7 @@ func PgBouncer(t testing.TB, dsn string) string {
 	}
 	server, rest, _ := strings.Cut(strings.TrimPrefix(dsn, "postgres://"+superuser+"@127.0.0.1:"), "/")
 	file := filepath.Join(dir, "pgbouncer.ini")
-	settings := fmt.Sprintf(`[databases]
+	text := fmt.Sprintf(`[databases]
 * = host=127.0.0.1 port=%s user=%s
 [pgbouncer]
 listen_addr = 127.0.0.1
@@ -37,8 +37,8 @@ unix_socket_dir =
 auth_type = any
 pool_mode = transaction
 default_pool_size = 3
-`, server, superuser, port)
-	if err := os.WriteFile(file, []byte(settings), 0o644); err != nil {
+`, server, superuser, port) + strings.Join(settings, "\n") + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := handOver(dir); err != nil {

@@ -15,7 +15,7 @@ import (
 	"frontdesk/gateway/webhook/jobstore"
 )
 
-// leftBehind looks for what gateways leave, when they start, on connections that
+// leftBehind looks for what gateways leave, when they start and when they have served, on connections that
 // others are given next: locks, and settings of a session.
 func leftBehind(t *testing.T, dsn string) {
 	t.Helper()
@@ -64,4 +64,8 @@ func TestBehindAPooler(t *testing.T) {
 	promise := desks[0].Call("POST", "/backup/owner", token, h.Body()).Promise(t)
 	require.Equal(t, promise, h.Next(t))
 	require.Equal(t, 200, desks[1].Download(desks[1].Collect(token, promise)).Status)
+	for _, d := range desks {
+		d.Shutdown()
+	}
+	leftBehind(t, dsn)
 }

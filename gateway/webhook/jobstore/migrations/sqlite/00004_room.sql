@@ -1,5 +1,5 @@
 -- What each job takes of the space of results, and when its result was given out last. Of
--- results from before nobody knows that: they stay their seven days.
+-- results from before nobody knows that: it is as if it was when a gateway cleans up.
 
 -- +goose Up
 ALTER TABLE callback_job ADD COLUMN kind TEXT NOT NULL DEFAULT '';
