@@ -50,6 +50,10 @@ var parts = []part{
 	// web server.
 	{name: "sql-ledger", what: "a bookkeeping on PostgreSQL behind a mapping sheet",
 		programs: []string{"perl", "/usr/lib/*/perl5/*/DBD/Pg.pm", "/usr/share/sql-ledger/SL/Form.pm|/usr/local/share/sql-ledger/SL/Form.pm"}, debian: "sql-ledger libdbd-pg-perl"},
+	// So are of kraft the scripts that make its database: the package wants a desktop.
+	{name: "kraft", what: "an office on MariaDB behind a mapping sheet",
+		programs: []string{"mariadbd|/usr/sbin/mariadbd", "/usr/share/kraft/dbinit/mysql/create_schema.sql|/usr/local/share/kraft/dbinit/mysql/create_schema.sql"},
+		debian:   "kraft mariadb-server-core mariadb-client-core"},
 	{name: "chromium", what: "the pages in a browser", programs: []string{"chromium"}, debian: "chromium fonts-dejavu-core", brew: "--cask chromium"},
 	{name: "npm", what: "the linters of the description and the client kits", programs: []string{"node", "npm"}, debian: "nodejs npm", brew: "node", ready: kits, cure: "the network, once"},
 	{name: "foreign", what: "services that nobody here wrote, behind a mapping sheet", programs: []string{"node", "npm", "go"}, debian: "nodejs npm", brew: "node", ready: foreign, cure: "the network, once"},

@@ -68,6 +68,8 @@ type Walk struct {
 	Resources []string
 	// ByKey is the order in which after has records; nil where it is that of lists.
 	ByKey func(resource string, a, b Key) int
+	// Weigh is what texts are compared and sorted by; nil where that is their letters.
+	Weigh func(text string) string
 	// Texts are filtered by besides what is there; default: what other languages might
 	// take for syntax.
 	Texts []string
@@ -121,6 +123,9 @@ func (w *Walk) Run(t *testing.T) {
 	}
 	if w.Texts == nil {
 		w.Texts = Texts
+	}
+	if w.Weigh == nil {
+		w.Weigh = func(text string) string { return text }
 	}
 	w.look(t)
 	w.begun = map[string]int{}

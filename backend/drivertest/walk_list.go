@@ -154,7 +154,7 @@ func (w *Walk) wanted(t *try, r *mapping.Resource, q backend.Query) []Row {
 	}
 	rows := slices.DeleteFunc(w.seen(r, q.Client), func(row Row) bool {
 		for _, f := range q.Filters {
-			if at(row, f.Field) != f.Value {
+			if !w.alike(at(row, f.Field), f.Value) {
 				return true
 			}
 		}
@@ -170,7 +170,7 @@ func (w *Walk) wanted(t *try, r *mapping.Resource, q backend.Query) []Row {
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		for _, o := range q.Sort {
 			x, y := at(a, o.Field), at(b, o.Field)
-			c := cmp.Or(cmp.Compare(x.Kind(), y.Kind()), cmp.Compare(x.Int(), y.Int()), cmp.Compare(x.Text(), y.Text()),
+			c := cmp.Or(cmp.Compare(x.Kind(), y.Kind()), cmp.Compare(x.Int(), y.Int()), cmp.Compare(w.Weigh(x.Text()), w.Weigh(y.Text())),
 				cmp.Compare(a.Finer[o.Field.Name], b.Finer[o.Field.Name]))
 			if o.Descending {
 				c = -c
@@ -182,6 +182,14 @@ func (w *Walk) wanted(t *try, r *mapping.Resource, q backend.Query) []Row {
 		return 0
 	})
 	return rows
+}
+
+// alike tells whether a value is found by a filter.
+func (w *Walk) alike(v, by mapping.Value) bool {
+	if v.Kind() == mapping.KindText && by.Kind() == mapping.KindText {
+		return w.Weigh(v.Text()) == w.Weigh(by.Text())
+	}
+	return v == by
 }
 
 // behind are the rows of a list behind one. Where that is gone, and the order is none of

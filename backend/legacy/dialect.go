@@ -57,6 +57,9 @@ type dialect interface {
 	nextOf(b *statement, quoted string)
 	// call runs a procedure, in a transaction where it has out parameters.
 	call(ctx context.Context, c conn, p call) (result, error)
+	// tries has the engine take a value for one of a column, of no row, so that no trigger
+	// fires. The error is what it says; nil as well where that cannot be asked.
+	tries(ctx context.Context, c conn, table, column string, v sheet.Raw) error
 
 	// begin are the options of a transaction that writes, and snapshot of one
 	// that reads a consistent state.
@@ -174,6 +177,8 @@ func (common) change(ctx context.Context, c conn, s *statement) (int64, error) {
 }
 
 func (common) nextOf(b *statement, quoted string) { b.add("SELECT NEXT VALUE FOR ", quoted) }
+
+func (common) tries(context.Context, conn, string, string, sheet.Raw) error { return nil }
 
 func (common) begin() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelSerializable} }
 

@@ -124,6 +124,20 @@ func (d mysqlDialect) call(ctx context.Context, c conn, p call) (result, error) 
 	return queryAll(ctx, c, read)
 }
 
+// tries declares a variable of the column's type, which takes a value just as the column
+// does. MySQL has no such variables.
+func (d mysqlDialect) tries(ctx context.Context, c conn, table, column string, v sheet.Raw) error {
+	if d.name != "mariadb" {
+		return nil
+	}
+	set := newStatement(d).add("SET @frontdesk_value = ").arg(v)
+	if _, err := c.ExecContext(ctx, set.String(), set.args...); err != nil {
+		return err
+	}
+	_, err := c.ExecContext(ctx, "BEGIN NOT ATOMIC DECLARE held TYPE OF "+table+"."+column+" DEFAULT @frontdesk_value; END")
+	return err
+}
+
 func outVariable(i int) string { return "@frontdesk_" + strconv.Itoa(i) }
 
 // tryLock takes a lock of the session, since MySQL has none of a transaction.
@@ -168,7 +182,7 @@ func (mysqlDialect) fault(err error) (f fault, ok bool) {
 		f.column = f.Constraint
 		return f, true
 	case 3819, 4025: // check, of MySQL and of MariaDB
-		f.class = faultCheck
+		f.class, f.table = faultCheck, tableInWords(f.Message)
 	case 1021, 1037, 1040, 1041, 1053, 1077, 1152, 1184, 1203, 1226, 1290, 1317, 1836, 1927, 3024: // full, shutting down, killed, …
 		f.class = faultDown
 		return f, true

@@ -96,6 +96,13 @@ func (postgres) nextOf(b *statement, quoted string) {
 
 // call selects from a function, and calls a procedure, whose out parameters are
 // its result.
+// tries reads the value as one of the column's type, and in the letters of the database:
+// PostgreSQL does not say of which column a value was.
+func (d postgres) tries(ctx context.Context, c conn, table, column string, v sheet.Raw) error {
+	_, err := queryOne(ctx, c, newStatement(d).add("SELECT COALESCE(", column, ", ").arg(v).add(") FROM ", table, " WHERE 1 = 0"))
+	return err
+}
+
 func (d postgres) call(ctx context.Context, c conn, p call) (result, error) {
 	s := newStatement(d)
 	s.add(p.verb(), p.name, "(").list(p.args)

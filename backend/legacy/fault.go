@@ -43,7 +43,7 @@ func constraintInWords(message string) string {
 // told, in the words of an engine.
 var quotedColumns = []*regexp.Regexp{
 	regexp.MustCompile(`^.* for column '(?P<column>[^']+)' at row \d+$`),                                                                 // MySQL 1264, 1265, 1406
-	regexp.MustCompile("^.* for column (?:(?:`[^`]+`\\.)?`(?P<table>[^`]+)`\\.)?`(?P<column>[^`]+)` at row \\d+$"),                       // MariaDB 1292, 1366
+	regexp.MustCompile("^.* for column (?:(?:`(?P<schema>[^`]+)`\\.)?`(?P<table>[^`]+)`\\.)?`(?P<column>[^`]+)` at row \\d+$"),           // MariaDB 1292, 1366
 	regexp.MustCompile(`^String or binary data would be truncated in table '(?:[^']+\.)?(?P<table>[^'.]+)', column '(?P<column>[^']+)'`), // SQL Server 2628
 	regexp.MustCompile(`^Cannot insert the value NULL into column '(?P<column>[^']+)', table '(?:[^']+\.)?(?P<table>[^'.]+)'`),           // SQL Server 515
 	regexp.MustCompile(`^constraint failed: cannot store \w+ value in \w+ column (?P<table>[^.]+)\.(?P<column>.+) \(3091\)$`),            // SQLite, of a strict table
@@ -51,17 +51,31 @@ var quotedColumns = []*regexp.Regexp{
 }
 
 // columnInWords finds the column that a message about a value names, and the table where
-// it names one.
+// it names one, with its schema where it names that.
 func columnInWords(message string) (table, column string) {
 	for _, quoted := range quotedColumns {
 		found := quoted.FindStringSubmatch(message)
 		if found == nil {
 			continue
 		}
-		if i := quoted.SubexpIndex("table"); i >= 0 {
-			table = found[i]
+		said := func(name string) string {
+			if i := quoted.SubexpIndex(name); i >= 0 {
+				return found[i]
+			}
+			return ""
 		}
-		return table, found[quoted.SubexpIndex("column")]
+		return strings.TrimPrefix(said("schema")+"."+said("table"), "."), said("column")
 	}
 	return "", ""
+}
+
+// quotedTable finds the table whose condition MariaDB says a row does not fulfil (4025).
+var quotedTable = regexp.MustCompile("^CONSTRAINT `[^`]+` failed for `([^`]+)`\\.`([^`]+)`$")
+
+// tableInWords finds it, with its schema; "" where there is none.
+func tableInWords(message string) string {
+	if found := quotedTable.FindStringSubmatch(message); found != nil {
+		return found[1] + "." + found[2]
+	}
+	return ""
 }

@@ -21,16 +21,21 @@ type Schema struct {
 
 // Table is a table or a view.
 type Table struct {
-	Schema  string
-	Name    string // without the schema
-	View    bool
-	Columns []Column
-	Primary []string // columns of the primary key, in its order
-	Indexes []Index  // the primary key's among them
-	Foreign []ForeignKey
-	Checks  []Check // conditions of its rows
-	// Triggers are their names with what they fire on: TR_REL_BU BEFORE UPDATE.
-	Triggers []string
+	Schema   string
+	Name     string // without the schema
+	View     bool
+	Columns  []Column
+	Primary  []string // columns of the primary key, in its order
+	Indexes  []Index  // the primary key's among them
+	Foreign  []ForeignKey
+	Checks   []Check // conditions of its rows
+	Triggers []Trigger
+}
+
+// Trigger is a program that writes of a table fire.
+type Trigger struct {
+	Name string // with what it fires on: TR_REL_BU BEFORE UPDATE
+	Text string // of MariaDB and MySQL; "" where it was not asked for
 }
 
 // Column is a column. Lengths are in characters, bytes for binary types.
@@ -104,6 +109,11 @@ func (t *Table) Column(name string) *Column {
 	return named(t.Columns, name, func(c *Column) string { return c.Name })
 }
 
+// isCalled tells whether a name, with its schema or without, is the table's.
+func (t *Table) isCalled(name string) bool {
+	return strings.EqualFold(name, t.Name) || strings.EqualFold(name, t.Schema+"."+t.Name)
+}
+
 // CaseOf tells how keys of these columns are compared: whether all texts among them
 // are compared without case, and whether all are with it. Both where there are none.
 func (t *Table) CaseOf(columns []string) (ignored, counts bool) {
@@ -147,7 +157,7 @@ type schemaQueries struct {
 	indexes  string // table, index, column, is unique, is primary
 	foreign  string // table, name, column, referenced table, referenced column, whether its rows cannot be deleted, referenced schema
 	checks   string // table, name, a text that its columns stand in
-	triggers string // table, words
+	triggers string // table, words, text or null
 	routines string // name, is function, parameter, type, mode
 }
 
@@ -319,7 +329,7 @@ func (i *inspector) check(row []sheet.Raw) {
 
 func (i *inspector) trigger(row []sheet.Raw) {
 	if t := i.table(row[0].String()); t != nil {
-		t.Triggers = append(t.Triggers, row[1].String())
+		t.Triggers = append(t.Triggers, Trigger{row[1].String(), row[2].String()})
 	}
 }
 

@@ -37,7 +37,7 @@ func (postgres) schema() schemaQueries {
 		checks: `SELECT c.relname::text, k.conname::text, (SELECT string_agg(quote_ident(a.attname), ' ') FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (k.conkey))
 			FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			WHERE k.contype = 'c' AND ` + ours + ` ORDER BY 1, 2`,
-		triggers: `SELECT event_object_table::text, trigger_name || ' ' || action_timing || ' ' || event_manipulation FROM information_schema.triggers
+		triggers: `SELECT event_object_table::text, trigger_name || ' ' || action_timing || ' ' || event_manipulation, NULL FROM information_schema.triggers
 			WHERE event_object_schema = COALESCE(CAST(:schema AS text), current_schema()) ORDER BY 1, 2`,
 		routines: `SELECT p.proname::text, CASE WHEN p.prokind = 'p' THEN 0 ELSE 1 END, COALESCE(a.name, ''), format_type(COALESCE(a.all_type, a.in_type), NULL),
 				CASE WHEN COALESCE(a.all_type, a.in_type) IS NULL THEN NULL WHEN a.mode = 'o' OR a.mode = 't' THEN 'OUT' WHEN a.mode = 'b' THEN 'INOUT' ELSE 'IN' END
@@ -70,7 +70,7 @@ func (d mysqlDialect) schema() schemaQueries {
 				ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME
 			WHERE k.TABLE_SCHEMA = ` + ours + ` AND k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION`,
 		checks: checks,
-		triggers: `SELECT EVENT_OBJECT_TABLE, CONCAT(TRIGGER_NAME, ' ', ACTION_TIMING, ' ', EVENT_MANIPULATION) FROM information_schema.TRIGGERS
+		triggers: `SELECT EVENT_OBJECT_TABLE, CONCAT(TRIGGER_NAME, ' ', ACTION_TIMING, ' ', EVENT_MANIPULATION), ACTION_STATEMENT FROM information_schema.TRIGGERS
 			WHERE EVENT_OBJECT_SCHEMA = ` + ours + ` ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME`,
 		routines: `SELECT r.ROUTINE_NAME, r.ROUTINE_TYPE = 'FUNCTION', p.PARAMETER_NAME, p.DATA_TYPE, p.PARAMETER_MODE
 			FROM information_schema.ROUTINES r LEFT JOIN information_schema.PARAMETERS p
@@ -100,7 +100,7 @@ func (sqlserver) schema() schemaQueries {
 			FROM sys.foreign_keys f JOIN sys.foreign_key_columns k ON k.constraint_object_id = f.object_id
 			WHERE SCHEMA_NAME(f.schema_id) = ` + ours + ` ORDER BY 1, 2, k.constraint_column_id`,
 		checks: `SELECT OBJECT_NAME(parent_object_id), name, definition FROM sys.check_constraints WHERE SCHEMA_NAME(schema_id) = ` + ours + ` ORDER BY 1, 2`,
-		triggers: `SELECT OBJECT_NAME(t.parent_id), t.name + CASE WHEN t.is_instead_of_trigger = 1 THEN ' INSTEAD OF ' ELSE ' AFTER ' END + e.type_desc
+		triggers: `SELECT OBJECT_NAME(t.parent_id), t.name + CASE WHEN t.is_instead_of_trigger = 1 THEN ' INSTEAD OF ' ELSE ' AFTER ' END + e.type_desc, NULL
 			FROM sys.triggers t JOIN sys.trigger_events e ON e.object_id = t.object_id JOIN sys.objects o ON o.object_id = t.parent_id
 			WHERE SCHEMA_NAME(o.schema_id) = ` + ours + ` ORDER BY 1, 2`,
 		routines: `SELECT r.ROUTINE_NAME, CASE WHEN r.ROUTINE_TYPE = 'FUNCTION' THEN 1 ELSE 0 END, p.PARAMETER_NAME, p.DATA_TYPE, p.PARAMETER_MODE
@@ -125,6 +125,6 @@ func (sqlite) schema() schemaQueries {
 			ORDER BY 1, 2, 6`,
 		foreign:  `SELECT m.name, 'foreign key ' || f.id, f."from", f."table", f."to", f.on_delete IN ('NO ACTION', 'RESTRICT'), 'main' FROM ` + tables + ` JOIN pragma_foreign_key_list(m.name) f ORDER BY m.name, f.id, f.seq`,
 		checks:   `SELECT name, NULL, sql FROM sqlite_schema WHERE type = 'table' AND COALESCE(:schema, 'main') = 'main'`,
-		triggers: `SELECT tbl_name, name FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, 2`,
+		triggers: `SELECT tbl_name, name, NULL FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, 2`,
 	}
 }

@@ -246,6 +246,9 @@ func (t *table) learn(known *Table) {
 			delete(t.nulls, place) // it is below every value, and there is no other
 		}
 	}
+	if c := known.Column(t.Client); c != nil {
+		t.clientIsText = c.Sort(t.d.engine()) == "text"
+	}
 	if !t.countsBlanks() {
 		return // and numbers compare as they are
 	}

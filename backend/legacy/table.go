@@ -37,6 +37,9 @@ type table struct {
 	// places whose texts may have blanks behind them that this engine does not
 	// overlook by itself.
 	whole, padded map[string]bool
+	// clientIsText tells that the client's number stands in a column of texts. MariaDB and
+	// MySQL would compare those as numbers, and take 1x for 1.
+	clientIsText bool
 	// filled are the places that are null in no row.
 	filled map[string]bool
 }
@@ -225,6 +228,8 @@ func (t *table) equal(b *statement, place string, v sheet.Raw) *statement {
 // finding nothing.
 func (t *table) operand(b *statement, place string, v sheet.Raw) *statement {
 	switch {
+	case t.clientIsText && place == t.Client && v.Kind == sheet.RawInt:
+		return b.arg(textRaw(v.String()))
 	case t.whole[place] && (v.Kind == sheet.RawInt || v.Kind == sheet.RawText):
 		return b.add("CAST(").arg(v).add(" AS bigint)")
 	case t.whole[place] && v.Kind == sheet.RawNumber:

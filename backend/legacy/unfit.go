@@ -12,7 +12,9 @@ import (
 
 // What a database refuses of a value by itself, whatever its other rows have, is told of
 // the field that it came from: where its column is known beyond doubt. A trigger fails by
-// its own statements as the write itself would, and of these no client is told.
+// its own statements as the write itself would, and of these no client is told. What the
+// column cannot hold fails before any trigger fires; so where it may have been a trigger,
+// the engine is asked whether the column can hold the value.
 
 // unfit are the violations of values that their columns cannot hold.
 func (w *write) unfit() error {
@@ -65,14 +67,13 @@ func (w *write) missing(f *mapping.Field) *mapping.Error {
 // unfitBy is of a value that the database refused; nil where that does not lead to one
 // field.
 func (w *write) unfitBy(ctx context.Context, f fault, err error) error {
-	if w.d.engine() == "postgres" && f.column == "" && (f.class == faultValue || f.class == faultCharset) {
-		return w.unreadable(ctx, err)
-	}
 	c := w.columnOf(f)
-	if c == nil {
+	switch {
+	case c == nil && (f.class == faultValue || f.class == faultCharset):
+		return w.refusedAlone(ctx, err)
+	case c == nil:
 		return nil
-	}
-	if f.class == faultNull {
+	case f.class == faultNull:
 		if field := w.emptyAt(c.Name); field != nil {
 			return w.missing(field).Because(err)
 		}
@@ -88,20 +89,48 @@ func (w *write) unfitBy(ctx context.Context, f fault, err error) error {
 // columnOf is the column of the table that a fault is about; nil where it is about none,
 // or maybe one of another table, which a program writes, or a value that a program made.
 func (w *write) columnOf(f fault) *Column {
-	known := w.t.known
+	known, name := w.t.known, f.column
+	if known == nil || f.table != "" && !known.isCalled(f.table) {
+		return nil
+	}
+	if f.class == faultCheck {
+		i := slices.IndexFunc(known.Checks, func(c Check) bool { return strings.EqualFold(c.Name, f.Constraint) })
+		if i < 0 || len(known.Checks[i].Columns) != 1 {
+			return nil
+		}
+		name = known.Checks[i].Columns[0]
+	}
+	c := known.Column(name)
 	switch {
-	case known == nil, f.table != "" && !strings.EqualFold(f.table, known.Name):
-		return nil
-	case w.runsPrograms() && (f.table == "" || f.class == faultCheck):
-		return nil
-	case f.class != faultCheck:
-		return known.Column(f.column)
-	}
-	i := slices.IndexFunc(known.Checks, func(c Check) bool { return strings.EqualFold(c.Name, f.Constraint) })
-	if i < 0 || len(known.Checks[i].Columns) != 1 {
+	case c == nil || !w.runsPrograms():
+		return c
+	case f.class == faultNull && w.lacks(c) && w.alone(c), f.table != "" && (f.class != faultCheck || w.alone(c)):
+		return c
+	default:
 		return nil
 	}
-	return known.Column(known.Checks[i].Columns[0])
+}
+
+// alone tells that no program changes what is written to a column: then a value that it
+// must not have is the client's, wherever else programs write. A trigger that changes it
+// names it.
+func (w *write) alone(c *Column) bool {
+	if op := w.t.Operations[w.attempt.Op]; op != nil && op.Procedure != "" {
+		return false
+	}
+	event := map[mapping.Scope]string{mapping.OpCreate: " INSERT", mapping.OpUpdate: " UPDATE"}[w.attempt.Op]
+	return !slices.ContainsFunc(w.t.known.Triggers, func(t Trigger) bool {
+		return t.Text == "" || strings.HasSuffix(t.Name, event) && strings.Contains(strings.ToLower(t.Text), strings.ToLower(c.Name))
+	})
+}
+
+// lacks tells that the column has to have a value, and that the write gives it none.
+func (w *write) lacks(c *Column) bool {
+	if c.Nullable || c.Generated || c.Type == "timestamp" { // which MariaDB may fill in
+		return false
+	}
+	v, written := w.value(c.Name)
+	return written && !v.IsSet() || !written && c.Default == "" && w.attempt.Op == mapping.OpCreate
 }
 
 // emptyAt is the field that a client left empty, or left out on create, and that alone
@@ -125,17 +154,16 @@ func (w *write) emptyAt(column string) (field *mapping.Field) {
 	return field
 }
 
-// unreadable are the fields whose values PostgreSQL cannot read as those of their columns,
-// or cannot have the letters of. It does not say which: so it is asked of each, of no row.
-func (w *write) unreadable(ctx context.Context, err error) error {
+// refusedAlone are the fields whose values the engine refuses apart from the row: each is
+// tried.
+func (w *write) refusedAlone(ctx context.Context, err error) error {
 	var found mapping.Violations
 	conn := w.tx.aside()
 	for _, a := range w.values {
 		if !w.sends(a) || !a.Value.IsSet() {
 			continue
 		}
-		b := newStatement(w.d).add("SELECT COALESCE(", w.d.quote(a.Place), ", ").arg(a.Value).add(") FROM ", w.t.name, " WHERE 1 = 0")
-		_, refused := queryOne(ctx, conn, b)
+		refused := w.d.tries(ctx, conn, w.t.name, w.d.quote(a.Place), a.Value)
 		if f, ok := w.d.fault(refused); !ok || f.class != faultValue && f.class != faultCharset {
 			continue
 		}

@@ -141,7 +141,7 @@ resources:
 `, server.URL)
 	missing := report.has("http.client-missing", "resources.contact.client")
 	require.Len(t, missing, 1, "%+v", report.Findings)
-	require.Equal(t, "org is missing in 1 of 3 answers, which are nobody's", missing[0].Seen)
+	require.Equal(t, "org is missing, or no number, in 1 of 3 answers, which are nobody's", missing[0].Seen)
 	require.Equal(t, Warning, missing[0].Severity)
 	require.Len(t, report.has("http.get", "resources.contact.operations"), 1, "%+v", report.Findings)
 }

@@ -110,7 +110,7 @@ func (c *httpCheck) found(path string, f remote.Finding, n int) {
 		if f.Records == n {
 			severity = Error
 		}
-		c.add(severity, "http.client-missing", strictyaml.Child(path, "client"), fmt.Sprintf("%s is missing in %d of %d answers, which are nobody's", f.Place, f.Records, n),
+		c.add(severity, "http.client-missing", strictyaml.Child(path, "client"), fmt.Sprintf("%s is missing, or no number, in %d of %d answers, which are nobody's", f.Place, f.Records, n),
 			"name the path that tells whose a record is, or have the service answer it")
 	case f.What == remote.Disordered:
 		c.add(Error, "http.order", strictyaml.Child(path, "order"), "the list is not in the order of "+f.Place+", so that after leaves records out", "have the service list by it, or leave order out")

@@ -109,7 +109,11 @@ func (c *resourceCheck) written() {
 		c.add(Warning, "sql.view-written", c.at("table"), c.table.Name+" is a view, and records are written to it", "name the table as table, and the view as read")
 	}
 	if len(c.table.Triggers) > 0 {
-		c.add(Note, "sql.trigger", c.at("table"), fmt.Sprintf("%s has triggers: %s", c.table.Name, strings.Join(c.table.Triggers, ", ")),
+		names := make([]string, len(c.table.Triggers))
+		for i, t := range c.table.Triggers {
+			names[i] = t.Name
+		}
+		c.add(Note, "sql.trigger", c.at("table"), fmt.Sprintf("%s has triggers: %s", c.table.Name, strings.Join(names, ", ")),
 			"mark fields that they fill readonly, and translate the errors that they raise under errors")
 	}
 	c.referrers()

@@ -266,4 +266,12 @@ func TestForeignSQL(t *testing.T) {
 		require.Len(t, fails, 1)
 		require.Equal(t, "orderitems.discount may be null, and then orderline.discount_percentage: cel: no such overload: _*_", fails[0].Seen)
 	})
+	t.Run("kraft", func(t *testing.T) {
+		s := foreigntest.Kraft(t)
+		report := checked(t, s.Sheet, s.DSN)
+		require.Zero(t, report.Count(Error), report.Findings)
+		nobodys := report.has("data.nobody", "resources.order.client")
+		require.Len(t, nobodys, 1, report.Findings)
+		require.Equal(t, "30 of 66 row(s) belong to no client", nobodys[0].Seen, "those of customers 1x, 1.0 and 2x, and of none")
+	})
 }

@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"backend/keep":                {"auth", "backend", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy":              {"auth", "backend", "backend/backupzip", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy/legacytest":   {"backend/sqlrecord/sqltest"},
-	"backend/legacy/foreigntest":  {"backend/drivertest", "backend/sqlrecord/sqltest", "mapping"},
+	"backend/legacy/foreigntest":  {"backend/drivertest", "backend/legacy/legacytest", "backend/sqlrecord/sqltest", "mapping"},
 	"backend/mapcheck":            {"auth", "backend", "backend/legacy", "backend/remote", "config/strictyaml", "mapping", "mapping/sheet"},
 	"backend/mapdraft":            {"backend", "backend/legacy", "mapping", "mapping/sheet"},
 	"backend/mapfixture":          {"config/strictyaml"},

@@ -103,10 +103,12 @@ func (r *Resource) shown(row []Raw, client auth.Client) (system bool, err error)
 	if r.clientAt >= 0 {
 		of := row[r.clientAt] // absent, null or empty: nobody's
 		switch {
-		case r.SystemClient != "" && strings.TrimRight(of.String(), " ") == r.SystemClient:
+		case r.isSystem(of):
 			system = true
-		case !isClient(of, client.ID):
-			return false, errHidden
+		default:
+			if id, ok := clientIn(of); !ok || id != client.ID {
+				return false, errHidden
+			}
 		}
 	}
 	if r.hidden != nil {
@@ -121,12 +123,18 @@ func (r *Resource) shown(row []Raw, client auth.Client) (system bool, err error)
 	return system, nil
 }
 
-func isClient(raw Raw, id int64) bool {
-	if raw.Kind == RawInt {
-		return raw.Int == id
+// isSystem tells whether the place of the client has what marks records of all clients.
+func (r *Resource) isSystem(of Raw) bool {
+	return r.SystemClient != "" && strings.TrimRight(of.String(), " ") == r.SystemClient
+}
+
+// clientIn is the client that a place has the number of.
+func clientIn(of Raw) (id int64, ok bool) {
+	if of.Kind == RawInt {
+		return of.Int, true
 	}
-	n, err := strconv.ParseInt(strings.Trim(raw.String(), " "), 10, 64)
-	return err == nil && n == id
+	id, err := strconv.ParseInt(strings.Trim(of.String(), " "), 10, 64)
+	return id, err == nil
 }
 
 // longestShown is how much of a system's value an error shows.

@@ -36,7 +36,14 @@ func (r *Resource) AsksClient() bool {
 
 // IsNobodys tells whether a row aligned with Places is of no client, though it
 // should be of one.
-func (r *Resource) IsNobodys(row []Raw) bool { return r.clientAt >= 0 && !row[r.clientAt].IsSet() }
+func (r *Resource) IsNobodys(row []Raw) bool {
+	if r.clientAt < 0 {
+		return false
+	}
+	of := row[r.clientAt]
+	_, isNumber := clientIn(of)
+	return !isNumber && !r.isSystem(of)
+}
 
 // Parent is the resource that the client is found through; nil for none.
 func (r *Resource) Parent() *Resource {

@@ -1,7 +1,8 @@
-// Package foreigntest starts administrations that nobody here wrote, on the PostgreSQL of
-// the tests, as Debian packs them. Their databases are made by their own programs, filled
-// through these, and changed through them while a test is under way. It is not for
-// programs.
+// Package foreigntest starts administrations that nobody here wrote, on the PostgreSQL and
+// the MariaDB of the tests, as Debian packs them. Their databases are made by their own
+// programs, filled through these, and changed through them while a test is under way; of one
+// that has windows alone, by its own scripts, and by statements as it makes them. It is not
+// for programs.
 package foreigntest
 
 import (
@@ -10,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -22,18 +24,41 @@ import (
 
 // System is an administration, and somebody who works in it by its own programs.
 type System struct {
-	DSN    string
-	Sheet  string // the file
-	office *office
+	DSN   string
+	Sheet string // the file
+	// Weigh is what its database compares and sorts texts by; nil where that is their letters.
+	Weigh  func(text string) string
+	office worker
 	rows   map[string]query
-	conn   *pgx.Conn // of the oracle
+	ask    func(ctx context.Context, sql string) ([]found, error) // of the oracle
+}
+
+// worker has a system do something. What the system refuses is a Refused.
+type worker interface {
+	do(what string, arguments map[string]any, answer any) error
 }
 
 // files is the folder of what belongs to a system: its sheet, and the program that works
-// in it.
+// in it, if any.
 func files(system string) string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(filepath.Dir(here)), "testdata", system)
+}
+
+// folder is what a package has under /usr/share, be it installed or only unpacked; inside is
+// something that it has there.
+func folder(t testing.TB, part, inside string, required bool) string {
+	t.Helper()
+	for _, under := range []string{"/usr/share", "/usr/local/share"} {
+		if _, err := os.Stat(filepath.Join(under, part, inside)); err == nil {
+			return filepath.Join(under, part)
+		}
+	}
+	if required {
+		t.Fatalf("FRONTDESK_REQUIRE names %s, which is not to be found", part)
+	}
+	t.Skipf("%s is not installed", part)
+	return ""
 }
 
 // office is a program that works in a system: a line of JSON for each thing to do, and
@@ -78,7 +103,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// do has the program do something. What the system refuses is an error of it.
+// do implements worker.
 func (o *office) do(what string, arguments map[string]any, answer any) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -122,11 +147,19 @@ func (s *System) Ask(t require.TestingT, what string, arguments map[string]any, 
 	require.NoError(t, s.office.do(what, arguments, answer), "%s %v", what, arguments)
 }
 
-// look connects the oracle.
+// look connects the oracle, on PostgreSQL.
 func (s *System) look(t testing.TB) {
 	t.Helper()
-	var err error
-	s.conn, err = pgx.Connect(context.Background(), s.DSN)
+	conn, err := pgx.Connect(context.Background(), s.DSN)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.conn.Close(context.Background())) })
+	t.Cleanup(func() { require.NoError(t, conn.Close(context.Background())) })
+	s.ask = func(ctx context.Context, sql string) ([]found, error) {
+		rows, err := conn.Query(ctx, sql)
+		if err != nil {
+			return nil, err
+		}
+		return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f found, err error) {
+			return f, row.Scan(&f.key, &f.owner, &f.hidden, &f.fields, &f.columns)
+		})
+	}
 }

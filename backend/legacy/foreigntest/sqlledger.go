@@ -21,19 +21,7 @@ import (
 func SQLLedger(t testing.TB) *System {
 	t.Helper()
 	perl := sqltest.Tool(t, "sql-ledger", "perl")
-	var home string
-	for _, folder := range []string{"/usr/share/sql-ledger", "/usr/local/share/sql-ledger"} {
-		if _, err := os.Stat(filepath.Join(folder, "SL")); err == nil {
-			home = folder
-		}
-	}
-	switch {
-	case home != "":
-	case sqltest.Required("sql-ledger"):
-		t.Fatal("FRONTDESK_REQUIRE names sql-ledger, which is not to be found")
-	default:
-		t.Skip("sql-ledger is not installed")
-	}
+	home := folder(t, "sql-ledger", "SL", sqltest.Required("sql-ledger"))
 	worker := func(dsn string) (*office, func() error, error) {
 		to, err := pgx.ParseConfig(dsn)
 		if err != nil {

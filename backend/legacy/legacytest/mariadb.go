@@ -39,6 +39,16 @@ var maria server
 // with FRONTDESK_REQUIRE=mariadb in the environment it fails instead.
 func MariaDB(t testing.TB) string {
 	t.Helper()
+	dsn := EmptyMariaDB(t, "latin1")
+	if err := loadMariaDB(dsn); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}
+
+// EmptyMariaDB is MariaDB for a database that is empty, in a character set.
+func EmptyMariaDB(t testing.TB, charset string) string {
+	t.Helper()
 	install, daemon := sqltest.Tool(t, "mariadb", "mariadb-install-db"), sqltest.Tool(t, "mariadb", "mariadbd")
 	maria.once.Do(func() { maria.err = maria.start(install, daemon) })
 	if maria.err != nil {
@@ -46,7 +56,7 @@ func MariaDB(t testing.TB) string {
 	}
 	name := fmt.Sprintf("test_%d", maria.next.Add(1))
 	err := maria.admin(
-		"CREATE DATABASE "+name+" CHARACTER SET latin1",
+		"CREATE DATABASE "+name+" CHARACTER SET "+charset,
 		"CREATE USER "+name+"@'127.0.0.1' IDENTIFIED BY '"+password+"'",
 		"GRANT ALL ON `"+name+"%`.* TO "+name+"@'127.0.0.1'")
 	if err != nil {
@@ -57,11 +67,7 @@ func MariaDB(t testing.TB) string {
 			t.Error(err)
 		}
 	})
-	dsn := maria.dsn(name+":"+password, name)
-	if err := loadMariaDB(dsn); err != nil {
-		t.Fatal(err)
-	}
-	return dsn
+	return maria.dsn(name+":"+password, name)
 }
 
 const password = "dealerpak"

@@ -216,6 +216,7 @@ func TestConformForeignSQL(t *testing.T) {
 	}{
 		"tryton":    {foreigntest.Tryton, backendtest.Options{Login: login("wit", "tafel-Berg-wit"), Other: login("Wit", "tafel-Berg-Wit")}, "UTC"},
 		"sqlledger": {foreigntest.SQLLedger, backendtest.Options{Login: login("north", "not-a-secret-1"), Other: login("south", "not-a-secret-1")}, "Europe/Amsterdam"},
+		"kraft":     {foreigntest.Kraft, backendtest.Options{Login: login("smit", "not-a-secret-1"), Other: login("jansen", "not-a-secret-1")}, "Europe/Amsterdam"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := of.start(t)
