@@ -40,8 +40,9 @@ type Options struct {
 	// driver has connections for (Pooler), MaxQueue how many more may wait; one more is
 	// refused at once. Default 256 and 1024.
 	MaxConcurrent, MaxQueue int
-	// CircuitFailures in a row open the circuit of a resource's reads, or writes; after
-	// CircuitPause one call is let through to see. Default 10 and 5 s.
+	// CircuitFailures in a row open the circuit of a resource's reads, or writes, for all, or
+	// for the one client whose they are; after CircuitPause one call is let through to see.
+	// Default 10 and 5 s.
 	CircuitFailures int
 	CircuitPause    time.Duration
 	// Now is the clock that derived fields are set by; nil for time.Now.

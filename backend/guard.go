@@ -6,8 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/sony/gobreaker/v2"
-
 	"frontdesk/auth"
 	"frontdesk/mapping"
 )
@@ -19,7 +17,7 @@ type section struct{ reads, writes *lane }
 // lane is what guards the calls of one resource that read, or that write.
 type lane struct {
 	resource, kind string
-	breaker        *gobreaker.CircuitBreaker[struct{}]
+	circuit        *circuit
 	room           *shares
 	group          *group
 }
@@ -65,29 +63,22 @@ func (c *Client) newSection(resource string) section {
 
 func (c *Client) newLane(resource, kind string, room *shares, of *group) *lane {
 	o := c.o
-	return &lane{resource: resource, kind: kind, room: room, group: of, breaker: gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
-		Timeout:      o.CircuitPause,
-		ReadyToTrip:  func(n gobreaker.Counts) bool { return n.ConsecutiveFailures >= uint32(o.CircuitFailures) },
-		IsSuccessful: func(err error) bool { return err == nil || isAnswer(err) || errors.Is(err, ErrUnexpected) },
-		IsExcluded: func(err error) bool {
-			return errors.Is(err, context.Canceled) || errors.Is(err, ErrOwnStore) || errors.Is(err, ErrBusy) || errors.As(err, new(ownAnswer))
-		},
-		OnStateChange: func(_ string, from, to gobreaker.State) {
-			if o.OnState != nil {
-				o.OnState(Circuit{resource, kind, to.String()}, from.String())
-			}
-		},
-	})}
+	changed := func(from, to string) {
+		if o.OnState != nil {
+			o.OnState(Circuit{resource, kind, to}, from)
+		}
+	}
+	return &lane{resource: resource, kind: kind, room: room, group: of, circuit: &circuit{most: o.CircuitFailures, pause: o.CircuitPause, changed: changed, state: stateClosed}}
 }
 
 // State names the worst state that a circuit is in: closed, half-open or open.
 func (c *Client) State() string {
-	worst := gobreaker.StateClosed.String()
+	worst := stateClosed
 	for _, circuit := range c.Circuits() {
 		switch circuit.State {
-		case gobreaker.StateOpen.String():
+		case stateOpen:
 			return circuit.State
-		case gobreaker.StateHalfOpen.String():
+		case stateHalfOpen:
 			worst = circuit.State
 		}
 	}
@@ -100,7 +91,7 @@ func (c *Client) Circuits() []Circuit {
 	for _, s := range c.sections {
 		for _, l := range [...]*lane{s.reads, s.writes} {
 			if l != nil {
-				all = append(all, Circuit{l.resource, l.kind, l.breaker.State().String()})
+				all = append(all, Circuit{l.resource, l.kind, l.circuit.State()})
 			}
 		}
 	}
@@ -122,6 +113,18 @@ func (c *Client) Load() (now Load) {
 	}
 	now.Clients = len(waiting)
 	return now
+}
+
+// tells is the verdict of how a call ended.
+func tells(err error) verdict {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrOwnStore), errors.Is(err, ErrBusy), errors.As(err, new(ownAnswer)):
+		return nothing
+	case err == nil, isAnswer(err), errors.Is(err, ErrUnexpected):
+		return answers
+	default:
+		return fails
+	}
 }
 
 // isAnswer tells whether an error is what a working administration says, rather
@@ -169,7 +172,7 @@ func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operatio
 	return violation
 }
 
-// guarded waits for a place, and runs f behind the breaker. Calls that wait are not held
+// guarded waits for a place, and runs f unless the circuit is open. Calls that wait are not held
 // against the resource, nor is one asked for when there is too little time left to judge
 // it by.
 func (l *lane) guarded(ctx context.Context, at *place, until time.Time, f func(context.Context) error) error {
@@ -177,7 +180,14 @@ func (l *lane) guarded(ctx context.Context, at *place, until time.Time, f func(c
 		return err
 	}
 	defer at.leave()
-	_, err := l.breaker.Execute(func() (struct{}, error) { return struct{}{}, f(ctx) })
+	trial, err := l.circuit.enter(at.client)
+	if err != nil {
+		return err
+	}
+	told := fails // by a panic
+	defer func() { l.circuit.leave(at.client, trial, told) }()
+	err = f(ctx)
+	told = tells(err)
 	return err
 }
 
@@ -204,7 +214,7 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 		return Busy, e
 	case errors.Is(err, ErrBusy) && !errors.Is(err, context.Canceled), isContention(err):
 		return unavailable(Busy, busyPause)
-	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
+	case errors.Is(err, errOpen):
 		return unavailable(Open, c.o.CircuitPause)
 	case errors.Is(err, ErrOwnStore) && !errors.Is(err, context.Canceled):
 		return unavailable(OwnStore, 0)

@@ -1,0 +1,108 @@
+package backend
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// The states of a circuit.
+const (
+	stateClosed   = "closed"
+	stateHalfOpen = "half-open"
+	stateOpen     = "open"
+)
+
+// errOpen says that a call was not made.
+var errOpen = errors.New("circuit breaker is open")
+
+// verdict is what a call tells of the administration.
+type verdict int
+
+const (
+	fails   verdict = iota
+	answers         // be it a refusal
+	nothing
+)
+
+// circuit is a circuit breaker. So many failures in a row open it: calls are refused for a
+// pause, then one is let through, whose answer closes it. Failures of one client alone, which
+// may be the fault of what it asks for, refuse only its own calls: the next answer to
+// somebody else closes the circuit, and his next failure refuses everybody. It is safe for
+// concurrent use.
+type circuit struct {
+	most    int // failures in a row
+	pause   time.Duration
+	changed func(from, to string) // told under the lock
+
+	mu      sync.Mutex
+	state   string // as of its last look at the clock
+	failed  int    // in a row
+	first   int64  // the client whose call failed first of them
+	several bool   // others are among them
+	until   time.Time
+	trying  bool // half-open: the call that is let through is under way
+}
+
+// enter asks for a call, and tells whether it is the one that is let through to see. Its
+// end is to be told to leave. It fails with errOpen.
+func (c *circuit) enter(client int64) (trial bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.now() == stateClosed, !c.several && client != c.first:
+		return false, nil
+	case c.state == stateOpen, c.trying:
+		return false, errOpen
+	}
+	c.trying = true
+	return true, nil
+}
+
+// leave takes into account how a call has ended.
+func (c *circuit) leave(client int64, trial bool, v verdict) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if trial {
+		c.trying = false
+	}
+	switch v {
+	case answers:
+		c.failed, c.several = 0, false
+		c.turn(stateClosed)
+	case fails:
+		if c.failed == 0 {
+			c.first = client
+		}
+		c.failed++
+		spread := !c.several && client != c.first
+		c.several = c.several || spread
+		if trial && c.state == stateHalfOpen || c.failed >= c.most && (c.state == stateClosed || spread) {
+			c.until = time.Now().Add(c.pause)
+			c.turn(stateOpen)
+		}
+	}
+}
+
+// now is the state by the clock.
+func (c *circuit) now() string {
+	if c.state == stateOpen && time.Now().After(c.until) {
+		c.turn(stateHalfOpen)
+	}
+	return c.state
+}
+
+func (c *circuit) turn(to string) {
+	from := c.state
+	if c.state = to; from != to {
+		c.trying = false
+		c.changed(from, to)
+	}
+}
+
+// State is closed, half-open or open.
+func (c *circuit) State() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now()
+}
