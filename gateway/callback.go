@@ -24,6 +24,9 @@ type Callbacks struct {
 	Links        *webhook.Links
 	Results      webhook.Results
 	Rules        webhook.Rules
+	// Timeout bounds what a request asks of the jobs and their results: 503 says that they
+	// did not answer in time. Sending a result takes as long as it takes.
+	Timeout time.Duration
 	// Long tells which operations answer by callback although they need not.
 	Long func(Grant) bool
 }
@@ -124,8 +127,26 @@ func (x *Exchange) takeCallback(g *Gateway, raw string) mapping.Violations {
 // owner is who a job is for.
 func (x *Exchange) owner() webhook.Owner { return webhook.Owner{User: x.user(), Key: x.keyName} }
 
+// bounded has a request ask the jobs for as long as it may. What they do not answer in time,
+// since somebody has locked them, is to be asked again.
+func (g *Gateway) bounded(ctx context.Context, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, g.o.Callbacks.Timeout)
+	defer cancel()
+	err := ask(ctx)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, backend.ErrCollision) {
+		busy := mapping.Fail(mapping.Overloaded).Because(err)
+		busy.RetryAfter = busyRetry
+		return busy
+	}
+	return err
+}
+
 // accept promises work and answers 202.
 func (g *Gateway) accept(ctx context.Context, x *Exchange, w webhook.Work) error {
+	return g.bounded(ctx, func(ctx context.Context) error { return g.promise(ctx, x, w) })
+}
+
+func (g *Gateway) promise(ctx context.Context, x *Exchange, w webhook.Work) error {
 	id, err := g.o.Callbacks.Orchestrator.Accept(ctx, x.owner(), x.callback, w)
 	if errors.Is(err, webhook.ErrNoSpace) {
 		x.cause = "space"
@@ -147,6 +168,10 @@ func (g *Gateway) backupOwner(ctx context.Context, x *Exchange) error {
 
 // collect answers with the address of a result.
 func (g *Gateway) collect(ctx context.Context, x *Exchange) error {
+	return g.bounded(ctx, func(ctx context.Context) error { return g.address(ctx, x) })
+}
+
+func (g *Gateway) address(ctx context.Context, x *Exchange) error {
 	id := x.Param("id")
 	job, err := g.o.Callbacks.Orchestrator.Collect(ctx, x.owner(), id)
 	switch {
@@ -173,26 +198,37 @@ func (g *Gateway) collect(ctx context.Context, x *Exchange) error {
 // download answers with a result, or the part of it that is asked for. The
 // address is all that is needed; a wrong one is answered like an unknown id.
 func (g *Gateway) download(ctx context.Context, x *Exchange) error {
-	unknown := mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), x.Param("id"))
+	var result webhook.Result
+	var file webhook.Reader
+	err := g.bounded(ctx, func(bounded context.Context) (err error) {
+		if result, err = g.downloaded(bounded, x); err != nil {
+			return err
+		}
+		if file, err = g.o.Callbacks.Results.Open(ctx, result.File); err != nil { // for as long as it is read
+			return fmt.Errorf("result %s: %w", result.File, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return x.answerFile(file, result)
+}
+
+// downloaded is the result that an address is of.
+func (g *Gateway) downloaded(ctx context.Context, x *Exchange) (webhook.Result, error) {
 	id, ok, err := g.o.Callbacks.Links.Check(ctx, string(x.rawQuery))
 	if err != nil {
-		return err
+		return webhook.Result{}, err
 	}
-	if !ok {
-		return unknown
+	var job webhook.Job
+	if ok {
+		job, err = g.o.Callbacks.Orchestrator.Store.Get(ctx, id)
 	}
-	job, err := g.o.Callbacks.Orchestrator.Store.Get(ctx, id)
 	if errors.Is(err, webhook.ErrUnknownJob) || err == nil && job.Result.File == "" {
-		return unknown
+		err = mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), x.Param("id"))
 	}
-	if err != nil {
-		return err
-	}
-	file, err := g.o.Callbacks.Results.Open(ctx, job.Result.File)
-	if err != nil {
-		return fmt.Errorf("result of job %s: %w", id, err)
-	}
-	return x.answerFile(file, job.Result)
+	return job.Result, err
 }
 
 // storedRequest is a long-running request as it waits for its turn.

@@ -53,7 +53,7 @@ var help = map[Reason]Help{
 		"Send less at once: split arrays over several requests, and large documents into their own records.",
 	},
 	Overloaded: {
-		"The service has as many connections, as much in large bodies and answers under way, or as many results of yours to be fetched, as it has room for. Nothing of the request was done.",
+		"The service has as many connections, as much in large bodies and answers under way, or as many results of yours to be fetched, as it has room for, or cannot look up callbacks for now. Nothing of the request was done.",
 		"Wait as long as the header Retry-After says, then send it again. Keep connections open and use them again, do not send or ask for much that is large at once, and fetch the results of callbacks.",
 	},
 	ResultTooLarge: {

@@ -167,9 +167,9 @@ func (s *Store) datedBy(now func() time.Time) *Store {
 // UntilLag tells, of PostgreSQL, how far Until of pages stays behind writes under way.
 func (s *Store) UntilLag(ctx context.Context) (time.Duration, error) { return s.records.UntilLag(ctx) }
 
-// Database is where the records are, for what else is kept there, by connections that
-// calls for records do not have. It is closed with the store.
-func (s *Store) Database() sqlrecord.DB { return s.own }
+// Database is where the records are, for what else is kept there: callback jobs. It is
+// closed with the store.
+func (s *Store) Database() sqlrecord.DB { return sqlrecord.Jobs(s.db) }
 
 // Pool implements backend.Pooler.
 func (s *Store) Pool() backend.Pool { return sqlrecord.PoolOf(s.db) }

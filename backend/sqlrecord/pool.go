@@ -7,15 +7,14 @@ var (
 	_ backend.Pooler = (*sqliteDB)(nil)
 )
 
-// Pool implements backend.Pooler. The connections of Own count among those there are.
-func (d *postgresDB) Pool() backend.Pool {
-	stat := d.pool.Stat()
-	p := backend.Pool{InUse: int(stat.AcquiredConns()), Most: int(stat.MaxConns()), Calls: int(stat.MaxConns())}
-	if d.own != nil {
-		own := d.own.Pool()
-		p.InUse, p.Most = p.InUse+own.InUse, p.Most+own.Most
+// Pool implements backend.Pooler. The connections of Own and Jobs count among those there are.
+func (d *postgresDB) Pool() (all backend.Pool) {
+	all.Calls = int(d.pool.Stat().MaxConns())
+	for _, p := range d.parts() {
+		stat := p.pool.Stat()
+		all.InUse, all.Most = all.InUse+int(stat.AcquiredConns()), all.Most+int(stat.MaxConns())
 	}
-	return p
+	return all
 }
 
 // Pool implements backend.Pooler for the connections that read, one of which is left to

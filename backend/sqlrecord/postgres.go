@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,7 +25,8 @@ import (
 type postgresDB struct {
 	pool    *pgxpool.Pool
 	alone   *pgx.ConnConfig // of connections beside the pool, which wait for locks as long as it takes
-	own     *postgresDB     // see Own; nil in what that is itself, and where there is none
+	own     *postgresDB     // see Own
+	jobs    *postgresDB     // see Jobs; both nil in what these are themselves
 	dialect *Dialect
 	rows    sync.Pool // of *postgresRow
 	apart   apart
@@ -74,8 +76,8 @@ func withoutDSN(err error) error {
 }
 
 // Own returns the same database by connections that only those have who ask for them:
-// logins, jobs and whether the database answers do not wait for records. They are closed
-// with db. SQLite has a reader to spare, and nothing there waits for anybody's locks.
+// logins, and whether the database answers, wait neither for records nor for jobs. They are
+// closed with db. SQLite has a reader to spare, and nothing there waits for anybody's locks.
 func Own(db DB) DB {
 	if d, ok := db.(*postgresDB); ok && d.own != nil {
 		return d.own
@@ -83,7 +85,15 @@ func Own(db DB) DB {
 	return db
 }
 
-// openPools makes the two pools. Own has a quarter of the connections, four at most.
+// Jobs is Own for callback jobs, whose tables somebody may lock as well.
+func Jobs(db DB) DB {
+	if d, ok := db.(*postgresDB); ok && d.jobs != nil {
+		return d.jobs
+	}
+	return db
+}
+
+// openPools makes the pools. Own and Jobs share a quarter of the connections, four at most.
 func openPools(ctx context.Context, dsn string, o Options) (*postgresDB, error) {
 	config, err := poolConfig(dsn, o)
 	if err != nil {
@@ -91,21 +101,34 @@ func openPools(ctx context.Context, dsn string, o Options) (*postgresDB, error) 
 	}
 	alone := config.ConnConfig.Copy()
 	boundLocks(config.ConnConfig, o.LockWait)
-	own := config.Copy()
-	own.MaxConns = min(max(1, config.MaxConns/4), 4)
-	own.MinConns, own.MinIdleConns = 0, 0
-	config.MaxConns = max(1, config.MaxConns-own.MaxConns)
+	aside := min(max(2, config.MaxConns/4), 4)
+	config.MaxConns = max(1, config.MaxConns-aside)
 	config.MinConns, config.MinIdleConns = min(config.MinConns, config.MaxConns), min(config.MinIdleConns, config.MaxConns)
 	d, err := newPostgres(ctx, config, o)
 	if err != nil {
 		return nil, err
 	}
-	if d.own, err = newPostgres(ctx, own, o); err != nil {
-		d.pool.Close()
-		return nil, err
+	part := func(most int32) *pgxpool.Config {
+		c := config.Copy()
+		c.MaxConns, c.MinConns, c.MinIdleConns = most, 0, 0
+		return c
 	}
-	d.alone, d.own.alone = alone, alone
+	if d.own, err = newPostgres(ctx, part(aside/2), o); err == nil {
+		d.jobs, err = newPostgres(ctx, part(aside-aside/2), o)
+	}
+	for _, p := range d.parts() {
+		p.alone = alone
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	return d, nil
+}
+
+// parts are the pools of a database, itself first.
+func (d *postgresDB) parts() []*postgresDB {
+	all := []*postgresDB{d, d.own, d.jobs}
+	return slices.DeleteFunc(all, func(p *postgresDB) bool { return p == nil })
 }
 
 // How long a host may take to let a connection in, and a connection that was not
@@ -273,14 +296,12 @@ func (d *postgresDB) Ping(ctx context.Context) error {
 }
 
 func (d *postgresDB) Close() error {
-	d.end()
-	if d.own != nil {
-		d.own.end()
+	for _, p := range d.parts() {
+		p.end()
 	}
-	d.apart.end()
-	d.pool.Close()
-	if d.own != nil {
-		return d.own.Close()
+	for _, p := range d.parts() {
+		p.apart.end()
+		p.pool.Close()
 	}
 	return nil
 }

@@ -22,14 +22,18 @@ func TestPostgresOwnConnections(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	require.Equal(t, backend.Pool{Most: 8, Calls: 6}, PoolOf(db))
 	require.Equal(t, Own(db), Own(Own(db)))
+	require.Equal(t, Jobs(db), Jobs(Jobs(db)))
 	reading(t, db, 6, func() {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		require.ErrorIs(t, db.Read(ctx, func(Conn) error { return nil }), backend.ErrBusy)
 		require.NoError(t, db.Ping(t.Context()))
-		reading(t, Own(db), 2, func() {
-			require.Equal(t, 8, PoolOf(db).InUse)
-			require.NoError(t, Own(db).Ping(t.Context()))
+		reading(t, Jobs(db), 1, func() {
+			require.NoError(t, Own(db).Read(t.Context(), func(Conn) error { return nil }), "jobs take nothing from logins")
+			reading(t, Own(db), 1, func() {
+				require.Equal(t, 8, PoolOf(db).InUse)
+				require.NoError(t, Own(db).Ping(t.Context()))
+			})
 		})
 	})
 }
@@ -39,8 +43,8 @@ func TestPostgresConnectionsAreCounted(t *testing.T) {
 	t.Parallel()
 	dsn := sqltest.Postgres(t)
 	for said, want := range map[string]backend.Pool{
-		"&pool_max_conns=1":                   {Most: 2, Calls: 1},
-		"&pool_max_conns=4":                   {Most: 4, Calls: 3},
+		"&pool_max_conns=1":                   {Most: 3, Calls: 1},
+		"&pool_max_conns=4":                   {Most: 4, Calls: 2},
 		"&pool_max_conns=20&pool_min_conns=1": {Most: 20, Calls: 16},
 		"&pool_max_conns=40":                  {Most: 40, Calls: 36},
 	} {

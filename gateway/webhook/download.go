@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
-	"sync"
 	"time"
 )
 
@@ -28,15 +27,15 @@ type Links struct {
 	store Store
 	clock func() time.Time
 
-	mu   sync.Mutex
-	keys []SigningKey // newest first
+	turn chan struct{} // held by whoever uses what follows
+	keys []SigningKey  // newest first
 	read time.Time
 	last time.Time // that they were read anew because somebody asked
 }
 
 // NewLinks returns Links with their keys in a store.
 func NewLinks(store Store, clock func() time.Time) *Links {
-	return &Links{store: store, clock: clock}
+	return &Links{store: store, clock: clock, turn: make(chan struct{}, 1)}
 }
 
 // Sign returns the query of an address that downloads the result of a job for
@@ -88,8 +87,12 @@ func query(k SigningKey, id string, expires time.Time) string {
 // current returns the keys, newest first, at least one. They are read anew
 // every minute, or when asked, which a stranger may do: at most once a second.
 func (l *Links) current(ctx context.Context, again bool) ([]SigningKey, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	now := l.clock()
 	again = again && now.Sub(l.last) >= time.Second
 	if len(l.keys) > 0 && !again && now.Sub(l.read) < time.Minute {

@@ -219,9 +219,6 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 		o.book.note(Taken{}, j.taken(j.Created))
 		return nil
 	})
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // nothing was promised in shareTime
-		err = fmt.Errorf("%w: %w", ErrNoSpace, err)
-	}
 	if err != nil {
 		return "", fmt.Errorf("webhook: keep the job: %w", err)
 	}

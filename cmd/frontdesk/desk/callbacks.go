@@ -33,7 +33,7 @@ func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 	if err := h.lockFile(); err != nil {
 		return nil, err
 	}
-	jobs, err := jobstore.Open(context.Background(), sqlrecord.Own(h.system.Own.Db))
+	jobs, err := jobstore.Open(context.Background(), sqlrecord.Jobs(h.system.Own.Db))
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +45,7 @@ func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 	return &gateway.Callbacks{
 		Links:   webhook.NewLinks(jobs, h.now),
 		Results: h.results,
+		Timeout: h.config.Backend.Timeout,
 		Rules:   webhook.Rules{AllowHosts: c.AllowHosts, Ports: c.Ports},
 		Long:    longRunning(h.config.Callbacks),
 	}, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/gateway/webhook"
@@ -134,12 +135,17 @@ func (d *draft) Discard() {
 	}
 }
 
+// partTime bounds how long a part is waited for: somebody may have locked the table.
+const partTime = 10 * time.Second
+
 // Open implements webhook.Results.
 func (r *Results) Open(ctx context.Context, name string) (webhook.Reader, error) {
+	bounded, cancel := context.WithTimeout(ctx, partTime)
+	defer cancel()
 	found := false
-	err := r.store.db.Read(ctx, func(c sqlrecord.Conn) error {
+	err := r.store.db.Read(bounded, func(c sqlrecord.Conn) error {
 		sql := `SELECT 1 FROM callback_result WHERE name = $1`
-		return c.Query(ctx, sql, []sqlrecord.Column{number}, []mapping.Value{mapping.TextValue(name)}, func([]mapping.Value) error {
+		return c.Query(bounded, sql, []sqlrecord.Column{number}, []mapping.Value{mapping.TextValue(name)}, func([]mapping.Value) error {
 			found = true
 			return nil
 		})
@@ -180,10 +186,12 @@ func (r *reader) hold(part int64) error {
 		return nil
 	}
 	r.number, r.part = part, nil
-	return r.store.db.Read(r.ctx, func(c sqlrecord.Conn) error {
+	ctx, cancel := context.WithTimeout(r.ctx, partTime)
+	defer cancel()
+	return r.store.db.Read(ctx, func(c sqlrecord.Conn) error {
 		sql := `SELECT data FROM callback_result_part WHERE name = $1 AND number = $2`
 		args := []mapping.Value{mapping.TextValue(r.name), mapping.IntValue(part)}
-		return c.Query(r.ctx, sql, []sqlrecord.Column{octets}, args, func(row []mapping.Value) error {
+		return c.Query(ctx, sql, []sqlrecord.Column{octets}, args, func(row []mapping.Value) error {
 			r.part = []byte(row[0].Text())
 			return nil
 		})

@@ -27,21 +27,28 @@ type held struct {
 func hold(t *testing.T, statement string) (h *held, token string) {
 	t.Helper()
 	dsn := rig.Engines[1].DSN(t)
-	d := rig.Start(t, rig.Options{DSN: dsn + "&pool_max_conns=8", Backend: ", timeout: 4s"})
-	token = d.Login(rig.FullKey, "demo")
+	h = &held{Desk: rig.Start(t, rig.Options{DSN: dsn + "&pool_max_conns=8", Backend: ", timeout: 4s"})}
+	token = h.Login(rig.FullKey, "demo")
+	h.take(dsn, statement)
+	return h, token
+}
+
+// take takes a lock that is kept until it is rolled back.
+func (h *held) take(dsn, statement string) {
+	t := h.T
+	t.Helper()
 	connect := func() *pgx.Conn {
 		conn, err := pgx.Connect(t.Context(), dsn)
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, conn.Close(context.Background())) })
 		return conn
 	}
-	h = &held{Desk: d, look: connect()}
+	h.look = connect()
 	var err error
 	h.lock, err = connect().Begin(t.Context())
 	require.NoError(t, err)
 	_, err = h.lock.Exec(t.Context(), statement)
 	require.NoError(t, err)
-	return h, token
 }
 
 // run sends so many requests into the lock, and returns once some of them wait for it.
@@ -55,11 +62,17 @@ func (h *held) run(times int, method, path, token, body string) {
 			h.codes = append(h.codes, a.Status)
 		})
 	}
+	h.await(3)
+}
+
+// await waits until so many wait for locks.
+func (h *held) await(most int) {
+	h.T.Helper()
 	require.Eventually(h.T, func() bool {
 		locked := 0
 		text := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 		require.NoError(h.T, h.look.QueryRow(h.T.Context(), text).Scan(&locked))
-		return locked >= 3
+		return locked >= most
 	}, rig.Patience, rig.Patience/1000)
 }
 
@@ -108,6 +121,84 @@ func TestLockOfATable(t *testing.T) {
 	require.Equal(t, "closed", circuit, "nothing is known of the administration")
 	require.NoError(t, h.lock.Rollback(t.Context()))
 	require.Equal(t, 200, h.Call("GET", "/order", token, "").Status)
+}
+
+// TestLockOfTheJobs: somebody has the table of callback jobs, and statements wait for locks
+// as long as it takes. Before, who asked for a callback or for a result waited for as long,
+// and so did logins, which shared connections with them.
+func TestLockOfTheJobs(t *testing.T) {
+	t.Parallel()
+	h, hooks, dsn := startHooked(t)
+	token := h.Login(rig.HookedKey, "demo")
+	promise := h.Call("POST", "/backup/owner", token, hooks.Body()).Promise(t)
+	require.Equal(t, promise, hooks.Next(t))
+	result := h.Collect(token, promise)
+	h.take(dsn, `LOCK TABLE callback_job IN ACCESS EXCLUSIVE MODE`)
+	answers := make(chan rig.Answer, 36)
+	for range 12 {
+		for _, ask := range []func() rig.Answer{
+			func() rig.Answer { return h.Call("POST", "/backup/owner", token, hooks.Body()) },
+			func() rig.Answer { return h.Call("GET", "/webhook?id="+promise, token, "") },
+			func() rig.Answer { return h.Download(result) },
+		} {
+			h.stuck.Go(func() { answers <- ask() })
+		}
+	}
+	h.await(1)
+	for range 5 {
+		h.Login(rig.FullKey, "other")
+	}
+	require.Equal(t, 200, h.AskOps("/readyz").Status)
+	for range cap(answers) {
+		requireTurnedAway(t, answers)
+	}
+	require.NoError(t, h.lock.Rollback(t.Context()))
+	require.Equal(t, 200, h.Download(h.Collect(token, promise)).Status)
+	next := h.Call("POST", "/backup/owner", token, hooks.Body()).Promise(t)
+	require.Equal(t, next, hooks.Next(t))
+}
+
+// TestLockOfAJob: with a row of that table it is the same for who needs that row, and others
+// go on.
+func TestLockOfAJob(t *testing.T) {
+	t.Parallel()
+	h, hooks, dsn := startHooked(t)
+	token := h.Login(rig.HookedKey, "demo")
+	promise := h.Call("POST", "/backup/owner", token, hooks.Body()).Promise(t)
+	require.Equal(t, promise, hooks.Next(t))
+	h.take(dsn, `SELECT FROM callback_job FOR UPDATE`)
+	answers := make(chan rig.Answer, 1)
+	h.stuck.Go(func() { answers <- h.Call("GET", "/webhook?id="+promise, token, "") })
+	h.await(1)
+	h.Login(rig.FullKey, "other")
+	requireTurnedAway(t, answers)
+	next := h.Call("POST", "/backup/owner", token, hooks.Body()).Promise(t)
+	require.Equal(t, next, hooks.Next(t))
+	require.Equal(t, 200, h.Download(h.Collect(token, next)).Status)
+	require.NoError(t, h.lock.Rollback(t.Context()))
+	require.Equal(t, 200, h.Download(h.Collect(token, promise)).Status)
+}
+
+// startHooked starts a desk with callbacks where nothing bounds the wait for a lock but the
+// time that a request has.
+func startHooked(t *testing.T) (h *held, hooks *rig.Hooks, dsn string) {
+	t.Helper()
+	dsn = rig.Engines[1].DSN(t)
+	hooks, o := rig.NewHooks(t, nil)
+	o.DSN, o.Backend = dsn+"&pool_max_conns=8&lock_timeout=0", ", timeout: 5s"
+	return &held{Desk: rig.Start(t, o)}, hooks, dsn
+}
+
+// requireTurnedAway waits for an answer that says to come again.
+func requireTurnedAway(t *testing.T, answers chan rig.Answer) {
+	t.Helper()
+	select {
+	case a := <-answers:
+		a.Refused(t, 503, "Server is busy", "a callback")
+		require.Equal(t, "2", a.Header.Get("Retry-After"))
+	case <-time.After(rig.Patience):
+		t.Fatal("it still waits")
+	}
 }
 
 // TestReadyDoesNotWait: an administration that hangs keeps /readyz no longer than a balancer
