@@ -200,6 +200,9 @@ func (o *Orchestrator) perform(ctx context.Context, j Job) (result Result, err e
 				zap.ByteString("stack", debug.Stack()))
 		}
 	}()
+	if err := o.clear(ctx); err != nil {
+		return Result{}, fmt.Errorf("%w: %w", ErrAgain, err)
+	}
 	draft, err := o.Results.Create(ctx, resultName(j))
 	if err != nil {
 		return Result{}, err
