@@ -53,7 +53,7 @@ type Room struct {
 // the rest.
 const shareOf = 3
 
-// mostExpected bounds what is set aside for a job whose like there was none of, in bytes.
+// mostExpected bounds what is set aside for a job whose like its client had none of, in bytes.
 const mostExpected = 16 << 20
 
 // Bytes is how many bytes are taken at a stage.
@@ -100,8 +100,9 @@ func (r Room) more(client int64) int64 {
 	return max((shareOf*(r.Space-r.Firm())-own)/(shareOf+1), 0)
 }
 
-// expected is how many bytes the result of a job will take: as many as those of the kind
-// do on average, the client's own if there are any.
+// expected is how many bytes the result of a job will take: as many as the client's own
+// of the kind do on average. Where it has none, those of the others tell, up to a bound: it
+// is not refused since theirs are large.
 func (r Room) expected(client int64, kind string) int64 {
 	var own, all Taken
 	for _, t := range r.All {
@@ -113,13 +114,15 @@ func (r Room) expected(client int64, kind string) int64 {
 			own.Jobs, own.Bytes = own.Jobs+t.Jobs, own.Bytes+t.Bytes
 		}
 	}
-	if own.Jobs <= 0 {
-		own = all
+	unknown := min(r.Space/16, mostExpected)
+	switch {
+	case own.Jobs > 0:
+		return max(own.Bytes/int64(own.Jobs), 1)
+	case all.Jobs > 0:
+		return max(min(all.Bytes/int64(all.Jobs), unknown), 1)
+	default:
+		return max(unknown, 1)
 	}
-	if own.Jobs <= 0 {
-		return max(min(r.Space/16, mostExpected), 1)
-	}
-	return max(own.Bytes/int64(own.Jobs), 1)
 }
 
 // taken is what a job takes of the space.
