@@ -50,7 +50,8 @@ type Store interface {
 	Forget(ctx context.Context, before time.Time) ([]Job, error)
 	// SigningKeys returns the keys that sign downloads, newest first, after
 	// making one where none was made since. Those that were replaced before old
-	// are removed.
+	// are removed then. Where none can be made, it returns those that are there with the
+	// error.
 	SigningKeys(ctx context.Context, since, old time.Time, fresh SigningKey) ([]SigningKey, error)
 }
 

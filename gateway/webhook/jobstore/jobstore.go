@@ -386,10 +386,13 @@ func (s *Store) SigningKeys(ctx context.Context, since, old time.Time, fresh web
 		if err != nil {
 			return err
 		}
-		if _, err := c.Exec(ctx, s.text(`DELETE FROM signing_key WHERE made_at < ?1`), moment(old)); err != nil {
+		if _, err := c.Exec(ctx, s.text(`DELETE FROM signing_key WHERE made_at < (SELECT max(made_at) FROM signing_key WHERE made_at < ?1)`), moment(old)); err != nil {
 			return err
 		}
-		keys, err = s.signingKeys(ctx, c)
+		renewed, err := s.signingKeys(ctx, c)
+		if err == nil {
+			keys = renewed
+		}
 		return err
 	})
 	return keys, err
