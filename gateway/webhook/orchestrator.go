@@ -209,6 +209,11 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 	}
 	id = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits[:])
 	j := Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Needs: o.able(), Trace: traceOf(ctx)}
+	if len(w.Data) > smallData {
+		j.Apart = int64(len(w.Data))
+	} else {
+		j.Needs.Format = 1
+	}
 	taken, err := o.reserve(ctx, func(r Room) Taken {
 		j.Room = r.expected(owner.User.Client.ID, w.Kind)
 		return j.taken(j.Created)
