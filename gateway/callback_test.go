@@ -46,7 +46,7 @@ func newLongHouse(t *testing.T, long ...Grant) *longHouse {
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, files.Close()) })
 		callbacks = &Callbacks{
-			Links: webhook.NewLinks(jobs, house.clock.Now), Results: files, Timeout: time.Minute, Long: func(g Grant) bool { return slices.Contains(long, g) },
+			Links: webhook.NewLinks(jobs, house.clock.Now, o.Log), Results: files, Timeout: time.Minute, Long: func(g Grant) bool { return slices.Contains(long, g) },
 			Rules: webhook.Rules{AllowHosts: []string{"127.0.0.1"}, Ports: []uint16{443, webhooktest.Port(t, server)}},
 		}
 		o.Callbacks = callbacks

@@ -10,12 +10,15 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
+
+	"go.uber.org/zap"
 )
 
 // How long the address of a download is valid, and how often the key that signs
-// it is replaced. A key that was replaced is kept until nothing it signed is
-// valid any more.
+// it is replaced, where that is possible. A key that was replaced is kept until nothing it
+// signed is valid any more.
 const (
 	LinkValidity = time.Hour
 	keyLife      = 24 * time.Hour
@@ -27,15 +30,18 @@ type Links struct {
 	store Store
 	clock func() time.Time
 
-	turn chan struct{} // held by whoever uses what follows
-	keys []SigningKey  // newest first
-	read time.Time
-	last time.Time // that they were read anew because somebody asked
+	log  *zap.Logger
+	turn chan struct{} // held by whoever reads the keys
+
+	mu   sync.Mutex
+	keys []SigningKey // newest first
+	read time.Time    // when that was tried last
+	last time.Time    // when it was because somebody asked
 }
 
 // NewLinks returns Links with their keys in a store.
-func NewLinks(store Store, clock func() time.Time) *Links {
-	return &Links{store: store, clock: clock, turn: make(chan struct{}, 1)}
+func NewLinks(store Store, clock func() time.Time, log *zap.Logger) *Links {
+	return &Links{store: store, clock: clock, log: log, turn: make(chan struct{}, 1)}
 }
 
 // Sign returns the query of an address that downloads the result of a job for
@@ -85,22 +91,61 @@ func query(k SigningKey, id string, expires time.Time) string {
 }
 
 // current returns the keys, newest first, at least one. They are read anew
-// every minute, or when asked, which a stranger may do: at most once a second.
+// every minute, or when asked, which a stranger may do: at most once a second. While that
+// takes long or fails, those that are known are good, unless another was asked for.
 func (l *Links) current(ctx context.Context, again bool) ([]SigningKey, error) {
-	select {
-	case l.turn <- struct{}{}:
-		defer func() { <-l.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	known, due := l.known(again)
+	if !due {
+		return known, nil
+	}
+	if len(known) > 0 && !again {
+		select {
+		case l.turn <- struct{}{}:
+		default:
+			return known, nil
+		}
+	} else {
+		select {
+		case l.turn <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	defer func() { <-l.turn }()
+	if known, due = l.known(again); !due { // by who had the turn before
+		return known, nil
 	}
 	now := l.clock()
-	again = again && now.Sub(l.last) >= time.Second
-	if len(l.keys) > 0 && !again && now.Sub(l.read) < time.Minute {
-		return l.keys, nil
+	keys, err := l.renew(ctx, now)
+	if err != nil && len(keys) == 0 {
+		if again || len(known) == 0 {
+			return nil, fmt.Errorf("webhook: signing keys: %w", err)
+		}
+		keys = known
 	}
+	if err != nil {
+		l.log.Warn("callbacks: the keys that sign addresses of results could not be renewed; those that are known go on", zap.Error(err))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keys, l.read = keys, now
 	if again {
 		l.last = now
 	}
+	return keys, nil
+}
+
+// known returns the keys as they were read, and whether they are to be read anew.
+func (l *Links) known(again bool) (keys []SigningKey, due bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.clock()
+	return l.keys, len(l.keys) == 0 || again && now.Sub(l.last) >= time.Second || now.Sub(l.read) >= time.Minute
+}
+
+// renew reads the keys, and makes one where that is due. With an error it returns those
+// that are there, where it could read them.
+func (l *Links) renew(ctx context.Context, now time.Time) ([]SigningKey, error) {
 	fresh := SigningKey{Secret: make([]byte, 32), Made: now}
 	var id [6]byte
 	if _, err := rand.Read(fresh.Secret); err != nil {
@@ -110,10 +155,5 @@ func (l *Links) current(ctx context.Context, again bool) ([]SigningKey, error) {
 		return nil, err
 	}
 	fresh.ID = hex.EncodeToString(id[:])
-	keys, err := l.store.SigningKeys(ctx, now.Add(-keyLife), now.Add(-keyLife-LinkValidity), fresh)
-	if err != nil {
-		return nil, fmt.Errorf("webhook: signing keys: %w", err)
-	}
-	l.keys, l.read = keys, now
-	return keys, nil
+	return l.store.SigningKeys(ctx, now.Add(-keyLife), now.Add(-LinkValidity), fresh)
 }

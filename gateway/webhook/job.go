@@ -38,8 +38,12 @@ type Owner struct {
 // Work is what is to be done.
 type Work struct {
 	Kind string // names a Runner
-	Data []byte // what that one needs to know, JSON
+	Data []byte // what that one needs to know, JSON; nil once it is done
 }
+
+// smallData is how much of a work's data is kept within the job, in bytes. Whatever looks at
+// the job reads that as well.
+const smallData = 4 << 10
 
 // Result is what came of it: a file in the orchestrator's folder.
 type Result struct {
@@ -52,8 +56,9 @@ type Result struct {
 
 // Format is of the work that this version promises, and the newest that it can do.
 // It goes up with whatever an older version could not do, or would do otherwise: a
-// new kind of work, or something else in the data of one.
-const Format = 1
+// new kind of work, or something else in the data of one. A job whose data are apart
+// needs 2; others need 1.
+const Format = 2
 
 // Needs are what a process has to know for the work of a job. In a rolling upgrade
 // there are some that do not yet, or no longer: they leave the job to the others.
@@ -89,6 +94,7 @@ type Job struct {
 	NoRoom   bool   `json:",omitempty"` // it failed because its result found no room
 	Result   Result
 	Room     int64     // bytes that are set aside for the result, while there is none
+	Apart    int64     // bytes of the work's data where only NextWork returns them; 0 once it is done
 	Linked   time.Time `json:",omitzero"` // when an address of the result was given out last
 	Created  time.Time
 	Started  time.Time // of the work, the last time it was begun
@@ -116,12 +122,12 @@ func (j Job) pause(cause string) (Pause, bool) {
 	return j.Pauses[i], true
 }
 
-// Taken is how many bytes of the space of results the job has: what is set aside for it,
-// and then what its result takes.
+// Taken is how many bytes of the space of results the job has: what is set aside for it
+// and what its data take, and then what its result takes.
 func (j Job) Taken() int64 {
 	switch {
 	case j.State == Accepted || j.State == Running:
-		return j.Room
+		return j.Room + j.Apart
 	case j.gone():
 		return 0
 	default:
@@ -272,6 +278,7 @@ func (j *Job) count(o Outcome) {
 
 func (j Job) finish(s State, r Result, failure string, now time.Time) Job {
 	j.State, j.Result, j.Failure = s, r, failure
+	j.Work.Data, j.Apart = nil, 0
 	j.Finished, j.NextTry, j.Lease = now, now, time.Time{}
 	return j
 }

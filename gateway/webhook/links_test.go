@@ -1,12 +1,17 @@
 package webhook_test
 
 import (
+	"context"
+	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zaptest"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/gateway/webhook"
 )
 
@@ -27,7 +32,7 @@ func signed(t *testing.T, l *webhook.Links) string {
 func TestLinkIsValidForAnHour(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {
 		c := newClock()
-		l := webhook.NewLinks(e.open(t), c.Now)
+		l := webhook.NewLinks(e.open(t), c.Now, zaptest.NewLogger(t))
 		query := signed(t, l)
 		require.True(t, checked(t, l, query))
 		c.Advance(time.Hour - time.Millisecond)
@@ -38,7 +43,7 @@ func TestLinkIsValidForAnHour(t *testing.T) {
 }
 
 func TestEveryCharacterOfALinkCounts(t *testing.T) {
-	l := webhook.NewLinks(sqliteEngine(t).open(t), newClock().Now)
+	l := webhook.NewLinks(sqliteEngine(t).open(t), newClock().Now, zaptest.NewLogger(t))
 	query := signed(t, l)
 	for i := range query {
 		for _, with := range []string{"", "0", "1", "a", "A", "%", "+", "&", "=", ";", query[i:i+1] + query[i:i+1], strings.ToUpper(query[i : i+1])} {
@@ -54,26 +59,28 @@ func TestEveryCharacterOfALinkCounts(t *testing.T) {
 	}
 }
 
+// keyOf is the key that an address is signed with.
+func keyOf(query string) string {
+	_, after, _ := strings.Cut(query, "&key=")
+	id, _, _ := strings.Cut(after, "&")
+	return id
+}
+
 func TestSigningKeysRotate(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {
 		c := newClock()
 		store := e.open(t)
-		l := webhook.NewLinks(store, c.Now)
-		key := func(query string) string {
-			_, after, _ := strings.Cut(query, "&key=")
-			id, _, _ := strings.Cut(after, "&")
-			return id
-		}
-		first := key(signed(t, l))
+		l := webhook.NewLinks(store, c.Now, zaptest.NewLogger(t))
+		first := keyOf(signed(t, l))
 		c.Advance(24*time.Hour - time.Second)
 		old := signed(t, l)
-		require.Equal(t, first, key(old))
+		require.Equal(t, first, keyOf(old))
 		c.Advance(time.Minute)
-		second := key(signed(t, l))
+		second := keyOf(signed(t, l))
 		require.NotEqual(t, first, second)
 		c.Advance(58 * time.Minute)
 		require.True(t, checked(t, l, old), "a link outlives the rotation of its key")
-		require.Equal(t, second, key(signed(t, l)))
+		require.Equal(t, second, keyOf(signed(t, l)))
 		c.Advance(24 * time.Hour)
 		signed(t, l)
 		keys, err := store.SigningKeys(t.Context(), c.Now().Add(-time.Hour), time.Time{}, webhook.SigningKey{})
@@ -87,8 +94,8 @@ func TestSigningKeysRotate(t *testing.T) {
 func TestLinksOutliveARestart(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {
 		c := newClock()
-		query := signed(t, webhook.NewLinks(e.open(t), c.Now))
-		require.True(t, checked(t, webhook.NewLinks(e.open(t), c.Now), query))
+		query := signed(t, webhook.NewLinks(e.open(t), c.Now, zaptest.NewLogger(t)))
+		require.True(t, checked(t, webhook.NewLinks(e.open(t), c.Now, zaptest.NewLogger(t)), query))
 	})
 }
 
@@ -96,11 +103,105 @@ func TestLinksOutliveARestart(t *testing.T) {
 func TestLinksHoldOnEveryInstance(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {
 		c := newClock()
-		one, other := webhook.NewLinks(e.open(t), c.Now), webhook.NewLinks(e.open(t), c.Now)
+		one, other := webhook.NewLinks(e.open(t), c.Now, zaptest.NewLogger(t)), webhook.NewLinks(e.open(t), c.Now, zaptest.NewLogger(t))
 		require.True(t, checked(t, other, signed(t, one)))
 		c.Advance(24*time.Hour - 500*time.Millisecond)
 		signed(t, other)
 		c.Advance(500 * time.Millisecond)
 		require.True(t, checked(t, other, signed(t, one)))
 	})
+}
+
+// TestKeysThatCannotBeReplaced: with a disk that is full for days results are handed out,
+// also by a gateway that is started meanwhile, and what was signed stays valid when the key
+// can be replaced. Before, all downloads failed when the key had lived its day.
+func TestKeysThatCannotBeReplaced(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		c := newClock()
+		store := e.open(t)
+		l := webhook.NewLinks(store, c.Now, zaptest.NewLogger(t))
+		first := signed(t, l)
+		mend := breakKeys(t, e)
+		for range 3 {
+			c.Advance(30 * time.Hour)
+			require.False(t, checked(t, l, first))
+			require.True(t, checked(t, l, signed(t, l)))
+			started := webhook.NewLinks(store, c.Now, zaptest.NewLogger(t))
+			require.True(t, checked(t, started, signed(t, started)))
+		}
+		last := signed(t, l)
+		mend()
+		c.Advance(time.Minute)
+		require.NotEqual(t, keyOf(last), keyOf(signed(t, l)))
+		require.True(t, checked(t, l, last))
+	})
+}
+
+// breakKeys has no key be kept, until it is mended.
+func breakKeys(t *testing.T, e engine) (mend func()) {
+	t.Helper()
+	db, err := e.connect()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	do := func(statements ...string) {
+		require.NoError(t, db.Write(t.Context(), func(conn sqlrecord.Conn) (err error) {
+			for _, text := range statements {
+				_, one := conn.Exec(t.Context(), text)
+				err = errors.Join(err, one)
+			}
+			return err
+		}))
+	}
+	if db.Dialect().Name == sqlrecord.Postgres().Name {
+		do(`CREATE FUNCTION full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE disk_full; END $$`,
+			`CREATE TRIGGER broken BEFORE INSERT ON signing_key EXECUTE FUNCTION full()`)
+		return func() { do(`DROP TRIGGER broken ON signing_key`) }
+	}
+	do(`CREATE TRIGGER broken BEFORE INSERT ON signing_key BEGIN SELECT RAISE(ABORT, 'full'); END`)
+	return func() { do(`DROP TRIGGER broken`) }
+}
+
+// hanging is a store whose keys cannot be read once it hangs.
+type hanging struct {
+	webhook.Store
+	hangs   atomic.Bool
+	waiting chan struct{}
+}
+
+func (h *hanging) SigningKeys(ctx context.Context, since, old time.Time, fresh webhook.SigningKey) ([]webhook.SigningKey, error) {
+	if !h.hangs.Load() {
+		return h.Store.SigningKeys(ctx, since, old, fresh)
+	}
+	h.waiting <- struct{}{}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestKeysThatTakeLongToRead: while somebody reads the keys, others go by those that are
+// known, and so does that one when its time is up. Before, all waited.
+func TestKeysThatTakeLongToRead(t *testing.T) {
+	c := newClock()
+	store := &hanging{Store: sqliteEngine(t).open(t), waiting: make(chan struct{})}
+	l := webhook.NewLinks(store, c.Now, zaptest.NewLogger(t))
+	query := signed(t, l)
+	store.hangs.Store(true)
+	c.Advance(time.Minute)
+	ctx, end := context.WithCancel(t.Context())
+	reader := make(chan error)
+	go func() {
+		_, err := l.Sign(ctx, "a1-b2_")
+		reader <- err
+	}()
+	<-store.waiting
+	require.True(t, checked(t, l, query))
+	end()
+	require.NoError(t, <-reader)
+	require.True(t, checked(t, l, signed(t, l)), "it is tried again in a minute")
+	unknown, end := context.WithCancel(t.Context())
+	go func() {
+		<-store.waiting
+		end()
+	}()
+	_, _, err := l.Check(unknown, strings.Replace(query, "key=", "key=x", 1))
+	require.ErrorIs(t, err, context.Canceled, "another instance may have made that key")
 }

@@ -13,6 +13,8 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
+
+	"frontdesk/backend"
 )
 
 // Runner does one kind of work: it writes the result and says what it is. A
@@ -78,7 +80,8 @@ type Orchestrator struct {
 	work     chan struct{} // there may be work
 	calls    chan struct{} // there may be calls
 	taking   sync.Mutex    // held by the worker that takes a job
-	sharing  chan struct{} // held by whoever sets room aside
+	summing  chan struct{} // held by whoever sums up what jobs take
+	clearing sync.Mutex    // held by the worker that has results give way
 	book     book          // of the room that is taken
 	crowded  atomic.Bool   // it was told that results take most of their space
 	working  *places       // of jobs that are worked on
@@ -92,7 +95,7 @@ type Orchestrator struct {
 func Start(c Config) *Orchestrator {
 	o := &Orchestrator{
 		Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), working: newPlaces(c.Workers), calling: newPlaces(c.Calls),
-		stopping: make(chan struct{}), idle: make(chan struct{}), sharing: make(chan struct{}, 1),
+		stopping: make(chan struct{}), idle: make(chan struct{}), summing: make(chan struct{}, 1),
 	}
 	o.stop = sync.OnceFunc(func() { close(o.stopping) })
 	o.ctx, o.cancel = context.WithCancel(context.Background())
@@ -205,20 +208,20 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 		return "", fmt.Errorf("webhook: random bits: %w", err)
 	}
 	id = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits[:])
-	err = o.share(ctx, func(ctx context.Context, r Room) error {
-		room := r.expected(owner.User.Client.ID, w.Kind)
-		if err := o.take(ctx, r, owner.User.Client.ID, room); err != nil {
-			return err
-		}
-		j := Job{
-			ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Room: room, Needs: o.able(), Trace: traceOf(ctx),
-		}
-		if err := o.Store.Add(ctx, j); err != nil {
-			return err
-		}
-		o.book.note(Taken{}, j.taken(j.Created))
-		return nil
+	j := Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Needs: o.able(), Trace: traceOf(ctx)}
+	if len(w.Data) > smallData {
+		j.Apart = int64(len(w.Data))
+	} else {
+		j.Needs.Format = 1
+	}
+	taken, err := o.reserve(ctx, func(r Room) Taken {
+		j.Room = r.expected(owner.User.Client.ID, w.Kind)
+		return j.taken(j.Created)
 	})
+	if err == nil {
+		err = o.Store.Add(ctx, j)
+		o.book.end(taken, err == nil || errors.Is(err, backend.ErrUnsettled))
+	}
 	if err != nil {
 		return "", fmt.Errorf("webhook: keep the job: %w", err)
 	}
@@ -276,20 +279,20 @@ func Replay(ctx context.Context, s Store, id string, now time.Time) error {
 }
 
 func (o *Orchestrator) change(ctx context.Context, id string, e event, t *Try) (Job, error) {
-	var from, to Taken
+	var w *write
 	changed, err := o.Store.Change(ctx, id, func(j Job) (Job, *Try, error) {
 		now := o.Clock()
-		from = j.taken(now)
+		from := j.taken(now)
 		j, err := j.after(e, now)
-		to = j.taken(now)
+		if err == nil {
+			w = o.book.change(w, from, j.taken(now))
+		}
 		if t != nil {
 			t.Number = j.Tries
 		}
 		return j, t, err
 	})
-	if err == nil && from != to {
-		o.book.note(from, to)
-	}
+	o.book.end(w, err == nil)
 	return changed, err
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -55,7 +53,7 @@ type Room struct {
 // the rest.
 const shareOf = 3
 
-// mostExpected bounds what is set aside for a job whose like there was none of, in bytes.
+// mostExpected bounds what is set aside for a job whose like its client had none of, in bytes.
 const mostExpected = 16 << 20
 
 // Bytes is how many bytes are taken at a stage.
@@ -102,8 +100,9 @@ func (r Room) more(client int64) int64 {
 	return max((shareOf*(r.Space-r.Firm())-own)/(shareOf+1), 0)
 }
 
-// expected is how many bytes the result of a job will take: as many as those of the kind
-// do on average, the client's own if there are any.
+// expected is how many bytes the result of a job will take: as many as the client's own
+// of the kind do on average. Where it has none, those of the others tell, up to a bound: it
+// is not refused since theirs are large.
 func (r Room) expected(client int64, kind string) int64 {
 	var own, all Taken
 	for _, t := range r.All {
@@ -115,45 +114,15 @@ func (r Room) expected(client int64, kind string) int64 {
 			own.Jobs, own.Bytes = own.Jobs+t.Jobs, own.Bytes+t.Bytes
 		}
 	}
-	if own.Jobs <= 0 {
-		own = all
+	unknown := min(r.Space/16, mostExpected)
+	switch {
+	case own.Jobs > 0:
+		return max(own.Bytes/int64(own.Jobs), 1)
+	case all.Jobs > 0:
+		return max(min(all.Bytes/int64(all.Jobs), unknown), 1)
+	default:
+		return max(unknown, 1)
 	}
-	if own.Jobs <= 0 {
-		return max(min(r.Space/16, mostExpected), 1)
-	}
-	return max(own.Bytes/int64(own.Jobs), 1)
-}
-
-// book is what is known of the room that jobs take. To sum that up takes the database a
-// while where there are many, so what it said is good for ten times as long; what this
-// process does to jobs meanwhile is added.
-type book struct {
-	mu   sync.Mutex
-	all  []Taken
-	good time.Time // until then
-}
-
-// note adds to what is known that a job has changed, or is new. from and to are what it
-// took of the space before and takes now.
-func (b *book) note(from, to Taken) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	from.Jobs, from.Bytes = -from.Jobs, -from.Bytes
-	b.add(from)
-	b.add(to)
-}
-
-func (b *book) add(t Taken) {
-	if t.Bytes == 0 {
-		return
-	}
-	for i := range b.all {
-		if has := &b.all[i]; has.Client == t.Client && has.Kind == t.Kind && has.Stage == t.Stage {
-			has.Jobs, has.Bytes = has.Jobs+t.Jobs, has.Bytes+t.Bytes
-			return
-		}
-	}
-	b.all = append(b.all, t)
 }
 
 // taken is what a job takes of the space.
@@ -170,69 +139,87 @@ func (j Job) taken(now time.Time) Taken {
 
 // Room tells how the space of results is taken. Gateways that share the jobs share it.
 func (o *Orchestrator) Room(ctx context.Context) (Room, error) {
-	o.book.mu.Lock()
-	all, good := slices.Clone(o.book.all), o.book.good
-	o.book.mu.Unlock()
-	if now := o.Clock(); !now.Before(good) {
-		var err error
-		if all, err = o.Store.Room(ctx, now.Add(-SpentAfter)); err != nil {
-			return Room{}, fmt.Errorf("webhook: room for results: %w", err)
-		}
-		ended := o.Clock()
-		o.book.mu.Lock()
-		o.book.all, o.book.good = slices.Clone(all), ended.Add(10*ended.Sub(now))
-		o.book.mu.Unlock()
+	if err := o.sum(ctx); err != nil {
+		return Room{}, fmt.Errorf("webhook: room for results: %w", err)
 	}
-	r := Room{Space: o.Space, All: all}
+	r := Room{Space: o.Space, All: o.book.known()}
 	if o.Left != nil {
 		r.Space = min(r.Space, r.Bytes(Kept)+r.Bytes(Spent)+o.Left())
 	}
 	return r, nil
 }
 
-// shareTime bounds how long a job waits for others that set room aside, and the database.
-const shareTime = 10 * time.Second
-
-// share has f set room aside while nobody else of this process does. Two
-// processes may do so at the same moment, and then go beyond the space by what each takes.
-func (o *Orchestrator) share(ctx context.Context, f func(context.Context, Room) error) error {
-	ctx, cancel := context.WithTimeout(ctx, shareTime)
-	defer cancel()
-	select {
-	case o.sharing <- struct{}{}:
-		defer func() { <-o.sharing }()
-	case <-ctx.Done():
-		return fmt.Errorf("wait for room: %w", context.Cause(ctx))
+// sum brings the book up to date where it is not. Who comes while somebody does that goes
+// by what is known, unless nothing is.
+func (o *Orchestrator) sum(ctx context.Context) error {
+	switch good := o.book.goodUntil(); {
+	case o.Clock().Before(good):
+		return nil
+	case good.IsZero():
+		select {
+		case o.summing <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	default:
+		select {
+		case o.summing <- struct{}{}:
+		default:
+			return nil
+		}
 	}
-	r, err := o.Room(ctx)
-	if err != nil {
-		return err
+	defer func() { <-o.summing }()
+	begun := o.Clock()
+	if begun.Before(o.book.goodUntil()) { // by who had the turn before
+		return nil
 	}
-	o.tellCrowd(ctx, r)
-	return f(ctx, r)
+	o.book.beginSum()
+	all, err := o.Store.Room(ctx, begun.Add(-SpentAfter))
+	ended := o.Clock()
+	o.book.endSum(all, ended.Add(10*ended.Sub(begun)), err)
+	return err
 }
 
-// take finds bytes for a client: what is spent goes where they are not there otherwise.
-func (o *Orchestrator) take(ctx context.Context, r Room, client, bytes int64) error {
-	if bytes > r.more(client) {
-		return ErrNoSpace
+// reserveTime bounds how long room is looked for.
+const reserveTime = 10 * time.Second
+
+// reserve counts what f wants for a job, as far as its client may have that, before the
+// store knows of it. The caller ends the write. Two processes may do so at the same moment,
+// and then go beyond the space by what each takes.
+func (o *Orchestrator) reserve(ctx context.Context, f func(Room) Taken) (*write, error) {
+	ctx, cancel := context.WithTimeout(ctx, reserveTime)
+	defer cancel()
+	r, err := o.Room(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return o.clear(ctx, r.Firm()+r.Bytes(Spent)+bytes-r.Space)
+	o.tellCrowd(ctx, r)
+	o.book.mu.Lock()
+	defer o.book.mu.Unlock()
+	r.All = o.book.all
+	to := f(r)
+	if to.Bytes > r.more(to.Client) {
+		return nil, ErrNoSpace
+	}
+	return o.book.begin(Taken{}, to), nil
 }
 
 // setAside has the room of a job that is worked on grow from what it has to what it
 // needs, and beyond, so that it seldom asks.
 func (o *Orchestrator) setAside(ctx context.Context, j Job, have, need int64) (room int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, reserveTime)
+	defer cancel()
 	client := j.Owner.User.Client.ID
-	err = o.share(ctx, func(ctx context.Context, r Room) error {
-		more := min(2*need-have, max(r.more(client), need-have))
-		if err := o.take(ctx, r, client, more); err != nil {
-			return err
-		}
-		room = have + more
-		_, err := o.change(ctx, j.ID, event{kind: grown, term: j.Term, room: room}, nil)
-		return err
+	more, err := o.reserve(ctx, func(r Room) Taken {
+		room = have + min(2*need-have, max(r.more(client), need-have))
+		return Taken{Client: client, Kind: j.Work.Kind, Stage: Reserved, Bytes: room - have, Job: j.ID}
 	})
+	if err == nil {
+		defer o.book.end(more, false) // the change counts it from then on
+		if err = o.clear(ctx); err == nil {
+			_, err = o.change(ctx, j.ID, event{kind: grown, term: j.Term, room: room}, nil)
+		}
+	}
 	if err != nil && !errors.Is(err, ErrNoSpace) && !errors.Is(err, errNotNow) {
 		err = fmt.Errorf("%w: %w", ErrAgain, err)
 	}
@@ -242,9 +229,18 @@ func (o *Orchestrator) setAside(ctx context.Context, j Job, have, need int64) (r
 // clearAtOnce is how many results are looked up at once that are to give way.
 const clearAtOnce = 100
 
-// clear has results give way that are spent, until there are so many bytes more.
-func (o *Orchestrator) clear(ctx context.Context, bytes int64) error {
-	for bytes > 0 {
+// clear has results give way that are spent, until what is taken fits into the space. It
+// is done for work that begins to write, so that who asks for a job does not wait for it.
+func (o *Orchestrator) clear(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reserveTime)
+	defer cancel()
+	o.clearing.Lock()
+	defer o.clearing.Unlock()
+	r, err := o.Room(ctx)
+	if err != nil {
+		return err
+	}
+	for bytes := r.Firm() + r.Bytes(Spent) - r.Space; bytes > 0; {
 		spent, err := o.Store.Spent(ctx, o.Clock().Add(-SpentAfter), clearAtOnce)
 		if err != nil || len(spent) == 0 {
 			return err

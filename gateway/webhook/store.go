@@ -14,14 +14,15 @@ var ErrUnknownJob = errors.New("webhook: no such job")
 // these may be of several versions: what a job has that this one does not know, it
 // keeps.
 type Store interface {
-	// Add keeps a new job.
+	// Add keeps a new job. Where its data are Apart, only NextWork returns them, and they
+	// are removed by the Change after which they are not.
 	Add(ctx context.Context, j Job) error
 	// Get returns a job, or ErrUnknownJob.
 	Get(ctx context.Context, id string) (Job, error)
 	// NextWork returns the job to work on next: of the clients with the fewest
 	// jobs under way, those without left out, the one that was served the longest
 	// ago, its oldest job that is accepted, or running without anybody having it,
-	// and needs no more than able or was created longer than Left ago.
+	// and needs no more than able or was created longer than Left ago; with all its data.
 	// ErrUnknownJob where there is none.
 	NextWork(ctx context.Context, now time.Time, able Needs, without []int64) (Job, error)
 	// Beyond counts the jobs that are not finished and need more than able.
@@ -53,7 +54,8 @@ type Store interface {
 	Forget(ctx context.Context, before time.Time) ([]Job, error)
 	// SigningKeys returns the keys that sign downloads, newest first, after
 	// making one where none was made since. Those that were replaced before old
-	// are removed.
+	// are removed then. Where none can be made, it returns those that are there with the
+	// error.
 	SigningKeys(ctx context.Context, since, old time.Time, fresh SigningKey) ([]SigningKey, error)
 }
 

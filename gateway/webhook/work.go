@@ -84,10 +84,12 @@ func (o *Orchestrator) claim() (Job, error) {
 	o.taking.Lock()
 	defer o.taking.Unlock()
 	_, full := o.working.left()
-	next, err := o.Store.NextWork(o.ctx, o.Clock(), o.able(), full)
-	if err == nil {
-		next, err = o.change(o.ctx, next.ID, event{kind: claimed, hold: o.WorkLease}, nil)
+	found, err := o.Store.NextWork(o.ctx, o.Clock(), o.able(), full)
+	if err != nil {
+		return Job{}, err
 	}
+	next, err := o.change(o.ctx, found.ID, event{kind: claimed, hold: o.WorkLease}, nil)
+	next.Work = found.Work // with its data
 	if err == nil {
 		o.working.enter(next.Owner.User.Client.ID)
 	}
@@ -200,6 +202,9 @@ func (o *Orchestrator) perform(ctx context.Context, j Job) (result Result, err e
 				zap.ByteString("stack", debug.Stack()))
 		}
 	}()
+	if err := o.clear(ctx); err != nil {
+		return Result{}, fmt.Errorf("%w: %w", ErrAgain, err)
+	}
 	draft, err := o.Results.Create(ctx, resultName(j))
 	if err != nil {
 		return Result{}, err

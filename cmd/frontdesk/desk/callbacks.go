@@ -43,7 +43,7 @@ func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 	}
 	h.counts = newCached(func(ctx context.Context) (webhook.Counts, error) { return jobs.Counts(ctx, h.now()) }, h.now)
 	return &gateway.Callbacks{
-		Links:   webhook.NewLinks(jobs, h.now),
+		Links:   webhook.NewLinks(jobs, h.now, h.log),
 		Results: h.results,
 		Timeout: h.config.Backend.Timeout,
 		Rules:   webhook.Rules{AllowHosts: c.AllowHosts, Ports: c.Ports},

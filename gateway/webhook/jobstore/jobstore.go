@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -102,6 +101,10 @@ func over(before, now json.RawMessage) json.RawMessage {
 
 // Add implements webhook.Store.
 func (s *Store) Add(ctx context.Context, j webhook.Job) error {
+	data := j.Work.Data
+	if j.Apart > 0 {
+		j.Work.Data = nil
+	}
 	values, err := columns(j, "")
 	if err != nil {
 		return err
@@ -110,11 +113,13 @@ func (s *Store) Add(ctx context.Context, j webhook.Job) error {
 		_, err := c.Exec(ctx, s.text(`INSERT INTO callback_job
 			(id, client_id, host, state, created_at, started_at, finished_at, lease_until, next_try, document, kind, room, linked_at)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`), values...)
-		if err != nil || j.Needs.Any() {
-			return err
+		if err == nil && !j.Needs.Any() {
+			_, err = c.Exec(ctx, s.text(`INSERT INTO callback_needs (job_id, format, model) VALUES (?1, ?2, ?3)`),
+				values[0], mapping.IntValue(int64(j.Needs.Format)), mapping.IntValue(int64(j.Needs.Model)))
 		}
-		_, err = c.Exec(ctx, s.text(`INSERT INTO callback_needs (job_id, format, model) VALUES (?1, ?2, ?3)`),
-			values[0], mapping.IntValue(int64(j.Needs.Format)), mapping.IntValue(int64(j.Needs.Model)))
+		if err == nil && j.Apart > 0 {
+			_, err = c.Exec(ctx, s.text(`INSERT INTO callback_work (job_id, data) VALUES (?1, ?2)`), values[0], mapping.BytesValue(data))
+		}
 		return err
 	})
 }
@@ -128,13 +133,20 @@ func (s *Store) jobs(ctx context.Context, c sqlrecord.Conn, sql string, args ...
 // documents calls each with the jobs whose documents a statement finds.
 func (s *Store) documents(ctx context.Context, c sqlrecord.Conn, sql string, args []mapping.Value, each func(j webhook.Job, document string)) error {
 	return c.Query(ctx, s.text(sql), []sqlrecord.Column{words}, args, func(row []mapping.Value) error {
-		var j webhook.Job
-		if err := json.Unmarshal([]byte(row[0].Text()), &j); err != nil {
-			return fmt.Errorf("document of a callback job: %w", err)
+		j, err := parse(row[0].Text())
+		if err == nil {
+			each(j, row[0].Text())
 		}
-		each(j, row[0].Text())
-		return nil
+		return err
 	})
+}
+
+// parse is the job of a document.
+func parse(document string) (j webhook.Job, err error) {
+	if err = json.Unmarshal([]byte(document), &j); err != nil {
+		err = fmt.Errorf("document of a callback job: %w", err)
+	}
+	return j, err
 }
 
 // read is jobs on a connection of its own.
@@ -162,48 +174,6 @@ func (s *Store) Get(ctx context.Context, id string) (webhook.Job, error) {
 		return webhook.Job{}, webhook.ErrUnknownJob
 	}
 	return only(s.read(ctx, `SELECT document FROM callback_job WHERE id = ?1`, mapping.TextValue(id)))
-}
-
-// NextWork implements webhook.Store. It chooses among clients before it looks
-// at jobs: thousands of one client's cost one pass over an index.
-func (s *Store) NextWork(ctx context.Context, now time.Time, able webhook.Needs, without []int64) (webhook.Job, error) {
-	const waiting = `(state = 'accepted' OR state = 'running' AND lease_until < ?1) AND NOT EXISTS (
-		SELECT 1 FROM callback_needs n WHERE n.job_id = callback_job.id AND (n.format > ?2 OR n.model > ?3) AND callback_job.created_at >= ?4)`
-	others, args := otherThan(without, []mapping.Value{
-		moment(now), mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model)), moment(now.Add(-webhook.Left)),
-	})
-	return only(s.read(ctx, `SELECT document FROM callback_job WHERE id = (
-		SELECT id FROM callback_job WHERE `+waiting+` AND client_id = (
-			SELECT client_id FROM (SELECT client_id, min(created_at) AS oldest FROM callback_job WHERE `+waiting+others+` GROUP BY client_id) w
-			ORDER BY (SELECT count(*) FROM callback_job r WHERE r.client_id = w.client_id AND r.state = 'running' AND r.lease_until >= ?1),
-				(SELECT max(s.started_at) FROM callback_job s WHERE s.client_id = w.client_id), oldest, client_id
-			LIMIT 1)
-		ORDER BY created_at, id LIMIT 1)`, args...))
-}
-
-// otherThan is the condition that a job is none of these clients', with what it adds
-// to the arguments.
-func otherThan(clients []int64, args []mapping.Value) (string, []mapping.Value) {
-	condition := ""
-	for _, client := range clients {
-		args = append(args, mapping.IntValue(client))
-		condition += " AND client_id <> ?" + strconv.Itoa(len(args))
-	}
-	return condition, args
-}
-
-// Beyond implements webhook.Store.
-func (s *Store) Beyond(ctx context.Context, able webhook.Needs) (n int, err error) {
-	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		sql := s.text(`SELECT count(*) FROM callback_needs n JOIN callback_job j ON j.id = n.job_id
-			WHERE (n.format > ?1 OR n.model > ?2) AND j.state IN ('accepted', 'running')`)
-		args := []mapping.Value{mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model))}
-		return c.Query(ctx, sql, []sqlrecord.Column{number}, args, func(row []mapping.Value) error {
-			n = int(row[0].Int())
-			return nil
-		})
-	})
-	return n, err
 }
 
 // DueCalls implements webhook.Store.
@@ -237,6 +207,9 @@ func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webh
 		}
 		_, err = c.Exec(ctx, s.text(`UPDATE callback_job SET client_id = ?2, host = ?3, state = ?4, created_at = ?5, started_at = ?6,
 			finished_at = ?7, lease_until = ?8, next_try = ?9, document = ?10, kind = ?11, room = ?12, linked_at = ?13 WHERE id = ?1`), values...)
+		if err == nil && before.Apart > 0 && changed.Apart == 0 {
+			_, err = c.Exec(ctx, s.text(`DELETE FROM callback_work WHERE job_id = ?1`), values[0])
+		}
 		if err != nil || try == nil {
 			return err
 		}
@@ -396,10 +369,13 @@ func (s *Store) SigningKeys(ctx context.Context, since, old time.Time, fresh web
 		if err != nil {
 			return err
 		}
-		if _, err := c.Exec(ctx, s.text(`DELETE FROM signing_key WHERE made_at < ?1`), moment(old)); err != nil {
+		if _, err := c.Exec(ctx, s.text(`DELETE FROM signing_key WHERE made_at < (SELECT max(made_at) FROM signing_key WHERE made_at < ?1)`), moment(old)); err != nil {
 			return err
 		}
-		keys, err = s.signingKeys(ctx, c)
+		renewed, err := s.signingKeys(ctx, c)
+		if err == nil {
+			keys = renewed
+		}
 		return err
 	})
 	return keys, err

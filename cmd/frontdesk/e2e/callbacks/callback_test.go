@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -81,12 +82,12 @@ func TestCallbackFlow(t *testing.T) {
 		// What was signed two hours ago is no longer valid.
 		rig.OnJobs(t, dsn, func(s *jobstore.Store) {
 			for age, want := range map[time.Duration]int{0: 200, webhook.LinkValidity - time.Minute: 200, webhook.LinkValidity + time.Second: 404} {
-				links := webhook.NewLinks(s, func() time.Time { return time.Now().Add(-age) })
+				links := webhook.NewLinks(s, func() time.Time { return time.Now().Add(-age) }, zap.NewNop())
 				query, err := links.Sign(t.Context(), id)
 				require.NoError(t, err)
 				require.Equal(t, want, d.Download("/webhook/download?"+query).Status, "%s old", age)
 			}
-			query, err := webhook.NewLinks(s, time.Now).Sign(t.Context(), "none")
+			query, err := webhook.NewLinks(s, time.Now, zap.NewNop()).Sign(t.Context(), "none")
 			require.NoError(t, err)
 			d.Download("/webhook/download?"+query).Refused(t, 404, "Field: id value: none not found", "signed, but no job")
 		})

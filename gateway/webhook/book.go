@@ -1,0 +1,117 @@
+package webhook
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// book is what is known of the room that jobs take. To sum that up takes the database a
+// while where there are many, so what it said is good for ten times as long; what this
+// process does to jobs meanwhile is added. Of what it does while the sum is made nobody
+// knows whether that is in it: it is added as well, so that until the next sum too much
+// may be counted, and never too little.
+type book struct {
+	mu    sync.Mutex
+	all   []Taken
+	good  time.Time // until then; zero where nothing is known yet
+	under map[*write]bool
+	since map[*write]bool // those under way when the sum began that is made, or begun later; nil where none is
+}
+
+// write is one that changes what a job takes of the space.
+type write struct{ from, to Taken }
+
+// known is what the jobs take.
+func (b *book) known() []Taken {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.all)
+}
+
+func (b *book) goodUntil() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.good
+}
+
+// begin counts what a job takes after a write, beside what it took before. The caller
+// holds mu.
+func (b *book) begin(from, to Taken) *write {
+	w := &write{from, to}
+	if b.under == nil {
+		b.under = map[*write]bool{}
+	}
+	b.under[w] = true
+	if b.since != nil {
+		b.since[w] = true
+	}
+	b.add(to, 1)
+	return w
+}
+
+// change begins the write that changes a job, and which is none where it takes as much as
+// before. before is the same write where it was begun already, and undone.
+func (b *book) change(before *write, from, to Taken) *write {
+	b.end(before, false)
+	if from == to {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.begin(from, to)
+}
+
+// end counts only what is so when the write was done, or not; nil is none.
+func (b *book) end(w *write, done bool) {
+	if w == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.under, w)
+	if done {
+		b.add(w.from, -1)
+		return
+	}
+	delete(b.since, w)
+	b.add(w.to, -1)
+}
+
+// beginSum tells that the store is about to sum up what is taken.
+func (b *book) beginSum() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.since = map[*write]bool{}
+	maps.Copy(b.since, b.under)
+}
+
+// endSum keeps what the sum says, which is good until then.
+func (b *book) endSum(all []Taken, good time.Time, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err == nil {
+		b.all, b.good = slices.Clone(all), good
+		for w := range b.since {
+			b.add(w.to, 1)
+			w.from = Taken{} // which the sum may not have
+		}
+	}
+	b.since = nil
+}
+
+// add adds as many times of what a job takes.
+func (b *book) add(t Taken, times int) {
+	if t.Bytes == 0 {
+		return
+	}
+	t.Jobs, t.Bytes = t.Jobs*times, t.Bytes*int64(times)
+	for i := range b.all {
+		if has := &b.all[i]; has.Client == t.Client && has.Kind == t.Kind && has.Stage == t.Stage {
+			has.Jobs, has.Bytes = has.Jobs+t.Jobs, has.Bytes+t.Bytes
+			return
+		}
+	}
+	b.all = append(b.all, t)
+}
