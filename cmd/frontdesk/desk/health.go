@@ -72,6 +72,7 @@ type answers struct {
 	sessions      string // in a word, and why
 	why           error
 	crowded       *StatusSpace // of results, where most of it is taken
+	disks         []Disk
 }
 
 func (h *Desk) ask(ctx context.Context) (a answers) {
@@ -80,6 +81,7 @@ func (h *Desk) ask(ctx context.Context) (a answers) {
 	var asked sync.WaitGroup
 	asked.Go(func() { a.jobs = h.jobsReady(ctx) })
 	asked.Go(func() { a.backend = h.client.Ready(ctx) })
+	asked.Go(func() { a.disks = h.disks() })
 	asked.Go(func() { a.sessions, a.why = h.sessionsHealth(ctx) })
 	asked.Go(func() {
 		if room, err := h.room.now(ctx); err == nil && room.Crowded() {
@@ -117,11 +119,13 @@ func (h *Desk) health(ctx context.Context) Health {
 		degraded("results of callbacks that were not fetched take %s of %s (webhooks.space), most of it those of client %s: who has its share is refused further ones with 503",
 			readable(space.Used-space.Spent), readable(space.Limit), space.Client)
 	}
-	for _, disk := range h.disks() {
-		if disk.Low() {
-			degraded("the disk of %s has %s left of %s", strings.Join(disk.Holds, ", "), readable(disk.Free), readable(disk.Size))
+	for _, disk := range asked.disks {
+		switch holds := strings.Join(disk.Holds, ", "); disk.state() {
+		case diskHangs:
+			degraded("the disk of %s has not answered since %s", holds, disk.Hangs.UTC().Format(time.RFC3339))
+		case diskLow:
+			degraded("the disk of %s has %s left of %s", holds, readable(disk.Free), readable(disk.Size))
 		}
-		now.Disks = append(now.Disks, disk)
 	}
 	if now.Config.Error != "" {
 		degraded("the configuration before stays in force: %s", now.Config.Error)

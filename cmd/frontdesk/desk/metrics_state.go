@@ -229,9 +229,13 @@ func (r DiskRoom) Describe(out chan<- *prometheus.Desc) {
 	out <- size
 }
 
+// Collect leaves out a disk that hangs: what it told before is no longer so.
 func (r DiskRoom) Collect(out chan<- prometheus.Metric) {
 	free, size := diskDescs()
 	for _, d := range r() {
+		if d.Hangs != nil {
+			continue
+		}
 		for _, holds := range d.Holds {
 			out <- prometheus.MustNewConstMetric(free, prometheus.GaugeValue, float64(d.Free), holds)
 			out <- prometheus.MustNewConstMetric(size, prometheus.GaugeValue, float64(d.Size), holds)
