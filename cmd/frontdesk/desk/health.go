@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"go.uber.org/zap"
-
-	"frontdesk/gateway/webhook"
 )
 
 // What /readyz says in a word. Only the last two answer 503: what else is wrong,
@@ -79,7 +77,7 @@ func (h *Desk) ask(ctx context.Context) (a answers) {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	var asked sync.WaitGroup
-	asked.Go(func() { a.jobs = h.jobsReady(ctx) })
+	asked.Go(func() { a.jobs = h.jobs.Ready(ctx) })
 	asked.Go(func() { a.backend = h.client.Ready(ctx) })
 	asked.Go(func() { a.disks = h.disks() })
 	asked.Go(func() { a.sessions, a.why = h.sessionsHealth(ctx) })
@@ -178,11 +176,6 @@ func (h *Desk) sessionsHealth(ctx context.Context) (word string, cause error) {
 	default:
 		return healthUnavailable, err
 	}
-}
-
-func (h *Desk) jobsReady(ctx context.Context) error {
-	_, err := h.jobs.List(ctx, webhook.Filter{Limit: 1})
-	return err
 }
 
 func (h *Desk) configHealth() ConfigHealth {
