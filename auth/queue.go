@@ -16,8 +16,6 @@ const (
 	// LoginsAtOnce is how many logins are verified at once where that means to compute
 	// a password: enough to keep the Hasher busy while others are looked up.
 	LoginsAtOnce = 2 * hashesAtOnce
-	// RemoteLoginsAtOnce is the same where another service verifies them.
-	RemoteLoginsAtOnce = 32
 
 	queueLength   = 128             // of each of the two lines
 	loginPatience = 5 * time.Second // that a login waits for others

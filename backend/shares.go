@@ -30,6 +30,7 @@ type shares struct {
 
 	maxQueue int
 	waiting  int
+	waits    map[int64]int // of which those of a client
 	clock    uint64 // counts what happens to those who wait
 	lines    []*line
 }
@@ -69,7 +70,7 @@ var claims = sync.Pool{New: func() any { return &claim{done: make(chan error, 1)
 func newShares(places, queue int) *shares {
 	clients := max(1, places/8)
 	resources := min(2*clients, max(1, places-3)) // one where there are so few that a second client would have none
-	return &shares{most: places, free: places, taken: map[party]int{}, maxQueue: queue, forClients: clients, forResources: resources}
+	return &shares{most: places, free: places, taken: map[party]int{}, waits: map[int64]int{}, maxQueue: queue, forClients: clients, forResources: resources}
 }
 
 // enter waits for a place, which is to be left, but not beyond a time. It fails with
@@ -183,25 +184,37 @@ func (s *shares) next() (next *line) {
 	return next
 }
 
-// queue puts a call in line. Where there is no room for it the longest line gives up its
-// last one, unless that is as short by then; else it is nil.
+// queue puts a call in line. Where there is no room for it the client that has most waiting
+// gives up the last call of its longest line, unless the call's own client has as many then,
+// which does so itself; it is nil where that line is as short as the call's own then.
 func (s *shares) queue(p party) *claim {
 	if s.waiting >= s.maxQueue {
-		own, longest := 0, s.lineOf(p)
-		if longest != nil {
-			own = len(longest.claims)
-		}
+		gives := p.client
 		for _, l := range s.lines {
-			if longest == nil || len(l.claims) > len(longest.claims) {
+			if s.waits[l.client] > max(s.waits[gives], s.waits[p.client]+1) {
+				gives = l.client
+			}
+		}
+		var longest *line
+		for _, l := range s.lines {
+			if l.client == gives && (longest == nil || len(l.claims) > len(longest.claims)) {
 				longest = l
 			}
 		}
-		if longest == nil || len(longest.claims) <= own+1 {
+		if longest == nil || gives == p.client && len(longest.claims) <= s.length(p)+1 {
 			return nil
 		}
 		s.drop(longest, len(longest.claims)-1).done <- ErrBusy
 	}
 	return s.join(p)
+}
+
+// length is how many calls of a party wait.
+func (s *shares) length(p party) int {
+	if l := s.lineOf(p); l != nil {
+		return len(l.claims)
+	}
+	return 0
 }
 
 // join puts a call in line, whether there is room for it or not.
@@ -216,6 +229,7 @@ func (s *shares) join(p party) *claim {
 	c.came = s.clock
 	own.claims = append(own.claims, c)
 	s.waiting++
+	s.waits[p.client]++
 	return c
 }
 
@@ -248,6 +262,9 @@ func (s *shares) drop(l *line, at int) *claim {
 		s.lines = slices.DeleteFunc(s.lines, func(other *line) bool { return other == l })
 	}
 	s.waiting--
+	if s.waits[l.client]--; s.waits[l.client] == 0 {
+		delete(s.waits, l.client)
+	}
 	return c
 }
 

@@ -282,6 +282,38 @@ func TestQueueIsShared(t *testing.T) {
 	c.drain(at)
 }
 
+// TestQueueIsSharedByClients: who fills the line with a little of everything gives way to
+// somebody who has more at one resource and less in all. Before, the longest line gave way, and
+// lines are of a client at a resource.
+func TestQueueIsSharedByClients(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, backend.Options{MaxConcurrent: 1, MaxQueue: 8}, backend.Pool{})
+	c.call('A', "order", 1)
+	at := c.comes("A order")
+	for resource, n := range map[string]int{"order": 1, "contact": 1, "document": 1, "vehicle": 2} {
+		c.call('A', resource, n)
+	}
+	c.call('B', "order", 3)
+
+	refused := func(client rune, resource string) {
+		c.call(client, resource, 1)
+		requireBusy(t, <-c.answers)
+		c.nobody(8)
+	}
+	refused('A', "employee") // the second one of its vehicles
+	refused('A', "order")    // that one: all its lines are as long
+	refused('C', "order")    // one of A's
+	refused('B', "contact")  // B's own: A has no more than B would have
+	clients := map[string]int{}
+	for range 8 {
+		close(at.step)
+		at = <-c.driver.arrived
+		clients[at.who[:1]]++
+	}
+	require.Equal(t, map[string]int{"A": 4, "B": 3, "C": 1}, clients)
+	c.drain(at)
+}
+
 func requireBusy(t *testing.T, err error) {
 	t.Helper()
 	found, ok := mapping.AsViolations(err)

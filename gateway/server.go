@@ -16,7 +16,8 @@ import (
 const HeaderLimit = 16 << 10
 
 // downloadTimeout is how long the result of a callback may take to leave, to a client
-// that takes something of it within each WriteTimeout: as long as its address is valid.
+// that takes something of it within each WriteTimeout: as long as an address of it is valid,
+// from when it is asked for.
 const downloadTimeout = webhook.LinkValidity
 
 // ServerOptions bound what a client can take of the server.

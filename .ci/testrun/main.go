@@ -61,7 +61,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	work, remove, err := workFolder()
+	work, remove, err := workFolder(memory, roomInMemory)
 	if err != nil {
 		return err
 	}

@@ -22,10 +22,10 @@ const perGC = "GOGC=400"
 
 // workFolder makes the folder in which the tests work: in memory where there is room
 // enough, unless TMPDIR says another, and returns what removes it.
-func workFolder() (environment []string, remove func(), err error) {
+func workFolder(memory string, room uint64) (environment []string, remove func(), err error) {
 	parent := ""
 	var fs syscall.Statfs_t
-	if os.Getenv("TMPDIR") == "" && syscall.Statfs(memory, &fs) == nil && uint64(fs.Bsize)*fs.Bavail >= roomInMemory && runs(memory) {
+	if os.Getenv("TMPDIR") == "" && syscall.Statfs(memory, &fs) == nil && uint64(fs.Bsize)*fs.Bavail >= room && runs(memory) {
 		parent = memory
 		sweep(memory)
 	}

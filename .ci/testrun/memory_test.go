@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +17,7 @@ func TestWorkFolder(t *testing.T) {
 	t.Run("where TMPDIR says", func(t *testing.T) {
 		own := t.TempDir()
 		t.Setenv("TMPDIR", own)
-		environment, remove, err := workFolder()
+		environment, remove, err := workFolder(memory, roomInMemory)
 		require.NoError(t, err)
 		made, err := filepath.Glob(filepath.Join(own, "frontdesk-tests-*"))
 		require.NoError(t, err)
@@ -25,6 +26,28 @@ func TestWorkFolder(t *testing.T) {
 		remove()
 		require.NoDirExists(t, made[0])
 	})
+	for name, room := range map[string]uint64{"in memory": 1, "where that is too small": math.MaxUint64} {
+		t.Run(name, func(t *testing.T) {
+			memory := t.TempDir()
+			t.Setenv("TMPDIR", "")
+			environment, remove, err := workFolder(memory, room)
+			require.NoError(t, err)
+			defer remove()
+			made, err := filepath.Glob(filepath.Join(memory, "*"))
+			require.NoError(t, err)
+			if room > 1 {
+				require.Empty(t, made)
+				return
+			}
+			require.Len(t, made, 1)
+			require.Equal(t, []string{"TMPDIR=" + made[0], "GOTMPDIR=" + os.TempDir()}, environment)
+			info, err := os.Stat(made[0])
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o755), info.Mode().Perm(), "servers of other accounts work there")
+			remove()
+			require.NoDirExists(t, made[0])
+		})
+	}
 	t.Run("after a run that was killed", func(t *testing.T) {
 		memory := t.TempDir()
 		ended := exec.Command(os.Args[0], "-test.run=^$")

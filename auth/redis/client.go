@@ -94,8 +94,8 @@ const askAtMost = 8
 
 // ask puts a question that writes. A server that has become a replica refuses it: then
 // the connections are closed, which may lead to the new primary, and it is put once more,
-// as is what others asked meanwhile and lost with their connection. Of all that, nothing
-// was done.
+// as is what others asked meanwhile and lost with a connection that was closed here. Of all
+// that, nothing was done; what is lost otherwise may have been, and is not put again.
 func (c *Client) ask(question func() rueidis.RedisResult) (answer rueidis.RedisResult) {
 	began, refused := time.Now(), false
 	for range askAtMost {
@@ -104,7 +104,7 @@ func (c *Client) ask(question func() rueidis.RedisResult) (answer rueidis.RedisR
 		case refusal != nil && refusal.Code == readOnly && !refused:
 			refused = true
 			c.lines.hangUp()
-		case answer.NonRedisError() == nil || !c.lines.hungSince(began.Add(-hangUpEvery)):
+		case !errors.Is(answer.NonRedisError(), net.ErrClosed) || !c.lines.hungSince(began.Add(-hangUpEvery)):
 			return answer
 		}
 	}

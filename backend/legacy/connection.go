@@ -33,15 +33,19 @@ func (s *Store) begin(ctx context.Context) (*sql.Conn, *sql.Tx, error) {
 	}
 }
 
-// read runs f outside of a transaction, again where the pool gave it a connection
-// that had died.
+// read runs f outside of a transaction.
 func (s *Store) read(ctx context.Context, f func(session) error) error {
 	on := session{Store: s, conn: s.db}
 	if s.kept != nil {
 		on.conn = s.kept
 	}
+	return on.again(ctx, f)
+}
+
+// again runs f, and again where a pool gave it a connection that had died.
+func (s session) again(ctx context.Context, f func(session) error) error {
 	for try := 0; ; try++ {
-		err := f(on)
+		err := f(s)
 		if !s.died(ctx, err) || try == s.source.Connections {
 			return err
 		}

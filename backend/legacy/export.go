@@ -16,10 +16,12 @@ import (
 // exportRows is how many rows are converted at once.
 const exportRows = 500
 
-// Export implements backend.Exporter in one snapshot of the database. There are
-// no counters and no last IDs in it: they are the database's own.
+// Export implements backend.Exporter in one snapshot of the database, on a connection of
+// its own. There are no counters and no last IDs in it: they are the database's own.
 func (s *Store) Export(ctx context.Context, client auth.Client, out io.Writer) (m backend.Manifest, err error) {
-	tx, err := s.db.BeginTx(ctx, s.d.snapshot())
+	db := s.beside()
+	defer func() { err = errors.Join(err, db.Close()) }()
+	tx, err := db.BeginTx(ctx, s.d.snapshot())
 	if err != nil {
 		return m, fmt.Errorf("back up client %s: %w", client.Name, err)
 	}

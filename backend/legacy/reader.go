@@ -34,7 +34,7 @@ func OpenReader(ctx context.Context, source *sheet.SQL) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{&Store{d: d, source: source, db: sql.OpenDB(c)}}
+	r := &Reader{&Store{d: d, source: source, pools: pools{db: sql.OpenDB(c)}}}
 	r.store.db.SetMaxOpenConns(2)
 	r.store.db.SetConnMaxIdleTime(time.Minute)
 	if err := r.store.db.PingContext(ctx); err != nil {

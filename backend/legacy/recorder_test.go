@@ -2,7 +2,6 @@ package legacy
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"io"
 	"regexp"
@@ -71,14 +70,14 @@ func (x *fixture) recorded() *recorder {
 	c, err := x.d.connector(string(x.source.DSN), x.d.session(DefaultLockWait))
 	require.NoError(x.t, err)
 	r := &recorder{Connector: c}
-	old := x.db
-	x.db = sql.OpenDB(r)
+	old := x.pools
+	x.pools = openPools(r, x.source.Connections)
 	x.kept = nil
 	if x.direct != nil { // which nobody could listen to
 		require.NoError(x.t, x.direct.Close())
 		x.direct = nil
 	}
-	x.t.Cleanup(func() { require.NoError(x.t, old.Close()) })
+	x.t.Cleanup(func() { require.NoError(x.t, old.close()) })
 	return r
 }
 

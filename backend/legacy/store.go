@@ -2,7 +2,6 @@ package legacy
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -53,10 +52,10 @@ const DefaultLockWait = 3 * time.Second
 type Store struct {
 	auth.Elsewhere // its users change their passwords there
 
-	sheet   *sheet.Sheet
-	source  *sheet.SQL
-	d       dialect
-	db      *sql.DB
+	sheet  *sheet.Sheet
+	source *sheet.SQL
+	d      dialect
+	pools
 	direct  *sqlrecord.SQLiteReaders // nil where records are read through db
 	kept    *prepared                // nil where the engine's driver keeps statements itself
 	keep    Keep
@@ -158,10 +157,7 @@ func (s *Store) connect(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	s.db = sql.OpenDB(c)
-	s.db.SetMaxOpenConns(s.source.Connections)
-	s.db.SetMaxIdleConns(s.source.Connections)
-	s.db.SetConnMaxIdleTime(5 * time.Minute)
+	s.pools = openPools(c, s.source.Connections)
 	if s.isMySQL() {
 		s.kept = newPrepared(s.db)
 	}
@@ -172,12 +168,6 @@ func (s *Store) connect(ctx context.Context, o Options) error {
 		return errors.Join(fmt.Errorf("open the database: %w", err), s.Close())
 	}
 	return nil
-}
-
-// Pool implements backend.Pooler.
-func (s *Store) Pool() backend.Pool {
-	stats := s.db.Stats()
-	return backend.Pool{InUse: stats.InUse, Most: stats.MaxOpenConnections, Calls: stats.MaxOpenConnections}
 }
 
 // learn asks for the engine's version, and which routines are functions.
@@ -344,9 +334,6 @@ func (s *Store) Writes(r *mapping.Resource, f *mapping.Field) bool {
 	return s.sheet.Writes(r, f)
 }
 
-// Ping implements backend.Pinger.
-func (s *Store) Ping(ctx context.Context) error { return s.db.PingContext(ctx) }
-
 // Capabilities implements backend.Driver.
 func (s *Store) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Name: "legacy", Store: s.d.engine(), Version: s.version, OwnRules: s.sheet.OwnRules, Atomic: s.answers != ""}
@@ -358,7 +345,7 @@ func (s *Store) Close() error {
 		s.kept.close()
 	}
 	if s.direct != nil {
-		return errors.Join(s.direct.Close(), s.db.Close())
+		return errors.Join(s.direct.Close(), s.pools.close())
 	}
-	return s.db.Close()
+	return s.pools.close()
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"frontdesk/backend"
 )
 
 // request is one call of a service.
@@ -128,7 +130,7 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	}
 	c, err := w.connect(ctx, r, deadline, fresh)
 	if err != nil {
-		return nil, &broken{err: err, again: ctx.Err() == nil && !errors.Is(err, errClosed)}
+		return nil, &broken{err: err, again: ctx.Err() == nil && !errors.Is(err, errClosed) && !errors.Is(err, backend.ErrBusy)}
 	}
 	c.expireAt(deadline, r.timeout/8)
 	used := c.again

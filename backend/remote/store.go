@@ -175,10 +175,22 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Pool implements backend.Pooler.
+// mostLogins is how many connections are kept for logins at most, one in four.
+const mostLogins = 32
+
+// LoginsAtOnce is how many credentials the service may be asked about at once, for which
+// calls leave it connections; 0 where it is not asked.
+func (s *Store) LoginsAtOnce() int {
+	if len(s.Sheet.Accounts.Users) > 0 {
+		return 0
+	}
+	return min(max(1, cap(s.pool().slots)/4), mostLogins)
+}
+
+// Pool implements backend.Pooler. One connection is left to ask whether the service answers.
 func (s *Store) Pool() backend.Pool {
 	slots := s.pool().slots
-	return backend.Pool{InUse: len(slots), Most: cap(slots), Calls: cap(slots)}
+	return backend.Pool{InUse: len(slots), Most: cap(slots), Calls: max(1, cap(slots)-s.LoginsAtOnce()-1)}
 }
 
 // checkKeep refuses to work without the store that a promise depends on.

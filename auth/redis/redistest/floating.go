@@ -3,8 +3,8 @@ package redistest
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -18,6 +18,7 @@ type Floating struct {
 	mu   sync.Mutex
 	to   *Redis
 	open []net.Conn
+	lose string // how the next answer begins that is lost; "" for none
 }
 
 // Float returns an address that leads to a server until it is moved, and is gone when the
@@ -44,6 +45,24 @@ func (f *Floating) Move(to *Redis) {
 	f.to = to
 }
 
+// LoseAnswer has the next answer that begins so lost, with its connection.
+func (f *Floating) LoseAnswer(beginning string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lose = beginning
+}
+
+// loses tells whether what a server says is lost.
+func (f *Floating) loses(answer []byte) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	lost := f.lose != "" && strings.HasPrefix(string(answer), f.lose)
+	if lost {
+		f.lose = ""
+	}
+	return lost
+}
+
 func (f *Floating) serve() {
 	for {
 		from, err := f.listener.Accept()
@@ -56,17 +75,26 @@ func (f *Floating) serve() {
 			_ = from.Close()
 		} else {
 			f.open = append(f.open, from, to)
-			f.pass(from, to)
-			f.pass(to, from)
+			f.pass(to, from, func([]byte) (lost bool) { return false })
+			f.pass(from, to, f.loses)
 		}
 		f.mu.Unlock()
 	}
 }
 
-// pass sends on what comes until either end closes.
-func (f *Floating) pass(from, to net.Conn) {
+// pass sends on what comes until either end closes, or something is lost.
+func (f *Floating) pass(to, from net.Conn, loses func([]byte) bool) {
 	f.serving.Go(func() {
-		_, _ = io.Copy(to, from)
+		buffer := make([]byte, 16<<10)
+		for {
+			n, err := from.Read(buffer)
+			if err != nil || loses(buffer[:n]) {
+				break
+			}
+			if _, err := to.Write(buffer[:n]); err != nil {
+				break
+			}
+		}
 		_ = errors.Join(from.Close(), to.Close())
 	})
 }

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -156,9 +157,7 @@ func (s *System) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Sto
 	}
 	s.onClose(store.Close)
 	s.driver, s.accounts, s.model = store, store, store.Sheet.Model
-	if len(sh.Accounts.Users) == 0 { // it asks the service whose credentials they are
-		s.loginsAtOnce = auth.RemoteLoginsAtOnce
-	}
+	s.loginsAtOnce = cmp.Or(store.LoginsAtOnce(), s.loginsAtOnce)
 	return nil
 }
 

@@ -82,9 +82,9 @@ func (h *Desk) watchBlocked(ctx context.Context) {
 
 // endBlocked ends the sessions of those who were not blocked before.
 func (h *Desk) endBlocked(ctx context.Context, accounts blockLister) {
-	ctx, cancel := context.WithTimeout(ctx, h.config.Backend.Timeout)
+	bounded, cancel := context.WithTimeout(ctx, h.config.Backend.Timeout)
 	defer cancel()
-	names, err := accounts.BlockedUsers(ctx)
+	names, err := accounts.BlockedUsers(bounded)
 	if err != nil {
 		if ctx.Err() == nil {
 			h.log.Warn("blocked users cannot be read: their sessions live on", zap.Error(err))
@@ -92,7 +92,7 @@ func (h *Desk) endBlocked(ctx context.Context, accounts blockLister) {
 		return
 	}
 	for _, name := range h.blocked.fresh(names) {
-		if err := h.blocked.EndUser(ctx, name); err != nil {
+		if err := h.blocked.EndUser(bounded, name); err != nil {
 			h.log.Error("end the sessions of a blocked user", zap.Error(err))
 			h.blocked.forget(name) // the next time it is tried again
 		}

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -32,4 +33,32 @@ func TestCountsAreNotWaitedFor(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	end()
 	require.ErrorIs(t, <-ended, context.Canceled)
+}
+
+// TestCountThatWasBrokenOff: who hangs up, or is out of time, leaves it to the next one to
+// count; that the database fails everybody is told for a while. Before, a probe that hung up left
+// out the numbers of all scrapes for ten seconds.
+func TestCountThatWasBrokenOff(t *testing.T) {
+	now := time.Unix(0, 0).Add(time.Hour)
+	var count func(context.Context) (int, error)
+	c := newCached(func(ctx context.Context) (int, error) { return count(ctx) }, func() time.Time { return now })
+	probe, hangUp := context.WithCancel(t.Context())
+	count = func(ctx context.Context) (int, error) {
+		hangUp()
+		return 0, ctx.Err()
+	}
+	_, err := c.now(probe)
+	require.ErrorIs(t, err, context.Canceled)
+
+	broken := errors.New("broken")
+	count = func(context.Context) (int, error) { return 0, broken }
+	_, err = c.now(t.Context())
+	require.ErrorIs(t, err, broken)
+	count = func(context.Context) (int, error) { return 7, nil }
+	_, err = c.now(t.Context())
+	require.ErrorIs(t, err, broken)
+	now = now.Add(countsLife)
+	n, err := c.now(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 7, n)
 }

@@ -50,8 +50,9 @@ type Desk struct {
 	ops           *http.Server // nil where there is none
 	OpsAt         net.Listener
 	jobs          *jobstore.Store
-	results       webhook.Results // of callbacks
-	resultsFolder string          // that they are in; "" where they are in the database
+	results       webhook.Results      // of callbacks
+	resultsFolder string               // that they are in; "" where they are in the database
+	looks         map[string]*diskLook // by what the disk holds
 	counts        *cached[webhook.Counts]
 	room          *cached[webhook.Room] // of results
 	callbacks     *webhook.Orchestrator
@@ -97,6 +98,7 @@ func Build(p Program, c *config.Config, environment string, logs *Logs) (h *Desk
 		return h, err
 	}
 	h.live = config.NewLive(first)
+	h.openDisks(p.disk())
 	if err := h.startCallbacks(callbacks); err != nil {
 		return h, err
 	}

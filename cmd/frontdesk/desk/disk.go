@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,8 +9,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,6 +25,9 @@ type Disk struct {
 	Holds []string `json:"holds"` // database, results or mail
 	Free  int64    `json:"free_bytes"`
 	Size  int64    `json:"size_bytes"`
+	// Hangs is since when the disk has not answered: the rest is of before that, 0 where it
+	// never did.
+	Hangs *time.Time `json:"hangs_since,omitempty"`
 }
 
 // mostLow bounds what is low on a large disk, in bytes.
@@ -32,54 +36,79 @@ const mostLow = 1 << 30
 // low is how many bytes are too few: five in a hundred, on a large disk fewer.
 func (d Disk) low() int64 { return min(d.Size/20, mostLow) }
 
-// Low tells whether somebody should look.
-func (d Disk) Low() bool { return d.Free < d.low() }
+// What a disk is that somebody should look at.
+const (
+	diskHangs = "hangs"
+	diskLow   = "low"
+)
 
-// written are the folders that frontdesk writes to, by what they hold.
-func (h *Desk) written() map[string]string {
-	folders := map[string]string{}
-	if file := h.system.Own.file; file != "" {
-		folders["database"] = filepath.Dir(file)
+// state is "" for a disk that nobody has to look at.
+func (d Disk) state() string {
+	switch {
+	case d.Hangs != nil:
+		return diskHangs
+	case d.Free < d.low():
+		return diskLow
+	default:
+		return ""
 	}
-	if h.resultsFolder != "" {
-		folders["results"] = h.resultsFolder
-	}
-	if h.config.Mail.SMTP == "" {
-		folders["mail"] = h.config.Mail.Folder
-	}
-	return folders
 }
 
-// disks are the file systems that frontdesk writes to, each once. Where nobody can tell
-// of one it is left out.
-func (h *Desk) disks() []Disk {
+// diskHolds are what frontdesk writes to disks, in the order that they are told of.
+var diskHolds = [...]string{"database", "results", "mail"}
+
+// openDisks makes a look for each folder that frontdesk writes to, by what it holds.
+func (h *Desk) openDisks(look LookAtDisk) {
+	h.looks = map[string]*diskLook{}
+	add := func(holds, folder string) { h.looks[holds] = &diskLook{folder: folder, at: look} }
+	if file := h.system.Own.file; file != "" {
+		add("database", filepath.Dir(file))
+	}
+	if h.resultsFolder != "" {
+		add("results", h.resultsFolder)
+	}
+	if h.config.Mail.SMTP == "" {
+		add("mail", h.config.Mail.Folder)
+	}
+}
+
+// disks are the file systems that frontdesk writes to, each once. Where nobody can tell of
+// one it is left out.
+func (h *Desk) disks() (all []Disk) {
+	var seen [len(diskHolds)]diskSeen
+	var looking sync.WaitGroup
+	for i, holds := range diskHolds {
+		if look := h.looks[holds]; look != nil {
+			looking.Go(func() { seen[i] = look.now() })
+		}
+	}
+	looking.Wait()
 	byDevice := map[uint64]int{}
-	var all []Disk
-	folders := h.written()
-	for _, holds := range []string{"database", "results", "mail"} {
-		device, disk, err := diskOf(folders[holds])
-		if folders[holds] == "" || err != nil {
+	for i, s := range seen {
+		if s.disk.Size == 0 && s.disk.Hangs == nil {
 			continue
 		}
-		at, known := byDevice[device]
-		if !known {
-			at, byDevice[device] = len(all), len(all)
-			all = append(all, disk)
+		at, known := byDevice[s.device]
+		if !known || s.disk.Size == 0 {
+			at, byDevice[s.device] = len(all), len(all)
+			all = append(all, s.disk)
 		}
-		all[at].Holds = append(all[at].Holds, holds)
+		all[at].Holds = append(all[at].Holds, diskHolds[i])
+		all[at].Hangs = cmp.Or(all[at].Hangs, s.disk.Hangs)
 	}
 	return all
 }
 
-// resultsLeft tells how many bytes more the disk of results has room for, before it is low;
-// nil where they are in no folder.
+// resultsLeft tells how many bytes more the disk of results has room for, before it is low, or
+// had when it answered last; nil where they are in no folder.
 func (h *Desk) resultsLeft() func() int64 {
-	if h.resultsFolder == "" {
+	look := h.looks["results"]
+	if look == nil {
 		return nil
 	}
 	return func() int64 {
-		_, disk, err := diskOf(h.resultsFolder)
-		if err != nil {
+		disk := look.now().disk
+		if disk.Size == 0 {
 			return math.MaxInt64 / 2 // webhooks.space alone bounds them
 		}
 		return max(disk.Free-disk.low(), 0)
@@ -89,31 +118,35 @@ func (h *Desk) resultsLeft() func() int64 {
 // disksEvery is how often the log is told what became of the disks.
 const disksEvery = 10 * time.Second
 
-// watchDisks logs when a disk is low, and when it no longer is, and keeps spare room, for
-// as long as ctx lives.
+// watchDisks logs when a disk hangs or is low, and when it no longer is, and keeps spare room,
+// for as long as ctx lives.
 func (h *Desk) watchDisks(ctx context.Context) {
-	var low []string
+	before := map[string]string{}
+	var keeping apart
 	for {
-		var now []string
+		now := map[string]string{}
 		for _, d := range h.disks() {
 			holds := strings.Join(d.Holds, ", ")
-			if d.Low() {
-				now = append(now, holds)
-			}
-			if slices.Contains(now, holds) == slices.Contains(low, holds) {
+			now[holds] = d.state()
+			if now[holds] == before[holds] {
 				continue
 			}
 			fields := []zap.Field{zap.String("of", holds), zap.Int64("free", d.Free), zap.Int64("size", d.Size)}
-			if d.Low() {
+			switch now[holds] {
+			case diskHangs:
+				h.log.Warn("a disk does not answer: what is written to it waits", zap.String("of", holds), zap.Time("since", *d.Hangs))
+			case diskLow:
 				h.log.Warn("a disk is nearly full: what cannot be written is refused, and nothing else", fields...)
-			} else {
+			default:
 				h.log.Info("a disk has room again", fields...)
 			}
 		}
-		low = now
-		if err := spareOf(h.system.Own.file).keep(); err != nil {
-			h.log.Warn("no spare room can be kept on the disk of the database", zap.Error(err))
-		}
+		before = now
+		keeping.run(func() {
+			if err := spareOf(h.system.Own.file).keep(); err != nil {
+				h.log.Warn("no spare room can be kept on the disk of the database", zap.Error(err))
+			}
+		})
 		select {
 		case <-ctx.Done():
 			return

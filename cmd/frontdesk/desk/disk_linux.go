@@ -5,8 +5,7 @@ import (
 	"syscall"
 )
 
-// diskOf tells of the file system of a folder: which it is, and what is left for whoever is
-// not root.
+// diskOf is LookAtDisk of this system.
 func diskOf(folder string) (device uint64, d Disk, err error) {
 	info, err := os.Stat(folder)
 	if err != nil {

@@ -4,5 +4,5 @@ package desk
 
 import "errors"
 
-// diskOf tells of the file system of a folder, which nobody knows here.
+// diskOf is LookAtDisk of this system, where nobody knows.
 func diskOf(string) (device uint64, d Disk, err error) { return 0, d, errors.ErrUnsupported }

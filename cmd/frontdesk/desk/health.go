@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"frontdesk/gateway/webhook"
+	"frontdesk/backend"
 )
 
 // What /readyz says in a word. Only the last two answer 503: what else is wrong,
@@ -72,14 +72,16 @@ type answers struct {
 	sessions      string // in a word, and why
 	why           error
 	crowded       *StatusSpace // of results, where most of it is taken
+	disks         []Disk
 }
 
 func (h *Desk) ask(ctx context.Context) (a answers) {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	var asked sync.WaitGroup
-	asked.Go(func() { a.jobs = h.jobsReady(ctx) })
+	asked.Go(func() { a.jobs = h.jobs.Ready(ctx) })
 	asked.Go(func() { a.backend = h.client.Ready(ctx) })
+	asked.Go(func() { a.disks = h.disks() })
 	asked.Go(func() { a.sessions, a.why = h.sessionsHealth(ctx) })
 	asked.Go(func() {
 		if room, err := h.room.now(ctx); err == nil && room.Crowded() {
@@ -92,72 +94,105 @@ func (h *Desk) ask(ctx context.Context) (a answers) {
 
 // health asks every part how it does.
 func (h *Desk) health(ctx context.Context) Health {
-	now := Health{Status: HealthOK, Version: Version(), Backend: "ok", Jobs: "ok", Sessions: "ok", Circuit: h.client.State(), Config: h.configHealth(), Certificate: h.certificateHealth()}
-	degraded := func(format string, args ...any) {
-		now.Status, now.Reasons = HealthDegraded, append(now.Reasons, fmt.Sprintf(format, args...))
-	}
+	now := Health{Status: HealthOK, Version: Version(), Backend: "ok", Jobs: "ok", Circuit: h.client.State(), Config: h.configHealth(), Certificate: h.certificateHealth()}
 	asked := h.ask(ctx)
-	for _, c := range h.client.Circuits() {
+	now.judgeCircuits(h.client.Circuits())
+	h.judgeCallbacks(&now, asked)
+	now.judgeDisks(asked.disks)
+	now.judgeConfig(len(h.keys()))
+	h.judgeBackend(&now, asked)
+	h.judgeSessions(&now, asked)
+	if h.draining.Load() {
+		now.refuses(HealthDraining, "it is to stop")
+	}
+	return now
+}
+
+// degraded notes why it is not ok.
+func (now *Health) degraded(format string, args ...any) {
+	if now.Status == HealthOK {
+		now.Status = HealthDegraded
+	}
+	now.Reasons = append(now.Reasons, fmt.Sprintf(format, args...))
+}
+
+// refuses notes why it is to be sent no requests.
+func (now *Health) refuses(status, reason string) {
+	now.degraded("%s", reason)
+	now.Status = status
+}
+
+func (now *Health) judgeCircuits(all []backend.Circuit) {
+	now.Circuits = map[string]string{}
+	for _, c := range all {
 		if c.State != "closed" {
-			if now.Circuits == nil {
-				now.Circuits = map[string]string{}
-			}
 			now.Circuits[c.Calls+" of "+cmp.Or(c.Resource, "no resource")] = c.State
 		}
 	}
 	if len(now.Circuits) > 0 {
-		degraded("circuits are open, whose requests are refused: %s", strings.Join(slices.Sorted(maps.Keys(now.Circuits)), ", "))
+		now.degraded("circuits are open, whose requests are refused: %s", strings.Join(slices.Sorted(maps.Keys(now.Circuits)), ", "))
 	}
+}
+
+func (h *Desk) judgeCallbacks(now *Health, asked answers) {
 	if err := asked.jobs; err != nil {
 		h.log.Warn("callback jobs cannot be read", zap.Error(err))
 		now.Jobs = healthUnavailable
-		degraded("callback jobs cannot be read; the log says why")
+		now.degraded("callback jobs cannot be read; the log says why")
 	}
 	if space := asked.crowded; space != nil {
-		degraded("results of callbacks that were not fetched take %s of %s (webhooks.space), most of it those of client %s: who has its share is refused further ones with 503",
+		now.degraded("results of callbacks that were not fetched take %s of %s (webhooks.space), most of it those of client %s: who has its share is refused further ones with 503",
 			readable(space.Used-space.Spent), readable(space.Limit), space.Client)
 	}
-	for _, disk := range h.disks() {
-		if disk.Low() {
-			degraded("the disk of %s has %s left of %s", strings.Join(disk.Holds, ", "), readable(disk.Free), readable(disk.Size))
+}
+
+func (now *Health) judgeDisks(all []Disk) {
+	now.Disks = all
+	for _, disk := range all {
+		switch holds := strings.Join(disk.Holds, ", "); disk.state() {
+		case diskHangs:
+			now.degraded("the disk of %s has not answered since %s", holds, disk.Hangs.UTC().Format(time.RFC3339))
+		case diskLow:
+			now.degraded("the disk of %s has %s left of %s", holds, readable(disk.Free), readable(disk.Size))
 		}
-		now.Disks = append(now.Disks, disk)
 	}
+}
+
+func (now *Health) judgeConfig(keys int) {
 	if now.Config.Error != "" {
-		degraded("the configuration before stays in force: %s", now.Config.Error)
+		now.degraded("the configuration before stays in force: %s", now.Config.Error)
 	}
-	if len(h.keys()) == 0 {
-		degraded("no api_key is configured: nobody can log in")
+	if keys == 0 {
+		now.degraded("no api_key is configured: nobody can log in")
 	}
 	if n := len(now.Config.NeedsRestart); n > 0 {
-		degraded("%d change(s) of the configuration need a restart", n)
+		now.degraded("%d change(s) of the configuration need a restart", n)
 	}
 	if c := now.Certificate; c != nil && c.Error != "" {
-		degraded("the certificate before stays in use: %s", c.Error)
+		now.degraded("the certificate before stays in use: %s", c.Error)
 	}
+}
+
+func (h *Desk) judgeBackend(now *Health, asked answers) {
 	if now.Replica = h.replicaHealth(); now.Replica == healthUnavailable {
-		degraded("the replica is not used, and the primary answers all lists; the log says why")
+		now.degraded("the replica is not used, and the primary answers all lists; the log says why")
 	}
 	if err := asked.backend; err != nil {
 		h.log.Warn("not ready", zap.Error(err))
 		now.Backend = healthUnavailable
-		degraded("the administration does not answer; the log says why")
-		now.Status = healthUnavailable
+		now.refuses(healthUnavailable, "the administration does not answer; the log says why")
 	}
+}
+
+func (h *Desk) judgeSessions(now *Health, asked answers) {
 	switch now.Sessions = asked.sessions; now.Sessions {
 	case sessionsReadOnly:
 		h.log.Warn("sessions cannot be kept", zap.Error(asked.why))
-		degraded("the store of sessions takes no writes, and logins, logouts and requests of api_keys with limits are refused with 503: %s", whyNoWrites(asked.why))
+		now.degraded("the store of sessions takes no writes, and logins, logouts and requests of api_keys with limits are refused with 503: %s", whyNoWrites(asked.why))
 	case healthUnavailable:
 		h.log.Warn("sessions cannot be looked up", zap.Error(asked.why))
-		degraded("the store of sessions does not answer: every session is refused with 500; the log says why")
-		now.Status = healthUnavailable
+		now.refuses(healthUnavailable, "the store of sessions does not answer: every session is refused with 500; the log says why")
 	}
-	if h.draining.Load() {
-		degraded("it is to stop")
-		now.Status = HealthDraining
-	}
-	return now
 }
 
 // sessionsHealth asks the store of sessions, where that is not this process, and says in
@@ -174,11 +209,6 @@ func (h *Desk) sessionsHealth(ctx context.Context) (word string, cause error) {
 	default:
 		return healthUnavailable, err
 	}
-}
-
-func (h *Desk) jobsReady(ctx context.Context) error {
-	_, err := h.jobs.List(ctx, webhook.Filter{Limit: 1})
-	return err
 }
 
 func (h *Desk) configHealth() ConfigHealth {

@@ -106,8 +106,8 @@ func newCached[T any](count func(context.Context) (T, error), clock func() time.
 	return &cached[T]{count: count, clock: clock, turn: make(chan struct{}, 1)}
 }
 
-// now returns the numbers, at most countsLife old. It waits for others who count no longer
-// than ctx lasts.
+// now returns the numbers, or why they cannot be had, at most countsLife old. It waits for
+// others who count no longer than ctx lasts, and the end of ctx is nothing that others are told.
 func (c *cached[T]) now(ctx context.Context) (none T, err error) {
 	select {
 	case c.turn <- struct{}{}:
@@ -116,8 +116,11 @@ func (c *cached[T]) now(ctx context.Context) (none T, err error) {
 		return none, ctx.Err()
 	}
 	if now := c.clock(); now.Sub(c.at) >= countsLife {
-		c.known, c.err = c.count(ctx)
-		c.at = now
+		known, err := c.count(ctx)
+		if ctx.Err() != nil && err != nil {
+			return none, err
+		}
+		c.known, c.err, c.at = known, err, now
 	}
 	return c.known, c.err
 }
@@ -229,9 +232,13 @@ func (r DiskRoom) Describe(out chan<- *prometheus.Desc) {
 	out <- size
 }
 
+// Collect leaves out a disk that hangs: what it told before is no longer so.
 func (r DiskRoom) Collect(out chan<- prometheus.Metric) {
 	free, size := diskDescs()
 	for _, d := range r() {
+		if d.Hangs != nil {
+			continue
+		}
 		for _, holds := range d.Holds {
 			out <- prometheus.MustNewConstMetric(free, prometheus.GaugeValue, float64(d.Free), holds)
 			out <- prometheus.MustNewConstMetric(size, prometheus.GaugeValue, float64(d.Size), holds)

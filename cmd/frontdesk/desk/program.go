@@ -20,6 +20,8 @@ type Program struct {
 	After   func(time.Duration) <-chan time.Time // in place of time.After; nil for this
 	Now     func() time.Time                     // in place of time.Now where callbacks are concerned; nil for this
 
+	Disk LookAtDisk // in place of what the system tells of disks; nil for this
+
 	LogDelay time.Duration // in place of LogDelay; 0 for this
 }
 
@@ -37,6 +39,14 @@ func (p Program) clock() func() time.Time {
 		return p.Now
 	}
 	return time.Now
+}
+
+// disk is what tells of disks.
+func (p Program) disk() LookAtDisk {
+	if p.Disk != nil {
+		return p.Disk
+	}
+	return diskOf
 }
 
 // Misuse is an error of the command line or of what it names, rather than of

@@ -1,0 +1,61 @@
+package jobstore
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/gateway/webhook"
+	"frontdesk/mapping"
+)
+
+// planned is a database that tells how it answers what it is asked.
+type planned struct {
+	sqlrecord.DB
+	plans []string
+}
+
+func (p *planned) Read(ctx context.Context, f func(sqlrecord.Conn) error) error {
+	return p.DB.Read(ctx, func(c sqlrecord.Conn) error { return f(plannedConn{c, p}) })
+}
+
+type plannedConn struct {
+	sqlrecord.Conn
+	of *planned
+}
+
+func (c plannedConn) Query(ctx context.Context, sql string, columns []sqlrecord.Column, args []mapping.Value, each func([]mapping.Value) error) error {
+	var lines []string
+	err := c.Conn.Query(ctx, "EXPLAIN QUERY PLAN "+sql, []sqlrecord.Column{number, number, number, words}, args, func(row []mapping.Value) error {
+		lines = append(lines, row[3].Text())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.of.plans = append(c.of.plans, strings.Join(lines, "\n"))
+	return c.Conn.Query(ctx, sql, columns, args, each)
+}
+
+// TestNewestAreFoundByIndex: neither whether jobs can be read nor which are the newest takes
+// longer where there are many. Before, both read and sorted all there are, documents included,
+// and /readyz said of 100,000 that they cannot be read.
+func TestNewestAreFoundByIndex(t *testing.T) {
+	file, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "jobs.db"), sqlrecord.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
+	s, err := Open(t.Context(), file)
+	require.NoError(t, err)
+	db := &planned{DB: file}
+	s.db = db
+	require.NoError(t, s.Ready(t.Context()))
+	_, err = s.List(t.Context(), webhook.Filter{Limit: 1})
+	require.NoError(t, err)
+	require.Len(t, db.plans, 2)
+	require.NotContains(t, strings.Join(db.plans, "\n"), "ORDER BY", "it is sorted anew")
+	require.Equal(t, "SCAN callback_job USING INDEX callback_job_newest", db.plans[1])
+}
