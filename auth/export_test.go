@@ -44,8 +44,12 @@ func LimitsSize(m *MemoryLimits) (keys, clients int) {
 	return len(m.keys), len(m.clients)
 }
 
-// ProvenKept bounds the logins that a LoginQueue remembers.
-const ProvenKept = provenKept
+// ProvenKept bounds the logins that a LoginQueue remembers, ProvenOfUser those of one
+// username.
+const (
+	ProvenKept   = provenKept
+	ProvenOfUser = provenOfUser
+)
 
 // EnterQueue waits for a place in a queue.
 func EnterQueue(ctx context.Context, q *LoginQueue, username, address string) (leave func(), err error) {
@@ -57,6 +61,11 @@ func ProveLogin(q *LoginQueue, username, address string) { q.prove(username, add
 
 // QueueProven returns how many logins a queue remembers.
 func QueueProven(q *LoginQueue) int { return len(q.proven.byShare) }
+
+// QueueKnows tells whether a queue remembers a login.
+func QueueKnows(q *LoginQueue, username, address string) bool {
+	return q.proven.has(share{block: string(OriginOf(address)), who: accountOf(username)}, q.clock())
+}
 
 // QueueShares are what the logins that wait share.
 func QueueShares(q *LoginQueue) (all []string) {

@@ -23,6 +23,7 @@ const (
 	provenInARow  = 3               // logins from where one went well, while others wait
 	provenFor     = 24 * time.Hour
 	provenKept    = 16384
+	provenOfUser  = 16 // addresses: nobody who logs in from many pushes others out
 )
 
 // errLoginsBusy is why a login is answered TooManyRequests that was not judged
@@ -243,9 +244,11 @@ func (l *line) remove(of *login) bool {
 }
 
 // provenLogins are the usernames that logged in well, each with where from, the latest
-// in front. Only right credentials put one there, and the oldest is forgotten.
+// in front. Only right credentials put one there. Of one username, and of all, the oldest
+// is forgotten where there are too many.
 type provenLogins struct {
 	byShare map[share]*list.Element
+	byUser  map[Account][]*list.Element // the oldest first
 	latest  *list.List
 }
 
@@ -256,7 +259,7 @@ type provenLogin struct {
 }
 
 func newProvenLogins() provenLogins {
-	return provenLogins{byShare: map[share]*list.Element{}, latest: list.New()}
+	return provenLogins{byShare: map[share]*list.Element{}, byUser: map[Account][]*list.Element{}, latest: list.New()}
 }
 
 func (p *provenLogins) has(s share, now time.Time) bool {
@@ -266,14 +269,28 @@ func (p *provenLogins) has(s share, now time.Time) bool {
 
 func (p *provenLogins) add(s share, now time.Time) {
 	if e := p.byShare[s]; e != nil {
-		e.Value.(*provenLogin).at = now
-		p.latest.MoveToFront(e)
-		return
+		p.forget(e)
+	}
+	if own := p.byUser[s.who]; len(own) >= provenOfUser {
+		p.forget(own[0])
 	}
 	if p.latest.Len() >= provenKept {
-		oldest := p.latest.Back()
-		delete(p.byShare, oldest.Value.(*provenLogin).share)
-		p.latest.Remove(oldest)
+		p.forget(p.latest.Back())
 	}
-	p.byShare[s] = p.latest.PushFront(&provenLogin{s, now})
+	e := p.latest.PushFront(&provenLogin{s, now})
+	p.byShare[s] = e
+	p.byUser[s.who] = append(p.byUser[s.who], e)
+}
+
+func (p *provenLogins) forget(e *list.Element) {
+	s := e.Value.(*provenLogin).share
+	p.latest.Remove(e)
+	delete(p.byShare, s)
+	own := p.byUser[s.who]
+	at := slices.Index(own, e)
+	if own = slices.Delete(own, at, at+1); len(own) > 0 {
+		p.byUser[s.who] = own
+	} else {
+		delete(p.byUser, s.who)
+	}
 }

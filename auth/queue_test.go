@@ -303,11 +303,39 @@ func TestLoginQueueCalledAsItGivesUp(t *testing.T) {
 	}
 }
 
+// TestLoginQueueForgetsOfTheSameUser: somebody who logs in from more addresses than there
+// are places for pushes out his own oldest, and nobody else.
+func TestLoginQueueForgetsOfTheSameUser(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queued) {
+		q.prove("anna", "192.0.2.1")
+		address := func(n int) string { return fmt.Sprintf("10.%d.%d.1", n>>8, n&255) }
+		for n := range auth.ProvenKept {
+			auth.ProveLogin(q.queue, "everywhere", address(n))
+		}
+		require.Equal(t, 1+auth.ProvenOfUser, auth.QueueProven(q.queue))
+		oldest := auth.ProvenKept - auth.ProvenOfUser
+		require.True(t, auth.QueueKnows(q.queue, "everywhere", address(oldest)))
+		auth.ProveLogin(q.queue, "EVERYWHERE", address(oldest)) // which it is no longer
+		auth.ProveLogin(q.queue, "everywhere", "192.0.2.3")
+		require.True(t, auth.QueueKnows(q.queue, "everywhere", address(oldest)))
+		require.False(t, auth.QueueKnows(q.queue, "everywhere", address(oldest+1)))
+
+		q.start("under way", "wrong", "192.0.2.2")
+		for n := range 200 {
+			q.start(fmt.Sprint("user", n), "wrong", address(n))
+		}
+		q.start("anna", "anna", "192.0.2.1")
+		require.Equal(t, "anna", q.gate.next())
+	})
+}
+
 func TestLoginQueueMemoryIsBounded(t *testing.T) {
 	queue := auth.NewLoginQueue(1, time.Now)
 	for n := range auth.ProvenKept + 100 {
-		auth.ProveLogin(queue, "anna", fmt.Sprintf("10.%d.%d.%d", n>>16, n>>8&255, n&255))
+		auth.ProveLogin(queue, fmt.Sprint("user", n), "192.0.2.1")
 	}
-	auth.ProveLogin(queue, "ANNA", "10.0.0.200") // kept already, under a name of the same account
+	auth.ProveLogin(queue, fmt.Sprint("USER", auth.ProvenKept), "192.0.2.1") // kept already, under a name of the same account
 	require.Equal(t, auth.ProvenKept, auth.QueueProven(queue))
+	require.False(t, auth.QueueKnows(queue, "user99", "192.0.2.1"))
+	require.True(t, auth.QueueKnows(queue, "user100", "192.0.2.1"))
 }
