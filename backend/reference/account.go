@@ -117,8 +117,10 @@ func (s *Store) SetPassword(ctx context.Context, username, encodedHash string) e
 	return s.changeUser(ctx, `UPDATE app_user SET password_hash = ?2 WHERE username = ?1`, username, mapping.TextValue(encodedHash))
 }
 
+// changeUser has to be possible on a full disk too. What room is let go of then, is so
+// within the transaction: nobody else writes to the file before it has been used.
 func (s *Store) changeUser(ctx context.Context, sql, username string, v mapping.Value) error {
-	return s.inOwnTx(ctx, func(t *txn) error {
+	change := func(t *txn) error {
 		n, err := t.exec(ctx, sql, mapping.TextValue(username), v)
 		if err != nil {
 			return fmt.Errorf("change user: %w", err)
@@ -127,7 +129,15 @@ func (s *Store) changeUser(ctx context.Context, sql, username string, v mapping.
 			return auth.ErrUnknownUser
 		}
 		return nil
-	})
+	}
+	err := s.inOwnTx(ctx, change)
+	for more := s.spare != nil; more && sqlrecord.DiskFull(err); {
+		err = s.inOwnTx(ctx, func(t *txn) error {
+			more = s.spare()
+			return change(t)
+		})
+	}
+	return err
 }
 
 // Verify implements auth.Verifier.

@@ -47,6 +47,9 @@ type Options struct {
 	// ReplicaWait is how long a list waits for that, ReplicaPause how often a
 	// replica is looked at that is away.
 	ReplicaWait, ReplicaPause time.Duration
+	// Spare lets go of a part of the room that is kept for changes of users on a full disk,
+	// and tells whether there was any; nil where none is kept.
+	Spare func() bool
 	// Purge ticks when what has expired is to be removed; nil for every hour.
 	Purge <-chan time.Time
 }
@@ -62,13 +65,14 @@ type Store struct {
 	hasher  *auth.Hasher
 	now     func() time.Time
 	purger  *purger
+	spare   func() bool
 	replica *sqlrecord.Replica // nil where there is none
 }
 
 // Open opens an administration, makes or migrates its tables, and starts to
 // remove what expires in it. The caller closes it.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{addressBook: loadAddressBook(), model: o.Model, hasher: o.Hasher, now: o.Now}
+	s := &Store{addressBook: loadAddressBook(), model: o.Model, hasher: o.Hasher, now: o.Now, spare: o.Spare}
 	var err error
 	if s.derived, err = newDerived(o.Model); err != nil {
 		return nil, err

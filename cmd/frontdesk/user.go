@@ -38,7 +38,6 @@ type opened struct {
 	*reference.Store
 	hasher *auth.Hasher
 	in     desk.Database
-	file   string // of SQLite
 }
 
 // open opens the administration, which has to be there.
@@ -54,16 +53,16 @@ func (a administration) open(p desk.Program) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{hasher: auth.NewHasher(), file: desk.DatabaseFileOf(c)}
+	o, file := &opened{hasher: auth.NewHasher()}, desk.DatabaseFileOf(c)
 	if o.in, err = desk.DatabaseOf(c); err == nil {
 		err = o.in.There()
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = o.withSpare(func() (err error) {
+	err = desk.WithSpare(file, func() (err error) {
 		o.Store, err = reference.Open(p.Ctx, reference.Options{
-			DSN: string(c.Backend.DSN), Model: model, Hasher: o.hasher, Now: time.Now, Readers: 1, Log: zap.NewNop(),
+			DSN: string(c.Backend.DSN), Model: model, Hasher: o.hasher, Now: time.Now, Readers: 1, Log: zap.NewNop(), Spare: desk.ReleaseSpare(file),
 		})
 		return err
 	})
@@ -73,9 +72,6 @@ func (a administration) open(p desk.Program) (*opened, error) {
 	return o, nil
 }
 
-// withSpare does what has to be possible on a full disk too.
-func (o *opened) withSpare(f func() error) error { return desk.WithSpare(o.file, f) }
-
 // unknown words an error for who named a user or a client that is not there.
 func (o *opened) unknown(name string, err error) error {
 	switch {
@@ -84,7 +80,7 @@ func (o *opened) unknown(name string, err error) error {
 	case errors.Is(err, reference.ErrUnknownClient):
 		return fmt.Errorf("there is no client %q in %s; frontdesk user list shows the clients and their users", name, o.in)
 	default:
-		return err
+		return desk.AdviseFull(err)
 	}
 }
 
@@ -148,7 +144,7 @@ func (u userPasswdCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	if err := store.withSpare(func() error { return store.SetPassword(p.Ctx, u.Username, encoded) }); err != nil {
+	if err := store.SetPassword(p.Ctx, u.Username, encoded); err != nil {
 		return store.unknown(u.Username, err)
 	}
 	_, err = fmt.Fprintf(p.Stdout, "password of %s set; sessions that are open end by themselves within 30 minutes\n", shown(u.Username))

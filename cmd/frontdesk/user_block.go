@@ -32,7 +32,7 @@ func (a administration) setBlocked(p desk.Program, username string, blocked bool
 		return err
 	}
 	defer store.Close()
-	if err := store.withSpare(func() error { return store.SetBlocked(p.Ctx, username, blocked) }); err != nil {
+	if err := store.SetBlocked(p.Ctx, username, blocked); err != nil {
 		return store.unknown(username, err)
 	}
 	_, err = fmt.Fprintf(p.Stdout, done, shown(username))

@@ -159,7 +159,12 @@ func (h *Desk) watchDisks(ctx context.Context) {
 // full disk too: a start, and that a user is blocked. "" is none.
 type spare string
 
-const spareSize = 1 << 20
+const (
+	spareSize = 1 << 20
+	// sparePart is what is let go of at once. Others take what is left of it; the rest is
+	// there for the next command.
+	sparePart = 128 << 10
+)
 
 // spareOf is the spare room of a database in a file; none where that is "".
 func spareOf(database string) spare {
@@ -169,37 +174,62 @@ func spareOf(database string) spare {
 	return spare(database + "-spare")
 }
 
-// keep makes the file where it is missing, or was not written whole, and the disk has room
-// enough.
+// keep makes the file, or what is missing of it, where the disk has room enough.
 func (s spare) keep() error {
 	if s == "" {
 		return nil
 	}
-	if info, err := os.Stat(string(s)); err == nil && info.Size() == spareSize {
+	missing := int64(spareSize)
+	if info, err := os.Stat(string(s)); err == nil {
+		missing -= info.Size()
+	}
+	if missing <= 0 {
 		return nil
 	}
-	if _, disk, err := diskOf(filepath.Dir(string(s))); err != nil || disk.Free < disk.low()+spareSize {
+	if _, disk, err := diskOf(filepath.Dir(string(s))); err != nil || disk.Free < disk.low()+missing {
 		return nil
 	}
-	content := make([]byte, spareSize)
+	content := make([]byte, missing)
 	_, _ = rand.Read(content) // zeros take no room on some disks
-	err := os.WriteFile(string(s), content, 0o600)
+	file, err := os.OpenFile(string(s), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		err = errors.Join(err, os.Remove(string(s)))
+		return err
 	}
-	return err
+	_, err = file.Write(content)
+	return errors.Join(err, file.Close())
 }
 
-// release lets go of the room, and tells whether there was any.
-func (s spare) release() bool { return s != "" && os.Remove(string(s)) == nil }
+// release lets go of a part of the room, and tells whether there was any.
+func (s spare) release() bool {
+	if s == "" {
+		return false
+	}
+	info, err := os.Stat(string(s))
+	if err != nil {
+		return false
+	}
+	if left := info.Size() - sparePart; left > 0 {
+		return os.Truncate(string(s), left) == nil
+	}
+	return os.Remove(string(s)) == nil
+}
+
+// ReleaseSpare returns what lets go of a part of the spare room of a database in a file ("" for
+// none), and tells whether there was any.
+func ReleaseSpare(database string) func() bool { return spareOf(database).release }
 
 // WithSpare does what has to be possible on a full disk too, for the database in a file ("" for
-// none): where the disk is full it is done once more with the spare room.
+// none): as long as the disk is full it is done once more with another part of the spare room.
 func WithSpare(database string, f func() error) error {
 	err := f()
-	if isFull(err) && spareOf(database).release() {
+	for isFull(err) && spareOf(database).release() {
 		err = f()
 	}
+	return AdviseFull(err)
+}
+
+// AdviseFull adds to the error of a full disk what to do.
+func AdviseFull(err error) error {
 	if isFull(err) {
 		err = fmt.Errorf("%w: the disk is full; free some of it, and do it again", err)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSpareRoomIsWhole: spare room that a crash left unfinished is made again, and what is
-// there is left alone.
+// TestSpareRoomIsWhole: of spare room that a crash left unfinished, or that was taken in
+// part, the rest is made again, and what is there is left alone.
 func TestSpareRoomIsWhole(t *testing.T) {
 	s := spareOf(t.TempDir() + "/records.db")
 	require.NoError(t, os.WriteFile(string(s), []byte("begun"), 0o600))
@@ -20,4 +20,16 @@ func TestSpareRoomIsWhole(t *testing.T) {
 	again, err := os.ReadFile(string(s))
 	require.NoError(t, err)
 	require.Equal(t, first, again)
+
+	require.True(t, s.release())
+	require.NoError(t, s.keep())
+	again, err = os.ReadFile(string(s))
+	require.NoError(t, err)
+	require.Len(t, again, spareSize)
+	require.Equal(t, first[:spareSize-sparePart], again[:spareSize-sparePart])
+	for range spareSize / sparePart {
+		require.True(t, s.release())
+	}
+	require.NoFileExists(t, string(s))
+	require.False(t, s.release())
 }

@@ -1,20 +1,29 @@
 package bounds
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/mapping"
 )
 
 // fullDesk is a desk whose database and results are on a disk of their own, which has spare
 // room.
-func fullDesk(t *testing.T) (d *rig.Desk, options rig.Options, folder string) {
+func fullDesk(t *testing.T, options rig.Options) (d *rig.Desk, _ rig.Options, folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	rig.TinyDisk(t, folder, "12m")
@@ -36,7 +45,7 @@ func configOf(d *rig.Desk) string { return filepath.Join(filepath.Dir(d.Mail), "
 // be blocked.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	d, _, folder := fullDesk(t)
+	d, _, folder := fullDesk(t, rig.Options{})
 	require.Contains(t, d.OpsText("/readyz"), `"status":"ok"`)
 	token, intruder := d.Login(rig.FullKey, "demo"), d.Login(rig.FullKey, "other")
 	empty := rig.FillDisk(t, folder)
@@ -76,18 +85,18 @@ func TestFullDisk(t *testing.T) {
 // room is left it says what to do.
 func TestStartOnAFullDisk(t *testing.T) {
 	t.Parallel()
-	d, options, folder := fullDesk(t)
+	d, options, folder := fullDesk(t, rig.Options{})
 	d.Shutdown()
 	rig.FillDisk(t, folder)
 	d = rig.Start(t, options)
 	token := d.Login(rig.FullKey, "demo")
 	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
-	require.False(t, hasSpare(folder))
 	rig.FillDisk(t, folder)
 	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
 	require.Contains(t, d.OpsText("/readyz"), `"status":"degraded"`)
 	d.Shutdown()
 
+	require.NoError(t, os.Remove(filepath.Join(folder, "frontdesk.db-spare")))
 	rig.FillDisk(t, folder)
 	code, _, problems := rig.Command(t, "", "serve", "--config", configOf(d))
 	require.Equal(t, 1, code)
@@ -98,7 +107,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 // file stays as it was and the command says why.
 func TestRevokeOnAFullDisk(t *testing.T) {
 	t.Parallel()
-	d, _, folder := fullDesk(t)
+	d, _, folder := fullDesk(t, rig.Options{})
 	config := filepath.Join(folder, "frontdesk.yaml")
 	text, err := os.ReadFile(configOf(d))
 	require.NoError(t, err)
@@ -107,6 +116,7 @@ func TestRevokeOnAFullDisk(t *testing.T) {
 	code, out, problems := rig.Command(t, "", "key", "revoke", "orders", "--config", config)
 	require.Zero(t, code, problems)
 	require.Contains(t, out, "frontdesk.yaml changed")
+	require.NoError(t, os.Remove(filepath.Join(folder, "frontdesk.db-spare")))
 	rig.FillDisk(t, folder)
 	before, err := os.ReadFile(config)
 	require.NoError(t, err)
@@ -116,4 +126,80 @@ func TestRevokeOnAFullDisk(t *testing.T) {
 	after, err := os.ReadFile(config)
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after))
+}
+
+// TestChangesOnADiskThatStaysFull: while others go on writing, one user after the other is
+// blocked and a key is revoked. Before, the first of these commands let go of all the spare
+// room, of which others took what it left.
+func TestChangesOnADiskThatStaysFull(t *testing.T) {
+	t.Parallel()
+	d, _, folder := fullDesk(t, rig.Options{Backend: ", circuit: {failures: 1000000}"})
+	config := filepath.Join(folder, "frontdesk.yaml")
+	require.NoError(t, os.WriteFile(config, []byte(rig.Read(t, configOf(d))), 0o600))
+	token := d.Login(rig.FullKey, "demo")
+	rig.FillDisk(t, folder)
+	var refused atomic.Int64
+	var writers sync.WaitGroup
+	defer writers.Wait()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	for range 8 {
+		writers.Go(func() {
+			for ctx.Err() == nil {
+				if a, err := d.Try("POST", "/contact", token, rig.NewContact); err == nil && a.Status == 500 {
+					refused.Add(1)
+				}
+			}
+		})
+	}
+	for _, command := range [][]string{
+		{"user", "block", "other"}, {"user", "block", "external"}, {"user", "unblock", "other"}, {"key", "revoke", "orders"}, {"user", "block", "noemail"},
+	} {
+		before := refused.Load()
+		require.Eventually(t, func() bool { return refused.Load() > before+8 }, rig.Patience, time.Millisecond, "the disk has room")
+		code, _, problems := rig.Command(t, "", append(command, "--config", config)...)
+		require.Zero(t, code, "%v: %s", command, problems)
+	}
+	_, users, _ := rig.Command(t, "", "user", "list", "--config", config)
+	require.Equal(t, 2, strings.Count(users, "blocked"), users)
+}
+
+// TestSpareRoomIsOfWhoLetsGoOfIt: nobody else writes to the file between the moment in which
+// a change of a user lets go of room and its end.
+func TestSpareRoomIsOfWhoLetsGoOfIt(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	rig.TinyDisk(t, folder, "12m")
+	var o rig.Options
+	o.OnDisk(t, folder)
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	open := func(spare func() bool) *reference.Store {
+		store, err := reference.Open(t.Context(), reference.Options{DSN: o.DSN, Model: model, Hasher: auth.NewHasher(), Now: time.Now, Spare: spare})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, store.Close()) })
+		return store
+	}
+	others := open(nil)
+	var empty func()
+	asked := 0
+	store := open(func() bool {
+		asked++
+		if asked == 1 {
+			return true // too little
+		}
+		brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		_, err := others.AddClient(brief, "somebody else")
+		assert.ErrorIs(t, err, backend.ErrBusy)
+		empty()
+		return true
+	})
+	empty = rig.FillDisk(t, folder)
+	for n := 0; err == nil; n++ { // in what is left within the files
+		require.Less(t, n, 5000)
+		_, err = others.AddClient(t.Context(), fmt.Sprint("client ", n))
+	}
+	require.NoError(t, store.SetBlocked(t.Context(), "other", true))
+	require.Equal(t, 2, asked)
 }
