@@ -1,15 +1,18 @@
 package siege
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth/redis/redistest"
@@ -27,6 +30,9 @@ type attack struct {
 	more      []string       // that the customer does beside the usual
 	without   []string       // that the customer leaves, since it needs what is broken
 	broken    []string       // that the customer does, and that needs what is broken
+	queues    bool           // the customer's lists of orders are asked for where the attacker's are
+	gets      int            // what the attacker is answered, where that makes the attack
+	meanwhile func(s *siege) // what operators do beside it, in a goroutine of its own
 }
 
 // hookBody asks for long-running work whose receiver is not there; its result is.
@@ -51,7 +57,7 @@ var attacks = []attack{
 	},
 	{
 		name: "heavy lists", how: "40 connections of one client sort all of its orders by six fields, and ask for a page of 1,000 deep in them",
-		blow: "ask", ground: (*siege).manyOrders, aim: (*siege).aimAtLists,
+		blow: "ask", ground: (*siege).manyOrders, aim: (*siege).aimAtLists, queues: true,
 	},
 	{
 		name: "wrong logins", how: "200 at once from 2,000 addresses, a third of them under the customer's own name",
@@ -64,12 +70,21 @@ var attacks = []attack{
 		blow: "ask", ground: (*siege).littleSpace, aim: (*siege).fillSpace, more: []string{results},
 	},
 	{
-		name: "stalled log", how: "nobody reads the log, and 8 connections have lines written to it",
-		blow: "ask", ground: (*siege).pipedLog, aim: func(s *siege) { s.ask(8, rawGet("/contact", "none")) },
+		name: "accepted callbacks", how: "16 connections of one client ask for backups, whose receiver is not there, and fetch none",
+		blow: "ask", gets: http.StatusAccepted, more: []string{results},
+		aim: func(s *siege) { s.ask(16, rawPost("/backup/owner", s.to.Token, hookBody)) },
 	},
 	{
-		name: "full disk", how: "the disk of the database is full, and 8 connections write on",
-		blow: "ask", ground: (*siege).tinyDisk, aim: (*siege).fillDisk, broken: []string{writing},
+		name: "stalled log", how: "nobody reads the log, and 8 connections have lines written to it",
+		blow: "ask", ground: (*siege).stalledLog, aim: (*siege).aimAtLog,
+	},
+	{
+		name: "dead log reader", how: "whoever read the log is gone, and 8 connections have lines written to it",
+		blow: "ask", ground: (*siege).deadLog, aim: (*siege).aimAtLog,
+	},
+	{
+		name: "full disk", how: "the disk of the database is full, and 8 connections write on; three users are blocked meanwhile",
+		blow: "ask", ground: (*siege).tinyDisk, aim: (*siege).fillDisk, broken: []string{writing}, meanwhile: (*siege).blockUsers,
 	},
 	{
 		name: "foreign lock on a table", how: "somebody else has locked the table of orders in PostgreSQL, and 40 connections read orders",
@@ -87,6 +102,18 @@ var attacks = []attack{
 			s.lock(`UPDATE counter SET value = value WHERE name = 'order.number' AND client_id = 1`)
 			s.ask(48, rawPost("/order", s.to.Token, fmt.Sprintf(rig.NewOrder, 1, "")))
 		},
+	},
+	{
+		name: "foreign lock on the jobs", how: "somebody else has locked the table of callback jobs in PostgreSQL, and 40 connections ask for backups",
+		blow: "ask", ground: func(s *siege) {
+			s.onPostgres()
+			s.options.Backend = ", readers: 8" // two of which are for logins and jobs
+		},
+		aim: func(s *siege) {
+			s.lock(`LOCK TABLE callback_job IN ACCESS EXCLUSIVE MODE`)
+			s.ask(40, rawPost("/backup/owner", s.to.Token, hookBody))
+		},
+		meanwhile: (*siege).leavesLogins,
 	},
 	{
 		name: "Redis turned replica", how: "Redis was made a replica of a server that is away: it answers, and takes no writes; 8 connections log in",
@@ -130,21 +157,23 @@ func (s *siege) aimAtResult() {
 	s.to.Link = strings.TrimPrefix(a.Data(s.t)["url"].(string), strings.TrimSuffix(s.desk.Base, "/webservice_v2"))
 }
 
-// manyOrders has 60,000 where it is measured.
+// manyOrders has more to sort than the usual sample: else reading the requests would take
+// longest, and nobody would wait for the database.
 func (s *siege) manyOrders() {
-	if !*long {
-		return
-	}
 	s.options.DSN = "sqlite:" + filepath.Join(s.t.TempDir(), desk.DatabaseFile)
-	require.NoError(s.t, rig.SeedDatabase(s.options.DSN, 60_000))
+	require.NoError(s.t, rig.SeedDatabase(s.options.DSN, 1000*pages()))
+}
+
+// pages of 1,000 is what the lists of orders have.
+func pages() int {
+	if *long {
+		return 60
+	}
+	return 2
 }
 
 func (s *siege) aimAtLists() {
-	page := 1
-	if *long {
-		page = 59
-	}
-	s.ask(40, rawGet(fmt.Sprintf("/order?sort=-reference,description,-order_date,kind,number,mileage&page_size=1000&page=%d&total=1", page), s.to.Token))
+	s.ask(40, rawGet(fmt.Sprintf("/order?sort=-reference,description,-order_date,kind,number,mileage&page_size=1000&page=%d&total=1", pages()-1), s.to.Token))
 }
 
 // littleSpace is room for some backups, more of them where the customer asks for longer.
@@ -172,27 +201,45 @@ func (s *siege) fillSpace() {
 	s.ask(16, rawPost("/backup/owner", s.to.Token, hookBody))
 }
 
-// pipedLog has the log read until the attack begins.
-func (s *siege) pipedLog() {
+func (s *siege) aimAtLog() { s.ask(8, rawGet("/contact", "none")) }
+
+// stalledLog has the log read until the attack begins.
+func (s *siege) stalledLog() {
+	stalled := make(chan struct{})
+	s.pipedLog(stalled)
+	s.breaks = func() { close(stalled) }
+}
+
+// deadLog has the log read until the attack begins, and then nobody has its other end.
+func (s *siege) deadLog() {
+	read := s.pipedLog(nil)
+	s.breaks = func() { require.NoError(s.t, read.Close()) }
+}
+
+// pipedLog has the log read until that is to end, or the pipe is closed.
+func (s *siege) pipedLog(end <-chan struct{}) (read *os.File) {
 	read, write, err := os.Pipe()
 	require.NoError(s.t, err)
-	s.t.Cleanup(func() { require.NoError(s.t, read.Close()) })
+	s.t.Cleanup(func() {
+		if err := read.Close(); !errors.Is(err, os.ErrClosed) {
+			require.NoError(s.t, err)
+		}
+	})
 	s.t.Cleanup(func() { require.NoError(s.t, write.Close()) })
-	stalled := make(chan struct{})
 	go func() {
 		for part := make([]byte, 64<<10); ; {
 			if _, err := read.Read(part); err != nil {
 				return
 			}
 			select {
-			case <-stalled:
+			case <-end:
 				return
 			default:
 			}
 		}
 	}()
 	s.options.Stderr = write
-	s.breaks = func() { close(stalled) }
+	return read
 }
 
 // tinyDisk has the database on a disk of its own.
@@ -207,6 +254,36 @@ func (s *siege) tinyDisk() {
 func (s *siege) fillDisk() {
 	s.ask(8, rawPost("/contact", s.to.Token, rig.NewContact))
 	s.breaks = func() { rig.FillDisk(s.t, filepath.Dir(strings.TrimPrefix(s.options.DSN, "sqlite:"))) }
+}
+
+// blockUsers blocks one user after the other, once a write has found the disk full.
+func (s *siege) blockUsers() {
+	config := []string{"--config", filepath.Join(filepath.Dir(s.desk.Mail), "frontdesk.yaml")}
+	failed := regexp.MustCompile(`(?m)^frontdesk_backend_calls_total\{operation="create",outcome="failed",resource="contact"\} [1-9]`)
+	assert.Eventually(s.t, func() bool { return failed.MatchString(s.desk.OpsText("/metrics")) }, rig.Patience, 10*time.Millisecond)
+	for _, user := range []string{"external", "noemail", "bademail"} {
+		code, _, problems := rig.Command(s.t, "", append([]string{"user", "block", user}, config...)...)
+		assert.Zero(s.t, code, "block %s: %s", user, problems)
+	}
+	code, users, problems := rig.Command(s.t, "", append([]string{"user", "list"}, config...)...)
+	assert.Zero(s.t, code, problems)
+	assert.Equal(s.t, 3, strings.Count(users, "blocked"), users)
+}
+
+// leavesLogins asks what a load balancer asks, and how many connections wait for the lock
+// of jobs: all but one of those that logins have too.
+func (s *siege) leavesLogins() {
+	look := s.connect()
+	waiting := func() (n int) {
+		text := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+		assert.NoError(s.t, look.QueryRow(s.t.Context(), text).Scan(&n))
+		return n
+	}
+	assert.Eventually(s.t, func() bool { return waiting() > 0 }, rig.Patience, 5*time.Millisecond)
+	a := s.desk.AskOps("/readyz")
+	assert.Equal(s.t, http.StatusOK, a.Status)
+	assert.Contains(s.t, string(a.Body), `"jobs":"unavailable"`)
+	assert.LessOrEqual(s.t, waiting(), 1, "logins have no connection")
 }
 
 func (s *siege) onPostgres() { s.options.DSN = rig.Engines[1].DSN(s.t) }

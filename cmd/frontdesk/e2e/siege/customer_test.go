@@ -50,6 +50,7 @@ const (
 // became of what was asked before.
 type customer struct {
 	base, token string
+	hooks       *receiver
 	does        []string
 	contact     int
 	kept, fresh *http.Client // connections that stay, and one for each request
@@ -66,9 +67,9 @@ type sample struct {
 	late   time.Duration
 }
 
-func newCustomer(t *testing.T, d *rig.Child, does []string) *customer {
+func newCustomer(t *testing.T, d *rig.Child, hooks *receiver, does []string) *customer {
 	t.Helper()
-	c := &customer{base: d.Base, does: does}
+	c := &customer{base: d.Base, hooks: hooks, does: does}
 	from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 9, 9, 9)}, Timeout: customerPatience}
 	transport := &http.Transport{DialContext: from.DialContext, MaxConnsPerHost: ownConnections, MaxIdleConnsPerHost: ownConnections}
 	once := &http.Transport{DialContext: from.DialContext, MaxConnsPerHost: ownConnections, DisableKeepAlives: true}
@@ -148,9 +149,9 @@ func (c *customer) logIn() (status int, body []byte) {
 	return c.send(c.fresh, "GET", rig.LoginPath(rig.FullKey, customerName, customerName), "")
 }
 
-// result asks for long-running work, and waits for what comes of it.
+// result asks for long-running work, waits for the callback, and asks for what came of it.
 func (c *customer) result() (status int) {
-	req, err := c.request("POST", "/backup/owner", hookBody)
+	req, err := c.request("POST", "/backup/owner", c.hooks.Body())
 	if err != nil {
 		return 0
 	}
@@ -159,23 +160,17 @@ func (c *customer) result() (status int) {
 		return 0
 	}
 	resp.Body.Close()
-	_, at, promised := strings.Cut(resp.Header.Get("Location"), "/webservice_v2")
+	_, id, promised := strings.Cut(resp.Header.Get("Location"), "/webhook?id=")
 	if resp.StatusCode != http.StatusAccepted || !promised {
 		return resp.StatusCode
 	}
-	tick, end := time.NewTicker(50*time.Millisecond), time.After(customerPatience)
-	defer tick.Stop()
-	for {
-		status, _ = c.send(c.kept, "GET", at, "")
-		if status != http.StatusAccepted {
-			return status
-		}
-		select {
-		case <-tick.C:
-		case <-end:
-			return 0
-		}
+	select {
+	case <-c.hooks.called(id):
+	case <-time.After(customerPatience):
+		return 0
 	}
+	status, _ = c.send(c.kept, "GET", "/webhook?id="+id, "")
+	return status
 }
 
 func (c *customer) request(method, path, body string) (*http.Request, error) {

@@ -29,6 +29,11 @@ const (
 // done nothing.
 const leastDone = 8
 
+// mostAhead is how many lists may be answered for each of the customer's. With shares he
+// waits for some of those under way, which come to three; without them for all 40
+// connections of the attacker.
+const mostAhead = 16
+
 // row is what came of an attack.
 type row struct {
 	*attack
@@ -36,6 +41,7 @@ type row struct {
 	peak         int // bytes
 	ended        bool
 	panics       int
+	ahead        int // lists that are answered for each of the customer's
 	did          tally
 }
 
@@ -97,6 +103,12 @@ func (r *row) faults(timed bool) (all []string) {
 	}
 	if done := r.did.Connections + r.did.answered(); done < leastDone {
 		say("the attacker came to %d connections and answers only", done)
+	}
+	if r.ahead > mostAhead {
+		say("%d lists were answered for each of the customer's", r.ahead)
+	}
+	if r.gets > 0 && r.did.Answers[r.gets] < leastDone {
+		say("the attacker was answered %d only %d times", r.gets, r.did.Answers[r.gets])
 	}
 	if !timed {
 		return all
@@ -206,7 +218,7 @@ func TestAims(t *testing.T) {
 	ms := time.Millisecond
 	good := func() *row {
 		return &row{
-			attack: &attack{broken: []string{writing}}, peak: mostMemory, did: tally{Connections: 3, Answers: map[int]int{503: 4, 0: 1}},
+			attack: &attack{broken: []string{writing}}, peak: mostMemory, ahead: mostAhead, did: tally{Connections: 3, Answers: map[int]int{503: 4, 0: 1}},
 			quiet: summary{p99: 20 * ms}, under: summary{p99: 200 * ms, login: mostLogin},
 		}
 	}
@@ -216,6 +228,8 @@ func TestAims(t *testing.T) {
 		"1 panics":          func(r *row) { r.panics = 1 },
 		"257 MiB of memory": func(r *row) { r.peak = 257 << 20 },
 		"the attacker came to 3 connections and answers only": func(r *row) { r.did.Answers = nil },
+		"17 lists were answered for each of the customer's":   func(r *row) { r.ahead = mostAhead + 1 },
+		"the attacker was answered 202 only 7 times":          func(r *row) { r.gets, r.did.Answers = 202, map[int]int{202: 7} },
 		"refused: 1 × read without an answer, 2 × write 503": func(r *row) {
 			r.under.refused = map[string]map[int]int{writing: {503: 2}, reading: {0: 1}}
 		},

@@ -3,11 +3,15 @@ package siege
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,6 +40,7 @@ type siege struct {
 	options rig.Options
 	desk    *rig.Child
 	redis   *redistest.Redis
+	hooks   *receiver // the customer's
 	to      target
 	breaks  func() // has a part break; nil where none does
 }
@@ -69,10 +74,8 @@ func TestSiege(t *testing.T) {
 
 // play starts the desk, has it quiet and then attacked, and returns what came of it.
 func (s *siege) play() *row {
-	s.options = rig.Options{
-		DSN: rig.Engines[0].DSN(s.t), Descriptors: descriptors, Environ: []string{"GOMEMLIMIT=" + memoryLimit(s.t)},
-		Extra: fmt.Sprintf("webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [443, 9], folder: %q}\n", s.t.TempDir()),
-	}
+	s.hooks, s.options = newReceiver(s.t)
+	s.options.DSN, s.options.Descriptors, s.options.Environ = rig.Engines[0].DSN(s.t), descriptors, []string{"GOMEMLIMIT=" + memoryLimit(s.t)}
 	log, err := os.Create(filepath.Join(s.t.TempDir(), "log")) // which takes what is written, whatever this process has to do
 	require.NoError(s.t, err)
 	defer log.Close()
@@ -90,7 +93,7 @@ func (s *siege) play() *row {
 	if s.aim != nil {
 		s.aim(s)
 	}
-	c := newCustomer(s.t, s.desk, s.does())
+	c := newCustomer(s.t, s.desk, s.hooks, s.does())
 	r := &row{attack: s.attack}
 	if *long {
 		r.quiet = summarise(s.lives(c, "quiet", quietTime), s.broken)
@@ -102,7 +105,15 @@ func (s *siege) play() *row {
 	if *long {
 		lasts = *length
 	}
+	var aside sync.WaitGroup
+	if s.meanwhile != nil {
+		aside.Go(func() { s.meanwhile(s) })
+	}
 	r.under = summarise(s.lives(c, s.name, lasts), s.broken)
+	aside.Wait()
+	if s.queues {
+		r.ahead = s.ahead(c)
+	}
 	r.did = end()
 	select {
 	case <-s.desk.Ended:
@@ -143,6 +154,28 @@ func (s *siege) lives(c *customer, what string, lasts time.Duration) (samples []
 		}
 	}
 }
+
+// ahead is how many lists the administration answers for each that the customer asks for, one
+// after the other. Who is called first depends on no clock.
+func (s *siege) ahead(c *customer) int {
+	const own = 8
+	answered := func() (sum int) {
+		for _, line := range listsAnswered.FindAllStringSubmatch(s.desk.OpsText("/metrics"), -1) {
+			n, err := strconv.Atoi(line[1])
+			require.NoError(s.t, err)
+			sum += n
+		}
+		return sum
+	}
+	before := answered()
+	for range own {
+		require.Equal(s.t, http.StatusOK, c.do(orders))
+	}
+	return (answered() - before) / own
+}
+
+// listsAnswered finds how many lists of orders the administration answered.
+var listsAnswered = regexp.MustCompile(`(?m)^frontdesk_backend_calls_total\{operation="list",outcome="answered",resource="order"\} (\d+)$`)
 
 // connect opens a connection to the desk's PostgreSQL, as somebody else.
 func (s *siege) connect() *pgx.Conn {
