@@ -172,9 +172,9 @@ func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operatio
 	return violation
 }
 
-// guarded waits for a place, and runs f unless the circuit is open. Calls that wait are not held
-// against the resource, nor is one asked for when there is too little time left to judge
-// it by.
+// guarded waits for a place, and runs f unless the circuit is open. Calls that wait are
+// not held against the resource, nor is one asked for when there is too little time left
+// to judge it by.
 func (l *lane) guarded(ctx context.Context, at *place, until time.Time, f func(context.Context) error) error {
 	if err := at.enter(ctx, until); err != nil {
 		return err

@@ -12,8 +12,9 @@ import (
 
 // PgBouncer starts a pooler before the server of a DSN, which gives a connection to
 // somebody else after each transaction and has no more than a few, and returns the
-// DSN that leads through it. settings, as name = value, go before that. Where it is not installed the test is skipped; with
-// FRONTDESK_REQUIRE=pgbouncer in the environment it fails instead.
+// DSN that leads through it. settings, as name = value, go before that. Where it is not
+// installed the test is skipped; with FRONTDESK_REQUIRE=pgbouncer in the environment it
+// fails instead.
 func PgBouncer(t testing.TB, dsn string, settings ...string) string {
 	t.Helper()
 	program := Tool(t, "pgbouncer", "pgbouncer")
