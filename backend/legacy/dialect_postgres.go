@@ -94,8 +94,6 @@ func (postgres) nextOf(b *statement, quoted string) {
 	b.add("SELECT nextval(").arg(textRaw(quoted)).add("::regclass)")
 }
 
-// call selects from a function, and calls a procedure, whose out parameters are
-// its result.
 // tries reads the value as one of the column's type, and in the letters of the database:
 // PostgreSQL does not say of which column a value was.
 func (d postgres) tries(ctx context.Context, c conn, table, column string, v sheet.Raw) error {
@@ -103,6 +101,8 @@ func (d postgres) tries(ctx context.Context, c conn, table, column string, v she
 	return err
 }
 
+// call selects from a function, and calls a procedure, whose out parameters are
+// its result.
 func (d postgres) call(ctx context.Context, c conn, p call) (result, error) {
 	s := newStatement(d)
 	s.add(p.verb(), p.name, "(").list(p.args)

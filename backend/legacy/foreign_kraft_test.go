@@ -46,13 +46,7 @@ func drawOfKraft(t *rapid.T, resource string, pick func(resource string) drivert
 // meddleInKraft has somebody work in it.
 func meddleInKraft(s *foreigntest.System) func(t *rapid.T) {
 	return func(t *rapid.T) {
-		one := func(resource, what string) int {
-			rows, err := s.Rows(t.Context(), resource)
-			require.NoError(t, err)
-			id, err := strconv.Atoi(string(rapid.SampledFrom(rows).Draw(t, what).Key))
-			require.NoError(t, err)
-			return id
-		}
+		one := func(resource, what string) int { return idOf(t, s, resource, what) }
 		tables := map[string]string{"turnovergroup": "CatalogChapters", "article": "stockMaterial", "orderline": "docposition"}
 		what := rapid.SampledFrom([]string{"chapter", "material", "document", "document", "save", "delete"}).Draw(t, "meddling")
 		if rows, err := s.Rows(t.Context(), "order"); what == "document" && len(rows) > 120 {

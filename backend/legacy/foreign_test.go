@@ -52,6 +52,15 @@ func byNumber(_ string, a, b drivertest.Key) int {
 	return cmp.Compare(x, y)
 }
 
+// idOf draws a row of a system.
+func idOf(t *rapid.T, s *foreigntest.System, resource, what string) int {
+	rows, err := s.Rows(t.Context(), resource)
+	require.NoError(t, err)
+	id, err := strconv.Atoi(string(rapid.SampledFrom(rows).Draw(t, what).Key))
+	require.NoError(t, err)
+	return id
+}
+
 // walked is how much of a foreign system is walked.
 func walked() (rounds int) {
 	if sqltest.Soak() {
@@ -125,13 +134,7 @@ func drawOfTryton(t *rapid.T, resource string, pick func(resource string) driver
 func meddleInTryton(s *foreigntest.System) func(t *rapid.T) {
 	made := 0
 	return func(t *rapid.T) {
-		one := func(resource, what string) int {
-			rows, err := s.Rows(t.Context(), resource)
-			require.NoError(t, err)
-			id, err := strconv.Atoi(string(rapid.SampledFrom(rows).Draw(t, what).Key))
-			require.NoError(t, err)
-			return id
-		}
+		one := func(resource, what string) int { return idOf(t, s, resource, what) }
 		switch what := rapid.SampledFrom([]string{"party", "hide", "show", "rename", "sale", "sale", "cancel", "quote", "delete", "line"}).Draw(t, "meddling"); what {
 		case "party":
 			made++
@@ -219,13 +222,7 @@ func drawOfLedger(t *rapid.T, resource string, pick func(resource string) driver
 // meddleInLedger has somebody work in it by its own pages' modules.
 func meddleInLedger(s *foreigntest.System) func(t *rapid.T) {
 	return func(t *rapid.T) {
-		one := func(resource, what string) int {
-			rows, err := s.Rows(t.Context(), resource)
-			require.NoError(t, err)
-			id, err := strconv.Atoi(string(rapid.SampledFrom(rows).Draw(t, what).Key))
-			require.NoError(t, err)
-			return id
-		}
+		one := func(resource, what string) int { return idOf(t, s, resource, what) }
 		// Its modules put some values into their SQL as they are.
 		words := rapid.SampledFrom([]string{"O'Neil", "anna", "ANNA", "%"})
 		switch what := rapid.SampledFrom([]string{"customer", "part", "part", "order", "order", "delete order", "delete part", "end", "obsolete"}).Draw(t, "meddling"); what {

@@ -21,14 +21,16 @@ type Schema struct {
 
 // Table is a table or a view.
 type Table struct {
-	Schema   string
-	Name     string // without the schema
-	View     bool
-	Columns  []Column
-	Primary  []string // columns of the primary key, in its order
-	Indexes  []Index  // the primary key's among them
-	Foreign  []ForeignKey
-	Checks   []Check // conditions of its rows
+	Schema  string
+	Name    string // without the schema
+	View    bool
+	Columns []Column
+	Primary []string // columns of the primary key, in its order
+	Indexes []Index  // the primary key's among them
+	Foreign []ForeignKey
+	Checks  []Check // conditions of its rows
+	// Triggers are those that the database shows: MariaDB and MySQL do to users with the
+	// right TRIGGER alone.
 	Triggers []Trigger
 }
 

@@ -64,7 +64,7 @@ func TestRaws(t *testing.T) {
 func TestColumnInWords(t *testing.T) {
 	for message, want := range map[string][2]string{
 		"Out of range value for column 'DAGEN' at row 1":                                                           {"", "DAGEN"},
-		"Incorrect string value: '\\xF0' for column `dealer`.`REL`.`NAAM` at row 1":                                {"REL", "NAAM"},
+		"Incorrect string value: '\\xF0' for column `dealer`.`REL`.`NAAM` at row 1":                                {"dealer.REL", "NAAM"},
 		"Incorrect date value: 'x' for column ``.``.`dag` at row 1":                                                {},
 		"Cannot insert the value NULL into column 'NAAM', table 'dealer.dbo.REL'; column does not allow nulls.":    {"REL", "NAAM"},
 		"String or binary data would be truncated in table 'dealer.dbo.REL', column 'NAAM'. Truncated value: 'x'.": {"REL", "NAAM"},

@@ -214,14 +214,19 @@ func TestLogOnOfAnotherClient(t *testing.T) {
 
 // TestHostileExchanges: a service whose answers come twice, one request late, cut
 // or not at all, or are about something else, over few connections that are used again
-// and again. Whatever a client is answered with 200 is its own, and what it asked for.
+// and again, with TLS and without. Whatever a client is answered with 200 is its own, and what it asked for.
 func TestHostileExchanges(t *testing.T) {
 	t.Parallel()
-	rounds, clients := 28, 4 // rounds of six exchanges each, on three forms
+	rounds, clients := 14, 4 // rounds of six exchanges each, on three forms, each in two ways
 	if sqltest.Soak() {
-		rounds = 1400
+		rounds = 700
 	}
+	forms := strangerForms()
 	for _, form := range strangerForms() {
+		form.name, form.secure = form.name+" over TLS", true
+		forms = append(forms, form)
+	}
+	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
 			seed := uint64(time.Now().UnixNano())
 			t.Logf("seed %d", seed)
@@ -259,7 +264,11 @@ func TestHostileExchanges(t *testing.T) {
 				})
 			}
 			running.Wait()
+			again := 0
 			for _, a := range s.asked {
+				if a.nth > 1 {
+					again++
+				}
 				var id int
 				if _, err := fmt.Sscanf(a.path, "/v1/records/contact/%d", &id); err == nil && a.method != "GET" {
 					require.Equal(t, map[int]int{1: 1, 2: 2, 3: 1}[id], a.client, "%s %s", a.method, a.path)
@@ -268,6 +277,7 @@ func TestHostileExchanges(t *testing.T) {
 					require.Equal(t, 1, a.nth)
 				}
 			}
+			require.Greater(t, again, rounds, "requests over connections that were used before")
 			require.Equal(t, []string{"anna 1", "bert 2", "anna 3"}, []string{s.contacts[1].name, s.contacts[2].name, s.contacts[3].name})
 			for id, c := range s.contacts {
 				require.Contains(t, []string{"", fmt.Sprintf("for %d", id)}, c.note)

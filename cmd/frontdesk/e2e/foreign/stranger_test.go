@@ -2,13 +2,16 @@ package foreign
 
 import (
 	"bufio"
+	"crypto/tls"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -60,6 +63,7 @@ func (a ask) is(what string) bool { return a.method+" "+a.path == what }
 // strangerForm is how the stranger speaks, and the sheet that says so.
 type strangerForm struct {
 	name, sheet string
+	secure      bool // over TLS
 	told        bool // its records tell whose they are, by the backend protocol
 	kind        string
 	record      func(id int, c strangerContact, without string) string
@@ -154,6 +158,10 @@ func newStranger(t *testing.T, form strangerForm) *stranger {
 	s.contacts = map[int]strangerContact{1: {1, "anna 1", ""}, 2: {2, "bert 2", ""}, 3: {1, "anna 3", ""}}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
+	s.form.sheet = strings.ReplaceAll(form.sheet, "STRANGER", listener.Addr().String())
+	if form.secure {
+		listener = s.certified(t, listener)
+	}
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for n := 1; ; n++ {
@@ -176,8 +184,17 @@ func newStranger(t *testing.T, form strangerForm) *stranger {
 		s.mu.Unlock()
 		serving.Wait()
 	})
-	s.form.sheet = strings.ReplaceAll(form.sheet, "STRANGER", listener.Addr().String())
 	return s
+}
+
+// certified has a stranger speak TLS, with a certificate that its sheet names.
+func (s *stranger) certified(t *testing.T, plain net.Listener) net.Listener {
+	certified := httptest.NewTLSServer(nil)
+	defer certified.Close()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certified.Certificate().Raw}), 0o600))
+	s.form.sheet = strings.Replace(s.form.sheet, `url: "http:`, fmt.Sprintf(`ca_file: %q, url: "https:`, file), 1)
+	return tls.NewListener(plain, certified.TLS.Clone())
 }
 
 // desk starts frontdesk before the stranger.
@@ -218,6 +235,9 @@ func (s *stranger) serve(n int, c net.Conn) {
 		a.client, _ = strconv.Atoi(req.Header.Get("Frontdesk-Client"))
 		sent, end := s.reply(a)
 		if _, err := io.WriteString(c, sent); err != nil || end {
+			if over, secure := c.(*tls.Conn); secure && n%2 == 0 {
+				_ = over.NetConn().Close() // without saying so first
+			}
 			return
 		}
 	}
