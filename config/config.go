@@ -141,7 +141,8 @@ func (s Server) BaseURL() string {
 
 // Ops is the listener for health, readiness and metrics.
 type Ops struct {
-	Listen string `yaml:"listen"` // host:port; empty turns it off
+	Listen string   `yaml:"listen"` // host:port; empty turns it off
+	Hosts  []string `yaml:"hosts"`  // names that it may be asked by, beside that of listen, localhost and addresses
 }
 
 // Log says what is logged, and how.

@@ -17,6 +17,7 @@ const (
 	RuleTLSFiles          = "tls-files"
 	RuleCAFile            = "ca-file"
 	RuleFolder            = "folder"
+	ruleOpsHost           = "ops-host"
 	ruleTLSPair           = "tls-pair"
 	ruleClientCA          = "client-ca-without-tls"
 	ruleWord              = "word"
@@ -74,6 +75,7 @@ func Rules() []strictyaml.Rule {
 		{ID: RuleTLSFiles, About: "server.tls names a certificate, the key that belongs to it, and authorities in PEM form."},
 		{ID: RuleCAFile, About: "A ca_file can be read, and holds certificates in PEM form."},
 		{ID: RuleFolder, About: "What is written to is there and can be written, or can be made."},
+		{ID: ruleOpsHost, About: "ops.hosts holds names or addresses, without scheme and port."},
 		{ID: ruleTLSPair, About: "server.tls has cert_file and key_file, or neither."},
 		{ID: ruleClientCA, About: "server.tls.client_ca_file needs cert_file and key_file."},
 		{ID: ruleWord, About: "A value is one of the words that its key knows."},

@@ -11,6 +11,7 @@ import (
 )
 
 func (v *validator) ops() {
+	v.hosts("ops.hosts", ruleOpsHost, v.Ops.Hosts)
 	if v.Ops.Listen == "" {
 		return
 	}
