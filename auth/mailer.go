@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -53,6 +54,12 @@ func (h letterhead) compose(m Mail) (*mail.Msg, error) {
 	msg.Subject(m.Subject)
 	msg.SetBodyString(mail.TypeTextPlain, strings.ReplaceAll(m.Text, "\n", "\r\n"))
 	return msg, nil
+}
+
+// JudgeSender tells why no mail can be sent from that address; nil where it can.
+func JudgeSender(from string) error {
+	_, err := letterhead{from: from, clock: time.Now, random: rand.Reader}.compose(Mail{To: from})
+	return err
 }
 
 // encodingOf leaves plain text plain: whoever opens the raw mail, as one does

@@ -61,10 +61,8 @@ type Resets struct {
 // NewResets returns Resets with its worker running, or an error when Base is no
 // http or https URL.
 func NewResets(c ResetsConfig) (*Resets, error) {
-	u, err := url.Parse(c.Base)
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" ||
-		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("auth: base of reset links %q: must be an absolute http or https URL without query", c.Base)
+	if err := JudgeBase(c.Base); err != nil {
+		return nil, err
 	}
 	c.Base = strings.TrimRight(c.Base, "/")
 	r := &Resets{
@@ -77,6 +75,16 @@ func NewResets(c ResetsConfig) (*Resets, error) {
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	go r.work()
 	return r, nil
+}
+
+// JudgeBase tells what is wrong with a Base, if anything.
+func JudgeBase(base string) error {
+	u, err := url.Parse(base)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("auth: base of reset links %q: must be an absolute http or https URL without query", base)
+	}
+	return nil
 }
 
 // Close stops the worker, waits for it, and drops what it had not begun.

@@ -1,10 +1,13 @@
 package config
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
 	"time"
+
+	"frontdesk/config/strictyaml"
 )
 
 // Config is the whole configuration of a gateway.
@@ -27,15 +30,19 @@ type Config struct {
 	// of their own: a path, or a pattern as in keys.d/*.yaml.
 	Include []string `yaml:"include"`
 
-	files []string
-	hash  string
-	hide  *Redactor // of what the files' variables hold
-	blank bool
-	lines map[string]int32 // of located
+	files  []string
+	hash   string
+	hide   *Redactor       // of what the files' variables hold
+	blank  bool            // nothing at all is written in the file itself
+	places map[string]spot // of located
 }
 
-// located are the settings whose place At knows.
-var located = []string{"server.listen", "server.tls", "server.trusted_proxies", "ops.listen", "webhooks.allow_hosts", "mail.smtp", "api_keys"}
+// located are the settings whose place At and Problem know.
+var located = []string{
+	"server.listen", "server.public_url", "server.tls", "server.tls.cert_file", "server.tls.key_file", "server.tls.client_ca_file", "server.trusted_proxies",
+	"ops.listen", "backend.dsn", "backend.replica", "backend.sheet", "model.dir", "sessions.store", "sessions.ca_file", "mail.smtp", "mail.from", "mail.folder",
+	"webhooks.allow_hosts", "webhooks.folder", "webhooks.ca_file", "api_keys",
+}
 
 // At is where one of the settings stands that are looked at once more when the
 // configuration is right: where its section does when it is not written, and at
@@ -44,16 +51,21 @@ func (c *Config) At(path string) Place {
 	if len(c.files) == 0 {
 		return Place{}
 	}
-	return Place{c.files[0], max(int(c.lines[path]), 1)}
+	return Place{c.files[0], max(int(c.places[path].line), 1)}
+}
+
+// Problem is what is wrong with what one of these settings names: a file that is not
+// there. What variables hold is taken out of the message.
+func (c *Config) Problem(path, rule, format string, args ...any) strictyaml.Problem {
+	return strictyaml.Problem{
+		File: c.At(path).File, Line: c.At(path).Line, Column: max(int(c.places[path].column), 1), Path: path,
+		Message: c.hide.Hide(fmt.Sprintf(format, args...)), Rule: rule,
+	}
 }
 
 // Files are those the configuration was read from: the file itself, then those it
 // includes, in the order of their keys.
 func (c *Config) Files() []string { return c.files }
-
-// Blank tells that nothing at all is written in the file itself: as a rule it was
-// cut short by what writes it.
-func (c *Config) Blank() bool { return c.blank }
 
 // Hash is a short name, 12 hexadecimal digits, for all that is written in the
 // files and all that the variables of the environment hold that they refer to.
@@ -129,7 +141,8 @@ func (s Server) BaseURL() string {
 
 // Ops is the listener for health, readiness and metrics.
 type Ops struct {
-	Listen string `yaml:"listen"` // host:port; empty turns it off
+	Listen string   `yaml:"listen"` // host:port; empty turns it off
+	Hosts  []string `yaml:"hosts"`  // names that it may be asked by, beside that of listen, localhost and addresses
 }
 
 // Log says what is logged, and how.

@@ -10,8 +10,8 @@ import (
 // Known is what a configuration refers to without this package knowing it.
 type Known struct {
 	// Endpoints lists the interface's endpoints for the model and the backend of a
-	// configuration, whose keys are not there yet; its error is that of reading the
-	// model, or the mapping sheet.
+	// configuration, whose keys are not there yet; its error is what is wrong with the
+	// model or the mapping sheet, as [strictyaml.Problems], or *Unreadable.
 	Endpoints func(*Config) ([]Endpoint, error)
 	Drivers   []string // names of the backends that are built in
 
@@ -20,6 +20,16 @@ type Known struct {
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
+
+// Unreadable is the error of a file or a folder that a setting names, and that cannot
+// be read.
+type Unreadable struct {
+	Setting string // backend.sheet
+	Err     error
+}
+
+func (u *Unreadable) Error() string { return u.Err.Error() }
+func (u *Unreadable) Unwrap() error { return u.Err }
 
 // expander replaces each ${NAME} by the variable of that name. What a variable
 // holds is not looked at again. Any other dollar sign stands for itself.

@@ -72,7 +72,7 @@ func TestBad(t *testing.T) {
 }
 
 func TestParseOfNothingIsTheDefault(t *testing.T) {
-	c, err := config.Parse("empty.yaml", nil, known)
+	c, err := config.Parse("empty.yaml", []byte("api_keys: []\n"), known)
 	if err != nil {
 		t.Fatal(err)
 	}

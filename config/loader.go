@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,7 @@ type Loader struct {
 	main    *source
 	parts   map[string]*source // the included files, by path
 	judged  judging            // by which main and parts were judged
+	draft   *Config            // see Draft
 	folders []string
 }
 
@@ -59,19 +61,27 @@ func (l *Loader) Load() (*Config, error) {
 	return l.finish(main, now)
 }
 
+// Draft is what Load made of a configuration that it has just found problems with, for
+// those who look for more of them: no gateway may serve it. What could not be read has its
+// default, and of the expectations those are left that nothing is wrong with, nor with
+// their keys.
+func (l *Loader) Draft() *Config {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.draft
+}
+
 // finish judges a configuration whose main file was read, and reads the others.
 func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	hide := &Redactor{}
 	main.hideIn(hide)
-	endpoints, err := l.known.Endpoints(main.base)
-	inModel, located := errors.AsType[strictyaml.Problems](err)
-	if err != nil && !located {
-		return nil, fmt.Errorf("model: %w", hide.HideError(err))
-	}
+	endpoints, wrong := l.known.Endpoints(main.base)
+	l.draft = nil
 	judged := newJudging(main.base, endpoints)
 	if !judged.equal(l.judged) {
 		l.parts = nil
 		if main.doc == nil { // what was judged otherwise is read anew
+			var err error
 			if main, err = l.read(l.path, true, nil, now); err != nil {
 				return nil, fmt.Errorf("configuration: %w", err)
 			}
@@ -84,21 +94,43 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	paths, problems := included(main)
 	l.folders = watched(l.path, main.base.Include)
 	parts, unreadable := l.readParts(paths, judged, now)
-	c, conflicts := merge(main, parts)
-	problems = slices.Concat(main.problems, inModel, problems, unreadable, conflicts)
+	m := merge(main, parts)
+	c := m.Config
+	c.hide = hide
+	problems = slices.Concat(main.problems, ofModel(c, wrong), problems, unreadable, m.problems)
 	for _, part := range parts {
 		problems = append(problems, part.problems...)
-	}
-	for _, part := range parts {
 		part.hideIn(hide)
 	}
 	if len(problems) == 0 {
-		c.hash, c.hide = hashOf(append([]*source{main}, parts...)), hide
+		c.hash = hashOf(append([]*source{main}, parts...))
 		return c, nil
 	}
 	for i := range problems {
 		problems[i].Message = hide.Hide(problems[i].Message)
 	}
 	problems.Sort()
+	c.Expect = m.judgeable(problems)
+	l.draft = c
 	return nil, problems
+}
+
+// ofModel are the problems of the model and the mapping sheet.
+func ofModel(c *Config, err error) strictyaml.Problems {
+	if err == nil {
+		return nil
+	}
+	problems, located := errors.AsType[strictyaml.Problems](err)
+	if !located {
+		setting := ""
+		if unreadable, ok := errors.AsType[*Unreadable](err); ok {
+			setting = unreadable.Setting
+		}
+		return strictyaml.Problems{c.Problem(setting, RuleFileUnreadable, "%s", err)}
+	}
+	problems = slices.Clone(problems)
+	for i := range problems {
+		problems[i].Rule = cmp.Or(problems[i].Rule, RuleModelOrSheet)
+	}
+	return problems
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"frontdesk/config/strictyaml"
 )
@@ -27,15 +28,15 @@ type where struct {
 	key, hash int
 }
 
-// merge returns the configuration of main and the files it includes, without its hash.
-func merge(main *source, parts []*source) (*Config, strictyaml.Problems) {
+// merge makes the configuration of main and the files it includes, without its hash.
+func merge(main *source, parts []*source) *merger {
 	c := *main.base
 	files := append([]*source{main}, parts...)
 	keys, expectations := 0, 0
 	for _, s := range files {
 		keys, expectations = keys+len(s.keys), expectations+len(s.expect)
 	}
-	m := merger{Config: &c, names: make(map[string]where, keys), hashes: make(map[Digest]where, keys), asked: make(map[[2]string]*Expectation, expectations)}
+	m := &merger{Config: &c, names: make(map[string]where, keys), hashes: make(map[Digest]where, keys), asked: make(map[[2]string]*Expectation, expectations)}
 	if keys > 0 {
 		c.APIKeys = make([]Key, 0, keys)
 	}
@@ -46,7 +47,22 @@ func merge(main *source, parts []*source) (*Config, strictyaml.Problems) {
 	for _, s := range files {
 		m.expectations(s)
 	}
-	return &c, m.problems
+	return m
+}
+
+// judgeable are the expectations that can be held to, whatever else is wrong: nothing is
+// wrong with them, nor with their keys.
+func (m *merger) judgeable(problems strictyaml.Problems) []Expectation {
+	type item struct{ file, path string } // api_keys[3]
+	wrong := map[item]bool{}
+	for _, p := range problems {
+		path, _, _ := strings.Cut(p.Path, ".")
+		wrong[item{p.File, path}] = true
+	}
+	return slices.DeleteFunc(slices.Clone(m.Expect), func(e Expectation) bool {
+		key, known := m.names[e.Key]
+		return !known || wrong[item{e.at.File, e.at.Path}] || wrong[item{key.source.path, keyPath(key.key)}]
+	})
 }
 
 func (m *merger) keys(s *source) {

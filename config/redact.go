@@ -50,19 +50,3 @@ func (r *Redactor) Hide(message string) string {
 	}
 	return message
 }
-
-// HideError returns an error whose words are without what variables hold.
-func (r *Redactor) HideError(err error) error {
-	if words := r.Hide(err.Error()); words != err.Error() {
-		return redacted{words, err}
-	}
-	return err
-}
-
-type redacted struct {
-	words string
-	err   error
-}
-
-func (r redacted) Error() string { return r.words }
-func (r redacted) Unwrap() error { return r.err }

@@ -114,7 +114,9 @@ func (r Rule) unmatched(endpoints []Endpoint, basePath string) string {
 }
 
 // suggest finds the endpoint that was meant: one below the base path that was
-// spelled out, one that takes the path as its last part, or the nearest.
+// spelled out, one that takes the path as its last part, or the nearest. It grants
+// nothing but what was meant, or there is none: whoever mistypes a resource follows
+// what is suggested.
 func (r Rule) suggest(endpoints []Endpoint, basePath string) string {
 	if below, ok := strings.CutPrefix(r.Path, basePath); ok {
 		meant := Rule{r.Method, below}
@@ -122,15 +124,46 @@ func (r Rule) suggest(endpoints []Endpoint, basePath string) string {
 			return ", did you mean " + meant.String() + "? (paths are below server.base_path)"
 		}
 	}
-	var paths []string
+	asked := withoutIDs(r.Path)
+	var paths, ofResource []string
 	for _, e := range endpoints {
+		if r.Method != "*" && r.Method != e.Method {
+			continue
+		}
 		if strings.HasSuffix(e.Path, "/*") && (Rule{"*", e.Path}).matchesPath(r.Path) {
 			return ", did you mean " + r.Method + " " + e.Path + "?"
 		}
-		paths = append(paths, e.Path)
+		found := []string{e.Path}
 		if cut := strings.LastIndexByte(e.Path, '/'); cut > 0 && strings.HasSuffix(r.Path, "/*") {
-			paths = append(paths, e.Path[:cut]+"/*")
+			found = append(found, e.Path[:cut]+"/*")
+		}
+		paths = append(paths, found...)
+		if resourceOf(e.Path) == resourceOf(asked) {
+			ofResource = append(ofResource, found...)
 		}
 	}
-	return strings.Replace(strictyaml.Suggest(r.Path, paths), "mean ", "mean "+r.Method+" ", 1)
+	if len(ofResource) > 0 {
+		paths = ofResource
+	}
+	if meant := strictyaml.Closest(asked, paths, mistyped); meant != "" && asked != "/" {
+		return ", did you mean " + r.Method + " " + meant + "?"
+	}
+	return ""
+}
+
+// mistyped is how many letters of a path are wrong where one is taken for another.
+const mistyped = 2
+
+// resourceOf is the first part of a path.
+func resourceOf(path string) string {
+	resource, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return resource
+}
+
+// withoutIDs leaves out of a path what stands for a record: /order/{id}, /order/:id, /order/7.
+func withoutIDs(path string) string {
+	parts := slices.DeleteFunc(strings.Split(path, "/")[1:], func(part string) bool {
+		return strings.ContainsAny(part, "{}<>:") || strings.Trim(part, "0123456789") == ""
+	})
+	return "/" + strings.Join(parts, "/")
 }

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -80,4 +81,34 @@ func FuzzRule(f *testing.F) {
 			t.Errorf("%q matches below itself", text)
 		}
 	})
+}
+
+// TestSuggestionsOfRules: where two resources are alike, none is suggested in place of the other.
+func TestSuggestionsOfRules(t *testing.T) {
+	alike := known
+	alike.Endpoints = func(*config.Config) ([]config.Endpoint, error) {
+		return []config.Endpoint{{"GET", "/part"}, {"PUT", "/part"}, {"GET", "/port"}, {"GET", "/port/stock"}, {"GET", "/partner"}, {"GET", "/util/time"}}, nil
+	}
+	tests := []struct{ rule, suggested string }{
+		{"GET /prt", ""},             // as near to /part as to /port
+		{"GET /part/stock", ""},      // as near to /port/stock as can be, which is another resource
+		{"GET /part/7", "GET /part"}, // and /partner begins with /part
+		{"GET /partn", "GET /part"},
+		{"GET /partne", "GET /partner"},
+		{"* /Part/{id}", "* /part"},
+		{"POST /part/7", ""}, // nothing is posted here
+		{"PUT /prt", "PUT /part"},
+		{"GET /port/{id}/stock", "GET /port/stock"},
+		{"GET /7", ""},
+		{"GET /utl/*", "GET /util/*"},
+		{"GET /webservice_v2/port/stock", "GET /port/stock"},
+	}
+	for _, tt := range tests {
+		_, err := config.Parse("a.yaml", fmt.Appendf(nil, "api_keys: [{name: a, key_sha256: [%064x], allow: [%q]}]", 1, tt.rule), alike)
+		_, suggested, found := strings.Cut(fmt.Sprint(err), "did you mean ")
+		suggested, _, _ = strings.Cut(suggested, "?")
+		if found != (tt.suggested != "") || suggested != tt.suggested {
+			t.Errorf("%q: %v, want %q suggested", tt.rule, err, tt.suggested)
+		}
+	}
 }

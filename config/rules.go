@@ -4,31 +4,38 @@ import "frontdesk/config/strictyaml"
 
 // What a configuration can break, by names that stay.
 const (
-	ruleAddress           = "address"
+	RuleFileUnreadable    = "file-unreadable"
+	ruleBlank             = "blank"
+	RuleModelOrSheet      = "model-or-sheet"
+	RuleAddress           = "address"
 	ruleListenTwice       = "listen-twice"
 	ruleBasePath          = "base-path"
-	rulePublicURL         = "public-url"
+	RulePublicURL         = "public-url"
 	ruleVendor            = "vendor"
 	ruleBodyLimit         = "body-limit"
 	ruleBodyMemory        = "body-memory"
+	RuleTLSFiles          = "tls-files"
+	RuleCAFile            = "ca-file"
+	RuleFolder            = "folder"
+	ruleOpsHost           = "ops-host"
 	ruleTLSPair           = "tls-pair"
 	ruleClientCA          = "client-ca-without-tls"
 	ruleWord              = "word"
 	ruleRange             = "range"
 	ruleRepeated          = "repeated"
-	ruleDSN               = "dsn"
-	ruleReplica           = "replica"
+	RuleDSN               = "dsn"
+	RuleReplica           = "replica"
 	ruleSheetMissing      = "sheet-missing"
 	ruleSheetUnused       = "sheet-unused"
 	ruleSheetInstead      = "sheet-instead"
 	ruleSessionTTL        = "session-ttl"
-	ruleSMTP              = "mail-smtp"
-	ruleMailFrom          = "mail-from"
+	RuleSMTP              = "mail-smtp"
+	RuleMailFrom          = "mail-from"
 	ruleMailFolder        = "mail-folder"
 	ruleWebhookHost       = "webhook-host"
 	ruleCallbackEndpoint  = "callback-endpoint"
 	ruleTracing           = "tracing-endpoint"
-	ruleRedis             = "redis-address"
+	RuleRedis             = "redis-address"
 	ruleIncludeMissing    = "include-missing"
 	ruleIncludePattern    = "include-pattern"
 	ruleIncludeTwice      = "include-twice"
@@ -55,30 +62,37 @@ const (
 // Rules are all those that a configuration is held to, with those of any file.
 func Rules() []strictyaml.Rule {
 	return append(strictyaml.Rules(), []strictyaml.Rule{
-		{ID: ruleAddress, About: "A listener's address is host:port, such as 127.0.0.1:8080."},
+		{ID: RuleFileUnreadable, About: "The configuration, and the model and the mapping sheet that it names, can be read."},
+		{ID: ruleBlank, About: "Something is written in the configuration: an empty file was cut short."},
+		{ID: RuleModelOrSheet, About: "The resource model and the mapping sheet are right."},
+		{ID: RuleAddress, About: "A listener's address is host:port, such as 127.0.0.1:8080."},
 		{ID: ruleListenTwice, About: "The ops listener has an address of its own."},
 		{ID: ruleBasePath, About: "server.base_path is a plain path that begins with / and does not end with it."},
-		{ID: rulePublicURL, About: "server.public_url is an absolute http or https URL without user, query and fragment."},
+		{ID: RulePublicURL, About: "server.public_url is an absolute http or https URL without user, query and fragment."},
 		{ID: ruleVendor, About: "server.vendor is the name that clients are told."},
 		{ID: ruleBodyLimit, About: "server.body_limit is from 1B to 1GiB."},
 		{ID: ruleBodyMemory, About: "server.body_memory has room for two bodies of server.body_limit."},
+		{ID: RuleTLSFiles, About: "server.tls names a certificate, the key that belongs to it, and authorities in PEM form."},
+		{ID: RuleCAFile, About: "A ca_file can be read, and holds certificates in PEM form."},
+		{ID: RuleFolder, About: "What is written to is there and can be written, or can be made."},
+		{ID: ruleOpsHost, About: "ops.hosts holds names or addresses, without scheme and port."},
 		{ID: ruleTLSPair, About: "server.tls has cert_file and key_file, or neither."},
 		{ID: ruleClientCA, About: "server.tls.client_ca_file needs cert_file and key_file."},
 		{ID: ruleWord, About: "A value is one of the words that its key knows."},
 		{ID: ruleRange, About: "A number or a duration lies within its bounds."},
 		{ID: ruleRepeated, About: "A list holds an item once."},
-		{ID: ruleDSN, About: "backend.dsn names a SQLite file or a PostgreSQL database."},
-		{ID: ruleReplica, About: "backend.replica is a PostgreSQL database, beside another one in backend.dsn."},
+		{ID: RuleDSN, About: "backend.dsn names a SQLite file or a PostgreSQL database."},
+		{ID: RuleReplica, About: "backend.replica is a PostgreSQL database, beside another one in backend.dsn."},
 		{ID: ruleSheetMissing, About: "The drivers legacy and remote have a mapping sheet."},
 		{ID: ruleSheetUnused, About: "The driver reference has no mapping sheet."},
 		{ID: ruleSheetInstead, About: "What the mapping sheet says is not said in backend as well."},
 		{ID: ruleSessionTTL, About: "sessions.ttl is at most 30m."},
-		{ID: ruleSMTP, About: "mail.smtp is an smtp or smtps URL."},
-		{ID: ruleMailFrom, About: "mail.from is an e-mail address, a real one where mail.smtp is given."},
+		{ID: RuleSMTP, About: "mail.smtp is an smtp or smtps URL."},
+		{ID: RuleMailFrom, About: "mail.from is an e-mail address, a real one where mail.smtp is given."},
 		{ID: ruleMailFolder, About: "There is mail.smtp or mail.folder."},
 		{ID: ruleWebhookHost, About: "webhooks.allow_hosts holds names or addresses, without scheme and port."},
 		{ID: ruleCallbackEndpoint, About: "callbacks holds single endpoints whose answer can wait."},
-		{ID: ruleRedis, About: "sessions.store is memory or the address of a Redis server, and sessions.ca_file goes with rediss://."},
+		{ID: RuleRedis, About: "sessions.store is memory or the address of a Redis server, and sessions.ca_file goes with rediss://."},
 		{ID: ruleTracing, About: "tracing.endpoint is an http or https URL without user and password."},
 		{ID: ruleIncludeMissing, About: "An included file that is named outright is there."},
 		{ID: ruleIncludePattern, About: "A pattern of files is well-formed, and has no **."},

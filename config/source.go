@@ -140,9 +140,9 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 		s.keys, s.expect = s.base.APIKeys, s.base.Expect
 		s.base.APIKeys, s.base.Expect = nil, nil
 		s.base.blank = len(bytes.TrimSpace(src)) == 0
-		s.base.lines = map[string]int32{}
+		s.base.places = map[string]spot{}
 		for _, path := range located {
-			s.base.lines[path] = int32(s.doc.At(path).Line)
+			s.base.places[path] = spotOf(s.doc.At(path))
 		}
 		for i, entry := range s.base.Include {
 			path := fmt.Sprintf("include[%d]", i)

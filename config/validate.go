@@ -2,13 +2,10 @@ package config
 
 import (
 	"fmt"
-	"net"
 	"net/mail"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -50,6 +47,10 @@ func (c *checker) found(path, text string) string {
 }
 
 func (v *validator) validate() {
+	if v.blank { // as a rule it was cut short by what writes it, and all keys would be gone
+		v.fail("", ruleBlank, "nothing is written in it, expected a configuration; one without api_keys says api_keys: []")
+		return
+	}
 	v.server()
 	v.ops()
 	v.oneOf("log.level", v.Log.Level, "debug", "info", "warn", "error")
@@ -69,7 +70,7 @@ func (v *validator) server() {
 		v.fail("server.base_path", ruleBasePath, "found %s, expected a path that begins with / and does not end with it, such as /webservice_v2", v.found("server.base_path", s.BasePath))
 	}
 	if s.PublicURL != "" && !isPublicURL(s.PublicURL) {
-		v.fail("server.public_url", rulePublicURL, "expected an absolute http or https URL without user, query and fragment, such as https://api.example.nl/webservice_v2")
+		v.fail("server.public_url", RulePublicURL, "expected an absolute http or https URL without user, query and fragment, such as https://api.example.nl/webservice_v2")
 	}
 	if strings.TrimSpace(s.Vendor) == "" {
 		v.fail("server.vendor", ruleVendor, "found %s, expected the vendor's name", v.found("server.vendor", s.Vendor))
@@ -110,36 +111,6 @@ func isPublicURL(text string) bool {
 		u.User == nil && !strings.ContainsAny(text, "?#")
 }
 
-func (v *validator) ops() {
-	if v.Ops.Listen == "" {
-		return
-	}
-	v.address("ops.listen", v.Ops.Listen)
-	if v.Ops.Listen == v.Server.Listen && !strings.HasSuffix(v.Ops.Listen, ":0") {
-		v.fail("ops.listen", ruleListenTwice, "found %s, which server.listen has, expected an address of its own", v.found("ops.listen", v.Ops.Listen))
-	}
-}
-
-func (v *validator) address(path, text string) {
-	host, port, err := net.SplitHostPort(text)
-	if err == nil {
-		_, err = strconv.ParseUint(port, 10, 16)
-	}
-	if err != nil || host != "" && !isHost(host) {
-		v.fail(path, ruleAddress, "found %s, expected host:port such as 127.0.0.1:8080", v.found(path, text))
-	}
-}
-
-var hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?)*$`)
-
-// isHost reports whether text is an IP address or could be a host's name.
-func isHost(text string) bool {
-	if _, err := netip.ParseAddr(text); err == nil {
-		return true
-	}
-	return len(text) <= 253 && hostForm.MatchString(text) && strings.Trim(text, "0123456789.") != ""
-}
-
 func (v *validator) backend() {
 	b := v.Backend
 	v.oneOf("backend.driver", b.Driver, v.drivers...)
@@ -149,11 +120,11 @@ func (v *validator) backend() {
 	case b.Sheet != "":
 		v.fail("backend.sheet", ruleSheetUnused, "found a mapping sheet, which driver %s does not use, expected driver legacy or remote", b.Driver)
 	case !isDSN(string(b.DSN)):
-		v.fail("backend.dsn", ruleDSN, "expected sqlite:FILE, such as sqlite:frontdesk.db, or postgres://user:password@host/database")
+		v.fail("backend.dsn", RuleDSN, "expected sqlite:FILE, such as sqlite:frontdesk.db, or postgres://user:password@host/database")
 	case strings.HasPrefix(string(b.DSN), "sqlite://") && !strings.HasPrefix(string(b.DSN), "sqlite:///"):
-		v.fail("backend.dsn", ruleDSN, "found // before the name of a SQLite file, which would begin with a host, expected sqlite:FILE, such as sqlite:frontdesk.db")
+		v.fail("backend.dsn", RuleDSN, "found // before the name of a SQLite file, which would begin with a host, expected sqlite:FILE, such as sqlite:frontdesk.db")
 	default:
-		v.plainPassword("backend.dsn", ruleDSN, string(b.DSN))
+		v.plainPassword("backend.dsn", RuleDSN, string(b.DSN))
 	}
 	v.replica()
 	v.positive("backend.timeout", b.Timeout)
@@ -189,13 +160,13 @@ func (v *validator) replica() {
 	switch {
 	case b.Replica == "":
 	case !isPostgres(string(b.Replica)):
-		v.fail("backend.replica", ruleReplica, "expected postgres://user:password@host/database")
+		v.fail("backend.replica", RuleReplica, "expected postgres://user:password@host/database")
 	case !isPostgres(string(b.DSN)):
-		v.fail("backend.replica", ruleReplica, "only a PostgreSQL database has a replica, expected backend.dsn to be one")
+		v.fail("backend.replica", RuleReplica, "only a PostgreSQL database has a replica, expected backend.dsn to be one")
 	case b.Replica == b.DSN:
-		v.fail("backend.replica", ruleReplica, "found what backend.dsn has, expected another server")
+		v.fail("backend.replica", RuleReplica, "found what backend.dsn has, expected another server")
 	default:
-		v.plainPassword("backend.replica", ruleReplica, string(b.Replica))
+		v.plainPassword("backend.replica", RuleReplica, string(b.Replica))
 	}
 	if b.ReplicaWait < 0 || b.ReplicaWait > maxReplicaWait {
 		v.fail("backend.replica_wait", ruleRange, "found %s, expected from 0s (look once) to %s", short(b.ReplicaWait), short(maxReplicaWait))
@@ -253,13 +224,13 @@ func (v *validator) sessions() {
 	s := v.Sessions
 	if store := string(s.Store); strings.ContainsAny(store, ":/@") { // not to be repeated: it may hold a password
 		if !isRedis(store) {
-			v.fail("sessions.store", ruleRedis, "expected memory, or redis://user:password@host:6379, or rediss:// for TLS; further nodes as ?addr=host:port, sentinels with ?master_set=name")
+			v.fail("sessions.store", RuleRedis, "expected memory, or redis://user:password@host:6379, or rediss:// for TLS; further nodes as ?addr=host:port, sentinels with ?master_set=name")
 		}
 	} else {
 		v.oneOf("sessions.store", store, MemoryStore)
 	}
 	if s.CAFile != "" && !strings.HasPrefix(string(s.Store), "rediss://") {
-		v.fail("sessions.ca_file", ruleRedis, "found a file of authorities, expected sessions.store to be rediss://, which they are for")
+		v.fail("sessions.ca_file", RuleRedis, "found a file of authorities, expected sessions.store to be rediss://, which they are for")
 	}
 	v.positive("sessions.ttl", s.TTL)
 	if s.TTL > MaxSessionTTL {
@@ -285,12 +256,12 @@ func isRedis(text string) bool {
 func (v *validator) mail() {
 	m := v.Mail
 	if m.SMTP != "" && !isSMTP(string(m.SMTP)) {
-		v.fail("mail.smtp", ruleSMTP, "expected smtp://user:password@host:587 or smtps://user:password@host:465, or nothing to write files")
+		v.fail("mail.smtp", RuleSMTP, "expected smtp://user:password@host:587 or smtps://user:password@host:465, or nothing to write files")
 	}
 	if _, err := mail.ParseAddress(m.From); err != nil {
-		v.fail("mail.from", ruleMailFrom, "found %s, expected an e-mail address such as Example <noreply@example.nl>", v.found("mail.from", m.From))
+		v.fail("mail.from", RuleMailFrom, "found %s, expected an e-mail address such as Example <noreply@example.nl>", v.found("mail.from", m.From))
 	} else if m.SMTP != "" && m.From == defaultSender {
-		v.fail("mail.from", ruleMailFrom, "missing, expected the sender's e-mail address, since mail.smtp is given")
+		v.fail("mail.from", RuleMailFrom, "missing, expected the sender's e-mail address, since mail.smtp is given")
 	}
 	if m.SMTP == "" && m.Folder == "" {
 		v.fail("mail.folder", ruleMailFolder, "found \"\", expected a folder for mail, or mail.smtp")
@@ -334,14 +305,7 @@ func (v *validator) webhooks() {
 	if v.Webhooks.Space < MiB {
 		v.fail("webhooks.space", ruleRange, "expected at least 1MiB")
 	}
-	for i, host := range v.Webhooks.AllowHosts {
-		path := fmt.Sprintf("webhooks.allow_hosts[%d]", i)
-		if !isHost(host) {
-			v.fail(path, ruleWebhookHost, "found %s, expected a host's name or address, without scheme and port", v.found(path, host))
-		} else if slices.Contains(v.Webhooks.AllowHosts[:i], host) {
-			v.fail(path, ruleRepeated, "found %s again", v.found(path, host))
-		}
-	}
+	v.hosts("webhooks.allow_hosts", ruleWebhookHost, v.Webhooks.AllowHosts)
 	for i, port := range v.Webhooks.Ports {
 		path := fmt.Sprintf("webhooks.ports[%d]", i)
 		if port == 0 {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -100,7 +101,7 @@ func LoadModel(dir string) (*Model, error) {
 var ownModel = sync.OnceValues(func() (*Model, error) { return readModel("") })
 
 func readModel(dir string) (*Model, error) {
-	files, err := resourceFiles(dir)
+	files, ofDir, err := resourceFiles(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +117,11 @@ func readModel(dir string) (*Model, error) {
 		l.link(r)
 	}
 	if len(l.problems) > 0 {
+		for i, p := range l.problems {
+			if slices.Contains(ofDir, p.File) { // so that editors find it
+				l.problems[i].File = filepath.Join(dir, p.File)
+			}
+		}
 		l.problems.Sort()
 		return nil, l.problems
 	}
@@ -125,34 +131,35 @@ func readModel(dir string) (*Model, error) {
 	return l.model, nil
 }
 
-func resourceFiles(dir string) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	read := func(fsys fs.FS) error {
-		names, err := fs.Glob(fsys, "*.yaml")
-		if err != nil {
-			return err
+// resourceFiles reads the embedded files and those of dir over them; ofDir are the names
+// of the latter.
+func resourceFiles(dir string) (files map[string][]byte, ofDir []string, err error) {
+	files = map[string][]byte{}
+	read := func(fsys fs.FS) (names []string, err error) {
+		if names, err = fs.Glob(fsys, "*.yaml"); err != nil {
+			return nil, err
 		}
 		for _, name := range names {
 			if files[name], err = fs.ReadFile(fsys, name); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		return nil
+		return names, nil
 	}
 	own, err := fs.Sub(embedded, "resources")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := read(own); err != nil {
-		return nil, err
-	}
-	if dir == "" {
-		return files, nil
+	if _, err := read(own); err != nil || dir == "" {
+		return files, nil, err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("model folder %s: not a folder", dir)
+		return nil, nil, fmt.Errorf("model folder %s: not a folder", dir)
 	}
-	return files, read(os.DirFS(dir))
+	if ofDir, err = read(os.DirFS(dir)); err != nil {
+		return nil, nil, fmt.Errorf("model folder %s: %w", dir, err)
+	}
+	return files, ofDir, nil
 }
 
 // loader gathers resources and problems over all files.

@@ -229,7 +229,10 @@ func TestLoadModelRefuses(t *testing.T) {
 			_, err = mapping.LoadModel(dir)
 			var problems strictyaml.Problems
 			require.ErrorAs(t, err, &problems)
-			if diff := cmp.Diff(string(want), err.Error()+"\n"); diff != "" {
+			for _, p := range problems {
+				require.Equal(t, filepath.Join(dir, filepath.Base(file)), p.File, "what an editor can open")
+			}
+			if diff := cmp.Diff(string(want), strings.ReplaceAll(err.Error(), dir+"/", "")+"\n"); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})

@@ -32,17 +32,32 @@ type Client struct {
 	lines *lines
 }
 
-// Open connects to the server. The error of a server that cannot be reached never
-// holds its password.
-func Open(o Options) (*Client, error) {
-	option, err := rueidis.ParseURL(o.URL)
-	if err != nil {
-		return nil, errors.New("redis: the URL cannot be read: expected redis://user:password@host:6379, or rediss:// for TLS")
+// Judge tells what is wrong with the options, as Open would, without connecting. The error
+// never holds a password.
+func (o Options) Judge() error {
+	_, err := o.read()
+	return err
+}
+
+// read reads the URL and the file of authorities.
+func (o Options) read() (option rueidis.ClientOption, err error) {
+	if option, err = rueidis.ParseURL(o.URL); err != nil {
+		return option, errors.New("redis: the URL cannot be read: expected redis://user:password@host:6379, or rediss:// for TLS")
 	}
 	if o.CAFile != "" && option.TLSConfig != nil {
 		if option.TLSConfig.RootCAs, err = authorities(o.CAFile); err != nil {
-			return nil, fmt.Errorf("redis: %w", err)
+			return option, fmt.Errorf("redis: %w", err)
 		}
+	}
+	return option, nil
+}
+
+// Open connects to the server. The error of a server that cannot be reached never
+// holds its password.
+func Open(o Options) (*Client, error) {
+	option, err := o.read()
+	if err != nil {
+		return nil, err
 	}
 	option.ClientName = "frontdesk"
 	option.DisableCache = true

@@ -86,6 +86,16 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
+// Judge tells what a sheet wants that its engine does not have, and whether its DSN is one
+// of the engine, without connecting.
+func Judge(sh *sheet.Sheet) error {
+	s, err := newStore(Options{Sheet: sh, Keep: struct{ Keep }{}}) // which there will be
+	if err == nil {
+		_, err = s.d.connector(string(s.source.DSN), nil)
+	}
+	return err
+}
+
 // newStore compiles the sheet, without a connection.
 func newStore(o Options) (*Store, error) {
 	source := o.Sheet.Source.SQL

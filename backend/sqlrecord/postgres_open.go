@@ -29,6 +29,12 @@ func OpenPostgres(ctx context.Context, dsn string, o Options) (DB, error) {
 	return d, nil
 }
 
+// JudgePostgres tells what is wrong with a DSN, as OpenPostgres would, without connecting.
+func JudgePostgres(dsn string) error {
+	_, err := poolConfig(dsn, Options{})
+	return err
+}
+
 // withoutDSN tells what pgx finds wrong with a DSN, without any of it: pgx repeats it, and
 // where it is mistyped nobody knows which part is the password.
 func withoutDSN(err error) error {

@@ -10,18 +10,18 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
-	"frontdesk/gateway/webhook"
 )
 
 type checkCommand struct {
-	Config string `placeholder:"FILE" xor:"of" required:"" help:"Configuration (YAML)."`
-	Schema bool   `xor:"of" required:"" help:"Print the JSON Schema of configurations instead, for editors."`
-	Format string `default:"text" enum:"text,json,sarif" help:"text, json, or sarif for code hosting sites and editors."`
+	Config    string `placeholder:"FILE" xor:"of" required:"" help:"Configuration (YAML)."`
+	Schema    bool   `xor:"of" required:"" help:"Print the JSON Schema of configurations instead, for editors."`
+	Elsewhere bool   `help:"Leave out what the configuration names on this machine: another one will serve."`
+	Format    string `default:"text" enum:"text,json,sarif" help:"text, json, or sarif for code hosting sites and editors."`
 }
 
 // Help tells what the short help has no room for.
 func (checkCommand) Help() string {
-	return "It reads the configuration with the files it includes, the model and the mapping sheet as serve does, and holds the allowlists to what expect says of them. Nothing is started, and no backend is asked. The exit code is 0 where all is well and 2 where it is not."
+	return "It reads the configuration with the files it includes, the model and the mapping sheet as serve does, looks at the certificates, authorities and folders that it names, and holds the allowlists to what expect says of them. Nothing is started or made, and no backend is asked. The exit code is 0 where all is well and 2 where it is not."
 }
 
 // Run tells everything that is wrong with a configuration.
@@ -30,9 +30,10 @@ func (c checkCommand) Run(p desk.Program) error {
 		_, err := p.Stdout.Write(config.Schema())
 		return err
 	}
-	read, t, problems, err := checked(c.Config)
-	if err != nil {
-		return err
+	read, err := desk.Judged(c.Config, c.Elsewhere)
+	problems, ok := errors.AsType[strictyaml.Problems](err)
+	if err != nil && !ok {
+		problems = strictyaml.Problems{{File: c.Config, Line: 1, Column: 1, Message: err.Error(), Rule: config.RuleFileUnreadable}}
 	}
 	switch c.Format {
 	case "json":
@@ -40,52 +41,12 @@ func (c checkCommand) Run(p desk.Program) error {
 	case "sarif":
 		err = writeJSON(p.Stdout, sarifOf(problems))
 	default:
-		err = writeCheck(p.Stdout, c.Config, read, t, problems)
+		err = writeCheck(p.Stdout, c.Config, read, problems)
 	}
 	if err == nil && len(problems) > 0 {
 		err = desk.Misused("%s has %s", c.Config, plural(len(problems), "problem"))
 	}
 	return err
-}
-
-// checked reads a configuration as serve does, and judges what serve and a reload
-// judge later. With problems there is no configuration; the error is that of what
-// could not be looked at.
-func checked(file string) (*config.Config, *tools, strictyaml.Problems, error) {
-	c, err := desk.LoadConfig(file)
-	var problems strictyaml.Problems
-	if errors.As(err, &problems) {
-		return nil, nil, problems, nil
-	}
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	t, err := newTools(c, desk.ProductionEnvironment)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	problems = append(desk.JudgeExpectations(c, t.gateway), judgeSecrets(c)...)
-	problems.Sort()
-	if len(problems) > 0 {
-		return nil, nil, problems, nil
-	}
-	return c, t, nil, nil
-}
-
-// judgeSecrets finds secrets that no callback can be signed with.
-func judgeSecrets(c *config.Config) (problems strictyaml.Problems) {
-	for i := range c.APIKeys {
-		key := &c.APIKeys[i]
-		for j, secret := range key.WebhookSecret {
-			if _, err := webhook.ParseSecret(string(secret)); err != nil {
-				problems = append(problems, strictyaml.Problem{
-					File: key.At().File, Line: key.At().Line, Column: 1, Path: fmt.Sprintf("webhook_secret[%d] of %s", j, key.Name),
-					Message: err.Error(), Rule: config.RuleWebhookSecret,
-				})
-			}
-		}
-	}
-	return problems
 }
 
 // checkReport is what a check found, for programs.
@@ -116,23 +77,12 @@ type problemJSON struct {
 func checkReportOf(c *config.Config, problems strictyaml.Problems) checkReport {
 	r := checkReport{OK: len(problems) == 0, Problems: make([]problemJSON, len(problems))}
 	for i, p := range problems {
-		r.Problems[i] = problemJSON{ruleOf(p), p.File, p.Line, p.Column, p.Path, p.Message}
+		r.Problems[i] = problemJSON{p.Rule, p.File, p.Line, p.Column, p.Path, p.Message}
 	}
 	if c != nil {
 		r.checkCounts = countsOf(c)
 	}
 	return r
-}
-
-// otherRule is that of problems of the model and of mapping sheets, which have no
-// names of their own.
-const otherRule = "model-or-sheet"
-
-func ruleOf(p strictyaml.Problem) string {
-	if p.Rule == "" {
-		return otherRule
-	}
-	return p.Rule
 }
 
 func countsOf(c *config.Config) *checkCounts {
@@ -158,9 +108,13 @@ func expectationsOf(counts *checkCounts) string {
 }
 
 // writeCheck tells people what a check found, and what could be wiser.
-func writeCheck(w io.Writer, file string, c *config.Config, t *tools, problems strictyaml.Problems) error {
+func writeCheck(w io.Writer, file string, c *config.Config, problems strictyaml.Problems) error {
 	if len(problems) > 0 {
 		_, err := fmt.Fprintln(w, problems.Error())
+		return err
+	}
+	t, err := newTools(c, desk.ProductionEnvironment)
+	if err != nil {
 		return err
 	}
 	var b strings.Builder
@@ -172,6 +126,6 @@ func writeCheck(w io.Writer, file string, c *config.Config, t *tools, problems s
 	if n := a.atLeast(warning); n > 0 {
 		fmt.Fprintf(&b, "It could be wiser: %s. frontdesk audit --config %s tells more.\n", a.totals(), file)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err = io.WriteString(w, b.String())
 	return err
 }

@@ -66,7 +66,7 @@ type sarifLocation struct {
 func sarifOf(problems strictyaml.Problems) sarifLog {
 	driver := sarifDriver{Name: "frontdesk check", Version: desk.Version()}
 	index := map[string]int{}
-	for _, rule := range append(config.Rules(), strictyaml.Rule{ID: otherRule, About: "The resource model and the mapping sheet are right."}) {
+	for _, rule := range config.Rules() {
 		index[rule.ID] = len(driver.Rules)
 		driver.Rules = append(driver.Rules, sarifRule{rule.ID, sarifText{rule.About}, sarifText{rule.About + " See docs/configuration.md, Rules."}})
 	}
@@ -79,7 +79,7 @@ func sarifOf(problems strictyaml.Problems) sarifLog {
 		var at sarifLocation
 		at.Physical.Artifact.URI = (&url.URL{Path: filepath.ToSlash(p.File)}).String()
 		at.Physical.Region.Line, at.Physical.Region.Column = p.Line, p.Column
-		results[i] = sarifResult{ruleOf(p), index[ruleOf(p)], "error", sarifText{message}, []sarifLocation{at}}
+		results[i] = sarifResult{p.Rule, index[p.Rule], "error", sarifText{message}, []sarifLocation{at}}
 	}
 	return sarifLog{
 		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0",

@@ -2,13 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/config"
 )
 
@@ -102,7 +107,7 @@ func TestCheckAsSARIF(t *testing.T) {
 	require.Equal(t, "2.1.0", log.Version)
 	require.Len(t, log.Runs, 1)
 	rules := log.Runs[0].Tool.Driver.Rules
-	require.Len(t, rules, len(config.Rules())+1)
+	require.Len(t, rules, len(config.Rules()))
 	for _, rule := range rules {
 		require.NotEmpty(t, rule.ID)
 		require.NotEmpty(t, rule.Short.Text)
@@ -138,12 +143,134 @@ func TestCheckFindsWhatServeFinds(t *testing.T) {
 	}
 }
 
+// TestCheckTellsAllBeside: what cannot be read keeps no other problem from being told, in
+// any format, each with its place and a rule.
+func TestCheckTellsAllBeside(t *testing.T) {
+	const unmet = "expect: [{key: webshop, request: GET /vehicle, verdict: allowed}, {key: webshap, request: GET /order, verdict: allowed}]\n"
+	tests := map[string]struct {
+		config string
+		rules  []string // in the order of their places
+	}{
+		"the file is gone":         {"", []string{"file-unreadable"}},
+		"the sheet is gone":        {"include: [keys.yaml]\nserver: {lisen: a}\nbackend: {driver: legacy, sheet: gone.yaml}\n", []string{"unknown-key", "file-unreadable"}},
+		"the sheet is wrong":       {"include: [keys.yaml]\nserver: {lisen: a}\nbackend: {driver: legacy, sheet: sheet.yaml}\n", []string{"unknown-key", "model-or-sheet"}},
+		"the model is gone":        {"include: [keys.yaml]\nserver: {lisen: a}\nmodel: {dir: gone}\n" + unmet, []string{"unknown-key", "file-unreadable", "expect-key"}},
+		"the certificate is gone":  {"server: {tls: {cert_file: gone.pem, key_file: gone.pem}}\ninclude: [keys.yaml]\n" + unmet, []string{"tls-files", "expect-unmet", "expect-key"}},
+		"an expectation is unmet":  {"server: {lisen: a}\ninclude: [keys.yaml]\n" + unmet, []string{"unknown-key", "expect-unmet", "expect-key"}},
+		"there are no keys":        {unmet, []string{"expect-key", "expect-key"}},
+		"an included file is gone": {"include: [gone.yaml, keys.yaml]\n" + unmet, []string{"include-missing", "expect-unmet", "expect-key"}},
+		"the file is none":         {"server: [", []string{"syntax"}},
+		"the file is blank":        {" ", []string{"blank"}},
+		"the file is a folder":     {"/", []string{"file-unreadable"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			writeFiles(t, map[string]string{
+				"keys.yaml":  "api_keys: [{name: webshop, key_sha256: [" + shopHash + "], allow: [GET /order]}]\n",
+				"sheet.yaml": "format: 1\n",
+			})
+			switch test.config {
+			case "":
+			case "/":
+				require.NoError(t, os.Mkdir("frontdesk.yaml", 0o700))
+			default:
+				require.NoError(t, os.WriteFile("frontdesk.yaml", []byte(test.config), 0o600))
+			}
+			var report checkReport
+			var log sarifLog
+			for format, into := range map[string]any{"text": nil, "json": &report, "sarif": &log} {
+				code, out, stderr := cli("", "check", "--config", "frontdesk.yaml", "--format", format)
+				require.Equal(t, 2, code)
+				require.Equal(t, "frontdesk: frontdesk.yaml has "+plural(len(test.rules), "problem")+"\n", stderr, "%s", out)
+				if into != nil {
+					require.NoError(t, json.Unmarshal([]byte(out), into))
+					continue
+				}
+				var rules []string
+				for _, line := range strings.Split(strings.TrimSuffix(out, "\n"), "\n") {
+					found := regexp.MustCompile(`^[a-z.]+:\d+:\d+: .+ \[([a-z-]+)\]$`).FindStringSubmatch(line)
+					require.NotNil(t, found, line)
+					rules = append(rules, found[1])
+				}
+				require.ElementsMatch(t, test.rules, rules, "%s", out)
+			}
+			var inJSON, inSARIF []string
+			for _, p := range report.Problems {
+				inJSON = append(inJSON, p.Rule)
+				require.Positive(t, min(p.Line, p.Column), "%+v", p)
+			}
+			for _, r := range log.Runs[0].Results {
+				inSARIF = append(inSARIF, log.Runs[0].Tool.Driver.Rules[r.RuleIndex].ID)
+			}
+			require.ElementsMatch(t, test.rules, inJSON)
+			require.ElementsMatch(t, test.rules, inSARIF)
+			require.False(t, report.OK)
+		})
+	}
+}
+
+// TestCheckElsewhere leaves out what is on the machine, and nothing else.
+func TestCheckElsewhere(t *testing.T) {
+	writeFiles(t, map[string]string{"frontdesk.yaml": `
+server: {tls: {cert_file: gone.pem, key_file: gone.pem}}
+sessions: {store: "rediss://h", ca_file: gone.pem}
+webhooks: {ca_file: gone.pem, folder: frontdesk.yaml/results}
+backend: {dsn: "sqlite:gone/frontdesk.db"}
+mail: {folder: frontdesk.yaml/mail}
+`})
+	code, out, _ := cli("", "check", "--config", "frontdesk.yaml")
+	require.Equal(t, 2, code)
+	require.Equal(t, 5, strings.Count(out, "\n"), out)
+	code, out, stderr := cli("", "check", "--config", "frontdesk.yaml", "--elsewhere")
+	require.Zero(t, code, stderr)
+	require.Contains(t, out, "frontdesk.yaml is right: ")
+	code, out, _ = cli("", "check", "--config", "none.yaml", "--elsewhere")
+	require.Equal(t, 2, code)
+	require.Contains(t, out, "[file-unreadable]")
+}
+
+// TestCheckForItsUser: what root may write, and the user that serves may not.
+func TestCheckForItsUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can ask as somebody else")
+	}
+	binary := rig.Binary(t)
+	dir, err := os.MkdirTemp("", "frontdesk-check-") // where others may go too
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	require.NoError(t, os.Chmod(dir, 0o755))
+	program := filepath.Join(dir, "frontdesk")
+	require.NoError(t, os.WriteFile(program, []byte(rig.Read(t, binary)), 0o755))
+	file := filepath.Join(dir, "frontdesk.yaml")
+	for _, folder := range []string{"own", "taken"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, folder), 0o755))
+	}
+	const nobody = 65534
+	require.NoError(t, os.Chown(filepath.Join(dir, "own"), nobody, nobody))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "taken", "frontdesk.db"), nil, 0o644))
+	check := func(folders ...any) string {
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {dsn: \"sqlite:%s/frontdesk.db\"}\nmail: {folder: %s/mail}\nwebhooks: {folder: %s/results}\n", folders...), 0o644))
+		c := exec.Command(program, "check", "--config", file)
+		c.Dir = dir
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		out, _ := c.CombinedOutput()
+		return strings.ReplaceAll(string(out), dir, "HERE")
+	}
+	require.Contains(t, check("own", "own", "own"), "is right")
+	require.Equal(t, `HERE/frontdesk.yaml:1:16: backend.dsn: HERE/taken/frontdesk.db cannot be written by user nobody [folder]
+HERE/frontdesk.yaml:2:16: mail.folder: HERE/taken cannot be written by user nobody [folder]
+frontdesk: HERE/frontdesk.yaml has 2 problems
+`, check("taken", "taken", "own"))
+	require.Contains(t, check("own", "own", "taken"), "webhooks.folder: HERE/taken cannot be written by user nobody [folder]")
+	require.Contains(t, check(".", "own", "own"), "backend.dsn: HERE cannot be written by user nobody [folder]")
+}
+
 func TestCheckMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := cli("", "check", "--config", "none.yaml")
 	require.Equal(t, 2, code)
-	require.Empty(t, stdout)
-	require.Equal(t, "frontdesk: configuration: open none.yaml: no such file or directory\n", stderr)
+	require.Equal(t, "none.yaml:1:1: configuration: open none.yaml: no such file or directory [file-unreadable]\n", stdout)
+	require.Equal(t, "frontdesk: none.yaml has 1 problem\n", stderr)
 	code, stdout, _ = cli("", "check", "--schema")
 	require.Zero(t, code)
 	require.JSONEq(t, string(config.Schema()), stdout)

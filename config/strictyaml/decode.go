@@ -112,7 +112,7 @@ func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 	if err != nil {
 		at, message := position{1, 1}, err.Error()
 		if located, ok := errors.AsType[yaml.Error](err); ok {
-			message = quoted.ReplaceAllString(located.GetMessage(), "…") // it may be a password behind a | or >
+			message = withCause(quoted.ReplaceAllString(located.GetMessage(), "…")) // it may be a password behind a | or >
 			if t := located.GetToken(); t != nil && t.Position != nil {
 				at = position{max(t.Position.Line, 1), max(t.Position.Column, 1)}
 			}
@@ -149,6 +149,18 @@ func parse(src []byte) (file *ast.File, deep *token.Token, err error) {
 	}
 	file, err = parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	return file, nil, err
+}
+
+// withCause adds what is wrong as a rule where the parser only tells what it did not expect.
+func withCause(message string) string {
+	switch {
+	case strings.Contains(message, "unexpected key name"), strings.Contains(message, "non-map value"):
+		return message + ": is there a blank behind the colon, as in name: webshop?"
+	case strings.HasSuffix(message, "value is not allowed in this context"):
+		return message + ": do all keys of a section begin in the same column, and is text with a colon in quotes?"
+	default:
+		return message
+	}
 }
 
 // quoted is what the parser repeats of a file.

@@ -171,7 +171,7 @@ func TestProblems(t *testing.T) {
 		{"key that is no word", "? {a: b}\n: c", "2:1: not valid YAML: found an invalid key for this map [syntax]"},
 		{"key that is nothing", "labels:\n  ~: a", "2:3: labels: not supported as a key, expected a plain word [unsupported]"},
 		{"two documents", "listen: a\n---\nlisten: b", "3:1: found a second document, expected one per file [second-document]"},
-		{"syntax", "listen: a\n  b: c", "1:9: not valid YAML: mapping value is not allowed in this context [syntax]"},
+		{"syntax", "listen: a\n  b: c", "1:9: not valid YAML: mapping value is not allowed in this context: do all keys of a section begin in the same column, and is text with a colon in quotes? [syntax]"},
 		{"unclosed list", "keys: [a\nlisten: b", "2:1: not valid YAML: ',' or ']' must be specified [syntax]"},
 		{"tab", "inner:\n\tname: a", `2:1: not valid YAML: found character '\t' that cannot start any token [syntax]`},
 		{"not UTF-8", "listen: a\nnote: \xff", "2:7: not valid UTF-8 [not-utf-8]"},
@@ -354,5 +354,23 @@ func TestNodeTellsOrderAndQuotes(t *testing.T) {
 	}
 	if got := into.Codes.values["a.b"].path; got != `codes["a.b"]` || got != strictyaml.Child("codes", "a.b") {
 		t.Errorf("path = %s", got)
+	}
+}
+
+// TestSyntaxTellsTheCause: the usual slips are told in words of those who made them.
+func TestSyntaxTellsTheCause(t *testing.T) {
+	const blank, column = "is there a blank behind the colon, as in name: webshop?", "do all keys of a section begin in the same column, and is text with a colon in quotes?"
+	for text, want := range map[string]string{
+		"keys:\n  - name:webshop\n    allow: []\n": "a.yaml:2:5: not valid YAML: unexpected key name: " + blank,
+		"b: c\nname:webshop\n":                     "a.yaml:2:1: not valid YAML: non-map value is specified: " + blank,
+		"keys:\n  - name: a\n   allow: []\n":       "a.yaml:3:4: not valid YAML: value is not allowed in this context: " + column,
+		"b:\n  c: d\n    e: f\n":                   "a.yaml:2:6: not valid YAML: mapping value is not allowed in this context: " + column,
+		"b: c: d\n":                                "a.yaml:1:4: not valid YAML: mapping value is not allowed in this context: " + column,
+	} {
+		var into struct{}
+		_, problems := strictyaml.Decode("a.yaml", []byte(text), &into)
+		if got := problems.Error(); got != want+" [syntax]" {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
 	}
 }

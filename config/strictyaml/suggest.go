@@ -23,14 +23,39 @@ func Nearest(seen string, known []string) (word string) {
 	}
 	best := longestSuggested
 	for _, candidate := range known {
-		longer := max(len(seen), len(candidate))
-		d := distance(strings.ToLower(seen), strings.ToLower(candidate))
-		near := d <= (longer+2)/3 && d < longer || len(seen) > 2 && strings.HasPrefix(candidate, seen)
-		if near && d < best {
+		d, near := edits(seen, candidate)
+		if near = near || len(seen) > 2 && strings.HasPrefix(candidate, seen); near && d < best {
 			word, best = candidate, d
 		}
 	}
 	return word
+}
+
+// Closest finds the known word within that many edits and a third of its length; ""
+// where there is none, or where another one is as close: then nobody knows which was
+// meant. It disregards case.
+func Closest(seen string, known []string, most int) (word string) {
+	if len(seen) > longestSuggested {
+		return ""
+	}
+	best := most + 1
+	for _, candidate := range known {
+		switch d, near := edits(seen, candidate); {
+		case near && d < best:
+			word, best = candidate, d
+		case near && d == best && candidate != word:
+			word = ""
+		}
+	}
+	return word
+}
+
+// edits counts those from one word to another, disregarding case, and tells whether
+// they are few for words of that length.
+func edits(seen, known string) (n int, few bool) {
+	longer := max(len(seen), len(known))
+	n = distance(strings.ToLower(seen), strings.ToLower(known))
+	return n, n <= (longer+2)/3 && n < longer
 }
 
 // distance counts the insertions, deletions, replacements and swaps of

@@ -22,7 +22,7 @@ type Files struct {
 // unfinished marks files that are still being written.
 const unfinished = ".part"
 
-// lockName is the file that whoever has the folder holds a lock on.
+// lockName is that of LockOf.
 const lockName = ".lock"
 
 // ErrLocked says that another process has locked a file: has the folder of results.
@@ -36,7 +36,7 @@ func OpenFiles(folder string) (*Files, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	unlock, err := LockFile(filepath.Join(folder, lockName))
+	unlock, err := LockFile(LockOf(folder))
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +46,9 @@ func OpenFiles(folder string) (*Files, error) {
 	}
 	return f, nil
 }
+
+// LockOf is the file of a folder that whoever has the folder holds a lock on.
+func LockOf(folder string) string { return filepath.Join(folder, lockName) }
 
 // recover removes what is unfinished.
 func (f *Files) recover() error {

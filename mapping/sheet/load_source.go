@@ -2,8 +2,10 @@ package sheet
 
 import (
 	"cmp"
+	"crypto/x509"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -146,11 +148,18 @@ func (l *loader) address(path, text string) string {
 	return strings.TrimRight(text, "/")
 }
 
+// certificates judges a file of authorities, and returns where it is.
 func (l *loader) certificates(path, file string) string {
 	if file == "" {
 		return ""
 	}
-	return l.relative(file)
+	file = l.relative(file)
+	if text, err := os.ReadFile(file); err != nil {
+		l.fail(path, "cannot read the file: %v", errorOf(err))
+	} else if !x509.NewCertPool().AppendCertsFromPEM(text) {
+		l.fail(path, "no certificate in PEM form is in the file")
+	}
+	return file
 }
 
 func (l *loader) duration(path string, given, otherwise time.Duration) time.Duration {

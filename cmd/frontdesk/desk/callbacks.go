@@ -58,7 +58,7 @@ func (h *Desk) lockFile() error {
 	if file == "" {
 		return nil
 	}
-	unlock, err := webhook.LockFile(file + "-serve")
+	unlock, err := webhook.LockFile(lockOf(file))
 	if errors.Is(err, webhook.ErrLocked) {
 		return fmt.Errorf("%s is served by another frontdesk: a SQLite file has one, and several share a PostgreSQL database", file)
 	}
@@ -69,16 +69,15 @@ func (h *Desk) lockFile() error {
 	return nil
 }
 
+// lockOf is the file that a gateway locks while it serves from a SQLite file.
+func lockOf(file string) string { return file + "-serve" }
+
 // openResults opens where results are kept: in the folder that is configured, or
 // beside the jobs.
 func (h *Desk) openResults(c config.Webhooks) (webhook.Results, error) {
-	folder := c.Folder
+	folder := resultsFolder(c, h.system.Own.file)
 	if folder == "" {
-		file := h.system.Own.file
-		if file == "" {
-			return h.jobs.NewResults()
-		}
-		folder = file + "-callbacks"
+		return h.jobs.NewResults()
 	}
 	files, err := webhook.OpenFiles(folder)
 	if errors.Is(err, webhook.ErrLocked) {
@@ -90,6 +89,15 @@ func (h *Desk) openResults(c config.Webhooks) (webhook.Results, error) {
 	h.resultsFolder = folder
 	h.onClose(files.Close)
 	return files, nil
+}
+
+// resultsFolder is where results are, which by default is beside the file that the jobs are
+// in; "" where that is a database.
+func resultsFolder(c config.Webhooks, file string) string {
+	if c.Folder == "" && file != "" {
+		return file + "-callbacks"
+	}
+	return c.Folder
 }
 
 // longRunning tells which operations are to answer by callback.

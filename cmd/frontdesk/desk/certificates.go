@@ -39,22 +39,39 @@ func openCertificates(files config.TLS) (*certificates, error) {
 // reload reads the files again and tells whether the certificate is another one.
 // Where they cannot be used, what was read before stays in use.
 func (c *certificates) reload() (renewed bool, err error) {
-	pair, err := tls.LoadX509KeyPair(c.files.CertFile, c.files.KeyFile)
+	next, setting, err := readCertificates(c.files)
 	if err != nil {
-		return false, fmt.Errorf("server.tls: %w", err)
-	}
-	next := &certified{
-		tls:    &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
-		serial: pair.Leaf.SerialNumber.Text(16), until: pair.Leaf.NotAfter,
-	}
-	if file := c.files.ClientCAFile; file != "" {
-		if next.tls.ClientCAs, err = authorities(file); err != nil {
-			return false, fmt.Errorf("server.tls.client_ca_file: %w", err)
-		}
-		next.tls.ClientAuth = tls.VerifyClientCertIfGiven
+		return false, fmt.Errorf("%s: %w", setting, err)
 	}
 	before := c.current.Swap(next)
 	return before == nil || !before.leaf().Equal(next.leaf()), nil
+}
+
+// readCertificates reads the files; setting is what an error is about.
+func readCertificates(files config.TLS) (c *certified, setting string, err error) {
+	cert, err := os.ReadFile(files.CertFile)
+	if err != nil {
+		return nil, "server.tls.cert_file", err
+	}
+	key, err := os.ReadFile(files.KeyFile)
+	if err != nil {
+		return nil, "server.tls.key_file", err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, "server.tls", fmt.Errorf("%s and %s are no certificate and its key: %w", files.CertFile, files.KeyFile, err)
+	}
+	c = &certified{
+		tls:    &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+		serial: pair.Leaf.SerialNumber.Text(16), until: pair.Leaf.NotAfter,
+	}
+	if file := files.ClientCAFile; file != "" {
+		if c.tls.ClientCAs, err = authorities(file); err != nil {
+			return nil, "server.tls.client_ca_file", err
+		}
+		c.tls.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	return c, "", nil
 }
 
 // authorities reads a PEM file of certificates.

@@ -18,13 +18,13 @@ func JudgeExpectations(c *config.Config, g *gateway.Gateway) (problems strictyam
 		return nil
 	}
 	index := make(map[string]int, len(c.APIKeys))
-	for i := range c.APIKeys {
+	for i := len(c.APIKeys) - 1; i >= 0; i-- { // of two of a name, which is a problem that was told, the first
 		index[c.APIKeys[i].Name] = i
 	}
 	grants, laid := g.Grants(), map[int]*auth.Key{}
 	for i := range c.Expect {
 		e := &c.Expect[i]
-		at := index[e.Key] // which is there: the configuration was judged
+		at := index[e.Key] // which is there, also in a draft
 		key := laid[at]
 		if key == nil {
 			key = &NewKeys(c.APIKeys[at:at+1], grants)[0]

@@ -28,17 +28,27 @@ func openOwn(ctx context.Context, sh *sheet.Sheet, lockWait time.Duration, log *
 		}
 		return &OwnDatabase{Db: db}, nil
 	}
-	file := strings.TrimPrefix(keepOf(sh), "sqlite:")
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if noted, err := notedStore(sh); err != nil || noted != "" {
-			return nil, cmp.Or(err, lostStore(sh, fmt.Errorf("the id store %s is not there", file)))
-		}
+	file, err := ownFile(sh)
+	if err != nil {
+		return nil, err
 	}
 	db, err := openFile(file, sqlrecord.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
 	}
 	return &OwnDatabase{db, file}, nil
+}
+
+// ownFile is the SQLite file beside a system that is not ours. It is an error where it is
+// gone although the IDs are in it that clients know.
+func ownFile(sh *sheet.Sheet) (string, error) {
+	file := strings.TrimPrefix(keepOf(sh), "sqlite:")
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if noted, err := notedStore(sh); err != nil || noted != "" {
+			return "", cmp.Or(err, lostStore(sh, fmt.Errorf("the id store %s is not there", file)))
+		}
+	}
+	return file, nil
 }
 
 // openStore opens the id store in the gateway's own database, where it must be the

@@ -24,18 +24,18 @@ func DescribingGateway(c *config.Config, offer backend.Offer, environment string
 }
 
 // OfferOf is what the backend of a configuration has of the interface, as far as
-// can be known without asking it.
+// can be known without asking it. Its error is *config.Unreadable.
 func OfferOf(c *config.Config) (backend.Offer, error) {
 	b := c.Backend
 	model, err := mapping.LoadModel(c.Model.Dir)
 	if err != nil {
-		return backend.Offer{}, err
+		return backend.Offer{}, &config.Unreadable{Setting: "model.dir", Err: err}
 	}
 	offer := backend.Offer{Model: model, Exports: b.Driver != remoteDriver, Until: b.Driver == ReferenceDriver}
 	if b.Driver != ReferenceDriver && b.Sheet != "" {
 		sh, err := LoadSheet(b.Sheet, model, c.Server.TimeZone.Location)
 		if err != nil {
-			return offer, err
+			return offer, &config.Unreadable{Setting: "backend.sheet", Err: located(err)}
 		}
 		offer.Model, offer.Supports, offer.Writes = sh.Model, sh.Supports, sh.Writes
 	}

@@ -20,16 +20,17 @@ func (h *Desk) listenOps() (err error) {
 	mux := http.NewServeMux()
 	page := newStatusPage(h)
 	mux.Handle("GET /{$}", page)
-	mux.HandleFunc("GET /status.json", page.json)
-	mux.HandleFunc("GET /healthz", h.healthz)
-	mux.HandleFunc("GET /readyz", h.readyz)
+	mux.HandleFunc("GET /status.json", ownOrigin(page.json))
+	mux.HandleFunc("GET /healthz", ownOrigin(h.healthz))
+	mux.HandleFunc("GET /readyz", ownOrigin(h.readyz))
 	h.watch()
 	h.metrics.registry.MustRegister(NewReloadMetrics(h))
-	mux.Handle("GET /metrics", promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /metrics", ownOrigin(promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
 	faults, err := zap.NewStdLogAt(h.log, zap.WarnLevel) // and not to standard error, which somebody may hold up
 	if err != nil {
 		return err
 	}
-	h.ops = &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 8 << 10, ErrorLog: faults}
+	handler := closed(ownHost(append([]string{h.config.Ops.Listen}, h.config.Ops.Hosts...), mux))
+	h.ops = &http.Server{Handler: handler, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 8 << 10, ErrorLog: faults}
 	return nil
 }

@@ -117,11 +117,8 @@ func (k *keeper) reload(trigger string) {
 			return nil, err
 		}
 		before = current
-		switch {
-		case c.Hash() == current.config.Hash():
+		if c.Hash() == current.config.Hash() {
 			return nil, nil
-		case c.Blank(): // all keys would be gone, and be refused at once
-			return nil, fmt.Errorf("%s: nothing is written in it, expected a configuration; one without api_keys says api_keys: []", c.Files()[0])
 		}
 		after, err = h.newSnapshot(c)
 		return after, err

@@ -17,7 +17,7 @@ import (
 func ServeConfig(p Program, file string, watch bool) error {
 	signal.Ignore(syscall.SIGPIPE) // else whoever reads the log ends the gateway when he ends
 	loader := newLoader(file)
-	c, err := loadBy(loader)
+	c, err := judgedBy(loader, false)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,6 @@ func (s *statusPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", s.policy)
 	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
 	if _, err := page.WriteTo(w); err != nil {
 		s.of.log.Debug("status page not sent", zap.Error(err))
 	}

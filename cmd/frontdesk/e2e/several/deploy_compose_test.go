@@ -205,7 +205,7 @@ func TestComposeFits(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	file := rig.Repository(t, "deploy", "compose", "config", "frontdesk.yaml")
-	code, stdout, _ := rig.Command(t, "", "check", "--config", file)
+	code, stdout, _ := rig.Command(t, "", "check", "--elsewhere", "--config", file)
 	require.Zero(t, code, stdout)
 	code, stdout, _ = rig.Command(t, "", "audit", "--config", file, "--fail-on", "error")
 	assert.Zero(t, code, stdout)

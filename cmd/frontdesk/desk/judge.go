@@ -1,0 +1,233 @@
+package desk
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/auth/redis"
+	"frontdesk/backend/legacy"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+	"frontdesk/gateway/webhook"
+)
+
+// Judged reads a configuration, and finds everything that would keep it from being served:
+// beside what is wrong with what is written, what it names on this machine, and what the
+// allowlists grant otherwise than is expected. Nothing is made, locked or connected to.
+// Elsewhere leaves the machine out, where another one will serve.
+func Judged(file string, elsewhere bool) (*config.Config, error) {
+	return judgedBy(newLoader(file), elsewhere)
+}
+
+func judgedBy(loader *config.Loader, elsewhere bool) (*config.Config, error) {
+	c, err := loadBy(loader)
+	problems, ok := errors.AsType[strictyaml.Problems](err)
+	if err != nil && !ok {
+		return nil, err
+	}
+	if ok {
+		c = loader.Draft()
+	}
+	j := judge{Config: c, problems: problems}
+	if !elsewhere {
+		j.machine()
+	}
+	j.problems = append(j.problems, judgePromises(c)...)
+	if len(j.problems) == 0 {
+		return c, nil
+	}
+	j.problems.Sort()
+	return nil, j.problems
+}
+
+// judge looks at the machine as Build would, with the same functions, and opens nothing.
+type judge struct {
+	*config.Config
+	problems strictyaml.Problems
+}
+
+func (j *judge) fail(setting, rule string, err error) {
+	if err == nil {
+		return
+	}
+	j.problems = append(j.problems, j.Problem(setting, rule, "%s", strings.ReplaceAll(located(err).Error(), "\n", "; ")))
+}
+
+// said tells whether something is wrong already with a setting or a part of it: what is
+// known of it is then not what was written.
+func (j *judge) said(setting string) bool {
+	file := j.Files()[0]
+	for _, p := range j.problems {
+		if p.File == file && (p.Path == "" || within(p.Path, setting) || within(setting, p.Path)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *judge) machine() {
+	if files := j.Server.TLS; files.Enabled() && !j.said("server.tls") {
+		_, setting, err := readCertificates(files)
+		j.fail(setting, config.RuleTLSFiles, err)
+	}
+	if file := j.Webhooks.CAFile; file != "" && !j.said("webhooks.ca_file") {
+		_, err := webhook.Roots(file)
+		j.fail("webhooks.ca_file", config.RuleCAFile, err)
+	}
+	j.sessions()
+	j.links()
+	j.mail()
+	j.storage()
+}
+
+func (j *judge) sessions() {
+	if j.Sessions.Store == config.MemoryStore || j.said("sessions") {
+		return
+	}
+	options := redis.Options{URL: string(j.Sessions.Store)}
+	if err := options.Judge(); err != nil {
+		j.fail("sessions.store", config.RuleRedis, err)
+		return
+	}
+	options.CAFile = j.Sessions.CAFile
+	j.fail("sessions.ca_file", config.RuleCAFile, options.Judge())
+}
+
+// links judges what the links in mails begin with.
+func (j *judge) links() {
+	if j.said("server.listen") || j.said("server.public_url") || j.said("server.base_path") {
+		return
+	}
+	setting, rule := "server.listen", config.RuleAddress
+	if j.Server.PublicURL != "" {
+		setting, rule = "server.public_url", config.RulePublicURL
+	}
+	j.fail(setting, rule, auth.JudgeBase(j.Server.BaseURL()))
+}
+
+func (j *judge) mail() {
+	if j.said("mail") {
+		return
+	}
+	if err := auth.JudgeSender(j.Mail.From); err != nil {
+		j.fail("mail.from", config.RuleMailFrom, err)
+		return
+	}
+	if j.Mail.SMTP == "" {
+		j.fail("mail.folder", config.RuleFolder, canMake(j.Mail.Folder))
+		return
+	}
+	_, err := newMailer(j.Mail) // which does not connect
+	j.fail("mail.smtp", config.RuleSMTP, err)
+}
+
+// storage judges where records, or what is kept beside another system, and the results of
+// callbacks are.
+func (j *judge) storage() {
+	if j.said("backend.driver") || j.said("model.dir") {
+		return
+	}
+	var file string // "" for PostgreSQL
+	setting, ok := "backend.dsn", false
+	if j.Backend.Driver == ReferenceDriver {
+		file, ok = j.records()
+	} else {
+		setting = "backend.sheet"
+		file, ok = j.besideSystem()
+	}
+	folder := resultsFolder(j.Webhooks, file)
+	if !ok || folder == "" || j.said("webhooks.folder") {
+		return
+	}
+	if j.Webhooks.Folder != "" {
+		setting = "webhooks.folder"
+	}
+	j.fail(setting, config.RuleFolder, cmp.Or(canMake(folder), canLock(folder)))
+}
+
+// records judges the database of the built-in administration. Its file is "" for PostgreSQL.
+func (j *judge) records() (file string, ok bool) {
+	if j.said("backend.dsn") {
+		return "", false
+	}
+	if file = DatabaseFileOf(j.Config); file != "" {
+		return file, j.database("backend.dsn", file)
+	}
+	err := sqlrecord.JudgePostgres(string(j.Backend.DSN))
+	j.fail("backend.dsn", config.RuleDSN, err)
+	if j.Backend.Replica != "" && !j.said("backend.replica") {
+		j.fail("backend.replica", config.RuleReplica, sqlrecord.JudgePostgres(string(j.Backend.Replica)))
+	}
+	return "", err == nil
+}
+
+// besideSystem judges what a sheet wants of the system behind, and where the gateway keeps
+// what it must beside that. That there is the sheet, and that it is right, the loader has said.
+func (j *judge) besideSystem() (file string, ok bool) {
+	sh, err := sheetOf(j.Config)
+	if j.said("backend.sheet") || err != nil {
+		return "", false
+	}
+	if j.Backend.Driver == legacyDriver {
+		j.fail("backend.sheet", config.RuleModelOrSheet, legacy.Judge(sh))
+	}
+	if isPostgres(sh.Keep) {
+		err := sqlrecord.JudgePostgres(sh.Keep)
+		j.fail("backend.sheet", config.RuleDSN, err)
+		return "", err == nil
+	}
+	if file, err = ownFile(sh); err != nil {
+		j.fail("backend.sheet", config.RuleFolder, err)
+		return "", false
+	}
+	return file, j.database("backend.sheet", file)
+}
+
+// database judges a file of SQLite, and the lock that a gateway holds on it.
+func (j *judge) database(setting, file string) bool {
+	err := cmp.Or(canWrite(file), canWrite(lockOf(file)))
+	j.fail(setting, config.RuleFolder, err)
+	return err == nil
+}
+
+// judgePromises holds the allowlists to what is expected of them, and callbacks to secrets
+// that can sign them. Where the model cannot be read, which the loader has said, there are
+// no endpoints to judge by.
+func judgePromises(c *config.Config) strictyaml.Problems {
+	problems := judgeSecrets(c)
+	offer, err := OfferOf(c)
+	if err != nil {
+		return problems
+	}
+	g, err := DescribingGateway(c, offer, ProductionEnvironment)
+	if err != nil {
+		return append(problems, c.Problem("", config.RuleFileUnreadable, "%s", err))
+	}
+	return append(problems, JudgeExpectations(c, g)...)
+}
+
+// judgeSecrets finds secrets that no callback can be signed with.
+func judgeSecrets(c *config.Config) (problems strictyaml.Problems) {
+	for i := range c.APIKeys {
+		key := &c.APIKeys[i]
+		for j, secret := range key.WebhookSecret {
+			if secret == "" {
+				continue // which the loader has said
+			}
+			if _, err := webhook.ParseSecret(string(secret)); err != nil {
+				problems = append(problems, strictyaml.Problem{
+					File: key.At().File, Line: key.At().Line, Column: 1, Path: fmt.Sprintf("webhook_secret[%d] of %s", j, key.Name),
+					Message: err.Error(), Rule: config.RuleWebhookSecret,
+				})
+			}
+		}
+	}
+	return problems
+}
+
+// within tells whether a path is the one given, or leads to a part of it.
+func within(path, of string) bool { return path == of || strings.HasPrefix(path, of+".") }

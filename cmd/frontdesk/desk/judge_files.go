@@ -1,0 +1,99 @@
+package desk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"frontdesk/gateway/webhook"
+)
+
+// canMake tells why a folder is not there and cannot be made; nil where it is, or can.
+func canMake(folder string) error {
+	folder = absolute(folder)
+	for at := folder; ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+			continue // to the folder it would be made in: the root is there
+		case err != nil:
+			return err
+		case !info.IsDir():
+			return fmt.Errorf("%s is no folder", at)
+		case at == folder:
+			return nil
+		default:
+			return mayWrite(at)
+		}
+	}
+}
+
+// canLock tells why the lock on a folder of results cannot be held; nil where it can, or
+// the folder is not there yet.
+func canLock(folder string) error {
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return canWrite(webhook.LockOf(folder))
+}
+
+// canWrite tells why a file cannot be opened for writing; nil where it can, or can be made.
+func canWrite(file string) error {
+	file = absolute(file)
+	info, err := os.Stat(file)
+	if err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder, expected a file", file)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = mayWrite(file)
+		}
+		return err
+	}
+	folder := filepath.Dir(file)
+	if info, err := os.Stat(folder); err != nil {
+		return err
+	} else if !info.IsDir() {
+		return fmt.Errorf("%s is no folder", folder)
+	}
+	return mayWrite(folder)
+}
+
+// mayWrite tells that the user who asks may not write what is there.
+func mayWrite(path string) error {
+	if !accessible(path) {
+		return fmt.Errorf("%s cannot be written by user %s", path, currentUser())
+	}
+	return nil
+}
+
+// currentUser names who the program runs as: what is judged, is judged for that user.
+func currentUser() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(os.Geteuid())
+}
+
+// located is an error of the file system that tells which folder a path is relative to:
+// this one, which may not be the one that is served from.
+func located(err error) error {
+	failed, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
+		return err
+	}
+	return fmt.Errorf("%s: %w", absolute(failed.Path), failed.Err)
+}
+
+// absolute is a path with the folder that it is relative to.
+func absolute(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
+}

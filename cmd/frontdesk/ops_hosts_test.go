@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+var opsPaths = []string{"/", "/status.json", "/metrics", "/healthz", "/readyz"}
+
+// TestOpsHosts: the operators' listener answers those who ask for it by a name of its own,
+// and none of its answers is for the pages of others. A name that somebody else owns may
+// lead here as well.
+func TestOpsHosts(t *testing.T) {
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Edit: strings.NewReplacer("ops: {", "ops: {hosts: [Gateway.internal], ")})
+	_, port, _ := strings.Cut(d.Ops, ":")
+	ask := func(path, host string, headers ...string) rig.Answer {
+		t.Helper()
+		req, err := http.NewRequest("GET", "http://"+d.Ops+path, nil)
+		require.NoError(t, err)
+		req.Host = host
+		for i := 0; i < len(headers); i += 2 {
+			req.Header.Set(headers[i], headers[i+1])
+		}
+		resp, err := d.HTTP.Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.Equal(t, "nosniff", resp.Header.Get("X-Content-Type-Options"), path)
+		require.Equal(t, "same-origin", resp.Header.Get("Cross-Origin-Resource-Policy"), path)
+		require.Contains(t, resp.Header.Get("Content-Security-Policy"), "default-src 'none'", path)
+		require.Contains(t, resp.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'", path)
+		return rig.Answer{Status: resp.StatusCode, Header: resp.Header, Body: body}
+	}
+	for _, path := range opsPaths {
+		for _, host := range []string{
+			d.Ops, "127.0.0.1", "10.1.2.3:9090", "[::1]:" + port, "[::1]", "localhost:" + port, "LOCALHOST", "localhost.:9090", "gateway.internal", "GATEWAY.internal.:" + port, "[2001:db8::1]",
+		} {
+			require.Equal(t, 200, ask(path, host).Status, "%s of %s", path, host)
+		}
+		for _, host := range []string{
+			"evil.example", "evil.example:" + port, "127.0.0.1.evil.example", "localhost.evil.example", "evil-localhost", "gateway", "internal", "0x7f.1", "2130706433", "gateway.internal:1:2",
+		} {
+			a := ask(path, host)
+			require.Equal(t, http.StatusMisdirectedRequest, a.Status, "%s of %s", path, host)
+			require.NotContains(t, string(a.Body), "frontdesk_")
+			require.Contains(t, string(a.Body), "ops.hosts")
+		}
+	}
+	require.Equal(t, 404, ask("/nowhere", d.Ops).Status)
+	require.Equal(t, http.StatusMisdirectedRequest, ask("/nowhere", "evil.example").Status)
+
+	// As HAProxy asks.
+	conn, err := net.DialTimeout("tcp", d.Ops, rig.Patience)
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(rig.Patience)))
+	_, err = io.WriteString(conn, "GET /readyz HTTP/1.0\r\n\r\n")
+	require.NoError(t, err)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "HTTP/1.0 200 OK\r\n", line)
+
+	for _, test := range []struct {
+		status  int // of what is for programs; the page may be come to from anywhere
+		headers []string
+	}{
+		{200, []string{"Sec-Fetch-Site", "same-origin"}},
+		{200, []string{"Sec-Fetch-Site", "none", "Sec-Fetch-Dest", "document"}},
+		{200, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}}, // a link
+		{200, []string{"Origin", "http://" + d.Ops}},
+		{403, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "script"}},
+		{403, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Dest", "iframe"}},
+		{403, []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Dest", "empty"}}, // another port of this machine
+		{403, []string{"Origin", "https://evil.example"}},
+		{403, []string{"Origin", "http://127.0.0.1:1"}},
+		{403, []string{"Origin", "null"}},
+	} {
+		for _, path := range opsPaths {
+			want := test.status
+			if path == "/" {
+				want = 200
+			}
+			a := ask(path, d.Ops, test.headers...)
+			require.Equal(t, want, a.Status, "%s with %s", path, test.headers)
+			require.Empty(t, a.Header.Get("Access-Control-Allow-Origin"))
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func (v *validator) ops() {
+	v.hosts("ops.hosts", ruleOpsHost, v.Ops.Hosts)
+	if v.Ops.Listen == "" {
+		return
+	}
+	v.address("ops.listen", v.Ops.Listen)
+	if collide(v.Server.Listen, v.Ops.Listen) {
+		v.fail("ops.listen", ruleListenTwice, "found %s, which server.listen, %s, takes as well, expected a port of its own",
+			v.found("ops.listen", v.Ops.Listen), v.found("server.listen", v.Server.Listen))
+	}
+}
+
+// collide tells whether two listeners would want the same port of an address. Which
+// addresses a name has is not asked, but for localhost.
+func collide(a, b string) bool {
+	hostA, portA, errA := splitAddress(a)
+	hostB, portB, errB := splitAddress(b)
+	if errA != nil || errB != nil || portA != portB || portA == 0 {
+		return false
+	}
+	ipA, ipB := listenedOn(hostA), listenedOn(hostB)
+	switch unspecified := netip.IPv4Unspecified(); {
+	case ipA == netip.IPv6Unspecified() || ipB == netip.IPv6Unspecified(): // which takes those of IPv4 too
+		return true
+	case ipA == unspecified:
+		return !ipB.Is6()
+	case ipB == unspecified:
+		return !ipA.Is6()
+	default:
+		return ipA == ipB && (ipA.IsValid() || strings.EqualFold(hostA, hostB))
+	}
+}
+
+// listenedOn is the address that a listener gets by that host; none where its name has
+// to be asked for.
+func listenedOn(host string) netip.Addr {
+	switch ip, err := netip.ParseAddr(host); {
+	case host == "":
+		return netip.IPv6Unspecified()
+	case strings.EqualFold(host, "localhost"):
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	case err != nil:
+		return netip.Addr{}
+	default:
+		return ip.Unmap()
+	}
+}
+
+func splitAddress(text string) (host string, port uint64, err error) {
+	host, text, err = net.SplitHostPort(text)
+	if err == nil {
+		port, err = strconv.ParseUint(text, 10, 16)
+	}
+	return host, port, err
+}
+
+func (v *validator) address(path, text string) {
+	host, _, err := splitAddress(text)
+	if err != nil || host != "" && !isHost(host) {
+		v.fail(path, RuleAddress, "found %s, expected host:port such as 127.0.0.1:8080", v.found(path, text))
+	}
+}
+
+var hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?)*$`)
+
+// isHost reports whether text is an IP address or could be a host's name.
+func isHost(text string) bool {
+	if _, err := netip.ParseAddr(text); err == nil {
+		return true
+	}
+	return len(text) <= 253 && hostForm.MatchString(text) && strings.Trim(text, "0123456789.") != ""
+}
+
+// hosts judges a list of names or addresses.
+func (v *validator) hosts(list, rule string, hosts []string) {
+	for i, host := range hosts {
+		path := fmt.Sprintf("%s[%d]", list, i)
+		if !isHost(host) {
+			v.fail(path, rule, "found %s, expected a host's name or address, without scheme and port", v.found(path, host))
+		} else if slices.Contains(hosts[:i], host) {
+			v.fail(path, ruleRepeated, "found %s again", v.found(path, host))
+		}
+	}
+}
