@@ -27,11 +27,12 @@ type Config struct {
 	// of their own: a path, or a pattern as in keys.d/*.yaml.
 	Include []string `yaml:"include"`
 
-	files []string
-	hash  string
-	hide  *Redactor // of what the files' variables hold
-	blank bool
-	lines map[string]int32 // of located
+	files   []string
+	keyless []string // of files, those that say api_keys: []
+	hash    string
+	hide    *Redactor // of what the files' variables hold
+	blank   bool
+	lines   map[string]int32 // of located
 }
 
 // located are the settings whose place At knows.

@@ -22,6 +22,10 @@ type Loader struct {
 	parts   map[string]*source // the included files, by path
 	judged  judging            // by which main and parts were judged
 	folders []string
+
+	looked  looks     // at all files that were, or were to be, read last
+	asked   []include // the included files that were to be read last
+	reached bool      // it came to them
 }
 
 // NewLoader returns a loader of the configuration in the file at path.
@@ -36,21 +40,43 @@ func NewLoader(path string, known Known) *Loader {
 }
 
 // Folders are those to watch for changes: of the file itself, of those it includes
-// and of those it would include if they were there, as the last Load saw it.
+// and of those it would include if they were there, as the last Load saw it. They need not
+// be there themselves.
 func (l *Loader) Folders() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.folders)
 }
 
+// attempts are how often a configuration is read whose files change meanwhile.
+const attempts = 5
+
+// errRestless is the error of files that never stayed as they were for as long as it takes
+// to read them.
+var errRestless = errors.New("configuration: its files change while they are read, expected them to stay as they are for a moment")
+
 // Load reads, checks and returns the configuration as it is now, with the files it
-// includes. The error is [strictyaml.Problems] where file and model can be read, and
-// else wraps the error of reading them. With an error there is no configuration.
-// The caller may change the Config, but not what slices and pointers in it hold:
-// two configurations share what is the same in both.
+// includes, all as they stood at one moment. The error is [strictyaml.Problems] where file
+// and model can be read, and else wraps the error of reading them. With an error there is no
+// configuration. The caller may change the Config, but not what slices and pointers in it
+// hold: two configurations share what is the same in both.
 func (l *Loader) Load() (*Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for range attempts {
+		l.looked.forget()
+		l.reached = false
+		c, err := l.load()
+		// Where each file is after the last was read as it was before, they were so together.
+		if !l.changed(false) {
+			return c, err
+		}
+	}
+	l.looked.forget() // it is tried again at the next occasion
+	return nil, errRestless
+}
+
+func (l *Loader) load() (*Config, error) {
 	now := l.known.Now()
 	main, err := l.read(l.path, true, l.main, now)
 	if err != nil {

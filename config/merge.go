@@ -42,6 +42,9 @@ func merge(main *source, parts []*source) (*Config, strictyaml.Problems) {
 	for _, s := range files {
 		m.keys(s)
 		c.files = append(c.files, s.path)
+		if s.keyless {
+			c.keyless = append(c.keyless, s.path)
+		}
 	}
 	for _, s := range files {
 		m.expectations(s)
