@@ -26,6 +26,9 @@ type Loader struct {
 	looked  looks     // at all files that were, or were to be, read last
 	asked   []include // the included files that were to be read last
 	reached bool      // it came to them
+
+	serving bool
+	held    []Endpoint // by which the last configuration without problems was judged
 }
 
 // NewLoader returns a loader of the configuration in the file at path.
@@ -69,6 +72,9 @@ func (l *Loader) Load() (*Config, error) {
 		c, err := l.load()
 		// Where each file is after the last was read as it was before, they were so together.
 		if !l.changed(false) {
+			if err == nil {
+				l.held = l.judged.endpoints
+			}
 			return c, err
 		}
 	}
@@ -85,11 +91,29 @@ func (l *Loader) load() (*Config, error) {
 	return l.finish(main, now)
 }
 
+// Serving tells that a gateway serves what was loaded. From now on keys are judged by the
+// endpoints of before where the model or the mapping sheet on disk cannot be used: it would
+// keep a key from being revoked otherwise, and the gateway goes on by what it was built from.
+func (l *Loader) Serving() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.serving = true
+}
+
+// endpoints are what the keys of a configuration are judged by.
+func (l *Loader) endpoints(c *Config) ([]Endpoint, error) {
+	all, err := l.known.Endpoints(c)
+	if err != nil && l.serving {
+		return l.held, nil
+	}
+	return all, err
+}
+
 // finish judges a configuration whose main file was read, and reads the others.
 func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	hide := &Redactor{}
 	main.hideIn(hide)
-	endpoints, err := l.known.Endpoints(main.base)
+	endpoints, err := l.endpoints(main.base)
 	inModel, located := errors.AsType[strictyaml.Problems](err)
 	if err != nil && !located {
 		return nil, fmt.Errorf("model: %w", hide.HideError(err))

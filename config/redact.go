@@ -51,6 +51,9 @@ func (r *Redactor) Hide(message string) string {
 	return message
 }
 
+// Hide returns a message without what the variables hold that the configuration refers to.
+func (c *Config) Hide(message string) string { return c.hide.Hide(message) }
+
 // HideError returns an error whose words are without what variables hold.
 func (r *Redactor) HideError(err error) error {
 	if words := r.Hide(err.Error()); words != err.Error() {

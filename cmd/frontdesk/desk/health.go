@@ -52,8 +52,10 @@ type ConfigHealth struct {
 	Hash         string     `json:"hash"`
 	Loaded       time.Time  `json:"loaded"`
 	LastReload   *time.Time `json:"last_reload,omitempty"`
-	Error        string     `json:"error,omitempty"` // why the last reload kept the one before
+	Error        string     `json:"error,omitempty"`   // why the last reload kept the one before
+	Pending      string     `json:"pending,omitempty"` // what the files say otherwise, where they are not watched
 	NeedsRestart []string   `json:"needs_restart,omitempty"`
+	RestartError string     `json:"restart_error,omitempty"` // why a start would fail
 }
 
 // CertificateHealth tells of the certificate in force.
@@ -126,11 +128,17 @@ func (h *Desk) health(ctx context.Context) Health {
 	if now.Config.Error != "" {
 		degraded("the configuration before stays in force: %s", now.Config.Error)
 	}
+	if now.Config.Pending != "" {
+		degraded("%s", now.Config.Pending)
+	}
 	if len(h.keys()) == 0 {
 		degraded("no api_key is configured: nobody can log in")
 	}
 	if n := len(now.Config.NeedsRestart); n > 0 {
 		degraded("%d change(s) of the configuration need a restart", n)
+	}
+	if now.Config.RestartError != "" {
+		degraded("a restart would fail: %s", now.Config.RestartError)
 	}
 	if c := now.Certificate; c != nil && c.Error != "" {
 		degraded("the certificate before stays in use: %s", c.Error)
@@ -183,12 +191,15 @@ func (h *Desk) jobsReady(ctx context.Context) error {
 
 func (h *Desk) configHealth() ConfigHealth {
 	current, state := h.live.Current(), h.reloads.state()
-	now := ConfigHealth{Hash: current.policy.Hash, Loaded: current.since, NeedsRestart: state.waiting}
+	now := ConfigHealth{Hash: current.policy.Hash, Loaded: current.since, Pending: state.pending, NeedsRestart: state.needsRestart()}
 	if !state.last.IsZero() {
 		now.LastReload = &state.last
 	}
 	if state.fault != nil {
 		now.Error = summary(state.fault)
+	}
+	if state.restart != nil {
+		now.RestartError = state.restart.Error()
 	}
 	return now
 }

@@ -100,6 +100,16 @@ func (k *Kept) Settled(what string) {
 	}, Patience, 5*time.Millisecond, what)
 }
 
+// Compared lets the desk compare what is in force with its files until that has been found
+// of it.
+func (k *Kept) Compared(found func(desk.ConfigHealth) bool, what string) {
+	k.T.Helper()
+	require.Eventually(k.T, func() bool {
+		k.Timers.Pass(desk.CompareEvery)
+		return found(k.Ready().Config)
+	}, Patience, 5*time.Millisecond, what)
+}
+
 // Ready is what /readyz says.
 func (k *Kept) Ready() (now desk.Health) {
 	k.T.Helper()
