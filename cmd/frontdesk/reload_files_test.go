@@ -22,12 +22,17 @@ type site struct {
 	version int // of the key in keys.d
 }
 
-// startSite starts a desk on it.
-func startSite(t *testing.T, watch bool) *site {
+func newSite(t *testing.T) *site {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	s := &site{t: t, dir: dir}
+	return &site{t: t, dir: dir}
+}
+
+// startSite starts a desk on one.
+func startSite(t *testing.T, watch bool) *site {
+	t.Helper()
+	s := newSite(t)
 	s.write("top/site/keys.d/orders.yaml", s.orders())
 	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), "include: [keys.d/*.yaml, late/*.yaml, deep/er/*.yaml]", rig.KeptKey(`"GET /order"`))
 	s.Kept = rig.StartKept(t, s.at("top/site/frontdesk.yaml"), text, watch)
