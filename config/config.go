@@ -30,11 +30,12 @@ type Config struct {
 	// of their own: a path, or a pattern as in keys.d/*.yaml.
 	Include []string `yaml:"include"`
 
-	files  []string
-	hash   string
-	hide   *Redactor       // of what the files' variables hold
-	blank  bool            // nothing at all is written in the file itself
-	places map[string]spot // of located
+	files   []string
+	keyless []string // of files, those that say api_keys: []
+	hash    string
+	hide    *Redactor       // of what the files' variables hold
+	blank   bool            // nothing at all is written in the file itself
+	places  map[string]spot // of located
 }
 
 // located are the settings whose place At and Problem know.

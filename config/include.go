@@ -105,8 +105,7 @@ func leftover(pattern, path string) bool {
 	return slices.Contains([]string{".bak", ".orig", ".rej", ".swp", ".tmp", ".dpkg-old", ".dpkg-new", ".dpkg-dist", ".rpmsave", ".rpmnew"}, filepath.Ext(name))
 }
 
-// watched are the folders whose changes may change the configuration. Of a folder
-// that is not there, the nearest above it that is.
+// watched are the folders whose changes may change the configuration, there or not.
 func watched(main string, entries []string) []string {
 	folders := []string{filepath.Dir(main)}
 	for _, entry := range entries {
@@ -117,9 +116,6 @@ func watched(main string, entries []string) []string {
 		for ; hasMeta(folder); folder = filepath.Dir(folder) {
 			found, _ := filepath.Glob(folder) // a pattern that is wrong finds nothing
 			folders = append(folders, slices.DeleteFunc(found, func(path string) bool { return !isFolder(path) })...)
-		}
-		for !isFolder(folder) && folder != filepath.Dir(folder) {
-			folder = filepath.Dir(folder)
 		}
 		folders = append(folders, folder)
 	}

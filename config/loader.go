@@ -24,6 +24,13 @@ type Loader struct {
 	judged  judging            // by which main and parts were judged
 	draft   *Config            // see Draft
 	folders []string
+
+	looked  looks     // at all files that were, or were to be, read last
+	asked   []include // the included files that were to be read last
+	reached bool      // it came to them
+
+	serving bool
+	held    []Endpoint // by which the last configuration without problems was judged
 }
 
 // NewLoader returns a loader of the configuration in the file at path.
@@ -38,21 +45,46 @@ func NewLoader(path string, known Known) *Loader {
 }
 
 // Folders are those to watch for changes: of the file itself, of those it includes
-// and of those it would include if they were there, as the last Load saw it.
+// and of those it would include if they were there, as the last Load saw it. They need not
+// be there themselves.
 func (l *Loader) Folders() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.folders)
 }
 
+// attempts are how often a configuration is read whose files change meanwhile.
+const attempts = 5
+
+// errRestless is the error of files that never stayed as they were for as long as it takes
+// to read them.
+var errRestless = errors.New("configuration: its files change while they are read, expected them to stay as they are for a moment")
+
 // Load reads, checks and returns the configuration as it is now, with the files it
-// includes. The error is [strictyaml.Problems] where file and model can be read, and
-// else wraps the error of reading them. With an error there is no configuration.
-// The caller may change the Config, but not what slices and pointers in it hold:
-// two configurations share what is the same in both.
+// includes, all as they stood at one moment. The error is [strictyaml.Problems] where file
+// and model can be read, and else wraps the error of reading them. With an error there is no
+// configuration. The caller may change the Config, but not what slices and pointers in it
+// hold: two configurations share what is the same in both.
 func (l *Loader) Load() (*Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for range attempts {
+		l.looked.forget()
+		l.reached = false
+		c, err := l.load()
+		// Where each file is after the last was read as it was before, they were so together.
+		if !l.changed(false) {
+			if err == nil {
+				l.held = l.judged.endpoints
+			}
+			return c, err
+		}
+	}
+	l.looked.forget() // it is tried again at the next occasion
+	return nil, errRestless
+}
+
+func (l *Loader) load() (*Config, error) {
 	now := l.known.Now()
 	main, err := l.read(l.path, true, l.main, now)
 	if err != nil {
@@ -71,11 +103,29 @@ func (l *Loader) Draft() *Config {
 	return l.draft
 }
 
+// Serving tells that a gateway serves what was loaded. From now on keys are judged by the
+// endpoints of before where the model or the mapping sheet on disk cannot be used: it would
+// keep a key from being revoked otherwise, and the gateway goes on by what it was built from.
+func (l *Loader) Serving() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.serving = true
+}
+
+// endpoints are what the keys of a configuration are judged by.
+func (l *Loader) endpoints(c *Config) ([]Endpoint, error) {
+	all, err := l.known.Endpoints(c)
+	if err != nil && l.serving {
+		return l.held, nil
+	}
+	return all, err
+}
+
 // finish judges a configuration whose main file was read, and reads the others.
 func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	hide := &Redactor{}
 	main.hideIn(hide)
-	endpoints, wrong := l.known.Endpoints(main.base)
+	endpoints, wrong := l.endpoints(main.base)
 	l.draft = nil
 	judged := newJudging(main.base, endpoints)
 	if !judged.equal(l.judged) {

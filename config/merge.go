@@ -43,6 +43,9 @@ func merge(main *source, parts []*source) *merger {
 	for _, s := range files {
 		m.keys(s)
 		c.files = append(c.files, s.path)
+		if s.keyless {
+			c.keyless = append(c.keyless, s.path)
+		}
 	}
 	for _, s := range files {
 		m.expectations(s)

@@ -50,3 +50,6 @@ func (r *Redactor) Hide(message string) string {
 	}
 	return message
 }
+
+// Hide returns a message without what the variables hold that the configuration refers to.
+func (c *Config) Hide(message string) string { return c.hide.Hide(message) }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime"
 	"slices"
@@ -19,9 +18,8 @@ import (
 
 // source is a file of a configuration, read and, once its doc is gone, judged.
 type source struct {
-	path      string
-	stamp     stamp
-	text      [32]byte          // SHA-256 of what is written
+	path string
+	stamp
 	variables map[string]string // of the environment, that it refers to
 
 	doc      *strictyaml.Document
@@ -29,6 +27,7 @@ type source struct {
 	includes []spot   // of base.Include
 	included []string // the same as it is written
 	keys     []Key
+	keyless  bool // it says api_keys: []
 	expect   []Expectation
 	problems strictyaml.Problems
 }
@@ -37,21 +36,6 @@ type source struct {
 type spot struct{ line, column int32 }
 
 func spotOf(p strictyaml.Problem) spot { return spot{int32(p.Line), int32(p.Column)} }
-
-// stamp tells cheaply whether a file is as it was.
-type stamp struct {
-	info    fs.FileInfo
-	settled bool // it was old enough when it was read: a further change has another time
-}
-
-// same reports whether the file that was read is the one that is there.
-func (s stamp) same(info fs.FileInfo) bool {
-	return s.settled && os.SameFile(s.info, info) && s.info.Size() == info.Size() && s.info.ModTime().Equal(info.ModTime())
-}
-
-// settling is how long ago a file must have changed for its time to tell the next
-// change: clocks of file systems are coarse.
-const settling = 2 * time.Second
 
 var errFolder = errors.New("is a directory")
 
@@ -64,37 +48,43 @@ type includedFile struct {
 	Expect  []Expectation `yaml:"expect"`
 }
 
-// read reads a file, unless it is as it was when it was read before.
+// read reads a file, unless it is as it was when it was read before and was found right.
 func (l *Loader) read(path string, main bool, before *source, now time.Time) (*source, error) {
-	info, err := os.Stat(path)
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: failed.Err} // as people say it
-	} else if err != nil {
-		return nil, err
+	at, err := look(path, now)
+	var s *source
+	if err == nil {
+		s, err = l.readAs(path, main, before, &at)
 	}
-	if info.IsDir() {
+	l.looked.note(path, at)
+	return s, err
+}
+
+// readAs reads a file that was looked at, and notes its text in what was seen of it.
+func (l *Loader) readAs(path string, main bool, before *source, at *stamp) (*source, error) {
+	if at.info.IsDir() {
 		return nil, fmt.Errorf("read %s: %w", path, errFolder)
 	}
-	if !main && !info.Mode().IsRegular() { // a pipe would be waited for, and /dev/zero has no end
+	if !main && !at.info.Mode().IsRegular() { // a pipe would be waited for, and /dev/zero has no end
 		return nil, fmt.Errorf("read %s: is no regular file", path)
 	}
-	known := before != nil && l.sameVariables(before)
-	if known && before.stamp.same(info) {
+	// What was wrong may be right tomorrow, and must be right before it is used.
+	known := before != nil && len(before.problems) == 0 && l.sameVariables(before)
+	if known && before.settled && before.sameAs(*at) {
+		at.text = before.text
 		return before, nil
 	}
 	src, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
-	at := stamp{info, now.Sub(info.ModTime()) > settling}
-	text := sha256.Sum256(src)
-	if known && text == before.text {
+	at.text = sha256.Sum256(src)
+	if known && at.text == before.text {
 		same := *before
-		same.stamp = at
+		same.stamp = *at
 		return &same, nil
 	}
 	s := decodeSource(path, src, main, l.known.Env)
-	s.stamp = at
+	s.stamp = *at
 	return s, nil
 }
 
@@ -122,7 +112,7 @@ func (l *Loader) sameVariables(s *source) bool {
 
 // decodeSource reads what is written, without judging what it means.
 func decodeSource(path string, src []byte, main bool, env func(string) (string, bool)) *source {
-	s := &source{path: path, text: sha256.Sum256(src), variables: map[string]string{}}
+	s := &source{path: path, stamp: stamp{text: sha256.Sum256(src)}, variables: map[string]string{}}
 	remembering := func(name string) (string, bool) {
 		value, ok := env(name)
 		s.variables[name] = value
@@ -136,6 +126,8 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 	}
 	s.doc, s.problems = strictyaml.Decode(s.path, src, into, strictyaml.Expand(expander(remembering)))
 	s.keys, s.expect = file.APIKeys, file.Expect
+	lines := s.doc.Lines("api_keys")
+	s.keyless = lines != nil && len(lines) == 0
 	if main {
 		s.keys, s.expect = s.base.APIKeys, s.base.Expect
 		s.base.APIKeys, s.base.Expect = nil, nil
@@ -181,10 +173,6 @@ func (s *source) judge(j judging, drivers []string, now time.Time) {
 	c.keys(s.keys)
 	c.expectations(s.expect)
 	s.problems, s.doc = c.problems, nil
-	if len(s.problems) > 0 { // it must be right before it is used, and may be right tomorrow
-		s.text = [32]byte{}
-		s.stamp.settled = false
-	}
 }
 
 // readParts reads the included files, on all processors.
@@ -209,6 +197,7 @@ func (l *Loader) readParts(paths []include, j judging, now time.Time) (parts []*
 		})
 	}
 	readers.Wait()
+	l.asked, l.reached = paths, true
 	l.parts = make(map[string]*source, len(paths))
 	for i, part := range parts {
 		if errors.Is(failures[i], errFolder) && paths[i].matched {

@@ -74,4 +74,12 @@ func TestCertificateReload(t *testing.T) {
 		k.Timers.Pass(desk.SettleTime)
 		return k.Ready().Certificate.Error == "" && served(client()) == 103
 	}, rig.Patience, 10*time.Millisecond)
+
+	// Where no event told of it, it is found by comparing.
+	rig.WriteCertificate(t, ca, certFile, keyFile, 104)
+	require.Eventually(t, func() bool {
+		k.Timers.Pass(desk.CompareEvery)
+		return served(client()) == 104
+	}, rig.Patience, 10*time.Millisecond)
+	k.RequireLogged(`"logger":"audit"`, `"certificate changed"`, `"trigger":"comparison with the files"`)
 }

@@ -142,7 +142,8 @@ func TestReloadOnChange(t *testing.T) {
 
 	keys := filepath.Join(dir, "keys.d")
 	require.NoError(t, os.Mkdir(keys, 0o700))
-	k.HangUp() // a folder that was not there is watched from the next reload on
+	k.WriteTo(filepath.Join(keys, "none.yaml"), "api_keys: []\n")
+	k.Settled("a folder that was not there")
 	k.WriteTo(filepath.Join(keys, "orders.yaml"), "api_keys:"+keptOrders)
 	k.Settled("included")
 	require.Equal(t, 200, k.Status("GET", "/order", k.Login(rig.OrdersKey, "demo")))

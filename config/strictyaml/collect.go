@@ -77,7 +77,9 @@ func (d *decoder) list(n *node, v reflect.Value, path string) {
 	}
 	list := reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
 	places := make([]position, len(n.items))
-	d.doc.items[path] = places
+	if n.kind == List {
+		d.doc.items[path] = places
+	}
 	for i, item := range n.items {
 		places[i] = d.place(item.at)
 		d.value(item, list.Index(i), element(path, i))

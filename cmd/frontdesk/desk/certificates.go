@@ -103,3 +103,11 @@ func (c *certificates) paths() []string {
 	}
 	return all
 }
+
+// keyPairDigest is a name for what is in the files of the certificate; "" without TLS.
+func (h *Desk) keyPairDigest() string {
+	if h.certificates == nil {
+		return ""
+	}
+	return digestOf(h.certificates.paths()...)
+}

@@ -29,7 +29,8 @@ type Desk struct {
 	config        *config.Config // that it was built from, but for what live holds
 	started       *config.Config // the same as it was read
 	live          *config.Live[snapshot]
-	reloads       reloads // what became of them
+	parts         partFiles // that it was built from
+	reloads       reloads   // what became of them
 	metrics       *metrics
 	tracing       *tracing // nil where there are no traces
 	log           *zap.Logger
@@ -66,7 +67,7 @@ func Build(p Program, c *config.Config, environment string, logs *Logs) (h *Desk
 	own := *c
 	own.APIKeys, own.Expect = nil, nil
 	started, log := own, logs.Log
-	h = &Desk{config: &own, started: &started, log: log, logs: logs, supervisor: p.Supervisor, after: p.timer(), now: p.clock(), metrics: newMetrics()}
+	h = &Desk{config: &own, started: &started, parts: partsOf(c), log: log, logs: logs, supervisor: p.Supervisor, after: p.timer(), now: p.clock(), metrics: newMetrics()}
 	defer func() {
 		if err != nil {
 			h.Close()

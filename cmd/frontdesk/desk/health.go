@@ -52,8 +52,10 @@ type ConfigHealth struct {
 	Hash         string     `json:"hash"`
 	Loaded       time.Time  `json:"loaded"`
 	LastReload   *time.Time `json:"last_reload,omitempty"`
-	Error        string     `json:"error,omitempty"` // why the last reload kept the one before
+	Error        string     `json:"error,omitempty"`   // why the last reload kept the one before
+	Pending      string     `json:"pending,omitempty"` // what the files say otherwise, where they are not watched
 	NeedsRestart []string   `json:"needs_restart,omitempty"`
+	RestartError string     `json:"restart_error,omitempty"` // why a start would fail
 }
 
 // CertificateHealth tells of the certificate in force.
@@ -162,11 +164,17 @@ func (now *Health) judgeConfig(keys int) {
 	if now.Config.Error != "" {
 		now.degraded("the configuration before stays in force: %s", now.Config.Error)
 	}
+	if now.Config.Pending != "" {
+		now.degraded("%s", now.Config.Pending)
+	}
 	if keys == 0 {
 		now.degraded("no api_key is configured: nobody can log in")
 	}
 	if n := len(now.Config.NeedsRestart); n > 0 {
 		now.degraded("%d change(s) of the configuration need a restart", n)
+	}
+	if now.Config.RestartError != "" {
+		now.degraded("a restart would fail: %s", now.Config.RestartError)
 	}
 	if c := now.Certificate; c != nil && c.Error != "" {
 		now.degraded("the certificate before stays in use: %s", c.Error)
@@ -213,12 +221,15 @@ func (h *Desk) sessionsHealth(ctx context.Context) (word string, cause error) {
 
 func (h *Desk) configHealth() ConfigHealth {
 	current, state := h.live.Current(), h.reloads.state()
-	now := ConfigHealth{Hash: current.policy.Hash, Loaded: current.since, NeedsRestart: state.waiting}
+	now := ConfigHealth{Hash: current.policy.Hash, Loaded: current.since, Pending: state.pending, NeedsRestart: state.needsRestart()}
 	if !state.last.IsZero() {
 		now.LastReload = &state.last
 	}
 	if state.fault != nil {
 		now.Error = summary(state.fault)
+	}
+	if state.restart != nil {
+		now.RestartError = state.restart.Error()
 	}
 	return now
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 const (
 	bySignal = "SIGHUP"
 	byFile   = "file change"
+	byLook   = "comparison with the files"
 )
 
 // Editors and deployments write a file in several steps: a reload waits until
@@ -38,11 +38,14 @@ type keeper struct {
 	watch     *fileWatch       // nil where nothing is watched
 	watching  string           // why files cannot be watched, once it was said
 	debugEnds <-chan time.Time // nil while the configured level holds
+	parts     partFiles        // as they were last looked at
+	keyPair   string           // what was in the files of the certificate when they were last read
 }
 
 // keep starts following the configuration, until ctx ends or the desk closes.
 func (h *Desk) keep(ctx context.Context, p Program, loader *config.Loader, logs *Logs, watch bool) error {
-	k := &keeper{desk: h, loader: loader, logs: logs}
+	loader.Serving()
+	k := &keeper{desk: h, loader: loader, logs: logs, parts: h.parts, keyPair: h.keyPairDigest()}
 	signals, release := p.operatorSignals()
 	k.signals = signals
 	if watch {
@@ -69,6 +72,7 @@ func (h *Desk) keep(ctx context.Context, p Program, loader *config.Loader, logs 
 
 func (k *keeper) run(ctx context.Context) {
 	var settled, limit <-chan time.Time
+	compare := k.desk.after(CompareEvery)
 	if k.watch != nil {
 		k.follow()
 		settled = k.desk.after(SettleTime) // what changed before it was watched is found once
@@ -95,6 +99,9 @@ func (k *keeper) run(ctx context.Context) {
 		case <-limit:
 			settled, limit = nil, nil
 			k.reload(byFile)
+		case <-compare:
+			k.look()
+			compare = k.desk.after(CompareEvery)
 		case <-k.debugEnds:
 			k.toggleDebug()
 		}
@@ -120,10 +127,14 @@ func (k *keeper) reload(trigger string) {
 		if c.Hash() == current.config.Hash() {
 			return nil, nil
 		}
+		if err := config.Lost(current.config, c); err != nil {
+			return nil, err
+		}
 		after, err = h.newSnapshot(c)
 		return after, err
 	})
 	k.follow()
+	k.lookAtParts()
 	k.report(trigger, before, after, err)
 }
 
@@ -199,6 +210,7 @@ func (k *keeper) renewCertificates(trigger string) {
 	if h.certificates == nil {
 		return
 	}
+	k.keyPair = h.keyPairDigest()
 	renewed, err := h.certificates.reload()
 	h.reloads.certificate(err)
 	now := h.certificates.current.Load()
@@ -219,7 +231,10 @@ func (k *keeper) follow() {
 	if k.desk.certificates != nil {
 		files = append(files[:len(files):len(files)], k.desk.certificates.paths()...)
 	}
-	err := k.watch.follow(files, k.loader.Folders())
+	more, err := k.watch.follow(files, k.loader.Folders())
+	if more && k.loader.Changed() { // between being read and being watched
+		k.watch.wake()
+	}
 	if err != nil && k.watching != err.Error() {
 		k.desk.log.Warn("not all files of the configuration can be watched; SIGHUP reloads them", zap.Error(err))
 	}
@@ -245,47 +260,4 @@ func (k *keeper) toggleDebug() {
 	k.debugEnds = k.desk.after(DebugTime)
 	k.logs.audit.Info("log level changed", zap.Stringer("from", k.logs.level), zap.String("to", "debug"), zap.String("trigger", "SIGUSR1"))
 	k.logs.set("debug")
-}
-
-// reloads is what became of the reloads so far. Its zero value has had none.
-type reloads struct {
-	mu  sync.Mutex
-	now reloadState
-}
-
-// reloadState is what is told of reloads.
-type reloadState struct {
-	count       uint64    // of all
-	failures    uint64    // of those that kept the configuration before
-	last        time.Time // zero: there was none
-	fault       error     // of the last; nil where it was done
-	waiting     []string  // what of the configuration needs a restart
-	certificate error     // why the certificate's files cannot be used as they are
-}
-
-func (r *reloads) state() reloadState {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.now
-}
-
-func (r *reloads) failed(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now.count++
-	r.now.failures++
-	r.now.last, r.now.fault = time.Now(), err
-}
-
-func (r *reloads) done(waiting []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now.count++
-	r.now.last, r.now.fault, r.now.waiting = time.Now(), nil, waiting
-}
-
-func (r *reloads) certificate(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now.certificate = err
 }

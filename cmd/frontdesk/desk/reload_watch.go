@@ -3,6 +3,7 @@ package desk
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,22 +12,25 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// fileWatch tells that files may have changed. It watches the folders they are
-// in, and those of every symbolic link on the way to them: a file is replaced
-// rather than written, and a mounted ConfigMap is replaced by a link.
+// fileWatch tells that files may have changed. It watches the folders they are in, and
+// those of every symbolic link on the way to them: a file is replaced rather than written,
+// a mounted ConfigMap is replaced by a link, and a deployment moves a whole folder. What no
+// event tells of, keeper.look finds.
 type fileWatch struct {
 	notify *fsnotify.Watcher
 	out    chan struct{}
 	stop   chan struct{}
 	done   chan struct{}
 
-	interest chan interest // the current one, for the goroutine that sorts events
+	interest chan interest          // the current one, for the goroutine that sorts events
+	at       map[string]fs.FileInfo // what was at each path when it was watched
 }
 
 // interest is what counts of all that happens in the folders that are watched.
 type interest struct {
-	names   map[string]bool // files, and links on the way to them
+	names   map[string]bool // files, folders of them, and links on the way
 	folders map[string]bool // where everything counts: those of included files
+	mixed   map[string]bool // where every YAML file counts: that of the first file, where others lie that are not ours
 }
 
 func newFileWatch() (*fileWatch, error) {
@@ -36,6 +40,7 @@ func newFileWatch() (*fileWatch, error) {
 	}
 	w := &fileWatch{
 		notify: notify, out: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), interest: make(chan interest, 1),
+		at: map[string]fs.FileInfo{},
 	}
 	go w.sort()
 	return w, nil
@@ -88,58 +93,90 @@ func (i interest) counts(e fsnotify.Event) bool {
 	if e.Op == fsnotify.Chmod {
 		return false
 	}
-	kind := filepath.Ext(e.Name)
-	return i.names[e.Name] || i.folders[filepath.Dir(e.Name)] || kind == ".yaml" || kind == ".yml"
+	name := filepath.Clean(e.Name) // in the root it begins with two slashes
+	folder, kind := filepath.Dir(name), filepath.Ext(name)
+	return i.names[name] || i.folders[folder] || i.mixed[folder] && (kind == ".yaml" || kind == ".yml")
 }
 
 // follow watches these files from now on, the first being that of the
-// configuration, and all that happens in the further folders.
-func (w *fileWatch) follow(files, folders []string) error {
-	of := interest{names: map[string]bool{}, folders: map[string]bool{}}
-	wanted, ways := map[string]bool{}, ways{}
-	for i, file := range files {
-		for _, name := range ways.to(file) {
-			of.names[name] = true
-			wanted[filepath.Dir(name)] = true
-		}
-		if i > 0 {
-			continue
-		}
-		for _, folder := range folders { // beside the first file lie others that are not ours
-			way := ways.to(folder)
-			for _, link := range way[:len(way)-1] {
-				of.names[link] = true
-				wanted[filepath.Dir(link)] = true
-			}
-			if at := way[len(way)-1]; !wanted[at] {
-				of.folders[at] = true
-			}
-		}
-	}
-	for folder := range of.folders {
-		wanted[folder] = true
-	}
+// configuration, and all that happens in the further folders, there or not. It tells
+// whether it did not do so before of any of them.
+func (w *fileWatch) follow(files, folders []string) (more bool, err error) {
+	of, wanted := interestIn(files, folders)
 	select { // the latest one counts
 	case <-w.interest:
 	default:
 	}
 	w.interest <- of
+	for _, folder := range w.notify.WatchList() {
+		info, err := os.Stat(folder)
+		if !wanted[folder] || err != nil || !os.SameFile(w.at[folder], info) {
+			_ = w.notify.Remove(folder) // it may be gone by itself
+			delete(w.at, folder)
+		}
+	}
 	var faults []error
 	watched := w.notify.WatchList()
 	for _, folder := range slices.Sorted(maps.Keys(wanted)) {
 		if slices.Contains(watched, folder) {
 			continue
 		}
-		if err := w.notify.Add(folder); err != nil && !errors.Is(err, os.ErrNotExist) {
+		info, err := os.Stat(folder) // before it is watched: what takes its place meanwhile is another the next time
+		if err == nil {
+			err = w.notify.Add(folder)
+		}
+		switch {
+		case err == nil:
+			w.at[folder], more = info, true
+		case !errors.Is(err, os.ErrNotExist):
 			faults = append(faults, fmt.Errorf("watch %s: %w", folder, err))
 		}
 	}
-	for _, folder := range watched {
-		if !wanted[folder] {
-			_ = w.notify.Remove(folder) // it may be gone by itself
+	return more, errors.Join(faults...)
+}
+
+// interestIn is what counts for these files and folders, and the folders to watch for it:
+// of one that is not there, the nearest above it that is.
+func interestIn(files, folders []string) (of interest, wanted map[string]bool) {
+	of = interest{names: map[string]bool{}, folders: map[string]bool{}, mixed: map[string]bool{}}
+	wanted = map[string]bool{}
+	ways := ways{}
+	note := func(path string) {
+		of.names[path] = true
+		wanted[filepath.Dir(path)] = true
+	}
+	for _, file := range files[:1] {
+		for _, name := range ways.to(file) {
+			note(name)
+			of.mixed[filepath.Dir(name)] = true
 		}
 	}
-	return errors.Join(faults...)
+	for _, folder := range folders {
+		way := ways.to(folder)
+		for _, link := range way[:len(way)-1] {
+			note(link)
+		}
+		at := way[len(way)-1]
+		of.names[at] = true
+		if isFolder(at) && !of.mixed[at] {
+			of.folders[at] = true
+		}
+		for ; !isFolder(at) && at != filepath.Dir(at); at = filepath.Dir(at) {
+			of.names[at] = true // it may come to be
+		}
+		wanted[at] = true
+	}
+	for _, file := range files[1:] {
+		for _, name := range ways.to(file) {
+			note(name)
+		}
+	}
+	return of, wanted
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // maxLinks ends a way that leads in circles.

@@ -34,16 +34,24 @@ func TestWays(t *testing.T) {
 }
 
 func TestInterest(t *testing.T) {
-	of := interest{names: map[string]bool{"/etc/..data": true, "/etc/cert.pem": true}, folders: map[string]bool{"/etc/keys.d": true}}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
+	require.NoError(t, os.MkdirAll(at("etc", "keys.d"), 0o700))
+	of, wanted := interestIn([]string{at("etc", "frontdesk.yaml"), at("tls", "cert.pem")}, []string{at("etc"), at("etc", "keys.d"), at("late", "keys.d")})
 	for _, counts := range []fsnotify.Event{
-		{Name: "/etc/..data", Op: fsnotify.Create}, {Name: "/etc/cert.pem", Op: fsnotify.Write}, {Name: "/etc/keys.d/any", Op: fsnotify.Remove},
-		{Name: "/etc/new.yaml", Op: fsnotify.Create},
+		{Name: at("etc", "frontdesk.yaml"), Op: fsnotify.Create}, {Name: at("tls", "cert.pem"), Op: fsnotify.Write},
+		{Name: at("etc", "keys.d", "any"), Op: fsnotify.Remove}, {Name: at("etc", "new.yaml"), Op: fsnotify.Create},
+		{Name: at("etc", "keys.d"), Op: fsnotify.Rename}, {Name: at("etc"), Op: fsnotify.Create}, {Name: at("late"), Op: fsnotify.Create},
+		{Name: "/" + at("late"), Op: fsnotify.Create},
 	} {
 		require.True(t, of.counts(counts), counts)
 	}
 	for _, does := range []fsnotify.Event{
-		{Name: "/etc/frontdesk.db-wal", Op: fsnotify.Write}, {Name: "/etc/cert.pem", Op: fsnotify.Chmod},
+		{Name: at("etc", "frontdesk.db-wal"), Op: fsnotify.Write}, {Name: at("tls", "cert.pem"), Op: fsnotify.Chmod},
+		{Name: at("tls", "other.pem"), Op: fsnotify.Write}, {Name: at("new.yaml"), Op: fsnotify.Create}, {},
 	} {
 		require.False(t, of.counts(does), does)
 	}
+	require.Equal(t, map[string]bool{at("etc"): true, at("etc", "keys.d"): true, at("tls"): true, dir: true}, wanted)
 }

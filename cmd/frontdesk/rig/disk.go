@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -18,16 +19,25 @@ import (
 // has it. Where that is not allowed the test is skipped.
 func TinyDisk(t testing.TB, folder, size string) {
 	t.Helper()
+	Mount(t, folder, "-t", "tmpfs", "-o", "size="+size, "tmpfs")
+}
+
+// Mount mounts on a folder what mount is told to, until it is unmounted or the test ends.
+// Where that is not allowed the test is skipped.
+func Mount(t testing.TB, folder string, what ...string) (unmount func()) {
+	t.Helper()
 	mount, umount := sqltest.Tool(t, "mount", "mount"), sqltest.Tool(t, "mount", "umount")
-	out, err := exec.Command(mount, "-t", "tmpfs", "-o", "size="+size, "tmpfs", folder).CombinedOutput()
+	out, err := exec.Command(mount, append(what, folder)...).CombinedOutput()
 	if err != nil && !sqltest.Required("mount") {
 		t.Skipf("a disk of its own cannot be mounted here: %v: %s", err, bytes.TrimSpace(out))
 	}
 	require.NoError(t, err, "%s", out)
-	t.Cleanup(func() {
+	unmount = sync.OnceFunc(func() {
 		out, err := exec.Command(umount, folder).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	})
+	t.Cleanup(unmount)
+	return unmount
 }
 
 // FillDisk writes to a disk until nothing more goes onto it, and returns what makes room

@@ -58,13 +58,26 @@ func (w *Timers) Pass(d time.Duration) int {
 func StartKept(t testing.TB, file, text string, watch bool) *Kept {
 	t.Helper()
 	k := &Kept{File: file, Signals: make(chan os.Signal)}
+	k.serve(t, text, watch, k.Timers.After)
+	return k
+}
+
+// StartTimed is StartKept with timers that go by themselves.
+func StartTimed(t testing.TB, file, text string, after func(time.Duration) <-chan time.Time) *Kept {
+	t.Helper()
+	k := &Kept{File: file, Signals: make(chan os.Signal)}
+	k.serve(t, text, true, after)
+	return k
+}
+
+func (k *Kept) serve(t testing.TB, text string, watch bool, after func(time.Duration) <-chan time.Time) {
+	t.Helper()
 	k.Desk = Desk{T: t, Ops: FreeAddress(t), Log: new(LockedBuffer), Stopped: make(chan struct{})}
 	k.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
 	if text != "" {
 		k.Write(text)
 	}
-	k.Serve(desk.Program{Signals: k.Signals, After: k.Timers.After}, file, watch)
-	return k
+	k.Serve(desk.Program{Signals: k.Signals, After: after}, k.File, watch)
 }
 
 // Write replaces the file at once, as a careful editor does.
@@ -97,6 +110,16 @@ func (k *Kept) Settled(what string) {
 		k.Timers.Pass(desk.SettleTime)
 		now := k.Ready().Config
 		return now.Hash != before.Hash || now.Error != before.Error
+	}, Patience, 5*time.Millisecond, what)
+}
+
+// Compared lets the desk compare what is in force with its files until that has been found
+// of it.
+func (k *Kept) Compared(found func(desk.ConfigHealth) bool, what string) {
+	k.T.Helper()
+	require.Eventually(k.T, func() bool {
+		k.Timers.Pass(desk.CompareEvery)
+		return found(k.Ready().Config)
 	}, Patience, 5*time.Millisecond, what)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -18,14 +19,30 @@ var (
 )
 
 // Traffic asks for what both configurations allow, for what one allows, and for
-// what may be called at all, until it is stopped.
+// what may be called at all, as fast as it can until it is stopped.
 func (k *Kept) Traffic(token string) (stop func() (answered int64)) {
+	return k.traffic(token, func() {})
+}
+
+// TrafficAt is Traffic of so many requests a second.
+func (k *Kept) TrafficAt(token string, perSecond int) (stop func() (answered int64)) {
+	pace := time.NewTicker(time.Second / time.Duration(perSecond))
+	end := k.traffic(token, func() { <-pace.C })
+	return func() int64 {
+		defer pace.Stop()
+		return end()
+	}
+}
+
+// traffic is Traffic whose requests wait each for its turn.
+func (k *Kept) traffic(token string, turn func()) (stop func() (answered int64)) {
 	var ended atomic.Bool
 	var answered atomic.Int64
 	var all sync.WaitGroup
 	for _, path := range []string{"/contact/1", "/order?page_size=1", "/country?page_size=1", "/authenticate/acces"} {
 		all.Go(func() {
 			for !ended.Load() {
+				turn()
 				a, err := k.Try("GET", path, token, "")
 				if err != nil {
 					k.T.Errorf("GET %s: %v", path, err)

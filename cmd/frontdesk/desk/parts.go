@@ -1,0 +1,70 @@
+package desk
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"frontdesk/config"
+)
+
+// partFiles are the files beside the configuration that a gateway is built from, and what
+// was in them. What they say is used from the next start on.
+type partFiles struct {
+	sheet, model string // paths; "" where there is none
+	ofSheet      string // of what is written
+	ofModel      string
+}
+
+// partsOf reads what a configuration names.
+func partsOf(c *config.Config) partFiles {
+	p := partFiles{sheet: c.Backend.Sheet, model: c.Model.Dir}
+	if p.sheet != "" {
+		p.ofSheet = digestOf(p.sheet)
+	}
+	if p.model != "" {
+		files, _ := filepath.Glob(filepath.Join(p.model, "*.yaml")) // a pattern of ours is no wrong one
+		slices.Sort(files)
+		p.ofModel = digestOf(files...)
+	}
+	return p
+}
+
+// changedSince names those of the files that say something else than they did.
+func (p partFiles) changedSince(built partFiles) (all []string) {
+	if p.sheet == built.sheet && p.ofSheet != built.ofSheet {
+		all = append(all, "backend.sheet: "+p.sheet+" has changed")
+	}
+	if p.model == built.model && p.ofModel != built.ofModel {
+		all = append(all, "model.dir: what is in "+p.model+" has changed")
+	}
+	return all
+}
+
+// digestOf is a name for what is written in files, and for which there are. One that cannot
+// be read has another than any that can.
+func digestOf(files ...string) string {
+	all := sha256.New()
+	for _, file := range files {
+		text, err := readRegular(file)
+		fmt.Fprintf(all, "%q %t %d\n", file, err == nil, len(text))
+		all.Write(text)
+	}
+	return hex.EncodeToString(all.Sum(nil))
+}
+
+// readRegular reads a file that has an end; a pipe would be waited for.
+func readRegular(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New(file + ": is no regular file")
+	}
+	return os.ReadFile(file)
+}

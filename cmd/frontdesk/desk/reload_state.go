@@ -1,0 +1,74 @@
+package desk
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// reloads is what became of the reloads so far. Its zero value has had none.
+type reloads struct {
+	mu  sync.Mutex
+	now reloadState
+}
+
+// reloadState is what is told of reloads.
+type reloadState struct {
+	count       uint64    // of all
+	failures    uint64    // of those that kept the configuration before
+	last        time.Time // zero: there was none
+	fault       error     // of the last; nil where it was done
+	waiting     []string  // what of the configuration needs a restart
+	parts       []string  // files beside it that have changed, which needs one as well
+	restart     error     // why a start would fail by these; nil where it would not
+	pending     string    // what is said otherwise on disk and left to SIGHUP, where files are not watched
+	certificate error     // why the certificate's files cannot be used as they are
+}
+
+// needsRestart is all that is not used before one.
+func (s reloadState) needsRestart() []string { return slices.Concat(s.waiting, s.parts) }
+
+// asWritten tells whether all that the files say is in force, or would be after a restart.
+func (s reloadState) asWritten() bool { return s.fault == nil && s.restart == nil && s.pending == "" }
+
+func (r *reloads) state() reloadState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
+func (r *reloads) failed(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.count++
+	r.now.failures++
+	r.now.last, r.now.fault, r.now.pending = time.Now(), err, ""
+}
+
+func (r *reloads) done(waiting []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.count++
+	r.now.last, r.now.fault, r.now.waiting, r.now.pending = time.Now(), nil, waiting, ""
+}
+
+func (r *reloads) certificate(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.certificate = err
+}
+
+func (r *reloads) beside(changed []string, restart error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.parts, r.now.restart = changed, restart
+}
+
+// left is what SIGHUP would take up; "" where the files say what is in force.
+func (r *reloads) left(pending string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now.pending = pending; pending == "" {
+		r.now.fault = nil
+	}
+}

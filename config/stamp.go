@@ -1,0 +1,100 @@
+package config
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+// stamp is what a file was like when it was looked at, by which a change of it is found
+// without reading it.
+type stamp struct {
+	info    fs.FileInfo // nil: it could not be looked at
+	settled bool        // it was old enough: a further change has another time
+	text    [32]byte    // SHA-256 of what is written; zero where it was not read
+}
+
+// settling is how long ago a file must have changed for its times to tell the next
+// change: clocks of file systems are coarse.
+const settling = 2 * time.Second
+
+// look looks at a file, and does not read it.
+func look(path string, now time.Time) (stamp, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		if failed, ok := errors.AsType[*fs.PathError](err); ok {
+			err = &fs.PathError{Op: "open", Path: path, Err: failed.Err} // as people say it
+		}
+		return stamp{}, err
+	}
+	return stamp{info: info, settled: now.Sub(info.ModTime()) > settling && now.Sub(changeTime(info)) > settling}, nil
+}
+
+// sameAs reports whether nothing that can be seen of the file without reading it has
+// changed. The change time counts beside that of the text: cp -p and rsync -t set the latter
+// to what it was in another file, and nobody can set the former.
+func (s stamp) sameAs(other stamp) bool {
+	switch {
+	case s.info == nil || other.info == nil:
+		return s.info == nil && other.info == nil
+	case !os.SameFile(s.info, other.info):
+		return false
+	case !s.info.Mode().IsRegular(): // a pipe, or a folder that a pattern matches: what is in it is not read again
+		return true
+	default:
+		return s.info.Size() == other.info.Size() && s.info.ModTime().Equal(other.info.ModTime()) && changeTime(s.info).Equal(changeTime(other.info))
+	}
+}
+
+// looks are what files were like when they were last looked at. Its zero value has none.
+type looks struct {
+	mu sync.Mutex
+	at map[string]stamp
+}
+
+func (l *looks) note(path string, at stamp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at == nil {
+		l.at = make(map[string]stamp)
+	}
+	l.at[path] = at
+}
+
+func (l *looks) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.at = nil
+}
+
+// last is what was seen of a file; none where it was not looked at.
+func (l *looks) last(path string) (at stamp, known bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, known = l.at[path]
+	return at, known
+}
+
+// changed looks at a file once more. With reread one that is too young for its times to
+// tell is read, too.
+func (l *looks) changed(path string, reread bool, now time.Time) bool {
+	was, known := l.last(path)
+	is, _ := look(path, now) // that it cannot be looked at is a state as well
+	if !known || !was.sameAs(is) {
+		return true
+	}
+	if !reread || was.settled || is.info == nil || !is.info.Mode().IsRegular() {
+		return false
+	}
+	if src, err := readFile(path); err == nil {
+		is.text = sha256.Sum256(src)
+	}
+	if is.text != was.text {
+		return true
+	}
+	l.note(path, is) // which may have settled
+	return false
+}
