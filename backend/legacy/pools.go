@@ -18,11 +18,11 @@ type pools struct {
 	own       *sql.DB // of logins, and whether the database answers
 }
 
-// mostOwn is how many connections are kept for logins at most, one in eight.
+// mostOwn is how many connections are kept for logins at most, one in four.
 const mostOwn = 4
 
 func openPools(c driver.Connector, connections int) pools {
-	own := min(max(1, connections/8), mostOwn)
+	own := min(max(1, connections/4), mostOwn)
 	return pools{connector: c, db: openPool(c, max(1, connections-own)), own: openPool(c, own)}
 }
 

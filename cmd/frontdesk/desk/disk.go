@@ -138,7 +138,7 @@ func (h *Desk) watchDisks(ctx context.Context) {
 			case diskLow:
 				h.log.Warn("a disk is nearly full: what cannot be written is refused, and nothing else", fields...)
 			default:
-				h.log.Info("a disk has room again", fields...)
+				h.log.Info("a disk answers, and has room again", fields...)
 			}
 		}
 		before = now
