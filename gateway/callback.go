@@ -133,6 +133,9 @@ func (g *Gateway) bounded(ctx context.Context, ask func(context.Context) error) 
 	ctx, cancel := context.WithTimeout(ctx, g.o.Callbacks.Timeout)
 	defer cancel()
 	err := ask(ctx)
+	if errors.Is(err, backend.ErrUnsettled) { // 503 would say that nothing was done
+		return err
+	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, backend.ErrCollision) {
 		busy := mapping.Fail(mapping.Overloaded).Because(err)
 		busy.RetryAfter = busyRetry

@@ -129,6 +129,9 @@ func (d *postgresDB) tx(ctx context.Context, begin beginning, f func(*postgresCo
 	}
 	tag, err := conn.Exec(ctx, "commit")
 	if err != nil {
+		if !errors.As(err, new(*pgconn.PgError)) { // the server did not say
+			err = fmt.Errorf("%w: %w", backend.ErrUnsettled, err)
+		}
 		return fmt.Errorf("commit: %w", postgresError(err))
 	}
 	if tag.String() != "COMMIT" {
