@@ -31,7 +31,7 @@ type shares struct {
 	maxQueue int
 	waiting  int
 	waits    map[int64]int // of which those of a client
-	clock    uint64 // counts what happens to those who wait
+	clock    uint64        // counts what happens to those who wait
 	lines    []*line
 }
 
