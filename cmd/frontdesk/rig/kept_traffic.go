@@ -21,25 +21,26 @@ var (
 // Traffic asks for what both configurations allow, for what one allows, and for
 // what may be called at all, as fast as it can until it is stopped.
 func (k *Kept) Traffic(token string) (stop func() (answered int64)) {
-	return k.traffic(token, func() {})
+	return k.traffic(token, 1, func() {})
 }
 
 // TrafficAt is Traffic of so many requests a second.
 func (k *Kept) TrafficAt(token string, perSecond int) (stop func() (answered int64)) {
 	pace := time.NewTicker(time.Second / time.Duration(perSecond))
-	end := k.traffic(token, func() { <-pace.C })
+	end := k.traffic(token, 4, func() { <-pace.C })
 	return func() int64 {
 		defer pace.Stop()
 		return end()
 	}
 }
 
-// traffic is Traffic whose requests wait each for its turn.
-func (k *Kept) traffic(token string, turn func()) (stop func() (answered int64)) {
+// traffic is Traffic in so many loops for each path, whose requests wait each for its turn.
+func (k *Kept) traffic(token string, loops int, turn func()) (stop func() (answered int64)) {
 	var ended atomic.Bool
 	var answered atomic.Int64
 	var all sync.WaitGroup
-	for _, path := range []string{"/contact/1", "/order?page_size=1", "/country?page_size=1", "/authenticate/acces"} {
+	paths := []string{"/contact/1", "/order?page_size=1", "/country?page_size=1", "/authenticate/acces"}
+	for _, path := range slices.Repeat(paths, loops) {
 		all.Go(func() {
 			for !ended.Load() {
 				turn()
