@@ -70,6 +70,7 @@ var attacks = []attack{
 		blow: "ask", ground: (*siege).littleSpace, aim: (*siege).fillSpace, more: []string{results},
 	},
 	{
+		// Whose work goes first is told by TestCallbackFlood; in a second there is little of it.
 		name: "accepted callbacks", how: "16 connections of one client ask for backups, whose receiver is not there, and fetch none",
 		blow: "ask", gets: http.StatusAccepted, more: []string{results},
 		aim: func(s *siege) { s.ask(16, rawPost("/backup/owner", s.to.Token, hookBody)) },

@@ -171,7 +171,9 @@ func (s *siege) ahead(c *customer) int {
 	for range own {
 		require.Equal(s.t, http.StatusOK, c.do(orders))
 	}
-	return (answered() - before) / own
+	all := answered() - before
+	require.GreaterOrEqual(s.t, all, own)
+	return all / own
 }
 
 // listsAnswered finds how many lists of orders the administration answered.
