@@ -48,7 +48,7 @@ func garageAccounts(t *testing.T) accounts {
 	t.Cleanup(server.Close)
 	o, _ := rig.BySheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")),
 		"${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret, "timeout: 5s", "timeout: 60s")
-	return accounts{o, "demo", "demo", 16, 152, func() int { return int(asked.Load()) }, held.Lock, held.Unlock}
+	return accounts{o, "demo", "demo", 8, 152, func() int { return int(asked.Load()) }, held.Lock, held.Unlock}
 }
 
 // dealerpakAccounts are those of a table, to whose database there are 16 connections.
