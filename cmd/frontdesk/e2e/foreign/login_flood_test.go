@@ -25,7 +25,7 @@ import (
 type accounts struct {
 	options            rig.Options
 	username, password string
-	atOnce             int        // logins that it is asked for: half of its connections at most
+	atOnce             int        // logins that it is asked for: a quarter of its connections at most
 	wrong              int        // logins that come meanwhile; more than may wait, where they cost little
 	asked              func() int // logins that it has not answered
 	hold, release      func()     // has it answer no login, and all
