@@ -167,11 +167,12 @@ func (d *postgresDB) isBusy() bool {
 	return stat.AcquiredConns() >= stat.MaxConns()
 }
 
-// Ping asks over a new connection where all are in use: whoever keeps them waiting, the
-// database may answer.
+// Ping asks over a new connection where all are in use, since whoever keeps them waiting,
+// the database may answer, and where the one that is asked has broken: there may be another
+// server by now.
 func (d *postgresDB) Ping(ctx context.Context) error {
-	if !d.isBusy() {
-		return d.pool.Ping(ctx)
+	if !d.isBusy() && d.pool.Ping(ctx) == nil {
+		return nil
 	}
 	conn, err := pgx.ConnectConfig(ctx, d.alone)
 	if err != nil {
