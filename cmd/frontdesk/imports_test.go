@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"gateway/testpage":            {"mapping"},
 	"gateway/webhook":             {"auth", "mapping"},
 	"gateway/webhook/webhooktest": {},
-	"gateway/webhook/jobstore":    {"backend/sqlrecord", "gateway/webhook", "mapping"},
+	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/backendtest", "backend/keep", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
 		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/desk", "config", "config/keyedit", "config/strictyaml", "gateway",

@@ -278,7 +278,9 @@ func (j *Job) count(o Outcome) {
 
 func (j Job) finish(s State, r Result, failure string, now time.Time) Job {
 	j.State, j.Result, j.Failure = s, r, failure
-	j.Work.Data, j.Apart = nil, 0
+	if j.Apart = 0; len(j.Work.Data) > smallData {
+		j.Work.Data = nil
+	}
 	j.Finished, j.NextTry, j.Lease = now, now, time.Time{}
 	return j
 }

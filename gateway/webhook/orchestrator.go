@@ -13,8 +13,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
-
-	"frontdesk/backend"
 )
 
 // Runner does one kind of work: it writes the result and says what it is. A
@@ -220,7 +218,7 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 	})
 	if err == nil {
 		err = o.Store.Add(ctx, j)
-		o.book.end(taken, err == nil || errors.Is(err, backend.ErrUnsettled))
+		o.book.end(taken, err == nil || errors.Is(err, ErrUnknown))
 	}
 	if err != nil {
 		return "", fmt.Errorf("webhook: keep the job: %w", err)

@@ -15,7 +15,8 @@ var ErrUnknownJob = errors.New("webhook: no such job")
 // keeps.
 type Store interface {
 	// Add keeps a new job. Where its data are Apart, only NextWork returns them, and they
-	// are removed by the Change after which they are not.
+	// are removed by the Change after which they are not. ErrUnknown where the job may be
+	// kept, or not.
 	Add(ctx context.Context, j Job) error
 	// Get returns a job, or ErrUnknownJob.
 	Get(ctx context.Context, id string) (Job, error)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/gateway/webhook"
 	"frontdesk/mapping"
@@ -109,7 +110,7 @@ func (s *Store) Add(ctx context.Context, j webhook.Job) error {
 	if err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(c sqlrecord.Conn) error {
+	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		_, err := c.Exec(ctx, s.text(`INSERT INTO callback_job
 			(id, client_id, host, state, created_at, started_at, finished_at, lease_until, next_try, document, kind, room, linked_at)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`), values...)
@@ -122,6 +123,10 @@ func (s *Store) Add(ctx context.Context, j webhook.Job) error {
 		}
 		return err
 	})
+	if errors.Is(err, backend.ErrUnsettled) {
+		err = fmt.Errorf("%w: %w", webhook.ErrUnknown, err)
+	}
+	return err
 }
 
 // jobs returns the jobs whose documents a statement finds.
