@@ -103,7 +103,7 @@ func TestWaitingDataTakeRoom(t *testing.T) {
 		return err
 	}
 	require.NoError(t, promise(1))
-	require.EqualValues(t, space/2+space/16, taken(t, p)[0].Bytes)
+	store.until(t, func() bool { return taken(t, p)[0].Bytes == space/2+space/16 })
 	require.ErrorIs(t, promise(1), webhook.ErrNoSpace)
 }
 
