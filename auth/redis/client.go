@@ -126,6 +126,19 @@ func (c *Client) ask(question func() rueidis.RedisResult) (answer rueidis.RedisR
 	return answer
 }
 
+// read puts a question that changes nothing, and may be put again whatever became of it: as
+// long as connections were closed here a moment ago, by the refusal of somebody's write.
+func (c *Client) read(ctx context.Context, command func() rueidis.Completed) (answer rueidis.RedisResult) {
+	began := time.Now()
+	for range askAtMost {
+		answer = c.Do(ctx, command())
+		if answer.NonRedisError() == nil || ctx.Err() != nil || !c.lines.hungSince(began.Add(-hangUpEvery)) {
+			break
+		}
+	}
+	return answer
+}
+
 // write is ask of one command, which is made anew each time.
 func (c *Client) write(ctx context.Context, command func() rueidis.Completed) rueidis.RedisResult {
 	return c.ask(func() rueidis.RedisResult { return c.Do(ctx, command()) })

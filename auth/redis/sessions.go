@@ -98,7 +98,7 @@ func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
 			return failed(err)
 		}
 	}
-	mark, err := s.client.Do(ctx, b().Get().Key(endedName(put.User.Username)).Build()).AsInt64()
+	mark, err := s.client.read(ctx, func() rueidis.Completed { return b().Get().Key(endedName(put.User.Username)).Build() }).AsInt64()
 	switch {
 	case rueidis.IsRedisNil(err):
 		return nil
@@ -117,7 +117,7 @@ func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
 func (s *Sessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	value, err := s.client.Do(ctx, s.client.B().Get().Key(sessionName(token)).Build()).ToString()
+	value, err := s.client.read(ctx, func() rueidis.Completed { return s.client.B().Get().Key(sessionName(token)).Build() }).ToString()
 	if rueidis.IsRedisNil(err) {
 		return nil, auth.ErrNoSession
 	}
@@ -151,7 +151,7 @@ func (s *Sessions) EndUser(ctx context.Context, username string) error {
 	unmarked := s.client.write(ctx, func() rueidis.Completed {
 		return b().Set().Key(endedName(username)).Value(now).PxMilliseconds(auth.MaxTTL.Milliseconds()).Build()
 	}).Error()
-	tokens, err := s.client.Do(ctx, b().Zrange().Key(tokensName(username)).Min("0").Max("-1").Build()).AsStrSlice()
+	tokens, err := s.client.read(ctx, func() rueidis.Completed { return b().Zrange().Key(tokensName(username)).Min("0").Max("-1").Build() }).AsStrSlice()
 	if err != nil {
 		return failed(cmp.Or(unmarked, err))
 	}
