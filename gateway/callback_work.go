@@ -1,0 +1,125 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/gateway/webhook"
+	"frontdesk/mapping"
+)
+
+// Runners do the gateway's own kinds of background work.
+func (g *Gateway) Runners() map[string]webhook.Runner {
+	return map[string]webhook.Runner{backupWork: g.runBackup, requestWork: g.runRequest}
+}
+
+func (g *Gateway) runBackup(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
+	if _, err := g.o.Backend.Export(ctx, j.Owner.User.Client, w); err != nil {
+		return webhook.Content{}, passing(err)
+	}
+	return webhook.Content{Name: "backup-" + j.Created.UTC().Format("20060102-150405") + ".zip", Type: "application/zip"}, nil
+}
+
+// runRequest does a long-running operation. What it answers is the result, be
+// it a refusal; only a failure of ours is none. What changes something is begun
+// again only where it cannot be done twice: else a job that was cut off ends with
+// the answer that is kept of it, or as unknown.
+func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
+	var stored storedRequest
+	if err := json.Unmarshal(j.Work.Data, &stored); err != nil {
+		return webhook.Content{}, err
+	}
+	repeatable := stored.Method == fasthttp.MethodGet || g.o.Backend.Capabilities().Atomic
+	begun := !repeatable && j.Claims > 1
+	var resp fasthttp.Response
+	err := g.answerStored(ctx, j, &stored, &resp, begun)
+	ownKey := stored.OnceKey == "" // which only an earlier claim can have in use
+	switch {
+	case err == nil:
+		_, err = w.Write(resp.Body())
+		return webhook.Content{Name: "answer-" + strconv.Itoa(resp.StatusCode()) + ".json", Type: jsonType}, err
+	case repeatable:
+		return webhook.Content{}, passing(err)
+	case begun, errors.Is(err, backend.ErrUnsettled), ownKey && errors.Is(err, webhook.ErrInUse):
+		return webhook.Content{}, fmt.Errorf("%w: %w", webhook.ErrUnknown, err)
+	default:
+		return webhook.Content{}, err
+	}
+}
+
+// passing marks a failure that a backend gets over.
+func passing(err error) error {
+	if mapping.Is(err, mapping.BackendUnavailable) || mapping.Is(err, mapping.BackendTimeout) {
+		return fmt.Errorf("%w: %w", webhook.ErrAgain, err)
+	}
+	return err
+}
+
+// jobAnswerLife is how long the answer of a job's work is kept with the work:
+// the longest that frontdesk may be down between the two halves of a job.
+const jobAnswerLife = 90 * 24 * time.Hour
+
+// answerStored does a stored request once, whatever becomes of this process. begun
+// tells that it was begun before, and may have been done.
+func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *storedRequest, resp *fasthttp.Response, begun bool) error {
+	var req fasthttp.Request
+	req.Header.SetMethod(stored.Method)
+	req.SetBody(stored.Body)
+	if stored.IfMatch != "" {
+		req.Header.Set("If-Match", stored.IfMatch)
+	}
+	x := g.newExchange(&req, resp, Peer{})
+	defer g.release(x)
+	x.RequestID, x.Method, x.Path, x.below, x.rawQuery = "callback-"+j.ID, stored.Method, stored.Path, true, []byte(stored.Query)
+	x.promised = true
+	x.Session = &auth.Session{User: j.Owner.User}
+	x.keyName, x.client = j.Owner.Key, j.Owner.User.Client.Name
+	// A job that was interrupted after its work was stored does not do it twice,
+	// whatever the method, nor do two that were asked for under one key.
+	if x.onceKey = stored.OnceKey; x.onceKey == "" {
+		x.onceKey, x.onceLife = "callback-"+j.ID, jobAnswerLife
+	}
+	x.begun = begun
+	if err := g.runDirect(ctx, x); err != nil {
+		v, answer := mapping.AsViolations(err)
+		if !answer || begun { // a refusal now would tell nothing of what was done then
+			return err
+		}
+		if len(v) > 0 && v[0].Reason == mapping.IdempotencyInUse {
+			// By another job under the client's own key, or by the transaction of a
+			// process that was killed and whose database has not noticed yet.
+			return fmt.Errorf("%w: %w", webhook.ErrInUse, err)
+		}
+		g.answerError(x, err)
+		if resp.StatusCode() >= fasthttp.StatusInternalServerError {
+			return fmt.Errorf("answered %d: %w", resp.StatusCode(), err)
+		}
+	}
+	return nil
+}
+
+// runDirect takes a stored request through the stages that remain: who may do
+// what was settled when it was accepted.
+func (g *Gateway) runDirect(ctx context.Context, x *Exchange) error {
+	if err := g.endpoint(ctx, x); err != nil {
+		return err
+	}
+	if x.Operation.direct != nil {
+		x.Operation = x.Operation.direct
+	}
+	for _, s := range []stage{g.query, g.body, g.record, g.serve} {
+		if err := s(ctx, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
