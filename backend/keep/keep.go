@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"sync"
 	"time"
 
@@ -104,12 +103,7 @@ var (
 )
 
 // text writes a statement, which has SQLite's placeholders, for the engine.
-func (s *Store) text(sql string) string {
-	if s.db.Dialect().Name == sqlrecord.Postgres().Name {
-		return strings.ReplaceAll(sql, "?", "$")
-	}
-	return sql
-}
+func (s *Store) text(sql string) string { return s.db.Dialect().Text(sql) }
 
 // row runs a query for one row at most; nil where there is none.
 func (s *Store) row(ctx context.Context, c sqlrecord.Conn, sql string, columns []sqlrecord.Column, args ...mapping.Value) (row []mapping.Value, err error) {

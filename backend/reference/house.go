@@ -3,7 +3,6 @@ package reference
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
@@ -28,20 +27,12 @@ var (
 
 func (h house) postgres() bool { return h.dialect.Name == sqlrecord.Postgres().Name }
 
-// text writes a statement for the engine.
-func (h house) text(sql string) string {
-	if h.postgres() {
-		return strings.ReplaceAll(sql, "?", "$")
-	}
-	return sql
-}
-
 func (h house) exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error) {
-	return h.conn.Exec(ctx, h.text(sql), args...)
+	return h.conn.Exec(ctx, h.dialect.Text(sql), args...)
 }
 
 func (h house) query(ctx context.Context, sql string, columns []sqlrecord.Column, args []mapping.Value, each func([]mapping.Value) error) error {
-	return h.conn.Query(ctx, h.text(sql), columns, args, each)
+	return h.conn.Query(ctx, h.dialect.Text(sql), columns, args, each)
 }
 
 // one returns the only number of the only row; false where there is no row.

@@ -61,6 +61,10 @@ func (d *Dialect) Placeholder(n int) string {
 	return string(d.placeholder) + strconv.Itoa(n)
 }
 
+// Text writes a statement with SQLite's placeholders for the engine. Nothing else in
+// it may be a question mark.
+func (d *Dialect) Text(sql string) string { return strings.ReplaceAll(sql, "?", string(d.placeholder)) }
+
 // ColumnType returns the type that a field is stored as.
 func (d *Dialect) ColumnType(f *mapping.Field) string { return d.columnType(f) }
 

@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/config"
 	"frontdesk/gateway/webhook/jobstore"
 )
@@ -34,6 +35,9 @@ func (m migrateCommand) Run(p desk.Program) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if _, err := jobstore.Open(p.Ctx, s.Own.Db); err != nil {
+		return err
+	}
+	if _, err := ledger.Open(p.Ctx, s.Own.Db); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.Stdout, "the tables are those of this version (%s)\n", time.Since(begun).Round(time.Millisecond))

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
@@ -38,6 +39,9 @@ func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 		return nil, err
 	}
 	h.jobs = jobs
+	if h.ledger, err = ledger.Open(context.Background(), sqlrecord.Jobs(h.system.Own.Db)); err != nil {
+		return nil, err
+	}
 	if h.results, err = h.openResults(c); err != nil {
 		return nil, err
 	}

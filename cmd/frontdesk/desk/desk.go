@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
@@ -51,6 +52,7 @@ type Desk struct {
 	ops           *http.Server // nil where there is none
 	OpsAt         net.Listener
 	jobs          *jobstore.Store
+	ledger        *ledger.Ledger
 	results       webhook.Results      // of callbacks
 	resultsFolder string               // that they are in; "" where they are in the database
 	looks         map[string]*diskLook // by what the disk holds

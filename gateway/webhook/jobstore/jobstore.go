@@ -57,12 +57,7 @@ func moment(t time.Time) mapping.Value {
 }
 
 // text writes a statement, which has SQLite's placeholders, for the engine.
-func (s *Store) text(sql string) string {
-	if s.db.Dialect().Name == sqlrecord.Postgres().Name {
-		return strings.ReplaceAll(sql, "?", "$")
-	}
-	return sql
-}
+func (s *Store) text(sql string) string { return s.db.Dialect().Text(sql) }
 
 // columns are a job's values in the order of the table. What its document had
 // before that is not known here, as a newer version wrote it, stays in it.
