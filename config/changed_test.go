@@ -81,7 +81,7 @@ func TestChangedUnseen(t *testing.T) {
 	must(t, err)
 	later := time.Now().Add(time.Hour) // by then the file has long been as it is
 	loader := config.NewLoader(filepath.Join(f.dir, "frontdesk.yaml"), config.Known{
-		Endpoints: known.Endpoints, Drivers: known.Drivers, Now: func() time.Time { return later },
+		Endpoints: known.Endpoints, Now: func() time.Time { return later },
 	})
 	mustLoad(t, loader)
 	file, err := os.OpenFile(at, os.O_WRONLY, 0)
@@ -138,7 +138,7 @@ func TestLoadIsOfOneMoment(t *testing.T) {
 	turn("1")
 	each := func() {} // while the first of the included files is read, and the second is not yet
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	loader := config.NewLoader(filepath.Join(f.dir, "frontdesk.yaml"), config.Known{Endpoints: known.Endpoints, Drivers: known.Drivers, Env: func(string) (string, bool) {
+	loader := config.NewLoader(filepath.Join(f.dir, "frontdesk.yaml"), config.Known{Endpoints: known.Endpoints, Env: func(string) (string, bool) {
 		each()
 		return "hush-hush", true
 	}})

@@ -14,7 +14,7 @@ import (
 // changed reads two configurations and tells their changes as people see them.
 func changed(t *testing.T, from, to string) (lines []string) {
 	t.Helper()
-	known := config.Known{Drivers: []string{"reference"}, Endpoints: func(*config.Config) ([]config.Endpoint, error) {
+	known := config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) {
 		return []config.Endpoint{{Method: "GET", Path: "/order"}, {Method: "GET", Path: "/vehicle"}, {Method: "POST", Path: "/order"}}, nil
 	}}
 	var both [2]*config.Config

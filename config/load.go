@@ -13,7 +13,6 @@ type Known struct {
 	// configuration, whose keys are not there yet; its error is what is wrong with the
 	// model or the mapping sheet, as [strictyaml.Problems], or *Unreadable.
 	Endpoints func(*Config) ([]Endpoint, error)
-	Drivers   []string // names of the backends that are built in
 
 	// Env looks up a variable of the environment; nil means that of the process.
 	Env func(name string) (value string, ok bool)

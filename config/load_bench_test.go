@@ -24,7 +24,7 @@ var many = func() (all []config.Endpoint) {
 
 var knownMany = config.Known{
 	Endpoints: func(*config.Config) ([]config.Endpoint, error) { return many, nil },
-	Drivers:   known.Drivers,
+	
 }
 
 const (

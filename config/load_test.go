@@ -21,7 +21,6 @@ var update = flag.Bool("update", false, "write the golden files in testdata anew
 
 var known = config.Known{
 	Endpoints: func(*config.Config) ([]config.Endpoint, error) { return endpoints, nil },
-	Drivers:   []string{"reference", "legacy", "remote"},
 	Env: func(name string) (string, bool) {
 		value, ok := map[string]string{"SECRET": "hush-hush", "EMPTY": "", "READERS": "4"}[name]
 		return value, ok
@@ -169,7 +168,7 @@ func TestLoadWithoutFile(t *testing.T) {
 
 func TestParseLooksInTheEnvironment(t *testing.T) {
 	t.Setenv("FRONTDESK_TEST_VENDOR", "Example")
-	c, err := config.Parse("a.yaml", []byte("server: {vendor: \"${FRONTDESK_TEST_VENDOR}\"}"), config.Known{Endpoints: known.Endpoints, Drivers: []string{"reference", "legacy", "remote"}})
+	c, err := config.Parse("a.yaml", []byte("server: {vendor: \"${FRONTDESK_TEST_VENDOR}\"}"), config.Known{Endpoints: known.Endpoints})
 	if err != nil || c.Server.Vendor != "Example" {
 		t.Errorf("got %v, %v", c, err)
 	}

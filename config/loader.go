@@ -139,7 +139,7 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	}
 	l.main, l.judged = main, judged
 	if main.doc != nil {
-		main.judge(judged, l.known.Drivers, now)
+		main.judge(judged, now)
 	}
 	paths, problems := included(main)
 	l.folders = watched(l.path, main.base.Include)

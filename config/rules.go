@@ -20,7 +20,6 @@ const (
 	ruleOpsHost           = "ops-host"
 	ruleTLSPair           = "tls-pair"
 	ruleClientCA          = "client-ca-without-tls"
-	ruleWord              = "word"
 	ruleRange             = "range"
 	ruleRepeated          = "repeated"
 	RuleDSN               = "dsn"
@@ -78,7 +77,6 @@ func Rules() []strictyaml.Rule {
 		{ID: ruleOpsHost, About: "ops.hosts holds names or addresses, without scheme and port."},
 		{ID: ruleTLSPair, About: "server.tls has cert_file and key_file, or neither."},
 		{ID: ruleClientCA, About: "server.tls.client_ca_file needs cert_file and key_file."},
-		{ID: ruleWord, About: "A value is one of the words that its key knows."},
 		{ID: ruleRange, About: "A number or a duration lies within its bounds."},
 		{ID: ruleRepeated, About: "A list holds an item once."},
 		{ID: RuleDSN, About: "backend.dsn names a SQLite file or a PostgreSQL database."},

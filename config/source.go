@@ -164,10 +164,10 @@ func (s *source) hideIn(r *Redactor) {
 }
 
 // judge finds what is wrong with the file by itself, and forgets where things stood.
-func (s *source) judge(j judging, drivers []string, now time.Time) {
+func (s *source) judge(j judging, now time.Time) {
 	c := checker{judging: j, doc: s.doc, now: now, problems: s.problems}
 	if s.base != nil {
-		v := validator{Config: s.base, checker: &c, drivers: drivers}
+		v := validator{Config: s.base, checker: &c}
 		v.validate()
 	}
 	c.keys(s.keys)
@@ -191,7 +191,7 @@ func (l *Loader) readParts(paths []include, j judging, now time.Time) (parts []*
 				}
 				parts[i], failures[i] = l.read(paths[i].path, false, l.parts[paths[i].path], now)
 				if failures[i] == nil && parts[i].doc != nil {
-					parts[i].judge(own, nil, now)
+					parts[i].judge(own, now)
 				}
 			}
 		})

@@ -24,7 +24,6 @@ type checker struct {
 type validator struct {
 	*Config
 	*checker
-	drivers []string
 }
 
 // fail reports a problem at path, unless decoding has already reported one there.
@@ -53,8 +52,6 @@ func (v *validator) validate() {
 	}
 	v.server()
 	v.ops()
-	v.oneOf("log.level", v.Log.Level, "debug", "info", "warn", "error")
-	v.oneOf("log.format", v.Log.Format, "json", "console")
 	v.backend()
 	v.sessions()
 	v.mail()
@@ -113,7 +110,6 @@ func isPublicURL(text string) bool {
 
 func (v *validator) backend() {
 	b := v.Backend
-	v.oneOf("backend.driver", b.Driver, v.drivers...)
 	switch {
 	case b.Driver == "legacy" || b.Driver == "remote":
 		v.sheet()
@@ -222,12 +218,13 @@ func isPostgres(text string) bool { return isDSN(text) && !strings.HasPrefix(tex
 
 func (v *validator) sessions() {
 	s := v.Sessions
-	if store := string(s.Store); strings.ContainsAny(store, ":/@") { // not to be repeated: it may hold a password
+	switch store := string(s.Store); {
+	case strings.ContainsAny(store, ":/@"): // not to be repeated: it may hold a password
 		if !isRedis(store) {
 			v.fail("sessions.store", RuleRedis, "expected memory, or redis://user:password@host:6379, or rediss:// for TLS; further nodes as ?addr=host:port, sentinels with ?master_set=name")
 		}
-	} else {
-		v.oneOf("sessions.store", store, MemoryStore)
+	case store != MemoryStore:
+		v.fail("sessions.store", strictyaml.RuleWord, "found %s, expected %s%s", v.found("sessions.store", store), MemoryStore, strictyaml.Suggest(store, []string{MemoryStore}))
 	}
 	if s.CAFile != "" && !strings.HasPrefix(string(s.Store), "rediss://") {
 		v.fail("sessions.ca_file", RuleRedis, "found a file of authorities, expected sessions.store to be rediss://, which they are for")
@@ -314,18 +311,6 @@ func (v *validator) webhooks() {
 			v.fail(path, ruleRepeated, "found %d again", port)
 		}
 	}
-}
-
-// oneOf reports a value that is none of the words it can be.
-func (c *checker) oneOf(path, seen string, words ...string) {
-	if slices.Contains(words, seen) {
-		return
-	}
-	expected := strings.Join(words, ", ")
-	if len(words) > 1 {
-		expected = "one of " + expected
-	}
-	c.fail(path, ruleWord, "found %s, expected %s%s", c.found(path, seen), expected, strictyaml.Suggest(seen, words))
 }
 
 func (v *validator) positive(path string, length time.Duration) {

@@ -96,9 +96,6 @@ func (c *checker) allow(rules []Rule, path string) {
 // mode wants a shadow to end, and soon. An end that has passed is no problem: the
 // allowlist is in force then, and a reload long afterwards must not fail for it.
 func (c *checker) mode(key *Key, path string) {
-	if key.Mode != "" || c.doc.Has(path+".mode") {
-		c.oneOf(path+".mode", key.Mode, ModeEnforce, ModeShadow)
-	}
 	key.Until.resolve(c.zone)
 	at := path + ".until"
 	switch {
@@ -188,9 +185,7 @@ func (c *checker) expectations(list []Expectation) {
 		}
 		c.request(e.Request, path+".request")
 		if !c.doc.Has(path + ".verdict") {
-			c.fail(path+".verdict", ruleWord, "missing, expected %s or %s", VerdictAllowed, VerdictRefused)
-		} else {
-			c.oneOf(path+".verdict", e.Verdict, VerdictAllowed, VerdictRefused)
+			c.fail(path+".verdict", strictyaml.RuleWord, "missing, expected %s or %s", VerdictAllowed, VerdictRefused)
 		}
 	}
 }

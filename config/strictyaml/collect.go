@@ -2,7 +2,9 @@ package strictyaml
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -45,8 +47,42 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 			continue
 		}
 		d.remember(e, below)
-		d.value(e.value, v.FieldByIndex(index), below)
+		if words := known.words[e.key]; words != nil {
+			d.word(e.value, v.FieldByIndex(index), below, words)
+		} else {
+			d.value(e.value, v.FieldByIndex(index), below)
+		}
 	}
+}
+
+// word decodes text that is one of a few words.
+func (d *decoder) word(n *node, v reflect.Value, path string, words []string) {
+	held := v.String()
+	d.value(n, v, path)
+	seen := v.String()
+	if d.doc.Broken(path) || slices.Contains(words, seen) {
+		return
+	}
+	hint := Suggest(seen, words)
+	if written, expanded := d.doc.Written(path); expanded { // what it stands for may be secret
+		seen, hint = written, ""
+	}
+	v.SetString(held)
+	d.problem(n, RuleWord, path, "found %s, expected %s%s", Quote(seen), OneOf(words), hint)
+}
+
+// OneOf says which words a key takes.
+func OneOf(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return "one of " + strings.Join(words, ", ")
+}
+
+// Words are those that a key of a struct takes, which its tag lists: schema:"enum=a|b".
+func Words[T any](key string) []string {
+	known := collectFields(reflect.TypeFor[T]())
+	return known.words[key]
 }
 
 func (d *decoder) dictionary(n *node, v reflect.Value, path string) {
@@ -100,38 +136,52 @@ func (d *decoder) remember(e entry, path string) {
 // fields are the keys that a struct takes.
 type fields struct {
 	index map[string][]int
-	names []string // in the order of the fields
+	names []string            // in the order of the fields
+	words map[string][]string // of the text that is one of a few
 }
 
 func (d *decoder) fieldsOf(t reflect.Type) fields {
 	known, seen := d.structs[t]
 	if !seen {
-		known.index, known.names = fieldsOf(t)
+		known = collectFields(t)
 		d.structs[t] = known
 	}
 	return known
 }
 
-// fieldsOf maps the keys a struct takes to its fields, with the keys in the
-// order of the fields.
-func fieldsOf(t reflect.Type) (fields map[string][]int, names []string) {
-	fields = map[string][]int{}
+// collectFields finds the keys that a struct takes.
+func collectFields(t reflect.Type) fields {
+	known := fields{index: map[string][]int{}, words: map[string][]string{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		switch {
 		case name == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
-			inner, innerNames := fieldsOf(f.Type)
-			for _, key := range innerNames {
-				fields[key] = append([]int{i}, inner[key]...)
-				names = append(names, key)
+			inner := collectFields(f.Type)
+			for _, key := range inner.names {
+				known.index[key] = append([]int{i}, inner.index[key]...)
 			}
+			known.names = append(known.names, inner.names...)
+			maps.Copy(known.words, inner.words)
 		case name != "" && name != "-":
-			fields[name] = f.Index
-			names = append(names, name)
+			known.index[name] = f.Index
+			known.names = append(known.names, name)
+			if words := wordsOf(f); words != nil {
+				known.words[name] = words
+			}
 		}
 	}
-	return fields, names
+	return known
+}
+
+// wordsOf are the words that a field of text takes; nil where it takes any.
+func wordsOf(f reflect.StructField) []string {
+	for _, rule := range strings.Split(f.Tag.Get("schema"), ",") {
+		if list, ok := strings.CutPrefix(rule, "enum="); ok && f.Type.Kind() == reflect.String {
+			return strings.Split(list, "|")
+		}
+	}
+	return nil
 }
 
 // listing joins names as a sentence does: a, b or c.

@@ -40,6 +40,9 @@ func Expand(f func(text string) (string, error)) Option {
 // was found and what was expected and not repeat what may be secret; of a value
 // that Expand changed it is not shown.
 //
+// Text whose key takes a few words, which the tag of its field lists as the schema has
+// them, schema:"enum=a|b", is one of them.
+//
 // A section, list or map that is written but left empty counts as empty, a
 // pointer becomes nil, and any other value left empty is a problem. A list or a
 // map replaces what into held before; a section is decoded over it. A value with

@@ -14,6 +14,7 @@ const (
 	ruleTwice       = "key-twice"
 	ruleKind        = "wrong-kind"
 	ruleValue       = "wrong-value"
+	RuleWord        = "word"
 	ruleVariable    = "variable"
 	ruleAlias       = "alias-unknown"
 	ruleAliases     = "alias-too-many"
@@ -33,6 +34,7 @@ func Rules() []Rule {
 		{ruleTwice, "A key is written once in its section."},
 		{ruleKind, "A list, a mapping or a single value stands where one is expected."},
 		{ruleValue, "A value has the form that its key expects."},
+		{RuleWord, "A value is one of the words that its key knows."},
 		{ruleVariable, "A variable of the environment that a value refers to is set, and written ${NAME}."},
 		{ruleAlias, "An alias has its anchor above it."},
 		{ruleAliases, "Aliases stand for 10000 values in a file at most."},

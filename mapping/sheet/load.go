@@ -120,11 +120,7 @@ func (l *loader) oneOf(path, seen string, words ...string) bool {
 	if slices.Contains(words, seen) {
 		return true
 	}
-	expected := strings.Join(words, ", ")
-	if len(words) > 1 {
-		expected = "one of " + expected
-	}
-	l.fail(path, "found %s, expected %s%s", l.found(path, seen), expected, l.suggest(path, seen, words))
+	l.fail(path, "found %s, expected %s%s", l.found(path, seen), strictyaml.OneOf(words), l.suggest(path, seen, words))
 	return false
 }
 
@@ -163,9 +159,6 @@ func (l *loader) load() {
 		l.sheet.Location = l.TimeZone.Location
 	} else if zone, err := time.LoadLocation("Europe/Amsterdam"); err == nil {
 		l.sheet.Location = zone
-	}
-	if l.Rules != "" {
-		l.oneOf("rules", l.Rules, "gateway", "backend")
 	}
 	if l.Keep != "" {
 		l.sheet.Keep = l.Keep

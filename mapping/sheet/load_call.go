@@ -50,12 +50,6 @@ const fresh = "fresh"
 // request compiles a call.
 func (l *loader) request(path string, f requestFile, c context) *Request {
 	q := &Request{Method: cmp.Or(f.Method, c.method, "GET"), Timeout: f.Timeout, secrets: l.httpSecrets(), language: l.language(), filter: c.filter, uses: map[string]bool{}, quoted: map[string]bool{}}
-	if f.Method != "" {
-		l.oneOf(strictyaml.Child(path, "method"), f.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
-	}
-	if f.Connections != "" {
-		l.oneOf(strictyaml.Child(path, "connections"), f.Connections, fresh, "kept")
-	}
 	q.Fresh = f.Connections == fresh || f.Connections == "" && l.Source.HTTP != nil && l.Source.HTTP.Connections.fresh
 	if f.Timeout < 0 {
 		l.fail(strictyaml.Child(path, "timeout"), "found %s, expected more than 0s", f.Timeout)
@@ -304,9 +298,6 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 		d.fail(path, "body is missing, expected a template of XML with {fields} or {value.FIELD}")
 	}
 	out.Request = d.request(path, of.requestFile, c)
-	if of.Send != "" {
-		d.oneOf(strictyaml.Child(path, "send"), of.Send, "changed", "all")
-	}
 	out.ReadBack, out.SendAll = of.ReadBack, of.Send == "all"
 	out.Key = of.Key
 	if out.Nothing = of.Result == "none" || of.Result == "" && of.Key != nil; !out.Nothing {

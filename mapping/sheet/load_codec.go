@@ -21,7 +21,9 @@ func (l *loader) codec(path string, ff fieldFile, f *mapping.Field, zone *time.L
 		padRight: ff.Pad == "right", padZero: ff.Pad == "zero", upper: ff.Case == "upper", lower: ff.Case == "lower", dashless: ff.Dashes == "none",
 		charset: charsetOf(ff.Charset), emptyNull: ff.Empty == "null", zero: ff.Zero,
 	}
-	l.words(path, ff)
+	if how := ff.Unknown.how; how != "" {
+		l.oneOf(strictyaml.Child(path, "unknown"), how, "fail", "null", "keep", "value")
+	}
 	l.contradictions(path, ff, f)
 	c.system = l.system(path, ff, f)
 	c.isoText = f.Type == mapping.Timestamp && (!l.sql() || ff.Type == "text")
@@ -63,28 +65,6 @@ func (d *draft) judgeDays(f *Field) {
 		path = own
 	}
 	d.fail(path, "found days of %s, where clients' dates are days of %s (server.time_zone): %s, expected time_zone: %[2]s", c.loc, zone, how)
-}
-
-// words judges the keys that take one of a few words.
-func (l *loader) words(path string, ff fieldFile) {
-	for _, w := range []struct {
-		key, seen string
-		words     []string
-	}{
-		{"type", ff.Type, []string{"text", "integer", "decimal", "boolean", "date", "datetime", "timestamp", "bytes"}},
-		{"trim", ff.Trim, []string{"none", "right", "both"}},
-		{"pad", ff.Pad, []string{"right", "zero"}},
-		{"case", ff.Case, []string{"upper", "lower"}},
-		{"dashes", ff.Dashes, []string{"keep", "none"}},
-		{"charset", ff.Charset, []string{"utf8", "latin1", "cp1252", "ascii"}},
-		{"empty", ff.Empty, []string{"empty", "null"}},
-		{"stamp", ff.Stamp, []string{"create", "change"}},
-		{"unknown", ff.Unknown.how, []string{"fail", "null", "keep", "value"}},
-	} {
-		if w.seen != "" {
-			l.oneOf(strictyaml.Child(path, w.key), w.seen, w.words...)
-		}
-	}
 }
 
 // contradictions reports options that the field, or another option, has no use

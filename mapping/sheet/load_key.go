@@ -53,13 +53,10 @@ func (d *draft) key() {
 func (d *draft) keyID() {
 	r, f := d.resource, d.file.Key
 	r.Key.Kept = f.ID == "kept" || f.ID == "" && len(f.Columns) > 1
-	if f.ID != "" && !d.oneOf(d.at("key", "id"), f.ID, "column", "kept") {
-		return
-	}
 	if f.ID == "column" && len(f.Columns) > 1 {
 		d.fail(d.at("key", "id"), "found column for a key of %d columns, expected kept: an int4 is then given out for every key", len(f.Columns))
 	}
-	if f.Case != "" && d.oneOf(d.at("key", "case"), f.Case, "exact", "ignore") && !r.Key.Kept {
+	if f.Case != "" && !r.Key.Kept {
 		d.fail(d.at("key", "case"), "found with a key that is the ID itself, a number: expected none, or id: kept")
 	}
 	r.Key.IgnoresCase, r.Key.CaseCounts = f.Case == "ignore", f.Case == "exact"

@@ -98,9 +98,6 @@ func (d *draft) procedure(path string, op mapping.Scope, of *operationFile, out 
 			d.unknown(path+".arguments["+itoa(i)+"]", "column that is written", name, slices.Compact(known))
 		}
 	}
-	if of.Send != "" {
-		d.oneOf(path+".send", of.Send, "changed", "all")
-	}
 	out.ReadBack, out.SendAll = of.ReadBack, of.Send == "all"
 	if out.Nothing = of.Result == "none"; !out.Nothing {
 		out.Result = of.Result

@@ -14,7 +14,9 @@ func (d *draft) paging(path string, of *operationFile, out *Operation, c context
 	out.Paging = Paging{Style: "none"}
 	if f := of.Paging; f != nil {
 		at := strictyaml.Child(path, "paging")
-		d.oneOf(strictyaml.Child(at, "style"), f.Style, "offset", "page", "cursor", "link", "none")
+		if f.Style == "" {
+			d.fail(at, "style is missing, expected %s", strictyaml.OneOf(strictyaml.Words[pagingFile]("style")))
+		}
 		out.Paging = Paging{
 			Style: f.Style, Next: f.Next, First: 1,
 			Size:    d.count(strictyaml.Child(at, "size"), f.Size, 100),

@@ -47,7 +47,9 @@ func (l *loader) loadSource() bool {
 }
 
 func (l *loader) loadSQL(f *sqlFile) *SQL {
-	l.oneOf("source.sql.engine", f.Engine, "postgres", "mariadb", "mysql", "sqlserver", "sqlite")
+	if f.Engine == "" {
+		l.fail("source.sql.engine", "missing, expected %s", strictyaml.OneOf(strictyaml.Words[sqlFile]("engine")))
+	}
 	for i, statement := range f.Session {
 		if strings.TrimSpace(statement) == "" {
 			l.fail(fmt.Sprintf("source.sql.session[%d]", i), "found an empty statement")
@@ -61,9 +63,6 @@ func (l *loader) loadSQL(f *sqlFile) *SQL {
 
 func (l *loader) loadHTTP(f *httpFile) *HTTP {
 	const at = "source.http"
-	if f.Format != "" {
-		l.oneOf(at+".format", f.Format, "json", "xml")
-	}
 	l.xml = f.Format == "xml"
 	h := &HTTP{
 		URL: l.address(at+".url", f.URL), XML: l.xml, CAFile: l.certificates(at+".ca_file", f.CAFile), Secrets: f.Secrets,
@@ -231,7 +230,7 @@ func (l *loader) loadAccounts() {
 // names up itself, it does so letter by letter.
 func (l *loader) loadUsernameCase() {
 	f, path := &l.file.Accounts, "accounts.username_case"
-	if f.UsernameCase == "" || !l.oneOf(path, f.UsernameCase, "exact", "ignore") {
+	if f.UsernameCase == "" {
 		return
 	}
 	l.sheet.Accounts.FoldNames = f.UsernameCase == "ignore"
@@ -280,16 +279,10 @@ func (l *loader) loadHashes() []Hash {
 		if l.doc.Has(path + ".algorithm") {
 			at = path + ".algorithm"
 		}
-		l.oneOf(at, h.Algorithm, "argon2id", "bcrypt", "phpass", "sha512crypt", "sha256crypt", "md5crypt", "sha256", "sha1", "md5")
+		l.oneOf(at, h.Algorithm, strictyaml.Words[hashSettings]("algorithm")...) // which may stand alone, as [bcrypt]
 		plain := slices.Contains([]string{"sha256", "sha1", "md5"}, h.Algorithm)
 		if !plain && (h.Salt != "" || h.Order != "" || h.Encoding != "") {
 			l.fail(path, "%s has salt and encoding in the hash itself, expected neither salt, order nor encoding", h.Algorithm)
-		}
-		if h.Order != "" {
-			l.oneOf(path+".order", h.Order, "salt+password", "password+salt")
-		}
-		if h.Encoding != "" {
-			l.oneOf(path+".encoding", h.Encoding, "hex", "base64")
 		}
 		all = append(all, Hash{Algorithm: h.Algorithm, Salt: h.Salt, PasswordSalt: h.Order == "password+salt", Base64: h.Encoding == "base64"})
 	}

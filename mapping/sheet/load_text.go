@@ -205,9 +205,6 @@ func (l *loader) language() language {
 
 // loadExpressions judges how values stand in expressions.
 func (l *loader) loadExpressions(at string, e expressionsFile) {
-	if e.Quotes != "" {
-		l.oneOf(strictyaml.Child(at, "quotes"), e.Quotes, "doubled", "backslash", "pocketbase", "strict")
-	}
 	if strings.ContainsFunc(e.Wildcards, func(r rune) bool { return r <= ' ' || breaksOut(r) }) {
 		l.fail(strictyaml.Child(at, "wildcards"), "found a blank, expected characters that the service takes for patterns, such as *%%")
 	}

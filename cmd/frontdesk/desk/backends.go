@@ -33,8 +33,6 @@ const (
 	remoteDriver    = "remote"
 )
 
-func drivers() []string { return []string{ReferenceDriver, legacyDriver, remoteDriver} }
-
 // System is an opened backend with what comes with it.
 type System struct {
 	driver   backend.Driver

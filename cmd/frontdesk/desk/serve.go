@@ -40,7 +40,7 @@ func ServeConfig(p Program, file string, watch bool) error {
 // newLoader reads the configuration in a file, judging it by the endpoints of
 // its model.
 func newLoader(file string) *config.Loader {
-	return config.NewLoader(file, config.Known{Drivers: drivers(), Endpoints: knownEndpoints})
+	return config.NewLoader(file, config.Known{Endpoints: knownEndpoints})
 }
 
 // LoadConfig reads a configuration once.
