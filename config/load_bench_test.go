@@ -24,7 +24,6 @@ var many = func() (all []config.Endpoint) {
 
 var knownMany = config.Known{
 	Endpoints: func(*config.Config) ([]config.Endpoint, error) { return many, nil },
-	
 }
 
 const (

@@ -45,8 +45,8 @@ func (f *folder) write(name, text string) {
 
 func (f *folder) loader() *config.Loader {
 	return config.NewLoader(filepath.Join(f.dir, "frontdesk.yaml"), config.Known{
-		Endpoints: known.Endpoints, 
-		Env: func(name string) (string, bool) { value, ok := f.env[name]; return value, ok },
+		Endpoints: known.Endpoints,
+		Env:       func(name string) (string, bool) { value, ok := f.env[name]; return value, ok },
 	})
 }
 

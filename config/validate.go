@@ -28,22 +28,10 @@ type validator struct {
 
 // fail reports a problem at path, unless decoding has already reported one there.
 func (c *checker) fail(path, rule, format string, args ...any) {
-	if c.doc.Broken(path) {
-		return
-	}
-	p := c.doc.At(path)
-	p.Message, p.Rule = fmt.Sprintf(format, args...), rule
-	c.problems = append(c.problems, p)
+	c.problems = append(c.problems, c.doc.Fault(path, rule, fmt.Sprintf(format, args...))...)
 }
 
-// found quotes the text at path for a message, as it was written: what a
-// variable of the environment holds may be secret.
-func (c *checker) found(path, text string) string {
-	if written, expanded := c.doc.Written(path); expanded {
-		text = written
-	}
-	return strictyaml.Quote(text)
-}
+func (c *checker) found(path, text string) string { return c.doc.Found(path, text) }
 
 func (v *validator) validate() {
 	if v.blank { // as a rule it was cut short by what writes it, and all keys would be gone

@@ -55,20 +55,15 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 	}
 }
 
-// word decodes text that is one of a few words.
+// word decodes text that is one of a few words. Another one stays, so that whoever judges
+// the values beside it does not complain of its absence.
 func (d *decoder) word(n *node, v reflect.Value, path string, words []string) {
-	held := v.String()
 	d.value(n, v, path)
 	seen := v.String()
 	if d.doc.Broken(path) || slices.Contains(words, seen) {
 		return
 	}
-	hint := Suggest(seen, words)
-	if written, expanded := d.doc.Written(path); expanded { // what it stands for may be secret
-		seen, hint = written, ""
-	}
-	v.SetString(held)
-	d.problem(n, RuleWord, path, "found %s, expected %s%s", Quote(seen), OneOf(words), hint)
+	d.problem(n, RuleWord, path, "found %s, expected %s%s", d.doc.Found(path, seen), OneOf(words), d.doc.Suggest(path, seen, words))
 }
 
 // OneOf says which words a key takes.

@@ -41,7 +41,7 @@ func Expand(f func(text string) (string, error)) Option {
 // that Expand changed it is not shown.
 //
 // Text whose key takes a few words, which the tag of its field lists as the schema has
-// them, schema:"enum=a|b", is one of them.
+// them, schema:"enum=a|b", is one of them; another word is decoded, and a problem.
 //
 // A section, list or map that is written but left empty counts as empty, a
 // pointer becomes nil, and any other value left empty is a problem. A list or a

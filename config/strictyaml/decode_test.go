@@ -62,6 +62,7 @@ type sheet struct {
 	Ratio    float64           `yaml:"ratio"`
 	Access   bool              `yaml:"access"`
 	Wait     time.Duration     `yaml:"wait"`
+	Mode     string            `yaml:"mode" schema:"required,enum=enforce|shadow"`
 	Colour   colour            `yaml:"colour"`
 	Amount   amount            `yaml:"amount"`
 	Inner    inner             `yaml:"inner"`
@@ -129,8 +130,12 @@ func TestProblems(t *testing.T) {
 		{"unknown key", "lisen: a", "1:1: lisen: unknown key, did you mean listen? [unknown-key]"},
 		{"unknown key, nothing near", "inner:\n  zzz: a", "2:3: inner.zzz: unknown key, expected name or allow [unknown-key]"},
 		{"unknown key of an embedded struct", "nota: a", "1:1: nota: unknown key, did you mean note? [unknown-key]"},
-		{"untagged fields are no keys", "inner: {}\nUntagged: a", "2:1: Untagged: unknown key, expected note, listen, port, count, ratio, access, wait, colour, amount, inner, keys, maybe, labels or nested [unknown-key]"},
+		{"untagged fields are no keys", "inner: {}\nUntagged: a", "2:1: Untagged: unknown key, expected note, listen, port, count, ratio, access, wait, mode, colour, amount, inner, keys, maybe, labels or nested [unknown-key]"},
 		{"duplicate keys", "listen: a\ninner:\n  name: x\n  name: y\nlisten: b", "4:3: inner.name: key given twice, first at 3:3 [key-twice]\n5:1: listen: key given twice, first at 1:1 [key-twice]"},
+		{"none of a few words", "keys: []\nmode: shadwo", "2:7: mode: found \"shadwo\", expected one of enforce, shadow, did you mean shadow? [word]"},
+		{"none of a few words, nothing near", "mode: \"\"", "1:7: mode: found \"\", expected one of enforce, shadow [word]"},
+		{"none of a few words, behind an alias", "note: &n shadows\nmode: *n", "2:7: mode: found \"shadows\", expected one of enforce, shadow, did you mean shadow? [word]"},
+		{"a list for a word", "mode: [shadow]", "1:7: mode: found a list, expected text [wrong-kind]"},
 		{"text for a list", "inner: {allow: GET /order}", "1:16: inner.allow: found a single value, expected a list, between [ and ] or one - per line [wrong-kind]"},
 		{"mapping for a list", "keys:\n  name: a", "2:3: keys: found a mapping, expected a list [wrong-kind]"},
 		{"list for text", "listen: [a]", "1:9: listen: found a list, expected text [wrong-kind]"},
@@ -138,7 +143,7 @@ func TestProblems(t *testing.T) {
 		{"list for a map", "labels: [a]", "1:9: labels: found a list, expected a mapping [wrong-kind]"},
 		{"nothing for text", "listen:\n", "1:1: listen: found nothing, expected text (\"\" for none) [wrong-kind]"},
 		{"nothing for a number", "count: ~", "1:8: count: found nothing, expected a whole number [wrong-kind]"},
-		{"list for the document", "- a", "1:1: found a list, expected a mapping with note, listen, port, count, ratio, access, wait, colour, amount, inner, keys, maybe, labels or nested [wrong-kind]"},
+		{"list for the document", "- a", "1:1: found a list, expected a mapping with note, listen, port, count, ratio, access, wait, mode, colour, amount, inner, keys, maybe, labels or nested [wrong-kind]"},
 		{"not a number", "count: many", "1:8: count: found many, expected a whole number [wrong-value]"},
 		{"fraction", "count: 1.5", "1:8: count: found 1.5, expected a whole number [wrong-value]"},
 		{"number in quotes", `count: "5"`, `1:8: count: found "5", expected a whole number [wrong-value]`},
@@ -240,17 +245,18 @@ func TestExpand(t *testing.T) {
 		if strings.Contains(text, "$missing") {
 			return "", errors.New("missing is not set")
 		}
-		return strings.NewReplacer("$number", "12", "$secret", "hush: [", "$empty", "").Replace(text), nil
+		return strings.NewReplacer("$number", "12", "$secret", "hush: [", "$empty", "", "$almost", "shadwo").Replace(text), nil
 	})
-	src := "count: \"$number\"\nlisten: a $secret\nport: $secret\nnote: $missing\nlabels: {$number: x}\ncolour: $empty\nkeys: [{name: $secret}]"
+	src := "count: \"$number\"\nlisten: a $secret\nport: $secret\nnote: $missing\nlabels: {$number: x}\ncolour: $empty\nkeys: [{name: $secret}]\nmode: $almost"
 	var got sheet
 	_, problems := strictyaml.Decode("a.yaml", []byte(src), &got, expand)
 	want := "a.yaml:3:7: port: found $secret, expected a whole number [wrong-value]\na.yaml:4:7: note: missing is not set [variable]\n" +
-		"a.yaml:6:9: colour: found \"$empty\", which does not stand for a valid value [wrong-value]"
+		"a.yaml:6:9: colour: found \"$empty\", which does not stand for a valid value [wrong-value]\n" +
+		"a.yaml:8:7: mode: found \"$almost\", expected one of enforce, shadow [word]"
 	if diff := cmp.Diff(want, problems.Error()); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
-	expanded := sheet{Count: 12, Listen: "a hush: [", Labels: map[string]string{"$number": "x"}, Keys: []inner{{Name: "hush: ["}}}
+	expanded := sheet{Count: 12, Listen: "a hush: [", Labels: map[string]string{"$number": "x"}, Keys: []inner{{Name: "hush: ["}}, Mode: "shadwo"}
 	if diff := cmp.Diff(expanded, got, unexported); diff != "" {
 		t.Errorf("decoded (-want +got):\n%s", diff)
 	}

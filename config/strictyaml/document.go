@@ -81,6 +81,33 @@ func (d *Document) Written(path string) (text string, expanded bool) {
 	return text, expanded
 }
 
+// Found quotes the text at path for a message, as it was written: what [Expand] put in may
+// be secret.
+func (d *Document) Found(path, text string) string {
+	if written, expanded := d.Written(path); expanded {
+		text = written
+	}
+	return Quote(text)
+}
+
+// Suggest is [Suggest] for the text at path; "" where Expand changed it.
+func (d *Document) Suggest(path, seen string, known []string) string {
+	if _, expanded := d.Written(path); expanded {
+		return ""
+	}
+	return Suggest(seen, known)
+}
+
+// Fault is a problem at path; none where decoding has already found one there.
+func (d *Document) Fault(path, rule, message string) Problems {
+	if d.Broken(path) {
+		return nil
+	}
+	p := d.At(path)
+	p.Message, p.Rule = message, rule
+	return Problems{p}
+}
+
 // Broken reports whether decoding found a problem with the value of path or of
 // one of its parents. What the struct holds there is then not what was written,
 // and a further complaint would only add noise.

@@ -91,28 +91,13 @@ type loader struct {
 
 // fail reports a problem at path, unless decoding has already reported one there.
 func (l *loader) fail(path, format string, args ...any) {
-	if l.doc.Broken(path) {
-		return
-	}
-	p := l.doc.At(path)
-	p.Message = l.hide.Hide(fmt.Sprintf(format, args...))
-	l.problems = append(l.problems, p)
+	l.problems = append(l.problems, l.doc.Fault(path, "", l.hide.Hide(fmt.Sprintf(format, args...)))...)
 }
 
-// found quotes the text at path for a message, as it was written.
-func (l *loader) found(path, text string) string {
-	if written, expanded := l.doc.Written(path); expanded {
-		text = written
-	}
-	return strictyaml.Quote(text)
-}
+func (l *loader) found(path, text string) string { return l.doc.Found(path, text) }
 
-// suggest is strictyaml.Suggest, unless the text at path came from a variable.
 func (l *loader) suggest(path, seen string, known []string) string {
-	if _, expanded := l.doc.Written(path); expanded {
-		return ""
-	}
-	return strictyaml.Suggest(seen, known)
+	return l.doc.Suggest(path, seen, known)
 }
 
 // oneOf reports a value that is none of the words it can be.
