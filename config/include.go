@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -67,6 +68,9 @@ func (i include) find(entry string, seen map[string]bool) (files []include, rule
 	if err != nil {
 		return nil, ruleIncludePattern, fmt.Sprintf("found %s, expected a pattern such as keys.d/*.yaml", strictyaml.Quote(i.written))
 	}
+	if failed := (*fs.PathError)(nil); errors.As(readable(pattern), &failed) {
+		return nil, ruleIncludeUnreadable, fmt.Sprintf("found %s, and a folder of it cannot be read: %s", strictyaml.Quote(i.written), failed.Err)
+	}
 	for _, path := range paths {
 		if seen[path] || leftover(pattern, path) {
 			continue
@@ -76,6 +80,27 @@ func (i include) find(entry string, seen map[string]bool) (files []include, rule
 		files = append(files, i)
 	}
 	return files, "", ""
+}
+
+// readable tells why a folder that a pattern goes through cannot be read, which Glob takes for
+// an empty one.
+func readable(pattern string) error {
+	for _, folder := range foldersOf(pattern) {
+		if _, err := os.ReadDir(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// foldersOf are the folders that a pattern goes through, there or not.
+func foldersOf(pattern string) (folders []string) {
+	folder := filepath.Dir(pattern)
+	for ; hasMeta(folder); folder = filepath.Dir(folder) {
+		found, _ := filepath.Glob(folder) // a pattern that is wrong finds nothing
+		folders = append(folders, slices.DeleteFunc(found, func(path string) bool { return !isFolder(path) })...)
+	}
+	return append(folders, folder)
 }
 
 // beside makes a path that stands in a file relative to that file.
@@ -112,12 +137,7 @@ func watched(main string, entries []string) []string {
 		if entry == "" {
 			continue
 		}
-		folder := filepath.Dir(beside(main, entry))
-		for ; hasMeta(folder); folder = filepath.Dir(folder) {
-			found, _ := filepath.Glob(folder) // a pattern that is wrong finds nothing
-			folders = append(folders, slices.DeleteFunc(found, func(path string) bool { return !isFolder(path) })...)
-		}
-		folders = append(folders, folder)
+		folders = append(folders, foldersOf(beside(main, entry))...)
 	}
 	slices.Sort(folders)
 	return slices.Compact(folders)

@@ -4,30 +4,31 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"frontdesk/config/strictyaml"
 )
 
 // Lost finds api_keys that a change takes away without saying so: those of a file that is
 // still there and has none any more (it was cut short, or was on a disk that was full), and
-// those of a pattern that matches no file any more (its folder is gone, cannot be read, or
-// lies under a mount). A file that says api_keys: [], one that is deleted while others of
-// its pattern stay, and an entry that is no longer in include are meant so, and keys that
-// went on in another file are not lost. The error is [strictyaml.Problems].
+// those of a pattern that has no file of keys any more where it had several, or no file at all
+// (its folder is gone, or lies under a mount). A file that says api_keys: [] and did not
+// before, one that is deleted while others stay, and an entry that is no longer in include are
+// meant so, and keys that went on in another file are not lost. The error is
+// [strictyaml.Problems].
 func Lost(before, after *Config) error {
-	l := loss{after: after, there: make(map[string]bool, len(after.APIKeys)), keys: keysByFile(before)}
+	l := loss{before: before, after: after, there: make(map[string]bool, len(after.APIKeys)), had: keysByFile(before), has: keysByFile(after)}
 	for i := range after.APIKeys {
 		l.there[after.APIKeys[i].Name] = true
 	}
-	now := keysByFile(after)
 	for _, file := range after.files {
-		if names := l.keys[file]; l.gone(names) && len(now[file]) == 0 && !slices.Contains(after.keyless, file) {
-			l.fail(file, "api_keys", "found none, where %s in force: api_keys: [] says that they are to be gone", number(len(names)))
+		if names := l.had[file]; l.gone(names) && len(l.has[file]) == 0 && !slices.Contains(after.keyless, file) {
+			l.fail(file, "api_keys", "found no api_key, and %s in force from here: bring the file back, or write api_keys: [] to end what it had", inForce(names))
 		}
 	}
 	for i, entry := range after.Include {
 		if hasMeta(entry) {
-			l.pattern(i, before.files)
+			l.pattern(i)
 		}
 	}
 	return l.problems.Err()
@@ -35,10 +36,10 @@ func Lost(before, after *Config) error {
 
 // loss is what was found of keys that are lost.
 type loss struct {
-	after    *Config
-	there    map[string]bool     // names of keys, after
-	keys     map[string][]string // names of keys before, by file
-	problems strictyaml.Problems
+	before, after *Config
+	there         map[string]bool     // names of keys, after
+	had, has      map[string][]string // names of keys by file, before and after
+	problems      strictyaml.Problems
 }
 
 func keysByFile(c *Config) map[string][]string {
@@ -55,38 +56,58 @@ func (l *loss) gone(names []string) bool {
 	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return l.there[name] })
 }
 
-// pattern judges one entry of include by the files that there were.
-func (l *loss) pattern(entry int, before []string) {
+// pattern judges one entry of include.
+func (l *loss) pattern(entry int) {
 	pattern := beside(l.after.files[0], l.after.Include[entry])
-	matches := func(file string) bool {
-		ok, err := filepath.Match(pattern, file)
-		return ok && err == nil
-	}
-	if slices.ContainsFunc(l.after.files[1:], matches) {
-		return
-	}
-	var names []string
-	for _, file := range before[1:] {
-		if matches(file) {
-			names = append(names, l.keys[file]...)
+	matched := false
+	for _, file := range l.after.files[1:] {
+		if !matches(pattern, file) {
+			continue
+		}
+		if matched = true; len(l.has[file]) > 0 || l.saysSo(file) {
+			return
 		}
 	}
-	if l.gone(names) {
+	var names []string
+	files := 0
+	for _, file := range l.before.files[1:] {
+		if keys := l.had[file]; matches(pattern, file) && len(keys) > 0 {
+			names, files = append(names, keys...), files+1
+		}
+	}
+	if l.gone(names) && (files > 1 || !matched) {
 		l.fail(l.after.files[0], fmt.Sprintf("include[%d]", entry),
-			"found no file that %s matches, where %s in force: a file that says api_keys: [], or no such entry, says that they are to be gone",
-			strictyaml.Quote(l.after.Include[entry]), number(len(names)))
+			"found no api_key in any file that %s matches, and %s in force from there: bring the files back, or take the entry out, or write api_keys: [] into one of them, to end what they had",
+			strictyaml.Quote(l.after.Include[entry]), inForce(names))
 	}
 }
 
-func number(keys int) string {
-	if keys == 1 {
-		return "one api_key is"
+// saysSo tells whether a file says api_keys: [] and did not before.
+func (l *loss) saysSo(file string) bool {
+	return slices.Contains(l.after.keyless, file) && !slices.Contains(l.before.keyless, file)
+}
+
+func matches(pattern, file string) bool {
+	ok, err := filepath.Match(pattern, file)
+	return ok && err == nil
+}
+
+// namedAtMost is how many api_keys a message names.
+const namedAtMost = 3
+
+func inForce(names []string) string {
+	switch more := len(names) - namedAtMost; {
+	case len(names) == 1:
+		return names[0] + " is"
+	case more > 0:
+		return fmt.Sprintf("%s and %d more are", strings.Join(names[:namedAtMost], ", "), more)
+	default:
+		return strings.Join(names, ", ") + " are"
 	}
-	return fmt.Sprintf("%d api_keys are", keys)
 }
 
 func (l *loss) fail(file, path, format string, args ...any) {
 	l.problems = append(l.problems, strictyaml.Problem{
-		File: file, Line: 1, Column: 1, Path: path, Message: l.after.hide.Hide(fmt.Sprintf(format, args...)),
+		File: file, Line: 1, Column: 1, Path: path, Message: l.before.hide.Hide(l.after.hide.Hide(fmt.Sprintf(format, args...))),
 	})
 }

@@ -95,7 +95,7 @@ func Rules() []strictyaml.Rule {
 		{ID: ruleIncludeMissing, About: "An included file that is named outright is there."},
 		{ID: ruleIncludePattern, About: "A pattern of files is well-formed, and has no **."},
 		{ID: ruleIncludeTwice, About: "A file is included once, and not by itself."},
-		{ID: ruleIncludeUnreadable, About: "An included file can be read."},
+		{ID: ruleIncludeUnreadable, About: "An included file can be read, and so can the folders of a pattern."},
 		{ID: ruleName, About: "An api_key has a name of lower-case letters, digits, - and _."},
 		{ID: ruleNameTwice, About: "An api_key's name is its own, over all files."},
 		{ID: ruleHashMissing, About: "An api_key has at least one SHA-256."},

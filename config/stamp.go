@@ -86,7 +86,11 @@ func (l *looks) changed(path string, reread bool, now time.Time) bool {
 	if !known || !was.sameAs(is) {
 		return true
 	}
-	if !reread || was.settled || is.info == nil || !is.info.Mode().IsRegular() {
+	if is.info == nil || !is.info.Mode().IsRegular() {
+		return false
+	}
+	unread := was.text == stamp{}.text // which may pass, as a want of descriptors does
+	if !reread || was.settled && !unread {
 		return false
 	}
 	if src, err := readFile(path); err == nil {

@@ -35,4 +35,9 @@ func TestLooksYoung(t *testing.T) {
 	if last, _ := l.last(path); !last.settled || last.text != at.text {
 		t.Errorf("it would be read again and again: %+v", last)
 	}
+	at.text, at.settled = stamp{}.text, true // it could not be read, for want of a descriptor
+	l.note(path, at)
+	if l.changed(path, false, now) || !l.changed(path, true, now) {
+		t.Error("it can be read by now")
+	}
 }

@@ -31,16 +31,10 @@ func collide(a, b string) bool {
 		return false
 	}
 	ipA, ipB := listenedOn(hostA), listenedOn(hostB)
-	switch unspecified := netip.IPv4Unspecified(); {
-	case ipA == netip.IPv6Unspecified() || ipB == netip.IPv6Unspecified(): // which takes those of IPv4 too
+	if ipA.IsUnspecified() || ipB.IsUnspecified() { // Go listens on all addresses of IPv6 too where it is told 0.0.0.0
 		return true
-	case ipA == unspecified:
-		return !ipB.Is6()
-	case ipB == unspecified:
-		return !ipA.Is6()
-	default:
-		return ipA == ipB && (ipA.IsValid() || strings.EqualFold(hostA, hostB))
 	}
+	return ipA == ipB && (ipA.IsValid() || strings.EqualFold(hostA, hostB))
 }
 
 // listenedOn is the address that a listener gets by that host; none where its name has
