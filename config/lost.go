@@ -11,8 +11,8 @@ import (
 
 // Lost finds api_keys that a change takes away without saying so: those of a file that is
 // still there and has none any more (it was cut short, or was on a disk that was full), and
-// those of a pattern that has no file of keys any more where it had several, or no file at all
-// (its folder is gone, or lies under a mount). A file that says api_keys: [] and did not
+// those of a pattern that has no file of keys any more where it had several, or no file at all,
+// or others (its folder is gone, is another one, or lies under a mount). A file that says api_keys: [] and did not
 // before, one that is deleted while others stay, and an entry that is no longer in include are
 // meant so, and keys that went on in another file are not lost. The error is
 // [strictyaml.Problems].
@@ -59,14 +59,15 @@ func (l *loss) gone(names []string) bool {
 // pattern judges one entry of include.
 func (l *loss) pattern(entry int) {
 	pattern := beside(l.after.files[0], l.after.Include[entry])
-	matched := false
+	left, others := false, false // files that it matches, and such as were not there before
 	for _, file := range l.after.files[1:] {
 		if !matches(pattern, file) {
 			continue
 		}
-		if matched = true; len(l.has[file]) > 0 || l.saysSo(file) {
+		if len(l.has[file]) > 0 || l.saysSo(file) {
 			return
 		}
+		left, others = true, others || !slices.Contains(l.before.files, file)
 	}
 	var names []string
 	files := 0
@@ -75,7 +76,7 @@ func (l *loss) pattern(entry int) {
 			names, files = append(names, keys...), files+1
 		}
 	}
-	if l.gone(names) && (files > 1 || !matched) {
+	if l.gone(names) && (files > 1 || others || !left) {
 		l.fail(l.after.files[0], fmt.Sprintf("include[%d]", entry),
 			"found no api_key in any file that %s matches, and %s in force from there: bring the files back, or take the entry out, or write api_keys: [] into one of them, to end what they had",
 			strictyaml.Quote(l.after.Include[entry]), inForce(names))

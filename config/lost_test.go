@@ -42,6 +42,7 @@ func TestLost(t *testing.T) {
 		{"but one that says so always", with(both, "keys.d/example.yaml", "api_keys: []\n"), map[string]string{"keys.d/a.yaml": gone, "keys.d/b.yaml": gone}, `frontdesk.yaml:1:1: include[0]: found no api_key in any file that "keys.d/*.yaml" matches, and key-1, key-2 are in force`},
 		{"but a note", with(both, "keys.d/note.yaml", "# keys go here\n"), map[string]string{"keys.d/a.yaml": gone, "keys.d/b.yaml": gone}, `frontdesk.yaml:1:1: include[0]: found no api_key in any file`},
 		{"the only file with a key is deleted", map[string]string{"frontdesk.yaml": main, "keys.d/a.yaml": one, "keys.d/example.yaml": "api_keys: []\n"}, map[string]string{"keys.d/a.yaml": gone}, ""},
+		{"it has another name and is empty", map[string]string{"frontdesk.yaml": main, "keys.d/a.yaml": one, "keys.d/example.yaml": "api_keys: []\n"}, map[string]string{"keys.d/a.yaml": gone, "keys.d/c.yaml": "\n"}, `frontdesk.yaml:1:1: include[0]: found no api_key in any file`},
 		{"of many", map[string]string{"frontdesk.yaml": main, "keys.d/a.yaml": one, "keys.d/b.yaml": two, "keys.d/c.yaml": key(3, "GET /order"), "keys.d/d.yaml": key(4, "GET /order")},
 			map[string]string{"keys.d/a.yaml": gone, "keys.d/b.yaml": gone, "keys.d/c.yaml": gone, "keys.d/d.yaml": gone},
 			`frontdesk.yaml:1:1: include[0]: found no api_key in any file that "keys.d/*.yaml" matches, and key-1, key-2, key-3 and 1 more are in force`},

@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
@@ -246,12 +248,15 @@ func TestReloadKeepsLostKeys(t *testing.T) {
 	s := startSite(t, true)
 	orders := s.Login(rig.OrdersKey, "demo")
 	hash := s.Ready().Config.Hash
+	s.move("top/site/keys.d/orders.yaml", "top/site/keys.d/10-orders.yaml") // which changes no text
+	s.HangUp()
+	s.RequireLogged("nothing in it has changed")
 	for _, lost := range []struct {
 		name, told string
 		do         func()
 	}{
-		{"a file is cut short", "keys.d/orders.yaml:1:1: api_keys: found none, where one api_key is in force", func() { s.write("top/site/keys.d/orders.yaml", "") }},
-		{"its folder is gone", `include[0]: found no file that "keys.d/*.yaml" matches, where one api_key is in force`, func() { s.move("top/site/keys.d", "top/keys.d") }},
+		{"a file is cut short", "keys.d/10-orders.yaml:1:1: api_keys: found no api_key, and orders is in force from here", func() { s.write("top/site/keys.d/10-orders.yaml", "") }},
+		{"its folder is gone", `include[0]: found no api_key in any file that "keys.d/*.yaml" matches, and orders is in force from there`, func() { s.move("top/site/keys.d", "top/keys.d") }},
 		{"all folders are", "no such file or directory", func() { s.move("top/site", "top/gone") }},
 	} {
 		lost.do()
@@ -267,7 +272,39 @@ func TestReloadKeepsLostKeys(t *testing.T) {
 		require.Contains(t, s.Ready().Config.Error, lost.told, "what is in force is compared with, and not what was read before")
 	}
 	s.move("top/gone", "top/site")
-	s.write("top/site/keys.d/orders.yaml", "api_keys: []\n")
+	s.write("top/site/keys.d/10-orders.yaml", "api_keys: []\n")
 	s.noticed(desk.SettleTime)
 	require.Equal(t, 401, s.Status("GET", "/order", orders))
+}
+
+// TestReloadHangs: a disk that does not answer keeps the files from being read and looked at,
+// and the gateway goes on, tells of it and stops. A pipe that nobody writes into hangs like it.
+func TestReloadHangs(t *testing.T) {
+	s := startSite(t, true)
+	hash := s.Ready().Config.Hash
+	s.move("top/site/frontdesk.yaml", "top/site/before")
+	require.NoError(t, unix.Mkfifo(s.File, 0o600))
+	s.Signals <- syscall.SIGHUP
+	require.Equal(t, desk.HealthOK, s.Ready().Status)
+	require.Eventually(t, func() bool {
+		s.Clock.Pass(desk.FilesPatience)
+		return s.Ready().Config.HangsSince != nil
+	}, rig.Patience, time.Millisecond)
+	now := s.Ready()
+	require.Equal(t, desk.HealthDegraded, now.Status)
+	require.Contains(t, now.Reasons[0], "have not answered since")
+	require.Equal(t, hash, now.Config.Hash)
+	require.Zero(t, s.Metric("frontdesk_config_last_reload_success"))
+
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		s.Shutdown()
+	}()
+	require.Eventually(t, func() bool { return s.Timers.Pass(desk.FilesPatience) == 1 }, rig.Patience, time.Millisecond)
+	<-stopped
+	require.Contains(t, s.Log.String(), "the files of the configuration do not answer")
+	pipe, err := os.OpenFile(s.File, os.O_WRONLY, 0) // the disk answers again
+	require.NoError(t, err)
+	require.NoError(t, pipe.Close())
 }

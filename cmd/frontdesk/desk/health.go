@@ -54,6 +54,7 @@ type ConfigHealth struct {
 	LastReload   *time.Time `json:"last_reload,omitempty"`
 	Error        string     `json:"error,omitempty"`   // why the last reload kept the one before
 	Pending      string     `json:"pending,omitempty"` // what the files say otherwise, where they are not watched
+	HangsSince   *time.Time `json:"hangs_since,omitempty"` // the files, which are being read and do not answer
 	NeedsRestart []string   `json:"needs_restart,omitempty"`
 	RestartError string     `json:"restart_error,omitempty"` // why a start would fail
 }
@@ -164,6 +165,9 @@ func (now *Health) judgeConfig(keys int) {
 	if now.Config.Error != "" {
 		now.degraded("the configuration before stays in force: %s", now.Config.Error)
 	}
+	if since := now.Config.HangsSince; since != nil {
+		now.degraded("the files of the configuration have not answered since %s: what is in force stays, and no change of them is taken up", since.UTC().Format(time.RFC3339))
+	}
 	if now.Config.Pending != "" {
 		now.degraded("%s", now.Config.Pending)
 	}
@@ -228,6 +232,9 @@ func (h *Desk) configHealth() ConfigHealth {
 	if state.fault != nil {
 		now.Error = summary(state.fault)
 	}
+	if since := state.hangs(h.now()); !since.IsZero() {
+		now.HangsSince = &since
+	}
 	if state.restart != nil {
 		now.RestartError = state.restart.Error()
 	}
@@ -271,11 +278,16 @@ func (h *Desk) healthz(w http.ResponseWriter, _ *http.Request) {
 
 // readyz tells whether the program is to be sent requests, and why not.
 func (h *Desk) readyz(w http.ResponseWriter, r *http.Request) {
-	status, now := http.StatusOK, h.health(r.Context())
-	if now.Status == healthUnavailable || now.Status == HealthDraining {
-		status = http.StatusServiceUnavailable
-	}
+	status, now := h.readiness(r.Context())
 	h.answerHealth(w, status, now)
+}
+
+func (h *Desk) readiness(ctx context.Context) (status int, now Health) {
+	now = h.health(ctx)
+	if now.Status == healthUnavailable || now.Status == HealthDraining {
+		return http.StatusServiceUnavailable, now
+	}
+	return http.StatusOK, now
 }
 
 func (h *Desk) answerHealth(w http.ResponseWriter, status int, answer any) {

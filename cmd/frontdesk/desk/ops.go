@@ -30,7 +30,7 @@ func (h *Desk) listenOps() (err error) {
 	if err != nil {
 		return err
 	}
-	handler := closed(ownHost(append([]string{h.config.Ops.Listen}, h.config.Ops.Hosts...), mux))
+	handler := closed(ownHost(append([]string{h.config.Ops.Listen}, h.config.Ops.Hosts...), mux, h.strangers()))
 	h.ops = &http.Server{Handler: handler, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 8 << 10, ErrorLog: faults}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 
 // ownHost lets requests in that ask for the operators' listener by a name of its own. A
 // browser of somebody who may reach the listener would else ask it for whoever owns a name
-// and has it lead here.
-func ownHost(names []string, next http.Handler) http.Handler {
+// and has it lead here. Who asks by another name gets what strangers answers.
+func ownHost(names []string, next, strangers http.Handler) http.Handler {
 	own := []string{"localhost", ""} // HAProxy sends none
 	for _, name := range names {
 		own = append(own, hostOf(name))
@@ -21,11 +21,26 @@ func ownHost(names []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := hostOf(r.Host)
 		if _, err := netip.ParseAddr(host); err != nil && !slices.Contains(own, host) {
-			http.Error(w, fmt.Sprintf("asked for %q, which is no name of this listener: ops.hosts names further ones", host), http.StatusMisdirectedRequest)
+			strangers.ServeHTTP(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// strangers answers who asks by a name that is none of the listener's own: load balancers,
+// some of which send the name of their group, learn in a word how it does, and nobody more.
+func (h *Desk) strangers() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", h.healthz)
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		status, now := h.readiness(r.Context())
+		h.answerHealth(w, status, map[string]string{"status": now.Status})
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, fmt.Sprintf("asked for %q, which is no name of this listener: ops.hosts names further ones", hostOf(r.Host)), http.StatusMisdirectedRequest)
+	})
+	return mux
 }
 
 // hostOf is the host of an address, with or without a port, as names are compared.

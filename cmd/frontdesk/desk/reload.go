@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -56,16 +57,20 @@ func (h *Desk) keep(ctx context.Context, p Program, loader *config.Loader, logs 
 		}
 	}
 	ctx, stop := context.WithCancel(ctx)
-	done := make(chan struct{})
+	done := make(chan error, 1)
 	go func() {
-		defer close(done)
 		k.run(ctx)
+		release()
+		done <- k.watch.close()
 	}()
 	h.onClose(func() error {
 		stop()
-		<-done
-		release()
-		return k.watch.close()
+		select {
+		case err := <-done:
+			return err
+		case <-h.after(FilesPatience): // nothing ends what hangs with a disk
+			return errors.New("the files of the configuration do not answer")
+		}
 	})
 	return nil
 }
@@ -113,6 +118,8 @@ func (k *keeper) run(ctx context.Context) {
 // a key that was revoked must not live on for another line in the same file.
 func (k *keeper) reload(trigger string) {
 	h := k.desk
+	looking := h.reloads.begin(h.now()) // zero where it is not while it looks at them
+	defer func() { h.reloads.begin(looking) }()
 	h.tell(h.supervisor.reloading())
 	defer func() { h.tell(h.supervisor.ready(h.status())) }()
 	defer k.survive(trigger)
@@ -124,7 +131,7 @@ func (k *keeper) reload(trigger string) {
 			return nil, err
 		}
 		before = current
-		if c.Hash() == current.config.Hash() {
+		if c.Hash() == current.config.Hash() && slices.Equal(c.Files(), current.config.Files()) {
 			return nil, nil
 		}
 		if err := config.Lost(current.config, c); err != nil {
@@ -159,7 +166,7 @@ func (k *keeper) report(trigger string, before, after *snapshot, err error) {
 		h.reloads.failed(err)
 		h.log.Error("configuration not reloaded: the one before stays in force", zap.String("trigger", trigger),
 			zap.String("config", h.policy().Hash), zap.Strings("problems", problemsOf(err)))
-	case after == nil:
+	case after == nil || after.policy.Hash == before.policy.Hash: // but maybe for the names of files
 		h.reloads.done(was.waiting)
 		if trigger == bySignal || was.fault != nil {
 			h.log.Info("configuration reloaded: nothing in it has changed", zap.String("trigger", trigger), zap.String("config", h.policy().Hash))

@@ -16,6 +16,8 @@ const CompareEvery = 30 * time.Second
 // told of it.
 func (k *keeper) look() {
 	defer k.survive(byLook)
+	k.desk.reloads.begin(k.desk.now())
+	defer k.desk.reloads.begin(time.Time{})
 	changed := k.loader.Changed()
 	switch {
 	case k.watch == nil && changed:

@@ -37,7 +37,7 @@ func (m reloadMetrics) Collect(out chan<- prometheus.Metric) {
 	}
 	out <- prometheus.MustNewConstMetric(m.reloads, prometheus.CounterValue, float64(state.count))
 	out <- prometheus.MustNewConstMetric(m.failures, prometheus.CounterValue, float64(state.failures))
-	gauge(m.success, oneIf(state.asWritten()))
+	gauge(m.success, oneIf(state.asWritten() && state.hangs(m.of.now()).IsZero()))
 	gauge(m.at, float64(m.of.live.Current().since.UnixMilli())/1000)
 	gauge(m.restart, oneIf(len(state.needsRestart()) > 0))
 	if m.of.certificates != nil {

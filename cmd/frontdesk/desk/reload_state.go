@@ -23,6 +23,7 @@ type reloadState struct {
 	restart     error     // why a start would fail by these; nil where it would not
 	pending     string    // what is said otherwise on disk and left to SIGHUP, where files are not watched
 	certificate error     // why the certificate's files cannot be used as they are
+	began       time.Time // since when the files are read or looked at; zero where they are not
 }
 
 // needsRestart is all that is not used before one.
@@ -30,6 +31,25 @@ func (s reloadState) needsRestart() []string { return slices.Concat(s.waiting, s
 
 // asWritten tells whether all that the files say is in force, or would be after a restart.
 func (s reloadState) asWritten() bool { return s.fault == nil && s.restart == nil && s.pending == "" }
+
+// FilesPatience is how long the files of the configuration may take to answer.
+const FilesPatience = 12 * time.Second
+
+// hangs is since when they have not answered for longer than that; zero where they do.
+func (s reloadState) hangs(now time.Time) time.Time {
+	if s.began.IsZero() || now.Sub(s.began) < FilesPatience {
+		return time.Time{}
+	}
+	return s.began
+}
+
+// begin notes since when the files are read or looked at, and returns what was noted before.
+func (r *reloads) begin(at time.Time) (before time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before, r.now.began = r.now.began, at
+	return before
+}
 
 func (r *reloads) state() reloadState {
 	r.mu.Lock()

@@ -23,6 +23,7 @@ type Kept struct {
 	File    string
 	Signals chan os.Signal // nobody waits in it: what was sent before is done when the next is taken
 	Timers  Timers
+	Clock   Clock
 }
 
 // Timers are those a desk waits for, by their length; the test lets them go.
@@ -77,7 +78,7 @@ func (k *Kept) serve(t testing.TB, text string, watch bool, after func(time.Dura
 	if text != "" {
 		k.Write(text)
 	}
-	k.Serve(desk.Program{Signals: k.Signals, After: after}, k.File, watch)
+	k.Serve(desk.Program{Signals: k.Signals, After: after, Now: k.Clock.Now}, k.File, watch)
 }
 
 // Write replaces the file at once, as a careful editor does.
