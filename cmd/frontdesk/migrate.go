@@ -28,6 +28,10 @@ func (m migrateCommand) Run(p desk.Program) (err error) {
 		return err
 	}
 	defer logs.Stop()
+	in, err := desk.DatabaseOf(c)
+	if err != nil {
+		return err
+	}
 	begun := time.Now()
 	s, err := desk.OpenSystem(p.Ctx, c, auth.NewHasher(), logs.Log)
 	if err != nil {
@@ -40,6 +44,6 @@ func (m migrateCommand) Run(p desk.Program) (err error) {
 	if _, err := ledger.Open(p.Ctx, s.Own.Db); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "the tables are those of this version (%s)\n", time.Since(begun).Round(time.Millisecond))
+	_, err = fmt.Fprintf(p.Stdout, "the tables of %s are those of this version (%s)\n", in, time.Since(begun).Round(time.Millisecond))
 	return err
 }

@@ -44,7 +44,7 @@ func TestWrongFolder(t *testing.T) {
 		for _, args := range commands {
 			code, said := command(args...)
 			require.Equal(t, 1, code, "%s, %q: %s", state, args, said)
-			require.Contains(t, said, fmt.Sprintf("there is no database %s (backend.dsn is records.db, from this folder); frontdesk serve makes it, or frontdesk migrate", database), "%s, %q", state, args)
+			require.Contains(t, said, fmt.Sprintf("there is no database %s (backend.dsn is records.db, from this folder): run this in the folder that frontdesk serves in; frontdesk migrate makes a new one in this one", database), "%s, %q", state, args)
 			after, err := os.ReadDir(wrong)
 			require.NoError(t, err)
 			require.Len(t, after, len(before), "%s, %q", state, args)

@@ -75,11 +75,10 @@ func (d Database) There() error {
 	case err != nil && !os.IsNotExist(err):
 		return err
 	}
-	from := ""
-	if !filepath.IsAbs(file) {
-		from = fmt.Sprintf(" is %s, from this folder", file)
+	if filepath.IsAbs(file) {
+		return fmt.Errorf("there is no database %s (%s): frontdesk migrate makes a new one", d, d.setting)
 	}
-	return fmt.Errorf("there is no database %s (%s%s); frontdesk serve makes it, or frontdesk migrate", d, d.setting, from)
+	return fmt.Errorf("there is no database %s (%s is %s, from this folder): run this in the folder that frontdesk serves in; frontdesk migrate makes a new one in this one", d, d.setting, file)
 }
 
 // Open opens the database and nothing else, beside a server that may run.

@@ -15,6 +15,10 @@ import (
 // Serve answers requests until the program is to stop, and then lets those
 // under way end.
 func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
+	database, err := DatabaseOf(h.config)
+	if err != nil {
+		return err
+	}
 	failed := make(chan error, 2)
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -31,10 +35,9 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	defer hourly.Stop()
 	serving.Go(func() { newExpiryWatch(h.keys, time.Now, h.log).run(alive, hourly.C) })
 	h.tell(h.supervisor.ready(h.status()))
-	h.log.Info("serving", zap.String("base_url", h.config.Server.BaseURL()), zap.String("config", h.policy().Hash),
+	h.log.Info("serving", zap.String("base_url", h.config.Server.BaseURL()), zap.String("config", h.policy().Hash), zap.Stringer("database", database),
 		zap.String("version", Version()), zap.String("sockets_of_systemd", h.supervisor.handedOver()))
 	ready(h.config.Server.BaseURL())
-	var err error
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
