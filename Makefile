@@ -48,6 +48,7 @@ build:
 # What is published: dist/frontdesk_VERSION_SYSTEM_ARCH.tar.gz or .zip, its SBOM, and
 # SHA256SUMS. Minutes: every platform is compiled.
 release:
+	@$(GO) list -deps ./deploy/release >/dev/null || { echo "The modules of go.mod have to be here. With the network, go mod download fetches them, once." >&2; exit 1; }
 	$(GO) run ./deploy/release
 
 # bin/frontdesk_VERSION_ARCH.deb, and a container image.

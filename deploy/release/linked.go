@@ -101,7 +101,7 @@ func readLinked(ctx context.Context, p platform) (linked, error) {
 func list(ctx context.Context, p platform) (packages []listed, err error) {
 	said, err := run(ctx, p, "go", "list", "-deps", "-json=ImportPath,Dir,Standard,Imports,Module", "./cmd/frontdesk")
 	if err != nil {
-		return nil, fmt.Errorf("%w\nThe modules of go.mod have to be here. With the network, go mod download fetches them, once.", err)
+		return nil, fmt.Errorf("the modules of go.mod have to be here (with the network, go mod download fetches them, once): %w", err)
 	}
 	for decoder := json.NewDecoder(bytes.NewReader(said)); ; {
 		var one listed

@@ -145,34 +145,49 @@ func release(ctx context.Context, say io.Writer, out string, wanted []platform) 
 	if err != nil {
 		return err
 	}
-	made := map[string][]byte{}
+	m := maker{say: say, tree: t, work: work, manual: manual, made: map[string][]byte{}}
 	for i, p := range wanted {
-		name := fmt.Sprintf("frontdesk_%s_%s_%s", strings.TrimPrefix(t.version, "v"), p.os, p.arch)
-		binary, err := program(ctx, p, links[i], work)
-		if err != nil {
+		if err := m.platform(ctx, p, links[i]); err != nil {
 			return err
 		}
-		files, err := beside(ctx, t, p, links[i], manual)
-		if err != nil {
-			return err
-		}
-		archive, ending, err := p.archive(name, append(files, file{p.program(), 0o755, binary}), t.time)
-		if err != nil {
-			return err
-		}
-		made[name+ending] = archive
-		if made[name+".cdx.json"], err = sbom(t, p, links[i]); err != nil {
-			return err
-		}
-		fmt.Fprintf(say, "%s  %.1f MB, the program in it %.1f MB\n", name+ending, float64(len(archive))/1e6, float64(len(binary))/1e6)
 	}
-	made["SHA256SUMS"] = sums(made)
-	for name, data := range made {
+	m.made["SHA256SUMS"] = sums(m.made)
+	for name, data := range m.made {
 		if err := os.WriteFile(filepath.Join(out, name), data, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// maker makes a release.
+type maker struct {
+	say    io.Writer
+	tree   tree
+	work   string // the folder of programs
+	manual []byte
+	made   map[string][]byte // what is published, by its name
+}
+
+// platform makes what there is for one platform.
+func (m *maker) platform(ctx context.Context, p platform, l linked) error {
+	name := fmt.Sprintf("frontdesk_%s_%s_%s", strings.TrimPrefix(m.tree.version, "v"), p.os, p.arch)
+	binary, err := program(ctx, p, l, m.work)
+	if err != nil {
+		return err
+	}
+	files, err := beside(ctx, m.tree, p, l, m.manual)
+	if err != nil {
+		return err
+	}
+	archive, ending, err := p.archive(name, append(files, file{p.program(), 0o755, binary}), m.tree.time)
+	if err != nil {
+		return err
+	}
+	m.made[name+ending] = archive
+	fmt.Fprintf(m.say, "%s  %.1f MB, the program in it %.1f MB\n", name+ending, float64(len(archive))/1e6, float64(len(binary))/1e6)
+	m.made[name+".cdx.json"], err = sbom(m.tree, p, l)
+	return err
 }
 
 // program is the program of a platform, which is made of what go list says.
