@@ -14,7 +14,7 @@ AT_ONCE ?= 4
 # It says what it does, what it needs and what it leaves out: see there.
 testrun = $(GO) run ./.ci/testrun
 
-.PHONY: test test-times race check fmt lint bench fuzz soak siege build deb image
+.PHONY: test test-times race check fmt lint bench fuzz soak siege build release deb image
 
 # Everything, in its short form: on SQLite and on a real PostgreSQL, MariaDB and
 # Redis, with a real mail server, the pages in a real browser, the description
@@ -43,7 +43,13 @@ lint:
 	.ci/lint
 
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/frontdesk ./cmd/frontdesk
+	deploy/build bin/frontdesk
+
+# What is published: dist/frontdesk_VERSION_SYSTEM_ARCH.tar.gz or .zip, its SBOM, and
+# SHA256SUMS. Minutes: every platform is compiled.
+release:
+	@$(GO) list -deps ./deploy/release >/dev/null || { echo "The modules of go.mod have to be here. With the network, go mod download fetches them, once." >&2; exit 1; }
+	$(GO) run ./deploy/release
 
 # bin/frontdesk_VERSION_ARCH.deb, and a container image.
 deb:
@@ -61,7 +67,7 @@ fuzz:
 
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
-	FRONTDESK_SOAK=1 $(testrun) -p 1 -timeout 120m -run 'Kill|Concurrent|Soak|Foreign|Hostile|NobodyCanTell|AreWhole|ToolsAgree' ./cmd/frontdesk/... ./backend/reference ./backend/legacy ./backend/remote
+	FRONTDESK_SOAK=1 $(testrun) -p 1 -timeout 120m -run 'Kill|Concurrent|Soak|Foreign|Hostile|NobodyCanTell|AreWhole|ToolsAgree|TestRelease$$' ./cmd/frontdesk/... ./backend/reference ./backend/legacy ./backend/remote ./deploy/release
 
 # Attacks on a frontdesk that serves, one after the other, beside a client that behaves:
 # whether the aims of docs/reliability.md are met. SIEGE=-markdown prints the table that

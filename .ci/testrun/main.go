@@ -85,17 +85,15 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	return nil
 }
 
-// build makes the program that the tests start, once for all of them.
+// build makes the program that the tests start as it is shipped, once for all of them.
 func build(ctx context.Context) (string, error) {
 	folder, err := os.MkdirTemp("", "frontdesk-binary-")
 	if err != nil {
 		return "", err
 	}
 	binary := filepath.Join(folder, "frontdesk")
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./cmd/frontdesk")
-	command.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped: it needs no library
-	if said, err := command.CombinedOutput(); err != nil {
-		return binary, fmt.Errorf("go build ./cmd/frontdesk: %w\n%s", err, said)
+	if said, err := exec.CommandContext(ctx, "deploy/build", binary).CombinedOutput(); err != nil {
+		return binary, fmt.Errorf("deploy/build: %w\n%s", err, said)
 	}
 	return binary, nil
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -91,4 +94,72 @@ func TestEveryFailureOfOthersHasATest(t *testing.T) {
 		require.NotEmpty(t, strings.TrimSpace(cells[3]), cells[1])
 	}
 	require.Equal(t, 17, rows)
+}
+
+// namedFunction is a row of a table that ends with a file and functions in it.
+var namedFunction = regexp.MustCompile("(?m)\\| `([\\w./]+\\.go)`((?: `\\w+`,?)+) \\|$")
+
+// TestLivesOfRequests: whoever follows a request by docs/development.md finds each
+// function in the file that is named.
+func TestLivesOfRequests(t *testing.T) {
+	_, section, found := strings.Cut(rig.Read(t, rig.Repository(t, "docs", "development.md")), "\n## The life of a request\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := namedFunction.FindAllStringSubmatch(section, -1)
+	require.Equal(t, strings.Count(section, "\n| ")-2, len(rows), "a row of the two tables names no function")
+	for _, row := range rows {
+		parsed, err := parser.ParseFile(token.NewFileSet(), rig.Repository(t, filepath.FromSlash(row[1])), nil, parser.SkipObjectResolution)
+		require.NoError(t, err, row[0])
+		for _, name := range strings.FieldsFunc(row[2], func(r rune) bool { return strings.ContainsRune("`, ", r) }) {
+			require.True(t, slices.ContainsFunc(parsed.Decls, func(d ast.Decl) bool {
+				function, is := d.(*ast.FuncDecl)
+				return is && function.Name.Name == name
+			}), "%s has no function %s", row[1], name)
+		}
+	}
+}
+
+var (
+	quoted     = regexp.MustCompile("`([\\w./*]+)`")
+	identifier = regexp.MustCompile(`^[A-Za-z]+$`)
+)
+
+// TestRecipesNameWhatThereIs: each file, folder and identifier that the recipes of
+// docs/development.md name is in the tree. A name without a folder is of any.
+func TestRecipesNameWhatThereIs(t *testing.T) {
+	_, section, found := strings.Cut(rig.Read(t, rig.Repository(t, "docs", "development.md")), "\n## How to add …\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	var files []string
+	var code strings.Builder
+	root := rig.Repository(t)
+	require.NoError(t, filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		name, _ := filepath.Rel(root, file)
+		files = append(files, "/"+filepath.ToSlash(name))
+		if err == nil && strings.HasSuffix(file, ".go") {
+			text, err := os.ReadFile(file)
+			code.Write(text)
+			return err
+		}
+		return err
+	}))
+	named := 0
+	for _, words := range quoted.FindAllStringSubmatch(section, -1) {
+		named++
+		name := words[1]
+		if dot := strings.IndexByte(name, '.'); identifier.MatchString(name) || !strings.ContainsAny(name, "/*") && !strings.HasSuffix(name, ".go") && identifier.MatchString(name[dot+1:]) {
+			require.True(t, regexp.MustCompile(`\b`+name[dot+1:]+`\b`).MatchString(code.String()), "%s is nowhere in the code", name)
+			continue
+		}
+		pattern := regexp.QuoteMeta("/" + strings.TrimSuffix(name, "/"))
+		for _, any := range []string{`\*`, "NAME"} {
+			pattern = strings.ReplaceAll(pattern, any, `[^/]+`)
+		}
+		is := regexp.MustCompile(pattern + "$")
+		require.True(t, slices.ContainsFunc(files, is.MatchString), "there is no %s", name)
+	}
+	require.Greater(t, named, 30)
 }

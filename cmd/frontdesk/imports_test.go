@@ -1,14 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
 )
 
 // mayImport says which of our packages each imports, and no other: its own
@@ -75,14 +81,16 @@ var mayImport = map[string][]string{
 	"cmd/frontdesk/e2e/secrets":     {}, // tests only
 	"cmd/frontdesk/e2e/several":     {}, // tests only
 	"cmd/frontdesk/e2e/siege":       {}, // tests only
+	"deploy/release":                {},
 }
 
-// TestImports keeps the direction of dependencies, tests left aside.
+// TestImports keeps the direction of dependencies, tests left aside, and the picture of
+// them in docs/development.md, which -update draws anew.
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "frontdesk/...").Output()
 	require.NoError(t, err)
 	decoder := json.NewDecoder(strings.NewReader(string(out)))
-	seen := 0
+	seen, house := 0, imports{}
 	for {
 		var p struct {
 			ImportPath string
@@ -103,8 +111,63 @@ func TestImports(t *testing.T) {
 		for _, imported := range p.Imports {
 			if ours, ok := strings.CutPrefix(imported, "frontdesk/"); ok {
 				require.True(t, slices.Contains(allowed, ours), "%s must not import %s", name, ours)
+				house[name] = append(house[name], ours)
 			}
 		}
 	}
 	require.Len(t, mayImport, seen, "mayImport names a package that is gone")
+
+	page := rig.Repository(t, "docs", "development.md")
+	before, rest, begins := strings.Cut(rig.Read(t, page), "```mermaid\n")
+	drawn, after, ends := strings.Cut(rest, "```\n")
+	require.True(t, begins && ends, "the page has no picture")
+	is := house.draw("cmd/frontdesk")
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(before+"```mermaid\n"+is+"```\n"+after), 0o644))
+		drawn = is
+	}
+	require.Equal(t, is, drawn, "the picture is not of this house: go test ./cmd/frontdesk -run TestImports -update")
+}
+
+// imports are what packages of ours import of ours.
+type imports map[string][]string
+
+// below are all that a package stands on.
+func (i imports) below(name string) map[string]bool {
+	all := map[string]bool{}
+	for _, one := range i[name] {
+		all[one] = true
+		maps.Copy(all, i.below(one))
+	}
+	return all
+}
+
+// draw is a picture of a program in mermaid's words: its packages in the rooms of their
+// first folder, and lines between them, but for those that go without saying because
+// others lead there.
+func (i imports) draw(program string) string {
+	rooms := map[string][]string{}
+	linked := i.below(program)
+	linked[program] = true
+	for _, name := range slices.Sorted(maps.Keys(linked)) {
+		room, _, _ := strings.Cut(name, "/")
+		rooms[room] = append(rooms[room], name)
+	}
+	node := strings.NewReplacer("/", "_").Replace
+	var nodes, lines strings.Builder
+	for _, room := range slices.SortedFunc(maps.Keys(rooms), func(a, b string) int { // what stands on more comes first
+		return cmp.Or(cmp.Compare(len(i.below(rooms[b][0])), len(i.below(rooms[a][0]))), cmp.Compare(a, b))
+	}) {
+		fmt.Fprintf(&nodes, "  subgraph room_%s[ ]\n", room)
+		for _, name := range rooms[room] {
+			fmt.Fprintf(&nodes, "    %s[%s]\n", node(name), name)
+			for _, on := range i[name] {
+				if !slices.ContainsFunc(i[name], func(other string) bool { return i.below(other)[on] }) {
+					fmt.Fprintf(&lines, "  %s --> %s\n", node(name), node(on))
+				}
+			}
+		}
+		nodes.WriteString("  end\n")
+	}
+	return "flowchart TD\n" + nodes.String() + lines.String()
 }

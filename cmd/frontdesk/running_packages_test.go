@@ -55,7 +55,7 @@ func TestDebianPackage(t *testing.T) {
 	for file, mode := range map[string]os.FileMode{
 		config: 0o640, filepath.Join(root, "etc/frontdesk/keys.d"): 0o750, filepath.Join(root, "var/lib/frontdesk"): 0o700,
 		filepath.Join(root, "usr/bin/frontdesk"): 0o755, filepath.Join(root, "usr/lib/systemd/system/frontdesk.service"): 0o644,
-		filepath.Join(root, "usr/lib/systemd/system/frontdesk.socket"): 0o644, filepath.Join(root, "usr/share/doc/frontdesk/operators.md"): 0o644,
+		filepath.Join(root, "usr/lib/systemd/system/frontdesk.socket"): 0o644, filepath.Join(root, "usr/share/doc/frontdesk/docs/operators.md"): 0o644,
 	} {
 		info, err := os.Stat(file)
 		if assert.NoError(t, err) {
@@ -65,7 +65,14 @@ func TestDebianPackage(t *testing.T) {
 	program := filepath.Join(root, "usr/bin/frontdesk")
 	output, err = exec.Command(program, "version").CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	assert.True(t, strings.HasPrefix(string(output), "frontdesk "), "%s", output)
+	version, _, _ := strings.Cut(strings.TrimPrefix(string(output), "frontdesk v"), "\n")
+	assert.Contains(t, made[0], "frontdesk_"+strings.ReplaceAll(version, "-", "+")+"_", "the package and the program are of one version")
+	doc := filepath.Join(root, "usr/share/doc/frontdesk")
+	assert.Contains(t, rig.Read(t, filepath.Join(doc, "copyright")), "modernc.org/sqlite v")
+	assert.Contains(t, rig.Read(t, filepath.Join(root, "usr/share/man/man1/frontdesk.1")), ".SS frontdesk key new\n")
+	for _, page := range []string{"CHANGELOG.md", "docs/kits/go/main.go", "deploy/grafana/frontdesk.json", "deploy/kubernetes/README.md"} {
+		assert.FileExists(t, filepath.Join(doc, page))
+	}
 	output, err = exec.Command(program, "key", "new", "webshop", "--config", config, "--allow", "GET /order").CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	require.FileExists(t, filepath.Join(root, "etc/frontdesk/keys.d/webshop.yaml"))
@@ -135,7 +142,9 @@ func TestImage(t *testing.T) {
 	output, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	container := in("from", "localhost/frontdesk:test")
-	assert.Contains(t, in("run", "--isolation", "chroot", container, "--", "/usr/bin/frontdesk", "version"), "frontdesk ")
+	version, _, _ := strings.Cut(in("run", "--isolation", "chroot", container, "--", "/usr/bin/frontdesk", "version"), "\n")
+	assert.Regexp(t, `^frontdesk v\d`, version)
+	assert.Equal(t, "frontdesk "+in("inspect", "--format", `{{index .OCIv1.Config.Labels "org.opencontainers.image.version"}}`, container), version)
 	// As compose.yaml runs it: what is mounted can be read by its user.
 	check := append([]string{"run", "--isolation", "chroot", "--volume", rig.Repository(t, "deploy", "compose", "config") + ":/etc/frontdesk:ro"},
 		"--env", "FRONTDESK_DSN=postgres://postgres/frontdesk", "--env", "FRONTDESK_SESSIONS=redis://redis:6379/0",

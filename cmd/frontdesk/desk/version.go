@@ -3,11 +3,11 @@ package desk
 import (
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
-// BuildFacts are what the Go toolchain recorded of the build. Commit, Time and
-// Modified stay empty where it was told not to look (-buildvcs=false), or built
-// from something else than a checkout.
+// BuildFacts are what is known of the build. Commit, Time and Modified stay empty where
+// it was not made from a checkout.
 type BuildFacts struct {
 	Version  string            `json:"version"`
 	Commit   string            `json:"commit,omitempty"`
@@ -25,35 +25,55 @@ var ToldModules = []string{
 	"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/microsoft/go-mssqldb",
 }
 
+// built is what deploy/version printed: version, commit, and when that was made. The
+// linker writes it. It is empty in a program that deploy/build did not make, of which
+// Go's own record tells what there is to know.
+var built string
+
 // ReadBuildFacts tells what the program was built from.
 func ReadBuildFacts() BuildFacts {
 	facts := BuildFacts{Version: "dev", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Modules: map[string]string{}}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return facts
+	if info, ok := debug.ReadBuildInfo(); ok {
+		facts.record(info)
 	}
+	facts.stamp(built)
+	return facts
+}
+
+// record takes what the Go toolchain recorded.
+func (f *BuildFacts) record(info *debug.BuildInfo) {
 	if info.Main.Version != "" && info.Main.Version != "(devel)" {
-		facts.Version = info.Main.Version
+		f.Version = info.Main.Version
 	}
 	for _, setting := range info.Settings {
 		switch setting.Key {
 		case "vcs.revision":
-			facts.Commit = setting.Value
+			f.Commit = setting.Value
 		case "vcs.time":
-			facts.Time = setting.Value
+			f.Time = setting.Value
 		case "vcs.modified":
-			facts.Modified = setting.Value == "true"
+			f.Modified = setting.Value == "true"
 		}
 	}
 	for _, dependency := range info.Deps {
 		for _, module := range ToldModules {
 			if dependency.Path == module {
-				facts.Modules[module] = dependency.Version
+				f.Modules[module] = dependency.Version
 			}
 		}
 	}
-	return facts
 }
 
-// Version is that of the module, as the Go toolchain recorded it.
+// stamp takes what deploy/version printed, as far as it goes.
+func (f *BuildFacts) stamp(built string) {
+	words := strings.Fields(built)
+	if len(words) > 0 {
+		f.Version, f.Modified = words[0], strings.HasSuffix(words[0], "-dirty")
+	}
+	if len(words) == 3 {
+		f.Commit, f.Time = words[1], words[2]
+	}
+}
+
+// Version is how the program is told from others of its kind.
 func Version() string { return ReadBuildFacts().Version }

@@ -55,11 +55,9 @@ func Binary(t testing.TB) string {
 		if built.dir, built.err = os.MkdirTemp("", "frontdesk-binary-"); built.err != nil {
 			return
 		}
-		build := exec.Command("go", "build", "-trimpath", "-o", built.dir, "frontdesk/cmd/frontdesk")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped: it needs no library
-		out, err := build.CombinedOutput()
+		out, err := exec.Command(Repository(t, "deploy", "build"), filepath.Join(built.dir, "frontdesk")).CombinedOutput()
 		if err != nil {
-			built.err = fmt.Errorf("go build: %w\n%s", err, out)
+			built.err = fmt.Errorf("deploy/build: %w\n%s", err, out)
 		}
 	})
 	require.NoError(t, built.err)
