@@ -90,6 +90,7 @@ func TestMetrics(t *testing.T) {
 	desk.NewReplicaMetrics(nil).Describe(descs)
 	desk.UntilLag(nil).Describe(descs)
 	desk.SessionStore(nil).Describe(descs)
+	desk.GatewayDrift(nil).Describe(descs)
 	for range len(descs) {
 		there[metricName.FindString((<-descs).String())] = true
 	}

@@ -45,6 +45,7 @@ type Health struct {
 	Disks       []Disk             `json:"disks"`
 	Config      ConfigHealth       `json:"config"`
 	Certificate *CertificateHealth `json:"certificate,omitempty"` // only with TLS
+	Differ      []GatewayDiffers   `json:"gateways_that_differ,omitempty"`
 }
 
 // ConfigHealth tells which configuration is in force.
@@ -99,6 +100,7 @@ func (h *Desk) health(ctx context.Context) Health {
 	h.judgeCertificate(&now)
 	h.judgeBackend(&now, asked)
 	h.judgeSessions(&now, asked)
+	h.judgeDrift(&now)
 	if h.draining.Load() {
 		now.refuses(HealthDraining, "it is to stop")
 	}

@@ -61,6 +61,9 @@ func (h *Desk) watch() {
 		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
 	}
 	m.registry.MustRegister(DiskRoom(h.disks))
+	if h.drift != nil {
+		m.registry.MustRegister(GatewayDrift(h.drift.differ))
+	}
 	if h.common.ready != nil {
 		m.registry.MustRegister(SessionStore(h.sessionsHealth))
 	}

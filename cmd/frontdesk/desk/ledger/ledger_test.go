@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,4 +63,39 @@ func TestKeyUses(t *testing.T) {
 			require.NotContains(t, known, shop)
 		})
 	}
+}
+
+// TestMeet: gateways hear of each other until they take leave, or have said nothing for too long
+// by the clock of the database.
+func TestMeet(t *testing.T) {
+	l, db := onPostgres(t)
+	meet := func(id, document string) (others []string) {
+		t.Helper()
+		found, err := l.Meet(t.Context(), id, document)
+		require.NoError(t, err)
+		for _, other := range found {
+			require.NotZero(t, other.Seen)
+			others = append(others, other.ID+" "+other.Document)
+		}
+		return others
+	}
+	require.Empty(t, meet("a", "1"))
+	require.Equal(t, []string{"a 1"}, meet("b", "2"))
+	require.Equal(t, []string{"b 2"}, meet("a", "3"))
+	require.Equal(t, []string{"a 3"}, meet("b", "2"))
+	require.NoError(t, l.Leave(t.Context(), "a"))
+	require.Empty(t, meet("b", "2"))
+
+	meet("a", "1")
+	age := func(by time.Duration) {
+		t.Helper()
+		require.NoError(t, db.Write(t.Context(), func(c sqlrecord.Conn) error {
+			_, err := c.Exec(context.Background(), fmt.Sprintf("UPDATE ledger_gateway SET seen_at = seen_at - %d WHERE id = 'a'", by.Milliseconds()))
+			return err
+		}))
+	}
+	age(ledger.GatewayLife - 10*time.Second)
+	require.Len(t, meet("b", "2"), 1)
+	age(10 * time.Second)
+	require.Empty(t, meet("b", "2"))
 }
