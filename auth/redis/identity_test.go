@@ -1,6 +1,8 @@
 package redis_test
 
 import (
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,6 +33,16 @@ func TestIdentity(t *testing.T) {
 	require.NotEqual(t, first, identity(server.URL()+"/1"))
 
 	client := open(t, redis.Options{URL: server.URL()})
+	server.Command("FLUSHALL")
+	var asked sync.WaitGroup
+	drawn := make([]string, 32)
+	for n := range drawn {
+		asked.Go(func() { drawn[n], _ = client.Identity(t.Context()) })
+	}
+	asked.Wait()
+	slices.Sort(drawn)
+	require.Len(t, slices.Compact(drawn), 1, "the first who asks draws it")
+	require.NotEmpty(t, drawn[0])
 	server.Command("FLUSHALL")
 	server.Command("REPLICAOF", "127.0.0.1", "1")
 	_, err := client.Identity(t.Context())

@@ -183,6 +183,15 @@ func TestDriftOfThoseWhoAreGone(t *testing.T) {
 	require.Contains(t, one.OpsText("/metrics"), "frontdesk_gateway_differs{part=\"version\"} 1\n")
 }
 
+// TestDriftOfSessions: gateways that keep sessions in memory do not share them, though they say the
+// same. It is the one drift by which every second request is 401.
+func TestDriftOfSessions(t *testing.T) {
+	t.Parallel()
+	s := &service{t: t, dsn: rig.Engines[1].DSN(t), redis: redistest.Start(t)}
+	one := s.start("sessions: {store: ", "# sessions: {store: ")
+	require.Equal(t, []string{"sessions"}, differ(one, s.start("sessions: {store: ", "# sessions: {store: "), enough))
+}
+
 // dealer is a mapping sheet of one table.
 const dealer = `format: 1
 source: {sql: {engine: sqlite, dsn: %q}}

@@ -17,8 +17,7 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// lastUse is what the metrics of a gateway say of a hash, once it has noted what it knows and read
-// what others did; 0 for nothing.
+// lastUse is what a gateway tells of a hash, once it has noted what it knows and read what others did.
 func lastUse(k *rig.Kept, sha256 string) int64 {
 	k.T.Helper()
 	wait := func() {
@@ -28,6 +27,12 @@ func lastUse(k *rig.Kept, sha256 string) int64 {
 	wait()
 	k.Timers.Pass(desk.UseEvery)
 	wait()
+	return toldUse(k, sha256)
+}
+
+// toldUse is what the metrics of a gateway say of a hash; 0 for nothing.
+func toldUse(k *rig.Kept, sha256 string) int64 {
+	k.T.Helper()
 	found := regexp.MustCompile(`(?m)^frontdesk_key_hash_last_used_timestamp_seconds{key="full",sha256="` + sha256 + `"} (\S+)$`).FindStringSubmatch(k.OpsText("/metrics"))
 	if found == nil {
 		return 0
@@ -66,7 +71,9 @@ func TestLastUseOfEachHash(t *testing.T) {
 	later := time.Now().Add(time.Hour).Unix()
 	const set = "UPDATE ledger_key_use SET used_at = $1 WHERE sha256 = $2"
 	require.EqualValues(t, 1, s.sql(set, later*1000, short(rig.FullKey)))
+	require.Equal(t, later, lastUse(one, short(rig.FullKey)))
 	one.Call("GET", "/contact/1", token, "")
+	require.Equal(t, later, toldUse(one, short(rig.FullKey)))
 	require.Equal(t, later, lastUse(one, short(rig.FullKey)))
 	require.EqualValues(t, 1, s.sql(set+" AND used_at = $1", later*1000, short(rig.FullKey)))
 
