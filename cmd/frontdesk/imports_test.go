@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
 	"cmd/frontdesk/rig": {
-		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk",
+		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger",
 		"config", "gateway", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "gateway/webhook/webhooktest", "mapping",
 	},
 	"cmd/frontdesk/e2e/bounds":      {}, // tests only
