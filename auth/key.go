@@ -26,6 +26,25 @@ type Key struct {
 type KeyHash struct {
 	Hash    [32]byte
 	Expires time.Time
+	short   string // see Short; made by the keyring
+}
+
+// Short names the hash by its first 8 digits, which tell nothing of the api_key; "" for nil.
+func (h *KeyHash) Short() string {
+	if h == nil {
+		return ""
+	}
+	return h.short
+}
+
+// By returns which of a key's hashes that is; nil for none of them. It allocates nothing.
+func (k *Key) By(hash [32]byte) *KeyHash {
+	for i := range k.Hashes {
+		if k.Hashes[i].Hash == hash {
+			return &k.Hashes[i]
+		}
+	}
+	return nil
 }
 
 // May tells whether the key may call an operation. It denies by default.

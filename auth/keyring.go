@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -69,6 +70,9 @@ func (r *Keyring) ByHash(hash [32]byte, now time.Time) *Key {
 
 func copyKey(k Key) *Key {
 	k.Hashes = slices.Clone(k.Hashes)
+	for i := range k.Hashes {
+		k.Hashes[i].short = hex.EncodeToString(k.Hashes[i].Hash[:4])
+	}
 	k.Allowed = slices.Clone(k.Allowed)
 	k.Secrets = slices.Clone(k.Secrets)
 	k.Addresses = Addresses{Allow: unmapped(k.Addresses.Allow), Deny: unmapped(k.Addresses.Deny)}

@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -60,6 +61,8 @@ func TestKeyringFind(t *testing.T) {
 			require.Equal(t, found, r.ByHash(sum(test.apiKey), test.at))
 			if found != nil {
 				require.Equal(t, test.key.Name, found.Name)
+				require.Equal(t, fmt.Sprintf("%x", sum(test.apiKey))[:8], found.By(sum(test.apiKey)).Short())
+				require.Empty(t, found.By(sum("another")).Short())
 			}
 		})
 	}

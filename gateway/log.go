@@ -19,6 +19,7 @@ func (g *Gateway) logAccess(x *Exchange) {
 	g.o.Access.Info("request",
 		zap.String("request_id", x.RequestID),
 		zap.String("key", x.keyName),
+		zap.String("sha256", x.keyHash.Short()),
 		zap.String("client", x.client),
 		zap.String("method", x.knownMethod()),
 		zap.String("endpoint", endpoint),

@@ -21,6 +21,8 @@ type Meter interface {
 	// Shadowed counts a request that was served although the allowlist, which is
 	// on trial, says no.
 	Shadowed(key, method, endpoint string)
+	// Used notes that an api_key was used at that moment, by one of its hashes.
+	Used(hash [32]byte, at time.Time)
 }
 
 // Timer is told how long something took, in seconds.
@@ -67,6 +69,9 @@ func (g *Gateway) observe(x *Exchange) {
 	}
 	status := x.response.StatusCode()
 	kept.of(status, func() Timer { return g.o.Meter.Timer(method, endpoint, status) }).Observe(took.Seconds())
+	if x.keyHash != nil {
+		g.o.Meter.Used(x.keyHash.Hash, x.started)
+	}
 	if x.reason != "" {
 		g.o.Meter.Refused(x.keyName, x.refusedBecause())
 	}

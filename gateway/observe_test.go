@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"sync"
@@ -38,6 +39,8 @@ func (m *meter) Shadowed(key, method, endpoint string) {
 	m.tell("shadowed %s %s %s", key, method, endpoint)
 }
 
+func (m *meter) Used(hash [32]byte, _ time.Time) { m.tell("used %x", hash[:4]) }
+
 type timerFunc func(float64)
 
 func (f timerFunc) Observe(seconds float64) { f(seconds) }
@@ -69,13 +72,17 @@ func TestWhatIsCounted(t *testing.T) {
 	trial.Shadow = h.clock.Now().Add(time.Hour)
 	h.setKeys(trial)
 	demo := h.as("demo")
+	const login = "/authenticate?organization_name=&username=nobody&password=x&api_key="
+	used := fmt.Sprintf("used %x", sha256.Sum256([]byte(keyAll)))[:len("used ")+8]
 	for _, c := range []struct {
 		method, target string
 		want           []string
 	}{
-		{"GET", "/order/1", []string{"GET /order/{id} 200 in 0.5"}},
-		{"GET", "/order/99", []string{"GET /order/{id} 404 in 0.5", "refused trial record_not_found"}},
-		{"GET", "/vehicle/1", []string{"GET /vehicle/{id} 200 in 0.5", "shadowed trial GET /vehicle/{id}"}},
+		{"GET", "/order/1", []string{"GET /order/{id} 200 in 0.5", used}},
+		{"GET", "/order/99", []string{"GET /order/{id} 404 in 0.5", used, "refused trial record_not_found"}},
+		{"GET", "/vehicle/1", []string{"GET /vehicle/{id} 200 in 0.5", used, "shadowed trial GET /vehicle/{id}"}},
+		{"GET", login + keyAll, []string{"GET /authenticate 401 in 0", used, "refused trial credentials_invalid"}},
+		{"GET", login + "22222222-2222-4222-8222-222222222222", []string{"GET /authenticate 401 in 0", "refused  credentials_invalid"}},
 		{"MADEUP", "/madeup", []string{"  400 in 0", "refused  endpoint_unknown"}},
 		{"MADEUP", "/order", []string{"  400 in 0", "refused  method_unsupported"}},
 	} {
@@ -99,7 +106,7 @@ func TestAccessLine(t *testing.T) {
 	lines := h.lines.FilterMessage("request").All()
 	require.Len(t, lines, 2)
 	require.Equal(t, map[string]any{
-		"request_id": askedID, "key": "all", "client": "Demo Garage", "method": "GET", "endpoint": "/order", "query": []any{"kind", "page"},
+		"request_id": askedID, "key": "all", "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(keyAll)))[:8], "client": "Demo Garage", "method": "GET", "endpoint": "/order", "query": []any{"kind", "page"},
 		"status": int64(400), "reason": "query_parameter_unsupported", "duration": time.Duration(0), "bytes": int64(len(a.body)), "address": "192.0.2.1",
 		"config": "c0ffee", "shadow": "", "needs": []any{}, "cause": "", "trace": "",
 	}, lines[0].ContextMap())

@@ -73,5 +73,8 @@ func (x *Exchange) apiKey(hash [32]byte) *auth.Key {
 		x.keyName, x.cause = key.Name, cause
 		return nil
 	}
+	if key != nil {
+		x.keyHash = key.By(hash)
+	}
 	return key
 }

@@ -107,6 +107,7 @@ func newAuditor(t *tools, now time.Time) *auditor {
 
 func (a *auditor) all(t *tools) {
 	a.listeners()
+	a.certificate()
 	if len(t.keys) == 0 {
 		a.add(note, "no-keys", nil, a.config.At("api_keys"), "there is no api_key, so that nobody can log in", "make one: frontdesk key new NAME")
 	}
@@ -143,6 +144,23 @@ func (a *auditor) listeners() {
 	}
 	for _, host := range a.config.Webhooks.AllowHosts {
 		a.add(note, "callback-host", nil, a.config.At("webhooks.allow_hosts"), "callbacks may go to "+host+" although it is not public", "keep it only while a client has its webhook there")
+	}
+}
+
+// certificate looks at when the server's ends. One that cannot be read is a problem that check tells.
+func (a *auditor) certificate() {
+	files := a.config.Server.TLS
+	if !files.Enabled() {
+		return
+	}
+	c, err := desk.CertificateOf(files)
+	at := a.config.At("server.tls.cert_file")
+	switch {
+	case err != nil:
+	case a.now.After(c.NotAfter):
+		a.add(failure, "certificate-expired", nil, at, files.CertFile+" ended on "+day(c.NotAfter)+": clients that look at it do not connect", "put its successor there: it is taken up without a restart")
+	case desk.CertificateEndsSoon(c, a.now):
+		a.add(warning, "certificate-expires-soon", nil, at, files.CertFile+" ends on "+day(c.NotAfter), "renew it: its successor is taken up without a restart")
 	}
 }
 

@@ -53,8 +53,12 @@ func (a *auditor) hashesOf(key *toolKey) {
 			endless++
 		case hash.Expires.Passed(a.now):
 			a.add(note, "hash-expired", key, key.At(), fmt.Sprintf("key_sha256[%d] expired on %s", i, day(hash.Expires.Time)), "take the hash out")
-		case len(key.Hashes) == 1 && desk.EndsSoon(hash.Expires.Time, a.now):
-			a.add(warning, "key-expires-soon", key, key.At(), "its only hash expires on "+day(hash.Expires.Time), "rotate it: frontdesk key rotate "+key.Name)
+		case !desk.EndsSoon(hash.Expires.Time, a.now):
+		case slices.ContainsFunc(key.Hashes, func(h config.KeyHash) bool { return h.Expires.IsZero() || h.Expires.After(hash.Expires.Time) }):
+			a.add(warning, "hash-expires-soon", key, key.At(), fmt.Sprintf("key_sha256[%d] expires on %s, while the key goes on: whoever still uses it is refused from then on", i, day(hash.Expires.Time)),
+				"frontdesk key list tells when it was used last")
+		default:
+			a.add(warning, "key-expires-soon", key, key.At(), "its last hash expires on "+day(hash.Expires.Time), "rotate it: frontdesk key rotate "+key.Name)
 		}
 	}
 	if endless > 1 {

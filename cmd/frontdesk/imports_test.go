@@ -65,9 +65,9 @@ var mayImport = map[string][]string{
 		"auth", "auth/redis", "backend", "backend/keep", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/desk/ledger", "config",
 		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
-	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord"},
+	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
 	"cmd/frontdesk/rig": {
-		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk",
+		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger",
 		"config", "gateway", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "gateway/webhook/webhooktest", "mapping",
 	},
 	"cmd/frontdesk/e2e/bounds":      {}, // tests only

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/config"
 )
 
@@ -24,13 +26,17 @@ func (k keyListCommand) Run(p desk.Program) error {
 		_, err := fmt.Fprintln(p.Stderr, "There is no api_key yet; frontdesk key new makes one.")
 		return err
 	}
+	uses, err := lastUses(p, c)
+	if err != nil {
+		fmt.Fprintf(p.Stderr, "When they were used last is not known: %s\n", c.Hide(err.Error()))
+	}
 	now, zone := time.Now(), c.Server.TimeZone.Location
 	table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tENDS\tIN\tSHA-256\tMODE\tENTRIES\tWHERE")
+	fmt.Fprintln(table, "NAME\tENDS\tIN\tSHA-256\tLAST USED\tMODE\tENTRIES\tWHERE")
 	for i := range c.APIKeys {
 		key := &c.APIKeys[i]
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", key.Name, lastDay(key.Expires, zone), timeLeft(key.Expires, now),
-			hashesOf(*key, now, zone), modeOf(*key, now, zone), len(key.Allow), key.At())
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", key.Name, lastDay(key.Expires, zone), timeLeft(key.Expires, now),
+			hashesOf(*key, now, zone), usesOf(*key, uses, zone), modeOf(*key, now, zone), len(key.Allow), key.At())
 	}
 	return table.Flush()
 }
@@ -50,6 +56,44 @@ func hashesOf(key config.Key, now time.Time, zone *time.Location) string {
 		hashes = append(hashes, text)
 	}
 	return strings.Join(hashes, ", ")
+}
+
+// useWait is how long the database is waited for, which the list can do without.
+const useWait = 5 * time.Second
+
+// lastUses asks the gateway's own database when hashes of keys were used last. Nothing is made
+// where there is none.
+func lastUses(p desk.Program, c *config.Config) (ledger.KeyUses, error) {
+	database, err := desk.DatabaseOf(c)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(p.Ctx, useWait)
+	defer cancel()
+	p.Ctx = ctx
+	db, err := database.Open(p, c)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	uses, err := ledger.Of(db).KeyUses(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", database, err)
+	}
+	return uses, nil
+}
+
+// usesOf tells when each hash of a key was used last, in the order of hashesOf.
+func usesOf(key config.Key, uses ledger.KeyUses, zone *time.Location) string {
+	var all []string
+	for _, h := range key.Hashes {
+		text := "-"
+		if at, known := uses[ledger.HashOfKey{Key: key.Name, SHA256: desk.ShortHash(h)}]; known {
+			text = day(at.In(zone))
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
 }
 
 func modeOf(key config.Key, now time.Time, zone *time.Location) string {

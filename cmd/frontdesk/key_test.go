@@ -177,7 +177,7 @@ func TestKeyList(t *testing.T) {
 	require.Zero(t, code, stderr)
 	code, stdout, stderr := cli("", "key", "list", "--config", file)
 	require.Zero(t, code, stderr)
-	assert.Regexp(t, `(?m)^NAME +ENDS +IN +SHA-256 +MODE +ENTRIES +WHERE$`, stdout)
-	assert.Regexp(t, `(?m)^webshop +never +- +e8d95748 \(ends \d{4}-\d\d-\d\d\), [0-9a-f]{8} +enforce +1 +`+regexp.QuoteMeta(file)+`:6$`, stdout)
-	assert.Regexp(t, `(?m)^planner +2099-12-31 +\d{5} days +c8f367a8 +enforce +1 +`+regexp.QuoteMeta(filepath.Join(dir, "keys.d", "planner.yaml"))+`:2$`, stdout)
+	assert.Regexp(t, `(?m)^NAME +ENDS +IN +SHA-256 +LAST USED +MODE +ENTRIES +WHERE$`, stdout)
+	assert.Regexp(t, `(?m)^webshop +never +- +e8d95748 \(ends \d{4}-\d\d-\d\d\), [0-9a-f]{8} +-, - +enforce +1 +`+regexp.QuoteMeta(file)+`:6$`, stdout)
+	assert.Regexp(t, `(?m)^planner +2099-12-31 +\d{5} days +c8f367a8 +- +enforce +1 +`+regexp.QuoteMeta(filepath.Join(dir, "keys.d", "planner.yaml"))+`:2$`, stdout)
 }

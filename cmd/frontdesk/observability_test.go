@@ -73,9 +73,11 @@ func TestMetrics(t *testing.T) {
 		`frontdesk_callbacks{state="exhausted"} 0`,
 		`frontdesk_backend_calls_total{operation="get",outcome="answered",resource="order"} 2`,
 		`frontdesk_key_expires_timestamp_seconds{key="ended"} 1.5805116e+09`,
+		fmt.Sprintf(`frontdesk_key_hash_expires_timestamp_seconds{key="ended",sha256="%.4x"} 1.5805116e+09`, sha256.Sum256([]byte("no key"))),
 	} {
 		require.Contains(t, text, line+"\n")
 	}
+	require.Regexp(t, fmt.Sprintf(`(?m)^frontdesk_key_hash_last_used_timestamp_seconds\{key="trial",sha256="%.4x"\} 1\.\d+e\+09$`, sha256.Sum256([]byte(onTrialKey))), text)
 	require.NotContains(t, text, "made-up")
 	require.NotContains(t, text, "BREW")
 
@@ -88,6 +90,7 @@ func TestMetrics(t *testing.T) {
 	desk.NewReplicaMetrics(nil).Describe(descs)
 	desk.UntilLag(nil).Describe(descs)
 	desk.SessionStore(nil).Describe(descs)
+	desk.GatewayDrift(nil).Describe(descs)
 	for range len(descs) {
 		there[metricName.FindString((<-descs).String())] = true
 	}

@@ -53,6 +53,7 @@ type Desk struct {
 	OpsAt         net.Listener
 	jobs          *jobstore.Store
 	ledger        *ledger.Ledger
+	drift         *drift               // nil where there is one gateway
 	results       webhook.Results      // of callbacks
 	resultsFolder string               // that they are in; "" where they are in the database
 	looks         map[string]*diskLook // by what the disk holds
@@ -101,6 +102,7 @@ func Build(p Program, c *config.Config, environment string, logs *Logs) (h *Desk
 		return h, err
 	}
 	h.live = config.NewLive(first)
+	h.drift = newDrift(h)
 	h.openDisks(p.disk())
 	if err := h.startCallbacks(callbacks); err != nil {
 		return h, err

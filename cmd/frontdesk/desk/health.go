@@ -45,6 +45,7 @@ type Health struct {
 	Disks       []Disk             `json:"disks"`
 	Config      ConfigHealth       `json:"config"`
 	Certificate *CertificateHealth `json:"certificate,omitempty"` // only with TLS
+	Differ      []GatewayDiffers   `json:"gateways_that_differ,omitempty"`
 }
 
 // ConfigHealth tells which configuration is in force.
@@ -57,12 +58,6 @@ type ConfigHealth struct {
 	HangsSince   *time.Time `json:"hangs_since,omitempty"` // the files, which are being read and do not answer
 	NeedsRestart []string   `json:"needs_restart,omitempty"`
 	RestartError string     `json:"restart_error,omitempty"` // why a start would fail
-}
-
-// CertificateHealth tells of the certificate in force.
-type CertificateHealth struct {
-	Expires time.Time `json:"expires"`
-	Error   string    `json:"error,omitempty"` // why its files cannot be used as they are
 }
 
 // healthTimeout is how long the parts may take to answer, all asked at once: a balancer
@@ -97,14 +92,16 @@ func (h *Desk) ask(ctx context.Context) (a answers) {
 
 // health asks every part how it does.
 func (h *Desk) health(ctx context.Context) Health {
-	now := Health{Status: HealthOK, Version: Version(), Backend: "ok", Jobs: "ok", Circuit: h.client.State(), Config: h.configHealth(), Certificate: h.certificateHealth()}
+	now := Health{Status: HealthOK, Version: Version(), Backend: "ok", Jobs: "ok", Circuit: h.client.State(), Config: h.configHealth()}
 	asked := h.ask(ctx)
 	now.judgeCircuits(h.client.Circuits())
 	h.judgeCallbacks(&now, asked)
 	now.judgeDisks(asked.disks)
 	now.judgeConfig(len(h.keys()))
+	h.judgeCertificate(&now)
 	h.judgeBackend(&now, asked)
 	h.judgeSessions(&now, asked)
+	h.judgeDrift(&now)
 	if h.draining.Load() {
 		now.refuses(HealthDraining, "it is to stop")
 	}
@@ -180,9 +177,6 @@ func (now *Health) judgeConfig(keys int) {
 	if now.Config.RestartError != "" {
 		now.degraded("a restart would fail: %s", now.Config.RestartError)
 	}
-	if c := now.Certificate; c != nil && c.Error != "" {
-		now.degraded("the certificate before stays in use: %s", c.Error)
-	}
 }
 
 func (h *Desk) judgeBackend(now *Health, asked answers) {
@@ -237,17 +231,6 @@ func (h *Desk) configHealth() ConfigHealth {
 	}
 	if state.restart != nil {
 		now.RestartError = state.restart.Error()
-	}
-	return now
-}
-
-func (h *Desk) certificateHealth() *CertificateHealth {
-	if h.certificates == nil {
-		return nil
-	}
-	now := &CertificateHealth{Expires: h.certificates.current.Load().until}
-	if err := h.reloads.state().certificate; err != nil {
-		now.Error = err.Error()
 	}
 	return now
 }

@@ -30,6 +30,7 @@ type metrics struct {
 	called   table[backendCall, callMeters]
 	refused  table[refusal, tally]
 	shadowed table[shadowRefusal, tally]
+	used     table[[32]byte, atomic.Int64] // when each hash of an api_key was used last, in Unix seconds
 }
 
 var _ gateway.Meter = (*metrics)(nil)

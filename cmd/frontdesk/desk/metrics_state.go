@@ -61,10 +61,13 @@ func (h *Desk) watch() {
 		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
 	}
 	m.registry.MustRegister(DiskRoom(h.disks))
+	if h.drift != nil {
+		m.registry.MustRegister(GatewayDrift(h.drift.differ))
+	}
 	if h.common.ready != nil {
 		m.registry.MustRegister(SessionStore(h.sessionsHealth))
 	}
-	m.registry.MustRegister(callbackStates{h.counts}, callbackRoom{h.room}, keyExpiries{h}, &tallies{of: m, live: h.live})
+	m.registry.MustRegister(callbackStates{h.counts}, callbackRoom{h.room}, keyEnds{h}, keyUses{h}, &tallies{of: m, live: h.live})
 	h.watchLog()
 	if h.tracing != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -267,24 +270,6 @@ func (s SessionStore) Collect(out chan<- prometheus.Metric) {
 			value = 1
 		}
 		out <- prometheus.MustNewConstMetric(sessionStoreDesc(), prometheus.GaugeValue, value, state)
-	}
-}
-
-// keyExpiries exports when api_keys expire.
-type keyExpiries struct{ of *Desk }
-
-func keyExpiryDesc() *prometheus.Desc {
-	return prometheus.NewDesc("frontdesk_key_expires_timestamp_seconds", "When an api_key expires, of those that do.", []string{"key"}, nil)
-}
-
-func (k keyExpiries) Describe(out chan<- *prometheus.Desc) { out <- keyExpiryDesc() }
-
-func (k keyExpiries) Collect(out chan<- prometheus.Metric) {
-	desc := keyExpiryDesc()
-	for _, key := range k.of.live.Current().config.APIKeys {
-		if end := endOf(key); !end.IsZero() {
-			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(end.Unix()), key.Name)
-		}
 	}
 }
 

@@ -20,6 +20,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 		m.observe(countedCall)
 		m.Refused("webshop", "rate")
 		m.Shadowed("webshop", "DELETE", "/order/{id}")
+		m.Used([32]byte{1}, time.Now())
 	}
 	count()
 	require.Zero(t, testing.AllocsPerRun(1000, count))
@@ -51,6 +52,13 @@ func BenchmarkCount(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			m.observe(countedCall)
+		}
+	})
+	b.Run("use of a key", func(b *testing.B) {
+		b.ReportAllocs()
+		hash, now := [32]byte{1}, time.Now()
+		for b.Loop() {
+			m.Used(hash, now)
 		}
 	})
 	b.Run("refusal", func(b *testing.B) {

@@ -45,13 +45,13 @@ func (p partFiles) changedSince(built partFiles) (all []string) {
 	return all
 }
 
-// digestOf is a name for what is written in files, and for which there are. One that cannot
-// be read has another than any that can.
+// digestOf is a name for what is written in files, and for which there are, in whatever folder. One
+// that cannot be read has another than any that can.
 func digestOf(files ...string) string {
 	all := sha256.New()
 	for _, file := range files {
 		text, err := readRegular(file)
-		fmt.Fprintf(all, "%q %t %d\n", file, err == nil, len(text))
+		fmt.Fprintf(all, "%q %t %d\n", filepath.Base(file), err == nil, len(text))
 		all.Write(text)
 	}
 	return hex.EncodeToString(all.Sum(nil))

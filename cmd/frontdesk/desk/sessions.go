@@ -22,7 +22,9 @@ type common struct {
 	count func() int
 	// ready tells whether the store answers and takes writes; nil where it is this process.
 	ready func(context.Context) error
-	close func() error
+	// identity names the store; nil where it is this process.
+	identity func(context.Context) (string, error)
+	close    func() error
 }
 
 func openCommon(c *config.Config) (*common, error) {
@@ -40,7 +42,7 @@ func openCommon(c *config.Config) (*common, error) {
 	}
 	return &common{
 		sessions: redis.NewSessions(client, time.Now), tally: redis.NewTally(client), limits: redis.NewLimits(client, zone, slotLease(c)),
-		ready: client.Ready,
+		ready: client.Ready, identity: client.Identity,
 		close: func() error {
 			client.Close()
 			return nil

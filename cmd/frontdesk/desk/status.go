@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"frontdesk/backend"
-	"frontdesk/config"
 	"frontdesk/gateway/webhook"
 )
 
@@ -61,20 +60,6 @@ type StatusSpace struct {
 	Largest int64  `json:"largest_bytes"` // that one's
 }
 
-// StatusKeys are the api_keys that somebody has to do something about.
-type StatusKeys struct {
-	Count    int         `json:"count"`
-	Expiring []StatusKey `json:"expiring"` // within noticeAhead days
-	Expired  []StatusKey `json:"expired"`
-	OnTrial  []StatusKey `json:"on_trial"` // mode: shadow
-}
-
-// StatusKey is one of them, and until when it is what it is.
-type StatusKey struct {
-	Name  string    `json:"name"`
-	Until time.Time `json:"until"`
-}
-
 // StatusRefusal is a sort of refusals.
 type StatusRefusal struct {
 	Key    string    `json:"key"` // "" where none is known
@@ -97,7 +82,7 @@ func (h *Desk) report(ctx context.Context) StatusReport {
 	now := time.Now().In(h.config.Server.TimeZone.Location)
 	r := StatusReport{
 		Now: now, Started: h.metrics.since, Version: Version(), Host: hostName(), Health: h.health(ctx), Load: h.load(),
-		Callbacks: h.callbackStatus(ctx), Keys: keyStatus(h.live.Current().config.APIKeys, now), Refusals: []StatusRefusal{},
+		Callbacks: h.callbackStatus(ctx), Keys: keyStatus(h.keys(), now, h.metrics.lastUse), Refusals: []StatusRefusal{},
 	}
 	for refused, n := range h.metrics.refused.all() {
 		r.Refusals = append(r.Refusals, n.status(refused.key, refused.reason))
@@ -149,8 +134,11 @@ func (r StatusReport) verdict() string {
 		return "It serves, but look at this: " + strings.Join(r.Health.Reasons, "; ") + "."
 	case r.Callbacks.States == nil:
 		return "It serves, but look at this: callback jobs cannot be counted."
-	case len(r.Keys.Expired) > 0 || len(r.Keys.Expiring) > 0:
-		return fmt.Sprintf("All works. To be done: %d api_key(s) end within %d days, and %d ended.", len(r.Keys.Expiring), noticeAhead, len(r.Keys.Expired))
+	case len(r.Keys.Expiring) > 0:
+		first := r.Keys.Expiring[0]
+		return fmt.Sprintf("It works. To be done: %d hash(es) of api_keys end within %d days, first %s of %s, %s.", len(r.Keys.Expiring), noticeAhead, first.SHA256, first.Name, ago(r.Now, first.Until))
+	case len(r.Keys.Expired) > 0:
+		return fmt.Sprintf("All works. %d api_key(s) ended.", len(r.Keys.Expired))
 	default:
 		return "All works."
 	}
@@ -191,51 +179,4 @@ func (h *Desk) spaceStatus(ctx context.Context, r webhook.Room) *StatusSpace {
 		s.Client, s.Largest = j.Owner.User.Client.Name, most
 	}
 	return s
-}
-
-// keyStatus finds the api_keys that somebody has to do something about.
-func keyStatus(keys []config.Key, now time.Time) StatusKeys {
-	s := StatusKeys{Count: len(keys), Expiring: []StatusKey{}, Expired: []StatusKey{}, OnTrial: []StatusKey{}}
-	for _, key := range keys {
-		end := endOf(key)
-		switch {
-		case end.IsZero():
-		case HasEnded(key, now):
-			s.Expired = append(s.Expired, StatusKey{key.Name, end})
-		case EndsSoon(end, now):
-			s.Expiring = append(s.Expiring, StatusKey{key.Name, end})
-		}
-		if key.Mode == config.ModeShadow && now.Before(key.Until.Time) {
-			s.OnTrial = append(s.OnTrial, StatusKey{key.Name, key.Until.Time})
-		}
-	}
-	for _, list := range [][]StatusKey{s.Expiring, s.Expired, s.OnTrial} {
-		slices.SortFunc(list, func(a, b StatusKey) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Name, b.Name)) })
-	}
-	return s
-}
-
-// HasEnded tells whether an api_key can no longer be used, so that none of its
-// sessions is alive.
-func HasEnded(k config.Key, now time.Time) bool {
-	end := endOf(k)
-	return !end.IsZero() && !now.Before(end)
-}
-
-// endOf is when an api_key can no longer be used: at its own end, or at that of
-// the last of its hashes; zero where neither comes.
-func endOf(k config.Key) time.Time {
-	var last time.Time
-	for _, hash := range k.Hashes {
-		if hash.Expires.IsZero() {
-			return k.Expires.Time
-		}
-		if hash.Expires.After(last) {
-			last = hash.Expires.Time
-		}
-	}
-	if last.IsZero() || !k.Expires.IsZero() && k.Expires.Before(last) {
-		return k.Expires.Time
-	}
-	return last
 }

@@ -23,6 +23,7 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/mapping"
 )
@@ -269,6 +270,9 @@ func SeedDatabase(dsn string, records int) error {
 	err = reference.Seed(context.Background(), store, reference.SeedOptions{Records: records})
 	if err == nil {
 		_, err = jobstore.Open(context.Background(), store.Database()) // whose tables a desk would have to make
+	}
+	if err == nil {
+		_, err = ledger.Open(context.Background(), store.Database()) // likewise
 	}
 	return errors.Join(err, store.Close())
 }

@@ -18,7 +18,13 @@ import (
 // and its key, in place of those that are there.
 func WriteCertificate(t testing.TB, ca *webhooktest.Authority, certFile, keyFile string, days int) {
 	t.Helper()
-	pair := ca.Issue(t, "127.0.0.1", time.Now().AddDate(0, 0, days))
+	WriteCertificateUntil(t, ca, certFile, keyFile, time.Now().AddDate(0, 0, days))
+}
+
+// WriteCertificateUntil writes one that ends then, and began two hours ago.
+func WriteCertificateUntil(t testing.TB, ca *webhooktest.Authority, certFile, keyFile string, ends time.Time) {
+	t.Helper()
+	pair := ca.Issue(t, "127.0.0.1", ends)
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	require.NoError(t, err)
 	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: key}} {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
 )
 
 //go:embed migrations
@@ -30,3 +31,14 @@ func Open(ctx context.Context, db sqlrecord.DB) (*Ledger, error) {
 	}
 	return &Ledger{db: db}, nil
 }
+
+// Of are the tables of a database that has them: a command that only looks makes none.
+func Of(db sqlrecord.DB) *Ledger { return &Ledger{db: db} }
+
+// How result columns are read.
+var (
+	number = sqlrecord.Column{Type: mapping.Int4}
+	words  = sqlrecord.Column{Type: mapping.Text}
+)
+
+func (l *Ledger) text(sql string) string { return l.db.Dialect().Text(sql) }

@@ -1,0 +1,210 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"frontdesk/cmd/frontdesk/desk/ledger"
+)
+
+// DriftEvery is how often gateways that share a PostgreSQL tell each other how they are set up,
+// and driftTold how often in a row one has to be found to differ before anybody is told: over
+// 30 s, since every reload makes gateways differ for a moment.
+const (
+	DriftEvery = 10 * time.Second
+	driftTold  = 4
+)
+
+// GatewayDiffers is another gateway of the service that is set up otherwise than this one.
+type GatewayDiffers struct {
+	Host   string        `json:"host"`
+	Listen string        `json:"listen"`
+	Parts  []PartDiffers `json:"parts"`
+}
+
+// PartDiffers is in what it differs, with what is said there and here of what can be shown.
+type PartDiffers struct {
+	Part  string `json:"part"`
+	There string `json:"there,omitempty"`
+	Here  string `json:"here,omitempty"`
+}
+
+// String is for people.
+func (g GatewayDiffers) String() string {
+	var said, others []string
+	for _, p := range g.Parts {
+		switch {
+		case p.Part == partVersion:
+			said = append(said, fmt.Sprintf("runs version %s, and this one %s: a rolling upgrade is not finished", p.There, p.Here))
+		case p.There != p.Here:
+			others = append(others, fmt.Sprintf("%s (%s, here %s)", p.Part, cmp.Or(p.There, "none"), cmp.Or(p.Here, "none")))
+		default:
+			others = append(others, p.Part)
+		}
+	}
+	if len(others) > 0 {
+		said = append(said, "is set up otherwise than this one: "+strings.Join(others, ", "))
+	}
+	return fmt.Sprintf("the gateway %s of %s %s", g.Listen, g.Host, strings.Join(said, ", and "))
+}
+
+// drift finds gateways of the service that are set up otherwise than this one. All but what
+// was told belongs to one goroutine.
+type drift struct {
+	desk         *Desk
+	id           string
+	of           *snapshot // whose api_keys these are digests of
+	keys, limits string
+	differing    map[differing]times
+	failing      bool
+	told         atomic.Pointer[[]GatewayDiffers]
+}
+
+// differing is a part of another gateway that says otherwise, and times how often in a row it
+// has, the last when it was seen then: one that was killed differs no longer.
+type differing struct{ gateway, part string }
+
+type times struct {
+	n    int
+	seen time.Time
+}
+
+// newDrift returns nil where the database is a SQLite file, which has one gateway.
+func newDrift(h *Desk) *drift {
+	if h.system.Own.file != "" {
+		return nil
+	}
+	return &drift{desk: h, id: uuid.NewString()}
+}
+
+// differ are the gateways that have differed for long enough.
+func (d *drift) differ() []GatewayDiffers {
+	if d == nil || d.told.Load() == nil {
+		return nil
+	}
+	return *d.told.Load()
+}
+
+// watch meets the other gateways for as long as ctx lives, and then takes leave of them.
+func (d *drift) watch(ctx context.Context) {
+	if d == nil {
+		return
+	}
+	for {
+		d.meet(ctx)
+		select {
+		case <-ctx.Done():
+			bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), healthTimeout)
+			defer cancel()
+			if err := d.desk.ledger.Leave(bounded, d.id); err != nil {
+				d.desk.log.Warn("the other gateways cannot be told that this one stops", zap.Error(err))
+			}
+			return
+		case <-d.desk.after(DriftEvery):
+		}
+	}
+}
+
+func (d *drift) meet(ctx context.Context) {
+	bounded, cancel := context.WithTimeout(ctx, DriftEvery)
+	defer cancel()
+	own := d.setup(bounded)
+	document, err := json.Marshal(own)
+	var others []ledger.Gateway
+	if err == nil {
+		others, err = d.desk.ledger.Meet(bounded, d.id, string(document))
+	}
+	if err != nil {
+		if !d.failing && ctx.Err() == nil {
+			d.desk.log.Warn("gateways cannot tell each other how they are set up", zap.Error(err))
+		}
+		d.failing = true
+		return
+	}
+	d.failing = false
+	told := d.compare(own, others)
+	d.told.Store(&told)
+}
+
+// compare counts how often the others have differed, and returns those that have for long enough.
+func (d *drift) compare(own setup, others []ledger.Gateway) (told []GatewayDiffers) {
+	before := d.differing
+	d.differing = map[differing]times{}
+	for _, other := range others {
+		var theirs setup
+		if json.Unmarshal([]byte(other.Document), &theirs) != nil {
+			continue // of a version that says it otherwise
+		}
+		found := GatewayDiffers{Host: theirs.Host, Listen: theirs.Listen}
+		for _, part := range driftParts {
+			here, known := own.Parts[part]
+			there, said := theirs.Parts[part]
+			if !known || !said || here == there {
+				continue
+			}
+			of := differing{other.ID, part}
+			count := before[of]
+			if count.n == 0 || other.Seen.After(count.seen) {
+				count = times{count.n + 1, other.Seen}
+			}
+			d.differing[of] = count
+			switch {
+			case count.n < driftTold:
+			case toldOf[part]:
+				found.Parts = append(found.Parts, PartDiffers{part, there, here})
+			default:
+				found.Parts = append(found.Parts, PartDiffers{Part: part})
+			}
+		}
+		if len(found.Parts) > 0 {
+			told = append(told, found)
+		}
+	}
+	return told
+}
+
+// upgrading tells whether nothing but the version differs.
+func (g GatewayDiffers) upgrading() bool { return len(g.Parts) == 1 && g.Parts[0].Part == partVersion }
+
+// judgeDrift has /readyz tell of them. They are no reason to send this gateway no requests:
+// nobody knows which of them is right. Who upgrades one after the other waits for each to be ok.
+func (h *Desk) judgeDrift(now *Health) {
+	now.Differ = h.drift.differ()
+	for _, other := range now.Differ {
+		if !other.upgrading() {
+			now.degraded("%s", other)
+		}
+	}
+}
+
+// GatewayDrift exports how many gateways differ in each part.
+type GatewayDrift func() []GatewayDiffers
+
+func gatewayDriftDesc() *prometheus.Desc {
+	return prometheus.NewDesc("frontdesk_gateway_differs", "Gateways on the same database that have been set up otherwise than this one for 30 seconds, by part.", []string{"part"}, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (g GatewayDrift) Describe(out chan<- *prometheus.Desc) { out <- gatewayDriftDesc() }
+
+// Collect implements prometheus.Collector.
+func (g GatewayDrift) Collect(out chan<- prometheus.Metric) {
+	counts := map[string]int{}
+	for _, other := range g() {
+		for _, p := range other.Parts {
+			counts[p.Part]++
+		}
+	}
+	for _, part := range driftParts {
+		out <- prometheus.MustNewConstMetric(gatewayDriftDesc(), prometheus.GaugeValue, float64(counts[part]), part)
+	}
+}

@@ -1,0 +1,55 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// GatewayLife is how long a gateway counts that tells nothing any more.
+const GatewayLife = time.Minute
+
+// Gateway is what a gateway told the others last.
+type Gateway struct {
+	ID       string    // drawn at its start
+	Seen     time.Time // when it did, by the clock of the database
+	Document string
+}
+
+// presentMillis is the clock of PostgreSQL, which several gateways share. A SQLite file has
+// one gateway, which has nobody to tell anything.
+const presentMillis = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+// Meet tells the others of a gateway, and returns what they told. Those that have told nothing for
+// GatewayLife are gone, and forgotten.
+func (l *Ledger) Meet(ctx context.Context, id, document string) (others []Gateway, err error) {
+	own := mapping.TextValue(id)
+	old := fmt.Sprintf(`DELETE FROM ledger_gateway WHERE seen_at < %s - %d`, presentMillis, GatewayLife.Milliseconds())
+	err = l.db.Write(ctx, func(c sqlrecord.Conn) error {
+		others = nil
+		if _, err := c.Exec(ctx, l.text(`INSERT INTO ledger_gateway (id, seen_at, document) VALUES (?1, `+presentMillis+`, ?2)
+			ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, document = excluded.document`), own, mapping.TextValue(document)); err != nil {
+			return err
+		}
+		if _, err := c.Exec(ctx, old); err != nil {
+			return err
+		}
+		return c.Query(ctx, l.text(`SELECT id, seen_at, document FROM ledger_gateway WHERE id <> ?1 ORDER BY id`), []sqlrecord.Column{words, number, words}, []mapping.Value{own},
+			func(row []mapping.Value) error {
+				others = append(others, Gateway{ID: row[0].Text(), Seen: time.UnixMilli(row[1].Int()), Document: row[2].Text()})
+				return nil
+			})
+	})
+	return others, err
+}
+
+// Leave forgets a gateway that stops.
+func (l *Ledger) Leave(ctx context.Context, id string) error {
+	return l.db.Write(ctx, func(c sqlrecord.Conn) error {
+		_, err := c.Exec(ctx, l.text(`DELETE FROM ledger_gateway WHERE id = ?1`), mapping.TextValue(id))
+		return err
+	})
+}

@@ -1,0 +1,87 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// HashOfKey names one of the hashes of an api_key.
+type HashOfKey struct {
+	Key    string // its name
+	SHA256 string // the first 8 digits
+}
+
+// KeyUses are when hashes of api_keys were used last.
+type KeyUses map[HashOfKey]time.Time
+
+// KeyUses returns all that is known, of whatever gateway.
+func (l *Ledger) KeyUses(ctx context.Context) (all KeyUses, err error) {
+	err = l.db.Read(ctx, func(c sqlrecord.Conn) error {
+		all = KeyUses{}
+		return c.Query(ctx, `SELECT key_name, sha256, used_at FROM ledger_key_use`, []sqlrecord.Column{words, words, number}, nil, func(row []mapping.Value) error {
+			all[HashOfKey{row[0].Text(), row[1].Text()}] = time.UnixMilli(row[2].Int())
+			return nil
+		})
+	})
+	return all, err
+}
+
+// usesAtOnce is how many uses a statement notes.
+const usesAtOnce = 100
+
+// NoteKeyUses keeps the latest use of each, whoever noted it.
+func (l *Ledger) NoteKeyUses(ctx context.Context, uses KeyUses) error {
+	if len(uses) == 0 {
+		return nil
+	}
+	return l.db.Write(ctx, func(c sqlrecord.Conn) error {
+		for some := range slices.Chunk(inOrder(uses), usesAtOnce) {
+			var rows []string
+			var args []mapping.Value
+			for _, of := range some {
+				n := len(args)
+				rows = append(rows, fmt.Sprintf("(?%d, ?%d, ?%d)", n+1, n+2, n+3))
+				args = append(args, mapping.TextValue(of.Key), mapping.TextValue(of.SHA256), mapping.IntValue(uses[of].UnixMilli()))
+			}
+			if _, err := c.Exec(ctx, l.text(`INSERT INTO ledger_key_use (key_name, sha256, used_at) VALUES `+strings.Join(rows, ", ")+`
+				ON CONFLICT (key_name, sha256) DO UPDATE SET used_at = excluded.used_at WHERE excluded.used_at > ledger_key_use.used_at`), args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ForgetKeyUses drops what is known of some.
+func (l *Ledger) ForgetKeyUses(ctx context.Context, uses KeyUses) error {
+	if len(uses) == 0 {
+		return nil
+	}
+	return l.db.Write(ctx, func(c sqlrecord.Conn) error {
+		for _, of := range inOrder(uses) {
+			if _, err := c.Exec(ctx, l.text(`DELETE FROM ledger_key_use WHERE key_name = ?1 AND sha256 = ?2`), mapping.TextValue(of.Key), mapping.TextValue(of.SHA256)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// inOrder are the hashes in the order that every gateway takes their rows in: none waits for
+// one that waits for it.
+func inOrder(uses KeyUses) []HashOfKey {
+	all := make([]HashOfKey, 0, len(uses))
+	for of := range uses {
+		all = append(all, of)
+	}
+	slices.SortFunc(all, func(a, b HashOfKey) int {
+		return strings.Compare(a.Key+" "+a.SHA256, b.Key+" "+b.SHA256)
+	})
+	return all
+}

@@ -1,0 +1,84 @@
+package desk
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"frontdesk/config"
+)
+
+// StatusKeys are the api_keys that somebody has to do something about.
+type StatusKeys struct {
+	Count    int         `json:"count"`
+	Expiring []StatusKey `json:"expiring"` // hashes that end within noticeAhead days, also where their key goes on
+	Expired  []StatusKey `json:"expired"`  // keys
+	Rotated  []StatusKey `json:"rotated"`  // the other hashes of keys that have several
+	OnTrial  []StatusKey `json:"on_trial"` // keys with mode: shadow
+}
+
+// StatusKey is one of them, and until when it is what it is.
+type StatusKey struct {
+	Name     string     `json:"name"`
+	SHA256   string     `json:"sha256,omitempty"` // the first digits, where it is one of the key's hashes
+	Until    time.Time  `json:"until,omitzero"`
+	LastUsed *time.Time `json:"last_used,omitempty"` // of a hash that was
+}
+
+// keyStatus finds the api_keys that somebody has to do something about.
+func keyStatus(keys []config.Key, now time.Time, lastUse func(config.Digest) time.Time) StatusKeys {
+	s := StatusKeys{Count: len(keys), Expiring: []StatusKey{}, Expired: []StatusKey{}, Rotated: []StatusKey{}, OnTrial: []StatusKey{}}
+	for _, key := range keys {
+		if HasEnded(key, now) {
+			s.Expired = append(s.Expired, StatusKey{Name: key.Name, Until: endOf(key)})
+		}
+		for _, hash := range key.Hashes {
+			end := soonest(key.Expires, hash.Expires)
+			of := StatusKey{Name: key.Name, SHA256: ShortHash(hash), Until: end.Time}
+			if last := lastUse(hash.Hash); !last.IsZero() {
+				of.LastUsed = &last
+			}
+			switch {
+			case end.Passed(now):
+			case !end.IsZero() && EndsSoon(end.Time, now):
+				s.Expiring = append(s.Expiring, of)
+			case len(key.Hashes) > 1:
+				s.Rotated = append(s.Rotated, of)
+			}
+		}
+		if key.Mode == config.ModeShadow && now.Before(key.Until.Time) {
+			s.OnTrial = append(s.OnTrial, StatusKey{Name: key.Name, Until: key.Until.Time})
+		}
+	}
+	for _, list := range [][]StatusKey{s.Expiring, s.Expired, s.Rotated, s.OnTrial} {
+		slices.SortFunc(list, func(a, b StatusKey) int {
+			return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Name, b.Name), cmp.Compare(a.SHA256, b.SHA256))
+		})
+	}
+	return s
+}
+
+// HasEnded tells whether an api_key can no longer be used, so that none of its
+// sessions is alive.
+func HasEnded(k config.Key, now time.Time) bool {
+	end := endOf(k)
+	return !end.IsZero() && !now.Before(end)
+}
+
+// endOf is when an api_key can no longer be used: at its own end, or at that of
+// the last of its hashes; zero where neither comes.
+func endOf(k config.Key) time.Time {
+	var last time.Time
+	for _, hash := range k.Hashes {
+		if hash.Expires.IsZero() {
+			return k.Expires.Time
+		}
+		if hash.Expires.After(last) {
+			last = hash.Expires.Time
+		}
+	}
+	if last.IsZero() || !k.Expires.IsZero() && k.Expires.Before(last) {
+		return k.Expires.Time
+	}
+	return last
+}

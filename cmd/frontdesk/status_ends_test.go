@@ -1,0 +1,95 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook/webhooktest"
+)
+
+// TestStatusTellsOfHashesAndCertificates: nobody says that all works while a hash of a key is about
+// to end, although the key goes on, or the certificate has ended or is about to.
+func TestStatusTellsOfHashesAndCertificates(t *testing.T) {
+	dir := t.TempDir()
+	ca := webhooktest.NewAuthority(t)
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	rig.WriteCertificate(t, ca, certFile, keyFile, 100)
+	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "", "KEYS"), "vendor: Example", "vendor: Example, tls: {cert_file: "+certFile+", key_file: "+keyFile+"}", 1)
+	inTwoDays := time.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
+	const old = "e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"
+	fresh := strings.Repeat("ab", 32)
+	with := func(hashes string) string {
+		return strings.Replace(text, "KEYS", fmt.Sprintf("  - name: webshop\n    key_sha256: [%s]\n    allow: [GET /order]\n", hashes), 1)
+	}
+	k := rig.StartKept(t, filepath.Join(dir, "frontdesk.yaml"), with(old), true)
+	report := func() (now desk.StatusReport) {
+		t.Helper()
+		require.NoError(t, json.Unmarshal([]byte(k.OpsText("/status.json")), &now))
+		require.Contains(t, k.OpsText("/"), now.Verdict)
+		return now
+	}
+	audited := func() string {
+		t.Helper()
+		_, stdout, _ := cli("", "audit", "--config", k.File)
+		return stdout
+	}
+	require.Equal(t, "All works.", report().Verdict)
+	require.Equal(t, desk.HealthOK, k.Ready().Status)
+	require.NotContains(t, audited(), "soon]")
+
+	k.Write(with(fmt.Sprintf("{hash: %s, expires: %s}, %s", old, inTwoDays.Format(time.RFC3339), fresh)))
+	k.HangUp()
+	now := report()
+	require.Equal(t, "It works. To be done: 1 hash(es) of api_keys end within 30 days, first e8d95748 of webshop, in 1 day.", now.Verdict)
+	require.Equal(t, []desk.StatusKey{{Name: "webshop", SHA256: "e8d95748", Until: inTwoDays}}, now.Keys.Expiring)
+	require.Equal(t, []desk.StatusKey{{Name: "webshop", SHA256: "abababab"}}, now.Keys.Rotated)
+	require.Empty(t, now.Keys.Expired)
+	require.Contains(t, k.OpsText("/"), `webshop <code>e8d95748</code></th><td><span class="warn">ends</span> in 1 day, `)
+	metrics := k.OpsText("/metrics")
+	require.Contains(t, metrics, fmt.Sprintf("frontdesk_key_hash_expires_timestamp_seconds{key=\"webshop\",sha256=\"e8d95748\"} %v\n", float64(inTwoDays.Unix())))
+	require.NotContains(t, metrics, `frontdesk_key_expires_timestamp_seconds{`, "the key goes on")
+	require.Contains(t, audited(), "[hash-expires-soon]")
+	require.NotContains(t, audited(), "[key-expires-soon]")
+	require.Equal(t, desk.HealthOK, k.Ready().Status, "there is nothing wrong with the gateway")
+
+	// The last of several hashes is the key.
+	k.Write(with(fmt.Sprintf("{hash: %s, expires: %s}, {hash: %s, expires: 2020-01-01}", old, inTwoDays.Format(time.RFC3339), fresh)))
+	k.HangUp()
+	require.Contains(t, report().Verdict, "1 hash(es) of api_keys end within 30 days, first e8d95748")
+	require.Contains(t, audited(), "[key-expires-soon]")
+	k.Write(with(fmt.Sprintf("{hash: %s, expires: 2020-01-01}", old)))
+	k.HangUp()
+	require.Equal(t, "All works. 1 api_key(s) ended.", report().Verdict)
+	k.Write(with(old))
+	k.HangUp()
+
+	renewed := func(ends time.Duration) desk.StatusReport {
+		t.Helper()
+		until := time.Now().Add(ends)
+		rig.WriteCertificateUntil(t, ca, certFile, keyFile, until)
+		require.Eventually(t, func() bool {
+			k.Timers.Pass(desk.SettleTime)
+			return k.Ready().Certificate.Expires.Unix() == until.Unix()
+		}, rig.Patience, 5*time.Millisecond)
+		return report()
+	}
+	now = renewed(-time.Hour)
+	require.Equal(t, desk.HealthDegraded, now.Health.Status)
+	require.Contains(t, now.Verdict, "It serves, but look at this: the certificate ended on ")
+	require.Contains(t, audited(), "[certificate-expired]")
+	now = renewed(30 * time.Minute)
+	require.Equal(t, desk.HealthDegraded, now.Health.Status)
+	require.Contains(t, now.Verdict, "It serves, but look at this: the certificate ends on ")
+	require.Contains(t, audited(), "[certificate-expires-soon]")
+	now = renewed(100 * 24 * time.Hour)
+	require.Equal(t, "All works.", now.Verdict)
+	require.NotContains(t, audited(), "[certificate-")
+}
