@@ -77,7 +77,7 @@ func (a *accounts) Verify(ctx context.Context, c auth.Credentials) (auth.User, e
 		during()
 	}
 	if !ok || user.Blocked {
-		return auth.User{}, auth.ErrCredentials
+		return auth.User{}, &auth.Refused{Why: auth.CauseWrongPassword, Client: user.Client}
 	}
 	return user, nil
 }

@@ -149,7 +149,7 @@ func (r *Resets) replace(ctx context.Context, user User, newPassword string) err
 		return fmt.Errorf("auth: set password: %w", err)
 	}
 	// After the password, never before: a login in between would survive.
-	if err := r.config.Sessions.EndUser(ctx, user.Username); err != nil {
+	if err := r.config.Sessions.EndUser(ctx, user.Username, CauseNewPassword); err != nil {
 		return fmt.Errorf("auth: end sessions: %w", err)
 	}
 	return nil

@@ -45,7 +45,7 @@ func (Credentials) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "crede
 type Verifier interface {
 	// Verify returns the user these credentials belong to, by the name that they
 	// were asked about: see NameFolder. It returns
-	// ErrCredentials for an unknown user, a blocked user and a wrong password,
+	// ErrCredentials, as *Refused, for an unknown user, a blocked user and a wrong password,
 	// and takes the same time for each: Hasher.Verify with an empty hash spends
 	// it where there is no user. Any other error is a failure of the backend
 	// and is answered as one, never as "not authorized". External users and

@@ -143,7 +143,8 @@ func (s *Store) changeUser(ctx context.Context, sql, username string, v mapping.
 // Verify implements auth.Verifier.
 func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
 	user, hash, err := s.readUser(ctx, c.Username)
-	if err != nil && !errors.Is(err, auth.ErrUnknownUser) {
+	unknown := errors.Is(err, auth.ErrUnknownUser)
+	if err != nil && !unknown {
 		return auth.User{}, err
 	}
 	// Without a user the hash is empty, which costs the hasher the same time.
@@ -151,10 +152,16 @@ func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, erro
 	if err != nil {
 		return auth.User{}, fmt.Errorf("verify password: %w", err)
 	}
-	if !match || user.Blocked {
-		return auth.User{}, auth.ErrCredentials
+	switch {
+	case unknown:
+		return auth.User{}, &auth.Refused{Why: auth.CauseUnknownUser}
+	case user.Blocked:
+		return auth.User{}, &auth.Refused{Why: auth.CauseUserBlocked, Client: user.Client}
+	case !match:
+		return auth.User{}, &auth.Refused{Why: auth.CauseWrongPassword, Client: user.Client}
+	default:
+		return user, nil
 	}
-	return user, nil
 }
 
 // FindUser implements auth.Accounts.

@@ -92,7 +92,7 @@ func (h *Desk) endBlocked(ctx context.Context, accounts blockLister) {
 		return
 	}
 	for _, name := range h.blocked.fresh(names) {
-		if err := h.blocked.EndUser(bounded, name); err != nil {
+		if err := h.blocked.EndUser(bounded, name, auth.CauseUserBlocked); err != nil {
 			h.log.Error("end the sessions of a blocked user", zap.Error(err))
 			h.blocked.forget(name) // the next time it is tried again
 		}
