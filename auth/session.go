@@ -47,6 +47,16 @@ func (s *Session) Expired(now time.Time) error {
 	return ErrNoSession
 }
 
+// OpenedBefore tells whether the session was opened before its user's sessions were ended.
+// It goes by what the login read of the user, and by no clock, but for the sessions of a
+// version that did not note it.
+func (s *Session) OpenedBefore(end time.Time) bool {
+	if s.KeyName == "" {
+		return s.Issued.Before(end)
+	}
+	return s.User.SessionsEnd.Before(end)
+}
+
 // Sessions keeps sessions. All methods are safe for concurrent use. An error that
 // is not ErrNoSession is a failure of the store and is answered as one: a
 // store that is down must not look like a token that is wrong.

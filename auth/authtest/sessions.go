@@ -87,6 +87,7 @@ func unknown(t *testing.T, s auth.Sessions, _ *Clock) {
 
 func roundTrip(t *testing.T, s auth.Sessions, clock *Clock) {
 	want := session(clock, "anna", 1)
+	want.User.SessionsEnd = clock.Now().Add(-time.Hour).UTC()
 	put(t, s, want)
 	got, err := s.Get(t.Context(), want.Token)
 	require.NoError(t, err)

@@ -61,8 +61,9 @@ func TestLogin(t *testing.T) {
 		require.Equal(t, "https://dealerpak.example/wachtwoord", x.ForgotPassword())
 		require.Error(t, x.KeepReset(t.Context(), [32]byte{}, "sanne.bos", time.Time{}))
 		require.Error(t, x.SetPassword(t.Context(), "sanne.bos", "x"))
-		_, err = x.TakeReset(t.Context(), [32]byte{}, time.Time{})
+		_, err = x.FindReset(t.Context(), [32]byte{}, time.Time{})
 		require.ErrorIs(t, err, auth.ErrUnknownReset)
+		require.ErrorIs(t, x.Redeem(t.Context(), [32]byte{}, "x", time.Time{}), auth.ErrUnknownReset)
 	})
 }
 

@@ -72,14 +72,15 @@ func TestCauses(t *testing.T) {
 	users, err := rig.OpenAdministration(dsn)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, users.Close()) }()
-	for _, name := range []string{"piet"} {
+	for _, name := range []string{"piet", "kees"} {
 		_, err := users.AddUser(t.Context(), reference.NewUser{Username: name, Password: name + "-password", Email: name + "@example.nl", Client: "Garage " + name})
 		require.NoError(t, err)
 	}
-	blocked := k.LoginAs(rig.FullKey, "piet", "piet-password")
+	blocked, renewed := k.LoginAs(rig.FullKey, "piet", "piet-password"), k.LoginAs(rig.FullKey, "kees", "kees-password")
 	out, gone, ending, elsewhere := k.Login(rig.FullKey, "other"), k.Login(goneKey, "demo"), k.Login(endingKey, "other"), k.Login(boundKey, "demo")
 	require.Equal(t, 200, k.Status("GET", "/authenticate/logout", out))
 	require.NoError(t, users.SetBlocked(t.Context(), "piet", true))
+	require.NoError(t, users.SetPassword(t.Context(), "kees", "a hash"))
 	k.Looked()
 	k.Write(rig.KeptConfig(t, dsn, "", always+rig.KeyConfig("ending", endingKey, "    expires: 2026-01-02\n")+bound(t, "addresses: {deny: [127.0.0.0/8]}")))
 	k.HangUp()
@@ -93,6 +94,7 @@ func TestCauses(t *testing.T) {
 		{"/order", out, tokenInvalid, auth.CauseLoggedOut, "full", other},
 		{"/authenticate", out, tokenInvalid, auth.CauseLoggedOut, "full", other},
 		{"/order", blocked, tokenInvalid, auth.CauseUserBlocked, "full", "Garage piet"},
+		{"/order", renewed, tokenInvalid, auth.CauseNewPassword, "full", "Garage kees"},
 		{"/order", gone, tokenInvalid, auth.CauseKeyRevoked, "gone", demo},
 		{"/order", ending, tokenInvalid, auth.CauseKeyExpired, "ending", other},
 		{"/order", elsewhere, tokenInvalid, auth.CauseAddress, "bound", demo},
