@@ -199,6 +199,7 @@ func TestTokensAreKeptHashed(t *testing.T) {
 		require.Greater(t, left, int64(0), "%s is kept for ever", key)
 		require.LessOrEqual(t, left, (auth.MaxTTL + auth.Remembered).Milliseconds(), key)
 		if strings.HasPrefix(key, "frontdesk:session:") {
+			require.Greater(t, left, auth.MaxTTL.Milliseconds(), "it is told of it that it has expired")
 			value, err := client.Do(t.Context(), client.B().Get().Key(key).Build()).ToString()
 			require.NoError(t, err)
 			require.NotContains(t, value, token)

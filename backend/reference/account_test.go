@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -122,6 +123,17 @@ func TestResets(t *testing.T) {
 		for i, name := range []string{"jan", "jan", "piet", "piet"} {
 			require.NoError(t, x.KeepReset(bg(), [32]byte{byte(i)}, name, later))
 		}
+		require.NoError(t, x.inOwnTx(bg(), func(t *txn) error {
+			_, err := t.exec(bg(), `CREATE UNIQUE INDEX for_the_test ON app_user (password_hash)`)
+			return err
+		}))
+		_, taken, err := x.readUser(bg(), "piet")
+		require.NoError(t, err)
+		require.Error(t, x.Redeem(bg(), [32]byte{1}, taken, now))
+		ends, err := x.EndedSessions(bg(), now.Add(-time.Hour))
+		require.NoError(t, err)
+		require.Empty(t, ends, "all of it or nothing")
+
 		const hash = "a new one"
 		user, err := x.FindReset(bg(), [32]byte{1}, now)
 		require.NoError(t, err)
@@ -143,13 +155,13 @@ func TestResets(t *testing.T) {
 		_, kept, err = x.readUser(bg(), "jan")
 		require.NoError(t, err)
 		require.Equal(t, hash, kept)
-		ends, err := x.EndedSessions(bg(), now.Add(-time.Hour))
+		ends, err = x.EndedSessions(bg(), now.Add(-time.Hour))
 		require.NoError(t, err)
 		require.Len(t, ends, 1)
 		require.Equal(t, auth.CauseNewPassword, ends[0].Why)
 
 		won := 0
-		for _, err := range together(16, func(int) error { return x.Redeem(bg(), [32]byte{3}, hash, now) }) {
+		for _, err := range together(16, func(n int) error { return x.Redeem(bg(), [32]byte{3}, fmt.Sprint("new ", n), now) }) {
 			if err == nil {
 				won++
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,14 @@ func (r refusal) told(t *testing.T, d *rig.Desk, id string, a rig.Answer) {
 	require.Equal(t, string(r.cause), line.Cause, "%+v", r)
 	require.Equal(t, r.key, line.Key, "%+v", r)
 	require.Equal(t, r.client, line.Client, "%+v", r)
+}
+
+// refusalsCounted are the refusals that the metrics tell of: key, reason and how many.
+func refusalsCounted(d *rig.Desk) (all [][]string) {
+	for _, found := range regexp.MustCompile(`frontdesk_refusals_total\{key="(.*)",reason="(.*)"\} (\d+)`).FindAllStringSubmatch(d.OpsText("/metrics"), -1) {
+		all = append(all, found[1:])
+	}
+	return all
 }
 
 // The api_keys of TestCauses, by what becomes of them.
@@ -114,6 +123,10 @@ func TestCauses(t *testing.T) {
 		r.holds(t, &k.Desk)
 		causes = append(causes, r.cause)
 	}
+	require.Equal(t, [][]string{
+		{"", "credentials_invalid", "3"}, {"", "not_logged_in", "1"}, {"", "token_invalid", "7"},
+		{"bound", "address", "2"}, {"ended", "credentials_invalid", "1"}, {"ending", "token_invalid", "1"}, {"full", "credentials_invalid", "4"},
+	}, refusalsCounted(&k.Desk), "by names of the configuration, and what the client sees")
 	docs := rig.Read(t, rig.Repository(t, "docs", "observability.md"))
 	for _, why := range causes {
 		require.Contains(t, docs, fmt.Sprintf("\n| `%s` | ", why))
