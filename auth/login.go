@@ -91,7 +91,8 @@ func NewLogin(c LoginConfig) (*Login, error) {
 
 // Authenticate returns a new token and its session. What a client did wrong
 // comes as an error of mapping: TooManyRequests, before the password is looked at,
-// also where too many others log in; CredentialsInvalid, alike for a wrong api_key, username and password but for its cause, a *Refused for the log; and
+// also where too many others log in; CredentialsInvalid, alike for a wrong api_key,
+// username and password but for its cause, a *Refused, which is for the log; and
 // for right ones ExternalUser, EmailMissing and EmailInvalid. Any other error is
 // a failure and does not count against anyone.
 func (l *Login) Authenticate(ctx context.Context, a Attempt) (string, Session, error) {
@@ -129,8 +130,7 @@ func (l *Login) authenticate(ctx context.Context, a Attempt) (string, Session, e
 	return l.open(ctx, a, user, began)
 }
 
-// refuse ends a guess that was wrong, with what to answer. A CredentialsInvalid has
-// the *Refused as its cause.
+// refuse ends a guess that was wrong, with what to answer.
 func (l *Login) refuse(ctx context.Context, guess *Guess, a Attempt, as *Refused) error {
 	err := guess.Wrong(ctx)
 	if mapping.Is(err, mapping.CredentialsInvalid) {
