@@ -77,7 +77,7 @@ func (a *accounts) Verify(ctx context.Context, c auth.Credentials) (auth.User, e
 		during()
 	}
 	if !ok || user.Blocked {
-		return auth.User{}, auth.ErrCredentials
+		return auth.User{}, &auth.Refused{Why: auth.CauseWrongPassword, Client: user.Client}
 	}
 	return user, nil
 }
@@ -109,19 +109,33 @@ func (a *accounts) KeepReset(_ context.Context, tokenHash [32]byte, username str
 	return nil
 }
 
-func (a *accounts) TakeReset(_ context.Context, tokenHash [32]byte, now time.Time) (string, error) {
+func (a *accounts) FindReset(_ context.Context, tokenHash [32]byte, now time.Time) (auth.User, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	found, ok := a.resets[tokenHash]
 	if !ok || !now.Before(found.expires) {
-		return "", auth.ErrUnknownReset
+		return auth.User{}, auth.ErrUnknownReset
+	}
+	return a.users[found.username], nil
+}
+
+func (a *accounts) Redeem(ctx context.Context, tokenHash [32]byte, encodedHash string, now time.Time) error {
+	user, err := a.FindReset(ctx, tokenHash, now)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.fail != nil {
+		return a.fail
 	}
 	for hash, r := range a.resets {
-		if r.username == found.username {
+		if r.username == user.Username {
 			delete(a.resets, hash)
 		}
 	}
-	return found.username, nil
+	a.hashes[user.Username] = encodedHash
+	return nil
 }
 
 func (a *accounts) tries() int {

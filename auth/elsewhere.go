@@ -27,7 +27,10 @@ func (Elsewhere) KeepReset(context.Context, [32]byte, string, time.Time) error {
 	return errPasswordsElsewhere
 }
 
-// TakeReset finds none.
-func (Elsewhere) TakeReset(context.Context, [32]byte, time.Time) (string, error) {
-	return "", ErrUnknownReset
+// FindReset finds none.
+func (Elsewhere) FindReset(context.Context, [32]byte, time.Time) (User, error) {
+	return User{}, ErrUnknownReset
 }
+
+// Redeem finds none.
+func (Elsewhere) Redeem(context.Context, [32]byte, string, time.Time) error { return ErrUnknownReset }

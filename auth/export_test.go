@@ -3,11 +3,11 @@ package auth
 import "context"
 
 // MemorySize returns how many sessions and how many marks of ended users are
-// kept, dead ones included.
-func MemorySize(m *Memory) [2]int {
+// kept, dead ones included, and how many sessions are remembered.
+func MemorySize(m *Memory) [3]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return [2]int{m.cache.ItemCount(), len(m.ended)}
+	return [3]int{m.cache.ItemCount(), len(m.ended), m.was.ItemCount()}
 }
 
 // TallySize returns how many addresses and how many failures are kept.

@@ -61,11 +61,26 @@ func (r *Keyring) Find(apiKey string, now time.Time) *Key {
 // removed, rotated out or has expired, so that its sessions end at once. It
 // allocates nothing.
 func (r *Keyring) ByHash(hash [32]byte, now time.Time) *Key {
-	entry, ok := r.byHash[hash]
-	if !ok || (!entry.expires.IsZero() && !now.Before(entry.expires)) {
+	key, why := r.Look(hash, now)
+	if why != "" {
 		return nil
 	}
-	return entry.key
+	return key
+}
+
+// Look returns the key that has this hash, nil where there is none, and why it
+// cannot be used at now: CauseKeyUnknown or CauseKeyExpired; "" where it can. It
+// allocates nothing.
+func (r *Keyring) Look(hash [32]byte, now time.Time) (*Key, Cause) {
+	entry, ok := r.byHash[hash]
+	switch {
+	case !ok:
+		return nil, CauseKeyUnknown
+	case !entry.expires.IsZero() && !now.Before(entry.expires):
+		return entry.key, CauseKeyExpired
+	default:
+		return entry.key, ""
+	}
 }
 
 func copyKey(k Key) *Key {

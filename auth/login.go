@@ -91,7 +91,8 @@ func NewLogin(c LoginConfig) (*Login, error) {
 
 // Authenticate returns a new token and its session. What a client did wrong
 // comes as an error of mapping: TooManyRequests, before the password is looked at,
-// also where too many others log in; CredentialsInvalid, alike for a wrong api_key, username and password; and
+// also where too many others log in; CredentialsInvalid, alike for a wrong api_key,
+// username and password but for its cause, a *Refused, which is for the log; and
 // for right ones ExternalUser, EmailMissing and EmailInvalid. Any other error is
 // a failure and does not count against anyone.
 func (l *Login) Authenticate(ctx context.Context, a Attempt) (string, Session, error) {
@@ -117,9 +118,7 @@ func (l *Login) authenticate(ctx context.Context, a Attempt) (string, Session, e
 	case err != nil && !errors.Is(err, ErrCredentials):
 		return "", Session{}, fmt.Errorf("auth: verify credentials: %w", err)
 	case err != nil || a.Key == nil || user.Blocked:
-		err = guess.Wrong(ctx)
-		l.noteRefusal(a, err)
-		return "", Session{}, err
+		return "", Session{}, l.refuse(ctx, guess, a, refusedAs(err, user))
 	}
 	if err := guess.Right(ctx); err != nil {
 		return "", Session{}, err
@@ -129,6 +128,30 @@ func (l *Login) authenticate(ctx context.Context, a Attempt) (string, Session, e
 	}
 	l.config.Queue.prove(a.Username, a.Address)
 	return l.open(ctx, a, user, began)
+}
+
+// refuse ends a guess that was wrong, with what to answer.
+func (l *Login) refuse(ctx context.Context, guess *Guess, a Attempt, as *Refused) error {
+	err := guess.Wrong(ctx)
+	if mapping.Is(err, mapping.CredentialsInvalid) {
+		return mapping.Fail(mapping.CredentialsInvalid).Because(as)
+	}
+	l.noteRefusal(a, err)
+	return err
+}
+
+// refusedAs is what is known of a login that is refused: by the error of its
+// verification, or although there was none.
+func refusedAs(err error, user User) *Refused {
+	var refused *Refused
+	switch {
+	case errors.As(err, &refused):
+		return refused
+	case user.Blocked:
+		return &Refused{Why: CauseUserBlocked, Client: user.Client}
+	default:
+		return &Refused{Client: user.Client}
+	}
 }
 
 // verify judges the credentials when it is their turn, which was when began. Without a
@@ -162,11 +185,15 @@ func (l *Login) open(ctx context.Context, a Attempt, user User, began time.Time)
 	if err != nil {
 		return "", Session{}, err
 	}
-	s := Session{Token: hash, Key: a.KeyHash, User: user, Issued: began, Expires: began.Add(l.config.TTL)}
+	s := Session{Token: hash, Key: a.KeyHash, KeyName: a.Key.Name, User: user, Issued: began, Expires: began.Add(l.config.TTL)}
 	err = l.config.Sessions.Put(ctx, &s)
 	if errors.Is(err, ErrNoSession) {
-		// The password was changed while it was being verified.
-		return "", Session{}, mapping.Fail(mapping.CredentialsInvalid)
+		// The password was changed, or the user blocked, while it was being verified.
+		overtaken := &Refused{Why: CauseNewPassword, Client: user.Client}
+		if ended := (*Ended)(nil); errors.As(err, &ended) {
+			overtaken.Why = ended.Why
+		}
+		return "", Session{}, mapping.Fail(mapping.CredentialsInvalid).Because(overtaken)
 	}
 	if err != nil {
 		return "", Session{}, fmt.Errorf("auth: keep session: %w", err)
@@ -182,7 +209,5 @@ func (l *Login) noteRefusal(a Attempt, err error) {
 	}
 	if mapping.Is(err, mapping.TooManyRequests) {
 		l.config.Log.Warn("login refused: too many wrong credentials", zap.String("address", a.Address))
-	} else if mapping.Is(err, mapping.CredentialsInvalid) {
-		l.config.Log.Info("login refused: wrong credentials", zap.String("address", a.Address))
 	}
 }

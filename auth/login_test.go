@@ -108,7 +108,10 @@ func TestLoginRefuses(t *testing.T) {
 	for i, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			token, s, err := d.Authenticate(t.Context(), test.attempt)
-			require.Equal(t, error(test.want), err)
+			var refused *mapping.Error
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, test.want.Reason, refused.Reason)
+			require.Equal(t, test.want.Args, refused.Args)
 			require.Empty(t, token)
 			require.Zero(t, s)
 			require.Equal(t, i+1, d.accounts.tries(), "each spends the verification")
@@ -177,10 +180,13 @@ func TestLoginOvertakenByANewPasswordOpensNothing(t *testing.T) {
 	d := newDesk(t)
 	d.accounts.during = func() {
 		d.clock.Advance(time.Millisecond)
-		require.NoError(t, d.sessions.EndUser(t.Context(), "anna"))
+		require.NoError(t, d.sessions.EndUser(t.Context(), "anna", auth.CauseNewPassword))
 	}
 	_, _, err := d.Authenticate(t.Context(), d.try(keyA, "anna", "anna"))
 	require.Equal(t, mapping.CredentialsInvalid, reason(t, err))
+	var refused *auth.Refused
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, auth.Refused{Why: auth.CauseNewPassword, Client: auth.Client{ID: 1, Name: "Garage"}}, *refused)
 }
 
 func TestLoginTogether(t *testing.T) {
@@ -208,7 +214,7 @@ func TestLoginTellsNoSecrets(t *testing.T) {
 		require.Error(t, err)
 		require.NotContains(t, err.Error(), "anna")
 	}
-	require.Equal(t, 12, d.logs.Len())
+	require.Equal(t, 3, d.logs.Len(), "of those that were too many")
 	for _, entry := range d.logs.All() {
 		line := entry.Message + fmt.Sprint(entry.ContextMap())
 		for _, secret := range []string{keyA, "anna", "hunter22"} {

@@ -16,9 +16,11 @@ const sweepEvery = time.Minute
 
 // Memory keeps sessions in this process, gone when it ends. It has no bound of
 // its own: only a correct login puts a session, and the Hasher's pace bounds
-// those (some 80 a second, for 30 minutes, at most).
+// those (some 80 a second, for 30 minutes, at most, and what is remembered of
+// them for as long again).
 type Memory struct {
-	cache *cache.Cache
+	cache *cache.Cache // *Session by token
+	was   *cache.Cache // remembered by token
 	clock func() time.Time
 
 	mu    sync.Mutex           // orders Put against EndUser
@@ -26,6 +28,12 @@ type Memory struct {
 
 	stop context.CancelFunc
 	done chan struct{}
+}
+
+// remembered is what is told of a session that has ended.
+type remembered struct {
+	*Ended
+	until time.Time
 }
 
 // NewMemory returns an empty store that judges expiry by clock. The caller
@@ -36,6 +44,7 @@ func NewMemory(clock func() time.Time) *Memory {
 		// Without the cache's own janitor: it is stopped by a finalizer only,
 		// so nobody could wait for it.
 		cache: cache.New(cache.NoExpiration, 0),
+		was:   cache.New(cache.NoExpiration, 0),
 		clock: clock,
 		ended: make(map[string]time.Time),
 		stop:  stop,
@@ -54,9 +63,7 @@ func (m *Memory) Close() error {
 
 // Put implements Sessions.
 func (m *Memory) Put(_ context.Context, s *Session) error {
-	left := s.Expires.Sub(m.clock())
-	if left <= 0 {
-		// The cache would take this to mean "for ever".
+	if !s.Live(m.clock()) {
 		return nil
 	}
 	m.mu.Lock()
@@ -65,7 +72,7 @@ func (m *Memory) Put(_ context.Context, s *Session) error {
 		return ErrNoSession
 	}
 	kept := *s
-	m.cache.Set(string(s.Token[:]), &kept, left)
+	m.cache.Set(string(s.Token[:]), &kept, cache.NoExpiration) // it knows the wall clock only; ours decides
 	return nil
 }
 
@@ -73,20 +80,35 @@ func (m *Memory) Put(_ context.Context, s *Session) error {
 func (m *Memory) Get(_ context.Context, token TokenHash) (*Session, error) {
 	found, ok := m.cache.Get(string(token[:]))
 	if !ok {
-		return nil, ErrNoSession
+		return nil, m.told(token)
 	}
-	// The cache knows the wall clock only; ours decides.
 	s := found.(*Session)
-	if !s.Live(m.clock()) {
-		return nil, ErrNoSession
+	if now := m.clock(); !s.Live(now) {
+		return nil, s.Expired(now)
 	}
 	return s, nil
 }
 
-// Delete implements Sessions.
-func (m *Memory) Delete(_ context.Context, token TokenHash) error {
-	m.cache.Delete(string(token[:]))
+// told is what is told of a token that is no session.
+func (m *Memory) told(token TokenHash) error {
+	if found, ok := m.was.Get(string(token[:])); ok {
+		if r := found.(remembered); m.clock().Before(r.until) {
+			return r.Ended
+		}
+	}
+	return ErrNoSession
+}
+
+// End implements Sessions.
+func (m *Memory) End(_ context.Context, s *Session, why Cause) error {
+	m.end(string(s.Token[:]), s, why, m.clock())
 	return nil
+}
+
+// end ends a session that did so at that moment.
+func (m *Memory) end(token string, s *Session, why Cause, at time.Time) {
+	m.was.Set(token, remembered{s.Ended(why), at.Add(Remembered)}, cache.NoExpiration)
+	m.cache.Delete(token)
 }
 
 // Count tells how many sessions are kept; those that expired count for at most a
@@ -94,13 +116,14 @@ func (m *Memory) Delete(_ context.Context, token TokenHash) error {
 func (m *Memory) Count() int { return m.cache.ItemCount() }
 
 // EndUser implements Sessions. It walks all sessions; a new password is rare.
-func (m *Memory) EndUser(_ context.Context, username string) error {
+func (m *Memory) EndUser(_ context.Context, username string, why Cause) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.ended[username] = m.clock()
+	now := m.clock()
+	m.ended[username] = now
 	for token, item := range m.cache.Items() {
-		if item.Object.(*Session).User.Username == username {
-			m.cache.Delete(token)
+		if s := item.Object.(*Session); s.User.Username == username && s.Live(now) {
+			m.end(token, s, why, now)
 		}
 	}
 	return nil
@@ -113,7 +136,7 @@ func (m *Memory) sweep(ctx context.Context) {
 	for {
 		select {
 		case <-ticker.C:
-			m.cache.DeleteExpired()
+			m.endExpired()
 			m.forgetEnded()
 		case <-ctx.Done():
 			return
@@ -121,11 +144,28 @@ func (m *Memory) sweep(ctx context.Context) {
 	}
 }
 
-// forgetEnded drops the marks that no login can still be overtaken by.
+// endExpired gives back what sessions take that have expired.
+func (m *Memory) endExpired() {
+	now := m.clock()
+	for token, item := range m.cache.Items() {
+		if s := item.Object.(*Session); !s.Live(now) {
+			m.end(token, s, CauseExpired, s.Expires)
+		}
+	}
+}
+
+// forgetEnded drops what is remembered no longer, and the marks that no login can still
+// be overtaken by.
 func (m *Memory) forgetEnded() {
+	now := m.clock()
+	for token, item := range m.was.Items() {
+		if !now.Before(item.Object.(remembered).until) {
+			m.was.Delete(token)
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	before := m.clock().Add(-MaxTTL)
+	before := now.Add(-MaxTTL)
 	for username, ended := range m.ended {
 		if ended.Before(before) {
 			delete(m.ended, username)

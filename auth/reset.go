@@ -114,7 +114,8 @@ func (r *Resets) Request(ctx context.Context, username string) error {
 
 // Complete sets a new password by the token of a link, and ends the user's
 // sessions. ErrWeakPassword leaves the link usable; ErrUnknownReset means that
-// it is not, or no longer. Any other error is a failure.
+// it is not, or no longer, or not now: the user is blocked. Any other error is a
+// failure, and the link is as good as before.
 func (r *Resets) Complete(ctx context.Context, token, newPassword string) error {
 	if len(newPassword) < MinPassword || len(newPassword) > MaxPassword {
 		return ErrWeakPassword
@@ -122,35 +123,28 @@ func (r *Resets) Complete(ctx context.Context, token, newPassword string) error 
 	if r.elsewhere != nil || len(token) != base64.RawURLEncoding.EncodedLen(resetTokenSize) {
 		return ErrUnknownReset
 	}
-	username, err := r.config.Accounts.TakeReset(ctx, sha256.Sum256([]byte(token)), r.config.Clock())
-	if err != nil {
-		return fmt.Errorf("auth: take reset: %w", err)
-	}
-	// The link is spent now: who closes the browser has a new password all the
-	// same.
+	// Who closes the browser has a new password all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resetStepLimit)
 	defer cancel()
-	user, err := r.config.Accounts.FindUser(ctx, username)
-	if errors.Is(err, ErrUnknownUser) || (err == nil && !mayReset(user)) {
+	reset := sha256.Sum256([]byte(token))
+	user, err := r.config.Accounts.FindReset(ctx, reset, r.config.Clock())
+	if err != nil {
+		return fmt.Errorf("auth: find reset: %w", err)
+	}
+	if !mayReset(user) {
 		return ErrUnknownReset
 	}
-	if err != nil {
-		return fmt.Errorf("auth: find user: %w", err)
-	}
-	return r.replace(ctx, user, newPassword)
-}
-
-func (r *Resets) replace(ctx context.Context, user User, newPassword string) error {
 	encoded, err := r.config.Hasher.Hash(ctx, newPassword)
 	if err != nil {
 		return err
 	}
-	if err := r.config.Accounts.SetPassword(ctx, user.Username, encoded); err != nil {
+	if err := r.config.Accounts.Redeem(ctx, reset, encoded, r.config.Clock()); err != nil {
 		return fmt.Errorf("auth: set password: %w", err)
 	}
 	// After the password, never before: a login in between would survive.
-	if err := r.config.Sessions.EndUser(ctx, user.Username); err != nil {
-		return fmt.Errorf("auth: end sessions: %w", err)
+	if err := r.config.Sessions.EndUser(ctx, user.Username, CauseNewPassword); err != nil {
+		// It is done: the accounts have noted it, and every gateway goes by that soon.
+		r.config.Log.Warn("a password was set, and the store of sessions could not be told to end those of its user: gateways end them by what the administration says", zap.Error(err))
 	}
 	return nil
 }

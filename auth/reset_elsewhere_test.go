@@ -39,9 +39,14 @@ func (e elsewhere) KeepReset(context.Context, [32]byte, string, time.Time) error
 	return nil
 }
 
-func (e elsewhere) TakeReset(context.Context, [32]byte, time.Time) (string, error) {
-	e.t.Error("TakeReset was called")
-	return "anna", nil
+func (e elsewhere) FindReset(context.Context, [32]byte, time.Time) (auth.User, error) {
+	e.t.Error("FindReset was called")
+	return e.users["anna"], nil
+}
+
+func (e elsewhere) Redeem(context.Context, [32]byte, string, time.Time) error {
+	e.t.Error("Redeem was called")
+	return nil
 }
 
 // posted tells when a mail is in the folder.

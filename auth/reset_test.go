@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,6 +54,7 @@ type resetDesk struct {
 	*auth.Resets
 	accounts *accounts
 	sessions auth.Sessions
+	away     atomic.Bool // are the sessions
 	clock    *authtest.Clock
 	post     *postbox
 	logs     *observer.ObservedLogs
@@ -77,7 +79,7 @@ func openResetDesk(t *testing.T, accounts auth.Accounts, mailer auth.Mailer) *re
 	resets, err := auth.NewResets(auth.ResetsConfig{
 		Accounts: accounts,
 		Hasher:   auth.NewHasher(),
-		Sessions: memory,
+		Sessions: lostSessions{memory, &d.away},
 		Mailer:   mailer,
 		Base:     "https://api.example.nl/webservice_v2/",
 		Clock:    d.clock.Now,
@@ -157,9 +159,45 @@ func TestResetRefusesTokens(t *testing.T) {
 
 	token = d.mailed(t, "anna")
 	u := d.accounts.users["anna"]
-	u.Blocked = true
+	for _, change := range []func(*auth.User){
+		func(u *auth.User) { u.Blocked = true }, func(u *auth.User) { u.External = true }, func(u *auth.User) { u.Email = "" },
+	} {
+		changed := u
+		change(&changed)
+		d.accounts.users["anna"] = changed
+		require.ErrorIs(t, d.Complete(t.Context(), token, "new password"), auth.ErrUnknownReset)
+	}
 	d.accounts.users["anna"] = u
-	require.ErrorIs(t, d.Complete(t.Context(), token, "new password"), auth.ErrUnknownReset)
+	require.NoError(t, d.Complete(t.Context(), token, "new password"), "the link was not spent for nothing")
+}
+
+// TestResetThatFailsCostsNothing: a password that could not be set leaves the link as it was,
+// and one that was set is set, although the sessions could not be ended where they are kept.
+func TestResetThatFailsCostsNothing(t *testing.T) {
+	d := newResetDesk(t)
+	token := d.mailed(t, "anna")
+	d.accounts.fail = errors.New("it is down")
+	require.ErrorContains(t, d.Complete(t.Context(), token, "new password"), "it is down")
+	d.accounts.fail = nil
+	require.True(t, d.accepts(t, "anna"))
+	d.away.Store(true)
+	require.NoError(t, d.Complete(t.Context(), token, "new password"))
+	require.True(t, d.accepts(t, "new password"))
+	require.Equal(t, 1, d.logs.FilterLevelExact(zap.WarnLevel).Len())
+	require.NotContains(t, d.logs.All()[0].ContextMap()["error"], "anna")
+}
+
+// lostSessions are a store that can be away.
+type lostSessions struct {
+	auth.Sessions
+	away *atomic.Bool
+}
+
+func (l lostSessions) EndUser(ctx context.Context, username string, why auth.Cause) error {
+	if l.away.Load() {
+		return errors.New("it does not answer")
+	}
+	return l.Sessions.EndUser(ctx, username, why)
 }
 
 // Requests are served in order, so anna's mail proves that the ones before it

@@ -29,6 +29,19 @@ type User struct {
 	Client   Client
 	External bool // has a login, but not for this interface
 	Blocked  bool
+
+	// SessionsEnd is when the sessions that the user had open were ended last, by a new
+	// password or a block; zero for never, and where nobody notes it. It is later each
+	// time, so that sessions of before are told from those of after without a clock.
+	SessionsEnd time.Time `json:",omitzero"`
+}
+
+// UserEnd is the end of a user's sessions, as Accounts note it.
+type UserEnd struct {
+	Username string
+	Blocked  bool      // still
+	End      time.Time // as User.SessionsEnd; zero where a blocked user has none
+	Why      Cause     // of End
 }
 
 // Credentials are what a user proves itself with.
@@ -45,7 +58,7 @@ func (Credentials) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "crede
 type Verifier interface {
 	// Verify returns the user these credentials belong to, by the name that they
 	// were asked about: see NameFolder. It returns
-	// ErrCredentials for an unknown user, a blocked user and a wrong password,
+	// ErrCredentials, as *Refused, for an unknown user, a blocked user and a wrong password,
 	// and takes the same time for each: Hasher.Verify with an empty hash spends
 	// it where there is no user. Any other error is a failure of the backend
 	// and is answered as one, never as "not authorized". External users and
@@ -70,17 +83,20 @@ type Accounts interface {
 	FindUser(ctx context.Context, username string) (User, error)
 
 	// SetPassword replaces the user's password hash, as Hasher.Hash encodes
-	// it. ErrUnknownUser when there is no such user.
+	// it, and notes that the user's sessions end. ErrUnknownUser when there is no such user.
 	SetPassword(ctx context.Context, username, encodedHash string) error
 
 	// KeepReset keeps a reset of the user's password, found by the SHA-256 of
 	// its token, until expires. Several may be open for one user.
 	KeepReset(ctx context.Context, tokenHash [32]byte, username string, expires time.Time) error
 
-	// TakeReset returns whose password the reset is for, and deletes it with
+	// FindReset returns whose password the reset is for, which it leaves as it is.
+	// ErrUnknownReset when there is none, or when now is not before its expires.
+	FindReset(ctx context.Context, tokenHash [32]byte, now time.Time) (User, error)
+
+	// Redeem is SetPassword for the user of the reset, which it deletes with
 	// every other open reset of that user, so that a link works once and older
-	// mails are worth nothing afterwards. Of two calls at the same time one
-	// gets it. ErrUnknownReset when there is none, or when now is not before
-	// its expires.
-	TakeReset(ctx context.Context, tokenHash [32]byte, now time.Time) (username string, err error)
+	// mails are worth nothing afterwards: all of it or, with an error, nothing. Of two
+	// calls at the same time one gets it. ErrUnknownReset as FindReset has it.
+	Redeem(ctx context.Context, tokenHash [32]byte, encodedHash string, now time.Time) error
 }

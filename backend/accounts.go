@@ -100,10 +100,14 @@ func (a *accounts) KeepReset(ctx context.Context, tokenHash [32]byte, username s
 	return a.call(ctx, func(ctx context.Context) error { return a.of.KeepReset(ctx, tokenHash, username, expires) })
 }
 
-func (a *accounts) TakeReset(ctx context.Context, tokenHash [32]byte, now time.Time) (username string, err error) {
+func (a *accounts) FindReset(ctx context.Context, tokenHash [32]byte, now time.Time) (user auth.User, err error) {
 	err = a.call(ctx, func(ctx context.Context) error {
-		username, err = a.of.TakeReset(ctx, tokenHash, now)
+		user, err = a.of.FindReset(ctx, tokenHash, now)
 		return err
 	})
-	return username, err
+	return user, err
+}
+
+func (a *accounts) Redeem(ctx context.Context, tokenHash [32]byte, encodedHash string, now time.Time) error {
+	return a.call(ctx, func(ctx context.Context) error { return a.of.Redeem(ctx, tokenHash, encodedHash, now) })
 }

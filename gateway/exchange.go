@@ -39,7 +39,9 @@ type Exchange struct {
 
 	standing auth.Standing // of the key with its limits, where counted
 	counted  bool
-	cause    string // which limit refused the request, or what of its caller; for the log only
+	cause    string     // which limit refused the request; for the log and metrics only
+	why      auth.Cause // why nobody was let in; likewise
+	past     bool       // the names of key and client are those of a session that has ended
 
 	Params []Param
 	ID     int32         // the primary ID asked for; 0 where none was given

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"net/http"
 
 	"go.uber.org/zap"
@@ -33,7 +34,7 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.String("shadow", string(x.shadow)),
 		zap.Strings("needs", x.needs),
 		x.lacking(),
-		zap.String("cause", x.cause),
+		zap.String("cause", cmp.Or(x.cause, string(x.why))),
 		zap.String("trace", x.traceID()),
 	)
 }

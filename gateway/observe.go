@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"frontdesk/auth"
 )
 
 // Meter counts what the gateway does, by names of the configuration and of the
@@ -73,7 +75,7 @@ func (g *Gateway) observe(x *Exchange) {
 		g.o.Meter.Used(x.keyHash.Hash, x.started)
 	}
 	if x.reason != "" {
-		g.o.Meter.Refused(x.keyName, x.refusedBecause())
+		g.o.Meter.Refused(x.refusedBecause())
 	}
 	if x.shadow != "" {
 		g.o.Meter.Shadowed(x.keyName, method, endpoint)
@@ -85,9 +87,19 @@ func (g *Gateway) took(x *Exchange) time.Duration {
 	return g.o.Clock().Sub(x.started) - x.arriving
 }
 
-// refusedBecause is the reason that operators are told, which can be closer than
-// the one the client sees.
-func (x *Exchange) refusedBecause() string { return cmp.Or(x.cause, string(x.reason)) }
+// refusedBecause is what a refusal is counted under: an api_key of the configuration, and
+// a reason that can be closer than the one the client sees. What else is known of who was
+// not let in, the log alone tells.
+func (x *Exchange) refusedBecause() (key, reason string) {
+	switch {
+	case x.past:
+		return "", string(x.reason)
+	case x.why == auth.CauseAddress, x.why == auth.CauseCertificate:
+		return x.keyName, string(x.why)
+	default:
+		return x.keyName, cmp.Or(x.cause, string(x.reason))
+	}
+}
 
 // Connections tells how many connections of clients are open.
 func (s *Server) Connections() int { return int(s.app.Server().GetOpenConnectionsCount()) }

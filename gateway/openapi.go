@@ -75,12 +75,10 @@ func (d *descriptions) of(ring *auth.Keyring, key *auth.Key, build func() ([]byt
 
 // answerDescription answers what the key may call.
 func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
-	hash, _ := auth.HashKey(x.Param("api_key"))
-	key := x.apiKey(hash)
+	key, _ := x.givenKey(x.Param("api_key"))
 	if key == nil {
 		return mapping.Fail(mapping.CredentialsInvalid)
 	}
-	x.keyName = key.Name
 	d, err := g.descriptions.of(x.policy.Keys, key, func() ([]byte, error) { return g.Describe(key, openapi.Version31) })
 	if err != nil {
 		return fmt.Errorf("describe the interface to %s: %w", key.Name, err)

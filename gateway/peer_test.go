@@ -62,6 +62,7 @@ func TestPolicyKey(t *testing.T) {
 		{Name: "free", Hashes: []auth.KeyHash{hash(1)}},
 		{Name: "near", Hashes: []auth.KeyHash{hash(2)}, Addresses: auth.Addresses{Allow: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}},
 		{Name: "proved", Hashes: []auth.KeyHash{hash(3)}, Certificates: [][32]byte{{7}, {8}}},
+		{Name: "ended", Hashes: []auth.KeyHash{hash(4)}, Expires: now, Addresses: auth.Addresses{Allow: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}},
 	})
 	require.NoError(t, err)
 	p := &Policy{Keys: keys}
@@ -69,19 +70,20 @@ func TestPolicyKey(t *testing.T) {
 		hash  byte
 		from  caller
 		name  string
-		cause string
+		cause auth.Cause
 	}{
-		{9, caller{address: "192.0.2.1"}, "", ""},
+		{9, caller{address: "192.0.2.1"}, "", auth.CauseKeyUnknown},
+		{4, caller{address: "198.51.100.1"}, "ended", auth.CauseKeyExpired},
 		{1, caller{address: "192.0.2.1"}, "free", ""},
 		{1, caller{address: "nowhere"}, "free", ""},
 		{2, caller{address: "192.0.2.1"}, "near", ""},
 		{2, caller{address: "::ffff:192.0.2.1"}, "near", ""},
-		{2, caller{address: "198.51.100.1"}, "near", causeAddress},
-		{2, caller{address: ""}, "near", causeAddress},
-		{3, caller{}, "proved", causeCertificate},
+		{2, caller{address: "198.51.100.1"}, "near", auth.CauseAddress},
+		{2, caller{address: ""}, "near", auth.CauseAddress},
+		{3, caller{}, "proved", auth.CauseCertificate},
 		{3, caller{certificate: shown(8, now)}, "proved", ""},
-		{3, caller{certificate: shown(9, now)}, "proved", causeCertificate},
-		{3, caller{certificate: shown(8, now.Add(-1))}, "proved", causeCertificate},
+		{3, caller{certificate: shown(9, now)}, "proved", auth.CauseCertificate},
+		{3, caller{certificate: shown(8, now.Add(-1))}, "proved", auth.CauseCertificate},
 	} {
 		c.from.at = now
 		key, cause := p.key([32]byte{c.hash}, c.from)

@@ -70,30 +70,49 @@ func (g *Gateway) session(ctx context.Context, x *Exchange) error {
 	return g.identify(ctx, x)
 }
 
-// identify puts the session of the token header, and its api_key, into x.
+// identify puts the session of the token header, and its api_key, into x. Where there is
+// none, the log is told why, and whose it was.
 func (g *Gateway) identify(ctx context.Context, x *Exchange) error {
 	token, _ := x.headerOnce("Token")
 	if len(token) == 0 {
+		x.why = auth.CauseNone
 		return mapping.Fail(mapping.NotLoggedIn)
 	}
 	hash, ok := auth.HashToken(string(token))
 	if !ok {
+		x.why = auth.CauseMalformed
 		return mapping.Fail(mapping.TokenInvalid)
 	}
 	session, err := g.o.Sessions.Get(ctx, hash)
 	if errors.Is(err, auth.ErrNoSession) {
+		x.noteEnded(err)
 		return mapping.Fail(mapping.TokenInvalid)
 	}
 	if err != nil {
 		return mapping.Fail(mapping.InternalError).Because(err)
 	}
+	x.client = session.User.Client.Name
 	key := x.apiKey(session.Key)
 	if key == nil {
+		if x.why == auth.CauseKeyUnknown {
+			x.ended(session.Ended(auth.CauseKeyRevoked))
+		}
 		return mapping.Fail(mapping.TokenInvalid)
 	}
 	x.Session, x.Key = session, key
-	x.keyName, x.client = key.Name, session.User.Client.Name
 	return nil
+}
+
+// noteEnded notes what is remembered of a token that is no session, if anything.
+func (x *Exchange) noteEnded(err error) {
+	ended := &auth.Ended{Why: auth.CauseUnknown}
+	_ = errors.As(err, &ended)
+	x.ended(ended)
+}
+
+// ended notes whose session it was that has ended, and why.
+func (x *Exchange) ended(was *auth.Ended) {
+	x.keyName, x.client, x.why, x.past = was.KeyName, was.Client, was.Why, true
 }
 
 // allowlist hides what the api_key may not use, or only notes it, where the

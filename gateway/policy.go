@@ -16,12 +16,6 @@ type Policy struct {
 	AccessLog bool   // one line per request
 }
 
-// What of a caller can keep it from using an api_key, for the log.
-const (
-	causeAddress     = "address"
-	causeCertificate = "certificate"
-)
-
 // caller is where a request comes from, for what an api_key demands of it.
 type caller struct {
 	address     string
@@ -35,16 +29,16 @@ func (x *Exchange) caller() caller {
 
 // key returns the api_key of that hash, nil where there is none, and what keeps
 // this caller from using it; "" where nothing does.
-func (p *Policy) key(hash [32]byte, from caller) (key *auth.Key, cause string) {
-	key = p.Keys.ByHash(hash, from.at)
+func (p *Policy) key(hash [32]byte, from caller) (key *auth.Key, why auth.Cause) {
+	key, why = p.Keys.Look(hash, from.at)
 	switch {
-	case key == nil:
+	case why != "":
 	case !from.within(key.Addresses):
-		cause = causeAddress
+		why = auth.CauseAddress
 	case !key.With(from.shown()):
-		cause = causeCertificate
+		why = auth.CauseCertificate
 	}
-	return key, cause
+	return key, why
 }
 
 // within reads the address where anybody wants to know it.
@@ -66,15 +60,28 @@ func (c caller) shown() *[32]byte {
 }
 
 // apiKey returns the api_key of that hash where this request may use it. To the
-// client one that it may not use is one that does not exist; the log names it.
+// client one that it may not use is one that does not exist; the log names it, and
+// says why.
 func (x *Exchange) apiKey(hash [32]byte) *auth.Key {
-	key, cause := x.policy.key(hash, x.caller())
-	if cause != "" {
-		x.keyName, x.cause = key.Name, cause
+	key, why := x.policy.key(hash, x.caller())
+	if key != nil {
+		x.keyName = key.Name
+	}
+	if x.why = why; why != "" {
 		return nil
 	}
 	if key != nil {
 		x.keyHash = key.By(hash)
 	}
 	return key
+}
+
+// givenKey is apiKey for the text of one, with its hash.
+func (x *Exchange) givenKey(text string) (*auth.Key, [32]byte) {
+	hash, ok := auth.HashKey(text)
+	if !ok {
+		x.why = auth.CauseKeyMalformed
+		return nil, hash
+	}
+	return x.apiKey(hash), hash
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,15 +113,12 @@ func (g *Gateway) authenticate(ctx context.Context, x *Exchange) error {
 		x.answerToken(x.header("Token"))
 		return nil
 	}
-	hash, _ := auth.HashKey(x.Param("api_key"))
-	key := x.apiKey(hash)
-	if key != nil {
-		x.keyName = key.Name // also of who is refused: operators ask whose logins fail
-	}
+	key, hash := x.givenKey(x.Param("api_key"))
 	token, session, err := g.o.Login.Authenticate(ctx, auth.Attempt{
 		Key: key, KeyHash: hash, Username: x.Param("username"), Password: x.Param("password"), Address: x.Address,
 	})
 	if err != nil {
+		x.noteRefused(err)
 		return err
 	}
 	x.client = session.User.Client.Name
@@ -128,8 +126,19 @@ func (g *Gateway) authenticate(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
+// noteRefused notes why a login was refused, and whose it was. What is wrong with the
+// api_key goes before what is wrong with the rest, and is told only where it was judged.
+func (x *Exchange) noteRefused(err error) {
+	var refused *auth.Refused
+	if !errors.As(err, &refused) {
+		x.why = ""
+		return
+	}
+	x.why, x.client = cmp.Or(x.why, refused.Why), refused.Client.Name
+}
+
 func (g *Gateway) logout(ctx context.Context, x *Exchange) error {
-	if err := g.o.Sessions.Delete(ctx, x.Session.Token); err != nil {
+	if err := g.o.Sessions.End(ctx, x.Session, auth.CauseLoggedOut); err != nil {
 		return err
 	}
 	x.answerDone()

@@ -56,7 +56,8 @@ func (x *Exchange) endTrace() {
 		attributes = append(attributes, attribute.String("http.route", op.Template))
 	}
 	if x.reason != "" {
-		attributes = append(attributes, attribute.String("frontdesk.reason", x.refusedBecause()))
+		_, reason := x.refusedBecause()
+		attributes = append(attributes, attribute.String("frontdesk.reason", reason))
 	}
 	if status >= http.StatusInternalServerError {
 		attributes = append(attributes, attribute.String("error.type", strconv.Itoa(status)))

@@ -3,6 +3,7 @@ package authtest
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ func Sessions(t *testing.T, open Opener) {
 		{"deleting twice is no error", deletionTwice},
 		{"several sessions of one user live at once", several},
 		{"ending a user ends all of its sessions and no other", endUser},
+		{"an ended session tells why for half an hour", remembered},
 		{"a login overtaken by the end of its user is refused", overtaken},
 		{"a login after the end of its user is kept", afterEnd},
 		{"it is safe for concurrent use", concurrent},
@@ -50,7 +52,7 @@ func session(clock *Clock, username string, n int) *auth.Session {
 	now := clock.Now()
 	return &auth.Session{
 		Token: sha256.Sum256(fmt.Appendf(nil, "token %s %d", username, n)),
-		Key:   sha256.Sum256([]byte("key")),
+		Key:   sha256.Sum256([]byte("key")), KeyName: "webshop",
 		User: auth.User{
 			ID: 7, Username: username, Email: username + "@example.nl",
 			Client: auth.Client{ID: 3, Name: "Garage Ünal"},
@@ -85,11 +87,13 @@ func unknown(t *testing.T, s auth.Sessions, _ *Clock) {
 
 func roundTrip(t *testing.T, s auth.Sessions, clock *Clock) {
 	want := session(clock, "anna", 1)
+	want.User.SessionsEnd = clock.Now().Add(-time.Hour).UTC()
 	put(t, s, want)
 	got, err := s.Get(t.Context(), want.Token)
 	require.NoError(t, err)
 	require.Equal(t, want.Token, got.Token)
 	require.Equal(t, want.Key, got.Key)
+	require.Equal(t, want.KeyName, got.KeyName)
 	require.Equal(t, want.User, got.User)
 	require.WithinDuration(t, want.Issued, got.Issued, 0)
 	require.WithinDuration(t, want.Expires, got.Expires, 0)
@@ -124,7 +128,7 @@ func deletion(t *testing.T, s auth.Sessions, clock *Clock) {
 	one, two := session(clock, "anna", 1), session(clock, "anna", 2)
 	put(t, s, one)
 	put(t, s, two)
-	require.NoError(t, s.Delete(t.Context(), one.Token))
+	require.NoError(t, s.End(t.Context(), one, auth.CauseLoggedOut))
 	gone(t, s, one.Token)
 	live(t, s, two)
 }
@@ -132,8 +136,8 @@ func deletion(t *testing.T, s auth.Sessions, clock *Clock) {
 func deletionTwice(t *testing.T, s auth.Sessions, clock *Clock) {
 	one := session(clock, "anna", 1)
 	put(t, s, one)
-	require.NoError(t, s.Delete(t.Context(), one.Token))
-	require.NoError(t, s.Delete(t.Context(), one.Token))
+	require.NoError(t, s.End(t.Context(), one, auth.CauseLoggedOut))
+	require.NoError(t, s.End(t.Context(), one, auth.CauseLoggedOut))
 }
 
 func several(t *testing.T, s auth.Sessions, clock *Clock) {
@@ -149,23 +153,65 @@ func endUser(t *testing.T, s auth.Sessions, clock *Clock) {
 	put(t, s, one)
 	put(t, s, two)
 	put(t, s, other)
-	require.NoError(t, s.EndUser(t.Context(), "anna"))
+	require.NoError(t, s.EndUser(t.Context(), "anna", auth.CauseNewPassword))
 	gone(t, s, one.Token)
 	gone(t, s, two.Token)
 	live(t, s, other)
-	require.NoError(t, s.EndUser(t.Context(), "nobody"))
+	require.NoError(t, s.EndUser(t.Context(), "nobody", auth.CauseNewPassword))
+}
+
+// remembered ends sessions in every way: those that end by themselves do so last.
+func remembered(t *testing.T, s auth.Sessions, clock *Clock) {
+	wants := map[auth.Cause]*auth.Session{}
+	for n, why := range []auth.Cause{auth.CauseLoggedOut, auth.CauseNewPassword, auth.CauseExpired} {
+		wants[why] = session(clock, string(why), n)
+		put(t, s, wants[why])
+	}
+	tells := func() {
+		t.Helper()
+		for why, one := range wants {
+			var ended *auth.Ended
+			_, err := s.Get(t.Context(), one.Token)
+			require.ErrorIs(t, err, auth.ErrNoSession)
+			require.ErrorAs(t, err, &ended, why)
+			require.Equal(t, auth.Ended{KeyName: "webshop", Client: "Garage Ünal", Why: why}, *ended)
+		}
+	}
+	forgot := func(why auth.Cause) {
+		t.Helper()
+		_, err := s.Get(t.Context(), wants[why].Token)
+		require.ErrorIs(t, err, auth.ErrNoSession)
+		require.False(t, errors.As(err, new(*auth.Ended)), why)
+		delete(wants, why)
+	}
+	clock.Advance(auth.MaxTTL - time.Second)
+	require.NoError(t, s.End(t.Context(), wants[auth.CauseLoggedOut], auth.CauseLoggedOut))
+	require.NoError(t, s.EndUser(t.Context(), string(auth.CauseNewPassword), auth.CauseNewPassword))
+	clock.Advance(time.Second)
+	tells()
+	require.NoError(t, s.EndUser(t.Context(), string(auth.CauseExpired), auth.CauseNewPassword))
+	tells() // it had expired before
+	clock.Advance(auth.Remembered - time.Second - 1)
+	tells()
+	clock.Advance(1)
+	forgot(auth.CauseLoggedOut)
+	forgot(auth.CauseNewPassword)
+	clock.Advance(time.Second - 1)
+	tells()
+	clock.Advance(1)
+	forgot(auth.CauseExpired)
 }
 
 func overtaken(t *testing.T, s auth.Sessions, clock *Clock) {
 	late := session(clock, "anna", 1)
 	clock.Advance(time.Second)
-	require.NoError(t, s.EndUser(t.Context(), "anna"))
+	require.NoError(t, s.EndUser(t.Context(), "anna", auth.CauseNewPassword))
 	require.ErrorIs(t, s.Put(t.Context(), late), auth.ErrNoSession)
 	gone(t, s, late.Token)
 }
 
 func afterEnd(t *testing.T, s auth.Sessions, clock *Clock) {
-	require.NoError(t, s.EndUser(t.Context(), "anna"))
+	require.NoError(t, s.EndUser(t.Context(), "anna", auth.CauseNewPassword))
 	clock.Advance(time.Second)
 	next := session(clock, "anna", 1)
 	put(t, s, next)
@@ -185,11 +231,11 @@ func concurrent(t *testing.T, s auth.Sessions, clock *Clock) {
 				if _, err := s.Get(ctx, one.Token); err != nil {
 					t.Errorf("get: %v", err)
 				}
-				if err := s.Delete(ctx, one.Token); err != nil {
-					t.Errorf("delete: %v", err)
+				if err := s.End(ctx, one, auth.CauseLoggedOut); err != nil {
+					t.Errorf("end: %v", err)
 				}
 			}
-			if err := s.EndUser(ctx, name); err != nil {
+			if err := s.EndUser(ctx, name, auth.CauseNewPassword); err != nil {
 				t.Errorf("end user: %v", err)
 			}
 		})

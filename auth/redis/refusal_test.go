@@ -58,7 +58,9 @@ func TestServerWithoutWrites(t *testing.T) {
 			if code == "OOM" { // which takes what makes room, and whatever a script does that made some
 				delete(ask, "guess")
 			} else {
-				ask["logout"] = func() error { return sessions.Delete(t.Context(), auth.TokenHash{1}) }
+				ask["logout"] = func() error {
+					return sessions.End(t.Context(), &auth.Session{Token: auth.TokenHash{1}}, auth.CauseLoggedOut)
+				}
 			}
 			require.NoError(t, client.Ready(t.Context()))
 			back := bring(server)

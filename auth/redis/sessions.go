@@ -20,8 +20,9 @@ import (
 var _ auth.Sessions = (*Sessions)(nil)
 
 // Sessions keeps sessions in Redis, each under the hash of its token until it
-// expires. Beside them it keeps which tokens a user has, by when they expire, and
-// when a user's sessions were last ended, both no longer than a session can live.
+// expires, and for as long as auth.Remembered after that. Beside them it keeps which
+// tokens a user has, by when they expire, and when a user's sessions were last ended,
+// both no longer than a session can live; and what is told of those that were ended.
 //
 // Instances judge expiry, and whether a login was overtaken by a new password, by
 // their own clocks, which therefore have to agree as NTP keeps them.
@@ -51,15 +52,21 @@ func NewSessions(client *Client, clock func() time.Time) *Sessions {
 
 // kept is a session as it lies in the server, under the hash of its token.
 type kept struct {
-	Key     string    `json:"key"` // SHA-256 of the api_key, in hexadecimal
+	Key     string    `json:"key"`      // SHA-256 of the api_key, in hexadecimal
+	KeyName string    `json:"key_name"` // absent where a version of before kept it
 	User    auth.User `json:"user"`
 	Issued  time.Time `json:"issued"`
 	Expires time.Time `json:"expires"`
 }
 
+const sessionPrefix = "frontdesk:session:"
+
 // The names of what is kept.
 func sessionName(token auth.TokenHash) string {
-	return "frontdesk:session:" + hex.EncodeToString(token[:])
+	return sessionPrefix + hex.EncodeToString(token[:])
+}
+func wasName(token auth.TokenHash) string {
+	return "frontdesk:was:" + hex.EncodeToString(token[:])
 }
 func tokensName(username string) string { return "frontdesk:tokens:" + username }
 func endedName(username string) string  { return "frontdesk:ended:" + username }
@@ -72,7 +79,7 @@ func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
 	if left <= 0 {
 		return nil
 	}
-	value, err := json.Marshal(kept{Key: hex.EncodeToString(put.Key[:]), User: put.User, Issued: put.Issued, Expires: put.Expires})
+	value, err := json.Marshal(kept{Key: hex.EncodeToString(put.Key[:]), KeyName: put.KeyName, User: put.User, Issued: put.Issued, Expires: put.Expires})
 	if err != nil {
 		return err
 	}
@@ -91,7 +98,7 @@ func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
 			return b().Pexpire().Key(tokens).Milliseconds(auth.MaxTTL.Milliseconds()).Build()
 		},
 		func() rueidis.Completed {
-			return b().Set().Key(name).Value(rueidis.BinaryString(value)).PxMilliseconds(max(left.Milliseconds(), 1)).Build()
+			return b().Set().Key(name).Value(rueidis.BinaryString(value)).PxMilliseconds((left + auth.Remembered).Milliseconds()).Build()
 		},
 	} {
 		if err := s.client.write(ctx, step).Error(); err != nil {
@@ -107,7 +114,7 @@ func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
 	case put.Issued.UnixMicro() >= mark:
 		return nil
 	}
-	if err := s.Delete(ctx, put.Token); err != nil {
+	if err := s.delete(ctx, name); err != nil {
 		return err
 	}
 	return auth.ErrNoSession
@@ -119,7 +126,7 @@ func (s *Sessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Session
 	defer cancel()
 	value, err := s.client.read(ctx, func() rueidis.Completed { return s.client.B().Get().Key(sessionName(token)).Build() }).ToString()
 	if rueidis.IsRedisNil(err) {
-		return nil, auth.ErrNoSession
+		return nil, s.told(ctx, token)
 	}
 	if err != nil {
 		return nil, failed(err)
@@ -128,38 +135,54 @@ func (s *Sessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Session
 	if err != nil {
 		return nil, err
 	}
-	if !found.Live(s.clock()) {
-		return nil, auth.ErrNoSession
+	if now := s.clock(); !found.Live(now) {
+		return nil, found.Expired(now)
 	}
 	return found, nil
 }
 
-// Delete implements auth.Sessions.
-func (s *Sessions) Delete(ctx context.Context, token auth.TokenHash) error {
+// End implements auth.Sessions.
+func (s *Sessions) End(ctx context.Context, ended *auth.Session, why auth.Cause) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	return failed(s.client.write(ctx, func() rueidis.Completed { return s.client.B().Del().Key(sessionName(token)).Build() }).Error())
+	if err := s.delete(ctx, sessionName(ended.Token)); err != nil {
+		return err
+	}
+	s.remember(ctx, why, ended)
+	return nil
+}
+
+func (s *Sessions) delete(ctx context.Context, name string) error {
+	return failed(s.client.write(ctx, func() rueidis.Completed { return s.client.B().Del().Key(name).Build() }).Error())
 }
 
 // EndUser implements auth.Sessions. A server that is full takes no mark: whoever is
 // logged in is out all the same, and the error says that it is to be done again.
-func (s *Sessions) EndUser(ctx context.Context, username string) error {
+func (s *Sessions) EndUser(ctx context.Context, username string, why auth.Cause) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	b := s.client.B
-	now := strconv.FormatInt(s.clock().UnixMicro(), 10)
+	now := s.clock()
 	unmarked := s.client.write(ctx, func() rueidis.Completed {
-		return b().Set().Key(endedName(username)).Value(now).PxMilliseconds(auth.MaxTTL.Milliseconds()).Build()
+		return b().Set().Key(endedName(username)).Value(strconv.FormatInt(now.UnixMicro(), 10)).PxMilliseconds(auth.MaxTTL.Milliseconds()).Build()
 	}).Error()
 	tokens, err := s.client.read(ctx, func() rueidis.Completed { return b().Zrange().Key(tokensName(username)).Min("0").Max("-1").Build() }).AsStrSlice()
 	if err != nil {
 		return failed(cmp.Or(unmarked, err))
 	}
-	for _, token := range tokens {
-		if err := s.client.write(ctx, func() rueidis.Completed { return b().Del().Key("frontdesk:session:" + token).Build() }).Error(); err != nil {
-			return failed(cmp.Or(unmarked, err))
+	var ended []*auth.Session
+	for i, one := range s.lookAt(ctx, tokens) {
+		if one != nil && !one.Live(now) {
+			continue // whoever reads it sees that it has expired
+		}
+		if err := s.delete(ctx, sessionPrefix+tokens[i]); err != nil {
+			return cmp.Or(failed(unmarked), err)
+		}
+		if one != nil {
+			ended = append(ended, one)
 		}
 	}
+	s.remember(ctx, why, ended...)
 	return failed(unmarked)
 }
 
@@ -181,7 +204,7 @@ func decode(token auth.TokenHash, value string) (*auth.Session, error) {
 	if err := json.Unmarshal([]byte(value), &k); err != nil {
 		return nil, fmt.Errorf("redis: a session that cannot be read: %w", err)
 	}
-	s := &auth.Session{Token: token, User: k.User, Issued: k.Issued, Expires: k.Expires}
+	s := &auth.Session{Token: token, KeyName: k.KeyName, User: k.User, Issued: k.Issued, Expires: k.Expires}
 	if n, err := hex.Decode(s.Key[:], []byte(k.Key)); err != nil || n != len(s.Key) {
 		return nil, errors.New("redis: a session without the hash of its api_key")
 	}

@@ -64,7 +64,7 @@ func TestSessionsReadWhatIsThere(t *testing.T) {
 			require.Equal(t, name, found.User.Username)
 		}
 	}
-	require.NoError(t, there.Delete(t.Context(), s.Token))
+	require.NoError(t, there.End(t.Context(), s, auth.CauseLoggedOut))
 	_, err := here.Get(t.Context(), s.Token)
 	require.ErrorIs(t, err, auth.ErrNoSession)
 }
@@ -98,12 +98,12 @@ func TestSessionsAreShared(t *testing.T) {
 		require.NoError(t, one.Put(t.Context(), s))
 		_, err := other.Get(t.Context(), s.Token)
 		require.NoError(t, err)
-		require.NoError(t, other.Delete(t.Context(), s.Token))
+		require.NoError(t, other.End(t.Context(), s, auth.CauseLoggedOut))
 		_, err = one.Get(t.Context(), s.Token)
 		require.ErrorIs(t, err, auth.ErrNoSession)
 	}
 	require.NoError(t, one.Put(t.Context(), s))
-	require.NoError(t, other.EndUser(t.Context(), "anna"))
+	require.NoError(t, other.EndUser(t.Context(), "anna", auth.CauseNewPassword))
 	_, err := one.Get(t.Context(), s.Token)
 	require.ErrorIs(t, err, auth.ErrNoSession)
 	late := session(clock)
@@ -127,8 +127,8 @@ func TestServerAway(t *testing.T) {
 		require.Error(t, err, what)
 		require.False(t, errors.Is(err, auth.ErrNoSession), what)
 		require.Error(t, sessions.Put(t.Context(), s), what)
-		require.Error(t, sessions.Delete(t.Context(), s.Token), what)
-		require.Error(t, sessions.EndUser(t.Context(), "anna"), what)
+		require.Error(t, sessions.End(t.Context(), s, auth.CauseLoggedOut), what)
+		require.Error(t, sessions.EndUser(t.Context(), "anna", auth.CauseNewPassword), what)
 	}
 	thaw := server.Freeze()
 	away("frozen")
@@ -157,8 +157,8 @@ func TestFullServer(t *testing.T) {
 	late := session(clock)
 	late.Token = auth.TokenHash{3}
 	require.ErrorContains(t, sessions.Put(t.Context(), late), "OOM")
-	require.NoError(t, sessions.Delete(t.Context(), first.Token))
-	require.ErrorContains(t, sessions.EndUser(t.Context(), "anna"), "OOM", "a login under way may outlive it")
+	require.NoError(t, sessions.End(t.Context(), first, auth.CauseLoggedOut))
+	require.ErrorContains(t, sessions.EndUser(t.Context(), "anna", auth.CauseNewPassword), "OOM", "a login under way may outlive it")
 	for _, s := range []*auth.Session{first, second, late} {
 		_, err := sessions.Get(t.Context(), s.Token)
 		require.ErrorIs(t, err, auth.ErrNoSession)
@@ -185,17 +185,21 @@ func TestTokensAreKeptHashed(t *testing.T) {
 	s.Token, ok = auth.HashToken(token)
 	require.True(t, ok)
 	require.NoError(t, sessions.Put(t.Context(), s))
+	ended := session(clock)
+	ended.Token = auth.TokenHash{9}
+	require.NoError(t, sessions.End(t.Context(), ended, auth.CauseLoggedOut))
 	client := open(t, redis.Options{URL: server.URL()})
 	keys, err := client.Do(t.Context(), client.B().Keys().Pattern("*").Build()).AsStrSlice()
 	require.NoError(t, err)
-	require.Len(t, keys, 2)
+	require.Len(t, keys, 3)
 	for _, key := range keys {
 		require.NotContains(t, key, token)
 		left, err := client.Do(t.Context(), client.B().Pttl().Key(key).Build()).AsInt64()
 		require.NoError(t, err)
 		require.Greater(t, left, int64(0), "%s is kept for ever", key)
-		require.LessOrEqual(t, left, auth.MaxTTL.Milliseconds(), key)
+		require.LessOrEqual(t, left, (auth.MaxTTL + auth.Remembered).Milliseconds(), key)
 		if strings.HasPrefix(key, "frontdesk:session:") {
+			require.Greater(t, left, auth.MaxTTL.Milliseconds(), "it is told of it that it has expired")
 			value, err := client.Do(t.Context(), client.B().Get().Key(key).Build()).ToString()
 			require.NoError(t, err)
 			require.NotContains(t, value, token)
@@ -241,7 +245,7 @@ func TestCluster(t *testing.T) {
 		s.Token, s.User.Username = auth.TokenHash{n}, fmt.Sprint("anna", n%3)
 		require.NoError(t, sessions.Put(t.Context(), s))
 	}
-	require.NoError(t, sessions.EndUser(t.Context(), "anna1"))
+	require.NoError(t, sessions.EndUser(t.Context(), "anna1", auth.CauseNewPassword))
 	for n := range byte(64) {
 		_, err := sessions.Get(t.Context(), auth.TokenHash{n})
 		if n%3 == 1 {
@@ -259,7 +263,7 @@ func keepsSessions(t *testing.T, sessions *redis.Sessions, clock *authtest.Clock
 	found, err := sessions.Get(t.Context(), s.Token)
 	require.NoError(t, err)
 	require.Equal(t, s.User, found.User)
-	require.NoError(t, sessions.Delete(t.Context(), s.Token))
+	require.NoError(t, sessions.End(t.Context(), s, auth.CauseLoggedOut))
 	_, err = sessions.Get(t.Context(), s.Token)
 	require.ErrorIs(t, err, auth.ErrNoSession)
 }

@@ -34,24 +34,30 @@ type account struct {
 // Verify implements auth.Verifier.
 func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
 	a, err := s.account(ctx, c.Username)
+	why := auth.CauseWrongPassword
 	switch {
 	case errors.Is(err, errFacts):
 		s.log.Warn("a user cannot log in", zap.Error(err)) // as below
-	case err != nil && !errors.Is(err, auth.ErrUnknownUser):
+		why = auth.CauseUserUnusable
+	case errors.Is(err, auth.ErrUnknownUser):
+		why = auth.CauseUnknownUser
+	case err != nil:
 		return auth.User{}, err
+	case a.Blocked:
+		why = auth.CauseUserBlocked
 	}
 	match, err := s.passwords.Verify(ctx, c.Password, a.hash, a.salts, s.sheet.Accounts.Hash)
 	if errors.Is(err, auth.ErrStoredHash) {
 		// To say so would tell that there is such a user. The name is in no log:
 		// people type their password there.
 		s.log.Warn("a user cannot log in", zap.Int64("client", a.Client.ID), zap.Int64("user", a.ID), zap.Error(err))
-		return auth.User{}, auth.ErrCredentials
+		return auth.User{}, &auth.Refused{Why: auth.CauseUserUnusable, Client: a.Client}
 	}
 	if err != nil {
 		return auth.User{}, fmt.Errorf("verify password: %w", err)
 	}
 	if !match || a.Blocked {
-		return auth.User{}, auth.ErrCredentials
+		return auth.User{}, &auth.Refused{Why: why, Client: a.Client}
 	}
 	return a.User, nil
 }

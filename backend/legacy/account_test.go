@@ -21,27 +21,31 @@ func TestLogin(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		for _, c := range []struct {
 			name, username, password string
-			ok                       bool
+			why                      auth.Cause // "" for nothing
 		}{
-			{"bcrypt", "piet.dekker", "Sleutelbos-1998", true},
-			{"salted SHA-1", "sanne.bos", "Welkom01", true},
-			{"of another branch", "sanne.bos2", "Welkom01", true},
-			{"external, which Login judges", "anja.mulder", "Welkom01", true},
-			{"wrong password", "sanne.bos", "welkom01", false},
-			{"another's password", "piet.dekker", "Welkom01", false},
-			{"in capitals", "SANNE.BOS", "Welkom01", false},
-			{"blank behind", "sanne.bos ", "Welkom01", false},
-			{"blocked", "kees.visser5", "Welkom01", false},
-			{"unknown", "nobody", "Welkom01", false},
-			{"no SQL", "' OR '1' = '1", "Welkom01", false},
-			{"NUL", "sanne.bos\x00", "Welkom01", false},
-			{"no UTF-8", "sanne.bos\xff", "Welkom01", false},
-			{"empty", "", "", false},
+			{"bcrypt", "piet.dekker", "Sleutelbos-1998", ""},
+			{"salted SHA-1", "sanne.bos", "Welkom01", ""},
+			{"of another branch", "sanne.bos2", "Welkom01", ""},
+			{"external, which Login judges", "anja.mulder", "Welkom01", ""},
+			{"wrong password", "sanne.bos", "welkom01", auth.CauseWrongPassword},
+			{"another's password", "piet.dekker", "Welkom01", auth.CauseWrongPassword},
+			{"in capitals", "SANNE.BOS", "Welkom01", auth.CauseUnknownUser},
+			{"blank behind", "sanne.bos ", "Welkom01", auth.CauseUnknownUser},
+			{"blocked", "kees.visser5", "Welkom01", auth.CauseUserBlocked},
+			{"unknown", "nobody", "Welkom01", auth.CauseUnknownUser},
+			{"no SQL", "' OR '1' = '1", "Welkom01", auth.CauseUnknownUser},
+			{"NUL", "sanne.bos\x00", "Welkom01", auth.CauseUnknownUser},
+			{"no UTF-8", "sanne.bos\xff", "Welkom01", auth.CauseUnknownUser},
+			{"empty", "", "", auth.CauseUnknownUser},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				user, err := x.Verify(t.Context(), auth.Credentials{Username: c.username, Password: c.password})
-				if !c.ok {
+				if c.why != "" {
+					var refused *auth.Refused
 					require.ErrorIs(t, err, auth.ErrCredentials)
+					require.ErrorAs(t, err, &refused)
+					require.Equal(t, c.why, refused.Why)
+					require.Equal(t, c.why != auth.CauseUnknownUser, refused.Client.ID != 0)
 					return
 				}
 				require.NoError(t, err)
@@ -57,8 +61,9 @@ func TestLogin(t *testing.T) {
 		require.Equal(t, "https://dealerpak.example/wachtwoord", x.ForgotPassword())
 		require.Error(t, x.KeepReset(t.Context(), [32]byte{}, "sanne.bos", time.Time{}))
 		require.Error(t, x.SetPassword(t.Context(), "sanne.bos", "x"))
-		_, err = x.TakeReset(t.Context(), [32]byte{}, time.Time{})
+		_, err = x.FindReset(t.Context(), [32]byte{}, time.Time{})
 		require.ErrorIs(t, err, auth.ErrUnknownReset)
+		require.ErrorIs(t, x.Redeem(t.Context(), [32]byte{}, "x", time.Time{}), auth.ErrUnknownReset)
 	})
 }
 
@@ -69,7 +74,10 @@ func TestLoginTellsNoUser(t *testing.T) {
 			_, err := x.db.ExecContext(t.Context(), "UPDATE "+x.quoted("GEBRUIKER")+" SET "+x.quoted(column)+" = '"+value+"' WHERE "+x.quoted("LOGIN")+" = 'sanne.bos7'")
 			require.NoError(t, err)
 			_, err = x.Verify(t.Context(), auth.Credentials{Username: "sanne.bos7", Password: "Welkom01"})
-			require.Equal(t, auth.ErrCredentials, err, column)
+			require.ErrorIs(t, err, auth.ErrCredentials, column)
+			var refused *auth.Refused
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, auth.CauseUserUnusable, refused.Why, column)
 		}
 	})
 }

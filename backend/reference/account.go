@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
@@ -107,29 +108,44 @@ func (t *txn) addUser(ctx context.Context, n NewUser, hash string) (auth.User, e
 }
 
 // SetBlocked lets a user log in no longer, or again. A gateway that serves asks
-// for BlockedUsers and ends their sessions. It fails with auth.ErrUnknownUser.
+// for EndedSessions, and those of before end. It fails with auth.ErrUnknownUser.
 func (s *Store) SetBlocked(ctx context.Context, username string, blocked bool) error {
-	return s.changeUser(ctx, `UPDATE app_user SET is_blocked = ?2 WHERE username = ?1`, username, mapping.IntValue(int64(flag(blocked))))
+	return s.changeUsers(ctx, func(t *txn) error {
+		if !blocked {
+			return t.changeUser(ctx, `is_blocked = 0 WHERE username = ?1`, mapping.TextValue(username))
+		}
+		return t.endSessions(ctx, `is_blocked = ?4 WHERE username = ?1`, mapping.TextValue(username), auth.CauseUserBlocked, mapping.IntValue(1))
+	})
 }
 
 // SetPassword implements auth.Accounts.
 func (s *Store) SetPassword(ctx context.Context, username, encodedHash string) error {
-	return s.changeUser(ctx, `UPDATE app_user SET password_hash = ?2 WHERE username = ?1`, username, mapping.TextValue(encodedHash))
+	return s.changeUsers(ctx, func(t *txn) error {
+		return t.endSessions(ctx, `password_hash = ?4 WHERE username = ?1`, mapping.TextValue(username), auth.CauseNewPassword, mapping.TextValue(encodedHash))
+	})
 }
 
-// changeUser has to be possible on a full disk too. What room is let go of then, is so
-// within the transaction: nobody else writes to the file before it has been used.
-func (s *Store) changeUser(ctx context.Context, sql, username string, v mapping.Value) error {
-	change := func(t *txn) error {
-		n, err := t.exec(ctx, sql, mapping.TextValue(username), v)
-		if err != nil {
-			return fmt.Errorf("change user: %w", err)
-		}
-		if n == 0 {
-			return auth.ErrUnknownUser
-		}
-		return nil
+// endSessions makes a change of a user that ends its sessions. Each end is later than
+// the one before, whatever the clocks say: see auth.User.
+func (t *txn) endSessions(ctx context.Context, change string, who mapping.Value, why auth.Cause, to mapping.Value) error {
+	return t.changeUser(ctx, `sessions_end = CASE WHEN sessions_end >= ?2 THEN sessions_end + 1 ELSE ?2 END, sessions_end_why = ?3, `+change,
+		who, mapping.IntValue(t.now().UnixMilli()), mapping.TextValue(string(why)), to)
+}
+
+func (t *txn) changeUser(ctx context.Context, change string, args ...mapping.Value) error {
+	n, err := t.exec(ctx, `UPDATE app_user SET `+change, args...)
+	if err != nil {
+		return fmt.Errorf("change user: %w", err)
 	}
+	if n == 0 {
+		return auth.ErrUnknownUser
+	}
+	return nil
+}
+
+// changeUsers has to be possible on a full disk too. What room is let go of then, is so
+// within the transaction: nobody else writes to the file before it has been used.
+func (s *Store) changeUsers(ctx context.Context, change func(t *txn) error) error {
 	err := s.inOwnTx(ctx, change)
 	for more := s.spare != nil; more && sqlrecord.DiskFull(err); {
 		err = s.inOwnTx(ctx, func(t *txn) error {
@@ -143,7 +159,8 @@ func (s *Store) changeUser(ctx context.Context, sql, username string, v mapping.
 // Verify implements auth.Verifier.
 func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
 	user, hash, err := s.readUser(ctx, c.Username)
-	if err != nil && !errors.Is(err, auth.ErrUnknownUser) {
+	unknown := errors.Is(err, auth.ErrUnknownUser)
+	if err != nil && !unknown {
 		return auth.User{}, err
 	}
 	// Without a user the hash is empty, which costs the hasher the same time.
@@ -151,10 +168,16 @@ func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, erro
 	if err != nil {
 		return auth.User{}, fmt.Errorf("verify password: %w", err)
 	}
-	if !match || user.Blocked {
-		return auth.User{}, auth.ErrCredentials
+	switch {
+	case unknown:
+		return auth.User{}, &auth.Refused{Why: auth.CauseUnknownUser}
+	case user.Blocked:
+		return auth.User{}, &auth.Refused{Why: auth.CauseUserBlocked, Client: user.Client}
+	case !match:
+		return auth.User{}, &auth.Refused{Why: auth.CauseWrongPassword, Client: user.Client}
+	default:
+		return user, nil
 	}
-	return user, nil
 }
 
 // FindUser implements auth.Accounts.
@@ -183,16 +206,29 @@ func (s *Store) ListUsers(ctx context.Context) (users []auth.User, err error) {
 	return users, err
 }
 
-// BlockedUsers names all users that are blocked.
-func (s *Store) BlockedUsers(ctx context.Context) (names []string, err error) {
+// EndedSessions are the users who are blocked, and those whose sessions were ended
+// after that moment.
+func (s *Store) EndedSessions(ctx context.Context, after time.Time) (all []auth.UserEnd, err error) {
+	const find = `SELECT username, is_blocked, sessions_end, sessions_end_why FROM app_user WHERE is_blocked = 1 OR sessions_end > ?1`
 	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
-		names = nil
-		return s.house(conn).query(ctx, `SELECT username FROM app_user WHERE is_blocked = 1`, []sqlrecord.Column{words}, nil, func(row []mapping.Value) error {
-			names = append(names, row[0].Text())
+		all = nil
+		columns := []sqlrecord.Column{words, number, number, words}
+		return s.house(conn).query(ctx, find, columns, []mapping.Value{mapping.IntValue(after.UnixMilli())}, func(row []mapping.Value) error {
+			all = append(all, auth.UserEnd{
+				Username: row[0].Text(), Blocked: row[1].Int() == 1, End: moment(row[2]), Why: auth.Cause(row[3].Text()),
+			})
 			return nil
 		})
 	})
-	return names, err
+	return all, err
+}
+
+// moment is what a column of milliseconds says; zero where it is null.
+func moment(v mapping.Value) time.Time {
+	if !v.IsSet() {
+		return time.Time{}
+	}
+	return time.UnixMilli(v.Int()).UTC()
 }
 
 // findUser compares names to the byte: upper and lower case differ.
@@ -208,13 +244,13 @@ func (h house) findUser(ctx context.Context, username string) (user auth.User, h
 }
 
 func (h house) users(ctx context.Context, which string, args []mapping.Value, each func(auth.User, string)) error {
-	columns := []sqlrecord.Column{number, words, words, words, number, number, number, words}
-	err := h.query(ctx, `SELECT u.id, u.username, u.email, u.password_hash, u.is_external, u.is_blocked, c.id, c.name
+	columns := []sqlrecord.Column{number, words, words, words, number, number, number, words, number}
+	err := h.query(ctx, `SELECT u.id, u.username, u.email, u.password_hash, u.is_external, u.is_blocked, c.id, c.name, u.sessions_end
 		FROM app_user u JOIN client c ON c.id = u.client_id `+which, columns, args, func(row []mapping.Value) error {
 		each(auth.User{
 			ID: row[0].Int(), Username: row[1].Text(), Email: row[2].Text(),
 			External: row[4].Int() == 1, Blocked: row[5].Int() == 1,
-			Client: auth.Client{ID: row[6].Int(), Name: row[7].Text()},
+			Client: auth.Client{ID: row[6].Int(), Name: row[7].Text()}, SessionsEnd: moment(row[8]),
 		}, row[3].Text())
 		return nil
 	})

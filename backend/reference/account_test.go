@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -23,9 +24,15 @@ func TestAccounts(t *testing.T) {
 		found, err := x.FindUser(bg(), "jan")
 		require.NoError(t, err)
 		require.Equal(t, added, found)
-		for _, c := range []auth.Credentials{{Username: "jan", Password: "Geheim12"}, {Username: "Jan", Password: "geheim12"}, {Username: "piet", Password: "geheim12"}, {}} {
-			_, err := x.Verify(bg(), c)
+		refused := func(username, password string, as auth.Refused) {
+			t.Helper()
+			_, err := x.Verify(bg(), auth.Credentials{Username: username, Password: password})
 			require.ErrorIs(t, err, auth.ErrCredentials)
+			require.Equal(t, &as, err)
+		}
+		refused("jan", "Geheim12", auth.Refused{Why: auth.CauseWrongPassword, Client: added.Client})
+		for _, nobody := range []string{"Jan", "piet", ""} {
+			refused(nobody, "geheim12", auth.Refused{Why: auth.CauseUnknownUser})
 		}
 		_, err = x.FindUser(bg(), "JAN")
 		require.ErrorIs(t, err, auth.ErrUnknownUser)
@@ -37,14 +44,10 @@ func TestAccounts(t *testing.T) {
 		require.True(t, capital.External)
 
 		require.NoError(t, x.SetBlocked(bg(), "jan", true))
-		_, err = x.Verify(bg(), auth.Credentials{Username: "jan", Password: "geheim12"})
-		require.ErrorIs(t, err, auth.ErrCredentials)
+		refused("jan", "geheim12", auth.Refused{Why: auth.CauseUserBlocked, Client: added.Client})
 		found, err = x.FindUser(bg(), "jan")
 		require.NoError(t, err)
 		require.True(t, found.Blocked)
-		blocked, err := x.BlockedUsers(bg())
-		require.NoError(t, err)
-		require.Equal(t, []string{"jan"}, blocked)
 		require.NoError(t, x.SetBlocked(bg(), "jan", false))
 
 		hash, err := hasher.Hash(bg(), "nieuw1234")
@@ -58,6 +61,43 @@ func TestAccounts(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, users, 2)
 		require.Equal(t, "Jan", users[0].Username)
+	})
+}
+
+// TestEndedSessions: a block and a new password say since when, each time later, whatever the
+// clock says.
+func TestEndedSessions(t *testing.T) {
+	onEngines(t, func(t *testing.T, x *fixture) {
+		for _, name := range []string{"jan", "piet"} {
+			_, err := x.AddUser(bg(), NewUser{Username: name, Password: name, Client: "A"})
+			require.NoError(t, err)
+		}
+		ends := func(after time.Time) []auth.UserEnd {
+			t.Helper()
+			all, err := x.EndedSessions(bg(), after)
+			require.NoError(t, err)
+			return all
+		}
+		before := x.clock.Now().Add(-time.Second)
+		require.Empty(t, ends(before))
+		user, err := x.FindUser(bg(), "jan")
+		require.NoError(t, err)
+		require.Zero(t, user.SessionsEnd)
+
+		at := time.UnixMilli(x.clock.Now().UnixMilli()).UTC()
+		require.NoError(t, x.SetBlocked(bg(), "jan", true))
+		require.Equal(t, []auth.UserEnd{{Username: "jan", Blocked: true, End: at, Why: auth.CauseUserBlocked}}, ends(before))
+		require.Equal(t, ends(before), ends(x.clock.Now()), "who is blocked, is told of for ever")
+		require.NoError(t, x.SetBlocked(bg(), "jan", false))
+		require.Equal(t, []auth.UserEnd{{Username: "jan", End: at, Why: auth.CauseUserBlocked}}, ends(before), "and nobody looked meanwhile")
+		require.Empty(t, ends(x.clock.Now()))
+
+		require.NoError(t, x.SetPassword(bg(), "jan", "hash"))
+		at = at.Add(time.Millisecond)
+		require.Equal(t, []auth.UserEnd{{Username: "jan", End: at, Why: auth.CauseNewPassword}}, ends(before), "in the same millisecond")
+		user, err = x.FindUser(bg(), "jan")
+		require.NoError(t, err)
+		require.Equal(t, at, user.SessionsEnd)
 	})
 }
 
@@ -83,21 +123,45 @@ func TestResets(t *testing.T) {
 		for i, name := range []string{"jan", "jan", "piet", "piet"} {
 			require.NoError(t, x.KeepReset(bg(), [32]byte{byte(i)}, name, later))
 		}
-		name, err := x.TakeReset(bg(), [32]byte{1}, now)
+		require.NoError(t, x.inOwnTx(bg(), func(t *txn) error {
+			_, err := t.exec(bg(), `CREATE UNIQUE INDEX for_the_test ON app_user (password_hash)`)
+			return err
+		}))
+		_, taken, err := x.readUser(bg(), "piet")
 		require.NoError(t, err)
-		require.Equal(t, "jan", name)
-		for _, gone := range []byte{0, 1, 9} { // its user's others go with it
-			_, err = x.TakeReset(bg(), [32]byte{gone}, now)
-			require.ErrorIs(t, err, auth.ErrUnknownReset)
+		require.Error(t, x.Redeem(bg(), [32]byte{1}, taken, now))
+		ends, err := x.EndedSessions(bg(), now.Add(-time.Hour))
+		require.NoError(t, err)
+		require.Empty(t, ends, "all of it or nothing")
+
+		const hash = "a new one"
+		user, err := x.FindReset(bg(), [32]byte{1}, now)
+		require.NoError(t, err)
+		require.Equal(t, "jan", user.Username)
+		require.NoError(t, x.Redeem(bg(), [32]byte{1}, hash, now))
+		_, kept, err := x.readUser(bg(), "jan")
+		require.NoError(t, err)
+		require.Equal(t, hash, kept)
+		unknown := func(token byte, at time.Time, what string) {
+			t.Helper()
+			_, err := x.FindReset(bg(), [32]byte{token}, at)
+			require.ErrorIs(t, err, auth.ErrUnknownReset, what)
+			require.ErrorIs(t, x.Redeem(bg(), [32]byte{token}, "another", at), auth.ErrUnknownReset, what)
 		}
-		_, err = x.TakeReset(bg(), [32]byte{2}, later)
-		require.ErrorIs(t, err, auth.ErrUnknownReset, "an hour has passed")
+		for _, gone := range []byte{0, 1, 9} {
+			unknown(gone, now, "its user's others go with it")
+		}
+		unknown(2, later, "an hour has passed")
+		_, kept, err = x.readUser(bg(), "jan")
+		require.NoError(t, err)
+		require.Equal(t, hash, kept)
+		ends, err = x.EndedSessions(bg(), now.Add(-time.Hour))
+		require.NoError(t, err)
+		require.Len(t, ends, 1)
+		require.Equal(t, auth.CauseNewPassword, ends[0].Why)
 
 		won := 0
-		for _, err := range together(16, func(int) error {
-			_, err := x.TakeReset(bg(), [32]byte{3}, now)
-			return err
-		}) {
+		for _, err := range together(16, func(n int) error { return x.Redeem(bg(), [32]byte{3}, fmt.Sprint("new ", n), now) }) {
 			if err == nil {
 				won++
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
 
@@ -28,10 +29,26 @@ func (s *Store) KeepReset(ctx context.Context, tokenHash [32]byte, username stri
 	})
 }
 
-// TakeReset implements auth.Accounts. The row is deleted by whoever gets it, so
+// FindReset implements auth.Accounts.
+func (s *Store) FindReset(ctx context.Context, tokenHash [32]byte, now time.Time) (user auth.User, err error) {
+	const whose = `WHERE u.id = (SELECT user_id FROM password_reset WHERE token_hash = ?1 AND expires_at > ?2)`
+	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
+		found := false
+		err := s.house(conn).users(ctx, whose, []mapping.Value{mapping.BytesValue(tokenHash[:]), mapping.IntValue(now.UnixMilli())}, func(u auth.User, _ string) {
+			user, found = u, true
+		})
+		if err == nil && !found {
+			err = auth.ErrUnknownReset
+		}
+		return err
+	})
+	return user, err
+}
+
+// Redeem implements auth.Accounts. The row is deleted by whoever gets it, so
 // that only one does.
-func (s *Store) TakeReset(ctx context.Context, tokenHash [32]byte, now time.Time) (username string, err error) {
-	err = s.inOwnTx(ctx, func(t *txn) error {
+func (s *Store) Redeem(ctx context.Context, tokenHash [32]byte, encodedHash string, now time.Time) error {
+	return s.changeUsers(ctx, func(t *txn) error {
 		user, found, err := t.one(ctx, `DELETE FROM password_reset WHERE token_hash = ?1 AND expires_at > ?2 RETURNING user_id`,
 			mapping.BytesValue(tokenHash[:]), mapping.IntValue(now.UnixMilli()))
 		if err != nil {
@@ -43,13 +60,6 @@ func (s *Store) TakeReset(ctx context.Context, tokenHash [32]byte, now time.Time
 		if _, err := t.exec(ctx, `DELETE FROM password_reset WHERE user_id = ?1`, mapping.IntValue(user)); err != nil {
 			return fmt.Errorf("drop other password resets: %w", err)
 		}
-		username, err = t.username(ctx, user)
-		return err
+		return t.endSessions(ctx, `password_hash = ?4 WHERE id = ?1`, mapping.IntValue(user), auth.CauseNewPassword, mapping.TextValue(encodedHash))
 	})
-	return username, err
-}
-
-func (h house) username(ctx context.Context, id int64) (name string, err error) {
-	err = h.users(ctx, `WHERE u.id = ?1`, []mapping.Value{mapping.IntValue(id)}, func(u auth.User, _ string) { name = u.Username })
-	return name, err
 }

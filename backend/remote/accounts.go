@@ -44,8 +44,12 @@ func (s *Store) verifyListed(ctx context.Context, users []sheet.User, c auth.Cre
 	switch {
 	case err != nil:
 		return auth.User{}, fmt.Errorf("verify the password: %w", err)
+	case u == nil:
+		return auth.User{}, &auth.Refused{Why: auth.CauseUnknownUser}
+	case u.Blocked:
+		return auth.User{}, &auth.Refused{Why: auth.CauseUserBlocked, Client: userOf(u).Client}
 	case !ok:
-		return auth.User{}, auth.ErrCredentials
+		return auth.User{}, &auth.Refused{Why: auth.CauseWrongPassword, Client: userOf(u).Client}
 	default:
 		return userOf(u), nil
 	}

@@ -113,7 +113,12 @@ func (a *adapter) verify(ctx context.Context, c auth.Credentials) (auth.User, er
 	body = append(mapping.AppendJSONString(body, c.Password), '}')
 	// Not to be repeated: each try counts where wrong ones are counted.
 	call := &request{method: "POST", target: a.base + "/v1/login", body: body, secret: true, timeout: a.timeout}
-	return a.user(ctx, call, http.StatusUnauthorized, auth.ErrCredentials)
+	refused := &auth.Refused{Why: auth.CauseWrongPassword} // or nobody is called so: it only says no
+	user, err := a.user(ctx, call, http.StatusUnauthorized, refused)
+	if err == nil && user.Blocked {
+		return auth.User{}, blocked(user, c.Username)
+	}
+	return user, err
 }
 
 func (a *adapter) findUser(ctx context.Context, username string) (auth.User, error) {
@@ -147,9 +152,6 @@ func (a *adapter) user(ctx context.Context, call *request, none int, unknown err
 	}
 	if u.Username == "" || u.ClientID == 0 {
 		return auth.User{}, unexpected(errors.New("the user has no username, or no client_id"))
-	}
-	if u.Blocked && none == http.StatusUnauthorized {
-		return auth.User{}, auth.ErrCredentials
 	}
 	return auth.User{
 		ID: u.ID, Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked,

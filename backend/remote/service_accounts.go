@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"frontdesk/auth"
 	"frontdesk/mapping/sheet"
@@ -14,10 +15,26 @@ func (s *service) verify(ctx context.Context, c auth.Credentials) (auth.User, er
 		return auth.User{}, errors.New("the sheet does not tell how credentials are verified")
 	}
 	user, known, err := s.user(ctx, s.verifying, &values{username: c.Username, password: c.Password})
-	if err == nil && (!known || user.Blocked) {
-		return auth.User{}, auth.ErrCredentials
+	switch {
+	case err != nil:
+		return auth.User{}, err
+	case !known: // or nobody is called so: it only says no
+		return auth.User{}, &auth.Refused{Why: auth.CauseWrongPassword}
+	case user.Blocked:
+		return auth.User{}, blocked(user, c.Username)
+	default:
+		return user, nil
 	}
-	return user, err
+}
+
+// blocked is what is told of a user whom the service says is blocked; of another one than
+// was asked about, not whose user it is.
+func blocked(user auth.User, asked string) *auth.Refused {
+	refused := &auth.Refused{Why: auth.CauseUserBlocked}
+	if strings.EqualFold(user.Username, asked) {
+		refused.Client = user.Client
+	}
+	return refused
 }
 
 func (s *service) findUser(ctx context.Context, username string) (auth.User, error) {

@@ -129,7 +129,8 @@ type userPasswdCommand struct {
 	Username string `arg:"" help:"Whose password it is."`
 }
 
-// Run sets the password. Sessions that are open live on until they expire.
+// Run sets the password. A frontdesk that serves ends the sessions that are open by itself,
+// see watchEnded.
 func (u userPasswdCommand) Run(p desk.Program) error {
 	store, err := u.open(p)
 	if err != nil {
@@ -147,7 +148,7 @@ func (u userPasswdCommand) Run(p desk.Program) error {
 	if err := store.SetPassword(p.Ctx, u.Username, encoded); err != nil {
 		return store.unknown(u.Username, err)
 	}
-	_, err = fmt.Fprintf(p.Stdout, "password of %s set; sessions that are open end by themselves within 30 minutes\n", shown(u.Username))
+	_, err = fmt.Fprintf(p.Stdout, "password of %s set; sessions that are open end "+desk.BlockedEnds+"\n", shown(u.Username))
 	return err
 }
 

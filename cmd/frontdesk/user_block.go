@@ -11,7 +11,7 @@ type userBlockCommand struct {
 	Username string `arg:"" help:"Who is blocked."`
 }
 
-// Run blocks a user. A frontdesk that serves sees it by itself, see watchBlocked.
+// Run blocks a user. A frontdesk that serves sees it by itself, see watchEnded.
 func (u userBlockCommand) Run(p desk.Program) error {
 	return u.setBlocked(p, u.Username, true, "user %s is blocked: no login succeeds any more; sessions that are open end "+desk.BlockedEnds+"\n")
 }

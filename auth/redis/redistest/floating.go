@@ -16,7 +16,7 @@ type Floating struct {
 	serving  sync.WaitGroup
 
 	mu   sync.Mutex
-	to   *Redis
+	to   *Redis // nil where it is cut off
 	open []net.Conn
 	lose string // how the next answer begins that is lost; "" for none
 }
@@ -45,6 +45,17 @@ func (f *Floating) Move(to *Redis) {
 	f.to = to
 }
 
+// Cut closes all connections and takes no more, until the address is moved.
+func (f *Floating) Cut() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.to = nil
+	for _, conn := range f.open {
+		_ = conn.Close()
+	}
+	f.open = nil
+}
+
 // LoseAnswer has the next answer that begins so lost, with its connection.
 func (f *Floating) LoseAnswer(beginning string) {
 	f.mu.Lock()
@@ -70,8 +81,7 @@ func (f *Floating) serve() {
 			return
 		}
 		f.mu.Lock()
-		to, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", f.to.port))
-		if err != nil {
+		if to, err := f.dial(); err != nil {
 			_ = from.Close()
 		} else {
 			f.open = append(f.open, from, to)
@@ -80,6 +90,13 @@ func (f *Floating) serve() {
 		}
 		f.mu.Unlock()
 	}
+}
+
+func (f *Floating) dial() (net.Conn, error) {
+	if f.to == nil {
+		return nil, errors.New("it is cut off")
+	}
+	return net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", f.to.port))
 }
 
 // pass sends on what comes until either end closes, or something is lost.

@@ -44,7 +44,7 @@ type Desk struct {
 	hasher        *auth.Hasher
 	logins        *auth.LoginQueue
 	common        *common
-	blocked       *blockedSessions
+	sessions      *endedSessions // those of common
 	Gateway       *gateway.Gateway
 	server        *gateway.Server
 	certificates  *certificates // nil without TLS
@@ -150,14 +150,14 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 		return nil, err
 	}
 	h.onClose(h.common.close)
-	h.blocked = newBlockedSessions(h.common.sessions)
+	h.sessions = newEndedSessions(h.common.sessions)
 	mailer, err := newMailer(c.Mail)
 	if err != nil {
 		return nil, err
 	}
 	accounts := h.client.Accounts(h.system.accounts)
 	resets, err := auth.NewResets(auth.ResetsConfig{
-		Accounts: accounts, Hasher: h.hasher, Sessions: h.common.sessions, Mailer: mailer, Base: c.Server.BaseURL(),
+		Accounts: accounts, Hasher: h.hasher, Sessions: h.sessions, Mailer: mailer, Base: c.Server.BaseURL(),
 		Clock: time.Now, Random: rand.Reader, Log: h.log,
 	})
 	if err != nil {
@@ -166,7 +166,7 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 	h.onClose(resets.Close)
 	h.logins = auth.NewLoginQueue(h.system.loginsAtOnce, time.Now)
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: h.blocked, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep), Queue: h.logins,
+		Verifier: accounts, Sessions: h.sessions, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep), Queue: h.logins,
 		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.loggedIn,
 	})
 	if err != nil {
@@ -178,7 +178,7 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 	}
 	h.Gateway, err = newGateway(gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: Version(),
-		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(c.Server.BodyLimit), Offer: h.client.Offer(), Backend: h.client, Sessions: h.common.sessions, Login: login,
+		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(c.Server.BodyLimit), Offer: h.client.Offer(), Backend: h.client, Sessions: h.sessions, Login: login,
 		Limits: h.common.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
 		Resets: resets, Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, Tracer: h.tracing.spans(), Clock: time.Now, Log: h.log, Access: h.logs.access,
 	})
@@ -213,7 +213,7 @@ func newMailer(c config.Mail) (auth.Mailer, error) {
 }
 
 // Sessions are those of all gateways of the service.
-func (h *Desk) Sessions() auth.Sessions { return h.common.sessions }
+func (h *Desk) Sessions() auth.Sessions { return h.sessions }
 
 // onClose has something released when the desk closes, last opened first.
 func (h *Desk) onClose(release func() error) { h.releases = append(h.releases, release) }

@@ -22,14 +22,15 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	failed := make(chan error, 2)
 	var serving sync.WaitGroup
 	defer serving.Wait()
+	alive, stopSigns := context.WithCancel(context.Background())
+	defer stopSigns()
+	watch := h.watchEnded(alive) // which has looked before anybody is let in
+	serving.Go(watch)
 	serving.Go(func() { failed <- h.server.Serve(h.listener) })
 	if h.ops != nil {
 		serving.Go(func() { failed <- h.ops.Serve(h.OpsAt) })
 	}
-	alive, stopSigns := context.WithCancel(context.Background())
-	defer stopSigns()
 	serving.Go(func() { h.supervisor.keepAlive(alive) })
-	serving.Go(func() { h.watchBlocked(alive) })
 	serving.Go(func() { h.watchDisks(alive) })
 	serving.Go(func() { h.drift.watch(alive) })
 	serving.Go(func() { h.watchKeyUse(alive) })

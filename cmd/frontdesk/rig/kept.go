@@ -201,3 +201,10 @@ func (w *Timers) Held(d time.Duration) int {
 	defer w.mu.Unlock()
 	return len(w.waiting[d])
 }
+
+// Looked has the desk look whose sessions have ended, and returns when it has.
+func (k *Kept) Looked() {
+	k.T.Helper()
+	require.Eventually(k.T, func() bool { return k.Timers.Pass(desk.BlockedEvery) > 0 }, Patience, time.Millisecond)
+	require.Eventually(k.T, func() bool { return k.Timers.Held(desk.BlockedEvery) > 0 }, Patience, time.Millisecond)
+}

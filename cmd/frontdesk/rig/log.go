@@ -52,7 +52,7 @@ func (d *Desk) Told(text string) {
 }
 
 // Accessed returns the access line of a request, which comes after its answer.
-func (d *Desk) Accessed(requestID string) (line struct{ Key, Cause, Reason, Address string }) {
+func (d *Desk) Accessed(requestID string) (line struct{ Key, Client, Cause, Reason, Address string }) {
 	d.T.Helper()
 	require.Eventually(d.T, func() bool {
 		for candidate := range strings.Lines(d.Log.String()) {

@@ -42,30 +42,25 @@ func TestBlockedUserEnds(t *testing.T) {
 			code, _, errs := rig.Command(t, "", "user", what, "demo", "--config", k.File)
 			require.Zero(t, code, errs)
 		}
-		asked := func() {
-			t.Helper()
-			require.Eventually(t, func() bool { return k.Timers.Pass(desk.BlockedEvery) > 0 }, rig.Patience, time.Millisecond)
-			require.Eventually(t, func() bool { return k.Timers.Held(desk.BlockedEvery) > 0 }, rig.Patience, time.Millisecond)
-		}
 		command("block")
-		asked()
+		k.Looked()
 		require.Equal(t, 401, k.Status("GET", "/order", blocked))
 		require.Equal(t, 200, k.Status("GET", "/order", other))
 		require.Equal(t, 401, k.Status("GET", rig.LoginPath(rig.FullKey, "demo", "demo"), ""))
 
 		command("unblock")
-		asked()
+		k.Looked()
 		again := k.Login(rig.FullKey, "demo")
-		asked()
+		k.Looked()
 		require.Equal(t, 200, k.Status("GET", "/order", again))
 		command("block")
-		asked()
+		k.Looked()
 		require.Equal(t, 401, k.Status("GET", "/order", again), "a second time")
 
 		command("unblock")
 		again = k.Login(rig.FullKey, "demo")
 		command("block")
-		asked()
+		k.Looked()
 		require.Equal(t, 401, k.Status("GET", "/order", again), "nobody looked in between")
 	})
 }

@@ -1,0 +1,83 @@
+package redis
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"frontdesk/auth"
+)
+
+// What is told of a session that was ended has a name of its own: gateways of a version
+// that does not know it must not take it for the session. It is for operators only, so
+// nobody waits for it for long, and nothing fails for the want of it.
+
+// was is what is kept of a session that was ended.
+type was struct {
+	Key    string     `json:"key"` // the name of its api_key
+	Client string     `json:"client"`
+	Why    auth.Cause `json:"why"`
+	Until  time.Time  `json:"until"`
+}
+
+// rememberTimeout is how long that may take.
+const rememberTimeout = 250 * time.Millisecond
+
+// remember keeps what is told of sessions that end now.
+func (s *Sessions) remember(ctx context.Context, why auth.Cause, ended ...*auth.Session) {
+	now := s.clock()
+	commands := make([]rueidis.Completed, 0, len(ended))
+	for _, one := range ended {
+		value, err := json.Marshal(was{Key: one.KeyName, Client: one.User.Client.Name, Why: why, Until: now.Add(auth.Remembered)})
+		if err != nil {
+			continue
+		}
+		commands = append(commands, s.client.B().Set().Key(wasName(one.Token)).Value(rueidis.BinaryString(value)).PxMilliseconds(auth.Remembered.Milliseconds()).Build())
+	}
+	s.soon(ctx, commands)
+}
+
+// soon is what the server answers within rememberTimeout.
+func (s *Sessions) soon(ctx context.Context, commands []rueidis.Completed) []rueidis.RedisResult {
+	if len(commands) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, rememberTimeout)
+	defer cancel()
+	return s.client.DoMulti(ctx, commands...)
+}
+
+// lookAt returns the sessions of tokens, nil for those that the server does not tell of soon.
+func (s *Sessions) lookAt(ctx context.Context, tokens []string) []*auth.Session {
+	commands := make([]rueidis.Completed, len(tokens))
+	for i, token := range tokens {
+		commands[i] = s.client.B().Get().Key(sessionPrefix + token).Build()
+	}
+	found := make([]*auth.Session, len(tokens))
+	for i, answer := range s.soon(ctx, commands) {
+		value, err := answer.ToString()
+		hash, malformed := hex.DecodeString(tokens[i])
+		if err != nil || malformed != nil || len(hash) != len(auth.TokenHash{}) {
+			continue
+		}
+		if one, err := decode(auth.TokenHash(hash), value); err == nil {
+			found[i] = one
+		}
+	}
+	return found
+}
+
+// told is what is told of a token that is no session.
+func (s *Sessions) told(ctx context.Context, token auth.TokenHash) error {
+	for _, answer := range s.soon(ctx, []rueidis.Completed{s.client.B().Get().Key(wasName(token)).Build()}) {
+		var w was
+		value, err := answer.AsBytes()
+		if err == nil && json.Unmarshal(value, &w) == nil && s.clock().Before(w.Until) {
+			return &auth.Ended{KeyName: w.Key, Client: w.Client, Why: w.Why}
+		}
+	}
+	return auth.ErrNoSession
+}
