@@ -76,8 +76,8 @@ func TestWhatIsCounted(t *testing.T) {
 		{"GET", "/order/1", []string{"GET /order/{id} 200 in 0.5"}},
 		{"GET", "/order/99", []string{"GET /order/{id} 404 in 0.5", "refused trial record_not_found"}},
 		{"GET", "/vehicle/1", []string{"GET /vehicle/{id} 200 in 0.5", "shadowed trial GET /vehicle/{id}"}},
-		{"MADEUP", "/madeup", []string{"  400 in 0", "refused  endpoint_unknown"}},
-		{"MADEUP", "/order", []string{"  400 in 0", "refused  method_unsupported"}},
+		{"MADEUP", "/madeup", []string{"  400 in 0", "refused trial endpoint_unknown"}},
+		{"MADEUP", "/order", []string{"  400 in 0", "refused trial method_unsupported"}},
 	} {
 		m.told = nil
 		demo.ask(c.method, c.target, "")

@@ -70,7 +70,7 @@ func TestShadowMode(t *testing.T) {
 		"trial GET /vehicle  endpoint_unknown":         1,
 		"trial POST /contact  endpoint_unknown":        1,
 		"trial DELETE /contact/{id}  endpoint_unknown": 1,
-		"trial GET  endpoint_unknown ":                 0, // no session is looked up for it
+		"trial GET  endpoint_unknown ":                 1, // refused, and whose it was found for the log
 		"over GET /vehicle endpoint_unknown ":          1,
 		"over DELETE /order/{id} method_unsupported ":  1,
 		"over GET /authenticate/acces  ":               1,
