@@ -100,7 +100,7 @@ func TestAccessLine(t *testing.T) {
 	require.Len(t, lines, 2)
 	require.Equal(t, map[string]any{
 		"request_id": askedID, "key": "all", "client": "Demo Garage", "method": "GET", "endpoint": "/order", "query": []any{"kind", "page"},
-		"status": int64(400), "reason": "query_parameter_unsupported", "duration": time.Duration(0), "bytes": int64(len(a.body)), "address": "192.0.2.1",
+		"status": int64(400), "reason": "query_parameter_unsupported", "duration": time.Duration(0), "backend": time.Duration(0), "bytes": int64(len(a.body)), "address": "192.0.2.1",
 		"config": "c0ffee", "shadow": "", "needs": []any{}, "cause": "", "trace": "",
 	}, lines[0].ContextMap())
 	require.Equal(t, "OTHER", lines[1].ContextMap()["method"])
