@@ -64,7 +64,7 @@ func TestShadowMode(t *testing.T) {
 			lines[strings.Join([]string{l.Key, l.Method, l.Endpoint, l.Reason, l.Shadow}, " ")]++
 		}
 	}}
-	require.NoError(t, r.lines(desk.Program{Ctx: context.Background()}, strings.NewReader(d.Log.String())))
+	require.NoError(t, logLines(desk.Program{Ctx: context.Background()}, strings.NewReader(d.Log.String()), r.take))
 	for line, n := range map[string]int{
 		"trial GET /order/{id}  ":                      1,
 		"trial GET /vehicle  endpoint_unknown":         1,

@@ -257,7 +257,7 @@ func expectedOutcome(e gateway.Explanation) outcome {
 func (a *agreement) line() (line accessLine) {
 	require.NoError(a.t, a.logs.Log.Sync())
 	r := accessReader{each: func(l *accessLine, _ bool) { line = *l }}
-	require.NoError(a.t, r.lines(desk.Program{Ctx: context.Background()}, bytes.NewReader(a.lines.Reset())))
+	require.NoError(a.t, logLines(desk.Program{Ctx: context.Background()}, bytes.NewReader(a.lines.Reset()), r.take))
 	require.EqualValues(a.t, 1, r.summary.Lines)
 	return line
 }
