@@ -16,7 +16,7 @@ import (
 // user than was asked for. They keep out of the circuit breaker: what takes long
 // here may be the passwords.
 func (c *Client) Accounts(of auth.Accounts) auth.Accounts {
-	guarded := &accounts{of: of, timeout: c.o.Timeout, isName: func(a, b string) bool { return a == b }}
+	guarded := &accounts{of: of, timeout: c.o.Timeout, observe: c.o.Observe, isName: func(a, b string) bool { return a == b }}
 	if f, ok := of.(auth.NameFolder); ok && f.FoldsNames() {
 		guarded.isName = strings.EqualFold
 	}
@@ -32,24 +32,36 @@ func (c *Client) Accounts(of auth.Accounts) auth.Accounts {
 type accounts struct {
 	of      auth.Accounts
 	timeout time.Duration
+	observe func(context.Context, Call) // may be nil
 	isName  func(name, asked string) bool
 }
 
 var _ auth.Accounts = (*accounts)(nil)
 
 func (a *accounts) call(ctx context.Context, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	began := time.Now()
+	bounded, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	err := f(ctx)
+	outcome, err := judgeAccount(bounded, f(bounded))
+	if a.observe != nil {
+		a.observe(ctx, Call{Operation: "account", Outcome: outcome, Took: time.Since(began)})
+	}
+	return err
+}
+
+// judgeAccount is judgeCall for calls of accounts.
+func judgeAccount(ctx context.Context, err error) (Outcome, error) {
 	switch {
 	case err == nil, errors.Is(err, auth.ErrCredentials), errors.Is(err, auth.ErrUnknownUser), errors.Is(err, auth.ErrUnknownReset):
-		return err
+		return Answered, err
 	case errors.Is(err, ErrUnexpected):
-		return mapping.Fail(mapping.InternalError).Because(err)
+		return Unexpected, mapping.Fail(mapping.InternalError).Because(err)
 	case isTimeout(ctx, err):
-		return mapping.Fail(mapping.BackendTimeout).Because(err)
+		return TimedOut, mapping.Fail(mapping.BackendTimeout).Because(err)
+	case errors.Is(err, context.Canceled):
+		return Cancelled, mapping.Fail(mapping.BackendUnavailable).Because(err)
 	default:
-		return mapping.Fail(mapping.BackendUnavailable).Because(err)
+		return Failed, mapping.Fail(mapping.BackendUnavailable).Because(err)
 	}
 }
 

@@ -53,15 +53,15 @@ type Options struct {
 	// Trace is told of every call before it begins; may be nil. It returns the
 	// context to make the call in, and what is to be told how it ended.
 	Trace func(ctx context.Context, resource, operation string) (context.Context, func(Outcome))
-	// Observe is told of every call once it has ended; may be nil. It must return
-	// at once and may run concurrently.
-	Observe func(Call)
+	// Observe is told of every call once it has ended, with the context it was made in; may
+	// be nil. It must return at once and may run concurrently.
+	Observe func(context.Context, Call)
 }
 
 // Call is a call of the backend that has ended.
 type Call struct {
 	Resource  string // "" for what is of no resource
-	Operation string // get, list, create, update, delete, …
+	Operation string // get, list, create, update, delete, …; account for all of Accounts
 	Outcome   Outcome
 	Took      time.Duration
 }

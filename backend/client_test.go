@@ -61,7 +61,7 @@ func guard(t *testing.T, o backend.Options, get func(ctx context.Context, r *map
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	g := &guarded{t: t, model: model}
-	o.Observe = func(c backend.Call) {
+	o.Observe = func(_ context.Context, c backend.Call) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.calls = append(g.calls, c)
@@ -219,7 +219,7 @@ func BenchmarkGuards(b *testing.B) {
 		b.Fatal(err)
 	}
 	c, err := backend.NewClient(newScripted(model, func(context.Context, *mapping.Resource) error { return nil }), model,
-		backend.Options{Timeout: time.Minute, Observe: func(backend.Call) {}})
+		backend.Options{Timeout: time.Minute, Observe: func(context.Context, backend.Call) {}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestOwnAnswersCloseNoCircuit(t *testing.T) {
 	require.NoError(t, err)
 	var outcomes []backend.Outcome
 	c, err := backend.NewClient(&own{}, model, backend.Options{
-		Timeout: time.Minute, CircuitFailures: 3, Observe: func(call backend.Call) { outcomes = append(outcomes, call.Outcome) },
+		Timeout: time.Minute, CircuitFailures: 3, Observe: func(_ context.Context, call backend.Call) { outcomes = append(outcomes, call.Outcome) },
 	})
 	require.NoError(t, err)
 	for range 6 {

@@ -167,7 +167,7 @@ func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operatio
 	outcome, violation := c.judgeCall(bounded, err)
 	ended(outcome)
 	if c.o.Observe != nil {
-		c.o.Observe(Call{Resource: l.resource, Operation: operation, Outcome: outcome, Took: time.Since(began)})
+		c.o.Observe(ctx, Call{Resource: l.resource, Operation: operation, Outcome: outcome, Took: time.Since(began)})
 	}
 	return violation
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -63,6 +64,7 @@ type Exchange struct {
 	rawQuery []byte        // as it was sent
 	started  time.Time
 	arriving time.Duration  // that the body took to come
+	asked    time.Duration  // that the calls of the administration took, one with the other
 	span     trace.Span     // nil where there are no traces
 	reason   mapping.Reason // of the first error answered
 	keyName  string
@@ -146,19 +148,37 @@ func (x *Exchange) user() auth.User {
 	return x.Session.User
 }
 
-// requestContext carries the id of the request that work is done for.
+// requestContext carries the id of the request that work is done for, and how long the
+// administration was asked for it. Unlike the Exchange it is made anew for each request:
+// what goes on after the answer counts nowhere else.
 type requestContext struct {
 	context.Context
-	id string
+	id    string
+	asked atomic.Int64 // nanoseconds
 }
 
-type requestIDKey struct{}
+type (
+	requestIDKey struct{}
+	askedKey     struct{}
+)
 
-func (c requestContext) Value(key any) any {
-	if key == (requestIDKey{}) {
+func (c *requestContext) Value(key any) any {
+	switch key {
+	case requestIDKey{}:
 		return c.id
+	case askedKey{}:
+		return &c.asked
+	default:
+		return c.Context.Value(key)
 	}
-	return c.Context.Value(key)
+}
+
+// NoteBackend adds to what the access line of the request that ctx belongs to says of the
+// administration; nothing where there is none.
+func NoteBackend(ctx context.Context, took time.Duration) {
+	if asked, ok := ctx.Value(askedKey{}).(*atomic.Int64); ok {
+		asked.Add(int64(took))
+	}
 }
 
 // RequestIDOf returns the id of the request that ctx belongs to, "" where there

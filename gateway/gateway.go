@@ -118,6 +118,7 @@ func (g *Gateway) answer(ctx context.Context, req *fasthttp.Request, resp *fasth
 	ctx = g.beginTrace(ctx, x)
 	if err := g.safely(ctx, x); err != nil {
 		g.answerError(x, err)
+		g.recognise(ctx, x)
 	}
 	x.tellLimits()
 	g.observe(x)
@@ -167,11 +168,14 @@ func (g *Gateway) safely(ctx context.Context, x *Exchange) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			x.reset()
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			err = panicked(p)
 		}
 	}()
 	return g.run(ctx, x)
 }
+
+// panicked is the error of what was recovered.
+func panicked(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
 
 // takeURI splits a request's target as it was sent. Nothing is decoded or
 // cleaned, so that what is judged and what is routed cannot differ.

@@ -28,6 +28,7 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.Int("status", x.response.StatusCode()),
 		zap.String("reason", string(x.reason)),
 		zap.Duration("duration", g.took(x)),
+		zap.Duration("backend", x.asked),
 		zap.Int("bytes", x.answered()),
 		zap.String("address", x.Address),
 		zap.String("config", x.policy.Hash),

@@ -83,8 +83,8 @@ func TestWhatIsCounted(t *testing.T) {
 		{"GET", "/vehicle/1", []string{"GET /vehicle/{id} 200 in 0.5", used, "shadowed trial GET /vehicle/{id}"}},
 		{"GET", login + keyAll, []string{"GET /authenticate 401 in 0", used, "refused trial credentials_invalid"}},
 		{"GET", login + "22222222-2222-4222-8222-222222222222", []string{"GET /authenticate 401 in 0", "refused  credentials_invalid"}},
-		{"MADEUP", "/madeup", []string{"  400 in 0", "refused  endpoint_unknown"}},
-		{"MADEUP", "/order", []string{"  400 in 0", "refused  method_unsupported"}},
+		{"MADEUP", "/madeup", []string{"  400 in 0", "refused trial endpoint_unknown"}},
+		{"MADEUP", "/order", []string{"  400 in 0", "refused trial method_unsupported"}},
 	} {
 		m.told = nil
 		demo.ask(c.method, c.target, "")
@@ -107,7 +107,7 @@ func TestAccessLine(t *testing.T) {
 	require.Len(t, lines, 2)
 	require.Equal(t, map[string]any{
 		"request_id": askedID, "key": "all", "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(keyAll)))[:8], "client": "Demo Garage", "method": "GET", "endpoint": "/order", "query": []any{"kind", "page"},
-		"status": int64(400), "reason": "query_parameter_unsupported", "duration": time.Duration(0), "bytes": int64(len(a.body)), "address": "192.0.2.1",
+		"status": int64(400), "reason": "query_parameter_unsupported", "duration": time.Duration(0), "backend": time.Duration(0), "bytes": int64(len(a.body)), "address": "192.0.2.1",
 		"config": "c0ffee", "shadow": "", "needs": []any{}, "cause": "", "trace": "",
 	}, lines[0].ContextMap())
 	require.Equal(t, "OTHER", lines[1].ContextMap()["method"])

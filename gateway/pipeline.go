@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
@@ -210,7 +211,9 @@ func (g *Gateway) record(_ context.Context, x *Exchange) error {
 
 // serve does what was asked.
 func (g *Gateway) serve(ctx context.Context, x *Exchange) error {
-	return x.Operation.serve(requestContext{ctx, x.RequestID}, x)
+	of := &requestContext{Context: ctx, id: x.RequestID}
+	defer func() { x.asked = time.Duration(of.asked.Load()) }() // also where it breaks off
+	return x.Operation.serve(of, x)
 }
 
 // inOrder sorts violations into the row order of the operation's table.

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"context"
 	"crypto/rand"
 	"sync"
 	"testing"
@@ -132,7 +133,7 @@ func TestCollisionsEnd(t *testing.T) {
 	defer func() { require.NoError(t, s.Close()) }()
 	var calls []backend.Call
 	front, err := backend.NewClient(s, x.model, backend.Options{
-		Timeout: 30 * time.Second, CircuitFailures: 1, Observe: func(c backend.Call) { calls = append(calls, c) },
+		Timeout: 30 * time.Second, CircuitFailures: 1, Observe: func(_ context.Context, c backend.Call) { calls = append(calls, c) },
 	})
 	require.NoError(t, err)
 
@@ -174,7 +175,7 @@ func TestRowThatTheVendorHolds(t *testing.T) {
 			defer func() { require.NoError(t, s.Close()) }()
 			var calls []backend.Call
 			front, err := backend.NewClient(s, x.model, backend.Options{
-				Timeout: waits.all, CircuitFailures: 1, Observe: func(c backend.Call) { calls = append(calls, c) },
+				Timeout: waits.all, CircuitFailures: 1, Observe: func(_ context.Context, c backend.Call) { calls = append(calls, c) },
 			})
 			require.NoError(t, err)
 			contact := x.all(one, "contact")[0]

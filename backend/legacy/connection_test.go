@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"context"
 	"io"
 	"net"
 	"regexp"
@@ -168,7 +169,7 @@ func TestKeyOfAnotherForm(t *testing.T) {
 	ids, err := x.keep.IDs(t.Context(), []sheet.KeyRef{ref})
 	require.NoError(t, err)
 	var calls []backend.Outcome
-	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second, Observe: func(call backend.Call) { calls = append(calls, call.Outcome) }})
+	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second, Observe: func(_ context.Context, call backend.Call) { calls = append(calls, call.Outcome) }})
 	require.NoError(t, err)
 	_, err = x.tryGet(one, "turnovergroup", ids[ref])
 	require.ErrorIs(t, err, errKeyForm)

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,7 +74,7 @@ type outcomes struct {
 	all []backend.Outcome
 }
 
-func (o *outcomes) add(call backend.Call) {
+func (o *outcomes) add(_ context.Context, call backend.Call) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.all = append(o.all, call.Outcome)

@@ -55,7 +55,7 @@ func TestLoginsAndCallsLeaveConnections(t *testing.T) {
 func TestNoWaitForAConnectionIsAFailure(t *testing.T) {
 	const brief = 20 * time.Millisecond
 	var outcomes []backend.Outcome
-	f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 1, Observe: func(c backend.Call) { outcomes = append(outcomes, c.Outcome) }})
+	f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 1, Observe: func(_ context.Context, c backend.Call) { outcomes = append(outcomes, c.Outcome) }})
 	slots := f.store.pool().slots
 	for range cap(slots) { // as by calls that hang
 		slots <- struct{}{}

@@ -1,37 +1,50 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"frontdesk/cmd/frontdesk/desk"
 )
 
 // accessLine is what the tools read of a line of the access log.
 type accessLine struct {
-	Time     logTime `json:"ts"`
-	Message  string  `json:"msg"`
-	Key      string  `json:"key"`
-	Method   string  `json:"method"`
-	Endpoint string  `json:"endpoint"` // the operation's template: /order/{id}
-	Status   int     `json:"status"`
-	Reason   string  `json:"reason"`
-	Shadow   string  `json:"shadow"`
+	Time      logTime `json:"ts"`
+	Message   string  `json:"msg"`
+	RequestID string  `json:"request_id"`
+	Key       string  `json:"key"`
+	Client    string  `json:"client"`
+	Method    string  `json:"method"`
+	Endpoint  string  `json:"endpoint"` // the operation's template: /order/{id}
+	Status    int     `json:"status"`
+	Reason    string  `json:"reason"`
+	Cause     string  `json:"cause"`
+	Shadow    string  `json:"shadow"`
+	Duration  float64 `json:"duration"` // seconds
+	Backend   float64 `json:"backend"`  // of them, the administration; untold in the log of a version that does not tell
+	Address   string  `json:"address"`
+	Config    string  `json:"config"`
 
 	Query []string `json:"query"`
 	Needs []string `json:"needs"` // of the allowlist, for arrays; nil in the log of a version that does not tell
 	Lacks []string `json:"lacks"` // which of it the allowlist does not grant
+}
+
+// untold stands for a number that a line does not have.
+const untold = -1
+
+// isAccessLine reads a line of the access log; false for any other.
+func (l *accessLine) isAccessLine(line []byte) bool {
+	if !bytes.Contains(line, []byte(`"request"`)) { // spares decoding most other lines
+		return false
+	}
+	*l = accessLine{Backend: untold}
+	return json.Unmarshal(line, l) == nil && l.Message == "request" && !l.Time.at.IsZero()
 }
 
 // logTime is when a line was written. It does not embed the time, which would read
@@ -53,38 +66,65 @@ func (t *logTime) UnmarshalText(text []byte) (err error) {
 
 // logFlags say which lines of which access logs are read.
 type logFlags struct {
-	Since logSince `placeholder:"WHEN" help:"Read only what is newer: 14d, 36h, 2026-11-01 or 2026-11-01T12:00:00Z."`
+	Since logSince `placeholder:"WHEN" help:"Read only what is newer: 14d, 36h, 02:13, 2026-11-01 or 2026-11-01T12:00:00Z."`
 	Logs  []string `arg:"" name:"log" help:"Access logs (JSON lines), rotated ones too, plain or gzip; - for standard input."`
 }
 
-// logSince is a moment, or how long ago it was.
+// logSince is a moment, how long ago it was, or what the clock said then.
 type logSince struct {
-	at  moment
-	ago time.Duration
+	at      moment
+	ago     time.Duration
+	clock   time.Duration // since midnight
+	byClock bool
 }
 
-// UnmarshalText reads 14d, 36h, 2026-11-01 (in the time zone of this machine) or a
-// time as RFC 3339 has it.
-func (s *logSince) UnmarshalText(text []byte) error {
+// UnmarshalText reads 14d, 36h, 02:13, 2026-11-01, 2026-11-01 02:13 (in the time zone of
+// this machine, as the two before) or a time as RFC 3339 has it.
+func (m *logSince) UnmarshalText(text []byte) error {
 	if days, ok := wholeDays(string(text)); ok {
-		s.ago = time.Duration(days) * 24 * time.Hour
+		m.ago = time.Duration(days) * 24 * time.Hour
 		return nil
 	}
 	if ago, err := time.ParseDuration(string(text)); err == nil && ago > 0 {
-		s.ago = ago
+		m.ago = ago
 		return nil
 	}
-	if s.at.UnmarshalText(text) == nil {
+	for _, form := range [...]string{"15:04", time.TimeOnly} {
+		if clock, err := time.Parse(form, string(text)); err == nil {
+			m.byClock = true
+			m.clock = time.Duration(clock.Hour())*time.Hour + time.Duration(clock.Minute())*time.Minute + time.Duration(clock.Second())*time.Second
+			return nil
+		}
+	}
+	for _, form := range [...]string{"2006-01-02 15:04", time.DateTime} {
+		if at, err := time.ParseInLocation(form, string(text), time.Local); err == nil {
+			m.at.Time = at
+			return nil
+		}
+	}
+	if m.at.UnmarshalText(text) == nil {
 		return nil
 	}
-	return errors.New("expected a time span such as 14d or 36h, or a date such as 2026-11-01")
+	return errors.New("expected a time span such as 14d or 36h, or a date such as 2026-11-01, or a time such as 02:13 or 2026-11-01T02:13:00Z")
 }
 
-func (s logSince) from(now time.Time) time.Time {
-	if s.ago > 0 {
-		return now.Add(-s.ago)
+// from is the moment as now has it: what the clock says is of today, or of yesterday where
+// that is yet to come. It is zero where nothing was said.
+func (m logSince) from(now time.Time) time.Time {
+	switch {
+	case m.ago > 0:
+		return now.Add(-m.ago)
+	case !m.byClock:
+		return m.at.Time
 	}
-	return s.at.Time
+	year, month, day := now.Date()
+	on := func(day int) time.Time {
+		return time.Date(year, month, day, 0, 0, int(m.clock/time.Second), 0, now.Location())
+	}
+	if at := on(day); !at.After(now) {
+		return at
+	}
+	return on(day - 1)
 }
 
 // wholeDays reads 14d.
@@ -142,12 +182,8 @@ func count(n int64) string {
 // files, and tells whether it is older than asked for. The line is only lent.
 func readAccessLogs(p desk.Program, f logFlags, now time.Time, each func(line *accessLine, older bool)) (logSummary, error) {
 	r := accessReader{since: f.Since.from(now), each: each}
-	for _, name := range f.Logs {
-		if err := r.file(p, name); err != nil {
-			return r.summary, desk.Misused("%w", err)
-		}
-	}
-	return r.summary, p.Ctx.Err()
+	err := readLogs(p, f.Logs, r.take)
+	return r.summary, err
 }
 
 type accessReader struct {
@@ -157,87 +193,18 @@ type accessReader struct {
 	line    accessLine
 }
 
-func (r *accessReader) file(p desk.Program, name string) error {
-	in := p.Stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return fmt.Errorf("access log: %w", err)
-		}
-		defer file.Close()
-		var done func()
-		in, done = showReading(p.Stderr, file)
-		defer done()
-	}
-	err := r.lines(p, in)
-	if err != nil {
-		err = fmt.Errorf("access log %s: %w", name, err)
-	}
-	return err
-}
-
-// longestLine is the longest of the access log; longer ones are something else.
-const longestLine = 1 << 20
-
-func (r *accessReader) lines(p desk.Program, in io.Reader) error {
-	lines := bufio.NewReaderSize(in, longestLine)
-	if magic, _ := lines.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		unpacked, err := gzip.NewReader(lines)
-		if err != nil {
-			return err
-		}
-		lines = bufio.NewReaderSize(unpacked, longestLine)
-	}
-	for n := 1; ; n++ {
-		line, err := lines.ReadSlice('\n')
-		tooLong := errors.Is(err, bufio.ErrBufferFull)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = lines.ReadSlice('\n')
-		}
-		if err != nil && err != io.EOF {
-			return fmt.Errorf("line %d: %w", n, err)
-		}
-		if tooLong {
-			r.summary.Other++
-		} else if problem := r.take(bytes.TrimSpace(line)); problem != nil {
-			return fmt.Errorf("line %d: %w", n, problem)
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if n%4096 == 0 && p.Ctx.Err() != nil {
-			return p.Ctx.Err()
-		}
-	}
-}
-
-// take reads one line. What is no line of the access log is counted, except where
-// it shows that the log is in a form that cannot be read.
-func (r *accessReader) take(line []byte) error {
-	if len(line) == 0 {
-		return nil
-	}
-	if line[0] != '{' {
-		if bytes.Contains(line, []byte("\trequest\t{")) {
-			return errors.New("this log is in the console format, which is for people; the tools read log.format: json")
-		}
+// take reads one line. What is no line of the access log, or of what could not be read as
+// a request, is counted.
+func (r *accessReader) take(line []byte) {
+	if !r.line.isAccessLine(line) || r.line.Method == "" {
 		r.summary.Other++
-		return nil
-	}
-	if !bytes.Contains(line, []byte(`"request"`)) { // spares decoding most other lines
-		r.summary.Other++
-		return nil
-	}
-	r.line = accessLine{}
-	if json.Unmarshal(line, &r.line) != nil || r.line.Message != "request" || r.line.Method == "" || r.line.Time.at.IsZero() {
-		r.summary.Other++
-		return nil
+		return
 	}
 	at := r.line.Time.at
 	if at.Before(r.since) {
 		r.summary.Older++
 		r.each(&r.line, true)
-		return nil
+		return
 	}
 	if r.summary.Oldest.IsZero() || at.Before(r.summary.Oldest) {
 		r.summary.Oldest = at
@@ -247,38 +214,4 @@ func (r *accessReader) take(line []byte) error {
 	}
 	r.summary.Lines++
 	r.each(&r.line, false)
-	return nil
-}
-
-// shownFrom is how large a file is whose reading is shown.
-const shownFrom = 64 << 20
-
-// showReading shows on a terminal how far a large file has been read.
-func showReading(stderr io.Writer, file *os.File) (in io.Reader, done func()) {
-	screen, ok := stderr.(*os.File)
-	info, err := file.Stat()
-	if !ok || err != nil || info.Size() < shownFrom || !term.IsTerminal(int(screen.Fd())) {
-		return file, func() {}
-	}
-	shown := &shownReader{in: file, screen: screen, name: file.Name(), size: info.Size(), percent: -1}
-	return shown, func() { fmt.Fprint(screen, "\r\x1b[K") }
-}
-
-type shownReader struct {
-	in      io.Reader
-	screen  io.Writer
-	name    string
-	read    int64
-	size    int64
-	percent int64
-}
-
-func (s *shownReader) Read(b []byte) (int, error) {
-	n, err := s.in.Read(b)
-	s.read += int64(n)
-	if percent := s.read * 100 / s.size; percent != s.percent {
-		s.percent = percent
-		fmt.Fprintf(s.screen, "\r%s: %d %% of %d MiB read", s.name, percent, s.size>>20)
-	}
-	return n, err
 }

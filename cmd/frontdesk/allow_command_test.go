@@ -224,6 +224,8 @@ func TestExplainCommand(t *testing.T) {
 		"GET https://api.example.nl/webservice_v2/vehicle/5": "granted by frontdesk.yaml:11  * /vehicle\n",
 		"GET /vehicle/5 HTTP/1.1":                            "webshop: GET /vehicle/5 is ALLOWED\n",
 		"GET /webservice_v2/vehicle/5":                       "webshop: GET /vehicle/5 is ALLOWED\n",
+		"GET /webservice_v2/vehicle/6?x=1":                   "hint       /webservice_v2 was read as the base path; if an answer says \"Invalid endpoint: /webservice_v2/vehicle/6\", the request had it twice\n",
+		"GET https://x/webservice_v2/webservice_v2/vehicle":  "webshop: GET /webservice_v2/vehicle is REFUSED, answered 400\n",
 		"GET /vehicle/":                                      "expected a path without / at the end: paths are compared as they are sent, nothing is decoded or cleaned\n",
 		"GET /vehikle":                                       "there is no such endpoint, did you mean /vehicle?\n",
 		"POST /vehicle/5":                                    "this path takes GET, PUT, DELETE",

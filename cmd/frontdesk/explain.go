@@ -50,6 +50,9 @@ func (c explainCommand) Run(p desk.Program) error {
 		asked.Key = key.auth
 	}
 	r := reportOf(t, key, asked)
+	if r.Hint == "" {
+		r.Hint = c.hintOfBase(t.config.Server.BasePath)
+	}
 	if c.Format == "json" {
 		return writeJSON(p.Stdout, r)
 	}
@@ -86,6 +89,17 @@ func (c explainCommand) asked(p desk.Program, basePath string) (gateway.Asked, e
 		a.Body = []byte{}
 	}
 	return a, nil
+}
+
+// hintOfBase tells how a path was read that begins with the base path. What an answer calls
+// an invalid endpoint is below it, so that such a path was asked for with it twice.
+func (c explainCommand) hintOfBase(basePath string) string {
+	words := strings.Fields(strings.Join(c.Request, " "))
+	target, _, _ := strings.Cut(words[1], "?")
+	if basePath == "" || target[0] != '/' || !isBelow(target, basePath) {
+		return ""
+	}
+	return fmt.Sprintf("%s was read as the base path; if an answer says \"Invalid endpoint: %s\", the request had it twice", basePath, shown(target))
 }
 
 // isBelow tells whether a path was written with the base path in front.

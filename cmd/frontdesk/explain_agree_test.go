@@ -181,11 +181,7 @@ func (a *agreement) request(n int) {
 		return
 	}
 	method, target, key := string(req.Header.Method()), string(req.Header.RequestURI()), &a.tools.keys[k]
-	said := a.tools.gateway.Explain(gateway.Asked{Method: method, Target: target, Body: req.Body(), Key: key.auth, At: time.Now()})
-	if said.Unread { // there is nothing between no body and an empty one in a request
-		said = a.tools.gateway.Explain(gateway.Asked{Method: method, Target: target, Body: []byte{}, Key: key.auth, At: time.Now()})
-	}
-
+	said := a.explain(method, target, req.Body(), key)
 	before := a.calls.Load()
 	a.desk.Gateway.Serve(context.Background(), &req, &resp, gateway.Peer{Address: "127.0.0.1"})
 	called := a.calls.Load() - before
@@ -212,6 +208,22 @@ func (a *agreement) request(n int) {
 	if said.Operation != nil && said.Operation.Template == "/authenticate/logout" {
 		require.NoError(a.t, a.desk.Sessions().Put(context.Background(), &a.sessions[k]))
 	}
+}
+
+// explain asks as the command does, of a request as somebody types it who has seen it. A path
+// that is not below the base path is taken for one that is, and needs a host in front.
+func (a *agreement) explain(method, target string, body []byte, key *toolKey) gateway.Explanation {
+	typed := target
+	if strings.HasPrefix(target, "/") && !isBelow(target, a.naive.base) {
+		typed = "http://x" + target
+	}
+	asked, err := explainCommand{Request: []string{method, typed}, Body: "-"}.asked(desk.Program{Stdin: bytes.NewReader(body)}, a.naive.base)
+	if err != nil { // no command line says this
+		a.outcomes["not typed"]++
+		asked = gateway.Asked{Method: method, Target: target, Body: append([]byte{}, body...)}
+	}
+	asked.Key, asked.At = key.auth, time.Now()
+	return a.tools.gateway.Explain(asked)
 }
 
 // method is one of the interface's, mostly.
@@ -257,7 +269,7 @@ func expectedOutcome(e gateway.Explanation) outcome {
 func (a *agreement) line() (line accessLine) {
 	require.NoError(a.t, a.logs.Log.Sync())
 	r := accessReader{each: func(l *accessLine, _ bool) { line = *l }}
-	require.NoError(a.t, r.lines(desk.Program{Ctx: context.Background()}, bytes.NewReader(a.lines.Reset())))
+	require.NoError(a.t, logLines(desk.Program{Ctx: context.Background()}, bytes.NewReader(a.lines.Reset()), r.take))
 	require.EqualValues(a.t, 1, r.summary.Lines)
 	return line
 }

@@ -29,6 +29,8 @@ type commands struct {
 	Explain     explainCommand     `cmd:"" help:"Tell what becomes of a request, and why, without sending it."`
 	Allow       allowCommands      `cmd:"" help:"Learn allowlists of what is used, and find what is not."`
 	Whatif      whatifCommand      `cmd:"" help:"Tell what a new configuration would refuse of what was asked before."`
+	Why         whyCommand         `cmd:"" help:"Tell why a request was answered as it was, from the log."`
+	Log         logCommands        `cmd:"" help:"Tell from the log who asks for most, what takes long, and what was changed."`
 	User        userCommands       `cmd:"" help:"Keep the users of the built-in administration."`
 	Callbacks   callbacksCommands  `cmd:"" help:"Look after callback jobs."`
 	Migrate     migrateCommand     `cmd:"" help:"Bring the tables to this version, before an upgrade or in place of its first start."`

@@ -118,7 +118,7 @@ func (h *Desk) openClient(wrap WrapDriver) (err error) {
 	}
 	h.client, err = backend.NewClient(driver, h.system.model, backend.Options{
 		Timeout: c.Timeout, MaxConcurrent: c.MaxConcurrent, MaxQueue: c.MaxQueue,
-		CircuitFailures: c.Circuit.Failures, CircuitPause: c.Circuit.Pause, Observe: h.metrics.observe, Trace: h.tracing.call(),
+		CircuitFailures: c.Circuit.Failures, CircuitPause: c.Circuit.Pause, Observe: h.observeCall, Trace: h.tracing.call(),
 		OnState: func(c backend.Circuit, from string) {
 			h.log.Warn("circuit breaker", zap.String("resource", c.Resource), zap.String("from", from), zap.String("to", c.State), zap.String("calls", c.Calls))
 		},

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"maps"
 	"runtime/debug"
 	"strconv"
@@ -122,6 +123,12 @@ type callMeters struct {
 
 var outcomes = [...]backend.Outcome{
 	backend.Answered, backend.Unexpected, backend.Failed, backend.TimedOut, backend.Cancelled, backend.Busy, backend.Open, backend.Kept, backend.OwnStore,
+}
+
+// observeCall has a call of the backend counted, and timed in its request's line.
+func (h *Desk) observeCall(ctx context.Context, c backend.Call) {
+	gateway.NoteBackend(ctx, c.Took)
+	h.metrics.observe(c)
 }
 
 // observe counts a call of the backend.

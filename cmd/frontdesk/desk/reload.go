@@ -41,6 +41,8 @@ type keeper struct {
 	debugEnds <-chan time.Time // nil while the configured level holds
 	parts     partFiles        // as they were last looked at
 	keyPair   string           // what was in the files of the certificate when they were last read
+
+	certificateFault error // what was wrong with them then
 }
 
 // keep starts following the configuration, until ctx ends or the desk closes.

@@ -20,9 +20,11 @@ func (k *keeper) look() {
 	defer k.desk.reloads.begin(time.Time{})
 	changed := k.loader.Changed()
 	switch {
-	case k.watch == nil && changed:
-		k.compare()
 	case k.watch == nil:
+		if changed {
+			k.compare()
+		}
+		k.compareCertificate()
 	case changed:
 		k.reload(byLook)
 	case k.keyPair != k.desk.keyPairDigest():
@@ -44,6 +46,24 @@ func (k *keeper) compare() {
 		h.log.Warn("configuration files have changed, and are not watched", zap.String("config", h.policy().Hash), zap.String("pending", pending))
 	}
 	h.reloads.left(pending)
+}
+
+// errCertificateWaits is told of a certificate whose files nobody watches.
+var errCertificateWaits = errors.New("its files have changed, and are not watched; SIGHUP takes them up")
+
+// compareCertificate tells of files of the certificate that have changed, and leaves them to
+// SIGHUP.
+func (k *keeper) compareCertificate() {
+	h := k.desk
+	told, changed := h.reloads.state().certificate, k.keyPair != h.keyPairDigest()
+	switch waits := errors.Is(told, errCertificateWaits); {
+	case changed && !waits:
+		k.certificateFault = told
+		h.log.Warn("certificate files have changed, and are not watched")
+		h.reloads.certificate(errCertificateWaits)
+	case !changed && waits:
+		h.reloads.certificate(k.certificateFault)
+	}
 }
 
 // lookAtParts tells of the files beside the configuration: what they say otherwise waits for

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook/webhooktest"
+)
+
+// question is a command of docs/operators.md, and what it is said to print.
+type question struct{ command, want string }
+
+var nightQuestion = regexp.MustCompile("(?s)```sh\n(frontdesk [^\n]*)\n```\n(?:\n```text\n(.*?)```)?")
+
+// nightQuestions are those of the page.
+func nightQuestions(t *testing.T) (all []question) {
+	t.Helper()
+	_, section, found := strings.Cut(rig.Read(t, rig.Repository(t, "docs", "operators.md")), "\n## At night\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, match := range nightQuestion.FindAllStringSubmatch(section, -1) {
+		all = append(all, question{match[1], match[2]})
+	}
+	return all
+}
+
+// variables are what differs from one night to the next.
+var variables = []struct {
+	pattern *regexp.Regexp
+	name    string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}|\b[a-z2-7]{26}\b`), "ID"},
+	{regexp.MustCompile(`\d+\.\d+\.\d+\.\d+(:\d+)?`), "ADDRESS"},
+	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{4})`), "MOMENT"},
+	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}`), "DAY"},
+	{regexp.MustCompile(`\d{2}:\d{2}(:\d{2})?`), "CLOCK"},
+	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "HASH"},
+	{regexp.MustCompile(`\b(\d+[dhms])+\b`), "AGE"},
+	{regexp.MustCompile(`\b\d[\d.,]*( ms| s)?(\s|$)`), "NUMBER "},
+	{regexp.MustCompile(`[ \t]+`), " "},
+}
+
+// shape is an output without what differs from one night to the next; of a table it has no
+// order, since what is slow differs, too.
+func shape(output string) string {
+	var lines []string
+	for line := range strings.Lines(output) {
+		for _, v := range variables {
+			line = v.pattern.ReplaceAllString(line, v.name)
+		}
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	if strings.Contains(output, "BACKEND P95") {
+		slices.Sort(lines)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// looksLike tells whether an output has the shape that is written, in which … is any text
+// of a line.
+func looksLike(output, want string) bool {
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(shape(want)), "…", `[^\n]*`)
+	return regexp.MustCompile(`^` + pattern + `$`).MatchString(shape(output))
+}
+
+var words = regexp.MustCompile(`"[^"]*"|\S+`)
+
+// TestNightQuestions runs each command of the section "At night" against the log of a gateway
+// on which it happened, and compares what it prints with what is written.
+func TestNightQuestions(t *testing.T) {
+	questions := nightQuestions(t)
+	require.Len(t, questions, 6)
+	file, refused := aNight(t)
+	for i, q := range questions {
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+			switch {
+			case strings.Contains(q.command, "frontdesk why") && refused.Client == "":
+				t.Skip("the access log does not tell yet whose session it was")
+			case strings.Contains(q.command, "--failing"):
+				if _, help, _ := cli("", "callbacks", "list", "--help"); !strings.Contains(help, "--failing") {
+					t.Skip("callbacks list has no --failing yet")
+				}
+			}
+			command := strings.NewReplacer("frontdesk ", "", "02:13", refused.Time.at.Local().Format("15:04"), "--since 02:00", "--since 1h", "$C", file).Replace(q.command)
+			args := words.FindAllString(command, -1)
+			for i := range args {
+				args[i] = strings.Trim(args[i], `"`)
+			}
+			code, out, problems := cli("", args...)
+			require.Zero(t, code, "%s: %s", q.command, problems)
+			require.True(t, looksLike(out, q.want), "%s prints\n%s\nwhere the page says\n%s", q.command, out, q.want)
+		})
+	}
+}
+
+// aNight has a gateway serve two api_keys, ends one of them, and leaves its log in night.log,
+// in the folder that the test is in from then on. It returns the configuration, and the
+// request that was refused for that.
+func aNight(t *testing.T) (file string, refused accessLine) {
+	t.Helper()
+	dir := t.TempDir()
+	file = filepath.Join(dir, "frontdesk.yaml")
+	keys := strings.NewReplacer("name: full", "name: webshop", "name: orders", "name: planner", `["GET /order"]`+"\n", `["GET /vehicle", "GET /country"]`+"\n").Replace(rig.KeptKey(`"GET /order", "GET /model/*"`) + keptOrders)
+	authority := webhooktest.NewAuthority(t)
+	receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
+	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "callbacks: [GET /country]", keys), "webhooks: {",
+		fmt.Sprintf("webhooks: {allow_hosts: [127.0.0.1], ports: [443, %d], ca_file: %q, ", webhooktest.Port(t, receiver), authority.File(t)), 1)
+	k := rig.StartKept(t, file, text, false)
+	webshop, planner := k.Login(rig.FullKey, "demo"), k.Login(rig.OrdersKey, "demo")
+	ask := func(times int, path, token string) {
+		t.Helper()
+		for range times {
+			require.Equal(t, 200, k.Status("GET", path, token), path)
+		}
+	}
+	ask(3, "/order", webshop)
+	ask(3, "/order/1", webshop)
+	ask(50, "/vehicle", planner)
+	k.Call("GET", "/country?webhook_url="+url.QueryEscape(receiver.URL), planner, "").Promise(t)
+	k.RequireLogged(`"msg":"callback"`)
+	code, _, problems := cli("", "key", "revoke", "webshop", "--config", file)
+	require.Zero(t, code, problems)
+	k.HangUp()
+	require.Equal(t, 401, k.Status("GET", "/order", ""))
+	a := k.Call("GET", "/order", webshop, "")
+	require.Equal(t, 401, a.Status)
+	refused = accessed(t, &k.Desk, a.Failure(t).RequestID)
+	t.Chdir(dir)
+	require.NoError(t, os.WriteFile("night.log", []byte(k.Log.String()), 0o600))
+	return file, refused
+}
+
+// TestShapesDiffer: what the page would show otherwise is found.
+func TestShapesDiffer(t *testing.T) {
+	const table = "2 requests from 2026-11-22 02:02 to 2026-11-22 02:13\nKEY  REQUESTS  BACKEND P95\nwebshop  2  0\nplanner  12  1.3 ms\n"
+	require.True(t, looksLike(strings.NewReplacer("02:13", "14:15", "1.3 ms", "0", "  0\n", "  21 s\n").Replace(table), table))
+	require.True(t, looksLike("2 requests from 2026-11-22 02:02 to 2026-11-22 02:13\nKEY  REQUESTS  BACKEND P95\nplanner  12  1.3 ms\nwebshop  2  0\n", table), "the order of a table")
+	for _, other := range []string{strings.Replace(table, "planner", "other", 1), strings.Replace(table, "webshop  2  0\n", "", 1), table + "more\n", strings.Replace(table, "  12  1.3 ms", "  12", 1)} {
+		require.False(t, looksLike(other, table), other)
+	}
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"frontdesk/config/strictyaml"
+)
+
+// tell writes what was found.
+func (q *inquiry) tell(out io.Writer) error {
+	if q.id != "" && len(q.told) == 0 {
+		if len(q.failures) == 0 {
+			return errors.New("these logs have no request " + shown(q.id) + q.lostSome())
+		}
+		q.failures[len(q.failures)-1].print(out) // without log.access there is nothing more
+	}
+	if q.id == "" && len(q.told) == 0 {
+		if err := q.tellServed(out); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(q.told, func(a, b accessLine) int { return a.Time.at.Compare(b.Time.at) })
+	for i := range q.told {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		q.told[i].tell(out, q.failureOf(q.told[i].RequestID))
+	}
+	if more := q.alike - int64(len(q.told)); more > 0 {
+		fmt.Fprintf(out, "\nThe log has %s of that id.\n", several(more, "more request"))
+	}
+	if text := tallied(q.others); text != "" {
+		fmt.Fprintf(out, "\nBesides, %s was refused: %s.\n", q.who(), text)
+	}
+	if text := tallied(q.nobody); text != "" {
+		fmt.Fprintf(out, "\nIn that time requests of nobody known were refused, too: %s.\n", text)
+	}
+	q.tellChanges(out)
+	return nil
+}
+
+// lostSome says that the log is not whole, where it says so itself.
+func (q *inquiry) lostSome() string {
+	if !q.lost {
+		return ""
+	}
+	return "; but lines of them were lost, as they say"
+}
+
+// tellServed says of a client or an api_key that nothing was refused.
+func (q *inquiry) tellServed(out io.Writer) error {
+	when := ""
+	if !q.about.IsZero() {
+		when = fmt.Sprintf(" from %s to %s", day(q.about.Add(-q.Within)), day(q.about.Add(q.Within)))
+	}
+	if q.served == 0 && !q.elsewhere {
+		meant := strictyaml.Suggest(cmp.Or(q.Client, q.Key), slices.Sorted(maps.Keys(q.names)))
+		err := fmt.Sprintf("these logs have no request of %s%s%s", q.who(), meant, q.lostSome())
+		if text := tallied(q.nobody); text != "" {
+			err += "; requests of nobody known were refused" + when + ": " + text
+		}
+		return errors.New(err)
+	}
+	fmt.Fprintf(out, "Nothing was refused to %s%s; %s served.\n", q.who(), when, several(q.served, "request"))
+	return nil
+}
+
+// who is what is asked about.
+func (q *inquiry) who() string {
+	switch {
+	case q.Client == "":
+		return "the api_key " + shown(q.Key)
+	case q.Key == "":
+		return shown(q.Client)
+	default:
+		return shown(q.Client) + " with the api_key " + shown(q.Key)
+	}
+}
+
+// failureOf is what the log says of the failure of a request; "" for nothing.
+func (q *inquiry) failureOf(id string) string {
+	for _, f := range q.failures {
+		if f.RequestID == id {
+			return f.Error
+		}
+	}
+	return ""
+}
+
+// tellChanges writes what was changed shortly before what is told.
+func (q *inquiry) tellChanges(out io.Writer) {
+	var near []logChange
+	for _, change := range q.changes {
+		if slices.ContainsFunc(q.told, func(l accessLine) bool { return isBefore(change.at, l.Time.at) }) {
+			near = append(near, change)
+		}
+	}
+	if len(near) == 0 {
+		return
+	}
+	slices.SortStableFunc(near, func(a, b logChange) int { return a.at.Compare(b.at) })
+	fmt.Fprintln(out, "\nChanged in the hour before:")
+	for _, change := range near[max(0, len(near)-changesTold):] {
+		fmt.Fprintln(out, change)
+	}
+}
+
+// tallied are refusals by their cause, the most first.
+func tallied(counted map[string]int64) string {
+	causes := slices.SortedFunc(maps.Keys(counted), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counted[b], counted[a]), cmp.Compare(a, b))
+	})
+	for i, cause := range causes {
+		causes[i] = fmt.Sprintf("%s × %s", count(counted[cause]), shown(cause))
+	}
+	return strings.Join(causes, ", ")
+}
+
+// tell writes the sentences about a request.
+func (l *accessLine) tell(out io.Writer, failed string) {
+	fmt.Fprintf(out, "At %s %s asked %s%s (request %s).\n", l.Time.at.Format("2006-01-02 15:04:05"), l.asker(), shown(l.asked()), from(l.Address), shown(l.RequestID))
+	fmt.Fprintf(out, "It was answered %s after %s, %s.\n", shown(strings.TrimSpace(fmt.Sprint(l.Status, " ", l.Reason))), lasting(l.Duration), l.backendShare())
+	help := l.help()
+	cause := help.Cause
+	if l.Cause != "" {
+		cause += " (" + l.Cause + ")"
+	}
+	fmt.Fprintf(out, "Why:   %s\n", shown(cause))
+	if failed != "" {
+		fmt.Fprintf(out, "Error: %s\n", shown(failed))
+	}
+	if help.Cure != "" {
+		fmt.Fprintf(out, "Cure:  %s\n", shown(help.Cure))
+	}
+	if l.Config != "" {
+		fmt.Fprintf(out, "It was judged by the configuration %s.\n", shown(l.Config))
+	}
+}
+
+// asker is who asked.
+func (l *accessLine) asker() string {
+	switch {
+	case l.Client != "" && l.Key != "":
+		return shown(l.Client) + ", with the api_key " + shown(l.Key) + ","
+	case l.Client != "":
+		return shown(l.Client)
+	case l.Key != "":
+		return "somebody with the api_key " + shown(l.Key)
+	default:
+		return "somebody whose api_key is not known"
+	}
+}
+
+// asked is what was asked for.
+func (l *accessLine) asked() string {
+	switch {
+	case l.Method == "":
+		return "for what could not be read as a request"
+	case l.Endpoint == "":
+		return "for " + l.Method + " of what is no endpoint"
+	case len(l.Query) > 0:
+		return "for " + askedFor(l) + " with " + strings.Join(l.Query, ", ")
+	default:
+		return "for " + askedFor(l)
+	}
+}
+
+func from(address string) string {
+	if address == "" {
+		return ""
+	}
+	return " from " + shown(address)
+}
+
+// backendShare is how much of its time the administration had.
+func (l *accessLine) backendShare() string {
+	switch l.Backend {
+	case untold:
+		return "and the log does not tell how long the administration had it"
+	case 0:
+		return "and the administration was not asked"
+	default:
+		return "of which the administration took " + lasting(l.Backend)
+	}
+}
+
+// print writes what there is of a request where the log has only its failure.
+func (f failedLine) print(out io.Writer) {
+	l := accessLine{Time: f.Time, RequestID: f.RequestID, Key: f.Key, Client: f.Client, Method: f.Method, Endpoint: f.Endpoint}
+	fmt.Fprintf(out, "At %s %s asked %s (request %s), and it failed. The log has no line of the request itself (log.access).\n",
+		f.Time.at.Format("2006-01-02 15:04:05"), l.asker(), shown(l.asked()), shown(f.RequestID))
+	fmt.Fprintf(out, "Error: %s\n", shown(f.Error))
+}
