@@ -114,17 +114,18 @@ func (r *Resets) Request(ctx context.Context, username string) error {
 
 // Complete sets a new password by the token of a link, and ends the user's
 // sessions. ErrWeakPassword leaves the link usable; ErrUnknownReset means that
-// it is not, or no longer. Any other error is a failure.
-func (r *Resets) Complete(ctx context.Context, token, newPassword string) error {
+// it is not, or no longer. Any other error is a failure. It names the user whose link is
+// spent, also where it fails then.
+func (r *Resets) Complete(ctx context.Context, token, newPassword string) (username string, err error) {
 	if len(newPassword) < MinPassword || len(newPassword) > MaxPassword {
-		return ErrWeakPassword
+		return "", ErrWeakPassword
 	}
 	if r.elsewhere != nil || len(token) != base64.RawURLEncoding.EncodedLen(resetTokenSize) {
-		return ErrUnknownReset
+		return "", ErrUnknownReset
 	}
-	username, err := r.config.Accounts.TakeReset(ctx, sha256.Sum256([]byte(token)), r.config.Clock())
+	username, err = r.config.Accounts.TakeReset(ctx, sha256.Sum256([]byte(token)), r.config.Clock())
 	if err != nil {
-		return fmt.Errorf("auth: take reset: %w", err)
+		return "", fmt.Errorf("auth: take reset: %w", err)
 	}
 	// The link is spent now: who closes the browser has a new password all the
 	// same.
@@ -132,12 +133,12 @@ func (r *Resets) Complete(ctx context.Context, token, newPassword string) error 
 	defer cancel()
 	user, err := r.config.Accounts.FindUser(ctx, username)
 	if errors.Is(err, ErrUnknownUser) || (err == nil && !mayReset(user)) {
-		return ErrUnknownReset
+		return "", ErrUnknownReset
 	}
 	if err != nil {
-		return fmt.Errorf("auth: find user: %w", err)
+		return username, fmt.Errorf("auth: find user: %w", err)
 	}
-	return r.replace(ctx, user, newPassword)
+	return username, r.replace(ctx, user, newPassword)
 }
 
 func (r *Resets) replace(ctx context.Context, user User, newPassword string) error {

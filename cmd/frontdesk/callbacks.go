@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
@@ -21,8 +22,8 @@ type callbacksCommands struct {
 	Replay callbacksReplayCommand `cmd:"" help:"Have the callback of a finished job made again, from the first try."`
 }
 
-// jobs opens the jobs of an administration, beside a server that may run.
-func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) error) error {
+// own opens the gateway's own database, beside a server that may run.
+func (a administration) own(p desk.Program, f func(sqlrecord.DB, desk.Database) error) error {
 	c, err := desk.LoadConfig(a.Config)
 	if err != nil {
 		return err
@@ -36,17 +37,25 @@ func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) e
 		return err
 	}
 	defer own.Close()
-	jobs, err := jobstore.Open(p.Ctx, own)
-	if err != nil {
-		return err
-	}
-	return f(p.Ctx, openJobs{jobs, database})
+	return f(own, database)
+}
+
+// jobs opens the jobs of an administration.
+func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) error) error {
+	return a.own(p, func(own sqlrecord.DB, in desk.Database) error {
+		jobs, err := jobstore.Open(p.Ctx, own)
+		if err != nil {
+			return err
+		}
+		return f(p.Ctx, openJobs{jobs, own, in})
+	})
 }
 
 // openJobs are the jobs of a database.
 type openJobs struct {
 	*jobstore.Store
-	in desk.Database
+	own sqlrecord.DB
+	in  desk.Database
 }
 
 // unknown words an error for who named a job that is not there.
@@ -171,10 +180,14 @@ type callbacksReplayCommand struct {
 // Run makes the callback due; the server that runs makes it.
 func (c callbacksReplayCommand) Run(p desk.Program) error {
 	return c.jobs(p, func(ctx context.Context, s openJobs) error {
-		if err := webhook.Replay(ctx, s.Store, c.ID, time.Now()); err != nil {
+		if _, err := s.Get(ctx, c.ID); err != nil {
 			return s.unknown(c.ID, err)
 		}
-		_, err := fmt.Fprintf(p.Stdout, "job %s is due again; a running server calls within a second\n", c.ID)
+		err := acting(p, s.own, "callbacks replay", "job "+c.ID, func() error { return webhook.Replay(ctx, s.Store, c.ID, time.Now()) })
+		if err != nil {
+			return s.unknown(c.ID, err)
+		}
+		_, err = fmt.Fprintf(p.Stdout, "job %s is due again; a running server calls within a second\n", c.ID)
 		return err
 	})
 }

@@ -178,7 +178,7 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: Version(),
 		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(c.Server.BodyLimit), Offer: h.client.Offer(), Backend: h.client, Sessions: h.common.sessions, Login: login,
 		Limits: h.common.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
-		Resets: resets, Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, Tracer: h.tracing.spans(), Clock: time.Now, Log: h.log, Access: h.logs.access,
+		Resets: resets, Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, Act: h.act, Tracer: h.tracing.spans(), Clock: time.Now, Log: h.log, Access: h.logs.access,
 	})
 	if err != nil {
 		return nil, err
