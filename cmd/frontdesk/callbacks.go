@@ -68,14 +68,22 @@ func (o openJobs) unknown(id string, err error) error {
 
 type callbacksListCommand struct {
 	administration
-	State string `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
-	Limit int    `default:"50" help:"How many at most."`
+	State    string   `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
+	Failing  bool     `help:"Only jobs whose receiver did not take the last call: those that will be tried again, and those given up."`
+	Client   string   `placeholder:"NAME" help:"Only jobs of this client (customer)."`
+	Key      string   `placeholder:"NAME" help:"Only jobs of this api_key."`
+	Receiver string   `placeholder:"HOST" help:"Only jobs whose callbacks go to this host."`
+	Older    logSince `placeholder:"WHEN" help:"Only jobs that are older: 2h, 3d, 2026-11-01 or 2026-11-01T12:00:00Z."`
+	Limit    int      `default:"50" help:"How many at most."`
 }
 
 // Run prints a line per job.
 func (l callbacksListCommand) Run(p desk.Program) error {
 	return l.jobs(p, func(ctx context.Context, s openJobs) error {
-		found, err := s.List(ctx, webhook.Filter{State: webhook.State(l.State), Limit: l.Limit})
+		now := time.Now()
+		found, err := s.List(ctx, webhook.Filter{
+			State: webhook.State(l.State), Failing: l.Failing, Client: l.Client, Key: l.Key, Receiver: l.Receiver, Before: l.Older.from(now), Limit: l.Limit,
+		})
 		if err != nil {
 			return err
 		}
@@ -83,14 +91,43 @@ func (l callbacksListCommand) Run(p desk.Program) error {
 			_, err := fmt.Fprintf(p.Stderr, "There is no such job in %s.\n", s.in)
 			return err
 		}
+		tries, err := s.Last(ctx, found)
+		if err != nil {
+			return err
+		}
 		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tCREATED\tTRIES\tNEXT TRY\tCAUSE")
+		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tRECEIVER\tAGE\tTRIES\tNEXT TRY\tERROR\tCAUSE")
 		for _, j := range found {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", j.ID, j.State, j.Work.Kind, shown(j.Owner.User.Client.Name), shown(j.Owner.Key),
-				clock(j.Created), j.Tries, clock(j.NextTry), shown(causeOf(j)))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", j.ID, j.State, j.Work.Kind, shown(j.Owner.User.Client.Name), shown(j.Owner.Key),
+				shown(hostOf(j.Callback)), age(now.Sub(j.Created)), j.Tries, clock(j.NextTry), shown(errorOf(tries[j.ID])), shown(causeOf(j)))
 		}
 		return table.Flush()
 	})
+}
+
+// errorOf is in short why a receiver did not take a call; - where it did, or none was made.
+func errorOf(t webhook.Try) string {
+	if t.Status == 0 {
+		return cmp.Or(t.Error, "-")
+	}
+	if t.Error == "" {
+		return "-"
+	}
+	return fmt.Sprintf("%s %d", t.Error, t.Status)
+}
+
+// age is how long ago something was, as people say it.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(max(d, 0)/time.Second))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d/time.Minute))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%dm", int(d/time.Hour), int(d%time.Hour/time.Minute))
+	default:
+		return fmt.Sprintf("%dd%dh", int(d/(24*time.Hour)), int(d%(24*time.Hour)/time.Hour))
+	}
 }
 
 // causeOf is in short why a job has no result.

@@ -56,7 +56,9 @@ type Desk struct {
 	results       webhook.Results      // of callbacks
 	resultsFolder string               // that they are in; "" where they are in the database
 	looks         map[string]*diskLook // by what the disk holds
-	counts        *cached[webhook.Counts]
+	counts        *cached[map[webhook.State]int]
+	pending       *cached[webhook.Pending]
+	queues        *queues
 	room          *cached[webhook.Room] // of results
 	callbacks     *webhook.Orchestrator
 	draining      atomic.Bool // it is to stop, and takes requests only for a while yet
@@ -102,6 +104,7 @@ func Build(p Program, c *config.Config, environment string, logs *Logs) (h *Desk
 	}
 	h.live = config.NewLive(first)
 	h.openDisks(p.disk())
+	h.queues = h.openQueues()
 	if err := h.startCallbacks(callbacks); err != nil {
 		return h, err
 	}
