@@ -17,7 +17,10 @@ const (
 	// a password: enough to keep the Hasher busy while others are looked up.
 	LoginsAtOnce = 2 * hashesAtOnce
 
-	queueLength   = 128             // of each of the two lines
+	// LoginsWaiting is how many logins may wait, in two lines.
+	LoginsWaiting = 2 * queueLength
+
+	queueLength   = 128             // of each line
 	loginPatience = 5 * time.Second // that a login waits for others
 	loginRetry    = 2 * time.Second // until a login that found no place should be tried again
 	provenInARow  = 3               // logins from where one went well, while others wait

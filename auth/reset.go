@@ -115,13 +115,14 @@ func (r *Resets) Request(ctx context.Context, username string) error {
 // Complete sets a new password by the token of a link, and ends the user's
 // sessions. ErrWeakPassword leaves the link usable; ErrUnknownReset means that
 // it is not, or no longer, or not now: the user is blocked. Any other error is a
-// failure, and the link is as good as before.
-func (r *Resets) Complete(ctx context.Context, token, newPassword string) error {
+// failure, and the link is as good as before. It names the user whose link it is, where
+// a password was to be set.
+func (r *Resets) Complete(ctx context.Context, token, newPassword string) (username string, err error) {
 	if len(newPassword) < MinPassword || len(newPassword) > MaxPassword {
-		return ErrWeakPassword
+		return "", ErrWeakPassword
 	}
 	if r.elsewhere != nil || len(token) != base64.RawURLEncoding.EncodedLen(resetTokenSize) {
-		return ErrUnknownReset
+		return "", ErrUnknownReset
 	}
 	// Who closes the browser has a new password all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resetStepLimit)
@@ -129,11 +130,15 @@ func (r *Resets) Complete(ctx context.Context, token, newPassword string) error 
 	reset := sha256.Sum256([]byte(token))
 	user, err := r.config.Accounts.FindReset(ctx, reset, r.config.Clock())
 	if err != nil {
-		return fmt.Errorf("auth: find reset: %w", err)
+		return "", fmt.Errorf("auth: find reset: %w", err)
 	}
 	if !mayReset(user) {
-		return ErrUnknownReset
+		return "", ErrUnknownReset
 	}
+	return user.Username, r.replace(ctx, reset, user.Username, newPassword)
+}
+
+func (r *Resets) replace(ctx context.Context, reset [32]byte, username, newPassword string) error {
 	encoded, err := r.config.Hasher.Hash(ctx, newPassword)
 	if err != nil {
 		return err
@@ -142,7 +147,7 @@ func (r *Resets) Complete(ctx context.Context, token, newPassword string) error 
 		return fmt.Errorf("auth: set password: %w", err)
 	}
 	// After the password, never before: a login in between would survive.
-	if err := r.config.Sessions.EndUser(ctx, user.Username, CauseNewPassword); err != nil {
+	if err := r.config.Sessions.EndUser(ctx, username, CauseNewPassword); err != nil {
 		// It is done: the accounts have noted it, and every gateway goes by that soon.
 		r.config.Log.Warn("a password was set, and the store of sessions could not be told to end those of its user: gateways end them by what the administration says", zap.Error(err))
 	}

@@ -95,6 +95,15 @@ func openResetDesk(t *testing.T, accounts auth.Accounts, mailer auth.Mailer) *re
 	return d
 }
 
+// Complete completes a reset, which has to name whose it was where it is done.
+func (d *resetDesk) Complete(ctx context.Context, token, password string) error {
+	username, err := d.Resets.Complete(ctx, token, password)
+	if err == nil && username != "anna" {
+		return errors.New("it names " + username)
+	}
+	return err
+}
+
 // mailed asks for a reset and returns the token of the mail that comes.
 func (d *resetDesk) mailed(t *testing.T, username string) string {
 	t.Helper()

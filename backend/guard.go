@@ -115,6 +115,14 @@ func (c *Client) Load() (now Load) {
 	return now
 }
 
+// Queue is how many calls may wait for room.
+func (c *Client) Queue() (most int) {
+	for _, room := range c.rooms {
+		most += room.maxQueue
+	}
+	return most
+}
+
 // tells is the verdict of how a call ended.
 func tells(err error) verdict {
 	switch {

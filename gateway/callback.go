@@ -157,6 +157,9 @@ func (g *Gateway) promise(ctx context.Context, x *Exchange, w webhook.Work) erro
 	if err != nil {
 		return err
 	}
+	if user := x.user(); w.Kind == backupWork {
+		g.tellAct(ctx, x, Act{What: "backup by callback", Whom: "client " + user.Client.Name + ", job " + id, Who: "api_key " + x.keyName + ", user " + user.Username})
+	}
 	x.response.Header.Set("Location", g.o.BasePath+"/webhook?id="+url.QueryEscape(id))
 	x.answerAccepted()
 	return nil

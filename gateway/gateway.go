@@ -56,6 +56,8 @@ type Options struct {
 	// Access is where the line of each request goes.
 	Access *zap.Logger
 	Meter  Meter // nil where nothing is counted
+	// Act is told what was done that operators keep a list of; nil where they keep none.
+	Act func(context.Context, Act)
 	// Tracer makes the spans of requests; nil where there are no traces.
 	Tracer trace.Tracer
 }

@@ -261,7 +261,10 @@ func (g *Gateway) resetPassword(ctx context.Context, x *Exchange) error {
 		x.answerPageHTML(400, resetPage(state))
 		return nil
 	}
-	err = g.o.Resets.Complete(ctx, state.Token, form.Get("password"))
+	username, err := g.o.Resets.Complete(ctx, state.Token, form.Get("password"))
+	if username != "" {
+		g.tellAct(ctx, x, Act{What: "password by link", Whom: "user " + username, Who: "whoever reads the user's mail", Failed: err != nil})
+	}
 	switch {
 	case err == nil:
 		x.answerPageHTML(200, resetPage(resetState{Done: true}))

@@ -34,15 +34,17 @@ func (b backupCommand) Run(p desk.Program) error {
 	}
 	began, show := time.Now(), status(p.Stderr)
 	var m backend.Manifest
-	err = writeWhole(b.Out, func(w io.Writer) error {
-		written := int64(0)
-		m, err = store.Export(p.Ctx, client, writerFunc(func(data []byte) (int, error) {
-			n, err := w.Write(data)
-			written += int64(n)
-			show("backup: %d MiB written", written>>20)
-			return n, err
-		}))
-		return err
+	err = store.acting(p, "backup", fmt.Sprintf("client %s, to %s", client.Name, absolute(b.Out)), func() error {
+		return writeWhole(b.Out, func(w io.Writer) error {
+			written := int64(0)
+			m, err = store.Export(p.Ctx, client, writerFunc(func(data []byte) (int, error) {
+				n, err := w.Write(data)
+				written += int64(n)
+				show("backup: %d MiB written", written>>20)
+				return n, err
+			}))
+			return err
+		})
 	})
 	show("")
 	if err != nil {
@@ -82,16 +84,20 @@ func (r restoreCommand) Run(p desk.Program) error {
 	}
 	defer store.Close()
 	began, show := time.Now(), status(p.Stderr)
-	m, err := reference.Restore(p.Ctx, store.Store, file, info.Size(), reference.RestoreOptions{
-		Client: r.Client, Rename: r.Rename, Legacy: r.Legacy,
-		MaxLine: max(4*int64(c.Server.BodyLimit), 64<<20), // some fields of a record may each have filled a body
-		Progress: func(done, total int64) {
-			if done <= total/2 {
-				show("restore: %d of %d records checked", done, total/2)
-			} else {
-				show("restore: %d of %d records stored", done-total/2, total/2)
-			}
-		},
+	var m backend.Manifest
+	err = store.acting(p, "restore", fmt.Sprintf("client %s, from %s", r.Client, absolute(r.File)), func() (err error) {
+		m, err = reference.Restore(p.Ctx, store.Store, file, info.Size(), reference.RestoreOptions{
+			Client: r.Client, Rename: r.Rename, Legacy: r.Legacy,
+			MaxLine: max(4*int64(c.Server.BodyLimit), 64<<20), // some fields of a record may each have filled a body
+			Progress: func(done, total int64) {
+				if done <= total/2 {
+					show("restore: %d of %d records checked", done, total/2)
+				} else {
+					show("restore: %d of %d records stored", done-total/2, total/2)
+				}
+			},
+		})
+		return err
 	})
 	show("")
 	if err != nil {
@@ -100,6 +106,15 @@ func (r restoreCommand) Run(p desk.Program) error {
 	_, err = fmt.Fprintf(p.Stdout, "client %s has %d records again, as of %s (%s)\nUsers are no records: frontdesk user list shows who can log in.\n",
 		shown(r.Client), m.Records(), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
 	return err
+}
+
+// absolute is a file's path as others find it, who work in another folder.
+func absolute(file string) string {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return file
+	}
+	return path
 }
 
 // hint tells what to do about an error, where something can be done.

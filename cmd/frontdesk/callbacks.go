@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
@@ -21,8 +22,8 @@ type callbacksCommands struct {
 	Replay callbacksReplayCommand `cmd:"" help:"Have the callback of a finished job made again, from the first try."`
 }
 
-// jobs opens the jobs of an administration, beside a server that may run.
-func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) error) error {
+// own opens the gateway's own database, beside a server that may run.
+func (a administration) own(p desk.Program, f func(sqlrecord.DB, desk.Database) error) error {
 	c, err := desk.LoadConfig(a.Config)
 	if err != nil {
 		return err
@@ -36,17 +37,25 @@ func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) e
 		return err
 	}
 	defer own.Close()
-	jobs, err := jobstore.Open(p.Ctx, own)
-	if err != nil {
-		return err
-	}
-	return f(p.Ctx, openJobs{jobs, database})
+	return f(own, database)
+}
+
+// jobs opens the jobs of an administration.
+func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) error) error {
+	return a.own(p, func(own sqlrecord.DB, in desk.Database) error {
+		jobs, err := jobstore.Open(p.Ctx, own)
+		if err != nil {
+			return err
+		}
+		return f(p.Ctx, openJobs{jobs, own, in})
+	})
 }
 
 // openJobs are the jobs of a database.
 type openJobs struct {
 	*jobstore.Store
-	in desk.Database
+	own sqlrecord.DB
+	in  desk.Database
 }
 
 // unknown words an error for who named a job that is not there.
@@ -59,14 +68,22 @@ func (o openJobs) unknown(id string, err error) error {
 
 type callbacksListCommand struct {
 	administration
-	State string `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
-	Limit int    `default:"50" help:"How many at most."`
+	State    string   `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
+	Failing  bool     `help:"Only jobs whose receiver did not take the last call: those that will be tried again, and those given up."`
+	Client   string   `placeholder:"NAME" help:"Only jobs of this client (customer)."`
+	Key      string   `placeholder:"NAME" help:"Only jobs of this api_key."`
+	Receiver string   `placeholder:"HOST" help:"Only jobs whose callbacks go to this host."`
+	Older    logSince `placeholder:"WHEN" help:"Only jobs that are older: 2h, 3d, 2026-11-01 or 2026-11-01T12:00:00Z."`
+	Limit    int      `default:"50" help:"How many at most."`
 }
 
 // Run prints a line per job.
 func (l callbacksListCommand) Run(p desk.Program) error {
 	return l.jobs(p, func(ctx context.Context, s openJobs) error {
-		found, err := s.List(ctx, webhook.Filter{State: webhook.State(l.State), Limit: l.Limit})
+		now := time.Now()
+		found, err := s.List(ctx, webhook.Filter{
+			State: webhook.State(l.State), Failing: l.Failing, Client: l.Client, Key: l.Key, Receiver: l.Receiver, Before: l.Older.from(now), Limit: l.Limit,
+		})
 		if err != nil {
 			return err
 		}
@@ -74,14 +91,43 @@ func (l callbacksListCommand) Run(p desk.Program) error {
 			_, err := fmt.Fprintf(p.Stderr, "There is no such job in %s.\n", s.in)
 			return err
 		}
+		tries, err := s.Last(ctx, found)
+		if err != nil {
+			return err
+		}
 		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tCREATED\tTRIES\tNEXT TRY\tCAUSE")
+		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tRECEIVER\tAGE\tTRIES\tNEXT TRY\tERROR\tCAUSE")
 		for _, j := range found {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", j.ID, j.State, j.Work.Kind, shown(j.Owner.User.Client.Name), shown(j.Owner.Key),
-				clock(j.Created), j.Tries, clock(j.NextTry), shown(causeOf(j)))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", j.ID, j.State, j.Work.Kind, shown(j.Owner.User.Client.Name), shown(j.Owner.Key),
+				shown(hostOf(j.Callback)), age(now.Sub(j.Created)), j.Tries, clock(j.NextTry), shown(errorOf(tries[j.ID])), shown(causeOf(j)))
 		}
 		return table.Flush()
 	})
+}
+
+// errorOf is in short why a receiver did not take a call; - where it did, or none was made.
+func errorOf(t webhook.Try) string {
+	if t.Status == 0 {
+		return cmp.Or(t.Error, "-")
+	}
+	if t.Error == "" {
+		return "-"
+	}
+	return fmt.Sprintf("%s %d", t.Error, t.Status)
+}
+
+// age is how long ago something was, as people say it.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(max(d, 0)/time.Second))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d/time.Minute))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%dm", int(d/time.Hour), int(d%time.Hour/time.Minute))
+	default:
+		return fmt.Sprintf("%dd%dh", int(d/(24*time.Hour)), int(d%(24*time.Hour)/time.Hour))
+	}
 }
 
 // causeOf is in short why a job has no result.
@@ -171,10 +217,14 @@ type callbacksReplayCommand struct {
 // Run makes the callback due; the server that runs makes it.
 func (c callbacksReplayCommand) Run(p desk.Program) error {
 	return c.jobs(p, func(ctx context.Context, s openJobs) error {
-		if err := webhook.Replay(ctx, s.Store, c.ID, time.Now()); err != nil {
+		if _, err := s.Get(ctx, c.ID); err != nil {
 			return s.unknown(c.ID, err)
 		}
-		_, err := fmt.Fprintf(p.Stdout, "job %s is due again; a running server calls within a second\n", c.ID)
+		err := acting(p, s.own, "callbacks replay", "job "+c.ID, func() error { return webhook.Replay(ctx, s.Store, c.ID, time.Now()) })
+		if err != nil {
+			return s.unknown(c.ID, err)
+		}
+		_, err = fmt.Fprintf(p.Stdout, "job %s is due again; a running server calls within a second\n", c.ID)
 		return err
 	})
 }

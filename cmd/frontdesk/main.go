@@ -33,6 +33,7 @@ type commands struct {
 	Log         logCommands        `cmd:"" help:"Tell from the log who asks for most, what takes long, and what was changed."`
 	User        userCommands       `cmd:"" help:"Keep the users of the built-in administration."`
 	Callbacks   callbacksCommands  `cmd:"" help:"Look after callback jobs."`
+	Acts        actsCommands       `cmd:"" help:"Tell who added, blocked or backed up what, and when."`
 	Migrate     migrateCommand     `cmd:"" help:"Bring the tables to this version, before an upgrade or in place of its first start."`
 	Backup      backupCommand      `cmd:"" help:"Write all records of a client into a ZIP file."`
 	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records."`

@@ -84,6 +84,24 @@ func (o *opened) unknown(name string, err error) error {
 	}
 }
 
+// acting does something that the list of acts is to have.
+func (o *opened) acting(p desk.Program, what, whom string, do func() error) error {
+	return acting(p, o.Database(), what, whom, do)
+}
+
+// onUser is acting on a user, who has to be there: what else was typed in the place of a name
+// stays out of the list.
+func (o *opened) onUser(p desk.Program, what, username string, do func() error) error {
+	_, err := o.FindUser(p.Ctx, username)
+	if err == nil {
+		err = o.acting(p, what, "user "+username, do)
+	}
+	if err != nil {
+		return o.unknown(username, err)
+	}
+	return nil
+}
+
 type userAddCommand struct {
 	administration
 	Username string `arg:"" help:"Login name, unique over all clients."`
@@ -111,8 +129,11 @@ func (u userAddCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	_, err = store.AddUser(p.Ctx, reference.NewUser{
-		Username: u.Username, Password: password, Email: u.Email, Client: u.Client, External: u.External,
+	err = store.acting(p, "user add", fmt.Sprintf("user %s of client %s", u.Username, u.Client), func() error {
+		_, err := store.AddUser(p.Ctx, reference.NewUser{
+			Username: u.Username, Password: password, Email: u.Email, Client: u.Client, External: u.External,
+		})
+		return err
 	})
 	if errors.Is(err, reference.ErrUsernameTaken) {
 		return fmt.Errorf("there is a user %s already; frontdesk user passwd sets its password", u.Username)
@@ -145,8 +166,9 @@ func (u userPasswdCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	if err := store.SetPassword(p.Ctx, u.Username, encoded); err != nil {
-		return store.unknown(u.Username, err)
+	err = store.onUser(p, "user passwd", u.Username, func() error { return store.SetPassword(p.Ctx, u.Username, encoded) })
+	if err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(p.Stdout, "password of %s set; sessions that are open end "+desk.BlockedEnds+"\n", shown(u.Username))
 	return err

@@ -32,8 +32,13 @@ func (a administration) setBlocked(p desk.Program, username string, blocked bool
 		return err
 	}
 	defer store.Close()
-	if err := store.SetBlocked(p.Ctx, username, blocked); err != nil {
-		return store.unknown(username, err)
+	what := "user block"
+	if !blocked {
+		what = "user unblock"
+	}
+	err = store.onUser(p, what, username, func() error { return store.SetBlocked(p.Ctx, username, blocked) })
+	if err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(p.Stdout, done, shown(username))
 	return err

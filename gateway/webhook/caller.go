@@ -155,6 +155,31 @@ type Outcome struct {
 // becomes of the rest of its answer.
 func (o Outcome) Delivered() bool { return o.Status >= 200 && o.Status <= 299 }
 
+// What an outcome is in a word, beside the Err words.
+const (
+	wordDelivered = "delivered"
+	wordGone      = "gone" // 410: the receiver wants no more calls
+)
+
+// Word is the outcome in a word.
+func (o Outcome) Word() string {
+	switch {
+	case o.Delivered():
+		return wordDelivered
+	case o.Gone():
+		return wordGone
+	default:
+		return o.Err
+	}
+}
+
+// Words are all that an outcome can be in a word.
+func Words() []string {
+	return []string{
+		wordDelivered, wordGone, ErrAddress, ErrSecret, ErrResolve, ErrConnect, ErrTLS, ErrTimeout, ErrAnswer, ErrRedirect, ErrStatus, ErrCancelled, ErrOpen, ErrBusy,
+	}
+}
+
 // Gone tells whether the receiver wants no more calls: 410.
 func (o Outcome) Gone() bool { return o.Status == http.StatusGone }
 

@@ -69,6 +69,9 @@ func (o *Orchestrator) call(found Job) {
 	traced, span := o.begin(o.ctx, j, "callback", trace.SpanKindClient)
 	outcome := o.Caller.Call(traced, Request{URL: address, Client: j.Owner.User.Client.ID, ID: j.ID, Secrets: o.Secrets(j.Owner.Key), Now: at, Trace: traceOf(traced)})
 	endCall(span, address.Hostname(), j.Tries+1, outcome)
+	if o.Observe != nil {
+		o.Observe(outcome.Word())
+	}
 	tries := j.Tries
 	if outcome.Tried {
 		tries++

@@ -104,6 +104,7 @@ type Job struct {
 	Lease    time.Time // whoever works on it, or calls, has it until then
 	Tries    int       // calls made
 	NextTry  time.Time // when the callback is due; zero where it is not
+	Failing  time.Time // since when it was tried in vain; zero where it was not, or is not to be tried again
 	Pauses   []Pause   `json:",omitempty"` // what the work was postponed for, each cause once
 }
 
@@ -226,13 +227,13 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 	case e.kind == called && j.State != Accepted && j.State != Running: // collected or replayed meanwhile: the try still counts
 		j.count(e.outcome)
 	case e.kind == fetched && j.Failure == "" && !j.gone() && j.State != Accepted && j.State != Running:
-		j.State, j.NextTry, j.Linked = Collected, time.Time{}, now
+		j.State, j.NextTry, j.Linked, j.Failing = Collected, time.Time{}, now, time.Time{}
 	case e.kind == cleared && j.spent(now):
 		j.Result.File = ""
 	case e.kind == accounted:
 		return j.account(e.room, now), nil
 	case e.kind == replayed && !j.gone() && j.State != Accepted && j.State != Running:
-		j.State, j.Tries, j.NextTry, j.Lease = Done, 0, now, time.Time{}
+		j.State, j.Tries, j.NextTry, j.Lease, j.Failing = Done, 0, now, time.Time{}, time.Time{}
 		if j.Failure != "" {
 			j.State = Failed
 		}
@@ -261,9 +262,12 @@ func (j Job) answered(e event, now time.Time) Job {
 	j.count(e.outcome)
 	j.Lease, j.NextTry = time.Time{}, now.Add(e.retry).Truncate(time.Millisecond)
 	if !e.end && j.NextTry.Before(j.Finished.Add(Retention)) {
+		if e.outcome.Tried && j.Failing.IsZero() {
+			j.Failing = now
+		}
 		return j
 	}
-	j.State, j.NextTry = Exhausted, time.Time{}
+	j.State, j.NextTry, j.Failing = Exhausted, time.Time{}, time.Time{}
 	if e.outcome.Delivered() || e.outcome.Gone() {
 		j.State = CalledBack
 	}

@@ -142,6 +142,29 @@ func TestOnlyTriesCount(t *testing.T) {
 	}
 }
 
+// TestSinceWhenAReceiverFails: a job says so from the first try in vain until it is not to be
+// tried again, or from the beginning.
+func TestSinceWhenAReceiverFails(t *testing.T) {
+	refused := event{kind: called, retry: time.Minute, outcome: Outcome{Tried: true, Status: 500, Err: ErrStatus}}
+	j, err := jobIn(Done, "").after(event{kind: called, retry: time.Minute, outcome: Outcome{Err: ErrBusy}}, noon)
+	require.NoError(t, err)
+	require.Zero(t, j.Failing, "nobody called")
+	for n := range 3 {
+		j, err = j.after(refused, noon.Add(time.Duration(n)*time.Hour))
+		require.NoError(t, err)
+		require.Equal(t, noon, j.Failing)
+	}
+	last := refused
+	last.end = true
+	for what, e := range map[string]event{
+		"taken": {kind: called, end: true, outcome: Outcome{Tried: true, Status: 200}}, "given up": last, "fetched": {kind: fetched}, "replayed": {kind: replayed},
+	} {
+		after, err := j.after(e, noon.Add(3*time.Hour))
+		require.NoError(t, err, what)
+		require.Zero(t, after.Failing, what)
+	}
+}
+
 // An operator's replay during the last call must not be ended by it.
 func TestAReplayOutlivesTheCallUnderWay(t *testing.T) {
 	j := jobIn(Done, "")

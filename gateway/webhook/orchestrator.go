@@ -27,8 +27,8 @@ type Content struct {
 	Type string // media type
 }
 
-// Config is what an Orchestrator is made of. All of it is required, but Left, Tracer
-// and Tick.
+// Config is what an Orchestrator is made of. All of it is required, but Left, Observe,
+// Tracer and Tick.
 type Config struct {
 	Store   Store
 	Results Results
@@ -59,6 +59,8 @@ type Config struct {
 	Clock    func() time.Time
 	Random   io.Reader // cryptographically secure
 	Log      *zap.Logger
+	// Observe is told what became of each call, in one of Words; nil for nobody.
+	Observe func(word string)
 	// Tracer makes the spans of work and calls; nil for none.
 	Tracer trace.Tracer
 	// Tick has the orchestrator look for what is due; nil for every second.

@@ -62,15 +62,28 @@ type Store interface {
 
 // Filter narrows a list of jobs. The zero Filter is every job.
 type Filter struct {
-	State State // "" for all
-	Limit int   // 0 for 100
+	State    State     // "" for all
+	Failing  bool      // only those whose receiver did not take the last call, given up or not
+	Client   string    // name; "" for all
+	Key      string    // name of the api_key; "" for all
+	Receiver string    // host, with its port or without; "" for all
+	Before   time.Time // only those created until then; zero for all
+	Limit    int       // 0 for 100
 }
 
-// Counts are how many jobs there are in each state, and how many of their
-// callbacks are due.
-type Counts struct {
-	States map[State]int
-	Due    int
+// Pending are the callbacks that are still to be made.
+type Pending struct {
+	Due     int       // now
+	Oldest  time.Time // since when the one is due that has been for longest, and that nobody is calling; zero where there is none
+	Failing []Failing
+}
+
+// Failing are the callbacks of a client that were tried in vain, and will be tried again.
+type Failing struct {
+	Client int64
+	Jobs   int
+	Since  time.Time // when the first of them failed first
+	Job    string    // one of them
 }
 
 // States are all that a job can be in, in the order of its life.

@@ -45,7 +45,8 @@ func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 	if h.results, err = h.openResults(c); err != nil {
 		return nil, err
 	}
-	h.counts = newCached(func(ctx context.Context) (webhook.Counts, error) { return jobs.Counts(ctx, h.now()) }, h.now)
+	h.counts = newCached(jobs.States, h.now)
+	h.pending = newCached(func(ctx context.Context) (webhook.Pending, error) { return jobs.Pending(ctx, h.now()) }, h.now)
 	return &gateway.Callbacks{
 		Links:   webhook.NewLinks(jobs, h.now, h.log),
 		Results: h.results,
@@ -132,6 +133,7 @@ func (h *Desk) startCallbacks(callbacks *gateway.Callbacks) error {
 		Space:   int64(h.config.Webhooks.Space), Left: h.resultsLeft(),
 		Model: h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
 		Schedule: webhook.NewSchedule(rand.Float64), Clock: h.now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),
+		Observe: h.metrics.calledBack(),
 	})
 	h.onClose(callbacks.Orchestrator.Close)
 	h.callbacks = callbacks.Orchestrator

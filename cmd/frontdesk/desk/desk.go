@@ -57,7 +57,9 @@ type Desk struct {
 	results       webhook.Results      // of callbacks
 	resultsFolder string               // that they are in; "" where they are in the database
 	looks         map[string]*diskLook // by what the disk holds
-	counts        *cached[webhook.Counts]
+	counts        *cached[map[webhook.State]int]
+	pending       *cached[webhook.Pending]
+	queues        *queues
 	room          *cached[webhook.Room] // of results
 	callbacks     *webhook.Orchestrator
 	draining      atomic.Bool // it is to stop, and takes requests only for a while yet
@@ -104,6 +106,7 @@ func Build(p Program, c *config.Config, environment string, logs *Logs) (h *Desk
 	h.live = config.NewLive(first)
 	h.drift = newDrift(h)
 	h.openDisks(p.disk())
+	h.queues = h.openQueues()
 	if err := h.startCallbacks(callbacks); err != nil {
 		return h, err
 	}
@@ -180,7 +183,7 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: Version(),
 		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(c.Server.BodyLimit), Offer: h.client.Offer(), Backend: h.client, Sessions: h.sessions, Login: login,
 		Limits: h.common.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
-		Resets: resets, Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, Tracer: h.tracing.spans(), Clock: time.Now, Log: h.log, Access: h.logs.access,
+		Resets: resets, Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, Act: h.act, Tracer: h.tracing.spans(), Clock: time.Now, Log: h.log, Access: h.logs.access,
 	})
 	if err != nil {
 		return nil, err

@@ -70,6 +70,7 @@ type answers struct {
 	sessions      string // in a word, and why
 	why           error
 	crowded       *StatusSpace // of results, where most of it is taken
+	overdue       []string     // what of callbacks somebody should look at
 	disks         []Disk
 }
 
@@ -86,6 +87,7 @@ func (h *Desk) ask(ctx context.Context) (a answers) {
 			a.crowded = h.spaceStatus(ctx, room)
 		}
 	})
+	asked.Go(func() { a.overdue = h.overdue(ctx) })
 	asked.Wait()
 	return a
 }
@@ -96,6 +98,7 @@ func (h *Desk) health(ctx context.Context) Health {
 	asked := h.ask(ctx)
 	now.judgeCircuits(h.client.Circuits())
 	h.judgeCallbacks(&now, asked)
+	h.queues.judge(&now)
 	now.judgeDisks(asked.disks)
 	now.judgeConfig(len(h.keys()))
 	h.judgeCertificate(&now)
@@ -139,6 +142,9 @@ func (h *Desk) judgeCallbacks(now *Health, asked answers) {
 		h.log.Warn("callback jobs cannot be read", zap.Error(err))
 		now.Jobs = healthUnavailable
 		now.degraded("callback jobs cannot be read; the log says why")
+	}
+	for _, reason := range asked.overdue {
+		now.degraded("%s", reason)
 	}
 	if space := asked.crowded; space != nil {
 		now.degraded("results of callbacks that were not fetched take %s of %s (webhooks.space), most of it those of client %s: who has its share is refused further ones with 503",

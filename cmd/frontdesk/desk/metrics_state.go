@@ -67,7 +67,7 @@ func (h *Desk) watch() {
 	if h.common.ready != nil {
 		m.registry.MustRegister(SessionStore(h.sessionsHealth))
 	}
-	m.registry.MustRegister(callbackStates{h.counts}, callbackRoom{h.room}, keyEnds{h}, keyUses{h}, &tallies{of: m, live: h.live})
+	m.registry.MustRegister(callbackStates{h.counts, h.pending}, callbackRoom{h.room}, keyEnds{h}, keyUses{h}, &tallies{of: m, live: h.live})
 	h.watchLog()
 	if h.tracing != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -130,36 +130,6 @@ func (c *cached[T]) now(ctx context.Context) (none T, err error) {
 
 // scrapeTimeout bounds what a scrape asks of a database.
 const scrapeTimeout = 5 * time.Second
-
-// callbackStates exports the callback jobs by state.
-type callbackStates struct{ of *cached[webhook.Counts] }
-
-func callbackDescs() (states, due *prometheus.Desc) {
-	return prometheus.NewDesc("frontdesk_callbacks", "Callback jobs that are kept, by state.", []string{"state"}, nil),
-		prometheus.NewDesc("frontdesk_callbacks_due", "Callbacks that are due now.", nil, nil)
-}
-
-func (c callbackStates) Describe(out chan<- *prometheus.Desc) {
-	states, due := callbackDescs()
-	out <- states
-	out <- due
-}
-
-// Collect leaves the numbers out where the database does not tell them: a 0 would
-// be a lie, and the rest of the scrape is needed most then.
-func (c callbackStates) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
-	defer cancel()
-	counts, err := c.of.now(ctx)
-	if err != nil {
-		return
-	}
-	states, due := callbackDescs()
-	for state, n := range counts.States {
-		out <- prometheus.MustNewConstMetric(states, prometheus.GaugeValue, float64(n), string(state))
-	}
-	out <- prometheus.MustNewConstMetric(due, prometheus.GaugeValue, float64(counts.Due))
-}
 
 // callbackRoom exports how the space of results is taken, or nothing where the database
 // does not tell it.

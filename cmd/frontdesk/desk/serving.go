@@ -34,6 +34,8 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	serving.Go(func() { h.watchDisks(alive) })
 	serving.Go(func() { h.drift.watch(alive) })
 	serving.Go(func() { h.watchKeyUse(alive) })
+	serving.Go(func() { h.watchActs(alive) })
+	serving.Go(func() { h.watchQueues(alive) })
 	hourly := time.NewTicker(time.Hour)
 	defer hourly.Stop()
 	serving.Go(func() { newExpiryWatch(h.keys, time.Now, h.log).run(alive, hourly.C) })

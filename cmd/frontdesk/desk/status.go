@@ -46,9 +46,10 @@ type StatusLoad struct {
 
 // StatusCallbacks are the callback jobs.
 type StatusCallbacks struct {
-	States map[webhook.State]int `json:"states"` // nil where they cannot be counted
-	Due    int                   `json:"due"`
-	Space  *StatusSpace          `json:"space"` // nil where it cannot be counted
+	States  map[webhook.State]int `json:"states"` // nil where they cannot be counted
+	Due     int                   `json:"due"`
+	Failing int                   `json:"failing"` // were tried in vain, and will be tried again
+	Space   *StatusSpace          `json:"space"`   // nil where it cannot be counted
 }
 
 // StatusSpace is how the space of results is taken, in bytes.
@@ -163,8 +164,11 @@ func (h *Desk) callbackStatus(ctx context.Context) StatusCallbacks {
 	var s StatusCallbacks
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	if counts, err := h.counts.now(ctx); err == nil {
-		s.States, s.Due = maps.Clone(counts.States), counts.Due
+	if states, err := h.counts.now(ctx); err == nil {
+		s.States = maps.Clone(states)
+	}
+	if p, err := h.pending.now(ctx); err == nil {
+		s.Due, s.Failing = p.Due, jobsOf(p.Failing)
 	}
 	if room, err := h.room.now(ctx); err == nil {
 		s.Space = h.spaceStatus(ctx, room)

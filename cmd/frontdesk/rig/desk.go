@@ -123,6 +123,8 @@ type Options struct {
 	Now  func() time.Time  // in place of time.Now, see desk.Program; not for a child
 	Disk desk.LookAtDisk   // in place of the system's, likewise
 
+	After func(time.Duration) <-chan time.Time // in place of time.After, likewise
+
 	Descriptors int      // that a child may have open; 0 for the usual number
 	Stderr      *os.File // that a child writes its log to; nil for Desk.Log
 }
@@ -147,7 +149,7 @@ func Start(t testing.TB, o Options) *Desk {
 	require.NoError(t, os.WriteFile(file, o.config(d, dir), 0o600))
 
 	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 60 * time.Second}
-	d.Serve(desk.Program{Wrap: o.Wrap, Now: o.Now, Disk: o.Disk}, file, true)
+	d.Serve(desk.Program{Wrap: o.Wrap, Now: o.Now, Disk: o.Disk, After: o.After}, file, true)
 	return d
 }
 

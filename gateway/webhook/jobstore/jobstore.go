@@ -74,7 +74,7 @@ func columns(j webhook.Job, before string) ([]mapping.Value, error) {
 	return []mapping.Value{
 		mapping.TextValue(j.ID), mapping.IntValue(j.Owner.User.Client.ID), mapping.TextValue(host), mapping.TextValue(string(j.State)),
 		moment(j.Created), moment(j.Started), moment(j.Finished), moment(j.Lease), moment(j.NextTry), mapping.TextValue(string(document)),
-		mapping.TextValue(j.Work.Kind), mapping.IntValue(j.Taken()), moment(j.Linked),
+		mapping.TextValue(j.Work.Kind), mapping.IntValue(j.Taken()), moment(j.Linked), moment(j.Failing),
 	}, nil
 }
 
@@ -107,8 +107,8 @@ func (s *Store) Add(ctx context.Context, j webhook.Job) error {
 	}
 	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		_, err := c.Exec(ctx, s.text(`INSERT INTO callback_job
-			(id, client_id, host, state, created_at, started_at, finished_at, lease_until, next_try, document, kind, room, linked_at)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`), values...)
+			(id, client_id, host, state, created_at, started_at, finished_at, lease_until, next_try, document, kind, room, linked_at, failing_since)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`), values...)
 		if err == nil && !j.Needs.Any() {
 			_, err = c.Exec(ctx, s.text(`INSERT INTO callback_needs (job_id, format, model) VALUES (?1, ?2, ?3)`),
 				values[0], mapping.IntValue(int64(j.Needs.Format)), mapping.IntValue(int64(j.Needs.Model)))
@@ -206,7 +206,7 @@ func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webh
 			return err
 		}
 		_, err = c.Exec(ctx, s.text(`UPDATE callback_job SET client_id = ?2, host = ?3, state = ?4, created_at = ?5, started_at = ?6,
-			finished_at = ?7, lease_until = ?8, next_try = ?9, document = ?10, kind = ?11, room = ?12, linked_at = ?13 WHERE id = ?1`), values...)
+			finished_at = ?7, lease_until = ?8, next_try = ?9, document = ?10, kind = ?11, room = ?12, linked_at = ?13, failing_since = ?14 WHERE id = ?1`), values...)
 		if err == nil && before.Apart > 0 && changed.Apart == 0 {
 			_, err = c.Exec(ctx, s.text(`DELETE FROM callback_work WHERE job_id = ?1`), values[0])
 		}
@@ -267,49 +267,6 @@ func (s *Store) held(ctx context.Context, c sqlrecord.Conn, id string) (j webhoo
 		err = webhook.ErrUnknownJob
 	}
 	return j, document, err
-}
-
-// List implements webhook.Store.
-func (s *Store) List(ctx context.Context, f webhook.Filter) ([]webhook.Job, error) {
-	most := f.Limit
-	if most == 0 {
-		most = 100
-	}
-	return s.read(ctx, `SELECT document FROM callback_job WHERE ?1 = '' OR state = ?1 ORDER BY created_at DESC, id LIMIT ?2`,
-		mapping.TextValue(string(f.State)), mapping.IntValue(int64(most)))
-}
-
-// Counts counts the jobs; all states are there. It reads the whole table.
-func (s *Store) Counts(ctx context.Context, now time.Time) (webhook.Counts, error) {
-	counts := webhook.Counts{States: map[webhook.State]int{}}
-	for _, state := range webhook.States() {
-		counts.States[state] = 0
-	}
-	const sql = `SELECT state, count(*), sum(CASE WHEN next_try > 0 AND next_try <= ?1 AND state IN ('done', 'failed') THEN 1 ELSE 0 END)
-		FROM callback_job GROUP BY state`
-	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		return c.Query(ctx, s.text(sql), []sqlrecord.Column{words, number, number}, []mapping.Value{moment(now)}, func(row []mapping.Value) error {
-			counts.States[webhook.State(row[0].Text())] = int(row[1].Int())
-			counts.Due += int(row[2].Int())
-			return nil
-		})
-	})
-	return counts, err
-}
-
-// Journal implements webhook.Store.
-func (s *Store) Journal(ctx context.Context, id string) (tries []webhook.Try, err error) {
-	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		sql := s.text(`SELECT at, number, status, error, duration FROM callback_try WHERE job_id = ?1 ORDER BY at, number`)
-		return c.Query(ctx, sql, []sqlrecord.Column{number, number, number, words, number}, []mapping.Value{mapping.TextValue(id)}, func(row []mapping.Value) error {
-			tries = append(tries, webhook.Try{
-				Job: id, At: time.UnixMilli(row[0].Int()).UTC(), Number: int(row[1].Int()), Status: int(row[2].Int()),
-				Error: row[3].Text(), Duration: time.Duration(row[4].Int()) * time.Millisecond,
-			})
-			return nil
-		})
-	})
-	return tries, err
 }
 
 // Forget implements webhook.Store.

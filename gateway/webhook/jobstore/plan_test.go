@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/gateway/webhook"
 	"frontdesk/mapping"
 )
 
@@ -40,10 +42,8 @@ func (c plannedConn) Query(ctx context.Context, sql string, columns []sqlrecord.
 	return c.Conn.Query(ctx, sql, columns, args, each)
 }
 
-// TestReadyReadsNoDocument: whether jobs can be read takes no longer where there are many.
-// Before, all were read and sorted for it, documents included, and /readyz said of some 100,000
-// that they cannot be read.
-func TestReadyReadsNoDocument(t *testing.T) {
+func openPlanned(t *testing.T) (*Store, *planned) {
+	t.Helper()
 	file, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "jobs.db"), sqlrecord.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
@@ -51,8 +51,35 @@ func TestReadyReadsNoDocument(t *testing.T) {
 	require.NoError(t, err)
 	db := &planned{DB: file}
 	s.db = db
+	return s, db
+}
+
+// TestReadyReadsNoDocument: whether jobs can be read takes no longer where there are many.
+// Before, all were read and sorted for it, documents included, and /readyz said of some 100,000
+// that they cannot be read.
+func TestReadyReadsNoDocument(t *testing.T) {
+	s, db := openPlanned(t)
 	require.NoError(t, s.Ready(t.Context()))
 	require.Len(t, db.plans, 1)
 	require.Contains(t, db.plans[0], "USING COVERING INDEX")
 	require.NotContains(t, db.plans[0], "ORDER BY", "it sorts them")
+}
+
+// TestListSortsNoDocuments: what is sorted for a list are IDs of an index, whatever the number of
+// jobs, and who looks for what is still to be called reads these jobs alone.
+func TestListSortsNoDocuments(t *testing.T) {
+	s, db := openPlanned(t)
+	for _, f := range []webhook.Filter{{}, {State: webhook.Exhausted}, {State: webhook.Done, Before: time.Now()}} {
+		_, err := s.List(t.Context(), f)
+		require.NoError(t, err)
+		plan := db.plans[len(db.plans)-1]
+		require.Contains(t, plan, "USING COVERING INDEX callback_job_state", "%+v", f)
+		require.NotRegexp(t, `(?m)^SCAN j$`, plan, "%+v", f)
+	}
+	db.plans = nil
+	_, err := s.Pending(t.Context(), time.Now())
+	require.NoError(t, err)
+	require.Len(t, db.plans, 2)
+	require.Contains(t, db.plans[0], "SEARCH callback_job USING COVERING INDEX callback_job_due")
+	require.Contains(t, db.plans[1], "SCAN callback_job USING COVERING INDEX callback_job_failing")
 }

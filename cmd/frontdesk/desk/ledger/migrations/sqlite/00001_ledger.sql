@@ -4,15 +4,16 @@
 
 -- +goose Up
 CREATE TABLE ledger_act (
-    id       TEXT    PRIMARY KEY,
-    at       INTEGER NOT NULL, -- when it was begun
-    ended    INTEGER NOT NULL, -- 0 while it is under way, or for ever where it was cut off
-    what     TEXT    NOT NULL, -- as "user block"
-    whom     TEXT    NOT NULL, -- on what it was done: a user, a client, a job
-    who      TEXT    NOT NULL, -- did it: a user of the system, or api_key and user
-    origin   TEXT    NOT NULL, -- from where: a host and terminal, or an address
-    outcome  TEXT    NOT NULL, -- "" while it is under way
-    told     INTEGER NOT NULL  -- how much of it was written to the audit log: 0 nothing, 1 its begin, 2 its end
+    id          TEXT    PRIMARY KEY,
+    at          INTEGER NOT NULL, -- when it was begun
+    ended       INTEGER NOT NULL, -- 0 while it is under way, or for ever where it was cut off
+    lease_until INTEGER NOT NULL, -- whoever does it has said that it is under way until then
+    what        TEXT    NOT NULL, -- as "user block"
+    whom        TEXT    NOT NULL, -- on what it was done: a user, a client, a job
+    who         TEXT    NOT NULL, -- did it: a user of the system, or api_key and user
+    origin      TEXT    NOT NULL, -- from where: a host and terminal, or an address
+    outcome     TEXT    NOT NULL, -- "" while it is under way
+    told        INTEGER NOT NULL  -- to the audit log: 0 not, 1 that it was cut off, 2 how it ended
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX ledger_act_at ON ledger_act (at);

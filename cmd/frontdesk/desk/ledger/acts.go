@@ -1,0 +1,247 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// Act is something that somebody did and that others may want to know of: users added,
+// blocked or given passwords, callbacks made again, backups made and restored. It has no
+// secret in it.
+type Act struct {
+	ID      string
+	At      time.Time // when it was begun
+	Ended   time.Time // zero while it is under way, and where it was cut off
+	What    string    // as "user block"
+	Whom    string    // on what it was done: a user, a client, a job
+	Who     string    // did it: a user of the system, or api_key and user
+	Origin  string    // from where: a host and terminal, or an address
+	Outcome Outcome
+}
+
+// Outcome is what became of an act.
+type Outcome string
+
+// What may become of an act. One that was taken for cut off may end all the same, where
+// whoever did it could not say so in time.
+const (
+	UnderWay Outcome = "under way"
+	Done     Outcome = "done"
+	Failed   Outcome = "failed"
+	CutOff   Outcome = "cut off" // nobody has said for a lease that it is under way
+)
+
+// ActsKept is how long acts are kept.
+const ActsKept = 365 * 24 * time.Hour
+
+// Whoever does something says so for a lease, and says so again before that is over.
+const (
+	lease    = 30 * time.Second
+	actTime  = 3 * time.Second // that an act is held up at most by each row
+	wordsMax = 300             // characters of each text of an act
+)
+
+// Do has something done, and keeps that it was begun before it is, and how it ended after. An
+// act goes before its row: why that cannot be kept lost is told, and nothing is held up for long.
+func (l *Ledger) Do(ctx context.Context, a Act, lost func(error), do func() error) error {
+	a.ID = uuid.NewString()
+	if err := l.brief(ctx, func(ctx context.Context) error { return l.begin(ctx, a, time.Now()) }); err != nil {
+		lost(err)
+		return do()
+	}
+	release := l.hold(ctx, a.ID)
+	err := do()
+	release()
+	a.Outcome = Done
+	if err != nil {
+		a.Outcome = Failed
+	}
+	if err := l.brief(context.WithoutCancel(ctx), func(ctx context.Context) error { return l.end(ctx, a, time.Now()) }); err != nil {
+		lost(err)
+	}
+	return err
+}
+
+// Keep keeps an act that is over, and that the audit log has.
+func (l *Ledger) Keep(ctx context.Context, a Act) error {
+	a.ID = uuid.NewString()
+	return l.brief(ctx, func(ctx context.Context) error {
+		return l.add(ctx, a, mapping.IntValue(a.Ended.UnixMilli()), mapping.IntValue(a.Ended.UnixMilli()), mapping.TextValue(string(a.Outcome)), mapping.IntValue(2))
+	})
+}
+
+// brief bounds how long a row is waited for.
+func (l *Ledger) brief(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, actTime)
+	defer cancel()
+	return f(ctx)
+}
+
+// hold says that an act is under way until it is released.
+func (l *Ledger) hold(ctx context.Context, id string) (release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		again := time.NewTicker(lease / 3)
+		defer again.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-again.C:
+			}
+			// One that fails is made good by the next, or the act is taken for cut off until it ends.
+			_ = l.brief(ctx, func(ctx context.Context) error { return l.renew(ctx, id, time.Now()) })
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+func (l *Ledger) begin(ctx context.Context, a Act, now time.Time) error {
+	a.At = now
+	return l.add(ctx, a, mapping.IntValue(0), mapping.IntValue(now.Add(lease).UnixMilli()), mapping.TextValue(""), mapping.IntValue(0))
+}
+
+func (l *Ledger) add(ctx context.Context, a Act, ended, leased, outcome, told mapping.Value) error {
+	_, err := l.exec(ctx, `INSERT INTO ledger_act (id, at, ended, lease_until, what, whom, who, origin, outcome, told)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
+		mapping.TextValue(a.ID), mapping.IntValue(a.At.UnixMilli()), ended, leased, said(a.What), said(a.Whom), said(a.Who), said(a.Origin), outcome, told)
+	if err != nil {
+		return fmt.Errorf("keep an act: %w", err)
+	}
+	return nil
+}
+
+// said is a text that databases can hold, and nobody can fill them with.
+func said(text string) mapping.Value {
+	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
+	if runes := []rune(text); len(runes) > wordsMax {
+		text = string(runes[:wordsMax-1]) + "…"
+	}
+	return mapping.TextValue(text)
+}
+
+func (l *Ledger) renew(ctx context.Context, id string, now time.Time) error {
+	_, err := l.exec(ctx, `UPDATE ledger_act SET lease_until = ?2 WHERE id = ?1 AND ended = 0`, mapping.TextValue(id), mapping.IntValue(now.Add(lease).UnixMilli()))
+	return err
+}
+
+func (l *Ledger) end(ctx context.Context, a Act, now time.Time) error {
+	n, err := l.exec(ctx, `UPDATE ledger_act SET ended = ?2, outcome = ?3 WHERE id = ?1`,
+		mapping.TextValue(a.ID), mapping.IntValue(now.UnixMilli()), mapping.TextValue(string(a.Outcome)))
+	if err == nil && n == 0 {
+		err = errors.New("somebody has removed its row")
+	}
+	if err != nil {
+		return fmt.Errorf("keep how an act ended: %w", err)
+	}
+	return nil
+}
+
+// exec runs a statement in a transaction of its own, and returns how many rows it changed.
+func (l *Ledger) exec(ctx context.Context, sql string, args ...mapping.Value) (n int64, err error) {
+	err = l.db.Write(ctx, func(c sqlrecord.Conn) error {
+		n, err = c.Exec(ctx, l.db.Dialect().Text(sql), args...)
+		return err
+	})
+	return n, err
+}
+
+// takenAtOnce is how many acts one look takes.
+const takenAtOnce = 100
+
+// Take returns the acts that the audit log has not told yet, and that are over or cut off. Of
+// several gateways that look at once each act is one's, which tells it: where that ends before
+// it has, only the table has the act.
+func (l *Ledger) Take(ctx context.Context, now time.Time) (taken []Act, err error) {
+	untold, err := l.acts(ctx, now, `WHERE told < 2 AND (ended > 0 OR told = 0 AND lease_until < ?1) ORDER BY at, id LIMIT ?2`,
+		mapping.IntValue(now.UnixMilli()), mapping.IntValue(takenAtOnce))
+	if err != nil || len(untold) == 0 {
+		return nil, err
+	}
+	err = l.db.Write(ctx, func(c sqlrecord.Conn) error {
+		taken = nil
+		for _, a := range untold {
+			told := int64(2)
+			if a.Outcome == CutOff {
+				told = 1
+			}
+			n, err := c.Exec(ctx, l.db.Dialect().Text(`UPDATE ledger_act SET told = ?2 WHERE id = ?1 AND told < ?2`), mapping.TextValue(a.ID), mapping.IntValue(told))
+			if err != nil {
+				return err
+			}
+			if n == 1 {
+				taken = append(taken, a)
+			}
+		}
+		return nil
+	})
+	return taken, err
+}
+
+// ActFilter narrows a list of acts. The zero filter is all of them.
+type ActFilter struct {
+	Since     time.Time // begun then or later
+	What, Who string    // parts of these, in whatever case
+	Limit     int       // 0 for 100
+}
+
+// Acts returns the acts, newest first, as they are now.
+func (l *Ledger) Acts(ctx context.Context, f ActFilter, now time.Time) ([]Act, error) {
+	if f.Limit == 0 {
+		f.Limit = 100
+	}
+	since := int64(0)
+	if !f.Since.IsZero() {
+		since = f.Since.UnixMilli()
+	}
+	return l.acts(ctx, now, `WHERE at >= ?1 AND lower(what) LIKE ?2 ESCAPE '\' AND lower(who) LIKE ?3 ESCAPE '\' ORDER BY at DESC, id LIMIT ?4`, mapping.IntValue(since), anywhere(f.What), anywhere(f.Who), mapping.IntValue(int64(f.Limit)))
+}
+
+// anywhere is a text as LIKE finds it anywhere.
+func anywhere(text string) mapping.Value {
+	return mapping.TextValue("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%")
+}
+
+// ForgetActs removes the acts that were begun before.
+func (l *Ledger) ForgetActs(ctx context.Context, before time.Time) error {
+	_, err := l.exec(ctx, `DELETE FROM ledger_act WHERE at < ?1`, mapping.IntValue(before.UnixMilli()))
+	return err
+}
+
+// acts returns the acts that a condition finds.
+func (l *Ledger) acts(ctx context.Context, now time.Time, condition string, args ...mapping.Value) (found []Act, err error) {
+	number, words := sqlrecord.Column{Type: mapping.Int4}, sqlrecord.Column{Type: mapping.Text}
+	err = l.db.Read(ctx, func(c sqlrecord.Conn) error {
+		found = nil
+		sql := l.db.Dialect().Text(`SELECT id, at, ended, lease_until, what, whom, who, origin, outcome FROM ledger_act ` + condition)
+		columns := []sqlrecord.Column{words, number, number, number, words, words, words, words, words}
+		return c.Query(ctx, sql, columns, args, func(row []mapping.Value) error {
+			text := func(i int) string { return strings.Clone(row[i].Text()) }
+			a := Act{ID: text(0), At: time.UnixMilli(row[1].Int()).UTC(), What: text(4), Whom: text(5), Who: text(6), Origin: text(7), Outcome: Outcome(text(8))}
+			switch {
+			case row[2].Int() > 0:
+				a.Ended = time.UnixMilli(row[2].Int()).UTC()
+			case row[3].Int() < now.UnixMilli():
+				a.Outcome = CutOff
+			default:
+				a.Outcome = UnderWay
+			}
+			found = append(found, a)
+			return nil
+		})
+	})
+	return found, err
+}

@@ -1,0 +1,107 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+)
+
+// Queues are looked at every QueuesEvery. One is told of once it was full at looks in a row, for
+// half a minute, and until it was not for a minute: a burst is nothing to look at, and what is
+// told does not come and go.
+const (
+	QueuesEvery = 6 * time.Second
+	fullLooks   = 5
+	easedLooks  = 10
+)
+
+// queue is what fills before requests are refused.
+type queue struct {
+	load  func() (used, most int)
+	full  func(used, most int) bool
+	words func(used, most int) string
+
+	over, eased int // looks in a row, at which it was full or not
+	told        bool
+}
+
+// look looks once.
+func (q *queue) look() {
+	used, most := q.load()
+	if q.full(used, most) {
+		q.over, q.eased = q.over+1, 0
+	} else {
+		q.over, q.eased = 0, q.eased+1
+	}
+	q.told = q.over >= fullLooks || q.told && q.eased < easedLooks
+}
+
+// halfFull tells of a queue where half of its places are taken.
+func halfFull(used, most int) bool { return most > 0 && 2*used >= most }
+
+// allTaken tells of a pool that has no connection left. Of a pool half is taken by day.
+func allTaken(used, most int) bool { return most > 0 && used >= most }
+
+// queues are those of a desk. They are safe for concurrent use.
+type queues struct {
+	mu  sync.Mutex
+	all []*queue
+}
+
+func (h *Desk) openQueues() *queues {
+	of := func(format string) func(used, most int) string {
+		return func(used, most int) string { return fmt.Sprintf(format, used, most) }
+	}
+	all := []*queue{
+		{full: halfFull, words: of("the queue for the administration fills: %d calls wait, and %d may"), load: func() (int, int) { return h.client.Load().Waiting, h.client.Queue() }},
+		{full: halfFull, words: of("the queue of logins fills: %d wait, and %d may"), load: func() (int, int) { return h.logins.Waiting(), auth.LoginsWaiting }},
+		{full: halfFull, load: func() (int, int) {
+			taken, most, _ := h.server.Bodies()
+			return taken, most
+		}, words: func(used, most int) string {
+			return fmt.Sprintf("the memory for bodies and answers fills: %s of %s is taken (server.body_memory)", readable(int64(used)), readable(int64(most)))
+		}},
+	}
+	if p, ok := h.system.driver.(backend.Pooler); ok {
+		all = append(all, &queue{full: allTaken, words: of("all connections to the administration were at work for long: %d of %d are now"), load: func() (int, int) {
+			pool := p.Pool()
+			return pool.InUse, pool.Most
+		}})
+	}
+	return &queues{all: all}
+}
+
+// watchQueues looks at the queues for as long as ctx lives.
+func (h *Desk) watchQueues(ctx context.Context) {
+	for {
+		h.queues.look()
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.after(QueuesEvery):
+		}
+	}
+}
+
+func (q *queues) look() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, one := range q.all {
+		one.look()
+	}
+}
+
+// judge tells of the queues that have been full for a while.
+func (q *queues) judge(now *Health) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, one := range q.all {
+		if one.told {
+			now.degraded("%s", one.words(one.load()))
+		}
+	}
+}

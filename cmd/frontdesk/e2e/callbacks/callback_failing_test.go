@@ -1,0 +1,123 @@
+package callbacks
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/webhooktest"
+)
+
+// TestCallbacksByReceiver: one receiver fails and another takes its callback. Who looks finds
+// the one by receiver, error and age, in the metrics, and after a while in /readyz and on the
+// page, until it takes the callback.
+func TestCallbacksByReceiver(t *testing.T) {
+	t.Parallel()
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		var mended atomic.Bool
+		authority := webhooktest.NewAuthority(t)
+		broken := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if !mended.Load() {
+				w.WriteHeader(http.StatusInternalServerError)
+			}
+		}))
+		sound := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		var clock rig.Clock
+		d := rig.Start(t, rig.Options{DSN: dsn, Now: clock.Now, Extra: fmt.Sprintf("webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [443, %d, %d], ca_file: %q, folder: %q}\n",
+			webhooktest.Port(t, broken), webhooktest.Port(t, sound), authority.File(t), filepath.Join(t.TempDir(), "results"))})
+		ask := func(user, to string) (id string) {
+			t.Helper()
+			return d.Call("POST", "/backup/owner", d.Login(rig.FullKey, user), fmt.Sprintf(`{"webhook_url":%q}`, to+"/hook?secret=Kanarie")).Promise(t)
+		}
+		failing, fine := ask("demo", broken.URL), ask("other", sound.URL)
+		reaches(t, dsn, fine, webhook.CalledBack)
+		require.Eventually(t, func() bool { _, tries := storedJob(t, dsn, failing); return len(tries) > 0 }, rig.Patience, 10*time.Millisecond)
+
+		config := filepath.Join(filepath.Dir(d.Mail), "frontdesk.yaml")
+		list := func(flags ...string) (jobs []string) {
+			t.Helper()
+			code, out, problems := rig.Command(t, "", append([]string{"callbacks", "list", "--config", config}, flags...)...)
+			require.Zero(t, code, problems)
+			require.NotContains(t, out, "Kanarie")
+			for line := range strings.Lines(out) {
+				if !strings.HasPrefix(line, "ID ") {
+					jobs = append(jobs, strings.TrimSpace(line))
+				}
+			}
+			return jobs
+		}
+		host := func(address string) string {
+			u, err := url.Parse(address)
+			require.NoError(t, err)
+			return u.Host
+		}
+		of := func(id string) string { return `^` + id + ` ` }
+		require.Len(t, list(), 2)
+		shown := list("--failing")
+		require.Len(t, shown, 1)
+		require.Regexp(t, of(failing)+` *done +backup +Demo Garage +full +`+host(broken.URL)+` +\d+s +\d +\S+ \S+ +status 500 +-$`, shown[0])
+		require.Regexp(t, of(fine)+`.* - +-$`, list("--state", "called_back")[0], "no error")
+		for _, c := range []struct {
+			flags []string
+			want  []string
+		}{
+			{[]string{"--client", "Demo Garage"}, []string{failing}},
+			{[]string{"--client", "Nobody"}, nil},
+			{[]string{"--receiver", host(sound.URL)}, []string{fine}},
+			{[]string{"--receiver", "127.0.0.1", "--failing"}, []string{failing}},
+			{[]string{"--receiver", "127.0.0"}, nil},
+			{[]string{"--key", "full", "--state", "called_back"}, []string{fine}},
+			{[]string{"--key", "orders"}, nil},
+			{[]string{"--older", "1h"}, nil},
+			{[]string{"--older", "1ms", "--failing"}, []string{failing}},
+			{[]string{"--limit", "1"}, []string{fine}},
+		} {
+			found := list(c.flags...)
+			require.Len(t, found, len(c.want), "%v", c.flags)
+			for i, id := range c.want {
+				require.Regexp(t, of(id), found[i], "%v", c.flags)
+			}
+		}
+
+		report := func() (r desk.StatusReport) {
+			t.Helper()
+			require.NoError(t, json.Unmarshal([]byte(d.OpsText("/status.json")), &r))
+			return r
+		}
+		metrics := d.OpsText("/metrics")
+		require.Regexp(t, `(?m)^frontdesk_callback_calls_total\{outcome="status"\} [1-9]`, metrics)
+		require.Contains(t, metrics, `frontdesk_callback_calls_total{outcome="delivered"} 1`+"\n")
+		require.Contains(t, metrics, `frontdesk_callback_calls_total{outcome="circuit open"} 0`+"\n")
+		clock.Pass(11 * time.Second) // numbers are counted every ten
+		require.Contains(t, d.OpsText("/metrics"), "frontdesk_callbacks_failing 1\n")
+		require.Equal(t, "All works.", report().Verdict, "receivers may fail once")
+
+		_, before := storedJob(t, dsn, failing)
+		clock.Pass(10 * time.Minute)
+		require.Eventually(t, func() bool { _, now := storedJob(t, dsn, failing); return len(now) > len(before) }, rig.Patience, 10*time.Millisecond)
+		clock.Pass(11 * time.Second)
+		r := report()
+		require.Equal(t, desk.HealthDegraded, r.Health.Status)
+		require.Equal(t, 1, r.Callbacks.Failing)
+		require.Regexp(t, `^It serves, but look at this: callbacks of 1 job\(s\) were tried in vain, since \S+Z, most of them those of client Demo Garage: frontdesk callbacks list --failing\.$`, r.Verdict)
+		require.NotContains(t, d.OpsText("/")+d.OpsText("/readyz"), host(broken.URL), "clients name receivers")
+
+		mended.Store(true)
+		clock.Pass(2 * time.Hour)
+		reaches(t, dsn, failing, webhook.CalledBack)
+		clock.Pass(11 * time.Second)
+		require.Equal(t, "All works.", report().Verdict)
+		require.Empty(t, list("--failing"))
+	})
+}

@@ -1,0 +1,141 @@
+package jobstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/gateway/webhook"
+	"frontdesk/mapping"
+)
+
+// failing is the condition that calls for a job were made in vain, and that it is to be called again.
+const failing = `failing_since > 0 AND next_try > 0`
+
+// List implements webhook.Store. What is sorted are IDs: of as many jobs as match, which no index
+// has by their age, since it would make NextWork slower. Documents are read of those that are
+// returned, and for Key of all that match otherwise.
+func (s *Store) List(ctx context.Context, f webhook.Filter) ([]webhook.Job, error) {
+	where, args := s.conditions(f)
+	most := f.Limit
+	if most == 0 {
+		most = 100
+	}
+	args = append(args, mapping.IntValue(int64(most)))
+	return s.read(ctx, fmt.Sprintf(`SELECT j.document FROM (SELECT j.id, j.created_at FROM callback_job j WHERE %s ORDER BY j.created_at DESC, j.id LIMIT ?%d) found
+		JOIN callback_job j ON j.id = found.id ORDER BY found.created_at DESC, found.id`, strings.Join(where, " AND "), len(args)), args...)
+}
+
+// conditions are those of a filter, with their arguments.
+func (s *Store) conditions(f webhook.Filter) (where []string, args []mapping.Value) {
+	where = []string{"1 = 1"}
+	add := func(condition string, v mapping.Value) {
+		args = append(args, v)
+		where = append(where, strings.ReplaceAll(condition, "?", fmt.Sprintf("?%d", len(args))))
+	}
+	if f.State != "" {
+		add(`j.state = ?`, mapping.TextValue(string(f.State)))
+	}
+	if f.Failing {
+		where = append(where, `(j.state = 'exhausted' OR `+failing+`)`)
+	}
+	if f.Client != "" { // by one job of each client
+		add(`j.client_id IN (SELECT n.client_id FROM (SELECT min(id) AS id FROM callback_job GROUP BY client_id) c JOIN callback_job n ON n.id = c.id
+			WHERE `+s.member("n.document", "Owner", "User", "Client", "Name")+` = ?)`, mapping.TextValue(f.Client))
+	}
+	if f.Receiver != "" {
+		add(`(j.host = ? OR substr(j.host, 1, length(?) + 1) = ? || ':')`, mapping.TextValue(strings.ToLower(f.Receiver)))
+	}
+	if !f.Before.IsZero() {
+		add(`j.created_at <= ?`, moment(f.Before))
+	}
+	if f.Key != "" {
+		add(s.member("j.document", "Owner", "Key")+` = ?`, mapping.TextValue(f.Key))
+	}
+	return where, args
+}
+
+// member is a member of a document, as text.
+func (s *Store) member(document string, path ...string) string {
+	if s.db.Dialect().Name == sqlrecord.Postgres().Name {
+		return fmt.Sprintf(`(%s::json #>> '{%s}')`, document, strings.Join(path, ","))
+	}
+	return fmt.Sprintf(`json_extract(%s, '$.%s')`, document, strings.Join(path, "."))
+}
+
+// Last returns the last call made for each of these jobs, where there was one.
+func (s *Store) Last(ctx context.Context, jobs []webhook.Job) (tries map[string]webhook.Try, err error) {
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		tries = map[string]webhook.Try{}
+		for _, j := range jobs {
+			if err := s.journal(ctx, c, j.ID, `ORDER BY at DESC, number DESC LIMIT 1`, func(t webhook.Try) { tries[j.ID] = t }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return tries, err
+}
+
+// Journal implements webhook.Store.
+func (s *Store) Journal(ctx context.Context, id string) (tries []webhook.Try, err error) {
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		tries = nil
+		return s.journal(ctx, c, id, `ORDER BY at, number`, func(t webhook.Try) { tries = append(tries, t) })
+	})
+	return tries, err
+}
+
+func (s *Store) journal(ctx context.Context, c sqlrecord.Conn, id, order string, each func(webhook.Try)) error {
+	sql := s.text(`SELECT at, number, status, error, duration FROM callback_try WHERE job_id = ?1 ` + order)
+	return c.Query(ctx, sql, []sqlrecord.Column{number, number, number, words, number}, []mapping.Value{mapping.TextValue(id)}, func(row []mapping.Value) error {
+		each(webhook.Try{
+			Job: id, At: time.UnixMilli(row[0].Int()).UTC(), Number: int(row[1].Int()), Status: int(row[2].Int()),
+			Error: strings.Clone(row[3].Text()), Duration: time.Duration(row[4].Int()) * time.Millisecond,
+		})
+		return nil
+	})
+}
+
+// States counts the jobs by state; all states are there. It reads all of an index.
+func (s *Store) States(ctx context.Context) (states map[webhook.State]int, err error) {
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		states = map[webhook.State]int{}
+		for _, state := range webhook.States() {
+			states[state] = 0
+		}
+		return c.Query(ctx, `SELECT state, count(*) FROM callback_job GROUP BY state`, []sqlrecord.Column{words, number}, nil, func(row []mapping.Value) error {
+			states[webhook.State(strings.Clone(row[0].Text()))] = int(row[1].Int())
+			return nil
+		})
+	})
+	return states, err
+}
+
+// Pending tells of the callbacks that are still to be made, and looks at these alone.
+func (s *Store) Pending(ctx context.Context, now time.Time) (p webhook.Pending, err error) {
+	const due = `SELECT count(*), coalesce(min(CASE WHEN lease_until < ?1 THEN next_try END), 0) FROM callback_job WHERE next_try > 0 AND next_try <= ?1`
+	const byClient = `SELECT client_id, count(*), min(failing_since), min(id) FROM callback_job WHERE ` + failing + ` GROUP BY client_id ORDER BY count(*) DESC, client_id`
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		p = webhook.Pending{}
+		err := c.Query(ctx, s.text(due), []sqlrecord.Column{number, number}, []mapping.Value{moment(now)}, func(row []mapping.Value) error {
+			p.Due = int(row[0].Int())
+			if oldest := row[1].Int(); oldest > 0 {
+				p.Oldest = time.UnixMilli(oldest).UTC()
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return c.Query(ctx, byClient, []sqlrecord.Column{number, number, number, words}, nil, func(row []mapping.Value) error {
+			p.Failing = append(p.Failing, webhook.Failing{
+				Client: row[0].Int(), Jobs: int(row[1].Int()), Since: time.UnixMilli(row[2].Int()).UTC(), Job: strings.Clone(row[3].Text()),
+			})
+			return nil
+		})
+	})
+	return p, err
+}
