@@ -2,6 +2,7 @@ package desk
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -12,7 +13,7 @@ import (
 // TestReloadSurvivesAFault of the program itself, here for want of a loader.
 func TestReloadSurvivesAFault(t *testing.T) {
 	c := config.Default()
-	h := &Desk{config: c, started: c, log: zap.NewNop(), live: config.NewLive(&snapshot{config: c})}
+	h := &Desk{config: c, started: c, now: time.Now, log: zap.NewNop(), live: config.NewLive(&snapshot{config: c})}
 	k := &keeper{desk: h}
 	k.reload(bySignal)
 	state := h.reloads.state()
