@@ -65,7 +65,7 @@ func (k keyNewCommand) Run(p desk.Program) error {
 		return fmt.Errorf("there is a key %s already (%s); frontdesk key rotate gives it a second api_key, another name makes a key of its own", k.Name, old.At())
 	}
 	change := keyChange{
-		config: k.Config, before: c, file: fileForNew(k.Config, c, k.Name), byHand: "add\n\n" + key.String(),
+		config: k.Config, before: c, load: desk.LoadConfig, file: fileForNew(k.Config, c, k.Name), byHand: "add\n\n" + key.String(),
 		edit: func(f *keyedit.File) error { return f.AddKey(key) },
 		mean: func(keys map[string]config.Key, zone *time.Location) error {
 			added := config.Key{Name: key.Name, Hashes: []config.KeyHash{{Hash: made.digest}}}

@@ -27,6 +27,7 @@ type keyChange struct {
 	byHand string // what to do where it cannot be done here, as a sentence after "In FILE, "
 	edit   func(*keyedit.File) error
 	mean   func(keys map[string]config.Key, zone *time.Location) error // changes what was meant before
+	load   func(file string) (*config.Config, error)
 }
 
 // errByHand is wrapped where a file cannot be changed here as it was meant.
@@ -133,7 +134,7 @@ func (k keyChange) loadWith(file string, text []byte) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := desk.LoadConfig(filepath.Join(dir, main))
+	c, err := k.load(filepath.Join(dir, main))
 	if problems, ok := errors.AsType[strictyaml.Problems](err); ok {
 		for i := range problems { // they are about the files that are mirrored
 			problems[i].File = strings.TrimPrefix(problems[i].File, dir)

@@ -26,7 +26,7 @@ func (k keyRotateCommand) Run(p desk.Program) error {
 	if !ok || days > longestOverlap {
 		return desk.Misused("--overlap %s: expected whole days from 0d to %dd, such as 14d", k.Overlap, longestOverlap)
 	}
-	c, err := desk.LoadConfig(k.Config)
+	c, err := desk.LoadForKeys(k.Config)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (k keyRotateCommand) Run(p desk.Program) error {
 	}
 	ending := endingLater(*key, end)
 	change := keyChange{
-		config: k.Config, before: c, file: key.At().File, byHand: rotateByHand(*key, ending, made, last),
+		config: k.Config, before: c, load: desk.LoadForKeys, file: key.At().File, byHand: rotateByHand(*key, ending, made, last),
 		edit: func(f *keyedit.File) error {
 			for _, hash := range ending {
 				if err := f.EndHash(k.Name, hash, last); err != nil {
@@ -121,7 +121,7 @@ func (k keyRevokeCommand) Run(p desk.Program) error {
 	} else if err := judgeExpiry("--at", at); err != nil {
 		return err
 	}
-	c, err := desk.LoadConfig(k.Config)
+	c, err := desk.LoadForKeys(k.Config)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (k keyRevokeCommand) Run(p desk.Program) error {
 		return fmt.Errorf("%s ended already, on %s (expires, at %s)", k.Name, lastDay(key.Expires, c.Server.TimeZone.Location), key.At())
 	}
 	change := keyChange{
-		config: k.Config, before: c, file: key.At().File,
+		config: k.Config, before: c, load: desk.LoadForKeys, file: key.At().File,
 		byHand: fmt.Sprintf("give %s (%s)\n\n    expires: %s\n", k.Name, key.At(), at),
 		edit:   func(f *keyedit.File) error { return f.EndKey(k.Name, at) },
 		mean: func(keys map[string]config.Key, zone *time.Location) error {

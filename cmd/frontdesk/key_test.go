@@ -106,6 +106,50 @@ func TestKeyRevoke(t *testing.T) {
 	assert.Contains(t, stderr, "webshop ended already, on ")
 }
 
+// TestKeyRevokeBesideABrokenSheet: a key that leaked is ended whatever has become of the
+// mapping sheet or the model; nothing new is granted by what cannot be judged.
+func TestKeyRevokeBesideABrokenSheet(t *testing.T) {
+	for name, broken := range map[string]func(dir string) string{
+		"a sheet with a mistake": func(dir string) string {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), []byte("format: 1\nsource: {sql: {engine: sqlite, dsn: x}}\nresources: {order: {tabel: x}}\n"), 0o600))
+			return `backend: {driver: legacy, sheet: "DIR/sheet.yaml"}`
+		},
+		"a sheet that is gone": func(string) string { return `backend: {driver: remote, sheet: "DIR/gone.yaml"}` },
+		"a model with a mistake": func(dir string) string {
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "model"), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "model", "order.yaml"), []byte("name: ["), 0o600))
+			return `model: {dir: "DIR/model"}` + "\nbackend: {dsn: \"sqlite:DIR/frontdesk.db\"}"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, file := keyFolder(t)
+			text := strings.ReplaceAll(broken(dir), "DIR", dir)
+			was := `backend: {dsn: "sqlite:` + filepath.Join(dir, "frontdesk.db") + `"}`
+			whole := rig.Read(t, file)
+			require.Contains(t, whole, was)
+			whole = strings.Replace(whole, was, text, 1)
+			require.NoError(t, os.WriteFile(file, []byte(whole), 0o640))
+			code, _, _ := cli("", "check", "--config", file)
+			require.Equal(t, 2, code, "it is broken")
+
+			code, _, stderr := cli("", "key", "revoke", "planner", "--config", file)
+			require.Zero(t, code, stderr)
+			require.Regexp(t, `\n    expires: \S+Z\n`, rig.Read(t, filepath.Join(dir, "keys.d", "planner.yaml")))
+			code, stdout, stderr := cli("", "key", "rotate", "webshop", "--config", file, "--overlap", "0d")
+			require.Zero(t, code, stderr)
+			require.Contains(t, rig.Read(t, file), hashIn(t, stdout))
+
+			code, _, stderr = cli("", "key", "new", "more", "--config", file, "--allow", "GET /order")
+			require.Equal(t, 2, code)
+			require.Contains(t, stderr, "problem(s); nothing was done")
+			require.NoError(t, os.WriteFile(file, []byte(strings.Replace(whole, "vendor:", "vendr:", 1)), 0o640))
+			code, _, stderr = cli("", "key", "revoke", "webshop", "--config", file)
+			require.Equal(t, 2, code, "no gateway would take it up")
+			require.Contains(t, stderr, "did you mean vendor?")
+		})
+	}
+}
+
 func TestKeyNew(t *testing.T) {
 	dir, file := keyFolder(t)
 	code, stdout, stderr := cli("", "key", "new", "stock", "--config", file, "--allow", "GET /order", "--allow", "* /vehicle", "--expires", "2099-06-30")
