@@ -104,7 +104,7 @@ func (l *Loader) Draft() *Config {
 // Serving tells that a gateway serves what was loaded. From now on keys may be allowed what it
 // was built with and what it would be built with now, and it is no problem where the model or
 // the mapping sheet on disk cannot be used: what waits there for a restart would keep a key
-// from being revoked otherwise. Nothing was loaded where a command is to judge in its place.
+// from being revoked otherwise.
 func (l *Loader) Serving() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

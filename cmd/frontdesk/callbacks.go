@@ -23,7 +23,7 @@ type callbacksCommands struct {
 
 // jobs opens the jobs of an administration, beside a server that may run.
 func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) error) error {
-	c, err := desk.LoadConfig(a.Config)
+	c, err := a.load(p)
 	if err != nil {
 		return err
 	}

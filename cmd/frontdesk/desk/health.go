@@ -52,8 +52,8 @@ type ConfigHealth struct {
 	Hash         string     `json:"hash"`
 	Loaded       time.Time  `json:"loaded"`
 	LastReload   *time.Time `json:"last_reload,omitempty"`
-	Error        string     `json:"error,omitempty"`   // why the last reload kept the one before
-	Pending      string     `json:"pending,omitempty"` // what the files say otherwise, where they are not watched
+	Error        string     `json:"error,omitempty"`       // why the last reload kept the one before
+	Pending      string     `json:"pending,omitempty"`     // what the files say otherwise, where they are not watched
 	HangsSince   *time.Time `json:"hangs_since,omitempty"` // the files, which are being read and do not answer
 	NeedsRestart []string   `json:"needs_restart,omitempty"`
 	RestartError string     `json:"restart_error,omitempty"` // why a start would fail
