@@ -96,7 +96,7 @@ func (o Options) withDefaults() Options {
 // NewClient puts a Client around a driver. It fails when the model lacks what
 // the interface or its rules work with.
 func NewClient(driver Driver, model *mapping.Model, o Options) (*Client, error) {
-	if err := checkModel(model); err != nil {
+	if err := JudgeModel(model); err != nil {
 		return nil, err
 	}
 	o = o.withDefaults()

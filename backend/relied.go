@@ -2,9 +2,11 @@ package backend
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
@@ -78,26 +80,23 @@ func (o Offer) Carries(path string) bool {
 	return true
 }
 
-// checkModel tells what a model lacks for its rules to work.
-func checkModel(model *mapping.Model) error {
-	var lacking []string
+// JudgeModel tells what a model lacks for its rules to work, as [strictyaml.Problems].
+func JudgeModel(model *mapping.Model) error {
+	var problems strictyaml.Problems
 	for _, r := range model.Resources {
-		for _, rule := range r.Rules {
+		for i, rule := range r.Rules {
+			at := fmt.Sprintf("rules[%d]", i)
 			fields, ok := RuleFields(rule)
 			if !ok {
-				lacking = append(lacking, fmt.Sprintf("resource %s: there is no rule %s", r.Name, rule))
+				problems = append(problems, r.Problem(at, "there is no rule %s%s", rule, strictyaml.Suggest(rule, slices.Sorted(maps.Keys(rules())))))
 			}
 			for _, alternatives := range fields {
 				has := slices.ContainsFunc(strings.Split(alternatives, "|"), func(name string) bool { return r.Field(name) != nil })
 				if !has {
-					lacking = append(lacking, fmt.Sprintf("resource %s: field %s is missing, which rule %s works with", r.Name, alternatives, rule))
+					problems = append(problems, r.Problem(at, "field %s is missing, which rule %s works with", alternatives, rule))
 				}
 			}
 		}
 	}
-	if len(lacking) == 0 {
-		return nil
-	}
-	slices.Sort(lacking)
-	return fmt.Errorf("model: %s", strings.Join(lacking, "\nmodel: "))
+	return problems.Err()
 }

@@ -30,7 +30,8 @@ type Loader struct {
 	reached bool      // it came to them
 
 	serving bool
-	held    []Endpoint // by which the last configuration without problems was judged
+	held    []Endpoint // those that are served
+	offered []Endpoint // those that model and sheet on disk would have, as they were last right
 }
 
 // NewLoader returns a loader of the configuration in the file at path.
@@ -74,9 +75,6 @@ func (l *Loader) Load() (*Config, error) {
 		c, err := l.load()
 		// Where each file is after the last was read as it was before, they were so together.
 		if !l.changed(false) {
-			if err == nil {
-				l.held = l.judged.endpoints
-			}
 			return c, err
 		}
 	}
@@ -103,22 +101,36 @@ func (l *Loader) Draft() *Config {
 	return l.draft
 }
 
-// Serving tells that a gateway serves what was loaded. From now on keys are judged by the
-// endpoints of before where the model or the mapping sheet on disk cannot be used: it would
-// keep a key from being revoked otherwise, and the gateway goes on by what it was built from.
+// Serving tells that a gateway serves what was loaded. From now on keys may be allowed what it
+// was built with and what it would be built with now, and it is no problem where the model or
+// the mapping sheet on disk cannot be used: what waits there for a restart would keep a key
+// from being revoked otherwise.
 func (l *Loader) Serving() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.serving = true
+	l.serving, l.held = true, l.judged.endpoints
 }
 
-// endpoints are what the keys of a configuration are judged by.
+// endpoints are what the keys of a configuration are judged by; nil where nothing is known.
 func (l *Loader) endpoints(c *Config) ([]Endpoint, error) {
 	all, err := l.known.Endpoints(c)
-	if err != nil && l.serving {
-		return l.held, nil
+	if err == nil {
+		l.offered = all
 	}
-	return all, err
+	if !l.serving {
+		return all, err
+	}
+	return union(l.held, l.offered), nil
+}
+
+// union returns a, and what only b has.
+func union(a, b []Endpoint) []Endpoint {
+	in := make(map[Endpoint]bool, len(a))
+	for _, e := range a {
+		in[e] = true
+	}
+	more := slices.DeleteFunc(slices.Clone(b), func(e Endpoint) bool { return in[e] })
+	return slices.Concat(a, more)
 }
 
 // finish judges a configuration whose main file was read, and reads the others.

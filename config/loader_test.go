@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -242,6 +243,37 @@ func TestLoaderComesBackFromProblems(t *testing.T) {
 	}
 	if _, err := loader.Load(); err == nil || !strings.Contains(err.Error(), "[include-missing]") {
 		t.Errorf("error = %v", err)
+	}
+}
+
+// TestLoaderServing: while a gateway serves, keys may be allowed what it serves and what it would
+// serve after a restart, as far as that was ever known.
+func TestLoaderServing(t *testing.T) {
+	f := newFolder(t, map[string]string{"frontdesk.yaml": key(1, "GET /order")})
+	offered, wrong := "/order", error(nil)
+	loader := config.NewLoader(filepath.Join(f.dir, "frontdesk.yaml"), config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) {
+		return []config.Endpoint{{Method: "GET", Path: offered}}, wrong
+	}})
+	mustLoad(t, loader)
+	loader.Serving()
+	for _, test := range []struct {
+		offered string
+		wrong   error
+		allowed []string
+	}{
+		{"/order", nil, []string{"/order"}},
+		{"/stock", nil, []string{"/order", "/stock"}},
+		{"", errors.New("it is broken"), []string{"/order", "/stock"}},
+		{"/parts", nil, []string{"/order", "/parts"}},
+	} {
+		offered, wrong = test.offered, test.wrong
+		for _, path := range []string{"/order", "/stock", "/parts"} {
+			f.write("frontdesk.yaml", key(1, "GET "+path))
+			_, err := loader.Load()
+			if allowed := slices.Contains(test.allowed, path); allowed != (err == nil) {
+				t.Errorf("beside %s, %v: GET %s: error = %v", test.offered, test.wrong, path, err)
+			}
+		}
 	}
 }
 

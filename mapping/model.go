@@ -105,11 +105,15 @@ func readModel(dir string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := loader{model: &Model{byName: map[string]*Resource{}}, docs: map[string]*strictyaml.Document{}}
+	l := loader{model: &Model{byName: map[string]*Resource{}}}
 	hash := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(hash, "%s %d\n%s", name, len(files[name]), files[name])
-		l.read(name, files[name])
+		file := name
+		if slices.Contains(ofDir, name) { // so that editors find it
+			file = filepath.Join(dir, name)
+		}
+		l.read(file, files[name])
 	}
 	l.model.Version = hex.EncodeToString(hash.Sum(nil))[:12]
 	slices.SortFunc(l.model.Resources, func(a, b *Resource) int { return cmp.Compare(a.Name, b.Name) })
@@ -117,11 +121,6 @@ func readModel(dir string) (*Model, error) {
 		l.link(r)
 	}
 	if len(l.problems) > 0 {
-		for i, p := range l.problems {
-			if slices.Contains(ofDir, p.File) { // so that editors find it
-				l.problems[i].File = filepath.Join(dir, p.File)
-			}
-		}
 		l.problems.Sort()
 		return nil, l.problems
 	}
@@ -136,7 +135,7 @@ func readModel(dir string) (*Model, error) {
 func resourceFiles(dir string) (files map[string][]byte, ofDir []string, err error) {
 	files = map[string][]byte{}
 	read := func(fsys fs.FS) (names []string, err error) {
-		if names, err = fs.Glob(fsys, "*.yaml"); err != nil {
+		if names, err = resourceNames(fsys); err != nil {
 			return nil, err
 		}
 		for _, name := range names {
@@ -162,17 +161,34 @@ func resourceFiles(dir string) (files map[string][]byte, ofDir []string, err err
 	return files, ofDir, nil
 }
 
+// resourceNames are the names of the resource files in a folder, sorted.
+func resourceNames(fsys fs.FS) (names []string, err error) {
+	all, err := fs.ReadDir(fsys, ".")
+	for _, entry := range all {
+		if path.Ext(entry.Name()) == ".yaml" {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, err
+}
+
+// ResourceFiles are the files of a folder that LoadModel reads, sorted.
+func ResourceFiles(dir string) ([]string, error) {
+	names, err := resourceNames(os.DirFS(dir))
+	for i, name := range names {
+		names[i] = filepath.Join(dir, name)
+	}
+	return names, err
+}
+
 // loader gathers resources and problems over all files.
 type loader struct {
 	model    *Model
-	docs     map[string]*strictyaml.Document // by resource name
 	problems strictyaml.Problems
 }
 
 func (l *loader) problem(r *Resource, at, format string, args ...any) {
-	p := l.docs[r.Name].At(at)
-	p.Message = fmt.Sprintf(format, args...)
-	l.problems = append(l.problems, p)
+	l.problems = append(l.problems, r.Problem(at, format, args...))
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
@@ -187,11 +203,10 @@ func (l *loader) read(file string, src []byte) {
 	r := &Resource{
 		Name: rf.Name, Description: rf.Description, Module: rf.Module, ListRequires: rf.ListRequires,
 		Rules: rf.Rules, SystemRecords: rf.SystemRecords, Since: max(1, rf.Since),
-		model: l.model, byName: map[string]*Field{},
+		model: l.model, doc: doc, byName: map[string]*Field{},
 	}
-	l.docs[r.Name] = doc
-	if !identifier.MatchString(r.Name) || r.Name+".yaml" != path.Base(file) {
-		l.problem(r, "name", "expected the file's own name, %s, saw %q", strings.TrimSuffix(path.Base(file), ".yaml"), r.Name)
+	if base := filepath.Base(file); !identifier.MatchString(r.Name) || r.Name+".yaml" != base {
+		l.problem(r, "name", "expected the file's own name, %s, saw %q", strings.TrimSuffix(base, ".yaml"), r.Name)
 		return
 	}
 	own := []Field{{Name: "id", Type: Int4, Primary: true, Required: true, Description: "Primary ID.", Example: "1"}}

@@ -92,7 +92,7 @@ func (m *Model) narrowedVersion(to map[string]Narrowing) string {
 func (r *Resource) narrow(n Narrowing, remains func(string) bool) *Resource {
 	c := &Resource{
 		Name: r.Name, Description: r.Description, Module: r.Module, ListRequires: r.ListRequires,
-		SystemRecords: r.SystemRecords, Since: r.Since, Undated: r.Undated || n.Undated, byName: map[string]*Field{},
+		SystemRecords: r.SystemRecords, Since: r.Since, Undated: r.Undated || n.Undated, doc: r.doc, byName: map[string]*Field{},
 	}
 	for _, rule := range r.Rules {
 		if !slices.Contains(n.WithoutRules, rule) {

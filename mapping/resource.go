@@ -1,9 +1,12 @@
 package mapping
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
+
+	"frontdesk/config/strictyaml"
 )
 
 // Field is one field of a resource. Fields are made by a Model and never
@@ -131,6 +134,7 @@ type Resource struct {
 	ID, IsSystem, IsBlocked, IsArchived, CreatedAt, ModifiedAt int
 
 	model     *Model
+	doc       *strictyaml.Document // that it was read from
 	byName    map[string]*Field
 	referrers []Referrer
 	plain     []int // fields answered when no selection is made, in a list
@@ -139,6 +143,20 @@ type Resource struct {
 
 // Field returns the field of that name, or nil.
 func (r *Resource) Field(name string) *Field { return r.byName[name] }
+
+// Problem is what is wrong with a value of the resource's file, by its path there:
+// rules[0], fields[3].type.
+func (r *Resource) Problem(path, format string, args ...any) strictyaml.Problem {
+	p := r.doc.At(path)
+	p.Message = fmt.Sprintf(format, args...)
+	return p
+}
+
+// FieldProblem is Problem for a part of a field. The resource is one that was read, with all
+// its fields.
+func (r *Resource) FieldProblem(f *Field, part, format string, args ...any) strictyaml.Problem {
+	return r.Problem(fmt.Sprintf("fields[%d].%s", f.Index-1, part), format, args...) // the ID comes first, and is in no file
+}
 
 // Referrers returns the fields of all resources that refer to this one, in
 // model order. Array fields do not count: they are the other side of one.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
@@ -34,30 +36,43 @@ var kept = map[string]map[string]mapping.Datatype{
 	"document":      {"content": mapping.Bytea, "size": mapping.Int4, "sha256": mapping.Varchar},
 }
 
-// newDerived finds in the model what is to be kept right. It fails where a
-// vendor's model has dropped or retyped a field that this administration keeps.
-func newDerived(model *mapping.Model) (*derived, error) {
+// totals are those of kept with as many decimals as money has.
+var totals = map[string][]string{"order": {"total_excl", "total_incl"}, "orderline": {"total"}}
+
+// JudgeModel tells where a vendor's model has dropped or retyped a field that this
+// administration keeps, or has a resource of the name of one of its tables, as
+// [strictyaml.Problems]. The model has all resources that are embedded.
+func JudgeModel(model *mapping.Model) error {
+	var problems strictyaml.Problems
+	for _, name := range houseTables {
+		if r := model.Resource(name); r != nil {
+			problems = append(problems, r.Problem("name", "the built-in administration has a table %s of its own, expected another name", name))
+		}
+	}
 	for name, fields := range kept {
 		r := model.Resource(name)
-		if r == nil {
-			return nil, fmt.Errorf("the built-in administration keeps resource %s, which the model lacks", name)
-		}
 		for field, datatype := range fields {
-			if f := r.Field(field); f == nil || f.Type != datatype {
-				return nil, fmt.Errorf("the built-in administration keeps field %s of %s, which the model lacks as a %s", field, name, datatype)
+			switch f := r.Field(field); {
+			case f == nil:
+				problems = append(problems, r.Problem("fields", "field %s is missing, which the built-in administration keeps", field))
+			case f.Type != datatype:
+				problems = append(problems, r.FieldProblem(f, "type", "the built-in administration keeps %s, expected %s", field, datatype))
+			case slices.Contains(totals[name], field) && f.Scale != moneyScale:
+				problems = append(problems, r.FieldProblem(f, "scale", "the built-in administration keeps %s with %d decimals", field, moneyScale))
 			}
 		}
 	}
+	problems.Sort()
+	return problems.Err()
+}
+
+// newDerived finds in the model what is to be kept right.
+func newDerived(model *mapping.Model) *derived {
 	d := &derived{
 		order: model.Resource("order"), orderline: model.Resource("orderline"), turnovergroup: model.Resource("turnovergroup"),
 		numbered: map[*mapping.Resource][]*mapping.Field{},
 	}
 	d.orderlines = d.order.Field("orderlines").Index
-	for _, f := range []*mapping.Field{d.order.Field("total_excl"), d.order.Field("total_incl"), d.orderline.Field("total")} {
-		if f.Scale != moneyScale {
-			return nil, fmt.Errorf("the built-in administration keeps totals with %d decimals, the model's field %s has not", moneyScale, f.Name)
-		}
-	}
 	for _, r := range model.Resources {
 		for i := range r.Fields {
 			if f := &r.Fields[i]; f.Numbering != "" {
@@ -65,7 +80,7 @@ func newDerived(model *mapping.Model) (*derived, error) {
 			}
 		}
 	}
-	return d, nil
+	return d
 }
 
 // beforeCreate fills the derived fields of a record, and of its children, that

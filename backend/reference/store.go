@@ -72,11 +72,11 @@ type Store struct {
 // Open opens an administration, makes or migrates its tables, and starts to
 // remove what expires in it. The caller closes it.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{addressBook: loadAddressBook(), model: o.Model, hasher: o.Hasher, now: o.Now, spare: o.Spare}
-	var err error
-	if s.derived, err = newDerived(o.Model); err != nil {
+	err := JudgeModel(o.Model)
+	if err != nil {
 		return nil, err
 	}
+	s := &Store{addressBook: loadAddressBook(), model: o.Model, derived: newDerived(o.Model), hasher: o.Hasher, now: o.Now, spare: o.Spare}
 	if s.db, err = openDB(ctx, o); err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ type adapterPlan struct {
 	told  bool  // every record says whose it is
 }
 
-func openAdapter(ctx context.Context, o *core) (*adapter, error) {
+func newAdapter(o *core) (*adapter, error) {
 	source := o.Sheet.Source.Frontdesk
 	w, base, err := newWire(o, source.URL, source.CAFile, source.Connections, int(source.MaxAnswer), 1)
 	if err != nil {
@@ -69,21 +69,26 @@ func openAdapter(ctx context.Context, o *core) (*adapter, error) {
 	if source.Token != "" {
 		a.token = []byte("Authorization: Bearer " + string(source.Token) + "\r\n")
 		if !isHeader(string(source.Token)) {
+			w.pool.close()
 			return nil, errors.New("source.frontdesk.token cannot stand in a header")
 		}
 	}
-	if err := a.describe(ctx); err != nil {
-		w.pool.close()
-		return nil, fmt.Errorf("ask the adapter at %s for its model: %w", source.URL, err)
+	return a, nil
+}
+
+// open asks the adapter for its model.
+func (a *adapter) open(ctx context.Context) error {
+	err := a.describe(ctx)
+	if err != nil {
+		return fmt.Errorf("ask the adapter at %s for its model: %w", a.o.Sheet.Source.Frontdesk.URL, err)
 	}
 	for _, r := range a.model.Resources {
 		if a.plans[r], err = newAdapterPlan(r); err != nil {
-			w.pool.close()
-			return nil, err
+			return err
 		}
 		a.plans[r].told = a.about.TellsClient
 	}
-	return a, nil
+	return nil
 }
 
 func newAdapterPlan(r *mapping.Resource) (*adapterPlan, error) {

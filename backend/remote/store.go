@@ -147,25 +147,19 @@ var (
 // Open makes a Store of the sheet's service. A service that speaks the protocol
 // is asked what it offers, and so must answer; any other may be down.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	o = o.withDefaults()
-	c := &core{Options: o, catalogue: mapping.NewCatalogue()}
-	var sp speaker
-	var err error
-	switch source := o.Sheet.Source; {
-	case source.Frontdesk != nil:
-		var a *adapter
-		if a, err = openAdapter(ctx, c); err == nil {
-			narrowed := *o.Sheet
-			narrowed.Model = a.model
-			c.Sheet, sp = &narrowed, a
-		}
-	case source.HTTP != nil:
-		sp, err = openService(c)
-	default:
-		return nil, errors.New("driver remote needs a sheet with source.http or source.frontdesk")
-	}
+	c := newCore(o)
+	sp, err := newSpeaker(c)
 	if err != nil {
 		return nil, err
+	}
+	if a, ok := sp.(*adapter); ok {
+		if err := a.open(ctx); err != nil {
+			sp.close()
+			return nil, err
+		}
+		narrowed := *o.Sheet
+		narrowed.Model = a.model
+		c.Sheet = &narrowed
 	}
 	s := &Store{Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, core: c, speaker: sp}
 	if err := s.checkKeep(); err != nil {
@@ -173,6 +167,31 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// Judge tells what Open would find wrong with a sheet before it asks the service.
+func Judge(sh *sheet.Sheet) error {
+	sp, err := newSpeaker(newCore(Options{Sheet: sh}))
+	if err == nil {
+		sp.close()
+	}
+	return err
+}
+
+func newCore(o Options) *core {
+	return &core{Options: o.withDefaults(), catalogue: mapping.NewCatalogue()}
+}
+
+// newSpeaker makes what speaks to the sheet's service, which is not asked yet.
+func newSpeaker(c *core) (speaker, error) {
+	switch source := c.Sheet.Source; {
+	case source.Frontdesk != nil:
+		return newAdapter(c)
+	case source.HTTP != nil:
+		return openService(c)
+	default:
+		return nil, errors.New("driver remote needs a sheet with source.http or source.frontdesk")
+	}
 }
 
 // mostLogins is how many connections are kept for logins at most, one in four.

@@ -42,8 +42,8 @@ func withoutDSN(err error) error {
 	if !ok {
 		return err
 	}
-	words := wrong.Error()
-	if cause := wrong.Unwrap(); cause != nil {
+	words, cause := wrong.Error(), wrong.Unwrap()
+	if cause != nil {
 		words = strings.TrimSuffix(words, " ("+cause.Error()+")")
 	}
 	const end = "`: " // of what pgx repeats
@@ -51,7 +51,11 @@ func withoutDSN(err error) error {
 	if at < 0 {
 		return errors.New("the DSN cannot be read")
 	}
-	return errors.New("the DSN cannot be read: " + words[at+len(end):])
+	words = "the DSN cannot be read: " + words[at+len(end):]
+	if strings.HasSuffix(words, "TLS") { // whose causes name files, and nothing else of a DSN
+		return fmt.Errorf("%s: %w", words, cause)
+	}
+	return errors.New(words)
 }
 
 // Own returns the same database by connections that only those have who ask for them:

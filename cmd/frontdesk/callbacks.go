@@ -24,7 +24,7 @@ type callbacksCommands struct {
 
 // own opens the gateway's own database, beside a server that may run.
 func (a administration) own(p desk.Program, f func(sqlrecord.DB, desk.Database) error) error {
-	c, err := desk.LoadConfig(a.Config)
+	c, err := a.load(p)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (c checkCommand) Run(p desk.Program) error {
 	case "sarif":
 		err = writeJSON(p.Stdout, sarifOf(problems))
 	default:
-		err = writeCheck(p.Stdout, c.Config, read, problems)
+		err = c.write(p.Stdout, read, problems)
 	}
 	if err == nil && len(problems) > 0 {
 		err = desk.Misused("%s has %s", c.Config, plural(len(problems), "problem"))
@@ -107,24 +107,27 @@ func expectationsOf(counts *checkCounts) string {
 	return plural(counts.Expectations, "expectation") + " met"
 }
 
-// writeCheck tells people what a check found, and what could be wiser.
-func writeCheck(w io.Writer, file string, c *config.Config, problems strictyaml.Problems) error {
+// write tells people what a check found, and what could be wiser.
+func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyaml.Problems) error {
 	if len(problems) > 0 {
 		_, err := fmt.Fprintln(w, problems.Error())
 		return err
 	}
-	t, err := newTools(c, desk.ProductionEnvironment)
+	t, err := newTools(read, desk.ProductionEnvironment)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	counts := countsOf(c)
-	fmt.Fprintf(&b, "%s is right: %s with %s, in %s; %s. Its hash is %s.\n", file, plural(counts.APIKeys, "api_key"),
+	counts := countsOf(read)
+	fmt.Fprintf(&b, "%s is right: %s with %s, in %s; %s. Its hash is %s.\n", c.Config, plural(counts.APIKeys, "api_key"),
 		entriesOf(counts), plural(len(counts.Files), "file"), expectationsOf(counts), counts.Config)
+	if !c.Elsewhere {
+		fmt.Fprintf(&b, "Folders and files were judged for %s.\n", desk.JudgedFor())
+	}
 	a := newAuditor(t, time.Now())
 	a.all(t)
 	if n := a.atLeast(warning); n > 0 {
-		fmt.Fprintf(&b, "It could be wiser: %s. frontdesk audit --config %s tells more.\n", a.totals(), file)
+		fmt.Fprintf(&b, "It could be wiser: %s. frontdesk audit --config %s tells more.\n", a.totals(), c.Config)
 	}
 	_, err = io.WriteString(w, b.String())
 	return err

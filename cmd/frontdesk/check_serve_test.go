@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/cmd/frontdesk/desk"
@@ -35,6 +36,9 @@ var startsWhere = map[string]*strings.Replacer{
 	"full.yaml": strings.NewReplacer("0.0.0.0:443", "127.0.0.1:0", "postgres://frontdesk:${SECRET}@db/frontdesk", "PG",
 		"postgresql://frontdesk:${SECRET}@standby/frontdesk", `""`),
 }
+
+// ofTheMachine are the lines about what a configuration names on the machine.
+var ofTheMachine = regexp.MustCompile(`(?m)^.* \[(folder|tls-files|ca-file)\]\n`)
 
 // TestCheckIsServe: serve starts with every configuration that check calls right, and
 // refuses the others in the same words. Check changes nothing.
@@ -62,7 +66,14 @@ func TestCheckIsServe(t *testing.T) {
 				}
 				require.NoError(t, os.WriteFile(name, []byte(ofThisMachine(t, text)), 0o600))
 				defer os.Remove(name)
-				out := checkedAsServed(t, name, !strings.HasSuffix(name, ".bad.yaml"))
+				right := !strings.HasSuffix(name, ".bad.yaml")
+				out := checkedAsServed(t, name, right)
+				_, elsewhere, _ := cli("", "check", "--elsewhere", "--config", name)
+				if said := ofTheMachine.ReplaceAllString(out, ""); right || said == "" {
+					require.Contains(t, elsewhere, " is right: ")
+				} else {
+					require.Equal(t, said, elsewhere)
+				}
 				if folder == golden && strings.HasSuffix(name, ".bad.yaml") {
 					requireGolden(t, strings.TrimSuffix(file, ".yaml")+".txt", out)
 				}
@@ -85,19 +96,42 @@ func machine(t *testing.T, sheet string) string {
 		require.Contains(t, of, what)
 		return strings.Replace(of, what, with, 1)
 	}
+	resource := func(name string) string {
+		return rig.Read(t, rig.Repository(t, "mapping", "resources", name+".yaml"))
+	}
+	order, country := resource("order"), resource("country")
+	loopback := strings.NewReplacer("${LOOPBACK_URL}", "http://127.0.0.1:1", "${FOREIGN_PASSWORD_HASH}", passwordHash(t)).
+		Replace(rig.Read(t, rig.Repository(t, "backend", "remote", "testdata", "loopback.yaml")))
 	for name, text := range map[string]string{
 		"ca.pem": rig.Read(t, ca.File(t)), "empty.pem": "", "busy.db-callbacks": "", "dealerpak.yaml": sheet,
-		"resources/country.yaml": rig.Read(t, rig.Repository(t, "mapping", "resources", "country.yaml")),
-		"wrong/country.yaml":     "name: country\ndescription: Countries.\nfields:\n  - {name: code, typ: int4}\n",
-		"wrong.yaml":             "format: 1\nbogus: 1\n" + without(sheet, "format: 1\n", ""),
-		"lost.yaml":              without(sheet, "keep: ", "keep: gone/"),
-		"procedure.yaml":         without(sheet, "RELNR, generated: max+1", "RELNR, generated: sequence:SEQ"),
-		"keys.yaml":              "api_keys:\n  - {name: webshop, key_sha256: [" + shopHash + "], allow: [GET /order]}\n",
+		"resources/country.yaml":         country,
+		"models/rule/order.yaml":         without(order, "rules: [order_status]", "rules: [order_status, order_stauts]"),
+		"models/dropped/country.yaml":    without(country, "module: basics\n", "module: basics\nrules: [postcode]\n"),
+		"models/kept/order.yaml":         without(order, "name: total_excl\n    type: float8\n    scale: 2", "name: total_excl\n    type: float8\n    scale: 3"),
+		"models/kept/turnovergroup.yaml": without(resource("turnovergroup"), "name: vat_kind", "name: vat_sort"),
+		"models/kept/document.yaml":      without(resource("document"), "name: size\n    type: int4", "name: size\n    type: float8"),
+		"models/table/counter.yaml":      without(country, "name: country", "name: counter"),
+		"loopback.yaml":                  loopback,
+		"token.yaml":                     "format: 1\nsource: {frontdesk: {url: \"http://127.0.0.1:1\", token: \"hush\\nhush\"}}\n",
+		"wrong/country.yaml":             "name: country\ndescription: Countries.\nfields:\n  - {name: code, typ: int4}\n",
+		"wrong.yaml":                     "format: 1\nbogus: 1\n" + without(sheet, "format: 1\n", ""),
+		"lost.yaml":                      without(sheet, "keep: ", "keep: gone/"),
+		"procedure.yaml":                 without(sheet, "RELNR, generated: max+1", "RELNR, generated: sequence:SEQ"),
+		"keys.yaml":                      "api_keys:\n  - {name: webshop, key_sha256: [" + shopHash + "], allow: [GET /order]}\n",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(at(name)), 0o700))
 		require.NoError(t, os.WriteFile(at(name), []byte(text), 0o600))
 	}
+	require.NoError(t, os.Symlink("gone/for/good", at("link")))
+	require.NoError(t, os.Symlink("linked.db", at("link.db")))
 	return dir
+}
+
+func passwordHash(t *testing.T) string {
+	t.Helper()
+	hash, err := auth.NewHasher().Hash(t.Context(), "demo")
+	require.NoError(t, err)
+	return hash
 }
 
 // ofThisMachine puts the servers and the ports of this machine into a configuration.

@@ -51,7 +51,7 @@ expect:
 	code, stdout, stderr := cli("", "check", "--config", "frontdesk.yaml")
 	require.Zero(t, code, stderr)
 	require.Empty(t, stderr)
-	require.Regexp(t, `^frontdesk.yaml is right: 2 api_keys with 2 allow entries, in 2 files; 5 expectations met. Its hash is [0-9a-f]{12}.\n$`, stdout)
+	require.Regexp(t, `^frontdesk.yaml is right: 2 api_keys with 2 allow entries, in 2 files; 5 expectations met. Its hash is [0-9a-f]{12}.\nFolders and files were judged for user \S+ in /\S+.\n$`, stdout)
 
 	code, stdout, _ = cli("", "check", "--config", "frontdesk.yaml", "--format", "json")
 	require.Zero(t, code)
@@ -224,6 +224,7 @@ mail: {folder: frontdesk.yaml/mail}
 	code, out, stderr := cli("", "check", "--config", "frontdesk.yaml", "--elsewhere")
 	require.Zero(t, code, stderr)
 	require.Contains(t, out, "frontdesk.yaml is right: ")
+	require.NotContains(t, out, "judged for user")
 	code, out, _ = cli("", "check", "--config", "none.yaml", "--elsewhere")
 	require.Equal(t, 2, code)
 	require.Contains(t, out, "[file-unreadable]")
@@ -242,17 +243,22 @@ func TestCheckForItsUser(t *testing.T) {
 	program := filepath.Join(dir, "frontdesk")
 	require.NoError(t, os.WriteFile(program, []byte(rig.Read(t, binary)), 0o755))
 	file := filepath.Join(dir, "frontdesk.yaml")
-	for _, folder := range []string{"own", "taken"} {
+	for _, folder := range []string{"own", "taken", "half"} {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, folder), 0o755))
 	}
 	const nobody = 65534
 	require.NoError(t, os.Chown(filepath.Join(dir, "own"), nobody, nobody))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "taken", "frontdesk.db"), nil, 0o644))
+	for _, name := range []string{"frontdesk.db", "frontdesk.db-serve"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "half", name), nil, 0o644))
+		require.NoError(t, os.Chown(filepath.Join(dir, "half", name), nobody, nobody))
+	}
+	var capabilities []uintptr // beside those of the user
 	check := func(folders ...any) string {
 		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {dsn: \"sqlite:%s/frontdesk.db\"}\nmail: {folder: %s/mail}\nwebhooks: {folder: %s/results}\n", folders...), 0o644))
 		c := exec.Command(program, "check", "--config", file)
 		c.Dir = dir
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, AmbientCaps: capabilities}
 		out, _ := c.CombinedOutput()
 		return strings.ReplaceAll(string(out), dir, "HERE")
 	}
@@ -263,6 +269,11 @@ frontdesk: HERE/frontdesk.yaml has 2 problems
 `, check("taken", "taken", "own"))
 	require.Contains(t, check("own", "own", "taken"), "webhooks.folder: HERE/taken cannot be written by user nobody [folder]")
 	require.Contains(t, check(".", "own", "own"), "backend.dsn: HERE cannot be written by user nobody [folder]")
+	require.Contains(t, check("half", "own", "own"), "backend.dsn: HERE/half cannot be written by user nobody [folder]", "SQLite makes files beside its own")
+	require.Contains(t, check("own", "own", "own"), "Folders and files were judged for user nobody in HERE.\n")
+	const dacOverride = 1 // CAP_DAC_OVERRIDE, which AmbientCapabilities of a systemd unit gives
+	capabilities = []uintptr{dacOverride}
+	require.Contains(t, check("taken", "taken", "taken"), "is right")
 }
 
 func TestCheckMisuse(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/config/strictyaml"
 )
 
 // healthcheckCommand asks a frontdesk on this machine how it does: where there is
@@ -29,7 +30,9 @@ func (h healthcheckCommand) Run(p desk.Program) error {
 	address := h.Ops
 	switch {
 	case h.Config != "":
-		c, err := desk.LoadConfig(h.Config)
+		c, err := desk.LoadBeside(p, h.Config, func(problem strictyaml.Problem) bool {
+			return problem.File != h.Config || problem.Path != "" && !strings.HasPrefix(problem.Path, "ops")
+		})
 		if err != nil {
 			return err
 		}

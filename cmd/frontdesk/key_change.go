@@ -28,6 +28,7 @@ type keyChange struct {
 	edit   func(*keyedit.File) error
 	mean   func(keys map[string]config.Key, zone *time.Location) error // changes what was meant before
 	load   func(file string) (*config.Config, error)
+	beside strictyaml.Problems // of other files, for which no gateway takes the change up yet
 }
 
 // errByHand is wrapped where a file cannot be changed here as it was meant.
@@ -67,7 +68,10 @@ func (k keyChange) apply(p desk.Program, dryRun bool, first, closing string) err
 	if err := desk.WithSpare(desk.DatabaseFileOf(k.before), func() error { return replaceFile(file, src, text) }); err != nil {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
-	_, err = fmt.Fprintf(p.Stdout, "%s%s%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP.\n", first, closing, k.file)
+	if len(k.beside) > 0 {
+		return fmt.Errorf("%s changed, but a frontdesk that serves goes on with the configuration before, until this is mended as well:\n%s", k.file, k.beside)
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s%s%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP: /readyz has no config.error then.\n", first, closing, k.file)
 	return err
 }
 

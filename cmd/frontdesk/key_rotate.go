@@ -3,12 +3,15 @@ package main
 import (
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/config/keyedit"
+	"frontdesk/config/strictyaml"
 )
 
 type keyRotateCommand struct {
@@ -121,11 +124,14 @@ func (k keyRevokeCommand) Run(p desk.Program) error {
 	} else if err := judgeExpiry("--at", at); err != nil {
 		return err
 	}
-	c, err := desk.LoadForKeys(k.Config)
+	c, beside, err := desk.DraftForKeys(k.Config)
 	if err != nil {
 		return err
 	}
 	key, err := existing(c, k.Name)
+	if err == nil && slices.ContainsFunc(beside, func(p strictyaml.Problem) bool { return p.File == key.At().File }) || err != nil && len(beside) > 0 {
+		return beside // which may be why it is not found, or is not what it seems
+	}
 	if err != nil {
 		return err
 	}
@@ -133,7 +139,7 @@ func (k keyRevokeCommand) Run(p desk.Program) error {
 		return fmt.Errorf("%s ended already, on %s (expires, at %s)", k.Name, lastDay(key.Expires, c.Server.TimeZone.Location), key.At())
 	}
 	change := keyChange{
-		config: k.Config, before: c, load: desk.LoadForKeys, file: key.At().File,
+		config: k.Config, before: c, beside: beside, load: k.loadBeside(beside), file: key.At().File,
 		byHand: fmt.Sprintf("give %s (%s)\n\n    expires: %s\n", k.Name, key.At(), at),
 		edit:   func(f *keyedit.File) error { return f.EndKey(k.Name, at) },
 		mean: func(keys map[string]config.Key, zone *time.Location) error {
@@ -148,4 +154,22 @@ func (k keyRevokeCommand) Run(p desk.Program) error {
 		closing = fmt.Sprintf("%s is refused, and its open sessions with it, from the moment the configuration is read again.\n", k.Name)
 	}
 	return change.apply(p, k.DryRun, "", closing)
+}
+
+// loadBeside loads a copy of the configuration, in which the problems that there were may be
+// as well.
+func (k keyRevokeCommand) loadBeside(before strictyaml.Problems) func(string) (*config.Config, error) {
+	return func(file string) (*config.Config, error) {
+		c, now, err := desk.DraftForKeys(file)
+		if err != nil {
+			return nil, err
+		}
+		known := func(p strictyaml.Problem) bool {
+			return slices.ContainsFunc(before, func(b strictyaml.Problem) bool {
+				original, err := filepath.Abs(b.File)
+				return err == nil && b.Path == p.Path && strings.HasSuffix(p.File, original)
+			})
+		}
+		return c, slices.DeleteFunc(now, known).Err()
+	}
 }

@@ -225,3 +225,84 @@ func TestKeyList(t *testing.T) {
 	assert.Regexp(t, `(?m)^webshop +never +- +e8d95748 \(ends \d{4}-\d\d-\d\d\), [0-9a-f]{8} +-, - +enforce +1 +`+regexp.QuoteMeta(file)+`:6$`, stdout)
 	assert.Regexp(t, `(?m)^planner +2099-12-31 +\d{5} days +c8f367a8 +- +enforce +1 +`+regexp.QuoteMeta(filepath.Join(dir, "keys.d", "planner.yaml"))+`:2$`, stdout)
 }
+
+// TestKeyRevokeBesideOthers: whatever is wrong with other files, the end of a key is written
+// down, and it is said that nobody takes it up yet.
+func TestKeyRevokeBesideOthers(t *testing.T) {
+	dir, file := keyFolder(t)
+	planner := filepath.Join(dir, "keys.d", "planner.yaml")
+	was := rig.Read(t, planner)
+	write := func(name, text string) {
+		t.Helper()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "keys.d", name), []byte(text), 0o600))
+	}
+	write("broken.yaml", "api_keys: [{name: broken}]\n")
+	code, stdout, stderr := cli("", "key", "revoke", "planner", "--config", file)
+	require.Equal(t, 1, code)
+	require.Regexp(t, `\n    expires: \S+Z\n`, rig.Read(t, planner))
+	require.Contains(t, stderr, "goes on with the configuration before")
+	require.Contains(t, stderr, filepath.Join("keys.d", "broken.yaml")+":1:12: api_keys[0].key_sha256: missing")
+	require.NotContains(t, stdout, "takes it up")
+
+	for name, text := range map[string]string{"planner.yaml": was + "    alow: []\n", "other.yaml": strings.ReplaceAll(was, secondHash, "x")} {
+		write("planner.yaml", was)
+		write(name, text)
+		code, _, stderr = cli("", "key", "revoke", "planner", "--config", file)
+		require.Equal(t, 2, code, "%s: whose key it is, is not known for sure", name)
+		require.Contains(t, stderr, name+":")
+		require.Contains(t, stderr, "nothing was done")
+		require.NotContains(t, rig.Read(t, planner), "Z\n")
+	}
+	require.NoError(t, os.Remove(filepath.Join(dir, "keys.d", "other.yaml")))
+	code, _, stderr = cli("", "key", "revoke", "broken", "--config", file)
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "broken.yaml:1:")
+	code, _, stderr = cli("", "key", "revoke", "planer", "--config", file)
+	require.Equal(t, 2, code, "it may be in what cannot be read")
+	require.Contains(t, stderr, "broken.yaml:1:")
+
+	// What a mapping sheet that is right no longer has is for the restart.
+	write("broken.yaml", "api_keys: [{name: gone, key_sha256: [\""+strings.Repeat("9", 64)+"\"], allow: [GET /gone]}]\n")
+	write("planner.yaml", strings.Replace(was, `"GET /vehicle"`, `"GET /vehicle", "GET /gone"`, 1))
+	code, stdout, stderr = cli("", "key", "revoke", "planner", "--config", file)
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "takes it up by itself, or on SIGHUP: /readyz has no config.error then.")
+}
+
+// TestCommandsBesideBrokenKeys: what has to work at night works beside api_keys that are broken,
+// and not by settings that may be others.
+func TestCommandsBesideBrokenKeys(t *testing.T) {
+	dir := t.TempDir()
+	file, keys := filepath.Join(dir, "frontdesk.yaml"), filepath.Join(dir, "keys.yaml")
+	text := rig.KeptConfig(t, "sqlite:"+filepath.Join(dir, "frontdesk.db"), "include: [keys.yaml]", rig.KeptKey(`"GET /order"`))
+	require.NoError(t, os.WriteFile(keys, []byte("api_keys: []\n"), 0o600))
+	k := rig.StartKept(t, file, text, false)
+	code, _, stderr := cli("long enough a password", "user", "add", "jan", "--client", "Jansen", "--email", "jan@example.nl", "--config", file)
+	require.Zero(t, code, stderr)
+	commands := [][]string{{"healthcheck"}, {"user", "block", "jan"}, {"callbacks", "list"}}
+	ask := func(command []string) (int, string) {
+		code, _, stderr := cli("", append(command, "--config", file)...)
+		return code, stderr
+	}
+	require.NoError(t, os.WriteFile(keys, []byte("api_keys: [\n"), 0o600))
+	for _, command := range commands {
+		code, stderr := ask(command)
+		require.Zero(t, code, "%v: %s", command, stderr)
+		require.Contains(t, stderr, keys+":1:11: ", "%v", command)
+	}
+	for name, broken := range map[string]string{
+		"bakend": strings.Replace(text, "backend:", "bakend:", 1), "ops.lisen": strings.Replace(text, "ops: {listen", "ops: {lisen", 1), "a flow": "{",
+	} {
+		k.Write(broken)
+		for _, command := range commands {
+			code, stderr := ask(command)
+			if name == "bakend" && command[0] == "healthcheck" {
+				require.Zero(t, code, stderr)
+				continue
+			}
+			require.Equal(t, 2, code, "%s %v: %s", name, command, stderr)
+			require.Contains(t, stderr, "nothing was done")
+		}
+	}
+	require.NoFileExists(t, "frontdesk.db")
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -16,6 +17,8 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
@@ -40,9 +43,17 @@ type opened struct {
 	in     desk.Database
 }
 
+// load reads the configuration. What is wrong with api_keys keeps nobody from the records.
+func (a administration) load(p desk.Program) (*config.Config, error) {
+	return desk.LoadBeside(p, a.Config, func(problem strictyaml.Problem) bool {
+		ofKeys := func(section string) bool { return strings.HasPrefix(problem.Path, section) }
+		return problem.File != a.Config || slices.ContainsFunc([]string{"api_keys", "expect", "include"}, ofKeys)
+	})
+}
+
 // open opens the administration, which has to be there.
 func (a administration) open(p desk.Program) (*opened, error) {
-	c, err := desk.LoadConfig(a.Config)
+	c, err := a.load(p)
 	if err != nil {
 		return nil, err
 	}

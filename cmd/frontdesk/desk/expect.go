@@ -30,18 +30,30 @@ func JudgeExpectations(c *config.Config, g *gateway.Gateway) (problems strictyam
 			key = &NewKeys(c.APIKeys[at:at+1], grants)[0]
 			laid[at] = key
 		}
-		method, target, _ := strings.Cut(e.Request, " ")
-		path, query, _ := strings.Cut(target, "?")
-		decision := g.Decide(key, method, path, []byte(query))
+		decision := decide(g, key, e)
 		if allowed := decision.Reason == ""; allowed != (e.Verdict == config.VerdictAllowed) {
-			problems = append(problems, unmetBy(e, &c.APIKeys[at], decision, method))
+			problem := unmetBy(e, &c.APIKeys[at], decision)
+			problem.Message = c.Hide(problem.Message)
+			problems = append(problems, problem)
 		}
 	}
 	return problems
 }
 
+func decide(g *gateway.Gateway, key *auth.Key, e *config.Expectation) gateway.Decision {
+	method, target, _ := strings.Cut(e.Request, " ")
+	path, query, _ := strings.Cut(target, "?")
+	return g.Decide(key, method, path, []byte(query))
+}
+
+// hasEndpoint tells whether a gateway has what an expectation is about, whoever asks.
+func hasEndpoint(g *gateway.Gateway, e *config.Expectation) bool {
+	return decide(g, new(auth.Key), e).Operation != nil
+}
+
 // unmetBy says what is so instead of what was expected, and where.
-func unmetBy(e *config.Expectation, key *config.Key, d gateway.Decision, method string) strictyaml.Problem {
+func unmetBy(e *config.Expectation, key *config.Key, d gateway.Decision) strictyaml.Problem {
+	method, _, _ := strings.Cut(e.Request, " ")
 	said := fmt.Sprintf("expected %s with %s to be %s, and it is ", strictyaml.Quote(e.Request), e.Key, e.Verdict)
 	switch {
 	case e.Verdict == config.VerdictRefused:

@@ -242,8 +242,9 @@ func (h *Desk) configHealth() ConfigHealth {
 }
 
 // summary says what is wrong in one line; the log has all of it.
-func summary(err error) string {
-	problems := problemsOf(err)
+func summary(err error) string { return inOneLine(problemsOf(err)) }
+
+func inOneLine(problems []string) string {
 	if len(problems) == 1 {
 		return problems[0]
 	}

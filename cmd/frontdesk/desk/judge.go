@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"frontdesk/auth"
 	"frontdesk/auth/redis"
 	"frontdesk/backend/legacy"
+	"frontdesk/backend/remote"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
@@ -18,7 +20,7 @@ import (
 // Judged reads a configuration, and finds everything that would keep it from being served:
 // beside what is wrong with what is written, what it names on this machine, and what the
 // allowlists grant otherwise than is expected. Nothing is made, locked or connected to.
-// Elsewhere leaves the machine out, where another one will serve.
+// Elsewhere leaves out the files and folders of this machine, where another one will serve.
 func Judged(file string, elsewhere bool) (*config.Config, error) {
 	return judgedBy(newLoader(file), elsewhere)
 }
@@ -32,10 +34,8 @@ func judgedBy(loader *config.Loader, elsewhere bool) (*config.Config, error) {
 	if ok {
 		c = loader.Draft()
 	}
-	j := judge{Config: c, problems: problems}
-	if !elsewhere {
-		j.machine()
-	}
+	j := judge{Config: c, problems: problems, elsewhere: elsewhere}
+	j.parts()
 	j.problems = append(j.problems, judgePromises(c)...)
 	if len(j.problems) == 0 {
 		return c, nil
@@ -47,7 +47,8 @@ func judgedBy(loader *config.Loader, elsewhere bool) (*config.Config, error) {
 // judge looks at the machine as Build would, with the same functions, and opens nothing.
 type judge struct {
 	*config.Config
-	problems strictyaml.Problems
+	problems  strictyaml.Problems
+	elsewhere bool // another machine will serve
 }
 
 func (j *judge) fail(setting, rule string, err error) {
@@ -55,6 +56,13 @@ func (j *judge) fail(setting, rule string, err error) {
 		return
 	}
 	j.problems = append(j.problems, j.Problem(setting, rule, "%s", strings.ReplaceAll(located(err).Error(), "\n", "; ")))
+}
+
+// failHere is fail for what only the machine that serves can tell.
+func (j *judge) failHere(setting, rule string, err error) {
+	if !j.elsewhere {
+		j.fail(setting, rule, err)
+	}
 }
 
 // said tells whether something is wrong already with a setting or a part of it: what is
@@ -69,14 +77,15 @@ func (j *judge) said(setting string) bool {
 	return false
 }
 
-func (j *judge) machine() {
+// parts judges what the settings name, each part of the program its own.
+func (j *judge) parts() {
 	if files := j.Server.TLS; files.Enabled() && !j.said("server.tls") {
 		_, setting, err := readCertificates(files)
-		j.fail(setting, config.RuleTLSFiles, err)
+		j.failHere(setting, config.RuleTLSFiles, err)
 	}
 	if file := j.Webhooks.CAFile; file != "" && !j.said("webhooks.ca_file") {
 		_, err := webhook.Roots(file)
-		j.fail("webhooks.ca_file", config.RuleCAFile, err)
+		j.failHere("webhooks.ca_file", config.RuleCAFile, err)
 	}
 	j.sessions()
 	j.links()
@@ -94,7 +103,7 @@ func (j *judge) sessions() {
 		return
 	}
 	options.CAFile = j.Sessions.CAFile
-	j.fail("sessions.ca_file", config.RuleCAFile, options.Judge())
+	j.failHere("sessions.ca_file", config.RuleCAFile, options.Judge())
 }
 
 // links judges what the links in mails begin with.
@@ -102,11 +111,12 @@ func (j *judge) links() {
 	if j.said("server.listen") || j.said("server.public_url") || j.said("server.base_path") {
 		return
 	}
-	setting, rule := "server.listen", config.RuleAddress
+	err := auth.JudgeBase(j.Server.BaseURL())
 	if j.Server.PublicURL != "" {
-		setting, rule = "server.public_url", config.RulePublicURL
+		j.fail("server.public_url", config.RulePublicURL, err)
+	} else if err != nil {
+		j.fail("server.listen", config.RuleAddress, fmt.Errorf("%w; server.public_url says how clients reach it", err))
 	}
-	j.fail(setting, rule, auth.JudgeBase(j.Server.BaseURL()))
 }
 
 func (j *judge) mail() {
@@ -118,7 +128,7 @@ func (j *judge) mail() {
 		return
 	}
 	if j.Mail.SMTP == "" {
-		j.fail("mail.folder", config.RuleFolder, canMake(j.Mail.Folder))
+		j.failHere("mail.folder", config.RuleFolder, canMake(j.Mail.Folder))
 		return
 	}
 	_, err := newMailer(j.Mail) // which does not connect
@@ -146,7 +156,7 @@ func (j *judge) storage() {
 	if j.Webhooks.Folder != "" {
 		setting = "webhooks.folder"
 	}
-	j.fail(setting, config.RuleFolder, cmp.Or(canMake(folder), canLock(folder)))
+	j.failHere(setting, config.RuleFolder, cmp.Or(canMake(folder), canLock(folder)))
 }
 
 // records judges the database of the built-in administration. Its file is "" for PostgreSQL.
@@ -157,12 +167,21 @@ func (j *judge) records() (file string, ok bool) {
 	if file = DatabaseFileOf(j.Config); file != "" {
 		return file, j.database("backend.dsn", file)
 	}
-	err := sqlrecord.JudgePostgres(string(j.Backend.DSN))
-	j.fail("backend.dsn", config.RuleDSN, err)
 	if j.Backend.Replica != "" && !j.said("backend.replica") {
-		j.fail("backend.replica", config.RuleReplica, sqlrecord.JudgePostgres(string(j.Backend.Replica)))
+		j.postgres("backend.replica", config.RuleReplica, string(j.Backend.Replica))
 	}
-	return "", err == nil
+	return "", j.postgres("backend.dsn", config.RuleDSN, string(j.Backend.DSN))
+}
+
+// postgres judges a DSN, and the files that it names.
+func (j *judge) postgres(setting, rule, dsn string) bool {
+	err := sqlrecord.JudgePostgres(dsn)
+	if _, ofFile := errors.AsType[*fs.PathError](err); ofFile {
+		j.failHere(setting, config.RuleCAFile, err)
+	} else {
+		j.fail(setting, rule, err)
+	}
+	return err == nil
 }
 
 // besideSystem judges what a sheet wants of the system behind, and where the gateway keeps
@@ -172,25 +191,26 @@ func (j *judge) besideSystem() (file string, ok bool) {
 	if j.said("backend.sheet") || err != nil {
 		return "", false
 	}
-	if j.Backend.Driver == legacyDriver {
-		j.fail("backend.sheet", config.RuleModelOrSheet, legacy.Judge(sh))
+	judgeSheet := legacy.Judge
+	if j.Backend.Driver == remoteDriver {
+		judgeSheet = remote.Judge
 	}
+	j.fail("backend.sheet", config.RuleModelOrSheet, judgeSheet(sh))
 	if isPostgres(sh.Keep) {
-		err := sqlrecord.JudgePostgres(sh.Keep)
-		j.fail("backend.sheet", config.RuleDSN, err)
-		return "", err == nil
+		return "", j.postgres("backend.sheet", config.RuleDSN, sh.Keep)
 	}
 	if file, err = ownFile(sh); err != nil {
-		j.fail("backend.sheet", config.RuleFolder, err)
+		j.failHere("backend.sheet", config.RuleFolder, err)
 		return "", false
 	}
 	return file, j.database("backend.sheet", file)
 }
 
-// database judges a file of SQLite, and the lock that a gateway holds on it.
+// database judges a file of SQLite, those that SQLite makes beside it, and the lock that a
+// gateway holds on it.
 func (j *judge) database(setting, file string) bool {
-	err := cmp.Or(canWrite(file), canWrite(lockOf(file)))
-	j.fail(setting, config.RuleFolder, err)
+	err := cmp.Or(canWrite(file), canWrite(file+"-wal"), canWrite(file+"-shm"), canWrite(lockOf(file)))
+	j.failHere(setting, config.RuleFolder, err)
 	return err == nil
 }
 

@@ -19,6 +19,8 @@ func canMake(folder string) error {
 	for at := folder; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		switch {
+		case errors.Is(err, fs.ErrNotExist) && isLink(at):
+			return fmt.Errorf("%s is a link to nothing, expected a folder", at)
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			continue // to the folder it would be made in: the root is there
 		case err != nil:
@@ -55,6 +57,12 @@ func canWrite(file string) error {
 		}
 		return err
 	}
+	if to, err := os.Readlink(file); err == nil { // opening it makes what it leads to
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(file), to)
+		}
+		return canWrite(to)
+	}
 	folder := filepath.Dir(file)
 	if info, err := os.Stat(folder); err != nil {
 		return err
@@ -64,6 +72,11 @@ func canWrite(file string) error {
 	return mayWrite(folder)
 }
 
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
 // mayWrite tells that the user who asks may not write what is there.
 func mayWrite(path string) error {
 	if !accessible(path) {
@@ -71,6 +84,9 @@ func mayWrite(path string) error {
 	}
 	return nil
 }
+
+// JudgedFor tells for whom, and from where, files and folders are judged.
+func JudgedFor() string { return fmt.Sprintf("user %s in %s", currentUser(), absolute(".")) }
 
 // currentUser names who the program runs as: what is judged, is judged for that user.
 func currentUser() string {

@@ -4,7 +4,8 @@ package desk
 
 import "golang.org/x/sys/unix"
 
-// accessible tells whether the user of this process may write a file, or into a folder.
+// accessible tells whether this process may write a file, or into a folder, as opening it
+// would: by its effective user and what it is capable of.
 func accessible(path string) bool {
-	return unix.Access(path, unix.W_OK) == nil
+	return unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS) == nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/reference"
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
@@ -24,7 +25,8 @@ func DescribingGateway(c *config.Config, offer backend.Offer, environment string
 }
 
 // OfferOf is what the backend of a configuration has of the interface, as far as
-// can be known without asking it. Its error is *config.Unreadable.
+// can be known without asking it. Its error is *config.Unreadable, also where the model or the
+// sheet can be read, and is none to serve.
 func OfferOf(c *config.Config) (backend.Offer, error) {
 	b := c.Backend
 	model, err := mapping.LoadModel(c.Model.Dir)
@@ -38,6 +40,12 @@ func OfferOf(c *config.Config) (backend.Offer, error) {
 			return offer, &config.Unreadable{Setting: "backend.sheet", Err: located(err)}
 		}
 		offer.Model, offer.Supports, offer.Writes = sh.Model, sh.Supports, sh.Writes
+	}
+	if err = backend.JudgeModel(offer.Model); err == nil && b.Driver == ReferenceDriver {
+		err = reference.JudgeModel(offer.Model)
+	}
+	if err != nil {
+		return offer, &config.Unreadable{Setting: "model.dir", Err: err}
 	}
 	return offer, nil
 }

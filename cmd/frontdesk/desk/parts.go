@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"frontdesk/config"
+	"frontdesk/mapping"
 )
 
 // partFiles are the files beside the configuration that a gateway is built from, and what
@@ -27,8 +27,10 @@ func partsOf(c *config.Config) partFiles {
 		p.ofSheet = digestOf(p.sheet)
 	}
 	if p.model != "" {
-		files, _ := filepath.Glob(filepath.Join(p.model, "*.yaml")) // a pattern of ours is no wrong one
-		slices.Sort(files)
+		files, err := mapping.ResourceFiles(p.model)
+		if err != nil {
+			files = append(files, p.model) // which has another digest than any folder that can be read
+		}
 		p.ofModel = digestOf(files...)
 	}
 	return p

@@ -40,6 +40,8 @@ type keeper struct {
 	watching  string           // why files cannot be watched, once it was said
 	debugEnds <-chan time.Time // nil while the configured level holds
 	parts     partFiles        // as they were last looked at
+	refused   error            // why the files cannot be used as they are, as the last reload or comparison told
+	starting  *config.Loader   // reads them as a start would; nil where all that they say is in force
 	keyPair   string           // what was in the files of the certificate when they were last read
 
 	certificateFault error // what was wrong with them then
@@ -142,8 +144,9 @@ func (k *keeper) reload(trigger string) {
 		after, err = h.newSnapshot(c)
 		return after, err
 	})
+	k.refused = err
 	k.follow()
-	k.lookAtParts()
+	k.lookAtParts(true)
 	k.report(trigger, before, after, err)
 }
 

@@ -3,7 +3,10 @@ package desk
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"frontdesk/config"
 
 	"go.uber.org/zap"
 )
@@ -30,13 +33,15 @@ func (k *keeper) look() {
 	case k.keyPair != k.desk.keyPairDigest():
 		k.renewCertificates(byLook)
 	}
-	k.lookAtParts()
+	k.lookAtParts(false)
 }
 
 // compare tells what the files say otherwise than what is in force, and leaves it to SIGHUP.
 func (k *keeper) compare() {
 	h, pending := k.desk, ""
-	switch c, err := k.loader.Load(); {
+	c, err := k.loader.Load()
+	k.refused = err
+	switch {
 	case err != nil:
 		pending = "the files cannot be used as they are: " + summary(err)
 	case c.Hash() != h.policy().Hash:
@@ -46,6 +51,7 @@ func (k *keeper) compare() {
 		h.log.Warn("configuration files have changed, and are not watched", zap.String("config", h.policy().Hash), zap.String("pending", pending))
 	}
 	h.reloads.left(pending)
+	k.lookAtParts(true)
 }
 
 // errCertificateWaits is told of a certificate whose files nobody watches.
@@ -66,13 +72,14 @@ func (k *keeper) compareCertificate() {
 	}
 }
 
-// lookAtParts tells of the files beside the configuration: what they say otherwise waits for
-// a restart, and what is wrong with them would keep the program from starting.
-func (k *keeper) lookAtParts() {
+// lookAtParts tells of the files beside the configuration, and of all else that waits for a
+// restart: what is wrong with it would keep the program from starting. It looks again where
+// something has changed since it last did, or where a restart would have failed then.
+func (k *keeper) lookAtParts(again bool) {
 	h := k.desk
-	c := h.live.Current().config
+	c, state := h.live.Current().config, h.reloads.state()
 	now := partsOf(c)
-	if now == k.parts {
+	if now == k.parts && !again && state.restart == nil {
 		return
 	}
 	k.parts = now
@@ -81,13 +88,40 @@ func (k *keeper) lookAtParts() {
 		changed[i] = c.Hide(changed[i])
 	}
 	var restart error
-	if now != h.parts {
-		if _, err := OfferOf(c); err != nil {
-			restart = errors.New(c.Hide(summary(err)))
-		}
+	if now != h.parts || len(h.waiting(c)) > 0 || state.pending != "" {
+		restart = k.judgeRestart(c)
+	} else {
+		k.starting = nil
 	}
 	h.reloads.beside(changed, restart)
-	if len(changed) > 0 || restart != nil {
+	switch told := slices.Equal(changed, state.parts) && sameText(restart, state.restart); {
+	case told:
+	case len(changed) > 0:
 		h.log.Warn("files beside the configuration have changed, and are used after a restart", zap.Strings("needs_restart", changed), zap.NamedError("problem", restart))
+	case restart != nil:
+		h.log.Warn("the program would not start with what needs a restart", zap.Error(restart))
 	}
 }
+
+// judgeRestart finds what would keep the program from starting with what the files say, beside
+// what was told of them already.
+func (k *keeper) judgeRestart(c *config.Config) error {
+	if k.starting == nil {
+		k.starting = newLoader(c.Files()[0])
+	}
+	_, err := judgedBy(k.starting, false)
+	if err == nil {
+		return nil
+	}
+	var told []string
+	if k.refused != nil {
+		told = problemsOf(k.refused)
+	}
+	left := slices.DeleteFunc(problemsOf(err), func(problem string) bool { return slices.Contains(told, problem) })
+	if len(left) == 0 {
+		return nil
+	}
+	return errors.New(c.Hide(inOneLine(left)))
+}
+
+func sameText(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"frontdesk/config"
@@ -46,12 +47,41 @@ func newLoader(file string) *config.Loader {
 // LoadConfig reads a configuration once.
 func LoadConfig(file string) (*config.Config, error) { return loadBy(newLoader(file)) }
 
-// LoadForKeys reads a configuration for a command that ends api_keys, which a mapping sheet
-// or a model that is broken must not keep it from: what keys are granted is not judged then.
-func LoadForKeys(file string) (*config.Config, error) {
-	loader := newLoader(file)
-	loader.Serving()
-	return loadBy(loader)
+// LoadForKeys reads a configuration for a command that ends api_keys, which a mapping sheet or
+// a model must not keep it from, be it broken or another one: what keys are allowed is not judged.
+func LoadForKeys(file string) (*config.Config, error) { return loadBy(loaderForKeys(file)) }
+
+func loaderForKeys(file string) *config.Loader {
+	return config.NewLoader(file, config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) { return nil, nil }})
+}
+
+// DraftForKeys is LoadForKeys that returns, beside the problems of a configuration, what could
+// be made of it.
+func DraftForKeys(file string) (*config.Config, strictyaml.Problems, error) {
+	return draftBy(loaderForKeys(file))
+}
+
+func draftBy(loader *config.Loader) (*config.Config, strictyaml.Problems, error) {
+	c, err := loadBy(loader)
+	problems, ok := errors.AsType[strictyaml.Problems](err)
+	if !ok {
+		return c, nil, err
+	}
+	return loader.Draft(), problems, nil
+}
+
+// LoadBeside is LoadConfig for a command that works by some of the settings: problems of others
+// are told, and keep nobody from it.
+func LoadBeside(p Program, file string, others func(strictyaml.Problem) bool) (*config.Config, error) {
+	c, problems, err := draftBy(newLoader(file))
+	if len(problems) == 0 {
+		return c, err
+	}
+	if slices.ContainsFunc(problems, func(p strictyaml.Problem) bool { return !others(p) }) {
+		return nil, problems
+	}
+	fmt.Fprintf(p.Stderr, "%s is used although there is something wrong with it:\n%s\n", file, problems)
+	return c, nil
 }
 
 // loadBy reads a configuration for a command that was told to.
