@@ -125,6 +125,7 @@ func TestAdapterLogsIn(t *testing.T) {
 	for _, wrong := range []auth.Credentials{{Username: "anna", Password: "x"}, {Username: "nobody", Password: "anna"}} {
 		_, err = s.Verify(bg(), wrong)
 		require.ErrorIs(t, err, auth.ErrCredentials)
+		require.Equal(t, &auth.Refused{Why: auth.CauseWrongPassword}, err, "it only says no")
 	}
 	user, err = s.FindUser(bg(), "bert")
 	require.NoError(t, err)

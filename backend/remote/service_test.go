@@ -210,6 +210,7 @@ func TestGarageLogsOn(t *testing.T) {
 	require.Equal(t, "demo@garage.example", user.Email)
 	_, err = g.store.Verify(bg(), auth.Credentials{Username: "demo", Password: "wrong"})
 	require.ErrorIs(t, err, auth.ErrCredentials)
+	require.Equal(t, &auth.Refused{Why: auth.CauseWrongPassword}, err, "it only says no")
 	require.Equal(t, 3, g.Calls("POST /oauth/token"), "wrong credentials are no expired token")
 	_, err = g.store.FindUser(bg(), "nobody")
 	require.ErrorIs(t, err, auth.ErrUnknownUser)
