@@ -190,7 +190,7 @@ func (s *soak) ways() []way {
 		{"a file takes the place of another", func() { s.to(onlyFull, func() { s.WriteTo(s.at(full), s.full) }) }},
 		{"a file is cut short, and replaced", func() {
 			s.write(full, "")
-			s.kept("full.yaml:1:1: api_keys: found none")
+			s.kept("full.yaml:1:1: api_keys: found no api_key")
 			s.to(onlyFull, func() { s.WriteTo(s.at(full), s.full) })
 		}},
 		{"a file is written in place, and has the time of before", func() {
@@ -215,7 +215,7 @@ func (s *soak) ways() []way {
 		}},
 		{"a folder is away, and there again", func() {
 			s.move("top/site/keys.d", s.away())
-			s.kept("include[0]: found no file")
+			s.kept("include[0]: found no api_key in any file")
 			s.to(s.next, func() { s.move(s.staged(), "top/site/keys.d") })
 		}},
 		{"a file is deleted", func() {
