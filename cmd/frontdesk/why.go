@@ -30,13 +30,13 @@ func (whyCommand) Help() string {
 // Run tells why a request, or those of a client, were answered as they were.
 func (c whyCommand) Run(p desk.Program) error {
 	q, logs := inquiry{whyCommand: c}, c.Args
+	q.about = c.At.from(time.Now())
 	if c.Client == "" && c.Key == "" {
 		q.id, logs = logs[0], logs[1:]
 	}
-	if len(logs) == 0 {
+	if len(logs) == 0 || q.id == "" && c.Client == "" && c.Key == "" || q.id != "" && !q.about.IsZero() {
 		return desk.Misused("expected a request id and a log, or --client NAME --at 02:13 and a log")
 	}
-	q.about = c.At.from(time.Now())
 	if err := readLogs(p, logs, q.take); err != nil {
 		return err
 	}

@@ -157,6 +157,8 @@ In that time requests of nobody known were refused, too: 2 × 401 unknown.
 	}
 	for args, want := range map[string]string{
 		"r-none":                         "expected a request id and a log, or --client NAME --at 02:13 and a log\n",
+		",night.log":                     "expected a request id and a log",
+		"--at,02:13,night.log,night.log": "expected a request id and a log", // and no --client
 		"r-none,none.log":                "access log: open none.log: no such file or directory\n",
 		"--client,X,--at,soon,night.log": `--at: expected a time span such as 14d or 36h, or a date such as 2026-11-01, or a time such as 02:13 or 2026-11-01T02:13:00Z` + "\n",
 	} {
