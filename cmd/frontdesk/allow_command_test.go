@@ -312,3 +312,30 @@ func TestLogSince(t *testing.T) {
 		require.Error(t, new(logSince).UnmarshalText([]byte(text)), text)
 	}
 }
+
+// TestLogSpan: what the clock says at both ends is of one night, also while it lasts.
+func TestLogSpan(t *testing.T) {
+	for _, tt := range []struct {
+		now, since, until, in, out string
+	}{
+		{"02:30", "02:00", "03:00", "02:29", "01:59"},
+		{"02:30", "02:00", "02:10", "02:05", "02:11"},
+		{"00:05", "23:50", "00:10", "00:01", "23:49"},
+	} {
+		at := func(clock string) time.Time {
+			at, err := time.Parse("2006-01-02 15:04", "2026-11-21 "+clock)
+			require.NoError(t, err)
+			return at
+		}
+		var s logSpan
+		require.NoError(t, s.Since.UnmarshalText([]byte(tt.since)))
+		require.NoError(t, s.Until.UnmarshalText([]byte(tt.until)))
+		out := at(tt.out)
+		if out.After(at(tt.now)) {
+			out = out.AddDate(0, 0, -1)
+		}
+		holds := s.holds(at(tt.now))
+		require.True(t, holds(at(tt.in)), "%+v", tt)
+		require.False(t, holds(out), "%+v", tt)
+	}
+}

@@ -74,10 +74,6 @@ func (r restoreCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	c, err := desk.LoadConfig(r.Config)
-	if err != nil {
-		return err
-	}
 	store, err := r.open(p)
 	if err != nil {
 		return err
@@ -88,7 +84,7 @@ func (r restoreCommand) Run(p desk.Program) error {
 	err = store.acting(p, "restore", fmt.Sprintf("client %s, from %s", r.Client, absolute(r.File)), func() (err error) {
 		m, err = reference.Restore(p.Ctx, store.Store, file, info.Size(), reference.RestoreOptions{
 			Client: r.Client, Rename: r.Rename, Legacy: r.Legacy,
-			MaxLine: max(4*int64(c.Server.BodyLimit), 64<<20), // some fields of a record may each have filled a body
+			MaxLine: max(4*int64(store.bodyLimit), 64<<20), // some fields of a record may each have filled a body
 			Progress: func(done, total int64) {
 				if done <= total/2 {
 					show("restore: %d of %d records checked", done, total/2)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -285,7 +286,9 @@ func TestCommandsBesideBrokenKeys(t *testing.T) {
 		return code, stderr
 	}
 	require.NoError(t, os.WriteFile(keys, []byte("api_keys: [\n"), 0o600))
-	for _, command := range commands {
+	archive := filepath.Join(dir, "backup.zip")
+	records := [][]string{{"backup", "--client", "Jansen", "--out", archive}, {"restore", "--client", "New", "--rename", archive}}
+	for _, command := range slices.Concat(commands, records) {
 		code, stderr := ask(command)
 		require.Zero(t, code, "%v: %s", command, stderr)
 		require.Contains(t, stderr, keys+":1:11: ", "%v", command)

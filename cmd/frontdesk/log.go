@@ -29,6 +29,9 @@ type logSpan struct {
 // holds tells whether a moment is in the span.
 func (s logSpan) holds(now time.Time) func(time.Time) bool {
 	since, until := s.Since.from(now), s.Until.from(now)
+	if s.Until.byClock && until.Before(since) { // which is yet to come
+		until = until.AddDate(0, 0, 1)
+	}
 	return func(at time.Time) bool { return !at.Before(since) && (until.IsZero() || !at.After(until)) }
 }
 

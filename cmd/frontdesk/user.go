@@ -39,8 +39,9 @@ type administration struct {
 // opened is an administration that nobody serves, unless a server runs beside.
 type opened struct {
 	*reference.Store
-	hasher *auth.Hasher
-	in     desk.Database
+	hasher    *auth.Hasher
+	in        desk.Database
+	bodyLimit config.Size
 }
 
 // load reads the configuration. What is wrong with api_keys keeps nobody from the records.
@@ -64,7 +65,7 @@ func (a administration) open(p desk.Program) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, file := &opened{hasher: auth.NewHasher()}, desk.DatabaseFileOf(c)
+	o, file := &opened{hasher: auth.NewHasher(), bodyLimit: c.Server.BodyLimit}, desk.DatabaseFileOf(c)
 	if o.in, err = desk.DatabaseOf(c); err == nil {
 		err = o.in.There()
 	}
