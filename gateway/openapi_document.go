@@ -6,6 +6,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/gateway/openapi"
+	"frontdesk/gateway/testpage"
 	"frontdesk/mapping"
 )
 
@@ -27,7 +28,7 @@ func (g *Gateway) newDescriber(key *auth.Key) *describer {
 		Info: openapi.Info{
 			Title: "Business Administration REST Service Interface", Version: "2.0.0",
 			Summary:     "The interface of " + g.vendor() + " as the api_key " + key.Name + " may use it.",
-			Description: strings.ReplaceAll(introduction, "<vendor>", g.vendor()),
+			Description: g.worded(introduction),
 			Contact:     &openapi.Contact{Name: g.vendor() + " servicedesk"},
 		},
 		Servers:  []openapi.Server{{URL: g.o.PublicURL}},
@@ -38,6 +39,11 @@ func (g *Gateway) newDescriber(key *auth.Key) *describer {
 		d.worded(g.catalogue.Lookup(e.Reason, e.Scope))
 	}
 	return d
+}
+
+// worded is a text of the description with what this gateway puts into it.
+func (g *Gateway) worded(text string) string {
+	return strings.NewReplacer("<vendor>", g.vendor(), "<lifetime>", testpage.Lifetime(g.o.SessionTTL)).Replace(text)
 }
 
 func (g *Gateway) vendor() string {
@@ -52,7 +58,7 @@ const tokenScheme = "token"
 
 const introduction = `This is the interface as your api_key may use it: what is here can be called, and what is not here is answered like an endpoint that does not exist.
 
-**Log in** with ` + "`GET /authenticate`" + `, and send the token of the answer in the header ` + "`token`" + ` of every further call. It is valid for 30 minutes; then log in again.
+**Log in** with ` + "`GET /authenticate`" + `, and send the token of the answer in the header ` + "`token`" + ` of every further call. It is valid for <lifetime>; then log in again.
 
 **Errors** have one shape everywhere. ` + "`message`" + ` is the documented text, ` + "`reason`" + ` a stable code to decide by, ` + "`field`" + ` the field that is meant, and ` + "`errors`" + ` lists every violation where there are several. With ` + "`Accept: application/problem+json`" + ` the same facts come as RFC 9457. In the templates of messages ` + "`<x>`" + ` stands for the value concerned. Of each answer, ` + "`x-reasons`" + ` lists the reasons that the operation gives with that status. A request that is no HTTP is answered 400 ` + "`Invalid request`" + `, an unknown path or method 400 ` + "`Invalid endpoint: <x>`" + ` or ` + "`Method: <x> not supported for endpoint: <x>`" + `. Where there is no room for one more connection, or for another large body or answer, the answer is 503 ` + "`Server is busy`" + ` with ` + "`Retry-After`" + `, and nothing was done.
 
@@ -81,7 +87,7 @@ func (d *describer) document() *openapi.Document {
 	d.addHeaders()
 	d.doc.Components.SecuritySchemes.Add(tokenScheme, openapi.SecurityScheme{
 		Type: "apiKey", Name: "token", In: "header",
-		Description: "The token that GET /authenticate answers, valid for 30 minutes.",
+		Description: d.g.worded("The token that GET /authenticate answers, valid for <lifetime>."),
 	})
 	return d.doc
 }
@@ -156,7 +162,7 @@ func (d *describer) text(op *Operation) string {
 		parts = append(parts, "> "+op.about.row)
 	}
 	if op.about.note != "" {
-		parts = append(parts, op.about.note)
+		parts = append(parts, d.g.worded(op.about.note))
 	}
 	if op.direct != nil {
 		parts = append(parts, "It takes longer than a client waits: the answer comes by callback, as a file with the JSON that is answered otherwise.")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -268,6 +269,14 @@ func TestDescriptionOfARecord(t *testing.T) {
 }
 
 // TestDescriptionIsSentOnce, and packed where the client wants that.
+// TestDescriptionTellsHowLongSessionsLive as this gateway has it, and not as most do.
+func TestDescriptionTellsHowLongSessionsLive(t *testing.T) {
+	text := newHouse(t, func(_ *house, o *Options) { o.SessionTTL = 10 * time.Minute }).description(t, keyAll).text
+	require.Equal(t, 3, strings.Count(text, "valid for 10 minutes"))
+	require.NotContains(t, text, "valid for 30 minutes")
+	require.NotContains(t, text, "<lifetime>")
+}
+
 func TestDescriptionIsSentOnce(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

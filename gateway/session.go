@@ -89,7 +89,7 @@ func aboutLogin() about {
 	return about{
 		name: "authenticate", summary: "Log in", module: sessionModule,
 		row:     "GET /authenticate: query api_key, organization_name (empty), username, password; answers a JSON object with token",
-		note:    "The token is sent in the header `token` of every further call, and is valid for 30 minutes. With a `token` header and none of the three parameters the answer tells whether that session lives.",
+		note:    "The token is sent in the header `token` of every further call, and is valid for <lifetime>. With a `token` header and none of the three parameters the answer tells whether that session lives.",
 		answers: answers{form: tokenForm},
 		late: []mapping.Reason{
 			mapping.NotLoggedIn, mapping.TokenInvalid, mapping.CredentialsInvalid, mapping.ExternalUser, mapping.EmailMissing,

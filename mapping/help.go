@@ -215,7 +215,7 @@ var help = map[Reason]Help{
 		"Call GET /authenticate first and send what it answers in the header token, on every request. Some proxies drop headers they do not know.",
 	},
 	TokenInvalid: {
-		"The token is not, or no longer, valid: it is older than 30 minutes, was logged out, or its api_key was withdrawn. At GET /authenticate/logout the status is 200, since the session is over in either case.",
+		"The token is not, or no longer, valid: it is older than sessions live here (30 minutes at most), was logged out, or its api_key was withdrawn. At GET /authenticate/logout the status is 200, since the session is over in either case.",
 		"Call GET /authenticate again and repeat the request once with the new token.",
 	},
 	CredentialsInvalid: {

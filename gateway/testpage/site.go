@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"path"
@@ -119,7 +120,7 @@ func (s site) page(at, name, root, policy string) *Page {
 	build := sync.OnceValue(func() content {
 		v := view{
 			Options: s.Options, Page: name, Root: root, Assets: root + "testpage/" + s.assets + "/",
-			TTLSeconds: int(s.SessionTTL.Seconds()), Minutes: lifetime(s.SessionTTL),
+			TTLSeconds: int(s.SessionTTL.Seconds()), Minutes: Lifetime(s.SessionTTL),
 		}
 		switch name {
 		case "errors":
@@ -136,12 +137,16 @@ func (s site) page(at, name, root, policy string) *Page {
 	return &Page{Path: at, Type: "text/html; charset=utf-8", Policy: policy, build: build}
 }
 
-// lifetime words how long a token is valid.
-func lifetime(d time.Duration) string {
-	if d >= time.Minute && d%time.Minute == 0 {
-		return strings.TrimSuffix(d.String(), "0s")[:len(strings.TrimSuffix(d.String(), "m0s"))] + " minutes"
+// Lifetime words how long a token is valid.
+func Lifetime(d time.Duration) string {
+	switch {
+	case d == time.Minute:
+		return "1 minute"
+	case d%time.Minute == 0:
+		return fmt.Sprintf("%d minutes", d/time.Minute)
+	default:
+		return d.String()
 	}
-	return d.String()
 }
 
 func templates(name string) *template.Template {
