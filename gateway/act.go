@@ -1,7 +1,5 @@
 package gateway
 
-import "context"
-
 // Act is something that somebody did by a request, and that operators keep a list of. It has
 // no secret in it.
 type Act struct {
@@ -14,9 +12,9 @@ type Act struct {
 }
 
 // tellAct tells of an act by the request.
-func (g *Gateway) tellAct(ctx context.Context, x *Exchange, a Act) {
+func (g *Gateway) tellAct(x *Exchange, a Act) {
 	if g.o.Act != nil {
 		a.From = x.Address
-		g.o.Act(ctx, a)
+		g.o.Act(a)
 	}
 }

@@ -158,7 +158,7 @@ func (g *Gateway) promise(ctx context.Context, x *Exchange, w webhook.Work) erro
 		return err
 	}
 	if user := x.user(); w.Kind == backupWork {
-		g.tellAct(ctx, x, Act{What: "backup by callback", Whom: "client " + user.Client.Name + ", job " + id, Who: "api_key " + x.keyName + ", user " + user.Username})
+		g.tellAct(x, Act{What: "backup by callback", Whom: "client " + user.Client.Name + ", job " + id, Who: "api_key " + x.keyName + ", user " + user.Username})
 	}
 	x.response.Header.Set("Location", g.o.BasePath+"/webhook?id="+url.QueryEscape(id))
 	x.answerAccepted()

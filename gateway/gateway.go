@@ -57,7 +57,7 @@ type Options struct {
 	Access *zap.Logger
 	Meter  Meter // nil where nothing is counted
 	// Act is told what was done that operators keep a list of; nil where they keep none.
-	Act func(context.Context, Act)
+	Act func(Act)
 	// Tracer makes the spans of requests; nil where there are no traces.
 	Tracer trace.Tracer
 }

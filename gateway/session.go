@@ -263,7 +263,7 @@ func (g *Gateway) resetPassword(ctx context.Context, x *Exchange) error {
 	}
 	username, err := g.o.Resets.Complete(ctx, state.Token, form.Get("password"))
 	if username != "" {
-		g.tellAct(ctx, x, Act{What: "password by link", Whom: "user " + username, Who: "whoever reads the user's mail", Failed: err != nil})
+		g.tellAct(x, Act{What: "password by link", Whom: "user " + username, Who: "whoever reads the user's mail", Failed: err != nil})
 	}
 	switch {
 	case err == nil:

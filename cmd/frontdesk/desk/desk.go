@@ -53,6 +53,7 @@ type Desk struct {
 	OpsAt         net.Listener
 	jobs          *jobstore.Store
 	ledger        *ledger.Ledger
+	acted         chan ledger.Act      // by requests, and not in the ledger yet
 	drift         *drift               // nil where there is one gateway
 	results       webhook.Results      // of callbacks
 	resultsFolder string               // that they are in; "" where they are in the database
@@ -72,7 +73,7 @@ func Build(p Program, c *config.Config, environment string, logs *Logs) (h *Desk
 	own := *c
 	own.APIKeys, own.Expect = nil, nil
 	started, log := own, logs.Log
-	h = &Desk{config: &own, started: &started, parts: partsOf(c), log: log, logs: logs, supervisor: p.Supervisor, after: p.timer(), now: p.clock(), metrics: newMetrics()}
+	h = &Desk{config: &own, started: &started, parts: partsOf(c), log: log, logs: logs, supervisor: p.Supervisor, after: p.timer(), now: p.clock(), metrics: newMetrics(), acted: make(chan ledger.Act, actsWaiting)}
 	defer func() {
 		if err != nil {
 			h.Close()

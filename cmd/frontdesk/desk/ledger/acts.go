@@ -70,11 +70,19 @@ func (l *Ledger) Do(ctx context.Context, a Act, lost func(error), do func() erro
 	return err
 }
 
-// Keep keeps an act that is over, and that the audit log has.
-func (l *Ledger) Keep(ctx context.Context, a Act) error {
-	a.ID = uuid.NewString()
+// Keep keeps acts that are over, and that the audit log has: all of them or none.
+func (l *Ledger) Keep(ctx context.Context, acts ...Act) error {
 	return l.brief(ctx, func(ctx context.Context) error {
-		return l.add(ctx, a, mapping.IntValue(a.Ended.UnixMilli()), mapping.IntValue(a.Ended.UnixMilli()), mapping.TextValue(string(a.Outcome)), mapping.IntValue(2))
+		return l.db.Write(ctx, func(c sqlrecord.Conn) error {
+			for _, a := range acts {
+				a.ID = uuid.NewString()
+				ended := mapping.IntValue(a.Ended.UnixMilli())
+				if err := l.add(ctx, c, a, ended, ended, mapping.TextValue(string(a.Outcome)), mapping.IntValue(2)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	})
 }
 
@@ -111,12 +119,14 @@ func (l *Ledger) hold(ctx context.Context, id string) (release func()) {
 
 func (l *Ledger) begin(ctx context.Context, a Act, now time.Time) error {
 	a.At = now
-	return l.add(ctx, a, mapping.IntValue(0), mapping.IntValue(now.Add(lease).UnixMilli()), mapping.TextValue(""), mapping.IntValue(0))
+	return l.db.Write(ctx, func(c sqlrecord.Conn) error {
+		return l.add(ctx, c, a, mapping.IntValue(0), mapping.IntValue(now.Add(lease).UnixMilli()), mapping.TextValue(""), mapping.IntValue(0))
+	})
 }
 
-func (l *Ledger) add(ctx context.Context, a Act, ended, leased, outcome, told mapping.Value) error {
-	_, err := l.exec(ctx, `INSERT INTO ledger_act (id, at, ended, lease_until, what, whom, who, origin, outcome, told)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
+func (l *Ledger) add(ctx context.Context, c sqlrecord.Conn, a Act, ended, leased, outcome, told mapping.Value) error {
+	_, err := c.Exec(ctx, l.text(`INSERT INTO ledger_act (id, at, ended, lease_until, what, whom, who, origin, outcome, told)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`),
 		mapping.TextValue(a.ID), mapping.IntValue(a.At.UnixMilli()), ended, leased, said(a.What), said(a.Whom), said(a.Who), said(a.Origin), outcome, told)
 	if err != nil {
 		return fmt.Errorf("keep an act: %w", err)

@@ -114,7 +114,11 @@ func TestActs(t *testing.T) {
 				"backup: client Demo Garage, to " + archive + ": done", "restore: client New, from " + archive + ": failed",
 				"backup by callback: client Demo Garage, job " + id + ": done", "callbacks replay: job " + id + ": done", "password by link: user piet: done",
 			}
-			listed := listActs(t, config)
+			var listed []act
+			require.Eventually(t, func() bool { // requests do not wait for the list
+				listed = listActs(t, config)
+				return len(listed) >= len(want)
+			}, rig.Patience, 10*time.Millisecond)
 			require.Equal(t, want, whats(listed))
 			for _, a := range listed {
 				require.WithinDuration(t, time.Now(), a.At, time.Hour)
