@@ -19,10 +19,19 @@ type endLister interface {
 }
 
 // How often the administration is asked whose sessions have ended, and how people are
-// told.
+// told; and for how long it may be unable to say before anybody is told of that.
 const (
 	BlockedEvery = 5 * time.Second
 	BlockedEnds  = "within 5 seconds"
+	endsUnread   = 30 * time.Second
+)
+
+// Before it serves, a gateway asks up to firstLooks times, each for at most firstPatience,
+// with LookAgain between them.
+const (
+	firstLooks    = 3
+	firstPatience = 2 * time.Second
+	LookAgain     = 500 * time.Millisecond
 )
 
 // endedSessions are the sessions of a store, but for those that have ended by what the
@@ -35,8 +44,9 @@ type endedSessions struct {
 
 // knownEnds are the ends of sessions by username, as they were read last.
 type knownEnds struct {
-	read time.Time // when that began
-	of   map[string]auth.UserEnd
+	read  time.Time // when that began; zero where they never were
+	of    map[string]auth.UserEnd
+	fault error // why they cannot be read since
 }
 
 func newEndedSessions(of auth.Sessions) *endedSessions {
@@ -52,6 +62,13 @@ func (e *endedSessions) know(read time.Time, all []auth.UserEnd) {
 		known.of[end.Username] = end
 	}
 	e.known.Store(known)
+}
+
+// lost notes why the ends cannot be read. What is known stays.
+func (e *endedSessions) lost(fault error) {
+	known := *e.known.Load()
+	known.fault = fault
+	e.known.Store(&known)
 }
 
 // Get implements auth.Sessions.
@@ -90,13 +107,14 @@ func (k *knownEnds) judge(s *auth.Session) error {
 }
 
 // watchEnded asks whose sessions have ended, and returns what asks again and again for as
-// long as ctx lives. An administration that cannot tell is not asked.
-func (h *Desk) watchEnded(ctx context.Context) (watch func()) {
+// long as ctx lives. It asks first itself, unless starting ends. An administration that cannot
+// tell is not asked.
+func (h *Desk) watchEnded(starting, ctx context.Context) (watch func()) {
 	accounts, ok := h.system.accounts.(endLister)
 	if !ok {
 		return func() {}
 	}
-	h.lookForEnded(ctx, accounts)
+	h.lookBeforeServing(starting, accounts)
 	return func() {
 		for {
 			select {
@@ -104,22 +122,61 @@ func (h *Desk) watchEnded(ctx context.Context) (watch func()) {
 				return
 			case <-h.after(BlockedEvery):
 			}
-			h.lookForEnded(ctx, accounts)
+			h.lookForEnded(ctx, accounts, h.config.Backend.Timeout)
 		}
 	}
 }
 
-// lookForEnded asks whose sessions have ended while any that is live was opened.
-func (h *Desk) lookForEnded(ctx context.Context, accounts endLister) {
-	bounded, cancel := context.WithTimeout(ctx, h.config.Backend.Timeout)
+// lookBeforeServing asks until there is an answer, though not for long: who cannot know
+// whose sessions have ended serves all the same, and says so.
+func (h *Desk) lookBeforeServing(ctx context.Context, accounts endLister) {
+	for n := range firstLooks {
+		if n > 0 {
+			select {
+			case <-ctx.Done():
+				return
+			case <-h.after(LookAgain):
+			}
+		}
+		h.lookForEnded(ctx, accounts, min(firstPatience, h.config.Backend.Timeout))
+		if h.sessions.known.Load().fault == nil {
+			return
+		}
+	}
+}
+
+// lookForEnded asks whose sessions have ended while any that is live was opened. The log is
+// told when that begins to fail, and when it no longer does.
+func (h *Desk) lookForEnded(ctx context.Context, accounts endLister, patience time.Duration) {
+	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	read := time.Now()
+	read := h.now()
 	all, err := accounts.EndedSessions(bounded, read.Add(-2*auth.MaxTTL)) // the clocks need not agree
-	if err != nil {
-		if ctx.Err() == nil {
+	failing := h.sessions.known.Load().fault != nil
+	switch {
+	case err == nil:
+		h.sessions.know(read, all)
+		if failing {
+			h.log.Info("whose sessions have ended can be read again")
+		}
+	case ctx.Err() == nil:
+		h.sessions.lost(err)
+		if !failing {
 			h.log.Warn("whose sessions have ended cannot be read: those of users who were blocked, or have a new password, may live on", zap.Error(err))
 		}
+	}
+}
+
+// judgeEnds has /readyz tell that whose sessions have ended cannot be read: at once where it
+// never was.
+func (h *Desk) judgeEnds(now *Health) {
+	known := h.sessions.known.Load()
+	if known.fault == nil || h.now().Sub(known.read) <= endsUnread {
 		return
 	}
-	h.sessions.know(read, all)
+	since := "the start"
+	if !known.read.IsZero() {
+		since = known.read.UTC().Format(time.RFC3339)
+	}
+	now.degraded("whose sessions have ended cannot be read since %s: those of users who were blocked, or have a new password, may live on; the log says why", since)
 }

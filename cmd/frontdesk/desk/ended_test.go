@@ -14,29 +14,81 @@ import (
 	"frontdesk/config"
 )
 
-// slowAccounts are those of a database that hangs.
-type slowAccounts struct{}
+// givenAccounts are those of a database that answers, or does not within the time it is given.
+type givenAccounts struct{ answers chan []auth.UserEnd }
 
-func (slowAccounts) EndedSessions(ctx context.Context, _ time.Time) ([]auth.UserEnd, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
+func (g givenAccounts) EndedSessions(ctx context.Context, _ time.Time) ([]auth.UserEnd, error) {
+	select {
+	case all := <-g.answers:
+		return all, nil
+	default:
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 }
 
 // TestWhoCannotTellWhoseSessionsEndedSaysSo: where the database does not answer in time, the log
-// says that sessions may go on, and those that were known to have ended have; a stop is no reason
-// to say so. Before, neither was told.
+// says once that sessions may go on, and those that were known to have ended have; /readyz says
+// it after 30 seconds, and at once where nothing was ever read. A stop is no reason to say so.
 func TestWhoCannotTellWhoseSessionsEndedSaysSo(t *testing.T) {
-	core, told := observer.New(zap.WarnLevel)
-	h := &Desk{config: &config.Config{Backend: config.Backend{Timeout: time.Millisecond}}, log: zap.New(core), sessions: newEndedSessions(nil)}
-	h.sessions.know(time.Now(), []auth.UserEnd{{Username: "anna"}})
-	h.lookForEnded(t.Context(), slowAccounts{})
-	require.Equal(t, 1, told.FilterMessageSnippet("whose sessions have ended cannot be read").Len())
+	core, told := observer.New(zap.InfoLevel)
+	clock := time.Date(2026, 11, 23, 2, 13, 0, 0, time.UTC)
+	h := &Desk{config: &config.Config{}, log: zap.New(core), sessions: newEndedSessions(nil), now: func() time.Time { return clock }}
+	accounts := givenAccounts{make(chan []auth.UserEnd, 1)}
+	look := func() { h.lookForEnded(t.Context(), accounts, time.Millisecond) }
+	reasons := func() []string {
+		var now Health
+		h.judgeEnds(&now)
+		return now.Reasons
+	}
+	require.Empty(t, reasons(), "an administration that is not asked")
+	look()
+	require.Equal(t, []string{"whose sessions have ended cannot be read since the start: those of users who were blocked, or have a new password, may live on; the log says why"}, reasons())
+
+	accounts.answers <- []auth.UserEnd{{Username: "anna"}}
+	look()
+	require.Empty(t, reasons())
+	clock = clock.Add(endsUnread)
+	look()
+	look()
+	require.Empty(t, reasons(), "for a moment")
+	clock = clock.Add(1)
+	require.Equal(t, []string{"whose sessions have ended cannot be read since 2026-11-23T02:13:00Z: those of users who were blocked, or have a new password, may live on; the log says why"}, reasons())
+	require.Equal(t, 2, told.FilterMessageSnippet("whose sessions have ended cannot be read").Len(), "each time that it begins")
+	require.Contains(t, h.sessions.known.Load().of, "anna")
+
+	accounts.answers <- nil
+	look()
+	require.Empty(t, reasons())
+	require.Equal(t, 2, told.FilterMessageSnippet("can be read again").Len())
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	h.lookForEnded(stopped, accounts, time.Millisecond)
+	require.Equal(t, 4, told.Len())
+}
+
+// TestFirstLookIsTriedAgain: a gateway serves with what it knows of ended sessions, where the
+// database answers the second time.
+func TestFirstLookIsTriedAgain(t *testing.T) {
+	accounts := givenAccounts{make(chan []auth.UserEnd, 1)}
+	passed := make(chan time.Time)
+	close(passed)
+	waits := 0
+	h := &Desk{config: &config.Config{Backend: config.Backend{Timeout: time.Millisecond}}, log: zap.NewNop(), sessions: newEndedSessions(nil), now: time.Now}
+	h.after = func(time.Duration) <-chan time.Time {
+		if waits++; waits == firstLooks-1 {
+			accounts.answers <- []auth.UserEnd{{Username: "anna"}}
+		}
+		return passed
+	}
+	h.lookBeforeServing(t.Context(), accounts)
+	require.Equal(t, firstLooks-1, waits)
 	require.Contains(t, h.sessions.known.Load().of, "anna")
 
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	h.lookForEnded(stopped, slowAccounts{})
-	require.Equal(t, 1, told.Len())
+	h.lookBeforeServing(stopped, accounts)
+	require.Equal(t, firstLooks-1, waits, "a stop is not waited for")
 }
 
 // TestEndedSessionsAreRefused whatever the store says, by what the login read of the user.

@@ -104,6 +104,7 @@ func (h *Desk) health(ctx context.Context) Health {
 	h.judgeCertificate(&now)
 	h.judgeBackend(&now, asked)
 	h.judgeSessions(&now, asked)
+	h.judgeEnds(&now)
 	h.judgeDrift(&now)
 	if h.draining.Load() {
 		now.refuses(HealthDraining, "it is to stop")
