@@ -73,17 +73,16 @@ type Filter struct {
 
 // Pending are the callbacks that are still to be made.
 type Pending struct {
-	Due     int       // now
-	Oldest  time.Time // since when the one is due that has been for longest, and that nobody is calling; zero where there is none
-	Failing []Failing
+	Due     []OfClient // now, and nobody is calling them; since when the first of them has been
+	Failing []OfClient // tried in vain, and to be tried again; since when the first of them failed first
 }
 
-// Failing are the callbacks of a client that were tried in vain, and will be tried again.
-type Failing struct {
+// OfClient are callbacks of a client.
+type OfClient struct {
 	Client int64
 	Jobs   int
-	Since  time.Time // when the first of them failed first
-	Job    string    // one of them
+	Since  time.Time
+	Job    string // one of them
 }
 
 // States are all that a job can be in, in the order of its life.

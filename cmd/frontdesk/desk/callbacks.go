@@ -46,7 +46,7 @@ func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
 		return nil, err
 	}
 	h.counts = newCached(jobs.States, h.now)
-	h.pending = newCached(func(ctx context.Context) (webhook.Pending, error) { return jobs.Pending(ctx, h.now()) }, h.now)
+	h.pending = newCached(h.countPending, h.now)
 	return &gateway.Callbacks{
 		Links:   webhook.NewLinks(jobs, h.now, h.log),
 		Results: h.results,

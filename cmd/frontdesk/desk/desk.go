@@ -59,7 +59,7 @@ type Desk struct {
 	resultsFolder string               // that they are in; "" where they are in the database
 	looks         map[string]*diskLook // by what the disk holds
 	counts        *cached[map[webhook.State]int]
-	pending       *cached[webhook.Pending]
+	pending       *cached[pending]
 	queues        *queues
 	room          *cached[webhook.Room] // of results
 	callbacks     *webhook.Orchestrator

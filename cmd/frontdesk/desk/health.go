@@ -36,6 +36,7 @@ type Health struct {
 	Status      string             `json:"status"`
 	Version     string             `json:"version"`
 	Reasons     []string           `json:"reasons,omitempty"` // why it is not ok
+	LookAt      []string           `json:"look_at,omitempty"` // what somebody should look at, and is no reason
 	Backend     string             `json:"backend"`
 	Replica     string             `json:"replica,omitempty"`  // only with backend.replica
 	Circuit     string             `json:"circuit"`            // the worst of them
@@ -70,7 +71,7 @@ type answers struct {
 	sessions      string // in a word, and why
 	why           error
 	crowded       *StatusSpace // of results, where most of it is taken
-	overdue       []string     // what of callbacks somebody should look at
+	pending       pending      // without anything where they cannot be counted, which jobs tells
 	disks         []Disk
 }
 
@@ -87,7 +88,11 @@ func (h *Desk) ask(ctx context.Context) (a answers) {
 			a.crowded = h.spaceStatus(ctx, room)
 		}
 	})
-	asked.Go(func() { a.overdue = h.overdue(ctx) })
+	asked.Go(func() {
+		if p, err := h.pending.now(ctx); err == nil {
+			a.pending = p
+		}
+	})
 	asked.Wait()
 	return a
 }
@@ -144,9 +149,10 @@ func (h *Desk) judgeCallbacks(now *Health, asked answers) {
 		now.Jobs = healthUnavailable
 		now.degraded("callback jobs cannot be read; the log says why")
 	}
-	for _, reason := range asked.overdue {
+	for _, reason := range asked.pending.reasons {
 		now.degraded("%s", reason)
 	}
+	now.LookAt = asked.pending.lookAt
 	if space := asked.crowded; space != nil {
 		now.degraded("results of callbacks that were not fetched take %s of %s (webhooks.space), most of it those of client %s: who has its share is refused further ones with 503",
 			readable(space.Used-space.Spent), readable(space.Limit), space.Client)

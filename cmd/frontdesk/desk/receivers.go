@@ -19,41 +19,62 @@ const (
 	dueLong     = 5 * time.Minute
 )
 
-// overdue tells what of callbacks somebody should look at; nothing where they cannot be
-// counted, which is told already.
-func (h *Desk) overdue(ctx context.Context) (reasons []string) {
-	p, err := h.pending.now(ctx)
-	if err != nil {
-		return nil
-	}
+// pending are the callbacks that are still to be made, and what of them somebody should look at.
+type pending struct {
+	webhook.Pending
+	reasons []string // why it is not ok
+	lookAt  []string // all the same, it is ok
+}
+
+// countPending counts them, and judges.
+func (h *Desk) countPending(ctx context.Context) (p pending, err error) {
 	now := h.now()
-	failing := slices.DeleteFunc(slices.Clone(p.Failing), func(f webhook.Failing) bool { return now.Sub(f.Since) < failingLong })
-	if len(failing) > 0 { // who has most comes first
-		since := slices.MinFunc(failing, func(a, b webhook.Failing) int { return a.Since.Compare(b.Since) }).Since
-		reasons = append(reasons, fmt.Sprintf("callbacks of %d job(s) were tried in vain, since %s, most of them those of client %s: frontdesk callbacks list --failing",
-			jobsOf(failing), since.Format(time.RFC3339), h.clientOf(ctx, failing[0].Job)))
+	if p.Pending, err = h.jobs.Pending(ctx, now); err != nil {
+		return p, err
 	}
-	if !p.Oldest.IsZero() && now.Sub(p.Oldest) >= dueLong {
-		reasons = append(reasons, fmt.Sprintf("callbacks are due faster than they are made: %d are, the oldest since %s", p.Due, p.Oldest.Format(time.RFC3339)))
+	p.reasons, p.lookAt = overdue(p.Pending, now, func(id string) string {
+		j, err := h.jobs.Get(ctx, id)
+		if err != nil {
+			return "unknown"
+		}
+		return j.Owner.User.Client.Name
+	})
+	return p, nil
+}
+
+// overdue judges what waits for long. What one client's receivers do is no reason to call the
+// gateway degraded: it may last for days, any client can have it so, and whoever upgrades one
+// gateway after the other waits for each to be ok. clientOf names whose job it is.
+func overdue(p webhook.Pending, now time.Time, clientOf func(job string) string) (reasons, lookAt []string) {
+	if failing := longSince(p.Failing, now.Add(-failingLong)); len(failing) > 0 {
+		lookAt = append(lookAt, fmt.Sprintf("callbacks of %d job(s) were tried in vain, the first since %s, most of them those of client %s: frontdesk callbacks list --failing",
+			jobsOf(failing), oldest(failing), clientOf(failing[0].Job)))
 	}
-	return reasons
+	switch due := longSince(p.Due, now.Add(-dueLong)); len(due) {
+	case 0:
+	case 1:
+		lookAt = append(lookAt, fmt.Sprintf("callbacks of client %s alone are due faster than they are made: %d are, the oldest since %s", clientOf(due[0].Job), due[0].Jobs, oldest(due)))
+	default:
+		reasons = append(reasons, fmt.Sprintf("callbacks of %d clients are due faster than they are made: %d are, the oldest since %s", len(due), jobsOf(due), oldest(due)))
+	}
+	return reasons, lookAt
+}
+
+// longSince are those of clients whose first one has been so since then; who has most comes first.
+func longSince(all []webhook.OfClient, then time.Time) []webhook.OfClient {
+	return slices.DeleteFunc(slices.Clone(all), func(c webhook.OfClient) bool { return c.Since.After(then) })
+}
+
+func oldest(all []webhook.OfClient) string {
+	return slices.MinFunc(all, func(a, b webhook.OfClient) int { return a.Since.Compare(b.Since) }).Since.Format(time.RFC3339)
 }
 
 // jobsOf counts jobs of all clients.
-func jobsOf(failing []webhook.Failing) (n int) {
-	for _, f := range failing {
-		n += f.Jobs
+func jobsOf(all []webhook.OfClient) (n int) {
+	for _, c := range all {
+		n += c.Jobs
 	}
 	return n
-}
-
-// clientOf names whose job it is, as far as anybody knows.
-func (h *Desk) clientOf(ctx context.Context, id string) string {
-	j, err := h.jobs.Get(ctx, id)
-	if err != nil {
-		return "unknown"
-	}
-	return j.Owner.User.Client.Name
 }
 
 // calledBack counts the calls of receivers.
@@ -72,12 +93,12 @@ func (m *metrics) calledBack() func(word string) {
 // callbackStates exports the callback jobs by state, and their callbacks that are to be made.
 type callbackStates struct {
 	states  *cached[map[webhook.State]int]
-	pending *cached[webhook.Pending]
+	pending *cached[pending]
 }
 
 func callbackDescs() (states, due, failing *prometheus.Desc) {
 	return prometheus.NewDesc("frontdesk_callbacks", "Callback jobs that are kept, by state.", []string{"state"}, nil),
-		prometheus.NewDesc("frontdesk_callbacks_due", "Callbacks that are due now.", nil, nil),
+		prometheus.NewDesc("frontdesk_callbacks_due", "Callbacks that are due now, and that nobody is calling.", nil, nil),
 		prometheus.NewDesc("frontdesk_callbacks_failing", "Callbacks that were tried in vain, and will be tried again.", nil, nil)
 }
 
@@ -100,7 +121,7 @@ func (c callbackStates) Collect(out chan<- prometheus.Metric) {
 		}
 	}
 	if p, err := c.pending.now(ctx); err == nil {
-		out <- prometheus.MustNewConstMetric(due, prometheus.GaugeValue, float64(p.Due))
+		out <- prometheus.MustNewConstMetric(due, prometheus.GaugeValue, float64(jobsOf(p.Due)))
 		out <- prometheus.MustNewConstMetric(failing, prometheus.GaugeValue, float64(jobsOf(p.Failing)))
 	}
 }

@@ -132,9 +132,11 @@ func (r StatusReport) verdict() string {
 	case r.Health.Status == healthUnavailable:
 		return "Clients are refused: the administration does not answer."
 	case len(r.Health.Reasons) > 0:
-		return "It serves, but look at this: " + strings.Join(r.Health.Reasons, "; ") + "."
+		return "It serves, but look at this: " + strings.Join(slices.Concat(r.Health.Reasons, r.Health.LookAt), "; ") + "."
 	case r.Callbacks.States == nil:
 		return "It serves, but look at this: callback jobs cannot be counted."
+	case len(r.Health.LookAt) > 0:
+		return "It works. Look at this: " + strings.Join(r.Health.LookAt, "; ") + "."
 	case len(r.Keys.Expiring) > 0:
 		first := r.Keys.Expiring[0]
 		return fmt.Sprintf("It works. To be done: %d hash(es) of api_keys end within %d days, first %s of %s, %s.", len(r.Keys.Expiring), noticeAhead, first.SHA256, first.Name, ago(r.Now, first.Until))
@@ -168,7 +170,7 @@ func (h *Desk) callbackStatus(ctx context.Context) StatusCallbacks {
 		s.States = maps.Clone(states)
 	}
 	if p, err := h.pending.now(ctx); err == nil {
-		s.Due, s.Failing = p.Due, jobsOf(p.Failing)
+		s.Due, s.Failing = jobsOf(p.Due), jobsOf(p.Failing)
 	}
 	if room, err := h.room.now(ctx); err == nil {
 		s.Space = h.spaceStatus(ctx, room)

@@ -176,14 +176,21 @@ func (s *Store) Get(ctx context.Context, id string) (webhook.Job, error) {
 	return only(s.read(ctx, `SELECT document FROM callback_job WHERE id = ?1`, mapping.TextValue(id)))
 }
 
+// Conditions of jobs that are to be called at all, and of those that are due at ?1, while nobody
+// is calling them. coalesce keeps it from going through all that are finished: those to be
+// called have an index of their own.
+const (
+	toCall = `next_try > 0 AND coalesce(state, '') IN ('done', 'failed')`
+	due    = toCall + ` AND next_try <= ?1 AND lease_until < ?1`
+)
+
 // DueCalls implements webhook.Store.
 func (s *Store) DueCalls(ctx context.Context, now time.Time, most int, without []int64) ([]webhook.Job, error) {
 	others, args := otherThan(without, []mapping.Value{moment(now), mapping.IntValue(int64(most))})
-	const finished = `next_try > 0 AND state IN ('done', 'failed')`
 	return s.read(ctx, `
-		WITH busy AS (SELECT client_id, count(*) AS calls FROM callback_job WHERE `+finished+` AND lease_until >= ?1 GROUP BY client_id),
+		WITH busy AS (SELECT client_id, count(*) AS calls FROM callback_job WHERE `+toCall+` AND lease_until >= ?1 GROUP BY client_id),
 		due AS (SELECT j.id, j.host, j.client_id, j.next_try, coalesce(b.calls, 0) AS calls
-			FROM (SELECT id, host, client_id, next_try FROM callback_job WHERE `+finished+` AND next_try <= ?1 AND lease_until < ?1`+others+`) j
+			FROM (SELECT id, host, client_id, next_try FROM callback_job WHERE `+due+others+`) j
 			LEFT JOIN busy b ON b.client_id = j.client_id),
 		one AS (SELECT *, row_number() OVER (PARTITION BY host ORDER BY calls, next_try, id) AS place FROM due),
 		turns AS (SELECT *, row_number() OVER (PARTITION BY client_id ORDER BY next_try, id) AS turn FROM one WHERE place = 1)

@@ -114,29 +114,26 @@ func (s *Store) States(ctx context.Context) (states map[webhook.State]int, err e
 	return states, err
 }
 
-// Pending tells of the callbacks that are still to be made, and looks at these alone.
+// Pending tells of the callbacks that are still to be made, and looks at these alone. Of each
+// sort, who has most comes first.
 func (s *Store) Pending(ctx context.Context, now time.Time) (p webhook.Pending, err error) {
-	const due = `SELECT count(*), coalesce(min(CASE WHEN lease_until < ?1 THEN next_try END), 0) FROM callback_job WHERE next_try > 0 AND next_try <= ?1`
 	// The plus keeps it from going through all jobs in the order of clients.
-	const byClient = `SELECT +client_id, count(*), min(failing_since), min(id) FROM callback_job WHERE ` + failing + ` GROUP BY 1 ORDER BY 2 DESC, 1`
-	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		p = webhook.Pending{}
-		err := c.Query(ctx, s.text(due), []sqlrecord.Column{number, number}, []mapping.Value{moment(now)}, func(row []mapping.Value) error {
-			p.Due = int(row[0].Int())
-			if oldest := row[1].Int(); oldest > 0 {
-				p.Oldest = time.UnixMilli(oldest).UTC()
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		return c.Query(ctx, byClient, []sqlrecord.Column{number, number, number, words}, nil, func(row []mapping.Value) error {
-			p.Failing = append(p.Failing, webhook.Failing{
+	const byClient = `SELECT +client_id, count(*), min(%s), min(id) FROM callback_job WHERE %s GROUP BY 1 ORDER BY 2 DESC, 1`
+	ofClients := func(c sqlrecord.Conn, since, where string, args ...mapping.Value) (all []webhook.OfClient, err error) {
+		err = c.Query(ctx, s.text(fmt.Sprintf(byClient, since, where)), []sqlrecord.Column{number, number, number, words}, args, func(row []mapping.Value) error {
+			all = append(all, webhook.OfClient{
 				Client: row[0].Int(), Jobs: int(row[1].Int()), Since: time.UnixMilli(row[2].Int()).UTC(), Job: strings.Clone(row[3].Text()),
 			})
 			return nil
 		})
+		return all, err
+	}
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		if p.Due, err = ofClients(c, "next_try", due, moment(now)); err != nil {
+			return err
+		}
+		p.Failing, err = ofClients(c, "failing_since", failing)
+		return err
 	})
 	return p, err
 }

@@ -80,6 +80,6 @@ func TestListSortsNoDocuments(t *testing.T) {
 	_, err := s.Pending(t.Context(), time.Now())
 	require.NoError(t, err)
 	require.Len(t, db.plans, 2)
-	require.Contains(t, db.plans[0], "SEARCH callback_job USING COVERING INDEX callback_job_due")
+	require.Contains(t, db.plans[0], "SEARCH callback_job USING INDEX callback_job_due")
 	require.Contains(t, db.plans[1], "SEARCH callback_job USING INDEX callback_job_due")
 }
