@@ -42,9 +42,12 @@ const (
 // ActsKept is how long acts are kept.
 const ActsKept = 365 * 24 * time.Hour
 
-// Whoever does something says so for a lease, and says so again before that is over.
+// Whoever does something says so for a lease, and says so again before that is over. It cannot
+// while it holds the only writer of a SQLite file, as a restore does, and its clock may be
+// minutes apart from those of others: the lease is longer than that.
 const (
-	lease    = 30 * time.Second
+	lease    = 30 * time.Minute
+	renewed  = time.Minute
 	actTime  = 3 * time.Second // that an act is held up at most by each row
 	wordsMax = 300             // characters of each text of an act
 )
@@ -99,7 +102,7 @@ func (l *Ledger) hold(ctx context.Context, id string) (release func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		again := time.NewTicker(lease / 3)
+		again := time.NewTicker(renewed)
 		defer again.Stop()
 		for {
 			select {
@@ -184,11 +187,11 @@ func (l *Ledger) Take(ctx context.Context, now time.Time) (taken []Act, err erro
 	err = l.db.Write(ctx, func(c sqlrecord.Conn) error {
 		taken = nil
 		for _, a := range untold {
-			told := int64(2)
-			if a.Outcome == CutOff {
-				told = 1
+			sql, args := `UPDATE ledger_act SET told = 2 WHERE id = ?1 AND told < 2`, []mapping.Value{mapping.TextValue(a.ID)}
+			if a.Outcome == CutOff { // unless it has said in the meantime that it goes on, or how it ended
+				sql, args = `UPDATE ledger_act SET told = 1 WHERE id = ?1 AND told = 0 AND ended = 0 AND lease_until < ?2`, append(args, mapping.IntValue(now.UnixMilli()))
 			}
-			n, err := c.Exec(ctx, l.db.Dialect().Text(`UPDATE ledger_act SET told = ?2 WHERE id = ?1 AND told < ?2`), mapping.TextValue(a.ID), mapping.IntValue(told))
+			n, err := c.Exec(ctx, l.text(sql), args...)
 			if err != nil {
 				return err
 			}
