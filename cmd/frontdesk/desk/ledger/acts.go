@@ -39,8 +39,11 @@ const (
 	CutOff   Outcome = "cut off" // nobody has said for a lease that it is under way
 )
 
-// ActsKept is how long acts are kept.
-const ActsKept = 365 * 24 * time.Hour
+// ActsKept is how long acts are kept, and ActsOfKind how many of a kind.
+const (
+	ActsKept   = 365 * 24 * time.Hour
+	ActsOfKind = 100_000
+)
 
 // Whoever does something says so for a lease, and says so again before that is over. It cannot
 // while it holds the only writer of a SQLite file, as a restore does, and its clock may be
@@ -228,10 +231,52 @@ func anywhere(text string) mapping.Value {
 	return mapping.TextValue("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%")
 }
 
-// ForgetActs removes the acts that were begun before.
-func (l *Ledger) ForgetActs(ctx context.Context, before time.Time) error {
-	_, err := l.exec(ctx, `DELETE FROM ledger_act WHERE at < ?1`, mapping.IntValue(before.UnixMilli()))
-	return err
+// What one call of ForgetActs removes: so many times as much as one transaction, which keeps
+// nobody waiting for long.
+const (
+	forgottenAtOnce = 1000
+	forgottenTimes  = 10
+)
+
+// ForgetActs removes the acts that were begun before, and of each kind those that are not among its
+// newest so many: clients that do one thing all day push out nothing else. It tells whether there
+// may be more of them, which the next call removes.
+func (l *Ledger) ForgetActs(ctx context.Context, before time.Time, most int) (more bool, err error) {
+	if more, err = l.forget(ctx, `at < ?1`, mapping.IntValue(before.UnixMilli())); more || err != nil {
+		return more, err
+	}
+	crowds, err := l.crowds(ctx, most)
+	for _, c := range crowds {
+		one, err := l.forget(ctx, `what = ?1 AND at <= ?2`, mapping.TextValue(c.What), mapping.IntValue(c.At.UnixMilli()))
+		if err != nil {
+			return false, err
+		}
+		more = more || one
+	}
+	return more, err
+}
+
+func (l *Ledger) forget(ctx context.Context, which string, args ...mapping.Value) (more bool, err error) {
+	sql := fmt.Sprintf(`DELETE FROM ledger_act WHERE id IN (SELECT id FROM ledger_act WHERE %s ORDER BY at LIMIT %d)`, which, forgottenAtOnce)
+	for range forgottenTimes {
+		if n, err := l.exec(ctx, sql, args...); err != nil || n < forgottenAtOnce {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// crowds are the newest acts that are too many, of each kind.
+func (l *Ledger) crowds(ctx context.Context, most int) (found []Act, err error) {
+	err = l.db.Read(ctx, func(c sqlrecord.Conn) error {
+		found = nil
+		return c.Query(ctx, l.text(`SELECT what, at FROM (SELECT what, at, row_number() OVER (PARTITION BY what ORDER BY at DESC) AS nth FROM ledger_act) AS counted WHERE nth = ?1`),
+			[]sqlrecord.Column{words, number}, []mapping.Value{mapping.IntValue(int64(most) + 1)}, func(row []mapping.Value) error {
+				found = append(found, Act{What: strings.Clone(row[0].Text()), At: time.UnixMilli(row[1].Int())})
+				return nil
+			})
+	})
+	return found, err
 }
 
 // acts returns the acts that a condition finds.

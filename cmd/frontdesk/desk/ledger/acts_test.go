@@ -198,6 +198,8 @@ func TestActsList(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("é", wordsMax-1)+"…", found[0].Whom)
 	require.Equal(t, "user b", found[1].Whom)
-	require.NoError(t, l.ForgetActs(t.Context(), now.Add(time.Hour)))
+	more, err := l.ForgetActs(t.Context(), now.Add(time.Hour), 2)
+	require.NoError(t, err)
+	require.False(t, more)
 	require.Equal(t, []string{"backup", "user add"}, list(ActFilter{}))
 }
