@@ -13,6 +13,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/mapping"
 )
 
 type backupCommand struct {
@@ -65,6 +66,9 @@ type restoreCommand struct {
 
 // Run judges the file and then restores all of it, or nothing.
 func (r restoreCommand) Run(p desk.Program) error {
+	if !mapping.IsPlain(r.Client) { // it would stay in the list of acts
+		return desk.Misused("--client %q: %w", r.Client, reference.ErrName)
+	}
 	file, err := os.Open(r.File)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
@@ -322,9 +326,25 @@ func shown(text string) string {
 	return strconv.Quote(text)
 }
 
+// writeJSON writes JSON that is safe for a terminal: what cannot be seen is escaped.
 func writeJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	safe := make([]byte, 0, text.Len())
+	for _, r := range text.String() {
+		if r == '\n' || unicode.IsGraphic(r) {
+			safe = utf8.AppendRune(safe, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			safe = fmt.Appendf(safe, `\u%04x`, unit)
+		}
+	}
+	_, err := out.Write(safe)
+	return err
 }

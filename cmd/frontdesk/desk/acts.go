@@ -12,7 +12,7 @@ import (
 )
 
 // actsEvery is how often a gateway looks what commands have done, and actsPruned how often it
-// removes what is older than ledger.ActsKept.
+// removes what is older than ledger.ActsKept, or more than ledger.ActsOfKind.
 const (
 	actsEvery  = 3 * time.Second
 	actsPruned = time.Hour
@@ -70,7 +70,7 @@ func (h *Desk) watchActs(ctx context.Context) {
 	for {
 		err := h.tellActs(ctx, &pruned)
 		if err != nil && !failing && ctx.Err() == nil {
-			h.log.Warn("acts cannot be read: the audit log lacks them until they can", zap.Error(err))
+			h.log.Warn("acts cannot be read or forgotten: the audit log lacks them until they can", zap.Error(err))
 		}
 		failing = err != nil
 		if !h.keepActsUntil(ctx, h.after(actsEvery)) {
@@ -112,8 +112,10 @@ func (h *Desk) tellActs(ctx context.Context, pruned *time.Time) error {
 		_ = h.logs.audit.Sync() // as with changes of the configuration; the end of the program does it too
 	}
 	if err == nil && now.Sub(*pruned) >= actsPruned {
-		*pruned = now
-		err = h.ledger.ForgetActs(ctx, now.Add(-ledger.ActsKept))
+		var more bool
+		if more, err = h.ledger.ForgetActs(ctx, now.Add(-ledger.ActsKept), ledger.ActsOfKind); err == nil && !more {
+			*pruned = now
+		}
 	}
 	return err
 }

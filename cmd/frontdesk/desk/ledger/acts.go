@@ -39,12 +39,18 @@ const (
 	CutOff   Outcome = "cut off" // nobody has said for a lease that it is under way
 )
 
-// ActsKept is how long acts are kept.
-const ActsKept = 365 * 24 * time.Hour
-
-// Whoever does something says so for a lease, and says so again before that is over.
+// ActsKept is how long acts are kept, and ActsOfKind how many of a kind.
 const (
-	lease    = 30 * time.Second
+	ActsKept   = 365 * 24 * time.Hour
+	ActsOfKind = 100_000
+)
+
+// Whoever does something says so for a lease, and says so again before that is over. It cannot
+// while it holds the only writer of a SQLite file, as a restore does, and its clock may be
+// minutes apart from those of others: the lease is longer than that.
+const (
+	lease    = 30 * time.Minute
+	renewed  = time.Minute
 	actTime  = 3 * time.Second // that an act is held up at most by each row
 	wordsMax = 300             // characters of each text of an act
 )
@@ -99,7 +105,7 @@ func (l *Ledger) hold(ctx context.Context, id string) (release func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		again := time.NewTicker(lease / 3)
+		again := time.NewTicker(renewed)
 		defer again.Stop()
 		for {
 			select {
@@ -184,11 +190,11 @@ func (l *Ledger) Take(ctx context.Context, now time.Time) (taken []Act, err erro
 	err = l.db.Write(ctx, func(c sqlrecord.Conn) error {
 		taken = nil
 		for _, a := range untold {
-			told := int64(2)
-			if a.Outcome == CutOff {
-				told = 1
+			sql, args := `UPDATE ledger_act SET told = 2 WHERE id = ?1 AND told < 2`, []mapping.Value{mapping.TextValue(a.ID)}
+			if a.Outcome == CutOff { // unless it has said in the meantime that it goes on, or how it ended
+				sql, args = `UPDATE ledger_act SET told = 1 WHERE id = ?1 AND told = 0 AND ended = 0 AND lease_until < ?2`, append(args, mapping.IntValue(now.UnixMilli()))
 			}
-			n, err := c.Exec(ctx, l.db.Dialect().Text(`UPDATE ledger_act SET told = ?2 WHERE id = ?1 AND told < ?2`), mapping.TextValue(a.ID), mapping.IntValue(told))
+			n, err := c.Exec(ctx, l.text(sql), args...)
 			if err != nil {
 				return err
 			}
@@ -225,10 +231,52 @@ func anywhere(text string) mapping.Value {
 	return mapping.TextValue("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%")
 }
 
-// ForgetActs removes the acts that were begun before.
-func (l *Ledger) ForgetActs(ctx context.Context, before time.Time) error {
-	_, err := l.exec(ctx, `DELETE FROM ledger_act WHERE at < ?1`, mapping.IntValue(before.UnixMilli()))
-	return err
+// What one call of ForgetActs removes: so many times as much as one transaction, which keeps
+// nobody waiting for long.
+const (
+	forgottenAtOnce = 1000
+	forgottenTimes  = 10
+)
+
+// ForgetActs removes the acts that were begun before, and of each kind those that are not among its
+// newest so many: clients that do one thing all day push out nothing else. It tells whether there
+// may be more of them, which the next call removes.
+func (l *Ledger) ForgetActs(ctx context.Context, before time.Time, most int) (more bool, err error) {
+	if more, err = l.forget(ctx, `at < ?1`, mapping.IntValue(before.UnixMilli())); more || err != nil {
+		return more, err
+	}
+	crowds, err := l.crowds(ctx, most)
+	for _, c := range crowds {
+		one, err := l.forget(ctx, `what = ?1 AND at <= ?2`, mapping.TextValue(c.What), mapping.IntValue(c.At.UnixMilli()))
+		if err != nil {
+			return false, err
+		}
+		more = more || one
+	}
+	return more, err
+}
+
+func (l *Ledger) forget(ctx context.Context, which string, args ...mapping.Value) (more bool, err error) {
+	sql := fmt.Sprintf(`DELETE FROM ledger_act WHERE id IN (SELECT id FROM ledger_act WHERE %s ORDER BY at LIMIT %d)`, which, forgottenAtOnce)
+	for range forgottenTimes {
+		if n, err := l.exec(ctx, sql, args...); err != nil || n < forgottenAtOnce {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// crowds are the newest acts that are too many, of each kind.
+func (l *Ledger) crowds(ctx context.Context, most int) (found []Act, err error) {
+	err = l.db.Read(ctx, func(c sqlrecord.Conn) error {
+		found = nil
+		return c.Query(ctx, l.text(`SELECT what, at FROM (SELECT what, at, row_number() OVER (PARTITION BY what ORDER BY at DESC) AS nth FROM ledger_act) AS counted WHERE nth = ?1`),
+			[]sqlrecord.Column{words, number}, []mapping.Value{mapping.IntValue(int64(most) + 1)}, func(row []mapping.Value) error {
+				found = append(found, Act{What: strings.Clone(row[0].Text()), At: time.UnixMilli(row[1].Int())})
+				return nil
+			})
+	})
+	return found, err
 }
 
 // acts returns the acts that a condition finds.

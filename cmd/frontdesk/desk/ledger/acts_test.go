@@ -95,6 +95,51 @@ func TestActsAreToldOnce(t *testing.T) {
 	require.Empty(t, told(t, l, later))
 }
 
+// TestActsGoOnWithoutTheWriter: an act that holds the only writer of a SQLite file for minutes, so
+// that it cannot say that it goes on, is under way.
+func TestActsGoOnWithoutTheWriter(t *testing.T) {
+	l := openActs(t)
+	var listed []Act
+	require.NoError(t, l.Do(t.Context(), Act{What: "restore", Whom: "client"}, func(err error) { t.Error(err) }, func() error {
+		return l.db.Write(t.Context(), func(sqlrecord.Conn) (err error) {
+			listed, err = l.Acts(t.Context(), ActFilter{}, time.Now().Add(15*time.Minute))
+			return err
+		})
+	}))
+	require.Len(t, listed, 1)
+	require.Equal(t, UnderWay, listed[0].Outcome)
+	require.Equal(t, []string{"client done"}, told(t, l, time.Now()))
+}
+
+// interrupted is a database where something happens after each read.
+type interrupted struct {
+	sqlrecord.DB
+	by func()
+}
+
+func (i interrupted) Read(ctx context.Context, f func(sqlrecord.Conn) error) error {
+	defer i.by()
+	return i.DB.Read(ctx, f)
+}
+
+// TestActsAreToldAsTheyAre: an act that says that it goes on, or ends, while a gateway takes it for
+// cut off is not told as cut off.
+func TestActsAreToldAsTheyAre(t *testing.T) {
+	l, now := openActs(t), time.Now()
+	a, late := Act{ID: "late", What: "backup", Whom: "garage", Outcome: Done}, now.Add(lease+time.Second)
+	require.NoError(t, l.begin(t.Context(), a, now))
+	during := func(by func() error) []Act {
+		t.Helper()
+		taken, err := (&Ledger{db: interrupted{l.db, func() { require.NoError(t, by()) }}}).Take(t.Context(), late)
+		require.NoError(t, err)
+		return taken
+	}
+	require.Empty(t, during(func() error { return l.renew(t.Context(), a.ID, late) }))
+	late = late.Add(lease + time.Second)
+	require.Empty(t, during(func() error { return l.end(t.Context(), a, late) }))
+	require.Equal(t, []string{"garage done"}, told(t, l, late))
+}
+
 // TestActsGiveWay: what cannot be kept is done all the same, and lost is told why.
 func TestActsGiveWay(t *testing.T) {
 	l := openActs(t)
@@ -153,6 +198,8 @@ func TestActsList(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("é", wordsMax-1)+"…", found[0].Whom)
 	require.Equal(t, "user b", found[1].Whom)
-	require.NoError(t, l.ForgetActs(t.Context(), now.Add(time.Hour)))
+	more, err := l.ForgetActs(t.Context(), now.Add(time.Hour), 2)
+	require.NoError(t, err)
+	require.False(t, more)
 	require.Equal(t, []string{"backup", "user add"}, list(ActFilter{}))
 }

@@ -99,3 +99,42 @@ func TestMeet(t *testing.T) {
 	age(10 * time.Second)
 	require.Empty(t, meet("b", "2"))
 }
+
+// TestActsAreBounded: many old acts go in portions, and of a kind the newest stay, whatever else
+// there is much of.
+func TestActsAreBounded(t *testing.T) {
+	for name, on := range map[string]func(*testing.T) (*ledger.Ledger, sqlrecord.DB){"sqlite": onSQLite, "postgres": onPostgres} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := on(t)
+			now := time.UnixMilli(1_800_000_000_000)
+			keep := func(what string, many int, at time.Time) {
+				acts := make([]ledger.Act, many)
+				for i := range acts {
+					acts[i] = ledger.Act{What: what, At: at.Add(time.Duration(i) * time.Millisecond), Ended: now, Outcome: ledger.Done}
+				}
+				require.NoError(t, l.Keep(t.Context(), acts...))
+			}
+			keep("backup by callback", 10_100, now.Add(-time.Hour))
+			keep("user block", 3, now)
+			keep("backup by callback", 50, now)
+			forget := func(most int) (more bool, left []ledger.Act) {
+				t.Helper()
+				more, err := l.ForgetActs(t.Context(), now, most)
+				require.NoError(t, err)
+				left, err = l.Acts(t.Context(), ledger.ActFilter{Limit: 20_000}, now)
+				require.NoError(t, err)
+				return more, left
+			}
+			more, left := forget(50)
+			require.True(t, more)
+			require.Len(t, left, 153)
+			more, left = forget(50)
+			require.False(t, more)
+			require.Len(t, left, 53)
+			_, left = forget(5)
+			require.Len(t, left, 8)
+			require.Equal(t, now.Add(49*time.Millisecond), left[0].At.In(now.Location()))
+			require.Equal(t, "user block", left[7].What)
+		})
+	}
+}

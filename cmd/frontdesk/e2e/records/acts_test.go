@@ -197,7 +197,7 @@ func TestActsCutOff(t *testing.T) {
 	_ = command.Wait() // killed
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.Equal(t, []string{"user block: user other: under way"}, whats(listActs(t, config)))
-	clock.Pass(time.Minute)
+	clock.Pass(time.Hour)
 	var told []string
 	require.Eventually(t, func() bool {
 		told = append(whats(toldActs(t, gateways[0])), whats(toldActs(t, gateways[1]))...)
