@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,12 @@ type endLister interface {
 	// EndedSessions are the users who are blocked, and those whose sessions were ended
 	// after that moment. It is asked often.
 	EndedSessions(ctx context.Context, after time.Time) ([]auth.UserEnd, error)
+}
+
+// sessionEnder is what a store of sessions that outlives gateways can do besides. A gateway of
+// an older version goes by the store alone.
+type sessionEnder interface {
+	EndThose(ctx context.Context, username string, why func(*auth.Session) auth.Cause) error
 }
 
 // How often the administration is asked whose sessions have ended, and how people are
@@ -34,12 +41,17 @@ const (
 	LookAgain     = 500 * time.Millisecond
 )
 
+// tellingEnds bounds how long a look tells the store of what is new.
+const tellingEnds = 2 * time.Second
+
 // endedSessions are the sessions of a store, but for those that have ended by what the
 // administration says, whatever the store says: it may not have been told, or have
 // forgotten it in a failover.
 type endedSessions struct {
 	auth.Sessions
 	known atomic.Pointer[knownEnds]
+	// told is what the store was told of, by username: of the one who looks.
+	told map[string]auth.UserEnd
 }
 
 // knownEnds are the ends of sessions by username, as they were read last.
@@ -50,7 +62,7 @@ type knownEnds struct {
 }
 
 func newEndedSessions(of auth.Sessions) *endedSessions {
-	e := &endedSessions{Sessions: of}
+	e := &endedSessions{Sessions: of, told: map[string]auth.UserEnd{}}
 	e.known.Store(&knownEnds{})
 	return e
 }
@@ -77,32 +89,58 @@ func (e *endedSessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Se
 	if err != nil {
 		return nil, err
 	}
-	if err := e.known.Load().judge(s); err != nil {
-		return nil, err
+	if why := e.known.Load().why(s); why != "" {
+		return nil, s.Ended(why)
 	}
 	return s, nil
 }
 
 // Put implements auth.Sessions.
 func (e *endedSessions) Put(ctx context.Context, s *auth.Session) error {
-	if err := e.known.Load().judge(s); err != nil {
-		return err
+	if why := e.known.Load().why(s); why != "" {
+		return s.Ended(why)
 	}
 	return e.Sessions.Put(ctx, s)
 }
 
-// judge tells of a session whether it has ended.
-func (k *knownEnds) judge(s *auth.Session) error {
+// tellStore ends in the store what has ended, for gateways of a version that knows of no ends: it is
+// told once of each, and again at the next look of those that it did not take.
+func (e *endedSessions) tellStore(ctx context.Context) error {
+	store, ok := e.Sessions.(sessionEnder)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellingEnds)
+	defer cancel()
+	known := e.known.Load()
+	maps.DeleteFunc(e.told, func(username string, _ auth.UserEnd) bool {
+		_, ends := known.of[username]
+		return !ends
+	})
+	for username, end := range known.of {
+		if e.told[username] == end {
+			continue
+		}
+		if err := store.EndThose(ctx, username, known.why); err != nil {
+			return err
+		}
+		e.told[username] = end
+	}
+	return nil
+}
+
+// why says of a session by what it has ended; "" where it has not.
+func (k *knownEnds) why(s *auth.Session) auth.Cause {
 	end, ok := k.of[s.User.Username]
 	switch {
 	case !ok:
-		return nil
+		return ""
 	case s.OpenedBefore(end.End):
-		return s.Ended(end.Why)
+		return end.Why
 	case end.Blocked && s.Issued.Before(k.read): // by a program that notes no end; who logged in since, is blocked no more
-		return s.Ended(auth.CauseUserBlocked)
+		return auth.CauseUserBlocked
 	default:
-		return nil
+		return ""
 	}
 }
 
@@ -117,6 +155,9 @@ func (h *Desk) watchEnded(starting, ctx context.Context) (watch func()) {
 	h.lookBeforeServing(starting, accounts)
 	return func() {
 		for {
+			if err := h.sessions.tellStore(ctx); err != nil && ctx.Err() == nil {
+				h.log.Debug("the store of sessions could not be told which have ended", zap.Error(err))
+			}
 			select {
 			case <-ctx.Done():
 				return
