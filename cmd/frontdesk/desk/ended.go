@@ -15,8 +15,8 @@ import (
 // passwords, by other programs and other gateways.
 type endLister interface {
 	// EndedSessions are the users who are blocked, and those whose sessions were ended
-	// after that moment. It is asked often.
-	EndedSessions(ctx context.Context, after time.Time) ([]auth.UserEnd, error)
+	// within that time. It is asked often.
+	EndedSessions(ctx context.Context, within time.Duration) ([]auth.UserEnd, error)
 }
 
 // sessionEnder is what a store of sessions that outlives gateways can do besides. A gateway of
@@ -192,7 +192,7 @@ func (h *Desk) lookForEnded(ctx context.Context, accounts endLister, patience ti
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	read := h.now()
-	all, err := accounts.EndedSessions(bounded, read.Add(-2*auth.MaxTTL)) // the clocks need not agree
+	all, err := accounts.EndedSessions(bounded, 2*auth.MaxTTL)
 	failing := h.sessions.known.Load().fault != nil
 	switch {
 	case err == nil:

@@ -17,7 +17,7 @@ import (
 // givenAccounts are those of a database that answers, or does not within the time it is given.
 type givenAccounts struct{ answers chan []auth.UserEnd }
 
-func (g givenAccounts) EndedSessions(ctx context.Context, _ time.Time) ([]auth.UserEnd, error) {
+func (g givenAccounts) EndedSessions(ctx context.Context, _ time.Duration) ([]auth.UserEnd, error) {
 	select {
 	case all := <-g.answers:
 		return all, nil
