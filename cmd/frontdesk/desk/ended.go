@@ -57,8 +57,15 @@ type endedSessions struct {
 // knownEnds are the ends of sessions by username, as they were read last.
 type knownEnds struct {
 	read  time.Time // when that began; zero where they never were
-	of    map[string]auth.UserEnd
+	of    map[string]knownEnd
 	fault error // why they cannot be read since
+}
+
+// knownEnd is an end, and when a look found the user blocked last without one: an older version,
+// or a statement by hand, notes none. Its sessions stay ended when he is unblocked.
+type knownEnd struct {
+	auth.UserEnd
+	block time.Time
 }
 
 func newEndedSessions(of auth.Sessions) *endedSessions {
@@ -69,11 +76,34 @@ func newEndedSessions(of auth.Sessions) *endedSessions {
 
 // know replaces what is known.
 func (e *endedSessions) know(read time.Time, all []auth.UserEnd) {
-	known := &knownEnds{read: read, of: make(map[string]auth.UserEnd, len(all))}
+	before := e.known.Load()
+	known := &knownEnds{read: read, of: make(map[string]knownEnd, len(all))}
+	for username, end := range before.of {
+		if read.Sub(end.block) < auth.MaxTTL {
+			known.of[username] = knownEnd{auth.UserEnd{Username: username}, end.block}
+		}
+	}
 	for _, end := range all {
-		known.of[end.Username] = end
+		last, seen := before.of[end.Username]
+		now := knownEnd{end, known.of[end.Username].block}
+		if blockedWithoutEnd(end, last, seen) {
+			now.block = read
+		}
+		known.of[end.Username] = now
 	}
 	e.known.Store(known)
+}
+
+// blockedWithoutEnd tells whether the user is blocked by what noted no end, by what the look before saw.
+func blockedWithoutEnd(now auth.UserEnd, last knownEnd, seen bool) bool {
+	switch {
+	case !now.Blocked:
+		return false
+	case last.Blocked:
+		return !last.block.IsZero()
+	default:
+		return now.Why != auth.CauseUserBlocked || seen && last.End.Equal(now.End)
+	}
 }
 
 // lost notes why the ends cannot be read. What is known stays.
@@ -118,13 +148,13 @@ func (e *endedSessions) tellStore(ctx context.Context) error {
 		return !ends
 	})
 	for username, end := range known.of {
-		if e.told[username] == end {
+		if e.told[username] == end.UserEnd {
 			continue
 		}
 		if err := store.EndThose(ctx, username, known.why); err != nil {
 			return err
 		}
-		e.told[username] = end
+		e.told[username] = end.UserEnd
 	}
 	return nil
 }
@@ -138,6 +168,8 @@ func (k *knownEnds) why(s *auth.Session) auth.Cause {
 	case s.OpenedBefore(end.End):
 		return end.Why
 	case end.Blocked && s.Issued.Before(k.read): // by a program that notes no end; who logged in since, is blocked no more
+		return auth.CauseUserBlocked
+	case s.Issued.Before(end.block):
 		return auth.CauseUserBlocked
 	default:
 		return ""
