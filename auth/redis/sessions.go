@@ -186,6 +186,38 @@ func (s *Sessions) EndUser(ctx context.Context, username string, why auth.Cause)
 	return failed(unmarked)
 }
 
+// EndThose ends those sessions of the user that have ended by what why says of them, "" being
+// that they have not. It leaves no mark: a login that it overtakes is for why to refuse.
+func (s *Sessions) EndThose(ctx context.Context, username string, why func(*auth.Session) auth.Cause) error {
+	bounded, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	tokens, err := s.client.read(bounded, func() rueidis.Completed {
+		return s.client.B().Zrange().Key(tokensName(username)).Min("0").Max("-1").Build()
+	}).AsStrSlice()
+	if err != nil {
+		return failed(err)
+	}
+	for _, token := range tokens {
+		hash, err := hex.DecodeString(token)
+		if err != nil || len(hash) != len(auth.TokenHash{}) {
+			continue // not by us
+		}
+		one, err := s.Get(ctx, auth.TokenHash(hash))
+		if errors.Is(err, auth.ErrNoSession) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if cause := why(one); cause != "" {
+			if err := s.End(ctx, one, cause); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // read is decode, unless that was done already.
 func (s *Sessions) read(token auth.TokenHash, value string) (*auth.Session, error) {
 	slot := &s.decoded[binary.BigEndian.Uint16(token[:])>>(16-decodedBits)]

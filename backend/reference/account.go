@@ -114,22 +114,23 @@ func (s *Store) SetBlocked(ctx context.Context, username string, blocked bool) e
 		if !blocked {
 			return t.changeUser(ctx, `is_blocked = 0 WHERE username = ?1`, mapping.TextValue(username))
 		}
-		return t.endSessions(ctx, `is_blocked = ?4 WHERE username = ?1`, mapping.TextValue(username), auth.CauseUserBlocked, mapping.IntValue(1))
+		return t.endSessions(ctx, `is_blocked = ?3 WHERE username = ?1`, mapping.TextValue(username), auth.CauseUserBlocked, mapping.IntValue(1))
 	})
 }
 
 // SetPassword implements auth.Accounts.
 func (s *Store) SetPassword(ctx context.Context, username, encodedHash string) error {
 	return s.changeUsers(ctx, func(t *txn) error {
-		return t.endSessions(ctx, `password_hash = ?4 WHERE username = ?1`, mapping.TextValue(username), auth.CauseNewPassword, mapping.TextValue(encodedHash))
+		return t.endSessions(ctx, `password_hash = ?3 WHERE username = ?1`, mapping.TextValue(username), auth.CauseNewPassword, mapping.TextValue(encodedHash))
 	})
 }
 
-// endSessions makes a change of a user that ends its sessions. Each end is later than
-// the one before, whatever the clocks say: see auth.User.
+// endSessions makes a change of a user that ends its sessions. Each end is by the clock of
+// the database, whoever makes it, and later than the one before: see auth.User.
 func (t *txn) endSessions(ctx context.Context, change string, who mapping.Value, why auth.Cause, to mapping.Value) error {
-	return t.changeUser(ctx, `sessions_end = CASE WHEN sessions_end >= ?2 THEN sessions_end + 1 ELSE ?2 END, sessions_end_why = ?3, `+change,
-		who, mapping.IntValue(t.now().UnixMilli()), mapping.TextValue(string(why)), to)
+	present := t.dialect.Present
+	return t.changeUser(ctx, `sessions_end = CASE WHEN sessions_end >= `+present+` THEN sessions_end + 1 ELSE `+present+` END, sessions_end_why = ?2, `+change,
+		who, mapping.TextValue(string(why)), to)
 }
 
 func (t *txn) changeUser(ctx context.Context, change string, args ...mapping.Value) error {
@@ -207,13 +208,13 @@ func (s *Store) ListUsers(ctx context.Context) (users []auth.User, err error) {
 }
 
 // EndedSessions are the users who are blocked, and those whose sessions were ended
-// after that moment.
-func (s *Store) EndedSessions(ctx context.Context, after time.Time) (all []auth.UserEnd, err error) {
-	const find = `SELECT username, is_blocked, sessions_end, sessions_end_why FROM app_user WHERE is_blocked = 1 OR sessions_end > ?1`
+// within that time, by the clock of the database.
+func (s *Store) EndedSessions(ctx context.Context, within time.Duration) (all []auth.UserEnd, err error) {
+	find := `SELECT username, is_blocked, sessions_end, sessions_end_why FROM app_user WHERE is_blocked = 1 OR sessions_end > ` + s.db.Dialect().Present + ` - ?1`
 	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
 		all = nil
 		columns := []sqlrecord.Column{words, number, number, words}
-		return s.house(conn).query(ctx, find, columns, []mapping.Value{mapping.IntValue(after.UnixMilli())}, func(row []mapping.Value) error {
+		return s.house(conn).query(ctx, find, columns, []mapping.Value{mapping.IntValue(within.Milliseconds())}, func(row []mapping.Value) error {
 			all = append(all, auth.UserEnd{
 				Username: row[0].Text(), Blocked: row[1].Int() == 1, End: moment(row[2]), Why: auth.Cause(row[3].Text()),
 			})

@@ -60,6 +60,6 @@ func (s *Store) Redeem(ctx context.Context, tokenHash [32]byte, encodedHash stri
 		if _, err := t.exec(ctx, `DELETE FROM password_reset WHERE user_id = ?1`, mapping.IntValue(user)); err != nil {
 			return fmt.Errorf("drop other password resets: %w", err)
 		}
-		return t.endSessions(ctx, `password_hash = ?4 WHERE id = ?1`, mapping.IntValue(user), auth.CauseNewPassword, mapping.TextValue(encodedHash))
+		return t.endSessions(ctx, `password_hash = ?3 WHERE id = ?1`, mapping.IntValue(user), auth.CauseNewPassword, mapping.TextValue(encodedHash))
 	})
 }

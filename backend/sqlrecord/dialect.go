@@ -21,6 +21,9 @@ type Dialect struct {
 	IDColumn string
 	// BigInt is the type of the hidden columns.
 	BigInt string
+	// Present is the clock of the engine, in milliseconds since 1970: several programs that
+	// share a database go by it, since theirs need not agree.
+	Present string
 	// TableOptions follow the closing parenthesis of CREATE TABLE.
 	TableOptions string
 

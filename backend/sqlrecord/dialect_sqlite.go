@@ -11,6 +11,7 @@ func SQLite() *Dialect {
 		Name:         "sqlite",
 		IDColumn:     "INTEGER PRIMARY KEY AUTOINCREMENT",
 		BigInt:       "INTEGER",
+		Present:      "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)",
 		TableOptions: " STRICT",
 		placeholder:  '?',
 		columnType: func(f *mapping.Field) string {

@@ -66,6 +66,7 @@ type drift struct {
 	keys, limits string
 	differing    map[differing]times
 	failing      bool
+	met          time.Time // when they did last
 	told         atomic.Pointer[[]GatewayDiffers]
 }
 
@@ -128,9 +129,13 @@ func (d *drift) meet(ctx context.Context) {
 			d.desk.log.Warn("gateways cannot tell each other how they are set up", zap.Error(err))
 		}
 		d.failing = true
+		if d.desk.now().Sub(d.met) > ledger.GatewayLife { // they may agree now, or be gone
+			d.differing = nil
+			d.told.Store(nil)
+		}
 		return
 	}
-	d.failing = false
+	d.failing, d.met = false, d.desk.now()
 	told := d.compare(own, others)
 	d.told.Store(&told)
 }

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -14,8 +15,14 @@ import (
 // passwords, by other programs and other gateways.
 type endLister interface {
 	// EndedSessions are the users who are blocked, and those whose sessions were ended
-	// after that moment. It is asked often.
-	EndedSessions(ctx context.Context, after time.Time) ([]auth.UserEnd, error)
+	// within that time. It is asked often.
+	EndedSessions(ctx context.Context, within time.Duration) ([]auth.UserEnd, error)
+}
+
+// sessionEnder is what a store of sessions that outlives gateways can do besides. A gateway of
+// an older version goes by the store alone.
+type sessionEnder interface {
+	EndThose(ctx context.Context, username string, why func(*auth.Session) auth.Cause) error
 }
 
 // How often the administration is asked whose sessions have ended, and how people are
@@ -34,34 +41,69 @@ const (
 	LookAgain     = 500 * time.Millisecond
 )
 
+// tellingEnds bounds how long a look tells the store of what is new.
+const tellingEnds = 2 * time.Second
+
 // endedSessions are the sessions of a store, but for those that have ended by what the
 // administration says, whatever the store says: it may not have been told, or have
 // forgotten it in a failover.
 type endedSessions struct {
 	auth.Sessions
 	known atomic.Pointer[knownEnds]
+	// told is what the store was told of, by username: of the one who looks.
+	told map[string]auth.UserEnd
 }
 
 // knownEnds are the ends of sessions by username, as they were read last.
 type knownEnds struct {
 	read  time.Time // when that began; zero where they never were
-	of    map[string]auth.UserEnd
+	of    map[string]knownEnd
 	fault error // why they cannot be read since
 }
 
+// knownEnd is an end, and when a look found the user blocked last without one: an older version,
+// or a statement by hand, notes none. Its sessions stay ended when he is unblocked.
+type knownEnd struct {
+	auth.UserEnd
+	block time.Time
+}
+
 func newEndedSessions(of auth.Sessions) *endedSessions {
-	e := &endedSessions{Sessions: of}
+	e := &endedSessions{Sessions: of, told: map[string]auth.UserEnd{}}
 	e.known.Store(&knownEnds{})
 	return e
 }
 
 // know replaces what is known.
 func (e *endedSessions) know(read time.Time, all []auth.UserEnd) {
-	known := &knownEnds{read: read, of: make(map[string]auth.UserEnd, len(all))}
+	before := e.known.Load()
+	known := &knownEnds{read: read, of: make(map[string]knownEnd, len(all))}
+	for username, end := range before.of {
+		if read.Sub(end.block) < auth.MaxTTL {
+			known.of[username] = knownEnd{auth.UserEnd{Username: username}, end.block}
+		}
+	}
 	for _, end := range all {
-		known.of[end.Username] = end
+		last, seen := before.of[end.Username]
+		now := knownEnd{end, known.of[end.Username].block}
+		if blockedWithoutEnd(end, last, seen) {
+			now.block = read
+		}
+		known.of[end.Username] = now
 	}
 	e.known.Store(known)
+}
+
+// blockedWithoutEnd tells whether the user is blocked by what noted no end, by what the look before saw.
+func blockedWithoutEnd(now auth.UserEnd, last knownEnd, seen bool) bool {
+	switch {
+	case !now.Blocked:
+		return false
+	case last.Blocked:
+		return !last.block.IsZero()
+	default:
+		return now.Why != auth.CauseUserBlocked || seen && last.End.Equal(now.End)
+	}
 }
 
 // lost notes why the ends cannot be read. What is known stays.
@@ -77,32 +119,60 @@ func (e *endedSessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Se
 	if err != nil {
 		return nil, err
 	}
-	if err := e.known.Load().judge(s); err != nil {
-		return nil, err
+	if why := e.known.Load().why(s); why != "" {
+		return nil, s.Ended(why)
 	}
 	return s, nil
 }
 
 // Put implements auth.Sessions.
 func (e *endedSessions) Put(ctx context.Context, s *auth.Session) error {
-	if err := e.known.Load().judge(s); err != nil {
-		return err
+	if why := e.known.Load().why(s); why != "" {
+		return s.Ended(why)
 	}
 	return e.Sessions.Put(ctx, s)
 }
 
-// judge tells of a session whether it has ended.
-func (k *knownEnds) judge(s *auth.Session) error {
+// tellStore ends in the store what has ended, for gateways of a version that knows of no ends: it is
+// told once of each, and again at the next look of those that it did not take.
+func (e *endedSessions) tellStore(ctx context.Context) error {
+	store, ok := e.Sessions.(sessionEnder)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellingEnds)
+	defer cancel()
+	known := e.known.Load()
+	maps.DeleteFunc(e.told, func(username string, _ auth.UserEnd) bool {
+		_, ends := known.of[username]
+		return !ends
+	})
+	for username, end := range known.of {
+		if e.told[username] == end.UserEnd {
+			continue
+		}
+		if err := store.EndThose(ctx, username, known.why); err != nil {
+			return err
+		}
+		e.told[username] = end.UserEnd
+	}
+	return nil
+}
+
+// why says of a session by what it has ended; "" where it has not.
+func (k *knownEnds) why(s *auth.Session) auth.Cause {
 	end, ok := k.of[s.User.Username]
 	switch {
 	case !ok:
-		return nil
+		return ""
 	case s.OpenedBefore(end.End):
-		return s.Ended(end.Why)
+		return end.Why
 	case end.Blocked && s.Issued.Before(k.read): // by a program that notes no end; who logged in since, is blocked no more
-		return s.Ended(auth.CauseUserBlocked)
+		return auth.CauseUserBlocked
+	case s.Issued.Before(end.block):
+		return auth.CauseUserBlocked
 	default:
-		return nil
+		return ""
 	}
 }
 
@@ -117,6 +187,9 @@ func (h *Desk) watchEnded(starting, ctx context.Context) (watch func()) {
 	h.lookBeforeServing(starting, accounts)
 	return func() {
 		for {
+			if err := h.sessions.tellStore(ctx); err != nil && ctx.Err() == nil {
+				h.log.Debug("the store of sessions could not be told which have ended", zap.Error(err))
+			}
 			select {
 			case <-ctx.Done():
 				return
@@ -151,7 +224,7 @@ func (h *Desk) lookForEnded(ctx context.Context, accounts endLister, patience ti
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	read := h.now()
-	all, err := accounts.EndedSessions(bounded, read.Add(-2*auth.MaxTTL)) // the clocks need not agree
+	all, err := accounts.EndedSessions(bounded, 2*auth.MaxTTL)
 	failing := h.sessions.known.Load().fault != nil
 	switch {
 	case err == nil:

@@ -17,7 +17,7 @@ import (
 // givenAccounts are those of a database that answers, or does not within the time it is given.
 type givenAccounts struct{ answers chan []auth.UserEnd }
 
-func (g givenAccounts) EndedSessions(ctx context.Context, _ time.Time) ([]auth.UserEnd, error) {
+func (g givenAccounts) EndedSessions(ctx context.Context, _ time.Duration) ([]auth.UserEnd, error) {
 	select {
 	case all := <-g.answers:
 		return all, nil
@@ -135,6 +135,47 @@ func TestEndedSessionsAreRefused(t *testing.T) {
 				require.ErrorIs(t, err, auth.ErrNoSession)
 				require.Equal(t, &auth.Ended{KeyName: c.session.KeyName, Client: "Garage", Why: c.why}, err)
 			}
+		})
+	}
+}
+
+// TestBlockWithoutEndOutlivesIt: whoever was blocked by a version, or a statement, that notes no end has
+// no session of before when he is unblocked, and those that he opens then.
+func TestBlockWithoutEndOutlivesIt(t *testing.T) {
+	now := time.Now()
+	end := now.Add(-10 * time.Minute)
+	noted := auth.UserEnd{Username: "anna", End: end, Why: auth.CauseUserBlocked}
+	blocked := func(e auth.UserEnd) auth.UserEnd {
+		e.Blocked = true
+		return e
+	}
+	none := auth.UserEnd{Username: "anna"}
+	newPassword := auth.UserEnd{Username: "anna", End: end, Why: auth.CauseNewPassword}
+	for _, c := range []struct {
+		name  string
+		looks [][]auth.UserEnd // a second from one to the next
+		why   auth.Cause
+	}{
+		{"never had an end", [][]auth.UserEnd{{blocked(none)}, {}, {}}, auth.CauseUserBlocked},
+		{"for two looks", [][]auth.UserEnd{{}, {blocked(none)}, {blocked(none)}, {}}, auth.CauseUserBlocked},
+		{"has a new password of before", [][]auth.UserEnd{{newPassword}, {blocked(newPassword)}, {newPassword}}, auth.CauseUserBlocked},
+		{"was blocked before with an end", [][]auth.UserEnd{{noted}, {blocked(noted)}, {blocked(noted)}, {noted}}, auth.CauseUserBlocked},
+		{"is blocked with an end, which says all", [][]auth.UserEnd{{}, {blocked(noted)}, {blocked(noted)}, {noted}}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := newEndedSessions(nil)
+			read := now
+			for _, all := range c.looks {
+				read = read.Add(time.Second)
+				e.know(read, all)
+			}
+			of := auth.User{Username: "anna", SessionsEnd: end}
+			before := auth.Session{KeyName: "k", Issued: now, User: of}
+			require.Equal(t, c.why, e.known.Load().why(&before))
+			after := auth.Session{KeyName: "k", Issued: read, User: of}
+			require.Empty(t, e.known.Load().why(&after))
+			e.know(now.Add(auth.MaxTTL+time.Hour), nil)
+			require.Empty(t, e.known.Load().of, "no session of before lives any more")
 		})
 	}
 }

@@ -183,6 +183,24 @@ func TestDriftOfThoseWhoAreGone(t *testing.T) {
 	require.Contains(t, one.OpsText("/metrics"), "frontdesk_gateway_differs{part=\"version\"} 1\n")
 }
 
+// TestDriftThatCannotBeKnown: a gateway that can read nothing of the others for longer than GatewayLife
+// tells nothing of them.
+func TestDriftThatCannotBeKnown(t *testing.T) {
+	t.Parallel()
+	s := &service{t: t, dsn: rig.Engines[1].DSN(t), redis: redistest.Start(t)}
+	one := s.start()
+	other := s.start("vendor: Example", "vendor: Another")
+	require.Equal(t, []string{"vendor"}, differ(one, other, enough))
+	s.sql("ALTER TABLE ledger_gateway RENAME TO away")
+	rounds(one, struct{}{})
+	require.Equal(t, []string{"vendor"}, told(one), "for a moment")
+	one.Clock.Pass(tables.GatewayLife)
+	rounds(one, struct{}{})
+	require.Empty(t, told(one))
+	s.sql("ALTER TABLE away RENAME TO ledger_gateway")
+	require.Equal(t, []string{"vendor"}, differ(one, other, enough), "anew")
+}
+
 // TestDriftOfSessions: gateways that keep sessions in memory do not share them, though they say the
 // same. It is the one drift by which every second request is 401.
 func TestDriftOfSessions(t *testing.T) {
