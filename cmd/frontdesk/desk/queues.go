@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"frontdesk/auth"
-	"frontdesk/backend"
 )
 
 // Queues are looked at every QueuesEvery. One is told of once it was full at looks in a row, for
@@ -43,7 +42,7 @@ func (q *queue) look() {
 // halfFull tells of a queue where half of its places are taken.
 func halfFull(used, most int) bool { return most > 0 && 2*used >= most }
 
-// allTaken tells of a pool that has no connection left. Of a pool half is taken by day.
+// allTaken tells of what has no place left. Half is taken by day; a client alone never takes all, nor do all at one resource.
 func allTaken(used, most int) bool { return most > 0 && used >= most }
 
 // queues are those of a desk. They are safe for concurrent use.
@@ -65,12 +64,7 @@ func (h *Desk) openQueues() *queues {
 		}, words: func(used, most int) string {
 			return fmt.Sprintf("the memory for bodies and answers fills: %s of %s is taken (server.body_memory)", readable(int64(used)), readable(int64(most)))
 		}},
-	}
-	if p, ok := h.system.driver.(backend.Pooler); ok {
-		all = append(all, &queue{full: allTaken, words: of("all connections to the administration were at work for long: %d of %d are now"), load: func() (int, int) {
-			pool := p.Pool()
-			return pool.InUse, pool.Most
-		}})
+		{full: allTaken, words: of("all places for calls of the administration were taken for long: %d of %d are now"), load: func() (int, int) { return h.client.Busiest() }},
 	}
 	return &queues{all: all}
 }
