@@ -86,7 +86,7 @@ func TestQueuesAreTold(t *testing.T) {
 	w.looks(t, 1)
 	r := w.report(t)
 	require.Equal(t, desk.HealthDegraded, r.Health.Status)
-	require.Regexp(t, `^It serves, but look at this: the queue for the administration fills: \d calls wait, and 2 may\.$`, r.Verdict)
+	require.Regexp(t, `^It serves, but look at this: the queue for the administration fills: up to [12] calls waited, and 2 may; [12] wait now\.$`, r.Verdict)
 	require.Equal(t, 200, w.AskOps("/readyz").Status, "others would have the same")
 	close(open)
 	w.asking.Wait()
@@ -115,7 +115,7 @@ func TestPlacesThatAreTakenAreTold(t *testing.T) {
 		told := w.report(t).Verdict
 		close(open)
 		w.asking.Wait()
-		require.Equal(t, "It serves, but look at this: all places for calls of the administration were taken for long: 2 of 2 are now.", told)
+		require.Equal(t, "It serves, but look at this: all places for calls of the administration were taken for long: up to 2 of 2, and 2 are now.", told)
 		w.looks(t, 10)
 		require.Equal(t, "All works.", w.report(t).Verdict)
 	})
