@@ -115,6 +115,18 @@ func (c *Client) Load() (now Load) {
 	return now
 }
 
+// Busiest tells how many calls are under way, and how many there may be, of those for which most
+// of the room is taken: reads, or writes where these have room of their own.
+func (c *Client) Busiest() (running, most int) {
+	for _, room := range c.rooms {
+		var now Load
+		if room.count(&now, map[int64]bool{}); now.Running*most >= running*now.Most {
+			running, most = now.Running, now.Most
+		}
+	}
+	return running, most
+}
+
 // Queue is how many calls may wait for room.
 func (c *Client) Queue() (most int) {
 	for _, room := range c.rooms {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"frontdesk/auth"
-	"frontdesk/backend"
 )
 
 // Queues are looked at every QueuesEvery. One is told of once it was full at looks in a row, for
@@ -23,9 +22,10 @@ const (
 type queue struct {
 	load  func() (used, most int)
 	full  func(used, most int) bool
-	words func(used, most int) string
+	words func(worst, most, now int) string
 
 	over, eased int // looks in a row, at which it was full or not
+	worst       int // of the looks since it began to be full
 	told        bool
 }
 
@@ -38,12 +38,15 @@ func (q *queue) look() {
 		q.over, q.eased = 0, q.eased+1
 	}
 	q.told = q.over >= fullLooks || q.told && q.eased < easedLooks
+	if q.worst = max(q.worst, used); q.over == 0 && !q.told {
+		q.worst = 0
+	}
 }
 
 // halfFull tells of a queue where half of its places are taken.
 func halfFull(used, most int) bool { return most > 0 && 2*used >= most }
 
-// allTaken tells of a pool that has no connection left. Of a pool half is taken by day.
+// allTaken tells of what has no place left. Half is taken by day; a client alone never takes all, nor do all at one resource.
 func allTaken(used, most int) bool { return most > 0 && used >= most }
 
 // queues are those of a desk. They are safe for concurrent use.
@@ -53,24 +56,19 @@ type queues struct {
 }
 
 func (h *Desk) openQueues() *queues {
-	of := func(format string) func(used, most int) string {
-		return func(used, most int) string { return fmt.Sprintf(format, used, most) }
+	of := func(format string) func(worst, most, now int) string {
+		return func(worst, most, now int) string { return fmt.Sprintf(format, worst, most, now) }
 	}
 	all := []*queue{
-		{full: halfFull, words: of("the queue for the administration fills: %d calls wait, and %d may"), load: func() (int, int) { return h.client.Load().Waiting, h.client.Queue() }},
-		{full: halfFull, words: of("the queue of logins fills: %d wait, and %d may"), load: func() (int, int) { return h.logins.Waiting(), auth.LoginsWaiting }},
+		{full: halfFull, words: of("the queue for the administration fills: up to %d calls waited, and %d may; %d wait now"), load: func() (int, int) { return h.client.Load().Waiting, h.client.Queue() }},
+		{full: halfFull, words: of("the queue of logins fills: up to %d waited, and %d may; %d wait now"), load: func() (int, int) { return h.logins.Waiting(), auth.LoginsWaiting }},
 		{full: halfFull, load: func() (int, int) {
 			taken, most, _ := h.server.Bodies()
 			return taken, most
-		}, words: func(used, most int) string {
-			return fmt.Sprintf("the memory for bodies and answers fills: %s of %s is taken (server.body_memory)", readable(int64(used)), readable(int64(most)))
+		}, words: func(worst, most, now int) string {
+			return fmt.Sprintf("the memory for bodies and answers fills: up to %s of %s was taken, and %s is now (server.body_memory)", readable(int64(worst)), readable(int64(most)), readable(int64(now)))
 		}},
-	}
-	if p, ok := h.system.driver.(backend.Pooler); ok {
-		all = append(all, &queue{full: allTaken, words: of("all connections to the administration were at work for long: %d of %d are now"), load: func() (int, int) {
-			pool := p.Pool()
-			return pool.InUse, pool.Most
-		}})
+		{full: allTaken, words: of("all places for calls of the administration were taken for long: up to %d of %d, and %d are now"), load: func() (int, int) { return h.client.Busiest() }},
 	}
 	return &queues{all: all}
 }
@@ -101,7 +99,8 @@ func (q *queues) judge(now *Health) {
 	defer q.mu.Unlock()
 	for _, one := range q.all {
 		if one.told {
-			now.degraded("%s", one.words(one.load()))
+			used, most := one.load()
+			now.degraded("%s", one.words(max(one.worst, used), most, used))
 		}
 	}
 }
