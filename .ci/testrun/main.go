@@ -98,13 +98,13 @@ func build(ctx context.Context) (string, error) {
 	return binary, nil
 }
 
-// test runs go test, whose events go to the report. make check has its vet.
+// test runs go test, whose events go to the report.
 func test(ctx context.Context, r *report, args, environment []string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	command := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-vet=off", "-exec", "'" + self + "' " + measureWord}, args...)...)
+	command := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-exec", "'" + self + "' " + measureWord}, args...)...)
 	command.Env, command.Stderr = environment, os.Stderr
 	// Told to end, go test waits for the tests that run: they are told too.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
