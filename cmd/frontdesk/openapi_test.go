@@ -342,7 +342,9 @@ func describeTo(t *testing.T, c *config.Config, environment string) string {
 	return string(text)
 }
 
-// TestOpenAPILint has both kept linters find nothing, in either version.
+// TestOpenAPILint has both kept linters find nothing, in either version. That takes
+// them some ten seconds for the description of everything: the soak has them read each
+// key's in each version, the short form each key and each version once.
 func TestOpenAPILint(t *testing.T) {
 	sqltest.Tool(t, "npm", "node")
 	npm := rig.Repository(t, ".ci", "npm")
@@ -353,8 +355,12 @@ func TestOpenAPILint(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var files []string
-	for _, key := range []string{"demo-full", "demo-orders"} {
-		for _, version := range []string{"3.1", "3.0"} {
+	versions := map[string][]string{"demo-full": {"3.0"}, "demo-orders": {"3.1"}}
+	if sqltest.Soak() {
+		versions = map[string][]string{"demo-full": {"3.1", "3.0"}, "demo-orders": {"3.1", "3.0"}}
+	}
+	for key, versions := range versions {
+		for _, version := range versions {
 			code, text, stderr := cli("", "openapi", "--demo", "--key", key, "--version", version)
 			require.Zero(t, code, stderr)
 			file := filepath.Join(dir, key+"-"+version+".json")

@@ -38,7 +38,7 @@ const (
 // other tests: a client asks not more often than once in soakPace.
 const (
 	soakClients = 6
-	soakPace    = 20 * time.Millisecond
+	soakPace    = 50 * time.Millisecond
 )
 
 const doomedKey = "66666666-6666-4666-8666-666666666666"
