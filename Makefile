@@ -11,6 +11,10 @@ TESTS   ?= ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/secrets ./backend/leg
 # their time.
 AT_ONCE ?= 4
 
+# What is compiled does not name the folder of the tree, so that another clone finds it
+# in the compiler's cache.
+export GOFLAGS := -trimpath $(GOFLAGS)
+
 # It says what it does, what it needs and what it leaves out: see there.
 testrun = $(GO) run ./.ci/testrun
 

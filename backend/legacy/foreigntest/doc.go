@@ -14,12 +14,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
 )
 
 // System is an administration, and somebody who works in it by its own programs.
@@ -41,8 +42,7 @@ type worker interface {
 // files is the folder of what belongs to a system: its sheet, and the program that works
 // in it, if any.
 func files(system string) string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(filepath.Dir(here)), "testdata", system)
+	return sqltest.Repository("backend", "legacy", "testdata", system)
 }
 
 // folder is what a package has under /usr/share, be it installed or only unpacked; inside is

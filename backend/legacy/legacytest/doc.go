@@ -14,7 +14,6 @@ package legacytest
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"frontdesk/backend/sqlrecord/sqltest"
@@ -31,8 +30,7 @@ func Run(m *testing.M) int {
 
 // Files returns the folder testdata/dealerpak, from wherever the test runs.
 func Files() (string, error) {
-	_, here, _, _ := runtime.Caller(0)
-	dir := filepath.Join(filepath.Dir(filepath.Dir(here)), "testdata", "dealerpak")
+	dir := sqltest.Repository("backend", "legacy", "testdata", "dealerpak")
 	_, err := os.Stat(dir)
 	return dir, err
 }

@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -35,8 +33,7 @@ type Object = map[string]any
 // that was not done.
 func installed(t testing.TB, name string) string {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	path := filepath.Join(filepath.Dir(file), "../../../.ci/foreign", name)
+	path := sqltest.Repository(".ci", "foreign", name)
 	if _, err := os.Stat(path); err != nil {
 		if sqltest.Required("foreign") {
 			t.Fatal("what .ci/install-foreign installs is missing: ", err)

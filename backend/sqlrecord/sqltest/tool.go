@@ -3,6 +3,7 @@ package sqltest
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -29,4 +30,20 @@ func Tool(t testing.TB, part, program string) string {
 	}
 	t.Skipf("%s is not installed", program)
 	return ""
+}
+
+// Repository is the path of something in the project's folder, which is above the one
+// that a test runs in. The compiler is not asked: with -trimpath it does not know.
+func Repository(parts ...string) string {
+	root, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(root, "go.mod")); missing == nil {
+			return filepath.Join(append([]string{root}, parts...)...)
+		}
+		if root == filepath.Dir(root) {
+			break
+		}
+		root = filepath.Dir(root)
+	}
+	panic("a test runs in its package's folder, below go.mod")
 }

@@ -58,13 +58,5 @@ func PackageTools(t *testing.T) {
 // Repository is the path of a file of the repository.
 func Repository(t testing.TB, parts ...string) string {
 	t.Helper()
-	root, err := os.Getwd()
-	require.NoError(t, err)
-	for {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			return filepath.Join(append([]string{root}, parts...)...)
-		}
-		require.NotEqual(t, root, filepath.Dir(root), "a test runs in its package's folder")
-		root = filepath.Dir(root)
-	}
+	return sqltest.Repository(parts...)
 }
