@@ -3,13 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 // accessLine is what the tools read of a line of the access log.
@@ -66,72 +64,8 @@ func (t *logTime) UnmarshalText(text []byte) (err error) {
 
 // logFlags say which lines of which access logs are read.
 type logFlags struct {
-	Since logSince `placeholder:"WHEN" help:"Read only what is newer: 14d, 36h, 02:13, 2026-11-01 or 2026-11-01T12:00:00Z."`
-	Logs  []string `arg:"" name:"log" help:"Access logs (JSON lines), rotated ones too, plain or gzip; - for standard input."`
-}
-
-// logSince is a moment, how long ago it was, or what the clock said then.
-type logSince struct {
-	at      moment
-	ago     time.Duration
-	clock   time.Duration // since midnight
-	byClock bool
-}
-
-// UnmarshalText reads 14d, 36h, 02:13, 2026-11-01, 2026-11-01 02:13 (in the time zone of
-// this machine, as the two before) or a time as RFC 3339 has it.
-func (m *logSince) UnmarshalText(text []byte) error {
-	if days, ok := wholeDays(string(text)); ok {
-		m.ago = time.Duration(days) * 24 * time.Hour
-		return nil
-	}
-	if ago, err := time.ParseDuration(string(text)); err == nil && ago > 0 {
-		m.ago = ago
-		return nil
-	}
-	for _, form := range [...]string{"15:04", time.TimeOnly} {
-		if clock, err := time.Parse(form, string(text)); err == nil {
-			m.byClock = true
-			m.clock = time.Duration(clock.Hour())*time.Hour + time.Duration(clock.Minute())*time.Minute + time.Duration(clock.Second())*time.Second
-			return nil
-		}
-	}
-	for _, form := range [...]string{"2006-01-02 15:04", time.DateTime} {
-		if at, err := time.ParseInLocation(form, string(text), time.Local); err == nil {
-			m.at.Time = at
-			return nil
-		}
-	}
-	if m.at.UnmarshalText(text) == nil {
-		return nil
-	}
-	return errors.New("expected a time span such as 14d or 36h, or a date such as 2026-11-01, or a time such as 02:13 or 2026-11-01T02:13:00Z")
-}
-
-// from is the moment as now has it: what the clock says is of today, or of yesterday where
-// that is yet to come. It is zero where nothing was said.
-func (m logSince) from(now time.Time) time.Time {
-	switch {
-	case m.ago > 0:
-		return now.Add(-m.ago)
-	case !m.byClock:
-		return m.at.Time
-	}
-	year, month, day := now.Date()
-	on := func(day int) time.Time {
-		return time.Date(year, month, day, 0, 0, int(m.clock/time.Second), 0, now.Location())
-	}
-	if at := on(day); !at.After(now) {
-		return at
-	}
-	return on(day - 1)
-}
-
-// wholeDays reads 14d.
-func wholeDays(text string) (days int, ok bool) {
-	number, ok := strings.CutSuffix(text, "d")
-	n, err := strconv.ParseUint(number, 10, 16)
-	return int(n), ok && err == nil
+	Since terminal.When `placeholder:"WHEN" help:"Read only what is newer: 14d, 36h, 02:13, 2026-11-01 or 2026-11-01T12:00:00Z."`
+	Logs  []string      `arg:"" name:"log" help:"Access logs (JSON lines), rotated ones too, plain or gzip; - for standard input."`
 }
 
 // logSummary is what was read, beside the lines themselves.
@@ -146,42 +80,22 @@ type logSummary struct {
 // String tells in a sentence what was read.
 func (s logSummary) String() string {
 	if s.Lines == 0 {
-		return fmt.Sprintf("no line of an access log in that time (%s older, %s)", count(s.Older), several(s.Other, "other line"))
+		return fmt.Sprintf("no line of an access log in that time (%s older, %s)", terminal.Count(s.Older), terminal.Several(s.Other, "other line"))
 	}
-	text := fmt.Sprintf("%s from %s to %s", several(s.Lines, "request"), day(s.Oldest), day(s.Newest))
+	text := fmt.Sprintf("%s from %s to %s", terminal.Several(s.Lines, "request"), terminal.Minute(s.Oldest), terminal.Minute(s.Newest))
 	if s.Older > 0 {
-		text += fmt.Sprintf(", %s left out", several(s.Older, "older one"))
+		text += fmt.Sprintf(", %s left out", terminal.Several(s.Older, "older one"))
 	}
 	if s.Other > 0 {
-		text += fmt.Sprintf(", %s passed over", several(s.Other, "other line"))
+		text += fmt.Sprintf(", %s passed over", terminal.Several(s.Other, "other line"))
 	}
 	return text
-}
-
-// several counts things: 1 line, 2 lines.
-func several(n int64, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return count(n) + " " + thing
-}
-
-// day is a moment as people read it, in the time zone it was logged in.
-func day(t time.Time) string { return t.Format("2006-01-02 15:04") }
-
-// count groups digits: 1,204,331.
-func count(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // readAccessLogs hands every line of the access logs to each, in the order of the
 // files, and tells whether it is older than asked for. The line is only lent.
 func readAccessLogs(p desk.Program, f logFlags, now time.Time, each func(line *accessLine, older bool)) (logSummary, error) {
-	r := accessReader{since: f.Since.from(now), each: each}
+	r := accessReader{since: f.Since.From(now), each: each}
 	err := readLogs(p, f.Logs, r.take)
 	return r.summary, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/mapping"
 )
 
@@ -75,11 +76,11 @@ func (t *logTally) add(n int64, at time.Time) {
 
 // requests is how many.
 func (t logTally) requests() string {
-	return several(t.Requests, "request")
+	return terminal.Several(t.Requests, "request")
 }
 
 // String is how many, and when last.
-func (t logTally) String() string { return t.requests() + ", last " + day(t.Last) }
+func (t logTally) String() string { return t.requests() + ", last " + terminal.Minute(t.Last) }
 
 // uses are the requests of access logs, by what they have in common.
 type uses map[use]*logTally

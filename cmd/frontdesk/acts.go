@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/user"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type actsCommands struct {
@@ -22,11 +22,11 @@ type actsCommands struct {
 
 type actsListCommand struct {
 	administration
-	Since  logSince `placeholder:"WHEN" help:"Only what is newer: 14d, 36h, 2026-11-01 or 2026-11-01T12:00:00Z."`
-	What   string   `placeholder:"PART" help:"Only acts with this in their name: user, user block, backup."`
-	Who    string   `placeholder:"PART" help:"Only acts of those with this in their name: a user of the system, or an api_key."`
-	Limit  int      `default:"100" help:"How many at most."`
-	Format string   `default:"text" enum:"text,json" help:"text, or json."`
+	Since  terminal.When `placeholder:"WHEN" help:"Only what is newer: 14d, 36h, 2026-11-01 or 2026-11-01T12:00:00Z."`
+	What   string        `placeholder:"PART" help:"Only acts with this in their name: user, user block, backup."`
+	Who    string        `placeholder:"PART" help:"Only acts of those with this in their name: a user of the system, or an api_key."`
+	Limit  int           `default:"100" help:"How many at most."`
+	Format string        `default:"text" enum:"text,json" help:"text, or json."`
 }
 
 // actJSON is an act for programs.
@@ -48,20 +48,20 @@ func (a actsListCommand) Run(p desk.Program) error {
 			return err
 		}
 		now := time.Now()
-		found, err := kept.Acts(p.Ctx, ledger.ActFilter{Since: a.Since.from(now), What: a.What, Who: a.Who, Limit: a.Limit}, now)
+		found, err := kept.Acts(p.Ctx, ledger.ActFilter{Since: a.Since.From(now), What: a.What, Who: a.Who, Limit: a.Limit}, now)
 		switch {
 		case err != nil:
 			return err
 		case a.Format == "json":
-			return writeJSON(p.Stdout, actsJSON(found))
+			return terminal.WriteJSON(p.Stdout, actsJSON(found))
 		case len(found) == 0:
 			_, err := fmt.Fprintf(p.Stderr, "There is no such act in %s.\n", in)
 			return err
 		}
-		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+		table := terminal.NewTable(p.Stdout)
 		fmt.Fprintln(table, "AT\tWHAT\tON\tWHO\tFROM\tOUTCOME")
 		for _, act := range found {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", clock(act.At), shown(act.What), shown(act.Whom), shown(act.Who), shown(act.Origin), act.Outcome)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Here(act.At), terminal.Safe(act.What), terminal.Safe(act.Whom), terminal.Safe(act.Who), terminal.Safe(act.Origin), act.Outcome)
 		}
 		return table.Flush()
 	})
@@ -119,14 +119,14 @@ func whereFrom() string {
 			all = append(all, "ssh from "+address.String())
 		}
 	}
-	if name := terminal(); name != "" {
+	if name := tty(); name != "" {
 		all = append(all, name)
 	}
 	return strings.Join(all, ", ")
 }
 
-// terminal is that of the command; "" where it has none, or the system does not tell.
-func terminal() string {
+// tty is that of the command; "" where it has none, or the system does not tell.
+func tty() string {
 	for fd := range 3 {
 		name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 		if device, ok := strings.CutPrefix(name, "/dev/"); err == nil && ok && (strings.HasPrefix(device, "pts/") || strings.HasPrefix(device, "tty")) {

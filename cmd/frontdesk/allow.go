@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -153,9 +154,9 @@ func shortNotice(s logSummary) string {
 	span := "less than an hour"
 	switch {
 	case covered >= 48*time.Hour:
-		span = count(int64(covered/(24*time.Hour))) + " days"
+		span = terminal.Count(int64(covered/(24*time.Hour))) + " days"
 	case covered >= time.Hour:
-		span = count(int64(covered/time.Hour)) + " hours"
+		span = terminal.Count(int64(covered/time.Hour)) + " hours"
 	}
 	return "the logs cover " + span + " only: what is done once a month or once a year does not show in them"
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/gateway"
 )
 
@@ -48,7 +49,7 @@ func (c allowLearnCommand) Run(p desk.Program) error {
 	}
 	switch c.Format {
 	case "json":
-		return writeJSON(p.Stdout, l)
+		return terminal.WriteJSON(p.Stdout, l)
 	case "yaml":
 		l.printList(p.Stdout)
 	default:
@@ -112,7 +113,7 @@ func (t *tools) learn(key *toolKey, g *grantUses) learned {
 		default:
 			e.Change, e.Why = entryDropped, "not used"
 			if earlier := total(no, g.before); earlier.Requests > 0 {
-				e.logTally, e.Why = earlier, "not used since "+day(earlier.Last)
+				e.logTally, e.Why = earlier, "not used since "+terminal.Minute(earlier.Last)
 			}
 		}
 		l.Entries = append(l.Entries, e)
@@ -189,7 +190,7 @@ func (l learned) printRest(out io.Writer) {
 		}
 	}
 	if l.Elsewhere > 0 {
-		fmt.Fprintf(out, "# %s of its requests were for paths or methods that nobody is offered\n", count(l.Elsewhere))
+		fmt.Fprintf(out, "# %s of its requests were for paths or methods that nobody is offered\n", terminal.Count(l.Elsewhere))
 	}
 }
 
@@ -227,7 +228,7 @@ func (c allowUnusedCommand) Run(p desk.Program) error {
 		u.Keys = append(u.Keys, t.unused(&keys[i], byKey[keys[i].Name]))
 	}
 	if c.Format == "json" {
-		return writeJSON(p.Stdout, u)
+		return terminal.WriteJSON(p.Stdout, u)
 	}
 	u.print(p.Stdout)
 	return nil
@@ -268,7 +269,7 @@ func (t *tools) unused(key *toolKey, g *grantUses) unusedOfKey {
 			e.Unused = append(e.Unused, grant.String())
 		}
 		if earlier := total(no, g.before); earlier.Requests > 0 {
-			e.Last = day(earlier.Last)
+			e.Last = terminal.Minute(earlier.Last)
 		}
 		e.what = e.words(no)
 		if slices.ContainsFunc(no, func(grant gateway.Grant) bool { return g.untold[grant] != nil }) {

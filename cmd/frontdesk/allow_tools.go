@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -106,7 +107,7 @@ func (k *toolKey) facts(now time.Time) []string {
 		if k.Expires.Passed(now) {
 			word = "EXPIRED"
 		}
-		facts = append(facts, word+" "+day(k.Expires.Time))
+		facts = append(facts, word+" "+terminal.Minute(k.Expires.Time))
 	}
 	var limits []string
 	if k.Rate != nil {
@@ -119,7 +120,7 @@ func (k *toolKey) facts(now time.Time) []string {
 		limits = append(limits, fmt.Sprintf("%d under way", k.Concurrent))
 	}
 	if k.PerDay > 0 {
-		limits = append(limits, count(k.PerDay)+" a day")
+		limits = append(limits, terminal.Count(k.PerDay)+" a day")
 	}
 	if len(limits) > 0 {
 		facts = append(facts, "requests: at most "+strings.Join(limits, "; "))
@@ -139,9 +140,9 @@ func (k *toolKey) facts(now time.Time) []string {
 func (k *toolKey) modeFact(now time.Time) string {
 	switch {
 	case k.auth.InShadow(now):
-		return "shadow mode until " + day(k.auth.Shadow) + ": what the allowlist refuses is served, and noted"
+		return "shadow mode until " + terminal.Minute(k.auth.Shadow) + ": what the allowlist refuses is served, and noted"
 	case k.Mode == config.ModeShadow:
-		return "enforced: its shadow mode ended " + day(k.auth.Shadow)
+		return "enforced: its shadow mode ended " + terminal.Minute(k.auth.Shadow)
 	default:
 		return "enforced"
 	}

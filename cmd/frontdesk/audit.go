@@ -11,16 +11,17 @@ import (
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
 
 type auditCommand struct {
-	Config string   `required:"" placeholder:"FILE" help:"Configuration (YAML)."`
-	Format string   `default:"text" enum:"text,json" help:"text, or json."`
-	FailOn string   `default:"error" enum:"error,warning,note,never" help:"The least severity that makes the exit code 1: error, warning, note or never."`
-	Since  logSince `placeholder:"WHEN" help:"Read only what is newer in the logs: 14d, 36h, 2026-11-01 or 2026-11-01T12:00:00Z."`
-	Logs   []string `arg:"" optional:"" name:"log" help:"Access logs (JSON lines), rotated ones too, plain or gzip: they tell which grants nobody uses."`
+	Config string        `required:"" placeholder:"FILE" help:"Configuration (YAML)."`
+	Format string        `default:"text" enum:"text,json" help:"text, or json."`
+	FailOn string        `default:"error" enum:"error,warning,note,never" help:"The least severity that makes the exit code 1: error, warning, note or never."`
+	Since  terminal.When `placeholder:"WHEN" help:"Read only what is newer in the logs: 14d, 36h, 2026-11-01 or 2026-11-01T12:00:00Z."`
+	Logs   []string      `arg:"" optional:"" name:"log" help:"Access logs (JSON lines), rotated ones too, plain or gzip: they tell which grants nobody uses."`
 }
 
 // Help tells what the short help has no room for.
@@ -56,7 +57,7 @@ func (c auditCommand) Run(p desk.Program) error {
 		err = a.writeText(p.Stdout)
 	}
 	if n := a.atLeast(severity(c.FailOn)); err == nil && n > 0 {
-		return fmt.Errorf("%s of severity %s or worse", plural(n, "finding"), c.FailOn)
+		return fmt.Errorf("%s of severity %s or worse", terminal.SeveralOrNo(n, "finding"), c.FailOn)
 	}
 	return err
 }
@@ -158,9 +159,9 @@ func (a *auditor) certificate() {
 	switch {
 	case err != nil:
 	case a.now.After(c.NotAfter):
-		a.add(failure, "certificate-expired", nil, at, files.CertFile+" ended on "+day(c.NotAfter)+": clients that look at it do not connect", "put its successor there: it is taken up without a restart")
+		a.add(failure, "certificate-expired", nil, at, files.CertFile+" ended on "+terminal.Minute(c.NotAfter)+": clients that look at it do not connect", "put its successor there: it is taken up without a restart")
 	case desk.CertificateEndsSoon(c, a.now):
-		a.add(warning, "certificate-expires-soon", nil, at, files.CertFile+" ends on "+day(c.NotAfter), "renew it: its successor is taken up without a restart")
+		a.add(warning, "certificate-expires-soon", nil, at, files.CertFile+" ends on "+terminal.Minute(c.NotAfter), "renew it: its successor is taken up without a restart")
 	}
 }
 
@@ -221,24 +222,16 @@ func (a *auditor) atLeast(s severity) (n int) {
 func (a *auditor) totals() string {
 	var parts []string
 	for _, s := range severities {
-		parts = append(parts, plural(a.count(s), string(s)))
+		parts = append(parts, terminal.SeveralOrNo(a.count(s), string(s)))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// plural counts things in words: no files, 1 file, 2 files.
-func plural(n int, thing string) string {
-	if n == 0 {
-		return "no " + thing + "s"
-	}
-	return several(int64(n), thing)
 }
 
 func (a *auditor) writeJSON(w io.Writer) error {
 	if a.findings == nil {
 		a.findings = []finding{}
 	}
-	return writeJSON(w, struct {
+	return terminal.WriteJSON(w, struct {
 		Config   string    `json:"config"`
 		Findings []finding `json:"findings"`
 		Errors   int       `json:"errors"`
@@ -261,7 +254,7 @@ func (a *auditor) writeText(w io.Writer) error {
 	if len(a.findings) > 0 {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "%s in %s: %s\n", plural(len(a.config.APIKeys), "api_key"), plural(len(a.config.Files()), "file"), a.totals())
+	fmt.Fprintf(&b, "%s in %s: %s\n", terminal.SeveralOrNo(len(a.config.APIKeys), "api_key"), terminal.SeveralOrNo(len(a.config.Files()), "file"), a.totals())
 	if a.period == "" {
 		b.WriteString("Unused grants were not looked for: name the access logs to have that done too.\n")
 	} else {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -33,9 +34,9 @@ func (a *auditor) ends(key *toolKey) {
 	case end.IsZero():
 		a.add(warning, "key-without-expiry", key, key.At(), "it never expires", "give it an end (expires: 2027-12-31), and rotate it before that")
 	case end.Passed(a.now):
-		a.add(warning, "key-expired", key, key.At(), "it expired on "+day(end.Time), "take it out, or give it a later end")
+		a.add(warning, "key-expired", key, key.At(), "it expired on "+terminal.Minute(end.Time), "take it out, or give it a later end")
 	case desk.EndsSoon(end.Time, a.now):
-		a.add(warning, "key-expires-soon", key, key.At(), "it expires on "+day(end.Time), "rotate it (frontdesk key rotate "+key.Name+"), or give it a later end")
+		a.add(warning, "key-expires-soon", key, key.At(), "it expires on "+terminal.Minute(end.Time), "rotate it (frontdesk key rotate "+key.Name+"), or give it a later end")
 	}
 }
 
@@ -52,13 +53,13 @@ func (a *auditor) hashesOf(key *toolKey) {
 		case hash.Expires.IsZero():
 			endless++
 		case hash.Expires.Passed(a.now):
-			a.add(note, "hash-expired", key, key.At(), fmt.Sprintf("key_sha256[%d] expired on %s", i, day(hash.Expires.Time)), "take the hash out")
+			a.add(note, "hash-expired", key, key.At(), fmt.Sprintf("key_sha256[%d] expired on %s", i, terminal.Minute(hash.Expires.Time)), "take the hash out")
 		case !desk.EndsSoon(hash.Expires.Time, a.now):
 		case slices.ContainsFunc(key.Hashes, func(h config.KeyHash) bool { return h.Expires.IsZero() || h.Expires.After(hash.Expires.Time) }):
-			a.add(warning, "hash-expires-soon", key, key.At(), fmt.Sprintf("key_sha256[%d] expires on %s, while the key goes on: whoever still uses it is refused from then on", i, day(hash.Expires.Time)),
+			a.add(warning, "hash-expires-soon", key, key.At(), fmt.Sprintf("key_sha256[%d] expires on %s, while the key goes on: whoever still uses it is refused from then on", i, terminal.Minute(hash.Expires.Time)),
 				"frontdesk key list tells when it was used last")
 		default:
-			a.add(warning, "key-expires-soon", key, key.At(), "its last hash expires on "+day(hash.Expires.Time), "rotate it: frontdesk key rotate "+key.Name)
+			a.add(warning, "key-expires-soon", key, key.At(), "its last hash expires on "+terminal.Minute(hash.Expires.Time), "rotate it: frontdesk key rotate "+key.Name)
 		}
 	}
 	if endless > 1 {
@@ -122,9 +123,9 @@ func (a *auditor) trial(key *toolKey) {
 	switch {
 	case key.Mode != config.ModeShadow:
 	case key.Until.Passed(a.now):
-		a.add(warning, "shadow-overdue", key, key.At(), "mode: shadow ended on "+day(key.Until.Time)+"; the allowlist is in force since", "take mode and until out")
+		a.add(warning, "shadow-overdue", key, key.At(), "mode: shadow ended on "+terminal.Minute(key.Until.Time)+"; the allowlist is in force since", "take mode and until out")
 	default:
-		a.add(note, "shadow", key, key.At(), "its allowlist only notes what it would refuse, until "+day(key.Until.Time), "look at what it noted (frontdesk whatif), then take mode and until out")
+		a.add(note, "shadow", key, key.At(), "its allowlist only notes what it would refuse, until "+terminal.Minute(key.Until.Time), "look at what it noted (frontdesk whatif), then take mode and until out")
 	}
 }
 

@@ -1,24 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
-	"frontdesk/mapping"
 )
 
 type explainCommand struct {
@@ -58,7 +53,7 @@ func (c explainCommand) Run(p desk.Program) error {
 		r.Hint = c.hintOfBase(t.config.Server.BasePath)
 	}
 	if c.Format == "json" {
-		return writeJSON(p.Stdout, r)
+		return terminal.WriteJSON(p.Stdout, r)
 	}
 	r.print(p.Stdout)
 	return nil
@@ -103,7 +98,7 @@ func (c explainCommand) hintOfBase(basePath string) string {
 	if basePath == "" || target[0] != '/' || !isBelow(target, basePath) {
 		return ""
 	}
-	return fmt.Sprintf("%s was read as the base path; if an answer says \"Invalid endpoint: %s\", the request had it twice", basePath, shown(target))
+	return fmt.Sprintf("%s was read as the base path; if an answer says \"Invalid endpoint: %s\", the request had it twice", basePath, terminal.Safe(target))
 }
 
 // isBelow tells whether a path was written with the base path in front.
@@ -275,7 +270,7 @@ func (r explained) print(out io.Writer) {
 	if r.Status != 0 {
 		verdict += fmt.Sprintf(", answered %d", r.Status)
 	}
-	fmt.Fprintf(out, "%s: %s %s is %s\n", r.Key, r.Method, shown(r.Path), verdict)
+	fmt.Fprintf(out, "%s: %s %s is %s\n", r.Key, r.Method, terminal.Safe(r.Path), verdict)
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "  %-10s "+format+"\n", append([]any{name}, args...)...)
 	}
@@ -316,35 +311,4 @@ func (r explained) print(out io.Writer) {
 		return
 	}
 	row("answer", "as sent, but for request_id, which is a placeholder:\n%s", r.Answer)
-}
-
-// shown makes a path or a name safe for a terminal.
-func shown(text string) string {
-	if mapping.IsPlain(text) {
-		return text
-	}
-	return strconv.Quote(text)
-}
-
-// writeJSON writes JSON that is safe for a terminal: what cannot be seen is escaped.
-func writeJSON(out io.Writer, value any) error {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
-		return err
-	}
-	safe := make([]byte, 0, text.Len())
-	for _, r := range text.String() {
-		if r == '\n' || unicode.IsGraphic(r) {
-			safe = utf8.AppendRune(safe, r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			safe = fmt.Appendf(safe, `\u%04x`, unit)
-		}
-	}
-	_, err := out.Write(safe)
-	return err
 }

@@ -58,14 +58,15 @@ var mayImport = map[string][]string{
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/backendtest", "backend/keep", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
-		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "config", "config/keyedit", "config/strictyaml", "gateway",
-		"gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
+		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/terminal", "config", "config/keyedit", "config/strictyaml",
+		"gateway", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/desk": {
 		"auth", "auth/redis", "backend", "backend/keep", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/desk/ledger", "config",
 		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
+	"cmd/frontdesk/terminal":    {"mapping"},
 	"cmd/frontdesk/rig": {
 		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger",
 		"config", "gateway", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "gateway/webhook/webhooktest", "mapping",

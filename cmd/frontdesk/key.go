@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/config/keyedit"
 	"frontdesk/config/strictyaml"
@@ -118,7 +119,7 @@ func existing(c *config.Config, name string) (*config.Key, error) {
 	if key := findKey(c, name); key != nil {
 		return key, nil
 	}
-	return nil, fmt.Errorf("there is no key %s in the configuration%s; frontdesk key list shows which there are", shown(name), strictyaml.Suggest(name, keyNames(c)))
+	return nil, fmt.Errorf("there is no key %s in the configuration%s; frontdesk key list shows which there are", terminal.Safe(name), strictyaml.Suggest(name, keyNames(c)))
 }
 
 // unknownKey says that --key names no api_key.
@@ -128,7 +129,7 @@ func unknownKey(c *config.Config, name string) error {
 	if hint == "" && len(names) > 0 && len(names) <= 20 {
 		hint = ", known are " + strings.Join(names, ", ")
 	}
-	return desk.Misused("--key %s: there is no api_key of that name%s", shown(name), hint)
+	return desk.Misused("--key %s: there is no api_key of that name%s", terminal.Safe(name), hint)
 }
 
 func keyNames(c *config.Config) []string {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 )
 
@@ -31,7 +31,7 @@ func (k keyListCommand) Run(p desk.Program) error {
 		fmt.Fprintf(p.Stderr, "When they were used last is not known: %s\n", c.Hide(err.Error()))
 	}
 	now, zone := time.Now(), c.Server.TimeZone.Location
-	table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+	table := terminal.NewTable(p.Stdout)
 	fmt.Fprintln(table, "NAME\tENDS\tIN\tSHA-256\tLAST USED\tMODE\tENTRIES\tWHERE")
 	for i := range c.APIKeys {
 		key := &c.APIKeys[i]
@@ -89,7 +89,7 @@ func usesOf(key config.Key, uses ledger.KeyUses, zone *time.Location) string {
 	for _, h := range key.Hashes {
 		text := "-"
 		if at, known := uses[ledger.HashOfKey{Key: key.Name, SHA256: desk.ShortHash(h)}]; known {
-			text = day(at.In(zone))
+			text = terminal.Minute(at.In(zone))
 		}
 		all = append(all, text)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/config/keyedit"
 	"frontdesk/config/strictyaml"
@@ -25,7 +26,7 @@ const longestOverlap = 366
 
 // Run makes the second api_key and gives the first its last day.
 func (k keyRotateCommand) Run(p desk.Program) error {
-	days, ok := wholeDays(k.Overlap)
+	days, ok := terminal.WholeDays(k.Overlap)
 	if !ok || days > longestOverlap {
 		return desk.Misused("--overlap %s: expected whole days from 0d to %dd, such as 14d", k.Overlap, longestOverlap)
 	}

@@ -9,10 +9,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type logCommands struct {
@@ -23,16 +23,7 @@ type logCommands struct {
 // logSpan says of which time a log is read.
 type logSpan struct {
 	logFlags
-	Until logSince `placeholder:"WHEN" help:"Read only what is no newer, in the same forms."`
-}
-
-// holds tells whether a moment is in the span.
-func (s logSpan) holds(now time.Time) func(time.Time) bool {
-	since, until := s.Since.from(now), s.Until.from(now)
-	if s.Until.byClock && until.Before(since) { // which is yet to come
-		until = until.AddDate(0, 0, 1)
-	}
-	return func(at time.Time) bool { return !at.Before(since) && (until.IsZero() || !at.After(until)) }
+	Until terminal.When `placeholder:"WHEN" help:"Read only what is no newer, in the same forms."`
 }
 
 type logTopCommand struct {
@@ -51,7 +42,7 @@ func (c logTopCommand) Run(p desk.Program) error {
 	}[c.By]
 	all, parts, line := new(load), map[string]*load{}, accessLine{}
 	var oldest, newest time.Time
-	holds := c.holds(time.Now())
+	holds := terminal.Between(c.Since, c.Until, time.Now())
 	err := readLogs(p, c.Logs, func(text []byte) {
 		if !line.isAccessLine(text) || !holds(line.Time.at) {
 			return
@@ -77,7 +68,7 @@ func (c logTopCommand) Run(p desk.Program) error {
 	case all.requests == 0:
 		return errors.New("there is no line of an access log in that time")
 	}
-	fmt.Fprintf(p.Stdout, "%s from %s to %s\n", several(all.requests, "request"), day(oldest), day(newest))
+	fmt.Fprintf(p.Stdout, "%s from %s to %s\n", terminal.Several(all.requests, "request"), terminal.Minute(oldest), terminal.Minute(newest))
 	return c.print(p.Stdout, all, parts)
 }
 
@@ -97,10 +88,10 @@ func (c logTopCommand) print(out io.Writer, all *load, parts map[string]*load) e
 	names := slices.SortedFunc(maps.Keys(parts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(ranks[b], ranks[a]), cmp.Compare(parts[b].requests, parts[a].requests), cmp.Compare(a, b))
 	})
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	table := terminal.NewTable(out)
 	fmt.Fprintf(table, "%s\tREQUESTS\tERRORS\t5XX\tP50\tP95\tP99\tBACKEND P95\n", strings.ToUpper(c.By))
 	for _, name := range names[:min(max(c.Limit, 0), len(names))] {
-		fmt.Fprintf(table, "%s\t%s\n", shown(name), parts[name])
+		fmt.Fprintf(table, "%s\t%s\n", terminal.Safe(name), parts[name])
 	}
 	fmt.Fprintf(table, "all %d\t%s\n", len(names), all)
 	return table.Flush()
@@ -146,7 +137,7 @@ func (l *load) String() string {
 	if l.backend.count > 0 {
 		backend = lasting(l.backend.at(0.95))
 	}
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", count(l.requests), count(l.errors), count(l.failures),
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", terminal.Count(l.requests), terminal.Count(l.errors), terminal.Count(l.failures),
 		lasting(l.took.at(0.5)), lasting(l.took.at(0.95)), lasting(l.took.at(0.99)), backend)
 }
 

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type logChangesCommand struct{ logSpan }
 
 // Run prints what was changed, in the order of the log.
 func (c logChangesCommand) Run(p desk.Program) error {
-	found, holds := 0, c.holds(time.Now())
+	found, holds := 0, terminal.Between(c.Since, c.Until, time.Now())
 	err := readLogs(p, c.Logs, func(text []byte) {
 		if change, ok := changeOf(text); ok && holds(change.at) {
 			found++
@@ -36,7 +37,7 @@ type logChange struct {
 }
 
 // String is the change with its time, as people read it.
-func (c logChange) String() string { return c.at.Format("2006-01-02 15:04:05") + "  " + c.what }
+func (c logChange) String() string { return terminal.Second(c.at) + "  " + c.what }
 
 // The lines beside those of the audit that tell of a change: a program that starts may be
 // another one, and has read what needed a restart.
@@ -55,7 +56,7 @@ func changeOf(line []byte) (c logChange, ok bool) {
 	if json.Unmarshal(line, &l) != nil || l.Time.at.IsZero() || l.Logger != "audit" && startLines[l.Message] == "" {
 		return c, false
 	}
-	return logChange{l.Time.at, cmp.Or(startLines[l.Message], shown(l.Message)) + detailsOf(line)}, true
+	return logChange{l.Time.at, cmp.Or(startLines[l.Message], terminal.Safe(l.Message)) + detailsOf(line)}, true
 }
 
 // detailsOf are the fields of a line, in its order, but for those that every line has and
@@ -79,7 +80,7 @@ func detailsOf(line []byte) string {
 			continue
 		}
 		if text := detail(value); text != "" {
-			fmt.Fprintf(&out, "%s%s %s", separator, shown(fmt.Sprint(name)), shown(text))
+			fmt.Fprintf(&out, "%s%s %s", separator, terminal.Safe(fmt.Sprint(name)), terminal.Safe(text))
 			separator = "; "
 		}
 	}

@@ -9,9 +9,8 @@ import (
 	"io"
 	"os"
 
-	"golang.org/x/term"
-
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 // readLogs hands every line of logs to take, in the order of the files, as logLines does.
@@ -33,7 +32,7 @@ func readLog(p desk.Program, name string, take func(line []byte)) error {
 		}
 		defer file.Close()
 		var done func()
-		in, done = showReading(p.Stderr, file)
+		in, done = terminal.ShowReading(p.Stderr, file)
 		defer done()
 	}
 	err := logLines(p, in, take)
@@ -87,37 +86,4 @@ func logLines(p desk.Program, in io.Reader, take func(line []byte)) error {
 // isForPeople tells a line of the access log in the console format.
 func isForPeople(line []byte) bool {
 	return len(line) > 0 && line[0] != '{' && bytes.Contains(line, []byte("\trequest\t{"))
-}
-
-// shownFrom is how large a file is whose reading is shown.
-const shownFrom = 64 << 20
-
-// showReading shows on a terminal how far a large file has been read.
-func showReading(stderr io.Writer, file *os.File) (in io.Reader, done func()) {
-	screen, ok := stderr.(*os.File)
-	info, err := file.Stat()
-	if !ok || err != nil || info.Size() < shownFrom || !term.IsTerminal(int(screen.Fd())) {
-		return file, func() {}
-	}
-	shown := &shownReader{in: file, screen: screen, name: file.Name(), size: info.Size(), percent: -1}
-	return shown, func() { fmt.Fprint(screen, "\r\x1b[K") }
-}
-
-type shownReader struct {
-	in      io.Reader
-	screen  io.Writer
-	name    string
-	read    int64
-	size    int64
-	percent int64
-}
-
-func (s *shownReader) Read(b []byte) (int, error) {
-	n, err := s.in.Read(b)
-	s.read += int64(n)
-	if percent := s.read * 100 / s.size; percent != s.percent {
-		s.percent = percent
-		fmt.Fprintf(s.screen, "\r%s: %d %% of %d MiB read", s.name, percent, s.size>>20)
-	}
-	return n, err
 }

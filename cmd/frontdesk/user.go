@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,6 +16,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -88,7 +88,7 @@ func (a administration) open(p desk.Program) (*opened, error) {
 func (o *opened) unknown(name string, err error) error {
 	switch {
 	case errors.Is(err, auth.ErrUnknownUser):
-		return fmt.Errorf("there is no user %s in %s; frontdesk user list shows who there is", shown(name), o.in)
+		return fmt.Errorf("there is no user %s in %s; frontdesk user list shows who there is", terminal.Safe(name), o.in)
 	case errors.Is(err, reference.ErrUnknownClient):
 		return fmt.Errorf("there is no client %q in %s; frontdesk user list shows the clients and their users", name, o.in)
 	default:
@@ -182,7 +182,7 @@ func (u userPasswdCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "password of %s set; sessions that are open end "+desk.BlockedEnds+"\n", shown(u.Username))
+	_, err = fmt.Fprintf(p.Stdout, "password of %s set; sessions that are open end "+desk.BlockedEnds+"\n", terminal.Safe(u.Username))
 	return err
 }
 
@@ -203,10 +203,10 @@ func (u userListCommand) Run(p desk.Program) error {
 		_, err := fmt.Fprintf(p.Stderr, "There is no user in %s yet; frontdesk user add makes one.\n", store.in)
 		return err
 	}
-	table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+	table := terminal.NewTable(p.Stdout)
 	fmt.Fprintln(table, "USERNAME\tCLIENT\tEMAIL\tNOTE")
 	for _, user := range users {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", shown(user.Username), shown(user.Client.Name), shown(user.Email), noteOf(user))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", terminal.Safe(user.Username), terminal.Safe(user.Client.Name), terminal.Safe(user.Email), noteOf(user))
 	}
 	return table.Flush()
 }

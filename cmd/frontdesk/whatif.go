@@ -2,43 +2,27 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type whatifCommand struct {
-	Config string `required:"" placeholder:"NEW" help:"The new configuration (YAML)."`
-	At     moment `placeholder:"WHEN" help:"Judge as of then: 2026-12-31, or a time as RFC 3339 has it. Now, where it is left out."`
-	Key    string `placeholder:"NAME" help:"Only this api_key's requests."`
-	Format string `default:"text" enum:"text,json" help:"text, or json."`
+	Config string          `required:"" placeholder:"NEW" help:"The new configuration (YAML)."`
+	At     terminal.Moment `placeholder:"WHEN" help:"Judge as of then: 2026-12-31, or a time as RFC 3339 has it. Now, where it is left out."`
+	Key    string          `placeholder:"NAME" help:"Only this api_key's requests."`
+	Format string          `default:"text" enum:"text,json" help:"text, or json."`
 	logFlags
 }
 
 // Help tells what the short help has no room for.
 func (whatifCommand) Help() string {
 	return "It judges the requests of access logs by the endpoints and allowlists of a new configuration. Exit code: 0 where nothing is newly refused, 1 where something is, 2 where the command, the configuration or a log is wrong. Limits, addresses and certificates are not judged."
-}
-
-// moment is a time on the command line.
-type moment struct{ time.Time }
-
-// UnmarshalText reads 2026-12-31 (in the time zone of this machine) or a time as
-// RFC 3339 has it.
-func (m *moment) UnmarshalText(text []byte) error {
-	for _, form := range [...]string{time.DateOnly, time.RFC3339} {
-		if at, err := time.ParseInLocation(form, string(text), time.Local); err == nil {
-			m.Time = at
-			return nil
-		}
-	}
-	return errors.New("expected a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z")
 }
 
 // Run compares what was with what would be.
@@ -61,7 +45,7 @@ func (c whatifCommand) Run(p desk.Program) error {
 	w := t.whatIf(all, at)
 	w.Config, w.Read = c.Config, summary
 	if c.Format == "json" {
-		err = writeJSON(p.Stdout, w)
+		err = terminal.WriteJSON(p.Stdout, w)
 	} else {
 		err = w.print(p.Stdout)
 	}
@@ -121,7 +105,7 @@ func (t *tools) judgeUse(u use, at time.Time) (becomes, string) {
 	case d.Operation == nil:
 		return isRefused, "there is no such operation"
 	case d.Reason != "" && key.auth.InShadow(at):
-		return isTrial, denied + "; served until " + day(key.auth.Shadow)
+		return isTrial, denied + "; served until " + terminal.Minute(key.auth.Shadow)
 	case d.Reason != "":
 		return isRefused, denied
 	case u.Direct && d.Operation.ByCallback():
@@ -218,16 +202,16 @@ func (w whatIf) print(out io.Writer) error {
 		if len(part.list) == 0 {
 			continue
 		}
-		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		table := terminal.NewTable(out)
 		fmt.Fprintln(table, "  KEY\tMETHOD\tENDPOINT\tREQUESTS\tLAST SEEN\tWHY")
 		for _, v := range part.list {
-			fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%s\n", v.Key, v.Method, v.Endpoint, count(v.Requests), day(v.Last), v.Why)
+			fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%s\n", v.Key, v.Method, v.Endpoint, terminal.Count(v.Requests), terminal.Minute(v.Last), v.Why)
 		}
 		if err := table.Flush(); err != nil {
 			return err
 		}
 	}
 	_, err := fmt.Fprintf(out, "\nunchanged: %s; not judged: %s for what nobody was offered, %s without a session\n",
-		logTally{Requests: w.Same}.requests(), count(w.Outside), count(w.Nobody))
+		logTally{Requests: w.Same}.requests(), terminal.Count(w.Outside), terminal.Count(w.Nobody))
 	return err
 }

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/mapping"
 )
 
 type whyCommand struct {
 	Client string        `placeholder:"NAME" help:"Tell what this client was refused, in place of one request."`
 	Key    string        `placeholder:"NAME" help:"The same of an api_key; also for logins, whose client nobody knows where they fail."`
-	At     logSince      `placeholder:"WHEN" help:"About when that was: 02:13 (when the clock last said so), 2026-11-01 02:13, or a time as RFC 3339 has it. Without it the newest are told."`
+	At     terminal.When `placeholder:"WHEN" help:"About when that was: 02:13 (when the clock last said so), 2026-11-01 02:13, or a time as RFC 3339 has it. Without it the newest are told."`
 	Within time.Duration `default:"5m" placeholder:"TIME" help:"How far from then it may have been (default: 5m)."`
 	Limit  int           `default:"3" help:"How many refusals are told in full."`
 	Args   []string      `arg:"" name:"request-id|log" help:"The request id of the answer, unless --client or --key is given; then logs (JSON lines), rotated ones too, plain or gzip, - for standard input."`
@@ -30,7 +31,7 @@ func (whyCommand) Help() string {
 // Run tells why a request, or those of a client, were answered as they were.
 func (c whyCommand) Run(p desk.Program) error {
 	q, logs := inquiry{whyCommand: c}, c.Args
-	q.about = c.At.from(time.Now())
+	q.about = c.At.From(time.Now())
 	if c.Client == "" && c.Key == "" {
 		q.id, logs = logs[0], logs[1:]
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config/strictyaml"
 )
 
@@ -16,7 +17,7 @@ import (
 func (q *inquiry) tell(out io.Writer) error {
 	if q.id != "" && len(q.told) == 0 {
 		if len(q.failures) == 0 {
-			return errors.New("these logs have no request " + shown(q.id) + q.lostSome())
+			return errors.New("these logs have no request " + terminal.Safe(q.id) + q.lostSome())
 		}
 		q.failures[len(q.failures)-1].print(out) // without log.access there is nothing more
 	}
@@ -33,7 +34,7 @@ func (q *inquiry) tell(out io.Writer) error {
 		q.told[i].tell(out, q.failureOf(q.told[i].RequestID))
 	}
 	if more := q.alike - int64(len(q.told)); more > 0 {
-		fmt.Fprintf(out, "\nThe log has %s of that id.\n", several(more, "more request"))
+		fmt.Fprintf(out, "\nThe log has %s of that id.\n", terminal.Several(more, "more request"))
 	}
 	if text := tallied(q.others); text != "" {
 		fmt.Fprintf(out, "\nBesides, %s was refused: %s.\n", q.who(), text)
@@ -57,7 +58,7 @@ func (q *inquiry) lostSome() string {
 func (q *inquiry) tellServed(out io.Writer) error {
 	when := ""
 	if !q.about.IsZero() {
-		when = fmt.Sprintf(" from %s to %s", day(q.about.Add(-q.Within)), day(q.about.Add(q.Within)))
+		when = fmt.Sprintf(" from %s to %s", terminal.Minute(q.about.Add(-q.Within)), terminal.Minute(q.about.Add(q.Within)))
 	}
 	if q.served == 0 && !q.elsewhere {
 		meant := strictyaml.Suggest(cmp.Or(q.Client, q.Key), slices.Sorted(maps.Keys(q.names)))
@@ -67,7 +68,7 @@ func (q *inquiry) tellServed(out io.Writer) error {
 		}
 		return errors.New(err)
 	}
-	fmt.Fprintf(out, "Nothing was refused to %s%s; %s served.\n", q.who(), when, several(q.served, "request"))
+	fmt.Fprintf(out, "Nothing was refused to %s%s; %s served.\n", q.who(), when, terminal.Several(q.served, "request"))
 	return nil
 }
 
@@ -75,11 +76,11 @@ func (q *inquiry) tellServed(out io.Writer) error {
 func (q *inquiry) who() string {
 	switch {
 	case q.Client == "":
-		return "the api_key " + shown(q.Key)
+		return "the api_key " + terminal.Safe(q.Key)
 	case q.Key == "":
-		return shown(q.Client)
+		return terminal.Safe(q.Client)
 	default:
-		return shown(q.Client) + " with the api_key " + shown(q.Key)
+		return terminal.Safe(q.Client) + " with the api_key " + terminal.Safe(q.Key)
 	}
 }
 
@@ -117,29 +118,29 @@ func tallied(counted map[string]int64) string {
 		return cmp.Or(cmp.Compare(counted[b], counted[a]), cmp.Compare(a, b))
 	})
 	for i, cause := range causes {
-		causes[i] = fmt.Sprintf("%s × %s", count(counted[cause]), shown(cause))
+		causes[i] = fmt.Sprintf("%s × %s", terminal.Count(counted[cause]), terminal.Safe(cause))
 	}
 	return strings.Join(causes, ", ")
 }
 
 // tell writes the sentences about a request.
 func (l *accessLine) tell(out io.Writer, failed string) {
-	fmt.Fprintf(out, "At %s %s asked %s%s (request %s).\n", l.Time.at.Format("2006-01-02 15:04:05"), l.asker(), shown(l.asked()), from(l.Address), shown(l.RequestID))
-	fmt.Fprintf(out, "It was answered %s after %s, %s.\n", shown(strings.TrimSpace(fmt.Sprint(l.Status, " ", l.Reason))), lasting(l.Duration), l.backendShare())
+	fmt.Fprintf(out, "At %s %s asked %s%s (request %s).\n", terminal.Second(l.Time.at), l.asker(), terminal.Safe(l.asked()), from(l.Address), terminal.Safe(l.RequestID))
+	fmt.Fprintf(out, "It was answered %s after %s, %s.\n", terminal.Safe(strings.TrimSpace(fmt.Sprint(l.Status, " ", l.Reason))), lasting(l.Duration), l.backendShare())
 	help := l.help()
 	cause := help.Cause
 	if l.Cause != "" {
 		cause += " (" + l.Cause + ")"
 	}
-	fmt.Fprintf(out, "Why:   %s\n", shown(cause))
+	fmt.Fprintf(out, "Why:   %s\n", terminal.Safe(cause))
 	if failed != "" {
-		fmt.Fprintf(out, "Error: %s\n", shown(failed))
+		fmt.Fprintf(out, "Error: %s\n", terminal.Safe(failed))
 	}
 	if help.Cure != "" {
-		fmt.Fprintf(out, "Cure:  %s\n", shown(help.Cure))
+		fmt.Fprintf(out, "Cure:  %s\n", terminal.Safe(help.Cure))
 	}
 	if l.Config != "" {
-		fmt.Fprintf(out, "It was judged by the configuration %s.\n", shown(l.Config))
+		fmt.Fprintf(out, "It was judged by the configuration %s.\n", terminal.Safe(l.Config))
 	}
 }
 
@@ -147,11 +148,11 @@ func (l *accessLine) tell(out io.Writer, failed string) {
 func (l *accessLine) asker() string {
 	switch {
 	case l.Client != "" && l.Key != "":
-		return shown(l.Client) + ", with the api_key " + shown(l.Key) + ","
+		return terminal.Safe(l.Client) + ", with the api_key " + terminal.Safe(l.Key) + ","
 	case l.Client != "":
-		return shown(l.Client)
+		return terminal.Safe(l.Client)
 	case l.Key != "":
-		return "somebody with the api_key " + shown(l.Key)
+		return "somebody with the api_key " + terminal.Safe(l.Key)
 	default:
 		return "somebody whose api_key is not known"
 	}
@@ -175,7 +176,7 @@ func from(address string) string {
 	if address == "" {
 		return ""
 	}
-	return " from " + shown(address)
+	return " from " + terminal.Safe(address)
 }
 
 // backendShare is how much of its time the administration had.
@@ -194,6 +195,6 @@ func (l *accessLine) backendShare() string {
 func (f failedLine) print(out io.Writer) {
 	l := accessLine{Time: f.Time, RequestID: f.RequestID, Key: f.Key, Client: f.Client, Method: f.Method, Endpoint: f.Endpoint}
 	fmt.Fprintf(out, "At %s %s asked %s (request %s), and it failed. The log has no line of the request itself (log.access).\n",
-		f.Time.at.Format("2006-01-02 15:04:05"), l.asker(), shown(l.asked()), shown(f.RequestID))
-	fmt.Fprintf(out, "Error: %s\n", shown(f.Error))
+		terminal.Second(f.Time.at), l.asker(), terminal.Safe(l.asked()), terminal.Safe(f.RequestID))
+	fmt.Fprintf(out, "Error: %s\n", terminal.Safe(f.Error))
 }

@@ -187,28 +187,6 @@ func TestLogsOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// TestWhyInTheTimeOfTheClock: what the clock said is of today, or of yesterday.
-func TestWhyInTheTimeOfTheClock(t *testing.T) {
-	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
-	for text, want := range map[string]string{
-		"02:13": "2026-11-22T02:13:00Z", "09:00": "2026-11-22T09:00:00Z", "09:01": "2026-11-21T09:01:00Z", "23:59:30": "2026-11-21T23:59:30Z", "00:00": "2026-11-22T00:00:00Z",
-		"36h": "2026-11-20T21:00:00Z", "2026-11-01T12:00:00Z": "2026-11-01T12:00:00Z",
-	} {
-		var m logSince
-		require.NoError(t, m.UnmarshalText([]byte(text)))
-		require.Equal(t, want, m.from(now).Format(time.RFC3339), text)
-	}
-	var spring logSince
-	require.NoError(t, spring.UnmarshalText([]byte("12:00")))
-	amsterdam, err := time.LoadLocation("Europe/Amsterdam")
-	require.NoError(t, err)
-	require.Equal(t, "2026-03-29T12:00:00+02:00", spring.from(time.Date(2026, 3, 29, 13, 0, 0, 0, amsterdam)).Format(time.RFC3339), "the day has 23 hours")
-	require.True(t, logSince{}.from(now).IsZero())
-	var all logSince
-	require.NoError(t, all.UnmarshalText([]byte("0d")))
-	require.True(t, all.from(now).IsZero())
-}
-
 // TestEveryCauseHasHelp: whatever the log can have as a cause, or a reason, is explained.
 func TestEveryCauseHasHelp(t *testing.T) {
 	words := []string{"none", "malformed", "unknown", "logged_out", "expired", "key_revoked", "key_expired", "user_blocked", "new_password",
