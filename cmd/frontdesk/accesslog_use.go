@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/mapping"
@@ -35,7 +36,7 @@ const (
 )
 
 // useOf reads a line.
-func useOf(l *accessLine) use {
+func useOf(l *accesslog.Line) use {
 	switch {
 	case l.Endpoint == "":
 		return use{Key: l.Key, Then: wasElsewhere}
@@ -87,9 +88,9 @@ type uses map[use]*logTally
 
 // readUses sorts the requests of access logs into those within the time asked for
 // and those before it; of one api_key only, where key names one.
-func readUses(p desk.Program, f logFlags, key string) (during, before uses, s logSummary, err error) {
+func readUses(p desk.Program, f logFlags, key string) (during, before uses, s accesslog.Summary, err error) {
 	during, before = uses{}, uses{}
-	s, err = readAccessLogs(p, f, time.Now(), func(line *accessLine, older bool) {
+	s, err = logsOf(p, f.Logs).Requests(p.Ctx, f.Since.From(time.Now()), func(line *accesslog.Line, older bool) {
 		switch {
 		case key != "" && line.Key != key:
 		case older:
@@ -101,12 +102,12 @@ func readUses(p desk.Program, f logFlags, key string) (during, before uses, s lo
 	return during, before, s, err
 }
 
-func (all uses) add(l *accessLine) {
+func (all uses) add(l *accesslog.Line) {
 	u := useOf(l)
 	t := all[u]
 	if t == nil {
 		t = new(logTally)
 		all[u] = t
 	}
-	t.add(1, l.Time.at)
+	t.add(1, l.At())
 }

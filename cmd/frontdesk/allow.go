@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/gateway"
@@ -146,7 +147,7 @@ func byEndpoint(a, b gateway.Grant) int {
 const shortPeriod = 31 * 24 * time.Hour
 
 // shortNotice warns of a period that tells too little; "" where it does not.
-func shortNotice(s logSummary) string {
+func shortNotice(s accesslog.Summary) string {
 	covered := s.Newest.Sub(s.Oldest)
 	if covered >= shortPeriod {
 		return ""

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/gateway"
@@ -70,13 +71,13 @@ func requestsElsewhere(all uses) (n int64) {
 
 // learned is the least allowlist, as what is to be changed.
 type learned struct {
-	Key       string         `json:"key"`
-	Entries   []learnedEntry `json:"entries"`
-	Refused   []learnedEntry `json:"refused,omitempty"` // was refused, and is not granted
-	Untold    []learnedEntry `json:"untold,omitempty"`  // may be needed for arrays, which the log does not tell of
-	Gone      []learnedEntry `json:"gone,omitempty"`    // was served, and is no endpoint of this configuration
-	Elsewhere int64          `json:"no_endpoint"`       // requests for what nobody is offered
-	Read      logSummary     `json:"read"`
+	Key       string            `json:"key"`
+	Entries   []learnedEntry    `json:"entries"`
+	Refused   []learnedEntry    `json:"refused,omitempty"` // was refused, and is not granted
+	Untold    []learnedEntry    `json:"untold,omitempty"`  // may be needed for arrays, which the log does not tell of
+	Gone      []learnedEntry    `json:"gone,omitempty"`    // was served, and is no endpoint of this configuration
+	Elsewhere int64             `json:"no_endpoint"`       // requests for what nobody is offered
+	Read      accesslog.Summary `json:"read"`
 }
 
 // learnedEntry is a line of it.
@@ -236,9 +237,9 @@ func (c allowUnusedCommand) Run(p desk.Program) error {
 
 // unusedGrants is what allowlists grant and nobody used.
 type unusedGrants struct {
-	Keys   []unusedOfKey `json:"keys"`
-	Read   logSummary    `json:"read"`
-	Notice string        `json:"notice,omitempty"`
+	Keys   []unusedOfKey     `json:"keys"`
+	Read   accesslog.Summary `json:"read"`
+	Notice string            `json:"notice,omitempty"`
 }
 
 type unusedOfKey struct {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
@@ -155,7 +156,7 @@ func (a *auditor) limits(key *toolKey) {
 }
 
 // unused looks for grants that the access log never saw used.
-func (a *auditor) unused(t *tools, during, before uses, read logSummary) {
+func (a *auditor) unused(t *tools, during, before uses, read accesslog.Summary) {
 	found := t.grantUsesOf(during, before)
 	for i := range t.keys {
 		key := &t.keys[i]

@@ -25,6 +25,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/gateway"
@@ -266,11 +267,12 @@ func expectedOutcome(e gateway.Explanation) outcome {
 }
 
 // line is that of the last request.
-func (a *agreement) line() (line accessLine) {
+func (a *agreement) line() (line accesslog.Line) {
 	require.NoError(a.t, a.logs.Log.Sync())
-	r := accessReader{each: func(l *accessLine, _ bool) { line = *l }}
-	require.NoError(a.t, logLines(desk.Program{Ctx: context.Background()}, bytes.NewReader(a.lines.Reset()), r.take))
-	require.EqualValues(a.t, 1, r.summary.Lines)
+	logs := accesslog.Logs{Names: []string{"-"}, Stdin: bytes.NewReader(a.lines.Reset())}
+	read, err := logs.Requests(a.t.Context(), time.Time{}, func(l *accesslog.Line, _ bool) { line = *l })
+	require.NoError(a.t, err)
+	require.EqualValues(a.t, 1, read.Lines)
 	return line
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 )
@@ -57,15 +58,15 @@ func (c whatifCommand) Run(p desk.Program) error {
 
 // whatIf is what a new configuration changes for requests that were made.
 type whatIf struct {
-	Config  string     `json:"config"`
-	Refused []verdict  `json:"newly_refused"`
-	Allowed []verdict  `json:"newly_allowed"`
-	Trial   []verdict  `json:"only_in_shadow_mode"` // served until shadow mode ends
-	Untold  []verdict  `json:"refused_with_arrays"` // where they had arrays, which the log does not tell
-	Same    int64      `json:"unchanged"`           // requests
-	Nobody  int64      `json:"without_session"`     // requests: there was no key to judge
-	Outside int64      `json:"no_endpoint"`         // requests for what nobody was offered
-	Read    logSummary `json:"read"`
+	Config  string            `json:"config"`
+	Refused []verdict         `json:"newly_refused"`
+	Allowed []verdict         `json:"newly_allowed"`
+	Trial   []verdict         `json:"only_in_shadow_mode"` // served until shadow mode ends
+	Untold  []verdict         `json:"refused_with_arrays"` // where they had arrays, which the log does not tell
+	Same    int64             `json:"unchanged"`           // requests
+	Nobody  int64             `json:"without_session"`     // requests: there was no key to judge
+	Outside int64             `json:"no_endpoint"`         // requests for what nobody was offered
+	Read    accesslog.Summary `json:"read"`
 }
 
 // verdict is what becomes of the requests of a key for an operation.

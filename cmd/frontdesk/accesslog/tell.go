@@ -1,4 +1,4 @@
-package main
+package accesslog
 
 import (
 	"cmp"
@@ -13,20 +13,20 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// tell writes what was found.
-func (q *inquiry) tell(out io.Writer) error {
-	if q.id != "" && len(q.told) == 0 {
+// Tell writes what was found; its error is that there is no such request.
+func (q *Inquiry) Tell(out io.Writer) error {
+	if q.RequestID != "" && len(q.told) == 0 {
 		if len(q.failures) == 0 {
-			return errors.New("these logs have no request " + terminal.Safe(q.id) + q.lostSome())
+			return errors.New("these logs have no request " + terminal.Safe(q.RequestID) + q.lostSome())
 		}
 		q.failures[len(q.failures)-1].print(out) // without log.access there is nothing more
 	}
-	if q.id == "" && len(q.told) == 0 {
+	if q.RequestID == "" && len(q.told) == 0 {
 		if err := q.tellServed(out); err != nil {
 			return err
 		}
 	}
-	slices.SortStableFunc(q.told, func(a, b accessLine) int { return a.Time.at.Compare(b.Time.at) })
+	slices.SortStableFunc(q.told, func(a, b Line) int { return a.Time.at.Compare(b.Time.at) })
 	for i := range q.told {
 		if i > 0 {
 			fmt.Fprintln(out)
@@ -47,7 +47,7 @@ func (q *inquiry) tell(out io.Writer) error {
 }
 
 // lostSome says that the log is not whole, where it says so itself.
-func (q *inquiry) lostSome() string {
+func (q *Inquiry) lostSome() string {
 	if !q.lost {
 		return ""
 	}
@@ -55,10 +55,10 @@ func (q *inquiry) lostSome() string {
 }
 
 // tellServed says of a client or an api_key that nothing was refused.
-func (q *inquiry) tellServed(out io.Writer) error {
+func (q *Inquiry) tellServed(out io.Writer) error {
 	when := ""
-	if !q.about.IsZero() {
-		when = fmt.Sprintf(" from %s to %s", terminal.Minute(q.about.Add(-q.Within)), terminal.Minute(q.about.Add(q.Within)))
+	if !q.About.IsZero() {
+		when = fmt.Sprintf(" from %s to %s", terminal.Minute(q.About.Add(-q.Within)), terminal.Minute(q.About.Add(q.Within)))
 	}
 	if q.served == 0 && !q.elsewhere {
 		meant := strictyaml.Suggest(cmp.Or(q.Client, q.Key), slices.Sorted(maps.Keys(q.names)))
@@ -73,7 +73,7 @@ func (q *inquiry) tellServed(out io.Writer) error {
 }
 
 // who is what is asked about.
-func (q *inquiry) who() string {
+func (q *Inquiry) who() string {
 	switch {
 	case q.Client == "":
 		return "the api_key " + terminal.Safe(q.Key)
@@ -85,7 +85,7 @@ func (q *inquiry) who() string {
 }
 
 // failureOf is what the log says of the failure of a request; "" for nothing.
-func (q *inquiry) failureOf(id string) string {
+func (q *Inquiry) failureOf(id string) string {
 	for _, f := range q.failures {
 		if f.RequestID == id {
 			return f.Error
@@ -95,17 +95,17 @@ func (q *inquiry) failureOf(id string) string {
 }
 
 // tellChanges writes what was changed shortly before what is told.
-func (q *inquiry) tellChanges(out io.Writer) {
-	var near []logChange
+func (q *Inquiry) tellChanges(out io.Writer) {
+	var near []change
 	for _, change := range q.changes {
-		if slices.ContainsFunc(q.told, func(l accessLine) bool { return isBefore(change.at, l.Time.at) }) {
+		if slices.ContainsFunc(q.told, func(l Line) bool { return isBefore(change.at, l.Time.at) }) {
 			near = append(near, change)
 		}
 	}
 	if len(near) == 0 {
 		return
 	}
-	slices.SortStableFunc(near, func(a, b logChange) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(near, func(a, b change) int { return a.at.Compare(b.at) })
 	fmt.Fprintln(out, "\nChanged in the hour before:")
 	for _, change := range near[max(0, len(near)-changesTold):] {
 		fmt.Fprintln(out, change)
@@ -124,8 +124,8 @@ func tallied(counted map[string]int64) string {
 }
 
 // tell writes the sentences about a request.
-func (l *accessLine) tell(out io.Writer, failed string) {
-	fmt.Fprintf(out, "At %s %s asked %s%s (request %s).\n", terminal.Second(l.Time.at), l.asker(), terminal.Safe(l.asked()), from(l.Address), terminal.Safe(l.RequestID))
+func (l *Line) tell(out io.Writer, failed string) {
+	fmt.Fprintf(out, "At %s %s asked %s%s (request %s).\n", terminal.Second(l.Time.at), l.asker(), terminal.Safe(l.words()), from(l.Address), terminal.Safe(l.RequestID))
 	fmt.Fprintf(out, "It was answered %s after %s, %s.\n", terminal.Safe(strings.TrimSpace(fmt.Sprint(l.Status, " ", l.Reason))), lasting(l.Duration), l.backendShare())
 	help := l.help()
 	cause := help.Cause
@@ -145,7 +145,7 @@ func (l *accessLine) tell(out io.Writer, failed string) {
 }
 
 // asker is who asked.
-func (l *accessLine) asker() string {
+func (l *Line) asker() string {
 	switch {
 	case l.Client != "" && l.Key != "":
 		return terminal.Safe(l.Client) + ", with the api_key " + terminal.Safe(l.Key) + ","
@@ -158,17 +158,17 @@ func (l *accessLine) asker() string {
 	}
 }
 
-// asked is what was asked for.
-func (l *accessLine) asked() string {
+// words are what was asked for.
+func (l *Line) words() string {
 	switch {
 	case l.Method == "":
 		return "for what could not be read as a request"
 	case l.Endpoint == "":
 		return "for " + l.Method + " of what is no endpoint"
 	case len(l.Query) > 0:
-		return "for " + askedFor(l) + " with " + strings.Join(l.Query, ", ")
+		return "for " + l.asked() + " with " + strings.Join(l.Query, ", ")
 	default:
-		return "for " + askedFor(l)
+		return "for " + l.asked()
 	}
 }
 
@@ -180,7 +180,7 @@ func from(address string) string {
 }
 
 // backendShare is how much of its time the administration had.
-func (l *accessLine) backendShare() string {
+func (l *Line) backendShare() string {
 	switch l.Backend {
 	case untold:
 		return "and the log does not tell how long the administration had it"
@@ -193,8 +193,8 @@ func (l *accessLine) backendShare() string {
 
 // print writes what there is of a request where the log has only its failure.
 func (f failedLine) print(out io.Writer) {
-	l := accessLine{Time: f.Time, RequestID: f.RequestID, Key: f.Key, Client: f.Client, Method: f.Method, Endpoint: f.Endpoint}
+	l := Line{Time: f.Time, RequestID: f.RequestID, Key: f.Key, Client: f.Client, Method: f.Method, Endpoint: f.Endpoint}
 	fmt.Fprintf(out, "At %s %s asked %s (request %s), and it failed. The log has no line of the request itself (log.access).\n",
-		terminal.Second(f.Time.at), l.asker(), terminal.Safe(l.asked()), terminal.Safe(f.RequestID))
+		terminal.Second(f.Time.at), l.asker(), terminal.Safe(l.words()), terminal.Safe(f.RequestID))
 	fmt.Fprintf(out, "Error: %s\n", terminal.Safe(f.Error))
 }

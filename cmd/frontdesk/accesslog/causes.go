@@ -1,4 +1,4 @@
-package main
+package accesslog
 
 import (
 	"cmp"
@@ -105,7 +105,7 @@ var causeHelp = map[string]mapping.Help{
 }
 
 // help is why a request was answered as it was, and what to do about it.
-func (l *accessLine) help() mapping.Help {
+func (l *Line) help() mapping.Help {
 	path, _, _ := strings.Cut(l.Endpoint, "/{") // of the template
 	grant := l.Method + " " + path
 	switch help := mapping.HelpFor(mapping.Reason(l.Reason)); {

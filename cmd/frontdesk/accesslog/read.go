@@ -1,30 +1,40 @@
-package main
+package accesslog
 
 import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
-	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 )
 
-// readLogs hands every line of logs to take, in the order of the files, as logLines does.
-func readLogs(p desk.Program, names []string, take func(line []byte)) error {
-	for _, name := range names {
-		if err := readLog(p, name, take); err != nil {
-			return desk.Misused("%w", err)
-		}
-	}
-	return p.Ctx.Err()
+// Logs are logs to read: JSON lines, rotated ones too, plain or gzip.
+type Logs struct {
+	Names  []string // of files; - is Stdin
+	Stdin  io.Reader
+	Screen io.Writer // shows, where it is a terminal, how far a large file has been read
 }
 
-func readLog(p desk.Program, name string, take func(line []byte)) error {
-	in := p.Stdin
+// Unreadable is the error of a log that could not be read.
+type Unreadable struct{ error }
+
+// read hands every line of the logs to take, in the order of the files, as readLines does.
+func (l Logs) read(ctx context.Context, take func(line []byte)) error {
+	for _, name := range l.Names {
+		if err := l.readOne(ctx, name, take); err != nil {
+			return Unreadable{err}
+		}
+	}
+	return ctx.Err()
+}
+
+func (l Logs) readOne(ctx context.Context, name string, take func(line []byte)) error {
+	in := l.Stdin
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
@@ -32,10 +42,10 @@ func readLog(p desk.Program, name string, take func(line []byte)) error {
 		}
 		defer file.Close()
 		var done func()
-		in, done = terminal.ShowReading(p.Stderr, file)
+		in, done = terminal.ShowReading(l.Screen, file)
 		defer done()
 	}
-	err := logLines(p, in, take)
+	err := readLines(ctx, in, take)
 	if err != nil {
 		err = fmt.Errorf("access log %s: %w", name, err)
 	}
@@ -45,10 +55,10 @@ func readLog(p desk.Program, name string, take func(line []byte)) error {
 // longestLine is the longest of the log; longer ones are something else.
 const longestLine = 1 << 20
 
-// logLines hands every line of a log, plain or gzip, to take, but for those that are empty;
+// readLines hands every line of a log, plain or gzip, to take, but for those that are empty;
 // nil for one that is too long. The line is only lent, so that a log takes no more memory
 // than a line of it.
-func logLines(p desk.Program, in io.Reader, take func(line []byte)) error {
+func readLines(ctx context.Context, in io.Reader, take func(line []byte)) error {
 	lines := bufio.NewReaderSize(in, longestLine)
 	if magic, _ := lines.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		unpacked, err := gzip.NewReader(lines)
@@ -77,8 +87,8 @@ func logLines(p desk.Program, in io.Reader, take func(line []byte)) error {
 		if err == io.EOF {
 			return nil
 		}
-		if n%4096 == 0 && p.Ctx.Err() != nil {
-			return p.Ctx.Err()
+		if n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 }

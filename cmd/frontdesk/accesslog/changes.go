@@ -1,27 +1,26 @@
-package main
+package accesslog
 
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
-	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 )
 
-type logChangesCommand struct{ logSpan }
-
-// Run prints what was changed, in the order of the log.
-func (c logChangesCommand) Run(p desk.Program) error {
-	found, holds := 0, terminal.Between(c.Since, c.Until, time.Now())
-	err := readLogs(p, c.Logs, func(text []byte) {
-		if change, ok := changeOf(text); ok && holds(change.at) {
+// WriteChanges writes what was changed, in the order of the logs, at moments that hold.
+func (l Logs) WriteChanges(ctx context.Context, holds func(time.Time) bool, out io.Writer) error {
+	found := 0
+	err := l.read(ctx, func(text []byte) {
+		if c, ok := changeOf(text); ok && holds(c.at) {
 			found++
-			fmt.Fprintln(p.Stdout, change)
+			fmt.Fprintln(out, c)
 		}
 	})
 	if err == nil && found == 0 {
@@ -30,21 +29,21 @@ func (c logChangesCommand) Run(p desk.Program) error {
 	return err
 }
 
-// logChange is a line of the log that tells of a change.
-type logChange struct {
+// change is a line of the log that tells of a change.
+type change struct {
 	at   time.Time
 	what string
 }
 
 // String is the change with its time, as people read it.
-func (c logChange) String() string { return terminal.Second(c.at) + "  " + c.what }
+func (c change) String() string { return terminal.Second(c.at) + "  " + c.what }
 
 // The lines beside those of the audit that tell of a change: a program that starts may be
 // another one, and has read what needed a restart.
 var startLines = map[string]string{"serving": "started", "draining": "told to stop"}
 
 // changeOf reads a line that tells of a change; false for any other.
-func changeOf(line []byte) (c logChange, ok bool) {
+func changeOf(line []byte) (c change, ok bool) {
 	if !bytes.Contains(line, []byte(`"logger":"audit"`)) && !bytes.Contains(line, []byte(`"msg":"serving"`)) && !bytes.Contains(line, []byte(`"msg":"draining"`)) {
 		return c, false
 	}
@@ -56,7 +55,7 @@ func changeOf(line []byte) (c logChange, ok bool) {
 	if json.Unmarshal(line, &l) != nil || l.Time.at.IsZero() || l.Logger != "audit" && startLines[l.Message] == "" {
 		return c, false
 	}
-	return logChange{l.Time.at, cmp.Or(startLines[l.Message], terminal.Safe(l.Message)) + detailsOf(line)}, true
+	return change{l.Time.at, cmp.Or(startLines[l.Message], terminal.Safe(l.Message)) + detailsOf(line)}, true
 }
 
 // detailsOf are the fields of a line, in its order, but for those that every line has and
