@@ -169,6 +169,10 @@ unchanged: 6 requests; not judged: 1 for what nobody was offered, 1 without a se
 	code, out, problems = cli("", "whatif", "--config", "new.yaml", "--format", "json", "access.log", "access.log.1.gz")
 	require.Equal(t, 1, code, "the key of orders is gone")
 	require.Equal(t, "frontdesk: 2 requests would be newly refused\n", problems)
+	type verdict struct {
+		Key, Method, Endpoint, Why string
+		Requests                   int
+	}
 	var w struct {
 		Refused []verdict `json:"newly_refused"`
 		Allowed []verdict `json:"newly_allowed"`

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/cmd/frontdesk/allowlist"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
@@ -114,7 +115,7 @@ func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyam
 		_, err := fmt.Fprintln(w, problems.Error())
 		return err
 	}
-	t, err := newTools(read, desk.ProductionEnvironment)
+	lists, err := allowlist.Of(read, desk.ProductionEnvironment)
 	if err != nil {
 		return err
 	}
@@ -125,10 +126,8 @@ func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyam
 	if !c.Elsewhere {
 		fmt.Fprintf(&b, "Folders and files were judged for %s.\n", desk.JudgedFor())
 	}
-	a := newAuditor(t, time.Now())
-	a.all(t)
-	if n := a.atLeast(warning); n > 0 {
-		fmt.Fprintf(&b, "It could be wiser: %s. frontdesk audit --config %s tells more.\n", a.totals(), c.Config)
+	if a := lists.Audit(time.Now()); a.AtLeast(allowlist.Warning) > 0 {
+		fmt.Fprintf(&b, "It could be wiser: %s. frontdesk audit --config %s tells more.\n", a.Totals(), c.Config)
 	}
 	_, err = io.WriteString(w, b.String())
 	return err

@@ -122,16 +122,6 @@ func existing(c *config.Config, name string) (*config.Key, error) {
 	return nil, fmt.Errorf("there is no key %s in the configuration%s; frontdesk key list shows which there are", terminal.Safe(name), strictyaml.Suggest(name, keyNames(c)))
 }
 
-// unknownKey says that --key names no api_key.
-func unknownKey(c *config.Config, name string) error {
-	names := keyNames(c)
-	hint := strictyaml.Suggest(name, names)
-	if hint == "" && len(names) > 0 && len(names) <= 20 {
-		hint = ", known are " + strings.Join(names, ", ")
-	}
-	return desk.Misused("--key %s: there is no api_key of that name%s", terminal.Safe(name), hint)
-}
-
 func keyNames(c *config.Config) []string {
 	names := make([]string, len(c.APIKeys))
 	for i := range c.APIKeys {

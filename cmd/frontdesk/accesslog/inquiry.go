@@ -101,7 +101,7 @@ func (q *Inquiry) takeRequest(l *Line) {
 	case !q.isMeant(l.Client, l.Key):
 		q.note(l)
 		if l.Client == "" && l.Key == "" && l.Status >= 400 && !q.About.IsZero() && q.isNear(l.Time.at) {
-			tally(&q.nobody, l)
+			countRefusal(&q.nobody, l)
 		}
 	case !q.isNear(l.Time.at):
 		q.elsewhere = true
@@ -117,7 +117,7 @@ func (q *Inquiry) takeRefusal(l *Line) {
 	q.told = append(q.told, *l)
 	slices.SortStableFunc(q.told, func(a, b Line) int { return cmp.Compare(q.distance(a.Time.at), q.distance(b.Time.at)) })
 	if last := len(q.told) - 1; last >= max(q.Limit, 1) {
-		tally(&q.others, &q.told[last])
+		countRefusal(&q.others, &q.told[last])
 		q.told = q.told[:last]
 	}
 }
@@ -179,8 +179,8 @@ func (q *Inquiry) note(l *Line) {
 	}
 }
 
-// tally counts refusals by their cause.
-func tally(counted *map[string]int64, l *Line) {
+// countRefusal counts refusals by their cause.
+func countRefusal(counted *map[string]int64, l *Line) {
 	if *counted == nil {
 		*counted = map[string]int64{}
 	}

@@ -1,4 +1,4 @@
-package main
+package allowlist
 
 import (
 	"encoding/json"
@@ -217,8 +217,8 @@ func (n naive) drawTarget(t *rapid.T) string {
 // TestAllowlistOracle compares what explain says, which is what serving does, with
 // the naive judge over random allowlists and requests.
 func TestAllowlistOracle(t *testing.T) {
-	tools := demoTools(t)
-	n := newNaive(t, tools.config.Server.BasePath)
+	lists := ofDemo(t)
+	n := newNaive(t, lists.config.Server.BasePath)
 	rapid.Check(t, func(t *rapid.T) {
 		rules := n.drawRules(t)
 		key := config.Key{Name: "random"}
@@ -227,23 +227,23 @@ func TestAllowlistOracle(t *testing.T) {
 			require.NoError(t, err)
 			key.Allow = append(key.Allow, rule)
 		}
-		judged := &desk.NewKeys([]config.Key{key}, tools.grants)[0]
+		judged := &desk.NewKeys([]config.Key{key}, lists.grants)[0]
 		for range 20 {
 			method, target := n.drawMethod(t), n.drawTarget(t)
 			want := n.judge(rules, method, target)
-			e := tools.gateway.Explain(gateway.Asked{Method: method, Target: target, Key: judged})
+			e := lists.gateway.Explain(gateway.Asked{Method: method, Target: target, Key: judged})
 			what := fmt.Sprintf("%q %q with %q: %s", method, target, rules, e.Answer)
 			require.Equal(t, want != "", e.Reason != "", what)
 
 			path, below := n.below(target)
 			_, query, _ := strings.Cut(target, "?")
 			if below {
-				d := tools.gateway.Decide(judged, method, path, []byte(query))
+				d := lists.gateway.Decide(judged, method, path, []byte(query))
 				require.Equal(t, e.Reason, d.Reason, what)
 				require.Equal(t, e.Operation, d.Operation, what)
 			}
 			if e.Operation != nil {
-				require.Equal(t, e.Reason, tools.gateway.DecideLogged(judged, method, e.Operation.Template, nil).Reason, what)
+				require.Equal(t, e.Reason, lists.gateway.DecideLogged(judged, method, e.Operation.Template, nil).Reason, what)
 				if method == "GET" && slices.Contains(n.resources, e.Operation.Endpoint.Path) {
 					require.Equal(t, n.oneRecord(target), strings.HasSuffix(e.Operation.Template, "{id}"), what)
 				}
@@ -258,10 +258,12 @@ func TestAllowlistOracle(t *testing.T) {
 	})
 }
 
-// demoTools are the tools about the demo's allowlists.
-func demoTools(t testing.TB) *tools {
+// ofDemo are the allowlists of the demo.
+func ofDemo(t testing.TB) *Lists {
 	t.Helper()
-	tools, err := toolFlags{Demo: true}.open()
+	c, err := desk.DemoConfig("127.0.0.1:8080", "", "")
 	require.NoError(t, err)
-	return tools
+	lists, err := Of(c, desk.DemoEnvironment)
+	require.NoError(t, err)
+	return lists
 }

@@ -1,12 +1,12 @@
-package main
+package allowlist
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/accesslog"
-	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/mapping"
 )
@@ -62,13 +62,13 @@ func listed(grants string) []string {
 	return strings.FieldsFunc(grants, func(r rune) bool { return r == ',' })
 }
 
-// logTally counts requests that have a use in common.
-type logTally struct {
+// counted is how many requests there are that have a use in common.
+type counted struct {
 	Requests int64     `json:"requests"`
 	Last     time.Time `json:"last"`
 }
 
-func (t *logTally) add(n int64, at time.Time) {
+func (t *counted) add(n int64, at time.Time) {
 	t.Requests += n
 	if at.After(t.Last) {
 		t.Last = at
@@ -76,38 +76,65 @@ func (t *logTally) add(n int64, at time.Time) {
 }
 
 // requests is how many.
-func (t logTally) requests() string {
+func (t counted) requests() string {
 	return terminal.Several(t.Requests, "request")
 }
 
 // String is how many, and when last.
-func (t logTally) String() string { return t.requests() + ", last " + terminal.Minute(t.Last) }
+func (t counted) String() string { return t.requests() + ", last " + terminal.Minute(t.Last) }
 
 // uses are the requests of access logs, by what they have in common.
-type uses map[use]*logTally
+type uses map[use]*counted
 
-// readUses sorts the requests of access logs into those within the time asked for
-// and those before it; of one api_key only, where key names one.
-func readUses(p desk.Program, f logFlags, key string) (during, before uses, s accesslog.Summary, err error) {
-	during, before = uses{}, uses{}
-	s, err = logsOf(p, f.Logs).Requests(p.Ctx, f.Since.From(time.Now()), func(line *accesslog.Line, older bool) {
+// Used are the requests of access logs by what they have in common: those within the
+// time asked for, and those before it.
+type Used struct {
+	Read           accesslog.Summary
+	during, before uses
+}
+
+// ReadUsed reads the requests of access logs; of one api_key only, where key names one.
+func ReadUsed(ctx context.Context, logs accesslog.Logs, since time.Time, key string) (*Used, error) {
+	used := Used{during: uses{}, before: uses{}}
+	var err error
+	used.Read, err = logs.Requests(ctx, since, func(line *accesslog.Line, older bool) {
 		switch {
 		case key != "" && line.Key != key:
 		case older:
-			before.add(line)
+			used.before.add(line)
 		default:
-			during.add(line)
+			used.during.add(line)
 		}
 	})
-	return during, before, s, err
+	return &used, err
 }
 
 func (all uses) add(l *accesslog.Line) {
 	u := useOf(l)
 	t := all[u]
 	if t == nil {
-		t = new(logTally)
+		t = new(counted)
 		all[u] = t
 	}
 	t.add(1, l.At())
+}
+
+// shortPeriod is how much of a log should be looked at before something is called
+// unused: what runs once a month must be in it.
+const shortPeriod = 31 * 24 * time.Hour
+
+// Notice warns of a period that tells too little; "" where it does not.
+func (u *Used) Notice() string {
+	covered := u.Read.Newest.Sub(u.Read.Oldest)
+	if covered >= shortPeriod {
+		return ""
+	}
+	span := "less than an hour"
+	switch {
+	case covered >= 48*time.Hour:
+		span = terminal.Count(int64(covered/(24*time.Hour))) + " days"
+	case covered >= time.Hour:
+		span = terminal.Count(int64(covered/time.Hour)) + " hours"
+	}
+	return "the logs cover " + span + " only: what is done once a month or once a year does not show in them"
 }

@@ -1,4 +1,4 @@
-package main
+package allowlist
 
 import (
 	"bufio"
@@ -57,12 +57,12 @@ func TestToolsAgreeWithServing(t *testing.T) {
 	}
 }
 
-// agreement is a gateway that is asked, and the tools about its configuration.
+// agreement is a gateway that is asked, and the allowlists of its configuration.
 type agreement struct {
 	t        *testing.T
 	random   *rand.Rand
 	desk     *desk.Desk
-	tools    *tools
+	lists    *Lists
 	naive    naive
 	logs     *desk.Logs
 	lines    *rig.LockedBuffer
@@ -81,12 +81,11 @@ func newAgreement(t *testing.T, random *rand.Rand) *agreement {
 	a.naive = newNaive(t, "/webservice_v2")
 	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
 	keys := a.writeConfig(file)
-	var err error
-	a.tools, err = toolFlags{Config: file}.open()
-	require.NoError(t, err)
-
 	c, err := desk.LoadConfig(file)
 	require.NoError(t, err)
+	a.lists, err = Of(c, desk.ProductionEnvironment)
+	require.NoError(t, err)
+
 	a.logs, err = desk.NewLogs(c.Log, a.lines, desk.LogDelay)
 	require.NoError(t, err)
 	t.Cleanup(a.logs.Stop)
@@ -108,7 +107,7 @@ func (a *agreement) writeConfig(file string) (keys []string) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "server: {listen: 127.0.0.1:0}\nops: {listen: \"\"}\nbackend: {dsn: %q}\nmail: {folder: %q}\ncallbacks: [GET /employee, PUT /contact]\napi_keys:\n",
 		"sqlite:"+database, filepath.Join(filepath.Dir(file), "mail"))
-	grants := demoTools(a.t).grants
+	grants := ofDemo(a.t).grants
 	for i := range agreementKeys {
 		key := uuid.NewString()
 		keys = append(keys, key)
@@ -181,7 +180,7 @@ func (a *agreement) request(n int) {
 		a.outcomes["no request"]++ // the server answers it, before there is anything to judge
 		return
 	}
-	method, target, key := string(req.Header.Method()), string(req.Header.RequestURI()), &a.tools.keys[k]
+	method, target, key := string(req.Header.Method()), string(req.Header.RequestURI()), &a.lists.keys[k]
 	said := a.explain(method, target, req.Body(), key)
 	before := a.calls.Load()
 	a.desk.Gateway.Serve(context.Background(), &req, &resp, gateway.Peer{Address: "127.0.0.1"})
@@ -201,7 +200,7 @@ func (a *agreement) request(n int) {
 	require.False(a.t, hidden && called > 0, what)
 	require.Equal(a.t, u.Then == wasRefused || u.Then == wasElsewhere, hidden || u.Then == wasRefused && line.Reason == "field_not_in_model" && line.Lacks != nil, what)
 	if u.Then <= wasTrial {
-		is, _ := a.tools.judgeUse(u, time.Now())
+		is, _ := a.lists.judgeUse(u, time.Now())
 		require.Equal(a.t, map[outcome]becomes{wasAllowed: isAllowed, wasRefused: isRefused, wasTrial: isTrial}[u.Then], is, what)
 	}
 	a.all.add(&line)
@@ -213,18 +212,19 @@ func (a *agreement) request(n int) {
 
 // explain asks as the command does, of a request as somebody types it who has seen it. A path
 // that is not below the base path is taken for one that is, and needs a host in front.
-func (a *agreement) explain(method, target string, body []byte, key *toolKey) gateway.Explanation {
+func (a *agreement) explain(method, target string, body []byte, key *Key) gateway.Explanation {
 	typed := target
 	if strings.HasPrefix(target, "/") && !isBelow(target, a.naive.base) {
 		typed = "http://x" + target
 	}
-	asked, err := explainCommand{Request: []string{method, typed}, Body: "-"}.asked(desk.Program{Stdin: bytes.NewReader(body)}, a.naive.base)
+	asked, err := a.lists.Request(method + " " + typed)
 	if err != nil { // no command line says this
 		a.outcomes["not typed"]++
-		asked = gateway.Asked{Method: method, Target: target, Body: append([]byte{}, body...)}
+		asked = Asked{Asked: gateway.Asked{Method: method, Target: target}}
 	}
+	asked.Body = append([]byte{}, body...)
 	asked.Key, asked.At = key.auth, time.Now()
-	return a.tools.gateway.Explain(asked)
+	return a.lists.gateway.Explain(asked.Asked)
 }
 
 // method is one of the interface's, mostly.
@@ -240,7 +240,7 @@ func (a *agreement) target(n int) string {
 	if n%4 == 0 {
 		return rapid.Custom(a.naive.drawTarget).Example(n)
 	}
-	grant := a.tools.grants[a.random.IntN(len(a.tools.grants))]
+	grant := a.lists.grants[a.random.IntN(len(a.lists.grants))]
 	path, any := strings.CutSuffix(grant.Path, "/*")
 	if any || a.random.IntN(3) == 0 {
 		path += []string{"/5", "/1", "/99999", "/0", "/order", "/x"}[a.random.IntN(6)]
@@ -306,7 +306,7 @@ func (a *agreement) summary() {
 	for _, way := range []string{"endpoint 3 false", "allowlist 1 false", "query 0 false", "query 2 false", "body 0 false", "record 0 false", " 0 true", " 2 true", " 4 false"} {
 		require.Positive(a.t, a.outcomes[way], way)
 	}
-	w := a.tools.whatIf(a.all, time.Now())
+	w := a.lists.WhatIf(&Used{during: a.all}, time.Now())
 	require.Empty(a.t, w.Refused)
 	require.Empty(a.t, w.Allowed)
 	require.NotEmpty(a.t, w.Trial)

@@ -1,10 +1,7 @@
-package main
+package allowlist
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -12,79 +9,80 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
+	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
 )
 
-// toolFlags say whose allowlists a tool is about.
-type toolFlags struct {
-	Config string `placeholder:"FILE" xor:"of" help:"Configuration (YAML); frontdesk.yaml of this folder where none is named."`
-	Demo   bool   `xor:"of" help:"The demo's configuration."`
-}
-
-// usualConfig is the configuration where none is named.
-const usualConfig = "frontdesk.yaml"
-
-// tools are a configuration and a gateway that serves it, with nothing behind it:
-// what the tools about allowlists ask.
-type tools struct {
+// Lists are the allowlists of a configuration, and a gateway that serves it, with nothing
+// behind it.
+type Lists struct {
 	config  *config.Config
 	gateway *gateway.Gateway
 	grants  []gateway.Grant
-	keys    []toolKey
-	byName  map[string]*toolKey
+	keys    []Key
+	byName  map[string]*Key
 }
 
-// toolKey is an api_key as the configuration has it and as requests are judged by.
-type toolKey struct {
+// Key is an api_key as the configuration has it and as requests are judged by.
+type Key struct {
 	*config.Key
 	auth *auth.Key
 }
 
-// open reads the configuration as serve would.
-func (f toolFlags) open() (*tools, error) {
-	if f.Config == "" && !f.Demo {
-		f.Config = usualConfig
-		if _, err := os.Stat(f.Config); errors.Is(err, fs.ErrNotExist) {
-			return nil, desk.Misused("there is no %s in this folder; --config FILE names another, --demo takes the demo's", usualConfig)
-		}
-	}
-	c, environment, err := openapiCommand{Config: f.Config, Demo: f.Demo}.config()
-	if err != nil {
-		return nil, err
-	}
-	return newTools(c, environment)
-}
-
-func newTools(c *config.Config, environment string) (*tools, error) {
+// Of reads the mapping sheet of a configuration, where it has one. Nothing is started, and
+// no backend is asked.
+func Of(c *config.Config, environment string) (*Lists, error) {
 	offer, err := desk.OfferOf(c)
 	if err != nil {
 		return nil, err
 	}
-	t := &tools{config: c, byName: map[string]*toolKey{}}
-	if t.gateway, err = desk.DescribingGateway(c, offer, environment); err != nil {
+	l := &Lists{config: c, byName: map[string]*Key{}}
+	if l.gateway, err = desk.DescribingGateway(c, offer, environment); err != nil {
 		return nil, err
 	}
-	t.grants = t.gateway.Grants()
-	keys := desk.NewKeys(c.APIKeys, t.grants)
-	t.keys = make([]toolKey, len(keys))
+	l.grants = l.gateway.Grants()
+	keys := desk.NewKeys(c.APIKeys, l.grants)
+	l.keys = make([]Key, len(keys))
 	for i := range keys {
-		t.keys[i] = toolKey{Key: &c.APIKeys[i], auth: &keys[i]}
-		t.byName[keys[i].Name] = &t.keys[i]
+		l.keys[i] = Key{Key: &c.APIKeys[i], auth: &keys[i]}
+		l.byName[keys[i].Name] = &l.keys[i]
 	}
-	return t, nil
+	return l, nil
 }
 
-// find returns the api_key of that name.
-func (t *tools) find(name string) (*toolKey, error) {
-	if key := t.byName[name]; key != nil {
+// Find returns the api_key of that name.
+func (l *Lists) Find(name string) (*Key, error) {
+	if key := l.byName[name]; key != nil {
 		return key, nil
 	}
-	return nil, unknownKey(t.config, name)
+	names := make([]string, len(l.keys))
+	for i := range l.keys {
+		names[i] = l.keys[i].Name
+	}
+	hint := strictyaml.Suggest(name, names)
+	if hint == "" && len(names) > 0 && len(names) <= 20 {
+		hint = ", known are " + strings.Join(names, ", ")
+	}
+	return nil, desk.Misused("--key %s: there is no api_key of that name%s", terminal.Safe(name), hint)
+}
+
+// All are the api_keys of the configuration.
+func (l *Lists) All() []*Key {
+	all := make([]*Key, len(l.keys))
+	for i := range l.keys {
+		all[i] = &l.keys[i]
+	}
+	return all
+}
+
+// Describe is the description of what an api_key may call.
+func (l *Lists) Describe(key *Key, version string) ([]byte, error) {
+	return l.gateway.Describe(key.auth, version)
 }
 
 // ruleAt says where an entry of the allowlist stands: a line of a file, or its
 // place in the list where there is no file.
-func (t *tools) ruleAt(key *toolKey, i int) string {
+func (l *Lists) ruleAt(key *Key, i int) string {
 	if at := key.AllowAt(i); at.Line > 0 {
 		return at.String()
 	}
@@ -92,7 +90,7 @@ func (t *tools) ruleAt(key *toolKey, i int) string {
 }
 
 // called is the api_key's name, and where it stands.
-func (k *toolKey) called() string {
+func (k *Key) called() string {
 	if at := k.At(); at.Line > 0 {
 		return k.Name + " (" + at.String() + ")"
 	}
@@ -100,7 +98,7 @@ func (k *toolKey) called() string {
 }
 
 // facts are what beside the allowlist decides about the key's requests.
-func (k *toolKey) facts(now time.Time) []string {
+func (k *Key) facts(now time.Time) []string {
 	facts := []string{k.modeFact(now)}
 	if !k.Expires.IsZero() {
 		word := "expires"
@@ -137,7 +135,7 @@ func (k *toolKey) facts(now time.Time) []string {
 	return facts
 }
 
-func (k *toolKey) modeFact(now time.Time) string {
+func (k *Key) modeFact(now time.Time) string {
 	switch {
 	case k.auth.InShadow(now):
 		return "shadow mode until " + terminal.Minute(k.auth.Shadow) + ": what the allowlist refuses is served, and noted"
