@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/backendtest", "backend/keep", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
-		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/terminal", "config", "config/keyedit", "config/strictyaml",
+		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/terminal", "config", "config/strictyaml",
 		"gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/accesslog":               {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
@@ -72,6 +72,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
 	"cmd/frontdesk/terminal":    {"mapping"},
+	"cmd/frontdesk/keys":        {"cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/terminal", "config", "config/keyedit", "config/strictyaml"},
 	"cmd/frontdesk/rig": {
 		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger",
 		"config", "gateway", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "gateway/webhook/webhooktest", "mapping",

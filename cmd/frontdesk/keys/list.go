@@ -1,4 +1,4 @@
-package main
+package keys
 
 import (
 	"context"
@@ -12,16 +12,9 @@ import (
 	"frontdesk/config"
 )
 
-type keyListCommand struct {
-	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML)."`
-}
-
-// Run lists the keys.
-func (k keyListCommand) Run(p desk.Program) error {
-	c, err := desk.LoadConfig(k.Config)
-	if err != nil {
-		return err
-	}
+// List writes when the api_keys of a configuration end, how they are recognised, and how
+// much they may do.
+func List(p desk.Program, c *config.Config) error {
 	if len(c.APIKeys) == 0 {
 		_, err := fmt.Fprintln(p.Stderr, "There is no api_key yet; frontdesk key new makes one.")
 		return err
@@ -46,7 +39,7 @@ func (k keyListCommand) Run(p desk.Program) error {
 func hashesOf(key config.Key, now time.Time, zone *time.Location) string {
 	var hashes []string
 	for _, h := range key.Hashes {
-		text := desk.ShortHash(h)
+		text := h.Hash.Short()
 		switch {
 		case h.Expires.Passed(now):
 			text += " (ended)"
@@ -88,7 +81,7 @@ func usesOf(key config.Key, uses ledger.KeyUses, zone *time.Location) string {
 	var all []string
 	for _, h := range key.Hashes {
 		text := "-"
-		if at, known := uses[ledger.HashOfKey{Key: key.Name, SHA256: desk.ShortHash(h)}]; known {
+		if at, known := uses[ledger.HashOfKey{Key: key.Name, SHA256: h.Hash.Short()}]; known {
 			text = terminal.Minute(at.In(zone))
 		}
 		all = append(all, text)

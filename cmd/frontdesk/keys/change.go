@@ -1,4 +1,4 @@
-package main
+package keys
 
 import (
 	"bytes"
@@ -17,10 +17,10 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// keyChange is a change of api_keys in a file of the configuration. The text is
+// Change is a change of api_keys in a file of the configuration. The text is
 // changed in place; whether it then means what was meant is found out by the
 // loader that serve uses, before anything is written.
-type keyChange struct {
+type Change struct {
 	config string // the main file
 	before *config.Config
 	file   string // that is changed; it may be new
@@ -29,14 +29,16 @@ type keyChange struct {
 	mean   func(keys map[string]config.Key, zone *time.Location) error // changes what was meant before
 	load   func(file string) (*config.Config, error)
 	beside strictyaml.Problems // of other files, for which no gateway takes the change up yet
+
+	first   string // what is told when the file is written, and only then, such as an api_key
+	closing string // what is told of the change itself
 }
 
 // errByHand is wrapped where a file cannot be changed here as it was meant.
 var errByHand = errors.New("this is left to you")
 
-// apply makes the change, or shows it. What is told first, such as an api_key, is
-// told only when the file is written.
-func (k keyChange) apply(p desk.Program, dryRun bool, first, closing string) error {
+// Apply makes the change, or shows it.
+func (k *Change) Apply(p desk.Program, dryRun bool) error {
 	file, err := filepath.EvalSymlinks(k.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		file, err = k.file, nil
@@ -51,7 +53,7 @@ func (k keyChange) apply(p desk.Program, dryRun bool, first, closing string) err
 	text, err := k.prove(file, src)
 	switch {
 	case errors.Is(err, errByHand) && !dryRun: // what is told first is needed for that
-		fmt.Fprint(p.Stdout, first)
+		fmt.Fprint(p.Stdout, k.first)
 		return fmt.Errorf("%w\nNothing was changed. In %s, %s", err, k.file, k.byHand)
 	case err != nil:
 		return err
@@ -59,7 +61,7 @@ func (k keyChange) apply(p desk.Program, dryRun bool, first, closing string) err
 	if dryRun {
 		fmt.Fprint(p.Stdout, difference(k.file, src, text))
 		note := "Nothing was changed (--dry-run)."
-		if first != "" {
+		if k.first != "" {
 			note += " The hash is that of an api_key that nobody gets; another is made when it is done."
 		}
 		_, err = fmt.Fprintln(p.Stderr, note)
@@ -71,12 +73,12 @@ func (k keyChange) apply(p desk.Program, dryRun bool, first, closing string) err
 	if len(k.beside) > 0 {
 		return fmt.Errorf("%s changed, but a frontdesk that serves goes on with the configuration before, until this is mended as well:\n%s", k.file, k.beside)
 	}
-	_, err = fmt.Fprintf(p.Stdout, "%s%s%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP: /readyz has no config.error then.\n", first, closing, k.file)
+	_, err = fmt.Fprintf(p.Stdout, "%s%s%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP: /readyz has no config.error then.\n", k.first, k.closing, k.file)
 	return err
 }
 
 // prove returns the changed text, once it is known to mean what was meant.
-func (k keyChange) prove(file string, src []byte) ([]byte, error) {
+func (k *Change) prove(file string, src []byte) ([]byte, error) {
 	meant := keysByName(k.before)
 	if err := k.mean(meant, k.before.Server.TimeZone.Location); err != nil {
 		return nil, err
@@ -110,7 +112,7 @@ func keysByName(c *config.Config) map[string]config.Key {
 
 // loadWith loads the configuration as it would be if that file held that text:
 // in a copy of its folders that holds the text, and links to all other files.
-func (k keyChange) loadWith(file string, text []byte) (*config.Config, error) {
+func (k *Change) loadWith(file string, text []byte) (*config.Config, error) {
 	dir, err := os.MkdirTemp("", "frontdesk-key-")
 	if err != nil {
 		return nil, err
