@@ -103,7 +103,7 @@ func aNight(t *testing.T) (file string, refused accesslog.Line) {
 	t.Helper()
 	dir := t.TempDir()
 	file = filepath.Join(dir, "frontdesk.yaml")
-	keys := strings.NewReplacer("name: full", "name: webshop", "name: orders", "name: planner", `["GET /order"]`+"\n", `["GET /vehicle", "GET /country"]`+"\n").Replace(rig.KeptKey(`"GET /order", "GET /model/*"`) + keptOrders)
+	keys := strings.NewReplacer("name: full", "name: webshop", "name: orders", "name: planner", `["GET /order"]`+"\n", `["GET /vehicle", "GET /country"]`+"\n").Replace(rig.KeptKey(`"GET /order", "GET /model/*"`) + rig.KeptOrders)
 	authority := webhooktest.NewAuthority(t)
 	receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
 	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "callbacks: [GET /country]", keys), "webhooks: {",

@@ -1,4 +1,4 @@
-package main
+package reload
 
 import (
 	"bytes"
@@ -107,7 +107,7 @@ func (s *soak) next() {
 	rules := strings.ReplaceAll(fmt.Sprintf("%q", s.allowed), `"/`, `"GET /`)
 	rules = strings.ReplaceAll(strings.Trim(rules, "[]"), " \"", ", \"")
 	s.full = fmt.Sprintf("# %06d%s\napi_keys:%s", s.version, strings.Repeat(" ", 100-len(rules)), rig.KeptKey(rules))
-	s.other = fmt.Sprintf("# %06d\napi_keys:%s", s.version, keptOrders)
+	s.other = fmt.Sprintf("# %06d\napi_keys:%s", s.version, rig.KeptOrders)
 }
 
 // stands notes, before it is so, that what the keys are to be stands on disk from now on.

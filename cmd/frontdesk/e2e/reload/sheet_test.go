@@ -1,4 +1,4 @@
-package main
+package reload
 
 import (
 	"fmt"
@@ -52,12 +52,12 @@ func startBesideSheet(t *testing.T) *besideSheet {
 	b.T = t
 	b.write("dealer.db", "")
 	rig.AskSQLite(t, b.at("dealer.db"), "CREATE TABLE grp (nr INTEGER PRIMARY KEY, code TEXT, oms TEXT)")
-	b.sheet = fmt.Sprintf(groups, b.at("dealer.db"), b.at("keep.db"), passwordHash(t))
+	b.sheet = fmt.Sprintf(groups, b.at("dealer.db"), b.at("keep.db"), rig.PasswordHash(t))
 	b.write("dealer.yaml", b.sheet)
 	require.NoError(t, os.Mkdir(b.at("model"), 0o700))
 	text := rig.KeptConfig(t, "", fmt.Sprintf("model: {dir: %q}", b.at("model")), "KEYS")
 	b.text = strings.Replace(text, `backend: {dsn: ""}`, fmt.Sprintf("backend: {driver: legacy, sheet: %q}", b.at("dealer.yaml")), 1)
-	b.Kept = rig.StartKept(t, b.at("frontdesk.yaml"), b.with(b.full+strings.ReplaceAll(keptOrders, "GET /order", "GET /turnovergroup")), true)
+	b.Kept = rig.StartKept(t, b.at("frontdesk.yaml"), b.with(b.full+strings.ReplaceAll(rig.KeptOrders, "GET /order", "GET /turnovergroup")), true)
 	return b
 }
 

@@ -1,4 +1,4 @@
-package main
+package reload
 
 import (
 	"fmt"
@@ -65,7 +65,7 @@ func (s *site) remove(name string) {
 // orders is the next version of a file of keys, as long as any other.
 func (s *site) orders() string {
 	s.version++
-	return fmt.Sprintf("# %03d\napi_keys:%s", s.version, keptOrders)
+	return fmt.Sprintf("# %03d\napi_keys:%s", s.version, rig.KeptOrders)
 }
 
 // onDisk is the hash of the configuration that the files hold.

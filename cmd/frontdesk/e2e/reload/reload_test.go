@@ -1,4 +1,4 @@
-package main
+package reload
 
 import (
 	"fmt"
@@ -15,12 +15,6 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-const keptOrders = `
-  - name: orders
-    key_sha256: ["c8f367a876b2c57ec18bd1d1cdc9cf7bc039390e73bd84981b06b873a363f3cf"]
-    allow: ["GET /order"]
-`
-
 // TestReload changes what can be changed while the desk serves.
 func TestReload(t *testing.T) {
 	dsn := rig.Engines[0].DSN(t)
@@ -29,7 +23,7 @@ func TestReload(t *testing.T) {
 	config := func(more, keys string) string {
 		return strings.Replace(folders, "\n\napi_keys:\n", "\n"+more+"\napi_keys:\n"+keys, 1)
 	}
-	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), config("", rig.KeptKey(`"GET /order"`)+keptOrders), false)
+	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), config("", rig.KeptKey(`"GET /order"`)+rig.KeptOrders), false)
 	token, orders := k.Login(rig.FullKey, "demo"), k.Login(rig.OrdersKey, "demo")
 	first := k.Ready()
 	require.Equal(t, desk.HealthOK, first.Status)
@@ -144,7 +138,7 @@ func TestReloadOnChange(t *testing.T) {
 	require.NoError(t, os.Mkdir(keys, 0o700))
 	k.WriteTo(filepath.Join(keys, "none.yaml"), "api_keys: []\n")
 	k.Settled("a folder that was not there")
-	k.WriteTo(filepath.Join(keys, "orders.yaml"), "api_keys:"+keptOrders)
+	k.WriteTo(filepath.Join(keys, "orders.yaml"), "api_keys:"+rig.KeptOrders)
 	k.Settled("included")
 	require.Equal(t, 200, k.Status("GET", "/order", k.Login(rig.OrdersKey, "demo")))
 	require.NoError(t, os.Remove(filepath.Join(keys, "orders.yaml")))
