@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
@@ -20,24 +21,6 @@ type callbacksCommands struct {
 	List   callbacksListCommand   `cmd:"" help:"List callback jobs, newest first."`
 	Show   callbacksShowCommand   `cmd:"" help:"Show a job and every try to call its receiver."`
 	Replay callbacksReplayCommand `cmd:"" help:"Have the callback of a finished job made again, from the first try."`
-}
-
-// own opens the gateway's own database, beside a server that may run.
-func (a administration) own(p desk.Program, f func(sqlrecord.DB, desk.Database) error) error {
-	c, err := a.load(p)
-	if err != nil {
-		return err
-	}
-	database, err := desk.DatabaseOf(c)
-	if err != nil {
-		return err
-	}
-	own, err := database.Open(p, c)
-	if err != nil {
-		return err
-	}
-	defer own.Close()
-	return f(own, database)
 }
 
 // jobs opens the jobs of an administration.
@@ -212,7 +195,7 @@ func (c callbacksReplayCommand) Run(p desk.Program) error {
 		if _, err := s.Get(ctx, c.ID); err != nil {
 			return s.unknown(c.ID, err)
 		}
-		err := acting(p, s.own, "callbacks replay", "job "+c.ID, func() error { return webhook.Replay(ctx, s.Store, c.ID, time.Now()) })
+		err := ledger.Command(p.Ctx, s.own, p.Stderr, "callbacks replay", "job "+c.ID, func() error { return webhook.Replay(ctx, s.Store, c.ID, time.Now()) })
 		if err != nil {
 			return s.unknown(c.ID, err)
 		}
