@@ -1,5 +1,6 @@
 // Command frontdesk gives an existing administration a documented REST
-// interface. Each subcommand is a file of its own; package desk is what serves.
+// interface. It is the table of contents: each subcommand is a file of its own, with its
+// flags; what it does is in the packages below. Package desk is what serves.
 package main
 
 import (

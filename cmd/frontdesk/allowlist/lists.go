@@ -29,7 +29,7 @@ type Key struct {
 	auth *auth.Key
 }
 
-// Of reads the mapping sheet of a configuration, where it has one. Nothing is started, and
+// Of makes the Lists of a configuration, whose mapping sheet it reads. Nothing is started, and
 // no backend is asked.
 func Of(c *config.Config, environment string) (*Lists, error) {
 	offer, err := desk.OfferOf(c)
