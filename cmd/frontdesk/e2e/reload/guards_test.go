@@ -122,9 +122,10 @@ func TestBrokenGuardsOpenNothing(t *testing.T) {
 // serves tells whether a frontdesk comes to serve by that file, or ends by itself.
 func serves(t *testing.T, file string) bool {
 	t.Helper()
+	binary := rig.Binary(t) // which may have to be built
 	ctx, cancel := context.WithTimeout(t.Context(), rig.Patience)
 	defer cancel()
-	serve := exec.CommandContext(ctx, rig.Binary(t), "serve", "--config", file)
+	serve := exec.CommandContext(ctx, binary, "serve", "--config", file)
 	var problems bytes.Buffer
 	serve.Stderr = &problems
 	out, err := serve.StdoutPipe()
