@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/hex"
 	"fmt"
 	"reflect"
 	"strings"
@@ -214,7 +213,7 @@ func leaf(v reflect.Value) (text string, ok bool) {
 		}
 		return hidden, true
 	case Digest:
-		return hex.EncodeToString(x[:4]) + "…", true
+		return x.Short() + "…", true
 	case Expiry:
 		if x.IsZero() {
 			return "", true

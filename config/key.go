@@ -99,6 +99,9 @@ type Digest [32]byte
 
 const digestForm = "a SHA-256 as 64 hexadecimal digits"
 
+// Short is enough of it to tell digests apart.
+func (d Digest) Short() string { return hex.EncodeToString(d[:4]) }
+
 // UnmarshalText reads 64 hexadecimal digits. Its error does not repeat the text,
 // which may be the key itself, put here by mistake.
 func (d *Digest) UnmarshalText(text []byte) error {

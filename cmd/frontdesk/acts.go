@@ -1,19 +1,13 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"fmt"
-	"net/netip"
-	"os"
-	"os/user"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type actsCommands struct {
@@ -22,11 +16,11 @@ type actsCommands struct {
 
 type actsListCommand struct {
 	administration
-	Since  logSince `placeholder:"WHEN" help:"Only what is newer: 14d, 36h, 2026-11-01 or 2026-11-01T12:00:00Z."`
-	What   string   `placeholder:"PART" help:"Only acts with this in their name: user, user block, backup."`
-	Who    string   `placeholder:"PART" help:"Only acts of those with this in their name: a user of the system, or an api_key."`
-	Limit  int      `default:"100" help:"How many at most."`
-	Format string   `default:"text" enum:"text,json" help:"text, or json."`
+	Since  terminal.When `placeholder:"WHEN" help:"Only what is newer: 14d, 36h, 2026-11-01 or 2026-11-01T12:00:00Z."`
+	What   string        `placeholder:"PART" help:"Only acts with this in their name: user, user block, backup."`
+	Who    string        `placeholder:"PART" help:"Only acts of those with this in their name: a user of the system, or an api_key."`
+	Limit  int           `default:"100" help:"How many at most."`
+	Format string        `default:"text" enum:"text,json" help:"text, or json."`
 }
 
 // actJSON is an act for programs.
@@ -48,20 +42,20 @@ func (a actsListCommand) Run(p desk.Program) error {
 			return err
 		}
 		now := time.Now()
-		found, err := kept.Acts(p.Ctx, ledger.ActFilter{Since: a.Since.from(now), What: a.What, Who: a.Who, Limit: a.Limit}, now)
+		found, err := kept.Acts(p.Ctx, ledger.ActFilter{Since: a.Since.From(now), What: a.What, Who: a.Who, Limit: a.Limit}, now)
 		switch {
 		case err != nil:
 			return err
 		case a.Format == "json":
-			return writeJSON(p.Stdout, actsJSON(found))
+			return terminal.WriteJSON(p.Stdout, actsJSON(found))
 		case len(found) == 0:
 			_, err := fmt.Fprintf(p.Stderr, "There is no such act in %s.\n", in)
 			return err
 		}
-		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+		table := terminal.NewTable(p.Stdout)
 		fmt.Fprintln(table, "AT\tWHAT\tON\tWHO\tFROM\tOUTCOME")
 		for _, act := range found {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", clock(act.At), shown(act.What), shown(act.Whom), shown(act.Who), shown(act.Origin), act.Outcome)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Here(act.At), terminal.Safe(act.What), terminal.Safe(act.Whom), terminal.Safe(act.Who), terminal.Safe(act.Origin), act.Outcome)
 		}
 		return table.Flush()
 	})
@@ -76,62 +70,4 @@ func actsJSON(found []ledger.Act) []actJSON {
 		}
 	}
 	return all
-}
-
-// actsTime bounds how long the list of acts is waited for before an act is done without it.
-const actsTime = 5 * time.Second
-
-// acting does something that the list of acts is to have. Where the list cannot take it, as on
-// a full disk, it is done all the same: a user is blocked.
-func acting(p desk.Program, own sqlrecord.DB, what, whom string, do func() error) error {
-	lost := func(err error) {
-		fmt.Fprintf(p.Stderr, "frontdesk: the list of acts (frontdesk acts list) does not have all of this: %v\n", err)
-	}
-	opening, cancel := context.WithTimeout(p.Ctx, actsTime)
-	defer cancel()
-	kept, err := ledger.Open(opening, own)
-	if err != nil {
-		lost(err)
-		return do()
-	}
-	return kept.Do(p.Ctx, ledger.Act{What: what, Whom: whom, Who: whoActs(), Origin: whereFrom()}, lost, do)
-}
-
-// whoActs is the user of the system that runs the command, and for whom, as sudo has it. The
-// system vouches for the first; the second anybody can set who may run the command.
-func whoActs() string {
-	name := fmt.Sprintf("uid %d", os.Getuid())
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	if by := os.Getenv("SUDO_USER"); by != "" && by != name {
-		name += " (sudo of " + by + ")"
-	}
-	return name
-}
-
-// whereFrom is the host, and the terminal or where its user has logged in from.
-func whereFrom() string {
-	host, _ := os.Hostname() // without it the rest is told
-	all := []string{cmp.Or(host, "host unknown")}
-	if from, _, _ := strings.Cut(os.Getenv("SSH_CONNECTION"), " "); from != "" {
-		if address, err := netip.ParseAddr(from); err == nil {
-			all = append(all, "ssh from "+address.String())
-		}
-	}
-	if name := terminal(); name != "" {
-		all = append(all, name)
-	}
-	return strings.Join(all, ", ")
-}
-
-// terminal is that of the command; "" where it has none, or the system does not tell.
-func terminal() string {
-	for fd := range 3 {
-		name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
-		if device, ok := strings.CutPrefix(name, "/dev/"); err == nil && ok && (strings.HasPrefix(device, "pts/") || strings.HasPrefix(device, "tty")) {
-			return device
-		}
-	}
-	return ""
 }

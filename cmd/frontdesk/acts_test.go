@@ -10,6 +10,7 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/mapping"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestActsAreSafeForATerminal(t *testing.T) {
 	const whom = "user \u009b31mjan\u202e\U000e0001 é <b>"
 	var out bytes.Buffer
-	require.NoError(t, writeJSON(&out, actsJSON([]ledger.Act{{Whom: whom}})))
+	require.NoError(t, terminal.WriteJSON(&out, actsJSON([]ledger.Act{{Whom: whom}})))
 	require.True(t, mapping.IsPlain(string(bytes.ReplaceAll(out.Bytes(), []byte("\n"), nil))), "%q", out.String())
 	require.Contains(t, out.String(), "é <b>")
 	var read []actJSON

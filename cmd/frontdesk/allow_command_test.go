@@ -169,6 +169,10 @@ unchanged: 6 requests; not judged: 1 for what nobody was offered, 1 without a se
 	code, out, problems = cli("", "whatif", "--config", "new.yaml", "--format", "json", "access.log", "access.log.1.gz")
 	require.Equal(t, 1, code, "the key of orders is gone")
 	require.Equal(t, "frontdesk: 2 requests would be newly refused\n", problems)
+	type verdict struct {
+		Key, Method, Endpoint, Why string
+		Requests                   int
+	}
 	var w struct {
 		Refused []verdict `json:"newly_refused"`
 		Allowed []verdict `json:"newly_allowed"`
@@ -294,48 +298,4 @@ func TestAccessLogThatCannotBeRead(t *testing.T) {
 	code, _, problems := cli("", "allow", "unused", "--since", "soon", filepath.Base(long))
 	require.Equal(t, 2, code)
 	require.Contains(t, problems, "expected a time span such as 14d or 36h, or a date such as 2026-11-01")
-}
-
-func TestLogSince(t *testing.T) {
-	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	for text, want := range map[string]time.Time{
-		"14d":                  now.AddDate(0, 0, -14),
-		"36h":                  now.Add(-36 * time.Hour),
-		"2026-11-01":           time.Date(2026, 11, 1, 0, 0, 0, 0, time.Local),
-		"2026-11-01T12:00:00Z": time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
-	} {
-		var s logSince
-		require.NoError(t, s.UnmarshalText([]byte(text)))
-		require.True(t, want.Equal(s.from(now)), text)
-	}
-	for _, text := range []string{"", "d", "-3d", "-5h", "2026-13-01", "99999d"} {
-		require.Error(t, new(logSince).UnmarshalText([]byte(text)), text)
-	}
-}
-
-// TestLogSpan: what the clock says at both ends is of one night, also while it lasts.
-func TestLogSpan(t *testing.T) {
-	for _, tt := range []struct {
-		now, since, until, in, out string
-	}{
-		{"02:30", "02:00", "03:00", "02:29", "01:59"},
-		{"02:30", "02:00", "02:10", "02:05", "02:11"},
-		{"00:05", "23:50", "00:10", "00:01", "23:49"},
-	} {
-		at := func(clock string) time.Time {
-			at, err := time.Parse("2006-01-02 15:04", "2026-11-21 "+clock)
-			require.NoError(t, err)
-			return at
-		}
-		var s logSpan
-		require.NoError(t, s.Since.UnmarshalText([]byte(tt.since)))
-		require.NoError(t, s.Until.UnmarshalText([]byte(tt.until)))
-		out := at(tt.out)
-		if out.After(at(tt.now)) {
-			out = out.AddDate(0, 0, -1)
-		}
-		holds := s.holds(at(tt.now))
-		require.True(t, holds(at(tt.in)), "%+v", tt)
-		require.False(t, holds(out), "%+v", tt)
-	}
 }

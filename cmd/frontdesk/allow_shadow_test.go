@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -59,12 +58,12 @@ func TestShadowMode(t *testing.T) {
 
 	d.Shutdown()
 	lines := map[string]int{}
-	r := accessReader{each: func(l *accessLine, _ bool) {
+	_, err = accesslog.Logs{Names: []string{"-"}, Stdin: strings.NewReader(d.Log.String())}.Requests(t.Context(), time.Time{}, func(l *accesslog.Line, _ bool) {
 		if l.Key == "trial" || l.Key == "over" {
 			lines[strings.Join([]string{l.Key, l.Method, l.Endpoint, l.Reason, l.Shadow}, " ")]++
 		}
-	}}
-	require.NoError(t, logLines(desk.Program{Ctx: context.Background()}, strings.NewReader(d.Log.String()), r.take))
+	})
+	require.NoError(t, err)
 	for line, n := range map[string]int{
 		"trial GET /order/{id}  ":                      1,
 		"trial GET /vehicle  endpoint_unknown":         1,

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/mapping"
 )
@@ -38,11 +39,11 @@ func (d timedDriver) Write(ctx context.Context, f func(backend.Tx) error) error 
 }
 
 // accessed returns the access line of a request, which comes after its answer.
-func accessed(t *testing.T, d *rig.Desk, id string) (found accessLine) {
+func accessed(t *testing.T, d *rig.Desk, id string) (found accesslog.Line) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		for text := range strings.Lines(d.Log.String()) {
-			if l := (accessLine{}); l.isAccessLine([]byte(text)) && l.RequestID == id {
+			if l := (accesslog.Line{}); l.Read([]byte(text)) && l.RequestID == id {
 				found = l
 				return true
 			}

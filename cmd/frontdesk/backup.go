@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/term"
-
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/mapping"
 )
 
@@ -33,7 +32,7 @@ func (b backupCommand) Run(p desk.Program) error {
 	if err != nil {
 		return store.unknown(b.Client, err)
 	}
-	began, show := time.Now(), status(p.Stderr)
+	began, show := time.Now(), terminal.NewStatus(p.Stderr)
 	var m backend.Manifest
 	err = store.acting(p, "backup", fmt.Sprintf("client %s, to %s", client.Name, absolute(b.Out)), func() error {
 		return writeWhole(b.Out, func(w io.Writer) error {
@@ -52,7 +51,7 @@ func (b backupCommand) Run(p desk.Program) error {
 		return err
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s holds %d records of client %s as of %s (%s)\n",
-		b.Out, m.Records(), shown(m.Client), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
+		b.Out, m.Records(), terminal.Safe(m.Client), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
 	return err
 }
 
@@ -83,7 +82,7 @@ func (r restoreCommand) Run(p desk.Program) error {
 		return err
 	}
 	defer store.Close()
-	began, show := time.Now(), status(p.Stderr)
+	began, show := time.Now(), terminal.NewStatus(p.Stderr)
 	var m backend.Manifest
 	err = store.acting(p, "restore", fmt.Sprintf("client %s, from %s", r.Client, absolute(r.File)), func() (err error) {
 		m, err = reference.Restore(p.Ctx, store.Store, file, info.Size(), reference.RestoreOptions{
@@ -104,7 +103,7 @@ func (r restoreCommand) Run(p desk.Program) error {
 		return hint(fmt.Errorf("%s: %w", r.File, err))
 	}
 	_, err = fmt.Fprintf(p.Stdout, "client %s has %d records again, as of %s (%s)\nUsers are no records: frontdesk user list shows who can log in.\n",
-		shown(r.Client), m.Records(), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
+		terminal.Safe(r.Client), m.Records(), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
 	return err
 }
 
@@ -174,23 +173,4 @@ func ignoreUnsupported(err error) error {
 		return nil
 	}
 	return err
-}
-
-// status shows one line of how far long work is, on a terminal only. An empty
-// one ends it.
-func status(out io.Writer) func(format string, args ...any) {
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return func(string, ...any) {}
-	}
-	var last time.Time
-	return func(format string, args ...any) {
-		switch {
-		case format == "" && !last.IsZero():
-			fmt.Fprintln(out)
-		case format != "" && time.Since(last) > 100*time.Millisecond:
-			last = time.Now()
-			fmt.Fprintf(out, "\r\x1b[K"+format, args...)
-		}
-	}
 }

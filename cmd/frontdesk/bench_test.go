@@ -73,9 +73,9 @@ func BenchmarkGateway(b *testing.B) {
 	c.Server.Listen, c.Ops.Listen, c.Log.Access = "127.0.0.1:0", "", false
 	c.Backend.DSN = config.Secret(benchDSN(b))
 	c.Mail.Folder = b.TempDir()
-	keys, err := demoKeys()
+	demo, err := desk.DemoConfig("", "", "")
 	require.NoError(b, err)
-	c.APIKeys = keys
+	c.APIKeys = demo.APIKeys
 	h, err := desk.Build(desk.Program{Ctx: context.Background()}, c, "bench", desk.NoLogs())
 	require.NoError(b, err)
 	defer h.Close()

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 )
@@ -20,24 +21,6 @@ type callbacksCommands struct {
 	List   callbacksListCommand   `cmd:"" help:"List callback jobs, newest first."`
 	Show   callbacksShowCommand   `cmd:"" help:"Show a job and every try to call its receiver."`
 	Replay callbacksReplayCommand `cmd:"" help:"Have the callback of a finished job made again, from the first try."`
-}
-
-// own opens the gateway's own database, beside a server that may run.
-func (a administration) own(p desk.Program, f func(sqlrecord.DB, desk.Database) error) error {
-	c, err := a.load(p)
-	if err != nil {
-		return err
-	}
-	database, err := desk.DatabaseOf(c)
-	if err != nil {
-		return err
-	}
-	own, err := database.Open(p, c)
-	if err != nil {
-		return err
-	}
-	defer own.Close()
-	return f(own, database)
 }
 
 // jobs opens the jobs of an administration.
@@ -61,20 +44,20 @@ type openJobs struct {
 // unknown words an error for who named a job that is not there.
 func (o openJobs) unknown(id string, err error) error {
 	if errors.Is(err, webhook.ErrUnknownJob) {
-		return fmt.Errorf("there is no job %s in %s; frontdesk callbacks list shows those there are", shown(id), o.in)
+		return fmt.Errorf("there is no job %s in %s; frontdesk callbacks list shows those there are", terminal.Safe(id), o.in)
 	}
 	return err
 }
 
 type callbacksListCommand struct {
 	administration
-	State    string   `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
-	Failing  bool     `help:"Only jobs whose receiver did not take the last call: those that will be tried again, and those given up."`
-	Client   string   `placeholder:"NAME" help:"Only jobs of this client (customer)."`
-	Key      string   `placeholder:"NAME" help:"Only jobs of this api_key."`
-	Receiver string   `placeholder:"HOST" help:"Only jobs whose callbacks go to this host."`
-	Older    logSince `placeholder:"WHEN" help:"Only jobs that are older: 2h, 3d, 2026-11-01 or 2026-11-01T12:00:00Z."`
-	Limit    int      `default:"50" help:"How many at most."`
+	State    string        `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
+	Failing  bool          `help:"Only jobs whose receiver did not take the last call: those that will be tried again, and those given up."`
+	Client   string        `placeholder:"NAME" help:"Only jobs of this client (customer)."`
+	Key      string        `placeholder:"NAME" help:"Only jobs of this api_key."`
+	Receiver string        `placeholder:"HOST" help:"Only jobs whose callbacks go to this host."`
+	Older    terminal.When `placeholder:"WHEN" help:"Only jobs that are older: 2h, 3d, 2026-11-01 or 2026-11-01T12:00:00Z."`
+	Limit    int           `default:"50" help:"How many at most."`
 }
 
 // Run prints a line per job.
@@ -82,7 +65,7 @@ func (l callbacksListCommand) Run(p desk.Program) error {
 	return l.jobs(p, func(ctx context.Context, s openJobs) error {
 		now := time.Now()
 		found, err := s.List(ctx, webhook.Filter{
-			State: webhook.State(l.State), Failing: l.Failing, Client: l.Client, Key: l.Key, Receiver: l.Receiver, Before: l.Older.from(now), Limit: l.Limit,
+			State: webhook.State(l.State), Failing: l.Failing, Client: l.Client, Key: l.Key, Receiver: l.Receiver, Before: l.Older.From(now), Limit: l.Limit,
 		})
 		if err != nil {
 			return err
@@ -95,11 +78,11 @@ func (l callbacksListCommand) Run(p desk.Program) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+		table := terminal.NewTable(p.Stdout)
 		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tRECEIVER\tAGE\tTRIES\tNEXT TRY\tERROR\tCAUSE")
 		for _, j := range found {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", j.ID, j.State, j.Work.Kind, shown(j.Owner.User.Client.Name), shown(j.Owner.Key),
-				shown(hostOf(j.Callback)), age(now.Sub(j.Created)), j.Tries, clock(j.NextTry), shown(errorOf(tries[j.ID])), shown(causeOf(j)))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", j.ID, j.State, j.Work.Kind, terminal.Safe(j.Owner.User.Client.Name), terminal.Safe(j.Owner.Key),
+				terminal.Safe(hostOf(j.Callback)), age(now.Sub(j.Created)), j.Tries, terminal.Here(j.NextTry), terminal.Safe(errorOf(tries[j.ID])), terminal.Safe(causeOf(j)))
 		}
 		return table.Flush()
 	})
@@ -139,14 +122,6 @@ func causeOf(j webhook.Job) string {
 	return cmp.Or(cause, "-")
 }
 
-// clock writes a moment for people, and nothing for none.
-func clock(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return t.Local().Format("2006-01-02 15:04:05")
-}
-
 type callbacksShowCommand struct {
 	administration
 	ID string `arg:"" help:"The job, by its id in the list, or in the Location of the 202 that promised it."`
@@ -163,28 +138,28 @@ func (c callbacksShowCommand) Run(p desk.Program) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+		table := terminal.NewTable(p.Stdout)
 		for _, line := range [][2]string{
 			{"id", j.ID}, {"state", string(j.State)}, {"kind", j.Work.Kind}, {"client", j.Owner.User.Client.Name},
 			{"user", j.Owner.User.Username}, {"api_key", j.Owner.Key}, {"receiver", hostOf(j.Callback)},
-			{"created", clock(j.Created)}, {"finished", clock(j.Finished)}, {"next try", clock(j.NextTry)},
+			{"created", terminal.Here(j.Created)}, {"finished", terminal.Here(j.Finished)}, {"next try", terminal.Here(j.NextTry)},
 			{"result", resultOf(j)}, {"failure", j.Failure},
 		} {
 			if line[1] != "" {
-				fmt.Fprintf(table, "%s\t%s\n", line[0], shown(line[1]))
+				fmt.Fprintf(table, "%s\t%s\n", line[0], terminal.Safe(line[1]))
 			}
 		}
 		if len(j.Pauses) > 0 {
 			fmt.Fprintln(table, "\nWORK\tSINCE\tCAUSE")
 		}
 		for _, p := range j.Pauses {
-			fmt.Fprintf(table, "postponed\t%s\t%s\n", clock(p.Since), p.For)
+			fmt.Fprintf(table, "postponed\t%s\t%s\n", terminal.Here(p.Since), p.For)
 		}
 		if len(tries) > 0 {
 			fmt.Fprintln(table, "\nTRY\tAT\tSTATUS\tTOOK\tERROR")
 		}
 		for _, t := range tries {
-			fmt.Fprintf(table, "%d\t%s\t%d\t%s\t%s\n", t.Number, clock(t.At), t.Status, t.Duration, shown(t.Error))
+			fmt.Fprintf(table, "%d\t%s\t%d\t%s\t%s\n", t.Number, terminal.Here(t.At), t.Status, t.Duration, terminal.Safe(t.Error))
 		}
 		return table.Flush()
 	})
@@ -220,7 +195,7 @@ func (c callbacksReplayCommand) Run(p desk.Program) error {
 		if _, err := s.Get(ctx, c.ID); err != nil {
 			return s.unknown(c.ID, err)
 		}
-		err := acting(p, s.own, "callbacks replay", "job "+c.ID, func() error { return webhook.Replay(ctx, s.Store, c.ID, time.Now()) })
+		err := ledger.Command(p.Ctx, s.own, p.Stderr, "callbacks replay", "job "+c.ID, func() error { return webhook.Replay(ctx, s.Store, c.ID, time.Now()) })
 		if err != nil {
 			return s.unknown(c.ID, err)
 		}

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/cmd/frontdesk/allowlist"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 )
@@ -37,14 +39,14 @@ func (c checkCommand) Run(p desk.Program) error {
 	}
 	switch c.Format {
 	case "json":
-		err = writeJSON(p.Stdout, checkReportOf(read, problems))
+		err = terminal.WriteJSON(p.Stdout, checkReportOf(read, problems))
 	case "sarif":
-		err = writeJSON(p.Stdout, sarifOf(problems))
+		err = terminal.WriteJSON(p.Stdout, sarifOf(problems))
 	default:
 		err = c.write(p.Stdout, read, problems)
 	}
 	if err == nil && len(problems) > 0 {
-		err = desk.Misused("%s has %s", c.Config, plural(len(problems), "problem"))
+		err = desk.Misused("%s has %s", c.Config, terminal.SeveralOrNo(len(problems), "problem"))
 	}
 	return err
 }
@@ -97,14 +99,14 @@ func entriesOf(counts *checkCounts) string {
 	if counts.Entries == 1 {
 		return "1 allow entry"
 	}
-	return count(int64(counts.Entries)) + " allow entries"
+	return terminal.Count(int64(counts.Entries)) + " allow entries"
 }
 
 func expectationsOf(counts *checkCounts) string {
 	if counts.Expectations == 0 {
 		return "no expectations to meet"
 	}
-	return plural(counts.Expectations, "expectation") + " met"
+	return terminal.SeveralOrNo(counts.Expectations, "expectation") + " met"
 }
 
 // write tells people what a check found, and what could be wiser.
@@ -113,21 +115,19 @@ func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyam
 		_, err := fmt.Fprintln(w, problems.Error())
 		return err
 	}
-	t, err := newTools(read, desk.ProductionEnvironment)
+	lists, err := allowlist.Of(read, desk.ProductionEnvironment)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
 	counts := countsOf(read)
-	fmt.Fprintf(&b, "%s is right: %s with %s, in %s; %s. Its hash is %s.\n", c.Config, plural(counts.APIKeys, "api_key"),
-		entriesOf(counts), plural(len(counts.Files), "file"), expectationsOf(counts), counts.Config)
+	fmt.Fprintf(&b, "%s is right: %s with %s, in %s; %s. Its hash is %s.\n", c.Config, terminal.SeveralOrNo(counts.APIKeys, "api_key"),
+		entriesOf(counts), terminal.SeveralOrNo(len(counts.Files), "file"), expectationsOf(counts), counts.Config)
 	if !c.Elsewhere {
 		fmt.Fprintf(&b, "Folders and files were judged for %s.\n", desk.JudgedFor())
 	}
-	a := newAuditor(t, time.Now())
-	a.all(t)
-	if n := a.atLeast(warning); n > 0 {
-		fmt.Fprintf(&b, "It could be wiser: %s. frontdesk audit --config %s tells more.\n", a.totals(), c.Config)
+	if a := lists.Audit(time.Now()); a.AtLeast(allowlist.Warning) > 0 {
+		fmt.Fprintf(&b, "It could be wiser: %s. frontdesk audit --config %s tells more.\n", a.Totals(), c.Config)
 	}
 	_, err = io.WriteString(w, b.String())
 	return err

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/cmd/frontdesk/desk"
@@ -100,7 +99,7 @@ func machine(t *testing.T, sheet string) string {
 		return rig.Read(t, rig.Repository(t, "mapping", "resources", name+".yaml"))
 	}
 	order, country := resource("order"), resource("country")
-	loopback := strings.NewReplacer("${LOOPBACK_URL}", "http://127.0.0.1:1", "${FOREIGN_PASSWORD_HASH}", passwordHash(t)).
+	loopback := strings.NewReplacer("${LOOPBACK_URL}", "http://127.0.0.1:1", "${FOREIGN_PASSWORD_HASH}", rig.PasswordHash(t)).
 		Replace(rig.Read(t, rig.Repository(t, "backend", "remote", "testdata", "loopback.yaml")))
 	for name, text := range map[string]string{
 		"ca.pem": rig.Read(t, ca.File(t)), "empty.pem": "", "busy.db-callbacks": "", "dealerpak.yaml": sheet,
@@ -125,13 +124,6 @@ func machine(t *testing.T, sheet string) string {
 	require.NoError(t, os.Symlink("gone/for/good", at("link")))
 	require.NoError(t, os.Symlink("linked.db", at("link.db")))
 	return dir
-}
-
-func passwordHash(t *testing.T) string {
-	t.Helper()
-	hash, err := auth.NewHasher().Hash(t.Context(), "demo")
-	require.NoError(t, err)
-	return hash
 }
 
 // ofThisMachine puts the servers and the ports of this machine into a configuration.

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 )
 
@@ -181,7 +182,7 @@ func TestCheckTellsAllBeside(t *testing.T) {
 			for format, into := range map[string]any{"text": nil, "json": &report, "sarif": &log} {
 				code, out, stderr := cli("", "check", "--config", "frontdesk.yaml", "--format", format)
 				require.Equal(t, 2, code)
-				require.Equal(t, "frontdesk: frontdesk.yaml has "+plural(len(test.rules), "problem")+"\n", stderr, "%s", out)
+				require.Equal(t, "frontdesk: frontdesk.yaml has "+terminal.SeveralOrNo(len(test.rules), "problem")+"\n", stderr, "%s", out)
 				if into != nil {
 					require.NoError(t, json.Unmarshal([]byte(out), into))
 					continue

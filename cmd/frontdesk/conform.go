@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/backend/backendtest"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type conformCommand struct {
@@ -83,7 +84,7 @@ func (c conformCommand) complete() error {
 }
 
 func (c conformCommand) options(p desk.Program) (backendtest.Options, error) {
-	show := status(p.Stderr)
+	show := terminal.NewStatus(p.Stderr)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	options := backendtest.Options{
 		BaseURL: c.URL, APIKey: c.APIKey, Login: backendtest.Login{Username: c.Username, Password: c.Password},

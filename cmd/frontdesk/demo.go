@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -12,7 +11,6 @@ import (
 
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/config"
 )
 
 // demoListen is where the demo serves unless it is told otherwise.
@@ -40,7 +38,7 @@ func (d demoCommand) Run(p desk.Program) error {
 	} else if err != nil {
 		return err
 	}
-	c, err := d.config()
+	c, err := desk.DemoConfig(d.Listen, d.Ops, d.Data)
 	if err != nil {
 		return err
 	}
@@ -67,41 +65,6 @@ func (d demoCommand) Run(p desk.Program) error {
 		fmt.Fprintln(p.Stdout, "stopped; the data stays in", d.Data)
 	}
 	return err
-}
-
-// config is that of the demo: everything embedded, in one folder.
-func (d demoCommand) config() (*config.Config, error) {
-	c := config.Default()
-	c.Server.Listen, c.Ops.Listen = d.Listen, d.Ops
-	c.Server.Vendor = "Demo"
-	c.Backend.DSN = config.Secret("sqlite:" + filepath.Join(d.Data, desk.DatabaseFile))
-	c.Mail.Folder = filepath.Join(d.Data, "mail")
-	var err error
-	c.APIKeys, err = demoKeys()
-	return c, err
-}
-
-// demoKeys are the api_keys of the demo.
-func demoKeys() ([]config.Key, error) {
-	var keys []config.Key
-	for _, key := range []struct {
-		name, key string
-		allow     []string
-	}{
-		{desk.DemoFull, desk.DemoFullKey, []string{"* /*"}},
-		{desk.DemoOrders, desk.DemoOrdersKey, []string{"GET /order", "GET /orderline", "GET /model/*"}},
-	} {
-		k := config.Key{Name: key.name, Hashes: []config.KeyHash{{Hash: sha256.Sum256([]byte(key.key))}}}
-		for _, text := range key.allow {
-			rule, err := config.ParseRule(text)
-			if err != nil {
-				return nil, err
-			}
-			k.Allow = append(k.Allow, rule)
-		}
-		keys = append(keys, k)
-	}
-	return keys, nil
 }
 
 // welcome tells how to use the demo. Its last line says that it serves.

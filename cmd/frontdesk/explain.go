@@ -1,28 +1,17 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/config"
-	"frontdesk/config/strictyaml"
-	"frontdesk/gateway"
-	"frontdesk/mapping"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type explainCommand struct {
-	toolFlags
+	listsFlags
 	Key       string   `required:"" placeholder:"NAME" help:"Name of the api_key that asks."`
 	Request   []string `arg:"" help:"A method and a path, as in 'DELETE /order/5?x=1', below the base path or with it; an absolute URL will do."`
 	Body      string   `placeholder:"FILE" help:"What the request sends; - for standard input. Without it the body is not judged."`
@@ -37,314 +26,42 @@ func (explainCommand) Help() string {
 
 // Run explains what becomes of a request.
 func (c explainCommand) Run(p desk.Program) error {
-	t, err := c.open()
+	lists, err := c.open()
 	if err != nil {
 		return err
 	}
-	key, err := t.find(c.Key)
+	key, err := lists.Find(c.Key)
 	if err != nil {
 		return err
 	}
-	asked, err := c.asked(p, t.config.Server.BasePath)
+	asked, err := lists.Request(strings.Join(c.Request, " "))
 	if err != nil {
 		return err
+	}
+	if asked.Body, err = c.body(p); err != nil {
+		return desk.Misused("--body: %w", err)
 	}
 	asked.At, asked.NoToken = time.Now(), c.NoSession
-	if !desk.HasEnded(*key.Key, asked.At) {
-		asked.Key = key.auth
-	}
-	r := reportOf(t, key, asked)
-	if r.Hint == "" {
-		r.Hint = c.hintOfBase(t.config.Server.BasePath)
-	}
+	explained := lists.Explain(key, asked)
 	if c.Format == "json" {
-		return writeJSON(p.Stdout, r)
+		return terminal.WriteJSON(p.Stdout, explained)
 	}
-	r.print(p.Stdout)
+	explained.Write(p.Stdout)
 	return nil
 }
 
-// asked reads the request of the command line.
-func (c explainCommand) asked(p desk.Program, basePath string) (gateway.Asked, error) {
-	words := strings.Fields(strings.Join(c.Request, " "))
-	if n := len(words); n == 3 && strings.HasPrefix(words[2], "HTTP/") { // pasted from a log
-		words = words[:2]
+// body is what the request sends; nil where nothing is said of it.
+func (c explainCommand) body(p desk.Program) (body []byte, err error) {
+	switch c.Body {
+	case "":
+		return nil, nil
+	case "-":
+		body, err = io.ReadAll(p.Stdin)
+	default:
+		body, err = os.ReadFile(c.Body)
 	}
-	if len(words) != 2 || !strings.HasPrefix(words[1], "/") && !strings.Contains(words[1], "://") {
-		return gateway.Asked{}, desk.Misused("expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'")
+	if body == nil {
+		body = []byte{}
 	}
-	a := gateway.Asked{Method: words[0], Target: words[1]}
-	if a.Target[0] == '/' && !isBelow(a.Target, basePath) {
-		a.Target = basePath + a.Target
-	}
-	if c.Body == "" {
-		return a, nil
-	}
-	var err error
-	if c.Body == "-" {
-		a.Body, err = io.ReadAll(p.Stdin)
-	} else {
-		a.Body, err = os.ReadFile(c.Body)
-	}
-	if err != nil {
-		return a, desk.Misused("--body: %w", err)
-	}
-	if a.Body == nil {
-		a.Body = []byte{}
-	}
-	return a, nil
-}
-
-// hintOfBase tells how a path was read that begins with the base path. What an answer calls
-// an invalid endpoint is below it, so that such a path was asked for with it twice.
-func (c explainCommand) hintOfBase(basePath string) string {
-	words := strings.Fields(strings.Join(c.Request, " "))
-	target, _, _ := strings.Cut(words[1], "?")
-	if basePath == "" || target[0] != '/' || !isBelow(target, basePath) {
-		return ""
-	}
-	return fmt.Sprintf("%s was read as the base path; if an answer says \"Invalid endpoint: %s\", the request had it twice", basePath, shown(target))
-}
-
-// isBelow tells whether a path was written with the base path in front.
-func isBelow(target, basePath string) bool {
-	rest, ok := strings.CutPrefix(target, basePath)
-	return ok && (rest == "" || rest[0] == '/' || rest[0] == '?')
-}
-
-// explained is what explain tells.
-type explained struct {
-	Key       string          `json:"key"`
-	Method    string          `json:"method"`
-	Path      string          `json:"path"`                // as it was judged, without its query
-	Query     []string        `json:"query,omitempty"`     // names of the parameters that the operation takes; never values
-	Operation string          `json:"operation,omitempty"` // its template
-	Grant     string          `json:"grant,omitempty"`     // the rule that grants just this operation
-	Verdict   string          `json:"verdict"`             // allowed or refused
-	DecidedBy string          `json:"decided_by"`
-	Shadow    bool            `json:"shadow,omitempty"` // the allowlist refuses, but is on trial
-	GrantedBy []placedRule    `json:"granted_by,omitempty"`
-	Nearest   []placedRule    `json:"nearest,omitempty"`
-	Lacks     []string        `json:"lacks,omitempty"`   // the rules that would grant the arrays that the request names
-	Without   []withheldArray `json:"without,omitempty"` // arrays of the operation that the key cannot use
-	Hint      string          `json:"hint,omitempty"`
-	Unread    bool            `json:"body_not_judged,omitempty"`
-	Facts     []string        `json:"key_facts"`
-	Status    int             `json:"status,omitempty"`
-	Answer    json.RawMessage `json:"answer,omitempty"` // request_id is a placeholder
-}
-
-// withheldArray is an array field that is not in the model for a key.
-type withheldArray struct {
-	Field string `json:"field"`
-	Grant string `json:"grant"` // the rule that would put it there
-}
-
-// placedRule is an entry of an allowlist and where it stands.
-type placedRule struct {
-	At   string `json:"at"`
-	Rule string `json:"rule"`
-	Why  string `json:"why,omitempty"`
-}
-
-const (
-	verdictAllowed = "allowed"
-	verdictRefused = "refused"
-)
-
-func reportOf(t *tools, key *toolKey, a gateway.Asked) explained {
-	e := t.gateway.Explain(a)
-	r := explained{
-		Key: key.Name, Method: a.Method, Path: e.Path, Query: e.Params, Verdict: verdictAllowed, Unread: e.Unread,
-		Shadow: e.Shadow != "", Lacks: e.Lacks, Facts: key.facts(a.At), Status: e.Status, Answer: e.Answer,
-	}
-	if e.Stopped != "" {
-		r.Verdict = verdictRefused
-	}
-	r.DecidedBy = decidedBy(e)
-	if e.Operation == nil {
-		r.Hint = hintOfPath(t, e, a.Method)
-		return r
-	}
-	r.Operation = e.Operation.Template
-	if e.Stopped == gateway.StageSession {
-		r.Hint = hintOfSession(key, a)
-	}
-	grant, governed := e.Operation.Grant()
-	if !governed {
-		return r
-	}
-	r.Grant = grant.String()
-	for i, rule := range key.Allow {
-		if rule.Matches(grant.Method, grant.Path) {
-			r.GrantedBy = append(r.GrantedBy, placedRule{At: t.ruleAt(key, i), Rule: rule.String()})
-		}
-	}
-	if len(r.GrantedBy) == 0 {
-		r.Nearest = nearestRules(t, key, grant)
-		return r
-	}
-	for _, need := range t.gateway.ArraysWithout(key.auth, e.Operation) {
-		r.Without = append(r.Without, withheldArray{Field: need.Field, Grant: need.Grant.String()})
-	}
-	return r
-}
-
-// decidedBy names what decided, in words.
-func decidedBy(e gateway.Explanation) string {
-	switch {
-	case e.Stopped == gateway.StageEndpoint:
-		return "the endpoint table: it holds for every api_key"
-	case e.Stopped == gateway.StageSession:
-		return "the session"
-	case e.Stopped == gateway.StageAllowlist:
-		return "the allowlist"
-	case len(e.Lacks) > 0 && e.Shadow == "":
-		return "the allowlist, of an array that the request names"
-	case e.Stopped == gateway.StageQuery:
-		return "the query parameters"
-	case e.Stopped != "":
-		return "the body"
-	case e.Shadow != "":
-		return "shadow mode: the allowlist would refuse it"
-	}
-	if _, governed := e.Operation.Grant(); !governed {
-		return "the interface: it is open to every api_key"
-	}
-	return "the allowlist"
-}
-
-func hintOfSession(key *toolKey, a gateway.Asked) string {
-	if a.NoToken {
-		return "the request has no token: GET /authenticate gives one"
-	}
-	return "the api_key " + key.Name + " has expired, and its sessions with it"
-}
-
-// hintOfPath says what is wrong with a request that nobody could make.
-func hintOfPath(t *tools, e gateway.Explanation, method string) string {
-	if !e.Below {
-		return "the path is not below server.base_path, " + t.config.Server.BasePath
-	}
-	if methods := t.gateway.Methods(e.Path); methods != nil {
-		return fmt.Sprintf("this path takes %s%s", strings.Join(methods, ", "), strictyaml.Suggest(method, methods))
-	}
-	if _, err := config.ParseRule("GET " + e.Path); err != nil {
-		return err.Error() + ": paths are compared as they are sent, nothing is decoded or cleaned"
-	}
-	var paths []string
-	for _, grant := range t.grants {
-		paths = append(paths, grant.Path)
-	}
-	slices.Sort(paths)
-	hint := strictyaml.Suggest(e.Path, slices.Compact(paths))
-	if hint == "" {
-		if cut := strings.LastIndexByte(e.Path, '/'); cut > 0 {
-			hint = strictyaml.Suggest(e.Path[:cut], paths)
-		}
-	}
-	return "there is no such endpoint" + hint
-}
-
-// nearestRules finds what of the allowlist comes closest to a grant: the same
-// endpoint with other methods, or one that is spelled almost alike.
-func nearestRules(t *tools, key *toolKey, grant gateway.Grant) []placedRule {
-	var near []placedRule
-	var paths []string
-	for i, rule := range key.Allow {
-		if (config.Rule{Method: "*", Path: rule.Path}).Matches(grant.Method, grant.Path) {
-			near = append(near, placedRule{At: t.ruleAt(key, i), Rule: rule.String(), Why: "the same endpoint, another method"})
-		}
-		paths = append(paths, rule.Path)
-	}
-	if len(near) > 0 {
-		return near
-	}
-	meant := strictyaml.Nearest(grant.Path, paths)
-	for i, rule := range key.Allow {
-		if rule.Path == meant {
-			near = append(near, placedRule{At: t.ruleAt(key, i), Rule: rule.String(), Why: "an endpoint of a similar name"})
-		}
-	}
-	return near
-}
-
-// print writes the report for people.
-func (r explained) print(out io.Writer) {
-	verdict := strings.ToUpper(r.Verdict)
-	if r.Status != 0 {
-		verdict += fmt.Sprintf(", answered %d", r.Status)
-	}
-	fmt.Fprintf(out, "%s: %s %s is %s\n", r.Key, r.Method, shown(r.Path), verdict)
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(out, "  %-10s "+format+"\n", append([]any{name}, args...)...)
-	}
-	row("decided by", "%s", r.DecidedBy)
-	if r.Operation != "" {
-		row("operation", "%s %s", r.Method, r.Operation)
-	}
-	if len(r.Query) > 0 {
-		row("query", "%s", strings.Join(r.Query, ", "))
-	}
-	for _, rule := range r.GrantedBy {
-		row("granted by", "%s  %s", rule.At, rule.Rule)
-	}
-	for _, rule := range r.Nearest {
-		row("nearest", "%s  %s (%s)", rule.At, rule.Rule, rule.Why)
-	}
-	if r.Grant != "" && len(r.GrantedBy) == 0 {
-		row("to grant", `add to its allow:  - %q`, r.Grant)
-	}
-	for _, lacking := range r.Lacks {
-		row("to grant", `add to its allow:  - %q`, lacking)
-	}
-	for _, array := range r.Without {
-		row("without", "%s, which need %s", array.Field, array.Grant)
-	}
-	if r.Hint != "" {
-		row("hint", "%s", r.Hint)
-	}
-	for _, fact := range r.Facts {
-		row("key", "%s", fact)
-	}
-	if r.Status == 0 {
-		what := "the backend would be asked; what it answers is not known here"
-		if r.Unread {
-			what = "the body is judged next (give one with --body), then the backend would be asked"
-		}
-		row("next", "%s", what)
-		return
-	}
-	row("answer", "as sent, but for request_id, which is a placeholder:\n%s", r.Answer)
-}
-
-// shown makes a path or a name safe for a terminal.
-func shown(text string) string {
-	if mapping.IsPlain(text) {
-		return text
-	}
-	return strconv.Quote(text)
-}
-
-// writeJSON writes JSON that is safe for a terminal: what cannot be seen is escaped.
-func writeJSON(out io.Writer, value any) error {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
-		return err
-	}
-	safe := make([]byte, 0, text.Len())
-	for _, r := range text.String() {
-		if r == '\n' || unicode.IsGraphic(r) {
-			safe = utf8.AppendRune(safe, r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			safe = fmt.Appendf(safe, `\u%04x`, unit)
-		}
-	}
-	_, err := out.Write(safe)
-	return err
+	return body, err
 }

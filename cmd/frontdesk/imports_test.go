@@ -58,14 +58,21 @@ var mayImport = map[string][]string{
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/backendtest", "backend/keep", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
-		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "config", "config/keyedit", "config/strictyaml", "gateway",
+		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/terminal", "config", "config/strictyaml",
 		"gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
+	},
+	"cmd/frontdesk/accesslog":               {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
+	"cmd/frontdesk/accesslog/accesslogtest": {},
+	"cmd/frontdesk/allowlist": {
+		"auth", "cmd/frontdesk/accesslog", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway", "mapping",
 	},
 	"cmd/frontdesk/desk": {
 		"auth", "auth/redis", "backend", "backend/keep", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/desk/ledger", "config",
 		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
+	"cmd/frontdesk/terminal":    {"mapping"},
+	"cmd/frontdesk/keys":        {"cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/terminal", "config", "config/keyedit", "config/strictyaml"},
 	"cmd/frontdesk/rig": {
 		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger",
 		"config", "gateway", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "gateway/webhook/webhooktest", "mapping",
@@ -77,6 +84,7 @@ var mayImport = map[string][]string{
 	"cmd/frontdesk/e2e/foreign":     {}, // tests only
 	"cmd/frontdesk/e2e/pages":       {}, // tests only
 	"cmd/frontdesk/e2e/records":     {}, // tests only
+	"cmd/frontdesk/e2e/reload":      {}, // tests only
 	"cmd/frontdesk/e2e/rows":        {}, // tests only
 	"cmd/frontdesk/e2e/secrets":     {}, // tests only
 	"cmd/frontdesk/e2e/several":     {}, // tests only

@@ -1,20 +1,11 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
-	"time"
-
-	"github.com/google/uuid"
 
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/config"
-	"frontdesk/config/keyedit"
-	"frontdesk/config/strictyaml"
+	"frontdesk/cmd/frontdesk/keys"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type keyCommands struct {
@@ -40,135 +31,67 @@ type keyNewCommand struct {
 
 // Run prints a new key. It is kept nowhere.
 func (k keyNewCommand) Run(p desk.Program) error {
-	if !config.IsKeyName(k.Name) {
-		return desk.Misused("key name %q: expected lower-case letters, digits, - and _, such as webshop", k.Name)
-	}
-	if k.Expires != "" {
-		if err := judgeExpiry("--expires", k.Expires); err != nil {
-			return err
-		}
-	}
-	made, err := makeKey()
+	key, err := keys.NewKey(k.Name, k.Expires, k.Allow)
 	if err != nil {
 		return err
 	}
-	key := keyedit.NewKey{Name: k.Name, Hash: made.hash, Expires: k.Expires, Allow: k.Allow}
 	if k.Config == "" {
-		_, err = fmt.Fprintf(p.Stdout, "%s\nInto the configuration:\n\n%s", made.handOver(), key)
+		_, err = fmt.Fprint(p.Stdout, key)
 		return err
 	}
+	change, err := key.Into(k.Config)
+	if err != nil {
+		return err
+	}
+	return change.Apply(p, k.DryRun)
+}
+
+type keyRotateCommand struct {
+	Name string `arg:"" help:"The key, by its name in the configuration."`
+	keyFile
+	Overlap string `default:"14d" placeholder:"TIME" help:"How long the api_key that is in use goes on working, in whole days (default: 14d); 0d ends it today, at the end of the day."`
+}
+
+// longestOverlap bounds the days that two api_keys work side by side.
+const longestOverlap = 366
+
+// Run makes the second api_key and gives the first its last day.
+func (k keyRotateCommand) Run(p desk.Program) error {
+	days, ok := terminal.WholeDays(k.Overlap)
+	if !ok || days > longestOverlap {
+		return desk.Misused("--overlap %s: expected whole days from 0d to %dd, such as 14d", k.Overlap, longestOverlap)
+	}
+	change, err := keys.Rotate(k.Config, k.Name, days)
+	if err != nil {
+		return err
+	}
+	return change.Apply(p, k.DryRun)
+}
+
+type keyRevokeCommand struct {
+	Name string `arg:"" help:"The key, by its name in the configuration."`
+	keyFile
+	At string `default:"now" placeholder:"WHEN" help:"now (the default), or its last day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z."`
+}
+
+// Run gives the key its end.
+func (k keyRevokeCommand) Run(p desk.Program) error {
+	change, err := keys.Revoke(k.Config, k.Name, k.At)
+	if err != nil {
+		return err
+	}
+	return change.Apply(p, k.DryRun)
+}
+
+type keyListCommand struct {
+	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML)."`
+}
+
+// Run lists the keys.
+func (k keyListCommand) Run(p desk.Program) error {
 	c, err := desk.LoadConfig(k.Config)
 	if err != nil {
 		return err
 	}
-	if old := findKey(c, k.Name); old != nil {
-		return fmt.Errorf("there is a key %s already (%s); frontdesk key rotate gives it a second api_key, another name makes a key of its own", k.Name, old.At())
-	}
-	change := keyChange{
-		config: k.Config, before: c, load: desk.LoadConfig, file: fileForNew(k.Config, c, k.Name), byHand: "add\n\n" + key.String(),
-		edit: func(f *keyedit.File) error { return f.AddKey(key) },
-		mean: func(keys map[string]config.Key, zone *time.Location) error {
-			added := config.Key{Name: key.Name, Hashes: []config.KeyHash{{Hash: made.digest}}}
-			for _, entry := range key.Allow {
-				var rule config.Rule
-				if err := rule.UnmarshalText([]byte(entry)); err != nil {
-					return desk.Misused("--allow %q: %v", entry, err)
-				}
-				added.Allow = append(added.Allow, rule)
-			}
-			added.Expires, err = expiryOf(key.Expires, zone)
-			keys[key.Name] = added
-			return err
-		},
-	}
-	return change.apply(p, k.DryRun, made.handOver(), "")
-}
-
-// madeKey is an api_key that nobody has yet.
-type madeKey struct {
-	key, hash string
-	digest    config.Digest
-}
-
-func makeKey() (madeKey, error) {
-	id, err := uuid.NewRandom()
-	if err != nil {
-		return madeKey{}, err
-	}
-	sum := sha256.Sum256([]byte(id.String()))
-	return madeKey{id.String(), hex.EncodeToString(sum[:]), sum}, nil
-}
-
-// handOver is what the operator sees of the key, once.
-func (m madeKey) handOver() string {
-	return fmt.Sprintf("api_key: %s\n\nHand it to whoever will use it; it is shown only now.\n", m.key)
-}
-
-func findKey(c *config.Config, name string) *config.Key {
-	for i := range c.APIKeys {
-		if c.APIKeys[i].Name == name {
-			return &c.APIKeys[i]
-		}
-	}
-	return nil
-}
-
-// existing is the key of that name, or an error that helps.
-func existing(c *config.Config, name string) (*config.Key, error) {
-	if key := findKey(c, name); key != nil {
-		return key, nil
-	}
-	return nil, fmt.Errorf("there is no key %s in the configuration%s; frontdesk key list shows which there are", shown(name), strictyaml.Suggest(name, keyNames(c)))
-}
-
-// unknownKey says that --key names no api_key.
-func unknownKey(c *config.Config, name string) error {
-	names := keyNames(c)
-	hint := strictyaml.Suggest(name, names)
-	if hint == "" && len(names) > 0 && len(names) <= 20 {
-		hint = ", known are " + strings.Join(names, ", ")
-	}
-	return desk.Misused("--key %s: there is no api_key of that name%s", shown(name), hint)
-}
-
-func keyNames(c *config.Config) []string {
-	names := make([]string, len(c.APIKeys))
-	for i := range c.APIKeys {
-		names[i] = c.APIKeys[i].Name
-	}
-	return names
-}
-
-// fileForNew is where a new key goes: into a file of its own where the
-// configuration includes every file of a folder, else into the configuration.
-func fileForNew(main string, c *config.Config, name string) string {
-	for _, pattern := range c.Include {
-		if !filepath.IsAbs(pattern) {
-			pattern = filepath.Join(filepath.Dir(main), pattern)
-		}
-		file := filepath.Join(filepath.Dir(pattern), name+filepath.Ext(pattern))
-		info, err := os.Stat(filepath.Dir(pattern))
-		matches, wrong := filepath.Match(pattern, file)
-		if strings.Contains(filepath.Base(pattern), "*") && matches && wrong == nil && err == nil && info.IsDir() {
-			return file
-		}
-	}
-	return main
-}
-
-// judgeExpiry wants a date or a moment, be it past.
-func judgeExpiry(flag, text string) error {
-	var e config.Expiry
-	if err := e.UnmarshalText([]byte(text)); err != nil {
-		return desk.Misused("%s %s: expected a date such as 2027-01-01 or a time such as 2027-01-01T12:00:00Z", flag, text)
-	}
-	return nil
-}
-
-// expiryOf is the moment that a text of the configuration stands for; "" is never.
-func expiryOf(text string, zone *time.Location) (config.Expiry, error) {
-	if text == "" {
-		return config.Expiry{}, nil
-	}
-	return config.ParseExpiry(text, zone)
+	return keys.List(p, c)
 }

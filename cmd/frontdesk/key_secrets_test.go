@@ -21,7 +21,7 @@ func TestKeyEditsKeepSecrets(t *testing.T) {
 	h, options := rig.NewHooks(t, nil)
 	odd := []string{`"${HOOK_SECRET}"`, `'a: "secret" # no comment $${HOOK_SECRET}'`, `"tab\tand \u00e9 \\ and $$ "`, fmt.Sprintf("%q", rig.RawSecret)}
 	keys := strings.Replace(options.Keys, fmt.Sprintf("%q, %q]", rig.EncodedSecret, rig.RawSecret), fmt.Sprintf("%q, %s]   # %s", rig.EncodedSecret, odd[3], "rotated in May"), 1) +
-		rig.KeyConfig("odd", guardedKey, "    webhook_secret: ["+strings.Join(odd[:3], ",  ")+"]\n    allow: [\"GET /order\"]\n")
+		rig.KeyConfig("odd", "33333333-3333-4333-8333-333333333333", "    webhook_secret: ["+strings.Join(odd[:3], ",  ")+"]\n    allow: [\"GET /order\"]\n")
 	dsn := rig.Engines[0].DSN(t)
 	text := strings.Replace(rig.KeptConfig(t, dsn, "", keys+rig.KeptKey(`"* /*"`)[1:]), "webhooks:", options.Extra+"#", 1)
 	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, false)

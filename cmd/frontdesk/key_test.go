@@ -16,6 +16,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/config"
 )
 
 const (
@@ -101,7 +102,8 @@ func TestKeyRevoke(t *testing.T) {
 	assert.Regexp(t, `  - name: webshop   # the shop\n    expires: \S+Z\n    key_sha256`, rig.Read(t, file))
 	c, err := desk.LoadConfig(file)
 	require.NoError(t, err)
-	assert.True(t, findKey(c, "webshop").Expires.Passed(time.Now().Add(time.Second)))
+	webshop := slices.IndexFunc(c.APIKeys, func(key config.Key) bool { return key.Name == "webshop" })
+	assert.True(t, c.APIKeys[webshop].Expires.Passed(time.Now().Add(time.Second)))
 	code, _, stderr = cli("", "key", "revoke", "webshop", "--config", file)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "webshop ended already, on ")

@@ -1,18 +1,11 @@
 package main
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"io"
-	"maps"
-	"math"
-	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type logCommands struct {
@@ -20,19 +13,25 @@ type logCommands struct {
 	Changes logChangesCommand `cmd:"" help:"Tell what was changed, by whom, and when frontdesk was started."`
 }
 
+// logFlags say which lines of which logs are read.
+type logFlags struct {
+	Since terminal.When `placeholder:"WHEN" help:"Read only what is newer: 14d, 36h, 02:13, 2026-11-01 or 2026-11-01T12:00:00Z."`
+	Logs  []string      `arg:"" name:"log" help:"Access logs (JSON lines), rotated ones too, plain or gzip; - for standard input."`
+}
+
 // logSpan says of which time a log is read.
 type logSpan struct {
 	logFlags
-	Until logSince `placeholder:"WHEN" help:"Read only what is no newer, in the same forms."`
+	Until terminal.When `placeholder:"WHEN" help:"Read only what is no newer, in the same forms."`
 }
 
-// holds tells whether a moment is in the span.
-func (s logSpan) holds(now time.Time) func(time.Time) bool {
-	since, until := s.Since.from(now), s.Until.from(now)
-	if s.Until.byClock && until.Before(since) { // which is yet to come
-		until = until.AddDate(0, 0, 1)
-	}
-	return func(at time.Time) bool { return !at.Before(since) && (until.IsZero() || !at.After(until)) }
+func (s logSpan) holds() func(time.Time) bool {
+	return terminal.Between(s.Since, s.Until, time.Now())
+}
+
+// logsOf are the logs of a command line.
+func logsOf(p desk.Program, names []string) accesslog.Logs {
+	return accesslog.Logs{Names: names, Stdin: p.Stdin, Screen: p.Stderr}
 }
 
 type logTopCommand struct {
@@ -44,161 +43,16 @@ type logTopCommand struct {
 
 // Run counts the requests of access logs, and how long they took.
 func (c logTopCommand) Run(p desk.Program) error {
-	by := map[string]func(*accessLine) string{
-		"key":      func(l *accessLine) string { return cmp.Or(l.Key, "not known") },
-		"client":   func(l *accessLine) string { return cmp.Or(l.Client, "not known") },
-		"endpoint": askedFor,
-	}[c.By]
-	all, parts, line := new(load), map[string]*load{}, accessLine{}
-	var oldest, newest time.Time
-	holds := c.holds(time.Now())
-	err := readLogs(p, c.Logs, func(text []byte) {
-		if !line.isAccessLine(text) || !holds(line.Time.at) {
-			return
-		}
-		name := by(&line)
-		part := parts[name]
-		if part == nil {
-			part = new(load)
-			parts[name] = part
-		}
-		part.add(&line)
-		all.add(&line)
-		if at := line.Time.at; oldest.IsZero() || at.Before(oldest) {
-			oldest = at
-		}
-		if at := line.Time.at; at.After(newest) {
-			newest = at
-		}
-	})
-	switch {
-	case err != nil:
+	loads, err := logsOf(p, c.Logs).Count(p.Ctx, c.By, c.holds())
+	if err != nil {
 		return err
-	case all.requests == 0:
-		return errors.New("there is no line of an access log in that time")
 	}
-	fmt.Fprintf(p.Stdout, "%s from %s to %s\n", several(all.requests, "request"), day(oldest), day(newest))
-	return c.print(p.Stdout, all, parts)
+	return loads.Write(p.Stdout, c.Sort, c.Limit)
 }
 
-// askedFor is what a request asked for.
-func askedFor(l *accessLine) string {
-	if l.Endpoint == "" {
-		return "no endpoint"
-	}
-	return l.Method + " " + l.Endpoint
-}
+type logChangesCommand struct{ logSpan }
 
-func (c logTopCommand) print(out io.Writer, all *load, parts map[string]*load) error {
-	ranks := make(map[string]float64, len(parts))
-	for name, part := range parts {
-		ranks[name] = part.rank(c.Sort)
-	}
-	names := slices.SortedFunc(maps.Keys(parts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(ranks[b], ranks[a]), cmp.Compare(parts[b].requests, parts[a].requests), cmp.Compare(a, b))
-	})
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "%s\tREQUESTS\tERRORS\t5XX\tP50\tP95\tP99\tBACKEND P95\n", strings.ToUpper(c.By))
-	for _, name := range names[:min(max(c.Limit, 0), len(names))] {
-		fmt.Fprintf(table, "%s\t%s\n", shown(name), parts[name])
-	}
-	fmt.Fprintf(table, "all %d\t%s\n", len(names), all)
-	return table.Flush()
-}
-
-// load is what some requests came to.
-type load struct {
-	requests, errors, failures int64
-	took, backend              spread
-}
-
-func (l *load) add(line *accessLine) {
-	l.requests++
-	if line.Status >= 400 {
-		l.errors++
-	}
-	if line.Status >= 500 {
-		l.failures++
-	}
-	l.took.add(line.Duration)
-	if line.Backend != untold {
-		l.backend.add(line.Backend)
-	}
-}
-
-// rank is what a load is sorted by.
-func (l *load) rank(by string) float64 {
-	switch by {
-	case "errors":
-		return float64(l.errors)
-	case "p95":
-		return l.took.at(0.95)
-	case "backend":
-		return l.backend.at(0.95)
-	default:
-		return float64(l.requests)
-	}
-}
-
-// String is the columns of a load.
-func (l *load) String() string {
-	backend := "-"
-	if l.backend.count > 0 {
-		backend = lasting(l.backend.at(0.95))
-	}
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", count(l.requests), count(l.errors), count(l.failures),
-		lasting(l.took.at(0.5)), lasting(l.took.at(0.95)), lasting(l.took.at(0.99)), backend)
-}
-
-// spread is how long things took, in steps of a fiftieth: any number of them takes as much
-// memory as there are steps between the shortest and the longest.
-type spread struct {
-	count int64
-	steps map[int]int64
-}
-
-const (
-	spreadStep = 1.02
-	shortest   = 1e-6 // seconds: what took less is as good as nothing
-)
-
-func (s *spread) add(seconds float64) {
-	if s.steps == nil {
-		s.steps = map[int]int64{}
-	}
-	step := -1
-	if seconds > shortest {
-		step = int(math.Ceil(math.Log(seconds/shortest) / math.Log(spreadStep)))
-	}
-	s.steps[step]++
-	s.count++
-}
-
-// at is what that share of them took at most, up to a fiftieth more.
-func (s *spread) at(share float64) (seconds float64) {
-	rank := int64(math.Ceil(share * float64(s.count)))
-	for _, step := range slices.Sorted(maps.Keys(s.steps)) {
-		if rank -= s.steps[step]; rank > 0 {
-			continue
-		}
-		if step < 0 {
-			return 0
-		}
-		return shortest * math.Pow(spreadStep, float64(step))
-	}
-	return 0
-}
-
-// lasting is a time in two or three digits, as people compare them.
-func lasting(seconds float64) string {
-	switch ms := seconds * 1000; {
-	case ms == 0:
-		return "0"
-	case ms < 10:
-		return fmt.Sprintf("%.2g ms", ms)
-	case ms < 1000:
-		return fmt.Sprintf("%.0f ms", ms)
-	default:
-		return fmt.Sprintf("%.3g s", seconds)
-	}
+// Run prints what was changed, in the order of the log.
+func (c logChangesCommand) Run(p desk.Program) error {
+	return logsOf(p, c.Logs).WriteChanges(p.Ctx, c.holds(), p.Stdout)
 }

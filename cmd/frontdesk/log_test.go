@@ -1,11 +1,11 @@
 package main
 
 import (
-	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"testing"
+
+	"frontdesk/cmd/frontdesk/accesslog/accesslogtest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -16,13 +16,13 @@ func TestLogTop(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var log strings.Builder
 	for i := range 100 {
-		log.WriteString(requestLine("2026-11-22T02:00:00.000Z", "x", "webshop", "Garage Jansen", "/order", 200, "duration", 0.001*float64(i+1), "backend", 0.0005*float64(i+1)))
+		log.WriteString(accesslogtest.Request("2026-11-22T02:00:00.000Z", "x", "webshop", "Garage Jansen", "/order", 200, "duration", 0.001*float64(i+1), "backend", 0.0005*float64(i+1)))
 	}
 	for range 10 {
-		log.WriteString(requestLine("2026-11-22T02:30:00.000Z", "x", "planner", "Garage Smit", "/vehicle/{id}", 500, "duration", 2.5, "backend", 2.4))
-		log.WriteString(strings.ReplaceAll(requestLine("2026-11-22T03:30:00.000Z", "x", "", "", "", 400, "method", "OTHER", "duration", 0), `,"backend":0.0085`, ""))
+		log.WriteString(accesslogtest.Request("2026-11-22T02:30:00.000Z", "x", "planner", "Garage Smit", "/vehicle/{id}", 500, "duration", 2.5, "backend", 2.4))
+		log.WriteString(strings.ReplaceAll(accesslogtest.Request("2026-11-22T03:30:00.000Z", "x", "", "", "", 400, "method", "OTHER", "duration", 0), `,"backend":0.0085`, ""))
 	}
-	log.WriteString(nightLog("2026-11-01"))
+	log.WriteString(accesslogtest.Night("2026-11-01"))
 	require.NoError(t, os.WriteFile("night.log", []byte(log.String()), 0o600))
 	for args, want := range map[string]string{
 		"--since,2026-11-22,night.log": `120 requests from 2026-11-22 02:00 to 2026-11-22 03:30
@@ -55,37 +55,12 @@ all 3              120       20      10   51 ms  2.5 s  2.5 s  2.41 s
 	require.Equal(t, "frontdesk: there is no line of an access log in that time\n", problems)
 }
 
-// TestSpread: a share of many times is told as what sorting them all says, up to a fiftieth
-// more.
-func TestSpread(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 20 {
-		var s spread
-		all := make([]float64, 1+random.IntN(3000))
-		for i := range all {
-			all[i] = random.ExpFloat64() * []float64{1e-5, 0.003, 4}[random.IntN(3)]
-			s.add(all[i])
-		}
-		slices.Sort(all)
-		for _, share := range []float64{0.01, 0.5, 0.95, 0.99, 1} {
-			exact := all[min(len(all)-1, max(0, int(share*float64(len(all))+0.999999)-1))]
-			if exact <= shortest {
-				require.Zero(t, s.at(share))
-				continue
-			}
-			require.GreaterOrEqual(t, s.at(share), exact*0.999999)
-			require.LessOrEqual(t, s.at(share), exact*spreadStep*1.000001)
-		}
-	}
-	require.Zero(t, new(spread).at(0.5))
-}
-
 // TestLogChanges tells what was changed and when frontdesk was started, of whatever kind.
 func TestLogChanges(t *testing.T) {
 	t.Chdir(t.TempDir())
-	log := nightLog("2026-11-22") +
-		line("2026-11-22T06:00:00.000Z", "logger", "audit", "msg", "a new kind", "who", "jan", "count", 1234567, "none", nil, "list", []string{}, "trick", "a\x1b[31m") +
-		line("2026-11-22T06:00:00.000Z", "msg", "somebody says \"logger\":\"audit\"") + `{"logger":"audit"` + "\n"
+	log := accesslogtest.Night("2026-11-22") +
+		accesslogtest.Line("2026-11-22T06:00:00.000Z", "logger", "audit", "msg", "a new kind", "who", "jan", "count", 1234567, "none", nil, "list", []string{}, "trick", "a\x1b[31m") +
+		accesslogtest.Line("2026-11-22T06:00:00.000Z", "msg", "somebody says \"logger\":\"audit\"") + `{"logger":"audit"` + "\n"
 	require.NoError(t, os.WriteFile("night.log", []byte(log), 0o600))
 	code, out, problems := cli("", "log", "changes", "night.log")
 	require.Zero(t, code, problems)

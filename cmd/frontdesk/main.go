@@ -1,5 +1,6 @@
 // Command frontdesk gives an existing administration a documented REST
-// interface. Each subcommand is a file of its own; package desk is what serves.
+// interface. It is the table of contents: each subcommand is a file of its own, with its
+// flags; what it does is in the packages below. Package desk is what serves.
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config/strictyaml"
 )
@@ -88,6 +90,7 @@ func run(p desk.Program, args []string) int {
 	err = parsed.Run(p)
 	var problems strictyaml.Problems
 	var wrong desk.Misuse
+	var unreadable accesslog.Unreadable
 	switch {
 	case err == nil:
 		return 0
@@ -95,7 +98,7 @@ func run(p desk.Program, args []string) int {
 		fmt.Fprintln(p.Stderr, err)
 		fmt.Fprintf(p.Stderr, "frontdesk: %d problem(s); nothing was done\n", len(problems))
 		return 2
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong), errors.As(err, &unreadable):
 		fmt.Fprintln(p.Stderr, "frontdesk:", err)
 		return 2
 	default:

@@ -3,13 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"frontdesk/backend/keep"
 	"frontdesk/backend/sqlrecord"
@@ -80,44 +76,4 @@ func openScratch(ctx context.Context, s *sheet.Sheet) (k *keep.Store, release fu
 		return nil, nil, errors.Join(err, release())
 	}
 	return k, release, nil
-}
-
-// screen is how many characters a line of a table has.
-const screen = 100
-
-// printRows prints a table of three columns: the first two as wide as they must
-// be, the last one wrapped.
-func printRows(w io.Writer, rows [][3]string) {
-	var first, second int
-	for _, r := range rows {
-		first, second = max(first, utf8.RuneCountInString(r[0])), max(second, utf8.RuneCountInString(r[1]))
-	}
-	first, second = min(first, 30), min(second, 30)
-	for _, r := range rows {
-		rest := wrap(r[2], screen-first-second-4)
-		fmt.Fprintf(w, "%s  %s  %s\n", pad(r[0], first), pad(r[1], second), rest[0])
-		for _, line := range rest[1:] {
-			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", first+second+4), line)
-		}
-	}
-}
-
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
-}
-
-// wrap divides a text into lines of at most width characters, where words allow.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }

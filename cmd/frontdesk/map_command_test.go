@@ -17,6 +17,7 @@ import (
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/mapcheck"
 	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 // dealerpak is the folder of a SQLite database with DEALERPAK, its sheet, with
@@ -148,7 +149,7 @@ func TestMapExplain(t *testing.T) {
 			require.Zero(t, code, stderr)
 			require.Contains(t, out, "get of "+r+":\n  SELECT ")
 			for line := range strings.Lines(out) {
-				require.LessOrEqual(t, len([]rune(line)), screen+1, line)
+				require.LessOrEqual(t, len([]rune(line)), terminal.Width+1, line)
 			}
 		}
 		code, out, stderr := cli("", "map", "explain", "order", "--operation", "create", "--sheet", sheet)

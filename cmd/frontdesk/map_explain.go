@@ -10,6 +10,7 @@ import (
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/remote"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -53,7 +54,7 @@ func (c mapExplainCommand) Run(p desk.Program) error {
 		return err
 	}
 	if s.Source.Frontdesk == nil {
-		printRows(p.Stdout, fieldRows(s.Resources[r]))
+		terminal.WriteRows(p.Stdout, fieldRows(s.Resources[r]))
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func (c mapExplainCommand) operations(p desk.Program, s *sheet.Sheet, r *mapping
 		}
 		fmt.Fprintf(p.Stdout, "%s of %s:\n", op, r.Name)
 		for _, line := range lines {
-			for i, part := range wrap(line, screen-4) {
+			for i, part := range terminal.Wrap(line, terminal.Width-4) {
 				fmt.Fprintf(p.Stdout, "%s%s\n", []string{"  ", "    "}[min(i, 1)], part)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/backend/mapdraft"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -50,7 +51,7 @@ func (c mapInitCommand) Run(p desk.Program) error {
 	}
 	fmt.Fprintf(p.Stderr, "Of %d tables: %d resources with %d fields; %d guesses, %d of them marked TODO.\n", s.Tables, s.Resources, s.Fields, s.Guesses, s.Doubts)
 	if len(s.Missing) > 0 {
-		for i, line := range wrap("Not found: "+strings.Join(s.Missing, ", ")+".", screen) {
+		for i, line := range terminal.Wrap("Not found: "+strings.Join(s.Missing, ", ")+".", terminal.Width) {
 			fmt.Fprintf(p.Stderr, "%s%s\n", []string{"", "  "}[min(i, 1)], line)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/gateway/webhook/webhooktest"
 )
@@ -83,7 +84,7 @@ func TestNightQuestions(t *testing.T) {
 	file, refused := aNight(t)
 	for i, q := range questions {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
-			command := strings.NewReplacer("frontdesk ", "", "02:13", refused.Time.at.Local().Format("15:04"), "--since 02:00", "--since 1h", "$C", file).Replace(q.command)
+			command := strings.NewReplacer("frontdesk ", "", "02:13", refused.At().Local().Format("15:04"), "--since 02:00", "--since 1h", "$C", file).Replace(q.command)
 			args := words.FindAllString(command, -1)
 			for i := range args {
 				args[i] = strings.Trim(args[i], `"`)
@@ -98,11 +99,11 @@ func TestNightQuestions(t *testing.T) {
 // aNight has a gateway serve two api_keys, ends one of them, and leaves its log in night.log,
 // in the folder that the test is in from then on. It returns the configuration, and the
 // request that was refused for that.
-func aNight(t *testing.T) (file string, refused accessLine) {
+func aNight(t *testing.T) (file string, refused accesslog.Line) {
 	t.Helper()
 	dir := t.TempDir()
 	file = filepath.Join(dir, "frontdesk.yaml")
-	keys := strings.NewReplacer("name: full", "name: webshop", "name: orders", "name: planner", `["GET /order"]`+"\n", `["GET /vehicle", "GET /country"]`+"\n").Replace(rig.KeptKey(`"GET /order", "GET /model/*"`) + keptOrders)
+	keys := strings.NewReplacer("name: full", "name: webshop", "name: orders", "name: planner", `["GET /order"]`+"\n", `["GET /vehicle", "GET /country"]`+"\n").Replace(rig.KeptKey(`"GET /order", "GET /model/*"`) + rig.KeptOrders)
 	authority := webhooktest.NewAuthority(t)
 	receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
 	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "callbacks: [GET /country]", keys), "webhooks: {",

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
+	"frontdesk/cmd/frontdesk/allowlist"
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/config"
 	"frontdesk/gateway/openapi"
 )
 
@@ -18,19 +18,11 @@ type openapiCommand struct {
 // Run prints the description of what a key may call. Nothing is started, and no
 // backend is asked: what it lacks is known of its mapping sheet.
 func (o openapiCommand) Run(p desk.Program) error {
-	c, environment, err := o.config()
+	lists, err := o.open()
 	if err != nil {
 		return err
 	}
-	key := findKey(c, o.Key)
-	if key == nil {
-		return unknownKey(c, o.Key)
-	}
-	offer, err := desk.OfferOf(c)
-	if err != nil {
-		return err
-	}
-	g, err := desk.DescribingGateway(c, offer, environment)
+	key, err := lists.Find(o.Key)
 	if err != nil {
 		return err
 	}
@@ -38,7 +30,7 @@ func (o openapiCommand) Run(p desk.Program) error {
 	if o.Version == "3.0" {
 		version = openapi.Version30
 	}
-	text, err := g.Describe(&desk.NewKeys([]config.Key{*key}, g.Grants())[0], version)
+	text, err := lists.Describe(key, version)
 	if err != nil {
 		return err
 	}
@@ -46,11 +38,9 @@ func (o openapiCommand) Run(p desk.Program) error {
 	return err
 }
 
-func (o openapiCommand) config() (c *config.Config, environment string, err error) {
+func (o openapiCommand) open() (*allowlist.Lists, error) {
 	if o.Demo {
-		c, err = demoCommand{Listen: demoListen}.config()
-		return c, desk.DemoEnvironment, err
+		return listsOfDemo()
 	}
-	c, err = desk.LoadConfig(o.Config)
-	return c, desk.ProductionEnvironment, err
+	return listsOf(o.Config)
 }

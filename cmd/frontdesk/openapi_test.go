@@ -41,9 +41,9 @@ func newDemo(t *testing.T) *rig.Desk {
 			[]string{"demo", "--listen", "127.0.0.1:0", "--ops", rig.FreeAddress(t), "--data", filepath.Join(t.TempDir(), "demo")})
 		write.Close()
 	}()
-	c, environment, err := openapiCommand{Demo: true}.config()
+	c, err := desk.DemoConfig(demoListen, "", "")
 	require.NoError(t, err)
-	held, err := rig.ContractOf(c, environment)
+	held, err := rig.ContractOf(c, desk.DemoEnvironment)
 	require.NoError(t, err)
 	d.HTTP = &http.Client{Timeout: time.Minute, Transport: &rig.Holding{
 		RoundTripper: &http.Transport{}, Contract: held, Base: &d.Base, Fault: func(err error) { t.Error(err) },
@@ -305,9 +305,9 @@ func TestOpenAPIExamples(t *testing.T) {
 
 // TestOpenAPIDrift: an answer that is not as it is described is noticed.
 func TestOpenAPIDrift(t *testing.T) {
-	c, environment, err := openapiCommand{Demo: true}.config()
+	c, err := desk.DemoConfig(demoListen, "", "")
 	require.NoError(t, err)
-	text := describeTo(t, c, environment)
+	text := describeTo(t, c)
 	for what, change := range map[string][2]string{
 		"a field that is gone":         {`"invoice_number":{`, `"invoice_no":{`},
 		"a type":                       {`"total_excl":{"type":["number","null"]`, `"total_excl":{"type":["string","null"]`},
@@ -331,11 +331,11 @@ func TestOpenAPIDrift(t *testing.T) {
 	}
 }
 
-func describeTo(t *testing.T, c *config.Config, environment string) string {
+func describeTo(t *testing.T, c *config.Config) string {
 	t.Helper()
 	offer, err := desk.OfferOf(c)
 	require.NoError(t, err)
-	g, err := desk.DescribingGateway(c, offer, environment)
+	g, err := desk.DescribingGateway(c, offer, desk.DemoEnvironment)
 	require.NoError(t, err)
 	text, err := g.Describe(rig.EveryKey(g.Grants()), openapi.Version31)
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type userBlockCommand struct {
@@ -40,6 +41,6 @@ func (a administration) setBlocked(p desk.Program, username string, blocked bool
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, done, shown(username))
+	_, err = fmt.Fprintf(p.Stdout, done, terminal.Safe(username))
 	return err
 }

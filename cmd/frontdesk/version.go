@@ -3,9 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"text/tabwriter"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type versionCommand struct {
@@ -28,7 +28,7 @@ func (v versionCommand) Run(p desk.Program) error {
 		commit += ", with changes that were not committed"
 	}
 	fmt.Fprintln(p.Stdout, "frontdesk", facts.Version)
-	table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+	table := terminal.NewTable(p.Stdout)
 	fmt.Fprintf(table, "commit\t%s\n", commit)
 	if facts.Time != "" {
 		fmt.Fprintf(table, "committed\t%s\n", facts.Time)

@@ -1,23 +1,18 @@
 package main
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"io"
-	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 type whatifCommand struct {
-	Config string `required:"" placeholder:"NEW" help:"The new configuration (YAML)."`
-	At     moment `placeholder:"WHEN" help:"Judge as of then: 2026-12-31, or a time as RFC 3339 has it. Now, where it is left out."`
-	Key    string `placeholder:"NAME" help:"Only this api_key's requests."`
-	Format string `default:"text" enum:"text,json" help:"text, or json."`
+	Config string          `required:"" placeholder:"NEW" help:"The new configuration (YAML)."`
+	At     terminal.Moment `placeholder:"WHEN" help:"Judge as of then: 2026-12-31, or a time as RFC 3339 has it. Now, where it is left out."`
+	Key    string          `placeholder:"NAME" help:"Only this api_key's requests."`
+	Format string          `default:"text" enum:"text,json" help:"text, or json."`
 	logFlags
 }
 
@@ -26,208 +21,32 @@ func (whatifCommand) Help() string {
 	return "It judges the requests of access logs by the endpoints and allowlists of a new configuration. Exit code: 0 where nothing is newly refused, 1 where something is, 2 where the command, the configuration or a log is wrong. Limits, addresses and certificates are not judged."
 }
 
-// moment is a time on the command line.
-type moment struct{ time.Time }
-
-// UnmarshalText reads 2026-12-31 (in the time zone of this machine) or a time as
-// RFC 3339 has it.
-func (m *moment) UnmarshalText(text []byte) error {
-	for _, form := range [...]string{time.DateOnly, time.RFC3339} {
-		if at, err := time.ParseInLocation(form, string(text), time.Local); err == nil {
-			m.Time = at
-			return nil
-		}
-	}
-	return errors.New("expected a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z")
-}
-
 // Run compares what was with what would be.
 func (c whatifCommand) Run(p desk.Program) error {
-	t, err := toolFlags{Config: c.Config}.open()
+	lists, err := listsOf(c.Config)
 	if err != nil {
 		return err
 	}
-	all, _, summary, err := readUses(p, c.logFlags, c.Key)
+	used, err := c.readUsed(p, c.Key)
 	if err != nil {
 		return err
 	}
-	if summary.Lines == 0 {
-		return desk.Misused("nothing can be said: %s", summary)
+	if used.Read.Lines == 0 {
+		return desk.Misused("nothing can be said: %s", used.Read)
 	}
 	at := time.Now()
 	if !c.At.IsZero() {
 		at = c.At.Time
 	}
-	w := t.whatIf(all, at)
-	w.Config, w.Read = c.Config, summary
+	w := lists.WhatIf(used, at)
+	w.Config = c.Config
 	if c.Format == "json" {
-		err = writeJSON(p.Stdout, w)
+		err = terminal.WriteJSON(p.Stdout, w)
 	} else {
-		err = w.print(p.Stdout)
+		err = w.Write(p.Stdout)
 	}
-	if refused := sumOf(w.Refused); err == nil && refused > 0 {
-		err = fmt.Errorf("%s would be newly refused", logTally{Requests: refused}.requests())
+	if refused := w.NewlyRefused(); err == nil && refused != "" {
+		err = fmt.Errorf("%s would be newly refused", refused)
 	}
-	return err
-}
-
-// whatIf is what a new configuration changes for requests that were made.
-type whatIf struct {
-	Config  string     `json:"config"`
-	Refused []verdict  `json:"newly_refused"`
-	Allowed []verdict  `json:"newly_allowed"`
-	Trial   []verdict  `json:"only_in_shadow_mode"` // served until shadow mode ends
-	Untold  []verdict  `json:"refused_with_arrays"` // where they had arrays, which the log does not tell
-	Same    int64      `json:"unchanged"`           // requests
-	Nobody  int64      `json:"without_session"`     // requests: there was no key to judge
-	Outside int64      `json:"no_endpoint"`         // requests for what nobody was offered
-	Read    logSummary `json:"read"`
-}
-
-// verdict is what becomes of the requests of a key for an operation.
-type verdict struct {
-	Key      string `json:"key"`
-	Method   string `json:"method"`
-	Endpoint string `json:"endpoint"`
-	Why      string `json:"why"`
-	logTally
-}
-
-// becomes is what a configuration makes of a request.
-type becomes int
-
-const (
-	isAllowed becomes = iota
-	isRefused
-	isTrial // served, noted as one that the allowlist will refuse
-)
-
-// judgeUse judges requests by a configuration at a time, by the decision that
-// serving takes.
-func (t *tools) judgeUse(u use, at time.Time) (becomes, string) {
-	key := t.byName[u.Key]
-	switch {
-	case key == nil:
-		return isRefused, "there is no such api_key: its sessions end"
-	case desk.HasEnded(*key.Key, at):
-		return isRefused, "the api_key has expired: its sessions end"
-	}
-	d := t.gateway.DecideLogged(key.auth, u.Method, u.Endpoint, listed(u.Needs))
-	denied := "not in its allowlist"
-	if d.Lacks != "" {
-		denied = d.Lacks + " is not in its allowlist, and its arrays need it"
-	}
-	switch {
-	case d.Operation == nil:
-		return isRefused, "there is no such operation"
-	case d.Reason != "" && key.auth.InShadow(at):
-		return isTrial, denied + "; served until " + day(key.auth.Shadow)
-	case d.Reason != "":
-		return isRefused, denied
-	case u.Direct && d.Operation.ByCallback():
-		return isRefused, "answers by callback, and requires webhook_url"
-	}
-	return isAllowed, ""
-}
-
-// untold says what an api_key's requests are refused for if they had arrays; "" where
-// they had none, or may have them.
-func (t *tools) untold(u use) string {
-	if !u.Untold {
-		return ""
-	}
-	var parts []string
-	for _, need := range t.gateway.ArraysWithout(t.byName[u.Key].auth, t.gateway.Logged(u.Method, u.Endpoint)) {
-		parts = append(parts, need.Field+" need "+need.Grant.String())
-	}
-	return strings.Join(parts, ", ")
-}
-
-// whatIf judges requests by what they have in common.
-func (t *tools) whatIf(all uses, at time.Time) whatIf {
-	w := whatIf{Refused: []verdict{}, Allowed: []verdict{}, Trial: []verdict{}, Untold: []verdict{}}
-	merged := map[verdict]*logTally{} // by all but the logTally: answers of an operation differ in what else they were
-	lists := map[verdict]*[]verdict{}
-	for u, n := range all {
-		switch u.Then {
-		case wasNobody:
-			w.Nobody += n.Requests
-			continue
-		case wasElsewhere:
-			w.Outside += n.Requests
-			continue
-		}
-		now, why := t.judgeUse(u, at)
-		v := verdict{Key: u.Key, Method: u.Method, Endpoint: u.Endpoint, Why: why}
-		switch served := u.Then != wasRefused; {
-		case served && now == isRefused:
-			lists[v] = &w.Refused
-		case !served && now == isAllowed:
-			v.Why = "granted now"
-			lists[v] = &w.Allowed
-		case now == isTrial:
-			lists[v] = &w.Trial
-		default:
-			if now == isAllowed {
-				v.Why = t.untold(u)
-			}
-			if now != isAllowed || v.Why == "" {
-				w.Same += n.Requests
-				continue
-			}
-			lists[v] = &w.Untold
-		}
-		sum(merged, v, n)
-	}
-	for v, list := range lists {
-		n := merged[v]
-		v.logTally = *n
-		*list = append(*list, v)
-	}
-	for _, list := range []*[]verdict{&w.Refused, &w.Allowed, &w.Trial, &w.Untold} {
-		slices.SortFunc(*list, func(a, b verdict) int {
-			return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Why, b.Why))
-		})
-	}
-	return w
-}
-
-func sumOf(list []verdict) (n int64) {
-	for _, v := range list {
-		n += v.Requests
-	}
-	return n
-}
-
-func (w whatIf) print(out io.Writer) error {
-	fmt.Fprintf(out, "%s judged against %s\n", w.Config, w.Read)
-	for _, part := range []struct {
-		title  string
-		list   []verdict
-		always bool
-	}{
-		{"newly refused", w.Refused, true},
-		{"newly allowed", w.Allowed, true},
-		{"refused once shadow mode ends", w.Trial, true},
-		{"refused where they had arrays, which a log of that age does not tell", w.Untold, false},
-	} {
-		if len(part.list) == 0 && !part.always {
-			continue
-		}
-		fmt.Fprintf(out, "\n%s: %s\n", part.title, logTally{Requests: sumOf(part.list)}.requests())
-		if len(part.list) == 0 {
-			continue
-		}
-		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "  KEY\tMETHOD\tENDPOINT\tREQUESTS\tLAST SEEN\tWHY")
-		for _, v := range part.list {
-			fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%s\n", v.Key, v.Method, v.Endpoint, count(v.Requests), day(v.Last), v.Why)
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintf(out, "\nunchanged: %s; not judged: %s for what nobody was offered, %s without a session\n",
-		logTally{Requests: w.Same}.requests(), count(w.Outside), count(w.Nobody))
 	return err
 }

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"encoding/hex"
 	"time"
 
 	"go.uber.org/zap"
@@ -76,7 +75,7 @@ func (w *expiryWatch) look() {
 }
 
 func (w *expiryWatch) say(key config.Key, hash config.KeyHash, end config.Expiry, days int) {
-	fields := []zap.Field{zap.String("key", key.Name), zap.String("sha256", ShortHash(hash)), zap.Time("expires", end.Time), zap.Int("of", len(key.Hashes))}
+	fields := []zap.Field{zap.String("key", key.Name), zap.String("sha256", hash.Hash.Short()), zap.Time("expires", end.Time), zap.Int("of", len(key.Hashes))}
 	if days == 0 {
 		w.log.Warn("api_key has ended", fields...)
 		return
@@ -107,6 +106,3 @@ func soonest(a, b config.Expiry) config.Expiry {
 	}
 	return a
 }
-
-// ShortHash is enough to tell hashes apart.
-func ShortHash(h config.KeyHash) string { return hex.EncodeToString(h.Hash[:4]) }

@@ -37,7 +37,7 @@ func (m *metrics) lastUse(hash config.Digest) time.Time {
 
 // useOf is the name that the use of a hash is noted under.
 func useOf(k *config.Key, h config.KeyHash) ledger.HashOfKey {
-	return ledger.HashOfKey{Key: k.Name, SHA256: ShortHash(h)}
+	return ledger.HashOfKey{Key: k.Name, SHA256: h.Hash.Short()}
 }
 
 // watchKeyUse notes when api_keys were used last for as long as ctx lives, and what is left of it

@@ -26,7 +26,7 @@ func (k keyEnds) Collect(out chan<- prometheus.Metric) {
 		}
 		for _, hash := range key.Hashes {
 			if end := soonest(key.Expires, hash.Expires); !end.IsZero() {
-				out <- prometheus.MustNewConstMetric(hashes, prometheus.GaugeValue, float64(end.Unix()), key.Name, ShortHash(hash))
+				out <- prometheus.MustNewConstMetric(hashes, prometheus.GaugeValue, float64(end.Unix()), key.Name, hash.Hash.Short())
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func (k keyUses) Collect(out chan<- prometheus.Metric) {
 	for _, key := range k.of.keys() {
 		for _, hash := range key.Hashes {
 			if last := k.of.metrics.lastUse(hash.Hash); !last.IsZero() {
-				out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(last.Unix()), key.Name, ShortHash(hash))
+				out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(last.Unix()), key.Name, hash.Hash.Short())
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func keyStatus(keys []config.Key, now time.Time, lastUse func(config.Digest) tim
 		}
 		for _, hash := range key.Hashes {
 			end := soonest(key.Expires, hash.Expires)
-			of := StatusKey{Name: key.Name, SHA256: ShortHash(hash), Until: end.Time}
+			of := StatusKey{Name: key.Name, SHA256: hash.Hash.Short(), Until: end.Time}
 			if last := lastUse(hash.Hash); !last.IsZero() {
 				of.LastUsed = &last
 			}

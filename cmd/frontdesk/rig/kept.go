@@ -195,6 +195,13 @@ func KeptKey(allow string) string {
 `, allow)
 }
 
+// KeptOrders is the api_key orders, which may read them.
+const KeptOrders = `
+  - name: orders
+    key_sha256: ["c8f367a876b2c57ec18bd1d1cdc9cf7bc039390e73bd84981b06b873a363f3cf"]
+    allow: ["GET /order"]
+`
+
 // Held is how many timers of that length were made and not let go.
 func (w *Timers) Held(d time.Duration) int {
 	w.mu.Lock()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/gateway/webhook/webhooktest"
 )
@@ -44,6 +45,14 @@ func Read(t testing.TB, file string) string {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	return string(text)
+}
+
+// PasswordHash is the hash of the password of the sample data's user demo.
+func PasswordHash(t testing.TB) string {
+	t.Helper()
+	hash, err := auth.NewHasher().Hash(t.Context(), "demo")
+	require.NoError(t, err)
+	return hash
 }
 
 // PackageTools tells whether tests run that fetch tools of other projects as Go

@@ -1,0 +1,141 @@
+package accesslog
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/accesslog/accesslogtest"
+	"frontdesk/mapping"
+)
+
+// TestEveryCauseHasHelp: whatever the log can have as a cause, or a reason, is explained.
+func TestEveryCauseHasHelp(t *testing.T) {
+	words := []string{"none", "malformed", "unknown", "logged_out", "expired", "key_revoked", "key_expired", "user_blocked", "new_password",
+		"wrong_password", "unknown_user", "key_unknown", "key_malformed", "address", "certificate", "space"}
+	for bound := auth.RateBound; bound <= auth.DayBound; bound++ {
+		words = append(words, bound.String())
+	}
+	words = append(words, causesIn(t, filepath.Join("..", "..", "..", "auth"))...)
+	for _, word := range words {
+		require.NotEmpty(t, causeHelp[word].Cause, word)
+		require.NotEmpty(t, causeHelp[word].Cure, word)
+	}
+	l := Line{Status: 400, Reason: string(mapping.PageInvalid)}
+	require.Equal(t, mapping.HelpFor(mapping.PageInvalid), l.help())
+}
+
+// causesIn are the constants of type Cause in a folder of Go.
+func causesIn(t *testing.T, folder string) (words []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == "Cause" && len(spec.Values) == 1 {
+				if text, ok := spec.Values[0].(*ast.BasicLit); ok {
+					word, err := strconv.Unquote(text.Value)
+					require.NoError(t, err)
+					words = append(words, word)
+				}
+			}
+			return true
+		})
+	}
+	return words
+}
+
+// endless is a log of so many lines, of which none is held.
+type endless struct {
+	lines, written int
+	rest           []byte
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	if len(e.rest) == 0 && e.written < e.lines {
+		at := time.Date(2026, 11, 22, 2, 0, 0, e.written*int(time.Millisecond), time.UTC).Format("2006-01-02T15:04:05.000Z0700")
+		id := fmt.Sprintf("id-%d", e.written)
+		e.rest = []byte(accesslogtest.Request(at, id, fmt.Sprint("key-", e.written%7), "Garage Jansen", "/order", 401+e.written%100, "reason", "token_invalid", "cause", "unknown", "duration", float64(e.written%997)/1000) +
+			accesslogtest.Line(at, "msg", "request failed", "request_id", id, "client", "Garage Jansen", "error", strings.Repeat("x", 200)) +
+			accesslogtest.Line(at, "logger", "audit", "msg", "api_key changed", "key", id))
+		e.written++
+	}
+	if len(e.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, e.rest)
+	e.rest = e.rest[n:]
+	return n, nil
+}
+
+// TestLogsOfAnySize: a long log takes no more memory than a short one.
+func TestLogsOfAnySize(t *testing.T) {
+	held := func(lines int) uint64 {
+		q := Inquiry{Client: "Garage Jansen", Limit: 3}
+		all := new(load)
+		var l Line
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		read := &endless{lines: lines}
+		require.NoError(t, readLines(t.Context(), read, func(text []byte) {
+			q.take(text)
+			if l.Read(text) {
+				all.add(&l)
+			}
+		}))
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		require.EqualValues(t, lines, all.requests)
+		require.Len(t, q.told, 3)
+		runtime.KeepAlive(&q)
+		return max(after.HeapAlloc, before.HeapAlloc) - before.HeapAlloc
+	}
+	short, long := held(4_000), held(60_000)
+	require.Less(t, long, short+4<<20, "of 4,000 requests %d bytes are held", short)
+}
+
+// TestSpread: a share of many times is told as what sorting them all says, up to a fiftieth
+// more.
+func TestSpread(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		var s spread
+		all := make([]float64, 1+random.IntN(3000))
+		for i := range all {
+			all[i] = random.ExpFloat64() * []float64{1e-5, 0.003, 4}[random.IntN(3)]
+			s.add(all[i])
+		}
+		slices.Sort(all)
+		for _, share := range []float64{0.01, 0.5, 0.95, 0.99, 1} {
+			exact := all[min(len(all)-1, max(0, int(share*float64(len(all))+0.999999)-1))]
+			if exact <= shortest {
+				require.Zero(t, s.at(share))
+				continue
+			}
+			require.GreaterOrEqual(t, s.at(share), exact*0.999999)
+			require.LessOrEqual(t, s.at(share), exact*spreadStep*1.000001)
+		}
+	}
+	require.Zero(t, new(spread).at(0.5))
+}

@@ -1,0 +1,105 @@
+package accesslog
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"frontdesk/cmd/frontdesk/terminal"
+)
+
+// WriteChanges writes what was changed, in the order of the logs, at moments that hold.
+func (l Logs) WriteChanges(ctx context.Context, holds func(time.Time) bool, out io.Writer) error {
+	found := 0
+	err := l.read(ctx, func(text []byte) {
+		if c, ok := changeOf(text); ok && holds(c.at) {
+			found++
+			fmt.Fprintln(out, c)
+		}
+	})
+	if err == nil && found == 0 {
+		err = errors.New("there is no line of a change in that time")
+	}
+	return err
+}
+
+// change is a line of the log that tells of a change.
+type change struct {
+	at   time.Time
+	what string
+}
+
+// String is the change with its time, as people read it.
+func (c change) String() string { return terminal.Second(c.at) + "  " + c.what }
+
+// The lines beside those of the audit that tell of a change: a program that starts may be
+// another one, and has read what needed a restart.
+var startLines = map[string]string{"serving": "started", "draining": "told to stop"}
+
+// changeOf reads a line that tells of a change; false for any other.
+func changeOf(line []byte) (c change, ok bool) {
+	if !bytes.Contains(line, []byte(`"logger":"audit"`)) && !bytes.Contains(line, []byte(`"msg":"serving"`)) && !bytes.Contains(line, []byte(`"msg":"draining"`)) {
+		return c, false
+	}
+	var l struct {
+		Time    logTime `json:"ts"`
+		Message string  `json:"msg"`
+		Logger  string  `json:"logger"`
+	}
+	if json.Unmarshal(line, &l) != nil || l.Time.at.IsZero() || l.Logger != "audit" && startLines[l.Message] == "" {
+		return c, false
+	}
+	return change{l.Time.at, cmp.Or(startLines[l.Message], terminal.Safe(l.Message)) + detailsOf(line)}, true
+}
+
+// detailsOf are the fields of a line, in its order, but for those that every line has and
+// those that say nothing.
+func detailsOf(line []byte) string {
+	var out strings.Builder
+	fields := json.NewDecoder(bytes.NewReader(line))
+	fields.UseNumber()
+	if _, err := fields.Token(); err != nil {
+		return ""
+	}
+	separator := ": "
+	for fields.More() {
+		name, err := fields.Token()
+		var value any
+		if err != nil || fields.Decode(&value) != nil {
+			break
+		}
+		switch name {
+		case "level", "ts", "logger", "msg", "caller", "stack":
+			continue
+		}
+		if text := detail(value); text != "" {
+			fmt.Fprintf(&out, "%s%s %s", separator, terminal.Safe(fmt.Sprint(name)), terminal.Safe(text))
+			separator = "; "
+		}
+	}
+	return out.String()
+}
+
+// detail is the value of a field; "" where it says nothing.
+func detail(value any) string {
+	switch v := value.(type) {
+	case []any:
+		var parts []string
+		for _, part := range v {
+			parts = append(parts, detail(part))
+		}
+		return strings.Join(parts, ", ")
+	case map[string]any: // a file that was written
+		return fmt.Sprintf("%v by %v at %v", v["file"], v["owner"], v["written"])
+	case nil:
+		return ""
+	default:
+		return fmt.Sprint(v)
+	}
+}

@@ -1,0 +1,188 @@
+package accesslog
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/mapping"
+)
+
+// Inquiry asks a log about a request, or about those of a client or an api_key, and holds
+// what is found. It keeps as much of a long log as of a short one.
+type Inquiry struct {
+	RequestID string // "" where it is about a client or an api_key
+	Client    string
+	Key       string
+	About     time.Time     // zero for the newest
+	Within    time.Duration // how far from then it may have been
+	Limit     int           // how many refusals are told in full
+
+	told      []Line           // the nearest that were refused, or the one that is asked about
+	alike     int64            // requests of the id that is asked about
+	lost      bool             // the log says that lines of it were lost
+	others    map[string]int64 // refused besides, by cause
+	nobody    map[string]int64 // refused in that time, of nobody known
+	served    int64
+	elsewhere bool            // there are requests of the one that is asked about, at other times
+	names     map[string]bool // of the other clients, or api_keys, to find the one that was meant
+	failures  []failedLine    // the latest
+	changes   []change        // the latest
+}
+
+// failedLine is what the log says of a request that failed, which the client is not told.
+type failedLine struct {
+	Time      logTime `json:"ts"`
+	Message   string  `json:"msg"`
+	RequestID string  `json:"request_id"`
+	Key       string  `json:"key"`
+	Client    string  `json:"client"`
+	Method    string  `json:"method"`
+	Endpoint  string  `json:"endpoint"`
+	Error     string  `json:"error"`
+}
+
+// How much is kept: more names only make for worse guesses.
+const (
+	namesKept    = 10_000
+	failuresKept = 1000
+	changesKept  = 200
+	changesTold  = 10
+)
+
+// recent adds to what is kept of many, the latest.
+func recent[T any](kept []T, one T, most int) []T {
+	if len(kept) == 2*most {
+		kept = append(kept[:0], kept[most:]...)
+	}
+	return append(kept, one)
+}
+
+// Ask reads the logs.
+func (q *Inquiry) Ask(ctx context.Context, logs Logs) error { return logs.read(ctx, q.take) }
+
+// take reads a line of the log.
+func (q *Inquiry) take(line []byte) {
+	if change, ok := changeOf(line); ok {
+		if q.matters(change.at) {
+			q.changes = recent(q.changes, change, changesKept)
+		}
+		return
+	}
+	if bytes.Contains(line, []byte(`"msg":"lines of the log were lost`)) {
+		q.lost = true
+		return
+	}
+	if q.RequestID != "" && !bytes.Contains(line, []byte(q.RequestID)) {
+		return
+	}
+	var l Line
+	if l.Read(line) {
+		q.takeRequest(&l)
+	} else if bytes.Contains(line, []byte(`"request failed"`)) {
+		q.takeFailure(line)
+	}
+}
+
+func (q *Inquiry) takeRequest(l *Line) {
+	switch {
+	case q.RequestID != "":
+		if l.RequestID != q.RequestID {
+			return
+		}
+		if q.alike++; q.alike <= int64(max(q.Limit, 1)) { // clients may send one id with all their requests
+			q.told = append(q.told, *l)
+		}
+	case !q.isMeant(l.Client, l.Key):
+		q.note(l)
+		if l.Client == "" && l.Key == "" && l.Status >= 400 && !q.About.IsZero() && q.isNear(l.Time.at) {
+			countRefusal(&q.nobody, l)
+		}
+	case !q.isNear(l.Time.at):
+		q.elsewhere = true
+	case l.Status < 400:
+		q.served++
+	default:
+		q.takeRefusal(l)
+	}
+}
+
+// takeRefusal keeps the nearest.
+func (q *Inquiry) takeRefusal(l *Line) {
+	q.told = append(q.told, *l)
+	slices.SortStableFunc(q.told, func(a, b Line) int { return cmp.Compare(q.distance(a.Time.at), q.distance(b.Time.at)) })
+	if last := len(q.told) - 1; last >= max(q.Limit, 1) {
+		countRefusal(&q.others, &q.told[last])
+		q.told = q.told[:last]
+	}
+}
+
+func (q *Inquiry) takeFailure(line []byte) {
+	var f failedLine
+	if json.Unmarshal(line, &f) == nil && (f.RequestID == q.RequestID || q.RequestID == "" && q.isMeant(f.Client, f.Key) && q.isNear(f.Time.at)) {
+		q.failures = recent(q.failures, f, failuresKept)
+	}
+}
+
+// isMeant tells whether a request is of the client and the api_key that are asked about.
+func (q *Inquiry) isMeant(client, key string) bool {
+	return (q.Client == "" || strings.EqualFold(q.Client, client)) && (q.Key == "" || q.Key == key)
+}
+
+func (q *Inquiry) isNear(at time.Time) bool {
+	return q.About.IsZero() || at.Sub(q.About).Abs() <= q.Within
+}
+
+// distance is how far a request is from the moment that is asked about.
+func (q *Inquiry) distance(at time.Time) time.Duration {
+	if q.About.IsZero() {
+		return -time.Duration(at.UnixNano())
+	}
+	return at.Sub(q.About).Abs()
+}
+
+// matters tells whether a change may have to do with what is told, as far as that is known.
+func (q *Inquiry) matters(at time.Time) bool {
+	switch {
+	case q.RequestID != "" && len(q.told) > 0:
+		return isBefore(at, q.told[0].Time.at)
+	case q.About.IsZero():
+		return true
+	}
+	return at.After(q.About.Add(-q.Within-changesWithin)) && !at.After(q.About.Add(q.Within))
+}
+
+// changesWithin is how long before a request a change is told beside it.
+const changesWithin = time.Hour
+
+// isBefore tells whether a change was made shortly before a request was answered.
+func isBefore(change, request time.Time) bool {
+	return change.After(request.Add(-changesWithin)) && !change.After(request)
+}
+
+// note keeps the name of one that is not asked about.
+func (q *Inquiry) note(l *Line) {
+	name := l.Key
+	if q.Client != "" {
+		name = l.Client
+	}
+	if q.names == nil {
+		q.names = map[string]bool{}
+	}
+	if name != "" && mapping.IsPlain(name) && len(q.names) < namesKept {
+		q.names[name] = true
+	}
+}
+
+// countRefusal counts refusals by their cause.
+func countRefusal(counted *map[string]int64, l *Line) {
+	if *counted == nil {
+		*counted = map[string]int64{}
+	}
+	(*counted)[fmt.Sprintf("%d %s", l.Status, cmp.Or(l.Cause, l.Reason))]++
+}

@@ -1,0 +1,70 @@
+package accesslog
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
+
+// Line is what is read of a line of the access log.
+type Line struct {
+	Time      logTime `json:"ts"`
+	Message   string  `json:"msg"`
+	RequestID string  `json:"request_id"`
+	Key       string  `json:"key"`
+	Client    string  `json:"client"`
+	Method    string  `json:"method"`
+	Endpoint  string  `json:"endpoint"` // the operation's template: /order/{id}
+	Status    int     `json:"status"`
+	Reason    string  `json:"reason"`
+	Cause     string  `json:"cause"`
+	Shadow    string  `json:"shadow"`
+	Duration  float64 `json:"duration"` // seconds
+	Backend   float64 `json:"backend"`  // of them, the administration; untold in the log of a version that does not tell
+	Address   string  `json:"address"`
+	Config    string  `json:"config"`
+
+	Query []string `json:"query"`
+	Needs []string `json:"needs"` // of the allowlist, for arrays; nil in the log of a version that does not tell
+	Lacks []string `json:"lacks"` // which of it the allowlist does not grant
+}
+
+// asked is what a request asked for.
+func (l *Line) asked() string {
+	if l.Endpoint == "" {
+		return "no endpoint"
+	}
+	return l.Method + " " + l.Endpoint
+}
+
+// untold stands for a number that a line does not have.
+const untold = -1
+
+// Read reads a line of the access log; false for any other.
+func (l *Line) Read(line []byte) bool {
+	if !bytes.Contains(line, []byte(`"request"`)) { // spares decoding most other lines
+		return false
+	}
+	*l = Line{Backend: untold}
+	return json.Unmarshal(line, l) == nil && l.Message == "request" && !l.Time.at.IsZero()
+}
+
+// At is when the request was answered.
+func (l *Line) At() time.Time { return l.Time.at }
+
+// logTime is when a line was written. It does not embed the time, which would read
+// itself in one form only.
+type logTime struct{ at time.Time }
+
+// logTimes are the forms of a line's time: the program's own, and that of tools
+// that write lines again.
+var logTimes = [...]string{"2006-01-02T15:04:05.000Z0700", time.RFC3339Nano}
+
+func (t *logTime) UnmarshalText(text []byte) (err error) {
+	for _, form := range logTimes {
+		if t.at, err = time.Parse(form, string(text)); err == nil {
+			return nil
+		}
+	}
+	return err
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend/reference"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+// administration is what a command needs to open the administration.
+type administration struct {
+	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML), for its backend."`
+}
+
+// opened is an administration that nobody serves, unless a server runs beside.
+type opened struct {
+	*reference.Store
+	hasher    *auth.Hasher
+	in        desk.Database
+	bodyLimit config.Size
+}
+
+// load reads the configuration. What is wrong with api_keys keeps nobody from the records.
+func (a administration) load(p desk.Program) (*config.Config, error) {
+	return desk.LoadBeside(p, a.Config, func(problem strictyaml.Problem) bool {
+		ofKeys := func(section string) bool { return strings.HasPrefix(problem.Path, section) }
+		return problem.File != a.Config || slices.ContainsFunc([]string{"api_keys", "expect", "include"}, ofKeys)
+	})
+}
+
+// open opens the administration, which has to be there.
+func (a administration) open(p desk.Program) (*opened, error) {
+	c, err := a.load(p)
+	if err != nil {
+		return nil, err
+	}
+	if c.Backend.Driver != desk.ReferenceDriver {
+		return nil, desk.Misused("%s: backend.driver is %s, whose users and records are kept where its mapping sheet says; this command is for the built-in administration", a.Config, c.Backend.Driver)
+	}
+	model, err := mapping.LoadModel(c.Model.Dir)
+	if err != nil {
+		return nil, err
+	}
+	o, file := &opened{hasher: auth.NewHasher(), bodyLimit: c.Server.BodyLimit}, desk.DatabaseFileOf(c)
+	if o.in, err = desk.DatabaseOf(c); err == nil {
+		err = o.in.There()
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = desk.WithSpare(file, func() (err error) {
+		o.Store, err = reference.Open(p.Ctx, reference.Options{
+			DSN: string(c.Backend.DSN), Model: model, Hasher: o.hasher, Now: time.Now, Readers: 1, Log: zap.NewNop(), Spare: desk.ReleaseSpare(file),
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the administration: %w", err)
+	}
+	return o, nil
+}
+
+// unknown words an error for who named a user or a client that is not there.
+func (o *opened) unknown(name string, err error) error {
+	switch {
+	case errors.Is(err, auth.ErrUnknownUser):
+		return fmt.Errorf("there is no user %s in %s; frontdesk user list shows who there is", terminal.Safe(name), o.in)
+	case errors.Is(err, reference.ErrUnknownClient):
+		return fmt.Errorf("there is no client %q in %s; frontdesk user list shows the clients and their users", name, o.in)
+	default:
+		return desk.AdviseFull(err)
+	}
+}
+
+// acting does something that the list of acts is to have.
+func (o *opened) acting(p desk.Program, what, whom string, do func() error) error {
+	return ledger.Command(p.Ctx, o.Database(), p.Stderr, what, whom, do)
+}
+
+// onUser is acting on a user, who has to be there: what else was typed in the place of a name
+// stays out of the list.
+func (o *opened) onUser(p desk.Program, what, username string, do func() error) error {
+	_, err := o.FindUser(p.Ctx, username)
+	if err == nil {
+		err = o.acting(p, what, "user "+username, do)
+	}
+	if err != nil {
+		return o.unknown(username, err)
+	}
+	return nil
+}
+
+// own opens the gateway's own database, beside a server that may run.
+func (a administration) own(p desk.Program, f func(sqlrecord.DB, desk.Database) error) error {
+	c, err := a.load(p)
+	if err != nil {
+		return err
+	}
+	database, err := desk.DatabaseOf(c)
+	if err != nil {
+		return err
+	}
+	own, err := database.Open(p, c)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	return f(own, database)
+}

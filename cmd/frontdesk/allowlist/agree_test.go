@@ -1,0 +1,313 @@
+package allowlist
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
+	"pgregory.net/rapid"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/reference"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/accesslog"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway"
+	"frontdesk/mapping"
+)
+
+// TestToolsAgreeWithServing sends 20,000 random requests (a million in the soak),
+// half of them the same every time, through the gateway in front of the built-in administration.
+// No allowlist is got round: what was answered is held to a judge that knows the contract's
+// text alone. What explain said, what the access log says, and what whatif makes of that,
+// is held to what was answered.
+func TestToolsAgreeWithServing(t *testing.T) {
+	requests := 10_000
+	if sqltest.Soak() {
+		requests = 500_000
+	}
+	for name, seed := range map[string]uint64{"the same every time": 1, "new every time": rand.Uint64()} {
+		t.Run(name, func(t *testing.T) {
+			t.Logf("seed %d", seed)
+			a := newAgreement(t, rand.New(rand.NewPCG(seed, seed)))
+			for i := range requests {
+				a.request(int(seed>>2) + i)
+				if t.Failed() {
+					return
+				}
+			}
+			a.summary()
+		})
+	}
+}
+
+// agreement is a gateway that is asked, and the allowlists of its configuration.
+type agreement struct {
+	t        *testing.T
+	random   *rand.Rand
+	desk     *desk.Desk
+	lists    *Lists
+	naive    naive
+	logs     *desk.Logs
+	lines    *rig.LockedBuffer
+	calls    atomic.Int64 // of the backend
+	sessions []auth.Session
+	tokens   []string
+	rules    [][]string // of each api_key; all where its allowlist is on trial
+	all      uses
+	outcomes map[string]int
+}
+
+const agreementKeys = 40
+
+func newAgreement(t *testing.T, random *rand.Rand) *agreement {
+	a := &agreement{t: t, random: random, lines: new(rig.LockedBuffer), all: uses{}, outcomes: map[string]int{}}
+	a.naive = newNaive(t, "/webservice_v2")
+	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
+	keys := a.writeConfig(file)
+	c, err := desk.LoadConfig(file)
+	require.NoError(t, err)
+	a.lists, err = Of(c, desk.ProductionEnvironment)
+	require.NoError(t, err)
+
+	a.logs, err = desk.NewLogs(c.Log, a.lines, desk.LogDelay)
+	require.NoError(t, err)
+	t.Cleanup(a.logs.Stop)
+	counted := func(d backend.Driver) backend.Driver { return countedDriver{d.(*reference.Store), &a.calls} }
+	a.desk, err = desk.Build(desk.Program{Ctx: context.Background(), Wrap: counted}, c, desk.ProductionEnvironment, a.logs)
+	require.NoError(t, err)
+	t.Cleanup(a.desk.Close)
+	a.logIn(keys)
+	return a
+}
+
+// writeConfig writes a configuration with random allowlists, some of them on trial,
+// and returns the api_keys.
+func (a *agreement) writeConfig(file string) (keys []string) {
+	database := filepath.Join(filepath.Dir(file), desk.DatabaseFile)
+	data, err := rig.SampleFile()
+	require.NoError(a.t, err)
+	require.NoError(a.t, os.WriteFile(database, data, 0o600))
+	var text strings.Builder
+	fmt.Fprintf(&text, "server: {listen: 127.0.0.1:0}\nops: {listen: \"\"}\nbackend: {dsn: %q}\nmail: {folder: %q}\ncallbacks: [GET /employee, PUT /contact]\napi_keys:\n",
+		"sqlite:"+database, filepath.Join(filepath.Dir(file), "mail"))
+	grants := ofDemo(a.t).grants
+	for i := range agreementKeys {
+		key := uuid.NewString()
+		keys = append(keys, key)
+		fmt.Fprintf(&text, "  - name: key-%d\n    key_sha256: [%x]\n", i, sha256.Sum256([]byte(key)))
+		trial := false
+		switch i % 4 {
+		case 1:
+			trial = true
+			fmt.Fprintf(&text, "    mode: shadow\n    until: %s\n", time.Now().AddDate(0, 0, 30).Format(time.DateOnly))
+		case 2:
+			text.WriteString("    mode: shadow\n    until: 2026-01-01\n") // is over
+		}
+		rules := map[string]bool{}
+		entries := a.random.IntN(25)
+		if i%5 == 4 { // what is laid out for many must not judge otherwise than what is for few
+			entries = 3 * len(grants)
+		}
+		for range entries {
+			grant := grants[a.random.IntN(len(grants))]
+			rules[[]string{grant.Method, grant.Method, grant.Method, "*"}[a.random.IntN(4)]+" "+grant.Path] = true
+		}
+		if i == 0 {
+			rules["* /*"] = true
+		}
+		a.rules = append(a.rules, slices.Collect(maps.Keys(rules)))
+		if trial {
+			a.rules[i] = []string{"* /*"}
+		}
+		text.WriteString("    allow:\n")
+		for rule := range rules {
+			fmt.Fprintf(&text, "      - %q\n", rule)
+		}
+	}
+	require.NoError(a.t, os.WriteFile(file, []byte(text.String()), 0o600))
+	return keys
+}
+
+// logIn makes a session for each api_key: one by logging in, the others like it.
+func (a *agreement) logIn(keys []string) {
+	var req fasthttp.Request
+	var resp fasthttp.Response
+	req.SetRequestURI("/webservice_v2" + rig.LoginPath(keys[0], "demo", "demo"))
+	a.desk.Gateway.Serve(context.Background(), &req, &resp, gateway.Peer{Address: "127.0.0.1"})
+	require.Equal(a.t, 200, resp.StatusCode(), "%s", resp.Body())
+	hash, ok := auth.HashToken(strings.Split(string(resp.Body()), `"`)[3])
+	require.True(a.t, ok)
+	session, err := a.desk.Sessions().Get(context.Background(), hash)
+	require.NoError(a.t, err)
+	for _, key := range keys {
+		own, token := *session, uuid.NewString()
+		own.Key = sha256.Sum256([]byte(key))
+		own.Token, _ = auth.HashToken(token)
+		a.sessions, a.tokens = append(a.sessions, own), append(a.tokens, token)
+		require.NoError(a.t, a.desk.Sessions().Put(context.Background(), &own))
+	}
+	require.NoError(a.t, a.logs.Log.Sync())
+	a.lines.Reset()
+}
+
+var drawnBodies = []string{"", "", " ", "{}", `{"id":5}`, `{"colour":1}`, `{"notes":"x"}`, `{"id":1,"id":2}`, "nope", `{"webhook_url":"http://x"}`, `{"orderlines":[{}]}`}
+
+// request sends one request, and compares.
+func (a *agreement) request(n int) {
+	k, body := a.random.IntN(agreementKeys), drawnBodies[a.random.IntN(len(drawnBodies))]
+	var req fasthttp.Request
+	var resp fasthttp.Response
+	text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nToken: %s\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
+		a.method(n), a.target(n), a.tokens[k], gateway.ExplainedID, len(body), body)
+	if req.Read(bufio.NewReader(strings.NewReader(text))) != nil {
+		a.outcomes["no request"]++ // the server answers it, before there is anything to judge
+		return
+	}
+	method, target, key := string(req.Header.Method()), string(req.Header.RequestURI()), &a.lists.keys[k]
+	said := a.explain(method, target, req.Body(), key)
+	before := a.calls.Load()
+	a.desk.Gateway.Serve(context.Background(), &req, &resp, gateway.Peer{Address: "127.0.0.1"})
+	called := a.calls.Load() - before
+	line := a.line()
+	what := fmt.Sprintf("%s %q %q %q: %d %s", key.Name, method, target, body, resp.StatusCode(), resp.Body())
+
+	if said.Status != 0 {
+		require.Equal(a.t, said.Status, resp.StatusCode(), what)
+		require.Equal(a.t, string(said.Answer), string(resp.Body()), what)
+		require.Zero(a.t, called, what)
+	}
+	u := useOf(&line)
+	require.Equal(a.t, expectedOutcome(said), u.Then, what)
+	hidden := line.Reason == "endpoint_unknown" || line.Reason == "method_unsupported"
+	require.Equal(a.t, a.naive.judge(a.rules[k], method, target) != "", hidden, what)
+	require.False(a.t, hidden && called > 0, what)
+	require.Equal(a.t, u.Then == wasRefused || u.Then == wasElsewhere, hidden || u.Then == wasRefused && line.Reason == "field_not_in_model" && line.Lacks != nil, what)
+	if u.Then <= wasTrial {
+		is, _ := a.lists.judgeUse(u, time.Now())
+		require.Equal(a.t, map[outcome]becomes{wasAllowed: isAllowed, wasRefused: isRefused, wasTrial: isTrial}[u.Then], is, what)
+	}
+	a.all.add(&line)
+	a.outcomes[fmt.Sprint(said.Stopped, " ", u.Then, " ", called > 0)]++
+	if said.Operation != nil && said.Operation.Template == "/authenticate/logout" {
+		require.NoError(a.t, a.desk.Sessions().Put(context.Background(), &a.sessions[k]))
+	}
+}
+
+// explain asks as the command does, of a request as somebody types it who has seen it. A path
+// that is not below the base path is taken for one that is, and needs a host in front.
+func (a *agreement) explain(method, target string, body []byte, key *Key) gateway.Explanation {
+	typed := target
+	if strings.HasPrefix(target, "/") && !isBelow(target, a.naive.base) {
+		typed = "http://x" + target
+	}
+	asked, err := a.lists.Request(method + " " + typed)
+	if err != nil { // no command line says this
+		a.outcomes["not typed"]++
+		asked = Asked{Asked: gateway.Asked{Method: method, Target: target}}
+	}
+	asked.Body = append([]byte{}, body...)
+	asked.Key, asked.At = key.auth, time.Now()
+	return a.lists.gateway.Explain(asked.Asked)
+}
+
+// method is one of the interface's, mostly.
+func (a *agreement) method(n int) string {
+	if n%4 == 0 {
+		return rapid.Custom(a.naive.drawMethod).Example(n)
+	}
+	return methodOrder[a.random.IntN(len(methodOrder))]
+}
+
+// target is one with a trick, or one that an honest client would send.
+func (a *agreement) target(n int) string {
+	if n%4 == 0 {
+		return rapid.Custom(a.naive.drawTarget).Example(n)
+	}
+	grant := a.lists.grants[a.random.IntN(len(a.lists.grants))]
+	path, any := strings.CutSuffix(grant.Path, "/*")
+	if any || a.random.IntN(3) == 0 {
+		path += []string{"/5", "/1", "/99999", "/0", "/order", "/x"}[a.random.IntN(6)]
+	}
+	query := []string{"", "", "", "?id=5", "?id=x", "?page=2", "?page=0", "?fields=id", "?fields=nothing", "?fields=orderlines", "?id=1&fields=orderlines,id", "?x=1", "?id=5&id=6", "?order_id=1", "?username=demo", "?webhook_url=http://x"}
+	return a.naive.base + path + query[a.random.IntN(len(query))]
+}
+
+// expectedOutcome is how the access log has to tell what explain said.
+func expectedOutcome(e gateway.Explanation) outcome {
+	switch {
+	case e.Operation == nil:
+		return wasElsewhere
+	case e.Stopped == gateway.StageAllowlist:
+		return wasRefused
+	case e.Shadow != "":
+		return wasTrial
+	case e.Lacks != nil:
+		return wasRefused
+	case e.Session, e.Operation.Template == "/authenticate" && e.Stopped == "": // which tells whether the session lives
+		return wasAllowed
+	}
+	return wasNobody
+}
+
+// line is that of the last request.
+func (a *agreement) line() (line accesslog.Line) {
+	require.NoError(a.t, a.logs.Log.Sync())
+	logs := accesslog.Logs{Names: []string{"-"}, Stdin: bytes.NewReader(a.lines.Reset())}
+	read, err := logs.Requests(a.t.Context(), time.Time{}, func(l *accesslog.Line, _ bool) { line = *l })
+	require.NoError(a.t, err)
+	require.EqualValues(a.t, 1, read.Lines)
+	return line
+}
+
+// countedDriver is the built-in administration, and counts what it is asked.
+type countedDriver struct {
+	*reference.Store
+	calls *atomic.Int64
+}
+
+func (d countedDriver) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	d.calls.Add(1)
+	return d.Store.Get(ctx, r, q)
+}
+
+func (d countedDriver) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	d.calls.Add(1)
+	return d.Store.List(ctx, r, q)
+}
+
+func (d countedDriver) Write(ctx context.Context, f func(backend.Tx) error) error {
+	d.calls.Add(1)
+	return d.Store.Write(ctx, f)
+}
+
+// summary tells what the requests came to: each way must have been gone, and by
+// the configuration that judged them nothing changes.
+func (a *agreement) summary() {
+	for way, n := range a.outcomes {
+		a.t.Logf("%6d  %s", n, way)
+	}
+	for _, way := range []string{"endpoint 3 false", "allowlist 1 false", "query 0 false", "query 2 false", "body 0 false", "record 0 false", " 0 true", " 2 true", " 4 false"} {
+		require.Positive(a.t, a.outcomes[way], way)
+	}
+	w := a.lists.WhatIf(&Used{during: a.all}, time.Now())
+	require.Empty(a.t, w.Refused)
+	require.Empty(a.t, w.Allowed)
+	require.NotEmpty(a.t, w.Trial)
+}

@@ -1,0 +1,220 @@
+package allowlist
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/config"
+)
+
+// Severity is how bad a finding is.
+type Severity string
+
+// The severities, worst first; an error is what must not be so in production.
+const (
+	Failure Severity = "error"
+	Warning Severity = "warning"
+	Note    Severity = "note"
+)
+
+var severities = []Severity{Failure, Warning, Note}
+
+// finding is what is unwise.
+type finding struct {
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	File     string   `json:"file"`
+	Line     int      `json:"line"`
+	Key      string   `json:"key,omitempty"`
+	Found    string   `json:"found"`
+	Remedy   string   `json:"remedy"`
+}
+
+// Audit is what is unwise about a configuration.
+type Audit struct {
+	now      time.Time
+	lists    *Lists
+	written  map[config.Rule][]string // of the rules that were looked at, what they let a key change
+	expected map[string]bool          // keys that an expectation is about
+	findings []finding
+	period   string // that the logs cover; "" without logs
+	short    string // why that says little; "" where it does not
+}
+
+// Audit looks for what is allowed and had better not be.
+func (l *Lists) Audit(now time.Time) *Audit {
+	a := &Audit{now: now, lists: l, written: map[config.Rule][]string{}, expected: map[string]bool{}}
+	for i := range l.config.Expect {
+		a.expected[l.config.Expect[i].Key] = true
+	}
+	a.listeners()
+	a.certificate()
+	if len(l.keys) == 0 {
+		a.add(Note, "no-keys", nil, l.config.At("api_keys"), "there is no api_key, so that nobody can log in", "make one: frontdesk key new NAME")
+	}
+	for i := range l.keys {
+		a.key(&l.keys[i])
+	}
+	a.sort()
+	return a
+}
+
+func (a *Audit) add(s Severity, rule string, key *Key, at config.Place, found, remedy string) {
+	f := finding{Rule: rule, Severity: s, File: at.File, Line: at.Line, Found: found, Remedy: remedy}
+	if key != nil {
+		f.Key = key.Name
+	}
+	a.findings = append(a.findings, f)
+}
+
+// listeners looks at who can reach what.
+func (a *Audit) listeners() {
+	s := a.lists.config.Server
+	if !s.TLS.Enabled() && reach(s.Listen) != loopback {
+		level, remedy := Warning, "give server.tls a certificate, or listen on a loopback address behind a proxy that has one"
+		if len(s.TrustedProxies) > 0 {
+			level, remedy = Note, "see to it that only server.trusted_proxies can reach it"
+		}
+		a.add(level, "tls-off", nil, a.lists.config.At("server.listen"), "passwords and tokens come in over plain HTTP on "+s.Listen, remedy)
+	}
+	if r := reach(a.lists.config.Ops.Listen); r == anywhere || r == public {
+		a.add(Warning, "ops-public", nil, a.lists.config.At("ops.listen"), "health, metrics and status are told to whoever reaches "+a.lists.config.Ops.Listen, "listen on a loopback or an internal address")
+	}
+	for _, proxy := range s.TrustedProxies {
+		if proxy.Bits() == 0 {
+			a.add(Failure, "trusts-everybody", nil, a.lists.config.At("server.trusted_proxies"), fmt.Sprintf("%s is every address: whoever calls says where he calls from", proxy), "name the load balancers")
+		}
+	}
+	for _, host := range a.lists.config.Webhooks.AllowHosts {
+		a.add(Note, "callback-host", nil, a.lists.config.At("webhooks.allow_hosts"), "callbacks may go to "+host+" although it is not public", "keep it only while a client has its webhook there")
+	}
+}
+
+// certificate looks at when the server's ends. One that cannot be read is a problem that check tells.
+func (a *Audit) certificate() {
+	files := a.lists.config.Server.TLS
+	if !files.Enabled() {
+		return
+	}
+	c, err := desk.CertificateOf(files)
+	at := a.lists.config.At("server.tls.cert_file")
+	switch {
+	case err != nil:
+	case a.now.After(c.NotAfter):
+		a.add(Failure, "certificate-expired", nil, at, files.CertFile+" ended on "+terminal.Minute(c.NotAfter)+": clients that look at it do not connect", "put its successor there: it is taken up without a restart")
+	case desk.CertificateEndsSoon(c, a.now):
+		a.add(Warning, "certificate-expires-soon", nil, at, files.CertFile+" ends on "+terminal.Minute(c.NotAfter), "renew it: its successor is taken up without a restart")
+	}
+}
+
+// reached is from where a listener can be reached.
+type reached int
+
+const (
+	nowhere reached = iota
+	loopback
+	internal
+	public
+	anywhere
+)
+
+func reach(address string) reached {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nowhere
+	}
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case host == "localhost", err == nil && ip.IsLoopback():
+		return loopback
+	case host == "", err == nil && ip.IsUnspecified():
+		return anywhere
+	case err == nil && !ip.IsPrivate() && !ip.IsLinkLocalUnicast():
+		return public
+	default:
+		return internal
+	}
+}
+
+func (a *Audit) sort() {
+	slices.SortStableFunc(a.findings, func(x, y finding) int {
+		return cmp.Or(cmp.Compare(slices.Index(severities, x.Severity), slices.Index(severities, y.Severity)),
+			cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
+	})
+}
+
+func (a *Audit) count(s Severity) (n int) {
+	for _, f := range a.findings {
+		if f.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// AtLeast counts the findings of a severity and worse; none where it is no severity.
+func (a *Audit) AtLeast(s Severity) (n int) {
+	for _, worse := range severities[:slices.Index(severities, s)+1] {
+		n += a.count(worse)
+	}
+	return n
+}
+
+// Totals sums up: 1 error, 2 warnings, no notes.
+func (a *Audit) Totals() string {
+	var parts []string
+	for _, s := range severities {
+		parts = append(parts, terminal.SeveralOrNo(a.count(s), string(s)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// WriteJSON writes it for programs.
+func (a *Audit) WriteJSON(w io.Writer) error {
+	if a.findings == nil {
+		a.findings = []finding{}
+	}
+	return terminal.WriteJSON(w, struct {
+		Config   string    `json:"config"`
+		Findings []finding `json:"findings"`
+		Errors   int       `json:"errors"`
+		Warnings int       `json:"warnings"`
+		Notes    int       `json:"notes"`
+		Logs     string    `json:"logs,omitempty"`
+	}{a.lists.config.Hash(), a.findings, a.count(Failure), a.count(Warning), a.count(Note), a.period})
+}
+
+// Write writes it for people.
+func (a *Audit) Write(w io.Writer) error {
+	var b strings.Builder
+	for _, f := range a.findings {
+		who := ""
+		if f.Key != "" {
+			who = f.Key + ": "
+		}
+		fmt.Fprintf(&b, "%s:%d: %s: %s%s [%s]\n", f.File, f.Line, f.Severity, who, f.Found, f.Rule)
+		fmt.Fprintf(&b, "    → %s\n", f.Remedy)
+	}
+	if len(a.findings) > 0 {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%s in %s: %s\n", terminal.SeveralOrNo(len(a.lists.config.APIKeys), "api_key"), terminal.SeveralOrNo(len(a.lists.config.Files()), "file"), a.Totals())
+	if a.period == "" {
+		b.WriteString("Unused grants were not looked for: name the access logs to have that done too.\n")
+	} else {
+		fmt.Fprintf(&b, "Access logs: %s.\n", a.period)
+		if a.short != "" {
+			fmt.Fprintf(&b, "Mind that %s.\n", a.short)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

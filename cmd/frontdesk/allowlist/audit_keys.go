@@ -1,0 +1,177 @@
+package allowlist
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/config"
+	"frontdesk/gateway"
+)
+
+// auditKey looks at one api_key.
+func (a *Audit) key(key *Key) {
+	a.ends(key)
+	a.hashesOf(key)
+	a.allowlist(key)
+	a.arrays(key)
+	a.trial(key)
+	a.limits(key)
+	if !a.expected[key.Name] {
+		a.add(Note, "no-expectation", key, key.At(), "no expect entry holds its allowlist to anything",
+			fmt.Sprintf("say what it must and must not do: expect: [{key: %s, request: DELETE /order/5, verdict: refused}]", key.Name))
+	}
+}
+
+func (a *Audit) ends(key *Key) {
+	end := key.Expires
+	switch {
+	case end.IsZero() && !slices.ContainsFunc(key.Hashes, func(h config.KeyHash) bool { return h.Expires.IsZero() }):
+		// every hash ends by itself
+	case end.IsZero():
+		a.add(Warning, "key-without-expiry", key, key.At(), "it never expires", "give it an end (expires: 2027-12-31), and rotate it before that")
+	case end.Passed(a.now):
+		a.add(Warning, "key-expired", key, key.At(), "it expired on "+terminal.Minute(end.Time), "take it out, or give it a later end")
+	case desk.EndsSoon(end.Time, a.now):
+		a.add(Warning, "key-expires-soon", key, key.At(), "it expires on "+terminal.Minute(end.Time), "rotate it (frontdesk key rotate "+key.Name+"), or give it a later end")
+	}
+}
+
+// demoHashes are those of keys that everybody knows.
+var demoHashes = [...]config.Digest{sha256.Sum256([]byte(desk.DemoFullKey)), sha256.Sum256([]byte(desk.DemoOrdersKey))}
+
+func (a *Audit) hashesOf(key *Key) {
+	endless := 0
+	for i, hash := range key.Hashes {
+		if slices.Contains(demoHashes[:], hash.Hash) {
+			a.add(Failure, "demo-key", key, key.At(), "it has the hash of a key of the demo, which everybody knows", "make one of its own: frontdesk key rotate "+key.Name)
+		}
+		switch {
+		case hash.Expires.IsZero():
+			endless++
+		case hash.Expires.Passed(a.now):
+			a.add(Note, "hash-expired", key, key.At(), fmt.Sprintf("key_sha256[%d] expired on %s", i, terminal.Minute(hash.Expires.Time)), "take the hash out")
+		case !desk.EndsSoon(hash.Expires.Time, a.now):
+		case slices.ContainsFunc(key.Hashes, func(h config.KeyHash) bool { return h.Expires.IsZero() || h.Expires.After(hash.Expires.Time) }):
+			a.add(Warning, "hash-expires-soon", key, key.At(), fmt.Sprintf("key_sha256[%d] expires on %s, while the key goes on: whoever still uses it is refused from then on", i, terminal.Minute(hash.Expires.Time)),
+				"frontdesk key list tells when it was used last")
+		default:
+			a.add(Warning, "key-expires-soon", key, key.At(), "its last hash expires on "+terminal.Minute(hash.Expires.Time), "rotate it: frontdesk key rotate "+key.Name)
+		}
+	}
+	if endless > 1 {
+		a.add(Warning, "hashes-overlap", key, key.At(), fmt.Sprintf("%d hashes are valid side by side without an end", endless),
+			"give those that are to go an end: {hash: …, expires: 2026-12-31}")
+	}
+}
+
+func (a *Audit) allowlist(key *Key) {
+	if len(key.Allow) == 0 {
+		a.add(Note, "allows-nothing", key, key.At(), "its allowlist is empty: it can log in, and nothing else", "give it entries, or take it out")
+	}
+	for i, rule := range key.Allow {
+		if rule.Method != "GET" && (rule.Method == "*" || strings.HasSuffix(rule.Path, "/*")) {
+			if writes := a.writes(rule); len(writes) > 0 {
+				a.add(Warning, "wildcard-write", key, key.AllowAt(i), fmt.Sprintf("%s lets it change data: %s", rule, shortList(writes, 4)),
+					"name what it needs; frontdesk allow learn finds that in the access log")
+			}
+		}
+	}
+}
+
+// arrays looks for array fields that the key cannot use, although it may use the
+// records that have them.
+func (a *Audit) arrays(key *Key) {
+	for _, need := range a.lists.gateway.ArraysWithheld(key.auth) {
+		at := slices.IndexFunc(key.Allow, func(rule config.Rule) bool { return rule.Matches(need.Operation.Method, need.Operation.Path) })
+		what := "it does not see the " + need.Field
+		if need.Operation.Method == "POST" {
+			what = "it cannot send " + need.Field
+		}
+		a.add(Note, "array-withheld", key, key.AllowAt(at), fmt.Sprintf("%s without %s: %s", need.Operation, need.Grant, what),
+			fmt.Sprintf("allow %s where it needs them, which is that endpoint too", need.Grant))
+	}
+}
+
+// writes are the operations a rule grants that are not only read.
+func (a *Audit) writes(rule config.Rule) []string {
+	if known, ok := a.written[rule]; ok {
+		return known
+	}
+	var found []string
+	for _, grant := range a.lists.grants {
+		if grant.Method != "GET" && rule.Matches(grant.Method, grant.Path) {
+			found = append(found, grant.String())
+		}
+	}
+	a.written[rule] = found
+	return found
+}
+
+// shortList joins the first of a list, and says how many more there are.
+func shortList(list []string, n int) string {
+	if len(list) <= n+1 {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
+}
+
+func (a *Audit) trial(key *Key) {
+	switch {
+	case key.Mode != config.ModeShadow:
+	case key.Until.Passed(a.now):
+		a.add(Warning, "shadow-overdue", key, key.At(), "mode: shadow ended on "+terminal.Minute(key.Until.Time)+"; the allowlist is in force since", "take mode and until out")
+	default:
+		a.add(Note, "shadow", key, key.At(), "its allowlist only notes what it would refuse, until "+terminal.Minute(key.Until.Time), "look at what it noted (frontdesk whatif), then take mode and until out")
+	}
+}
+
+// What a limit is held to: a rate above which a client is hardly held back, and a
+// burst that stands for a minute of it.
+const (
+	weakPerSecond    = 1000
+	weakBurstSeconds = 60
+)
+
+func (a *Audit) limits(key *Key) {
+	if key.Rate == nil && key.ClientRate == nil && key.PerDay == 0 {
+		a.add(Warning, "no-limit", key, key.At(), "nothing limits how many requests it makes", "give it a rate, such as rate: {per_second: 20, burst: 40}, or per_day")
+	}
+	for _, r := range []struct {
+		name string
+		*config.Rate
+	}{{"rate", key.Rate}, {"client_rate", key.ClientRate}} {
+		if r.Rate == nil {
+			continue
+		}
+		if r.PerSecond >= weakPerSecond || float64(r.Burst) > max(r.PerSecond, 1)*weakBurstSeconds {
+			a.add(Note, "weak-limit", key, key.At(), fmt.Sprintf("%s (%v a second, %d at once) hardly limits anything", r.name, r.PerSecond, r.Burst),
+				fmt.Sprintf("keep per_second below %d, and burst to a few seconds of it", weakPerSecond))
+		}
+	}
+}
+
+// Unused looks for grants that the access log never saw used, too.
+func (a *Audit) Unused(used *Used) {
+	a.period, a.short = used.Read.String(), used.Notice()
+	l, read, found := a.lists, used.Read, a.lists.grantUsesOf(used)
+	for i := range l.keys {
+		key := &l.keys[i]
+		uses := found[key.Name]
+		if len(uses.used) == 0 {
+			a.add(Warning, "key-unused", key, key.At(), "it was not used in "+read.String(), "take it out if nobody needs it")
+			continue
+		}
+		for j, rule := range key.Allow {
+			used, not := l.covered(rule, uses.used)
+			untold := slices.ContainsFunc(not, func(grant gateway.Grant) bool { return uses.untold[grant] != nil })
+			if len(used) == 0 && !untold {
+				a.add(Warning, "grant-unused", key, key.AllowAt(j), fmt.Sprintf("%s was not used in %s", rule, read), "take it out if nobody needs it: frontdesk allow unused --key "+key.Name)
+			}
+		}
+	}
+	a.sort()
+}

@@ -1,0 +1,155 @@
+package allowlist
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+	"frontdesk/gateway"
+)
+
+// Lists are the allowlists of a configuration, and a gateway that serves it, with nothing
+// behind it.
+type Lists struct {
+	config  *config.Config
+	gateway *gateway.Gateway
+	grants  []gateway.Grant
+	keys    []Key
+	byName  map[string]*Key
+}
+
+// Key is an api_key as the configuration has it and as requests are judged by.
+type Key struct {
+	*config.Key
+	auth *auth.Key
+}
+
+// Of makes the Lists of a configuration, whose mapping sheet it reads. Nothing is started, and
+// no backend is asked.
+func Of(c *config.Config, environment string) (*Lists, error) {
+	offer, err := desk.OfferOf(c)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lists{config: c, byName: map[string]*Key{}}
+	if l.gateway, err = desk.DescribingGateway(c, offer, environment); err != nil {
+		return nil, err
+	}
+	l.grants = l.gateway.Grants()
+	keys := desk.NewKeys(c.APIKeys, l.grants)
+	l.keys = make([]Key, len(keys))
+	for i := range keys {
+		l.keys[i] = Key{Key: &c.APIKeys[i], auth: &keys[i]}
+		l.byName[keys[i].Name] = &l.keys[i]
+	}
+	return l, nil
+}
+
+// Find returns the api_key of that name.
+func (l *Lists) Find(name string) (*Key, error) {
+	if key := l.byName[name]; key != nil {
+		return key, nil
+	}
+	names := make([]string, len(l.keys))
+	for i := range l.keys {
+		names[i] = l.keys[i].Name
+	}
+	hint := strictyaml.Suggest(name, names)
+	if hint == "" && len(names) > 0 && len(names) <= 20 {
+		hint = ", known are " + strings.Join(names, ", ")
+	}
+	return nil, desk.Misused("--key %s: there is no api_key of that name%s", terminal.Safe(name), hint)
+}
+
+// All are the api_keys of the configuration.
+func (l *Lists) All() []*Key {
+	all := make([]*Key, len(l.keys))
+	for i := range l.keys {
+		all[i] = &l.keys[i]
+	}
+	return all
+}
+
+// Describe is the description of what an api_key may call.
+func (l *Lists) Describe(key *Key, version string) ([]byte, error) {
+	return l.gateway.Describe(key.auth, version)
+}
+
+// ruleAt says where an entry of the allowlist stands: a line of a file, or its
+// place in the list where there is no file.
+func (l *Lists) ruleAt(key *Key, i int) string {
+	if at := key.AllowAt(i); at.Line > 0 {
+		return at.String()
+	}
+	return fmt.Sprintf("allow[%d]", i)
+}
+
+// called is the api_key's name, and where it stands.
+func (k *Key) called() string {
+	if at := k.At(); at.Line > 0 {
+		return k.Name + " (" + at.String() + ")"
+	}
+	return k.Name
+}
+
+// facts are what beside the allowlist decides about the key's requests.
+func (k *Key) facts(now time.Time) []string {
+	facts := []string{k.modeFact(now)}
+	if !k.Expires.IsZero() {
+		word := "expires"
+		if k.Expires.Passed(now) {
+			word = "EXPIRED"
+		}
+		facts = append(facts, word+" "+terminal.Minute(k.Expires.Time))
+	}
+	var limits []string
+	if k.Rate != nil {
+		limits = append(limits, fmt.Sprintf("%v a second, %d at once", k.Rate.PerSecond, k.Rate.Burst))
+	}
+	if k.ClientRate != nil {
+		limits = append(limits, fmt.Sprintf("%v a second of each client, %d at once", k.ClientRate.PerSecond, k.ClientRate.Burst))
+	}
+	if k.Concurrent > 0 {
+		limits = append(limits, fmt.Sprintf("%d under way", k.Concurrent))
+	}
+	if k.PerDay > 0 {
+		limits = append(limits, terminal.Count(k.PerDay)+" a day")
+	}
+	if len(limits) > 0 {
+		facts = append(facts, "requests: at most "+strings.Join(limits, "; "))
+	}
+	if len(k.Addresses.Allow) > 0 {
+		facts = append(facts, fmt.Sprintf("only from %s", networks(k.Addresses.Allow)))
+	}
+	if len(k.Addresses.Deny) > 0 {
+		facts = append(facts, fmt.Sprintf("never from %s", networks(k.Addresses.Deny)))
+	}
+	if n := len(k.Certificates); n > 0 {
+		facts = append(facts, fmt.Sprintf("only with one of %d client certificates", n))
+	}
+	return facts
+}
+
+func (k *Key) modeFact(now time.Time) string {
+	switch {
+	case k.auth.InShadow(now):
+		return "shadow mode until " + terminal.Minute(k.auth.Shadow) + ": what the allowlist refuses is served, and noted"
+	case k.Mode == config.ModeShadow:
+		return "enforced: its shadow mode ended " + terminal.Minute(k.auth.Shadow)
+	default:
+		return "enforced"
+	}
+}
+
+func networks(list []config.Network) string {
+	text := make([]string, len(list))
+	for i, n := range list {
+		text[i] = fmt.Sprint(n)
+	}
+	return strings.Join(text, ", ")
+}

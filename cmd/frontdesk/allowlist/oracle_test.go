@@ -1,0 +1,269 @@
+package allowlist
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/config"
+	"frontdesk/gateway"
+	"frontdesk/mapping"
+)
+
+// naive judges requests as the contract's text has it (sections 2 to 4), one
+// sentence after the other, and knows nothing of the endpoint table or of grants
+// that are laid out beforehand.
+type naive struct {
+	base      string
+	resources []string
+	utilities map[string][]string // methods by path
+}
+
+func newNaive(t testing.TB, base string) naive {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	n := naive{base: base, utilities: map[string][]string{
+		"/":             {"GET"},
+		"/openapi.json": {"GET"},
+
+		"/authenticate":                {"GET"},
+		"/authenticate/acces":          {"GET"},
+		"/authenticate/component":      {"GET"},
+		"/authenticate/logout":         {"GET"},
+		"/authenticate/modules":        {"GET"},
+		"/authenticate/fingerprint":    {"GET"},
+		"/authenticate/forgotpassword": {"POST"},
+
+		"/backup/owner":         {"POST"},
+		"/webhook":              {"GET"},
+		"/util/environment":     {"GET"},
+		"/document/info":        {"GET"},
+		"/contact/checkaddress": {"GET"},
+		"/empoyee/email":        {"GET"},
+		"/vehicle/publishstart": {"GET", "PUT"},
+		"/vehicle/publishstop":  {"PUT"},
+		"/updatelicenseplate":   {"PUT", "POST"},
+	}}
+	for _, r := range model.Resources {
+		n.resources = append(n.resources, "/"+r.Name)
+	}
+	return n
+}
+
+// at finds what stands at a path: the endpoint as allowlists name it, the methods
+// there, and all methods of the endpoint.
+func (n naive) at(path string) (endpoint string, here, all []string, found bool) {
+	if methods, ok := n.utilities[path]; ok {
+		return path, methods, methods, true
+	}
+	for _, r := range n.resources {
+		all := []string{"GET", "POST", "PUT", "DELETE"}
+		if path == r {
+			return r, all, all, true
+		}
+		if id, ok := strings.CutPrefix(path, r+"/"); ok && plainPart(id) {
+			return r, []string{"GET", "PUT", "DELETE"}, all, true
+		}
+	}
+	if name, ok := strings.CutPrefix(path, "/model/"); ok && plainPart(name) {
+		return "/model/*", []string{"GET"}, []string{"GET"}, true
+	}
+	return "", nil, nil, false
+}
+
+// plainPart tells whether a part of a path is canonical: there is nothing in it to
+// decode, to clean or to cut off.
+func plainPart(s string) bool {
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+	return s != "" && s != "." && s != ".." && strings.Trim(s, plain) == ""
+}
+
+// below takes the path out of a request's target; false where it is not below the
+// base path.
+func (n naive) below(target string) (string, bool) {
+	path := strings.SplitN(target, "?", 2)[0]
+	scheme, rest, absolute := strings.Cut(path, "://")
+	if scheme = strings.ToLower(scheme); absolute && (scheme == "http" || scheme == "https") {
+		if path = "/"; strings.Contains(rest, "/") {
+			path = rest[strings.Index(rest, "/"):]
+		}
+	}
+	if path == n.base {
+		return "/", true
+	}
+	if strings.HasPrefix(path, n.base+"/") {
+		return path[len(n.base):], true
+	}
+	return path, false
+}
+
+// judge returns the message that a request is refused with; "" where the allowlist
+// lets it pass.
+func (n naive) judge(rules []string, method, target string) string {
+	path, below := n.below(target)
+	unknown := "Invalid endpoint: " + path
+	unsupported := "Method: " + method + " not supported for endpoint: " + path
+	endpoint, here, all, found := n.at(path)
+	switch {
+	case !below || !found:
+		return unknown
+	case !slices.Contains(here, method):
+		return unsupported
+	case endpoint == "/" || endpoint == "/openapi.json", endpoint == "/authenticate" || strings.HasPrefix(endpoint, "/authenticate/"):
+		return ""
+	case rig.AllowedBy(rules, method, endpoint):
+		return ""
+	}
+	for _, other := range all {
+		if rig.AllowedBy(rules, other, endpoint) {
+			return unsupported
+		}
+	}
+	return unknown
+}
+
+// oneRecord tells whether a GET of a resource is of one record: by the path, or by
+// a parameter id.
+func (n naive) oneRecord(target string) bool {
+	path, _ := n.below(target)
+	if !slices.Contains(n.resources, path) {
+		return slices.ContainsFunc(n.resources, func(r string) bool { return strings.HasPrefix(path, r+"/") })
+	}
+	_, query, _ := strings.Cut(target, "?")
+	for part := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(part, "=")
+		if decoded, err := url.QueryUnescape(name); err == nil && decoded == "id" {
+			return true
+		}
+	}
+	return false
+}
+
+// cut shortens a placeholder as the wire format has it.
+func cut(message, long string) string {
+	if utf8.RuneCountInString(long) <= 100 {
+		return message
+	}
+	return strings.ReplaceAll(message, long, string([]rune(long)[:100])+"…")
+}
+
+// The draws of requests: paths that mean something, and the tricks played on them.
+
+func (n naive) drawRules(t *rapid.T) []string {
+	paths := append([]string{"/*", "/model/*", "/vehicle/*", "/contact/*", "/util/*", "/authenticate/*", "/authenticate", "/order/*"}, n.resources...)
+	for path := range n.utilities {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	rule := rapid.Custom(func(t *rapid.T) string {
+		return rapid.SampledFrom([]string{"GET", "POST", "PUT", "DELETE", "*"}).Draw(t, "rule's method") + " " + rapid.SampledFrom(paths).Draw(t, "rule's path")
+	})
+	return rapid.SliceOfN(rule, 0, 12).Draw(t, "rules")
+}
+
+func (n naive) drawMethod(t *rapid.T) string {
+	if rapid.IntRange(0, 9).Draw(t, "odd method") == 0 {
+		return rapid.SampledFrom([]string{"PATCH", "HEAD", "OPTIONS", "get", "Get", "DELETED", "*", "CONNECT", "TRACE"}).Draw(t, "odd")
+	}
+	return rapid.SampledFrom([]string{"GET", "POST", "PUT", "DELETE"}).Draw(t, "method")
+}
+
+// tricks are what clients that mean ill, or mean well, do to a path.
+var tricks = []string{
+	"//", "/./", "/../", "/.", "/..", "%2F", "%2f", "%5C", `\`, ";", ";x=1", "\x00", "%00", "/", "%2e%2e", "%252F", " ", "+", "*", "/*", "@", ":", "~",
+	"#", "é", "\u202e", "%C3%A9", "\xff", "..", "...", "-1", "0", "5", "order", "/order", "publishstart", ".json", "%6Frder", "\t", "\r\n", strings.Repeat("a", 300),
+}
+
+func (n naive) drawTarget(t *rapid.T) string {
+	paths := slices.Clone(n.resources)
+	for path := range n.utilities {
+		paths = append(paths, path)
+	}
+	paths = append(paths, "/model/order", "/model/nothing", "/model", "/nothing", "")
+	slices.Sort(paths)
+	path := rapid.SampledFrom(paths).Draw(t, "path")
+	if rapid.Bool().Draw(t, "with an item") {
+		path += "/" + rapid.SampledFrom([]string{"5", "0", "-1", "abc", "publishstart", "info", "99999999999", "A.b-c_d~e", "", ".", ".."}).Draw(t, "item")
+	}
+	for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "tricks") {
+		trick, at := rapid.SampledFrom(tricks).Draw(t, "trick"), rapid.IntRange(0, len(path)).Draw(t, "at")
+		path = path[:at] + trick + path[at:]
+	}
+	switch rapid.IntRange(0, 19).Draw(t, "case") {
+	case 0:
+		path = strings.ToUpper(path)
+	case 1:
+		path = strings.Replace(path, "e", "E", 1)
+	}
+	prefix := rapid.SampledFrom([]string{
+		n.base, n.base, n.base, n.base, n.base, n.base, "", "/", n.base + "/", strings.ToUpper(n.base), n.base + "x", "/." + n.base, "//host" + n.base,
+		"http://host" + n.base, "HttP://h:1" + n.base, "order://host" + n.base, "://" + n.base, "https://host:443" + n.base, "HTTP://user@host" + n.base, "http://host",
+	}).Draw(t, "prefix")
+	query := rapid.SampledFrom([]string{
+		"", "", "", "?", "?id=5", "?id=", "?id", "?%69d=5", "?%49d=5", "?i%64=5&x=1", "?x=1&id=5", "?idx=5", "?id[]=5", "?ID=5", "?page=1", "?a=b&&id=5", "?x=http://host/webservice_v2/vehicle", "?id%3D5", "?;id=5",
+	}).Draw(t, "query")
+	return prefix + path + query
+}
+
+// TestAllowlistOracle compares what explain says, which is what serving does, with
+// the naive judge over random allowlists and requests.
+func TestAllowlistOracle(t *testing.T) {
+	lists := ofDemo(t)
+	n := newNaive(t, lists.config.Server.BasePath)
+	rapid.Check(t, func(t *rapid.T) {
+		rules := n.drawRules(t)
+		key := config.Key{Name: "random"}
+		for _, text := range rules {
+			rule, err := config.ParseRule(text)
+			require.NoError(t, err)
+			key.Allow = append(key.Allow, rule)
+		}
+		judged := &desk.NewKeys([]config.Key{key}, lists.grants)[0]
+		for range 20 {
+			method, target := n.drawMethod(t), n.drawTarget(t)
+			want := n.judge(rules, method, target)
+			e := lists.gateway.Explain(gateway.Asked{Method: method, Target: target, Key: judged})
+			what := fmt.Sprintf("%q %q with %q: %s", method, target, rules, e.Answer)
+			require.Equal(t, want != "", e.Reason != "", what)
+
+			path, below := n.below(target)
+			_, query, _ := strings.Cut(target, "?")
+			if below {
+				d := lists.gateway.Decide(judged, method, path, []byte(query))
+				require.Equal(t, e.Reason, d.Reason, what)
+				require.Equal(t, e.Operation, d.Operation, what)
+			}
+			if e.Operation != nil {
+				require.Equal(t, e.Reason, lists.gateway.DecideLogged(judged, method, e.Operation.Template, nil).Reason, what)
+				if method == "GET" && slices.Contains(n.resources, e.Operation.Endpoint.Path) {
+					require.Equal(t, n.oneRecord(target), strings.HasSuffix(e.Operation.Template, "{id}"), what)
+				}
+			}
+			if want != "" && utf8.ValidString(path) {
+				var answer rig.ErrorBody
+				require.NoError(t, json.Unmarshal(e.Answer, &answer), what)
+				require.Equal(t, cut(want, path), answer.Message, what)
+				require.Equal(t, 400, e.Status, what)
+			}
+		}
+	})
+}
+
+// ofDemo are the allowlists of the demo.
+func ofDemo(t testing.TB) *Lists {
+	t.Helper()
+	c, err := desk.DemoConfig("127.0.0.1:8080", "", "")
+	require.NoError(t, err)
+	lists, err := Of(c, desk.DemoEnvironment)
+	require.NoError(t, err)
+	return lists
+}

@@ -1,0 +1,140 @@
+package allowlist
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/cmd/frontdesk/accesslog"
+	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/mapping"
+)
+
+// use is what many requests of an access log have in common, as far as allowlists
+// go: so many lines take as much memory as there are combinations.
+type use struct {
+	Key      string
+	Method   string // "" where there was no operation
+	Endpoint string // template of the operation; "" where there was none
+	Then     outcome
+	Direct   bool // it was answered at once, not by callback
+
+	Needs, Lacks string // for arrays, with a comma between
+	Untold       bool   // the log does not tell whether it had arrays, and it may have
+}
+
+// outcome is what became of a request before its query was looked at.
+type outcome int
+
+const (
+	wasAllowed   outcome = iota
+	wasRefused           // by the allowlist
+	wasTrial             // served, although an allowlist on trial would have refused it
+	wasElsewhere         // at a path, or with a method, that nobody is offered
+	wasNobody            // without a living session: there is no key to judge
+)
+
+// useOf reads a line.
+func useOf(l *accesslog.Line) use {
+	switch {
+	case l.Endpoint == "":
+		return use{Key: l.Key, Then: wasElsewhere}
+	case l.Key == "", l.Reason == string(mapping.NotLoggedIn), l.Reason == string(mapping.TokenInvalid):
+		return use{Then: wasNobody}
+	}
+	u := use{Key: l.Key, Method: l.Method, Endpoint: l.Endpoint, Direct: l.Status >= 200 && l.Status < 300 && l.Status != 202}
+	u.Needs, u.Lacks = strings.Join(l.Needs, ","), strings.Join(l.Lacks, ",")
+	u.Untold = l.Needs == nil && l.Status/100 == 2 && (l.Method == "POST" || slices.Contains(l.Query, "fields"))
+	switch {
+	case l.Shadow != "":
+		u.Then = wasTrial
+	case l.Lacks != nil:
+		u.Then = wasRefused
+	case l.Reason == string(mapping.EndpointUnknown) || l.Reason == string(mapping.MethodUnsupported):
+		u.Then = wasRefused
+	}
+	return u
+}
+
+// listed takes a list of grants apart.
+func listed(grants string) []string {
+	return strings.FieldsFunc(grants, func(r rune) bool { return r == ',' })
+}
+
+// counted is how many requests there are that have a use in common.
+type counted struct {
+	Requests int64     `json:"requests"`
+	Last     time.Time `json:"last"`
+}
+
+func (t *counted) add(n int64, at time.Time) {
+	t.Requests += n
+	if at.After(t.Last) {
+		t.Last = at
+	}
+}
+
+// requests is how many.
+func (t counted) requests() string {
+	return terminal.Several(t.Requests, "request")
+}
+
+// String is how many, and when last.
+func (t counted) String() string { return t.requests() + ", last " + terminal.Minute(t.Last) }
+
+// uses are the requests of access logs, by what they have in common.
+type uses map[use]*counted
+
+// Used are the requests of access logs by what they have in common: those within the
+// time asked for, and those before it.
+type Used struct {
+	Read           accesslog.Summary
+	during, before uses
+}
+
+// ReadUsed reads the requests of access logs; of one api_key only, where key names one.
+func ReadUsed(ctx context.Context, logs accesslog.Logs, since time.Time, key string) (*Used, error) {
+	used := Used{during: uses{}, before: uses{}}
+	var err error
+	used.Read, err = logs.Requests(ctx, since, func(line *accesslog.Line, older bool) {
+		switch {
+		case key != "" && line.Key != key:
+		case older:
+			used.before.add(line)
+		default:
+			used.during.add(line)
+		}
+	})
+	return &used, err
+}
+
+func (all uses) add(l *accesslog.Line) {
+	u := useOf(l)
+	t := all[u]
+	if t == nil {
+		t = new(counted)
+		all[u] = t
+	}
+	t.add(1, l.At())
+}
+
+// shortPeriod is how much of a log should be looked at before something is called
+// unused: what runs once a month must be in it.
+const shortPeriod = 31 * 24 * time.Hour
+
+// Notice warns of a period that tells too little; "" where it does not.
+func (u *Used) Notice() string {
+	covered := u.Read.Newest.Sub(u.Read.Oldest)
+	if covered >= shortPeriod {
+		return ""
+	}
+	span := "less than an hour"
+	switch {
+	case covered >= 48*time.Hour:
+		span = terminal.Count(int64(covered/(24*time.Hour))) + " days"
+	case covered >= time.Hour:
+		span = terminal.Count(int64(covered/time.Hour)) + " hours"
+	}
+	return "the logs cover " + span + " only: what is done once a month or once a year does not show in them"
+}

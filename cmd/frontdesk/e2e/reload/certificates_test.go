@@ -1,0 +1,133 @@
+package reload
+
+import (
+	"bytes"
+	"crypto/tls"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook/webhooktest"
+)
+
+// startCertified starts a desk with TLS, whose certificate lives for 101 days.
+func startCertified(t *testing.T, watch bool) (k *rig.Kept, ca *webhooktest.Authority, certFile, keyFile string) {
+	t.Helper()
+	dir := t.TempDir()
+	ca = webhooktest.NewAuthority(t)
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	rig.WriteCertificate(t, ca, certFile, keyFile, 101)
+	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "", rig.KeptKey(`"GET /order"`)), "vendor: Example",
+		"vendor: Example, tls: {cert_file: "+certFile+", key_file: "+keyFile+"}", 1)
+	return rig.StartKept(t, filepath.Join(dir, "frontdesk.yaml"), text, watch), ca, certFile, keyFile
+}
+
+// TestCertificateReload replaces the certificate while connections are open.
+func TestCertificateReload(t *testing.T) {
+	k, ca, certFile, keyFile := startCertified(t, true)
+	dir := filepath.Dir(certFile)
+	// served asks over the transport's connection, or a new one, and returns how many
+	// days the certificate lives that it was made with.
+	served := func(transport *http.Transport) int {
+		t.Helper()
+		resp, err := (&http.Client{Transport: transport}).Get(k.Base + "/order")
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, 401, resp.StatusCode)
+		return int(math.Round(time.Until(resp.TLS.PeerCertificates[0].NotAfter).Hours() / 24))
+	}
+	client := func() *http.Transport {
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.Roots()}}
+		t.Cleanup(transport.CloseIdleConnections)
+		return transport
+	}
+	old := client()
+	require.Equal(t, 101, served(old))
+
+	rig.WriteCertificate(t, ca, certFile, keyFile, 102)
+	require.Eventually(t, func() bool {
+		k.Timers.Pass(desk.SettleTime)
+		return served(client()) == 102
+	}, rig.Patience, 10*time.Millisecond)
+	require.Equal(t, 101, served(old), "a connection that is there lives on")
+	k.RequireLogged(`"logger":"audit"`, `"certificate changed"`, `"expires":"`)
+	require.Empty(t, k.Ready().Certificate.Error)
+
+	// A pair that does not match, as while one of the two is being written.
+	spare := filepath.Join(dir, "spare.pem")
+	rig.WriteCertificate(t, ca, certFile, spare, 103)
+	k.Signals <- syscall.SIGHUP
+	require.Eventually(t, func() bool { return k.Ready().Certificate.Error != "" }, rig.Patience, time.Millisecond)
+	require.Equal(t, 102, served(client()))
+	require.Equal(t, desk.HealthDegraded, k.Ready().Status)
+	k.RequireLogged(`"level":"error"`, "certificate not reloaded", "private key does not match")
+	key, err := os.ReadFile(spare)
+	require.NoError(t, err)
+	require.False(t, bytes.Contains([]byte(k.Log.String()), key[40:80]))
+	require.NoError(t, os.Rename(spare, keyFile))
+	require.Eventually(t, func() bool {
+		k.Timers.Pass(desk.SettleTime)
+		return k.Ready().Certificate.Error == "" && served(client()) == 103
+	}, rig.Patience, 10*time.Millisecond)
+
+	// Where no event told of it, it is found by comparing.
+	rig.WriteCertificate(t, ca, certFile, keyFile, 104)
+	require.Eventually(t, func() bool {
+		k.Timers.Pass(desk.CompareEvery)
+		return served(client()) == 104
+	}, rig.Patience, 10*time.Millisecond)
+	k.RequireLogged(`"logger":"audit"`, `"certificate changed"`, `"trigger":"comparison with the files"`)
+}
+
+// TestCertificateNotWatched tells of a certificate that waits for SIGHUP.
+func TestCertificateNotWatched(t *testing.T) {
+	k, ca, certFile, keyFile := startCertified(t, false)
+	days := func() int { return int(math.Round(time.Until(k.Ready().Certificate.Expires).Hours() / 24)) }
+	told := func(part string) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			k.Timers.Pass(desk.CompareEvery)
+			now := k.Ready()
+			return strings.Contains(now.Certificate.Error, part) && (part == "") == (now.Certificate.Error == "") && (part == "") == (now.Status == desk.HealthOK)
+		}, rig.Patience, 5*time.Millisecond, part)
+	}
+	told("")
+	first, firstKey := rig.Read(t, certFile), rig.Read(t, keyFile)
+	rig.WriteCertificate(t, ca, certFile, keyFile, 102)
+	const waits = "its files have changed, and are not watched; SIGHUP takes them up"
+	told(waits)
+	require.Contains(t, k.Ready().Reasons, "the certificate before stays in use: "+waits)
+	require.Equal(t, 101, days())
+	k.RequireLogged(`"level":"warn"`, "certificate files have changed, and are not watched")
+	require.NoError(t, os.WriteFile(certFile, []byte(first), 0o600))
+	require.NoError(t, os.WriteFile(keyFile, []byte(firstKey), 0o600))
+	told("")
+
+	// What SIGHUP could not use is told again once the files are as they were then.
+	require.NoError(t, os.WriteFile(keyFile, nil, 0o600))
+	k.HangUp()
+	told("are no certificate and its key")
+	rig.WriteCertificate(t, ca, certFile, keyFile, 103)
+	told(waits)
+	third, thirdKey := rig.Read(t, certFile), rig.Read(t, keyFile)
+	require.NoError(t, os.WriteFile(certFile, []byte(first), 0o600))
+	require.NoError(t, os.WriteFile(keyFile, nil, 0o600))
+	told("are no certificate and its key")
+	require.NoError(t, os.WriteFile(certFile, []byte(third), 0o600))
+	require.NoError(t, os.WriteFile(keyFile, []byte(thirdKey), 0o600))
+	k.HangUp()
+	told("")
+	require.Equal(t, 103, days())
+}

@@ -1,0 +1,41 @@
+package reload
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// TestReloadSecret signs callbacks with the secret that is configured now.
+func TestReloadSecret(t *testing.T) {
+	h, options := rig.NewHooks(t, nil)
+	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "", options.Keys), "webhooks:", options.Extra+"#", 1)
+	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, false)
+	token := k.Login(rig.HookedKey, "demo")
+	k.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
+	h.Next(t)
+
+	k.Write(strings.Replace(text, rig.RawSecret, "a newer secret", 1))
+	k.HangUp()
+	k.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
+	var r *http.Request
+	select {
+	case r = <-h.Calls:
+	case <-time.After(rig.Patience):
+		t.Fatal("nobody called")
+	}
+	newer, err := standardwebhooks.NewWebhookRaw([]byte("a newer secret"))
+	require.NoError(t, err)
+	require.NoError(t, newer.Verify(nil, r.Header))
+	older, err := standardwebhooks.NewWebhookRaw([]byte(rig.RawSecret))
+	require.NoError(t, err)
+	require.Error(t, older.Verify(nil, r.Header))
+	require.NotContains(t, k.RequireLogged(`"api_key changed"`, "webhook_secret: + [secret]"), "a newer secret")
+}

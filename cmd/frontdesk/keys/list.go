@@ -1,0 +1,127 @@
+package keys
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/config"
+)
+
+// List writes when the api_keys of a configuration end, how they are recognised, and how
+// much they may do.
+func List(p desk.Program, c *config.Config) error {
+	if len(c.APIKeys) == 0 {
+		_, err := fmt.Fprintln(p.Stderr, "There is no api_key yet; frontdesk key new makes one.")
+		return err
+	}
+	uses, err := lastUses(p, c)
+	if err != nil {
+		fmt.Fprintf(p.Stderr, "When they were used last is not known: %s\n", c.Hide(err.Error()))
+	}
+	now, zone := time.Now(), c.Server.TimeZone.Location
+	table := terminal.NewTable(p.Stdout)
+	fmt.Fprintln(table, "NAME\tENDS\tIN\tSHA-256\tLAST USED\tMODE\tENTRIES\tWHERE")
+	for i := range c.APIKeys {
+		key := &c.APIKeys[i]
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", key.Name, lastDay(key.Expires, zone), timeLeft(key.Expires, now),
+			hashesOf(*key, now, zone), usesOf(*key, uses, zone), modeOf(*key, now, zone), len(key.Allow), key.At())
+	}
+	return table.Flush()
+}
+
+// hashesOf names the hashes of a key by their first digits, each with its end
+// where it has one of its own.
+func hashesOf(key config.Key, now time.Time, zone *time.Location) string {
+	var hashes []string
+	for _, h := range key.Hashes {
+		text := h.Hash.Short()
+		switch {
+		case h.Expires.Passed(now):
+			text += " (ended)"
+		case !h.Expires.IsZero():
+			text += " (ends " + lastDay(h.Expires, zone) + ")"
+		}
+		hashes = append(hashes, text)
+	}
+	return strings.Join(hashes, ", ")
+}
+
+// useWait is how long the database is waited for, which the list can do without.
+const useWait = 5 * time.Second
+
+// lastUses asks the gateway's own database when hashes of keys were used last. Nothing is made
+// where there is none.
+func lastUses(p desk.Program, c *config.Config) (ledger.KeyUses, error) {
+	database, err := desk.DatabaseOf(c)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(p.Ctx, useWait)
+	defer cancel()
+	p.Ctx = ctx
+	db, err := database.Open(p, c)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	uses, err := ledger.Of(db).KeyUses(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", database, err)
+	}
+	return uses, nil
+}
+
+// usesOf tells when each hash of a key was used last, in the order of hashesOf.
+func usesOf(key config.Key, uses ledger.KeyUses, zone *time.Location) string {
+	var all []string
+	for _, h := range key.Hashes {
+		text := "-"
+		if at, known := uses[ledger.HashOfKey{Key: key.Name, SHA256: h.Hash.Short()}]; known {
+			text = terminal.Minute(at.In(zone))
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
+
+func modeOf(key config.Key, now time.Time, zone *time.Location) string {
+	switch {
+	case key.Mode != config.ModeShadow:
+		return config.ModeEnforce
+	case key.Until.Passed(now):
+		return config.ModeEnforce + " (shadow ended)"
+	default:
+		return config.ModeShadow + " until " + lastDay(key.Until, zone)
+	}
+}
+
+// lastDay is the last day that something counts; with the time where it does not
+// end with a day.
+func lastDay(e config.Expiry, zone *time.Location) string {
+	if e.IsZero() {
+		return "never"
+	}
+	if at := e.In(zone); at.Equal(time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, zone)) {
+		return at.AddDate(0, 0, -1).Format(time.DateOnly)
+	}
+	return e.In(zone).Format("2006-01-02 15:04:05 MST")
+}
+
+// timeLeft is how long there is until the end, in days that are whole.
+func timeLeft(e config.Expiry, now time.Time) string {
+	switch left := e.Sub(now); {
+	case e.IsZero():
+		return "-"
+	case left <= 0:
+		return "ended"
+	case left < 24*time.Hour:
+		return "less than a day"
+	default:
+		return fmt.Sprintf("%d days", int(left/(24*time.Hour)))
+	}
+}

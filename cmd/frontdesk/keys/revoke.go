@@ -1,0 +1,72 @@
+package keys
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/config"
+	"frontdesk/config/keyedit"
+	"frontdesk/config/strictyaml"
+)
+
+// Revoke gives an api_key its end: now, or a day, or a moment. It stays in the configuration
+// with all it was allowed, so that it can be told later what it was.
+func Revoke(file, name, end string) (*Change, error) {
+	at := end
+	if at == "now" {
+		at = time.Now().UTC().Format(time.RFC3339)
+	} else if err := judgeExpiry("--at", at); err != nil {
+		return nil, err
+	}
+	c, beside, err := desk.DraftForKeys(file)
+	if err != nil {
+		return nil, err
+	}
+	key, err := existing(c, name)
+	if err == nil && slices.ContainsFunc(beside, func(p strictyaml.Problem) bool { return p.File == key.At().File }) || err != nil && len(beside) > 0 {
+		return nil, beside // which may be why it is not found, or is not what it seems
+	}
+	if err != nil {
+		return nil, err
+	}
+	if key.Expires.Passed(time.Now()) {
+		return nil, fmt.Errorf("%s ended already, on %s (expires, at %s)", name, lastDay(key.Expires, c.Server.TimeZone.Location), key.At())
+	}
+	closing := fmt.Sprintf("%s ends with %s.\n", name, at)
+	if end == "now" {
+		closing = fmt.Sprintf("%s is refused, and its open sessions with it, from the moment the configuration is read again.\n", name)
+	}
+	return &Change{
+		config: file, before: c, beside: beside, load: loadBeside(beside), file: key.At().File, closing: closing,
+		byHand: fmt.Sprintf("give %s (%s)\n\n    expires: %s\n", name, key.At(), at),
+		edit:   func(f *keyedit.File) error { return f.EndKey(name, at) },
+		mean: func(keys map[string]config.Key, zone *time.Location) error {
+			meant := keys[name]
+			meant.Expires, err = expiryOf(at, zone)
+			keys[name] = meant
+			return err
+		},
+	}, nil
+}
+
+// loadBeside loads a copy of the configuration, in which the problems that there were may be
+// as well.
+func loadBeside(before strictyaml.Problems) func(string) (*config.Config, error) {
+	return func(file string) (*config.Config, error) {
+		c, now, err := desk.DraftForKeys(file)
+		if err != nil {
+			return nil, err
+		}
+		known := func(p strictyaml.Problem) bool {
+			return slices.ContainsFunc(before, func(b strictyaml.Problem) bool {
+				original, err := filepath.Abs(b.File)
+				return err == nil && b.Path == p.Path && strings.HasSuffix(p.File, original)
+			})
+		}
+		return c, slices.DeleteFunc(now, known).Err()
+	}
+}

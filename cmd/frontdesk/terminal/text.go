@@ -1,0 +1,85 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"frontdesk/mapping"
+)
+
+// Safe makes a path or a name safe for a terminal.
+func Safe(text string) string {
+	if mapping.IsPlain(text) {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// WriteJSON writes JSON that is safe for a terminal: what cannot be seen is escaped.
+func WriteJSON(out io.Writer, value any) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	safe := make([]byte, 0, text.Len())
+	for _, r := range text.String() {
+		if r == '\n' || unicode.IsGraphic(r) {
+			safe = utf8.AppendRune(safe, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			safe = fmt.Appendf(safe, `\u%04x`, unit)
+		}
+	}
+	_, err := out.Write(safe)
+	return err
+}
+
+// Count groups digits: 1,204,331.
+func Count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Several counts things: 0 lines, 1 line, 2 lines.
+func Several(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return Count(n) + " " + thing
+}
+
+// SeveralOrNo counts things in words: no files, 1 file, 2 files.
+func SeveralOrNo(n int, thing string) string {
+	if n == 0 {
+		return "no " + thing + "s"
+	}
+	return Several(int64(n), thing)
+}
+
+// Minute is a moment as people read it, in the time zone that it is in.
+func Minute(t time.Time) string { return t.Format("2006-01-02 15:04") }
+
+// Second is a moment to the second, in the time zone that it is in.
+func Second(t time.Time) string { return t.Format("2006-01-02 15:04:05") }
+
+// Here is a moment in the time zone of this machine; - for none.
+func Here(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return Second(t.Local())
+}

@@ -1,0 +1,97 @@
+package terminal
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Moment is a time on the command line.
+type Moment struct{ time.Time }
+
+// UnmarshalText reads 2026-12-31 (in the time zone of this machine) or a time as
+// RFC 3339 has it.
+func (m *Moment) UnmarshalText(text []byte) error {
+	for _, form := range [...]string{time.DateOnly, time.RFC3339} {
+		if at, err := time.ParseInLocation(form, string(text), time.Local); err == nil {
+			m.Time = at
+			return nil
+		}
+	}
+	return errors.New("expected a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z")
+}
+
+// When is a moment, how long ago it was, or what the clock said then.
+type When struct {
+	at      Moment
+	ago     time.Duration
+	clock   time.Duration // since midnight
+	byClock bool
+}
+
+// UnmarshalText reads 14d, 36h, 02:13, 2026-11-01, 2026-11-01 02:13 (in the time zone of
+// this machine, as the two before) or a time as RFC 3339 has it.
+func (w *When) UnmarshalText(text []byte) error {
+	if days, ok := WholeDays(string(text)); ok {
+		w.ago = time.Duration(days) * 24 * time.Hour
+		return nil
+	}
+	if ago, err := time.ParseDuration(string(text)); err == nil && ago > 0 {
+		w.ago = ago
+		return nil
+	}
+	for _, form := range [...]string{"15:04", time.TimeOnly} {
+		if clock, err := time.Parse(form, string(text)); err == nil {
+			w.byClock = true
+			w.clock = time.Duration(clock.Hour())*time.Hour + time.Duration(clock.Minute())*time.Minute + time.Duration(clock.Second())*time.Second
+			return nil
+		}
+	}
+	for _, form := range [...]string{"2006-01-02 15:04", time.DateTime} {
+		if at, err := time.ParseInLocation(form, string(text), time.Local); err == nil {
+			w.at.Time = at
+			return nil
+		}
+	}
+	if w.at.UnmarshalText(text) == nil {
+		return nil
+	}
+	return errors.New("expected a time span such as 14d or 36h, or a date such as 2026-11-01, or a time such as 02:13 or 2026-11-01T02:13:00Z")
+}
+
+// From is the moment as now has it: what the clock says is of today, or of yesterday where
+// that is yet to come. It is zero where nothing was said.
+func (w When) From(now time.Time) time.Time {
+	switch {
+	case w.ago > 0:
+		return now.Add(-w.ago)
+	case !w.byClock:
+		return w.at.Time
+	}
+	year, month, day := now.Date()
+	on := func(day int) time.Time {
+		return time.Date(year, month, day, 0, 0, int(w.clock/time.Second), 0, now.Location())
+	}
+	if at := on(day); !at.After(now) {
+		return at
+	}
+	return on(day - 1)
+}
+
+// Between tells of moments whether they are neither before since nor after until; what
+// was not said bounds nothing.
+func Between(since, until When, now time.Time) func(time.Time) bool {
+	begin, end := since.From(now), until.From(now)
+	if until.byClock && end.Before(begin) { // which is yet to come
+		end = end.AddDate(0, 0, 1)
+	}
+	return func(at time.Time) bool { return !at.Before(begin) && (end.IsZero() || !at.After(end)) }
+}
+
+// WholeDays reads 14d.
+func WholeDays(text string) (days int, ok bool) {
+	number, ok := strings.CutSuffix(text, "d")
+	n, err := strconv.ParseUint(number, 10, 16)
+	return int(n), ok && err == nil
+}

@@ -1,0 +1,69 @@
+package terminal
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func whenOf(t *testing.T, text string) (w When) {
+	t.Helper()
+	require.NoError(t, w.UnmarshalText([]byte(text)))
+	return w
+}
+
+func TestWhen(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"14d":                  now.AddDate(0, 0, -14),
+		"36h":                  now.Add(-36 * time.Hour),
+		"2026-11-01":           time.Date(2026, 11, 1, 0, 0, 0, 0, time.Local),
+		"2026-11-01T12:00:00Z": time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
+	} {
+		require.True(t, want.Equal(whenOf(t, text).From(now)), text)
+	}
+	for _, text := range []string{"", "d", "-3d", "-5h", "2026-13-01", "99999d"} {
+		require.Error(t, new(When).UnmarshalText([]byte(text)), text)
+	}
+}
+
+// TestBetween: what the clock says at both ends is of one night, also while it lasts.
+func TestBetween(t *testing.T) {
+	for _, tt := range []struct {
+		now, since, until, in, out string
+	}{
+		{"02:30", "02:00", "03:00", "02:29", "01:59"},
+		{"02:30", "02:00", "02:10", "02:05", "02:11"},
+		{"00:05", "23:50", "00:10", "00:01", "23:49"},
+	} {
+		at := func(clock string) time.Time {
+			at, err := time.Parse("2006-01-02 15:04", "2026-11-21 "+clock)
+			require.NoError(t, err)
+			return at
+		}
+		out := at(tt.out)
+		if out.After(at(tt.now)) {
+			out = out.AddDate(0, 0, -1)
+		}
+		holds := Between(whenOf(t, tt.since), whenOf(t, tt.until), at(tt.now))
+		require.True(t, holds(at(tt.in)), "%+v", tt)
+		require.False(t, holds(out), "%+v", tt)
+	}
+}
+
+// TestWhenInTheTimeOfTheClock: what the clock said is of today, or of yesterday.
+func TestWhenInTheTimeOfTheClock(t *testing.T) {
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"02:13": "2026-11-22T02:13:00Z", "09:00": "2026-11-22T09:00:00Z", "09:01": "2026-11-21T09:01:00Z", "23:59:30": "2026-11-21T23:59:30Z", "00:00": "2026-11-22T00:00:00Z",
+		"36h": "2026-11-20T21:00:00Z", "2026-11-01T12:00:00Z": "2026-11-01T12:00:00Z",
+	} {
+		require.Equal(t, want, whenOf(t, text).From(now).Format(time.RFC3339), text)
+	}
+	amsterdam, err := time.LoadLocation("Europe/Amsterdam")
+	require.NoError(t, err)
+	require.Equal(t, "2026-03-29T12:00:00+02:00", whenOf(t, "12:00").From(time.Date(2026, 3, 29, 13, 0, 0, 0, amsterdam)).Format(time.RFC3339), "the day has 23 hours")
+	require.True(t, When{}.From(now).IsZero())
+	require.True(t, whenOf(t, "0d").From(now).IsZero())
+}
