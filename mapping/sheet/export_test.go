@@ -11,4 +11,4 @@ import (
 func Raisable() []mapping.Reason { return slices.Sorted(maps.Keys(raisable())) }
 
 // NamesField tells whether the message of a reason names a field.
-func NamesField(r mapping.Reason) bool { return slices.Contains(raisable()[r], argField) }
+func NamesField(r mapping.Reason) bool { return namesField(raisable()[r]) }
