@@ -175,6 +175,9 @@ type Backend struct {
 	Circuit       Circuit `yaml:"circuit"`
 }
 
+// BySheet tells that the driver finds the records by a mapping sheet, and not where dsn says.
+func (b Backend) BySheet() bool { return b.Driver == "legacy" || b.Driver == "remote" }
+
 // Circuit is the circuit breaker of the reads, and of the writes, of each resource.
 type Circuit struct {
 	Failures int           `yaml:"failures"` // in a row that open it

@@ -99,7 +99,7 @@ func isPublicURL(text string) bool {
 func (v *validator) backend() {
 	b := v.Backend
 	switch {
-	case b.Driver == "legacy" || b.Driver == "remote":
+	case b.BySheet():
 		v.sheet()
 	case b.Sheet != "":
 		v.fail("backend.sheet", ruleSheetUnused, "found a mapping sheet, which driver %s does not use, expected driver legacy or remote", b.Driver)
@@ -138,7 +138,7 @@ func (v *validator) sheet() {
 // a mapping sheet, which sheet says.
 func (v *validator) replica() {
 	b := v.Backend
-	if b.Driver == "legacy" || b.Driver == "remote" {
+	if b.BySheet() {
 		return
 	}
 	switch {

@@ -125,7 +125,7 @@ func (d *describer) refusal(status int, rows []*mapping.Entry) *openapi.Response
 	media := &openapi.MediaType{Schema: openapi.Ref("Error")}
 	for _, row := range rows {
 		r.Reasons = append(r.Reasons, string(row.Reason))
-		text.WriteString("\n- `" + string(row.Reason) + "`: " + escapeMarkdown(d.template(row)))
+		text.WriteString("\n- `" + string(row.Reason) + "`: " + escapeMarkdown(d.fill(row.Message)))
 		media.Examples.Add(string(row.Reason), openapi.Example{Ref: "#/components/examples/" + d.rowName(row)})
 	}
 	r.Description = text.String()
@@ -134,9 +134,9 @@ func (d *describer) refusal(status int, rows []*mapping.Entry) *openapi.Response
 	return r
 }
 
-// template is a message with the vendor filled in.
-func (d *describer) template(row *mapping.Entry) string {
-	return strings.ReplaceAll(row.Message, "<vendor>", d.g.vendor())
+// fill puts the vendor into a text of a row.
+func (d *describer) fill(text string) string {
+	return strings.ReplaceAll(text, "<vendor>", d.g.vendor())
 }
 
 func escapeMarkdown(s string) string { return strings.ReplaceAll(s, "<x>", `\<x\>`) }
@@ -179,8 +179,7 @@ func (d *describer) addErrorExamples() {
 			value.Add("field", field)
 		}
 		value.Add("request_id", exampleRequestID)
-		help := mapping.HelpFor(row.Reason)
-		d.doc.Components.Examples.Add(d.rowName(row), openapi.Example{Summary: d.template(row), Description: strings.TrimSpace(help.Cause + " " + help.Cure), Value: value})
+		d.doc.Components.Examples.Add(d.rowName(row), openapi.Example{Summary: d.fill(row.Message), Description: row.Cause + " " + row.Cure, Value: value})
 	}
 }
 
@@ -188,68 +187,14 @@ const exampleRequestID = "5f0c5c1e-3a0b-4d58-9a51-0d1c1b0a7e11"
 
 // exampleArgs are what the placeholders of a row take in its example.
 func (d *describer) exampleArgs(row *mapping.Entry) []string {
-	switch row.Reason {
-	case mapping.QueryRepeated, mapping.QueryUnsupported:
-		return []string{"colour"}
-	case mapping.EndpointUnknown:
-		return []string{"/order/.."}
-	case mapping.ParametersRequired:
-		return []string{"id"}
-	case mapping.RecordNotFound:
-		return []string{"id", "999999"}
-	case mapping.RelatedIDNotFound:
-		return []string{"contact_id", "999999"}
-	case mapping.FieldNotInModel:
-		return []string{"colour"}
-	case mapping.FieldReadonly:
-		return []string{"created_at"}
-	case mapping.FieldRequired, mapping.FieldEmpty:
-		return []string{"name"}
-	case mapping.PrimaryIDSupplied:
-		return []string{"id"}
-	case mapping.ArrayEmpty, mapping.CannotUpdate:
-		return []string{cmp.Or(d.arrayName(), "order_id")}
-	case mapping.VarcharTooLong:
-		return []string{"name", "101", "100"}
-	case mapping.TextTooLong:
-		return []string{"description", "65536", "65535"}
-	case mapping.TimestampInvalid:
-		return []string{"order_date", "yesterday"}
-	case mapping.Float8Invalid:
-		return []string{"price", "ten"}
-	case mapping.Int4Invalid:
-		return []string{"mileage", "1.5"}
-	case mapping.VarcharInvalid:
-		return []string{"name", "[1,2]"}
-	case mapping.ByteaInvalid:
-		return []string{"content", "!!"}
-	case mapping.DuplicateValue:
-		return []string{"number", "OF-1042"}
-	case mapping.ValidationFailed:
-		return []string{"kind", "robot", "person|company"}
-	case mapping.DateNotAfter:
-		return []string{"delivery_date", "2026-06-30", "order_date", "2026-07-01"}
-	case mapping.InUse:
-		return []string{"id", "orderline"}
-	case mapping.StatusForbidsChange:
-		return []string{"order_status", "invoiced"}
-	case mapping.AddressPartTooLong:
-		return []string{"Huisnummer", "11", "varchar", "10"}
-	case mapping.ExternalUser:
-		return []string{d.g.vendor()}
-	case mapping.EmailMissing:
-		return []string{"noemail"}
-	case mapping.EmailInvalid:
-		return []string{"bademail at example"}
-	case mapping.VehiclePublished:
-		return []string{"8"}
-	case mapping.FlatrateSortOrderInUse:
-		return []string{"10"}
-	case mapping.FlatrateArticleNumberMismatch:
-		return []string{"OF-1042"}
-	default:
-		return nil
+	args := make([]string, len(row.Args))
+	for i, a := range row.Args {
+		args[i] = d.fill(a.Example)
+		if a.Takes == mapping.ArgArray {
+			args[i] = cmp.Or(d.arrayName(), args[i])
+		}
 	}
+	return args
 }
 
 // addErrors adds the one shape of errors.

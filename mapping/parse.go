@@ -170,7 +170,7 @@ func (t *template) match(message string) ([]string, bool) {
 func (t *template) arguments(args []string) []any {
 	of := make([]any, len(args))
 	for i, a := range args {
-		if t.row.named && i == 0 || t.row.Reason == ValidationFailed && i == 2 || strings.Contains(a, "…") {
+		if t.row.named && i == 0 || i < len(t.row.Args) && t.row.Args[i].Takes == ArgValidation || strings.Contains(a, "…") {
 			of[i] = Literal(a)
 		} else {
 			of[i] = a

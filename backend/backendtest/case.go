@@ -86,17 +86,16 @@ func notFromOutside(scope mapping.Scope, reason mapping.Reason, why string) Case
 
 // hintOf says where to look when a row is not answered as it should be.
 func hintOf(reason mapping.Reason) string {
-	switch reason {
-	case mapping.RelatedIDNotFound, mapping.RecordNotFound, mapping.DuplicateValue, mapping.SystemRecord, mapping.BlockedRecord,
-		mapping.ArchivedRecord, mapping.CannotUpdate, mapping.InUse, mapping.FieldRequired, mapping.StatusForbidsChange, mapping.SecondOwner,
-		mapping.PreferredEmailDuplicate, mapping.PreferredEmailNotAllowed, mapping.VehiclePublished, mapping.LicensePlateChange:
+	row := mapping.NewCatalogue().Lookup(reason)
+	switch {
+	case strings.HasPrefix(string(reason), "flatrate_"):
+		return "The combination of fields is judged on the merged record: check that the backend applies the rule flatrate_line, and on PUT to what is stored as well."
+	case row.By == mapping.ByAdministration:
 		return "The administration decides this one: have the driver recognise it by the database's error code or by its own look-up, and answer mapping.Fail with the reason " +
 			string(reason) + ". The log line with the request's X-Request-Id holds what the administration really said."
-	case mapping.ExternalUser, mapping.EmailMissing, mapping.EmailInvalid:
+	case row.By == mapping.ByAccount:
 		return "The driver tells this of the account once the password was right; check what it answers for this user."
+	default:
+		return "The gateway answers this itself, before the backend is asked. When it fails, look for something between client and gateway that changes requests or answers, or for a model that GET /model does not tell."
 	}
-	if strings.HasPrefix(string(reason), "flatrate_") {
-		return "The combination of fields is judged on the merged record: check that the backend applies the rule flatrate_line, and on PUT to what is stored as well."
-	}
-	return "The gateway answers this itself, before the backend is asked. When it fails, look for something between client and gateway that changes requests or answers, or for a model that GET /model does not tell."
 }

@@ -83,6 +83,7 @@ var mayImport = map[string][]string{
 	"cmd/frontdesk/e2e/description": {}, // tests only
 	"cmd/frontdesk/e2e/foreign":     {}, // tests only
 	"cmd/frontdesk/e2e/pages":       {}, // tests only
+	"cmd/frontdesk/e2e/recipes":     {}, // tests only
 	"cmd/frontdesk/e2e/records":     {}, // tests only
 	"cmd/frontdesk/e2e/reload":      {}, // tests only
 	"cmd/frontdesk/e2e/rows":        {}, // tests only

@@ -38,7 +38,7 @@ func (f sheetFlags) find() (file string, model *mapping.Model, zone *time.Locati
 		if err != nil {
 			return "", nil, nil, err
 		}
-		if c.Backend.Driver == desk.ReferenceDriver {
+		if !c.Backend.BySheet() {
 			return "", nil, nil, desk.Misused("%s: backend.driver is %s, expected legacy or remote, which have a sheet", f.Config, c.Backend.Driver)
 		}
 		file, dir, zone = c.Backend.Sheet, c.Model.Dir, c.Server.TimeZone.Location

@@ -32,7 +32,7 @@ func reasonsOf(c *mapping.Catalogue) []reasonHelp {
 		if !known {
 			i = len(all)
 			place[e.Reason] = i
-			all = append(all, reasonHelp{Reason: e.Reason, Help: mapping.HelpFor(e.Reason)})
+			all = append(all, reasonHelp{Reason: e.Reason, Help: e.Help})
 		}
 		all[i].add(e)
 	}

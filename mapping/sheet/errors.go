@@ -80,7 +80,7 @@ type Translator struct{ entries []errorEntry }
 
 type errorEntry struct {
 	when      *Matcher
-	reason    mapping.Reason
+	row       *mapping.Entry // of the reason; its words are those of the scope
 	field     string
 	fieldFrom string // path, constraint or message
 	fields    map[string]string
@@ -126,108 +126,80 @@ func (e *errorEntry) isOn(a Attempt) bool {
 	return false
 }
 
-// argument is what a placeholder of a message takes.
-type argument uint8
-
-const (
-	argField argument = iota + 1
-	argValue
-	argLength // of the value
-	argMost   // characters of the field
-	argValidation
-	argAfter      // the field that it must come after
-	argAfterValue // and its value
-	argID
-	argAt // the resource of in_use
-)
-
-// raisable are the reasons that a system's error may stand for, with what their
-// messages take in every scope.
-func raisable() map[mapping.Reason][]argument {
-	field, value := []argument{argField}, []argument{argField, argValue}
-	return map[mapping.Reason][]argument{
-		mapping.FieldReadonly: field, mapping.FieldRequired: field, mapping.FieldEmpty: field, mapping.ArrayEmpty: field, mapping.CannotUpdate: field,
-		mapping.RelatedIDNotFound: value, mapping.DuplicateValue: value, mapping.StatusForbidsChange: value,
-		mapping.TimestampInvalid: value, mapping.Float8Invalid: value, mapping.Int4Invalid: value, mapping.VarcharInvalid: value, mapping.ByteaInvalid: value,
-		mapping.VarcharTooLong:   {argField, argLength, argMost},
-		mapping.TextTooLong:      {argField, argLength, argMost},
-		mapping.ValidationFailed: {argField, argValue, argValidation},
-		mapping.DateNotAfter:     {argField, argValue, argAfter, argAfterValue},
-		mapping.InUse:            {argID, argAt},
-		mapping.VehiclePublished: {argValueOfID},
-		mapping.SystemRecord:     nil, mapping.BlockedRecord: nil, mapping.ArchivedRecord: nil, mapping.SecondOwner: nil,
-		mapping.PreferredEmailDuplicate: nil, mapping.PreferredEmailNotAllowed: nil, mapping.LicensePlateChange: nil,
-		mapping.PreconditionChanged: nil, mapping.RecordNotFound: {argID, argValueOfID},
-		mapping.AdvertisementSiteRequired: nil, mapping.PublishFieldRequired: nil,
-		mapping.FlatrateTurnoverGroupRequired: nil, mapping.FlatrateManualInputWithArticle: nil, mapping.FlatrateNoArticlePriceAlone: nil,
-		mapping.FlatratePriceRequired: nil, mapping.FlatrateArticleRequired: nil, mapping.FlatrateManualInputWithArticleNo: nil,
-		mapping.FlatrateSortOrderInUse: {argFixedValue}, mapping.FlatrateArticleNumberRequired: nil, mapping.FlatrateArticleNumberMismatch: {argFixedValue},
-		mapping.FlatrateArticleKindRequired: nil, mapping.FlatrateUnitTypeRequired: nil,
+// raisable are the rows of the reasons that a system's error may stand for.
+func raisable() map[mapping.Reason]*mapping.Entry {
+	all := map[mapping.Reason]*mapping.Entry{}
+	for _, e := range mapping.NewCatalogue().Entries() {
+		if all[e.Reason] == nil && (e.By == mapping.ByEither || e.By == mapping.ByAdministration) {
+			all[e.Reason] = &e
+		}
 	}
+	return all
 }
 
-const (
-	argValueOfID  argument = argAt + 1 + iota // the record's ID as a value
-	argFixedValue                             // the value of the field that the message names
-)
+// namesField tells whether it is for the sheet to say which field is meant.
+func namesField(row *mapping.Entry) bool {
+	return row.Takes(mapping.ArgField) || row.Takes(mapping.ArgArray)
+}
 
-// namedByMessage are the fields that messages of a reason name themselves.
-func namedByMessage() map[mapping.Reason]string {
-	return map[mapping.Reason]string{
-		mapping.FlatrateSortOrderInUse: "sort_order", mapping.FlatrateArticleNumberMismatch: "article_number",
+// ownField is the field that a message names itself, where it takes its value; "" for
+// none.
+func ownField(row *mapping.Entry) string {
+	if row.Takes(mapping.ArgOwnValue) {
+		return row.Field(nil)
 	}
+	return ""
 }
 
 // word fills the message of an entry; nil where something that it names is not
 // known.
 func (e *errorEntry) word(f Failure, a Attempt) *mapping.Error {
-	wants := raisable()[e.reason]
 	m := e.meant(f, a)
 	field := m.field
-	args := make([]any, 0, len(wants))
-	for _, want := range wants {
-		if field == nil && want <= argAfterValue || field == nil && want == argFixedValue {
+	args := make([]any, 0, len(e.row.Args))
+	for _, arg := range e.row.Args {
+		if field == nil && arg.Takes.OfField() {
 			return nil
 		}
-		switch want {
-		case argField:
+		switch arg.Takes {
+		case mapping.ArgField, mapping.ArgArray:
 			args = append(args, mapping.Literal(field.Name))
-		case argValue, argFixedValue:
+		case mapping.ArgValue, mapping.ArgOwnValue:
 			value, ok := e.valueOf(f, m)
 			if !ok {
 				return nil
 			}
 			args = append(args, value)
-		case argLength:
+		case mapping.ArgLength:
 			value, _ := e.valueOf(f, m)
 			args = append(args, utf8.RuneCountInString(value))
-		case argMost:
+		case mapping.ArgMost:
 			args = append(args, field.Length)
-		case argValidation:
+		case mapping.ArgValidation:
 			if field.Validation() == "" {
 				return nil
 			}
 			args = append(args, mapping.Literal(field.Validation()))
-		case argAfter:
+		case mapping.ArgAfter:
 			if field.After == "" {
 				return nil
 			}
 			args = append(args, mapping.Literal(field.After))
-		case argAfterValue:
+		case mapping.ArgAfterValue:
 			args = append(args, sent(m.record, m.record.Resource.Field(field.After)))
-		case argID:
+		case mapping.ArgID:
 			args = append(args, mapping.Literal("id"))
-		case argValueOfID:
+		case mapping.ArgIDValue:
 			args = append(args, a.ID)
-		case argAt:
+		case mapping.ArgAt:
 			args = append(args, mapping.Literal(e.at))
 		}
 	}
-	worded := mapping.Fail(e.reason, args...)
+	worded := mapping.Fail(e.row.Reason, args...)
 	switch {
 	case m.path == "":
 		return worded
-	case len(wants) > 0 && wants[0] == argField:
+	case namesField(e.row):
 		return worded.In(m.path)
 	default:
 		return worded.At(m.path)
@@ -248,8 +220,8 @@ func (e *errorEntry) meant(f Failure, a Attempt) meant {
 		return m
 	}
 	name, raw := e.fieldOf(f)
-	if fixed := namedByMessage()[e.reason]; fixed != "" {
-		name = fixed
+	if own := ownField(e.row); own != "" {
+		name = own
 	}
 	if resource, other, ok := strings.Cut(name, "."); ok {
 		if of := a.Resource.sheet.byName[resource]; of != nil && of.Field(other) != nil {

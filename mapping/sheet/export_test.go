@@ -11,4 +11,7 @@ import (
 func Raisable() []mapping.Reason { return slices.Sorted(maps.Keys(raisable())) }
 
 // NamesField tells whether the message of a reason names a field.
-func NamesField(r mapping.Reason) bool { return slices.Contains(raisable()[r], argField) }
+func NamesField(r mapping.Reason) bool { return namesField(raisable()[r]) }
+
+// OwnField is the field that the message of a reason names itself, and takes the value of.
+func OwnField(r mapping.Reason) string { return ownField(raisable()[r]) }

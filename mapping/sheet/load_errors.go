@@ -48,11 +48,11 @@ func (l *loader) matcher(path string, f matchFile) *Matcher {
 
 // loadErrors compiles the translations of errors.
 func (l *loader) loadErrors() *Translator {
-	t := &Translator{}
+	t, known := &Translator{}, raisable()
 	for i, f := range l.file.Errors {
 		path := "errors[" + itoa(i) + "]"
 		e := errorEntry{
-			when: l.matcher(path+".when", f.When), reason: mapping.Reason(f.Reason), field: f.Field,
+			when: l.matcher(path+".when", f.When), row: known[mapping.Reason(f.Reason)], field: f.Field,
 			fieldFrom: f.FieldFrom, fields: f.Fields, value: f.Value, at: f.At,
 		}
 		if e.when.IsZero() && !l.doc.Broken(path+".when") {
@@ -64,7 +64,11 @@ func (l *loader) loadErrors() *Translator {
 			l.judgeOn(path+".on["+itoa(k)+"]", on, where)
 			e.on = append(e.on, where)
 		}
-		l.judgeReason(path, f, e)
+		if e.row == nil {
+			l.unknownReason(path+".reason", f.Reason, known)
+		} else {
+			l.judgeReason(path, f, e)
+		}
 		t.entries = append(t.entries, e)
 	}
 	return t
@@ -90,28 +94,25 @@ func (l *loader) resourceNames() []string {
 	return names
 }
 
-// judgeReason wants a reason that an error can stand for, and all that its
-// message names.
-func (l *loader) judgeReason(path string, f errorFile, e errorEntry) {
-	known := raisable()
-	wants, ok := known[e.reason]
-	if !ok {
-		names := make([]string, 0, len(known))
-		for _, reason := range slices.Sorted(maps.Keys(known)) {
-			names = append(names, string(reason))
-		}
-		l.fail(path+".reason", "found %s, which is no reason that an error of the system can stand for%s", l.found(path+".reason", f.Reason), l.suggest(path+".reason", f.Reason, names))
-		return
+func (l *loader) unknownReason(path, reason string, known map[mapping.Reason]*mapping.Entry) {
+	names := make([]string, 0, len(known))
+	for _, r := range slices.Sorted(maps.Keys(known)) {
+		names = append(names, string(r))
 	}
-	named := slices.Contains(wants, argField)
+	l.fail(path, "found %s, which is no reason that an error of the system can stand for%s", l.found(path, reason), l.suggest(path, reason, names))
+}
+
+// judgeReason wants all that the message of the reason names.
+func (l *loader) judgeReason(path string, f errorFile, e errorEntry) {
+	named := namesField(e.row)
 	switch {
 	case named && f.Field == "" && f.FieldFrom == "":
 		l.fail(path, "the message of the reason names a field, expected field, or field_from with fields")
 	case !named && (f.Field != "" || f.FieldFrom != ""):
 		names := "no field"
-		if slices.Contains(wants, argID) {
+		if e.row.Takes(mapping.ArgID) {
 			names = "the field id, and no other"
-		} else if own := namedByMessage()[e.reason]; own != "" {
+		} else if own := ownField(e.row); own != "" {
 			names = "the field " + own + " by itself"
 		}
 		l.fail(path, "the message of the reason names %s, expected neither field nor field_from", names)
@@ -125,16 +126,16 @@ func (l *loader) judgeReason(path string, f errorFile, e errorEntry) {
 	if e.when.message == nil && (f.FieldFrom == "message" || f.Value == "message") || e.when.message != nil && e.when.message.NumSubexp() == 0 && (f.FieldFrom == "message" || f.Value == "message") {
 		l.fail(path+".when", "message has no group in parentheses, which field_from or value asks for")
 	}
-	if inUse := e.reason == mapping.InUse; inUse != (f.At != "") {
+	if inUse := e.row.Takes(mapping.ArgAt); inUse != (f.At != "") {
 		l.fail(path, "at is the resource that a record is in use at, expected it with reason in_use and no other")
 	} else if inUse {
 		l.judgeAt(path+".at", f.At)
 	}
 	for _, name := range slices.Sorted(maps.Values(f.Fields)) {
-		l.judgeErrorField(path+".fields", name, wants, e)
+		l.judgeErrorField(path+".fields", name, e)
 	}
 	if f.Field != "" {
-		l.judgeErrorField(path+".field", f.Field, wants, e)
+		l.judgeErrorField(path+".field", f.Field, e)
 	}
 }
 
@@ -160,7 +161,7 @@ func (l *loader) judgeAt(path, name string) {
 
 // judgeErrorField wants a field that the resources have, with what the message
 // says of it.
-func (l *loader) judgeErrorField(path, name string, wants []argument, e errorEntry) {
+func (l *loader) judgeErrorField(path, name string, e errorEntry) {
 	var fields []*mapping.Field
 	var known []string
 	if l.sheet.Model == nil {
@@ -189,11 +190,11 @@ func (l *loader) judgeErrorField(path, name string, wants []argument, e errorEnt
 	switch {
 	case len(fields) == 0:
 		l.unknown(path, "mapped field", name, slices.Compact(known))
-	case slices.Contains(wants, argValidation) && !slices.ContainsFunc(fields, func(f *mapping.Field) bool { return f.Validation() != "" }):
+	case e.row.Takes(mapping.ArgValidation) && !slices.ContainsFunc(fields, func(f *mapping.Field) bool { return f.Validation() != "" }):
 		l.fail(path, "%s has no validation for the message to name, expected a reason such as varchar_invalid", name)
-	case slices.Contains(wants, argAfter) && !slices.ContainsFunc(fields, func(f *mapping.Field) bool { return f.After != "" }):
+	case e.row.Takes(mapping.ArgAfter) && !slices.ContainsFunc(fields, func(f *mapping.Field) bool { return f.After != "" }):
 		l.fail(path, "%s need not follow another date, expected a field that does", name)
-	case slices.Contains(wants, argMost) && !slices.ContainsFunc(fields, func(f *mapping.Field) bool { return f.Length > 0 }):
+	case e.row.Takes(mapping.ArgMost) && !slices.ContainsFunc(fields, func(f *mapping.Field) bool { return f.Length > 0 }):
 		l.fail(path, "%s has no length, expected a text field", name)
 	}
 }

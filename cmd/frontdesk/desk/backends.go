@@ -26,12 +26,34 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// The backends that are built in, as backend.driver names them.
-const (
-	ReferenceDriver = "reference"
-	legacyDriver    = "legacy"
-	remoteDriver    = "remote"
-)
+// ReferenceDriver is the built-in administration, as backend.driver names it.
+const ReferenceDriver = "reference"
+
+// driver is a backend that is built in.
+type driver struct {
+	open func(*System, opening) error
+	// judge looks at a mapping sheet before anything is opened; nil where there is none.
+	judge func(*sheet.Sheet) error
+	// exports and until are what it will tell once it is open, see backend.Offer.
+	exports, until bool
+}
+
+// drivers are those of the program, as backend.driver names them.
+func drivers() map[string]driver {
+	return map[string]driver{
+		ReferenceDriver: {open: (*System).openReference, exports: true, until: true},
+		"legacy":        {open: bySheet((*System).openLegacy), judge: legacy.Judge, exports: true},
+		"remote":        {open: bySheet((*System).openRemote), judge: remote.Judge},
+	}
+}
+
+// opening is what a driver is opened with.
+type opening struct {
+	ctx    context.Context
+	config *config.Config
+	hasher *auth.Hasher
+	log    *zap.Logger
+}
 
 // System is an opened backend with what comes with it.
 type System struct {
@@ -81,34 +103,16 @@ func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 	if s.model, err = mapping.LoadModel(c.Model.Dir); err != nil {
 		return s, err
 	}
-	if c.Backend.Driver == ReferenceDriver {
-		return s, s.openReference(ctx, c, hasher, log)
-	}
-	sh, err := LoadSheet(c.Backend.Sheet, s.model, c.Server.TimeZone.Location)
-	if err != nil {
-		return s, err
-	}
-	s.model = sh.Model
-	if s.Own, err = openOwn(ctx, sh, lockWait(c), log); err != nil {
-		return s, err
-	}
-	s.onClose(s.Own.Db.Close)
-	kept, err := openStore(ctx, sh, s.Own, log)
-	if err != nil {
-		return s, err
-	}
-	if c.Backend.Driver == legacyDriver {
-		return s, s.openLegacy(ctx, c, sh, kept, hasher, log)
-	}
-	return s, s.openRemote(ctx, sh, kept, hasher, log)
+	return s, drivers()[c.Backend.Driver].open(s, opening{ctx, c, hasher, log})
 }
 
-func (s *System) openReference(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) error {
+func (s *System) openReference(o opening) error {
+	c := o.config
 	file := DatabaseFileOf(c)
 	var store *reference.Store
 	err := WithSpare(file, func() (err error) {
-		store, err = reference.Open(ctx, reference.Options{
-			DSN: string(c.Backend.DSN), Model: s.model, Hasher: hasher, Now: time.Now, Readers: c.Backend.Readers, LockWait: lockWait(c), Log: log,
+		store, err = reference.Open(o.ctx, reference.Options{
+			DSN: string(c.Backend.DSN), Model: s.model, Hasher: o.hasher, Now: time.Now, Readers: c.Backend.Readers, LockWait: lockWait(c), Log: o.log,
 			Replica: string(c.Backend.Replica), ReplicaWait: c.Backend.ReplicaWait, ReplicaPause: c.Backend.Circuit.Pause,
 		})
 		return err
@@ -130,13 +134,50 @@ func lockWait(c *config.Config) time.Duration {
 	return min(legacy.DefaultLockWait, c.Backend.Timeout/3)
 }
 
-func (s *System) openLegacy(ctx context.Context, c *config.Config, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
-	passwords, err := passwordsOf(sh, hasher)
+// openOwn opens the gateway's own database, for a driver that does not bring one.
+func (s *System) openOwn(o opening, d Database) (err error) {
+	s.Own = &OwnDatabase{file: d.file()}
+	if s.Own.file == "" {
+		s.Own.Db, err = sqlrecord.OpenPostgres(o.ctx, d.dsn, sqlrecord.Options{LockWait: lockWait(o.config), Log: o.log})
+	} else {
+		s.Own.Db, err = openFile(s.Own.file, sqlrecord.Options{})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.setting, err)
+	}
+	s.onClose(s.Own.Db.Close)
+	return nil
+}
+
+// bySheet opens a driver that works by a mapping sheet, with the IDs that clients know.
+func bySheet(open func(*System, opening, *sheet.Sheet, *keep.Store) error) func(*System, opening) error {
+	return func(s *System, o opening) error {
+		sh, err := LoadSheet(o.config.Backend.Sheet, s.model, o.config.Server.TimeZone.Location)
+		if err != nil {
+			return err
+		}
+		s.model = sh.Model
+		if _, err := ownFile(sh); err != nil {
+			return err
+		}
+		if err := s.openOwn(o, databaseBeside(sh)); err != nil {
+			return err
+		}
+		kept, err := openStore(o.ctx, sh, s.Own, o.log)
+		if err != nil {
+			return err
+		}
+		return open(s, o, sh, kept)
+	}
+}
+
+func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *keep.Store) error {
+	passwords, err := passwordsOf(sh, o.hasher)
 	if err != nil {
 		return err
 	}
-	store, err := legacy.Open(ctx, legacy.Options{
-		Sheet: sh, Keep: kept, Now: time.Now, Random: rand.Reader, Passwords: passwords, LockWait: lockWait(c), Log: log,
+	store, err := legacy.Open(o.ctx, legacy.Options{
+		Sheet: sh, Keep: kept, Now: time.Now, Random: rand.Reader, Passwords: passwords, LockWait: lockWait(o.config), Log: o.log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the database of %s: %w", sh.File, err)
@@ -146,9 +187,9 @@ func (s *System) openLegacy(ctx context.Context, c *config.Config, sh *sheet.She
 	return nil
 }
 
-func (s *System) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
-	store, err := remote.Open(ctx, remote.Options{
-		Sheet: sh, Keep: kept, Hasher: hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: log, Now: time.Now, Random: mathrand.Float64,
+func (s *System) openRemote(o opening, sh *sheet.Sheet, kept *keep.Store) error {
+	store, err := remote.Open(o.ctx, remote.Options{
+		Sheet: sh, Keep: kept, Hasher: o.hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: o.log, Now: time.Now, Random: mathrand.Float64,
 	})
 	if err != nil {
 		return fmt.Errorf("open the service of %s: %w", sh.File, err)

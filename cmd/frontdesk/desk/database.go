@@ -24,19 +24,21 @@ type Database struct {
 
 // DatabaseOf is the database of a configuration. Nothing is opened.
 func DatabaseOf(c *config.Config) (Database, error) {
-	if c.Backend.Driver == ReferenceDriver {
+	if !c.Backend.BySheet() {
 		return Database{string(c.Backend.DSN), "backend.dsn"}, nil
 	}
 	sh, err := sheetOf(c)
 	if err != nil {
 		return Database{}, err
 	}
-	return Database{keepOf(sh), "keep of " + sh.File}, nil
+	return databaseBeside(sh), nil
 }
 
-// keepOf is the DSN of the database beside a system that is not ours: by default a SQLite
-// file beside the sheet.
-func keepOf(sh *sheet.Sheet) string { return cmp.Or(sh.Keep, "sqlite:"+beside(sh, "-keep.db")) }
+// databaseBeside is the one beside a system that is not ours: by default a SQLite file beside
+// the sheet.
+func databaseBeside(sh *sheet.Sheet) Database {
+	return Database{cmp.Or(sh.Keep, "sqlite:"+beside(sh, "-keep.db")), "keep of " + sh.File}
+}
 
 // file is that of SQLite; "" where it is none.
 func (d Database) file() string {

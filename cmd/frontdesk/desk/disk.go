@@ -241,10 +241,10 @@ func isFull(err error) bool {
 	return sqlrecord.DiskFull(err) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// DatabaseFileOf is the SQLite file of the built-in administration; "" where there is none.
+// DatabaseFileOf is the SQLite file that backend.dsn names; "" where it names none.
 func DatabaseFileOf(c *config.Config) string {
 	file, ok := strings.CutPrefix(string(c.Backend.DSN), "sqlite:")
-	if c.Backend.Driver != ReferenceDriver || !ok {
+	if c.Backend.BySheet() || !ok {
 		return ""
 	}
 	return file

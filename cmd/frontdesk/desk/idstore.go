@@ -15,34 +15,16 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/backend/keep"
-	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping/sheet"
 )
 
-// openOwn opens the gateway's own database beside a system that is not ours.
-func openOwn(ctx context.Context, sh *sheet.Sheet, lockWait time.Duration, log *zap.Logger) (*OwnDatabase, error) {
-	if isPostgres(sh.Keep) {
-		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{LockWait: lockWait, Log: log})
-		if err != nil {
-			return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
-		}
-		return &OwnDatabase{Db: db}, nil
-	}
-	file, err := ownFile(sh)
-	if err != nil {
-		return nil, err
-	}
-	db, err := openFile(file, sqlrecord.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("keep of %s: %w", sh.File, err)
-	}
-	return &OwnDatabase{db, file}, nil
-}
-
-// ownFile is the SQLite file beside a system that is not ours. It is an error where it is
-// gone although the IDs are in it that clients know.
+// ownFile is the SQLite file beside a system that is not ours; "" where that is PostgreSQL.
+// It is an error where it is gone although the IDs are in it that clients know.
 func ownFile(sh *sheet.Sheet) (string, error) {
-	file := strings.TrimPrefix(keepOf(sh), "sqlite:")
+	file := databaseBeside(sh).file()
+	if file == "" {
+		return "", nil
+	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		if noted, err := notedStore(sh); err != nil || noted != "" {
 			return "", cmp.Or(err, lostStore(sh, fmt.Errorf("the id store %s is not there", file)))

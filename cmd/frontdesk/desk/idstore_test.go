@@ -73,7 +73,7 @@ func (i *installation) keepIn(keep string) {
 func (i *installation) start() (ids []int32, err error) {
 	core, told := observer.New(zap.InfoLevel)
 	i.told = told
-	c := &config.Config{Backend: config.Backend{Driver: legacyDriver, Sheet: i.sheet}}
+	c := &config.Config{Backend: config.Backend{Driver: "legacy", Sheet: i.sheet}}
 	s, err := OpenSystem(context.Background(), c, auth.NewHasher(), zap.New(core))
 	if err != nil {
 		return nil, err

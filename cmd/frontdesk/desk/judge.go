@@ -9,8 +9,6 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/auth/redis"
-	"frontdesk/backend/legacy"
-	"frontdesk/backend/remote"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
@@ -143,11 +141,11 @@ func (j *judge) storage() {
 	}
 	var file string // "" for PostgreSQL
 	setting, ok := "backend.dsn", false
-	if j.Backend.Driver == ReferenceDriver {
-		file, ok = j.records()
-	} else {
+	if j.Backend.BySheet() {
 		setting = "backend.sheet"
 		file, ok = j.besideSystem()
+	} else {
+		file, ok = j.records()
 	}
 	folder := resultsFolder(j.Webhooks, file)
 	if !ok || folder == "" || j.said("webhooks.folder") {
@@ -159,7 +157,7 @@ func (j *judge) storage() {
 	j.failHere(setting, config.RuleFolder, cmp.Or(canMake(folder), canLock(folder)))
 }
 
-// records judges the database of the built-in administration. Its file is "" for PostgreSQL.
+// records judges the database that backend.dsn names. Its file is "" for PostgreSQL.
 func (j *judge) records() (file string, ok bool) {
 	if j.said("backend.dsn") {
 		return "", false
@@ -191,11 +189,7 @@ func (j *judge) besideSystem() (file string, ok bool) {
 	if j.said("backend.sheet") || err != nil {
 		return "", false
 	}
-	judgeSheet := legacy.Judge
-	if j.Backend.Driver == remoteDriver {
-		judgeSheet = remote.Judge
-	}
-	j.fail("backend.sheet", config.RuleModelOrSheet, judgeSheet(sh))
+	j.fail("backend.sheet", config.RuleModelOrSheet, drivers()[j.Backend.Driver].judge(sh))
 	if isPostgres(sh.Keep) {
 		return "", j.postgres("backend.sheet", config.RuleDSN, sh.Keep)
 	}

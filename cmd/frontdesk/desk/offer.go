@@ -33,8 +33,9 @@ func OfferOf(c *config.Config) (backend.Offer, error) {
 	if err != nil {
 		return backend.Offer{}, &config.Unreadable{Setting: "model.dir", Err: err}
 	}
-	offer := backend.Offer{Model: model, Exports: b.Driver != remoteDriver, Until: b.Driver == ReferenceDriver}
-	if b.Driver != ReferenceDriver && b.Sheet != "" {
+	driver := drivers()[b.Driver]
+	offer := backend.Offer{Model: model, Exports: driver.exports, Until: driver.until}
+	if b.BySheet() && b.Sheet != "" {
 		sh, err := LoadSheet(b.Sheet, model, c.Server.TimeZone.Location)
 		if err != nil {
 			return offer, &config.Unreadable{Setting: "backend.sheet", Err: located(err)}

@@ -13,7 +13,7 @@ import (
 // SharedResources are those whose records all clients see, as the mapping sheet of a
 // configuration says; none where it has no sheet.
 func SharedResources(c *config.Config) ([]string, error) {
-	if c.Backend.Driver == ReferenceDriver {
+	if !c.Backend.BySheet() {
 		return nil, nil
 	}
 	sh, err := sheetOf(c)

@@ -1,0 +1,20 @@
+package desk
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+)
+
+// TestDrivers holds what a configuration can name to the drivers that there are.
+func TestDrivers(t *testing.T) {
+	require.ElementsMatch(t, strictyaml.Words[config.Backend]("driver"), slices.Collect(maps.Keys(drivers())))
+	for name, d := range drivers() {
+		require.Equal(t, config.Backend{Driver: name}.BySheet(), d.judge != nil, "%s: a mapping sheet, and what judges it", name)
+	}
+}

@@ -1,0 +1,137 @@
+package recipes
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// TestRecipes takes some twenty seconds of a processor, for it builds the program: once for
+// all recipes together, and as it is shipped, so that what other tests compiled is used again.
+// The soak has the driver pass the whole conformance suite.
+func TestRecipes(t *testing.T) {
+	tree := copyTree(t)
+	for _, r := range recipes {
+		for _, c := range changesOf(t, r.folder) {
+			c.follow(t, tree)
+		}
+	}
+	binary := filepath.Join(t.TempDir(), "frontdesk")
+	out, err := exec.Command(filepath.Join(tree, "deploy", "build"), binary).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	t.Setenv("FRONTDESK_BINARY", binary)
+
+	t.Run("command", command)
+	t.Run("key", key)
+	t.Run("driver", driver)
+
+	dsn := "sqlite:" + filepath.Join(t.TempDir(), "frontdesk.db")
+	require.NoError(t, rig.SeedDatabase(dsn, 1)) // by the program as it was
+	desk := rig.StartChild(t, rig.Options{DSN: dsn, Server: "  motto: Do come in"})
+	token := desk.Login(rig.FullKey, "demo")
+	t.Run("resource", func(t *testing.T) { resource(t, desk, token) })
+	t.Run("rule", func(t *testing.T) { rule(t, desk, token) })
+	t.Run("error", func(t *testing.T) { anError(t, desk) })
+}
+
+func command(t *testing.T) {
+	code, out, problems := rig.Command(t, "", "ring", "--times", "2")
+	require.Zero(t, code, problems)
+	require.Equal(t, "ding ding\n", out)
+	_, out, _ = rig.Command(t, "", "--help")
+	require.Regexp(t, `(?m)^  ring +Ring the bell of the desk\.$`, out)
+	code, _, problems = rig.Command(t, "", "ring", "--times", "0")
+	require.Equal(t, 2, code)
+	require.Equal(t, "frontdesk: --times 0: expected at least 1\n", problems)
+}
+
+// key is a key that is described, taken and refused. That serve takes it, TestRecipes has seen.
+func key(t *testing.T) {
+	code, out, problems := rig.Command(t, "", "check", "--schema")
+	require.Zero(t, code, problems)
+	var schema map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &schema))
+	require.Equal(t, "what the vendor stands for, in a few words", member(t, schema, "$defs", "Server", "properties", "motto", "description"))
+
+	code, out, _ = rig.Command(t, "", "check", "--config", filepath.Join("testdata", "key", "config", "testdata", "motto.bad.yaml"))
+	require.Equal(t, 2, code)
+	require.Contains(t, out, `motto.bad.yaml:2:10: server.motto: found "Who reads so many words at the counter", expected five words at most`)
+}
+
+func driver(t *testing.T) {
+	folder := t.TempDir()
+	desk := rig.StartChild(t, rig.Options{DSN: "sqlite:" + filepath.Join(folder, "own.db"), Backend: ", driver: memory"})
+	token := desk.Login(rig.FullKey, "demo")
+	id := desk.Create(token, "turnovergroup", `{"code":"PARTS","description":"Parts","vat_kind":"high","ledger_account":"8000"}`)
+	record := fmt.Sprintf("/turnovergroup/%d", id)
+	require.Equal(t, "Parts", desk.Call("GET", record, token, "").Data(t)["description"])
+	desk.Refuses(token, "POST", "/turnovergroup", `{"code":"PARTS","description":"Again","vat_kind":"low","ledger_account":"8000"}`, 409, "Field: code value: PARTS has a duplicate illegal value")
+	require.Equal(t, 200, desk.Call("DELETE", record, token, "").Status)
+	desk.Refuses(token, "GET", record, "", 404, fmt.Sprintf("Field: id value: %d not found", id))
+	cases := "idempotency.*" // which takes transactions
+	if sqltest.Soak() {
+		cases = "*"
+	}
+	code, out, problems := conform(t, desk, "--only", cases, "--exceptions", filepath.Join("testdata", "memory_exceptions.yaml"))
+	require.Zero(t, code, "%s%s", out, problems)
+	code, _, problems = rig.Command(t, "", "check", "--config", filepath.Join(filepath.Dir(desk.Mail), "frontdesk.yaml"))
+	require.Zero(t, code, problems)
+}
+
+func resource(t *testing.T, desk *rig.Child, token string) {
+	id := desk.Create(token, "tyre", `{"contact_id":1,"shelf":"A-12","tread":6}`)
+	record := fmt.Sprintf("/tyre/%d", id)
+	require.Equal(t, "A-12", desk.Call("GET", record, token, "").Data(t)["shelf"])
+	require.Equal(t, 200, desk.Call("PUT", record, token, `{"shelf":"B-1"}`).Status)
+	require.Contains(t, string(desk.Call("GET", "/tyre?shelf=B-1", token, "").Body), fmt.Sprintf(`"id":%d`, id))
+	require.Equal(t, 200, desk.Call("GET", "/model/tyre", token, "").Status)
+	document := description(t, desk)
+	require.Contains(t, member(t, document, "paths"), "/tyre/{id}")
+	require.Equal(t, "What is left of the tread, in millimetres.", member(t, document, "components", "schemas", "Tyre", "properties", "tread", "description"))
+	require.Equal(t, 200, desk.Call("DELETE", record, token, "").Status)
+}
+
+func rule(t *testing.T, desk *rig.Child, token string) {
+	desk.Refuses(token, "POST", "/tyre", `{"contact_id":1,"tread":1}`, 409, "Field: tread value: 1 is too little to be kept")
+	document := description(t, desk)
+	refusal, _ := member(t, document, "paths", "/tyre", "post", "responses", "409", "$ref").(string)
+	require.Contains(t, member(t, document, "components", "responses", path.Base(refusal), "description"), "\n- `tyre_worn`: ")
+}
+
+func anError(t *testing.T, desk *rig.Child) {
+	example := member(t, description(t, desk), "components", "examples", "tyre_worn")
+	require.Equal(t, "The tyres have less tread than the law wants. Throw them away.", member(t, example, "description"))
+	require.Equal(t, "Field: tread value: 1 is too little to be kept", member(t, example, "value", "message"))
+	require.Contains(t, string(desk.Call("GET", "/errors", "", "").Body), "Throw them away.")
+	code, out, problems := conform(t, desk, "--only", "tyre.tyre_worn")
+	require.Zero(t, code, "%s%s", out, problems)
+	require.Contains(t, out, "1 passed")
+}
+
+// conform runs cases of the suite.
+func conform(t *testing.T, desk *rig.Child, args ...string) (code int, out, problems string) {
+	return rig.Command(t, "", append([]string{"conform", "--url", desk.Base, "--api-key", rig.FullKey, "--username", "demo", "--password", "demo"}, args...)...)
+}
+
+// description is the OpenAPI description of everything.
+func description(t *testing.T, desk *rig.Child) (document map[string]any) {
+	require.NoError(t, json.Unmarshal(desk.Call("GET", "/openapi.json?api_key="+rig.FullKey, "", "").Body, &document))
+	return document
+}
+
+// member follows names into a document.
+func member(t *testing.T, v any, names ...string) any {
+	for _, name := range names {
+		require.Contains(t, v, name)
+		v = v.(map[string]any)[name]
+	}
+	return v
+}

@@ -1,0 +1,4 @@
+package mapping
+
+// Rows are the rows of the catalogue as they are written.
+func Rows() []Entry { return append(interfaceRows(), contractRows()...) }
