@@ -44,21 +44,17 @@ func useOf(k *config.Key, h config.KeyHash) ledger.HashOfKey {
 // then. Of several gateways each tells the latest that any of them knows.
 func (h *Desk) watchKeyUse(ctx context.Context) {
 	noted, failing := ledger.KeyUses{}, false
-	for {
+	note := func() {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), healthTimeout)
+		defer cancel()
 		err := h.noteKeyUse(bounded, noted)
-		cancel()
 		if err != nil && !failing {
 			h.log.Warn("when api_keys were used cannot be noted", zap.Error(err))
 		}
-		if failing = err != nil; ctx.Err() != nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-h.after(UseEvery):
-		}
+		failing = err != nil
 	}
+	every(ctx, h.after, UseEvery, note)
+	note()
 }
 
 // noteKeyUse tells the database what it does not know, and takes from it what others noted. What
