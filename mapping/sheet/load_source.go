@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/auth"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -260,19 +261,19 @@ func (l *loader) loadUsers() {
 		} else if !mapping.IsPlain(u.Client.Name) {
 			l.fail(path+".client.name", "found %s, expected characters that can be seen", l.found(path+".client.name", u.Client.Name))
 		}
-		l.sheet.Accounts.Users = append(l.sheet.Accounts.Users, User{
-			Username: u.Username, PasswordHash: u.PasswordHash, Email: u.Email,
-			ClientID: u.Client.ID, ClientName: u.Client.Name, External: u.External, Blocked: u.Blocked,
-		})
+		l.sheet.Accounts.Users = append(l.sheet.Accounts.Users, User{PasswordHash: u.PasswordHash, User: auth.User{
+			Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked,
+			Client: auth.Client{ID: u.Client.ID, Name: u.Client.Name},
+		}})
 	}
 }
 
-func (l *loader) loadHashes() []Hash {
+func (l *loader) loadHashes() []auth.ForeignHash {
 	hashes := l.file.Accounts.Hash
 	if len(hashes) == 0 {
 		l.fail("accounts.hash", "missing, expected how passwords are hashed, such as [bcrypt]")
 	}
-	var all []Hash
+	var all []auth.ForeignHash
 	for i, h := range hashes {
 		path := fmt.Sprintf("accounts.hash[%d]", i)
 		at := path
@@ -284,7 +285,7 @@ func (l *loader) loadHashes() []Hash {
 		if !plain && (h.Salt != "" || h.Order != "" || h.Encoding != "") {
 			l.fail(path, "%s has salt and encoding in the hash itself, expected neither salt, order nor encoding", h.Algorithm)
 		}
-		all = append(all, Hash{Algorithm: h.Algorithm, Salt: h.Salt, PasswordSalt: h.Order == "password+salt", Base64: h.Encoding == "base64"})
+		all = append(all, auth.ForeignHash{Algorithm: h.Algorithm, Salt: h.Salt, PasswordSalt: h.Order == "password+salt", Base64: h.Encoding == "base64"})
 	}
 	return all
 }
