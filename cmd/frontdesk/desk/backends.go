@@ -8,7 +8,6 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -183,8 +182,4 @@ func openFile(file string, o sqlrecord.Options) (db sqlrecord.DB, err error) {
 		return err
 	})
 	return db, err
-}
-
-func isPostgres(dsn string) bool {
-	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
 }

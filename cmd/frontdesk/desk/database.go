@@ -40,7 +40,7 @@ func keepOf(sh *sheet.Sheet) string { return cmp.Or(sh.Keep, "sqlite:"+beside(sh
 
 // file is that of SQLite; "" where it is none.
 func (d Database) file() string {
-	if isPostgres(d.dsn) {
+	if config.IsPostgres(d.dsn) {
 		return ""
 	}
 	return strings.TrimPrefix(d.dsn, "sqlite:")

@@ -16,12 +16,13 @@ import (
 
 	"frontdesk/backend/keep"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/config"
 	"frontdesk/mapping/sheet"
 )
 
 // openOwn opens the gateway's own database beside a system that is not ours.
 func openOwn(ctx context.Context, sh *sheet.Sheet, lockWait time.Duration, log *zap.Logger) (*OwnDatabase, error) {
-	if isPostgres(sh.Keep) {
+	if config.IsPostgres(sh.Keep) {
 		db, err := sqlrecord.OpenPostgres(ctx, sh.Keep, sqlrecord.Options{LockWait: lockWait, Log: log})
 		if err != nil {
 			return nil, fmt.Errorf("keep of %s: %w", sh.File, err)

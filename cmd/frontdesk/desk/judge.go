@@ -196,7 +196,7 @@ func (j *judge) besideSystem() (file string, ok bool) {
 		judgeSheet = remote.Judge
 	}
 	j.fail("backend.sheet", config.RuleModelOrSheet, judgeSheet(sh))
-	if isPostgres(sh.Keep) {
+	if config.IsPostgres(sh.Keep) {
 		return "", j.postgres("backend.sheet", config.RuleDSN, sh.Keep)
 	}
 	if file, err = ownFile(sh); err != nil {
