@@ -96,7 +96,7 @@ func (l *loader) loadHTTP(f *httpFile) *HTTP {
 
 func (l *loader) loadLogOn(at string, f *logOnFile) *LogOn {
 	on := &LogOn{
-		Request:        l.request(at+".request", f.Request, context{method: "POST", known: []string{"client.id", "client.name"}}),
+		Request:        l.request(at+".request", f.Request, callContext{method: "POST", known: []string{"client.id", "client.name"}}),
 		AccountsClient: f.AccountsClient,
 		Token:          f.Token, ExpiresIn: f.ExpiresIn,
 		Lifetime: l.duration(at+".lifetime", f.Lifetime, 15*time.Minute),
@@ -124,7 +124,7 @@ func (l *loader) headers(at string, f pairs, known []string) *Request {
 	q := &Request{secrets: l.httpSecrets(), language: l.language()}
 	for _, p := range f {
 		path := strictyaml.Child(at, p.Key)
-		q.headers = append(q.headers, l.namedTemplate(path, p, headerTemplate, context{known: known}))
+		q.headers = append(q.headers, l.namedTemplate(path, p, headerTemplate, callContext{known: known}))
 	}
 	return q
 }
@@ -213,12 +213,12 @@ func (l *loader) loadAccounts() {
 		a.Facts = l.loadFacts("accounts.columns", f.Columns, a.Hash, "password", "client_id")
 	}
 	if f.Verify != nil {
-		a.Verify = l.request("accounts.verify", *f.Verify, context{method: "POST", known: []string{"username", "password", "token"}})
+		a.Verify = l.request("accounts.verify", *f.Verify, callContext{method: "POST", known: []string{"username", "password", "token"}})
 		if f.Verify.Path == "" {
 			l.fail("accounts.verify.path", "missing, expected a path")
 		}
 		if f.Find != nil {
-			a.Find = l.request("accounts.find", *f.Find, context{method: "GET", known: []string{"username", "token"}})
+			a.Find = l.request("accounts.find", *f.Find, callContext{method: "GET", known: []string{"username", "token"}})
 		}
 		a.Facts = l.loadFacts("accounts.result", f.Result, nil, "client_id")
 		if a.Refused = l.matcher("accounts.refused", f.Refused); a.Refused.IsZero() {
