@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"frontdesk/auth"
 )
 
 // transactionTries is how often a transaction is run that a store ends because of
@@ -41,12 +43,5 @@ func RunAgain(ctx context.Context, once func() error, collided func(error) bool)
 // lock again before the other has woken up, and both would be where they were.
 func letAhead(ctx context.Context, try int) bool {
 	step := time.Duration(min(try, 8)) * 5 * time.Millisecond
-	pause := time.NewTimer(step + rand.N(step))
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
+	return auth.Sleep(ctx, step+rand.N(step)) == nil
 }

@@ -160,6 +160,22 @@ type Memo struct {
 	Life   time.Duration // where that is longer than MemoLife; not known of what is recalled
 }
 
+// AnswerStore keeps answers under idempotency keys, of writes that are done elsewhere. It is
+// safe for concurrent use, and what it returns without an error is on disk.
+type AnswerStore interface {
+	// Recall returns the answer that is kept under a key, nil where there is none. It
+	// fails with the violation IdempotencyInUse while the key is taken.
+	Recall(ctx context.Context, client auth.Client, key string) (*Memo, error)
+	// Begin takes a key. It fails with ErrStale where there is something under it by now.
+	Begin(ctx context.Context, client auth.Client, key string) error
+	// Finish keeps the answer under a key that was taken, for MemoLife, or for
+	// m.Life where that is longer.
+	Finish(ctx context.Context, client auth.Client, key string, m Memo) error
+	// Abandon gives a key back whose write did not happen. One that is neither
+	// finished nor abandoned stays taken for MemoLife.
+	Abandon(ctx context.Context, client auth.Client, key string) error
+}
+
 // ModelDescriber is a Driver whose administration describes its resources
 // itself. The answer must be a JSON object, and is checked for that.
 type ModelDescriber interface {

@@ -98,7 +98,7 @@ func foldersOf(pattern string) (folders []string) {
 	folder := filepath.Dir(pattern)
 	for ; hasMeta(folder); folder = filepath.Dir(folder) {
 		found, _ := filepath.Glob(folder) // a pattern that is wrong finds nothing
-		folders = append(folders, slices.DeleteFunc(found, func(path string) bool { return !isFolder(path) })...)
+		folders = append(folders, slices.DeleteFunc(found, func(path string) bool { return !IsFolder(path) })...)
 	}
 	return append(folders, folder)
 }
@@ -143,7 +143,8 @@ func watched(main string, entries []string) []string {
 	return slices.Compact(folders)
 }
 
-func isFolder(path string) bool {
+// IsFolder tells whether there is a folder, or a link to one.
+func IsFolder(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode()&fs.ModeDir != 0
+	return err == nil && info.IsDir()
 }

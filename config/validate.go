@@ -143,9 +143,9 @@ func (v *validator) replica() {
 	}
 	switch {
 	case b.Replica == "":
-	case !isPostgres(string(b.Replica)):
+	case !IsPostgres(string(b.Replica)):
 		v.fail("backend.replica", RuleReplica, "expected postgres://user:password@host/database")
-	case !isPostgres(string(b.DSN)):
+	case !IsPostgres(string(b.DSN)):
 		v.fail("backend.replica", RuleReplica, "only a PostgreSQL database has a replica, expected backend.dsn to be one")
 	case b.Replica == b.DSN:
 		v.fail("backend.replica", RuleReplica, "found what backend.dsn has, expected another server")
@@ -189,7 +189,7 @@ func isDSN(text string) bool {
 // ends a host: what is left of it would be taken for a host and a database, and be
 // told in messages as such. So would be parts of an address that cannot be read.
 func (v *validator) plainPassword(path, r, dsn string) {
-	if !isPostgres(dsn) {
+	if !IsPostgres(dsn) {
 		return
 	}
 	_, address, _ := strings.Cut(dsn, "://")
@@ -202,7 +202,8 @@ func (v *validator) plainPassword(path, r, dsn string) {
 	}
 }
 
-func isPostgres(text string) bool { return isDSN(text) && !strings.HasPrefix(text, "sqlite:") }
+// IsPostgres tells whether the address of a database is one of PostgreSQL; else it is a SQLite file.
+func IsPostgres(dsn string) bool { return isDSN(dsn) && !strings.HasPrefix(dsn, "sqlite:") }
 
 func (v *validator) sessions() {
 	s := v.Sessions

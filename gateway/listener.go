@@ -75,10 +75,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			if n := l.sayFailed.more(time.Now()); n > 0 {
 				l.log.Warn("connections wait: none can be accepted now", zap.Int("times", n), zap.Error(err))
 			}
-			select {
-			case <-time.After(pause):
-			case <-l.stopping.Done():
-			}
+			_ = auth.Sleep(l.stopping, pause)
 			pause = min(2*pause, longestPause)
 		default:
 			return nil, err

@@ -11,7 +11,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 	"time"
 
@@ -66,11 +65,7 @@ func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	files, err := fs.Sub(migrations, "migrations/"+db.Dialect().Name)
-	if err != nil {
-		return nil, err
-	}
-	if err := sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{Table: "frontdesk_keep_version", Files: files}); err != nil {
+	if err := sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{Table: "frontdesk_keep_version", Files: migrations}); err != nil {
 		return nil, fmt.Errorf("kept IDs and answers: %w", err)
 	}
 	if err := s.identify(ctx); err != nil {

@@ -12,15 +12,6 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Passwords judge passwords by the hashes of an existing system.
-type Passwords interface {
-	// Verify tells whether password is the one that stored was made of, by one of
-	// the hashes; none means argon2id. salts are the columns that hashes name. An
-	// empty stored means that there is no such user: false, after as much work as
-	// a user's own hash takes.
-	Verify(ctx context.Context, password, stored string, salts map[string]string, hashes []sheet.Hash) (bool, error)
-}
-
 // errFacts says that there is a user of whom something cannot be read.
 var errFacts = errors.New("find user")
 
@@ -46,7 +37,7 @@ func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, erro
 	case a.Blocked:
 		why = auth.CauseUserBlocked
 	}
-	match, err := s.passwords.Verify(ctx, c.Password, a.hash, a.salts, s.sheet.Accounts.Hash)
+	match, err := s.passwords.Verify(ctx, c.Password, a.hash, a.salts)
 	if errors.Is(err, auth.ErrStoredHash) {
 		// To say so would tell that there is such a user. The name is in no log:
 		// people type their password there.
@@ -72,11 +63,8 @@ func (s *Store) FindUser(ctx context.Context, username string) (auth.User, error
 // thinks of upper and lower case.
 func (s *Store) account(ctx context.Context, username string) (account, error) {
 	from := s.sheet.Accounts
-	if u, ok := s.users[username]; ok {
-		return account{hash: string(u.PasswordHash), User: auth.User{
-			Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked,
-			Client: auth.Client{ID: u.ClientID, Name: u.ClientName},
-		}}, nil
+	if u := from.Listed(username); u != nil {
+		return account{hash: string(u.PasswordHash), User: u.User}, nil
 	}
 	if from.Facts == nil || !sqlrecord.CanHold(username) || username == "" {
 		return account{}, auth.ErrUnknownUser

@@ -1,7 +1,6 @@
 package legacy
 
 import (
-	"context"
 	"crypto/rand"
 	"os"
 	"path/filepath"
@@ -128,7 +127,7 @@ func openSheet(t testing.TB, engine, dsn string, s *sheet.Sheet, c *clock) *fixt
 	t.Helper()
 	x := &fixture{t: t, engine: engine, dsn: dsn, clock: c, model: s.Model}
 	var err error
-	x.Store, err = Open(t.Context(), Options{Sheet: s, Keep: openKeep(t, x.clock.Now, s.KeysWithoutCase()...), Now: x.clock.Now, Random: rand.Reader, Passwords: passwordsOf(t, s)})
+	x.Store, err = Open(t.Context(), Options{Sheet: s, Keep: openKeep(t, x.clock.Now, s.KeysWithoutCase()...), Now: x.clock.Now, Random: rand.Reader, Hasher: auth.NewHasher()})
 	require.NoError(t, err)
 	x.Single = drivertest.Single{Driver: x.Store}
 	x.front, err = backend.NewClient(x.Store, s.Model, backend.Options{Timeout: 30 * time.Second, Now: x.clock.Now})
@@ -144,24 +143,6 @@ func openKeep(t testing.TB, now func() time.Time, ignoreCase ...string) *keep.St
 	k, err := keep.Open(t.Context(), db, keep.Options{Now: now, IgnoreCase: ignoreCase})
 	require.NoError(t, err)
 	return k
-}
-
-// passwords are judged by the hashes of the sheet.
-type passwords struct{ stored *auth.ForeignHashes }
-
-func passwordsOf(t testing.TB, s *sheet.Sheet) passwords {
-	t.Helper()
-	var hashes []auth.ForeignHash
-	for _, h := range s.Accounts.Hash {
-		hashes = append(hashes, auth.ForeignHash{Algorithm: h.Algorithm, Salt: h.Salt, PasswordSalt: h.PasswordSalt, Base64: h.Base64})
-	}
-	stored, err := auth.NewForeignHashes(auth.NewHasher(), hashes)
-	require.NoError(t, err)
-	return passwords{stored}
-}
-
-func (p passwords) Verify(ctx context.Context, password, stored string, salts map[string]string, _ []sheet.Hash) (bool, error) {
-	return p.stored.Verify(ctx, password, stored, salts)
 }
 
 // record makes a record of field, value pairs. Numbers are parsed as the field

@@ -28,16 +28,16 @@ var (
 )
 
 // Options say what a Store works with. Sheet, Now and Random are needed, Keep
-// where the sheet has no other place for IDs and idempotency keys, and Passwords
-// where it has users.
+// where the sheet has no other place for IDs and idempotency keys, and Hasher
+// where users log in.
 type Options struct {
 	Sheet *sheet.Sheet
 	Keep  Keep
 	Now   func() time.Time
 	// Random is where GUIDs come from.
 	Random io.Reader
-	// Passwords judge those of users.
-	Passwords Passwords
+	// Hasher judges the passwords of users.
+	Hasher *auth.Hasher
 	// LockWait bounds the wait for a row that another transaction holds; 0 for
 	// DefaultLockWait. It should be well below the backend's timeout.
 	LockWait time.Duration
@@ -68,8 +68,7 @@ type Store struct {
 	version string
 
 	functions map[string]bool // routines of PostgreSQL that are selected from
-	passwords Passwords
-	users     map[string]sheet.User
+	passwords *auth.ForeignHashes
 }
 
 // Open connects to the database of a sheet. It fails when the database does not
@@ -108,7 +107,7 @@ func newStore(o Options) (*Store, error) {
 	}
 	s := &Store{
 		Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, sheet: o.Sheet, source: source, d: d, keep: o.Keep, tables: map[*mapping.Resource]*table{}, now: o.Now, random: o.Random, log: o.Log,
-		functions: map[string]bool{}, passwords: o.Passwords, users: map[string]sheet.User{},
+		functions: map[string]bool{},
 	}
 	if s.log == nil {
 		s.log = zap.NewNop()
@@ -116,8 +115,8 @@ func newStore(o Options) (*Store, error) {
 	if source.Idempotency != "" {
 		s.answers = qualified(d, source.Schema, source.Idempotency)
 	}
-	for _, u := range o.Sheet.Accounts.Users {
-		s.users[u.Username] = u
+	if s.passwords, err = auth.NewForeignHashes(o.Hasher, o.Sheet.Accounts.Hash); err != nil {
+		return nil, fmt.Errorf("accounts.hash: %w", err)
 	}
 	var problems []error
 	for _, r := range o.Sheet.Model.Resources {

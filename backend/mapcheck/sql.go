@@ -74,7 +74,7 @@ const mostClients = 20
 // findClients finds clients: those of users, and those that records are of.
 func (c *sqlCheck) findClients(ctx context.Context) error {
 	for _, u := range c.Sheet.Accounts.Users {
-		c.clients = append(c.clients, u.ClientID)
+		c.clients = append(c.clients, u.Client.ID)
 	}
 	look := func(table, column string) error {
 		if t := c.schema.Table(table); t == nil || t.Column(column) == nil {

@@ -8,13 +8,6 @@ import (
 	"frontdesk/mapping"
 )
 
-// listed are the values that fields without a list of their own are known by.
-var listed = map[string]string{
-	"vehicle.body_kind": "hatchback sedan estate mpv convertible suv coupe", "vehicle.fuel_kind": "petrol diesel lpg electric hybrid",
-	"vehicle.transmission_kind": "manual automatic", "contact.language": "nl de en fr", "document.resource": "contact vehicle order article employee orderline",
-	"vehicle.publish_status": "published not_published", "contactcommunication.type": "phone mobile fax email website messaging",
-}
-
 // code is an entry of a code list.
 type code struct{ from, to string }
 
@@ -218,7 +211,7 @@ func abbreviates(short, value string, language int) float64 {
 
 // candidates are the values that a field may have.
 func candidates(r *mapping.Resource, f *mapping.Field) []string {
-	if words := listed[r.Name+"."+f.Name]; words != "" {
+	if words := listedValues[r.Name+"."+f.Name]; words != "" {
 		return strings.Fields(words)
 	}
 	return f.OneOf

@@ -58,12 +58,6 @@ func (d *drafter) errors() []entry {
 	return all
 }
 
-// The words that messages say what is wrong by.
-var (
-	unknownWords = []string{"onbekend", "unknown", "not found", "niet gevonden", "bestaat niet", "does not exist", "unbekannt", "nicht gefunden"}
-	blockedWords = []string{"geblokkeerd", "blocked", "gesperrt"}
-)
-
 // message words what a program raises, as far as its words tell.
 func (d *drafter) message(s said) entry {
 	e := entry{why: strings.TrimSpace(s.by + ": " + s.message)}
@@ -84,17 +78,17 @@ func (d *drafter) message(s said) entry {
 			when = "message: " + quoted("^"+pattern)
 		}
 	}
-	has := func(words []string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(strings.ToLower(s.message), w) })
+	says := func(what string) bool {
+		return slices.ContainsFunc(strings.Split(messages[what], ", "), func(words string) bool { return strings.Contains(strings.ToLower(s.message), words) })
 	}
 	scope := ""
 	if on != "" {
 		scope = ", on: [" + on + "]"
 	}
 	switch {
-	case has(unknownWords) && about != "" && d.matches[on] != nil && d.referrer(on, about) != "":
+	case says("unknown") && about != "" && d.matches[on] != nil && d.referrer(on, about) != "":
 		e.text, e.meant = fmt.Sprintf("{when: {%s}, reason: related_id_not_found, field: %s%s}", when, d.referrer(on, about), scope), true
-	case has(blockedWords):
+	case says("blocked"):
 		e.text, e.meant = fmt.Sprintf("{when: {%s}, reason: blocked_record%s}", when, scope), on != ""
 	default:
 		e.text = fmt.Sprintf("{when: {%s}, reason: cannot_update%s}", when, scope)

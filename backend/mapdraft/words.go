@@ -15,6 +15,8 @@ var (
 	resourceNames = wordList("resources")
 	fieldNames    = wordList("fields")
 	values        = wordList("values")
+	listedValues  = wordList("listed")
+	messages      = wordList("messages")
 )
 
 // wordList reads a file of lines that say a name, a colon and words.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -41,15 +40,11 @@ func migrate(ctx context.Context, db sqlrecord.DB, model *mapping.Model, now fun
 	if err := sqlrecord.Migrate(ctx, db, model); err != nil {
 		return err
 	}
-	files, err := fs.Sub(migrations, "migrations/"+db.Dialect().Name)
-	if err != nil {
-		return err
-	}
 	records := func(ctx context.Context, tx *sql.Tx) error {
 		return addSystemRecords(ctx, tx, db.Dialect(), model, now())
 	}
 	return sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{
-		Table: houseVersion, Files: files,
+		Table: houseVersion, Files: migrations,
 		Go: []*goose.Migration{goose.NewGoMigration(systemRecordsMigration, &goose.GoFunc{RunTx: records}, nil)},
 	})
 }

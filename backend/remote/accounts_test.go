@@ -15,12 +15,12 @@ func TestListedUsersAreRefused(t *testing.T) {
 	hasher := auth.NewHasher()
 	hash, err := hasher.Hash(t.Context(), "a password")
 	require.NoError(t, err)
-	users := []sheet.User{
-		{Username: "anna", PasswordHash: config.Secret(hash), ClientID: 7, ClientName: "De Wit"},
-		{Username: "bert", PasswordHash: config.Secret(hash), ClientID: 7, ClientName: "De Wit", Blocked: true},
-	}
-	s := &Store{core: &core{Options: Options{Hasher: hasher}}}
 	theirs := auth.Client{ID: 7, Name: "De Wit"}
+	users := []sheet.User{
+		{PasswordHash: config.Secret(hash), User: auth.User{Username: "anna", Client: theirs}},
+		{PasswordHash: config.Secret(hash), User: auth.User{Username: "bert", Client: theirs, Blocked: true}},
+	}
+	s := &Store{core: &core{Options: Options{Hasher: hasher, Sheet: &sheet.Sheet{Accounts: sheet.Accounts{Users: users}}}}}
 	for _, c := range []struct {
 		username, password string
 		as                 *auth.Refused
@@ -30,7 +30,7 @@ func TestListedUsersAreRefused(t *testing.T) {
 		{"bert", "a password", &auth.Refused{Why: auth.CauseUserBlocked, Client: theirs}},
 		{"Anna", "a password", &auth.Refused{Why: auth.CauseUnknownUser}},
 	} {
-		user, err := s.verifyListed(t.Context(), users, auth.Credentials{Username: c.username, Password: c.password})
+		user, err := s.verifyListed(t.Context(), auth.Credentials{Username: c.username, Password: c.password})
 		if c.as == nil {
 			require.NoError(t, err)
 			require.Equal(t, theirs, user.Client)

@@ -123,14 +123,11 @@ func newAdapterPlan(r *mapping.Resource) (*adapterPlan, error) {
 const protocolVersion = 1
 
 func (a *adapter) describe(ctx context.Context) error {
-	ans, err := a.call(ctx, &request{method: "GET", target: a.base + "/v1/model", timeout: a.timeout}, auth.Client{})
+	ans, err := a.ask(ctx, "/v1/model")
 	if err != nil {
 		return err
 	}
 	defer a.wire.release(ans)
-	if ans.status != http.StatusOK {
-		return failure(ans)
-	}
 	d := description{}
 	if err := json.Unmarshal([]byte(ans.body), &d); err != nil {
 		return fmt.Errorf("it is not JSON: %w", err)
@@ -192,15 +189,21 @@ func (a *adapter) supports(r *mapping.Resource, op mapping.Scope) bool {
 }
 
 func (a *adapter) ping(ctx context.Context) error {
-	ans, err := a.call(ctx, &request{method: "GET", target: a.base + "/v1/health", timeout: a.timeout}, auth.Client{})
-	if err != nil {
-		return err
+	ans, err := a.ask(ctx, "/v1/health")
+	if err == nil {
+		a.wire.release(ans)
+	}
+	return err
+}
+
+// ask asks the adapter about itself. The caller releases the answer.
+func (a *adapter) ask(ctx context.Context, path string) (*answer, error) {
+	ans, err := a.call(ctx, &request{method: "GET", target: a.base + path, timeout: a.timeout}, auth.Client{})
+	if err != nil || ans.status == http.StatusOK {
+		return ans, err
 	}
 	defer a.wire.release(ans)
-	if ans.status != http.StatusOK {
-		return failure(ans)
-	}
-	return nil
+	return nil, failure(ans)
 }
 
 // call sends a request with the headers of the protocol.

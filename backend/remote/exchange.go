@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 )
 
@@ -113,14 +114,10 @@ func (w *wire) pause(ctx context.Context, tries int, deadline time.Time) error {
 	if w.now().Add(d).After(deadline) {
 		return fmt.Errorf("try again: %w", errTimeout)
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("try again: %w", ctx.Err())
+	if err := auth.Sleep(ctx, d); err != nil {
+		return fmt.Errorf("try again: %w", err)
 	}
+	return nil
 }
 
 // try sends a request once.

@@ -68,23 +68,10 @@ func (o Options) withDefaults() Options {
 }
 
 // Keep is the gateway's own store, of what the service cannot keep itself.
-// backend/keep is one. It is safe for concurrent use.
+// backend/keep is one.
 type Keep interface {
-	// IDs returns the IDs of keys, and gives one out for each that is new.
-	IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error)
-	// Keys returns the keys that IDs were given out for, for the client.
-	Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef) (sheet.Keys, error)
-	// Recall returns what is kept under an idempotency key, nil where there is
-	// nothing. It fails with IdempotencyInUse where the key is taken.
-	Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)
-	// Begin takes a key, durably, until Finish or Abandon. It fails with ErrStale
-	// where there is something under it by now.
-	Begin(ctx context.Context, client auth.Client, key string) error
-	// Finish keeps the answer under a key that was taken, for 24 hours, or for
-	// m.Life where that is longer.
-	Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error
-	// Abandon gives a key back under which nothing was done.
-	Abandon(ctx context.Context, client auth.Client, key string) error
+	sheet.IDStore
+	backend.AnswerStore
 	// Take waits until no other gateway writes a record, and keeps them all from it
 	// until release is called, or ctx ends. client is 0 where all share the record.
 	// release waits no longer than its own ctx.

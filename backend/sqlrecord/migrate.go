@@ -18,7 +18,7 @@ import (
 type Migrations struct {
 	// Table keeps which of them were taken. Every set has its own.
 	Table string
-	Files fs.FS // may be nil
+	Files fs.FS // may be nil; those of an engine are in its folder, as migrations/sqlite
 	Go    []*goose.Migration
 
 	anyOrder bool // a step may be taken after one of a higher number
@@ -100,6 +100,13 @@ func MigrateWith(ctx context.Context, db DB, m Migrations) error {
 	mg, ok := db.(migrator)
 	if !ok {
 		return fmt.Errorf("migrate %s: the tables of this database are not ours", m.Table)
+	}
+	if m.Files != nil {
+		files, err := fs.Sub(m.Files, "migrations/"+db.Dialect().Name)
+		if err != nil {
+			return err
+		}
+		m.Files = files
 	}
 	if l, ok := db.(looker); ok {
 		if done, err := l.migrated(ctx, m); done || err != nil {

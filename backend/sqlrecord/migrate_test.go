@@ -167,7 +167,7 @@ func TestMigrateWithOwnFiles(t *testing.T) {
 	onEngines(t, func(t *testing.T, db DB) {
 		m := Migrations{
 			Table: "own_version",
-			Files: fstest.MapFS{"00001_user.sql": {Data: []byte("-- +goose Up\nCREATE TABLE own_user (name text NOT NULL);\n")}},
+			Files: fstest.MapFS{"migrations/" + db.Dialect().Name + "/00001_user.sql": {Data: []byte("-- +goose Up\nCREATE TABLE own_user (name text NOT NULL);\n")}},
 			Go: []*goose.Migration{goose.NewGoMigration(2, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 				_, err := tx.ExecContext(ctx, "INSERT INTO own_user (name) VALUES ('demo')")
 				return err

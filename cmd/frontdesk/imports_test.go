@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"config":                      {"config/schema", "config/strictyaml"},
 	"config/keyedit":              {},
 	"mapping":                     {"config/strictyaml"},
-	"mapping/sheet":               {"auth", "config", "config/schema", "config/strictyaml", "mapping"},
+	"mapping/sheet":               {"auth", "config", "config/strictyaml", "mapping"},
 	"auth":                        {"mapping"},
 	"auth/authtest":               {"auth"},
 	"auth/redis":                  {"auth", "mapping"},

@@ -103,20 +103,10 @@ func (c *codec) writeCode(v mapping.Value) (Raw, *mapping.Error) {
 }
 
 func (c *codec) writeInt(v mapping.Value) Raw {
-	switch c.system {
-	case sysBoolean:
+	if c.system == sysBoolean {
 		return boolRaw(v.Int() != 0)
-	case sysText:
-		text := strconv.FormatInt(v.Int(), 10)
-		if c.padZero {
-			text = c.zeros(text)
-		}
-		return textRaw(text)
-	case sysDecimal:
-		return Raw{Kind: RawNumber, Text: strconv.FormatInt(v.Int(), 10)}
-	default:
-		return intRaw(v.Int())
 	}
+	return c.digits(v.Int())
 }
 
 func (c *codec) writeNumber(v mapping.Value) Raw {
@@ -131,11 +121,7 @@ func (c *codec) writeNumber(v mapping.Value) Raw {
 		return c.digits(n)
 	}
 	if c.system == sysText {
-		text := string(appendDecimal(nil, v.Int(), v.Scale(), c.point()))
-		if c.padZero {
-			text = c.zeros(text)
-		}
-		return textRaw(text)
+		return c.padded(string(appendDecimal(nil, v.Int(), v.Scale(), c.point())))
 	}
 	return Raw{Kind: RawNumber, Text: string(v.AppendJSON(nil))}
 }
@@ -147,15 +133,11 @@ func (c *codec) point() byte {
 	return '.'
 }
 
-// digits is a number with implied decimals.
+// digits is a whole number, or one with implied decimals.
 func (c *codec) digits(n int64) Raw {
 	switch c.system {
 	case sysText:
-		text := strconv.FormatInt(n, 10)
-		if c.padZero {
-			text = c.zeros(text)
-		}
-		return textRaw(text)
+		return c.padded(strconv.FormatInt(n, 10))
 	case sysDecimal:
 		return Raw{Kind: RawNumber, Text: strconv.FormatInt(n, 10)}
 	default:
@@ -221,6 +203,14 @@ func (c *codec) writeText(v mapping.Value) (Raw, *mapping.Error) {
 	default:
 		return textRaw(s), nil
 	}
+}
+
+// padded is a number as text.
+func (c *codec) padded(number string) Raw {
+	if c.padZero {
+		number = c.zeros(number)
+	}
+	return textRaw(number)
 }
 
 func (c *codec) zeros(s string) string {

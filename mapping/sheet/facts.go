@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"frontdesk/auth"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
@@ -81,7 +82,7 @@ func (u *UserFacts) set(fact int, v mapping.Value) {
 }
 
 // loadFacts compiles where the facts of a user are.
-func (l *loader) loadFacts(at string, f accountColumnsFile, hashes []Hash, needed ...string) *Facts {
+func (l *loader) loadFacts(at string, f accountColumnsFile, hashes []auth.ForeignHash, needed ...string) *Facts {
 	facts := &Facts{places: map[string]int{}}
 	of := factFields()
 	for i, ff := range []fieldFile{f.ID, f.Username, f.Password, f.Email, f.ClientID, f.ClientName, f.External, f.Blocked} {

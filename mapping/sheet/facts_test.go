@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"frontdesk/auth"
 	"frontdesk/mapping/sheet"
 )
 
@@ -37,7 +38,7 @@ func TestFactsOfATable(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	if len(a.Hash) != 2 || a.Hash[0].Algorithm != "bcrypt" || a.Hash[1] != (sheet.Hash{Algorithm: "sha1", Salt: "ZOUT"}) {
+	if len(a.Hash) != 2 || a.Hash[0].Algorithm != "bcrypt" || a.Hash[1] != (auth.ForeignHash{Algorithm: "sha1", Salt: "ZOUT"}) {
 		t.Errorf("hashes %v", a.Hash)
 	}
 	in = factsRow(a.Facts, map[string]sheet.Raw{"WW": text("secret\xff"), "BEDRNR": number(1)})
@@ -77,7 +78,7 @@ func TestFactsOfAnAnswer(t *testing.T) {
 
 func TestListedUsers(t *testing.T) {
 	users := load(t, "testdata/lijn.yaml").Accounts.Users
-	if len(users) != 1 || users[0].Username != "jansen" || users[0].ClientID != 1 || users[0].ClientName != "De Wit" {
+	if len(users) != 1 || users[0].Username != "jansen" || users[0].Client != (auth.Client{ID: 1, Name: "De Wit"}) {
 		t.Errorf("users %v", users)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// context is where a template stands: what it may name, and what the call is.
-type context struct {
+// callContext is where a template stands: what it may name, and what the call is.
+type callContext struct {
 	method   string            // where the sheet names none
 	known    []string          // placeholders
 	keys     int               // parts of {key}; 0 where there is no key
@@ -48,7 +48,7 @@ var (
 const fresh = "fresh"
 
 // request compiles a call.
-func (l *loader) request(path string, f requestFile, c context) *Request {
+func (l *loader) request(path string, f requestFile, c callContext) *Request {
 	q := &Request{Method: cmp.Or(f.Method, c.method, "GET"), Timeout: f.Timeout, secrets: l.httpSecrets(), language: l.language(), filter: c.filter, uses: map[string]bool{}, quoted: map[string]bool{}}
 	q.Fresh = f.Connections == fresh || f.Connections == "" && l.Source.HTTP != nil && l.Source.HTTP.Connections.fresh
 	if f.Timeout < 0 {
@@ -72,7 +72,7 @@ func (l *loader) request(path string, f requestFile, c context) *Request {
 }
 
 // namedTemplate compiles a path, query value or header.
-func (l *loader) namedTemplate(path string, p pair, kind int, c context) template {
+func (l *loader) namedTemplate(path string, p pair, kind int, c callContext) template {
 	t := template{name: p.Key, parts: split(p.Value)}
 	l.names(path, &t, c)
 	switch kind {
@@ -99,7 +99,7 @@ func (l *loader) namedTemplate(path string, p pair, kind int, c context) templat
 }
 
 // names judges what a template names.
-func (l *loader) names(path string, t *template, c context) {
+func (l *loader) names(path string, t *template, c callContext) {
 	for _, part := range t.parts {
 		switch {
 		case part.name != "":
@@ -111,7 +111,7 @@ func (l *loader) names(path string, t *template, c context) {
 }
 
 // loadBody compiles the body of a call, by its content type.
-func (l *loader) loadBody(path, text string, f requestFile, q *Request, c context) {
+func (l *loader) loadBody(path, text string, f requestFile, q *Request, c callContext) {
 	at := strictyaml.Child(path, "body")
 	q.ContentType = f.ContentType
 	if q.ContentType == "" {
@@ -169,7 +169,7 @@ func (l *loader) xmlBody(text string, use func(string)) (body, error) {
 		l.once(at, "%s", l.detail(at, err))
 		return b, nil
 	}
-	known := context{known: []string{"token", "client.id", "client.name", "body"}}
+	known := callContext{known: []string{"token", "client.id", "client.name", "body"}}
 	envelope.names(func(name string) {
 		if !l.judged[at] {
 			l.placeholder(at, name, known, true)
@@ -218,7 +218,7 @@ func parseForm(text string, use func(string)) (body, error) {
 }
 
 // placeholder judges whether a template may name something where it stands.
-func (l *loader) placeholder(path, name string, c context, inBody bool) {
+func (l *loader) placeholder(path, name string, c callContext, inBody bool) {
 	known := slices.Clone(c.known)
 	if c.filter != nil {
 		known = append(known, "filter")
@@ -329,8 +329,8 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 }
 
 // contextOf is what the templates of an operation may name.
-func (d *draft) contextOf(op mapping.Scope) context {
-	c := context{known: []string{"client.id", "client.name", "token"}, natures: map[string]nature{}, plainKey: !d.resource.Key.Kept}
+func (d *draft) contextOf(op mapping.Scope) callContext {
+	c := callContext{known: []string{"client.id", "client.name", "token"}, natures: map[string]nature{}, plainKey: !d.resource.Key.Kept}
 	for _, f := range d.drafted {
 		if f.source != fromElements && f.codec.field != nil {
 			c.natures["filter."+f.Name], c.natures["value."+f.Name] = f.nature(), f.nature()

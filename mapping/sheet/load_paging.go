@@ -10,7 +10,7 @@ import (
 )
 
 // paging compiles how a list is paged and counted.
-func (d *draft) paging(path string, of *operationFile, out *Operation, c context) {
+func (d *draft) paging(path string, of *operationFile, out *Operation, c callContext) {
 	out.Paging = Paging{Style: "none"}
 	if f := of.Paging; f != nil {
 		at := strictyaml.Child(path, "paging")

@@ -16,7 +16,7 @@ func (d *draft) abilities() {
 		sortable[f.Name] = d.sql() && len(d.file.Order) == 0 && f.sortable()
 	}
 	if d.file.Filters != nil {
-		filterable = d.chosen("filters", d.file.Filters, filterable, func(f *Field) string {
+		filterable = d.chosen("filters", d.file.Filters, func(f *Field) string {
 			switch {
 			case d.sql() && !f.comparable() && !f.isFixed():
 				return "the system has no column that tells it"
@@ -27,7 +27,7 @@ func (d *draft) abilities() {
 		})
 	}
 	if d.file.Sorts != nil {
-		sortable = d.chosen("sorts", d.file.Sorts, sortable, func(f *Field) string {
+		sortable = d.chosen("sorts", d.file.Sorts, func(f *Field) string {
 			if !d.sql() || !f.comparable() || f.Target != nil {
 				return "the system cannot sort by it"
 			}
@@ -64,7 +64,7 @@ func (d *draft) fixedUnsortable() {
 }
 
 // chosen are the fields that the sheet names itself.
-func (d *draft) chosen(key string, names []string, _ map[string]bool, fault func(*Field) string) map[string]bool {
+func (d *draft) chosen(key string, names []string, fault func(*Field) string) map[string]bool {
 	known := map[string]*Field{}
 	var mapped []string
 	for _, f := range d.drafted {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/auth"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -95,7 +96,7 @@ func (l *loader) loadHTTP(f *httpFile) *HTTP {
 
 func (l *loader) loadLogOn(at string, f *logOnFile) *LogOn {
 	on := &LogOn{
-		Request:        l.request(at+".request", f.Request, context{method: "POST", known: []string{"client.id", "client.name"}}),
+		Request:        l.request(at+".request", f.Request, callContext{method: "POST", known: []string{"client.id", "client.name"}}),
 		AccountsClient: f.AccountsClient,
 		Token:          f.Token, ExpiresIn: f.ExpiresIn,
 		Lifetime: l.duration(at+".lifetime", f.Lifetime, 15*time.Minute),
@@ -123,7 +124,7 @@ func (l *loader) headers(at string, f pairs, known []string) *Request {
 	q := &Request{secrets: l.httpSecrets(), language: l.language()}
 	for _, p := range f {
 		path := strictyaml.Child(at, p.Key)
-		q.headers = append(q.headers, l.namedTemplate(path, p, headerTemplate, context{known: known}))
+		q.headers = append(q.headers, l.namedTemplate(path, p, headerTemplate, callContext{known: known}))
 	}
 	return q
 }
@@ -212,12 +213,12 @@ func (l *loader) loadAccounts() {
 		a.Facts = l.loadFacts("accounts.columns", f.Columns, a.Hash, "password", "client_id")
 	}
 	if f.Verify != nil {
-		a.Verify = l.request("accounts.verify", *f.Verify, context{method: "POST", known: []string{"username", "password", "token"}})
+		a.Verify = l.request("accounts.verify", *f.Verify, callContext{method: "POST", known: []string{"username", "password", "token"}})
 		if f.Verify.Path == "" {
 			l.fail("accounts.verify.path", "missing, expected a path")
 		}
 		if f.Find != nil {
-			a.Find = l.request("accounts.find", *f.Find, context{method: "GET", known: []string{"username", "token"}})
+			a.Find = l.request("accounts.find", *f.Find, callContext{method: "GET", known: []string{"username", "token"}})
 		}
 		a.Facts = l.loadFacts("accounts.result", f.Result, nil, "client_id")
 		if a.Refused = l.matcher("accounts.refused", f.Refused); a.Refused.IsZero() {
@@ -260,19 +261,19 @@ func (l *loader) loadUsers() {
 		} else if !mapping.IsPlain(u.Client.Name) {
 			l.fail(path+".client.name", "found %s, expected characters that can be seen", l.found(path+".client.name", u.Client.Name))
 		}
-		l.sheet.Accounts.Users = append(l.sheet.Accounts.Users, User{
-			Username: u.Username, PasswordHash: u.PasswordHash, Email: u.Email,
-			ClientID: u.Client.ID, ClientName: u.Client.Name, External: u.External, Blocked: u.Blocked,
-		})
+		l.sheet.Accounts.Users = append(l.sheet.Accounts.Users, User{PasswordHash: u.PasswordHash, User: auth.User{
+			Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked,
+			Client: auth.Client{ID: u.Client.ID, Name: u.Client.Name},
+		}})
 	}
 }
 
-func (l *loader) loadHashes() []Hash {
+func (l *loader) loadHashes() []auth.ForeignHash {
 	hashes := l.file.Accounts.Hash
 	if len(hashes) == 0 {
 		l.fail("accounts.hash", "missing, expected how passwords are hashed, such as [bcrypt]")
 	}
-	var all []Hash
+	var all []auth.ForeignHash
 	for i, h := range hashes {
 		path := fmt.Sprintf("accounts.hash[%d]", i)
 		at := path
@@ -284,7 +285,7 @@ func (l *loader) loadHashes() []Hash {
 		if !plain && (h.Salt != "" || h.Order != "" || h.Encoding != "") {
 			l.fail(path, "%s has salt and encoding in the hash itself, expected neither salt, order nor encoding", h.Algorithm)
 		}
-		all = append(all, Hash{Algorithm: h.Algorithm, Salt: h.Salt, PasswordSalt: h.Order == "password+salt", Base64: h.Encoding == "base64"})
+		all = append(all, auth.ForeignHash{Algorithm: h.Algorithm, Salt: h.Salt, PasswordSalt: h.Order == "password+salt", Base64: h.Encoding == "base64"})
 	}
 	return all
 }

@@ -20,7 +20,7 @@ const (
 )
 
 // natureOf is the nature of a placeholder where a template stands.
-func (c context) natureOf(name string) nature {
+func (c callContext) natureOf(name string) nature {
 	switch name {
 	case "id", "client.id", "limit", "offset", "page", "version", "idempotency_key":
 		return natureBare
@@ -69,7 +69,7 @@ func mayBeMissing(name string) bool {
 
 // judgeText judges how the values of a template are kept apart from the text
 // around them. Without text around there is nothing that they could become.
-func (l *loader) judgeText(path string, t *template, c context) {
+func (l *loader) judgeText(path string, t *template, c callContext) {
 	if isExpression(t.parts) {
 		l.judgeExpression(path, t.parts, c)
 		l.judgeSeveral(path, t.parts, c)
@@ -77,7 +77,7 @@ func (l *loader) judgeText(path string, t *template, c context) {
 }
 
 // judgePath is judgeText for each part of a path.
-func (l *loader) judgePath(path string, t *template, c context) {
+func (l *loader) judgePath(path string, t *template, c callContext) {
 	from := 0
 	for i := 0; i <= len(t.parts); i++ {
 		if i < len(t.parts) && (t.parts[i].name != "" || !strings.Contains(t.parts[i].literal, "/")) {
@@ -107,7 +107,7 @@ func (l *loader) judgePath(path string, t *template, c context) {
 
 // judgeExpression wants every value of an expression to be between quotes that it
 // cannot end, or to need none.
-func (l *loader) judgeExpression(path string, parts []part, c context) {
+func (l *loader) judgeExpression(path string, parts []part, c callContext) {
 	open, nested, escaped := l.language().scan(parts)
 	judged := false
 	for i := range parts {
@@ -140,7 +140,7 @@ func (l *loader) judgeExpression(path string, parts []part, c context) {
 }
 
 // judgeSeveral refuses an expression with a hole where a value is missing.
-func (l *loader) judgeSeveral(path string, parts []part, c context) {
+func (l *loader) judgeSeveral(path string, parts []part, c callContext) {
 	n, missing := 0, ""
 	for _, p := range parts {
 		if p.name != "" && c.natureOf(p.name) != natureTrusted {
@@ -211,7 +211,7 @@ func (l *loader) loadExpressions(at string, e expressionsFile) {
 }
 
 // filter compiles what {filter} stands for in a list.
-func (d *draft) filter(path string, f *filterFile, c context) *conditions {
+func (d *draft) filter(path string, f *filterFile, c callContext) *conditions {
 	at := strictyaml.Child(path, "filter")
 	if f.Join == "" {
 		d.fail(at, "join is missing, expected what stands between two parts: \" && \"")

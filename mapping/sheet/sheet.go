@@ -1,8 +1,10 @@
 package sheet
 
 import (
+	"context"
 	"time"
 
+	"frontdesk/auth"
 	"frontdesk/mapping"
 )
 
@@ -178,6 +180,17 @@ type Keys map[IDRef]string
 type IDRef struct {
 	Resource string
 	ID       int32
+}
+
+// IDStore gives out the IDs that clients know records by which have other keys. It is safe
+// for concurrent use, and what it returns without an error is on disk.
+type IDStore interface {
+	// IDs returns the ID of every key. A key without one is given the next of its
+	// resource, which is never given to another.
+	IDs(ctx context.Context, refs []KeyRef) (IDs, error)
+	// Keys returns the key of every ID; those never given out, or for a record of
+	// another client, are left out.
+	Keys(ctx context.Context, client auth.Client, refs []IDRef) (Keys, error)
 }
 
 // Assignment is a place and what is written there. Field is the field it comes

@@ -3,6 +3,7 @@ package sheet
 import (
 	"time"
 
+	"frontdesk/auth"
 	"frontdesk/config"
 	"frontdesk/mapping"
 )
@@ -68,7 +69,7 @@ type Accounts struct {
 	Users          []User
 	Table, Query   string
 	Facts          *Facts // columns of Table or Query, or paths of Verify's answer
-	Hash           []Hash
+	Hash           []auth.ForeignHash
 	Verify, Find   *Request
 	Refused        *Matcher
 	ForgotPassword string
@@ -78,21 +79,18 @@ type Accounts struct {
 
 // User is one of a fixed list.
 type User struct {
-	Username     string
+	auth.User
 	PasswordHash config.Secret
-	Email        string
-	ClientID     int64
-	ClientName   string
-	External     bool
-	Blocked      bool
 }
 
-// Hash is how a password is hashed.
-type Hash struct {
-	Algorithm    string // argon2id, bcrypt, phpass, sha512crypt, sha256crypt, md5crypt, sha256, sha1 or md5
-	Salt         string // column; "" for none
-	PasswordSalt bool   // the password comes before the salt
-	Base64       bool   // not hex
+// Listed is the one of Users with that name, to the byte; nil for none.
+func (a *Accounts) Listed(username string) *User {
+	for i := range a.Users {
+		if a.Users[i].Username == username {
+			return &a.Users[i]
+		}
+	}
+	return nil
 }
 
 // Facts are where the facts of a user are, and how they are converted.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -172,12 +171,8 @@ func bySheet(open func(*System, opening, *sheet.Sheet, *keep.Store) error) func(
 }
 
 func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *keep.Store) error {
-	passwords, err := passwordsOf(sh, o.hasher)
-	if err != nil {
-		return err
-	}
 	store, err := legacy.Open(o.ctx, legacy.Options{
-		Sheet: sh, Keep: kept, Now: time.Now, Random: rand.Reader, Passwords: passwords, LockWait: lockWait(o.config), Log: o.log,
+		Sheet: sh, Keep: kept, Now: time.Now, Random: rand.Reader, Hasher: o.hasher, LockWait: lockWait(o.config), Log: o.log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the database of %s: %w", sh.File, err)
@@ -228,34 +223,4 @@ func openFile(file string, o sqlrecord.Options) (db sqlrecord.DB, err error) {
 		return err
 	})
 	return db, err
-}
-
-func isPostgres(dsn string) bool {
-	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
-}
-
-// passwords are how the users of a sheet are verified: those of its list by
-// argon2id, those of a table by the hashes that the sheet names.
-type passwords struct{ listed, stored *auth.ForeignHashes }
-
-func passwordsOf(sh *sheet.Sheet, hasher *auth.Hasher) (p passwords, err error) {
-	if p.listed, err = auth.NewForeignHashes(hasher, nil); err != nil {
-		return p, err
-	}
-	hashes := make([]auth.ForeignHash, len(sh.Accounts.Hash))
-	for i, h := range sh.Accounts.Hash {
-		hashes[i] = auth.ForeignHash{Algorithm: h.Algorithm, Salt: h.Salt, PasswordSalt: h.PasswordSalt, Base64: h.Base64}
-	}
-	if p.stored, err = auth.NewForeignHashes(hasher, hashes); err != nil {
-		return p, fmt.Errorf("%s: accounts.hash: %w", sh.File, err)
-	}
-	return p, nil
-}
-
-// Verify implements legacy.Passwords.
-func (p passwords) Verify(ctx context.Context, password, stored string, salts map[string]string, hashes []sheet.Hash) (bool, error) {
-	if len(hashes) == 0 {
-		return p.listed.Verify(ctx, password, stored, salts)
-	}
-	return p.stored.Verify(ctx, password, stored, salts)
 }

@@ -42,7 +42,7 @@ func databaseBeside(sh *sheet.Sheet) Database {
 
 // file is that of SQLite; "" where it is none.
 func (d Database) file() string {
-	if isPostgres(d.dsn) {
+	if config.IsPostgres(d.dsn) {
 		return ""
 	}
 	return strings.TrimPrefix(d.dsn, "sqlite:")

@@ -121,38 +121,38 @@ const disksEvery = 10 * time.Second
 // watchDisks logs when a disk hangs or is low, and when it no longer is, and keeps spare room,
 // for as long as ctx lives.
 func (h *Desk) watchDisks(ctx context.Context) {
-	before := map[string]string{}
+	var before map[string]string
 	var keeping apart
-	for {
-		now := map[string]string{}
-		for _, d := range h.disks() {
-			holds := strings.Join(d.Holds, ", ")
-			now[holds] = d.state()
-			if now[holds] == before[holds] {
-				continue
-			}
-			fields := []zap.Field{zap.String("of", holds), zap.Int64("free", d.Free), zap.Int64("size", d.Size)}
-			switch now[holds] {
-			case diskHangs:
-				h.log.Warn("a disk does not answer: what is written to it waits", zap.String("of", holds), zap.Time("since", *d.Hangs))
-			case diskLow:
-				h.log.Warn("a disk is nearly full: what cannot be written is refused, and nothing else", fields...)
-			default:
-				h.log.Info("a disk answers, and has room again", fields...)
-			}
-		}
-		before = now
+	every(ctx, h.after, disksEvery, func() {
+		before = h.tellOfDisks(before)
 		keeping.run(func() {
 			if err := spareOf(h.system.Own.file).keep(); err != nil {
 				h.log.Warn("no spare room can be kept on the disk of the database", zap.Error(err))
 			}
 		})
-		select {
-		case <-ctx.Done():
-			return
-		case <-h.after(disksEvery):
+	})
+}
+
+// tellOfDisks logs the disks that are otherwise than before, and returns how they are now.
+func (h *Desk) tellOfDisks(before map[string]string) (now map[string]string) {
+	now = map[string]string{}
+	for _, d := range h.disks() {
+		holds := strings.Join(d.Holds, ", ")
+		now[holds] = d.state()
+		if now[holds] == before[holds] {
+			continue
+		}
+		fields := []zap.Field{zap.String("of", holds), zap.Int64("free", d.Free), zap.Int64("size", d.Size)}
+		switch now[holds] {
+		case diskHangs:
+			h.log.Warn("a disk does not answer: what is written to it waits", zap.String("of", holds), zap.Time("since", *d.Hangs))
+		case diskLow:
+			h.log.Warn("a disk is nearly full: what cannot be written is refused, and nothing else", fields...)
+		default:
+			h.log.Info("a disk answers, and has room again", fields...)
 		}
 	}
+	return now
 }
 
 // spare is a file beside a SQLite database that holds room for what has to be possible on a

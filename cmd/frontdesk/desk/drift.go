@@ -100,18 +100,11 @@ func (d *drift) watch(ctx context.Context) {
 	if d == nil {
 		return
 	}
-	for {
-		d.meet(ctx)
-		select {
-		case <-ctx.Done():
-			bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), healthTimeout)
-			defer cancel()
-			if err := d.desk.ledger.Leave(bounded, d.id); err != nil {
-				d.desk.log.Warn("the other gateways cannot be told that this one stops", zap.Error(err))
-			}
-			return
-		case <-d.desk.after(DriftEvery):
-		}
+	every(ctx, d.desk.after, DriftEvery, func() { d.meet(ctx) })
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), healthTimeout)
+	defer cancel()
+	if err := d.desk.ledger.Leave(bounded, d.id); err != nil {
+		d.desk.log.Warn("the other gateways cannot be told that this one stops", zap.Error(err))
 	}
 }
 

@@ -186,17 +186,16 @@ func (h *Desk) watchEnded(starting, ctx context.Context) (watch func()) {
 	}
 	h.lookBeforeServing(starting, accounts)
 	return func() {
-		for {
+		first := true // which was looked for before
+		every(ctx, h.after, BlockedEvery, func() {
+			if !first {
+				h.lookForEnded(ctx, accounts, h.config.Backend.Timeout)
+			}
+			first = false
 			if err := h.sessions.tellStore(ctx); err != nil && ctx.Err() == nil {
 				h.log.Debug("the store of sessions could not be told which have ended", zap.Error(err))
 			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-h.after(BlockedEvery):
-			}
-			h.lookForEnded(ctx, accounts, h.config.Backend.Timeout)
-		}
+		})
 	}
 }
 

@@ -190,7 +190,7 @@ func (j *judge) besideSystem() (file string, ok bool) {
 		return "", false
 	}
 	j.fail("backend.sheet", config.RuleModelOrSheet, drivers()[j.Backend.Driver].judge(sh))
-	if isPostgres(sh.Keep) {
+	if config.IsPostgres(sh.Keep) {
 		return "", j.postgres("backend.sheet", config.RuleDSN, sh.Keep)
 	}
 	if file, err = ownFile(sh); err != nil {

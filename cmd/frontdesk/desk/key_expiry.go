@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"context"
 	"time"
 
 	"go.uber.org/zap"
@@ -37,18 +36,6 @@ type said struct {
 // newExpiryWatch returns a watch that has said nothing yet.
 func newExpiryWatch(keys func() []config.Key, now func() time.Time, log *zap.Logger) *expiryWatch {
 	return &expiryWatch{keys: keys, now: now, log: log, said: make(map[config.Digest]said)}
-}
-
-// run looks at once and at every tick, until the context ends.
-func (w *expiryWatch) run(ctx context.Context, tick <-chan time.Time) {
-	for {
-		w.look()
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick:
-		}
-	}
 }
 
 // look gives the notices that are due. What ended before it was ever looked at is

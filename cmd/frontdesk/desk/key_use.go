@@ -2,6 +2,8 @@ package desk
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -20,11 +22,13 @@ const useKept = 24 * time.Hour
 
 // Used implements gateway.Meter.
 func (m *metrics) Used(hash [32]byte, at time.Time) {
-	last := m.used.of(hash, func() *atomic.Int64 { return new(atomic.Int64) })
+	last := m.used.of(hash, neverUsed)
 	if now := at.Unix(); now > last.Load() {
 		last.Store(now)
 	}
 }
+
+func neverUsed() *atomic.Int64 { return new(atomic.Int64) }
 
 // lastUse is when a hash was used last, of what is known; zero for never.
 func (m *metrics) lastUse(hash config.Digest) time.Time {
@@ -44,21 +48,17 @@ func useOf(k *config.Key, h config.KeyHash) ledger.HashOfKey {
 // then. Of several gateways each tells the latest that any of them knows.
 func (h *Desk) watchKeyUse(ctx context.Context) {
 	noted, failing := ledger.KeyUses{}, false
-	for {
+	note := func() {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), healthTimeout)
+		defer cancel()
 		err := h.noteKeyUse(bounded, noted)
-		cancel()
 		if err != nil && !failing {
 			h.log.Warn("when api_keys were used cannot be noted", zap.Error(err))
 		}
-		if failing = err != nil; ctx.Err() != nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-h.after(UseEvery):
-		}
+		failing = err != nil
 	}
+	every(ctx, h.after, UseEvery, note)
+	note()
 }
 
 // noteKeyUse tells the database what it does not know, and takes from it what others noted. What
@@ -76,6 +76,7 @@ func (h *Desk) noteKeyUse(ctx context.Context, noted ledger.KeyUses) error {
 		}
 	}
 	h.metrics.used.forget(func(hash [32]byte) bool { return !configured[hash] })
+	h.metrics.used.add(neverUsed, slices.Collect(maps.Keys(configured))...)
 	if err := h.ledger.NoteKeyUses(ctx, fresh); err != nil {
 		return err
 	}

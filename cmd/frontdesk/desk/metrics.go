@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -216,19 +217,25 @@ func (t *table[K, V]) of(k K, make func() *V) *V {
 	if v := t.all()[k]; v != nil {
 		return v
 	}
+	return t.add(make, k)[k]
+}
+
+// add makes what is missing under some keys, by one copy of the table, and returns all.
+func (t *table[K, V]) add(make func() *V, keys ...K) map[K]*V {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if v := t.all()[k]; v != nil {
-		return v
+	all := t.all()
+	missing := slices.DeleteFunc(keys, func(k K) bool { return all[k] != nil })
+	if len(missing) == 0 {
+		return all
 	}
-	v := make()
-	next := maps.Clone(t.all())
-	if next == nil {
-		next = map[K]*V{}
+	next := map[K]*V{}
+	maps.Copy(next, all)
+	for _, k := range missing {
+		next[k] = make()
 	}
-	next[k] = v
 	t.kept.Store(&next)
-	return v
+	return next
 }
 
 // forget drops what is kept under the keys that are gone.

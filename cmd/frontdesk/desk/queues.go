@@ -75,14 +75,7 @@ func (h *Desk) openQueues() *queues {
 
 // watchQueues looks at the queues for as long as ctx lives.
 func (h *Desk) watchQueues(ctx context.Context) {
-	for {
-		h.queues.look()
-		select {
-		case <-ctx.Done():
-			return
-		case <-h.after(QueuesEvery):
-		}
-	}
+	every(ctx, h.after, QueuesEvery, h.queues.look)
 }
 
 func (q *queues) look() {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"frontdesk/config"
+
 	"github.com/fsnotify/fsnotify"
 )
 
@@ -158,10 +160,10 @@ func interestIn(files, folders []string) (of interest, wanted map[string]bool) {
 		}
 		at := way[len(way)-1]
 		of.names[at] = true
-		if isFolder(at) && !of.mixed[at] {
+		if config.IsFolder(at) && !of.mixed[at] {
 			of.folders[at] = true
 		}
-		for ; !isFolder(at) && at != filepath.Dir(at); at = filepath.Dir(at) {
+		for ; !config.IsFolder(at) && at != filepath.Dir(at); at = filepath.Dir(at) {
 			of.names[at] = true // it may come to be
 		}
 		wanted[at] = true
@@ -172,11 +174,6 @@ func interestIn(files, folders []string) (of interest, wanted map[string]bool) {
 		}
 	}
 	return of, wanted
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // maxLinks ends a way that leads in circles.

@@ -36,9 +36,7 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	serving.Go(func() { h.watchKeyUse(alive) })
 	serving.Go(func() { h.watchActs(alive) })
 	serving.Go(func() { h.watchQueues(alive) })
-	hourly := time.NewTicker(time.Hour)
-	defer hourly.Stop()
-	serving.Go(func() { newExpiryWatch(h.keys, time.Now, h.log).run(alive, hourly.C) })
+	serving.Go(func() { every(alive, time.After, time.Hour, newExpiryWatch(h.keys, time.Now, h.log).look) })
 	h.tell(h.supervisor.ready(h.status()))
 	h.log.Info("serving", zap.String("base_url", h.config.Server.BaseURL()), zap.String("config", h.policy().Hash), zap.Stringer("database", database),
 		zap.String("version", Version()), zap.String("sockets_of_systemd", h.supervisor.handedOver()))

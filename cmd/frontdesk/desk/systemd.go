@@ -110,14 +110,7 @@ func (s *Supervisor) keepAlive(ctx context.Context) {
 	if s == nil || s.watchdog == 0 {
 		return
 	}
-	ticker := time.NewTicker(s.watchdog / 2)
-	defer ticker.Stop()
-	for {
+	every(ctx, time.After, s.watchdog/2, func() {
 		_ = s.notify(daemon.SdNotifyWatchdog) // a lost sign is what the next one is for
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
+	})
 }

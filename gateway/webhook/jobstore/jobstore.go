@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"strings"
 	"time"
@@ -32,11 +31,7 @@ type Store struct{ db sqlrecord.DB }
 
 // Open makes or migrates the tables in a database, which stays its owner's.
 func Open(ctx context.Context, db sqlrecord.DB) (*Store, error) {
-	files, err := fs.Sub(migrations, "migrations/"+db.Dialect().Name)
-	if err != nil {
-		return nil, err
-	}
-	if err := sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{Table: "frontdesk_callbacks_version", Files: files}); err != nil {
+	if err := sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{Table: "frontdesk_callbacks_version", Files: migrations}); err != nil {
 		return nil, fmt.Errorf("callback jobs: %w", err)
 	}
 	return &Store{db: db}, nil

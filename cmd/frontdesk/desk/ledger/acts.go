@@ -281,7 +281,6 @@ func (l *Ledger) crowds(ctx context.Context, most int) (found []Act, err error) 
 
 // acts returns the acts that a condition finds.
 func (l *Ledger) acts(ctx context.Context, now time.Time, condition string, args ...mapping.Value) (found []Act, err error) {
-	number, words := sqlrecord.Column{Type: mapping.Int4}, sqlrecord.Column{Type: mapping.Text}
 	err = l.db.Read(ctx, func(c sqlrecord.Conn) error {
 		found = nil
 		sql := l.db.Dialect().Text(`SELECT id, at, ended, lease_until, what, whom, who, origin, outcome FROM ledger_act ` + condition)

@@ -19,18 +19,14 @@ type Gateway struct {
 	Document string
 }
 
-// presentMillis is the clock of PostgreSQL, which several gateways share. A SQLite file has
-// one gateway, which has nobody to tell anything.
-const presentMillis = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-
 // Meet tells the others of a gateway, and returns what they told. Those that have told nothing for
 // GatewayLife are gone, and forgotten.
 func (l *Ledger) Meet(ctx context.Context, id, document string) (others []Gateway, err error) {
-	own := mapping.TextValue(id)
-	old := fmt.Sprintf(`DELETE FROM ledger_gateway WHERE seen_at < %s - %d`, presentMillis, GatewayLife.Milliseconds())
+	own, present := mapping.TextValue(id), l.db.Dialect().Present
+	old := fmt.Sprintf(`DELETE FROM ledger_gateway WHERE seen_at < %s - %d`, present, GatewayLife.Milliseconds())
 	err = l.db.Write(ctx, func(c sqlrecord.Conn) error {
 		others = nil
-		if _, err := c.Exec(ctx, l.text(`INSERT INTO ledger_gateway (id, seen_at, document) VALUES (?1, `+presentMillis+`, ?2)
+		if _, err := c.Exec(ctx, l.text(`INSERT INTO ledger_gateway (id, seen_at, document) VALUES (?1, `+present+`, ?2)
 			ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, document = excluded.document`), own, mapping.TextValue(document)); err != nil {
 			return err
 		}

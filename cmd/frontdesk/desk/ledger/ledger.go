@@ -7,7 +7,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
@@ -22,11 +21,7 @@ type Ledger struct{ db sqlrecord.DB }
 
 // Open makes or migrates the tables in a database, which stays its owner's.
 func Open(ctx context.Context, db sqlrecord.DB) (*Ledger, error) {
-	files, err := fs.Sub(migrations, "migrations/"+db.Dialect().Name)
-	if err != nil {
-		return nil, err
-	}
-	if err := sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{Table: "frontdesk_ledger_version", Files: files}); err != nil {
+	if err := sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{Table: "frontdesk_ledger_version", Files: migrations}); err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	return &Ledger{db: db}, nil

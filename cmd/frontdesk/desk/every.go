@@ -1,0 +1,19 @@
+package desk
+
+import (
+	"context"
+	"time"
+)
+
+// every looks at once, and again after each pause for as long as ctx lives. after is the
+// timer, such as time.After.
+func every(ctx context.Context, after func(time.Duration) <-chan time.Time, pause time.Duration, look func()) {
+	for {
+		look()
+		select {
+		case <-ctx.Done():
+			return
+		case <-after(pause):
+		}
+	}
+}
