@@ -92,7 +92,7 @@ func (s session) byKey(ctx context.Context, t *table, client auth.Client, key []
 	}
 	if hold && t.Read != t.Table { // a view can not always be locked
 		lock := newStatement(s.d).add("SELECT 1 FROM ", t.name, s.d.lockHint())
-		t.own(lock, client, key)
+		t.writeKey(lock, client, key)
 		if _, err := queryOne(ctx, s.conn, lock.add(s.d.lockClause())); err != nil {
 			return held, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpGet})
 		}

@@ -191,7 +191,7 @@ func (s *Store) readUser(ctx context.Context, username string) (user auth.User, 
 	if !sqlrecord.CanHold(username) {
 		return user, "", auth.ErrUnknownUser
 	}
-	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
+	err = s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
 		user, hash, err = s.house(conn).findUser(ctx, username)
 		return err
 	})
@@ -200,7 +200,7 @@ func (s *Store) readUser(ctx context.Context, username string) (user auth.User, 
 
 // ListUsers returns all users of all clients, by name.
 func (s *Store) ListUsers(ctx context.Context) (users []auth.User, err error) {
-	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
+	err = s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
 		users = nil
 		return s.house(conn).users(ctx, `ORDER BY u.username`, nil, func(u auth.User, _ string) { users = append(users, u) })
 	})
@@ -211,7 +211,7 @@ func (s *Store) ListUsers(ctx context.Context) (users []auth.User, err error) {
 // within that time, by the clock of the database.
 func (s *Store) EndedSessions(ctx context.Context, within time.Duration) (all []auth.UserEnd, err error) {
 	find := `SELECT username, is_blocked, sessions_end, sessions_end_why FROM app_user WHERE is_blocked = 1 OR sessions_end > ` + s.db.Dialect().Present + ` - ?1`
-	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
+	err = s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
 		all = nil
 		columns := []sqlrecord.Column{words, number, number, words}
 		return s.house(conn).query(ctx, find, columns, []mapping.Value{mapping.IntValue(within.Milliseconds())}, func(row []mapping.Value) error {
