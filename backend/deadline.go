@@ -13,7 +13,7 @@ import (
 type deadline struct {
 	context.Context
 	at    time.Time
-	place place
+	slot slot
 
 	ended  atomic.Bool
 	mu     sync.Mutex
@@ -80,8 +80,8 @@ func (d *deadline) Err() error {
 // Value implements context.Context. Contexts that are made of this one ask it for
 // what Done belongs to.
 func (d *deadline) Value(key any) any {
-	if key == (placeKey{}) {
-		return &d.place
+	if key == (slotKey{}) {
+		return &d.slot
 	}
 	if w := d.waited.Load(); w != nil {
 		return w.Value(key)

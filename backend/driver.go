@@ -53,7 +53,7 @@ var ErrUnexpected = errors.New("unexpected answer of the administration")
 // turns. Nothing is known of the administration by it: its circuit is left alone.
 var ErrOwnStore = errors.New("the gateway's own store failed")
 
-// ErrBusy says that there was no place or connection for a call before its time was up:
+// ErrBusy says that no slot or connection was free for a call before its time was up:
 // nothing was asked, and nothing is known of the administration. Its circuit is left alone.
 var ErrBusy = errors.New("no room for one more call of the administration")
 

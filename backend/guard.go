@@ -35,7 +35,7 @@ type Circuit struct {
 	State    string
 }
 
-// rooms are the places of calls, those of writes the last: as many as the driver can do at
+// rooms are the slots of calls, those of writes the last: as many as the driver can do at
 // once, so that who has to wait does so here, where it goes by shares.
 func rooms(d Driver, o Options) []*shares {
 	var pool Pool
@@ -177,13 +177,13 @@ func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operatio
 	began := time.Now()
 	bounded := within(ctx, began.Add(c.o.Timeout))
 	defer bounded.end()
-	bounded.place = place{of: l.room, party: party{client.ID, l.group}, writes: l.kind == writes}
+	bounded.slot = slot{of: l.room, party: party{client.ID, l.group}, writes: l.kind == writes}
 	var traced context.Context = bounded
 	ended := func(Outcome) {}
 	if c.o.Trace != nil {
 		traced, ended = c.o.Trace(bounded, l.resource, operation)
 	}
-	err := l.guarded(traced, &bounded.place, began.Add(c.o.Timeout/2), f)
+	err := l.guarded(traced, &bounded.slot, began.Add(c.o.Timeout/2), f)
 	outcome, violation := c.judgeCall(bounded, err)
 	ended(outcome)
 	if c.o.Observe != nil {
@@ -192,10 +192,10 @@ func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operatio
 	return violation
 }
 
-// guarded waits for a place, and runs f unless the circuit is open. Calls that wait are
+// guarded waits for a slot, and runs f unless the circuit is open. Calls that wait are
 // not held against the resource, nor is one asked for when there is too little time left
 // to judge it by.
-func (l *lane) guarded(ctx context.Context, at *place, until time.Time, f func(context.Context) error) error {
+func (l *lane) guarded(ctx context.Context, at *slot, until time.Time, f func(context.Context) error) error {
 	if err := at.enter(ctx, until); err != nil {
 		return err
 	}

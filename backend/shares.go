@@ -13,10 +13,10 @@ import (
 // resources, since the calls of a client at a resource may all hang together: by the
 // lock of a row. These may be half of all, a second client's half of the rest, and so
 // on. The calls of one client at all resources, and those of all clients at one, leave
-// the last places to others: so somebody who floods all resources, or the lock of a
+// the last slots to others: so somebody who floods all resources, or the lock of a
 // table, keeps nobody from what else there is.
 //
-// Who has no place waits. Whose client has fewer calls under way goes first, of those with
+// Who has no slot waits. Whose client has fewer calls under way goes first, of those with
 // as many who has been without for longest. shares are safe for concurrent use.
 type shares struct {
 	mu    sync.Mutex
@@ -24,7 +24,7 @@ type shares struct {
 	free  int
 	taken map[party]int // and by a client at all resources: party{client: …}
 
-	// forClients are the places that a client with calls under way leaves to those that
+	// forClients are the slots that a client with calls under way leaves to those that
 	// have none, forResources the same between resources.
 	forClients, forResources int
 
@@ -60,20 +60,20 @@ type claim struct {
 	done chan error // has nil once it may begin; ErrBusy where others need its place in the line
 }
 
-// maxIdle is how many are known that have no place: to count from 0 costs less than to
+// maxIdle is how many are known that have no slot: to count from 0 costs less than to
 // forget each time.
 const maxIdle = 1024
 
 // claims are made once.
 var claims = sync.Pool{New: func() any { return &claim{done: make(chan error, 1)} }}
 
-func newShares(places, queue int) *shares {
-	clients := max(1, places/8)
-	resources := min(2*clients, max(1, places-3)) // one where there are so few that a second client would have none
-	return &shares{most: places, free: places, taken: map[party]int{}, waits: map[int64]int{}, maxQueue: queue, forClients: clients, forResources: resources}
+func newShares(slots, queue int) *shares {
+	clients := max(1, slots/8)
+	resources := min(2*clients, max(1, slots-3)) // one where there are so few that a second client would have none
+	return &shares{most: slots, free: slots, taken: map[party]int{}, waits: map[int64]int{}, maxQueue: queue, forClients: clients, forResources: resources}
 }
 
-// enter waits for a place, which is to be left, but not beyond a time. It fails with
+// enter waits for a slot, which is to be left, but not beyond a time. It fails with
 // ErrBusy.
 func (s *shares) enter(ctx context.Context, p party, until time.Time) error {
 	s.mu.Lock()
@@ -108,14 +108,14 @@ func (s *shares) await(ctx context.Context, p party, c *claim) error {
 	return fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
 }
 
-// leave gives a place back, to those who wait for it.
+// leave gives a slot back, to those who wait for it.
 func (s *shares) leave(p party) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.give(p)
 }
 
-// yield gives a place to those who wait for it, and waits for the next one.
+// yield gives a slot to those who wait for it, and waits for the next one.
 func (s *shares) yield(ctx context.Context, p party) error {
 	s.mu.Lock()
 	if s.waiting == 0 {
@@ -128,7 +128,7 @@ func (s *shares) yield(ctx context.Context, p party) error {
 	return s.await(ctx, p, c)
 }
 
-// fits tells whether a party may have one more place.
+// fits tells whether a party may have one more slot.
 func (s *shares) fits(p party) bool {
 	has := s.taken[p]
 	return s.free > 0 && (has == 0 || has+1 < s.free) &&
@@ -280,35 +280,35 @@ func (s *shares) count(to *Load, waiting map[int64]bool) {
 	}
 }
 
-// place is the place of one call. It belongs to the call's goroutine.
-type place struct {
+// slot is the slot of one call. It belongs to the call's goroutine.
+type slot struct {
 	of *shares
 	party
 	held   bool
 	writes bool
 }
 
-func (p *place) enter(ctx context.Context, until time.Time) error {
+func (p *slot) enter(ctx context.Context, until time.Time) error {
 	err := p.of.enter(ctx, p.party, until)
 	p.held = err == nil
 	return err
 }
 
-func (p *place) leave() {
+func (p *slot) leave() {
 	if p.held {
 		p.of.leave(p.party)
 		p.held = false
 	}
 }
 
-// placeKey is what a context has the place of its call under.
-type placeKey struct{}
+// slotKey is what a context has the slot of its call under.
+type slotKey struct{}
 
-// Yield gives the place of a call that reads to others who wait for one, and waits for the
+// Yield gives the slot of a call that reads to others who wait for one, and waits for the
 // next: for drivers, between the steps of what may take many. A call that writes keeps its
-// place, as others may wait for what it holds. It fails with ErrBusy.
+// slot, as others may wait for what it holds. It fails with ErrBusy.
 func Yield(ctx context.Context) error {
-	p, ok := ctx.Value(placeKey{}).(*place)
+	p, ok := ctx.Value(slotKey{}).(*slot)
 	if !ok || !p.held || p.writes {
 		return nil
 	}

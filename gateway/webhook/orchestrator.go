@@ -47,7 +47,7 @@ type Config struct {
 	Left  func() int64
 
 	// Workers is how many jobs are worked on at once, Calls how many callbacks are
-	// made. Clients share both out as places tells.
+	// made. slots.go shares both out between clients.
 	Workers, Calls int
 
 	// WorkLease and CallLease are how long a worker, or a call, may be silent
@@ -84,8 +84,8 @@ type Orchestrator struct {
 	clearing sync.Mutex    // held by the worker that has results give way
 	book     book          // of the room that is taken
 	crowded  atomic.Bool   // it was told that results take most of their space
-	working  *places       // of jobs that are worked on
-	calling  *places       // of calls under way
+	working  *slots       // of jobs that are worked on
+	calling  *slots       // of calls under way
 	stopping chan struct{} // closed when nothing more is begun
 	stop     func()        // closes it
 	idle     chan struct{} // closed when the last worker has ended
@@ -94,7 +94,7 @@ type Orchestrator struct {
 // Start returns an orchestrator at work. The caller closes it.
 func Start(c Config) *Orchestrator {
 	o := &Orchestrator{
-		Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), working: newPlaces(c.Workers), calling: newPlaces(c.Calls),
+		Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), working: newSlots(c.Workers), calling: newSlots(c.Calls),
 		stopping: make(chan struct{}), idle: make(chan struct{}), summing: make(chan struct{}, 1),
 	}
 	o.stop = sync.OnceFunc(func() { close(o.stopping) })
