@@ -12,7 +12,7 @@ import (
 // driver that tells its connection the deadline never does.
 type deadline struct {
 	context.Context
-	at    time.Time
+	at   time.Time
 	slot slot
 
 	ended  atomic.Bool

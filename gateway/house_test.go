@@ -132,7 +132,7 @@ func (h *house) openAccounts(o *Options) {
 	var err error
 	o.Login, err = auth.NewLogin(auth.LoginConfig{
 		Verifier: accounts, Sessions: o.Sessions, TTL: auth.MaxTTL, Vendor: o.Vendor, Clock: h.clock.Now, Random: rand.Reader, Log: o.Log,
-		Throttle: auth.NewThrottle(auth.NewMemoryTally(), h.clock.Now, func(context.Context, time.Duration) error { return nil }),
+		Throttle: auth.NewThrottle(auth.NewMemoryGuessCounter(), h.clock.Now, func(context.Context, time.Duration) error { return nil }),
 		Queue:    auth.NewLoginQueue(auth.LoginsAtOnce, h.clock.Now),
 	})
 	require.NoError(h.t, err)

@@ -84,8 +84,8 @@ type Orchestrator struct {
 	clearing sync.Mutex    // held by the worker that has results give way
 	book     book          // of the room that is taken
 	crowded  atomic.Bool   // it was told that results take most of their space
-	working  *slots       // of jobs that are worked on
-	calling  *slots       // of calls under way
+	working  *slots        // of jobs that are worked on
+	calling  *slots        // of calls under way
 	stopping chan struct{} // closed when nothing more is begun
 	stop     func()        // closes it
 	idle     chan struct{} // closed when the last worker has ended
