@@ -2,7 +2,7 @@
 // they log in, the sessions a login opens, and the api_keys with what each of
 // them may call, from where, and how often.
 //
-// What several gateways have to agree on are Sessions, Tally (wrong credentials)
+// What several gateways have to agree on are Sessions, GuessCounter (wrong credentials)
 // and Limits (what api_keys have used). Those here are for one process; package
 // auth/redis has those that are shared. authtest holds both to the same.
 //

@@ -23,14 +23,14 @@ const (
 	slowPerAddress = 20 * time.Millisecond // times the failures
 )
 
-// askAgain is how long a guess waits that has to wait for others, where the tally
+// askAgain is how long a guess waits that has to wait for others, where the counter
 // cannot tell when they are settled.
 const askAgain = 50 * time.Millisecond
 
-// Tally counts the wrong credentials of the last GuessWindow, for one gateway or
+// GuessCounter counts the wrong credentials of the last GuessWindow, for one gateway or
 // for several. Safe for concurrent use. Its errors are failures of its store and
 // are answered as such: where guesses cannot be counted, nobody logs in.
-type Tally interface {
+type GuessCounter interface {
 	// Reserve admits a guess unless the bounds are reached. A guess counts
 	// against them from here on until it is settled, or the gateway that made
 	// it is gone.
@@ -45,10 +45,10 @@ type Tally interface {
 type Reservation struct {
 	From     Origin
 	Who      Account
-	ID       string // of an admitted guess, as the tally knows it
+	ID       string // of an admitted guess, as the counter knows it
 	Admitted bool
 	Refused  time.Duration   // until the next try may be made; 0 where it is not refused
-	Settled  <-chan struct{} // closed when asking again may help; nil where the tally cannot tell
+	Settled  <-chan struct{} // closed when asking again may help; nil where the counter cannot tell
 }
 
 // GuessCount is what is counted against an address, and a username from there.
@@ -79,15 +79,15 @@ const (
 // A Throttle is safe for concurrent use and has to outlive every reload of the
 // configuration.
 type Throttle struct {
-	tally Tally
-	clock func() time.Time
-	sleep func(context.Context, time.Duration) error
+	counter GuessCounter
+	clock   func() time.Time
+	sleep   func(context.Context, time.Duration) error
 }
 
-// NewThrottle returns a Throttle that counts in tally. sleep waits for a duration
+// NewThrottle returns a Throttle that counts in counter. sleep waits for a duration
 // or until the context ends, as Sleep does.
-func NewThrottle(tally Tally, clock func() time.Time, sleep func(context.Context, time.Duration) error) *Throttle {
-	return &Throttle{tally: tally, clock: clock, sleep: sleep}
+func NewThrottle(counter GuessCounter, clock func() time.Time, sleep func(context.Context, time.Duration) error) *Throttle {
+	return &Throttle{counter: counter, clock: clock, sleep: sleep}
 }
 
 // Sleep waits for d, or until the context ends and then returns its error.
@@ -115,13 +115,13 @@ type Guess struct {
 // at the same time get no further than one after the other; one that would go
 // beyond the bound only if all of those fail waits for them, as they may well be
 // one program's correct logins, but not for longer than loginPatience. Its other
-// errors are the context's and the tally's.
+// errors are the context's and the counter's.
 func (t *Throttle) Begin(ctx context.Context, username, address string) (*Guess, error) {
 	who, from := accountOf(username), OriginOf(address)
 	waiting, enough := context.WithTimeoutCause(ctx, loginPatience, loginsBusy())
 	defer enough()
 	for {
-		r, err := t.tally.Reserve(ctx, from, who, t.clock())
+		r, err := t.counter.Reserve(ctx, from, who, t.clock())
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("auth: count logins: %w", err)
@@ -153,7 +153,7 @@ func (g *Guess) Right(ctx context.Context) error {
 // Abandon ends a guess that nothing became known by. After Right or Wrong it
 // does nothing, so it can be deferred.
 func (g *Guess) Abandon(ctx context.Context) {
-	_, _ = g.settle(ctx, Abandoned) // a tally that fails forgets the guess by itself
+	_, _ = g.settle(ctx, Abandoned) // a counter that fails forgets the guess by itself
 }
 
 // Wrong ends a guess whose credentials were not correct. It returns after a
@@ -179,7 +179,7 @@ func (g *Guess) settle(ctx context.Context, outcome Outcome) (GuessCount, error)
 		return GuessCount{}, nil
 	}
 	g.settled = true
-	s, err := g.throttle.tally.Settle(context.WithoutCancel(ctx), g.reservation, outcome, g.throttle.clock())
+	s, err := g.throttle.counter.Settle(context.WithoutCancel(ctx), g.reservation, outcome, g.throttle.clock())
 	if err != nil {
 		return s, fmt.Errorf("auth: count logins: %w", err)
 	}

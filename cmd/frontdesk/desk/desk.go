@@ -170,7 +170,7 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 	h.onClose(resets.Close)
 	h.logins = auth.NewLoginQueue(h.system.loginsAtOnce, time.Now)
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: h.sessions, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep), Queue: h.logins,
+		Verifier: accounts, Sessions: h.sessions, Throttle: auth.NewThrottle(h.common.guesses, time.Now, auth.Sleep), Queue: h.logins,
 		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.loggedIn,
 	})
 	if err != nil {

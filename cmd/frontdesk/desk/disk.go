@@ -122,7 +122,7 @@ const disksEvery = 10 * time.Second
 // for as long as ctx lives.
 func (h *Desk) watchDisks(ctx context.Context) {
 	before := map[string]string{}
-	var keeping apart
+	var keeping boundedTask
 	for {
 		now := map[string]string{}
 		for _, d := range h.disks() {

@@ -28,10 +28,10 @@ type metrics struct {
 	calls    *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	logins   *prometheus.CounterVec
-	called   table[backendCall, callMeters]
-	refused  table[refusal, tally]
-	shadowed table[shadowRefusal, tally]
-	used     table[[32]byte, atomic.Int64] // when each hash of an api_key was used last, in Unix seconds
+	called   lazyMap[backendCall, callMeters]
+	refused  lazyMap[refusal, eventCounter]
+	shadowed lazyMap[shadowRefusal, eventCounter]
+	used     lazyMap[[32]byte, atomic.Int64] // when each hash of an api_key was used last, in Unix seconds
 }
 
 var _ gateway.Meter = (*metrics)(nil)
@@ -43,10 +43,10 @@ type refusal struct{ key, reason string }
 // have refused.
 type shadowRefusal struct{ key, method, endpoint string }
 
-// tally counts, and keeps when it did last.
-type tally struct{ count, last atomic.Int64 } // last in Unix seconds
+// eventCounter counts, and keeps when it did last.
+type eventCounter struct{ count, last atomic.Int64 } // last in Unix seconds
 
-func (t *tally) add() {
+func (t *eventCounter) add() {
 	t.count.Add(1)
 	t.last.Store(time.Now().Unix())
 }
@@ -100,12 +100,12 @@ func (m *metrics) Timer(method, endpoint string, status int) gateway.Timer {
 
 // Refused implements gateway.Meter.
 func (m *metrics) Refused(key, reason string) {
-	m.refused.of(refusal{key, reason}, func() *tally { return new(tally) }).add()
+	m.refused.of(refusal{key, reason}, func() *eventCounter { return new(eventCounter) }).add()
 }
 
 // Shadowed implements gateway.Meter.
 func (m *metrics) Shadowed(key, method, endpoint string) {
-	m.shadowed.of(shadowRefusal{key, method, endpoint}, func() *tally { return new(tally) }).add()
+	m.shadowed.of(shadowRefusal{key, method, endpoint}, func() *eventCounter { return new(eventCounter) }).add()
 }
 
 // loggedIn counts a try to log in.
@@ -156,8 +156,8 @@ func (m *metrics) keepKeys(known func(name string) bool) {
 	m.shadowed.forget(func(s shadowRefusal) bool { return !known(s.key) })
 }
 
-// tallies exports what is counted by api_key, of those there are.
-type tallies struct {
+// keyCounters exports what is counted by api_key, of those there are.
+type keyCounters struct {
 	of   *metrics
 	live *config.Live[snapshot]
 	seen atomic.Pointer[snapshot] // whose api_keys are those that are counted by
@@ -173,12 +173,12 @@ func shadowDesc() *prometheus.Desc {
 		"Requests that were served because the allowlist of their api_key is on trial, and that it would have refused.", []string{"key", "endpoint", "method"}, nil)
 }
 
-func (t *tallies) Describe(out chan<- *prometheus.Desc) {
+func (t *keyCounters) Describe(out chan<- *prometheus.Desc) {
 	out <- refusalsDesc()
 	out <- shadowDesc()
 }
 
-func (t *tallies) Collect(out chan<- prometheus.Metric) {
+func (t *keyCounters) Collect(out chan<- prometheus.Metric) {
 	if now := t.live.Current(); t.seen.Swap(now) != now {
 		names := map[string]bool{}
 		for _, key := range now.config.APIKeys {
@@ -196,15 +196,15 @@ func (t *tallies) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// table keeps one thing for each of a bounded number of keys. Finding one takes
+// lazyMap keeps one thing for each of a bounded number of keys. Finding one takes
 // no lock and allocates nothing.
-type table[K comparable, V any] struct {
+type lazyMap[K comparable, V any] struct {
 	mu   sync.Mutex // of those who add or forget
 	kept atomic.Pointer[map[K]*V]
 }
 
 // all returns what there is; it must not be changed.
-func (t *table[K, V]) all() map[K]*V {
+func (t *lazyMap[K, V]) all() map[K]*V {
 	if kept := t.kept.Load(); kept != nil {
 		return *kept
 	}
@@ -212,7 +212,7 @@ func (t *table[K, V]) all() map[K]*V {
 }
 
 // of returns what is kept under a key, made where it is missing.
-func (t *table[K, V]) of(k K, make func() *V) *V {
+func (t *lazyMap[K, V]) of(k K, make func() *V) *V {
 	if v := t.all()[k]; v != nil {
 		return v
 	}
@@ -232,7 +232,7 @@ func (t *table[K, V]) of(k K, make func() *V) *V {
 }
 
 // forget drops what is kept under the keys that are gone.
-func (t *table[K, V]) forget(gone func(K) bool) {
+func (t *lazyMap[K, V]) forget(gone func(K) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	next := maps.Clone(t.all())

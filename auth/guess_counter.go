@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-var _ Tally = (*MemoryTally)(nil)
+var _ GuessCounter = (*MemoryGuessCounter)(nil)
 
-// addressesKept bounds the addresses that a MemoryTally counts.
+// addressesKept bounds the addresses that a MemoryGuessCounter counts.
 const addressesKept = 16384
 
-// MemoryTally counts in this process, for one gateway.
+// MemoryGuessCounter counts in this process, for one gateway.
 //
 // Failures are kept per address, each with a digest of its username, and an
 // address beyond its bound is refused before anything is kept, so it holds 100
@@ -20,16 +20,18 @@ const addressesKept = 16384
 // that failed longest ago. To be forgotten that way takes failures from 16,384
 // other addresses, and whoever has those gains nothing by it: each of them is
 // worth ten guesses of its own.
-type MemoryTally struct {
+type MemoryGuessCounter struct {
 	mu      sync.Mutex
 	origins originTable
 }
 
-// NewMemoryTally returns a tally that has counted nothing.
-func NewMemoryTally() *MemoryTally { return &MemoryTally{origins: newOriginTable(addressesKept)} }
+// NewMemoryGuessCounter returns a counter that has counted nothing.
+func NewMemoryGuessCounter() *MemoryGuessCounter {
+	return &MemoryGuessCounter{origins: newOriginTable(addressesKept)}
+}
 
-// Reserve implements Tally.
-func (t *MemoryTally) Reserve(_ context.Context, from Origin, who Account, now time.Time) (Reservation, error) {
+// Reserve implements GuessCounter.
+func (t *MemoryGuessCounter) Reserve(_ context.Context, from Origin, who Account, now time.Time) (Reservation, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := t.origins.find(from, now.Add(-GuessWindow))
@@ -46,8 +48,8 @@ func (t *MemoryTally) Reserve(_ context.Context, from Origin, who Account, now t
 	return r, nil
 }
 
-// Settle implements Tally.
-func (t *MemoryTally) Settle(_ context.Context, r Reservation, outcome Outcome, now time.Time) (GuessCount, error) {
+// Settle implements GuessCounter.
+func (t *MemoryGuessCounter) Settle(_ context.Context, r Reservation, outcome Outcome, now time.Time) (GuessCount, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := t.origins.find(r.From, now.Add(-GuessWindow))
