@@ -106,10 +106,10 @@ type Tx interface {
 	// It fails with IdempotencyInUse when another write is about to keep one, or, of
 	// a Driver that is not Atomic, may have been. Such a Driver takes the key when the
 	// write leaves, and fails with ErrStale where another has taken it by then.
-	Recall(ctx context.Context, client auth.Client, key string) (*Memo, error)
+	Recall(ctx context.Context, client auth.Client, key string) (*StoredAnswer, error)
 	// Remember keeps m under key for MemoLife, or m.Life where that is longer: in
 	// the same transaction as the records it tells of where the Driver is Atomic.
-	Remember(ctx context.Context, client auth.Client, key string, m Memo) error
+	Remember(ctx context.Context, client auth.Client, key string, m StoredAnswer) error
 }
 
 // Capabilities describe a driver.
@@ -153,8 +153,8 @@ type Pinger interface {
 // MemoLife is how long an answer is kept under its idempotency key at least.
 const MemoLife = 24 * time.Hour
 
-// Memo is an answer kept under an idempotency key.
-type Memo struct {
+// StoredAnswer is an answer kept under an idempotency key.
+type StoredAnswer struct {
 	Sum    [32]byte // of the request that was answered
 	Answer []byte
 	Life   time.Duration // where that is longer than MemoLife; not known of what is recalled

@@ -16,16 +16,16 @@ import (
 type Write struct {
 	// Precondition, where not nil, must hold for the stored record.
 	Precondition func(mapping.Record) bool
-	// Once, where not nil, makes the write happen at most once.
-	Once *Once
+	// Idempotency, where not nil, makes the write happen at most once.
+	Idempotency *Idempotency
 	// Room, where not nil, is an error where the answer may not have that many bytes of
 	// texts and contents: the write is not done then. Only a Driver that is Atomic is
 	// held to it.
 	Room func(bytes int) error
 }
 
-// Once identifies a request by its idempotency key.
-type Once struct {
+// Idempotency identifies a request by its idempotency key.
+type Idempotency struct {
 	Key string   // unique per api_key and client
 	Sum [32]byte // of what was asked
 	// Answer renders the answer that repetitions get.
@@ -184,7 +184,7 @@ func (c *Client) write(
 ) (rec mapping.Record, err error) {
 	atomic := c.driver.Capabilities().Atomic
 	recalled := func(ctx context.Context, tx Tx) error {
-		err := recall(ctx, tx, client, w.Once)
+		err := recall(ctx, tx, client, w.Idempotency)
 		if isAnswer(err) && !atomic {
 			return ownAnswer{err}
 		}
@@ -209,7 +209,7 @@ func (c *Client) write(
 						return err
 					}
 				}
-				return remember(ctx, tx, client, w.Once, rec)
+				return remember(ctx, tx, client, w.Idempotency, rec)
 			})
 			if known := (*StaleError)(nil); errors.As(err, &known) && look > 1 {
 				return known.Told
@@ -222,27 +222,27 @@ func (c *Client) write(
 	return rec, err
 }
 
-// recall answers again what was answered before under the same key.
-func recall(ctx context.Context, tx Tx, client auth.Client, once *Once) error {
-	if once == nil {
+// recall fails with Replay where the same key was answered before.
+func recall(ctx context.Context, tx Tx, client auth.Client, request *Idempotency) error {
+	if request == nil {
 		return nil
 	}
-	memo, err := tx.Recall(ctx, client, once.Key)
+	stored, err := tx.Recall(ctx, client, request.Key)
 	switch {
-	case err == nil && memo == nil && once.Begun:
+	case err == nil && stored == nil && request.Begun:
 		return fmt.Errorf("%w: %w", ErrUnexpected, ErrUnsettled) // the administration works: its circuit is left alone
-	case err != nil || memo == nil:
+	case err != nil || stored == nil:
 		return err
-	case memo.Sum != once.Sum:
+	case stored.Sum != request.Sum:
 		return mapping.Fail(mapping.IdempotencyReused)
 	default:
-		return &Replay{Answer: memo.Answer}
+		return &Replay{Answer: stored.Answer}
 	}
 }
 
-func remember(ctx context.Context, tx Tx, client auth.Client, once *Once, rec mapping.Record) error {
-	if once == nil {
+func remember(ctx context.Context, tx Tx, client auth.Client, request *Idempotency, rec mapping.Record) error {
+	if request == nil {
 		return nil
 	}
-	return tx.Remember(ctx, client, once.Key, Memo{Sum: once.Sum, Answer: once.Answer(rec), Life: once.Life})
+	return tx.Remember(ctx, client, request.Key, StoredAnswer{Sum: request.Sum, Answer: request.Answer(rec), Life: request.Life})
 }

@@ -265,7 +265,7 @@ func (g *Gateway) makeLong(op *Operation) {
 	op.callbackInBody = inBody
 	op.about = op.about.accepted()
 	op.serve = func(ctx context.Context, x *Exchange) error {
-		data, err := json.Marshal(storedRequest{Method: x.Method, Path: x.Path, Query: encodeParams(x.Params), IfMatch: x.header("If-Match"), OnceKey: x.onceKey, Body: x.storedBody})
+		data, err := json.Marshal(storedRequest{Method: x.Method, Path: x.Path, Query: encodeParams(x.Params), IfMatch: x.header("If-Match"), OnceKey: x.idempotencyKey, Body: x.storedBody})
 		if err != nil {
 			return err
 		}

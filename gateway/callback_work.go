@@ -85,8 +85,8 @@ func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *store
 	x.keyName, x.client = j.Owner.Key, j.Owner.User.Client.Name
 	// A job that was interrupted after its work was stored does not do it twice,
 	// whatever the method, nor do two that were asked for under one key.
-	if x.onceKey = stored.OnceKey; x.onceKey == "" {
-		x.onceKey, x.onceLife = "callback-"+j.ID, jobAnswerLife
+	if x.idempotencyKey = stored.OnceKey; x.idempotencyKey == "" {
+		x.idempotencyKey, x.answerLife = "callback-"+j.ID, jobAnswerLife
 	}
 	x.begun = begun
 	if err := g.runDirect(ctx, x); err != nil {

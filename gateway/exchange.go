@@ -57,19 +57,19 @@ type Exchange struct {
 	callback   *url.URL // of the receiver, where the operation answers by callback
 	storedBody []byte   // what such an operation is done with
 
-	onceKey  string        // the Idempotency-Key, judged; "" where there is none
-	onceLife time.Duration // how long the answer is kept under it; 0 for the usual
-	begun    bool          // what is done under it was begun before, by a job that was cut off
-	below    bool          // the path is below the base path
-	rawQuery []byte        // as it was sent
-	started  time.Time
-	arriving time.Duration  // that the body took to come
-	asked    time.Duration  // that the calls of the administration took, one with the other
-	span     trace.Span     // nil where there are no traces
-	reason   mapping.Reason // of the first error answered
-	keyName  string
-	client   string
-	scratch  []byte // kept from one request to the next
+	idempotencyKey string        // the Idempotency-Key, judged; "" where there is none
+	answerLife     time.Duration // how long the answer is kept under it; 0 for the usual
+	begun          bool          // what is done under it was begun before, by a job that was cut off
+	below          bool          // the path is below the base path
+	rawQuery       []byte        // as it was sent
+	started        time.Time
+	arriving       time.Duration  // that the body took to come
+	asked          time.Duration  // that the calls of the administration took, one with the other
+	span           trace.Span     // nil where there are no traces
+	reason         mapping.Reason // of the first error answered
+	keyName        string
+	client         string
+	scratch        []byte // kept from one request to the next
 }
 
 // Param is one query parameter, decoded.

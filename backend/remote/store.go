@@ -18,9 +18,9 @@ import (
 // Options say what a Store works with. Sheet is required, the rest has defaults.
 type Options struct {
 	Sheet *sheet.Sheet
-	// Keep is where IDs and answers are kept that the service has no place for.
+	// IDStore is where IDs and answers are kept that the service has no place for.
 	// It may be nil where none are needed.
-	Keep Keep
+	IDStore IDStore
 	// Hasher judges the passwords of users that the sheet lists.
 	Hasher *auth.Hasher
 	// RequestID returns the id of the request that a call is made for; "" for none.
@@ -67,22 +67,22 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Keep is the gateway's own store, of what the service cannot keep itself.
-// backend/keep is one. It is safe for concurrent use.
-type Keep interface {
+// IDStore stores what the service cannot store itself; backend/idstore is one. It is
+// safe for concurrent use.
+type IDStore interface {
 	// IDs returns the IDs of keys, and gives one out for each that is new.
 	IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error)
 	// Keys returns the keys that IDs were given out for, for the client.
 	Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef) (sheet.Keys, error)
 	// Recall returns what is kept under an idempotency key, nil where there is
 	// nothing. It fails with IdempotencyInUse where the key is taken.
-	Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)
+	Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error)
 	// Begin takes a key, durably, until Finish or Abandon. It fails with ErrStale
 	// where there is something under it by now.
 	Begin(ctx context.Context, client auth.Client, key string) error
 	// Finish keeps the answer under a key that was taken, for 24 hours, or for
 	// m.Life where that is longer.
-	Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error
+	Finish(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error
 	// Abandon gives a key back under which nothing was done.
 	Abandon(ctx context.Context, client auth.Client, key string) error
 	// Take waits until no other gateway writes a record, and keeps them all from it
@@ -162,7 +162,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		c.Sheet = &narrowed
 	}
 	s := &Store{Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, core: c, speaker: sp}
-	if err := s.checkKeep(); err != nil {
+	if err := s.checkIDStore(); err != nil {
 		sp.close()
 		return nil, err
 	}
@@ -212,9 +212,9 @@ func (s *Store) Pool() backend.Pool {
 	return backend.Pool{InUse: len(slots), Most: cap(slots), Calls: max(1, cap(slots)-s.LoginsAtOnce()-1)}
 }
 
-// checkKeep refuses to work without the store that a promise depends on.
-func (s *Store) checkKeep() error {
-	if s.Keep != nil {
+// checkIDStore refuses to work without the store that a promise depends on.
+func (s *Store) checkIDStore() error {
+	if s.IDStore != nil {
 		return nil
 	}
 	if s.Sheet.NeedsKeep() {

@@ -15,7 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/reference"
 	"frontdesk/backend/remote"
@@ -130,13 +130,13 @@ func lockWait(c *config.Config) time.Duration {
 	return min(legacy.DefaultLockWait, c.Backend.Timeout/3)
 }
 
-func (s *System) openLegacy(ctx context.Context, c *config.Config, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
+func (s *System) openLegacy(ctx context.Context, c *config.Config, sh *sheet.Sheet, kept *idstore.Store, hasher *auth.Hasher, log *zap.Logger) error {
 	passwords, err := passwordsOf(sh, hasher)
 	if err != nil {
 		return err
 	}
 	store, err := legacy.Open(ctx, legacy.Options{
-		Sheet: sh, Keep: kept, Now: time.Now, Random: rand.Reader, Passwords: passwords, LockWait: lockWait(c), Log: log,
+		Sheet: sh, IDStore: kept, Now: time.Now, Random: rand.Reader, Passwords: passwords, LockWait: lockWait(c), Log: log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the database of %s: %w", sh.File, err)
@@ -146,9 +146,9 @@ func (s *System) openLegacy(ctx context.Context, c *config.Config, sh *sheet.She
 	return nil
 }
 
-func (s *System) openRemote(ctx context.Context, sh *sheet.Sheet, kept *keep.Store, hasher *auth.Hasher, log *zap.Logger) error {
+func (s *System) openRemote(ctx context.Context, sh *sheet.Sheet, kept *idstore.Store, hasher *auth.Hasher, log *zap.Logger) error {
 	store, err := remote.Open(ctx, remote.Options{
-		Sheet: sh, Keep: kept, Hasher: hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: log, Now: time.Now, Random: mathrand.Float64,
+		Sheet: sh, IDStore: kept, Hasher: hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: log, Now: time.Now, Random: mathrand.Float64,
 	})
 	if err != nil {
 		return fmt.Errorf("open the service of %s: %w", sh.File, err)

@@ -8,10 +8,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Keep is the gateway's own small store, for what the existing database has no
-// place for. It is safe for concurrent use, and what it returns without an error
-// is on disk.
-type Keep interface {
+// IDStore stores what the existing database has no column for; backend/idstore is one. It
+// is safe for concurrent use, and what it returns without an error is on disk.
+type IDStore interface {
 	// IDs returns the ID of every key. A key without one is given the next of its
 	// resource, which is never given to another.
 	IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error)
@@ -25,12 +24,12 @@ type Keep interface {
 
 	// Recall returns the answer that is kept under an idempotency key, nil where there
 	// is none. It fails with the violation IdempotencyInUse while the key is taken.
-	Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error)
+	Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error)
 	// Begin takes a key. It fails with ErrStale where there is something under it by now.
 	Begin(ctx context.Context, client auth.Client, key string) error
 	// Finish keeps the answer under a key that was taken, for 24 hours, or for
 	// m.Life where that is longer.
-	Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error
+	Finish(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error
 	// Abandon gives a key back whose write did not happen. One that is neither
 	// finished nor abandoned stays taken for 24 hours.
 	Abandon(ctx context.Context, client auth.Client, key string) error
