@@ -34,7 +34,7 @@ var _ backend.Exporter = (*Store)(nil)
 func (s *Store) FindClient(ctx context.Context, name string) (auth.Client, error) {
 	client := auth.Client{Name: name}
 	err := s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
-		id, found, err := s.house(conn).one(ctx, `SELECT id FROM client WHERE name = ?1`, mapping.TextValue(name))
+		id, found, err := s.internalTables(conn).one(ctx, `SELECT id FROM client WHERE name = ?1`, mapping.TextValue(name))
 		if err == nil && !found {
 			err = ErrUnknownClient
 		}
@@ -51,7 +51,7 @@ func (s *Store) Export(ctx context.Context, client auth.Client, w io.Writer) (m 
 	defer cancel(nil)
 	e := exporter{client: client, out: backupzip.NewWriter(w, client.Name, s.model.Version, s.now()), stop: cancel}
 	err = sqlrecord.LongSnapshot(ctx, s.db, func(conn sqlrecord.Conn) error {
-		e.house, e.records = s.house(conn), s.records.On(conn)
+		e.internalTables, e.records = s.internalTables(conn), s.records.On(conn)
 		return e.run(ctx, s.model)
 	})
 	if err == nil {
@@ -65,7 +65,7 @@ func (s *Store) Export(ctx context.Context, client auth.Client, w io.Writer) (m 
 
 // exporter writes one backup.
 type exporter struct {
-	house
+	internalTables
 	records *sqlrecord.Store
 	client  auth.Client
 	out     *backupzip.Writer

@@ -122,7 +122,7 @@ func TestPurge(t *testing.T) {
 		x.ticks <- time.Time{} // taken only after the first was worked off
 		count := func(table string) (n int64) {
 			require.NoError(t, x.db.Read(bg(), func(c sqlrecord.Conn) (err error) {
-				n, _, err = x.house(c).one(bg(), `SELECT count(*) FROM `+table)
+				n, _, err = x.internalTables(c).one(bg(), `SELECT count(*) FROM `+table)
 				return err
 			}))
 			return n

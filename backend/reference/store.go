@@ -149,7 +149,7 @@ func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	return s.records.Write(ctx, func(records *sqlrecord.Store) error {
 		return f(&txn{
-			house: s.house(records.Conn()), store: s, derived: s.derived,
+			internalTables: s.internalTables(records.Conn()), store: s, derived: s.derived,
 			records: records, now: s.now, vatKinds: map[int32]string{},
 		})
 	})
@@ -157,7 +157,9 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 
 // inOwnTx is inTx for what touches no records.
 func (s *Store) inOwnTx(ctx context.Context, f func(*txn) error) error {
-	return s.reserved.Write(ctx, func(c sqlrecord.Conn) error { return f(&txn{house: s.house(c), store: s, now: s.now}) })
+	return s.reserved.Write(ctx, func(c sqlrecord.Conn) error {
+		return f(&txn{internalTables: s.internalTables(c), store: s, now: s.now})
+	})
 }
 
 // datedBy returns the administration for records that are older than the
