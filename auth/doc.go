@@ -11,9 +11,8 @@
 // It does not decide which records a user sees either; it only says whose user
 // it is, and the backend's client rules follow from that.
 //
-// Everything secret that is shown to us is kept as a hash: a session by the SHA-256 of its token,
-// an api_key by the SHA-256 of its text, a reset by the SHA-256 of its link's
-// token, a password by argon2id. None of them appears in an error or a log. An
-// existing administration hashes passwords in its own way: ForeignHashes. Only
-// what callbacks are signed with, Key.Secrets, has to be kept as it is.
+// Secrets are stored as hashes only: a session by the SHA-256 of its token, an api_key
+// by the SHA-256 of its text, a reset by the SHA-256 of its link's token, a password by
+// argon2id. None of them appears in an error or a log. An existing administration hashes
+// passwords in its own way: ForeignHashes.
 package auth

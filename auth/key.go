@@ -15,7 +15,6 @@ type Key struct {
 	Allowed []bool    // by the gateway's operation number; what is not in it is denied
 	Shadow  time.Time // until then what Allowed denies is only noted; zero = it is denied
 	Bounds  Bounds
-	Secrets []string // signs callbacks; two during rotation
 
 	Addresses    Addresses
 	Certificates [][32]byte // SHA-256 of those whose holders may use the key; empty: it needs none

@@ -89,7 +89,6 @@ func copyKey(k Key) *Key {
 		k.Hashes[i].short = hex.EncodeToString(k.Hashes[i].Hash[:4])
 	}
 	k.Allowed = slices.Clone(k.Allowed)
-	k.Secrets = slices.Clone(k.Secrets)
 	k.Addresses = Addresses{Allow: unmapped(k.Addresses.Allow), Deny: unmapped(k.Addresses.Deny)}
 	k.Certificates = slices.Clone(k.Certificates)
 	return &k

@@ -30,17 +30,17 @@ type LoginOutcome string
 
 // The outcomes.
 const (
-	LoginDone      LoginOutcome = "done"
-	LoginWrong     LoginOutcome = "wrong"     // api_key, username or password
-	LoginThrottled LoginOutcome = "throttled" // not judged: too many were wrong before
-	LoginBusy      LoginOutcome = "busy"      // not judged: too many others at once
-	LoginRefused   LoginOutcome = "refused"   // right credentials of a user who may not
-	LoginFailed    LoginOutcome = "failed"    // the administration or the session store did not answer
+	LoginDone        LoginOutcome = "done"
+	LoginWrong       LoginOutcome = "wrong"     // api_key, username or password
+	LoginThrottled   LoginOutcome = "throttled" // not judged: too many were wrong before
+	LoginBusy        LoginOutcome = "busy"      // not judged: too many others at once
+	LoginRefused     LoginOutcome = "refused"   // right credentials of a user who may not
+	LoginUnavailable LoginOutcome = "failed"    // the administration or the session store did not answer
 )
 
 // LoginOutcomes are all there are.
 func LoginOutcomes() []LoginOutcome {
-	return []LoginOutcome{LoginDone, LoginWrong, LoginThrottled, LoginBusy, LoginRefused, LoginFailed}
+	return []LoginOutcome{LoginDone, LoginWrong, LoginThrottled, LoginBusy, LoginRefused, LoginUnavailable}
 }
 
 func outcomeOf(err error) LoginOutcome {
@@ -54,7 +54,7 @@ func outcomeOf(err error) LoginOutcome {
 	case mapping.Is(err, mapping.TooManyRequests):
 		return LoginThrottled
 	case mapping.Is(err, mapping.BackendUnavailable), mapping.Is(err, mapping.BackendTimeout), mapping.Is(err, mapping.InternalError), mapping.Is(err, mapping.Overloaded), !answer:
-		return LoginFailed
+		return LoginUnavailable
 	default:
 		return LoginRefused
 	}

@@ -171,7 +171,7 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 	h.logins = auth.NewLoginQueue(h.system.loginsAtOnce, time.Now)
 	login, err := auth.NewLogin(auth.LoginConfig{
 		Verifier: accounts, Sessions: h.sessions, Throttle: auth.NewThrottle(h.common.guesses, time.Now, auth.Sleep), Queue: h.logins,
-		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.loggedIn,
+		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.countLogin,
 	})
 	if err != nil {
 		return nil, err

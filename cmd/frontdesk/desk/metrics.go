@@ -108,8 +108,8 @@ func (m *metrics) Shadowed(key, method, endpoint string) {
 	m.shadowed.of(shadowRefusal{key, method, endpoint}, func() *eventCounter { return new(eventCounter) }).add()
 }
 
-// loggedIn counts a try to log in.
-func (m *metrics) loggedIn(o auth.LoginOutcome) { m.logins.WithLabelValues(string(o)).Inc() }
+// countLogin counts a login by its outcome.
+func (m *metrics) countLogin(o auth.LoginOutcome) { m.logins.WithLabelValues(string(o)).Inc() }
 
 // backendCall is what calls of the backend are counted by.
 type backendCall struct{ resource, operation string }
