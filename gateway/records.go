@@ -63,7 +63,7 @@ func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 	}
 }
 
-// parseItem finds the primary ID in path and query; two that differ are none.
+// parseItem finds the primary ID in path and query; if they differ, it is invalid.
 func parseItem(x *Exchange) mapping.Violations {
 	for _, s := range [...]string{x.Item, x.Param("id")} {
 		if s == "" {
@@ -101,8 +101,8 @@ func parseDelete(x *Exchange) mapping.Violations {
 // fieldsName is the parameter that chooses fields.
 const fieldsName = "fields"
 
-// parseFields reads the parameter fields into positions in model order; nil
-// where nothing was chosen. Arrays come with one record only.
+// parseFields parses the parameter fields into positions in model order; nil if it is not
+// given. Arrays come with one record only.
 func parseFields(x *Exchange, arrays bool) ([]int, mapping.Violations) {
 	value := x.Param(fieldsName)
 	if value == "" {
@@ -122,8 +122,8 @@ func parseFields(x *Exchange, arrays bool) ([]int, mapping.Violations) {
 	return slices.Compact(positions), v
 }
 
-// checkUpdate judges an update's body alone, and settles which record it is of:
-// the body may name it too.
+// checkUpdate judges the body of an update alone, and settles the record's ID, which the
+// body may hold, too.
 func checkUpdate(x *Exchange) mapping.Violations {
 	v := x.Body.CheckUpdate()
 	resource := x.Body.Record.Resource
@@ -201,7 +201,7 @@ func (g *Gateway) update(ctx context.Context, x *Exchange) error {
 	})
 }
 
-// changed does a write and answers the record that it leaves.
+// changed does a write and answers with the resulting record.
 func (g *Gateway) changed(x *Exchange, do func(backend.Write) (mapping.Record, error)) error {
 	render := func(rec mapping.Record) []byte { return g.keptAnswer("", rec) }
 	return g.idempotently(x, render, func(w backend.Write) error {
@@ -226,7 +226,7 @@ func (g *Gateway) delete(ctx context.Context, x *Exchange) error {
 	})
 }
 
-// precondition is what If-Match asks of the stored record.
+// precondition is the condition of If-Match on the stored record.
 func (g *Gateway) precondition(x *Exchange) backend.Write {
 	match := x.header("If-Match")
 	if match == "" {
@@ -259,8 +259,8 @@ func checkIdempotencyKey(x *Exchange) error {
 }
 
 // idempotently does a write under the request's Idempotency-Key, if it has one, or under
-// the key of the job that it is the work of: a repetition gets the first answer,
-// which render makes.
+// the key of the job whose work it is: a repetition gets the first answer, which render
+// makes.
 func (g *Gateway) idempotently(x *Exchange, render func(mapping.Record) []byte, do func(backend.Write) error) error {
 	if err := x.writeRoom(); err != nil {
 		return err
