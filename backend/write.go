@@ -11,16 +11,15 @@ import (
 	"frontdesk/mapping"
 )
 
-// Write says how a write is to be done, beyond what it writes. The zero value
-// asks for nothing special.
+// Write says how a write is done. The zero value has no special wishes.
 type Write struct {
 	// Precondition, where not nil, must hold for the stored record.
 	Precondition func(mapping.Record) bool
 	// Idempotency, where not nil, makes the write happen at most once.
 	Idempotency *Idempotency
-	// Room, where not nil, is an error where the answer may not have that many bytes of
-	// texts and contents: the write is not done then. Only a Driver that is Atomic is
-	// held to it.
+	// Room, if not nil, returns an error if the answer may not have so many bytes of
+	// texts and contents; then the write is not done. Only a Driver that is Atomic checks
+	// it.
 	Room func(bytes int) error
 }
 
@@ -32,18 +31,17 @@ type Idempotency struct {
 	Answer func(mapping.Record) []byte
 	// Life is how long repetitions get it; 0 for 24 hours.
 	Life time.Duration
-	// Begun tells that the write was begun before and may have been done: it is
-	// answered by what is kept, else it fails with ErrUnsettled.
+	// Begun says that the write was begun before and may have been done: it is answered
+	// with the stored answer, or fails with ErrUnsettled if there is none.
 	Begun bool
 }
 
-// Replay is the error of a write that has happened already: the answer to give
-// again.
+// Replay is the error of a write that was done already. It has the stored answer.
 type Replay struct{ Answer []byte }
 
 func (*Replay) Error() string { return "answered before" }
 
-// Create stores a new record that CheckCreate found nothing wrong with.
+// Create stores a new record that CheckCreate has accepted.
 func (c *Client) Create(ctx context.Context, client auth.Client, body *mapping.Body, w Write) (mapping.Record, error) {
 	return c.write(ctx, client, body.Record.Resource, "create", w, func(ctx context.Context, tx Tx) (mapping.Record, error) {
 		change := newCreate(client, body)
@@ -68,8 +66,8 @@ func (c *Client) judgeCreate(ctx context.Context, tx Reader, change *Change) err
 		steps = []step{c.ownRecordRules}
 	}
 	elements := change.elements()
-	// Elements are judged together with their record: a step finds all there
-	// is to find before the next begins.
+	// Elements are judged together with their record: each step finds all its violations
+	// before the next one begins.
 	for _, s := range steps {
 		var found mapping.Violations
 		for _, one := range append([]*Change{change}, elements...) {
@@ -84,14 +82,14 @@ func (c *Client) judgeCreate(ctx context.Context, tx Reader, change *Change) err
 	return nil
 }
 
-// resourceRules takes the rules that the resource's file names, in its order.
+// resourceRules runs the rules that the resource's file names, in its order.
 func (c *Client) resourceRules(ctx context.Context, tx Reader, change *Change) error {
 	return take(ctx, tx, change, c.rules[change.Resource])
 }
 
-// ownRecordRules takes those of them that judge a record by itself, which hold
-// also where the administration keeps the business rules: it is never asked what
-// the record alone forbids.
+// ownRecordRules runs the parts of these rules that need only the record itself. They run
+// even if the administration enforces the business rules itself: it is never sent a write
+// that the record alone forbids.
 func (c *Client) ownRecordRules(ctx context.Context, tx Reader, change *Change) error {
 	return take(ctx, tx, change, c.ownRecord[change.Resource])
 }
@@ -106,8 +104,8 @@ func take(ctx context.Context, tx Reader, change *Change, rules []step) error {
 	return found.Err()
 }
 
-// Update changes a record by a body that CheckUpdate found nothing wrong with.
-// A body without fields changes nothing.
+// Update changes a record by a body that CheckUpdate has accepted. A body without fields
+// changes nothing.
 func (c *Client) Update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write) (mapping.Record, error) {
 	steps := []step{recordState, relatedIDs, cannotUpdate, mergedRecord, c.resourceRules, uniqueness}
 	if c.driver.Capabilities().OwnRules {
@@ -137,8 +135,8 @@ func (c *Client) update(ctx context.Context, client auth.Client, id int32, body 
 	})
 }
 
-// held reads the record that a write is about, holds it where it is to be written, and
-// judges the precondition.
+// held reads the record that a write is about, locks it if it will be written, and judges
+// the precondition.
 func (c *Client) held(ctx context.Context, tx Reader, client auth.Client, r *mapping.Resource, id int32, w Write) (mapping.Record, error) {
 	_, writes := tx.(Tx)
 	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: writes, Tagged: w.Precondition != nil})
@@ -174,11 +172,11 @@ func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Reso
 	return err
 }
 
-// maxLooks is how often a write is judged at most where its records change meanwhile.
+// maxLooks is how often a write is judged at most, if its records keep changing.
 const maxLooks = 6
 
-// write runs f in a transaction, again while what it was judged by has changed
-// since, and keeps the answer under the idempotency key.
+// write runs f in a transaction, again if the records that it was judged by have changed,
+// and stores the answer under the idempotency key.
 func (c *Client) write(
 	ctx context.Context, client auth.Client, r *mapping.Resource, operation string, w Write, f func(context.Context, Tx) (mapping.Record, error),
 ) (rec mapping.Record, err error) {
