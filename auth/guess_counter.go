@@ -13,13 +13,12 @@ const addressesKept = 16384
 
 // MemoryGuessCounter counts in this process, for one gateway.
 //
-// Failures are kept per address, each with a digest of its username, and an
-// address beyond its bound is refused before anything is kept, so it holds 100
-// failures of 24 bytes at most and cannot push out any count by trying many
-// usernames, least of all its own. Addresses are bounded by forgetting the one
-// that failed longest ago. To be forgotten that way takes failures from 16,384
-// other addresses, and whoever has those gains nothing by it: each of them is
-// worth ten guesses of its own.
+// Failures are stored per address, each with a digest of its username. An address at its
+// bound is refused before anything is stored. So an address has at most 100 failures of
+// 24 bytes each, and cannot push out any count by trying many usernames. The number of
+// addresses is bounded, too: the one that failed longest ago is forgotten. To make that
+// happen an attacker needs failures from 16,384 other addresses, and gains nothing by it:
+// each of these addresses allows ten guesses anyway.
 type MemoryGuessCounter struct {
 	mu      sync.Mutex
 	origins originTable

@@ -42,7 +42,7 @@ const (
 	fileForm                      // a download
 )
 
-// refine makes the description fit an operation that answers by callback: errors found
+// accepted makes the description fit an operation that answers by callback: errors found
 // while serving come with the result.
 func (a about) accepted() about {
 	a.answers, a.late, a.asksBackend = answers{form: acceptForm}, nil, false
