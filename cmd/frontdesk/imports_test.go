@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"backend/backendtest":         {"config/strictyaml", "mapping"},
 	"backend/backupzip":           {"backend", "mapping"},
 	"backend/drivertest":          {"auth", "backend", "backend/sqlrecord/sqltest", "mapping"},
-	"backend/idstore":                {"auth", "backend", "backend/sqlrecord", "mapping", "mapping/sheet"},
+	"backend/idstore":             {"auth", "backend", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy":              {"auth", "backend", "backend/backupzip", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy/legacytest":   {"backend/sqlrecord/sqltest"},
 	"backend/legacy/foreigntest":  {"backend/drivertest", "backend/legacy/legacytest", "backend/sqlrecord/sqltest", "mapping"},
