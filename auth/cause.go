@@ -1,7 +1,7 @@
 package auth
 
-// Cause says in a word why somebody was not let in. It is for operators: to the client
-// all of them are alike. docs/observability.md explains each.
+// Cause says in a word why a caller was not let in. It is for operators: clients get the
+// same answer for all causes. docs/observability.md explains each.
 type Cause string
 
 // Why a token opens nothing.
@@ -32,8 +32,8 @@ const (
 	CauseCertificate Cause = "certificate"
 )
 
-// Ended is ErrNoSession with what is told of a session for as long as Remembered, from
-// when it ended.
+// Ended is ErrNoSession with what is known of a session that has ended, for as long as
+// Remembered after its end.
 type Ended struct {
 	KeyName string // of its api_key; "" where a version that did not note it opened the session
 	Client  string
@@ -45,7 +45,7 @@ func (e *Ended) Error() string { return ErrNoSession.Error() + ": " + string(e.W
 // Unwrap makes it ErrNoSession.
 func (e *Ended) Unwrap() error { return ErrNoSession }
 
-// Refused is ErrCredentials with what is known of whose they are.
+// Refused is ErrCredentials with the user that they belong to, if known, and the cause.
 type Refused struct {
 	Why    Cause  // "" where the credentials are right, and the api_key is not
 	Client Client // of the user; the zero Client where there is no such user

@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// errPasswordsElsewhere says that passwords are another program's.
+// errPasswordsElsewhere says that another program stores the passwords.
 var errPasswordsElsewhere = errors.New("auth: passwords are kept, and changed, elsewhere")
 
-// Elsewhere is the part of Accounts that an administration lacks whose passwords
-// another program keeps; it embeds it. Where tells people in words, or by an
-// address, where a forgotten one is changed; "" where nobody has said so.
+// Elsewhere implements the part of Accounts that an administration cannot support if
+// another program stores its passwords; such an administration embeds it. Where tells
+// users where to change a forgotten password, in words or by an address; "" if it is not
+// known.
 type Elsewhere struct{ Where string }
 
 var _ PasswordsElsewhere = Elsewhere{}

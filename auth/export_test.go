@@ -10,8 +10,8 @@ func MemorySize(m *Memory) [3]int {
 	return [3]int{m.cache.ItemCount(), len(m.ended), m.was.ItemCount()}
 }
 
-// TallySize returns how many addresses and how many failures are kept.
-func TallySize(t *MemoryTally) (addresses, failures int) {
+// GuessCounterSize returns how many addresses and how many failures are kept.
+func GuessCounterSize(t *MemoryGuessCounter) (addresses, failures int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, o := range t.origins.byName {
@@ -20,7 +20,7 @@ func TallySize(t *MemoryTally) (addresses, failures int) {
 	return len(t.origins.byName), failures
 }
 
-// AddressesKept bounds the addresses that a MemoryTally counts.
+// AddressesKept bounds the addresses that a MemoryGuessCounter counts.
 const (
 	AddressesKept = addressesKept
 )

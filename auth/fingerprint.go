@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 )
 
-// Fingerprint identifies what a caller sees: the same for the same key, user,
-// client and model, another as soon as one of them is another. It is 64 hex
-// digits and holds no secret.
+// Fingerprint identifies what a caller sees: it is the same for the same key, user,
+// client and model, and changes with each of them. It is 64 hex digits and contains no
+// secret.
 func Fingerprint(key *Key, user User, modelVersion string) string {
 	var text []byte
 	for _, part := range []string{key.Name, user.Username, modelVersion} {

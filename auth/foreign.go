@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The algorithms of a ForeignHash. Those from MD5Crypt on are unsafe, and only
-// there for what exists.
+// The algorithms of a ForeignHash. Those from MD5Crypt on are unsafe, and only there for
+// existing hashes.
 const (
 	Argon2id    = "argon2id"
 	Bcrypt      = "bcrypt"
@@ -38,39 +38,40 @@ type ForeignHash struct {
 	PasswordSalt bool   // hashed is password+salt; otherwise salt+password
 	Base64       bool   // with or without padding; otherwise hex
 
-	// Cost is what most of the hashes are made with, for the time spent on unknown
-	// users: the cost of bcrypt, the rounds of SHA512Crypt and SHA256Crypt, the
-	// binary logarithm of those of PHPass. 0 is what these usually have.
+	// Cost is the cost of most of the hashes, so that unknown users take the same time:
+	// the cost of bcrypt, the rounds of SHA512Crypt and SHA256Crypt, the binary logarithm
+	// of the rounds of PHPass. 0 is the usual cost of the algorithm.
 	Cost int
 }
 
-// ForeignHashes verifies passwords against the hashes of an existing
-// administration. It shares the places of a Hasher, so that logins leave the
-// processors to those already logged in. It is safe for concurrent use.
+// ForeignHashes verifies passwords against the hashes of an existing administration. It
+// shares the concurrency limit of a Hasher, so that logins leave the processors to those
+// already logged in. It is safe for concurrent use.
 type ForeignHashes struct {
 	hasher *Hasher
 	kinds  []foreignKind
-	// nobody is what unknown users cost: a hash of the dearest kind, or a stored
-	// one that was dearer. What it matches is never looked at.
+	// nobody is hashed for unknown users, so that they take as long as others: a hash of
+	// the most expensive kind, or a more expensive stored one. Whether it matches is
+	// ignored.
 	nobody atomic.Pointer[foreignSum]
 }
 
-// ErrStoredHash says that a stored password hash cannot be read, or asks for more
-// work than a login may take: whose it is cannot log in.
+// ErrStoredHash says that a stored password hash cannot be read, or asks for more work
+// than a login may take: its user cannot log in.
 var ErrStoredHash = errors.New("auth: stored password hash")
 
-// foreignKind is a way of hashing that reads the hashes it made.
+// foreignKind is a kind of hash that an existing administration stores.
 type foreignKind struct {
 	name string
 	// is tells by its form whether a stored hash is of this kind.
 	is func(stored string) bool
-	// read takes a stored hash apart, without any work yet.
+	// read parses a stored hash, without expensive work.
 	read func(stored string, salts map[string]string) (foreignSum, error)
-	// nobody is a hash of no known password.
+	// nobody makes a hash that no known password matches.
 	nobody string
 }
 
-// foreignSum is a stored hash that was read and can be afforded.
+// foreignSum is a parsed stored hash whose cost is acceptable.
 type foreignSum struct {
 	work    time.Duration // about what it takes
 	longest int           // password that can match, in bytes
@@ -103,8 +104,8 @@ func NewForeignHashes(h *Hasher, list []ForeignHash) (*ForeignHashes, error) {
 	return f, nil
 }
 
-// raise makes unknown users cost as much as sum. The costs of a system are seen
-// only in what it has stored.
+// raise makes unknown users take as much work as sum. The real costs of a system are only
+// known from its stored hashes.
 func (f *ForeignHashes) raise(sum foreignSum) {
 	for {
 		now := f.nobody.Load()
@@ -137,16 +138,16 @@ func newForeignKind(of ForeignHash) (foreignKind, error) {
 	return s.kind(of.Algorithm, of.Cost), nil
 }
 
-// Verify tells whether password is the one that stored was made of; its form
-// tells by which of the hashes. salts are the columns that hashes name. An empty
-// stored means that there is no such user: false, after the work of the dearest
-// hash at its Cost, or of the dearest that was stored for anyone so far, which
-// cheaper hashes are brought up to as well. So is an account that is locked in
-// the way of crypt(3) ("!", "*") and a password that is empty or too long. A hash
-// that cannot be read or that asks for more work than a login may take is
-// ErrStoredHash, after as much work: to answer at once, or otherwise than to
-// unknown users, would tell that there is such a user. A context that ends before
-// there is room is an error, too.
+// Verify tells whether stored is a hash of password; the form of stored tells its kind.
+// salts are the columns that hashes name.
+//
+// An empty stored means that there is no such user: the result is false, after the work
+// of the most expensive hash, by its Cost or as stored for anyone so far; cheaper hashes
+// are brought up to that work as well. The result is also false for an account that is
+// locked as in crypt(3) ("!", "*"), and for a password that is empty or too long. A hash
+// that cannot be read or that asks for more work than a login may take is ErrStoredHash,
+// after as much work: a quicker or different answer would tell that the user exists. If
+// the context ends before there is room, that is an error, too.
 func (f *ForeignHashes) Verify(ctx context.Context, password, stored string, salts map[string]string) (bool, error) {
 	stored = strings.TrimRight(stored, " ") // of a column of fixed length
 	nobody := *f.nobody.Load()
@@ -179,7 +180,7 @@ func (f *ForeignHashes) Verify(ctx context.Context, password, stored string, sal
 	return match && possible, unreadable
 }
 
-// read finds out what kind of hash this is. No error repeats any of it.
+// read finds out the kind of a stored hash. No error repeats any of it.
 func (f *ForeignHashes) read(stored string, salts map[string]string) (foreignSum, error) {
 	for _, kind := range f.kinds {
 		if kind.is(stored) {
@@ -189,8 +190,8 @@ func (f *ForeignHashes) read(stored string, salts map[string]string) (foreignSum
 	return foreignSum{}, errors.New("auth: stored password hash has the form of none that are configured")
 }
 
-// isLocked knows the marks that crypt(3), its tools and phpass leave in place of
-// a hash, or before it.
+// isLocked knows the marks that crypt(3), its tools and phpass put instead of a hash, or
+// before it.
 func isLocked(stored string) bool {
 	return stored[0] == '!' || stored[0] == '*' && len(stored) <= len("*LK*")
 }

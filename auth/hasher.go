@@ -29,7 +29,7 @@ const (
 // for those already logged in.
 const hashesAtOnce = 2
 
-// The dearest stored hash that is still computed. A stored hash names its own
+// The most expensive stored hash that is still computed. A stored hash names its own
 // cost, and one damaged row must not take all memory or panic the library.
 const (
 	maxHashMemory      = 256 * 1024 // KiB
@@ -37,18 +37,19 @@ const (
 	maxHashParallelism = 16
 )
 
-// noUserHash stands in where there is no user: same cost, no known password.
+// noUserHash is verified if there is no user: it has the same cost, and no known password
+// matches it.
 const noUserHash = "$argon2id$v=19$m=19456,t=2,p=1$bm8gdXNlciwgbm8gc2FsdA$bm8gdXNlciwgbm8gcGFzc3dvcmQgaGFzIHRoaXMga2U"
 
-// Hasher hashes and verifies passwords with argon2id, at most two at once.
-// Callers beyond that wait for as long as their context lets them; a LoginQueue keeps
-// logins from being more than a few of them.
+// Hasher hashes and verifies passwords with argon2id, at most two at once. Further
+// callers wait until their context ends; a LoginQueue keeps the number of waiting logins
+// small.
 type Hasher struct {
 	params argon2id.Params
 	slots  chan struct{}
 }
 
-// NewHasher returns a Hasher of the house's cost.
+// NewHasher returns a Hasher with the cost of our own hashes.
 func NewHasher() *Hasher {
 	return &Hasher{
 		params: argon2id.Params{
@@ -80,10 +81,10 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return encoded, nil
 }
 
-// Verify tells whether password is the one that encoded was made of. An empty
-// encoded means that there is no such user: false, after the same work. So is a
-// password that is empty or too long. A hash that cannot be read is an error,
-// as is a context that ends before there is room.
+// Verify tells whether encoded is a hash of password. An empty encoded means that there
+// is no such user: the result is false, after the same work. It is also false for a
+// password that is empty or too long. A hash that cannot be read is an error, as is a
+// context that ends before there is room.
 func (h *Hasher) Verify(ctx context.Context, password, encoded string) (bool, error) {
 	possible := encoded != "" && len(password) > 0 && len(password) <= MaxPassword
 	if encoded == "" {

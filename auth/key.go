@@ -15,7 +15,6 @@ type Key struct {
 	Allowed []bool    // by the gateway's operation number; what is not in it is denied
 	Shadow  time.Time // until then what Allowed denies is only noted; zero = it is denied
 	Bounds  Bounds
-	Secrets []string // signs callbacks; two during rotation
 
 	Addresses    Addresses
 	Certificates [][32]byte // SHA-256 of those whose holders may use the key; empty: it needs none
@@ -52,22 +51,22 @@ func (k *Key) May(operation int) bool {
 	return operation >= 0 && operation < len(k.Allowed) && k.Allowed[operation]
 }
 
-// InShadow tells whether the allowlist is on trial at now: what it denies is served
+// InShadow tells whether the allowlist is in shadow mode at now: what it denies is served
 // all the same, and noted.
 func (k *Key) InShadow(now time.Time) bool { return now.Before(k.Shadow) }
 
-// Addresses say from where a key may be used: from those allowed, or from
-// everywhere where none are, but never from those denied.
+// Addresses restrict from where a key may be used: from Allow, or from everywhere if
+// Allow is empty, but never from Deny.
 type Addresses struct {
 	Allow, Deny []netip.Prefix
 }
 
-// Any tells whether the key may be used from everywhere, so that nobody need know
-// the address.
+// Any tells whether the key may be used from everywhere, so that the address does not
+// matter.
 func (a Addresses) Any() bool { return len(a.Allow) == 0 && len(a.Deny) == 0 }
 
-// Hold tells whether the key may be used from that address. What is no address is
-// in no list, and is held to be denied.
+// Hold tells whether the key may be used from that address. An invalid address counts as
+// denied.
 func (a Addresses) Hold(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
 	if a.Any() {
@@ -78,8 +77,8 @@ func (a Addresses) Hold(address netip.Addr) bool {
 		(len(a.Allow) == 0 || slices.ContainsFunc(a.Allow, within))
 }
 
-// unmapped are copies of networks. One of IPv4 addresses that is written as IPv6
-// would never hold any of them.
+// unmapped copies networks, with IPv4 written as IPv6 turned into IPv4: it would never
+// match otherwise.
 func unmapped(networks []netip.Prefix) []netip.Prefix {
 	all := make([]netip.Prefix, len(networks))
 	for i, p := range networks {
@@ -90,8 +89,8 @@ func unmapped(networks []netip.Prefix) []netip.Prefix {
 	return all
 }
 
-// With tells whether the key may be used over a connection whose client showed
-// that certificate; nil for none.
+// With tells whether the key may be used by a client that showed that certificate; nil
+// for none.
 func (k *Key) With(certificate *[32]byte) bool {
 	return len(k.Certificates) == 0 || certificate != nil && slices.Contains(k.Certificates, *certificate)
 }

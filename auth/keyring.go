@@ -57,9 +57,9 @@ func (r *Keyring) Find(apiKey string, now time.Time) *Key {
 	return r.ByHash(hash, now)
 }
 
-// ByHash returns the key of a live session's hash at now; nil when that key was
-// removed, rotated out or has expired, so that its sessions end at once. It
-// allocates nothing.
+// ByHash returns the key of a live session's hash at now. It is nil if that key was
+// removed, rotated out or has expired, which ends its sessions at once. It allocates
+// nothing.
 func (r *Keyring) ByHash(hash [32]byte, now time.Time) *Key {
 	key, why := r.Look(hash, now)
 	if why != "" {
@@ -68,9 +68,9 @@ func (r *Keyring) ByHash(hash [32]byte, now time.Time) *Key {
 	return key
 }
 
-// Look returns the key that has this hash, nil where there is none, and why it
-// cannot be used at now: CauseKeyUnknown or CauseKeyExpired; "" where it can. It
-// allocates nothing.
+// Look returns the key that has this hash, nil if there is none, and why it cannot be
+// used at now: CauseKeyUnknown or CauseKeyExpired; "" if it can be used. It allocates
+// nothing.
 func (r *Keyring) Look(hash [32]byte, now time.Time) (*Key, Cause) {
 	entry, ok := r.byHash[hash]
 	switch {
@@ -89,7 +89,6 @@ func copyKey(k Key) *Key {
 		k.Hashes[i].short = hex.EncodeToString(k.Hashes[i].Hash[:4])
 	}
 	k.Allowed = slices.Clone(k.Allowed)
-	k.Secrets = slices.Clone(k.Secrets)
 	k.Addresses = Addresses{Allow: unmapped(k.Addresses.Allow), Deny: unmapped(k.Addresses.Deny)}
 	k.Certificates = slices.Clone(k.Certificates)
 	return &k

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Bounds are how much of the service a key may take. The zero Bounds bound
-// nothing.
+// Bounds are how much a key may use. The zero Bounds bound nothing.
 type Bounds struct {
 	Rate       Rate  // of the key
 	ClientRate Rate  // of each client (customer) with the key, by itself
@@ -41,14 +40,13 @@ func (b Bound) String() string {
 	return [...]string{"", "rate", "client_rate", "concurrent", "per_day"}[b]
 }
 
-// Room is what is left of one bound.
+// Room is how much of one bound is left.
 type Room struct {
 	Left int64         // requests
 	More time.Duration // until there is more left; 0 where nobody can say, or nothing was taken
 }
 
-// Standing is how a key stands with its bounds after a request was counted, or
-// refused.
+// Standing is the state of a key's bounds after a request was counted, or refused.
 type Standing struct {
 	Refused Bound         // that had no room, and has none for longest; NoBound where the request may go on
 	Wait    time.Duration // until it is worth trying again, where it was refused; more than 0
@@ -56,19 +54,17 @@ type Standing struct {
 	Rooms   [boundCount]Room
 }
 
-// Limits counts requests against the bounds of their keys. What was counted is
-// kept by the key's name, and by its client's ID, and not in the Key: a new
-// configuration finds it as it was, and its bounds hold at once, without giving
-// anything back. All methods are safe for concurrent use.
+// Limits counts requests against the bounds of their keys. Counts are stored by the key's
+// name and its client's ID, not in the Key: so they survive a reload, and the new bounds
+// apply to them at once. All methods are safe for concurrent use.
 type Limits interface {
-	// Take counts a request against all bounds of the key, or against none of them
-	// where one has no room; client is whose user the session is of. It need not be
-	// called for a key without bounds. Its error is a failure of what the counts
-	// are kept in.
+	// Take counts a request against all bounds of the key, or, if one of them has no
+	// room, against none; client is that of the session's user. It need not be called for
+	// a key without bounds. Its error is a failure of the store of the counts.
 	Take(ctx context.Context, key *Key, client int64, now time.Time) (Standing, error)
 
 	// Done gives back the slot of a standing, which is not 0, once the request is
-	// answered. It does so also after ctx has ended.
+	// answered, even after ctx has ended.
 	Done(ctx context.Context, key string, slot uint64)
 }
 

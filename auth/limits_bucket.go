@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// bucket is a token bucket, told by what was taken from it and not by what is
-// left: so it means the same under another rate. The zero bucket is full.
+// bucket is a token bucket that stores how many tokens were taken, not how many are left:
+// so its content keeps its meaning when the rate changes. The zero bucket is full.
 type bucket struct {
 	perSecond float64   // it was last asked under
 	used      float64   // tokens that have not come back
@@ -15,15 +15,15 @@ type bucket struct {
 	widestAt  time.Time
 }
 
-// differ is how long a bucket is taken to be asked under several rates at once: by
-// gateways of which not all have read a new configuration. The slowest gives back,
-// and a small burst forgives nothing of what a larger one let through.
+// differ is how long a bucket is assumed to be used under several rates at once, by
+// gateways of which not all have reloaded yet. Meanwhile the slowest rate gives tokens
+// back, and a small burst does not cut off what a larger one has allowed.
 const differ = time.Minute
 
-// rounding is how far from a whole token sums of parts of it may end up.
+// rounding is the error that sums of fractions of a token may have.
 const rounding = 1e-6
 
-// under brings the bucket up to now for who asks under rate.
+// under updates the bucket to now, for a caller with this rate.
 func (b *bucket) under(rate Rate, now time.Time) {
 	// A request that began earlier can come later: time does not go back for it.
 	if gone := now.Sub(b.at); gone > 0 {
@@ -40,7 +40,7 @@ func (b *bucket) under(rate Rate, now time.Time) {
 	}
 }
 
-// room is what is left for who asks under rate, as of the last under.
+// room is how many tokens a caller with this rate has, as of the last under.
 func (b *bucket) room(rate Rate) Room {
 	if b.used < rounding {
 		return Room{Left: int64(rate.Burst)}
@@ -51,10 +51,10 @@ func (b *bucket) room(rate Rate) Room {
 	return Room{Left: int64(left), More: time.Duration(min(max(more, 1), float64(longest)))}
 }
 
-// longest is far beyond any wait that makes sense, and far from what overflows.
+// longest is a wait far longer than any sensible one, but far from an overflow.
 const longest = 100 * 365 * 24 * time.Hour
 
-// full tells whether the bucket is like a new one at now.
+// full tells whether the bucket equals a new one at now.
 func (b *bucket) full(now time.Time) bool {
 	return b.used-now.Sub(b.at).Seconds()*b.perSecond < rounding
 }

@@ -8,13 +8,12 @@ import (
 
 var _ Limits = (*MemoryLimits)(nil)
 
-// MemoryLimits counts in this process: what was counted is gone when it ends, and
-// a second process counts for itself.
+// MemoryLimits counts in this process: counts are lost when it ends, and a second process
+// counts for itself.
 //
-// Memory. A count that is like none at all (a bucket that is full again, a day
-// that is over) is let go of: with each count that is new, a few of the others are
-// looked at. So what is kept is little more than what is in use, also of keys that
-// are no longer configured.
+// Counts that equal no count at all (a bucket that is full again, a day that is over) are
+// deleted: with each new count, a few others are checked. So memory holds little more
+// than what is in use, even if keys are removed from the configuration.
 type MemoryLimits struct {
 	zone *time.Location
 
@@ -94,11 +93,11 @@ func (m *MemoryLimits) Take(_ context.Context, key *Key, client int64, now time.
 	return s, nil
 }
 
-// slotWait is for a request that found too many others under way: nobody knows
-// when one of them ends.
+// slotWait is the wait for a request that found too many others under way: when one of
+// them ends is not known.
 const slotWait = time.Second
 
-// find notes the room there is before a request, and whether it is too little.
+// find notes the room before a request, and whether it is too little.
 func (s *Standing) find(b Bound, r Room) {
 	r.Left = max(r.Left, 0)
 	s.Rooms[b] = r
@@ -144,12 +143,12 @@ func (m *MemoryLimits) clientUse(who clientOfKey, now time.Time) *bucket {
 	return b
 }
 
-// lookedAt is how many counts are looked at for one that is new. If a quarter of
-// them are not in use, one is let go of for each that comes.
+// lookedAt is how many counts are checked for each new one. If a quarter of them is
+// unused, one is deleted for each new one.
 const lookedAt = 4
 
-// letGo deletes what is not in use from a few places of a map, which begins
-// somewhere else each time.
+// letGo deletes unused counts among a few entries of a map, starting somewhere else each
+// time.
 func letGo[K comparable, V any](all map[K]V, unused func(V) bool) {
 	n := 0
 	for k, v := range all {
@@ -165,9 +164,9 @@ func letGo[K comparable, V any](all map[K]V, unused func(V) bool) {
 // dayRoom is what a key has left today.
 func (m *MemoryLimits) dayRoom(use *keyUse, perDay int64, now time.Time) Room {
 	today := m.dayNumber(now)
-	// A request that began before midnight can come after one that began later. It
-	// counts for the new day, or the count would begin anew twice. From any further
-	// back it is the clock that was set right.
+	// A request that began before midnight can come after one that began later. It counts
+	// for the new day; otherwise the count would start again twice. A larger step back
+	// means that the clock was corrected.
 	if today > use.day || today < use.day-1 {
 		use.day, use.today = today, 0
 	}

@@ -25,22 +25,22 @@ type Attempt struct {
 // Format hides an attempt from every verb of fmt.
 func (Attempt) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "attempt(hidden)") }
 
-// LoginOutcome is how a try to log in ended.
+// LoginOutcome is how an attempt to log in ended.
 type LoginOutcome string
 
 // The outcomes.
 const (
-	LoginDone      LoginOutcome = "done"
-	LoginWrong     LoginOutcome = "wrong"     // api_key, username or password
-	LoginThrottled LoginOutcome = "throttled" // not judged: too many were wrong before
-	LoginBusy      LoginOutcome = "busy"      // not judged: too many others at once
-	LoginRefused   LoginOutcome = "refused"   // right credentials of a user who may not
-	LoginFailed    LoginOutcome = "failed"    // the administration or the session store did not answer
+	LoginDone        LoginOutcome = "done"
+	LoginWrong       LoginOutcome = "wrong"     // api_key, username or password
+	LoginThrottled   LoginOutcome = "throttled" // not judged: too many were wrong before
+	LoginBusy        LoginOutcome = "busy"      // not judged: too many others at once
+	LoginRefused     LoginOutcome = "refused"   // right credentials of a user who may not
+	LoginUnavailable LoginOutcome = "failed"    // the administration or the session store did not answer
 )
 
 // LoginOutcomes are all there are.
 func LoginOutcomes() []LoginOutcome {
-	return []LoginOutcome{LoginDone, LoginWrong, LoginThrottled, LoginBusy, LoginRefused, LoginFailed}
+	return []LoginOutcome{LoginDone, LoginWrong, LoginThrottled, LoginBusy, LoginRefused, LoginUnavailable}
 }
 
 func outcomeOf(err error) LoginOutcome {
@@ -54,7 +54,7 @@ func outcomeOf(err error) LoginOutcome {
 	case mapping.Is(err, mapping.TooManyRequests):
 		return LoginThrottled
 	case mapping.Is(err, mapping.BackendUnavailable), mapping.Is(err, mapping.BackendTimeout), mapping.Is(err, mapping.InternalError), mapping.Is(err, mapping.Overloaded), !answer:
-		return LoginFailed
+		return LoginUnavailable
 	default:
 		return LoginRefused
 	}
@@ -74,8 +74,8 @@ type LoginConfig struct {
 	Observe  func(LoginOutcome) // told of every try once it has ended; may be nil
 }
 
-// Login turns credentials into sessions (interface: GET /authenticate). It keeps
-// nothing itself. Safe for concurrent use.
+// Login turns credentials into sessions (interface: GET /authenticate). It has no state
+// of its own. Safe for concurrent use.
 type Login struct {
 	config LoginConfig
 }
@@ -89,12 +89,12 @@ func NewLogin(c LoginConfig) (*Login, error) {
 	return &Login{config: c}, nil
 }
 
-// Authenticate returns a new token and its session. What a client did wrong
-// comes as an error of mapping: TooManyRequests, before the password is looked at,
-// also where too many others log in; CredentialsInvalid, alike for a wrong api_key,
-// username and password but for its cause, a *Refused, which is for the log; and
-// for right ones ExternalUser, EmailMissing and EmailInvalid. Any other error is
-// a failure and does not count against anyone.
+// Authenticate returns a new token and its session. Errors of the client are violations:
+// TooManyRequests, before the password is verified, also if too many others log in;
+// CredentialsInvalid, the same for a wrong api_key, username and password (the cause, a
+// *Refused, is only for the log); and for right credentials ExternalUser, EmailMissing
+// and EmailInvalid. Any other error is a failure of the server and does not count as a
+// guess.
 func (l *Login) Authenticate(ctx context.Context, a Attempt) (string, Session, error) {
 	token, session, err := l.authenticate(ctx, a)
 	if l.config.Observe != nil {
@@ -130,7 +130,7 @@ func (l *Login) authenticate(ctx context.Context, a Attempt) (string, Session, e
 	return l.open(ctx, a, user, began)
 }
 
-// refuse ends a guess that was wrong, with what to answer.
+// refuse ends a guess that was wrong, and returns the answer.
 func (l *Login) refuse(ctx context.Context, guess *Guess, a Attempt, as *Refused) error {
 	err := guess.Wrong(ctx)
 	if mapping.Is(err, mapping.CredentialsInvalid) {
@@ -140,8 +140,8 @@ func (l *Login) refuse(ctx context.Context, guess *Guess, a Attempt, as *Refused
 	return err
 }
 
-// refusedAs is what is known of a login that is refused: by the error of its
-// verification, or although there was none.
+// refusedAs is what is known of a refused login: from the error of its verification, or,
+// without one, of the user that was found.
 func refusedAs(err error, user User) *Refused {
 	var refused *Refused
 	switch {
@@ -154,8 +154,8 @@ func refusedAs(err error, user User) *Refused {
 	}
 }
 
-// verify judges the credentials when it is their turn, which was when began. Without a
-// key as well: the answer must take as long.
+// verify judges the credentials when it is their turn, and returns when that began. It
+// does so even without a valid key: the answer must take as long.
 func (l *Login) verify(ctx context.Context, a Attempt) (user User, began time.Time, err error) {
 	leave, err := l.config.Queue.enter(ctx, a.Username, a.Address)
 	if err != nil {
@@ -167,7 +167,7 @@ func (l *Login) verify(ctx context.Context, a Attempt) (user User, began time.Ti
 	return user, began, err
 }
 
-// admit judges a user who has proved who it is.
+// admit judges a user whose credentials are right.
 func (l *Login) admit(user User) error {
 	switch {
 	case user.External:
@@ -201,8 +201,8 @@ func (l *Login) open(ctx context.Context, a Attempt, user User, began time.Time)
 	return text, s, nil
 }
 
-// noteRefusal tells the operator who is guessing. Not the username: people type
-// their password there.
+// noteRefusal logs the guess for the operator. It omits the username: people type their
+// password there by mistake.
 func (l *Login) noteRefusal(a Attempt, err error) {
 	if errors.Is(err, errLoginsBusy) {
 		return // nobody guesses; there are too many of them for lines

@@ -43,7 +43,7 @@ func newDesk(t *testing.T) *desk {
 	login, err := auth.NewLogin(auth.LoginConfig{
 		Verifier: d.accounts,
 		Sessions: d.sessions,
-		Throttle: auth.NewThrottle(auth.NewMemoryTally(), d.clock.Now, func(context.Context, time.Duration) error { return nil }),
+		Throttle: auth.NewThrottle(auth.NewMemoryGuessCounter(), d.clock.Now, func(context.Context, time.Duration) error { return nil }),
 		Queue:    auth.NewLoginQueue(auth.LoginsAtOnce, d.clock.Now),
 		TTL:      20 * time.Minute,
 		Vendor:   "Example",

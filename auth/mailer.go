@@ -20,8 +20,8 @@ type Mail struct {
 	Text    string
 }
 
-// Mailer sends mail. Send returns once the mail is in other hands (a mail server
-// or a folder), or with an error; it honours ctx and is safe for concurrent use.
+// Mailer sends mail. Send returns once a mail server or a folder has the mail, or with an
+// error; it honours ctx and is safe for concurrent use.
 type Mailer interface {
 	Send(ctx context.Context, m Mail) error
 }
@@ -56,7 +56,7 @@ func (h letterhead) compose(m Mail) (*mail.Msg, error) {
 	return msg, nil
 }
 
-// JudgeSender tells why no mail can be sent from that address; nil where it can.
+// JudgeSender returns why no mail can be sent from that address; nil if it can.
 func JudgeSender(from string) error {
 	_, err := letterhead{from: from, clock: time.Now, random: rand.Reader}.compose(Mail{To: from})
 	return err

@@ -10,8 +10,8 @@ import (
 
 var _ Sessions = (*Memory)(nil)
 
-// sweepEvery is how often expired sessions are let go of. They are refused
-// before that; this only gives back their memory.
+// sweepEvery is how often expired sessions are deleted. They are refused before that;
+// this only frees their memory.
 const sweepEvery = time.Minute
 
 // Memory keeps sessions in this process, gone when it ends. It has no bound of
@@ -30,7 +30,7 @@ type Memory struct {
 	done chan struct{}
 }
 
-// remembered is what is told of a session that has ended.
+// remembered is what is stored of a session that has ended.
 type remembered struct {
 	*Ended
 	until time.Time
@@ -89,7 +89,7 @@ func (m *Memory) Get(_ context.Context, token TokenHash) (*Session, error) {
 	return s, nil
 }
 
-// told is what is told of a token that is no session.
+// told is the error for a token without a session.
 func (m *Memory) told(token TokenHash) error {
 	if found, ok := m.was.Get(string(token[:])); ok {
 		if r := found.(remembered); m.clock().Before(r.until) {
@@ -111,8 +111,8 @@ func (m *Memory) end(token string, s *Session, why Cause, at time.Time) {
 	m.cache.Delete(token)
 }
 
-// Count tells how many sessions are kept; those that expired count for at most a
-// minute longer.
+// Count returns how many sessions are stored; expired ones count for at most a minute
+// longer.
 func (m *Memory) Count() int { return m.cache.ItemCount() }
 
 // EndUser implements Sessions. It walks all sessions; a new password is rare.

@@ -23,8 +23,8 @@ func accountOf(username string) Account {
 // address, as one connection commonly has all of that.
 type Origin string
 
-// OriginOf is the origin of an address, or of whatever stands for one that cannot
-// be read.
+// OriginOf is the origin of an address; a text that is not an address is an origin by
+// itself.
 func OriginOf(address string) Origin {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -38,8 +38,9 @@ func OriginOf(address string) Origin {
 	return Origin(netip.PrefixFrom(ip, 64).Masked().String())
 }
 
-// blockOf is the block that an address is of, which one hand may well have all of: a
-// /24 of IPv4, or a /48 of IPv6. What cannot be read is a block by itself.
+// blockOf is the block that an address belongs to, all of which one attacker may well
+// control: a /24 of IPv4, or a /48 of IPv6. A text that is not an address is a block by
+// itself.
 func blockOf(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -87,7 +88,7 @@ func (o *origin) underWay(who Account) int {
 	return n
 }
 
-// refusedFor returns how long until who may try again from here; 0 = now.
+// refusedFor returns how long until who may try again from this origin; 0 = now.
 func (o *origin) refusedFor(who Account, now time.Time) time.Duration {
 	return max(
 		refusal(len(o.failures), GuessesPerAddress, now, o.nth),
@@ -95,8 +96,8 @@ func (o *origin) refusedFor(who Account, now time.Time) time.Duration {
 	)
 }
 
-// refusal tells when enough of the failures are old for their number to be below
-// the bound again.
+// refusal returns when so many failures have become old that their number is below the
+// bound again.
 func refusal(failures, bound int, now time.Time, nth func(int) failure) time.Duration {
 	if failures < bound {
 		return 0
@@ -133,7 +134,7 @@ func (o *origin) forget(until time.Time) {
 	o.failures = slices.DeleteFunc(o.failures, func(f failure) bool { return f.at <= oldest })
 }
 
-// land takes a guess out of those under way, and wakes who waits for one.
+// land ends a guess under way, and wakes a guess that waits for it.
 func (o *origin) land(who Account) {
 	if i := slices.Index(o.guesses, who); i >= 0 {
 		o.guesses = slices.Delete(o.guesses, i, i+1)
@@ -151,8 +152,8 @@ func (o *origin) whenSettled() <-chan struct{} {
 	return o.settled
 }
 
-// originTable holds the addresses that failed or have a guess under way, those
-// that failed last in front.
+// originTable has the addresses that failed or have a guess under way, those that failed
+// last in front.
 type originTable struct {
 	most   int
 	byName map[Origin]*origin
@@ -177,8 +178,7 @@ func (t *originTable) find(name Origin, until time.Time) *origin {
 	return o
 }
 
-// settle keeps what a guess left behind, or lets go of an origin with nothing
-// against it.
+// settle keeps what a guess left behind, or deletes an origin that has nothing left.
 func (t *originTable) settle(o *origin) {
 	if len(o.failures) > 0 {
 		t.recent.MoveToFront(o.place)
@@ -189,9 +189,8 @@ func (t *originTable) settle(o *origin) {
 	}
 }
 
-// makeRoom forgets the address that failed longest ago. One with a guess under
-// way is passed over, or its failure would be lost; the number of those is
-// bounded by the server's connections.
+// makeRoom forgets the address that failed longest ago, but never one with a guess under
+// way, whose failure would be lost; the server's connections bound the number of those.
 func (t *originTable) makeRoom() {
 	if len(t.byName) < t.most {
 		return

@@ -13,8 +13,8 @@ import (
 
 // The bounds of a LoginQueue.
 const (
-	// LoginsAtOnce is how many logins are verified at once where that means to compute
-	// a password: enough to keep the Hasher busy while others are looked up.
+	// LoginsAtOnce is how many logins are verified at once if that includes computing a
+	// password hash: enough to keep the Hasher busy while others are looked up.
 	LoginsAtOnce = 2 * hashesAtOnce
 
 	// LoginsWaiting is how many logins may wait, in two lines.
@@ -29,8 +29,8 @@ const (
 	provenOfUser  = 16 // addresses: nobody who logs in from many pushes others out
 )
 
-// errLoginsBusy is why a login is answered TooManyRequests that was not judged
-// because of others.
+// errLoginsBusy is the cause of TooManyRequests for a login that was not verified because
+// of other logins.
 var errLoginsBusy = errors.New("auth: too many logins at once")
 
 func loginsBusy() error {
@@ -39,16 +39,15 @@ func loginsBusy() error {
 	return e
 }
 
-// LoginQueue has logins take turns at the work of verifying them. Whoever logged in
-// well from an address within the last day goes before all others from there, three
-// times of four: a flood from outside costs them nothing. The others share what is
-// left: each block of addresses has its turn before one of them has its second, and
-// among those each username has. So guessing at somebody's password from a few blocks
-// keeps nobody out elsewhere. A line that is full lets the one go whose turn would come
-// last.
+// LoginQueue bounds how many logins are verified at once, and decides who is next. A
+// username that logged in correctly from an address within the last day goes before all
+// other logins from that address, three times out of four: a flood of guesses hardly
+// delays it. The remaining turns are shared: each block of addresses gets a turn before
+// any of them gets a second one, and within a block each username does. So guessing
+// somebody's password from a few blocks keeps nobody out elsewhere. A full line drops the
+// login whose turn would come last.
 //
-// What is asked here is the same whether or not there is such a user. It is safe for
-// concurrent use.
+// It works in the same way whether or not the user exists. It is safe for concurrent use.
 type LoginQueue struct {
 	clock func() time.Time
 
@@ -68,8 +67,8 @@ func NewLoginQueue(atOnce int, clock func() time.Time) *LoginQueue {
 	}
 }
 
-// enter waits for a place, until leave. Its errors are TooManyRequests and that of a
-// context that ended.
+// enter waits for a slot; the caller must leave it. Its errors are TooManyRequests and
+// that of a context that ended.
 func (q *LoginQueue) enter(ctx context.Context, username, address string) (leave func(), err error) {
 	who := accountOf(username)
 	q.mu.Lock()
@@ -113,7 +112,7 @@ func (q *LoginQueue) turn(admitted bool) (leave func(), err error) {
 	return q.leave, nil
 }
 
-// leave gives a place to the next one.
+// leave gives the slot to the next login.
 func (q *LoginQueue) leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -132,7 +131,7 @@ func (q *LoginQueue) leave() {
 	next.call()
 }
 
-// prove remembers that a login went well.
+// prove remembers that a login was correct.
 func (q *LoginQueue) prove(username, address string) {
 	own := share{block: string(OriginOf(address)), who: accountOf(username)}
 	q.mu.Lock()
@@ -140,39 +139,39 @@ func (q *LoginQueue) prove(username, address string) {
 	q.proven.add(own, q.clock())
 }
 
-// Waiting tells how many logins wait.
+// Waiting returns how many logins wait.
 func (q *LoginQueue) Waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.first.waiting) + len(q.others.waiting)
 }
 
-// share is what turns are counted by: a block of addresses, a username, or a username
-// at an address.
+// share is what turns are counted by: a block of addresses, a username, or a username at
+// an address.
 type share struct {
 	block string
 	who   Account
 }
 
-// turns are those of the logins of a share that wait.
+// turns are the turns of a share whose logins wait.
 type turns struct{ last, waiting int }
 
-// line is logins that wait.
+// line is a line of waiting logins.
 type line struct {
 	waiting []*login // in the order that they came
 	now     int      // the turn of the one that was called last, by its first share
 	shares  map[share]*turns
 }
 
-// login is one that waits.
+// login is a login that waits.
 type login struct {
 	turn   []int // by its first share, and among those who have the same by the next
 	shares []share
 	called chan bool // false where it has to go
 }
 
-// join has a login wait, behind those of its shares. It is nil where the line is full
-// of those that come before it.
+// join puts a login in line, behind those of its shares. It returns nil if the line is
+// full of logins that come before it.
 func (l *line) join(shares []share) *login {
 	turn := make([]int, len(shares))
 	for i, s := range shares {
@@ -200,7 +199,7 @@ func (l *line) join(shares []share) *login {
 	return joined
 }
 
-// displace sends the last one away, if its turn is after that one.
+// displace drops the last login in line if its turn comes after this one's.
 func (l *line) displace(turn []int) bool {
 	last := l.waiting[0]
 	for _, w := range l.waiting {
@@ -216,7 +215,7 @@ func (l *line) displace(turn []int) bool {
 	return true
 }
 
-// call lets the next one go on.
+// call lets the next login continue.
 func (l *line) call() {
 	next := l.waiting[0]
 	for _, w := range l.waiting {
@@ -229,7 +228,7 @@ func (l *line) call() {
 	next.called <- true
 }
 
-// remove takes a login out; false where it does not wait any more.
+// remove takes a login out of the line; false if it does not wait any more.
 func (l *line) remove(of *login) bool {
 	place := slices.Index(l.waiting, of)
 	if place < 0 {
@@ -246,16 +245,16 @@ func (l *line) remove(of *login) bool {
 	return true
 }
 
-// provenLogins are the usernames that logged in well, each with where from, the latest
-// in front. Only right credentials put one there. Of one username, and of all, the oldest
-// is forgotten where there are too many.
+// provenLogins are the usernames that logged in correctly, each with its addresses, the
+// latest in front. Only correct credentials add one. The oldest is forgotten if there are
+// too many, per username and in all.
 type provenLogins struct {
 	byShare map[share]*list.Element
 	byUser  map[Account][]*list.Element // the oldest first
 	latest  *list.List
 }
 
-// provenLogin is one of them.
+// provenLogin is one username with an address.
 type provenLogin struct {
 	share
 	at time.Time

@@ -71,7 +71,7 @@ func inQueue(t *testing.T, test func(*testing.T, *queued)) {
 		var err error
 		q.login, err = auth.NewLogin(auth.LoginConfig{
 			Verifier: q.gate, Sessions: memory, Queue: q.queue, TTL: time.Minute, Vendor: "Example", Clock: time.Now, Random: rand.Reader, Log: zap.NewNop(),
-			Throttle: auth.NewThrottle(auth.NewMemoryTally(), time.Now, func(context.Context, time.Duration) error { return nil }),
+			Throttle: auth.NewThrottle(auth.NewMemoryGuessCounter(), time.Now, func(context.Context, time.Duration) error { return nil }),
 		})
 		require.NoError(t, err)
 		test(t, q)

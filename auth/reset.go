@@ -94,10 +94,9 @@ func (r *Resets) Close() error {
 	return nil
 }
 
-// Request asks for a reset of the user's password. It only takes note: whether
-// there is such a user is found out afterwards, so that neither the answer nor
-// its time tells. Its one error of mapping is TooManyRequests, when more are
-// waiting than can be kept.
+// Request asks for a reset of the user's password. It only queues the request: whether
+// the user exists is found out later, so that neither the answer nor its time tells. Its
+// one violation is TooManyRequests, if the queue is full.
 func (r *Resets) Request(ctx context.Context, username string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -112,10 +111,10 @@ func (r *Resets) Request(ctx context.Context, username string) error {
 	}
 }
 
-// Complete sets a new password by the token of a link, and ends the user's
-// sessions. ErrWeakPassword leaves the link usable; ErrUnknownReset means that
-// it is not, or no longer, or not now: the user is blocked. Any other error is a
-// failure, and the link is as good as before. It names the user whose link it is, where
+// Complete sets a new password by the token of a link, and ends the user's sessions.
+// After ErrWeakPassword the link is still usable. ErrUnknownReset means that the link is
+// unknown, used or expired, or that the user is blocked now. Any other error is a failure
+// of the server, and the link stays usable. It also returns the user whose link it is, if
 // a password was to be set.
 func (r *Resets) Complete(ctx context.Context, token, newPassword string) (username string, err error) {
 	if len(newPassword) < MinPassword || len(newPassword) > MaxPassword {
@@ -173,7 +172,7 @@ func (r *Resets) work() {
 	}
 }
 
-// serve mails the user, where there is one that may have a new password.
+// serve sends the mail if there is such a user and it may set a new password.
 func (r *Resets) serve(username string) error {
 	ctx, cancel := context.WithTimeout(r.ctx, resetStepLimit)
 	defer cancel()

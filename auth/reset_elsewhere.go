@@ -2,13 +2,13 @@ package auth
 
 import "fmt"
 
-// PasswordsElsewhere is what Accounts implement besides where passwords cannot
-// be written: they belong to another program. Resets then mail where a forgotten
-// one is changed in place of a link, to the same users within the same limits,
-// and never call SetPassword, KeepReset, FindReset and Redeem.
+// PasswordsElsewhere is implemented by Accounts whose passwords belong to another program
+// and cannot be written. Resets then mail where a forgotten password is changed, instead
+// of a link, to the same users within the same limits, and never call SetPassword,
+// KeepReset, FindReset and Redeem.
 type PasswordsElsewhere interface {
-	// ForgotPassword says where that is, by an address or in a few words, for a
-	// line of its own; "" where nobody has said so.
+	// ForgotPassword returns that place, as an address or in a few words, for a line of
+	// its own; "" if it is not known.
 	ForgotPassword() string
 }
 

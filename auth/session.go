@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// ErrNoSession says that a token stands for no live session: it was never
-// issued, has expired or was ended.
+// ErrNoSession says that there is no live session for a token: it was never issued, has
+// expired or was ended.
 var ErrNoSession = errors.New("auth: no such session")
 
 // MaxTTL is the longest a session may live, counted from its issue.
 const MaxTTL = 30 * time.Minute
 
-// Remembered is how long it is told why a session is no more, from when it ended.
+// Remembered is how long the cause of a session's end is known, counted from its end.
 const Remembered = MaxTTL
 
 // Session is one login: a user of a client, by way of an api_key. A Session
@@ -34,12 +34,12 @@ type Session struct {
 // it.
 func (s *Session) Live(now time.Time) bool { return now.Before(s.Expires) }
 
-// Ended is what is told of the session when it has ended.
+// Ended is what is known of the session after it has ended.
 func (s *Session) Ended(why Cause) *Ended {
 	return &Ended{KeyName: s.KeyName, Client: s.User.Client.Name, Why: why}
 }
 
-// Expired is what is told at now of the session, which has expired.
+// Expired is what is known at now of the session, which has expired.
 func (s *Session) Expired(now time.Time) error {
 	if now.Before(s.Expires.Add(Remembered)) {
 		return s.Ended(CauseExpired)
@@ -47,9 +47,9 @@ func (s *Session) Expired(now time.Time) error {
 	return ErrNoSession
 }
 
-// OpenedBefore tells whether the session was opened before its user's sessions were ended.
-// It goes by what the login read of the user, and by no clock, but for the sessions of a
-// version that did not note it.
+// OpenedBefore tells whether the session was opened before its user's sessions were
+// ended. It compares what the login read of the user, not clocks, except for sessions of
+// a version that did not store that.
 func (s *Session) OpenedBefore(end time.Time) bool {
 	if s.KeyName == "" {
 		return s.Issued.Before(end)
@@ -57,21 +57,22 @@ func (s *Session) OpenedBefore(end time.Time) bool {
 	return s.User.SessionsEnd.Before(end)
 }
 
-// Sessions keeps sessions. All methods are safe for concurrent use. An error that
-// is not ErrNoSession is a failure of the store and is answered as one: a
-// store that is down must not look like a token that is wrong.
+// Sessions stores sessions. All methods are safe for concurrent use. An error other than
+// ErrNoSession is a failure of the store and is answered as one: a store that is down
+// must not look like a wrong token.
 type Sessions interface {
 	// Put keeps a copy of the session until it expires. It returns
 	// ErrNoSession, and keeps nothing, when the user's sessions were ended
 	// after s.Issued: the login was overtaken by a new password.
 	Put(ctx context.Context, s *Session) error
 
-	// Get returns the session, or ErrNoSession when it is unknown, expired or
-	// ended: as *Ended where it is remembered, which no promise is made of. Expiry
-	// is judged on every call by the store's clock.
+	// Get returns the session, or ErrNoSession if it is unknown, expired or ended: as
+	// *Ended if the store remembers it, which is not guaranteed. The store's clock judges
+	// expiry on every call.
 	Get(ctx context.Context, token TokenHash) (*Session, error)
 
-	// End ends one session, and remembers why. One that is not there is no error.
+	// End ends one session, and remembers why. It is no error if there is no such
+	// session.
 	End(ctx context.Context, s *Session, why Cause) error
 
 	// EndUser ends all sessions of the user of exactly this name, also those

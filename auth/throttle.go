@@ -23,35 +23,34 @@ const (
 	slowPerAddress = 20 * time.Millisecond // times the failures
 )
 
-// askAgain is how long a guess waits that has to wait for others, where the tally
-// cannot tell when they are settled.
+// askAgain is how long a guess waits before it asks again, if the counter cannot tell
+// when other guesses are settled.
 const askAgain = 50 * time.Millisecond
 
-// Tally counts the wrong credentials of the last GuessWindow, for one gateway or
-// for several. Safe for concurrent use. Its errors are failures of its store and
-// are answered as such: where guesses cannot be counted, nobody logs in.
-type Tally interface {
-	// Reserve admits a guess unless the bounds are reached. A guess counts
-	// against them from here on until it is settled, or the gateway that made
-	// it is gone.
+// GuessCounter counts the wrong credentials of the last GuessWindow, for one gateway or
+// for several. Safe for concurrent use. Its errors are failures of its store, and are
+// answered as such: if guesses cannot be counted, nobody can log in.
+type GuessCounter interface {
+	// Reserve admits a guess unless a bound is reached. From then on the guess counts
+	// against the bounds, until it is settled or its gateway is gone.
 	Reserve(ctx context.Context, from Origin, who Account, now time.Time) (Reservation, error)
 
-	// Settle ends an admitted guess and tells what is counted from there then.
+	// Settle ends an admitted guess and returns the new count.
 	Settle(ctx context.Context, r Reservation, outcome Outcome, now time.Time) (GuessCount, error)
 }
 
-// Reservation is what became of asking for a guess: one of admitted, refused for
-// a while, or to be asked for again.
+// Reservation is the answer to Reserve: the guess is admitted, refused for a while, or
+// has to ask again.
 type Reservation struct {
 	From     Origin
 	Who      Account
-	ID       string // of an admitted guess, as the tally knows it
+	ID       string // of an admitted guess, as the counter knows it
 	Admitted bool
 	Refused  time.Duration   // until the next try may be made; 0 where it is not refused
-	Settled  <-chan struct{} // closed when asking again may help; nil where the tally cannot tell
+	Settled  <-chan struct{} // closed when asking again may help; nil where the counter cannot tell
 }
 
-// GuessCount is what is counted against an address, and a username from there.
+// GuessCount is the number of failures of an address, and of a username from there.
 type GuessCount struct {
 	OfUser, OfAddress int
 	Refused           time.Duration // until the next try may be made; 0 for now
@@ -60,34 +59,33 @@ type GuessCount struct {
 // Outcome is how a guess ended.
 type Outcome int
 
-// The outcomes: nothing became known, the credentials were wrong, or they were
-// right, which forgets the failures of that username from that address.
+// The outcomes: unknown; wrong credentials; right credentials, which delete the failures
+// of that username from that address.
 const (
 	Abandoned Outcome = iota
 	Failed
 	Succeeded
 )
 
-// Throttle bounds the guessing of passwords. Wrong credentials are counted per
-// username and address, and per address; an answer to them is slowed by both
-// counts. The tenth within 15 minutes for one username and address, and the
-// hundredth for one address, is answered 429, and until the oldest of them is
-// 15 minutes old so is every further try, before any work is done for it. Who
-// logs in correctly from elsewhere is not hindered: a username is never locked
+// Throttle limits the guessing of passwords. It counts wrong credentials per username and
+// address, and per address, and slows the answer to them by both counts. The tenth within
+// 15 minutes for one username and address, and the hundredth for one address, is answered
+// 429. So is every further try, before any work is done for it, until the oldest of them
+// is 15 minutes old. Correct logins from elsewhere still work: a username is never locked
 // as such, or anyone could lock out anyone.
 //
 // A Throttle is safe for concurrent use and has to outlive every reload of the
 // configuration.
 type Throttle struct {
-	tally Tally
-	clock func() time.Time
-	sleep func(context.Context, time.Duration) error
+	counter GuessCounter
+	clock   func() time.Time
+	sleep   func(context.Context, time.Duration) error
 }
 
-// NewThrottle returns a Throttle that counts in tally. sleep waits for a duration
+// NewThrottle returns a Throttle that counts in counter. sleep waits for a duration
 // or until the context ends, as Sleep does.
-func NewThrottle(tally Tally, clock func() time.Time, sleep func(context.Context, time.Duration) error) *Throttle {
-	return &Throttle{tally: tally, clock: clock, sleep: sleep}
+func NewThrottle(counter GuessCounter, clock func() time.Time, sleep func(context.Context, time.Duration) error) *Throttle {
+	return &Throttle{counter: counter, clock: clock, sleep: sleep}
 }
 
 // Sleep waits for d, or until the context ends and then returns its error.
@@ -102,26 +100,25 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Guess is one try that Begin admitted. It ends by Right, Wrong or Abandon;
-// only the first of them counts.
+// Guess is one try that Begin admitted. End it with Right, Wrong or Abandon; only the
+// first of these calls counts.
 type Guess struct {
 	throttle    *Throttle
 	reservation Reservation
 	settled     bool
 }
 
-// Begin admits a try, or refuses it with TooManyRequests before its password is
-// looked at. A try counts against the bound while it is under way, so that many
-// at the same time get no further than one after the other; one that would go
-// beyond the bound only if all of those fail waits for them, as they may well be
-// one program's correct logins, but not for longer than loginPatience. Its other
-// errors are the context's and the tally's.
+// Begin admits a try, or refuses it with TooManyRequests before its password is verified.
+// A try counts against the bound while it is under way, so that parallel tries gain
+// nothing. A try that would exceed the bound only if all tries under way fail waits for
+// them, at most for loginPatience: they may well be one program's correct logins. Other
+// errors are those of the context and of the counter.
 func (t *Throttle) Begin(ctx context.Context, username, address string) (*Guess, error) {
 	who, from := accountOf(username), OriginOf(address)
 	waiting, enough := context.WithTimeoutCause(ctx, loginPatience, loginsBusy())
 	defer enough()
 	for {
-		r, err := t.tally.Reserve(ctx, from, who, t.clock())
+		r, err := t.counter.Reserve(ctx, from, who, t.clock())
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("auth: count logins: %w", err)
@@ -150,15 +147,14 @@ func (g *Guess) Right(ctx context.Context) error {
 	return err
 }
 
-// Abandon ends a guess that nothing became known by. After Right or Wrong it
-// does nothing, so it can be deferred.
+// Abandon ends a guess whose outcome is unknown. After Right or Wrong it does nothing, so
+// it can be deferred.
 func (g *Guess) Abandon(ctx context.Context) {
-	_, _ = g.settle(ctx, Abandoned) // a tally that fails forgets the guess by itself
+	_, _ = g.settle(ctx, Abandoned) // a counter that fails forgets the guess by itself
 }
 
-// Wrong ends a guess whose credentials were not correct. It returns after a
-// while, with what to answer: CredentialsInvalid or, where this failure reached
-// a bound, TooManyRequests.
+// Wrong ends a guess whose credentials were wrong. It returns after a delay, with the
+// answer: CredentialsInvalid or, if this failure reached a bound, TooManyRequests.
 func (g *Guess) Wrong(ctx context.Context) error {
 	now, err := g.settle(ctx, Failed)
 	if err != nil {
@@ -173,13 +169,13 @@ func (g *Guess) Wrong(ctx context.Context) error {
 	return mapping.Fail(mapping.CredentialsInvalid)
 }
 
-// settle counts the outcome even where the client has gone.
+// settle counts the outcome even if the client has gone.
 func (g *Guess) settle(ctx context.Context, outcome Outcome) (GuessCount, error) {
 	if g.settled {
 		return GuessCount{}, nil
 	}
 	g.settled = true
-	s, err := g.throttle.tally.Settle(context.WithoutCancel(ctx), g.reservation, outcome, g.throttle.clock())
+	s, err := g.throttle.counter.Settle(context.WithoutCancel(ctx), g.reservation, outcome, g.throttle.clock())
 	if err != nil {
 		return s, fmt.Errorf("auth: count logins: %w", err)
 	}

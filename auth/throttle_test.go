@@ -21,14 +21,14 @@ import (
 // would have slept.
 type throttle struct {
 	*auth.Throttle
-	tally *auth.MemoryTally
-	clock *authtest.Clock
-	slept []time.Duration
+	counter *auth.MemoryGuessCounter
+	clock   *authtest.Clock
+	slept   []time.Duration
 }
 
 func newThrottle() *throttle {
-	t := &throttle{clock: authtest.NewClock(), tally: auth.NewMemoryTally()}
-	t.Throttle = auth.NewThrottle(t.tally, t.clock.Now, func(_ context.Context, d time.Duration) error {
+	t := &throttle{clock: authtest.NewClock(), counter: auth.NewMemoryGuessCounter()}
+	t.Throttle = auth.NewThrottle(t.counter, t.clock.Now, func(_ context.Context, d time.Duration) error {
 		t.slept = append(t.slept, d)
 		return nil
 	})
@@ -147,7 +147,7 @@ func TestThrottleMemoryIsBounded(t *testing.T) {
 	for n := range 5000 {
 		_ = th.wrong(t, fmt.Sprint("user", n), "192.0.2.1")
 	}
-	addresses, failures := auth.TallySize(th.tally)
+	addresses, failures := auth.GuessCounterSize(th.counter)
 	require.Equal(t, 1, addresses)
 	require.Equal(t, auth.GuessesPerAddress, failures)
 	require.Error(t, th.right(t, "user0", "192.0.2.1"), "its own count is still there")
@@ -155,22 +155,22 @@ func TestThrottleMemoryIsBounded(t *testing.T) {
 	for n := range auth.AddressesKept + 500 {
 		_ = th.wrong(t, "anna", fmt.Sprintf("10.%d.%d.%d", n>>16, n>>8&255, n&255))
 	}
-	addresses, _ = auth.TallySize(th.tally)
+	addresses, _ = auth.GuessCounterSize(th.counter)
 	require.Equal(t, auth.AddressesKept, addresses)
 
 	th = newThrottle()
 	for n := range 50 {
 		require.NoError(t, th.right(t, fmt.Sprint("user", n), fmt.Sprint("192.0.2.", n)))
 	}
-	addresses, _ = auth.TallySize(th.tally)
+	addresses, _ = auth.GuessCounterSize(th.counter)
 	require.Zero(t, addresses, "who logs in correctly leaves nothing")
 }
 
 // Sixty at once: of the wrong ones ten are looked at, one after another or not.
 func TestThrottleIsNotOutrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tally := auth.NewMemoryTally()
-		th := auth.NewThrottle(tally, time.Now, auth.Sleep)
+		counter := auth.NewMemoryGuessCounter()
+		th := auth.NewThrottle(counter, time.Now, auth.Sleep)
 		var verified, tooMany atomic.Int32
 		var all sync.WaitGroup
 		for range 60 {
@@ -195,8 +195,8 @@ func TestThrottleIsNotOutrun(t *testing.T) {
 // One program that logs in often, and correctly, is never refused.
 func TestThrottleLetsCorrectLoginsThroughTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tally := auth.NewMemoryTally()
-		th := auth.NewThrottle(tally, time.Now, auth.Sleep)
+		counter := auth.NewMemoryGuessCounter()
+		th := auth.NewThrottle(counter, time.Now, auth.Sleep)
 		var all sync.WaitGroup
 		for range 300 {
 			all.Go(func() {
@@ -219,7 +219,7 @@ func TestThrottleLetsCorrectLoginsThroughTogether(t *testing.T) {
 // ever.
 func TestThrottleIsPatientSoLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		th := auth.NewThrottle(auth.NewMemoryTally(), time.Now, auth.Sleep)
+		th := auth.NewThrottle(auth.NewMemoryGuessCounter(), time.Now, auth.Sleep)
 		for range 10 {
 			_, err := th.Begin(t.Context(), "anna", "192.0.2.1")
 			require.NoError(t, err)
@@ -233,8 +233,8 @@ func TestThrottleIsPatientSoLong(t *testing.T) {
 
 func TestThrottleHonoursTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tally := auth.NewMemoryTally()
-		th := auth.NewThrottle(tally, time.Now, auth.Sleep)
+		counter := auth.NewMemoryGuessCounter()
+		th := auth.NewThrottle(counter, time.Now, auth.Sleep)
 		var held []*auth.Guess
 		for range 10 {
 			g, err := th.Begin(t.Context(), "anna", "192.0.2.1")
@@ -255,7 +255,7 @@ func TestThrottleHonoursTheContext(t *testing.T) {
 		require.Equal(t, mapping.CredentialsInvalid, reason(t, err), "an abandoned guess counts for nothing")
 		require.Zero(t, time.Since(began), "a wait nobody waits for is not waited")
 		require.False(t, errors.Is(err, context.DeadlineExceeded))
-		addresses, failures := auth.TallySize(tally)
+		addresses, failures := auth.GuessCounterSize(counter)
 		require.Equal(t, [2]int{1, 1}, [2]int{addresses, failures})
 	})
 }

@@ -12,8 +12,8 @@ import (
 // braces and undashed forms besides, so the length is always judged first.
 const uuidLength = 36
 
-// TokenHash is the SHA-256 of a session token's text, the only form in which a
-// token is kept.
+// TokenHash is the SHA-256 of a session token's text, the only form in which tokens are
+// stored.
 type TokenHash [32]byte
 
 // HashToken returns the hash of a token as a client sent it, and false for text

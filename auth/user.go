@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	// ErrCredentials says that no user may log in with these credentials. It
-	// does not say why, and nothing else about the answer may.
+	// ErrCredentials says that no user can log in with these credentials. It does not say
+	// why, and the answer must not show it in any way.
 	ErrCredentials = errors.New("auth: wrong credentials")
 
 	// ErrUnknownUser says that there is no user of that name.
@@ -30,13 +30,13 @@ type User struct {
 	External bool // has a login, but not for this interface
 	Blocked  bool
 
-	// SessionsEnd is when the sessions that the user had open were ended last, by a new
-	// password or a block; zero for never, and where nobody notes it. It is later each
-	// time, so that sessions of before are told from those of after without a clock.
+	// SessionsEnd is when the user's sessions were ended last, by a new password or a
+	// block; zero for never, and if it is not stored. It always increases, so that older
+	// sessions are told from newer ones without comparing clocks.
 	SessionsEnd time.Time `json:",omitzero"`
 }
 
-// UserEnd is the end of a user's sessions, as Accounts note it.
+// UserEnd is the end of a user's sessions, as Accounts store it.
 type UserEnd struct {
 	Username string
 	Blocked  bool      // still
@@ -56,25 +56,24 @@ func (Credentials) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "crede
 
 // Verifier judges credentials. Backends implement it.
 type Verifier interface {
-	// Verify returns the user these credentials belong to, by the name that they
-	// were asked about: see NameFolder. It returns
-	// ErrCredentials, as *Refused, for an unknown user, a blocked user and a wrong password,
-	// and takes the same time for each: Hasher.Verify with an empty hash spends
-	// it where there is no user. Any other error is a failure of the backend
-	// and is answered as one, never as "not authorized". External users and
-	// those without an e-mail address are returned like any other; Login judges
-	// them. Safe for concurrent use; it honours ctx.
+	// Verify returns the user that these credentials belong to, with the name that was
+	// asked for: see NameFolder. It returns ErrCredentials, as *Refused, for an unknown
+	// user, a blocked user and a wrong password, and takes the same time for each:
+	// Hasher.Verify with an empty hash takes that time if there is no user. Any other
+	// error is a failure of the backend and is answered as one, never as "not
+	// authorized". External users and those without an e-mail address are returned like
+	// any other; Login judges them. Safe for concurrent use; it honours ctx.
 	Verify(ctx context.Context, c Credentials) (User, error)
 }
 
-// NameFolder is a Verifier to which ANNA can be anna. To any other the user of a
-// name has that name, letter by letter.
+// NameFolder is a Verifier that may answer with the name anna if it was asked for ANNA.
+// Any other Verifier must answer with exactly the name that it was asked for.
 type NameFolder interface {
 	FoldsNames() bool
 }
 
-// Accounts is a Verifier that also keeps passwords and their resets. All its
-// methods are safe for concurrent use and honour ctx.
+// Accounts is a Verifier that also stores passwords and their resets. All its methods are
+// safe for concurrent use and honour ctx.
 type Accounts interface {
 	Verifier
 
@@ -94,9 +93,9 @@ type Accounts interface {
 	// ErrUnknownReset when there is none, or when now is not before its expires.
 	FindReset(ctx context.Context, tokenHash [32]byte, now time.Time) (User, error)
 
-	// Redeem is SetPassword for the user of the reset, which it deletes with
-	// every other open reset of that user, so that a link works once and older
-	// mails are worth nothing afterwards: all of it or, with an error, nothing. Of two
-	// calls at the same time one gets it. ErrUnknownReset as FindReset has it.
+	// Redeem is SetPassword for the user of the reset. It also deletes that reset and all
+	// other open resets of the user, so that a link works once and older mails become
+	// useless. It does all of this or, with an error, nothing. Of two concurrent calls
+	// one succeeds. ErrUnknownReset as for FindReset.
 	Redeem(ctx context.Context, tokenHash [32]byte, encodedHash string, now time.Time) error
 }

@@ -11,10 +11,10 @@ import (
 	"frontdesk/mapping"
 )
 
-// Accounts puts a deadline on every call of an administration's accounts, words
-// their failures like those of its records, and believes no answer about another
-// user than was asked for. They keep out of the circuit breaker: what takes long
-// here may be the passwords.
+// Accounts adds to the calls of an administration's accounts a deadline, the translation
+// of failures, and a check that an answer is about the user that was asked for. These
+// calls do not use the circuit breaker: they may be slow only because of the password
+// hashes.
 func (c *Client) Accounts(of auth.Accounts) auth.Accounts {
 	guarded := &accounts{of: of, timeout: c.o.Timeout, observe: c.o.Observe, isName: func(a, b string) bool { return a == b }}
 	if f, ok := of.(auth.NameFolder); ok && f.FoldsNames() {
@@ -79,8 +79,8 @@ func (a *accounts) Verify(ctx context.Context, c auth.Credentials) (user auth.Us
 	return user, err
 }
 
-// named judges an answer about the user of a name. Names are in no log: people type
-// their password there.
+// named checks an answer about the user of a name. It logs no names: people type their
+// password there by mistake.
 func (a *accounts) named(asked string) func(auth.User, error) (auth.User, error) {
 	return func(user auth.User, err error) (auth.User, error) {
 		switch {

@@ -9,15 +9,15 @@ import (
 	"frontdesk/auth"
 )
 
-// transactionTries is how often a transaction is run that a store ends because of
-// others. They are ended in favour of one that goes on, so that of n transactions that
-// all want the same the last comes through in the n-th round.
+// transactionTries is how often a transaction is run if the store keeps ending it because
+// of others. Each round lets at least one transaction through, so of n transactions that
+// want the same rows, the last one gets through in round n.
 const transactionTries = 24
 
-// RunAgain runs a transaction, and again after a pause while collided tells of its error
-// that another one ended it and nothing was done; ctx bounds all of it. Where ctx cuts off
-// a run, it is the collision before it that the transaction failed by: whoever holds a row
-// for longer than everybody waits is no failure of the store.
+// RunAgain runs a transaction, and runs it again after a pause as long as collided says
+// of its error that another transaction ended it and nothing was done; ctx bounds all of
+// it. If ctx ends a run, the error is that of the collision before: it is not a failure
+// of the store when somebody holds a row for longer than others can wait.
 func RunAgain(ctx context.Context, once func() error, collided func(error) bool) error {
 	var collision error
 	for try := 1; ; try++ {
@@ -38,9 +38,9 @@ func RunAgain(ctx context.Context, once func() error, collided func(error) bool)
 	}
 }
 
-// letAhead lets the transaction that this one collided with go on first, longer each
-// time and never equally long for two. Run again at once, this one would have its first
-// lock again before the other has woken up, and both would be where they were.
+// letAhead pauses so that the transaction that this one collided with can go on first:
+// longer each time, and never equally long for two. Without a pause, this one would take
+// its first lock again before the other has woken up, and both would collide again.
 func letAhead(ctx context.Context, try int) bool {
 	step := time.Duration(min(try, 8)) * 5 * time.Millisecond
 	return auth.Sleep(ctx, step+rand.N(step)) == nil

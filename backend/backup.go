@@ -13,20 +13,18 @@ import (
 var ErrNoExport = errors.New("this administration cannot be exported")
 
 // Exporter is a Driver that can write all records of a client as one ZIP file:
-// <resource>.ndjson for each resource that the client has records of, one record
-// a line, and manifest.json. System records are not among them, and users are
-// no records.
+// <resource>.ndjson for each resource of which the client has records, with one record a
+// line, and manifest.json. System records and users are not in it.
 //
-// All of it is read in one snapshot, which is held until the last byte is
-// written, in memory that does not grow with the number of records. An open
-// snapshot makes a database keep what others change meanwhile, so w should be a
-// file rather than somebody's slow connection. What was written before an error
-// is no backup.
+// All of it is read in one snapshot, which is held until the last byte is written, in
+// constant memory. While a snapshot is open, a database has to keep old versions of what
+// others change, so w should be a file and not a slow connection. If Export fails, what
+// was written so far is not a backup.
 type Exporter interface {
 	Export(ctx context.Context, client auth.Client, w io.Writer) (Manifest, error)
 }
 
-// Manifest tells what a backup holds.
+// Manifest describes the content of a backup.
 type Manifest struct {
 	Format        string    `json:"format"`
 	FormatVersion int       `json:"format_version"`
@@ -58,10 +56,9 @@ func (m Manifest) Records() int64 {
 	return n
 }
 
-// Export writes a backup of the client, or fails with ErrNoExport. It takes as
-// long as it takes: no call's deadline holds for it, and its failures do not open
-// the circuit. Those of the driver are told as those of any call are; those of w
-// as they are.
+// Export writes a backup of the client, or fails with ErrNoExport. It has no deadline,
+// and its failures do not open the circuit. Failures of the driver are translated like
+// those of any call; failures of w are returned as they are.
 func (c *Client) Export(ctx context.Context, client auth.Client, w io.Writer) (Manifest, error) {
 	e, ok := optional[Exporter](c.driver)
 	if !ok {

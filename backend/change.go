@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// Change is a write under judgement.
+// Change is a write that is being judged.
 type Change struct {
 	Op       mapping.Scope // OpCreate, OpUpdate or OpDelete
 	Client   auth.Client
@@ -29,7 +29,7 @@ type Change struct {
 	PlateMayChange bool
 }
 
-// sets tells whether the change gives the field a value other than it had.
+// sets tells whether the change gives the field a new value.
 func (c *Change) sets(i int) bool {
 	v := c.Patch.Values[i]
 	return !v.IsAbsent() && (c.Op == mapping.OpCreate || v != c.Before.Values[i])
@@ -63,7 +63,7 @@ func (c *Change) sent(f *mapping.Field) string {
 // step is one part of the judgement. It returns every violation it finds.
 type step func(ctx context.Context, tx Reader, c *Change) error
 
-// judge takes the steps in order; the first that finds violations ends it.
+// judge runs the steps in order, and stops at the first that finds violations.
 func judge(ctx context.Context, tx Reader, c *Change, steps ...step) error {
 	for _, s := range steps {
 		if err := s(ctx, tx, c); err != nil {
@@ -73,8 +73,8 @@ func judge(ctx context.Context, tx Reader, c *Change, steps ...step) error {
 	return nil
 }
 
-// recordState refuses what the state of the record forbids: system records
-// anything, blocked and archived ones all but the flags themselves.
+// recordState refuses changes because of the record's state: no field of a system record
+// can change; of a blocked or archived record only these flags.
 func recordState(_ context.Context, _ Reader, c *Change) error {
 	r := c.Resource
 	if c.Before.Flag(r.IsSystem) {
@@ -124,8 +124,8 @@ func relatedIDs(ctx context.Context, tx Reader, c *Change) error {
 	return found.Err()
 }
 
-// refers tells whether the change makes the field refer to another record. An
-// array element refers to the record it is created with, which is not there yet.
+// refers tells whether the change makes the field refer to another record. An array
+// element refers to its new parent, which is not stored yet.
 func (c *Change) refers(f *mapping.Field) bool {
 	if f.ReferenceBy != "" && c.sets(c.Resource.Field(f.ReferenceBy).Index) {
 		return true
@@ -133,9 +133,9 @@ func (c *Change) refers(f *mapping.Field) bool {
 	return c.sets(f.Index)
 }
 
-// exists tells whether the client sees a record. With hold the record is also
-// kept from going away until the transaction ends, which a store with foreign
-// keys does by itself.
+// exists tells whether the client sees a record. With hold it also keeps the record from
+// being deleted until the transaction ends, which a store with foreign keys does by
+// itself.
 func exists(ctx context.Context, tx Reader, client auth.Client, r *mapping.Resource, id mapping.Value, hold bool) (bool, error) {
 	if id.Int() < 1 {
 		return false, nil
@@ -188,8 +188,8 @@ func inUse(ctx context.Context, tx Reader, c *Change) error {
 	return found.Err()
 }
 
-// alreadyAt tells whether a use at that resource was found through another of
-// its fields.
+// alreadyAt tells whether another field of that resource was already found to use the
+// record.
 func alreadyAt(found mapping.Violations, resource string) bool {
 	for _, e := range found {
 		if e.Args[1] == resource {
@@ -218,8 +218,8 @@ func uniqueness(ctx context.Context, tx Reader, c *Change) error {
 	return found.Err()
 }
 
-// another tells whether a record other than the changed one has the value that
-// the change leaves in f, within the scope of f's uniqueness.
+// another tells whether a record other than the changed one has the value of f that the
+// change sets, within the scope of f's uniqueness.
 func another(ctx context.Context, tx Reader, c *Change, f *mapping.Field) (bool, error) {
 	q := Query{Client: c.Client, Limit: 2, Fields: []int{c.Resource.ID}, Decides: true}
 	q.Filters = []Filter{{Field: f, Value: c.After.Values[f.Index]}}

@@ -9,14 +9,14 @@ import (
 	"frontdesk/mapping"
 )
 
-// checked is a Driver, checkedTx a Tx, whose answers are judged before anyone believes
-// them. All that a Client and its rules know of records they have from one.
+// checked is a Driver, and checkedTx a Tx, that checks each answer before it returns it.
+// A Client and its rules read records only through these.
 type (
 	checked   struct{ Driver }
 	checkedTx struct{ Tx }
 )
 
-// optional finds what a driver, or its Tx, can do beyond what it must.
+// optional returns an optional interface of a driver or a Tx, found by assertion.
 func optional[T any](d any) (T, bool) {
 	switch c := d.(type) {
 	case checked:
@@ -28,11 +28,10 @@ func optional[T any](d any) (T, bool) {
 	return t, ok
 }
 
-// Believe tells whether a record is what was asked for: it has an ID, which is id
-// unless that is 0, and belongs to the client or to all; and so do the elements in
-// it. It fails with ErrUnexpected. A Client asks it of all that
-// its driver answers. A driver that can close the connection that a foreign
-// record came over asks it first.
+// Believe checks that a record is the one that was asked for: its ID is id (or any, if id
+// is 0), and it and its elements belong to the client or to all clients. It fails with
+// ErrUnexpected. A Client calls it for every answer of its driver. A driver that can
+// close the connection on which a wrong record came calls it itself, first.
 func Believe(r *mapping.Resource, rec mapping.Record, client auth.Client, id int32) error {
 	if rec.Resource != r || rec.ID() < 1 || id != 0 && rec.ID() != id || rec.Owner != client.ID && rec.Owner != mapping.OfAll {
 		return foreign(r, rec, client, id)
@@ -48,7 +47,7 @@ func Believe(r *mapping.Resource, rec mapping.Record, client auth.Client, id int
 	return nil
 }
 
-// foreign words what was asked and what came, and nothing else of it.
+// foreign is the error text: what was asked and what came, without values of the record.
 func foreign(r *mapping.Resource, rec mapping.Record, client auth.Client, id int32) error {
 	asked, came := r.Name, "something else"
 	if id != 0 {

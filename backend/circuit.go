@@ -13,10 +13,10 @@ const (
 	stateOpen     = "open"
 )
 
-// errOpen says that a call was not made.
+// errOpen says that a call was refused, because the circuit is open.
 var errOpen = errors.New("circuit breaker is open")
 
-// verdict is what a call tells of the administration.
+// verdict is what the outcome of a call says about the administration.
 type verdict int
 
 const (
@@ -25,11 +25,11 @@ const (
 	nothing
 )
 
-// circuit is a circuit breaker. So many failures in a row open it: calls are refused for a
-// pause, then one is let through, whose answer closes it. Failures of one client alone, which
-// may be the fault of what it asks for, refuse only its own calls: the next answer to
-// somebody else closes the circuit, and his next failure refuses everybody. It is safe for
-// concurrent use.
+// circuit is a circuit breaker. A number of failures in a row open it: calls are refused
+// for a pause, then one trial call is let through; if it succeeds, the circuit closes.
+// Failures of one client only may be caused by what that client asks for, so they refuse
+// only its own calls: a success of another client then closes the circuit, and a failure
+// of another client makes it refuse everybody. It is safe for concurrent use.
 type circuit struct {
 	most    int // failures in a row
 	pause   time.Duration
@@ -44,8 +44,8 @@ type circuit struct {
 	trying  bool // half-open: the call that is let through is under way
 }
 
-// enter asks for a call, and tells whether it is the one that is let through to see. Its
-// end is to be told to leave. It fails with errOpen.
+// enter asks for permission to make a call, and tells whether it is the trial call. The
+// caller must report the end of the call to leave. It fails with errOpen.
 func (c *circuit) enter(client int64) (trial bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +59,7 @@ func (c *circuit) enter(client int64) (trial bool, err error) {
 	return true, nil
 }
 
-// leave takes into account how a call has ended.
+// leave records how a call ended.
 func (c *circuit) leave(client int64, trial bool, v verdict) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

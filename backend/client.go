@@ -10,15 +10,14 @@ import (
 	"frontdesk/mapping"
 )
 
-// Client is the portable administration: any Driver, with the rules that hold
-// whatever it is, and with guards around every call: a deadline, circuit breakers
-// for the reads and for the writes of each resource, and shares of how many calls
-// may be under way. So neither a resource that fails nor one that hangs takes the
-// others with it, nor does a client that asks for much take from the others. It is
-// safe for concurrent use.
+// Client is the portable administration: any Driver, with the business rules that hold
+// for every driver, and with guards around every call: a deadline, a circuit breaker for
+// the reads and one for the writes of each resource, and fair slots for concurrent calls.
+// So a resource that fails or hangs does not affect the others, and a client that asks
+// for much takes nothing from others. It is safe for concurrent use.
 //
-// Its errors are violations (mapping.AsViolations) that a client of the
-// interface may see, Replay excepted.
+// Its errors are violations (mapping.AsViolations) that a client of the interface may
+// see, except Replay.
 type Client struct {
 	driver   Driver // checked
 	model    *mapping.Model
@@ -33,28 +32,28 @@ type Client struct {
 
 // Options tune a Client. All but Timeout have defaults.
 type Options struct {
-	// Timeout bounds every call, its wait for room included, which may take half of it; it
-	// must be positive.
+	// Timeout bounds every call, including its wait for a slot, which may take half of
+	// it; it must be positive.
 	Timeout time.Duration
-	// MaxConcurrent is how many calls may be under way at once, and no more than the
-	// driver has connections for (Pooler), MaxQueue how many more may wait; one more is
+	// MaxConcurrent is how many calls may be under way at once; it is also limited by the
+	// driver's connections (Pooler). MaxQueue is how many more may wait; a further one is
 	// refused at once. Default 256 and 1024.
 	MaxConcurrent, MaxQueue int
-	// CircuitFailures in a row open the circuit of a resource's reads, or writes, for all, or
-	// for the one client whose they are; after CircuitPause one call is let through to see.
-	// Default 10 and 5 s.
+	// CircuitFailures is how many failures in a row open the circuit of a resource's
+	// reads, or writes, for all clients or for one. After CircuitPause a trial call is
+	// let through. Default 10 and 5 s.
 	CircuitFailures int
 	CircuitPause    time.Duration
 	// Now is the clock that derived fields are set by; nil for time.Now.
 	Now func() time.Time
-	// OnState is told of every change of a circuit breaker; may be nil. It must
+	// OnState is called with every change of a circuit breaker; may be nil. It must
 	// return at once.
 	OnState func(c Circuit, from string)
-	// Trace is told of every call before it begins; may be nil. It returns the
-	// context to make the call in, and what is to be told how it ended.
+	// Trace is called before every call; may be nil. It returns the context for the call,
+	// and a function that is called with its outcome.
 	Trace func(ctx context.Context, resource, operation string) (context.Context, func(Outcome))
-	// Observe is told of every call once it has ended, with the context it was made in; may
-	// be nil. It must return at once and may run concurrently.
+	// Observe is called after every call, with the context of the call; may be nil. It
+	// must return at once and may run concurrently.
 	Observe func(context.Context, Call)
 }
 
@@ -93,8 +92,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// NewClient puts a Client around a driver. It fails when the model lacks what
-// the interface or its rules work with.
+// NewClient puts a Client around a driver. It fails if the model lacks fields that the
+// interface or its rules need.
 func NewClient(driver Driver, model *mapping.Model, o Options) (*Client, error) {
 	if err := JudgeModel(model); err != nil {
 		return nil, err
@@ -127,7 +126,7 @@ func (c *Client) Capabilities() Capabilities { return c.driver.Capabilities() }
 // Model returns the model whose records the client keeps.
 func (c *Client) Model() *mapping.Model { return c.model }
 
-// Offer tells what of the interface the administration has.
+// Offer says which parts of the interface the administration supports.
 func (c *Client) Offer() Offer {
 	o := Offer{Model: c.model, Until: c.Capabilities().Until}
 	if s, ok := optional[Supporter](c.driver); ok {
@@ -179,8 +178,8 @@ func (c *Client) List(ctx context.Context, r *mapping.Resource, q Query) (page P
 	return page, err
 }
 
-// DescribeModel returns a resource's description by the administration itself,
-// nil where it leaves that to the model.
+// DescribeModel returns the administration's own description of a resource, nil if it has
+// none and the model is the description.
 func (c *Client) DescribeModel(ctx context.Context, name string) (answer []byte, err error) {
 	d, ok := optional[ModelDescriber](c.driver)
 	if !ok {

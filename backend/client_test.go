@@ -243,7 +243,7 @@ func (o *own) Capabilities() backend.Capabilities { return backend.Capabilities{
 
 func (o *own) Write(_ context.Context, f func(backend.Tx) error) error { return f(o) }
 
-func (o *own) Recall(context.Context, auth.Client, string) (*backend.Memo, error) {
+func (o *own) Recall(context.Context, auth.Client, string) (*backend.StoredAnswer, error) {
 	if o.used = !o.used; o.used {
 		return nil, mapping.Fail(mapping.IdempotencyInUse)
 	}
@@ -270,7 +270,7 @@ func TestOwnAnswersCloseNoCircuit(t *testing.T) {
 	})
 	require.NoError(t, err)
 	for range 6 {
-		err := c.Delete(t.Context(), auth.Client{ID: 1}, model.Resource("order"), 1, backend.Write{Once: &backend.Once{Key: "k"}})
+		err := c.Delete(t.Context(), auth.Client{ID: 1}, model.Resource("order"), 1, backend.Write{Idempotency: &backend.Idempotency{Key: "k"}})
 		require.Error(t, err)
 	}
 	require.Equal(t, []backend.Outcome{backend.Kept, backend.Failed, backend.Kept, backend.Failed, backend.Kept, backend.Failed}, outcomes)

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// deadline is a context that ends at a time, or with the one that it is of. Unlike
-// context.WithTimeout it starts no timer before somebody waits for its end: a
-// driver that tells its connection the deadline never does.
+// deadline is a context that ends at a time, or with its parent. Unlike
+// context.WithTimeout it starts a timer only when somebody waits for its end; a driver
+// that passes the deadline to its connection never does.
 type deadline struct {
 	context.Context
-	at    time.Time
-	place place
+	at   time.Time
+	slot slot
 
 	ended  atomic.Bool
 	mu     sync.Mutex
@@ -26,7 +26,7 @@ type waited struct {
 	cancel context.CancelFunc
 }
 
-// within returns a context that ends at a time at the latest; end must be called.
+// within returns a context that ends at a time at the latest; the caller must call end.
 func within(ctx context.Context, at time.Time) *deadline {
 	if earlier, ok := ctx.Deadline(); ok && earlier.Before(at) {
 		at = earlier
@@ -34,7 +34,7 @@ func within(ctx context.Context, at time.Time) *deadline {
 	return &deadline{Context: ctx, at: at}
 }
 
-// Unbounded returns the context that it is of, for a driver that sees to the
+// Unbounded returns the parent without the deadline, for a driver that enforces the
 // deadline itself.
 func (d *deadline) Unbounded() context.Context { return d.Context }
 
@@ -80,8 +80,8 @@ func (d *deadline) Err() error {
 // Value implements context.Context. Contexts that are made of this one ask it for
 // what Done belongs to.
 func (d *deadline) Value(key any) any {
-	if key == (placeKey{}) {
-		return &d.place
+	if key == (slotKey{}) {
+		return &d.slot
 	}
 	if w := d.waited.Load(); w != nil {
 		return w.Value(key)
@@ -89,7 +89,7 @@ func (d *deadline) Value(key any) any {
 	return d.Context.Value(key)
 }
 
-// end releases what the context holds. It is over then.
+// end releases what the context holds, and ends it.
 func (d *deadline) end() {
 	d.ended.Store(true)
 	d.mu.Lock()

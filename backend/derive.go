@@ -8,10 +8,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// Derive sets in patch what the interface derives of what is written: since when a
-// vehicle is advertised, and the size and the sum of a document's content. before is the
-// record as stored, zero for a new one; writes tells whether the administration has a
-// place for a field, nil that it has one for each. What it derives itself is not touched.
+// Derive sets in patch the fields that the interface derives from others: since when a
+// vehicle is advertised, and size and checksum of a document's content. before is the
+// record as stored, zero for a new one. writes tells whether the administration has a
+// column for a field; nil means that it has one for each. Fields that the administration
+// derives itself are not touched.
 func Derive(before, patch mapping.Record, now time.Time, writes func(*mapping.Resource, *mapping.Field) bool) {
 	set := func(name string, v mapping.Value) {
 		if f := patch.Resource.Field(name); f != nil && (writes == nil || writes(patch.Resource, f)) {

@@ -1,10 +1,9 @@
-// Package backend is what stands behind the gateway: the Driver, which stores
-// records somewhere, and the Client around it, which makes every driver keep
-// the same rules.
+// Package backend is the administration behind the gateway: the Driver, which stores
+// records somewhere, and the Client around it, which applies the same business rules to
+// every driver.
 //
-// It decides what may be done to records in view of other records. It is not
-// the place for what can be judged from a record alone (package mapping), nor
-// for sessions, HTTP or wording.
+// Rules that need other records belong here. Rules about a record alone belong to package
+// mapping; sessions, HTTP and messages belong elsewhere, too.
 package backend
 
 import (
@@ -16,26 +15,26 @@ import (
 	"frontdesk/mapping"
 )
 
-// ErrNotFound says that no record of that ID is visible to the client: it does
-// not exist, or belongs to another one.
+// ErrNotFound says that the client sees no record of that ID: it does not exist, or
+// belongs to another client.
 var ErrNotFound = errors.New("record not found")
 
-// ErrStale says that a write was judged by records that are no longer so: a unique
-// value or a reference appeared or went away, or the record itself was changed.
-// The Client judges again.
+// ErrStale says that records have changed since a write was judged by them: a unique
+// value or a reference appeared or went away, or the record itself was changed. The
+// Client judges again.
 var ErrStale = errors.New("judged by records that have changed")
 
-// ErrCollision says that the store ended a transaction because of another one, and
-// nothing of it was done. The driver runs it again by itself, see RunAgain; a Client
-// meets it only where there was no time left.
+// ErrCollision says that the store ended a transaction because of another one, and that
+// nothing of it was done. The driver runs it again itself, see RunAgain; a Client gets
+// this error only if there was no time left for that.
 var ErrCollision = errors.New("collision with another transaction")
 
-// StaleError is ErrStale of a store that knows what it refuses: a value that is there
-// already, or a record that others refer to. The rules find that out, unless it is
-// unknown to them: a key that the model does not have, or a resource of a newer version
-// that runs beside this one.
+// StaleError is an ErrStale of a store that says why it refused: a value that exists
+// already, or a record that others refer to. Usually the rules then find the same, unless
+// they do not know it: a unique key that the model does not have, or a resource of a
+// newer version that runs at the same time.
 type StaleError struct {
-	Told error // what becomes of the write where the rules find nothing again: violations, ErrUnexpected
+	Told error // the error of the write if the rules find nothing again: violations, ErrUnexpected
 	Err  error // of the store, which wraps ErrStale
 }
 
@@ -43,30 +42,31 @@ func (e *StaleError) Error() string { return e.Err.Error() }
 
 func (e *StaleError) Unwrap() error { return e.Err }
 
-// ErrUnexpected says that the administration works and answered, but with
-// something that nobody foresaw: an error that no one translated, a value that
-// cannot be converted. The client of the interface sees 500; the circuit breaker
-// counts it as an answer. Drivers wrap it: fmt.Errorf("%w: …", ErrUnexpected).
+// ErrUnexpected says that the administration works and answered, but with something that
+// the driver does not understand: an error that it cannot translate, a value that cannot
+// be converted. The client of the interface sees 500; the circuit breaker counts it as an
+// answer. Drivers wrap it: fmt.Errorf("%w: …", ErrUnexpected).
 var ErrUnexpected = errors.New("unexpected answer of the administration")
 
-// ErrOwnStore says that the gateway's own store failed, for IDs, idempotency keys and
-// turns. Nothing is known of the administration by it: its circuit is left alone.
+// ErrOwnStore says that the gateway's own store failed (IDs, idempotency keys, turns). It
+// says nothing about the administration, so its circuit is not affected.
 var ErrOwnStore = errors.New("the gateway's own store failed")
 
-// ErrBusy says that there was no place or connection for a call before its time was up:
-// nothing was asked, and nothing is known of the administration. Its circuit is left alone.
+// ErrBusy says that no slot or connection became free in time: the administration was not
+// asked, so its circuit is not affected.
 var ErrBusy = errors.New("no room for one more call of the administration")
 
-// ErrUnsettled says that nobody knows whether a write was done: it was asked for,
-// and not answered. Drivers wrap it, and keep the idempotency key in use.
+// ErrUnsettled says that a write was sent and not answered, so it is unknown whether it
+// was done. Drivers wrap it, and keep the idempotency key in use.
 var ErrUnsettled = errors.New("nobody knows whether it was done")
 
-// Reader looks at the records of an administration. A client sees its own and
-// those of all.
+// Reader reads the records of an administration. A client sees its own records and the
+// system records.
 //
-// Errors are ErrNotFound, ErrUnexpected, a violation made by mapping.Fail where the
-// administration words its own, or a failure: it did not answer, or says itself that
-// it does not work. The client of the interface sees the last two as 500.
+// Errors are ErrNotFound, ErrUnexpected, a violation made by mapping.Fail if the
+// administration says itself what is wrong, or any other error for a failure: it did not
+// answer, or reported that it does not work. The client of the interface sees the last
+// two as 500.
 type Reader interface {
 	// Get returns the record q.ID. Fields that are arrays come only when
 	// q.Fields names them.
@@ -78,10 +78,10 @@ type Reader interface {
 // Driver is one administration. Implementations are safe for concurrent use.
 type Driver interface {
 	Reader
-	// Write runs f, which may read and write through tx: all of it is done, or
-	// nothing where f fails. An administration without transactions says so (see
-	// Capabilities) and runs f all the same. f may be run more than once, so it must
-	// use nothing of an earlier run.
+	// Write runs f, which may read and write through tx: either all of it is done, or, if
+	// f fails, nothing. An administration without transactions says so (see Capabilities)
+	// and runs f all the same. f may be run more than once, so it must not use results of
+	// an earlier run.
 	Write(ctx context.Context, f func(tx Tx) error) error
 	// Capabilities tells what the driver is and does.
 	Capabilities() Capabilities
@@ -89,9 +89,9 @@ type Driver interface {
 	Close() error
 }
 
-// Tx is a write under way. It reads its own writes, and q.ForUpdate holds a record
-// until the end. A client changes only what is its own; besides the errors of a
-// Reader there is ErrStale.
+// Tx is a write under way. It reads its own writes, and q.ForUpdate locks a record until
+// the end. A client changes only its own records. Besides the errors of a Reader there is
+// ErrStale.
 type Tx interface {
 	Reader
 	// Create stores a new record of the client with its children, and returns
@@ -102,14 +102,14 @@ type Tx interface {
 	Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error)
 	// Delete removes the record.
 	Delete(ctx context.Context, client auth.Client, before mapping.Record) error
-	// Recall returns what was kept under an idempotency key, nil when nothing was.
-	// It fails with IdempotencyInUse when another write is about to keep one, or, of
-	// a Driver that is not Atomic, may have been. Such a Driver takes the key when the
-	// write leaves, and fails with ErrStale where another has taken it by then.
-	Recall(ctx context.Context, client auth.Client, key string) (*Memo, error)
-	// Remember keeps m under key for MemoLife, or m.Life where that is longer: in
-	// the same transaction as the records it tells of where the Driver is Atomic.
-	Remember(ctx context.Context, client auth.Client, key string, m Memo) error
+	// Recall returns the answer stored under an idempotency key, nil if there is none. It
+	// fails with IdempotencyInUse if another write with that key is under way or, for a
+	// Driver that is not Atomic, may have been sent. Such a Driver takes the key right
+	// before it sends the write, and fails with ErrStale if another has taken it by then.
+	Recall(ctx context.Context, client auth.Client, key string) (*StoredAnswer, error)
+	// Remember stores m under key for MemoLife, or for m.Life if that is longer; if the
+	// Driver is Atomic, in the same transaction as the records.
+	Remember(ctx context.Context, client auth.Client, key string, m StoredAnswer) error
 }
 
 // Capabilities describe a driver.
@@ -117,31 +117,32 @@ type Capabilities struct {
 	Name    string // as the configuration names it
 	Store   string // the engine behind it: "sqlite", "postgres", …
 	Version string
-	// OwnRules tells that the administration itself enforces what depends on
-	// other records: references, uniqueness, use, the state of a parent. What
-	// can be told of the record alone the Client judges all the same: it is
-	// system, blocked, archived, or closed; a field is fixed, required or out of
-	// order on the merged record.
+	// OwnRules says that the administration itself enforces the rules that need other
+	// records: references, uniqueness, use, the state of a parent. The Client still
+	// judges what can be judged from the record alone: it is a system, blocked, archived
+	// or closed record; a field is fixed, or the merged record lacks a required field or
+	// has dates in the wrong order.
 	OwnRules bool
-	// Until tells that pages of what was changed since a moment have Page.Until.
+	// Until says that pages of a list with modified_since have Page.Until.
 	Until bool
-	// Atomic tells that what a Tx remembers is in the transaction of the record
-	// it tells of, so that a write that failed under a key can be done again
-	// without being done twice. Else the key is taken right before the write leaves.
+	// Atomic says that Remember is part of the record's transaction, so a write that
+	// failed under a key can be repeated without being done twice. Without it, the key is
+	// taken right before the write is sent.
 	Atomic bool
 }
 
-// Prober is a Tx that can tell more cheaply than by a Get whether a record exists.
+// Prober is a Tx that can check more cheaply than Get whether a record exists.
 type Prober interface {
 	Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error)
 }
 
-// Supporter is a Driver that has not all operations of all resources. What it
-// does not support is no endpoint. Others support everything.
+// Supporter is a Driver that does not have all operations of all resources. An
+// unsupported operation is not an endpoint. Drivers without this interface support
+// everything.
 type Supporter interface {
 	Supports(r *mapping.Resource, op mapping.Scope) bool
-	// Writes tells whether a field can be written at all, be it readonly for
-	// clients: publish_status is, where vehicles can be published.
+	// Writes tells whether the administration can store a field, even one that is
+	// readonly for clients: for example publish_status, if vehicles can be published.
 	Writes(r *mapping.Resource, f *mapping.Field) bool
 }
 
@@ -150,14 +151,14 @@ type Pinger interface {
 	Ping(ctx context.Context) error
 }
 
-// MemoLife is how long an answer is kept under its idempotency key at least.
+// MemoLife is the minimum time that an answer is stored under its idempotency key.
 const MemoLife = 24 * time.Hour
 
-// Memo is an answer kept under an idempotency key.
-type Memo struct {
+// StoredAnswer is an answer kept under an idempotency key.
+type StoredAnswer struct {
 	Sum    [32]byte // of the request that was answered
 	Answer []byte
-	Life   time.Duration // where that is longer than MemoLife; not known of what is recalled
+	Life   time.Duration // if longer than MemoLife; not set by Recall
 }
 
 // AnswerStore keeps answers under idempotency keys, of writes that are done elsewhere. It is
@@ -165,12 +166,12 @@ type Memo struct {
 type AnswerStore interface {
 	// Recall returns the answer that is kept under a key, nil where there is none. It
 	// fails with the violation IdempotencyInUse while the key is taken.
-	Recall(ctx context.Context, client auth.Client, key string) (*Memo, error)
+	Recall(ctx context.Context, client auth.Client, key string) (*StoredAnswer, error)
 	// Begin takes a key. It fails with ErrStale where there is something under it by now.
 	Begin(ctx context.Context, client auth.Client, key string) error
 	// Finish keeps the answer under a key that was taken, for MemoLife, or for
 	// m.Life where that is longer.
-	Finish(ctx context.Context, client auth.Client, key string, m Memo) error
+	Finish(ctx context.Context, client auth.Client, key string, m StoredAnswer) error
 	// Abandon gives a key back whose write did not happen. One that is neither
 	// finished nor abandoned stays taken for MemoLife.
 	Abandon(ctx context.Context, client auth.Client, key string) error
@@ -182,10 +183,10 @@ type ModelDescriber interface {
 	DescribeModel(ctx context.Context, name string) ([]byte, error)
 }
 
-// AddressBook is a Driver, or a service, that knows places.
+// AddressBook is a Driver, or a service, that can look up addresses.
 type AddressBook interface {
-	// FindAddress completes an address. known is false where the book has no
-	// entry for the place, which says nothing about whether it exists.
+	// FindAddress completes an address. known is false if the book has no entry for the
+	// place; the address may exist all the same.
 	FindAddress(ctx context.Context, a Address) (found Address, known bool, err error)
 }
 
@@ -196,19 +197,19 @@ type Address struct {
 	CountryID                        int32
 }
 
-// Query says which records, and what of them.
+// Query says which records are read, and which of their fields.
 type Query struct {
 	Client auth.Client
 	ID     int32 // Get only
 
-	// Fields are the positions wanted; nil means those that are answered by
-	// themselves. The others may be left absent.
+	// Fields are the positions of the wanted fields; nil means those that are answered by
+	// default. Other fields may be absent.
 	Fields []int
-	// ForUpdate holds the record for the rest of the transaction.
+	// ForUpdate locks the record for the rest of the transaction.
 	ForUpdate bool
-	// Tagged asks for what the entity tag is made of (Get only): of a record with
-	// arrays the driver may have to read the elements. What a Tx has written is
-	// answered with it.
+	// Tagged asks for the parts of the entity tag (Get only): for a record with arrays
+	// the driver may have to read the elements. Tx.Create and Tx.Update always return
+	// them.
 	Tagged bool
 
 	// List only.
@@ -221,8 +222,8 @@ type Query struct {
 	After         int32         // only those behind this ID; 0 for all
 	Offset, Limit int
 	Total         bool // count all matching records too, those before After among them
-	// Room is an error where that many records of the page may not have that many bytes
-	// of texts and contents in all; nil for no bound.
+	// Room returns an error if so many records of the page may not have so many bytes of
+	// texts and contents in all; nil for no bound.
 	Room func(bytes, records int) error
 }
 
@@ -232,7 +233,7 @@ type Filter struct {
 	Value mapping.Value
 }
 
-// Order is one key of a sort.
+// Order is one key of the sort order.
 type Order struct {
 	Field      *mapping.Field
 	Descending bool
@@ -243,14 +244,14 @@ type Page struct {
 	Records []mapping.Record
 	More    bool  // there is a next page
 	Total   int64 // where Query.Total asked for it
-	// Until is what the next Query.ModifiedSince should be: every change that the page
-	// does not have is dated (modified_at) then or later. Of a Driver that tells it,
-	// where Query.ModifiedSince is set; absent where it cannot tell now.
+	// Until is the value for the next Query.ModifiedSince: every change that is not on
+	// this page has this modified_at or a later one. A Driver with Capabilities.Until
+	// sets it if Query.ModifiedSince is set; absent if it cannot tell now.
 	Until mapping.Value
 	bytes int // of the texts and contents in it, see Add
 }
 
-// fit ends the page of a driver that could not before where there is no more room.
+// fit ends the page of a driver that reads pages whole, if there is no more room.
 func (p *Page) fit(q Query) error {
 	records := p.Records
 	p.Records, p.bytes = records[:0], 0
@@ -262,10 +263,10 @@ func (p *Page) fit(q Query) error {
 	return nil
 }
 
-// Add adds a record to the page of a list. It is false where the page ends before it:
-// where it has the records that were asked for, or, of a list by ID, as many bytes as
-// there is room for. Of another list that there is no room for, and without room for a
-// single record, Add fails.
+// Add adds a record to the page of a list. It returns false if the page ends before that
+// record: the page has as many records as were asked for or, in a list by ID, as many
+// bytes as there is room for. Add fails if a list in another order does not fit, or if a
+// single record does not fit.
 func (p *Page) Add(q *Query, rec mapping.Record) (added bool, err error) {
 	if q.Limit > 0 && len(p.Records) == q.Limit {
 		p.More = true

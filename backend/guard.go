@@ -10,11 +10,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// section is what guards the calls of one resource. Writes may fail where reads do not,
-// on a full disk, and then refuse no reads.
+// section guards the calls of one resource. Reads and writes are guarded separately: if
+// writes fail, on a full disk for example, reads go on.
 type section struct{ reads, writes *lane }
 
-// lane is what guards the calls of one resource that read, or that write.
+// lane guards the reads, or the writes, of one resource.
 type lane struct {
 	resource, kind string
 	circuit        *circuit
@@ -22,7 +22,7 @@ type lane struct {
 	group          *group
 }
 
-// The kinds of calls that have circuits of their own.
+// The kinds of calls. Each has its own circuit.
 const (
 	reads  = "reads"
 	writes = "writes"
@@ -35,8 +35,9 @@ type Circuit struct {
 	State    string
 }
 
-// rooms are the places of calls, those of writes the last: as many as the driver can do at
-// once, so that who has to wait does so here, where it goes by shares.
+// rooms are the slots for calls, those for writes last: as many as the driver has
+// connections for. So calls wait here, where slots are shared fairly, and not in the
+// driver.
 func rooms(d Driver, o Options) []*shares {
 	var pool Pool
 	if p, ok := optional[Pooler](d); ok {
@@ -71,7 +72,7 @@ func (c *Client) newLane(resource, kind string, room *shares, of *group) *lane {
 	return &lane{resource: resource, kind: kind, room: room, group: of, circuit: &circuit{most: o.CircuitFailures, pause: o.CircuitPause, changed: changed, state: stateClosed}}
 }
 
-// State names the worst state that a circuit is in: closed, half-open or open.
+// State is the worst state of all circuits: closed, half-open or open.
 func (c *Client) State() string {
 	worst := stateClosed
 	for _, circuit := range c.Circuits() {
@@ -85,7 +86,7 @@ func (c *Client) State() string {
 	return worst
 }
 
-// Circuits tells the state of every circuit.
+// Circuits returns the state of every circuit.
 func (c *Client) Circuits() []Circuit {
 	all := make([]Circuit, 0, 2*len(c.sections))
 	for _, s := range c.sections {
@@ -98,14 +99,14 @@ func (c *Client) Circuits() []Circuit {
 	return all
 }
 
-// Load tells how many calls there are, and how many there may be.
+// Load is how many calls there are, and how many there may be.
 type Load struct {
 	Running, Most int // under way
 	Waiting       int // for room
 	Clients       int // whose calls wait
 }
 
-// Load tells how busy the administration is kept.
+// Load returns how busy the administration is.
 func (c *Client) Load() (now Load) {
 	waiting := map[int64]bool{}
 	for _, room := range c.rooms {
@@ -115,8 +116,8 @@ func (c *Client) Load() (now Load) {
 	return now
 }
 
-// Busiest tells how many calls are under way, and how many there may be, of those for which most
-// of the room is taken: reads, or writes where these have room of their own.
+// Busiest returns the load of the slots of which the largest part is taken: those of
+// reads, or of writes if these have their own.
 func (c *Client) Busiest() (running, most int) {
 	for _, room := range c.rooms {
 		var now Load
@@ -135,7 +136,7 @@ func (c *Client) Queue() (most int) {
 	return most
 }
 
-// tells is the verdict of how a call ended.
+// tells is what the outcome of a call says about the administration.
 func tells(err error) verdict {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrOwnStore), errors.Is(err, ErrBusy), errors.As(err, new(ownAnswer)):
@@ -147,8 +148,8 @@ func tells(err error) verdict {
 	}
 }
 
-// isAnswer tells whether an error is what a working administration says, rather
-// than its failure.
+// isAnswer tells whether an error is the answer of a working administration, rather than
+// its failure.
 func isAnswer(err error) bool {
 	if errors.Is(err, ErrNotFound) || isContention(err) {
 		return true
@@ -161,29 +162,28 @@ func isAnswer(err error) bool {
 	return ok
 }
 
-// ownAnswer is what the gateway answers by what it keeps itself, which says nothing of
-// the administration.
+// ownAnswer is an answer from the gateway's own store, which says nothing about the
+// administration.
 type ownAnswer struct{ error }
 
 func (o ownAnswer) Unwrap() error { return o.error }
 
-// isContention tells whether a write failed only because others changed the same
-// records all the time.
+// isContention tells whether a write failed only because others kept changing the same
+// records.
 func isContention(err error) bool { return errors.Is(err, ErrStale) || errors.Is(err, ErrCollision) }
 
-// call runs f under the guards of a lane, and turns what is not an answer into the
-// violation that stands for it.
+// call runs f under the guards of a lane, and translates failures into violations.
 func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operation string, f func(context.Context) error) error {
 	began := time.Now()
 	bounded := within(ctx, began.Add(c.o.Timeout))
 	defer bounded.end()
-	bounded.place = place{of: l.room, party: party{client.ID, l.group}, writes: l.kind == writes}
+	bounded.slot = slot{of: l.room, party: party{client.ID, l.group}, writes: l.kind == writes}
 	var traced context.Context = bounded
 	ended := func(Outcome) {}
 	if c.o.Trace != nil {
 		traced, ended = c.o.Trace(bounded, l.resource, operation)
 	}
-	err := l.guarded(traced, &bounded.place, began.Add(c.o.Timeout/2), f)
+	err := l.guarded(traced, &bounded.slot, began.Add(c.o.Timeout/2), f)
 	outcome, violation := c.judgeCall(bounded, err)
 	ended(outcome)
 	if c.o.Observe != nil {
@@ -192,10 +192,10 @@ func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operatio
 	return violation
 }
 
-// guarded waits for a place, and runs f unless the circuit is open. Calls that wait are
-// not held against the resource, nor is one asked for when there is too little time left
-// to judge it by.
-func (l *lane) guarded(ctx context.Context, at *place, until time.Time, f func(context.Context) error) error {
+// guarded waits for a slot, and runs f unless the circuit is open. Time spent waiting
+// does not count as a failure of the resource, and no call is made if too little time is
+// left to judge the resource by it.
+func (l *lane) guarded(ctx context.Context, at *slot, until time.Time, f func(context.Context) error) error {
 	if err := at.enter(ctx, until); err != nil {
 		return err
 	}
@@ -204,18 +204,18 @@ func (l *lane) guarded(ctx context.Context, at *place, until time.Time, f func(c
 	if err != nil {
 		return err
 	}
-	told := fails // by a panic
+	told := fails // if f panics
 	defer func() { l.circuit.leave(at.client, trial, told) }()
 	err = f(ctx)
 	told = tells(err)
 	return err
 }
 
-// busyPause is what a client is told to wait where there was no room.
+// busyPause is the Retry-After when no slot became free.
 const busyPause = time.Second
 
-// judgeCall says how a call ended, and as what the client of the interface is
-// told of it.
+// judgeCall returns the outcome of a call, and the error that the client of the interface
+// gets.
 func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 	unavailable := func(o Outcome, pause time.Duration) (Outcome, error) {
 		e := mapping.Fail(mapping.BackendUnavailable).Because(err)

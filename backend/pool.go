@@ -1,12 +1,12 @@
 package backend
 
-// Pool tells how many connections to an administration are at work.
+// Pool describes the connections to an administration.
 type Pool struct {
 	InUse, Most int
-	// Calls is how many calls can be at work on them at once: a Client makes no more,
-	// and has the next ones wait in an order of its own. 0 where that does not matter.
+	// Calls is how many calls the connections can serve at once. A Client makes no more
+	// than that, and lets further calls wait in its own fair order. 0 means no limit.
 	Calls int
-	// Writes is the same of calls that write, where these take nothing from the others.
+	// Writes is the same for writes, if these use connections of their own.
 	Writes int
 }
 

@@ -6,10 +6,10 @@ import (
 	"frontdesk/mapping"
 )
 
-// Raises are the reasons for which a Client can refuse an operation that the
-// record alone gave no cause to refuse, in the order they are looked for, where
-// records have these arrays. That the administration does not work is not among
-// them.
+// Raises are the reasons for which a Client can refuse an operation after the record
+// alone was found right, in the order of the checks, for callers that may use these
+// arrays. They are what the OpenAPI description lists; failures of the administration are
+// not among them.
 func Raises(r *mapping.Resource, op mapping.Scope, arrays mapping.Arrays) []mapping.Reason {
 	var all []mapping.Reason
 	if op != mapping.OpCreate && op != mapping.OpList {
@@ -38,7 +38,7 @@ func Raises(r *mapping.Resource, op mapping.Scope, arrays mapping.Arrays) []mapp
 	return slices.Compact(all)
 }
 
-// fieldsRaise are the reasons that lie in the fields of a resource.
+// fieldsRaise are the reasons that fields of a resource can cause.
 func fieldsRaise(r *mapping.Resource, op mapping.Scope, arrays mapping.Arrays) []mapping.Reason {
 	var all []mapping.Reason
 	if op == mapping.OpUpdate {
@@ -70,8 +70,8 @@ func rulesRaise(r *mapping.Resource, op mapping.Scope) []mapping.Reason {
 	return all
 }
 
-// judgedByRule tells whether a rule words that a unique field's value is taken,
-// or keeps it from being changed at all.
+// judgedByRule tells whether a rule has its own message for a duplicate value of a unique
+// field, or forbids to change the field at all.
 func judgedByRule(r *mapping.Resource, f *mapping.Field, op mapping.Scope) bool {
 	return slices.ContainsFunc(r.Rules, func(name string) bool {
 		rule := rules()[name]

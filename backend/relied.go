@@ -10,18 +10,17 @@ import (
 	"frontdesk/mapping"
 )
 
-// Offer is what an administration has to offer of the interface.
+// Offer is which parts of the interface an administration supports.
 type Offer struct {
 	Model *mapping.Model
 	// Supports tells which operations there are of a resource; nil for all.
 	Supports func(r *mapping.Resource, op mapping.Scope) bool
-	// Writes tells which fields can be written, be they readonly for clients; nil
+	// Writes tells which fields can be stored, even if they are readonly for clients; nil
 	// for all.
 	Writes func(r *mapping.Resource, f *mapping.Field) bool
-	// Exports tells that there can be backups.
+	// Exports says that backups are supported.
 	Exports bool
-	// Until tells that lists of what was changed since a moment say until when they
-	// have all.
+	// Until says that lists with modified_since say up to when they are complete.
 	Until bool
 }
 
@@ -30,7 +29,7 @@ func (o Offer) Has(r *mapping.Resource, op mapping.Scope) bool {
 	return r != nil && (o.Supports == nil || o.Supports(r, op))
 }
 
-// need is what an endpoint that is no resource of its own works with.
+// need is what an endpoint that is not a resource needs from the administration.
 type need struct {
 	resource   string
 	fields     []string
@@ -61,8 +60,7 @@ func needs() map[string][]need {
 	}
 }
 
-// Carries tells whether the administration has what an endpoint that is no
-// resource of its own works with.
+// Carries tells whether the administration supports an endpoint that is not a resource.
 func (o Offer) Carries(path string) bool {
 	if path == "/backup/owner" {
 		return o.Exports
@@ -80,7 +78,7 @@ func (o Offer) Carries(path string) bool {
 	return true
 }
 
-// JudgeModel tells what a model lacks for its rules to work, as [strictyaml.Problems].
+// JudgeModel returns what the model lacks for its rules, as [strictyaml.Problems].
 func JudgeModel(model *mapping.Model) error {
 	var problems strictyaml.Problems
 	for _, r := range model.Resources {

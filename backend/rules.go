@@ -12,11 +12,11 @@ import (
 type rule struct {
 	judge     step // the record as the change would leave it
 	ownRecord step // what of that can be judged from a record by itself; nil for nothing
-	// needs are the fields that the rule works with, in the resource that names it.
-	// Those that may stand for one another are joined by |.
+	// needs are the fields that the rule uses, in the resource that names it.
+	// Alternatives are joined by |.
 	needs []string
-	// words is the unique field of which the rule words that its value is taken, fixes
-	// the field that it keeps from being changed.
+	// words is the unique field for which the rule has its own message if the value is
+	// taken; fixes is the field that the rule forbids to change.
 	words, fixes string
 	raises       map[mapping.Scope][]mapping.Reason
 }
@@ -72,16 +72,15 @@ func rules() map[string]rule {
 	}
 }
 
-// RuleFields are the fields that a rule works with, in the resource that names
-// it; those that may stand for one another are joined by |. ok is false where
-// there is no such rule.
+// RuleFields are the fields that a rule uses, in the resource that names it; alternatives
+// are joined by |. ok is false if there is no such rule.
 func RuleFields(name string) (fields []string, ok bool) {
 	r, ok := rules()[name]
 	return r.needs, ok
 }
 
-// elements are the records that a create brings along in its array fields, each
-// as a change of its own.
+// elements are the records that a create brings along in its array fields, each as its
+// own Change.
 func (c *Change) elements() []*Change {
 	var all []*Change
 	for i := range c.Resource.Fields {
@@ -109,8 +108,8 @@ func hold(ctx context.Context, tx Reader, c *Change, field string) (mapping.Reco
 	return rec, err == nil, err
 }
 
-// related reads the record that a field refers to. That it exists was judged
-// before: if it went away since, the rules must look again.
+// related reads the record that a field refers to. Its existence was judged before: if it
+// is gone, the write must be judged again.
 func related(ctx context.Context, tx Reader, c *Change, f *mapping.Field, forUpdate bool) (mapping.Record, error) {
 	q := Query{Client: c.Client, ID: int32(c.After.Values[f.Index].Int()), ForUpdate: forUpdate}
 	rec, err := tx.Get(ctx, f.Target(), q)

@@ -6,8 +6,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// flatrateLine judges which fields of a flat rate line may stand together, in
-// the order of the interface's rows.
+// flatrateLine judges which fields of a flat rate line may be combined, in the order of
+// the interface's rows.
 func flatrateLine(ctx context.Context, tx Reader, c *Change) error {
 	if c.Op == mapping.OpDelete {
 		return nil
@@ -66,7 +66,7 @@ func flatrateLine(ctx context.Context, tx Reader, c *Change) error {
 	return found.Err()
 }
 
-// sortOrderTaken tells whether another line of the flat rate has the place.
+// sortOrderTaken tells whether another line of the flat rate has the same sort_order.
 func sortOrderTaken(ctx context.Context, tx Reader, c *Change) (bool, error) {
 	f := c.Resource.Field("sort_order")
 	value := c.After.Values[f.Index]

@@ -12,8 +12,8 @@ func closed(status mapping.Value) bool {
 	return status.Text() == "invoiced" || status.Text() == "cancelled"
 }
 
-// orderStatus guards orders, and order lines by their order: nothing is added
-// to, changed of or deleted from a closed one, and none is created closed.
+// orderStatus protects closed orders: nothing can be added to them, changed in them or
+// deleted from them, and no order is created closed.
 func orderStatus(ctx context.Context, tx Reader, c *Change) error {
 	if c.Resource.Field("order_id") == nil {
 		return ownStatus(ctx, tx, c)
@@ -25,7 +25,8 @@ func orderStatus(ctx context.Context, tx Reader, c *Change) error {
 	return forbidden(order.Get("order_status"))
 }
 
-// ownStatus guards orders by themselves. Of lines it says nothing.
+// ownStatus is the part of orderStatus that needs only the order itself; it does not
+// judge lines.
 func ownStatus(_ context.Context, _ Reader, c *Change) error {
 	if c.Resource.Field("order_status") == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// licensePlate keeps plates: PUT never changes one, and one of the Netherlands
-// (or of no country) has a Dutch form, which it is written in.
+// licensePlate judges plates: PUT never changes one, and a plate of the Netherlands (or
+// of no country) must have a Dutch form, and is stored in its canonical form.
 func licensePlate(ctx context.Context, tx Reader, c *Change) error {
 	if c.Op == mapping.OpDelete {
 		return nil
@@ -39,7 +39,7 @@ func licensePlate(ctx context.Context, tx Reader, c *Change) error {
 	return found.Err()
 }
 
-// plateStays has PUT leave the plate as it is stored.
+// plateStays refuses a PUT that changes the plate.
 func plateStays(_ context.Context, _ Reader, c *Change) error {
 	if c.Op != mapping.OpUpdate || c.PlateMayChange {
 		return nil
@@ -52,7 +52,7 @@ func plateStays(_ context.Context, _ Reader, c *Change) error {
 	return nil
 }
 
-// published keeps a vehicle that is advertised from being deleted.
+// published refuses to delete a vehicle that is advertised.
 func published(_ context.Context, _ Reader, c *Change) error {
 	if c.Op == mapping.OpDelete && isPublished(c.Before) {
 		return mapping.Fail(mapping.VehiclePublished, c.Before.ID())
@@ -80,8 +80,8 @@ func oneOwner(ctx context.Context, tx Reader, c *Change) error {
 	return mapping.Fail(mapping.SecondOwner)
 }
 
-// PublishStart judges whether a vehicle can be advertised and, unless it is
-// only asked to judge, publishes it. A published vehicle stays as it is.
+// PublishStart judges whether a vehicle can be advertised and, unless asked only to
+// judge, publishes it. A vehicle that is published already does not change.
 func (c *Client) PublishStart(ctx context.Context, client auth.Client, id int32, judgeOnly bool, w Write) (mapping.Record, error) {
 	if !judgeOnly {
 		return c.publish(ctx, client, id, "published", w, publishable)
@@ -99,8 +99,8 @@ func (c *Client) PublishStart(ctx context.Context, client auth.Client, id int32,
 	return change.Before, nil
 }
 
-// PublishStop ends the advertising of a vehicle. One that is not published
-// stays as it is.
+// PublishStop ends the advertising of a vehicle. A vehicle that is not published does not
+// change.
 func (c *Client) PublishStop(ctx context.Context, client auth.Client, id int32, w Write) (mapping.Record, error) {
 	return c.publish(ctx, client, id, "not_published", w, func(context.Context, Reader, *Change) error { return nil })
 }
@@ -137,7 +137,7 @@ func (c *Client) newStatus(ctx context.Context, tx Reader, client auth.Client, i
 	return change, recordState(ctx, tx, change)
 }
 
-// publishable tells what a vehicle lacks for being advertised.
+// publishable returns what a vehicle lacks for being advertised.
 func publishable(ctx context.Context, tx Reader, c *Change) error {
 	var found mapping.Violations
 	if c.Before.Get("tax_kind").IsEmpty() {

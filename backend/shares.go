@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// shares are how many calls may be under way at once, shared out between clients and
-// resources, since the calls of a client at a resource may all hang together: by the
-// lock of a row. These may be half of all, a second client's half of the rest, and so
-// on. The calls of one client at all resources, and those of all clients at one, leave
-// the last places to others: so somebody who floods all resources, or the lock of a
-// table, keeps nobody from what else there is.
+// shares bound how many calls may be under way at once, and share these slots out between
+// clients and resources. All calls of a client at one resource may hang together, for
+// example because a row is locked. They can take half of all slots, those of a second
+// client half of the rest, and so on. In addition, all calls of one client, and all calls
+// at one resource, leave some last slots to others. So neither a client that floods all
+// resources nor the lock of a whole table stops the others.
 //
-// Who has no place waits. Whose client has fewer calls under way goes first, of those with
-// as many who has been without for longest. shares are safe for concurrent use.
+// A call that gets no slot waits. The client with the fewest calls under way goes first;
+// among equals, the one that has waited longest. shares are safe for concurrent use.
 type shares struct {
 	mu    sync.Mutex
 	most  int
 	free  int
 	taken map[party]int // and by a client at all resources: party{client: …}
 
-	// forClients are the places that a client with calls under way leaves to those that
-	// have none, forResources the same between resources.
+	// forClients is how many slots a client with calls under way leaves to clients that
+	// have none; forResources is the same for resources.
 	forClients, forResources int
 
 	maxQueue int
@@ -44,14 +44,15 @@ type party struct {
 	at     *group
 }
 
-// line is what a party has waiting, those that came first in front.
+// line is the waiting calls of a party, oldest first.
 type line struct {
 	party
 	claims []*claim
 	ended  uint64 // when a call of the client ended last
 }
 
-// waits tells since when the client has been without what its first call waits for.
+// waits is since when the client has waited for its first call, or since its last call
+// ended, whichever is later.
 func (l *line) waits() uint64 { return max(l.ended, l.claims[0].came) }
 
 // claim is a call that waits.
@@ -60,21 +61,20 @@ type claim struct {
 	done chan error // has nil once it may begin; ErrBusy where others need its place in the line
 }
 
-// maxIdle is how many are known that have no place: to count from 0 costs less than to
-// forget each time.
+// maxIdle is how many parties without a call are kept: to start again from 0 is cheaper
+// than to delete each at once.
 const maxIdle = 1024
 
-// claims are made once.
+// claims are pooled.
 var claims = sync.Pool{New: func() any { return &claim{done: make(chan error, 1)} }}
 
-func newShares(places, queue int) *shares {
-	clients := max(1, places/8)
-	resources := min(2*clients, max(1, places-3)) // one where there are so few that a second client would have none
-	return &shares{most: places, free: places, taken: map[party]int{}, waits: map[int64]int{}, maxQueue: queue, forClients: clients, forResources: resources}
+func newShares(slots, queue int) *shares {
+	clients := max(1, slots/8)
+	resources := min(2*clients, max(1, slots-3)) // one where there are so few that a second client would have none
+	return &shares{most: slots, free: slots, taken: map[party]int{}, waits: map[int64]int{}, maxQueue: queue, forClients: clients, forResources: resources}
 }
 
-// enter waits for a place, which is to be left, but not beyond a time. It fails with
-// ErrBusy.
+// enter waits for a slot until a time; the caller must leave it. It fails with ErrBusy.
 func (s *shares) enter(ctx context.Context, p party, until time.Time) error {
 	s.mu.Lock()
 	if s.fits(p) { // nobody else who waits does
@@ -108,14 +108,14 @@ func (s *shares) await(ctx context.Context, p party, c *claim) error {
 	return fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
 }
 
-// leave gives a place back, to those who wait for it.
+// leave gives a slot back, and passes it to a waiting call.
 func (s *shares) leave(p party) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.give(p)
 }
 
-// yield gives a place to those who wait for it, and waits for the next one.
+// yield gives the slot to a waiting call, and waits for the next free one.
 func (s *shares) yield(ctx context.Context, p party) error {
 	s.mu.Lock()
 	if s.waiting == 0 {
@@ -128,7 +128,7 @@ func (s *shares) yield(ctx context.Context, p party) error {
 	return s.await(ctx, p, c)
 }
 
-// fits tells whether a party may have one more place.
+// fits tells whether a party may take one more slot.
 func (s *shares) fits(p party) bool {
 	has := s.taken[p]
 	return s.free > 0 && (has == 0 || has+1 < s.free) &&
@@ -166,7 +166,7 @@ func (s *shares) give(p party) {
 	}
 }
 
-// next is the line whose first call may begin; nil where there is none.
+// next is the line whose first call may begin; nil if there is none.
 func (s *shares) next() (next *line) {
 	if s.free == 0 {
 		return nil
@@ -184,9 +184,10 @@ func (s *shares) next() (next *line) {
 	return next
 }
 
-// queue puts a call in line. Where there is no room for it the client that has most waiting
-// gives up the last call of its longest line, unless the call's own client has as many then,
-// which does so itself; it is nil where that line is as short as the call's own then.
+// queue puts a call in line. If the queue is full, a waiting call is refused in its
+// favour: the last one of the longest line of the client with most waiting calls. If no
+// client has more waiting than the call's own, that one gives up a call; if its longest
+// line is no longer than the new call's own, the new call is refused: queue returns nil.
 func (s *shares) queue(p party) *claim {
 	if s.waiting >= s.maxQueue {
 		gives := p.client
@@ -217,7 +218,7 @@ func (s *shares) length(p party) int {
 	return 0
 }
 
-// join puts a call in line, whether there is room for it or not.
+// join puts a call in line, even if the queue is full.
 func (s *shares) join(p party) *claim {
 	own := s.lineOf(p)
 	if own == nil {
@@ -280,35 +281,35 @@ func (s *shares) count(to *Load, waiting map[int64]bool) {
 	}
 }
 
-// place is the place of one call. It belongs to the call's goroutine.
-type place struct {
+// slot is the slot of one call. It belongs to the call's goroutine.
+type slot struct {
 	of *shares
 	party
 	held   bool
 	writes bool
 }
 
-func (p *place) enter(ctx context.Context, until time.Time) error {
+func (p *slot) enter(ctx context.Context, until time.Time) error {
 	err := p.of.enter(ctx, p.party, until)
 	p.held = err == nil
 	return err
 }
 
-func (p *place) leave() {
+func (p *slot) leave() {
 	if p.held {
 		p.of.leave(p.party)
 		p.held = false
 	}
 }
 
-// placeKey is what a context has the place of its call under.
-type placeKey struct{}
+// slotKey is the key of a call's slot in its context.
+type slotKey struct{}
 
-// Yield gives the place of a call that reads to others who wait for one, and waits for the
-// next: for drivers, between the steps of what may take many. A call that writes keeps its
-// place, as others may wait for what it holds. It fails with ErrBusy.
+// Yield gives the slot of a reading call to a waiting call, and waits for the next free
+// one: for drivers, between the steps of a long read. A call that writes keeps its slot,
+// because others may wait for its locks. It fails with ErrBusy.
 func Yield(ctx context.Context) error {
-	p, ok := ctx.Value(placeKey{}).(*place)
+	p, ok := ctx.Value(slotKey{}).(*slot)
 	if !ok || !p.held || p.writes {
 		return nil
 	}

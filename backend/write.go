@@ -11,39 +11,37 @@ import (
 	"frontdesk/mapping"
 )
 
-// Write says how a write is to be done, beyond what it writes. The zero value
-// asks for nothing special.
+// Write says how a write is done. The zero value has no special wishes.
 type Write struct {
 	// Precondition, where not nil, must hold for the stored record.
 	Precondition func(mapping.Record) bool
-	// Once, where not nil, makes the write happen at most once.
-	Once *Once
-	// Room, where not nil, is an error where the answer may not have that many bytes of
-	// texts and contents: the write is not done then. Only a Driver that is Atomic is
-	// held to it.
+	// Idempotency, where not nil, makes the write happen at most once.
+	Idempotency *Idempotency
+	// Room, if not nil, returns an error if the answer may not have so many bytes of
+	// texts and contents; then the write is not done. Only a Driver that is Atomic checks
+	// it.
 	Room func(bytes int) error
 }
 
-// Once identifies a request by its idempotency key.
-type Once struct {
+// Idempotency identifies a request by its idempotency key.
+type Idempotency struct {
 	Key string   // unique per api_key and client
 	Sum [32]byte // of what was asked
 	// Answer renders the answer that repetitions get.
 	Answer func(mapping.Record) []byte
 	// Life is how long repetitions get it; 0 for 24 hours.
 	Life time.Duration
-	// Begun tells that the write was begun before and may have been done: it is
-	// answered by what is kept, else it fails with ErrUnsettled.
+	// Begun says that the write was begun before and may have been done: it is answered
+	// with the stored answer, or fails with ErrUnsettled if there is none.
 	Begun bool
 }
 
-// Replay is the error of a write that has happened already: the answer to give
-// again.
+// Replay is the error of a write that was done already. It has the stored answer.
 type Replay struct{ Answer []byte }
 
 func (*Replay) Error() string { return "answered before" }
 
-// Create stores a new record that CheckCreate found nothing wrong with.
+// Create stores a new record that CheckCreate has accepted.
 func (c *Client) Create(ctx context.Context, client auth.Client, body *mapping.Body, w Write) (mapping.Record, error) {
 	return c.write(ctx, client, body.Record.Resource, "create", w, func(ctx context.Context, tx Tx) (mapping.Record, error) {
 		change := newCreate(client, body)
@@ -68,8 +66,8 @@ func (c *Client) judgeCreate(ctx context.Context, tx Reader, change *Change) err
 		steps = []step{c.ownRecordRules}
 	}
 	elements := change.elements()
-	// Elements are judged together with their record: a step finds all there
-	// is to find before the next begins.
+	// Elements are judged together with their record: each step finds all its violations
+	// before the next one begins.
 	for _, s := range steps {
 		var found mapping.Violations
 		for _, one := range append([]*Change{change}, elements...) {
@@ -84,14 +82,14 @@ func (c *Client) judgeCreate(ctx context.Context, tx Reader, change *Change) err
 	return nil
 }
 
-// resourceRules takes the rules that the resource's file names, in its order.
+// resourceRules runs the rules that the resource's file names, in its order.
 func (c *Client) resourceRules(ctx context.Context, tx Reader, change *Change) error {
 	return take(ctx, tx, change, c.rules[change.Resource])
 }
 
-// ownRecordRules takes those of them that judge a record by itself, which hold
-// also where the administration keeps the business rules: it is never asked what
-// the record alone forbids.
+// ownRecordRules runs the parts of these rules that need only the record itself. They run
+// even if the administration enforces the business rules itself: it is never sent a write
+// that the record alone forbids.
 func (c *Client) ownRecordRules(ctx context.Context, tx Reader, change *Change) error {
 	return take(ctx, tx, change, c.ownRecord[change.Resource])
 }
@@ -106,8 +104,8 @@ func take(ctx context.Context, tx Reader, change *Change, rules []step) error {
 	return found.Err()
 }
 
-// Update changes a record by a body that CheckUpdate found nothing wrong with.
-// A body without fields changes nothing.
+// Update changes a record by a body that CheckUpdate has accepted. A body without fields
+// changes nothing.
 func (c *Client) Update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write) (mapping.Record, error) {
 	steps := []step{recordState, relatedIDs, cannotUpdate, mergedRecord, c.resourceRules, uniqueness}
 	if c.driver.Capabilities().OwnRules {
@@ -137,8 +135,8 @@ func (c *Client) update(ctx context.Context, client auth.Client, id int32, body 
 	})
 }
 
-// held reads the record that a write is about, holds it where it is to be written, and
-// judges the precondition.
+// held reads the record that a write is about, locks it if it will be written, and judges
+// the precondition.
 func (c *Client) held(ctx context.Context, tx Reader, client auth.Client, r *mapping.Resource, id int32, w Write) (mapping.Record, error) {
 	_, writes := tx.(Tx)
 	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: writes, Tagged: w.Precondition != nil})
@@ -174,17 +172,17 @@ func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Reso
 	return err
 }
 
-// maxLooks is how often a write is judged at most where its records change meanwhile.
+// maxLooks is how often a write is judged at most, if its records keep changing.
 const maxLooks = 6
 
-// write runs f in a transaction, again while what it was judged by has changed
-// since, and keeps the answer under the idempotency key.
+// write runs f in a transaction, again if the records that it was judged by have changed,
+// and stores the answer under the idempotency key.
 func (c *Client) write(
 	ctx context.Context, client auth.Client, r *mapping.Resource, operation string, w Write, f func(context.Context, Tx) (mapping.Record, error),
 ) (rec mapping.Record, err error) {
 	atomic := c.driver.Capabilities().Atomic
 	recalled := func(ctx context.Context, tx Tx) error {
-		err := recall(ctx, tx, client, w.Once)
+		err := recall(ctx, tx, client, w.Idempotency)
 		if isAnswer(err) && !atomic {
 			return ownAnswer{err}
 		}
@@ -209,7 +207,7 @@ func (c *Client) write(
 						return err
 					}
 				}
-				return remember(ctx, tx, client, w.Once, rec)
+				return remember(ctx, tx, client, w.Idempotency, rec)
 			})
 			if known := (*StaleError)(nil); errors.As(err, &known) && look > 1 {
 				return known.Told
@@ -222,27 +220,27 @@ func (c *Client) write(
 	return rec, err
 }
 
-// recall answers again what was answered before under the same key.
-func recall(ctx context.Context, tx Tx, client auth.Client, once *Once) error {
-	if once == nil {
+// recall fails with Replay where the same key was answered before.
+func recall(ctx context.Context, tx Tx, client auth.Client, request *Idempotency) error {
+	if request == nil {
 		return nil
 	}
-	memo, err := tx.Recall(ctx, client, once.Key)
+	stored, err := tx.Recall(ctx, client, request.Key)
 	switch {
-	case err == nil && memo == nil && once.Begun:
+	case err == nil && stored == nil && request.Begun:
 		return fmt.Errorf("%w: %w", ErrUnexpected, ErrUnsettled) // the administration works: its circuit is left alone
-	case err != nil || memo == nil:
+	case err != nil || stored == nil:
 		return err
-	case memo.Sum != once.Sum:
+	case stored.Sum != request.Sum:
 		return mapping.Fail(mapping.IdempotencyReused)
 	default:
-		return &Replay{Answer: memo.Answer}
+		return &Replay{Answer: stored.Answer}
 	}
 }
 
-func remember(ctx context.Context, tx Tx, client auth.Client, once *Once, rec mapping.Record) error {
-	if once == nil {
+func remember(ctx context.Context, tx Tx, client auth.Client, request *Idempotency, rec mapping.Record) error {
+	if request == nil {
 		return nil
 	}
-	return tx.Remember(ctx, client, once.Key, Memo{Sum: once.Sum, Answer: once.Answer(rec), Life: once.Life})
+	return tx.Remember(ctx, client, request.Key, StoredAnswer{Sum: request.Sum, Answer: request.Answer(rec), Life: request.Life})
 }

@@ -2,16 +2,16 @@ package config
 
 import "slices"
 
-// Changed tells whether the files are others, or say something else, than when Load last
-// read them, whatever came of that. It looks at files, reads those that are too young for
-// their times to tell, and parses none.
+// Changed tells whether the files have changed since Load last read them, whether or not
+// that Load succeeded. It compares file attributes, reads the files that are too young
+// for their times to be reliable, and parses none.
 func (l *Loader) Changed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.changed(true)
 }
 
-// changed is Changed for one who has the lock.
+// changed is Changed for a caller that holds the lock.
 func (l *Loader) changed(reread bool) bool {
 	now := l.known.Now()
 	if l.looked.changed(l.path, reread, now) {

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Change is one thing that two configurations do not have in common. It can be
-// shown: secrets are hidden, and what variables held; of a hash it tells no more than
-// names it.
+// Change is one difference between two configurations. It can be shown: it hides secrets
+// and values of variables, and shows only as much of a hash as identifies it.
 type Change struct {
 	Path     string // server.listen; what belongs to an api_key has its name: api_keys.webshop.allow
 	From, To string // "" where there was nothing, or is nothing any more
@@ -42,8 +41,9 @@ func Changes(from, to *Config) []Change {
 	return d.found
 }
 
-// reloadable tells what can be replaced while requests are served: what decides
-// about single requests. The rest is a part that was opened or started with it.
+// reloadable tells what can be replaced while requests are served: settings that decide
+// about single requests. The others belong to parts that were opened or started with
+// them.
 func reloadable(path string) bool {
 	section, _, _ := strings.Cut(path, ".")
 	switch section {
@@ -133,7 +133,7 @@ func (d *differ) lists(path string, from, to reflect.Value) {
 	}
 }
 
-// sameElements spares most lists the longer comparison: most are the same.
+// sameElements avoids the longer comparison for lists that are equal, as most are.
 func sameElements(from, to reflect.Value) bool {
 	if from.Len() != to.Len() {
 		return false
@@ -171,7 +171,7 @@ func identity(v reflect.Value) string {
 	}
 }
 
-// shown is how a value is told to people.
+// shown is a value as people see it.
 func shown(v reflect.Value) string {
 	if text, ok := leaf(v); ok {
 		return text

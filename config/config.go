@@ -45,9 +45,9 @@ var located = []string{
 	"webhooks.allow_hosts", "webhooks.folder", "webhooks.ca_file", "api_keys",
 }
 
-// At is where one of the settings stands that are looked at once more when the
-// configuration is right: where its section does when it is not written, and at
-// the first line of the file when that is not either.
+// At is the position of a setting that is judged once more after the configuration was
+// found valid: that of its section if it is not written, and the first line of the file
+// if the section is not written either.
 func (c *Config) At(path string) Place {
 	if len(c.files) == 0 {
 		return Place{}
@@ -55,8 +55,8 @@ func (c *Config) At(path string) Place {
 	return Place{c.files[0], max(int(c.places[path].line), 1)}
 }
 
-// Problem is what is wrong with what one of these settings names: a file that is not
-// there. What variables hold is taken out of the message.
+// Problem is a problem with the file or address that one of these settings names, for
+// example a missing file. Values of variables are removed from the message.
 func (c *Config) Problem(path, rule, format string, args ...any) strictyaml.Problem {
 	return strictyaml.Problem{
 		File: c.At(path).File, Line: c.At(path).Line, Column: max(int(c.places[path].column), 1), Path: path,
@@ -102,8 +102,8 @@ type Connections struct {
 	PerAddress int `yaml:"per_address"` // from one address that is not in trusted_proxies; 0 for a quarter of max
 }
 
-// BodyBudget is what all bodies under way may take, also where body_limit was
-// raised and nothing was said of body_memory.
+// BodyBudget is the memory for all bodies under way, also if body_limit was raised and
+// body_memory is not set.
 func (s Server) BodyBudget() Size { return max(s.BodyMemory, 2*s.BodyLimit) }
 
 // TLS names the PEM files of the server's certificate; both or neither.
@@ -118,10 +118,10 @@ type TLS struct {
 // Enabled reports whether the server speaks TLS itself.
 func (t TLS) Enabled() bool { return t.CertFile != "" }
 
-// BaseURL is where clients reach the base path, without a slash at the end:
-// public_url or else what follows from listen and base_path. A server that
-// listens on every address is reached on localhost. With port 0 the answer only
-// makes sense once Listen was set to the address that was bound.
+// BaseURL is the address of the base path for clients, without a slash at the end:
+// public_url or else what follows from listen and base_path. The address of a server that
+// listens on every address uses localhost. With port 0 it only makes sense after Listen
+// was set to the bound address.
 func (s Server) BaseURL() string {
 	if s.PublicURL != "" {
 		return strings.TrimRight(s.PublicURL, "/")
@@ -246,5 +246,5 @@ func Default() *Config {
 	}
 }
 
-// defaultSender is good for files only: no server would deliver its mail.
+// defaultSender is good for mail files only: a server would not deliver its mail.
 const defaultSender = "frontdesk@localhost"

@@ -82,8 +82,8 @@ func (i include) find(entry string, seen map[string]bool) (files []include, rule
 	return files, "", ""
 }
 
-// readable tells why a folder that a pattern goes through cannot be read, which Glob takes for
-// an empty one.
+// readable returns why a folder of a pattern cannot be read; Glob would treat it as
+// empty.
 func readable(pattern string) error {
 	for _, folder := range foldersOf(pattern) {
 		if _, err := os.ReadDir(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +93,7 @@ func readable(pattern string) error {
 	return nil
 }
 
-// foldersOf are the folders that a pattern goes through, there or not.
+// foldersOf are the folders of a pattern, whether or not they exist.
 func foldersOf(pattern string) (folders []string) {
 	folder := filepath.Dir(pattern)
 	for ; hasMeta(folder); folder = filepath.Dir(folder) {
@@ -113,9 +113,9 @@ func beside(main, entry string) string {
 
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
-// leftover tells files that are not meant although a pattern matches them: hidden
-// ones and those in hidden folders (the ..data of a mounted ConfigMap), and what
-// editors and package managers leave.
+// leftover tells whether a file must be skipped although a pattern matches it: hidden
+// files and those in hidden folders (the ..data of a mounted ConfigMap), and files that
+// editors and package managers leave behind.
 func leftover(pattern, path string) bool {
 	asked, got := strings.Split(pattern, string(filepath.Separator)), strings.Split(path, string(filepath.Separator))
 	for i, name := range got {
@@ -130,7 +130,8 @@ func leftover(pattern, path string) bool {
 	return slices.Contains([]string{".bak", ".orig", ".rej", ".swp", ".tmp", ".dpkg-old", ".dpkg-new", ".dpkg-dist", ".rpmsave", ".rpmnew"}, filepath.Ext(name))
 }
 
-// watched are the folders whose changes may change the configuration, there or not.
+// watched are the folders whose changes may change the configuration, whether or not they
+// exist.
 func watched(main string, entries []string) []string {
 	folders := []string{filepath.Dir(main)}
 	for _, entry := range entries {

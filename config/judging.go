@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// judging is what of the whole configuration the keys and expectations of a file
-// are judged by.
+// judging is the part of the whole configuration by which the keys and expectations of
+// one file are judged.
 type judging struct {
 	endpoints []Endpoint
 	basePath  string
@@ -35,8 +35,8 @@ func (j judging) equal(other judging) bool {
 		(j.endpoints == nil) == (other.endpoints == nil) && slices.Equal(j.endpoints, other.endpoints)
 }
 
-// fault says why a rule covers none of the endpoints; "" where it does. Thousands
-// of keys have the same few rules.
+// fault says why a rule covers none of the endpoints; "" if it covers one. It caches the
+// answers, because thousands of keys have the same few rules.
 func (j judging) fault(r Rule) string {
 	fault, seen := j.faults[r]
 	if !seen {

@@ -48,8 +48,8 @@ func (k *Key) locate(doc *strictyaml.Document, path, file string) {
 // At is where the key stands.
 func (k *Key) At() Place { return k.at }
 
-// AllowAt is where entry i of the allowlist stands; where the key does, for an
-// entry that was not read from a file.
+// AllowAt is the position of entry i of the allowlist, or that of the key if the entry
+// was not read from a file.
 func (k *Key) AllowAt(i int) Place {
 	if i >= len(k.allowAt) {
 		return k.at
@@ -66,8 +66,8 @@ type Place struct {
 // String is what editors jump to: keys.d/webshop.yaml:12.
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// Addresses say from where a key may be used: from those allowed, or from
-// everywhere where none are, but never from those denied.
+// Addresses say from where a key may be used: from those in allow, or from everywhere if
+// allow is empty, but never from those in deny.
 type Addresses struct {
 	Allow []Network `yaml:"allow"`
 	Deny  []Network `yaml:"deny"`
@@ -123,8 +123,8 @@ type Expiry struct {
 	wholeDay bool // written as a date: the day's end is not known before the time zone is
 }
 
-// ParseExpiry reads what the configuration has for an expiry: of a date it is the
-// end of that day in zone.
+// ParseExpiry parses an expiry as the configuration writes it; a date means the end of
+// that day in zone.
 func ParseExpiry(text string, zone *time.Location) (Expiry, error) {
 	var e Expiry
 	if err := e.UnmarshalText([]byte(text)); err != nil {

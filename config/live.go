@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Live holds what was made of a configuration while it is in use, and replaces
-// it as a whole. Whoever asks for the current one keeps it for as long as the
-// work takes that it was asked for. Safe for concurrent use.
+// Live holds the object that was built from the configuration in force, and replaces it
+// as a whole. A caller that gets the current one keeps it for the whole piece of work.
+// Safe for concurrent use.
 type Live[T any] struct {
 	current   atomic.Pointer[T]
 	reloading sync.Mutex
@@ -20,12 +20,11 @@ func NewLive[T any](first *T) *Live[T] {
 	return l
 }
 
-// Current is the one in force. It costs next to nothing.
+// Current is the one in force. It is one atomic load.
 func (l *Live[T]) Current() *T { return l.current.Load() }
 
-// Reload puts what build makes in place of the current one, which build is given.
-// With an error, and where build returns nil, the current one stays. One reload
-// runs at a time.
+// Reload calls build with the current one, and replaces it by the result. If build
+// returns nil or an error, the current one stays. One reload runs at a time.
 func (l *Live[T]) Reload(build func(current *T) (*T, error)) error {
 	l.reloading.Lock()
 	defer l.reloading.Unlock()

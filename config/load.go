@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Known is what a configuration refers to without this package knowing it.
+// Known is what a configuration refers to and this package does not know.
 type Known struct {
 	// Endpoints lists the interface's endpoints for the model and the backend of a
-	// configuration, whose keys are not there yet; its error is what is wrong with the
-	// model or the mapping sheet, as [strictyaml.Problems], or *Unreadable.
+	// configuration, whose keys are not loaded yet. Its error is a problem of the model
+	// or the mapping sheet, as [strictyaml.Problems] or *Unreadable.
 	Endpoints func(*Config) ([]Endpoint, error)
 
 	// Env looks up a variable of the environment; nil means that of the process.
@@ -30,8 +30,8 @@ type Unreadable struct {
 func (u *Unreadable) Error() string { return u.Err.Error() }
 func (u *Unreadable) Unwrap() error { return u.Err }
 
-// expander replaces each ${NAME} by the variable of that name. What a variable
-// holds is not looked at again. Any other dollar sign stands for itself.
+// expander replaces each ${NAME} by the variable of that name. Values of variables are
+// not expanded again. Any other dollar sign stands for itself.
 func expander(env func(string) (string, bool)) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if !strings.Contains(text, "${") {

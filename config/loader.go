@@ -12,8 +12,8 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Loader reads one configuration again and again: files that are as they were are
-// not parsed again. It may be used by several goroutines.
+// Loader reads one configuration repeatedly; it does not parse unchanged files again. It
+// may be used by several goroutines.
 type Loader struct {
 	path  string
 	known Known
@@ -45,27 +45,26 @@ func NewLoader(path string, known Known) *Loader {
 	return &Loader{path: path, known: known, folders: watched(path, nil)}
 }
 
-// Folders are those to watch for changes: of the file itself, of those it includes
-// and of those it would include if they were there, as the last Load saw it. They need not
-// be there themselves.
+// Folders are the folders to watch for changes: those of the file itself, of the files
+// that it includes, and of files that it would include if they existed, as of the last
+// Load. They need not exist.
 func (l *Loader) Folders() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.folders)
 }
 
-// attempts are how often a configuration is read whose files change meanwhile.
+// attempts is how often a configuration is read if its files change meanwhile.
 const attempts = 5
 
-// errRestless is the error of files that never stayed as they were for as long as it takes
-// to read them.
+// errRestless says that the files kept changing while they were read.
 var errRestless = errors.New("configuration: its files change while they are read, expected them to stay as they are for a moment")
 
-// Load reads, checks and returns the configuration as it is now, with the files it
-// includes, all as they stood at one moment. The error is [strictyaml.Problems] where file
-// and model can be read, and else wraps the error of reading them. With an error there is no
-// configuration. The caller may change the Config, but not what slices and pointers in it
-// hold: two configurations share what is the same in both.
+// Load reads, checks and returns the configuration, with the files that it includes, all
+// as of one moment. The error is [strictyaml.Problems] if file and model can be read;
+// otherwise it wraps the error of reading them. With an error there is no configuration.
+// The caller may change the Config, but not the content of its slices and pointers:
+// configurations share what is equal in both.
 func (l *Loader) Load() (*Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,27 +90,28 @@ func (l *Loader) load() (*Config, error) {
 	return l.finish(main, now)
 }
 
-// Draft is what Load made of a configuration that it has just found problems with, for
-// those who look for more of them: no gateway may serve it. What could not be read has its
-// default, and of the expectations those are left that nothing is wrong with, nor with
-// their keys.
+// Draft is the invalid configuration of the last Load, for callers that look for further
+// problems in it; no gateway may serve it. Settings that could not be read have their
+// default, and only those expectations are left that have no problem themselves and whose
+// keys have none.
 func (l *Loader) Draft() *Config {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.draft
 }
 
-// Serving tells that a gateway serves what was loaded. From now on keys may be allowed what it
-// was built with and what it would be built with now, and it is no problem where the model or
-// the mapping sheet on disk cannot be used: what waits there for a restart would keep a key
-// from being revoked otherwise.
+// Serving says that a gateway now serves the loaded configuration. From then on
+// allowlists may name the endpoints that the gateway was built with, and those that it
+// would be built with now. It is no problem then if the model or the mapping sheet on
+// disk cannot be used: these wait for a restart, and must not keep a key from being
+// revoked.
 func (l *Loader) Serving() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.serving, l.held = true, l.judged.endpoints
 }
 
-// endpoints are what the keys of a configuration are judged by; nil where nothing is known.
+// endpoints are the endpoints that allowlists are judged by; nil if none are known.
 func (l *Loader) endpoints(c *Config) ([]Endpoint, error) {
 	all, err := l.known.Endpoints(c)
 	if err == nil {
@@ -123,7 +123,7 @@ func (l *Loader) endpoints(c *Config) ([]Endpoint, error) {
 	return union(l.held, l.offered), nil
 }
 
-// union returns a, and what only b has.
+// union returns a and those elements of b that a lacks.
 func union(a, b []Endpoint) []Endpoint {
 	in := make(map[Endpoint]bool, len(a))
 	for _, e := range a {

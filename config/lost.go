@@ -9,13 +9,13 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Lost finds api_keys that a change takes away without saying so: those of a file that is
-// still there and has none any more (it was cut short, or was on a disk that was full), and
-// those of a pattern that has no file of keys any more where it had several, or no file at all,
-// or others (its folder is gone, is another one, or lies under a mount). A file that says api_keys: [] and did not
-// before, one that is deleted while others stay, and an entry that is no longer in include are
-// meant so, and keys that went on in another file are not lost. The error is
-// [strictyaml.Problems].
+// Lost finds api_keys that a change removes by accident. A file with keys that still
+// exists and has none any more was cut short, or its disk was full. If a pattern matched
+// files with keys and now matches none of them, its folder is gone, was replaced or is
+// hidden by a mount; only if it had several files and others of them stay, one was
+// deleted on purpose. Also on purpose are api_keys: [] in a file that did not have it
+// before, and an entry that was removed from include. Keys that moved to another file are
+// not lost. The error is [strictyaml.Problems].
 func Lost(before, after *Config) error {
 	l := loss{before: before, after: after, there: make(map[string]bool, len(after.APIKeys)), had: keysByFile(before), has: keysByFile(after)}
 	for i := range after.APIKeys {
@@ -51,7 +51,7 @@ func keysByFile(c *Config) map[string][]string {
 	return all
 }
 
-// gone tells whether none of some keys is there any more, in whatever file.
+// gone tells whether none of these keys exists any more, in any file.
 func (l *loss) gone(names []string) bool {
 	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return l.there[name] })
 }
@@ -83,7 +83,7 @@ func (l *loss) pattern(entry int) {
 	}
 }
 
-// saysSo tells whether a file says api_keys: [] and did not before.
+// saysSo tells whether a file has api_keys: [] and did not have it before.
 func (l *loss) saysSo(file string) bool {
 	return slices.Contains(l.after.keyless, file) && !slices.Contains(l.before.keyless, file)
 }

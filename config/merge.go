@@ -53,8 +53,8 @@ func merge(main *source, parts []*source) *merger {
 	return m
 }
 
-// judgeable are the expectations that can be held to, whatever else is wrong: nothing is
-// wrong with them, nor with their keys.
+// judgeable are the expectations that can be tested: they have no problem themselves, and
+// their keys have none.
 func (m *merger) judgeable(problems strictyaml.Problems) []Expectation {
 	type item struct{ file, path string } // api_keys[3]
 	wrong := map[item]bool{}
@@ -96,8 +96,8 @@ func (m *merger) keys(s *source) {
 func keyPath(i int) string     { return fmt.Sprintf("api_keys[%d]", i) }
 func hashPath(i, j int) string { return fmt.Sprintf("api_keys[%d].key_sha256[%d]", i, j) }
 
-// has and at name a place for a message in a file: by its path there, or in
-// another file by that and the line.
+// has and at name a position for a message in a file: by its path there, or in another
+// file by that file and the line.
 func (w where) has(in *source, path string) string {
 	if w.source == in {
 		return "is already " + path
@@ -117,7 +117,8 @@ func (w where) at(in *source, path string) string {
 	return fmt.Sprintf("%s:%d", w.source.path, at.line)
 }
 
-// expectations wants each to be of a key that is there, and to be alone.
+// expectations requires each expectation to name an existing key, and to be the only one
+// for its request.
 func (m *merger) expectations(s *source) {
 	m.Expect = append(m.Expect, s.expect...)
 	for i := range s.expect {
@@ -146,9 +147,9 @@ func (m *merger) fail(s *source, at spot, path, rule, format string, args ...any
 	})
 }
 
-// hashOf is a short name for what is written in the files and what the variables
-// hold that they refer to. Both may be secret, so it is made slowly: it is of
-// little use to whoever would find a secret out by guessing.
+// hashOf is a short name for the content of the files and the values of the variables
+// that they refer to. Both may be secret, so the hash is slow to compute: guessing a
+// secret from it takes long.
 func hashOf(files []*source) string {
 	all := sha256.New()
 	for _, s := range files {

@@ -9,19 +9,19 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Redactor takes out of messages what variables of the environment hold, which may be
-// secret. Its zero value, and nil, knows none. It is safe for concurrent use.
+// Redactor removes values of environment variables from messages, because they may be
+// secret. Its zero value, and nil, know none. It is safe for concurrent use.
 type Redactor struct {
 	mu     sync.Mutex
 	found  [][2]string // what a message may hold, and what it says in its place
 	sorted bool        // the longest first
 }
 
-// shortestHidden is the length from which a value is hidden: shorter ones are
-// found in any text.
+// shortestHidden is the length from which a value is hidden: shorter ones occur in any
+// text.
 const shortestHidden = 4
 
-// Add has what a variable holds be hidden, also where a message quotes or shortens it.
+// Add hides the value of a variable, also where a message quotes or shortens it.
 func (r *Redactor) Add(name, value string) {
 	if len(value) < shortestHidden {
 		return
@@ -34,7 +34,7 @@ func (r *Redactor) Add(name, value string) {
 	r.sorted = false
 }
 
-// Hide returns a message without what variables hold.
+// Hide returns a message without values of variables.
 func (r *Redactor) Hide(message string) string {
 	if r == nil {
 		return message
@@ -51,5 +51,6 @@ func (r *Redactor) Hide(message string) string {
 	return message
 }
 
-// Hide returns a message without what the variables hold that the configuration refers to.
+// Hide returns a message without the values of variables that the configuration refers
+// to.
 func (c *Config) Hide(message string) string { return c.hide.Hide(message) }

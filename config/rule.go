@@ -113,10 +113,10 @@ func (r Rule) unmatched(endpoints []Endpoint, basePath string) string {
 	return "no such endpoint" + r.suggest(endpoints, basePath)
 }
 
-// suggest finds the endpoint that was meant: one below the base path that was
-// spelled out, one that takes the path as its last part, or the nearest. It grants
-// nothing but what was meant, or there is none: whoever mistypes a resource follows
-// what is suggested.
+// suggest finds the endpoint that was probably meant: one below the base path that was
+// spelled out, one that takes the path as its last part, or the nearest. It suggests only
+// an endpoint of the same resource, since people copy what is suggested, and must not
+// grant another resource by that.
 func (r Rule) suggest(endpoints []Endpoint, basePath string) string {
 	if below, ok := strings.CutPrefix(r.Path, basePath); ok {
 		meant := Rule{r.Method, below}
@@ -151,7 +151,8 @@ func (r Rule) suggest(endpoints []Endpoint, basePath string) string {
 	return ""
 }
 
-// mistyped is how many letters of a path are wrong where one is taken for another.
+// mistyped is how many letters of a path may be wrong for it to count as a typing
+// mistake.
 const mistyped = 2
 
 // resourceOf is the first part of a path.
@@ -160,7 +161,8 @@ func resourceOf(path string) string {
 	return resource
 }
 
-// withoutIDs leaves out of a path what stands for a record: /order/{id}, /order/:id, /order/7.
+// withoutIDs removes the parts of a path that stand for a record: /order/{id},
+// /order/:id, /order/7.
 func withoutIDs(path string) string {
 	parts := slices.DeleteFunc(strings.Split(path, "/")[1:], func(part string) bool {
 		return strings.ContainsAny(part, "{}<>:") || strings.Trim(part, "0123456789") == ""

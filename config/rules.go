@@ -2,7 +2,7 @@ package config
 
 import "frontdesk/config/strictyaml"
 
-// What a configuration can break, by names that stay.
+// The rules that a configuration can break. Their names never change.
 const (
 	RuleFileUnreadable    = "file-unreadable"
 	ruleBlank             = "blank"

@@ -48,7 +48,7 @@ type includedFile struct {
 	Expect  []Expectation `yaml:"expect"`
 }
 
-// read reads a file, unless it is as it was when it was read before and was found right.
+// read reads a file, unless it is unchanged since it was last read and found valid.
 func (l *Loader) read(path string, main bool, before *source, now time.Time) (*source, error) {
 	at, err := look(path, now)
 	var s *source
@@ -59,7 +59,7 @@ func (l *Loader) read(path string, main bool, before *source, now time.Time) (*s
 	return s, err
 }
 
-// readAs reads a file that was looked at, and notes its text in what was seen of it.
+// readAs reads a file that was looked at, and notes the hash of its content.
 func (l *Loader) readAs(path string, main bool, before *source, at *stamp) (*source, error) {
 	if at.info.IsDir() {
 		return nil, fmt.Errorf("read %s: %w", path, errFolder)
@@ -156,14 +156,14 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 	return s
 }
 
-// hideIn has messages not repeat what the file's variables hold.
+// hideIn removes values of the file's variables from messages.
 func (s *source) hideIn(r *Redactor) {
 	for name, value := range s.variables {
 		r.Add(name, value)
 	}
 }
 
-// judge finds what is wrong with the file by itself, and forgets where things stood.
+// judge finds the problems of the file by itself, and then drops the positions.
 func (s *source) judge(j judging, now time.Time) {
 	c := checker{judging: j, doc: s.doc, now: now, problems: s.problems}
 	if s.base != nil {

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// stamp is what a file was like when it was looked at, by which a change of it is found
-// without reading it.
+// stamp is the attributes of a file when it was looked at; they show a change without
+// reading the file.
 type stamp struct {
 	info    fs.FileInfo // nil: it could not be looked at
 	settled bool        // it was old enough: a further change has another time
 	text    [32]byte    // SHA-256 of what is written; zero where it was not read
 }
 
-// settling is how long ago a file must have changed for its times to tell the next
-// change: clocks of file systems are coarse.
+// settling is how old the last change of a file must be before its times reliably show
+// the next change: clocks of file systems are coarse.
 const settling = 2 * time.Second
 
 // look looks at a file, and does not read it.
@@ -33,9 +33,9 @@ func look(path string, now time.Time) (stamp, error) {
 	return stamp{info: info, settled: now.Sub(info.ModTime()) > settling && now.Sub(changeTime(info)) > settling}, nil
 }
 
-// sameAs reports whether nothing that can be seen of the file without reading it has
-// changed. The change time counts beside that of the text: cp -p and rsync -t set the latter
-// to what it was in another file, and nobody can set the former.
+// sameAs reports whether no attribute of the file has changed. The change time counts as
+// well as the modification time: cp -p and rsync -t set the latter to that of another
+// file, and nobody can set the former.
 func (s stamp) sameAs(other stamp) bool {
 	switch {
 	case s.info == nil || other.info == nil:
@@ -78,8 +78,8 @@ func (l *looks) last(path string) (at stamp, known bool) {
 	return at, known
 }
 
-// changed looks at a file once more. With reread one that is too young for its times to
-// tell is read, too.
+// changed looks at a file once more. With reread it also reads a file that is too young
+// for its times to be reliable.
 func (l *looks) changed(path string, reread bool, now time.Time) bool {
 	was, known := l.last(path)
 	is, _ := look(path, now) // that it cannot be looked at is a state as well

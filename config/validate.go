@@ -121,8 +121,8 @@ func (v *validator) backend() {
 	}
 }
 
-// sheet judges what a backend behind a mapping sheet is given: where it is says
-// the sheet.
+// sheet refuses settings of a backend behind a mapping sheet that the sheet itself
+// contains.
 func (v *validator) sheet() {
 	if v.Backend.Sheet == "" {
 		v.fail("backend.sheet", ruleSheetMissing, "missing, expected the file of the mapping sheet, which driver %s works with", v.Backend.Driver)
@@ -134,8 +134,8 @@ func (v *validator) sheet() {
 	}
 }
 
-// replica judges what lists are answered from. It is no setting of a backend behind
-// a mapping sheet, which sheet says.
+// replica judges the database that lists are answered from. A backend behind a mapping
+// sheet cannot have one; sheet reports that.
 func (v *validator) replica() {
 	b := v.Backend
 	if b.BySheet() {
@@ -157,8 +157,8 @@ func (v *validator) replica() {
 	}
 }
 
-// maxReplicaWait keeps lists from waiting longer than anybody wants them to: the
-// primary could have answered long before.
+// maxReplicaWait bounds the wait for a replica: the primary could have answered long
+// before.
 const maxReplicaWait = time.Second
 
 // notNegative judges a number that follows from something else where it is 0.
@@ -185,9 +185,9 @@ func isDSN(text string) bool {
 	return false
 }
 
-// plainPassword refuses an address whose password ends too early, as it holds what
-// ends a host: what is left of it would be taken for a host and a database, and be
-// told in messages as such. So would be parts of an address that cannot be read.
+// plainPassword refuses an address whose password contains a character that ends the user
+// information. The rest of the password would be read as a host and a database, and
+// messages would show it. The same holds for parts of an address that cannot be parsed.
 func (v *validator) plainPassword(path, r, dsn string) {
 	if !IsPostgres(dsn) {
 		return
@@ -224,8 +224,8 @@ func (v *validator) sessions() {
 	}
 }
 
-// isRedis judges the form of a server's address. Parameters that weaken TLS, or
-// that change what the gateway relies on, are none.
+// isRedis judges the form of a server's address. It refuses parameters that weaken TLS,
+// or that change what the gateway relies on.
 func isRedis(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" || u.Fragment != "" {
@@ -270,8 +270,8 @@ func (v *validator) tracing() {
 	}
 }
 
-// callbacks wants endpoints that are there and that an answer can wait for:
-// whatever lies under /authenticate and /webhook answers directly.
+// callbacks requires existing endpoints whose answer can wait: everything under
+// /authenticate and /webhook answers directly.
 func (v *validator) callbacks() {
 	for i, rule := range v.Callbacks {
 		path := fmt.Sprintf("callbacks[%d]", i)

@@ -21,12 +21,12 @@ const (
 	ModeShadow  = "shadow"
 )
 
-// longestShadow bounds how long an allowlist may only note what it would refuse.
-// A trial without an end in sight is an allowlist that is never put in force.
+// longestShadow bounds how long an allowlist can stay in shadow mode. An allowlist in an
+// endless trial would never be put in force.
 const longestShadow = 90 * 24 * time.Hour
 
-// keys checks the api_keys of a file and gives their dates the time zone they
-// lacked. Whether they are alone is found when all files are there.
+// keys checks the api_keys of a file and resolves their dates in the time zone. That
+// names and hashes are unique is checked when all files are read.
 func (c *checker) keys(keys []Key) {
 	for i := range keys {
 		key, path := &keys[i], keyPath(i)
@@ -93,8 +93,8 @@ func (c *checker) allow(rules []Rule, path string) {
 	}
 }
 
-// mode wants a shadow to end, and soon. An end that has passed is no problem: the
-// allowlist is in force then, and a reload long afterwards must not fail for it.
+// mode requires shadow mode to end, and soon. An end that has passed is no problem: the
+// allowlist is then in force, and a later reload must not fail because of it.
 func (c *checker) mode(key *Key, path string) {
 	key.Until.resolve(c.zone)
 	at := path + ".until"
@@ -166,8 +166,8 @@ func (c *checker) secrets(list []Secret, path string) {
 	}
 }
 
-// requestForm takes paths that no endpoint has too: that they are refused can be
-// expected.
+// requestForm also accepts paths that are not an endpoint: one can expect that they are
+// refused.
 var requestForm = regexp.MustCompile(`^[A-Z]+ /[^\s#]*$`)
 
 // The verdicts that can be expected.
@@ -204,7 +204,7 @@ func (c *checker) request(text, path string) {
 	}
 }
 
-// cutBasePath finds a request whose path has the base path, and takes it away.
+// cutBasePath finds a request whose path includes the base path, and removes it.
 func cutBasePath(request, basePath string) (below string, ok bool) {
 	method, path, _ := strings.Cut(request, " ")
 	if below, ok = strings.CutPrefix(path, basePath); ok && strings.HasPrefix(below, "/") {

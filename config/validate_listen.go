@@ -22,8 +22,8 @@ func (v *validator) ops() {
 	}
 }
 
-// collide tells whether two listeners would want the same port of an address. Which
-// addresses a name has is not asked, but for localhost.
+// collide tells whether two listeners would use the same port of an address. It does not
+// resolve names, except localhost.
 func collide(a, b string) bool {
 	hostA, portA, errA := splitAddress(a)
 	hostB, portB, errB := splitAddress(b)
@@ -37,8 +37,8 @@ func collide(a, b string) bool {
 	return ipA == ipB && (ipA.IsValid() || strings.EqualFold(hostA, hostB))
 }
 
-// listenedOn is the address that a listener gets by that host; none where its name has
-// to be asked for.
+// listenedOn is the address that a listener gets for that host; none if the name would
+// have to be resolved.
 func listenedOn(host string) netip.Addr {
 	switch ip, err := netip.ParseAddr(host); {
 	case host == "":

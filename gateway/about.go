@@ -2,8 +2,7 @@ package gateway
 
 import "frontdesk/mapping"
 
-// about is what the description tells of an operation beyond what the stages
-// need to know.
+// about is what the OpenAPI description says of an operation, and the stages do not need.
 type about struct {
 	name    string // the operationId: stable, clients are generated from it
 	summary string
@@ -43,8 +42,8 @@ const (
 	fileForm                      // a download
 )
 
-// refine has the description tell the same of an operation that answers by
-// callback now: what is found when it is served comes with the result.
+// accepted makes the description fit an operation that answers by callback: errors found
+// while serving come with the result.
 func (a about) accepted() about {
 	a.answers, a.late, a.asksBackend = answers{form: acceptForm}, nil, false
 	if raises := a.raises; raises != nil {

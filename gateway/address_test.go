@@ -9,7 +9,7 @@ import (
 
 func TestCheckAddress(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	ask := func(pairs ...string) answered {
 		query := url.Values{}
 		for i := 0; i < len(pairs); i += 2 {

@@ -7,12 +7,12 @@ import (
 	"frontdesk/mapping"
 )
 
-// The elements of an array field are records of another resource. An api_key that
-// may not GET these does not see them in the record that holds them either, and
-// what it may not POST it cannot send with one: else the field is not in the model
-// for it, wherever it meets the model. That is decided here and nowhere else.
+// The elements of an array field are records of another resource. An api_key that may not
+// GET these does not see them in their parent record either, and what it may not POST it
+// cannot send with a new parent: such a field is not in the key's model at all, in any
+// use of the model. That is decided in this file and nowhere else.
 
-// arrayUse is what somebody does with an array field.
+// arrayUse is what a request does with an array field.
 type arrayUse int
 
 const (
@@ -21,12 +21,12 @@ const (
 	arrayKnown                 // hear of it: in the model, and in an update, which takes none
 )
 
-// childRights are what using an array field takes.
+// childRights are the rights that using an array field requires.
 type childRights struct{ read, send childRight }
 
-// childRight is an operation of an array's elements. Where nobody is offered it,
-// its number is openToAll: the array is the only way to them, and is judged with
-// the record that holds it.
+// childRight is the right to one operation of an array's elements. If that operation is
+// not offered at all, the number is openToAll: the array is then the only access to the
+// elements, and follows the right to the parent record.
 type childRight struct {
 	number int
 	grant  string // as an allowlist has it; "" where nobody is offered it
@@ -94,7 +94,8 @@ func (d *describer) sentArrays(op *Operation) mapping.Arrays {
 	return d.arrays(arrayKnown)
 }
 
-// arrayName is one of the arrays that the api_key may hear of; "" for none.
+// arrayName is the first array that the api_key may know of, as an example; "" if there
+// is none.
 func (d *describer) arrayName() string {
 	for _, r := range d.g.o.Offer.Model.Resources {
 		for i := range r.Fields {
@@ -106,8 +107,8 @@ func (d *describer) arrayName() string {
 	return ""
 }
 
-// readsOrSends tells whether a request may use an array field that it named, and
-// keeps what that takes for the log. Where the allowlist is on trial, it may.
+// readsOrSends tells whether a request may use an array field that it named, and notes
+// for the log which right that needs. In shadow mode it always may.
 func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
 	if x.promised {
 		return true
@@ -134,7 +135,7 @@ func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
 	return true
 }
 
-// knows tells whether the caller may hear that there is an array field.
+// knows tells whether the caller may learn that the array field exists.
 func (x *Exchange) knows(f *mapping.Field, use arrayUse) bool {
 	return x.promised || x.Key.InShadow(x.started) || x.routes.mayUse(x.Key, f, use)
 }
@@ -168,16 +169,16 @@ func (x *Exchange) modelVersion(model *mapping.Model) string {
 	return version
 }
 
-// ArrayNeed is an array field that an operation has, and what an allowlist has to
-// grant for it.
+// ArrayNeed is an array field of an operation, and the entry of an allowlist that it
+// needs.
 type ArrayNeed struct {
 	Field     string
 	Operation Grant
 	Grant     Grant
 }
 
-// ArraysWithout are the arrays that an operation answers or takes, and that an
-// api_key cannot use with it.
+// ArraysWithout are the arrays of an operation's answers and bodies that an api_key
+// cannot use.
 func (g *Gateway) ArraysWithout(key *auth.Key, op *Operation) []ArrayNeed {
 	r, use := op.Endpoint.Resource, arrayRead
 	switch {

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// bodyMemory is the memory for bodies and answers that are not small, shared out between
-// clients: a client may take more as long as it then has no more than is left. So
-// one client alone gets half of it, a second one half of the rest, and however many
-// bodies of a client do not get on, those of others do. Room is taken for all of a
-// body at once, so that each that has begun to come can end. It is safe for
-// concurrent use.
+// bodyMemory is the memory for large bodies and answers, shared out between clients: a
+// client may take more as long as it then has at most as much as is free. So one client
+// alone gets half of it, and a second one half of the rest; however many bodies of one
+// client are stuck, those of others find room. Room is taken for a whole body at once, so
+// that each body that has begun to arrive can be completed. It is safe for concurrent
+// use.
 type bodyMemory struct {
 	mu      sync.Mutex
 	most    int
@@ -34,11 +34,11 @@ func newBodyMemory(most int) *bodyMemory {
 	return &bodyMemory{most: most, free: most, lowest: most, taken: map[int64]int{}}
 }
 
-// take takes room for a body of a client, and tells whether it had to wait; false
-// where there was none in time.
+// take takes room for a body of a client. waited tells whether it had to wait; ok is
+// false if there was no room in time.
 func (m *bodyMemory) take(ctx context.Context, client int64, size int, patience time.Duration) (waited, ok bool) {
 	m.mu.Lock()
-	// What comes later does not overtake what its own client has waiting.
+	// A later body of a client does not overtake its waiting ones.
 	queues := slices.ContainsFunc(m.waiting, func(c *bodyClaim) bool { return c.client == client })
 	if !queues && m.grant(client, size) {
 		m.mu.Unlock()
@@ -66,8 +66,8 @@ func (m *bodyMemory) take(ctx context.Context, client int64, size int, patience 
 	return true, false
 }
 
-// takeNow takes room for a client where there is some at once, and nothing of its own
-// waits for that.
+// takeNow takes room for a client if there is room at once and no earlier body of the
+// client waits for it.
 func (m *bodyMemory) takeNow(client int64, size int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,14 +95,14 @@ func (m *bodyMemory) force(client int64, size int) {
 	m.lowest = min(m.lowest, m.free)
 }
 
-// over tells whether a client has more than any could that kept to its share.
+// over tells whether a client has more than its share allows.
 func (m *bodyMemory) over(client int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.taken[client] > m.most/2
 }
 
-// give gives room back, to those that wait for it.
+// give returns room, and hands it to bodies that wait.
 func (m *bodyMemory) give(client int64, size int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,8 +135,8 @@ const (
 	worthReleasing = 16 << 20
 )
 
-// spent tells whether so much was given back that the system should have it. The
-// runtime by itself would keep it for minutes where nothing else happens.
+// spent tells whether so much was returned that it should go back to the system. The
+// runtime alone would keep it for minutes when nothing else happens.
 func (m *bodyMemory) spent() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,14 +15,14 @@ import (
 	"frontdesk/mapping"
 )
 
-// Callbacks are what endpoints need whose work takes longer than a client waits.
+// Callbacks are what operations need whose work takes longer than a client waits.
 type Callbacks struct {
 	Orchestrator *webhook.Orchestrator
 	Links        *webhook.Links
 	Results      webhook.Results
 	Rules        webhook.Rules
-	// Timeout bounds what a request asks of the jobs and their results: 503 says that they
-	// did not answer in time. Sending a result takes as long as it takes.
+	// Timeout bounds each call of the job store and the results; 503 is the answer if
+	// they take longer. Sending a result is not bounded by it.
 	Timeout time.Duration
 	// Long tells which operations answer by callback although they need not.
 	Long func(Grant) bool
@@ -45,7 +45,7 @@ const webhookURL = "webhook_url"
 // seconds.
 const callbackRetry = 5
 
-// roomRetry is when a client may ask again whose results have all the room they may.
+// roomRetry is when a client may ask again whose results use up its share of the space.
 const roomRetry = time.Minute
 
 // callbackRoutes are the endpoints of the Events chapter.
@@ -124,8 +124,8 @@ func (x *Exchange) takeCallback(g *Gateway, raw string) mapping.Violations {
 // owner is who a job is for.
 func (x *Exchange) owner() webhook.Owner { return webhook.Owner{User: x.user(), Key: x.keyName} }
 
-// bounded has a request ask the jobs for as long as it may. What they do not answer in time,
-// since somebody has locked them, is to be asked again.
+// bounded limits how long a request waits for the job store. If the store does not answer
+// in time, because somebody holds a lock there, the client is told to ask again.
 func (g *Gateway) bounded(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, g.o.Callbacks.Timeout)
 	defer cancel()
@@ -198,8 +198,8 @@ func (g *Gateway) address(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-// download answers with a result, or the part of it that is asked for. The
-// address is all that is needed; a wrong one is answered like an unknown id.
+// download answers with a result, or a part of it. The signed address is all that is
+// needed; a wrong one is answered like an unknown id.
 func (g *Gateway) download(ctx context.Context, x *Exchange) error {
 	var result webhook.Result
 	var file webhook.Reader
@@ -218,7 +218,7 @@ func (g *Gateway) download(ctx context.Context, x *Exchange) error {
 	return x.answerFile(file, result)
 }
 
-// downloaded is the result that an address is of.
+// downloaded finds the result that an address stands for.
 func (g *Gateway) downloaded(ctx context.Context, x *Exchange) (webhook.Result, error) {
 	id, ok, err := g.o.Callbacks.Links.Check(ctx, string(x.rawQuery))
 	if err != nil {
@@ -241,9 +241,9 @@ type storedRequest struct {
 	Body                []byte
 }
 
-// makeLong has an operation answer by callback. Everything that can be judged
-// without the backend is judged before the promise; the operation itself is
-// done in the background, by its direct form.
+// makeLong makes an operation answer by callback. Everything that can be judged without
+// the backend is judged before the promise; the operation itself runs in the background,
+// in its direct form.
 func (g *Gateway) makeLong(op *Operation) {
 	direct := *op
 	op.direct = &direct
@@ -265,7 +265,7 @@ func (g *Gateway) makeLong(op *Operation) {
 	op.callbackInBody = inBody
 	op.about = op.about.accepted()
 	op.serve = func(ctx context.Context, x *Exchange) error {
-		data, err := json.Marshal(storedRequest{Method: x.Method, Path: x.Path, Query: encodeParams(x.Params), IfMatch: x.header("If-Match"), OnceKey: x.onceKey, Body: x.storedBody})
+		data, err := json.Marshal(storedRequest{Method: x.Method, Path: x.Path, Query: encodeParams(x.Params), IfMatch: x.header("If-Match"), OnceKey: x.idempotencyKey, Body: x.storedBody})
 		if err != nil {
 			return err
 		}

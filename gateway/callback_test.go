@@ -24,29 +24,29 @@ import (
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
-// longHouse is a house with callbacks, in which some operations are long-running.
-type longHouse struct {
-	*house
+// longFixture is a fixture with callbacks, in which some operations are long-running.
+type longFixture struct {
+	*fixture
 	receiver string      // whose address a request names
 	called   chan string // the ids of its calls
 }
 
-func newLongHouse(t *testing.T, long ...Grant) *longHouse {
-	h := &longHouse{called: make(chan string, 1)}
+func newLongFixture(t *testing.T, long ...Grant) *longFixture {
+	h := &longFixture{called: make(chan string, 1)}
 	authority := webhooktest.NewAuthority(t)
 	server := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { h.called <- r.URL.Query().Get("id") }))
 	h.receiver = server.URL + "/ready?shop=1"
 	var callbacks *Callbacks
 	var jobs *jobstore.Store
-	h.house = newHouse(t, func(house *house, o *Options) {
+	h.fixture = newFixture(t, func(f *fixture, o *Options) {
 		var err error
-		jobs, err = jobstore.Open(t.Context(), house.store.Database())
+		jobs, err = jobstore.Open(t.Context(), f.store.Database())
 		require.NoError(t, err)
 		files, err := webhook.OpenFiles(filepath.Join(t.TempDir(), "results"))
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, files.Close()) })
 		callbacks = &Callbacks{
-			Links: webhook.NewLinks(jobs, house.clock.Now, o.Log), Results: files, Timeout: time.Minute, Long: func(g Grant) bool { return slices.Contains(long, g) },
+			Links: webhook.NewLinks(jobs, f.clock.Now, o.Log), Results: files, Timeout: time.Minute, Long: func(g Grant) bool { return slices.Contains(long, g) },
 			Rules: webhook.Rules{AllowHosts: []string{"127.0.0.1"}, Ports: []uint16{443, webhooktest.Port(t, server)}},
 		}
 		o.Callbacks = callbacks
@@ -62,7 +62,7 @@ func newLongHouse(t *testing.T, long ...Grant) *longHouse {
 }
 
 // promised holds an answer to a promise, waits for its callback, and returns the id.
-func (h *longHouse) promised(t *testing.T, a answered) string {
+func (h *longFixture) promised(t *testing.T, a answered) string {
 	t.Helper()
 	require.Equal(t, `{"successCode":202}`, a.body)
 	require.Equal(t, 202, a.status)
@@ -73,7 +73,7 @@ func (h *longHouse) promised(t *testing.T, a answered) string {
 }
 
 // download asks for an address as a browser does: without a session.
-func (h *longHouse) download(address string, headers ...string) (status int, header *fasthttp.ResponseHeader, content []byte) {
+func (h *longFixture) download(address string, headers ...string) (status int, header *fasthttp.ResponseHeader, content []byte) {
 	var req fasthttp.Request
 	resp := new(fasthttp.Response)
 	req.SetRequestURI(address)
@@ -92,7 +92,7 @@ func (h *longHouse) download(address string, headers ...string) (status int, hea
 
 type urlAnswer struct{ Data struct{ URL string } }
 
-func (h *longHouse) collect(t *testing.T, who visitor, id string) string {
+func (h *longFixture) collect(t *testing.T, who visitor, id string) string {
 	t.Helper()
 	a := who.ask("GET", "/webhook?id="+id, "")
 	require.Equal(t, 200, a.status, a.body)
@@ -104,7 +104,7 @@ func (h *longHouse) collect(t *testing.T, who visitor, id string) string {
 // TestBackup goes the way of the interface's Events chapter.
 func TestBackup(t *testing.T) {
 	t.Parallel()
-	h := newLongHouse(t)
+	h := newLongFixture(t)
 	demo := h.as("demo")
 	id := h.promised(t, demo.ask("POST", "/backup/owner", `{"webhook_url":"`+h.receiver+`"}`))
 	address := h.collect(t, demo, id)
@@ -162,7 +162,7 @@ func TestBackup(t *testing.T) {
 // the file.
 func TestLongRunning(t *testing.T) {
 	t.Parallel()
-	h := newLongHouse(t, Grant{"GET", "/order"}, Grant{"PUT", "/order"}, Grant{"DELETE", "/order"}, Grant{"POST", "/contact"}, Grant{"PUT", "/vehicle/publishstop"})
+	h := newLongFixture(t, Grant{"GET", "/order"}, Grant{"PUT", "/order"}, Grant{"DELETE", "/order"}, Grant{"POST", "/contact"}, Grant{"PUT", "/vehicle/publishstop"})
 	demo := h.as("demo")
 	receiver := "webhook_url=" + url.QueryEscape(h.receiver)
 	inBody := func(rest string) string { return `{"webhook_url":"` + h.receiver + `"` + rest + `}` }
@@ -221,7 +221,7 @@ func TestLongRunning(t *testing.T) {
 // TestResultThatIsNotThereYet, and one whose work failed.
 func TestResultThatIsNotThereYet(t *testing.T) {
 	t.Parallel()
-	h := newLongHouse(t)
+	h := newLongFixture(t)
 	demo := h.as("demo")
 	working, goOn := make(chan struct{}), make(chan struct{})
 	h.o.Callbacks.Orchestrator.Runners[backupWork] = func(context.Context, webhook.Job, io.Writer) (webhook.Content, error) {

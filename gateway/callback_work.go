@@ -29,10 +29,10 @@ func (g *Gateway) runBackup(ctx context.Context, j webhook.Job, w io.Writer) (we
 	return webhook.Content{Name: "backup-" + j.Created.UTC().Format("20060102-150405") + ".zip", Type: "application/zip"}, nil
 }
 
-// runRequest does a long-running operation. What it answers is the result, be
-// it a refusal; only a failure of ours is none. What changes something is begun
-// again only where it cannot be done twice: else a job that was cut off ends with
-// the answer that is kept of it, or as unknown.
+// runRequest does a long-running operation. Its answer is the result, also when it is a
+// refusal; only a failure of the server gives none. A write is begun again only if it
+// cannot be done twice: otherwise a job that was cut off ends with the stored answer, or
+// with an unknown outcome.
 func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
 	var stored storedRequest
 	if err := json.Unmarshal(j.Work.Data, &stored); err != nil {
@@ -56,7 +56,7 @@ func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (w
 	}
 }
 
-// passing marks a failure that a backend gets over.
+// passing marks a failure of the backend that is expected to pass.
 func passing(err error) error {
 	if mapping.Is(err, mapping.BackendUnavailable) || mapping.Is(err, mapping.BackendTimeout) {
 		return fmt.Errorf("%w: %w", webhook.ErrAgain, err)
@@ -64,12 +64,12 @@ func passing(err error) error {
 	return err
 }
 
-// jobAnswerLife is how long the answer of a job's work is kept with the work:
-// the longest that frontdesk may be down between the two halves of a job.
+// jobAnswerLife is how long the answer of a job's work is stored with the work: the
+// longest time that frontdesk may be down between the two halves of a job.
 const jobAnswerLife = 90 * 24 * time.Hour
 
-// answerStored does a stored request once, whatever becomes of this process. begun
-// tells that it was begun before, and may have been done.
+// answerStored does a stored request once, even if this process dies. begun tells that it
+// was begun before, and may have been done.
 func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *storedRequest, resp *fasthttp.Response, begun bool) error {
 	var req fasthttp.Request
 	req.Header.SetMethod(stored.Method)
@@ -85,8 +85,8 @@ func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *store
 	x.keyName, x.client = j.Owner.Key, j.Owner.User.Client.Name
 	// A job that was interrupted after its work was stored does not do it twice,
 	// whatever the method, nor do two that were asked for under one key.
-	if x.onceKey = stored.OnceKey; x.onceKey == "" {
-		x.onceKey, x.onceLife = "callback-"+j.ID, jobAnswerLife
+	if x.idempotencyKey = stored.OnceKey; x.idempotencyKey == "" {
+		x.idempotencyKey, x.answerLife = "callback-"+j.ID, jobAnswerLife
 	}
 	x.begun = begun
 	if err := g.runDirect(ctx, x); err != nil {
@@ -107,8 +107,8 @@ func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *store
 	return nil
 }
 
-// runDirect takes a stored request through the stages that remain: who may do
-// what was settled when it was accepted.
+// runDirect takes a stored request through the remaining stages; session and allowlist
+// were settled when it was accepted.
 func (g *Gateway) runDirect(ctx context.Context, x *Exchange) error {
 	if err := g.endpoint(ctx, x); err != nil {
 		return err

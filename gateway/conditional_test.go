@@ -11,7 +11,7 @@ import (
 // not overwritten.
 func TestEntityTags(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	etag := demo.ask("GET", "/order/1", "").head("ETag")
 	for list, status := range map[string]int{etag: 304, `"x", W/` + etag: 304, "*": 304, `"x"`: 200, etag[1:]: 200} {
 		a := demo.ask("GET", "/order/1", "", "If-None-Match", list)
@@ -38,7 +38,7 @@ func TestEntityTags(t *testing.T) {
 // TestIdempotencyKey: what was sent twice is done once, for each client and key.
 func TestIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	demo := h.as("demo")
 	first := demo.ask("POST", "/contact", contactOf("Jansen"), "Idempotency-Key", "k1")
 	require.Equal(t, 201, first.status, first.body)
@@ -77,7 +77,7 @@ func contactOf(name string) string { return `{"kind":"company","name":"` + name 
 
 func TestIdempotencyKeyIsJudged(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	for _, key := range []string{"", "a b", "é", strings.Repeat("x", 256)} {
 		refused(t, demo.ask("POST", "/contact", "", "Idempotency-Key", key),
 			fault{400, "Idempotency-Key must be 1 to 255 visible ASCII characters", "idempotency_key_invalid", ""})

@@ -14,7 +14,7 @@ import (
 	"frontdesk/auth"
 )
 
-// lingering is how long a refused client is listened to after its answer.
+// lingering is how long the rest of a refused client's request is read after the answer.
 const lingering = time.Second
 
 // The states of a connection.
@@ -40,7 +40,7 @@ type conn struct {
 	until    time.Time
 }
 
-// Read sends what was answered before it waits for more.
+// Read sends pending answers before it waits for more.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.out.Buffered() > 0 {
 		if err := c.out.Flush(); err != nil {
@@ -60,8 +60,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write sends. A download goes on for as long as its client takes something of it now
-// and then.
+// Write sends. A download may take as long as its client keeps reading.
 func (c *conn) Write(p []byte) (int, error) {
 	if !c.until.IsZero() {
 		deadline := after(c.patience)
@@ -75,7 +74,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// beginDownload is for somebody with the address of a result.
+// beginDownload allows the longer write times that a download needs.
 func (c *conn) beginDownload(patience time.Duration) {
 	boundUnsent(c.Conn)
 	c.patience, c.until = patience, after(downloadTimeout)
@@ -83,13 +82,13 @@ func (c *conn) beginDownload(patience time.Duration) {
 
 func (c *conn) endDownload() { c.until = time.Time{} }
 
-// rest says that nothing is asked of the connection; false where it is to end.
+// rest says that no request is under way on the connection; false if it is to end.
 func (c *conn) rest() bool {
 	c.state.Store(resting)
 	return c.from.stopping.Err() == nil
 }
 
-// wake takes that back; false where the connection was closed meanwhile.
+// wake ends rest; false if the connection was closed meanwhile.
 func (c *conn) wake() bool { return c.state.CompareAndSwap(resting, serving) }
 
 func (c *conn) Close() error {
@@ -97,8 +96,8 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// linger reads what a refused client still sends. To close with bytes unread
-// resets the connection, which can cost the client the answer.
+// linger reads what a refused client still sends: closing with unread bytes resets the
+// connection, and the client could lose the answer.
 func (c *conn) linger() {
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil || c.Conn.SetReadDeadline(time.Now().Add(lingering)) != nil {

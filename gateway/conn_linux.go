@@ -8,13 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostUnsent is how many bytes of a download wait in the system for a client that does
-// not take them.
+// mostUnsent is how many bytes of a download the system buffers for a client that does
+// not read them.
 const mostUnsent = 128 << 10
 
-// boundUnsent has the system take more of a download as soon as the client has taken
-// that much. It would keep megabytes else, and say for minutes of a slow client that it
-// took nothing.
+// boundUnsent limits the system's send buffer for a download. Otherwise it would hold
+// megabytes, and a slow client would seem to read nothing for minutes.
 func boundUnsent(c net.Conn) {
 	if secure, ok := c.(*tls.Conn); ok {
 		c = secure.NetConn()

@@ -8,9 +8,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// What a request may do is decided here and nowhere else: serving takes the two
-// steps one after the other, with the session found between them, and the tools
-// for operators take them together, as Decide.
+// What a request may do is decided in this file and nowhere else. Serving takes the two
+// steps one after the other and finds the session in between; the operators' tools take
+// both at once, with Decide.
 
 // lookup finds the operation that method and path name, both exactly as they were
 // sent; the raw query tells one record from many. Without an operation the reason
@@ -26,8 +26,8 @@ func (r *routes) lookup(method, path string, rawQuery []byte) (e *Endpoint, op *
 	return e, op, item, ""
 }
 
-// permit says why an api_key may not use an operation; "" where it may. What it
-// may not use is answered like what does not exist.
+// permit says why an api_key may not use an operation; "" if it may. What the key may not
+// use is answered like what does not exist.
 func permit(key *auth.Key, op *Operation) mapping.Reason {
 	if op.free() || key.May(op.Number) {
 		return ""
@@ -76,8 +76,8 @@ func (g *Gateway) Decide(key *auth.Key, method, path string, rawQuery []byte) De
 	return d
 }
 
-// lacking is what an array takes that a query chooses and an api_key may not use;
-// "" where there is none.
+// lacking is the right that an api_key lacks for an array that a query chooses; "" if it
+// lacks none.
 func (r *routes) lacking(key *auth.Key, resource *mapping.Resource, rawQuery []byte) string {
 	for i := range resource.Fields {
 		f := &resource.Fields[i]
@@ -88,7 +88,7 @@ func (r *routes) lacking(key *auth.Key, resource *mapping.Resource, rawQuery []b
 	return ""
 }
 
-// chooses tells whether a raw query has a field answered.
+// chooses tells whether a raw query selects a field.
 func chooses(raw []byte, field string) bool {
 	for len(raw) > 0 {
 		var part []byte
@@ -128,8 +128,8 @@ func (g *Gateway) Logged(method, template string) *Operation {
 	return op
 }
 
-// DecideLogged judges a request by what the access log keeps of it, as Logged has
-// it; needs is what its arrays took.
+// DecideLogged judges a request by its line in the access log, which Logged finds the
+// operation of; needs is what its arrays required.
 func (g *Gateway) DecideLogged(key *auth.Key, method, template string, needs []string) Decision {
 	op := g.Logged(method, template)
 	if op == nil {
@@ -147,12 +147,12 @@ func (g *Gateway) DecideLogged(key *auth.Key, method, template string, needs []s
 	return Decision{Operation: op}
 }
 
-// Grant is what an allowlist has to grant for the operation; false where it is
-// open to every api_key.
+// Grant is the entry of an allowlist that the operation needs; false if it is open to
+// every api_key.
 func (op *Operation) Grant() (Grant, bool) {
 	return Grant{Method: op.Method, Path: op.Endpoint.Path}, !op.free()
 }
 
-// ByCallback tells whether the operation answers by callback although it need not,
-// as the configuration says.
+// ByCallback tells whether the operation answers by callback because the configuration
+// says so.
 func (op *Operation) ByCallback() bool { return op.direct != nil }

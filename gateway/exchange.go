@@ -15,9 +15,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// Exchange is one request on its way through the stages, and its answer. It
-// belongs to one goroutine and is reused: nothing may keep it, or the request's
-// bytes, past the answer.
+// Exchange is one request on its way through the stages, and its answer. It belongs to
+// one goroutine and is reused: nothing may hold on to it, or to the request's bytes,
+// after the answer.
 type Exchange struct {
 	request  *fasthttp.Request
 	response *fasthttp.Response
@@ -57,19 +57,19 @@ type Exchange struct {
 	callback   *url.URL // of the receiver, where the operation answers by callback
 	storedBody []byte   // what such an operation is done with
 
-	onceKey  string        // the Idempotency-Key, judged; "" where there is none
-	onceLife time.Duration // how long the answer is kept under it; 0 for the usual
-	begun    bool          // what is done under it was begun before, by a job that was cut off
-	below    bool          // the path is below the base path
-	rawQuery []byte        // as it was sent
-	started  time.Time
-	arriving time.Duration  // that the body took to come
-	asked    time.Duration  // that the calls of the administration took, one with the other
-	span     trace.Span     // nil where there are no traces
-	reason   mapping.Reason // of the first error answered
-	keyName  string
-	client   string
-	scratch  []byte // kept from one request to the next
+	idempotencyKey string        // the Idempotency-Key, judged; "" where there is none
+	answerLife     time.Duration // how long the answer is kept under it; 0 for the usual
+	begun          bool          // what is done under it was begun before, by a job that was cut off
+	below          bool          // the path is below the base path
+	rawQuery       []byte        // as it was sent
+	started        time.Time
+	arriving       time.Duration  // that the body took to come
+	asked          time.Duration  // that the calls of the administration took, one with the other
+	span           trace.Span     // nil where there are no traces
+	reason         mapping.Reason // of the first error answered
+	keyName        string
+	client         string
+	scratch        []byte // kept from one request to the next
 }
 
 // Param is one query parameter, decoded.
@@ -114,9 +114,9 @@ func (x *Exchange) HasParam(name string) bool {
 	return false
 }
 
-// headerOnce returns a header that can have one value, and whether it was sent
-// at all, be it empty. One that was sent more than once is the list that HTTP
-// makes of it, which is no token and no key.
+// headerOnce returns a header that can have one value, and whether it was sent at all,
+// even empty. If it was sent more than once, the value is HTTP's comma-separated list,
+// which is neither a valid token nor a valid key.
 func (x *Exchange) headerOnce(name string) (value []byte, sent bool) {
 	all := x.request.Header.PeekAll(name)
 	switch len(all) {
@@ -132,7 +132,7 @@ func (x *Exchange) headerOnce(name string) (value []byte, sent bool) {
 // header returns a request header as a string of its own.
 func (x *Exchange) header(name string) string { return string(x.request.Header.Peek(name)) }
 
-// scopes says where an error of this exchange is worded.
+// scopes are the scopes of the catalogue in which an error of this exchange is looked up.
 func (x *Exchange) scopes() []mapping.Scope {
 	if x.Operation == nil {
 		return nil
@@ -148,9 +148,9 @@ func (x *Exchange) user() auth.User {
 	return x.Session.User
 }
 
-// requestContext carries the id of the request that work is done for, and how long the
-// administration was asked for it. Unlike the Exchange it is made anew for each request:
-// what goes on after the answer counts nowhere else.
+// requestContext carries the id of the request that work is done for, and the time that
+// calls of the administration took for it. Unlike the Exchange it is made anew for each
+// request, so work that goes on after the answer is not counted for another request.
 type requestContext struct {
 	context.Context
 	id    string
@@ -173,8 +173,8 @@ func (c *requestContext) Value(key any) any {
 	}
 }
 
-// NoteBackend adds to what the access line of the request that ctx belongs to says of the
-// administration; nothing where there is none.
+// NoteBackend adds to the backend time in the access line of the request that ctx belongs
+// to; it does nothing if there is none.
 func NoteBackend(ctx context.Context, took time.Duration) {
 	if asked, ok := ctx.Value(askedKey{}).(*atomic.Int64); ok {
 		asked.Add(int64(took))

@@ -13,7 +13,7 @@ import (
 // ExplainedID stands for the request id in the answers of Explain.
 const ExplainedID = "00000000-0000-4000-8000-000000000000"
 
-// Asked is a request that nobody sent: what Explain is asked about.
+// Asked is the hypothetical request that Explain is asked about.
 type Asked struct {
 	Method string
 	Target string // as in a request line: a path with the base path, or an absolute URL
@@ -39,9 +39,9 @@ type Explanation struct {
 	Answer  []byte         // what the client gets, with ExplainedID
 }
 
-// Explain takes a request through the very stages of serving, on a session of the
-// key, as far as they look at nothing but the request: nothing is asked of the
-// backend, and nothing is taken from the key's limits.
+// Explain takes a request through the stages of serving, with a session of the key, as
+// far as these look only at the request: it does not ask the backend, and takes nothing
+// from the key's limits.
 func (g *Gateway) Explain(a Asked) Explanation {
 	x := &Exchange{
 		request: new(fasthttp.Request), response: new(fasthttp.Response), policy: new(Policy), routes: g.routes,
@@ -75,8 +75,8 @@ func (g *Gateway) Explain(a Asked) Explanation {
 	return e
 }
 
-// judging are the stages that look at nothing but the request, in the order of
-// serving, with the session put where serving would look one up.
+// judging are the stages that look only at the request, in the order of serving; the
+// given session replaces the lookup of one.
 func (g *Gateway) judging(a Asked) []namedStage {
 	session := func(_ context.Context, x *Exchange) error {
 		switch {
@@ -103,8 +103,8 @@ func (g *Gateway) judging(a Asked) []namedStage {
 	return all
 }
 
-// Methods returns what can be done at a path below the base path, by anybody, in
-// the order of the interface; nil where there is no such endpoint.
+// Methods returns all methods at a path below the base path, whoever may use them, in the
+// order of the interface; nil if there is no such endpoint.
 func (g *Gateway) Methods(path string) []string {
 	e, item := g.routes.find(path)
 	if e == nil {

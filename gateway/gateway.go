@@ -21,8 +21,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// Options are what a Gateway is made of. All is required that is not said to be
-// nil somewhere.
+// Options are what a Gateway is made of. All fields are required unless their comment
+// says otherwise.
 type Options struct {
 	BasePath    string         // everything is served under it: /webservice_v2
 	PublicURL   string         // the base address as clients reach it
@@ -40,9 +40,9 @@ type Options struct {
 	Login    *auth.Login
 	Resets   *auth.Resets   // nil where the backend keeps no accounts of its own
 	Policy   func() *Policy // the current one, asked once per request
-	// Examples are examples of requests for the description that work with what
-	// the administration has, by operationId, as the api_key of that name is shown
-	// them; nil for those of the model alone.
+	// Examples are request examples for the description that work with the data of this
+	// administration, by operationId, for the api_key of that name; nil for the model's
+	// examples only.
 	Examples func(key string) map[string]Example
 	// Callbacks are what long-running operations need; nil where there are none.
 	Callbacks *Callbacks
@@ -107,7 +107,7 @@ func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fastht
 	g.answer(ctx, req, resp, from, nil)
 }
 
-// answer is Serve for a request whose body may be still to come.
+// answer is Serve for a request whose body may not have been read yet.
 func (g *Gateway) answer(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, from Peer, body *incoming) {
 	x := g.newExchange(req, resp, from)
 	x.incoming = body
@@ -140,7 +140,7 @@ func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, from Pe
 	g.logAccess(x)
 }
 
-// busyRetry is when a client that was turned away for want of room should try again.
+// busyRetry is when a client that was turned away by overload should try again.
 const busyRetry = 2 * time.Second
 
 // overloaded is the answer to a request for which there is no room.
@@ -150,8 +150,8 @@ func overloaded() error {
 	return e
 }
 
-// busy is the answer to a connection for which there is no room, as it is sent. It
-// belongs to no request, so it is counted with the connections.
+// busy is the complete answer to a connection that is refused by overload. It belongs to
+// no request, so it is counted with the connections.
 func (g *Gateway) busy() []byte {
 	var resp fasthttp.Response
 	x := g.newExchange(new(fasthttp.Request), &resp, Peer{})
@@ -179,8 +179,8 @@ func (g *Gateway) safely(ctx context.Context, x *Exchange) (err error) {
 // panicked is the error of what was recovered.
 func panicked(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
 
-// takeURI splits a request's target as it was sent. Nothing is decoded or
-// cleaned, so that what is judged and what is routed cannot differ.
+// takeURI splits a request's target as it was sent. Nothing is decoded or cleaned, so the
+// path that is judged is the path that is routed.
 func (x *Exchange) takeURI(g *Gateway, raw []byte) {
 	path, query, _ := bytes.Cut(raw, []byte{'?'})
 	if scheme, rest, absolute := bytes.Cut(path, []byte("://")); absolute && isHTTP(scheme) {
@@ -194,7 +194,8 @@ func (x *Exchange) takeURI(g *Gateway, raw []byte) {
 	x.rawQuery = query
 }
 
-// isHTTP tells a URL of the web from a path with :// in it.
+// isHTTP tells whether a target is an absolute http or https URL, and not a path that
+// contains ://.
 func isHTTP(scheme []byte) bool {
 	return bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https"))
 }
@@ -213,7 +214,7 @@ func (g *Gateway) belowBase(path string) (string, bool) {
 	}
 }
 
-// requestID keeps a client's own request id where it is harmless.
+// requestID keeps a client's own request id if it has a harmless form.
 func requestID(given []byte) string {
 	if len(given) == 0 || len(given) > 128 {
 		return uuid.NewString()
@@ -227,7 +228,7 @@ func requestID(given []byte) string {
 	return string(given)
 }
 
-// methodName spares the usual methods an allocation.
+// methodName avoids an allocation for the usual methods.
 func methodName(b []byte) string {
 	for _, m := range [...]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
 		if string(b) == m {

@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// smallBody is how much of a body always comes in, whatever else is under way:
-	// as much as of a header. It is also all that may be sent without a session.
+	// smallBody is how much of a body is always read, even when the memory for bodies is
+	// used up: as much as of a header. Without a session no more may be sent.
 	smallBody = HeaderLimit
 	// firstBuffer is what the first read of a body makes room for.
 	firstBuffer = 1 << 10
-	// drained is how much of a body that nobody wants is read, for the sake of the
-	// next request of the connection.
+	// drained is how much of an unwanted body is read, so that the connection can serve
+	// the next request.
 	drained = 64 << 10
 )
 
 // chunked is the length of a body that does not announce it.
 const chunked = -1
 
-// goOn is for a client that waits with its body (Expect: 100-continue).
+// goOn tells a client to send its body now (Expect: 100-continue).
 const goOn = "HTTP/1.1 100 Continue\r\n\r\n"
 
-// incoming is the body of a request. It stays with the client until it is asked
-// for, and takes memory as it comes.
+// incoming is the body of a request. It is read only when the body stage asks for it, and
+// takes memory as it arrives.
 type incoming struct {
 	talk   *talk
 	kept   []byte    // for small bodies, from one request to the next
@@ -39,10 +39,10 @@ type incoming struct {
 	taken  int
 }
 
-// reset is for a request whose header was not read yet.
+// reset prepares for a request whose header was not read yet.
 func (b *incoming) reset() { *b = incoming{talk: b.talk, kept: b.kept} }
 
-// begin takes up the body of the request whose header was read.
+// begin is called when the header was read.
 func (b *incoming) begin() {
 	req := &b.talk.req
 	b.length = req.Header.ContentLength()
@@ -61,8 +61,8 @@ func (b *incoming) begin() {
 // limit is how many bytes the body may have.
 func (b *incoming) limit() int { return b.talk.server.o.BodyLimit }
 
-// receive reads the body, at most limit bytes, into the request. What is beyond a
-// small body takes of the client's share of the memory, and waits for that.
+// receive reads the body, at most limit bytes, into the request. Bytes beyond a small
+// body are taken from the client's share of the memory, and wait for room there.
 func (b *incoming) receive(ctx context.Context, client int64, limit int) error {
 	if err := b.open(limit); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (b *incoming) receive(ctx context.Context, client int64, limit int) error {
 	return nil
 }
 
-// room is what a body has to take before it has that size: all of what it announced,
-// so that it can end once it has begun, or what more it is of one in chunks.
+// room is how much memory a body needs to reach that size: all that it announced, so that
+// it can be completed once begun, or the next part of one in chunks.
 func (b *incoming) room(size, limit int) int {
 	switch {
 	case size <= smallBody:
@@ -110,7 +110,7 @@ func (b *incoming) room(size, limit int) int {
 	}
 }
 
-// skip reads the body, at most limit bytes, and keeps nothing of it.
+// skip reads and discards the body, at most limit bytes.
 func (b *incoming) skip(limit int) error {
 	if err := b.open(limit); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (b *incoming) skip(limit int) error {
 	return nil
 }
 
-// open has the client send, unless it has announced too much.
+// open tells a waiting client to send, unless it has announced too much.
 func (b *incoming) open(limit int) error {
 	if b.length > limit {
 		return mapping.Fail(mapping.BodyTooLarge)
@@ -137,7 +137,7 @@ func (b *incoming) open(limit int) error {
 	return nil
 }
 
-// count notes what a read brought. After the last one there is no stream any more.
+// count adds what a read brought. After the last read there is no stream any more.
 func (b *incoming) count(n int, err error, limit int) error {
 	b.came += n
 	switch {
@@ -155,13 +155,13 @@ func (b *incoming) count(n int, err error, limit int) error {
 	}
 }
 
-// endsWell tells whether a body in chunks has come to its own end: fasthttp takes a
-// connection that failed there for that end too. What has come behind it (a trailer)
-// would count for the request as its header does, but no proxy has judged it.
+// endsWell tells whether a body in chunks ended as it should: fasthttp also takes a
+// failed connection for the end. A trailer would be treated as part of the header, but no
+// proxy has judged it.
 func (b *incoming) endsWell() bool { return !b.talk.failed && b.talk.req.Header.Len() == b.fields }
 
-// take takes of the client's share; false where there was nothing to be had in the
-// time that a request may take. One that had to wait has that time once more.
+// take takes from the client's share of the memory; false if there was none in the time
+// that a request may take. A body that had to wait gets that time again.
 func (b *incoming) take(ctx context.Context, client int64, size int) bool {
 	bodies, patience := b.talk.server.bodies, b.talk.server.o.ReadTimeout
 	waited, ok := bodies.take(ctx, client, size, patience)
@@ -173,7 +173,7 @@ func (b *incoming) take(ctx context.Context, client int64, size int) bool {
 	return !waited || b.talk.SetReadDeadline(after(patience)) == nil
 }
 
-// What of a body was not read when its request is answered.
+// How much of the body is unread when the request is answered.
 type unread int
 
 const (
@@ -182,7 +182,7 @@ const (
 	endless        // more than that, or nobody knows
 )
 
-// end gives back what the body took, once nobody looks at it any more.
+// end returns the body's memory when nobody uses it any more.
 func (b *incoming) end() unread {
 	if b.taken > 0 {
 		b.talk.req.SetBodyRaw(nil)
@@ -199,8 +199,8 @@ func (b *incoming) end() unread {
 	}
 }
 
-// handOver gives what the body took to the answer, which is made of it: the body is
-// not needed any more once there is one.
+// handOver gives the body's memory to the answer: once there is an answer, the body is
+// not needed any more.
 func (b *incoming) handOver(r *answerRoom) {
 	if b.taken > 0 {
 		r.client = b.client
@@ -209,5 +209,5 @@ func (b *incoming) handOver(r *answerRoom) {
 	}
 }
 
-// drain reads what is unread, and tells whether the next request can follow.
+// drain reads the rest of the body, and tells whether the next request can follow.
 func (b *incoming) drain() bool { return b.skip(b.came+drained) == nil }

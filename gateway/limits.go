@@ -11,8 +11,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// limits keeps the api_key to its bounds. A login counts against none of them: it
-// is slowed by a throttle of its own.
+// limits keeps the api_key to its bounds. A login does not count against them:
+// auth.Throttle slows it.
 func (g *Gateway) limits(ctx context.Context, x *Exchange) error {
 	if x.Key == nil || x.Key.Bounds == (auth.Bounds{}) {
 		return nil
@@ -31,7 +31,7 @@ func (g *Gateway) limits(ctx context.Context, x *Exchange) error {
 	return e
 }
 
-// giveBack ends what the request took of its key's concurrent ones.
+// giveBack ends the request's concurrency slot.
 func (g *Gateway) giveBack(ctx context.Context, x *Exchange) {
 	if x.standing.Slot != 0 {
 		g.o.Limits.Done(ctx, x.Key.Name, x.standing.Slot)
@@ -44,7 +44,7 @@ var (
 	rateLimitHeader = []byte("RateLimit")
 )
 
-// tellLimits has the answer say how the api_key stands, where that was found out.
+// tellLimits adds the rate-limit headers, if the request was counted.
 func (x *Exchange) tellLimits() {
 	if !x.counted {
 		return
@@ -82,7 +82,7 @@ func appendPolicy(dst []byte, b *auth.Bounds) []byte {
 	return dst
 }
 
-// appendStanding appends what is left of each bound, and when there is more.
+// appendStanding appends how much of each bound is left, and when more is available.
 func appendStanding(dst []byte, b *auth.Bounds, s *auth.Standing) []byte {
 	none := len(dst)
 	room := func(bound auth.Bound, bounded bool) {
@@ -124,7 +124,7 @@ func wholeSeconds(seconds float64) int64 {
 	return int64(min(max(math.Ceil(seconds), 1), mostInField))
 }
 
-// retryAfter is the value of that header.
+// retryAfter is a duration as the value of the header Retry-After.
 func retryAfter(wait time.Duration) string {
 	return strconv.FormatInt(wholeSeconds(wait.Seconds()), 10)
 }

@@ -16,8 +16,9 @@ const (
 	maxPageSize     = 1000
 )
 
-// listParams are the reserved names, of those what the administration can do, and
-// every field that can be a filter; a field of a reserved name cannot be filtered by.
+// listParams are the parameters of a list: the reserved names that the administration
+// supports, and a filter for every field that can be one. A field with a reserved name
+// cannot be filtered by.
 func listParams(resource *mapping.Resource) []param {
 	params := []param{
 		{Field: mapping.Field{Name: "page", Type: mapping.Int4, Default: "1", Description: "Which page to answer, from 1."}, min: 1},
@@ -45,7 +46,7 @@ func listParams(resource *mapping.Resource) []param {
 	return params
 }
 
-// fieldsParam chooses what of a record is answered.
+// fieldsParam chooses which fields are answered.
 func fieldsParam(resource *mapping.Resource, can func(*mapping.Field) bool) param {
 	p := param{Field: mapping.Field{Name: fieldsName, Type: mapping.Varchar, Description: "The fields to answer; all but arrays and, in lists, binary data where it is left out. They come in the order of the model.", Example: "id,modified_at"}}
 	for i := range resource.Fields {
@@ -71,7 +72,7 @@ func sortParam(resource *mapping.Resource) param {
 	return p
 }
 
-// parseList reads what a list is asked for.
+// parseList parses the query of a list.
 func (g *Gateway) parseList(x *Exchange) mapping.Violations {
 	if v := contradicting(x); v != nil {
 		return v
@@ -106,7 +107,7 @@ func (g *Gateway) parseList(x *Exchange) mapping.Violations {
 	return v
 }
 
-// contradicting refuses what keyset paging takes the place of.
+// contradicting refuses page and sort together with after, which replaces them.
 func contradicting(x *Exchange) mapping.Violations {
 	var v mapping.Violations
 	if !x.HasParam("after") {
@@ -121,7 +122,7 @@ func contradicting(x *Exchange) mapping.Violations {
 	return v
 }
 
-// parsePage reads a page number, an int4; 0 where it is none.
+// parsePage parses a page number, an int4; 0 if it is invalid.
 func parsePage(s string) int {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
@@ -151,8 +152,7 @@ func parseSort(x *Exchange, s string) mapping.Violations {
 			v = append(v, mapping.Fail(mapping.FieldNotInModel, bare))
 			continue
 		}
-		// A field that was named before, and whatever follows the ID, decides
-		// nothing any more.
+		// A field that was named before, and every field after the ID, has no effect.
 		last := len(x.Query.Sort) - 1
 		decided := last >= 0 && x.Query.Sort[last].Field.Primary ||
 			slices.ContainsFunc(x.Query.Sort, func(o backend.Order) bool { return o.Field == f })
@@ -163,8 +163,7 @@ func parseSort(x *Exchange, s string) mapping.Violations {
 	return v
 }
 
-// parseFilter reads what narrows a list: after, modified_since, total, or an
-// equality with a field.
+// parseFilter parses after, modified_since, total, or an equality filter on a field.
 func (g *Gateway) parseFilter(x *Exchange, p Param) mapping.Violations {
 	switch p.Name {
 	case "after":
@@ -227,5 +226,5 @@ func (g *Gateway) nextPage(x *Exchange, page backend.Page) string {
 	return b.String()
 }
 
-// page is the number of the page that was asked for.
+// page is the requested page number.
 func (x *Exchange) page() int { return x.Query.Offset/x.Query.Limit + 1 }

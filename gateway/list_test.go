@@ -30,7 +30,7 @@ func TestSortOfWhatTheSystemCannot(t *testing.T) {
 // TestPages: the other client of the sample data has 25 orders, of the IDs 5 to 29.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	other := newHouse(t).as("other")
+	other := newFixture(t).as("other")
 	const base = "/webservice_v2"
 	for _, c := range []struct {
 		query, next string // "" for the last page
@@ -78,7 +78,7 @@ func TestPages(t *testing.T) {
 // TestEveryRecordIsOnOnePage, whichever way the client pages.
 func TestEveryRecordIsOnOnePage(t *testing.T) {
 	t.Parallel()
-	other := newHouse(t).as("other")
+	other := newFixture(t).as("other")
 	for _, query := range []string{"?page_size=7", "?page_size=7&after=0", "?page_size=4&sort=kind,-order_date&fields=id,kind"} {
 		seen, target := map[any]int{}, "/order"+query
 		for pages := 0; target != ""; pages++ {
@@ -102,7 +102,7 @@ func TestEveryRecordIsOnOnePage(t *testing.T) {
 // TestFilters narrow by what the model says a field is.
 func TestFilters(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	for query, total := range map[string]int{
 		"/country?code=NL":                             1,
 		"/country?code=nl":                             0,
@@ -123,7 +123,7 @@ func TestFilters(t *testing.T) {
 
 func TestListIsRefused(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	page := fault{400, "Parameter invalid page value must be greater than 0", "page_invalid", ""}
 	size := fault{400, "Parameter invalid page_size value must be from 1 to 1000", "page_size_invalid", ""}
 	for query, want := range map[string][]fault{
@@ -162,7 +162,7 @@ func TestListIsRefused(t *testing.T) {
 // tenths of a millisecond what has none.
 func TestFiltersAreNotRounded(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	var answer struct {
 		Data struct {
 			OrderDate string  `json:"order_date"`

@@ -23,8 +23,8 @@ type ConnectionBounds struct {
 	PerAddress int // from one IPv4 address or /64 of IPv6; trusted proxies may have more
 }
 
-// listener hands out the connections of clients, as many as there may be. Neither
-// too many of them nor a want of descriptors or memory ends it.
+// listener accepts the connections of clients, up to the bounds. Neither too many
+// connections nor a lack of descriptors or memory ends it.
 type listener struct {
 	net.Listener
 	bounds ConnectionBounds
@@ -57,7 +57,7 @@ const (
 	longestPause = time.Second
 )
 
-// Accept implements net.Listener. What passes by itself is waited for.
+// Accept implements net.Listener. After an error that will pass it waits and tries again.
 func (l *listener) Accept() (net.Conn, error) {
 	pause := firstPause
 	for {
@@ -83,8 +83,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// transient tells of an accept that failed for want of something that comes back, or
-// for what became of one connection: the listener itself is well.
+// transient tells whether an accept failed because a resource ran out for now, or because
+// of that one connection: the listener itself still works.
 func transient(err error) bool {
 	for _, passes := range [...]syscall.Errno{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPROTO, syscall.EPERM,
@@ -96,8 +96,7 @@ func transient(err error) bool {
 	return false
 }
 
-// admit takes a connection in; nil where there are enough, or where none are taken
-// any more.
+// admit accepts a connection; nil if there are enough, or if the listener is stopping.
 func (l *listener) admit(accepted net.Conn) *conn {
 	c := &conn{Conn: accepted, from: l, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
 	if tcp, ok := accepted.RemoteAddr().(*net.TCPAddr); ok && !l.exempt(tcp.AddrPort().Addr()) {
@@ -123,9 +122,8 @@ func (l *listener) admit(accepted net.Conn) *conn {
 	return c
 }
 
-// refuse turns a connection away, with an answer where that keeps nobody waiting:
-// it fits into the buffer of a new connection, while one of TLS would have to be
-// agreed on first.
+// refuse closes a connection, and answers first if that blocks nobody: the answer fits
+// into the send buffer of a plain connection, while TLS would need a handshake first.
 func (l *listener) refuse(c *conn, full bool) {
 	l.refused.Add(1)
 	if n := l.sayRefused.more(time.Now()); n > 0 {
@@ -138,8 +136,8 @@ func (l *listener) refuse(c *conn, full bool) {
 	_ = c.Conn.Close()
 }
 
-// Close implements net.Listener. It also hangs up on clients that have nothing
-// under way, who would keep the server from stopping.
+// Close implements net.Listener. It also closes connections without a request under way,
+// which would keep the server from stopping.
 func (l *listener) Close() error {
 	l.stop()
 	err := l.Listener.Close()
@@ -165,7 +163,7 @@ func (l *listener) forget(c *conn) {
 	}
 }
 
-// seldom thins out a line of the log that could come thousands of times.
+// seldom limits how often a line is logged that could occur thousands of times.
 type seldom struct {
 	last   time.Time
 	unsaid int
@@ -174,8 +172,8 @@ type seldom struct {
 // seldomPause is how long such a line is not repeated.
 const seldomPause = time.Minute
 
-// more counts once more, and tells how often it was since the line was last
-// written; 0 where it is not to be written now.
+// more counts an occurrence, and returns how many there were since the line was last
+// written; 0 if it should not be written now.
 func (s *seldom) more(now time.Time) int {
 	s.unsaid++
 	if now.Sub(s.last) < seldomPause {

@@ -40,8 +40,8 @@ func (g *Gateway) logAccess(x *Exchange) {
 	)
 }
 
-// lacking is what the allowlist does not grant of what arrays need, where there is
-// any.
+// lacking names the rights that arrays of this request need and the allowlist does not
+// grant.
 func (x *Exchange) lacking() zap.Field {
 	if x.lacks == nil {
 		return zap.Skip()
@@ -49,8 +49,8 @@ func (x *Exchange) lacking() zap.Field {
 	return zap.Strings("lacks", x.lacks)
 }
 
-// answered is how many bytes the body of the answer has. One that is streamed must
-// not be asked for its bytes: it would come into memory whole.
+// answered is how many bytes the answer's body has. A streamed body must not be asked for
+// its bytes: that would load all of it into memory.
 func (x *Exchange) answered() int {
 	if x.response.IsBodyStream() {
 		return x.response.Header.ContentLength()
@@ -58,8 +58,8 @@ func (x *Exchange) answered() int {
 	return len(x.response.Body())
 }
 
-// knownParams are the names of the query parameters that the operation takes.
-// Others may be anything, a password with an & in it for one.
+// knownParams are the names of the query parameters that the operation takes. Other names
+// are not logged: one may be part of a password that contains an &.
 func (x *Exchange) knownParams() []string {
 	names := make([]string, 0, len(x.Params))
 	for _, p := range x.Params {
@@ -70,7 +70,7 @@ func (x *Exchange) knownParams() []string {
 	return names
 }
 
-// logFailure writes what the client is not told.
+// logFailure logs the cause that the client is not told.
 func (g *Gateway) logFailure(x *Exchange, err error) {
 	endpoint := ""
 	if x.Operation != nil {
@@ -87,8 +87,8 @@ func (g *Gateway) logFailure(x *Exchange, err error) {
 	)
 }
 
-// knownMethod is the method of a request, as far as it is one of HTTP's: clients
-// can make up others, and so put there what belongs into no log.
+// knownMethod is the request's method if it is one of HTTP's. Clients can invent methods,
+// and must not get their own text into the log.
 func (x *Exchange) knownMethod() string {
 	switch x.Method {
 	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodPatch, "":

@@ -9,19 +9,18 @@ import (
 	"frontdesk/auth"
 )
 
-// Meter counts what the gateway does, by names of the configuration and of the
-// endpoint table, never by anything that a client made up. It is safe for
-// concurrent use.
+// Meter counts what the gateway does. Labels are names of the configuration and of the
+// endpoint table, never texts of a client. It is safe for concurrent use.
 type Meter interface {
-	// Timer returns what the answers of an operation with one status are timed by.
-	// The gateway asks once for each and keeps it. Method and endpoint are empty
-	// for requests that found no operation.
+	// Timer returns the timer for answers of an operation with one status. The gateway
+	// asks once for each and keeps it. Method and endpoint are empty for requests that
+	// found no operation.
 	Timer(method, endpoint string, status int) Timer
 	// Refused counts a request that got an error, by the api_key's name ("" where
 	// none is known) and the reason of the first error.
 	Refused(key, reason string)
-	// Shadowed counts a request that was served although the allowlist, which is
-	// on trial, says no.
+	// Shadowed counts a request that was served in shadow mode although the allowlist
+	// denies it.
 	Shadowed(key, method, endpoint string)
 	// Used notes that an api_key was used at that moment, by one of its hashes.
 	Used(hash [32]byte, at time.Time)
@@ -30,7 +29,7 @@ type Meter interface {
 // Timer is told how long something took, in seconds.
 type Timer interface{ Observe(seconds float64) }
 
-// statuses are those the gateway answers with; others share the last place.
+// statuses are those that the gateway answers with; all others share the last timer.
 var statuses = [...]int{
 	http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusPartialContent, http.StatusNotModified,
 	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
@@ -82,14 +81,14 @@ func (g *Gateway) observe(x *Exchange) {
 	}
 }
 
-// took is how long the gateway has been at work on an exchange.
+// took is how long the gateway has worked on an exchange.
 func (g *Gateway) took(x *Exchange) time.Duration {
 	return g.o.Clock().Sub(x.started) - x.arriving
 }
 
 // refusedBecause is what a refusal is counted under: an api_key of the configuration, and
-// a reason that can be closer than the one the client sees. What else is known of who was
-// not let in, the log alone tells.
+// a reason that can be more precise than the one the client sees. Only the log says more
+// about a caller that was refused.
 func (x *Exchange) refusedBecause() (key, reason string) {
 	switch {
 	case x.past:
@@ -101,11 +100,11 @@ func (x *Exchange) refusedBecause() (key, reason string) {
 	}
 }
 
-// Connections tells how many connections of clients are open.
+// Connections returns how many connections of clients are open.
 func (s *Server) Connections() int { return int(s.app.Server().GetOpenConnectionsCount()) }
 
-// RefusedConnections tells how many connections were turned away because there
-// were as many as there may be.
+// RefusedConnections returns how many connections were refused because the bound was
+// reached.
 func (s *Server) RefusedConnections() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,8 +114,8 @@ func (s *Server) RefusedConnections() int64 {
 	return s.listener.refused.Load()
 }
 
-// Bodies tells how many bytes are set aside for bodies and answers that are not small, how
-// many there may be, and how many bodies wait for room.
+// Bodies returns how many bytes large bodies and answers have taken, how many they may
+// take, and how many bodies wait for room.
 func (s *Server) Bodies() (taken, most, waiting int) {
 	taken, waiting = s.bodies.load()
 	return taken, s.bodies.most, waiting

@@ -45,7 +45,7 @@ type timerFunc func(float64)
 
 func (f timerFunc) Observe(seconds float64) { f(seconds) }
 
-// slowStore takes its time, by the clock of a house.
+// slowStore takes its time, by the clock of a fixture.
 type slowStore struct {
 	backend.Driver
 	takes func()
@@ -62,7 +62,7 @@ func TestWhatIsCounted(t *testing.T) {
 	t.Parallel()
 	m := new(meter)
 	took := 500 * time.Millisecond
-	h := newHouse(t, func(h *house, o *Options) {
+	h := newFixture(t, func(h *fixture, o *Options) {
 		o.Meter = m
 		client, err := backend.NewClient(slowStore{h.store, func() { h.clock.Advance(took) }}, o.Offer.Model, backend.Options{Timeout: time.Minute})
 		require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestWhatIsCounted(t *testing.T) {
 // TestAccessLine names what was asked for, and repeats nothing of it.
 func TestAccessLine(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	a := h.as("demo").ask("GET", "/order?kind=s3cret&page=1&s3cret=1", "")
 	h.as("demo").ask("S3CRET", "/s3cret", "")
 	lines := h.lines.FilterMessage("request").All()
@@ -124,7 +124,7 @@ func TestSpanOfARequest(t *testing.T) {
 	t.Parallel()
 	spans := tracetest.NewSpanRecorder()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
-	h := newHouse(t, func(_ *house, o *Options) {
+	h := newFixture(t, func(_ *fixture, o *Options) {
 		o.Tracer = provider.Tracer("test")
 		o.Sessions = brokenSessions{o.Sessions, true}
 	})
@@ -157,7 +157,7 @@ func TestSpanOfARequest(t *testing.T) {
 // connection.
 func TestWhatTheServerRefuses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for reason, want := range map[mapping.Reason]fault{
 		mapping.HeaderTooLarge:   {431, "Request header is too large", "header_too_large", ""},
 		mapping.RequestMalformed: {400, "Invalid request", "request_malformed", ""},

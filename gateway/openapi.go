@@ -19,8 +19,8 @@ import (
 // descriptionPath is where the description is, which the test page links to.
 const descriptionPath = "/openapi.json"
 
-// descriptionRoute puts the description into the table. Like a page it is found,
-// but none of the endpoints that are listed, granted or described.
+// descriptionRoute puts the description into the endpoint table. Like a page it can be
+// found, but is not among the endpoints that are listed, granted or described.
 func (g *Gateway) descriptionRoute(r *routes) {
 	if r.endpoints[descriptionPath] != nil {
 		return
@@ -30,14 +30,14 @@ func (g *Gateway) descriptionRoute(r *routes) {
 	r.on(e, "GET", &Operation{open: true, secretQuery: true, params: []param{named("api_key", "", "").must()}, serve: g.answerDescription})
 }
 
-// descriptions are those that were asked for, of the current keys.
+// descriptions caches the descriptions that were asked for, of the current keys.
 type descriptions struct {
 	mu    sync.Mutex
 	ring  *auth.Keyring
 	byKey map[*auth.Key]*description
 }
 
-// description is what is answered of one key.
+// description is the cached answer for one key.
 type description struct {
 	once         sync.Once
 	json, zipped []byte
@@ -45,8 +45,8 @@ type description struct {
 	err          error
 }
 
-// of returns the description of a key, which is made once per configuration: a
-// new one has new keys.
+// of returns the description for a key. It is made once per configuration, because a new
+// configuration has new keys.
 func (d *descriptions) of(ring *auth.Keyring, key *auth.Key, build func() ([]byte, error)) (*description, error) {
 	d.mu.Lock()
 	if d.ring != ring {
@@ -73,7 +73,7 @@ func (d *descriptions) of(ring *auth.Keyring, key *auth.Key, build func() ([]byt
 	return found, found.err
 }
 
-// answerDescription answers what the key may call.
+// answerDescription answers with the description of what the key may call.
 func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
 	key, _ := x.givenKey(x.Param("api_key"))
 	if key == nil {

@@ -12,8 +12,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// parameters are those in the path, the query and headers. What the path names
-// need not be named in the query too.
+// parameters are those of path, query and headers. A parameter of the path is not listed
+// again for the query.
 func (d *describer) parameters(op *Operation) []*openapi.Parameter {
 	var all []*openapi.Parameter
 	inPath := ""
@@ -138,8 +138,8 @@ func (d *describer) headerParameter(name, description string) *openapi.Parameter
 	return &openapi.Parameter{Ref: "#/components/parameters/" + name}
 }
 
-// requestBody is what an operation reads. That of a GET is left out, which
-// nobody expects to have one: the query takes the same.
+// requestBody is what an operation reads. It is left out for GET, which nobody expects to
+// have a body: the query takes the same fields.
 func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	if op.form == nil || op.Method == http.MethodGet {
 		return nil
@@ -179,7 +179,7 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	return body
 }
 
-// withReceiver is a body that says where to call, too.
+// withReceiver adds the address of the callback's receiver to a body.
 func (d *describer) withReceiver(of *openapi.Schema, name string) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
 		plain, _ := d.doc.Components.Schemas.Get(strings.TrimPrefix(of.Ref, "#/components/schemas/"))
@@ -197,7 +197,7 @@ func (d *describer) withReceiver(of *openapi.Schema, name string) *openapi.Schem
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// responses are the answer when all is well, and all the others.
+// responses are the successful answer and all others.
 func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	var all openapi.Map[*openapi.Response]
 	a := op.about.answers
@@ -265,7 +265,7 @@ func acknowledgement(status int) *openapi.Schema {
 	return object("successCode", &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Const: status})
 }
 
-// object is one with a single member, which it always has.
+// object is the schema of an object with one required member.
 func object(name string, s *openapi.Schema) *openapi.Schema {
 	return &openapi.Schema{Type: openapi.Types{"object"}, Properties: openapi.Map[*openapi.Schema]{{Name: name, Value: s}}, Required: []string{name}}
 }
@@ -313,7 +313,7 @@ func (d *describer) pageAnswer(r *mapping.Resource) *openapi.Schema {
 	})
 }
 
-// callbacks are the calls that tell of a result.
+// callbacks are the outbound calls that announce a result.
 func (d *describer) callbacks(op *Operation) openapi.Map[openapi.Map[*openapi.PathItem]] {
 	where := "{$request.query." + webhookURL + "}"
 	if op.callbackInBody || op.direct == nil {

@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// The forms of what is sent and answered.
+// The purposes of a schema: for requests, or for answers.
 const (
 	sentTimestamp     = `^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?))?$`
 	answeredTimestamp = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`
@@ -32,7 +32,7 @@ func literal(f *mapping.Field, text string) any {
 	return text
 }
 
-// typed is what the datatype says of a value.
+// typed is the schema that follows from the datatype.
 func typed(f *mapping.Field) *openapi.Schema {
 	switch f.Type {
 	case mapping.Int4:
@@ -46,7 +46,7 @@ func typed(f *mapping.Field) *openapi.Schema {
 	}
 }
 
-// restricted adds what requests are judged by.
+// restricted adds the restrictions that requests are judged by.
 func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 	switch f.Type {
 	case mapping.Varchar, mapping.Text:
@@ -87,7 +87,7 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 	}
 }
 
-// fieldText is a field's description with what no schema can say.
+// fieldText is a field's description with the rules that a schema cannot express.
 func fieldText(f *mapping.Field) string {
 	parts := []string{f.Description}
 	add := func(when bool, text string) {
@@ -103,8 +103,8 @@ func fieldText(f *mapping.Field) string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// nullable lets a value be null too. Integers without a gap become a range:
-// generators for Go name each value of an enum, and null is none of an integer.
+// nullable also allows null. Integers without a gap become a range, because generators
+// for Go make a constant for each value of an enum, and null is not an integer.
 func nullable(s *openapi.Schema) *openapi.Schema {
 	s.Type = append(s.Type, openapi.Null)
 	if first, last, ok := span(s.Enum); ok {
@@ -116,7 +116,7 @@ func nullable(s *openapi.Schema) *openapi.Schema {
 	return s
 }
 
-// span is the first and last of integers in a row.
+// span returns the first and last of consecutive integers.
 func span(values []any) (first, last int, ok bool) {
 	for i, v := range values {
 		number, isNumber := v.(json.Number)
@@ -132,8 +132,8 @@ func span(values []any) (first, last int, ok bool) {
 	return first, last, len(values) > 0
 }
 
-// recordSchema is a record as it is answered: any field may have been left out
-// by the choice of fields, and any but the id and the flags may be empty.
+// recordSchema is a record as it is answered: no field is required, because fields= may
+// leave it out; any field but the id and the flags may be null.
 func (d *describer) recordSchema(r *mapping.Resource) *openapi.Schema {
 	return d.component(typeName(r.Name), func() *openapi.Schema {
 		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: r.Description + " All fields are answered, unless `fields` chose some."}
@@ -176,8 +176,8 @@ func (d *describer) answered(f *mapping.Field) *openapi.Schema {
 	return s
 }
 
-// flagsOf tells whether a field is one of the flags of every record, which are
-// never empty.
+// flagsOf tells whether a field is one of the flags of every record, which are never
+// null.
 func (d *describer) flagsOf(f *mapping.Field) bool {
 	return f.Name == "is_system" || f.Name == "is_blocked" || f.Name == "is_archived"
 }
@@ -216,7 +216,7 @@ func (d *describer) updateSchema(r *mapping.Resource) *openapi.Schema {
 	})
 }
 
-// fixedByRule tells whether a business rule keeps PUT from changing a field.
+// fixedByRule tells whether a business rule forbids PUT to change a field.
 func fixedByRule(r *mapping.Resource, f *mapping.Field) bool {
 	for _, rule := range r.Rules {
 		if rule == "license_plate" && f.Name == "license_plate" {
@@ -226,7 +226,7 @@ func fixedByRule(r *mapping.Resource, f *mapping.Field) bool {
 	return false
 }
 
-// sent is a field as requests may hold it.
+// sent is the schema of a field in requests.
 func (d *describer) sent(r *mapping.Resource, f *mapping.Field, create bool) *openapi.Schema {
 	if f.Type == mapping.Array {
 		target := f.Target()
@@ -274,9 +274,8 @@ func (d *describer) formSchema(form *mapping.Resource, name string) *openapi.Sch
 	})
 }
 
-// dataSchema is what a Go value is answered as, by its JSON names. The tags doc
-// and example say what its type cannot; may:"lack" is for a member that is not
-// always there.
+// dataSchema is the schema of a Go value, by its JSON names. The tags doc and example add
+// what its type cannot say; may:"lack" marks an optional member.
 func (d *describer) dataSchema(t reflect.Type) *openapi.Schema {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -30,7 +30,7 @@ func readDescription(t *testing.T, text []byte) descriptionJSON {
 	return d
 }
 
-func (h *house) description(t *testing.T, key string) descriptionJSON {
+func (h *fixture) description(t *testing.T, key string) descriptionJSON {
 	t.Helper()
 	a := visitor{h: h}.ask("GET", "/openapi.json?api_key="+key, "")
 	require.Equal(t, 200, a.status, a.body)
@@ -96,7 +96,7 @@ func each(v any, visit func(map[string]any)) {
 func TestDescriptionIsOfTheKey(t *testing.T) {
 	t.Parallel()
 	const few = "22222222-2222-4222-8222-222222222222"
-	h := newHouse(t)
+	h := newFixture(t)
 	open := []string{
 		"GET /authenticate", "GET /authenticate/acces", "GET /authenticate/component", "GET /authenticate/fingerprint",
 		"GET /authenticate/logout", "GET /authenticate/modules", "POST /authenticate/forgotpassword",
@@ -137,7 +137,7 @@ func TestDescriptionIsOfTheKey(t *testing.T) {
 // a name of its own, and what a path has in braces is a parameter.
 func TestDescriptionHoldsTogether(t *testing.T) {
 	t.Parallel()
-	h := newLongHouse(t, Grant{"GET", "/order"}, Grant{"POST", "/contact"})
+	h := newLongFixture(t, Grant{"GET", "/order"}, Grant{"POST", "/contact"})
 	d := h.description(t, keyAll)
 	each(d.root, func(m map[string]any) {
 		if _, is := m["$ref"].(string); is {
@@ -177,7 +177,7 @@ func TestDescriptionHoldsTogether(t *testing.T) {
 // TestDescriptionTellsTheRows of the interface's tables, at their operations.
 func TestDescriptionTellsTheRows(t *testing.T) {
 	t.Parallel()
-	d := newHouse(t).description(t, keyAll)
+	d := newFixture(t).description(t, keyAll)
 	for _, row := range []struct{ op, status, message string }{
 		{"/order post", "500", "Internal server error"},
 		{"/order post", "400", "Empty body"},
@@ -229,7 +229,7 @@ func TestDescriptionTellsTheRows(t *testing.T) {
 // TestDescriptionOfARecord: what is sent and what is answered, by the model.
 func TestDescriptionOfARecord(t *testing.T) {
 	t.Parallel()
-	d := newHouse(t).description(t, keyAll)
+	d := newFixture(t).description(t, keyAll)
 	create := d.at("paths", "/order", "post", "requestBody", "content", "application/json", "schema")
 	require.ElementsMatch(t, []any{"contact_id", "kind", "order_status", "order_date"}, create["required"])
 	properties := create["properties"].(map[string]any)
@@ -271,7 +271,7 @@ func TestDescriptionOfARecord(t *testing.T) {
 // TestDescriptionIsSentOnce, and packed where the client wants that.
 // TestDescriptionTellsHowLongSessionsLive as this gateway has it, and not as most do.
 func TestDescriptionTellsHowLongSessionsLive(t *testing.T) {
-	text := newHouse(t, func(_ *house, o *Options) { o.SessionTTL = 10 * time.Minute }).description(t, keyAll).text
+	text := newFixture(t, func(_ *fixture, o *Options) { o.SessionTTL = 10 * time.Minute }).description(t, keyAll).text
 	require.Equal(t, 3, strings.Count(text, "valid for 10 minutes"))
 	require.NotContains(t, text, "valid for 30 minutes")
 	require.NotContains(t, text, "<lifetime>")
@@ -279,7 +279,7 @@ func TestDescriptionTellsHowLongSessionsLive(t *testing.T) {
 
 func TestDescriptionIsSentOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ask := func(headers ...string) answered {
 		return visitor{h: h}.ask("GET", "/openapi.json?api_key="+keyAll, "", headers...)
 	}
@@ -304,7 +304,7 @@ func TestDescriptionIsSentOnce(t *testing.T) {
 // TestDescriptionOfVersion30 has nothing of what only 3.1 knows.
 func TestDescriptionOfVersion30(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	text, err := h.Describe(keyFor(h.Gateway, h.Grants()...), openapi.Version30)
 	require.NoError(t, err)
 	d := readDescription(t, text)

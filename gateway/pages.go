@@ -7,8 +7,8 @@ import (
 	"frontdesk/gateway/testpage"
 )
 
-// pageRoutes are the pages for people and what they load: open to everybody,
-// in no allowlist, and not JSON. A resource of the same name goes before a page.
+// pageRoutes are the pages for people and their assets: open to everybody, in no
+// allowlist, and not JSON. A resource of the same name takes precedence over a page.
 func (g *Gateway) pageRoutes(r *routes) {
 	for _, page := range testpage.Pages(testpage.Options{
 		BasePath: g.o.BasePath, BaseURL: g.o.PublicURL, Vendor: g.o.Vendor, Version: g.o.Version,
@@ -20,8 +20,8 @@ func (g *Gateway) pageRoutes(r *routes) {
 	}
 }
 
-// page puts a page into the table. It is an endpoint to be found, but none of
-// those that are listed, granted or described.
+// page puts a page into the endpoint table, where it can be found, but is not listed,
+// granted or described.
 func (r *routes) page(path string, show stage) {
 	e := &Endpoint{Path: path, Template: path, list: map[string]*Operation{}}
 	r.endpoints[path] = e

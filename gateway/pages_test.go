@@ -13,7 +13,7 @@ import (
 // TestTestPage is open to everybody, and its first link is the description.
 func TestTestPage(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	nobody := visitor{h: h}
 	a := nobody.ask("GET", "/", "")
 	require.Equal(t, 200, a.status)

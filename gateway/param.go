@@ -6,8 +6,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// param is a query parameter that an operation takes. Its Field says what it is,
-// and whether a request without it is refused.
+// param is a query parameter of an operation. Its Field says what it is, and whether it
+// is required.
 type param struct {
 	mapping.Field
 	min, max int      // of a number; 0 for no bound
@@ -34,7 +34,7 @@ func idParam(what string) param {
 	return param{Field: mapping.Field{Name: "id", Type: mapping.Int4, Primary: true, Description: "Primary ID of the " + what + "."}, min: 1, of: what}
 }
 
-// settle derives from the parameters what the stages ask of them.
+// settle precomputes from the parameters what the stages need.
 func (op *Operation) settle() {
 	names := make([]string, len(op.params))
 	op.requires = nil
@@ -60,6 +60,6 @@ func (op *Operation) settle() {
 	}
 }
 
-// requiredParams tells which of the parameters that the operation requires are
-// missing or empty, as one violation.
+// requiredParams returns one violation for all required parameters that are missing or
+// empty.
 func requiredParams(x *Exchange) mapping.Violations { return required(x, x.Operation.requires...) }

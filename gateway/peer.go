@@ -33,7 +33,8 @@ func addressOf(a net.Addr) string {
 	return net.IPv4zero.String()
 }
 
-// certificateOf is what a client proved to hold when the connection began.
+// certificateOf is the verified certificate that a client proved to hold in the
+// handshake.
 func certificateOf(c net.Conn) *Certificate {
 	secure, ok := c.(*tls.Conn)
 	if !ok {
@@ -47,10 +48,10 @@ func certificateOf(c net.Conn) *Certificate {
 	return &Certificate{SHA256: sha256.Sum256(shown.Raw), Until: shown.NotAfter}
 }
 
-// clientAddress is where a request comes from: the peer's address or, where that
-// is a trusted proxy, the one nearest to it in X-Forwarded-For that is none. What
-// stands further left there is anybody's claim. "" where the proxy's word cannot be
-// read: it speaks for somebody, who must not get in by the proxy's own address.
+// clientAddress is the address that a request comes from: the peer's or, if that is a
+// trusted proxy, the nearest one in X-Forwarded-For that is not a trusted proxy.
+// Addresses further left could be invented by anybody. It is "" if the proxy's header
+// cannot be read: the unknown client must not be treated as the proxy itself.
 func (g *Gateway) clientAddress(peer string, h *fasthttp.RequestHeader) string {
 	if len(g.o.TrustedProxies) == 0 {
 		return peer

@@ -9,10 +9,10 @@ import (
 	"frontdesk/mapping"
 )
 
-// stage is one step of a request's way. An error ends the way and is the answer.
+// stage is one step of a request. If it returns an error, that is the answer.
 type stage func(ctx context.Context, x *Exchange) error
 
-// The names of the stages, as an Explanation has them.
+// The names of the stages, as an Explanation shows them.
 const (
 	StageEndpoint  = "endpoint"
 	StageSession   = "session"
@@ -63,7 +63,7 @@ func (g *Gateway) endpoint(_ context.Context, x *Exchange) error {
 	return refusal(reason, x.Method, x.Path)
 }
 
-// session finds whose token the request carries.
+// session finds the session of the request's token.
 func (g *Gateway) session(ctx context.Context, x *Exchange) error {
 	if x.Operation.open {
 		return nil
@@ -71,8 +71,8 @@ func (g *Gateway) session(ctx context.Context, x *Exchange) error {
 	return g.identify(ctx, x)
 }
 
-// identify puts the session of the token header, and its api_key, into x. Where there is
-// none, the log is told why, and whose it was.
+// identify puts the session of the token header, and its api_key, into x. If there is
+// none, it notes for the log why, and whose session it was.
 func (g *Gateway) identify(ctx context.Context, x *Exchange) error {
 	token, _ := x.headerOnce("Token")
 	if len(token) == 0 {
@@ -104,7 +104,7 @@ func (g *Gateway) identify(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-// noteEnded notes what is remembered of a token that is no session, if anything.
+// noteEnded notes what is known of a token whose session has ended.
 func (x *Exchange) noteEnded(err error) {
 	ended := &auth.Ended{Why: auth.CauseUnknown}
 	_ = errors.As(err, &ended)
@@ -116,8 +116,7 @@ func (x *Exchange) ended(was *auth.Ended) {
 	x.keyName, x.client, x.why, x.past = was.KeyName, was.Client, was.Why, true
 }
 
-// allowlist hides what the api_key may not use, or only notes it, where the
-// allowlist is on trial.
+// allowlist hides what the api_key may not use; in shadow mode it only notes it.
 func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
 	reason := permit(x.Key, x.Operation)
 	if reason != "" && x.Key.InShadow(x.started) {
@@ -127,8 +126,8 @@ func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
 	return refusal(reason, x.Method, x.Path)
 }
 
-// query judges the query parameters: repeated ones first, then unsupported,
-// then missing ones and values, which are the operation's own matter.
+// query judges the query parameters: repeated ones first, then unsupported ones; missing
+// ones and values are judged by the operation's own parse.
 func (g *Gateway) query(ctx context.Context, x *Exchange) error {
 	if x.Params = appendParams(x.Params, x.rawQuery); len(x.Params) > 0 {
 		if x.Operation.secretQuery {
@@ -183,8 +182,8 @@ func (g *Gateway) body(ctx context.Context, x *Exchange) error {
 	return err
 }
 
-// receive has the body come, which nothing before was worth reading it for. How
-// long that takes is the client's doing, and no part of what its request took.
+// receive reads the body, now that all earlier stages have passed. The time it takes
+// depends on the client, so it does not count as time of the request.
 func (g *Gateway) receive(ctx context.Context, x *Exchange) error {
 	if x.incoming == nil || x.incoming.stream == nil {
 		return nil
@@ -209,7 +208,7 @@ func (g *Gateway) record(_ context.Context, x *Exchange) error {
 	return g.inOrder(x, x.Operation.check(x))
 }
 
-// serve does what was asked.
+// serve runs the operation.
 func (g *Gateway) serve(ctx context.Context, x *Exchange) error {
 	of := &requestContext{Context: ctx, id: x.RequestID}
 	defer func() { x.asked = time.Duration(of.asked.Load()) }() // also where it breaks off

@@ -20,7 +20,7 @@ import (
 // the contract's order that answers.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	const few, spent = "22222222-2222-4222-8222-222222222222", "33333333-3333-4333-8333-333333333333"
 	narrow := []Grant{{"POST", "/order"}, {"PUT", "/order"}}
 	limited := keyOf(spent, "spent", narrow...)
@@ -61,7 +61,7 @@ func TestOrderOfChecks(t *testing.T) {
 // operation's table and then of the model.
 func TestEveryViolationIsTold(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	refused(t, demo.ask("POST", "/order", `{"mileage":"1","id":7,"kind":"lease","colour":true,"number":"x","order_date":"today"}`),
 		fault{403, "Field: colour not found in model", "field_not_in_model", "colour"},
 		fault{403, "Field: number is readonly do not supply in request", "field_readonly", "number"},
@@ -80,7 +80,7 @@ func TestEveryViolationIsTold(t *testing.T) {
 
 func TestBodyIsNoJSON(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	for _, body := range []string{"nope", `[]`, `"text"`, `{"kind":"lease"`, `{"kind":1,"kind":2}`, `{} {}`, "{\"kind\":\"\xff\"}"} {
 		for method, target := range map[string]string{"POST": "/order", "PUT": "/order/1"} {
 			refused(t, demo.ask(method, target, body), fault{400, "Body is not valid JSON", "body_not_json", ""})
@@ -91,7 +91,7 @@ func TestBodyIsNoJSON(t *testing.T) {
 // TestEveryAnswerCarries the id of its request, and is not to be kept.
 func TestEveryAnswerCarries(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for given, kept := range map[string]bool{
 		"a": true, "AZaz09._:-": true, strings.Repeat("x", 128): true,
 		"": false, "a b": false, "a/b": false, "é": false, strings.Repeat("x", 129): false,
@@ -115,7 +115,7 @@ func TestEveryAnswerCarries(t *testing.T) {
 // TestProblemJSON tells the same as RFC 9457 has it.
 func TestProblemJSON(t *testing.T) {
 	t.Parallel()
-	a := visitor{h: newHouse(t)}.ask("GET", "/nowhere", "", "Accept", "text/html, application/problem+json;q=0.9")
+	a := visitor{h: newFixture(t)}.ask("GET", "/nowhere", "", "Accept", "text/html, application/problem+json;q=0.9")
 	require.Equal(t, 400, a.status)
 	require.Equal(t, "application/problem+json", a.head("Content-Type"))
 	require.JSONEq(t, `{"type":"https://api.example.nl/webservice_v2/errors#endpoint_unknown","title":"Bad Request","status":400,
@@ -139,7 +139,7 @@ func (b brokenSessions) Get(context.Context, auth.TokenHash) (*auth.Session, err
 func TestFailureIsNotTold(t *testing.T) {
 	t.Parallel()
 	for _, panics := range []bool{false, true} {
-		h := newHouse(t, func(_ *house, o *Options) { o.Sessions = brokenSessions{o.Sessions, panics} })
+		h := newFixture(t, func(_ *fixture, o *Options) { o.Sessions = brokenSessions{o.Sessions, panics} })
 		refused(t, h.as("demo").ask("GET", "/order", ""), fault{500, "Internal server error", "internal_error", ""})
 		failed := h.lines.FilterLevelExact(zapcore.ErrorLevel).All()
 		require.Len(t, failed, 1)
@@ -154,7 +154,7 @@ func TestFailureIsNotTold(t *testing.T) {
 // when the token was issued.
 func TestKeyOfALiveToken(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	demo, unauthorized := h.as("demo"), fault{401, "Not authorized", "token_invalid", ""}
 	require.Equal(t, 200, demo.ask("GET", "/order/1", "").status)
 	h.setKeys(keyOf(keyAll, "all", Grant{"GET", "/vehicle"}))
@@ -170,7 +170,7 @@ func TestKeyOfALiveToken(t *testing.T) {
 // TestTokenEndsAfterHalfAnHour, to the moment.
 func TestTokenEndsAfterHalfAnHour(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	demo := h.as("demo")
 	h.clock.Advance(30*time.Minute - 1)
 	require.Equal(t, 200, demo.ask("GET", "/order/1", "").status)
@@ -181,7 +181,7 @@ func TestTokenEndsAfterHalfAnHour(t *testing.T) {
 // TestTrialOfAnAllowlist serves what it would refuse, and says so in the log.
 func TestTrialOfAnAllowlist(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	trial := keyOf(keyAll, "trial", Grant{"GET", "/order"})
 	trial.Shadow = h.clock.Now().Add(time.Hour)
 	h.setKeys(trial)
@@ -212,7 +212,7 @@ func TestTrialOfAnAllowlist(t *testing.T) {
 // answered takes none of those under way at once.
 func TestLimitsOfAKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	bounded := keyOf(keyAll, "bounded", Grant{"GET", "/order"})
 	bounded.Bounds = auth.Bounds{Concurrent: 1, PerDay: 3}
 	h.setKeys(bounded)

@@ -7,16 +7,15 @@ import (
 	"frontdesk/auth"
 )
 
-// Policy is what of the configuration can change while the gateway serves. It
-// does not change itself: a new configuration makes a new one, and a request
-// keeps to the one it began with.
+// Policy is the part of the configuration that can change while the gateway serves. It is
+// immutable: a reload makes a new one, and a request keeps the one it began with.
 type Policy struct {
 	Keys      *auth.Keyring
 	Hash      string // of the configuration, for the log
 	AccessLog bool   // one line per request
 }
 
-// caller is where a request comes from, for what an api_key demands of it.
+// caller is what an api_key may demand of a request's origin: address and certificate.
 type caller struct {
 	address     string
 	certificate *Certificate
@@ -27,8 +26,8 @@ func (x *Exchange) caller() caller {
 	return caller{address: x.Address, certificate: x.peer.Certificate, at: x.started}
 }
 
-// key returns the api_key of that hash, nil where there is none, and what keeps
-// this caller from using it; "" where nothing does.
+// key returns the api_key of a hash, nil if there is none, and the cause that keeps this
+// caller from using it; "" if nothing does.
 func (p *Policy) key(hash [32]byte, from caller) (key *auth.Key, why auth.Cause) {
 	key, why = p.Keys.Look(hash, from.at)
 	switch {
@@ -41,7 +40,7 @@ func (p *Policy) key(hash [32]byte, from caller) (key *auth.Key, why auth.Cause)
 	return key, why
 }
 
-// within reads the address where anybody wants to know it.
+// within reads the address only if the key restricts addresses.
 func (c caller) within(a auth.Addresses) bool {
 	if a.Any() {
 		return true
@@ -50,8 +49,8 @@ func (c caller) within(a auth.Addresses) bool {
 	return err == nil && a.Hold(address)
 }
 
-// shown is the digest of the caller's certificate; nil where it has none, or it
-// has expired since the connection began.
+// shown is the digest of the caller's certificate; nil if it has none, or if it has
+// expired since the connection began.
 func (c caller) shown() *[32]byte {
 	if c.certificate == nil || c.at.After(c.certificate.Until) {
 		return nil
@@ -59,9 +58,8 @@ func (c caller) shown() *[32]byte {
 	return &c.certificate.SHA256
 }
 
-// apiKey returns the api_key of that hash where this request may use it. To the
-// client one that it may not use is one that does not exist; the log names it, and
-// says why.
+// apiKey returns the api_key of a hash if this request may use it. To the client, a key
+// that it may not use does not exist; the log names the key and the cause.
 func (x *Exchange) apiKey(hash [32]byte) *auth.Key {
 	key, why := x.policy.key(hash, x.caller())
 	if key != nil {
@@ -76,7 +74,7 @@ func (x *Exchange) apiKey(hash [32]byte) *auth.Key {
 	return key
 }
 
-// givenKey is apiKey for the text of one, with its hash.
+// givenKey is apiKey for the text of an api_key; it also returns its hash.
 func (x *Exchange) givenKey(text string) (*auth.Key, [32]byte) {
 	hash, ok := auth.HashKey(text)
 	if !ok {

@@ -91,8 +91,8 @@ func unsupported(params []Param, takes func(string) bool) error {
 	return v.Err()
 }
 
-// withoutSecrets hides names of parameters that are no plain words: where a
-// query holds passwords, an & in one makes a name of its rest.
+// withoutSecrets hides names of parameters that are not plain words: if a password in the
+// query contains an &, its rest looks like a name.
 func withoutSecrets(params []Param) {
 	for i, p := range params {
 		if strings.Trim(p.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" {
@@ -101,7 +101,7 @@ func withoutSecrets(params []Param) {
 	}
 }
 
-// required tells which of the names are missing or empty, as one violation.
+// required returns one violation for all names that are missing or empty.
 func required(x *Exchange, names ...string) mapping.Violations {
 	var missing []any
 	for _, name := range names {
@@ -115,7 +115,7 @@ func required(x *Exchange, names ...string) mapping.Violations {
 	return mapping.Violations{mapping.Fail(mapping.ParametersRequired, missing...)}
 }
 
-// parseID reads a primary ID: an int4 above 0 in plain digits.
+// parseID parses a primary ID: an int4 above 0 in plain digits.
 func parseID(s string) (int32, bool) {
 	if s == "" || len(s) > 10 || s[0] == '0' {
 		return 0, false

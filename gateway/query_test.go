@@ -27,7 +27,7 @@ func TestParamsAreDecodedOnce(t *testing.T) {
 // TestManyParameters: comparing each with each other ends where it would take long.
 func TestManyParameters(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	var query strings.Builder
 	for n := range maxParams + 1 {
 		fmt.Fprintf(&query, "&p%d=", n)
@@ -39,7 +39,7 @@ func TestManyParameters(t *testing.T) {
 // TestRepeatedHoweverItIsSpelled: what is decoded alike is one parameter.
 func TestRepeatedHoweverItIsSpelled(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	for query, name := range map[string]string{
 		"page=1&page=1": "page", "page=1&p%61ge=2": "page", "a+b&a%20b": "a b", "id=1&%69d=1": "id", "=&=": "",
 	} {
@@ -51,7 +51,7 @@ func TestRepeatedHoweverItIsSpelled(t *testing.T) {
 // TestLongValueIsCut after a hundred characters.
 func TestLongValueIsCut(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	kept := strings.Repeat("é", 100)
 	refused(t, demo.ask("GET", "/order?mileage="+kept, ""), fault{403, "Field: mileage has an invalid value: " + kept + " for datatype: int4", "int4_invalid", "mileage"})
 	refused(t, demo.ask("GET", "/order?mileage="+kept+"x", ""), fault{403, "Field: mileage has an invalid value: " + kept + "… for datatype: int4", "int4_invalid", "mileage"})

@@ -7,11 +7,11 @@ import (
 	"frontdesk/auth"
 )
 
-// recogniseWithin is how long an answer that is decided waits for whose request it was.
+// recogniseWithin is how long a decided answer waits for the lookup of the session.
 const recogniseWithin = 250 * time.Millisecond
 
-// recognise finds whose session it was that asked for what there is not, for the log and
-// the metrics alone: the answer stands by then, and says the same to everybody.
+// recognise finds the session of a request for an endpoint that does not exist, only for
+// the log and the metrics: the answer is decided by then, and is the same for everybody.
 func (g *Gateway) recognise(ctx context.Context, x *Exchange) {
 	if x.Operation != nil {
 		return

@@ -38,7 +38,7 @@ func (a *askedSessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Se
 func TestUnknownPathHasItsKey(t *testing.T) {
 	t.Parallel()
 	m, sessions := new(meter), new(askedSessions)
-	h := newHouse(t, func(_ *house, o *Options) {
+	h := newFixture(t, func(_ *fixture, o *Options) {
 		sessions.Sessions = o.Sessions
 		o.Meter, o.Sessions = m, sessions
 	})

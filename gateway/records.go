@@ -63,7 +63,7 @@ func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 	}
 }
 
-// parseItem finds the primary ID in path and query; two that differ are none.
+// parseItem finds the primary ID in path and query; if they differ, it is invalid.
 func parseItem(x *Exchange) mapping.Violations {
 	for _, s := range [...]string{x.Item, x.Param("id")} {
 		if s == "" {
@@ -101,8 +101,8 @@ func parseDelete(x *Exchange) mapping.Violations {
 // fieldsName is the parameter that chooses fields.
 const fieldsName = "fields"
 
-// parseFields reads the parameter fields into positions in model order; nil
-// where nothing was chosen. Arrays come with one record only.
+// parseFields parses the parameter fields into positions in model order; nil if it is not
+// given. Arrays come with one record only.
 func parseFields(x *Exchange, arrays bool) ([]int, mapping.Violations) {
 	value := x.Param(fieldsName)
 	if value == "" {
@@ -122,8 +122,8 @@ func parseFields(x *Exchange, arrays bool) ([]int, mapping.Violations) {
 	return slices.Compact(positions), v
 }
 
-// checkUpdate judges an update's body alone, and settles which record it is of:
-// the body may name it too.
+// checkUpdate judges the body of an update alone, and settles the record's ID, which the
+// body may hold, too.
 func checkUpdate(x *Exchange) mapping.Violations {
 	v := x.Body.CheckUpdate()
 	resource := x.Body.Record.Resource
@@ -182,7 +182,7 @@ func (g *Gateway) create(ctx context.Context, x *Exchange) error {
 		return g.o.BasePath + x.Endpoint.Path + "/" + strconv.Itoa(int(rec.ID()))
 	}
 	render := func(rec mapping.Record) []byte { return g.keptAnswer(location(rec), rec) }
-	return g.once(x, render, func(w backend.Write) error {
+	return g.idempotently(x, render, func(w backend.Write) error {
 		w.Room = x.room
 		rec, err := g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
 		if err != nil {
@@ -201,10 +201,10 @@ func (g *Gateway) update(ctx context.Context, x *Exchange) error {
 	})
 }
 
-// changed does a write and answers the record that it leaves.
+// changed does a write and answers with the resulting record.
 func (g *Gateway) changed(x *Exchange, do func(backend.Write) (mapping.Record, error)) error {
 	render := func(rec mapping.Record) []byte { return g.keptAnswer("", rec) }
-	return g.once(x, render, func(w backend.Write) error {
+	return g.idempotently(x, render, func(w backend.Write) error {
 		w.Room = x.room
 		rec, err := do(w)
 		if err != nil {
@@ -217,7 +217,7 @@ func (g *Gateway) changed(x *Exchange, do func(backend.Write) (mapping.Record, e
 }
 
 func (g *Gateway) delete(ctx context.Context, x *Exchange) error {
-	return g.once(x, keptDone, func(w backend.Write) error {
+	return g.idempotently(x, keptDone, func(w backend.Write) error {
 		if err := g.o.Backend.Delete(ctx, x.user().Client, x.Endpoint.Resource, x.ID, w); err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (g *Gateway) delete(ctx context.Context, x *Exchange) error {
 	})
 }
 
-// precondition is what If-Match asks of the stored record.
+// precondition is the condition of If-Match on the stored record.
 func (g *Gateway) precondition(x *Exchange) backend.Write {
 	match := x.header("If-Match")
 	if match == "" {
@@ -254,22 +254,22 @@ func checkIdempotencyKey(x *Exchange) error {
 	if bad {
 		return mapping.Fail(mapping.IdempotencyInvalid)
 	}
-	x.onceKey = string(key)
+	x.idempotencyKey = string(key)
 	return nil
 }
 
-// once does a write under the request's Idempotency-Key, if it has one, or under
-// the key of the job that it is the work of: a repetition gets the first answer,
-// which render makes.
-func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(backend.Write) error) error {
+// idempotently does a write under the request's Idempotency-Key, if it has one, or under
+// the key of the job whose work it is: a repetition gets the first answer, which render
+// makes.
+func (g *Gateway) idempotently(x *Exchange, render func(mapping.Record) []byte, do func(backend.Write) error) error {
 	if err := x.writeRoom(); err != nil {
 		return err
 	}
 	w := g.precondition(x)
-	if x.onceKey == "" {
+	if x.idempotencyKey == "" {
 		return do(w)
 	}
-	key := x.keyName + " " + x.onceKey // neither holds a blank; PostgreSQL takes no NUL
+	key := x.keyName + " " + x.idempotencyKey // neither holds a blank; PostgreSQL takes no NUL
 	running := x.client + "\x00" + key
 	if _, taken := g.running.LoadOrStore(running, true); taken {
 		return mapping.Fail(mapping.IdempotencyInUse)
@@ -279,7 +279,7 @@ func (g *Gateway) once(x *Exchange, render func(mapping.Record) []byte, do func(
 	sum := sha256.New()
 	sum.Write([]byte(x.Method + " " + x.Path + "\n"))
 	sum.Write(x.request.Body())
-	w.Once = &backend.Once{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render, Life: x.onceLife, Begun: x.begun}
+	w.Idempotency = &backend.Idempotency{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render, Life: x.answerLife, Begun: x.begun}
 	err := do(w)
 	var replay *backend.Replay
 	if !errors.As(err, &replay) {

@@ -25,7 +25,7 @@ const newOrder = `{"contact_id":1,"kind":"parts","order_status":"open","order_da
 // TestRecordFromPostToDelete is the life of a record.
 func TestRecordFromPostToDelete(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	a := demo.ask("POST", "/order", newOrder)
 	require.Equal(t, 201, a.status, a.body)
 	created := decode[one](t, a).Data
@@ -68,7 +68,7 @@ func TestRecordFromPostToDelete(t *testing.T) {
 
 func TestPutOfNothing(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	before := demo.ask("GET", "/order/1", "")
 	after := demo.ask("PUT", "/order/1", "{}")
 	require.Equal(t, 200, after.status)
@@ -79,7 +79,7 @@ func TestPutOfNothing(t *testing.T) {
 // TestFieldsOfOne come in the order of the model, each once.
 func TestFieldsOfOne(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	whole := demo.ask("GET", "/order/2", "")
 	for query, want := range map[string]string{
 		"fields=kind,id,number,kind": `{"data":{"id":2,"number":"O000002","kind":"workshop"}}`,
@@ -103,7 +103,7 @@ func TestFieldsOfOne(t *testing.T) {
 // operation that words them.
 func TestRowsOfRecords(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	demo, other := h.as("demo"), h.as("other")
 	require.Equal(t, 200, demo.ask("PUT", "/order/2", `{"is_blocked":1}`).status)
 	require.Equal(t, 200, demo.ask("PUT", "/order/3", `{"is_archived":1}`).status)
@@ -160,7 +160,7 @@ func TestRowsOfRecords(t *testing.T) {
 // the order either.
 func TestArraysOfAKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.setKeys(keyOf(keyAll, "orders", Grant{"GET", "/order"}, Grant{"POST", "/order"}, Grant{"PUT", "/order"}, Grant{"GET", "/model/*"}))
 	demo, unknown := h.as("demo"), fault{403, "Field: orderlines not found in model", "field_not_in_model", "orderlines"}
 	refused(t, demo.ask("GET", "/order/1?fields=orderlines", ""), unknown)

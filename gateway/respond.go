@@ -42,7 +42,7 @@ func appendRecord(dst []byte, rec mapping.Record, fields []int) []byte {
 	return append(dst, '}')
 }
 
-// answerRecord answers one record.
+// answerRecord answers with one record.
 func (x *Exchange) answerRecord(status int, rec mapping.Record, fields []int, etag string) {
 	if etag != "" {
 		x.response.Header.Set("ETag", etag)
@@ -51,14 +51,14 @@ func (x *Exchange) answerRecord(status int, rec mapping.Record, fields []int, et
 	x.answer(status, jsonType, func(dst []byte) []byte { return appendRecord(dst, rec, fields) })
 }
 
-// notModified tells that the client has the record as it is.
+// notModified says that the client already has this version of the record.
 func (x *Exchange) notModified(etag string) {
 	x.response.Header.Set("ETag", etag)
 	x.response.Header.Set("Cache-Control", "private, no-cache")
 	x.response.SetStatusCode(http.StatusNotModified)
 }
 
-// answerPage answers a list; next is the address of the page after it.
+// answerPage answers with a page of a list; next is the address of the page after it.
 func (x *Exchange) answerPage(page backend.Page, next string) {
 	fields := x.Query.Fields
 	if fields == nil {
@@ -96,14 +96,14 @@ func (x *Exchange) answerPage(page backend.Page, next string) {
 	})
 }
 
-// answerDone acknowledges what has nothing else to say.
+// answerDone acknowledges an operation that has no data to answer.
 func (x *Exchange) answerDone() {
 	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte { return append(dst, done...) })
 }
 
 const done = `{"successCode":200}`
 
-// keptDone is keptAnswer for what leaves no record.
+// keptDone is keptAnswer for an operation that leaves no record.
 func keptDone(mapping.Record) []byte { return []byte("\n" + done) }
 
 // answerData answers {"data": …}.
@@ -127,13 +127,13 @@ func (x *Exchange) answerPageHTML(status int, page []byte) {
 	x.answer(status, htmlType, func(dst []byte) []byte { return append(dst, page...) })
 }
 
-// keptAnswer is what is kept under an idempotency key: a line with the entity
-// tag and the Location, if any, and the body.
+// keptAnswer is what is stored under an idempotency key: a line with the entity tag and
+// the Location, if any, and the body.
 func (g *Gateway) keptAnswer(location string, rec mapping.Record) []byte {
 	return appendRecord([]byte(g.etag(rec)+" "+location+"\n"), rec, rec.Resource.RecordFields())
 }
 
-// answerReplay repeats a kept answer.
+// answerReplay repeats a stored answer.
 func (x *Exchange) answerReplay(kept []byte) {
 	head, body, _ := bytes.Cut(kept, []byte{'\n'})
 	etag, location, _ := bytes.Cut(head, []byte{' '})
@@ -150,8 +150,9 @@ func (x *Exchange) answerReplay(kept []byte) {
 	x.answer(status, jsonType, func(dst []byte) []byte { return append(dst, body...) })
 }
 
-// answerError words an error in the scope of the exchange. What is no violation
-// is a failure of ours: the client learns nothing of it but its request id.
+// answerError finds status and message of an error in the scope of the exchange. An error
+// that is not a violation is a failure of the server: the client only gets its request
+// id.
 func (g *Gateway) answerError(x *Exchange, err error) {
 	v, ok := mapping.AsViolations(err)
 	if !ok || len(v) == 0 {
@@ -208,8 +209,7 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 	})
 }
 
-// appendViolation appends the members message, reason and, where a field is
-// meant, field.
+// appendViolation appends the members message, reason and, if there is one, field.
 func appendViolation(dst []byte, row *mapping.Entry, e *mapping.Error, message string) []byte {
 	dst = append(dst, `"message":`...)
 	dst = mapping.AppendJSONString(dst, message)
@@ -223,11 +223,11 @@ func appendViolation(dst []byte, row *mapping.Entry, e *mapping.Error, message s
 	return dst
 }
 
-// etag is the entity tag of a record: it changes with any change of the record
-// or of the model, and is "" where the backend cannot tell. The version alone would not
-// do: after a restore of an older state it counts through numbers that clients know
-// already, so modified_at is part of the tag. A backend without versions gets one of
-// the content, unless the record has elements, which may change without it.
+// etag is the entity tag of a record: it changes with any change of the record or of the
+// model, and is "" if the backend cannot tell. The version alone is not enough: after a
+// restore of an older state it repeats numbers that clients have seen, so modified_at is
+// part of the tag. A backend without versions gets a tag of the content, unless the
+// record has elements, which can change without it.
 func (g *Gateway) etag(rec mapping.Record) string {
 	model := g.o.Offer.Model.Version[:6]
 	version := cmp.Or(rec.Tag, rec.Version)
@@ -245,9 +245,9 @@ func (g *Gateway) etag(rec mapping.Record) string {
 	return `"` + model + "." + enchex.EncodeToString(sum[:12]) + `"`
 }
 
-// etagMatches tells whether a list of entity tags, as If-Match and
-// If-None-Match carry it, holds etag. A weak one counts only where weak is set. Of a
-// record without a tag only * holds.
+// etagMatches tells whether a list of entity tags, as in If-Match and If-None-Match,
+// contains etag. A weak tag counts only if weak is set. A record without a tag is matched
+// by * only.
 func etagMatches(list, etag string, weak bool) bool {
 	if list == "" {
 		return false
@@ -264,9 +264,9 @@ func etagMatches(list, etag string, weak bool) bool {
 	return false
 }
 
-// unchanged tells whether the record of an entity tag is still the one that the
-// list of If-Match is of. Under which model it was read makes no difference to that,
-// so a client may read it from a gateway of one version and write to one of the next.
+// unchanged tells whether the record of an entity tag is still the version that If-Match
+// names. The version of the model does not count, so a client may read from a gateway of
+// one version and write to one of the next.
 func unchanged(list, etag string) bool {
 	if etagMatches(list, etag, false) {
 		return true
@@ -291,20 +291,20 @@ func (x *Exchange) prepare() {
 	h.SetCanonical([]byte("X-Content-Type-Options"), []byte("nosniff"))
 }
 
-// reset takes back whatever an operation had begun to answer.
+// reset removes what an operation had already written of an answer.
 func (x *Exchange) reset() {
 	x.response.Reset()
 	x.prepare()
 }
 
-// answerAccepted tells that the answer is not there yet.
+// answerAccepted says that the result is not there yet.
 func (x *Exchange) answerAccepted() {
 	x.response.Header.Set("Retry-After", strconv.Itoa(callbackRetry))
 	x.answer(http.StatusAccepted, jsonType, func(dst []byte) []byte { return append(dst, `{"successCode":202}`...) })
 }
 
-// answerFile answers a result, or the one range of it that is asked for, and
-// closes the file when it was sent.
+// answerFile answers with a result, or with the one requested range of it, and closes the
+// file when it was sent.
 func (x *Exchange) answerFile(file webhook.Reader, result webhook.Result) error {
 	h := &x.response.Header
 	etag := `"` + result.SHA256 + `"`
@@ -333,12 +333,12 @@ func (x *Exchange) answerFile(file webhook.Reader, result webhook.Result) error 
 	return nil
 }
 
-// isRange tells whether a Range header is one range of bytes. Any other is to be
-// ignored, and several at once may be (RFC 9110).
+// isRange tells whether a Range header is one range of bytes. Other units must be
+// ignored, and several ranges may be (RFC 9110).
 func isRange(asked []byte) bool {
 	_, _, err := fasthttp.ParseByteRange(asked, math.MaxInt)
 	return err == nil
 }
 
-// rangeHolds tells whether a range is of the result as it is now.
+// rangeHolds tells whether the condition If-Range fits the current result.
 func rangeHolds(ifRange, etag string) bool { return ifRange == "" || ifRange == etag }

@@ -3,24 +3,24 @@ package gateway
 import "frontdesk/mapping"
 
 const (
-	// smallAnswer is how much of texts and contents an answer may have, whatever else
-	// is under way.
+	// smallAnswer is how many bytes of texts and contents an answer may always have, even
+	// if the memory is used up.
 	smallAnswer = 256 << 10
-	// answerStep is what the room of an answer grows by.
+	// answerStep is the step in which the memory of an answer grows.
 	answerStep = 1 << 20
 )
 
-// answerRoom is what an answer with long texts and contents takes of its client's
-// share of the memory for bodies, until it has left.
+// answerRoom is the memory that an answer with long texts and contents takes from its
+// client's share until it was sent.
 type answerRoom struct {
 	bodies *bodyMemory
 	client int64
 	taken  int
 }
 
-// room is an error where the answer may not have that many bytes of texts and
-// contents: beyond what is small, no more than its client's share. What is kept as the
-// result of a callback takes nothing of that.
+// room returns an error if the answer may not have that many bytes of texts and contents:
+// an answer that is not small must fit into its client's share. Answers that become the
+// result of a callback take no such memory.
 func (x *Exchange) room(bytes int) error {
 	in := x.incoming
 	if in == nil || bytes <= smallAnswer {
@@ -33,8 +33,8 @@ func (x *Exchange) room(bytes int) error {
 	return nil
 }
 
-// pageRoom is room for the records of a page, which may have Options.PageLimit in all
-// where they are several.
+// pageRoom is room for the records of a page; several records may have Options.PageLimit
+// in all.
 func (g *Gateway) pageRoom(x *Exchange) func(bytes, records int) error {
 	return func(bytes, records int) error {
 		if g.o.PageLimit > 0 && bytes > g.o.PageLimit && records > 1 {
@@ -44,8 +44,8 @@ func (g *Gateway) pageRoom(x *Exchange) func(bytes, records int) error {
 	}
 }
 
-// writeRoom is an error where the answers that a client has not fetched take more than
-// its share: those of writes that were done come whatever is left, see mustHave.
+// writeRoom returns an error if the client's unread answers exceed its share. The answer
+// to a write that was done is sent in any case, see mustHave.
 func (x *Exchange) writeRoom() error {
 	if in := x.incoming; in != nil && in.talk.server.bodies.over(x.user().Client.ID) {
 		return overloaded()
@@ -53,14 +53,14 @@ func (x *Exchange) writeRoom() error {
 	return nil
 }
 
-// mustHave takes room for the answer to a write, which was done.
+// mustHave takes memory for the answer to a write that was done, even beyond the share.
 func (x *Exchange) mustHave(bytes int) {
 	if x.room(bytes) != nil {
 		x.incoming.talk.room.force(x.user().Client.ID, bytes)
 	}
 }
 
-// grow has room for an answer of that size; false where the client has its share.
+// grow takes memory for an answer of that size; false if it exceeds the client's share.
 func (r *answerRoom) grow(client int64, bytes int) bool {
 	if bytes <= r.taken {
 		return true
@@ -76,7 +76,7 @@ func (r *answerRoom) grow(client int64, bytes int) bool {
 	return true
 }
 
-// force has room for an answer of that size, beyond what its client may take.
+// force takes memory for an answer of that size, even beyond the client's share.
 func (r *answerRoom) force(client int64, bytes int) {
 	if more := bytes - r.taken; more > 0 {
 		r.bodies.force(client, more)
@@ -85,7 +85,7 @@ func (r *answerRoom) force(client int64, bytes int) {
 	}
 }
 
-// end gives the room back.
+// end returns the memory.
 func (r *answerRoom) end() {
 	if r.taken > 0 {
 		r.bodies.give(r.client, r.taken)

@@ -24,8 +24,8 @@ type Endpoint struct {
 
 // Operation is what a method does at an endpoint.
 type Operation struct {
-	// Number is the operation's place in what an api_key may do; operations of
-	// one method at one endpoint share it. Those open to every api_key have none.
+	// Number is the operation's index in auth.Key.Allowed; operations of one method at
+	// one endpoint share it. Operations that are open to every api_key have none.
 	Number   int
 	Method   string
 	Endpoint *Endpoint
@@ -51,19 +51,19 @@ type Operation struct {
 	page         bool     // for people: the description leaves it out
 	secretQuery  bool     // the query may hold secrets: nothing of it is repeated
 
-	// direct is the operation itself, where it answers by callback;
-	// callbackInBody says where the receiver's address is.
+	// direct is the operation itself, if it answers by callback; callbackInBody says
+	// where the receiver's address is.
 	direct         *Operation
 	slow           *atomic.Int64 // direct answers that took longer than slowAnswer
 	timers         *timers
 	callbackInBody bool
 }
 
-// slowAnswer is how long an answer may take before it should come by callback.
+// slowAnswer is how long a direct answer may take by the interface.
 const slowAnswer = 500 * time.Millisecond
 
-// SlowAnswers tells how many direct answers of each operation took longer than
-// 500 ms: those worth a place under callbacks in the configuration.
+// SlowAnswers returns how many direct answers of each operation took longer than 500 ms:
+// candidates for callbacks in the configuration.
 func (g *Gateway) SlowAnswers() map[Grant]int64 {
 	slow := map[Grant]int64{}
 	for _, e := range g.routes.ordered {
@@ -74,16 +74,16 @@ func (g *Gateway) SlowAnswers() map[Grant]int64 {
 	return slow
 }
 
-// openToAll is the Number of operations that no allowlist governs.
+// openToAll is the Number of operations that need no entry of an allowlist.
 const openToAll = -1
 
 func (op *Operation) free() bool { return op.Number == openToAll }
 
-// operations returns everything the endpoint does.
+// operations returns all operations of the endpoint.
 func (e *Endpoint) operations() []*Operation { return e.all }
 
-// operation returns what a method does here; nil where it does nothing. GET of
-// a resource is one record or many, depending on whether an id is given.
+// operation returns the operation of a method; nil if there is none. GET of a resource is
+// one record or a list, depending on whether an id is given.
 func (e *Endpoint) operation(method, item string, rawQuery []byte) *Operation {
 	if item != "" || method == "GET" && e.Resource != nil && hasID(rawQuery) {
 		return e.item[method]
@@ -91,8 +91,8 @@ func (e *Endpoint) operation(method, item string, rawQuery []byte) *Operation {
 	return e.list[method]
 }
 
-// hasID tells whether a raw query names the parameter id, before anything of it
-// is decoded in full.
+// hasID tells whether a raw query names the parameter id, without decoding the whole
+// query.
 func hasID(raw []byte) bool {
 	for len(raw) > 0 {
 		var part []byte
@@ -104,7 +104,7 @@ func hasID(raw []byte) bool {
 	return false
 }
 
-// isNamed tells whether the raw name of a parameter is that name.
+// isNamed tells whether a raw parameter name decodes to that name.
 func isNamed(raw []byte, name string) bool {
 	return string(raw) == name || bytes.IndexByte(raw, '%') >= 0 && unescape(raw) == name
 }
@@ -117,8 +117,8 @@ type routes struct {
 	children  map[*mapping.Field]childRights // of every array field
 }
 
-// find looks up a path exactly as it was sent. A path of one more part than an
-// endpoint with items is that item.
+// find looks up a path exactly as it was sent. A path with one more part than an endpoint
+// with items is an item of that endpoint.
 func (r *routes) find(path string) (*Endpoint, string) {
 	if e := r.endpoints[path]; e != nil && !strings.HasSuffix(e.Path, "*") {
 		return e, ""
@@ -134,7 +134,7 @@ func (r *routes) find(path string) (*Endpoint, string) {
 	return e, path[slash+1:]
 }
 
-// isPart tells whether s can stand in a path unescaped and means only itself.
+// isPart tells whether s can be a part of a path without escaping.
 func isPart(s string) bool {
 	if s == "" || s == "." || s == ".." {
 		return false
@@ -166,8 +166,7 @@ func (r *routes) on(e *Endpoint, method string, op *Operation) {
 	e.list[method] = op
 }
 
-// carried puts an operation at a path of its own, where the administration has
-// what it works with.
+// carried adds an operation at its own path, if the administration supports it.
 func (g *Gateway) carried(r *routes, path, method string, op *Operation) {
 	if !g.o.Offer.Carries(path) {
 		return
@@ -179,7 +178,7 @@ func (g *Gateway) carried(r *routes, path, method string, op *Operation) {
 	r.on(e, method, op)
 }
 
-// onItem puts an operation at the path with one more part.
+// onItem adds an operation at the path with one more part.
 func (r *routes) onItem(e *Endpoint, method, part string, op *Operation) {
 	r.register(e, method, op)
 	op.Template = strings.TrimSuffix(e.Path, "/*") + "/{" + part + "}"
@@ -219,13 +218,13 @@ func isUnderAuthenticate(path string) bool {
 	return path == "/authenticate" || strings.HasPrefix(path, "/authenticate/")
 }
 
-// Grant is a method at an endpoint as an allowlist names it.
+// Grant is a method at an endpoint, as an allowlist names it.
 type Grant struct{ Method, Path string }
 
-// String is the entry of an allowlist that grants just this: GET /order.
+// String is the entry of an allowlist that grants only this: GET /order.
 func (g Grant) String() string { return g.Method + " " + g.Path }
 
-// Grants returns what an allowlist can grant, by Operation.Number.
+// Grants returns everything that an allowlist can grant, by Operation.Number.
 func (r *routes) grants() []Grant {
 	grants := make([]Grant, r.numbers)
 	for _, e := range r.ordered {
@@ -238,7 +237,7 @@ func (r *routes) grants() []Grant {
 	return grants
 }
 
-// newRoutes lists every endpoint there is.
+// newRoutes builds the table of all endpoints.
 func (g *Gateway) newRoutes() *routes {
 	r := &routes{endpoints: map[string]*Endpoint{}}
 	g.sessionRoutes(r)

@@ -15,12 +15,11 @@ import (
 // HeaderLimit is how large a request's header may be, in bytes.
 const HeaderLimit = 16 << 10
 
-// downloadTimeout is how long the result of a callback may take to leave, to a client
-// that takes something of it within each WriteTimeout: as long as an address of it is valid,
-// from when it is asked for.
+// downloadTimeout is how long the download of a result may take, if the client reads some
+// of it within each WriteTimeout. It is as long as an address of the result is valid.
 const downloadTimeout = webhook.LinkValidity
 
-// ServerOptions bound what a client can take of the server.
+// ServerOptions limit what clients can use of the server.
 type ServerOptions struct {
 	BodyLimit    int           // of one request, in bytes
 	BodyMemory   int           // that large bodies and answers may take at once, in bytes; at least twice BodyLimit
@@ -46,8 +45,8 @@ type Server struct {
 	stopped  bool      // Shutdown was called
 }
 
-// NewServer returns a server of the gateway. Fiber keeps the connections and stops
-// them; what is said on them is talk's matter.
+// NewServer returns a server of the gateway. Fiber tracks and stops the connections; talk
+// reads and answers the requests on them.
 func NewServer(g *Gateway, o ServerOptions) *Server {
 	s := &Server{gateway: g, o: o, bodies: newBodyMemory(o.BodyMemory)}
 	s.running, s.cancel = context.WithCancel(context.Background())
@@ -81,8 +80,7 @@ func (s *Server) Serve(l net.Listener) error {
 	return s.app.Listener(clients)
 }
 
-// Shutdown stops taking requests, lets those under way end, and gives up on
-// them when ctx does.
+// Shutdown stops accepting requests and waits for those under way, until ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.cancel()
 	s.mu.Lock()
@@ -91,7 +89,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Unlock()
 	err := s.app.ShutdownWithContext(ctx)
 	if listener != nil {
-		// Fiber does not know it yet where Serve has only just begun.
+		// Fiber does not know the server yet if Serve has only just begun.
 		_ = listener.Close()
 	}
 	return err

@@ -14,7 +14,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// sessionRoutes are /authenticate and what lies under it, open to every key.
+// sessionRoutes are /authenticate and the endpoints below it, open to every key.
 func (g *Gateway) sessionRoutes(r *routes) {
 	r.on(r.add("/authenticate", nil), "GET", &Operation{
 		about: aboutLogin(), open: true, params: loginParams(), parse: parseLogin, serve: g.authenticate,
@@ -59,8 +59,8 @@ func (g *Gateway) sessionRoutes(r *routes) {
 	r.on(reset, "POST", &Operation{page: true, open: true, pageForm: true, serve: g.resetPassword})
 }
 
-// parseLogin judges the login's parameters. Without any of the three the token
-// header alone is asked about, if there is one.
+// parseLogin judges the login's parameters. Without any of them, the request asks whether
+// the session of the token header is valid, if there is one.
 func parseLogin(x *Exchange) mapping.Violations {
 	if x.Param("organization_name") != "" {
 		return mapping.Violations{mapping.Fail(mapping.QueryUnsupported, "organization_name")}
@@ -126,8 +126,9 @@ func (g *Gateway) authenticate(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-// noteRefused notes why a login was refused, and whose it was. What is wrong with the
-// api_key goes before what is wrong with the rest, and is told only where it was judged.
+// noteRefused notes for the log why a login was refused, and which client it was. A
+// problem with the api_key takes precedence over one with the rest, and is noted only if
+// the key was judged.
 func (x *Exchange) noteRefused(err error) {
 	var refused *auth.Refused
 	if !errors.As(err, &refused) {
@@ -170,7 +171,7 @@ type accessAnswer struct {
 	Endpoints []endpointAnswer `json:"endpoints" doc:"What the api_key may call."`
 }
 
-// access tells who is asking and what it may call.
+// access answers who the caller is, and which endpoints it may call.
 func (g *Gateway) access(x *Exchange) {
 	endpoints := []endpointAnswer{}
 	for number, grant := range g.routes.grants() {
@@ -187,7 +188,7 @@ type component struct {
 	Status  string `json:"status" doc:"ok, or unavailable." example:"ok"`
 }
 
-// components tells what the service is made of.
+// components answers with the parts of the service and their state.
 func (g *Gateway) components(x *Exchange) {
 	c := g.o.Backend.Capabilities()
 	status := "ok"
@@ -210,7 +211,7 @@ type fingerprintAnswer struct {
 	Fingerprint string `json:"fingerprint" doc:"Hexadecimal."`
 }
 
-// modules groups the resources that the api_key may read.
+// modules answers with the resources that the api_key may read, by module.
 func (g *Gateway) modules(x *Exchange) {
 	modules := []module{}
 	place := map[string]int{}
@@ -247,8 +248,8 @@ func (g *Gateway) resetForm(x *Exchange) {
 	x.answerPageHTML(200, resetPage(resetState{Token: x.Param("reset")}))
 }
 
-// resetPassword takes what that page sends, a form and not JSON, and answers
-// with the page again.
+// resetPassword takes the form that the page sends, which is not JSON, and answers with
+// the page.
 func (g *Gateway) resetPassword(ctx context.Context, x *Exchange) error {
 	form, err := url.ParseQuery(string(x.request.Body()))
 	if err != nil {
@@ -279,7 +280,7 @@ func (g *Gateway) resetPassword(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-// resetState is what the page shows: the form for a token, or how it ended.
+// resetState is what the page shows: the form for a token, or the outcome.
 type resetState struct {
 	Token, Problem string
 	Done           bool

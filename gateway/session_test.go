@@ -24,7 +24,7 @@ type tokenAnswer struct{ Token string }
 
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	nobody := visitor{h: h}
 	a := nobody.ask("GET", login(keyAll, "demo", "demo"), "", "Token", "stale")
 	require.Equal(t, 200, a.status, a.body)
@@ -52,7 +52,7 @@ func TestLogin(t *testing.T) {
 
 func TestLoginIsRefused(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	wrong := fault{401, "Not authorized", "credentials_invalid", ""}
 	for target, want := range map[string]fault{
 		"/authenticate": {400, "These parameter(s): api_key , username , password are required", "parameters_required", ""},
@@ -77,7 +77,7 @@ func TestLoginIsRefused(t *testing.T) {
 // TestGuessesAreStopped from the tenth on, for that user only.
 func TestGuessesAreStopped(t *testing.T) {
 	t.Parallel()
-	nobody := visitor{h: newHouse(t)}
+	nobody := visitor{h: newFixture(t)}
 	for range 9 {
 		refused(t, nobody.ask("GET", login(keyAll, "demo", "guess"), ""), fault{401, "Not authorized", "credentials_invalid", ""})
 	}
@@ -92,7 +92,7 @@ func TestGuessesAreStopped(t *testing.T) {
 // TestRowsOfSessions are those of the endpoints below /authenticate.
 func TestRowsOfSessions(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, c := range []struct {
 		target, method       string
 		missing, invalid     string
@@ -115,7 +115,7 @@ func TestRowsOfSessions(t *testing.T) {
 // TestWhoIsAsking is told alike to every key, whatever its allowlist says.
 func TestWhoIsAsking(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.setKeys(keyOf(keyAll, "orders", Grant{"GET", "/order"}, Grant{"GET", "/orderline"}, Grant{"GET", "/vehicle"}, Grant{"PUT", "/employee"}, Grant{"GET", "/model/*"}))
 	demo := h.as("demo")
 	for target, want := range map[string]string{
@@ -147,7 +147,7 @@ func TestWhoIsAsking(t *testing.T) {
 var resetLink = regexp.MustCompile(`/authenticate/resetpassword\?reset=([A-Za-z0-9_-]{43})`)
 
 // mailedReset waits for the mail with a link, and returns its code.
-func (h *house) mailedReset() (code string) {
+func (h *fixture) mailedReset() (code string) {
 	require.Eventually(h.t, func() bool {
 		mails, err := filepath.Glob(filepath.Join(h.mail, "*.eml"))
 		if err != nil || len(mails) == 0 {
@@ -164,7 +164,7 @@ func (h *house) mailedReset() (code string) {
 
 func TestForgottenPassword(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	demo, nobody := h.as("demo"), visitor{h: h}
 	refused(t, demo.ask("POST", "/authenticate/forgotpassword", ""), fault{400, "Empty body", "empty_body", ""})
 	refused(t, demo.ask("POST", "/authenticate/forgotpassword", `{}`), fault{403, "Field: username is required and not supplied in request", "field_required", "username"})
@@ -212,7 +212,7 @@ func TestForgottenPassword(t *testing.T) {
 // TestWithoutAccounts: where the administration keeps none, no password is reset.
 func TestWithoutAccounts(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, func(_ *house, o *Options) { o.Resets = nil })
+	h := newFixture(t, func(_ *fixture, o *Options) { o.Resets = nil })
 	refused(t, h.as("demo").ask("POST", "/authenticate/forgotpassword", `{"username":"demo"}`),
 		fault{400, "Invalid endpoint: /authenticate/forgotpassword", mapping.EndpointUnknown, ""})
 	refused(t, visitor{h: h}.ask("GET", "/authenticate/resetpassword", ""),

@@ -64,7 +64,7 @@ func TestSheetsTakeWhatIsDescribed(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			s, err := sheet.Load(file, model, sheet.Options{Env: env})
 			require.NoError(t, err)
-			h := newHouse(t, func(_ *house, o *Options) {
+			h := newFixture(t, func(_ *fixture, o *Options) {
 				client, err := backend.NewClient(bare{s}, s.Model, backend.Options{Timeout: time.Minute})
 				require.NoError(t, err)
 				o.Offer, o.Backend = client.Offer(), client

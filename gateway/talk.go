@@ -13,12 +13,13 @@ import (
 	"frontdesk/mapping"
 )
 
-// talk is what it takes to answer the requests of a connection, kept from one
-// connection to the next.
+// talk reads and answers the requests of a connection, one after the other. It is reused
+// for other connections.
 //
-// Header, chunks and answer are fasthttp's, only their order is not: its own loop
-// knows no moment between header and body at which the connection is at hand, and
-// makes room for a body before anything of it came (valyala/fasthttp#2037).
+// fasthttp parses header and chunks and writes the answer; only the order is ours.
+// fasthttp's own loop has no step between header and body in which the connection is
+// accessible, and allocates memory for a body before any of it has arrived
+// (valyala/fasthttp#2037).
 type talk struct {
 	*conn
 	server *Server
@@ -34,7 +35,7 @@ type talk struct {
 // outputSize is how much of an answer is sent at once.
 const outputSize = 4 << 10
 
-// converse answers the requests of a connection until one side has enough.
+// converse answers the requests of a connection until one side ends it.
 func (s *Server) converse(c *conn) {
 	t, reused := s.talks.Get().(*talk)
 	if !reused {
@@ -49,14 +50,14 @@ func (s *Server) converse(c *conn) {
 		for t.answer() && t.awaits(s.o.IdleTimeout) {
 		}
 	}
-	t.conn = nil // which is not to be kept with it
+	t.conn = nil // The pooled talk must not keep the connection.
 	t.in.Reset(nil)
 	t.out.Reset(nil)
 	s.talks.Put(t)
 }
 
-// awaits tells whether there is another request; one may have come with the one
-// before.
+// awaits tells whether another request follows; it may have arrived together with the
+// last one.
 func (t *talk) awaits(timeout time.Duration) bool {
 	if t.in.Buffered() > 0 {
 		runtime.Gosched() // it need not wait for its client, and would have others wait for it
@@ -69,7 +70,7 @@ func (t *talk) awaits(timeout time.Duration) bool {
 	return t.wake() && err == nil
 }
 
-// after is the deadline that is so far away; none for 0.
+// after is the time at that distance from now; the zero time for 0.
 func after(timeout time.Duration) time.Time {
 	if timeout == 0 {
 		return time.Time{}
@@ -77,7 +78,7 @@ func after(timeout time.Duration) time.Time {
 	return time.Now().Add(timeout)
 }
 
-// answer answers one request, and tells whether there can be another.
+// answer answers one request, and tells whether another can follow on the connection.
 func (t *talk) answer() (more bool) {
 	if t.SetReadDeadline(after(t.server.o.ReadTimeout)) != nil {
 		return false
@@ -98,8 +99,7 @@ func (t *talk) answer() (more bool) {
 
 var errTwoLengths = errors.New("the length of the body is given twice")
 
-// readHeader reads all of a request but its body; reason is what to say of an
-// error.
+// readHeader reads the header of a request; reason is the answer's reason if it fails.
 func (t *talk) readHeader() (reason mapping.Reason, err error) {
 	h := &t.req.Header
 	if err := h.Read(t.in); err != nil {
@@ -114,11 +114,11 @@ func (t *talk) readHeader() (reason mapping.Reason, err error) {
 	return mapping.RequestMalformed, t.uri.Parse(h.Host(), h.RequestURI())
 }
 
-// twoLengths tells whether a request gave its length twice, as Content-Length
-// and by Transfer-Encoding. A proxy may have believed the other one: what comes
-// next on the connection could be the rest of this request, made by somebody
-// else (request smuggling). A coding other than chunked says nothing of where the
-// body ends, and is refused too, as RFC 9112 6.3 wants.
+// twoLengths tells whether a request gives its length twice, as Content-Length and by
+// Transfer-Encoding. A proxy may have believed the other one: what follows on the
+// connection could be the rest of this request, written by somebody else (request
+// smuggling). A coding other than chunked does not say where the body ends, and is
+// refused as well, as RFC 9112 6.3 requires.
 func twoLengths(h *fasthttp.RequestHeader) bool {
 	var length, coded bool
 	for line := range bytes.Lines(h.RawHeaders()) {
@@ -133,7 +133,7 @@ func twoLengths(h *fasthttp.RequestHeader) bool {
 func (t *talk) send() (more bool) {
 	rest := t.body.end()
 	if t.resp.Header.ConnectionClose() {
-		rest = endless // it could not be read: nobody knows where it ends
+		rest = endless // the request could not be read, so its end is unknown
 	}
 	last := rest == endless || t.req.Header.ConnectionClose() || t.from.stopping.Err() != nil
 	err := t.write(last)
@@ -152,8 +152,8 @@ func (t *talk) send() (more bool) {
 	return err == nil && !last
 }
 
-// write makes the answer ready to be sent. What of it is not sent by then, is sent
-// before anything more is read.
+// write writes the answer into the buffer. What is not sent yet is sent before the next
+// read.
 func (t *talk) write(last bool) error {
 	switch {
 	case last:

@@ -12,10 +12,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// A request's span says what the access line says: names of the interface and
-// of the configuration. The target and its query, headers and bodies stay out.
+// A request's span has what the access line has: names of the interface and of the
+// configuration. Target, query, headers and bodies are not in it.
 
-// clientHeaders are where a client says which trace its request belongs to.
+// clientHeaders are the headers in which a client names the trace of its request.
 type clientHeaders struct{ of *fasthttp.RequestHeader }
 
 var _ propagation.TextMapCarrier = clientHeaders{}
@@ -24,7 +24,7 @@ func (h clientHeaders) Get(name string) string { return string(h.of.Peek(name)) 
 func (h clientHeaders) Set(string, string)     {}
 func (h clientHeaders) Keys() []string         { return nil }
 
-// beginTrace puts the span of a request into its context.
+// beginTrace starts the span of a request in its context.
 func (g *Gateway) beginTrace(ctx context.Context, x *Exchange) context.Context {
 	if g.o.Tracer == nil {
 		return ctx

@@ -9,7 +9,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// utilityRoutes are the endpoints that are no resource of their own.
+// utilityRoutes are the endpoints that are not a resource.
 func (g *Gateway) utilityRoutes(r *routes) {
 	r.on(r.add("/util/environment", nil), "GET", &Operation{
 		params: []param{named("username", "A user name, repeated in the answer.", "demo").must()}, serve: served(g.environment),
@@ -60,7 +60,7 @@ func (g *Gateway) utilityRoutes(r *routes) {
 // serviceModule groups what has to do with the service itself.
 const serviceModule = "service"
 
-// moduleOf is the module of a resource, "" where there is none of that name.
+// moduleOf is the module of a resource, "" if there is no resource of that name.
 func moduleOf(model *mapping.Model, resource string) string {
 	if r := model.Resource(resource); r != nil {
 		return r.Module
@@ -68,7 +68,7 @@ func moduleOf(model *mapping.Model, resource string) string {
 	return ""
 }
 
-// The fields that the endpoints of employees and documents answer.
+// The answered fields of employees and documents.
 var (
 	emailFields    = []string{"username", "email"}
 	documentFields = []string{"id", "name", "mime_type", "size", "sha256", "external_url"}
@@ -105,8 +105,8 @@ type fieldAnswer struct {
 	Validation any    `json:"custom_validation" doc:"What the validation is called in errors."`
 	After      any    `json:"after" doc:"The timestamp field that this one must be later than."`
 	Array      bool   `json:"array"`
-	// Filterable and Sortable are there where the administration cannot do what
-	// lists otherwise do with every scalar field.
+	// Filterable and Sortable are present only if the administration cannot filter or
+	// sort by a scalar field, as lists otherwise can.
 	Filterable *bool `json:"filterable,omitempty"`
 	Sortable   *bool `json:"sortable,omitempty"`
 }
@@ -118,7 +118,7 @@ type modelAnswer struct {
 	Fields    []fieldAnswer `json:"fields" may:"lack"`
 }
 
-// textOrNull is a text as JSON answers it where there may be none.
+// textOrNull is a text in JSON, null if it is empty.
 func textOrNull(s string) any {
 	if s == "" {
 		return nil
@@ -126,7 +126,7 @@ func textOrNull(s string) any {
 	return s
 }
 
-// describeField tells of a field as the caller meets it.
+// describeField describes a field as the caller may use it.
 func (x *Exchange) describeField(f *mapping.Field) fieldAnswer {
 	a := fieldAnswer{
 		Name: f.Name, Datatype: f.Type.String(), Required: f.Required, Readonly: f.Readonly, Unique: f.Unique,
@@ -149,8 +149,8 @@ func (x *Exchange) describeField(f *mapping.Field) fieldAnswer {
 	return a
 }
 
-// describeFields are the fields of a resource as the caller meets them; whole tells
-// that it may use all of them.
+// describeFields describes the fields of a resource that the caller may use; whole tells
+// whether these are all fields.
 func (x *Exchange) describeFields(resource *mapping.Resource) (fields []fieldAnswer, whole bool) {
 	if resource == nil {
 		return nil, true
@@ -167,7 +167,7 @@ func (x *Exchange) describeFields(resource *mapping.Resource) (fields []fieldAns
 	return fields, whole
 }
 
-// describeModel answers the very model that validates, unless the backend
+// describeModel answers with the model that requests are validated by, unless the backend
 // describes its resources itself.
 func (g *Gateway) describeModel(ctx context.Context, x *Exchange) error {
 	own, err := g.o.Backend.DescribeModel(ctx, x.Item)

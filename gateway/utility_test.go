@@ -14,7 +14,7 @@ import (
 // elsewhere, are of the sample data.
 func TestUtilityAnswers(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	demo := h.as("demo")
 	for target, want := range map[string]string{
 		"/util/environment?username=j%26d": `{"data":{"environment":"test","version":"1.2.3","base_url":"https://api.example.nl/webservice_v2","time_zone":"UTC","client":"Demo Garage","username":"j&d"}}`,
@@ -47,7 +47,7 @@ func TestUtilityAnswers(t *testing.T) {
 // TestModelIsTheOneThatValidates tells a field of every kind.
 func TestModelIsTheOneThatValidates(t *testing.T) {
 	t.Parallel()
-	a := newHouse(t).as("demo").ask("GET", "/model/order", "")
+	a := newFixture(t).as("demo").ask("GET", "/model/order", "")
 	require.Equal(t, 200, a.status)
 	type described struct {
 		Data struct {
@@ -99,7 +99,7 @@ func (s describingStore) DescribeModel(context.Context, string) ([]byte, error) 
 func TestModelOfTheAdministration(t *testing.T) {
 	t.Parallel()
 	for says, want := range map[string]string{`{"own":true}`: `{"data":{"own":true}}`, `<html>`: "", `[]`: "", `{"own":`: ""} {
-		h := newHouse(t, func(h *house, o *Options) {
+		h := newFixture(t, func(h *fixture, o *Options) {
 			client, err := backend.NewClient(describingStore{h.store, says}, o.Offer.Model, backend.Options{Timeout: auth.MaxTTL})
 			require.NoError(t, err)
 			o.Backend = client

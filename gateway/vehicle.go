@@ -9,7 +9,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// vehicleRoutes are the endpoints that do more with a vehicle than store it.
+// vehicleRoutes are the operations on a vehicle besides storing it.
 func (g *Gateway) vehicleRoutes(r *routes) {
 	identified := mapping.NewForm("vehicle identification", mapping.Field{
 		Name: "id", Type: mapping.Int4, Primary: true, Description: "Primary ID of the vehicle.",
@@ -104,9 +104,9 @@ func (g *Gateway) publishStop(ctx context.Context, x *Exchange) error {
 	})
 }
 
-// plateForm is the body of /updatelicenseplate: the vehicle and its new plate,
-// as long as the model lets a plate be. Its form depends on the vehicle's
-// country, which only the backend knows.
+// plateForm is the body of /updatelicenseplate: the vehicle and its new plate, with the
+// length that the model allows. The plate's valid forms depend on the vehicle's country,
+// which only the backend knows.
 func (g *Gateway) plateForm() *mapping.Resource {
 	plate := g.o.Offer.Model.Resource("vehicle").Field("license_plate")
 	return mapping.NewForm("updatelicenseplate",

@@ -9,7 +9,7 @@ import (
 // TestPublishing: vehicle 3 of the sample data is not published yet.
 func TestPublishing(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	status := func() any { return decode[one](t, demo.ask("GET", "/vehicle/3", "")).Data["publish_status"] }
 	site := fault{403, "Vehicleadvertisementsite is required, vehicle not published", "advertisementsite_required", ""}
 	for _, method := range []string{"GET", "PUT"} {
@@ -38,7 +38,7 @@ func TestPublishing(t *testing.T) {
 
 func TestVehicleIdentification(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	demo := h.as("demo")
 	invalid, none := fault{400, "Primary ID is not an valid ID", "primary_id_invalid", ""}, fault{403, "No Primary ID provided", "primary_id_missing", ""}
 	required, empty := fault{400, "These parameter(s): id are required", "parameters_required", ""}, fault{400, "Empty body", "empty_body", ""}
@@ -67,7 +67,7 @@ func TestVehicleIdentification(t *testing.T) {
 
 func TestLicensePlate(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).as("demo")
+	demo := newFixture(t).as("demo")
 	for _, method := range []string{"PUT", "POST"} {
 		for _, c := range []struct {
 			body string

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// CheckCreate judges a new record alone, without any other record: every
-// violation, those of one row in field order. Catalogue.Sort puts the rows into
-// their documented order.
+// CheckCreate judges a new record alone, without any other record. It returns every
+// violation, those of one row in field order. Catalogue.Sort puts the rows into their
+// documented order.
 func (b *Body) CheckCreate() Violations { return b.checkNew(nil) }
 
 // checkNew is CheckCreate for a record, or for an array element whose field
@@ -108,9 +108,8 @@ func (r *Resource) inFieldOrder(v Violations) Violations {
 	return v
 }
 
-// withoutIllTyped drops the violations that an unreadable value of a field
-// would bring along: a readonly field is refused for what it is, not for its
-// datatype too.
+// withoutIllTyped drops the violations that follow from an unreadable value: a readonly
+// field is refused for being supplied, not for its datatype as well.
 func withoutIllTyped(v Violations) Violations {
 	refused := map[string]bool{}
 	for _, e := range v {

@@ -74,7 +74,7 @@ func (f *Field) Parse(s string, loc *time.Location) (Value, *Error) {
 	return v, nil
 }
 
-// Keeps tells whether a value that Parse made of a text is all of it: neither rounded
+// Keeps tells whether a value that Parse made of a text has all of it, neither rounded
 // nor cut.
 func (f *Field) Keeps(s string, v Value) bool {
 	switch f.Type {
@@ -132,8 +132,8 @@ func parseFloat8(s string, scale int) (Value, bool) {
 	return v, ok && max(v.num, -v.num) < 1e15 // rounding may reach the bound
 }
 
-// shortDecimal reads a JSON number of few digits that needs no rounding, as most
-// are; false says nothing of any other.
+// shortDecimal parses a JSON number of few digits that needs no rounding, as most do not;
+// false means that it cannot tell.
 func shortDecimal(s string, scale int) (int64, bool) {
 	if scale < 0 || len(s) > 15 {
 		return 0, false

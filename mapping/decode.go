@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The bounds of a body. What nests deeper is no JSON here; an array of more
-// elements is too large; and of what is wrong no more is told.
+// The bounds of a body. A body that is nested deeper is not JSON; an array with more
+// elements is too large; and no more violations than this are reported.
 const (
 	MaxDepth      = 32
 	MaxElements   = 1000
@@ -58,7 +58,7 @@ func DecodeBody(r *Resource, data []byte, loc *time.Location) (*Body, error) {
 	return DecodeBodyOf(r, nil, data, loc)
 }
 
-// DecodeBodyOf is DecodeBody for a sender whose model has these arrays only.
+// DecodeBodyOf is DecodeBody for a sender whose model has only these arrays.
 func DecodeBodyOf(r *Resource, arrays Arrays, data []byte, loc *time.Location) (*Body, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, Fail(EmptyBody)
@@ -81,7 +81,7 @@ func DecodeBodyOf(r *Resource, arrays Arrays, data []byte, loc *time.Location) (
 	return body, nil
 }
 
-// BodyOf returns the body that would have sent the fields present in rec.
+// BodyOf returns a body that supplies the fields present in rec.
 func BodyOf(rec Record) *Body {
 	b := &Body{Record: rec, supplied: make([]bool, len(rec.Values)), lines: map[int][]*Body{}}
 	for i, v := range rec.Values {
@@ -103,8 +103,8 @@ var (
 	errTooMany = errors.New("too many elements")
 )
 
-// decoder reads one body. text is a copy of it, which the texts in it are parts
-// of: one allocation for all of them.
+// decoder parses one body. text is a copy of the body; all texts of the record are parts
+// of it, so they need only one allocation.
 type decoder struct {
 	json   *jsontext.Decoder
 	in     bytes.Buffer
@@ -123,7 +123,7 @@ func (m *Model) newDecoder(arrays Arrays, data []byte, loc *time.Location) *deco
 	return d
 }
 
-// free lets go of the body and keeps the decoder for the next one.
+// free drops the body and keeps the decoder for the next one.
 func (m *Model) free(d *decoder) {
 	d.text, d.loc, d.in, d.arrays = "", nil, bytes.Buffer{}, nil
 	d.json.Reset(&d.in)
@@ -334,9 +334,9 @@ func depth(raw jsontext.Value) int {
 	return most
 }
 
-// CutMember takes a member out of a JSON object, and returns what is left of it
-// and the member's value: absent where there is none, text bare, anything else as
-// it was sent. The error is BodyNotJSON.
+// CutMember removes a member from a JSON object, and returns the rest of the object and
+// the member's value: absent if there is none, text without quotes, anything else as it
+// was sent. The error is BodyNotJSON.
 func CutMember(data []byte, name string) (rest []byte, value Value, err error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(data))
 	if d.PeekKind() != '{' {

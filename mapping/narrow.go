@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Narrowing says what of a resource remains.
+// Narrowing says which parts of a resource remain.
 type Narrowing struct {
 	// Fields are the fields that remain, by name. The primary ID and the fields
 	// that every resource has remain anyway; those of the latter that are not
@@ -16,9 +16,9 @@ type Narrowing struct {
 	Fields map[string]FieldNarrowing
 	// ListRequires replaces the query parameters that lists ask for, unless nil.
 	ListRequires []string
-	// WithoutRules names rules that are not kept.
+	// WithoutRules names rules that are not enforced.
 	WithoutRules []string
-	// Undated tells that lists cannot be narrowed by when records were changed.
+	// Undated says that lists cannot be filtered by the time of the last change.
 	Undated bool
 }
 
@@ -33,11 +33,10 @@ type FieldNarrowing struct {
 	Default  *string  // nil leaves it; as Field.Default
 }
 
-// Narrow returns the model with only the resources named and what the narrowing
-// says of each. What refers to something that is gone changes with it: a
-// reference becomes a plain int4, an array field goes, a date need not follow
-// another, a value is not unique per another. Lists no longer ask for parameters
-// that are gone or cannot be filtered by.
+// Narrow returns the model with only the resources named, each reduced as its narrowing
+// says. References to removed parts change: a reference becomes a plain int4, an array
+// field is removed, a date need not follow another, a value is not unique per another.
+// Lists no longer require parameters that are removed or cannot be filtered by.
 func (m *Model) Narrow(to map[string]Narrowing) *Model {
 	narrowed := &Model{byName: map[string]*Resource{}, Version: m.narrowedVersion(to)}
 	for _, r := range m.Resources {
@@ -184,7 +183,7 @@ func (r *Resource) index() {
 	r.CreatedAt, r.ModifiedAt = r.byName["created_at"].Index, r.byName["modified_at"].Index
 }
 
-// dropArrays drops the array fields whose elements no longer refer back.
+// dropArrays removes the array fields whose elements no longer refer back.
 func (r *Resource) dropArrays() {
 	r.Fields = slices.DeleteFunc(r.Fields, func(f Field) bool {
 		return f.ArrayOf != "" && r.model.byName[f.ArrayOf].byName[f.ArrayKey] == nil
@@ -192,7 +191,7 @@ func (r *Resource) dropArrays() {
 	r.index()
 }
 
-// keepRequirements leaves out the requirements of lists that cannot be met.
+// keepRequirements removes the requirements of lists that cannot be met.
 func (r *Resource) keepRequirements() {
 	var met []string
 	for _, name := range r.ListRequires {

@@ -83,8 +83,7 @@ func (f *Field) raises() []Reason {
 	return all
 }
 
-// Unreadable is the reason for which a value that is not of the field's datatype
-// is refused.
+// Unreadable is the reason for refusing a value that does not have the field's datatype.
 func (f *Field) Unreadable() Reason { return f.Invalid("").Reason }
 
 func unrepeated(all []Reason) []Reason {

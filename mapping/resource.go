@@ -54,8 +54,8 @@ type Field struct {
 	Since int
 	// Unfilterable and Unsortable tell what the system behind cannot do.
 	Unfilterable, Unsortable bool
-	// SameRow tells that the record stands on the row of the one that it refers to: it is
-	// no use of that, and made and removed with it.
+	// SameRow says that the record is a part of the row of the record that it refers to:
+	// it does not count as use of that record, and is made and deleted with it.
 	SameRow bool
 
 	target *Resource // of Reference or ArrayOf
@@ -74,7 +74,7 @@ func (f *Field) Filterable() bool { return f.InLists() && !f.Unfilterable }
 // Sortable tells whether GET many can be sorted by the field.
 func (f *Field) Sortable() bool { return f.InLists() && !f.Unsortable }
 
-// Arrays tells which array fields somebody's model has; nil stands for all.
+// Arrays tells which array fields a caller's model has; nil means all.
 type Arrays interface{ Has(f *Field) bool }
 
 // In tells whether a model with these arrays has the field.
@@ -162,11 +162,11 @@ func (r *Resource) FieldProblem(f *Field, part, format string, args ...any) stri
 // model order. Array fields do not count: they are the other side of one.
 func (r *Resource) Referrers() []Referrer { return r.referrers }
 
-// ListFields returns the positions that a list answers by itself.
+// ListFields returns the positions that a list answers by default.
 func (r *Resource) ListFields() []int { return r.plain }
 
-// RecordFields returns the positions that one record answers by itself: all
-// but arrays.
+// RecordFields returns the positions that a single record answers by default: all but
+// arrays.
 func (r *Resource) RecordFields() []int { return r.all }
 
 // HasArrays tells whether a record has fields that are arrays.
@@ -183,16 +183,15 @@ type Record struct {
 	// Children holds the elements of supplied or selected array fields, by
 	// field position.
 	Children map[int][]Record
-	// Version changes with every change of the stored record; 0 where the
-	// backend keeps none.
+	// Version changes with every change of the stored record; 0 if the backend has none.
 	Version int64
-	// Tag is what the entity tag is made of where Version does not change with all
-	// that is shown of the record and of the elements of its arrays: 0 where it does,
-	// Untold where nobody can tell.
+	// Tag replaces Version in the entity tag if Version does not change with everything
+	// that is shown of the record and of its elements. It is 0 if Version is enough, and
+	// Untold if no entity tag can be made.
 	Tag int64
-	// Owner is the client that the record belongs to, as its backend says: 0 where
-	// nobody has said, which is no record to believe; OfAll where it is every
-	// client's.
+	// Owner is the client that the record belongs to, as its backend says. It is 0 if the
+	// backend did not say, and such a record is rejected; OfAll if the record belongs to
+	// all clients.
 	Owner int64
 }
 

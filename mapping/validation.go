@@ -47,8 +47,8 @@ func plateOfNoCountry(b *Body, v Value) bool {
 // DutchPostcode tells whether s is four digits, a space and two letters.
 func DutchPostcode(s string) bool { return dutchPostcode.MatchString(s) }
 
-// IsPlain tells whether every character of a text can be seen, or is a blank: it can be
-// shown on a line, on a terminal too. What stands for bytes that are none (U+FFFD) is not.
+// IsPlain tells whether every character of a text is visible, or a blank, so that it can
+// be shown on a line of a terminal. U+FFFD, which replaces invalid bytes, is not plain.
 func IsPlain(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) || r == utf8.RuneError })
 }

@@ -9,5 +9,5 @@
 //		})
 //	}
 //
-// and those that keep counts join in the same way with Tally and Limits.
+// and those that keep counts join in the same way with GuessCounter and Limits.
 package authtest

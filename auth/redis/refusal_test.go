@@ -41,13 +41,13 @@ func TestServerWithoutWrites(t *testing.T) {
 			t.Parallel()
 			server, clock := redistest.Start(t), authtest.NewClock()
 			client := open(t, redis.Options{URL: server.URL()})
-			sessions, tally := redis.NewSessions(client, clock.Now), redis.NewTally(client)
+			sessions, counter := redis.NewSessions(client, clock.Now), redis.NewGuessCounter(client)
 			limits := redis.NewLimits(client, time.UTC, time.Minute)
 			key := &auth.Key{Name: "webshop", Bounds: auth.Bounds{PerDay: 10}}
 			ask := map[string]func() error{
 				"login": func() error { return sessions.Put(t.Context(), session(clock)) },
 				"guess": func() error {
-					_, err := tally.Reserve(t.Context(), auth.OriginOf("192.0.2.1"), auth.Account{1}, clock.Now())
+					_, err := counter.Reserve(t.Context(), auth.OriginOf("192.0.2.1"), auth.Account{1}, clock.Now())
 					return err
 				},
 				"limited request": func() error {

@@ -142,5 +142,5 @@ func (s *suite) unique(length int) string {
 	return all
 }
 
-// letters are so many of them.
+// letters returns a text of n letters.
 func letters(n int) string { return strings.Repeat("a", n) }

@@ -37,7 +37,7 @@ func (s Single) Delete(ctx context.Context, client auth.Client, before mapping.R
 }
 
 // Recall implements backend.Tx.
-func (s Single) Recall(ctx context.Context, client auth.Client, key string) (m *backend.Memo, err error) {
+func (s Single) Recall(ctx context.Context, client auth.Client, key string) (m *backend.StoredAnswer, err error) {
 	err = s.Driver.Write(ctx, func(tx backend.Tx) (err error) {
 		m, err = tx.Recall(ctx, client, key)
 		return err
@@ -46,6 +46,6 @@ func (s Single) Recall(ctx context.Context, client auth.Client, key string) (m *
 }
 
 // Remember implements backend.Tx.
-func (s Single) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
+func (s Single) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	return s.Driver.Write(ctx, func(tx backend.Tx) error { return tx.Remember(ctx, client, key, m) })
 }

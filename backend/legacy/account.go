@@ -70,7 +70,7 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 		return account{}, auth.ErrUnknownUser
 	}
 	var answer result
-	err := session{Store: s, conn: s.own}.again(ctx, func(on session) (err error) {
+	err := session{Store: s, conn: s.reserved}.again(ctx, func(on session) (err error) {
 		answer, err = queryAll(ctx, on.conn, s.accountText(username))
 		return err
 	})

@@ -109,7 +109,7 @@ func TestSharedLoginName(t *testing.T) {
 			c := newClock()
 			logged, told := observer.New(zap.WarnLevel)
 			sh := loadSheetFile(t, file, model, dsn, c.Now)
-			s, err := Open(t.Context(), Options{Sheet: sh, Keep: openKeep(t, c.Now), Now: c.Now, Random: rand.Reader, Hasher: auth.NewHasher(), Log: zap.New(logged)})
+			s, err := Open(t.Context(), Options{Sheet: sh, IDStore: openIDStore(t, c.Now), Now: c.Now, Random: rand.Reader, Hasher: auth.NewHasher(), Log: zap.New(logged)})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, s.Close()) }()
 			require.NotZero(t, told.FilterMessage("several users have one login name: none of them can log in").Len())

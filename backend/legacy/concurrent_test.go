@@ -128,7 +128,7 @@ func TestOrderNumbersUnderConcurrency(t *testing.T) {
 func TestCollisionsEnd(t *testing.T) {
 	x := open(t, "sqlite")
 	logged, told := observer.New(zap.DebugLevel)
-	s, err := Open(t.Context(), Options{Sheet: x.sheet, Keep: x.keep, Now: x.now, Random: rand.Reader, LockWait: time.Millisecond, Log: zap.New(logged)})
+	s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.idStore, Now: x.now, Random: rand.Reader, LockWait: time.Millisecond, Log: zap.New(logged)})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
 	var calls []backend.Call
@@ -170,7 +170,7 @@ func TestRowThatTheVendorHolds(t *testing.T) {
 	} {
 		t.Run(engine, func(t *testing.T) {
 			x := open(t, engine)
-			s, err := Open(t.Context(), Options{Sheet: x.sheet, Keep: x.keep, Now: x.now, Random: rand.Reader, LockWait: waits.lock})
+			s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.idStore, Now: x.now, Random: rand.Reader, LockWait: waits.lock})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, s.Close()) }()
 			var calls []backend.Call

@@ -166,7 +166,7 @@ func TestAServerThatGoesAwayAndComesBack(t *testing.T) {
 func TestKeyOfAnotherForm(t *testing.T) {
 	x := open(t, "sqlite")
 	ref := sheet.KeyRef{Resource: "turnovergroup", Client: one.ID, Key: sheet.JoinKey([]sheet.Raw{textRaw("A"), textRaw("B"), textRaw("C"), textRaw("D")})}
-	ids, err := x.keep.IDs(t.Context(), []sheet.KeyRef{ref})
+	ids, err := x.idStore.IDs(t.Context(), []sheet.KeyRef{ref})
 	require.NoError(t, err)
 	var calls []backend.Outcome
 	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second, Observe: func(_ context.Context, call backend.Call) { calls = append(calls, call.Outcome) }})

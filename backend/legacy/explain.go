@@ -85,7 +85,7 @@ func (x *explainer) held() []string {
 	}
 	if x.t.Read != x.t.Table {
 		lock := newStatement(x.d).add("SELECT 1 FROM ", x.t.name, x.d.lockHint())
-		x.t.own(lock, x.client, x.key())
+		x.t.writeKey(lock, x.client, x.key())
 		return []string{lock.add(x.d.lockClause()).String(), x.byKeyText(x.t, x.client, x.key(), false).String()}
 	}
 	return []string{x.byKeyText(x.t, x.client, x.key(), true).String()}

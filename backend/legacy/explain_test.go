@@ -37,7 +37,7 @@ func explained(t *testing.T, engine string) *Store {
 			}
 		}
 	}
-	x, err := Explainer(Options{Sheet: s, Keep: openKeep(t, time.Now), Now: time.Now})
+	x, err := Explainer(Options{Sheet: s, IDStore: openIDStore(t, time.Now), Now: time.Now})
 	require.NoError(t, err)
 	return x
 }

@@ -45,7 +45,7 @@ func (l *listing) goesOn(err error) error {
 	if l.tx == nil || l.d.engine() != "postgres" {
 		return nil
 	}
-	l.tx.memo.none = append(l.tx.memo.none, l.q.Filters)
+	l.tx.tries.none = append(l.tx.tries.none, l.q.Filters)
 	return fmt.Errorf("%w: %w", errNoneFits, err)
 }
 
@@ -78,5 +78,5 @@ func (l *listing) fitsNone(ctx context.Context, err error) bool {
 // fittedNone tells whether an earlier run of the transaction found out that no record fits
 // the filters of a list.
 func (s session) fittedNone(q backend.Query) bool {
-	return s.tx != nil && slices.ContainsFunc(s.tx.memo.none, func(none []backend.Filter) bool { return slices.Equal(none, q.Filters) })
+	return s.tx != nil && slices.ContainsFunc(s.tx.tries.none, func(none []backend.Filter) bool { return slices.Equal(none, q.Filters) })
 }

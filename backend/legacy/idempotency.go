@@ -28,23 +28,23 @@ const (
 	answerCreated = "created_at"
 )
 
-// memo is what is known over all tries of a transaction: what becomes of its idempotency
+// acrossTries is what is known over all tries of a transaction: what becomes of its idempotency
 // key, which rows were refused with a key that was made for them, and which filters have
 // values that their columns cannot hold.
-type memo struct {
+type acrossTries struct {
 	client  auth.Client
-	key     string // asked for in the keep; "" for none
-	taken   bool   // the key, in the keep
-	answer  *backend.Memo
+	key     string // asked for in the id store; "" for none
+	taken   bool   // the key, in the id store
+	answer  *backend.StoredAnswer
 	refused []string
 	none    [][]backend.Filter
 }
 
 // Recall implements backend.Tx: in the vendor's table the key is locked
-// until the transaction ends, in the keep it is taken right before that.
-func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
+// until the transaction ends, in the id store it is taken right before that.
+func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	if t.answers == "" {
-		return t.recallKept(ctx, client, key)
+		return t.recallFromIDStore(ctx, client, key)
 	}
 	taken, release, err := t.d.tryLock(ctx, t.conn, fmt.Sprintf("%s %d %s", t.answers, client.ID, key))
 	switch {
@@ -66,7 +66,7 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 	if err != nil || row == nil {
 		return nil, t.wrap("recall an answer", err)
 	}
-	m := &backend.Memo{Answer: []byte(row[1].String())}
+	m := &backend.StoredAnswer{Answer: []byte(row[1].String())}
 	if n, err := hex.Decode(m.Sum[:], []byte(row[0].String()[:min(64, len(row[0].String()))])); err != nil || n != len(m.Sum) {
 		return nil, errors.New("recall an answer: the sum under an idempotency key is none")
 	}
@@ -95,34 +95,34 @@ func (t *txn) underKey(b *statement, client auth.Client, key string) *statement 
 	return b.add(" WHERE ", t.d.quote(answerClient), " = ").arg(intRaw(client.ID)).add(" AND ", t.d.quote(answerKey), " = ").arg(textRaw(key))
 }
 
-func (t *txn) recallKept(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
+func (t *txn) recallFromIDStore(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	switch {
-	case t.keep == nil:
+	case t.idStore == nil:
 		return nil, errors.New("there is nowhere to keep answers under idempotency keys")
-	case t.tx.memo.taken:
+	case t.tx.tries.taken:
 		return nil, nil // by a try before this one
 	}
-	t.tx.memo.client, t.tx.memo.key = client, key
-	return t.keep.Recall(ctx, client, key)
+	t.tx.tries.client, t.tx.tries.key = client, key
+	return t.idStore.Recall(ctx, client, key)
 }
 
 // takeKey takes the key of a transaction that is committed next: the database undoes what
 // is cut off before. What has run out of time by then is not committed.
 func (t *txn) takeKey(ctx context.Context) error {
-	m := t.tx.memo
+	m := t.tx.tries
 	if m.key == "" || m.taken {
 		return nil
 	}
-	err := t.keep.Begin(ctx, m.client, m.key)
+	err := t.idStore.Begin(ctx, m.client, m.key)
 	m.taken = err == nil
 	return cmp.Or(err, ctx.Err())
 }
 
 // Remember implements backend.Tx. An answer that is to be kept for longer
 // than a day is written as if it were kept later.
-func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
+func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	if t.answers == "" {
-		t.tx.memo.answer = &m
+		t.tx.tries.answer = &m
 		return nil
 	}
 	sum, text, created := hex.EncodeToString(m.Sum[:]), string(m.Answer), t.now().Add(max(0, m.Life-backend.MemoLife)).UnixMilli()
@@ -136,22 +136,22 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 	return t.wrap("remember an answer", err)
 }
 
-// settle ends what was begun in the keep: the answer is kept once the write is
+// settle ends what was begun in the id store: the answer is kept once the write is
 // known to have happened, the key given back once it is known not to. Where that
 // is unclear the key stays taken, so that the write happens at most once.
-func (s *Store) settle(ctx context.Context, m *memo, err error) error {
+func (s *Store) settle(ctx context.Context, m *acrossTries, err error) error {
 	if !m.taken || errors.Is(err, errUnclear) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if err != nil || m.answer == nil {
-		if err := s.keep.Abandon(ctx, m.client, m.key); err != nil {
+		if err := s.idStore.Abandon(ctx, m.client, m.key); err != nil {
 			s.log.Error("an idempotency key was not given back; it stays in use for 24 hours", zap.Error(err))
 		}
 		return err
 	}
-	if err := s.keep.Finish(ctx, m.client, m.key, *m.answer); err != nil {
+	if err := s.idStore.Finish(ctx, m.client, m.key, *m.answer); err != nil {
 		s.log.Error("the answer under an idempotency key is not kept; the key stays in use for 24 hours", zap.Error(err))
 	}
 	return nil

@@ -21,7 +21,7 @@ var answerTables = map[string]string{
 	"sqlite":   "CREATE TABLE FDANTW (client_id INT NOT NULL, idem_key VARCHAR(255) NOT NULL, request_sum CHAR(64) NOT NULL, answer TEXT NOT NULL, created_at BIGINT NOT NULL, PRIMARY KEY (client_id, idem_key))",
 }
 
-// onBothMemories runs f with answers kept in the keep, and in a table.
+// onBothMemories runs f with answers kept in the id store, and in a table.
 func onBothMemories(t *testing.T, f func(t *testing.T, x *fixture)) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		t.Run("keep", func(t *testing.T) { f(t, x.in(t)) })
@@ -44,9 +44,9 @@ func (x *fixture) in(t *testing.T) *fixture {
 func TestIdempotencyKeys(t *testing.T) {
 	onBothMemories(t, func(t *testing.T, x *fixture) {
 		line := newRecords(x)["orderline"][0]
-		once := &backend.Once{Key: "k1", Sum: [32]byte{1}, Answer: func(rec mapping.Record) []byte { return []byte(shown(rec) + "é") }}
+		once := &backend.Idempotency{Key: "k1", Sum: [32]byte{1}, Answer: func(rec mapping.Record) []byte { return []byte(shown(rec) + "é") }}
 		create := func() error {
-			_, err := x.front.Create(t.Context(), one, mapping.BodyOf(line), backend.Write{Once: once})
+			_, err := x.front.Create(t.Context(), one, mapping.BodyOf(line), backend.Write{Idempotency: once})
 			return err
 		}
 		before := len(x.all(one, "orderline"))
@@ -59,14 +59,14 @@ func TestIdempotencyKeys(t *testing.T) {
 
 		once.Sum = [32]byte{2}
 		require.True(t, mapping.Is(create(), mapping.IdempotencyReused))
-		_, err := x.front.Create(t.Context(), two, mapping.BodyOf(x.record("employee", "username", "nieuw"+x.answers, "last_name", "Nieuw")), backend.Write{Once: once})
+		_, err := x.front.Create(t.Context(), two, mapping.BodyOf(x.record("employee", "username", "nieuw"+x.answers, "last_name", "Nieuw")), backend.Write{Idempotency: once})
 		require.NoError(t, err, "another client's key is another key")
 
 		// What did not happen leaves the key free.
 		once.Key = "k2"
 		refused := line.Clone()
 		refused.Set("order_id", mapping.IntValue(1))
-		_, err = x.front.Create(t.Context(), one, mapping.BodyOf(refused), backend.Write{Once: once})
+		_, err = x.front.Create(t.Context(), one, mapping.BodyOf(refused), backend.Write{Idempotency: once})
 		require.True(t, mapping.Is(err, mapping.RelatedIDNotFound), "%v", err)
 		require.NoError(t, create())
 
@@ -80,9 +80,9 @@ func TestIdempotencyKeys(t *testing.T) {
 func TestAnAnswerMayBeKeptForLonger(t *testing.T) {
 	onBothMemories(t, func(t *testing.T, x *fixture) {
 		const life = 90 * 24 * time.Hour
-		once := &backend.Once{Key: "job", Life: life, Answer: func(mapping.Record) []byte { return []byte("done") }}
+		once := &backend.Idempotency{Key: "job", Life: life, Answer: func(mapping.Record) []byte { return []byte("done") }}
 		create := func() error {
-			_, err := x.front.Create(t.Context(), one, mapping.BodyOf(newRecords(x)["orderline"][0]), backend.Write{Once: once})
+			_, err := x.front.Create(t.Context(), one, mapping.BodyOf(newRecords(x)["orderline"][0]), backend.Write{Idempotency: once})
 			return err
 		}
 		require.NoError(t, create())
@@ -106,7 +106,7 @@ func TestAnIdempotencyKeyInUse(t *testing.T) {
 			if x.answers == "" { // two that are under way at once: the first to commit has it
 				_, err = x.Recall(t.Context(), one, "busy")
 				require.NoError(t, err)
-				require.NoError(t, x.keep.Begin(t.Context(), one, "busy"))
+				require.NoError(t, x.idStore.Begin(t.Context(), one, "busy"))
 				return nil
 			}
 			_, err = x.Recall(t.Context(), one, "busy")
@@ -117,7 +117,7 @@ func TestAnIdempotencyKeyInUse(t *testing.T) {
 			require.ErrorIs(t, err, backend.ErrStale)
 			_, err = x.Recall(t.Context(), one, "busy")
 			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
-			require.NoError(t, x.keep.Abandon(t.Context(), one, "busy"))
+			require.NoError(t, x.idStore.Abandon(t.Context(), one, "busy"))
 		} else {
 			require.ErrorIs(t, err, undone)
 		}
@@ -165,7 +165,7 @@ func TestIdempotencyKeysOfOthersDoNotWait(t *testing.T) {
 					return err
 				}
 				once.Do(meanwhile)
-				return tx.Remember(t.Context(), client, key, backend.Memo{Sum: [32]byte{1}, Answer: []byte(key)})
+				return tx.Remember(t.Context(), client, key, backend.StoredAnswer{Sum: [32]byte{1}, Answer: []byte(key)})
 			}))
 		}
 		under(one, "first", func() { under(two, "second", func() { under(one, "third", func() {}) }) })
@@ -181,21 +181,21 @@ func TestIdempotencyKeysOfOthersDoNotWait(t *testing.T) {
 // its key is free where the database undoes the write. Before, a kill locked it for a day.
 func TestKeyOfWhatWasNotCommitted(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
-		once := &backend.Once{Key: "killed", Answer: func(mapping.Record) []byte { return []byte("done") }}
+		once := &backend.Idempotency{Key: "killed", Answer: func(mapping.Record) []byte { return []byte("done") }}
 		line := mapping.BodyOf(newRecords(x)["orderline"][0])
 		looks := 0
 		watched := watchedDriver{Store: x.Store, written: func() { // a gateway that is killed now leaves what the store has now
 			looks++
-			memo, err := x.keep.Recall(t.Context(), one, once.Key)
+			memo, err := x.idStore.Recall(t.Context(), one, once.Key)
 			require.NoError(t, err)
 			require.Nil(t, memo)
 		}}
 		front, err := backend.NewClient(watched, x.model, backend.Options{Timeout: 30 * time.Second, Now: x.clock.Now})
 		require.NoError(t, err)
-		_, err = front.Create(t.Context(), one, line, backend.Write{Once: once})
+		_, err = front.Create(t.Context(), one, line, backend.Write{Idempotency: once})
 		require.NoError(t, err)
 		require.Equal(t, 2, looks, "before the row is written and after")
-		_, err = front.Create(t.Context(), one, line, backend.Write{Once: once})
+		_, err = front.Create(t.Context(), one, line, backend.Write{Idempotency: once})
 		require.ErrorAs(t, err, new(*backend.Replay))
 	})
 }
@@ -205,11 +205,11 @@ func TestKeyOfWhatWasNotCommitted(t *testing.T) {
 func TestWhatIsLateIsNotCommitted(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		ctx, leave := context.WithCancel(t.Context())
-		own := x.keep
-		x.keep = goneKeep{own, leave}
+		own := x.idStore
+		x.idStore = goneIDStore{own, leave}
 		before := len(x.all(one, "orderline"))
-		once := &backend.Once{Key: "late", Answer: func(mapping.Record) []byte { return []byte("done") }}
-		_, err := x.front.Create(ctx, one, mapping.BodyOf(newRecords(x)["orderline"][0]), backend.Write{Once: once})
+		once := &backend.Idempotency{Key: "late", Answer: func(mapping.Record) []byte { return []byte("done") }}
+		_, err := x.front.Create(ctx, one, mapping.BodyOf(newRecords(x)["orderline"][0]), backend.Write{Idempotency: once})
 		require.ErrorIs(t, err, context.Canceled)
 		require.NotErrorIs(t, err, backend.ErrUnsettled)
 		memo, err := own.Recall(t.Context(), one, once.Key)
@@ -219,14 +219,14 @@ func TestWhatIsLateIsNotCommitted(t *testing.T) {
 	})
 }
 
-// goneKeep is a store by which the client has gone once a key is taken.
-type goneKeep struct {
-	Keep
+// goneIDStore is a store by which the client has gone once a key is taken.
+type goneIDStore struct {
+	IDStore
 	leave func()
 }
 
-func (k goneKeep) Begin(ctx context.Context, client auth.Client, key string) error {
-	err := k.Keep.Begin(ctx, client, key)
+func (k goneIDStore) Begin(ctx context.Context, client auth.Client, key string) error {
+	err := k.IDStore.Begin(ctx, client, key)
 	k.leave()
 	return err
 }
@@ -235,15 +235,15 @@ func (k goneKeep) Begin(ctx context.Context, client auth.Client, key string) err
 // second finds its own record there: it has the answer of the first.
 func TestRefusedByWhatItsOwnKeyDid(t *testing.T) {
 	onServers(t, func(t *testing.T, x *fixture) {
-		once := &backend.Once{Key: "twice", Answer: func(mapping.Record) []byte { return []byte("done") }}
+		once := &backend.Idempotency{Key: "twice", Answer: func(mapping.Record) []byte { return []byte("done") }}
 		vehicle := mapping.BodyOf(newRecords(x)["vehicle"][0])
 		first := sync.OnceFunc(func() {
-			_, err := x.front.Create(t.Context(), one, vehicle, backend.Write{Once: once})
+			_, err := x.front.Create(t.Context(), one, vehicle, backend.Write{Idempotency: once})
 			require.NoError(t, err)
 		})
 		second, err := backend.NewClient(watchedDriver{Store: x.Store, recalled: first}, x.model, backend.Options{Timeout: 30 * time.Second, Now: x.clock.Now})
 		require.NoError(t, err)
-		_, err = second.Create(t.Context(), one, vehicle, backend.Write{Once: once})
+		_, err = second.Create(t.Context(), one, vehicle, backend.Write{Idempotency: once})
 		require.ErrorAs(t, err, new(*backend.Replay))
 	})
 }
@@ -264,7 +264,7 @@ type watchedTx struct {
 	by watchedDriver
 }
 
-func (w watchedTx) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
+func (w watchedTx) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	memo, err := w.Tx.Recall(ctx, client, key)
 	if w.by.recalled != nil {
 		w.by.recalled()

@@ -204,7 +204,7 @@ func (t *table) afterKey(q backend.Query, keys sheet.Keys) (key []sheet.Raw, ok 
 	return t.keyOf(q.Client.ID, q.After, keys)
 }
 
-// keyOf returns the key's parts of an ID, with those that the keep knows.
+// keyOf returns the key's parts of an ID, with those that the id store knows.
 func (t *table) keyOf(client int64, id int32, keys sheet.Keys) (key []sheet.Raw, ok bool, err error) {
 	if !t.Key.Kept {
 		key = []sheet.Raw{intRaw(int64(id))}

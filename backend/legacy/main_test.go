@@ -14,7 +14,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/drivertest"
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
@@ -127,7 +127,7 @@ func openSheet(t testing.TB, engine, dsn string, s *sheet.Sheet, c *clock) *fixt
 	t.Helper()
 	x := &fixture{t: t, engine: engine, dsn: dsn, clock: c, model: s.Model}
 	var err error
-	x.Store, err = Open(t.Context(), Options{Sheet: s, Keep: openKeep(t, x.clock.Now, s.KeysWithoutCase()...), Now: x.clock.Now, Random: rand.Reader, Hasher: auth.NewHasher()})
+	x.Store, err = Open(t.Context(), Options{Sheet: s, IDStore: openIDStore(t, x.clock.Now, s.KeysWithoutCase()...), Now: x.clock.Now, Random: rand.Reader, Hasher: auth.NewHasher()})
 	require.NoError(t, err)
 	x.Single = drivertest.Single{Driver: x.Store}
 	x.front, err = backend.NewClient(x.Store, s.Model, backend.Options{Timeout: 30 * time.Second, Now: x.clock.Now})
@@ -135,12 +135,12 @@ func openSheet(t testing.TB, engine, dsn string, s *sheet.Sheet, c *clock) *fixt
 	return x
 }
 
-func openKeep(t testing.TB, now func() time.Time, ignoreCase ...string) *keep.Store {
+func openIDStore(t testing.TB, now func() time.Time, ignoreCase ...string) *idstore.Store {
 	t.Helper()
 	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err := keep.Open(t.Context(), db, keep.Options{Now: now, IgnoreCase: ignoreCase})
+	k, err := idstore.Open(t.Context(), db, idstore.Options{Now: now, IgnoreCase: ignoreCase})
 	require.NoError(t, err)
 	return k
 }

@@ -101,7 +101,7 @@ func shop(t *testing.T, engine, rules, whose string, more ...string) (*fixture, 
 	}
 	require.NoError(t, base.Close())
 	sh := loadSheetFile(t, file, model, dsn, c.Now)
-	return &fixture{t: t, engine: engine, dsn: dsn, clock: c, model: sh.Model}, Options{Sheet: sh, Keep: openKeep(t, c.Now), Now: c.Now, Random: rand.Reader}
+	return &fixture{t: t, engine: engine, dsn: dsn, clock: c, model: sh.Model}, Options{Sheet: sh, IDStore: openIDStore(t, c.Now), Now: c.Now, Random: rand.Reader}
 }
 
 func ids(records []mapping.Record) (all []int32) {

@@ -15,15 +15,15 @@ import (
 type pools struct {
 	connector driver.Connector
 	db        *sql.DB // of calls
-	own       *sql.DB // of logins, and whether the database answers
+	reserved  *sql.DB // of logins, and whether the database answers
 }
 
-// mostOwn is how many connections are kept for logins at most, one in four.
-const mostOwn = 4
+// mostReserved is how many connections are kept for logins at most, one in four.
+const mostReserved = 4
 
 func openPools(c driver.Connector, connections int) pools {
-	own := min(max(1, connections/4), mostOwn)
-	return pools{connector: c, db: openPool(c, max(1, connections-own)), own: openPool(c, own)}
+	reserved := min(max(1, connections/4), mostReserved)
+	return pools{connector: c, db: openPool(c, max(1, connections-reserved)), reserved: openPool(c, reserved)}
 }
 
 func openPool(c driver.Connector, connections int) *sql.DB {
@@ -40,11 +40,11 @@ func (p pools) beside() *sql.DB { return openPool(p.connector, 1) }
 
 // Pool implements backend.Pooler.
 func (p pools) Pool() backend.Pool {
-	calls, own := p.db.Stats(), p.own.Stats()
-	return backend.Pool{InUse: calls.InUse + own.InUse, Most: calls.MaxOpenConnections + own.MaxOpenConnections, Calls: calls.MaxOpenConnections}
+	calls, reserved := p.db.Stats(), p.reserved.Stats()
+	return backend.Pool{InUse: calls.InUse + reserved.InUse, Most: calls.MaxOpenConnections + reserved.MaxOpenConnections, Calls: calls.MaxOpenConnections}
 }
 
 // Ping implements backend.Pinger.
-func (p pools) Ping(ctx context.Context) error { return p.own.PingContext(ctx) }
+func (p pools) Ping(ctx context.Context) error { return p.reserved.PingContext(ctx) }
 
-func (p pools) close() error { return errors.Join(p.db.Close(), p.own.Close()) }
+func (p pools) close() error { return errors.Join(p.db.Close(), p.reserved.Close()) }

@@ -76,7 +76,7 @@ func (w *write) complete(ctx context.Context, key []sheet.Raw, rest []sheet.Assi
 		return n > 0, w.refused(ctx, err)
 	}
 	b := newStatement(w.d).add("SELECT 1 FROM ", w.t.name)
-	w.t.own(b, w.client, key)
+	w.t.writeKey(b, w.client, key)
 	row, err := queryOne(ctx, w.conn, b)
 	return row != nil, w.refused(ctx, err)
 }

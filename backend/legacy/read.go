@@ -92,7 +92,7 @@ func (s session) byKey(ctx context.Context, t *table, client auth.Client, key []
 	}
 	if hold && t.Read != t.Table { // a view can not always be locked
 		lock := newStatement(s.d).add("SELECT 1 FROM ", t.name, s.d.lockHint())
-		t.own(lock, client, key)
+		t.writeKey(lock, client, key)
 		if _, err := queryOne(ctx, s.conn, lock.add(s.d.lockClause())); err != nil {
 			return held, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpGet})
 		}
@@ -331,7 +331,7 @@ func (s session) decode(ctx context.Context, t *table, client auth.Client, rows 
 	var ids sheet.IDs
 	if len(refs) > 0 {
 		var err error
-		if ids, err = s.keep.IDs(ctx, refs); err != nil {
+		if ids, err = s.idStore.IDs(ctx, refs); err != nil {
 			return nil, fmt.Errorf("IDs of %s: %w", t.Name, err)
 		}
 	}
@@ -377,7 +377,7 @@ func (s session) keys(ctx context.Context, client auth.Client, refs []sheet.IDRe
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	keys, err := s.keep.Keys(ctx, client, refs)
+	keys, err := s.idStore.Keys(ctx, client, refs)
 	if err != nil {
 		return nil, fmt.Errorf("keys of IDs: %w", err)
 	}

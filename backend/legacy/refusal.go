@@ -137,10 +137,10 @@ func (w *write) taken(err error) error {
 	engines := func(part sheet.Raw) bool { return part.Kind == sheet.RawAbsent } // which makes another each time
 	if w.attempt.Op != mapping.OpCreate || len(w.key) > 0 && !slices.ContainsFunc(w.key, engines) {
 		row := fmt.Sprint(w.t.Name, w.attempt.ID, sheet.JoinKey(w.key))
-		if slices.Contains(w.tx.memo.refused, row) {
+		if slices.Contains(w.tx.tries.refused, row) {
 			return nil
 		}
-		w.tx.memo.refused = append(w.tx.memo.refused, row)
+		w.tx.tries.refused = append(w.tx.tries.refused, row)
 	}
 	return fmt.Errorf("%w: %s %s: %w", errTaken, w.attempt.Op, w.t.Name, err)
 }

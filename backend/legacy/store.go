@@ -27,13 +27,13 @@ var (
 	_ auth.Accounts     = (*Store)(nil)
 )
 
-// Options say what a Store works with. Sheet, Now and Random are needed, Keep
+// Options say what a Store works with. Sheet, Now and Random are needed, IDStore
 // where the sheet has no other place for IDs and idempotency keys, and Hasher
 // where users log in.
 type Options struct {
-	Sheet *sheet.Sheet
-	Keep  Keep
-	Now   func() time.Time
+	Sheet   *sheet.Sheet
+	IDStore IDStore
+	Now     func() time.Time
 	// Random is where GUIDs come from.
 	Random io.Reader
 	// Hasher judges the passwords of users.
@@ -58,10 +58,10 @@ type Store struct {
 	pools
 	direct  *sqlrecord.SQLiteReaders // nil where records are read through db
 	kept    *prepared                // nil where the engine's driver keeps statements itself
-	keep    Keep
+	idStore IDStore
 	tables  map[*mapping.Resource]*table
 	shapes  shapes // of the statements that read records
-	answers string // quoted table of answers under idempotency keys; "" for the keep
+	answers string // quoted table of answers under idempotency keys; "" for the id store
 	now     func() time.Time
 	random  io.Reader
 	log     *zap.Logger
@@ -73,7 +73,7 @@ type Store struct {
 
 // Open connects to the database of a sheet. It fails when the database does not
 // answer, and when the sheet wants what the engine does not have. The caller
-// closes the Store; the keep stays its owner's.
+// closes the Store; the id store stays its owner's.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	s, err := newStore(o)
 	if err != nil {
@@ -88,7 +88,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // Judge tells what a sheet wants that its engine does not have, and whether its DSN is one
 // of the engine, without connecting.
 func Judge(sh *sheet.Sheet) error {
-	s, err := newStore(Options{Sheet: sh, Keep: struct{ Keep }{}}) // which there will be
+	s, err := newStore(Options{Sheet: sh, IDStore: struct{ IDStore }{}}) // which there will be
 	if err == nil {
 		_, err = s.d.connector(string(s.source.DSN), nil)
 	}
@@ -106,7 +106,7 @@ func newStore(o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, sheet: o.Sheet, source: source, d: d, keep: o.Keep, tables: map[*mapping.Resource]*table{}, now: o.Now, random: o.Random, log: o.Log,
+		Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, sheet: o.Sheet, source: source, d: d, idStore: o.IDStore, tables: map[*mapping.Resource]*table{}, now: o.Now, random: o.Random, log: o.Log,
 		functions: map[string]bool{},
 	}
 	if s.log == nil {
@@ -137,7 +137,7 @@ func newStore(o Options) (*Store, error) {
 
 // possible judges what a sheet wants of the engine.
 func (s *Store) possible(t *table) error {
-	if t.Key.Kept && s.keep == nil {
+	if t.Key.Kept && s.idStore == nil {
 		return fmt.Errorf("resource %s: IDs must be kept, and there is no keep", t.Name)
 	}
 	for _, op := range t.Operations {
@@ -221,7 +221,7 @@ func (s *Store) learnTables(ctx context.Context) error {
 			t.known, t.referrers = known, schema.Referrers(s.sheet, t.Resource)
 			if known.IgnoresCase(t.Resource) {
 				t.Key.IgnoresCase = true
-				if err := s.keep.IgnoreCase(ctx, t.Name); err != nil {
+				if err := s.idStore.IgnoreCase(ctx, t.Name); err != nil {
 					return err
 				}
 			}

@@ -189,8 +189,8 @@ func (t *table) notDeleted(b *statement) {
 	b.add(")")
 }
 
-// own appends the condition on which a client may write the row of a key.
-func (t *table) own(b *statement, client auth.Client, key []sheet.Raw) {
+// writeKey appends the condition on which a client may write the row of a key.
+func (t *table) writeKey(b *statement, client auth.Client, key []sheet.Raw) {
 	b.add(" WHERE ")
 	for i, k := range t.keys {
 		if i > 0 {

@@ -25,7 +25,7 @@ var _ backend.Tx = (*txn)(nil)
 type transaction struct {
 	held  map[recordID]heldRecord
 	after []func(context.Context, conn) error // once it has ended, on its connection
-	memo  *memo
+	tries *acrossTries
 	// aside undoes it and returns its connection, to ask what an error was about: one that
 	// an error has ended answers nothing on PostgreSQL, and the pool may have no other.
 	aside func() conn
@@ -36,7 +36,7 @@ type transaction struct {
 // inTx runs f in a transaction, again where the engine ended it for another one.
 // What is left of the answers under idempotency keys is settled at the end.
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
-	m := &memo{}
+	m := &acrossTries{}
 	err := backend.RunAgain(ctx, func() error { return s.once(ctx, m, f) }, func(err error) bool {
 		again := s.collided(err)
 		if again {
@@ -75,13 +75,13 @@ var errUnclear = fmt.Errorf("the end of the transaction is unknown: %w", backend
 const cleanupTimeout = 2 * time.Second
 
 // once runs f in one transaction, on a connection of its own.
-func (s *Store) once(ctx context.Context, m *memo, f func(*txn) error) (err error) {
+func (s *Store) once(ctx context.Context, m *acrossTries, f func(*txn) error) (err error) {
 	c, tx, err := s.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }() // an error of it was one of the transaction before
-	t := &txn{session{Store: s, conn: tx, tx: &transaction{held: map[recordID]heldRecord{}, memo: m, aside: func() conn {
+	t := &txn{session{Store: s, conn: tx, tx: &transaction{held: map[recordID]heldRecord{}, tries: m, aside: func() conn {
 		_ = tx.Rollback()
 		return c
 	}}}}

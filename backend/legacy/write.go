@@ -292,7 +292,7 @@ func (w *write) setText(values []sheet.Assignment, key []sheet.Raw, version shee
 	if n == 0 {
 		return nil
 	}
-	w.t.own(b, w.client, key)
+	w.t.writeKey(b, w.client, key)
 	if version.IsSet() {
 		b.add(" AND ", w.d.quote(w.t.Version), " = ").arg(version)
 	}
@@ -335,7 +335,7 @@ func (w *write) deleteText(key []sheet.Raw, version sheet.Raw) *statement {
 		return w.setText(gone, key, version)
 	}
 	b := newStatement(w.d).add("DELETE FROM ", w.t.name)
-	w.t.own(b, w.client, key)
+	w.t.writeKey(b, w.client, key)
 	if version.IsSet() {
 		b.add(" AND ", w.d.quote(w.t.Version), " = ").arg(version)
 	}

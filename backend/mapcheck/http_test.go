@@ -13,7 +13,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/backend/remote"
 	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/remote/remotetest"
@@ -47,9 +47,9 @@ func behind(t *testing.T, name string, env map[string]string, replace ...string)
 	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err := keep.Open(t.Context(), db, keep.Options{Now: time.Now})
+	k, err := idstore.Open(t.Context(), db, idstore.Options{Now: time.Now})
 	require.NoError(t, err)
-	store, err := remote.Open(t.Context(), remote.Options{Sheet: s, Keep: k})
+	store, err := remote.Open(t.Context(), remote.Options{Sheet: s, IDStore: k})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return store, Options{Sheet: s, Model: model}

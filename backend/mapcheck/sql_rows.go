@@ -25,7 +25,7 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 		return nil
 	}
 	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d row(s) of %s", c.Name, len(rows), c.read.Name))
-	t := tallies{map[*sheet.Field]*tally{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}}
+	t := rowFaults{map[*sheet.Field]*fieldFault{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}}
 	at := map[string]int{}
 	for i, p := range c.Places {
 		at[p.Name] = i
@@ -37,7 +37,7 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 		}
 		for _, u := range c.Unfit(row) {
 			if t.unfit[u.Field] == nil {
-				t.unfit[u.Field] = &tally{example: u.Value, why: u.Why}
+				t.unfit[u.Field] = &fieldFault{example: u.Value, why: u.Why}
 			}
 			t.unfit[u.Field].n++
 		}
@@ -107,20 +107,20 @@ func (c *resourceCheck) withNulls(row []sheet.Raw) {
 	}
 }
 
-// tallies count what is wrong with rows, by field.
-type tallies struct {
-	unfit map[*sheet.Field]*tally
+// rowFaults count what is wrong with rows, by field.
+type rowFaults struct {
+	unfit map[*sheet.Field]*fieldFault
 	// null, too long, and lost where set writes what was read
 	null, long, lost map[*sheet.Field]int
 }
 
-type tally struct {
+type fieldFault struct {
 	n       int
 	example sheet.Raw
 	why     string
 }
 
-func (c *resourceCheck) tell(all tallies, rows int) {
+func (c *resourceCheck) tell(all rowFaults, rows int) {
 	for i := range c.Fields {
 		f := &c.Fields[i]
 		if u := all.unfit[f]; u != nil && f.Traits().Codes == nil {

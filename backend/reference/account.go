@@ -191,8 +191,8 @@ func (s *Store) readUser(ctx context.Context, username string) (user auth.User, 
 	if !sqlrecord.CanHold(username) {
 		return user, "", auth.ErrUnknownUser
 	}
-	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
-		user, hash, err = s.house(conn).findUser(ctx, username)
+	err = s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
+		user, hash, err = s.internalTables(conn).findUser(ctx, username)
 		return err
 	})
 	return user, hash, err
@@ -200,9 +200,9 @@ func (s *Store) readUser(ctx context.Context, username string) (user auth.User, 
 
 // ListUsers returns all users of all clients, by name.
 func (s *Store) ListUsers(ctx context.Context) (users []auth.User, err error) {
-	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
+	err = s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
 		users = nil
-		return s.house(conn).users(ctx, `ORDER BY u.username`, nil, func(u auth.User, _ string) { users = append(users, u) })
+		return s.internalTables(conn).users(ctx, `ORDER BY u.username`, nil, func(u auth.User, _ string) { users = append(users, u) })
 	})
 	return users, err
 }
@@ -211,10 +211,10 @@ func (s *Store) ListUsers(ctx context.Context) (users []auth.User, err error) {
 // within that time, by the clock of the database.
 func (s *Store) EndedSessions(ctx context.Context, within time.Duration) (all []auth.UserEnd, err error) {
 	find := `SELECT username, is_blocked, sessions_end, sessions_end_why FROM app_user WHERE is_blocked = 1 OR sessions_end > ` + s.db.Dialect().Present + ` - ?1`
-	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
+	err = s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
 		all = nil
 		columns := []sqlrecord.Column{words, number, number, words}
-		return s.house(conn).query(ctx, find, columns, []mapping.Value{mapping.IntValue(within.Milliseconds())}, func(row []mapping.Value) error {
+		return s.internalTables(conn).query(ctx, find, columns, []mapping.Value{mapping.IntValue(within.Milliseconds())}, func(row []mapping.Value) error {
 			all = append(all, auth.UserEnd{
 				Username: row[0].Text(), Blocked: row[1].Int() == 1, End: moment(row[2]), Why: auth.Cause(row[3].Text()),
 			})
@@ -233,7 +233,7 @@ func moment(v mapping.Value) time.Time {
 }
 
 // findUser compares names to the byte: upper and lower case differ.
-func (h house) findUser(ctx context.Context, username string) (user auth.User, hash string, err error) {
+func (h internalTables) findUser(ctx context.Context, username string) (user auth.User, hash string, err error) {
 	found := false
 	err = h.users(ctx, `WHERE u.username = ?1`, []mapping.Value{mapping.TextValue(username)}, func(u auth.User, encoded string) {
 		user, hash, found = u, encoded, true
@@ -244,7 +244,7 @@ func (h house) findUser(ctx context.Context, username string) (user auth.User, h
 	return user, hash, err
 }
 
-func (h house) users(ctx context.Context, which string, args []mapping.Value, each func(auth.User, string)) error {
+func (h internalTables) users(ctx context.Context, which string, args []mapping.Value, each func(auth.User, string)) error {
 	columns := []sqlrecord.Column{number, words, words, words, number, number, number, words, number}
 	err := h.query(ctx, `SELECT u.id, u.username, u.email, u.password_hash, u.is_external, u.is_blocked, c.id, c.name, u.sessions_end
 		FROM app_user u JOIN client c ON c.id = u.client_id `+which, columns, args, func(row []mapping.Value) error {

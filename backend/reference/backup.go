@@ -33,8 +33,8 @@ var _ backend.Exporter = (*Store)(nil)
 // FindClient returns the client of that name, or ErrUnknownClient.
 func (s *Store) FindClient(ctx context.Context, name string) (auth.Client, error) {
 	client := auth.Client{Name: name}
-	err := s.own.Read(ctx, func(conn sqlrecord.Conn) error {
-		id, found, err := s.house(conn).one(ctx, `SELECT id FROM client WHERE name = ?1`, mapping.TextValue(name))
+	err := s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
+		id, found, err := s.internalTables(conn).one(ctx, `SELECT id FROM client WHERE name = ?1`, mapping.TextValue(name))
 		if err == nil && !found {
 			err = ErrUnknownClient
 		}
@@ -50,8 +50,8 @@ func (s *Store) Export(ctx context.Context, client auth.Client, w io.Writer) (m 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	e := exporter{client: client, out: backupzip.NewWriter(w, client.Name, s.model.Version, s.now()), stop: cancel}
-	err = sqlrecord.SnapshotApart(ctx, s.db, func(conn sqlrecord.Conn) error {
-		e.house, e.records = s.house(conn), s.records.On(conn)
+	err = sqlrecord.LongSnapshot(ctx, s.db, func(conn sqlrecord.Conn) error {
+		e.internalTables, e.records = s.internalTables(conn), s.records.On(conn)
 		return e.run(ctx, s.model)
 	})
 	if err == nil {
@@ -65,7 +65,7 @@ func (s *Store) Export(ctx context.Context, client auth.Client, w io.Writer) (m 
 
 // exporter writes one backup.
 type exporter struct {
-	house
+	internalTables
 	records *sqlrecord.Store
 	client  auth.Client
 	out     *backupzip.Writer

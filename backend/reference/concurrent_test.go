@@ -101,7 +101,7 @@ func TestOneOwner(t *testing.T) {
 func TestOnceUnderConcurrency(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		s := newShop(x, "A")
-		write := backend.Write{Once: &backend.Once{Key: "k", Answer: func(rec mapping.Record) []byte { return fmt.Append(nil, rec.ID()) }}}
+		write := backend.Write{Idempotency: &backend.Idempotency{Key: "k", Answer: func(rec mapping.Record) []byte { return fmt.Append(nil, rec.ID()) }}}
 		created, replayed, busy := 0, 0, 0
 		for _, err := range together(32, func(int) error {
 			_, err := s.front.Create(bg(), s.mine, mapping.BodyOf(s.record("contact", "kind", "person", "name", "Visser")), write)

@@ -14,17 +14,17 @@ import (
 
 // Recall implements backend.Tx. In SQLite one write at a time looks and
 // keeps; in PostgreSQL the key itself is locked until the transaction ends.
-func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
+func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	if err := t.lockKey(ctx, client, key); err != nil {
 		return nil, err
 	}
-	var memo *backend.Memo
+	var stored *backend.StoredAnswer
 	err := t.query(ctx, `SELECT sum, answer FROM idempotency WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`,
 		[]sqlrecord.Column{octets, octets},
-		[]mapping.Value{mapping.IntValue(client.ID), mapping.TextValue(key), mapping.IntValue(t.memosFrom())},
+		[]mapping.Value{mapping.IntValue(client.ID), mapping.TextValue(key), mapping.IntValue(t.storedFrom())},
 		func(row []mapping.Value) error {
-			memo = &backend.Memo{Answer: []byte(row[1].Text())}
-			if copy(memo.Sum[:], row[0].Text()) != len(memo.Sum) {
+			stored = &backend.StoredAnswer{Answer: []byte(row[1].Text())}
+			if copy(stored.Sum[:], row[0].Text()) != len(stored.Sum) {
 				return fmt.Errorf("the sum under an idempotency key has %d bytes", len(row[0].Text()))
 			}
 			return nil
@@ -32,7 +32,7 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 	if err != nil {
 		return nil, fmt.Errorf("recall an answer: %w", err)
 	}
-	return memo, nil
+	return stored, nil
 }
 
 // lockKey takes the key for this transaction, or fails with IdempotencyInUse
@@ -56,7 +56,7 @@ func (t *txn) lockKey(ctx context.Context, client auth.Client, key string) error
 // Remember implements backend.Tx. It overwrites an answer that is too
 // old to be recalled. One that is to be kept for longer is written as if it were
 // kept later.
-func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
+func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	_, err := t.exec(ctx, `INSERT INTO idempotency (client_id, key, sum, answer, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (client_id, key) DO UPDATE SET sum = excluded.sum, answer = excluded.answer, created_at = excluded.created_at`,
 		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer), mapping.IntValue(t.now().Add(max(0, m.Life-backend.MemoLife)).UnixMilli()))
@@ -66,5 +66,5 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 	return nil
 }
 
-// memosFrom is the moment after which a kept answer is still recalled.
-func (t *txn) memosFrom() int64 { return t.now().Add(-backend.MemoLife).UnixMilli() }
+// storedFrom is the moment after which a kept answer is still recalled.
+func (t *txn) storedFrom() int64 { return t.now().Add(-backend.MemoLife).UnixMilli() }

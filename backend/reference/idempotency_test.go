@@ -14,7 +14,7 @@ import (
 func TestRecall(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		a, b := x.client("A"), x.client("B")
-		kept := backend.Memo{Sum: [32]byte{1, 2, 3}, Answer: []byte(`{"data":{}}`)}
+		kept := backend.StoredAnswer{Sum: [32]byte{1, 2, 3}, Answer: []byte(`{"data":{}}`)}
 		require.NoError(t, x.Remember(bg(), a, "key", kept))
 		memo, err := x.Recall(bg(), a, "key")
 		require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestRecall(t *testing.T) {
 		memo, err = x.Recall(bg(), a, "key")
 		require.NoError(t, err)
 		require.Nil(t, memo, "24 hours have passed")
-		again := backend.Memo{Answer: []byte("second")}
+		again := backend.StoredAnswer{Answer: []byte("second")}
 		require.NoError(t, x.Remember(bg(), a, "key", again))
 		memo, err = x.Recall(bg(), a, "key")
 		require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestMemoGoesWithItsTransaction(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		a := x.client("A")
 		err := x.Write(bg(), func(tx backend.Tx) error {
-			if err := tx.Remember(bg(), a, "key", backend.Memo{}); err != nil {
+			if err := tx.Remember(bg(), a, "key", backend.StoredAnswer{}); err != nil {
 				return err
 			}
 			if memo, err := tx.Recall(bg(), a, "key"); err != nil || memo == nil {
@@ -88,8 +88,8 @@ func TestAnAnswerMayBeKeptForLonger(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		a := x.client("A")
 		const life = 90 * 24 * time.Hour
-		require.NoError(t, x.Remember(bg(), a, "job", backend.Memo{Answer: []byte("done"), Life: life}))
-		require.NoError(t, x.Remember(bg(), a, "short", backend.Memo{Answer: []byte("done"), Life: time.Minute}))
+		require.NoError(t, x.Remember(bg(), a, "job", backend.StoredAnswer{Answer: []byte("done"), Life: life}))
+		require.NoError(t, x.Remember(bg(), a, "short", backend.StoredAnswer{Answer: []byte("done"), Life: time.Minute}))
 		x.clock.advance(backend.MemoLife - time.Millisecond)
 		for _, key := range []string{"job", "short"} {
 			memo, err := x.Recall(bg(), a, key)
@@ -101,7 +101,7 @@ func TestAnAnswerMayBeKeptForLonger(t *testing.T) {
 		x.ticks <- time.Time{} // taken only after the first was worked off
 		memo, err := x.Recall(bg(), a, "job")
 		require.NoError(t, err)
-		require.Equal(t, &backend.Memo{Answer: []byte("done")}, memo)
+		require.Equal(t, &backend.StoredAnswer{Answer: []byte("done")}, memo)
 		x.clock.advance(time.Millisecond)
 		memo, err = x.Recall(bg(), a, "job")
 		require.NoError(t, err)
@@ -115,14 +115,14 @@ func TestPurge(t *testing.T) {
 		_, err := x.AddUser(bg(), NewUser{Username: "u", Password: "u", Client: "A"})
 		require.NoError(t, err)
 		require.NoError(t, x.KeepReset(bg(), [32]byte{1}, "u", x.clock.Now().Add(time.Hour)))
-		require.NoError(t, x.Remember(bg(), a, "old", backend.Memo{}))
+		require.NoError(t, x.Remember(bg(), a, "old", backend.StoredAnswer{}))
 		x.clock.advance(backend.MemoLife)
-		require.NoError(t, x.Remember(bg(), a, "new", backend.Memo{}))
+		require.NoError(t, x.Remember(bg(), a, "new", backend.StoredAnswer{}))
 		x.ticks <- time.Time{}
 		x.ticks <- time.Time{} // taken only after the first was worked off
 		count := func(table string) (n int64) {
 			require.NoError(t, x.db.Read(bg(), func(c sqlrecord.Conn) (err error) {
-				n, _, err = x.house(c).one(bg(), `SELECT count(*) FROM `+table)
+				n, _, err = x.internalTables(c).one(bg(), `SELECT count(*) FROM `+table)
 				return err
 			}))
 			return n

@@ -18,8 +18,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// houseVersion keeps which of the house's own migrations were taken.
-const houseVersion = "frontdesk_house_version"
+// internalVersion is the table of the internal tables' migrations that were taken.
+const internalVersion = "frontdesk_house_version"
 
 // The Go migrations, in one line of numbers with the files.
 const systemRecordsMigration = 2
@@ -35,7 +35,7 @@ const systemIDs = 999
 // houseTables must be free of records.
 var houseTables = []string{"client", "app_user", "password_reset", "counter", "idempotency", "sample_data"}
 
-// migrate makes the records' tables, then the house's, then the system records.
+// migrate makes the records' tables, then the internal ones, then the system records.
 func migrate(ctx context.Context, db sqlrecord.DB, model *mapping.Model, now func() time.Time) error {
 	if err := sqlrecord.Migrate(ctx, db, model); err != nil {
 		return err
@@ -44,7 +44,7 @@ func migrate(ctx context.Context, db sqlrecord.DB, model *mapping.Model, now fun
 		return addSystemRecords(ctx, tx, db.Dialect(), model, now())
 	}
 	return sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{
-		Table: houseVersion, Files: migrations,
+		Table: internalVersion, Files: migrations,
 		Go: []*goose.Migration{goose.NewGoMigration(systemRecordsMigration, &goose.GoFunc{RunTx: records}, nil)},
 	})
 }

@@ -52,7 +52,7 @@ func (p *purger) close() {
 // purge removes what has expired.
 func (s *Store) purge(ctx context.Context) error {
 	return s.inOwnTx(ctx, func(t *txn) error {
-		if _, err := t.exec(ctx, `DELETE FROM idempotency WHERE created_at <= ?1`, mapping.IntValue(t.memosFrom())); err != nil {
+		if _, err := t.exec(ctx, `DELETE FROM idempotency WHERE created_at <= ?1`, mapping.IntValue(t.storedFrom())); err != nil {
 			return fmt.Errorf("purge answers: %w", err)
 		}
 		return t.purgeResets(ctx)

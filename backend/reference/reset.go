@@ -32,9 +32,9 @@ func (s *Store) KeepReset(ctx context.Context, tokenHash [32]byte, username stri
 // FindReset implements auth.Accounts.
 func (s *Store) FindReset(ctx context.Context, tokenHash [32]byte, now time.Time) (user auth.User, err error) {
 	const whose = `WHERE u.id = (SELECT user_id FROM password_reset WHERE token_hash = ?1 AND expires_at > ?2)`
-	err = s.own.Read(ctx, func(conn sqlrecord.Conn) error {
+	err = s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
 		found := false
-		err := s.house(conn).users(ctx, whose, []mapping.Value{mapping.BytesValue(tokenHash[:]), mapping.IntValue(now.UnixMilli())}, func(u auth.User, _ string) {
+		err := s.internalTables(conn).users(ctx, whose, []mapping.Value{mapping.BytesValue(tokenHash[:]), mapping.IntValue(now.UnixMilli())}, func(u auth.User, _ string) {
 			user, found = u, true
 		})
 		if err == nil && !found {

@@ -145,10 +145,10 @@ func (s *Store) mustHaveNoRecords(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return s.db.Read(ctx, func(conn sqlrecord.Conn) error { return s.house(conn).mustHaveNoRecords(ctx, s.model, client) })
+	return s.db.Read(ctx, func(conn sqlrecord.Conn) error { return s.internalTables(conn).mustHaveNoRecords(ctx, s.model, client) })
 }
 
-func (h house) mustHaveNoRecords(ctx context.Context, model *mapping.Model, client auth.Client) error {
+func (h internalTables) mustHaveNoRecords(ctx context.Context, model *mapping.Model, client auth.Client) error {
 	for _, r := range model.Resources {
 		_, found, err := h.one(ctx, `SELECT 1 FROM `+h.dialect.Quote(r.Name)+` WHERE client_id = ?1 LIMIT 1`, mapping.IntValue(client.ID))
 		if err != nil {

@@ -26,7 +26,7 @@ func (x *fixture) emptied() *fixture {
 	return open(x.t, sqliteDSN(x.t))
 }
 
-func (x *fixture) postgres() bool { return x.house(nil).postgres() }
+func (x *fixture) postgres() bool { return x.internalTables(nil).postgres() }
 
 // TestRestoreBesideOthers restores into a database that has other clients.
 func TestRestoreBesideOthers(t *testing.T) {
@@ -59,7 +59,7 @@ func TestRestoreBesideOthers(t *testing.T) {
 func TestPlansKnowOfManyRecords(t *testing.T) {
 	known := func(x *fixture) (n int64) {
 		require.NoError(t, x.db.Read(bg(), func(conn sqlrecord.Conn) (err error) {
-			n, _, err = x.house(conn).one(bg(), `SELECT reltuples::int FROM pg_class WHERE oid = to_regclass('"order"')`)
+			n, _, err = x.internalTables(conn).one(bg(), `SELECT reltuples::int FROM pg_class WHERE oid = to_regclass('"order"')`)
 			return err
 		}))
 		return n

@@ -118,7 +118,7 @@ func (s *Store) plant(ctx context.Context, all []batch, done int, progress func(
 // where it was not.
 func (s *Store) sampleOrders(ctx context.Context) (orders int, err error) {
 	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
-		n, _, err := s.house(conn).one(ctx, `SELECT orders FROM sample_data`)
+		n, _, err := s.internalTables(conn).one(ctx, `SELECT orders FROM sample_data`)
 		orders = int(n)
 		return err
 	})
@@ -129,7 +129,7 @@ func (s *Store) sampleOrders(ctx context.Context) (orders int, err error) {
 // batches are made.
 func (s *Store) sampleState(ctx context.Context, orders int) (begun bool, done int, err error) {
 	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
-		h := s.house(conn)
+		h := s.internalTables(conn)
 		var state []int64
 		err := h.query(ctx, `SELECT version, orders, done FROM sample_data`, []sqlrecord.Column{number, number, number}, nil, func(row []mapping.Value) error {
 			state = []int64{row[0].Int(), row[1].Int(), row[2].Int()}
@@ -152,7 +152,7 @@ func (s *Store) sampleState(ctx context.Context, orders int) (begun bool, done i
 }
 
 // mustBeEmpty refuses a database that holds anything but system records.
-func (h house) mustBeEmpty(ctx context.Context, model *mapping.Model) error {
+func (h internalTables) mustBeEmpty(ctx context.Context, model *mapping.Model) error {
 	tables := []string{`SELECT 1 FROM client LIMIT 1`}
 	for _, r := range model.Resources {
 		tables = append(tables, `SELECT 1 FROM `+h.dialect.Quote(r.Name)+` WHERE client_id <> 0 LIMIT 1`)

@@ -57,16 +57,16 @@ type Options struct {
 // Store is the built-in administration. It is safe for concurrent use.
 type Store struct {
 	addressBook
-	db      sqlrecord.DB
-	own     sqlrecord.DB // the same for what is no call for records: users, resets, health
-	model   *mapping.Model
-	derived *derived
-	records *sqlrecord.Store
-	hasher  *auth.Hasher
-	now     func() time.Time
-	purger  *purger
-	spare   func() bool
-	replica *sqlrecord.Replica // nil where there is none
+	db       sqlrecord.DB
+	reserved sqlrecord.DB // the same for what is no call for records: users, resets, health
+	model    *mapping.Model
+	derived  *derived
+	records  *sqlrecord.Store
+	hasher   *auth.Hasher
+	now      func() time.Time
+	purger   *purger
+	spare    func() bool
+	replica  *sqlrecord.Replica // nil where there is none
 }
 
 // Open opens an administration, makes or migrates its tables, and starts to
@@ -80,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.db, err = openDB(ctx, o); err != nil {
 		return nil, err
 	}
-	s.own = sqlrecord.Own(s.db)
+	s.reserved = sqlrecord.Reserved(s.db)
 	if err := migrate(ctx, s.db, o.Model, o.Now); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
@@ -149,7 +149,7 @@ func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	return s.records.Write(ctx, func(records *sqlrecord.Store) error {
 		return f(&txn{
-			house: s.house(records.Conn()), store: s, derived: s.derived,
+			internalTables: s.internalTables(records.Conn()), store: s, derived: s.derived,
 			records: records, now: s.now, vatKinds: map[int32]string{},
 		})
 	})
@@ -157,7 +157,9 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 
 // inOwnTx is inTx for what touches no records.
 func (s *Store) inOwnTx(ctx context.Context, f func(*txn) error) error {
-	return s.own.Write(ctx, func(c sqlrecord.Conn) error { return f(&txn{house: s.house(c), store: s, now: s.now}) })
+	return s.reserved.Write(ctx, func(c sqlrecord.Conn) error {
+		return f(&txn{internalTables: s.internalTables(c), store: s, now: s.now})
+	})
 }
 
 // datedBy returns the administration for records that are older than the
@@ -179,7 +181,7 @@ func (s *Store) Database() sqlrecord.DB { return sqlrecord.Jobs(s.db) }
 func (s *Store) Pool() backend.Pool { return sqlrecord.PoolOf(s.db) }
 
 // Ping implements backend.Pinger.
-func (s *Store) Ping(ctx context.Context) error { return s.own.Ping(ctx) }
+func (s *Store) Ping(ctx context.Context) error { return s.reserved.Ping(ctx) }
 
 // Capabilities implements backend.Driver.
 func (s *Store) Capabilities() backend.Capabilities {

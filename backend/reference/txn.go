@@ -18,7 +18,7 @@ var (
 // txn is the administration inside a transaction. It belongs to one goroutine
 // and ends with the function that was given it.
 type txn struct {
-	house
+	internalTables
 	store    *Store
 	derived  *derived
 	records  *sqlrecord.Store

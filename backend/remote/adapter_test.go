@@ -21,7 +21,7 @@ var (
 
 // protocolFixture is the reference adapter behind a backend.Client.
 func protocolFixture(t testing.TB, args ...string) (*Store, *backend.Client) {
-	s := open(t, Options{Sheet: adapterSheet(t, startAdapter(t, args...)), Keep: openKeep(t)})
+	s := open(t, Options{Sheet: adapterSheet(t, startAdapter(t, args...)), IDStore: openIDStore(t)})
 	return s, front(t, s)
 }
 
@@ -139,7 +139,7 @@ func TestAdapterLogsIn(t *testing.T) {
 
 // once creates a contact under an idempotency key.
 func once(c *backend.Client, b *mapping.Body, key string, sum byte) (mapping.Record, error) {
-	return c.Create(bg(), anna, b, backend.Write{Once: &backend.Once{
+	return c.Create(bg(), anna, b, backend.Write{Idempotency: &backend.Idempotency{
 		Key: key, Sum: [32]byte{sum}, Answer: func(rec mapping.Record) []byte { return rec.AppendJSON(nil, rec.Resource.RecordFields()) },
 	}})
 }
@@ -149,7 +149,7 @@ func TestAdapterKeepsIdempotencyKeys(t *testing.T) {
 		t.Run(fmt.Sprint(args), func(t *testing.T) {
 			s, c := protocolFixture(t, args...)
 			if len(args) == 0 {
-				s.Keep = nil // it is not needed
+				s.IDStore = nil // it is not needed
 			}
 			contacts := c.Model().Resource("contact")
 			wit, zwart := body(t, contacts, `{"kind":"person","name":"Wit"}`), body(t, contacts, `{"kind":"person","name":"Zwart"}`)
@@ -201,10 +201,10 @@ func TestOpenTellsWhatIsWrong(t *testing.T) {
 	_, err := Open(bg(), Options{Sheet: sheet})
 	require.ErrorContains(t, err, "keep: FILE")
 	sheet.Source.Frontdesk.Token = "wrong"
-	_, err = Open(bg(), Options{Sheet: sheet, Keep: openKeep(t)})
+	_, err = Open(bg(), Options{Sheet: sheet, IDStore: openIDStore(t)})
 	require.ErrorContains(t, err, "answered 401")
 	sheet.Source.Frontdesk.URL = "http://127.0.0.1:1"
-	_, err = Open(bg(), Options{Sheet: sheet, Keep: openKeep(t)})
+	_, err = Open(bg(), Options{Sheet: sheet, IDStore: openIDStore(t)})
 	require.ErrorContains(t, err, "connect to 127.0.0.1:1")
 	sheet.Source.Frontdesk.URL = "ftp://x"
 	_, err = Open(bg(), Options{Sheet: sheet})

@@ -31,7 +31,7 @@ func newAutolijn(t testing.TB, o remotetest.Options) *autolijn {
 	server := httptest.NewServer(a.SOAP)
 	t.Cleanup(server.Close)
 	sh := loadSheet(t, "autolijn.yaml", server.URL)
-	a.store = open(t, Options{Sheet: sh, Keep: openKeep(t)})
+	a.store = open(t, Options{Sheet: sh, IDStore: openIDStore(t)})
 	a.client, a.model = front(t, a.store), sh.Model
 	return a
 }

@@ -109,7 +109,7 @@ resources:
     operations: {get: {path: "/order/{key}"}, create: {path: /order}}
     fields:
 `+fields), 0o600))
-	return open(t, Options{Keep: openKeep(t), Sheet: loadSheetFile(t, file, trivial(t, map[string]string{
+	return open(t, Options{IDStore: openIDStore(t), Sheet: loadSheetFile(t, file, trivial(t, map[string]string{
 		"GET": httpAnswer(200, orderRecord()), "POST": httpAnswer(201, `{"id":12345}`),
 	}))})
 }

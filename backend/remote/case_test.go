@@ -38,7 +38,7 @@ func TestGUIDsInTwoCases(t *testing.T) {
 		"GET /contact":          httpAnswer(200, `{"list":[{"id":"`+lower+`","name":"Jansen"}]}`),
 		"GET /contact/" + upper: httpAnswer(200, `{"id":"`+lower+`","name":"Jansen"}`),
 	}))
-	c := front(t, open(t, Options{Sheet: sh, Keep: openKeep(t, sh.KeysWithoutCase()...)}))
+	c := front(t, open(t, Options{Sheet: sh, IDStore: openIDStore(t, sh.KeysWithoutCase()...)}))
 	orders, err := c.List(bg(), c.Model().Resource("order"), backend.Query{Client: anna, Limit: 10})
 	require.NoError(t, err)
 	contacts, err := c.List(bg(), c.Model().Resource("contact"), backend.Query{Client: anna, Limit: 10})

@@ -213,7 +213,7 @@ func (s *service) ids(ctx context.Context, r *resource, client auth.Client, rows
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	ids, err := s.o.Keep.IDs(ctx, refs)
+	ids, err := s.o.IDStore.IDs(ctx, refs)
 	if err != nil {
 		return nil, fmt.Errorf("ids of %s: %w", r.Name, err)
 	}
@@ -233,7 +233,7 @@ func (s *service) keys(ctx context.Context, r *resource, client auth.Client, rec
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	keys, err := s.o.Keep.Keys(ctx, client, refs)
+	keys, err := s.o.IDStore.Keys(ctx, client, refs)
 	if err != nil {
 		return nil, fmt.Errorf("keys of %s: %w", r.Name, err)
 	}
@@ -246,7 +246,7 @@ func (s *service) keyOf(ctx context.Context, r *resource, client auth.Client, id
 		return []sheet.Raw{{Kind: sheet.RawInt, Int: int64(id)}}, nil
 	}
 	ref := sheet.IDRef{Resource: r.Name, ID: id}
-	keys, err := s.o.Keep.Keys(ctx, client, []sheet.IDRef{ref})
+	keys, err := s.o.IDStore.Keys(ctx, client, []sheet.IDRef{ref})
 	if err != nil {
 		return nil, fmt.Errorf("key of a %s: %w", r.Name, err)
 	}

@@ -94,11 +94,11 @@ resources:
     fields: {code: code, name: name}
 `
 
-func (s *shelf) open(t *testing.T, id, list string, keep Keep) *Store {
+func (s *shelf) open(t *testing.T, id, list string, ids IDStore) *Store {
 	t.Helper()
 	file := t.TempDir() + "/shelf.yaml"
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, shelfSheet, shelfKeys[id], list), 0o600))
-	return open(t, Options{Sheet: loadSheetFile(t, file, s.URL), Keep: keep})
+	return open(t, Options{Sheet: loadSheetFile(t, file, s.URL), IDStore: ids})
 }
 
 var shelfStyles = map[string]string{
@@ -116,7 +116,7 @@ func TestWalksWhileRecordsAreDeleted(t *testing.T) {
 		for id := range shelfKeys {
 			t.Run(style+"/"+id, func(t *testing.T) {
 				s := newShelf(t)
-				store := s.open(t, id, list, openKeep(t))
+				store := s.open(t, id, list, openIDStore(t))
 				r := store.Sheet.Model.Resource("country")
 				rapid.Check(t, func(rt *rapid.T) {
 					s.fill(rapid.IntRange(0, 60).Draw(rt, "records"), id == "by id")
@@ -151,9 +151,9 @@ func TestAfterWhatIsGone(t *testing.T) {
 	for style, list := range shelfStyles {
 		for id := range shelfKeys {
 			t.Run(style+"/"+id, func(t *testing.T) {
-				s, keep := newShelf(t), openKeep(t)
+				s, ids := newShelf(t), openIDStore(t)
 				s.fill(30, id == "by id")
-				store := s.open(t, id, list, keep)
+				store := s.open(t, id, list, ids)
 				r := store.Sheet.Model.Resource("country")
 				q := backend.Query{Client: auth.Client{ID: 1}, Keyset: true, Limit: 10, Total: true}
 				page, err := store.List(bg(), r, q)
@@ -161,7 +161,7 @@ func TestAfterWhatIsGone(t *testing.T) {
 				q.After = page.Records[9].ID()
 				s.delete([]int{9})
 
-				again := s.open(t, id, list, keep) // a gateway that has just started
+				again := s.open(t, id, list, ids) // a gateway that has just started
 				r = again.Sheet.Model.Resource("country")
 				page, err = again.List(bg(), r, q)
 				require.NoError(t, err)
@@ -223,7 +223,7 @@ func TestAfterWhatWasListedOtherwise(t *testing.T) {
 func TestAfterThoseThatBeganAChunk(t *testing.T) {
 	s := newShelf(t)
 	s.fill(20, false)
-	store := s.open(t, "kept", shelfStyles["offset"], openKeep(t))
+	store := s.open(t, "kept", shelfStyles["offset"], openIDStore(t))
 	r := store.Sheet.Model.Resource("country")
 	q := backend.Query{Client: auth.Client{ID: 1}, Keyset: true, Limit: 1}
 	next := func() string {

@@ -83,10 +83,10 @@ func TestRecordsWithoutKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := func(one string) string { return httpAnswer(200, `{"list":[`+one+`]}`) }
-			keep, file := openKeep(t), t.TempDir()+"/lines.yaml"
+			ids, file := openIDStore(t), t.TempDir()+"/lines.yaml"
 			require.NoError(t, os.WriteFile(file, []byte(linesSheet), 0o600))
 			speak := func(answers map[string]string) (*backend.Client, *mapping.Resource) {
-				store := open(t, Options{Keep: keep, Sheet: loadSheetFile(t, file, trivial(t, answers))})
+				store := open(t, Options{IDStore: ids, Sheet: loadSheetFile(t, file, trivial(t, answers))})
 				return front(t, store), store.Sheet.Model.Resource("order")
 			}
 			well := order(`"id":"A",`, good) // by which the IDs are given out

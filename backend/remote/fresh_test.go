@@ -129,7 +129,7 @@ func TestFreshConnections(t *testing.T) {
 			p.old = test.old
 			file := t.TempDir() + "/parrot.yaml"
 			require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, parrotSheet, p.ca, test.service, test.list, test.create), 0o600))
-			store := open(t, Options{Sheet: loadSheetFile(t, file, p.url), Keep: openKeep(t)})
+			store := open(t, Options{Sheet: loadSheetFile(t, file, p.url), IDStore: openIDStore(t)})
 			lines, err := store.Explain(store.Sheet.Model.Resource("turnovergroup"), mapping.OpList)
 			require.NoError(t, err)
 			require.Equal(t, strings.Contains(test.service+test.list, "fresh"), slices.Contains(lines, "over a connection of its own"))

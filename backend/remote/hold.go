@@ -54,10 +54,10 @@ func (t *transaction) hold(ctx context.Context, r heldRecord) (*held, error) {
 	}
 	h := &held{release: func(context.Context) {}}
 	t.held[r] = h
-	if t.Keep == nil {
+	if t.IDStore == nil {
 		return h, nil
 	}
-	release, err := t.Keep.Take(ctx, r.resource, r.client, r.id)
+	release, err := t.IDStore.Take(ctx, r.resource, r.client, r.id)
 	if err == nil {
 		h.release = release
 	}

@@ -16,7 +16,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
@@ -25,11 +25,11 @@ import (
 
 // keyed is a write under a key.
 func keyed(key string) backend.Write {
-	return backend.Write{Once: &backend.Once{Key: key, Answer: func(mapping.Record) []byte { return []byte("done") }}}
+	return backend.Write{Idempotency: &backend.Idempotency{Key: key, Answer: func(mapping.Record) []byte { return []byte("done") }}}
 }
 
 // watchedGarage is Garage Cloud that tells of every request before it answers.
-func watchedGarage(t *testing.T, k Keep, timeout time.Duration, told func(write bool)) (*backend.Client, *Store) {
+func watchedGarage(t *testing.T, k IDStore, timeout time.Duration, told func(write bool)) (*backend.Client, *Store) {
 	t.Helper()
 	g := remotetest.NewJSON(remotetest.Options{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,21 +37,21 @@ func watchedGarage(t *testing.T, k Keep, timeout time.Duration, told func(write 
 		g.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	s := open(t, Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), Keep: k})
+	s := open(t, Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), IDStore: k})
 	c, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: timeout, CircuitFailures: 1})
 	require.NoError(t, err)
 	return c, s
 }
 
-// sharedKeep opens a store in a PostgreSQL database, and how its table is locked until
+// sharedIDStore opens a store in a PostgreSQL database, and how its table is locked until
 // free is called, as by somebody's maintenance.
-func sharedKeep(t *testing.T) (k Keep, lock func(table string) (free func())) {
+func sharedIDStore(t *testing.T) (k IDStore, lock func(table string) (free func())) {
 	t.Helper()
 	dsn := sqltest.Postgres(t)
 	db, err := sqlrecord.OpenPostgres(bg(), dsn, sqlrecord.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err = keep.Open(bg(), db, keep.Options{Now: time.Now})
+	k, err = idstore.Open(bg(), db, idstore.Options{Now: time.Now})
 	require.NoError(t, err)
 	return k, func(table string) func() {
 		c, err := pgx.Connect(bg(), dsn)
@@ -68,7 +68,7 @@ func sharedKeep(t *testing.T) (k Keep, lock func(table string) (free func())) {
 // something: what a gateway leaves behind that is killed there. Before, the key stood
 // there from the log-on on, and was in use for a day though nothing had been sent.
 func TestKeyLeavesWithItsWrite(t *testing.T) {
-	k := openKeep(t)
+	k := openIDStore(t)
 	var key atomic.Value
 	var free, used atomic.Int32
 	c, s := watchedGarage(t, k, 10*time.Second, func(write bool) {
@@ -105,7 +105,7 @@ func TestKeyLeavesWithItsWrite(t *testing.T) {
 // TestOneWriteUnderAKey: of many requests with one key, over two gateways with one id
 // store, one writes.
 func TestOneWriteUnderAKey(t *testing.T) {
-	k, _ := sharedKeep(t)
+	k, _ := sharedIDStore(t)
 	var writes atomic.Int32
 	told := func(write bool) {
 		if write {
@@ -138,7 +138,7 @@ func TestOneWriteUnderAKey(t *testing.T) {
 func TestIDStoreThatHangs(t *testing.T) {
 	for end, name := range map[string]string{"finish": "Once", "give back": ""} {
 		t.Run(end, func(t *testing.T) {
-			k, lock := sharedKeep(t)
+			k, lock := sharedIDStore(t)
 			var locked atomic.Bool
 			c, s := watchedGarage(t, k, time.Minute, func(write bool) {
 				if write {
@@ -173,7 +173,7 @@ func TestIDStoreThatHangs(t *testing.T) {
 // failure of the service. Before, a handful of changes to one record closed the resource
 // to everybody.
 func TestOwnWaitsCloseNoCircuit(t *testing.T) {
-	k, lock := sharedKeep(t)
+	k, lock := sharedIDStore(t)
 	var writes atomic.Int32
 	c, s := watchedGarage(t, k, 300*time.Millisecond, func(write bool) {
 		if write {
@@ -213,10 +213,10 @@ func TestOwnWaitsCloseNoCircuit(t *testing.T) {
 // key is taken is not begun, and leaves the key free.
 func TestWhatIsLateIsNotSent(t *testing.T) {
 	for _, unchanged := range []bool{false, true} {
-		own := openKeep(t)
+		own := openIDStore(t)
 		ctx, leave := context.WithCancel(bg())
 		var writes atomic.Int32
-		c, s := watchedGarage(t, goneKeep{own, leave}, 10*time.Second, func(write bool) {
+		c, s := watchedGarage(t, goneIDStore{own, leave}, 10*time.Second, func(write bool) {
 			if write {
 				writes.Add(1)
 			}
@@ -237,14 +237,14 @@ func TestWhatIsLateIsNotSent(t *testing.T) {
 	}
 }
 
-// goneKeep is a store by which the client has gone once a key is taken.
-type goneKeep struct {
-	Keep
+// goneIDStore is a store by which the client has gone once a key is taken.
+type goneIDStore struct {
+	IDStore
 	leave func()
 }
 
-func (k goneKeep) Begin(ctx context.Context, client auth.Client, key string) error {
-	err := k.Keep.Begin(ctx, client, key)
+func (k goneIDStore) Begin(ctx context.Context, client auth.Client, key string) error {
+	err := k.IDStore.Begin(ctx, client, key)
 	k.leave()
 	return err
 }

@@ -15,7 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/config"
@@ -78,13 +78,13 @@ func open(t testing.TB, o Options) *Store {
 	return s
 }
 
-// openKeep opens a store for IDs and keys, in memory.
-func openKeep(t testing.TB, ignoreCase ...string) Keep {
+// openIDStore opens a store for IDs and keys, in memory.
+func openIDStore(t testing.TB, ignoreCase ...string) IDStore {
 	t.Helper()
 	db, err := sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err := keep.Open(bg(), db, keep.Options{Now: time.Now, IgnoreCase: ignoreCase})
+	k, err := idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: ignoreCase})
 	require.NoError(t, err)
 	return k
 }

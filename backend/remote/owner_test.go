@@ -181,7 +181,7 @@ func openText(t *testing.T, text, url string) *Store {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "sheet.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	return open(t, Options{Sheet: loadSheetFile(t, file, url), Keep: openKeep(t)})
+	return open(t, Options{Sheet: loadSheetFile(t, file, url), IDStore: openIDStore(t)})
 }
 
 func (d *shopDesk) list(t *testing.T, who auth.Client, resource string, q backend.Query) (page backend.Page, ids []int32) {
@@ -348,7 +348,7 @@ resources:
 			store := openText(t, strings.NewReplacer("KEY", c.key, "PATH", c.path, "WHOSE", c.whose).Replace(text), server.URL)
 			id := int32(7)
 			if c.key != "nr" {
-				given, err := store.Keep.IDs(bg(), []sheet.KeyRef{{Resource: "order", Client: 1, Key: "1|7"}})
+				given, err := store.IDStore.IDs(bg(), []sheet.KeyRef{{Resource: "order", Client: 1, Key: "1|7"}})
 				require.NoError(t, err)
 				for _, given := range given {
 					id = given

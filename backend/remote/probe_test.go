@@ -67,7 +67,7 @@ func TestProbe(t *testing.T) {
 	defer server.Close()
 	file := t.TempDir() + "/wrong.yaml"
 	require.NoError(t, os.WriteFile(file, []byte(wrong), 0o600))
-	s := open(t, Options{Sheet: loadSheetFile(t, file, server.URL), Keep: openKeep(t)})
+	s := open(t, Options{Sheet: loadSheetFile(t, file, server.URL), IDStore: openIDStore(t)})
 	_, found, err = s.Probe(bg(), s.Sheet.Model.Resource("contact"), backend.Query{Client: noord, Limit: 10})
 	require.NoError(t, err)
 	require.Contains(t, found, Finding{Field: "name", Place: "lastName", What: "no answer has it"})

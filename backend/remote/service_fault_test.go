@@ -27,7 +27,7 @@ func faultyGarage(t *testing.T, o backend.Options) (*garage, *remotetest.FaultPr
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, proxy.Close()) })
 	sh := loadSheet(t, "garagecloud.yaml", proxy.URL())
-	g.store = open(t, Options{Sheet: sh, Keep: openKeep(t)})
+	g.store = open(t, Options{Sheet: sh, IDStore: openIDStore(t)})
 	g.client, err = backend.NewClient(g.store, sh.Model, o)
 	require.NoError(t, err)
 	g.model = sh.Model
@@ -77,7 +77,7 @@ func TestKeyOfLostWriteStaysTaken(t *testing.T) {
 	contacts := g.model.Resource("contact")
 	require.NotEmpty(t, g.first(t, "contact"))
 	keyed := func(key string) error {
-		_, err := g.client.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Lost"}`), backend.Write{Once: &backend.Once{
+		_, err := g.client.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Lost"}`), backend.Write{Idempotency: &backend.Idempotency{
 			Key: key, Sum: [32]byte{1}, Answer: func(mapping.Record) []byte { return []byte("x") },
 		}})
 		return err

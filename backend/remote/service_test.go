@@ -61,7 +61,7 @@ func newGarage(t testing.TB, o remotetest.Options) *garage {
 	server := httptest.NewServer(g.JSON)
 	t.Cleanup(server.Close)
 	sh := loadSheet(t, "garagecloud.yaml", server.URL)
-	g.store = open(t, Options{Sheet: sh, Keep: openKeep(t)})
+	g.store = open(t, Options{Sheet: sh, IDStore: openIDStore(t)})
 	g.client, g.model = front(t, g.store), sh.Model
 	return g
 }
@@ -226,7 +226,7 @@ func TestPlacesMoveWithWhatLiesBeforeThem(t *testing.T) {
 	now := time.Now()
 	server := httptest.NewServer(remotetest.NewJSON(remotetest.Options{Orders: 450}))
 	t.Cleanup(server.Close)
-	o := Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), Keep: openKeep(t), Now: func() time.Time { return now }}
+	o := Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), IDStore: openIDStore(t), Now: func() time.Time { return now }}
 	here, elsewhere := front(t, open(t, o)), front(t, open(t, o))
 	orders := o.Sheet.Model.Resource("order")
 	list := func(q backend.Query) (ids []int32) {
@@ -327,7 +327,7 @@ func TestGarageWritesOnce(t *testing.T) {
 	contacts := g.model.Resource("contact")
 	b := body(t, contacts, `{"kind":"person","name":"Once"}`)
 	keyed := func(sum byte) (mapping.Record, error) {
-		return g.client.Create(bg(), noord, b, backend.Write{Once: &backend.Once{
+		return g.client.Create(bg(), noord, b, backend.Write{Idempotency: &backend.Idempotency{
 			Key: "webshop k", Sum: [32]byte{sum}, Answer: func(rec mapping.Record) []byte { return rec.AppendJSON(nil, contacts.RecordFields()) },
 		}})
 	}

@@ -18,9 +18,9 @@ import (
 // Options say what a Store works with. Sheet is required, the rest has defaults.
 type Options struct {
 	Sheet *sheet.Sheet
-	// Keep is where IDs and answers are kept that the service has no place for.
+	// IDStore is where IDs and answers are kept that the service has no place for.
 	// It may be nil where none are needed.
-	Keep Keep
+	IDStore IDStore
 	// Hasher judges the passwords of users that the sheet lists.
 	Hasher *auth.Hasher
 	// RequestID returns the id of the request that a call is made for; "" for none.
@@ -67,9 +67,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Keep is the gateway's own store, of what the service cannot keep itself.
-// backend/keep is one.
-type Keep interface {
+// IDStore is the gateway's own store, of what the service cannot keep itself.
+// backend/idstore is one.
+type IDStore interface {
 	sheet.IDStore
 	backend.AnswerStore
 	// Take waits until no other gateway writes a record, and keeps them all from it
@@ -149,7 +149,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		c.Sheet = &narrowed
 	}
 	s := &Store{Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, core: c, speaker: sp}
-	if err := s.checkKeep(); err != nil {
+	if err := s.checkIDStore(); err != nil {
 		sp.close()
 		return nil, err
 	}
@@ -199,9 +199,9 @@ func (s *Store) Pool() backend.Pool {
 	return backend.Pool{InUse: len(slots), Most: cap(slots), Calls: max(1, cap(slots)-s.LoginsAtOnce()-1)}
 }
 
-// checkKeep refuses to work without the store that a promise depends on.
-func (s *Store) checkKeep() error {
-	if s.Keep != nil {
+// checkIDStore refuses to work without the store that a promise depends on.
+func (s *Store) checkIDStore() error {
+	if s.IDStore != nil {
 		return nil
 	}
 	if s.Sheet.NeedsKeep() {

@@ -115,7 +115,7 @@ func (f *foreign) meddle(resource string, made func(n int) foreigntest.Object) f
 
 // walk walks a service behind its sheet.
 func (f *foreign) walk(t *testing.T, file string, w drivertest.Walk) {
-	s := open(t, Options{Sheet: loadSheet(t, file, f.URL), Keep: openKeep(t)})
+	s := open(t, Options{Sheet: loadSheet(t, file, f.URL), IDStore: openIDStore(t)})
 	w.Client, w.Oracle = front(t, s), f
 	w.Clients = []auth.Client{{ID: 1, Name: "noord"}, {ID: 2, Name: "zuid"}}
 	w.Refusals = []mapping.Reason{mapping.DuplicateValue, mapping.InUse, mapping.RelatedIDNotFound}

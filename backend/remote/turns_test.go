@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
@@ -39,9 +39,9 @@ func TestGatewaysTakeTurns(t *testing.T) {
 		db, err := sqlrecord.OpenPostgres(bg(), dsn, sqlrecord.Options{})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, db.Close()) })
-		k, err := keep.Open(bg(), db, keep.Options{Now: time.Now})
+		k, err := idstore.Open(bg(), db, idstore.Options{Now: time.Now})
 		require.NoError(t, err)
-		s := open(t, Options{Sheet: a.store.Sheet, Keep: k})
+		s := open(t, Options{Sheet: a.store.Sheet, IDStore: k})
 		stores, clients = append(stores, s), append(clients, front(t, s))
 	}
 	for round := range 3 {
@@ -54,7 +54,7 @@ func TestGatewaysTakeTurns(t *testing.T) {
 
 // slowKeep notes until when whoever lets go of a record waits for it.
 type slowKeep struct {
-	Keep
+	IDStore
 	until map[time.Time]int
 }
 
@@ -72,7 +72,7 @@ func (k *slowKeep) Take(context.Context, string, int64, int32) (func(context.Con
 // it held, one after the other, where the id store did not answer.
 func TestLettingGoIsBoundedAsAWhole(t *testing.T) {
 	k := &slowKeep{until: map[time.Time]int{}}
-	s := &Store{core: &core{Options: Options{Keep: k}}}
+	s := &Store{core: &core{Options: Options{IDStore: k}}}
 	gone, cancel := context.WithCancel(bg())
 	require.NoError(t, s.Write(gone, func(tx backend.Tx) error {
 		for id := range int32(5) {

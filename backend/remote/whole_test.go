@@ -174,7 +174,7 @@ resources:
     operations: {list: {path: /list, result: items, `+list+`}}
     fields: {code: code, name: name}
 `), 0o600))
-	return open(t, Options{Sheet: loadSheetFile(t, file, url), Keep: openKeep(t)})
+	return open(t, Options{Sheet: loadSheetFile(t, file, url), IDStore: openIDStore(t)})
 }
 
 // TestAfterWhatWasNeverGivenOut is behind all: an empty page, and no failure.

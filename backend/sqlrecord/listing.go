@@ -18,7 +18,7 @@ type listing struct {
 	countArgs []mapping.Value
 	counted   int64
 
-	deep   bool // places help to find the page
+	deep   bool // bookmarks (bookmarks.go) help to find the page
 	varied bool // it depends on the values in it which index is the best
 }
 
@@ -122,7 +122,7 @@ func (w *listWriter) where() {
 // from is the lower end of a ranged list.
 func (w *listWriter) from() string {
 	if w.q.After > 0 {
-		return w.place() + " > ($1, " + w.arg(mapping.IntValue(int64(w.q.After))) + ")"
+		return w.orderColumns() + " > ($1, " + w.arg(mapping.IntValue(int64(w.q.After))) + ")"
 	}
 	return w.d.Quote(clientColumn) + " >= $1"
 }
@@ -130,8 +130,8 @@ func (w *listWriter) from() string {
 // ceiling is the upper end.
 func (w *listWriter) ceiling() string { return w.d.Quote(clientColumn) + " <= $1" }
 
-// place is what a ranged list is in the order of.
-func (w *listWriter) place() string {
+// orderColumns are what a ranged list is ordered by.
+func (w *listWriter) orderColumns() string {
 	return "(" + w.d.Quote(clientColumn) + ", " + w.t.columns[w.t.r.ID] + ")"
 }
 
@@ -143,9 +143,9 @@ func (w *listWriter) skip() {
 	w.q.Offset = 0
 	w.b.Reset()
 	if w.descending() {
-		w.b.WriteString(" WHERE " + w.place() + " <= ($1, (" + first + ")) AND " + w.floor)
+		w.b.WriteString(" WHERE " + w.orderColumns() + " <= ($1, (" + first + ")) AND " + w.floor)
 	} else {
-		w.b.WriteString(" WHERE " + w.place() + " >= ($1, (" + first + ")) AND " + w.ceiling())
+		w.b.WriteString(" WHERE " + w.orderColumns() + " >= ($1, (" + first + ")) AND " + w.ceiling())
 	}
 }
 

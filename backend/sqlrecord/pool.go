@@ -7,7 +7,7 @@ var (
 	_ backend.Pooler = (*sqliteDB)(nil)
 )
 
-// Pool implements backend.Pooler. The connections of Own and Jobs count among those there are.
+// Pool implements backend.Pooler. The connections of Reserved and Jobs count among those there are.
 func (d *postgresDB) Pool() (all backend.Pool) {
 	all.Calls = int(d.pool.Stat().MaxConns())
 	for _, p := range d.parts() {

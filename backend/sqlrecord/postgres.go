@@ -18,17 +18,17 @@ import (
 
 // postgresDB is a PostgreSQL database behind a pool of connections.
 type postgresDB struct {
-	pool    *pgxpool.Pool
-	alone   *pgx.ConnConfig // of connections beside the pool, which wait for locks as long as it takes
-	bound   string          // what bounds the wait for locks in each transaction; "" where connections have that
-	own     *postgresDB     // see Own
-	jobs    *postgresDB     // see Jobs; both nil in what these are themselves
-	dialect *Dialect
-	rows    sync.Pool // of *postgresRow
-	apart   apart
-	log     *zap.Logger
-	once    sync.Once
-	closed  chan struct{}
+	pool     *pgxpool.Pool
+	alone    *pgx.ConnConfig // of connections beside the pool, which wait for locks as long as it takes
+	bound    string          // what bounds the wait for locks in each transaction; "" where connections have that
+	reserved *postgresDB     // see Reserved
+	jobs     *postgresDB     // see Jobs; both nil in what these are themselves
+	dialect  *Dialect
+	rows     sync.Pool // of *postgresRow
+	long     longWork
+	log      *zap.Logger
+	once     sync.Once
+	closed   chan struct{}
 }
 
 var (
@@ -186,7 +186,7 @@ func (d *postgresDB) Close() error {
 		p.end()
 	}
 	for _, p := range d.parts() {
-		p.apart.end()
+		p.long.end()
 		p.pool.Close()
 	}
 	return nil

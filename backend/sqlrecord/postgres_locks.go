@@ -44,7 +44,7 @@ func refusesSettings(err error) bool {
 // boundLocks has transactions say what connections do not have, nor the server.
 func (d *postgresDB) boundLocks(ctx context.Context, wait string) error {
 	var has string
-	if err := d.own.pool.QueryRow(ctx, "SHOW "+lockTimeout).Scan(&has); err != nil {
+	if err := d.reserved.pool.QueryRow(ctx, "SHOW "+lockTimeout).Scan(&has); err != nil {
 		return err
 	}
 	if has != "0" || wait == "" || wait == "0" {

@@ -58,17 +58,17 @@ func withoutDSN(err error) error {
 	return errors.New(words)
 }
 
-// Own returns the same database by connections that only those have who ask for them:
+// Reserved returns the same database by connections that only those have who ask for them:
 // logins, and whether the database answers, wait neither for records nor for jobs. They are
 // closed with db. SQLite has a reader to spare, and nothing there waits for anybody's locks.
-func Own(db DB) DB {
-	if d, ok := db.(*postgresDB); ok && d.own != nil {
-		return d.own
+func Reserved(db DB) DB {
+	if d, ok := db.(*postgresDB); ok && d.reserved != nil {
+		return d.reserved
 	}
 	return db
 }
 
-// Jobs is Own for callback jobs, whose tables somebody may lock as well.
+// Jobs is Reserved for callback jobs, whose tables somebody may lock as well.
 func Jobs(db DB) DB {
 	if d, ok := db.(*postgresDB); ok && d.jobs != nil {
 		return d.jobs
@@ -76,7 +76,7 @@ func Jobs(db DB) DB {
 	return db
 }
 
-// openPools makes the pools of a database that answers. Own and Jobs share a quarter of the
+// openPools makes the pools of a database that answers. Reserved and Jobs share a quarter of the
 // connections, four at most.
 func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgresDB, error) {
 	config, err := poolConfig(dsn, o)
@@ -96,7 +96,7 @@ func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgr
 		c.MaxConns, c.MinConns, c.MinIdleConns = most, 0, 0
 		return c
 	}
-	if d.own, err = newPostgres(ctx, part(aside/2), o); err == nil {
+	if d.reserved, err = newPostgres(ctx, part(aside/2), o); err == nil {
 		d.jobs, err = newPostgres(ctx, part(aside-aside/2), o)
 	}
 	if err == nil {
@@ -113,7 +113,7 @@ func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgr
 
 // parts are the pools of a database, itself first.
 func (d *postgresDB) parts() []*postgresDB {
-	all := []*postgresDB{d, d.own, d.jobs}
+	all := []*postgresDB{d, d.reserved, d.jobs}
 	return slices.DeleteFunc(all, func(p *postgresDB) bool { return p == nil })
 }
 

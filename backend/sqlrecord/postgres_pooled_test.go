@@ -83,7 +83,7 @@ func usesOfThing(t *testing.T, db *postgresDB) (all []func(context.Context) erro
 	dated := func(ctx context.Context, f func(Conn) error) error {
 		return db.writeDated(ctx, nil, func(c Conn, _ time.Time) error { return f(c) })
 	}
-	for _, run := range []func(context.Context, func(Conn) error) error{db.Read, db.Snapshot, db.Write, dated, db.own.Read, db.jobs.Read} {
+	for _, run := range []func(context.Context, func(Conn) error) error{db.Read, db.Snapshot, db.Write, dated, db.reserved.Read, db.jobs.Read} {
 		all = append(all, func(ctx context.Context) error {
 			return run(ctx, func(c Conn) error {
 				n, err := number(ctx, c, `SELECT n FROM thing`)

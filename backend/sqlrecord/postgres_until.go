@@ -83,7 +83,7 @@ func (d *postgresDB) until(ctx context.Context, _ func() time.Time) (ms int64, e
 // which is how far Until stays behind.
 func (s *Store) UntilLag(ctx context.Context) (lag time.Duration, err error) {
 	const text = `SELECT greatest(0, ` + presentMillis + ` - ` + oldestWriter + `)`
-	err = Own(s.db).Read(ctx, func(c Conn) error {
+	err = Reserved(s.db).Read(ctx, func(c Conn) error {
 		ms, err := number(ctx, c, text)
 		lag = time.Duration(ms) * time.Millisecond
 		return err

@@ -11,7 +11,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// epochTable counts, per resource and client, what makes remembered places in a
+// epochTable counts, per resource and client, what makes bookmarks in a
 // list wrong: deleted records, and records put in with an id of their own.
 const epochTable = "record_epoch"
 

@@ -23,7 +23,7 @@ type sqliteDB struct {
 	watcher *watcher
 	writer  *sqliteWriter
 	readers *SQLiteReaders
-	apart   apart
+	long    longWork
 	once    sync.Once
 	err     error // of Close
 }
@@ -101,7 +101,7 @@ func (d *sqliteDB) Ping(ctx context.Context) error {
 func (d *sqliteDB) Close() error {
 	d.once.Do(func() {
 		close(d.readers.closing)
-		d.apart.end()
+		d.long.end()
 		d.writer.stop()
 		err := d.readers.end()
 		d.watcher.close()

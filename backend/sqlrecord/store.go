@@ -15,12 +15,12 @@ import (
 //
 // It is safe for concurrent use, unless On has bound it to a connection.
 type Store struct {
-	db     dated
-	tables map[*mapping.Resource]*table
-	places *places
-	now    func() time.Time
-	dates  bool // now dates what is written, see DatedBy
-	conn   Conn // not nil inside a transaction
+	db        dated
+	tables    map[*mapping.Resource]*table
+	bookmarks *bookmarks
+	now       func() time.Time
+	dates     bool // now dates what is written, see DatedBy
+	conn      Conn // not nil inside a transaction
 }
 
 var (
@@ -31,7 +31,7 @@ var (
 // New returns the store of a model's records in db, whose tables Migrate has
 // made. It owns db from now on.
 func New(db DB, model *mapping.Model, now func() time.Time) *Store {
-	s := &Store{db: db.(dated), tables: map[*mapping.Resource]*table{}, places: newPlaces(), now: now}
+	s := &Store{db: db.(dated), tables: map[*mapping.Resource]*table{}, bookmarks: newBookmarks(), now: now}
 	for _, r := range model.Resources {
 		s.tables[r] = newTable(db.Dialect(), r)
 	}

@@ -27,7 +27,7 @@ type table struct {
 	parents  []parent
 
 	one, list selection // what is answered by itself
-	own       string    // condition: the client's own; its parameter is ?1 or $1
+	ofClient  string    // condition: the client's own; its parameter is ?1 or $1
 	visible   string    // the same with system records
 	get       string    // client, id
 	exists    string    // client, id
@@ -38,7 +38,7 @@ type table struct {
 	pageOne   string    // client, limit: a list without any wish
 	children  map[int]childTable
 	narrow    map[int]bool // fields that an index begins with
-	places    placeTexts
+	bookmarks bookmarkTexts
 }
 
 // parent is a record whose array field the records of a table are elements of.
@@ -80,8 +80,8 @@ func newTable(d *Dialect, r *mapping.Resource) *table {
 		t.parents = append(t.parents, parentsBy(f, r)...)
 	}
 	client := d.Quote(clientColumn)
-	t.own = client + " = " + d.Placeholder(1)
-	t.visible = t.own
+	t.ofClient = client + " = " + d.Placeholder(1)
+	t.visible = t.ofClient
 	if r.SystemRecords {
 		t.visible = client + " IN (0, " + d.Placeholder(1) + ")"
 	}
@@ -112,12 +112,12 @@ func (t *table) statements(d *Dialect) {
 	t.exists = "SELECT 1 FROM " + t.name + " WHERE " + byID
 	t.insert = t.insertText(d, false)
 	t.insertAt = t.insertText(d, true)
-	t.remove = "DELETE FROM " + t.name + " WHERE " + t.own + " AND " + id + " = " + d.Placeholder(2) +
+	t.remove = "DELETE FROM " + t.name + " WHERE " + t.ofClient + " AND " + id + " = " + d.Placeholder(2) +
 		" AND " + version + " = " + d.Placeholder(3)
 	modified := t.columns[t.r.ModifiedAt]
 	t.touch = "UPDATE " + t.name + " SET " + version + " = " + version + " + 1, " + modified + " = " +
 		d.later(modified, d.Placeholder(1)) + " WHERE " + id + " = " + d.Placeholder(2)
-	t.places = t.placeTexts(d)
+	t.bookmarks = t.bookmarkTexts(d)
 	t.pageOne = t.list.head + t.pageOneText(d)
 }
 

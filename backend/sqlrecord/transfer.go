@@ -20,7 +20,7 @@ const (
 // but arrays. The record is used again for the next one; its values may be kept.
 func (s *Store) Each(ctx context.Context, client auth.Client, r *mapping.Resource, each func(mapping.Record) error) error {
 	t := s.tables[r]
-	text := t.one.head + " WHERE " + t.own + " ORDER BY " + t.columns[r.ID]
+	text := t.one.head + " WHERE " + t.ofClient + " ORDER BY " + t.columns[r.ID]
 	rec := mapping.NewRecord(r)
 	return s.read(ctx, func(c Conn) error {
 		return c.Query(ctx, text, t.one.columns, []mapping.Value{mapping.IntValue(client.ID)}, func(row []mapping.Value) error {
@@ -52,8 +52,8 @@ func (s *Store) LastID(ctx context.Context, r *mapping.Resource) (last int32, er
 	return last, err
 }
 
-// ReserveIDs keeps IDs up to last from being given out, and the places that are
-// remembered of the client's list from being used: records are put among them.
+// ReserveIDs keeps IDs up to last from being given out, and the bookmarks of the
+// client's list from being used: records are put between them.
 func (s *Store) ReserveIDs(ctx context.Context, client auth.Client, r *mapping.Resource, last int32) error {
 	d := s.db.Dialect()
 	arg := []mapping.Value{mapping.IntValue(int64(last))}

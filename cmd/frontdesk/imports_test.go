@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"backend/backendtest":         {"config/strictyaml", "mapping"},
 	"backend/backupzip":           {"backend", "mapping"},
 	"backend/drivertest":          {"auth", "backend", "backend/sqlrecord/sqltest", "mapping"},
-	"backend/keep":                {"auth", "backend", "backend/sqlrecord", "mapping", "mapping/sheet"},
+	"backend/idstore":             {"auth", "backend", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy":              {"auth", "backend", "backend/backupzip", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy/legacytest":   {"backend/sqlrecord/sqltest"},
 	"backend/legacy/foreigntest":  {"backend/drivertest", "backend/legacy/legacytest", "backend/sqlrecord/sqltest", "mapping"},
@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/webhooktest": {},
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
-		"auth", "backend", "backend/backendtest", "backend/keep", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
+		"auth", "backend", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
 		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/terminal", "config", "config/strictyaml",
 		"gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 		"auth", "cmd/frontdesk/accesslog", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway", "mapping",
 	},
 	"cmd/frontdesk/desk": {
-		"auth", "auth/redis", "backend", "backend/keep", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/desk/ledger", "config",
+		"auth", "auth/redis", "backend", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/desk/ledger", "config",
 		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},

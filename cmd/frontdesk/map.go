@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/mapping"
@@ -62,7 +62,7 @@ func (f sheetFlags) load() (*sheet.Sheet, *mapping.Model, error) {
 
 // openScratch opens a store for IDs that nobody needs afterwards, in a folder of
 // its own.
-func openScratch(ctx context.Context, s *sheet.Sheet) (k *keep.Store, release func() error, err error) {
+func openScratch(ctx context.Context, s *sheet.Sheet) (k *idstore.Store, release func() error, err error) {
 	dir, err := os.MkdirTemp("", "frontdesk-map-")
 	if err != nil {
 		return nil, nil, err
@@ -72,7 +72,7 @@ func openScratch(ctx context.Context, s *sheet.Sheet) (k *keep.Store, release fu
 		return nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	release = func() error { return errors.Join(db.Close(), os.RemoveAll(dir)) }
-	if k, err = keep.Open(ctx, db, keep.Options{Now: time.Now, IgnoreCase: s.KeysWithoutCase()}); err != nil {
+	if k, err = idstore.Open(ctx, db, idstore.Options{Now: time.Now, IgnoreCase: s.KeysWithoutCase()}); err != nil {
 		return nil, nil, errors.Join(err, release())
 	}
 	return k, release, nil

@@ -72,7 +72,7 @@ func (c mapCheckCommand) service(ctx context.Context, s *sheet.Sheet, o mapcheck
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	store, err := remote.Open(ctx, remote.Options{
-		Sheet: s, Keep: kept, Hasher: auth.NewHasher(), RequestID: func(context.Context) string { return "" }, Now: time.Now, Random: mathrand.Float64,
+		Sheet: s, IDStore: kept, Hasher: auth.NewHasher(), RequestID: func(context.Context) string { return "" }, Now: time.Now, Random: mathrand.Float64,
 	})
 	if err != nil {
 		return nil, err

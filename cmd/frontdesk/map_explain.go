@@ -99,7 +99,7 @@ func explainerOf(s *sheet.Sheet) (explainer, error) {
 		}
 		return x.Explain, nil
 	}
-	x, err := legacy.Explainer(legacy.Options{Sheet: s, Keep: forgetful{}, Now: time.Now})
+	x, err := legacy.Explainer(legacy.Options{Sheet: s, IDStore: forgetful{}, Now: time.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func explainerOf(s *sheet.Sheet) (explainer, error) {
 }
 
 // forgetful stands where IDs would be kept; nothing asks it.
-type forgetful struct{ legacy.Keep }
+type forgetful struct{ legacy.IDStore }
 
 // fieldRows tell of every field where it comes from, and how.
 func fieldRows(r *sheet.Resource) [][3]string {

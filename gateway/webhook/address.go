@@ -46,7 +46,7 @@ const (
 // and its port only where that is not 443. Path and query keep their spelling,
 // except that what no request line may hold is percent-encoded.
 //
-// A name that looks public may still resolve to any address: Caller judges that.
+// A name that looks public may still resolve to a private address: Caller checks that.
 func ParseCallback(raw string, rules Rules) (*url.URL, error) {
 	if raw == "" {
 		return nil, mapping.Fail(mapping.FieldRequired, mapping.Literal(addressField))
@@ -124,7 +124,7 @@ func (r Rules) port(text string) (uint16, bool) {
 
 func (r Rules) ports() []uint16 { return append([]uint16{defaultPort}, r.Ports...) }
 
-// exempt tells whether a host need not be public.
+// exempt tells whether a host is allowed although it is not public.
 func (r Rules) exempt(h host) bool {
 	return slices.ContainsFunc(r.AllowHosts, func(text string) bool {
 		allowed, ok := parseHost(text)
@@ -166,8 +166,8 @@ func malformed(label string) bool {
 	return label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
 }
 
-// numeric tells whether a last label makes a name an IPv4 address in the eyes
-// of a lenient reader (the "ends in a number" check of the URL standard).
+// numeric tells whether lenient parsers would read a name with this last label as an IPv4
+// address (the "ends in a number" check of the URL standard).
 func numeric(label string) bool {
 	if strings.Trim(label, "0123456789") == "" {
 		return true
@@ -196,8 +196,8 @@ func (h host) join(port uint16) string {
 	return name + ":" + strconv.Itoa(int(port))
 }
 
-// dialer connects where the rules allow it, judging each address after its name
-// was resolved, just before the connection is made.
+// dialer connects to addresses that the rules allow. It judges each address after its
+// name was resolved, just before the connection is made.
 type dialer struct {
 	rules   Rules
 	guarded net.Dialer // public addresses only

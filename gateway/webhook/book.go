@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// book is what is known of the room that jobs take. To sum that up takes the database a
-// while where there are many, so what it said is good for ten times as long; what this
-// process does to jobs meanwhile is added. Of what it does while the sum is made nobody
-// knows whether that is in it: it is added as well, so that until the next sum too much
-// may be counted, and never too little.
+// book caches how much space jobs take. With many jobs the database needs a while for the
+// sum, so a sum is used for ten times as long as it took, and the changes that this
+// process makes meanwhile are added. A change made while the sum is computed may or may
+// not be in it: it is added, too. So until the next sum the book may count too much, but
+// never too little.
 type book struct {
 	mu    sync.Mutex
 	all   []Taken
@@ -23,7 +23,7 @@ type book struct {
 // write is one that changes what a job takes of the space.
 type write struct{ from, to Taken }
 
-// known is what the jobs take.
+// known is what the jobs take, as far as this process knows.
 func (b *book) known() []Taken {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -36,8 +36,8 @@ func (b *book) goodUntil() time.Time {
 	return b.good
 }
 
-// begin counts what a job takes after a write, beside what it took before. The caller
-// holds mu.
+// begin counts what a job will take after a write, in addition to what it took before.
+// The caller holds mu.
 func (b *book) begin(from, to Taken) *write {
 	w := &write{from, to}
 	if b.under == nil {
@@ -51,8 +51,8 @@ func (b *book) begin(from, to Taken) *write {
 	return w
 }
 
-// change begins the write that changes a job, and which is none where it takes as much as
-// before. before is the same write where it was begun already, and undone.
+// change begins the write of a changed job. It returns nil if the job takes as much as
+// before, and the same write if it was begun already and undone.
 func (b *book) change(before *write, from, to Taken) *write {
 	b.end(before, false)
 	if from == to {
@@ -63,7 +63,8 @@ func (b *book) change(before *write, from, to Taken) *write {
 	return b.begin(from, to)
 }
 
-// end counts only what is so when the write was done, or not; nil is none.
+// end removes from the count what is no longer true after the write was done, or was not;
+// w may be nil.
 func (b *book) end(w *write, done bool) {
 	if w == nil {
 		return

@@ -16,7 +16,7 @@ const (
 	breakerPause    = 30 * time.Second
 )
 
-// How long to stay away from a host with as many calls under way as it may have.
+// How long to stay away from a host that has its maximum of calls under way.
 const busyPause = 5 * time.Second
 
 // Errors of hosts.call: the call was not made.
@@ -31,10 +31,10 @@ var (
 	errAbandoned = errors.New("the call was abandoned, which says nothing about the host")
 )
 
-// hosts keeps a circuit breaker for each of the hosts that were called last, for each
-// client that called there, and counts its calls under way: many clients have their
-// receivers at one host, and one client's that fail or hang keep nobody else's
-// waiting. It is safe for concurrent use.
+// hosts has a circuit breaker for each client at each host that was called recently, and
+// counts the calls under way there. Many clients have their receivers at one host: if
+// those of one client fail or hang, calls for other clients go on. It is safe for
+// concurrent use.
 type hosts struct {
 	kept     int // targets at most, those with calls under way aside
 	parallel int // calls at most, for each target
@@ -100,8 +100,8 @@ func (h *hosts) leave(t *circuit) {
 	h.forget()
 }
 
-// forget drops the targets that were not called for longest. The newest stays: its
-// call is about to start.
+// forget drops the targets that were not called for longest, but not the newest, which is
+// about to be called.
 func (h *hosts) forget() {
 	for e := h.recent.Back(); e != h.recent.Front() && h.recent.Len() > h.kept; {
 		older := e

@@ -19,8 +19,8 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Why a call did not deliver. These words are all that a journal or a log may
-// say of it: an error of net/http repeats the address, query and all.
+// Why a call did not deliver. Journal and log show only these words: an error of net/http
+// contains the address with its query.
 const (
 	ErrAddress   = "address"      // not https, or not a public address, or not an allowed port
 	ErrSecret    = "secret"       // a webhook_secret cannot be read
@@ -62,8 +62,8 @@ type CallerConfig struct {
 	PerHost int
 }
 
-// Caller makes callbacks. It keeps no connection open, so that every try
-// resolves and judges its address anew. It is safe for concurrent use.
+// Caller makes callbacks. It keeps no connection open, so every try resolves and judges
+// its address again. It is safe for concurrent use.
 type Caller struct {
 	rules     Rules
 	clock     func() time.Time
@@ -135,7 +135,7 @@ type Request struct {
 	Trace   map[string]string // headers of the trace it belongs to; nil for none
 }
 
-// Outcome is what became of a call.
+// Outcome is how a call ended.
 type Outcome struct {
 	// Tried tells whether the call counts as a try. A cancelled one does not,
 	// though the receiver may have seen it.
@@ -151,8 +151,8 @@ type Outcome struct {
 	Duration time.Duration
 }
 
-// Delivered tells whether the receiver answered with success: any 2xx, whatever
-// becomes of the rest of its answer.
+// Delivered tells whether the receiver answered with success: any 2xx, even if the rest
+// of its answer fails.
 func (o Outcome) Delivered() bool { return o.Status >= 200 && o.Status <= 299 }
 
 // What an outcome is in a word, beside the Err words.
@@ -180,7 +180,7 @@ func Words() []string {
 	}
 }
 
-// Gone tells whether the receiver wants no more calls: 410.
+// Gone tells whether the receiver wants no further calls: 410.
 func (o Outcome) Gone() bool { return o.Status == http.StatusGone }
 
 // Call makes one callback, or finds that it should not be made now. It ends when
@@ -223,8 +223,8 @@ func (c *Caller) Call(ctx context.Context, r Request) (o Outcome) {
 	return o
 }
 
-// get makes the request. It uses the transport without a client, which would
-// follow redirects.
+// get makes the request. It uses the transport directly, because a client would follow
+// redirects.
 func (c *Caller) get(ctx context.Context, u *url.URL, header http.Header) Outcome {
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -247,8 +247,8 @@ func (c *Caller) get(ctx context.Context, u *url.URL, header http.Header) Outcom
 		}
 		o.RetryAfter = retryAfter(answer.Header.Get("Retry-After"), c.clock())
 	}
-	// Taking a short answer whole spares its sender a reset. Nothing in it
-	// matters, nor does how it ends.
+	// Reading a short answer completely avoids a reset of the connection. Its content and
+	// its end do not matter.
 	_, _ = io.CopyN(io.Discard, answer.Body, answerLimit)
 	return o
 }
@@ -272,7 +272,7 @@ func (c *Caller) failed(ctx, limited context.Context, err error, p *progress) Ou
 	return o
 }
 
-// progress is how far a request came, for want of typed errors in net/http.
+// progress is how far a request came; net/http has no typed errors for that.
 type progress struct{ handshaking, connected atomic.Bool }
 
 func (p *progress) trace() *httptrace.ClientTrace {

@@ -45,13 +45,12 @@ func (o *Orchestrator) deliverer() {
 	}
 }
 
-// keepTime bounds keeping what became of a call, which is done even while the
+// keepTime bounds storing the outcome of a call, which is done even while the
 // orchestrator stops.
 const keepTime = 5 * time.Second
 
-// call makes one callback and keeps what became of it. It is on record that the
-// call is being made before it is, so that a crash leads to another call rather
-// than to none.
+// call makes one callback and stores its outcome. Before the call it stores that the call
+// is being made, so that after a crash the callback is called again.
 func (o *Orchestrator) call(found Job) {
 	j, err := o.change(o.ctx, found.ID, event{kind: calling, hold: o.CallLease}, nil)
 	if err != nil {

@@ -13,9 +13,9 @@
 //     (breaker.go): that is not a try.
 //  4. Schedule.Next (schedule.go) turns the outcome into the next try, or the end.
 //
-// A callback carries nothing but the id: the client fetches the result itself,
-// with its session. So the receiver's answer matters by its status alone.
+// A callback contains only the id: the client fetches the result itself, with its
+// session. So only the status of the receiver's answer matters.
 //
-// The package is not a general HTTP client: it calls no address but those that
-// clients give, and follows nothing that they answer.
+// The package is not a general HTTP client: it calls only addresses that clients give,
+// and follows no redirect.
 package webhook

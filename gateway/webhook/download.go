@@ -16,9 +16,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// How long the address of a download is valid, and how often the key that signs
-// it is replaced, where that is possible. A key that was replaced is kept until nothing it
-// signed is valid any more.
+// How long the address of a download is valid, and how often the key that signs it is
+// replaced, if possible. A replaced key is kept until nothing that it signed is valid any
+// more.
 const (
 	LinkValidity = time.Hour
 	keyLife      = 24 * time.Hour
@@ -90,9 +90,9 @@ func query(k SigningKey, id string, expires time.Time) string {
 	return plain + "&signature=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// current returns the keys, newest first, at least one. They are read anew
-// every minute, or when asked, which a stranger may do: at most once a second. While that
-// takes long or fails, those that are known are good, unless another was asked for.
+// current returns the keys, newest first, at least one. They are read again every minute,
+// or on request, at most once a second, because anybody can cause that. While reading
+// takes long or fails, the known keys are used, unless the request was for another one.
 func (l *Links) current(ctx context.Context, again bool) ([]SigningKey, error) {
 	known, due := l.known(again)
 	if !due {
@@ -135,7 +135,7 @@ func (l *Links) current(ctx context.Context, again bool) ([]SigningKey, error) {
 	return keys, nil
 }
 
-// known returns the keys as they were read, and whether they are to be read anew.
+// known returns the keys as they were last read, and whether they must be read again.
 func (l *Links) known(again bool) (keys []SigningKey, due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,8 +143,8 @@ func (l *Links) known(again bool) (keys []SigningKey, due bool) {
 	return l.keys, len(l.keys) == 0 || again && now.Sub(l.last) >= time.Second || now.Sub(l.read) >= time.Minute
 }
 
-// renew reads the keys, and makes one where that is due. With an error it returns those
-// that are there, where it could read them.
+// renew reads the keys, and makes a new one if that is due. With an error it returns the
+// existing keys, if it could read them.
 func (l *Links) renew(ctx context.Context, now time.Time) ([]SigningKey, error) {
 	fresh := SigningKey{Secret: make([]byte, 32), Made: now}
 	var id [6]byte

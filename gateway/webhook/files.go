@@ -12,8 +12,8 @@ import (
 
 var _ Results = (*Files)(nil)
 
-// Files keeps results in a folder. A result appears there only when it is whole
-// and on disk.
+// Files stores results in a folder. A result appears there only when it is complete and
+// on disk.
 type Files struct {
 	folder string
 	unlock func() error
@@ -25,13 +25,14 @@ const unfinished = ".part"
 // lockName is that of LockOf.
 const lockName = ".lock"
 
-// ErrLocked says that another process has locked a file: has the folder of results.
+// ErrLocked says that another process has locked a file, and with it the folder of
+// results.
 var ErrLocked = errors.New("webhook: another frontdesk has it")
 
-// OpenFiles opens a folder, making it where it is missing, and removes what a
-// crash left unfinished. The folder is its own until it is closed, or the process ends: what is unfinished,
-// or nobody's, can be told by one process only. ErrLocked where another one
-// has it.
+// OpenFiles opens a folder, makes it if it is missing, and removes unfinished files of a
+// crash. It locks the folder until it is closed, or the process ends: only one process
+// can know which files are unfinished or unused. ErrLocked if another process has the
+// folder.
 func OpenFiles(folder string) (*Files, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func OpenFiles(folder string) (*Files, error) {
 	return f, nil
 }
 
-// LockOf is the file of a folder that whoever has the folder holds a lock on.
+// LockOf is the file in a folder that is locked by the process that uses the folder.
 func LockOf(folder string) string { return filepath.Join(folder, lockName) }
 
 // recover removes what is unfinished.
@@ -66,7 +67,7 @@ func (f *Files) recover() error {
 	return nil
 }
 
-// Close lets another process have the folder. Nothing may be written any more.
+// Close unlocks the folder. Nothing may be written any more.
 func (f *Files) Close() error { return f.unlock() }
 
 // Open implements Results.
@@ -74,7 +75,7 @@ func (f *Files) Open(_ context.Context, name string) (Reader, error) {
 	return os.Open(filepath.Join(f.folder, filepath.Base(name)))
 }
 
-// Remove implements Results. What a crash left of one has gone when the folder is
+// Remove implements Results. Unfinished files of a crash were removed when the folder was
 // opened.
 func (f *Files) Remove(_ context.Context, name string) error { return f.remove(name) }
 

@@ -54,33 +54,33 @@ type Result struct {
 	SHA256 string // hexadecimal
 }
 
-// Format is of the work that this version promises, and the newest that it can do.
-// It goes up with whatever an older version could not do, or would do otherwise: a
-// new kind of work, or something else in the data of one. A job whose data are apart
-// needs 2; others need 1.
+// Format is the version of the work that this program creates, and the newest that it can
+// do. It increases with anything that an older version could not do, or would do
+// differently: a new kind of work, or a change in the data of one. A job with separate
+// data needs 2; others need 1.
 const Format = 2
 
-// Needs are what a process has to know for the work of a job. In a rolling upgrade
-// there are some that do not yet, or no longer: they leave the job to the others.
+// Needs are what a process must know to do the work of a job. During a rolling upgrade
+// some processes do not know it yet, or no longer: they leave the job to the others.
 type Needs struct {
 	Format int // of the work
 	Model  int // steps of the model that the promise was made under (mapping.Model.Steps)
 }
 
-// Any tells whether every process that there has ever been can do it.
+// Any tells whether every process of every version can do it.
 func (n Needs) Any() bool { return n.Format <= 1 && n.Model <= 1 }
 
-// beyond tells whether they are more than a process is able to do.
+// beyond tells whether a process cannot do it.
 func (n Needs) beyond(able Needs) bool { return n.Format > able.Format || n.Model > able.Model }
 
-// Left is how long after its promise a job is left to those who know how to do it.
-// By then nobody is to come any more, as where a step of the model was taken back:
-// whoever takes it fails it, so that the client is told.
+// Left is how long a job is left to processes that can do it. If none has come by then,
+// for example because a step of the model was taken back, any process fails the job, so
+// that the client is told.
 const Left = 24 * time.Hour
 
-// Job is one promise to a client. What it once had stays in the store's document
-// where it is left out, as if a newer version had written it: so only what never
-// changes may be.
+// Job is one promise to a client. If a field is left out of the JSON, the store's
+// document keeps its old value, as if a newer version had written it: so a field with
+// omitempty or omitzero must never become empty again.
 type Job struct {
 	ID       string
 	Owner    Owner
@@ -89,26 +89,28 @@ type Job struct {
 	Needs    Needs             `json:",omitzero"`
 	Trace    map[string]string `json:",omitempty"` // headers of the trace that the request belonged to
 
-	State    State
-	Failure  string // why there is no result; for operators, never for the client
-	NoRoom   bool   `json:",omitempty"` // it failed because its result found no room
-	Result   Result
-	Room     int64     // bytes that are set aside for the result, while there is none
-	Apart    int64     // bytes of the work's data where only NextWork returns them; 0 once it is done
-	Linked   time.Time `json:",omitzero"` // when an address of the result was given out last
-	Created  time.Time
-	Started  time.Time // of the work, the last time it was begun
-	Finished time.Time // of the work
-	Claims   int       // how often the work was begun, but for what was postponed or handed back
-	Term     int       // which claim it is, of all there were; a version before has none
-	Lease    time.Time // whoever works on it, or calls, has it until then
-	Tries    int       // calls made
-	NextTry  time.Time // when the callback is due; zero where it is not
-	Failing  time.Time // since when it was tried in vain; zero where it was not, or is not to be tried again
-	Pauses   []Pause   `json:",omitempty"` // what the work was postponed for, each cause once
+	State   State
+	Failure string // why there is no result; for operators, never for the client
+	NoRoom  bool   `json:",omitempty"` // it failed because its result found no room
+	Result  Result
+	Room    int64 // bytes that are set aside for the result, while there is none
+	// SeparateData is how many bytes of the work's data are stored beside the job, where only
+	// NextWork reads them; 0 once the work is done.
+	SeparateData int64     `json:"Apart"`
+	Linked       time.Time `json:",omitzero"` // when an address of the result was given out last
+	Created      time.Time
+	Started      time.Time // of the work, the last time it was begun
+	Finished     time.Time // of the work
+	Claims       int       // how often the work was begun, but for what was postponed or handed back
+	Term         int       // which claim it is, of all there were; a version before has none
+	Lease        time.Time // whoever works on it, or calls, has it until then
+	Tries        int       // calls made
+	NextTry      time.Time // when the callback is due; zero where it is not
+	Failing      time.Time // since when it was tried in vain; zero where it was not, or is not to be tried again
+	Pauses       []Pause   `json:",omitempty"` // what the work was postponed for, each cause once
 }
 
-// Pause is a cause that the work of a job was postponed for, in its journal.
+// Pause says why and since when the work of a job was postponed, for its journal.
 type Pause struct {
 	Since time.Time
 	For   string
@@ -123,12 +125,12 @@ func (j Job) pause(cause string) (Pause, bool) {
 	return j.Pauses[i], true
 }
 
-// Taken is how many bytes of the space of results the job has: what is set aside for it
-// and what its data take, and then what its result takes.
+// Taken is how many bytes of the space of results the job takes: first what is reserved
+// for the result, and the data of its work; then the result.
 func (j Job) Taken() int64 {
 	switch {
 	case j.State == Accepted || j.State == Running:
-		return j.Room + j.Apart
+		return j.Room + j.SeparateData
 	case j.gone():
 		return 0
 	default:
@@ -136,19 +138,19 @@ func (j Job) Taken() int64 {
 	}
 }
 
-// gone tells of a finished job that its result gave way to others.
+// gone tells whether the result of a finished job was deleted to make space.
 func (j Job) gone() bool { return j.Failure == "" && j.Result.File == "" }
 
-// SpentAfter is how long after it was noted that its address was given out a result may
-// give way: an hour after the last address ended. It is noted once in linkedEvery, so that
-// who asks again and again writes nothing.
+// SpentAfter is the time from the noted handing-out of an address until the result may be
+// deleted: an hour after the last address ended. Handing out is noted once in
+// linkedEvery, so that repeated requests write nothing.
 const (
 	SpentAfter  = LinkValidity + time.Hour + linkedEvery
 	linkedEvery = time.Minute
 )
 
-// spent tells whether the result may give way: it was fetched, and nobody begins to read
-// it any more.
+// spent tells whether the result may be deleted: it was fetched, and no address of it is
+// valid any more.
 func (j Job) spent(now time.Time) bool {
 	return j.State == Collected && !j.gone() && !j.Linked.IsZero() && !now.Before(j.Linked.Add(SpentAfter))
 }
@@ -187,12 +189,11 @@ const (
 	replayed                    // an operator wants the callback made again
 )
 
-// errNotNow says that an event cannot happen to a job as it is: somebody else
-// was there first.
+// errNotNow says that an event cannot happen in the job's state: another process was
+// faster.
 var errNotNow = errors.New("not in this state")
 
-// after returns the job as an event leaves it. It is the only place where a job
-// changes.
+// after returns the job after an event. A job changes only in this function.
 func (j Job) after(e event, now time.Time) (Job, error) {
 	finished := j.State == Done || j.State == Failed
 	switch {
@@ -243,8 +244,8 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 	return j, nil
 }
 
-// account is a job with the room that it was promised without, and with an address of its
-// result given out now at the latest.
+// account is a job of a version without space accounting: it gets the reservation that it
+// lacks, and if its result was handed out, the time of that is now at the latest.
 func (j Job) account(room int64, now time.Time) Job {
 	switch {
 	case j.State == Accepted || j.State == Running:
@@ -255,9 +256,9 @@ func (j Job) account(room int64, now time.Time) Job {
 	return j
 }
 
-// answered is a job whose call ended. There is no try after the result is gone,
-// however long a receiver asks to wait, or its circuit stays open. The next try
-// is due at a whole millisecond, which is what a Store compares.
+// answered is a job whose call has ended. There is no further try after the result is
+// deleted, even if a receiver asks to wait longer or its circuit stays open. The next try
+// is due at a whole millisecond, because a Store compares milliseconds.
 func (j Job) answered(e event, now time.Time) Job {
 	j.count(e.outcome)
 	j.Lease, j.NextTry = time.Time{}, now.Add(e.retry).Truncate(time.Millisecond)
@@ -282,14 +283,14 @@ func (j *Job) count(o Outcome) {
 
 func (j Job) finish(s State, r Result, failure string, now time.Time) Job {
 	j.State, j.Result, j.Failure = s, r, failure
-	if j.Apart = 0; len(j.Work.Data) > smallData {
+	if j.SeparateData = 0; len(j.Work.Data) > smallData {
 		j.Work.Data = nil
 	}
 	j.Finished, j.NextTry, j.Lease = now, now, time.Time{}
 	return j
 }
 
-// Try is one call of a receiver, as the journal keeps it.
+// Try is one call of a receiver, as the journal stores it.
 type Try struct {
 	Job      string
 	Number   int

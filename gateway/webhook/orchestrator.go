@@ -15,10 +15,10 @@ import (
 	"go.uber.org/zap"
 )
 
-// Runner does one kind of work: it writes the result and says what it is. A
-// runner may run more than once for a job, after a crash, which it can tell by
-// j.Claims being more than 1; only the last result is kept. Its error is kept as why
-// there is none, and logged, unless it is ErrAgain or ErrInUse.
+// Runner does one kind of work: it writes the result and says what it is. It may run more
+// than once for a job, after a crash, which it sees by j.Claims being more than 1; only
+// the last result is kept. Its error is stored as the reason why there is no result, and
+// logged, unless it is ErrAgain or ErrInUse.
 type Runner func(ctx context.Context, j Job, w io.Writer) (Content, error)
 
 // Content says what a result is.
@@ -41,37 +41,37 @@ type Config struct {
 	// under more is left to a process that knows them.
 	Model int
 
-	// Space is how many bytes results may take together; Left tells how many more what
-	// they are kept on has room for, and is nil where nobody knows.
+	// Space is how many bytes results may take together; Left returns how many more bytes
+	// their disk has, and is nil if that is not known.
 	Space int64
 	Left  func() int64
 
 	// Workers is how many jobs are worked on at once, Calls how many callbacks are
-	// made. Clients share both out as places tells.
+	// made. slots.go shares both out between clients.
 	Workers, Calls int
 
-	// WorkLease and CallLease are how long a worker, or a call, may be silent
-	// before the job is anybody's: what a crash delays it by. Calls end well
-	// within theirs, workers renew theirs.
+	// WorkLease and CallLease are how long a worker, or a call, may be silent before any
+	// process may take the job: this is the delay after a crash. Calls end well within
+	// their lease, workers renew theirs.
 	WorkLease, CallLease time.Duration
 
 	Schedule Schedule
 	Clock    func() time.Time
 	Random   io.Reader // cryptographically secure
 	Log      *zap.Logger
-	// Observe is told what became of each call, in one of Words; nil for nobody.
+	// Observe is called with the outcome of each call, one of Words; may be nil.
 	Observe func(word string)
 	// Tracer makes the spans of work and calls; nil for none.
 	Tracer trace.Tracer
-	// Tick has the orchestrator look for what is due; nil for every second.
+	// Tick makes the orchestrator look for due work and calls; nil means every second.
 	Tick <-chan time.Time
 }
 
 // Retention is how long a result is kept after the work was finished.
 const Retention = 7 * 24 * time.Hour
 
-// Orchestrator keeps the promises made to clients: it has the work done and the
-// callback made, over any number of restarts.
+// Orchestrator runs the jobs: it has the work done and the callback made, over any number
+// of restarts.
 type Orchestrator struct {
 	Config
 	ctx      context.Context // of all that runs in the background
@@ -84,17 +84,17 @@ type Orchestrator struct {
 	clearing sync.Mutex    // held by the worker that has results give way
 	book     book          // of the room that is taken
 	crowded  atomic.Bool   // it was told that results take most of their space
-	working  *places       // of jobs that are worked on
-	calling  *places       // of calls under way
+	working  *slots        // of jobs that are worked on
+	calling  *slots        // of calls under way
 	stopping chan struct{} // closed when nothing more is begun
 	stop     func()        // closes it
 	idle     chan struct{} // closed when the last worker has ended
 }
 
-// Start returns an orchestrator at work. The caller closes it.
+// Start returns a running orchestrator. The caller closes it.
 func Start(c Config) *Orchestrator {
 	o := &Orchestrator{
-		Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), working: newPlaces(c.Workers), calling: newPlaces(c.Calls),
+		Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), working: newSlots(c.Workers), calling: newSlots(c.Calls),
 		stopping: make(chan struct{}), idle: make(chan struct{}), summing: make(chan struct{}, 1),
 	}
 	o.stop = sync.OnceFunc(func() { close(o.stopping) })
@@ -123,8 +123,8 @@ func Start(c Config) *Orchestrator {
 	return o
 }
 
-// Shutdown begins no more work and no more calls, and lets the work under way end
-// until ctx does. Calls go on meanwhile. Close must follow.
+// Shutdown begins no more work and no more calls, and waits for the work under way until
+// ctx ends. Calls go on meanwhile. Close must follow.
 func (o *Orchestrator) Shutdown(ctx context.Context) error {
 	o.stop()
 	select {
@@ -144,8 +144,8 @@ func (o *Orchestrator) isStopping() bool {
 	}
 }
 
-// Close breaks off all work and calls, and waits for them. What was under way is
-// taken up again by the next orchestrator, but for work that ended with ErrUnknown.
+// Close cancels all work and calls, and waits for them. The next orchestrator continues
+// what was under way, except work that ended with ErrUnknown.
 func (o *Orchestrator) Close() error {
 	o.stop()
 	o.cancel()
@@ -153,10 +153,10 @@ func (o *Orchestrator) Close() error {
 	return nil
 }
 
-// able is what work may need for this process to do it.
+// able is the highest Needs that this process can meet.
 func (o *Orchestrator) able() Needs { return Needs{Format: Format, Model: o.Model} }
 
-// watch wakes the others at every tick, and once an hour cleans up.
+// watch wakes the others at every tick, and cleans up once an hour.
 func (o *Orchestrator) watch() {
 	var cleaned time.Time
 	told := false
@@ -178,8 +178,7 @@ func (o *Orchestrator) watch() {
 	}
 }
 
-// tellBeyond logs that there are jobs which this process leaves to others, and
-// tells whether it did.
+// tellBeyond logs that this process leaves jobs to others, and returns whether it did.
 func (o *Orchestrator) tellBeyond() bool {
 	n, err := o.Store.Beyond(o.ctx, o.able())
 	if err != nil || n == 0 { // work that is looked for meets the same fault, and tells of it
@@ -196,12 +195,12 @@ func wake(c chan struct{}) {
 	}
 }
 
-// idAlphabet writes IDs that are no flag on a command line, need no escaping in
-// an address and do not differ by case alone, which file names may not.
+// idAlphabet makes IDs that are not a flag on a command line, need no escaping in an
+// address, and do not differ by case only, which file names may not.
 const idAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-// Accept promises work: when it returns, the job is on disk, and room is set aside for its
-// result. ErrNoSpace where its client may not have that.
+// Accept accepts work: when it returns, the job is on disk, and space is reserved for its
+// result. ErrNoSpace if that exceeds the client's share.
 func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.URL, w Work) (id string, err error) {
 	var bits [16]byte
 	if _, err := io.ReadFull(o.Random, bits[:]); err != nil {
@@ -210,7 +209,7 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 	id = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits[:])
 	j := Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Needs: o.able(), Trace: traceOf(ctx)}
 	if len(w.Data) > smallData {
-		j.Apart = int64(len(w.Data))
+		j.SeparateData = int64(len(w.Data))
 	} else {
 		j.Needs.Format = 1
 	}
@@ -229,10 +228,9 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 	return id, nil
 }
 
-// Collect returns a job of the owner's client whose work is finished, and marks
-// it collected where it has a result. ErrUnknownJob for one that is unknown,
-// another client's, no longer kept, or whose result gave way; ErrNotReady while it is
-// worked on.
+// Collect returns a job of the owner's client whose work is finished, and notes that it
+// was collected if it has a result. ErrUnknownJob if the job is unknown, another client's
+// or no longer kept, or if its result was deleted; ErrNotReady while it is worked on.
 func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job, error) {
 	j, err := o.Store.Get(ctx, id)
 	switch {
@@ -256,7 +254,7 @@ func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job
 	case errors.Is(err, ErrUnknownJob) || ctx.Err() != nil:
 		return Job{}, err
 	}
-	// A disk that is full takes nothing from those who fetch what is there.
+	// On a full disk existing results can still be fetched.
 	o.Log.Warn("callbacks: that a result was fetched could not be kept", zap.String("job", id), zap.Error(err))
 	return j, nil
 }
@@ -264,12 +262,12 @@ func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job
 // ErrNotReady says that the work is not finished yet.
 var ErrNotReady = errors.New("webhook: not ready")
 
-// Replay has the callback of a finished job made again, from the first try.
+// Replay starts the callback of a finished job again, from the first try.
 func (o *Orchestrator) Replay(ctx context.Context, id string) error {
 	return Replay(ctx, o.Store, id, o.Clock())
 }
 
-// Replay is Orchestrator.Replay for a store that another process works on.
+// Replay is Orchestrator.Replay for the store of a running gateway.
 func Replay(ctx context.Context, s Store, id string, now time.Time) error {
 	_, err := s.Change(ctx, id, func(j Job) (Job, *Try, error) {
 		j, err := j.after(event{kind: replayed}, now)
@@ -296,7 +294,7 @@ func (o *Orchestrator) change(ctx context.Context, id string, e event, t *Try) (
 	return changed, err
 }
 
-// clean removes what has been kept long enough, and files that no job has.
+// clean removes old jobs, and files without a job.
 func (o *Orchestrator) clean(now time.Time) {
 	_, err := o.Store.Forget(o.ctx, now.Add(-Retention))
 	if err == nil {
@@ -310,11 +308,12 @@ func (o *Orchestrator) clean(now time.Time) {
 	}
 }
 
-// accountAtOnce is how many jobs are accounted for in a clean-up; the others have to wait for the next.
+// accountAtOnce is how many jobs are accounted for in one clean-up; the others wait for
+// the next.
 const accountAtOnce = 1000
 
-// account sets right what jobs take of the space that a gateway of an older version, in a
-// rolling upgrade, has accepted, done or handed out: it knows no room.
+// account corrects how much space jobs take that a gateway of an older version, without
+// space accounting, has accepted, done or handed out during a rolling upgrade.
 func (o *Orchestrator) account() error {
 	jobs, err := o.Store.Unaccounted(o.ctx, accountAtOnce)
 	if err != nil || len(jobs) == 0 {
@@ -333,8 +332,8 @@ func (o *Orchestrator) account() error {
 	return nil
 }
 
-// sweep removes the files that no job has: of jobs that were forgotten, here or
-// by another process, and of claims that did not come to an end.
+// sweep removes files without a job: of jobs that were forgotten, here or by another
+// process, and of claims that were cut off.
 func (o *Orchestrator) sweep() error {
 	names, err := o.Results.Names(o.ctx)
 	if err != nil {

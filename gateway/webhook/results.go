@@ -8,17 +8,16 @@ import (
 	"io"
 )
 
-// ErrNoSpace says that the results of callbacks take all the space they may, or those of
-// one client its share.
+// ErrNoSpace says that the results of callbacks have no space left, in all or in one
+// client's share.
 var ErrNoSpace = errors.New("webhook: the results take all the space they may (webhooks.space)")
 
-// Results keeps what came of jobs, by the name of the claim that wrote it. It is
+// Results stores the results of jobs, by the name of the claim that wrote them. It is
 // safe for concurrent use.
 type Results interface {
-	// Create begins a result. Where what it is kept on is full, writing it fails with
-	// ErrNoSpace.
+	// Create begins a result. Writing it fails with ErrNoSpace if the disk is full.
 	Create(ctx context.Context, name string) (Draft, error)
-	// Open opens a result for reading, at any place and for as long as ctx lives.
+	// Open opens a result for random access, until ctx ends.
 	Open(ctx context.Context, name string) (Reader, error)
 	// Remove removes a result, or what a crash left of one, if there is any.
 	Remove(ctx context.Context, name string) error
@@ -35,14 +34,14 @@ type Reader interface {
 // Draft is a result being written, by one goroutine.
 type Draft interface {
 	io.Writer
-	// Keep makes the result whole, and durable. One of the same name gives way.
+	// Keep makes the result complete and durable. It replaces one of the same name.
 	Keep() error
-	// Discard lets go of what was written, unless it was kept.
+	// Discard removes what was written, unless Keep was called.
 	Discard()
 }
 
-// measured is a draft that knows what was written into it, and writes no more than is set
-// aside for it.
+// measured is a draft that counts and hashes what is written, and writes no more than
+// what is reserved for it.
 type measured struct {
 	Draft
 	room int64

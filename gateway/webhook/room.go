@@ -9,13 +9,13 @@ import (
 	"go.uber.org/zap"
 )
 
-// Results have to fit into a space that all clients share. How large one will be nobody
-// knows before it is there: so when a job is accepted, as much is set aside for it as
-// results of that kind took on average, and more when it has written all that. Where
-// that finds no room the job fails, and says so; most often the next job finds none
-// before, and is not accepted.
+// Results have to fit into a space that all clients share. The size of a result is not
+// known in advance. So when a job is accepted, the average size of results of that kind
+// is reserved for it, and more when it has written all that. If there is no space for
+// more, the job fails with that reason. Usually it does not come to that, because a job
+// without space for the average is not accepted.
 
-// Stage is how firm the hold is that a job has on its room.
+// Stage says how firmly a job holds its space.
 type Stage int
 
 // The stages.
@@ -41,19 +41,20 @@ type Taken struct {
 	Job    string // the ID of one of them
 }
 
-// Room is how the space of results is taken.
+// Room is how much of the space of results is taken.
 type Room struct {
 	Space int64 // bytes that results may take, where their disk has as much
 	All   []Taken
 }
 
-// shareOf is how many times as much as is left a client may have, results that are spent
-// aside: one alone gets three quarters of the space, a second one three quarters of what
-// is left then, and in the end all who want more have the same. What is spent may take all
-// the rest.
+// shareOf is how many times as much as is left free a client may have, without spent
+// results: one client alone gets three quarters of the space, a second one three quarters
+// of what is left then, and in the end all who want more have the same. Spent results may
+// take all the rest.
 const shareOf = 3
 
-// mostExpected bounds what is set aside for a job whose like its client had none of, in bytes.
+// mostExpected bounds what is reserved for a job of a kind of which its client has no
+// results, in bytes.
 const mostExpected = 16 << 20
 
 // Bytes is how many bytes are taken at a stage.
@@ -66,15 +67,15 @@ func (r Room) Bytes(s Stage) (n int64) {
 	return n
 }
 
-// Firm is how many bytes are taken that do not give way.
+// Firm is how many bytes are taken by what cannot be deleted yet.
 func (r Room) Firm() int64 { return r.Bytes(Reserved) + r.Bytes(Kept) }
 
-// Crowded tells whether so much of the space is taken for good that somebody should
-// look: one client alone is refused soon after.
+// Crowded tells whether unfetched results take so much that an operator should look: soon
+// after that, a single client is refused.
 func (r Room) Crowded() bool { return r.Firm() > r.Space/3*2 }
 
-// Largest is the client that has most, what is spent aside, with the ID of a job of it; 0
-// and "" where nothing is taken.
+// Largest is the client that takes most, without spent results, with the ID of one of its
+// jobs; 0 and "" if nothing is taken.
 func (r Room) Largest() (bytes int64, job string) {
 	has := map[int64]int64{}
 	for _, t := range r.All {
@@ -89,7 +90,7 @@ func (r Room) Largest() (bytes int64, job string) {
 	return bytes, job
 }
 
-// more is how many bytes a client may have besides those that it has.
+// more is how many more bytes a client may take.
 func (r Room) more(client int64) int64 {
 	own := int64(0)
 	for _, t := range r.All {
@@ -100,9 +101,9 @@ func (r Room) more(client int64) int64 {
 	return max((shareOf*(r.Space-r.Firm())-own)/(shareOf+1), 0)
 }
 
-// expected is how many bytes the result of a job will take: as many as the client's own
-// of the kind do on average. Where it has none, those of the others tell, up to a bound: it
-// is not refused since theirs are large.
+// expected is the expected size of a job's result: the average of the client's own
+// results of that kind. If it has none, it is the average of the others', up to a bound:
+// a client must not be refused because other clients' results are large.
 func (r Room) expected(client int64, kind string) int64 {
 	var own, all Taken
 	for _, t := range r.All {
@@ -125,7 +126,7 @@ func (r Room) expected(client int64, kind string) int64 {
 	}
 }
 
-// taken is what a job takes of the space.
+// taken is how much of the space a job takes.
 func (j Job) taken(now time.Time) Taken {
 	t := Taken{Client: j.Owner.User.Client.ID, Kind: j.Work.Kind, Stage: Kept, Jobs: 1, Bytes: j.Taken(), Job: j.ID}
 	switch {
@@ -137,7 +138,7 @@ func (j Job) taken(now time.Time) Taken {
 	return t
 }
 
-// Room tells how the space of results is taken. Gateways that share the jobs share it.
+// Room returns how the space of results is used, by all gateways that share the jobs.
 func (o *Orchestrator) Room(ctx context.Context) (Room, error) {
 	if err := o.sum(ctx); err != nil {
 		return Room{}, fmt.Errorf("webhook: room for results: %w", err)
@@ -149,8 +150,8 @@ func (o *Orchestrator) Room(ctx context.Context) (Room, error) {
 	return r, nil
 }
 
-// sum brings the book up to date where it is not. Who comes while somebody does that goes
-// by what is known, unless nothing is.
+// sum updates the book if it is old. While one caller does so, others use the old one,
+// unless there is none.
 func (o *Orchestrator) sum(ctx context.Context) error {
 	switch good := o.book.goodUntil(); {
 	case o.Clock().Before(good):
@@ -180,12 +181,12 @@ func (o *Orchestrator) sum(ctx context.Context) error {
 	return err
 }
 
-// reserveTime bounds how long room is looked for.
+// reserveTime bounds the search for space.
 const reserveTime = 10 * time.Second
 
-// reserve counts what f wants for a job, as far as its client may have that, before the
-// store knows of it. The caller ends the write. Two processes may do so at the same moment,
-// and then go beyond the space by what each takes.
+// reserve counts the space that f wants for a job, as far as its client's share allows,
+// before the store is told. The caller must end the write. Two processes may do so at the
+// same moment, and then exceed the space by what each takes.
 func (o *Orchestrator) reserve(ctx context.Context, f func(Room) Taken) (*write, error) {
 	ctx, cancel := context.WithTimeout(ctx, reserveTime)
 	defer cancel()
@@ -204,8 +205,8 @@ func (o *Orchestrator) reserve(ctx context.Context, f func(Room) Taken) (*write,
 	return o.book.begin(Taken{}, to), nil
 }
 
-// setAside has the room of a job that is worked on grow from what it has to what it
-// needs, and beyond, so that it seldom asks.
+// setAside increases the reservation of a running job from what it has to what it needs,
+// and some more, so that it seldom asks.
 func (o *Orchestrator) setAside(ctx context.Context, j Job, have, need int64) (room int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, reserveTime)
 	defer cancel()
@@ -226,11 +227,11 @@ func (o *Orchestrator) setAside(ctx context.Context, j Job, have, need int64) (r
 	return room, err
 }
 
-// clearAtOnce is how many results are looked up at once that are to give way.
+// clearAtOnce is how many spent results are looked up at once.
 const clearAtOnce = 100
 
-// clear has results give way that are spent, until what is taken fits into the space. It
-// is done for work that begins to write, so that who asks for a job does not wait for it.
+// clear deletes spent results until what is taken fits into the space. This is done when
+// work begins to write, so that a request for a job does not wait for it.
 func (o *Orchestrator) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reserveTime)
 	defer cancel()
@@ -270,7 +271,7 @@ func (o *Orchestrator) clear(ctx context.Context) error {
 	return nil
 }
 
-// tellCrowd logs once when results take most of their space, and who has most of it.
+// tellCrowd logs once that results take most of the space, and which client has most.
 func (o *Orchestrator) tellCrowd(ctx context.Context, r Room) {
 	if !r.Crowded() {
 		o.crowded.Store(false)

@@ -11,7 +11,7 @@ type Schedule struct {
 // including, 1. It must be safe for concurrent use if the schedule's is.
 func NewSchedule(random func() float64) Schedule { return Schedule{random: random} }
 
-// Why a try is made when it is, or why there is no other.
+// Why the next try is made when it is, or why there is none.
 const (
 	WhyScheduled  = "scheduled"   // the schedule's own delay
 	WhyRetryAfter = "retry after" // the receiver asked for more time
@@ -37,10 +37,10 @@ func delays() []time.Duration {
 // Tries is how often a callback is tried before it is exhausted.
 func Tries() int { return len(delays()) }
 
-// Next tells what follows the outcome of a call: how long to wait for the next
-// one, or that there is none. Tries counts those made so far, the outcome's
-// included where it was Tried. A Retry-After counts where it is longer than the
-// schedule, up to 24 hours; it is never cut short by the spread.
+// Next says what follows the outcome of a call: how long to wait for the next one, or
+// that there is none. Tries counts those made so far, including the outcome's if it was
+// Tried. A Retry-After counts if it is longer than the schedule, up to 24 hours; the
+// random spread never shortens it.
 func (s Schedule) Next(tries int, o Outcome) (delay time.Duration, end bool, why string) {
 	switch {
 	case o.Delivered():

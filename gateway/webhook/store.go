@@ -9,42 +9,41 @@ import (
 // ErrUnknownJob says that no job of that ID is kept.
 var ErrUnknownJob = errors.New("webhook: no such job")
 
-// Store keeps jobs. Everything it was given is durable when it returns. It is
-// safe for concurrent use, also by several processes where the database is, and
-// these may be of several versions: what a job has that this one does not know, it
-// keeps.
+// Store stores jobs. Everything is durable when a call returns. It is safe for concurrent
+// use, also by several processes if the database is. These may be of several versions:
+// fields of a job that this version does not know are preserved.
 type Store interface {
-	// Add keeps a new job. Where its data are Apart, only NextWork returns them, and they
-	// are removed by the Change after which they are not. ErrUnknown where the job may be
-	// kept, or not.
+	// Add stores a new job. If it has SeparateData, only NextWork returns its data, and
+	// the Change that sets SeparateData to 0 removes them. ErrUnknown if it is not known
+	// whether the job was stored.
 	Add(ctx context.Context, j Job) error
 	// Get returns a job, or ErrUnknownJob.
 	Get(ctx context.Context, id string) (Job, error)
-	// NextWork returns the job to work on next: of the clients with the fewest
-	// jobs under way, those without left out, the one that was served the longest
-	// ago, its oldest job that is accepted, or running without anybody having it,
-	// and needs no more than able or was created longer than Left ago; with all its data.
-	// ErrUnknownJob where there is none.
+	// NextWork returns the job to work on next, with all its data. It considers jobs that
+	// are accepted, or running without a lease, and that need no more than able or were
+	// created longer than Left ago. It takes the clients with the fewest jobs under way,
+	// except those left out; of these the one that was served the longest ago; of that
+	// its oldest job. ErrUnknownJob if there is none.
 	NextWork(ctx context.Context, now time.Time, able Needs, without []int64) (Job, error)
 	// Beyond counts the jobs that are not finished and need more than able.
 	Beyond(ctx context.Context, able Needs) (int, error)
-	// DueCalls returns jobs whose callback is due and that nobody is calling, but
-	// none of the clients that are left out: at most one per receiver's host, and
-	// of those first one of each client, the clients with the fewest calls under
-	// way first, then the longest due.
+	// DueCalls returns jobs whose callback is due and not being called, except those of
+	// the clients that are left out. It returns at most one per receiver's host. First
+	// comes one job of each client, those with the fewest calls under way first, then
+	// those that have been due for longest.
 	DueCalls(ctx context.Context, now time.Time, most int, without []int64) ([]Job, error)
-	// Change gives a job to f and keeps what f returns, with the try where that
-	// is not nil, in one transaction. An error of f is returned as it is and
-	// changes nothing.
+	// Change passes a job to f and stores the job that f returns, and the try if that is
+	// not nil, in one transaction. An error of f is returned as it is, and changes
+	// nothing.
 	Change(ctx context.Context, id string, f func(Job) (Job, *Try, error)) (Job, error)
-	// Room tells what jobs take of the space of results, by client, kind and stage.
-	// Results that were given out last before a moment are Spent.
+	// Room returns how much of the space jobs take, by client, kind and stage. Results
+	// that were handed out last before a moment are Spent.
 	Room(ctx context.Context, linkedBefore time.Time) ([]Taken, error)
-	// Spent returns the jobs whose results are Spent, those that were given out the
+	// Spent returns the jobs whose results are Spent, those that were handed out the
 	// longest ago first.
 	Spent(ctx context.Context, linkedBefore time.Time, most int) ([]Job, error)
-	// Unaccounted returns jobs that a version changed which knows no room: what they take is
-	// not what Room and Spent go by. Change sets that right.
+	// Unaccounted returns jobs that a version without space accounting has changed: Room
+	// and Spent do not know what they take. Change corrects that.
 	Unaccounted(ctx context.Context, most int) ([]Job, error)
 	// List returns the jobs, newest first.
 	List(ctx context.Context, f Filter) ([]Job, error)
@@ -53,10 +52,9 @@ type Store interface {
 	// Forget removes the jobs that were finished before, with their journals,
 	// and returns them.
 	Forget(ctx context.Context, before time.Time) ([]Job, error)
-	// SigningKeys returns the keys that sign downloads, newest first, after
-	// making one where none was made since. Those that were replaced before old
-	// are removed then. Where none can be made, it returns those that are there with the
-	// error.
+	// SigningKeys returns the keys that sign downloads, newest first, after it has made
+	// one if the newest is older than since. It removes those that were replaced before
+	// old. If it cannot make one, it returns the existing ones with the error.
 	SigningKeys(ctx context.Context, since, old time.Time, fresh SigningKey) ([]SigningKey, error)
 }
 
@@ -85,7 +83,7 @@ type OfClient struct {
 	Job    string // one of them
 }
 
-// States are all that a job can be in, in the order of its life.
+// States are all states of a job, in the order of its life.
 func States() []State {
 	return []State{Accepted, Running, Done, Failed, CalledBack, Collected, Exhausted}
 }

@@ -35,8 +35,8 @@ func (o *Orchestrator) begin(ctx context.Context, j Job, name string, kind trace
 		attribute.String("frontdesk.job", j.ID), attribute.String("frontdesk.kind", j.Work.Kind), attribute.String("frontdesk.key", j.Owner.Key)))
 }
 
-// endWork ends the span of a job's work. What failed is in the log alone: an
-// error can repeat anything.
+// endWork ends the span of a job's work. The error is only in the log: it can contain
+// anything.
 func endWork(span trace.Span, err error) {
 	if err != nil {
 		span.SetStatus(codes.Error, "")

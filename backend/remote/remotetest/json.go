@@ -43,7 +43,7 @@ func NewJSON(o Options) *JSON {
 		g.skins[s.many] = s
 		prefix[s.entity] = s.one
 	}
-	g.service = newService(o, house{
+	g.service = newService(o, variant{
 		keep:    true,
 		cascade: true,
 		plates:  barePlate,

@@ -22,8 +22,8 @@ type row struct {
 
 func (r row) alive() bool { return r.deleted.IsZero() }
 
-// house is how the administration of one service differs from another's.
-type house struct {
+// variant is how the administration of one service differs from another's.
+type variant struct {
 	now     func() time.Time
 	id      func(tenant, entity string, seq int) string // "" for one whose code is its ID
 	number  func(entity string, n, year int) string
@@ -34,7 +34,7 @@ type house struct {
 
 // administration is all that a service keeps, for all its tenants.
 type administration struct {
-	house
+	variant
 	schema   []*entity
 	entities map[string]*entity
 
@@ -50,8 +50,8 @@ type ledger struct {
 	counter map[string]int // last number given, by entity
 }
 
-func newAdministration(h house) *administration {
-	a := &administration{house: h, schema: schema(), entities: map[string]*entity{}, ledgers: map[string]*ledger{}}
+func newAdministration(v variant) *administration {
+	a := &administration{variant: v, schema: schema(), entities: map[string]*entity{}, ledgers: map[string]*ledger{}}
 	for _, e := range a.schema {
 		a.entities[e.name] = e
 	}

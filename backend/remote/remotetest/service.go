@@ -35,14 +35,14 @@ type logOn struct {
 }
 
 // newService makes a service whose administration is so, with its sample data.
-func newService(o Options, h house, tenants ...string) service {
-	h.now = o.Now
-	if h.now == nil {
-		h.now = time.Now
+func newService(o Options, v variant, tenants ...string) service {
+	v.now = o.Now
+	if v.now == nil {
+		v.now = time.Now
 	}
-	admin := newAdministration(h)
+	admin := newAdministration(v)
 	admin.fill(tenants, cmp.Or(o.Orders, 120))
-	return service{admin: admin, ttl: cmp.Or(o.TTL, 5*time.Minute), now: h.now, logOns: map[string]logOn{}, calls: map[string]int{}}
+	return service{admin: admin, ttl: cmp.Or(o.TTL, 5*time.Minute), now: v.now, logOns: map[string]logOn{}, calls: map[string]int{}}
 }
 
 // Calls tells how often something was called, whatever the answer: an endpoint of

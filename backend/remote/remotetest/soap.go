@@ -35,7 +35,7 @@ var _ http.Handler = (*SOAP)(nil)
 // NewSOAP returns an AutoLijn with its sample data.
 func NewSOAP(o Options) *SOAP {
 	a := &SOAP{skins: map[string]*skin{}, actions: map[string]action{}}
-	a.service = newService(o, house{
+	a.service = newService(o, variant{
 		plates: dashedPlate,
 		number: func(entity string, n, year int) string {
 			if entity == "contact" {

@@ -14,7 +14,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/reference"
 	"frontdesk/backend/remote"
@@ -149,7 +149,7 @@ func (s *System) openOwn(o opening, d Database) (err error) {
 }
 
 // bySheet opens a driver that works by a mapping sheet, with the IDs that clients know.
-func bySheet(open func(*System, opening, *sheet.Sheet, *keep.Store) error) func(*System, opening) error {
+func bySheet(open func(*System, opening, *sheet.Sheet, *idstore.Store) error) func(*System, opening) error {
 	return func(s *System, o opening) error {
 		sh, err := LoadSheet(o.config.Backend.Sheet, s.model, o.config.Server.TimeZone.Location)
 		if err != nil {
@@ -170,9 +170,9 @@ func bySheet(open func(*System, opening, *sheet.Sheet, *keep.Store) error) func(
 	}
 }
 
-func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *keep.Store) error {
+func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *idstore.Store) error {
 	store, err := legacy.Open(o.ctx, legacy.Options{
-		Sheet: sh, Keep: kept, Now: time.Now, Random: rand.Reader, Hasher: o.hasher, LockWait: lockWait(o.config), Log: o.log,
+		Sheet: sh, IDStore: kept, Now: time.Now, Random: rand.Reader, Hasher: o.hasher, LockWait: lockWait(o.config), Log: o.log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the database of %s: %w", sh.File, err)
@@ -182,9 +182,9 @@ func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *keep.Store) error 
 	return nil
 }
 
-func (s *System) openRemote(o opening, sh *sheet.Sheet, kept *keep.Store) error {
+func (s *System) openRemote(o opening, sh *sheet.Sheet, kept *idstore.Store) error {
 	store, err := remote.Open(o.ctx, remote.Options{
-		Sheet: sh, Keep: kept, Hasher: o.hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: o.log, Now: time.Now, Random: mathrand.Float64,
+		Sheet: sh, IDStore: kept, Hasher: o.hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: o.log, Now: time.Now, Random: mathrand.Float64,
 	})
 	if err != nil {
 		return fmt.Errorf("open the service of %s: %w", sh.File, err)

@@ -27,13 +27,13 @@ type WrapDriver func(backend.Driver) backend.Driver
 
 // Desk is a running frontdesk: every part, wired top to bottom.
 type Desk struct {
-	config        *config.Config // that it was built from, but for what live holds
-	started       *config.Config // the same as it was read
+	config        *config.Config // that the parts were built from; what a reload can change is in live
+	started       *config.Config // the same, as it was read at the start
 	live          *config.Live[snapshot]
 	parts         partFiles // that it was built from
-	reloads       reloads   // what became of them
+	reloads       reloads   // their number and outcome
 	metrics       *metrics
-	tracing       *tracing // nil where there are no traces
+	tracing       *tracing // nil if tracing is off
 	log           *zap.Logger
 	logs          *Logs
 	after         func(time.Duration) <-chan time.Time
@@ -170,8 +170,8 @@ func (h *Desk) wire(environment string) (*gateway.Callbacks, error) {
 	h.onClose(resets.Close)
 	h.logins = auth.NewLoginQueue(h.system.loginsAtOnce, time.Now)
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: h.sessions, Throttle: auth.NewThrottle(h.common.tally, time.Now, auth.Sleep), Queue: h.logins,
-		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.loggedIn,
+		Verifier: accounts, Sessions: h.sessions, Throttle: auth.NewThrottle(h.common.guesses, time.Now, auth.Sleep), Queue: h.logins,
+		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.countLogin,
 	})
 	if err != nil {
 		return nil, err

@@ -122,7 +122,7 @@ const disksEvery = 10 * time.Second
 // for as long as ctx lives.
 func (h *Desk) watchDisks(ctx context.Context) {
 	var before map[string]string
-	var keeping apart
+	var keeping boundedTask
 	every(ctx, h.after, disksEvery, func() {
 		before = h.tellOfDisks(before)
 		keeping.run(func() {

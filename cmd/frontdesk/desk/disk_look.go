@@ -12,9 +12,9 @@ type LookAtDisk func(folder string) (device uint64, d Disk, err error)
 // diskPatience is how long a disk is waited for: less than /readyz takes in all.
 const diskPatience = time.Second
 
-// apart does what may hang with a disk, and cannot be ended then: one at a time, and nobody
+// boundedTask runs what may hang with a disk and cannot be stopped then: one at a time, and nobody
 // waits for it for long.
-type apart struct {
+type boundedTask struct {
 	mu    sync.Mutex
 	began time.Time
 	done  chan struct{} // of what is under way; nil where nothing is
@@ -22,7 +22,7 @@ type apart struct {
 
 // run has f done, unless what was begun before it still is. It waits for the one that is, until
 // that has taken diskPatience, and then returns since when it hangs; else the zero time.
-func (a *apart) run(f func()) (since time.Time) {
+func (a *boundedTask) run(f func()) (since time.Time) {
 	a.mu.Lock()
 	if a.done == nil {
 		a.began, a.done = time.Now(), make(chan struct{})
@@ -50,7 +50,7 @@ func (a *apart) run(f func()) (since time.Time) {
 type diskLook struct {
 	folder string
 	at     LookAtDisk
-	apart  apart
+	task   boundedTask
 
 	mu   sync.Mutex
 	last diskSeen
@@ -64,7 +64,7 @@ type diskSeen struct {
 
 // now is how the disk is, or was where it hangs.
 func (l *diskLook) now() diskSeen {
-	since := l.apart.run(func() {
+	since := l.task.run(func() {
 		device, disk, err := l.at(l.folder)
 		if err != nil {
 			device, disk = 0, Disk{}

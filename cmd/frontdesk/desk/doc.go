@@ -1,5 +1,12 @@
-// Package desk is the running frontdesk: it builds every part of what a
-// configuration says, top to bottom, serves, follows changes of the configuration,
-// tells operators how it does, and stops. It is not the command line, which is
-// above it, and knows nothing of requests, which are the gateway's.
+// Package desk is the running frontdesk. Its parts, in the order in which they come:
+//
+//   - serve.go is what "frontdesk serve" does: it reads the configuration, builds, serves.
+//   - desk.go builds every part, top to bottom (Build); backends.go opens the driver.
+//   - serving.go answers requests until the program is told to stop, and then drains.
+//   - reload*.go follow the files of the configuration: the reloader reads, judges, builds
+//     a snapshot and swaps it in. What it changed is in the audit log (reload_audit.go).
+//   - health.go is /readyz, metrics*.go register and collect the metrics, status*.go is the
+//     operators' page, logs*.go write the log, acts.go tells the audit log of what people do.
+//
+// The command line is above it, and requests are the gateway's.
 package desk

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 	"go.uber.org/zap"
 
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/mapping/sheet"
 )
 
@@ -35,14 +35,14 @@ func ownFile(sh *sheet.Sheet) (string, error) {
 
 // openStore opens the id store in the gateway's own database, where it must be the
 // one whose IDs clients know.
-func openStore(ctx context.Context, sh *sheet.Sheet, own *OwnDatabase, log *zap.Logger) (*keep.Store, error) {
+func openStore(ctx context.Context, sh *sheet.Sheet, own *OwnDatabase, log *zap.Logger) (*idstore.Store, error) {
 	noted, err := notedStore(sh)
 	if err != nil {
 		return nil, err
 	}
-	store, err := keep.Open(ctx, own.Db, keep.Options{Now: time.Now, ID: noted, IgnoreCase: sh.KeysWithoutCase(), Log: log})
+	store, err := idstore.Open(ctx, own.Db, idstore.Options{Now: time.Now, ID: noted, IgnoreCase: sh.KeysWithoutCase(), Log: log})
 	switch {
-	case errors.Is(err, keep.ErrOther):
+	case errors.Is(err, idstore.ErrOther):
 		return nil, lostStore(sh, fmt.Errorf("keep of %s is %w", sh.File, err))
 	case err == nil && noted == "" && sh.NeedsKeep():
 		noteStore(sh, store.ID(), log)

@@ -40,9 +40,6 @@ func NewKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 		for _, digest := range k.Certificates {
 			key.Certificates = append(key.Certificates, digest)
 		}
-		for _, secret := range k.WebhookSecret {
-			key.Secrets = append(key.Secrets, string(secret))
-		}
 		all[i] = key
 	}
 	return all

@@ -29,10 +29,10 @@ type metrics struct {
 	calls    *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	logins   *prometheus.CounterVec
-	called   table[backendCall, callMeters]
-	refused  table[refusal, tally]
-	shadowed table[shadowRefusal, tally]
-	used     table[[32]byte, atomic.Int64] // when each hash of an api_key was used last, in Unix seconds
+	called   lazyMap[backendCall, callMeters]
+	refused  lazyMap[refusal, eventCounter]
+	shadowed lazyMap[shadowRefusal, eventCounter]
+	used     lazyMap[[32]byte, atomic.Int64] // when each hash of an api_key was used last, in Unix seconds
 }
 
 var _ gateway.Meter = (*metrics)(nil)
@@ -44,10 +44,10 @@ type refusal struct{ key, reason string }
 // have refused.
 type shadowRefusal struct{ key, method, endpoint string }
 
-// tally counts, and keeps when it did last.
-type tally struct{ count, last atomic.Int64 } // last in Unix seconds
+// eventCounter counts, and keeps when it did last.
+type eventCounter struct{ count, last atomic.Int64 } // last in Unix seconds
 
-func (t *tally) add() {
+func (t *eventCounter) add() {
 	t.count.Add(1)
 	t.last.Store(time.Now().Unix())
 }
@@ -101,16 +101,16 @@ func (m *metrics) Timer(method, endpoint string, status int) gateway.Timer {
 
 // Refused implements gateway.Meter.
 func (m *metrics) Refused(key, reason string) {
-	m.refused.of(refusal{key, reason}, func() *tally { return new(tally) }).add()
+	m.refused.of(refusal{key, reason}, func() *eventCounter { return new(eventCounter) }).add()
 }
 
 // Shadowed implements gateway.Meter.
 func (m *metrics) Shadowed(key, method, endpoint string) {
-	m.shadowed.of(shadowRefusal{key, method, endpoint}, func() *tally { return new(tally) }).add()
+	m.shadowed.of(shadowRefusal{key, method, endpoint}, func() *eventCounter { return new(eventCounter) }).add()
 }
 
-// loggedIn counts a try to log in.
-func (m *metrics) loggedIn(o auth.LoginOutcome) { m.logins.WithLabelValues(string(o)).Inc() }
+// countLogin counts a login by its outcome.
+func (m *metrics) countLogin(o auth.LoginOutcome) { m.logins.WithLabelValues(string(o)).Inc() }
 
 // backendCall is what calls of the backend are counted by.
 type backendCall struct{ resource, operation string }
@@ -157,8 +157,8 @@ func (m *metrics) keepKeys(known func(name string) bool) {
 	m.shadowed.forget(func(s shadowRefusal) bool { return !known(s.key) })
 }
 
-// tallies exports what is counted by api_key, of those there are.
-type tallies struct {
+// keyCounters exports what is counted by api_key, of those there are.
+type keyCounters struct {
 	of   *metrics
 	live *config.Live[snapshot]
 	seen atomic.Pointer[snapshot] // whose api_keys are those that are counted by
@@ -174,12 +174,12 @@ func shadowDesc() *prometheus.Desc {
 		"Requests that were served because the allowlist of their api_key is on trial, and that it would have refused.", []string{"key", "endpoint", "method"}, nil)
 }
 
-func (t *tallies) Describe(out chan<- *prometheus.Desc) {
+func (t *keyCounters) Describe(out chan<- *prometheus.Desc) {
 	out <- refusalsDesc()
 	out <- shadowDesc()
 }
 
-func (t *tallies) Collect(out chan<- prometheus.Metric) {
+func (t *keyCounters) Collect(out chan<- prometheus.Metric) {
 	if now := t.live.Current(); t.seen.Swap(now) != now {
 		names := map[string]bool{}
 		for _, key := range now.config.APIKeys {
@@ -197,15 +197,15 @@ func (t *tallies) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// table keeps one thing for each of a bounded number of keys. Finding one takes
+// lazyMap keeps one thing for each of a bounded number of keys. Finding one takes
 // no lock and allocates nothing.
-type table[K comparable, V any] struct {
+type lazyMap[K comparable, V any] struct {
 	mu   sync.Mutex // of those who add or forget
 	kept atomic.Pointer[map[K]*V]
 }
 
 // all returns what there is; it must not be changed.
-func (t *table[K, V]) all() map[K]*V {
+func (t *lazyMap[K, V]) all() map[K]*V {
 	if kept := t.kept.Load(); kept != nil {
 		return *kept
 	}
@@ -213,15 +213,15 @@ func (t *table[K, V]) all() map[K]*V {
 }
 
 // of returns what is kept under a key, made where it is missing.
-func (t *table[K, V]) of(k K, make func() *V) *V {
+func (t *lazyMap[K, V]) of(k K, make func() *V) *V {
 	if v := t.all()[k]; v != nil {
 		return v
 	}
 	return t.add(make, k)[k]
 }
 
-// add makes what is missing under some keys, by one copy of the table, and returns all.
-func (t *table[K, V]) add(make func() *V, keys ...K) map[K]*V {
+// add makes what is missing under some keys, by one copy of the map, and returns all.
+func (t *lazyMap[K, V]) add(make func() *V, keys ...K) map[K]*V {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all := t.all()
@@ -239,7 +239,7 @@ func (t *table[K, V]) add(make func() *V, keys ...K) map[K]*V {
 }
 
 // forget drops what is kept under the keys that are gone.
-func (t *table[K, V]) forget(gone func(K) bool) {
+func (t *lazyMap[K, V]) forget(gone func(K) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	next := maps.Clone(t.all())

@@ -67,7 +67,7 @@ func (h *Desk) watch() {
 	if h.common.ready != nil {
 		m.registry.MustRegister(SessionStore(h.sessionsHealth))
 	}
-	m.registry.MustRegister(callbackStates{h.counts, h.pending}, callbackRoom{h.room}, keyEnds{h}, keyUses{h}, &tallies{of: m, live: h.live})
+	m.registry.MustRegister(callbackStates{h.counts, h.pending}, callbackRoom{h.room}, keyEnds{h}, keyUses{h}, &keyCounters{of: m, live: h.live})
 	h.watchLog()
 	if h.tracing != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{

@@ -29,9 +29,9 @@ const (
 	SettleLimit = 2 * time.Second
 )
 
-// keeper follows the configuration while a desk serves. Everything it does it
+// reloader follows the configuration while a desk serves. Everything it does it
 // does in one goroutine, one thing after the other.
-type keeper struct {
+type reloader struct {
 	desk      *Desk
 	loader    *config.Loader
 	logs      *Logs
@@ -47,10 +47,10 @@ type keeper struct {
 	certificateFault error // what was wrong with them then
 }
 
-// keep starts following the configuration, until ctx ends or the desk closes.
-func (h *Desk) keep(ctx context.Context, p Program, loader *config.Loader, logs *Logs, watch bool) error {
+// startReloader follows the configuration until ctx ends or the desk closes.
+func (h *Desk) startReloader(ctx context.Context, p Program, loader *config.Loader, logs *Logs, watch bool) error {
 	loader.Serving()
-	k := &keeper{desk: h, loader: loader, logs: logs, parts: h.parts, keyPair: h.keyPairDigest()}
+	k := &reloader{desk: h, loader: loader, logs: logs, parts: h.parts, keyPair: h.keyPairDigest()}
 	signals, release := p.operatorSignals()
 	k.signals = signals
 	if watch {
@@ -79,7 +79,7 @@ func (h *Desk) keep(ctx context.Context, p Program, loader *config.Loader, logs 
 	return nil
 }
 
-func (k *keeper) run(ctx context.Context) {
+func (k *reloader) run(ctx context.Context) {
 	var settled, limit <-chan time.Time
 	compare := k.desk.after(CompareEvery)
 	if k.watch != nil {
@@ -120,7 +120,7 @@ func (k *keeper) run(ctx context.Context) {
 // reload reads the configuration again and, where all is well with it, puts it in
 // force. What needs a restart is named and waits; the rest holds at once, since
 // a key that was revoked must not live on for another line in the same file.
-func (k *keeper) reload(trigger string) {
+func (k *reloader) reload(trigger string) {
 	h := k.desk
 	looking := h.reloads.begin(h.now()) // zero where it is not while it looks at them
 	defer func() { h.reloads.begin(looking) }()
@@ -152,7 +152,7 @@ func (k *keeper) reload(trigger string) {
 
 // survive keeps a fault of ours from ending the program with all its requests:
 // what is in force by then stays.
-func (k *keeper) survive(trigger string) {
+func (k *reloader) survive(trigger string) {
 	p := recover()
 	if p == nil {
 		return
@@ -164,7 +164,7 @@ func (k *keeper) survive(trigger string) {
 }
 
 // report tells what became of a reload, everywhere it is told.
-func (k *keeper) report(trigger string, before, after *snapshot, err error) {
+func (k *reloader) report(trigger string, before, after *snapshot, err error) {
 	h, was := k.desk, k.desk.reloads.state()
 	switch {
 	case err != nil:
@@ -217,7 +217,7 @@ func problemsOf(err error) []string {
 
 // renewCertificates reads the certificates again. It is apart from the rest: they
 // are written by others, who may be at it, and a key's revocation does not wait for them.
-func (k *keeper) renewCertificates(trigger string) {
+func (k *reloader) renewCertificates(trigger string) {
 	h := k.desk
 	if h.certificates == nil {
 		return
@@ -235,7 +235,7 @@ func (k *keeper) renewCertificates(trigger string) {
 }
 
 // follow watches the files that the configuration depends on by now.
-func (k *keeper) follow() {
+func (k *reloader) follow() {
 	if k.watch == nil {
 		return
 	}
@@ -261,7 +261,7 @@ func (k *keeper) follow() {
 const DebugTime = time.Hour
 
 // toggleDebug has everything logged, or what the configuration says again.
-func (k *keeper) toggleDebug() {
+func (k *reloader) toggleDebug() {
 	if k.debugEnds != nil {
 		k.debugEnds = nil
 		level := k.desk.live.Current().config.Log.Level

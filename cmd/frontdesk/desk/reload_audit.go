@@ -15,7 +15,7 @@ import (
 
 // audit writes who changed the configuration from what to what: a line of the
 // whole, and a line of each api_key.
-func (k *keeper) audit(trigger string, before, after *snapshot, waiting []string) {
+func (k *reloader) audit(trigger string, before, after *snapshot, waiting []string) {
 	changes, byKey := byKey(config.Changes(before.config, after.config))
 	names := slices.Sorted(maps.Keys(byKey))
 	hashes := []zap.Field{zap.String("from", before.policy.Hash), zap.String("to", after.policy.Hash)}

@@ -14,7 +14,7 @@ import (
 func TestReloadSurvivesAFault(t *testing.T) {
 	c := config.Default()
 	h := &Desk{config: c, started: c, now: time.Now, log: zap.NewNop(), live: config.NewLive(&snapshot{config: c})}
-	k := &keeper{desk: h}
+	k := &reloader{desk: h}
 	k.reload(bySignal)
 	state := h.reloads.state()
 	require.EqualValues(t, 1, state.failures)

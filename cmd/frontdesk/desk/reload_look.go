@@ -17,7 +17,7 @@ const CompareEvery = 30 * time.Second
 
 // look finds what no event told of. Where all is as it was it costs little, and nothing is
 // told of it.
-func (k *keeper) look() {
+func (k *reloader) look() {
 	defer k.survive(byLook)
 	k.desk.reloads.begin(k.desk.now())
 	defer k.desk.reloads.begin(time.Time{})
@@ -37,7 +37,7 @@ func (k *keeper) look() {
 }
 
 // compare tells what the files say otherwise than what is in force, and leaves it to SIGHUP.
-func (k *keeper) compare() {
+func (k *reloader) compare() {
 	h, pending := k.desk, ""
 	c, err := k.loader.Load()
 	k.refused = err
@@ -59,7 +59,7 @@ var errCertificateWaits = errors.New("its files have changed, and are not watche
 
 // compareCertificate tells of files of the certificate that have changed, and leaves them to
 // SIGHUP.
-func (k *keeper) compareCertificate() {
+func (k *reloader) compareCertificate() {
 	h := k.desk
 	told, changed := h.reloads.state().certificate, k.keyPair != h.keyPairDigest()
 	switch waits := errors.Is(told, errCertificateWaits); {
@@ -75,7 +75,7 @@ func (k *keeper) compareCertificate() {
 // lookAtParts tells of the files beside the configuration, and of all else that waits for a
 // restart: what is wrong with it would keep the program from starting. It looks again where
 // something has changed since it last did, or where a restart would have failed then.
-func (k *keeper) lookAtParts(again bool) {
+func (k *reloader) lookAtParts(again bool) {
 	h := k.desk
 	c, state := h.live.Current().config, h.reloads.state()
 	now := partsOf(c)
@@ -105,7 +105,7 @@ func (k *keeper) lookAtParts(again bool) {
 
 // judgeRestart finds what would keep the program from starting with what the files say, beside
 // what was told of them already.
-func (k *keeper) judgeRestart(c *config.Config) error {
+func (k *reloader) judgeRestart(c *config.Config) error {
 	if k.starting == nil {
 		k.starting = newLoader(c.Files()[0])
 	}

@@ -17,7 +17,7 @@ import (
 // fileWatch tells that files may have changed. It watches the folders they are in, and
 // those of every symbolic link on the way to them: a file is replaced rather than written,
 // a mounted ConfigMap is replaced by a link, and a deployment moves a whole folder. What no
-// event tells of, keeper.look finds.
+// event tells of, reloader.look finds.
 type fileWatch struct {
 	notify *fsnotify.Watcher
 	out    chan struct{}

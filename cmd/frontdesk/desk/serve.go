@@ -32,7 +32,7 @@ func ServeConfig(p Program, file string, watch bool) error {
 		return err
 	}
 	defer h.Close()
-	if err := h.keep(p.Ctx, p, loader, logs, watch); err != nil {
+	if err := h.startReloader(p.Ctx, p, loader, logs, watch); err != nil {
 		return err
 	}
 	return h.Serve(p.Ctx, func(baseURL string) { fmt.Fprintf(p.Stdout, "ready: %s/\n", baseURL) })

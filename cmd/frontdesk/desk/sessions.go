@@ -16,7 +16,7 @@ import (
 // api_key has used. sessions.store says where it is kept.
 type common struct {
 	sessions auth.Sessions
-	tally    auth.Tally
+	guesses  auth.GuessCounter
 	limits   auth.Limits
 	// count tells how many sessions there are; nil where nobody counts them.
 	count func() int
@@ -32,7 +32,7 @@ func openCommon(c *config.Config) (*common, error) {
 	if c.Sessions.Store == config.MemoryStore {
 		sessions := auth.NewMemory(time.Now)
 		return &common{
-			sessions: sessions, tally: auth.NewMemoryTally(), limits: auth.NewMemoryLimits(zone),
+			sessions: sessions, guesses: auth.NewMemoryGuessCounter(), limits: auth.NewMemoryLimits(zone),
 			count: sessions.Count, close: sessions.Close,
 		}, nil
 	}
@@ -41,7 +41,7 @@ func openCommon(c *config.Config) (*common, error) {
 		return nil, fmt.Errorf("sessions.store: %w", err)
 	}
 	return &common{
-		sessions: redis.NewSessions(client, time.Now), tally: redis.NewTally(client), limits: redis.NewLimits(client, zone, slotLease(c)),
+		sessions: redis.NewSessions(client, time.Now), guesses: redis.NewGuessCounter(client), limits: redis.NewLimits(client, zone, slotLease(c)),
 		ready: client.Ready, identity: client.Identity,
 		close: func() error {
 			client.Close()

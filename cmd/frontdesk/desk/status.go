@@ -111,7 +111,7 @@ func hostName() string {
 	return name
 }
 
-func (t *tally) status(key, reason string) StatusRefusal {
+func (t *eventCounter) status(key, reason string) StatusRefusal {
 	return StatusRefusal{Key: key, Reason: reason, Count: t.count.Load(), Last: time.Unix(t.last.Load(), 0)}
 }
 

@@ -93,7 +93,7 @@ func over(before, now json.RawMessage) json.RawMessage {
 // Add implements webhook.Store.
 func (s *Store) Add(ctx context.Context, j webhook.Job) error {
 	data := j.Work.Data
-	if j.Apart > 0 {
+	if j.SeparateData > 0 {
 		j.Work.Data = nil
 	}
 	values, err := columns(j, "")
@@ -108,7 +108,7 @@ func (s *Store) Add(ctx context.Context, j webhook.Job) error {
 			_, err = c.Exec(ctx, s.text(`INSERT INTO callback_needs (job_id, format, model) VALUES (?1, ?2, ?3)`),
 				values[0], mapping.IntValue(int64(j.Needs.Format)), mapping.IntValue(int64(j.Needs.Model)))
 		}
-		if err == nil && j.Apart > 0 {
+		if err == nil && j.SeparateData > 0 {
 			_, err = c.Exec(ctx, s.text(`INSERT INTO callback_work (job_id, data) VALUES (?1, ?2)`), values[0], mapping.BytesValue(data))
 		}
 		return err
@@ -209,7 +209,7 @@ func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webh
 		}
 		_, err = c.Exec(ctx, s.text(`UPDATE callback_job SET client_id = ?2, host = ?3, state = ?4, created_at = ?5, started_at = ?6,
 			finished_at = ?7, lease_until = ?8, next_try = ?9, document = ?10, kind = ?11, room = ?12, linked_at = ?13, failing_since = ?14 WHERE id = ?1`), values...)
-		if err == nil && before.Apart > 0 && changed.Apart == 0 {
+		if err == nil && before.SeparateData > 0 && changed.SeparateData == 0 {
 			_, err = c.Exec(ctx, s.text(`DELETE FROM callback_work WHERE job_id = ?1`), values[0])
 		}
 		if err != nil || try == nil {

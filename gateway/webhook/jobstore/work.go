@@ -28,7 +28,7 @@ func (s *Store) NextWork(ctx context.Context, now time.Time, able webhook.Needs,
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
 		return c.Query(ctx, sql, []sqlrecord.Column{words, octets}, args, func(row []mapping.Value) error {
 			var err error
-			if next, err = parse(row[0].Text()); next.Apart > 0 {
+			if next, err = parse(row[0].Text()); next.SeparateData > 0 {
 				next.Work.Data = []byte(row[1].Text())
 			}
 			return err

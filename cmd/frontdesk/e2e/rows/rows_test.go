@@ -118,5 +118,5 @@ var ownRows = map[mapping.Reason]func(*setting) []rig.Answer{
 	},
 }
 
-// letters are so many of them.
+// letters returns a text of n letters.
 func letters(n int) string { return strings.Repeat("a", n) }

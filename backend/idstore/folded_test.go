@@ -1,4 +1,4 @@
-package keep_test
+package idstore_test
 
 import (
 	"path/filepath"
@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"frontdesk/auth"
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping/sheet"
@@ -33,18 +33,18 @@ func TestKeysWithoutCase(t *testing.T) {
 			require.NoError(t, err)
 			defer db.Close()
 			core, told := observer.New(zap.InfoLevel)
-			start := func(ignoreCase ...string) *keep.Store {
-				s, err := keep.Open(t.Context(), db, keep.Options{Now: clock, IgnoreCase: ignoreCase, Log: zap.New(core)})
+			start := func(ignoreCase ...string) *idstore.Store {
+				s, err := idstore.Open(t.Context(), db, idstore.Options{Now: clock, IgnoreCase: ignoreCase, Log: zap.New(core)})
 				require.NoError(t, err)
 				return s
 			}
-			give := func(s *keep.Store, resource string, client int64, key string) int32 {
+			give := func(s *idstore.Store, resource string, client int64, key string) int32 {
 				r := ref(resource, client, key)
 				ids, err := s.IDs(t.Context(), []sheet.KeyRef{r})
 				require.NoError(t, err)
 				return ids[r]
 			}
-			keyOf := func(s *keep.Store, resource string, n int32) string {
+			keyOf := func(s *idstore.Store, resource string, n int32) string {
 				keys, err := s.Keys(t.Context(), auth.Client{ID: 1}, []sheet.IDRef{id(resource, n)})
 				require.NoError(t, err)
 				return keys[id(resource, n)]
@@ -101,8 +101,8 @@ func TestKeysFoldedAtOnce(t *testing.T) {
 	db, err := sqlrecord.OpenPostgres(t.Context(), dsn, sqlrecord.Options{})
 	require.NoError(t, err)
 	defer db.Close()
-	start := func(ignoreCase ...string) (*keep.Store, error) {
-		return keep.Open(t.Context(), db, keep.Options{Now: clock, IgnoreCase: ignoreCase})
+	start := func(ignoreCase ...string) (*idstore.Store, error) {
+		return idstore.Open(t.Context(), db, idstore.Options{Now: clock, IgnoreCase: ignoreCase})
 	}
 	before, err := start()
 	require.NoError(t, err)

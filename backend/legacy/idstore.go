@@ -7,9 +7,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Keep is the gateway's own small store, for what the existing database has no
+// IDStore is the gateway's own small store, for what the existing database has no
 // place for.
-type Keep interface {
+type IDStore interface {
 	sheet.IDStore
 	backend.AnswerStore
 	// IgnoreCase makes the keys of a resource one that differ in case alone. It is called

@@ -21,7 +21,7 @@ func TestDeepPagesEqualNaiveOnes(t *testing.T) {
 	s := newFixture(t, db)
 	other := &fixture{New(db, s.model, s.clock.now), s.model, s.clock}            // remembers for itself, as another process does
 	require.NoError(t, db.(*sqliteDB).writer.conn.exec("PRAGMA synchronous=OFF")) // thousands of commits
-	s.places.every, other.places.every = 8, 8
+	s.bookmarks.every, other.bookmarks.every = 8, 8
 	r := s.model.Resource("contact")
 	next := int64(100)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -98,15 +98,15 @@ func TestDeepPagesEqualNaiveOnes(t *testing.T) {
 	})
 }
 
-func TestPlacesAreBounded(t *testing.T) {
+func TestBookmarksAreBounded(t *testing.T) {
 	t.Parallel()
-	p := newPlaces()
-	for n := range int64(2 * maxPlaceLists) {
-		p.learn(placeKey{client: n}, 0, []int32{1})
+	p := newBookmarks()
+	for n := range int64(2 * maxBookmarkLists) {
+		p.learn(bookmarkKey{client: n}, 0, []int32{1})
 	}
-	require.Len(t, p.lists, maxPlaceLists)
-	require.Equal(t, maxPlaceLists, p.recent.Len())
-	key := placeKey{client: 2*maxPlaceLists - 1}
+	require.Len(t, p.lists, maxBookmarkLists)
+	require.Equal(t, maxBookmarkLists, p.recent.Len())
+	key := bookmarkKey{client: 2*maxBookmarkLists - 1}
 	p.learn(key, 0, []int32{1, 2})
 	p.learn(key, 0, []int32{9})
 	require.Equal(t, []int32{1, 2}, p.known(key, 0))

@@ -10,27 +10,27 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// apartReader is a DB that can open connections beside those it shares.
-type apartReader interface {
-	snapshotApart(ctx context.Context, f func(Conn) error) error
+// longSnapshotter is a DB that can open connections beside those it shares.
+type longSnapshotter interface {
+	longSnapshot(ctx context.Context, f func(Conn) error) error
 }
 
-// SnapshotApart is Snapshot for work that takes long: it has a connection of its
+// LongSnapshot is Snapshot for work that takes long: it has a connection of its
 // own, so that nobody waits for one meanwhile. Close interrupts it.
 //
 // While it lasts SQLite cannot reuse its log from the point of the snapshot on:
 // the -wal file grows by all that is written meanwhile, and shrinks to its limit
 // of 64 MiB with the first checkpoint afterwards. PostgreSQL keeps the row
 // versions that the snapshot sees from being vacuumed.
-func SnapshotApart(ctx context.Context, db DB, f func(Conn) error) error {
-	if a, ok := db.(apartReader); ok {
-		return a.snapshotApart(ctx, f)
+func LongSnapshot(ctx context.Context, db DB, f func(Conn) error) error {
+	if a, ok := db.(longSnapshotter); ok {
+		return a.longSnapshot(ctx, f)
 	}
 	return db.Snapshot(ctx, f)
 }
 
-// apart counts the work beside a database's shared connections.
-type apart struct {
+// longWork counts the work beside a database's shared connections.
+type longWork struct {
 	mu     sync.Mutex
 	closed chan struct{} // nil until the first work, or the end
 	ended  bool
@@ -39,7 +39,7 @@ type apart struct {
 
 // enter returns a context that ends with ctx or when the database closes, and
 // what is to be called when the work is done.
-func (a *apart) enter(ctx context.Context) (context.Context, func(), error) {
+func (a *longWork) enter(ctx context.Context) (context.Context, func(), error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
@@ -67,7 +67,7 @@ func (a *apart) enter(ctx context.Context) (context.Context, func(), error) {
 }
 
 // end lets no more work in, interrupts what there is and waits for it.
-func (a *apart) end() {
+func (a *longWork) end() {
 	a.mu.Lock()
 	if !a.ended && a.closed != nil {
 		close(a.closed)
@@ -77,8 +77,8 @@ func (a *apart) end() {
 	a.work.Wait()
 }
 
-func (d *sqliteDB) snapshotApart(ctx context.Context, f func(Conn) error) (err error) {
-	ctx, leave, err := d.apart.enter(ctx)
+func (d *sqliteDB) longSnapshot(ctx context.Context, f func(Conn) error) (err error) {
+	ctx, leave, err := d.long.enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (d *sqliteDB) snapshotApart(ctx context.Context, f func(Conn) error) (err e
 	return interrupted(ctx, f(conn))
 }
 
-func (d *postgresDB) snapshotApart(ctx context.Context, f func(Conn) error) (err error) {
-	ctx, leave, err := d.apart.enter(ctx)
+func (d *postgresDB) longSnapshot(ctx context.Context, f func(Conn) error) (err error) {
+	ctx, leave, err := d.long.enter(ctx)
 	if err != nil {
 		return err
 	}

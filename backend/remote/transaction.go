@@ -27,7 +27,7 @@ func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	if err != nil && t.taken && t.nothingDone {
 		ctx, cancel := settling(ctx)
 		defer cancel()
-		if err := s.Keep.Abandon(ctx, t.client, t.key); err != nil {
+		if err := s.IDStore.Abandon(ctx, t.client, t.key); err != nil {
 			s.Log.Error("an idempotency key was not given back; it stays in use", zap.Error(err))
 		}
 	}
@@ -158,7 +158,7 @@ func noteLeft(ctx context.Context, begun bool) {
 
 // Recall returns the answer that was given under the key before. A service that
 // keeps keys itself says so when it is sent the write again.
-func (t *transaction) Recall(ctx context.Context, client auth.Client, key string) (*backend.Memo, error) {
+func (t *transaction) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	sum := sha256.Sum256([]byte(key))
 	t.client, t.key, t.sent = client, key, hex.EncodeToString(sum[:])
 	if t.keepsKeys() {
@@ -167,7 +167,7 @@ func (t *transaction) Recall(ctx context.Context, client auth.Client, key string
 	if t.taken {
 		return nil, nil
 	}
-	return t.Keep.Recall(ctx, client, key)
+	return t.IDStore.Recall(ctx, client, key)
 }
 
 // takeKey takes the key of the request where it has one, once. What has run out of time
@@ -176,13 +176,13 @@ func (t *transaction) takeKey(ctx context.Context) (took bool, err error) {
 	if t.taken || t.key == "" || t.keepsKeys() {
 		return false, nil
 	}
-	err = t.Keep.Begin(ctx, t.client, t.key)
+	err = t.IDStore.Begin(ctx, t.client, t.key)
 	t.taken, t.nothingDone = err == nil, true
 	return t.taken, cmp.Or(err, ctx.Err())
 }
 
 // Remember keeps the answer under the key.
-func (t *transaction) Remember(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
+func (t *transaction) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	switch {
 	case t.keepsKeys() && t.replayed:
 		// The record is the one that the service made the first time, so that the
@@ -194,10 +194,10 @@ func (t *transaction) Remember(ctx context.Context, client auth.Client, key stri
 		if _, err := t.takeKey(ctx); err != nil { // nothing was sent
 			return err
 		}
-		// The record is there: the client hears of it, whatever becomes of the memo.
+		// The record is there: the client hears of it, even if storing the answer fails.
 		ctx, cancel := settling(ctx)
 		defer cancel()
-		if err := t.Keep.Finish(ctx, client, key, m); err != nil {
+		if err := t.IDStore.Finish(ctx, client, key, m); err != nil {
 			t.Log.Error("the answer under an idempotency key was not kept; the key stays in use", zap.Error(err))
 		}
 		return nil

@@ -1,4 +1,4 @@
-package keep_test
+package idstore_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
@@ -23,16 +23,16 @@ import (
 const turnVictim = "FRONTDESK_TURN_VICTIM"
 
 // shared opens a PostgreSQL store as one gateway of several.
-func shared(ctx context.Context, dsn string) (*keep.Store, sqlrecord.DB, error) {
+func shared(ctx context.Context, dsn string) (*idstore.Store, sqlrecord.DB, error) {
 	db, err := sqlrecord.OpenPostgres(ctx, dsn, sqlrecord.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := keep.Open(ctx, db, keep.Options{Now: clock})
+	s, err := idstore.Open(ctx, db, idstore.Options{Now: clock})
 	return s, db, err
 }
 
-func openShared(t *testing.T, dsn string) (*keep.Store, sqlrecord.DB) {
+func openShared(t *testing.T, dsn string) (*idstore.Store, sqlrecord.DB) {
 	s, db, err := shared(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
@@ -50,7 +50,7 @@ func TestOneTurnAtATime(t *testing.T) {
 	var at, most atomic.Int32
 	var all sync.WaitGroup
 	for n := range 24 {
-		s := []*keep.Store{one, two}[n%2]
+		s := []*idstore.Store{one, two}[n%2]
 		all.Go(func() {
 			release, err := s.Take(t.Context(), "order", 1, 7)
 			if err != nil {

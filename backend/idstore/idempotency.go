@@ -1,4 +1,4 @@
-package keep
+package idstore
 
 import (
 	"context"
@@ -17,7 +17,7 @@ const purgeAtOnce = 100
 // none. It fails with IdempotencyInUse where the work has begun and not ended: it is
 // under way, or whoever did it died and nobody knows how far it came. Such a key is free
 // again after 24 hours: the work happens at most once.
-func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (memo *backend.Memo, err error) {
+func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (memo *backend.StoredAnswer, err error) {
 	var row []mapping.Value
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) (err error) {
 		row, err = s.row(ctx, c, `SELECT sum, answer FROM kept_answer WHERE client_id = ?1 AND key = ?2 AND expires_at > ?3`,
@@ -32,7 +32,7 @@ func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (mem
 	case !row[1].IsSet():
 		return nil, mapping.Fail(mapping.IdempotencyInUse)
 	}
-	memo = &backend.Memo{Answer: []byte(row[1].Text())}
+	memo = &backend.StoredAnswer{Answer: []byte(row[1].Text())}
 	if n := copy(memo.Sum[:], row[0].Text()); n != len(memo.Sum) {
 		return nil, failed("recall under an idempotency key", fmt.Errorf("its sum has %d bytes", n))
 	}
@@ -67,7 +67,7 @@ func (s *Store) Begin(ctx context.Context, client auth.Client, key string) error
 
 // Finish keeps the answer of work that has begun under the key: for 24 hours, or
 // for m.Life where that is longer.
-func (s *Store) Finish(ctx context.Context, client auth.Client, key string, m backend.Memo) error {
+func (s *Store) Finish(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	return s.end(ctx, `UPDATE kept_answer SET sum = ?3, answer = ?4, expires_at = ?5 WHERE client_id = ?1 AND key = ?2 AND answer IS NULL`,
 		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer),
 		mapping.IntValue(s.now().Add(max(backend.MemoLife, m.Life)).UnixMilli()))

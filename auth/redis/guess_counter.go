@@ -12,19 +12,19 @@ import (
 	"frontdesk/auth"
 )
 
-var _ auth.Tally = (*Tally)(nil)
+var _ auth.GuessCounter = (*GuessCounter)(nil)
 
 // guessLease is how long a guess counts that its gateway never settled: longer
 // than any login takes.
 const guessLease = time.Minute
 
-// Tally counts wrong credentials for all gateways that share the server. Per
+// GuessCounter counts wrong credentials for all gateways that share the server. Per
 // address there are two sorted sets: failures by when they were, and guesses under
 // way by when they are given up. Both vanish by themselves.
-type Tally struct{ client *Client }
+type GuessCounter struct{ client *Client }
 
-// NewTally returns the tally in the server of a client, which the caller closes.
-func NewTally(client *Client) *Tally { return &Tally{client} }
+// NewGuessCounter returns the counter in the server of a client, which the caller closes.
+func NewGuessCounter(client *Client) *GuessCounter { return &GuessCounter{client} }
 
 // counting is what both scripts begin with: it forgets what is over, and counts.
 // A member of either set is the digest of the username and what makes it unique.
@@ -84,8 +84,8 @@ local wait, all, own = refused()
 return {own, all, wait}
 `)
 
-// Reserve implements auth.Tally.
-func (t *Tally) Reserve(ctx context.Context, from auth.Origin, who auth.Account, now time.Time) (auth.Reservation, error) {
+// Reserve implements auth.GuessCounter.
+func (t *GuessCounter) Reserve(ctx context.Context, from auth.Origin, who auth.Account, now time.Time) (auth.Reservation, error) {
 	r := auth.Reservation{From: from, Who: who, ID: rand.Text()}
 	answer, err := t.run(ctx, reserve, r, now, strconv.FormatInt(guessLease.Microseconds(), 10))
 	if err != nil {
@@ -95,8 +95,8 @@ func (t *Tally) Reserve(ctx context.Context, from auth.Origin, who auth.Account,
 	return r, nil
 }
 
-// Settle implements auth.Tally.
-func (t *Tally) Settle(ctx context.Context, r auth.Reservation, outcome auth.Outcome, now time.Time) (auth.GuessCount, error) {
+// Settle implements auth.GuessCounter.
+func (t *GuessCounter) Settle(ctx context.Context, r auth.Reservation, outcome auth.Outcome, now time.Time) (auth.GuessCount, error) {
 	word := map[auth.Outcome]string{auth.Abandoned: "abandoned", auth.Failed: "failed", auth.Succeeded: "succeeded"}[outcome]
 	answer, err := t.run(ctx, settle, r, now, word)
 	if err != nil {
@@ -107,7 +107,7 @@ func (t *Tally) Settle(ctx context.Context, r auth.Reservation, outcome auth.Out
 
 // run runs a script on the sets of an address, which the braces keep together in a
 // cluster.
-func (t *Tally) run(ctx context.Context, script *rueidis.Lua, r auth.Reservation, now time.Time, last string) ([]int64, error) {
+func (t *GuessCounter) run(ctx context.Context, script *rueidis.Lua, r auth.Reservation, now time.Time, last string) ([]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	address := "{" + string(r.From) + "}"

@@ -11,9 +11,9 @@ import (
 	"frontdesk/auth"
 )
 
-// Tally is the suite that every tally of wrong credentials passes. Open returns an
+// GuessCounter is the suite that every counter of wrong credentials passes. Open returns an
 // empty one, closed by t.Cleanup.
-func Tally(t *testing.T, open func(t *testing.T) auth.Tally) {
+func GuessCounter(t *testing.T, open func(t *testing.T) auth.GuessCounter) {
 	t.Helper()
 	tests := []struct {
 		name string
@@ -32,9 +32,9 @@ func Tally(t *testing.T, open func(t *testing.T) auth.Tally) {
 	}
 }
 
-// guessing is a tally with a clock.
+// guessing is a counter with a clock.
 type guessing struct {
-	auth.Tally
+	auth.GuessCounter
 	clock *Clock
 }
 

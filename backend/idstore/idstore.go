@@ -1,10 +1,11 @@
-// Package keep is the gateway's own small store beside a system that is not
-// its own: the int4s given out for the system's keys, and the answers kept under
-// idempotency keys where the system has no table for them.
+// Package idstore is the gateway's own small store beside a system that is not its
+// own. It has the int4 ids that were given out for the system's keys, and the answers
+// under idempotency keys if the system has no table for them. The key keep of a mapping
+// sheet says where it is.
 //
-// It keeps no records. It lives in a SQLite file, or in PostgreSQL where several
-// gateways share it.
-package keep
+// It has no records. It lives in a SQLite file, or in PostgreSQL if several gateways
+// share it.
+package idstore
 
 import (
 	"context"

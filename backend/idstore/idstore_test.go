@@ -1,4 +1,4 @@
-package keep_test
+package idstore_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/keep"
+	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 // opener opens the same store again and again.
-type opener func() (*keep.Store, func())
+type opener func() (*idstore.Store, func())
 
 func onEngines(t *testing.T, f func(t *testing.T, open opener)) {
 	t.Run("sqlite", func(t *testing.T) {
@@ -56,10 +56,10 @@ func onEngines(t *testing.T, f func(t *testing.T, open opener)) {
 func opens(t *testing.T, open func() (sqlrecord.DB, error)) opener {
 	leaks := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
-	return func() (*keep.Store, func()) {
+	return func() (*idstore.Store, func()) {
 		db, err := open()
 		require.NoError(t, err)
-		s, err := keep.Open(context.Background(), db, keep.Options{Now: clock})
+		s, err := idstore.Open(context.Background(), db, idstore.Options{Now: clock})
 		require.NoError(t, err)
 		return s, func() { require.NoError(t, db.Close()) }
 	}
@@ -126,7 +126,7 @@ func TestSharedRecordsHaveOneIDForAll(t *testing.T) {
 // A store that is made anew, or restored as it was, gives no record an ID that
 // clients know as another's: every ID is above the seconds that had passed.
 func TestNewIDsAreNoOldOnes(t *testing.T) {
-	give := func(s *keep.Store, keys ...string) (ids []int32) {
+	give := func(s *idstore.Store, keys ...string) (ids []int32) {
 		for _, key := range keys {
 			r := ref("order", 1, key)
 			given, err := s.IDs(t.Context(), []sheet.KeyRef{r})
@@ -165,16 +165,16 @@ func TestAnotherStore(t *testing.T) {
 	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
 	require.NoError(t, err)
 	defer db.Close()
-	wanted := keep.Options{Now: time.Now, ID: uuid.NewString()}
-	_, err = keep.Open(t.Context(), db, wanted)
-	require.ErrorIs(t, err, keep.ErrOther)
-	s, err := keep.Open(t.Context(), db, keep.Options{Now: time.Now})
+	wanted := idstore.Options{Now: time.Now, ID: uuid.NewString()}
+	_, err = idstore.Open(t.Context(), db, wanted)
+	require.ErrorIs(t, err, idstore.ErrOther)
+	s, err := idstore.Open(t.Context(), db, idstore.Options{Now: time.Now})
 	require.NoError(t, err)
-	_, err = keep.Open(t.Context(), db, wanted)
-	require.ErrorIs(t, err, keep.ErrOther)
+	_, err = idstore.Open(t.Context(), db, wanted)
+	require.ErrorIs(t, err, idstore.ErrOther)
 	require.ErrorContains(t, err, s.ID())
 	wanted.ID = s.ID()
-	_, err = keep.Open(t.Context(), db, wanted)
+	_, err = idstore.Open(t.Context(), db, wanted)
 	require.NoError(t, err)
 }
 
@@ -190,7 +190,7 @@ func TestIDsTogether(t *testing.T) {
 		seen := map[sheet.KeyRef]int32{}
 		var together sync.WaitGroup
 		for n := range 32 {
-			s := []*keep.Store{one, two}[n%2]
+			s := []*idstore.Store{one, two}[n%2]
 			together.Go(func() {
 				for k := range 20 {
 					refs := []sheet.KeyRef{ref("order", 1, fmt.Sprint((n+k)%25)), ref("order", 1, fmt.Sprint((n*k)%25))}
@@ -226,7 +226,7 @@ func TestAnswers(t *testing.T) {
 		ctx, mine, other := context.Background(), auth.Client{ID: 1}, auth.Client{ID: 2}
 		sum := [32]byte{1, 2, 3}
 		s, done := open()
-		begin := func(client auth.Client, key string) (*backend.Memo, bool) {
+		begin := func(client auth.Client, key string) (*backend.StoredAnswer, bool) {
 			memo, err := s.Recall(ctx, client, key)
 			if inUse := mapping.Is(err, mapping.IdempotencyInUse); inUse || memo != nil {
 				require.ErrorIs(t, s.Begin(ctx, client, key), backend.ErrStale)
@@ -243,14 +243,14 @@ func TestAnswers(t *testing.T) {
 		require.True(t, inUse, "begun, not ended")
 		_, inUse = begin(other, "k")
 		require.False(t, inUse, "another client's key")
-		require.NoError(t, s.Finish(ctx, mine, "k", backend.Memo{Sum: sum, Answer: []byte("answer")}))
+		require.NoError(t, s.Finish(ctx, mine, "k", backend.StoredAnswer{Sum: sum, Answer: []byte("answer")}))
 		require.NoError(t, s.Abandon(ctx, other, "k"))
 		done()
 
 		s, done = open()
 		defer done()
 		memo, _ = begin(mine, "k")
-		require.Equal(t, &backend.Memo{Sum: sum, Answer: []byte("answer")}, memo)
+		require.Equal(t, &backend.StoredAnswer{Sum: sum, Answer: []byte("answer")}, memo)
 		require.NoError(t, s.Abandon(ctx, mine, "k"), "what is finished is not abandoned")
 		memo, _ = begin(mine, "k")
 		require.NotNil(t, memo)
@@ -269,7 +269,7 @@ func TestAnswers(t *testing.T) {
 			require.Nil(t, memo, "expired")
 			require.False(t, inUse)
 		}
-		require.NoError(t, s.Finish(ctx, mine, "k", backend.Memo{Sum: sum, Life: 90 * 24 * time.Hour}))
+		require.NoError(t, s.Finish(ctx, mine, "k", backend.StoredAnswer{Sum: sum, Life: 90 * 24 * time.Hour}))
 		now = now.Add(89 * 24 * time.Hour)
 		memo, _ = begin(mine, "k")
 		require.NotNil(t, memo, "kept for longer")
@@ -299,7 +299,7 @@ func TestKilled(t *testing.T) {
 
 		db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
 		require.NoError(t, err)
-		s, err := keep.Open(context.Background(), db, keep.Options{Now: clock})
+		s, err := idstore.Open(context.Background(), db, idstore.Options{Now: clock})
 		require.NoError(t, err)
 		for n := 1; n <= told; n++ {
 			keys, err := s.Keys(context.Background(), auth.Client{ID: 1}, []sheet.IDRef{id("order", nth(n))})
@@ -318,7 +318,7 @@ func beVictim(file string) {
 	if err != nil {
 		panic(err)
 	}
-	s, err := keep.Open(context.Background(), db, keep.Options{Now: clock})
+	s, err := idstore.Open(context.Background(), db, idstore.Options{Now: clock})
 	if err != nil {
 		panic(err)
 	}
@@ -339,7 +339,7 @@ func BenchmarkIDs(b *testing.B) {
 	db, err := sqlrecord.OpenSQLite(filepath.Join(b.TempDir(), "keep.db"), sqlrecord.Options{})
 	require.NoError(b, err)
 	defer db.Close()
-	s, err := keep.Open(context.Background(), db, keep.Options{Now: time.Now})
+	s, err := idstore.Open(context.Background(), db, idstore.Options{Now: time.Now})
 	require.NoError(b, err)
 	refs := []sheet.KeyRef{ref("order", 1, "A\x1f1")}
 	b.ReportAllocs()

@@ -21,7 +21,7 @@ func TestPostgresOwnConnections(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	require.Equal(t, backend.Pool{Most: 8, Calls: 6}, PoolOf(db))
-	require.Equal(t, Own(db), Own(Own(db)))
+	require.Equal(t, Reserved(db), Reserved(Reserved(db)))
 	require.Equal(t, Jobs(db), Jobs(Jobs(db)))
 	reading(t, db, 6, func() {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -29,10 +29,10 @@ func TestPostgresOwnConnections(t *testing.T) {
 		require.ErrorIs(t, db.Read(ctx, func(Conn) error { return nil }), backend.ErrBusy)
 		require.NoError(t, db.Ping(t.Context()))
 		reading(t, Jobs(db), 1, func() {
-			require.NoError(t, Own(db).Read(t.Context(), func(Conn) error { return nil }), "jobs take nothing from logins")
-			reading(t, Own(db), 1, func() {
+			require.NoError(t, Reserved(db).Read(t.Context(), func(Conn) error { return nil }), "jobs take nothing from logins")
+			reading(t, Reserved(db), 1, func() {
 				require.Equal(t, 8, PoolOf(db).InUse)
-				require.NoError(t, Own(db).Ping(t.Context()))
+				require.NoError(t, Reserved(db).Ping(t.Context()))
 			})
 		})
 	})
@@ -89,7 +89,7 @@ func TestPostgresLocks(t *testing.T) {
 
 	read := make(chan error, 1)
 	go func() {
-		read <- SnapshotApart(t.Context(), db, func(c Conn) error {
+		read <- LongSnapshot(t.Context(), db, func(c Conn) error {
 			_, err := number(t.Context(), c, `SELECT count(*) FROM "order"`)
 			return err
 		})

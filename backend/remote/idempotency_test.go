@@ -33,7 +33,7 @@ func TestLostWrites(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	g.store = open(t, Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), Keep: openKeep(t)})
+	g.store = open(t, Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), IDStore: openIDStore(t)})
 	var err error
 	g.model = g.store.Sheet.Model
 	g.client, err = backend.NewClient(g.store, g.model, backend.Options{Timeout: ample, CircuitFailures: 1000})
@@ -58,13 +58,13 @@ func TestLostWrites(t *testing.T) {
 			return g.client.Delete(bg(), noord, contacts, unused(), w)
 		},
 	} {
-		w := backend.Write{Once: &backend.Once{Key: method, Answer: func(mapping.Record) []byte { return []byte("x") }}}
+		w := backend.Write{Idempotency: &backend.Idempotency{Key: method, Answer: func(mapping.Record) []byte { return []byte("x") }}}
 		require.ErrorIs(t, write(w), backend.ErrUnsettled, method)
 		require.True(t, mapping.Is(write(w), mapping.IdempotencyInUse), method)
 		require.EqualValues(t, 1, sent[method].Load())
 
 		// Begun before, as somebody knows though no key does: it is not sent.
-		w = backend.Write{Once: &backend.Once{Key: method + " begun", Answer: w.Once.Answer, Begun: true}}
+		w = backend.Write{Idempotency: &backend.Idempotency{Key: method + " begun", Answer: w.Idempotency.Answer, Begun: true}}
 		for range 2 {
 			require.ErrorIs(t, write(w), backend.ErrUnsettled, method)
 		}
@@ -104,14 +104,14 @@ func TestKeyOfWhatNeverLeft(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			keep := openKeep(t)
+			ids := openIDStore(t)
 			create := func(timeout time.Duration) error {
 				// A log-on that failed is not tried again for a while, by the same Store.
-				store := open(t, Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), Keep: keep})
+				store := open(t, Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), IDStore: ids})
 				front, err := backend.NewClient(store, store.Sheet.Model, backend.Options{Timeout: timeout, CircuitFailures: 1000})
 				require.NoError(t, err)
 				_, err = front.Create(bg(), noord, body(t, store.Sheet.Model.Resource("contact"), `{"kind":"person","name":"Once"}`),
-					backend.Write{Once: &backend.Once{Key: "k", Answer: func(mapping.Record) []byte { return []byte("x") }}})
+					backend.Write{Idempotency: &backend.Idempotency{Key: "k", Answer: func(mapping.Record) []byte { return []byte("x") }}})
 				return err
 			}
 			failing.Store(&fail)
@@ -160,12 +160,12 @@ resources:
     operations: {get: {path: "/groups/{key}"}, create: {path: /groups, key: [key]}}
     fields: {code: code, description: name, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
 `), 0o600))
-	s := open(t, Options{Sheet: loadSheetFile(t, file, server.URL), Keep: openKeep(t)})
+	s := open(t, Options{Sheet: loadSheetFile(t, file, server.URL), IDStore: openIDStore(t)})
 	front, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: ample, CircuitFailures: 1000})
 	require.NoError(t, err)
 	create := func() error {
 		_, err := front.Create(bg(), noord, body(t, s.Sheet.Model.Resource("turnovergroup"), `{"code":"A","description":"B"}`),
-			backend.Write{Once: &backend.Once{Key: "k", Answer: func(mapping.Record) []byte { return nil }}})
+			backend.Write{Idempotency: &backend.Idempotency{Key: "k", Answer: func(mapping.Record) []byte { return nil }}})
 		return err
 	}
 	require.ErrorIs(t, create(), backend.ErrUnsettled)

@@ -28,8 +28,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// house is a gateway on a real administration: the sample data with four orders.
-type house struct {
+// fixture is a gateway on a real administration: the sample data with four orders.
+type fixture struct {
 	*Gateway
 	t        testing.TB
 	store    *reference.Store
@@ -45,7 +45,7 @@ type house struct {
 // keyAll is an api_key that may do everything.
 const keyAll = "11111111-1111-4111-8111-111111111111"
 
-// The request id of what a house is asked.
+// The request id of what a fixture is asked.
 const askedID = "asked"
 
 var sampleModel = sync.OnceValues(func() (*mapping.Model, error) { return mapping.LoadModel("") })
@@ -91,15 +91,15 @@ func openStore(file string, clock func() time.Time) (*reference.Store, error) {
 	return reference.Open(context.Background(), reference.Options{DSN: "sqlite:" + file, Model: model, Hasher: auth.NewHasher(), Now: clock})
 }
 
-// newHouse opens a house of its own for a test. Each tune may change what the
+// newFixture opens a fixture for a test. Each tune may change what the
 // gateway is made of.
-func newHouse(t testing.TB, tune ...func(*house, *Options)) *house {
+func newFixture(t testing.TB, tune ...func(*fixture, *Options)) *fixture {
 	t.Helper()
 	data, err := sampleFile()
 	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "house.db")
+	file := filepath.Join(t.TempDir(), "f.db")
 	require.NoError(t, os.WriteFile(file, data, 0o600))
-	h := &house{t: t, clock: authtest.NewClock(), mail: t.TempDir()}
+	h := &fixture{t: t, clock: authtest.NewClock(), mail: t.TempDir()}
 	h.store, err = openStore(file, h.clock.Now)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.store.Close()) })
@@ -127,12 +127,12 @@ func newHouse(t testing.TB, tune ...func(*house, *Options)) *house {
 }
 
 // openAccounts makes what logs in, and what resets passwords.
-func (h *house) openAccounts(o *Options) {
+func (h *fixture) openAccounts(o *Options) {
 	accounts := o.Backend.Accounts(h.store)
 	var err error
 	o.Login, err = auth.NewLogin(auth.LoginConfig{
 		Verifier: accounts, Sessions: o.Sessions, TTL: auth.MaxTTL, Vendor: o.Vendor, Clock: h.clock.Now, Random: rand.Reader, Log: o.Log,
-		Throttle: auth.NewThrottle(auth.NewMemoryTally(), h.clock.Now, func(context.Context, time.Duration) error { return nil }),
+		Throttle: auth.NewThrottle(auth.NewMemoryGuessCounter(), h.clock.Now, func(context.Context, time.Duration) error { return nil }),
 		Queue:    auth.NewLoginQueue(auth.LoginsAtOnce, h.clock.Now),
 	})
 	require.NoError(h.t, err)
@@ -146,7 +146,7 @@ func (h *house) openAccounts(o *Options) {
 	o.Resets = resets
 }
 
-func (h *house) current() *Policy {
+func (h *fixture) current() *Policy {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.policy
@@ -163,7 +163,7 @@ func keyOf(text, name string, grants ...Grant) heldKey {
 }
 
 // setKeys makes these the api_keys, as a new configuration does.
-func (h *house) setKeys(keys ...heldKey) {
+func (h *fixture) setKeys(keys ...heldKey) {
 	all := make([]auth.Key, len(keys))
 	for i, k := range keys {
 		all[i] = k.Key
@@ -177,7 +177,7 @@ func (h *house) setKeys(keys ...heldKey) {
 }
 
 // session returns the token of a new session.
-func (h *house) session(key, username string) string {
+func (h *fixture) session(key, username string) string {
 	h.t.Helper()
 	user, err := h.store.FindUser(context.Background(), username)
 	require.NoError(h.t, err)
@@ -191,13 +191,13 @@ func (h *house) session(key, username string) string {
 	return token
 }
 
-// visitor asks a house with one session; without any where its token is empty.
+// visitor asks a fixture with one session; without any where its token is empty.
 type visitor struct {
-	h     *house
+	h     *fixture
 	token string
 }
 
-func (h *house) as(username string) visitor { return visitor{h, h.session(keyAll, username)} }
+func (h *fixture) as(username string) visitor { return visitor{h, h.session(keyAll, username)} }
 
 // answered is an answer as it is sent.
 type answered struct {
@@ -208,7 +208,7 @@ type answered struct {
 
 func (a answered) head(name string) string { return string(a.header.Peek(name)) }
 
-// ask sends a request, which a house answers without any connection. Headers are
+// ask sends a request, which a fixture answers without any connection. Headers are
 // name, value pairs.
 func (c visitor) ask(method, target, body string, headers ...string) answered {
 	var req fasthttp.Request

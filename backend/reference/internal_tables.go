@@ -9,34 +9,36 @@ import (
 	"frontdesk/mapping"
 )
 
-// house are the tables that are no records, on one connection. Its statements
-// are written with SQLite's placeholders.
-type house struct {
+// internalTables are the tables that hold no records (users, resets, counters, stored
+// answers), on one connection. Statements are written with SQLite's placeholders.
+type internalTables struct {
 	conn    sqlrecord.Conn
 	dialect *sqlrecord.Dialect
 }
 
-func (s *Store) house(conn sqlrecord.Conn) house { return house{conn: conn, dialect: s.db.Dialect()} }
+func (s *Store) internalTables(conn sqlrecord.Conn) internalTables {
+	return internalTables{conn: conn, dialect: s.db.Dialect()}
+}
 
-// How columns of the house's tables are read.
+// How columns of internal tables are read.
 var (
 	number = sqlrecord.Column{Type: mapping.Int4}
 	words  = sqlrecord.Column{Type: mapping.Text}
 	octets = sqlrecord.Column{Type: mapping.Bytea}
 )
 
-func (h house) postgres() bool { return h.dialect.Name == sqlrecord.Postgres().Name }
+func (h internalTables) postgres() bool { return h.dialect.Name == sqlrecord.Postgres().Name }
 
-func (h house) exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error) {
+func (h internalTables) exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error) {
 	return h.conn.Exec(ctx, h.dialect.Text(sql), args...)
 }
 
-func (h house) query(ctx context.Context, sql string, columns []sqlrecord.Column, args []mapping.Value, each func([]mapping.Value) error) error {
+func (h internalTables) query(ctx context.Context, sql string, columns []sqlrecord.Column, args []mapping.Value, each func([]mapping.Value) error) error {
 	return h.conn.Query(ctx, h.dialect.Text(sql), columns, args, each)
 }
 
 // one returns the only number of the only row; false where there is no row.
-func (h house) one(ctx context.Context, sql string, args ...mapping.Value) (n int64, found bool, err error) {
+func (h internalTables) one(ctx context.Context, sql string, args ...mapping.Value) (n int64, found bool, err error) {
 	err = h.query(ctx, sql, []sqlrecord.Column{number}, args, func(row []mapping.Value) error {
 		n, found = row[0].Int(), true
 		return nil
@@ -47,7 +49,7 @@ func (h house) one(ctx context.Context, sql string, args ...mapping.Value) (n in
 // next returns the next number of a client's counter, from 1. It is taken back
 // with the transaction, so that the numbers of records have no gaps; on
 // PostgreSQL the row stays locked until then.
-func (h house) next(ctx context.Context, client auth.Client, counter string) (int64, error) {
+func (h internalTables) next(ctx context.Context, client auth.Client, counter string) (int64, error) {
 	n, _, err := h.one(ctx, `INSERT INTO counter (client_id, name, value) VALUES (?1, ?2, 1)
 		ON CONFLICT (client_id, name) DO UPDATE SET value = counter.value + 1 RETURNING value`,
 		mapping.IntValue(client.ID), mapping.TextValue(counter))

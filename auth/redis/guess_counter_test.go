@@ -1,0 +1,50 @@
+package redis_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/auth/authtest"
+	"frontdesk/auth/redis"
+	"frontdesk/auth/redis/redistest"
+)
+
+func TestGuessCounter(t *testing.T) {
+	t.Parallel()
+	authtest.GuessCounter(t, func(t *testing.T) auth.GuessCounter {
+		return redis.NewGuessCounter(open(t, redis.Options{URL: redistest.Start(t).URL()}))
+	})
+}
+
+// TestGuessCounterIsShared: guesses that are spread over gateways are counted together.
+func TestGuessCounterIsShared(t *testing.T) {
+	t.Parallel()
+	server, clock := redistest.Start(t), authtest.NewClock()
+	counters := []*redis.GuessCounter{
+		redis.NewGuessCounter(open(t, redis.Options{URL: server.URL()})), redis.NewGuessCounter(open(t, redis.Options{URL: server.URL()})),
+	}
+	for n := range auth.GuessesPerUser {
+		r, err := counters[n%2].Reserve(t.Context(), "192.0.2.1", auth.Account{1}, clock.Now())
+		require.NoError(t, err)
+		require.True(t, r.Admitted)
+		_, err = counters[(n+1)%2].Settle(t.Context(), r, auth.Failed, clock.Now())
+		require.NoError(t, err)
+	}
+	for _, counter := range counters {
+		r, err := counter.Reserve(t.Context(), "192.0.2.1", auth.Account{1}, clock.Now())
+		require.NoError(t, err)
+		require.Positive(t, r.Refused)
+	}
+	server.Kill()
+	_, err := counters[0].Reserve(t.Context(), "192.0.2.1", auth.Account{1}, clock.Now())
+	require.Error(t, err, "guesses that cannot be counted are not made")
+}
+
+func TestGuessCounterInACluster(t *testing.T) {
+	t.Parallel()
+	authtest.GuessCounter(t, func(t *testing.T) auth.GuessCounter {
+		return redis.NewGuessCounter(open(t, redis.Options{URL: redistest.StartCluster(t)}))
+	})
+}

@@ -1,0 +1,175 @@
+package sqlrecord
+
+import (
+	"container/list"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+const (
+	// bookmarkEvery is how many records lie between two bookmarks: what a
+	// deep page has to step over at most.
+	bookmarkEvery = 512
+	// maxBookmarkLists bounds the lists that have bookmarks.
+	maxBookmarkLists = 1024
+)
+
+// bookmarks remembers, per client and resource, the ID of every 512th record in the
+// order of IDs, so that page 1,000 costs what page 1 does. SQLite would step
+// over all records before it.
+//
+// IDs only grow, so that new records come after every bookmark. What
+// does shift them, a deletion or a record put in at an ID of its own, counts up
+// the list's epoch in the database, in its own transaction; bookmarks of another
+// epoch are worth nothing. Both hold in SQLite, where one transaction writes at
+// a time; in PostgreSQL a lower ID may be committed after a higher one.
+type bookmarks struct {
+	every  int // bookmarkEvery
+	mu     sync.Mutex
+	lists  map[bookmarkKey]*list.Element
+	recent *list.List // of *bookmarkList, latest first
+}
+
+type bookmarkKey struct {
+	r      *mapping.Resource
+	client int64
+}
+
+type bookmarkList struct {
+	key   bookmarkKey
+	epoch int64
+	ids   []int32 // the n-th is that of record (n+1)*bookmarkEvery
+}
+
+func newBookmarks() *bookmarks {
+	return &bookmarks{every: bookmarkEvery, lists: map[bookmarkKey]*list.Element{}, recent: list.New()}
+}
+
+// known returns the bookmarks of a list in an epoch; none where they are of
+// another one.
+func (p *bookmarks) known(key bookmarkKey, epoch int64) []int32 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.lists[key]
+	if e == nil {
+		return nil
+	}
+	p.recent.MoveToFront(e)
+	if l := e.Value.(*bookmarkList); l.epoch == epoch {
+		return slices.Clip(l.ids) // whoever appends gets a copy
+	}
+	return nil
+}
+
+// learn keeps bookmarks, unless more or later ones are known.
+func (p *bookmarks) learn(key bookmarkKey, epoch int64, ids []int32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.lists[key]
+	if e == nil {
+		p.lists[key] = p.recent.PushFront(&bookmarkList{key, epoch, ids})
+		if p.recent.Len() > maxBookmarkLists {
+			delete(p.lists, p.recent.Remove(p.recent.Back()).(*bookmarkList).key)
+		}
+		return
+	}
+	l := e.Value.(*bookmarkList)
+	if epoch > l.epoch || epoch == l.epoch && len(ids) > len(l.ids) {
+		l.epoch, l.ids = epoch, ids
+	}
+}
+
+// remembers tells whether bookmarks help with a list: one in the order of IDs, of
+// all records of a client. A transaction that writes sees what others do not,
+// and must not teach it to them.
+func (s *Store) remembers(t *table, q backend.Query) bool {
+	byID := len(q.Sort) == 0 || q.Sort[0].Field.Primary && !q.Sort[0].Descending
+	all := len(q.Filters) == 0 && !q.ModifiedSince.IsSet() && q.After == 0 && !t.r.SystemRecords
+	return s.db.Dialect().steers && s.conn == nil && byID && all && q.Limit > 0 && (q.Offset >= s.bookmarks.every || q.Total)
+}
+
+// bookmarkTexts are the statements that find bookmarks.
+type bookmarkTexts struct {
+	epoch string // resource, client
+	next  string // client, id: the record that comes bookmarkEvery later
+	rest  string // client, id: how many records come after it
+	page  string // client, id, limit, offset
+}
+
+func (t *table) bookmarkTexts(d *Dialect) bookmarkTexts {
+	id := t.columns[t.r.ID]
+	after := " FROM " + t.name + " WHERE " + t.ofClient + " AND " + id + " > " + d.Placeholder(2)
+	_, page, _ := strings.Cut(after, " WHERE ")
+	return bookmarkTexts{
+		epoch: "SELECT epoch FROM " + epochTable + " WHERE resource = " + d.Placeholder(1) + " AND " + clientColumn + " = " + d.Placeholder(2),
+		next:  "SELECT " + id + after + " ORDER BY " + id + " LIMIT 1 OFFSET " + d.Placeholder(3),
+		rest:  "SELECT count(*)" + after,
+		page:  " WHERE " + page + " ORDER BY " + id + " LIMIT " + d.Placeholder(3) + " OFFSET " + d.Placeholder(4),
+	}
+}
+
+// skip lets the list begin at the last bookmark before its page, and counts from
+// the last bookmark of all. It must see one snapshot with the list itself.
+func (s *Store) skip(ctx context.Context, c Conn, t *table, q backend.Query, l *listing) error {
+	epoch, err := number(ctx, c, t.bookmarks.epoch, mapping.TextValue(t.r.Name), mapping.IntValue(q.Client.ID))
+	if err != nil {
+		return err
+	}
+	key := bookmarkKey{t.r, q.Client.ID}
+	known := s.bookmarks.known(key, epoch)
+	ids, err := s.seek(ctx, c, t, q, known)
+	if err != nil {
+		return err
+	}
+	if len(ids) > len(known) {
+		s.bookmarks.learn(key, epoch, ids)
+	}
+	n := min(len(ids), q.Offset/s.bookmarks.every)
+	l.text = l.sel.head + t.bookmarks.page
+	l.args = []mapping.Value{mapping.IntValue(q.Client.ID), bookmarkAt(ids, n), mapping.IntValue(int64(q.Limit) + 1),
+		mapping.IntValue(int64(q.Offset - n*s.bookmarks.every))}
+	if !q.Total {
+		return nil
+	}
+	l.count, l.countArgs = t.bookmarks.rest, []mapping.Value{mapping.IntValue(q.Client.ID), bookmarkAt(ids, len(ids))}
+	l.counted = int64(len(ids) * s.bookmarks.every)
+	return nil
+}
+
+// seek finds the bookmarks that are not known yet: up to the page, or to the end
+// where all records are to be counted.
+func (s *Store) seek(ctx context.Context, c Conn, t *table, q backend.Query, ids []int32) ([]int32, error) {
+	for q.Total || (len(ids)+1)*s.bookmarks.every <= q.Offset {
+		next, err := number(ctx, c, t.bookmarks.next, mapping.IntValue(q.Client.ID), bookmarkAt(ids, len(ids)), mapping.IntValue(int64(s.bookmarks.every-1)))
+		if err != nil {
+			return nil, err
+		}
+		if next == 0 {
+			break
+		}
+		ids = append(ids, int32(next))
+	}
+	return ids, nil
+}
+
+// bookmarkAt is the ID after which record n*bookmarkEvery+1 comes.
+func bookmarkAt(ids []int32, n int) mapping.Value {
+	if n == 0 {
+		return mapping.IntValue(0)
+	}
+	return mapping.IntValue(int64(ids[n-1]))
+}
+
+// number runs a query for one number; 0 where there is none.
+func number(ctx context.Context, c Conn, text string, args ...mapping.Value) (n int64, err error) {
+	err = c.Query(ctx, text, oneInt, args, func(row []mapping.Value) error {
+		n = row[0].Int()
+		return nil
+	})
+	return n, err
+}
