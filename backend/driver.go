@@ -107,7 +107,7 @@ type Tx interface {
 	// Driver that is not Atomic, may have been sent. Such a Driver takes the key right
 	// before it sends the write, and fails with ErrStale if another has taken it by then.
 	Recall(ctx context.Context, client auth.Client, key string) (*StoredAnswer, error)
-	// Remember stores m under key for MemoLife, or for m.Life if that is longer; if the
+	// Remember stores m under key for StoredAnswerLife, or for m.Life if that is longer; if the
 	// Driver is Atomic, in the same transaction as the records.
 	Remember(ctx context.Context, client auth.Client, key string, m StoredAnswer) error
 }
@@ -151,14 +151,14 @@ type Pinger interface {
 	Ping(ctx context.Context) error
 }
 
-// MemoLife is the minimum time that an answer is stored under its idempotency key.
-const MemoLife = 24 * time.Hour
+// StoredAnswerLife is the minimum time that an answer is stored under its idempotency key.
+const StoredAnswerLife = 24 * time.Hour
 
 // StoredAnswer is an answer kept under an idempotency key.
 type StoredAnswer struct {
 	Sum    [32]byte // of the request that was answered
 	Answer []byte
-	Life   time.Duration // if longer than MemoLife; not set by Recall
+	Life   time.Duration // if longer than StoredAnswerLife; not set by Recall
 }
 
 // AnswerStore keeps answers under idempotency keys, of writes that are done elsewhere. It is
@@ -169,11 +169,11 @@ type AnswerStore interface {
 	Recall(ctx context.Context, client auth.Client, key string) (*StoredAnswer, error)
 	// Begin takes a key. It fails with ErrStale where there is something under it by now.
 	Begin(ctx context.Context, client auth.Client, key string) error
-	// Finish keeps the answer under a key that was taken, for MemoLife, or for
+	// Finish keeps the answer under a key that was taken, for StoredAnswerLife, or for
 	// m.Life where that is longer.
 	Finish(ctx context.Context, client auth.Client, key string, m StoredAnswer) error
 	// Abandon gives a key back whose write did not happen. One that is neither
-	// finished nor abandoned stays taken for MemoLife.
+	// finished nor abandoned stays taken for StoredAnswerLife.
 	Abandon(ctx context.Context, client auth.Client, key string) error
 }
 

@@ -43,7 +43,7 @@ func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (mem
 // backend.ErrStale where other work under it has begun, or been done, since Recall.
 func (s *Store) Begin(ctx context.Context, client auth.Client, key string) error {
 	now := s.now()
-	expired, expires := mapping.IntValue(now.UnixMilli()), mapping.IntValue(now.Add(backend.MemoLife).UnixMilli())
+	expired, expires := mapping.IntValue(now.UnixMilli()), mapping.IntValue(now.Add(backend.StoredAnswerLife).UnixMilli())
 	id, name := mapping.IntValue(client.ID), mapping.TextValue(key)
 	var begun int64
 	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
@@ -70,7 +70,7 @@ func (s *Store) Begin(ctx context.Context, client auth.Client, key string) error
 func (s *Store) Finish(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	return s.end(ctx, `UPDATE kept_answer SET sum = ?3, answer = ?4, expires_at = ?5 WHERE client_id = ?1 AND key = ?2 AND answer IS NULL`,
 		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer),
-		mapping.IntValue(s.now().Add(max(backend.MemoLife, m.Life)).UnixMilli()))
+		mapping.IntValue(s.now().Add(max(backend.StoredAnswerLife, m.Life)).UnixMilli()))
 }
 
 // Abandon frees the key of work that has begun and left no trace.

@@ -61,7 +61,7 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 		}
 	}
 	b := newStatement(t.d).add("SELECT ", t.d.quote(answerSum), ", ", t.d.quote(answerText), " FROM ", t.answers)
-	t.underKey(b, client, key).add(" AND ", t.d.quote(answerCreated), " > ").arg(intRaw(t.now().Add(-backend.MemoLife).UnixMilli()))
+	t.underKey(b, client, key).add(" AND ", t.d.quote(answerCreated), " > ").arg(intRaw(t.now().Add(-backend.StoredAnswerLife).UnixMilli()))
 	row, err := queryOne(ctx, t.conn, b)
 	if err != nil || row == nil {
 		return nil, t.wrap("recall an answer", err)
@@ -125,7 +125,7 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 		t.tx.tries.answer = &m
 		return nil
 	}
-	sum, text, created := hex.EncodeToString(m.Sum[:]), string(m.Answer), t.now().Add(max(0, m.Life-backend.MemoLife)).UnixMilli()
+	sum, text, created := hex.EncodeToString(m.Sum[:]), string(m.Answer), t.now().Add(max(0, m.Life-backend.StoredAnswerLife)).UnixMilli()
 	b := newStatement(t.d).add("UPDATE ", t.answers, " SET ", t.d.quote(answerSum), " = ").arg(textRaw(sum)).
 		add(", ", t.d.quote(answerText), " = ").arg(textRaw(text)).add(", ", t.d.quote(answerCreated), " = ").arg(intRaw(created))
 	n, err := t.d.change(ctx, t.conn, t.underKey(b, client, key))

@@ -70,7 +70,7 @@ func TestIdempotencyKeys(t *testing.T) {
 		require.True(t, mapping.Is(err, mapping.RelatedIDNotFound), "%v", err)
 		require.NoError(t, create())
 
-		x.clock.advance(backend.MemoLife + 1)
+		x.clock.advance(backend.StoredAnswerLife + 1)
 		once.Key, once.Sum = "k1", [32]byte{1}
 		require.NoError(t, create(), "forgotten after a day")
 	})

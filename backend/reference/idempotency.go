@@ -59,7 +59,7 @@ func (t *txn) lockKey(ctx context.Context, client auth.Client, key string) error
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	_, err := t.exec(ctx, `INSERT INTO idempotency (client_id, key, sum, answer, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (client_id, key) DO UPDATE SET sum = excluded.sum, answer = excluded.answer, created_at = excluded.created_at`,
-		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer), mapping.IntValue(t.now().Add(max(0, m.Life-backend.MemoLife)).UnixMilli()))
+		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer), mapping.IntValue(t.now().Add(max(0, m.Life-backend.StoredAnswerLife)).UnixMilli()))
 	if err != nil {
 		return fmt.Errorf("remember an answer: %w", err)
 	}
@@ -67,4 +67,4 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 }
 
 // storedFrom is the moment after which a kept answer is still recalled.
-func (t *txn) storedFrom() int64 { return t.now().Add(-backend.MemoLife).UnixMilli() }
+func (t *txn) storedFrom() int64 { return t.now().Add(-backend.StoredAnswerLife).UnixMilli() }

@@ -90,13 +90,13 @@ func TestAnAnswerMayBeKeptForLonger(t *testing.T) {
 		const life = 90 * 24 * time.Hour
 		require.NoError(t, x.Remember(bg(), a, "job", backend.StoredAnswer{Answer: []byte("done"), Life: life}))
 		require.NoError(t, x.Remember(bg(), a, "short", backend.StoredAnswer{Answer: []byte("done"), Life: time.Minute}))
-		x.clock.advance(backend.MemoLife - time.Millisecond)
+		x.clock.advance(backend.StoredAnswerLife - time.Millisecond)
 		for _, key := range []string{"job", "short"} {
 			memo, err := x.Recall(bg(), a, key)
 			require.NoError(t, err)
 			require.NotNil(t, memo, "never for less than the usual time")
 		}
-		x.clock.advance(life - backend.MemoLife)
+		x.clock.advance(life - backend.StoredAnswerLife)
 		x.ticks <- time.Time{}
 		x.ticks <- time.Time{} // taken only after the first was worked off
 		memo, err := x.Recall(bg(), a, "job")
@@ -116,7 +116,7 @@ func TestPurge(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, x.KeepReset(bg(), [32]byte{1}, "u", x.clock.Now().Add(time.Hour)))
 		require.NoError(t, x.Remember(bg(), a, "old", backend.StoredAnswer{}))
-		x.clock.advance(backend.MemoLife)
+		x.clock.advance(backend.StoredAnswerLife)
 		require.NoError(t, x.Remember(bg(), a, "new", backend.StoredAnswer{}))
 		x.ticks <- time.Time{}
 		x.ticks <- time.Time{} // taken only after the first was worked off

@@ -98,6 +98,6 @@ func (t *txn) Recall(_ context.Context, client auth.Client, key string) (*backen
 // Remember implements backend.Tx.
 func (t *txn) Remember(_ context.Context, client auth.Client, key string, m backend.Memo) error {
 	maps.DeleteFunc(t.memos, func(_ memoKey, k kept) bool { return !t.now.Before(k.until) })
-	t.memos[memoKey{client.ID, key}] = kept{m, t.now.Add(max(m.Life, backend.MemoLife))}
+	t.memos[memoKey{client.ID, key}] = kept{m, t.now.Add(max(m.Life, backend.StoredAnswerLife))}
 	return nil
 }
