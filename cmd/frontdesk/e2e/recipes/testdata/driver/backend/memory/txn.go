@@ -27,7 +27,7 @@ type memoKey struct {
 
 // kept is an answer under such a key.
 type kept struct {
-	backend.Memo
+	backend.StoredAnswer
 	until time.Time
 }
 
@@ -88,15 +88,15 @@ func (t *txn) Delete(_ context.Context, _ auth.Client, before mapping.Record) er
 }
 
 // Recall implements backend.Tx.
-func (t *txn) Recall(_ context.Context, client auth.Client, key string) (*backend.Memo, error) {
+func (t *txn) Recall(_ context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	if k, ok := t.memos[memoKey{client.ID, key}]; ok && t.now.Before(k.until) {
-		return &k.Memo, nil
+		return &k.StoredAnswer, nil
 	}
 	return nil, nil
 }
 
 // Remember implements backend.Tx.
-func (t *txn) Remember(_ context.Context, client auth.Client, key string, m backend.Memo) error {
+func (t *txn) Remember(_ context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	maps.DeleteFunc(t.memos, func(_ memoKey, k kept) bool { return !t.now.Before(k.until) })
 	t.memos[memoKey{client.ID, key}] = kept{m, t.now.Add(max(m.Life, backend.StoredAnswerLife))}
 	return nil
