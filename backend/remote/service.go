@@ -264,6 +264,7 @@ type values struct {
 	once     string // the idempotency key
 	version  int64  // of the record that a write is of
 	since    sheet.Raw
+	order    string // what the service is told of it
 	filters  []sheet.Assignment
 	fields   []sheet.Assignment
 	page     place
@@ -302,6 +303,8 @@ func (v *values) get(name string) sheet.Raw {
 		return text(v.page.cursor)
 	case "modified_since":
 		return v.since
+	case "sort":
+		return text(v.order)
 	case "username":
 		return text(v.username)
 	case "password":

@@ -217,6 +217,7 @@ type Operation struct {
 	NotFound *Matcher // HTTP: status 404 where nothing else is said
 	Paging   Paging
 	Total    *Total
+	Sort     *Sorting // HTTP; nil where the service is not told an order
 }
 
 // Paging is how a list is paged.
