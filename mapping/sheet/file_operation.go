@@ -119,10 +119,12 @@ type pagingFile struct {
 	Cursors int `yaml:"cursors"`
 }
 
-// totalFile is how the number of all records is found: in the list's answer at
-// result, or by a call of its own where it has a path.
+// totalFile is how the number of all records is found: in the list's answer, or in
+// that to a call of its own where it has a path; there at result, or in a header.
 type totalFile struct {
 	requestFile
 	// Result is the path of the number.
-	Result string `yaml:"result" schema:"required"`
+	Result string `yaml:"result"`
+	// Header is the name of the header that is the number.
+	Header string `yaml:"header"`
 }

@@ -229,11 +229,11 @@ type Paging struct {
 	Cursors int
 }
 
-// Total is how the number of all records is found: at Result in the list's
-// answer, or in that of Request where there is one.
+// Total is how the number of all records is found: at Result, or in Header, of the
+// list's answer, or of that of Request where there is one.
 type Total struct {
-	Request *Request
-	Result  string
+	Request        *Request
+	Result, Header string
 }
 
 // Failure is what a system said went wrong, for Translate.
