@@ -56,7 +56,7 @@ func (d *draft) abilities() {
 }
 
 // fixedUnsortable has lists not offer to sort by fields that are the same in every
-// record, where they can sort by nothing else.
+// record: a service is not told of them.
 func (d *draft) fixedUnsortable() {
 	for _, i := range []int{d.of.IsSystem, d.of.IsBlocked, d.of.IsArchived, d.of.CreatedAt, d.of.ModifiedAt} {
 		name := d.of.Fields[i].Name
