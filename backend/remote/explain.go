@@ -127,6 +127,9 @@ func (r *resource) shownAnswer(op *operation) []string {
 		lines = append(lines, "the answer tells nothing; then the record is read")
 	case op.scope == mapping.OpList:
 		lines = append(lines, fmt.Sprintf("the records are at %s, paged by %s", at(op.Result), op.Paging.Style))
+		if op.Sort != nil {
+			lines = append(lines, "sorted by any of "+strings.Join(op.Sort.Fields(), ", "))
+		}
 	default:
 		lines = append(lines, "the record is at "+at(op.Result))
 	}

@@ -92,7 +92,7 @@ func (l *listing) leavesMarks() bool { return !l.narrows }
 
 // counts tells that the total is asked for, and that nobody tells it.
 func (l *listing) counts() bool {
-	return l.q.Total && (l.picks() || l.r.list.total < 0 && l.s.total[l.r.list] == nil)
+	return l.q.Total && (l.picks() || !l.r.list.tellsTotal() && l.s.total[l.r.list] == nil)
 }
 
 // isDirect tells that the records of the page are those at its positions, so
@@ -219,7 +219,7 @@ func (l *listing) askTotal(ctx context.Context) error {
 	if err != nil {
 		return l.s.refused(a, count, sheet.Attempt{}, err)
 	}
-	l.total, err = totalOf(top, count)
+	l.total, err = totalOf(a, top, count)
 	return err
 }
 

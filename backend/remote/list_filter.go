@@ -27,10 +27,8 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 		}
 		l.v.since = bounds[0].Value
 	}
-	for _, o := range l.q.Sort {
-		if !o.Field.Primary || o.Descending {
-			return false, mapping.Fail(mapping.QueryUnsupported, mapping.Literal("sort"))
-		}
+	if l.v.order, err = l.order(); err != nil {
+		return false, err
 	}
 	call, err := l.request()
 	if sheet.IsUnsendable(err) {
@@ -45,6 +43,31 @@ func (l *listing) prepare(ctx context.Context) (none bool, err error) {
 	})
 	l.key = l.named(call)
 	return false, nil
+}
+
+// order is what the service is told of the order: by what is asked for, and by ID where
+// that leaves it open.
+func (l *listing) order() (string, error) {
+	var said []string
+	by := slices.Clone(l.q.Sort)
+	if !slices.ContainsFunc(by, func(o backend.Order) bool { return o.Field.Primary }) {
+		by = append(by, backend.Order{Field: &l.r.Resource.Resource.Fields[l.r.ID]})
+	}
+	for _, o := range by {
+		ok := o.Field.Primary && !o.Descending
+		if s := l.r.list.Sort; s != nil {
+			var text string
+			text, ok = s.By(o.Field, o.Descending)
+			said = append(said, text)
+		}
+		if !ok {
+			return "", mapping.Fail(mapping.QueryUnsupported, mapping.Literal("sort"))
+		}
+	}
+	if len(said) == 0 {
+		return "", nil
+	}
+	return strings.Join(said, l.r.list.Sort.Join), nil
 }
 
 // prepareFilters takes the filters that the service has for the call, and the others to

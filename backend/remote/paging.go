@@ -105,7 +105,7 @@ func (l *listing) fetch(ctx context.Context, at place) (c chunk, err error) {
 		return chunk{}, err
 	}
 	c.rows = top.lists[0].rows
-	if c.total, err = totalOf(top, op); err != nil {
+	if c.total, err = totalOf(a, top, op); err != nil {
 		return chunk{}, err
 	}
 	for _, row := range c.rows {
@@ -158,11 +158,17 @@ func (l *listing) follow(a *answer, top row, at place, c *chunk) (err error) {
 }
 
 // totalOf is the number of all records, -1 where the answer is not to tell.
-func totalOf(top row, op *operation) (int64, error) {
-	if op.total < 0 {
+func totalOf(a *answer, top row, op *operation) (int64, error) {
+	if !op.tellsTotal() {
 		return -1, nil
 	}
-	n, err := strconv.ParseInt(top.values[op.total].String(), 10, 64)
+	var text string
+	if op.total >= 0 {
+		text = top.values[op.total].String()
+	} else {
+		text = strings.TrimSpace(string(a.header.Peek(op.totalHeader)))
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
 		return 0, unexpected(errors.New("the answer does not tell the total"))
 	}

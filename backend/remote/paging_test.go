@@ -41,6 +41,7 @@ func pagedService(t *testing.T, style string, cap int) *httptest.Server {
 		for i := from; i < to; i++ {
 			items = append(items, fmt.Sprintf(`{"id":%d,"code":"C%d","name":"N"}`, i+1, i))
 		}
+		w.Header().Set("X-Total-Count", strconv.Itoa(n))
 		next := "null"
 		if style == "link" && to < n {
 			w.Header().Set("Link", fmt.Sprintf(`<http://%s/list?limit=%d&offset=%d>; rel="next", </list>; rel="first"`, r.Host, limit, to))
@@ -73,6 +74,8 @@ func TestPagingStyles(t *testing.T) {
 		"page":   `query: {limit: "{limit}", page: "{page}"}, paging: {style: page, size: 20, first: 0}, total: {result: total}`,
 		"link":   `query: {limit: "{limit}"}, paging: {style: link, size: 20, next: header}`,
 		"none":   `paging: {style: none}`,
+		"header": `query: {limit: "{limit}", offset: "{offset}"}, paging: {style: offset, size: 20}, total: {header: x-total-count}`,
+		"count":  `query: {limit: "{limit}", offset: "{offset}"}, paging: {style: offset, size: 20}, total: {path: /list, query: {limit: "1"}, header: X-Total-Count}`,
 	} {
 		t.Run(style, func(t *testing.T) {
 			s := pagedStore(t, pagedService(t, style, 20).URL, list)
@@ -106,6 +109,11 @@ func TestPagingThatLies(t *testing.T) {
 	short := pagedStore(t, pagedService(t, "page", 7).URL, `query: {limit: "{limit}", page: "{page}"}, paging: {style: page, size: 20, first: 0}, total: {result: total}`)
 	_, err := short.List(bg(), short.Sheet.Model.Resource("country"), backend.Query{Client: anna, Limit: 10})
 	require.ErrorContains(t, err, "in place of the 20")
+	for _, path := range []string{"", "path: /list, "} {
+		s := pagedStore(t, pagedService(t, "none", 7).URL, `total: {`+path+`header: X-Count}`)
+		_, err := s.List(bg(), s.Sheet.Model.Resource("country"), backend.Query{Client: anna, Limit: 10, Total: true})
+		require.ErrorContains(t, err, "does not tell the total")
+	}
 	for next, want := range map[string]string{
 		`"http://169.254.169.254/latest"`: "of another service", `"ftp://x/"`: "of another service", `"list?x=1"`: "not a whole one", `"/list?a b"`: "not a whole one", `"/list"`: "leads to itself",
 	} {

@@ -64,6 +64,7 @@ type operation struct {
 	// answer is where its result, and what comes with it, are.
 	answer      *shape
 	next, total int // places in it, -1 for none
+	totalHeader string
 }
 
 func openService(o *core) (*service, error) {
@@ -191,14 +192,24 @@ func (s *service) readyOperation(r *resource, scope mapping.Scope, described *sh
 		op.next = op.answer.addPlace(next)
 	}
 	if t := described.Total; t != nil && t.Request == nil {
-		op.total = op.answer.addPlace(t.Result)
+		op.countsBy(t)
 	} else if t != nil {
-		count := &operation{Operation: &sheet.Operation{Request: t.Request}, of: r, scope: scope, next: -1, answer: newShape()}
-		count.total = count.answer.addPlace(t.Result)
+		count := &operation{Operation: &sheet.Operation{Request: t.Request}, of: r, scope: scope, next: -1, total: -1, answer: newShape()}
+		count.countsBy(t)
 		s.total[op] = count
 	}
 	return op, nil
 }
+
+// countsBy makes ready where the number of all records is.
+func (op *operation) countsBy(t *sheet.Total) {
+	if op.totalHeader = t.Header; t.Header == "" {
+		op.total = op.answer.addPlace(t.Result)
+	}
+}
+
+// tellsTotal tells whether the answer has the number of all records.
+func (op *operation) tellsTotal() bool { return op.total >= 0 || op.totalHeader != "" }
 
 func (s *service) capabilities() backend.Capabilities {
 	return backend.Capabilities{Name: "remote", Store: "http", OwnRules: s.o.Sheet.OwnRules}
@@ -264,6 +275,7 @@ type values struct {
 	once     string // the idempotency key
 	version  int64  // of the record that a write is of
 	since    sheet.Raw
+	order    string // what the service is told of it
 	filters  []sheet.Assignment
 	fields   []sheet.Assignment
 	page     place
@@ -302,6 +314,8 @@ func (v *values) get(name string) sheet.Raw {
 		return text(v.page.cursor)
 	case "modified_since":
 		return v.since
+	case "sort":
+		return text(v.order)
 	case "username":
 		return text(v.username)
 	case "password":

@@ -2,11 +2,14 @@ package sheet_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
 
 	"frontdesk/mapping/sheet"
 )
@@ -56,5 +59,63 @@ func TestDocsExampleLoads(t *testing.T) {
 	}
 	if found == 0 {
 		t.Error("no example in ", docsFile)
+	}
+}
+
+// partOf is the sheet that examples are parts of which show one thing of an HTTP service.
+const partOf = `
+format: 1
+source: {http: {url: "https://dms.example.nl"}}
+rules: backend
+accounts: {users: []}
+resources:
+  contact:
+    key: {columns: nr}
+    operations: {get: {path: "/c/{key}"}}
+    fields: {kind: {constant: person}, name: name, number: {from: nr, readonly: true}, modified_at: {from: updated, readonly: true}}
+`
+
+// TestDocsPartsLoad loads the examples that are a part of a sheet, within the rest of one.
+func TestDocsPartsLoad(t *testing.T) {
+	docs, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(docs), -1) {
+		if !strings.HasPrefix(block[1], "source:") && !strings.HasPrefix(block[1], "resources:") {
+			continue
+		}
+		found++
+		var whole, part map[string]any
+		if err := errors.Join(yaml.Unmarshal([]byte(partOf), &whole), yaml.Unmarshal([]byte(block[1]), &part)); err != nil {
+			t.Fatal(err)
+		}
+		within(whole, part)
+		text, err := yaml.Marshal(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := options
+		o.Env = func(string) (string, bool) { return "https://dms.example.nl", true }
+		if _, err := sheet.Parse("sheet.md", text, model(t), o); err != nil {
+			t.Errorf("%v in\n%s", err, text)
+		}
+	}
+	if found < 2 {
+		t.Errorf("%d parts of sheets in %s", found, docsFile)
+	}
+}
+
+// within puts what a part says into the whole.
+func within(whole, part map[string]any) {
+	for key, v := range part {
+		inner, is := v.(map[string]any)
+		outer, was := whole[key].(map[string]any)
+		if is && was {
+			within(outer, inner)
+		} else {
+			whole[key] = v
+		}
 	}
 }

@@ -47,6 +47,8 @@ type operationFile struct {
 	NotFound *matchFile `yaml:"not_found"`
 	// Filter is the expression that {filter} stands for in the list's request.
 	Filter *filterFile `yaml:"filter"`
+	// Sort is the order that {sort} stands for.
+	Sort *sortFile `yaml:"sort"`
 	// Paging is how the list is paged; default none, the whole list at once.
 	Paging *pagingFile `yaml:"paging"`
 	// Total is how the number of all records is found.
@@ -62,11 +64,21 @@ type filterFile struct {
 	Parts []string `yaml:"parts" schema:"required"`
 }
 
+// sortFile is the order of a list, in the service's own words.
+type sortFile struct {
+	// Join is what stands between two of them; default a comma.
+	Join string `yaml:"join"`
+	// By are the fields that the service can sort by, each with what it is told for
+	// it upwards, and downwards. id is how it lists by itself, and stands behind
+	// all others.
+	By map[string][]string `yaml:"by" schema:"required"`
+}
+
 // requestFile is one call of an HTTP service. Path, query values, header values
 // and body are templates: {key}, {key.1}, {id}, {client.id}, {client.name},
 // {token}, {secret.NAME}, {limit}, {offset}, {page}, {cursor},
-// {modified_since}, {username}, {password}, {filter}, {filter.FIELD}, {value.FIELD} (as
-// the system has it) and {fields} (all supplied fields, mapped). Each value is
+// {modified_since}, {username}, {password}, {filter}, {filter.FIELD}, {sort}, {value.FIELD}
+// (as the system has it) and {fields} (all supplied fields, mapped). Each value is
 // escaped for where it stands. A query parameter, header, member or element
 // whose only value is absent is left out.
 type requestFile struct {
@@ -107,10 +119,12 @@ type pagingFile struct {
 	Cursors int `yaml:"cursors"`
 }
 
-// totalFile is how the number of all records is found: in the list's answer at
-// result, or by a call of its own where it has a path.
+// totalFile is how the number of all records is found: in the list's answer, or in
+// that to a call of its own where it has a path; there at result, or in a header.
 type totalFile struct {
 	requestFile
 	// Result is the path of the number.
-	Result string `yaml:"result" schema:"required"`
+	Result string `yaml:"result"`
+	// Header is the name of the header that is the number.
+	Header string `yaml:"header"`
 }

@@ -47,7 +47,7 @@ type resourceFile struct {
 	// are columns; with HTTP: those that the list's query names.
 	Filters []string `yaml:"filters"`
 	// Sorts are the fields that can be sorted by. Default with SQL: all that the
-	// database can put into the order of the field; with HTTP: none.
+	// database can put into the order of the field; with HTTP: those of the list's sort.
 	Sorts []string `yaml:"sorts"`
 	// ListRequires replaces the query parameters that lists ask for.
 	ListRequires *[]string `yaml:"list_requires"`

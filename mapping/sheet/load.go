@@ -296,6 +296,7 @@ type draft struct {
 	drafted   []*Field // those mapped, in the order of the model
 	narrowing map[string]mapping.FieldNarrowing
 	listed    []string          // fields that the list's templates filter by
+	sorted    map[string]bool   // fields that a service is told to sort by
 	writers   map[string]string // what writes a place
 }
 

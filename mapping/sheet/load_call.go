@@ -26,6 +26,7 @@ type callContext struct {
 	natures  map[string]nature
 	plainKey bool // {key} is a number
 	filter   *conditions
+	sorts    bool // {sort}
 }
 
 // The kinds of templates that are a text.
@@ -223,6 +224,9 @@ func (l *loader) placeholder(path, name string, c callContext, inBody bool) {
 	if c.filter != nil {
 		known = append(known, "filter")
 	}
+	if c.sorts {
+		known = append(known, "sort")
+	}
 	if h := l.Source.HTTP; h != nil {
 		for _, secret := range slices.Sorted(maps.Keys(h.Secrets)) {
 			known = append(known, "secret."+secret)
@@ -291,6 +295,9 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 	if of.Filter != nil && op == mapping.OpList {
 		c.filter = d.filter(path, of.Filter, c)
 	}
+	if c.sorts = of.Sort != nil && op == mapping.OpList; c.sorts {
+		out.Sort = d.sorting(strictyaml.Child(path, "sort"), of.Sort)
+	}
 	if of.Path == "" {
 		d.fail(path, "path is missing, expected that of the call")
 	}
@@ -310,7 +317,7 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 		out.NotFound = d.matcher(strictyaml.Child(path, "not_found"), *of.NotFound)
 	}
 	if op != mapping.OpList {
-		for key, given := range map[string]bool{"paging": of.Paging != nil, "total": of.Total != nil, "filter": of.Filter != nil} {
+		for key, given := range map[string]bool{"paging": of.Paging != nil, "total": of.Total != nil, "filter": of.Filter != nil, "sort": of.Sort != nil} {
 			if given {
 				d.fail(strictyaml.Child(path, key), "found of %s, expected of list alone", op)
 			}
@@ -320,6 +327,9 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 	d.paging(path, of, out, c)
 	if of.Filter != nil {
 		d.usesFilter(path, out)
+	}
+	if of.Sort != nil && !out.Request.uses["sort"] {
+		d.fail(strictyaml.Child(path, "sort"), "found no {sort} in the request, expected it where the service takes the order")
 	}
 	for _, field := range c.filters {
 		if out.Request.uses["filter."+field] {

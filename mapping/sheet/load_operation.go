@@ -74,7 +74,7 @@ func (d *draft) operation(op mapping.Scope, of *operationFile) {
 // procedure compiles an operation in SQL.
 func (d *draft) procedure(path string, op mapping.Scope, of *operationFile, out *Operation) {
 	out.Procedure, out.Arguments, out.Out = of.Procedure, of.Arguments, of.Out
-	if of.Path != "" || of.Body != "" || of.Method != "" || of.Query != nil || of.Filter != nil || of.Connections != "" {
+	if of.Path != "" || of.Body != "" || of.Method != "" || of.Query != nil || of.Filter != nil || of.Sort != nil || of.Connections != "" {
 		d.fail(path, "found an HTTP call in a database, expected a procedure")
 	}
 	if of.Procedure == "" && (of.Arguments != nil || of.Out != nil) {

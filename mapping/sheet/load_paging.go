@@ -34,9 +34,14 @@ func (d *draft) paging(path string, of *operationFile, out *Operation, c callCon
 	}
 	if f := of.Total; f != nil {
 		at := strictyaml.Child(path, "total")
-		out.Total = &Total{Result: f.Result}
-		if f.Result == "" {
-			d.fail(at, "result is missing, expected the path of the number")
+		out.Total = &Total{Result: f.Result, Header: f.Header}
+		switch {
+		case f.Result == "" && f.Header == "":
+			d.fail(at, "result is missing, expected the path of the number; or header, where that is the number")
+		case f.Result != "" && f.Header != "":
+			d.fail(at, "found result and header, expected one of them")
+		case f.Header != "" && !headerName.MatchString(f.Header):
+			d.fail(strictyaml.Child(at, "header"), "found %s, expected the name of a header", d.found(strictyaml.Child(at, "header"), f.Header))
 		}
 		if f.Path != "" {
 			out.Total.Request = d.request(at, f.requestFile, c)

@@ -13,7 +13,7 @@ func (d *draft) abilities() {
 	filterable, sortable := map[string]bool{}, map[string]bool{}
 	for _, f := range d.drafted {
 		filterable[f.Name] = d.sql() && f.comparable() || f.isFixed() || slices.Contains(d.listed, f.Name)
-		sortable[f.Name] = d.sql() && len(d.file.Order) == 0 && f.sortable()
+		sortable[f.Name] = d.sql() && len(d.file.Order) == 0 && f.sortable() || d.sorted[f.Name]
 	}
 	if d.file.Filters != nil {
 		filterable = d.chosen("filters", d.file.Filters, func(f *Field) string {
@@ -28,8 +28,11 @@ func (d *draft) abilities() {
 	}
 	if d.file.Sorts != nil {
 		sortable = d.chosen("sorts", d.file.Sorts, func(f *Field) string {
-			if !d.sql() || !f.comparable() || f.Target != nil {
+			switch {
+			case d.sql() && (!f.comparable() || f.Target != nil):
 				return "the system cannot sort by it"
+			case !d.sql() && !d.sorted[f.Name]:
+				return "the list's sort does not say how the service is told"
 			}
 			return ""
 		})
@@ -48,12 +51,12 @@ func (d *draft) abilities() {
 	}
 	id := d.narrowing["id"]
 	id.Unfilterable = !d.sql() && !slices.Contains(d.listed, "id")
-	id.Unsortable = !d.sql() || len(d.file.Order) > 0
+	id.Unsortable = !d.sql() && !d.sorted["id"] || d.sql() && len(d.file.Order) > 0
 	d.narrowing["id"] = id
 }
 
 // fixedUnsortable has lists not offer to sort by fields that are the same in every
-// record, where they can sort by nothing else.
+// record: a service is not told of them.
 func (d *draft) fixedUnsortable() {
 	for _, i := range []int{d.of.IsSystem, d.of.IsBlocked, d.of.IsArchived, d.of.CreatedAt, d.of.ModifiedAt} {
 		name := d.of.Fields[i].Name

@@ -24,7 +24,7 @@ func (c callContext) natureOf(name string) nature {
 	switch name {
 	case "id", "client.id", "limit", "offset", "page", "version", "idempotency_key":
 		return natureBare
-	case "token", "body", "fields":
+	case "token", "body", "fields", "sort":
 		return natureTrusted
 	}
 	if strings.HasPrefix(name, "secret.") {

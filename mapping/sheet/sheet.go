@@ -230,6 +230,7 @@ type Operation struct {
 	NotFound *Matcher // HTTP: status 404 where nothing else is said
 	Paging   Paging
 	Total    *Total
+	Sort     *Sorting // HTTP; nil where the service is not told an order
 }
 
 // Paging is how a list is paged.
@@ -241,11 +242,11 @@ type Paging struct {
 	Cursors int
 }
 
-// Total is how the number of all records is found: at Result in the list's
-// answer, or in that of Request where there is one.
+// Total is how the number of all records is found: at Result, or in Header, of the
+// list's answer, or of that of Request where there is one.
 type Total struct {
-	Request *Request
-	Result  string
+	Request        *Request
+	Result, Header string
 }
 
 // Failure is what a system said went wrong, for Translate.
