@@ -21,15 +21,7 @@ func OpenReader(ctx context.Context, source *sheet.SQL) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	session := append(d.session(DefaultLockWait), source.Session...)
-	switch d.engine() {
-	case "postgres":
-		session = append(session, "SET default_transaction_read_only = on")
-	case "mysql", "mariadb":
-		session = append(session, "SET SESSION TRANSACTION READ ONLY")
-	case "sqlite":
-		session = append(session, "PRAGMA query_only = ON")
-	}
+	session := append(append(d.session(DefaultLockWait), source.Session...), ReadOnly(d.engine())...)
 	c, err := d.connector(string(source.DSN), session)
 	if err != nil {
 		return nil, err
@@ -41,6 +33,19 @@ func OpenReader(ctx context.Context, source *sheet.SQL) (*Reader, error) {
 		return nil, errors.Join(fmt.Errorf("open the database: %w", err), r.store.db.Close())
 	}
 	return r, nil
+}
+
+// ReadOnly is what a session says to write nothing, where the engine can be told.
+func ReadOnly(engine string) []string {
+	switch engine {
+	case "postgres":
+		return []string{"SET default_transaction_read_only = on"}
+	case "mysql", "mariadb":
+		return []string{"SET SESSION TRANSACTION READ ONLY"}
+	case "sqlite":
+		return []string{"PRAGMA query_only = ON"}
+	}
+	return nil
 }
 
 // Close ends the connections.

@@ -18,16 +18,16 @@ import (
 
 // Service is an HTTP service as its sheet describes it: a *remote.Store.
 type Service interface {
+	backend.Driver
+	backend.Supporter
 	Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (records int, found []remote.Finding, err error)
-	Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error)
-	List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error)
-	Supports(r *mapping.Resource, op mapping.Scope) bool
 }
 
 var _ Service = (*remote.Store)(nil)
 
 // HTTP compares a sheet with the answers that its service gives to a client: a
-// page of every resource, and where there are more records the next one.
+// page of every resource, and where there are more records the next one; and to what
+// else clients ask.
 func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Report, error) {
 	doc, err := sheet.Outline(o.Sheet.File)
 	if err != nil {
@@ -37,13 +37,22 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 		o.Rows = mostOfPage
 	}
 	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o.Sheet, o.Model)}, service: s, client: client, ids: map[string]mapping.Value{}}
-	for _, r := range c.inOrder() {
+	for _, r := range inOrder(o.Sheet.Model) {
 		if !s.Supports(r, mapping.OpList) {
 			continue
 		}
 		if err := c.resource(ctx, r); err != nil {
 			return nil, err
 		}
+	}
+	clients := []auth.Client{client}
+	if o.Other.ID != 0 {
+		clients = append(clients, o.Other)
+	} else {
+		c.Looked = append(c.Looked, "no other client was asked for: whether one sees records of another was not looked at")
+	}
+	if err := ask(ctx, s, clients, c.Options, c.Report); err != nil {
+		return nil, err
 	}
 	c.sort()
 	return c.Report, nil
@@ -57,13 +66,6 @@ type httpCheck struct {
 	service Service
 	client  auth.Client
 	ids     map[string]mapping.Value // of a record of each resource that has one
-}
-
-// inOrder are the resources, those that lists are narrowed by first.
-func (c *httpCheck) inOrder() []*mapping.Resource {
-	all := slices.Clone(c.Sheet.Model.Resources)
-	slices.SortStableFunc(all, func(a, b *mapping.Resource) int { return len(a.ListRequires) - len(b.ListRequires) })
-	return all
 }
 
 func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {

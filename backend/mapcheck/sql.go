@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/backend/legacy"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -20,6 +22,12 @@ type Options struct {
 	Model *mapping.Model // the whole one, for what the sheet leaves out
 	// Rows is how many rows of each resource are read; 0 for 1000.
 	Rows int
+	// Open opens what the gateway would serve a database by, so that it is asked what
+	// clients ask; nil where rows are to be looked at only. A service is asked in any case.
+	Open func(ctx context.Context, s *sheet.Sheet) (backend.Driver, error)
+	// Other is another client, which must not be shown what is the first one's: of a
+	// service. Of a database it is found. The zero value is nobody.
+	Other auth.Client
 }
 
 const defaultRows = 1000
@@ -55,8 +63,34 @@ func SQL(ctx context.Context, o Options) (report *Report, err error) {
 	if err := c.charset(ctx); err != nil {
 		return nil, err
 	}
+	if err := c.ask(ctx); err != nil {
+		return nil, err
+	}
 	c.sort()
 	return c.Report, nil
+}
+
+// ask asks the database what clients ask of the gateway.
+func (c *sqlCheck) ask(ctx context.Context) (err error) {
+	if c.Open == nil {
+		return nil
+	}
+	readOnly, source := *c.Sheet, *c.Sheet.Source.SQL
+	source.Session = append(slices.Clone(source.Session), legacy.ReadOnly(source.Engine)...)
+	readOnly.Source.SQL = &source
+	driver, err := c.Open(ctx, &readOnly)
+	if err != nil {
+		if c.Looked = append(c.Looked, "nothing was asked that clients ask: the gateway does not start with this sheet"); c.Count(Error) == 0 {
+			c.add(Error, "ask.start", "resources", "the gateway does not start with this sheet: "+hidden(err), "mend it as the message says")
+		}
+		return ctx.Err()
+	}
+	defer func() { err = errors.Join(err, driver.Close()) }()
+	clients := make([]auth.Client, len(c.clients))
+	for i, id := range c.clients {
+		clients[i] = auth.Client{ID: id}
+	}
+	return ask(ctx, driver, clients, c.Options, c.Report)
 }
 
 // sqlCheck compares with a database.

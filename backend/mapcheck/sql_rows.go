@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -25,7 +27,7 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 		return nil
 	}
 	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d row(s) of %s", c.Name, len(rows), c.read.Name))
-	t := rowFaults{map[*sheet.Field]*fieldFault{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}}
+	t := rowFaults{map[*sheet.Field]*fieldFault{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}, map[*sheet.Field]int{}}
 	at := map[string]int{}
 	for i, p := range c.Places {
 		at[p.Name] = i
@@ -49,6 +51,9 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 			if c.Forgets(f, row) {
 				t.lost[f]++
 			}
+			if len(f.From) == 1 && f.Traits().Placed && isCut(f, row[at[f.From[0]]]) {
+				t.cut[f]++
+			}
 			if f.Type == mapping.Varchar && len(f.From) == 1 && f.Traits().Codes == nil && len([]rune(strings.TrimRight(row[at[f.From[0]]].Text, " "))) > f.Length {
 				t.long[f]++
 			}
@@ -62,6 +67,23 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 		c.withNulls(rows[0])
 	}
 	return c.values(ctx)
+}
+
+// noise is how many decimals of a number in floating point are meant at most.
+const noise = 9
+
+// isCut tells whether a number has decimals that the scale of a field leaves out.
+func isCut(f *sheet.Field, v sheet.Raw) bool {
+	if f.Type != mapping.Float8 || f.Scale < 0 || v.Kind != sheet.RawNumber {
+		return false
+	}
+	number, _, err := apd.NewFromString(v.Text)
+	if err != nil {
+		return false // see Unfit
+	}
+	whole, known := mapping.DecimalOf(number, noise)
+	kept, fits := mapping.DecimalOf(number, f.Scale)
+	return known && fits && whole.Decimal().Cmp(kept.Decimal()) != 0
 }
 
 var quotedByDatabase = regexp.MustCompile(`"[^"]*"|'[^']*'`)
@@ -110,8 +132,8 @@ func (c *resourceCheck) withNulls(row []sheet.Raw) {
 // rowFaults count what is wrong with rows, by field.
 type rowFaults struct {
 	unfit map[*sheet.Field]*fieldFault
-	// null, too long, and lost where set writes what was read
-	null, long, lost map[*sheet.Field]int
+	// null, too long, lost where set writes what was read, and with decimals that are cut
+	null, long, lost, cut map[*sheet.Field]int
 }
 
 type fieldFault struct {
@@ -135,6 +157,10 @@ func (c *resourceCheck) tell(all rowFaults, rows int) {
 		if n := all.lost[f]; n > 0 {
 			c.add(Warning, "data.set", c.ofField(f), fmt.Sprintf("of %d of %d row(s) set writes something else than there is where a client sends back the %s that it reads", n, rows, f.Name),
 				"what the row says besides is lost: let set keep it, by row, as in row.STATUS")
+		}
+		if n := all.cut[f]; n > 0 {
+			c.add(Warning, "data.scale", c.ofField(f), fmt.Sprintf("%d of %d row(s) have a %s with more than the %d decimals that are kept", n, rows, f.Name, f.Scale),
+				"clients read it rounded: say how many decimals there are by scale")
 		}
 		if n := all.long[f]; n > 0 {
 			c.add(Note, "data.long", c.ofField(f), fmt.Sprintf("%d of %d row(s) have a longer %s than the %d characters of the interface", n, rows, f.Name, f.Length), "clients read it whole, but cannot write it back")

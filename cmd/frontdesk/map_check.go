@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/legacy"
 	"frontdesk/backend/mapcheck"
 	"frontdesk/backend/remote"
 	"frontdesk/cmd/frontdesk/desk"
@@ -24,6 +27,7 @@ type mapCheckCommand struct {
 	Rows     int    `default:"1000" help:"How many rows of each resource are looked at."`
 	Client   string `placeholder:"ID[:NAME]" help:"The client whose records an HTTP service is asked for."`
 	Username string `placeholder:"NAME" help:"A user whose client's records an HTTP service is asked for."`
+	Other    string `placeholder:"ID[:NAME]" help:"Another client, to see that an HTTP service shows it nothing of the first one's."`
 	Format   string `enum:"text,json" default:"text" help:"text or json."`
 }
 
@@ -43,6 +47,7 @@ func (c mapCheckCommand) Run(p desk.Program) error {
 	o := mapcheck.Options{Sheet: s, Model: model, Rows: c.Rows}
 	var report *mapcheck.Report
 	if s.Source.SQL != nil {
+		o.Open = openDatabase
 		report, err = mapcheck.SQL(p.Ctx, o)
 	} else {
 		report, err = c.service(p.Ctx, s, o)
@@ -82,6 +87,11 @@ func (c mapCheckCommand) service(ctx context.Context, s *sheet.Sheet, o mapcheck
 	if err != nil {
 		return nil, err
 	}
+	if c.Other != "" {
+		if o.Other, err = numbered("other", c.Other); err != nil {
+			return nil, err
+		}
+	}
 	o.Sheet = store.Sheet // with the model narrowed to what an adapter offers
 	return mapcheck.HTTP(ctx, store, client, o)
 }
@@ -95,12 +105,38 @@ func (c mapCheckCommand) client(ctx context.Context, store *remote.Store) (auth.
 		}
 		return user.Client, nil
 	}
-	number, name, _ := strings.Cut(cmp.Or(c.Client, "1"), ":")
+	return numbered("client", cmp.Or(c.Client, "1"))
+}
+
+// numbered is a client as a flag names it.
+func numbered(flag, value string) (auth.Client, error) {
+	number, name, _ := strings.Cut(value, ":")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
-		return auth.Client{}, desk.Misused("--client %s: expected a number, or number and name such as 7:garage-noord", c.Client)
+		return auth.Client{}, desk.Misused("--%s %s: expected a number, or number and name such as 7:garage-noord", flag, value)
 	}
 	return auth.Client{ID: id, Name: name}, nil
+}
+
+// database is one that a sheet is served by, with IDs that are forgotten.
+type database struct {
+	*legacy.Store
+	release func() error
+}
+
+func (d database) Close() error { return errors.Join(d.Store.Close(), d.release()) }
+
+// openDatabase opens the database of a sheet as the gateway does.
+func openDatabase(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
+	kept, release, err := openScratch(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Random: rand.Reader})
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return database{store, release}, nil
 }
 
 // operations are those of a resource, in the order that they are shown.
