@@ -1,11 +1,14 @@
 package remote
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/config"
 	"frontdesk/mapping/sheet"
 )
@@ -45,4 +48,49 @@ func TestBlockedByTheService(t *testing.T) {
 	user := auth.User{Username: "ANNA", Client: auth.Client{ID: 7, Name: "De Wit"}}
 	require.Equal(t, &auth.Refused{Why: auth.CauseUserBlocked, Client: user.Client}, blocked(user, "anna"))
 	require.Equal(t, &auth.Refused{Why: auth.CauseUserBlocked}, blocked(user, "bert"))
+}
+
+// TestUsersWithinAnswers: log-ons answer the user as a part of something, searches as a list.
+func TestUsersWithinAnswers(t *testing.T) {
+	const anna = `{"login":"anna","org":7}`
+	answers := map[string]string{
+		"anna": `{"items":[` + anna + `]}`, "nobody": `{"items":[]}`, "two": `{"items":[` + anna + `,{"login":"two","org":8}]}`,
+		"without": `{}`, "null": `{"items":null}`, "": `{"items":[` + anna + `]}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/login" {
+			_, _ = w.Write([]byte(`{"token":"x","org":9,"record":` + anna + `}`))
+			return
+		}
+		_, _ = w.Write([]byte(answers[r.FormValue("name")]))
+	}))
+	t.Cleanup(server.Close)
+	s := openText(t, `
+format: 1
+source: {http: {url: "${GARAGE_URL}", retries: 0}}
+rules: backend
+accounts:
+  verify: {path: /login, body: '{"login": "{username}", "password": "{password}"}', result: record}
+  find: {path: /users, query: {name: "{username}"}, result: items}
+  result: {username: login, client_id: org}
+resources:
+  contact:
+    key: {columns: nr}
+    operations: {get: {path: "/c/{key}"}}
+    fields: {kind: {constant: person}, name: naam}
+`, server.URL)
+	user, err := s.Verify(bg(), auth.Credentials{Username: "anna", Password: "x"})
+	require.NoError(t, err)
+	require.EqualValues(t, 7, user.Client.ID)
+	user, err = s.FindUser(bg(), "anna")
+	require.NoError(t, err)
+	require.EqualValues(t, 7, user.Client.ID)
+	for _, name := range []string{"nobody", ""} {
+		_, err = s.FindUser(bg(), name)
+		require.ErrorIs(t, err, auth.ErrUnknownUser, name)
+	}
+	for _, name := range []string{"two", "without", "null"} {
+		_, err = s.FindUser(bg(), name)
+		require.ErrorIs(t, err, backend.ErrUnexpected, name)
+	}
 }

@@ -104,16 +104,22 @@ func (s *service) ready() error {
 	s.cursors = newCursors(marks)
 	accounts := s.o.Sheet.Accounts
 	for _, a := range []struct {
-		request *sheet.Request
-		to      **operation
+		described *sheet.Operation
+		to        **operation
 	}{{accounts.Verify, &s.verifying}, {accounts.Find, &s.finding}} {
-		if a.request == nil {
+		if a.described == nil {
 			continue
 		}
-		op := &operation{Operation: &sheet.Operation{Request: a.request}, next: -1, total: -1}
-		op.answer = newShape()
+		facts := newShape()
 		for _, p := range accounts.Facts.Places {
-			op.answer.addPlace(p.Name)
+			facts.addPlace(p.Name)
+		}
+		op := &operation{Operation: a.described, next: -1, total: -1, answer: facts}
+		if a.described.Result != "" {
+			op.answer = newShape()
+			if _, err := op.answer.addList(a.described.Result, facts); err != nil {
+				problems = append(problems, fmt.Errorf("accounts: %w", err))
+			}
 		}
 		*a.to = op
 	}

@@ -51,6 +51,9 @@ func (s *service) findUser(ctx context.Context, username string) (auth.User, err
 // user makes a call whose answer is a user. The answer is in no error: it may
 // repeat a password.
 func (s *service) user(ctx context.Context, op *operation, v *values) (user auth.User, known bool, err error) {
+	if v.username == "" { // a search would be for anybody
+		return auth.User{}, false, nil
+	}
 	a, err := s.call(ctx, op, v)
 	if sheet.IsUnsendable(err) {
 		return auth.User{}, false, nil // nobody is called so
@@ -71,6 +74,16 @@ func (s *service) user(ctx context.Context, op *operation, v *values) (user auth
 	top, err := s.scan(op.answer, a.body)
 	if err != nil {
 		return auth.User{}, false, unexpected(errors.New("the answer about the user cannot be read"))
+	}
+	if op.Result != "" {
+		users := top.lists[0]
+		if op == s.finding && users.there && len(users.rows) == 0 {
+			return auth.User{}, false, nil
+		}
+		if len(users.rows) != 1 {
+			return auth.User{}, false, unexpected(fmt.Errorf("the answer about the user has %d in place of one", len(users.rows)))
+		}
+		top = users.rows[0]
 	}
 	facts, err := accounts.Facts.User(top.values, v.username)
 	if err != nil {

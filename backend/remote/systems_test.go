@@ -113,6 +113,23 @@ func (f *foreign) meddle(resource string, made func(n int) foreigntest.Object) f
 	}
 }
 
+// users logs in as one of the service's users, and finds them by their names alone.
+func (f *foreign) users(t *testing.T, file, suffix string) {
+	s := open(t, Options{Sheet: loadSheet(t, file, f.URL), IDStore: openIDStore(t)})
+	user, err := s.Verify(t.Context(), auth.Credentials{Username: "noord" + suffix, Password: foreigntest.Password})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, user.Client.ID)
+	for i, name := range []string{"noord", "zuid"} {
+		user, err = s.FindUser(t.Context(), name+suffix)
+		require.NoError(t, err)
+		require.EqualValues(t, i+1, user.Client.ID)
+	}
+	for _, name := range []string{"oost" + suffix, "' || email != '", "%" + suffix, ""} {
+		_, err = s.FindUser(t.Context(), name)
+		require.ErrorIs(t, err, auth.ErrUnknownUser, name)
+	}
+}
+
 // walk walks a service behind its sheet.
 func (f *foreign) walk(t *testing.T, file string, w drivertest.Walk) {
 	s := open(t, Options{Sheet: loadSheet(t, file, f.URL), IDStore: openIDStore(t)})
@@ -229,6 +246,7 @@ func TestForeignPocketBase(t *testing.T) {
 			}, says: map[string]string{"number": "nr", "description": "title", "turnover_group_id": "grp", "price": "price"}},
 		},
 	}
+	f.users(t, "pocketbase.yaml", "@example.com")
 	f.walk(t, "pocketbase.yaml", drivertest.Walk{
 		Resources: []string{"turnovergroup", "contact", "article"},
 		Draw: func(t *rapid.T, resource string, pick func(string) drivertest.Key) map[string]any {

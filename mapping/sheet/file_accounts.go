@@ -18,10 +18,11 @@ type accountsFile struct {
 	// stored hash tells which.
 	Hash []hashFile `yaml:"hash"`
 	// Verify checks username and password by an HTTP call.
-	Verify *requestFile `yaml:"verify"`
+	Verify *userCallFile `yaml:"verify"`
 	// Find asks for a user by name, without a password.
-	Find *requestFile `yaml:"find"`
-	// Result are the paths of the user's facts in the answers of verify and find.
+	Find *userCallFile `yaml:"find"`
+	// Result are the paths of the user's facts, within what verify and find say is
+	// the user.
 	Result accountColumnsFile `yaml:"result"`
 	// UsernameCase tells whether the username of an answer must be the one asked
 	// for letter by letter: exact (default), or ignore where ANNA is anna to the
@@ -32,6 +33,14 @@ type accountsFile struct {
 	// ForgotPassword is where users change a forgotten password, since
 	// frontdesk cannot write it: put into the mail in place of a reset link.
 	ForgotPassword string `yaml:"forgot_password"`
+}
+
+// userCallFile is a call that answers a user.
+type userCallFile struct {
+	requestFile
+	// Result is the path of the user, or of a list with nobody else, in the answer;
+	// default the answer itself.
+	Result string `yaml:"result"`
 }
 
 // userFile is a user of the fixed list.

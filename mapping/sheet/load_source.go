@@ -213,18 +213,26 @@ func (l *loader) loadAccounts() {
 		a.Facts = l.loadFacts("accounts.columns", f.Columns, a.Hash, "password", "client_id")
 	}
 	if f.Verify != nil {
-		a.Verify = l.request("accounts.verify", *f.Verify, callContext{method: "POST", known: []string{"username", "password", "token"}})
-		if f.Verify.Path == "" {
-			l.fail("accounts.verify.path", "missing, expected a path")
-		}
+		a.Verify = l.userCall("accounts.verify", f.Verify, callContext{method: "POST", known: []string{"username", "password", "token"}})
 		if f.Find != nil {
-			a.Find = l.request("accounts.find", *f.Find, callContext{method: "GET", known: []string{"username", "token"}})
+			a.Find = l.userCall("accounts.find", f.Find, callContext{method: "GET", known: []string{"username", "token"}})
 		}
 		a.Facts = l.loadFacts("accounts.result", f.Result, nil, "client_id")
 		if a.Refused = l.matcher("accounts.refused", f.Refused); a.Refused.IsZero() {
 			a.Refused = matchStatus("401")
 		}
 	}
+}
+
+// userCall compiles a call that answers a user.
+func (l *loader) userCall(at string, f *userCallFile, c callContext) *Operation {
+	if f.Path == "" {
+		l.fail(at+".path", "missing, expected a path")
+	}
+	if f.Result != "" {
+		l.isPlace(at+".result", f.Result)
+	}
+	return &Operation{Request: l.request(at, f.requestFile, c), Result: f.Result}
 }
 
 // loadUsernameCase says how the name in an answer is compared. Where frontdesk looks

@@ -70,7 +70,7 @@ type Accounts struct {
 	Table, Query   string
 	Facts          *Facts // columns of Table or Query, or paths of Verify's answer
 	Hash           []auth.ForeignHash
-	Verify, Find   *Request
+	Verify, Find   *Operation // with Request and Result alone
 	Refused        *Matcher
 	ForgotPassword string
 	// FoldNames tells that the case of a username does not matter to the service.
