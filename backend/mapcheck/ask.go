@@ -116,7 +116,7 @@ func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) 
 		a.ids[x.of.ID][r.Name] = append(a.ids[x.of.ID][r.Name], int64(rec.ID()))
 	}
 	x.outside()
-	for _, question := range []func(context.Context){x.filters, x.since, x.sorts, x.references, x.others} {
+	for _, question := range []func(context.Context){x.filters, x.since, x.sorts, x.references, x.others, x.writing} {
 		if ctx.Err() == nil {
 			question(ctx)
 		}

@@ -28,6 +28,8 @@ type Options struct {
 	// Other is another client, which must not be shown what is the first one's: of a
 	// service. Of a database it is found. The zero value is nobody.
 	Other auth.Client
+	// Write is a client in which records may be written; the zero value is nobody.
+	Write auth.Client
 }
 
 const defaultRows = 1000
@@ -75,10 +77,11 @@ func (c *sqlCheck) ask(ctx context.Context) (err error) {
 	if c.Open == nil {
 		return nil
 	}
-	readOnly, source := *c.Sheet, *c.Sheet.Source.SQL
-	source.Session = append(slices.Clone(source.Session), legacy.ReadOnly(source.Engine)...)
-	readOnly.Source.SQL = &source
-	driver, err := c.Open(ctx, &readOnly)
+	as, source := *c.Sheet, *c.Sheet.Source.SQL
+	if as.Source.SQL = &source; c.Write.ID == 0 {
+		source.Session = append(slices.Clone(source.Session), legacy.ReadOnly(source.Engine)...)
+	}
+	driver, err := c.Open(ctx, &as)
 	if err != nil {
 		if c.Looked = append(c.Looked, "nothing was asked that clients ask: the gateway does not start with this sheet"); c.Count(Error) == 0 {
 			c.add(Error, "ask.start", "resources", "the gateway does not start with this sheet: "+hidden(err), "mend it as the message says")
@@ -86,9 +89,14 @@ func (c *sqlCheck) ask(ctx context.Context) (err error) {
 		return ctx.Err()
 	}
 	defer func() { err = errors.Join(err, driver.Close()) }()
-	clients := make([]auth.Client, len(c.clients))
-	for i, id := range c.clients {
-		clients[i] = auth.Client{ID: id}
+	var clients []auth.Client
+	if c.Write.ID != 0 {
+		clients = append(clients, c.Write)
+	}
+	for _, id := range c.clients {
+		if id != c.Write.ID {
+			clients = append(clients, auth.Client{ID: id})
+		}
 	}
 	return ask(ctx, driver, clients, c.Options, c.Report)
 }

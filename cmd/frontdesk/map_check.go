@@ -25,9 +25,10 @@ import (
 type mapCheckCommand struct {
 	sheetFlags
 	Rows     int    `default:"1000" help:"How many rows of each resource are looked at."`
-	Client   string `placeholder:"ID[:NAME]" help:"The client whose records an HTTP service is asked for."`
+	Client   string `placeholder:"ID[:NAME]" help:"The client whose records an HTTP service is asked for, and that --write writes in."`
 	Username string `placeholder:"NAME" help:"A user whose client's records an HTTP service is asked for."`
 	Other    string `placeholder:"ID[:NAME]" help:"Another client, to see that an HTTP service shows it nothing of the first one's."`
+	Write    bool   `help:"Write too, in the client that --client names: records back as they were read, and one of each resource that is made, changed and deleted."`
 	Format   string `enum:"text,json" default:"text" help:"text or json."`
 }
 
@@ -35,6 +36,9 @@ type mapCheckCommand struct {
 func (c mapCheckCommand) Run(p desk.Program) error {
 	if c.Rows < 1 {
 		return desk.Misused("--rows %d: expected at least 1", c.Rows)
+	}
+	if c.Write && c.Client == "" {
+		return desk.Misused("--write: expected --client too, the client whose records may be written")
 	}
 	s, model, err := c.load()
 	var problems strictyaml.Problems
@@ -46,6 +50,11 @@ func (c mapCheckCommand) Run(p desk.Program) error {
 	}
 	o := mapcheck.Options{Sheet: s, Model: model, Rows: c.Rows}
 	var report *mapcheck.Report
+	if c.Write {
+		if o.Write, err = numbered("client", c.Client); err != nil {
+			return err
+		}
+	}
 	if s.Source.SQL != nil {
 		o.Open = openDatabase
 		report, err = mapcheck.SQL(p.Ctx, o)

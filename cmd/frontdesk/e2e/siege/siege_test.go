@@ -89,7 +89,7 @@ func (s *siege) play() *row {
 		s.ground(s)
 	}
 	s.desk = rig.StartChild(s.t, s.options)
-	s.to = target{Host: s.desk.Host(), Token: s.desk.Login(rig.FullKey, "demo")}
+	s.to = target{Host: s.desk.Host(), Token: s.desk.Login(rig.FullKey, "demo"), Gets: s.gets}
 	if s.aim != nil {
 		s.aim(s)
 	}
