@@ -84,8 +84,8 @@ func probeName() string { return "frontdesk:probe:" + rand.Text()[:1] }
 // probeLife is how long the server keeps what a probe wrote.
 const probeLife = 10 * time.Second
 
-// Ready tells within Timeout whether the server takes writes: a *WriteRefusal says why
-// one that answers does not.
+// Ready tells within Timeout whether the server takes writes. If the server answers but
+// refuses them, the error is a *WriteRefusal with the reason.
 func (c *Client) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -103,14 +103,15 @@ func (c *Client) Ready(ctx context.Context) error {
 	}
 }
 
-// askAtMost is how often a question is put: the connections that were closed are noticed
-// one after the other.
+// askAtMost bounds the attempts of one request: closed connections are noticed one after
+// the other.
 const askAtMost = 8
 
-// ask puts a question that writes. A server that has become a replica refuses it: then
-// the connections are closed, which may lead to the new primary, and it is put once more,
-// as is what others asked meanwhile and lost with a connection that was closed here. Of all
-// that, nothing was done; what is lost otherwise may have been, and is not put again.
+// ask sends a request that writes. A server that has become a replica refuses it: then ask
+// closes all connections, because new ones may lead to the new primary, and sends the
+// request once more. Requests that lose their connection because it was closed here are
+// repeated too: the server did none of them. A request lost in any other way is not
+// repeated, because the server may have done it.
 func (c *Client) ask(question func() rueidis.RedisResult) (answer rueidis.RedisResult) {
 	began, refused := time.Now(), false
 	for range askAtMost {
@@ -126,8 +127,8 @@ func (c *Client) ask(question func() rueidis.RedisResult) (answer rueidis.RedisR
 	return answer
 }
 
-// read puts a question that changes nothing, and may be put again whatever became of it: as
-// long as connections were closed here a moment ago, by the refusal of somebody's write.
+// read sends a request that changes nothing. It can be repeated after any failure, and is,
+// if connections were closed here shortly before because the server refused a write.
 func (c *Client) read(ctx context.Context, command func() rueidis.Completed) (answer rueidis.RedisResult) {
 	began := time.Now()
 	for range askAtMost {
@@ -139,19 +140,18 @@ func (c *Client) read(ctx context.Context, command func() rueidis.Completed) (an
 	return answer
 }
 
-// write is ask of one command, which is made anew each time.
+// write is ask for one command, which is built anew for each attempt.
 func (c *Client) write(ctx context.Context, command func() rueidis.Completed) rueidis.RedisResult {
 	return c.ask(func() rueidis.RedisResult { return c.Do(ctx, command()) })
 }
 
-// run is ask of a script.
+// run is ask for a script.
 func (c *Client) run(ctx context.Context, script *rueidis.Lua, names, args []string) rueidis.RedisResult {
 	return c.ask(func() rueidis.RedisResult { return script.Exec(ctx, c.Client, names, args) })
 }
 
-// onceMore has a question that only reads asked a second time, at once: the
-// connection may have been closed by a server that was restarted long ago. What
-// fails again, fails.
+// onceMore makes rueidis repeat a failed read once, at once, because the server may have
+// closed the connection when it was restarted earlier.
 func onceMore(attempts int, _ rueidis.Completed, _ error) time.Duration {
 	if attempts > 1 {
 		return -1

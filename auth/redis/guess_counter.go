@@ -14,20 +14,20 @@ import (
 
 var _ auth.GuessCounter = (*GuessCounter)(nil)
 
-// guessLease is how long a guess counts that its gateway never settled: longer
-// than any login takes.
+// guessLease is how long a guess counts if its gateway never settles it: longer than any
+// login takes.
 const guessLease = time.Minute
 
-// GuessCounter counts wrong credentials for all gateways that share the server. Per
-// address there are two sorted sets: failures by when they were, and guesses under
-// way by when they are given up. Both vanish by themselves.
+// GuessCounter counts wrong credentials for all gateways that share the server. Each
+// address has two sorted sets: failures by their time, and pending guesses by the end of
+// their lease. Both expire.
 type GuessCounter struct{ client *Client }
 
 // NewGuessCounter returns the counter in the server of a client, which the caller closes.
 func NewGuessCounter(client *Client) *GuessCounter { return &GuessCounter{client} }
 
-// counting is what both scripts begin with: it forgets what is over, and counts.
-// A member of either set is the digest of the username and what makes it unique.
+// counting begins both scripts: it removes expired members, and counts. A member of either
+// set is the digest of the username and a unique suffix.
 const counting = `
 local failures, guesses = KEYS[1], KEYS[2]
 local who, id, now = ARGV[1], ARGV[2], tonumber(ARGV[3])

@@ -8,16 +8,16 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// identityName is what Identity is kept under, and identityLife how long: who has read another
-// one reads the same as all others the next time.
+// identityName is the key of Identity, and identityLife its lifetime: all gateways that
+// compare their identities read the same one within that time.
 const (
 	identityName = "frontdesk:identity"
 	identityLife = 24 * time.Hour
 )
 
-// Identity is a name that everybody reads alike who works with the same database of the same
-// server, by whatever address and after whatever fail-over, and nobody else. It is drawn by the
-// first who asks, and tells nothing.
+// Identity is a random name in the database. All gateways that use the same database of
+// the same server read the same name, whatever address they use, also after a fail-over;
+// others read another name. The first gateway that asks draws it.
 func (c *Client) Identity(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -31,7 +31,7 @@ func (c *Client) Identity(ctx context.Context) (string, error) {
 	err = c.write(ctx, func() rueidis.Completed {
 		return c.B().Set().Key(identityName).Value(rand.Text()).Nx().PxMilliseconds(identityLife.Milliseconds()).Build()
 	}).Error()
-	if err == nil || rueidis.IsRedisNil(err) { // or somebody else was first
+	if err == nil || rueidis.IsRedisNil(err) { // nil reply: another gateway was first
 		name, err = read()
 	}
 	return name, failed(err)

@@ -15,10 +15,10 @@ import (
 
 var _ auth.Limits = (*Limits)(nil)
 
-// Limits counts requests for all gateways that share the server, in one question
-// per request. Per api_key there are a bucket, the count of its day and the slots
-// of its requests under way, and a bucket per client; what is like new vanishes by
-// itself. Instances have to agree on the time as NTP keeps it.
+// Limits counts requests for all gateways that share the server, in one round trip per
+// request. Each api_key has a bucket, the count of the day, the slots of running requests,
+// and a bucket per client; state that equals a new one expires. The clocks of the
+// instances must agree as closely as NTP keeps them.
 type Limits struct {
 	client *Client
 	zone   *time.Location

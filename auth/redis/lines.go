@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// lines are the connections of a client. A server that was made a replica keeps the
-// connections that it has; whoever hangs up is led to the new primary, where an
-// address, a name or a proxy leads there by now.
+// lines are the connections of a client. A server that becomes a replica keeps its
+// connections open. After they are closed, new ones reach the new primary if the address,
+// the name or the proxy leads there by then.
 type lines struct {
 	dialer dialer
 	mu     sync.Mutex
@@ -50,8 +50,8 @@ func (l *lines) dial(ctx context.Context, address string, d *net.Dialer, c *tls.
 	return own, nil
 }
 
-// hangUpEvery is how often connections are closed at most: a replica that stays one
-// would have each request dial anew.
+// hangUpEvery is the shortest time between two closings: if the server stays a replica,
+// each request would otherwise dial anew.
 const hangUpEvery = time.Second
 
 // hangUp closes all connections, unless that was done a moment ago.
@@ -65,7 +65,7 @@ func (l *lines) hangUp() {
 	open := slices.Collect(maps.Keys(l.open))
 	l.mu.Unlock()
 	for _, conn := range open {
-		_ = conn.Close() // whoever uses it is told, and dials
+		_ = conn.Close() // its user gets an error, and dials
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// WriteRefusal is the answer of a server that lives, and takes no writes.
+// WriteRefusal is the answer of a server that works but takes no writes.
 type WriteRefusal struct {
 	Code string // Redis' own, as READONLY
 	Why  string // in words, for operators
@@ -29,8 +29,8 @@ var refusals = []struct{ code, why string }{
 	{"NOREPLICAS", "it has too few replicas (min-replicas-to-write)"},
 }
 
-// refusalOf returns the refusal that an answer of the server is, nil where it is none.
-// Redis before 7 has the code of what fails within a script behind the script's name.
+// refusalOf returns the refusal that an answer of the server stands for, nil if it is
+// none. Redis before 7 puts the script's name before the code of an error within a script.
 func refusalOf(err error) *WriteRefusal {
 	answer, ok := rueidis.IsRedisErr(err)
 	if !ok {
@@ -48,11 +48,11 @@ func refusalOf(err error) *WriteRefusal {
 func (r *WriteRefusal) Error() string { return fmt.Sprintf("it takes no writes: %s: %v", r.Why, r.err) }
 func (r *WriteRefusal) Unwrap() error { return r.err }
 
-// refusalRetry is when a client should try again whose request needed a write.
+// refusalRetry is when a client should retry a request that needed a write.
 const refusalRetry = 5 * time.Second
 
-// failed says where an error comes from. It is never auth.ErrNoSession. Who needed a write that
-// the server refuses is told to come back.
+// failed says where an error comes from. It is never auth.ErrNoSession. If the server
+// refused a write, the error says when to retry.
 func failed(err error) error {
 	if err == nil {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"frontdesk/auth"
 )
 
-// What is told of a session that was ended has a name of its own: gateways of a version
-// that does not know it must not take it for the session. It is for operators only, so
-// nobody waits for it for long, and nothing fails for the want of it.
+// An ended session is remembered under a key of its own: gateways of older versions must
+// not take it for a session. It is for operators only, so requests wait for it only
+// shortly, and none fails without it.
 
 // was is what is kept of a session that was ended.
 type was struct {
@@ -50,7 +50,8 @@ func (s *Sessions) soon(ctx context.Context, commands []rueidis.Completed) []rue
 	return s.client.DoMulti(ctx, commands...)
 }
 
-// lookAt returns the sessions of tokens, nil for those that the server does not tell of soon.
+// lookAt returns the sessions of tokens, nil for those that the server does not return
+// within rememberTimeout.
 func (s *Sessions) lookAt(ctx context.Context, tokens []string) []*auth.Session {
 	commands := make([]rueidis.Completed, len(tokens))
 	for i, token := range tokens {

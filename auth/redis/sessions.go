@@ -29,16 +29,16 @@ var _ auth.Sessions = (*Sessions)(nil)
 type Sessions struct {
 	client *Client
 	clock  func() time.Time
-	// decoded are sessions as they were read last, by the first bits of their hash.
-	// The server is asked all the same: if it answers the same again, it need not be
-	// taken apart again.
+	// decoded are sessions as they were read last, by the first bits of their hash. The
+	// server is asked every time; if it answers the same again, the answer need not be
+	// decoded again.
 	decoded [1 << decodedBits]atomic.Pointer[decoded]
 }
 
 // decodedBits makes it 8,192 sessions, some 5 MB.
 const decodedBits = 13
 
-// decoded is a session, and what the server kept it as.
+// decoded is a session and the text that the server stores for it.
 type decoded struct {
 	value   string
 	session *auth.Session
@@ -156,8 +156,8 @@ func (s *Sessions) delete(ctx context.Context, name string) error {
 	return failed(s.client.write(ctx, func() rueidis.Completed { return s.client.B().Del().Key(name).Build() }).Error())
 }
 
-// EndUser implements auth.Sessions. A server that is full takes no mark: whoever is
-// logged in is out all the same, and the error says that it is to be done again.
+// EndUser implements auth.Sessions. A full server stores no mark: sessions that exist end
+// all the same, and the error says that the call must be repeated.
 func (s *Sessions) EndUser(ctx context.Context, username string, why auth.Cause) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -186,8 +186,8 @@ func (s *Sessions) EndUser(ctx context.Context, username string, why auth.Cause)
 	return failed(unmarked)
 }
 
-// EndThose ends those sessions of the user that have ended by what why says of them, "" being
-// that they have not. It leaves no mark: a login that it overtakes is for why to refuse.
+// EndThose ends those sessions of the user for which why returns a reason; "" means that a
+// session goes on. It leaves no mark, so why has to refuse a login that happens meanwhile.
 func (s *Sessions) EndThose(ctx context.Context, username string, why func(*auth.Session) auth.Cause) error {
 	bounded, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()

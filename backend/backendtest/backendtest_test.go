@@ -122,7 +122,8 @@ known.yaml:11:3: [4].case: missing, expected the ID of a case; frontdesk conform
 `))
 }
 
-// TestExcept marks what is known, and fails what is said to fail and does not.
+// TestExcept marks known failures, and fails a case that passes although its failure is
+// listed.
 func TestExcept(t *testing.T) {
 	on := func(id, resource string, s Status) Result {
 		return Result{Case: Case{ID: id}, Resource: resource, Status: s}

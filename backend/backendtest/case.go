@@ -6,12 +6,12 @@ import (
 	"frontdesk/mapping"
 )
 
-// Case is one row or rule, and how it is put to the test.
+// Case is one row or rule, and how it is tested.
 type Case struct {
 	ID   string // stable, such as post.related_id_not_found
 	Row  string // the row of the interface, or the rule of the contract
 	Each bool   // runs on every resource, else it chooses one
-	Hint string // what to look at when it fails
+	Hint string // where to look if it fails
 
 	scope  mapping.Scope  // of a row
 	reason mapping.Reason // "" for a rule
@@ -30,7 +30,7 @@ func Cases() []Case {
 	return all
 }
 
-// tables are what the interface calls its tables.
+// tables are the interface's names for its tables.
 var tables = map[mapping.Scope]struct{ id, title string }{
 	mapping.General:  {"general", "General"},
 	mapping.OpCreate: {"post", "POST (add one)"},
@@ -84,7 +84,7 @@ func notFromOutside(scope mapping.Scope, reason mapping.Reason, why string) Case
 	return row(scope, reason, func(t *T) { t.impossible("%s", why) })
 }
 
-// hintOf says where to look when a row is not answered as it should be.
+// hintOf says where to look if the answer to a row is wrong.
 func hintOf(reason mapping.Reason) string {
 	row := mapping.NewCatalogue().Lookup(reason)
 	switch {

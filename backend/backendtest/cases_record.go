@@ -191,7 +191,7 @@ func getCases() []Case {
 	}
 }
 
-// idInvalid names records by what no ID can be, and by two IDs.
+// idInvalid names records by texts that are not an ID, and by two IDs.
 func idInvalid(t *T) {
 	r := t.right()
 	for _, id := range []string{"0", "-1", "01", "2147483648", "abc"} {
@@ -220,7 +220,7 @@ func idMissing(t *T) {
 	}
 }
 
-// notFound names what is not there.
+// notFound names records that do not exist.
 func notFound(t *T) {
 	r, field, absent := t.right(), "id", status(absentID)
 	switch t.op.path {

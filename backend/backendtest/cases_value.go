@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// wrongValue is what a field of a kind must not have.
+// wrongValue is a value that a field of a kind must reject.
 type wrongValue struct {
 	reason mapping.Reason
 	what   string // the kind of field
@@ -105,7 +105,7 @@ func (w wrongValue) anyText(f *Field) bool {
 	return f.Datatype == "varchar" && (w.reason == mapping.VarcharTooLong || w.reason == mapping.VarcharInvalid || w.reason == mapping.ValidationFailed && f.Validation != "")
 }
 
-// filter asks lists for what no field can be.
+// filter filters lists by values that no field can have.
 func (w wrongValue) filter(t *T) {
 	if w.reason == mapping.ValidationFailed {
 		t.refused(t.ask(t.right().and("total=2")), "total", "2", "0|1")
@@ -128,7 +128,7 @@ func (w wrongValue) filter(t *T) {
 	}
 }
 
-// method is what the case asks by.
+// method is the method of the case's request.
 func (t *T) method() string {
 	switch {
 	case t.op != nil:

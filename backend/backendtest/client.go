@@ -21,13 +21,13 @@ type Exchange struct {
 	Method, URL string
 	Request     []string // headers, "name: value"
 	RequestBody string
-	Status      int // 0 where there was no answer
+	Status      int // 0 if there was no answer
 	Answer      []string
 	AnswerBody  string
 	Error       string // why there was no answer
 }
 
-// answer is what was answered.
+// answer is an answer of the gateway.
 type answer struct {
 	status int
 	header http.Header
@@ -55,7 +55,7 @@ func (a answer) failure() (f failure, err error) {
 	return f, err
 }
 
-// data reads {"data": {…}}; nil where it is not there.
+// data reads {"data": {…}}; nil if the body has none.
 func (a answer) data() map[string]any {
 	var body struct {
 		Data map[string]any `json:"data"`

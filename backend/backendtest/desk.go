@@ -16,7 +16,7 @@ type Desk struct {
 	rows []Case
 }
 
-// Refusal is what an error was answered with.
+// Refusal is the error of an answer.
 type Refusal struct {
 	Status         int
 	Message, Field string
@@ -26,7 +26,7 @@ type Refusal struct {
 // Request is one that is answered as it should be.
 type Request struct{ Method, Path, Token, Body string }
 
-// ErrNoWay is what a reason fails with that no request from outside brings about.
+// ErrNoWay is the error for a reason that no request from outside can cause.
 var ErrNoWay = errors.New("no request from outside brings it about")
 
 // Open logs in, and learns what there is. What is made stays.

@@ -29,7 +29,7 @@ type Field struct {
 	Validation string `json:"custom_validation"`
 	After      string `json:"after"`
 	Array      bool   `json:"array"`
-	Filterable *bool  `json:"filterable"` // absent where lists filter by it
+	Filterable *bool  `json:"filterable"` // absent if lists filter by it
 	Sortable   *bool  `json:"sortable"`
 }
 
@@ -38,7 +38,7 @@ func (f *Field) writable() bool { return !f.Readonly && !f.Primary }
 // scalar tells whether lists answer and filter the field.
 func (f *Field) scalar() bool { return !f.Array && f.Datatype != "bytea" }
 
-// filterable and sortable tell what lists do with a scalar field.
+// filterable and sortable tell how lists can use a scalar field.
 func (f *Field) filterable() bool { return f.Filterable == nil || *f.Filterable }
 
 func (f *Field) sortable() bool { return f.Sortable == nil || *f.Sortable }

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// madeRecord is one that is to be deleted again.
+// madeRecord is a record that is to be deleted again.
 type madeRecord struct {
 	resource string
 	id       int
 }
 
-// cannotMake says why no record of a resource can be made, nil where one can.
+// cannotMake says why no record of a resource can be made, nil if one can.
 func (s *suite) cannotMake(r *Resource) *outcome {
 	for _, f := range r.Fields {
 		if f.Required && f.writable() && !canMake(f) {
@@ -56,7 +56,7 @@ func (t *T) valueFor(r *Resource, f *Field, sofar values) any {
 	return t.value(f)
 }
 
-// kept is the resource whose records a document can be kept with.
+// kept is the resource whose records a document can be stored with.
 func (t *T) kept(r *Resource) *Resource {
 	for _, other := range t.resources {
 		if other != r && len(other.requires) == 0 && t.cannotMake(other) == nil {

@@ -11,7 +11,7 @@ import (
 
 const sessionHint = "Sessions are the gateway's own. When this fails, look for something in between that keeps answers, or that drops the header token."
 
-// sessionRules are what the contract says of sessions beyond the rows.
+// sessionRules are the contract's rules about sessions beyond the rows.
 func sessionRules() []Case {
 	return append(sessionFacts(),
 		rule("authenticate.token", `GET /authenticate answers {"token": "<uuid v4>"}; several tokens may live at once`, sessionHint, func(t *T) {

@@ -16,7 +16,7 @@ type Login struct{ Username, Password string }
 
 func (l Login) given() bool { return l.Username != "" }
 
-// Options say what is tested, and with what.
+// Options say what is tested, and how.
 type Options struct {
 	BaseURL string // with the base path, without a slash at the end
 	APIKey  string
@@ -32,7 +32,7 @@ type Options struct {
 	AllowsAll  bool        // the api_key may call everything: what it may not, is not there
 	Shared     []string    // resources whose records all clients see, on purpose
 	Only       string      // a pattern of case IDs, such as "post.*"; "" for all
-	Exceptions []Exception // what is known to fail
+	Exceptions []Exception // known failures
 
 	HTTP     *http.Client // nil for one that gives up after 30 s
 	Progress func(done, total int, id string)
@@ -53,7 +53,7 @@ const (
 // Result is how a case ended, on one resource where it runs on each.
 type Result struct {
 	Case     Case
-	Resource string // "" where the case chooses for itself
+	Resource string // "" if the case chooses for itself
 	Status   Status
 	// Reason says why it is impossible, what it needs, what the exception says,
 	// or in a word why it failed.

@@ -11,11 +11,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// ErrUsernameTaken says that another user, of whatever client, has the name.
+// ErrUsernameTaken says that another user, of any client, has the name.
 var ErrUsernameTaken = errors.New("username is taken")
 
-// ErrName says that a name has characters that cannot be seen: a log, a terminal or a
-// person would take it for another.
+// ErrName says that a name has invisible characters: in a log or on a terminal, people
+// would take it for another name.
 var ErrName = errors.New("expected a name of characters that can be seen")
 
 func judgeName(of, name string) error {
@@ -38,8 +38,8 @@ type NewUser struct {
 	External bool
 }
 
-// AddClient returns the client of that name, which it adds where there is none. It may
-// fail with ErrName.
+// AddClient returns the client of that name, and adds it if there is none. It may fail
+// with ErrName.
 func (s *Store) AddClient(ctx context.Context, name string) (client auth.Client, err error) {
 	err = s.inTx(ctx, func(t *txn) error {
 		client, err = t.addClient(ctx, name)
@@ -58,7 +58,7 @@ func (t *txn) addClient(ctx context.Context, name string) (auth.Client, error) {
 		if err := judgeName("client", name); err != nil {
 			return auth.Client{}, err
 		}
-		// Another may add it meanwhile; whoever does, it is there afterwards.
+		// Another process may add it meanwhile; the client exists afterwards in any case.
 		_, err = t.exec(ctx, `INSERT INTO client (name, created_at) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING`,
 			mapping.TextValue(name), mapping.IntValue(t.now().UnixMilli()))
 		if err == nil {
@@ -71,8 +71,8 @@ func (t *txn) addClient(ctx context.Context, name string) (auth.Client, error) {
 	return auth.Client{ID: id, Name: name}, nil
 }
 
-// AddUser adds a user, and its client where that is new. It fails with
-// ErrUsernameTaken, ErrName or auth.ErrPasswordLength.
+// AddUser adds a user, and its client if that is new. It fails with ErrUsernameTaken,
+// ErrName or auth.ErrPasswordLength.
 func (s *Store) AddUser(ctx context.Context, n NewUser) (user auth.User, err error) {
 	if err := judgeName("user", n.Username); err != nil {
 		return user, err
@@ -224,7 +224,7 @@ func (s *Store) EndedSessions(ctx context.Context, within time.Duration) (all []
 	return all, err
 }
 
-// moment is what a column of milliseconds says; zero where it is null.
+// moment converts a column of milliseconds to a time; zero for null.
 func moment(v mapping.Value) time.Time {
 	if !v.IsSet() {
 		return time.Time{}

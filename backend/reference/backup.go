@@ -13,7 +13,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// The form of a backup, which restore reads.
+// The format of a backup, which restore reads.
 const (
 	backupFormat  = backupzip.Format
 	backupVersion = backupzip.Version

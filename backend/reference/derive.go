@@ -110,10 +110,9 @@ func (t *txn) beforeUpdate(ctx context.Context, client auth.Client, before, patc
 	return nil
 }
 
-// holdOrder reads the order of a line and holds it until the transaction ends,
-// so that its totals stay true whoever else writes lines of it. The rules hold
-// it too, but not every write comes from them. It is false for a record that is
-// no line of an order.
+// holdOrder reads the order of a line and locks it until the transaction ends, so that its
+// totals stay right while others write lines of it. The rules lock it too, but some writes
+// do not go through the rules. It is false for a record that is not a line of an order.
 func (t *txn) holdOrder(ctx context.Context, client auth.Client, rec mapping.Record) (int32, bool, error) {
 	if rec.Resource != t.derived.orderline || !rec.Get("order_id").IsSet() {
 		return 0, false, nil
@@ -125,8 +124,8 @@ func (t *txn) holdOrder(ctx context.Context, client auth.Client, rec mapping.Rec
 	return q.ID, true, nil
 }
 
-// gone makes of a record that is missing, although the rules had seen it, what
-// lets them look again.
+// gone turns a missing record that the rules had still seen into an error that makes the
+// rules look again.
 func gone(err error) error {
 	if errors.Is(err, backend.ErrNotFound) {
 		return fmt.Errorf("%w: it is gone", backend.ErrStale)

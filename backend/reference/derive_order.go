@@ -71,8 +71,8 @@ func (t *txn) priceLine(after, patch mapping.Record) error {
 	return nil
 }
 
-// tooLarge refuses a line whose amount, or with which that of its order, is
-// more than can be kept. The interface has no row of its own for it.
+// tooLarge refuses a line if its amount, or the total of its order, is too large to store.
+// The interface has no error row of its own for that.
 func tooLarge(line mapping.Record, path string) error {
 	err := mapping.Fail(mapping.Float8Invalid, mapping.Literal("price"), line.Get("price").String())
 	if path != "" {
@@ -90,7 +90,7 @@ func inElement(err error, path string) error {
 	return found[0].In(path)
 }
 
-// taxed is what a line adds to its order's totals.
+// taxed is the share of a line in its order's totals.
 func (t *txn) taxed(ctx context.Context, client auth.Client, line mapping.Record) (taxed, error) {
 	one := taxed{total: line.Get("total")}
 	group := line.Get("turnover_group_id")

@@ -35,8 +35,8 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 	return stored, nil
 }
 
-// lockKey takes the key for this transaction, or fails with IdempotencyInUse
-// while another one has it.
+// lockKey takes the key for this transaction, or fails with IdempotencyInUse while another
+// transaction has it.
 func (t *txn) lockKey(ctx context.Context, client auth.Client, key string) error {
 	if !t.postgres() {
 		return nil
@@ -53,9 +53,8 @@ func (t *txn) lockKey(ctx context.Context, client auth.Client, key string) error
 	return nil
 }
 
-// Remember implements backend.Tx. It overwrites an answer that is too
-// old to be recalled. One that is to be kept for longer is written as if it were
-// kept later.
+// Remember implements backend.Tx. It overwrites an answer that is too old to be recalled.
+// A longer lifetime is stored as a later time of storing.
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	_, err := t.exec(ctx, `INSERT INTO idempotency (client_id, key, sum, answer, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (client_id, key) DO UPDATE SET sum = excluded.sum, answer = excluded.answer, created_at = excluded.created_at`,
@@ -66,5 +65,5 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 	return nil
 }
 
-// storedFrom is the moment after which a kept answer is still recalled.
+// storedFrom is the moment after which a stored answer is still recalled.
 func (t *txn) storedFrom() int64 { return t.now().Add(-backend.StoredAnswerLife).UnixMilli() }

@@ -37,7 +37,7 @@ func (h internalTables) query(ctx context.Context, sql string, columns []sqlreco
 	return h.conn.Query(ctx, h.dialect.Text(sql), columns, args, each)
 }
 
-// one returns the only number of the only row; false where there is no row.
+// one returns the only number of the only row; false if there is no row.
 func (h internalTables) one(ctx context.Context, sql string, args ...mapping.Value) (n int64, found bool, err error) {
 	err = h.query(ctx, sql, []sqlrecord.Column{number}, args, func(row []mapping.Value) error {
 		n, found = row[0].Int(), true

@@ -10,8 +10,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// purgeEvery is how often what has expired is removed. It is ignored before
-// that; this only gives back its room.
+// purgeEvery is how often expired rows are removed. They are ignored from their expiry on;
+// removing them only frees their room.
 const purgeEvery = time.Hour
 
 // purger removes expired answers and password resets in the background.

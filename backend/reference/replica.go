@@ -8,8 +8,8 @@ import (
 	"frontdesk/backend/sqlrecord"
 )
 
-// openReplica opens the standby that answers lists, where there is one. One that
-// does not answer keeps nobody from working.
+// openReplica opens the standby that answers lists, if one is configured. The start does
+// not fail if the standby does not answer.
 func (s *Store) openReplica(ctx context.Context, o Options) (err error) {
 	if o.Replica == "" {
 		return nil
@@ -27,7 +27,7 @@ func (s *Store) openReplica(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// Replica tells of the standby that answers lists; nil where there is none.
+// Replica returns the standby that answers lists; nil if there is none.
 func (s *Store) Replica() *sqlrecord.Replica { return s.replica }
 
 func (s *Store) closeReplica() error {

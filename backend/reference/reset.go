@@ -45,8 +45,8 @@ func (s *Store) FindReset(ctx context.Context, tokenHash [32]byte, now time.Time
 	return user, err
 }
 
-// Redeem implements auth.Accounts. The row is deleted by whoever gets it, so
-// that only one does.
+// Redeem implements auth.Accounts. Deleting the row decides which of several callers
+// redeems it, so only one does.
 func (s *Store) Redeem(ctx context.Context, tokenHash [32]byte, encodedHash string, now time.Time) error {
 	return s.changeUsers(ctx, func(t *txn) error {
 		user, found, err := t.one(ctx, `DELETE FROM password_reset WHERE token_hash = ?1 AND expires_at > ?2 RETURNING user_id`,

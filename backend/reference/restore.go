@@ -20,11 +20,11 @@ var (
 	// no backup, of another client, or does not fit this administration. Nothing
 	// was changed.
 	ErrBackupRefused = errors.New("the backup is refused, nothing was changed")
-	// ErrOtherClient is the ErrBackupRefused that RestoreOptions.Rename spares.
+	// ErrOtherClient is an ErrBackupRefused that RestoreOptions.Rename prevents.
 	ErrOtherClient = errors.New("the backup is of another client")
-	// ErrLegacyRecord is the ErrBackupRefused that RestoreOptions.Legacy spares.
+	// ErrLegacyRecord is an ErrBackupRefused that RestoreOptions.Legacy prevents.
 	ErrLegacyRecord = errors.New("the model does not allow a record")
-	// ErrClientNotEmpty says that the client has records already.
+	// ErrClientNotEmpty says that the client already has records.
 	ErrClientNotEmpty = errors.New("the client has records already, nothing was changed")
 )
 
@@ -283,7 +283,7 @@ func (r *restorer) flush(ctx context.Context, p *backupPart) error {
 	return err
 }
 
-// withhold leaves references out that the database would not resolve yet.
+// withhold removes references that the database could not resolve yet.
 func (r *restorer) withhold(p *backupPart, rec mapping.Record) {
 	for i := range p.resource.Fields {
 		f := &p.resource.Fields[i]

@@ -37,8 +37,8 @@ type judge struct {
 	highest  map[string]int64 // number of each counter
 }
 
-// openReference is one to a record of the same or a later part. Only models whose
-// references go round in a circle have many of them.
+// openReference is a reference to a record of the same or a later part. Only models with
+// circular references have many of them.
 type openReference struct {
 	part   *backupPart
 	line   int64
@@ -106,7 +106,8 @@ func (j *judge) run(ctx context.Context) error {
 	return nil
 }
 
-// arrange puts the parts into an order in which what is referred to comes first.
+// arrange orders the parts so that referenced records come before the records that refer
+// to them.
 func (j *judge) arrange() {
 	seen := map[*mapping.Resource]bool{}
 	var visit func(r *mapping.Resource)
@@ -176,7 +177,7 @@ func (j *judge) decode(p *backupPart, n int64, line []byte) (mapping.Record, err
 	return rec, nil
 }
 
-// word says what is wrong with a record as the interface does.
+// word describes the fault of a record in the words of the interface.
 func (j *judge) word(e *mapping.Error) string {
 	return j.rows.Lookup(e.Reason, mapping.OpUpdate).Word(e.Args)
 }
@@ -308,7 +309,8 @@ func (j *judge) references(p *backupPart, n int64, rec mapping.Record) error {
 	return nil
 }
 
-// holds tells whether a record is in what was read of the file, or a system one.
+// holds tells whether a record is in the part of the file read so far, or is a system
+// record.
 func (j *judge) holds(r *mapping.Resource, id int32) bool {
 	if p := j.backup.parts[r]; p != nil {
 		if _, found := slices.BinarySearch(p.ids, id); found {

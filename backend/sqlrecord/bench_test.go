@@ -182,8 +182,8 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkUntil is what dating a transaction costs, beside one that is not, and what
-// until costs a list.
+// BenchmarkUntil measures what it costs to date a transaction, and what Until costs a
+// list.
 func BenchmarkUntil(b *testing.B) {
 	for _, e := range engines {
 		b.Run(e.name, func(b *testing.B) {
@@ -204,8 +204,8 @@ func BenchmarkUntil(b *testing.B) {
 	}
 }
 
-// BenchmarkUntilInOneTransaction is what the row of untilTable costs a write of SQLite,
-// without the disk.
+// BenchmarkUntilInOneTransaction measures what writing the row of untilTable costs a
+// SQLite write, without the disk.
 func BenchmarkUntilInOneTransaction(b *testing.B) {
 	s := newFixture(b, openSQLite(b))
 	require.NoError(b, s.DB().Write(b.Context(), func(c Conn) error {

@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// bookmarkEvery is how many records lie between two bookmarks: what a
-	// deep page has to step over at most.
+	// bookmarkEvery is how many records lie between two bookmarks: a deep page steps over
+	// fewer than that.
 	bookmarkEvery = 512
 	// maxBookmarkLists bounds the lists that have bookmarks.
 	maxBookmarkLists = 1024
 )
 
-// bookmarks remembers, per client and resource, the ID of every 512th record in the
-// order of IDs, so that page 1,000 costs what page 1 does. SQLite would step
-// over all records before it.
+// bookmarks remembers, per client and resource, the ID of every 512th record in the order
+// of IDs, so that page 1,000 costs what page 1 does. Without them SQLite steps over all
+// earlier records.
 //
-// IDs only grow, so that new records come after every bookmark. What
-// does shift them, a deletion or a record put in at an ID of its own, counts up
-// the list's epoch in the database, in its own transaction; bookmarks of another
-// epoch are worth nothing. Both hold in SQLite, where one transaction writes at
-// a time; in PostgreSQL a lower ID may be committed after a higher one.
+// IDs only grow, so new records come after every bookmark. A deletion, or a record stored
+// with a given ID, shifts the bookmarks: its transaction increments the list's epoch in
+// the database, and bookmarks of an earlier epoch are not used. This works in SQLite,
+// where one transaction writes at a time; in PostgreSQL a lower ID may be committed after
+// a higher one.
 type bookmarks struct {
 	every  int // bookmarkEvery
 	mu     sync.Mutex
@@ -43,15 +43,15 @@ type bookmarkKey struct {
 type bookmarkList struct {
 	key   bookmarkKey
 	epoch int64
-	ids   []int32 // the n-th is that of record (n+1)*bookmarkEvery
+	ids   []int32 // ids[n] is the ID of record (n+1)*bookmarkEvery
 }
 
 func newBookmarks() *bookmarks {
 	return &bookmarks{every: bookmarkEvery, lists: map[bookmarkKey]*list.Element{}, recent: list.New()}
 }
 
-// known returns the bookmarks of a list in an epoch; none where they are of
-// another one.
+// known returns the bookmarks of a list in an epoch; none if those it has are of another
+// epoch.
 func (p *bookmarks) known(key bookmarkKey, epoch int64) []int32 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,12 +61,12 @@ func (p *bookmarks) known(key bookmarkKey, epoch int64) []int32 {
 	}
 	p.recent.MoveToFront(e)
 	if l := e.Value.(*bookmarkList); l.epoch == epoch {
-		return slices.Clip(l.ids) // whoever appends gets a copy
+		return slices.Clip(l.ids) // clipped: an append by the caller copies
 	}
 	return nil
 }
 
-// learn keeps bookmarks, unless more or later ones are known.
+// learn keeps bookmarks, unless it already has more or later ones.
 func (p *bookmarks) learn(key bookmarkKey, epoch int64, ids []int32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,9 +84,9 @@ func (p *bookmarks) learn(key bookmarkKey, epoch int64, ids []int32) {
 	}
 }
 
-// remembers tells whether bookmarks help with a list: one in the order of IDs, of
-// all records of a client. A transaction that writes sees what others do not,
-// and must not teach it to them.
+// remembers tells whether bookmarks help with a list: only if it is in the order of IDs
+// and holds all records of a client. A transaction that writes sees uncommitted records
+// and must not put them into bookmarks that others use.
 func (s *Store) remembers(t *table, q backend.Query) bool {
 	byID := len(q.Sort) == 0 || q.Sort[0].Field.Primary && !q.Sort[0].Descending
 	all := len(q.Filters) == 0 && !q.ModifiedSince.IsSet() && q.After == 0 && !t.r.SystemRecords
@@ -141,8 +141,8 @@ func (s *Store) skip(ctx context.Context, c Conn, t *table, q backend.Query, l *
 	return nil
 }
 
-// seek finds the bookmarks that are not known yet: up to the page, or to the end
-// where all records are to be counted.
+// seek finds the bookmarks that are not known yet: up to the page, or up to the end if all
+// records are to be counted.
 func (s *Store) seek(ctx context.Context, c Conn, t *table, q backend.Query, ids []int32) ([]int32, error) {
 	for q.Total || (len(ids)+1)*s.bookmarks.every <= q.Offset {
 		next, err := number(ctx, c, t.bookmarks.next, mapping.IntValue(q.Client.ID), bookmarkAt(ids, len(ids)), mapping.IntValue(int64(s.bookmarks.every-1)))
@@ -157,7 +157,7 @@ func (s *Store) seek(ctx context.Context, c Conn, t *table, q backend.Query, ids
 	return ids, nil
 }
 
-// bookmarkAt is the ID after which record n*bookmarkEvery+1 comes.
+// bookmarkAt returns the ID of record n*bookmarkEvery; the next record follows it.
 func bookmarkAt(ids []int32, n int) mapping.Value {
 	if n == 0 {
 		return mapping.IntValue(0)
@@ -165,7 +165,7 @@ func bookmarkAt(ids []int32, n int) mapping.Value {
 	return mapping.IntValue(int64(ids[n-1]))
 }
 
-// number runs a query for one number; 0 where there is none.
+// number runs a query for one number; 0 if it has no row.
 func number(ctx context.Context, c Conn, text string, args ...mapping.Value) (n int64, err error) {
 	err = c.Query(ctx, text, oneInt, args, func(row []mapping.Value) error {
 		n = row[0].Int()

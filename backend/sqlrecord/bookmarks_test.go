@@ -13,8 +13,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// TestDeepPagesEqualNaiveOnes deletes and inserts at random, in two stores on
-// one file, and compares pages with what is really there.
+// TestDeepPagesEqualNaiveOnes deletes and inserts at random, in two stores on one file,
+// and compares pages with the records that are stored.
 func TestDeepPagesEqualNaiveOnes(t *testing.T) {
 	t.Parallel()
 	db := openSQLite(t)

@@ -3,9 +3,9 @@
 // SQL database behind a mapping sheet share it; what differs between engines is
 // one small file per dialect.
 //
-// It knows tables, columns and transactions. It knows no business rule: those
-// are package backend's, and what the built-in administration derives is
-// package reference's.
+// It knows tables, columns and transactions, but no business rules: those belong to
+// package backend, and the derived records of the built-in administration to package
+// reference.
 package sqlrecord
 
 import (
@@ -27,22 +27,22 @@ var ErrClosed = errors.New("sqlrecord: database is closed")
 
 // DB is one SQL database. Implementations are safe for concurrent use.
 type DB interface {
-	// Read runs f on a connection where every statement sees all that was
-	// committed before it.
+	// Read runs f on a connection where every statement sees everything that was committed
+	// before that statement.
 	Read(ctx context.Context, f func(Conn) error) error
-	// Snapshot is Read where all statements of f see the database as it was at
-	// the first of them.
+	// Snapshot is like Read, but all statements of f see the database as it was at the
+	// first statement.
 	Snapshot(ctx context.Context, f func(Conn) error) error
-	// Write runs f in a transaction and returns when it is durable; an error of
-	// f, of any of its statements, or of the commit undoes all of it. A ctx that
-	// ends before f has begun keeps it from running; later it interrupts the
-	// statement at work. Several writes may share one commit, and f may be run
-	// more than once. Errors of constraints that look at other rows (unique, foreign
-	// key) wrap backend.ErrStale, those of a value alone backend.ErrUnexpected.
+	// Write runs f in a transaction and returns when it is durable. An error of f, of any
+	// of its statements, or of the commit undoes all of it. If ctx ends before f begins, f
+	// does not run; if it ends later, the running statement is interrupted. Several writes
+	// may share one commit, and f may be run more than once. Errors of constraints that
+	// involve other rows (unique, foreign key) wrap backend.ErrStale; errors of
+	// constraints on a single value wrap backend.ErrUnexpected.
 	//
 	// f may run on another goroutine, and must not call Write itself.
 	Write(ctx context.Context, f func(Conn) error) error
-	// Dialect tells how this engine is spoken to.
+	// Dialect returns the SQL dialect of the engine.
 	Dialect() *Dialect
 	// Ping tells whether the database answers.
 	Ping(ctx context.Context) error
@@ -54,52 +54,51 @@ type DB interface {
 // function that was given it. Placeholders are ?1, ?2, … in SQLite and $1, $2,
 // … in PostgreSQL; Dialect.Placeholder writes them.
 //
-// After an error of a statement inside Write every further one fails, in all
-// engines alike.
+// After a statement inside Write has failed, all further ones fail, with every engine.
 type Conn interface {
 	// Exec runs a statement and returns how many rows it changed.
 	Exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error)
 	// Insert runs an INSERT that ends in Dialect.ReturnID, and returns the id
 	// of the new row.
 	Insert(ctx context.Context, sql string, args ...mapping.Value) (int64, error)
-	// Query runs a statement and calls each for every row. The slice is reused
-	// between calls; the values in it may be kept. each must not use the
-	// connection. Its error ends the query; with errEnough what is left of the
-	// result is not even fetched, where that can be.
+	// Query runs a statement and calls each for every row. The slice is reused between
+	// calls; the values in it may be kept. each must not use the connection. An error of
+	// each ends the query; after errEnough the rest of the result is not fetched, if the
+	// engine can skip it.
 	Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func(row []mapping.Value) error) error
 }
 
-// CanHold tells whether databases can be asked for a text at all: PostgreSQL has no word
-// for others but an error.
+// CanHold tells whether a database may be queried for a text at all: PostgreSQL answers
+// other texts with an error.
 func CanHold(text string) bool { return strings.IndexByte(text, 0) < 0 && utf8.ValidString(text) }
 
 // Column says how a result column is read. A SQL NULL is mapping.NullValue.
 type Column struct {
 	Type  mapping.Datatype
 	Scale int // Float8: decimals kept; -1 for plain floating point
-	// Any tells that the type is that of each value, as SQLite keeps it.
+	// Any says that each value has a type of its own, as SQLite stores it.
 	Any bool
 }
 
 // Options tune a database. The zero value is good for a server.
 type Options struct {
-	// Readers is how many calls may read at once on SQLite, each on a connection
-	// beside the writer's (default: twice as many as cores, at least 4), and one more
-	// is there for what is no call; or all connections to PostgreSQL (default: what the
-	// DSN says, else 8 or twice as many as cores).
+	// Readers bounds concurrent reads. On SQLite each call that reads has a connection
+	// beside the writer's (default: twice as many as cores, at least 4), and one more is
+	// reserved for work other than calls. On PostgreSQL it is the number of all
+	// connections (default: what the DSN says, else 8 or twice as many as cores).
 	Readers int
-	// LockWait bounds how long a write waits while another process holds
-	// SQLite's write lock (default 10 s), or any statement for a lock that another
-	// transaction of PostgreSQL holds (default: what the DSN or the server says). A ctx
-	// that ends earlier wins.
+	// LockWait bounds how long a write waits while another process holds SQLite's write
+	// lock (default 10 s), or how long any statement waits for a lock of another
+	// PostgreSQL transaction (default: what the DSN or the server says). An earlier end of
+	// ctx wins.
 	LockWait time.Duration
-	// Log is told what migrations of PostgreSQL wait for, and how long they take;
-	// nil for nobody.
+	// Log records what PostgreSQL migrations wait for, and how long they take; nil for no
+	// log.
 	Log *zap.Logger
 }
 
-// guard runs f and turns a panic into an error with the stack it came from, so
-// that a transaction is undone and nobody waits for it.
+// guard runs f and turns a panic into an error with its stack, so that the transaction is
+// undone and no caller waits for it forever.
 func guard(f func(Conn) error, c Conn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

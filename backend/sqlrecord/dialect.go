@@ -7,12 +7,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// Dialect is how one engine is spoken to. Dialects are made by SQLite and
-// Postgres and never change.
+// Dialect says how SQL is written for one engine. SQLite and Postgres make dialects, and
+// they never change.
 type Dialect struct {
 	Name string // "sqlite" or "postgres"
-	// ForUpdate ends a SELECT whose rows are to be held until the transaction
-	// ends.
+	// ForUpdate ends a SELECT that locks its rows until the transaction ends.
 	ForUpdate string
 	// ReturnID ends an INSERT that is run by Conn.Insert.
 	ReturnID string
@@ -21,8 +20,8 @@ type Dialect struct {
 	IDColumn string
 	// BigInt is the type of the hidden columns.
 	BigInt string
-	// Present is the clock of the engine, in milliseconds since 1970: several programs that
-	// share a database go by it, since theirs need not agree.
+	// Present is the clock of the engine, in milliseconds since 1970. Programs that share
+	// a database use it because their own clocks may differ.
 	Present string
 	// TableOptions follow the closing parenthesis of CREATE TABLE.
 	TableOptions string
@@ -31,27 +30,27 @@ type Dialect struct {
 	columnType  func(f *mapping.Field) string
 	// upper folds ASCII letters, the same in every engine.
 	upper func(expr string) string
-	// later is the greater of a moment and one millisecond after a column.
+	// later is the later of a moment and one millisecond after a column.
 	later func(column, moment string) string
-	// advance is the query that keeps an identity from giving out its parameter,
-	// where inserting it does not do so; may be nil.
+	// advance is the query that keeps an identity from issuing its parameter as an ID, if
+	// an insert with that ID does not do so; may be nil.
 	advance func(resource string) string
-	// reserve are the statements that do so where advance is nil, for IDs that
-	// nothing is inserted at.
+	// reserve are the statements that do the same if advance is nil, for IDs that no
+	// record is inserted at.
 	reserve func(resource string) []string
-	// lastID is the query for the highest ID that an identity has given out.
+	// lastID is the query for the highest ID that an identity has issued.
 	lastID func(resource string) string
-	// nullsLow tells that NULL sorts below every value without being asked to.
+	// nullsLow says that NULL sorts below every value by default.
 	nullsLow bool
-	// rowidIndexed tells that every index ends in the primary ID by itself.
+	// rowidIndexed says that every index ends in the primary ID by default.
 	rowidIndexed bool
-	// foreignKeysInline tells that a table may refer to one created after it.
+	// foreignKeysInline says that a table may refer to a table created after it.
 	foreignKeysInline bool
-	// steers tells that the planner works without statistics, so that it has to
-	// be told which of two indexes narrows more.
+	// steers says that the planner works without statistics, so the statement has to tell
+	// it which of two indexes narrows more.
 	steers bool
-	// plansOnce tells that the engine may plan a statement once for all values of
-	// its parameters, however different what they find is.
+	// plansOnce says that the engine may plan a statement once for all values of its
+	// parameters, even if different values find very different numbers of rows.
 	plansOnce bool
 }
 
@@ -64,15 +63,15 @@ func (d *Dialect) Placeholder(n int) string {
 	return string(d.placeholder) + strconv.Itoa(n)
 }
 
-// Text writes a statement with SQLite's placeholders for the engine. Nothing else in
-// it may be a question mark.
+// Text converts a statement with SQLite's placeholders to the engine's. The statement must
+// contain no other question mark.
 func (d *Dialect) Text(sql string) string { return strings.ReplaceAll(sql, "?", string(d.placeholder)) }
 
 // ColumnType returns the type that a field is stored as.
 func (d *Dialect) ColumnType(f *mapping.Field) string { return d.columnType(f) }
 
-// Compared returns the expression by which values of a field are equal or not:
-// expr itself, or for fields that ignore dashes its form without them.
+// Compared returns the expression that decides whether values of a field are equal: expr
+// itself, or its form without dashes for fields that ignore them.
 func (d *Dialect) Compared(f *mapping.Field, expr string) string {
 	if !f.IgnoreDashes {
 		return expr
@@ -80,14 +79,15 @@ func (d *Dialect) Compared(f *mapping.Field, expr string) string {
 	return "replace(" + d.upper(expr) + ", '-', '')"
 }
 
-// OrderBy returns one key of an ORDER BY. NULL is lower than every value. Where
-// there is none, nothing is said of it: PostgreSQL would not see that an index has
-// this very order.
+// OrderBy returns one key of an ORDER BY. NULL sorts below every value. If the key cannot
+// be NULL, the place of NULLs is not spelled out: PostgreSQL would then not see that an
+// index has this very order.
 func (d *Dialect) OrderBy(expr string, descending, nullable bool) string {
 	return OrderBy(expr, descending, nullable && !d.nullsLow)
 }
 
-// OrderBy is that of an engine, which is told where NULL comes or not.
+// OrderBy returns one key of an ORDER BY, with the place of NULLs spelled out if said is
+// true.
 func OrderBy(expr string, descending, said bool) string {
 	switch {
 	case descending && said:

@@ -42,13 +42,13 @@ func Postgres() *Dialect {
 		later: func(column, moment string) string {
 			return "greatest(" + column + " + interval '1 millisecond', " + moment + ")"
 		},
-		// It does so outside the transaction: one undone leaves a gap, which IDs
-		// may have.
+		// setval works outside the transaction: an undone transaction leaves a gap, which is
+		// allowed for IDs.
 		advance: func(resource string) string {
 			sequence := `pg_get_serial_sequence('"` + resource + `"', 'id')`
 			return "SELECT setval(" + sequence + ", $1) WHERE $1 > coalesce(pg_sequence_last_value(" + sequence + "), 0)"
 		},
-		// A sequence that was set back has no last value until it is used.
+		// A sequence that was set back has no last value until its next use.
 		lastID: func(resource string) string {
 			return `SELECT greatest(coalesce(pg_sequence_last_value(pg_get_serial_sequence('"` + resource + `"', 'id')), 0), ` +
 				`(SELECT max("id") FROM "` + resource + `"))`

@@ -2,10 +2,10 @@ package sqlrecord
 
 import "frontdesk/mapping"
 
-// SQLite returns the dialect of SQLite. Its tables are STRICT: a value of
-// another type than the column's is refused instead of kept. Decimals are
-// integers scaled by the field's decimals, timestamps milliseconds since 1970
-// in UTC. Writes exclude each other, so that FOR UPDATE has no counterpart.
+// SQLite returns the dialect of SQLite. Its tables are STRICT: SQLite rejects a value
+// whose type is not the column's. Decimals are integers scaled by the field's decimals,
+// timestamps milliseconds since 1970 in UTC. Writes exclude each other, so FOR UPDATE is
+// not needed.
 func SQLite() *Dialect {
 	return &Dialect{
 		Name:         "sqlite",

@@ -104,8 +104,8 @@ func TestListOfASnapshot(t *testing.T) {
 	})
 }
 
-// TestListEqualsANaiveOne compares random lists with what sorting and cutting
-// all records in memory gives.
+// TestListEqualsANaiveOne compares random lists with the same records sorted and cut in
+// memory.
 func TestListEqualsANaiveOne(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
@@ -114,7 +114,7 @@ func TestListEqualsANaiveOne(t *testing.T) {
 		var all []mapping.Record
 		for n := range 60 {
 			s.clock.advance(time.Duration(n%3) * time.Millisecond)
-			client := auth.Client{ID: 1 + int64(n%3)} // others' are before and behind
+			client := auth.Client{ID: 1 + int64(n%3)} // other clients' IDs come before and after
 			rec := s.create(t, client, "contact", "name", names[n/3%len(names)], "payment_days", n%4)
 			if client.ID == bob.ID {
 				all = append(all, rec)

@@ -14,16 +14,16 @@ type listing struct {
 	text string
 	args []mapping.Value
 
-	count     string // counts what follows counted, where that is asked for
+	count     string // counts what follows "counted", if the list asks for a count
 	countArgs []mapping.Value
 	counted   int64
 
 	deep   bool // bookmarks (bookmarks.go) help to find the page
-	varied bool // it depends on the values in it which index is the best
+	varied bool // the best index depends on the values in the statement
 }
 
-// listing writes the statement of a list. The list that asks for nothing but a
-// first page has its text ready.
+// listing writes the statement of a list. A list that asks only for a first page uses a
+// prepared text.
 func (s *Store) listing(t *table, q backend.Query) listing {
 	plain := q.Fields == nil && len(q.Filters) == 0 && len(q.Sort) == 0 && !q.ModifiedSince.IsSet()
 	if plain && q.After == 0 && q.Offset == 0 && q.Limit > 0 && !q.Total {
@@ -39,7 +39,7 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 	w.where()
 	if q.Total {
 		all := w
-		if q.After > 0 { // those before it are counted too
+		if q.After > 0 { // the count includes the records before q.After
 			everything := q
 			everything.After = 0
 			all = newListWriter(s.db.Dialect(), t, everything)
@@ -58,7 +58,7 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 	return l
 }
 
-// listWriter gathers what follows FROM, and its arguments.
+// listWriter writes the part of the statement after FROM, and its arguments.
 type listWriter struct {
 	d    *Dialect
 	t    *table
@@ -66,11 +66,11 @@ type listWriter struct {
 	b    strings.Builder
 	args []mapping.Value
 
-	// ranged has the client's records in the order of their IDs found by the one
-	// index that has them so. PostgreSQL takes "client = $1 ORDER BY id" for a walk
-	// through everybody's records by ID, which is quick for a client who has half of
-	// them, and for one who has a few a walk through the whole table. Asked for a
-	// range of clients, in the order of client and ID, it has no choice.
+	// ranged makes PostgreSQL use the one index that has the client's records in the order
+	// of their IDs. For "client = $1 ORDER BY id" PostgreSQL may walk through all clients'
+	// records by ID. That is quick for a client who owns half of them, but reads the whole
+	// table for a client who owns a few. A range of clients, in the order of client and
+	// ID, leaves it no choice.
 	ranged bool
 	floor  string // the lower end of the range
 }
@@ -80,7 +80,7 @@ func newListWriter(d *Dialect, t *table, q backend.Query) *listWriter {
 	return &listWriter{d: d, t: t, q: q, ranged: d.plansOnce && byID && !selective(q) && !t.r.SystemRecords}
 }
 
-// selective tells that a list leaves records out.
+// selective tells whether a list leaves records out.
 func selective(q backend.Query) bool { return len(q.Filters) > 0 || q.ModifiedSince.IsSet() }
 
 func (w *listWriter) arg(v mapping.Value) string {
@@ -119,7 +119,7 @@ func (w *listWriter) where() {
 	}
 }
 
-// from is the lower end of a ranged list.
+// from returns the lower end of a ranged list.
 func (w *listWriter) from() string {
 	if w.q.After > 0 {
 		return w.orderColumns() + " > ($1, " + w.arg(mapping.IntValue(int64(w.q.After))) + ")"
@@ -127,16 +127,16 @@ func (w *listWriter) from() string {
 	return w.d.Quote(clientColumn) + " >= $1"
 }
 
-// ceiling is the upper end.
+// ceiling returns the upper end of a ranged list.
 func (w *listWriter) ceiling() string { return w.d.Quote(clientColumn) + " <= $1" }
 
-// orderColumns are what a ranged list is ordered by.
+// orderColumns returns the columns that a ranged list is ordered by.
 func (w *listWriter) orderColumns() string {
 	return "(" + w.d.Quote(clientColumn) + ", " + w.t.columns[w.t.r.ID] + ")"
 }
 
-// skip has a ranged list begin at the first record of its page, which the index
-// alone tells: what is before it is counted, not read.
+// skip makes a ranged list begin at the first record of its page, which it finds in the
+// index alone, without reading the earlier records.
 func (w *listWriter) skip() {
 	w.order()
 	first := "SELECT " + w.t.columns[w.t.r.ID] + " FROM " + w.t.name + w.b.String() + " LIMIT 1 OFFSET " + w.arg(mapping.IntValue(int64(w.q.Offset)))
@@ -151,8 +151,8 @@ func (w *listWriter) skip() {
 
 func (w *listWriter) descending() bool { return len(w.q.Sort) > 0 && w.q.Sort[0].Descending }
 
-// client is the condition of what the client sees. Where another index finds
-// fewer records, it keeps the planner from this one.
+// client writes the condition for the records that the client sees. If another index finds
+// fewer records, the condition keeps the planner from using this one.
 func (w *listWriter) client() string {
 	for _, f := range w.q.Filters {
 		if w.t.narrow[f.Field.Index] {

@@ -10,18 +10,17 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// longSnapshotter is a DB that can open connections beside those it shares.
+// longSnapshotter is a DB that can open connections beside its shared ones.
 type longSnapshotter interface {
 	longSnapshot(ctx context.Context, f func(Conn) error) error
 }
 
-// LongSnapshot is Snapshot for work that takes long: it has a connection of its
-// own, so that nobody waits for one meanwhile. Close interrupts it.
+// LongSnapshot is Snapshot for work that takes long. It uses a connection of its own, so
+// that other calls need not wait for one. Close interrupts it.
 //
-// While it lasts SQLite cannot reuse its log from the point of the snapshot on:
-// the -wal file grows by all that is written meanwhile, and shrinks to its limit
-// of 64 MiB with the first checkpoint afterwards. PostgreSQL keeps the row
-// versions that the snapshot sees from being vacuumed.
+// During the snapshot SQLite cannot reuse its log: the -wal file grows by everything
+// written meanwhile, and shrinks to its limit of 64 MiB with the first checkpoint
+// afterwards. PostgreSQL cannot vacuum the row versions that the snapshot sees.
 func LongSnapshot(ctx context.Context, db DB, f func(Conn) error) error {
 	if a, ok := db.(longSnapshotter); ok {
 		return a.longSnapshot(ctx, f)
@@ -29,7 +28,7 @@ func LongSnapshot(ctx context.Context, db DB, f func(Conn) error) error {
 	return db.Snapshot(ctx, f)
 }
 
-// longWork counts the work beside a database's shared connections.
+// longWork counts the jobs on connections beside a database's shared ones.
 type longWork struct {
 	mu     sync.Mutex
 	closed chan struct{} // nil until the first work, or the end
@@ -37,8 +36,8 @@ type longWork struct {
 	work   sync.WaitGroup
 }
 
-// enter returns a context that ends with ctx or when the database closes, and
-// what is to be called when the work is done.
+// enter returns a context that ends with ctx or when the database closes, and a function
+// to call when the work is done.
 func (a *longWork) enter(ctx context.Context) (context.Context, func(), error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,7 +65,7 @@ func (a *longWork) enter(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
-// end lets no more work in, interrupts what there is and waits for it.
+// end admits no more work, interrupts the running work and waits for it.
 func (a *longWork) end() {
 	a.mu.Lock()
 	if !a.ended && a.closed != nil {
@@ -127,7 +126,7 @@ func (d *postgresDB) longSnapshot(ctx context.Context, f func(Conn) error) (err 
 	return tx.Rollback(ctx)
 }
 
-// interrupted names what ended the work, where it was not the work itself.
+// interrupted returns the error that ended the work from outside, if there is one.
 func interrupted(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)

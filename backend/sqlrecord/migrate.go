@@ -13,48 +13,46 @@ import (
 	"frontdesk/mapping"
 )
 
-// Migrations are the steps that lead a database from one version to the next:
-// *.sql files as goose reads them, or Go, or both.
+// Migrations are the steps from one version of the database to the next: *.sql files as
+// goose reads them, or Go, or both.
 type Migrations struct {
-	// Table keeps which of them were taken. Every set has its own.
+	// Table records the steps taken. Every set of migrations has its own table.
 	Table string
 	Files fs.FS // may be nil; those of an engine are in its folder, as migrations/sqlite
 	Go    []*goose.Migration
 
-	anyOrder bool // a step may be taken after one of a higher number
+	anyOrder bool // a step may be taken after a step with a higher number
 }
 
-// migrator is a DB whose tables are its own to make.
+// migrator is a DB that creates its own tables.
 type migrator interface {
-	// migrating runs f with a database/sql handle on the same database, while
-	// no other process migrates it.
+	// migrating runs f with a database/sql handle on the same database, while no other
+	// process migrates it.
 	migrating(ctx context.Context, f func(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) error) error
-	// columns returns the names of a table's columns; none where there is no
-	// such table.
+	// columns returns the names of a table's columns; none if the table does not exist.
 	columnNames(ctx context.Context, table string) ([]string, error)
 }
 
-// onlineMigrator is a DB that other processes are served from while it is migrated.
+// onlineMigrator is a DB that serves other processes while it is migrated.
 type onlineMigrator interface {
-	// online takes the step to a version of the model so that nobody who reads or
-	// writes meanwhile waits for long. It leaves alone what of it is there, so that
-	// a step which was interrupted is taken up again.
+	// online takes the step to a version of the model without delaying readers and writers
+	// for long. It leaves what exists alone, so that an interrupted step can be resumed.
 	online(ctx context.Context, db *sql.DB, s schema, version int) error
 }
 
-// looker is a DB that is looked at before it is migrated, since that may not be possible:
-// its disk is full, or a pooler is between, which gives a connection to somebody else after
-// each transaction, so that a lock or a setting of the session goes astray.
+// looker is a DB that is checked before it is migrated, because migrating may be
+// impossible: the disk is full, or a pooler gives the connection to another client after
+// each transaction, which loses locks and settings of the session.
 type looker interface {
-	// migrated tells whether nothing is left to migrate, and fails where something is
-	// and must not be done through this connection.
+	// migrated tells whether nothing is left to migrate. It fails if a migration is left
+	// that must not run through this connection.
 	migrated(ctx context.Context, m Migrations) (done bool, err error)
 }
 
-// Migrate makes the tables of the model's records, or brings them to its
-// version. Every distinct "since" number of the model is one migration, which needs
-// no other but the first: a vendor's may have been taken before a lower one of ours.
-// A database that is up to date is left as it is.
+// Migrate creates the tables of the model's records, or brings them to the model's
+// version. Every distinct "since" number of the model is one migration. It depends on the
+// first only: a vendor's migration may have been taken before one of ours with a lower
+// number. A database that is up to date stays as it is.
 func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
 	s := schema{d: db.Dialect(), model: model}
 	m := Migrations{Table: "frontdesk_records_version", anyOrder: true}
@@ -68,8 +66,8 @@ func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
 	return s.check(ctx, db)
 }
 
-// step leads to a version of the model: in one transaction, or so that others can
-// use the database meanwhile.
+// step migrates to a version of the model: in one transaction, or online, while others use
+// the database.
 func (s schema) step(db DB, version int) *goose.GoFunc {
 	if o, ok := db.(onlineMigrator); ok {
 		return &goose.GoFunc{RunDB: func(ctx context.Context, db *sql.DB) error { return o.online(ctx, db, s, version) }}
@@ -94,8 +92,8 @@ func run(ctx context.Context, on interface {
 	return nil
 }
 
-// MigrateWith takes those migrations that the database has not had yet. Several
-// processes may do so at once: one does the work, and the others wait.
+// MigrateWith takes the migrations that the database has not had yet. If several processes
+// call it at once, one does the work and the others wait.
 func MigrateWith(ctx context.Context, db DB, m Migrations) error {
 	mg, ok := db.(migrator)
 	if !ok {
@@ -132,8 +130,8 @@ func (m Migrations) provider(db *sql.DB, d goose.Dialect, o ...goose.ProviderOpt
 	return goose.NewProvider(d, db, m.Files, o...)
 }
 
-// check looks for what the migrations cannot have made: a resource or a field
-// that was given a number which the database had passed before.
+// check looks for what no migration has made: a resource or a field whose number the
+// database had already passed when it was added to the model.
 func (s schema) check(ctx context.Context, db DB) error {
 	for _, r := range s.model.Resources {
 		have, err := db.(migrator).columnNames(ctx, r.Name)
@@ -158,7 +156,7 @@ func (s schema) check(ctx context.Context, db DB) error {
 	return nil
 }
 
-// next is a version that no database of this model has passed.
+// next returns a version that no database of this model has passed.
 func (s schema) next() int {
 	all := s.versions()
 	return all[len(all)-1] + 1

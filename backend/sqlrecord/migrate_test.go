@@ -18,7 +18,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// modelWith loads the embedded model with other files over it.
+// modelWith loads the embedded model overlaid with other files.
 func modelWith(t *testing.T, files map[string]string) *mapping.Model {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,8 +110,8 @@ func TestMigrateMissesWhatCameTooLate(t *testing.T) {
 	})
 }
 
-// TestMigrateAVendorsModel: a vendor's numbers are in one line with ours, and ours
-// go on.
+// TestMigrateAVendorsModel: the vendor's numbers and ours form one sequence, and ours can
+// grow later.
 func TestMigrateAVendorsModel(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, db DB) {

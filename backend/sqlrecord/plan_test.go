@@ -12,7 +12,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// TestPlans keeps SQLite, which has no statistics here, on the index that
+// TestPlans makes sure that SQLite, which has no statistics here, uses the index that
 // narrows most.
 func TestPlans(t *testing.T) {
 	t.Parallel()
@@ -51,10 +51,10 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestPlansOfUnequalClients keeps PostgreSQL from reading everybody's records for
-// the list of a client who has few, and from sorting all of a client's for the
-// first page of an order that an index has: with a plan for all values, and where
-// the best one depends on them with one for these.
+// TestPlansOfUnequalClients makes sure that PostgreSQL does not read all clients' records
+// for the list of a client with few, and does not sort all of a client's records for the
+// first page of an order that an index has. It tests generic plans, and plans for given
+// values where the best plan depends on them.
 func TestPlansOfUnequalClients(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, openPostgres(t))

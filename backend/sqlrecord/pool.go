@@ -7,7 +7,7 @@ var (
 	_ backend.Pooler = (*sqliteDB)(nil)
 )
 
-// Pool implements backend.Pooler. The connections of Reserved and Jobs count among those there are.
+// Pool implements backend.Pooler. It includes the connections of Reserved and Jobs.
 func (d *postgresDB) Pool() (all backend.Pool) {
 	all.Calls = int(d.pool.Stat().MaxConns())
 	for _, p := range d.parts() {
@@ -17,9 +17,9 @@ func (d *postgresDB) Pool() (all backend.Pool) {
 	return all
 }
 
-// Pool implements backend.Pooler for the connections that read, one of which is left to
-// what is no call. All writes are done on one other, as many together as share a commit;
-// those that come meanwhile share the next one.
+// Pool implements backend.Pooler for the reading connections; one of them is reserved for
+// work other than calls. A single connection does all writes: up to maxBatch share a
+// commit, and those that arrive meanwhile share the next one.
 func (d *sqliteDB) Pool() backend.Pool {
 	most := cap(d.readers.free)
 	return backend.Pool{InUse: most - len(d.readers.free), Most: most, Calls: most - 1, Writes: 2 * maxBatch}

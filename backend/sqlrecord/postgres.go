@@ -19,10 +19,10 @@ import (
 // postgresDB is a PostgreSQL database behind a pool of connections.
 type postgresDB struct {
 	pool     *pgxpool.Pool
-	alone    *pgx.ConnConfig // of connections beside the pool, which wait for locks as long as it takes
-	bound    string          // what bounds the wait for locks in each transaction; "" where connections have that
+	alone    *pgx.ConnConfig // configuration of connections beside the pool, which wait for locks without a limit
+	bound    string          // statement that bounds the wait for locks in each transaction; "" if a setting of the connection does
 	reserved *postgresDB     // see Reserved
-	jobs     *postgresDB     // see Jobs; both nil in what these are themselves
+	jobs     *postgresDB     // see Jobs; both nil in the reserved and jobs pools themselves
 	dialect  *Dialect
 	rows     sync.Pool // of *postgresRow
 	long     longWork
@@ -36,7 +36,7 @@ var (
 	_ migrator = (*postgresDB)(nil)
 )
 
-// newPostgres makes a pool of a database that need not answer yet.
+// newPostgres makes a pool for a database that need not answer yet.
 func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postgresDB, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -59,7 +59,7 @@ func (d *postgresDB) Read(ctx context.Context, f func(Conn) error) error {
 	return d.read(ctx, f)
 }
 
-// read is Read whose statements are no transaction together.
+// read is Read; its statements run without a common transaction.
 func (d *postgresDB) read(ctx context.Context, f func(Conn) error) error {
 	conn, err := d.acquire(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (d *postgresDB) write(ctx context.Context, begin beginning, f func(Conn) er
 	return err
 }
 
-// rollbackTimeout bounds the undoing of a transaction whose own time may be up.
+// rollbackTimeout bounds a rollback, because the transaction's own time may be up.
 const rollbackTimeout = 2 * time.Second
 
 // tx runs f in a transaction. An error undoes it.
@@ -117,7 +117,7 @@ func (d *postgresDB) tx(ctx context.Context, begin beginning, f func(*postgresCo
 	if err != nil {
 		return err
 	}
-	defer conn.Release() // which closes a connection that is still in a transaction
+	defer conn.Release() // closes a connection that is still in a transaction
 	if err := begin(ctx, conn.Conn()); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -129,7 +129,7 @@ func (d *postgresDB) tx(ctx context.Context, begin beginning, f func(*postgresCo
 	}
 	tag, err := conn.Exec(ctx, "commit")
 	if err != nil {
-		if !errors.As(err, new(*pgconn.PgError)) { // the server did not say
+		if !errors.As(err, new(*pgconn.PgError)) { // the outcome is unknown
 			err = fmt.Errorf("%w: %w", backend.ErrUnsettled, err)
 		}
 		return fmt.Errorf("commit: %w", postgresError(err))
@@ -161,15 +161,15 @@ func (d *postgresDB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return nil, fmt.Errorf("wait for a connection: %w", err)
 }
 
-// isBusy tells whether all connections are in use, and none of them is being made.
+// isBusy tells whether all connections are in use, and no new one is being made.
 func (d *postgresDB) isBusy() bool {
 	stat := d.pool.Stat()
 	return stat.AcquiredConns() >= stat.MaxConns()
 }
 
-// Ping asks over a new connection where all are in use, since whoever keeps them waiting,
-// the database may answer, and where the one that is asked has broken: there may be another
-// server by now.
+// Ping uses a new connection if all are in use, because the database may answer although
+// they are busy. It does so too if the connection it used has broken, because another
+// server may have taken over by now.
 func (d *postgresDB) Ping(ctx context.Context) error {
 	if !d.isBusy() && d.pool.Ping(ctx) == nil {
 		return nil
@@ -192,20 +192,20 @@ func (d *postgresDB) Close() error {
 	return nil
 }
 
-// end lets nobody have a connection any more.
+// end closes the pool: no further connections are given out.
 func (d *postgresDB) end() { d.once.Do(func() { close(d.closed) }) }
 
-// collided tells whether PostgreSQL ended a transaction because of another one,
-// so that it may succeed when it is run again: serialization failure, deadlock, a lock
-// that was not to be had in time.
+// collided tells whether PostgreSQL ended a transaction because of another one, so that a
+// second attempt may succeed: serialization failure, deadlock, or a lock that was not
+// available in time.
 func collided(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01") || lockedOut(err)
 }
 
-// demoted tells whether the server refused a write because it takes none, or no
-// more: another one is the primary now. The connections of the pool end, so that
-// the next ones are made to the host that the DSN leads to by then.
+// demoted tells whether the server refused a write because it is read-only, or has become
+// so: another server is the primary now. It closes the connections of the pool, so that
+// the next ones go to the host that the DSN resolves to by then.
 func (d *postgresDB) demoted(err error) bool {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) || pg.Code != "25006" { // read-only transaction
@@ -215,8 +215,8 @@ func (d *postgresDB) demoted(err error) bool {
 	return true
 }
 
-// inUse tells of the delete of a record that others refer to where they are.
-// PostgreSQL names their table; SQLite does not.
+// inUse turns the failed delete of a record that is still referred to into an error that
+// names the referring table. PostgreSQL reports that table; SQLite does not.
 func inUse(err error) error {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Code == "23503" { // foreign key
@@ -225,7 +225,7 @@ func inUse(err error) error {
 	return err
 }
 
-// postgresError puts an error of PostgreSQL into the words of DB.
+// postgresError translates an error of PostgreSQL into the errors that DB promises.
 func postgresError(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
@@ -234,11 +234,11 @@ func postgresError(err error) error {
 	switch pg.Code {
 	case "23505", "23503", "23P01": // unique, foreign key, exclusion
 		return fmt.Errorf("%w: %w", backend.ErrStale, err)
-	case "55P03": // lock not available: what a read waited for, too
+	case "55P03": // lock not available; a read may wait for a lock, too
 		return fmt.Errorf("%w: %w", backend.ErrCollision, err)
 	}
 	switch pg.Code[:min(2, len(pg.Code))] {
-	case "22", "23": // of a value alone: too large, no text, check, not null
+	case "22", "23": // constraint on a single value: too large, not text, check, not null
 		return fmt.Errorf("%w: %w", backend.ErrUnexpected, err)
 	default:
 		return err

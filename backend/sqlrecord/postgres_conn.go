@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// postgresConn is a connection for as long as a function of the caller has it.
+// postgresConn is a connection that is lent to a function of the caller.
 type postgresConn struct {
 	db   *postgresDB
 	conn *pgx.Conn
@@ -20,13 +20,14 @@ type postgresConn struct {
 }
 
 // valuePlanner is a Conn whose engine plans a statement once for all values of its
-// parameters, and can be asked for a plan of these very values.
+// parameters, and can be asked for a plan for given values.
 type valuePlanner interface {
 	plannedForValues() Conn
 }
 
-// plannedForValues returns the connection for reading what is found by values that
-// differ much in how many records they find. It costs a plan each time.
+// plannedForValues returns a connection whose statements are planned for their given
+// values, because different values find very different numbers of records. It costs a plan
+// each time.
 func (c *postgresConn) plannedForValues() Conn { return plannedConn{c} }
 
 type plannedConn struct{ *postgresConn }
@@ -86,8 +87,8 @@ func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, 
 	return nil
 }
 
-// spare gives a connection up rather than take what it still brings of a result. One
-// in a transaction stays: it takes all of it.
+// spare closes the connection, which is cheaper than receiving the rest of a result. A
+// connection in a transaction stays open and receives the rest.
 func (c *postgresConn) spare(ctx context.Context) {
 	if c.conn.PgConn().TxStatus() == 'I' {
 		_ = c.conn.Close(ctx)
@@ -109,8 +110,8 @@ func (c *postgresConn) fail(err error) error {
 	return err
 }
 
-// postgresArgs turns values into what pgx sends, behind how it is to do so.
-// Decimals go as text, which PostgreSQL reads exactly.
+// postgresArgs turns values into arguments for pgx, after the query modes in mode.
+// Decimals are sent as text, which PostgreSQL reads exactly.
 func postgresArgs(mode []any, args []mapping.Value) []any {
 	sent := make([]any, len(mode)+len(args))
 	all := sent[copy(sent, mode):]

@@ -11,13 +11,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The wait for a lock is bounded by a setting that each connection is opened with. A pooler
-// may refuse that, or forget it, and give the connection to somebody else after each
-// transaction: then each transaction says it.
+// The wait for a lock is bounded by a setting that each connection is opened with. A
+// pooler may refuse the setting, or forget it, and it gives the connection to another
+// client after each transaction: then each transaction has to set it.
 const lockTimeout = "lock_timeout"
 
-// takeLockWait settles how connections are opened: those of pools, and those that are alone and
-// go by what the DSN says. wait is what the DSN says, or else the caller; "" for nothing.
+// takeLockWait decides how connections are opened: those of pools, and alone, which wait
+// for locks as the DSN says. wait is what the DSN says, or else the caller; "" for no
+// bound.
 func takeLockWait(config *pgx.ConnConfig, most time.Duration, pooled bool) (alone *pgx.ConnConfig, wait string) {
 	wait = config.RuntimeParams[lockTimeout]
 	if wait == "" && most > 0 {
@@ -34,14 +35,14 @@ func takeLockWait(config *pgx.ConnConfig, most time.Duration, pooled bool) (alon
 	return alone, wait
 }
 
-// refusesSettings tells whether it is a pooler that refused a connection for what it should
-// be opened with.
+// refusesSettings tells whether a pooler refused a connection because of its settings.
 func refusesSettings(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == "08P01" // protocol violation
 }
 
-// boundLocks has transactions say what connections do not have, nor the server.
+// boundLocks makes each transaction bound its wait for locks, if neither the connections
+// nor the server do.
 func (d *postgresDB) boundLocks(ctx context.Context, wait string) error {
 	var has string
 	if err := d.reserved.pool.QueryRow(ctx, "SHOW "+lockTimeout).Scan(&has); err != nil {

@@ -20,24 +20,24 @@ import (
 	"frontdesk/mapping"
 )
 
-// A migration that changes a table waits for all who read it, and whoever comes
-// after it waits for the migration: so it gives up soon, lets them through, and
-// tries again. The wait is longer than PostgreSQL's deadlock_timeout of a second,
-// after which it has its own vacuuming give way.
+// A migration that changes a table waits for all readers of the table, and later readers
+// wait for the migration. So the migration gives up soon, lets them through, and tries
+// again. It waits longer than PostgreSQL's deadlock_timeout of a second, after which
+// PostgreSQL cancels its own vacuuming of the table.
 const (
 	lockWait  = "2s"
 	lockPause = 3 * time.Second
 )
 
-// commitPause is between two looks whether another one's work is committed.
+// commitPause is the time between two checks whether another process's work is committed.
 const commitPause = 100 * time.Millisecond
 
-// migrationTurns is how often, once a second, a process asks whether another one
-// has done with migrating.
+// migrationTurns is how often, once a second, a process checks whether another one has
+// finished migrating.
 const migrationTurns = 3600
 
-// migrating leaves it to goose to hold a lock in the database. What is done there
-// has connections of its own, with time-outs of its own.
+// migrating leaves locking to goose, which holds a lock in the database. It uses
+// connections of its own, with time-outs of their own.
 func (d *postgresDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialect, ...goose.ProviderOption) error) (err error) {
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, migrationTurns), lock.WithUnlockTimeout(1, 60))
 	if err != nil {
@@ -67,15 +67,15 @@ func lockedOut(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "55P03"
 }
 
-// oldestTransaction says whose transaction has been open the longest, which is
-// most likely what a migration waits for.
+// oldestTransaction describes the transaction that has been open the longest, since the
+// migration most likely waits for that.
 func oldestTransaction(ctx context.Context, db *sql.DB) string {
 	const text = `SELECT pid, coalesce(application_name, ''), extract(epoch FROM clock_timestamp() - xact_start)::bigint FROM pg_stat_activity
 		WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL ORDER BY xact_start LIMIT 1`
 	var pid, seconds int64
 	var name string
 	if err := db.QueryRowContext(ctx, text).Scan(&pid, &name, &seconds); err != nil {
-		return "not known" // it has ended, or is not ours to see
+		return "not known" // it has ended, or this role may not see it
 	}
 	return fmt.Sprintf("pid %d %q, for %s", pid, name, time.Duration(seconds)*time.Second)
 }
@@ -123,14 +123,14 @@ func (d *postgresDB) online(ctx context.Context, db *sql.DB, s schema, version i
 	return nil
 }
 
-// onlineStep takes a step in PostgreSQL while others are served from it.
+// onlineStep takes a step in PostgreSQL while the database serves others.
 type onlineStep struct {
 	schema
 	db  *sql.DB
 	log *zap.Logger
 }
 
-// ask asks for one truth; there is false where there is no row.
+// ask runs a query for one boolean; false if it has no row.
 func (o *onlineStep) ask(ctx context.Context, text string, args ...any) (is, there bool, err error) {
 	err = o.db.QueryRowContext(ctx, text, args...).Scan(&is)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -139,8 +139,8 @@ func (o *onlineStep) ask(ctx context.Context, text string, args ...any) (is, the
 	return is, err == nil, err
 }
 
-// newTables makes the tables that are not there, with all that belongs to them, in
-// one transaction: nobody uses them yet.
+// newTables creates the tables that do not exist, with their indexes and keys, in one
+// transaction: nobody uses them yet.
 func (o *onlineStep) newTables(ctx context.Context, version int) error {
 	var missing []*mapping.Resource
 	for _, r := range o.broughtBy(version) {
@@ -168,7 +168,7 @@ func (o *onlineStep) newTables(ctx context.Context, version int) error {
 	return tx.Commit()
 }
 
-// columns adds those that the table does not have; it takes no lock where it has all.
+// columns adds the missing columns; it takes no lock if none is missing.
 func (o *onlineStep) columns(ctx context.Context, r *mapping.Resource, fields []*mapping.Field, have []string) error {
 	var add []string
 	for _, f := range fields {
@@ -182,9 +182,8 @@ func (o *onlineStep) columns(ctx context.Context, r *mapping.Resource, fields []
 	return run(ctx, o.db, "ALTER TABLE "+o.d.Quote(r.Name)+" "+strings.Join(add, ", "))
 }
 
-// foreignKey adds the foreign key of a field that has one, in two steps: writers
-// wait for the first, which takes a moment, but not for the second, which reads the
-// table.
+// foreignKey adds the foreign key of a field, if the field has one, in two steps: writers
+// wait for the first, which is short, but not for the second, which reads the table.
 func (o *onlineStep) foreignKey(ctx context.Context, r *mapping.Resource, f *mapping.Field) error {
 	if f.Reference == "" {
 		return nil
@@ -203,8 +202,8 @@ func (o *onlineStep) foreignKey(ctx context.Context, r *mapping.Resource, f *map
 	return run(ctx, o.db, "ALTER TABLE "+o.d.Quote(r.Name)+" VALIDATE CONSTRAINT "+name)
 }
 
-// index builds an index while others write. That ends only when all transactions
-// have ended that were open before, so it waits for as long as it takes.
+// index builds an index while others write. The build ends only after all transactions
+// that were open before it, so it may wait for any length of time.
 func (o *onlineStep) index(ctx context.Context, i index) (err error) {
 	valid, there, err := o.hasIndex(ctx, i)
 	if err != nil || valid {
@@ -239,8 +238,8 @@ func (o *onlineStep) hasIndex(ctx context.Context, i index) (valid, there bool, 
 	return o.ask(ctx, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)", i.name)
 }
 
-// unfinished deals with an index that is not valid. The server may be building it
-// for a process that was killed; when nobody does, it is good for nothing, and goes.
+// unfinished handles an index that is not valid. The server may still be building it for a
+// process that was killed; if not, the index is useless and is dropped.
 func (o *onlineStep) unfinished(ctx context.Context, conn *sql.Conn, i index) (valid bool, err error) {
 	if err := run(ctx, conn, "DO $$ BEGIN LOCK TABLE "+i.table+" IN SHARE UPDATE EXCLUSIVE MODE; END $$"); err != nil {
 		return false, err
@@ -254,8 +253,8 @@ func (o *onlineStep) unfinished(ctx context.Context, conn *sql.Conn, i index) (v
 	return false, run(ctx, conn, "DROP INDEX CONCURRENTLY "+i.name)
 }
 
-// committed waits for whoever has marked the index as valid: a build gives its lock
-// of the table back before it commits, which takes as long as its standby does.
+// committed waits for the process that has marked the index as valid: a build releases its
+// lock on the table before it commits, and the commit may wait for a standby.
 func (o *onlineStep) committed(ctx context.Context, i index) error {
 	const text = `SELECT EXISTS (SELECT FROM pg_index i JOIN pg_locks l ON l.transactionid = i.xmax WHERE i.indexrelid = to_regclass($1))`
 	for {
@@ -268,5 +267,5 @@ func (o *onlineStep) committed(ctx context.Context, i index) error {
 	}
 }
 
-// bare is a name without its quotes.
+// bare returns a name without its quotes.
 func bare(name string) string { return strings.Trim(name, `"`) }

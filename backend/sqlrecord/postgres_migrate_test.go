@@ -15,8 +15,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// live is a database that is migrated to a later model while a transaction of
-// somebody else keeps the migration from ending.
+// live is a database that is migrated to a later model while another transaction keeps the
+// migration from ending.
 type live struct {
 	*fixture
 	t     *testing.T
@@ -28,7 +28,7 @@ type live struct {
 // The index that the later model of these tests brings to a table that is there.
 const lateIndex = "country_main_contact_id_ref_idx"
 
-// startLive begins the transaction in the database at dsn, which runs one statement.
+// startLive opens that transaction in the database at dsn and runs one statement in it.
 func startLive(t *testing.T, dsn, statement string) *live {
 	t.Helper()
 	told := make(chan string, 16)
@@ -52,7 +52,7 @@ func startLive(t *testing.T, dsn, statement string) *live {
 	return l
 }
 
-// write does what an older program does: it writes to the table that is migrated.
+// write writes to the table during the migration, as an older version of the program does.
 func (l *live) write(code string) {
 	l.t.Helper()
 	country := l.create(l.t, alice, "country", "code", code, "name", code)
@@ -60,21 +60,21 @@ func (l *live) write(code string) {
 	require.NoError(l.t, err)
 }
 
-// release ends the other's transaction.
+// release ends the other transaction.
 func (l *live) release() {
 	l.t.Helper()
 	_, err := l.other.Exec(l.t.Context(), "ROLLBACK")
 	require.NoError(l.t, err)
 }
 
-// migrate begins the migration; what it returns follows.
+// migrate starts the migration; its result arrives on the channel.
 func (l *live) migrate(ctx context.Context) chan error {
 	ended := make(chan error, 1)
 	go func() { ended <- Migrate(ctx, l.DB(), l.later) }()
 	return ended
 }
 
-// truth asks the database, 0 where there is no row.
+// truth runs a query for one number; 0 if it has no row.
 func (l *live) truth(text string) (n int64) {
 	l.t.Helper()
 	err := l.DB().Read(l.t.Context(), func(c Conn) error {
@@ -93,8 +93,7 @@ func (l *live) comesTo(n int64, text string) {
 	require.Eventually(l.t, func() bool { return l.truth(text) == n }, time.Minute, 10*time.Millisecond, text)
 }
 
-// building returns when the index is all but done, and waits for the other's
-// transaction.
+// building returns when the index is all but done, and waits for the other transaction.
 func (l *live) building() {
 	l.t.Helper()
 	l.comesTo(1, `SELECT count(*) FROM pg_stat_progress_create_index
@@ -105,8 +104,8 @@ func (l *live) validIndex() int64 {
 	return l.truth(`SELECT indisvalid::int + 1 FROM pg_index WHERE indexrelid = to_regclass('` + lateIndex + `')`)
 }
 
-// TestPostgresBuildsAnIndexWhileOthersWrite: nobody waits for the index but the
-// migration itself.
+// TestPostgresBuildsAnIndexWhileOthersWrite: only the migration itself waits for the
+// index.
 func TestPostgresBuildsAnIndexWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	l := startLive(t, sqltest.Postgres(t), "SELECT 1")
@@ -122,8 +121,8 @@ func TestPostgresBuildsAnIndexWhileOthersWrite(t *testing.T) {
 	l.write("DE")
 }
 
-// TestPostgresTakesUpAnInterruptedIndex: what a migration that was killed has left
-// is done away with, and done again.
+// TestPostgresTakesUpAnInterruptedIndex: the remains of a killed migration are removed,
+// and the index is built again.
 func TestPostgresTakesUpAnInterruptedIndex(t *testing.T) {
 	t.Parallel()
 	l := startLive(t, sqltest.Postgres(t), "SELECT 1")
@@ -141,8 +140,8 @@ func TestPostgresTakesUpAnInterruptedIndex(t *testing.T) {
 	require.NoError(t, Migrate(t.Context(), l.DB(), l.model), "an older program still runs")
 }
 
-// deadBuilding has the server build the index for a process that was killed, up to
-// where it waits for the other's transaction. What the build returns follows.
+// deadBuilding makes the server build the index for a process that was killed, up to where
+// it waits for the other transaction. The result of the build arrives on the channel.
 func (l *live) deadBuilding() (built chan error) {
 	l.t.Helper()
 	l.release()
@@ -170,8 +169,8 @@ func (l *live) deadBuilding() (built chan error) {
 
 const oidOfIndex = `SELECT to_regclass('` + lateIndex + `')::oid::bigint`
 
-// TestPostgresWaitsForAnIndexOfTheDead: the server goes on with the index of a
-// process that was killed, so the next process waits for it and keeps it.
+// TestPostgresWaitsForAnIndexOfTheDead: the server goes on building the index of a killed
+// process, so the next process waits for the index and keeps it.
 func TestPostgresWaitsForAnIndexOfTheDead(t *testing.T) {
 	t.Parallel()
 	l := startLive(t, sqltest.Postgres(t), "SELECT 1")
@@ -187,8 +186,8 @@ func TestPostgresWaitsForAnIndexOfTheDead(t *testing.T) {
 	require.Equal(t, before, l.truth(oidOfIndex), "the same one")
 }
 
-// TestPostgresWaitsForTheCommitOfAnIndex: such an index is kept also where its
-// commit still waits for a standby, and the table is free already.
+// TestPostgresWaitsForTheCommitOfAnIndex: the next process also keeps an index whose
+// commit still waits for a standby while the table is already unlocked.
 func TestPostgresWaitsForTheCommitOfAnIndex(t *testing.T) {
 	t.Parallel()
 	primary := sqltest.Primary(t)
@@ -210,8 +209,8 @@ func TestPostgresWaitsForTheCommitOfAnIndex(t *testing.T) {
 	require.Equal(t, before, l.truth(oidOfIndex), "the same one")
 }
 
-// TestPostgresLetsOthersPass: a migration that has to wait for a long reader lets
-// those pass who came after it, and is done once the reader is.
+// TestPostgresLetsOthersPass: a migration that waits for a long reader lets later readers
+// pass, and finishes once the long reader is done.
 func TestPostgresLetsOthersPass(t *testing.T) {
 	t.Parallel()
 	l := startLive(t, sqltest.Postgres(t), "SELECT count(*) FROM country")

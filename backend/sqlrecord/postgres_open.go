@@ -29,14 +29,15 @@ func OpenPostgres(ctx context.Context, dsn string, o Options) (DB, error) {
 	return d, nil
 }
 
-// JudgePostgres tells what is wrong with a DSN, as OpenPostgres would, without connecting.
+// JudgePostgres returns the error that OpenPostgres would find in a DSN, without
+// connecting.
 func JudgePostgres(dsn string) error {
 	_, err := poolConfig(dsn, Options{})
 	return err
 }
 
-// withoutDSN tells what pgx finds wrong with a DSN, without any of it: pgx repeats it, and
-// where it is mistyped nobody knows which part is the password.
+// withoutDSN returns what pgx finds wrong with a DSN, without the DSN itself: pgx repeats
+// it, and in a mistyped DSN any part may be the password.
 func withoutDSN(err error) error {
 	wrong, ok := errors.AsType[*pgconn.ParseConfigError](err)
 	if !ok {
@@ -46,21 +47,21 @@ func withoutDSN(err error) error {
 	if cause != nil {
 		words = strings.TrimSuffix(words, " ("+cause.Error()+")")
 	}
-	const end = "`: " // of what pgx repeats
+	const end = "`: " // ends the DSN that pgx repeats
 	at := strings.LastIndex(words, end)
 	if at < 0 {
 		return errors.New("the DSN cannot be read")
 	}
 	words = "the DSN cannot be read: " + words[at+len(end):]
-	if strings.HasSuffix(words, "TLS") { // whose causes name files, and nothing else of a DSN
+	if strings.HasSuffix(words, "TLS") { // TLS errors name files, and nothing else from a DSN
 		return fmt.Errorf("%s: %w", words, cause)
 	}
 	return errors.New(words)
 }
 
-// Reserved returns the same database by connections that only those have who ask for them:
-// logins, and whether the database answers, wait neither for records nor for jobs. They are
-// closed with db. SQLite has a reader to spare, and nothing there waits for anybody's locks.
+// Reserved returns the same database with connections of its own, for logins and health
+// checks, so that these wait neither for records nor for jobs. They are closed with db.
+// With SQLite it returns db: one reader is reserved, and readers wait for no locks.
 func Reserved(db DB) DB {
 	if d, ok := db.(*postgresDB); ok && d.reserved != nil {
 		return d.reserved
@@ -68,7 +69,7 @@ func Reserved(db DB) DB {
 	return db
 }
 
-// Jobs is Reserved for callback jobs, whose tables somebody may lock as well.
+// Jobs is like Reserved, for callback jobs, because others may lock their tables as well.
 func Jobs(db DB) DB {
 	if d, ok := db.(*postgresDB); ok && d.jobs != nil {
 		return d.jobs
@@ -76,8 +77,8 @@ func Jobs(db DB) DB {
 	return db
 }
 
-// openPools makes the pools of a database that answers. Reserved and Jobs share a quarter of the
-// connections, four at most.
+// openPools makes the pools of a database that answers. Reserved and Jobs share a quarter
+// of the connections, at most four.
 func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgresDB, error) {
 	config, err := poolConfig(dsn, o)
 	if err != nil {
@@ -111,21 +112,21 @@ func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgr
 	return d, nil
 }
 
-// parts are the pools of a database, itself first.
+// parts returns the pools of a database, d first.
 func (d *postgresDB) parts() []*postgresDB {
 	all := []*postgresDB{d, d.reserved, d.jobs}
 	return slices.DeleteFunc(all, func(p *postgresDB) bool { return p == nil })
 }
 
-// How long a host may take to let a connection in, and a connection that was not
-// used for a while to show that it lives, where the DSN does not say: one that
-// swallows what it is sent must not keep the next one from being tried.
+// These defaults, if the DSN has none, bound how long a host may take to accept a
+// connection, and an idle connection to show that it still works. Without them a host that
+// drops packets silently would keep the next host from being tried.
 const (
 	connectTimeout = 5 * time.Second
 	pingTimeout    = 2 * time.Second
 )
 
-// poolConfig is the configuration of a pool of all connections.
+// poolConfig returns the configuration of a pool with all connections.
 func poolConfig(dsn string, o Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {

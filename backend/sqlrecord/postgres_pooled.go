@@ -15,8 +15,8 @@ var _ looker = (*postgresDB)(nil)
 var errPooled = errors.New("a pooler must not come between, and default_query_exec_mode says that there is one: " +
 	"run frontdesk migrate with a DSN that leads to PostgreSQL itself, without that parameter")
 
-// migrated looks without a lock, so that programs which find nothing to do
-// start behind a pooler as well.
+// migrated checks without a lock, so that programs with nothing to migrate start behind a
+// pooler as well.
 func (d *postgresDB) migrated(ctx context.Context, m Migrations) (done bool, err error) {
 	db := stdlib.OpenDBFromPool(d.pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
@@ -31,5 +31,5 @@ func (d *postgresDB) migrated(ctx context.Context, m Migrations) (done bool, err
 	if d.pool.Config().ConnConfig.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement {
 		return false, errors.Join(fmt.Errorf("migrate %s: %w", m.Table, errPooled), err)
 	}
-	return false, nil // where looking failed, migrating will say so better
+	return false, nil // if the check fails, migrating reports the error better
 }

@@ -13,14 +13,14 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// TestLocksBehindAPooler: a pooler refuses what bounds the wait for a lock, or forgets it.
-// Before, whoever met a lock waited for as long as it was held.
+// TestLocksBehindAPooler: a pooler refuses the setting that bounds the wait for a lock, or
+// forgets it. Earlier versions then waited for as long as the lock was held.
 func TestLocksBehindAPooler(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string]struct {
 		through func(t *testing.T, direct string) string
 		wait    time.Duration
-		says    bool // each transaction says it
+		says    bool // each transaction sets it
 	}{
 		"which shares transactions": {func(t *testing.T, direct string) string {
 			return sqltest.PgBouncer(t, direct) + "&default_query_exec_mode=exec"
@@ -78,7 +78,7 @@ func lockThing(t *testing.T, dsn string) (release func()) {
 	return func() { require.NoError(t, held.Rollback(t.Context())) }
 }
 
-// usesOfThing are the ways to use the table.
+// usesOfThing are statements that use the table.
 func usesOfThing(t *testing.T, db *postgresDB) (all []func(context.Context) error) {
 	dated := func(ctx context.Context, f func(Conn) error) error {
 		return db.writeDated(ctx, nil, func(c Conn, _ time.Time) error { return f(c) })

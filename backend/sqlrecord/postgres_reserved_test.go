@@ -13,8 +13,8 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// TestPostgresOwnConnections: whatever keeps those busy that read records, logins and jobs
-// have connections, and the database answers when it is asked whether it does.
+// TestPostgresOwnConnections: logins, jobs and health checks have connections, even if all
+// connections for records are busy.
 func TestPostgresOwnConnections(t *testing.T) {
 	t.Parallel()
 	db, err := OpenPostgres(t.Context(), sqltest.Postgres(t), Options{Readers: 8})
@@ -38,7 +38,8 @@ func TestPostgresOwnConnections(t *testing.T) {
 	})
 }
 
-// TestPostgresConnectionsAreCounted: all that an instance may have is what the DSN says.
+// TestPostgresConnectionsAreCounted: the DSN bounds all connections of an instance
+// together.
 func TestPostgresConnectionsAreCounted(t *testing.T) {
 	t.Parallel()
 	dsn := sqltest.Postgres(t)
@@ -51,14 +52,14 @@ func TestPostgresConnectionsAreCounted(t *testing.T) {
 		db, err := OpenPostgres(t.Context(), dsn+said, Options{})
 		require.NoError(t, err)
 		pool := PoolOf(db)
-		pool.InUse = 0 // one may be on its way
+		pool.InUse = 0 // one may be on its way back
 		require.Equal(t, want, pool, said)
 		require.NoError(t, db.Close())
 	}
 }
 
-// TestPostgresLocks: who waits for a lock hears in time that somebody has it; only what
-// takes long anyway, a backup, waits on.
+// TestPostgresLocks: statements that wait for a lock fail in time; only work that takes
+// long anyway, such as a backup, waits on.
 func TestPostgresLocks(t *testing.T) {
 	t.Parallel()
 	dsn := sqltest.Postgres(t)
@@ -74,7 +75,7 @@ func TestPostgresLocks(t *testing.T) {
 		t.Cleanup(func() { assert.NoError(t, conn.Close(context.Background())) })
 		return conn
 	}
-	look := connect() // a transaction sees who is active as it was at its first look
+	look := connect() // a transaction sees the active sessions as of its first look
 	locks, err := connect().Begin(t.Context())
 	require.NoError(t, err)
 	_, err = locks.Exec(t.Context(), `LOCK TABLE "order" IN ACCESS EXCLUSIVE MODE`)

@@ -74,7 +74,7 @@ func TestPostgresRunsAgainAfterADeadlock(t *testing.T) {
 	wg.Wait()
 }
 
-// TestPostgresReadsForeignTypes reads what tables that are not ours hold.
+// TestPostgresReadsForeignTypes reads types of tables that frontdesk did not create.
 func TestPostgresReadsForeignTypes(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)

@@ -55,8 +55,8 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 	}
 }
 
-// word decodes text that is one of a few words. Another one stays, so that whoever judges
-// the values beside it does not complain of its absence.
+// word decodes text that must be one of a few words. An unknown word is kept, so that
+// checks of the values beside it do not report it as absent.
 func (d *decoder) word(n *node, v reflect.Value, path string, words []string) {
 	d.value(n, v, path)
 	seen := v.String()
@@ -66,7 +66,7 @@ func (d *decoder) word(n *node, v reflect.Value, path string, words []string) {
 	d.problem(n, RuleWord, path, "found %s, expected %s%s", d.doc.Found(path, seen), OneOf(words), d.doc.Suggest(path, seen, words))
 }
 
-// OneOf says which words a key takes.
+// OneOf lists the words that a key takes.
 func OneOf(words []string) string {
 	if len(words) == 1 {
 		return words[0]
@@ -74,7 +74,8 @@ func OneOf(words []string) string {
 	return "one of " + strings.Join(words, ", ")
 }
 
-// Words are those that a key of a struct takes, which its tag lists: schema:"enum=a|b".
+// Words returns the words that a key of a struct takes, which its tag lists:
+// schema:"enum=a|b".
 func Words[T any](key string) []string {
 	known := collectFields(reflect.TypeFor[T]())
 	return known.words[key]
@@ -132,7 +133,7 @@ func (d *decoder) remember(e entry, path string) {
 type fields struct {
 	index map[string][]int
 	names []string            // in the order of the fields
-	words map[string][]string // of the text that is one of a few
+	words map[string][]string // of text that takes only these words
 }
 
 func (d *decoder) fieldsOf(t reflect.Type) fields {
@@ -169,7 +170,7 @@ func collectFields(t reflect.Type) fields {
 	return known
 }
 
-// wordsOf are the words that a field of text takes; nil where it takes any.
+// wordsOf returns the words that a text field takes; nil if it takes any text.
 func wordsOf(f reflect.StructField) []string {
 	for _, rule := range strings.Split(f.Tag.Get("schema"), ",") {
 		if list, ok := strings.CutPrefix(rule, "enum="); ok && f.Type.Kind() == reflect.String {
@@ -179,7 +180,7 @@ func wordsOf(f reflect.StructField) []string {
 	return nil
 }
 
-// listing joins names as a sentence does: a, b or c.
+// listing joins names as in a sentence: a, b or c.
 func listing(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")

@@ -23,9 +23,9 @@ const maxAliased = 10_000
 // Option changes how a file is decoded.
 type Option func(*decoder)
 
-// Expand has f rewrite the text of every scalar value, not of keys, before it
-// is decoded. Its error becomes a problem at the value. What f puts in is never
-// taken for YAML and is not repeated in messages, which show the text as written.
+// Expand makes f rewrite the text of every scalar value, but not of keys, before it is
+// decoded. An error of f becomes a problem at the value. The text that f returns is never
+// parsed as YAML and never appears in messages, which show the text as written.
 func Expand(f func(text string) (string, error)) Option {
 	return func(d *decoder) { d.expand = f }
 }
@@ -33,21 +33,20 @@ func Expand(f func(text string) (string, error)) Option {
 // Decode decodes src into the value that into points to and returns every
 // problem found, sorted by position. The file name is used in problems only.
 //
-// Into takes structs, pointers, slices, maps with text as keys, text, booleans,
-// integers, floats, [time.Duration], [encoding.TextUnmarshaler] for scalars and
-// [Unmarshaler]; it panics for anything else. A TextUnmarshaler best fails with
-// [Expected]. Any other error becomes the message as it is, so it should say what
-// was found and what was expected and not repeat what may be secret; of a value
-// that Expand changed it is not shown.
+// Into takes structs, pointers, slices, maps with text as keys, text, booleans, integers,
+// floats, [time.Duration], [encoding.TextUnmarshaler] for scalars and [Unmarshaler]; it
+// panics for anything else. A TextUnmarshaler should fail with [Expected]. Any other error
+// becomes the message unchanged, so it should say what was found and what was expected,
+// and must not repeat secrets. If Expand changed the value, such an error is not shown.
 //
-// Text whose key takes a few words, which the tag of its field lists as the schema has
-// them, schema:"enum=a|b", is one of them; another word is decoded, and a problem.
+// A text field may list the words it takes in its tag, in the syntax of the schema:
+// schema:"enum=a|b". Another word is decoded, and is a problem.
 //
-// A section, list or map that is written but left empty counts as empty, a
-// pointer becomes nil, and any other value left empty is a problem. A list or a
-// map replaces what into held before; a section is decoded over it. A value with
-// a problem leaves what into held there, and an item of a list its zero value, so
-// that later items keep their index. The Document is never nil; where src is not
+// An empty section, list or map counts as empty, a pointer becomes nil, and any other
+// empty value is a problem. A list or a map replaces the earlier contents of into; a
+// section is decoded over them. A value with a problem leaves the earlier contents of into
+// there; an item of a list with a problem becomes its zero value, so that later items keep
+// their index. The Document is never nil; if src is not YAML at all, it has no positions.
 // YAML at all, it knows no places.
 func Decode(file string, src []byte, into any, options ...Option) (*Document, Problems) {
 	d := &decoder{doc: &Document{
@@ -80,7 +79,7 @@ type decoder struct {
 	doc      *Document
 	problems Problems
 	expand   func(string) (string, error)
-	alias    *position // of the alias being followed: its contents are placed there
+	alias    *position // position of the alias being followed, used for all its contents
 	aliased  int
 	structs  map[reflect.Type]fields
 }
@@ -101,7 +100,7 @@ func (d *decoder) place(at position) position {
 	return at
 }
 
-// parse finds the one document in src; ok is false where there is none to read.
+// parse finds the one document in src; ok is false if there is none.
 func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 	if !utf8.Valid(src) {
 		d.report(firstInvalid(src), ruleUTF8, "", "not valid UTF-8")
@@ -115,7 +114,7 @@ func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 	if err != nil {
 		at, message := position{1, 1}, err.Error()
 		if located, ok := errors.AsType[yaml.Error](err); ok {
-			message = withCause(quoted.ReplaceAllString(located.GetMessage(), "…")) // it may be a password behind a | or >
+			message = withCause(quoted.ReplaceAllString(located.GetMessage(), "…")) // the quoted text may be a password after | or >
 			if t := located.GetToken(); t != nil && t.Position != nil {
 				at = position{max(t.Position.Line, 1), max(t.Position.Column, 1)}
 			}
@@ -137,9 +136,9 @@ func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 	return body, true
 }
 
-// parse guards against a panic of the parser: a file written by hand may hold
-// anything, and reading it anew must not end a program that runs. Of what is too
-// deep it returns the place only.
+// parse recovers from a panic of the parser: a file written by hand may hold anything, and
+// a reload must not end a running program. If the file is nested too deep, it returns only
+// the position.
 func parse(src []byte) (file *ast.File, deep *token.Token, err error) {
 	defer func() {
 		if recover() != nil {
@@ -154,7 +153,7 @@ func parse(src []byte) (file *ast.File, deep *token.Token, err error) {
 	return file, nil, err
 }
 
-// withCause adds what is wrong as a rule where the parser only tells what it did not expect.
+// withCause adds the rule that was broken if the parser only reports an unexpected token.
 func withCause(message string) string {
 	switch {
 	case strings.Contains(message, "unexpected key name"), strings.Contains(message, "non-map value"):
@@ -166,7 +165,7 @@ func withCause(message string) string {
 	}
 }
 
-// quoted is what the parser repeats of a file.
+// quoted matches the text of the file that the parser repeats.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 var oneLine = strings.NewReplacer("\t", `\t`, "\r", `\r`, "\n", `\n`)

@@ -2,16 +2,16 @@ package strictyaml
 
 import "github.com/goccy/go-yaml/token"
 
-// maxDepth bounds how deep values may stand in each other, far beyond what anybody
-// writes. What the parser takes grows with the square of the depth: 20 KB of
-// brackets would cost a gigabyte.
+// maxDepth bounds how deep values may be nested, far beyond what people write. The
+// parser's memory grows with the square of the depth: 20 KB of brackets would cost a
+// gigabyte.
 const maxDepth = 100
 
-// tooDeep finds where values stand too deep in each other; nil for nowhere. It
-// looks at nothing but brackets and columns, and may count a level too many.
+// tooDeep finds where values are nested too deep; nil if they are not. It looks at
+// brackets and columns only, and may count one level too many.
 func tooDeep(tokens token.Tokens) *token.Token {
 	brackets := 0
-	var columns []int // at which the block values that are open begin
+	var columns []int // columns where the open block values begin
 	line, opened := 0, false
 	for _, t := range tokens {
 		switch t.Type {

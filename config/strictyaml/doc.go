@@ -7,12 +7,11 @@
 // expected and, where one is close, a "did you mean". The [Document] it returns
 // remembers where each value stood, so that checks made later point there too.
 //
-// It is not a general YAML library. It does not write YAML, it has no untyped
-// decoding (no any), it takes one document per file, and it refuses what makes
-// a file mean something else than it seems to: tags, merge keys, numbers with a
-// leading zero, yes and no as booleans. Plain scalars keep the text they were
-// written in, so 010, 1e3 and 2027-01-01 are usable where text is expected.
-// Anchors and aliases are resolved.
+// It is not a general YAML library. It does not write YAML, it has no untyped decoding (no
+// any), it takes one document per file, and it rejects syntax that makes a file mean
+// something other than it seems to: tags, merge keys, numbers with a leading zero, yes and
+// no as booleans. Plain scalars keep the text they were written in, so 010, 1e3 and
+// 2027-01-01 are usable where text is expected. Anchors and aliases are resolved.
 //
 // Fields are decoded by their tag, yaml:"name"; a field without one is left
 // alone, and an embedded struct without one lends its fields. A key that is

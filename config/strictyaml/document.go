@@ -9,7 +9,7 @@ import (
 // Document remembers where the values of a decoded file stood.
 type Document struct {
 	file    string
-	places  map[string]position   // but for items of lists
+	places  map[string]position   // all but items of lists
 	items   map[string][]position // of the lists, by the list's path
 	broken  map[string]bool
 	written map[string]string // only of values that Expand changed
@@ -42,8 +42,8 @@ func (d *Document) Has(path string) bool {
 	return ok
 }
 
-// Lines are those that the items of the list at path stand on; nil where the file
-// has no list there.
+// Lines returns the lines of the items of the list at path; nil if the file has no list
+// there.
 func (d *Document) Lines(path string) []int32 {
 	items := d.items[path]
 	if items == nil {
@@ -56,8 +56,8 @@ func (d *Document) Lines(path string) []int32 {
 	return lines
 }
 
-// place finds what stands at path. Lists may be long, so that their items have
-// no entry each.
+// place finds the position of path. Items of lists have no entry of their own, since lists
+// may be long.
 func (d *Document) place(path string) (position, bool) {
 	if at, ok := d.places[path]; ok {
 		return at, true
@@ -74,15 +74,15 @@ func (d *Document) place(path string) (position, bool) {
 	return items[i], true
 }
 
-// Written is the text the file has for path where [Expand] changed it, for
-// messages that must not show what it was changed to.
+// Written is the text that the file has for path if [Expand] changed it, for messages that
+// must not show the changed text.
 func (d *Document) Written(path string) (text string, expanded bool) {
 	text, expanded = d.written[path]
 	return text, expanded
 }
 
-// Found quotes the text at path for a message, as it was written: what [Expand] put in may
-// be secret.
+// Found quotes the text at path for a message, as it was written: the text that [Expand]
+// returns may be secret.
 func (d *Document) Found(path, text string) string {
 	if written, expanded := d.Written(path); expanded {
 		text = written
@@ -90,7 +90,7 @@ func (d *Document) Found(path, text string) string {
 	return Quote(text)
 }
 
-// Suggest is [Suggest] for the text at path; "" where Expand changed it.
+// Suggest is [Suggest] for the text at path; "" if Expand changed it.
 func (d *Document) Suggest(path, seen string, known []string) string {
 	if _, expanded := d.Written(path); expanded {
 		return ""
@@ -98,7 +98,7 @@ func (d *Document) Suggest(path, seen string, known []string) string {
 	return Suggest(seen, known)
 }
 
-// Fault is a problem at path; none where decoding has already found one there.
+// Fault is a problem at path; none if decoding has already found one there.
 func (d *Document) Fault(path, rule, message string) Problems {
 	if d.Broken(path) {
 		return nil
@@ -108,9 +108,9 @@ func (d *Document) Fault(path, rule, message string) Problems {
 	return Problems{p}
 }
 
-// Broken reports whether decoding found a problem with the value of path or of
-// one of its parents. What the struct holds there is then not what was written,
-// and a further complaint would only add noise.
+// Broken reports whether decoding found a problem with the value of path or of one of its
+// parents. The struct then does not hold the written value, and a further complaint would
+// only add noise.
 func (d *Document) Broken(path string) bool {
 	for at := path; ; at = parent(at) {
 		if d.broken[at] {
@@ -122,8 +122,8 @@ func (d *Document) Broken(path string) bool {
 	}
 }
 
-// parent drops the last step of a path. A quoted key may hold dots or brackets;
-// cutting inside it gives a path that is not there, and the next cut goes on.
+// parent drops the last step of a path. A quoted key may contain dots or brackets; a cut
+// inside it gives a path that does not exist, and the next cut continues.
 func parent(path string) string {
 	return path[:max(strings.LastIndexAny(path, ".["), 0)]
 }

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Problem is one thing wrong with a file. Line and Column count from 1, columns
-// in characters; Path leads to the value, like api_keys[1].allow[0], and is
-// empty for the document as a whole. Message is one line without a full stop.
-// Rule is the stable name of what was broken, such as unknown-key; empty where
-// whoever found the problem names none.
+// Problem is one thing wrong with a file. Line and Column count from 1, columns in
+// characters; Path leads to the value, like api_keys[1].allow[0], and is empty for the
+// document as a whole. Message is one line without a full stop. Rule is the stable name of
+// the broken rule, such as unknown-key; it may be empty.
 type Problem struct {
 	File         string
 	Line, Column int

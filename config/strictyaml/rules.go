@@ -1,6 +1,6 @@
 package strictyaml
 
-// Rule is what a file can break, by a name that stays.
+// Rule is a rule for files, with a stable name.
 type Rule struct {
 	ID    string // in kebab-case
 	About string // what it demands, in a sentence
@@ -24,7 +24,7 @@ const (
 	ruleUnsupported = "unsupported"
 )
 
-// Rules are those that Decode holds every file to.
+// Rules are the rules that Decode checks in every file.
 func Rules() []Rule {
 	return []Rule{
 		{ruleUTF8, "The file is text in UTF-8."},

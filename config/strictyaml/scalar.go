@@ -17,7 +17,7 @@ const longestShown = 60
 type scalar struct {
 	text    string
 	written string // before expansion: what a message may show
-	quoted  bool   // in quotes, so meant as text; an expanded value is never
+	quoted  bool   // in quotes, so meant as text; never true of an expanded value
 }
 
 var durationType = reflect.TypeFor[time.Duration]()
@@ -42,8 +42,8 @@ func (d *decoder) scalar(n *node, v reflect.Value, path string) {
 	}
 }
 
-// text gives the text of a scalar to set and reports the error it returns; wants
-// is what is expected where the node is no scalar.
+// text passes the text of a scalar to set and reports the error of set; wants says what
+// was expected if the node is not a scalar.
 func (d *decoder) text(n *node, path, wants string, set func(scalar) error) {
 	if n.kind == Null && wants == "text" {
 		wants = `text ("" for none)`
@@ -76,7 +76,7 @@ type Expected string
 // Error says what was expected.
 func (e Expected) Error() string { return "expected " + string(e) }
 
-// explain turns the error of a TextUnmarshaler into a message's.
+// explain turns the error of a TextUnmarshaler into a message.
 func (s scalar) explain(err error) error {
 	if expected, ok := errors.AsType[Expected](err); ok {
 		return s.unfit(string(expected))
@@ -96,7 +96,7 @@ func (s scalar) unfit(expected string) error {
 	return fmt.Errorf("found %s, expected %s", shown, expected)
 }
 
-// Quote puts text in quotes for a message, shortened where it is long.
+// Quote puts text in quotes for a message and shortens long text.
 func Quote(text string) string {
 	if r := []rune(text); len(r) > longestShown {
 		text = string(r[:longestShown]) + "…"
@@ -165,7 +165,7 @@ func setFloat(v reflect.Value, s scalar) error {
 	return nil
 }
 
-// leadingZero finds what other readers of YAML take for an octal number.
+// leadingZero finds numbers that other YAML parsers read as octal.
 func leadingZero(text string) bool {
 	digits := strings.TrimLeft(text, "+-")
 	return len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9'

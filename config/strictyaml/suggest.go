@@ -31,9 +31,9 @@ func Nearest(seen string, known []string) (word string) {
 	return word
 }
 
-// Closest finds the known word within that many edits and a third of its length; ""
-// where there is none, or where another one is as close: then nobody knows which was
-// meant. It disregards case.
+// Closest finds the known word within that many edits and a third of its length; "" if
+// there is none, or if another word is as close, because the intended word is then
+// unclear. It disregards case.
 func Closest(seen string, known []string, most int) (word string) {
 	if len(seen) > longestSuggested {
 		return ""
@@ -50,7 +50,7 @@ func Closest(seen string, known []string, most int) (word string) {
 	return word
 }
 
-// edits counts those from one word to another, disregarding case, and tells whether
+// edits counts the edits from one word to another, disregarding case, and tells whether
 // they are few for words of that length.
 func edits(seen, known string) (n int, few bool) {
 	longer := max(len(seen), len(known))

@@ -54,7 +54,8 @@ func (b *builder) build(n ast.Node, path string) *node {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		return &node{kind: Scalar, at: place(n), text: n.GetToken().Value, plain: true}
 	case *ast.TagNode:
-		// Not by its text, nor is an alias below: it may be a password that begins so.
+		// The message does not show the text, here and at an alias below: it may be a
+		// password that begins with this sign.
 		return b.refuse(n, ruleTag, path, "tags, which begin with !, are not supported, put text in quotes instead")
 	default:
 		return b.refuse(n, ruleUnsupported, path, "not supported here, expected a value, a list or a mapping")

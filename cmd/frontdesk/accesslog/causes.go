@@ -8,8 +8,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// causeHelp is what an operator wants to know of what the access log has as the cause of a
-// refusal, which the client is not told. What a reason alone means, mapping.HelpFor says.
+// causeHelp explains the causes of refusals in the access log to operators; clients do not
+// see these causes. mapping.HelpFor explains the reasons.
 var causeHelp = map[string]mapping.Help{
 	// Of a token.
 	"none": {
@@ -104,7 +104,7 @@ var causeHelp = map[string]mapping.Help{
 	},
 }
 
-// help is why a request was answered as it was, and what to do about it.
+// help explains why a request was answered as it was, and what to do about it.
 func (l *Line) help() mapping.Help {
 	path, _, _ := strings.Cut(l.Endpoint, "/{") // of the template
 	grant := l.Method + " " + path

@@ -29,7 +29,7 @@ func (l Logs) WriteChanges(ctx context.Context, holds func(time.Time) bool, out 
 	return err
 }
 
-// change is a line of the log that tells of a change.
+// change is a log line about a change.
 type change struct {
 	at   time.Time
 	what string
@@ -38,11 +38,11 @@ type change struct {
 // String is the change with its time, as people read it.
 func (c change) String() string { return terminal.Second(c.at) + "  " + c.what }
 
-// The lines beside those of the audit that tell of a change: a program that starts may be
-// another one, and has read what needed a restart.
+// Lines other than the audit's that report a change: a program that starts may be another
+// version, and has read settings that need a restart.
 var startLines = map[string]string{"serving": "started", "draining": "told to stop"}
 
-// changeOf reads a line that tells of a change; false for any other.
+// changeOf reads a log line about a change; false for any other line.
 func changeOf(line []byte) (c change, ok bool) {
 	if !bytes.Contains(line, []byte(`"logger":"audit"`)) && !bytes.Contains(line, []byte(`"msg":"serving"`)) && !bytes.Contains(line, []byte(`"msg":"draining"`)) {
 		return c, false
@@ -58,8 +58,8 @@ func changeOf(line []byte) (c change, ok bool) {
 	return change{l.Time.at, cmp.Or(startLines[l.Message], terminal.Safe(l.Message)) + detailsOf(line)}, true
 }
 
-// detailsOf are the fields of a line, in its order, but for those that every line has and
-// those that say nothing.
+// detailsOf returns the fields of a line, in its order, without those that every line has
+// and those without content.
 func detailsOf(line []byte) string {
 	var out strings.Builder
 	fields := json.NewDecoder(bytes.NewReader(line))
@@ -86,7 +86,7 @@ func detailsOf(line []byte) string {
 	return out.String()
 }
 
-// detail is the value of a field; "" where it says nothing.
+// detail is the value of a field; "" if it has no content.
 func detail(value any) string {
 	switch v := value.(type) {
 	case []any:

@@ -1,6 +1,6 @@
-// Package accesslog reads logs of any size, once, and tells what happened to whom and
-// when: which requests there were and what became of them, who asked for most and what
-// took long, why a request was answered as it was, what was changed. What writes these
-// lines is gateway/log.go, and for changes cmd/frontdesk/desk. It asks nobody but the
-// log; what allowlists make of it is for package allowlist.
+// Package accesslog reads logs of any size, once, and reports from them: the requests and
+// their outcome, the clients with most requests, the slow requests, why a request was
+// answered as it was, and changes. The lines are written by gateway/log.go and, for
+// changes, by cmd/frontdesk/desk. The log is its only source; package allowlist draws
+// conclusions for allowlists.
 package accesslog

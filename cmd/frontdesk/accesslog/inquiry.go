@@ -13,15 +13,15 @@ import (
 	"frontdesk/mapping"
 )
 
-// Inquiry asks a log about a request, or about those of a client or an api_key, and holds
-// what is found. It keeps as much of a long log as of a short one.
+// Inquiry searches a log for a request, or for the requests of a client or an api_key, and
+// holds the results. Its memory does not grow with the log.
 type Inquiry struct {
-	RequestID string // "" where it is about a client or an api_key
+	RequestID string // "" if the inquiry is about a client or an api_key
 	Client    string
 	Key       string
 	About     time.Time     // zero for the newest
 	Within    time.Duration // how far from then it may have been
-	Limit     int           // how many refusals are told in full
+	Limit     int           // how many refusals are reported in full
 
 	told      []Line           // the nearest that were refused, or the one that is asked about
 	alike     int64            // requests of the id that is asked about
@@ -29,13 +29,13 @@ type Inquiry struct {
 	others    map[string]int64 // refused besides, by cause
 	nobody    map[string]int64 // refused in that time, of nobody known
 	served    int64
-	elsewhere bool            // there are requests of the one that is asked about, at other times
+	elsewhere bool            // the client or api_key has requests at other times
 	names     map[string]bool // of the other clients, or api_keys, to find the one that was meant
 	failures  []failedLine    // the latest
 	changes   []change        // the latest
 }
 
-// failedLine is what the log says of a request that failed, which the client is not told.
+// failedLine is the log line of a failed request; the client does not see its content.
 type failedLine struct {
 	Time      logTime `json:"ts"`
 	Message   string  `json:"msg"`
@@ -55,7 +55,7 @@ const (
 	changesTold  = 10
 )
 
-// recent adds to what is kept of many, the latest.
+// recent appends to a list and keeps only the latest items.
 func recent[T any](kept []T, one T, most int) []T {
 	if len(kept) == 2*most {
 		kept = append(kept[:0], kept[most:]...)
@@ -112,7 +112,7 @@ func (q *Inquiry) takeRequest(l *Line) {
 	}
 }
 
-// takeRefusal keeps the nearest.
+// takeRefusal keeps the refusals nearest to the moment asked about.
 func (q *Inquiry) takeRefusal(l *Line) {
 	q.told = append(q.told, *l)
 	slices.SortStableFunc(q.told, func(a, b Line) int { return cmp.Compare(q.distance(a.Time.at), q.distance(b.Time.at)) })
@@ -129,7 +129,7 @@ func (q *Inquiry) takeFailure(line []byte) {
 	}
 }
 
-// isMeant tells whether a request is of the client and the api_key that are asked about.
+// isMeant tells whether a request belongs to the client and the api_key asked about.
 func (q *Inquiry) isMeant(client, key string) bool {
 	return (q.Client == "" || strings.EqualFold(q.Client, client)) && (q.Key == "" || q.Key == key)
 }
@@ -138,7 +138,7 @@ func (q *Inquiry) isNear(at time.Time) bool {
 	return q.About.IsZero() || at.Sub(q.About).Abs() <= q.Within
 }
 
-// distance is how far a request is from the moment that is asked about.
+// distance is the time between a request and the moment asked about.
 func (q *Inquiry) distance(at time.Time) time.Duration {
 	if q.About.IsZero() {
 		return -time.Duration(at.UnixNano())
@@ -146,7 +146,8 @@ func (q *Inquiry) distance(at time.Time) time.Duration {
 	return at.Sub(q.About).Abs()
 }
 
-// matters tells whether a change may have to do with what is told, as far as that is known.
+// matters tells whether a change may concern the requests reported, as far as that is
+// known.
 func (q *Inquiry) matters(at time.Time) bool {
 	switch {
 	case q.RequestID != "" && len(q.told) > 0:
@@ -157,7 +158,7 @@ func (q *Inquiry) matters(at time.Time) bool {
 	return at.After(q.About.Add(-q.Within-changesWithin)) && !at.After(q.About.Add(q.Within))
 }
 
-// changesWithin is how long before a request a change is told beside it.
+// changesWithin is how long before a request a change is reported with it.
 const changesWithin = time.Hour
 
 // isBefore tells whether a change was made shortly before a request was answered.
@@ -165,7 +166,7 @@ func isBefore(change, request time.Time) bool {
 	return change.After(request.Add(-changesWithin)) && !change.After(request)
 }
 
-// note keeps the name of one that is not asked about.
+// note keeps the name of a client or api_key that the inquiry is not about.
 func (q *Inquiry) note(l *Line) {
 	name := l.Key
 	if q.Client != "" {

@@ -15,8 +15,8 @@ import (
 	"frontdesk/cmd/frontdesk/terminal"
 )
 
-// Loads are requests counted by whose they are, or by what they ask for, and how long
-// they took.
+// Loads are the numbers of requests, and their durations, by client, by api_key or by
+// endpoint.
 type Loads struct {
 	by             string
 	all            load
@@ -83,7 +83,7 @@ func (c *Loads) Write(out io.Writer, sort string, limit int) error {
 	return table.Flush()
 }
 
-// load is what some requests came to.
+// load sums up some requests.
 type load struct {
 	requests, errors, failures int64
 	took, backend              spread
@@ -103,7 +103,7 @@ func (l *load) add(line *Line) {
 	}
 }
 
-// rank is what a load is sorted by.
+// rank is the number that loads are sorted by.
 func (l *load) rank(by string) float64 {
 	switch by {
 	case "errors":
@@ -117,7 +117,7 @@ func (l *load) rank(by string) float64 {
 	}
 }
 
-// String is the columns of a load.
+// String returns the columns of a load.
 func (l *load) String() string {
 	backend := "-"
 	if l.backend.count > 0 {

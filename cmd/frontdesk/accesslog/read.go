@@ -52,7 +52,7 @@ func (l Logs) readOne(ctx context.Context, name string, take func(line []byte)) 
 	return err
 }
 
-// longestLine is the longest of the log; longer ones are something else.
+// longestLine bounds a line of the log; a longer line is not from frontdesk.
 const longestLine = 1 << 20
 
 // readLines hands every line of a log, plain or gzip, to take, but for those that are empty;

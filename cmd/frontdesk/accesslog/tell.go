@@ -13,7 +13,7 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Tell writes what was found; its error is that there is no such request.
+// Tell writes the results; it fails if there is no such request.
 func (q *Inquiry) Tell(out io.Writer) error {
 	if q.RequestID != "" && len(q.told) == 0 {
 		if len(q.failures) == 0 {
@@ -46,7 +46,7 @@ func (q *Inquiry) Tell(out io.Writer) error {
 	return nil
 }
 
-// lostSome says that the log is not whole, where it says so itself.
+// lostSome says that the log is incomplete, if the log itself says so.
 func (q *Inquiry) lostSome() string {
 	if !q.lost {
 		return ""
@@ -54,7 +54,7 @@ func (q *Inquiry) lostSome() string {
 	return "; but lines of them were lost, as they say"
 }
 
-// tellServed says of a client or an api_key that nothing was refused.
+// tellServed says that no request of a client or an api_key was refused.
 func (q *Inquiry) tellServed(out io.Writer) error {
 	when := ""
 	if !q.About.IsZero() {
@@ -72,7 +72,7 @@ func (q *Inquiry) tellServed(out io.Writer) error {
 	return nil
 }
 
-// who is what is asked about.
+// who names the client or api_key asked about.
 func (q *Inquiry) who() string {
 	switch {
 	case q.Client == "":
@@ -84,7 +84,7 @@ func (q *Inquiry) who() string {
 	}
 }
 
-// failureOf is what the log says of the failure of a request; "" for nothing.
+// failureOf returns the log's reason for the failure of a request; "" if it has none.
 func (q *Inquiry) failureOf(id string) string {
 	for _, f := range q.failures {
 		if f.RequestID == id {
@@ -94,7 +94,7 @@ func (q *Inquiry) failureOf(id string) string {
 	return ""
 }
 
-// tellChanges writes what was changed shortly before what is told.
+// tellChanges writes the changes shortly before the requests reported.
 func (q *Inquiry) tellChanges(out io.Writer) {
 	var near []change
 	for _, change := range q.changes {
@@ -144,7 +144,7 @@ func (l *Line) tell(out io.Writer, failed string) {
 	}
 }
 
-// asker is who asked.
+// asker names the client and api_key of the request.
 func (l *Line) asker() string {
 	switch {
 	case l.Client != "" && l.Key != "":
@@ -179,7 +179,7 @@ func from(address string) string {
 	return " from " + terminal.Safe(address)
 }
 
-// backendShare is how much of its time the administration had.
+// backendShare says how much of the time the administration took.
 func (l *Line) backendShare() string {
 	switch l.Backend {
 	case untold:
@@ -191,7 +191,7 @@ func (l *Line) backendShare() string {
 	}
 }
 
-// print writes what there is of a request where the log has only its failure.
+// print writes a request of which the log has only the failure.
 func (f failedLine) print(out io.Writer) {
 	l := Line{Time: f.Time, RequestID: f.RequestID, Key: f.Key, Client: f.Client, Method: f.Method, Endpoint: f.Endpoint}
 	fmt.Fprintf(out, "At %s %s asked %s (request %s), and it failed. The log has no line of the request itself (log.access).\n",

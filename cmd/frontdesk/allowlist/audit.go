@@ -27,7 +27,7 @@ const (
 
 var severities = []Severity{Failure, Warning, Note}
 
-// finding is what is unwise.
+// finding is an unwise setting.
 type finding struct {
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
@@ -38,18 +38,18 @@ type finding struct {
 	Remedy   string   `json:"remedy"`
 }
 
-// Audit is what is unwise about a configuration.
+// Audit is the list of unwise settings of a configuration.
 type Audit struct {
 	now      time.Time
 	lists    *Lists
-	written  map[config.Rule][]string // of the rules that were looked at, what they let a key change
+	written  map[config.Rule][]string // by looked-at rule: what it lets a key change
 	expected map[string]bool          // keys that an expectation is about
 	findings []finding
 	period   string // that the logs cover; "" without logs
-	short    string // why that says little; "" where it does not
+	short    string // why the logs say little; "" if they say enough
 }
 
-// Audit looks for what is allowed and had better not be.
+// Audit looks for settings that are allowed but unwise.
 func (l *Lists) Audit(now time.Time) *Audit {
 	a := &Audit{now: now, lists: l, written: map[config.Rule][]string{}, expected: map[string]bool{}}
 	for i := range l.config.Expect {
@@ -75,7 +75,7 @@ func (a *Audit) add(s Severity, rule string, key *Key, at config.Place, found, r
 	a.findings = append(a.findings, f)
 }
 
-// listeners looks at who can reach what.
+// listeners checks from where each listener can be reached.
 func (a *Audit) listeners() {
 	s := a.lists.config.Server
 	if !s.TLS.Enabled() && reach(s.Listen) != loopback {
@@ -115,7 +115,7 @@ func (a *Audit) certificate() {
 	}
 }
 
-// reached is from where a listener can be reached.
+// reached says from where a listener can be reached.
 type reached int
 
 const (
@@ -160,7 +160,7 @@ func (a *Audit) count(s Severity) (n int) {
 	return n
 }
 
-// AtLeast counts the findings of a severity and worse; none where it is no severity.
+// AtLeast counts the findings of a severity and worse; none if the severity is unknown.
 func (a *Audit) AtLeast(s Severity) (n int) {
 	for _, worse := range severities[:slices.Index(severities, s)+1] {
 		n += a.count(worse)

@@ -54,7 +54,7 @@ func isBelow(target, basePath string) bool {
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '?')
 }
 
-// Explained is what becomes of a request, and why.
+// Explained is the outcome of a request, and the reason.
 type Explained struct {
 	Key       string          `json:"key"`
 	Method    string          `json:"method"`
@@ -82,7 +82,7 @@ type withheldArray struct {
 	Grant string `json:"grant"` // the rule that would put it there
 }
 
-// placedRule is an entry of an allowlist and where it stands.
+// placedRule is an entry of an allowlist and its position.
 type placedRule struct {
 	At   string `json:"at"`
 	Rule string `json:"rule"`
@@ -94,7 +94,7 @@ const (
 	verdictRefused = "refused"
 )
 
-// Explain tells what becomes of a request of an api_key.
+// Explain says how a request of an api_key would be decided.
 func (l *Lists) Explain(key *Key, a Asked) Explained {
 	if !desk.HasEnded(*key.Key, a.At) {
 		a.Key = key.auth
@@ -144,7 +144,7 @@ func (l *Lists) explain(key *Key, a gateway.Asked) Explained {
 	return r
 }
 
-// decidedBy names what decided, in words.
+// decidedBy says in words which setting decided.
 func decidedBy(e gateway.Explanation) string {
 	switch {
 	case e.Stopped == gateway.StageEndpoint:
@@ -175,7 +175,7 @@ func hintOfSession(key *Key, a gateway.Asked) string {
 	return "the api_key " + key.Name + " has expired, and its sessions with it"
 }
 
-// hintOfPath says what is wrong with a request that nobody could make.
+// hintOfPath says what is wrong with a path that no client could request.
 func (l *Lists) hintOfPath(e gateway.Explanation, method string) string {
 	if !e.Below {
 		return "the path is not below server.base_path, " + l.config.Server.BasePath

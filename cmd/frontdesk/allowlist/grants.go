@@ -56,7 +56,7 @@ func (l *Lists) grantUsesOf(all *Used) map[string]*grantUses {
 	return byKey
 }
 
-// sumArrays adds what the arrays of requests took beside the operation itself.
+// sumArrays adds up the arrays that requests used, besides the operation itself.
 func (l *Lists) sumArrays(g *grantUses, u use, n *counted) {
 	lacks := l.named(u.Lacks)
 	for _, need := range l.named(u.Needs) {
@@ -116,7 +116,7 @@ func (l *Lists) covered(rule config.Rule, used map[gateway.Grant]*counted) (yes,
 	return yes, no
 }
 
-// total is what was counted for several grants.
+// total adds up the counts of several grants.
 func total(grants []gateway.Grant, of map[gateway.Grant]*counted) (all counted) {
 	for _, grant := range grants {
 		if n := of[grant]; n != nil {
@@ -126,7 +126,7 @@ func total(grants []gateway.Grant, of map[gateway.Grant]*counted) (all counted) 
 	return all
 }
 
-// methodOrder is that of the interface.
+// methodOrder is the order of the interface.
 var methodOrder = [...]string{"GET", "POST", "PUT", "DELETE"}
 
 // byEndpoint puts grants in the order that people look for them in.

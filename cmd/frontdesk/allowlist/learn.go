@@ -11,7 +11,7 @@ import (
 	"frontdesk/gateway"
 )
 
-// Draft is the least allowlist, as what is to be changed.
+// Draft is the smallest sufficient allowlist, as changes to the present one.
 type Draft struct {
 	Key       string `json:"key"`
 	called    string
@@ -19,7 +19,7 @@ type Draft struct {
 	Refused   []draftEntry      `json:"refused,omitempty"` // was refused, and is not granted
 	Untold    []draftEntry      `json:"untold,omitempty"`  // may be needed for arrays, which the log does not tell of
 	Gone      []draftEntry      `json:"gone,omitempty"`    // was served, and is no endpoint of this configuration
-	Elsewhere int64             `json:"no_endpoint"`       // requests for what nobody is offered
+	Elsewhere int64             `json:"no_endpoint"`       // requests for operations that no client is offered
 	Read      accesslog.Summary `json:"read"`
 }
 
@@ -38,7 +38,7 @@ const (
 	entryAdded   = "add"
 )
 
-// Learn drafts the list of an api_key by what it used. It fails where that is nothing.
+// Learn drafts the list of an api_key from its use. It fails if the key was not used.
 func (l *Lists) Learn(key *Key, used *Used) (Draft, error) {
 	g := l.grantUsesOf(used)[key.Name]
 	if len(g.used) == 0 {
@@ -49,7 +49,7 @@ func (l *Lists) Learn(key *Key, used *Used) (Draft, error) {
 	return d, nil
 }
 
-// draft compares an allowlist with what was used of it.
+// draft compares an allowlist with its use.
 func (l *Lists) draft(key *Key, g *grantUses) Draft {
 	d := Draft{Key: key.Name, called: key.called()}
 	kept := map[gateway.Grant]bool{}
@@ -92,7 +92,7 @@ func (l *Lists) draft(key *Key, g *grantUses) Draft {
 	return d
 }
 
-// requestsElsewhere counts the requests for what nobody is offered.
+// requestsElsewhere counts the requests for operations that no client is offered.
 func requestsElsewhere(all uses) (n int64) {
 	for u, t := range all {
 		if u.Then == wasElsewhere {
@@ -102,7 +102,7 @@ func requestsElsewhere(all uses) (n int64) {
 	return n
 }
 
-// WriteDiff shows what to change, in the form of a diff.
+// WriteDiff shows the changes as a diff.
 func (d Draft) WriteDiff(out io.Writer) {
 	fmt.Fprintf(out, "# %s: %s\n", d.called, d.Read)
 	changed := slices.ContainsFunc(d.Entries, func(e draftEntry) bool { return e.Change != entryKept })

@@ -75,13 +75,13 @@ func (l *Lists) All() []*Key {
 	return all
 }
 
-// Describe is the description of what an api_key may call.
+// Describe returns the description of the calls that an api_key may make.
 func (l *Lists) Describe(key *Key, version string) ([]byte, error) {
 	return l.gateway.Describe(key.auth, version)
 }
 
-// ruleAt says where an entry of the allowlist stands: a line of a file, or its
-// place in the list where there is no file.
+// ruleAt returns the position of an entry of the allowlist: a line of a file, or its place
+// in the list if there is no file.
 func (l *Lists) ruleAt(key *Key, i int) string {
 	if at := key.AllowAt(i); at.Line > 0 {
 		return at.String()
@@ -89,7 +89,7 @@ func (l *Lists) ruleAt(key *Key, i int) string {
 	return fmt.Sprintf("allow[%d]", i)
 }
 
-// called is the api_key's name, and where it stands.
+// called returns the api_key's name and position.
 func (k *Key) called() string {
 	if at := k.At(); at.Line > 0 {
 		return k.Name + " (" + at.String() + ")"
@@ -97,7 +97,7 @@ func (k *Key) called() string {
 	return k.Name
 }
 
-// facts are what beside the allowlist decides about the key's requests.
+// facts are the settings other than the allowlist that decide about the key's requests.
 func (k *Key) facts(now time.Time) []string {
 	facts := []string{k.modeFact(now)}
 	if !k.Expires.IsZero() {

@@ -11,7 +11,7 @@ import (
 	"frontdesk/gateway"
 )
 
-// Unused is what allowlists grant and nobody used.
+// Unused lists the grants of allowlists that were not used.
 type Unused struct {
 	Keys   []unusedOfKey     `json:"keys"`
 	Read   accesslog.Summary `json:"read"`
@@ -27,13 +27,13 @@ type unusedOfKey struct {
 type unusedEntry struct {
 	At     string   `json:"at"`
 	Rule   string   `json:"rule"`
-	Unused []string `json:"unused"`         // what of it nobody used: GET /order
+	Unused []string `json:"unused"`         // unused grants of the entry: GET /order
 	Used   int      `json:"used"`           // how many of its grants were used
 	Last   string   `json:"last,omitempty"` // when it was, before the time asked for
 	what   string
 }
 
-// Unused tells what the allowlists of api_keys grant and nobody used.
+// Unused finds the grants of api_keys' allowlists that were not used.
 func (l *Lists) Unused(keys []*Key, used *Used) *Unused {
 	u := Unused{Read: used.Read, Notice: used.Notice()}
 	byKey := l.grantUsesOf(used)
@@ -67,7 +67,7 @@ func (l *Lists) unusedOf(key *Key, g *grantUses) unusedOfKey {
 	return u
 }
 
-// words say what of an entry was not used.
+// words lists the unused grants of an entry.
 func (e unusedEntry) words(no []gateway.Grant) string {
 	text := "not used"
 	switch {

@@ -15,8 +15,8 @@ import (
 // go: so many lines take as much memory as there are combinations.
 type use struct {
 	Key      string
-	Method   string // "" where there was no operation
-	Endpoint string // template of the operation; "" where there was none
+	Method   string // "" if there was no operation
+	Endpoint string // template of the operation; "" if there was none
 	Then     outcome
 	Direct   bool // it was answered at once, not by callback
 
@@ -24,14 +24,14 @@ type use struct {
 	Untold       bool   // the log does not tell whether it had arrays, and it may have
 }
 
-// outcome is what became of a request before its query was looked at.
+// outcome is the outcome of a request before its query was checked.
 type outcome int
 
 const (
 	wasAllowed   outcome = iota
 	wasRefused           // by the allowlist
 	wasTrial             // served, although an allowlist on trial would have refused it
-	wasElsewhere         // at a path, or with a method, that nobody is offered
+	wasElsewhere         // a path or a method that no client is offered
 	wasNobody            // without a living session: there is no key to judge
 )
 
@@ -93,7 +93,8 @@ type Used struct {
 	during, before uses
 }
 
-// ReadUsed reads the requests of access logs; of one api_key only, where key names one.
+// ReadUsed reads the requests of access logs; if key is not empty, only those of that
+// api_key.
 func ReadUsed(ctx context.Context, logs accesslog.Logs, since time.Time, key string) (*Used, error) {
 	used := Used{during: uses{}, before: uses{}}
 	var err error
@@ -123,7 +124,7 @@ func (all uses) add(l *accesslog.Line) {
 // unused: what runs once a month must be in it.
 const shortPeriod = 31 * 24 * time.Hour
 
-// Notice warns of a period that tells too little; "" where it does not.
+// Notice warns of a period that is too short to conclude from; "" if it is long enough.
 func (u *Used) Notice() string {
 	covered := u.Read.Newest.Sub(u.Read.Oldest)
 	if covered >= shortPeriod {

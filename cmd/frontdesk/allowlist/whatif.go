@@ -13,20 +13,20 @@ import (
 	"frontdesk/cmd/frontdesk/terminal"
 )
 
-// WhatIf is what a new configuration changes for requests that were made.
+// WhatIf is the effect of a new configuration on requests of the past.
 type WhatIf struct {
 	Config  string            `json:"config"`
 	Refused []verdict         `json:"newly_refused"`
 	Allowed []verdict         `json:"newly_allowed"`
 	Trial   []verdict         `json:"only_in_shadow_mode"` // served until shadow mode ends
-	Untold  []verdict         `json:"refused_with_arrays"` // where they had arrays, which the log does not tell
+	Untold  []verdict         `json:"refused_with_arrays"` // refused only with arrays, which the log does not record
 	Same    int64             `json:"unchanged"`           // requests
 	Nobody  int64             `json:"without_session"`     // requests: there was no key to judge
-	Outside int64             `json:"no_endpoint"`         // requests for what nobody was offered
+	Outside int64             `json:"no_endpoint"`         // requests for operations that no client was offered
 	Read    accesslog.Summary `json:"read"`
 }
 
-// verdict is what becomes of the requests of a key for an operation.
+// verdict is the decision about the requests of a key for an operation.
 type verdict struct {
 	Key      string `json:"key"`
 	Method   string `json:"method"`
@@ -35,7 +35,7 @@ type verdict struct {
 	counted
 }
 
-// becomes is what a configuration makes of a request.
+// becomes is the decision of a configuration about a request.
 type becomes int
 
 const (

@@ -52,7 +52,7 @@ func (h *Desk) keepActs(ctx context.Context, first ledger.Act) {
 	}
 }
 
-// tellAct writes what somebody did.
+// tellAct logs an act.
 func (l *Logs) tellAct(a ledger.Act) {
 	fields := []zap.Field{zap.String("what", a.What), zap.String("whom", a.Whom), zap.String("who", a.Who), zap.String("from", a.Origin),
 		zap.Time("at", a.At), zap.String("outcome", string(a.Outcome))}
@@ -99,7 +99,7 @@ func (h *Desk) keepActsUntil(ctx context.Context, look <-chan time.Time) bool {
 	}
 }
 
-// tellActs tells what is to be told, and now and then forgets what is old.
+// tellActs logs the acts that are not logged yet, and from time to time removes old ones.
 func (h *Desk) tellActs(ctx context.Context, pruned *time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, h.config.Backend.Timeout)
 	defer cancel()

@@ -20,7 +20,7 @@ type certificates struct {
 	current atomic.Pointer[certified]
 }
 
-// certified is what was read last.
+// certified is the certificate as it was read last.
 type certified struct {
 	tls    *tls.Config
 	serial string
@@ -47,7 +47,7 @@ func (c *certificates) reload() (renewed bool, err error) {
 	return before == nil || !before.leaf().Equal(next.leaf()), nil
 }
 
-// readCertificates reads the files; setting is what an error is about.
+// readCertificates reads the files; errors name setting.
 func readCertificates(files config.TLS) (c *certified, setting string, err error) {
 	cert, err := os.ReadFile(files.CertFile)
 	if err != nil {
@@ -87,7 +87,7 @@ func authorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// serverConfig takes what is current for every connection that begins.
+// serverConfig uses the current certificate for every new connection.
 func (c *certificates) serverConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
@@ -104,7 +104,7 @@ func (c *certificates) paths() []string {
 	return all
 }
 
-// keyPairDigest is a name for what is in the files of the certificate; "" without TLS.
+// keyPairDigest identifies the contents of the certificate's files; "" without TLS.
 func (h *Desk) keyPairDigest() string {
 	if h.certificates == nil {
 		return ""

@@ -30,7 +30,7 @@ type Disk struct {
 	Hangs *time.Time `json:"hangs_since,omitempty"`
 }
 
-// mostLow bounds what is low on a large disk, in bytes.
+// mostLow is the most free space, in bytes, that counts as low on a large disk.
 const mostLow = 1 << 30
 
 // low is how many bytes are too few: five in a hundred, on a large disk fewer.
@@ -54,7 +54,8 @@ func (d Disk) state() string {
 	}
 }
 
-// diskHolds are what frontdesk writes to disks, in the order that they are told of.
+// diskHolds are the kinds of data that frontdesk writes to disks, in the order of the
+// report.
 var diskHolds = [...]string{"database", "results", "mail"}
 
 // openDisks makes a look for each folder that frontdesk writes to, by what it holds.
@@ -166,7 +167,7 @@ const (
 	sparePart = 128 << 10
 )
 
-// spareOf is the spare room of a database in a file; none where that is "".
+// spareOf returns the spare room of a database file; none if file is "".
 func spareOf(database string) spare {
 	if database == "" {
 		return ""
@@ -228,7 +229,7 @@ func WithSpare(database string, f func() error) error {
 	return AdviseFull(err)
 }
 
-// AdviseFull adds to the error of a full disk what to do.
+// AdviseFull adds advice to the error of a full disk.
 func AdviseFull(err error) error {
 	if isFull(err) {
 		err = fmt.Errorf("%w: the disk is full; free some of it, and do it again", err)
@@ -236,12 +237,12 @@ func AdviseFull(err error) error {
 	return err
 }
 
-// isFull tells whether an error is that of a full disk.
+// isFull tells whether an error means that a disk is full.
 func isFull(err error) bool {
 	return sqlrecord.DiskFull(err) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// DatabaseFileOf is the SQLite file that backend.dsn names; "" where it names none.
+// DatabaseFileOf returns the SQLite file that backend.dsn names; "" if it names none.
 func DatabaseFileOf(c *config.Config) string {
 	file, ok := strings.CutPrefix(string(c.Backend.DSN), "sqlite:")
 	if c.Backend.BySheet() || !ok {

@@ -24,7 +24,8 @@ const (
 	driftTold  = 4
 )
 
-// GatewayDiffers is another gateway of the service that is set up otherwise than this one.
+// GatewayDiffers is another gateway of the service whose configuration differs from this
+// one's.
 type GatewayDiffers struct {
 	Host   string        `json:"host"`
 	Listen string        `json:"listen"`
@@ -79,7 +80,7 @@ type times struct {
 	seen time.Time
 }
 
-// newDrift returns nil where the database is a SQLite file, which has one gateway.
+// newDrift returns nil if the database is a SQLite file, which serves one gateway only.
 func newDrift(h *Desk) *drift {
 	if h.system.Own.file != "" {
 		return nil

@@ -83,7 +83,7 @@ func notedStore(sh *sheet.Sheet) (string, error) {
 	return id.String(), nil
 }
 
-// lostStore says what to do where the store that is noted is not the one that is there.
+// lostStore says what to do if the store is not the one in the note.
 func lostStore(sh *sheet.Sheet, err error) error {
 	noted, _ := notedStore(sh)
 	return fmt.Errorf("%w; the IDs that clients know are in the store %s, says %s: restore it from its backup. "+
@@ -100,7 +100,7 @@ func noteStore(sh *sheet.Sheet, id string, log *zap.Logger) {
 	log.Info("which id store this is has been noted", fields...)
 }
 
-// writeNote writes a file that is whole or not there, also after a power cut.
+// writeNote writes a file atomically, also against a power cut.
 func writeNote(name, text string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {

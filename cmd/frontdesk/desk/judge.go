@@ -46,7 +46,7 @@ func judgedBy(loader *config.Loader, elsewhere bool) (*config.Config, error) {
 type judge struct {
 	*config.Config
 	problems  strictyaml.Problems
-	elsewhere bool // another machine will serve
+	elsewhere bool // the configuration is for another machine
 }
 
 func (j *judge) fail(setting, rule string, err error) {
@@ -56,7 +56,7 @@ func (j *judge) fail(setting, rule string, err error) {
 	j.problems = append(j.problems, j.Problem(setting, rule, "%s", strings.ReplaceAll(located(err).Error(), "\n", "; ")))
 }
 
-// failHere is fail for what only the machine that serves can tell.
+// failHere is fail for problems that only the serving machine can find.
 func (j *judge) failHere(setting, rule string, err error) {
 	if !j.elsewhere {
 		j.fail(setting, rule, err)
@@ -75,7 +75,7 @@ func (j *judge) said(setting string) bool {
 	return false
 }
 
-// parts judges what the settings name, each part of the program its own.
+// parts judges the settings by the part of the program that uses them.
 func (j *judge) parts() {
 	if files := j.Server.TLS; files.Enabled() && !j.said("server.tls") {
 		_, setting, err := readCertificates(files)

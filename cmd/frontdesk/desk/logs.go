@@ -11,13 +11,13 @@ import (
 	"frontdesk/config"
 )
 
-// Logs are where the program writes what happens.
+// Logs write the log of the program.
 type Logs struct {
 	Log    *zap.Logger
 	access *zap.Logger // a line per request
 	audit  *zap.Logger // of changes that somebody made; whatever the level
 	level  zap.AtomicLevel
-	lines  *logWriter // nil where nothing is written
+	lines  *logWriter // nil if no log is written
 }
 
 // LogDelay is how late a line may be written.
@@ -51,10 +51,10 @@ func NoLogs() *Logs {
 	return &Logs{Log: nop, access: nop, audit: nop, level: zap.NewAtomicLevel()}
 }
 
-// Stop writes what is left, as far as somebody takes it. What is logged after it is lost.
+// Stop writes the remaining lines, as far as the reader takes them. Later lines are lost.
 func (l *Logs) Stop() { l.lines.stop() }
 
-// set has lines of that level and above written.
+// set sets the least level that is written.
 func (l *Logs) set(level string) {
 	if to, err := zapcore.ParseLevel(level); err == nil { // which was judged with the configuration
 		l.level.SetLevel(to)

@@ -37,7 +37,7 @@ type metrics struct {
 
 var _ gateway.Meter = (*metrics)(nil)
 
-// refusal is what refused requests are counted by.
+// refusal is the key by which refused requests are counted.
 type refusal struct{ key, reason string }
 
 // shadowRefusal is what requests are counted by that an allowlist on trial would
@@ -112,7 +112,7 @@ func (m *metrics) Shadowed(key, method, endpoint string) {
 // countLogin counts a login by its outcome.
 func (m *metrics) countLogin(o auth.LoginOutcome) { m.logins.WithLabelValues(string(o)).Inc() }
 
-// backendCall is what calls of the backend are counted by.
+// backendCall is the key by which calls of the backend are counted.
 type backendCall struct{ resource, operation string }
 
 // callMeters are those of one kind of call; the counters by outcome, each from
@@ -151,13 +151,13 @@ func (m *metrics) observe(c backend.Call) {
 	(*counter).Inc()
 }
 
-// keepKeys forgets what was counted of api_keys that are gone.
+// keepKeys drops the counts of removed api_keys.
 func (m *metrics) keepKeys(known func(name string) bool) {
 	m.refused.forget(func(r refusal) bool { return r.key != "" && !known(r.key) })
 	m.shadowed.forget(func(s shadowRefusal) bool { return !known(s.key) })
 }
 
-// keyCounters exports what is counted by api_key, of those there are.
+// keyCounters exports the counts of the present api_keys.
 type keyCounters struct {
 	of   *metrics
 	live *config.Live[snapshot]
@@ -200,11 +200,11 @@ func (t *keyCounters) Collect(out chan<- prometheus.Metric) {
 // lazyMap keeps one thing for each of a bounded number of keys. Finding one takes
 // no lock and allocates nothing.
 type lazyMap[K comparable, V any] struct {
-	mu   sync.Mutex // of those who add or forget
+	mu   sync.Mutex // held to add or forget
 	kept atomic.Pointer[map[K]*V]
 }
 
-// all returns what there is; it must not be changed.
+// all returns the current map; it must not be changed.
 func (t *lazyMap[K, V]) all() map[K]*V {
 	if kept := t.kept.Load(); kept != nil {
 		return *kept
@@ -212,7 +212,7 @@ func (t *lazyMap[K, V]) all() map[K]*V {
 	return nil
 }
 
-// of returns what is kept under a key, made where it is missing.
+// of returns the value of a key, and adds it if it is missing.
 func (t *lazyMap[K, V]) of(k K, make func() *V) *V {
 	if v := t.all()[k]; v != nil {
 		return v
@@ -220,7 +220,8 @@ func (t *lazyMap[K, V]) of(k K, make func() *V) *V {
 	return t.add(make, k)[k]
 }
 
-// add makes what is missing under some keys, by one copy of the map, and returns all.
+// add adds the values that some keys lack, by one copy of the map, and returns the new
+// map.
 func (t *lazyMap[K, V]) add(make func() *V, keys ...K) map[K]*V {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -238,7 +239,7 @@ func (t *lazyMap[K, V]) add(make func() *V, keys ...K) map[K]*V {
 	return next
 }
 
-// forget drops what is kept under the keys that are gone.
+// forget drops the values of removed keys.
 func (t *lazyMap[K, V]) forget(gone func(K) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

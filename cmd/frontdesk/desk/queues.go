@@ -18,7 +18,7 @@ const (
 	easedLooks  = 10
 )
 
-// queue is what fills before requests are refused.
+// queue is a resource that fills up before requests are refused.
 type queue struct {
 	load  func() (used, most int)
 	full  func(used, most int) bool
@@ -43,7 +43,7 @@ func (q *queue) look() {
 	}
 }
 
-// halfFull tells of a queue where half of its places are taken.
+// halfFull reports a queue that is at least half full.
 func halfFull(used, most int) bool { return most > 0 && 2*used >= most }
 
 // allTaken tells of what has no place left. Half is taken by day; a client alone never takes all, nor do all at one resource.

@@ -17,9 +17,9 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Change is a change of api_keys in a file of the configuration. The text is
-// changed in place; whether it then means what was meant is found out by the
-// loader that serve uses, before anything is written.
+// Change is a change of api_keys in a file of the configuration. The text is changed in
+// place; before it is written, the loader that serve uses checks that it has the intended
+// meaning.
 type Change struct {
 	config string // the main file
 	before *config.Config
@@ -34,7 +34,7 @@ type Change struct {
 	closing string // what is told of the change itself
 }
 
-// errByHand is wrapped where a file cannot be changed here as it was meant.
+// errByHand is wrapped if the file cannot be changed automatically as intended.
 var errByHand = errors.New("this is left to you")
 
 // Apply makes the change, or shows it.
@@ -77,7 +77,7 @@ func (k *Change) Apply(p desk.Program, dryRun bool) error {
 	return err
 }
 
-// prove returns the changed text, once it is known to mean what was meant.
+// prove returns the changed text after checking that it has the intended meaning.
 func (k *Change) prove(file string, src []byte) ([]byte, error) {
 	meant := keysByName(k.before)
 	if err := k.mean(meant, k.before.Server.TimeZone.Location); err != nil {
@@ -110,8 +110,8 @@ func keysByName(c *config.Config) map[string]config.Key {
 	return keys
 }
 
-// loadWith loads the configuration as it would be if that file held that text:
-// in a copy of its folders that holds the text, and links to all other files.
+// loadWith loads the configuration as if the file had that text: from a copy of its
+// folders that contains the text, and links to all other files.
 func (k *Change) loadWith(file string, text []byte) (*config.Config, error) {
 	dir, err := os.MkdirTemp("", "frontdesk-key-")
 	if err != nil {
@@ -149,8 +149,8 @@ func (k *Change) loadWith(file string, text []byte) (*config.Config, error) {
 	return c, err
 }
 
-// sameMeaning compares what was read from files: of structs with fields for YAML
-// those fields alone, so that where something stood does not matter.
+// sameMeaning compares values read from files: of structs with YAML fields it compares
+// only those, so that positions do not matter.
 func sameMeaning(a, b reflect.Value) bool {
 	if a.IsValid() != b.IsValid() || a.IsValid() && a.Type() != b.Type() {
 		return false
@@ -213,7 +213,7 @@ func replaceFile(path string, old, text []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary.Name()) // which is gone when all went well
+	defer os.Remove(temporary.Name()) // fails if all went well, since the file is renamed then
 	defer temporary.Close()
 	mode := fs.FileMode(0o640)
 	if info, err := os.Stat(path); err == nil {

@@ -51,7 +51,7 @@ func hashesOf(key config.Key, now time.Time, zone *time.Location) string {
 	return strings.Join(hashes, ", ")
 }
 
-// useWait is how long the database is waited for, which the list can do without.
+// useWait bounds the wait for the database; the list can be written without it.
 const useWait = 5 * time.Second
 
 // lastUses asks the gateway's own database when hashes of keys were used last. Nothing is made

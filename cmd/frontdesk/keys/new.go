@@ -18,13 +18,13 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// New is an api_key that is to be added to a configuration. It is kept nowhere.
+// New is an api_key that is to be added to a configuration. The program does not store it.
 type New struct {
 	made madeKey
 	key  keyedit.NewKey
 }
 
-// NewKey makes an api_key. It does not end by itself where expires is empty.
+// NewKey makes an api_key. It does not expire if expires is empty.
 func NewKey(name, expires string, allow []string) (*New, error) {
 	if !config.IsKeyName(name) {
 		return nil, desk.Misused("key name %q: expected lower-case letters, digits, - and _, such as webshop", name)
@@ -75,7 +75,7 @@ func (n *New) Into(file string) (*Change, error) {
 	}, nil
 }
 
-// madeKey is an api_key that nobody has yet.
+// madeKey is a new api_key, not handed over yet.
 type madeKey struct {
 	key, hash string
 	digest    config.Digest
@@ -137,7 +137,7 @@ func fileForNew(main string, c *config.Config, name string) string {
 	return main
 }
 
-// judgeExpiry wants a date or a moment, be it past.
+// judgeExpiry requires a date or a moment, which may be past.
 func judgeExpiry(flag, text string) error {
 	var e config.Expiry
 	if err := e.UnmarshalText([]byte(text)); err != nil {

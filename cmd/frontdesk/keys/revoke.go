@@ -28,7 +28,7 @@ func Revoke(file, name, end string) (*Change, error) {
 	}
 	key, err := existing(c, name)
 	if err == nil && slices.ContainsFunc(beside, func(p strictyaml.Problem) bool { return p.File == key.At().File }) || err != nil && len(beside) > 0 {
-		return nil, beside // which may be why it is not found, or is not what it seems
+		return nil, beside // the problems may be why it is not found, or misread
 	}
 	if err != nil {
 		return nil, err
@@ -53,8 +53,7 @@ func Revoke(file, name, end string) (*Change, error) {
 	}, nil
 }
 
-// loadBeside loads a copy of the configuration, in which the problems that there were may be
-// as well.
+// loadBeside loads a copy of the configuration, which may have the same problems.
 func loadBeside(before strictyaml.Problems) func(string) (*config.Config, error) {
 	return func(file string) (*config.Config, error) {
 		c, now, err := desk.DraftForKeys(file)

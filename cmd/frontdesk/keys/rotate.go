@@ -10,7 +10,7 @@ import (
 	"frontdesk/config/keyedit"
 )
 
-// Rotate gives an api_key a second one. What is in use goes on working for so many days.
+// Rotate gives an api_key a second hash. The old one keeps working for so many days.
 func Rotate(file, name string, days int) (*Change, error) {
 	c, err := desk.LoadForKeys(file)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package terminal is how commands speak with people: text that is safe for a
-// terminal, numbers and times as people read them, tables, how far long work is, and
-// the forms in which a command line says when. It is not what is said, which the
-// commands and the rooms beside it know, and nothing for requests or logs.
+// Package terminal is how commands communicate with people: text that is safe for a
+// terminal, numbers and times in readable form, tables, progress, and the forms of times
+// on a command line. The content comes from the commands; requests and logs do not use
+// this package.
 package terminal

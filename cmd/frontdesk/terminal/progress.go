@@ -12,7 +12,7 @@ import (
 // clearLine begins a line anew.
 const clearLine = "\r\x1b[K"
 
-// is tells whether somebody sees what is written there.
+// is tells whether the output is a terminal.
 func is(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
@@ -36,7 +36,7 @@ func NewStatus(out io.Writer) func(format string, args ...any) {
 	}
 }
 
-// shownFrom is how large a file is whose reading is shown.
+// shownFrom is the file size from which progress is shown.
 const shownFrom = 64 << 20
 
 // ShowReading shows on a terminal how far a large file has been read.

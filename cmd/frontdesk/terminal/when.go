@@ -60,8 +60,8 @@ func (w *When) UnmarshalText(text []byte) error {
 	return errors.New("expected a time span such as 14d or 36h, or a date such as 2026-11-01, or a time such as 02:13 or 2026-11-01T02:13:00Z")
 }
 
-// From is the moment as now has it: what the clock says is of today, or of yesterday where
-// that is yet to come. It is zero where nothing was said.
+// From is the moment relative to now: a clock time is today's, or yesterday's if today's
+// is yet to come. It is zero if the moment was not given.
 func (w When) From(now time.Time) time.Time {
 	switch {
 	case w.ago > 0:
@@ -79,8 +79,8 @@ func (w When) From(now time.Time) time.Time {
 	return on(day - 1)
 }
 
-// Between tells of moments whether they are neither before since nor after until; what
-// was not said bounds nothing.
+// Between tests whether moments are neither before since nor after until; a bound that was
+// not given does not count.
 func Between(since, until When, now time.Time) func(time.Time) bool {
 	begin, end := since.From(now), until.From(now)
 	if until.byClock && end.Before(begin) { // which is yet to come

@@ -1,4 +1,4 @@
-// Package accesslogtest makes lines of logs, for tests of what reads them.
+// Package accesslogtest makes log lines for tests of log readers.
 package accesslogtest
 
 import (

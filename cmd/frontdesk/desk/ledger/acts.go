@@ -21,13 +21,13 @@ type Act struct {
 	At      time.Time // when it was begun
 	Ended   time.Time // zero while it is under way, and where it was cut off
 	What    string    // as "user block"
-	Whom    string    // on what it was done: a user, a client, a job
+	Whom    string    // object of the act: a user, a client, a job
 	Who     string    // did it: a user of the system, or api_key and user
-	Origin  string    // from where: a host and terminal, or an address
+	Origin  string    // where the actor is: a host and terminal, or an address
 	Outcome Outcome
 }
 
-// Outcome is what became of an act.
+// Outcome is the outcome of an act.
 type Outcome string
 
 // What may become of an act. One that was taken for cut off may end all the same, where

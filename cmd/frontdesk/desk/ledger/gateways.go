@@ -12,7 +12,7 @@ import (
 // GatewayLife is how long a gateway counts that tells nothing any more.
 const GatewayLife = time.Minute
 
-// Gateway is what a gateway told the others last.
+// Gateway is the latest report of a gateway to the others.
 type Gateway struct {
 	ID       string    // drawn at its start
 	Seen     time.Time // when it did, by the clock of the database

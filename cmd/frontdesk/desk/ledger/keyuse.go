@@ -35,7 +35,7 @@ func (l *Ledger) KeyUses(ctx context.Context) (all KeyUses, err error) {
 // usesAtOnce is how many uses a statement notes.
 const usesAtOnce = 100
 
-// NoteKeyUses keeps the latest use of each, whoever noted it.
+// NoteKeyUses keeps the latest use of each key, whichever gateway reports it.
 func (l *Ledger) NoteKeyUses(ctx context.Context, uses KeyUses) error {
 	if len(uses) == 0 {
 		return nil
