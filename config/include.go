@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"frontdesk/config/strictyaml"
 )
@@ -74,6 +75,9 @@ func (i include) find(entry string, seen map[string]bool) (files []include, rule
 	for _, path := range paths {
 		if seen[path] || leftover(pattern, path) {
 			continue
+		}
+		if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+			return nil, ruleIncludePattern, fmt.Sprintf("found %s, and a file %q, expected no characters in names that cannot be seen", strictyaml.Quote(i.written), path)
 		}
 		seen[path] = true
 		i.path, i.matched = path, true

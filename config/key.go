@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"frontdesk/config/strictyaml"
 )
@@ -105,8 +106,14 @@ func (d Digest) Short() string { return hex.EncodeToString(d[:4]) }
 // UnmarshalText reads 64 hexadecimal digits. Its error does not repeat the text,
 // which may be the key itself, put here by mistake.
 func (d *Digest) UnmarshalText(text []byte) error {
-	if len(text) != hex.EncodedLen(len(d)) {
-		return fmt.Errorf("found %d characters, expected %s", len([]rune(string(text))), digestForm)
+	if n := utf8.RuneCount(text); len(text) != hex.EncodedLen(len(d)) {
+		switch n {
+		case 1:
+			return fmt.Errorf("found 1 character, expected %s", digestForm)
+		case len("00000000-0000-4000-8000-000000000000"):
+			return fmt.Errorf("found %d characters, as an api_key itself has, expected %s; frontdesk key new makes both", n, digestForm)
+		}
+		return fmt.Errorf("found %d characters, expected %s", n, digestForm)
 	}
 	var read Digest
 	if _, err := hex.Decode(read[:], text); err != nil {

@@ -296,3 +296,15 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("a key of no file is at %v", p)
 	}
 }
+
+// TestNamesThatCannotBeSeen: a name with control characters could forge what is said of
+// files.
+func TestNamesThatCannotBeSeen(t *testing.T) {
+	f := newFolder(t, map[string]string{"frontdesk.yaml": "include: [keys.d/*.yaml]\n", "keys.d/a\x1b[31m\nb.yaml": key(1, `"GET /order"`)})
+	_, err := f.loader().Load()
+	want := filepath.Join(f.dir, "frontdesk.yaml") + ":1:11: include[0]: found \"keys.d/*.yaml\", and a file " +
+		fmt.Sprintf("%q", filepath.Join(f.dir, "keys.d", "a\x1b[31m\nb.yaml")) + ", expected no characters in names that cannot be seen [include-pattern]"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}

@@ -93,7 +93,7 @@ func Rules() []strictyaml.Rule {
 		{ID: RuleRedis, About: "sessions.store is memory or the address of a Redis server, and sessions.ca_file goes with rediss://."},
 		{ID: ruleTracing, About: "tracing.endpoint is an http or https URL without user and password."},
 		{ID: ruleIncludeMissing, About: "An included file that is named outright is there."},
-		{ID: ruleIncludePattern, About: "A pattern of files is well-formed, and has no **."},
+		{ID: ruleIncludePattern, About: "A pattern of files is well-formed, has no **, and matches no name with characters that cannot be seen."},
 		{ID: ruleIncludeTwice, About: "A file is included once, and not by itself."},
 		{ID: ruleIncludeUnreadable, About: "An included file can be read, and so can the folders of a pattern."},
 		{ID: ruleName, About: "An api_key has a name of lower-case letters, digits, - and _."},

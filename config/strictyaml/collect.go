@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // kind decodes by the kind of Go value.
@@ -43,7 +44,7 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 			if hint == "" {
 				hint = ", expected " + listing(names)
 			}
-			d.report(d.place(e.at), ruleUnknown, below, "unknown key"+hint)
+			d.report(d.place(e.at), ruleUnknown, child(path, shownKey(e.key)), "unknown key"+hint)
 			continue
 		}
 		d.remember(e, below)
@@ -53,6 +54,19 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 			d.value(e.value, v.FieldByIndex(index), below)
 		}
 	}
+}
+
+// shownKey is what is shown of an unknown key. One that is like none of ours may be a
+// secret that stands where a key is expected, as after a forgotten colon.
+func shownKey(key string) string {
+	const start, most = 8, 30
+	like := !strings.ContainsFunc(key, func(r rune) bool {
+		return r != '_' && r != '-' && r != '.' && (r > 'z' || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	})
+	if runes := []rune(key); len(runes) > start && (!like || len(runes) > most) {
+		return string(runes[:start]) + "…"
+	}
+	return key
 }
 
 // word decodes text that must be one of a few words. An unknown word is kept, so that

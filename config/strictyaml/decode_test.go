@@ -128,6 +128,8 @@ func TestDecodeKeepsDefaults(t *testing.T) {
 func TestProblems(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"unknown key", "lisen: a", "1:1: lisen: unknown key, did you mean listen? [unknown-key]"},
+		{"secret after a forgotten colon", "listen whsec_TOPSECRET: a", "1:1: [\"listen w…\"]: unknown key, expected note, listen, port, count, ratio, access, wait, mode, colour, amount, inner, keys, maybe, labels or nested [unknown-key]"},
+		{"secret taken for a key", "\"0b5f6f3c-1c1f-4d0e-9a52-5f1d2f0c9a11\": a", "1:1: [\"0b5f6f3c…\"]: unknown key, expected note, listen, port, count, ratio, access, wait, mode, colour, amount, inner, keys, maybe, labels or nested [unknown-key]"},
 		{"unknown key, nothing near", "inner:\n  zzz: a", "2:3: inner.zzz: unknown key, expected name or allow [unknown-key]"},
 		{"unknown key of an embedded struct", "nota: a", "1:1: nota: unknown key, did you mean note? [unknown-key]"},
 		{"untagged fields are no keys", "inner: {}\nUntagged: a", "2:1: Untagged: unknown key, expected note, listen, port, count, ratio, access, wait, mode, colour, amount, inner, keys, maybe, labels or nested [unknown-key]"},
