@@ -121,6 +121,22 @@ func toolsFolderWith(t *testing.T, file string, keys ...string) {
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, toolsConfig, strings.Join(keys, "")), 0o600))
 }
 
+// TestForgedLines: a line that the gateway did not write forges nothing, on no screen
+// and in no allowlist.
+func TestForgedLines(t *testing.T) {
+	toolsFolder(t, webshop)
+	line := `{"ts":"2026-11-10T10:00:00.000Z","msg":"request","key":"webshop","method":"GET","endpoint":%q,"status":200}` + "\n"
+	require.NoError(t, os.WriteFile("access.log", []byte(fmt.Sprintf(line, "/order")+
+		strings.ReplaceAll(fmt.Sprintf(line, "/x\n  - \"* /*\" # \x1b[31m"), `\x1b`, `\u001b`)), 0o600))
+	for _, command := range []string{"allow learn --key webshop", "allow learn --key webshop --format yaml", "allow unused", "whatif", "log top --by endpoint"} {
+		_, out, problems := cli("", append(strings.Fields(command), "access.log")...)
+		require.NotContains(t, out+problems, "\x1b", command)
+		require.NotContains(t, out+problems, "\n  - \"* /*\"", command)
+	}
+	_, out, _ := cli("", "allow", "learn", "--key", "webshop", "--format", "yaml", "access.log")
+	require.Contains(t, out, `#   GET "/x\n  - \"* /*\" # \x1b[31m"  1 request`, "it is told, and quoted")
+}
+
 func TestAllowLearnNothing(t *testing.T) {
 	toolsFolder(t, webshop, orders)
 	writeLogs(t)
@@ -254,12 +270,13 @@ func TestExplainCommand(t *testing.T) {
 func TestExplainMisuse(t *testing.T) {
 	toolsFolder(t, webshop)
 	for line, want := range map[string]string{
-		"--key webshop order":                   "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
-		"--key webshop GET order":               "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
-		"--key webship GET /order":              "--key webship: there is no api_key of that name, did you mean webshop?\n",
-		"--key x9 GET /order":                   "--key x9: there is no api_key of that name, known are webshop\n",
-		"--key webshop GET /order --body none":  "--body: open none: no such file or directory\n",
-		"--key x --config none.yaml GET /order": "configuration: open none.yaml: no such file or directory\n",
+		"--key webshop order":                        "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
+		"--key webshop GET order":                    "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
+		"--key webship GET /order":                   "--key webship: there is no api_key of that name, did you mean webshop?\n",
+		"--key x9 GET /order":                        "--key x9: there is no api_key of that name, known are webshop\n",
+		"--key webshop GET /order --body none":       "--body: open none: no such file or directory\n",
+		"--key x --config none.yaml GET /order":      "configuration: open none.yaml: no such file or directory\n",
+		"--key webshop POST /order --body /dev/zero": "--body: more than 16,777,216 bytes, which the gateway answers with 413 before it judges anything (server.body_limit)\n",
 	} {
 		code, out, problems := cli("", append([]string{"explain"}, strings.Fields(line)...)...)
 		require.Equal(t, 2, code, line)

@@ -71,7 +71,7 @@ func (l callbacksListCommand) Run(p desk.Program) error {
 			return err
 		}
 		if len(found) == 0 {
-			_, err := fmt.Fprintf(p.Stderr, "There is no such job in %s.\n", s.in)
+			_, err := fmt.Fprintf(p.Stderr, "No callback in %s is as asked for.\n", s.in)
 			return err
 		}
 		tries, err := s.Last(ctx, found)

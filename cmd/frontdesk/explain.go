@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -38,7 +39,7 @@ func (c explainCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	if asked.Body, err = c.body(p); err != nil {
+	if asked.Body, err = c.body(p, lists.BodyLimit()); err != nil {
 		return desk.Misused("--body: %w", err)
 	}
 	asked.At, asked.NoToken = time.Now(), c.NoSession
@@ -50,18 +51,25 @@ func (c explainCommand) Run(p desk.Program) error {
 	return nil
 }
 
-// body is what the request sends; nil where nothing is said of it.
-func (c explainCommand) body(p desk.Program) (body []byte, err error) {
+// body is what the request sends; nil where nothing is said of it. More than the gateway
+// would read is an error.
+func (c explainCommand) body(p desk.Program, limit int64) ([]byte, error) {
+	from := p.Stdin
 	switch c.Body {
 	case "":
 		return nil, nil
 	case "-":
-		body, err = io.ReadAll(p.Stdin)
 	default:
-		body, err = os.ReadFile(c.Body)
+		file, err := os.Open(c.Body)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		from = file
 	}
-	if body == nil {
-		body = []byte{}
+	body, err := io.ReadAll(io.LimitReader(from, limit+1))
+	if err == nil && int64(len(body)) > limit {
+		return nil, fmt.Errorf("more than %s, which the gateway answers with 413 before it judges anything (server.body_limit)", terminal.Several(limit, "byte"))
 	}
-	return body, err
+	return append([]byte{}, body...), err
 }

@@ -57,7 +57,7 @@ func TestWrongFolder(t *testing.T) {
 		require.Contains(t, said, " in "+filepath.Join(home, "records.db")+";", "%q", args)
 	}
 	_, said := command("callbacks", "list")
-	require.Contains(t, said, "There is no such job in "+filepath.Join(home, "records.db"))
+	require.Contains(t, said, "No callback in "+filepath.Join(home, "records.db")+" is as asked for")
 }
 
 // TestWrongFolderOfASheet is TestWrongFolder for the database beside a system that is not

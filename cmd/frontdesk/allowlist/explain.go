@@ -229,13 +229,13 @@ func (r Explained) Write(out io.Writer) {
 	if r.Status != 0 {
 		verdict += fmt.Sprintf(", answered %d", r.Status)
 	}
-	fmt.Fprintf(out, "%s: %s %s is %s\n", r.Key, r.Method, terminal.Safe(r.Path), verdict)
+	fmt.Fprintf(out, "%s: %s %s is %s\n", r.Key, terminal.Safe(r.Method), terminal.Safe(r.Path), verdict)
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "  %-10s "+format+"\n", append([]any{name}, args...)...)
 	}
 	row("decided by", "%s", r.DecidedBy)
 	if r.Operation != "" {
-		row("operation", "%s %s", r.Method, r.Operation)
+		row("operation", "%s %s", terminal.Safe(r.Method), r.Operation)
 	}
 	if len(r.Query) > 0 {
 		row("query", "%s", strings.Join(r.Query, ", "))

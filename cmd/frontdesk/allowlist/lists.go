@@ -80,6 +80,9 @@ func (l *Lists) Describe(key *Key, version string) ([]byte, error) {
 	return l.gateway.Describe(key.auth, version)
 }
 
+// BodyLimit is how many bytes the gateway reads of a request's body.
+func (l *Lists) BodyLimit() int64 { return int64(l.config.Server.BodyLimit) }
+
 // ruleAt returns the position of an entry of the allowlist: a line of a file, or its place
 // in the list if there is no file.
 func (l *Lists) ruleAt(key *Key, i int) string {
