@@ -150,12 +150,7 @@ resources:
 func TestOutsideTheModel(t *testing.T) {
 	dsn := legacytest.MariaDB(t)
 	db := opened(t, dsn)
-	run := func(statements ...string) {
-		for _, statement := range statements {
-			_, err := db.Exec(statement)
-			require.NoError(t, err, statement)
-		}
-	}
+	run := func(statements ...string) { execute(t, db, statements...) }
 	run("CREATE TABLE w_contact (id int PRIMARY KEY, adm int NOT NULL, name varchar(100) NOT NULL, klant tinyint NOT NULL, born datetime, changed datetime NOT NULL, KEY (adm, id))",
 		"CREATE TABLE w_article (id int PRIMARY KEY, adm int NOT NULL, nr varchar(40) NOT NULL, supplier int, price double NOT NULL, KEY (adm, id))",
 		"CREATE TABLE w_two (n int)", "INSERT INTO w_two VALUES (1), (2)",

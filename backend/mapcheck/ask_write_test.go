@@ -75,12 +75,7 @@ func (tx meddlingTx) Update(ctx context.Context, client auth.Client, before, pat
 func TestWrittenToADatabase(t *testing.T) {
 	dsn := legacytest.MariaDB(t)
 	db := opened(t, dsn)
-	run := func(statements ...string) {
-		for _, statement := range statements {
-			_, err := db.Exec(statement)
-			require.NoError(t, err, statement)
-		}
-	}
+	run := func(statements ...string) { execute(t, db, statements...) }
 	run("CREATE TABLE w_contact (id int PRIMARY KEY, adm int NOT NULL, name varchar(100) NOT NULL, first varchar(50), memo text, KEY (adm, id))",
 		"INSERT INTO w_contact VALUES (1, 1, 'a', 'x', 'm'), (2, 1, 'b', 'y', 'n'), (3, 7, 'c', 'z', 'o')")
 	path := filepath.Join(t.TempDir(), "written.yaml")

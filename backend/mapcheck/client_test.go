@@ -54,17 +54,13 @@ resources:
 func TestWhoseRows(t *testing.T) {
 	dsn := legacytest.MariaDB(t)
 	db := opened(t, dsn)
-	for _, statement := range []string{
+	execute(t, db,
 		"CREATE TABLE w_contact (id int PRIMARY KEY, adm int, name varchar(100) NOT NULL, born varchar(8), KEY (adm, id))",
 		"CREATE TABLE w_order (id int PRIMARY KEY, contact int NOT NULL)",
 		"CREATE VIEW w_orders AS SELECT o.id, o.contact, c.adm FROM w_order o JOIN w_contact c ON c.id = o.contact",
 		"CREATE TABLE w_address (id int PRIMARY KEY, contact int NOT NULL, street varchar(100) NOT NULL, born varchar(8))",
 		"INSERT INTO w_contact VALUES (1, 1, 'A', '20000101'), (2, 7, 'B', '20000101'), (3, NULL, 'C', '20000101')",
-		"INSERT INTO w_address VALUES (1, 1, 'A', '20000101'), (2, 2, 'A', '20000199'), (3, 99, 'A', '20000101'), (4, 3, 'A', '20000101')",
-	} {
-		_, err := db.Exec(statement)
-		require.NoError(t, err, statement)
-	}
+		"INSERT INTO w_address VALUES (1, 1, 'A', '20000101'), (2, 2, 'A', '20000199'), (3, 99, 'A', '20000101'), (4, 3, 'A', '20000101')")
 	path := filepath.Join(t.TempDir(), "whose.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(whoseSheet), 0o600))
 	report := checked(t, path, dsn)
@@ -88,17 +84,13 @@ func TestWhoseRows(t *testing.T) {
 func TestUseBeyondTheSheet(t *testing.T) {
 	dsn := legacytest.MariaDB(t)
 	db := opened(t, dsn)
-	for _, statement := range []string{
+	execute(t, db,
 		"CREATE TABLE w_contact (id int PRIMARY KEY, adm int, name varchar(100) NOT NULL, born varchar(8), KEY (adm, id))",
 		"CREATE TABLE w_order (id int PRIMARY KEY, adm int, contact int NOT NULL, CONSTRAINT fk_order FOREIGN KEY (contact) REFERENCES w_contact (id))",
 		"CREATE VIEW w_orders AS SELECT * FROM w_order",
 		"CREATE TABLE w_address (id int PRIMARY KEY, contact int NOT NULL, street varchar(100) NOT NULL, born varchar(8))",
 		"CREATE TABLE w_memo (id int PRIMARY KEY, contact int, CONSTRAINT fk_memo FOREIGN KEY (contact) REFERENCES w_contact (id))",
-		"CREATE TABLE w_log (id int PRIMARY KEY, contact int, CONSTRAINT fk_log FOREIGN KEY (contact) REFERENCES w_contact (id) ON DELETE SET NULL)",
-	} {
-		_, err := db.Exec(statement)
-		require.NoError(t, err, statement)
-	}
+		"CREATE TABLE w_log (id int PRIMARY KEY, contact int, CONSTRAINT fk_log FOREIGN KEY (contact) REFERENCES w_contact (id) ON DELETE SET NULL)")
 	path := filepath.Join(t.TempDir(), "use.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(whoseSheet), 0o600))
 	report := checked(t, path, dsn)
@@ -199,13 +191,9 @@ resources:
 func TestSetThatForgets(t *testing.T) {
 	dsn := legacytest.MariaDB(t)
 	db := opened(t, dsn)
-	for _, statement := range []string{
+	execute(t, db,
 		"CREATE TABLE w_rel (id int PRIMARY KEY, adm int NOT NULL, name varchar(100) NOT NULL, klant int NOT NULL, actief bit(1) NOT NULL, KEY (adm, id))",
-		"INSERT INTO w_rel VALUES (1, 1, 'A', 3, 1), (2, 1, 'B', 1, 0), (3, 1, 'C', 2, 1)",
-	} {
-		_, err := db.Exec(statement)
-		require.NoError(t, err, statement)
-	}
+		"INSERT INTO w_rel VALUES (1, 1, 'A', 3, 1), (2, 1, 'B', 1, 0), (3, 1, 'C', 2, 1)")
 	for set, forgets := range map[string]int{
 		"value == 1 ? 1 : 0": 2,
 		"(value == 1 ? 1 : 0) + (has(row.klant) && row.klant >= 2 ? 2 : 0)": 0,

@@ -175,17 +175,22 @@ func opened(t *testing.T, dsn string) *sql.DB {
 	return db
 }
 
+// execute runs statements, one after the other.
+func execute(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, statement := range statements {
+		_, err := db.Exec(statement)
+		require.NoError(t, err, statement)
+	}
+}
+
 // TestDuplicates finds values that stand twice where no index keeps them apart.
 func TestDuplicates(t *testing.T) {
 	dsn := legacytest.MariaDB(t)
 	db := opened(t, dsn)
-	for _, statement := range []string{
+	execute(t, db,
 		"ALTER TABLE ART DROP FOREIGN KEY FK_ART_OGRP", "ALTER TABLE ART DROP FOREIGN KEY FK_ART_LEV", "ALTER TABLE ART DROP INDEX UQ_ART_NR",
-		"UPDATE ART SET ARTNR = 'DUBBEL' WHERE BEDRNR = 1 ORDER BY ARTID LIMIT 2",
-	} {
-		_, err := db.Exec(statement)
-		require.NoError(t, err, statement)
-	}
+		"UPDATE ART SET ARTNR = 'DUBBEL' WHERE BEDRNR = 1 ORDER BY ARTID LIMIT 2")
 	report := checked(t, finished(t, "mariadb"), dsn)
 	require.Len(t, report.has("sql.not-unique", "resources.article.fields.number"), 1)
 	twice := report.has("data.duplicate", "resources.article.fields.number")
