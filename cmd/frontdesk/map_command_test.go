@@ -122,6 +122,19 @@ func TestMapCheckService(t *testing.T) {
 	require.Contains(t, out, "contact: ")
 	require.Equal(t, map[string]bool{"POST oauth": true, "GET v3": true}, asked)
 
+	code, out, stderr = cli("", "map", "check", "--sheet", file, "--client", "1:garage-noord", "--other", "2:garage-zuid")
+	require.Zero(t, code, "%s%s", out, stderr)
+	require.Equal(t, map[string]bool{"POST oauth": true, "GET v3": true}, asked, "the other client is read as, too")
+	code, _, stderr = cli("", "map", "check", "--sheet", file, "--write")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "--client")
+	code, out, _ = cli("", "map", "check", "--sheet", file, "--client", "1:garage-noord", "--write")
+	require.Contains(t, []int{0, 1}, code, out)
+	require.True(t, asked["POST v3"], "%v", asked)
+	for _, left := range strings.Split(out, "write.left")[1:] {
+		require.Regexp(t, `^\n  record \d+ was made to look at, and cannot be deleted: status_forbids_change of order_status\n`, left, "only what a closed order holds stays, and is told")
+	}
+
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	wrong := filepath.Join(t.TempDir(), "wrong.yaml")
