@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"frontdesk/mapping"
 )
@@ -77,6 +79,17 @@ func rules() map[string]rule {
 func RuleFields(name string) (fields []string, ok bool) {
 	r, ok := rules()[name]
 	return r.needs, ok
+}
+
+// DecidesDelete tells whether a rule of a resource can refuse to delete a record because of
+// the value of a field.
+func DecidesDelete(r *mapping.Resource, field string) bool {
+	all := rules()
+	return slices.ContainsFunc(r.Rules, func(name string) bool {
+		return len(all[name].raises[mapping.OpDelete]) > 0 && slices.ContainsFunc(all[name].needs, func(needs string) bool {
+			return slices.Contains(strings.Split(needs, "|"), field)
+		})
+	})
 }
 
 // elements are the records that a create brings along in its array fields, each as its

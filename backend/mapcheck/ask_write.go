@@ -171,6 +171,10 @@ func (x *asked) change(ctx context.Context, made mapping.Record) {
 		if !x.sends(f) || f.Immutable || f.Unique || i == x.IsBlocked || i == x.IsArchived || !v.IsSet() || ctx.Err() != nil {
 			continue
 		}
+		if backend.DecidesDelete(x.Resource, f.Name) {
+			x.Looked = append(x.Looked, fmt.Sprintf("%s: %s was written in a new record and not changed in it, since a record with another one may have to stay", x.Name, f.Name))
+			continue
+		}
 		before, err := x.get(ctx, made.ID())
 		if err != nil {
 			return

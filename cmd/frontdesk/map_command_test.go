@@ -131,9 +131,8 @@ func TestMapCheckService(t *testing.T) {
 	code, out, _ = cli("", "map", "check", "--sheet", file, "--client", "1:garage-noord", "--write")
 	require.Contains(t, []int{0, 1}, code, out)
 	require.True(t, asked["POST v3"], "%v", asked)
-	for _, left := range strings.Split(out, "write.left")[1:] {
-		require.Regexp(t, `^\n  record \d+ was made to look at, and cannot be deleted: status_forbids_change of order_status\n`, left, "only what a closed order holds stays, and is told")
-	}
+	require.NotContains(t, out, "write.left", "what was made is removed again")
+	require.Contains(t, out, "order: order_status was written in a new record and not changed in it")
 
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
