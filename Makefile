@@ -3,8 +3,8 @@
 GO      ?= go
 FUZZ    ?= 30s
 
-# What has goroutines of its own, and the end-to-end tests of it.
-RACE    ?= ./auth/... ./backend/... ./config/... ./gateway/... $(addprefix ./cmd/frontdesk/,desk e2e/bounds e2e/records e2e/callbacks e2e/foreign)
+# What has goroutines of its own, and the end-to-end tests of it. The longest come first.
+RACE    ?= ./backend/remote ./gateway/webhook ./auth/... ./backend/... ./config/... ./gateway/... $(addprefix ./cmd/frontdesk/,desk e2e/bounds e2e/records e2e/callbacks e2e/foreign)
 # The longest come first, so that none is at work alone at the end.
 TESTS   ?= ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/secrets ./backend/legacy ./cmd/frontdesk/e2e/conformance ./cmd/frontdesk ./backend/reference ./cmd/frontdesk/e2e/reload ./cmd/frontdesk/e2e/pages ./gateway/webhook ./... ./.ci/testrun
 # Packages at once, and tests of one that run side by side: they wait for half of
@@ -32,9 +32,9 @@ test:
 test-times:
 	$(testrun) times -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
 
-# The race detector.
+# The race detector. What vet finds, it finds in make test.
 race:
-	$(testrun) -race -timeout 30m $(RACE)
+	$(testrun) -race -vet=off -p $(AT_ONCE) -timeout 30m $(RACE)
 
 # What .ci/run adds to the tests.
 check: fmt lint

@@ -180,6 +180,16 @@ func (f *ForeignHashes) Verify(ctx context.Context, password, stored string, sal
 	return match && possible, unreadable
 }
 
+// Knows tells whether a stored hash has one of the forms, so that its user may log in.
+func (f *ForeignHashes) Knows(stored string, salts map[string]string) bool {
+	stored = strings.TrimRight(stored, " ")
+	if stored == "" || isLocked(stored) {
+		return false
+	}
+	_, err := f.read(stored, salts)
+	return err == nil
+}
+
 // read finds out the kind of a stored hash. No error repeats any of it.
 func (f *ForeignHashes) read(stored string, salts map[string]string) (foreignSum, error) {
 	for _, kind := range f.kinds {

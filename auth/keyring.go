@@ -83,6 +83,16 @@ func (r *Keyring) Look(hash [32]byte, now time.Time) (*Key, Cause) {
 	}
 }
 
+// Named returns the key of that name, if one of its hashes can be used at now; else nil.
+func (r *Keyring) Named(name string, now time.Time) *Key {
+	for hash, entry := range r.byHash {
+		if entry.key.Name == name && r.ByHash(hash, now) != nil {
+			return entry.key
+		}
+	}
+	return nil
+}
+
 func copyKey(k Key) *Key {
 	k.Hashes = slices.Clone(k.Hashes)
 	for i := range k.Hashes {

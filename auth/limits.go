@@ -63,6 +63,11 @@ type Limits interface {
 	// a key without bounds. Its error is a failure of the store of the counts.
 	Take(ctx context.Context, key *Key, client int64, now time.Time) (Standing, error)
 
+	// Charge counts that a request which Take has let through costs as much as that many
+	// further ones, of the rates and of the day, and updates its standing. It refuses
+	// nothing: what exceeds a bound is owed by the requests that follow.
+	Charge(ctx context.Context, key *Key, client int64, further int, now time.Time, s *Standing) error
+
 	// Done gives back the slot of a standing, which is not 0, once the request is
 	// answered, even after ctx has ended.
 	Done(ctx context.Context, key string, slot uint64)

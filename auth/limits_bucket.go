@@ -6,7 +6,8 @@ import (
 )
 
 // bucket is a token bucket that stores how many tokens were taken, not how many are left:
-// so its content keeps its meaning when the rate changes. The zero bucket is full.
+// so its content keeps its meaning when the rate changes, and more than the burst can be
+// taken: the rest is owed. The zero bucket is full.
 type bucket struct {
 	perSecond float64   // it was last asked under
 	used      float64   // tokens that have not come back
@@ -35,8 +36,10 @@ func (b *bucket) under(rate Rate, now time.Time) {
 	}
 	b.perSecond = rate.PerSecond
 	if rate.Burst >= b.widest || now.Sub(b.widestAt) > differ {
+		if rate.Burst < b.widest { // nobody waits for longer than for one, unless it is owed
+			b.used = min(b.used, float64(rate.Burst))
+		}
 		b.widest, b.widestAt = rate.Burst, now
-		b.used = min(b.used, float64(rate.Burst)) // nobody waits for longer than for one
 	}
 }
 

@@ -93,6 +93,32 @@ func (m *MemoryLimits) Take(_ context.Context, key *Key, client int64, now time.
 	return s, nil
 }
 
+// Charge implements Limits. It never fails.
+func (m *MemoryLimits) Charge(_ context.Context, key *Key, client int64, further int, now time.Time, s *Standing) error {
+	b := &key.Bounds
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	use := m.keyUse(key.Name, now)
+	owe := func(bound Bound, rate Rate, of *bucket) {
+		of.under(rate, now)
+		of.used += float64(further)
+		s.Rooms[bound] = of.room(rate)
+	}
+	if b.Rate != (Rate{}) {
+		owe(RateBound, b.Rate, &use.rate)
+	}
+	if b.ClientRate != (Rate{}) {
+		owe(ClientRateBound, b.ClientRate, m.clientUse(clientOfKey{key.Name, client}, now))
+	}
+	if b.PerDay > 0 {
+		r := m.dayRoom(use, b.PerDay, now)
+		use.today += int64(further)
+		r.Left = max(r.Left-int64(further), 0)
+		s.Rooms[DayBound] = r
+	}
+	return nil
+}
+
 // slotWait is the wait for a request that found too many others under way: when one of
 // them ends is not known.
 const slotWait = time.Second

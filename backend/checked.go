@@ -13,7 +13,10 @@ import (
 // A Client and its rules read records only through these.
 type (
 	checked   struct{ Driver }
-	checkedTx struct{ Tx }
+	checkedTx struct {
+		Tx
+		wrote bool // a record was to be written
+	}
 )
 
 // optional returns an optional interface of a driver or a Tx, found by assertion.
@@ -21,7 +24,7 @@ func optional[T any](d any) (T, bool) {
 	switch c := d.(type) {
 	case checked:
 		d = c.Driver
-	case checkedTx:
+	case *checkedTx:
 		d = c.Tx
 	}
 	t, ok := d.(T)
@@ -70,7 +73,7 @@ func foreign(r *mapping.Resource, rec mapping.Record, client auth.Client, id int
 
 // Write implements Driver.
 func (c checked) Write(ctx context.Context, f func(Tx) error) error {
-	return c.Driver.Write(ctx, func(tx Tx) error { return f(checkedTx{tx}) })
+	return c.Driver.Write(ctx, func(tx Tx) error { return f(&checkedTx{Tx: tx}) })
 }
 
 // Get implements Reader.
@@ -80,7 +83,7 @@ func (c checked) Get(ctx context.Context, r *mapping.Resource, q Query) (mapping
 }
 
 // Get implements Reader.
-func (c checkedTx) Get(ctx context.Context, r *mapping.Resource, q Query) (mapping.Record, error) {
+func (c *checkedTx) Get(ctx context.Context, r *mapping.Resource, q Query) (mapping.Record, error) {
 	rec, err := c.Tx.Get(ctx, r, q)
 	return believed(r, rec, q.Client, q.ID, err)
 }
@@ -102,7 +105,7 @@ func (c checked) List(ctx context.Context, r *mapping.Resource, q Query) (Page, 
 }
 
 // List implements Reader.
-func (c checkedTx) List(ctx context.Context, r *mapping.Resource, q Query) (Page, error) {
+func (c *checkedTx) List(ctx context.Context, r *mapping.Resource, q Query) (Page, error) {
 	page, err := c.Tx.List(ctx, r, q)
 	return believedPage(r, page, q.Client, err)
 }
@@ -118,13 +121,15 @@ func believedPage(r *mapping.Resource, page Page, client auth.Client, err error)
 }
 
 // Create implements Tx.
-func (c checkedTx) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+func (c *checkedTx) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	c.wrote = true
 	stored, err := c.Tx.Create(ctx, client, rec)
 	return believed(rec.Resource, stored, client, 0, err)
 }
 
 // Update implements Tx.
-func (c checkedTx) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+func (c *checkedTx) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	c.wrote = true
 	stored, err := c.Tx.Update(ctx, client, before, patch)
 	return believed(before.Resource, stored, client, before.ID(), err)
 }

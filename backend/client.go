@@ -128,11 +128,14 @@ func (c *Client) Model() *mapping.Model { return c.model }
 
 // Offer says which parts of the interface the administration supports.
 func (c *Client) Offer() Offer {
-	o := Offer{Model: c.model, Until: c.Capabilities().Until}
+	o := Offer{Model: c.model, Until: c.Capabilities().Until, Distant: c.Capabilities().Distant}
 	if s, ok := optional[Supporter](c.driver); ok {
 		o.Supports, o.Writes = s.Supports, s.Writes
 	}
 	_, o.Exports = optional[Exporter](c.driver)
+	if t, ok := optional[ChangeTeller](c.driver); ok {
+		o.Tells = t.Tells
+	}
 	return o
 }
 

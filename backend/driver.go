@@ -69,7 +69,7 @@ var ErrUnsettled = errors.New("nobody knows whether it was done")
 // two as 500.
 type Reader interface {
 	// Get returns the record q.ID. Fields that are arrays come only when
-	// q.Fields names them.
+	// q.Fields names them, in lists too.
 	Get(ctx context.Context, r *mapping.Resource, q Query) (mapping.Record, error)
 	// List returns the records that q describes.
 	List(ctx context.Context, r *mapping.Resource, q Query) (Page, error)
@@ -129,6 +129,13 @@ type Capabilities struct {
 	// failed under a key can be repeated without being done twice. Without it, the key is
 	// taken right before the write is sent.
 	Atomic bool
+	// Shares says that many independent writes may share a transaction: nothing happens
+	// beside the statements of the driver, and so a transaction that is undone leaves no
+	// trace, and can be done again in parts. It requires Atomic.
+	Shares bool
+	// Distant says that each write takes so long that several at once are more than the
+	// interface lets a client wait for: they are done by callback.
+	Distant bool
 }
 
 // Prober is a Tx that can check more cheaply than Get whether a record exists.
@@ -225,12 +232,6 @@ type Query struct {
 	// Room returns an error if so many records of the page may not have so many bytes of
 	// texts and contents in all; nil for no bound.
 	Room func(bytes, records int) error
-}
-
-// Filter is an equality.
-type Filter struct {
-	Field *mapping.Field
-	Value mapping.Value
 }
 
 // Order is one key of the sort order.

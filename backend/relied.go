@@ -20,13 +20,25 @@ type Offer struct {
 	Writes func(r *mapping.Resource, f *mapping.Field) bool
 	// Exports says that backups are supported.
 	Exports bool
+	// Tells says what is told of the changes of a resource; nil for nothing.
+	Tells func(r *mapping.Resource) Telling
 	// Until says that lists with modified_since say up to when they are complete.
 	Until bool
+	// Distant says that several writes at once are done by callback only.
+	Distant bool
 }
 
 // Has tells whether there is an operation of a resource.
 func (o Offer) Has(r *mapping.Resource, op mapping.Scope) bool {
 	return r != nil && (o.Supports == nil || o.Supports(r, op))
+}
+
+// Telling is what is told of the changes of a resource.
+func (o Offer) Telling(r *mapping.Resource) Telling {
+	if o.Tells == nil {
+		return TellsNone
+	}
+	return o.Tells(r)
 }
 
 // need is what an endpoint that is not a resource needs from the administration.
@@ -62,8 +74,11 @@ func needs() map[string][]need {
 
 // Carries tells whether the administration supports an endpoint that is not a resource.
 func (o Offer) Carries(path string) bool {
-	if path == "/backup/owner" {
+	switch path {
+	case "/backup/owner":
 		return o.Exports
+	case "/changes", "/changes/digest":
+		return slices.ContainsFunc(o.Model.Resources, func(r *mapping.Resource) bool { return o.Telling(r) != TellsNone })
 	}
 	for _, n := range needs()[path] {
 		r := o.Model.Resource(n.resource)

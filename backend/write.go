@@ -44,12 +44,16 @@ func (*Replay) Error() string { return "answered before" }
 // Create stores a new record that CheckCreate has accepted.
 func (c *Client) Create(ctx context.Context, client auth.Client, body *mapping.Body, w Write) (mapping.Record, error) {
 	return c.write(ctx, client, body.Record.Resource, "create", w, func(ctx context.Context, tx Tx) (mapping.Record, error) {
-		change := newCreate(client, body)
-		if err := c.judgeCreate(ctx, tx, change); err != nil {
-			return mapping.Record{}, err
-		}
-		return tx.Create(ctx, client, c.derive(change))
+		return c.createIn(ctx, tx, client, body)
 	})
+}
+
+func (c *Client) createIn(ctx context.Context, tx Tx, client auth.Client, body *mapping.Body) (mapping.Record, error) {
+	change := newCreate(client, body)
+	if err := c.judgeCreate(ctx, tx, change); err != nil {
+		return mapping.Record{}, err
+	}
+	return tx.Create(ctx, client, c.derive(change))
 }
 
 // newCreate copies the record out of the body, since a rule may change it and
@@ -107,32 +111,39 @@ func take(ctx context.Context, tx Reader, change *Change, rules []step) error {
 // Update changes a record by a body that CheckUpdate has accepted. A body without fields
 // changes nothing.
 func (c *Client) Update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write) (mapping.Record, error) {
-	steps := []step{recordState, relatedIDs, cannotUpdate, mergedRecord, c.resourceRules, uniqueness}
+	return c.update(ctx, client, id, body, w, c.updateSteps())
+}
+
+func (c *Client) updateSteps() []step {
 	if c.driver.Capabilities().OwnRules {
-		steps = []step{recordState, cannotUpdate, mergedRecord, c.ownRecordRules}
+		return []step{recordState, cannotUpdate, mergedRecord, c.ownRecordRules}
 	}
-	return c.update(ctx, client, id, body, w, steps)
+	return []step{recordState, relatedIDs, cannotUpdate, mergedRecord, c.resourceRules, uniqueness}
 }
 
 func (c *Client) update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write, steps []step) (mapping.Record, error) {
-	r := body.Record.Resource
-	return c.write(ctx, client, r, "update", w, func(ctx context.Context, tx Tx) (mapping.Record, error) {
-		before, err := c.held(ctx, tx, client, r, id, w)
-		if err != nil {
-			return mapping.Record{}, err
-		}
-		patch := body.Record.Clone()
-		patch.Values[r.ID] = mapping.Value{}
-		if patch.IsBlank() {
-			return tx.Get(ctx, r, Query{Client: client, ID: id, Tagged: true})
-		}
-		patch.FillFlags()
-		change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Body: body, Before: before, After: before.Merge(patch), Patch: patch}
-		if err := judge(ctx, tx, change, steps...); err != nil {
-			return mapping.Record{}, err
-		}
-		return tx.Update(ctx, client, before, c.derive(change))
+	return c.write(ctx, client, body.Record.Resource, "update", w, func(ctx context.Context, tx Tx) (mapping.Record, error) {
+		return c.updateIn(ctx, tx, client, id, body, w, steps)
 	})
+}
+
+func (c *Client) updateIn(ctx context.Context, tx Tx, client auth.Client, id int32, body *mapping.Body, w Write, steps []step) (mapping.Record, error) {
+	r := body.Record.Resource
+	before, err := c.held(ctx, tx, client, r, id, w)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	patch := body.Record.Clone()
+	patch.Values[r.ID] = mapping.Value{}
+	if patch.IsBlank() {
+		return tx.Get(ctx, r, Query{Client: client, ID: id, Tagged: true})
+	}
+	patch.FillFlags()
+	change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Body: body, Before: before, After: before.Merge(patch), Patch: patch}
+	if err := judge(ctx, tx, change, steps...); err != nil {
+		return mapping.Record{}, err
+	}
+	return tx.Update(ctx, client, before, c.derive(change))
 }
 
 // held reads the record that a write is about, locks it if it will be written, and judges
@@ -181,13 +192,7 @@ func (c *Client) write(
 	ctx context.Context, client auth.Client, r *mapping.Resource, operation string, w Write, f func(context.Context, Tx) (mapping.Record, error),
 ) (rec mapping.Record, err error) {
 	atomic := c.driver.Capabilities().Atomic
-	recalled := func(ctx context.Context, tx Tx) error {
-		err := recall(ctx, tx, client, w.Idempotency)
-		if isAnswer(err) && !atomic {
-			return ownAnswer{err}
-		}
-		return err
-	}
+	recalled := func(ctx context.Context, tx Tx) error { return recallIn(ctx, tx, client, w.Idempotency, atomic) }
 	err = c.call(ctx, c.sections[r].writes, client, operation, func(ctx context.Context) error {
 		var err error
 		for look := 1; ; look++ {
@@ -209,15 +214,30 @@ func (c *Client) write(
 				}
 				return remember(ctx, tx, client, w.Idempotency, rec)
 			})
-			if known := (*StaleError)(nil); errors.As(err, &known) && look > 1 {
-				return known.Told
-			}
-			if !errors.Is(err, ErrStale) || look == maxLooks || ctx.Err() != nil {
+			if settled, err := lookedEnough(ctx, look, err); settled {
 				return err
 			}
 		}
 	})
 	return rec, err
+}
+
+// lookedEnough tells whether a write is not judged again after so many looks, and with
+// which error it ends.
+func lookedEnough(ctx context.Context, looks int, err error) (bool, error) {
+	if known := (*StaleError)(nil); errors.As(err, &known) && looks > 1 {
+		return true, known.Told
+	}
+	return !errors.Is(err, ErrStale) || looks == maxLooks || ctx.Err() != nil, err
+}
+
+// recallIn is recall; a driver that is not atomic has asked the gateway's own store.
+func recallIn(ctx context.Context, tx Tx, client auth.Client, request *Idempotency, atomic bool) error {
+	err := recall(ctx, tx, client, request)
+	if isAnswer(err) && !atomic {
+		return ownAnswer{err}
+	}
+	return err
 }
 
 // recall fails with Replay where the same key was answered before.

@@ -183,21 +183,21 @@ func shown(v reflect.Value) string {
 		}
 		return shown(v.Elem())
 	case reflect.Struct:
-		return members(v)
+		return members(v, shown)
 	default:
 		return fmt.Sprint(v.Interface())
 	}
 }
 
 // members writes a struct as a file has it on one line, without what is not given.
-func members(v reflect.Value) string {
+func members(v reflect.Value, written func(reflect.Value) string) string {
 	var all []string
 	for i := range v.NumField() {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
 		if name == "" || name == "-" {
 			continue
 		}
-		if text := shown(v.Field(i)); text != "" {
+		if text := written(v.Field(i)); text != "" {
 			all = append(all, name+": "+text)
 		}
 	}

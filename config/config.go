@@ -12,15 +12,16 @@ import (
 
 // Config is the whole configuration of a gateway.
 type Config struct {
-	Server   Server   `yaml:"server"`
-	Ops      Ops      `yaml:"ops"`
-	Log      Log      `yaml:"log"`
-	Backend  Backend  `yaml:"backend"`
-	Model    Model    `yaml:"model"`
-	Sessions Sessions `yaml:"sessions"`
-	Mail     Mail     `yaml:"mail"`
-	Webhooks Webhooks `yaml:"webhooks"`
-	Tracing  Tracing  `yaml:"tracing"`
+	Server   Server      `yaml:"server"`
+	Ops      Ops         `yaml:"ops"`
+	Log      Log         `yaml:"log"`
+	Backend  Backend     `yaml:"backend"`
+	Model    Model       `yaml:"model"`
+	Sessions Sessions    `yaml:"sessions"`
+	Mail     Mail        `yaml:"mail"`
+	Webhooks Webhooks    `yaml:"webhooks"`
+	Changes  KeptChanges `yaml:"changes"`
+	Tracing  Tracing     `yaml:"tracing"`
 	// Callbacks are the endpoints that answer by callback although they need not.
 	Callbacks []Rule `yaml:"callbacks"`
 	APIKeys   []Key  `yaml:"api_keys"`
@@ -218,6 +219,11 @@ type Webhooks struct {
 	CAFile     string   `yaml:"ca_file"` // PEM file of further authorities to trust; empty for none
 }
 
+// KeptChanges says how long the built-in administration tells what has changed.
+type KeptChanges struct {
+	Keep time.Duration `yaml:"keep"` // a cursor is good for so long, at least an hour: 2160h is 90 days
+}
+
 // Default is the configuration of an empty file. Each call returns its own.
 func Default() *Config {
 	return &Config{
@@ -239,6 +245,7 @@ func Default() *Config {
 			Driver: "reference", DSN: "sqlite:frontdesk.db", Timeout: 10 * time.Second, ReplicaWait: 50 * time.Millisecond,
 			MaxConcurrent: 256, MaxQueue: 1024, Circuit: Circuit{Failures: 10, Pause: 5 * time.Second},
 		},
+		Changes:  KeptChanges{Keep: 90 * 24 * time.Hour},
 		Tracing:  Tracing{Ratio: 0.01},
 		Sessions: Sessions{Store: MemoryStore, TTL: MaxSessionTTL},
 		Mail:     Mail{From: defaultSender, Folder: "mail"},

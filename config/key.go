@@ -49,6 +49,9 @@ func (k *Key) locate(doc *strictyaml.Document, path, file string) {
 // At is where the key stands.
 func (k *Key) At() Place { return k.at }
 
+// HashAt is the position of a hash of a key that was read from a file.
+func (k *Key) HashAt(i int) Place { return Place{k.at.File, int(k.hashAt[i].line)} }
+
 // AllowAt is the position of entry i of the allowlist, or that of the key if the entry
 // was not read from a file.
 func (k *Key) AllowAt(i int) Place {
@@ -127,7 +130,15 @@ func (d *Digest) UnmarshalText(text []byte) error {
 // never comes.
 type Expiry struct {
 	time.Time
-	wholeDay bool // written as a date: the day's end is not known before the time zone is
+	day string // as written, "" for a moment: the day's end is not known before the time zone is
+}
+
+// String is the expiry as the configuration writes it: the last day, or a moment.
+func (e Expiry) String() string {
+	if e.day != "" || e.IsZero() {
+		return e.day
+	}
+	return e.Format(time.RFC3339Nano)
 }
 
 // ParseExpiry parses an expiry as the configuration writes it; a date means the end of
@@ -144,7 +155,7 @@ func ParseExpiry(text string, zone *time.Location) (Expiry, error) {
 // UnmarshalText reads a date, 2027-01-01, or a moment as RFC 3339 has it.
 func (e *Expiry) UnmarshalText(text []byte) error {
 	if day, err := time.Parse(time.DateOnly, string(text)); err == nil {
-		*e = Expiry{day, true}
+		*e = Expiry{day, string(text)}
 		return nil
 	}
 	var moment time.Time
@@ -157,9 +168,8 @@ func (e *Expiry) UnmarshalText(text []byte) error {
 
 // resolve turns a date into the end of that day: the first moment of the next.
 func (e *Expiry) resolve(zone *time.Location) {
-	if e.wholeDay {
-		year, month, day := e.Date()
-		*e = Expiry{Time: time.Date(year, month, day+1, 0, 0, 0, 0, zone)}
+	if day, err := time.Parse(time.DateOnly, e.day); err == nil {
+		e.Time = time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, zone)
 	}
 }
 

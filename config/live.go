@@ -7,17 +7,10 @@ import (
 
 // Live holds the object that was built from the configuration in force, and replaces it
 // as a whole. A caller that gets the current one keeps it for the whole piece of work.
-// Safe for concurrent use.
+// Safe for concurrent use. Its zero value holds nil until the first Reload.
 type Live[T any] struct {
 	current   atomic.Pointer[T]
 	reloading sync.Mutex
-}
-
-// NewLive returns a Live that holds the first one, which is not nil.
-func NewLive[T any](first *T) *Live[T] {
-	l := new(Live[T])
-	l.current.Store(first)
-	return l
 }
 
 // Current is the one in force. It is one atomic load.

@@ -10,9 +10,18 @@ import (
 	"frontdesk/config"
 )
 
+// live holds the first one.
+func live[T any](t *testing.T, first *T) *config.Live[T] {
+	t.Helper()
+	l := new(config.Live[T])
+	require.Nil(t, l.Current())
+	require.NoError(t, l.Reload(func(*T) (*T, error) { return first, nil }))
+	return l
+}
+
 func TestLive(t *testing.T) {
 	first, second := "first", "second"
-	l := config.NewLive(&first)
+	l := live(t, &first)
 	require.Same(t, &first, l.Current())
 
 	fault := errors.New("fault")
@@ -32,7 +41,7 @@ func TestLive(t *testing.T) {
 // TestLiveOneAtATime loses no reload: each is given what the one before made.
 func TestLiveOneAtATime(t *testing.T) {
 	const many = 200
-	l := config.NewLive(new(int))
+	l := live(t, new(int))
 	var all sync.WaitGroup
 	for range many {
 		all.Go(func() {

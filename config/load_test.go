@@ -136,6 +136,7 @@ func TestLoadFull(t *testing.T) {
 		Model:     config.Model{Dir: "resources"},
 		Sessions:  config.Sessions{Store: "memory", TTL: 5 * time.Minute},
 		Mail:      config.Mail{SMTP: "smtp://user:hush-hush@mail.example.nl:587", From: "Example <noreply@example.nl>"},
+		Changes:   config.KeptChanges{Keep: 720 * time.Hour},
 		Webhooks:  config.Webhooks{AllowHosts: []string{"intranet", "10.0.0.1", "::1"}, Ports: []uint16{443, 8443}, Space: 10 * config.GiB, CAFile: "ca.pem"},
 		Callbacks: []config.Rule{},
 		Tracing:   config.Tracing{Ratio: 0.01},

@@ -44,6 +44,7 @@ func (v *validator) validate() {
 	v.sessions()
 	v.mail()
 	v.webhooks()
+	v.changes()
 	v.callbacks()
 	v.tracing()
 }
@@ -277,7 +278,7 @@ func (v *validator) callbacks() {
 		path := fmt.Sprintf("callbacks[%d]", i)
 		if fault := v.fault(rule); fault != "" {
 			v.fail(path, ruleCallbackEndpoint, "found %s, %s", strictyaml.Quote(rule.String()), fault)
-		} else if isUnder(rule.Path, "/authenticate") || isUnder(rule.Path, "/webhook") || rule.Path == "/backup/owner" {
+		} else if isUnder(rule.Path, "/authenticate") || isUnder(rule.Path, "/webhook") || rule.Path == "/backup/owner" || rule.String() == "POST /changes" {
 			v.fail(path, ruleCallbackEndpoint, "%s answers as it does", rule)
 		} else if rule.Method == "*" || strings.HasSuffix(rule.Path, "/*") && rule.Path != "/model/*" {
 			v.fail(path, ruleCallbackEndpoint, "found %s, expected one endpoint, such as GET /order", strictyaml.Quote(rule.String()))
@@ -299,6 +300,12 @@ func (v *validator) webhooks() {
 		} else if slices.Contains(v.Webhooks.Ports[:i], port) {
 			v.fail(path, ruleRepeated, "found %d again", port)
 		}
+	}
+}
+
+func (v *validator) changes() {
+	if v.Changes.Keep < time.Hour {
+		v.fail("changes.keep", ruleRange, "found %s, expected at least 1h", short(v.Changes.Keep))
 	}
 }
 

@@ -35,6 +35,8 @@ const (
 	createdForm                   // 201, a record, its address
 	recordForm                    // {"data": record}
 	pageForm                      // a page of records
+	changesForm                   // a page of changes
+	digestForm                    // sums of records
 	tokenForm                     // {"token": …}
 	dataForm                      // {"data": …}
 	acceptForm                    // 202, the answer comes by callback
@@ -52,6 +54,11 @@ func (a about) accepted() about {
 			return early, nil
 		}
 	}
-	a.early = append([]mapping.Reason{mapping.FieldRequired, mapping.ValidationFailed, mapping.VarcharTooLong}, a.early...)
+	a.early = append(receiverReasons(), a.early...)
 	return a
+}
+
+// receiverReasons are those for which the address of a receiver is refused.
+func receiverReasons() []mapping.Reason {
+	return []mapping.Reason{mapping.FieldRequired, mapping.ValidationFailed, mapping.VarcharTooLong}
 }

@@ -27,10 +27,10 @@ func aboutCreate(r *mapping.Resource) about {
 func aboutList(r *mapping.Resource) about {
 	a := about{
 		name: "list" + plural(typeName(r.Name)), summary: "Get many: " + plural(r.Name), row: listRow, module: r.Module,
-		note:    "A parameter of a field's name is a filter: it answers the records with that value. `next` is the address of the page that follows.",
+		note:    "A parameter of a field's name is a filter: it answers the records with that value, or with `[gte]` and the like behind the name those with a higher one, and so on. Several filters must all hold. In `[in]` a comma within a value is `%2C`. `next` is the address of the page that follows.",
 		answers: answers{form: pageForm, resource: r}, asksBackend: true,
 		early: []mapping.Reason{
-			mapping.FieldNotInModel, mapping.PageInvalid, mapping.PageSizeInvalid, mapping.PageTooLarge, mapping.Int4Invalid, mapping.TimestampInvalid, mapping.ValidationFailed,
+			mapping.FieldNotInModel, mapping.PageInvalid, mapping.PageSizeInvalid, mapping.PageTooLarge, mapping.AfterCombined, mapping.Int4Invalid, mapping.TimestampInvalid, mapping.ValidationFailed,
 		},
 	}
 	for i := range r.Fields {
@@ -74,6 +74,16 @@ func alsoByQuery(method string, r *mapping.Resource) string {
 	return "The same as `" + method + " /" + r.Name + "?id=<id>`."
 }
 
-func oneFields(r *mapping.Resource) param {
-	return fieldsParam(r, func(*mapping.Field) bool { return true })
+func aboutBulk(r *mapping.Resource, method string) about {
+	name, summary := "createMany", "Add many "+plural(r.Name)
+	if method == "PUT" {
+		name, summary = "updateMany", "Update many "+plural(r.Name)
+	}
+	return about{
+		name: name + plural(typeName(r.Name)), summary: summary, module: r.Module,
+		note: "Each record is judged and written as the request for it alone would be, by itself and in order, and its result says what that would have been answered. " +
+			"So 200 does not say that all were written. Each counts as a request against the limits of the api_key; what exceeds a rate is owed by the requests that follow.",
+		answers: answers{form: dataForm, name: "ManyAnswer", data: []bulkResult{}}, asksBackend: true,
+		early: []mapping.Reason{mapping.EmptyBody, mapping.BodyNotJSON, mapping.FieldNotInModel, mapping.FieldRequired, mapping.ArrayEmpty},
+	}
 }

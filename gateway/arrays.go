@@ -111,7 +111,7 @@ func (d *describer) arrayName() string {
 // for the log which right that needs. In shadow mode it always may.
 func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
 	if x.promised {
-		return true
+		return !slices.Contains(x.without, f.Name)
 	}
 	right := x.routes.children[f].read
 	if use == arraySend {
@@ -137,7 +137,10 @@ func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
 
 // knows tells whether the caller may learn that the array field exists.
 func (x *Exchange) knows(f *mapping.Field, use arrayUse) bool {
-	return x.promised || x.Key.InShadow(x.started) || x.routes.mayUse(x.Key, f, use)
+	if x.promised {
+		return !slices.Contains(x.without, f.Name)
+	}
+	return x.Key.InShadow(x.started) || x.routes.mayUse(x.Key, f, use)
 }
 
 // sentArrays are the arrays that a body may have.
@@ -203,7 +206,7 @@ func (g *Gateway) ArraysWithout(key *auth.Key, op *Operation) []ArrayNeed {
 func (g *Gateway) ArraysWithheld(key *auth.Key) (all []ArrayNeed) {
 	for _, e := range g.routes.ordered {
 		for _, op := range e.all {
-			if key.May(op.Number) {
+			if op.isFor(key) {
 				all = append(all, g.ArraysWithout(key, op)...)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/gateway/webhook"
 	"frontdesk/mapping"
@@ -21,6 +22,9 @@ type Callbacks struct {
 	Links        *webhook.Links
 	Results      webhook.Results
 	Rules        webhook.Rules
+	// FindUser returns a user as he is now, for work that is judged again before it is done,
+	// or auth.ErrUnknownUser.
+	FindUser func(ctx context.Context, username string) (auth.User, error)
 	// Timeout bounds each call of the job store and the results; 503 is the answer if
 	// they take longer. Sending a result is not bounded by it.
 	Timeout time.Duration
@@ -68,6 +72,7 @@ func (g *Gateway) callbackRoutes(r *routes) {
 			},
 		})
 	}
+	g.waitRoute(r)
 	hook := r.add("/webhook", nil)
 	r.on(hook, "GET", &Operation{
 		params: []param{named("id", "What was added to the callback address, or came in the Location of the 202.", "").must()}, serve: g.collect,
@@ -154,6 +159,12 @@ func (g *Gateway) promise(ctx context.Context, x *Exchange, w webhook.Work) erro
 		busy.RetryAfter = roomRetry
 		return busy
 	}
+	if errors.Is(err, webhook.ErrTooMany) {
+		x.cause = "waits"
+		refused := mapping.Fail(mapping.TooManyRequests)
+		refused.RetryAfter = waitRetry
+		return refused
+	}
 	if err != nil {
 		return err
 	}
@@ -239,6 +250,7 @@ type storedRequest struct {
 	Method, Path, Query string
 	IfMatch, OnceKey    string
 	Body                []byte
+	Without             []string // arrays that none of several records may have
 }
 
 // makeLong makes an operation answer by callback. Everything that can be judged without
@@ -264,13 +276,18 @@ func (g *Gateway) makeLong(op *Operation) {
 	}
 	op.callbackInBody = inBody
 	op.about = op.about.accepted()
-	op.serve = func(ctx context.Context, x *Exchange) error {
-		data, err := json.Marshal(storedRequest{Method: x.Method, Path: x.Path, Query: encodeParams(x.Params), IfMatch: x.header("If-Match"), OnceKey: x.idempotencyKey, Body: x.storedBody})
-		if err != nil {
-			return err
-		}
-		return g.accept(ctx, x, webhook.Work{Kind: requestWork, Data: data})
+	op.serve = g.acceptRequest
+}
+
+// acceptRequest promises to do the request in the background.
+func (g *Gateway) acceptRequest(ctx context.Context, x *Exchange) error {
+	data, err := json.Marshal(storedRequest{
+		Method: x.Method, Path: x.Path, Query: encodeParams(x.Params), IfMatch: x.header("If-Match"), OnceKey: x.idempotencyKey, Body: x.storedBody, Without: x.without,
+	})
+	if err != nil {
+		return err
 	}
+	return g.accept(ctx, x, webhook.Work{Kind: requestWork, Data: data})
 }
 
 // callbackFromQuery takes the receiver's address out of the parameters.
@@ -279,26 +296,15 @@ func (x *Exchange) callbackFromQuery(g *Gateway) mapping.Violations {
 	if raw == "" {
 		return mapping.Violations{mapping.Fail(mapping.FieldRequired, mapping.Literal(webhookURL))}
 	}
-	kept := x.Params[:0]
-	for _, p := range x.Params {
-		if p.Name != webhookURL {
-			kept = append(kept, p)
-		}
-	}
-	x.Params = kept
+	x.Params = x.paramsBut(webhookURL)
 	return x.takeCallback(g, raw)
 }
 
 // encodeParams writes parameters as a query.
 func encodeParams(params []Param) string {
 	var b []byte
-	for i, p := range params {
-		if i > 0 {
-			b = append(b, '&')
-		}
-		b = append(b, url.QueryEscape(p.Name)...)
-		b = append(b, '=')
-		b = append(b, url.QueryEscape(p.Value)...)
+	for _, p := range params {
+		b = p.appendTo(b)
 	}
 	return string(b)
 }
@@ -316,13 +322,19 @@ func (x *Exchange) callbackFromBody(g *Gateway, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.storedBody = rest
+	return rest, x.callbackFrom(g, raw).Err()
+}
+
+// callbackFrom takes the receiver's address from the member of a body.
+func (x *Exchange) callbackFrom(g *Gateway, raw mapping.Value) mapping.Violations {
 	address, ok := raw.Text(), raw.Kind() == mapping.KindText
 	switch {
 	case raw.IsAbsent() || raw.Kind() == mapping.KindNull || ok && address == "":
-		return nil, mapping.Fail(mapping.FieldRequired, mapping.Literal(webhookURL))
+		return mapping.Violations{mapping.Fail(mapping.FieldRequired, mapping.Literal(webhookURL))}
 	case !ok:
-		return nil, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(webhookURL), raw.Text())
+		return mapping.Violations{mapping.Fail(mapping.VarcharInvalid, mapping.Literal(webhookURL), raw.Text())}
+	default:
+		return x.takeCallback(g, address)
 	}
-	x.storedBody = rest
-	return rest, x.takeCallback(g, address).Err()
 }

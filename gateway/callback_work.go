@@ -19,7 +19,7 @@ import (
 
 // Runners do the gateway's own kinds of background work.
 func (g *Gateway) Runners() map[string]webhook.Runner {
-	return map[string]webhook.Runner{backupWork: g.runBackup, requestWork: g.runRequest}
+	return map[string]webhook.Runner{backupWork: g.runBackup, requestWork: g.runRequest, changesWork: g.runChanges}
 }
 
 func (g *Gateway) runBackup(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
@@ -72,17 +72,9 @@ const jobAnswerLife = 90 * 24 * time.Hour
 // was begun before, and may have been done.
 func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *storedRequest, resp *fasthttp.Response, begun bool) error {
 	var req fasthttp.Request
-	req.Header.SetMethod(stored.Method)
-	req.SetBody(stored.Body)
-	if stored.IfMatch != "" {
-		req.Header.Set("If-Match", stored.IfMatch)
-	}
-	x := g.newExchange(&req, resp, Peer{})
+	x := g.storedExchange(j, stored, &req, resp)
 	defer g.release(x)
-	x.RequestID, x.Method, x.Path, x.below, x.rawQuery = "callback-"+j.ID, stored.Method, stored.Path, true, []byte(stored.Query)
-	x.promised = true
-	x.Session = &auth.Session{User: j.Owner.User}
-	x.keyName, x.client = j.Owner.Key, j.Owner.User.Client.Name
+	x.without = stored.Without
 	// A job that was interrupted after its work was stored does not do it twice,
 	// whatever the method, nor do two that were asked for under one key.
 	if x.idempotencyKey = stored.OnceKey; x.idempotencyKey == "" {
@@ -105,6 +97,21 @@ func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *store
 		}
 	}
 	return nil
+}
+
+// storedExchange is a stored request on its way again. The caller releases it.
+func (g *Gateway) storedExchange(j webhook.Job, stored *storedRequest, req *fasthttp.Request, resp *fasthttp.Response) *Exchange {
+	req.Header.SetMethod(stored.Method)
+	req.SetBody(stored.Body)
+	if stored.IfMatch != "" {
+		req.Header.Set("If-Match", stored.IfMatch)
+	}
+	x := g.newExchange(req, resp, Peer{})
+	x.RequestID, x.Method, x.Path, x.below, x.rawQuery = "callback-"+j.ID, stored.Method, stored.Path, true, []byte(stored.Query)
+	x.promised = true
+	x.Session = &auth.Session{User: j.Owner.User}
+	x.keyName, x.client = j.Owner.Key, j.Owner.User.Client.Name
+	return x
 }
 
 // runDirect takes a stored request through the remaining stages; session and allowlist

@@ -20,7 +20,11 @@ func (r *routes) lookup(method, path string, rawQuery []byte) (e *Endpoint, op *
 	if e == nil {
 		return nil, nil, "", mapping.EndpointUnknown
 	}
-	if op = e.operation(method, item, rawQuery); op == nil {
+	if op = e.operation(method, item, rawQuery); op == nil && e.hides != nil {
+		e, item = e.hides, path[len(e.hides.Path)+1:]
+		op = e.operation(method, item, rawQuery)
+	}
+	if op == nil {
 		return e, nil, item, mapping.MethodUnsupported
 	}
 	return e, op, item, ""
@@ -29,16 +33,19 @@ func (r *routes) lookup(method, path string, rawQuery []byte) (e *Endpoint, op *
 // permit says why an api_key may not use an operation; "" if it may. What the key may not
 // use is answered like what does not exist.
 func permit(key *auth.Key, op *Operation) mapping.Reason {
-	if op.free() || key.May(op.Number) {
+	if op.free() || op.isFor(key) {
 		return ""
 	}
 	for _, other := range op.Endpoint.operations() {
-		if key.May(other.Number) {
+		if other.isFor(key) {
 			return mapping.MethodUnsupported
 		}
 	}
 	return mapping.EndpointUnknown
 }
+
+// isFor tells whether an api_key has the rights to an operation that is not open to all.
+func (op *Operation) isFor(key *auth.Key) bool { return key.May(op.Number) && key.May(op.also) }
 
 // refusal words what lookup and permit found; nil where they found nothing.
 func refusal(reason mapping.Reason, method, path string) error {
@@ -68,7 +75,7 @@ func (g *Gateway) Decide(key *auth.Key, method, path string, rawQuery []byte) De
 		reason = permit(key, op)
 	}
 	d := Decision{Operation: op, Reason: reason}
-	if reason == "" && e.Resource != nil && op == e.item["GET"] {
+	if reason == "" && e.Resource != nil && op.Method == "GET" {
 		if d.Lacks = g.routes.lacking(key, e.Resource, rawQuery); d.Lacks != "" {
 			d.Reason = mapping.FieldNotInModel
 		}
@@ -153,6 +160,6 @@ func (op *Operation) Grant() (Grant, bool) {
 	return Grant{Method: op.Method, Path: op.Endpoint.Path}, !op.free()
 }
 
-// ByCallback tells whether the operation answers by callback because the configuration
-// says so.
-func (op *Operation) ByCallback() bool { return op.direct != nil }
+// ByCallback tells whether the operation always answers by callback because the
+// configuration says so, or the backend needs it.
+func (op *Operation) ByCallback() bool { return op.direct != nil || op.mustCall }

@@ -49,8 +49,11 @@ type Exchange struct {
 	Query  backend.Query // what the query parameters ask for
 	Body   *mapping.Body // nil where the operation takes none
 
+	several *mapping.Several // the body of an operation that writes several records
+
 	routes   *routes
 	promised bool     // it was judged when it was accepted
+	without  []string // and its records may not have these arrays
 	needs    []string // what it takes of the allowlist beside its operation: POST /orderline
 	lacks    []string // which of it the allowlist does not grant
 
@@ -73,7 +76,11 @@ type Exchange struct {
 }
 
 // Param is one query parameter, decoded.
-type Param struct{ Name, Value string }
+type Param struct {
+	Name, Value string
+
+	sent []byte // the value as it was sent
+}
 
 func (g *Gateway) newExchange(req *fasthttp.Request, resp *fasthttp.Response, from Peer) *Exchange {
 	x, reused := g.exchanges.Get().(*Exchange)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -261,7 +262,17 @@ func refused(t testing.TB, a answered, faults ...fault) {
 		}
 		body += `,"errors":[` + strings.Join(all, ",") + "]"
 	}
-	require.Equal(t, body+"}", a.body)
+	require.Equal(t, body+"}", position.ReplaceAllString(a.body, ""))
 	require.Equal(t, faults[0].status, a.status)
 	require.Equal(t, "application/json", a.head("Content-Type"))
+}
+
+// position is where a body is not JSON, which refusedAt judges.
+var position = regexp.MustCompile(`,"position":\{"line":\d+,"column":\d+\}`)
+
+// refusedAt holds an answer to a body that is not JSON, and to where that shows.
+func refusedAt(t testing.TB, a answered, line, column int) {
+	t.Helper()
+	require.Equal(t, fmt.Sprintf(`{"errorCode":400,"message":"Body is not valid JSON","reason":"body_not_json","position":{"line":%d,"column":%d},"request_id":%q}`, line, column, askedID), a.body)
+	require.Equal(t, 400, a.status)
 }

@@ -70,7 +70,8 @@ type Gateway struct {
 	routes       *routes
 	pipeline     []namedStage
 	descriptions descriptions
-	running      sync.Map  // idempotency keys being served
+	running      sync.Map // idempotency keys being served
+	waits        waits
 	exchanges    sync.Pool // of *Exchange
 	nowhere      timers    // of requests that found no operation
 }

@@ -31,6 +31,18 @@ func (g *Gateway) limits(ctx context.Context, x *Exchange) error {
 	return e
 }
 
+// charge counts that a request costs as much as several: only now, when its body was read,
+// is it known how many.
+func (g *Gateway) charge(ctx context.Context, x *Exchange, further int) error {
+	if !x.counted || further == 0 {
+		return nil
+	}
+	if err := g.o.Limits.Charge(ctx, x.Key, x.user().Client.ID, further, x.started, &x.standing); err != nil {
+		return fmt.Errorf("count the records: %w", err)
+	}
+	return nil
+}
+
 // giveBack ends the request's concurrency slot.
 func (g *Gateway) giveBack(ctx context.Context, x *Exchange) {
 	if x.standing.Slot != 0 {

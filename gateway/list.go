@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,20 +13,21 @@ import (
 const (
 	defaultPageSize = 100
 	maxPageSize     = 1000
+	maxArraysPage   = 100 // of records with their arrays
 )
 
 // listParams are the parameters of a list: the reserved names that the administration
-// supports, and a filter for every field that can be one. A field with a reserved name
-// cannot be filtered by.
+// supports, and the filters that every field can be. A field with a reserved name cannot be
+// filtered by.
 func listParams(resource *mapping.Resource) []param {
 	params := []param{
 		{Field: mapping.Field{Name: "page", Type: mapping.Int4, Default: "1", Description: "Which page to answer, from 1."}, min: 1},
-		{Field: mapping.Field{Name: "page_size", Type: mapping.Int4, Default: strconv.Itoa(defaultPageSize), Description: "How many records a page has.", Example: "10"}, min: 1, max: maxPageSize},
-		fieldsParam(resource, func(f *mapping.Field) bool { return f.Type != mapping.Array }),
+		{Field: mapping.Field{Name: "page_size", Type: mapping.Int4, Default: strconv.Itoa(defaultPageSize), Description: "How many records a page has; with arrays at most 100.", Example: "10"}, min: 1, max: maxPageSize},
+		fieldsParam(resource),
 		sortParam(resource),
 		{Field: mapping.Field{Name: "modified_since", Type: mapping.Timestamp, Description: "Only records changed at that time or later.", Example: "2026-07-01T10:00:00.000Z"}},
 		{Field: mapping.Field{Name: "total", Type: mapping.Int4, OneOf: []string{"0", "1"}, Default: "0", Description: "1 to have all matching records counted.", Example: "1"}},
-		{Field: mapping.Field{Name: "after", Type: mapping.Int4, Description: "Only records with an id above this one, in the order of their ids: a faster way to read many pages than page, which must be left out then.", Example: "0"}},
+		{Field: mapping.Field{Name: "after", Type: mapping.Int4, Description: "Only records with an id above this one, in the order of their ids: a faster way to read many pages than page. It cannot be combined with page or sort.", Example: "0"}},
 	}
 	taken := map[string]bool{}
 	for _, p := range params {
@@ -35,24 +35,18 @@ func listParams(resource *mapping.Resource) []param {
 	}
 	params = slices.DeleteFunc(params, func(p param) bool { return p.Name == "modified_since" && resource.Undated })
 	for i := range resource.Fields {
-		f := resource.Fields[i]
-		if !f.Filterable() || f.Primary || taken[f.Name] {
-			continue
+		if f := &resource.Fields[i]; !taken[f.Name] {
+			params = append(params, filterParams(resource, f)...)
 		}
-		f.Required = slices.Contains(resource.ListRequires, f.Name)
-		f.Default = ""
-		params = append(params, param{Field: f, filter: true})
 	}
 	return params
 }
 
 // fieldsParam chooses which fields are answered.
-func fieldsParam(resource *mapping.Resource, can func(*mapping.Field) bool) param {
+func fieldsParam(resource *mapping.Resource) param {
 	p := param{Field: mapping.Field{Name: fieldsName, Type: mapping.Varchar, Description: "The fields to answer; all but arrays and, in lists, binary data where it is left out. They come in the order of the model.", Example: "id,modified_at"}}
 	for i := range resource.Fields {
-		if f := &resource.Fields[i]; can(f) {
-			p.choice = append(p.choice, f.Name)
-		}
+		p.choice = append(p.choice, resource.Fields[i].Name)
 	}
 	return p
 }
@@ -74,14 +68,11 @@ func sortParam(resource *mapping.Resource) param {
 
 // parseList parses the query of a list.
 func (g *Gateway) parseList(x *Exchange) mapping.Violations {
-	if v := contradicting(x); v != nil {
-		return v
-	}
 	if v := requiredParams(x); v != nil {
 		return v
 	}
 	x.Query.Limit = defaultPageSize
-	var v mapping.Violations
+	v := contradicting(x)
 	add := func(found mapping.Violations) { v = append(v, found...) }
 	page := 1
 	for _, p := range x.Params {
@@ -95,7 +86,7 @@ func (g *Gateway) parseList(x *Exchange) mapping.Violations {
 			add(parsePageSize(x, p.Value))
 		case fieldsName:
 			var unknown mapping.Violations
-			x.Query.Fields, unknown = parseFields(x, false)
+			x.Query.Fields, unknown = parseFields(x)
 			add(unknown)
 		case "sort":
 			add(parseSort(x, p.Value))
@@ -103,21 +94,24 @@ func (g *Gateway) parseList(x *Exchange) mapping.Violations {
 			add(g.parseFilter(x, p))
 		}
 	}
+	if v == nil && x.Query.Limit > maxArraysPage && x.Endpoint.Resource.HasArray(x.Query.Fields) {
+		add(pageSizeInvalid(maxArraysPage))
+	}
 	x.Query.Offset = (page - 1) * x.Query.Limit
 	return v
 }
 
-// contradicting refuses page and sort together with after, which replaces them.
+// contradicting refuses page and sort together with after, which is for the default order.
 func contradicting(x *Exchange) mapping.Violations {
 	var v mapping.Violations
 	if !x.HasParam("after") {
 		return nil
 	}
 	if x.HasParam("page") {
-		v = append(v, mapping.Fail(mapping.QueryUnsupported, "page"))
+		v = append(v, mapping.Fail(mapping.AfterCombined, mapping.Literal("page")))
 	}
-	if sort := x.Param("sort"); sort != "" && sort != "id" {
-		v = append(v, mapping.Fail(mapping.QueryUnsupported, "sort"))
+	if x.HasParam("sort") {
+		v = append(v, mapping.Fail(mapping.AfterCombined, mapping.Literal("sort")))
 	}
 	return v
 }
@@ -134,10 +128,14 @@ func parsePage(s string) int {
 func parsePageSize(x *Exchange, s string) mapping.Violations {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil || n < 1 || n > maxPageSize {
-		return mapping.Violations{mapping.Fail(mapping.PageSizeInvalid)}
+		return pageSizeInvalid(maxPageSize)
 	}
 	x.Query.Limit = int(n)
 	return nil
+}
+
+func pageSizeInvalid(most int) mapping.Violations {
+	return mapping.Violations{mapping.Fail(mapping.PageSizeInvalid, most)}
 }
 
 func parseSort(x *Exchange, s string) mapping.Violations {
@@ -163,7 +161,7 @@ func parseSort(x *Exchange, s string) mapping.Violations {
 	return v
 }
 
-// parseFilter parses after, modified_since, total, or an equality filter on a field.
+// parseFilter parses after, modified_since, total, or a filter on a field.
 func (g *Gateway) parseFilter(x *Exchange, p Param) mapping.Violations {
 	switch p.Name {
 	case "after":
@@ -186,13 +184,7 @@ func (g *Gateway) parseFilter(x *Exchange, p Param) mapping.Violations {
 		}
 		x.Query.Total = p.Value == "1"
 	default:
-		f := x.Endpoint.Resource.Field(p.Name)
-		value, bad := f.Parse(p.Value, g.o.Location)
-		if bad != nil {
-			return mapping.Violations{bad}
-		}
-		x.Query.Filters = append(x.Query.Filters, backend.Filter{Field: f, Value: value})
-		x.Query.None = x.Query.None || !f.Keeps(p.Value, value)
+		return g.parseFieldFilter(x, p)
 	}
 	return nil
 }
@@ -207,23 +199,14 @@ func (g *Gateway) nextPage(x *Exchange, page backend.Page) string {
 	if x.HasParam("after") {
 		step, value = "after", strconv.Itoa(int(page.Records[len(page.Records)-1].ID()))
 	}
-	var b strings.Builder
-	b.WriteString(g.o.BasePath)
-	b.WriteString(x.Endpoint.Path)
-	b.WriteByte('?')
+	var query []byte
 	for _, p := range x.Params {
-		if p.Name == step {
-			continue
+		if p.Name != step {
+			query = p.appendTo(query)
 		}
-		b.WriteString(url.QueryEscape(p.Name))
-		b.WriteByte('=')
-		b.WriteString(url.QueryEscape(p.Value))
-		b.WriteByte('&')
 	}
-	b.WriteString(step)
-	b.WriteByte('=')
-	b.WriteString(value)
-	return b.String()
+	query = Param{Name: step, Value: value}.appendTo(query)
+	return g.o.BasePath + x.Endpoint.Path + "?" + string(query)
 }
 
 // page is the requested page number.

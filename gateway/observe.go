@@ -22,6 +22,8 @@ type Meter interface {
 	// Shadowed counts a request that was served in shadow mode although the allowlist
 	// denies it.
 	Shadowed(key, method, endpoint string)
+	// Wrote counts records of requests that write several, by the status of each.
+	Wrote(method, endpoint string, status, records int)
 	// Used notes that an api_key was used at that moment, by one of its hashes.
 	Used(hash [32]byte, at time.Time)
 }

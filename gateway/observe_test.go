@@ -35,6 +35,10 @@ func (m *meter) Timer(method, endpoint string, status int) Timer {
 	return timerFunc(func(seconds float64) { m.tell("%s %s %d in %g", method, endpoint, status, seconds) })
 }
 func (m *meter) Refused(key, reason string) { m.tell("refused %s %s", key, reason) }
+func (m *meter) Wrote(method, endpoint string, status, records int) {
+	m.tell("wrote %s %s %d %d", method, endpoint, status, records)
+}
+
 func (m *meter) Shadowed(key, method, endpoint string) {
 	m.tell("shadowed %s %s %s", key, method, endpoint)
 }

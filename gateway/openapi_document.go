@@ -102,7 +102,7 @@ func (d *describer) may(op *Operation) bool {
 		hook := d.g.routes.endpoints["/webhook"]
 		return hook != nil && d.key.May(hook.list["GET"].Number)
 	default:
-		return op.free() || d.key.May(op.Number)
+		return permit(d.key, op) == ""
 	}
 }
 
@@ -124,6 +124,8 @@ func moduleText(name string, paths []string) string {
 		return "Sessions: logging in and out, and what the session may do."
 	case serviceModule:
 		return "The service itself: where it runs, and its model."
+	case changesModule:
+		return "Copies that stay true: what has changed, and sums to compare a copy with."
 	case callbackModule:
 		return "Work that takes longer than a client waits: its result comes by callback."
 	default:
@@ -146,7 +148,7 @@ func (d *describer) addOperation(op *Operation) {
 	if op.open {
 		o.Security = &[]map[string][]string{}
 	}
-	if op.about.answers.form == acceptForm {
+	if op.about.answers.form == acceptForm || op.mayCall {
 		o.Callbacks = d.callbacks(op)
 	}
 	item.Set(op.Method, o)
@@ -164,8 +166,11 @@ func (d *describer) text(op *Operation) string {
 	if op.about.note != "" {
 		parts = append(parts, d.g.worded(op.about.note))
 	}
-	if op.direct != nil {
+	if op.ByCallback() {
 		parts = append(parts, "It takes longer than a client waits: the answer comes by callback, as a file with the JSON that is answered otherwise.")
+	}
+	if op.mayCall && !op.mustCall {
+		parts = append(parts, "With `"+webhookURL+"` beside the records the answer comes by callback, as a file.")
 	}
 	if len(parts) == 0 {
 		return op.about.summary + "."

@@ -34,8 +34,11 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 			all = append(all, op.form.UpdateRaises(nil)...)
 		}
 	}
-	if op.callbackInBody || op.direct != nil {
+	if op.callbackInBody || op.direct != nil || op.mayCall {
 		all = append(all, mapping.VarcharInvalid)
+	}
+	if op.mayCall {
+		all = append(all, receiverReasons()...)
 	}
 	if op.idempotent {
 		all = append(all, mapping.IdempotencyInvalid)
@@ -215,6 +218,13 @@ func (d *describer) addErrors() {
 		}
 		return s
 	}
+	place := func(description string) *openapi.Schema {
+		return &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Minimum: ptr(1), Description: description}
+	}
+	position := &openapi.Schema{
+		Type: openapi.Types{"object"}, Description: "Where a body is not JSON.", Required: []string{"line", "column"},
+		Properties: openapi.Map[*openapi.Schema]{{Name: "line", Value: place("From 1.")}, {Name: "column", Value: place("The character in the line, from 1.")}},
+	}
 	members := func() openapi.Map[*openapi.Schema] {
 		return openapi.Map[*openapi.Schema]{
 			{Name: "message", Value: text("The documented text.")},
@@ -227,6 +237,7 @@ func (d *describer) addErrors() {
 		s.Properties = append(s.Properties, before...)
 		s.Properties.Add("errorCode", &openapi.Schema{Type: openapi.Types{"integer"}, Description: "The HTTP status again."})
 		s.Properties = append(s.Properties, members()...)
+		s.Properties.Add("position", position)
 		s.Properties.Add("request_id", text("What to name in questions; the header X-Request-Id again."))
 		s.Properties.Add("errors", &openapi.Schema{Type: openapi.Types{"array"}, MinItems: 2, Items: openapi.Ref("Violation"), Description: "Every violation, where there are several; the first one is the one above."})
 		for _, m := range before {
@@ -276,7 +287,7 @@ func (d *describer) header(name string) *openapi.Header {
 // headerNames are the headers by what they are called among the components.
 var headerNames = map[string]string{
 	"RequestId": "X-Request-Id", "NoStore": "Cache-Control", "Revalidate": "Cache-Control", "CacheOfRecord": "Cache-Control", "ETag": "ETag", "ETagOfRecord": "ETag", "Location": "Location",
-	"JobLocation": "Location", "RetryAfter": "Retry-After", "RetryAfterMaybe": "Retry-After", "IdempotentReplayed": "Idempotent-Replayed",
+	"JobLocation": "Location", "Vary": "Vary", "ContentEncoding": "Content-Encoding", "RetryAfter": "Retry-After", "RetryAfterMaybe": "Retry-After", "IdempotentReplayed": "Idempotent-Replayed",
 	"AcceptRanges": "Accept-Ranges", "ContentRange": "Content-Range", "ContentDisposition": "Content-Disposition",
 }
 
@@ -304,6 +315,8 @@ func (d *describer) addHeaders() {
 	add("ETagOfRecord", "Changes with any change of the record, and of the elements of its arrays, asked for or not. Absent where the system behind cannot tell.", false, &openapi.Schema{Pattern: `^"[!#-~]+"$`})
 	add("ETag", "Changes with any change of what is answered.", true, &openapi.Schema{Pattern: `^"[!#-~]+"$`})
 	add("Location", "Path of the record.", true, &openapi.Schema{})
+	add("Vary", "Caches keep one answer for each way that it is compressed in.", true, &openapi.Schema{Const: "Accept-Encoding"})
+	add("ContentEncoding", "Answers of 1 KiB or more are compressed where Accept-Encoding says that the client takes it.", false, &openapi.Schema{Enum: []any{"gzip", "br"}})
 	add("JobLocation", "Path and query of the result, as GET /webhook takes it.", true, &openapi.Schema{})
 	add("RetryAfter", "When to come back, in seconds.", true, &openapi.Schema{})
 	add("RetryAfterMaybe", "When to come back, in seconds, where waiting helps.", false, &openapi.Schema{})

@@ -22,7 +22,7 @@ func (d *describer) parameters(op *Operation) []*openapi.Parameter {
 		all = append(all, d.pathParameter(op, inPath))
 	}
 	for _, p := range op.params {
-		if p.Name != inPath && (p.choice == nil || len(p.choice) > 0) {
+		if p.Name != inPath && (p.choice == nil || len(p.choice) > 0 || p.telling) {
 			all = append(all, d.queryParameter(op, p))
 		}
 	}
@@ -61,6 +61,9 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	if p.bodyToo {
 		q.Description += " Required unless the body has it."
 	}
+	if p.telling {
+		return d.tellingParameter(q, p)
+	}
 	if p.choice != nil {
 		items := &openapi.Schema{Type: openapi.Types{"string"}}
 		for _, c := range p.choice {
@@ -79,14 +82,7 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	s := typed(&p.Field)
 	q.Schema = s
 	if p.filter {
-		q.Description = "Only records with this value. " + q.Description
-		s.MaxLength = p.Length
-		for _, v := range p.OneOf {
-			s.Enum = append(s.Enum, literal(&p.Field, v))
-		}
-		if p.Type == mapping.Timestamp {
-			s.Pattern = sentTimestamp
-		}
+		describeFilter(q, p)
 	} else {
 		d.restricted(s, &p.Field)
 	}
@@ -101,6 +97,7 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	}
 	example := any(nil)
 	switch {
+	case p.operator != mapping.Equals: // the field itself has one
 	case p.Primary && op.Endpoint.Resource == nil: // of a vehicle or a document
 		example = d.idExample(d.g.o.Offer.Model.Resource(p.of))
 	case p.Example != "":
@@ -114,6 +111,50 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 		}
 	}
 	return q
+}
+
+// filterTexts say what filters let through.
+var filterTexts = [...]string{
+	mapping.Equals: "Only records with this value.", mapping.AtLeast: "Only records with this value or a higher one.", mapping.Above: "Only records with a higher value.",
+	mapping.AtMost: "Only records with this value or a lower one.", mapping.Below: "Only records with a lower value.", mapping.AnyOf: "Only records with one of these values.",
+	mapping.IsNull: "1: only records without a value; 0: only those with one.", mapping.Contains: "Only records with this within the text, whatever the case.",
+}
+
+// describeFilter adds to a parameter what the values of a filter are.
+func describeFilter(q *openapi.Parameter, p param) {
+	s := q.Schema
+	for _, v := range p.OneOf {
+		s.Enum = append(s.Enum, literal(&p.Field, v))
+	}
+	if p.Type == mapping.Timestamp {
+		s.Pattern = sentTimestamp
+	}
+	switch p.operator {
+	case mapping.Equals:
+		if s.Enum == nil {
+			s.MaxLength = p.Length
+		}
+		q.Description = filterTexts[p.operator] + " " + q.Description
+		return
+	case mapping.AnyOf:
+		q.Schema = &openapi.Schema{Type: openapi.Types{"array"}, Items: asText(s, p.OneOf), MinItems: 1, MaxItems: mapping.MaxAnyOf}
+		q.Style, q.Explode = "form", ptr(false)
+	case mapping.IsNull:
+		q.Schema = &openapi.Schema{Type: openapi.Types{"integer"}, Enum: []any{0, 1}}
+	case mapping.Contains:
+		s.MinLength, s.MaxLength = mapping.MinContains, mapping.MaxContains
+	}
+	q.Description = filterTexts[p.operator]
+}
+
+// asText is one value of a list in a query. Clients and pages make texts of lists, whatever
+// their elements are.
+func asText(s *openapi.Schema, choices []string) *openapi.Schema {
+	text := &openapi.Schema{Type: openapi.Types{"string"}, Pattern: s.Pattern}
+	for _, c := range choices {
+		text.Enum = append(text.Enum, c)
+	}
+	return text
 }
 
 func (d *describer) exemplify(p *openapi.Parameter, example any) {
@@ -151,6 +192,8 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	}
 	r := op.Endpoint.Resource
 	switch {
+	case op.single != nil:
+		schema, examples = d.severalSchema(op), d.severalExamples(op)
 	case r != nil && op.Method == http.MethodPost:
 		schema, examples = d.createSchema(r, nil, typeName(r.Name)+"Create"), d.createExamples(r)
 	case r != nil:
@@ -179,16 +222,22 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	return body
 }
 
+// receiver is the schema of the address of the callback's receiver.
+func (d *describer) receiver() *openapi.Schema {
+	f := callbackField()
+	receiver := typed(&f)
+	receiver.Description = f.Description
+	d.restricted(receiver, &f)
+	receiver.Examples = []any{f.Example}
+	return receiver
+}
+
 // withReceiver adds the address of the callback's receiver to a body.
 func (d *describer) withReceiver(of *openapi.Schema, name string) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
 		plain, _ := d.doc.Components.Schemas.Get(strings.TrimPrefix(of.Ref, "#/components/schemas/"))
 		s := *plain
-		f := callbackField()
-		receiver := typed(&f)
-		receiver.Description = f.Description
-		d.restricted(receiver, &f)
-		receiver.Examples = []any{f.Example}
+		receiver := d.receiver()
 		s.Properties = append(openapi.Map[*openapi.Schema]{{Name: webhookURL, Value: receiver}}, s.Properties...)
 		s.Required = append([]string{webhookURL}, s.Required...)
 		return &s
@@ -214,7 +263,11 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 		}
 		ok = d.json("The record.", d.recordAnswer(a), headers...)
 	case pageForm:
-		ok = d.json("A page of records.", d.pageAnswer(a.resource), "NoStore")
+		ok = d.json("A page of records.", d.pageAnswer(a.resource), "NoStore", "Vary", "ContentEncoding")
+	case changesForm:
+		ok = d.json("A page of changes.", d.changesAnswer(), "NoStore")
+	case digestForm:
+		ok = d.json("The sums.", d.digestAnswer(), "NoStore")
 	case tokenForm:
 		ok = d.json("The session.", d.component("Token", tokenSchema), "NoStore")
 	case dataForm, collectForm:
@@ -229,6 +282,8 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	}
 	all.Add(strconv.Itoa(status), ok)
 	switch {
+	case op.mayCall && a.form != acceptForm:
+		all.Add("202", d.acceptance("NoStore", "RetryAfter", "JobLocation"))
 	case a.form == collectForm:
 		all.Add("202", d.acceptance("NoStore", "RetryAfter"))
 	case a.form == fileForm:

@@ -1,10 +1,11 @@
 package gateway
 
 import (
-	"encoding/json"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"frontdesk/gateway/openapi"
 	"frontdesk/mapping"
@@ -23,8 +24,8 @@ func ptr[T any](v T) *T { return &v }
 func literal(f *mapping.Field, text string) any {
 	switch f.Type {
 	case mapping.Int4, mapping.Float8:
-		if json.Valid([]byte(text)) {
-			return json.Number(text)
+		if number := jsontext.Value(text); number.IsValid() {
+			return number
 		}
 	case mapping.Array:
 		return nil
@@ -119,7 +120,7 @@ func nullable(s *openapi.Schema) *openapi.Schema {
 // span returns the first and last of consecutive integers.
 func span(values []any) (first, last int, ok bool) {
 	for i, v := range values {
-		number, isNumber := v.(json.Number)
+		number, isNumber := v.(jsontext.Value)
 		n, err := strconv.Atoi(string(number))
 		if !isNumber || err != nil || (i > 0 && n != last+1) {
 			return 0, 0, false
@@ -151,7 +152,7 @@ func (d *describer) answered(f *mapping.Field) *openapi.Schema {
 	if f.Type == mapping.Array {
 		return &openapi.Schema{
 			Type: openapi.Types{"array"}, Items: d.recordSchema(f.Target()),
-			Description: f.Description + " Answered only where `fields` names it, and with one record.",
+			Description: f.Description + " Answered only where `fields` names it.",
 		}
 	}
 	s := typed(f)
@@ -315,5 +316,5 @@ func exampleOf(s *openapi.Schema, text string) any {
 	if s.Type[0] == "string" {
 		return text
 	}
-	return json.RawMessage(text)
+	return jsontext.Value(text)
 }

@@ -10,12 +10,14 @@ import (
 // is required.
 type param struct {
 	mapping.Field
-	min, max int      // of a number; 0 for no bound
-	choice   []string // it is a list of these, separated by commas; empty for none, which is not described
-	worded   bool     // the operation words itself that it is missing
-	filter   bool     // it narrows a list to the records with that value
-	bodyToo  bool     // a body may hold it instead
-	of       string   // of a primary ID: the resource
+	min, max int              // of a number; 0 for no bound
+	choice   []string         // it is a list of these, separated by commas; empty for none, which is not described
+	worded   bool             // the operation words itself that it is missing
+	filter   bool             // it narrows a list by a field
+	operator mapping.Operator // how, if it is a filter
+	bodyToo  bool             // a body may hold it instead
+	of       string           // of a primary ID: the resource
+	telling  bool             // it names a resource whose changes are told, or several where choice is not nil
 }
 
 // named are parameters that hold a text of any length.

@@ -118,6 +118,7 @@ func (x *Exchange) ended(was *auth.Ended) {
 
 // allowlist hides what the api_key may not use; in shadow mode it only notes it.
 func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
+	x.noteSingle()
 	reason := permit(x.Key, x.Operation)
 	if reason != "" && x.Key.InShadow(x.started) {
 		x.shadow = reason
@@ -163,11 +164,13 @@ func (g *Gateway) body(ctx context.Context, x *Exchange) error {
 	if err := g.receive(ctx, x); err != nil {
 		return err
 	}
-	form := x.Operation.form
-	if form == nil {
+	if x.Operation.form == nil {
 		return nil
 	}
 	data := x.request.Body()
+	if x.Operation.single != nil {
+		return x.decodeSeveral(data)
+	}
 	if x.Operation.callbackInBody {
 		var err error
 		if data, err = x.callbackFromBody(g, data); err != nil {
@@ -177,8 +180,12 @@ func (g *Gateway) body(ctx context.Context, x *Exchange) error {
 	if x.ID != 0 && x.Operation.bodyOptional && isBlank(data) {
 		return nil
 	}
-	b, err := mapping.DecodeBodyOf(form, (*sentArrays)(x), data, g.o.Location)
-	x.Body = b
+	return g.decode(x, data)
+}
+
+// decode reads a body as a record.
+func (g *Gateway) decode(x *Exchange, data []byte) (err error) {
+	x.Body, err = mapping.DecodeBodyOf(x.Operation.form, (*sentArrays)(x), data, g.o.Location)
 	return err
 }
 

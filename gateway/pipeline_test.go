@@ -81,9 +81,11 @@ func TestEveryViolationIsTold(t *testing.T) {
 func TestBodyIsNoJSON(t *testing.T) {
 	t.Parallel()
 	demo := newFixture(t).as("demo")
-	for _, body := range []string{"nope", `[]`, `"text"`, `{"kind":"lease"`, `{"kind":1,"kind":2}`, `{} {}`, "{\"kind\":\"\xff\"}"} {
+	for body, at := range map[string][2]int{
+		"nope": {1, 1}, `[]`: {1, 1}, `"text"`: {1, 1}, `{"kind":"lease"`: {1, 16}, `{"kind":1,"kind":2}`: {1, 11}, "{}\n {}": {2, 2}, "{\n\"kind\":\"é\xff\"}": {2, 10},
+	} {
 		for method, target := range map[string]string{"POST": "/order", "PUT": "/order/1"} {
-			refused(t, demo.ask(method, target, body), fault{400, "Body is not valid JSON", "body_not_json", ""})
+			refusedAt(t, demo.ask(method, target, body), at[0], at[1])
 		}
 	}
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"net/url"
 	"strings"
 
 	"frontdesk/mapping"
@@ -17,7 +18,35 @@ func appendParams(dst []Param, raw []byte) []Param {
 			continue
 		}
 		name, value, _ := bytes.Cut(part, []byte{'='})
-		dst = append(dst, Param{Name: unescape(name), Value: unescape(value)})
+		dst = append(dst, Param{Name: unescape(name), Value: unescape(value), sent: value})
+	}
+	return dst
+}
+
+// list are the values that a parameter holds, separated by commas; a comma within a value
+// is %2C.
+func (p Param) list() (values []string) {
+	for part := range bytes.SplitSeq(p.sent, []byte{','}) {
+		values = append(values, unescape(part))
+	}
+	return values
+}
+
+// appendTo appends the parameter to a query.
+func (p Param) appendTo(dst []byte) []byte {
+	values := []string{p.Value}
+	if _, o := mapping.CutOperator(p.Name); o == mapping.AnyOf {
+		values = p.list()
+	}
+	if len(dst) > 0 {
+		dst = append(dst, '&')
+	}
+	dst = append(append(dst, url.QueryEscape(p.Name)...), '=')
+	for i, v := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, url.QueryEscape(v)...)
 	}
 	return dst
 }

@@ -10,7 +10,7 @@ import (
 
 func TestParamsAreDecodedOnce(t *testing.T) {
 	t.Parallel()
-	for raw, want := range map[string][]Param{
+	for raw, want := range map[string][][2]string{
 		"":                     nil,
 		"&&":                   nil,
 		"a":                    {{"a", ""}},
@@ -20,8 +20,22 @@ func TestParamsAreDecodedOnce(t *testing.T) {
 		"a=%c3%A9%":            {{"a", "é%"}},
 		"a=%4&b=%zz":           {{"a", "%4"}, {"b", "%zz"}},
 	} {
-		require.Equal(t, want, appendParams(nil, []byte(raw)), raw)
+		var got [][2]string
+		for _, p := range appendParams(nil, []byte(raw)) {
+			got = append(got, [2]string{p.Name, p.Value})
+		}
+		require.Equal(t, want, got, raw)
 	}
+}
+
+// TestListsArePartedBeforeTheyAreDecoded: %2C is a comma within a value, in the address of
+// the next page and in a stored request too.
+func TestListsArePartedBeforeTheyAreDecoded(t *testing.T) {
+	t.Parallel()
+	params := appendParams(nil, []byte("name[in]=a%2Cb,c+d,,%25&name=a,b"))
+	require.Equal(t, []string{"a,b", "c d", "", "%"}, params[0].list())
+	require.Equal(t, "name%5Bin%5D=a%2Cb,c+d,,%25&name=a%2Cb", encodeParams(params))
+	require.Equal(t, params[0].list(), appendParams(nil, []byte(encodeParams(params)))[0].list())
 }
 
 // TestManyParameters: comparing each with each other ends where it would take long.

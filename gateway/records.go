@@ -35,7 +35,7 @@ func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 			about: aboutList(resource), scopes: []mapping.Scope{mapping.OpList}, params: listParams(resource), parse: g.parseList, serve: g.list,
 		}},
 		{"GET", true, &Operation{
-			about: aboutGet(resource), scopes: []mapping.Scope{mapping.OpGet}, params: []param{idParam(resource.Name), oneFields(resource)},
+			about: aboutGet(resource), scopes: []mapping.Scope{mapping.OpGet}, params: []param{idParam(resource.Name), fieldsParam(resource)},
 			parse: parseGet, serve: g.get,
 		}},
 		{"PUT", true, &Operation{
@@ -61,6 +61,7 @@ func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 			e.list[method] = op
 		}
 	}
+	g.bulkRoutes(r, e)
 }
 
 // parseItem finds the primary ID in path and query; if they differ, it is invalid.
@@ -83,7 +84,7 @@ func parseGet(x *Exchange) mapping.Violations {
 		return required(x, "id")
 	}
 	v := parseItem(x)
-	fields, unknown := parseFields(x, true)
+	fields, unknown := parseFields(x)
 	x.Query.Fields = fields
 	return append(v, unknown...)
 }
@@ -102,8 +103,8 @@ func parseDelete(x *Exchange) mapping.Violations {
 const fieldsName = "fields"
 
 // parseFields parses the parameter fields into positions in model order; nil if it is not
-// given. Arrays come with one record only.
-func parseFields(x *Exchange, arrays bool) ([]int, mapping.Violations) {
+// given.
+func parseFields(x *Exchange) ([]int, mapping.Violations) {
 	value := x.Param(fieldsName)
 	if value == "" {
 		return nil, nil
@@ -112,7 +113,7 @@ func parseFields(x *Exchange, arrays bool) ([]int, mapping.Violations) {
 	var v mapping.Violations
 	for name := range strings.SplitSeq(value, ",") {
 		f := x.Endpoint.Resource.Field(name)
-		if f == nil || f.Type == mapping.Array && !(arrays && x.readsOrSends(f, arrayRead)) {
+		if f == nil || f.Type == mapping.Array && !x.readsOrSends(f, arrayRead) {
 			v = append(v, mapping.Fail(mapping.FieldNotInModel, name))
 			continue
 		}
@@ -269,6 +270,16 @@ func (g *Gateway) idempotently(x *Exchange, render func(mapping.Record) []byte, 
 	if x.idempotencyKey == "" {
 		return do(w)
 	}
+	return g.once(x, func(request *backend.Idempotency) error {
+		request.Answer, request.Begun = render, x.begun
+		w.Idempotency = request
+		return do(w)
+	})
+}
+
+// once does what is asked for under an idempotency key while no other request of this
+// process does, or repeats the answer.
+func (g *Gateway) once(x *Exchange, do func(*backend.Idempotency) error) error {
 	key := x.keyName + " " + x.idempotencyKey // neither holds a blank; PostgreSQL takes no NUL
 	running := x.client + "\x00" + key
 	if _, taken := g.running.LoadOrStore(running, true); taken {
@@ -279,8 +290,7 @@ func (g *Gateway) idempotently(x *Exchange, render func(mapping.Record) []byte, 
 	sum := sha256.New()
 	sum.Write([]byte(x.Method + " " + x.Path + "\n"))
 	sum.Write(x.request.Body())
-	w.Idempotency = &backend.Idempotency{Key: key, Sum: [32]byte(sum.Sum(nil)), Answer: render, Life: x.answerLife, Begun: x.begun}
-	err := do(w)
+	err := do(&backend.Idempotency{Key: key, Sum: [32]byte(sum.Sum(nil)), Life: x.answerLife})
 	var replay *backend.Replay
 	if !errors.As(err, &replay) {
 		return err

@@ -94,6 +94,7 @@ func (x *Exchange) answerPage(page backend.Page, next string) {
 		}
 		return append(dst, '}')
 	})
+	x.compress()
 }
 
 // answerDone acknowledges an operation that has no data to answer.
@@ -209,7 +210,8 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 	})
 }
 
-// appendViolation appends the members message, reason and, if there is one, field.
+// appendViolation appends the members message, reason and, if there is one, field or
+// position.
 func appendViolation(dst []byte, row *mapping.Entry, e *mapping.Error, message string) []byte {
 	dst = append(dst, `"message":`...)
 	dst = mapping.AppendJSONString(dst, message)
@@ -219,6 +221,10 @@ func appendViolation(dst []byte, row *mapping.Entry, e *mapping.Error, message s
 	if field := row.FieldOf(e); field != "" {
 		dst = append(dst, `,"field":`...)
 		dst = mapping.AppendJSONString(dst, field)
+	}
+	if p := e.Position; p.Line > 0 {
+		dst = strconv.AppendInt(append(dst, `,"position":{"line":`...), int64(p.Line), 10)
+		dst = append(strconv.AppendInt(append(dst, `,"column":`...), int64(p.Column), 10), '}')
 	}
 	return dst
 }

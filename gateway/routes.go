@@ -17,6 +17,10 @@ type Endpoint struct {
 	Template string // with what varies named: /model/{name}
 	Resource *mapping.Resource
 
+	// hides is the endpoint that the path would be an item of: it is, for methods that this
+	// endpoint does not have.
+	hides *Endpoint
+
 	all  []*Operation
 	item map[string]*Operation // by method, for a path with a last part of its own
 	list map[string]*Operation // by method, for the path itself
@@ -27,6 +31,7 @@ type Operation struct {
 	// Number is the operation's index in auth.Key.Allowed; operations of one method at
 	// one endpoint share it. Operations that are open to every api_key have none.
 	Number   int
+	also     int // the Number of what an api_key needs the right to, too; Number itself if that is all
 	Method   string
 	Endpoint *Endpoint
 	Template string // for logs: /order/{id}
@@ -50,6 +55,11 @@ type Operation struct {
 	conditional  bool     // takes If-Match
 	page         bool     // for people: the description leaves it out
 	secretQuery  bool     // the query may hold secrets: nothing of it is repeated
+
+	// single is the operation that writes one of the records, if this one writes several.
+	// mayCall says that it may be asked to answer by callback, mustCall that it must.
+	single            *Operation
+	mayCall, mustCall bool
 
 	// direct is the operation itself, if it answers by callback; callbackInBody says
 	// where the receiver's address is.
@@ -113,8 +123,10 @@ func isNamed(raw []byte, name string) bool {
 type routes struct {
 	endpoints map[string]*Endpoint
 	numbers   int
+	also      []int // Operation.also, by Number
 	ordered   []*Endpoint
 	children  map[*mapping.Field]childRights // of every array field
+	told      []told                         // whose changes can be told
 }
 
 // find looks up a path exactly as it was sent. A path with one more part than an endpoint
@@ -195,9 +207,14 @@ func (r *routes) register(e *Endpoint, method string, op *Operation) {
 	case op.open || isUnderAuthenticate(e.Path):
 		op.Number = openToAll
 	case same != nil:
-		op.Number = same.Number
+		op.Number, op.also = same.Number, same.also
 	default:
 		op.Number = r.numbers
+		op.also = op.Number
+		if op.single != nil {
+			op.also = op.single.Number
+		}
+		r.also = append(r.also, op.also)
 		r.numbers++
 	}
 	op.scopes = append([]mapping.Scope{mapping.Scope(method + " " + trimStar(e.Path)), mapping.Scope(trimStar(e.Path))}, op.scopes...)
@@ -244,16 +261,23 @@ func (g *Gateway) newRoutes() *routes {
 	for _, resource := range g.o.Offer.Model.Resources {
 		g.recordRoutes(r, resource)
 	}
+	g.changesRoutes(r)
 	g.utilityRoutes(r)
 	g.pageRoutes(r)
 	g.descriptionRoute(r)
 	r.children = r.childRightsOf(g.o.Offer.Model)
+	r.told = r.toldOf(g.o.Offer)
 	if g.o.Callbacks == nil {
 		return r
 	}
 	for _, e := range r.ordered {
 		for _, op := range e.all {
-			if !op.free() && g.o.Callbacks.Long(Grant{Method: op.Method, Path: e.Path}) {
+			switch long := !op.free() && g.o.Callbacks.Long(Grant{Method: op.Method, Path: e.Path}); {
+			case op.single != nil:
+				if op.mayCall, op.mustCall = true, long || g.o.Offer.Distant; op.mustCall {
+					op.about = op.about.accepted()
+				}
+			case long:
 				g.makeLong(op)
 			}
 		}

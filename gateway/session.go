@@ -175,7 +175,7 @@ type accessAnswer struct {
 func (g *Gateway) access(x *Exchange) {
 	endpoints := []endpointAnswer{}
 	for number, grant := range g.routes.grants() {
-		if x.Key.May(number) {
+		if x.Key.May(number) && x.Key.May(g.routes.also[number]) {
 			endpoints = append(endpoints, endpointAnswer(grant))
 		}
 	}

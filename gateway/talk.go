@@ -97,7 +97,11 @@ func (t *talk) answer() (more bool) {
 	return t.send()
 }
 
-var errTwoLengths = errors.New("the length of the body is given twice")
+var (
+	errTwoLengths = errors.New("the length of the body is given twice")
+	errBlank      = errors.New("a blank in the name of a header")
+	errVersion    = errors.New("a version other than HTTP/1")
+)
 
 // readHeader reads the header of a request; reason is the answer's reason if it fails.
 func (t *talk) readHeader() (reason mapping.Reason, err error) {
@@ -108,25 +112,34 @@ func (t *talk) readHeader() (reason mapping.Reason, err error) {
 		}
 		return mapping.RequestMalformed, err
 	}
-	if twoLengths(h) {
-		return mapping.RequestMalformed, errTwoLengths
+	if err := ambiguous(h); err != nil {
+		return mapping.RequestMalformed, err
 	}
 	return mapping.RequestMalformed, t.uri.Parse(h.Host(), h.RequestURI())
 }
 
-// twoLengths tells whether a request gives its length twice, as Content-Length and by
-// Transfer-Encoding. A proxy may have believed the other one: what follows on the
-// connection could be the rest of this request, written by somebody else (request
-// smuggling). A coding other than chunked does not say where the body ends, and is
-// refused as well, as RFC 9112 6.3 requires.
-func twoLengths(h *fasthttp.RequestHeader) bool {
+// ambiguous refuses what fasthttp takes and a proxy may read otherwise, so that what follows
+// on the connection could be the rest of this request, written by somebody else (request
+// smuggling): the length given twice, as Content-Length and by Transfer-Encoding, a coding
+// other than chunked, which does not say where the body ends (RFC 9112 6.3), a blank in the
+// name of a header or before it (RFC 9112 5.1 and 5.2), a version that is not HTTP/1.
+func ambiguous(h *fasthttp.RequestHeader) error {
+	if !h.IsHTTP11() && !bytes.HasPrefix(h.Protocol(), []byte("HTTP/1.")) {
+		return errVersion
+	}
 	var length, coded bool
 	for line := range bytes.Lines(h.RawHeaders()) {
 		name, _, _ := bytes.Cut(line, []byte{':'})
+		if bytes.IndexByte(name, ' ') >= 0 {
+			return errBlank
+		}
 		length = length || bytes.EqualFold(name, []byte("Content-Length"))
 		coded = coded || bytes.EqualFold(name, []byte("Transfer-Encoding"))
 	}
-	return coded && (length || h.ContentLength() != chunked)
+	if coded && (length || h.ContentLength() != chunked) {
+		return errTwoLengths
+	}
+	return nil
 }
 
 // send sends the answer, and tells whether another request can follow.

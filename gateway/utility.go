@@ -106,9 +106,11 @@ type fieldAnswer struct {
 	After      any    `json:"after" doc:"The timestamp field that this one must be later than."`
 	Array      bool   `json:"array"`
 	// Filterable and Sortable are present only if the administration cannot filter or
-	// sort by a scalar field, as lists otherwise can.
-	Filterable *bool `json:"filterable,omitempty"`
-	Sortable   *bool `json:"sortable,omitempty"`
+	// sort by a scalar field, as lists otherwise can, and NotFilterableBy only if it
+	// cannot filter in each way that there is for the datatype.
+	Filterable      *bool    `json:"filterable,omitempty"`
+	Sortable        *bool    `json:"sortable,omitempty"`
+	NotFilterableBy []string `json:"not_filterable_by,omitempty" doc:"The filters that lists do not take, such as gte."`
 }
 
 type modelAnswer struct {
@@ -116,6 +118,7 @@ type modelAnswer struct {
 	// An administration that describes its resources itself has its own way.
 	PrimaryID string        `json:"primary_id" example:"id" may:"lack"`
 	Fields    []fieldAnswer `json:"fields" may:"lack"`
+	Changes   string        `json:"changes" may:"lack" doc:"What GET /changes tells of the resource: all, without deletions, or none." example:"all"`
 }
 
 // textOrNull is a text in JSON, null if it is empty.
@@ -138,6 +141,13 @@ func (x *Exchange) describeField(f *mapping.Field) fieldAnswer {
 	}
 	if f.InLists() && !f.Filterable() {
 		a.Filterable = new(bool)
+	}
+	whole := *f // as it would be if the administration could filter in every way
+	whole.Unfiltered = 0
+	for _, o := range mapping.AllOperators {
+		if f.Filterable() && whole.FilterableBy(o) && !f.FilterableBy(o) {
+			a.NotFilterableBy = append(a.NotFilterableBy, o.String())
+		}
 	}
 	if f.InLists() && !f.Sortable() {
 		a.Sortable = new(bool)
@@ -188,7 +198,7 @@ func (g *Gateway) describeModel(ctx context.Context, x *Exchange) error {
 	case resource == nil:
 		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("name"), x.Item)
 	}
-	x.answerJSON(modelAnswer{resource.Name, resource.Fields[resource.ID].Name, fields})
+	x.answerJSON(modelAnswer{resource.Name, resource.Fields[resource.ID].Name, fields, string(g.o.Offer.Telling(resource))})
 	return nil
 }
 

@@ -143,7 +143,7 @@ func TestLookup(t *testing.T) {
 		{"an endpoint without a row", mapping.TokenInvalid, []mapping.Scope{"GET /order", mapping.OpList}, 401, "Not authorized"},
 		{"a POST row on PUT", mapping.ByteaInvalid, []mapping.Scope{mapping.OpUpdate}, 403, "Field: <x> has an invalid value: <x> for datatype: bytea"},
 		{"a datatype row in a list", mapping.Int4Invalid, []mapping.Scope{mapping.OpList}, 403, "Field: <x> has an invalid value: <x> for datatype: int4"},
-		{"the contract's own", mapping.PageSizeInvalid, []mapping.Scope{mapping.OpList}, 400, "Parameter invalid page_size value must be from 1 to 1000"},
+		{"the contract's own", mapping.PageSizeInvalid, []mapping.Scope{mapping.OpList}, 400, "Parameter invalid page_size value must be from 1 to <x>"},
 		{"no such reason", "no_such_reason", nil, 500, "Internal server error"},
 	}
 	c := mapping.NewCatalogue()

@@ -79,8 +79,7 @@ func (f *Field) Parse(s string, loc *time.Location) (Value, *Error) {
 func (f *Field) Keeps(s string, v Value) bool {
 	switch f.Type {
 	case Float8:
-		d, _, err := new(apd.Decimal).SetString(s)
-		return v.kind != KindDecimal || err == nil && d.Cmp(v.Decimal()) == 0
+		return v.kind != KindDecimal || exact(s).Cmp(v.Decimal()) == 0
 	case Timestamp:
 		_, fraction, _ := strings.Cut(s, ".")
 		digits := fraction[:len(fraction)-len(strings.TrimLeft(fraction, "0123456789"))]
@@ -88,6 +87,13 @@ func (f *Field) Keeps(s string, v Value) bool {
 	default:
 		return true
 	}
+}
+
+// exact is all of a number that parseFloat8 has taken.
+func exact(s string) *apd.Decimal {
+	var d apd.Decimal
+	_, _, _ = d.SetString(s)
+	return &d
 }
 
 func parseText(s string) (Value, bool) {

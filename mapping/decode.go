@@ -66,17 +66,18 @@ func DecodeBodyOf(r *Resource, arrays Arrays, data []byte, loc *time.Location) (
 	d := r.model.newDecoder(arrays, data, loc)
 	defer r.model.free(d)
 	if d.json.PeekKind() != '{' {
-		return nil, Fail(BodyNotJSON)
+		return nil, notJSON(data, 0, nil)
 	}
 	body, err := d.object(r)
 	if errors.Is(err, errTooMany) {
 		return nil, Fail(BodyTooLarge)
 	}
 	if err != nil {
-		return nil, Fail(BodyNotJSON).Because(err)
+		return nil, notJSON(data, d.json.InputOffset(), err)
 	}
+	end := d.json.InputOffset()
 	if _, err := d.json.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, Fail(BodyNotJSON)
+		return nil, notJSON(data, end, nil)
 	}
 	return body, nil
 }
@@ -98,10 +99,12 @@ func BodyOf(rec Record) *Body {
 // Line returns the body of the n-th element of an array field.
 func (b *Body) Line(field, n int) *Body { return b.lines[field][n] }
 
-var (
-	errTooDeep = errors.New("nested too deep")
-	errTooMany = errors.New("too many elements")
-)
+var errTooMany = errors.New("too many elements")
+
+// errTooDeep is the byte at which a body nests too deep.
+type errTooDeep int64
+
+func (errTooDeep) Error() string { return "nested too deep" }
 
 // decoder parses one body. text is a copy of the body; all texts of the record are parts
 // of it, so they need only one allocation.
@@ -170,8 +173,8 @@ func (d *decoder) value() (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k := raw.Kind(); (k == '{' || k == '[') && d.json.StackDepth()+depth(raw) > MaxDepth {
-		return nil, errTooDeep
+	if at := beyondDepth(raw, MaxDepth-d.json.StackDepth()); at >= 0 {
+		return nil, errTooDeep(d.json.InputOffset() - int64(len(raw)-at))
 	}
 	return raw, nil
 }
@@ -314,9 +317,12 @@ func sentText(raw jsontext.Value) string {
 	return string(c)
 }
 
-// depth returns how deep a valid JSON value nests.
-func depth(raw jsontext.Value) int {
-	most, now, quoted := 0, 0, false
+// beyondDepth returns where a valid JSON value nests deeper than that, -1 if it does not.
+func beyondDepth(raw jsontext.Value, most int) int {
+	if k := raw.Kind(); k != '{' && k != '[' {
+		return -1
+	}
+	now, quoted := 0, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case quoted && c == '\\':
@@ -325,13 +331,14 @@ func depth(raw jsontext.Value) int {
 			quoted = !quoted
 		case quoted:
 		case c == '{' || c == '[':
-			now++
-			most = max(most, now)
+			if now++; now > most {
+				return i
+			}
 		case c == '}' || c == ']':
 			now--
 		}
 	}
-	return most
+	return -1
 }
 
 // CutMember removes a member from a JSON object, and returns the rest of the object and
@@ -340,21 +347,21 @@ func depth(raw jsontext.Value) int {
 func CutMember(data []byte, name string) (rest []byte, value Value, err error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(data))
 	if d.PeekKind() != '{' {
-		return nil, Value{}, Fail(BodyNotJSON)
+		return nil, Value{}, notJSON(data, 0, nil)
 	}
 	if _, err := d.ReadToken(); err != nil {
-		return nil, Value{}, Fail(BodyNotJSON).Because(err)
+		return nil, Value{}, notJSON(data, 0, err)
 	}
 	rest = append(rest, '{')
 	for d.PeekKind() != '}' {
 		member, err := d.ReadValue()
 		if err != nil {
-			return nil, Value{}, Fail(BodyNotJSON).Because(err)
+			return nil, Value{}, notJSON(data, d.InputOffset(), err)
 		}
 		member = member.Clone()
 		raw, err := d.ReadValue()
 		if err != nil {
-			return nil, Value{}, Fail(BodyNotJSON).Because(err)
+			return nil, Value{}, notJSON(data, d.InputOffset(), err)
 		}
 		if unquote(member) != name {
 			if len(rest) > 1 {
@@ -363,20 +370,26 @@ func CutMember(data []byte, name string) (rest []byte, value Value, err error) {
 			rest = append(append(append(rest, member...), ':'), raw...)
 			continue
 		}
-		switch raw.Kind() {
-		case 'n':
-			value = NullValue()
-		case '"':
-			value = TextValue(unquote(raw))
-		default:
-			value = BytesValue(raw)
-		}
+		value = memberValue(raw)
 	}
 	if _, err := d.ReadToken(); err != nil {
-		return nil, Value{}, Fail(BodyNotJSON).Because(err)
+		return nil, Value{}, notJSON(data, d.InputOffset(), err)
 	}
+	end := d.InputOffset()
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, Value{}, Fail(BodyNotJSON)
+		return nil, Value{}, notJSON(data, end, nil)
 	}
 	return append(rest, '}'), value, nil
+}
+
+// memberValue is a member's value as CutMember returns it.
+func memberValue(raw jsontext.Value) Value {
+	switch raw.Kind() {
+	case 'n':
+		return NullValue()
+	case '"':
+		return TextValue(unquote(raw))
+	default:
+		return BytesValue(raw)
+	}
 }

@@ -19,6 +19,9 @@ type Error struct {
 	// its field itself; "" for the record.
 	Path string
 
+	// Position is where a body is not JSON; the zero Position for any other error.
+	Position Position
+
 	// RetryAfter, where it is not zero, tells the client when to come back.
 	RetryAfter time.Duration
 

@@ -26,11 +26,12 @@ type Narrowing struct {
 type FieldNarrowing struct {
 	Readonly, Immutable, Unfilterable, Unsortable, SameRow bool
 
-	Required *bool    // nil leaves it; a readonly field is never required
-	Length   int      // 0 leaves it; longer than the model's does too
-	Scale    *int     // nil leaves it; more than the model's does too
-	OneOf    []string // nil leaves it
-	Default  *string  // nil leaves it; as Field.Default
+	Unfiltered Operators
+	Required   *bool    // nil leaves it; a readonly field is never required
+	Length     int      // 0 leaves it; longer than the model's does too
+	Scale      *int     // nil leaves it; more than the model's does too
+	OneOf      []string // nil leaves it
+	Default    *string  // nil leaves it; as Field.Default
 }
 
 // Narrow returns the model with only the resources named, each reduced as its narrowing
@@ -71,7 +72,7 @@ func (m *Model) narrowedVersion(to map[string]Narrowing) string {
 		fmt.Fprintf(hash, "%s %q %q %t\n", name, n.ListRequires, n.WithoutRules, n.Undated)
 		for _, field := range slices.Sorted(maps.Keys(n.Fields)) {
 			f := n.Fields[field]
-			fmt.Fprintf(hash, "%s %t %t %t %t %d %q", field, f.Readonly, f.Immutable, f.Unfilterable, f.Unsortable, f.Length, f.OneOf)
+			fmt.Fprintf(hash, "%s %t %t %t %t %d %d %q", field, f.Readonly, f.Immutable, f.Unfilterable, f.Unsortable, f.Unfiltered, f.Length, f.OneOf)
 			if f.Required != nil {
 				fmt.Fprintf(hash, " required=%t", *f.Required)
 			}
@@ -147,6 +148,7 @@ func (f *Field) narrow(n FieldNarrowing) {
 	f.Immutable = f.Immutable || n.Immutable
 	f.Unfilterable = f.Unfilterable || n.Unfilterable
 	f.Unsortable = f.Unsortable || n.Unsortable
+	f.Unfiltered |= n.Unfiltered
 	f.SameRow = n.SameRow
 	if n.Required != nil && !f.Primary {
 		f.Required = *n.Required
@@ -179,7 +181,7 @@ func (r *Resource) index() {
 			r.ID = i
 		}
 	}
-	r.IsSystem, r.IsBlocked, r.IsArchived = r.byName["is_system"].Index, r.byName["is_blocked"].Index, r.byName["is_archived"].Index
+	r.IsSystem, r.IsBlocked, r.IsArchived = r.byName[isSystem].Index, r.byName["is_blocked"].Index, r.byName["is_archived"].Index
 	r.CreatedAt, r.ModifiedAt = r.byName["created_at"].Index, r.byName["modified_at"].Index
 }
 

@@ -25,10 +25,12 @@ const (
 	PageInvalid         Reason = "page_invalid"
 	PageSizeInvalid     Reason = "page_size_invalid"
 	PageTooLarge        Reason = "page_too_large"
+	AfterCombined       Reason = "after_combined"
 	IdempotencyInvalid  Reason = "idempotency_key_invalid"
 	IdempotencyReused   Reason = "idempotency_key_reused"
 	IdempotencyInUse    Reason = "idempotency_key_in_use"
 	PreconditionChanged Reason = "record_changed"
+	CursorGone          Reason = "cursor_gone"
 
 	// The body and the record alone.
 	EmptyBody         Reason = "empty_body"

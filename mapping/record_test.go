@@ -79,3 +79,15 @@ func TestForm(t *testing.T) {
 	assert.Equal(t, []string{"403 Field: colour not found in model"}, worded(b.CheckUpdate(), mapping.OpUpdate))
 	assert.Equal(t, -1, mapping.NewForm("forgotpassword", mapping.Field{Name: "username", Type: mapping.Varchar, Length: 64}).ID)
 }
+
+// TestBytesOfElements: what many elements without texts take counts too.
+func TestBytesOfElements(t *testing.T) {
+	order := resource(t, "order")
+	line := mapping.NewRecord(order.Field("orderlines").Target())
+	rec := mapping.NewRecord(order)
+	before := rec.Bytes()
+	rec.Children = map[int][]mapping.Record{}
+	rec.Children[order.Field("orderlines").Index] = []mapping.Record{line, line}
+	require.Equal(t, before+2*line.ElementBytes(), rec.Bytes())
+	require.Greater(t, line.ElementBytes(), 10*len(line.Values))
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"frontdesk/config/strictyaml"
@@ -54,6 +55,8 @@ type Field struct {
 	Since int
 	// Unfilterable and Unsortable tell what the system behind cannot do.
 	Unfilterable, Unsortable bool
+	// Unfiltered are further operators that the system behind does not have for the field.
+	Unfiltered Operators
 	// SameRow says that the record is a part of the row of the record that it refers to:
 	// it does not count as use of that record, and is made and deleted with it.
 	SameRow bool
@@ -67,9 +70,6 @@ func (f *Field) Target() *Resource { return f.target }
 
 // InLists tells whether a list answers the field without being asked.
 func (f *Field) InLists() bool { return f.Type != Bytea && f.Type != Array }
-
-// Filterable tells whether GET many takes the field as an equality filter.
-func (f *Field) Filterable() bool { return f.InLists() && !f.Unfilterable }
 
 // Sortable tells whether GET many can be sorted by the field.
 func (f *Field) Sortable() bool { return f.InLists() && !f.Unsortable }
@@ -85,11 +85,7 @@ func (f *Field) Validation() string {
 	if len(f.OneOf) == 0 {
 		return f.Check
 	}
-	s := f.OneOf[0]
-	for _, v := range f.OneOf[1:] {
-		s += "|" + v
-	}
-	return s
+	return strings.Join(f.OneOf, "|")
 }
 
 // MustBeUnique tells whether no other record may have the same value v.
@@ -172,6 +168,11 @@ func (r *Resource) RecordFields() []int { return r.all }
 // HasArrays tells whether a record has fields that are arrays.
 func (r *Resource) HasArrays() bool { return len(r.all) < len(r.Fields) }
 
+// HasArray tells whether an array is among the fields at these positions.
+func (r *Resource) HasArray(fields []int) bool {
+	return slices.ContainsFunc(fields, func(i int) bool { return r.Fields[i].Type == Array })
+}
+
 // Model returns the model that the resource belongs to.
 func (r *Resource) Model() *Model { return r.model }
 
@@ -230,11 +231,19 @@ func (rec Record) Bytes() (n int) {
 	}
 	for _, children := range rec.Children {
 		for _, child := range children {
-			n += child.Bytes()
+			n += child.ElementBytes()
 		}
 	}
 	return n
 }
+
+// valueBytes is what the value of an element takes in an answer beside its text: the name
+// of its field, and punctuation.
+const valueBytes = 24
+
+// ElementBytes is how much a record takes as the element of an array. There may be so many
+// elements that their names and numbers take more than their texts.
+func (rec Record) ElementBytes() int { return rec.Bytes() + valueBytes*len(rec.Values) }
 
 // Clone returns a record that can be changed without changing rec, children
 // included.

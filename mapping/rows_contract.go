@@ -18,8 +18,8 @@ func contractRows() []Entry {
 			"Check all three, and that special characters in the query are percent-encoded (& as %26, + as %2B). Do not retry the same ones: wrong passwords are counted.",
 		}},
 		{Scope: General, Reason: TooManyRequests, Status: 429, Message: "Too many requests", Help: Help{
-			"The api_key sends more requests than was agreed for it, or too many wrong passwords were tried for this username from this address.",
-			"Wait as long as the header Retry-After says. Spread work evenly, ask for larger pages instead of more of them, and do not retry a wrong password.",
+			"The api_key sends more requests than was agreed for it, or too many wrong passwords were tried for this username from this address, or 20 of its requests for changes wait already.",
+			"Wait as long as the header Retry-After says. Spread work evenly, ask for larger pages instead of more of them, do not retry a wrong password, and wait for changes once for all that you follow.",
 		}},
 		{Scope: General, Reason: RequestMalformed, Status: 400, Message: "Invalid request", Help: Help{
 			"What arrived could not be read as an HTTP request, for instance because it gave the length of its body twice.",
@@ -30,7 +30,7 @@ func contractRows() []Entry {
 			"Shorten the query, and leave out cookies and headers that this interface does not know.",
 		}},
 		{Scope: General, Reason: BodyTooLarge, Status: 413, Message: "Body is too large", Help: Help{
-			"The body is over the limit of this installation (16 MiB where nothing else was agreed).",
+			"The body is over the limit of this installation (16 MiB where nothing else was agreed), has more than 1,000 elements in its arrays, or more than 500 records.",
 			"Send less at once: split arrays over several requests, and large documents into their own records.",
 		}},
 		{Scope: "GET /webhook", Reason: ResultTooLarge, Status: 500, Message: "Internal server error", Help: Help{
@@ -42,17 +42,25 @@ func contractRows() []Entry {
 			"Wait as long as the header Retry-After says, then send it again. Keep connections open and use them again, do not send or ask for much that is large at once, and fetch the results of callbacks.",
 		}},
 		{Scope: General, Reason: ParametersRequired, Status: 400, Message: "These parameter(s): <x> , <x> are required"},
-		{Scope: OpList, Reason: PageSizeInvalid, Status: 400, Message: "Parameter invalid page_size value must be from 1 to 1000", Help: Help{
-			"page_size is not a whole number from 1 to 1000.",
-			"Ask for 1 to 1000 records at once, or leave it out for 100.",
+		{Scope: OpList, Reason: PageSizeInvalid, Status: 400, Message: "Parameter invalid page_size value must be from 1 to <x>", Args: []Arg{{Example: "1000"}}, Help: Help{
+			"page_size is not a whole number from 1 to 1000, or to 100 where fields names an array.",
+			"Ask for 1 to 1000 records at once, 100 with arrays, or leave it out for 100.",
 		}},
 		{Scope: OpList, Reason: PageTooLarge, Status: 400, Message: "Page is too large, ask for fewer records or by after", Help: Help{
 			"The records of the page have more in texts and contents than an answer may have: twice the largest body that can be sent.",
 			"Ask for fewer records with page_size, or leave contents out of fields. Or read the list by after instead of page: its pages end where they are large enough.",
 		}},
+		{Scope: OpList, Reason: AfterCombined, Status: 400, Message: "Parameter after cannot be combined with <x>", Args: []Arg{{Example: "page"}}, Help: Help{
+			"after continues a list in its default order, behind the record of an id. A page number, or another order, has no meaning beside it.",
+			"Leave out page and sort, or page by them and leave out after. The address in next has the right parameters.",
+		}},
 		{Scope: General, Reason: PreconditionChanged, Status: 412, Message: "Record has been changed", By: ByEither, Help: Help{
 			"The record is no longer what the header If-Match says: somebody changed it since you read it.",
 			"Read the record again, apply your change to what it is now, and send it with the new ETag.",
+		}},
+		{Scope: General, Reason: CursorGone, Status: 410, Message: "Cursor is gone, read everything again", Help: Help{
+			"The value of after is no cursor of this client, was cut off or changed on its way, or is older than changes are kept (90 days where nothing else was agreed).",
+			"Ask for /changes without after, keep the cursor of the answer, read all records again with the lists, and go on from that cursor.",
 		}},
 		{Scope: General, Reason: IdempotencyInvalid, Status: 400, Message: "Idempotency-Key must be 1 to 255 visible ASCII characters", Help: Help{
 			"The header Idempotency-Key is empty, longer than 255 characters, holds something else than visible ASCII, or was sent twice.",

@@ -112,7 +112,7 @@ func interfaceRows() []Entry {
 		}},
 		{Scope: OpGet, Reason: ParametersRequired, Status: 400, Message: "These parameter(s): <x> , <x> are required", Args: []Arg{{Example: "id"}}, Help: Help{
 			"One or more query parameters that this operation needs were not sent, or were sent empty. The message names them all.",
-			"Send the named parameters. Lines need their parent: GET /orderline takes order_id.",
+			"Send the named parameters. One that ends in _id is the id of the record that those asked for belong to.",
 		}},
 
 		// PUT (update one)

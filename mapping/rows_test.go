@@ -49,3 +49,18 @@ func TestRows(t *testing.T) {
 		assert.Equal(t, first.Help, mapping.HelpFor(e.Reason))
 	}
 }
+
+// TestHelpForEveryKey: what is told of a reason that every operation may have names no call of
+// a resource, which the reader's api_key may not have.
+func TestHelpForEveryKey(t *testing.T) {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	for _, e := range mapping.Rows() {
+		if e.Scope != mapping.General && e.Reason != mapping.ParametersRequired {
+			continue
+		}
+		for _, r := range model.Resources {
+			assert.NotRegexp(t, `(GET|POST|PUT|DELETE) /`+r.Name+`\b`, e.Cause+" "+e.Cure, "%s", e.Reason)
+		}
+	}
+}

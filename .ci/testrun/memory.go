@@ -36,8 +36,9 @@ func workFolder(memory string, room uint64) (environment []string, remove func()
 	if err := os.Chmod(folder, 0o755); err != nil { // the servers work under accounts of their own
 		return nil, nil, err
 	}
-	// What go test builds is gigabytes, and stays where it was.
-	return []string{"TMPDIR=" + folder, "GOTMPDIR=" + os.TempDir()}, func() { _ = os.RemoveAll(folder) }, nil
+	// What go test builds is gigabytes, and stays where it was. FRONTDESK_SHARED is for what
+	// one test binary makes and others take: sqltest.Shared.
+	return []string{"TMPDIR=" + folder, "FRONTDESK_SHARED=" + folder, "GOTMPDIR=" + os.TempDir()}, func() { _ = os.RemoveAll(folder) }, nil
 }
 
 // runs tells whether a program that lies in a folder can be started.

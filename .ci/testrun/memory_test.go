@@ -22,7 +22,7 @@ func TestWorkFolder(t *testing.T) {
 		made, err := filepath.Glob(filepath.Join(own, "frontdesk-tests-*"))
 		require.NoError(t, err)
 		require.Len(t, made, 1)
-		require.Equal(t, []string{"TMPDIR=" + made[0], "GOTMPDIR=" + own}, environment)
+		require.Equal(t, []string{"TMPDIR=" + made[0], "FRONTDESK_SHARED=" + made[0], "GOTMPDIR=" + own}, environment)
 		remove()
 		require.NoDirExists(t, made[0])
 	})
@@ -40,7 +40,7 @@ func TestWorkFolder(t *testing.T) {
 				return
 			}
 			require.Len(t, made, 1)
-			require.Equal(t, []string{"TMPDIR=" + made[0], "GOTMPDIR=" + os.TempDir()}, environment)
+			require.Equal(t, []string{"TMPDIR=" + made[0], "FRONTDESK_SHARED=" + made[0], "GOTMPDIR=" + os.TempDir()}, environment)
 			info, err := os.Stat(made[0])
 			require.NoError(t, err)
 			require.Equal(t, os.FileMode(0o755), info.Mode().Perm(), "servers of other accounts work there")

@@ -37,6 +37,7 @@ func Limits(t *testing.T, open LimitsOpener) {
 		{"gateways whose limits differ for a moment forgive nothing", differing},
 		{"a new bound holds for what comes, and an old one gives its slots back", boundsComeAndGo},
 		{"time that goes back gives nothing", backwards},
+		{"what one costs beyond the burst is owed by those that follow", owed},
 		{"it is safe for concurrent use", concurrentTake},
 	}
 	for _, test := range tests {
@@ -295,6 +296,36 @@ func backwards(_ *testing.T, c *counting) {
 	c.refused(auth.RateBound, time.Second, k, 1)
 	c.now = c.now.Add(time.Minute)
 	c.refused(auth.RateBound, time.Second, k, 1)
+}
+
+func owed(t *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{
+		Rate: auth.Rate{PerSecond: 2, Burst: 10}, ClientRate: auth.Rate{PerSecond: 4, Burst: 20}, Concurrent: 5, PerDay: 1000,
+	})
+	s := c.served(k, 1)
+	slot := s.Slot
+	require.NoError(t, c.limits.Charge(t.Context(), k, 1, 49, c.now, &s))
+	require.Equal(t, slot, s.Slot)
+	require.EqualValues(t, 0, s.Rooms[auth.RateBound].Left)
+	require.InDelta(t, 20.5, s.Rooms[auth.RateBound].More.Seconds(), 0.001)
+	require.EqualValues(t, 0, s.Rooms[auth.ClientRateBound].Left)
+	require.EqualValues(t, 4, s.Rooms[auth.ConcurrentBound].Left)
+	require.EqualValues(t, 950, s.Rooms[auth.DayBound].Left)
+	c.refused(auth.RateBound, 20500*time.Millisecond, k, 1)
+	c.refused(auth.RateBound, 20500*time.Millisecond, k, 2)
+	c.now = c.now.Add(20 * time.Second)
+	c.refused(auth.RateBound, 500*time.Millisecond, k, 1)
+	c.now = c.now.Add(500 * time.Millisecond)
+	s = c.served(k, 1)
+	c.refused(auth.RateBound, 500*time.Millisecond, k, 1)
+	require.NoError(t, c.limits.Charge(t.Context(), k, 1, 2000, c.now, &s))
+	require.EqualValues(t, 0, s.Rooms[auth.DayBound].Left)
+	c.now = c.now.Add(2000 * time.Second)
+	c.refused(auth.DayBound, 12*time.Hour-2020500*time.Millisecond, k, 1)
+	few := keyOf("few", auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 5}})
+	s = c.served(few, 1)
+	require.NoError(t, c.limits.Charge(t.Context(), few, 1, 2, c.now, &s))
+	require.EqualValues(t, 2, s.Rooms[auth.RateBound].Left)
 }
 
 func concurrentTake(t *testing.T, c *counting) {

@@ -39,6 +39,21 @@ var take = rueidis.NewLuaScript(takeText)
 
 // Take implements auth.Limits.
 func (l *Limits) Take(ctx context.Context, key *auth.Key, client int64, now time.Time) (auth.Standing, error) {
+	return l.count(ctx, key, client, 0, now)
+}
+
+// Charge implements auth.Limits.
+func (l *Limits) Charge(ctx context.Context, key *auth.Key, client int64, further int, now time.Time, s *auth.Standing) error {
+	charged, err := l.count(ctx, key, client, further, now)
+	if err == nil {
+		charged.Slot, charged.Rooms[auth.ConcurrentBound] = s.Slot, s.Rooms[auth.ConcurrentBound]
+		*s = charged
+	}
+	return err
+}
+
+// count counts a request, or, where further is not 0, what one costs beyond.
+func (l *Limits) count(ctx context.Context, key *auth.Key, client int64, further int, now time.Time) (auth.Standing, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	b, slot := &key.Bounds, rand.Uint64()|1
@@ -47,7 +62,7 @@ func (l *Limits) Take(ctx context.Context, key *auth.Key, client int64, now time
 	answer, err := l.client.run(ctx, take, []string{name + ":rate", name + ":client:" + whole(client), name + ":slots", name + ":day"}, []string{
 		whole(now.UnixMicro()), real(b.Rate.PerSecond), whole(int64(b.Rate.Burst)), real(b.ClientRate.PerSecond), whole(int64(b.ClientRate.Burst)),
 		whole(int64(b.Concurrent)), whole(b.PerDay), whole(int64(day)), whole(ends.Sub(now).Microseconds()),
-		strconv.FormatUint(slot, 10), whole(l.lease.Microseconds()),
+		strconv.FormatUint(slot, 10), whole(l.lease.Microseconds()), whole(int64(further)),
 	}).AsIntSlice()
 	if err != nil {
 		return auth.Standing{}, failed(err)

@@ -1,10 +1,13 @@
 -- Counts a request against all bounds of an api_key, or against none where one has
--- no room: package auth's MemoryLimits in the server. Times are microseconds.
+-- no room: package auth's MemoryLimits in the server. Times are microseconds. With further,
+-- counts what a request costs beyond one, whether there is room or not.
 -- Answers the bound that refuses (0: none) and the wait, and then of each bound
 -- what is left and when there is more.
 
 local now = tonumber(ARGV[1])
-local concurrent, perDay = tonumber(ARGV[6]), tonumber(ARGV[7])
+local concurrent, perDay, further = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[12])
+local cost = math.max(further, 1)
+if further > 0 then concurrent = 0 end -- it has its slot
 local RATE, CLIENT, CONCURRENT, DAY = 1, 2, 3, 4
 local slotWait = 1000000
 local rounding = 1e-6 -- how far from a whole token sums of parts of it may end up
@@ -15,7 +18,7 @@ local refused, wait = 0, 0
 
 local function find(bound, l, m)
   left[bound], more[bound] = math.max(l, 0), m
-  if l > 0 then return end
+  if l > 0 or further > 0 then return end
   local w = m
   if bound == CONCURRENT then w = slotWait end
   if w > wait then refused, wait = bound, w end
@@ -42,8 +45,8 @@ local function bucket(key, perSecond, burst)
   b.changed = oldRate ~= perSecond
   if burst >= b.widest or past then
     b.changed = b.changed or burst ~= b.widest or now - b.widestAt > differ / 4
+    if burst < b.widest then b.used = math.min(b.used, burst) end -- nobody waits for longer than for one, unless it is owed
     b.widest, b.widestAt = burst, now
-    b.used = math.min(b.used, burst) -- nobody waits for longer than for one
   end
   return b
 end
@@ -86,7 +89,7 @@ if perDay > 0 then
 end
 
 for _, b in pairs(buckets) do
-  if refused == 0 then b.used = b.used + 1 end
+  if refused == 0 then b.used = b.used + cost end
   if refused == 0 or b.changed then keep(b) end
 end
 if refused == 0 then
@@ -98,9 +101,9 @@ if refused == 0 then
     left[CONCURRENT] = left[CONCURRENT] - 1
   end
   if perDay > 0 then
-    redis.call('HSET', KEYS[DAY], 'day', today, 'count', count + 1)
+    redis.call('HSET', KEYS[DAY], 'day', today, 'count', count + cost)
     redis.call('PEXPIRE', KEYS[DAY], math.ceil(tonumber(ARGV[9]) / 1000) + 2 * 86400000)
-    left[DAY] = left[DAY] - 1
+    left[DAY] = math.max(left[DAY] - cost, 0)
   end
 end
 

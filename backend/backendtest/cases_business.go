@@ -7,7 +7,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// closedOrder is an order that was invoiced, and a line of it. They stay: a
+// closedOrder is an order that was invoiced, and a line of it. Both stay after the run, since a
 // closed order cannot be deleted.
 type closedOrder struct{ order, line int }
 

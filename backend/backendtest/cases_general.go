@@ -73,6 +73,15 @@ func generalCases() []Case {
 				t.refused(t.ask(r))
 			}
 		}),
+		row(mapping.General, mapping.CursorGone, func(t *T) {
+			for _, after := range []string{"", "nonsense", letters(82)} {
+				if t.told && t.op.method == "POST" && after != "" {
+					t.refused(t.ask(t.right().with(values{"after": after})))
+					continue
+				}
+				t.refused(t.call("GET", "/changes?after="+after, ""))
+			}
+		}),
 		row(mapping.General, mapping.IdempotencyInvalid, func(t *T) {
 			r := t.rights("POST")[0]
 			for _, key := range []string{letters(256), "with blank", "\u00e9"} {
@@ -92,7 +101,7 @@ func generalCases() []Case {
 	}
 }
 
-// everywhere changes a request of every kind of operation so that it is refused.
+// everywhere sends a request of every kind of operation, changed so that it is refused.
 func (t *T) everywhere(wrong func(request) request, args ...string) {
 	for _, r := range t.kinds() {
 		t.refused(t.ask(wrong(r)), args...)
@@ -104,8 +113,8 @@ func as(token string) func(request) request {
 	return func(r request) request { r.token = token; return r }
 }
 
-// rights are right requests of these methods; of the one operation that a case
-// asks, where it was told which.
+// rights returns valid requests of these methods; if the case was told which operation to ask, one
+// of that.
 func (t *T) rights(methods ...string) (all []request) {
 	if t.told {
 		return []request{t.right()}
@@ -122,7 +131,7 @@ func (t *T) rights(methods ...string) (all []request) {
 	return all
 }
 
-// noSuchItem writes an id or a name so that no path is like it.
+// noSuchItem replaces an id or a name in a path, so that no such path exists.
 func (t *T) noSuchItem() {
 	r := t.right()
 	if t.op.path == t.op.endpoint() {
@@ -132,8 +141,7 @@ func (t *T) noSuchItem() {
 	t.refused(t.ask(r), r.path)
 }
 
-// parametersRequired leaves out what an endpoint needs in its query, or says
-// nothing in it.
+// parametersRequired leaves out the query parameters that an endpoint needs, or sends them empty.
 func parametersRequired(t *T) {
 	if !t.told && t.c.scope == mapping.General {
 		t.op = t.operation("GET", "/util/environment")
@@ -192,7 +200,7 @@ func (t *T) textField(r *Resource) *Field {
 	})
 }
 
-// keep has a record that was made deleted when the run ends.
+// keep registers a new record for deletion at the end of the run.
 func (t *T) keep(r *Resource, a answer) int {
 	id := idOf(a.data())
 	t.made = append(t.made, madeRecord{r.Name, id})

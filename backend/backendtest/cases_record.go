@@ -9,8 +9,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// attempt sends a record that is to be refused: a valid one with these values
-// for POST, and these values for a record that there is for PUT.
+// attempt sends a record that is to be refused: for POST a valid one with these values, for PUT
+// these values for an existing record.
 func (t *T) attempt(method string, r *Resource, change values) answer {
 	if t.ReadOnly {
 		t.needs("write permission (without --read-only)")
@@ -70,8 +70,7 @@ func createCases() []Case {
 	}, wrongValueCases(mapping.OpCreate)...)
 }
 
-// ofPOST makes the making of a resource's records what the case asks, unless it
-// was told what.
+// ofPOST has the case ask the POST of a resource, unless it was told which operation to ask.
 func (t *T) ofPOST(r *Resource) {
 	if !t.told {
 		t.ofRecord("POST", r, "")
@@ -141,8 +140,8 @@ func arrayEmpty(t *T) {
 func anyField(_ *Resource, f *Field) bool { return f.Primary }
 func isArray(_ *Resource, f *Field) bool  { return f.Array && f.writable() }
 
-// unrelated refers to a record that is not there; to a parent where a resource
-// refers to nothing else.
+// unrelated sends a reference to a record that does not exist; to a parent if the resource has no
+// other reference.
 func unrelated(t *T) {
 	parentToo := false
 	refers := func(r *Resource, f *Field) bool {
@@ -153,8 +152,8 @@ func unrelated(t *T) {
 	t.refused(t.attempt(t.method(), r, values{f.Name: absentID}), f.Name, strconv.Itoa(absentID))
 }
 
-// duplicate sends a value that another record has: of the first field that no two
-// records may share a value of, and nothing stands in the way of.
+// duplicate sends the value of another record for a field that must be unique: the first such
+// field that can be sent freely.
 func duplicate(t *T) {
 	if t.told && t.op.form {
 		taken := t.right().fields["license_plate"]
@@ -265,10 +264,14 @@ func listRowCases() []Case {
 		}),
 		row(mapping.OpList, mapping.PageSizeInvalid, func(t *T) {
 			for _, size := range []string{"0", "1001", "many", ""} {
-				t.refused(t.ask(t.right().and("page_size=" + size)))
+				t.refused(t.ask(t.right().and("page_size="+size)), "1000")
 			}
 		}),
 		notFromOutside(mapping.OpList, mapping.PageTooLarge, "it would take records of many megabytes"),
+		row(mapping.OpList, mapping.AfterCombined, func(t *T) {
+			t.refused(t.ask(t.right().and("after=1&page=1")), "page")
+			t.refused(t.ask(t.right().and("after=1&sort=-id")), "sort")
+		}),
 	}
 }
 
@@ -286,9 +289,8 @@ func deleteCases() []Case {
 	}
 }
 
-// inUse deletes a record that another one refers to: an order or a contact of
-// its own, so that no other record is in the way. What nothing else refers to has
-// a document.
+// inUse deletes a record that another one refers to: an order or a contact that it makes, so that
+// nothing else refers to it. A resource that no other refers to gets a document.
 func (t *T) inUse() {
 	told := t.op
 	t.op = nil // it is another resource that refers

@@ -70,8 +70,7 @@ func rowWords(scope mapping.Scope, reason mapping.Reason) string {
 	return status(entry.Status) + " " + entry.Message
 }
 
-// stateRefuses puts a record into a state, in which nothing but its flag may
-// change.
+// stateRefuses puts a record into a state in which only the flag of that state may change.
 func (t *T) stateRefuses(flag, otherFlag string) {
 	if t.told {
 		t.stateHolds(flag, otherFlag)
@@ -110,8 +109,8 @@ func (t *T) stateHolds(flag, otherFlag string) {
 	t.refused(t.ask(r))
 }
 
-// fieldLacking looks for a record that lacks a required field, as old data may
-// and no request can bring about, and sends it its own text again.
+// fieldLacking looks for a record that lacks a required field, which old data may and no request
+// can cause, and sends its own text again.
 func fieldLacking(t *T) {
 	if t.told && t.op.form {
 		t.refused(t.ask(t.right().without("license_plate")), "license_plate")

@@ -74,8 +74,21 @@ func wrongValueCases(scope mapping.Scope) (cases []Case) {
 	return cases
 }
 
+// wrongParameters are those of operations on no record, by operation, with what the message
+// says of them.
+var wrongParameters = map[string]map[mapping.Reason][]string{
+	"GET /changes":        {mapping.ValidationFailed: {"records", "2", "0|1"}},
+	"GET /changes/digest": {mapping.ValidationFailed: {"ranges", "0", "1-1000"}, mapping.Int4Invalid: {"ranges", "one"}},
+}
+
 // ask sends each of the values, as a field or in a filter.
 func (w wrongValue) ask(t *T) {
+	if t.told {
+		if p := wrongParameters[t.op.method+" "+t.op.path][w.reason]; p != nil {
+			t.refused(t.ask(t.right().and(p[0]+"="+p[1])), p...)
+			return
+		}
+	}
 	if t.op != nil && t.op.of() == mapping.OpList {
 		w.filter(t)
 		return

@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// wireCases are what every answer is like.
+// wireCases are the rules for every answer.
 func wireCases() []Case {
 	const hint = "The gateway forms every answer. When this fails, something in between changes it: a proxy, a cache, an older gateway."
 	return []Case{

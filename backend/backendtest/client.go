@@ -109,7 +109,7 @@ func (a answer) order() []string {
 	return names
 }
 
-// raw is the JSON text of a field of the record that was answered.
+// raw returns the JSON text of a field of the answered record.
 func (a answer) raw(field string) string {
 	var body struct {
 		Data map[string]json.RawMessage `json:"data"`
@@ -123,8 +123,8 @@ func idOf(rec map[string]any) int {
 	return int(id)
 }
 
-// do sends one request, once more where the api_key's rate says to wait a
-// little. The exchange is returned even where there is an error.
+// do sends one request, and sends it again if the rate of the api_key says to wait a little. It
+// returns the exchange even with an error.
 func (s *suite) do(token, method, path, body string, headers ...string) (answer, Exchange, error) {
 	for try := 0; ; try++ {
 		a, x, err := s.once(token, method, path, body, headers)
@@ -187,7 +187,7 @@ const redacted = "[redacted]"
 
 func redactQuery(u string) string { return secretQuery.ReplaceAllString(u, "${1}"+redacted) }
 
-// redact takes out what a report must not hold, wherever it stands.
+// redact removes secrets, which a report must not hold, wherever they are.
 func (s *suite) redact(text string) string {
 	for _, secret := range s.secrets {
 		if strings.Contains(text, secret.form) { // which takes a small part of the time
@@ -206,9 +206,8 @@ type secret struct {
 	pattern *regexp.Regexp
 }
 
-// secret has a text redacted from now on, where it stands by itself. One that is
-// short is an everyday word (the demo's password is demo), and redacted only
-// where passwords stand.
+// secret has a text redacted from now on wherever it is a word of its own. A short secret may be
+// an everyday word (the demo's password is demo), and is redacted only in places of passwords.
 func (s *suite) secret(text string) {
 	if len(text) < 8 {
 		return

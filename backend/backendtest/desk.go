@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// Desk is a running frontdesk, of which single errors are asked.
+// Desk is a running frontdesk that can be asked for single errors.
 type Desk struct {
 	s    *suite
 	rows []Case
@@ -23,13 +23,13 @@ type Refusal struct {
 	Also           []string // the messages of further violations
 }
 
-// Request is one that is answered as it should be.
+// Request is a valid request.
 type Request struct{ Method, Path, Token, Body string }
 
 // ErrNoWay is the error for a reason that no request from outside can cause.
 var ErrNoWay = errors.New("no request from outside brings it about")
 
-// Open logs in, and learns what there is. What is made stays.
+// Open logs in and reads the model. Records that it makes stay.
 func Open(ctx context.Context, o Options) (*Desk, error) {
 	s := newSuite(ctx, o)
 	rows := slices.DeleteFunc(Cases(), func(c Case) bool { return c.reason == "" })
@@ -42,8 +42,8 @@ func (d *Desk) Close() {
 	d.s.http.CloseIdleConnections()
 }
 
-// Row brings about a row of the tables wherever it can be, and judges each answer
-// word for word.
+// Row causes a row of the tables wherever that is possible, and compares each answer word for
+// word.
 func (d *Desk) Row(scope mapping.Scope, reason mapping.Reason) ([]Refusal, error) {
 	for _, c := range d.rows {
 		if c.reason == reason && c.scope == scope {
@@ -53,8 +53,8 @@ func (d *Desk) Row(scope mapping.Scope, reason mapping.Reason) ([]Refusal, error
 	return nil, ErrNoWay
 }
 
-// Provoke brings about a reason at one operation, which is named as in the
-// description, in the way of the row that words it there.
+// Provoke causes a reason at one operation, which is named as in the description, in the way of
+// the row that has the words for it there.
 func (d *Desk) Provoke(method, path string, reason mapping.Reason) error {
 	o := d.about(method, path).op
 	worded := d.s.catalogue.Lookup(reason, o.scopes()...).Scope
@@ -67,8 +67,7 @@ func (d *Desk) Provoke(method, path string, reason mapping.Reason) error {
 	return ErrNoWay
 }
 
-// Right is a request of an operation that is answered as it should be, new each
-// time.
+// Right returns a valid request of an operation, a new one each time.
 func (d *Desk) Right(method, path string) (right Request, err error) {
 	t := d.about(method, path)
 	t.anew = true

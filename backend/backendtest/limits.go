@@ -7,7 +7,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// alphabet is how much of Unicode a field keeps.
+// alphabet is the part of Unicode that a field can store.
 type alphabet int
 
 const (
@@ -26,7 +26,7 @@ func (a alphabet) has(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > last })
 }
 
-// within is the text with what is beyond the alphabet put in other letters.
+// within replaces the letters of a text that are outside the alphabet.
 func (a alphabet) within(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -70,8 +70,8 @@ func (t *T) learnAlphabets(r *Resource, refused failure, sent values) bool {
 	return true
 }
 
-// limitCases are about how exactly values are kept. A backend that keeps less
-// than the interface offers fails them, and says so in an exception.
+// limitCases test how exactly values are stored. A backend that stores less than the interface
+// offers fails them, and lists that as an exception.
 func limitCases() []Case {
 	return []Case{
 		each(rule("record.unicode", "Text is kept in Unicode, whatever the language", "Keep text in Unicode (utf8mb4, nvarchar); where the system cannot, say charset in the sheet, so that what does not fit is refused in place of being altered.", keepsUnicode)),

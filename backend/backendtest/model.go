@@ -140,7 +140,7 @@ func (s *suite) logout() {
 	}
 }
 
-// prepare logs in, and learns what may be called and what there is.
+// prepare logs in, and reads what the api_key may call, and the model.
 func (s *suite) prepare() (err error) {
 	if s.token, err = s.login(s.Login); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,7 +22,7 @@ func (o *operation) endpoint() string {
 	return strings.TrimSuffix(strings.TrimSuffix(o.path, "/{id}"), "/{name}")
 }
 
-// scopes are where its errors are worded.
+// scopes are the scopes in which the words of its errors are looked up.
 func (o *operation) scopes() []mapping.Scope {
 	of := map[string]mapping.Scope{"POST": mapping.OpCreate, "GET": mapping.OpGet, "PUT": mapping.OpUpdate, "DELETE": mapping.OpDelete}[o.method]
 	switch {
@@ -33,14 +34,13 @@ func (o *operation) scopes() []mapping.Scope {
 	return []mapping.Scope{mapping.Scope(o.method + " " + o.endpoint()), mapping.Scope(o.endpoint()), of}
 }
 
-// of is the one of the record operations that it is or is like.
+// of is the record operation that it is, or that it resembles.
 func (o *operation) of() mapping.Scope { return o.scopes()[2] }
 
 // record tells whether it is one of the operations of every resource.
 func (o *operation) record() bool { return o.resource != nil && !o.form }
 
-// request is one that is answered as it should be, until something in it is
-// changed.
+// request is a valid request, until something in it is changed.
 type request struct {
 	method, path, query, token string
 	fields                     values // of the body; nil for none
@@ -142,7 +142,7 @@ func (t *T) about() *operation {
 	return t.ofRecord(method, r, item)
 }
 
-// ofRecord makes an operation of a resource what the case asks.
+// ofRecord has the case ask an operation of a resource.
 func (t *T) ofRecord(method string, r *Resource, item string) *operation {
 	t.op = &operation{method: method, path: "/" + r.Name + item, resource: r}
 	return t.op
@@ -155,6 +155,9 @@ func (t *T) right() request {
 	r := request{method: o.method, path: o.path, token: t.session()}
 	if fill := endpoints[o.method+" "+o.path]; fill != nil {
 		return fill(t, r)
+	}
+	if one := t.oneOf(o.path); one != nil {
+		return r.with(values{severalName: []values{t.oneOfMany(o.method, one)}})
 	}
 	if !o.record() {
 		return r
@@ -193,8 +196,8 @@ func (t *T) listed(r *Resource) string {
 
 const platePath = "/updatelicenseplate"
 
-// endpoints make the right requests of the operations that are none of a
-// record's. One that begins a job asks for a callback that nobody waits for.
+// endpoints make valid requests of the operations that are not about records. A request that
+// begins a job asks for a callback that nobody waits for.
 var endpoints = map[string]func(*T, request) request{
 	"GET /authenticate": func(t *T, r request) request {
 		r.path, r.query, _ = strings.Cut(t.loginPath(t.APIKey, t.Login), "?")
@@ -216,6 +219,8 @@ var endpoints = map[string]func(*T, request) request{
 		r.path = "/model/" + t.resources[0].Name
 		return r
 	},
+	"GET /changes":        func(_ *T, r request) request { return r },
+	"GET /changes/digest": func(t *T, r request) request { return r.and("resource=" + t.resources[0].Name) },
 	"GET /document/info": func(t *T, r request) request {
 		r.id = t.create(t.on("document", "external_url"), values{"external_url": "https://files.example.nl/a"})
 		return r.and("id=" + status(r.id))
@@ -225,6 +230,12 @@ var endpoints = map[string]func(*T, request) request{
 	},
 	"GET /vehicle/publishstart": ofVehicle, "PUT /vehicle/publishstart": ofVehicle, "PUT /vehicle/publishstop": ofVehicle,
 	"PUT " + platePath: ofPlate, "POST " + platePath: ofPlate,
+	"POST /changes": func(t *T, r request) request {
+		var now struct{ Cursor string }
+		a := t.ok(t.call("GET", "/changes", ""))
+		t.check(json.Unmarshal(a.body, &now) == nil, "the cursor of now", "a text", string(a.body))
+		return r.with(values{"webhook_url": "https://receiver.invalid/done", "after": now.Cursor, "wait": 0})
+	},
 	"POST /backup/owner":    func(_ *T, r request) request { return r.with(values{"webhook_url": "https://receiver.invalid/done"}) },
 	"GET /webhook":          func(_ *T, r request) request { return r.and("id=" + absentJob) },
 	"GET /webhook/download": func(_ *T, r request) request { r.token = ""; return r.and("id=" + absentJob) },
@@ -257,6 +268,11 @@ func (t *T) formOf(path string) *Resource {
 		return &Resource{Name: "plate", Fields: []*Field{&id, &plate}}
 	case "/authenticate/forgotpassword":
 		return &Resource{Name: "forgot", Fields: []*Field{{Name: "username", Datatype: "varchar", Length: 64, Required: true}}}
+	case "/changes":
+		return &Resource{Name: "changes", Fields: []*Field{
+			{Name: "webhook_url", Datatype: "varchar", Length: 2048, Required: true, Validation: "https"},
+			{Name: "after", Datatype: "varchar", Length: 200, Required: true}, {Name: "resource", Datatype: "varchar", Length: 1000}, {Name: "wait", Datatype: "int4"},
+		}}
 	case "/backup/owner":
 		return &Resource{Name: "backup", Fields: []*Field{{Name: "webhook_url", Datatype: "varchar", Length: 2048, Required: true, Validation: "https"}}}
 	}
@@ -266,11 +282,34 @@ func (t *T) formOf(path string) *Resource {
 // operation is what the description calls a method of a path.
 func (t *T) operation(method, path string) *operation {
 	o := &operation{method: method, path: path}
-	if o.resource = t.known(o.endpoint()[1:]); o.resource == nil {
+	switch o.resource = t.known(o.endpoint()[1:]); {
+	case t.oneOf(path) != nil:
+		o.resource, o.form = &Resource{Name: severalName, Fields: []*Field{{Name: severalName, Array: true, Required: true}}}, true
+	case o.resource == nil:
 		o.resource = t.formOf(path)
 		o.form = o.resource != nil
 	}
 	return o
+}
+
+// severalName is the member of a body that holds many records.
+const severalName = "records"
+
+// oneOf is the resource whose records an operation writes many of; nil for others.
+func (t *T) oneOf(path string) *Resource {
+	name, many := strings.CutSuffix(path[1:], "/bulk")
+	if !many {
+		return nil
+	}
+	return t.known(name)
+}
+
+// oneOfMany is one record as it is sent among many.
+func (t *T) oneOfMany(method string, r *Resource) values {
+	if method == "PUT" {
+		return values{"id": t.record(r)}
+	}
+	return t.valid(r)
 }
 
 // again is the token of a session beside the case's own.
@@ -280,8 +319,8 @@ func (t *T) again() string {
 	return token
 }
 
-// kinds are requests of every kind of operation, about no record that there is;
-// of the one that a case asks, where it was told which, a right one.
+// kinds are requests of every kind of operation, about records that do not exist; if the case was
+// told which operation to ask, a valid one of that.
 func (t *T) kinds() []request {
 	if t.op != nil {
 		return []request{t.right()}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -107,7 +108,7 @@ func (w *Walk) query(t *try, r *mapping.Resource, who auth.Client) backend.Query
 	}
 	if n := rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t.T, "filters"); n > 0 && len(filters) > 0 {
 		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(filters), 1, min(n, len(filters)), rapid.ID).Draw(t.T, "by") {
-			q.Filters = w.filter(t, r, r.Field(name), q.Filters)
+			q.Filters = w.operator(t, w.filter(t, r, r.Field(name), q.Filters))
 		}
 	}
 	if !q.Keyset && len(sorts) > 0 {
@@ -143,6 +144,57 @@ func (w *Walk) filter(t *try, r *mapping.Resource, f *mapping.Field, to []backen
 	return append(to, backend.Filter{Field: f, Value: v})
 }
 
+// operator makes the last filter one of another kind that the field has, with that value or
+// one right beside it.
+func (w *Walk) operator(t *try, filters []backend.Filter) []backend.Filter {
+	if len(filters) == 0 {
+		return filters
+	}
+	f := &filters[len(filters)-1]
+	kinds := []mapping.Operator{mapping.Equals}
+	for _, o := range mapping.AllOperators {
+		if f.Field.FilterableBy(o) {
+			kinds = append(kinds, o)
+		}
+	}
+	switch f.Op = rapid.SampledFrom(kinds).Draw(t.T, "operator"); f.Op {
+	case mapping.IsNull:
+		f.Value = mapping.IntValue(int64(rapid.IntRange(0, 1).Draw(t.T, "null")))
+	case mapping.AnyOf:
+		f.Values, f.Value = []mapping.Value{f.Value}, mapping.Value{}
+	case mapping.Contains:
+		letters := []rune(f.Value.Text())
+		from := rapid.IntRange(0, len(letters)).Draw(t.T, "from")
+		f.Value = mapping.TextValue(string(letters[from:rapid.IntRange(from, len(letters)).Draw(t.T, "to")]))
+	default:
+		by := int64(rapid.IntRange(-1, 1).Draw(t.T, "beside"))
+		switch v := f.Value; {
+		case !f.Op.IsRange():
+		case v.Kind() == mapping.KindInt:
+			f.Value = mapping.IntValue(v.Int() + by)
+		case v.Kind() == mapping.KindDecimal:
+			f.Value = mapping.DecimalValue(v.Int()+by, v.Scale())
+		case v.Kind() == mapping.KindTime:
+			f.Value = mapping.MilliValue(v.Int() + by)
+		}
+	}
+	return filters
+}
+
+// lets tells whether a filter lets a row through that has a value, or null.
+func (w *Walk) lets(f backend.Filter, null bool, v mapping.Value) bool {
+	switch {
+	case f.Op == mapping.IsNull:
+		return null == (f.Value.Int() == 1)
+	case f.Op == mapping.Equals, f.Op == mapping.AnyOf:
+		return slices.ContainsFunc(f.Operands(), func(by mapping.Value) bool { return w.alike(v, by) })
+	case f.Op == mapping.Contains:
+		return v.IsSet() && strings.Contains(w.Weigh(mapping.Fold(v.Text())), w.Weigh(mapping.Fold(f.Value.Text())))
+	default:
+		return f.Matches(v)
+	}
+}
+
 // wanted are all rows of the list, in its order.
 func (w *Walk) wanted(t *try, r *mapping.Resource, q backend.Query) []Row {
 	at := func(row Row, f *mapping.Field) mapping.Value {
@@ -154,7 +206,7 @@ func (w *Walk) wanted(t *try, r *mapping.Resource, q backend.Query) []Row {
 	}
 	rows := slices.DeleteFunc(w.seen(r, q.Client), func(row Row) bool {
 		for _, f := range q.Filters {
-			if !w.alike(at(row, f.Field), f.Value) {
+			if !w.lets(f, row.Fields[f.Field.Name] == nil, at(row, f.Field)) {
 				return true
 			}
 		}

@@ -39,6 +39,9 @@ type dialect interface {
 	// order is an expression to sort by, with null below every value, where it may be null.
 	order(expr string, descending, nullable bool) string
 
+	// contains appends that an expression, which text appends, has a part, in whatever case.
+	contains(b *statement, text func(), part string)
+
 	// arg makes a value a parameter, and raw makes a value of a result one of the
 	// sheet's, exactly. kind is the result's type as the driver names it.
 	arg(v sheet.Raw) any
@@ -145,6 +148,12 @@ func (common) lockRange() (hint, clause string) { return "", "" } // SERIALIZABL
 
 func (common) order(expr string, descending, _ bool) string {
 	return sqlrecord.OrderBy(expr, descending, false)
+}
+
+func (common) contains(b *statement, text func(), part string) {
+	b.add("LOWER(")
+	text()
+	b.add(") LIKE LOWER(").arg(textRaw(likePattern(part))).add(") ESCAPE '!'")
 }
 
 func (common) arg(v sheet.Raw) any {

@@ -63,6 +63,13 @@ func (postgres) arg(v sheet.Raw) any {
 	}
 }
 
+// contains does not use LOWER, which goes by the locale of the database.
+func (postgres) contains(b *statement, text func(), part string) {
+	b.add("CAST(")
+	text()
+	b.add(" AS text) ~ ").arg(textRaw(sqlrecord.RegexPattern(part)))
+}
+
 func (postgres) raw(kind string, v any) sheet.Raw {
 	switch v := v.(type) {
 	case string:

@@ -60,6 +60,12 @@ func (sqlite) session(lockWait time.Duration) []string {
 
 func (sqlite) lockClause() string { return "" } // one writer at a time
 
+// contains does not use LIKE, which knows capitals of ASCII only.
+func (sqlite) contains(b *statement, text func(), part string) {
+	text()
+	b.add(" GLOB ").arg(textRaw(sqlrecord.GlobPattern(part)))
+}
+
 // raw goes by the value: SQLite's columns have no types that bind.
 func (sqlite) raw(kind string, v any) sheet.Raw {
 	if n, ok := v.(int64); ok && kind == "BOOLEAN" {

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,7 +105,22 @@ func (x *explainer) writing(op mapping.Scope) *write {
 			}
 		}
 	}
+	w.split()
 	return w
+}
+
+// ending are the statements that end a write: those of the rows beside, the call that
+// follows, and what reads the record again.
+func (x *explainer) ending(w *write, how *sheet.Operation) (all []string) {
+	for _, row := range x.t.besides(isWritten) {
+		if values := w.besideOf(row); len(values) > 0 {
+			all = append(all, w.besideUpdate(row, values, x.key()).String(), w.besideInsert(row, values, x.key()).String())
+		}
+	}
+	if how.After != "" {
+		all = append(all, x.callText(how))
+	}
+	return append(all, x.byKeyText(x.t, x.client, x.key(), false).String())
 }
 
 func (x *explainer) create(how *sheet.Operation) []string {
@@ -117,7 +133,7 @@ func (x *explainer) create(how *sheet.Operation) []string {
 		if b := w.setText(rest, x.key(), sheet.Raw{}); b != nil {
 			all = append(all, b.String())
 		}
-		return append(all, x.byKeyText(x.t, x.client, x.key(), false).String())
+		return append(all, x.ending(w, how)...)
 	}
 	if x.t.Key.Generated == "identity" {
 		key[len(key)-1] = sheet.Raw{}
@@ -135,7 +151,7 @@ func (x *explainer) create(how *sheet.Operation) []string {
 		}
 	}
 	b, _ := w.insertText(key)
-	return append(all, b.String(), x.byKeyText(x.t, x.client, x.key(), false).String())
+	return append(append(all, b.String()), x.ending(w, how)...)
 }
 
 func (x *explainer) update(how *sheet.Operation) []string {
@@ -147,7 +163,7 @@ func (x *explainer) update(how *sheet.Operation) []string {
 	if b := w.setText(w.values, x.key(), x.version(w)); b != nil {
 		all = append(all, b.String())
 	}
-	return append(all, x.byKeyText(x.t, x.client, x.key(), false).String())
+	return append(all, x.ending(w, how)...)
 }
 
 func (x *explainer) version(w *write) sheet.Raw {
@@ -159,19 +175,27 @@ func (x *explainer) version(w *write) sheet.Raw {
 }
 
 func (x *explainer) remove(how *sheet.Operation) []string {
-	if how.Procedure != "" {
-		return append(x.held(), x.callText(how))
+	w, all := x.writing(mapping.OpDelete), x.held()
+	for _, row := range x.t.besides(isDeleted) {
+		all = append(all, w.besideDelete(row, x.key()).String())
 	}
-	w := x.writing(mapping.OpDelete)
-	return append(x.held(), w.deleteText(x.key(), x.version(w)).String())
+	if how.Procedure != "" {
+		return append(all, x.callText(how))
+	}
+	all = append(all, w.deleteText(x.key(), x.version(w)).String())
+	if how.After != "" {
+		all = append(all, x.callText(how))
+	}
+	return all
 }
 
 // callText is a call as people write it; how parameters come back differs by
 // engine.
 func (x *explainer) callText(how *sheet.Operation) string {
+	name := cmp.Or(how.Procedure, how.After)
 	verb := "CALL "
 	switch {
-	case x.functions[how.Procedure]:
+	case x.functions[name]:
 		verb = "SELECT * FROM "
 	case x.d.engine() == "sqlserver":
 		verb = "EXEC "
@@ -184,5 +208,5 @@ func (x *explainer) callText(how *sheet.Operation) string {
 			arguments = append(arguments, "OUT "+out)
 		}
 	}
-	return verb + qualified(x.d, x.source.Schema, how.Procedure) + "(" + strings.Join(arguments, ", ") + ")"
+	return verb + qualified(x.d, x.source.Schema, name) + "(" + strings.Join(arguments, ", ") + ")"
 }

@@ -29,9 +29,11 @@ func (s *Store) lacksLetters(err error, texts ...string) bool {
 
 // lacksLetters tells it of the texts that are filtered by.
 func (l *listing) lacksLetters(err error) bool {
-	texts := make([]string, len(l.q.Filters))
-	for i, f := range l.q.Filters {
-		texts[i] = f.Value.String()
+	var texts []string
+	for _, f := range l.q.Filters {
+		for _, v := range f.Operands() {
+			texts = append(texts, v.String())
+		}
 	}
 	return l.Store.lacksLetters(err, texts...)
 }
@@ -60,15 +62,12 @@ func (l *listing) fitsNone(ctx context.Context, err error) bool {
 	if l.tx != nil {
 		conn = l.tx.aside()
 	}
-	asked := l.t.filterRecord(l.q)
 	return slices.ContainsFunc(l.q.Filters, func(f backend.Filter) bool {
-		alternatives, err := l.t.Filter(asked, f.Field, l.q.Client, l.keys)
-		if err != nil {
+		b := newStatement(l.d).add("SELECT 1 FROM ", l.t.from, " WHERE 1 = 0 AND ")
+		b.client = intRaw(l.q.Client.ID)
+		if possible, err := l.t.filter(b, l.q, f, l.keys); err != nil || !possible {
 			return false
 		}
-		b := newStatement(l.d).add("SELECT 1 FROM ", l.t.from, " WHERE 1 = 0")
-		b.client = intRaw(l.q.Client.ID)
-		l.t.oneOf(b, f.Field, alternatives)
 		_, err = queryOne(ctx, conn, b)
 		fault, _ := l.d.fault(err)
 		return fault.class == faultValue
@@ -78,5 +77,5 @@ func (l *listing) fitsNone(ctx context.Context, err error) bool {
 // fittedNone tells whether an earlier run of the transaction found out that no record fits
 // the filters of a list.
 func (s session) fittedNone(q backend.Query) bool {
-	return s.tx != nil && slices.ContainsFunc(s.tx.tries.none, func(none []backend.Filter) bool { return slices.Equal(none, q.Filters) })
+	return s.tx != nil && slices.ContainsFunc(s.tx.tries.none, func(none []backend.Filter) bool { return sameFilters(none, q.Filters) })
 }

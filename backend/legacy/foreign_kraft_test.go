@@ -75,11 +75,16 @@ func meddleInKraft(s *foreigntest.System) func(t *rapid.T) {
 }
 
 // TestForeignKraft walks a Kraft on MariaDB while somebody works in it.
-func TestForeignKraft(t *testing.T) {
+func TestForeignKraft(t *testing.T) { walkForeign(t, walkKraft) }
+
+func walkKraft(t *testing.T, rounds int) {
+	t.Helper()
 	s := foreigntest.Kraft(t)
+	c := openForeign(t, s).front
 	(&drivertest.Walk{
-		Client: openForeign(t, s).front, Oracle: s, Clients: []auth.Client{one, two}, Resources: []string{"turnovergroup", "article", "order", "orderline"},
-		ByKey: byNumber, Weigh: s.Weigh, Draw: drawOfKraft, Meddle: meddleInKraft(s), Rounds: walked(),
+		Client: c, Oracle: s, Clients: []auth.Client{one, two}, Resources: []string{"turnovergroup", "article", "order", "orderline"},
+		ByKey: byNumber, Weigh: s.Weigh, Draw: drawOfKraft, Meddle: meddleInKraft(s), Rounds: rounds,
 		Refusals: []mapping.Reason{mapping.InUse, mapping.RelatedIDNotFound, mapping.FieldRequired, mapping.StatusForbidsChange},
 	}).Run(t)
+	drivertest.Injection{Client: c, Clients: []auth.Client{one, two}, Oracle: s, Weigh: s.Weigh}.Run(t)
 }

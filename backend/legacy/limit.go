@@ -37,6 +37,27 @@ func (c *Column) takes(engine string, v sheet.Raw) bool {
 
 func (c *Column) bits() uint { return integerBits[strings.TrimSuffix(c.Type, " unsigned")] }
 
+// Span is what whole numbers a column takes; it is false where its type does not tell.
+func (c *Column) Span(engine string) (least, most int64, known bool) {
+	bits := c.bits()
+	if bits == 0 || engine == "sqlite" {
+		return 0, 0, false
+	}
+	least, most = -1<<(bits-1), 1<<(bits-1)-1
+	if c.isUnsigned(engine) {
+		least = 0
+		if bits < 64 {
+			most = 1<<bits - 1
+		}
+	}
+	return least, most, true
+}
+
+// isUnsigned tells that an integer column has none below zero.
+func (c *Column) isUnsigned(engine string) bool {
+	return strings.HasSuffix(c.Type, " unsigned") || engine == "sqlserver" && c.Type == "tinyint"
+}
+
 func (c *Column) isDecimal() bool {
 	return strings.HasPrefix(c.Type, "dec") || strings.HasPrefix(c.Type, "num") || strings.Contains(c.Type, "money")
 }
@@ -56,7 +77,7 @@ func (c *Column) takesNumber(engine string, n *big.Rat) bool {
 	case unsigned && n.Sign() < 0:
 		return false
 	case c.bits() > 0:
-		return withinBits(n, c.bits(), unsigned || engine == "sqlserver" && name == "tinyint")
+		return withinBits(n, c.bits(), c.isUnsigned(engine))
 	case name == "real", name == "float" && engine != "sqlserver":
 		f, _ := n.Float32()
 		return f <= maxFloat32 && f >= -maxFloat32

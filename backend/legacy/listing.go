@@ -13,13 +13,10 @@ import (
 // fulfil them.
 func (t *table) match(b *statement, q backend.Query, keys sheet.Keys, after []sheet.Raw) (possible bool, err error) {
 	t.visible(b, q.Client)
-	asked := t.filterRecord(q)
 	for _, f := range q.Filters {
-		alternatives, err := t.Filter(asked, f.Field, q.Client, keys)
-		if err != nil || len(alternatives) == 0 {
+		if possible, err := t.filter(b.add(" AND "), q, f, keys); err != nil || !possible {
 			return false, err
 		}
-		t.oneOf(b, f.Field, alternatives)
 	}
 	if q.ModifiedSince.IsSet() {
 		bounds, ok := t.Since(q.ModifiedSince)
@@ -27,7 +24,7 @@ func (t *table) match(b *statement, q backend.Query, keys sheet.Keys, after []sh
 			return false, mapping.Fail(mapping.QueryUnsupported, mapping.Literal("modified_since"))
 		}
 		b.add(" AND ")
-		t.behind(b, bounds, " >= ")
+		t.compared(b, bounds, " > ", " >= ")
 	}
 	if after != nil {
 		bounds := make([]sheet.Assignment, len(after))
@@ -35,40 +32,9 @@ func (t *table) match(b *statement, q backend.Query, keys sheet.Keys, after []sh
 			bounds[i] = sheet.Assignment{Place: t.Key.Places[i], Value: v}
 		}
 		b.add(" AND ")
-		t.behind(b, bounds, " > ")
+		t.compared(b, bounds, " > ", " > ")
 	}
 	return true, nil
-}
-
-// filterRecord holds what is filtered by.
-func (t *table) filterRecord(q backend.Query) mapping.Record {
-	rec := mapping.NewRecord(t.Resource.Resource)
-	for _, f := range q.Filters {
-		rec.Values[f.Field.Index] = f.Value
-	}
-	return rec
-}
-
-// oneOf appends that one of the alternatives holds whole.
-func (t *table) oneOf(b *statement, f *mapping.Field, alternatives [][]sheet.Assignment) {
-	for _, all := range alternatives {
-		if len(all) == 0 {
-			return // holds for every record
-		}
-	}
-	b.add(" AND (")
-	for i, all := range alternatives {
-		if i > 0 {
-			b.add(" OR ")
-		}
-		for k, a := range all {
-			if k > 0 {
-				b.add(" AND ")
-			}
-			t.is(b, f, a)
-		}
-	}
-	b.add(")")
 }
 
 // is appends that a place has the value that a field is filtered by.
@@ -100,9 +66,9 @@ func (t *table) within(b *statement, place string, of *sheet.Span) {
 	t.operand(b.add(" AND ").expr(t.expr(place)).add(below), place, of.To)
 }
 
-// behind appends that a row's values come behind bounds, the coarser first. last
-// compares the finest. It is written out, since not every engine compares rows.
-func (t *table) behind(b *statement, bounds []sheet.Assignment, last string) {
+// compared appends that a row's values come behind bounds, or before them, the coarser
+// first. last compares the finest. It is written out, since not every engine compares rows.
+func (t *table) compared(b *statement, bounds []sheet.Assignment, way, last string) {
 	b.add("(")
 	for i, bound := range bounds {
 		if i > 0 {
@@ -111,7 +77,7 @@ func (t *table) behind(b *statement, bounds []sheet.Assignment, last string) {
 				t.equal(b, same.Place, same.Value).add(" AND ")
 			}
 		}
-		compare := " > "
+		compare := way
 		if i == len(bounds)-1 {
 			compare = last
 		}

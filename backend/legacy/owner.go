@@ -193,6 +193,9 @@ func (s *Store) judgeClients(schema Schema) error {
 			return fmt.Errorf("%w: resource %s: client: every write names %s, and %s has no such column: tell whose its rows are by client: {through: FIELD}",
 				backend.ErrUnexpected, t.Name, t.Client, t.Table)
 		}
+		if err := t.judgeBeside(); err != nil {
+			return err
+		}
 		if t.parent == nil {
 			continue
 		}

@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,6 +109,39 @@ func (w *write) untold(rest []sheet.Assignment) error {
 		}
 	}
 	return nil
+}
+
+// runAfter calls the procedure that follows the write of the row of a key, with the row as
+// it is now.
+func (w *write) runAfter(ctx context.Context, key []sheet.Raw) error {
+	if op := w.t.Operations[w.attempt.Op]; op == nil || op.After == "" {
+		return nil
+	}
+	held, err := w.byKey(ctx, w.t, w.client, key, false)
+	if errors.Is(err, backend.ErrNotFound) {
+		return fmt.Errorf("%w: the record of %s that was written cannot be read", backend.ErrUnexpected, w.t.Name)
+	}
+	if err != nil {
+		return err
+	}
+	return w.callAfter(ctx, held.row)
+}
+
+// callAfter calls it with a row. What it fails by may be any table's.
+func (w *write) callAfter(ctx context.Context, row []sheet.Raw) error {
+	op := w.t.Operations[w.attempt.Op]
+	if op == nil || op.After == "" {
+		return nil
+	}
+	p := w.callOf(&sheet.Operation{Procedure: op.After, Arguments: op.Arguments}, w.client, func(place string) sheet.Raw {
+		if _, read := w.t.at[place]; read {
+			return w.at(row, place)
+		}
+		v, _ := w.value(place)
+		return v
+	})
+	_, err := w.d.call(ctx, w.conn, p)
+	return w.failure(err, w.attempt)
 }
 
 func (w *write) deleteByProcedure(ctx context.Context, op *sheet.Operation, row []sheet.Raw) error {

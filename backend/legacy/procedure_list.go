@@ -19,9 +19,12 @@ func (s session) listByProcedure(ctx context.Context, t *table, op *sheet.Operat
 	if err != nil {
 		return page, err
 	}
-	asked, known := t.filterRecord(q), map[string]sheet.Raw{}
+	known := map[string]sheet.Raw{}
 	for _, f := range q.Filters {
-		alternatives, err := t.Filter(asked, f.Field, q.Client, keys)
+		if f.Op != mapping.Equals {
+			continue // is judged below
+		}
+		alternatives, err := t.alternatives(q, f, keys)
 		if err != nil || len(alternatives) == 0 {
 			return page, err
 		}
@@ -57,11 +60,19 @@ func (s session) listByProcedure(ctx context.Context, t *table, op *sheet.Operat
 // fits tells whether a record is what a list asks for.
 func (t *table) fits(rec mapping.Record, q backend.Query) bool {
 	for _, f := range q.Filters {
-		if !t.alike(f.Field, rec.Values[f.Field.Index], f.Value) {
+		if !t.lets(f, rec.Values[f.Field.Index]) {
 			return false
 		}
 	}
 	return !q.ModifiedSince.IsSet() || t.IsSince(rec.Values[rec.Resource.ModifiedAt], q.ModifiedSince)
+}
+
+// lets tells whether a filter lets a value through.
+func (t *table) lets(f backend.Filter, v mapping.Value) bool {
+	if f.Op != mapping.Equals && f.Op != mapping.AnyOf {
+		return f.Matches(v)
+	}
+	return slices.ContainsFunc(f.Operands(), func(one mapping.Value) bool { return t.alike(f.Field, v, one) })
 }
 
 // alike compares values as a condition on the field's column does.

@@ -43,19 +43,11 @@ func (s session) get(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	if err != nil {
 		return held, err
 	}
-	for _, i := range q.Fields {
-		if f := &r.Fields[i]; f.Type == mapping.Array {
-			elements, err := s.elements(ctx, q.Client, f, held.rec)
-			if err != nil {
-				return held, err
-			}
-			if held.rec.Children == nil {
-				held.rec.Children = map[int][]mapping.Record{}
-			}
-			held.rec.Children[i], held.rec.Values[i] = elements, mapping.RecordsValue()
-		}
+	one := backend.Page{Records: []mapping.Record{held.rec}}
+	if err = one.AddArrays(q, r, s.elements(ctx, q)); err != nil {
+		return held, err
 	}
-	if q.Tagged {
+	if held.rec = one.Records[0]; q.Tagged {
 		err = s.tag(ctx, t, q.Client, &held.rec)
 	}
 	return held, err
@@ -68,7 +60,7 @@ func (s session) tag(ctx context.Context, t *table, client auth.Client, rec *map
 		elements, ok := rec.Children[i]
 		if !ok {
 			var err error
-			if elements, err = s.elements(ctx, client, t.Fields[i].Field, *rec); err != nil {
+			if elements, err = s.elements(ctx, backend.Query{Client: client})(t.Fields[i].Field, []mapping.Record{*rec}); err != nil {
 				return err
 			}
 		}
@@ -142,19 +134,6 @@ func (s session) one(ctx context.Context, t *table, client auth.Client, row []sh
 	return held, nil
 }
 
-// elements reads the elements of an array field of rec.
-func (s session) elements(ctx context.Context, client auth.Client, f *mapping.Field, rec mapping.Record) ([]mapping.Record, error) {
-	target := f.Target()
-	page, err := s.list(ctx, target, backend.Query{
-		Client:  client,
-		Filters: []backend.Filter{{Field: target.Field(f.ArrayKey), Value: mapping.IntValue(int64(rec.ID()))}},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read %s of %s: %w", f.Name, rec.Resource.Name, err)
-	}
-	return page.Records, nil
-}
-
 // list returns a page of records.
 func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
 	t, err := s.table(r)
@@ -214,15 +193,24 @@ func (s session) listing(ctx context.Context, t *table, q backend.Query) (*listi
 	return l, nil
 }
 
-// each gives the rows from an offset on, so many of them, 0 for all, to a function.
-func (l *listing) each(ctx context.Context, offset, limit int, f func(row []sheet.Raw) error) error {
-	b := newStatement(l.d)
+// text appends the statement of the rows from an offset on, so many of them, 0 for all. It is
+// false where no row can fulfil its conditions.
+func (l *listing) text(b *statement, offset, limit int) (*statement, bool, error) {
 	l.t.selected(b, l.q.Client, l.t.wantsHeavy(l.q.Fields))
 	if possible, err := l.t.match(b, l.q, l.keys, l.after); err != nil || !possible {
-		return err
+		return b, false, err
 	}
 	l.t.sorted(b, l.q)
 	l.d.page(b, limit, offset)
+	return b, true, nil
+}
+
+// each gives the rows of text to a function.
+func (l *listing) each(ctx context.Context, offset, limit int, f func(row []sheet.Raw) error) error {
+	b, possible, err := l.text(newStatement(l.d), offset, limit)
+	if err != nil || !possible {
+		return err
+	}
 	return l.session.rows(ctx, b, f)
 }
 
@@ -352,8 +340,10 @@ func (s session) decode(ctx context.Context, t *table, client auth.Client, rows 
 // keysFor asks for the keys that a list needs.
 func (s session) keysFor(ctx context.Context, t *table, q backend.Query) (sheet.Keys, error) {
 	var refs []sheet.IDRef
-	if len(q.Filters) > 0 {
-		t.NeedsIDs(t.filterRecord(q), func(ref sheet.IDRef) { refs = append(refs, ref) })
+	for _, f := range q.Filters {
+		for _, v := range f.Operands() {
+			t.NeedsIDs(t.asked(q, f, v), func(ref sheet.IDRef) { refs = append(refs, ref) })
+		}
 	}
 	if q.After > 0 && t.Key.Kept {
 		refs = append(refs, sheet.IDRef{Resource: t.Name, ID: q.After})

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"frontdesk/auth"
@@ -146,6 +147,25 @@ func (r *Reader) Repeated(ctx context.Context, table string, columns []string, w
 		example = rows[0]
 	}
 	return len(rows), example, err
+}
+
+// Beyond counts the rows whose column holds a number that is below least or above most, and
+// is none of other.
+func (r *Reader) Beyond(ctx context.Context, table, column, where string, client, least, most int64, other []sheet.Raw) (n int64, err error) {
+	d := r.store.d
+	name := d.quote(column)
+	b := newStatement(d).add("SELECT COUNT(*) FROM ", qualified(d, r.store.source.Schema, table), " WHERE (", name, " < ", strconv.FormatInt(least, 10), " OR ", name, " > ", strconv.FormatInt(most, 10), ")")
+	if len(other) > 0 {
+		b.add(" AND ", name, " NOT IN (").list(other).add(")")
+	}
+	if where != "" {
+		b.add(" AND (").scoped(where, intRaw(client)).add(")")
+	}
+	row, err := queryOne(ctx, r.store.db, b)
+	if err != nil || len(row) != 1 {
+		return 0, err
+	}
+	return row[0].Int, nil
 }
 
 // Programs returns the text of every trigger, by table, where the engine shows it.

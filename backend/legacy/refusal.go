@@ -194,7 +194,7 @@ func (w *write) references(constraint string) (columns []string) {
 // statements fail as the write itself would.
 func (w *write) runsPrograms() bool {
 	op := w.t.Operations[w.attempt.Op]
-	return len(w.t.known.Triggers) > 0 || op != nil && op.Procedure != ""
+	return len(w.t.known.Triggers) > 0 || op != nil && (op.Procedure != "" || op.After != "")
 }
 
 // unique are the columns of an index that refused a row, of all rows or of some; nil for

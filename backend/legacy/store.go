@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,7 +150,7 @@ func (s *Store) possible(t *table) error {
 		return nil
 	}
 	for _, op := range t.Operations {
-		if op.Procedure != "" || t.Key.Generated == "sequence" {
+		if op.Procedure != "" || op.After != "" || t.Key.Generated == "sequence" {
 			return fmt.Errorf("resource %s: %w", t.Name, errNoProcedures)
 		}
 	}
@@ -197,10 +198,11 @@ func (s *Store) learn(ctx context.Context) error {
 	}
 	for _, t := range s.tables {
 		for _, op := range t.Operations {
-			if op.Procedure == "" {
+			name := cmp.Or(op.Procedure, op.After)
+			if name == "" {
 				continue
 			}
-			if err := s.learnRoutine(ctx, op.Procedure); err != nil {
+			if err := s.learnRoutine(ctx, name); err != nil {
 				return err
 			}
 		}
@@ -229,6 +231,10 @@ func (s *Store) learnTables(ctx context.Context) error {
 		}
 		if known := schema.Table(t.Read); known != nil {
 			t.learn(known)
+		}
+		t.others = map[string]*Table{}
+		for _, row := range t.besides(isWritten) {
+			t.others[row.Table] = schema.Table(row.Table)
 		}
 	}
 	if err := s.judgeZones(ctx, schema); err != nil {
@@ -309,7 +315,7 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 	q.ForUpdate = false // nothing could hold it
 	var held heldRecord
 	read := s.read
-	if slices.ContainsFunc(q.Fields, func(i int) bool { return r.Fields[i].Type == mapping.Array }) {
+	if r.HasArray(q.Fields) {
 		read = s.readAtOnce
 	}
 	err := read(ctx, func(on session) (err error) {
@@ -321,8 +327,12 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 
 // List implements backend.Reader.
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
-	err = s.read(ctx, func(on session) error {
-		page, err = on.list(ctx, r, q)
+	read := s.read
+	if r.HasArray(q.Fields) {
+		read = s.readAtOnce
+	}
+	err = read(ctx, func(on session) error {
+		page, err = on.page(ctx, r, q)
 		return err
 	})
 	return page, err

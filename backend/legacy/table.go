@@ -26,6 +26,8 @@ type table struct {
 	// and referrers are the keys that keep its rows from being deleted.
 	known     *Table
 	referrers []Referrer
+	// others is what the database says of the tables of rows beside, by their names.
+	others map[string]*Table
 	// bare are the fields without dashes that the sheet does not write so itself.
 	bare map[*mapping.Field]bool
 	// nulls are what stands for null at a place and does not sort as null does.

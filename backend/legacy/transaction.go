@@ -170,5 +170,5 @@ func (t *txn) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (ma
 
 // List implements backend.Reader.
 func (t *txn) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
-	return t.list(ctx, r, q)
+	return t.page(ctx, r, q)
 }

@@ -18,16 +18,16 @@ import (
 
 // unfit are the violations of values that their columns cannot hold.
 func (w *write) unfit() error {
-	if w.t.known == nil {
-		return nil
-	}
 	var found mapping.Violations
 	for _, a := range w.values {
+		if w.t.known == nil {
+			break
+		}
 		if c := w.t.known.Column(a.Place); c != nil && w.sends(a) && !c.takes(w.d.engine(), a.Value) {
 			found = append(found, w.invalid(a.Field, c))
 		}
 	}
-	return found.Err()
+	return append(found, w.unfitBeside()...).Err()
 }
 
 // sends tells whether a client's value is written to a column as it is, and not passed to
@@ -115,7 +115,7 @@ func (w *write) columnOf(f fault) *Column {
 // must not have is the client's, wherever else programs write. A trigger that changes it
 // names it.
 func (w *write) alone(c *Column) bool {
-	if op := w.t.Operations[w.attempt.Op]; op != nil && op.Procedure != "" {
+	if op := w.t.Operations[w.attempt.Op]; op != nil && (op.Procedure != "" || op.After != "") {
 		return false
 	}
 	event := map[mapping.Scope]string{mapping.OpCreate: " INSERT", mapping.OpUpdate: " UPDATE"}[w.attempt.Op]

@@ -18,8 +18,9 @@ type write struct {
 	t       *table
 	client  auth.Client
 	attempt sheet.Attempt
-	// values are what is written, in the sheet's order.
-	values []sheet.Assignment
+	// values are what is written, in the sheet's order, and beside what is written in rows
+	// of other tables.
+	values, beside []sheet.Assignment
 	// key is that of a new row. Parts that the engine makes are absent.
 	key []sheet.Raw
 	// row is what the record has; nil on create.
@@ -40,24 +41,39 @@ func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record
 	}
 	w := t.newWrite(tab, client, mapping.OpCreate, rec, 0)
 	key, err := w.create(ctx)
+	if err == nil {
+		err = w.writeBeside(ctx, key)
+	}
+	if err == nil && len(rec.Children) > 0 {
+		err = t.createElements(ctx, w, key)
+	}
+	if err == nil {
+		err = w.runAfter(ctx, key)
+	}
 	if err != nil {
 		return mapping.Record{}, err
 	}
+	return w.readBack(ctx, key) // the lines may have changed it
+}
+
+// createElements adds the elements of a record's arrays.
+func (t *txn) createElements(ctx context.Context, w *write, key []sheet.Raw) error {
 	stored, err := w.readBack(ctx, key)
-	if err != nil || len(rec.Children) == 0 {
-		return stored, err
+	if err != nil {
+		return err
 	}
-	for _, i := range tab.arrays {
-		f := tab.Fields[i].Field
+	rec := w.attempt.Record
+	for _, i := range w.t.arrays {
+		f := w.t.Fields[i].Field
 		for n, line := range rec.Children[i] {
 			line = line.Clone()
 			line.Set(f.ArrayKey, stored.Values[rec.Resource.ID])
-			if _, err := t.Create(ctx, client, line); err != nil {
-				return mapping.Record{}, inElement(err, f.Name, n)
+			if _, err := t.Create(ctx, w.client, line); err != nil {
+				return inElement(err, f.Name, n)
 			}
 		}
 	}
-	return w.readBack(ctx, key) // the lines may have changed it
+	return nil
 }
 
 // inElement names the element that a violation is of.
@@ -97,6 +113,7 @@ func (w *write) encode(ctx context.Context, create bool) error {
 	}
 	// Whatever a sheet says, nobody writes into the records of another client.
 	w.values = slices.DeleteFunc(w.values, func(a sheet.Assignment) bool { return w.t.Client != "" && a.Place == w.t.Client })
+	w.split()
 	if err := w.unfit(); err != nil {
 		return err
 	}
@@ -108,9 +125,11 @@ func (w *write) value(place string) (sheet.Raw, bool) {
 	if place == w.t.Client && place != "" {
 		return intRaw(w.client.ID), true
 	}
-	for _, a := range w.values {
-		if a.Place == place {
-			return a.Value, true
+	for _, of := range [][]sheet.Assignment{w.values, w.beside} {
+		for _, a := range of {
+			if a.Place == place {
+				return a.Value, true
+			}
 		}
 	}
 	return sheet.Raw{}, false
@@ -227,6 +246,12 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 	} else {
 		err = w.set(ctx, key, w.version(held.row))
 	}
+	if err == nil {
+		err = w.writeBeside(ctx, key)
+	}
+	if err == nil {
+		err = w.runAfter(ctx, key)
+	}
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -324,10 +349,16 @@ func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Rec
 	w := t.newWrite(tab, client, mapping.OpDelete, before, before.ID())
 	key := tab.KeyOf(held.row)
 	delete(t.tx.held, recordID{before.Resource, before.ID()})
+	if err := w.deleteBeside(ctx, key); err != nil {
+		return err
+	}
 	if op := tab.Operations[mapping.OpDelete]; op != nil && op.Procedure != "" {
 		return w.deleteByProcedure(ctx, op, held.row)
 	}
-	return w.change(ctx, w.deleteText(key, w.version(held.row)))
+	if err := w.change(ctx, w.deleteText(key, w.version(held.row))); err != nil {
+		return err
+	}
+	return w.callAfter(ctx, held.row)
 }
 
 func (w *write) deleteText(key []sheet.Raw, version sheet.Raw) *statement {

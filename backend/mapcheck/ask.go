@@ -32,6 +32,7 @@ type asker struct {
 	Options
 	*Report
 	client  *backend.Client
+	planner planner       // nil where nobody can be asked how lists are read
 	clients []auth.Client // whose records are asked for: of the first that has some
 	// ids are those of records that a client has, by resource.
 	ids map[int64]map[string][]int64
@@ -51,6 +52,7 @@ func ask(ctx context.Context, driver backend.Driver, clients []auth.Client, o Op
 		clients = []auth.Client{{ID: 1}}
 	}
 	a := &asker{Options: o, Report: report, client: client, clients: clients, ids: map[int64]map[string][]int64{}}
+	a.planner, _ = driver.(planner)
 	for _, c := range clients {
 		a.ids[c.ID] = map[string][]int64{}
 	}
@@ -116,9 +118,15 @@ func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) 
 		a.ids[x.of.ID][r.Name] = append(a.ids[x.of.ID][r.Name], int64(rec.ID()))
 	}
 	x.outside()
-	for _, question := range []func(context.Context){x.filters, x.since, x.sorts, x.references, x.others, x.writing} {
+	for _, question := range []struct {
+		about string
+		ask   func(context.Context)
+	}{
+		{"filters", x.filters}, {"modified_since", x.since}, {"orders", x.sorts}, {"plans", x.plans}, {"references", x.references}, {"other clients", x.others}, {"writes", x.writing},
+	} {
 		if ctx.Err() == nil {
-			question(ctx)
+			x.show("map check: %s: %s", r.Name, question.about)
+			question.ask(ctx)
 		}
 	}
 	if x.isLate() {
@@ -204,8 +212,11 @@ func (x *asked) finds(ctx context.Context, id int32, q backend.Query, more ...ba
 }
 
 // ofField is where the sheet says something of a field.
-func (x *asked) ofField(f *mapping.Field) string {
-	return strictyaml.Child(strictyaml.Child(x.path, "fields"), f.Name)
+func (x *asked) ofField(f *mapping.Field) string { return ofField(x.Name, f.Name) }
+
+// ofField is where the sheet says something of a field.
+func ofField(resource, field string) string {
+	return strictyaml.Child(strictyaml.Child(strictyaml.Child("resources", resource), "fields"), field)
 }
 
 // told words what a client would be refused with, without a value.

@@ -24,15 +24,17 @@ func (x *asked) outside() {
 	if twice > 0 {
 		x.add(Error, "ask.twice", x.path, fmt.Sprintf("%d of %d record(s) of the list came before with the same ID", twice, len(x.records)), "name the whole key, or have the list answer each record once")
 	}
+	refused := x.refusedValues()
 	late := time.Now().Add(time.Hour / 2)
 	for i := range x.Fields {
 		f := &x.Fields[i]
-		unlisted, future, days, offDay := 0, 0, 0, 0
+		set, unlisted, future, days, offDay := 0, 0, 0, 0, 0
 		for _, rec := range x.records {
 			v := rec.Values[i]
 			if !v.IsSet() {
 				continue
 			}
+			set++
 			if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, v.String()) {
 				unlisted++
 			}
@@ -51,6 +53,14 @@ func (x *asked) outside() {
 			x.add(Warning, "data.unlisted", x.ofField(f), fmt.Sprintf("%d of %d record(s) have another %s than the interface knows (%s)", unlisted, len(x.records), f.Name, f.Validation()),
 				"say under codes, or by cel, what clients see of them")
 		}
+		if n := refused[f.Name]; n > 0 {
+			severity := Note
+			if n == set {
+				severity = Warning // it is of something else
+			}
+			x.add(severity, "data.invalid", x.ofField(f), fmt.Sprintf("%d of %d record(s) have in %s what clients are refused (%s)", n, len(x.records), f.Name, f.Validation()),
+				"who writes such a record back is refused: mend the rows, or name another column or path")
+		}
 		if future > 0 {
 			x.add(Warning, "data.future", x.ofField(f), fmt.Sprintf("%d of %d record(s) have a %s that is still to come", future, len(x.records), f.Name), "compare time_zone and format with what the system has")
 		}
@@ -58,6 +68,22 @@ func (x *asked) outside() {
 			x.add(Warning, "data.day-off", x.ofField(f), fmt.Sprintf("all %d %s are an hour or two beside midnight in %s: days of another zone", days, f.Name, x.zone(f)), "say the time_zone of the field, in which its days begin")
 		}
 	}
+}
+
+// refusedValues counts by field the values that the interface has a rule for and would refuse.
+func (x *asked) refusedValues() map[string]int {
+	n := map[string]int{}
+	for _, rec := range x.records {
+		for _, v := range mapping.BodyOf(x.only(rec, func(*mapping.Field) bool { return true })).CheckUpdate() {
+			if v.Reason != mapping.ValidationFailed || len(v.Args) == 0 {
+				continue
+			}
+			if f := x.Field(v.Args[0]); f != nil && f.Check != "" {
+				n[f.Name]++
+			}
+		}
+	}
+	return n
 }
 
 // fewestDays is of how many times at least it can be told that they are days.

@@ -31,7 +31,7 @@ func opener(t *testing.T) func(context.Context, *sheet.Sheet) (backend.Driver, e
 		t.Cleanup(func() { require.NoError(t, db.Close()) })
 		k, err := idstore.Open(ctx, db, idstore.Options{Now: time.Now, IgnoreCase: s.KeysWithoutCase()})
 		require.NoError(t, err)
-		return legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: k, Now: time.Now, Random: rand.Reader})
+		return legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: k, Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher()})
 	}
 }
 

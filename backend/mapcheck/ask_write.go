@@ -28,6 +28,7 @@ func (x *asked) writing(ctx context.Context) {
 		return
 	}
 	x.arrived(sent, made, "a new record")
+	x.clock(made)
 	if x.supports(x.Resource, mapping.OpUpdate) {
 		x.change(ctx, made)
 	}
@@ -35,6 +36,27 @@ func (x *asked) writing(ctx context.Context) {
 		x.add(Warning, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and cannot be deleted by the sheet", made.ID()), "remove it")
 	} else if err := x.client.Delete(context.WithoutCancel(ctx), x.of, x.Resource, made.ID(), backend.Write{}); err != nil {
 		x.add(Error, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and cannot be deleted: %s", made.ID(), x.told(err)), "remove it, and mend operations.delete")
+	}
+}
+
+// besideClock is how far the clock of a system may be from this one.
+const besideClock = 10 * time.Minute
+
+// clock holds the times of a record that was made just now to the present one. A day alone is
+// none.
+func (x *asked) clock(made mapping.Record) {
+	for _, i := range []int{x.CreatedAt, x.ModifiedAt} {
+		f, v := &x.Fields[i], made.Values[i]
+		if !v.IsSet() {
+			continue
+		}
+		local := v.Time().In(x.zone(f))
+		beside := time.Since(local).Round(time.Minute)
+		if beside.Abs() < besideClock || local.Hour()+local.Minute()+local.Second() == 0 {
+			continue
+		}
+		x.add(Error, "write.clock", x.ofField(f), fmt.Sprintf("the %s of a record that was made just now is %d minutes beside the present", f.Name, int64(beside.Abs().Minutes())),
+			"mend time_zone or format of the field, or the clock of the system")
 	}
 }
 

@@ -1,7 +1,6 @@
 package mapcheck
 
 import (
-	"bytes"
 	"database/sql"
 	"fmt"
 	"os"
@@ -70,10 +69,9 @@ func TestCaseOfKeys(t *testing.T) {
 		})
 	}
 	draft := func(engine, dsn string) string {
-		var text bytes.Buffer
-		_, err := mapdraft.Write(t.Context(), &text, mapdraft.Options{Source: sheet.SQL{Engine: engine, DSN: config.Secret(dsn)}, Model: model})
+		d, err := mapdraft.New(t.Context(), mapdraft.Options{Source: sheet.SQL{Engine: engine, DSN: config.Secret(dsn)}, Model: model})
 		require.NoError(t, err)
-		return text.String()
+		return d.Text
 	}
 	const drafted = "key: {columns: [BEDRNR, OGRP], case: ignore, generated: supplied}"
 	require.True(t, strings.Contains(draft("mariadb", dsn), drafted))

@@ -27,7 +27,7 @@ var _ Service = (*remote.Store)(nil)
 
 // HTTP compares a sheet with the answers that its service gives to a client: a
 // page of every resource, and where there are more records the next one; and to what
-// else clients ask.
+// else clients ask. The zero client is that of the user who logs in.
 func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Report, error) {
 	doc, err := sheet.Outline(o.Sheet.File)
 	if err != nil {
@@ -37,21 +37,28 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 		o.Rows = mostOfPage
 	}
 	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o.Sheet, o.Model)}, service: s, client: client, ids: map[string]mapping.Value{}}
+	c.listed(o.Sheet)
+	c.quotedZones(o.Sheet)
+	if user := c.login(ctx, s, o); client.ID == 0 {
+		c.client = user
+	}
+	if c.client.ID == 0 {
+		c.Looked = append(c.Looked, "nothing else was looked at: it is not known for which client")
+		return c.Report, nil
+	}
 	for _, r := range inOrder(o.Sheet.Model) {
 		if !s.Supports(r, mapping.OpList) {
 			continue
 		}
+		o.show("map check: a page of %s", r.Name)
 		if err := c.resource(ctx, r); err != nil {
 			return nil, err
 		}
 	}
-	clients := []auth.Client{client}
-	if o.Other.ID != 0 {
-		clients = append(clients, o.Other)
-	} else {
+	if o.Other.ID == 0 {
 		c.Looked = append(c.Looked, "no other client was asked for: whether one sees records of another was not looked at")
 	}
-	if err := ask(ctx, s, clients, c.Options, c.Report); err != nil {
+	if err := ask(ctx, s, each([]auth.Client{c.client, o.Other}), c.Options, c.Report); err != nil {
 		return nil, err
 	}
 	c.sort()
@@ -114,6 +121,9 @@ func (c *httpCheck) found(path string, f remote.Finding, n int) {
 		}
 		c.add(severity, "http.client-missing", strictyaml.Child(path, "client"), fmt.Sprintf("%s is missing, or no number, in %d of %d answers, which are nobody's", f.Place, f.Records, n),
 			"name the path that tells whose a record is, or have the service answer it")
+	case f.What == remote.PassedOver:
+		c.add(Note, "http.passed-over", strictyaml.Child(strictyaml.Child(path, "operations"), "list"), fmt.Sprintf("%d of %d records of the list are hidden, or another client's, and are read past", f.Records, n),
+			"have the service leave them out, by a condition in the list's query or filter: lists cost as much as all that it answers")
 	case f.What == remote.Disordered:
 		c.add(Error, "http.order", strictyaml.Child(path, "order"), "the list is not in the order of "+f.Place+", so that after leaves records out", "have the service list by it, or leave order out")
 	case f.Field == "id":
@@ -167,7 +177,7 @@ func (c *httpCheck) paging(ctx context.Context, r *mapping.Resource, q backend.Q
 		}
 	}
 	if first.Total < int64(len(first.Records)) {
-		c.add(Error, "http.total", strictyaml.Child(path, "operations.list"), fmt.Sprintf("the number of all records is %d, and there are %d at least", first.Total, len(first.Records)), "mend operations.list.total")
+		c.add(Error, "http.total", strictyaml.Child(strictyaml.Child(path, "operations"), "list"), fmt.Sprintf("the number of all records is %d, and there are %d at least", first.Total, len(first.Records)), "mend operations.list.total")
 	}
 	if !first.More {
 		return nil

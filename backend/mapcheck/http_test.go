@@ -2,6 +2,7 @@ package mapcheck
 
 import (
 	"context"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -35,14 +37,25 @@ func behind(t *testing.T, name string, env map[string]string, replace ...string)
 	t.Helper()
 	text, err := os.ReadFile("../remote/testdata/" + name + ".yaml")
 	require.NoError(t, err)
+	store, o, problems := inFront(t, string(text), env, replace...)
+	require.Empty(t, problems)
+	return store, o
+}
+
+// inFront is a service behind a sheet, with words of that replaced; of one with problems these.
+func inFront(t *testing.T, text string, env map[string]string, replace ...string) (*remote.Store, Options, strictyaml.Problems) {
+	t.Helper()
 	for i := 0; i < len(replace); i += 2 {
-		require.Contains(t, string(text), replace[i])
+		require.Contains(t, text, replace[i])
 	}
 	path := filepath.Join(t.TempDir(), "sheet.yaml")
-	require.NoError(t, os.WriteFile(path, []byte(strings.NewReplacer(replace...).Replace(string(text))), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(strings.NewReplacer(replace...).Replace(text)), 0o600))
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	s, err := sheet.Load(path, model, sheet.Options{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
+	if problems, is := errors.AsType[strictyaml.Problems](err); is {
+		return nil, Options{}, problems
+	}
 	require.NoError(t, err)
 	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
 	require.NoError(t, err)
@@ -52,7 +65,7 @@ func behind(t *testing.T, name string, env map[string]string, replace ...string)
 	store, err := remote.Open(t.Context(), remote.Options{Sheet: s, IDStore: k})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	return store, Options{Sheet: s, Model: model}
+	return store, Options{Sheet: s, Model: model}, nil
 }
 
 func noord() auth.Client { return auth.Client{ID: 1, Name: "garage-noord"} }

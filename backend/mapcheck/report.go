@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -95,7 +96,11 @@ func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "%s:%d:%d: %s: %s\n", f.File, f.Line, f.Column, f.Severity, f.Rule)
-		wrapped(&b, "  ", f.Seen)
+		if f.Rule == "sheet" {
+			wrapped(&b, "  ", f.Path+": "+f.Seen)
+		} else {
+			wrapped(&b, "  ", f.Seen)
+		}
 		if f.Remedy != "" {
 			wrapped(&b, "  → ", f.Remedy)
 		}
@@ -104,12 +109,34 @@ func (r *Report) WriteText(w io.Writer) error {
 		b.WriteByte('\n')
 	}
 	r.Left.write(&b)
+	b.WriteByte('\n')
 	for _, line := range r.Looked {
 		wrapped(&b, "", line)
+	}
+	b.WriteByte('\n')
+	for _, s := range []Severity{Error, Warning, Note} {
+		if rules := r.rules(s); rules != "" {
+			wrapped(&b, string(s)+"s: ", rules)
+		}
 	}
 	fmt.Fprintf(&b, "%d error(s), %d warning(s), %d note(s)\n", r.Count(Error), r.Count(Warning), r.Count(Note))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// rules are those of the findings of a severity, with how many there are, the most first.
+func (r *Report) rules(s Severity) string {
+	n := map[string]int{}
+	for _, f := range r.Findings {
+		if f.Severity == s {
+			n[f.Rule]++
+		}
+	}
+	var all []string
+	for _, rule := range slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) }) {
+		all = append(all, fmt.Sprintf("%d %s", n[rule], rule))
+	}
+	return strings.Join(all, ", ")
 }
 
 // wrapped writes a text in lines that begin with indent, the later ones with as
@@ -136,8 +163,18 @@ func wrapped(b *strings.Builder, indent, text string) {
 // was compared.
 func Unreadable(problems strictyaml.Problems) *Report {
 	r := &Report{}
+	r.Lacks(problems, nil)
+	return r
+}
+
+// Lacks puts the problems of the sheet before what was found of the rest; without are the parts
+// that nobody looked at.
+func (r *Report) Lacks(problems strictyaml.Problems, without []string) {
 	for _, p := range problems {
 		r.Findings = append(r.Findings, Finding{"sheet", Error, p.File, p.Line, p.Column, p.Path, p.Message, ""})
 	}
-	return r
+	if len(without) > 0 {
+		r.sort()
+		r.Looked = append(r.Looked, "left out, since it has problems or depends on what has: "+strings.Join(without, ", "))
+	}
 }

@@ -30,6 +30,18 @@ type Options struct {
 	Other auth.Client
 	// Write is a client in which records may be written; the zero value is nobody.
 	Write auth.Client
+	// Login is somebody who logs in, and whose client is asked for first; the zero value is
+	// nobody.
+	Login auth.Credentials
+	// Progress is told what is looked at; nil for nobody.
+	Progress func(format string, args ...any)
+}
+
+// show tells how far the check is.
+func (o *Options) show(format string, args ...any) {
+	if o.Progress != nil {
+		o.Progress(format, args...)
+	}
 }
 
 const defaultRows = 1000
@@ -43,7 +55,11 @@ func SQL(ctx context.Context, o Options) (report *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
+	unproven := legacy.Unproven(o.Sheet.Source.SQL.Engine)
 	reader, err := legacy.OpenReader(ctx, o.Sheet.Source.SQL)
+	if err != nil && unproven != "" {
+		err = fmt.Errorf("%w (%s)", err, unproven)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -53,15 +69,23 @@ func SQL(ctx context.Context, o Options) (report *Report, err error) {
 		return nil, err
 	}
 	c := &sqlCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o.Sheet, o.Model)}, reader: reader, schema: schema}
+	if unproven != "" {
+		c.add(Note, "sql.unproven", "source.sql.engine", unproven, "try all of it on a copy first, and run frontdesk conform")
+	}
+	c.listed(o.Sheet)
+	c.quotedZones(o.Sheet)
 	if err := c.findClients(ctx); err != nil {
 		return nil, err
 	}
 	for _, r := range o.Sheet.Model.Resources {
+		c.show("map check: the rows of %s", r.Name)
 		if err := c.resource(ctx, o.Sheet.Resources[r]); err != nil {
 			return nil, err
 		}
 	}
-	c.accounts()
+	if err := c.accounts(ctx); err != nil {
+		return nil, err
+	}
 	if err := c.charset(ctx); err != nil {
 		return nil, err
 	}
@@ -89,16 +113,21 @@ func (c *sqlCheck) ask(ctx context.Context) (err error) {
 		return ctx.Err()
 	}
 	defer func() { err = errors.Join(err, driver.Close()) }()
-	var clients []auth.Client
-	if c.Write.ID != 0 {
-		clients = append(clients, c.Write)
-	}
+	clients := []auth.Client{c.Write, c.login(ctx, driver, c.Options)}
 	for _, id := range c.clients {
-		if id != c.Write.ID {
-			clients = append(clients, auth.Client{ID: id})
+		clients = append(clients, auth.Client{ID: id})
+	}
+	return ask(ctx, driver, each(clients), c.Options, c.Report)
+}
+
+// each are clients, each of them once and nobody left out.
+func each(clients []auth.Client) (once []auth.Client) {
+	for _, c := range clients {
+		if c.ID != 0 && !slices.ContainsFunc(once, func(had auth.Client) bool { return had.ID == c.ID }) {
+			once = append(once, c)
 		}
 	}
-	return ask(ctx, driver, clients, c.Options, c.Report)
+	return once
 }
 
 // sqlCheck compares with a database.
@@ -321,79 +350,6 @@ func (c *resourceCheck) lookup(f *sheet.Field, l *sheet.Lookup) {
 	for _, m := range l.Match {
 		c.column(t, c.ofField(f, "lookup", "match"), m[0])
 		c.column(c.read, c.ofField(f, "lookup", "match"), m[1])
-	}
-}
-
-// procedures looks for procedures and their arguments.
-func (c *resourceCheck) procedures() {
-	for op, how := range c.Operations {
-		if how.Procedure == "" {
-			continue
-		}
-		path := c.at("operations", string(op))
-		var known []string
-		var found *legacy.Routine
-		for i := range c.schema.Routines {
-			known = append(known, c.schema.Routines[i].Name)
-			if r := &c.schema.Routines[i]; r.Name == how.Procedure && (found == nil || inputs(r) == len(how.Arguments)) {
-				found = r
-			}
-		}
-		if found == nil {
-			c.add(Error, "sql.procedure-missing", path, fmt.Sprintf("there is no procedure %s%s", how.Procedure, strictyaml.Suggest(how.Procedure, known)), "name a procedure of the database")
-			continue
-		}
-		out := 0
-		for _, p := range found.Parameters {
-			if p.Out {
-				out++
-			}
-		}
-		if in := inputs(found); in != len(how.Arguments) {
-			c.add(Error, "sql.argument-missing", strictyaml.Child(path, "arguments"), fmt.Sprintf("%s takes %d arguments (%s), the sheet gives %d", found.Name, in, parameterNames(found), len(how.Arguments)), "give them all, in their order")
-		}
-		if len(how.Out) > out && !found.Function {
-			c.add(Error, "sql.argument-missing", strictyaml.Child(path, "out"), fmt.Sprintf("%s has %d out parameters (%s), the sheet reads %d", found.Name, out, parameterNames(found), len(how.Out)), "read those that there are")
-		}
-	}
-}
-
-func inputs(r *legacy.Routine) (n int) {
-	for _, p := range r.Parameters {
-		if p.In {
-			n++
-		}
-	}
-	return n
-}
-
-func parameterNames(r *legacy.Routine) string {
-	var all []string
-	for _, p := range r.Parameters {
-		text := p.Name + " " + p.Type
-		if p.Out {
-			text += " out"
-		}
-		all = append(all, text)
-	}
-	return strings.Join(all, ", ")
-}
-
-// accounts looks for the table of users.
-func (c *sqlCheck) accounts() {
-	a := c.Sheet.Accounts
-	if a.Table == "" {
-		return
-	}
-	t := c.find("accounts.table", a.Table)
-	if t == nil || a.Facts == nil {
-		return
-	}
-	rc := &resourceCheck{sqlCheck: c, table: t, read: t}
-	for _, p := range a.Facts.Places {
-		if p.SQL == "" && p.Lookup == nil {
-			rc.column(t, "accounts.columns", p.Name)
-		}
 	}
 }
 

@@ -66,6 +66,9 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 	if len(rows) > 0 {
 		c.withNulls(rows[0])
 	}
+	if err := c.beyond(ctx); err != nil {
+		return err
+	}
 	return c.values(ctx)
 }
 
@@ -227,12 +230,8 @@ func (c *resourceCheck) duplicates(ctx context.Context, f *sheet.Field) error {
 	if c.Client != "" && !slices.Contains(columns, c.Client) {
 		columns = append([]string{c.Client}, columns...)
 	}
-	clients := []int64{0}
-	if sheet.FindParameter(c.Where, sheet.ClientParameter) >= 0 {
-		clients = c.clients
-	}
 	n, example := 0, []sheet.Raw(nil)
-	for _, client := range clients {
+	for _, client := range c.ofWhere() {
 		found, one, err := c.reader.Repeated(ctx, c.Read, columns, c.Where, client, 100)
 		if err != nil {
 			return err

@@ -29,6 +29,7 @@ func (c *resourceCheck) fits(f *sheet.Field, column *legacy.Column) {
 			remedyOfType(f, has, t))
 		return
 	}
+	c.narrow(f, column)
 	text := f.Type == mapping.Varchar || f.Type == mapping.Text
 	if !text || has != "text" || column.Length == 0 || t.Codes != nil || len(f.Write) == 0 || !writes(c.Resource) {
 		return

@@ -1,7 +1,6 @@
 package mapcheck
 
 import (
-	"bytes"
 	"database/sql"
 	"fmt"
 	"os"
@@ -142,6 +141,9 @@ func TestFindings(t *testing.T) {
 			Warning, "sql.not-null", "resources.contactcommunication.fields.is_prefered_email", "takes no null", "null_as"},
 		{"procedure", []string{"procedure: SP_NIEUWE_ORDER", "procedure: SP_NIEUW_ORDER"}, Error, "sql.procedure-missing", "resources.order.operations.create",
 			"did you mean SP_NIEUWE_ORDER?", ""},
+		{"after", []string{"key: {columns: ORDNR, generated: answer}", "key: {columns: ORDNR, generated: max+1}",
+			"{procedure: SP_NIEUWE_ORDER, arguments: [\":client\", SRT, RELNR, DATUM, TIJD], out: [ORDNR]}", "{after: SP_NIEUW_ORDER, arguments: [\":client\"]}"},
+			Error, "sql.procedure-missing", "resources.order.operations.create", "did you mean SP_NIEUWE_ORDER?", ""},
 		{"arguments", []string{"[\":client\", SRT, RELNR, DATUM, TIJD]", "[\":client\", SRT, RELNR, DATUM]"}, Error, "sql.argument-missing",
 			"resources.order.operations.create.arguments", "SP_NIEUWE_ORDER takes 5 arguments", ""},
 		{"key", []string{"key: {columns: COMNR, generated: identity}", "key: {columns: RELNR, generated: identity}"}, Error, "sql.key",
@@ -233,10 +235,9 @@ func TestDraft(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			dsn := start(t)
 			path := filepath.Join(t.TempDir(), "draft.yaml")
-			var text bytes.Buffer
-			_, err := mapdraft.Write(t.Context(), &text, mapdraft.Options{Source: sheet.SQL{Engine: engine, DSN: config.Secret(dsn)}, Model: model})
+			d, err := mapdraft.New(t.Context(), mapdraft.Options{Source: sheet.SQL{Engine: engine, DSN: config.Secret(dsn)}, Model: model})
 			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(path, text.Bytes(), 0o600))
+			require.NoError(t, os.WriteFile(path, []byte(d.Text), 0o600))
 			report := checked(t, path, dsn)
 			var words strings.Builder
 			require.NoError(t, report.WriteText(&words))

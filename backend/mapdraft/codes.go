@@ -22,12 +22,12 @@ func yesNo(c *column, habit string) []code {
 	yes, no := "", ""
 	for _, v := range c.few {
 		switch strings.ToLower(v) {
-		case "j", "y", "t", "1", "-1", "ja", "yes", "true", "x":
+		case "j", "y", "t", "o", "s", "1", "-1", "ja", "yes", "true", "oui", "si", "sí", "sì", "x":
 			if yes != "" {
 				return nil
 			}
 			yes = v
-		case "n", "0", "f", "nee", "no", "nein", "false", "":
+		case "n", "0", "f", "nee", "no", "nein", "non", "false", "":
 			if no != "" {
 				return nil
 			}
@@ -36,9 +36,9 @@ func yesNo(c *column, habit string) []code {
 			return nil
 		}
 	}
-	pairs := map[string]string{"j": "N", "y": "N", "t": "F", "1": "0", "-1": "0", "ja": "nee", "yes": "no", "true": "false", "x": ""}
+	pairs := map[string]string{"j": "N", "y": "N", "t": "F", "1": "0", "-1": "0", "ja": "nee", "yes": "no", "oui": "non", "si": "no", "true": "false", "x": ""}
 	if yes == "" {
-		back := map[string]string{"n": "J", "0": "1", "f": "T", "nee": "ja", "no": "yes", "nein": "ja", "false": "true"}
+		back := map[string]string{"n": "J", "0": "1", "f": "T", "nee": "ja", "no": "yes", "nein": "ja", "non": "oui", "false": "true"}
 		if yes = back[strings.ToLower(no)]; yes == "" {
 			return nil
 		}
@@ -47,13 +47,16 @@ func yesNo(c *column, habit string) []code {
 		}
 	}
 	if no == "" && !slices.Contains(c.few, "") {
-		no = pairs[strings.ToLower(yes)]
+		known := false
+		if no, known = pairs[strings.ToLower(yes)]; !known {
+			return nil // O or S alone may be anything
+		}
 	}
 	return []code{{yes, "1"}, {no, "0"}}
 }
 
-// languages are how many there are of words for values.
-const languages = 3
+// languages are those of the words for values, in their order.
+var languages = []string{"english", "dutch", "german", "french", "spanish", "italian"}
 
 // codesFor finds the value that each code of a column stands for. Codes of one
 // list are of one language: that which fits most of them, of several the
@@ -131,24 +134,45 @@ func (d *drafter) unseen(list []code, candidates []string) (all []code) {
 	return all
 }
 
-// findLanguage counts whose words the codes of the database shorten.
+// findLanguage counts whose words the codes of the database shorten, and where that leaves
+// several, whose words its names are.
 func (d *drafter) findLanguage() {
-	var fit [languages]int
+	fit := make([]int, len(languages))
 	for _, m := range d.matches {
 		for _, x := range m.fields {
-			if wanted := candidates(m.Resource, x.Field); len(wanted) > 2 && x.column.few != nil {
+			if wanted := candidates(m.Resource, x.Field); len(wanted) > 1 && wanted[0] != "0" && x.column.few != nil {
 				for l := range languages {
 					list, _ := codesIn(x.column, wanted, l)
-					fit[l] += len(list)
+					fit[l] += 1000 * len(list)
 				}
 			}
 		}
+	}
+	for l, n := range d.named() {
+		fit[l] += n
 	}
 	for l, n := range fit {
 		if n > fit[d.language] {
 			d.language = l
 		}
 	}
+}
+
+// named counts the names that are words of each language.
+func (d *drafter) named() []int {
+	count := make([]int, len(languages))
+	for _, t := range d.tables {
+		for _, c := range t.columns {
+			for _, piece := range pieces(plain.Replace(c.Name)) {
+				for l, language := range languages {
+					if slices.Contains(strings.Fields(languageWords[language]), piece) {
+						count[l]++
+					}
+				}
+			}
+		}
+	}
+	return count
 }
 
 // codesIn is codesFor in one language, best matches first.

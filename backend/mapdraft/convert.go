@@ -8,7 +8,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// setting is a key of the sheet, with what it is a guess by.
+// setting is a key of the sheet.
 type setting struct{ key, value string }
 
 // mapped is a field as the sheet will say it.
@@ -16,7 +16,6 @@ type mapped struct {
 	name     string
 	settings []setting
 	why      string
-	score    float64
 	todo     []string
 }
 
@@ -26,7 +25,10 @@ func (m *mapped) doubt(text string)     { m.todo = append(m.todo, text) }
 // convert says how a field is converted.
 func (d *drafter) convert(m *match, x *found) *mapped {
 	f, c := x.Field, x.column
-	out := &mapped{name: f.Name, why: x.why, score: x.score}
+	out := &mapped{name: f.Name, why: d.seen(m, x)}
+	if x.score < 0.65 {
+		out.doubt("is it this one?")
+	}
 	out.set("from", c.Name)
 	if f.Reference != "" || f.ReferenceBy != "" {
 		if d.ofKey(m.table, c) && !f.Immutable && f.Reference != "" && c.Name != d.client {
@@ -77,6 +79,9 @@ func (d *drafter) convertWriting(m *match, f *mapping.Field, c *column, out *map
 	case out.has("stamp") || out.has("readonly"):
 	case c.kept && f.Name != "created_at" && f.Name != "modified_at" && !f.Required, f.Readonly && !publishes(f) && !out.has("stamp"):
 		out.set("readonly", "true")
+		if d.http == nil && !c.Nullable && c.Default == "" && !c.kept && !d.ofKey(m.table, c) && !m.readOnly(d) {
+			out.doubt("what gives a new record its " + c.Name + "? constants, or a procedure")
+		}
 	case d.ofKey(m.table, c) && m.table.Primary != nil && f.Numbering == "":
 		out.set("immutable", "true")
 	}
@@ -91,6 +96,9 @@ func (d *drafter) convertCodes(m *match, x *found, out *mapped) bool {
 	wanted := candidates(m.Resource, f)
 	if len(wanted) == 0 || len(f.OneOf) == 0 && all(c.few, func(s string) bool { return len(s) > 5 }) {
 		return false // words, not codes
+	}
+	if len(f.OneOf) == 0 && f.Length == 2 && len(c.few) > 0 && all(c.few, func(s string) bool { return len(s) == 2 && strings.ToLower(s) == s }) {
+		return false // codes of ISO 639, as the interface has them
 	}
 	var list []code
 	var unknown []string
@@ -194,7 +202,7 @@ func (d *drafter) convertText(m *match, x *found, out *mapped, writes bool) {
 		return
 	}
 	trim(c, out)
-	if !c.Nullable && !f.Required && (c.empties > 0 || isBlank(c)) {
+	if (!c.Nullable || d.http != nil) && !f.Required && (c.empties > 0 || isBlank(c)) {
 		out.set("empty", quoted("null"))
 		if writes {
 			out.set("null_as", quoted(""))

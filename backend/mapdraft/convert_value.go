@@ -11,8 +11,9 @@ import (
 
 // convertNumber handles decimals, and integers that imply some.
 func (d *drafter) convertNumber(f *mapping.Field, c *column, out *mapped) {
-	switch c.sort {
-	case sortInteger:
+	switch {
+	case d.http != nil && c.sort != sortText: // a number of JSON is what it says
+	case c.sort == sortInteger:
 		out.set("type", "integer")
 		most := 0
 		for _, v := range c.values {
@@ -34,16 +35,32 @@ func (d *drafter) convertNumber(f *mapping.Field, c *column, out *mapped) {
 				out.doubt("cents?")
 			}
 		}
-	case sortDecimal:
+	case c.sort == sortDecimal:
 		if c.Precision > 0 && c.Scale < f.Scale {
 			out.set("scale", strconv.Itoa(c.Scale))
 		}
-	case sortText:
+	case c.sort == sortText:
 		out.set("type", "text")
 		if slices.ContainsFunc(c.values, func(s string) bool { return strings.Contains(s, ",") }) {
 			out.set("decimal_comma", "true")
 		}
 	}
+	if f.Check == "percentage" && c.sort != sortInteger && c.isFraction() {
+		out.doubt("a fraction, such as 0.15 for 15 percent?")
+	}
+}
+
+// isFraction tells whether all numbers are below 1, and not all of them 0.
+func (c *column) isFraction() bool {
+	some := false
+	for _, v := range c.values {
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil || n < 0 || n >= 1 {
+			return false
+		}
+		some = some || n > 0
+	}
+	return some
 }
 
 // format is how dates are written: as sheets name it, as Go does, and no date.
@@ -52,7 +69,34 @@ type format struct{ name, layout, zero string }
 // dateFormats are those that texts and integers are tried by.
 var dateFormats = []format{
 	{"yyyyMMdd", "20060102", "00000000"}, {"yyyy-MM-dd", "2006-01-02", "0000-00-00"}, {"dd-MM-yyyy", "02-01-2006", "00-00-0000"},
-	{"dd.MM.yyyy", "02.01.2006", "00.00.0000"}, {"yyyyMMddHHmmss", "20060102150405", "00000000000000"}, {"yyyy-MM-dd HH:mm:ss", "2006-01-02 15:04:05", "0000-00-00 00:00:00"},
+	{"dd.MM.yyyy", "02.01.2006", "00.00.0000"}, {"dd/MM/yyyy", "02/01/2006", "00/00/0000"}, {"yyyyMMddHHmmss", "20060102150405", "00000000000000"}, {"yyyy-MM-dd HH:mm:ss", "2006-01-02 15:04:05", "0000-00-00 00:00:00"},
+	{"yyyy-MM-dd HH:mm:ss.SSSZ", "2006-01-02 15:04:05.000Z", "0000-00-00 00:00:00.000Z"},
+}
+
+// The epochs that moments are counted from, by the least and the most that they are then.
+var epochs = []struct {
+	name        string
+	least, most int64
+}{{"epoch_seconds", 100_000_000, 4_000_000_000}, {"epoch_millis", 100_000_000_000, 4_000_000_000_000}}
+
+// epochFormat is the format of a column of moments that are counted, if it is one.
+func epochFormat(c *column) (none format) {
+	if c.sort != sortInteger || !c.has("date", "timestamp", "created", "changed") {
+		return none
+	}
+	for _, e := range epochs {
+		set := 0
+		if all(c.values, func(v string) bool {
+			n, err := strconv.ParseInt(v, 10, 64)
+			if n != 0 {
+				set++
+			}
+			return err == nil && (n == 0 || n >= e.least && n <= e.most)
+		}) && set > 0 {
+			return format{name: e.name, zero: "0"}
+		}
+	}
+	return none
 }
 
 // dateFormat is the format that most values of a column have, if any.
@@ -82,15 +126,22 @@ func dateFormat(c *column) (none format) {
 			return f
 		}
 	}
-	return none
+	return epochFormat(c)
 }
 
 // convertTime handles dates and times, of one column or two.
 func (d *drafter) convertTime(m *match, x *found, out *mapped) {
 	f, c := x.Field, x.column
 	zeros := []string{}
-	switch c.sort {
-	case sortDate, sortDatetime, sortTimestamp:
+	switch {
+	case c.dates() && d.http != nil:
+		if c.sort != sortTimestamp {
+			out.set("type", string(c.sort))
+		}
+		if slices.Contains(c.values, "") {
+			zeros = append(zeros, "")
+		}
+	case c.dates():
 		if d.source.Engine == "sqlite" {
 			zeros = sqliteTime(c, out)
 			break
@@ -106,8 +157,15 @@ func (d *drafter) convertTime(m *match, x *found, out *mapped) {
 		if c.sort == sortInteger {
 			out.set("type", "integer")
 		}
-		out.set("format", format.name)
-		zeros = d.zeros(c, format.layout, format.zero)
+		out.set("format", scalar(format.name, false))
+		if format.layout != "" {
+			zeros = d.zeros(c, format.layout, format.zero)
+		} else if slices.Contains(c.values, format.zero) {
+			zeros = []string{format.zero}
+		}
+		if d.http != nil && c.empties > 0 {
+			zeros = append(zeros, "")
+		}
 	}
 	if clock := d.clockOf(m.table, c); clock != nil {
 		out.set("time_from", clock.Name)
@@ -118,9 +176,14 @@ func (d *drafter) convertTime(m *match, x *found, out *mapped) {
 	if len(zeros) > 1 && c.sort != sortDatetime {
 		out.doubt("no calendar has " + strings.Join(zeros[1:], ", "))
 	}
+	d.stampOf(f, c, out)
+}
+
+// stampOf says who writes when a record was made and changed.
+func (d *drafter) stampOf(f *mapping.Field, c *column, out *mapped) {
 	switch {
 	case f.Name != "created_at" && f.Name != "modified_at":
-	case c.kept:
+	case c.kept, d.http != nil:
 		out.set("readonly", "true")
 	case f.Name == "created_at":
 		out.set("stamp", "create")

@@ -1,9 +1,9 @@
 package mapdraft
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 
@@ -12,13 +12,16 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Options say what to draft a sheet of.
+// Options say what to draft a sheet of: a database, or the answers and the description of an
+// HTTP service.
 type Options struct {
-	Source sheet.SQL // its DSN is not repeated in the draft
-	Model  *mapping.Model
-	// DSNVariable is the variable of the environment that the draft takes the
-	// DSN from; "" for DATABASE_DSN.
-	DSNVariable string
+	Source  sheet.SQL // its DSN is not repeated in the draft
+	Samples []Sample
+	OpenAPI []byte // JSON or YAML; nil for none
+	Model   *mapping.Model
+	// Variable is the variable of the environment that the draft takes the DSN, or the
+	// address of the service, from; "" for DATABASE_DSN or SERVICE_URL.
+	Variable string
 }
 
 // Summary tells what was found.
@@ -30,36 +33,47 @@ type Summary struct {
 	Missing []string
 }
 
-// Write drafts a sheet for a database, which is only read. The draft is written
-// to w only once it is whole.
-func Write(ctx context.Context, w io.Writer, o Options) (s Summary, err error) {
-	if o.DSNVariable == "" {
-		o.DSNVariable = "DATABASE_DSN"
-	}
-	reader, err := legacy.OpenReader(ctx, &o.Source)
-	if err != nil {
-		return s, err
-	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	d := &drafter{reader: reader, source: o.Source, variable: o.DSNVariable, model: o.Model, words: newWords(), matches: map[string]*match{}, shared: map[string]*sharedList{}}
-	if err := d.look(ctx); err != nil {
-		return s, err
+// Draft is a sheet that loads, and how it came about.
+type Draft struct {
+	Text    string
+	Summary Summary
+	d       *drafter
+}
+
+// New drafts a sheet for a database, which is only read, or for a service.
+func New(ctx context.Context, o Options) (draft *Draft, err error) {
+	d := &drafter{source: o.Source, model: o.Model, words: newWords(), matches: map[string]*match{}, shared: map[string]*sharedList{}}
+	if o.Source.Engine == "" {
+		d.variable = cmp.Or(o.Variable, "SERVICE_URL")
+		if err := d.hear(o); err != nil {
+			return nil, err
+		}
+	} else {
+		d.variable = cmp.Or(o.Variable, "DATABASE_DSN")
+		if d.reader, err = legacy.OpenReader(ctx, &o.Source); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, d.reader.Close()) }()
+		if err := d.look(ctx); err != nil {
+			return nil, err
+		}
+		d.dropPrefixes()
 	}
 	d.findClient()
 	d.findYes()
 	d.matchTables()
 	d.findLanguage()
-	text := d.write()
-	if _, err := io.WriteString(w, text); err != nil {
-		return s, err
+	if err := d.settle(); err != nil {
+		return nil, err
 	}
-	return d.summary, nil
+	return &Draft{d.text, d.summary, d}, nil
 }
 
 // drafter drafts one sheet.
 type drafter struct {
 	reader   *legacy.Reader
 	source   sheet.SQL
+	http     *service // nil for a database
 	variable string
 	model    *mapping.Model
 	words    words
@@ -67,14 +81,25 @@ type drafter struct {
 	charset  string
 	routines map[string]string
 	tables   []*table
+	unread   []string // tables that cannot be read
 
-	client      string
-	clientScore float64
-	yes         string // how columns say so
-	language    int    // of code lists: an index of values
-	matches     map[string]*match
-	shared      map[string]*sharedList
-	summary     Summary
+	client     string
+	clientWhy  string
+	clientTodo []string
+	yes        string // how columns say so
+	language   int    // of code lists: an index of values
+	matches    map[string]*match
+	shared     map[string]*sharedList
+	users      *accounts
+	text       string
+	summary    Summary
+
+	// What the draft does not load with, and so is left out of it.
+	noAccounts    string
+	withoutErrors bool
+	unshared      bool // no code list is
+	ownRules      bool // the service keeps the rules
+	dropped       []string
 }
 
 // resources are the names of those found, in the order of references: what is
@@ -111,21 +136,17 @@ func own(r *mapping.Resource, f *mapping.Field) bool {
 }
 
 // readOnly tells of tables that are the vendor's own, for all clients.
-func (m *match) readOnly(d *drafter) bool { return m.SystemRecords && m.client(d) == nil }
+func (m *match) readOnly(d *drafter) bool {
+	return m.SystemRecords && m.client(d) == nil || d.http != nil && !m.writes()
+}
 
-// whose is what tells whose the rows of a table are that have no client's number:
-// the record that they belong to.
+// whose is what tells whose the rows of a table are that have no client's number: the record
+// that they belong to.
 func (d *drafter) whose(m *match) string {
 	if f := d.parentOf(m, nil); f != nil {
-		return "{through: " + f.Name + "}" + d.remark("there is no "+d.client+", and "+f.Reference+" has one", 0.8, nil)
+		return "{through: " + f.Name + "}" + d.remark("there is no "+d.client+", and "+f.Reference+" has one", nil)
 	}
-	var todo []string
-	for i := range m.Fields {
-		if f := &m.Fields[i]; f.Required && d.matches[f.Reference] != nil && d.matches[f.Reference].client(d) != nil {
-			todo = []string{"whose are they? A column, or :client in where"}
-		}
-	}
-	return `""` + d.remark("there is no "+d.client, 0.8, todo)
+	return `""` + d.remark("there is no "+d.client, nil)
 }
 
 // parentOf is the required reference to a record that has a client, over several

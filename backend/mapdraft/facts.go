@@ -17,6 +17,8 @@ type table struct {
 	parts   []part
 	columns []*column
 	texts   []string // of its triggers
+	sampled int      // rows that were looked at
+	lists   []string // paths of lists within the records of a service
 }
 
 // column is a column with what its name and values tell.
@@ -92,10 +94,34 @@ func (d *drafter) look(ctx context.Context) error {
 			continue
 		}
 		if err := d.sample(ctx, t); err != nil {
-			return fmt.Errorf("read %s: %w", t.Name, err)
+			if ctx.Err() != nil || len(d.unread)+1 == len(schema.Tables) {
+				return fmt.Errorf("read %s: %w", t.Name, err)
+			}
+			d.unread = append(d.unread, t.Name) // the account may not, or it is broken
 		}
 	}
+	d.tables = slices.DeleteFunc(d.tables, func(t *table) bool { return slices.Contains(d.unread, t.Name) })
 	return nil
+}
+
+// dropPrefixes leaves out what names of several tables begin with and is no word: llx of
+// llx_commande, or the letters of a module.
+func (d *drafter) dropPrefixes() {
+	begins := func(t *table) string {
+		if len(t.parts) > 1 && len(t.parts[0].ideas) == 0 {
+			return t.parts[0].text
+		}
+		return ""
+	}
+	count := map[string]int{}
+	for _, t := range d.tables {
+		count[begins(t)]++
+	}
+	for _, t := range d.tables {
+		if first := begins(t); first != "" && count[first] > 1 {
+			t.parts = t.parts[1:]
+		}
+	}
 }
 
 // bareDefault is a default that is a value, and not quoted.
@@ -118,6 +144,7 @@ func (d *drafter) sample(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
+	t.sampled = len(rows)
 	for i, c := range t.columns {
 		different := map[string]bool{}
 		for _, row := range rows {

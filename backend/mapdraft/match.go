@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"frontdesk/backend/legacy"
 	"frontdesk/mapping"
@@ -14,7 +15,18 @@ type match struct {
 	*mapping.Resource
 	table  *table
 	score  float64
+	why    string
+	doubt  []string
 	fields map[string]*found
+
+	said map[string]*mapped // as the sheet says them
+	// What the draft does not load with: fields as they would have been, and operations.
+	refused map[string]string
+	nobodys bool // it is not known whose the rows are, and so nobody sees them
+	only    string
+	onlyWhy string
+
+	endpoint *endpoint // of a service
 }
 
 // found is a field with the column that it was found in.
@@ -23,39 +35,6 @@ type found struct {
 	column *column
 	score  float64
 	why    string
-}
-
-// findClient finds the column that tells whose rows they are: one that most
-// tables have by the same name and that refers to a table of administrations,
-// or is called so.
-func (d *drafter) findClient() {
-	count, called := map[string]int{}, map[string]float64{}
-	tables := 0
-	for _, t := range d.tables {
-		if t.View {
-			continue
-		}
-		tables++
-		for _, c := range t.columns {
-			count[c.Name]++
-			if c.has(branchNames) {
-				called[c.Name] = max(called[c.Name], 0.5)
-			}
-		}
-		for _, f := range t.Foreign {
-			to := d.table(f.Table)
-			if len(f.Columns) == 1 && to != nil && likeness(to.parts, []string{branchNames}, nil) >= 0.6 {
-				called[f.Columns[0]] = 1
-			}
-		}
-	}
-	best := 0.0
-	for name, n := range count {
-		share := float64(n) / float64(max(1, tables))
-		if score := share * called[name]; called[name] > 0 && share >= 0.3 && score > best {
-			best, d.client, d.clientScore = score, name, min(1, 0.4+share*called[name]*0.6)
-		}
-	}
 }
 
 func (d *drafter) table(name string) *table {
@@ -96,20 +75,9 @@ func (d *drafter) matchTables() {
 			}
 			m := &match{Resource: r, table: t}
 			d.matchColumns(m, nil)
-			of, sum := 0.0, 0.0
-			for i := range r.Fields {
-				if f := &r.Fields[i]; own(r, f) && f.Type != mapping.Array {
-					w := 0.5
-					if f.Required {
-						w = 1
-					}
-					of += w
-					if x := m.fields[f.Name]; x != nil {
-						sum += w * x.score
-					}
-				}
+			if fields, lacking := m.found(); fields > 0 && (name >= 0.8 || !lacking) {
+				all = append(all, candidate{r, t, 0.6*name + 0.4*fields})
 			}
-			all = append(all, candidate{r, t, 0.6*name + 0.4*sum/math.Max(1, of)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
@@ -119,11 +87,34 @@ func (d *drafter) matchTables() {
 			continue
 		}
 		taken[c.t] = true
-		d.matches[c.r.Name] = &match{Resource: c.r, table: c.t, score: c.score}
+		d.matches[c.r.Name] = &match{Resource: c.r, table: c.t, score: c.score, refused: map[string]string{}, endpoint: d.endpointOf(c.t)}
 	}
 	for _, m := range d.matches {
 		d.matchColumns(m, d.matches)
+		m.why, m.doubt = d.seenOf(m)
 	}
+}
+
+// found is how many of the fields were found, from 0 to 1, those that are required twice as
+// heavy, and whether most of these are lacking.
+func (m *match) found() (share float64, lacking bool) {
+	of, sum, needed := 0.0, 0.0, 0
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		if !own(m.Resource, f) || f.Type == mapping.Array {
+			continue
+		}
+		w := 0.5
+		x := m.fields[f.Name]
+		if f.Required {
+			w = 1
+			needed += map[bool]int{true: 1, false: -1}[x == nil]
+		}
+		if of += w; x != nil {
+			sum += w * x.score
+		}
+	}
+	return sum / math.Max(1, of), needed > 0
 }
 
 // matchColumns gives every field the column that is most like it. References
@@ -138,7 +129,12 @@ func (d *drafter) matchColumns(m *match, known map[string]*match) {
 			continue
 		}
 		for _, c := range m.table.columns {
-			if x := d.compare(m, f, c, context, known); x.score >= 0.5 {
+			x := d.compare(m, f, c, context, known)
+			x.score *= 1 - 0.03*float64(strings.Count(c.Name, ".")) // what is deep within an answer is often another's
+			if m.table.sampled > 0 && len(c.values) == 0 && c.sort != sortBytes {
+				x.score *= 0.95 // one that nobody uses
+			}
+			if x.score >= 0.5 {
 				all = append(all, x)
 			}
 		}
@@ -149,9 +145,7 @@ func (d *drafter) matchColumns(m *match, known map[string]*match) {
 		if m.fields[x.Name] != nil || used[x.column] {
 			continue
 		}
-		if !d.ofKey(m.table, x.column) || x.Reference != "" {
-			used[x.column] = true
-		}
+		used[x.column] = true
 		m.fields[x.Name] = &x
 	}
 	d.matchNaturalKey(m, used)
@@ -181,6 +175,9 @@ func (m *match) context(d *drafter) []string {
 	if own := ideasOf(d.words.split(m.Name)); own != nil {
 		ideas = append(ideas, own...)
 	}
+	if m.Name == "contact" {
+		ideas = append(ideas, "customer") // whatever the table is called
+	}
 	return ideas
 }
 
@@ -189,21 +186,19 @@ func (d *drafter) ofKey(t *table, c *column) bool { return slices.Contains(t.Pri
 
 // compare judges how well a column fits a field.
 func (d *drafter) compare(m *match, f *mapping.Field, c *column, context []string, known map[string]*match) found {
-	x := found{Field: f, column: c, why: "name"}
+	x := found{Field: f, column: c}
 	if c.Name == d.client || c.sort == sortOther {
 		return x
 	}
 	if f.Reference != "" {
 		return d.compareReference(m, x, known)
 	}
-	x.score = bestForm(c.parts, d.fieldForms(m.Resource, f), context)
-	fit := d.fits(f, c)
-	x.score *= fit
-	switch {
-	case fit == 1 && f.Type != mapping.Varchar && f.Type != mapping.Text:
-		x.why = "name, type"
-	case f.Unique && d.unique(c):
-		x.score, x.why = min(1, x.score*1.08), "name, unique"
+	x.score = bestForm(c.parts, d.fieldForms(m.Resource, f), context) * d.fits(f, c)
+	if f.Unique && d.unique(c) {
+		if f.Name == "number" && c.has("reference") && len(c.parts) == 1 {
+			x.score = max(x.score, 0.95) // ref, by which people know it
+		}
+		x.score, x.why = min(1, x.score*1.08), "unique"
 	}
 	if f.Type == mapping.Varchar && c.Length > 0 && c.Length == f.Length {
 		x.score = min(1, x.score*1.02)
@@ -222,7 +217,8 @@ func refers(t *table, c *column) bool {
 	return slices.ContainsFunc(t.Foreign, func(f legacy.ForeignKey) bool { return f.Columns[len(f.Columns)-1] == c.Name })
 }
 
-// compareReference goes by foreign keys, and by names where there are none.
+// compareReference goes by foreign keys, and by names where there are none: a column that
+// refers to another table than the resource's is not the reference, whatever it is called.
 func (d *drafter) compareReference(m *match, x found, known map[string]*match) found {
 	f, c := x.Field, x.column
 	x.score = bestForm(c.parts, d.fieldForms(m.Resource, f), nil)
@@ -232,18 +228,32 @@ func (d *drafter) compareReference(m *match, x found, known map[string]*match) f
 		}
 	}
 	target := known[f.Reference]
-	if target == nil {
-		x.score *= 0.8
-		return x
-	}
+	elsewhere := false
 	for _, k := range m.table.Foreign {
-		if d.table(k.Table) == target.table && k.Columns[len(k.Columns)-1] == c.Name {
-			x.score, x.why = 0.8+0.2*x.score, "foreign key "+k.Name
+		switch {
+		case k.Columns[len(k.Columns)-1] != c.Name:
+		case target != nil && d.table(k.Table) == target.table:
+			x.score, x.why = 0.8+0.2*x.score, "foreign key to "+k.Table
 			return x
+		default:
+			elsewhere = true
 		}
+	}
+	alone := len(m.table.Primary) == 1 && m.table.Primary[0] == c.Name
+	if target != nil && (elsewhere || alone || !target.hasKeyOf(c)) {
+		x.score = 0
 	}
 	x.score *= 0.8
 	return x
+}
+
+// hasKeyOf tells whether a column may hold the key of a resource's table.
+func (m *match) hasKeyOf(c *column) bool {
+	if len(m.table.Primary) == 0 {
+		return true
+	}
+	last := m.table.column(m.table.Primary[len(m.table.Primary)-1])
+	return last.sort == c.sort || last.sort == sortDecimal || c.sort == sortDecimal || len(c.values) == 0 && len(last.values) == 0
 }
 
 // dates tells whether the engine itself keeps moments in the column.
@@ -293,10 +303,11 @@ func (d *drafter) fits(f *mapping.Field, c *column) float64 {
 			return 1
 		}
 		return 0.3
+	case c.sort == sortText:
+		return 1
+	case c.sort == sortBoolean, c.sort == sortInteger && len(c.few) > 0 && d.yesNo(c) != nil:
+		return 0.4 // yes or no, and no name or number
 	default:
-		if c.sort == sortText {
-			return 1
-		}
 		return 0.85
 	}
 }

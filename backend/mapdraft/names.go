@@ -41,6 +41,9 @@ func (d *drafter) fieldForms(r *mapping.Resource, f *mapping.Field) [][]string {
 		listed = fieldNames[f.Name]
 	}
 	own := strings.TrimSuffix(strings.TrimPrefix(f.Name, "is_"), "_id")
+	if f.Name == "company_number" {
+		own = "" // of a contact, and not of the administration
+	}
 	return forms(d.words, own, listed)
 }
 

@@ -83,7 +83,8 @@ type creator struct {
 }
 
 // creates are the words that names of such procedures have.
-var creates = []string{"nieuw", "nieuwe", "new", "create", "add", "insert", "ins", "maak", "aanmaken", "toevoegen", "neu", "neue", "anlegen"}
+var creates = []string{"nieuw", "nieuwe", "new", "create", "add", "insert", "ins", "maak", "aanmaken", "toevoegen", "neu", "neue", "anlegen",
+	"nouveau", "nouvelle", "creer", "ajouter", "nuevo", "nueva", "crear", "alta", "insertar", "nuovo", "nuova", "crea", "creare", "inserisci"}
 
 // creatorOf finds a procedure that is called after the resource and making one,
 // whose parameters are columns of its table and which tells the key.
@@ -228,10 +229,13 @@ type deletion struct {
 func (d *drafter) deletionOf(m *match) *deletion {
 	for _, ideas := range [][]string{{"deleted"}, {"left"}} {
 		for _, c := range m.table.columns {
-			if !c.has(ideas...) || m.uses(c) != nil || c.has("time") && !c.has("date") {
+			if likeness(c.parts, ideas, nil) < 0.5 || m.uses(c) != nil || c.has("time") && !c.has("date") {
 				continue
 			}
 			name := d.quote(c.Name)
+			if flag := d.yesNo(c); flag != nil && c.sort == sortBoolean && !c.always(flag[0].from) {
+				return &deletion{c, "true", name + " <> " + d.truth()}
+			}
 			if flag := d.yesNo(c); flag != nil && !c.always(flag[0].from) {
 				return &deletion{c, scalar(flag[0].from, c.sort == sortInteger), name + " <> " + d.sqlLiteral(flag[0].from, c)}
 			}
@@ -254,6 +258,14 @@ func (c *column) always(value string) bool {
 		rows = max(rows, len(other.values))
 	}
 	return rows > 0 && len(c.values) == rows && !slices.ContainsFunc(c.values, func(v string) bool { return v != value })
+}
+
+// truth is how the engine says yes of its booleans.
+func (d *drafter) truth() string {
+	if d.source.Engine == "sqlserver" {
+		return "1"
+	}
+	return "TRUE"
 }
 
 func (d *drafter) sqlLiteral(text string, c *column) string {
@@ -320,14 +332,14 @@ func (d *drafter) states(m *match) []*mapped {
 		}
 		var out []*mapped
 		if of["blocked"] != "" {
-			f := &mapped{name: "is_blocked", why: "name, values", score: 0.8}
+			f := &mapped{name: "is_blocked", why: "name, values"}
 			f.set("from", c.Name)
 			f.set("codes", codeList(only(c.few, of["blocked"]), false))
 			trim(c, f)
 			out = append(out, f)
 		}
-		if of["archived"] != "" {
-			f := &mapped{name: "is_archived", why: "name, values", score: 0.7}
+		if of["archived"] != "" && (d.http == nil || of["blocked"] == "") {
+			f := &mapped{name: "is_archived", why: "name, values"}
 			f.set("sql", quoted("CASE WHEN "+d.quote(c.Name)+" = "+d.sqlLiteral(of["archived"], c)+" THEN 1 ELSE 0 END"))
 			if of["blocked"] == "" {
 				f.settings = []setting{{"from", c.Name}, {"codes", codeList(only(c.few, of["archived"]), false)}}
@@ -351,22 +363,32 @@ func only(few []string, is string) (codes []code) {
 func (d *drafter) derived(m *match) []*mapped {
 	var out []*mapped
 	content := m.fields["content"]
-	if f := m.Field("sha256"); f != nil && m.fields["sha256"] == nil && content != nil && content.column.sort == sortBytes {
+	if f := m.Field("sha256"); f != nil && d.http == nil && m.fields["sha256"] == nil && content != nil && content.column.sort == sortBytes {
 		name := d.quote(content.column.Name)
 		text := map[string]string{
 			"mysql": "LOWER(SHA2(" + name + ", 256))", "mariadb": "LOWER(SHA2(" + name + ", 256))", "postgres": "encode(sha256(" + name + "), 'hex')",
 			"sqlserver": "LOWER(CONVERT(varchar(64), HASHBYTES('SHA2_256', " + name + "), 2))",
 		}[d.source.Engine]
 		if text == "" {
-			out = append(out, &mapped{name: "sha256", why: d.source.Engine + " computes none", score: 0.9, settings: []setting{{"constant", "null"}}})
+			out = append(out, &mapped{name: "sha256", why: d.source.Engine + " computes none", settings: []setting{{"constant", "null"}}})
 		} else {
-			out = append(out, &mapped{name: "sha256", why: "computed of the content", score: 0.9, settings: []setting{{"sql", quoted(text)}}})
+			out = append(out, &mapped{name: "sha256", why: "computed of the content", settings: []setting{{"sql", quoted(text)}}})
 		}
 	}
 	for i := range m.Fields {
 		f := &m.Fields[i]
 		if f.Type == mapping.Array && d.matches[f.ArrayOf] != nil {
-			out = append(out, &mapped{name: f.Name, why: "records of " + f.ArrayOf, score: 0.9})
+			of := &mapped{name: f.Name, why: "records of " + f.ArrayOf}
+			if d.http != nil {
+				if of.why = "lists of objects within the answers"; len(m.table.lists) == 0 {
+					continue
+				}
+				of.set("children", scalar(m.table.lists[0], false))
+				if len(m.table.lists) > 1 {
+					of.doubt("or " + strings.Join(m.table.lists[1:], ", ") + "?")
+				}
+			}
+			out = append(out, of)
 		}
 	}
 	return out

@@ -17,6 +17,7 @@ var (
 	values        = wordList("values")
 	listedValues  = wordList("listed")
 	messages      = wordList("messages")
+	languageWords = wordList("languages")
 )
 
 // wordList reads a file of lines that say a name, a colon and words.
@@ -72,11 +73,16 @@ type part struct {
 	ideas []string
 }
 
+// plain are the letters that names are compared by, without accents.
+var plain = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue", "à", "a", "á", "a", "â", "a", "ã", "a", "ç", "c", "è", "e", "é", "e", "ê", "e", "ë", "e",
+	"ì", "i", "í", "i", "î", "i", "ï", "i", "ñ", "n", "ò", "o", "ó", "o", "ô", "o", "õ", "o", "œ", "oe", "ù", "u", "ú", "u", "û", "u", "À", "A", "Á", "A", "Â", "A", "Ç", "C", "È", "E", "É", "E", "Ê", "E",
+	"Ì", "I", "Í", "I", "Î", "I", "Ï", "I", "Ñ", "N", "Ò", "O", "Ó", "O", "Ô", "O", "Ù", "U", "Ú", "U", "Û", "U")
+
 // split takes a name apart: at marks and capitals that begin words, and then
 // into words of the dictionary.
 func (w words) split(name string) []part {
 	var parts []part
-	for _, piece := range pieces(name) {
+	for _, piece := range pieces(plain.Replace(name)) {
 		parts = append(parts, w.segment(piece)...)
 	}
 	return parts
@@ -199,7 +205,7 @@ func (w words) abbreviated(text string, prefixOnly bool) []string {
 	}
 	if len(found) == 0 && !prefixOnly {
 		for word, ideas := range w {
-			if len(word) > len(text) && len(word) <= 3*len(text) && len(word) >= 6 && word[0] == text[0] && skips(text, word) {
+			if len(word) > len(text) && len(word) <= 3*len(text) && len(word) >= 6 && word[0] == text[0] && shortens(text, word) {
 				add(ideas)
 			}
 		}
@@ -211,6 +217,12 @@ func (w words) abbreviated(text string, prefixOnly bool) []string {
 	return found
 }
 
+// shortens tells whether text is word with letters left out, vowels above all: what lacks
+// most consonants, as region does of registration, is another word.
+func shortens(text, word string) bool {
+	return 5*consonants(text) >= 3*consonants(word) && skips(text, word)
+}
+
 // skips tells whether text is word with letters left out.
 func skips(text, word string) bool {
 	i := 0
@@ -220,4 +232,13 @@ func skips(text, word string) bool {
 		}
 	}
 	return i == len(text)
+}
+
+func consonants(word string) (n int) {
+	for _, r := range word {
+		if !strings.ContainsRune("aeiou", r) {
+			n++
+		}
+	}
+	return n
 }

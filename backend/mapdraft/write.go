@@ -5,72 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"frontdesk/backend"
-	"frontdesk/mapping"
 )
-
-// sharedList is a code list that several fields have.
-type sharedList struct {
-	name    string
-	entries []code
-	blank   bool // the empty text is null
-	flag    bool // yes and no
-	fields  map[*mapping.Field]bool
-	apart   bool // the same code means different things
-}
-
-// share returns a code list, or its name where other fields with the same values
-// have it too: several columns that hold the same thing are written alike.
-func (d *drafter) share(f *mapping.Field, list []code, blank bool) string {
-	own := codeList(list, blank)
-	if len(f.OneOf) < 3 {
-		return own
-	}
-	key := strings.Join(f.OneOf, " ")
-	s := d.shared[key]
-	if s == nil {
-		s = &sharedList{name: strings.TrimSuffix(strings.TrimSuffix(f.Name, "_type"), "_kind"), fields: map[*mapping.Field]bool{}}
-		d.shared[key] = s
-	}
-	for _, k := range list {
-		at := slices.IndexFunc(s.entries, func(e code) bool { return e.from == k.from })
-		if at < 0 {
-			s.entries = append(s.entries, k)
-		} else if s.entries[at].to != k.to {
-			s.apart = true
-		}
-	}
-	s.fields[f], s.blank = true, s.blank || blank
-	if len(s.fields) < 2 || s.apart {
-		return own
-	}
-	return s.name
-}
-
-// shareFlag returns the name of a list of yes and no.
-func (d *drafter) shareFlag(list []code) string {
-	key := codeList(list, false)
-	if d.shared[key] == nil {
-		name := "yesno"
-		for n := 2; slices.ContainsFunc(slices.Collect(maps.Values(d.shared)), func(s *sharedList) bool { return s.name == name }); n++ {
-			name = fmt.Sprintf("yesno%d", n)
-		}
-		d.shared[key] = &sharedList{name: name, entries: list, flag: true}
-	}
-	return d.shared[key].name
-}
-
-// lists are the shared lists that are used, by name.
-func (d *drafter) lists() map[string]string {
-	all := map[string]string{}
-	for _, s := range d.shared {
-		if s.flag || len(s.fields) > 1 && !s.apart {
-			all[s.name] = codeList(s.entries, s.blank)
-		}
-	}
-	return all
-}
 
 // codeList writes a code list.
 func codeList(list []code, blank bool) string {
@@ -102,7 +40,31 @@ func scalar(text string, number bool) string {
 }
 
 func quoted(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(text) + `"`
+	var b strings.Builder
+	for _, r := range strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "${", "$${").Replace(text) {
+		switch {
+		case unseen(r) && r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		case unseen(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return `"` + b.String() + `"`
+}
+
+// unseen tells of characters that nobody would see, or that end a line.
+func unseen(r rune) bool { return !unicode.IsGraphic(r) || r == '\ufeff' }
+
+// comment is a text as it may stand behind a #, in one line.
+func comment(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unseen(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // list writes one text, or a list of them.
@@ -131,30 +93,39 @@ func names(columns []string) string {
 // write writes the whole sheet.
 func (d *drafter) write() string {
 	var resources strings.Builder
-	for _, name := range d.resources() { // first to see which lists are shared
-		d.writeResource(&resources, d.matches[name])
+	d.shared = map[string]*sharedList{}
+	for range 2 { // first to see which lists are shared
+		resources.Reset()
+		d.summary, d.users = Summary{}, nil
+		for _, t := range d.tables {
+			for _, c := range t.columns {
+				c.used = ""
+			}
+		}
+		for _, name := range d.resources() {
+			d.writeResource(&resources, d.matches[name])
+		}
+		d.users = d.findAccounts()
 	}
-	resources.Reset()
-	d.summary = Summary{}
-	for _, name := range d.resources() {
-		d.writeResource(&resources, d.matches[name])
-	}
-	users := d.findAccounts()
 	var b strings.Builder
-	fmt.Fprintf(&b, "# A first draft, out of the database's names, types, keys and some of its rows.\n"+
+	fmt.Fprintf(&b, "# A first draft, of names, types, keys and some of what is there.\n"+
 		"# Read every line marked guess, answer every TODO, then run frontdesk map check.\n")
-	fmt.Fprintf(&b, "format: 1\nsource:\n  sql:\n    engine: %s\n    dsn: ${%s}\n", d.source.Engine, d.variable)
-	if d.source.Schema != "" {
-		fmt.Fprintf(&b, "    schema: %s\n", scalar(d.source.Schema, false))
-	}
+	fmt.Fprintf(&b, "format: 1\n")
+	d.writeSource(&b)
 	fmt.Fprintf(&b, "keep: keep.db\n")
 	if d.client != "" {
-		fmt.Fprintf(&b, "client: %s%s\n", scalar(d.client, false), d.remark("whose record it is, in most tables", d.clientScore, nil))
+		fmt.Fprintf(&b, "client: %s%s\n", scalar(d.client, false), d.remark("whose record it is: "+d.clientWhy, d.clientTodo))
+	} else {
+		fmt.Fprintf(&b, "# TODO client: nothing tells whose record it is: all clients see all of them\n")
+		d.summary.Doubts++
+	}
+	if d.ownRules {
+		fmt.Fprintf(&b, "rules: backend%s\n", d.remark("the service cannot be asked for all that rules depend on", []string{"does it keep them itself?"}))
 	}
 	if without := d.withoutRules(); len(without) > 0 {
-		fmt.Fprintf(&b, "without_rules: [%s]%s\n", strings.Join(without, ", "), d.remark("their fields were not found", 0.6, []string{"must these be kept?"}))
+		fmt.Fprintf(&b, "without_rules: [%s]%s\n", strings.Join(without, ", "), d.remark("their fields were not found", []string{"must these be kept?"}))
 	}
-	d.writeAccounts(&b, users)
+	d.writeAccounts(&b)
 	if lists := d.lists(); len(lists) > 0 {
 		fmt.Fprintf(&b, "\ncodes:\n")
 		for _, name := range slices.Sorted(maps.Keys(lists)) {
@@ -162,38 +133,74 @@ func (d *drafter) write() string {
 		}
 	}
 	d.writeErrors(&b)
-	fmt.Fprintf(&b, "\nresources:\n%s", resources.String())
-	d.writeRest(&b, users)
+	if fmt.Fprintf(&b, "\nresources:\n%s", resources.String()); len(d.matches) == 0 {
+		d.writeNone(&b)
+	}
+	d.writeRest(&b)
 	d.count()
 	return b.String()
 }
 
-// remark is the comment behind a guess.
-func (d *drafter) remark(why string, score float64, todo []string) string {
-	text := fmt.Sprintf(" # guess: %s (%.0f%%)", why, 100*min(1, score))
-	d.summary.Guesses++
-	if score < 0.65 && len(todo) == 0 {
-		todo = []string{"is it this one?"}
+// writeNone writes the one resource that a sheet has to have, where none was found.
+func (d *drafter) writeNone(b *strings.Builder) {
+	d.summary.Doubts++
+	if d.http != nil {
+		fmt.Fprintf(b, "  contact: # TODO nothing was found that is like a resource: where is this one?\n    key: {columns: TODO}\n"+
+			"    operations: {list: {path: /TODO}}\n    fields: {name: TODO}\n\n")
+		return
 	}
+	fmt.Fprintf(b, "  contact: # TODO no table was found that is like a resource: where is this one?\n    table: TODO\n    key: {columns: TODO}\n"+
+		"    operations: {only: [get, list]}\n    fields: {name: TODO}\n\n")
+}
+
+// writeSource says where the records are.
+func (d *drafter) writeSource(b *strings.Builder) {
+	if d.http != nil {
+		fmt.Fprintf(b, "source:\n  http:\n    url: ${%s}\n", d.variable)
+		d.http.writeAccess(b)
+		d.summary.Doubts++
+		return
+	}
+	fmt.Fprintf(b, "source:\n  sql:\n    engine: %s\n    dsn: ${%s}\n", d.source.Engine, d.variable)
+	if d.source.Schema != "" {
+		fmt.Fprintf(b, "    schema: %s\n", scalar(d.source.Schema, false))
+	}
+}
+
+// remark is the comment behind a guess: what speaks for it, and what somebody has to say.
+func (d *drafter) remark(why string, todo []string) string {
+	text := " # guess: " + comment(why)
+	d.summary.Guesses++
 	if len(todo) > 0 {
 		d.summary.Doubts++
-		text += "; TODO " + strings.Join(todo, "; ")
+		text += "; TODO " + comment(strings.Join(todo, "; "))
 	}
 	return text
 }
 
-func (d *drafter) writeAccounts(b *strings.Builder, a *accounts) {
+func (d *drafter) writeAccounts(b *strings.Builder) {
+	a := d.users
 	fmt.Fprintf(b, "\naccounts:\n")
-	if a == nil {
-		fmt.Fprintf(b, "  users: [] # TODO no table with passwords was found: who may log in?\n")
+	if a == nil || d.noAccounts != "" {
+		todo := "no table with passwords was found: who may log in?"
+		if d.http != nil {
+			todo = "who may log in? verify: {path: …} asks the service"
+		} else if a != nil {
+			todo = a.table.Name + ": " + d.noAccounts
+		}
+		fmt.Fprintf(b, "  users: [] # TODO %s\n", comment(todo))
 		d.summary.Doubts++
 		return
 	}
-	fmt.Fprintf(b, "  table: %s%s\n  columns:\n", scalar(a.table.Name, false), d.remark("it has passwords", 0.9, a.todo))
+	fmt.Fprintf(b, "  table: %s%s\n  columns:\n", scalar(a.table.Name, false), d.remark(a.why, a.todo))
 	for _, f := range a.facts {
-		fmt.Fprintf(b, "    %s: %s%s\n", f.name, f.value(), d.remark(f.why, f.score, f.todo))
+		fmt.Fprintf(b, "    %s: %s%s\n", f.name, f.value(), d.remark(f.why, f.todo))
 	}
-	fmt.Fprintf(b, "  hash: [%s]%s\n", strings.Join(a.hashes, ", "), d.remark("form of the stored hashes", 0.9, nil))
+	why, todo := "the form of the stored hashes", []string(nil)
+	if a.hashed == 0 {
+		why, todo = "none was seen", []string{"how are passwords hashed?"}
+	}
+	fmt.Fprintf(b, "  hash: [%s]%s\n", strings.Join(a.hashes, ", "), d.remark(why, todo))
 }
 
 // value is a field as the sheet says it, in one line.
@@ -217,25 +224,31 @@ func (d *drafter) writeErrors(b *strings.Builder) {
 	if len(all) == 0 {
 		return
 	}
+	some := false
 	fmt.Fprintf(b, "\nerrors:\n")
 	for _, e := range all {
-		if e.meant {
-			fmt.Fprintf(b, "  - %s%s\n", e.text, d.remark(e.why, 0.8, nil))
+		if e.meant && !d.withoutErrors {
+			some = true
+			fmt.Fprintf(b, "  - %s%s\n", e.text, d.remark(e.why, nil))
 		} else {
-			fmt.Fprintf(b, "  # - %s # TODO what does a client read? %s\n", e.text, e.why)
+			fmt.Fprintf(b, "  # - %s # TODO what does a client read? %s\n", comment(e.text), comment(e.why))
 			d.summary.Doubts++
 		}
 	}
-	if !slices.ContainsFunc(all, func(e entry) bool { return e.meant }) {
+	if !some {
 		fmt.Fprintf(b, "  []\n")
 	}
 }
 
 func (d *drafter) writeResource(b *strings.Builder, m *match) {
 	t := m.table
-	fmt.Fprintf(b, "  %s:\n    table: %s%s\n", m.Name, scalar(t.Name, false), d.remark("name, columns", m.score, nil))
+	if d.http != nil {
+		d.writeService(b, m)
+		return
+	}
+	fmt.Fprintf(b, "  %s:\n    table: %s%s\n", m.Name, scalar(t.Name, false), d.remark(m.why, m.doubt))
 	if v := d.viewOf(m); v != nil {
-		fmt.Fprintf(b, "    read: %s%s\n", scalar(v.Name, false), d.remark("a view of the same columns", 0.7, nil))
+		fmt.Fprintf(b, "    read: %s%s\n", scalar(v.Name, false), d.remark("a view of the same columns", nil))
 	}
 	k := d.keyOf(m)
 	made := d.creatorOf(m, k)
@@ -247,28 +260,40 @@ func (d *drafter) writeResource(b *strings.Builder, m *match) {
 		fmt.Fprintf(b, "    client: %s\n", d.whose(m))
 	}
 	if v := d.versionOf(m); v != nil {
-		fmt.Fprintf(b, "    version: %s%s\n", scalar(v.Name, false), d.remark("name, type", 0.85, nil))
+		fmt.Fprintf(b, "    version: %s%s\n", scalar(v.Name, false), d.remark("name, a trigger or the engine keeps it", nil))
 	}
-	if del := d.deletionOf(m); del != nil && !m.readOnly(d) {
-		if d.viewOf(m) == nil {
-			fmt.Fprintf(b, "    where: %s%s\n", quoted(del.where), d.remark("those not deleted", 0.8, nil))
-		}
-		fmt.Fprintf(b, "    soft_delete: {%s: %s}%s\n", scalar(del.column.Name, false), del.set, d.remark("name, values", 0.8, nil))
-		del.column.used = "soft_delete"
-	}
+	d.writeDeletion(b, m)
 	switch {
 	case m.readOnly(d):
-		fmt.Fprintf(b, "    operations: {only: [get, list]}%s\n", d.remark("one list for all clients", 0.8, nil))
+		fmt.Fprintf(b, "    operations: {only: [get, list]}%s\n", d.remark("one list for all clients", nil))
+	case m.only != "":
+		fmt.Fprintf(b, "    operations: {only: [%s]}%s\n", m.only, d.remark("without the others", []string{m.onlyWhy}))
 	case made != nil:
 		arguments := make([]string, len(made.arguments))
 		for i, a := range made.arguments {
 			arguments[i] = scalar(a, false)
 		}
-		fmt.Fprintf(b, "    operations:\n      create: {procedure: %s, arguments: [%s], out: [%s]}%s\n", scalar(made.name, false), strings.Join(arguments, ", "), strings.Join(made.out, ", "), d.remark("its name and parameters", 0.8, nil))
+		fmt.Fprintf(b, "    operations:\n      create: {procedure: %s, arguments: [%s], out: [%s]}%s\n", scalar(made.name, false), strings.Join(arguments, ", "), strings.Join(made.out, ", "), d.remark("its name and parameters", nil))
 	}
-	fmt.Fprintf(b, "    fields:\n")
 	d.writeFields(b, m)
 	fmt.Fprintln(b)
+}
+
+// writeDeletion says which rows are there, and how they go.
+func (d *drafter) writeDeletion(b *strings.Builder, m *match) {
+	del := d.deletionOf(m)
+	if m.nobodys {
+		fmt.Fprintf(b, "    where: \"0 = :client\" # TODO whose are they? A column, or a condition with :client here. Until then nobody sees them\n")
+		d.summary.Doubts++
+	}
+	if del == nil || m.readOnly(d) {
+		return
+	}
+	if d.viewOf(m) == nil && !m.nobodys {
+		fmt.Fprintf(b, "    where: %s%s\n", quoted(del.where), d.remark("those not deleted", nil))
+	}
+	fmt.Fprintf(b, "    soft_delete: {%s: %s}%s\n", scalar(del.column.Name, false), del.set, d.remark("name, values", nil))
+	del.column.used = "soft_delete"
 }
 
 func (d *drafter) writeKey(b *strings.Builder, m *match, k key, made *creator) {
@@ -280,7 +305,7 @@ func (d *drafter) writeKey(b *strings.Builder, m *match, k key, made *creator) {
 		text += ", case: ignore"
 	}
 	generated := k.generated
-	if made != nil {
+	if made != nil && m.only == "" {
 		generated, k.doubt = "answer", ""
 	}
 	if generated != "" {
@@ -290,43 +315,14 @@ func (d *drafter) writeKey(b *strings.Builder, m *match, k key, made *creator) {
 	if k.doubt != "" {
 		todo = []string{k.doubt}
 	}
-	fmt.Fprintf(b, "    key: {%s}%s\n", text, d.remark(k.why, 0.9, todo))
-}
-
-func (d *drafter) writeFields(b *strings.Builder, m *match) {
-	extra := map[string]*mapped{}
-	for _, f := range append(d.states(m), d.derived(m)...) {
-		extra[f.name] = f
-	}
-	for i := range m.Fields {
-		f := &m.Fields[i]
-		out := extra[f.Name]
-		if x := m.fields[f.Name]; x != nil && out == nil {
-			out = d.convert(m, x)
-		}
-		switch {
-		case out != nil:
-			d.summary.Fields++
-			for _, s := range out.settings {
-				if s.key == "from" || s.key == "time_from" {
-					m.table.column(s.value).used = f.Name
-				}
-			}
-			fmt.Fprintf(b, "      %s: %s%s\n", f.Name, out.value(), d.remark(out.why, out.score, out.todo))
-		case f.Name == "is_system" && m.readOnly(d):
-			fmt.Fprintf(b, "      is_system: {constant: 1}%s\n", d.remark("records of all clients", 0.8, nil))
-		case f.Required && !f.Primary:
-			fmt.Fprintf(b, "      %s: {absent: true} # TODO no column was found for it\n", f.Name)
-			d.summary.Doubts++
-		}
-	}
+	fmt.Fprintf(b, "    key: {%s}%s\n", text, d.remark(k.why, todo))
 }
 
 // withoutRules are the rules whose fields were not found.
 func (d *drafter) withoutRules() (without []string) {
 	for _, name := range d.resources() {
 		m := d.matches[name]
-		has := func(field string) bool { return m.fields[field] != nil }
+		has := func(field string) bool { return m.said[field] != nil }
 		for _, rule := range m.Rules {
 			needed, _ := backend.RuleFields(rule)
 			for _, alternatives := range needed {
@@ -340,7 +336,15 @@ func (d *drafter) withoutRules() (without []string) {
 }
 
 // writeRest lists what was not used.
-func (d *drafter) writeRest(b *strings.Builder, users *accounts) {
+func (d *drafter) writeRest(b *strings.Builder) {
+	if len(d.unread) > 0 {
+		fmt.Fprintf(b, "# TODO cannot be read: %s.\n", comment(strings.Join(d.unread, ", ")))
+		d.summary.Doubts++
+	}
+	for _, why := range d.dropped {
+		fmt.Fprintf(b, "# TODO %s\n", comment(why))
+		d.summary.Doubts++
+	}
 	for _, r := range d.model.Resources {
 		if d.matches[r.Name] == nil {
 			d.summary.Missing = append(d.summary.Missing, r.Name)
@@ -354,22 +358,26 @@ func (d *drafter) writeRest(b *strings.Builder, users *accounts) {
 		taken[m.table] = m
 	}
 	for _, t := range d.tables {
-		if t.View || users != nil && users.table == t {
+		if t.View || d.users != nil && d.users.table == t {
 			continue
 		}
 		m := taken[t]
 		if m == nil {
-			fmt.Fprintf(b, "# Not used: table %s (%s).\n", t.Name, strings.Join(columnNames(t.columns), ", "))
+			fmt.Fprintf(b, "# Not used: table %s (%s).\n", comment(t.Name), comment(strings.Join(columnNames(t.columns), ", ")))
 			continue
 		}
-		version := d.versionOf(m)
-		rest := slices.DeleteFunc(slices.Clone(t.columns), func(c *column) bool {
-			return c.used != "" || c.Name == d.client || d.ofKey(t, c) || c == version
-		})
-		if len(rest) > 0 {
-			fmt.Fprintf(b, "# Not used of %s: %s.\n", t.Name, strings.Join(columnNames(rest), ", "))
+		if rest := d.unused(m); len(rest) > 0 {
+			fmt.Fprintf(b, "# Not used of %s: %s.\n", comment(t.Name), comment(strings.Join(columnNames(rest), ", ")))
 		}
 	}
+}
+
+// unused are the columns of a resource's table that the sheet does not name.
+func (d *drafter) unused(m *match) []*column {
+	version := d.versionOf(m)
+	return slices.DeleteFunc(slices.Clone(m.table.columns), func(c *column) bool {
+		return c.used != "" || c.Name == d.client || d.ofKey(m.table, c) || c == version
+	})
 }
 
 func columnNames(columns []*column) []string {

@@ -107,8 +107,8 @@ func (t *txn) addUser(ctx context.Context, n NewUser, hash string) (auth.User, e
 	return user, err
 }
 
-// SetBlocked lets a user log in no longer, or again. A gateway that serves asks
-// for EndedSessions, and those of before end. It fails with auth.ErrUnknownUser.
+// SetBlocked blocks a user, or unblocks him. Gateways ask for EndedSessions, and so end the
+// sessions from before. It fails with auth.ErrUnknownUser.
 func (s *Store) SetBlocked(ctx context.Context, username string, blocked bool) error {
 	return s.changeUsers(ctx, func(t *txn) error {
 		if !blocked {
@@ -125,8 +125,8 @@ func (s *Store) SetPassword(ctx context.Context, username, encodedHash string) e
 	})
 }
 
-// endSessions makes a change of a user that ends its sessions. Each end is by the clock of
-// the database, whoever makes it, and later than the one before: see auth.User.
+// endSessions makes a change of a user that ends the user's sessions. The end is by the clock of
+// the database, whoever makes the change, and later than the end before: see auth.User.
 func (t *txn) endSessions(ctx context.Context, change string, who mapping.Value, why auth.Cause, to mapping.Value) error {
 	present := t.dialect.Present
 	return t.changeUser(ctx, `sessions_end = CASE WHEN sessions_end >= `+present+` THEN sessions_end + 1 ELSE `+present+` END, sessions_end_why = ?2, `+change,
@@ -144,8 +144,8 @@ func (t *txn) changeUser(ctx context.Context, change string, args ...mapping.Val
 	return nil
 }
 
-// changeUsers has to be possible on a full disk too. What room is let go of then, is so
-// within the transaction: nobody else writes to the file before it has been used.
+// changeUsers must work on a full disk too. The space reserved for that is released within the
+// transaction, so that nobody else can use it first.
 func (s *Store) changeUsers(ctx context.Context, change func(t *txn) error) error {
 	err := s.inOwnTx(ctx, change)
 	for more := s.spare != nil; more && sqlrecord.DiskFull(err); {

@@ -12,8 +12,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// derived are the resources whose fields depend on more than what was written
-// to them, and those that are numbered.
+// derived are the resources with fields that depend on other records, and those that are numbered.
 type derived struct {
 	order, orderline, turnovergroup *mapping.Resource
 
@@ -39,12 +38,12 @@ var kept = map[string]map[string]mapping.Datatype{
 // totals are those of kept with as many decimals as money has.
 var totals = map[string][]string{"order": {"total_excl", "total_incl"}, "orderline": {"total"}}
 
-// JudgeModel tells where a vendor's model has dropped or retyped a field that this
-// administration keeps, or has a resource of the name of one of its tables, as
-// [strictyaml.Problems]. The model has all resources that are embedded.
+// JudgeModel returns as [strictyaml.Problems] where a vendor's model has dropped or retyped a
+// field that this administration fills, or has a resource named like one of its tables. The model
+// has all embedded resources.
 func JudgeModel(model *mapping.Model) error {
 	var problems strictyaml.Problems
-	for _, name := range houseTables {
+	for _, name := range reservedTables {
 		if r := model.Resource(name); r != nil {
 			problems = append(problems, r.Problem("name", "the built-in administration has a table %s of its own, expected another name", name))
 		}
@@ -66,7 +65,7 @@ func JudgeModel(model *mapping.Model) error {
 	return problems.Err()
 }
 
-// newDerived finds in the model what is to be kept right.
+// newDerived finds the derived fields in the model.
 func newDerived(model *mapping.Model) *derived {
 	d := &derived{
 		order: model.Resource("order"), orderline: model.Resource("orderline"), turnovergroup: model.Resource("turnovergroup"),
@@ -99,7 +98,7 @@ func (t *txn) beforeCreate(ctx context.Context, client auth.Client, rec mapping.
 	return t.giveNumbers(ctx, client, rec)
 }
 
-// beforeUpdate adds to a patch what follows from it. It may change patch.
+// beforeUpdate adds to a patch the derived fields that follow from it. It may change patch.
 func (t *txn) beforeUpdate(ctx context.Context, client auth.Client, before, patch mapping.Record) error {
 	switch patch.Resource {
 	case t.derived.order:
@@ -124,8 +123,8 @@ func (t *txn) holdOrder(ctx context.Context, client auth.Client, rec mapping.Rec
 	return q.ID, true, nil
 }
 
-// gone turns a missing record that the rules had still seen into an error that makes the
-// rules look again.
+// gone turns the error of a record that is missing, although the rules have seen it, into one that
+// makes the rules judge again.
 func gone(err error) error {
 	if errors.Is(err, backend.ErrNotFound) {
 		return fmt.Errorf("%w: it is gone", backend.ErrStale)

@@ -127,9 +127,9 @@ func (t *txn) totalOrder(ctx context.Context, client auth.Client, id int32) erro
 	return nil
 }
 
-// addUp adds up the stored lines of an order. VAT goes by what its turnover
-// groups say now: another vat_kind touches an order when one of its lines next
-// changes or it is invoiced, and one that is closed never.
+// addUp adds up the stored lines of an order. VAT is computed by the present vat_kind of the
+// turnover groups: a changed vat_kind affects an order when one of its lines changes or it is
+// invoiced, and never a closed order.
 func (t *txn) addUp(ctx context.Context, client auth.Client, id int32) (excl, incl mapping.Value, err error) {
 	r := t.derived.orderline
 	page, err := t.records.List(ctx, r, backend.Query{

@@ -19,11 +19,12 @@ type shop struct {
 	*fixture
 	contact mapping.Record
 	groups  map[string]string // IDs by VAT kind
+	begun   string            // a cursor of changes from before
 }
 
 func newShop(x *fixture, name string) *shop {
 	x.mine = x.client(name)
-	s := &shop{fixture: x, groups: map[string]string{}}
+	s := &shop{fixture: x, groups: map[string]string{}, begun: cursorOfNow(x.t, x.front, x.mine)}
 	s.contact = x.create(x.mine, x.record("contact", "kind", "person", "name", "Jansen"))
 	for _, kind := range []string{"high", "low", "zero", "margin", "exempt"} {
 		g := x.create(x.mine, x.record("turnovergroup", "code", kind, "description", kind, "vat_kind", kind, "ledger_account", "8000"))

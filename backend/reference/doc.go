@@ -4,8 +4,7 @@
 // passwords, the answers under idempotency keys, an address book, and it makes
 // the sample data of the demo.
 //
-// It is not the place for business rules, which package backend keeps in front
-// of every administration, nor for the storing of records as such, which is
-// package sqlrecord's. What it derives it derives for every write, also those
-// that no rule has judged.
+// It is not the place for business rules, which package backend applies to every administration,
+// nor for the storage of records as such, which is package sqlrecord's. It derives fields for
+// every write, also for those that no rule has judged.
 package reference

@@ -12,8 +12,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// Recall implements backend.Tx. In SQLite one write at a time looks and
-// keeps; in PostgreSQL the key itself is locked until the transaction ends.
+// Recall implements backend.Tx. SQLite runs one write at a time; on PostgreSQL the key is locked
+// until the transaction ends.
 func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	if err := t.lockKey(ctx, client, key); err != nil {
 		return nil, err

@@ -46,9 +46,9 @@ func (h internalTables) one(ctx context.Context, sql string, args ...mapping.Val
 	return n, found, err
 }
 
-// next returns the next number of a client's counter, from 1. It is taken back
-// with the transaction, so that the numbers of records have no gaps; on
-// PostgreSQL the row stays locked until then.
+// next returns the next number of a client's counter, from 1. A rollback of the transaction takes
+// it back, so that the numbers of records have no gaps; on PostgreSQL the row stays locked until
+// the transaction ends.
 func (h internalTables) next(ctx context.Context, client auth.Client, counter string) (int64, error) {
 	n, _, err := h.one(ctx, `INSERT INTO counter (client_id, name, value) VALUES (?1, ?2, 1)
 		ON CONFLICT (client_id, name) DO UPDATE SET value = counter.value + 1 RETURNING value`,

@@ -18,10 +18,10 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// internalVersion is the table of the internal tables' migrations that were taken.
+// internalVersion is the table that records which migrations of the internal tables were run.
 const internalVersion = "frontdesk_house_version"
 
-// The Go migrations, in one line of numbers with the files.
+// The migrations in Go, which share one sequence of numbers with the files.
 const systemRecordsMigration = 2
 
 // systemData are the data files of the resources that bring records of their
@@ -32,8 +32,8 @@ var systemData = map[string]string{"country": "countries", "advertisementsite": 
 // later versions included.
 const systemIDs = 999
 
-// houseTables must be free of records.
-var houseTables = []string{"client", "app_user", "password_reset", "counter", "idempotency", "sample_data"}
+// reservedTables are the tables that no resource of a model may be named like.
+var reservedTables = []string{"client", "app_user", "password_reset", "counter", "idempotency", "sample_data"}
 
 // migrate makes the records' tables, then the internal ones, then the system records.
 func migrate(ctx context.Context, db sqlrecord.DB, model *mapping.Model, now func() time.Time) error {

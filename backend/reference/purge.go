@@ -2,6 +2,7 @@ package reference
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,11 +11,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// purgeEvery is how often expired rows are removed. They are ignored from their expiry on;
-// removing them only frees their room.
+// purgeEvery is how often expired rows are removed. They are ignored once they have expired;
+// removing them only frees their space.
 const purgeEvery = time.Hour
 
-// purger removes expired answers and password resets in the background.
+// purger removes expired answers, password resets and changes in the background.
 type purger struct {
 	stop context.CancelFunc
 	done chan struct{}
@@ -34,7 +35,7 @@ func startPurger(s *Store, ticks <-chan time.Time, log *zap.Logger) *purger {
 			select {
 			case <-ticks:
 				if err := s.purge(ctx); err != nil && ctx.Err() == nil {
-					log.Error("purge of expired answers and resets failed", zap.Error(err))
+					log.Error("purge of expired answers, resets and changes failed", zap.Error(err))
 				}
 			case <-ctx.Done():
 				return
@@ -49,8 +50,12 @@ func (p *purger) close() {
 	<-p.done
 }
 
-// purge removes what has expired.
+// purge removes expired rows.
 func (s *Store) purge(ctx context.Context) error {
+	return errors.Join(s.purgeInternal(ctx), s.changes.Prune(ctx))
+}
+
+func (s *Store) purgeInternal(ctx context.Context) error {
 	return s.inOwnTx(ctx, func(t *txn) error {
 		if _, err := t.exec(ctx, `DELETE FROM idempotency WHERE created_at <= ?1`, mapping.IntValue(t.storedFrom())); err != nil {
 			return fmt.Errorf("purge answers: %w", err)

@@ -50,7 +50,7 @@ func (r *refusal) as(kind error) *refusal {
 	return r
 }
 
-// RestoreOptions say what a backup becomes.
+// RestoreOptions say how a backup is restored.
 type RestoreOptions struct {
 	// Client is the name of the client whose records they become; it is added
 	// where it is new. It must be the client that the backup was made of.
@@ -121,8 +121,8 @@ func Restore(ctx context.Context, s *Store, file io.ReaderAt, size int64, o Rest
 	return b.manifest, s.analyze(ctx)
 }
 
-// analyze has PostgreSQL look at the records, after many have come at once: until
-// it does so by itself, about a minute later, its plans are for empty tables.
+// analyze updates the statistics of PostgreSQL after many records have come at once: until it does
+// so by itself, about a minute later, its plans are for empty tables.
 func (s *Store) analyze(ctx context.Context) error {
 	if s.db.Dialect().Name != sqlrecord.Postgres().Name {
 		return nil

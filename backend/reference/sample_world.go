@@ -9,8 +9,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// sampleSeed fixes the sample data. Everything in it follows from this, the data
-// files and the number of orders.
+// sampleSeed determines the sample data, together with the data files and the number of orders.
 const sampleSeed = 20261101
 
 // sampleEnd is when the sample data ends; its orders lie in the years before.

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,14 +17,18 @@ import (
 )
 
 var (
-	_ backend.Driver      = (*Store)(nil)
-	_ backend.AddressBook = (*Store)(nil)
-	_ backend.Pinger      = (*Store)(nil)
-	_ auth.Accounts       = (*Store)(nil)
+	_ backend.Driver       = (*Store)(nil)
+	_ backend.AddressBook  = (*Store)(nil)
+	_ backend.ChangeTeller = (*Store)(nil)
+	_ backend.Pinger       = (*Store)(nil)
+	_ auth.Accounts        = (*Store)(nil)
 )
 
-// version is of what the administration derives and keeps beside records.
+// version is the version of the fields that the administration derives, and of its own tables.
 const version = "1"
+
+// keepChanges is how long changes are kept where nothing else is said.
+const keepChanges = 90 * 24 * time.Hour
 
 // Options say where the administration is and what it works with.
 type Options struct {
@@ -39,7 +44,7 @@ type Options struct {
 	// LockWait bounds the wait for a lock that another transaction of PostgreSQL holds; 0
 	// leaves it to the server. It should be well below the backend's timeout.
 	LockWait time.Duration
-	// Log is told of what fails in the background; nil for nobody.
+	// Log gets the errors of background work; nil for no log.
 	Log *zap.Logger
 	// Replica is a postgres:// URL of a standby that answers lists where it is up to
 	// date; empty for none.
@@ -47,10 +52,12 @@ type Options struct {
 	// ReplicaWait is how long a list waits for that, ReplicaPause how often a
 	// replica is looked at that is away.
 	ReplicaWait, ReplicaPause time.Duration
-	// Spare lets go of a part of the room that is kept for changes of users on a full disk,
-	// and tells whether there was any; nil where none is kept.
+	// KeepChanges is how long cursors of changes are good; 0 for 90 days.
+	KeepChanges time.Duration
+	// Spare frees a part of the space that is reserved for changes of users on a full disk, and
+	// reports whether there was any; nil if none is reserved.
 	Spare func() bool
-	// Purge ticks when what has expired is to be removed; nil for every hour.
+	// Purge ticks when expired rows are to be removed; nil for every hour.
 	Purge <-chan time.Time
 }
 
@@ -62,6 +69,7 @@ type Store struct {
 	model    *mapping.Model
 	derived  *derived
 	records  *sqlrecord.Store
+	changes  *sqlrecord.Changes
 	hasher   *auth.Hasher
 	now      func() time.Time
 	purger   *purger
@@ -85,6 +93,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	s.records = sqlrecord.New(s.db, o.Model, o.Now)
+	if s.changes, err = sqlrecord.OpenChanges(ctx, s.records, cmp.Or(o.KeepChanges, keepChanges)); err != nil {
+		return nil, errors.Join(err, s.db.Close())
+	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
@@ -155,7 +166,7 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	})
 }
 
-// inOwnTx is inTx for what touches no records.
+// inOwnTx is inTx for writes that touch no records.
 func (s *Store) inOwnTx(ctx context.Context, f func(*txn) error) error {
 	return s.reserved.Write(ctx, func(c sqlrecord.Conn) error {
 		return f(&txn{internalTables: s.internalTables(c), store: s, now: s.now})
@@ -173,8 +184,8 @@ func (s *Store) datedBy(now func() time.Time) *Store {
 // UntilLag tells, of PostgreSQL, how far Until of pages stays behind writes under way.
 func (s *Store) UntilLag(ctx context.Context) (time.Duration, error) { return s.records.UntilLag(ctx) }
 
-// Database is where the records are, for what else is kept there: callback jobs. It is
-// closed with the store.
+// Database is the database of the records, in which callback jobs are stored too. It is closed
+// with the store.
 func (s *Store) Database() sqlrecord.DB { return sqlrecord.Jobs(s.db) }
 
 // Pool implements backend.Pooler.
@@ -185,7 +196,7 @@ func (s *Store) Ping(ctx context.Context) error { return s.reserved.Ping(ctx) }
 
 // Capabilities implements backend.Driver.
 func (s *Store) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Name: "reference", Store: s.db.Dialect().Name, Version: version, Atomic: true, Until: true}
+	return backend.Capabilities{Name: "reference", Store: s.db.Dialect().Name, Version: version, Atomic: true, Until: true, Shares: true}
 }
 
 // Close implements backend.Driver.

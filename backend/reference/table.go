@@ -12,9 +12,8 @@ import (
 //go:embed data/*.csv
 var data embed.FS
 
-// table is one of the data files: rows of text under named columns. The files are
-// a part of this program, and held to the model by their own tests: what is missing
-// in one of them panics.
+// table is one of the data files: rows of text under named columns. The files are part of the
+// program, and tests compare them with the model: a missing column panics.
 type table struct {
 	columns []string
 	rows    [][]string

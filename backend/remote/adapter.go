@@ -39,6 +39,7 @@ type description struct {
 	Idempotency    bool                           `json:"idempotency"`
 	DescribesModel bool                           `json:"describes_model"`
 	TellsClient    bool                           `json:"tells_client"`
+	Filters        []string                       `json:"filters"` // beside equality
 	Resources      map[string]resourceDescription `json:"resources"`
 	operations     map[*mapping.Resource]operations
 }
@@ -147,6 +148,7 @@ func (a *adapter) describe(ctx context.Context) error {
 // and what refers to it is a number like any other.
 func (d *description) narrow(model *mapping.Model) *mapping.Model {
 	to := map[string]mapping.Narrowing{}
+	lacks := d.unfiltered()
 	for name := range d.Resources {
 		r := model.Resource(name)
 		if r == nil {
@@ -154,11 +156,21 @@ func (d *description) narrow(model *mapping.Model) *mapping.Model {
 		}
 		n := mapping.Narrowing{Fields: map[string]mapping.FieldNarrowing{}}
 		for i := range r.Fields {
-			n.Fields[r.Fields[i].Name] = mapping.FieldNarrowing{}
+			n.Fields[r.Fields[i].Name] = mapping.FieldNarrowing{Unfiltered: lacks}
 		}
 		to[name] = n
 	}
 	return model.Narrow(to)
+}
+
+// unfiltered are the filters beside equality that the adapter does not say it has.
+func (d *description) unfiltered() (lacks mapping.Operators) {
+	for _, o := range mapping.AllOperators {
+		if !slices.Contains(d.Filters, o.String()) {
+			lacks |= mapping.OperatorsOf(o)
+		}
+	}
+	return lacks
 }
 
 // offer finds the operations of the model's resources.
@@ -181,7 +193,7 @@ func (d *description) offer(model *mapping.Model) error {
 }
 
 func (a *adapter) capabilities() backend.Capabilities {
-	return backend.Capabilities{Name: "remote", Store: a.about.Name, Version: a.about.Version, OwnRules: a.about.OwnRules}
+	return backend.Capabilities{Name: "remote", Store: a.about.Name, Version: a.about.Version, OwnRules: a.about.OwnRules, Distant: true}
 }
 
 func (a *adapter) supports(r *mapping.Resource, op mapping.Scope) bool {

@@ -129,8 +129,13 @@ func appendQuery(dst []byte, r *mapping.Resource, q backend.Query) []byte {
 		dst = appendFields(append(dst, '&'), r, q.Fields)
 	}
 	for _, f := range q.Filters {
-		dst = append(append(append(dst, "&filter."...), f.Field.Name...), '=')
-		dst = appendEscaped(dst, f.Value.String())
+		dst = append(appendEscaped(append(dst, "&filter."...), f.Op.Param(f.Field.Name)), '=')
+		for i, v := range f.Operands() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendEscaped(dst, v.String())
+		}
 	}
 	return dst
 }

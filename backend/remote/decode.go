@@ -225,9 +225,9 @@ func (s *service) keys(ctx context.Context, r *resource, client auth.Client, rec
 	refs := more
 	add := func(ref sheet.IDRef) { refs = append(refs, ref) }
 	r.NeedsIDs(rec, add)
-	for n, i := range r.arrays {
-		for _, child := range rec.Children[i] {
-			r.children[n].NeedsIDs(child, add)
+	for _, e := range r.elements {
+		for _, child := range rec.Children[e.field] {
+			e.of.NeedsIDs(child, add)
 		}
 	}
 	if len(refs) == 0 {

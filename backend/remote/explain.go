@@ -2,6 +2,7 @@ package remote
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"frontdesk/mapping"
@@ -57,7 +58,15 @@ func (s *service) explain(m *mapping.Resource, scope mapping.Scope) []string {
 	op := r.operation(scope)
 	shown := sheet.Values{Shown: true, Get: func(name string) sheet.Raw { return sheet.Raw{Kind: sheet.RawText, Text: "{" + name + "}"} }}
 	if scope == mapping.OpCreate || scope == mapping.OpUpdate {
-		shown.Fields = s.body(op, r.shownFields())
+		fields := r.shownFields()
+		if scope == mapping.OpCreate {
+			fields = append(r.ShownConstants(), fields...)
+		}
+		shown.Fields = s.body(op, fields)
+		shown.Rows = func(array string) ([][]sheet.Assignment, bool) {
+			i := slices.IndexFunc(r.elements, func(e elements) bool { return r.Fields[e.field].Name == array })
+			return [][]sheet.Assignment{r.elements[i].of.shownFields()}, true
+		}
 	}
 	c, err := op.Request.Build(shown)
 	if err != nil {
@@ -103,6 +112,9 @@ func (r *resource) shownFields() []sheet.Assignment {
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		for _, place := range f.Write {
+			if place == r.Client || slices.ContainsFunc(fields, func(a sheet.Assignment) bool { return a.Place == place }) {
+				continue
+			}
 			fields = append(fields, sheet.Assignment{Place: place, Value: sheet.Raw{Kind: sheet.RawText, Text: "{" + f.Name + "}"}, Field: f.Field})
 		}
 	}

@@ -51,7 +51,11 @@ type listing struct {
 
 // list reads a page of records, in as many calls as that takes.
 func (s *service) list(ctx context.Context, m *mapping.Resource, q backend.Query) (backend.Page, error) {
-	return s.listFor(ctx, m, q, s.owners(q.Client))
+	page, err := s.listFor(ctx, m, q, s.owners(q.Client))
+	if err == nil && m.HasArray(q.Fields) {
+		err = s.addArrays(ctx, m, q, &page)
+	}
+	return page, err
 }
 
 // listFor is list with what is known of whose records are.

@@ -75,13 +75,21 @@ func (l *listing) order() (string, error) {
 func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 	q := mapping.NewRecord(l.r.Resource.Resource)
 	for _, f := range l.q.Filters {
-		q.Values[f.Field.Index] = canonical(f)
+		if f.Op == mapping.Equals {
+			q.Values[f.Field.Index] = canonical(f)
+		}
 	}
 	keys, err := l.s.keys(ctx, l.r, l.q.Client, q)
 	if err != nil {
 		return false, err
 	}
 	for _, f := range l.q.Filters {
+		if f.Op != mapping.Equals {
+			if none := l.prepareOperator(f); none {
+				return true, nil
+			}
+			continue
+		}
 		alternatives, err := l.r.Filter(q, f.Field, l.q.Client, keys)
 		switch {
 		case err != nil:
@@ -107,6 +115,23 @@ func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 	return false, nil
 }
 
+// prepareOperator is prepareFilters for a filter that is not equality.
+func (l *listing) prepareOperator(f backend.Filter) (none bool) {
+	if v, fixed := l.r.Fields[f.Field.Index].Fixed(); fixed {
+		return !f.Matches(v)
+	}
+	name, raw, ok := l.r.Operand(l.r.list.Request, f.Field, f.Op, f.Value)
+	if !ok {
+		l.judged = append(l.judged, f)
+		return false
+	}
+	if l.v.operands == nil {
+		l.v.operands = map[string]sheet.Raw{}
+	}
+	l.v.operands[name] = raw
+	return false
+}
+
 // named is the key of what is remembered of the list: what the service is asked, and by
 // what is judged here. What is found out on the way is not in it, which may be something
 // else on the next page.
@@ -114,7 +139,9 @@ func (l *listing) named(call sheet.Call) string {
 	var b strings.Builder
 	b.WriteString(strconv.FormatInt(l.q.Client.ID, 10) + " " + l.r.Name + " " + call.Target + " " + string(call.Body))
 	for _, f := range l.judged {
-		fmt.Fprintf(&b, " %s=%d %q", f.Field.Name, f.Value.Kind(), f.Value.String())
+		for _, v := range f.Operands() {
+			fmt.Fprintf(&b, " %s=%d %q", f.Op.Param(f.Field.Name), v.Kind(), v.String())
+		}
 	}
 	return b.String()
 }
@@ -139,13 +166,26 @@ func (l *listing) request() (sheet.Call, error) {
 func (l *listing) judge(placeholder string) bool {
 	sent := len(l.judged)
 	for _, f := range l.q.Filters {
-		if "filter."+f.Field.Name == placeholder && !slices.Contains(l.judged, f) {
+		if l.placeholder(f) == placeholder && !l.judges(f) {
 			l.judged = append(l.judged, f)
 		}
 	}
+	delete(l.v.operands, placeholder)
 	l.v.filters = slices.DeleteFunc(l.v.filters, func(a sheet.Assignment) bool { return a.Field != nil && "filter."+a.Field.Name == placeholder })
 	return len(l.judged) > sent
 }
+
+// placeholder is where the request has the value of a filter.
+func (l *listing) placeholder(f backend.Filter) string {
+	if f.Op == mapping.Equals {
+		return "filter." + f.Field.Name
+	}
+	name, _, _ := l.r.Operand(l.r.list.Request, f.Field, f.Op, f.Value)
+	return name
+}
+
+// judges tells whether a filter is judged here alone.
+func (l *listing) judges(f backend.Filter) bool { return slices.ContainsFunc(l.judged, f.Equal) }
 
 // sends tells whether the service is asked for a filter. Nothing and an empty text
 // look like no filter at all, unless they stand in quotes: these are judged here.
@@ -190,8 +230,7 @@ func (l *listing) missed(rec mapping.Record) *mapping.Field {
 		if v.IsAbsent() {
 			v = mapping.NullValue()
 		}
-		alike := v.IsSet() && f.Value.IsSet() && strings.EqualFold(strings.TrimSpace(v.Text()), strings.TrimSpace(f.Value.Text())) && f.Value.Kind() == mapping.KindText
-		if !isSame(f.Field, v, f.Value) && (!alike || slices.Contains(l.judged, f)) {
+		if !f.Matches(v) && (!isAlike(f, v) || l.judges(f)) {
 			return f.Field
 		}
 	}
@@ -225,10 +264,8 @@ func (l *listing) leavesOut() error {
 	return nil
 }
 
-func isSame(f *mapping.Field, a, b mapping.Value) bool {
-	if f.IgnoreDashes && a.IsSet() && b.IsSet() {
-		bare := func(v mapping.Value) string { return strings.ReplaceAll(v.Text(), "-", "") }
-		return strings.EqualFold(bare(a), bare(b))
-	}
-	return a == b
+// isAlike tells whether a service may take a text for the one that is filtered by.
+func isAlike(f backend.Filter, v mapping.Value) bool {
+	return f.Op == mapping.Equals && v.Kind() == mapping.KindText && f.Value.Kind() == mapping.KindText &&
+		strings.EqualFold(strings.TrimSpace(v.Text()), strings.TrimSpace(f.Value.Text()))
 }

@@ -145,7 +145,7 @@ resources:
       list: {path: /orders, query: {offset: "{offset}", limit: "{limit}"}, PAGED}
       create: {path: /orders}
       update: {path: "/orders/{key}"}
-    fields: {contact_id: contact, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}, orderlines: {}}
+    fields: {contact_id: contact, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}, orderlines: {readonly: true}}
   orderline:
     key: {columns: nr}
     client: {through: order_id}

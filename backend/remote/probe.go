@@ -22,6 +22,10 @@ type Finding struct {
 // Disordered is what a Finding says of a list that is not in the order that the sheet says.
 const Disordered = "the list is not in its order"
 
+// PassedOver is what a Finding says of records that the service lists, and the sheet shows to
+// nobody or to another client.
+const PassedOver = "records are read past"
+
 // Probe reads a page of a resource, q.Limit records at the most, and tells how
 // many came and what of the sheet did not fit: places that no record had, values
 // that could not be converted. The error is of the call itself.
@@ -48,13 +52,16 @@ func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Quer
 	if len(rows) > 0 {
 		found = r.absent(rows)
 	}
-	last := int32(0)
+	last, past := int32(0), 0
 	for i := range rows {
 		var f Finding
 		switch records, shown, err := s.decode(ctx, r, l.owners, rows[i:i+1]); {
 		case err != nil:
 			f.What = err.Error()
 		case !shown[0]:
+			if !r.IsNobodys(rows[i].values) {
+				past++
+			}
 			continue
 		case r.isByID() && records[0].ID() < last:
 			f = Finding{Place: r.Order[0], What: Disordered}
@@ -65,6 +72,9 @@ func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Quer
 		if !slices.Contains(found, f) {
 			found = append(found, f)
 		}
+	}
+	if past > 0 {
+		found = append(found, Finding{What: PassedOver, Records: past})
 	}
 	return len(rows), found, nil
 }

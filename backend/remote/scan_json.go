@@ -75,6 +75,11 @@ func (j *jsonScanner) value(s *shape, n *node, to *row) error {
 		return j.scalar(n, to)
 	case n == nil:
 		return j.nested(c, nil, nil, nil)
+	case n.whole >= 0:
+		from := j.at
+		err := j.nested(c, s, n, to)
+		to.values[n.whole] = sheet.Raw{Kind: sheet.RawJSON, Text: j.text[from:j.at]}
+		return err
 	case n.list >= 0:
 		to.lists[n.list] = nest{there: true, rows: []row{}}
 		return j.list(c, s.lists[n.list], &to.lists[n.list])
@@ -217,6 +222,12 @@ func (j *jsonScanner) name() (string, error) {
 // scalar reads a value that is neither object nor array.
 func (j *jsonScanner) scalar(n *node, to *row) error {
 	raw, err := j.raw()
+	if err == nil && n != nil && n.whole >= 0 {
+		to.values[n.whole] = raw
+		if len(n.kids) == 0 {
+			return nil
+		}
+	}
 	switch {
 	case err != nil || n == nil:
 		return err

@@ -45,12 +45,19 @@ type resource struct {
 	told     []bool // of the key's parts: those that an answer can leave out, see supplyKey
 	arrays   []int  // position of the field that each list is of
 	children []*resource
-	version  int // position of the sheet's version, -1 for none
+	elements []elements // that a new record comes with
+	version  int        // position of the sheet's version, -1 for none
 	get      *operation
 	list     *operation
 	create   *operation
 	update   *operation
 	delete   *operation
+}
+
+// elements are those of an array field.
+type elements struct {
+	field int
+	of    *resource
 }
 
 // operation is a call that the sheet describes.
@@ -132,29 +139,37 @@ func (s *service) ready() error {
 // wrote notes that a write ended, done or not.
 func (r *resource) wrote() {
 	r.writes.Add(1)
-	for _, child := range r.children {
-		child.writes.Add(1)
+	for _, e := range r.elements {
+		e.of.writes.Add(1)
 	}
 }
 
 func placesOf(r *sheet.Resource) *shape {
-	places := make([]string, len(r.Places))
-	for i, p := range r.Places {
-		places[i] = p.Name
+	s := newShape()
+	for _, p := range r.Places {
+		if p.Whole {
+			s.addWhole(p.Name)
+		} else {
+			s.addPlace(p.Name)
+		}
 	}
-	return newShape(places...)
+	return s
 }
 
 func (s *service) readyResource(r *resource) (err error) {
 	r.told = toldParts(r.Resource)
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		if f.Field.Type != mapping.Array || f.Children == "" {
+		create := r.Operations[mapping.OpCreate]
+		if f.Field.Type != mapping.Array || f.Children == "" && (create == nil || create.Request == nil || !create.Request.HasEach(f.Name)) {
 			continue
 		}
 		child := s.resources[f.Field.Target()]
 		if child == nil {
 			return fmt.Errorf("field %s: its elements are of a resource that the sheet does not have", f.Name)
+		}
+		if r.elements = append(r.elements, elements{i, child}); f.Children == "" {
+			continue
 		}
 		// Elements have no elements: their own arrays are not read here.
 		if _, err := r.record.addList(f.Children, placesOf(child.Resource)); err != nil {
@@ -218,7 +233,7 @@ func (op *operation) countsBy(t *sheet.Total) {
 func (op *operation) tellsTotal() bool { return op.total >= 0 || op.totalHeader != "" }
 
 func (s *service) capabilities() backend.Capabilities {
-	return backend.Capabilities{Name: "remote", Store: "http", OwnRules: s.o.Sheet.OwnRules}
+	return backend.Capabilities{Name: "remote", Store: "http", OwnRules: s.o.Sheet.OwnRules, Distant: true}
 }
 
 func (r *resource) operation(op mapping.Scope) *operation {
@@ -283,6 +298,7 @@ type values struct {
 	since    sheet.Raw
 	order    string // what the service is told of it
 	filters  []sheet.Assignment
+	operands map[string]sheet.Raw // of filters that are not equality, by placeholder
 	fields   []sheet.Assignment
 	page     place
 }
@@ -343,21 +359,23 @@ func (v *values) named(name string) sheet.Raw {
 			return v.key[of[0]-'1']
 		}
 	case "filter":
-		return assigned(v.filters, of)
+		if raw, ok := v.operands[name]; ok {
+			return raw
+		}
+		return sheet.Assigned(v.filters, of)
 	case "value":
-		return assigned(v.fields, of)
+		return sheet.Assigned(v.fields, of)
 	}
 	return sheet.Raw{}
 }
 
-// assigned returns what a field is written as.
-func assigned(from []sheet.Assignment, field string) sheet.Raw {
-	for i := range from {
-		if f := from[i].Field; f != nil && f.Name == field && from[i].Rows == nil {
-			return from[i].Value
-		}
+// rows returns the elements of an array that are written.
+func (v *values) rows(array string) (rows [][]sheet.Assignment, given bool) {
+	i := slices.IndexFunc(v.fields, func(a sheet.Assignment) bool { return a.Rows != nil && a.Field.Name == array })
+	if i < 0 {
+		return nil, false
 	}
-	return sheet.Raw{}
+	return v.fields[i].Rows, true
 }
 
 // timeoutOf is how long a call may take.

@@ -76,7 +76,7 @@ func (s *service) shown(op *operation) string {
 
 // request fills in the templates of a call.
 func (s *service) request(ctx context.Context, op *operation, v *values) (*request, error) {
-	filled := sheet.Values{Get: v.get, Fields: s.body(op, v.fields)}
+	filled := sheet.Values{Get: v.get, Fields: s.body(op, v.fields), Rows: v.rows}
 	c, err := op.Request.Build(filled)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s *service) body(op *operation, fields []sheet.Assignment) []sheet.Assignm
 		return fields
 	}
 	return slices.DeleteFunc(slices.Clone(fields), func(a sheet.Assignment) bool {
-		if a.Field == nil || a.Rows != nil {
+		if a.Field == nil {
 			return false
 		}
 		create := op.scope == mapping.OpCreate
@@ -132,13 +132,45 @@ func (s *service) body(op *operation, fields []sheet.Assignment) []sheet.Assignm
 // failure is an answer as the sheet's matchers look at it.
 func (s *service) failure(a *answer) sheet.Failure {
 	body := a.body
-	return sheet.Failure{Status: a.status, Body: []byte(body), At: func(path string) string {
-		top, err := s.scan(newShape(path), body)
-		if err != nil || len(top.values) == 0 {
-			return ""
+	within := func(body string) func(string) string {
+		return func(path string) string {
+			top, err := s.scan(newShape(path), body)
+			if err != nil || len(top.values) == 0 {
+				return ""
+			}
+			return top.values[0].String()
 		}
-		return top.values[0].String()
+	}
+	return sheet.Failure{Status: a.status, Body: []byte(body), At: within(body), Members: func(path string) (all []sheet.Member) {
+		if len(body) > maxErrorBody {
+			return nil
+		}
+		elements := elementsAt(body, path)
+		for _, e := range elements[:min(len(elements), maxMembers)] {
+			all = append(all, sheet.Member{Name: e.Name, At: within(e.Text)})
+		}
+		return all
 	}}
+}
+
+// maxMembers is how many members of an error are looked at.
+const maxMembers = 100
+
+// elementsAt are those of the object or the list at a path of a JSON text; none of what
+// is neither, or no JSON.
+func elementsAt(text, path string) []sheet.Element {
+	for {
+		elements, err := sheet.Elements(text)
+		if err != nil || path == "" {
+			return elements
+		}
+		step, rest, _ := strings.Cut(path, ".")
+		i := slices.IndexFunc(elements, func(e sheet.Element) bool { return e.Name == step })
+		if i < 0 {
+			return nil
+		}
+		text, path = elements[i].Text, rest
+	}
 }
 
 // scan takes the places of a shape out of a body, for what is needed once.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -26,17 +29,23 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 	}
 	v := &values{client: client, once: key}
 	if v.fields, err = r.Encode(rec, nil, client, keys, true); err != nil {
-		return mapping.Record{}, false, err
+		return mapping.Record{}, false, unsaid(err)
 	}
-	for n, i := range r.arrays {
-		if rec.Values[i].IsAbsent() {
+	if r.Key.Generated == "uuid" {
+		if err := r.makeKey(v); err != nil {
+			return mapping.Record{}, false, err
+		}
+	}
+	for _, e := range r.elements {
+		f := &r.Fields[e.field]
+		if rec.Values[e.field].IsAbsent() {
 			continue
 		}
-		array := sheet.Assignment{Place: r.Fields[i].Children, Field: r.Fields[i].Field, Rows: [][]sheet.Assignment{}}
-		for k, child := range rec.Children[i] {
-			element, err := r.children[n].Encode(child, nil, client, keys, true)
+		array := sheet.Assignment{Place: f.Children, Field: f.Field, Rows: [][]sheet.Assignment{}}
+		for k, child := range rec.Children[e.field] {
+			element, err := e.of.Encode(child, nil, client, keys, true)
 			if err != nil {
-				return mapping.Record{}, false, ofElement(err, r.Fields[i].Name, k)
+				return mapping.Record{}, false, ofElement(unsaid(err), f.Name, k)
 			}
 			array.Rows = append(array.Rows, element)
 		}
@@ -46,19 +55,44 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 	return stored, false, err
 }
 
+// unsaid is the error of a write that cannot be said to the service. Unless it is the
+// client's it is the sheet's, and says nothing of whether the service works.
+func unsaid(err error) error {
+	if _, ok := mapping.AsViolations(err); ok {
+		return err
+	}
+	return unexpected(err)
+}
+
+// makeKey makes the part of a new record's key that nothing else gives.
+func (r *resource) makeKey(v *values) error {
+	for _, place := range r.Key.Places {
+		i := slices.IndexFunc(v.fields, func(a sheet.Assignment) bool { return a.Place == place })
+		if i < 0 {
+			id, err := uuid.NewRandom()
+			if err != nil {
+				return fmt.Errorf("key of a %s: %w", r.Name, err)
+			}
+			i, v.fields = len(v.fields), append(v.fields, sheet.Assignment{Place: place, Value: sheet.Raw{Kind: sheet.RawText, Text: id.String()}})
+		}
+		v.key = append(v.key, v.fields[i].Value)
+	}
+	return nil
+}
+
 // takes judges whose a new record, and each of its elements, is to be.
 func (s *service) takes(ctx context.Context, r *resource, rec mapping.Record, o *owners) error {
 	if err := o.takes(ctx, r, rec); err != nil {
 		return err
 	}
-	for n, i := range r.arrays {
-		child := r.children[n]
-		if child.Through == nil || child.Through.Name == r.Fields[i].ArrayKey {
+	for _, e := range r.elements {
+		f := &r.Fields[e.field]
+		if e.of.Through == nil || e.of.Through.Name == f.ArrayKey {
 			continue // an element belongs to its record
 		}
-		for k, element := range rec.Children[i] {
-			if err := o.takes(ctx, child, element); err != nil {
-				return ofElement(err, r.Fields[i].Name, k)
+		for k, element := range rec.Children[e.field] {
+			if err := o.takes(ctx, e.of, element); err != nil {
+				return ofElement(err, f.Name, k)
 			}
 		}
 	}
@@ -104,7 +138,7 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	v := &values{client: client, key: key, id: before.ID(), version: before.Version}
 	along := func(f *sheet.Field) bool { return r.goesAlong(f, patch) }
 	if v.fields, err = r.EncodeChange(before, changed, row, along, client, keys); err != nil {
-		return mapping.Record{}, err
+		return mapping.Record{}, unsaid(err)
 	}
 	if len(v.fields) == 0 {
 		return mapping.Record{}, unexpected(fmt.Errorf("none of the changed fields of a %s can be written", r.Name))

@@ -21,6 +21,7 @@ type shape struct {
 type node struct {
 	name    string
 	place   int // position in the row, -1 for none
+	whole   int // position of the object or the list as it is, -1 for none
 	list    int // number of the nested list that the member is, -1 for none
 	kids    []*node
 	byName  map[string]int
@@ -47,7 +48,7 @@ func newShape(places ...string) *shape {
 	return s
 }
 
-func newNode(name string) *node { return &node{name: name, place: -1, list: -1} }
+func newNode(name string) *node { return &node{name: name, place: -1, whole: -1, list: -1} }
 
 // addPlace gives a path the next position in the row.
 func (s *shape) addPlace(path string) int {
@@ -57,6 +58,12 @@ func (s *shape) addPlace(path string) int {
 	}
 	s.width++
 	return s.width - 1
+}
+
+// addWhole gives what is at a path, whatever it is, the next position in the row.
+func (s *shape) addWhole(path string) {
+	s.top.at(path).whole = s.width
+	s.width++
 }
 
 // addList makes a path a nested list.
@@ -96,6 +103,9 @@ func (n *node) at(path string) *node {
 // null makes all that is below a node null: so much is said by an object that is.
 func (n *node) null(to *row) error {
 	for _, kid := range n.kids {
+		if kid.whole >= 0 {
+			to.values[kid.whole] = sheet.Raw{Kind: sheet.RawNull}
+		}
 		if kid.place >= 0 {
 			if err := put(kid, to, sheet.Raw{Kind: sheet.RawNull}); err != nil {
 				return err

@@ -140,6 +140,7 @@ func (f *foreign) walk(t *testing.T, file string, w drivertest.Walk) {
 		w.Steps, w.Rounds = 6, 10
 	}
 	w.Run(t)
+	drivertest.Injection{Client: w.Client, Clients: w.Clients, Oracle: f}.Run(t)
 }
 
 var (

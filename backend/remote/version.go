@@ -15,7 +15,7 @@ import (
 // or, without a version, of all that is read. It stays the same over restarts.
 func (r *resource) versionOf(values []sheet.Raw) int64 {
 	if r.version < 0 {
-		return sheet.Sum(values)
+		return r.Sum(values)
 	}
 	if v := values[r.version]; v.Kind == sheet.RawInt {
 		return v.Int
@@ -34,7 +34,7 @@ func (s *service) tag(ctx context.Context, r *resource, client auth.Client, rec 
 		}
 		elements, told := rec.Children[i]
 		if child := s.resources[f.Field.Target()]; !told && f.Children == "" && child != nil && child.list != nil {
-			page, err := s.list(ctx, f.Field.Target(), elementsOf(f.Field, client, rec.ID()))
+			page, err := s.list(ctx, f.Field.Target(), elementsOf(client, f.Field, *rec))
 			if err != nil {
 				rec.Tag = mapping.Untold
 				return fmt.Errorf("%s: %w", f.Name, err)
@@ -52,7 +52,8 @@ func (s *service) tag(ctx context.Context, r *resource, client auth.Client, rec 
 }
 
 // elementsOf asks for the elements of an array that are records of their own.
-func elementsOf(f *mapping.Field, client auth.Client, id int32) backend.Query {
-	owner := backend.Filter{Field: f.Target().Field(f.ArrayKey), Value: mapping.IntValue(int64(id))}
-	return backend.Query{Client: client, Filters: []backend.Filter{owner}, Limit: mapping.MaxElements}
+func elementsOf(client auth.Client, f *mapping.Field, of mapping.Record) backend.Query {
+	q := backend.ElementsOf(backend.Query{Client: client}, f, []mapping.Record{of})
+	q.Limit = mapping.MaxElements
+	return q
 }

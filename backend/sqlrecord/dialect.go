@@ -30,6 +30,10 @@ type Dialect struct {
 	columnType  func(f *mapping.Field) string
 	// upper folds ASCII letters, the same in every engine.
 	upper func(expr string) string
+	// like is the operator that finds a pattern in a text, and pattern makes one of a part
+	// of the text, without regard to case.
+	like    string
+	pattern func(part string) string
 	// later is the later of a moment and one millisecond after a column.
 	later func(column, moment string) string
 	// advance is the query that keeps an identity from issuing its parameter as an ID, if

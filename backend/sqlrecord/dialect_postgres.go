@@ -38,7 +38,9 @@ func Postgres() *Dialect {
 				return `text COLLATE "C"`
 			}
 		},
-		upper: func(expr string) string { return `upper(` + expr + `::text COLLATE "C")` },
+		upper:   func(expr string) string { return `upper(` + expr + `::text COLLATE "C")` },
+		like:    " ~ ",
+		pattern: RegexPattern,
 		later: func(column, moment string) string {
 			return "greatest(" + column + " + interval '1 millisecond', " + moment + ")"
 		},

@@ -29,8 +29,10 @@ func SQLite() *Dialect {
 				return "TEXT"
 			}
 		},
-		upper: func(expr string) string { return "upper(" + expr + ")" },
-		later: func(column, moment string) string { return "max(" + column + " + 1, " + moment + ")" },
+		like:    " GLOB ",
+		pattern: GlobPattern,
+		upper:   func(expr string) string { return "upper(" + expr + ")" },
+		later:   func(column, moment string) string { return "max(" + column + " + 1, " + moment + ")" },
 		reserve: func(resource string) []string {
 			return []string{
 				"UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = '" + resource + "'",

@@ -101,9 +101,7 @@ func (w *listWriter) where() {
 	w.b.WriteString(w.client())
 	for _, f := range w.q.Filters {
 		w.b.WriteString(" AND ")
-		w.b.WriteString(w.d.Compared(f.Field, w.t.columns[f.Field.Index]))
-		w.b.WriteString(" = ")
-		w.b.WriteString(w.d.Compared(f.Field, w.arg(f.Value)))
+		w.filter(f)
 	}
 	if w.q.ModifiedSince.IsSet() {
 		w.b.WriteString(" AND ")
@@ -155,7 +153,7 @@ func (w *listWriter) descending() bool { return len(w.q.Sort) > 0 && w.q.Sort[0]
 // fewer records, the condition keeps the planner from using this one.
 func (w *listWriter) client() string {
 	for _, f := range w.q.Filters {
-		if w.t.narrow[f.Field.Index] {
+		if w.t.narrow[f.Field.Index] && (f.Op == mapping.Equals || f.Op == mapping.AnyOf) {
 			return w.d.unindexed("") + w.t.visible
 		}
 	}

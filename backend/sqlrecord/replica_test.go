@@ -161,10 +161,10 @@ func TestReplicaOfSomethingElse(t *testing.T) {
 	p := newPair(t, patience)
 	p.primary.Ask(t, "CREATE DATABASE other")
 	for dsn, fault := range map[string]string{
-		p.primary.DSN("postgres"):                          "it is no standby",
-		p.standby.DSN("other"):                             "it is of another database: other of system",
-		sqltest.Primary(t).Standby(t, "x").DSN("postgres"): "it is of another database: postgres of system",
-		"postgres://nobody@127.0.0.1:1/none":               "connection refused",
+		p.primary.DSN("postgres"):                            "it is no standby",
+		p.standby.DSN("other"):                               "it is of another database: other of system",
+		sqltest.Unrelated(t).Standby(t, "x").DSN("postgres"): "it is of another database: postgres of system",
+		"postgres://nobody@127.0.0.1:1/none":                 "connection refused",
 	} {
 		r := p.open(t, dsn, 0)
 		require.ErrorContains(t, r.Fault(), fault)

@@ -65,9 +65,12 @@ func (s schema) broughtBy(version int) (all []*mapping.Resource) {
 // newTables returns what makes the tables of resources, and all that belongs to
 // them.
 func (s schema) newTables(version int, resources []*mapping.Resource) []string {
-	var tables, keys, indexes []string
+	var tables, keys, indexes, triggers []string
 	if version == s.versions()[0] {
 		tables = append(tables, s.epochs())
+	}
+	if len(resources) > 0 {
+		tables = append(tables, s.changeTables()...)
 	}
 	for _, r := range resources {
 		fields := s.fieldsOf(r, version)
@@ -76,15 +79,16 @@ func (s schema) newTables(version int, resources []*mapping.Resource) []string {
 			indexes = append(indexes, i.create(""))
 		}
 		if s.d.steers {
-			indexes = append(indexes, s.deleteTrigger(r))
+			triggers = append(triggers, s.deleteTrigger(r))
 		}
+		triggers = append(triggers, s.changeTriggers(r)...)
 		for _, f := range fields {
 			if !s.d.foreignKeysInline && f.Reference != "" {
 				keys = append(keys, s.addKey(r, f))
 			}
 		}
 	}
-	return slices.Concat(tables, keys, indexes)
+	return slices.Concat(tables, keys, indexes, triggers)
 }
 
 // indexesOf returns the indexes that fields bring.

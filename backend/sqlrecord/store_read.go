@@ -3,8 +3,8 @@ package sqlrecord
 import (
 	"context"
 	"errors"
+	"strings"
 
-	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -15,15 +15,11 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 	t := s.tables[r]
 	read := s.read
 	sel, text := &t.one, t.get
-	var arrays []int
 	if q.Fields != nil {
 		chosen := t.choose(s.db.Dialect(), q.Fields)
 		sel, text = &chosen, chosen.head+t.get[len(t.one.head):]
-		for _, i := range q.Fields {
-			if _, ok := t.children[i]; ok {
-				arrays = append(arrays, i)
-				read = s.snapshot // the version must be that of the elements, too
-			}
+		if r.HasArray(q.Fields) {
+			read = s.snapshot // the version must be that of the elements, too
 		}
 	}
 	if q.ForUpdate {
@@ -36,13 +32,18 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 			rec, found = sel.record(r, row), true
 			return nil
 		})
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if !found {
+		case !found:
 			return backend.ErrNotFound
+		case !r.HasArray(q.Fields):
+			return nil
 		}
-		return s.children(ctx, c, t, q.Client, rec.ID(), arrays, &rec)
+		one := backend.Page{Records: []mapping.Record{rec}}
+		err = one.AddArrays(q, r, s.elements(ctx, c, t, q))
+		rec = one.Records[0]
+		return err
 	})
 	if err != nil {
 		return mapping.Record{}, err
@@ -50,27 +51,36 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 	return rec, nil
 }
 
-// children reads the elements of array fields into rec.
-func (s *Store) children(ctx context.Context, c Conn, t *table, client auth.Client, id int32, arrays []int, rec *mapping.Record) error {
-	for _, i := range arrays {
-		child := t.children[i]
-		sel := &s.tables[child.field.Target()].list
-		lines := []mapping.Record{}
-		args := []mapping.Value{mapping.IntValue(client.ID), mapping.IntValue(int64(id))}
-		err := c.Query(ctx, child.query, sel.columns, args, func(row []mapping.Value) error {
-			lines = append(lines, sel.record(child.field.Target(), row))
-			return nil
+// elements reads the elements of an array field of some records, with one statement.
+func (s *Store) elements(ctx context.Context, c Conn, t *table, q backend.Query) backend.ReadElements {
+	return func(f *mapping.Field, of []mapping.Record) ([]mapping.Record, error) {
+		child := t.children[f.Index]
+		ids := make([]mapping.Value, len(of))
+		for i, rec := range of {
+			ids[i] = mapping.IntValue(int64(rec.ID()))
+		}
+		args := append([]mapping.Value{mapping.IntValue(q.Client.ID)}, evened(ids)...)
+		var text strings.Builder
+		text.WriteString(child.head)
+		for n := range args[1:] {
+			if n > 0 {
+				text.WriteString(", ")
+			}
+			text.WriteString(s.db.Dialect().Placeholder(n + 2))
+		}
+		text.WriteString(child.tail)
+		lines, bytes := []mapping.Record{}, 0
+		err := c.Query(ctx, text.String(), child.table.list.columns, args, func(row []mapping.Value) error {
+			line := child.table.list.record(f.Target(), row)
+			lines = append(lines, line)
+			if q.Room == nil {
+				return nil
+			}
+			bytes += line.ElementBytes()
+			return q.Room(bytes, len(of))
 		})
-		if err != nil {
-			return err
-		}
-		if rec.Children == nil {
-			rec.Children = map[int][]mapping.Record{}
-		}
-		rec.Children[i] = lines
-		rec.Values[i] = mapping.RecordsValue()
+		return lines, err
 	}
-	return nil
 }
 
 // errEnough is the error of a function that wants no more rows.
@@ -83,7 +93,7 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	l := s.listing(t, q)
 	var page backend.Page
 	read := s.read
-	if l.deep || q.Total {
+	if l.deep || q.Total || r.HasArray(q.Fields) {
 		read = s.snapshot
 	}
 	err := read(ctx, func(c Conn) error {
@@ -110,6 +120,9 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 		})
 		if errors.Is(err, errEnough) {
 			err = nil
+		}
+		if err == nil {
+			err = page.AddArrays(q, r, s.elements(ctx, c, t, q))
 		}
 		if err != nil || !q.Total {
 			return err

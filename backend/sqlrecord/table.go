@@ -49,9 +49,9 @@ type parent struct {
 
 // childTable says how the elements of an array field are read.
 type childTable struct {
-	field *mapping.Field
-	key   *mapping.Field
-	query string // client, id of the record
+	table *table
+	head  string // SELECT … WHERE key
+	tail  string // what comes behind the ids of the records
 }
 
 // selection is a choice of fields, read as one row.
@@ -158,8 +158,8 @@ func (t *table) link(d *Dialect, tables map[*mapping.Resource]*table) {
 		if place := child.r.Field("sort_order"); place != nil {
 			order = child.columns[place.Index] + " NULLS LAST, " + order
 		}
-		t.children[i] = childTable{field: f, key: key, query: child.list.head + " WHERE " + child.columns[key.Index] + " = " + d.Placeholder(2) +
-			" AND " + strings.Replace(child.visible, d.Quote(clientColumn), d.unindexed(d.Quote(clientColumn)), 1) + " ORDER BY " + order}
+		t.children[i] = childTable{table: child, head: child.list.head + " WHERE " + child.columns[key.Index] + " IN (",
+			tail: ") AND " + strings.Replace(child.visible, d.Quote(clientColumn), d.unindexed(d.Quote(clientColumn)), 1) + " ORDER BY " + order}
 	}
 }
 

@@ -55,7 +55,7 @@ func (a actsListCommand) Run(p desk.Program) error {
 		table := terminal.NewTable(p.Stdout)
 		fmt.Fprintln(table, "AT\tWHAT\tON\tWHO\tFROM\tOUTCOME")
 		for _, act := range found {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Here(act.At), terminal.Safe(act.What), terminal.Safe(act.Whom), terminal.Safe(act.Who), terminal.Safe(act.Origin), act.Outcome)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Second(act.At), terminal.Safe(act.What), terminal.Safe(act.Whom), terminal.Safe(act.Who), terminal.Safe(act.Origin), act.Outcome)
 		}
 		return table.Flush()
 	})

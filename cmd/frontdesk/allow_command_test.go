@@ -82,27 +82,27 @@ func TestAllowLearn(t *testing.T) {
 	code, out, problems := cli("", "allow", "learn", "--key", "webshop", "--since", "2026-11-01", "access.log", "access.log.1.gz")
 	require.Zero(t, code, problems)
 	require.Equal(t, shortLogs, problems)
-	require.Equal(t, `# webshop (frontdesk.yaml:5): 10 requests from 2026-11-09 10:00 to 2026-11-12 12:00, 1 older one left out, 2 other lines passed over
+	require.Equal(t, `# webshop (frontdesk.yaml:5): 10 requests from 2026-11-09 09:00 UTC to 2026-11-12 12:00 UTC, 1 older one left out, 2 other lines passed over
  allow:
-   - "GET /order"    # 2 requests, last 2026-11-10 11:00
+   - "GET /order"    # 2 requests, last 2026-11-10 11:00 UTC
 -  - "* /vehicle"    # used in part: 1 of the 4 that it grants
--  - "GET /contact"  # not used since 2026-10-01 10:00
+-  - "GET /contact"  # not used since 2026-10-01 10:00 UTC
 -  - "GET /model/*"  # not used
-+  - "POST /contact" # 1 request, last 2026-11-12 10:00
-+  - "GET /vehicle"  # 1 request, last 2026-11-11 10:00
++  - "POST /contact" # 1 request, last 2026-11-12 10:00 UTC
++  - "GET /vehicle"  # 1 request, last 2026-11-11 10:00 UTC
 # was refused, and is not included:
-#   DELETE /order  1 request, last 2026-11-12 10:30
+#   DELETE /order  1 request, last 2026-11-12 10:30 UTC
 # was served, and is no endpoint of this configuration:
-#   GET /old/{id}  1 request, last 2026-11-09 10:00
+#   GET /old/{id}  1 request, last 2026-11-09 09:00 UTC
 `, out)
 
 	code, out, _ = cli("", "allow", "learn", "--key", "webshop", "--since", "2026-11-01", "--format", "yaml", "access.log", "access.log.1.gz")
 	require.Zero(t, code)
 	list := out[strings.Index(out, "allow:"):strings.Index(out, "# was refused")]
 	require.Equal(t, `allow:
-  - "GET /order"    # 2 requests, last 2026-11-10 11:00
-  - "POST /contact" # 1 request, last 2026-11-12 10:00
-  - "GET /vehicle"  # 1 request, last 2026-11-11 10:00
+  - "GET /order"    # 2 requests, last 2026-11-10 11:00 UTC
+  - "POST /contact" # 1 request, last 2026-11-12 10:00 UTC
+  - "GET /vehicle"  # 1 request, last 2026-11-11 10:00 UTC
 `, list)
 
 	learned := strings.Replace(orders, "orders", "webshop", 1)
@@ -151,11 +151,11 @@ func TestAllowUnused(t *testing.T) {
 	writeLogs(t)
 	code, out, problems := cli("", "allow", "unused", "--since", "2026-11-10", "access.log", "access.log.1.gz")
 	require.Zero(t, code, problems)
-	require.Equal(t, `9 requests from 2026-11-10 10:00 to 2026-11-12 12:00, 2 older ones left out, 2 other lines passed over
+	require.Equal(t, `9 requests from 2026-11-10 10:00 UTC to 2026-11-12 12:00 UTC, 2 older ones left out, 2 other lines passed over
 take care: the logs cover 2 days only: what is done once a month or once a year does not show in them
 webshop (frontdesk.yaml:5)
   frontdesk.yaml:11  * /vehicle  not used: POST /vehicle, PUT /vehicle, DELETE /vehicle
-  frontdesk.yaml:12  GET /contact  not used; last before that 2026-10-01 10:00
+  frontdesk.yaml:12  GET /contact  not used; last before that 2026-10-01 10:00 UTC
   frontdesk.yaml:13  GET /model/*  not used
 orders (frontdesk.yaml:14): every grant was used
 `, out)
@@ -167,11 +167,11 @@ func TestWhatif(t *testing.T) {
 	code, out, problems := cli("", "whatif", "--config", "frontdesk.yaml", "--since", "2026-11-10", "access.log")
 	require.Equal(t, 1, code)
 	require.Equal(t, "frontdesk: 1 request would be newly refused\n", problems)
-	require.Equal(t, `frontdesk.yaml judged against 9 requests from 2026-11-10 10:00 to 2026-11-12 12:00, 2 other lines passed over
+	require.Equal(t, `frontdesk.yaml judged against 9 requests from 2026-11-10 10:00 UTC to 2026-11-12 12:00 UTC, 2 other lines passed over
 
 newly refused: 1 request
-  KEY      METHOD  ENDPOINT  REQUESTS  LAST SEEN         WHY
-  webshop  POST    /contact  1         2026-11-12 10:00  not in its allowlist
+  KEY      METHOD  ENDPOINT  REQUESTS  LAST SEEN             WHY
+  webshop  POST    /contact  1         2026-11-12 10:00 UTC  not in its allowlist
 
 newly allowed: 0 requests
 
@@ -235,7 +235,7 @@ func TestExplainCommand(t *testing.T) {
   nearest    frontdesk.yaml:10  GET /order (the same endpoint, another method)
   to grant   add to its allow:  - "DELETE /order"
   key        enforced
-  key        expires 2100-01-01 00:00
+  key        expires 2099-12-31
   key        requests: at most 50 a second, 100 at once
   answer     as sent, but for request_id, which is a placeholder:
 {"errorCode":400,"message":"Method: DELETE not supported for endpoint: /order/5","reason":"method_unsupported","request_id":"00000000-0000-4000-8000-000000000000"}
@@ -307,7 +307,7 @@ func TestAccessLogThatCannotBeRead(t *testing.T) {
 		require.Equal(t, "frontdesk: "+want, problems)
 	}
 	_, out, _ := cli("", "allow", "unused", long)
-	require.Contains(t, out, "1 request from 2026-11-10 10:00 to 2026-11-10 10:00, 1 other line passed over\n")
+	require.Contains(t, out, "1 request from 2026-11-10 10:00 UTC to 2026-11-10 10:00 UTC, 1 other line passed over\n")
 	data, err := os.ReadFile(long)
 	require.NoError(t, err)
 	_, same, _ := cli(string(data), "allow", "unused", "-")

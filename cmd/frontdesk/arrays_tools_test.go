@@ -53,22 +53,22 @@ func TestArraysInWhatif(t *testing.T) {
 	code, out, problems := cli("", "whatif", "--config", "frontdesk.yaml", "access.log")
 	require.Equal(t, 1, code)
 	require.Equal(t, "frontdesk: 1 request would be newly refused\n", problems)
-	require.Equal(t, `frontdesk.yaml judged against 9 requests from 2026-11-10 10:00 to 2026-11-10 10:00
+	require.Equal(t, `frontdesk.yaml judged against 9 requests from 2026-11-10 10:00 UTC to 2026-11-10 10:00 UTC
 
 newly refused: 1 request
-  KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN         WHY
-  plain  GET     /order/{id}  1         2026-11-10 10:00  GET /orderline is not in its allowlist, and its arrays need it
+  KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN             WHY
+  plain  GET     /order/{id}  1         2026-11-10 10:00 UTC  GET /orderline is not in its allowlist, and its arrays need it
 
 newly allowed: 1 request
-  KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN         WHY
-  whole  GET     /order/{id}  1         2026-11-10 10:00  granted now
+  KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN             WHY
+  whole  GET     /order/{id}  1         2026-11-10 10:00 UTC  granted now
 
 refused once shadow mode ends: 0 requests
 
 refused where they had arrays, which a log of that age does not tell: 2 requests
-  KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN         WHY
-  plain  POST    /order       1         2026-11-10 10:00  orderlines need POST /orderline
-  plain  GET     /order/{id}  1         2026-11-10 10:00  orderlines need GET /orderline
+  KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN             WHY
+  plain  POST    /order       1         2026-11-10 10:00 UTC  orderlines need POST /orderline
+  plain  GET     /order/{id}  1         2026-11-10 10:00 UTC  orderlines need GET /orderline
 
 unchanged: 5 requests; not judged: 0 for what nobody was offered, 0 without a session
 `, out)
@@ -83,21 +83,21 @@ func TestArraysAreLearned(t *testing.T) {
 		arrayLine("whole", "GET", "/order/{id}", 200, "", `"fields"`, "", "")
 	require.NoError(t, os.WriteFile("access.log", []byte(log), 0o600))
 	_, out, _ := cli("", "allow", "learn", "--key", "plain", "access.log")
-	require.Equal(t, `# plain (frontdesk.yaml:5): 3 requests from 2026-11-10 10:00 to 2026-11-10 10:00
+	require.Equal(t, `# plain (frontdesk.yaml:5): 3 requests from 2026-11-10 10:00 UTC to 2026-11-10 10:00 UTC
  allow:
-   - "GET /order"      # 1 request, last 2026-11-10 10:00
-   - "POST /order"     # 1 request, last 2026-11-10 10:00
-+  - "POST /orderline" # 1 request, last 2026-11-10 10:00
+   - "GET /order"      # 1 request, last 2026-11-10 10:00 UTC
+   - "POST /order"     # 1 request, last 2026-11-10 10:00 UTC
++  - "POST /orderline" # 1 request, last 2026-11-10 10:00 UTC
 # was refused, and is not included:
-#   GET /orderline  1 request, last 2026-11-10 10:00
+#   GET /orderline  1 request, last 2026-11-10 10:00 UTC
 `, out)
 	_, out, _ = cli("", "allow", "learn", "--key", "whole", "access.log")
-	require.Equal(t, `# whole (frontdesk.yaml:6): 3 requests from 2026-11-10 10:00 to 2026-11-10 10:00
+	require.Equal(t, `# whole (frontdesk.yaml:6): 3 requests from 2026-11-10 10:00 UTC to 2026-11-10 10:00 UTC
  allow:
-   - "GET /order"     # 1 request, last 2026-11-10 10:00
+   - "GET /order"     # 1 request, last 2026-11-10 10:00 UTC
 -  - "GET /orderline" # not used
 # is needed too where these had arrays, which a log of that age does not tell:
-#   GET /orderline  1 request, last 2026-11-10 10:00
+#   GET /orderline  1 request, last 2026-11-10 10:00 UTC
 `, out)
 	_, out, _ = cli("", "allow", "unused", "--key", "whole", "access.log")
 	require.Contains(t, out, "GET /orderline  not used; arrays may need it, which a log of that age does not tell\n")

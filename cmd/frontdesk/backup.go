@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/mapping"
@@ -35,7 +36,7 @@ func (b backupCommand) Run(p desk.Program) error {
 	began, show := time.Now(), terminal.NewStatus(p.Stderr)
 	var m backend.Manifest
 	err = store.acting(p, "backup", fmt.Sprintf("client %s, to %s", client.Name, absolute(b.Out)), func() error {
-		return writeWhole(b.Out, func(w io.Writer) error {
+		return atomicfile.Write(b.Out, 0o600, func(w io.Writer) error {
 			written := int64(0)
 			m, err = store.Export(p.Ctx, client, writerFunc(func(data []byte) (int, error) {
 				n, err := w.Write(data)
@@ -132,45 +133,3 @@ func hint(err error) error {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(data []byte) (int, error) { return f(data) }
-
-// writeWhole writes a file that only its owner can read, under its name only
-// when it is complete and on disk.
-func writeWhole(name string, write func(io.Writer) error) (err error) {
-	dir := filepath.Dir(name)
-	file, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = file.Close()
-			_ = os.Remove(file.Name())
-		}
-	}()
-	if err := write(file); err != nil {
-		return err
-	}
-	if err := file.Sync(); err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(file.Name(), name); err != nil {
-		return err
-	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return ignoreUnsupported(folder.Sync())
-}
-
-// ignoreUnsupported lets file systems be that cannot write a folder to disk.
-func ignoreUnsupported(err error) error {
-	if errors.Is(err, errors.ErrUnsupported) {
-		return nil
-	}
-	return err
-}

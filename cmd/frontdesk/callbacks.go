@@ -82,7 +82,7 @@ func (l callbacksListCommand) Run(p desk.Program) error {
 		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tRECEIVER\tAGE\tTRIES\tNEXT TRY\tERROR\tCAUSE")
 		for _, j := range found {
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", j.ID, j.State, j.Work.Kind, terminal.Safe(j.Owner.User.Client.Name), terminal.Safe(j.Owner.Key),
-				terminal.Safe(hostOf(j.Callback)), age(now.Sub(j.Created)), j.Tries, terminal.Here(j.NextTry), terminal.Safe(errorOf(tries[j.ID])), terminal.Safe(causeOf(j)))
+				terminal.Safe(hostOf(j.Callback)), age(now.Sub(j.Created)), j.Tries, terminal.Second(j.NextTry), terminal.Safe(errorOf(tries[j.ID])), terminal.Safe(causeOf(j)))
 		}
 		return table.Flush()
 	})
@@ -142,7 +142,7 @@ func (c callbacksShowCommand) Run(p desk.Program) error {
 		for _, line := range [][2]string{
 			{"id", j.ID}, {"state", string(j.State)}, {"kind", j.Work.Kind}, {"client", j.Owner.User.Client.Name},
 			{"user", j.Owner.User.Username}, {"api_key", j.Owner.Key}, {"receiver", hostOf(j.Callback)},
-			{"created", terminal.Here(j.Created)}, {"finished", terminal.Here(j.Finished)}, {"next try", terminal.Here(j.NextTry)},
+			{"created", terminal.Second(j.Created)}, {"finished", terminal.Second(j.Finished)}, {"next try", terminal.Second(j.NextTry)},
 			{"result", resultOf(j)}, {"failure", j.Failure},
 		} {
 			if line[1] != "" {
@@ -153,13 +153,13 @@ func (c callbacksShowCommand) Run(p desk.Program) error {
 			fmt.Fprintln(table, "\nWORK\tSINCE\tCAUSE")
 		}
 		for _, p := range j.Pauses {
-			fmt.Fprintf(table, "postponed\t%s\t%s\n", terminal.Here(p.Since), p.For)
+			fmt.Fprintf(table, "postponed\t%s\t%s\n", terminal.Second(p.Since), p.For)
 		}
 		if len(tries) > 0 {
 			fmt.Fprintln(table, "\nTRY\tAT\tSTATUS\tTOOK\tERROR")
 		}
 		for _, t := range tries {
-			fmt.Fprintf(table, "%d\t%s\t%d\t%s\t%s\n", t.Number, terminal.Here(t.At), t.Status, t.Duration, terminal.Safe(t.Error))
+			fmt.Fprintf(table, "%d\t%s\t%d\t%s\t%s\n", t.Number, terminal.Second(t.At), t.Status, t.Duration, terminal.Safe(t.Error))
 		}
 		return table.Flush()
 	})

@@ -95,11 +95,17 @@ func countsOf(c *config.Config) *checkCounts {
 	return counts
 }
 
-func entriesOf(counts *checkCounts) string {
-	if counts.Entries == 1 {
-		return "1 allow entry"
+// keysOf counts the api_keys and what they may do.
+func keysOf(counts *checkCounts) string {
+	keys := terminal.SeveralOrNo(counts.APIKeys, "api_key")
+	switch {
+	case counts.APIKeys == 0:
+		return keys
+	case counts.Entries == 1:
+		return keys + " with 1 allow entry"
+	default:
+		return keys + " with " + terminal.Count(int64(counts.Entries)) + " allow entries"
 	}
-	return terminal.Count(int64(counts.Entries)) + " allow entries"
 }
 
 func expectationsOf(counts *checkCounts) string {
@@ -121,8 +127,8 @@ func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyam
 	}
 	var b strings.Builder
 	counts := countsOf(read)
-	fmt.Fprintf(&b, "%s is right: %s with %s, in %s; %s. Its hash is %s.\n", c.Config, terminal.SeveralOrNo(counts.APIKeys, "api_key"),
-		entriesOf(counts), terminal.SeveralOrNo(len(counts.Files), "file"), expectationsOf(counts), counts.Config)
+	fmt.Fprintf(&b, "%s is right: %s, in %s; %s. Its hash is %s.\n", c.Config,
+		keysOf(counts), terminal.SeveralOrNo(len(counts.Files), "file"), expectationsOf(counts), counts.Config)
 	if !c.Elsewhere {
 		fmt.Fprintf(&b, "Folders and files were judged for %s.\n", desk.JudgedFor())
 	}

@@ -48,11 +48,15 @@ expect:
   - {key: reports, request: PATCH /order, verdict: refused}
 `,
 		"keys.d/webshop.yaml": `api_keys: [{name: webshop, key_sha256: ["` + shopHash + `"], expires: 2999-01-01, per_day: 100, allow: ["GET /order"]}]`,
+		"new.yaml":            "log: {}",
 	})
 	code, stdout, stderr := cli("", "check", "--config", "frontdesk.yaml")
 	require.Zero(t, code, stderr)
 	require.Empty(t, stderr)
 	require.Regexp(t, `^frontdesk.yaml is right: 2 api_keys with 2 allow entries, in 2 files; 5 expectations met. Its hash is [0-9a-f]{12}.\nFolders and files were judged for user \S+ in /\S+.\n$`, stdout)
+
+	_, stdout, _ = cli("", "check", "--config", "new.yaml")
+	require.Regexp(t, `^new.yaml is right: no api_keys, in 1 file; no expectations to meet. `, stdout)
 
 	code, stdout, _ = cli("", "check", "--config", "frontdesk.yaml", "--format", "json")
 	require.Zero(t, code)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"frontdesk/backend/backendtest"
+	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 )
@@ -152,7 +153,7 @@ func (c conformCommand) write(p desk.Program, report *backendtest.Report) error 
 		if file.name == "" {
 			continue
 		}
-		if err := writeWhole(file.name, file.write); err != nil {
+		if err := atomicfile.Write(file.name, 0o600, file.write); err != nil {
 			return fmt.Errorf("write the report: %w", err)
 		}
 	}

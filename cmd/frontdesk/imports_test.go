@@ -19,13 +19,13 @@ import (
 
 // mayImport says which of our packages each imports, and no other: its own
 // subpackages follow the same line. Drivers never import each other, and nobody but cmd
-// imports cmd; what works on several drivers (backend/map…) is imported by cmd alone.
+// imports cmd; what works on several drivers (backend/map…) is imported by cmd alone, but for
+// the page that two of them fill in.
 var mayImport = map[string][]string{
 	"config/strictyaml":           {},
 	"config/schema":               {},
 	"config/schema/schematest":    {},
 	"config":                      {"config/schema", "config/strictyaml"},
-	"config/keyedit":              {},
 	"mapping":                     {"config/strictyaml"},
 	"mapping/sheet":               {"auth", "config", "config/strictyaml", "mapping"},
 	"auth":                        {"mapping"},
@@ -40,9 +40,10 @@ var mayImport = map[string][]string{
 	"backend/legacy":              {"auth", "backend", "backend/backupzip", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy/legacytest":   {"backend/sqlrecord/sqltest"},
 	"backend/legacy/foreigntest":  {"backend/drivertest", "backend/legacy/legacytest", "backend/sqlrecord/sqltest", "mapping"},
-	"backend/mapcheck":            {"auth", "backend", "backend/legacy", "backend/remote", "config/strictyaml", "mapping", "mapping/sheet"},
-	"backend/mapdraft":            {"backend", "backend/legacy", "mapping", "mapping/sheet"},
+	"backend/mapcheck":            {"auth", "backend", "backend/legacy", "backend/mappage", "backend/remote", "config/strictyaml", "mapping", "mapping/sheet"},
+	"backend/mapdraft":            {"backend", "backend/legacy", "backend/mappage", "config/strictyaml", "mapping", "mapping/sheet"},
 	"backend/mapfixture":          {"config/strictyaml"},
+	"backend/mappage":             {},
 	"backend/reference":           {"backend", "backend/backupzip", "backend/sqlrecord", "auth", "config/strictyaml", "mapping"},
 	"backend/reference/data":      {},
 	"backend/remote":              {"auth", "backend", "mapping", "mapping/sheet"},
@@ -57,8 +58,8 @@ var mayImport = map[string][]string{
 	"gateway/webhook/webhooktest": {},
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
-		"auth", "backend", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture",
-		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/terminal", "config", "config/strictyaml",
+		"auth", "backend", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture", "backend/mappage",
+		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/terminal", "config", "config/strictyaml",
 		"gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/accesslog":               {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
@@ -67,12 +68,13 @@ var mayImport = map[string][]string{
 		"auth", "cmd/frontdesk/accesslog", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway", "mapping",
 	},
 	"cmd/frontdesk/desk": {
-		"auth", "auth/redis", "backend", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/desk/ledger", "config",
+		"auth", "auth/redis", "backend", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk/ledger", "config",
 		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
 	"cmd/frontdesk/terminal":    {"mapping"},
-	"cmd/frontdesk/keys":        {"cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/terminal", "config", "config/keyedit", "config/strictyaml"},
+	"cmd/frontdesk/atomicfile":  {},
+	"cmd/frontdesk/keys":        {"cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/terminal", "config", "config/strictyaml"},
 	"cmd/frontdesk/rig": {
 		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger",
 		"config", "gateway", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "gateway/webhook/webhooktest", "mapping",
@@ -83,7 +85,7 @@ var mayImport = map[string][]string{
 	"cmd/frontdesk/e2e/description": {}, // tests only
 	"cmd/frontdesk/e2e/foreign":     {}, // tests only
 	"cmd/frontdesk/e2e/pages":       {}, // tests only
-	"cmd/frontdesk/e2e/recipes":     {}, // tests only
+	"cmd/frontdesk/e2e/recipes":     {"cmd/frontdesk/rig"},
 	"cmd/frontdesk/e2e/records":     {}, // tests only
 	"cmd/frontdesk/e2e/reload":      {}, // tests only
 	"cmd/frontdesk/e2e/rows":        {}, // tests only

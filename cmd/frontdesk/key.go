@@ -17,13 +17,13 @@ type keyCommands struct {
 
 // keyFile is the configuration that a command changes.
 type keyFile struct {
-	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML). The file it includes that has the key is the one that is changed."`
+	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML). If it includes a file that has this key and nothing else, as key new makes it, that file is written anew; else the command prints what to write, and where."`
 	DryRun bool   `help:"Show the change, and change nothing."`
 }
 
 type keyNewCommand struct {
 	Name    string   `arg:"" help:"What the key is called in the configuration and in logs."`
-	Config  string   `placeholder:"FILE" help:"Configuration (YAML) to add the key to: in a file of its own where the configuration includes a folder, such as keys.d/*.yaml. Without it nothing is written."`
+	Config  string   `placeholder:"FILE" help:"Configuration (YAML) to add the key to: in a file of its own if the configuration includes a folder, such as keys.d/*.yaml; else the command prints what to write, and where. Without it nothing is written."`
 	Allow   []string `placeholder:"ENTRY" sep:"none" help:"What the key may do, such as \"GET /order\"; once for each entry. Nothing is allowed without."`
 	Expires string   `placeholder:"DATE" help:"The last day of the key, such as 2027-12-31. Without it the key does not end by itself."`
 	DryRun  bool     `help:"Show the change, and change nothing."`

@@ -25,19 +25,19 @@ func TestLogTop(t *testing.T) {
 	log.WriteString(accesslogtest.Night("2026-11-01"))
 	require.NoError(t, os.WriteFile("night.log", []byte(log.String()), 0o600))
 	for args, want := range map[string]string{
-		"--since,2026-11-22,night.log": `120 requests from 2026-11-22 02:00 to 2026-11-22 03:30
+		"--since,2026-11-22,night.log": `120 requests from 2026-11-22 02:00 UTC to 2026-11-22 03:30 UTC
 KEY        REQUESTS  ERRORS  5XX  P50    P95    P99    BACKEND P95
 webshop    100       0       0    51 ms  95 ms  99 ms  48 ms
 not known  10        10      0    0      0      0      -
 planner    10        10      10   2.5 s  2.5 s  2.5 s  2.41 s
 all 3      120       20      10   51 ms  2.5 s  2.5 s  2.41 s
 `,
-		"--by,client,--sort,errors,--limit,1,--since,2026-11-22,--until,2026-11-22T03:00:00Z,night.log": `110 requests from 2026-11-22 02:00 to 2026-11-22 02:30
+		"--by,client,--sort,errors,--limit,1,--since,2026-11-22,--until,2026-11-22T03:00:00Z,night.log": `110 requests from 2026-11-22 02:00 UTC to 2026-11-22 02:30 UTC
 CLIENT       REQUESTS  ERRORS  5XX  P50    P95    P99    BACKEND P95
 Garage Smit  10        10      10   2.5 s  2.5 s  2.5 s  2.41 s
 all 2        110       10      10   56 ms  2.5 s  2.5 s  2.41 s
 `,
-		"--by,endpoint,--sort,p95,--since,2026-11-22,night.log": `120 requests from 2026-11-22 02:00 to 2026-11-22 03:30
+		"--by,endpoint,--sort,p95,--since,2026-11-22,night.log": `120 requests from 2026-11-22 02:00 UTC to 2026-11-22 03:30 UTC
 ENDPOINT           REQUESTS  ERRORS  5XX  P50    P95    P99    BACKEND P95
 GET /vehicle/{id}  10        10      10   2.5 s  2.5 s  2.5 s  2.41 s
 GET /order         100       0       0    51 ms  95 ms  99 ms  48 ms
@@ -64,10 +64,10 @@ func TestLogChanges(t *testing.T) {
 	require.NoError(t, os.WriteFile("night.log", []byte(log), 0o600))
 	code, out, problems := cli("", "log", "changes", "night.log")
 	require.Zero(t, code, problems)
-	require.Equal(t, `2026-11-22 00:00:01  started: base_url http://x; config df71783b058e; version 1.2
-2026-11-22 02:11:58  configuration changed: from df71783b058e; to 928fc90c649e; trigger file change; files keys.d/webshop.yaml by root(0) at 2026-11-22T02:11:58Z; api_keys webshop
-2026-11-22 02:11:58  api_key changed: key webshop; changes removed
-2026-11-22 06:00:00  a new kind: who jan; count 1234567; trick "a\x1b[31m"
+	require.Equal(t, `2026-11-22 00:00:01 UTC  started: base_url http://x; config df71783b058e; version 1.2
+2026-11-22 02:11:58 UTC  configuration changed: from df71783b058e; to 928fc90c649e; trigger file change; files keys.d/webshop.yaml by root(0) at 2026-11-22T02:11:58Z; api_keys webshop
+2026-11-22 02:11:58 UTC  api_key changed: key webshop; changes removed
+2026-11-22 06:00:00 UTC  a new kind: who jan; count 1234567; trick "a\x1b[31m"
 `, out)
 	code, out, _ = cli(log, "log", "changes", "--since", "2026-11-22 02:00", "--until", "2026-11-22 03:00", "-")
 	require.Zero(t, code)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"syscall"
 	"time"
 
@@ -69,6 +70,7 @@ func run(p desk.Program, args []string) int {
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(code int) { exit = code }),
 		kong.Vars{"demo_listen": demoListen},
+		kong.KindMapper(reflect.String, kong.MapperFunc(decodeText)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {

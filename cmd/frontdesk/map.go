@@ -16,7 +16,7 @@ import (
 
 // mapCommands are the tools of who writes a mapping sheet.
 type mapCommands struct {
-	Init    mapInitCommand    `cmd:"" help:"Draft a first sheet out of an existing database."`
+	Init    mapInitCommand    `cmd:"" help:"Draft a first sheet out of an existing database, or of answers of an HTTP service."`
 	Check   mapCheckCommand   `cmd:"" help:"Compare a sheet with its database or service; nothing is written without --write."`
 	Explain mapExplainCommand `cmd:"" help:"Show what is read and written for a resource; nothing is connected to."`
 	Test    mapTestCommand    `cmd:"" help:"Run recorded requests and compare the answers with the documented ones."`

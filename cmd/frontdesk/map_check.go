@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -17,6 +20,7 @@ import (
 	"frontdesk/backend/mapcheck"
 	"frontdesk/backend/remote"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -26,10 +30,17 @@ type mapCheckCommand struct {
 	sheetFlags
 	Rows     int    `default:"1000" help:"How many rows of each resource are looked at."`
 	Client   string `placeholder:"ID[:NAME]" help:"The client whose records an HTTP service is asked for, and that --write writes in."`
-	Username string `placeholder:"NAME" help:"A user whose client's records an HTTP service is asked for."`
+	Username string `placeholder:"NAME" help:"A user who logs in, and whose client's records are asked for. The password is that of the environment's FRONTDESK_PASSWORD, or is asked for on a terminal; without one the user is only looked for."`
 	Other    string `placeholder:"ID[:NAME]" help:"Another client, to see that an HTTP service shows it nothing of the first one's."`
 	Write    bool   `help:"Write too, in the client that --client names: records back as they were read, and one of each resource that is made, changed and deleted."`
 	Format   string `enum:"text,json" default:"text" help:"text or json."`
+	HTML     string `name:"html" placeholder:"FILE" help:"Write the sheet with what was found as a page to look at, too. A file that is there stays."`
+}
+
+// Help tells what the exit codes mean.
+func (mapCheckCommand) Help() string {
+	return "It ends with 0 where nothing fails, with 1 where something does (an error in the report, or a system that cannot be reached), and with 2 where the command line or the sheet itself is wrong. " +
+		"Of a sheet that is wrong what can be compared without its faults is compared all the same."
 }
 
 // Run fails where something does not fit.
@@ -40,35 +51,22 @@ func (c mapCheckCommand) Run(p desk.Program) error {
 	if c.Write && c.Client == "" {
 		return desk.Misused("--write: expected --client too, the client whose records may be written")
 	}
+	if _, err := os.Stat(c.HTML); c.HTML != "" && !errors.Is(err, os.ErrNotExist) {
+		return desk.Misused("--html %s: expected a file that is not there yet", c.HTML)
+	}
 	s, model, err := c.load()
 	var problems strictyaml.Problems
-	if errors.As(err, &problems) && c.Format == "json" {
-		return errors.Join(mapcheck.Unreadable(problems).WriteJSON(p.Stdout), desk.Misused("the sheet has %d problem(s)", len(problems)))
+	if errors.As(err, &problems) && model != nil {
+		return c.part(p, problems)
 	}
 	if err != nil {
 		return err
 	}
-	o := mapcheck.Options{Sheet: s, Model: model, Rows: c.Rows}
-	var report *mapcheck.Report
-	if c.Write {
-		if o.Write, err = numbered("client", c.Client); err != nil {
-			return err
-		}
-	}
-	if s.Source.SQL != nil {
-		o.Open = openDatabase
-		report, err = mapcheck.SQL(p.Ctx, o)
-	} else {
-		report, err = c.service(p.Ctx, s, o)
-	}
+	report, err := c.compare(p, s, model)
 	if err != nil {
 		return err
 	}
-	write := report.WriteText
-	if c.Format == "json" {
-		write = report.WriteJSON
-	}
-	if err := write(p.Stdout); err != nil {
+	if err := c.print(p, s, model, report); err != nil {
 		return err
 	}
 	if n := report.Count(mapcheck.Error); n > 0 {
@@ -77,9 +75,91 @@ func (c mapCheckCommand) Run(p desk.Program) error {
 	return nil
 }
 
+// part compares what of a sheet has no problems, and tells of these too.
+func (c mapCheckCommand) part(p desk.Program, problems strictyaml.Problems) error {
+	file, model, zone, err := c.find()
+	if err != nil {
+		return err
+	}
+	c.Write = false
+	s, without, err := sheet.LoadPart(file, model, sheet.Options{RuleFields: desk.RuleFields, Zone: zone})
+	var report *mapcheck.Report
+	if err == nil && s != nil {
+		report, err = c.compare(p, s, model)
+	}
+	wrong := desk.Misused("the sheet has %d problem(s)", len(problems))
+	switch {
+	case report != nil:
+		report.Lacks(problems, without)
+		return errors.Join(c.print(p, s, model, report), wrong)
+	case c.Format == "json":
+		return errors.Join(mapcheck.Unreadable(problems).WriteJSON(p.Stdout), wrong)
+	case err != nil:
+		return fmt.Errorf("%w\nthe rest of it could not be compared: %w", problems, err)
+	}
+	return problems
+}
+
+// compare compares a sheet with its system.
+func (c mapCheckCommand) compare(p desk.Program, s *sheet.Sheet, model *mapping.Model) (report *mapcheck.Report, err error) {
+	o := mapcheck.Options{Sheet: s, Model: model, Rows: c.Rows, Login: auth.Credentials{Username: c.Username}, Progress: terminal.NewStatus(p.Stderr)}
+	if c.Write {
+		if o.Write, err = numbered("client", c.Client); err != nil {
+			return nil, err
+		}
+	}
+	if o.Login.Password, err = c.password(p); err != nil {
+		return nil, err
+	}
+	defer o.Progress("")
+	if s.Source.SQL == nil {
+		return c.service(p.Ctx, s, o)
+	}
+	o.Open = openDatabase
+	return mapcheck.SQL(p.Ctx, o)
+}
+
+// password is that of the user who logs in; "" where none was given.
+func (c mapCheckCommand) password(p desk.Program) (string, error) {
+	given := os.Getenv("FRONTDESK_PASSWORD")
+	file, ok := p.Stdin.(*os.File)
+	if c.Username == "" || given != "" || !ok || !term.IsTerminal(int(file.Fd())) {
+		return given, nil
+	}
+	return prompt(p, file, "Password (empty for none): ")
+}
+
+// print prints the report, and writes its page if one is wanted.
+func (c mapCheckCommand) print(p desk.Program, s *sheet.Sheet, model *mapping.Model, report *mapcheck.Report) error {
+	if c.HTML != "" {
+		page, err := mapcheck.Page(p.Ctx, mapcheck.Options{Sheet: s, Model: model}, report)
+		if err == nil {
+			err = writePage(c.HTML, page)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.Format == "json" {
+		return report.WriteJSON(p.Stdout)
+	}
+	return report.WriteText(p.Stdout)
+}
+
 // service compares with an HTTP service. IDs that are given out for its keys on
 // the way are forgotten.
 func (c mapCheckCommand) service(ctx context.Context, s *sheet.Sheet, o mapcheck.Options) (report *mapcheck.Report, err error) {
+	client := auth.Client{} // that of the user
+	if c.Client != "" || c.Username == "" {
+		if client, err = numbered("client", cmp.Or(c.Client, "1")); err != nil {
+			return nil, err
+		}
+	}
+	if c.Other != "" {
+		if o.Other, err = numbered("other", c.Other); err != nil {
+			return nil, err
+		}
+	}
 	kept, release, err := openScratch(ctx, s)
 	if err != nil {
 		return nil, err
@@ -92,29 +172,8 @@ func (c mapCheckCommand) service(ctx context.Context, s *sheet.Sheet, o mapcheck
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	client, err := c.client(ctx, store)
-	if err != nil {
-		return nil, err
-	}
-	if c.Other != "" {
-		if o.Other, err = numbered("other", c.Other); err != nil {
-			return nil, err
-		}
-	}
 	o.Sheet = store.Sheet // with the model narrowed to what an adapter offers
 	return mapcheck.HTTP(ctx, store, client, o)
-}
-
-// client is whose records are asked for.
-func (c mapCheckCommand) client(ctx context.Context, store *remote.Store) (auth.Client, error) {
-	if c.Username != "" {
-		user, err := store.FindUser(ctx, c.Username)
-		if err != nil {
-			return auth.Client{}, fmt.Errorf("find user %s: %w", c.Username, err)
-		}
-		return user.Client, nil
-	}
-	return numbered("client", cmp.Or(c.Client, "1"))
 }
 
 // numbered is a client as a flag names it.
@@ -141,7 +200,7 @@ func openDatabase(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Random: rand.Reader})
+	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher()})
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,12 +48,12 @@ func TestMapInit(t *testing.T) {
 	code, out, stderr := cli("", "map", "init", "--engine", "sqlite", "--out", draft)
 	require.Zero(t, code, stderr)
 	require.Empty(t, out)
-	require.Regexp(t, `^Of \d+ tables: 12 resources with \d+ fields; \d+ guesses, \d+ of them marked TODO.\nNot found: advertisementsite, flatrate, flatrateline, vehicleadvertisementsite.\n$`, stderr)
+	require.Regexp(t, `^Of \d+ tables: 12 resources with \d+ fields; \d+ guesses, \d+ lines marked TODO.\nNot found: advertisementsite, flatrate, flatrateline, vehicleadvertisementsite.\n$`, stderr)
 	text, err := os.ReadFile(draft)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), os.Getenv("DATABASE_DSN"))
 	require.Contains(t, string(text), "dsn: ${DATABASE_DSN}")
-	require.Contains(t, string(text), "price: {from: VKPR, type: integer, decimals: 2} # guess: name, type (100%)\n")
+	require.Contains(t, string(text), "price: {from: VKPR, type: integer, decimals: 2} # guess: name (sales price)")
 
 	code, _, stderr = cli("", "map", "init", "--engine", "sqlite", "--out", draft)
 	require.Equal(t, 2, code)
@@ -99,6 +100,57 @@ func TestMapCheck(t *testing.T) {
 	code, _, stderr = cli("", "map", "check", "--sheet", filepath.Join(dir, "none.yaml"))
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "none.yaml: no such file or directory\n")
+}
+
+// TestMapCheckUnfinished: a sheet with problems is checked as far as it goes. Before, nothing
+// was said of the rest.
+func TestMapCheckUnfinished(t *testing.T) {
+	dir := dealerpak(t, "birth_date: {from: GEBDAT, type: text, format: yyyyMMdd", "birth_date: {from: GEBDAT, type: text, format: jjjjMMdd",
+		"codes: {H: high, L: low, N: zero, M: margin, V: exempt}", "codes: {}", "description: {from: OMS, length: 60}\n      article_kind", "description: {from: OMSCHR, length: 60}\n      article_kind")
+	file := filepath.Join(dir, "sheet.yaml")
+	code, out, stderr := cli("", "map", "check", "--sheet", file)
+	require.Equal(t, 2, code, out)
+	require.Equal(t, "frontdesk: the sheet has 2 problem(s)\n", stderr)
+	require.Contains(t, out, ": error: sheet\n  resources.contact.fields.birth_date.format: ")
+	require.Contains(t, out, ": error: sheet\n  resources.turnovergroup.fields.vat_kind.codes: ")
+	require.Contains(t, out, "ART has no column OMSCHR")
+	require.Regexp(t, `\ncontact: \d+ row\(s\) of V_RELATIE_ACTIEF\n`, out)
+	require.Contains(t, out, "\nleft out, since it has problems or depends on what has: resources.contact.fields.birth_date,\nresources.turnovergroup.fields.vat_kind\n")
+	code, out, _ = cli("", "map", "check", "--sheet", file, "--format", "json")
+	require.Equal(t, 2, code)
+	var report mapcheck.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	require.Equal(t, "resources.turnovergroup.fields.vat_kind.codes", report.Findings[slices.IndexFunc(report.Findings, func(f mapcheck.Finding) bool { return f.Rule == "sheet" })].Path)
+
+	t.Setenv("DEALERPAK_DSN", filepath.Join(dir, "none", "none.db"))
+	code, out, stderr = cli("", "map", "check", "--sheet", file)
+	require.Equal(t, 2, code)
+	require.Empty(t, out)
+	require.Contains(t, stderr, "resources.contact.fields.birth_date.format: ")
+	require.Contains(t, stderr, "the rest of it could not be compared: open the database")
+}
+
+// TestMapCheckLogsIn: who is to log in logs in as clients do. The password is no argument, and
+// neither it nor the name is printed.
+func TestMapCheckLogsIn(t *testing.T) {
+	file := filepath.Join(dealerpak(t), "sheet.yaml")
+	check := func(password string, args ...string) (int, string) {
+		t.Setenv("FRONTDESK_PASSWORD", password)
+		code, out, stderr := cli("", append([]string{"map", "check", "--sheet", file}, args...)...)
+		for _, secret := range []string{"Sleutelbos", "piet", "falsch"} {
+			require.NotContains(t, out+stderr, secret)
+		}
+		return code, out
+	}
+	code, out := check("Sleutelbos-1998", "--username", "piet.dekker")
+	require.Zero(t, code, out)
+	require.Contains(t, out, "\nthe user logs in, and works for client 1\n")
+	code, out = check("falsch-1998", "--username", "piet.dekker")
+	require.Equal(t, 1, code, out)
+	require.Contains(t, out, ": error: login.refused\n  the user cannot log in: user or password is wrong")
+	code, out = check("", "--username", "piet.dekker")
+	require.Zero(t, code, out)
+	require.Contains(t, out, "\nnobody logged in: give --username, and the password by FRONTDESK_PASSWORD\n")
 }
 
 // TestMapCheckService compares with Garage Cloud, and asks it for nothing but

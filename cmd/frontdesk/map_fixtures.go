@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"frontdesk/backend/mapfixture"
+	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
@@ -97,7 +98,7 @@ func (c mapTestCommand) write(p desk.Program, all []mapfixture.Result) error {
 	}
 	fmt.Fprintf(p.Stdout, "%d passed, %d failed\n", len(all)-failed, failed)
 	if c.JUnit != "" {
-		if err := writeWhole(c.JUnit, func(w io.Writer) error { return mapfixture.WriteJUnit(w, all) }); err != nil {
+		if err := atomicfile.Write(c.JUnit, 0o600, func(w io.Writer) error { return mapfixture.WriteJUnit(w, all) }); err != nil {
 			return fmt.Errorf("write the results: %w", err)
 		}
 	}

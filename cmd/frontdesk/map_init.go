@@ -1,13 +1,18 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"frontdesk/backend/mapdraft"
+	"frontdesk/backend/mappage"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
@@ -16,44 +21,146 @@ import (
 )
 
 type mapInitCommand struct {
-	Engine      string `required:"" enum:"postgres,mariadb,mysql,sqlserver,sqlite" help:"Kind of database: postgres, mariadb, mysql, sqlserver or sqlite."`
-	DSN         string `name:"dsn" required:"" env:"DATABASE_DSN" placeholder:"DSN" help:"Where the database is, as the engine's Go driver is told; better in the environment, where nobody sees it."`
-	Schema      string `placeholder:"NAME" help:"Schema of the tables, where it is not the user's own."`
-	ModelDir    string `name:"model-dir" placeholder:"DIR" help:"Folder of resource files over the built-in ones."`
-	Out         string `placeholder:"FILE" help:"Where to write the draft; standard output where it is left out. A file that is there stays."`
-	DSNVariable string `name:"dsn-variable" default:"DATABASE_DSN" placeholder:"NAME" help:"Variable of the environment that the draft takes the DSN from (default: DATABASE_DSN)."`
+	Engine   string   `enum:",postgres,mariadb,mysql,sqlserver,sqlite" default:"" help:"Kind of database: postgres, mariadb, mysql, sqlserver or sqlite."`
+	DSN      string   `name:"dsn" env:"DATABASE_DSN" placeholder:"DSN" help:"Where the database is, as the engine's Go driver is told; better in the environment, where nobody sees it."`
+	Schema   string   `placeholder:"NAME" help:"Schema of the tables, where it is not the user's own."`
+	Sample   []string `sep:"none" placeholder:"[PATH=]FILE" help:"An answer of an HTTP service, saved from it: JSON, a list of records. PATH is what was asked for, /contacts for contacts.json where it is left out. May be repeated."`
+	OpenAPI  string   `name:"openapi" placeholder:"FILE" help:"OpenAPI description of an HTTP service, JSON or YAML."`
+	Ask      []string `sep:"none" placeholder:"PATH" help:"A list to ask the service at SERVICE_URL for, with the token in SERVICE_TOKEN. May be repeated."`
+	Variable string   `name:"dsn-variable" placeholder:"NAME" help:"Variable of the environment that the draft takes the DSN, or the service's address, from (default: DATABASE_DSN, SERVICE_URL)."`
+	ModelDir string   `name:"model-dir" placeholder:"DIR" help:"Folder of resource files over the built-in ones."`
+	Out      string   `placeholder:"FILE" help:"Where to write the draft; standard output where it is left out. A file that is there stays."`
+	HTML     string   `name:"html" placeholder:"FILE" help:"Write what maps to what as a page to look at. A file that is there stays."`
 }
 
-// Run drafts a sheet. The database is only read.
+// Run drafts a sheet. The system is only read.
 func (c mapInitCommand) Run(p desk.Program) error {
-	if c.Out != "" {
-		if _, err := os.Stat(c.Out); !errors.Is(err, os.ErrNotExist) {
-			return desk.Misused("--out %s: expected a file that is not there yet", c.Out)
+	for flag, file := range map[string]string{"out": c.Out, "html": c.HTML} {
+		if _, err := os.Stat(file); file != "" && !errors.Is(err, os.ErrNotExist) {
+			return desk.Misused("--%s %s: expected a file that is not there yet", flag, file)
 		}
 	}
 	model, err := mapping.LoadModel(c.ModelDir)
 	if err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	s, err := mapdraft.Write(p.Ctx, &text, mapdraft.Options{
-		Source: sheet.SQL{Engine: c.Engine, DSN: config.Secret(c.DSN), Schema: c.Schema}, Model: model, DSNVariable: c.DSNVariable,
-	})
+	o := mapdraft.Options{Model: model, Variable: c.Variable}
+	if err := c.system(p.Ctx, &o); err != nil {
+		return err
+	}
+	draft, err := mapdraft.New(p.Ctx, o)
 	if err != nil {
 		return err
 	}
 	if c.Out == "" {
-		if _, err := p.Stdout.Write(text.Bytes()); err != nil {
+		if _, err := io.WriteString(p.Stdout, draft.Text); err != nil {
 			return err
 		}
-	} else if err := os.WriteFile(c.Out, text.Bytes(), 0o600); err != nil {
+	} else if err := os.WriteFile(c.Out, []byte(draft.Text), 0o600); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stderr, "Of %d tables: %d resources with %d fields; %d guesses, %d of them marked TODO.\n", s.Tables, s.Resources, s.Fields, s.Guesses, s.Doubts)
+	if c.HTML != "" {
+		if err := writePage(c.HTML, draft.Page()); err != nil {
+			return err
+		}
+	}
+	s := draft.Summary
+	what := "tables"
+	if c.Engine == "" {
+		what = "paths"
+	}
+	fmt.Fprintf(p.Stderr, "Of %d %s: %d resources with %d fields; %d guesses, %d lines marked TODO.\n", s.Tables, what, s.Resources, s.Fields, s.Guesses, s.Doubts)
 	if len(s.Missing) > 0 {
 		for i, line := range terminal.Wrap("Not found: "+strings.Join(s.Missing, ", ")+".", terminal.Width) {
 			fmt.Fprintf(p.Stderr, "%s%s\n", []string{"", "  "}[min(i, 1)], line)
 		}
 	}
 	return nil
+}
+
+// system says what the draft is of: a database, or a service.
+func (c mapInitCommand) system(ctx context.Context, o *mapdraft.Options) error {
+	service := len(c.Sample)+len(c.Ask) > 0 || c.OpenAPI != ""
+	switch {
+	case c.Engine != "" && service:
+		return desk.Misused("--engine: expected a database, or --sample, --openapi and --ask of a service")
+	case c.Engine == "" && !service:
+		return desk.Misused("expected --engine of a database, or --sample, --openapi or --ask of an HTTP service")
+	case c.Engine != "" && c.DSN == "":
+		return desk.Misused("--engine %s: expected DATABASE_DSN in the environment, or --dsn", c.Engine)
+	case c.Engine != "":
+		o.Source = sheet.SQL{Engine: c.Engine, DSN: config.Secret(c.DSN), Schema: c.Schema}
+		return nil
+	}
+	if c.OpenAPI != "" {
+		text, err := os.ReadFile(c.OpenAPI)
+		if err != nil {
+			return desk.Misused("--openapi: %w", err)
+		}
+		o.OpenAPI = text
+	}
+	for _, of := range c.Sample {
+		path, file, named := strings.Cut(of, "=")
+		if !named {
+			file = of
+			path = "/" + strings.TrimSuffix(filepath.Base(of), filepath.Ext(of))
+		}
+		body, err := os.ReadFile(file)
+		if err != nil {
+			return desk.Misused("--sample: %w", err)
+		}
+		o.Samples = append(o.Samples, mapdraft.Sample{Path: path, Body: body})
+	}
+	for _, path := range c.Ask {
+		s, err := askService(ctx, path)
+		if err != nil {
+			return err
+		}
+		o.Samples = append(o.Samples, s)
+	}
+	return nil
+}
+
+// mostAnswered is the largest answer that is read of a service.
+const mostAnswered = 16 << 20
+
+// askService asks a service for a list. Address and token are in the environment, since
+// everybody on the machine sees a command line.
+func askService(ctx context.Context, path string) (s mapdraft.Sample, err error) {
+	address := strings.TrimRight(os.Getenv("SERVICE_URL"), "/")
+	if address == "" || !strings.HasPrefix(path, "/") {
+		return s, desk.Misused("--ask %s: expected a path that begins with /, and SERVICE_URL in the environment", path)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+path, http.NoBody)
+	if err != nil {
+		return s, desk.Misused("--ask %s: expected an address in SERVICE_URL, such as https://dms.example.nl", path)
+	}
+	request.Header.Set("Accept", "application/json")
+	if token := os.Getenv("SERVICE_TOKEN"); token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(request)
+	if err != nil {
+		return s, fmt.Errorf("ask for %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, answer.Body.Close()) }()
+	if answer.StatusCode != http.StatusOK {
+		return s, fmt.Errorf("ask for %s: the service answers %s, expected 200", path, answer.Status)
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswered))
+	path, _, _ = strings.Cut(path, "?")
+	return mapdraft.Sample{Path: path, Body: body, Header: answer.Header}, err
+}
+
+// writePage writes a page to look at, for whoever made it alone.
+func writePage(file string, page mappage.Page) (err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return page.Write(f)
 }

@@ -44,7 +44,7 @@ var variables = []struct {
 	{regexp.MustCompile(`\d+\.\d+\.\d+\.\d+(:\d+)?`), "ADDRESS"},
 	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{4})`), "MOMENT"},
 	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}`), "DAY"},
-	{regexp.MustCompile(`\d{2}:\d{2}(:\d{2})?`), "CLOCK"},
+	{regexp.MustCompile(`\d{2}:\d{2}(:\d{2})? (UTC|CET)`), "CLOCK"},
 	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "HASH"},
 	{regexp.MustCompile(`\b(\d+[dhms])+\b`), "AGE"},
 	{regexp.MustCompile(`\b\d[\d.,]*( ms| s)?(\s|$)`), "NUMBER "},
@@ -108,7 +108,7 @@ func aNight(t *testing.T) (file string, refused accesslog.Line) {
 	receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
 	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "callbacks: [GET /country]", keys), "webhooks: {",
 		fmt.Sprintf("webhooks: {allow_hosts: [127.0.0.1], ports: [443, %d], ca_file: %q, ", webhooktest.Port(t, receiver), authority.File(t)), 1)
-	k := rig.StartKept(t, file, text, false)
+	k := rig.StartKept(t, file, rig.KeysApart(t, file, text), false)
 	webshop, planner := k.Login(rig.FullKey, "demo"), k.Login(rig.OrdersKey, "demo")
 	ask := func(times int, path, token string) {
 		t.Helper()
@@ -135,9 +135,9 @@ func aNight(t *testing.T) (file string, refused accesslog.Line) {
 
 // TestShapesDiffer: what the page would show otherwise is found.
 func TestShapesDiffer(t *testing.T) {
-	const table = "2 requests from 2026-11-22 02:02 to 2026-11-22 02:13\nKEY  REQUESTS  BACKEND P95\nwebshop  2  0\nplanner  12  1.3 ms\n"
+	const table = "2 requests from 2026-11-22 02:02 UTC to 2026-11-22 02:13 UTC\nKEY  REQUESTS  BACKEND P95\nwebshop  2  0\nplanner  12  1.3 ms\n"
 	require.True(t, looksLike(strings.NewReplacer("02:13", "14:15", "1.3 ms", "0", "  0\n", "  21 s\n").Replace(table), table))
-	require.True(t, looksLike("2 requests from 2026-11-22 02:02 to 2026-11-22 02:13\nKEY  REQUESTS  BACKEND P95\nplanner  12  1.3 ms\nwebshop  2  0\n", table), "the order of a table")
+	require.True(t, looksLike("2 requests from 2026-11-22 02:02 UTC to 2026-11-22 02:13 UTC\nKEY  REQUESTS  BACKEND P95\nplanner  12  1.3 ms\nwebshop  2  0\n", table), "the order of a table")
 	for _, other := range []string{strings.Replace(table, "planner", "other", 1), strings.Replace(table, "webshop  2  0\n", "", 1), table + "more\n", strings.Replace(table, "  12  1.3 ms", "  12", 1)} {
 		require.False(t, looksLike(other, table), other)
 	}

@@ -48,6 +48,7 @@ func busyDesk(t *testing.T) *rig.Desk {
 	require.Equal(t, 404, d.Call("GET", "/order/999999", token, "").Status)
 	require.Equal(t, 400, d.Call("GET", "/nowhere/made-up-by-a-client", token, "").Status)
 	require.Equal(t, 400, d.Call("BREW", "/order", token, "").Status)
+	require.Equal(t, 200, d.Call("PUT", "/article/bulk", token, `{"records":[{"id":999999}]}`).Status)
 	require.Equal(t, 200, d.Call("GET", "/vehicle/1", d.Login(onTrialKey, "demo"), "").Status)
 	return d
 }

@@ -63,7 +63,9 @@ func downgradeContent(content Map[*MediaType]) {
 
 // downgrade says the same of one schema, its parts apart. It can be called again.
 func (s *Schema) downgrade() {
-	if i := slices.Index(s.Type, Null); i >= 0 {
+	if len(s.Type) == 1 && s.Type[0] == Null {
+		s.Type, s.Nullable, s.Enum = Types{"object"}, true, []any{nil} // null alone; nullable wants a type beside it
+	} else if i := slices.Index(s.Type, Null); i >= 0 {
 		s.Type, s.Nullable = slices.Delete(slices.Clone(s.Type), i, i+1), true
 	}
 	if s.Const != nil {

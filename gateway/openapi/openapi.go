@@ -5,8 +5,8 @@
 package openapi
 
 import (
-	"bytes"
-	"encoding/json"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Document is a description.
@@ -24,21 +24,21 @@ type Document struct {
 type Info struct {
 	Title       string   `json:"title"`
 	Version     string   `json:"version"`
-	Summary     string   `json:"summary,omitempty"`
+	Summary     string   `json:"summary,omitzero"`
 	Description string   `json:"description"`
-	Contact     *Contact `json:"contact,omitempty"`
+	Contact     *Contact `json:"contact,omitzero"`
 }
 
 // Contact is who answers questions.
 type Contact struct {
 	Name string `json:"name"`
-	URL  string `json:"url,omitempty"`
+	URL  string `json:"url,omitzero"`
 }
 
 // Server is where paths begin.
 type Server struct {
 	URL         string `json:"url"`
-	Description string `json:"description,omitempty"`
+	Description string `json:"description,omitzero"`
 }
 
 // Tag groups operations.
@@ -49,10 +49,10 @@ type Tag struct {
 
 // PathItem are the operations of a path.
 type PathItem struct {
-	Get    *Operation `json:"get,omitempty"`
-	Put    *Operation `json:"put,omitempty"`
-	Post   *Operation `json:"post,omitempty"`
-	Delete *Operation `json:"delete,omitempty"`
+	Get    *Operation `json:"get,omitzero"`
+	Put    *Operation `json:"put,omitzero"`
+	Post   *Operation `json:"post,omitzero"`
+	Delete *Operation `json:"delete,omitzero"`
 }
 
 // Set puts an operation at its method, which is one of the four above.
@@ -90,37 +90,37 @@ type Operation struct {
 	Summary     string              `json:"summary"`
 	Description string              `json:"description"`
 	Parameters  []*Parameter        `json:"parameters,omitempty"`
-	RequestBody *RequestBody        `json:"requestBody,omitempty"`
+	RequestBody *RequestBody        `json:"requestBody,omitzero"`
 	Responses   Map[*Response]      `json:"responses"`
 	Callbacks   Map[Map[*PathItem]] `json:"callbacks,omitempty"`
 	// Security is nil where the document's own holds, and empty where none does.
-	Security *[]map[string][]string `json:"security,omitempty"`
+	Security *[]map[string][]string `json:"security,omitzero"`
 }
 
 // Parameter is one in the path, the query or a header.
 type Parameter struct {
-	Ref         string       `json:"$ref,omitempty"`
-	Name        string       `json:"name,omitempty"`
-	In          string       `json:"in,omitempty"`
-	Description string       `json:"description,omitempty"`
-	Required    bool         `json:"required,omitempty"`
-	Style       string       `json:"style,omitempty"`
-	Explode     *bool        `json:"explode,omitempty"`
-	Schema      *Schema      `json:"schema,omitempty"`
+	Ref         string       `json:"$ref,omitzero"`
+	Name        string       `json:"name,omitzero"`
+	In          string       `json:"in,omitzero"`
+	Description string       `json:"description,omitzero"`
+	Required    bool         `json:"required,omitzero"`
+	Style       string       `json:"style,omitzero"`
+	Explode     *bool        `json:"explode,omitzero"`
+	Schema      *Schema      `json:"schema,omitzero"`
 	Examples    Map[Example] `json:"examples,omitempty"`
 }
 
 // RequestBody is what an operation is sent.
 type RequestBody struct {
-	Description string          `json:"description,omitempty"`
-	Required    bool            `json:"required,omitempty"`
+	Description string          `json:"description,omitzero"`
+	Required    bool            `json:"required,omitzero"`
 	Content     Map[*MediaType] `json:"content"`
 }
 
 // Response is an answer, or a reference to one.
 type Response struct {
-	Ref         string          `json:"$ref,omitempty"`
-	Description string          `json:"description,omitempty"`
+	Ref         string          `json:"$ref,omitzero"`
+	Description string          `json:"description,omitzero"`
 	Headers     Map[*Header]    `json:"headers,omitempty"`
 	Content     Map[*MediaType] `json:"content,omitempty"`
 	// Reasons are the reasons of the errors that are answered so.
@@ -129,24 +129,24 @@ type Response struct {
 
 // Header is a header of an answer, or a reference to one.
 type Header struct {
-	Ref         string  `json:"$ref,omitempty"`
-	Description string  `json:"description,omitempty"`
-	Required    bool    `json:"required,omitempty"`
-	Schema      *Schema `json:"schema,omitempty"`
+	Ref         string  `json:"$ref,omitzero"`
+	Description string  `json:"description,omitzero"`
+	Required    bool    `json:"required,omitzero"`
+	Schema      *Schema `json:"schema,omitzero"`
 }
 
 // MediaType is a body in one form.
 type MediaType struct {
-	Schema   *Schema      `json:"schema,omitempty"`
+	Schema   *Schema      `json:"schema,omitzero"`
 	Examples Map[Example] `json:"examples,omitempty"`
 }
 
 // Example is a value, or a reference to one.
 type Example struct {
-	Ref         string `json:"$ref,omitempty"`
-	Summary     string `json:"summary,omitempty"`
-	Description string `json:"description,omitempty"`
-	Value       any    `json:"value,omitempty"`
+	Ref         string `json:"$ref,omitzero"`
+	Summary     string `json:"summary,omitzero"`
+	Description string `json:"description,omitzero"`
+	Value       any    `json:"value,omitzero"`
 }
 
 // SecurityScheme is how a request proves whose it is.
@@ -189,40 +189,22 @@ func (m Map[V]) Get(name string) (v V, ok bool) {
 // Add appends a member, whose name must not be there yet.
 func (m *Map[V]) Add(name string, v V) { *m = append(*m, Member[V]{name, v}) }
 
-// MarshalJSON implements json.Marshaler.
-func (m Map[V]) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, member := range m {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := marshal(member.Name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := marshal(member.Value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(value)
+// MarshalJSONTo implements json.MarshalerTo: each level is written once, where a
+// MarshalJSON of each would have what is below it written again by all that is above.
+func (m Map[V]) MarshalJSONTo(e *jsontext.Encoder) error {
+	if err := e.WriteToken(jsontext.BeginObject); err != nil {
+		return err
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	for i := range m {
+		if err := e.WriteToken(jsontext.String(m[i].Name)); err != nil {
+			return err
+		}
+		if err := json.MarshalEncode(e, &m[i].Value); err != nil {
+			return err
+		}
+	}
+	return e.WriteToken(jsontext.EndObject)
 }
 
-// JSON writes the document.
-func (d *Document) JSON() ([]byte, error) { return marshal(d) }
-
-// marshal leaves <x> as it is: the document is read by people too.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
-}
+// JSON writes the document. <x> is left as it is: the document is read by people too.
+func (d *Document) JSON() ([]byte, error) { return json.Marshal(d, json.Deterministic(true)) }

@@ -1,44 +1,47 @@
 package openapi
 
-import "encoding/json"
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Schema says what a value is.
 type Schema struct {
-	Ref         string       `json:"$ref,omitempty"`
+	Ref         string       `json:"$ref,omitzero"`
 	Type        Types        `json:"type,omitempty"`
-	Nullable    bool         `json:"nullable,omitempty"` // 3.0 only; 3.1 has null among its types
-	Description string       `json:"description,omitempty"`
-	Format      string       `json:"format,omitempty"`
-	Encoding    string       `json:"contentEncoding,omitempty"`
-	Pattern     string       `json:"pattern,omitempty"`
-	MinLength   int          `json:"minLength,omitempty"`
-	MaxLength   int          `json:"maxLength,omitempty"`
-	Minimum     *int         `json:"minimum,omitempty"`
-	Maximum     *int         `json:"maximum,omitempty"`
-	Const       any          `json:"const,omitempty"`
+	Nullable    bool         `json:"nullable,omitzero"` // 3.0 only; 3.1 has null among its types
+	Description string       `json:"description,omitzero"`
+	Format      string       `json:"format,omitzero"`
+	Encoding    string       `json:"contentEncoding,omitzero"`
+	Pattern     string       `json:"pattern,omitzero"`
+	MinLength   int          `json:"minLength,omitzero"`
+	MaxLength   int          `json:"maxLength,omitzero"`
+	Minimum     *int         `json:"minimum,omitzero"`
+	Maximum     *int         `json:"maximum,omitzero"`
+	Const       any          `json:"const,omitzero"`
 	Enum        []any        `json:"enum,omitempty"`
-	Default     any          `json:"default,omitempty"`
-	Items       *Schema      `json:"items,omitempty"`
-	MinItems    int          `json:"minItems,omitempty"`
-	MaxItems    int          `json:"maxItems,omitempty"`
+	Default     any          `json:"default,omitzero"`
+	Items       *Schema      `json:"items,omitzero"`
+	MinItems    int          `json:"minItems,omitzero"`
+	MaxItems    int          `json:"maxItems,omitzero"`
 	Properties  Map[*Schema] `json:"properties,omitempty"`
 	Required    []string     `json:"required,omitempty"`
-	Additional  *bool        `json:"additionalProperties,omitempty"`
+	Additional  *bool        `json:"additionalProperties,omitzero"`
 	AnyOf       []*Schema    `json:"anyOf,omitempty"`
-	ReadOnly    bool         `json:"readOnly,omitempty"`
+	ReadOnly    bool         `json:"readOnly,omitzero"`
 	Examples    []any        `json:"examples,omitempty"`
-	Example     any          `json:"example,omitempty"` // 3.0 only
+	Example     any          `json:"example,omitzero"` // 3.0 only
 }
 
 // Types are the types a value may have; most have one.
 type Types []string
 
-// MarshalJSON implements json.Marshaler.
-func (t Types) MarshalJSON() ([]byte, error) {
+// MarshalJSONTo implements json.MarshalerTo.
+func (t Types) MarshalJSONTo(e *jsontext.Encoder) error {
 	if len(t) == 1 {
-		return json.Marshal(t[0])
+		return e.WriteToken(jsontext.String(t[0]))
 	}
-	return json.Marshal([]string(t))
+	return json.MarshalEncode(e, []string(t))
 }
 
 // Null is the type of null.

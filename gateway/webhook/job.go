@@ -39,6 +39,9 @@ type Owner struct {
 type Work struct {
 	Kind string // names a Runner
 	Data []byte // what that one needs to know, JSON; nil once it is done
+
+	Format int `json:"-"` // that the kind came with; 0 for 1
+	Most   int `json:"-"` // how many unfinished jobs of the kind an api_key may have; 0 for no bound
 }
 
 // smallData is how much of a work's data is kept within the job, in bytes. Whatever looks at
@@ -56,9 +59,15 @@ type Result struct {
 
 // Format is the version of the work that this program creates, and the newest that it can
 // do. It increases with anything that an older version could not do, or would do
-// differently: a new kind of work, or a change in the data of one. A job with separate
-// data needs 2; others need 1.
-const Format = 2
+// differently: a new kind of work, or a change in the data of one. A job that sleeps needs 3,
+// one with separate data 2; others need 1.
+const Format = 3
+
+// The formats that brought what some jobs need.
+const (
+	separateFormat = 2
+	SleepFormat    = 3 // of jobs that sleep
+)
 
 // Needs are what a process must know to do the work of a job. During a rolling upgrade
 // some processes do not know it yet, or no longer: they leave the job to the others.
@@ -103,7 +112,7 @@ type Job struct {
 	Finished     time.Time // of the work
 	Claims       int       // how often the work was begun, but for what was postponed or handed back
 	Term         int       // which claim it is, of all there were; a version before has none
-	Lease        time.Time // whoever works on it, or calls, has it until then
+	Lease        time.Time // whoever works on it, or calls, has it until then; while it is accepted, when it wakes
 	Tries        int       // calls made
 	NextTry      time.Time // when the callback is due; zero where it is not
 	Failing      time.Time // since when it was tried in vain; zero where it was not, or is not to be tried again
@@ -138,6 +147,9 @@ func (j Job) Taken() int64 {
 	}
 }
 
+// asleep tells whether the job waits for something to come, until Lease at most.
+func (j Job) asleep() bool { return j.State == Accepted && !j.Lease.IsZero() }
+
 // gone tells whether the result of a finished job was deleted to make space.
 func (j Job) gone() bool { return j.Failure == "" && j.Result.File == "" }
 
@@ -158,9 +170,9 @@ func (j Job) spent(now time.Time) bool {
 // event is what happens to a job.
 type event struct {
 	kind    eventKind
-	hold    time.Duration // claimed, renewed, postponed, calling: how long the lease is
+	hold    time.Duration // claimed, renewed, postponed, slept, calling: how long the lease is
 	lease   time.Time     // called: the one it was begun with
-	term    int           // handedBack, renewed, grown, postponed, completed, broke: by which claim
+	term    int           // handedBack, renewed, grown, postponed, slept, completed, broke: by which claim
 	room    int64         // grown, accounted: to how many bytes
 	result  Result        // completed
 	failure string        // broke
@@ -181,6 +193,8 @@ const (
 	completed                   // the work has a result
 	broke                       // the work failed
 	postponed                   // the work cannot be done now
+	slept                       // the work waits for something, and nobody is needed meanwhile
+	woken                       // what it waits for has come
 	calling                     // somebody begins a call
 	called                      // the call was answered, or not
 	fetched                     // the client asked for the result, and got an address of it
@@ -197,7 +211,7 @@ var errNotNow = errors.New("not in this state")
 func (j Job) after(e event, now time.Time) (Job, error) {
 	finished := j.State == Done || j.State == Failed
 	switch {
-	case e.kind == claimed && (j.State == Accepted || j.State == Running && now.After(j.Lease)):
+	case e.kind == claimed && (j.State == Accepted && !now.Before(j.Lease) || j.State == Running && now.After(j.Lease)):
 		if j.Claims++; j.Claims > maxClaims {
 			return j.finish(Failed, Result{}, "interrupted too often", now), nil
 		}
@@ -216,6 +230,11 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 		if _, known := j.pause(e.cause); !known {
 			j.Pauses = append(slices.Clip(j.Pauses), Pause{Since: now, For: e.cause})
 		}
+	case e.kind == slept && j.State == Running && j.Term == e.term:
+		j.State, j.Lease = Accepted, now.Add(e.hold)
+		j.Claims--
+	case e.kind == woken && j.asleep():
+		j.Lease = time.Time{}
 	case e.kind == completed && j.State == Running && j.Term == e.term:
 		return j.finish(Done, e.result, "", now), nil
 	case e.kind == broke && j.State == Running && j.Term == e.term:

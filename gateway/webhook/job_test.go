@@ -76,6 +76,32 @@ func jobIn(s State, failure string) Job {
 	return j
 }
 
+// TestAJobSleeps: it is nobody's meanwhile, is claimed when it wakes or its time is over, and
+// sleeping is no try of its work.
+func TestAJobSleeps(t *testing.T) {
+	running := jobIn(Running, "")
+	asleep, err := running.after(event{kind: slept, hold: time.Hour, term: 1}, noon)
+	require.NoError(t, err)
+	require.Equal(t, Accepted, asleep.State)
+	require.Zero(t, asleep.Claims)
+	for _, kind := range []eventKind{claimed, slept, handedBack, completed} {
+		_, err := asleep.after(event{kind: kind, term: 1}, noon.Add(time.Minute))
+		require.ErrorIs(t, err, errNotNow)
+	}
+	later, err := asleep.after(event{kind: claimed, hold: time.Minute}, noon.Add(time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, Running, later.State)
+	awake, err := asleep.after(event{kind: woken}, noon.Add(time.Minute))
+	require.NoError(t, err)
+	next, err := awake.after(event{kind: claimed, hold: time.Minute}, noon.Add(time.Minute))
+	require.NoError(t, err)
+	require.Equal(t, 2, next.Term)
+	for _, j := range []Job{awake, running, jobIn(Accepted, "")} {
+		_, err := j.after(event{kind: woken}, noon)
+		require.ErrorIs(t, err, errNotNow, "it does not sleep")
+	}
+}
+
 func TestWorkIsClaimedThreeTimes(t *testing.T) {
 	j, now := jobIn(Accepted, ""), noon
 	for n := 1; n <= maxClaims; n++ {

@@ -28,7 +28,7 @@ type Content struct {
 }
 
 // Config is what an Orchestrator is made of. All of it is required, but Left, Observe,
-// Tracer and Tick.
+// Tracer, Ready and Tick.
 type Config struct {
 	Store   Store
 	Results Results
@@ -63,6 +63,9 @@ type Config struct {
 	Observe func(word string)
 	// Tracer makes the spans of work and calls; nil for none.
 	Tracer trace.Tracer
+	// Ready returns those of the sleeping jobs for which what they wait for has come. It is
+	// asked at every tick, once at a time; nil where all sleep their time.
+	Ready func(ctx context.Context, asleep []Job) []Job
 	// Tick makes the orchestrator look for due work and calls; nil means every second.
 	Tick <-chan time.Time
 }
@@ -79,6 +82,7 @@ type Orchestrator struct {
 	tasks    sync.WaitGroup
 	work     chan struct{} // there may be work
 	calls    chan struct{} // there may be calls
+	sleepers chan struct{} // what a job sleeps for may have come
 	taking   sync.Mutex    // held by the worker that takes a job
 	summing  chan struct{} // held by whoever sums up what jobs take
 	clearing sync.Mutex    // held by the worker that has results give way
@@ -94,7 +98,7 @@ type Orchestrator struct {
 // Start returns a running orchestrator. The caller closes it.
 func Start(c Config) *Orchestrator {
 	o := &Orchestrator{
-		Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), working: newSlots(c.Workers), calling: newSlots(c.Calls),
+		Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), sleepers: make(chan struct{}, 1), working: newSlots(c.Workers), calling: newSlots(c.Calls),
 		stopping: make(chan struct{}), idle: make(chan struct{}), summing: make(chan struct{}, 1),
 	}
 	o.stop = sync.OnceFunc(func() { close(o.stopping) })
@@ -116,6 +120,7 @@ func Start(c Config) *Orchestrator {
 		close(o.idle)
 	})
 	o.tasks.Go(o.deliverer)
+	o.tasks.Go(o.waker)
 	o.tasks.Go(func() {
 		defer stop()
 		o.watch()
@@ -166,6 +171,7 @@ func (o *Orchestrator) watch() {
 			wake(o.work)
 		}
 		wake(o.calls)
+		wake(o.sleepers)
 		if now := o.Clock(); now.Sub(cleaned) >= time.Hour {
 			cleaned = now
 			o.clean(now)
@@ -208,10 +214,9 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 	}
 	id = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits[:])
 	j := Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Needs: o.able(), Trace: traceOf(ctx)}
+	j.Needs.Format = max(w.Format, 1)
 	if len(w.Data) > smallData {
-		j.SeparateData = int64(len(w.Data))
-	} else {
-		j.Needs.Format = 1
+		j.SeparateData, j.Needs.Format = int64(len(w.Data)), max(w.Format, separateFormat)
 	}
 	taken, err := o.reserve(ctx, func(r Room) Taken {
 		j.Room = r.expected(owner.User.Client.ID, w.Kind)

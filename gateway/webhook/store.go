@@ -9,22 +9,28 @@ import (
 // ErrUnknownJob says that no job of that ID is kept.
 var ErrUnknownJob = errors.New("webhook: no such job")
 
+// ErrTooMany says that an api_key has as many jobs of a kind as it may have.
+var ErrTooMany = errors.New("webhook: too many jobs of that kind")
+
 // Store stores jobs. Everything is durable when a call returns. It is safe for concurrent
 // use, also by several processes if the database is. These may be of several versions:
 // fields of a job that this version does not know are preserved.
 type Store interface {
 	// Add stores a new job. If it has SeparateData, only NextWork returns its data, and
 	// the Change that sets SeparateData to 0 removes them. ErrUnknown if it is not known
-	// whether the job was stored.
+	// whether the job was stored; ErrTooMany, where j.Work.Most is set, if the api_key has
+	// that many unfinished jobs of the kind.
 	Add(ctx context.Context, j Job) error
 	// Get returns a job, or ErrUnknownJob.
 	Get(ctx context.Context, id string) (Job, error)
 	// NextWork returns the job to work on next, with all its data. It considers jobs that
-	// are accepted, or running without a lease, and that need no more than able or were
+	// are accepted or running, without a lease, and that need no more than able or were
 	// created longer than Left ago. It takes the clients with the fewest jobs under way,
 	// except those left out; of these the one that was served the longest ago; of that
 	// its oldest job. ErrUnknownJob if there is none.
 	NextWork(ctx context.Context, now time.Time, able Needs, without []int64) (Job, error)
+	// Asleep returns the jobs that are accepted and have a lease.
+	Asleep(ctx context.Context, now time.Time) ([]Job, error)
 	// Beyond counts the jobs that are not finished and need more than able.
 	Beyond(ctx context.Context, able Needs) (int, error)
 	// DueCalls returns jobs whose callback is due and not being called, except those of

@@ -42,6 +42,44 @@ const (
 	inUseFor   = 10 * time.Minute
 )
 
+// Asleep is the error of a runner whose work waits for something: it is begun again when
+// Config.Ready says so, and when Until has come. Until then it takes no worker.
+type Asleep struct{ Until time.Time }
+
+func (Asleep) Error() string { return "webhook: it waits" }
+
+// waker looks for jobs that need not sleep any longer.
+func (o *Orchestrator) waker() {
+	for {
+		select {
+		case <-o.stopping:
+			return
+		case <-o.sleepers:
+			o.wakeReady()
+		}
+	}
+}
+
+func (o *Orchestrator) wakeReady() {
+	if o.Ready == nil {
+		return
+	}
+	asleep, err := o.Store.Asleep(o.ctx, o.Clock())
+	if err != nil && o.ctx.Err() == nil {
+		o.Log.Error("callbacks: look for jobs that wait", zap.Error(err))
+	}
+	if err != nil {
+		return // no job is forgotten because it could not be read
+	}
+	for _, j := range o.Ready(o.ctx, asleep) {
+		_, err := o.change(o.ctx, j.ID, event{kind: woken}, nil)
+		if err != nil && !errors.Is(err, errNotNow) && o.ctx.Err() == nil {
+			o.Log.Error("callbacks: wake a job", zap.String("job", j.ID), zap.Error(err))
+		}
+		wake(o.work)
+	}
+}
+
 // worker takes one job after the other.
 func (o *Orchestrator) worker() {
 	for {
@@ -127,6 +165,10 @@ func (o *Orchestrator) outcome(j Job, result Result, err error, took time.Durati
 		return e
 	case o.ctx.Err() != nil && !errors.Is(err, ErrUnknown): // stopped: the next process begins again
 		e.kind = handedBack
+		return e
+	}
+	if wait := (Asleep{}); errors.As(err, &wait) {
+		e.kind, e.hold = slept, wait.Until.Sub(o.Clock())
 		return e
 	}
 	if e.cause, e.hold = o.patience(j, err, took); e.hold > 0 {

@@ -22,6 +22,7 @@ const (
 	fromReference               // the kept ID of another record
 	fromReferred                // the same, of the resource that another field names
 	fromCEL
+	fromList     // whether a list has an element
 	fromElements // of an array
 )
 
@@ -72,6 +73,10 @@ func (r *Resource) Decode(row []Raw, client auth.Client, ids IDs) (rec mapping.R
 			rec.Values[i], err = r.decodeReference(f, f.Target, row, client, ids)
 		case fromCEL:
 			rec.Values[i], err = r.compute(f, row)
+		case fromList:
+			if rec.Values[i], why = f.isIn(row[f.fromAt[0]]); why != "" {
+				return rec, false, r.unfit(f, row[f.fromAt[0]], why)
+			}
 		}
 		if err != nil {
 			return rec, false, err

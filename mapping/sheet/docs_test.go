@@ -75,6 +75,15 @@ resources:
     fields: {kind: {constant: person}, name: name, number: {from: nr, readonly: true}, modified_at: {from: updated, readonly: true}}
 `
 
+// partOfTables is that of parts which show one thing of a database.
+const partOfTables = `
+format: 1
+source: {sql: {engine: postgres, dsn: "postgres://x"}}
+rules: backend
+accounts: {users: []}
+resources: {contact: {table: REL, key: {columns: RELNR}, fields: {kind: {constant: person}, name: NAAM}}}
+`
+
 // TestDocsPartsLoad loads the examples that are a part of a sheet, within the rest of one.
 func TestDocsPartsLoad(t *testing.T) {
 	docs, err := os.ReadFile(docsFile)
@@ -83,12 +92,16 @@ func TestDocsPartsLoad(t *testing.T) {
 	}
 	found := 0
 	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(docs), -1) {
-		if !strings.HasPrefix(block[1], "source:") && !strings.HasPrefix(block[1], "resources:") {
+		if !regexp.MustCompile("^(source|resources|errors):").MatchString(block[1]) {
 			continue
 		}
 		found++
+		of := partOf
+		if strings.Contains(block[1], " table:") || strings.Contains(block[1], "sqlstate:") {
+			of = partOfTables
+		}
 		var whole, part map[string]any
-		if err := errors.Join(yaml.Unmarshal([]byte(partOf), &whole), yaml.Unmarshal([]byte(block[1]), &part)); err != nil {
+		if err := errors.Join(yaml.Unmarshal([]byte(of), &whole), yaml.Unmarshal([]byte(block[1]), &part)); err != nil {
 			t.Fatal(err)
 		}
 		within(whole, part)
@@ -102,7 +115,7 @@ func TestDocsPartsLoad(t *testing.T) {
 			t.Errorf("%v in\n%s", err, text)
 		}
 	}
-	if found < 2 {
+	if found < 9 {
 		t.Errorf("%d parts of sheets in %s", found, docsFile)
 	}
 }

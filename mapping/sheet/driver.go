@@ -1,6 +1,9 @@
 package sheet
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // UsernamePlace is where Facts have the user's name, by which one is found; ""
 // where they have none.
@@ -14,6 +17,11 @@ func (f *Facts) UsernamePlace() string {
 // TrimsRight tells that blanks behind the field's value do not count, so that a
 // value is to be looked for with and without them.
 func (f *Field) TrimsRight() bool { return f.codec.trimRight }
+
+// IsSameRow tells whether two columns are looked up in the same row.
+func (l *Lookup) IsSameRow(other *Lookup) bool {
+	return l.Table == other.Table && slices.Equal(l.Match, other.Match)
+}
 
 // Zone is the one that the times of the field's places are read in; nil where it has
 // none, or they are instants.

@@ -2,6 +2,9 @@ package sheet
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"frontdesk/auth"
@@ -13,6 +16,7 @@ type fixed struct {
 	place string
 	value Raw
 	now   *codec // writes the present time in place of value
+	parts []part // a text that names the client, in place of value
 }
 
 func (f fixed) at(now time.Time) Assignment {
@@ -21,6 +25,41 @@ func (f fixed) at(now time.Time) Assignment {
 		return Assignment{Place: f.place, Value: raw}
 	}
 	return Assignment{Place: f.place, Value: f.value}
+}
+
+// of is at for a client. Without a name it is nobody's where that is asked for.
+func (f fixed) of(client auth.Client, now time.Time) (Assignment, error) {
+	if f.parts == nil {
+		return f.at(now), nil
+	}
+	var text strings.Builder
+	for _, p := range f.parts {
+		switch {
+		case p.name == "client.id" && len(f.parts) == 1:
+			return Assignment{Place: f.place, Value: intRaw(client.ID)}, nil
+		case p.name == "client.id":
+			text.WriteString(strconv.FormatInt(client.ID, 10))
+		case p.name == "client.name" && client.Name == "":
+			return Assignment{}, fmt.Errorf("constants: %s: client %d has no name", f.place, client.ID)
+		case p.name == "client.name":
+			text.WriteString(client.Name)
+		default:
+			text.WriteString(p.literal)
+		}
+	}
+	return Assignment{Place: f.place, Value: textRaw(text.String())}, nil
+}
+
+// shown is the text as the sheet has it.
+func (f fixed) shown() string {
+	var b strings.Builder
+	for _, p := range f.parts {
+		b.WriteString(p.literal)
+		if p.name != "" {
+			b.WriteString("{" + p.name + "}")
+		}
+	}
+	return b.String()
 }
 
 // NeedsIDs adds the IDs that Encode and Filter will ask Keys of: those of
@@ -100,7 +139,7 @@ func (r *Resource) Encode(rec mapping.Record, row []Raw, client auth.Client, key
 // system has them: decoded and encoded again a value is not always the same. before is
 // the record that was read, row what it was read from, aligned with Places.
 func (r *Resource) EncodeChange(before, changed mapping.Record, row []Raw, along func(*Field) bool, client auth.Client, keys Keys) ([]Assignment, error) {
-	return r.encodeAll(changed, row, client, keys, false, func(out []Assignment, f *Field) ([]Assignment, error) {
+	out, err := r.encodeAll(changed, row, client, keys, false, func(out []Assignment, f *Field) ([]Assignment, error) {
 		if !along(f) {
 			return out, nil
 		}
@@ -112,6 +151,26 @@ func (r *Resource) EncodeChange(before, changed mapping.Record, row []Raw, along
 		}
 		return r.encode(out, f, before.Values[f.Index], before, row, client, keys)
 	})
+	if err != nil || len(r.siblings) == 0 {
+		return out, err
+	}
+	return r.besideSiblings(out, row)
+}
+
+// besideSiblings puts the objects before what changes in them, as they were read.
+func (r *Resource) besideSiblings(changed []Assignment, row []Raw) ([]Assignment, error) {
+	if len(row) != len(r.Places) {
+		return nil, fmt.Errorf("%s: it was not read to be changed", r.Name)
+	}
+	var out []Assignment
+	for _, a := range changed {
+		object, _, _ := strings.Cut(a.Place, ".")
+		at, ok := r.siblings[object]
+		if ok && row[at].Kind == RawJSON && !slices.ContainsFunc(out, func(o Assignment) bool { return o.Place == object }) {
+			out = append(out, Assignment{Place: object, Value: row[at]})
+		}
+	}
+	return append(out, changed...), nil
 }
 
 // asRead appends what a row has where a field is written; ok is false for one that set
@@ -125,6 +184,8 @@ func (r *Resource) asRead(out []Assignment, f *Field, row []Raw) (all []Assignme
 		switch {
 		case !read:
 			return out, false
+		case f.source == fromList && slices.ContainsFunc(out, func(a Assignment) bool { return a.Place == place }):
+			return out, true // with another of its elements
 		case place != r.Client && row[at].Kind != RawAbsent:
 			all = append(all, Assignment{Place: place, Value: row[at], Field: f.Field})
 		}
@@ -145,7 +206,11 @@ func (r *Resource) encodeAll(rec mapping.Record, row []Raw, client auth.Client, 
 			out = append(out, Assignment{Place: r.Client, Value: intRaw(client.ID)})
 		}
 		for _, c := range r.constants {
-			out = append(out, c.at(now))
+			a, err := c.of(client, now)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", r.Name, err)
+			}
+			out = append(out, a)
 		}
 	}
 	var found mapping.Violations
@@ -165,6 +230,8 @@ func (r *Resource) encodeAll(rec mapping.Record, row []Raw, client auth.Client, 
 		var err error
 		switch {
 		case !f.writable:
+		case !v.IsAbsent() && f.source == fromList:
+			out, err = r.encodeElement(out, f, v, row, create)
 		case !v.IsAbsent():
 			out, err = r.encode(out, f, v, rec, row, client, keys)
 		case rest != nil:

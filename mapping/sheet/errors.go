@@ -1,7 +1,9 @@
 package sheet
 
 import (
+	"iter"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,6 +25,39 @@ type Matcher struct {
 	status                             string
 	message                            *regexp.Regexp
 	messageAt                          string
+	any                                wildcard
+}
+
+// wildcard is the object, or the list, whose members * stands for: data of data.*.code.
+// Wherever * stands in an entry it is the same member.
+type wildcard struct {
+	of    string
+	given bool
+}
+
+// each gives f with each member in the place of *; f itself where there is none, or one
+// was chosen.
+func (w wildcard) each(f Failure) iter.Seq[Failure] {
+	return func(yield func(Failure) bool) {
+		if !w.given || f.member != nil || f.Members == nil {
+			yield(f)
+			return
+		}
+		start := strings.TrimPrefix(w.of+".*", ".")
+		for _, m := range f.Members(w.of) {
+			one := f
+			one.member = &m
+			one.At = func(path string) string {
+				if within, ok := strings.CutPrefix(path, start); ok {
+					return m.At(strings.TrimPrefix(within, "."))
+				}
+				return f.At(path)
+			}
+			if !yield(one) {
+				return
+			}
+		}
+	}
 }
 
 // IsZero tells whether nothing is said of what to recognise.
@@ -36,6 +71,15 @@ func (m *Matcher) Match(f Failure) bool {
 	if m.IsZero() {
 		return false
 	}
+	for one := range m.any.each(f) {
+		if m.matches(one) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Matcher) matches(f Failure) bool {
 	at := func(path, otherwise string) string {
 		if path == "" {
 			return otherwise
@@ -81,6 +125,7 @@ type Translator struct{ entries []errorEntry }
 type errorEntry struct {
 	when      *Matcher
 	row       *mapping.Entry // of the reason; its words are those of the scope
+	any       wildcard
 	field     string
 	fieldFrom string // path, constraint or message
 	fields    map[string]string
@@ -104,11 +149,16 @@ func (t *Translator) Translate(f Failure, a Attempt) *mapping.Error {
 	}
 	for i := range t.entries {
 		e := &t.entries[i]
-		if !e.isOn(a) || !e.when.Match(f) {
+		if !e.isOn(a) {
 			continue
 		}
-		if worded := e.word(f, a); worded != nil {
-			return worded
+		for one := range e.any.each(f) {
+			if !e.when.Match(one) {
+				continue
+			}
+			if worded := e.word(one, a); worded != nil {
+				return worded
+			}
 		}
 	}
 	return nil
@@ -230,7 +280,13 @@ func (e *errorEntry) meant(f Failure, a Attempt) meant {
 		}
 		return m
 	}
-	if m.field = a.Resource.Field(name); m.field == nil && raw != "" {
+	switch {
+	case name != "":
+		m.field = a.Resource.Field(name)
+	case raw != "" && len(e.fields) == 0:
+		m.field = a.Resource.writtenAt(raw)
+	}
+	if m.field == nil && raw != "" {
 		e.element(a, raw, &m)
 	}
 	return m
@@ -252,8 +308,25 @@ func (e *errorEntry) element(a Attempt, raw string, m *meant) {
 			continue
 		}
 		m.record, m.path = a.Record.Children[i][n], array.Name+"["+parts[2]+"]"
-		m.field = m.record.Resource.Field(e.fields[parts[3]])
+		if m.field = m.record.Resource.Field(e.fields[parts[3]]); len(e.fields) == 0 {
+			m.field = a.Resource.sheet.byName[array.ArrayOf].writtenAt(parts[3])
+		}
 	}
+}
+
+// writtenAt is the field that clients write to a place; nil for none, and for one of
+// several.
+func (r *Resource) writtenAt(place string) (found *mapping.Field) {
+	for i := range r.Fields {
+		switch f := &r.Fields[i]; {
+		case !slices.Contains(f.Write, place) || f.Readonly:
+		case found != nil:
+			return nil
+		default:
+			found = f.Field
+		}
+	}
+	return found
 }
 
 // fieldOf is the field that the failure is about, "" where it is not known, and
@@ -266,6 +339,8 @@ func (e *errorEntry) fieldOf(f Failure) (name, raw string) {
 		raw = f.Constraint
 	case e.fieldFrom == "message":
 		raw = e.when.group(f, 1)
+	case f.member != nil && strings.HasSuffix(e.fieldFrom, "*"):
+		raw = f.member.Name
 	case e.fieldFrom != "" && f.At != nil:
 		raw = f.At(e.fieldFrom)
 	}

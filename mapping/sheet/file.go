@@ -164,9 +164,11 @@ type errorFile struct {
 	// record, such as the order of a line, and then value says where its value is.
 	Field string `yaml:"field"`
 	// FieldFrom is where the system names the field: a path of the answer, or
-	// constraint, or message with the first group of when.message.
+	// constraint, or message with the first group of when.message. A path that ends
+	// in * is the name of the member that * stands for.
 	FieldFrom string `yaml:"field_from"`
-	// Fields translates what is found at field_from to fields.
+	// Fields translates what is found at field_from to fields; without, it is the
+	// field that is written to the place of that name.
 	Fields map[string]string `yaml:"fields"`
 	// Value is where the refused value is found: a path of the answer, or
 	// message with the last group of when.message. Without it the value that
@@ -185,7 +187,8 @@ type matchFile struct {
 	SQLState string `yaml:"sqlstate" schema:"pattern=^[0-9A-Z]{2}([0-9A-Z]{3})?$"`
 	// Code is the vendor's number or code, 1062; of HTTP, the text at code_at.
 	Code string `yaml:"code"`
-	// CodeAt is the path of the code in an answer.
+	// CodeAt is the path of the code in an answer; * is any member of an object, or
+	// any element: the same one in all paths of an entry.
 	CodeAt string `yaml:"code_at"`
 	// Constraint is the name of the constraint or index.
 	Constraint string `yaml:"constraint"`

@@ -24,6 +24,9 @@ type operationFile struct {
 	// Procedure is called with the arguments. Its result row, or the out
 	// parameters, are columns too.
 	Procedure string `yaml:"procedure"`
+	// After is a procedure that is called with the arguments after the record was
+	// written, in the same transaction.
+	After string `yaml:"after"`
 	// Arguments are columns of the record as it is written, or :client for the
 	// client's number, or a text in single quotes
 	// that is passed as it is.
@@ -41,8 +44,12 @@ type operationFile struct {
 	Key names `yaml:"key"`
 	// ReadBack reads the record again after a write.
 	ReadBack bool `yaml:"read_back"`
-	// Send says what {fields} of an update are: changed (default) or all.
-	Send string `yaml:"send" schema:"enum=changed|all"`
+	// Send says what {fields} of an update are: changed (default), all, or siblings:
+	// what changed, and with it all that stands beside it in the same objects.
+	Send string `yaml:"send" schema:"enum=changed|all|siblings"`
+	// Each is a template of JSON for each element of an array, by the array's field:
+	// {value.FIELD} in the body of create is then the elements in it.
+	Each pairs `yaml:"each"`
 	// NotFound recognises the answer that there is no such record; default 404.
 	NotFound *matchFile `yaml:"not_found"`
 	// Filter is the expression that {filter} stands for in the list's request.

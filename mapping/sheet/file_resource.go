@@ -78,6 +78,9 @@ type fieldSettings struct {
 	// From is the column, or the path in a JSON or XML answer: customer.id,
 	// lines.0.price, @attribute. Several make a reference to a composite key.
 	From names `yaml:"from"`
+	// Has is an element of the list at from, in JSON: the field is 1 where the list
+	// has it, else 0. Written is the whole list, with what else it has.
+	Has scalarFile `yaml:"has"`
 	// Write is the column, or path, written where it is not from.
 	Write names `yaml:"write"`
 	// Type is the type in the system, where it does not follow from the field:
@@ -136,12 +139,14 @@ type fieldSettings struct {
 	// CEL computes the value out of row, the system's record by columns or
 	// paths. The field is readonly, unless set is given.
 	CEL string `yaml:"cel"`
-	// SQL computes the value in the database. The field is readonly.
+	// SQL computes the value in the database. The field is readonly, unless set is
+	// given.
 	SQL string `yaml:"sql"`
 	// Set computes columns, or paths, in CEL out of value when the field is
 	// written.
 	Set pairs `yaml:"set"`
-	// Lookup takes the value from another table. The field is readonly.
+	// Lookup takes the value from another table. The field is readonly, unless that
+	// has a row of the record's own, and write is given.
 	Lookup *lookupFile `yaml:"lookup"`
 	// Children is the path of an array field's elements within the record;
 	// without one they are the other resource's own records.
@@ -168,4 +173,9 @@ type lookupFile struct {
 	Match pairs `yaml:"match" schema:"required"`
 	// Take is the column with the value.
 	Take string `yaml:"take" schema:"required"`
+	// Write has it written too, in a row that is made where there is none. Match is
+	// then by the record's key: the row is the record's own.
+	Write bool `yaml:"write"`
+	// Delete removes the row with the record.
+	Delete bool `yaml:"delete"`
 }

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"slices"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
@@ -56,8 +57,11 @@ func (r *Resource) filterKey(f *Field, target *Resource, v mapping.Value, client
 		places = r.Key.Places
 	}
 	if !v.IsSet() {
-		raw, _ := f.codec.null()
-		return [][]Assignment{{{Place: places[len(places)-1], Value: raw, Field: f.Field}}}, nil
+		var out [][]Assignment
+		for _, raw := range f.codec.alternatives(v) {
+			out = append(out, []Assignment{{Place: places[len(places)-1], Value: raw[0], Field: f.Field}})
+		}
+		return out, nil
 	}
 	key := keys[IDRef{target.Name, int32(v.Int())}]
 	if key == "" {
@@ -90,18 +94,18 @@ func (c *codec) alternatives(v mapping.Value) [][2]Raw {
 			add(raw, Raw{})
 		}
 		_, listed := c.codes.read[v.String()]
-		if c.codes.unknown != "keep" || listed || !v.IsSet() {
+		if v.IsSet() && (c.codes.unknown != "keep" || listed) {
 			return out
 		}
-		plain := *c
-		plain.codes = nil
-		return append(out, plain.alternatives(v)...)
+		if v.IsSet() {
+			plain := *c
+			plain.codes = nil
+			return append(out, plain.alternatives(v)...)
+		}
 	}
 	if !v.IsSet() {
-		add(Raw{Kind: RawNull}, Raw{})
-		add(c.null())
-		for _, z := range c.zero {
-			add(c.typed(z), Raw{})
+		for _, raw := range c.nulls() {
+			add(raw, Raw{})
 		}
 		return out
 	}
@@ -117,6 +121,19 @@ func (c *codec) alternatives(v mapping.Value) [][2]Raw {
 		add(textRaw(v.Text()), Raw{})
 	}
 	return out
+}
+
+// nulls are the raws that read as null, but for codes that are not in the list.
+func (c *codec) nulls() []Raw {
+	written, _ := c.null()
+	all := []Raw{{Kind: RawNull}, written, textRaw("")}
+	for _, z := range c.zero {
+		all = append(all, c.typed(z))
+	}
+	return slices.DeleteFunc(all, func(raw Raw) bool {
+		v, why := c.read(raw, Raw{})
+		return why != "" || v.IsSet() || raw == textRaw("") && c.systemName() != "text"
+	})
 }
 
 // span is what else reads as v, of places that hold finer moments and decimals than
@@ -165,7 +182,11 @@ func (r *Resource) Since(v mapping.Value) (bounds []Assignment, ok bool) {
 
 // since is the first that the system can tell apart of what it may have of a change at
 // ms or later: of a time in whole seconds the next one, unless it is one itself.
-func (c *codec) since(ms int64) (raw, clock Raw) {
+func (c *codec) since(ms int64) (raw, clock Raw) { return c.atLeast(ms, firstWall) }
+
+// atLeast is the first that the system can tell apart of what it may have at ms or later;
+// first is what a clock shows then.
+func (c *codec) atLeast(ms int64, first func(int64, *time.Location) int64) (raw, clock Raw) {
 	step := int64(1)
 	switch {
 	case c.clock != nil:
@@ -178,7 +199,7 @@ func (c *codec) since(ms int64) (raw, clock Raw) {
 		step = dayLength
 	}
 	if c.isWall() {
-		return c.writeWall(roundUp(firstWall(ms, c.loc), step))
+		return c.writeWall(roundUp(first(ms, c.loc), step))
 	}
 	return c.writeTime(roundUp(ms, step))
 }

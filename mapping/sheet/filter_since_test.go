@@ -177,3 +177,32 @@ func (z zone) others(of jump, within int64) bool {
 	}
 	return false
 }
+
+// TestRangeForEver: what is asked "until for ever" finds every time, and what is asked from
+// then on none, whichever years a system can say.
+func TestRangeForEver(t *testing.T) {
+	day := &Field{From: []string{"DAY"}}
+	day.Field = &mapping.Field{Type: mapping.Timestamp}
+	day.codec = codec{field: day.Field, loc: amsterdam, system: sysText, format: layoutOf(t, "yyyyMMdd")}
+	r := &Resource{Fields: []Field{*day}}
+	for _, c := range []struct {
+		op     mapping.Operator
+		at     string
+		text   string
+		before bool
+	}{
+		{mapping.AtMost, "9999-12-31T23:59:59.999Z", "17530103", false},
+		{mapping.Below, "9999-12-31T23:59:59Z", "17530103", false},
+		{mapping.AtLeast, "9999-12-31T23:59:59Z", "17530103", true},
+		{mapping.Above, "9999-12-31T23:59:59.999Z", "17530103", true},
+		{mapping.AtMost, "9999-12-30T23:00:00Z", "17530103", false}, // the last day that four digits say
+		{mapping.AtLeast, "9999-12-30T23:00:00Z", "99991231", false},
+		{mapping.AtLeast, "0001-01-01T00:00:00Z", "17530103", false},
+	} {
+		at, err := time.Parse(time.RFC3339, c.at)
+		require.NoError(t, err)
+		b := r.Range(day.Field, c.op, mapping.MilliValue(at.UnixMilli()))
+		require.Equal(t, c.before, b.Before, c.at)
+		require.Equal(t, c.text, b.At[0].Value.Text, "%v %s", c.op, c.at)
+	}
+}

@@ -28,6 +28,8 @@ type Options struct {
 	Zone *time.Location
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+
+	without map[string]bool // parts that are left out: see LoadPart
 }
 
 // Load reads the mapping sheet in the file at path and judges it against model.
@@ -58,6 +60,10 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 		return value, ok
 	}
 	doc, problems := strictyaml.Decode(path, src, &f, strictyaml.Expand(config.Expander(env)))
+	if len(o.without) > 0 {
+		f.leaveOut(o.without, model)
+		problems = others(problems, o.without)
+	}
 	l := &loader{
 		hide: hide,
 		file: &f, doc: doc, problems: problems, model: model, o: o, folder: filepath.Dir(path),
@@ -168,7 +174,9 @@ func (l *loader) load() {
 		return
 	}
 	l.loadResources()
-	l.loadAccounts()
+	if !l.o.without["accounts"] {
+		l.loadAccounts()
+	}
 	l.sheet.Errors = l.loadErrors()
 }
 

@@ -26,7 +26,9 @@ type callContext struct {
 	natures  map[string]nature
 	plainKey bool // {key} is a number
 	filter   *conditions
-	sorts    bool // {sort}
+	sorts    bool            // {sort}
+	plain    bool            // {secret.NAME} is none: it is no call
+	each     map[string]bool // arrays in a body
 }
 
 // The kinds of templates that are a text.
@@ -227,7 +229,7 @@ func (l *loader) placeholder(path, name string, c callContext, inBody bool) {
 	if c.sorts {
 		known = append(known, "sort")
 	}
-	if h := l.Source.HTTP; h != nil {
+	if h := l.Source.HTTP; h != nil && !c.plain {
 		for _, secret := range slices.Sorted(maps.Keys(h.Secrets)) {
 			known = append(known, "secret."+secret)
 		}
@@ -240,12 +242,18 @@ func (l *loader) placeholder(path, name string, c callContext, inBody bool) {
 	}
 	for _, field := range c.filters {
 		known = append(known, "filter."+field)
+		for _, o := range sentOperators {
+			known = append(known, operand(field, o))
+		}
 	}
 	for _, field := range c.values {
 		known = append(known, "value."+field)
 	}
 	if c.fields {
 		known = append(known, "fields")
+	}
+	if c.each[name] && inBody {
+		return
 	}
 	if why := c.parts[name]; why != "" {
 		l.fail(path, "found {%s}, %s: expected it in {fields} alone", name, why)
@@ -292,6 +300,9 @@ func families(known []string) []string {
 // call compiles an operation over HTTP.
 func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Operation) {
 	c := d.contextOf(op)
+	if c.each = of.inEach(); len(c.each) > 0 && op != mapping.OpCreate {
+		d.fail(strictyaml.Child(path, "each"), "found of %s, expected of create alone", op)
+	}
 	if of.Filter != nil && op == mapping.OpList {
 		c.filter = d.filter(path, of.Filter, c)
 	}
@@ -306,6 +317,9 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 	}
 	out.Request = d.request(path, of.requestFile, c)
 	out.ReadBack, out.SendAll = of.ReadBack, of.Send == "all"
+	if of.Send == "siblings" {
+		d.siblings(strictyaml.Child(path, "send"), op, out.Request)
+	}
 	out.Key = of.Key
 	if out.Nothing = of.Result == "none" || of.Result == "" && of.Key != nil; !out.Nothing {
 		out.Result = of.Result
@@ -336,6 +350,7 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 			d.listed = append(d.listed, field)
 		}
 	}
+	d.operators(path, out.Request, c)
 }
 
 // contextOf is what the templates of an operation may name.
@@ -344,6 +359,9 @@ func (d *draft) contextOf(op mapping.Scope) callContext {
 	for _, f := range d.drafted {
 		if f.source != fromElements && f.codec.field != nil {
 			c.natures["filter."+f.Name], c.natures["value."+f.Name] = f.nature(), f.nature()
+			for _, o := range sentOperators {
+				c.natures[operand(f.Name, o)] = f.nature()
+			}
 		}
 		if f.Index == d.of.ModifiedAt {
 			c.natures["modified_since"] = f.nature()
@@ -372,6 +390,9 @@ func (d *draft) contextOf(op mapping.Scope) callContext {
 		if op == mapping.OpCreate {
 			c.method = "POST"
 			c.known = append(c.known, "idempotency_key")
+			if d.resource.Key.Generated == "uuid" {
+				c.keys = len(d.resource.Key.Places)
+			}
 		}
 		if !d.xml {
 			c.fallback = "{fields}"
@@ -380,6 +401,8 @@ func (d *draft) contextOf(op mapping.Scope) callContext {
 		for _, f := range d.drafted {
 			if n := d.written(f); f.source == fromElements {
 				c.parts["value."+f.Name] = "which is a list of records"
+			} else if f.source == fromList {
+				c.parts["value."+f.Name] = "which is written as a list with what else that has"
 			} else if n > 1 {
 				c.parts["value."+f.Name] = "which is written to " + count(n, "place")
 			} else if f.writable {

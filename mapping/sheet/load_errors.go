@@ -43,7 +43,31 @@ func (l *loader) matcher(path string, f matchFile) *Matcher {
 		}
 		m.message = pattern
 	}
+	m.any = l.wildcard([]pair{{path + ".code_at", f.CodeAt}, {path + ".message_at", f.MessageAt}})
 	return m
+}
+
+// wildcard is the object whose members * stands for in paths, each with where the sheet
+// says it.
+func (l *loader) wildcard(paths []pair) (w wildcard) {
+	for _, p := range paths {
+		before, after, given := strings.Cut(p.Value, "*")
+		if !given || p.Value == "" {
+			continue
+		}
+		of := wildcard{strings.TrimSuffix(before, "."), true}
+		switch {
+		case l.judged[p.Key]:
+		case l.sql() || l.xml:
+			l.once(p.Key, "found *, which stands for the members of an object in JSON alone: expected the names")
+		case before != "" && !strings.HasSuffix(before, ".") || after != "" && !strings.HasPrefix(after, ".") || strings.Contains(after, "*"):
+			l.once(p.Key, "found %s, expected * once, as a whole step: data.*.code", l.found(p.Key, p.Value))
+		case w.given && w != of:
+			l.once(p.Key, "found %s beside %s, expected * for the members of one object", l.found(p.Key, p.Value), strings.TrimPrefix(w.of+".*", "."))
+		}
+		w = of
+	}
+	return w
 }
 
 // loadErrors compiles the translations of errors.
@@ -54,6 +78,7 @@ func (l *loader) loadErrors() *Translator {
 		e := errorEntry{
 			when: l.matcher(path+".when", f.When), row: known[mapping.Reason(f.Reason)], field: f.Field,
 			fieldFrom: f.FieldFrom, fields: f.Fields, value: f.Value, at: f.At,
+			any: l.wildcard([]pair{{path + ".when.code_at", f.When.CodeAt}, {path + ".when.message_at", f.When.MessageAt}, {path + ".field_from", f.FieldFrom}, {path + ".value", f.Value}}),
 		}
 		if e.when.IsZero() && !l.doc.Broken(path+".when") {
 			l.fail(path, "when is missing, expected what recognises the error")
@@ -107,7 +132,7 @@ func (l *loader) judgeReason(path string, f errorFile, e errorEntry) {
 	named := namesField(e.row)
 	switch {
 	case named && f.Field == "" && f.FieldFrom == "":
-		l.fail(path, "the message of the reason names a field, expected field, or field_from with fields")
+		l.fail(path, "the message of the reason names a field, expected field, or field_from")
 	case !named && (f.Field != "" || f.FieldFrom != ""):
 		names := "no field"
 		if e.row.Takes(mapping.ArgID) {
@@ -118,8 +143,8 @@ func (l *loader) judgeReason(path string, f errorFile, e errorEntry) {
 		l.fail(path, "the message of the reason names %s, expected neither field nor field_from", names)
 	case f.Field != "" && f.FieldFrom != "":
 		l.fail(path, "found field and field_from, expected one of them")
-	case f.FieldFrom != "" && len(f.Fields) == 0:
-		l.fail(path, "fields is missing, expected what is found at field_from and the fields that it means")
+	case f.FieldFrom == "constraint" && len(f.Fields) == 0:
+		l.fail(path, "fields is missing, expected the constraints and the fields that they mean")
 	case f.FieldFrom == "" && len(f.Fields) > 0:
 		l.fail(path+".fields", "found without field_from, expected both")
 	}

@@ -33,7 +33,7 @@ func (d *draft) fields() {
 		d.place(v)
 	}
 	for _, c := range d.file.Constants {
-		d.fixed(&d.resource.constants, d.at("constants"), c)
+		d.fixed(&d.resource.constants, d.at("constants"), c, "client.id", "client.name")
 		d.writes(c.place, "constants", strictyaml.Child(d.at("constants"), c.place))
 	}
 	for i := range d.of.Fields {
@@ -62,17 +62,27 @@ func (s fieldSettings) given() bool {
 	return len(s.From) > 0 || s.Constant.given || s.CEL != "" || s.SQL != "" || s.Lookup != nil || s.Children != ""
 }
 
-// fixed compiles a place with a value of its own.
-func (d *draft) fixed(into *[]fixed, at string, pv placeValue) {
+// fixed compiles a place with a value of its own, in which the known placeholders are
+// filled in.
+func (d *draft) fixed(into *[]fixed, at string, pv placeValue, known ...string) {
 	path := strictyaml.Child(at, pv.place)
 	if !d.isPlace(path, pv.place) {
 		return
 	}
 	one := fixed{place: pv.place}
-	if text := pv.value.scalar.text; placeholder.MatchString(text) {
+	text := pv.value.scalar.text
+	filled := placeholder.MatchString(text)
+	switch {
+	case filled && known == nil:
 		d.fail(path, "found %s, which is not filled in here: expected the value itself; where it depends on the client or the record, say so in the operation's body", d.found(path, text))
-	} else if d.sql() && text == ClientParameter {
+	case filled:
+		one.parts = split(text)
+		d.names(path, &template{parts: one.parts}, callContext{known: known, plain: true})
+	case d.sql() && text == ClientParameter:
 		d.fail(path, "found %s, which is not filled in here: expected client: %s, and it is written", ClientParameter, pv.place)
+	}
+	if known != nil && pv.place == d.resource.Client {
+		d.fail(path, "found the place of client, which every create writes already: expected it there alone")
 	}
 	if pv.value.now == nil {
 		one.value = pv.value.scalar.raw()
@@ -122,9 +132,17 @@ func (d *draft) field(f *mapping.Field, ff fieldFile) {
 // narrowField is what the sheet says of a field that clients see.
 func (d *draft) narrowField(path string, ff fieldFile, f *mapping.Field) mapping.FieldNarrowing {
 	n := mapping.FieldNarrowing{
-		Readonly: ff.Readonly || ff.Constant.given || ff.SQL != "" || ff.Lookup != nil || ff.CEL != "" && len(ff.Set) == 0 ||
+		Readonly: ff.Readonly || ff.Constant.given || (ff.SQL != "" || ff.CEL != "") && len(ff.Set) == 0 || ff.Lookup != nil && !ff.Lookup.Write ||
 			ff.Stamp != "" || !ff.fieldSettings.given() && f.Type != mapping.Array,
 		Immutable: ff.Immutable, Required: ff.Required, Scale: ff.Scale, Length: ff.Length,
+	}
+	if own := strictyaml.Child(path, "readonly"); !ff.Readonly && d.doc.Has(own) {
+		switch {
+		case f.Readonly:
+			d.fail(own, "found false, and the interface has %s as readonly: clients never send it. Expected none; what the system needs of a new record comes from default, constants, stamp or the key's generated", f.Name)
+		case n.Readonly:
+			d.fail(own, "found false of a field that is only read: expected none, and a place to write it to (from, or set) where clients are to send it")
+		}
 	}
 	if n.Readonly && ff.Required != nil && *ff.Required {
 		d.fail(strictyaml.Child(path, "required"), "%s is readonly, and what clients cannot send is not required", f.Name)
@@ -185,9 +203,16 @@ func (d *draft) source(path string, ff fieldFile, out *Field) {
 	if ff.Children != "" {
 		d.fail(strictyaml.Child(path, "children"), "%s is no array, expected from", out.Name)
 	}
+	if ff.Has.given && given[0] != "from" {
+		d.fail(strictyaml.Child(path, "has"), "found without from, expected the list too")
+	}
 	switch given[0] {
 	case "from":
-		d.fromPlaces(path, ff, out)
+		if ff.Has.given {
+			d.list(path, ff, out)
+		} else {
+			d.fromPlaces(path, ff, out)
+		}
 	case "constant":
 		out.source, out.constant = fromConstant, d.constant(strictyaml.Child(path, "constant"), ff.Constant, out.Field)
 	case "cel":
@@ -205,29 +230,8 @@ func (d *draft) source(path string, ff fieldFile, out *Field) {
 		d.computed(strictyaml.Child(path, "sql"), out, Place{Name: "sql." + out.Name, SQL: ff.SQL})
 	case "lookup":
 		at := strictyaml.Child(path, "lookup")
-		lk := &Lookup{Table: ff.Lookup.Table, Take: ff.Lookup.Take}
-		for _, m := range ff.Lookup.Match {
-			if d.isPlace(strictyaml.Child(at, "match"), m.Value) {
-				lk.Match = append(lk.Match, [2]string{m.Key, m.Value})
-			}
-		}
-		if lk.Table == "" || lk.Take == "" || len(lk.Match) == 0 {
-			d.fail(at, "expected table, match and take")
-		}
-		d.computed(at, out, Place{Name: "lookup." + out.Name, Lookup: lk})
+		d.computed(at, out, Place{Name: "lookup." + out.Name, Lookup: d.lookup(at, ff.Lookup)})
 	}
-}
-
-// computed is a field that the database computes.
-func (d *draft) computed(path string, out *Field, p Place) {
-	if !d.sql() {
-		d.fail(path, "found without a database, expected cel")
-		return
-	}
-	out.From = []string{p.Name}
-	out.fromAt = []int{d.placeOf(p)}
-	out.source = fromPlace
-	d.asReference(path, out)
 }
 
 // fromPlaces compiles a field that is read from places.
@@ -311,11 +315,14 @@ func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldN
 			}
 		}
 		for _, place := range out.Write {
-			shared := len(out.Write) > 1 && out.codec.clock == nil // parts of keys recur
+			shared := len(out.Write) > 1 && out.codec.clock == nil || out.source == fromList && d.isList(d.writers[place]) // parts of keys recur, and lists
 			if place != d.resource.Client && !shared {
 				d.writes(place, out.Name, path)
 			}
 		}
+	}
+	if lk := ff.Lookup; lk != nil && lk.Write && !ff.Readonly && out.source != fromNothing {
+		out.Write = out.From
 	}
 	out.writable = len(out.Write) > 0
 	d.onCreate(path, ff, out, n)
@@ -324,8 +331,11 @@ func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldN
 // setters compiles what a computed field is written by.
 func (d *draft) setters(path string, ff fieldFile, out *Field) {
 	at := strictyaml.Child(path, "set")
-	if len(ff.Set) > 0 && ff.CEL == "" {
-		d.fail(at, "found without cel, expected both: set writes what cel reads")
+	if len(ff.Set) > 0 && ff.CEL == "" && ff.SQL == "" {
+		d.fail(at, "found without cel or sql, expected one of them too: set writes what they read")
+	}
+	if len(ff.Set) > 0 && ff.SQL != "" && d.isReferenceOfKept(out) {
+		d.fail(at, "%s refers to records whose IDs are kept, expected from with the place of their key", out.Name)
 	}
 	for _, p := range ff.Set {
 		where := strictyaml.Child(at, p.Key)

@@ -101,7 +101,7 @@ func (d *draft) judgeNewKey() {
 	default:
 		return
 	}
-	if !d.sql() || op == nil || op.Procedure != "" {
+	if !d.sql() && r.Key.Generated != "uuid" || op == nil || op.Procedure != "" {
 		return
 	}
 	var missing []string

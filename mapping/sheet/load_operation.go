@@ -3,6 +3,7 @@ package sheet
 import (
 	"slices"
 
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
@@ -65,7 +66,7 @@ func (d *draft) operation(op mapping.Scope, of *operationFile) {
 		d.procedure(path, op, of, out)
 		return
 	}
-	if of.Procedure != "" || of.Arguments != nil || of.Out != nil {
+	if of.Procedure != "" || of.After != "" || of.Arguments != nil || of.Out != nil {
 		d.fail(path, "found a stored procedure of an HTTP service, expected a path")
 	}
 	d.call(path, op, of, out)
@@ -73,12 +74,22 @@ func (d *draft) operation(op mapping.Scope, of *operationFile) {
 
 // procedure compiles an operation in SQL.
 func (d *draft) procedure(path string, op mapping.Scope, of *operationFile, out *Operation) {
-	out.Procedure, out.Arguments, out.Out = of.Procedure, of.Arguments, of.Out
-	if of.Path != "" || of.Body != "" || of.Method != "" || of.Query != nil || of.Filter != nil || of.Sort != nil || of.Connections != "" {
+	out.Procedure, out.After, out.Arguments, out.Out = of.Procedure, of.After, of.Arguments, of.Out
+	if of.Path != "" || of.Body != "" || of.Each != nil || of.Method != "" || of.Query != nil || of.Filter != nil || of.Sort != nil || of.Connections != "" {
 		d.fail(path, "found an HTTP call in a database, expected a procedure")
 	}
-	if of.Procedure == "" && (of.Arguments != nil || of.Out != nil) {
+	if of.Procedure == "" && of.After == "" && (of.Arguments != nil || of.Out != nil) {
 		d.fail(path, "found arguments without procedure, expected its name")
+	}
+	after := strictyaml.Child(path, "after")
+	switch {
+	case of.After == "":
+	case of.Procedure != "":
+		d.fail(after, "found beside procedure, which does all of the write: expected one of them")
+	case op == mapping.OpGet || op == mapping.OpList:
+		d.fail(after, "found of %s, which writes nothing: expected of create, update or delete", op)
+	case of.Out != nil:
+		d.fail(strictyaml.Child(path, "out"), "found with after, whose answer is not read: the record is read again. Expected arguments alone")
 	}
 	if of.Procedure == "" && d.resource.Table == "" && (d.resource.Read == "" || op != mapping.OpGet && op != mapping.OpList) {
 		d.once(d.at("table"), "missing, and %s is no procedure: expected the table", op)

@@ -44,6 +44,9 @@ func (d *draft) abilities() {
 	for _, f := range d.drafted {
 		n := d.narrowing[f.Name]
 		n.Unfilterable, n.Unsortable = !filterable[f.Name], !sortable[f.Name]
+		if n.Unfiltered = d.unsent(f); d.sql() {
+			n.Unfiltered = f.unfiltered()
+		}
 		d.narrowing[f.Name] = n
 	}
 	if !d.sql() {
@@ -52,6 +55,9 @@ func (d *draft) abilities() {
 	id := d.narrowing["id"]
 	id.Unfilterable = !d.sql() && !slices.Contains(d.listed, "id")
 	id.Unsortable = !d.sql() && !d.sorted["id"] || d.sql() && len(d.file.Order) > 0
+	if !d.sql() {
+		id.Unfiltered = mapping.OperatorsOf(mapping.AnyOf)
+	}
 	d.narrowing["id"] = id
 }
 
@@ -238,6 +244,7 @@ func (d *draft) judge() {
 			}
 		}
 	}
+	d.elements()
 	for op, key := range map[mapping.Scope]string{mapping.OpCreate: "create", mapping.OpUpdate: "update"} {
 		d.judgeBody(op, key)
 	}
@@ -270,7 +277,10 @@ func (d *draft) judgeBody(op mapping.Scope, key string) {
 		case !sent:
 		case !create && how.Request.IsInPath("value."+f.Name):
 			d.fail(strictyaml.Child(path, "path"), "found {value.%s}, which clients can change, and then it would lead to another record: expected immutable: true at the field, or another path", f.Name)
-		case how.Request.body != nil && !how.Request.Uses("fields") && !how.Request.Tells(f.Field, create):
+		case how.Request.Tells(f.Field, create):
+		case f.source == fromElements && f.Children == "":
+			d.fail(path, "%s are records of their own, and the call leaves them out: expected {value.%[1]s} in its body, and each: {%[1]s: …}, or readonly: true at the field", f.Name)
+		case how.Request.body != nil && !how.Request.Uses("fields"):
 			lost = append(lost, f.Name)
 		}
 	}

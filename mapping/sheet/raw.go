@@ -19,6 +19,7 @@ const (
 	RawBytes
 	RawTime // an instant: milliseconds since 1970 UTC
 	RawWall // a date and time without a zone: milliseconds as if it were UTC
+	RawJSON // an object or a list, as the answer has it
 )
 
 // Raw is a value as an existing system has it, before conversion. The zero Raw
@@ -26,7 +27,7 @@ const (
 type Raw struct {
 	Kind RawKind
 	Int  int64  // RawBool (0, 1), RawInt, RawTime, RawWall
-	Text string // RawNumber, RawText, RawBytes
+	Text string // RawNumber, RawText, RawBytes, RawJSON
 }
 
 // IsSet tells whether there is a value: neither absent nor null.
@@ -35,7 +36,8 @@ func (r Raw) IsSet() bool { return r.Kind > RawNull }
 // String returns the value as text: a boolean as true or false, a time in
 // ISO 8601, with Z where it is an instant; "" for none.
 func (r Raw) String() string {
-	if r.Kind == RawText || r.Kind == RawNumber || r.Kind == RawBytes {
+	switch r.Kind {
+	case RawText, RawNumber, RawBytes, RawJSON:
 		return r.Text
 	}
 	return string(r.append(nil))
@@ -48,7 +50,7 @@ func (r Raw) append(dst []byte) []byte {
 		return strconv.AppendBool(dst, r.Int != 0)
 	case RawInt:
 		return strconv.AppendInt(dst, r.Int, 10)
-	case RawNumber, RawText, RawBytes:
+	case RawNumber, RawText, RawBytes, RawJSON:
 		return append(dst, r.Text...)
 	case RawTime:
 		return append(isoWall.append(dst, r.Int), 'Z')

@@ -107,6 +107,9 @@ type Resource struct {
 	stamps     []int // positions of fields with the present time
 	referred   []int // positions of fields whose resource another field names
 	refers     bool  // there are kept IDs in a record
+	// siblings are the positions of the objects that changed places are written into, by
+	// their names; none where an update has the changed places alone.
+	siblings map[string]int
 }
 
 // Place is a column, or a path in an answer.
@@ -117,6 +120,8 @@ type Place struct {
 	Lookup *Lookup
 	// Owner tells that it is the client of the record that Through leads to.
 	Owner bool
+	// Whole tells that the object or the list there is read as it is, RawJSON.
+	Whole bool
 }
 
 // Lookup is a place in another table.
@@ -124,6 +129,9 @@ type Lookup struct {
 	Table string
 	Match [][2]string // lookup's column, record's column
 	Take  string
+	// Write tells that the row is the record's own, and is written and made with it;
+	// Delete that it is removed with it.
+	Write, Delete bool
 }
 
 // Key says what identifies a record in the system.
@@ -161,6 +169,7 @@ type Field struct {
 	writable bool
 	cel      *expression
 	set      []setter
+	has      Raw // element of the list at From
 }
 
 // KeyRef names a record by its key in the system.
@@ -213,9 +222,11 @@ type Span struct {
 	OpenFrom, OpenTo bool // that bound is not of it
 }
 
-// Operation is one operation. With SQL it is plain SQL unless Procedure is set.
+// Operation is one operation. With SQL it is plain SQL unless Procedure is set. Arguments
+// are those of Procedure, or of After.
 type Operation struct {
 	Procedure string
+	After     string   // procedure that is called after the write
 	Arguments []string // places; ":client"; a text in single quotes
 	Out       []string
 
@@ -257,6 +268,18 @@ type Failure struct {
 	// for SQL.
 	At   func(path string) string
 	Body []byte
+	// Members returns those of the object, or the elements of the list, at a path of the
+	// answer; nil where answers have none, or their names are not known.
+	Members func(path string) []Member
+
+	member *Member // that * stands for; nil where none is chosen
+}
+
+// Member is one of an object, or an element of a list: its name is then its number.
+type Member struct {
+	Name string
+	// At returns the text at a path within, its own for "".
+	At func(path string) string
 }
 
 // Place returns the position of a place in a row; false where it is not read.

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -20,6 +21,18 @@ func Sum(values []Raw) int64 {
 		dst = append(dst, v.Text...)
 	}
 	return int64(xxhash.Sum64(dst) >> 1)
+}
+
+// Sum is Sum of a row aligned with Places, but for what is only read to be written back:
+// services may write that now one way and now another.
+func (r *Resource) Sum(row []Raw) int64 {
+	if len(r.siblings) > 0 {
+		row = slices.Clone(row)
+		for _, at := range r.siblings {
+			row[at] = Raw{}
+		}
+	}
+	return Sum(row)
 }
 
 // Tag is the Tag of a record: a sum of 63 bits over its version, all that is shown of it,

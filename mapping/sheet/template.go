@@ -3,7 +3,6 @@ package sheet
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -32,6 +31,7 @@ type Request struct {
 	secrets        map[string]config.Secret
 	filter         *conditions // what {filter} stands for; nil where there is none
 	language       language
+	each           map[string]*element // of arrays, by their placeholders
 }
 
 // body is a template of a body.
@@ -90,6 +90,9 @@ type Values struct {
 	Get func(name string) Raw
 	// Fields are what {fields} stands for.
 	Fields []Assignment
+	// Rows returns the elements of an array that has a template of its own; nil where
+	// no body has any.
+	Rows func(array string) (rows [][]Assignment, given bool)
 	// Shown tells that the values are names for people to read, not to be judged.
 	Shown bool
 }
@@ -144,11 +147,12 @@ type filling struct {
 	secrets  map[string]config.Secret
 	filter   *conditions
 	language language
+	each     map[string]*element
 	err      error // the first value that cannot be sent
 }
 
 func (q *Request) filling(v Values) *filling {
-	return &filling{Values: v, secrets: q.secrets, filter: q.filter, language: q.language}
+	return &filling{Values: v, secrets: q.secrets, filter: q.filter, language: q.language, each: q.each}
 }
 
 // value returns what is written in the place of a placeholder.
@@ -331,68 +335,4 @@ func (b formBody) texts(see func(*template)) {
 
 func (b formBody) append(dst []byte, f *filling) ([]byte, error) {
 	return appendForm(dst, 0, b, f), nil
-}
-
-// areFlat tells whether fields are members of one object, each with a value and a
-// name of its own: most are, and then need no tree.
-func areFlat(fields []Assignment) bool {
-	for i := range fields {
-		a := &fields[i]
-		if a.Rows != nil || a.Value.Kind == RawAbsent || strings.IndexByte(a.Place, '.') >= 0 {
-			return false
-		}
-		for k := range i {
-			if fields[k].Place == a.Place {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// tree is {fields} on its way into a body: the dotted paths as a tree, in the
-// order that they came in.
-type tree struct {
-	key      string
-	value    Raw
-	rows     []*tree // elements of an array
-	children []*tree
-}
-
-func newTree(fields []Assignment) (*tree, error) {
-	root := &tree{}
-	for _, a := range fields {
-		at := root
-		for _, step := range strings.Split(a.Place, ".") {
-			if at.value.Kind != RawAbsent || at.rows != nil {
-				return nil, fmt.Errorf("%s is written below a value", a.Place)
-			}
-			at = at.child(step)
-		}
-		if at.children != nil || at.value.Kind != RawAbsent || at.rows != nil {
-			return nil, fmt.Errorf("%s is written twice", a.Place)
-		}
-		at.value = a.Value
-		if a.Rows == nil {
-			continue
-		}
-		at.rows = make([]*tree, 0, len(a.Rows))
-		for _, row := range a.Rows {
-			of, err := newTree(row)
-			if err != nil {
-				return nil, err
-			}
-			at.rows = append(at.rows, of)
-		}
-	}
-	return root, nil
-}
-
-func (t *tree) child(key string) *tree {
-	if i := slices.IndexFunc(t.children, func(c *tree) bool { return c.key == key }); i >= 0 {
-		return t.children[i]
-	}
-	c := &tree{key: key}
-	t.children = append(t.children, c)
-	return c
 }

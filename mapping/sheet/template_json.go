@@ -184,6 +184,12 @@ func (n jsonNode) fill(dst []byte, f *filling) (out []byte, present bool, err er
 			return dst, false, err
 		}
 		return t.appendJSON(dst), true, nil
+	case f.each[n.value] != nil:
+		from := len(dst)
+		if dst, present, err = f.fillEach(append(dst, '['), n.value); !present || err != nil {
+			return dst[:from], false, err
+		}
+		return append(dst, ']'), true, nil
 	case n.value != "":
 		raw := f.value(part{name: n.value})
 		return appendRawJSON(dst, raw), raw.Kind != RawAbsent, nil
@@ -219,14 +225,22 @@ func (n jsonNode) fillMembers(dst []byte, f *filling) (out []byte, present bool,
 	return append(dst, '}'), true, nil
 }
 
-// fillItems appends the items of an array but for absent ones.
+// fillItems appends the items of an array but for absent ones. Elements of the record's
+// arrays are items themselves.
 func (n jsonNode) fillItems(dst []byte, f *filling) (out []byte, present bool, err error) {
 	for first, i := true, 0; i < len(n.items); i++ {
 		before := len(dst)
 		if !first {
 			dst = append(dst, ',')
 		}
-		if dst, present, err = n.items[i].fill(dst, f); err != nil {
+		from := len(dst)
+		if f.each[n.items[i].value] != nil {
+			dst, _, err = f.fillEach(dst, n.items[i].value)
+			present = len(dst) > from
+		} else {
+			dst, present, err = n.items[i].fill(dst, f)
+		}
+		if err != nil {
 			return dst, false, err
 		}
 		if first = first && !present; !present {
@@ -243,7 +257,7 @@ func appendRawJSON(dst []byte, r Raw) []byte {
 		return dst
 	case RawNull:
 		return append(dst, "null"...)
-	case RawBool, RawInt:
+	case RawBool, RawInt, RawJSON:
 		return r.append(dst)
 	case RawNumber:
 		return appendJSONNumber(dst, r.Text)
@@ -288,31 +302,6 @@ func appendMembers(dst []byte, fields []Assignment) []byte {
 		}
 		dst = append(mapping.AppendJSONString(dst, fields[i].Place), ':')
 		dst = appendRawJSON(dst, fields[i].Value)
-	}
-	return append(dst, '}')
-}
-
-func (t *tree) appendJSON(dst []byte) []byte {
-	switch {
-	case t.rows != nil:
-		dst = append(dst, '[')
-		for i, row := range t.rows {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = row.appendJSON(dst)
-		}
-		return append(dst, ']')
-	case t.value.Kind != RawAbsent:
-		return appendRawJSON(dst, t.value)
-	}
-	dst = append(dst, '{')
-	for i, c := range t.children {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(mapping.AppendJSONString(dst, c.key), ':')
-		dst = c.appendJSON(dst)
 	}
 	return append(dst, '}')
 }

@@ -35,6 +35,9 @@ type Traits struct {
 	Filled bool
 	// Narrow tells that only texts of a charset are written.
 	Narrow bool
+	// Quoted tells that the format has a Z in quotes behind a time of day, and so takes what
+	// says UTC for a time of another zone.
+	Quoted bool
 }
 
 // Traits returns what the sheet says of a field.
@@ -44,6 +47,7 @@ func (f *Field) Traits() Traits {
 		Placed: f.source == fromPlace, Reference: f.source == fromReference || f.source == fromReferred, Narrow: c.charset != nil,
 		Fixed:  f.source == fromConstant || f.source == fromNothing,
 		Null:   c.emptyNull || len(c.zero) > 0,
+		Quoted: c.format.quotesZone() && c.loc != nil && c.loc.String() != "UTC",
 		Filled: f.writable && (f.Required || !f.onCreate.IsAbsent() || f.stamp != stampNever || f.Default != ""),
 	}
 	if t.Placed || t.Reference {
@@ -77,6 +81,25 @@ func (r *Resource) Constants() []string {
 	return all
 }
 
+// ShownConstants are what every create sets beside the fields, with words for what is
+// known only then.
+func (r *Resource) ShownConstants() (all []Assignment) {
+	if r.Client != "" {
+		all = append(all, Assignment{Place: r.Client, Value: textRaw("{client.id}")})
+	}
+	for _, c := range r.constants {
+		one := Assignment{Place: c.place, Value: c.value}
+		switch {
+		case c.now != nil:
+			one.Value = textRaw("{now}")
+		case c.parts != nil:
+			one.Value = textRaw(c.shown())
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
 // Unfit is a value that a field's conversion cannot read.
 type Unfit struct {
 	Field *Field
@@ -96,6 +119,10 @@ func (r *Resource) Unfit(row []Raw) (all []Unfit) {
 				clock = row[f.clockAt]
 			}
 			if _, why := f.codec.read(row[f.fromAt[0]], clock); why != "" {
+				all = append(all, Unfit{f, row[f.fromAt[0]], string(why)})
+			}
+		case fromList:
+			if _, why := f.isIn(row[f.fromAt[0]]); why != "" {
 				all = append(all, Unfit{f, row[f.fromAt[0]], string(why)})
 			}
 		case fromCEL:
@@ -184,6 +211,8 @@ func (r *Resource) Words(f *Field) (place, conversion string) {
 		return strings.Join(f.From, ", "), "the kept ID of the " + f.Reference + " with that key"
 	case fromReferred:
 		return strings.Join(f.From, ", "), "the ID of the record of the resource that " + f.ReferenceBy + " names"
+	case fromList:
+		return f.From[0], "1 where the list has " + strictyaml.Quote(f.has.String()) + ", else 0"
 	case fromCEL:
 		if len(f.Write) > 0 {
 			return strings.Join(f.Write, ", "), "computed (cel), and written by set"
@@ -300,6 +329,19 @@ func (l *layout) said() string {
 		}
 	}
 	return b.String()
+}
+
+// quotesZone tells that a Z in quotes stands right behind a time of day.
+func (l *layout) quotesZone() bool {
+	if l == nil {
+		return false
+	}
+	for i, p := range l.parts[min(1, len(l.parts)):] {
+		if before := l.parts[i].unit; p.unit == 0 && p.literal == "Z" && (before == 'm' || before == 's' || before == 'S') {
+			return true
+		}
+	}
+	return false
 }
 
 func wordOf(v mapping.Value) string {

@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
@@ -32,6 +33,7 @@ type System struct {
 	office worker
 	rows   map[string]query
 	ask    func(ctx context.Context, sql string) ([]found, error) // of the oracle
+	told   map[string]drivertest.Row                              // by the words in which the oracle heard of them
 }
 
 // worker has a system do something. What the system refuses is a Refused.
@@ -159,7 +161,9 @@ func (s *System) look(t testing.TB) {
 			return nil, err
 		}
 		return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f found, err error) {
-			return f, row.Scan(&f.key, &f.owner, &f.hidden, &f.fields, &f.columns)
+			err = row.Scan(&f.key, &f.owner, &f.hidden, &f.fields, &f.columns)
+			f.parsed = func() (columns map[string]any, err error) { return columns, json.Unmarshal(f.columns, &columns) }
+			return f, err
 		})
 	}
 }

@@ -3,7 +3,6 @@ package foreigntest
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -169,24 +168,27 @@ func (k kraft) ask(ctx context.Context, text string) (all []found, err error) {
 		return nil, err
 	}
 	for rows.Next() {
-		f := found{columns: map[string]any{}}
-		var fields []byte
+		var f found
 		columns := make([]sql.NullString, len(names))
-		into := []any{&f.key, &f.owner, &f.hidden, &fields}
+		into := []any{&f.key, &f.owner, &f.hidden, &f.fields}
 		for i := len(into); i < len(names); i++ {
 			into = append(into, &columns[i])
 		}
 		if err := rows.Scan(into...); err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal(fields, &f.fields); err != nil {
-			return nil, err
+		for _, c := range columns {
+			f.columns = fmt.Appendf(f.columns, "%t %s\x00", c.Valid, c.String)
 		}
-		for i := 4; i < len(names); i++ {
-			f.columns[names[i]] = nil
-			if columns[i].Valid {
-				f.columns[names[i]] = columns[i].String
+		f.parsed = func() (map[string]any, error) {
+			parsed := map[string]any{}
+			for i := 4; i < len(names); i++ {
+				parsed[names[i]] = nil
+				if columns[i].Valid {
+					parsed[names[i]] = columns[i].String
+				}
 			}
+			return parsed, nil
 		}
 		all = append(all, f)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"time"
 
 	"frontdesk/backend/drivertest"
@@ -25,13 +24,17 @@ type query struct {
 
 // found is a row as a query tells of it.
 type found struct {
-	key             string
-	owner           *int64
-	hidden          bool
-	fields, columns map[string]any
+	key     string
+	owner   *int64
+	hidden  bool
+	fields  []byte // as JSON
+	columns []byte // the whole row: the same for the same values of the table's columns
+	// parsed are the columns by their names.
+	parsed func() (map[string]any, error)
 }
 
-// Rows implements drivertest.Oracle.
+// Rows implements drivertest.Oracle. A row that is told of in the same words as before is
+// the same Row: walks ask for all of them after each step, and hardly any has changed.
 func (s *System) Rows(ctx context.Context, resource string) (rows []drivertest.Row, err error) {
 	q := s.rows[resource]
 	all, err := s.ask(ctx, q.sql)
@@ -39,38 +42,61 @@ func (s *System) Rows(ctx context.Context, resource string) (rows []drivertest.R
 		return nil, err
 	}
 	for _, f := range all {
-		row := drivertest.Row{Key: drivertest.Key(f.key), Client: mapping.OfAll, Hidden: f.hidden, Fields: map[string]any{}, Finer: map[string]float64{}, Rest: map[string]string{}}
+		owner := int64(mapping.OfAll)
 		if f.owner != nil {
-			row.Client = *f.owner
+			owner = *f.owner
 		}
-		maps.Copy(row.Fields, f.fields)
-		for _, name := range q.refers {
-			if to, is := f.fields[name].(string); is {
-				row.Fields[name] = drivertest.Key(to)
-			}
-		}
-		named := map[string]string{}
-		for field, column := range q.says {
-			named[column] = field
-		}
-		for column, v := range f.columns {
-			name := "column " + column // which may be called as a field is that it does not say
-			if field, says := named[column]; says {
-				name = field
-				if n, is := v.(float64); is {
-					row.Finer[field] = n
-				}
-				if moment, err := time.Parse("2006-01-02T15:04:05.999999", fmt.Sprint(v)); err == nil {
-					row.Finer[field] = float64(moment.UnixMicro())
-				}
-			}
-			text, err := json.Marshal(v)
-			if err != nil {
+		words := fmt.Sprintf("%s %s %d %t %s\x00%s", resource, f.key, owner, f.hidden, f.fields, f.columns)
+		row, known := s.told[words]
+		if !known {
+			if row, err = q.row(f, owner); err != nil {
 				return nil, err
 			}
-			row.Rest[name] = string(text)
+			if s.told == nil {
+				s.told = map[string]drivertest.Row{}
+			}
+			s.told[words] = row
 		}
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// row is what a Walk takes it for.
+func (q query) row(f found, owner int64) (row drivertest.Row, err error) {
+	row = drivertest.Row{Key: drivertest.Key(f.key), Client: owner, Hidden: f.hidden, Finer: map[string]float64{}, Rest: map[string]string{}}
+	if err := json.Unmarshal(f.fields, &row.Fields); err != nil {
+		return row, err
+	}
+	columns, err := f.parsed()
+	if err != nil {
+		return row, err
+	}
+	for _, name := range q.refers {
+		if to, is := row.Fields[name].(string); is {
+			row.Fields[name] = drivertest.Key(to)
+		}
+	}
+	named := map[string]string{}
+	for field, column := range q.says {
+		named[column] = field
+	}
+	for column, v := range columns {
+		name := "column " + column // which may be called as a field is that it does not say
+		if field, says := named[column]; says {
+			name = field
+			if n, is := v.(float64); is {
+				row.Finer[field] = n
+			}
+			if moment, err := time.Parse("2006-01-02T15:04:05.999999", fmt.Sprint(v)); err == nil {
+				row.Finer[field] = float64(moment.UnixMicro())
+			}
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			return row, err
+		}
+		row.Rest[name] = string(text)
+	}
+	return row, nil
 }

@@ -81,16 +81,21 @@ func (s *server) admin(statements ...string) error {
 }
 
 func loadMariaDB(dsn string) error {
-	scripts, err := read("mariadb/schema.sql", "data.sql", "mariadb/programs.sql")
+	statements, err := dealerpak()
 	if err != nil {
 		return err
 	}
-	var statements []string
+	return execute(dsn+"?multiStatements=true", statements)
+}
+
+// dealerpak is what makes DEALERPAK's database.
+var dealerpak = sync.OnceValues(func() (statements []string, err error) {
+	scripts, err := read("mariadb/schema.sql", "data.sql", "mariadb/programs.sql")
 	for _, script := range scripts {
 		statements = append(statements, batches(script)...)
 	}
-	return execute(dsn+"?multiStatements=true", statements)
-}
+	return statements, err
+})
 
 // execute runs statements, or batches of them, on one connection.
 func execute(dsn string, statements []string) error {
@@ -117,18 +122,19 @@ func execute(dsn string, statements []string) error {
 // once: DELIMITER is a word of that program, not of the server.
 func batches(script string) []string {
 	var all []string
-	delimiter, text := ";", ""
+	var text strings.Builder
+	delimiter := ";"
 	add := func() {
-		parts := []string{text}
+		parts := []string{text.String()}
 		if delimiter != ";" {
-			parts = strings.Split(text, delimiter)
+			parts = strings.Split(text.String(), delimiter)
 		}
 		for _, p := range parts {
 			if strings.TrimSpace(p) != "" {
 				all = append(all, p)
 			}
 		}
-		text = ""
+		text.Reset()
 	}
 	for line := range strings.Lines(script) {
 		if to, ok := strings.CutPrefix(line, "DELIMITER "); ok {
@@ -136,7 +142,7 @@ func batches(script string) []string {
 			delimiter = strings.TrimSpace(to)
 			continue
 		}
-		text += line
+		text.WriteString(line)
 	}
 	add()
 	return all
@@ -151,19 +157,26 @@ func (s *server) start(install, daemon string) (err error) {
 			_ = os.RemoveAll(s.dir)
 		}
 	}()
-	common := []string{"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--innodb-log-file-size=4M",
+	data := filepath.Join(s.dir, "data")
+	common := []string{"--no-defaults", "--innodb-log-file-size=4M",
 		"--tmpdir=" + s.dir} // where no other server tidies up, not even beside the installation
 	if os.Geteuid() == 0 {
 		common = append(common, "--user=root") // which it refuses unless it is told
 	}
-	out, err := exec.Command(install, append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...).CombinedOutput()
+	err = sqltest.Shared("mariadb", data, func(data string) error {
+		out, err := exec.Command(install, append(common, "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db")...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("mariadb-install-db: %w\n%s", err, out)
+		}
+		return nil
+	})
 	if err != nil {
-		return fmt.Errorf("mariadb-install-db: %w\n%s", err, out)
+		return err
 	}
 	if s.port, err = sqltest.FreePort(); err != nil {
 		return err
 	}
-	cmd := exec.Command(daemon, append(common, "--port="+strconv.Itoa(s.port), "--bind-address=127.0.0.1", "--skip-name-resolve",
+	cmd := exec.Command(daemon, append(common, "--datadir="+data, "--port="+strconv.Itoa(s.port), "--bind-address=127.0.0.1", "--skip-name-resolve",
 		"--socket=mariadb.sock", "--pid-file=mariadb.pid", "--innodb-buffer-pool-size=32M",
 		"--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--innodb-doublewrite=0", "--innodb-file-per-table=0", "--skip-innodb-buffer-pool-dump-at-shutdown",
 		"--sql-mode=NO_ENGINE_SUBSTITUTION", "--character-set-server=latin1")...)

@@ -3,7 +3,9 @@ package legacytest
 import (
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -14,11 +16,29 @@ import (
 func SQLite(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dealerpak.db")
-	if err := loadSQLite(path); err != nil {
+	file, err := sqliteFile()
+	if err == nil {
+		err = os.WriteFile(path, file, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
+
+// sqliteFile is such a database, which is made once.
+var sqliteFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "frontdesk-dealerpak-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "dealerpak.db")
+	if err := loadSQLite(path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
 
 func loadSQLite(path string) error {
 	scripts, err := read("sqlite/schema.sql", "data.sql")

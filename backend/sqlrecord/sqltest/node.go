@@ -35,6 +35,20 @@ func Primary(t testing.TB, settings ...string) *Node {
 	return n
 }
 
+// Unrelated is Primary for a server of another system: all others may have the same
+// identifier, as the data of a server and of its copies have.
+func Unrelated(t testing.TB) *Node {
+	t.Helper()
+	n, err := newNode(nil)
+	installed(t, err)
+	t.Cleanup(n.remove)
+	if err := n.initialize(n.data()); err != nil {
+		t.Fatal(err)
+	}
+	n.Restart(t)
+	return n
+}
+
 // Standby starts a server that follows this one, which it knows as name. It ends
 // with the test.
 func (n *Node) Standby(t testing.TB, name string, settings ...string) *Node {
@@ -59,8 +73,7 @@ func newPrimary(settings []string) (n *Node, err error) {
 	if n, err = newNode(settings); err != nil {
 		return nil, err
 	}
-	err = n.run("initdb", "-D", n.data(), "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
-	if err == nil {
+	if err = Shared("postgres", n.data(), n.initialize); err == nil {
 		err = n.launch()
 	}
 	if err != nil {
@@ -68,6 +81,14 @@ func newPrimary(settings []string) (n *Node, err error) {
 		return nil, err
 	}
 	return n, nil
+}
+
+// initialize makes a new cluster in a folder, whose parent it gives to the server.
+func (n *Node) initialize(data string) error {
+	if err := handOver(filepath.Dir(data)); err != nil {
+		return err
+	}
+	return n.run("initdb", "-D", data, "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
 }
 
 // newNode makes the folder of a server that has no data yet.

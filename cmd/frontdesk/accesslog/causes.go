@@ -106,8 +106,12 @@ var causeHelp = map[string]mapping.Help{
 
 // help explains why a request was answered as it was, and what to do about it.
 func (l *Line) help() mapping.Help {
-	path, _, _ := strings.Cut(l.Endpoint, "/{") // of the template
+	path, rest, ofRecord := strings.Cut(l.Endpoint, "/{") // of the template
 	grant := l.Method + " " + path
+	example := grant
+	if _, more, _ := strings.Cut(rest, "}"); ofRecord {
+		example += "/1" + more
+	}
 	switch help := mapping.HelpFor(mapping.Reason(l.Reason)); {
 	case l.Shadow != "":
 		return mapping.Help{
@@ -130,7 +134,7 @@ func (l *Line) help() mapping.Help {
 	case l.Endpoint != "" && (l.Reason == string(mapping.EndpointUnknown) || l.Reason == string(mapping.MethodUnsupported)):
 		return mapping.Help{
 			Cause: "There is that operation, but the allowlist of " + l.Key + " does not grant it.",
-			Cure:  fmt.Sprintf("If it is to be granted, add %q to allow of the key; frontdesk explain --key %s '%s' shows what stands there.", grant, l.Key, grant),
+			Cure:  fmt.Sprintf("If it is to be granted, add %q to allow of the key; frontdesk explain --config FILE --key %s '%s' shows what stands there.", grant, l.Key, example),
 		}
 	default:
 		help.Cause = cmp.Or(help.Cause, "The log says "+cmp.Or(l.Reason, "no reason")+", which this version of frontdesk does not know.")

@@ -17,7 +17,7 @@ import (
 func (q *Inquiry) Tell(out io.Writer) error {
 	if q.RequestID != "" && len(q.told) == 0 {
 		if len(q.failures) == 0 {
-			return errors.New("these logs have no request " + terminal.Safe(q.RequestID) + q.lostSome())
+			return errors.New("these logs have no request " + terminal.Safe(q.RequestID) + q.lostSome() + " (a request comes into the log up to a second after its answer)")
 		}
 		q.failures[len(q.failures)-1].print(out) // without log.access there is nothing more
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -34,9 +33,9 @@ func (a *Audit) ends(key *Key) {
 	case end.IsZero():
 		a.add(Warning, "key-without-expiry", key, key.At(), "it never expires", "give it an end (expires: 2027-12-31), and rotate it before that")
 	case end.Passed(a.now):
-		a.add(Warning, "key-expired", key, key.At(), "it expired on "+terminal.Minute(end.Time), "take it out, or give it a later end")
+		a.add(Warning, "key-expired", key, key.At(), "it expired on "+end.String(), "take it out, or give it a later end")
 	case desk.EndsSoon(end.Time, a.now):
-		a.add(Warning, "key-expires-soon", key, key.At(), "it expires on "+terminal.Minute(end.Time), "rotate it (frontdesk key rotate "+key.Name+"), or give it a later end")
+		a.add(Warning, "key-expires-soon", key, key.At(), "it expires on "+end.String(), "rotate it (frontdesk key rotate "+key.Name+"), or give it a later end")
 	}
 }
 
@@ -53,13 +52,13 @@ func (a *Audit) hashesOf(key *Key) {
 		case hash.Expires.IsZero():
 			endless++
 		case hash.Expires.Passed(a.now):
-			a.add(Note, "hash-expired", key, key.At(), fmt.Sprintf("key_sha256[%d] expired on %s", i, terminal.Minute(hash.Expires.Time)), "take the hash out")
+			a.add(Note, "hash-expired", key, key.At(), fmt.Sprintf("key_sha256[%d] expired on %s", i, hash.Expires), "take the hash out")
 		case !desk.EndsSoon(hash.Expires.Time, a.now):
 		case slices.ContainsFunc(key.Hashes, func(h config.KeyHash) bool { return h.Expires.IsZero() || h.Expires.After(hash.Expires.Time) }):
-			a.add(Warning, "hash-expires-soon", key, key.At(), fmt.Sprintf("key_sha256[%d] expires on %s, while the key goes on: whoever still uses it is refused from then on", i, terminal.Minute(hash.Expires.Time)),
+			a.add(Warning, "hash-expires-soon", key, key.At(), fmt.Sprintf("key_sha256[%d] expires on %s, while the key goes on: whoever still uses it is refused from then on", i, hash.Expires),
 				"frontdesk key list tells when it was used last")
 		default:
-			a.add(Warning, "key-expires-soon", key, key.At(), "its last hash expires on "+terminal.Minute(hash.Expires.Time), "rotate it: frontdesk key rotate "+key.Name)
+			a.add(Warning, "key-expires-soon", key, key.At(), "its last hash expires on "+hash.Expires.String(), "rotate it: frontdesk key rotate "+key.Name)
 		}
 	}
 	if endless > 1 {
@@ -123,9 +122,9 @@ func (a *Audit) trial(key *Key) {
 	switch {
 	case key.Mode != config.ModeShadow:
 	case key.Until.Passed(a.now):
-		a.add(Warning, "shadow-overdue", key, key.At(), "mode: shadow ended on "+terminal.Minute(key.Until.Time)+"; the allowlist is in force since", "take mode and until out")
+		a.add(Warning, "shadow-overdue", key, key.At(), "mode: shadow ended on "+key.Until.String()+"; the allowlist is in force since", "take mode and until out")
 	default:
-		a.add(Note, "shadow", key, key.At(), "its allowlist only notes what it would refuse, until "+terminal.Minute(key.Until.Time), "look at what it noted (frontdesk whatif), then take mode and until out")
+		a.add(Note, "shadow", key, key.At(), "its allowlist only notes what it would refuse, until "+key.Until.String(), "look at what it noted (frontdesk whatif), then take mode and until out")
 	}
 }
 

@@ -153,7 +153,7 @@ func decidedBy(e gateway.Explanation) string {
 		return "the session"
 	case e.Stopped == gateway.StageAllowlist:
 		return "the allowlist"
-	case len(e.Lacks) > 0 && e.Shadow == "":
+	case len(e.Lacks) > 0 && e.Shadow == "" && e.Stopped != "":
 		return "the allowlist, of an array that the request names"
 	case e.Stopped == gateway.StageQuery:
 		return "the query parameters"

@@ -108,7 +108,7 @@ func (k *Key) facts(now time.Time) []string {
 		if k.Expires.Passed(now) {
 			word = "EXPIRED"
 		}
-		facts = append(facts, word+" "+terminal.Minute(k.Expires.Time))
+		facts = append(facts, word+" "+k.Expires.String())
 	}
 	var limits []string
 	if k.Rate != nil {
@@ -141,9 +141,9 @@ func (k *Key) facts(now time.Time) []string {
 func (k *Key) modeFact(now time.Time) string {
 	switch {
 	case k.auth.InShadow(now):
-		return "shadow mode until " + terminal.Minute(k.auth.Shadow) + ": what the allowlist refuses is served, and noted"
+		return "shadow mode until " + k.Until.String() + ": what the allowlist refuses is served, and noted"
 	case k.Mode == config.ModeShadow:
-		return "enforced: its shadow mode ended " + terminal.Minute(k.auth.Shadow)
+		return "enforced: its shadow mode ended " + k.Until.String()
 	default:
 		return "enforced"
 	}

@@ -63,7 +63,7 @@ func (l *Lists) judgeUse(u use, at time.Time) (becomes, string) {
 	case d.Operation == nil:
 		return isRefused, "there is no such operation"
 	case d.Reason != "" && key.auth.InShadow(at):
-		return isTrial, denied + "; served until " + terminal.Minute(key.auth.Shadow)
+		return isTrial, denied + "; served until " + key.Until.String()
 	case d.Reason != "":
 		return isRefused, denied
 	case u.Direct && d.Operation.ByCallback():

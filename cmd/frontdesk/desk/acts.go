@@ -11,8 +11,8 @@ import (
 	"frontdesk/gateway"
 )
 
-// actsEvery is how often a gateway looks what commands have done, and actsPruned how often it
-// removes what is older than ledger.ActsKept, or more than ledger.ActsOfKind.
+// A gateway reads the acts of commands every actsEvery. Every actsPruned it removes acts that are
+// older than ledger.ActsKept, and of each kind those beyond the newest ledger.ActsOfKind.
 const (
 	actsEvery  = 3 * time.Second
 	actsPruned = time.Hour
@@ -21,34 +21,46 @@ const (
 // actsWaiting is how many acts of requests may wait for the list of acts.
 const actsWaiting = 1000
 
-// act notes what somebody did by a request: in the audit log, and in the list of acts where
-// that can take it. The request waits for neither.
-func (h *Desk) act(did gateway.Act) {
-	now := h.now()
+// acts keep the list of what people did.
+type acts struct {
+	*basis
+	ledger  *ledger.Ledger
+	timeout time.Duration   // of a look at the list
+	waiting chan ledger.Act // by requests, and not in the list yet
+}
+
+func newActs(b *basis, timeout time.Duration, list *ledger.Ledger) *acts {
+	return &acts{b, list, timeout, make(chan ledger.Act, actsWaiting)}
+}
+
+// note records what somebody did by a request: in the audit log, and in the list of acts if that
+// has room. The request waits for neither.
+func (k *acts) note(did gateway.Act) {
+	now := k.now()
 	a := ledger.Act{At: now, Ended: now, What: did.What, Whom: did.Whom, Who: did.Who, Origin: did.From, Outcome: ledger.Done}
 	if did.Failed {
 		a.Outcome = ledger.Failed
 	}
-	h.logs.tellAct(a)
+	k.logs.tellAct(a)
 	select {
-	case h.acted <- a:
+	case k.waiting <- a:
 	default:
-		h.lacks(1, errors.New("too many wait for it"))
+		k.lacks(1, errors.New("too many wait for it"))
 	}
 }
 
-func (h *Desk) lacks(n int, err error) {
-	h.log.Warn("the list of acts lacks some that the audit log has", zap.Int("acts", n), zap.Error(err))
+func (k *acts) lacks(n int, err error) {
+	k.log.Warn("acts were not stored in the list of acts; only the audit log has them", zap.Int("acts", n), zap.Error(err))
 }
 
-// keepActs keeps an act of a request, and those that wait behind it.
-func (h *Desk) keepActs(ctx context.Context, first ledger.Act) {
+// keep stores an act of a request, and those that wait behind it.
+func (k *acts) keep(ctx context.Context, first ledger.Act) {
 	acts := []ledger.Act{first}
-	for len(h.acted) > 0 && len(acts) < actsWaiting { // nobody else receives
-		acts = append(acts, <-h.acted)
+	for len(k.waiting) > 0 && len(acts) < actsWaiting { // nobody else receives
+		acts = append(acts, <-k.waiting)
 	}
-	if err := h.ledger.Keep(context.WithoutCancel(ctx), acts...); err != nil { // which does not wait for long
-		h.lacks(len(acts), err)
+	if err := k.ledger.Keep(context.WithoutCancel(ctx), acts...); err != nil { // which does not wait for long
+		k.lacks(len(acts), err)
 	}
 }
 
@@ -62,35 +74,36 @@ func (l *Logs) tellAct(a ledger.Act) {
 	l.audit.Info("act", fields...)
 }
 
-// watchActs keeps what requests did, and has the audit log tell what commands did, each act by
-// one gateway, for as long as ctx lives.
-func (h *Desk) watchActs(ctx context.Context) {
+// watch stores the acts of requests and writes those of commands to the audit log, until ctx ends.
+// Of several gateways one writes each act.
+func (k *acts) watch(ctx context.Context) {
 	var pruned time.Time
 	failing := false
 	for {
-		err := h.tellActs(ctx, &pruned)
+		err := k.tell(ctx, &pruned)
 		if err != nil && !failing && ctx.Err() == nil {
-			h.log.Warn("acts cannot be read or forgotten: the audit log lacks them until they can", zap.Error(err))
+			k.log.Warn("acts cannot be read or removed: the audit log lacks those of commands meanwhile", zap.Error(err))
 		}
 		failing = err != nil
-		if !h.keepActsUntil(ctx, h.after(actsEvery)) {
+		if !k.keepUntil(ctx, k.after(actsEvery)) {
 			return
 		}
 	}
 }
 
-// keepActsUntil keeps what requests did until it is time to look again, or ctx ends and none waits.
-func (h *Desk) keepActsUntil(ctx context.Context, look <-chan time.Time) bool {
+// keepUntil stores acts of requests. It returns true when it is time to look again, and false when
+// ctx has ended and no act is waiting.
+func (k *acts) keepUntil(ctx context.Context, look <-chan time.Time) bool {
 	for {
 		select {
-		case a := <-h.acted:
-			h.keepActs(ctx, a)
+		case a := <-k.waiting:
+			k.keep(ctx, a)
 			continue
 		default:
 		}
 		select {
-		case a := <-h.acted:
-			h.keepActs(ctx, a)
+		case a := <-k.waiting:
+			k.keep(ctx, a)
 		case <-look:
 			return true
 		case <-ctx.Done():
@@ -99,21 +112,21 @@ func (h *Desk) keepActsUntil(ctx context.Context, look <-chan time.Time) bool {
 	}
 }
 
-// tellActs logs the acts that are not logged yet, and from time to time removes old ones.
-func (h *Desk) tellActs(ctx context.Context, pruned *time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, h.config.Backend.Timeout)
+// tell logs the acts that are not logged yet, and from time to time removes old ones.
+func (k *acts) tell(ctx context.Context, pruned *time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, k.timeout)
 	defer cancel()
-	now := h.now()
-	taken, err := h.ledger.Take(ctx, now)
+	now := k.now()
+	taken, err := k.ledger.Take(ctx, now)
 	for _, a := range taken {
-		h.logs.tellAct(a)
+		k.logs.tellAct(a)
 	}
 	if len(taken) > 0 && ctx.Err() == nil {
-		_ = h.logs.audit.Sync() // as with changes of the configuration; the end of the program does it too
+		_ = k.logs.audit.Sync() // as with changes of the configuration; the end of the program does it too
 	}
 	if err == nil && now.Sub(*pruned) >= actsPruned {
 		var more bool
-		if more, err = h.ledger.ForgetActs(ctx, now.Add(-ledger.ActsKept), ledger.ActsOfKind); err == nil && !more {
+		if more, err = k.ledger.ForgetActs(ctx, now.Add(-ledger.ActsKept), ledger.ActsOfKind); err == nil && !more {
 			*pruned = now
 		}
 	}

@@ -30,8 +30,8 @@ func (a asleep) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// asleepDesk is what of a desk has to do with acts, with a log that nobody reads.
-func asleepDesk(t *testing.T, patience time.Duration) *Desk {
+// asleepActs are acts with a log that nobody reads.
+func asleepActs(t *testing.T, patience time.Duration) *acts {
 	t.Helper()
 	reader := asleep{writing: make(chan struct{}, 1), over: make(chan struct{})}
 	logs, err := NewLogs(config.Log{Level: "info", Format: "json"}, reader, time.Millisecond)
@@ -48,14 +48,11 @@ func asleepDesk(t *testing.T, patience time.Duration) *Desk {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	kept, err := ledger.Open(t.Context(), db)
 	require.NoError(t, err)
-	return &Desk{
-		config: &config.Config{Backend: config.Backend{Timeout: time.Minute}}, logs: logs, log: logs.Log, ledger: kept,
-		acted: make(chan ledger.Act, actsWaiting), after: time.After, now: time.Now,
-	}
+	return newActs(&basis{logs: logs, log: logs.Log, after: time.After, now: time.Now}, time.Minute, kept)
 }
 
 // auditWaits tells whether lines of the audit log wait for whoever reads it.
-func auditWaits(h *Desk) bool {
+func auditWaits(h *acts) bool {
 	w := h.logs.lines
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,12 +62,12 @@ func auditWaits(h *Desk) bool {
 // TestActsDoNotWaitForTheLog: a request that is an act waits for nobody who reads the log, and the
 // list of acts has it, also where the gateway stops then.
 func TestActsDoNotWaitForTheLog(t *testing.T) {
-	h := asleepDesk(t, time.Minute)
+	h := asleepActs(t, time.Minute)
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
 		for i := range 100 {
-			h.act(gateway.Act{What: "backup by callback", Whom: "job " + strconv.Itoa(i)})
+			h.note(gateway.Act{What: "backup by callback", Whom: "job " + strconv.Itoa(i)})
 		}
 	}()
 	select {
@@ -81,7 +78,7 @@ func TestActsDoNotWaitForTheLog(t *testing.T) {
 	require.True(t, auditWaits(h))
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	h.watchActs(ctx)
+	h.watch(ctx)
 	listed, err := h.ledger.Acts(t.Context(), ledger.ActFilter{Limit: 1000}, time.Now())
 	require.NoError(t, err)
 	require.Len(t, listed, 100)
@@ -90,7 +87,7 @@ func TestActsDoNotWaitForTheLog(t *testing.T) {
 // TestActsDoNotHoldUpTheStop: a gateway that tells many acts to a log that nobody reads waits for
 // it once, and not for each.
 func TestActsDoNotHoldUpTheStop(t *testing.T) {
-	h := asleepDesk(t, time.Second)
+	h := asleepActs(t, time.Second)
 	for i := range 100 {
 		lost := func(err error) { t.Error(err) }
 		require.NoError(t, h.ledger.Do(t.Context(), ledger.Act{What: "user block", Whom: "user " + strconv.Itoa(i)}, lost, func() error { return nil }))
@@ -100,7 +97,7 @@ func TestActsDoNotHoldUpTheStop(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		h.watchActs(ctx)
+		h.watch(ctx)
 	}()
 	require.Eventually(t, func() bool { return auditWaits(h) }, 20*time.Second, time.Millisecond)
 	stop()

@@ -33,16 +33,17 @@ type driver struct {
 	open func(*System, opening) error
 	// judge looks at a mapping sheet before anything is opened; nil where there is none.
 	judge func(*sheet.Sheet) error
-	// exports and until are what it will tell once it is open, see backend.Offer.
-	exports, until bool
+	// exports, until, distant and tells are what it will tell once it is open, see backend.Offer.
+	exports, until, distant bool
+	tells                   func(*mapping.Resource) backend.Telling
 }
 
 // drivers are those of the program, as backend.driver names them.
 func drivers() map[string]driver {
 	return map[string]driver{
-		ReferenceDriver: {open: (*System).openReference, exports: true, until: true},
+		ReferenceDriver: {open: (*System).openReference, exports: true, until: true, tells: (*reference.Store)(nil).Tells},
 		"legacy":        {open: bySheet((*System).openLegacy), judge: legacy.Judge, exports: true},
-		"remote":        {open: bySheet((*System).openRemote), judge: remote.Judge},
+		"remote":        {open: bySheet((*System).openRemote), judge: remote.Judge, distant: true},
 	}
 }
 
@@ -64,9 +65,11 @@ type System struct {
 	Own *OwnDatabase
 	// replica answers lists; nil where there is none.
 	replica *sqlrecord.Replica
-	// untilLag tells how far until stays behind writes that are under way; nil where
-	// none outlives a list.
+	// untilLag returns how far the until of lists stays behind writes that are under way; nil if
+	// no write outlives a list.
 	untilLag func(context.Context) (time.Duration, error)
+	// changes tells how many changes are kept, and what they are told up to; nil where none are.
+	changes ChangesState
 	// loginsAtOnce is how many may be verified at once.
 	loginsAtOnce int
 	// releases close what was opened, last first.
@@ -112,7 +115,7 @@ func (s *System) openReference(o opening) error {
 	err := WithSpare(file, func() (err error) {
 		store, err = reference.Open(o.ctx, reference.Options{
 			DSN: string(c.Backend.DSN), Model: s.model, Hasher: o.hasher, Now: time.Now, Readers: c.Backend.Readers, LockWait: lockWait(c), Log: o.log,
-			Replica: string(c.Backend.Replica), ReplicaWait: c.Backend.ReplicaWait, ReplicaPause: c.Backend.Circuit.Pause,
+			KeepChanges: c.Changes.Keep, Replica: string(c.Backend.Replica), ReplicaWait: c.Backend.ReplicaWait, ReplicaPause: c.Backend.Circuit.Pause,
 		})
 		return err
 	})
@@ -120,6 +123,7 @@ func (s *System) openReference(o opening) error {
 		return fmt.Errorf("open the administration: %w", err)
 	}
 	s.onClose(store.Close)
+	s.changes = store.ChangesState
 	if file == "" {
 		s.untilLag = store.UntilLag
 	}
@@ -127,8 +131,8 @@ func (s *System) openReference(o opening) error {
 	return nil
 }
 
-// lockWait is how long a statement waits for a lock: a call meets a row that is held
-// before its time is up, and can say so.
+// lockWait is how long a statement waits for a lock. A call may take longer, so that it can report
+// a row that stays locked.
 func lockWait(c *config.Config) time.Duration {
 	return min(legacy.DefaultLockWait, c.Backend.Timeout/3)
 }

@@ -11,16 +11,18 @@ import (
 
 	"go.uber.org/zap"
 
+	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
+	"frontdesk/mapping"
 )
 
-// How much is done at once for callbacks, and how long a crash delays it where
-// several processes may share the jobs.
+// How many callback jobs and calls run at once, and after which time another process takes over
+// those of one that crashed.
 const (
 	callbackWorkers = 4
 	callbackCalls   = 16
@@ -28,38 +30,47 @@ const (
 	CallLease       = 60 * time.Second
 )
 
-// openCallbacks opens what callbacks need; startCallbacks puts it to work.
-func (h *Desk) openCallbacks() (*gateway.Callbacks, error) {
-	c := h.config.Webhooks
-	if err := h.lockFile(); err != nil {
-		return nil, err
-	}
-	jobs, err := jobstore.Open(context.Background(), sqlrecord.Jobs(h.system.Own.Db))
-	if err != nil {
-		return nil, err
-	}
-	h.jobs = jobs
-	if h.ledger, err = ledger.Open(context.Background(), sqlrecord.Jobs(h.system.Own.Db)); err != nil {
-		return nil, err
-	}
-	if h.results, err = h.openResults(c); err != nil {
-		return nil, err
-	}
-	h.counts = newCached(jobs.States, h.now)
-	h.pending = newCached(h.countPending, h.now)
-	return &gateway.Callbacks{
-		Links:   webhook.NewLinks(jobs, h.now, h.log),
-		Results: h.results,
-		Timeout: h.config.Backend.Timeout,
-		Rules:   webhook.Rules{AllowHosts: c.AllowHosts, Ports: c.Ports},
-		Long:    longRunning(h.config.Callbacks),
-	}, nil
+// ownStore is what the gateway keeps in its own database, and the results of callbacks.
+type ownStore struct {
+	file          string // of SQLite; "" for PostgreSQL
+	jobs          *jobstore.Store
+	ledger        *ledger.Ledger
+	results       webhook.Results
+	resultsFolder string // "" where they are in the database
 }
 
-// lockFile keeps other gateways from a SQLite file: jobs are taken up as nobody else's,
-// and turns of writers are taken within the process.
-func (h *Desk) lockFile() error {
-	file := h.system.Own.file
+// openOwnStore makes the tables in the gateway's own database.
+func openOwnStore(b *basis, c config.Webhooks, own *OwnDatabase) (s *ownStore, err error) {
+	s = &ownStore{file: own.file, resultsFolder: resultsFolder(c, own.file)}
+	if err := lockFile(b, own.file); err != nil {
+		return nil, err
+	}
+	if s.jobs, err = jobstore.Open(context.Background(), sqlrecord.Jobs(own.Db)); err != nil {
+		return nil, err
+	}
+	if s.ledger, err = ledger.Open(context.Background(), sqlrecord.Jobs(own.Db)); err != nil {
+		return nil, err
+	}
+	s.results, err = openResults(b, s.resultsFolder, s.jobs)
+	return s, err
+}
+
+// newCallbacks returns what the gateway needs to accept callbacks; startCallbacks adds what
+// carries them out.
+func newCallbacks(b *basis, c *config.Config, store *ownStore, accounts auth.Accounts) *gateway.Callbacks {
+	return &gateway.Callbacks{
+		Links:    webhook.NewLinks(store.jobs, b.now, b.log),
+		Results:  store.results,
+		Timeout:  c.Backend.Timeout,
+		Rules:    webhook.Rules{AllowHosts: c.Webhooks.AllowHosts, Ports: c.Webhooks.Ports},
+		Long:     longRunning(c.Callbacks),
+		FindUser: accounts.FindUser,
+	}
+}
+
+// lockFile keeps other gateways from serving from a SQLite file ("" is none): this process takes
+// over all jobs in it, and puts only its own writers in order.
+func lockFile(b *basis, file string) error {
 	if file == "" {
 		return nil
 	}
@@ -70,19 +81,17 @@ func (h *Desk) lockFile() error {
 	if err != nil {
 		return err
 	}
-	h.onClose(unlock)
+	b.onClose(unlock)
 	return nil
 }
 
 // lockOf is the file that a gateway locks while it serves from a SQLite file.
 func lockOf(file string) string { return file + "-serve" }
 
-// openResults opens where results are kept: in the folder that is configured, or
-// beside the jobs.
-func (h *Desk) openResults(c config.Webhooks) (webhook.Results, error) {
-	folder := resultsFolder(c, h.system.Own.file)
+// openResults opens where results are kept: in a folder, or beside the jobs.
+func openResults(b *basis, folder string, jobs *jobstore.Store) (webhook.Results, error) {
 	if folder == "" {
-		return h.jobs.NewResults()
+		return jobs.NewResults()
 	}
 	files, err := webhook.OpenFiles(folder)
 	if errors.Is(err, webhook.ErrLocked) {
@@ -91,8 +100,7 @@ func (h *Desk) openResults(c config.Webhooks) (webhook.Results, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webhooks.folder: %w", err)
 	}
-	h.resultsFolder = folder
-	h.onClose(files.Close)
+	b.onClose(files.Close)
 	return files, nil
 }
 
@@ -113,30 +121,28 @@ func longRunning(rules []config.Rule) func(gateway.Grant) bool {
 }
 
 // startCallbacks starts the orchestrator, which does the gateway's kinds of work.
-func (h *Desk) startCallbacks(callbacks *gateway.Callbacks) error {
-	roots, err := webhook.Roots(h.config.Webhooks.CAFile)
+func startCallbacks(b *basis, c config.Webhooks, model *mapping.Model, store *ownStore, g *gateway.Gateway, live *config.Live[snapshot], disks looks, callbacks *gateway.Callbacks) error {
+	roots, err := webhook.Roots(c.CAFile)
 	if err != nil {
 		return fmt.Errorf("webhooks.ca_file: %w", err)
 	}
-	if h.system.Own.file != "" {
+	if store.file != "" {
 		// Nobody else serves from the file (lockFile), so whoever had a job is gone.
-		if err := h.jobs.Release(context.Background()); isFull(err) {
-			h.log.Warn("callbacks: jobs under way are not begun again before their leases have run out", zap.Error(err))
+		if err := store.jobs.Release(context.Background()); isFull(err) {
+			b.log.Warn("callbacks: unfinished jobs cannot be released, and are begun again only when their leases end", zap.Error(err))
 		} else if err != nil {
 			return err
 		}
 	}
 	callbacks.Orchestrator = webhook.Start(webhook.Config{
-		Store: h.jobs, Results: h.results, Runners: h.Gateway.Runners(),
+		Store: store.jobs, Results: store.results, Runners: g.Runners(), Ready: g.Ready,
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
-		Secrets: func(key string) []string { return h.live.Current().secrets[key] },
-		Space:   int64(h.config.Webhooks.Space), Left: h.resultsLeft(),
-		Model: h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
-		Schedule: webhook.NewSchedule(rand.Float64), Clock: h.now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),
-		Observe: h.metrics.calledBack(),
+		Secrets: func(key string) []string { return live.Current().secrets[key] },
+		Space:   int64(c.Space), Left: disks.resultsLeft(),
+		Model: model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
+		Schedule: webhook.NewSchedule(rand.Float64), Clock: b.now, Random: crand.Reader, Log: b.log, Tracer: b.tracing.spans(),
+		Observe: b.metrics.calledBack(),
 	})
-	h.onClose(callbacks.Orchestrator.Close)
-	h.callbacks = callbacks.Orchestrator
-	h.room = newCached(h.callbacks.Room, h.now)
+	b.onClose(callbacks.Orchestrator.Close)
 	return nil
 }

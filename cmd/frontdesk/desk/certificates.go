@@ -12,9 +12,8 @@ import (
 	"frontdesk/config"
 )
 
-// certificates are what the public listener shows of itself, and by what it
-// judges clients that show something of theirs. They are read again when their
-// files change; connections that are there keep what they began with.
+// certificates are the server's certificate, and the authorities that verify those of clients.
+// They are read again when their files change; open connections keep theirs.
 type certificates struct {
 	files   config.TLS
 	current atomic.Pointer[certified]

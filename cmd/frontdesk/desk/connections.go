@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// usualConnections is how many connections of clients there may be where
-	// nothing is said: with what each takes they fit into a pod of 512 MiB.
+	// usualConnections is the default limit of client connections. With the memory that each takes
+	// they fit into a pod of 512 MiB.
 	usualConnections = 4096
-	// mostReserved is how many descriptors are never clients', where there are many:
-	// they are for databases, receivers, files and operators.
+	// mostReserved is the largest number of file descriptors that are reserved for databases,
+	// receivers, files and operators.
 	mostReserved = 1024
 )
 
-// bounds are how many connections of clients there may be, in a process that may
-// open so many descriptors; 0 where nobody knows.
+// bounds returns the limits of client connections for a process that may open that many
+// descriptors; 0 means unknown.
 func bounds(c config.Connections, descriptors int, log *zap.Logger) gateway.ConnectionBounds {
 	b := gateway.ConnectionBounds{Most: c.Max, PerAddress: c.PerAddress}
 	if b.Most == 0 {

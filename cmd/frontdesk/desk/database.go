@@ -64,8 +64,8 @@ func (d Database) String() string {
 	return fmt.Sprintf("%s:%d/%s", c.Host, c.Port, c.Database)
 }
 
-// There fails where there is no such file yet. A command that is to work on what is there
-// makes none: somebody would look for his records in it.
+// There returns an error if the file does not exist yet. A command that works on existing records
+// must not create an empty database.
 func (d Database) There() error {
 	file := d.file()
 	if file == "" {

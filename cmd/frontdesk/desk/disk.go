@@ -25,8 +25,8 @@ type Disk struct {
 	Holds []string `json:"holds"` // database, results or mail
 	Free  int64    `json:"free_bytes"`
 	Size  int64    `json:"size_bytes"`
-	// Hangs is since when the disk has not answered: the rest is of before that, 0 where it
-	// never did.
+	// Hangs is since when the disk has not answered. The sizes are then from before; 0 if it never
+	// answered.
 	Hangs *time.Time `json:"hangs_since,omitempty"`
 }
 
@@ -36,7 +36,7 @@ const mostLow = 1 << 30
 // low is how many bytes are too few: five in a hundred, on a large disk fewer.
 func (d Disk) low() int64 { return min(d.Size/20, mostLow) }
 
-// What a disk is that somebody should look at.
+// The states of a disk that somebody should look at.
 const (
 	diskHangs = "hangs"
 	diskLow   = "low"
@@ -58,28 +58,32 @@ func (d Disk) state() string {
 // report.
 var diskHolds = [...]string{"database", "results", "mail"}
 
-// openDisks makes a look for each folder that frontdesk writes to, by what it holds.
-func (h *Desk) openDisks(look LookAtDisk) {
-	h.looks = map[string]*diskLook{}
-	add := func(holds, folder string) { h.looks[holds] = &diskLook{folder: folder, at: look} }
-	if file := h.system.Own.file; file != "" {
-		add("database", filepath.Dir(file))
+// looks are those at the disks that frontdesk writes to, by what they hold.
+type looks map[string]*diskLook
+
+// newLooks makes a look for each folder that frontdesk writes to.
+func newLooks(at LookAtDisk, mail config.Mail, store *ownStore) looks {
+	l := looks{}
+	add := func(holds, folder string) { l[holds] = &diskLook{folder: folder, at: at} }
+	if store.file != "" {
+		add("database", filepath.Dir(store.file))
 	}
-	if h.resultsFolder != "" {
-		add("results", h.resultsFolder)
+	if store.resultsFolder != "" {
+		add("results", store.resultsFolder)
 	}
-	if h.config.Mail.SMTP == "" {
-		add("mail", h.config.Mail.Folder)
+	if mail.SMTP == "" {
+		add("mail", mail.Folder)
 	}
+	return l
 }
 
-// disks are the file systems that frontdesk writes to, each once. Where nobody can tell of
-// one it is left out.
-func (h *Desk) disks() (all []Disk) {
+// disks returns the file systems that frontdesk writes to, each once, without those whose size is
+// not known.
+func (l looks) disks() (all []Disk) {
 	var seen [len(diskHolds)]diskSeen
 	var looking sync.WaitGroup
 	for i, holds := range diskHolds {
-		if look := h.looks[holds]; look != nil {
+		if look := l[holds]; look != nil {
 			looking.Go(func() { seen[i] = look.now() })
 		}
 	}
@@ -100,10 +104,10 @@ func (h *Desk) disks() (all []Disk) {
 	return all
 }
 
-// resultsLeft tells how many bytes more the disk of results has room for, before it is low, or
-// had when it answered last; nil where they are in no folder.
-func (h *Desk) resultsLeft() func() int64 {
-	look := h.looks["results"]
+// resultsLeft returns a function that tells how many bytes the disk of results can take before it
+// is low, by its last answer if it hangs; nil if results are in no folder.
+func (l looks) resultsLeft() func() int64 {
+	look := l["results"]
 	if look == nil {
 		return nil
 	}
@@ -116,28 +120,28 @@ func (h *Desk) resultsLeft() func() int64 {
 	}
 }
 
-// disksEvery is how often the log is told what became of the disks.
+// disksEvery is how often changes of the disks are logged.
 const disksEvery = 10 * time.Second
 
-// watchDisks logs when a disk hangs or is low, and when it no longer is, and keeps spare room,
-// for as long as ctx lives.
+// watchDisks logs when a disk hangs or is low, and when that is over, and maintains the spare
+// room, until ctx ends.
 func (h *Desk) watchDisks(ctx context.Context) {
 	var before map[string]string
 	var keeping boundedTask
 	every(ctx, h.after, disksEvery, func() {
 		before = h.tellOfDisks(before)
 		keeping.run(func() {
-			if err := spareOf(h.system.Own.file).keep(); err != nil {
+			if err := spareOf(h.store.file).keep(); err != nil {
 				h.log.Warn("no spare room can be kept on the disk of the database", zap.Error(err))
 			}
 		})
 	})
 }
 
-// tellOfDisks logs the disks that are otherwise than before, and returns how they are now.
+// tellOfDisks logs the disks whose state has changed, and returns the states.
 func (h *Desk) tellOfDisks(before map[string]string) (now map[string]string) {
 	now = map[string]string{}
-	for _, d := range h.disks() {
+	for _, d := range h.looks.disks() {
 		holds := strings.Join(d.Holds, ", ")
 		now[holds] = d.state()
 		if now[holds] == before[holds] {
@@ -156,14 +160,14 @@ func (h *Desk) tellOfDisks(before map[string]string) (now map[string]string) {
 	return now
 }
 
-// spare is a file beside a SQLite database that holds room for what has to be possible on a
-// full disk too: a start, and that a user is blocked. "" is none.
+// spare is a file beside a SQLite database that reserves space for what must work on a full disk
+// too: a start, and blocking a user. "" is none.
 type spare string
 
 const (
 	spareSize = 1 << 20
-	// sparePart is what is let go of at once. Others take what is left of it; the rest is
-	// there for the next command.
+	// sparePart is how much is released at once. Other writers may take what is left of it; the
+	// rest stays for the next command.
 	sparePart = 128 << 10
 )
 
@@ -175,7 +179,7 @@ func spareOf(database string) spare {
 	return spare(database + "-spare")
 }
 
-// keep makes the file, or what is missing of it, where the disk has room enough.
+// keep creates the file, or restores its size, if the disk has enough room.
 func (s spare) keep() error {
 	if s == "" {
 		return nil
@@ -200,7 +204,7 @@ func (s spare) keep() error {
 	return errors.Join(err, file.Close())
 }
 
-// release lets go of a part of the room, and tells whether there was any.
+// release frees a part of the space, and reports whether there was any.
 func (s spare) release() bool {
 	if s == "" {
 		return false
@@ -215,12 +219,12 @@ func (s spare) release() bool {
 	return os.Remove(string(s)) == nil
 }
 
-// ReleaseSpare returns what lets go of a part of the spare room of a database in a file ("" for
-// none), and tells whether there was any.
+// ReleaseSpare returns a function that frees a part of the space reserved for the database in a
+// file ("" for none), and reports whether there was any.
 func ReleaseSpare(database string) func() bool { return spareOf(database).release }
 
-// WithSpare does what has to be possible on a full disk too, for the database in a file ("" for
-// none): as long as the disk is full it is done once more with another part of the spare room.
+// WithSpare runs f, which must work on a full disk too, for the database in a file ("" for none).
+// As long as the disk is full, it frees another part of the reserved space and runs f again.
 func WithSpare(database string, f func() error) error {
 	err := f()
 	for isFull(err) && spareOf(database).release() {

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// LookAtDisk tells of the file system of a folder: which it is, and what is left for whoever
-// is not root.
+// LookAtDisk identifies the file system of a folder, and returns its size and what is free for
+// users other than root.
 type LookAtDisk func(folder string) (device uint64, d Disk, err error)
 
-// diskPatience is how long a disk is waited for: less than /readyz takes in all.
+// diskPatience is how long to wait for a disk. It is less than /readyz may take.
 const diskPatience = time.Second
 
-// boundedTask runs what may hang with a disk and cannot be stopped then: one at a time, and nobody
-// waits for it for long.
+// boundedTask runs a function that may hang on a disk and cannot be stopped: one run at a time,
+// and nobody waits for it longer than diskPatience.
 type boundedTask struct {
 	mu    sync.Mutex
 	began time.Time
 	done  chan struct{} // of what is under way; nil where nothing is
 }
 
-// run has f done, unless what was begun before it still is. It waits for the one that is, until
-// that has taken diskPatience, and then returns since when it hangs; else the zero time.
+// run starts f, unless an earlier run is still under way. It waits for the run under way until
+// that has taken diskPatience, and then returns when it began; otherwise the zero time.
 func (a *boundedTask) run(f func()) (since time.Time) {
 	a.mu.Lock()
 	if a.done == nil {
@@ -56,13 +56,13 @@ type diskLook struct {
 	last diskSeen
 }
 
-// diskSeen is what a look has found; zero where it found nothing out.
+// diskSeen is the result of a look; zero if it failed.
 type diskSeen struct {
 	device uint64
 	disk   Disk
 }
 
-// now is how the disk is, or was where it hangs.
+// now returns the state of the disk, the last known one if it hangs.
 func (l *diskLook) now() diskSeen {
 	since := l.task.run(func() {
 		device, disk, err := l.at(l.folder)

@@ -14,11 +14,12 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/config"
 )
 
-// DriftEvery is how often gateways that share a PostgreSQL tell each other how they are set up,
-// and driftTold how often in a row one has to be found to differ before anybody is told: over
-// 30 s, since every reload makes gateways differ for a moment.
+// Gateways that share a PostgreSQL database tell each other every DriftEvery how they are set up.
+// A difference is reported after driftTold findings in a row, over 30 s: every reload makes
+// gateways differ for a moment.
 const (
 	DriftEvery = 10 * time.Second
 	driftTold  = 4
@@ -32,7 +33,7 @@ type GatewayDiffers struct {
 	Parts  []PartDiffers `json:"parts"`
 }
 
-// PartDiffers is in what it differs, with what is said there and here of what can be shown.
+// PartDiffers is a part that differs, with both values if they may be shown.
 type PartDiffers struct {
 	Part  string `json:"part"`
 	There string `json:"there,omitempty"`
@@ -58,10 +59,15 @@ func (g GatewayDiffers) String() string {
 	return fmt.Sprintf("the gateway %s of %s %s", g.Listen, g.Host, strings.Join(said, ", and "))
 }
 
-// drift finds gateways of the service that are set up otherwise than this one. All but what
-// was told belongs to one goroutine.
+// drift finds gateways of the service that are set up differently from this one. Only told is used
+// by several goroutines.
 type drift struct {
-	desk         *Desk
+	*basis
+	config       *config.Config
+	parts        partFiles
+	identity     func(context.Context) (string, error) // of the store of sessions; nil where it is this process
+	ledger       *ledger.Ledger
+	live         *config.Live[snapshot]
 	id           string
 	of           *snapshot // whose api_keys these are digests of
 	keys, limits string
@@ -71,8 +77,8 @@ type drift struct {
 	told         atomic.Pointer[[]GatewayDiffers]
 }
 
-// differing is a part of another gateway that says otherwise, and times how often in a row it
-// has, the last when it was seen then: one that was killed differs no longer.
+// differing is a part in which another gateway differs. times is how often in a row it was found
+// to, and when that gateway was seen last: one that was killed must not count on.
 type differing struct{ gateway, part string }
 
 type times struct {
@@ -81,14 +87,14 @@ type times struct {
 }
 
 // newDrift returns nil if the database is a SQLite file, which serves one gateway only.
-func newDrift(h *Desk) *drift {
-	if h.system.Own.file != "" {
+func newDrift(b *basis, c *config.Config, parts partFiles, shared *common, store *ownStore, live *config.Live[snapshot]) *drift {
+	if store.file != "" {
 		return nil
 	}
-	return &drift{desk: h, id: uuid.NewString()}
+	return &drift{basis: b, config: c, parts: parts, identity: shared.identity, ledger: store.ledger, live: live, id: uuid.NewString()}
 }
 
-// differ are the gateways that have differed for long enough.
+// differ returns the gateways that have differed for long enough to be reported.
 func (d *drift) differ() []GatewayDiffers {
 	if d == nil || d.told.Load() == nil {
 		return nil
@@ -96,16 +102,16 @@ func (d *drift) differ() []GatewayDiffers {
 	return *d.told.Load()
 }
 
-// watch meets the other gateways for as long as ctx lives, and then takes leave of them.
+// watch exchanges setups with the other gateways until ctx ends, and then signs off.
 func (d *drift) watch(ctx context.Context) {
 	if d == nil {
 		return
 	}
-	every(ctx, d.desk.after, DriftEvery, func() { d.meet(ctx) })
+	every(ctx, d.after, DriftEvery, func() { d.meet(ctx) })
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), healthTimeout)
 	defer cancel()
-	if err := d.desk.ledger.Leave(bounded, d.id); err != nil {
-		d.desk.log.Warn("the other gateways cannot be told that this one stops", zap.Error(err))
+	if err := d.ledger.Leave(bounded, d.id); err != nil {
+		d.log.Warn("the other gateways cannot be told that this one stops", zap.Error(err))
 	}
 }
 
@@ -116,25 +122,25 @@ func (d *drift) meet(ctx context.Context) {
 	document, err := json.Marshal(own)
 	var others []ledger.Gateway
 	if err == nil {
-		others, err = d.desk.ledger.Meet(bounded, d.id, string(document))
+		others, err = d.ledger.Meet(bounded, d.id, string(document))
 	}
 	if err != nil {
 		if !d.failing && ctx.Err() == nil {
-			d.desk.log.Warn("gateways cannot tell each other how they are set up", zap.Error(err))
+			d.log.Warn("gateways cannot tell each other how they are set up", zap.Error(err))
 		}
 		d.failing = true
-		if d.desk.now().Sub(d.met) > ledger.GatewayLife { // they may agree now, or be gone
+		if d.now().Sub(d.met) > ledger.GatewayLife { // they may agree now, or be gone
 			d.differing = nil
 			d.told.Store(nil)
 		}
 		return
 	}
-	d.failing, d.met = false, d.desk.now()
+	d.failing, d.met = false, d.now()
 	told := d.compare(own, others)
 	d.told.Store(&told)
 }
 
-// compare counts how often the others have differed, and returns those that have for long enough.
+// compare counts how often the others have differed, and returns those that are to be reported.
 func (d *drift) compare(own setup, others []ledger.Gateway) (told []GatewayDiffers) {
 	before := d.differing
 	d.differing = map[differing]times{}
@@ -174,8 +180,9 @@ func (d *drift) compare(own setup, others []ledger.Gateway) (told []GatewayDiffe
 // upgrading tells whether nothing but the version differs.
 func (g GatewayDiffers) upgrading() bool { return len(g.Parts) == 1 && g.Parts[0].Part == partVersion }
 
-// judgeDrift has /readyz tell of them. They are no reason to send this gateway no requests:
-// nobody knows which of them is right. Who upgrades one after the other waits for each to be ok.
+// judgeDrift reports them in /readyz. The gateway stays ready, since nobody knows which of them is
+// right. A difference in version alone does not make it degraded: whoever upgrades one gateway
+// after the other waits for each to be ok.
 func (h *Desk) judgeDrift(now *Health) {
 	now.Differ = h.drift.differ()
 	for _, other := range now.Differ {

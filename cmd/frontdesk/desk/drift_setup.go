@@ -10,8 +10,8 @@ import (
 	"frontdesk/config"
 )
 
-// The parts that gateways of a service have to have in common, since they decide what clients are
-// answered. What is a gateway's own is none of them: addresses, certificates, the log.
+// The parts in which the gateways of a service must agree, because they decide what clients are
+// answered. Addresses, certificates and the log are each gateway's own.
 const (
 	partVersion   = "version"
 	partZone      = "time_zone"
@@ -27,45 +27,46 @@ const (
 
 var driftParts = []string{partVersion, partZone, partBasePath, partVendor, partCallbacks, partModel, partSheet, partKeys, partLimits, partSessions}
 
-// toldOf are those whose values people are told; of the others it is a digest.
+// toldOf are the parts whose values are shown; those of the others are digests.
 var toldOf = map[string]bool{partVersion: true, partZone: true, partBasePath: true, partVendor: true}
 
-// setup is how a gateway is set up, as the others are told. It holds no secret: of api_keys it
-// says what the audit log does, as a digest.
+// setup is how a gateway describes itself to the others. It holds no secret: of api_keys it has
+// digests of what the audit log says of them.
 type setup struct {
 	Host   string            `json:"host"`
 	Listen string            `json:"listen"`
 	Parts  map[string]string `json:"parts"`
 }
 
-// setup is that of this gateway by now. A store of sessions that cannot be asked is left out.
+// setup returns the current setup of this gateway, without the store of sessions if that does not
+// answer.
 func (d *drift) setup(ctx context.Context) setup {
-	h, now := d.desk, d.desk.live.Current()
+	now := d.live.Current()
 	if d.of != now {
 		d.of = now
 		d.keys, d.limits = keyDigests(now.config)
 	}
-	rules := make([]string, 0, len(h.config.Callbacks))
-	for _, rule := range h.config.Callbacks {
+	rules := make([]string, 0, len(d.config.Callbacks))
+	for _, rule := range d.config.Callbacks {
 		rules = append(rules, rule.String())
 	}
-	server := h.config.Server
+	server := d.config.Server
 	s := setup{Host: hostName(), Listen: server.Listen, Parts: map[string]string{
 		partVersion: Version(), partZone: server.TimeZone.String(), partBasePath: server.BasePath, partVendor: server.Vendor,
-		partCallbacks: shortDigest(rules), partModel: h.parts.ofModel, partSheet: h.parts.ofSheet, partKeys: d.keys, partLimits: d.limits,
+		partCallbacks: shortDigest(rules), partModel: d.parts.ofModel, partSheet: d.parts.ofSheet, partKeys: d.keys, partLimits: d.limits,
 		partSessions: d.id, // in memory each has its own
 	}}
-	if h.common.identity != nil {
+	if d.identity != nil {
 		delete(s.Parts, partSessions)
-		if store, err := h.common.identity(ctx); err == nil {
+		if store, err := d.identity(ctx); err == nil {
 			s.Parts[partSessions] = store
 		}
 	}
 	return s
 }
 
-// keyDigests are names for what is said of all api_keys, whatever file they stand in: of their
-// limits, and of all else but what is secret.
+// keyDigests returns two digests of all api_keys, whatever files they are in: one of their limits,
+// and one of everything else but secrets.
 func keyDigests(c *config.Config) (keys, limits string) {
 	var ofKeys, ofLimits []string
 	for _, change := range config.Changes(new(config.Config), c) {
@@ -81,7 +82,7 @@ func keyDigests(c *config.Config) (keys, limits string) {
 	return shortDigest(ofKeys), shortDigest(ofLimits)
 }
 
-// shortDigest is a name for what is in a list, in whatever order.
+// shortDigest identifies the contents of a list, whatever their order.
 func shortDigest(list []string) string {
 	slices.Sort(list)
 	sum := sha256.Sum256([]byte(strings.Join(list, "\n")))

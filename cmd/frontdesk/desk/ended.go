@@ -11,22 +11,22 @@ import (
 	"frontdesk/auth"
 )
 
-// endLister is what accounts can tell besides, where users are blocked, and given
-// passwords, by other programs and other gateways.
+// endLister is implemented by accounts whose users may be blocked, or given passwords, by other
+// programs and other gateways.
 type endLister interface {
 	// EndedSessions are the users who are blocked, and those whose sessions were ended
 	// within that time. It is asked often.
 	EndedSessions(ctx context.Context, within time.Duration) ([]auth.UserEnd, error)
 }
 
-// sessionEnder is what a store of sessions that outlives gateways can do besides. A gateway of
-// an older version goes by the store alone.
+// sessionEnder is implemented by a store of sessions that outlives gateways. Gateways of an older
+// version look at the store alone.
 type sessionEnder interface {
 	EndThose(ctx context.Context, username string, why func(*auth.Session) auth.Cause) error
 }
 
-// How often the administration is asked whose sessions have ended, and how people are
-// told; and for how long it may be unable to say before anybody is told of that.
+// How often the administration is asked whose sessions have ended, how messages name that time,
+// and how long it may fail to answer before /readyz says so.
 const (
 	BlockedEvery = 5 * time.Second
 	BlockedEnds  = "within 5 seconds"
@@ -41,16 +41,15 @@ const (
 	LookAgain     = 500 * time.Millisecond
 )
 
-// tellingEnds bounds how long a look tells the store of what is new.
+// tellingEnds bounds how long a look may write new ends to the store.
 const tellingEnds = 2 * time.Second
 
-// endedSessions are the sessions of a store, but for those that have ended by what the
-// administration says, whatever the store says: it may not have been told, or have
-// forgotten it in a failover.
+// endedSessions are the sessions of a store without those that have ended according to the
+// administration: the store may not have been told, or may have forgotten it in a failover.
 type endedSessions struct {
 	auth.Sessions
 	known atomic.Pointer[knownEnds]
-	// told is what the store was told of, by username: of the one who looks.
+	// told is what the store was told, by username. Only the goroutine that looks uses it.
 	told map[string]auth.UserEnd
 }
 
@@ -61,8 +60,8 @@ type knownEnds struct {
 	fault error // why they cannot be read since
 }
 
-// knownEnd is an end, and when a look found the user blocked last without one: an older version,
-// or a statement by hand, notes none. Its sessions stay ended when he is unblocked.
+// knownEnd is an end, and when a look last found the user blocked without one: an older version,
+// or a statement by hand, writes none. Sessions from before stay ended when the user is unblocked.
 type knownEnd struct {
 	auth.UserEnd
 	block time.Time
@@ -94,7 +93,8 @@ func (e *endedSessions) know(read time.Time, all []auth.UserEnd) {
 	e.known.Store(known)
 }
 
-// blockedWithoutEnd tells whether the user is blocked by what noted no end, by what the look before saw.
+// blockedWithoutEnd reports whether something that writes no end has blocked the user, judging by
+// what the look before saw.
 func blockedWithoutEnd(now auth.UserEnd, last knownEnd, seen bool) bool {
 	switch {
 	case !now.Blocked:
@@ -106,7 +106,7 @@ func blockedWithoutEnd(now auth.UserEnd, last knownEnd, seen bool) bool {
 	}
 }
 
-// lost notes why the ends cannot be read. What is known stays.
+// lost records why the ends cannot be read. What is known stays.
 func (e *endedSessions) lost(fault error) {
 	known := *e.known.Load()
 	known.fault = fault
@@ -133,8 +133,8 @@ func (e *endedSessions) Put(ctx context.Context, s *auth.Session) error {
 	return e.Sessions.Put(ctx, s)
 }
 
-// tellStore ends in the store what has ended, for gateways of a version that knows of no ends: it is
-// told once of each, and again at the next look of those that it did not take.
+// tellStore ends these sessions in the store as well, for gateways of a version that does not know
+// of ends. Each end is written once, or tried again at the next look if that failed.
 func (e *endedSessions) tellStore(ctx context.Context) error {
 	store, ok := e.Sessions.(sessionEnder)
 	if !ok {
@@ -159,7 +159,7 @@ func (e *endedSessions) tellStore(ctx context.Context) error {
 	return nil
 }
 
-// why says of a session by what it has ended; "" where it has not.
+// why returns the cause by which a session has ended; "" if it has not.
 func (k *knownEnds) why(s *auth.Session) auth.Cause {
 	end, ok := k.of[s.User.Username]
 	switch {
@@ -176,9 +176,8 @@ func (k *knownEnds) why(s *auth.Session) auth.Cause {
 	}
 }
 
-// watchEnded asks whose sessions have ended, and returns what asks again and again for as
-// long as ctx lives. It asks first itself, unless starting ends. An administration that cannot
-// tell is not asked.
+// watchEnded asks whose sessions have ended, unless starting ends before, and returns a function
+// that goes on asking until ctx ends. It does neither if the administration cannot tell.
 func (h *Desk) watchEnded(starting, ctx context.Context) (watch func()) {
 	accounts, ok := h.system.accounts.(endLister)
 	if !ok {
@@ -192,14 +191,14 @@ func (h *Desk) watchEnded(starting, ctx context.Context) (watch func()) {
 				h.lookForEnded(ctx, accounts, h.config.Backend.Timeout)
 			}
 			first = false
-			if err := h.sessions.tellStore(ctx); err != nil && ctx.Err() == nil {
+			if err := h.common.sessions.tellStore(ctx); err != nil && ctx.Err() == nil {
 				h.log.Debug("the store of sessions could not be told which have ended", zap.Error(err))
 			}
 		})
 	}
 }
 
-// lookBeforeServing asks until there is an answer, though not for long: who cannot know
+// lookBeforeServing asks until there is an answer, but not for long: a gateway that cannot know
 // whose sessions have ended serves all the same, and says so.
 func (h *Desk) lookBeforeServing(ctx context.Context, accounts endLister) {
 	for n := range firstLooks {
@@ -211,38 +210,38 @@ func (h *Desk) lookBeforeServing(ctx context.Context, accounts endLister) {
 			}
 		}
 		h.lookForEnded(ctx, accounts, min(firstPatience, h.config.Backend.Timeout))
-		if h.sessions.known.Load().fault == nil {
+		if h.common.sessions.known.Load().fault == nil {
 			return
 		}
 	}
 }
 
-// lookForEnded asks whose sessions have ended while any that is live was opened. The log is
-// told when that begins to fail, and when it no longer does.
+// lookForEnded asks for all ends that may concern a live session. It logs when that begins to
+// fail, and when it works again.
 func (h *Desk) lookForEnded(ctx context.Context, accounts endLister, patience time.Duration) {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	read := h.now()
 	all, err := accounts.EndedSessions(bounded, 2*auth.MaxTTL)
-	failing := h.sessions.known.Load().fault != nil
+	failing := h.common.sessions.known.Load().fault != nil
 	switch {
 	case err == nil:
-		h.sessions.know(read, all)
+		h.common.sessions.know(read, all)
 		if failing {
 			h.log.Info("whose sessions have ended can be read again")
 		}
 	case ctx.Err() == nil:
-		h.sessions.lost(err)
+		h.common.sessions.lost(err)
 		if !failing {
 			h.log.Warn("whose sessions have ended cannot be read: those of users who were blocked, or have a new password, may live on", zap.Error(err))
 		}
 	}
 }
 
-// judgeEnds has /readyz tell that whose sessions have ended cannot be read: at once where it
-// never was.
+// judgeEnds reports in /readyz that the ends of sessions cannot be read: at once if they never
+// were.
 func (h *Desk) judgeEnds(now *Health) {
-	known := h.sessions.known.Load()
+	known := h.common.sessions.known.Load()
 	if known.fault == nil || h.now().Sub(known.read) <= endsUnread {
 		return
 	}

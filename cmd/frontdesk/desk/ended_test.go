@@ -33,7 +33,7 @@ func (g givenAccounts) EndedSessions(ctx context.Context, _ time.Duration) ([]au
 func TestWhoCannotTellWhoseSessionsEndedSaysSo(t *testing.T) {
 	core, told := observer.New(zap.InfoLevel)
 	clock := time.Date(2026, 11, 23, 2, 13, 0, 0, time.UTC)
-	h := &Desk{config: &config.Config{}, log: zap.New(core), sessions: newEndedSessions(nil), now: func() time.Time { return clock }}
+	h := &Desk{basis: &basis{log: zap.New(core), now: func() time.Time { return clock }}, config: &config.Config{}, common: &common{sessions: newEndedSessions(nil)}}
 	accounts := givenAccounts{make(chan []auth.UserEnd, 1)}
 	look := func() { h.lookForEnded(t.Context(), accounts, time.Millisecond) }
 	reasons := func() []string {
@@ -55,7 +55,7 @@ func TestWhoCannotTellWhoseSessionsEndedSaysSo(t *testing.T) {
 	clock = clock.Add(1)
 	require.Equal(t, []string{"whose sessions have ended cannot be read since 2026-11-23T02:13:00Z: those of users who were blocked, or have a new password, may live on; the log says why"}, reasons())
 	require.Equal(t, 2, told.FilterMessageSnippet("whose sessions have ended cannot be read").Len(), "each time that it begins")
-	require.Contains(t, h.sessions.known.Load().of, "anna")
+	require.Contains(t, h.common.sessions.known.Load().of, "anna")
 
 	accounts.answers <- nil
 	look()
@@ -74,7 +74,7 @@ func TestFirstLookIsTriedAgain(t *testing.T) {
 	passed := make(chan time.Time)
 	close(passed)
 	waits := 0
-	h := &Desk{config: &config.Config{Backend: config.Backend{Timeout: time.Millisecond}}, log: zap.NewNop(), sessions: newEndedSessions(nil), now: time.Now}
+	h := &Desk{basis: &basis{log: zap.NewNop(), now: time.Now}, config: &config.Config{Backend: config.Backend{Timeout: time.Millisecond}}, common: &common{sessions: newEndedSessions(nil)}}
 	h.after = func(time.Duration) <-chan time.Time {
 		if waits++; waits == firstLooks-1 {
 			accounts.answers <- []auth.UserEnd{{Username: "anna"}}
@@ -83,7 +83,7 @@ func TestFirstLookIsTriedAgain(t *testing.T) {
 	}
 	h.lookBeforeServing(t.Context(), accounts)
 	require.Equal(t, firstLooks-1, waits)
-	require.Contains(t, h.sessions.known.Load().of, "anna")
+	require.Contains(t, h.common.sessions.known.Load().of, "anna")
 
 	stopped, stop := context.WithCancel(t.Context())
 	stop()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// every looks at once, and again after each pause for as long as ctx lives. after is the
-// timer, such as time.After.
+// every calls look at once, and again after each pause until ctx ends. after is the timer, such as
+// time.After.
 func every(ctx context.Context, after func(time.Duration) <-chan time.Time, pause time.Duration, look func()) {
 	for {
 		look()

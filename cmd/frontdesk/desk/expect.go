@@ -10,9 +10,9 @@ import (
 	"frontdesk/gateway"
 )
 
-// JudgeExpectations holds the allowlists of a configuration to what it expects of
-// them, by the decision that serving takes: a shadow, which only delays it, is left
-// aside. The gateway is one that serves the configuration, or only describes it.
+// JudgeExpectations compares the allowlists of a configuration with what it expects of them, by
+// the decision that serving takes, but without shadow mode, which only delays that. The gateway
+// serves the configuration, or only describes it.
 func JudgeExpectations(c *config.Config, g *gateway.Gateway) (problems strictyaml.Problems) {
 	if len(c.Expect) == 0 {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"frontdesk/backend"
 )
 
-// What /readyz says in a word. Only the last two answer 503: what else is wrong,
-// other instances would suffer from as well, or it can wait.
+// The status that /readyz answers. Only the last two come with 503: other problems affect other
+// instances as well, or can wait.
 const (
 	HealthOK          = "ok"
 	HealthDegraded    = "degraded"    // it serves, but somebody should look
@@ -26,9 +26,8 @@ const (
 	HealthDraining    = "draining"    // it is to stop
 )
 
-// sessionsReadOnly is what /readyz says of a store of sessions that answers and takes no
-// writes. It makes no gateway unavailable: the others share the store, and who is logged in
-// goes on.
+// sessionsReadOnly is what /readyz says of a store of sessions that answers and takes no writes.
+// It makes no gateway unavailable: all of them share the store, and open sessions go on.
 const sessionsReadOnly = "read-only"
 
 // Health is the answer of /readyz.
@@ -61,8 +60,8 @@ type ConfigHealth struct {
 	RestartError string     `json:"restart_error,omitempty"` // why a start would fail
 }
 
-// healthTimeout is how long the parts may take to answer, all asked at once: a balancer
-// does not wait for long.
+// healthTimeout is how long the parts may take to answer, which are all asked at once. Load
+// balancers do not wait for long.
 const healthTimeout = 2 * time.Second
 
 // answers are what the parts say when they are asked.
@@ -79,9 +78,9 @@ func (h *Desk) ask(ctx context.Context) (a answers) {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	var asked sync.WaitGroup
-	asked.Go(func() { a.jobs = h.jobs.Ready(ctx) })
+	asked.Go(func() { a.jobs = h.store.jobs.Ready(ctx) })
 	asked.Go(func() { a.backend = h.client.Ready(ctx) })
-	asked.Go(func() { a.disks = h.disks() })
+	asked.Go(func() { a.disks = h.looks.disks() })
 	asked.Go(func() { a.sessions, a.why = h.sessionsHealth(ctx) })
 	asked.Go(func() {
 		if room, err := h.room.now(ctx); err == nil && room.Crowded() {

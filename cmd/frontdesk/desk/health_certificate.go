@@ -36,7 +36,7 @@ func (h *Desk) judgeCertificate(now *Health) {
 		now.Certificate.Error = err.Error()
 		now.degraded("the certificate before stays in use: %s", err)
 	}
-	switch end := leaf.NotAfter.In(h.config.Server.TimeZone.Location).Format(time.DateTime); {
+	switch end := leaf.NotAfter.In(h.config.Server.TimeZone.Location).Format(time.DateTime + " MST"); {
 	case at.After(leaf.NotAfter):
 		now.degraded("the certificate ended on %s: clients that look at it do not connect", end)
 	case CertificateEndsSoon(leaf, at):

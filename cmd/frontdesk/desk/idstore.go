@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,11 +16,12 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/backend/idstore"
+	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/mapping/sheet"
 )
 
-// ownFile is the SQLite file beside a system that is not ours; "" where that is PostgreSQL.
-// It is an error where it is gone although the IDs are in it that clients know.
+// ownFile returns the SQLite file beside a system that is not ours; "" if that is PostgreSQL. It
+// fails if the file is gone although it had IDs that clients know.
 func ownFile(sh *sheet.Sheet) (string, error) {
 	file := databaseBeside(sh).file()
 	if file == "" {
@@ -50,8 +52,8 @@ func openStore(ctx context.Context, sh *sheet.Sheet, own *OwnDatabase, log *zap.
 	return store, err
 }
 
-// The IDs that clients know are those of one id store. Which one, a small file beside
-// the sheet notes: whatever happens to the store, it stays with the configuration.
+// Clients know the IDs of one id store. A small file beside the sheet names that store: the file
+// stays with the configuration, whatever happens to the store.
 func noteOf(sh *sheet.Sheet) string { return beside(sh, "-keep.id") }
 
 // beside names a file that belongs to a sheet.
@@ -93,28 +95,13 @@ func lostStore(sh *sheet.Sheet, err error) error {
 // noteStore notes which store it is.
 func noteStore(sh *sheet.Sheet, id string, log *zap.Logger) {
 	fields := []zap.Field{zap.String("file", noteOf(sh)), zap.String("store", id)}
-	if err := writeNote(noteOf(sh), id+"\n\n"+noteWords); err != nil {
-		log.Warn("which id store this is cannot be noted, and a lost one would not be noticed: write its UUID into the file", append(fields, zap.Error(err))...)
+	write := func(w io.Writer) error {
+		_, err := io.WriteString(w, id+"\n\n"+noteWords)
+		return err
+	}
+	if err := atomicfile.Write(noteOf(sh), 0o644, write); err != nil {
+		log.Warn("the id store cannot be noted beside the sheet, so that nobody would notice its loss: write its UUID into the file", append(fields, zap.Error(err))...)
 		return
 	}
-	log.Info("which id store this is has been noted", fields...)
-}
-
-// writeNote writes a file atomically, also against a power cut.
-func writeNote(name, text string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.WriteString(text)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	log.Info("the id store has been noted beside the sheet", fields...)
 }

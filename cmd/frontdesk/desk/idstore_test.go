@@ -206,7 +206,7 @@ func TestIDStoreCannotBeNoted(t *testing.T) {
 	i.sheet = filepath.Join(i.folder, name+".yaml")
 	for range 2 {
 		i.mustStart()
-		warned := i.told.FilterMessageSnippet("a lost one would not be noticed").All()
+		warned := i.told.FilterMessageSnippet("nobody would notice its loss").All()
 		require.Len(t, warned, 1)
 		require.Equal(t, filepath.Join(i.folder, name+"-keep.id"), warned[0].ContextMap()["file"])
 		require.NoError(t, uuid.Validate(warned[0].ContextMap()["store"].(string)))

@@ -16,9 +16,9 @@ import (
 )
 
 // Judged reads a configuration, and finds everything that would keep it from being served:
-// beside what is wrong with what is written, what it names on this machine, and what the
-// allowlists grant otherwise than is expected. Nothing is made, locked or connected to.
-// Elsewhere leaves out the files and folders of this machine, where another one will serve.
+// mistakes in the text, files and folders that cannot be used, and expectations that the
+// allowlists do not meet. It makes, locks and connects to nothing. With elsewhere it leaves out
+// the files and folders of this machine, since another one will serve.
 func Judged(file string, elsewhere bool) (*config.Config, error) {
 	return judgedBy(newLoader(file), elsewhere)
 }
@@ -63,8 +63,8 @@ func (j *judge) failHere(setting, rule string, err error) {
 	}
 }
 
-// said tells whether something is wrong already with a setting or a part of it: what is
-// known of it is then not what was written.
+// said reports whether a problem of a setting, or of a part of it, is known already. Its value is
+// then not the one that was written.
 func (j *judge) said(setting string) bool {
 	file := j.Files()[0]
 	for _, p := range j.problems {
@@ -133,8 +133,8 @@ func (j *judge) mail() {
 	j.fail("mail.smtp", config.RuleSMTP, err)
 }
 
-// storage judges where records, or what is kept beside another system, and the results of
-// callbacks are.
+// storage judges the places of records, of the gateway's own database beside another system, and
+// of the results of callbacks.
 func (j *judge) storage() {
 	if j.said("backend.driver") || j.said("model.dir") {
 		return
@@ -182,8 +182,8 @@ func (j *judge) postgres(setting, rule, dsn string) bool {
 	return err == nil
 }
 
-// besideSystem judges what a sheet wants of the system behind, and where the gateway keeps
-// what it must beside that. That there is the sheet, and that it is right, the loader has said.
+// besideSystem judges what a sheet wants of the system behind it, and the gateway's own database.
+// The loader has judged the sheet itself.
 func (j *judge) besideSystem() (file string, ok bool) {
 	sh, err := sheetOf(j.Config)
 	if j.said("backend.sheet") || err != nil {
@@ -208,9 +208,8 @@ func (j *judge) database(setting, file string) bool {
 	return err == nil
 }
 
-// judgePromises holds the allowlists to what is expected of them, and callbacks to secrets
-// that can sign them. Where the model cannot be read, which the loader has said, there are
-// no endpoints to judge by.
+// judgePromises judges what is expected of the allowlists, and the secrets that sign callbacks. If
+// the model cannot be read, which the loader has reported, there are no endpoints to judge by.
 func judgePromises(c *config.Config) strictyaml.Problems {
 	problems := judgeSecrets(c)
 	offer, err := OfferOf(c)

@@ -13,7 +13,7 @@ import (
 	"frontdesk/gateway/webhook"
 )
 
-// canMake tells why a folder is not there and cannot be made; nil where it is, or can.
+// canMake returns why a folder cannot be made; nil if it is there, or can be made.
 func canMake(folder string) error {
 	folder = absolute(folder)
 	for at := folder; ; at = filepath.Dir(at) {
@@ -35,8 +35,7 @@ func canMake(folder string) error {
 	}
 }
 
-// canLock tells why the lock on a folder of results cannot be held; nil where it can, or
-// the folder is not there yet.
+// canLock returns why a folder of results cannot be locked; nil if it can be, or is not there yet.
 func canLock(folder string) error {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -44,7 +43,7 @@ func canLock(folder string) error {
 	return canWrite(webhook.LockOf(folder))
 }
 
-// canWrite tells why a file cannot be opened for writing; nil where it can, or can be made.
+// canWrite returns why a file cannot be opened for writing; nil if it can be opened or made.
 func canWrite(file string) error {
 	file = absolute(file)
 	info, err := os.Stat(file)
@@ -96,8 +95,8 @@ func currentUser() string {
 	return strconv.Itoa(os.Geteuid())
 }
 
-// located is an error of the file system that tells which folder a path is relative to:
-// this one, which may not be the one that is served from.
+// located adds to an error of the file system which folder a path is relative to: this one, which
+// may not be the one that frontdesk serves in.
 func located(err error) error {
 	failed, ok := errors.AsType[*fs.PathError](err)
 	if !ok {

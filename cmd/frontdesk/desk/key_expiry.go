@@ -8,14 +8,14 @@ import (
 	"frontdesk/config"
 )
 
-// noticeAhead is how many days ahead the end of an api_key is told: in the log, by
-// audit and on the status page.
+// noticeAhead is how many days ahead the end of an api_key is reported: in the log, by audit and
+// on the status page.
 const noticeAhead = 30
 
 // noticeDays are how many days ahead the log says that an api_key ends.
 var noticeDays = [...]int{noticeAhead, 14, 7, 3, 1, 0}
 
-// EndsSoon tells whether an end that is still to come is to be told.
+// EndsSoon reports whether an end is near enough to be reported.
 func EndsSoon(end, now time.Time) bool { return end.Sub(now) <= noticeAhead*24*time.Hour }
 
 // expiryWatch says in the log that api_keys are about to end: at start, and then

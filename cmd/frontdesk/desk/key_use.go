@@ -13,11 +13,11 @@ import (
 	"frontdesk/config"
 )
 
-// UseEvery is how often it is noted which api_keys were used: it costs a request no write.
+// UseEvery is how often the uses of api_keys are stored, so that no request has to write.
 const UseEvery = time.Minute
 
-// useKept is how long it is known when hashes were used that are in no configuration any more: one
-// gateway may read its files before another.
+// useKept is how long the use of a hash is kept that is in no configuration any more: one gateway
+// may read its files before another.
 const useKept = 24 * time.Hour
 
 // Used implements gateway.Meter.
@@ -44,8 +44,8 @@ func useOf(k *config.Key, h config.KeyHash) ledger.HashOfKey {
 	return ledger.HashOfKey{Key: k.Name, SHA256: h.Hash.Short()}
 }
 
-// watchKeyUse notes when api_keys were used last for as long as ctx lives, and what is left of it
-// then. Of several gateways each tells the latest that any of them knows.
+// watchKeyUse stores when api_keys were used last, until ctx ends, and once more then. Each of
+// several gateways tells the latest use that any of them knows.
 func (h *Desk) watchKeyUse(ctx context.Context) {
 	noted, failing := ledger.KeyUses{}, false
 	note := func() {
@@ -53,7 +53,7 @@ func (h *Desk) watchKeyUse(ctx context.Context) {
 		defer cancel()
 		err := h.noteKeyUse(bounded, noted)
 		if err != nil && !failing {
-			h.log.Warn("when api_keys were used cannot be noted", zap.Error(err))
+			h.log.Warn("the last uses of api_keys cannot be stored", zap.Error(err))
 		}
 		failing = err != nil
 	}
@@ -61,8 +61,8 @@ func (h *Desk) watchKeyUse(ctx context.Context) {
 	note()
 }
 
-// noteKeyUse tells the database what it does not know, and takes from it what others noted. What
-// was noted before needs no further write.
+// noteKeyUse writes the uses that the database does not have yet, and reads those of other
+// gateways.
 func (h *Desk) noteKeyUse(ctx context.Context, noted ledger.KeyUses) error {
 	hashes, fresh := map[ledger.HashOfKey]config.Digest{}, ledger.KeyUses{}
 	configured, keys := map[[32]byte]bool{}, h.keys()
@@ -77,10 +77,10 @@ func (h *Desk) noteKeyUse(ctx context.Context, noted ledger.KeyUses) error {
 	}
 	h.metrics.used.forget(func(hash [32]byte) bool { return !configured[hash] })
 	h.metrics.used.add(neverUsed, slices.Collect(maps.Keys(configured))...)
-	if err := h.ledger.NoteKeyUses(ctx, fresh); err != nil {
+	if err := h.store.ledger.NoteKeyUses(ctx, fresh); err != nil {
 		return err
 	}
-	known, err := h.ledger.KeyUses(ctx)
+	known, err := h.store.ledger.KeyUses(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,5 +94,5 @@ func (h *Desk) noteKeyUse(ctx context.Context, noted ledger.KeyUses) error {
 			gone[of] = at
 		}
 	}
-	return h.ledger.ForgetKeyUses(ctx, gone)
+	return h.store.ledger.ForgetKeyUses(ctx, gone)
 }

@@ -23,8 +23,8 @@ type Logs struct {
 // LogDelay is how late a line may be written.
 const LogDelay = time.Second
 
-// NewLogs writes structured lines. They are buffered: one write for many lines,
-// at most that much late. Whoever reads them may take his time: see logWriter.
+// NewLogs writes structured lines. They are buffered: one write takes many lines, at most delay
+// late. A slow reader holds nobody up: see logWriter.
 func NewLogs(c config.Log, out io.Writer, delay time.Duration) (*Logs, error) {
 	level, err := zap.ParseAtomicLevel(c.Level)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// logKind is which lines share their room in a logWriter.
+// logKind is a kind of lines that share space in a logWriter.
 type logKind int
 
 const (
@@ -22,22 +22,22 @@ const (
 
 var logKindNames = [logKinds]string{accessLog: "access", appLog: "app", auditLog: "audit"}
 
-// logRoom is how many bytes of lines of a kind wait for whoever reads the log. Each
-// kind has its own, so that requests push out nothing else, and nothing the audit.
+// logRoom is how many bytes of each kind of lines may wait for the reader of the log. Each kind
+// has its own space, so that requests push out no other lines, and nothing pushes out the audit.
 var logRoom = [logKinds]int{accessLog: 4 << 20, appLog: 1 << 20, auditLog: 1 << 20}
 
 const (
 	// logBatch is how many bytes are written at once while there is much to write.
 	logBatch = 256 << 10
-	// LogPatience is how long the end of the program, or an audit line, waits for
-	// whoever reads the log.
+	// LogPatience is how long the end of the program, or an audit line, waits for the reader of
+	// the log.
 	LogPatience = 2 * time.Second
 )
 
-// logWriter hands the lines of the log on to a file, a pipe or a terminal, which may
-// be asleep: nobody who logs ever waits for it. What it does not take in time is kept
-// as far as there is room, then dropped and counted, and one line says so at the place
-// where the others are missing. The order of the lines is kept.
+// logWriter passes the lines of the log to a file, a pipe or a terminal. Nobody who logs waits for
+// it, even if its reader hangs. Lines that are not taken in time are kept as far as there is room,
+// then dropped and counted; one line tells so at the place where others are missing. The order of
+// lines is kept.
 type logWriter struct {
 	out      io.Writer
 	encoder  zapcore.Encoder // of the line about lost ones
@@ -113,8 +113,8 @@ func (w *logWriter) run(delay time.Duration) {
 	}
 }
 
-// write writes what there is. What of a batch is not taken, for want of space for one,
-// is tried again with the next.
+// write writes the waiting lines. The part of a batch that is not taken, on a full disk for
+// example, is tried again with the next.
 func (w *logWriter) write() {
 	if len(w.rest) > 0 && !w.writeRest() {
 		return
@@ -130,7 +130,8 @@ func (w *logWriter) writeRest() bool {
 	return err == nil
 }
 
-// take has what waits be written next, with a word of what is missing behind it.
+// take moves the waiting lines to the batch that is written next, with a line about those missing
+// behind them.
 func (w *logWriter) take() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,7 +162,7 @@ func (w *logWriter) lostLine() []byte {
 	return append([]byte(nil), line.Bytes()...)
 }
 
-// flush has everything written that was logged before, or returns when it has been patient enough.
+// flush writes everything that was logged before, or returns when its patience is over.
 func (w *logWriter) flush() {
 	enough := time.NewTimer(w.patience)
 	defer enough.Stop()
@@ -179,8 +180,7 @@ func (w *logWriter) flush() {
 	}
 }
 
-// stop is flush for the last time. A goroutine that somebody asleep holds up ends
-// with the program.
+// stop is the last flush. A goroutine that a hanging reader holds up ends with the program.
 func (w *logWriter) stop() {
 	if w == nil {
 		return

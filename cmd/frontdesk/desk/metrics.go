@@ -19,13 +19,14 @@ import (
 	"frontdesk/gateway"
 )
 
-// metrics are what /metrics tells. Labels are names of the model, of the
-// interface and of the configuration, never what a client sent, so that there
-// are only so many series. What a request touches is found once and kept.
+// metrics are what /metrics exports. Labels are names of the model, of the interface and of the
+// configuration, never values that a client sent, so that the number of series is bounded.
+// Counters that requests use are looked up once and kept.
 type metrics struct {
 	since    time.Time // when counting began
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
+	records  *prometheus.CounterVec
 	calls    *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	logins   *prometheus.CounterVec
@@ -40,7 +41,7 @@ var _ gateway.Meter = (*metrics)(nil)
 // refusal is the key by which refused requests are counted.
 type refusal struct{ key, reason string }
 
-// shadowRefusal is what requests are counted by that an allowlist on trial would
+// shadowRefusal is the key by which requests are counted that an allowlist in shadow mode would
 // have refused.
 type shadowRefusal struct{ key, method, endpoint string }
 
@@ -61,6 +62,10 @@ func newMetrics() *metrics {
 			Help:    "How long requests took, by the endpoint as it is documented and the status answered; without an endpoint for those that found none.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"method", "endpoint", "status"}),
+		records: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "frontdesk_bulk_records_total",
+			Help: "Records of requests that write many at once, by the endpoint and by what a request for each alone would have been answered.",
+		}, []string{"method", "endpoint", "status"}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "frontdesk_backend_calls_total",
 			Help: "Calls of the backend by how they ended: answered (refusals too), unexpected, failed, timeout, cancelled, busy (no room), circuit (open) or kept (under an idempotency key, without asking).",
@@ -75,7 +80,7 @@ func newMetrics() *metrics {
 			Help: "Tries to log in by how they ended: done, wrong (api_key, username or password), throttled, busy (too many others at once), refused (a user who may not) or failed.",
 		}, []string{"outcome"}),
 	}
-	m.registry.MustRegister(m.requests, m.calls, m.seconds, m.logins,
+	m.registry.MustRegister(m.requests, m.records, m.calls, m.seconds, m.logins,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), buildInfo())
 	for _, outcome := range auth.LoginOutcomes() {
 		m.logins.WithLabelValues(string(outcome)) // from 0, so that a rate sees the first one
@@ -97,6 +102,11 @@ func buildInfo() prometheus.Collector {
 // Timer implements gateway.Meter.
 func (m *metrics) Timer(method, endpoint string, status int) gateway.Timer {
 	return m.requests.WithLabelValues(method, endpoint, strconv.Itoa(status))
+}
+
+// Wrote implements gateway.Meter.
+func (m *metrics) Wrote(method, endpoint string, status, records int) {
+	m.records.WithLabelValues(method, endpoint, strconv.Itoa(status)).Add(float64(records))
 }
 
 // Refused implements gateway.Meter.
@@ -126,14 +136,10 @@ var outcomes = [...]backend.Outcome{
 	backend.Answered, backend.Unexpected, backend.Failed, backend.TimedOut, backend.Cancelled, backend.Busy, backend.Open, backend.Kept, backend.OwnStore,
 }
 
-// observeCall has a call of the backend counted, and timed in its request's line.
-func (h *Desk) observeCall(ctx context.Context, c backend.Call) {
+// observeCall counts a call of the backend, and adds its time to the line of its request in the
+// access log.
+func (m *metrics) observeCall(ctx context.Context, c backend.Call) {
 	gateway.NoteBackend(ctx, c.Took)
-	h.metrics.observe(c)
-}
-
-// observe counts a call of the backend.
-func (m *metrics) observe(c backend.Call) {
 	meters := m.called.of(backendCall{c.Resource, c.Operation}, func() *callMeters {
 		return &callMeters{seconds: m.seconds.WithLabelValues(c.Resource, c.Operation)}
 	})

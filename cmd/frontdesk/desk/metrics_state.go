@@ -11,14 +11,14 @@ import (
 	"frontdesk/gateway/webhook"
 )
 
-// This file exports what is read off the parts themselves at every scrape.
+// This file exports what is read from the parts at every scrape.
 
-// watch adds what the gateway and the backend tell.
+// watch exports the state of the gateway and the backend.
 func (m *metrics) watch(g *gateway.Gateway, c *backend.Client) {
 	m.registry.MustRegister(slowAnswers{g}, newBackendState(c))
 }
 
-// watch has /metrics tell the state of the desk.
+// watch exports the state of the desk.
 func (h *Desk) watch() {
 	m := h.metrics
 	m.watch(h.Gateway, h.client)
@@ -46,9 +46,9 @@ func (h *Desk) watch() {
 			func() float64 { return float64(count()) })
 	}
 	gauge("frontdesk_passwords_running", "Passwords that are being computed: two at most.", func() float64 {
-		return float64(h.hasher.Running())
+		return float64(h.logins.hasher.Running())
 	})
-	gauge("frontdesk_passwords_waiting", "Logins that wait for their turn to be verified.", func() float64 { return float64(h.logins.Waiting()) })
+	gauge("frontdesk_passwords_waiting", "Logins that wait for their turn to be verified.", func() float64 { return float64(h.logins.queue.Waiting()) })
 	if p, ok := h.system.driver.(backend.Pooler); ok {
 		gauge("frontdesk_backend_pool_in_use", "Connections to the administration that are at work; of SQLite those that read.",
 			func() float64 { return float64(p.Pool().InUse) })
@@ -57,10 +57,13 @@ func (h *Desk) watch() {
 	if h.system.untilLag != nil {
 		m.registry.MustRegister(UntilLag(h.system.untilLag))
 	}
+	if h.system.changes != nil {
+		m.registry.MustRegister(h.system.changes)
+	}
 	if h.system.replica != nil {
 		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
 	}
-	m.registry.MustRegister(DiskRoom(h.disks))
+	m.registry.MustRegister(DiskRoom(h.looks.disks))
 	if h.drift != nil {
 		m.registry.MustRegister(GatewayDrift(h.drift.differ))
 	}
@@ -76,7 +79,7 @@ func (h *Desk) watch() {
 	}
 }
 
-// watchLog has /metrics tell what whoever reads the log has missed.
+// watchLog exports how many lines of the log were dropped.
 func (h *Desk) watchLog() {
 	w := h.logs.lines
 	if w == nil {
@@ -90,11 +93,10 @@ func (h *Desk) watchLog() {
 	}
 }
 
-// countsLife is how long the numbers of callback jobs are told again before they
-// are counted anew.
+// countsLife is how long counted numbers are used before they are counted again.
 const countsLife = 10 * time.Second
 
-// cached counts callback jobs, not at every scrape.
+// cached counts something in the database, but not at every scrape.
 type cached[T any] struct {
 	count func(context.Context) (T, error)
 	clock func() time.Time
@@ -109,8 +111,8 @@ func newCached[T any](count func(context.Context) (T, error), clock func() time.
 	return &cached[T]{count: count, clock: clock, turn: make(chan struct{}, 1)}
 }
 
-// now returns the numbers, or why they cannot be had, at most countsLife old. It waits for
-// others who count no longer than ctx lasts, and the end of ctx is nothing that others are told.
+// now returns the numbers, or the error of counting, at most countsLife old. It waits for a count
+// under way until ctx ends. An error caused by ctx is not kept for others.
 func (c *cached[T]) now(ctx context.Context) (none T, err error) {
 	select {
 	case c.turn <- struct{}{}:
@@ -131,12 +133,12 @@ func (c *cached[T]) now(ctx context.Context) (none T, err error) {
 // scrapeTimeout bounds what a scrape asks of a database.
 const scrapeTimeout = 5 * time.Second
 
-// callbackRoom exports how the space of results is taken, or nothing where the database
-// does not tell it.
+// callbackRoom exports the use of the space of results, or nothing if the database does not
+// answer.
 type callbackRoom struct{ of *cached[webhook.Room] }
 
-// roomDescs are what is told: all that is taken, how much there is, what is taken by its
-// stage, and what one client has.
+// roomDescs describe the space in use, its limit, the space in use by stage, and the largest share
+// of a client.
 func roomDescs() (used, limit, stage, largest *prometheus.Desc) {
 	return prometheus.NewDesc("frontdesk_callback_space_used_bytes", "Space that the results of callbacks take, what is set aside included.", nil, nil),
 		prometheus.NewDesc("frontdesk_callback_space_limit_bytes", "Space that the results of callbacks may take (webhooks.space, or less where their disk has less).", nil, nil),
@@ -172,7 +174,7 @@ func (c callbackRoom) Collect(out chan<- prometheus.Metric) {
 	gauge(largest, most)
 }
 
-// UntilLag exports how far what lists tell as until stays behind.
+// UntilLag exports how far the until of lists stays behind.
 type UntilLag func(context.Context) (time.Duration, error)
 
 func untilLagDesc() *prometheus.Desc {
@@ -182,12 +184,38 @@ func untilLagDesc() *prometheus.Desc {
 
 func (u UntilLag) Describe(out chan<- *prometheus.Desc) { out <- untilLagDesc() }
 
-// Collect leaves the number out where the database does not tell it.
+// Collect leaves the number out if the database does not answer.
 func (u UntilLag) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	if lag, err := u(ctx); err == nil {
 		out <- prometheus.MustNewConstMetric(untilLagDesc(), prometheus.GaugeValue, lag.Seconds())
+	}
+}
+
+// ChangesState exports how many changes are kept for /changes, and how far it stays behind.
+type ChangesState func(context.Context) (kept int64, lag time.Duration, err error)
+
+func changesDescs() (kept, lag *prometheus.Desc) {
+	return prometheus.NewDesc("frontdesk_backend_changes", "Changes of records that are kept for /changes (changes.keep); of PostgreSQL as of its last look at the table.", nil, nil),
+		prometheus.NewDesc("frontdesk_backend_changes_lag_seconds",
+			"How long the oldest transaction that has written has been under way in the server of PostgreSQL: /changes tells what is before it. 0 with SQLite.", nil, nil)
+}
+
+func (c ChangesState) Describe(out chan<- *prometheus.Desc) {
+	kept, lag := changesDescs()
+	out <- kept
+	out <- lag
+}
+
+// Collect leaves the numbers out where the database does not tell them.
+func (c ChangesState) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	if n, behind, err := c(ctx); err == nil {
+		kept, lag := changesDescs()
+		out <- prometheus.MustNewConstMetric(kept, prometheus.GaugeValue, float64(n))
+		out <- prometheus.MustNewConstMetric(lag, prometheus.GaugeValue, behind.Seconds())
 	}
 }
 
@@ -205,7 +233,7 @@ func (r DiskRoom) Describe(out chan<- *prometheus.Desc) {
 	out <- size
 }
 
-// Collect leaves out a disk that hangs: what it told before is no longer so.
+// Collect leaves out a disk that hangs, since its last numbers are outdated.
 func (r DiskRoom) Collect(out chan<- prometheus.Metric) {
 	free, size := diskDescs()
 	for _, d := range r() {
@@ -219,8 +247,8 @@ func (r DiskRoom) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// SessionStore exports how a store of sessions does that is not this process: what
-// /readyz says of it is 1, the other states are 0.
+// SessionStore exports the state of a store of sessions outside this process: 1 for the state that
+// /readyz names, 0 for the others.
 type SessionStore func(context.Context) (word string, cause error)
 
 func sessionStoreDesc() *prometheus.Desc {

@@ -17,7 +17,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 	timer := m.Timer("GET", "/order/{id}", 200)
 	count := func() {
 		timer.Observe(.001)
-		m.observe(countedCall)
+		m.observeCall(t.Context(), countedCall)
 		m.Refused("webshop", "rate")
 		m.Shadowed("webshop", "DELETE", "/order/{id}")
 		m.Used([32]byte{1}, time.Now())
@@ -51,7 +51,7 @@ func BenchmarkCount(b *testing.B) {
 	b.Run("backend call", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			m.observe(countedCall)
+			m.observeCall(b.Context(), countedCall)
 		}
 	})
 	b.Run("use of a key", func(b *testing.B) {

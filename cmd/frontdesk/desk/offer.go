@@ -14,8 +14,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// DescribingGateway is a gateway with the endpoints that one of this
-// configuration would serve, and nothing behind them.
+// DescribingGateway returns a gateway with the endpoints that this configuration would serve, and
+// nothing behind them.
 func DescribingGateway(c *config.Config, offer backend.Offer, environment string) (*gateway.Gateway, error) {
 	return newGateway(gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Vendor: c.Server.Vendor, Version: Version(), SessionTTL: c.Sessions.TTL,
@@ -34,7 +34,7 @@ func OfferOf(c *config.Config) (backend.Offer, error) {
 		return backend.Offer{}, &config.Unreadable{Setting: "model.dir", Err: err}
 	}
 	driver := drivers()[b.Driver]
-	offer := backend.Offer{Model: model, Exports: driver.exports, Until: driver.until}
+	offer := backend.Offer{Model: model, Exports: driver.exports, Until: driver.until, Distant: driver.distant, Tells: driver.tells}
 	if b.BySheet() && b.Sheet != "" {
 		sh, err := LoadSheet(b.Sheet, model, c.Server.TimeZone.Location)
 		if err != nil {

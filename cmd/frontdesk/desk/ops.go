@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"net"
 	"net/http"
 	"time"
 
@@ -10,12 +11,13 @@ import (
 
 // listenOps opens the listener for operators, which is never under the base
 // path: /healthz tells that the program runs, /readyz that it can serve.
-func (h *Desk) listenOps() (err error) {
+func listenOps(h *Desk) (*http.Server, net.Listener, error) {
 	if h.config.Ops.Listen == "" && h.supervisor.activated(opsSocket) == nil {
-		return nil
+		return nil, nil, nil
 	}
-	if h.OpsAt, err = h.listen(opsSocket, h.config.Ops.Listen); err != nil {
-		return err
+	listener, err := listen(h.basis, opsSocket, h.config.Ops.Listen)
+	if err != nil {
+		return nil, nil, err
 	}
 	mux := http.NewServeMux()
 	page := newStatusPage(h)
@@ -28,9 +30,8 @@ func (h *Desk) listenOps() (err error) {
 	mux.HandleFunc("GET /metrics", ownOrigin(promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
 	faults, err := zap.NewStdLogAt(h.log, zap.WarnLevel) // and not to standard error, which somebody may hold up
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	handler := closed(ownHost(append([]string{h.config.Ops.Listen}, h.config.Ops.Hosts...), mux, h.strangers()))
-	h.ops = &http.Server{Handler: handler, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 8 << 10, ErrorLog: faults}
-	return nil
+	return &http.Server{Handler: handler, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 8 << 10, ErrorLog: faults}, listener, nil
 }

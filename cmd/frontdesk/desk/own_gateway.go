@@ -10,8 +10,8 @@ import (
 	"frontdesk/config"
 )
 
-// SharedResources are those whose records all clients see, as the mapping sheet of a
-// configuration says; none where it has no sheet.
+// SharedResources returns the resources whose records all clients see, according to the mapping
+// sheet of a configuration; none if it has no sheet.
 func SharedResources(c *config.Config) ([]string, error) {
 	if !c.Backend.BySheet() {
 		return nil, nil
@@ -23,8 +23,8 @@ func SharedResources(c *config.Config) ([]string, error) {
 	return sh.Shared(), nil
 }
 
-// WithGateway serves a configuration while f runs, as serve would but on a free
-// port of this machine and with one more api_key, which f is given.
+// WithGateway serves a configuration while f runs, as serve would, but on a free port of this
+// machine, and with one more api_key for f.
 func WithGateway(p Program, conf *config.Config, name string, f func(baseURL, key string) error) error {
 	key, err := uuid.NewRandom()
 	if err != nil {

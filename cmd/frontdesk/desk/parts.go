@@ -12,15 +12,15 @@ import (
 	"frontdesk/mapping"
 )
 
-// partFiles are the files beside the configuration that a gateway is built from, and what
-// was in them. What they say is used from the next start on.
+// partFiles are the files beside the configuration that a gateway is built from, and digests of
+// their contents. Changes in them are used from the next start on.
 type partFiles struct {
 	sheet, model string // paths; "" where there is none
 	ofSheet      string // of what is written
 	ofModel      string
 }
 
-// partsOf reads what a configuration names.
+// partsOf reads the files that a configuration names.
 func partsOf(c *config.Config) partFiles {
 	p := partFiles{sheet: c.Backend.Sheet, model: c.Model.Dir}
 	if p.sheet != "" {
@@ -36,7 +36,7 @@ func partsOf(c *config.Config) partFiles {
 	return p
 }
 
-// changedSince names those of the files that say something else than they did.
+// changedSince names the files whose contents have changed.
 func (p partFiles) changedSince(built partFiles) (all []string) {
 	if p.sheet == built.sheet && p.ofSheet != built.ofSheet {
 		all = append(all, "backend.sheet: "+p.sheet+" has changed")
@@ -47,8 +47,8 @@ func (p partFiles) changedSince(built partFiles) (all []string) {
 	return all
 }
 
-// digestOf is a name for what is written in files, and for which there are, in whatever folder. One
-// that cannot be read has another than any that can.
+// digestOf identifies the names and contents of files, whatever folder they are in. A file that
+// cannot be read differs from any that can.
 func digestOf(files ...string) string {
 	all := sha256.New()
 	for _, file := range files {

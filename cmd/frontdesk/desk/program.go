@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Program is what a program is given of the world outside.
+// Program is what the world outside gives to the program.
 type Program struct {
 	Ctx            context.Context // ends when the user wants to stop
 	Stdin          io.Reader

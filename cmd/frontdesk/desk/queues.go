@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/gateway"
 )
 
-// Queues are looked at every QueuesEvery. One is told of once it was full at looks in a row, for
-// half a minute, and until it was not for a minute: a burst is nothing to look at, and what is
-// told does not come and go.
+// Queues are checked every QueuesEvery. A queue is reported once it was full at fullLooks checks
+// in a row, half a minute, until it was not at easedLooks, a minute: so a short burst is not
+// reported, and a report does not flicker.
 const (
 	QueuesEvery = 6 * time.Second
 	fullLooks   = 5
@@ -29,7 +31,7 @@ type queue struct {
 	told        bool
 }
 
-// look looks once.
+// look checks the queue once.
 func (q *queue) look() {
 	used, most := q.load()
 	if q.full(used, most) {
@@ -46,7 +48,8 @@ func (q *queue) look() {
 // halfFull reports a queue that is at least half full.
 func halfFull(used, most int) bool { return most > 0 && 2*used >= most }
 
-// allTaken tells of what has no place left. Half is taken by day; a client alone never takes all, nor do all at one resource.
+// allTaken reports that no slot is left. That half are taken is usual; one client alone never
+// takes all, nor do all clients at one resource.
 func allTaken(used, most int) bool { return most > 0 && used >= most }
 
 // queues are those of a desk. They are safe for concurrent use.
@@ -55,25 +58,25 @@ type queues struct {
 	all []*queue
 }
 
-func (h *Desk) openQueues() *queues {
+func newQueues(client *backend.Client, logins *auth.LoginQueue, server *gateway.Server) *queues {
 	of := func(format string) func(worst, most, now int) string {
 		return func(worst, most, now int) string { return fmt.Sprintf(format, worst, most, now) }
 	}
 	all := []*queue{
-		{full: halfFull, words: of("the queue for the administration fills: up to %d calls waited, and %d may; %d wait now"), load: func() (int, int) { return h.client.Load().Waiting, h.client.Queue() }},
-		{full: halfFull, words: of("the queue of logins fills: up to %d waited, and %d may; %d wait now"), load: func() (int, int) { return h.logins.Waiting(), auth.LoginsWaiting }},
+		{full: halfFull, words: of("the queue for the administration fills: up to %d calls waited, and %d may; %d wait now"), load: func() (int, int) { return client.Load().Waiting, client.Queue() }},
+		{full: halfFull, words: of("the queue of logins fills: up to %d waited, and %d may; %d wait now"), load: func() (int, int) { return logins.Waiting(), auth.LoginsWaiting }},
 		{full: halfFull, load: func() (int, int) {
-			taken, most, _ := h.server.Bodies()
+			taken, most, _ := server.Bodies()
 			return taken, most
 		}, words: func(worst, most, now int) string {
 			return fmt.Sprintf("the memory for bodies and answers fills: up to %s of %s was taken, and %s is now (server.body_memory)", readable(int64(worst)), readable(int64(most)), readable(int64(now)))
 		}},
-		{full: allTaken, words: of("all places for calls of the administration were taken for long: up to %d of %d, and %d are now"), load: func() (int, int) { return h.client.Busiest() }},
+		{full: allTaken, words: of("all places for calls of the administration were taken for long: up to %d of %d, and %d are now"), load: func() (int, int) { return client.Busiest() }},
 	}
 	return &queues{all: all}
 }
 
-// watchQueues looks at the queues for as long as ctx lives.
+// watchQueues checks the queues until ctx ends.
 func (h *Desk) watchQueues(ctx context.Context) {
 	every(ctx, h.after, QueuesEvery, h.queues.look)
 }
@@ -86,7 +89,7 @@ func (q *queues) look() {
 	}
 }
 
-// judge tells of the queues that have been full for a while.
+// judge reports the queues that have been full for a while.
 func (q *queues) judge(now *Health) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

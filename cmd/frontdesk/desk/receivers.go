@@ -11,40 +11,43 @@ import (
 	"frontdesk/gateway/webhook"
 )
 
-// What of callbacks somebody should look at. By then a receiver has failed at the first three
-// tries; what is due is called within a second, where there is room. Neither is so and not so by
-// turns: it ends when the receiver takes the callback, or when there is no try left.
+// After which time callbacks are reported. After failingLong a receiver has failed at the first
+// three tries; a callback that is due is usually made within a second. Neither report flickers: it
+// ends when the receiver takes the callback, or when no try is left.
 const (
 	failingLong = 10 * time.Minute
 	dueLong     = 5 * time.Minute
 )
 
-// pending are the callbacks that are still to be made, and what of them somebody should look at.
+// pending are the callbacks that are still to be made, and what is to be reported of them.
 type pending struct {
 	webhook.Pending
 	reasons []string // why it is not ok
 	lookAt  []string // all the same, it is ok
 }
 
-// countPending counts them, and judges.
-func (h *Desk) countPending(ctx context.Context) (p pending, err error) {
-	now := h.now()
-	if p.Pending, err = h.jobs.Pending(ctx, now); err != nil {
-		return p, err
-	}
-	p.reasons, p.lookAt = overdue(p.Pending, now, func(id string) string {
-		j, err := h.jobs.Get(ctx, id)
-		if err != nil {
-			return "unknown"
+// pending returns a function that counts and judges the callbacks that are still to be made.
+func (s *ownStore) pending(clock func() time.Time) func(context.Context) (pending, error) {
+	return func(ctx context.Context) (p pending, err error) {
+		now := clock()
+		if p.Pending, err = s.jobs.Pending(ctx, now); err != nil {
+			return p, err
 		}
-		return j.Owner.User.Client.Name
-	})
-	return p, nil
+		p.reasons, p.lookAt = overdue(p.Pending, now, func(id string) string {
+			j, err := s.jobs.Get(ctx, id)
+			if err != nil {
+				return "unknown"
+			}
+			return j.Owner.User.Client.Name
+		})
+		return p, nil
+	}
 }
 
-// overdue judges what waits for long. What one client's receivers do is no reason to call the
-// gateway degraded: it may last for days, any client can have it so, and whoever upgrades one
-// gateway after the other waits for each to be ok. clientOf names whose job it is.
+// overdue judges the callbacks that have waited for long. A failing receiver of one client does
+// not make the gateway degraded: it may last for days, any client can cause it, and whoever
+// upgrades one gateway after the other waits for each to be ok. clientOf returns the client of a
+// job.
 func overdue(p webhook.Pending, now time.Time, clientOf func(job string) string) (reasons, lookAt []string) {
 	if failing := longSince(p.Failing, now.Add(-failingLong)); len(failing) > 0 {
 		lookAt = append(lookAt, fmt.Sprintf("callbacks of %d job(s) were tried in vain, the first since %s, most of them those of client %s: frontdesk callbacks list --failing",
@@ -60,7 +63,8 @@ func overdue(p webhook.Pending, now time.Time, clientOf func(job string) string)
 	return reasons, lookAt
 }
 
-// longSince are those of clients whose first one has been so since then; who has most comes first.
+// longSince returns the clients whose oldest callback has waited since then or longer; the client
+// with most comes first.
 func longSince(all []webhook.OfClient, then time.Time) []webhook.OfClient {
 	return slices.DeleteFunc(slices.Clone(all), func(c webhook.OfClient) bool { return c.Since.After(then) })
 }
@@ -109,8 +113,8 @@ func (c callbackStates) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect leaves the numbers out where the database does not tell them: a 0 would
-// be a lie, and the rest of the scrape is needed most then.
+// Collect leaves the numbers out if the database does not answer: a 0 would be wrong, and the rest
+// of the scrape is needed most then.
 func (c callbackStates) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// What a reload was asked for by, as logs have it.
+// The triggers of a reload, as logs name them.
 const (
 	bySignal = "SIGHUP"
 	byFile   = "file change"
@@ -29,8 +29,7 @@ const (
 	SettleLimit = 2 * time.Second
 )
 
-// reloader follows the configuration while a desk serves. Everything it does it
-// does in one goroutine, one thing after the other.
+// reloader follows the configuration while a desk serves. It does everything in one goroutine.
 type reloader struct {
 	desk      *Desk
 	loader    *config.Loader
@@ -117,9 +116,9 @@ func (k *reloader) run(ctx context.Context) {
 	}
 }
 
-// reload reads the configuration again and, where all is well with it, puts it in
-// force. What needs a restart is named and waits; the rest holds at once, since
-// a key that was revoked must not live on for another line in the same file.
+// reload reads the configuration again and puts it in force if it is valid. Changes that need a
+// restart are named and wait; the others apply at once, since a revoked key must not stay valid
+// because of another line in the same file.
 func (k *reloader) reload(trigger string) {
 	h := k.desk
 	looking := h.reloads.begin(h.now()) // zero where it is not while it looks at them
@@ -141,7 +140,7 @@ func (k *reloader) reload(trigger string) {
 		if err := config.Lost(current.config, c); err != nil {
 			return nil, err
 		}
-		after, err = h.newSnapshot(c)
+		after, err = newSnapshot(c, h.Gateway, h.parts)
 		return after, err
 	})
 	k.refused = err
@@ -150,8 +149,8 @@ func (k *reloader) reload(trigger string) {
 	k.report(trigger, before, after, err)
 }
 
-// survive keeps a fault of ours from ending the program with all its requests:
-// what is in force by then stays.
+// survive keeps a panic in a reload from ending the program with all its requests: the
+// configuration in force stays.
 func (k *reloader) survive(trigger string) {
 	p := recover()
 	if p == nil {
@@ -159,11 +158,11 @@ func (k *reloader) survive(trigger string) {
 	}
 	err := fmt.Errorf("panic: %v", p)
 	k.desk.reloads.failed(err)
-	k.desk.log.Error("the reload broke off by a fault of the program: what is in force stays", zap.String("trigger", trigger),
+	k.desk.log.Error("the reload failed by a fault of the program: the configuration in force stays", zap.String("trigger", trigger),
 		zap.String("config", k.desk.policy().Hash), zap.Error(err), zap.Stack("stack"))
 }
 
-// report tells what became of a reload, everywhere it is told.
+// report records the outcome of a reload for /readyz, metrics and logs.
 func (k *reloader) report(trigger string, before, after *snapshot, err error) {
 	h, was := k.desk, k.desk.reloads.state()
 	switch {
@@ -189,8 +188,8 @@ func (k *reloader) report(trigger string, before, after *snapshot, err error) {
 	}
 }
 
-// waiting names what the configuration says otherwise than the running parts were
-// built.
+// waiting names the settings in which the configuration differs from the one that the running
+// parts were built from.
 func (h *Desk) waiting(c *config.Config) (all []string) {
 	parts := *c
 	parts.APIKeys, parts.Expect = nil, nil
@@ -202,7 +201,7 @@ func (h *Desk) waiting(c *config.Config) (all []string) {
 	return all
 }
 
-// problemsOf are the lines of what is wrong.
+// problemsOf returns the problems of an error, a line each.
 func problemsOf(err error) []string {
 	var problems strictyaml.Problems
 	if !errors.As(err, &problems) {
@@ -215,8 +214,8 @@ func problemsOf(err error) []string {
 	return lines
 }
 
-// renewCertificates reads the certificates again. It is apart from the rest: they
-// are written by others, who may be at it, and a key's revocation does not wait for them.
+// renewCertificates reads the certificates again. It is separate from the reload: another program
+// may be writing them just now, and a revoked key must not wait for that.
 func (k *reloader) renewCertificates(trigger string) {
 	h := k.desk
 	if h.certificates == nil {
@@ -256,11 +255,10 @@ func (k *reloader) follow() {
 	}
 }
 
-// DebugTime is how long debugging lasts where nobody ends it: forgotten, it
-// would fill the disk.
+// DebugTime is how long debugging lasts if nobody ends it. Otherwise it could fill the disk.
 const DebugTime = time.Hour
 
-// toggleDebug has everything logged, or what the configuration says again.
+// toggleDebug switches between logging everything and the configured level.
 func (k *reloader) toggleDebug() {
 	if k.debugEnds != nil {
 		k.debugEnds = nil

@@ -13,8 +13,8 @@ import (
 	"frontdesk/config"
 )
 
-// audit writes who changed the configuration from what to what: a line of the
-// whole, and a line of each api_key.
+// audit writes a change of the configuration to the audit log: a line for the whole, and a line
+// for each api_key.
 func (k *reloader) audit(trigger string, before, after *snapshot, waiting []string) {
 	changes, byKey := byKey(config.Changes(before.config, after.config))
 	names := slices.Sorted(maps.Keys(byKey))
@@ -28,7 +28,7 @@ func (k *reloader) audit(trigger string, before, after *snapshot, waiting []stri
 	_ = k.logs.audit.Sync() // now, and not with the next lines: a crash must not lose who changed what; pipes cannot be synced
 }
 
-// byKey sets the changes of each api_key apart from the others.
+// byKey separates the changes of each api_key from the others.
 func byKey(all []config.Change) (others []string, keys map[string][]string) {
 	keys = make(map[string][]string)
 	for _, change := range all {
@@ -49,7 +49,7 @@ func byKey(all []config.Change) (others []string, keys map[string][]string) {
 	return others, keys
 }
 
-// writtenFiles are files with what the system tells of who wrote them.
+// writtenFiles are files, with their owners and times according to the system.
 type writtenFiles []writtenFile
 
 type writtenFile struct {
@@ -57,8 +57,8 @@ type writtenFile struct {
 	written     time.Time
 }
 
-// writtenSince are the files that were written since then. Where none was, because
-// an older one was moved here or one is gone, it is the first.
+// writtenSince returns the files that were written since then. If there are none, because an older
+// file was moved here or one was removed, it returns the first file.
 func writtenSince(files []string, then time.Time) (all writtenFiles) {
 	for i := len(files) - 1; i >= 0; i-- {
 		info, err := os.Stat(files[i])

@@ -13,7 +13,8 @@ import (
 // TestReloadSurvivesAFault of the program itself, here for want of a loader.
 func TestReloadSurvivesAFault(t *testing.T) {
 	c := config.Default()
-	h := &Desk{config: c, started: c, now: time.Now, log: zap.NewNop(), live: config.NewLive(&snapshot{config: c})}
+	h := &Desk{basis: &basis{now: time.Now, log: zap.NewNop()}, config: c, started: c, live: new(config.Live[snapshot])}
+	require.NoError(t, h.live.Reload(func(*snapshot) (*snapshot, error) { return &snapshot{config: c}, nil }))
 	k := &reloader{desk: h}
 	k.reload(bySignal)
 	state := h.reloads.state()

@@ -11,12 +11,12 @@ import (
 	"go.uber.org/zap"
 )
 
-// CompareEvery is how often what is in force is compared with the files, besides the
-// changes that the system tells of: it tells of no mount, and of nothing on network disks.
+// CompareEvery is how often the configuration in force is compared with the files. The system
+// reports most changes before, but no mounts, and no changes on network disks.
 const CompareEvery = 30 * time.Second
 
-// look finds what no event told of. Where all is as it was it costs little, and nothing is
-// told of it.
+// look finds changes that no event has reported. If nothing has changed, it costs little and logs
+// nothing.
 func (k *reloader) look() {
 	defer k.survive(byLook)
 	k.desk.reloads.begin(k.desk.now())
@@ -36,7 +36,8 @@ func (k *reloader) look() {
 	k.lookAtParts(false)
 }
 
-// compare tells what the files say otherwise than what is in force, and leaves it to SIGHUP.
+// compare reports that the files differ from the configuration in force, and leaves the reload to
+// SIGHUP.
 func (k *reloader) compare() {
 	h, pending := k.desk, ""
 	c, err := k.loader.Load()
@@ -57,8 +58,7 @@ func (k *reloader) compare() {
 // errCertificateWaits is told of a certificate whose files nobody watches.
 var errCertificateWaits = errors.New("its files have changed, and are not watched; SIGHUP takes them up")
 
-// compareCertificate tells of files of the certificate that have changed, and leaves them to
-// SIGHUP.
+// compareCertificate reports changed files of the certificate, and leaves them to SIGHUP.
 func (k *reloader) compareCertificate() {
 	h := k.desk
 	told, changed := h.reloads.state().certificate, k.keyPair != h.keyPairDigest()
@@ -72,9 +72,9 @@ func (k *reloader) compareCertificate() {
 	}
 }
 
-// lookAtParts tells of the files beside the configuration, and of all else that waits for a
-// restart: what is wrong with it would keep the program from starting. It looks again where
-// something has changed since it last did, or where a restart would have failed then.
+// lookAtParts reports changes that wait for a restart, in the files beside the configuration and
+// in settings, and problems that would make the restart fail. It judges again if something has
+// changed since it last did, or if a restart would have failed then.
 func (k *reloader) lookAtParts(again bool) {
 	h := k.desk
 	c, state := h.live.Current().config, h.reloads.state()
@@ -99,12 +99,11 @@ func (k *reloader) lookAtParts(again bool) {
 	case len(changed) > 0:
 		h.log.Warn("files beside the configuration have changed, and are used after a restart", zap.Strings("needs_restart", changed), zap.NamedError("problem", restart))
 	case restart != nil:
-		h.log.Warn("the program would not start with what needs a restart", zap.Error(restart))
+		h.log.Warn("a restart would fail", zap.Error(restart))
 	}
 }
 
-// judgeRestart finds what would keep the program from starting with what the files say, beside
-// what was told of them already.
+// judgeRestart finds what else would keep the program from starting with the files as they are.
 func (k *reloader) judgeRestart(c *config.Config) error {
 	if k.starting == nil {
 		k.starting = newLoader(c.Files()[0])

@@ -4,13 +4,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// reloadMetrics export what became of the reloads.
+// reloadMetrics export the outcome of reloads.
 type reloadMetrics struct {
 	of                                             *Desk
 	reloads, failures, success, at, restart, until *prometheus.Desc
 }
 
-// NewReloadMetrics tells of reloads and of the certificate in force.
+// NewReloadMetrics exports the outcome of reloads, and the certificate in use.
 func NewReloadMetrics(h *Desk) prometheus.Collector {
 	desc := func(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, help, nil, nil) }
 	return reloadMetrics{

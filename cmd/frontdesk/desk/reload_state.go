@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// reloads is what became of the reloads so far. Its zero value has had none.
+// reloads is the outcome of the reloads so far. In its zero value there were none.
 type reloads struct {
 	mu  sync.Mutex
 	now reloadState
 }
 
-// reloadState is what is told of reloads.
+// reloadState is what /readyz, metrics and the status page tell of reloads.
 type reloadState struct {
 	count       uint64    // of all
 	failures    uint64    // of those that kept the configuration before
@@ -26,16 +26,17 @@ type reloadState struct {
 	began       time.Time // since when the files are read or looked at; zero where they are not
 }
 
-// needsRestart is all that is not used before one.
+// needsRestart returns all changes that are not used before a restart.
 func (s reloadState) needsRestart() []string { return slices.Concat(s.waiting, s.parts) }
 
-// asWritten tells whether all that the files say is in force, or would be after a restart.
+// asWritten reports whether everything in the files is in force, or would be after a restart.
 func (s reloadState) asWritten() bool { return s.fault == nil && s.restart == nil && s.pending == "" }
 
 // FilesPatience is how long the files of the configuration may take to answer.
 const FilesPatience = 12 * time.Second
 
-// hangs is since when they have not answered for longer than that; zero where they do.
+// hangs returns since when the files have not answered, if that is longer than FilesPatience; else
+// zero.
 func (s reloadState) hangs(now time.Time) time.Time {
 	if s.began.IsZero() || now.Sub(s.began) < FilesPatience {
 		return time.Time{}
@@ -43,7 +44,8 @@ func (s reloadState) hangs(now time.Time) time.Time {
 	return s.began
 }
 
-// begin notes since when the files are read or looked at, and returns what was noted before.
+// begin records since when the files are being read or looked at, and returns the time recorded
+// before.
 func (r *reloads) begin(at time.Time) (before time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,7 +86,7 @@ func (r *reloads) beside(changed []string, restart error) {
 	r.now.parts, r.now.restart = changed, restart
 }
 
-// left is what SIGHUP would take up; "" where the files say what is in force.
+// left records what SIGHUP would take up; "" if the files are as in force.
 func (r *reloads) left(pending string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

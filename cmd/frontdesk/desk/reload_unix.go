@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// operatorSignals are those that do not end the program: SIGHUP has the
-// configuration read again, SIGUSR1 turns debugging on and off. Several of the
-// same that come at once are one.
+// operatorSignals are the signals that do not end the program: SIGHUP has the configuration read
+// again, SIGUSR1 turns debugging on and off. Several of the same kind at once count as one.
 func (p Program) operatorSignals() (signals <-chan os.Signal, release func()) {
 	if p.Signals != nil {
 		return p.Signals, func() {}

@@ -14,10 +14,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// fileWatch tells that files may have changed. It watches the folders they are in, and
-// those of every symbolic link on the way to them: a file is replaced rather than written,
-// a mounted ConfigMap is replaced by a link, and a deployment moves a whole folder. What no
-// event tells of, reloader.look finds.
+// fileWatch reports that files may have changed. It watches their folders, and those of every
+// symbolic link on the way to them: most editors replace a file instead of writing it, a mounted
+// ConfigMap is replaced by a link, and a deployment moves a whole folder. Changes without an event
+// are found by reloader.look.
 type fileWatch struct {
 	notify *fsnotify.Watcher
 	out    chan struct{}
@@ -28,7 +28,7 @@ type fileWatch struct {
 	at       map[string]fs.FileInfo // what was at each path when it was watched
 }
 
-// interest is what counts of all that happens in the folders that are watched.
+// interest selects the events that matter in the watched folders.
 type interest struct {
 	names   map[string]bool // files, folders of them, and links on the way
 	folders map[string]bool // where everything counts: those of included files
@@ -65,7 +65,7 @@ func (w *fileWatch) close() error {
 	return w.notify.Close()
 }
 
-// sort passes on what counts: the folder may hold a busy database as well.
+// sort passes on the events that matter: the folder may hold a busy database as well.
 func (w *fileWatch) sort() {
 	defer close(w.done)
 	var of interest
@@ -100,9 +100,9 @@ func (i interest) counts(e fsnotify.Event) bool {
 	return i.names[name] || i.folders[folder] || i.mixed[folder] && (kind == ".yaml" || kind == ".yml")
 }
 
-// follow watches these files from now on, the first being that of the
-// configuration, and all that happens in the further folders, there or not. It tells
-// whether it did not do so before of any of them.
+// follow watches these files from now on, the first of which is the main file, and everything in
+// the further folders, even if they do not exist. It reports whether any of them was not watched
+// before.
 func (w *fileWatch) follow(files, folders []string) (more bool, err error) {
 	of, wanted := interestIn(files, folders)
 	select { // the latest one counts
@@ -137,8 +137,8 @@ func (w *fileWatch) follow(files, folders []string) (more bool, err error) {
 	return more, errors.Join(faults...)
 }
 
-// interestIn is what counts for these files and folders, and the folders to watch for it:
-// of one that is not there, the nearest above it that is.
+// interestIn returns which events matter for these files and folders, and the folders to watch:
+// instead of one that does not exist, the nearest existing one above it.
 func interestIn(files, folders []string) (of interest, wanted map[string]bool) {
 	of = interest{names: map[string]bool{}, folders: map[string]bool{}, mixed: map[string]bool{}}
 	wanted = map[string]bool{}
@@ -182,8 +182,8 @@ const maxLinks = 40
 // ways finds ways, and remembers those to folders.
 type ways map[string][]string
 
-// to is the way to a file: each symbolic link on it, and where it ends, whether
-// that is there or not.
+// to returns the path to a file: each symbolic link on it, and its end, whether or not that
+// exists.
 func (w ways) to(file string) []string {
 	path, err := filepath.Abs(file)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"frontdesk/backend/sqlrecord"
 )
 
-// replicaMetrics export what a replica does for lists.
+// replicaMetrics export how a replica answers lists.
 type replicaMetrics struct {
 	of          *sqlrecord.Replica
 	used, lists *prometheus.Desc
@@ -35,7 +35,7 @@ func (m replicaMetrics) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// replicaHealth says in a word how the replica does; "" where there is none.
+// replicaHealth returns the state of the replica; "" if there is none.
 func (h *Desk) replicaHealth() string {
 	switch {
 	case h.system.replica == nil:

@@ -16,7 +16,7 @@ import (
 // ServeConfig serves what a configuration says until it is told to stop, reading
 // it again on SIGHUP and, with watch, when its files change.
 func ServeConfig(p Program, file string, watch bool) error {
-	signal.Ignore(syscall.SIGPIPE) // else whoever reads the log ends the gateway when he ends
+	signal.Ignore(syscall.SIGPIPE) // else the end of the program that reads the log would end the gateway
 	loader := newLoader(file)
 	c, err := judgedBy(loader, false)
 	if err != nil {
@@ -47,16 +47,16 @@ func newLoader(file string) *config.Loader {
 // LoadConfig reads a configuration once.
 func LoadConfig(file string) (*config.Config, error) { return loadBy(newLoader(file)) }
 
-// LoadForKeys reads a configuration for a command that ends api_keys, which a mapping sheet or
-// a model must not keep it from, be it broken or another one: what keys are allowed is not judged.
+// LoadForKeys reads a configuration for a command that ends api_keys. It does not judge what keys
+// are allowed: a mapping sheet or model that is broken, or has changed, must not keep a key from
+// being ended.
 func LoadForKeys(file string) (*config.Config, error) { return loadBy(loaderForKeys(file)) }
 
 func loaderForKeys(file string) *config.Loader {
 	return config.NewLoader(file, config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) { return nil, nil }})
 }
 
-// DraftForKeys is LoadForKeys that returns, beside the problems of a configuration, what could
-// be made of it.
+// DraftForKeys is LoadForKeys that also returns, with the problems of a configuration, its draft.
 func DraftForKeys(file string) (*config.Config, strictyaml.Problems, error) {
 	return draftBy(loaderForKeys(file))
 }
@@ -70,8 +70,8 @@ func draftBy(loader *config.Loader) (*config.Config, strictyaml.Problems, error)
 	return loader.Draft(), problems, nil
 }
 
-// LoadBeside is LoadConfig for a command that works by some of the settings: problems of others
-// are told, and keep nobody from it.
+// LoadBeside is LoadConfig for a command that needs some of the settings: problems of the others
+// are printed, and do not stop it.
 func LoadBeside(p Program, file string, others func(strictyaml.Problem) bool) (*config.Config, error) {
 	c, problems, err := draftBy(newLoader(file))
 	if len(problems) == 0 {

@@ -12,8 +12,7 @@ import (
 	"frontdesk/config"
 )
 
-// Serve answers requests until the program is to stop, and then lets those
-// under way end.
+// Serve answers requests until ctx ends, and then lets those under way finish.
 func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	database, err := DatabaseOf(h.config)
 	if err != nil {
@@ -34,7 +33,7 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	serving.Go(func() { h.watchDisks(alive) })
 	serving.Go(func() { h.drift.watch(alive) })
 	serving.Go(func() { h.watchKeyUse(alive) })
-	serving.Go(func() { h.watchActs(alive) })
+	serving.Go(func() { h.acts.watch(alive) })
 	serving.Go(func() { h.watchQueues(alive) })
 	serving.Go(func() { every(alive, time.After, time.Hour, newExpiryWatch(h.keys, time.Now, h.log).look) })
 	h.tell(h.supervisor.ready(h.status()))
@@ -49,9 +48,8 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	return errors.Join(err, h.shutdown())
 }
 
-// drain has load balancers send requests elsewhere before the listener closes:
-// /readyz says so at once, and requests are taken as long as it may take them to
-// ask.
+// drain has load balancers send requests elsewhere before the listener closes: /readyz says so at
+// once, and requests are accepted for server.drain_delay, in which load balancers ask it.
 func (h *Desk) drain() {
 	h.draining.Store(true)
 	h.tell(h.supervisor.stopping("draining"))
@@ -62,8 +60,8 @@ func (h *Desk) drain() {
 	}
 }
 
-// shutdown lets requests and callback jobs under way end, the operators' listener
-// last: they may want to look on.
+// shutdown lets requests and callback jobs under way finish. The operators' listener closes last,
+// so that they can watch.
 func (h *Desk) shutdown() error {
 	h.draining.Store(true)
 	timeout := h.config.Server.ShutdownTimeout
@@ -82,27 +80,27 @@ func (h *Desk) shutdown() error {
 	return err
 }
 
-// letJobsEnd waits for the jobs under way. Those that do not end in time are no
-// failure: what can be done again the next process does.
+// letJobsEnd waits for the jobs under way. Jobs that do not end in time are no failure: the next
+// process does them again.
 func (h *Desk) letJobsEnd(jobs <-chan error) {
 	var err error
 	select {
 	case err = <-jobs:
 	default:
-		h.log.Info("callbacks: jobs under way are let end", zap.Duration("shutdown_timeout", h.config.Server.ShutdownTimeout))
+		h.log.Info("callbacks: waiting for jobs under way to end", zap.Duration("shutdown_timeout", h.config.Server.ShutdownTimeout))
 		err = <-jobs
 	}
 	if err != nil {
-		h.log.Warn("callbacks: jobs under way are broken off: they did not end within server.shutdown_timeout", zap.Error(err))
+		h.log.Warn("callbacks: jobs under way were cut off: they did not end within server.shutdown_timeout", zap.Error(err))
 	}
 }
 
 // keys are the api_keys that are configured now.
 func (h *Desk) keys() []config.Key { return h.live.Current().config.APIKeys }
 
-// tell notes that systemd could not be told something, which is no reason to stop.
+// tell logs that systemd could not be told something, which is no reason to stop.
 func (h *Desk) tell(err error) {
 	if err != nil {
-		h.log.Warn("systemd was not told", zap.Error(err))
+		h.log.Warn("systemd could not be notified", zap.Error(err))
 	}
 }

@@ -11,11 +11,10 @@ import (
 	"frontdesk/config"
 )
 
-// common is what all gateways of one service have to agree on, however many they
-// are: who is logged in, who guesses passwords, and how much of its limits an
-// api_key has used. sessions.store says where it is kept.
+// common is the state that all gateways of one service share: sessions, wrong passwords, and how
+// much of its limits an api_key has used. sessions.store names the place where it is kept.
 type common struct {
-	sessions auth.Sessions
+	sessions *endedSessions
 	guesses  auth.GuessCounter
 	limits   auth.Limits
 	// count tells how many sessions there are; nil where nobody counts them.
@@ -32,7 +31,7 @@ func openCommon(c *config.Config) (*common, error) {
 	if c.Sessions.Store == config.MemoryStore {
 		sessions := auth.NewMemory(time.Now)
 		return &common{
-			sessions: sessions, guesses: auth.NewMemoryGuessCounter(), limits: auth.NewMemoryLimits(zone),
+			sessions: newEndedSessions(sessions), guesses: auth.NewMemoryGuessCounter(), limits: auth.NewMemoryLimits(zone),
 			count: sessions.Count, close: sessions.Close,
 		}, nil
 	}
@@ -41,7 +40,7 @@ func openCommon(c *config.Config) (*common, error) {
 		return nil, fmt.Errorf("sessions.store: %w", err)
 	}
 	return &common{
-		sessions: redis.NewSessions(client, time.Now), guesses: redis.NewGuessCounter(client), limits: redis.NewLimits(client, zone, slotLease(c)),
+		sessions: newEndedSessions(redis.NewSessions(client, time.Now)), guesses: redis.NewGuessCounter(client), limits: redis.NewLimits(client, zone, slotLease(c)),
 		ready: client.Ready, identity: client.Identity,
 		close: func() error {
 			client.Close()
@@ -50,15 +49,15 @@ func openCommon(c *config.Config) (*common, error) {
 	}, nil
 }
 
-// slotLease is how long a gateway that died keeps its places among the concurrent
-// requests of an api_key: longer than a request takes, whose body may wait for room
-// and then come slowly, and which asks the backend a few times at most.
+// slotLease is how long a gateway that died keeps its slots among the concurrent requests of an
+// api_key. It is longer than any request: its body may wait for memory and then arrive slowly, and
+// it calls the backend a few times at most.
 func slotLease(c *config.Config) time.Duration {
 	return max(time.Minute, 2*c.Server.ReadTimeout+4*c.Backend.Timeout)
 }
 
-// whyNoWrites says why a store of sessions that answers takes no writes; "" where the
-// error is another.
+// whyNoWrites returns why a store of sessions that answers takes no writes; "" for any other
+// error.
 func whyNoWrites(err error) string {
 	var refusal *redis.WriteRefusal
 	if !errors.As(err, &refusal) {

@@ -8,8 +8,8 @@ import (
 	"frontdesk/gateway"
 )
 
-// snapshot is all of the configuration that can be replaced while the desk
-// serves. It is made whole or not at all, and never changed.
+// snapshot is the part of the configuration that can be replaced while the desk serves. It is made
+// completely or not at all, and never changed.
 type snapshot struct {
 	config  *config.Config // as it was read; what needs a restart may differ from Desk.config
 	policy  gateway.Policy
@@ -17,13 +17,13 @@ type snapshot struct {
 	since   time.Time           // when it was made
 }
 
-// newSnapshot makes the snapshot of a configuration for the gateway that is there,
-// once its own tests hold.
-func (h *Desk) newSnapshot(c *config.Config) (*snapshot, error) {
-	if err := append(judgeSecrets(c), h.judgeExpectations(c)...).Err(); err != nil {
+// newSnapshot makes the snapshot of a configuration for a gateway that was built from these files.
+// It fails if an expectation of the configuration is not met.
+func newSnapshot(c *config.Config, g *gateway.Gateway, built partFiles) (*snapshot, error) {
+	if err := append(judgeSecrets(c), judgeExpectations(c, g, built)...).Err(); err != nil {
 		return nil, err
 	}
-	keyring, err := newKeyring(c.APIKeys, h.Gateway.Grants())
+	keyring, err := newKeyring(c.APIKeys, g.Grants())
 	if err != nil {
 		return nil, err
 	}
@@ -39,30 +39,33 @@ func (h *Desk) newSnapshot(c *config.Config) (*snapshot, error) {
 	}, nil
 }
 
-// judgeExpectations holds the allowlists to what is expected of them, as they are served. What
-// is expected of an endpoint that only the model or the sheet on disk has waits for a restart.
-func (h *Desk) judgeExpectations(c *config.Config) strictyaml.Problems {
-	unmet := JudgeExpectations(c, h.Gateway)
-	if len(unmet) == 0 || partsOf(c) == h.parts {
+// judgeExpectations compares the allowlists, as they are served, with the expectations. An
+// expectation of an endpoint that only the model or the sheet on disk has is judged by these,
+// since it waits for a restart.
+func judgeExpectations(c *config.Config, g *gateway.Gateway, built partFiles) strictyaml.Problems {
+	unmet := JudgeExpectations(c, g)
+	if len(unmet) == 0 || partsOf(c) == built {
 		return unmet
 	}
 	now, later := *c, *c
 	now.Expect, later.Expect = nil, nil
 	for i := range c.Expect {
-		if hasEndpoint(h.Gateway, &c.Expect[i]) {
+		if hasEndpoint(g, &c.Expect[i]) {
 			now.Expect = append(now.Expect, c.Expect[i])
 		} else {
 			later.Expect = append(later.Expect, c.Expect[i])
 		}
 	}
-	unmet = JudgeExpectations(&now, h.Gateway)
+	unmet = JudgeExpectations(&now, g)
 	if offer, err := OfferOf(c); err == nil { // else lookAtParts says what is wrong
-		if g, err := DescribingGateway(c, offer, ProductionEnvironment); err == nil {
-			unmet = append(unmet, JudgeExpectations(&later, g)...)
+		if next, err := DescribingGateway(c, offer, ProductionEnvironment); err == nil {
+			unmet = append(unmet, JudgeExpectations(&later, next)...)
 		}
 	}
 	return unmet
 }
 
-// policy is the one that a request is judged by from its beginning to its end.
-func (h *Desk) policy() *gateway.Policy { return &h.live.Current().policy }
+// policyOf is the policy that a request is judged by from its beginning to its end.
+func policyOf(live *config.Live[snapshot]) *gateway.Policy { return &live.Current().policy }
+
+func (h *Desk) policy() *gateway.Policy { return policyOf(h.live) }

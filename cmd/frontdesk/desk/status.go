@@ -122,7 +122,7 @@ func mostFrequent(all []StatusRefusal) []StatusRefusal {
 	return all[:min(len(all), statusMost)]
 }
 
-// verdict is what somebody reads who has time for one sentence.
+// verdict is the state in one sentence.
 func (r StatusReport) verdict() string {
 	switch {
 	case r.Health.Status == HealthDraining:
@@ -154,7 +154,7 @@ func (h *Desk) load() StatusLoad {
 		n := h.common.count()
 		l.Sessions = &n
 	}
-	l.Passwords = h.logins.Waiting()
+	l.Passwords = h.logins.queue.Waiting()
 	if p, ok := h.system.driver.(backend.Pooler); ok {
 		pool := p.Pool()
 		l.PoolInUse, l.PoolLimit = pool.InUse, pool.Most
@@ -181,7 +181,7 @@ func (h *Desk) callbackStatus(ctx context.Context) StatusCallbacks {
 func (h *Desk) spaceStatus(ctx context.Context, r webhook.Room) *StatusSpace {
 	s := &StatusSpace{Limit: r.Space, Used: r.Firm() + r.Bytes(webhook.Spent), Spent: r.Bytes(webhook.Spent)}
 	most, id := r.Largest()
-	if j, err := h.jobs.Get(ctx, id); most > 0 && err == nil {
+	if j, err := h.store.jobs.Get(ctx, id); most > 0 && err == nil {
 		s.Client, s.Largest = j.Owner.User.Client.Name, most
 	}
 	return s

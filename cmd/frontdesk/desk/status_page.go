@@ -40,7 +40,7 @@ func newStatusPage(h *Desk) *statusPage {
 				return t.In(h.config.Server.TimeZone.Location).Format("2006-01-02 15:04:05 MST")
 			},
 			"day": func(t time.Time) string {
-				return t.In(h.config.Server.TimeZone.Location).Format("2006-01-02 15:04")
+				return t.In(h.config.Server.TimeZone.Location).Format("2006-01-02 15:04 MST")
 			},
 			"bytes":  readable,
 			"states": webhook.States,

@@ -20,16 +20,16 @@ const (
 	opsSocket    = "ops"
 )
 
-// Supervisor is systemd, where it started the program: it may hand over sockets
-// that listen already, and wants to be told how the program does. Nil stands
-// for a program that was started by hand; then nothing is handed over or told.
+// Supervisor is systemd, if it started the program: it may hand over listening sockets, and wants
+// to know the state of the program. It is nil if the program was started by hand; then nothing is
+// handed over or reported.
 type Supervisor struct {
 	sockets  map[string]net.Listener
 	watchdog time.Duration // that systemd waits for a sign of life; 0: it does not
 }
 
-// UnderSystemd takes over what systemd passed on, so that no child of the
-// program does. It is called once, before anything else opens a file.
+// UnderSystemd takes over what systemd passed on, so that no child process does. It is called
+// once, before anything else opens a file.
 func UnderSystemd() (*Supervisor, error) {
 	s := &Supervisor{sockets: make(map[string]net.Listener)}
 	for name, files := range activation.FilesWithNames() {
@@ -88,8 +88,8 @@ func (s *Supervisor) stopping(status string) error {
 	return s.notify(daemon.SdNotifyStopping, "STATUS="+status)
 }
 
-// notify tells systemd the states, in one message. Where nobody wants to know
-// it does nothing.
+// notify sends systemd the states in one message. It does nothing if systemd has not asked for
+// them.
 func (s *Supervisor) notify(states ...string) error {
 	if s == nil {
 		return nil
@@ -103,9 +103,9 @@ func (s *Supervisor) notify(states ...string) error {
 	return nil
 }
 
-// keepAlive gives the signs of life that WatchdogSec= asks for, twice as often
-// as needed, until the context ends. A program that is stuck as a whole gives none,
-// and systemd starts it anew; whether it serves is for /readyz to say.
+// keepAlive sends the signs of life that WatchdogSec= asks for, twice as often as needed, until
+// the context ends. A program that hangs as a whole sends none, and systemd restarts it; whether
+// it serves is for /readyz to say.
 func (s *Supervisor) keepAlive(ctx context.Context) {
 	if s == nil || s.watchdog == 0 {
 		return

@@ -128,8 +128,8 @@ func traceHeaders(ctx context.Context) (parent, state string) {
 	return carrier["traceparent"], carrier["tracestate"]
 }
 
-// toldExporter logs when spans begin to get lost, and when they no longer do,
-// instead of a line for each batch.
+// toldExporter logs when spans begin to get lost and when that is over, instead of a line for each
+// batch.
 type toldExporter struct {
 	sdktrace.SpanExporter
 	t    *tracing

@@ -1,41 +1,40 @@
 package keys
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
-	"time"
 
+	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
-	"frontdesk/config/keyedit"
 	"frontdesk/config/strictyaml"
 )
 
-// Change is a change of api_keys in a file of the configuration. The text is changed in
-// place; before it is written, the loader that serve uses checks that it has the intended
-// meaning.
+// Change is a change of one api_key. If the key has a file of its own, that is written anew,
+// once the loader that serve uses has read what is intended from the new text. Any other file
+// is left to the operator, who is told what to write.
 type Change struct {
 	config string // the main file
 	before *config.Config
-	file   string // that is changed; it may be new
-	byHand string // what to do where it cannot be done here, as a sentence after "In FILE, "
-	edit   func(*keyedit.File) error
-	mean   func(keys map[string]config.Key, zone *time.Location) error // changes what was meant before
 	load   func(file string) (*config.Config, error)
 	beside strictyaml.Problems // of other files, for which no gateway takes the change up yet
+
+	file   string // that has the key, or is to have it
+	name   string
+	change func(*config.Key) // a key that is new has nothing yet
+	byHand string            // what to do in any other file, as a sentence after "In FILE, "
 
 	first   string // what is told when the file is written, and only then, such as an api_key
 	closing string // what is told of the change itself
 }
 
-// errByHand is wrapped if the file cannot be changed automatically as intended.
-var errByHand = errors.New("this is left to you")
+// errByHand is wrapped if a file is not written by this program.
+var errByHand = errors.New("this file is changed by hand only")
 
 // Apply makes the change, or shows it.
 func (k *Change) Apply(p desk.Program, dryRun bool) error {
@@ -47,12 +46,15 @@ func (k *Change) Apply(p desk.Program, dryRun bool) error {
 		return err
 	}
 	src, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isNew {
 		return err
 	}
-	text, err := k.prove(file, src)
+	text, err := k.text(src, isNew)
 	switch {
-	case errors.Is(err, errByHand) && !dryRun: // what is told first is needed for that
+	case errors.Is(err, errByHand) && dryRun:
+		return fmt.Errorf("%w\nWithout --dry-run this command prints what to write", err)
+	case errors.Is(err, errByHand):
 		fmt.Fprint(p.Stdout, k.first)
 		return fmt.Errorf("%w\nNothing was changed. In %s, %s", err, k.file, k.byHand)
 	case err != nil:
@@ -67,7 +69,7 @@ func (k *Change) Apply(p desk.Program, dryRun bool) error {
 		_, err = fmt.Fprintln(p.Stderr, note)
 		return err
 	}
-	if err := desk.WithSpare(desk.DatabaseFileOf(k.before), func() error { return replaceFile(file, src, text) }); err != nil {
+	if err := desk.WithSpare(desk.DatabaseFileOf(k.before), func() error { return atomicfile.Replace(file, src, text) }); err != nil {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
 	if len(k.beside) > 0 {
@@ -77,42 +79,43 @@ func (k *Change) Apply(p desk.Program, dryRun bool) error {
 	return err
 }
 
-// prove returns the changed text after checking that it has the intended meaning.
-func (k *Change) prove(file string, src []byte) ([]byte, error) {
-	meant := keysByName(k.before)
-	if err := k.mean(meant, k.before.Server.TimeZone.Location); err != nil {
-		return nil, err
+// text is the file anew. It was loaded, and has the intended meaning.
+func (k *Change) text(src []byte, isNew bool) ([]byte, error) {
+	file := &config.KeyFile{}
+	if !isNew {
+		var err error
+		if file, err = config.ReadKeyFile(src, k.before.Server.TimeZone.Location); err != nil {
+			return nil, fmt.Errorf("%s: %w; %w", k.file, err, errByHand)
+		}
 	}
-	f, err := keyedit.Parse(src)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w; %w", k.file, err, errByHand)
-	}
-	if err := k.edit(f); err != nil {
-		return nil, fmt.Errorf("%s: %w; %w", k.file, err, errByHand)
-	}
-	after, err := k.loadWith(file, f.Text())
+	k.change(&file.Key)
+	text := []byte(file.String())
+	after, err := k.loadWith(text)
 	if err != nil {
 		return nil, err
 	}
-	rest := *after
-	rest.APIKeys = k.before.APIKeys
-	if !sameMeaning(reflect.ValueOf(*k.before), reflect.ValueOf(rest)) || !sameMeaning(reflect.ValueOf(meant), reflect.ValueOf(keysByName(after))) {
-		return nil, fmt.Errorf("%s: changed in place it would not mean what was meant; %w", k.file, errByHand)
+	if changes := config.Changes(k.meant(), after); len(changes) > 0 {
+		return nil, fmt.Errorf("%s: written anew it would not mean what was meant (%s); %w", k.file, changes[0], errByHand)
 	}
-	return f.Text(), nil
+	return text, nil
 }
 
-func keysByName(c *config.Config) map[string]config.Key {
-	keys := make(map[string]config.Key, len(c.APIKeys))
-	for _, key := range c.APIKeys {
-		keys[key.Name] = key
+// meant is the configuration that is intended.
+func (k *Change) meant() *config.Config {
+	meant := *k.before
+	meant.APIKeys = slices.Clone(meant.APIKeys)
+	i := slices.IndexFunc(meant.APIKeys, func(key config.Key) bool { return key.Name == k.name })
+	if i < 0 {
+		i = len(meant.APIKeys)
+		meant.APIKeys = append(meant.APIKeys, config.Key{})
 	}
-	return keys
+	k.change(&meant.APIKeys[i])
+	return &meant
 }
 
-// loadWith loads the configuration as if the file had that text: from a copy of its
+// loadWith loads the configuration as if the key's file had that text: from a copy of its
 // folders that contains the text, and links to all other files.
-func (k *Change) loadWith(file string, text []byte) (*config.Config, error) {
+func (k *Change) loadWith(text []byte) (*config.Config, error) {
 	dir, err := os.MkdirTemp("", "frontdesk-key-")
 	if err != nil {
 		return nil, err
@@ -147,102 +150,4 @@ func (k *Change) loadWith(file string, text []byte) (*config.Config, error) {
 		}
 	}
 	return c, err
-}
-
-// sameMeaning compares values read from files: of structs with YAML fields it compares
-// only those, so that positions do not matter.
-func sameMeaning(a, b reflect.Value) bool {
-	if a.IsValid() != b.IsValid() || a.IsValid() && a.Type() != b.Type() {
-		return false
-	}
-	switch a.Kind() {
-	case reflect.Struct:
-		switch x := a.Interface().(type) {
-		case config.Expiry:
-			return x.Equal(b.Interface().(config.Expiry).Time)
-		case config.Zone:
-			return x.String() == b.Interface().(config.Zone).String()
-		default:
-			return sameFields(a, b)
-		}
-	case reflect.Slice:
-		if a.Len() != b.Len() {
-			return false
-		}
-		for i := range a.Len() {
-			if !sameMeaning(a.Index(i), b.Index(i)) {
-				return false
-			}
-		}
-		return true
-	case reflect.Map:
-		if a.Len() != b.Len() {
-			return false
-		}
-		for _, key := range a.MapKeys() {
-			if !sameMeaning(a.MapIndex(key), b.MapIndex(key)) {
-				return false
-			}
-		}
-		return true
-	default:
-		return reflect.DeepEqual(a.Interface(), b.Interface())
-	}
-}
-
-func sameFields(a, b reflect.Value) bool {
-	tagged := false
-	for i := range a.NumField() {
-		if _, ok := a.Type().Field(i).Tag.Lookup("yaml"); !ok {
-			continue
-		}
-		tagged = true
-		if !sameMeaning(a.Field(i), b.Field(i)) {
-			return false
-		}
-	}
-	return tagged || reflect.DeepEqual(a.Interface(), b.Interface())
-}
-
-// replaceFile puts text in the place of a file that holds old: whole or not at
-// all, with the same mode and owner. A file that is new is for its owner and
-// group to read.
-func replaceFile(path string, old, text []byte) error {
-	dir := filepath.Dir(path)
-	temporary, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // hidden: not among what a pattern includes
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temporary.Name()) // fails if all went well, since the file is renamed then
-	defer temporary.Close()
-	mode := fs.FileMode(0o640)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-		if err := giveTo(temporary, info); err != nil {
-			return fmt.Errorf("%s would get another owner: %w", path, err)
-		}
-	} else if info, err := os.Stat(dir); err == nil {
-		_ = giveTo(temporary, info) // whoever may read the folder's other files
-	}
-	if _, err := temporary.Write(text); err != nil {
-		return err
-	}
-	if err := errors.Join(temporary.Chmod(mode), temporary.Sync()); err != nil {
-		return err
-	}
-	now, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if !bytes.Equal(now, old) {
-		return fmt.Errorf("%s was changed by somebody else meanwhile", path)
-	}
-	if err := os.Rename(temporary.Name(), path); err != nil {
-		return err
-	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

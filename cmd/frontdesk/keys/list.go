@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -23,20 +24,20 @@ func List(p desk.Program, c *config.Config) error {
 	if err != nil {
 		fmt.Fprintf(p.Stderr, "When they were used last is not known: %s\n", c.Hide(err.Error()))
 	}
-	now, zone := time.Now(), c.Server.TimeZone.Location
+	now := time.Now()
 	table := terminal.NewTable(p.Stdout)
 	fmt.Fprintln(table, "NAME\tENDS\tIN\tSHA-256\tLAST USED\tMODE\tENTRIES\tWHERE")
 	for i := range c.APIKeys {
 		key := &c.APIKeys[i]
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", key.Name, lastDay(key.Expires, zone), timeLeft(key.Expires, now),
-			hashesOf(*key, now, zone), usesOf(*key, uses, zone), modeOf(*key, now, zone), len(key.Allow), key.At())
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", key.Name, cmp.Or(key.Expires.String(), "never"), timeLeft(key.Expires, now),
+			hashesOf(*key, now), usesOf(*key, uses), modeOf(*key, now), len(key.Allow), key.At())
 	}
 	return table.Flush()
 }
 
 // hashesOf names the hashes of a key by their first digits, each with its end
 // where it has one of its own.
-func hashesOf(key config.Key, now time.Time, zone *time.Location) string {
+func hashesOf(key config.Key, now time.Time) string {
 	var hashes []string
 	for _, h := range key.Hashes {
 		text := h.Hash.Short()
@@ -44,7 +45,7 @@ func hashesOf(key config.Key, now time.Time, zone *time.Location) string {
 		case h.Expires.Passed(now):
 			text += " (ended)"
 		case !h.Expires.IsZero():
-			text += " (ends " + lastDay(h.Expires, zone) + ")"
+			text += " (ends " + h.Expires.String() + ")"
 		}
 		hashes = append(hashes, text)
 	}
@@ -77,39 +78,27 @@ func lastUses(p desk.Program, c *config.Config) (ledger.KeyUses, error) {
 }
 
 // usesOf tells when each hash of a key was used last, in the order of hashesOf.
-func usesOf(key config.Key, uses ledger.KeyUses, zone *time.Location) string {
+func usesOf(key config.Key, uses ledger.KeyUses) string {
 	var all []string
 	for _, h := range key.Hashes {
 		text := "-"
 		if at, known := uses[ledger.HashOfKey{Key: key.Name, SHA256: h.Hash.Short()}]; known {
-			text = terminal.Minute(at.In(zone))
+			text = terminal.Minute(at)
 		}
 		all = append(all, text)
 	}
 	return strings.Join(all, ", ")
 }
 
-func modeOf(key config.Key, now time.Time, zone *time.Location) string {
+func modeOf(key config.Key, now time.Time) string {
 	switch {
 	case key.Mode != config.ModeShadow:
 		return config.ModeEnforce
 	case key.Until.Passed(now):
 		return config.ModeEnforce + " (shadow ended)"
 	default:
-		return config.ModeShadow + " until " + lastDay(key.Until, zone)
+		return config.ModeShadow + " until " + key.Until.String()
 	}
-}
-
-// lastDay is the last day that something counts; with the time where it does not
-// end with a day.
-func lastDay(e config.Expiry, zone *time.Location) string {
-	if e.IsZero() {
-		return "never"
-	}
-	if at := e.In(zone); at.Equal(time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, zone)) {
-		return at.AddDate(0, 0, -1).Format(time.DateOnly)
-	}
-	return e.In(zone).Format("2006-01-02 15:04:05 MST")
 }
 
 // timeLeft is how long there is until the end, in days that are whole.

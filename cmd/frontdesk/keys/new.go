@@ -2,7 +2,6 @@ package keys
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,14 +13,13 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
-	"frontdesk/config/keyedit"
 	"frontdesk/config/strictyaml"
 )
 
 // New is an api_key that is to be added to a configuration. The program does not store it.
 type New struct {
 	made madeKey
-	key  keyedit.NewKey
+	key  config.Key
 }
 
 // NewKey makes an api_key. It does not expire if expires is empty.
@@ -29,21 +27,35 @@ func NewKey(name, expires string, allow []string) (*New, error) {
 	if !config.IsKeyName(name) {
 		return nil, desk.Misused("key name %q: expected lower-case letters, digits, - and _, such as webshop", name)
 	}
-	if expires != "" {
-		if err := judgeExpiry("--expires", expires); err != nil {
-			return nil, err
-		}
-	}
 	made, err := makeKey()
 	if err != nil {
 		return nil, err
 	}
-	return &New{made, keyedit.NewKey{Name: name, Hash: made.hash, Expires: expires, Allow: allow}}, nil
+	key := config.Key{Name: name, Hashes: []config.KeyHash{{Hash: made.digest}}}
+	if key.Expires, err = readExpiry("--expires", expires, time.UTC); err != nil {
+		return nil, err
+	}
+	for _, entry := range allow {
+		rule, err := config.ParseRule(entry)
+		if err != nil {
+			return nil, desk.Misused("--allow %q: %v", entry, err)
+		}
+		key.Allow = append(key.Allow, rule)
+	}
+	return &New{made, key}, nil
 }
 
 // String is the key, and what belongs into the configuration.
 func (n *New) String() string {
-	return fmt.Sprintf("%s\nInto the configuration:\n\n%s", n.made.handOver(), n.key)
+	return fmt.Sprintf("%s%s\nInto the configuration:\n\n%s", n.made.handOver(), n.hint(), &config.KeyFile{Key: n.key})
+}
+
+// hint is what is told of a key that may do nothing.
+func (n *New) hint() string {
+	if len(n.key.Allow) > 0 {
+		return ""
+	}
+	return "It may do nothing yet: list in allow what it may, for example [\"GET /order\", \"* /vehicle\"].\n"
 }
 
 // Into is the change that adds the key to a configuration.
@@ -52,33 +64,32 @@ func (n *New) Into(file string) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := n.key
-	if old := find(c, key.Name); old != nil {
-		return nil, fmt.Errorf("there is a key %s already (%s); frontdesk key rotate gives it a second api_key, another name makes a key of its own", key.Name, old.At())
+	if old := find(c, n.key.Name); old != nil {
+		return nil, fmt.Errorf("there is a key %s already (%s); frontdesk key rotate gives it a second api_key, another name makes a key of its own", n.key.Name, old.At())
+	}
+	if n.key.Expires, err = readExpiry("--expires", n.key.Expires.String(), c.Server.TimeZone.Location); err != nil {
+		return nil, err
 	}
 	return &Change{
-		config: file, before: c, load: desk.LoadConfig, file: fileForNew(file, c, key.Name), byHand: "add\n\n" + key.String(), first: n.made.handOver(),
-		edit: func(f *keyedit.File) error { return f.AddKey(key) },
-		mean: func(keys map[string]config.Key, zone *time.Location) error {
-			added := config.Key{Name: key.Name, Hashes: []config.KeyHash{{Hash: n.made.digest}}}
-			for _, entry := range key.Allow {
-				var rule config.Rule
-				if err := rule.UnmarshalText([]byte(entry)); err != nil {
-					return desk.Misused("--allow %q: %v", entry, err)
-				}
-				added.Allow = append(added.Allow, rule)
-			}
-			added.Expires, err = expiryOf(key.Expires, zone)
-			keys[key.Name] = added
-			return err
-		},
+		config: file, before: c, load: desk.LoadConfig, file: fileForNew(file, c, n.key.Name), name: n.key.Name,
+		byHand: n.byHand(c), first: n.made.handOver(), closing: n.hint(),
+		change: func(key *config.Key) { *key = n.key },
 	}, nil
+}
+
+// byHand tells what to add. Where api_keys begin is told if the main file has some.
+func (n *New) byHand(c *config.Config) string {
+	where := ""
+	if at := c.At("api_keys"); at.Line > 1 {
+		where = fmt.Sprintf(" (%s has api_keys in line %d)", at.File, at.Line)
+	}
+	return fmt.Sprintf("add%s\n\n%s", where, &config.KeyFile{Key: n.key})
 }
 
 // madeKey is a new api_key, not handed over yet.
 type madeKey struct {
-	key, hash string
-	digest    config.Digest
+	key    string
+	digest config.Digest
 }
 
 func makeKey() (madeKey, error) {
@@ -86,8 +97,7 @@ func makeKey() (madeKey, error) {
 	if err != nil {
 		return madeKey{}, err
 	}
-	sum := sha256.Sum256([]byte(id.String()))
-	return madeKey{id.String(), hex.EncodeToString(sum[:]), sum}, nil
+	return madeKey{id.String(), sha256.Sum256([]byte(id.String()))}, nil
 }
 
 // handOver is what the operator sees of the key, once.
@@ -137,19 +147,14 @@ func fileForNew(main string, c *config.Config, name string) string {
 	return main
 }
 
-// judgeExpiry requires a date or a moment, which may be past.
-func judgeExpiry(flag, text string) error {
-	var e config.Expiry
-	if err := e.UnmarshalText([]byte(text)); err != nil {
-		return desk.Misused("%s %s: expected a date such as 2027-01-01 or a time such as 2027-01-01T12:00:00Z", flag, text)
-	}
-	return nil
-}
-
-// expiryOf is the moment that a text of the configuration stands for; "" is never.
-func expiryOf(text string, zone *time.Location) (config.Expiry, error) {
+// readExpiry reads a date or a moment, which may be past; "" is never.
+func readExpiry(flag, text string, zone *time.Location) (config.Expiry, error) {
 	if text == "" {
 		return config.Expiry{}, nil
 	}
-	return config.ParseExpiry(text, zone)
+	e, err := config.ParseExpiry(text, zone)
+	if err != nil {
+		return e, desk.Misused("%s %s: expected a date such as 2027-01-01 or a time such as 2027-01-01T12:00:00Z", flag, text)
+	}
+	return e, nil
 }

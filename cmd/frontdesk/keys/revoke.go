@@ -9,7 +9,6 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
-	"frontdesk/config/keyedit"
 	"frontdesk/config/strictyaml"
 )
 
@@ -19,7 +18,8 @@ func Revoke(file, name, end string) (*Change, error) {
 	at := end
 	if at == "now" {
 		at = time.Now().UTC().Format(time.RFC3339)
-	} else if err := judgeExpiry("--at", at); err != nil {
+	}
+	if _, err := readExpiry("--at", at, time.UTC); err != nil {
 		return nil, err
 	}
 	c, beside, err := desk.DraftForKeys(file)
@@ -34,22 +34,20 @@ func Revoke(file, name, end string) (*Change, error) {
 		return nil, err
 	}
 	if key.Expires.Passed(time.Now()) {
-		return nil, fmt.Errorf("%s ended already, on %s (expires, at %s)", name, lastDay(key.Expires, c.Server.TimeZone.Location), key.At())
+		return nil, fmt.Errorf("%s ended already, on %s (expires, at %s)", name, key.Expires, key.At())
+	}
+	expires, err := readExpiry("--at", at, c.Server.TimeZone.Location)
+	if err != nil {
+		return nil, err
 	}
 	closing := fmt.Sprintf("%s ends with %s.\n", name, at)
 	if end == "now" {
 		closing = fmt.Sprintf("%s is refused, and its open sessions with it, from the moment the configuration is read again.\n", name)
 	}
 	return &Change{
-		config: file, before: c, beside: beside, load: loadBeside(beside), file: key.At().File, closing: closing,
-		byHand: fmt.Sprintf("give %s (%s)\n\n    expires: %s\n", name, key.At(), at),
-		edit:   func(f *keyedit.File) error { return f.EndKey(name, at) },
-		mean: func(keys map[string]config.Key, zone *time.Location) error {
-			meant := keys[name]
-			meant.Expires, err = expiryOf(at, zone)
-			keys[name] = meant
-			return err
-		},
+		config: file, before: c, beside: beside, load: loadBeside(beside), file: key.At().File, name: name, closing: closing,
+		byHand: fmt.Sprintf("give %s (%s) this line, in place of an expires that it may have:\n\n    expires: %s\n", name, key.At(), at),
+		change: func(key *config.Key) { key.Expires = expires },
 	}, nil
 }
 

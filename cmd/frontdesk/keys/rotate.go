@@ -2,12 +2,12 @@ package keys
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
-	"frontdesk/config/keyedit"
 )
 
 // Rotate gives an api_key a second hash. The old one keeps working for so many days.
@@ -25,34 +25,21 @@ func Rotate(file, name string, days int) (*Change, error) {
 		return nil, err
 	}
 	zone := c.Server.TimeZone.Location
-	last := time.Now().In(zone).AddDate(0, 0, days).Format(time.DateOnly)
-	end, err := expiryOf(last, zone)
+	end, err := config.ParseExpiry(time.Now().In(zone).AddDate(0, 0, days).Format(time.DateOnly), zone)
 	if err != nil {
 		return nil, err
 	}
-	ending := endingLater(*key, end)
 	return &Change{
-		config: file, before: c, load: desk.LoadForKeys, file: key.At().File, byHand: rotateByHand(*key, ending, made, last),
-		first: made.handOver(), closing: closingOf(*key, ending, end, last),
-		edit: func(f *keyedit.File) error {
-			for _, hash := range ending {
-				if err := f.EndHash(name, fmt.Sprintf("%x", hash), last); err != nil {
-					return err
-				}
-			}
-			return f.AddHash(name, made.hash)
-		},
-		mean: func(keys map[string]config.Key, _ *time.Location) error {
-			meant := keys[name]
-			meant.Hashes = append([]config.KeyHash(nil), meant.Hashes...)
-			for i := range meant.Hashes {
-				if h := &meant.Hashes[i]; lastsLonger(*h, end) {
+		config: file, before: c, load: desk.LoadForKeys, file: key.At().File, name: name, byHand: rotateByHand(*key, made, end),
+		first: made.handOver(), closing: closingOf(*key, end),
+		change: func(key *config.Key) {
+			key.Hashes = slices.Clone(key.Hashes)
+			for i := range key.Hashes {
+				if h := &key.Hashes[i]; lastsLonger(*h, end) {
 					h.Expires = end
 				}
 			}
-			meant.Hashes = append(meant.Hashes, config.KeyHash{Hash: made.digest})
-			keys[name] = meant
-			return nil
+			key.Hashes = append(key.Hashes, config.KeyHash{Hash: made.digest})
 		},
 	}, nil
 }
@@ -63,36 +50,28 @@ func lastsLonger(h config.KeyHash, end config.Expiry) bool {
 }
 
 // closingOf says what happens to the api_keys that were there.
-func closingOf(key config.Key, ending []config.Digest, end config.Expiry, last string) string {
+func closingOf(key config.Key, end config.Expiry) string {
 	var out strings.Builder
-	if len(ending) > 0 {
-		fmt.Fprintf(&out, "What was in use for %s works until the end of %s.\n", key.Name, last)
+	if slices.ContainsFunc(key.Hashes, func(h config.KeyHash) bool { return lastsLonger(h, end) }) {
+		fmt.Fprintf(&out, "What was in use for %s works until the end of %s.\n", key.Name, end)
 	}
 	if key.Expires.Passed(time.Now()) {
-		fmt.Fprintf(&out, "But %s as a whole ended on %s (expires, at %s): nothing works until that is changed.\n", key.Name, lastDay(key.Expires, end.Location()), key.At())
+		fmt.Fprintf(&out, "But %s as a whole ended on %s (expires, at %s): nothing works until that is changed.\n", key.Name, key.Expires, key.At())
 	} else if !key.Expires.IsZero() {
-		fmt.Fprintf(&out, "%s as a whole, the new api_key too, ends with %s (expires).\n", key.Name, lastDay(key.Expires, end.Location()))
+		fmt.Fprintf(&out, "%s as a whole, the new api_key too, ends with %s (expires).\n", key.Name, key.Expires)
 	}
 	return out.String()
 }
 
-// endingLater are the hashes of a key that last longer than that.
-func endingLater(key config.Key, end config.Expiry) []config.Digest {
-	var hashes []config.Digest
-	for _, h := range key.Hashes {
+// rotateByHand tells which hashes to write, each with the line that it belongs to.
+func rotateByHand(key config.Key, made madeKey, end config.Expiry) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "under key_sha256 of %s (%s), write\n\n", key.Name, key.At())
+	for i, h := range key.Hashes {
 		if lastsLonger(h, end) {
-			hashes = append(hashes, h.Hash)
+			fmt.Fprintf(&out, "  {hash: \"%x\", expires: %s}   in place of %s… in line %d\n", h.Hash, end, h.Hash.Short(), key.HashAt(i).Line)
 		}
 	}
-	return hashes
-}
-
-func rotateByHand(key config.Key, ending []config.Digest, made madeKey, last string) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "under key_sha256 of %s (%s), replace each of the left by the right and add the last:\n\n", key.Name, key.At())
-	for _, hash := range ending {
-		fmt.Fprintf(&out, "  %s…  →  {hash: \"%x\", expires: %s}\n", hash.Short(), hash, last)
-	}
-	fmt.Fprintf(&out, "  %q\n", made.hash)
+	fmt.Fprintf(&out, "  \"%x\"   behind it, as the last of the list\n", made.digest)
 	return out.String()
 }

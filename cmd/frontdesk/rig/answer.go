@@ -19,12 +19,13 @@ type Answer struct {
 
 // ErrorBody is the one shape of an error answer.
 type ErrorBody struct {
-	ErrorCode int          `json:"errorCode"`
-	Message   string       `json:"message"`
-	Reason    string       `json:"reason"`
-	Field     string       `json:"field"`
-	RequestID string       `json:"request_id"`
-	Errors    []ErrorEntry `json:"errors"`
+	ErrorCode int                         `json:"errorCode"`
+	Message   string                      `json:"message"`
+	Reason    string                      `json:"reason"`
+	Field     string                      `json:"field"`
+	Position  *struct{ Line, Column int } `json:"position"`
+	RequestID string                      `json:"request_id"`
+	Errors    []ErrorEntry                `json:"errors"`
 }
 
 // ErrorEntry is one of several violations in an error answer.

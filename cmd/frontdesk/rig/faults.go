@@ -20,6 +20,7 @@ type Faults struct {
 type FullDriver interface {
 	backend.Driver
 	backend.AddressBook
+	backend.ChangeTeller
 	backend.Exporter
 	backend.Pinger
 }
@@ -89,6 +90,20 @@ func (d faultyDriver) List(ctx context.Context, r *mapping.Resource, q backend.Q
 		return backend.Page{}, err
 	}
 	return d.FullDriver.List(ctx, r, q)
+}
+
+func (d faultyDriver) Changes(ctx context.Context, q backend.ChangesQuery) (backend.ChangesPage, error) {
+	if err := d.faults.before(ctx); err != nil {
+		return backend.ChangesPage{}, err
+	}
+	return d.FullDriver.Changes(ctx, q)
+}
+
+func (d faultyDriver) Digest(ctx context.Context, r *mapping.Resource, q backend.DigestQuery) (backend.Digest, error) {
+	if err := d.faults.before(ctx); err != nil {
+		return backend.Digest{}, err
+	}
+	return d.FullDriver.Digest(ctx, r, q)
 }
 
 func (d faultyDriver) Write(ctx context.Context, f func(backend.Tx) error) error {

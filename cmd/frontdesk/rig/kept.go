@@ -186,6 +186,24 @@ api_keys:
 %s`, dsn, filepath.Join(dir, "mail"), filepath.Join(dir, "callbacks"), more, keys)
 }
 
+// KeysApart puts each api_key of a configuration, whose last section they are, into a file of
+// its own in keys.d, beside the file that the configuration is for. It returns the rest, which
+// includes them.
+func KeysApart(t testing.TB, file, text string) string {
+	t.Helper()
+	rest, keys, found := strings.Cut(text, "\napi_keys:\n")
+	require.True(t, found)
+	folder := filepath.Join(filepath.Dir(file), "keys.d")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	const item = "  - name: "
+	for key := range strings.SplitSeq(keys, item) {
+		if name, _, found := strings.Cut(key, "\n"); found && name != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, name+".yaml"), []byte("api_keys:\n"+item+key), 0o600))
+		}
+	}
+	return rest + "\ninclude: [keys.d/*.yaml]\n"
+}
+
 // KeptKey is the api_key full, which may do what is listed.
 func KeptKey(allow string) string {
 	return fmt.Sprintf(`

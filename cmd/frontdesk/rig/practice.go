@@ -111,7 +111,7 @@ func (p *Practice) Submit(reset, password, repeat string) Answer {
 
 // Twice posts a body under one Idempotency-Key, and again while the first is
 // being served; it returns the answer to the second.
-func (p *Practice) Twice(path, body string) Answer {
+func (p *Practice) Twice(method, path, body string) Answer {
 	p.T.Helper()
 	key := fmt.Sprint("at-once-", p.Next())
 	entered, release := make(chan struct{}), make(chan struct{})
@@ -123,11 +123,11 @@ func (p *Practice) Twice(path, body string) Answer {
 	})
 	first := make(chan Answer, 1)
 	go func() {
-		a, _ := p.Try("POST", path, p.Token, body, "Idempotency-Key", key)
+		a, _ := p.Try(method, path, p.Token, body, "Idempotency-Key", key)
 		first <- a
 	}()
 	<-entered
-	second := p.Call("POST", path, p.Token, body, "Idempotency-Key", key)
+	second := p.Call(method, path, p.Token, body, "Idempotency-Key", key)
 	close(release)
 	require.Contains(p.T, []int{200, 201}, (<-first).Status)
 	return second
@@ -149,6 +149,8 @@ type Practice struct {
 const (
 	SlowKey = "77777777-7777-4777-8777-777777777777"
 	TinyKey = "66666666-6666-4666-8666-666666666666"
+	// ChangesKey may follow the contacts only.
+	ChangesKey = "abababab-abab-4bab-8bab-abababababab"
 )
 
 // KeyConfig is an api_key for deskOptions.keys.
@@ -169,7 +171,8 @@ func NewPractice(t *testing.T, dsn, backend string) *Practice {
 	p := &Practice{T: t, Faults: new(Faults), DSN: dsn, Count: new(int), Backup: new(string)}
 	p.Desk = Start(t, Options{
 		DSN: dsn, Wrap: p.Faults.Wrap, Backend: backend, Server: fmt.Sprintf("  body_limit: 256KiB\n  connections: {per_address: %d}", MostConnections),
-		Keys: KeyConfig("slow", SlowKey, "    allow: [\"* /*\"]\n    rate: {per_second: 0.001, burst: 1}\n"),
+		Keys: KeyConfig("slow", SlowKey, "    allow: [\"* /*\"]\n    rate: {per_second: 0.001, burst: 1}\n") +
+			KeyConfig("follower", ChangesKey, "    allow: [GET /changes, GET /changes/digest, GET /contact]\n"),
 	})
 	p.Token = p.Login(FullKey, "demo")
 	return p

@@ -70,16 +70,13 @@ func SeveralOrNo(n int, thing string) string {
 	return Several(int64(n), thing)
 }
 
-// Minute is a moment as people read it, in the time zone that it is in.
-func Minute(t time.Time) string { return t.Format("2006-01-02 15:04") }
+// Minute is a moment in the time zone of this machine, which it names.
+func Minute(t time.Time) string { return t.Local().Format("2006-01-02 15:04 MST") }
 
-// Second is a moment to the second, in the time zone that it is in.
-func Second(t time.Time) string { return t.Format("2006-01-02 15:04:05") }
-
-// Here is a moment in the time zone of this machine; - for none.
-func Here(t time.Time) string {
+// Second is Minute to the second; - for no moment.
+func Second(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return Second(t.Local())
+	return t.Local().Format("2006-01-02 15:04:05 MST")
 }

@@ -101,6 +101,9 @@ func (s *Store) Add(ctx context.Context, j webhook.Job) error {
 		return err
 	}
 	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
+		if err := s.admit(ctx, c, j); err != nil {
+			return err
+		}
 		_, err := c.Exec(ctx, s.text(`INSERT INTO callback_job
 			(id, client_id, host, state, created_at, started_at, finished_at, lease_until, next_try, document, kind, room, linked_at, failing_since)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`), values...)
@@ -115,6 +118,29 @@ func (s *Store) Add(ctx context.Context, j webhook.Job) error {
 	})
 	if errors.Is(err, backend.ErrUnsettled) {
 		err = fmt.Errorf("%w: %w", webhook.ErrUnknown, err)
+	}
+	return err
+}
+
+// admit counts the unfinished jobs of the api_key. On PostgreSQL one transaction at a time
+// does so.
+func (s *Store) admit(ctx context.Context, c sqlrecord.Conn, j webhook.Job) error {
+	if j.Work.Most == 0 {
+		return nil
+	}
+	if s.db.Dialect().Name == sqlrecord.Postgres().Name {
+		if _, err := c.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('callback_job'), 0)`); err != nil {
+			return err
+		}
+	}
+	var n int64
+	err := c.Query(ctx, s.text(`SELECT count(*) FROM callback_job WHERE state IN ('accepted', 'running') AND kind = ?1 AND `+s.member("document", "Owner", "Key")+` = ?2`),
+		[]sqlrecord.Column{number}, []mapping.Value{mapping.TextValue(j.Work.Kind), mapping.TextValue(j.Owner.Key)}, func(row []mapping.Value) error {
+			n = row[0].Int()
+			return nil
+		})
+	if err == nil && n >= int64(j.Work.Most) {
+		err = webhook.ErrTooMany
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 // NextWork implements webhook.Store. It chooses among clients before it looks
 // at jobs: thousands of one client's cost one pass over an index.
 func (s *Store) NextWork(ctx context.Context, now time.Time, able webhook.Needs, without []int64) (next webhook.Job, err error) {
-	const waiting = `(state = 'accepted' OR state = 'running' AND lease_until < ?1) AND NOT EXISTS (
+	const waiting = `state IN ('accepted', 'running') AND lease_until < ?1 AND NOT EXISTS (
 		SELECT 1 FROM callback_needs n WHERE n.job_id = callback_job.id AND (n.format > ?2 OR n.model > ?3) AND callback_job.created_at >= ?4)`
 	others, args := otherThan(without, []mapping.Value{
 		moment(now), mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model)), moment(now.Add(-webhook.Left)),
@@ -38,6 +38,11 @@ func (s *Store) NextWork(ctx context.Context, now time.Time, able webhook.Needs,
 		err = webhook.ErrUnknownJob
 	}
 	return next, err
+}
+
+// Asleep implements webhook.Store.
+func (s *Store) Asleep(ctx context.Context, now time.Time) ([]webhook.Job, error) {
+	return s.read(ctx, `SELECT document FROM callback_job WHERE state = 'accepted' AND lease_until >= ?1`, moment(now))
 }
 
 // otherThan is the condition that a job is none of these clients', with what it adds

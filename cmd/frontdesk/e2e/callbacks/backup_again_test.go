@@ -29,7 +29,7 @@ func TestBackupBeginsAgain(t *testing.T) {
 	id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
 	require.Equal(t, id, h.Next(t))
 	require.Equal(t, 200, d.Download(d.Collect(token, id)).Status)
-	require.Regexp(t, `(?m)^postponed +20\S+ \S+ +the backend is away$`, d.Show(id))
+	require.Regexp(t, `(?m)^postponed +20\S+ \S+ \S+ +the backend is away$`, d.Show(id))
 }
 
 // broken breaks the connection of the first export.

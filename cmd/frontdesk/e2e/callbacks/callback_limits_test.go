@@ -240,7 +240,7 @@ func TestCallbackReceivers(t *testing.T) {
 	}
 	require.NotRegexp(t, `(?m)^1 `, d.Show(promised["hangs"]), "all of it while the other one hangs")
 	for name, receiver := range badReceivers {
-		tried := regexp.MustCompile(`(?m)^1 +\S+ \S+ +` + receiver.tried + `$`)
+		tried := regexp.MustCompile(`(?m)^1 +\S+ \S+ \S+ +` + receiver.tried + `$`)
 		require.Eventually(t, func() bool { return tried.MatchString(d.Show(promised[name])) }, 2*rig.Patience, 100*time.Millisecond,
 			"%s: %s", name, d.Show(promised[name]))
 	}

@@ -222,7 +222,7 @@ func TestCallbackCommands(t *testing.T) {
 		require.Regexp(t, `(?m)^receiver +127\.0\.0\.1:\d+$`, out)
 		require.NotContains(t, out, "%2F1", "what may be secret in an address")
 		require.Regexp(t, `(?m)^result +backup-\d{8}-\d{6}\.zip, \d+ bytes, sha256 [0-9a-f]{64}$`, out)
-		require.Regexp(t, `(?m)^1 +\S+ \S+ +410 `, out)
+		require.Regexp(t, `(?m)^1 +\S+ \S+ \S+ +410 `, out)
 
 		for range 2 { // also one that was collected
 			code, out, problems = callbacks("replay", id)
@@ -233,7 +233,7 @@ func TestCallbackCommands(t *testing.T) {
 			d.Collect(token, id)
 		}
 		_, out, _ = callbacks("show", id)
-		require.Len(t, regexp.MustCompile(`(?m)^1 +\S+ \S+ +(410|200) `).FindAllString(out, -1), 3, "a replay counts anew: %s", out)
+		require.Len(t, regexp.MustCompile(`(?m)^1 +\S+ \S+ \S+ +(410|200) `).FindAllString(out, -1), 3, "a replay counts anew: %s", out)
 		for _, command := range []string{"show", "replay"} {
 			code, _, problems = callbacks(command, "none")
 			require.Equal(t, 1, code)

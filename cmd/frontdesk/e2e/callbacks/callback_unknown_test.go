@@ -225,7 +225,7 @@ func TestCallbackUnderAStuckKey(t *testing.T) {
 	again := []string{b.ask(d, anna, "Gone", "stuck"), b.ask(d, anna, "Gone", "stuck")}
 	for _, id := range again {
 		require.Eventually(t, func() bool { return strings.Contains(d.Show(id), "postponed") }, rig.Patience, 20*time.Millisecond)
-		require.Regexp(t, `(?m)^postponed +20\S+ \S+ +its Idempotency-Key is in use$`, d.Show(id))
+		require.Regexp(t, `(?m)^postponed +20\S+ \S+ \S+ +its Idempotency-Key is in use$`, d.Show(id))
 		require.Equal(t, webhook.Running, d.StateOf(id))
 	}
 
@@ -263,7 +263,7 @@ func TestCallbackStopWaitsForJobs(t *testing.T) {
 		<-b.book.held
 	}
 	require.NoError(t, c.Process.Process.Signal(syscall.SIGTERM))
-	require.Eventually(t, func() bool { return strings.Contains(c.Log.String(), "jobs under way are let end") }, rig.Patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(c.Log.String(), "waiting for jobs under way to end") }, rig.Patience, 20*time.Millisecond)
 	b.book.letGo()
 	<-c.Ended
 	require.Zero(t, c.Code, "%s", c.Log)

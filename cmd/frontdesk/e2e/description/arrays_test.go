@@ -63,8 +63,11 @@ func TestArraysNeedTheChild(t *testing.T) {
 		d.Refuses(token, "PUT", at, line, 409, "Cannot update orderlines")
 		require.NotContains(t, d.Call("PUT", at, token, `{"reference":"x"}`).Data(t), "orderlines")
 	}
-	for _, token := range append(tokens, full) {
+	for _, token := range []string{none, sends, others} {
 		d.Refuses(token, "GET", "/order?fields=orderlines", "", 403, rig.NoOrderlines)
+	}
+	for _, token := range []string{reads, full} {
+		require.Contains(t, string(d.Call("GET", "/order?fields=orderlines&sort=-id&page_size=1", token, "").Body), `{"data":[{"orderlines":[`)
 	}
 
 	d.Refuses(none, "POST", "/flatrate", fmt.Sprintf(rig.FlatrateWithLine, "N"), 403, "Field: flatratelines not found in model")

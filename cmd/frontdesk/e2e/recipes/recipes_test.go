@@ -3,7 +3,6 @@ package recipes
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"testing"
@@ -14,20 +13,11 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// TestRecipes takes some twenty seconds of a processor, for it builds the program: once for
-// all recipes together, and as it is shipped, so that what other tests compiled is used again.
+// TestRecipes takes some thirty seconds of a processor where it has to compile the program,
+// which TestRollingUpgrade does too, and so only one of them.
 // The soak has the driver pass the whole conformance suite.
 func TestRecipes(t *testing.T) {
-	tree := copyTree(t)
-	for _, r := range recipes {
-		for _, c := range changesOf(t, r.folder) {
-			c.follow(t, tree)
-		}
-	}
-	binary := filepath.Join(t.TempDir(), "frontdesk")
-	out, err := exec.Command(filepath.Join(tree, "deploy", "build"), binary).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	t.Setenv("FRONTDESK_BINARY", binary)
+	t.Setenv("FRONTDESK_BINARY", Build(t))
 
 	t.Run("command", command)
 	t.Run("key", key)

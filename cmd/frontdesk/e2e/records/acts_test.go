@@ -151,7 +151,7 @@ func TestActs(t *testing.T) {
 			require.Len(t, listActs(t, config, "--since", "1h", "--limit", "3"), 3)
 			require.Empty(t, listActs(t, config, "--since", "2999-01-01"))
 			_, table, _ := rig.Command(t, "", "acts", "list", "--config", config)
-			require.Regexp(t, `(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +user block +user piet +\S.* +done$`, table)
+			require.Regexp(t, `(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+ +user block +user piet +\S.* +done$`, table)
 			all := table + fmt.Sprint(listed)
 			for _, gateway := range gateways {
 				all += gateway.Log.String()

@@ -213,7 +213,7 @@ func TestReloadTellsOfRestart(t *testing.T) {
 	require.Empty(t, now.Error)
 	require.True(t, restart("webhooks.ca_file: open "+k.at("ca.pem"))(now) || restart("webhooks.ca_file: "+k.at("ca.pem"))(now), "%+v", now)
 	require.Zero(t, k.Metric("frontdesk_config_last_reload_success"))
-	const warning = "would not start with what needs a restart"
+	const warning = `"msg":"a restart would fail"`
 	k.RequireLogged(`"level":"warn"`, warning, "webhooks.ca_file")
 	for range 3 {
 		k.Compared(restart("webhooks.ca_file"), "it is told of once")

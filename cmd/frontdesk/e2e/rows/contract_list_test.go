@@ -30,7 +30,7 @@ func contractPaging(t *testing.T, p *rig.Practice) {
 		{"page=1&page_size=7&total=1&fields=id%2cname", "/webservice_v2/contact?page_size=7&total=1&fields=id%2Cname&page=2"},
 		{"sort=id&page_size=7", "/webservice_v2/contact?sort=id&page_size=7&page=2"},
 		{"after=0&page_size=7", "/webservice_v2/contact?page_size=7&after=7"},
-		{"after=0&sort=id&page_size=7", "/webservice_v2/contact?sort=id&page_size=7&after=7"},
+		{"after=0&page_size=7", "/webservice_v2/contact?page_size=7&after=7"},
 	} {
 		pages := p.Pages("/contact?" + c.query)
 		require.Equal(t, all, rig.Ids(pages...), c.query)
@@ -63,8 +63,12 @@ func contractPaging(t *testing.T, p *rig.Practice) {
 		{Ask: `GET /contact?page=99999999999999999999999`, Status: 400, Message: `Parameter invalid page value must be greater than 0`},
 		{Ask: `GET /contact?after=x`, Status: 403, Message: `Field: after has an invalid value: x for datatype: int4`},
 		{Ask: `GET /contact?after=-1`, Status: 403, Message: `Field: after has an invalid value: -1 for datatype: int4`},
-		{Ask: `GET /contact?after=1&page=1`, Status: 400, Message: `Invalid request, query parameter is not supported: page`},
-		{Ask: `GET /contact?after=1&sort=name`, Status: 400, Message: `Invalid request, query parameter is not supported: sort`},
+		{Ask: `GET /contact?after=1&page=1`, Status: 400, Message: `Parameter after cannot be combined with page`},
+		{Ask: `GET /contact?after=1&sort=name`, Status: 400, Message: `Parameter after cannot be combined with sort`},
+		{Ask: `GET /contact?after=1&sort=id`, Status: 400, Message: `Parameter after cannot be combined with sort`},
+		{Ask: `GET /orderline?after=0&page=1`, Status: 400, Message: `These parameter(s): order_id are required`},
+		{Ask: `GET /contact?after=0&page=1&fields=zz`, Status: 403, Errors: []string{`Field: zz not found in model`, `Parameter after cannot be combined with page`}},
+		{Ask: `GET /contact?sort=-id&after=1&page=2`, Status: 400, Errors: []string{`Parameter after cannot be combined with page`, `Parameter after cannot be combined with sort`}},
 		{Ask: `GET /contact?total=2`, Status: 403, Message: `Field: total has an invalid value: 2 for validation: 0|1`},
 		{Ask: `GET /contact?total=0&page_size=1&fields=id`, Status: 200, Body: `{"data":[{"id":1}],"page":1,"page_size":1,"next":"/webservice_v2/contact?total=0&page_size=1&fields=id&page=2"}`},
 		{Ask: `GET /contact?page=%2B1`, Status: 400, Message: `Parameter invalid page value must be greater than 0`},
@@ -139,7 +143,8 @@ func contractFields(t *testing.T, p *rig.Practice) {
 		{Ask: `GET /contact/1?fields=colour,name,is_nice`, Status: 403, Errors: []string{`Field: colour not found in model`, `Field: is_nice not found in model`}},
 		{Ask: `GET /contact/1?fields=name,`, Status: 403, Message: `Field:  not found in model`},
 		{Ask: `GET /contact/1?fields=name,%20id`, Status: 403, Message: `Field:  id not found in model`},
-		{Ask: `GET /order?fields=orderlines`, Status: 403, Message: `Field: orderlines not found in model`},
+		{Ask: `GET /order?fields=orderlines&page_size=101`, Status: 400, Message: `Parameter invalid page_size value must be from 1 to 100`},
+		{Ask: `GET /order?fields=orderlines&page_size=1001`, Status: 400, Message: `Parameter invalid page_size value must be from 1 to 1000`},
 		{Ask: `GET /document/$1?fields=size,content,name`, Status: 200, Body: `{"data":{"name":"a","size":5,"content":"SGVsbG8="}}`},
 		{Ask: `GET /document?resource=contact&resource_id=$3&fields=content,size`, Status: 200, Body: `{"data":[{"size":5,"content":"SGVsbG8="}],"page":1,"page_size":100,"next":null}`},
 		{Ask: `GET /document?resource=contact&resource_id=$3&content=SGVsbG8=`, Status: 400, Message: `Invalid request, query parameter is not supported: content`},
@@ -153,6 +158,12 @@ func contractFields(t *testing.T, p *rig.Practice) {
 	lines := p.Get("/order/1?fields=orderlines,id")["orderlines"].([]any)
 	require.NotEmpty(t, lines)
 	require.Equal(t, p.Page("/orderline?order_id=1&sort=id").Data[0], lines[0])
+	withLines := p.Page("/order?fields=orderlines,id&page_size=100")
+	require.Greater(t, len(withLines.Data), 40)
+	for _, order := range withLines.Data[:10] {
+		require.Equal(t, p.Get(fmt.Sprintf("/order/%.0f?fields=orderlines,id", order["id"])), order)
+	}
+	require.Equal(t, withLines.Data[:3], p.Page("/order?fields=orderlines,id&after=0&page_size=3").Data)
 	empty := p.Order("open")
 	require.Equal(t, map[string]any{"orderlines": []any{}}, p.Get(fmt.Sprintf("/order/%d?fields=orderlines", empty)))
 }
@@ -166,31 +177,44 @@ func contractFilters(t *testing.T, p *rig.Practice) {
 	plate := p.Get(fmt.Sprintf("/vehicle/%d", vehicle))["license_plate"].(string)
 	esc := url.QueryEscape
 	for query, want := range map[string][]int{
-		"/contact?name=" + esc("Özgür"):                              {contact},
-		"/contact?name=" + esc("özgür"):                              {},
-		"/contact?note=" + esc(note):                                 {contact},
-		"/contact?payment_days=2147483647":                           {contact},
-		"/contact?birth_date=" + esc("1980-02-29T22:30:00.125Z"):     {contact},
-		"/contact?birth_date=" + esc("1980-02-29T23:30:00.125+01"):   {contact},
-		"/contact?birth_date=" + esc("1980-03-01T00:30:00.125+0200"): {contact},
-		"/contact?birth_date=1980-02-29":                             {},
-		"/contact?name=" + esc("Özgür") + "&kind=person":             {contact},
-		"/contact?name=" + esc("Özgür") + "&kind=company":            {},
-		"/employee?hourly_rate=61.1234":                              {employee},
-		"/employee?hourly_rate=6.11234e1":                            {employee},
-		"/employee?hourly_rate=61.12340":                             {employee},
-		"/vehicle?vin=WVWZZZ1KZAW000555":                             {vehicle},
-		"/vehicle?license_plate=" + plate:                            {vehicle},
-		"/vehicle?license_plate=qq" + plate[3:6] + plate[7:]:         {vehicle},
-		"/country?code=NL":                                           {528},
-		"/country?code=NL&is_system=1":                               {528},
-		"/country?is_system=0":                                       {},
+		"/contact?name=" + esc("Özgür"):                                                              {contact},
+		"/contact?name=" + esc("özgür"):                                                              {},
+		"/contact?note=" + esc(note):                                                                 {contact},
+		"/contact?payment_days=2147483647":                                                           {contact},
+		"/contact?birth_date=" + esc("1980-02-29T22:30:00.125Z"):                                     {contact},
+		"/contact?birth_date=" + esc("1980-02-29T23:30:00.125+01"):                                   {contact},
+		"/contact?birth_date=" + esc("1980-03-01T00:30:00.125+0200"):                                 {contact},
+		"/contact?birth_date=1980-02-29":                                                             {},
+		"/contact?name=" + esc("Özgür") + "&kind=person":                                             {contact},
+		"/contact?name=" + esc("Özgür") + "&kind=company":                                            {},
+		"/employee?hourly_rate=61.1234":                                                              {employee},
+		"/employee?hourly_rate=6.11234e1":                                                            {employee},
+		"/employee?hourly_rate=61.12340":                                                             {employee},
+		"/vehicle?vin=WVWZZZ1KZAW000555":                                                             {vehicle},
+		"/vehicle?license_plate=" + plate:                                                            {vehicle},
+		"/vehicle?license_plate=qq" + plate[3:6] + plate[7:]:                                         {vehicle},
+		"/country?code=NL":                                                                           {528},
+		"/country?code=NL&is_system=1":                                                               {528},
+		"/country?is_system=0":                                                                       {},
+		"/contact?name[contains]=" + esc("ÖZGÜR"):                                                    {contact},
+		"/contact?note[contains]=" + esc("& MORE % _"):                                               {contact},
+		"/contact?note[contains]=" + esc("two%lines"):                                                {},
+		"/contact?birth_date[gte]=1980-02-29T22:30:00.125Z&birth_date[lte]=1980-02-29T22:30:00.125Z": {contact},
+		"/contact?birth_date[gt]=1980-02-29T22:30:00.125Z&birth_date[lt]=1980-03-01T00:00:00Z":       {},
+		"/contact?name[in]=nobody," + esc("Özgür"):                                                   {contact},
+		"/contact?payment_days[gte]=2147483647":                                                      {contact},
+		"/contact?note[null]=1&name=" + esc("Özgür"):                                                 {},
+		"/contact?note[null]=0&name=" + esc("Özgür"):                                                 {contact},
+		"/vehicle?vin[contains]=zzz1kzaw000555":                                                      {vehicle},
+		"/vehicle?license_plate[in]=" + plate + ",XX-99-99":                                          {vehicle},
+		"/employee?hourly_rate[gt]=61.12339&hourly_rate[lt]=61.12341":                                {employee},
 	} {
 		require.Equal(t, want, rig.Ids(p.Page(query)), query)
 	}
 	p.Holds(t, []rig.Wire{
 		{Ask: `GET /contact?payment_days=x&birth_date=x&kind=&name=x`, Status: 403, Errors: []string{
-			`Field: birth_date has an invalid value: x for datatype: timestamp(ISO 8601)`, `Field: payment_days has an invalid value: x for datatype: int4`}},
+			`Field: birth_date has an invalid value: x for datatype: timestamp(ISO 8601)`, `Field: payment_days has an invalid value: x for datatype: int4`,
+			`Field: kind has an invalid value:  for validation: person|company`}},
 		{Ask: `GET /employee?hourly_rate=NaN`, Status: 403, Message: `Field: hourly_rate has an invalid value: NaN for datatype: float8`},
 		{Ask: `GET /contact?payment_days=null`, Status: 403, Message: `Field: payment_days has an invalid value: null for datatype: int4`},
 		{Ask: `GET /contact?name=` + letters(200), Status: 200, Body: `{"data":[],"page":1,"page_size":100,"next":null}`},

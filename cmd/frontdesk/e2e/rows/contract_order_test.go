@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -146,4 +148,7 @@ func contractNotJSON(t *testing.T, p *rig.Practice) {
 		{What: "not JSON for the utilities", Ask: `PUT /updatelicenseplate x`, Status: 400, Message: no},
 		{What: "body of a GET that takes none", Ask: `GET /contact/1 nonsense`, Status: 200},
 	})
+	at := p.Call("PUT", "/contact/1", p.Token, "{\"name\": \"é\",\n  \"kind\": }").Failure(t).Position
+	require.Equal(t, 2, at.Line)
+	require.Equal(t, 11, at.Column)
 }

@@ -142,12 +142,14 @@ func contractModel(t *testing.T, p *rig.Practice) {
 				Name      string           `json:"name"`
 				PrimaryID string           `json:"primary_id"`
 				Fields    []map[string]any `json:"fields"`
+				Changes   string           `json:"changes"`
 			}
 		}
 		a := p.Call("GET", "/model/"+r.Name, p.Token, "")
 		require.NoError(t, json.Unmarshal(a.Body, &body), "%s", a.Body)
 		require.Equal(t, r.Name, body.Data.Name)
 		require.Equal(t, "id", body.Data.PrimaryID)
+		require.Equal(t, "all", body.Data.Changes)
 		require.Len(t, body.Data.Fields, len(r.Fields))
 		for i, got := range body.Data.Fields {
 			f := r.Fields[i]

@@ -56,7 +56,11 @@ func TestOpenAPIEveryAnswer(t *testing.T) {
 func (s *setting) answers(status string) {
 	defer s.Faults.None()
 	r := s.right()
-	switch own := ownAnswers[s.op.Name+" "+status]; {
+	own := ownAnswers[s.op.Name+" "+status]
+	if many := ownAnswers[s.many()+" "+status]; many != nil {
+		own = many
+	}
+	switch {
 	case own != nil:
 		r = own(s)
 	case status == "304":

@@ -91,12 +91,33 @@ func (s *setting) ask(r request) rig.Answer {
 // where that is not needed.
 func (s *setting) own(reason mapping.Reason) ([]rig.Answer, bool) {
 	defer s.Faults.None()
-	for _, key := range []string{s.op.Name + " " + string(reason), string(s.op.Scope) + " " + string(reason), string(reason)} {
+	for _, key := range []string{s.op.Name + " " + string(reason), s.many() + " " + string(reason), string(s.op.Scope) + " " + string(reason), string(reason)} {
 		if way := ownWays[key]; way != nil {
 			return way(s), true
 		}
 	}
 	return nil, false
+}
+
+// many is "many" for an operation that writes many records.
+func (s *setting) many() string {
+	if strings.HasSuffix(s.op.Path, "/bulk") {
+		return "many"
+	}
+	return ""
+}
+
+// beside changes a right request with many records: what it has beside them.
+func beside(members string) func(*setting) request {
+	return func(s *setting) request {
+		r := s.right()
+		r.Body = "{" + members + "," + r.Body[1:]
+		return r
+	}
+}
+
+func besides(members string) func(*setting) []rig.Answer {
+	return func(s *setting) []rig.Answer { return []rig.Answer{s.ask(beside(members)(s))} }
 }
 
 // ownWays are the errors that come about by faults of the administration, by
@@ -119,7 +140,7 @@ var ownWays = map[string]func(*setting) []rig.Answer{
 	}),
 	"idempotency_key_in_use": func(s *setting) []rig.Answer {
 		r := s.right()
-		return []rig.Answer{s.Twice(r.Path, r.Body)}
+		return []rig.Answer{s.Twice(r.Method, r.Path, r.Body)}
 	},
 	"update field_required": changed(func(s *setting, r *request) {
 		for _, f := range s.op.Resource.Fields {
@@ -129,7 +150,12 @@ var ownWays = map[string]func(*setting) []rig.Answer{
 			}
 		}
 	}),
-	"system_record": changed(func(s *setting, r *request) { s.alter(r, "is_system", "1") }),
+	"system_record":                 changed(func(s *setting, r *request) { s.alter(r, "is_system", "1") }),
+	"many field_required":           changed(func(_ *setting, r *request) { r.Body = "{}" }),
+	"many array_needs_element":      changed(func(_ *setting, r *request) { r.Body = `{"records":[]}` }),
+	"many varchar_invalid":          besides(`"webhook_url":5`),
+	"many varchar_too_long":         besides(`"webhook_url":"https://a.nl/` + letters(2048) + `"`),
+	"many custom_validation_failed": besides(`"webhook_url":"http://a.nl"`),
 	"getModel body_not_json": func(s *setting) []rig.Answer {
 		r := s.right()
 		s.Faults.Describes(`{"name":`)
@@ -279,6 +305,7 @@ var ownAnswers = map[string]func(*setting) request{
 		r.Path = "/webhook?id=" + s.startBackup()
 		return r
 	},
+	"many 202":           beside(`"webhook_url":"https://receiver.invalid/done"`),
 	"downloadResult 206": part("bytes=0-9"),
 	"downloadResult 416": part("bytes=999999999-"),
 }

@@ -41,7 +41,7 @@ resources:
   order:
     client: {through: contact_id}
     hidden: row.gone == 1
-    fields: {contact_id: contact, reference: ref, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}, orderlines: {}}
+    fields: {contact_id: contact, reference: ref, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}, orderlines: {readonly: true}}
     OF ord
   orderline:
     client: {through: order_id}

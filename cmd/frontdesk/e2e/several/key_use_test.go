@@ -90,7 +90,7 @@ func TestLastUseOfEachHash(t *testing.T) {
 	code, list, stderr := rig.Command(t, "", "key", "list", "--config", one.File)
 	require.Zero(t, code, stderr)
 	require.Empty(t, stderr)
-	require.Regexp(t, `(?m)^full +never +- +`+short(rig.FullKey)+`, `+short(fresh)+`, `+short(late)+` +-, -, \d{4}-\d\d-\d\d \d\d:\d\d +enforce`, list)
+	require.Regexp(t, `(?m)^full +never +- +`+short(rig.FullKey)+`, `+short(fresh)+`, `+short(late)+` +-, -, \d{4}-\d\d-\d\d \d\d:\d\d \S+ +enforce`, list)
 
 	// A hash that is gone is told no more, and forgotten a day after it was used.
 	one.Write(s.text(digest(rig.FullKey), digest(fresh)))

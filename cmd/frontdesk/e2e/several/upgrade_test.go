@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/e2e/recipes"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -21,8 +22,8 @@ import (
 // lost or double, and what one version began the other goes on with. It is alone,
 // since not one request may come too late.
 func TestRollingUpgrade(t *testing.T) {
-	previous, next := previousProgram(t), nextProgram(t)
-	this := rig.Binary(t)
+	previous, this := previousProgram(t), rig.Binary(t)
+	next := recipes.Build(t) // with a schema change of each kind that docs/upgrading.md allows, and work that this version does not know
 	s := startSoak(t, previous)
 	stop := s.work()
 	begun := time.Now()

@@ -170,7 +170,7 @@ func matches(rec mapping.Record, q backend.Query) bool {
 		return false
 	}
 	for _, f := range q.Filters {
-		if v := rec.Values[f.Field.Index]; v != f.Value && !(f.Field.IgnoreDashes && mapping.BarePlate(v.Text()) == mapping.BarePlate(f.Value.Text())) {
+		if !f.Matches(rec.Values[f.Field.Index]) {
 			return false
 		}
 	}

@@ -1,0 +1,234 @@
+package drivertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping"
+)
+
+// Injection asks an administration for every filter and every order that its sheet has, by texts
+// that would be more than values: conditions, comments and wildcards of the languages that
+// systems are asked in. A filter finds what has the text and nothing else, an order has each
+// record once, and nothing fails. What there is, is what the plain list has; of an Oracle, that
+// list is held to it first.
+//
+// In the short form each field meets some of the texts, and each text some of the fields; in the
+// soak all meet all.
+type Injection struct {
+	Client  *backend.Client
+	Clients []auth.Client
+	Oracle  Oracle                   // nil: what lists have is held to nobody
+	Weigh   func(text string) string // what texts are compared by; nil where that is their letters
+
+	texts []string
+	each  int // how many of them a field meets
+	next  int // of texts
+	ids   map[string][]int64
+}
+
+// fewestTexts is how many texts a field of texts meets in the short form at least.
+const fewestTexts = 3
+
+// Run asks for everything as every client.
+func (i Injection) Run(t *testing.T) {
+	t.Helper()
+	i.texts = slices.Concat(Texts, attacks())
+	if i.each = len(i.texts); !sqltest.Soak() {
+		i.each = max(fewestTexts, len(i.texts)/max(1, i.fields())+1)
+	}
+	asked, begun := 0, time.Now()
+	for _, who := range i.Clients {
+		i.ids = map[string][]int64{}
+		resources := slices.Clone(i.Client.Model().Resources)
+		slices.SortStableFunc(resources, func(a, b *mapping.Resource) int { return len(a.ListRequires) - len(b.ListRequires) })
+		for _, r := range resources {
+			if i.Client.Offer().Has(r, mapping.OpList) {
+				asked += i.resource(t, r, who)
+			}
+		}
+	}
+	require.Positive(t, asked)
+	t.Logf("%d lists in %s", asked, time.Since(begun).Round(time.Millisecond))
+}
+
+// fields is how many fields of texts can be filtered by, by all clients.
+func (i *Injection) fields() (n int) {
+	for _, r := range i.Client.Model().Resources {
+		for k := range r.Fields {
+			if f := &r.Fields[k]; f.Filterable() && isText(f) && i.Client.Offer().Has(r, mapping.OpList) {
+				n += len(i.Clients)
+			}
+		}
+	}
+	return n
+}
+
+func isText(f *mapping.Field) bool { return f.Type == mapping.Varchar || f.Type == mapping.Text }
+
+// attacks are texts by the language that they are of.
+func attacks() []string {
+	all := []string{
+		"' OR 1=1 --", "'; DELETE FROM contact; --", `" OR ""="`, "') OR ('1'='1", "1 OR 1=1", "1; SELECT pg_sleep(5)", "/* */", "--", "#", `\' OR 1=1 -- `, "_%", "[a-z]%", "?", "x'||'y", // SQL
+		":client", "@p1", "$1", "N'x'", "0x27", "CHAR(39)", // its parameters and values
+		"' && name~'%' && ''='", "x') || org!='' //", "' or name ne '", "name==*", ";name==*", ",name==*", `\") or (1=1`, "(a|b)", // PocketBase, OData, RSQL, JQL
+		`{"neq":null}`, "[neq]=x", "$ne", `"},"x":{"y":"`, // LoopBack, JSON
+		"a&org=2", "a?b=c", "../../etc", "..%2f", "%27%20or%201=1", "\r\nX-Org: 2", "a\nb", "\t", "%0d%0a", // HTTP
+		"]]><x/>", "<!ENTITY x>", "&lt;", `"/><x y="`, // XML
+		"{client.id}", "{filter.name}", "row.gone", "true || true", // sheets, CEL
+		"ʼ", "＇", "\u2028", "\u0000", "🙂", strings.Repeat("'", 40), // letters
+	}
+	return all
+}
+
+func (i *Injection) resource(t *testing.T, r *mapping.Resource, who auth.Client) (asked int) {
+	base, all := i.plain(t, r, who)
+	for _, rec := range all {
+		i.ids[r.Name] = append(i.ids[r.Name], int64(rec.ID()))
+	}
+	if i.Oracle != nil && len(r.ListRequires) == 0 {
+		rows, err := i.Oracle.Rows(t.Context(), r.Name)
+		require.NoError(t, err)
+		seen := slices.DeleteFunc(rows, func(row Row) bool { return !row.sees(who) })
+		require.Len(t, all, len(seen), "%s of %s", r.Name, who.Name)
+	}
+	for k := range r.Fields {
+		f := &r.Fields[k]
+		if f.Filterable() && !slices.ContainsFunc(base, func(b backend.Filter) bool { return b.Field == f }) {
+			asked += i.filters(t, r, who, f, base, all)
+		}
+		if f.Sortable() {
+			asked += i.sorts(t, r, who, f, base, all)
+		}
+	}
+	return asked
+}
+
+// plain is the whole list of a client, with what it has to be narrowed by.
+func (i *Injection) plain(t *testing.T, r *mapping.Resource, who auth.Client) (base []backend.Filter, all []mapping.Record) {
+	for _, base = range i.bases(r) {
+		page, err := i.Client.List(t.Context(), r, backend.Query{Client: who, Filters: base, Limit: 5000})
+		require.NoError(t, err, "%s of %s", r.Name, who.Name)
+		require.False(t, page.More, "the lists are to be short")
+		if all = page.Records; len(all) > 0 {
+			break
+		}
+	}
+	return base, all
+}
+
+// bases are what a list can be narrowed by that has to be.
+func (i *Injection) bases(r *mapping.Resource) (bases [][]backend.Filter) {
+	bases = [][]backend.Filter{nil}
+	for _, name := range r.ListRequires {
+		f := r.Field(name)
+		var values []mapping.Value
+		switch {
+		case f.Check == "resource":
+			values = append(values, mapping.TextValue("contact"))
+		case f.ReferenceBy != "":
+			values = idsOf(i.ids["contact"])
+		default:
+			values = idsOf(i.ids[f.Reference])
+		}
+		if len(values) == 0 {
+			values = idsOf([]int64{1})
+		}
+		var longer [][]backend.Filter
+		for _, base := range bases {
+			for _, v := range values {
+				longer = append(longer, append(slices.Clone(base), backend.Filter{Field: f, Value: v}))
+			}
+		}
+		bases = longer
+	}
+	return bases
+}
+
+func idsOf(ids []int64) (values []mapping.Value) {
+	for _, id := range ids[:min(len(ids), 20)] {
+		values = append(values, mapping.IntValue(id))
+	}
+	return values
+}
+
+// filters asks for a field by the texts. What is no value of it a client is refused.
+func (i *Injection) filters(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record) (asked int) {
+	texts := i.texts
+	if isText(f) {
+		texts = nil
+		for range i.each {
+			texts = append(texts, i.texts[i.next%len(i.texts)])
+			i.next++
+		}
+	}
+	for _, text := range texts {
+		v, bad := f.Parse(text, time.UTC)
+		if bad != nil {
+			continue
+		}
+		said := fmt.Sprintf("%s of %s by %s %q", r.Name, who.Name, f.Name, text)
+		page, err := i.Client.List(t.Context(), r, backend.Query{Client: who, Filters: append(slices.Clone(base), backend.Filter{Field: f, Value: v}), Limit: len(all) + 1, Total: true})
+		if asked++; err != nil {
+			requireRefused(t, err, said)
+			continue
+		}
+		require.EqualValues(t, len(page.Records), page.Total, said)
+		var came []int32
+		for _, rec := range page.Records {
+			require.True(t, slices.ContainsFunc(all, func(known mapping.Record) bool { return known.ID() == rec.ID() }), "%s: %d is none of the client's", said, rec.ID())
+			require.True(t, i.alike(rec.Values[f.Index], v), "%s: came %s", said, rec.Values[f.Index])
+			came = append(came, rec.ID())
+		}
+		for _, rec := range all {
+			require.True(t, rec.Values[f.Index] != v || slices.Contains(came, rec.ID()), "%s: %d did not come", said, rec.ID())
+		}
+	}
+	return asked
+}
+
+// alike tells whether a value may be found by another.
+func (i *Injection) alike(v, by mapping.Value) bool {
+	if v.Kind() != mapping.KindText || by.Kind() != mapping.KindText {
+		return v == by
+	}
+	a, b := strings.TrimSpace(v.Text()), strings.TrimSpace(by.Text())
+	return strings.EqualFold(a, b) || i.Weigh != nil && i.Weigh(a) == i.Weigh(b)
+}
+
+// requireRefused wants a refusal that a client gets words for.
+func requireRefused(t *testing.T, err error, said string) {
+	t.Helper()
+	violations, ok := mapping.AsViolations(err)
+	require.True(t, ok, "%s: %v", said, err)
+	for _, v := range violations {
+		require.NotContains(t, []mapping.Reason{mapping.InternalError, mapping.BackendUnavailable, mapping.BackendTimeout}, v.Reason, "%s: %v", said, err)
+	}
+}
+
+// sorts asks for an order, both ways: it has each record once.
+func (i *Injection) sorts(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record) (asked int) {
+	for _, down := range []bool{false, true} {
+		said := fmt.Sprintf("%s of %s sorted by %s", r.Name, who.Name, f.Name)
+		page, err := i.Client.List(t.Context(), r, backend.Query{Client: who, Filters: base, Sort: []backend.Order{{Field: f, Descending: down}}, Limit: len(all) + 1})
+		require.NoError(t, err, said)
+		require.ElementsMatch(t, idsIn(all), idsIn(page.Records), said)
+		asked++
+	}
+	return asked
+}
+
+func idsIn(records []mapping.Record) (ids []int32) {
+	for _, rec := range records {
+		ids = append(ids, rec.ID())
+	}
+	return ids
+}

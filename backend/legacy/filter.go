@@ -1,0 +1,142 @@
+package legacy
+
+import (
+	"slices"
+	"strings"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// filter appends the condition of one filter of a list. It is false if no record can
+// fulfil it.
+func (t *table) filter(b *statement, q backend.Query, f backend.Filter, keys sheet.Keys) (possible bool, err error) {
+	of := &t.Fields[f.Field.Index]
+	if v, fixed := of.Fixed(); fixed {
+		b.add("1 = 1")
+		return f.Matches(v), nil
+	}
+	switch {
+	case f.Op == mapping.Contains:
+		t.contains(b, of, f.Value.Text())
+	case f.Op.IsRange():
+		bound := t.Range(f.Field, f.Op, f.Value)
+		b.add("(")
+		t.beyond(b, bound)
+		for _, null := range of.Nulls() {
+			b.add(" AND NOT (")
+			t.is(b, f.Field, sheet.Assignment{Place: of.From[0], Value: null})
+			b.add(")")
+		}
+		b.add(")")
+	default:
+		alternatives, err := t.alternatives(q, f, keys)
+		if f.Op == mapping.IsNull && f.Value.Int() == 0 {
+			b.add("NOT ")
+			t.oneOf(b, f.Field, alternatives)
+			return true, err
+		}
+		if err != nil || len(alternatives) == 0 {
+			return false, err
+		}
+		t.oneOf(b, f.Field, alternatives)
+	}
+	return true, nil
+}
+
+// alternatives are what the system may have of a value that a filter lets through.
+func (t *table) alternatives(q backend.Query, f backend.Filter, keys sheet.Keys) (all [][]sheet.Assignment, err error) {
+	for _, v := range values(f) {
+		some, err := t.Filter(t.asked(q, f, v), f.Field, q.Client, keys)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// values are those that a filter compares with: null for [null], whichever it wants.
+func values(f backend.Filter) []mapping.Value {
+	if f.Op == mapping.IsNull {
+		return []mapping.Value{mapping.NullValue()}
+	}
+	return f.Operands()
+}
+
+// asked holds what is filtered by, with one value of a filter. Of the other filters those
+// count that name one value: it may say what an ID is of.
+func (t *table) asked(q backend.Query, f backend.Filter, v mapping.Value) mapping.Record {
+	rec := mapping.NewRecord(t.Resource.Resource)
+	for _, other := range q.Filters {
+		if other.Op == mapping.Equals {
+			rec.Values[other.Field.Index] = other.Value
+		}
+	}
+	rec.Values[f.Field.Index] = v
+	return rec
+}
+
+// oneOf appends that one of the alternatives holds whole, if there are any.
+func (t *table) oneOf(b *statement, f *mapping.Field, alternatives [][]sheet.Assignment) {
+	b.add("(")
+	if len(alternatives) == 0 {
+		b.add("1 = 0")
+	}
+	for i, all := range alternatives {
+		if i > 0 {
+			b.add(" OR ")
+		}
+		if len(all) == 0 {
+			b.add("1 = 1") // holds for every record
+		}
+		for k, a := range all {
+			if k > 0 {
+				b.add(" AND ")
+			}
+			t.is(b, f, a)
+		}
+	}
+	b.add(")")
+}
+
+// beyond appends that a row's values come behind a bound, or before it.
+func (t *table) beyond(b *statement, bound sheet.Bound) {
+	switch {
+	case bound.Before && bound.Open:
+		t.compared(b, bound.At, " < ", " <= ")
+	case bound.Before:
+		t.compared(b, bound.At, " < ", " < ")
+	case bound.Open:
+		t.compared(b, bound.At, " > ", " > ")
+	default:
+		t.compared(b, bound.At, " > ", " >= ")
+	}
+}
+
+// contains appends that a text has a part, in whatever case.
+func (t *table) contains(b *statement, f *sheet.Field, part string) {
+	place := f.From[0]
+	left, right := f.Trims()
+	before, behind := "", ""
+	if f.IgnoreDashes {
+		part = mapping.BarePlate(part)
+		before, behind = "REPLACE(", ", '-', '')"
+	}
+	if left {
+		before, behind = "LTRIM("+before, behind+")"
+	}
+	if right || t.padded[place] {
+		before, behind = "RTRIM("+before, behind+")"
+	}
+	t.d.contains(b, func() { b.add(before).expr(t.expr(place)).add(behind) }, part)
+}
+
+// likePattern finds a part of a text with LIKE, where ! makes what follows plain.
+func likePattern(part string) string {
+	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_", "[", "![").Replace(part) + "%"
+}
+
+// sameFilters tells whether two lists are narrowed alike.
+func sameFilters(a, b []backend.Filter) bool { return slices.EqualFunc(a, b, backend.Filter.Equal) }

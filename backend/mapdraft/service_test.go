@@ -1,0 +1,161 @@
+package mapdraft
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/mapping"
+)
+
+// heard drafts a sheet of a service.
+func heard(t *testing.T, o Options) *Draft {
+	t.Helper()
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	o.Model = model
+	d, err := New(t.Context(), o)
+	require.NoError(t, err)
+	require.Empty(t, problems(t, d.Text), "it always loads:\n%s", d.Text)
+	return d
+}
+
+const contactsAnswer = `{"page": 1, "perPage": 30, "totalItems": 53, "items": [
+  {"id": "a1b2c3", "org": 1, "customerNumber": "K-1", "type": "PRIVATE", "lastName": "Bakker", "person": {"birthDate": "1950-01-01", "firstName": "Zoë"}, "customer": true, "memo": "", "created": "2026-11-22 08:47:21.199Z", "updatedAt": "2026-11-22T08:47:21Z", "paymentTermDays": 14},
+  {"id": "d4e5f6", "org": 2, "customerNumber": "K-2", "type": "BUSINESS", "lastName": "Jansen", "person": {"birthDate": null, "firstName": null}, "customer": false, "memo": "x", "created": "2026-11-22 08:47:21.199Z", "updatedAt": "2026-11-22T08:47:21Z", "paymentTermDays": 30}]}`
+
+// TestSamples drafts a sheet of answers: the list in them, keys, paths, types, dates, how
+// they are paged and counted.
+func TestSamples(t *testing.T) {
+	d := heard(t, Options{Samples: []Sample{
+		{Path: "/api/collections/contacts/records", Body: []byte(contactsAnswer)},
+		{Path: "/orders", Header: http.Header{"X-Total-Count": {"2"}, "Link": {`</orders?page=2>; rel="next"`}}, Body: []byte(`[
+		  {"id": 7, "org": 1, "contactId": "a1b2c3", "status": "OPEN", "orderDate": "2026-01-05T08:14:00+01:00", "deliveryDate": 1767600000, "totalExcl": 10.5, "lines": [{"id": 1, "description": "Oil"}]},
+		  {"id": 8, "org": 2, "contactId": "d4e5f6", "status": "DRAFT", "orderDate": "2026-01-05T08:14:00+01:00", "deliveryDate": 1767700000, "totalExcl": 12, "lines": []}]`)},
+	}})
+	for _, line := range []string{
+		"client: org # guess: whose record it is: in 2 of 2 tables, its name",
+		"key: {columns: id, id: kept} # guess: name, all different in 2 rows",
+		`get: {path: "/api/collections/contacts/records/{key}"}`,
+		`list: {path: "/api/collections/contacts/records", query: {page: "{page}", perPage: "{limit}"}, result: items, paging: {style: page, size: 30}, total: {result: totalItems}}`,
+		"kind: {from: type, codes: {BUSINESS: company, PRIVATE: person}}", "name: lastName #", "first_name: person.firstName #", "birth_date: {from: person.birthDate, type: date}",
+		"is_customer: {from: customer, type: boolean}", `created_at: {from: created, format: "yyyy-MM-dd HH:mm:ss.SSSZ", readonly: true}`, "modified_at: {from: updatedAt, readonly: true}",
+		"payment_days: paymentTermDays #", `note: {from: memo, empty: "null"`,
+		"key: {columns: id} # guess", `list: {path: "/orders", paging: {style: link, next: header}, total: {header: X-Total-Count}}`, "contact_id: contactId #",
+		"delivery_date: {from: deliveryDate, type: integer, format: epoch_seconds}", "order_date: orderDate #", "does it take records? create: {path: …}",
+	} {
+		require.Contains(t, d.Text, line)
+	}
+	require.NotContains(t, d.Text, "Bakker", "no customer's value")
+	require.Equal(t, 2, d.Summary.Resources)
+}
+
+// TestSampleShapes finds the list in answers of other shapes, and refuses what has none.
+func TestSampleShapes(t *testing.T) {
+	const record = `{"id": 1, "name": "x", "code": "NL"}`
+	for body, line := range map[string]string{
+		`[` + record + `]`:                     `list: {path: "/countries"}`,
+		`{"data": {"rows": [` + record + `]}}`: `list: {path: "/countries", result: data.rows}`,
+		`{"results": [` + record + `], "next": "https://x.example/c?page=2"}`:        `result: results, paging: {style: link, next: next}}`,
+		`{"items": [` + record + `], "nextCursor": "Mg"}`:                            `query: {cursor: "{cursor}"}, result: items, paging: {style: cursor, next: nextCursor}}`,
+		`{"meta": {"offset": 0, "limit": 50, "total": 9}, "data": [` + record + `]}`: `query: {offset: "{offset}", limit: "{limit}"}, result: data, paging: {style: offset, size: 50}, total: {result: meta.total}}`,
+		record: `one record was seen, and no list: where is it?`,
+	} {
+		require.Contains(t, heard(t, Options{Samples: []Sample{{Path: "/countries", Body: []byte(body)}}}).Text, line, body)
+	}
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	for _, body := range []string{``, `{`, `[]`, `"x"`, `[1, 2]`, `[] []`, strings.Repeat("[", 100_000)} {
+		_, err := New(t.Context(), Options{Model: model, Samples: []Sample{{Path: "/x", Body: []byte(body)}}})
+		require.ErrorContains(t, err, "read /x: ", body)
+	}
+}
+
+// FuzzSamples: whatever a service answers, its draft loads, or it is said what is wrong.
+func FuzzSamples(f *testing.F) {
+	f.Add("/contacts", contactsAnswer)
+	f.Add("/a b\n${HOME}", `[{"id": 1, "${HOME}": "x", "a\nb": 1, "#": 2, "name: x": 3, "": 4, ".": 5, "name": null}]`)
+	f.Add("/contacts", `[{"ID": "x", "name": {"name": {"name": {"name": {"name": {"name": 1}}}}}, "Naam": " ", "type": "${X}"}]`)
+	model, err := mapping.LoadModel("")
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, path, body string) {
+		d, err := New(t.Context(), Options{Model: model, Samples: []Sample{{Path: path, Body: []byte(body)}}})
+		if err == nil {
+			require.Empty(t, problems(t, d.Text), d.Text)
+			require.NoError(t, d.Page().Write(&strings.Builder{}))
+		}
+	})
+}
+
+const described = `openapi: 3.0.3
+info: {title: Garage, version: "1"}
+paths:
+  /customers:
+    get:
+      parameters:
+        - {name: page, in: query, schema: {type: integer}}
+        - {name: pageSize, in: query, schema: {type: integer}}
+        - {name: updatedSince, in: query, schema: {type: string}}
+        - {name: last_name, in: query, schema: {type: string}}
+        - {$ref: "#/components/parameters/Type"}
+      responses:
+        "200":
+          content:
+            application/json:
+              schema:
+                type: object
+                properties:
+                  data: {type: array, items: {$ref: "#/components/schemas/Customer"}}
+                  totalCount: {type: integer}
+    post: {responses: {"201": {description: made}}}
+  /customers/{customerId}:
+    get: {responses: {"200": {content: {application/json: {schema: {$ref: "#/components/schemas/Customer"}}}}}}
+    patch: {responses: {"200": {description: changed}}}
+    delete: {responses: {"204": {description: gone}}}
+  /orders:
+    get: {responses: {"200": {content: {application/json: {schema: {type: array, items: {$ref: "#/components/schemas/Order"}}}}}}}
+  /orders/{orderId}/lines:
+    get: {responses: {"200": {content: {application/json: {schema: {type: array, items: {type: object, properties: {id: {type: integer}, description: {type: string}, quantity: {type: number}, unitPrice: {type: number}}}}}}}}}
+    post: {responses: {"201": {description: made}}}
+  /orders/{orderId}/lines/{lineId}:
+    delete: {responses: {"204": {description: gone}}}
+components:
+  parameters: {Type: {name: type, in: query, schema: {type: string}}}
+  securitySchemes: {key: {type: apiKey, in: header, name: X-API-Key}}
+  schemas:
+    Base: {type: object, properties: {id: {type: string, format: uuid}, createdAt: {type: string, format: date-time, readOnly: true}}}
+    Customer:
+      allOf:
+        - {$ref: "#/components/schemas/Base"}
+        - type: object
+          properties:
+            type: {type: string, enum: [PRIVATE, BUSINESS]}
+            lastName: {type: string, maxLength: 40}
+            birthDate: {type: string, format: date, nullable: true}
+            parent: {$ref: "#/components/schemas/Customer"}
+    Order:
+      type: object
+      properties: {id: {type: integer}, customerId: {type: string}, status: {type: string, enum: [open, ready]}, orderDate: {type: string, format: date-time}}
+`
+
+// TestOpenAPI drafts a sheet of a description: paths, operations, parameters and schemas.
+func TestOpenAPI(t *testing.T) {
+	d := heard(t, Options{OpenAPI: []byte(described)})
+	for _, line := range []string{
+		`headers: {X-API-Key: "{secret.token}"}`, "rules: backend # guess", "does it keep them itself?",
+		`list: {path: "/customers", query: {page: "{page}", pageSize: "{limit}", updatedSince: "{modified_since}", last_name: "{filter.name}", type: "{filter.kind}"}, result: data, paging: {style: page}, total: {result: totalCount}}`,
+		`create: {path: "/customers"}`, `update: {method: PATCH, path: "/customers/{key}"}`, `delete: {path: "/customers/{key}"}`,
+		"kind: {from: type, codes: {BUSINESS: company, PRIVATE: person}", "name: {from: lastName, length: 40}", "birth_date: {from: birthDate, type: date}", "created_at: {from: createdAt, readonly: true}",
+		"contact_id: customerId #", "key: {columns: [orderId, id], id: kept}", `list: {path: "/orders/{filter.order_id}/lines"}`, "price: unitPrice #",
+	} {
+		require.Contains(t, d.Text, line)
+	}
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	for _, text := range []string{"", "[", "{}", "paths: 3"} {
+		_, err := New(t.Context(), Options{Model: model, OpenAPI: []byte(text)})
+		require.ErrorContains(t, err, "read the OpenAPI file: expected ", text)
+	}
+}

@@ -1,0 +1,67 @@
+package mapdraft
+
+import (
+	"fmt"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// writeFields writes the fields of a resource.
+func (d *drafter) writeFields(b *strings.Builder, m *match) {
+	fmt.Fprintf(b, "    fields:\n")
+	d.sayFields(m)
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		out, refused := m.said[f.Name], comment(m.refused[f.Name])
+		switch {
+		case out != nil:
+			d.summary.Fields++
+			for _, s := range out.settings {
+				if c := m.table.column(s.value); c != nil && (s.key == "from" || s.key == "time_from") {
+					c.used = f.Name
+				}
+			}
+			fmt.Fprintf(b, "      %s: %s%s\n", f.Name, out.value(), d.remark(out.why, out.todo))
+		case refused != "" && f.Required:
+			fmt.Fprintf(b, "      %s: {absent: true} # TODO %s\n", f.Name, refused)
+			d.summary.Doubts++
+		case refused != "":
+			fmt.Fprintf(b, "      # TODO %s\n", refused)
+			d.summary.Doubts++
+		case f.Name == "is_system" && m.SystemRecords && m.client(d) == nil:
+			fmt.Fprintf(b, "      is_system: {constant: 1}%s\n", d.remark("records of all clients", nil))
+		case f.Required && !f.Primary:
+			fmt.Fprintf(b, "      %s: {absent: true} # TODO %s\n", f.Name, d.notFound(m, f))
+			d.summary.Doubts++
+		}
+	}
+}
+
+// sayFields says how each field is found and converted.
+func (d *drafter) sayFields(m *match) {
+	m.said = map[string]*mapped{}
+	for i := range m.Fields {
+		if f := &m.Fields[i]; m.fields[f.Name] != nil {
+			m.said[f.Name] = d.convert(m, m.fields[f.Name])
+		}
+	}
+	for _, f := range append(d.states(m), d.derived(m)...) {
+		if m.refused[f.name] == "" {
+			m.said[f.name] = f
+		}
+	}
+}
+
+// notFound says why a required field has no column: none, or one that refers elsewhere.
+func (d *drafter) notFound(m *match, f *mapping.Field) string {
+	if f.Reference != "" {
+		for _, k := range m.table.Foreign {
+			c := m.table.column(k.Columns[len(k.Columns)-1])
+			if c != nil && bestForm(c.parts, d.fieldForms(m.Resource, f), nil) >= 0.6 {
+				return comment(c.Name + " refers to " + k.Table + ", which is no " + f.Reference + " here")
+			}
+		}
+	}
+	return "no column was found for it"
+}

@@ -1,0 +1,29 @@
+package reference
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// Tells implements backend.ChangeTeller.
+func (s *Store) Tells(*mapping.Resource) backend.Telling { return backend.TellsAll }
+
+// Changes implements backend.ChangeTeller. The primary tells them: a standby does not know
+// which transactions are under way.
+func (s *Store) Changes(ctx context.Context, q backend.ChangesQuery) (backend.ChangesPage, error) {
+	return s.changes.Page(ctx, q)
+}
+
+// Digest implements backend.ChangeTeller.
+func (s *Store) Digest(ctx context.Context, r *mapping.Resource, q backend.DigestQuery) (backend.Digest, error) {
+	return s.changes.Digest(ctx, r, q)
+}
+
+// ChangesState tells about how many changes are kept, and how long the oldest transaction of
+// PostgreSQL has been under way that they are told up to.
+func (s *Store) ChangesState(ctx context.Context) (kept int64, lag time.Duration, err error) {
+	return s.changes.State(ctx)
+}

@@ -1,0 +1,63 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// addArrays gives the records of a page the arrays that are asked for. What stands within
+// a record comes with the list, or else with the record.
+func (s *service) addArrays(ctx context.Context, m *mapping.Resource, q backend.Query, page *backend.Page) error {
+	r, own := s.resources[m], q
+	own.Fields = nil
+	for _, i := range q.Fields {
+		if f := &r.Fields[i]; f.Type == mapping.Array && f.Children == "" {
+			own.Fields = append(own.Fields, i)
+			continue
+		} else if f.Type != mapping.Array {
+			continue
+		}
+		for k := range page.Records {
+			rec := &page.Records[k]
+			if rec.Values[i].IsSet() {
+				continue
+			}
+			whole, err := s.find(ctx, m, backend.Query{Client: q.Client, ID: rec.ID(), Fields: []int{i}}, s.owners(q.Client))
+			if err != nil {
+				return fmt.Errorf("%s of %s: %w", r.Fields[i].Name, m.Name, err)
+			}
+			*rec = whole
+		}
+	}
+	return page.AddArrays(own, m, s.elements(ctx, q))
+}
+
+// elements reads the elements of an array of some records: at once, unless the service
+// lists those of one record only.
+func (s *service) elements(ctx context.Context, q backend.Query) backend.ReadElements {
+	return func(f *mapping.Field, of []mapping.Record) (all []mapping.Record, err error) {
+		child := s.resources[f.Target()]
+		if child == nil || child.list == nil {
+			return nil, nil
+		}
+		asked := []backend.Query{backend.ElementsOf(q, f, of)}
+		if child.list.Request.Uses("filter." + f.ArrayKey) {
+			asked = asked[:0]
+			for i := range of {
+				asked = append(asked, backend.ElementsOf(q, f, of[i:i+1]))
+			}
+		}
+		for _, q := range asked {
+			q.Limit = len(of) * mapping.MaxElements
+			page, err := s.list(ctx, f.Target(), q)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Name, err)
+			}
+			all = append(all, page.Records...)
+		}
+		return all, nil
+	}
+}

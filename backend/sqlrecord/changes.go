@@ -1,0 +1,332 @@
+package sqlrecord
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// Changes tells the changes of a store's records. It is safe for concurrent use.
+type Changes struct {
+	records *Store
+	seal    seal
+	keep    time.Duration
+	byName  map[string]*mapping.Resource
+	page    string // statement: client, after this position, at most so many
+	last    string // statement of SQLite: whether that finds any; "" where it costs no less
+}
+
+// OpenChanges returns the changes of a store whose tables Migrate has made. They are kept for
+// at least keep.
+func OpenChanges(ctx context.Context, records *Store, keep time.Duration) (*Changes, error) {
+	sealed, err := openSeal(ctx, records.db)
+	if err != nil {
+		return nil, err
+	}
+	c := &Changes{records: records, seal: sealed, keep: keep, byName: map[string]*mapping.Resource{}, page: changesText(records.db.Dialect())}
+	if records.db.Dialect().steers {
+		c.last = lastText(records.db.Dialect())
+	}
+	for r := range records.tables {
+		c.byName[r.Name] = r
+	}
+	return c, nil
+}
+
+// changesText is the statement for some changes after a position, those of system records
+// among them, and for the head: the position before which everything is settled. It has a
+// row at least.
+//
+// A transaction of PostgreSQL gets its number when it writes first, and the numbers of its
+// changes while it is under way. So changes are told in the order of transactions, and only
+// those of transactions below the oldest that is under way: nothing can come before them.
+func changesText(d *Dialect) string {
+	p := d.Placeholder
+	part := func(client, where, order string) string {
+		return "SELECT * FROM (SELECT " + tx(d) + ", seq, resource, id, kind, at FROM " + changeTable + " WHERE client_id = " + client +
+			" AND " + where + " ORDER BY " + order + " LIMIT " + p(4) + ") of_client"
+	}
+	if d.steers {
+		where, order := "seq > ?3 AND ?2 = 0", "seq"
+		return "SELECT (SELECT coalesce(max(seq), 0) FROM " + changeTable + "), " + d.Present + ", c.* FROM (SELECT 1) one LEFT JOIN (" +
+			part("?1", where, order) + " UNION ALL " + part("0", where, order) + " ORDER BY seq LIMIT ?4) c"
+	}
+	where, order := "(tx, seq) > ($2, $3) AND tx < s.head", "tx, seq"
+	return "SELECT s.head, " + d.Present + ", c.* FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS head OFFSET 0) s LEFT JOIN LATERAL (" +
+		part("$1", where, order) + " UNION ALL " + part("0", where, order) + " ORDER BY tx, seq LIMIT $4) c ON true ORDER BY c.tx, c.seq"
+}
+
+// lastText is the statement for the head, and for the last changes of a client and of system
+// records: a poll that finds nothing needs no more.
+func lastText(d *Dialect) string {
+	last := "coalesce((SELECT max(seq) FROM " + changeTable + " WHERE client_id = "
+	return "SELECT coalesce(max(seq), 0), " + d.Present + ", " + last + "?1), 0), " + last + "0), 0) FROM " + changeTable
+}
+
+// tx is the column of a change's transaction.
+func tx(d *Dialect) string {
+	if d.steers {
+		return "0 AS tx"
+	}
+	return "tx"
+}
+
+// head is the position that the number in a row of changesText stands for.
+func (c *Changes) head(n int64) spot {
+	if c.records.db.Dialect().steers {
+		return spot{seq: n}
+	}
+	return spot{tx: n}
+}
+
+// entry is one change as the table has it.
+type entry struct {
+	at       spot
+	resource *mapping.Resource // nil for one that the model no longer has
+	id       int32
+	kind     int64
+	ms       int64
+}
+
+var entryColumns = []Column{{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Text},
+	{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}}
+
+// read returns the changes after a position, as many as most, and the cursor of now.
+func (c *Changes) read(ctx context.Context, conn Conn, client auth.Client, after spot, most int) (found []entry, now cursor, err error) {
+	if c.last != "" {
+		none := false
+		err = conn.Query(ctx, c.last, entryColumns[:4], []mapping.Value{mapping.IntValue(client.ID)}, func(row []mapping.Value) error {
+			now = cursor{at: c.head(row[0].Int()), issued: row[1].Int()}
+			none = row[2].Int() <= after.seq && row[3].Int() <= after.seq
+			return nil
+		})
+		if none || err != nil {
+			return nil, now, err
+		}
+	}
+	args := []mapping.Value{mapping.IntValue(client.ID), mapping.IntValue(after.tx), mapping.IntValue(after.seq), mapping.IntValue(int64(most))}
+	err = conn.Query(ctx, c.page, entryColumns, args, func(row []mapping.Value) error {
+		now = cursor{at: c.head(row[0].Int()), issued: row[1].Int()}
+		if row[3].Kind() != mapping.KindNull {
+			found = append(found, entry{
+				at: spot{row[2].Int(), row[3].Int()}, resource: c.byName[row[4].Text()], id: int32(row[5].Int()), kind: row[6].Int(), ms: row[7].Int(),
+			})
+		}
+		return nil
+	})
+	return found, now, err
+}
+
+// now returns the cursor of now.
+func (c *Changes) now(ctx context.Context, conn Conn) (cursor, error) {
+	_, now, err := c.read(ctx, conn, auth.Client{}, spot{}, 0)
+	return now, err
+}
+
+// Page returns a page of changes; see backend.ChangeTeller.
+func (c *Changes) Page(ctx context.Context, q backend.ChangesQuery) (page backend.ChangesPage, err error) {
+	after, ok := c.seal.cursor(q.Client, q.After)
+	if !ok && !q.Begin {
+		return page, mapping.Fail(mapping.CursorGone)
+	}
+	err = c.records.read(ctx, func(conn Conn) error {
+		if q.Begin {
+			now, err := c.now(ctx, conn)
+			page = backend.ChangesPage{Cursor: c.seal.text(q.Client, now)}
+			return err
+		}
+		page, err = c.collect(ctx, conn, q, after)
+		return err
+	})
+	return page, err
+}
+
+// The changes that are read at once: more than records on the page, since some are of the
+// same record or of other resources. And those read for one page at most.
+const (
+	readAtOnce = 200
+	readAtMost = 10000
+)
+
+// collect reads changes until the page is full.
+func (c *Changes) collect(ctx context.Context, conn Conn, q backend.ChangesQuery, from cursor) (page backend.ChangesPage, err error) {
+	told := gathering{wanted: q.Resources, most: q.Limit, at: from.at}
+	var now cursor
+	for read := 0; ; {
+		most := max(readAtOnce, q.Limit+q.Limit/4)
+		var found []entry
+		if found, now, err = c.read(ctx, conn, q.Client, told.at, most); err != nil {
+			return page, err
+		}
+		if from.age(now.issued) > c.keep || now.at.before(from.at) {
+			return page, mapping.Fail(mapping.CursorGone)
+		}
+		if !told.add(found) {
+			page.More = true
+			break
+		}
+		if len(found) < most {
+			told.at = now.at
+			break
+		}
+		if read += len(found); read >= readAtMost {
+			page.More = true
+			break
+		}
+	}
+	page.Changes = told.changes()
+	if q.Records {
+		if err := c.fill(ctx, conn, q, &told, &page); err != nil {
+			return page, err
+		}
+	}
+	page.Cursor = c.seal.text(q.Client, cursor{at: told.at, issued: now.issued})
+	return page, nil
+}
+
+// before tells whether a position is before another.
+func (p spot) before(other spot) bool {
+	return p.tx < other.tx || p.tx == other.tx && p.seq < other.seq
+}
+
+type recordKey struct {
+	resource *mapping.Resource
+	id       int32
+}
+
+// gathering is a page in the making: of each record its last change, in order.
+type gathering struct {
+	wanted []*mapping.Resource
+	most   int
+	all    []entry           // those that a later one replaced have no resource
+	last   map[recordKey]int // positions in all
+	at     spot              // behind all that was added
+}
+
+// add adds changes; false if the page was full before the last of them.
+func (g *gathering) add(found []entry) bool {
+	if len(found) > 0 && g.last == nil {
+		g.last = map[recordKey]int{}
+	}
+	for _, e := range found {
+		if slices.Contains(g.wanted, e.resource) {
+			key := recordKey{e.resource, e.id}
+			i, again := g.last[key]
+			if !again && len(g.last) == g.most {
+				return false
+			}
+			if again {
+				if e.kind == kindUpdated && g.all[i].kind == kindCreated {
+					e.kind = kindCreated
+				}
+				g.all[i].resource = nil
+			}
+			g.last[key] = len(g.all)
+			g.all = append(g.all, e)
+		}
+		g.at = e.at
+	}
+	return true
+}
+
+// changes returns what was gathered.
+func (g *gathering) changes() []backend.RecordChange {
+	g.all = slices.DeleteFunc(g.all, func(e entry) bool { return e.resource == nil })
+	kinds := map[int64]backend.ChangeKind{kindCreated: backend.RecordCreated, kindUpdated: backend.RecordUpdated, kindDeleted: backend.RecordDeleted}
+	told := make([]backend.RecordChange, len(g.all))
+	for i, e := range g.all {
+		told[i] = backend.RecordChange{Resource: e.resource, ID: e.id, Kind: kinds[e.kind], At: time.UnixMilli(e.ms).UTC()}
+	}
+	return told
+}
+
+// fill reads the records of a page, some at a time. The page ends before the first record
+// that there is no room for.
+func (c *Changes) fill(ctx context.Context, conn Conn, q backend.ChangesQuery, told *gathering, page *backend.ChangesPage) error {
+	var records map[recordKey]mapping.Record
+	bytes := 0
+	for i := range page.Changes {
+		if i%idsAtOnce == 0 {
+			var err error
+			if records, err = c.recordsOf(ctx, conn, q, page.Changes[i:min(i+idsAtOnce, len(page.Changes))]); err != nil {
+				return err
+			}
+		}
+		change := &page.Changes[i]
+		rec, there := records[recordKey{change.Resource, change.ID}]
+		if !there { // deleted since; that change follows
+			change.Kind = backend.RecordDeleted
+			continue
+		}
+		bytes += rec.Bytes()
+		if q.Room != nil {
+			if err := q.Room(bytes, i+1); err != nil {
+				if i == 0 {
+					return err
+				}
+				told.at, page.Changes, page.More = told.all[i-1].at, page.Changes[:i], true
+				return nil
+			}
+		}
+		change.Record = rec
+	}
+	return nil
+}
+
+// recordsOf reads the records of changes that are still there.
+func (c *Changes) recordsOf(ctx context.Context, conn Conn, q backend.ChangesQuery, changes []backend.RecordChange) (map[recordKey]mapping.Record, error) {
+	ids := map[*mapping.Resource][]int32{}
+	for _, change := range changes {
+		if change.Kind != backend.RecordDeleted {
+			ids[change.Resource] = append(ids[change.Resource], change.ID)
+		}
+	}
+	records := map[recordKey]mapping.Record{}
+	for r, of := range ids {
+		err := c.records.On(conn).eachOf(ctx, q.Client, r, of, func(rec mapping.Record) { records[recordKey{r, rec.ID()}] = rec })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// idsAtOnce is how many records one statement finds by their IDs. Fewer IDs are filled up to
+// one of few numbers, so that there are few statements to prepare.
+const idsAtOnce = 100
+
+func filledUp(ids []int32) []int32 {
+	for _, n := range [...]int{1, 10, idsAtOnce} {
+		if len(ids) <= n {
+			return append(slices.Clip(ids), slices.Repeat(ids[len(ids)-1:], n-len(ids))...)
+		}
+	}
+	return ids
+}
+
+// eachOf calls each for those of the records that the client sees, in the fields of lists.
+func (s *Store) eachOf(ctx context.Context, client auth.Client, r *mapping.Resource, ids []int32, each func(mapping.Record)) error {
+	t, d := s.tables[r], s.db.Dialect()
+	for some := range slices.Chunk(ids, idsAtOnce) {
+		args := []mapping.Value{mapping.IntValue(client.ID)}
+		var places []string
+		for _, id := range filledUp(some) {
+			args = append(args, mapping.IntValue(int64(id)))
+			places = append(places, d.Placeholder(len(args)))
+		}
+		text := t.list.head + " WHERE " + t.columns[r.ID] + " IN (" + strings.Join(places, ", ") + ") AND " + d.unindexed("") + t.visible
+		err := s.conn.Query(ctx, text, t.list.columns, args, func(row []mapping.Value) error {
+			each(t.list.record(r, row))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

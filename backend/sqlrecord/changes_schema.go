@@ -1,0 +1,144 @@
+package sqlrecord
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/pressly/goose/v3"
+
+	"frontdesk/mapping"
+)
+
+// Triggers of the records' tables write each change of a record into changeTable, in the
+// transaction of the change. So nothing that writes records can forget it: neither what a
+// write brings with it, nor a restore, nor a gateway of the version before.
+const (
+	changeTable = "record_change"
+	// changeLogTable has one row: what seals cursors, which database that is for, and
+	// whether the transaction under way is not to be told (quiet).
+	changeLogTable = "record_change_log"
+	// changesVersion is the migration of a database that has records' tables already. No
+	// model comes to that number.
+	changesVersion = math.MaxInt32 - 1
+)
+
+// The kinds of changes, as the table has them.
+const (
+	kindCreated = 1
+	kindUpdated = 2
+	kindDeleted = 3
+)
+
+// changeTables returns what makes the tables of changes, if they are not there.
+func (s schema) changeTables() []string {
+	log := "CREATE TABLE IF NOT EXISTS " + changeLogTable + " (quiet " + s.d.BigInt + " NOT NULL, secret " + s.bytes() + ", place " + s.textKey() + ")" + s.d.TableOptions
+	row := "INSERT INTO " + changeLogTable + " (quiet) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM " + changeLogTable + ")"
+	if s.d.steers {
+		return []string{
+			"CREATE TABLE IF NOT EXISTS " + changeTable + " (seq INTEGER PRIMARY KEY, client_id INTEGER NOT NULL, resource TEXT NOT NULL, " +
+				"id INTEGER NOT NULL, kind INTEGER NOT NULL, at INTEGER NOT NULL) STRICT",
+			"CREATE INDEX IF NOT EXISTS " + changeTable + "_client_idx ON " + changeTable + " (client_id)",
+			log, row,
+		}
+	}
+	return []string{
+		"CREATE TABLE IF NOT EXISTS " + changeTable + " (client_id bigint NOT NULL, tx bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint, " +
+			"seq bigint GENERATED ALWAYS AS IDENTITY, resource text COLLATE \"C\" NOT NULL, id integer NOT NULL, kind integer NOT NULL, at bigint NOT NULL, " +
+			"PRIMARY KEY (client_id, tx, seq))",
+		"CREATE INDEX IF NOT EXISTS " + changeTable + "_at_idx ON " + changeTable + " USING brin (at)",
+		log, row, changeFunction,
+	}
+}
+
+func (s schema) bytes() string { return s.d.ColumnType(&mapping.Field{Type: mapping.Bytea}) }
+
+// notQuiet is the condition that the transaction under way is told.
+const notQuiet = "coalesce((SELECT quiet FROM " + changeLogTable + "), 0) = 0"
+
+var changeFunction = fmt.Sprintf(`CREATE OR REPLACE FUNCTION record_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+	DECLARE
+		rec record := NEW;
+		what integer := %d;
+	BEGIN
+		IF TG_OP = 'DELETE' THEN
+			rec := OLD;
+			what := %d;
+		ELSIF TG_OP = 'UPDATE' THEN
+			IF NEW.row_version = OLD.row_version THEN
+				RETURN NULL;
+			END IF;
+			what := %d;
+		END IF;
+		INSERT INTO %s (client_id, resource, id, kind, at) SELECT rec.client_id, TG_TABLE_NAME, rec.id, what, %s WHERE %s;
+		RETURN NULL;
+	END $$`, kindCreated, kindDeleted, kindUpdated, changeTable, presentMillis, notQuiet)
+
+// changeTriggers returns what makes the triggers of a resource's table. A change without a
+// new version is part of one that has it.
+func (s schema) changeTriggers(r *mapping.Resource) []string {
+	table := s.d.Quote(r.Name)
+	if !s.d.steers {
+		return []string{"CREATE TRIGGER " + s.changeTrigger(r) + " AFTER INSERT OR DELETE OR UPDATE OF " + versionColumn + " ON " + table +
+			" FOR EACH ROW EXECUTE FUNCTION record_changed()"}
+	}
+	on := func(kind int, name, event, row string) string {
+		return "CREATE TRIGGER IF NOT EXISTS " + s.name(r.Name, "change", name) + " AFTER " + event + " BEGIN INSERT INTO " + changeTable +
+			" (client_id, resource, id, kind, at) SELECT " + row + "." + clientColumn + ", '" + r.Name + "', " + row + ".id, " + strconv.Itoa(kind) + ", " +
+			s.d.Present + " WHERE " + notQuiet + "; END"
+	}
+	return []string{
+		on(kindCreated, "created", "INSERT ON "+table, "NEW"),
+		on(kindUpdated, "updated", "UPDATE OF "+versionColumn+" ON "+table+" WHEN NEW."+versionColumn+" <> OLD."+versionColumn, "NEW"),
+		on(kindDeleted, "deleted", "DELETE ON "+table, "OLD"),
+	}
+}
+
+// changeTrigger is the name of the only trigger that a table has in PostgreSQL.
+func (s schema) changeTrigger(r *mapping.Resource) string { return s.name(r.Name, "change") }
+
+// changesStep begins to tell the changes of records whose tables were made before.
+func (s schema) changesStep(db DB) *goose.Migration {
+	if _, ok := db.(onlineMigrator); ok {
+		return goose.NewGoMigration(changesVersion, &goose.GoFunc{RunDB: s.tellOnline}, nil)
+	}
+	return goose.NewGoMigration(changesVersion, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		texts := s.changeTables()
+		for _, r := range s.model.Resources {
+			texts = append(texts, s.changeTriggers(r)...)
+		}
+		for _, text := range texts {
+			if err := run(ctx, tx, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil)
+}
+
+// tellOnline makes each trigger by itself, since it waits for the writers of its table.
+func (s schema) tellOnline(ctx context.Context, db *sql.DB) error {
+	for _, text := range s.changeTables() {
+		if err := run(ctx, db, text); err != nil {
+			return err
+		}
+	}
+	for _, r := range s.model.Resources {
+		var there bool
+		const text = "SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = to_regclass($1) AND tgname = $2)"
+		if err := db.QueryRowContext(ctx, text, s.d.Quote(r.Name), bare(s.changeTrigger(r))).Scan(&there); err != nil {
+			return err
+		}
+		if there {
+			continue
+		}
+		for _, text := range s.changeTriggers(r) {
+			if err := run(ctx, db, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+// Package atomicfile writes files that are there whole, and on disk, or not at all: whoever
+// reads one meanwhile, or after a power cut, has the old one or the new one.
+package atomicfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Write puts what write writes into the file at path, with that mode.
+func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	return put(path, func(file *os.File) error { return errors.Join(write(file), file.Chmod(mode)) })
+}
+
+// Replace puts text in the place of a file that holds old, with the same mode and owner. A
+// file that is new is for its owner and the group of its folder to read. It fails if somebody
+// else has changed the file.
+func Replace(path string, old, text []byte) error {
+	return put(path, func(file *os.File) error {
+		mode := fs.FileMode(0o640)
+		if info, err := os.Stat(path); err == nil {
+			mode = info.Mode().Perm()
+			if err := giveTo(file, info); err != nil {
+				return fmt.Errorf("%s would get another owner: %w", path, err)
+			}
+		} else if info, err := os.Stat(filepath.Dir(path)); err == nil {
+			_ = giveTo(file, info) // whoever may read the folder's other files
+		}
+		if _, err := file.Write(text); err != nil {
+			return err
+		}
+		if err := errors.Join(file.Chmod(mode), file.Sync()); err != nil {
+			return err
+		}
+		now, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if !bytes.Equal(now, old) {
+			return fmt.Errorf("%s was changed by somebody else meanwhile", path)
+		}
+		return nil
+	})
+}
+
+// put makes the file under a hidden name, which no pattern of an include matches, and renames
+// it.
+func put(path string, write func(*os.File) error) (err error) {
+	dir := filepath.Dir(path)
+	file, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = file.Close()
+			_ = os.Remove(file.Name())
+		}
+	}()
+	if err := write(file); err != nil {
+		return err
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(dir)
+}
+
+// syncFolder has a new name survive a power cut, where the system can do that.
+func syncFolder(dir string) error {
+	if runtime.GOOS == "windows" { // which writes no folders to disk
+		return nil
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = folder.Sync()
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, folder.Close())
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// BenchmarkManyArticles writes a price list of 5,000 articles: one by one, one by one by
+// eight clients, and 500 at once.
+func BenchmarkManyArticles(b *testing.B) {
+	const articles, atOnce = 5000, 500
+	for _, e := range rig.Engines {
+		d := rig.Start(b, rig.Options{DSN: e.DSN(b), Extra: "log: {access: false}"})
+		d.HTTP.Transport = d.HTTP.Transport.(*rig.Holding).RoundTripper
+		token, lists := d.Login(rig.FullKey, "demo"), 0
+		body := func(i int) string {
+			return fmt.Sprintf(`{"number":"L%d-%d","description":"Filter","article_kind":"part","unit_type":"piece","turnover_group_id":1,"price":12.5}`, lists, i)
+		}
+		singles := func(clients int) {
+			var all sync.WaitGroup
+			for c := range clients {
+				all.Go(func() {
+					for i := c; i < articles; i += clients {
+						if a := d.Call("POST", "/article", token, body(i)); a.Status != 201 {
+							b.Errorf("%s", a.Body)
+						}
+					}
+				})
+			}
+			all.Wait()
+		}
+		bulk := func() {
+			for from := 0; from < articles; from += atOnce {
+				var records []string
+				for i := range atOnce {
+					records = append(records, body(from+i))
+				}
+				for done := 0; done < atOnce; { // again where it took longer than a direct answer may
+					a := d.Call("POST", "/article/bulk", token, `{"records":[`+strings.Join(records, ",")+`]}`, "Idempotency-Key", fmt.Sprint(lists, "-", from))
+					require.Equal(b, 200, a.Status, "%.300s", a.Body)
+					done = strings.Count(string(a.Body), `"status":201`)
+				}
+			}
+		}
+		for name, write := range map[string]func(){
+			"one by one": func() { singles(1) }, "by eight": func() { singles(8) }, "bulk": bulk,
+		} {
+			b.Run(e.Name+"/"+name, func(b *testing.B) {
+				for range b.N {
+					lists++
+					write()
+				}
+				b.ReportMetric(float64(articles*b.N)/b.Elapsed().Seconds(), "articles/s")
+			})
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package callbacks
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// changed is the part of an answer of /changes that these tests look into.
+type changed struct {
+	Data []struct {
+		Resource, Kind string
+		ID             int
+	}
+	Cursor string
+	More   bool
+}
+
+func changesOf(t *testing.T, a rig.Answer) (c changed) {
+	t.Helper()
+	require.Equal(t, 200, a.Status, "%s", a.Body)
+	require.NoError(t, json.Unmarshal(a.Body, &c))
+	return c
+}
+
+// TestCallbackChanges waits for changes by callback.
+func TestCallbackChanges(t *testing.T) {
+	t.Parallel()
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		h, options := rig.NewHooks(t, nil)
+		options.DSN = dsn
+		d := rig.Start(t, options)
+		p := &rig.Practice{Desk: d, T: t, DSN: dsn, Token: d.Login(rig.HookedKey, "demo")}
+		body := func(after, rest string) string {
+			return fmt.Sprintf(`{"webhook_url":%q,"after":%q%s}`, h.Address(), after, rest)
+		}
+		ask := func(after, rest string) (id string) {
+			return d.Call("POST", "/changes", p.Token, body(after, rest)).Promise(t)
+		}
+		result := func(id string) changed {
+			require.Equal(t, id, h.Next(t))
+			file := d.Download(d.Collect(p.Token, id))
+			require.Equal(t, `attachment; filename="answer-200.json"`, file.Header.Get("Content-Disposition"), "%s", file.Body)
+			return changesOf(t, file)
+		}
+		begin := changesOf(t, d.Call("GET", "/changes", p.Token, "")).Cursor
+
+		id := ask(begin, `,"resource":"contact","wait":3600`)
+		require.Equal(t, 202, d.Call("GET", "/webhook?id="+id, p.Token, "").Status, "it waits")
+		contact := p.Contact()
+		told := result(id)
+		require.Equal(t, contact, told.Data[0].ID)
+		require.Equal(t, "created", told.Data[0].Kind)
+
+		require.Equal(t, contact, result(ask(begin, `,"resource":"contact"`)).Data[0].ID, "what is there already is told at once")
+		require.Empty(t, result(ask(told.Cursor, `,"resource":"vehicle","wait":1`)).Data, "nothing has come")
+
+		for body, want := range map[string]struct {
+			status  int
+			message string
+		}{
+			body("nonsense", ""):                {410, "Cursor is gone, read everything again"},
+			body(begin, `,"wait":-1`):           {403, "Field: wait has an invalid value: -1 for validation: 0-86400"},
+			body(begin, `,"wait":86401`):        {403, "Field: wait has an invalid value: 86401 for validation: 0-86400"},
+			body(begin, `,"resource":"nobody"`): {403, "Field: resource has an invalid value: nobody for validation: resource"},
+			body(begin, `,"page":1`):            {403, "Field: page not found in model"},
+			h.Body():                            {403, "Field: after is required and not supplied in request"},
+			fmt.Sprintf(`{"after":%q}`, begin):  {403, "Field: webhook_url is required and not supplied in request"},
+		} {
+			d.Call("POST", "/changes", p.Token, body).Refused(t, want.status, want.message, body)
+		}
+		for range 20 {
+			ask(told.Cursor, `,"resource":"vehicle"`)
+		}
+		full := d.Call("POST", "/changes", p.Token, body(told.Cursor, `,"resource":"vehicle"`))
+		full.Refused(t, 429, "Too many requests", "one more")
+		require.Equal(t, "60", full.Header.Get("Retry-After"))
+	})
+}
+
+// TestCallbackChangesAreJudgedAgain has the user be blocked while a request of his waits: he
+// is told nothing.
+func TestCallbackChangesAreJudgedAgain(t *testing.T) {
+	t.Parallel()
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		h, options := rig.NewHooks(t, nil)
+		options.DSN = dsn
+		d := rig.Start(t, options)
+		p := &rig.Practice{Desk: d, T: t, DSN: dsn, Token: d.Login(rig.HookedKey, "demo")}
+		begin := changesOf(t, d.Call("GET", "/changes", p.Token, "")).Cursor
+		id := d.Call("POST", "/changes", p.Token, fmt.Sprintf(`{"webhook_url":%q,"after":%q,"resource":"vehicle","wait":2}`, h.Address(), begin)).Promise(t)
+		p.Alter("UPDATE app_user SET is_blocked = 1 WHERE username = 'demo'")
+		require.Equal(t, id, h.Next(t))
+		p.Alter("UPDATE app_user SET is_blocked = 0 WHERE username = 'demo'")
+		file := d.Download(d.Collect(d.Login(rig.HookedKey, "demo"), id))
+		require.Equal(t, `attachment; filename="answer-401.json"`, file.Header.Get("Content-Disposition"), "%s", file.Body)
+		require.Contains(t, string(file.Body), "Not authorized")
+	})
+}

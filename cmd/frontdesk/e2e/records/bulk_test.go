@@ -1,0 +1,227 @@
+package records
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// bulkResult is what became of one of many records.
+type bulkResult struct {
+	Index, Status, ID int
+	Errors            []struct{ Message, Reason, Field string }
+}
+
+func bulkResults(t testing.TB, a rig.Answer) (all []bulkResult) {
+	t.Helper()
+	require.Equal(t, 200, a.Status, "%s", a.Body)
+	var answer struct{ Data []bulkResult }
+	require.NoError(t, json.Unmarshal(a.Body, &answer))
+	for i, r := range answer.Data {
+		require.Equal(t, i, r.Index)
+	}
+	return answer.Data
+}
+
+func article(number string) string {
+	return fmt.Sprintf(`{"number":%q,"description":"Filter","article_kind":"part","unit_type":"piece","turnover_group_id":1,"price":12.5}`, number)
+}
+
+func manyArticles(prefix string, n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = article(fmt.Sprint(prefix, i))
+	}
+	return records(all...)
+}
+
+func records(all ...string) string { return `{"records":[` + strings.Join(all, ",") + `]}` }
+
+// TestBulk writes many records on every engine, each by itself and in order.
+func TestBulk(t *testing.T) {
+	t.Parallel()
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		t.Parallel()
+		d := rig.Start(t, rig.Options{DSN: dsn})
+		token := d.Login(rig.FullKey, "demo")
+		made := bulkResults(t, d.Call("POST", "/article/bulk", token, manyArticles("A", 500)))
+		require.Len(t, made, 500)
+		for i, r := range made {
+			require.Equal(t, 201, r.Status)
+			require.True(t, i == 0 || r.ID > made[i-1].ID, "in order")
+		}
+		one, two := made[0].ID, made[499].ID
+		rename := func(id int, number string) string { return fmt.Sprintf(`{"id":%d,"number":%q}`, id, number) }
+		changed := bulkResults(t, d.Call("PUT", "/article/bulk", token, records(
+			rename(one, "A499"), rename(one, "A-free"), rename(two, "A0"), `{"id":1,"colour":1}`, rename(one, "A499"), rename(made[1].ID, "A0"))))
+		var statuses []int
+		for _, r := range changed {
+			statuses = append(statuses, r.Status)
+		}
+		require.Equal(t, []int{409, 200, 200, 403, 200, 409}, statuses)
+		require.Equal(t, "Field: number Value: A499 has a duplicate illegal value", changed[0].Errors[0].Message)
+		require.Equal(t, "A0", d.Call("GET", fmt.Sprint("/article/", two), token, "").Data(t)["number"])
+		require.Contains(t, d.OpsText("/metrics"), `frontdesk_bulk_records_total{endpoint="/article/bulk",method="POST",status="201"} 500`)
+
+		other := d.Login(rig.FullKey, "other")
+		require.Equal(t, 404, bulkResults(t, d.Call("PUT", "/article/bulk", other, records(rename(one, "X"))))[0].Status, "another client's")
+		require.Equal(t, 201, bulkResults(t, d.Call("POST", "/contact/bulk", other, records(rig.NewContact)))[0].Status)
+	})
+}
+
+// TestBulkSideBySide has clients write the same articles at the same time: each is there
+// once, and everybody hears for each of theirs whether it was them.
+func TestBulkSideBySide(t *testing.T) {
+	t.Parallel()
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		t.Parallel()
+		d := rig.Start(t, rig.Options{DSN: dsn})
+		token := d.Login(rig.FullKey, "demo")
+		const bulks, articles = 4, 200
+		requests := make([]rig.Rival, bulks)
+		for i := range requests {
+			requests[i] = rig.Rival{Method: "POST", Path: "/article/bulk", Body: manyArticles("S", articles)}
+		}
+		written := make([]int, articles)
+		for _, a := range d.SideBySide(token, requests) {
+			for i, r := range bulkResults(t, a) {
+				switch r.Status {
+				case 201:
+					written[i]++
+				default:
+					require.Equal(t, "duplicate_value", r.Errors[0].Reason, "%v", r)
+				}
+			}
+		}
+		for i, n := range written {
+			require.Equal(t, 1, n, "S%d", i)
+		}
+	})
+}
+
+// TestBulkKill kills the program with kill -9 in the middle of many records, and repeats
+// the request under the same Idempotency-Key: nothing is done twice, nothing is lost.
+func TestBulkKill(t *testing.T) {
+	t.Parallel()
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		t.Parallel()
+		bulkKill(t, rig.Options{DSN: dsn}, "demo", "demo", func(i int) string { return article(fmt.Sprint("K", i)) }, "article", "number", "K")
+	})
+	t.Run("legacy", func(t *testing.T) {
+		t.Parallel()
+		bulkKill(t, behindSheet(t), "sanne.bos", "Welkom01", func(i int) string { return fmt.Sprintf(`{"kind":"person","name":"K%d"}`, i) }, "contact", "name", "K")
+	})
+}
+
+// behindSheet is a vendor's SQLite database.
+func behindSheet(t *testing.T) rig.Options {
+	t.Helper()
+	files, err := legacytest.Files()
+	require.NoError(t, err)
+	o, _ := rig.BySheet(t, "legacy", rig.Read(t, filepath.Join(files, "postgres.yaml")), "${DEALERPAK_DSN}", legacytest.Postgres(t))
+	return o
+}
+
+func bulkKill(t *testing.T, o rig.Options, username, password string, record func(int) string, resource, field, prefix string) {
+	const rounds, size = 3, 300
+	for round := range rounds {
+		all := make([]string, size)
+		for i := range all {
+			all[i] = record(round*size + i)
+		}
+		body, key := records(all...), fmt.Sprint("kill-", round)
+		c := rig.StartChild(t, o)
+		token := c.LoginAs(rig.FullKey, username, password)
+		answered := make(chan error, 1)
+		go func() {
+			_, err := c.Try("POST", "/"+resource+"/bulk", token, body, "Idempotency-Key", key)
+			answered <- err
+		}()
+		first := fmt.Sprintf("/%s?%s=%s%d", resource, field, prefix, round*size+rand.IntN(2)*size/3) // once it has begun
+		for len(c.List(token, first)) == 0 {
+			continue
+		}
+		c.Kill()
+		<-answered
+
+		c = rig.StartChild(t, o)
+		token = c.LoginAs(rig.FullKey, username, password)
+		before := there(c, token, resource, field, prefix) - round*size
+		again := func() rig.Answer {
+			return c.Call("POST", "/"+resource+"/bulk", token, body, "Idempotency-Key", key)
+		}
+		results := bulkResults(t, again())
+		for slices.ContainsFunc(results, func(r bulkResult) bool { return r.Status == 500 }) {
+			results = bulkResults(t, again()) // it took longer than a direct answer may
+		}
+		ids := map[int]bool{}
+		unclear := 0
+		for i, r := range results {
+			if r.Status == 409 { // of a database without a table for answers: it was just being written
+				require.Equal(t, "idempotency_key_in_use", r.Errors[0].Reason, "%d: %v", i, r)
+				unclear++
+				continue
+			}
+			require.Equal(t, 201, r.Status, "%d: %v", i, r)
+			require.False(t, ids[r.ID])
+			ids[r.ID] = true
+		}
+		require.LessOrEqual(t, unclear, 1)
+		now := there(c, token, resource, field, prefix) - round*size
+		require.InDelta(t, size, now, float64(unclear))
+		require.Equal(t, string(again().Body), string(again().Body))
+		require.Equal(t, now, there(c, token, resource, field, prefix)-round*size)
+		t.Logf("round %d: %d of %d were there after the kill, %d unclear", round, before, size, unclear)
+		c.Kill()
+	}
+}
+
+// there counts the records that a test has written.
+func there(c *rig.Child, token, resource, field, prefix string) (n int) {
+	seen := map[string]bool{}
+	after := 0
+	for {
+		page := c.List(token, fmt.Sprintf("/%s?page_size=1000&fields=id,%s&after=%d", resource, field, after))
+		for _, rec := range page {
+			after = int(rec["id"].(float64))
+			value, _ := rec[field].(string)
+			if rest, ok := strings.CutPrefix(value, prefix); ok && strings.Trim(rest, "0123456789") == "" {
+				require.False(c.T, seen[value], "%s is there twice", value)
+				seen[value] = true
+				n++
+			}
+		}
+		if len(page) < 1000 {
+			return n
+		}
+	}
+}
+
+// TestBulkLegacy: a vendor's database gets each record by itself, in order.
+func TestBulkLegacy(t *testing.T) {
+	t.Parallel()
+	d := rig.Start(t, behindSheet(t))
+	token := d.LoginAs(rig.FullKey, "sanne.bos", "Welkom01")
+	body := records(`{"kind":"person","name":"One"}`, `{"kind":"nothing","name":"Two"}`, `{"kind":"person","name":"Three"}`)
+	first := d.Call("POST", "/contact/bulk", token, body, "Idempotency-Key", "a")
+	results := bulkResults(t, first)
+	require.Equal(t, []int{201, 403, 201}, []int{results[0].Status, results[1].Status, results[2].Status})
+	require.Equal(t, "Three", d.Call("GET", fmt.Sprint("/contact/", results[2].ID), token, "").Data(t)["name"])
+	again := d.Call("POST", "/contact/bulk", token, body, "Idempotency-Key", "a")
+	require.Equal(t, string(first.Body), string(again.Body))
+	require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+	require.Equal(t, 422, d.Call("POST", "/contact/bulk", token, records(`{}`), "Idempotency-Key", "a").Status)
+	change := records(fmt.Sprintf(`{"id":%d,"name":"Changed"}`, results[0].ID), `{"id":999999,"name":"x"}`)
+	changed := bulkResults(t, d.Call("PUT", "/contact/bulk", token, change, "Idempotency-Key", "b"))
+	require.Equal(t, []int{200, 404}, []int{changed[0].Status, changed[1].Status})
+	require.Equal(t, "Changed", d.Call("GET", fmt.Sprint("/contact/", results[0].ID), token, "").Data(t)["name"])
+}

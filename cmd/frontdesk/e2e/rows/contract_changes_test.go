@@ -1,0 +1,210 @@
+package rows
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// changesPage is an answer of /changes.
+type changesPage struct {
+	Data []struct {
+		Resource string         `json:"resource"`
+		ID       int            `json:"id"`
+		Kind     string         `json:"kind"`
+		At       time.Time      `json:"at"`
+		Record   map[string]any `json:"record"`
+	} `json:"data"`
+	Cursor string  `json:"cursor"`
+	More   bool    `json:"more"`
+	Next   *string `json:"next"`
+}
+
+func changes(p *rig.Practice, path string) (page changesPage) {
+	p.T.Helper()
+	a := p.Call("GET", path, p.Token, "")
+	require.Equal(p.T, 200, a.Status, "%s", a.Body)
+	require.NoError(p.T, json.Unmarshal(a.Body, &page))
+	require.NotNil(p.T, page.Data)
+	require.NotEmpty(p.T, page.Cursor)
+	require.Equal(p.T, page.More, page.Next != nil)
+	return page
+}
+
+// changesFrom asks until there are as many changes: on PostgreSQL they wait for transactions
+// that were under way before, of other tests too.
+func changesFrom(p *rig.Practice, query string, n int) (page changesPage) {
+	p.T.Helper()
+	require.Eventually(p.T, func() bool {
+		page = changes(p, "/changes?"+query)
+		return len(page.Data) >= n
+	}, 20*time.Second, time.Millisecond)
+	require.Len(p.T, page.Data, n)
+	return page
+}
+
+// beginning is the cursor of a moment at which all that was written before is told.
+func beginning(p *rig.Practice) string {
+	p.T.Helper()
+	cursor := changes(p, "/changes").Cursor
+	last := p.Contact()
+	require.Eventually(p.T, func() bool {
+		for {
+			page := changes(p, "/changes?page_size=1000&after="+cursor)
+			cursor = page.Cursor
+			if n := len(page.Data); !page.More {
+				return n > 0 && page.Data[n-1].ID == last
+			}
+		}
+	}, 20*time.Second, time.Millisecond)
+	begin := changes(p, "/changes")
+	require.Empty(p.T, begin.Data)
+	require.False(p.T, begin.More)
+	return begin.Cursor
+}
+
+func kinds(page changesPage) (all []string) {
+	for _, c := range page.Data {
+		all = append(all, fmt.Sprintf("%s %s %d", c.Kind, c.Resource, c.ID))
+	}
+	return all
+}
+
+// contractChanges follows records through all that becomes of them.
+func contractChanges(t *testing.T, p *rig.Practice) {
+	begin := beginning(p)
+	after := "after=" + url.QueryEscape(begin)
+	require.Empty(t, changes(p, "/changes?"+after).Data)
+
+	order := p.Order("open")
+	line := p.Line(order)
+	require.Equal(t, []string{fmt.Sprint("created orderline ", line), fmt.Sprint("created order ", order)}, kinds(changesFrom(p, after+"&resource=order,orderline", 2)),
+		"the order has changed with its line: its last state comes last, and it is new to who asks")
+	first := changesFrom(p, after+"&resource=order,orderline&page_size=1&records=1", 1)
+	require.True(t, first.More)
+	require.Contains(t, *first.Next, "/webservice_v2/changes?")
+	require.Contains(t, *first.Next, "records=1")
+	require.Equal(t, []string{fmt.Sprint("created order ", order)}, kinds(first))
+	next := changes(p, strings.TrimPrefix(*first.Next, "/webservice_v2"))
+	require.Equal(t, []string{fmt.Sprint("created orderline ", line)}, kinds(next))
+	next = changes(p, strings.TrimPrefix(*next.Next, "/webservice_v2"))
+	require.Equal(t, []string{fmt.Sprint("updated order ", order)}, kinds(next))
+	require.Equal(t, "10.00", fmt.Sprintf("%.2f", next.Data[0].Record["total_excl"]))
+	require.NotContains(t, next.Data[0].Record, "orderlines")
+
+	require.Equal(t, 200, p.Call("DELETE", fmt.Sprint("/orderline/", line), p.Token, "").Status)
+	after = "after=" + url.QueryEscape(next.Cursor)
+	page := changesFrom(p, after+"&records=1", 2)
+	require.Equal(t, []string{fmt.Sprint("deleted orderline ", line), fmt.Sprint("updated order ", order)}, kinds(page))
+	require.Nil(t, page.Data[0].Record)
+	require.WithinDuration(t, time.Now(), page.Data[0].At, time.Minute)
+	raw := p.Call("GET", "/changes?"+after, p.Token, "")
+	require.NotContains(t, string(raw.Body), `"record"`)
+
+	vehicle := p.Vehicle("")
+	_ = changesFrom(p, after+"&resource=vehicle", 1)
+	p.Answers(rig.Wire{Ask: `PUT /updatelicenseplate {"id":$1,"license_plate":"$2"}`, Status: 200}, vehicle, p.Plate())
+	p.Answers(rig.Wire{Ask: `PUT /vehicle/publishstop?id=$1`, Status: 200}, vehicle)
+	require.Equal(t, []string{fmt.Sprint("created vehicle ", vehicle)}, kinds(changesFrom(p, after+"&resource=vehicle", 1)))
+
+	gone := `Cursor is gone, read everything again`
+	p.Holds(t, []rig.Wire{
+		{Ask: `GET /changes?after=`, Status: 410, Message: gone},
+		{Ask: `GET /changes?after=1`, Status: 410, Message: gone},
+		{Ask: `GET /changes?after=` + begin + `A`, Status: 410, Message: gone},
+		{Ask: `GET /changes?after=` + begin[:40], Status: 410, Message: gone},
+		{Ask: `GET /changes?after=1&page_size=0`, Status: 400, Message: `Parameter invalid page_size value must be from 1 to 1000`},
+		{Ask: `GET /changes?records=2`, Status: 403, Message: `Field: records has an invalid value: 2 for validation: 0|1`},
+		{Ask: `GET /changes?resource=nothing`, Status: 403, Message: `Field: resource has an invalid value: nothing for validation: resource`},
+		{Ask: `GET /changes?resource=`, Status: 403, Message: `Field: resource has an invalid value:  for validation: resource`},
+		{Ask: `GET /changes?page=1`, Status: 400, Message: `Invalid request, query parameter is not supported: page`},
+		{Ask: `GET /changes?after=1&after=2`, Status: 400, Message: `Invalid request, query parameter is provided more than once: after`},
+		{Ask: `PUT /changes`, Status: 400, Message: `Method: PUT not supported for endpoint: /changes`},
+		{Ask: `GET /changes/1`, Status: 400, Message: `Invalid endpoint: /changes/1`},
+		{Ask: `GET /changes`, Token: rig.NoToken, Status: 401, Message: `Not authorized`},
+	})
+}
+
+// contractChangesOfOthers has keys and clients hear only of what they may.
+func contractChangesOfOthers(t *testing.T, p *rig.Practice) {
+	begin := beginning(p)
+	other := p.As(p.Login(rig.FullKey, "other"))
+	theirs := changes(other, "/changes")
+	p.Holds(t, []rig.Wire{
+		{What: "another client's cursor", Ask: `GET /changes?after=` + theirs.Cursor, Status: 410, Message: `Cursor is gone, read everything again`},
+		{What: "a key without it", Ask: `GET /changes`, Token: p.Login(rig.OrdersKey, "demo"), Status: 400, Message: `Invalid endpoint: /changes`},
+		{What: "a key without it", Ask: `GET /changes/digest?resource=order`, Token: p.Login(rig.OrdersKey, "demo"), Status: 400, Message: `Invalid endpoint: /changes/digest`},
+	})
+	order := p.Order("open")
+	contact := p.Post("contact", `{"kind":"person","name":"Told"}`)
+	told := changesFrom(p, "after="+begin, 2)
+	require.Equal(t, []string{fmt.Sprint("created order ", order), fmt.Sprint("created contact ", contact)}, kinds(told))
+	require.Empty(t, changes(other, "/changes?after="+theirs.Cursor).Data)
+
+	few := p.As(p.Login(rig.ChangesKey, "demo"))
+	require.Equal(t, []string{fmt.Sprint("created contact ", contact)}, kinds(changes(few, "/changes?after="+begin)))
+	few.Holds(t, []rig.Wire{
+		{What: "a resource that the key may not read", Ask: `GET /changes?resource=contact,order`, Status: 403, Message: `Field: resource has an invalid value: order for validation: resource`},
+		{What: "and of a digest", Ask: `GET /changes/digest?resource=order`, Status: 403, Message: `Field: resource has an invalid value: order for validation: resource`},
+	})
+}
+
+// contractDigest compares sums with those of the records.
+func contractDigest(t *testing.T, p *rig.Practice) {
+	type sums struct {
+		Data []struct {
+			From, To, Count int
+			Digest          string
+		}
+		Cursor string
+	}
+	digest := func(query string) (d sums) {
+		a := p.Call("GET", "/changes/digest?resource=contact"+query, p.Token, "")
+		require.Equal(t, 200, a.Status, "%s", a.Body)
+		require.NoError(t, json.Unmarshal(a.Body, &d))
+		changes(p, "/changes?after="+d.Cursor)
+		return d
+	}
+	var all struct {
+		Data []struct {
+			ID       int    `json:"id"`
+			Modified string `json:"modified_at"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(p.Call("GET", "/contact?page_size=1000&fields=id,modified_at", p.Token, "").Body, &all))
+	d := digest("")
+	require.Len(t, d.Data, 64)
+	require.Equal(t, 1, d.Data[0].From)
+	require.Equal(t, 1<<31-1, d.Data[63].To)
+	count := 0
+	for _, r := range d.Data {
+		var lines strings.Builder
+		for _, rec := range all.Data {
+			if rec.ID >= r.From && rec.ID <= r.To {
+				fmt.Fprintf(&lines, "%d %s\n", rec.ID, rec.Modified)
+			}
+		}
+		require.Equal(t, fmt.Sprintf("%x", sha256.Sum256([]byte(lines.String()))), r.Digest)
+		count += r.Count
+	}
+	require.Equal(t, len(all.Data), count)
+	part := digest("&ranges=2&from=3&to=10")
+	require.Len(t, part.Data, 2)
+	require.Equal(t, []int{3, 6, 7, 10}, []int{part.Data[0].From, part.Data[0].To, part.Data[1].From, part.Data[1].To})
+	p.Holds(t, []rig.Wire{
+		{Ask: `GET /changes/digest`, Status: 400, Message: `These parameter(s): resource are required`},
+		{Ask: `GET /changes/digest?resource=contact,order`, Status: 403, Message: `Field: resource has an invalid value: contact,order for validation: resource`},
+		{Ask: `GET /changes/digest?resource=contact&ranges=0`, Status: 403, Message: `Field: ranges has an invalid value: 0 for validation: 1-1000`},
+		{Ask: `GET /changes/digest?resource=contact&ranges=x`, Status: 403, Message: `Field: ranges has an invalid value: x for datatype: int4`},
+		{Ask: `GET /changes/digest?resource=contact&from=9&to=8`, Status: 403, Message: `Field: to has an invalid value: 8 for validation: not before from`},
+		{Ask: `GET /changes/digest?resource=contact&after=1`, Status: 400, Message: `Invalid request, query parameter is not supported: after`},
+	})
+}

@@ -1,0 +1,366 @@
+package keys_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/keys"
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/config/strictyaml"
+)
+
+const (
+	firstHash  = "e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"
+	secondHash = "c8f367a876b2c57ec18bd1d1cdc9cf7bc039390e73bd84981b06b873a363f3cf"
+)
+
+// garage is a configuration with the key planner in a file of its own, and webshop in the main
+// file.
+type garage struct {
+	t             *testing.T
+	main, planner string
+}
+
+func newGarage(t *testing.T) *garage {
+	t.Helper()
+	dir := t.TempDir()
+	g := &garage{t, filepath.Join(dir, "frontdesk.yaml"), filepath.Join(dir, "keys.d", "planner.yaml")}
+	require.NoError(t, os.Mkdir(filepath.Dir(g.planner), 0o700))
+	require.NoError(t, os.WriteFile(g.main, []byte(`# The gateway of Garage Jansen.
+server: {vendor: Example, time_zone: Europe/Amsterdam}
+backend: {dsn: "sqlite:`+filepath.Join(dir, "frontdesk.db")+`"}   # one file
+include: ["keys.d/*.yaml"]
+api_keys:
+  - name: webshop   # the shop
+    key_sha256: ["`+firstHash+`"] # made in May
+    allow: ["GET /order"]
+`), 0o640))
+	g.write(g.planner, `# The office.
+api_keys:
+  - name: planner
+    expires: 2099-12-31
+    key_sha256: [`+secondHash+`]
+    allow: ["GET /vehicle"]
+`)
+	require.NoError(t, os.Chmod(g.planner, 0o604))
+	return g
+}
+
+// beside is the path of another file of keys.
+func (g *garage) beside(name string) string { return filepath.Join(filepath.Dir(g.planner), name) }
+
+func (g *garage) write(file, text string) {
+	g.t.Helper()
+	require.NoError(g.t, os.WriteFile(file, []byte(text), 0o600))
+}
+
+// apply makes a change, or shows it.
+func (g *garage) apply(change *keys.Change, err error, dryRun bool) (stdout string, _ error) {
+	g.t.Helper()
+	if err != nil {
+		return "", err
+	}
+	var out, notes bytes.Buffer
+	err = change.Apply(desk.Program{Ctx: g.t.Context(), Stdout: &out, Stderr: &notes}, dryRun)
+	require.Equal(g.t, dryRun && err == nil, strings.HasPrefix(notes.String(), "Nothing was changed (--dry-run)."), notes.String())
+	return out.String(), err
+}
+
+func (g *garage) rotate(name string, days int) (string, error) {
+	g.t.Helper()
+	change, err := keys.Rotate(g.main, name, days)
+	return g.apply(change, err, false)
+}
+
+func (g *garage) revoke(name, at string) (string, error) {
+	g.t.Helper()
+	change, err := keys.Revoke(g.main, name, at)
+	return g.apply(change, err, false)
+}
+
+func (g *garage) add(name, expires string, allow ...string) (string, error) {
+	g.t.Helper()
+	key, err := keys.NewKey(name, expires, allow)
+	if err != nil {
+		return "", err
+	}
+	change, err := key.Into(g.main)
+	return g.apply(change, err, false)
+}
+
+var printedKey = regexp.MustCompile(`^api_key: ([0-9a-f-]{36})\n\nHand it to whoever will use it; it is shown only now.\n`)
+
+func hashIn(t *testing.T, stdout string) string {
+	t.Helper()
+	made := printedKey.FindStringSubmatch(stdout)
+	require.NotNil(t, made, stdout)
+	sum := sha256.Sum256([]byte(made[1]))
+	return hex.EncodeToString(sum[:])
+}
+
+func TestRotate(t *testing.T) {
+	g := newGarage(t)
+	last := time.Now().AddDate(0, 0, 14) // the day at noon is the same in Amsterdam and here but for an hour or two
+	stdout, err := g.rotate("planner", 14)
+	require.NoError(t, err)
+	day := regexp.MustCompile(`works until the end of (\S+)\.`).FindStringSubmatch(stdout)
+	require.NotNil(t, day, stdout)
+	written, err := time.Parse(time.DateOnly, day[1])
+	require.NoError(t, err)
+	assert.WithinDuration(t, last, written, 26*time.Hour)
+	first := hashIn(t, stdout)
+	assert.Equal(t, `# The office.
+api_keys:
+  - name: planner
+    key_sha256:
+      - {hash: "`+secondHash+`", expires: `+day[1]+`}
+      - "`+first+`"
+    expires: 2099-12-31
+    allow:
+      - "GET /vehicle"
+`, rig.Read(t, g.planner))
+	assert.Contains(t, stdout, "planner as a whole, the new api_key too, ends with 2099-12-31 (expires).\n")
+	assert.Contains(t, stdout, g.planner+" changed.")
+	info, err := os.Stat(g.planner)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o604), info.Mode().Perm())
+	entries, err := os.ReadDir(filepath.Dir(g.planner))
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "nothing else is left there")
+
+	stdout, err = g.rotate("planner", 3)
+	require.NoError(t, err)
+	assert.Regexp(t, `      - \{hash: "`+secondHash+`", expires: (\S+)\}
+      - \{hash: "`+first+`", expires: \S+\}
+      - "`+hashIn(t, stdout)+`"
+`, rig.Read(t, g.planner), "whatever lasted longer ends with the third day")
+	_, err = g.rotate("plannr", 14)
+	assert.ErrorContains(t, err, "there is no key plannr in the configuration, did you mean planner?")
+}
+
+func TestRevoke(t *testing.T) {
+	g := newGarage(t)
+	stdout, err := g.revoke("planner", "2099-01-31")
+	require.NoError(t, err)
+	assert.Contains(t, stdout, "planner ends with 2099-01-31.\n")
+	assert.Contains(t, rig.Read(t, g.planner), "\n    expires: 2099-01-31\n")
+	stdout, err = g.revoke("planner", "now")
+	require.NoError(t, err)
+	assert.Contains(t, stdout, "planner is refused, and its open sessions with it")
+	assert.Regexp(t, `(?m)^    expires: \S+Z$`, rig.Read(t, g.planner))
+	c, err := desk.LoadConfig(g.main)
+	require.NoError(t, err)
+	assert.True(t, c.APIKeys[1].Expires.Passed(time.Now().Add(time.Second)))
+	_, err = g.revoke("planner", "now")
+	assert.ErrorContains(t, err, "planner ended already, on "+c.APIKeys[1].Expires.String()+" (expires, at ")
+	_, err = g.revoke("webshop", "soon")
+	assert.ErrorAs(t, err, new(desk.Misuse))
+	assert.ErrorContains(t, err, "--at soon: expected a date")
+}
+
+func TestNew(t *testing.T) {
+	g := newGarage(t)
+	stdout, err := g.add("stock", "2099-06-30", "GET /order", "* /vehicle")
+	require.NoError(t, err)
+	text := `api_keys:
+  - name: stock
+    key_sha256:
+      - "` + hashIn(t, stdout) + `"
+    expires: 2099-06-30
+    allow:
+      - "GET /order"
+      - "* /vehicle"
+`
+	assert.Equal(t, text, rig.Read(t, g.beside("stock.yaml")))
+	info, err := os.Stat(g.beside("stock.yaml"))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o640), info.Mode().Perm())
+	stdout, err = g.add("idle", "")
+	require.NoError(t, err)
+	assert.Contains(t, stdout, "It may do nothing yet: ")
+	assert.Contains(t, rig.Read(t, g.beside("idle.yaml")), "\n    allow: []\n")
+
+	before := rig.Read(t, g.main)
+	_, err = g.add("stock", "")
+	assert.ErrorContains(t, err, "there is a key stock already ("+g.beside("stock.yaml")+":2)")
+	_, err = g.add("other", "", "GET /oder")
+	assert.ErrorAs(t, err, new(strictyaml.Problems))
+	assert.ErrorContains(t, err, "other.yaml:6:9: api_keys[0].allow[0]: found \"GET /oder\", no such endpoint, did you mean GET /order?")
+	assert.NotContains(t, err.Error(), "frontdesk-key-")
+	for _, misused := range [][]string{{"Web!"}, {"web", "soon"}, {"web", "", "order"}} {
+		_, err = g.add(misused[0], strings.Join(misused[1:min(len(misused), 2)], ""), misused[min(len(misused), 2):]...)
+		assert.ErrorAs(t, err, new(desk.Misuse), misused)
+	}
+	assert.Equal(t, before, rig.Read(t, g.main))
+	assert.NoFileExists(t, g.beside("other.yaml"))
+}
+
+// TestByHand: a file that holds more than an api_key is not written. The operator is told what
+// to write, and where; for this he gets the api_key.
+func TestByHand(t *testing.T) {
+	g := newGarage(t)
+	before := rig.Read(t, g.main)
+	const more = "/frontdesk.yaml: it is more, or less, than one api_key with all of it written out; this file is changed by hand only\nNothing was changed. In "
+	stdout, err := g.rotate("webshop", 14)
+	assert.ErrorContains(t, err, more+g.main+", under key_sha256 of webshop ("+g.main+":6), write\n\n  {hash: \""+firstHash+"\", expires: ")
+	assert.ErrorContains(t, err, "}   in place of e8d95748… in line 7\n  \""+hashIn(t, stdout)+"\"   behind it, as the last of the list\n")
+	stdout, err = g.revoke("webshop", "2099-01-31")
+	assert.ErrorContains(t, err, more+g.main+", give webshop ("+g.main+":6) this line, in place of an expires that it may have:\n\n    expires: 2099-01-31\n")
+	assert.Empty(t, stdout)
+	assert.Equal(t, before, rig.Read(t, g.main))
+
+	change, err := keys.Rotate(g.main, "webshop", 14)
+	stdout, err = g.apply(change, err, true)
+	assert.ErrorContains(t, err, "\nWithout --dry-run this command prints what to write")
+	assert.Empty(t, stdout, "an api_key that nobody is to use")
+
+	g.write(g.planner, strings.Replace(rig.Read(t, g.planner), "2099-12-31", "2099-12-31   # says Anna", 1))
+	_, err = g.revoke("planner", "now")
+	assert.ErrorContains(t, err, "planner.yaml: its comment in line 4 would be lost; this file is changed by hand only\nNothing was changed. In ")
+
+	g.write(g.main, strings.Replace(before, "include:", "#", 1))
+	stdout, err = g.add("stock", "", "GET /order")
+	assert.ErrorContains(t, err, "Nothing was changed. In "+g.main+", add ("+g.main+" has api_keys in line 5)\n\napi_keys:\n  - name: stock\n    key_sha256:\n      - \""+hashIn(t, stdout))
+	assert.NotContains(t, rig.Read(t, g.main), "stock")
+}
+
+func TestDryRun(t *testing.T) {
+	g := newGarage(t)
+	before := rig.Read(t, g.planner)
+	change, err := keys.Revoke(g.main, "planner", "2099-01-31")
+	stdout, err := g.apply(change, err, true)
+	require.NoError(t, err)
+	assert.Equal(t, "--- "+g.planner+"\n+++ "+g.planner+`
+@@ -1,6 +1,8 @@
+ # The office.
+ api_keys:
+   - name: planner
+-    expires: 2099-12-31
+-    key_sha256: [`+secondHash+`]
+-    allow: ["GET /vehicle"]
++    key_sha256:
++      - "`+secondHash+`"
++    expires: 2099-01-31
++    allow:
++      - "GET /vehicle"
+`, stdout)
+	assert.Equal(t, before, rig.Read(t, g.planner))
+}
+
+func TestList(t *testing.T) {
+	g := newGarage(t)
+	_, err := g.rotate("planner", 14)
+	require.NoError(t, err)
+	c, err := desk.LoadConfig(g.main)
+	require.NoError(t, err)
+	var out, notes bytes.Buffer
+	require.NoError(t, keys.List(desk.Program{Ctx: t.Context(), Stdout: &out, Stderr: &notes}, c))
+	assert.Contains(t, notes.String(), "When they were used last is not known: there is no database")
+	assert.Regexp(t, `(?m)^NAME +ENDS +IN +SHA-256 +LAST USED +MODE +ENTRIES +WHERE$`, out.String())
+	assert.Regexp(t, `(?m)^webshop +never +- +e8d95748 +- +enforce +1 +`+regexp.QuoteMeta(g.main)+`:6$`, out.String())
+	assert.Regexp(t, `(?m)^planner +2099-12-31 +\d{5} days +c8f367a8 \(ends \d{4}-\d\d-\d\d\), [0-9a-f]{8} +-, - +enforce +1 +`+regexp.QuoteMeta(g.planner)+`:3$`, out.String())
+}
+
+// TestBesideABrokenSheet: a key that leaked is ended whatever has become of the mapping sheet
+// or the model; nothing new is granted by what cannot be judged.
+func TestBesideABrokenSheet(t *testing.T) {
+	for name, broken := range map[string]func(dir string) string{
+		"a sheet with a mistake": func(dir string) string {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), []byte("format: 1\nsource: {sql: {engine: sqlite, dsn: x}}\nresources: {order: {tabel: x}}\n"), 0o600))
+			return `backend: {driver: legacy, sheet: "DIR/sheet.yaml"}`
+		},
+		"a sheet that is gone": func(string) string { return `backend: {driver: remote, sheet: "DIR/gone.yaml"}` },
+		"a model with a mistake": func(dir string) string {
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "model"), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "model", "order.yaml"), []byte("name: ["), 0o600))
+			return `model: {dir: "DIR/model"}` + "\nbackend: {dsn: \"sqlite:DIR/frontdesk.db\"}"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGarage(t)
+			dir := filepath.Dir(g.main)
+			was := `backend: {dsn: "sqlite:` + filepath.Join(dir, "frontdesk.db") + `"}`
+			whole := rig.Read(t, g.main)
+			require.Contains(t, whole, was)
+			whole = strings.Replace(whole, was, strings.ReplaceAll(broken(dir), "DIR", dir), 1)
+			g.write(g.main, whole)
+			_, err := desk.LoadConfig(g.main)
+			require.Error(t, err, "it is broken")
+
+			_, err = g.revoke("planner", "now")
+			require.NoError(t, err)
+			require.Regexp(t, `\n    expires: \S+Z\n`, rig.Read(t, g.planner))
+			stdout, err := g.rotate("planner", 0)
+			require.NoError(t, err)
+			require.Contains(t, rig.Read(t, g.planner), hashIn(t, stdout))
+			require.Contains(t, stdout, "nothing works until that is changed")
+
+			_, err = g.add("more", "", "GET /order")
+			require.ErrorAs(t, err, new(strictyaml.Problems))
+			g.write(g.main, strings.Replace(whole, "vendor:", "vendr:", 1))
+			_, err = g.revoke("webshop", "now")
+			require.ErrorAs(t, err, new(strictyaml.Problems), "no gateway would take it up")
+			require.ErrorContains(t, err, "did you mean vendor?")
+		})
+	}
+}
+
+// TestRevokeBesideOthers: whatever is wrong with other files, the end of a key is written down,
+// and it is said that nobody takes it up yet.
+func TestRevokeBesideOthers(t *testing.T) {
+	g := newGarage(t)
+	was := rig.Read(t, g.planner)
+	g.write(g.beside("broken.yaml"), "api_keys: [{name: broken}]\n")
+	stdout, err := g.revoke("planner", "now")
+	require.Regexp(t, `\n    expires: \S+Z\n`, rig.Read(t, g.planner))
+	require.ErrorContains(t, err, "goes on with the configuration before")
+	require.ErrorContains(t, err, filepath.Join("keys.d", "broken.yaml")+":1:12: api_keys[0].key_sha256: missing")
+	require.NotErrorAs(t, err, new(strictyaml.Problems))
+	require.NotContains(t, stdout, "takes it up")
+
+	for name, text := range map[string]string{"planner.yaml": was + "    alow: []\n", "other.yaml": strings.ReplaceAll(was, secondHash, "x")} {
+		g.write(g.planner, was)
+		g.write(g.beside(name), text)
+		_, err = g.revoke("planner", "now")
+		require.ErrorAs(t, err, new(strictyaml.Problems), "%s: whose key it is, is not known for sure", name)
+		require.ErrorContains(t, err, name+":")
+		require.NotContains(t, rig.Read(t, g.planner), "Z\n")
+	}
+	require.NoError(t, os.Remove(g.beside("other.yaml")))
+	for _, name := range []string{"broken", "planer"} {
+		_, err = g.revoke(name, "now")
+		require.ErrorAs(t, err, new(strictyaml.Problems), "it may be in what cannot be read")
+		require.ErrorContains(t, err, "broken.yaml:1:")
+	}
+
+	// What a mapping sheet that is right no longer has is for the restart.
+	g.write(g.beside("broken.yaml"), "api_keys: [{name: gone, key_sha256: [\""+strings.Repeat("9", 64)+"\"], allow: [GET /gone]}]\n")
+	g.write(g.planner, strings.Replace(was, `"GET /vehicle"`, `"GET /vehicle", "GET /gone"`, 1))
+	stdout, err = g.revoke("planner", "now")
+	require.NoError(t, err)
+	require.Contains(t, stdout, "takes it up by itself, or on SIGHUP: /readyz has no config.error then.")
+}
+
+// TestNothingElseIsMeant: a change that would alter anything else of the configuration is not
+// made, whatever has come between.
+func TestNothingElseIsMeant(t *testing.T) {
+	g := newGarage(t)
+	change, err := keys.Revoke(g.main, "planner", "2099-01-31")
+	require.NoError(t, err)
+	changed := strings.Replace(rig.Read(t, g.planner), "GET /vehicle", "GET /order", 1)
+	g.write(g.planner, changed)
+	_, err = g.apply(change, nil, false)
+	require.ErrorContains(t, err, "written anew it would not mean what was meant (api_keys.planner.allow: - GET /vehicle); this file is changed by hand only")
+	require.Equal(t, changed, rig.Read(t, g.planner))
+}

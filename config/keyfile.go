@@ -1,0 +1,121 @@
+package config
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
+
+	"frontdesk/config/strictyaml"
+)
+
+// KeyFile is an included file that has one api_key and nothing else. A program may write
+// such a file anew. The key is as it is written: ${NAME} stands for itself.
+type KeyFile struct {
+	head string // comments at the beginning
+	Key  Key
+}
+
+// ReadKeyFile reads such a file. The error says why a file is none.
+func ReadKeyFile(src []byte, zone *time.Location) (*KeyFile, error) {
+	var file includedFile
+	_, problems := strictyaml.Decode("", src, &file)
+	if len(problems) > 0 || len(file.APIKeys) != 1 || len(file.Expect) > 0 {
+		return nil, errors.New("it is more, or less, than one api_key with all of it written out")
+	}
+	head := headOf.Find(src)
+	for _, t := range lexer.Tokenize(string(src[len(head):])) {
+		if t.Type == token.CommentType {
+			return nil, fmt.Errorf("its comment in line %d would be lost", t.Position.Line+bytes.Count(head, []byte("\n")))
+		}
+	}
+	key := file.APIKeys[0]
+	key.Expires.resolve(zone)
+	key.Until.resolve(zone)
+	for i := range key.Hashes {
+		key.Hashes[i].Expires.resolve(zone)
+	}
+	return &KeyFile{string(head), key}, nil
+}
+
+// headOf matches lines that are empty or comments, from the beginning.
+var headOf = regexp.MustCompile(`\A([ \t]*(#.*)?\r?\n)*`)
+
+// String is the whole file, as it is to be written. It holds the key's secrets.
+func (f *KeyFile) String() string {
+	return f.head + "api_keys:\n  " + strings.ReplaceAll(strings.TrimSuffix(f.Key.item(), "\n"), "\n", "\n  ") + "\n"
+}
+
+// item writes the key as an item of api_keys. What it does not say is left out, but for
+// allow, which many look for.
+func (k *Key) item() string {
+	var out strings.Builder
+	v, mark := reflect.ValueOf(*k), "- "
+	for i := range v.NumField() {
+		name, field := v.Type().Field(i).Tag.Get("yaml"), v.Field(i)
+		if name == "" || field.IsZero() && name != "allow" {
+			continue
+		}
+		fmt.Fprintf(&out, "%s%s:", mark, name)
+		mark = "  "
+		if field.Kind() != reflect.Slice || field.Len() == 0 {
+			fmt.Fprintf(&out, " %s\n", flow(field))
+			continue
+		}
+		out.WriteString("\n")
+		for j := range field.Len() {
+			fmt.Fprintf(&out, "    - %s\n", flow(field.Index(j)))
+		}
+	}
+	return out.String()
+}
+
+// flow writes a value on one line; "" if it is one that need not be written.
+func flow(v reflect.Value) string {
+	switch x := v.Interface().(type) {
+	case Secret:
+		return strconv.Quote(string(x))
+	case Digest:
+		return strconv.Quote(hex.EncodeToString(x[:]))
+	case KeyHash:
+		if x.Expires.IsZero() {
+			return flow(v.FieldByName("Hash"))
+		}
+	case Expiry:
+		return x.String()
+	case fmt.Stringer: // Rule, Network
+		return strconv.Quote(x.String())
+	case string:
+		if plain.MatchString(x) && x != "null" {
+			return x
+		}
+		return strconv.Quote(x)
+	case float64:
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		return flow(v.Elem())
+	case reflect.Struct:
+		return members(v, flow)
+	case reflect.Slice:
+		items := make([]string, v.Len())
+		for i := range items {
+			items[i] = flow(v.Index(i))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	default:
+		return fmt.Sprint(v.Interface())
+	}
+}
+
+// plain matches text that needs no quotes.
+var plain = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)

@@ -1,0 +1,102 @@
+package config_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/config"
+)
+
+const firstHash, secondHash = "e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c", "c8f367a876b2c57ec18bd1d1cdc9cf7bc039390e73bd84981b06b873a363f3cf"
+
+// wholeKey says all that a key can say, as a program writes it.
+const wholeKey = `# The shop of Garage Jansen.
+
+  # api_keys: [] would end it.
+api_keys:
+  - name: webshop
+    key_sha256:
+      - {hash: "` + firstHash + `", expires: 2026-12-05}
+      - "` + secondHash + `"
+    expires: 2027-01-31T12:00:00.5Z
+    allow:
+      - "GET /order"
+      - "* /vehicle"
+    mode: shadow
+    until: 2026-12-31
+    webhook_secret:
+      - "${HOOK_SECRET}"
+      - "tab\tand é \\ and $$ # $${no comment}: \"quoted\""
+    rate: {per_second: 0.5, burst: 10}
+    client_rate: {per_second: 12345678.25, burst: 1}
+    concurrent: 3
+    per_day: 1000000
+    addresses: {allow: ["10.0.0.0/8", "192.0.2.7/32"], deny: ["10.1.0.0/16"]}
+    client_certificates:
+      - "` + firstHash + `"
+`
+
+var amsterdam, _ = time.LoadLocation("Europe/Amsterdam")
+
+// TestKeyFile writes a file anew, and nothing that it says is lost: no setting, no variable,
+// no secret, no comment at the beginning.
+func TestKeyFile(t *testing.T) {
+	file, err := config.ReadKeyFile([]byte(wholeKey), amsterdam)
+	require.NoError(t, err)
+	require.Equal(t, wholeKey, file.String())
+	require.Equal(t, time.Date(2026, 12, 6, 0, 0, 0, 0, amsterdam), file.Key.Hashes[0].Expires.Time, "dates are resolved")
+	require.EqualValues(t, "${HOOK_SECRET}", file.Key.WebhookSecret[0])
+	of := reflect.ValueOf(file.Key)
+	for i := range of.NumField() {
+		if name := of.Type().Field(i).Tag.Get("yaml"); name != "" {
+			require.False(t, of.Field(i).IsZero(), "%s is not in this test", name)
+		}
+	}
+}
+
+// TestKeyFileLayouts reads what people write, and writes it in one way.
+func TestKeyFileLayouts(t *testing.T) {
+	hash := "\n    key_sha256:\n      - \"" + firstHash + "\"\n"
+	for text, want := range map[string]string{
+		`{api_keys: [{"name": 'a', key_sha256: ["` + firstHash + `"]}]}`:                                 "api_keys:\n  - name: a" + hash + "    allow: []\n",
+		"# one\r\napi_keys:\r\n- allow: []\r\n  key_sha256: [" + firstHash + "]\r\n  name: \"null\"\r\n": "# one\r\napi_keys:\n  - name: \"null\"" + hash + "    allow: []\n",
+		"expect: []\napi_keys: [{name: \"${NAME}\", key_sha256: [&h \"" + firstHash + "\"]}]":            "api_keys:\n  - name: \"${NAME}\"" + hash + "    allow: []\n",
+		"api_keys:\n- name: 1e3\n  key_sha256: [{hash: " + strings.Repeat("1", 64) + "}]\n  allow: [GET /order]\n  addresses: {deny: [10.0.0.0/8]}\n": "api_keys:\n  - name: \"1e3\"\n    key_sha256:\n      - \"" +
+			strings.Repeat("1", 64) + "\"\n    allow:\n      - \"GET /order\"\n    addresses: {allow: [], deny: [\"10.0.0.0/8\"]}\n",
+	} {
+		file, err := config.ReadKeyFile([]byte(text), time.UTC)
+		require.NoError(t, err, text)
+		require.Equal(t, want, file.String())
+		again, err := config.ReadKeyFile([]byte(want), time.UTC)
+		require.NoError(t, err, want)
+		require.Equal(t, want, again.String())
+	}
+}
+
+// TestNoKeyFile: whatever would be lost if the file were written anew keeps it from that.
+func TestNoKeyFile(t *testing.T) {
+	const more = "it is more, or less, than one api_key with all of it written out"
+	key := "  - name: a\n    key_sha256: [\"" + firstHash + "\"]\n"
+	for text, want := range map[string]string{
+		"":                                   more,
+		"# nothing\n":                        more,
+		"api_keys: []\n":                     more,
+		"api_keys:\n" + key + key:            more,
+		"log: {}\napi_keys:\n" + key:         more,
+		"api_keys:\n" + key + "    alow: []": more,
+		"api_keys:\n" + key + "expect: [{key: a, request: GET /order, verdict: allowed}]\n": more,
+		"api_keys:\n  - name: a\n    key_sha256: [\"${HASH}\"]\n":                           more,
+		"api_keys:\n" + key + "    expires: ${END}\n":                                       more,
+		"api_keys:\n" + key + "---\napi_keys:\n" + key:                                      more,
+		"# kept\n\napi_keys:\n" + key + "# the end\n":                                       "its comment in line 6 would be lost",
+		"api_keys:\n" + key[:len(key)-1] + " # made in May\n":                               "its comment in line 3 would be lost",
+		"api_keys:   # of the shop\n" + key:                                                 "its comment in line 1 would be lost",
+	} {
+		_, err := config.ReadKeyFile([]byte(text), time.UTC)
+		require.EqualError(t, err, want, "%s", text)
+	}
+}

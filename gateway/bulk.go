@@ -1,0 +1,112 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+
+	"frontdesk/mapping"
+)
+
+// Many records at once: POST and PUT of /<resource>/bulk. Each record is one request to the
+// resource, in all but its way here: the same stages judge it (decode, record), the same
+// backend.Client writes it, and its errors are those of that request. An api_key needs the
+// right to that, too. The records are done in order, each by itself; see bulk_run.go.
+
+// bulkPart is what the path of such an operation has behind that of its resource.
+const bulkPart = "/bulk"
+
+// bulkRoutes are the operations that write several records of a resource.
+func (g *Gateway) bulkRoutes(r *routes, of *Endpoint) {
+	if g.o.Offer.Distant && g.o.Callbacks == nil {
+		return
+	}
+	for _, method := range [...]string{"POST", "PUT"} {
+		single := of.list[method]
+		if single == nil {
+			continue
+		}
+		e := r.endpoints[of.Path+bulkPart]
+		if e == nil {
+			e = r.add(of.Path+bulkPart, nil)
+			e.Resource, e.hides = of.Resource, of
+		}
+		r.on(e, method, &Operation{
+			single: single, form: of.Resource, idempotent: true, scopes: single.scopes[len(single.scopes)-1:],
+			check: g.checkSeveral, serve: g.bulk, about: aboutBulk(of.Resource, method),
+		})
+	}
+}
+
+// noteSingle notes for the log that an operation on several records needs the right to that
+// on one, too.
+func (x *Exchange) noteSingle() {
+	single := x.Operation.single
+	if single == nil || !x.Key.May(x.Operation.Number) {
+		return
+	}
+	grant, _ := single.Grant()
+	x.needs = append(x.needs, grant.String())
+	if !x.Key.May(single.Number) {
+		x.lacks = append(x.lacks, grant.String())
+	}
+}
+
+// decodeSeveral takes the records out of a body. None of them is read yet.
+func (x *Exchange) decodeSeveral(data []byte) (err error) {
+	receiver := ""
+	if x.Operation.mayCall {
+		receiver = webhookURL
+	}
+	x.several, err = mapping.DecodeSeveral(data, receiver)
+	return err
+}
+
+// checkSeveral judges what a body has beside its records.
+func (g *Gateway) checkSeveral(x *Exchange) mapping.Violations {
+	v := x.several.Violations
+	if called := !x.several.Beside.IsAbsent(); called || x.Operation.mustCall && !x.promised {
+		v = append(v, x.callbackFrom(g, x.several.Beside)...)
+	}
+	if len(v) == 0 && !x.promised {
+		g.noteArrays(x)
+	}
+	return v
+}
+
+// noteArrays notes for the log which rights the arrays in the records need.
+func (g *Gateway) noteArrays(x *Exchange) {
+	if !x.Endpoint.Resource.HasArrays() {
+		return
+	}
+	for _, data := range x.several.Records {
+		_ = g.decode(x, data) // its errors are told when its turn comes
+	}
+}
+
+// bulk writes several records, or promises to.
+func (g *Gateway) bulk(ctx context.Context, x *Exchange) error {
+	if err := g.charge(ctx, x, len(x.several.Records)-1); err != nil {
+		return err
+	}
+	if x.callback == nil {
+		return g.writeSeveral(ctx, x)
+	}
+	x.storedBody = slices.Concat([]byte(`{"`+mapping.SeveralField+`":`), x.several.All, []byte{'}'})
+	x.without = x.withheld()
+	return g.acceptRequest(ctx, x)
+}
+
+// withheld are the arrays that the records of a request may not have.
+func (x *Exchange) withheld() (names []string) {
+	use := arrayKnown
+	if x.Method == "POST" {
+		use = arraySend
+	}
+	fields := x.Endpoint.Resource.Fields
+	for i := range fields {
+		if f := &fields[i]; f.Type == mapping.Array && !x.knows(f, use) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,424 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// newArticle is an article of that number.
+func newArticle(number string) string {
+	return fmt.Sprintf(`{"number":%q,"description":"Filter","article_kind":"part","unit_type":"piece","turnover_group_id":1,"price":12.5}`, number)
+}
+
+func recordsOf(records ...string) string { return `{"records":[` + strings.Join(records, ",") + `]}` }
+
+type bulkAnswer struct{ Data []bulkResult }
+
+// many writes several records, which is answered 200.
+func (c visitor) many(t testing.TB, method, path, body string, headers ...string) []bulkResult {
+	t.Helper()
+	a := c.ask(method, path, body, headers...)
+	require.Equal(t, 200, a.status, a.body)
+	return decode[bulkAnswer](t, a).Data
+}
+
+func statusesOf(results []bulkResult) (all []int) {
+	for i, r := range results {
+		if r.Index != i {
+			return nil
+		}
+		all = append(all, r.Status)
+	}
+	return all
+}
+
+// TestBulkEachByItself: a record is done or refused as it would be alone, in the same
+// words, in order, and a later one meets what an earlier one has left.
+func TestBulkEachByItself(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	c := h.as("demo")
+	wrong := []string{
+		`{}`, `5`, `[]`, `"a"`, `null`, `{"colour":1,"id":5,"number":7}`, strings.Replace(newArticle("B-9"), `"turnover_group_id":1`, `"turnover_group_id":999999`, 1),
+		newArticle("B-1"), strings.Repeat(`{"a":`, 33) + "1" + strings.Repeat("}", 33),
+	}
+	results := c.many(t, "POST", "/article/bulk", recordsOf(append([]string{newArticle("B-1")}, append(wrong, newArticle("B-2"))...)...))
+	require.Len(t, results, len(wrong)+2)
+	for i, body := range wrong {
+		alone := decode[struct {
+			ErrorCode              int
+			Message, Reason, Field string
+			Errors                 []bulkError
+		}](t, c.ask("POST", "/article", body))
+		want := bulkResult{Index: i + 1, Status: alone.ErrorCode, Errors: alone.Errors}
+		if want.Errors == nil {
+			want.Errors = []bulkError{{alone.Message, alone.Reason, alone.Field}}
+		}
+		require.Equal(t, want, results[i+1], body)
+	}
+	for i, number := range map[int]string{0: "B-1", len(wrong) + 1: "B-2"} {
+		require.Equal(t, 201, results[i].Status)
+		got := decode[struct{ Data struct{ Number string } }](t, c.ask("GET", fmt.Sprint("/article/", results[i].ID), ""))
+		require.Equal(t, number, got.Data.Number)
+	}
+
+	one, two := results[0].ID, results[len(wrong)+1].ID
+	put := func(id int32, number string) string { return fmt.Sprintf(`{"id":%d,"number":%q}`, id, number) }
+	results = c.many(t, "PUT", "/article/bulk", recordsOf(
+		put(one, "B-2"), put(one, "B-3"), put(two, "B-1"), put(one, "B-2"), `{"number":"B-4"}`, put(-1, "B-5"), put(999999, "B-6"), fmt.Sprintf(`{"id":%d}`, one)))
+	require.Equal(t, []int{409, 200, 200, 200, 403, 400, 404, 200}, statusesOf(results))
+	require.Equal(t, []bulkError{{"Field: number Value: B-2 has a duplicate illegal value", "duplicate_value", "number"}}, results[0].Errors)
+	require.Equal(t, []bulkError{{"No Primary ID provided", "primary_id_missing", ""}}, results[4].Errors)
+	require.Equal(t, []bulkError{{"Primary ID is not an valid ID", "primary_id_invalid", ""}}, results[5].Errors)
+	require.Equal(t, []bulkError{{"Field: id value: 999999 not found", "record_not_found", "id"}}, results[6].Errors)
+	require.Equal(t, one, results[7].ID)
+	require.Equal(t, []int{404}, statusesOf(h.as("other").many(t, "PUT", "/article/bulk", recordsOf(put(one, "B-7")))), "another client's")
+}
+
+// TestBulkBody: what is wrong with the body as a whole is answered as such, and nothing is
+// written.
+func TestBulkBody(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t).as("demo")
+	required := fault{403, "Field: records is required and not supplied in request", mapping.FieldRequired, "records"}
+	empty := fault{403, "Field: records minimum 1 element is required in array", mapping.ArrayEmpty, "records"}
+	unknown := func(name string) fault {
+		return fault{403, "Field: " + name + " not found in model", mapping.FieldNotInModel, name}
+	}
+	notJSON := fault{400, "Body is not valid JSON", mapping.BodyNotJSON, ""}
+	for body, want := range map[string][]fault{
+		"": {{400, "Empty body", mapping.EmptyBody, ""}}, " \n": {{400, "Empty body", mapping.EmptyBody, ""}},
+		`[]`: {notJSON}, `{"records":[{}]} x`: {notJSON}, `{"records":[{}],"records":[{}]}`: {notJSON}, `{"records":[{"a":1,"a":2}]}`: {notJSON}, `{"records":[{}`: {notJSON},
+		`{}`: {required}, `{"records":null}`: {required}, `{"records":[]}`: {empty}, `{"records":{}}`: {empty}, `{"records":5}`: {empty},
+		`{"record":[{}],"webhook_url":1}`:                                   {unknown("record"), unknown("webhook_url"), required},
+		recordsOf(newArticle("T-1"), newArticle("T-2")[:5]+`":1}],"x":[{}`): {unknown("x")},
+		recordsOf(strings.Repeat("{},", mapping.MaxRecords) + "{}"):         {{413, "Body is too large", mapping.BodyTooLarge, ""}},
+	} {
+		refused(t, c.ask("POST", "/article/bulk", body), want...)
+		if !strings.Contains(body, "T-1") {
+			refused(t, c.ask("PUT", "/article/bulk", body), want...)
+		}
+	}
+	require.Contains(t, c.ask("GET", "/article?number=T-1", "").body, `"data":[]`)
+	refused(t, c.ask("POST", "/article/bulk?id=5", recordsOf("{}")), fault{400, "Invalid request, query parameter is not supported: id", mapping.QueryUnsupported, ""})
+	require.Len(t, c.many(t, "POST", "/article/bulk", recordsOf(strings.Repeat("{},", mapping.MaxRecords-1)+"{}")), mapping.MaxRecords)
+}
+
+// TestBulkErrorsAreBounded: the errors of all records together are as many as those of one
+// may be, and of each the first is told.
+func TestBulkErrorsAreBounded(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t).as("demo")
+	var members []string
+	for i := range mapping.MaxViolations {
+		members = append(members, fmt.Sprintf(`"m%d":1`, i))
+	}
+	records := make([]string, 100)
+	for i := range records {
+		records[i] = "{" + strings.Join(members, ",") + "}"
+	}
+	results := c.many(t, "POST", "/article/bulk", recordsOf(records...))
+	require.Len(t, results[0].Errors, mapping.MaxViolations)
+	for _, r := range results[1:] {
+		require.Len(t, r.Errors, 1)
+	}
+}
+
+// TestBulkGrants: only an entry of its own grants it, and only to who may do the same with
+// one record; to others it is not there. What was there before, is.
+func TestBulkGrants(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	const key = "33333333-3333-4333-8333-333333333333"
+	unknown := func(path string) fault { return fault{400, "Invalid endpoint: " + path, mapping.EndpointUnknown, ""} }
+	unsupported := func(method, path string) fault {
+		return fault{400, "Method: " + method + " not supported for endpoint: " + path, mapping.MethodUnsupported, ""}
+	}
+	all := func(path string) []Grant {
+		return []Grant{{"GET", path}, {"POST", path}, {"PUT", path}, {"DELETE", path}}
+	}
+	grant := func(grants ...Grant) visitor {
+		h.setKeys(keyOf(keyAll, "all", h.Grants()...), keyOf(key, "some", grants...))
+		return visitor{h, h.session(key, "demo")}
+	}
+	body := recordsOf("{}")
+	c := grant(all("/article")...)
+	refused(t, c.ask("POST", "/article/bulk", body), unknown("/article/bulk"))
+	refused(t, c.ask("PUT", "/article/bulk", body), unknown("/article/bulk"))
+	refused(t, c.ask("GET", "/article/bulk", ""), fault{403, "Primary ID is invalid", mapping.PrimaryIDInvalid, ""})
+	refused(t, c.ask("DELETE", "/article/bulk", ""), fault{400, "Primary ID is not an valid ID", mapping.PrimaryIDInvalid, ""})
+	refused(t, c.ask("PATCH", "/article/bulk", body), unsupported("PATCH", "/article/bulk"))
+	refused(t, c.ask("POST", "/article/bulk/5", body), unknown("/article/bulk/5"))
+	require.NotContains(t, c.ask("GET", "/authenticate/acces", "").body, "bulk")
+
+	c = grant(Grant{"POST", "/article/bulk"}, Grant{"PUT", "/article"}, Grant{"PUT", "/article/bulk"})
+	refused(t, c.ask("POST", "/article/bulk", body), unsupported("POST", "/article/bulk"))
+	require.Equal(t, []int{403}, statusesOf(c.many(t, "PUT", "/article/bulk", body)))
+	require.Equal(t, 1, strings.Count(c.ask("GET", "/authenticate/acces", "").body, "bulk"))
+	require.NotContains(t, h.description(t, key).operations(), "POST /article/bulk")
+	require.Contains(t, h.description(t, key).operations(), "PUT /article/bulk")
+
+	c = grant(Grant{"POST", "/article/bulk"})
+	refused(t, c.ask("POST", "/article/bulk", body), unknown("/article/bulk"))
+	c = grant(Grant{"POST", "/article"}, Grant{"POST", "/article/bulk"})
+	require.Equal(t, []int{403}, statusesOf(c.many(t, "POST", "/article/bulk", body)))
+	refused(t, c.ask("PUT", "/article/bulk", body), unsupported("PUT", "/article/bulk"))
+}
+
+// TestBulkArrays: a record has the arrays that a request for it alone may have.
+func TestBulkArrays(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	const key = "33333333-3333-4333-8333-333333333333"
+	h.setKeys(keyOf(keyAll, "all", h.Grants()...), keyOf(key, "some", Grant{"POST", "/order"}, Grant{"POST", "/order/bulk"}, Grant{"PUT", "/order"}, Grant{"PUT", "/order/bulk"}))
+	const order = `{"contact_id":1,"kind":"parts","order_status":"open","order_date":"2026-07-01"%s}`
+	plain := fmt.Sprintf(order, "")
+	lines := fmt.Sprintf(order, `,"orderlines":[{"description":"A","quantity":1,"price":1,"turnover_group_id":1}]`)
+	c := visitor{h, h.session(key, "demo")}
+	results := c.many(t, "POST", "/order/bulk", recordsOf(plain, lines))
+	require.Equal(t, []int{201, 403}, statusesOf(results))
+	unknown := []bulkError{{"Field: orderlines not found in model", "field_not_in_model", "orderlines"}}
+	require.Equal(t, unknown, results[1].Errors)
+	require.Equal(t, unknown, c.many(t, "PUT", "/order/bulk", recordsOf(fmt.Sprintf(`{"id":%d,"orderlines":[{}]}`, results[0].ID)))[0].Errors)
+	results = h.as("demo").many(t, "POST", "/order/bulk", recordsOf(plain, lines))
+	require.Equal(t, []int{201, 201}, statusesOf(results))
+	require.Contains(t, h.as("demo").ask("GET", fmt.Sprintf("/order/%d?fields=orderlines", results[1].ID), "").body, `"description":"A"`)
+	results = h.as("demo").many(t, "PUT", "/order/bulk", recordsOf(fmt.Sprintf(`{"id":%d,"orderlines":[{}]}`, results[0].ID)))
+	require.Equal(t, []bulkError{{"Cannot update orderlines", "cannot_update", "orderlines"}}, results[0].Errors)
+}
+
+// TestBulkCosts: each record counts as a request, and what exceeds the burst is owed.
+func TestBulkCosts(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	const key = "33333333-3333-4333-8333-333333333333"
+	bounded := keyOf(key, "some", Grant{"POST", "/article"}, Grant{"POST", "/article/bulk"})
+	bounded.Bounds = auth.Bounds{Rate: auth.Rate{PerSecond: 10, Burst: 20}, PerDay: 1000, Concurrent: 2}
+	h.setKeys(keyOf(keyAll, "all", h.Grants()...), bounded)
+	c := visitor{h, h.session(key, "demo")}
+	a := c.ask("POST", "/article/bulk", recordsOf(strings.Repeat("{},", 4)+"{}"))
+	require.Equal(t, 200, a.status)
+	require.Regexp(t, `RateLimit: "rate";r=15;t=1, "per_day";r=995;t=\d+, "concurrent";r=1\r\n`, a.header.String())
+	require.Equal(t, 200, c.ask("POST", "/article/bulk", recordsOf(strings.Repeat("{},", 114)+"{}")).status)
+	a = c.ask("POST", "/article", "{}")
+	require.Equal(t, []any{429, "11"}, []any{a.status, a.head("Retry-After")}, "100 and one more are owed")
+	h.clock.Advance(10*time.Second + 100*time.Millisecond)
+	require.Equal(t, 403, c.ask("POST", "/article", "{}").status)
+	require.Equal(t, 429, c.ask("POST", "/article", "{}").status)
+}
+
+// TestBulkOnce: under an Idempotency-Key the whole is done once, and a repetition is
+// answered as the first time.
+func TestBulkOnce(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	c := h.as("demo")
+	body := recordsOf(newArticle("O-1"), `{}`, newArticle("O-1"), newArticle("O-2"))
+	first := c.ask("POST", "/article/bulk", body, "Idempotency-Key", "a")
+	require.Equal(t, []int{201, 403, 409, 201}, statusesOf(decode[bulkAnswer](t, first).Data))
+	require.Empty(t, first.head("Idempotent-Replayed"))
+	again := c.ask("POST", "/article/bulk", body, "Idempotency-Key", "a")
+	require.Equal(t, []any{200, first.body, "true"}, []any{again.status, again.body, again.head("Idempotent-Replayed")})
+	refused(t, c.ask("POST", "/article/bulk", recordsOf(newArticle("O-3")), "Idempotency-Key", "a"),
+		fault{422, "Idempotency-Key was used with another body", mapping.IdempotencyReused, ""})
+	refused(t, c.ask("PUT", "/article/bulk", body, "Idempotency-Key", "a"), fault{422, "Idempotency-Key was used with another body", mapping.IdempotencyReused, ""})
+	refused(t, c.ask("POST", "/article/bulk", body, "Idempotency-Key", ""), fault{400, "Idempotency-Key must be 1 to 255 visible ASCII characters", mapping.IdempotencyInvalid, ""})
+	id := decode[bulkAnswer](t, first).Data[0].ID
+	change := recordsOf(fmt.Sprintf(`{"id":%d,"price":1}`, id))
+	require.Equal(t, []int{200}, statusesOf(c.many(t, "PUT", "/article/bulk", change, "Idempotency-Key", "b")))
+	require.Equal(t, 200, c.ask("PUT", fmt.Sprint("/article/", id), `{"price":2}`).status)
+	require.Equal(t, []int{200}, statusesOf(c.many(t, "PUT", "/article/bulk", change, "Idempotency-Key", "b")))
+	require.Contains(t, c.ask("GET", fmt.Sprint("/article/", id), "").body, `"price":2`)
+}
+
+// faltering is a driver whose transactions fail from one on, or that breaks off after a
+// record was written in one.
+type faltering struct {
+	backend.Driver
+	left  *int // transactions until it fails; below 0 for never
+	stale *int // records until one is refused once it was written; below 0 for never
+}
+
+func (f faltering) Write(ctx context.Context, do func(backend.Tx) error) error {
+	if *f.left == 0 {
+		return fmt.Errorf("away")
+	}
+	*f.left--
+	return f.Driver.Write(ctx, func(tx backend.Tx) error { return do(falteringTx{tx, f}) })
+}
+
+type falteringTx struct {
+	backend.Tx
+	f faltering
+}
+
+func (t falteringTx) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	stored, err := t.Tx.Create(ctx, client, rec)
+	if strings.HasPrefix(rec.Get("number").Text(), "STALE") && err == nil {
+		*t.f.stale++
+		return stored, &backend.StaleError{Told: mapping.Fail(mapping.DuplicateValue, mapping.Literal("number"), rec.Get("number").Text()), Err: backend.ErrStale}
+	}
+	return stored, err
+}
+
+func newFaltering(t testing.TB) (h *fixture, left, stale *int) {
+	left, stale = new(int), new(int)
+	*left = -1
+	return newFixture(t, func(h *fixture, o *Options) {
+		client, err := backend.NewClient(faltering{h.store, left, stale}, o.Offer.Model, backend.Options{Timeout: time.Minute})
+		require.NoError(t, err)
+		o.Backend = client
+	}), left, stale
+}
+
+// TestBulkWhatIsUndone: what a transaction undoes because of one record is done again
+// without it.
+func TestBulkWhatIsUndone(t *testing.T) {
+	t.Parallel()
+	h, _, stale := newFaltering(t)
+	for _, key := range []string{"", "k"} {
+		var records []string
+		var want []int
+		for i := range 150 {
+			number, status := fmt.Sprintf("U%s-%d", key, i), 201
+			if i%40 == 7 {
+				number, status = "STALE"+number, 409
+			}
+			records, want = append(records, newArticle(number)), append(want, status)
+		}
+		c := h.as("demo")
+		var headers []string
+		if key != "" {
+			headers = []string{"Idempotency-Key", key}
+		}
+		results := c.many(t, "POST", "/article/bulk", recordsOf(records...), headers...)
+		require.Equal(t, want, statusesOf(results))
+		require.Contains(t, c.ask("GET", "/article?page_size=1&total=1&sort=-id", "").body, fmt.Sprintf("U%s-149", key))
+		require.Contains(t, c.ask("GET", "/article?number=STALEU"+key+"-7", "").body, `"data":[]`)
+		ids := map[int32]bool{}
+		for _, r := range results {
+			require.True(t, r.Status != 201 || !ids[r.ID])
+			ids[r.ID] = true
+		}
+	}
+	require.Less(t, *stale, 2*4*6, "each was tried alone, and not for ever")
+}
+
+// TestBulkCutOff: when the administration fails on the way, what was done is told, and a
+// repetition under the same key does the rest, once. Where nothing was done, the whole is
+// refused.
+func TestBulkCutOff(t *testing.T) {
+	t.Parallel()
+	h, left, _ := newFaltering(t)
+	c := h.as("demo")
+	count := func(prefix string) (n int) {
+		a := decode[struct{ Data []struct{ Number string } }](t, c.ask("GET", "/article?page_size=1000&fields=number", ""))
+		for _, article := range a.Data {
+			if strings.HasPrefix(article.Number, prefix) {
+				n++
+			}
+		}
+		return n
+	}
+	var records []string
+	for i := range 200 {
+		records = append(records, newArticle(fmt.Sprint("C-", i)))
+	}
+	body := recordsOf(records...)
+	for _, transactions := range []int{0, 1} { // the first one recalls
+		*left = transactions
+		a := c.ask("POST", "/article/bulk", body, "Idempotency-Key", "c")
+		*left = -1
+		refused(t, a, fault{500, "Internal server error", mapping.BackendUnavailable, ""})
+	}
+	for _, transactions := range []int{2, 2, 3} {
+		*left = transactions
+		results := c.many(t, "POST", "/article/bulk", body, "Idempotency-Key", "c")
+		*left = -1
+		failed := 0
+		for i, r := range results {
+			require.Equal(t, i, r.Index)
+			if r.Status == 500 {
+				failed++
+				require.Equal(t, []bulkError{{"Internal server error", "backend_unavailable", ""}}, r.Errors)
+			}
+		}
+		require.Equal(t, backend.MostTogether*(transactions-1), len(records)-failed)
+		require.Equal(t, len(records)-failed, count("C-"))
+	}
+	results := c.many(t, "POST", "/article/bulk", body, "Idempotency-Key", "c")
+	for _, r := range results {
+		require.Equal(t, 201, r.Status)
+	}
+	require.Equal(t, 200, count("C-"))
+	require.Equal(t, "true", c.ask("POST", "/article/bulk", body, "Idempotency-Key", "c").head("Idempotent-Replayed"))
+}
+
+// TestBulkIsCounted: records by what became of them.
+func TestBulkIsCounted(t *testing.T) {
+	t.Parallel()
+	m := new(meter)
+	c := newFixture(t, func(_ *fixture, o *Options) { o.Meter = m }).as("demo")
+	c.many(t, "POST", "/article/bulk", recordsOf(newArticle("M-1"), newArticle("M-2"), `{}`))
+	require.Contains(t, m.told, "wrote POST /article/bulk 201 2")
+	require.Contains(t, m.told, "wrote POST /article/bulk 403 1")
+}
+
+// TestBulkIsExplained as far as the request goes.
+func TestBulkIsExplained(t *testing.T) {
+	t.Parallel()
+	g := tableOnly(t)
+	key := keyFor(g, Grant{"POST", "/order"}, Grant{"POST", "/order/bulk"})
+	asked := Asked{Method: "POST", Target: "/webservice_v2/order/bulk", Key: key, Body: []byte(recordsOf(`{"orderlines":[{}]}`))}
+	e := g.Explain(asked)
+	require.Equal(t, []any{"", []string{"POST /orderline"}}, []any{e.Stopped, e.Lacks})
+	asked.Body = []byte(`{"record":[]}`)
+	e = g.Explain(asked)
+	require.Equal(t, []any{StageRecord, 403}, []any{e.Stopped, e.Status})
+	asked.Key = keyFor(g, Grant{"POST", "/order/bulk"})
+	e = g.Explain(asked)
+	require.Equal(t, []any{StageAllowlist, 400, []string{"POST /order"}}, []any{e.Stopped, e.Status, e.Lacks})
+	var answer map[string]any
+	require.NoError(t, json.Unmarshal(e.Answer, &answer))
+	require.Equal(t, "Invalid endpoint: /order/bulk", answer["message"])
+}
+
+// TestBulkGroups: elements of arrays count as records do, so that no group keeps others
+// waiting for long.
+func TestBulkGroups(t *testing.T) {
+	t.Parallel()
+	line := `{"description":"A"}`
+	b := &bulkRun{x: &Exchange{several: &mapping.Several{Records: [][]byte{
+		[]byte(`{}`), []byte(`null`), []byte(`{"orderlines":[` + line + `,` + line + `]}`), []byte(`{"orderlines":[` + strings.Repeat(line+",", 9) + line + `]}`), []byte(`{}`),
+	}}}}
+	b.results = make([]bulkResult, 5)
+	var ends []int
+	for from := 0; from < 5; {
+		from = b.groupFrom(from, 4)
+		ends = append(ends, from)
+	}
+	require.Equal(t, []int{2, 3, 4, 5}, ends)
+}
+
+// TestBulkPosition: a body that is not JSON says where, as that of one record does.
+func TestBulkPosition(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t).as("demo")
+	for body, want := range map[string]string{
+		`{"records":[{]}`:        `"position":{"line":1,"column":14}`,
+		`[]`:                     `"position":{"line":1,"column":1}`,
+		"{\"records\":[{}]}\n{}": `"position":{"line":2,"column":1}`,
+	} {
+		require.Contains(t, c.ask("POST", "/article/bulk", body).body, want, body)
+	}
+}

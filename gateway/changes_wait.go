@@ -1,0 +1,214 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/gateway/webhook"
+	"frontdesk/mapping"
+)
+
+const (
+	// changesWork waits for changes, and answers as GET /changes does then.
+	changesWork = "changes"
+	// maxWait is the longest wait, and that of a request which does not say, in seconds.
+	maxWait = 86400
+	// waitsPerKey is how many requests of an api_key may wait at once.
+	waitsPerKey = 20
+	// exampleCursor is none that is good for anybody.
+	exampleCursor = "c1_ZXhhbXBsZQ"
+	// waitRetry is when a client may ask again that has as many.
+	waitRetry = time.Minute
+)
+
+// storedWait is a request for changes while it waits.
+type storedWait struct {
+	After, Resource string
+	Until           time.Time
+}
+
+// waitRoute is the long-running form of GET /changes.
+func (g *Gateway) waitRoute(r *routes) {
+	form := mapping.NewForm("changes",
+		callbackField(),
+		mapping.Field{Name: "after", Type: mapping.Varchar, Length: 200, Required: true, Description: "The cursor after which changes are waited for.", Example: exampleCursor},
+		mapping.Field{Name: "resource", Type: mapping.Varchar, Length: 1000, Description: "Only changes of these resources, separated by commas."},
+		mapping.Field{Name: "wait", Type: mapping.Int4, Description: "For how many seconds at most, up to 86400, which is a day and what holds where it is left out.", Example: "3600"},
+	)
+	g.carried(r, changesPath, "POST", &Operation{
+		scopes: []mapping.Scope{mapping.OpCreate}, form: form, serve: g.waitForChanges,
+		check: func(x *Exchange) mapping.Violations {
+			if v := x.Body.CheckCreate(); v != nil {
+				return v
+			}
+			_, _, v := x.wait()
+			return append(v, x.takeCallback(g, x.Body.Record.Get(webhookURL).Text())...)
+		},
+		about: about{
+			name: "waitForChanges", summary: "Be called as soon as something has changed", module: changesModule,
+			note: "The callback comes as soon as there is something after the cursor, or without anything when the wait is over. The result is the answer of GET /changes at that moment, for what the api_key and the user may see then. " +
+				"An api_key has at most " + strconv.Itoa(waitsPerKey) + " such requests waiting.",
+			early: []mapping.Reason{mapping.ValidationFailed}, late: []mapping.Reason{mapping.CursorGone, mapping.TooManyRequests}, asksBackend: true,
+			answers: answers{form: acceptForm},
+		},
+	})
+}
+
+// wait reads the body of a request that waits for changes.
+func (x *Exchange) wait() (q backend.ChangesQuery, seconds int64, v mapping.Violations) {
+	rec := x.Body.Record
+	q = backend.ChangesQuery{Client: x.user().Client, After: rec.Get("after").Text(), Limit: 1}
+	if names := rec.Get("resource"); names.IsSet() {
+		q.Resources, v = x.toldAmong(names.Text())
+	} else {
+		q.Resources = x.told()
+	}
+	seconds = maxWait
+	if wait := rec.Get("wait"); wait.IsSet() {
+		if seconds = wait.Int(); seconds < 0 || seconds > maxWait {
+			v = append(v, mapping.Fail(mapping.ValidationFailed, mapping.Literal("wait"), wait.String(), mapping.Literal("0-"+strconv.Itoa(maxWait))))
+		}
+	}
+	return q, seconds, v
+}
+
+// waitForChanges promises to call, unless the cursor is gone.
+func (g *Gateway) waitForChanges(ctx context.Context, x *Exchange) error {
+	q, seconds, _ := x.wait()
+	if _, err := g.o.Backend.Changes(ctx, q); err != nil {
+		return err
+	}
+	data, err := json.Marshal(storedWait{
+		After: q.After, Resource: x.Body.Record.Get("resource").Text(), Until: g.o.Clock().Add(time.Duration(seconds) * time.Second),
+	})
+	if err != nil {
+		return err
+	}
+	return g.accept(ctx, x, webhook.Work{Kind: changesWork, Data: data, Format: webhook.SleepFormat, Most: waitsPerKey})
+}
+
+// runChanges answers a request that waits if there is something, or if its time is over.
+func (g *Gateway) runChanges(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
+	var stored storedWait
+	if err := json.Unmarshal(j.Work.Data, &stored); err != nil {
+		return webhook.Content{}, err
+	}
+	if g.o.Clock().Before(stored.Until) {
+		if _, found := g.look(ctx, j, stored); !found {
+			return webhook.Content{}, webhook.Asleep{Until: stored.Until}
+		}
+	}
+	query := []Param{{Name: "after", Value: stored.After}}
+	if stored.Resource != "" {
+		query = append(query, Param{Name: "resource", Value: stored.Resource})
+	}
+	var req fasthttp.Request
+	var resp fasthttp.Response
+	x := g.storedExchange(j, &storedRequest{Method: http.MethodGet, Path: changesPath, Query: encodeParams(query)}, &req, &resp)
+	defer g.release(x)
+	err := g.judgeAgain(ctx, x, j.Owner)
+	if err == nil {
+		err = g.runDirect(ctx, x)
+	}
+	if err != nil {
+		if _, answer := mapping.AsViolations(err); !answer {
+			return webhook.Content{}, err
+		}
+		if g.answerError(x, err); resp.StatusCode() >= http.StatusInternalServerError {
+			return webhook.Content{}, passing(err)
+		}
+	}
+	_, err = w.Write(resp.Body())
+	return webhook.Content{Name: "answer-" + strconv.Itoa(resp.StatusCode()) + ".json", Type: jsonType}, err
+}
+
+// judgeAgain judges whether the owner of a job may still be answered: the api_key, its
+// allowlist and the user, as they are now.
+func (g *Gateway) judgeAgain(ctx context.Context, x *Exchange, owner webhook.Owner) error {
+	key := x.policy.Keys.Named(owner.Key, x.started)
+	if key == nil {
+		return mapping.Fail(mapping.TokenInvalid)
+	}
+	user, err := g.o.Callbacks.FindUser(ctx, owner.User.Username)
+	switch {
+	case errors.Is(err, auth.ErrUnknownUser):
+		return mapping.Fail(mapping.TokenInvalid)
+	case err != nil:
+		return err
+	case user.Blocked || user.External || user.Client.ID != owner.User.Client.ID:
+		return mapping.Fail(mapping.TokenInvalid)
+	}
+	reason := permit(key, g.routes.endpoints[changesPath].list[http.MethodPost])
+	if key.InShadow(x.started) {
+		return nil
+	}
+	return refusal(reason, http.MethodPost, changesPath)
+}
+
+// look tells whether a request that waits is to be answered: there are changes, or there is
+// something to refuse. It returns the cursor from which to look on.
+func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (from string, found bool) {
+	var req fasthttp.Request
+	var resp fasthttp.Response
+	x := g.storedExchange(j, &storedRequest{}, &req, &resp)
+	defer g.release(x)
+	q := backend.ChangesQuery{Client: j.Owner.User.Client, After: stored.After, Limit: 1, Resources: x.told()}
+	if stored.Resource != "" {
+		var refused mapping.Violations
+		if q.Resources, refused = x.toldAmong(stored.Resource); refused != nil {
+			return "", true
+		}
+	}
+	if len(q.Resources) == 0 {
+		return "", true
+	}
+	for {
+		page, err := g.o.Backend.Changes(ctx, q)
+		if err != nil {
+			return q.After, mapping.Is(err, mapping.CursorGone)
+		}
+		if q.After = page.Cursor; len(page.Changes) > 0 || !page.More {
+			return q.After, len(page.Changes) > 0
+		}
+	}
+}
+
+// waits remembers how far was looked for each request that waits.
+type waits struct {
+	mu   sync.Mutex
+	seen map[string]string // cursors, by job
+}
+
+// Ready returns the jobs that sleep no longer, of those that sleep.
+func (g *Gateway) Ready(ctx context.Context, asleep []webhook.Job) (ready []webhook.Job) {
+	g.waits.mu.Lock()
+	defer g.waits.mu.Unlock()
+	before := g.waits.seen
+	g.waits.seen = map[string]string{}
+	for _, j := range asleep {
+		var stored storedWait
+		if j.Work.Kind != changesWork || json.Unmarshal(j.Work.Data, &stored) != nil {
+			continue
+		}
+		if from := before[j.ID]; from != "" {
+			stored.After = from
+		}
+		from, found := g.look(ctx, j, stored)
+		if found {
+			ready = append(ready, j)
+			continue
+		}
+		g.waits.seen[j.ID] = from
+	}
+	return ready
+}

@@ -1,0 +1,37 @@
+package mapping
+
+import (
+	"bytes"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Position is a place in a body, both counted from 1: its line, and the character in it.
+// The zero Position is none.
+type Position struct{ Line, Column int }
+
+// notJSON returns the violation of a body that is not one JSON object. cause says where it
+// is wrong; if it does not, that is what follows the byte read, blanks aside.
+func notJSON(data []byte, read int64, cause error) *Error {
+	rest := data[min(int(read), len(data)):]
+	at := len(data) - len(bytes.TrimLeft(rest, " \t\r\n"))
+	var syntax *jsontext.SyntacticError
+	var deep errTooDeep
+	switch {
+	case errors.As(cause, &deep):
+		at = int(deep)
+	case errors.As(cause, &syntax):
+		at = int(syntax.ByteOffset)
+	}
+	e := Fail(BodyNotJSON).Because(cause)
+	e.Position = positionAt(data, at)
+	return e
+}
+
+func positionAt(data []byte, at int) Position {
+	before := data[:min(at, len(data))]
+	line := before[bytes.LastIndexByte(before, '\n')+1:]
+	return Position{Line: bytes.Count(before, []byte{'\n'}) + 1, Column: utf8.RuneCount(line) + 1}
+}

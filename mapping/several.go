@@ -1,0 +1,119 @@
+package mapping
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxRecords is how many records one body may hold.
+const MaxRecords = 500
+
+// SeveralField is the member of a body that holds several records.
+const SeveralField = "records"
+
+// Several is a body with several records, none of which has been read yet.
+type Several struct {
+	Records [][]byte // each as it was sent
+	All     []byte   // the array of them, as it was sent
+	Beside  Value    // the other member that the body may have: as CutMember returns it
+	// Violations are those of the body, in its order.
+	Violations Violations
+}
+
+// DecodeSeveral reads a JSON object with the member records and, unless beside is empty,
+// one of that name. All of it is JSON, then; what each record is, is not judged. The error
+// is EmptyBody, BodyNotJSON or BodyTooLarge. The result refers to data.
+func DecodeSeveral(data []byte, beside string) (*Several, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, Fail(EmptyBody)
+	}
+	r := severalReader{jsontext.NewDecoder(bytes.NewBuffer(data)), data}
+	if r.json.PeekKind() != '{' {
+		return nil, notJSON(data, 0, nil)
+	}
+	s, err := r.object(beside)
+	if errors.Is(err, errTooMany) {
+		return nil, Fail(BodyTooLarge)
+	}
+	if err != nil {
+		return nil, notJSON(data, r.json.InputOffset(), err)
+	}
+	end := r.json.InputOffset()
+	if _, err := r.json.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, notJSON(data, end, nil)
+	}
+	return s, nil
+}
+
+type severalReader struct {
+	json *jsontext.Decoder
+	data []byte
+}
+
+func (r severalReader) object(beside string) (*Several, error) {
+	if _, err := r.json.ReadToken(); err != nil {
+		return nil, err
+	}
+	s := &Several{}
+	supplied := false
+	for r.json.PeekKind() != '}' {
+		raw, err := r.json.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		switch name := unquote(raw); {
+		case name == SeveralField:
+			supplied = r.json.PeekKind() != 'n'
+			err = r.records(s)
+		case name == beside && beside != "":
+			var value jsontext.Value
+			value, err = r.json.ReadValue()
+			s.Beside = memberValue(value)
+		default:
+			_, err = r.json.ReadValue()
+			if len(s.Violations) < MaxViolations {
+				s.Violations = append(s.Violations, Fail(FieldNotInModel, name))
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case !supplied:
+		s.Violations = append(s.Violations, Fail(FieldRequired, Literal(SeveralField)))
+	case len(s.Records) == 0: // no array is judged like an empty one, as in a record
+		s.Violations = append(s.Violations, Fail(ArrayEmpty, Literal(SeveralField)))
+	}
+	_, err := r.json.ReadToken()
+	return s, err
+}
+
+// records takes the array of records apart.
+func (r severalReader) records(s *Several) error {
+	if r.json.PeekKind() != '[' {
+		_, err := r.json.ReadValue()
+		return err
+	}
+	if _, err := r.json.ReadToken(); err != nil {
+		return err
+	}
+	begin := r.json.InputOffset() - 1
+	for r.json.PeekKind() != ']' {
+		raw, err := r.json.ReadValue()
+		if err != nil {
+			return err
+		}
+		if len(s.Records) == MaxRecords {
+			return errTooMany
+		}
+		end := r.json.InputOffset()
+		s.Records = append(s.Records, r.data[end-int64(len(raw)):end])
+	}
+	_, err := r.json.ReadToken()
+	s.All = r.data[begin:r.json.InputOffset()]
+	return err
+}

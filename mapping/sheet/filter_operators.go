@@ -1,0 +1,224 @@
+package sheet
+
+import (
+	"math"
+	"time"
+
+	"frontdesk/mapping"
+)
+
+// ranges are the operators that compare by the order of values.
+var ranges = mapping.OperatorsOf(mapping.AtLeast, mapping.Above, mapping.AtMost, mapping.Below)
+
+// sentOperators are those whose value an HTTP service can be sent, in a place of its own:
+// {filter.order_date.gte}.
+var sentOperators = [...]mapping.Operator{mapping.AtLeast, mapping.Above, mapping.AtMost, mapping.Below, mapping.Contains}
+
+// operand is the placeholder of what a field is compared with.
+func operand(field string, o mapping.Operator) string { return "filter." + field + "." + o.String() }
+
+// operators notes which filters beside equality the calls of a list have.
+func (d *draft) operators(path string, q *Request, c callContext) {
+	for _, f := range d.drafted {
+		for _, o := range sentOperators {
+			if !q.uses[operand(f.Name, o)] {
+				continue
+			}
+			if !f.FilterableBy(o) {
+				d.fail(path, "found {%s}: lists have no filter %s of a %s", operand(f.Name, o), o.Param(f.Name), f.Type)
+			}
+			if f.source != fromPlace || !f.codec.sendable(o) {
+				d.fail(path, "found {%s}, which does not come in the order of the values, or as a part of them, in the system", operand(f.Name, o))
+			}
+		}
+	}
+}
+
+// sendable tells whether a service can compare what it has with what a filter is sent as.
+func (c *codec) sendable(o mapping.Operator) bool {
+	if o == mapping.Contains {
+		return c.searched()
+	}
+	return c.field.Type == mapping.Timestamp && c.ordered() || c.field.Type != mapping.Timestamp && c.codes == nil
+}
+
+// Operand is what a service is sent for a filter that is not equality, under the name of
+// its placeholder; it is false if the request has none.
+func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v mapping.Value) (name string, raw Raw, ok bool) {
+	if name = operand(f.Name, o); !q.Uses(name) {
+		return name, Raw{}, false
+	}
+	c := &r.Fields[f.Index].codec
+	switch {
+	case o == mapping.Contains:
+		return name, textRaw(v.Text()), true
+	case v.Kind() == mapping.KindTime && (o == mapping.AtLeast || o == mapping.Below):
+		raw, _ = c.atLeast(v.Int(), leastWall)
+		return name, raw, c.clock == nil
+	case v.Kind() == mapping.KindTime:
+		raw, _ = c.writeTime(v.Int())
+		return name, raw, c.clock == nil
+	}
+	raw, _, bad := c.write(v)
+	return name, raw, bad == nil
+}
+
+// unsent are the operators beside equality that a service is not asked for.
+func (d *draft) unsent(f *Field) (lacks mapping.Operators) {
+	if f.isFixed() {
+		return 0 // decided without it
+	}
+	list := d.resource.Operations[mapping.OpList]
+	for _, o := range mapping.AllOperators {
+		if list == nil || list.Request == nil || !list.Request.Uses(operand(f.Name, o)) {
+			lacks |= mapping.OperatorsOf(o)
+		}
+	}
+	return lacks
+}
+
+// unfiltered are the operators beside equality that a database cannot do for the field.
+func (f *Field) unfiltered() (lacks mapping.Operators) {
+	if f.isFixed() {
+		return 0 // decided without it
+	}
+	c := &f.codec
+	if f.source != fromPlace || !c.ranged() {
+		lacks |= ranges
+	}
+	if f.source != fromPlace || !c.searched() {
+		lacks |= mapping.OperatorsOf(mapping.Contains)
+	}
+	if c.codes != nil && c.codes.unknown == "null" { // they cannot be listed
+		lacks |= mapping.OperatorsOf(mapping.IsNull)
+	}
+	return lacks
+}
+
+// Fixed is the value that the field has in every record; false where they differ.
+func (f *Field) Fixed() (mapping.Value, bool) { return f.constant, f.isFixed() }
+
+// ranged tells whether what the system has comes in the order of the values. Of texts that
+// depends on the database, and of numbers in texts too.
+func (c *codec) ranged() bool {
+	switch c.field.Type {
+	case mapping.Timestamp:
+		return c.ordered()
+	case mapping.Int4, mapping.Float8:
+		return c.codes == nil && (c.system == sysInteger || c.system == sysDecimal)
+	default:
+		return false
+	}
+}
+
+// searched tells whether a part of a value is a part of what the system has.
+func (c *codec) searched() bool { return c.codes == nil && c.system == sysText && !c.padZero }
+
+// Trims tells which blanks around a text are none of the value.
+func (f *Field) Trims() (left, right bool) { return f.codec.trimLeft, f.codec.trimRight }
+
+// Bound is where values begin in the system, or end.
+type Bound struct {
+	// At are places with what they have there, the coarser first.
+	At []Assignment
+	// Open tells that the values begin behind it, and not with it.
+	Open bool
+	// Before tells that those before it are meant, and not those from it on.
+	Before bool
+}
+
+// The times that every system can say: what is older is as good as the first, and no record
+// has one behind the last, but "until for ever" is asked so.
+var (
+	firstTime = time.Date(1753, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()
+	lastTime  = time.Date(9999, 12, 31, 12, 0, 0, 0, time.UTC).UnixMilli()
+)
+
+// Range returns the bound of the values that an operator lets through.
+func (r *Resource) Range(f *mapping.Field, o mapping.Operator, v mapping.Value) Bound {
+	before, last := o == mapping.Below || o == mapping.AtMost, lastTime
+	if o == mapping.Above || o == mapping.AtMost {
+		last -= 24 * time.Hour.Milliseconds() // a column of days has its bound a day later
+	}
+	switch isTime := v.Kind() == mapping.KindTime; {
+	case isTime && v.Int() > last: // every time is before it: from the first one on
+		v, before = mapping.MilliValue(firstTime), !before
+	case isTime && v.Int() < firstTime:
+		v = mapping.MilliValue(firstTime)
+	case o == mapping.Above || o == mapping.AtMost:
+		v = next(v)
+	}
+	b := r.Fields[f.Index].from(v)
+	b.Before = before
+	return b
+}
+
+// next is the least value above another.
+func next(v mapping.Value) mapping.Value {
+	switch v.Kind() {
+	case mapping.KindTime:
+		return mapping.MilliValue(v.Int() + 1)
+	case mapping.KindDecimal:
+		return mapping.DecimalValue(v.Int()+1, v.Scale())
+	case mapping.KindFloat:
+		return mapping.FloatValue(math.Nextafter(v.Float(), math.Inf(1)))
+	default:
+		return mapping.IntValue(v.Int() + 1)
+	}
+}
+
+// from is where the values begin that are v or higher.
+func (f *Field) from(v mapping.Value) Bound {
+	at := func(place int, raw Raw) Assignment {
+		return Assignment{Place: f.From[place], Value: raw, Field: f.Field}
+	}
+	switch c := &f.codec; {
+	case v.Kind() == mapping.KindTime:
+		raw, clock := c.atLeast(v.Int(), leastWall)
+		if c.clock == nil {
+			return Bound{At: []Assignment{at(0, raw)}}
+		}
+		return Bound{At: []Assignment{at(0, raw), at(1, clock)}}
+	case v.Kind() == mapping.KindDecimal:
+		raw, open := c.fromDecimal(v)
+		return Bound{At: []Assignment{at(0, raw)}, Open: open}
+	case v.Kind() == mapping.KindFloat:
+		return Bound{At: []Assignment{at(0, c.writeFloat(v))}}
+	default:
+		return Bound{At: []Assignment{at(0, intRaw(v.Int()))}}
+	}
+}
+
+// fromDecimal is where the numbers begin that are rounded, half away from zero, to v or a
+// higher value.
+func (c *codec) fromDecimal(v mapping.Value) (raw Raw, open bool) {
+	scale := v.Scale() + 1
+	half, open := v.Int()*10-5, v.Int() <= 0
+	if c.decimals == 0 && c.system == sysDecimal {
+		return Raw{Kind: RawNumber, Text: string(appendDecimal(nil, half, scale, '.'))}, open
+	}
+	// Whole numbers, with decimals implied or not: the first that is not before it.
+	for ; scale < c.decimals; scale++ {
+		half *= 10
+	}
+	unit := int64(math.Pow10(scale - c.decimals))
+	n := (half - mod(half, unit)) / unit
+	if n*unit < half || open {
+		n++
+	}
+	return c.digits(n), false
+}
+
+// leastWall is the first time on a clock in loc that reads as an instant or a later one.
+func leastWall(ms int64, loc *time.Location) int64 {
+	wall := wallOf(ms, loc)
+	began, ends := time.UnixMilli(ms).In(loc).ZoneBounds()
+	switch read := instantOf(wall, loc); { // it differs within an hour that the clock shows twice
+	case read > ms:
+		return wallOf(ends.UnixMilli(), loc)
+	case read < ms:
+		return began.UnixMilli() + offset(began.UnixMilli()-1, loc)
+	default:
+		return wall
+	}
+}

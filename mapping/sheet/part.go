@@ -1,0 +1,110 @@
+package sheet
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+// LoadPart is Load for a sheet with problems, of what has none: fields, resources and accounts
+// that have some are left out as if they were not there, and so is what depends on them. It is
+// for tools that tell more of an unfinished sheet, never to serve by. without are the paths
+// that were left out; the sheet is nil where nothing can be told of the rest.
+func LoadPart(path string, model *mapping.Model, o Options) (s *Sheet, without []string, err error) {
+	o.without = map[string]bool{}
+	for {
+		var problems strictyaml.Problems
+		s, err = Load(path, model, o)
+		if !errors.As(err, &problems) {
+			return s, slices.Sorted(maps.Keys(o.without)), err
+		}
+		fields, others := map[string]bool{}, map[string]bool{}
+		for _, p := range problems {
+			part, isField := partOf(p.Path, o.without)
+			if part == "" || o.without[part] {
+				return nil, nil, nil
+			}
+			if isField {
+				fields[part] = true
+			} else {
+				others[part] = true
+			}
+		}
+		if len(fields) > 0 { // without them others may be well
+			others = fields
+		}
+		maps.Copy(o.without, others)
+	}
+}
+
+// partOf is what a problem is of that a sheet can do without; "" for none.
+func partOf(path string, without map[string]bool) (part string, isField bool) {
+	steps := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })
+	if len(steps) >= 4 && steps[0] == "resources" && steps[2] == "fields" {
+		if field := strings.Join(steps[:4], "."); !without[field] {
+			return field, true
+		}
+	}
+	switch {
+	case len(steps) >= 2 && (steps[0] == "resources" || steps[0] == "codes"):
+		return steps[0] + "." + steps[1], false
+	case len(steps) >= 1 && slices.Contains([]string{"accounts", "errors", "keep", "rules", "without_rules"}, steps[0]):
+		return steps[0], false
+	}
+	return "", false
+}
+
+// leaveOut takes parts out of a sheet, but for accounts, which load leaves out. What the interface
+// requires is then said to be left out on purpose.
+func (f *file) leaveOut(parts map[string]bool, model *mapping.Model) {
+	for part := range parts {
+		steps := strings.Split(part, ".")
+		switch steps[0] {
+		case "errors":
+			f.Errors = nil
+		case "keep":
+			f.Keep = "keep.db"
+		case "rules":
+			f.Rules = "backend"
+		case "without_rules":
+			f.WithoutRules = nil
+		case "codes":
+			delete(f.Codes, steps[1])
+		case "resources":
+			f.leaveOutOf(steps[1:], model)
+		}
+	}
+}
+
+func (f *file) leaveOutOf(steps []string, model *mapping.Model) {
+	if len(steps) == 1 {
+		delete(f.Resources, steps[0])
+		return
+	}
+	r, known := f.Resources[steps[0]]
+	if !known {
+		return
+	}
+	delete(r.Fields, steps[2])
+	if of := model.Resource(steps[0]); of != nil {
+		if field := of.Field(steps[2]); field != nil && field.Required {
+			r.Fields[steps[2]] = fieldFile{given: true, fieldSettings: fieldSettings{Absent: true}}
+		}
+	}
+}
+
+// others are the problems of what was not left out.
+func others(problems strictyaml.Problems, without map[string]bool) strictyaml.Problems {
+	return slices.DeleteFunc(problems, func(p strictyaml.Problem) bool {
+		for part := range without {
+			if rest, is := strings.CutPrefix(p.Path, part); is && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+				return true
+			}
+		}
+		return false
+	})
+}

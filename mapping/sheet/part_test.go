@@ -1,0 +1,59 @@
+package sheet
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/mapping"
+)
+
+const unfinished = `
+format: 1
+source: {sql: {engine: sqlite, dsn: some.db}}
+client: ADM
+accounts: {table: USERS, columns: {username: LOGIN}}
+resources:
+  country:
+    table: LAND
+    key: {columns: LANDNR, generated: uuids}
+    client: ""
+    fields: {code: ISO2, name: NAAM}
+  contact:
+    table: REL
+    key: {columns: RELNR}
+    fields:
+      kind: {from: SRT, codes: {}}
+      name: NAAM
+      birth_date: {from: GEBDAT, format: jjjj}
+  contactaddress:
+    table: RELADR
+    key: {columns: ADRNR}
+    fields: {contact_id: RELNR, type: {constant: visit}, street: STRAAT, house_number: NR, postcode: PC, city: PLAATS, country_id: LANDNR}
+`
+
+// TestLoadPart: what has no problem is loaded, with what depends on nothing that has some.
+func TestLoadPart(t *testing.T) {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	load := func(text string) (*Sheet, []string) {
+		path := filepath.Join(t.TempDir(), "sheet.yaml")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		s, without, err := LoadPart(path, model, Options{})
+		require.NoError(t, err)
+		return s, without
+	}
+	s, without := load(unfinished)
+	require.Equal(t, []string{"accounts", "resources.contact.fields.birth_date", "resources.contact.fields.kind", "resources.country"}, without)
+	require.NotNil(t, s.Resource("contact").Field("name"))
+	require.Nil(t, s.Resource("contact").Field("birth_date"))
+	require.NotNil(t, s.Resource("contactaddress").Field("city"))
+	require.Nil(t, s.Resource("country"))
+
+	s, without = load(strings.Replace(unfinished, "engine: sqlite", "engine: oracle", 1))
+	require.Nil(t, s, "nobody knows what the rest means")
+	require.Empty(t, without)
+}
