@@ -70,6 +70,11 @@ func (r *Resource) find(suits func(f *Field) bool) *Field {
 	return nil
 }
 
+// sortsBy is the first field that lists may be sorted by, or nil.
+func (r *Resource) sortsBy() *Field {
+	return r.find(func(f *Field) bool { return f.scalar() && f.sortable() })
+}
+
 // newestFirst is the parameter that lists take so that what was just made comes
 // first, where they do.
 func (r *Resource) newestFirst() string {
