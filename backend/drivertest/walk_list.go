@@ -108,7 +108,10 @@ func (w *Walk) query(t *try, r *mapping.Resource, who auth.Client) backend.Query
 	}
 	if n := rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t.T, "filters"); n > 0 && len(filters) > 0 {
 		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(filters), 1, min(n, len(filters)), rapid.ID).Draw(t.T, "by") {
-			q.Filters = w.operator(t, w.filter(t, r, r.Field(name), q.Filters))
+			had := len(q.Filters)
+			if q.Filters = w.filter(t, r, r.Field(name), q.Filters); len(q.Filters) > had {
+				w.operator(t, &q.Filters[had])
+			}
 		}
 	}
 	if !q.Keyset && len(sorts) > 0 {
@@ -144,13 +147,9 @@ func (w *Walk) filter(t *try, r *mapping.Resource, f *mapping.Field, to []backen
 	return append(to, backend.Filter{Field: f, Value: v})
 }
 
-// operator makes the last filter one of another kind that the field has, with that value or
-// one right beside it.
-func (w *Walk) operator(t *try, filters []backend.Filter) []backend.Filter {
-	if len(filters) == 0 {
-		return filters
-	}
-	f := &filters[len(filters)-1]
+// operator makes a filter one of another kind that the field has, with that value or one
+// right beside it.
+func (w *Walk) operator(t *try, f *backend.Filter) {
 	kinds := []mapping.Operator{mapping.Equals}
 	for _, o := range mapping.AllOperators {
 		if f.Field.FilterableBy(o) {
@@ -178,7 +177,6 @@ func (w *Walk) operator(t *try, filters []backend.Filter) []backend.Filter {
 			f.Value = mapping.MilliValue(v.Int() + by)
 		}
 	}
-	return filters
 }
 
 // lets tells whether a filter lets a row through that has a value, or null.
@@ -189,10 +187,16 @@ func (w *Walk) lets(f backend.Filter, null bool, v mapping.Value) bool {
 	case f.Op == mapping.Equals, f.Op == mapping.AnyOf:
 		return slices.ContainsFunc(f.Operands(), func(by mapping.Value) bool { return w.alike(v, by) })
 	case f.Op == mapping.Contains:
-		return v.IsSet() && strings.Contains(w.Weigh(mapping.Fold(v.Text())), w.Weigh(mapping.Fold(f.Value.Text())))
+		return v.IsSet() && strings.Contains(w.weighWhole(v), w.weighWhole(f.Value))
 	default:
 		return f.Matches(v)
 	}
+}
+
+// weighWhole is the weight of a text with the blanks at its end, which do not count where
+// whole texts are compared.
+func (w *Walk) weighWhole(v mapping.Value) string {
+	return strings.TrimSuffix(w.Weigh(mapping.Fold(v.Text())+"."), w.Weigh("."))
 }
 
 // wanted are all rows of the list, in its order.
