@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -109,28 +108,26 @@ func (p *Practice) Submit(reset, password, repeat string) Answer {
 	return a
 }
 
-// Twice posts a body under one Idempotency-Key, and again while the first is
-// being served; it returns the answer to the second.
+// Twice sends a request under one Idempotency-Key twice at once, and holds whichever gets
+// to the administration until the other was answered, whose answer it returns. What else
+// of the desk asks the administration meanwhile, such as a job, is held as well.
 func (p *Practice) Twice(method, path, body string) Answer {
 	p.T.Helper()
 	key := fmt.Sprint("at-once-", p.Next())
-	entered, release := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	p.Faults.Set(func(context.Context) error {
-		once.Do(func() { close(entered) })
-		<-release
-		return nil
-	})
-	first := make(chan Answer, 1)
-	go func() {
-		a, _ := p.Try(method, path, p.Token, body, "Idempotency-Key", key)
-		first <- a
-	}()
-	<-entered
-	second := p.Call(method, path, p.Token, body, "Idempotency-Key", key)
+	release := make(chan struct{})
+	p.Faults.Set(func(context.Context) error { <-release; return nil })
+	answers := make(chan Answer, 2)
+	for range 2 {
+		go func() {
+			a, _ := p.Try(method, path, p.Token, body, "Idempotency-Key", key)
+			answers <- a
+		}()
+	}
+	refused := <-answers
 	close(release)
-	require.Contains(p.T, []int{200, 201}, (<-first).Status)
-	return second
+	require.Contains(p.T, []int{200, 201}, (<-answers).Status)
+	refused.Judge(p.T, method+" "+path)
+	return refused
 }
 
 // Practice is a desk with what it takes to bring about errors: a session, a
