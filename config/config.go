@@ -145,6 +145,7 @@ func (s Server) BaseURL() string {
 type Ops struct {
 	Listen string   `yaml:"listen"` // host:port; empty turns it off
 	Hosts  []string `yaml:"hosts"`  // names that it may be asked by, beside that of listen, localhost and addresses
+	Token  Secret   `yaml:"token"`  // who has it sees from elsewhere what this machine sees: refusals one by one, keys and clients; empty: nobody
 }
 
 // Log says what is logged, and how.

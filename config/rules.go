@@ -18,6 +18,7 @@ const (
 	RuleCAFile            = "ca-file"
 	RuleFolder            = "folder"
 	ruleOpsHost           = "ops-host"
+	ruleOpsToken          = "ops-token"
 	ruleTLSPair           = "tls-pair"
 	ruleClientCA          = "client-ca-without-tls"
 	ruleRange             = "range"
@@ -75,6 +76,7 @@ func Rules() []strictyaml.Rule {
 		{ID: RuleCAFile, About: "A ca_file can be read, and holds certificates in PEM form."},
 		{ID: RuleFolder, About: "What is written to is there and can be written, or can be made."},
 		{ID: ruleOpsHost, About: "ops.hosts holds names or addresses, without scheme and port."},
+		{ID: ruleOpsToken, About: "ops.token is empty, or has at least 22 characters."},
 		{ID: ruleTLSPair, About: "server.tls has cert_file and key_file, or neither."},
 		{ID: ruleClientCA, About: "server.tls.client_ca_file needs cert_file and key_file."},
 		{ID: ruleRange, About: "A number or a duration lies within its bounds."},

@@ -10,8 +10,14 @@ import (
 	"strings"
 )
 
+// leastToken is how long ops.token is, as 128 bits in base64.
+const leastToken = 22
+
 func (v *validator) ops() {
 	v.hosts("ops.hosts", ruleOpsHost, v.Ops.Hosts)
+	if token := v.Ops.Token; token != "" && len(token) < leastToken {
+		v.fail("ops.token", ruleOpsToken, "found one of %d characters, expected at least %d: it is guessed from anywhere that reaches ops.listen", len(token), leastToken)
+	}
 	if v.Ops.Listen == "" {
 		return
 	}

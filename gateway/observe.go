@@ -28,6 +28,24 @@ type Meter interface {
 	Used(hash [32]byte, at time.Time)
 }
 
+// Historian is told of each answer, once. It is safe for concurrent use, and keeps no
+// request waiting.
+type Historian interface{ Note(Answer) }
+
+// Answer is what is told of an answer. Its texts are names of the configuration, of the
+// interface and of the administration, never values that a client sent.
+type Answer struct {
+	At            time.Time // when the request was answered
+	Took, Backend time.Duration
+	RequestID     string
+	Method        string
+	Endpoint      string // as it is documented; "" where none was found
+	Key, Client   string // "" where they are not known
+	Status, Sent  int    // Sent in bytes of the body
+	Reason, Cause string // of the first error
+	Address       string
+}
+
 // Timer is told how long something took, in seconds.
 type Timer interface{ Observe(seconds float64) }
 
@@ -63,6 +81,9 @@ func (g *Gateway) observe(x *Exchange) {
 	if x.Operation != nil && took > slowAnswer {
 		x.Operation.slow.Add(1)
 	}
+	if g.o.History != nil {
+		g.o.History.Note(g.answerOf(x, took))
+	}
 	if g.o.Meter == nil {
 		return
 	}
@@ -81,6 +102,18 @@ func (g *Gateway) observe(x *Exchange) {
 	if x.shadow != "" {
 		g.o.Meter.Shadowed(x.keyName, method, endpoint)
 	}
+}
+
+// answerOf is what history is told.
+func (g *Gateway) answerOf(x *Exchange, took time.Duration) Answer {
+	a := Answer{
+		At: x.started.Add(x.arriving + took), Took: took, Backend: x.asked, RequestID: x.RequestID, Method: x.knownMethod(), Key: x.keyName, Client: x.client,
+		Status: x.response.StatusCode(), Sent: max(x.answered(), 0), Reason: string(x.reason), Cause: cmp.Or(x.cause, string(x.why)), Address: x.Address,
+	}
+	if x.Operation != nil {
+		a.Endpoint = x.Operation.Template
+	}
+	return a
 }
 
 // took is how long the gateway has worked on an exchange.

@@ -71,7 +71,7 @@ func (s *Store) readAtOnce(ctx context.Context, f func(session) error) error {
 	})
 }
 
-// died tells whether an error is that of a connection that had been good before.
+// died tells whether an error is that of a connection, or of what it keeps, that had been good before.
 // A server that cannot be reached is not asked again.
 func (s *Store) died(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil || errors.Is(err, backend.ErrOwnStore) || errors.Is(err, backend.ErrNotFound) || errors.Is(err, backend.ErrUnexpected) || errors.Is(err, backend.ErrStale) {
@@ -80,8 +80,10 @@ func (s *Store) died(ctx context.Context, err error) bool {
 	if _, ok := mapping.AsViolations(err); ok {
 		return false
 	}
-	if _, ok := s.d.fault(err); ok {
-		return false
+	if f, ok := s.d.fault(err); ok {
+		// PostgreSQL's "cached plan must not change result type": a column was altered since
+		// this connection prepared the statement, which it has forgotten now.
+		return s.d.engine() == "postgres" && f.SQLState == "0A000"
 	}
 	var op *net.OpError
 	return !errors.As(err, &op) || op.Op != "dial"

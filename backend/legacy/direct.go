@@ -42,7 +42,13 @@ func (e sqliteError) Unwrap() error { return e.error }
 // it. What its columns are the engine's driver tells the first time.
 func (s session) rows(ctx context.Context, b *statement, each func([]sheet.Raw) error) error {
 	of := s.shapes.get(b)
-	if of == nil || s.direct == nil || s.conn != conn(s.db) {
+	if of == nil || s.conn != conn(s.db) {
+		return s.shapes.query(ctx, s.conn, b, each)
+	}
+	if s.binary {
+		return postgresRows(ctx, s.db, of, b.args, each)
+	}
+	if s.direct == nil {
 		return s.shapes.query(ctx, s.conn, b, each)
 	}
 	return s.direct.Read(ctx, func(c sqlrecord.Conn) error {

@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -62,15 +63,88 @@ func TestDirectReadersOfOthersFiles(t *testing.T) {
 	require.ErrorIs(t, read(t.Context()), backend.ErrUnexpected)
 }
 
-// TestGetAllocates: before, a get of a SQLite file made 174 allocations: what each column
-// is was asked anew, and every value was put into an interface.
-func TestGetAllocates(t *testing.T) {
-	x := open(t, "sqlite")
-	r := x.model.Resource("vehicle")
-	q := backend.Query{Client: one, ID: x.all(one, "vehicle")[0].ID()}
-	get := func() {
-		_, err := x.Get(t.Context(), r, q)
-		require.NoError(t, err)
+// TestPostgresRowsReadAlike: what the server sent is read as database/sql reads it, whatever
+// the type of the column.
+func TestPostgresRowsReadAlike(t *testing.T) {
+	x := open(t, "postgres")
+	columns := []string{
+		"boolean", "smallint", "integer", "bigint", "oid", "xid", "real", "double precision", "numeric", "numeric(12,3)", "money", "text", "varchar(40)", "char(40)", "name", `"char"`, "uuid", "bytea", "json", "jsonb", "xml",
+		"date", "timestamp", "timestamptz", "time", "timetz", "interval", "inet", "integer[]", "text[]", "bit(3)", "int4range", "point",
 	}
-	require.LessOrEqual(t, testing.AllocsPerRun(100, get), 40.0)
+	values := []string{
+		"t", "f", "0", "1", "-1", "32767", "-32768", "2147483647", "-2147483648", "9223372036854775807", "-9223372036854775808", "4294967295", "0.1", "-12.750", "1e300", "3.4e38", "1e-45", "NaN", "Infinity", "-Infinity", "123456789.123", "", " ", "a ", "ëé’\u00a0", "12.50",
+		"7b8d0c44-9e2a-4b57-8e0a-0e6d7a3f1c2b", `\x0001ff`, `{"a": 1}`, "[]", "<a>é</a>", "1999-12-31", "2000-01-01", "2026-02-28", "0001-01-01", "4713-01-01 BC", "infinity", "-infinity", "1969-12-31 23:59:59.9995", "2026-03-29 02:30:00.123456", "2026-11-22 10:11:12.25+02:00", "1899-12-31 23:59:59.999999",
+		"10:11:12.5", "24:00:00", "1 year 2 days", "10.0.0.1/8", "{1,NULL,3}", "{a,\"b c\"}", "101", "[1,5)", "(1,2)",
+	}
+	table := "CREATE TABLE odd (nr serial PRIMARY KEY"
+	selected := newStatement(x.d).add("SELECT nr")
+	for i, kind := range columns {
+		table += fmt.Sprintf(", c%d %s", i, kind)
+		selected.add(fmt.Sprintf(", c%d", i))
+	}
+	_, err := x.db.ExecContext(t.Context(), table+")")
+	require.NoError(t, err)
+	kept := make([]int, len(columns))
+	for i, kind := range columns {
+		for _, v := range values {
+			if _, err := x.db.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO odd (c%d) VALUES ($1::text::%s)", i, kind), v); err == nil {
+				kept[i]++
+			}
+		}
+		require.NotZero(t, kept[i], "no value is a %s", kind)
+	}
+	selected.add(" FROM odd WHERE nr > ").arg(intRaw(0)).add(" ORDER BY nr")
+	read := func() (rows [][]sheet.Raw) {
+		require.NoError(t, x.read(t.Context(), func(on session) error {
+			rows = nil
+			return on.rows(t.Context(), selected, func(row []sheet.Raw) error {
+				rows = append(rows, row)
+				return nil
+			})
+		}))
+		return rows
+	}
+	require.True(t, x.binary)
+	bySQL, sent := read(), read() // the first asks what the columns are
+	require.Greater(t, len(bySQL), 300)
+	for i := range bySQL {
+		require.Equal(t, bySQL[i], sent[i], "row %d", i+1)
+	}
+
+	_, err = x.db.ExecContext(t.Context(), "ALTER TABLE odd ALTER c2 TYPE text")
+	require.NoError(t, err)
+	require.Equal(t, textRaw("2147483647"), findText(read(), 3, "2147483647"), "read by what the column is now")
+}
+
+// findText is the first value of a column that is that text.
+func findText(rows [][]sheet.Raw, column int, text string) sheet.Raw {
+	for _, row := range rows {
+		if row[column].String() == text {
+			return row[column]
+		}
+	}
+	return sheet.Raw{}
+}
+
+// TestPostgresRowsByPooler: with a pooler between, and no statement kept, everything comes
+// as text, and database/sql's driver reads it.
+func TestPostgresRowsByPooler(t *testing.T) {
+	for mode, binary := range map[string]bool{"cache_statement": true, "cache_describe": true, "describe_exec": true, "exec": false, "simple_protocol": false} {
+		require.Equal(t, binary, asksInBinary("postgres://localhost/x?default_query_exec_mode="+mode), mode)
+	}
+}
+
+// TestGetAllocates: before, a get of a SQLite file made 174 allocations and one of
+// PostgreSQL 115: what each column is was asked anew, and every value was put into an interface.
+func TestGetAllocates(t *testing.T) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		x := open(t, engine)
+		r := x.model.Resource("vehicle")
+		q := backend.Query{Client: one, ID: x.all(one, "vehicle")[0].ID()}
+		get := func() {
+			_, err := x.Get(t.Context(), r, q)
+			require.NoError(t, err)
+		}
+		require.LessOrEqual(t, testing.AllocsPerRun(100, get), 40.0, engine)
+	}
 }

@@ -72,7 +72,7 @@ func (x *fixture) recorded() *recorder {
 	r := &recorder{Connector: c}
 	old := x.pools
 	x.pools = openPools(r, x.source.Connections)
-	x.kept = nil
+	x.kept, x.binary = nil, false
 	if x.direct != nil { // which nobody could listen to
 		require.NoError(x.t, x.direct.Close())
 		x.direct = nil

@@ -58,6 +58,7 @@ type Store struct {
 	d      dialect
 	pools
 	direct  *sqlrecord.SQLiteReaders // nil where records are read through db
+	binary  bool                     // records are read as PostgreSQL sends them
 	kept    *prepared                // nil where the engine's driver keeps statements itself
 	idStore IDStore
 	tables  map[*mapping.Resource]*table
@@ -171,6 +172,7 @@ func (s *Store) connect(ctx context.Context, o Options) error {
 	if s.isMySQL() {
 		s.kept = newPrepared(s.db)
 	}
+	s.binary = s.d.engine() == "postgres" && asksInBinary(string(s.source.DSN))
 	if s.d.engine() == "sqlite" {
 		s.direct = directReaders(string(s.source.DSN), append(s.d.session(wait), s.source.Session...), s.source.Connections)
 	}

@@ -68,12 +68,14 @@ var mayImport = map[string][]string{
 		"auth", "cmd/frontdesk/accesslog", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway", "mapping",
 	},
 	"cmd/frontdesk/desk": {
-		"auth", "auth/redis", "backend", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk/ledger", "config",
+		"auth", "auth/redis", "backend", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/chart", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/history", "config",
 		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
 	"cmd/frontdesk/terminal":    {"mapping"},
 	"cmd/frontdesk/atomicfile":  {},
+	"cmd/frontdesk/chart":       {},
+	"cmd/frontdesk/history":     {"cmd/frontdesk/atomicfile", "gateway"},
 	"cmd/frontdesk/keys":        {"cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/terminal", "config", "config/strictyaml"},
 	"cmd/frontdesk/rig": {
 		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger",

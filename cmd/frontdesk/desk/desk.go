@@ -35,6 +35,7 @@ type Desk struct {
 	OpsAt        net.Listener
 	store        *ownStore
 	acts         *acts
+	past         *past
 	drift        *drift // nil where there is one gateway
 	looks        looks
 	counts       *cached[map[webhook.State]int]
@@ -98,7 +99,8 @@ func build(b *basis, p Program, c *config.Config, environment string) (*Desk, er
 	acts := newActs(b, own.Backend.Timeout, store.ledger)
 	callbacks := newCallbacks(b, own, store, accounts)
 	live := new(config.Live[snapshot]) // nothing is, before the gateway can judge it
-	g, err := openGateway(b, own, environment, client, shared, logins, callbacks, acts, live)
+	told := openHistory(b, historyFile(store.file))
+	g, err := openGateway(b, own, environment, client, shared, logins, callbacks, acts, told, live)
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +121,7 @@ func build(b *basis, p Program, c *config.Config, environment string) (*Desk, er
 		drift: newDrift(b, own, files, shared, store, live), queues: newQueues(client, logins.queue, server),
 		counts: newCached(store.jobs.States, b.now), pending: newCached(store.pending(b.now), b.now), room: newCached(callbacks.Orchestrator.Room, b.now),
 	}
+	h.past = &past{History: told, of: h, file: historyFile(store.file)}
 	h.ops, h.OpsAt, err = listenOps(h)
 	if err != nil {
 		return nil, err

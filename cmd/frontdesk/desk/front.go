@@ -63,12 +63,12 @@ func newMailer(c config.Mail) (auth.Mailer, error) {
 }
 
 // openGateway makes the gateway. It judges each request by what is live then.
-func openGateway(b *basis, c *config.Config, environment string, client *backend.Client, shared *common, l *logins, callbacks *gateway.Callbacks, acts *acts, live *config.Live[snapshot]) (*gateway.Gateway, error) {
+func openGateway(b *basis, c *config.Config, environment string, client *backend.Client, shared *common, l *logins, callbacks *gateway.Callbacks, acts *acts, told gateway.Historian, live *config.Live[snapshot]) (*gateway.Gateway, error) {
 	return newGateway(gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: Version(),
 		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(c.Server.BodyLimit), Offer: client.Offer(), Backend: client,
 		Sessions: shared.sessions, Login: l.login, Resets: l.resets, Limits: shared.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
-		Callbacks: callbacks, Policy: func() *gateway.Policy { return policyOf(live) }, Meter: b.metrics, Act: acts.note, Tracer: b.tracing.spans(),
+		Callbacks: callbacks, Policy: func() *gateway.Policy { return policyOf(live) }, Meter: b.metrics, History: told, Act: acts.note, Tracer: b.tracing.spans(),
 		Clock: time.Now, Log: b.log, Access: b.logs.access,
 	})
 }

@@ -20,9 +20,11 @@ func listenOps(h *Desk) (*http.Server, net.Listener, error) {
 		return nil, nil, err
 	}
 	mux := http.NewServeMux()
-	page := newStatusPage(h)
-	mux.Handle("GET /{$}", page)
-	mux.HandleFunc("GET /status.json", ownOrigin(page.json))
+	page := newPages(h)
+	mux.HandleFunc("GET /{$}", page.overview)
+	mux.HandleFunc("GET /history", ownOrigin(h.guarded(page.history)))
+	mux.HandleFunc("GET /refusals", ownOrigin(h.guarded(page.refusals)))
+	mux.HandleFunc("GET /status.json", ownOrigin(page.status))
 	mux.HandleFunc("GET /healthz", ownOrigin(h.healthz))
 	mux.HandleFunc("GET /readyz", ownOrigin(h.readyz))
 	h.watch()

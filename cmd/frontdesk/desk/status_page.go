@@ -2,16 +2,19 @@ package desk
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
+	"math"
 	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
+	"frontdesk/cmd/frontdesk/history"
 	"frontdesk/gateway/webhook"
 )
 
@@ -21,55 +24,108 @@ var statusHTML string
 //go:embed status.css
 var statusCSS string
 
-// statusPage is the page of the ops listener: one answer, without scripts.
-type statusPage struct {
+//go:embed window.html
+var windowHTML string
+
+// pages are those of the ops listener: what is, and what was.
+type pages struct {
 	of       *Desk
 	template *template.Template
 	policy   string // Content-Security-Policy
 }
 
-func newStatusPage(h *Desk) *statusPage {
-	sum := sha256.Sum256([]byte(statusCSS))
-	return &statusPage{
+func newPages(h *Desk) *pages {
+	return &pages{
 		of: h,
-		template: template.Must(template.New("status").Funcs(template.FuncMap{
-			"style": func() template.CSS { return template.CSS(statusCSS) },
-			"ago":   ago,
-			"ahead": func() int { return noticeAhead },
+		template: template.Must(template.Must(template.New("status").Funcs(template.FuncMap{
+			"style":  func() template.CSS { return template.CSS(statusCSS) },
+			"script": func() template.JS { return template.JS(windowJS) }, // #nosec G203 -- our own
+			"ago":    ago,
+			"ahead":  func() int { return noticeAhead },
 			"clock": func(t time.Time) string {
 				return t.In(h.config.Server.TimeZone.Location).Format("2006-01-02 15:04:05 MST")
 			},
 			"day": func(t time.Time) string {
 				return t.In(h.config.Server.TimeZone.Location).Format("2006-01-02 15:04 MST")
 			},
-			"bytes":  readable,
-			"states": webhook.States,
-		}).Parse(statusHTML)),
-		policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+			"bytes":    readable,
+			"states":   webhook.States,
+			"foot":     func() pageFoot { return pageFoot{Version(), hostName()} },
+			"view":     func(v *windowView, t busyTable) busyView { return busyView{v, t} },
+			"only":     func(v refusalsView, name, value string) onlyView { return onlyView{value, v.More(name, value)} },
+			"endpoint": func(r history.Refusal) string { return refusalMember("endpoint", &r) },
+			"cause":    func(r history.Refusal) string { return refusalMember("reason", &r) },
+			"percent": func(part, of uint32) string {
+				if part == 0 {
+					return "0"
+				}
+				return strconv.FormatFloat(math.Ceil(1000*float64(part)/float64(of))/10, 'f', -1, 64) + " %"
+			},
+		}).Parse(statusHTML)).Parse(windowHTML)),
+		policy: windowPolicy(),
 	}
 }
 
-// ServeHTTP implements http.Handler.
-func (s *statusPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// busyView is a table of a page.
+type busyView struct {
+	View  *windowView
+	Table busyTable
+}
+
+// onlyView is a value of the list of refusals, and the address of those that have it.
+type onlyView struct{ Value, Link string }
+
+type pageFoot struct{ Version, Host string }
+
+// statusView is what the first page shows.
+type statusView struct {
+	StatusReport
+	Past *windowView `json:"past"`
+}
+
+func (p *pages) overview(w http.ResponseWriter, r *http.Request) {
+	p.answer(w, r, "status", statusView{p.of.report(r.Context()), p.of.past.windowOf(url.Values{"span": r.URL.Query()["span"]}, p.of.isOperator(r))})
+}
+
+func (p *pages) history(w http.ResponseWriter, r *http.Request) {
+	v := p.of.past.windowOf(r.URL.Query(), true)
+	if v.Of == "" {
+		http.Redirect(w, r, v.Link("", "", v.Span), http.StatusSeeOther)
+		return
+	}
+	p.answer(w, r, "history", v)
+}
+
+func (p *pages) refusals(w http.ResponseWriter, r *http.Request) {
+	p.answer(w, r, "refusals", p.of.past.refusalsOf(r.URL.Query()))
+}
+
+// answer sends a page, or what it is made of to a program that asks for JSON.
+func (p *pages) answer(w http.ResponseWriter, r *http.Request, name string, v any) {
+	h := w.Header()
+	h.Set("Vary", "Accept")
+	if strings.HasPrefix(r.Header.Get("Accept"), "application/json") {
+		p.of.answerHealth(w, http.StatusOK, v)
+		return
+	}
 	var page bytes.Buffer
-	if err := s.template.Execute(&page, s.of.report(r.Context())); err != nil {
-		s.of.log.Error("status page", zap.Error(err))
+	if err := p.template.ExecuteTemplate(&page, name, v); err != nil {
+		p.of.log.Error("operators' page", zap.String("page", name), zap.Error(err))
 		http.Error(w, "the page could not be made; the log says why", http.StatusInternalServerError)
 		return
 	}
-	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", s.policy)
+	h.Set("Content-Security-Policy", p.policy)
 	h.Set("Referrer-Policy", "no-referrer")
 	if _, err := page.WriteTo(w); err != nil {
-		s.of.log.Debug("status page not sent", zap.Error(err))
+		p.of.log.Debug("operators' page not sent", zap.Error(err))
 	}
 }
 
-// json answers the same facts for programs.
-func (s *statusPage) json(w http.ResponseWriter, r *http.Request) {
-	s.of.answerHealth(w, http.StatusOK, s.of.report(r.Context()))
+// status answers the facts of the first page alone, for programs.
+func (p *pages) status(w http.ResponseWriter, r *http.Request) {
+	p.of.answerHealth(w, http.StatusOK, p.of.report(r.Context()))
 }
 
 // ago says how long ago, or how far ahead, a moment is, in the one unit that

@@ -1,0 +1,42 @@
+package pages
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// TestBrowserWindow: the operators' pages in a browser: what is refused is found by clicking,
+// without the mouse too, and the page renews itself until it is told to pause.
+func TestBrowserWindow(t *testing.T) {
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	full, orders := d.Login(rig.FullKey, "demo"), d.Login(rig.OrdersKey, "demo")
+	for _, path := range []string{"/vehicle?page_size=3", "/order/1", "/order?nope=1", "/vehicle/99999", "/nowhere"} {
+		d.Call("GET", path, full, "")
+		d.Call("GET", path, orders, "")
+	}
+	p := startBrowser(t).open(t, "http://"+d.Ops)
+	p.visit("/")
+	p.await(`document.querySelectorAll("svg.chart").length > 4`)
+	p.accessible("window-now")
+	p.click(`a[href="/history?key=full"]`)
+	p.await(`document.querySelector("h1").textContent === "key full"`)
+	p.accessible("window-key")
+	p.click(`a[href="/refusals?key=full"]`)
+	p.await(`document.querySelectorAll("tbody tr").length === 3`)
+	p.eval(`document.querySelector('tbody a[href*="record_not_found"]').focus()`)
+	p.eval(`document.activeElement.click()`)
+	p.await(`document.querySelectorAll("tbody tr").length === 1`)
+	require.Equal(t, "404", p.text("tbody td:nth-child(2)"))
+	p.accessible("window-refusals")
+
+	d.Call("GET", "/vehicle/99999", full, "")
+	p.await(`document.querySelectorAll("tbody tr").length === 2`) // by itself
+	p.click("#live")
+	require.Equal(t, "true", p.eval(`document.getElementById("live").getAttribute("aria-pressed")`))
+	p.click(`a.filter`)
+	p.await(`document.querySelectorAll("a.filter").length === 1`)
+	require.Equal(t, "Paused: go on", p.text("#live"), "also on the next page")
+}

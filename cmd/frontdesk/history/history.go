@@ -1,0 +1,285 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"frontdesk/gateway"
+)
+
+// Steps of the two windows that are kept.
+const (
+	Short      = 10 * time.Second
+	Long       = time.Minute
+	shortSteps = int(2 * time.Hour / Short)
+	longSteps  = int(24 * time.Hour / Long)
+)
+
+// Kind is what a series is of.
+type Kind int
+
+// The kinds of series. Of All there is one, without a name.
+const (
+	All Kind = iota
+	Endpoint
+	Key
+	Client
+	Reason
+	kinds
+)
+
+// Name is the name of a series: of an endpoint its method and template, else one word.
+type Name struct{ Method, Word string }
+
+func (n Name) String() string {
+	if n.Method == "" {
+		return n.Word
+	}
+	return n.Method + " " + n.Word
+}
+
+// mostKept is how many series there are of each kind; the rest is summed.
+const mostKept = 30
+
+// mostNamed bounds how many names that have no series of their own are counted in a minute.
+const mostNamed = 1024
+
+// History is safe for concurrent use.
+type History struct {
+	mu       sync.Mutex
+	all      *series
+	rest     [kinds]*series // of names without a series; of All there is none
+	known    [kinds]map[Name]*series
+	others   [kinds]map[Name]uint32 // their requests in this minute
+	step     int64                  // of ten seconds since 1970, that is under way
+	refusals refusals
+	gauges   gauges
+	marks    []Mark
+	clock    func() time.Time
+	began    time.Time
+}
+
+// New returns a history that begins now.
+func New(clock func() time.Time) *History {
+	h := &History{all: new(series), clock: clock, began: clock()}
+	for k := Endpoint; k < kinds; k++ {
+		h.rest[k], h.known[k], h.others[k] = new(series), map[Name]*series{}, map[Name]uint32{}
+	}
+	h.step = stepOf(h.began)
+	return h
+}
+
+func stepOf(t time.Time) int64 { return t.Unix() / int64(Short/time.Second) }
+
+// Note implements gateway.Historian.
+func (h *History) Note(r gateway.Answer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.advance(stepOf(r.At))
+	h.all.note(&r)
+	if r.Endpoint != "" {
+		h.of(Endpoint, Name{r.Method, r.Endpoint}).note(&r)
+	}
+	if r.Key != "" {
+		h.of(Key, Name{Word: r.Key}).note(&r)
+	}
+	if r.Client != "" {
+		h.of(Client, Name{Word: r.Client}).note(&r)
+	}
+	if r.Reason != "" {
+		h.of(Reason, Name{Word: cmp.Or(r.Cause, r.Reason)}).note(&r)
+		h.refusals.add(&r)
+	}
+}
+
+func (s *series) note(r *gateway.Answer) {
+	w := &s.now
+	w.point.Requests++
+	switch {
+	case r.Status >= 500:
+		w.point.Failed++
+	case r.Status >= 400:
+		w.point.Refused++
+	}
+	w.sent += uint64(max(r.Sent, 0))
+	w.took.add(r.Took)
+	if r.Backend > 0 {
+		w.backend.add(r.Backend)
+	}
+}
+
+// of is the series that a name counts in: its own, or that of the rest.
+func (h *History) of(k Kind, n Name) *series {
+	s := h.known[k][n]
+	switch {
+	case s != nil:
+		return s
+	case len(h.known[k]) < mostKept:
+		s = &series{name: n}
+		h.known[k][n] = s
+		return s
+	}
+	if counted, there := h.others[k][n]; there || len(h.others[k]) < mostNamed {
+		h.others[k][n] = counted + 1
+	}
+	return h.rest[k]
+}
+
+// advance closes the steps before one. A clock that was set back goes on in the step that it
+// was in.
+func (h *History) advance(step int64) {
+	if step <= h.step {
+		return
+	}
+	const perMinute = int64(Long / Short)
+	h.each(func(s *series) {
+		minute := h.step / perMinute
+		s.minute.merge(&s.now)
+		open := &s.short[h.step%int64(shortSteps)]
+		*open = s.now.close().with(*open)
+		for at := max(h.step+1, step-int64(shortSteps)); at < step; at++ {
+			s.short[at%int64(shortSteps)] = Point{}
+		}
+		s.short[step%int64(shortSteps)] = Point{}
+		if next := step / perMinute; next > minute {
+			requests := s.minute.point.Requests
+			s.recent = s.recent*fading + float64(requests)
+			open := &s.long[minute%int64(longSteps)]
+			*open = s.minute.close().with(*open)
+			for at := max(minute+1, next-int64(longSteps)); at <= next; at++ {
+				s.long[at%int64(longSteps)] = Point{}
+			}
+		}
+	})
+	h.gauges.advance(h.step, step)
+	changed := step/perMinute > h.step/perMinute
+	h.step = step
+	if changed {
+		h.promote()
+	}
+}
+
+// fading is what a request counts less for being busy with each minute: half in a quarter of
+// an hour.
+const fading = 0.955
+
+func (h *History) each(f func(*series)) {
+	f(h.all)
+	for k := Endpoint; k < kinds; k++ {
+		f(h.rest[k])
+		for _, s := range h.known[k] {
+			f(s)
+		}
+	}
+}
+
+// promote gives the busiest name without a series the place of the least busy one that has
+// one, whose points go to the rest: one a minute of each kind, and only if it is clearly
+// busier, so that two do not take turns.
+func (h *History) promote() {
+	for k := Endpoint; k < kinds; k++ {
+		busiest, most := Name{}, uint32(0)
+		for n, requests := range h.others[k] {
+			if requests > most {
+				busiest, most = n, requests
+			}
+		}
+		clear(h.others[k])
+		var least *series
+		for _, s := range h.known[k] {
+			if least == nil || s.recent < least.recent {
+				least = s
+			}
+		}
+		if least == nil || float64(most) <= 2*least.recent {
+			continue
+		}
+		h.rest[k].add(least)
+		delete(h.known[k], least.name)
+		h.known[k][busiest] = &series{name: busiest, recent: float64(most)}
+	}
+}
+
+// Span is a part of the history.
+type Span struct {
+	Step   time.Duration // of one point
+	Points int
+}
+
+// Spans are the windows that pages offer, by the name in their address.
+var Spans = map[string]Span{
+	"10m": {Short, 60}, "30m": {Short, 180}, "2h": {Short, shortSteps}, "6h": {Long, 360}, "24h": {Long, longSteps},
+}
+
+// Series are the points of a span, oldest first, the last one still under way. At is when the
+// first began.
+type Series struct {
+	Name   Name
+	At     time.Time
+	Step   time.Duration
+	Points []Point
+}
+
+// Sum is how many requests the points have, and how many of them were refused and failed.
+func (s Series) Sum() (sum Point) {
+	for _, p := range s.Points {
+		sum.plus(p)
+	}
+	return sum
+}
+
+// Of returns one series; false where there is none of that name.
+func (h *History) Of(k Kind, n Name, span Span) (Series, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.advance(stepOf(h.clock()))
+	s := h.all
+	if k != All {
+		if s = h.known[k][n]; s == nil {
+			return Series{}, false
+		}
+	}
+	return h.read(s, span), true
+}
+
+// Busiest returns the series of a kind that had requests in a span, most first, and what the
+// names without one had together.
+func (h *History) Busiest(k Kind, span Span) (all []Series, rest Series) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.advance(stepOf(h.clock()))
+	requests := map[Name]uint32{}
+	for n, s := range h.known[k] {
+		read := h.read(s, span)
+		if requests[n] = read.Sum().Requests; requests[n] > 0 {
+			all = append(all, read)
+		}
+	}
+	slices.SortFunc(all, func(a, b Series) int {
+		return cmp.Or(cmp.Compare(requests[b.Name], requests[a.Name]), cmp.Compare(a.Name.String(), b.Name.String()))
+	})
+	return all, h.read(h.rest[k], span)
+}
+
+// read copies the points of a span.
+func (h *History) read(s *series, span Span) Series {
+	now, points := h.step, s.short[:]
+	open := s.now
+	if span.Step == Long {
+		now, points = h.step/int64(Long/Short), s.long[:]
+		open.merge(&s.minute)
+	}
+	n := min(span.Points, len(points))
+	first := now - int64(n) + 1
+	r := Series{Name: s.name, At: time.Unix(first*int64(span.Step/time.Second), 0), Step: span.Step, Points: make([]Point, n)}
+	for i := range r.Points {
+		r.Points[i] = points[(first+int64(i))%int64(len(points))]
+	}
+	r.Points[n-1] = open.close().with(r.Points[n-1])
+	return r
+}
+
+// Began is since when there is a history.
+func (h *History) Began() time.Time { return h.began }

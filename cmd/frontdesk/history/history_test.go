@@ -1,0 +1,241 @@
+package history
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/gateway"
+)
+
+// began is in the middle of a step and of a minute.
+var began = time.Date(2026, 11, 23, 10, 0, 34, 0, time.UTC)
+
+// walk is a history beside the list of all that it was told.
+type walk struct {
+	*History
+	now  time.Time
+	told []gateway.Answer
+}
+
+func newWalk() *walk {
+	w := &walk{now: began}
+	w.History = New(func() time.Time { return w.now })
+	return w
+}
+
+func (w *walk) note(r gateway.Answer) {
+	r.At = w.now
+	w.told = append(w.told, r)
+	w.Note(r)
+}
+
+// points are what a span should have of the requests that want lets through.
+func (w *walk) points(span Span, want func(*gateway.Answer) bool) []Point {
+	points := make([]Point, span.Points)
+	sent, took, backend := make([]int, span.Points), make([][]time.Duration, span.Points), make([][]time.Duration, span.Points)
+	size := int64(span.Step / time.Second)
+	first := w.now.Unix()/size - int64(span.Points) + 1
+	for i := range w.told {
+		r := &w.told[i]
+		at := r.At.Unix()/size - first
+		if at < 0 || !want(r) {
+			continue
+		}
+		points[at].Requests++
+		if r.Status >= 500 {
+			points[at].Failed++
+		} else if r.Status >= 400 {
+			points[at].Refused++
+		}
+		sent[at] += r.Sent
+		took[at] = append(took[at], r.Took)
+		if r.Backend > 0 {
+			backend[at] = append(backend[at], r.Backend)
+		}
+	}
+	for i := range points {
+		points[i].Sent, points[i].Took, points[i].Backend = uint32(sent[i]>>10), percentiles(took[i]), percentiles(backend[i])
+	}
+	return points
+}
+
+func percentiles(all []time.Duration) (t Times) {
+	slices.Sort(all)
+	for i, p := range Percentiles {
+		if len(all) > 0 {
+			t[i] = bucketOf(all[(len(all)*p+99)/100-1])
+		}
+	}
+	return t
+}
+
+// TestEveryFigureIsTheSum: whatever is noted, and however the clock goes on, each point of
+// each series is what an account of all requests says.
+func TestEveryFigureIsTheSum(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	w := newWalk()
+	reasons := map[int]string{200: "", 403: "field_not_in_model", 429: "too_many_requests", 503: "backend_unavailable"}
+	for range 20_000 {
+		if random.IntN(20) == 0 {
+			w.now = w.now.Add(time.Duration(random.IntN(40_000)) * time.Millisecond)
+		}
+		status := []int{200, 200, 200, 403, 429, 503}[random.IntN(6)]
+		w.note(gateway.Answer{
+			Took: time.Duration(random.ExpFloat64() * float64(20*time.Millisecond)), Backend: time.Duration(random.IntN(3)) * 700 * time.Microsecond, Method: "GET",
+			Endpoint: fmt.Sprintf("/r%d", random.IntN(20)), Key: fmt.Sprintf("key%d", random.IntN(5)), Client: fmt.Sprintf("client%d", random.IntN(10)), Status: status, Sent: random.IntN(5000),
+			Reason: reasons[status], RequestID: fmt.Sprintf("id-%d", len(w.told)),
+		})
+	}
+	for name, span := range Spans {
+		all, _ := w.Of(All, Name{}, span)
+		require.Equal(t, w.points(span, func(*gateway.Answer) bool { return true }), all.Points, "%s of all", name)
+		for i := range 5 {
+			key := fmt.Sprintf("key%d", i)
+			of, found := w.Of(Key, Name{Word: key}, span)
+			require.True(t, found)
+			require.Equal(t, w.points(span, func(r *gateway.Answer) bool { return r.Key == key }), of.Points, "%s of %s", name, key)
+		}
+		endpoints, rest := w.Busiest(Endpoint, span)
+		require.Zero(t, rest.Sum())
+		for _, of := range endpoints {
+			require.Equal(t, w.points(span, func(r *gateway.Answer) bool { return r.Endpoint == of.Name.Word }), of.Points, "%s of %s", name, of.Name)
+		}
+		require.True(t, slices.IsSortedFunc(endpoints, func(a, b Series) int { return int(b.Sum().Requests) - int(a.Sum().Requests) }))
+	}
+	var last []string
+	for _, r := range slices.Backward(w.told) {
+		if r.Status == 503 && len(last) < 100 {
+			last = append(last, r.RequestID)
+		}
+	}
+	found := w.Refusals(func(r *Refusal) bool { return r.Status == 503 })
+	for i := range last {
+		require.Equal(t, last[i], found[i].ID)
+	}
+}
+
+// TestKeptOverRestart: a new process goes on where the last one ended, also within a minute.
+func TestKeptOverRestart(t *testing.T) {
+	w := newWalk()
+	file := filepath.Join(t.TempDir(), "history")
+	for i := range 300 {
+		w.now = w.now.Add(time.Duration(i%30) * time.Second)
+		w.note(gateway.Answer{Took: time.Millisecond, Method: "GET", Endpoint: "/vehicle", Key: fmt.Sprint("key", i%100), Status: 200 + 203*(i%2), Reason: []string{"", "no_acces"}[i%2], RequestID: fmt.Sprint(i), Sent: 1024})
+		w.Sample(Levels{Connections: uint32(i)})
+	}
+	w.Mark("configuration", "abc in force")
+	require.NoError(t, w.Save(file))
+	before := w.History
+
+	w.now = w.now.Add(3 * time.Second)
+	w.History = New(func() time.Time { return w.now })
+	require.NoError(t, w.Load(filepath.Join(t.TempDir(), "none")))
+	require.NoError(t, w.Load(file))
+	w.note(gateway.Answer{Took: time.Millisecond, Method: "GET", Endpoint: "/vehicle", Status: 200, Sent: 1024})
+	for name, span := range Spans {
+		is, _ := w.Of(All, Name{}, span)
+		require.Equal(t, w.points(span, func(*gateway.Answer) bool { return true }), is.Points, name)
+		require.Equal(t, before.Levels(span), w.Levels(span), name)
+		for k := Endpoint; k < kinds; k++ {
+			_, was := before.Busiest(k, span)
+			_, is := w.Busiest(k, span)
+			require.Equal(t, was, is)
+		}
+	}
+	all := func(*Refusal) bool { return true }
+	require.Len(t, w.Refusals(all), 150)
+	require.Equal(t, before.Marks(began)[0].Text, w.Marks(began)[0].Text)
+
+	w.now = began
+	require.ErrorContains(t, New(func() time.Time { return w.now }).Load(file), "which is yet to come")
+	require.NoError(t, os.WriteFile(file, []byte("no history"), 0o600))
+	require.ErrorContains(t, w.Load(file), "is no history")
+}
+
+// TestBusiestAreKept: a name that comes late and is busy gets a place, and nothing is lost of
+// what the one had whose place it takes.
+func TestBusiestAreKept(t *testing.T) {
+	w := newWalk()
+	day := Spans["24h"]
+	for range 30 {
+		for i := range 4 * mostKept {
+			w.note(gateway.Answer{Took: time.Millisecond, Key: fmt.Sprint("quiet", i), Status: 200})
+		}
+		for range 100 {
+			w.note(gateway.Answer{Took: time.Millisecond, Key: "busy", Status: 200})
+		}
+		w.now = w.now.Add(time.Minute)
+	}
+	known, rest := w.Busiest(Key, day)
+	require.Len(t, known, mostKept)
+	require.Equal(t, "busy", known[0].Name.Word)
+	require.EqualValues(t, 2900, known[0].Sum().Requests)
+	sum := rest.Sum().Requests
+	for _, s := range known {
+		sum += s.Sum().Requests
+	}
+	require.EqualValues(t, len(w.told), sum)
+}
+
+// TestClockThatJumps: what is noted while it is set back counts in the step that was reached.
+func TestClockThatJumps(t *testing.T) {
+	w := newWalk()
+	w.note(gateway.Answer{Status: 200})
+	w.now = began.Add(-time.Hour)
+	w.note(gateway.Answer{Status: 200})
+	s, _ := w.Of(All, Name{}, Spans["10m"])
+	require.EqualValues(t, 2, s.Points[len(s.Points)-1].Requests)
+	w.now = began.Add(48 * time.Hour)
+	for _, span := range Spans {
+		s, _ := w.Of(All, Name{}, span)
+		require.Zero(t, s.Sum())
+	}
+}
+
+// TestBounds: 10,000 keys and clients take no more than was said, and a request allocates
+// nothing.
+func TestBounds(t *testing.T) {
+	w := newWalk()
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	w.History = New(func() time.Time { return w.now })
+	r := gateway.Answer{Method: "GET", Took: time.Millisecond, Backend: time.Microsecond, Status: 403}
+	for i := range 20_000 {
+		r.At = w.now.Add(time.Duration(i) * time.Second)
+		r.Key, r.Client, r.Endpoint, r.Reason = fmt.Sprint("key", i%10_000), fmt.Sprint("client", i%10_000), fmt.Sprint("/e", i%1000), fmt.Sprint("reason", i%100)
+		w.Note(r)
+	}
+	require.LessOrEqual(t, heap()-before, uint64(8<<20))
+	require.Zero(t, testing.AllocsPerRun(1000, func() { w.Note(r) }))
+	runtime.KeepAlive(w.History)
+}
+
+// TestBuckets: a duration is told as the end of its bucket, at most an eighth more than it was.
+func TestBuckets(t *testing.T) {
+	for d := time.Duration(0); d < 100*time.Second; d += d/50 + time.Microsecond {
+		end := bucketEnd(bucketOf(d))
+		require.Greater(t, end, d)
+		require.LessOrEqual(t, end, d+max(d/8, time.Microsecond)+time.Microsecond, "%s", d)
+	}
+}
+
+func BenchmarkNote(b *testing.B) {
+	h := New(time.Now)
+	r := gateway.Answer{At: time.Now(), Took: time.Millisecond, Backend: time.Microsecond, Method: "GET", Endpoint: "/order", Key: "shop", Client: "autos", Status: 200, Sent: 400}
+	for b.Loop() {
+		h.Note(r)
+	}
+}

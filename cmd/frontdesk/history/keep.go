@@ -1,0 +1,149 @@
+package history
+
+import (
+	"compress/flate"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"frontdesk/cmd/frontdesk/atomicfile"
+)
+
+// kept is what a file holds.
+type kept struct {
+	Format   int
+	Step     int64
+	Series   []keptSeries
+	Refusals []Refusal // oldest first
+	Marks    []Mark
+	Short    []Levels
+	Long     []Levels
+}
+
+type keptSeries struct {
+	Kind   Kind
+	Rest   bool
+	Name   Name
+	Recent float64
+	Short  []Point
+	Long   []Point
+}
+
+// format is that of the files. One of another format is not read: its figures would be wrong.
+const format = 1
+
+// Save writes the history to a file, whole or not at all.
+func (h *History) Save(file string) error {
+	return atomicfile.Write(file, 0o600, func(w io.Writer) error {
+		packed, err := flate.NewWriter(w, flate.BestSpeed)
+		if err != nil {
+			return err
+		}
+		if err := gob.NewEncoder(packed).Encode(h.kept()); err != nil {
+			return err
+		}
+		return packed.Close()
+	})
+}
+
+func (h *History) kept() kept {
+	refusals := h.Refusals(func(*Refusal) bool { return true })
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.advance(stepOf(h.clock()))
+	k := kept{Format: format, Step: h.step, Marks: append([]Mark(nil), h.marks...)}
+	for i := range refusals {
+		k.Refusals = append(k.Refusals, refusals[len(refusals)-1-i])
+	}
+	short, long := Span{Short, shortSteps}, Span{Long, longSteps}
+	keep := func(of Kind, rest bool, s *series) {
+		k.Series = append(k.Series, keptSeries{of, rest, s.name, s.recent, h.read(s, short).Points, h.read(s, long).Points})
+	}
+	keep(All, false, h.all)
+	for of := Endpoint; of < kinds; of++ {
+		keep(of, true, h.rest[of])
+		for _, s := range h.known[of] {
+			keep(of, false, s)
+		}
+	}
+	for i := range shortSteps {
+		k.Short = append(k.Short, h.gauges.short[(h.step+1+int64(i))%int64(shortSteps)])
+	}
+	for i := range longSteps {
+		k.Long = append(k.Long, h.gauges.long[(h.step/int64(Long/Short)+1+int64(i))%int64(longSteps)])
+	}
+	return k
+}
+
+// Load goes on from what a file has; there may be none. It is for a history that has noted
+// nothing yet.
+func (h *History) Load(file string) error {
+	f, err := os.Open(file) // #nosec G304 -- the operator's own file
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	var k kept
+	if err := gob.NewDecoder(flate.NewReader(io.LimitReader(f, mostFile))).Decode(&k); err != nil {
+		return fmt.Errorf("%s is no history: %w", file, err)
+	}
+	if k.Format != format || len(k.Short) != shortSteps || len(k.Long) != longSteps {
+		return fmt.Errorf("%s is the history of another version", file)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.step
+	if k.Step > now {
+		return fmt.Errorf("%s was written at %s, which is yet to come", file, time.Unix(k.Step*int64(Short/time.Second), 0).UTC().Format(time.DateTime))
+	}
+	h.step = k.Step
+	for i := range k.Series {
+		if err := h.put(&k.Series[i]); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	for i, l := range k.Short {
+		h.gauges.short[(k.Step+1+int64(i))%int64(shortSteps)] = l
+	}
+	for i, l := range k.Long {
+		h.gauges.long[(k.Step/int64(Long/Short)+1+int64(i))%int64(longSteps)] = l
+	}
+	for i := range k.Refusals {
+		h.refusals.ring[h.refusals.n%mostRefusals] = k.Refusals[i]
+		h.refusals.n++
+	}
+	h.marks = k.Marks
+	h.advance(now)
+	return nil
+}
+
+// mostFile bounds what is read of a file.
+const mostFile = 64 << 20
+
+func (h *History) put(k *keptSeries) error {
+	if k.Kind < All || k.Kind >= kinds || len(k.Short) != shortSteps || len(k.Long) != longSteps {
+		return errors.New("a series of it is damaged")
+	}
+	s := &series{name: k.Name, recent: k.Recent}
+	for i, p := range k.Short {
+		s.short[(h.step+1+int64(i))%int64(shortSteps)] = p
+	}
+	for i, p := range k.Long {
+		s.long[(h.step/int64(Long/Short)+1+int64(i))%int64(longSteps)] = p
+	}
+	switch {
+	case k.Kind == All:
+		h.all = s
+	case k.Rest:
+		h.rest[k.Kind] = s
+	case len(h.known[k.Kind]) < mostKept:
+		h.known[k.Kind][k.Name] = s
+	}
+	return nil
+}
