@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture", "backend/mappage",
-		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/terminal", "config", "config/strictyaml",
+		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/mirror", "cmd/frontdesk/terminal", "config", "config/strictyaml",
 		"gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/accesslog":               {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
 	"cmd/frontdesk/terminal":    {"mapping"},
+	"cmd/frontdesk/mirror":      {"cmd/frontdesk/terminal"},
 	"cmd/frontdesk/atomicfile":  {},
 	"cmd/frontdesk/chart":       {},
 	"cmd/frontdesk/history":     {"cmd/frontdesk/atomicfile", "gateway"},
@@ -84,6 +85,7 @@ var mayImport = map[string][]string{
 	"cmd/frontdesk/e2e/bounds":      {}, // tests only
 	"cmd/frontdesk/e2e/callbacks":   {}, // tests only
 	"cmd/frontdesk/e2e/conformance": {}, // tests only
+	"cmd/frontdesk/e2e/copies":      {}, // tests only
 	"cmd/frontdesk/e2e/description": {}, // tests only
 	"cmd/frontdesk/e2e/foreign":     {}, // tests only
 	"cmd/frontdesk/e2e/pages":       {}, // tests only

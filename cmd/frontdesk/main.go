@@ -18,6 +18,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/mirror"
 	"frontdesk/config/strictyaml"
 )
 
@@ -44,6 +45,7 @@ type commands struct {
 	Openapi     openapiCommand     `cmd:"" help:"Print the OpenAPI description of what an api_key may call."`
 	Map         mapCommands        `cmd:"" help:"Write, check and try the mapping sheet of an existing system."`
 	Conform     conformCommand     `cmd:"" help:"Hold a backend to every documented row and rule."`
+	Mirror      mirrorCommand      `cmd:"" help:"Keep a copy of a client's records in an SQLite file, as a client of the interface."`
 	Seed        seedCommand        `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
 	Version     versionCommand     `cmd:"" help:"Print the version, and what the program was built from."`
 }
@@ -60,7 +62,7 @@ func main() {
 }
 
 // run runs one command line and returns its exit code: 0 for done, 1 for
-// failed, 2 for a command line or configuration that is wrong.
+// failed, 2 for a command line or configuration that is wrong. A command's help tells of others.
 func run(p desk.Program, args []string) int {
 	var c commands
 	exit := -1
@@ -105,8 +107,17 @@ func run(p desk.Program, args []string) int {
 		return 2
 	default:
 		say(p.Stderr, "frontdesk:", err)
-		return 1
+		return codeOf(err)
 	}
+}
+
+// codeOf is the exit code of a failure.
+func codeOf(err error) int {
+	var differed mirror.Differed
+	if errors.As(err, &differed) {
+		return 3
+	}
+	return 1
 }
 
 // say tells why a command failed, unless nobody takes it: to stop must not wait for

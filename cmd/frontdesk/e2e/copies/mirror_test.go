@@ -1,0 +1,246 @@
+package copies
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// copying is a copy that frontdesk mirror keeps.
+type copying struct {
+	*service
+	file, password string
+	follower       *exec.Cmd
+	log            *rig.LockedBuffer
+}
+
+func newCopy(s *service) *copying {
+	dir := s.t.TempDir()
+	c := &copying{service: s, file: filepath.Join(dir, "copy.db"), password: filepath.Join(dir, "password")}
+	require.NoError(s.t, os.WriteFile(c.password, []byte("demo\n"), 0o600))
+	return c
+}
+
+// args are those of the command, which asks this address.
+func (c *copying) args(base string, more ...string) []string {
+	return append([]string{"mirror", base, "--to", "sqlite:" + c.file, "--api-key", rig.FullKey, "--username", "demo", "--password-file", c.password,
+		"--resource", copiedNames()}, more...)
+}
+
+// run runs the command to its end.
+func (c *copying) run(more ...string) (code int, out, errs string) {
+	c.t.Helper()
+	return rig.Command(c.t, "", c.args(c.gateways[0].Base, more...)...)
+}
+
+// follow starts the command beside the writers.
+func (c *copying) follow(g *gateway) {
+	c.t.Helper()
+	c.log = new(rig.LockedBuffer)
+	c.follower = exec.Command(rig.Binary(c.t), c.args(g.Base, "--follow", "--every", "100ms")...)
+	c.follower.Stdout, c.follower.Stderr = c.log, c.log
+	require.NoError(c.t, c.follower.Start())
+	c.t.Cleanup(c.kill)
+}
+
+// kill ends it with no chance to clean up.
+func (c *copying) kill() {
+	if c.follower != nil {
+		_ = c.follower.Process.Kill()
+		_ = c.follower.Wait()
+		c.follower = nil
+	}
+}
+
+// records are those of the copy.
+func (c *copying) records() records {
+	c.t.Helper()
+	conn, err := sqlite.OpenConn(c.file, sqlite.OpenReadOnly)
+	require.NoError(c.t, err)
+	defer conn.Close()
+	conn.SetBusyTimeout(rig.Patience)
+	all := records{}
+	for _, r := range copied {
+		all[r.name] = map[int]map[string]any{}
+		require.NoError(c.t, sqlitex.ExecuteTransient(conn, `SELECT * FROM "`+r.name+`"`, &sqlitex.ExecOptions{ResultFunc: func(row *sqlite.Stmt) error {
+			one := map[string]any{}
+			for i := range row.ColumnCount() - 1 { // the last is a sum
+				switch row.ColumnType(i) {
+				case sqlite.TypeNull:
+					one[row.ColumnName(i)] = nil
+				case sqlite.TypeText:
+					one[row.ColumnName(i)] = row.ColumnText(i)
+				default:
+					one[row.ColumnName(i)] = row.ColumnFloat(i)
+				}
+			}
+			all[r.name][row.ColumnInt(0)] = one
+			return nil
+		}}))
+	}
+	return all
+}
+
+// becomesWhole brings the copy up to date until it equals its source: on PostgreSQL a change
+// is told once no older transaction is under way, of other tests too.
+func (c *copying) becomesWhole() {
+	c.t.Helper()
+	want := c.source()
+	for deadline := time.Now().Add(rig.Patience); ; {
+		code, out, errs := c.run()
+		require.Zero(c.t, code, "%s%s", out, errs)
+		got := c.records()
+		if time.Now().After(deadline) {
+			require.Equal(c.t, want, got)
+		}
+		if equal(want, got) {
+			return
+		}
+	}
+}
+
+func equal(a, b records) bool {
+	for name := range a {
+		if len(a[name]) != len(b[name]) {
+			return false
+		}
+		for id, one := range a[name] {
+			if fmt.Sprint(one) != fmt.Sprint(b[name][id]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// TestMirror has 16 writers of a client, and one of another, create, change, delete and change
+// back through several gateways, which are killed, as frontdesk mirror is that keeps a copy
+// meanwhile: after each round it equals the source. Its short form is two rounds.
+func TestMirror(t *testing.T) {
+	t.Parallel()
+	rounds, writes := 2, int64(120)
+	if sqltest.Soak() {
+		rounds, writes = 50, 1200
+	}
+	for _, row := range []struct {
+		name     string
+		dsn      func(testing.TB) string
+		gateways int
+	}{
+		{"sqlite", rig.Engines[0].DSN, 1},
+		{"postgres", rig.Engines[1].DSN, 3},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s := startService(t, row.dsn(t), row.gateways)
+			c := newCopy(s)
+			any := func() *gateway { return s.gateways[s.random.IntN(len(s.gateways))] }
+			c.follow(any())
+			for range rounds {
+				s.round(writes,
+					func() { c.kill(); c.follow(any()) },
+					func() { s.restart(any()) },
+					func() { c.kill(); c.follow(any()) })
+				c.kill()
+				c.becomesWhole()
+				c.follow(any())
+			}
+			c.isTakenOver()
+			require.NotContains(t, c.log.String(), "cursor is gone")
+			c.mendsWhatIsPlanted()
+			c.beginsAgain()
+			c.refusesOthers()
+		})
+	}
+}
+
+// isTakenOver lets a second command at the same copy end the first.
+func (c *copying) isTakenOver() {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool { return strings.Contains(c.log.String(), "up to date: ") }, rig.Patience, 5*time.Millisecond)
+	code, out, errs := c.run()
+	require.Zero(c.t, code, "%s%s", out, errs)
+	require.Error(c.t, c.follower.Wait())
+	require.Contains(c.t, c.log.String(), "frontdesk: another frontdesk mirror has taken over this copy\n")
+	c.follower = nil
+}
+
+// mendsWhatIsPlanted plants records that were left out, changed and too many into each table.
+func (c *copying) mendsWhatIsPlanted() {
+	c.t.Helper()
+	code, out, errs := c.run("--verify")
+	require.Zero(c.t, code, "%s%s", out, errs)
+	require.Equal(c.t, len(copied), strings.Count(out, ", whole\n"), out)
+
+	want := c.records()
+	all := 0
+	for _, r := range copied {
+		all += len(want[r.name])
+		table := `"` + r.name + `"`
+		for _, text := range []string{
+			"DELETE FROM " + table + " WHERE id = (SELECT max(id) FROM " + table + ")",
+			"UPDATE " + table + " SET modified_at = '2020-01-01T00:00:00.000Z' WHERE id = (SELECT min(id) FROM " + table + ")",
+			// Somebody changed it here, and what tells when it was changed there is the same.
+			"UPDATE " + table + " SET is_archived = 1 WHERE id = (SELECT id FROM " + table + " ORDER BY id LIMIT 1 OFFSET 2)",
+			"CREATE TEMP TABLE extra AS SELECT * FROM " + table + " LIMIT 1; UPDATE extra SET id = 2000000000; INSERT INTO " + table + " SELECT * FROM extra; DROP TABLE extra",
+		} {
+			rigged(c.t, c.file, text)
+		}
+	}
+	require.False(c.t, equal(want, c.records()))
+	counted := c.counting()
+	code, out, errs = rig.Command(c.t, "", c.args(counted.base, "--verify")...)
+	require.Equal(c.t, 3, code, "%s%s", out, errs)
+	require.Equal(c.t, fmt.Sprintf("frontdesk: the copy differed in %d record(s), which were mended\n", 4*len(copied)), errs)
+	require.Equal(c.t, len(copied), strings.Count(out, "; mended 1 left out, 2 changed, 1 too many; 3 records read\n"), out)
+	require.Equal(c.t, want, c.records())
+	require.EqualValues(c.t, 3*len(copied), counted.records.Load())
+	require.Less(c.t, counted.records.Load(), int64(all)*5/100, "of %d records", all)
+	c.t.Logf("%d records, %d gaps mended by %d requests, which read %d records", all, 4*len(copied), counted.requests.Load(), counted.records.Load())
+
+	code, out, errs = c.run("--verify")
+	require.Zero(c.t, code, "%s%s", out, errs)
+}
+
+// rigged runs statements in a copy.
+func rigged(t *testing.T, file, script string) {
+	t.Helper()
+	conn, err := sqlite.OpenConn(file, sqlite.OpenReadWrite)
+	require.NoError(t, err)
+	require.NoError(t, sqlitex.ExecuteScript(conn, script, nil), script)
+	require.NoError(t, conn.Close())
+}
+
+// beginsAgain lets the cursor be gone: what is there stays, what is not goes.
+func (c *copying) beginsAgain() {
+	c.t.Helper()
+	want := c.records()
+	rigged(c.t, c.file, `UPDATE _mirror SET cursor = 'c1_gone'; DELETE FROM contact WHERE id % 3 = 0; UPDATE orderline SET description = 'x' WHERE id % 5 = 0;
+		CREATE TEMP TABLE extra AS SELECT * FROM contactaddress; UPDATE extra SET id = id + 1000000; INSERT INTO contactaddress SELECT * FROM extra;
+		CREATE TRIGGER stays BEFORE DELETE ON "order" BEGIN SELECT RAISE(ABORT, 'it is still there'); END`)
+	code, out, errs := c.run()
+	require.Zero(c.t, code, "%s%s", out, errs)
+	require.Contains(c.t, out, "the cursor is gone: everything is read again; what is in the copy stays meanwhile\n")
+	require.Equal(c.t, want, c.records())
+	rigged(c.t, c.file, `DROP TRIGGER stays`)
+}
+
+// refusesOthers tries a user of another client.
+func (c *copying) refusesOthers() {
+	c.t.Helper()
+	require.NoError(c.t, os.WriteFile(c.password, []byte("other"), 0o600))
+	code, out, errs := c.run("--username", "other")
+	require.Equal(c.t, 2, code, out)
+	require.Contains(c.t, errs, "the copy has the records of Demo Garage, and this user belongs to ")
+}
