@@ -129,10 +129,9 @@ type Capabilities struct {
 	// failed under a key can be repeated without being done twice. Without it, the key is
 	// taken right before the write is sent.
 	Atomic bool
-	// Shares says that many independent writes may share a transaction: nothing happens
-	// beside the statements of the driver, and so a transaction that is undone leaves no
-	// trace, and can be done again in parts. It requires Atomic.
-	Shares bool
+	// Parallel is how many of several writes of one request are done at the same time; 0 is
+	// as good as 1.
+	Parallel int
 	// Distant says that each write takes so long that several at once are more than the
 	// interface lets a client wait for: they are done by callback.
 	Distant bool
@@ -141,6 +140,13 @@ type Capabilities struct {
 // Prober is a Tx that can check more cheaply than Get whether a record exists.
 type Prober interface {
 	Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error)
+}
+
+// Sharer is a Driver some of whose writes may share a transaction with others of that kind:
+// nothing of them happens beside the statements of the driver, and so a transaction that is
+// undone leaves no trace, and can be done again in parts.
+type Sharer interface {
+	Shares(r *mapping.Resource, op mapping.Scope) bool
 }
 
 // Supporter is a Driver that does not have all operations of all resources. An

@@ -15,8 +15,8 @@ type Several struct {
 	Client   auth.Client
 	Resource *mapping.Resource
 	Items    []*Item
-	// Idempotency, where not nil, makes each of them happen at most once. Its Answer and
-	// Begun are not used.
+	// Idempotency, where not nil, makes each of them happen at most once: only of a Driver
+	// that is Atomic. Its Answer and Begun are not used.
 	Idempotency *Idempotency
 	// Recalled is told the answer that is stored under the key. It notes what became of
 	// the items that this tells of. It may be called more than once.
@@ -41,14 +41,22 @@ type Item struct {
 // wait for its locks.
 const MostTogether = 64
 
-// Together is how many writes WriteSeveral takes at once; 1 where the driver's cannot
-// share a transaction, so that there is nothing to be gained by it.
-func (c *Client) Together() int {
-	if c.driver.Capabilities().Shares {
+// Together is how many writes of a kind WriteSeveral takes at once; 1 where the driver's
+// cannot share a transaction, so that there is nothing to be gained by it. Those under an
+// idempotency key can where the answer is stored in the transaction: else a key is taken once.
+func (c *Client) Together(r *mapping.Resource, op mapping.Scope, underKey bool) int {
+	if underKey && !c.driver.Capabilities().Atomic {
+		return 1
+	}
+	if sharer, ok := optional[Sharer](c.driver); ok && sharer.Shares(r, op) {
 		return MostTogether
 	}
 	return 1
 }
+
+// Parallel is how many writes of one request may be under way at the same time where they do
+// not share transactions.
+func (c *Client) Parallel() int { return max(1, c.driver.Capabilities().Parallel) }
 
 // Timeout bounds a call of the backend.
 func (c *Client) Timeout() time.Duration { return c.o.Timeout }
@@ -63,17 +71,23 @@ func (c *Client) WriteSeveral(ctx context.Context, s *Several) error {
 	}
 	return c.call(ctx, c.sections[s.Resource].writes, s.Client, operation, func(ctx context.Context) error {
 		// What breaks a transaction ends the next one just before it, and is then alone in
-		// one: so its own error is found, and all others are done.
+		// one: so its own error is found, and all others are done. What breaks at its end is
+		// looked for in halves.
 		from, to := 0, len(s.Items)
 		for from < len(s.Items) {
 			broke, err := c.writeItems(ctx, s, from, to)
+			if err != nil {
+				undone(s.Items[from:to])
+			}
 			switch _, refused := mapping.AsViolations(err); {
 			case err == nil:
 				from, to = to, len(s.Items)
 			case broke < 0 || !refused && !errors.Is(err, ErrStale) && !errors.Is(err, ErrUnexpected):
-				undone(s.Items[from:to])
 				return err
 			case to-from > 1:
+				if broke == to {
+					broke = from + (to-from)/2
+				}
 				to = max(broke, from+1)
 			default:
 				_, err = c.judgeCall(ctx, err)
@@ -86,7 +100,8 @@ func (c *Client) WriteSeveral(ctx context.Context, s *Several) error {
 }
 
 // writeItems does the items from, up to to, in one transaction. It returns the item
-// that failed, if it was one of them, which is then alone or to be tried alone.
+// that failed, if it was one of them, which is then alone or to be tried alone; to if it was
+// the end of the transaction, and -1 for what is of no item.
 func (c *Client) writeItems(ctx context.Context, s *Several, from, to int) (broke int, err error) {
 	for look := 1; ; look++ {
 		broke = -1
@@ -102,7 +117,12 @@ func (c *Client) writeItems(ctx context.Context, s *Several, from, to int) (brok
 					return err
 				}
 			}
-			return s.remember(ctx, tx)
+			if err := s.remember(ctx, tx); err != nil {
+				broke = -1
+				return err
+			}
+			broke = to
+			return nil
 		})
 		if to-from > 1 {
 			return broke, err

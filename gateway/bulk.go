@@ -31,7 +31,7 @@ func (g *Gateway) bulkRoutes(r *routes, of *Endpoint) {
 			e.Resource, e.hides = of.Resource, of
 		}
 		r.on(e, method, &Operation{
-			single: single, form: of.Resource, idempotent: true, scopes: single.scopes[len(single.scopes)-1:],
+			single: single, deprecated: single.deprecated, form: of.Resource, idempotent: true, scopes: single.scopes[len(single.scopes)-1:],
 			check: g.checkSeveral, serve: g.bulk, about: aboutBulk(of.Resource, method),
 		})
 	}
@@ -68,14 +68,15 @@ func (g *Gateway) checkSeveral(x *Exchange) mapping.Violations {
 		v = append(v, x.callbackFrom(g, x.several.Beside)...)
 	}
 	if len(v) == 0 && !x.promised {
-		g.noteArrays(x)
+		g.noteNeeds(x)
 	}
 	return v
 }
 
-// noteArrays notes for the log which rights the arrays in the records need.
-func (g *Gateway) noteArrays(x *Exchange) {
-	if !x.Endpoint.Resource.HasArrays() {
+// noteNeeds notes which rights the arrays in the records need, and what they use that is
+// going away.
+func (g *Gateway) noteNeeds(x *Exchange) {
+	if r := x.Endpoint.Resource; !r.HasArrays() && !r.HasDeprecated() {
 		return
 	}
 	for _, data := range x.several.Records {

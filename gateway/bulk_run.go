@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -101,9 +103,15 @@ func (b *bulkRun) writeAll(ctx context.Context) error {
 	whole := b.x.Operation
 	b.x.Operation = whole.single
 	defer func() { b.x.Operation = whole }()
-	together, write := b.g.o.Backend.Together(), b.writeTogether
+	op := mapping.OpCreate
+	if b.x.Method == http.MethodPut {
+		op = mapping.OpUpdate
+	}
+	together, write := b.g.o.Backend.Together(b.x.Endpoint.Resource, op, b.once != nil), b.writeTogether
+	end := func(from int) int { return b.groupFrom(from, together) }
 	if together == 1 {
-		write = b.writeOne
+		write = b.writeApart
+		end = func(from int) int { return min(from+b.g.o.Backend.Parallel(), len(b.results)) }
 	}
 	until := b.g.o.Clock().Add(b.g.o.Backend.Timeout())
 	for from, to := 0, 0; from < len(b.results) && b.stopped == nil; from = to {
@@ -111,7 +119,7 @@ func (b *bulkRun) writeAll(ctx context.Context) error {
 			b.stopped = mapping.Fail(mapping.BackendTimeout)
 			break
 		}
-		to = b.groupFrom(from, together)
+		to = end(from)
 		if err := write(ctx, from, to); err != nil {
 			return err
 		}
@@ -157,35 +165,92 @@ func (b *bulkRun) part(i int) *backend.Idempotency {
 	return &backend.Idempotency{Key: b.once.Key + " " + strconv.Itoa(i), Sum: b.once.Sum, Life: b.once.Life}
 }
 
-// writeOne does a write that has a transaction of its own.
-func (b *bulkRun) writeOne(ctx context.Context, i, _ int) error {
-	if !b.read(ctx, i) {
-		return nil
+// apartWrite is a write that has a transaction of its own.
+type apartWrite struct {
+	place int // among the records
+	body  *mapping.Body
+	id    int32 // 0 for a new record
+	w     backend.Write
+	rec   mapping.Record
+	err   error
+}
+
+// writeApart does writes that have a transaction each, some at the same time if the
+// administration allows it. Writes of one record are done one after the other.
+func (b *bulkRun) writeApart(ctx context.Context, from, to int) error {
+	var abreast []*apartWrite
+	for i := from; i < to; i++ {
+		if !b.read(ctx, i) {
+			continue
+		}
+		a := b.apart(i)
+		if a.id != 0 && slices.ContainsFunc(abreast, func(o *apartWrite) bool { return o.id == a.id }) {
+			if err := b.writeAbreast(ctx, abreast); err != nil || b.stopped != nil {
+				return err
+			}
+			abreast = nil
+		}
+		abreast = append(abreast, a)
 	}
-	w := backend.Write{Idempotency: b.part(i)}
-	if w.Idempotency != nil {
-		w.Idempotency.Answer = func(rec mapping.Record) []byte { return stored([]bulkResult{b.done(i, rec.ID())}) }
+	return b.writeAbreast(ctx, abreast)
+}
+
+// apart is the write of the record that was read last.
+func (b *bulkRun) apart(i int) *apartWrite {
+	a := &apartWrite{place: i, body: b.x.Body, id: b.x.ID, w: backend.Write{Idempotency: b.part(i)}}
+	if a.w.Idempotency != nil {
+		a.w.Idempotency.Answer = func(rec mapping.Record) []byte { return stored([]bulkResult{b.done(i, rec.ID())}) }
 	}
-	var rec mapping.Record
-	var err error
-	if user := b.x.user(); b.x.Method == http.MethodPost {
-		rec, err = b.g.o.Backend.Create(ctx, user.Client, b.x.Body, w)
-	} else {
-		rec, err = b.g.o.Backend.Update(ctx, user.Client, b.x.ID, b.x.Body, w)
+	return a
+}
+
+// writeAbreast does writes at the same time, and notes their results in order.
+func (b *bulkRun) writeAbreast(ctx context.Context, writes []*apartWrite) error {
+	do := func(a *apartWrite) {
+		defer func() {
+			if p := recover(); p != nil {
+				a.err = panicked(p)
+			}
+		}()
+		if client := b.x.user().Client; a.id == 0 {
+			a.rec, a.err = b.g.o.Backend.Create(ctx, client, a.body, a.w)
+		} else {
+			a.rec, a.err = b.g.o.Backend.Update(ctx, client, a.id, a.body, a.w)
+		}
 	}
+	var others sync.WaitGroup
+	for n, a := range writes {
+		if n > 0 {
+			others.Go(func() { do(a) })
+		}
+	}
+	if len(writes) > 0 {
+		do(writes[0])
+	}
+	others.Wait()
+	for _, a := range writes {
+		if err := b.settle(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle notes what became of a write.
+func (b *bulkRun) settle(a *apartWrite) error {
 	replay := (*backend.Replay)(nil)
 	switch {
-	case err == nil:
-		b.note(b.done(i, rec.ID()))
-	case errors.As(err, &replay):
+	case a.err == nil:
+		b.note(b.done(a.place, a.rec.ID()))
+	case errors.As(a.err, &replay):
 		return recalled(replay.Answer, b.note)
-	case mapping.Is(err, mapping.IdempotencyReused):
-		return err
-	case stops(err):
-		b.stopped = err
+	case mapping.Is(a.err, mapping.IdempotencyReused):
+		return a.err
+	case stops(a.err):
+		b.stopped = a.err
 	default:
-		b.note(b.refused(i, err, b.errors))
-		b.log(err)
+		b.note(b.refused(a.place, a.err, b.errors))
+		b.log(a.err)
 	}
 	return nil
 }

@@ -254,12 +254,21 @@ func (f faltering) Write(ctx context.Context, do func(backend.Tx) error) error {
 		return fmt.Errorf("away")
 	}
 	*f.left--
-	return f.Driver.Write(ctx, func(tx backend.Tx) error { return do(falteringTx{tx, f}) })
+	return f.Driver.Write(ctx, func(tx backend.Tx) error {
+		atEnd := error(nil)
+		if err := do(falteringTx{tx, f, &atEnd}); err != nil {
+			return err
+		}
+		return atEnd
+	})
 }
+
+func (faltering) Shares(*mapping.Resource, mapping.Scope) bool { return true }
 
 type falteringTx struct {
 	backend.Tx
-	f faltering
+	f     faltering
+	atEnd *error // what is found wrong when the transaction ends
 }
 
 func (t falteringTx) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
@@ -267,6 +276,9 @@ func (t falteringTx) Create(ctx context.Context, client auth.Client, rec mapping
 	if strings.HasPrefix(rec.Get("number").Text(), "STALE") && err == nil {
 		*t.f.stale++
 		return stored, &backend.StaleError{Told: mapping.Fail(mapping.DuplicateValue, mapping.Literal("number"), rec.Get("number").Text()), Err: backend.ErrStale}
+	}
+	if strings.HasPrefix(rec.Get("number").Text(), "LATE") && err == nil {
+		*t.atEnd = mapping.Fail(mapping.DuplicateValue, mapping.Literal("number"), rec.Get("number").Text())
 	}
 	return stored, err
 }
@@ -291,8 +303,11 @@ func TestBulkWhatIsUndone(t *testing.T) {
 		var want []int
 		for i := range 150 {
 			number, status := fmt.Sprintf("U%s-%d", key, i), 201
-			if i%40 == 7 {
+			switch {
+			case i%40 == 7:
 				number, status = "STALE"+number, 409
+			case i%60 == 21:
+				number, status = "LATE"+number, 409
 			}
 			records, want = append(records, newArticle(number)), append(want, status)
 		}
@@ -421,4 +436,88 @@ func TestBulkPosition(t *testing.T) {
 	} {
 		require.Contains(t, c.ask("POST", "/article/bulk", body).body, want, body)
 	}
+}
+
+// abreast is an administration that is written to by several calls at once.
+type abreast struct {
+	backend.Driver
+	parallel int
+	meet     chan chan bool // those who have come wait for the others
+}
+
+func (a abreast) Capabilities() backend.Capabilities {
+	c := a.Driver.Capabilities()
+	c.Parallel = a.parallel
+	return c
+}
+
+func (a abreast) Write(ctx context.Context, do func(backend.Tx) error) error {
+	if a.meet != nil {
+		met := make(chan bool)
+		select {
+		case a.meet <- met:
+			<-met
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return a.Driver.Write(ctx, do)
+}
+
+// TestBulkAbreast: as many as the administration allows are written at once, their results
+// come in order, and writes of one record one after the other.
+func TestBulkAbreast(t *testing.T) {
+	t.Parallel()
+	const most = 4
+	meet := make(chan chan bool)
+	front := func(meet chan chan bool) *fixture {
+		return newFixture(t, func(h *fixture, o *Options) {
+			client, err := backend.NewClient(abreast{h.store, most, meet}, o.Offer.Model, backend.Options{Timeout: time.Minute})
+			require.NoError(t, err)
+			o.Backend = client
+		})
+	}
+	together := make(chan int)
+	go func() {
+		defer close(together)
+		for _, n := range []int{most, most - 1, 2} { // one of them is refused before it is written
+			var all []chan bool
+			for range n {
+				all = append(all, <-meet)
+			}
+			for _, met := range all {
+				close(met)
+			}
+			together <- n
+		}
+	}()
+	counted := make(chan []int)
+	go func() {
+		var all []int
+		for n := range together {
+			all = append(all, n)
+		}
+		counted <- all
+	}()
+	var records []string
+	for i := range 10 {
+		records = append(records, newArticle(fmt.Sprint("A-", i)))
+	}
+	records[5] = `{"number":5}`
+	results := front(meet).as("demo").many(t, "POST", "/article/bulk", recordsOf(records...))
+	require.Equal(t, []int{201, 201, 201, 201, 201, 403, 201, 201, 201, 201}, statusesOf(results))
+	require.Equal(t, []int{4, 3, 2}, <-counted)
+
+	c := front(nil).as("demo")
+	records = nil
+	for i := range 20 {
+		records = append(records, fmt.Sprintf(`{"id":%d,"description":"%d"}`, i%2+1, i))
+	}
+	for _, status := range statusesOf(c.many(t, "PUT", "/article/bulk", recordsOf(records...), "Idempotency-Key", "k")) {
+		require.Equal(t, 200, status)
+	}
+	for id, want := range map[int]string{1: "18", 2: "19"} {
+		require.Contains(t, c.ask("GET", fmt.Sprint("/article/", id), "").body, `"description":"`+want+`"`)
+	}
+	require.Equal(t, "true", c.ask("PUT", "/article/bulk", recordsOf(records...), "Idempotency-Key", "k").head("Idempotent-Replayed"))
 }

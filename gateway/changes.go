@@ -138,7 +138,9 @@ func (x *Exchange) toldAmong(names string) (all []*mapping.Resource, v mapping.V
 			v = append(v, mapping.Fail(mapping.ValidationFailed, mapping.Literal("resource"), name, mapping.Literal("resource")))
 			continue
 		}
-		all = append(all, may[i])
+		if all = append(all, may[i]); may[i].Deprecated != nil {
+			x.usesDeprecated(name, may[i].Deprecated)
+		}
 	}
 	return all, v
 }
@@ -198,6 +200,15 @@ func (x *Exchange) paramsBut(name string) (rest []Param) {
 }
 
 func (x *Exchange) answerChanges(page backend.ChangesPage, records bool, next string) {
+	for i := range page.Changes {
+		r := page.Changes[i].Resource
+		if r.Deprecated != nil {
+			x.holdsDeprecated(r.Name, r.Deprecated)
+		}
+		if records {
+			x.holdsFields(r, r.ListFields())
+		}
+	}
 	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte {
 		dst = append(dst, `{"data":[`...)
 		for i := range page.Changes {

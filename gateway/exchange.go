@@ -57,6 +57,9 @@ type Exchange struct {
 	needs    []string // what it takes of the allowlist beside its operation: POST /orderline
 	lacks    []string // which of it the allowlist does not grant
 
+	deprecated  []deprecatedUse      // what the request has to do with that is going away
+	deprecation *mapping.Deprecation // of all of that, the first days; nil for nothing
+
 	callback   *url.URL // of the receiver, where the operation answers by callback
 	storedBody []byte   // what such an operation is done with
 

@@ -126,6 +126,7 @@ func (g *Gateway) answer(ctx context.Context, req *fasthttp.Request, resp *fasth
 		g.recognise(ctx, x)
 	}
 	x.tellLimits()
+	x.tellDeprecated()
 	g.observe(x)
 	x.endTrace()
 	g.logAccess(x)

@@ -150,6 +150,7 @@ func parseSort(x *Exchange, s string) mapping.Violations {
 			v = append(v, mapping.Fail(mapping.FieldNotInModel, bare))
 			continue
 		}
+		x.namesField(f)
 		// A field that was named before, and every field after the ID, has no effect.
 		last := len(x.Query.Sort) - 1
 		decided := last >= 0 && x.Query.Sort[last].Field.Primary ||

@@ -30,6 +30,7 @@ func filterParams(resource *mapping.Resource, f *mapping.Field) (params []param)
 func (g *Gateway) parseFieldFilter(x *Exchange, p Param) mapping.Violations {
 	name, o := mapping.CutOperator(p.Name)
 	f := x.Endpoint.Resource.Field(name)
+	x.namesField(f)
 	sent := []string{p.Value}
 	if o == mapping.AnyOf {
 		if sent = p.list(); len(sent) > mapping.MaxAnyOf {

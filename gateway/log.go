@@ -34,19 +34,19 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.String("config", x.policy.Hash),
 		zap.String("shadow", string(x.shadow)),
 		zap.Strings("needs", x.needs),
-		x.lacking(),
+		listed("lacks", x.lacks),
+		listed("deprecated", x.deprecatedNames()),
 		zap.String("cause", cmp.Or(x.cause, string(x.why))),
 		zap.String("trace", x.traceID()),
 	)
 }
 
-// lacking names the rights that arrays of this request need and the allowlist does not
-// grant.
-func (x *Exchange) lacking() zap.Field {
-	if x.lacks == nil {
+// listed is a member of the line with some names, left out where there are none.
+func listed(member string, names []string) zap.Field {
+	if names == nil {
 		return zap.Skip()
 	}
-	return zap.Strings("lacks", x.lacks)
+	return zap.Strings(member, names)
 }
 
 // answered is how many bytes the answer's body has. A streamed body must not be asked for

@@ -22,6 +22,9 @@ type Meter interface {
 	// Shadowed counts a request that was served in shadow mode although the allowlist
 	// denies it.
 	Shadowed(key, method, endpoint string)
+	// Deprecated counts a request of an api_key that has to do with something that is
+	// going away: it names it, or else its answer holds it.
+	Deprecated(key, what string, named bool)
 	// Wrote counts records of requests that write several, by the status of each.
 	Wrote(method, endpoint string, status, records int)
 	// Used notes that an api_key was used at that moment, by one of its hashes.
@@ -101,6 +104,9 @@ func (g *Gateway) observe(x *Exchange) {
 	}
 	if x.shadow != "" {
 		g.o.Meter.Shadowed(x.keyName, method, endpoint)
+	}
+	for _, u := range x.deprecated {
+		g.o.Meter.Deprecated(x.keyName, u.what, u.named)
 	}
 }
 

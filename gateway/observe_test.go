@@ -39,6 +39,10 @@ func (m *meter) Wrote(method, endpoint string, status, records int) {
 	m.tell("wrote %s %s %d %d", method, endpoint, status, records)
 }
 
+func (m *meter) Deprecated(key, what string, named bool) {
+	m.tell("deprecated %s %s %t", key, what, named)
+}
+
 func (m *meter) Shadowed(key, method, endpoint string) {
 	m.tell("shadowed %s %s %s", key, method, endpoint)
 }

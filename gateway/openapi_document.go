@@ -20,6 +20,7 @@ type describer struct {
 	rowsOf      map[mapping.Reason][]*mapping.Entry
 	usedHeaders map[string]bool
 	limited     bool // the operation that is described counts against limits of the key
+	aging       bool // its answers may say that something is going away
 }
 
 func (g *Gateway) newDescriber(key *auth.Key) *describer {
@@ -140,10 +141,10 @@ func (d *describer) addOperation(op *Operation) {
 		item = new(openapi.PathItem)
 		d.doc.Paths.Add(op.Template, item)
 	}
-	d.limited = !op.open && d.key.Bounds != (auth.Bounds{})
+	d.limited, d.aging = !op.open && d.key.Bounds != (auth.Bounds{}), d.ages(op)
 	o := &openapi.Operation{
 		ID: op.about.name, Tags: []string{op.about.module}, Summary: op.about.summary, Description: d.text(op),
-		Parameters: d.parameters(op), RequestBody: d.requestBody(op), Responses: d.responses(op),
+		Parameters: d.parameters(op), RequestBody: d.requestBody(op), Responses: d.responses(op), Deprecated: op.deprecated != nil,
 	}
 	if op.open {
 		o.Security = &[]map[string][]string{}
@@ -154,11 +155,23 @@ func (d *describer) addOperation(op *Operation) {
 	item.Set(op.Method, o)
 }
 
+// ages tells whether answers of an operation may say that something is going away.
+func (d *describer) ages(op *Operation) bool {
+	goes := func(r *mapping.Resource) bool { return r.Deprecated != nil || r.HasDeprecated() }
+	if strings.HasPrefix(op.Endpoint.Path, changesPath) {
+		return slices.ContainsFunc(d.told(), goes)
+	}
+	return op.deprecated != nil || op.Endpoint.Resource != nil && goes(op.Endpoint.Resource)
+}
+
 // text quotes the interface and adds what there is to know beyond.
 func (d *describer) text(op *Operation) string {
 	var parts []string
 	if op.Endpoint.Resource != nil && op.about.module != "" {
 		parts = append(parts, op.Endpoint.Resource.Description)
+	}
+	if op.deprecated != nil {
+		parts = append(parts, op.deprecated.String())
 	}
 	if op.about.row != "" {
 		parts = append(parts, "> "+op.about.row)

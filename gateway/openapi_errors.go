@@ -276,6 +276,10 @@ func (d *describer) headers(names ...string) openapi.Map[*openapi.Header] {
 		all.Add("RateLimit-Policy", d.header("RateLimitPolicy"))
 		all.Add("RateLimit", d.header("RateLimit"))
 	}
+	if d.aging {
+		all.Add("Deprecation", d.header("Deprecation"))
+		all.Add("Sunset", d.header("Sunset"))
+	}
 	return all
 }
 
@@ -324,6 +328,8 @@ func (d *describer) addHeaders() {
 	add("AcceptRanges", "Parts can be asked for.", true, &openapi.Schema{Const: "bytes"})
 	add("ContentRange", "Which bytes these are.", true, &openapi.Schema{Pattern: `^bytes (\d+-\d+|\*)/\d+$`})
 	add("ContentDisposition", "The name of the file.", true, &openapi.Schema{})
+	add("Deprecation", "Since when something is deprecated that the request names or that is in the answer, after RFC 9745: @ and Unix seconds. Of several the first.", false, &openapi.Schema{Pattern: `^@-?\d+$`, Examples: []any{"@1796083200"}})
+	add("Sunset", "When that may be gone, after RFC 8594: an HTTP date. Of several the first; absent where no day is set.", false, &openapi.Schema{Examples: []any{"Wed, 30 Jun 2027 00:00:00 GMT"}})
 	add("RateLimitPolicy", "The limits of the api_key, after draft-ietf-httpapi-ratelimit-headers-11: q requests in w seconds, or at once where qu says so. Absent where an answer is given before requests are counted.", false, &openapi.Schema{
 		Pattern: `^` + limitItem(`;q=\d+(;w=\d+|;qu="concurrent-requests")`) + `$`, Examples: []any{`"rate";q=100;w=2, "per_day";q=10000;w=86400`},
 	})

@@ -57,7 +57,7 @@ func (d *describer) pathParameter(op *Operation, name string) *openapi.Parameter
 }
 
 func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
-	q := &openapi.Parameter{Name: p.Name, In: "query", Required: p.Required, Description: p.Description}
+	q := &openapi.Parameter{Name: p.Name, In: "query", Required: p.Required, Description: p.Description, Deprecated: p.Deprecated != nil}
 	if p.bodyToo {
 		q.Description += " Required unless the body has it."
 	}

@@ -100,6 +100,9 @@ func fieldText(f *mapping.Field) string {
 	add(f.UniquePer != "" && len(f.UniqueWhen) == 0, "No two records of the same "+f.UniquePer+" share a value.")
 	add(f.Reference != "", "The id of a record of "+f.Reference+".")
 	add(f.After != "", "Later than "+f.After+".")
+	if f.Deprecated != nil {
+		add(true, f.Deprecated.String())
+	}
 	add(f.Type == mapping.Float8 && f.Scale > 0, "Kept with "+strconv.Itoa(f.Scale)+" decimals.")
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
@@ -152,11 +155,11 @@ func (d *describer) answered(f *mapping.Field) *openapi.Schema {
 	if f.Type == mapping.Array {
 		return &openapi.Schema{
 			Type: openapi.Types{"array"}, Items: d.recordSchema(f.Target()),
-			Description: f.Description + " Answered only where `fields` names it.",
+			Description: fieldText(f) + " Answered only where `fields` names it.", Deprecated: f.Deprecated != nil,
 		}
 	}
 	s := typed(f)
-	s.Description = fieldText(f)
+	s.Description, s.Deprecated = fieldText(f), f.Deprecated != nil
 	for _, v := range f.OneOf {
 		s.Enum = append(s.Enum, literal(f, v))
 	}
@@ -232,12 +235,12 @@ func (d *describer) sent(r *mapping.Resource, f *mapping.Field, create bool) *op
 	if f.Type == mapping.Array {
 		target := f.Target()
 		return &openapi.Schema{
-			Type: openapi.Types{"array"}, MinItems: 1, MaxItems: mapping.MaxElements, Description: f.Description,
+			Type: openapi.Types{"array"}, MinItems: 1, MaxItems: mapping.MaxElements, Description: fieldText(f), Deprecated: f.Deprecated != nil,
 			Items: d.createSchema(target, target.Field(f.ArrayKey), typeName(r.Name)+"Create"+typeName(target.Name)),
 		}
 	}
 	s := typed(f)
-	s.Description = fieldText(f)
+	s.Description, s.Deprecated = fieldText(f), f.Deprecated != nil
 	d.restricted(s, f)
 	if f.Required && (f.Type == mapping.Varchar || f.Type == mapping.Text) && s.Enum == nil {
 		s.MinLength = 1

@@ -121,8 +121,10 @@ func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
 	x.noteSingle()
 	reason := permit(x.Key, x.Operation)
 	if reason != "" && x.Key.InShadow(x.started) {
-		x.shadow = reason
-		return nil
+		x.shadow, reason = reason, ""
+	}
+	if d := x.Operation.deprecated; d != nil && reason == "" {
+		x.usesDeprecated(x.Operation.Method+" "+x.Operation.Template, d)
 	}
 	return refusal(reason, x.Method, x.Path)
 }
@@ -186,6 +188,9 @@ func (g *Gateway) body(ctx context.Context, x *Exchange) error {
 // decode reads a body as a record.
 func (g *Gateway) decode(x *Exchange, data []byte) (err error) {
 	x.Body, err = mapping.DecodeBodyOf(x.Operation.form, (*sentArrays)(x), data, g.o.Location)
+	if err == nil {
+		x.Body.EachDeprecated(x.usesDeprecated)
+	}
 	return err
 }
 

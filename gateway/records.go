@@ -48,6 +48,7 @@ func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 		}},
 	}
 	for _, o := range operations {
+		o.op.deprecated = resource.OperationDeprecated(o.op.scopes[0])
 		switch {
 		case !g.o.Offer.Has(resource, o.op.scopes[0]):
 		case o.item:
@@ -117,6 +118,7 @@ func parseFields(x *Exchange) ([]int, mapping.Violations) {
 			v = append(v, mapping.Fail(mapping.FieldNotInModel, name))
 			continue
 		}
+		x.namesField(f)
 		positions = append(positions, f.Index)
 	}
 	slices.Sort(positions)

@@ -48,6 +48,7 @@ func (x *Exchange) answerRecord(status int, rec mapping.Record, fields []int, et
 		x.response.Header.Set("ETag", etag)
 		x.response.Header.Set("Cache-Control", "private, no-cache")
 	}
+	x.holdsFields(rec.Resource, fields)
 	x.answer(status, jsonType, func(dst []byte) []byte { return appendRecord(dst, rec, fields) })
 }
 
@@ -64,6 +65,7 @@ func (x *Exchange) answerPage(page backend.Page, next string) {
 	if fields == nil {
 		fields = x.Endpoint.Resource.ListFields()
 	}
+	x.holdsFields(x.Endpoint.Resource, fields)
 	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte {
 		dst = append(dst, `{"data":[`...)
 		for i := range page.Records {
@@ -139,6 +141,9 @@ func (x *Exchange) answerReplay(kept []byte) {
 	head, body, _ := bytes.Cut(kept, []byte{'\n'})
 	etag, location, _ := bytes.Cut(head, []byte{' '})
 	status := http.StatusOK
+	if r := x.Endpoint.Resource; r != nil && bytes.HasPrefix(body, []byte(`{"data":{`)) {
+		x.holdsFields(r, r.RecordFields())
+	}
 	if len(location) > 0 {
 		status = http.StatusCreated
 		x.response.Header.SetBytesV("Location", location)

@@ -46,15 +46,16 @@ type Operation struct {
 	check  func(x *Exchange) mapping.Violations // the body alone
 	serve  stage
 
-	requires     []string // parameters without which a request is refused
-	ownOrder     bool     // parse orders its violations itself, not by the table
-	bodyOptional bool     // with an id in the query, the body may be absent
-	bodyFirst    bool     // what the query lacks depends on whether there is a body
-	pageForm     bool     // the body is what a page of ours sends
-	idempotent   bool     // takes an Idempotency-Key
-	conditional  bool     // takes If-Match
-	page         bool     // for people: the description leaves it out
-	secretQuery  bool     // the query may hold secrets: nothing of it is repeated
+	requires     []string             // parameters without which a request is refused
+	ownOrder     bool                 // parse orders its violations itself, not by the table
+	bodyOptional bool                 // with an id in the query, the body may be absent
+	bodyFirst    bool                 // what the query lacks depends on whether there is a body
+	pageForm     bool                 // the body is what a page of ours sends
+	idempotent   bool                 // takes an Idempotency-Key
+	conditional  bool                 // takes If-Match
+	deprecated   *mapping.Deprecation // nil where it stays
+	page         bool                 // for people: the description leaves it out
+	secretQuery  bool                 // the query may hold secrets: nothing of it is repeated
 
 	// single is the operation that writes one of the records, if this one writes several.
 	// mayCall says that it may be asked to answer by callback, mustCall that it must.

@@ -111,6 +111,8 @@ type fieldAnswer struct {
 	Filterable      *bool    `json:"filterable,omitempty"`
 	Sortable        *bool    `json:"sortable,omitempty"`
 	NotFilterableBy []string `json:"not_filterable_by,omitempty" doc:"The filters that lists do not take, such as gte."`
+
+	Deprecated *deprecationAnswer `json:"deprecated,omitempty" doc:"The field is going away."`
 }
 
 type modelAnswer struct {
@@ -119,6 +121,9 @@ type modelAnswer struct {
 	PrimaryID string        `json:"primary_id" example:"id" may:"lack"`
 	Fields    []fieldAnswer `json:"fields" may:"lack"`
 	Changes   string        `json:"changes" may:"lack" doc:"What GET /changes tells of the resource: all, without deletions, or none." example:"all"`
+
+	Deprecated *deprecationAnswer    `json:"deprecated,omitempty" doc:"All of the resource is going away."`
+	Operations []deprecatedOperation `json:"deprecated_operations,omitempty" doc:"Those of its operations that are going away."`
 }
 
 // textOrNull is a text in JSON, null if it is empty.
@@ -136,6 +141,7 @@ func (x *Exchange) describeField(f *mapping.Field) fieldAnswer {
 		Primary: f.Primary, Reference: textOrNull(f.Reference), Validation: textOrNull(f.Validation()),
 		After: textOrNull(f.After), Array: f.Type == mapping.Array,
 	}
+	a.Deprecated = answerDeprecation(f.Deprecated)
 	if f.Length > 0 {
 		a.Length = &f.Length
 	}
@@ -198,7 +204,10 @@ func (g *Gateway) describeModel(ctx context.Context, x *Exchange) error {
 	case resource == nil:
 		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("name"), x.Item)
 	}
-	x.answerJSON(modelAnswer{resource.Name, resource.Fields[resource.ID].Name, fields, string(g.o.Offer.Telling(resource))})
+	x.answerJSON(modelAnswer{
+		Name: resource.Name, PrimaryID: resource.Fields[resource.ID].Name, Fields: fields, Changes: string(g.o.Offer.Telling(resource)),
+		Deprecated: answerDeprecation(resource.Deprecated), Operations: x.deprecatedOperations(resource),
+	})
 	return nil
 }
 

@@ -60,6 +60,9 @@ type resourceFile struct {
 	SystemRecords bool        `yaml:"system_records"`
 	Since         int         `yaml:"since"`
 	Fields        []fieldFile `yaml:"fields"`
+
+	Deprecated *deprecationFile         `yaml:"deprecated"`
+	Operations map[string]operationFile `yaml:"operations"`
 }
 
 type fieldFile struct {
@@ -84,6 +87,8 @@ type fieldFile struct {
 	ArrayKey     string   `yaml:"array_key"`
 	Numbering    string   `yaml:"numbering"`
 	Since        int      `yaml:"since"`
+
+	Deprecated *deprecationFile `yaml:"deprecated"`
 }
 
 // LoadModel reads the embedded resource files and, when dir is not empty, the
@@ -127,6 +132,7 @@ func readModel(dir string) (*Model, error) {
 	for _, r := range l.model.Resources {
 		l.refer(r)
 	}
+	l.model.age()
 	return l.model, nil
 }
 
@@ -213,6 +219,8 @@ func (l *loader) read(file string, src []byte) {
 	for i, ff := range rf.Fields {
 		own = append(own, l.field(r, fmt.Sprintf("fields[%d]", i), ff))
 	}
+	r.Deprecated = l.deprecation(r, "deprecated", rf.Deprecated)
+	l.operations(r, rf.Operations)
 	r.Fields = append(own, commonFields()...)
 	for i := range r.Fields {
 		f := &r.Fields[i]
@@ -262,6 +270,7 @@ func (l *loader) field(r *Resource, at string, ff fieldFile) Field {
 		l.problem(r, at+".name", "expected letters, digits and underscores, saw %q", f.Name)
 	}
 	l.fieldType(r, at, ff, &f)
+	f.Deprecated = l.deprecation(r, at+".deprecated", ff.Deprecated)
 	if f.Check != "" && validations[f.Check] == nil {
 		l.problem(r, at+".check", "unknown validation %s, known are %s", f.Check, strings.Join(slices.Sorted(maps.Keys(validations)), ", "))
 	}

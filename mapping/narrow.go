@@ -61,6 +61,7 @@ func (m *Model) Narrow(to map[string]Narrowing) *Model {
 	for _, r := range narrowed.Resources {
 		l.refer(r)
 	}
+	narrowed.age()
 	return narrowed
 }
 
@@ -92,7 +93,7 @@ func (m *Model) narrowedVersion(to map[string]Narrowing) string {
 func (r *Resource) narrow(n Narrowing, remains func(string) bool) *Resource {
 	c := &Resource{
 		Name: r.Name, Description: r.Description, Module: r.Module, ListRequires: r.ListRequires,
-		SystemRecords: r.SystemRecords, Since: r.Since, Undated: r.Undated || n.Undated, doc: r.doc, byName: map[string]*Field{},
+		SystemRecords: r.SystemRecords, Since: r.Since, Undated: r.Undated || n.Undated, Deprecated: r.Deprecated, going: r.going, doc: r.doc, byName: map[string]*Field{},
 	}
 	for _, rule := range r.Rules {
 		if !slices.Contains(n.WithoutRules, rule) {

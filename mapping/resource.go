@@ -53,6 +53,8 @@ type Field struct {
 	Numbering string
 	// Since is the model version that brought the field.
 	Since int
+	// Deprecated says that the field is going away; nil where it stays.
+	Deprecated *Deprecation
 	// Unfilterable and Unsortable tell what the system behind cannot do.
 	Unfilterable, Unsortable bool
 	// Unfiltered are further operators that the system behind does not have for the field.
@@ -125,6 +127,8 @@ type Resource struct {
 	// Undated tells that the system behind cannot list records by when they changed.
 	Undated bool
 	Since   int
+	// Deprecated says that all of the resource is going away; nil where it stays.
+	Deprecated *Deprecation
 
 	// Positions of the fields that every resource has.
 	ID, IsSystem, IsBlocked, IsArchived, CreatedAt, ModifiedAt int
@@ -135,6 +139,8 @@ type Resource struct {
 	referrers []Referrer
 	plain     []int // fields answered when no selection is made, in a list
 	all       []int // the same for one record
+	going     map[Scope]*Deprecation
+	aging     bool // see HasDeprecated
 }
 
 // Field returns the field of that name, or nil.

@@ -25,6 +25,7 @@ var (
 	_ backend.Exporter  = (*Store)(nil)
 	_ backend.Supporter = (*Store)(nil)
 	_ backend.Pooler    = (*Store)(nil)
+	_ backend.Sharer    = (*Store)(nil)
 	_ auth.Accounts     = (*Store)(nil)
 )
 
@@ -358,6 +359,20 @@ func (s *Store) Writes(r *mapping.Resource, f *mapping.Field) bool {
 // Capabilities implements backend.Driver.
 func (s *Store) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Name: "legacy", Store: s.d.engine(), Version: s.version, OwnRules: s.sheet.OwnRules, Atomic: s.answers != ""}
+}
+
+// Shares implements backend.Sharer: nobody knows what procedures do beside the transaction.
+func (s *Store) Shares(r *mapping.Resource, op mapping.Scope) bool {
+	t := s.tables[r]
+	if o := t.Operations[op]; o != nil && (o.Procedure != "" || o.After != "") {
+		return false
+	}
+	for _, i := range t.arrays {
+		if op == mapping.OpCreate && !s.Shares(r.Fields[i].Target(), op) {
+			return false
+		}
+	}
+	return true
 }
 
 // Close implements backend.Driver.

@@ -196,8 +196,11 @@ func (s *Store) Ping(ctx context.Context) error { return s.reserved.Ping(ctx) }
 
 // Capabilities implements backend.Driver.
 func (s *Store) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Name: "reference", Store: s.db.Dialect().Name, Version: version, Atomic: true, Until: true, Shares: true}
+	return backend.Capabilities{Name: "reference", Store: s.db.Dialect().Name, Version: version, Atomic: true, Until: true}
 }
+
+// Shares implements backend.Sharer.
+func (s *Store) Shares(*mapping.Resource, mapping.Scope) bool { return true }
 
 // Close implements backend.Driver.
 func (s *Store) Close() error {

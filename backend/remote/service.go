@@ -233,7 +233,7 @@ func (op *operation) countsBy(t *sheet.Total) {
 func (op *operation) tellsTotal() bool { return op.total >= 0 || op.totalHeader != "" }
 
 func (s *service) capabilities() backend.Capabilities {
-	return backend.Capabilities{Name: "remote", Store: "http", OwnRules: s.o.Sheet.OwnRules, Distant: true}
+	return backend.Capabilities{Name: "remote", Store: "http", OwnRules: s.o.Sheet.OwnRules, Distant: true, Parallel: s.o.Sheet.Source.HTTP.Parallel}
 }
 
 func (r *resource) operation(op mapping.Scope) *operation {

@@ -9,7 +9,7 @@ import (
 )
 
 type logCommands struct {
-	Top     logTopCommand     `cmd:"" help:"Tell what asked for most, failed most, or took longest: by api_key, client or endpoint."`
+	Top     logTopCommand     `cmd:"" help:"Tell what asked for most, failed most, or took longest: by api_key, client or endpoint, or by what is deprecated."`
 	Changes logChangesCommand `cmd:"" help:"Tell what was changed, by whom, and when frontdesk was started."`
 }
 
@@ -35,7 +35,7 @@ func logsOf(p desk.Program, names []string) accesslog.Logs {
 }
 
 type logTopCommand struct {
-	By    string `default:"key" enum:"key,client,endpoint" help:"What the requests are counted by: key (the default), client or endpoint."`
+	By    string `default:"key" enum:"key,client,endpoint,deprecated" help:"What the requests are counted by: key (the default), client, endpoint, or deprecated: what they named that is going away, by key."`
 	Sort  string `default:"requests" enum:"requests,errors,p95,backend" help:"What comes first: most requests (the default), most errors, the longest p95, or that of the administration (backend)."`
 	Limit int    `default:"20" help:"How many lines at most."`
 	logSpan

@@ -42,7 +42,7 @@ const onTrialKey = "55555555-5555-4555-8555-555555555555"
 func busyDesk(t *testing.T) *rig.Desk {
 	t.Helper()
 	spans := newSpanReceiver(t)
-	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: spans.options(), Keys: fmt.Sprintf(onTrialKeys, sha256.Sum256([]byte(onTrialKey)), time.Now().AddDate(0, 2, 0).Format(time.DateOnly), sha256.Sum256([]byte("no key")))})
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: spans.options() + "model: {dir: " + agingModel(t) + "}\n", Keys: fmt.Sprintf(onTrialKeys, sha256.Sum256([]byte(onTrialKey)), time.Now().AddDate(0, 2, 0).Format(time.DateOnly), sha256.Sum256([]byte("no key")))})
 	token := d.Login(rig.FullKey, "demo")
 	require.Equal(t, 200, d.Call("GET", "/order/1", token, "").Status)
 	require.Equal(t, 404, d.Call("GET", "/order/999999", token, "").Status)
@@ -50,7 +50,18 @@ func busyDesk(t *testing.T) *rig.Desk {
 	require.Equal(t, 400, d.Call("BREW", "/order", token, "").Status)
 	require.Equal(t, 200, d.Call("PUT", "/article/bulk", token, `{"records":[{"id":999999}]}`).Status)
 	require.Equal(t, 200, d.Call("GET", "/vehicle/1", d.Login(onTrialKey, "demo"), "").Status)
+	require.Equal(t, "@1796083200", d.Call("GET", "/country/528", token, "").Header.Get("Deprecation"))
 	return d
+}
+
+// agingModel is a folder for model.dir whose country is going away.
+func agingModel(t *testing.T) (dir string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "mapping", "resources", "country.yaml"))
+	require.NoError(t, err)
+	dir = t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "country.yaml"), append(text, "\ndeprecated: {since: 2026-12-01}\n"...), 0o600))
+	return dir
 }
 
 var (
@@ -69,6 +80,7 @@ func TestMetrics(t *testing.T) {
 		`frontdesk_request_duration_seconds_count{endpoint="",method="",status="400"} 2`,
 		`frontdesk_refusals_total{key="full",reason="record_not_found"} 1`,
 		`frontdesk_shadow_refusals_total{endpoint="/vehicle/{id}",key="trial",method="GET"} 1`,
+		`frontdesk_deprecated_total{how="named",key="full",what="GET /country/{id}"} 1`,
 		`frontdesk_logins_total{outcome="done"} 2`,
 		`frontdesk_sessions 2`,
 		`frontdesk_callbacks{state="exhausted"} 0`,

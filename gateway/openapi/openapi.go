@@ -93,6 +93,7 @@ type Operation struct {
 	RequestBody *RequestBody        `json:"requestBody,omitzero"`
 	Responses   Map[*Response]      `json:"responses"`
 	Callbacks   Map[Map[*PathItem]] `json:"callbacks,omitempty"`
+	Deprecated  bool                `json:"deprecated,omitzero"`
 	// Security is nil where the document's own holds, and empty where none does.
 	Security *[]map[string][]string `json:"security,omitzero"`
 }
@@ -106,6 +107,7 @@ type Parameter struct {
 	Required    bool         `json:"required,omitzero"`
 	Style       string       `json:"style,omitzero"`
 	Explode     *bool        `json:"explode,omitzero"`
+	Deprecated  bool         `json:"deprecated,omitzero"`
 	Schema      *Schema      `json:"schema,omitzero"`
 	Examples    Map[Example] `json:"examples,omitempty"`
 }

@@ -29,6 +29,7 @@ type Schema struct {
 	Additional  *bool        `json:"additionalProperties,omitzero"`
 	AnyOf       []*Schema    `json:"anyOf,omitempty"`
 	ReadOnly    bool         `json:"readOnly,omitzero"`
+	Deprecated  bool         `json:"deprecated,omitzero"`
 	Examples    []any        `json:"examples,omitempty"`
 	Example     any          `json:"example,omitzero"` // 3.0 only
 }

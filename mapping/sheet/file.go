@@ -84,6 +84,8 @@ type httpFile struct {
 	// Connections is how many are open at most; default 64. fresh gives every call
 	// that does not say otherwise a connection of its own.
 	Connections connectionsFile `yaml:"connections"`
+	// Parallel is how many records of one /bulk are written at the same time; default 1.
+	Parallel int `yaml:"parallel"`
 	// MaxAnswer is the largest answer read; default 16MiB.
 	MaxAnswer config.Size `yaml:"max_answer"`
 	// CAFile holds further authorities to trust, PEM.

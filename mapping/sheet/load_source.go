@@ -74,6 +74,9 @@ func (l *loader) loadHTTP(f *httpFile) *HTTP {
 	if !f.Connections.fresh {
 		h.Connections = l.count(at+".connections", f.Connections.most, 64)
 	}
+	if h.Parallel = l.count(at+".parallel", f.Parallel, 1); h.Parallel > maxParallel {
+		l.fail(at+".parallel", "found %d, expected %d at most", h.Parallel, maxParallel)
+	}
 	if h.MaxAnswer < config.KiB {
 		l.fail(at+".max_answer", "found %d bytes, expected at least 1KiB", h.MaxAnswer)
 	}
@@ -93,6 +96,9 @@ func (l *loader) loadHTTP(f *httpFile) *HTTP {
 	}
 	return h
 }
+
+// maxParallel bounds source.http.parallel: others wait for the service meanwhile.
+const maxParallel = 32
 
 func (l *loader) loadLogOn(at string, f *logOnFile) *LogOn {
 	on := &LogOn{

@@ -31,6 +31,7 @@ type HTTP struct {
 	XML         bool
 	Timeout     time.Duration
 	Connections int
+	Parallel    int // writes of one request at the same time
 	MaxAnswer   config.Size
 	CAFile      string
 	Headers     *Request // only its headers count; sent with every call

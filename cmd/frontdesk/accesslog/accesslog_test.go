@@ -139,3 +139,30 @@ func TestSpread(t *testing.T) {
 	}
 	require.Zero(t, new(spread).at(0.5))
 }
+
+// TestDeprecatedIsCounted by what a request named, and by api_key.
+func TestDeprecatedIsCounted(t *testing.T) {
+	const request = `{"level":"info","ts":"2026-11-22T02:13:07.000+0100","msg":"request","request_id":"r","key":"%s","client":"Demo Garage","method":"DELETE","endpoint":"/order/{id}","status":200,"duration":0.001,"backend":0.001%s}` + "\n"
+	old := `,"deprecated":["DELETE /order/{id}","order.reference"]`
+	count := func(lines ...string) (string, error) {
+		logs := Logs{Names: []string{"-"}, Stdin: strings.NewReader(strings.Join(lines, "")), Screen: io.Discard}
+		loads, err := logs.Count(t.Context(), byDeprecated, func(time.Time) bool { return true })
+		if err != nil {
+			return "", err
+		}
+		var out strings.Builder
+		require.NoError(t, loads.Write(&out, "requests", 20))
+		return out.String(), nil
+	}
+	told, err := count(fmt.Sprintf(request, "webshop", old), fmt.Sprintf(request, "planner", ""), fmt.Sprintf(request, "webshop", old))
+	require.NoError(t, err)
+	require.Regexp(t, `(?s)^2 requests .*DELETE /order/\{id\} by webshop +2 .*order.reference by webshop +2 .*all 2 +2 `, told)
+	_, err = count(fmt.Sprintf(request, "planner", ""))
+	require.EqualError(t, err, "no request of that time named anything that is deprecated")
+
+	var l Line
+	require.True(t, l.Read([]byte(fmt.Sprintf(request, "webshop", old))))
+	var out strings.Builder
+	l.tell(&out, "")
+	require.Contains(t, out.String(), "It used what is deprecated: DELETE /order/{id}, order.reference.\n")
+}

@@ -29,6 +29,8 @@ type Line struct {
 	Query []string `json:"query"`
 	Needs []string `json:"needs"` // of the allowlist, for arrays; nil in the log of a version that does not tell
 	Lacks []string `json:"lacks"` // which of it the allowlist does not grant
+
+	Deprecated []string `json:"deprecated"` // what it named that is going away: DELETE /order/{id}, order.reference
 }
 
 // asked is what a request asked for.

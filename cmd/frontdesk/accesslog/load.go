@@ -15,8 +15,8 @@ import (
 	"frontdesk/cmd/frontdesk/terminal"
 )
 
-// Loads are the numbers of requests, and their durations, by client, by api_key or by
-// endpoint.
+// Loads are the numbers of requests, and their durations, by client, by api_key, by
+// endpoint, or by what they named that is deprecated.
 type Loads struct {
 	by             string
 	all            load
@@ -24,14 +24,28 @@ type Loads struct {
 	oldest, newest time.Time
 }
 
-// countedBy is what requests are counted by.
-var countedBy = map[string]func(*Line) string{
-	"key":      func(l *Line) string { return cmp.Or(l.Key, "not known") },
-	"client":   func(l *Line) string { return cmp.Or(l.Client, "not known") },
-	"endpoint": (*Line).asked,
+// byDeprecated counts by what is deprecated, and by api_key.
+const byDeprecated = "deprecated"
+
+// countedAs are the names that a request is counted under.
+func (l *Line) countedAs(by string) []string {
+	switch by {
+	case "client":
+		return []string{cmp.Or(l.Client, "not known")}
+	case "endpoint":
+		return []string{l.asked()}
+	case byDeprecated:
+		names := make([]string, len(l.Deprecated))
+		for i, name := range l.Deprecated {
+			names[i] = name + " by " + cmp.Or(l.Key, "not known")
+		}
+		return names
+	default:
+		return []string{cmp.Or(l.Key, "not known")}
+	}
 }
 
-// Count counts the requests of moments that hold by key, client or endpoint.
+// Count counts the requests of moments that hold by key, client, endpoint or deprecated.
 func (l Logs) Count(ctx context.Context, by string, holds func(time.Time) bool) (*Loads, error) {
 	c, line := Loads{by: by, parts: map[string]*load{}}, Line{}
 	err := l.read(ctx, func(text []byte) {
@@ -39,20 +53,29 @@ func (l Logs) Count(ctx context.Context, by string, holds func(time.Time) bool) 
 			c.add(&line)
 		}
 	})
-	if err == nil && c.all.requests == 0 {
+	switch {
+	case err != nil || c.all.requests > 0:
+	case by == byDeprecated:
+		err = errors.New("no request of that time named anything that is deprecated")
+	default:
 		err = errors.New("there is no line of an access log in that time")
 	}
 	return &c, err
 }
 
 func (c *Loads) add(line *Line) {
-	name := countedBy[c.by](line)
-	part := c.parts[name]
-	if part == nil {
-		part = new(load)
-		c.parts[name] = part
+	names := line.countedAs(c.by)
+	if len(names) == 0 {
+		return
 	}
-	part.add(line)
+	for _, name := range names {
+		part := c.parts[name]
+		if part == nil {
+			part = new(load)
+			c.parts[name] = part
+		}
+		part.add(line)
+	}
 	c.all.add(line)
 	at := line.At()
 	if c.oldest.IsZero() || at.Before(c.oldest) {

@@ -139,6 +139,9 @@ func (l *Line) tell(out io.Writer, failed string) {
 	if help.Cure != "" {
 		fmt.Fprintf(out, "Cure:  %s\n", terminal.Safe(help.Cure))
 	}
+	if len(l.Deprecated) > 0 {
+		fmt.Fprintf(out, "It used what is deprecated: %s.\n", terminal.Safe(strings.Join(l.Deprecated, ", ")))
+	}
 	if l.Config != "" {
 		fmt.Fprintf(out, "It was judged by the configuration %s.\n", terminal.Safe(l.Config))
 	}

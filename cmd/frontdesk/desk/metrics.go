@@ -33,6 +33,7 @@ type metrics struct {
 	called   lazyMap[backendCall, callMeters]
 	refused  lazyMap[refusal, eventCounter]
 	shadowed lazyMap[shadowRefusal, eventCounter]
+	aged     lazyMap[deprecatedUse, eventCounter]
 	used     lazyMap[[32]byte, atomic.Int64] // when each hash of an api_key was used last, in Unix seconds
 }
 
@@ -44,6 +45,13 @@ type refusal struct{ key, reason string }
 // shadowRefusal is the key by which requests are counted that an allowlist in shadow mode would
 // have refused.
 type shadowRefusal struct{ key, method, endpoint string }
+
+// deprecatedUse is the key by which requests are counted that have to do with something that
+// is going away.
+type deprecatedUse struct {
+	key, what string
+	named     bool
+}
 
 // eventCounter counts, and keeps when it did last.
 type eventCounter struct{ count, last atomic.Int64 } // last in Unix seconds
@@ -119,6 +127,11 @@ func (m *metrics) Shadowed(key, method, endpoint string) {
 	m.shadowed.of(shadowRefusal{key, method, endpoint}, func() *eventCounter { return new(eventCounter) }).add()
 }
 
+// Deprecated implements gateway.Meter.
+func (m *metrics) Deprecated(key, what string, named bool) {
+	m.aged.of(deprecatedUse{key, what, named}, func() *eventCounter { return new(eventCounter) }).add()
+}
+
 // countLogin counts a login by its outcome.
 func (m *metrics) countLogin(o auth.LoginOutcome) { m.logins.WithLabelValues(string(o)).Inc() }
 
@@ -161,6 +174,7 @@ func (m *metrics) observeCall(ctx context.Context, c backend.Call) {
 func (m *metrics) keepKeys(known func(name string) bool) {
 	m.refused.forget(func(r refusal) bool { return r.key != "" && !known(r.key) })
 	m.shadowed.forget(func(s shadowRefusal) bool { return !known(s.key) })
+	m.aged.forget(func(u deprecatedUse) bool { return !known(u.key) })
 }
 
 // keyCounters exports the counts of the present api_keys.
@@ -180,9 +194,15 @@ func shadowDesc() *prometheus.Desc {
 		"Requests that were served because the allowlist of their api_key is on trial, and that it would have refused.", []string{"key", "endpoint", "method"}, nil)
 }
 
+func deprecatedDesc() *prometheus.Desc {
+	return prometheus.NewDesc("frontdesk_deprecated_total",
+		"Requests that have to do with something that the model marks as deprecated, by how: named (by the request) or answered (only part of the answer).", []string{"key", "what", "how"}, nil)
+}
+
 func (t *keyCounters) Describe(out chan<- *prometheus.Desc) {
 	out <- refusalsDesc()
 	out <- shadowDesc()
+	out <- deprecatedDesc()
 }
 
 func (t *keyCounters) Collect(out chan<- prometheus.Metric) {
@@ -200,6 +220,14 @@ func (t *keyCounters) Collect(out chan<- prometheus.Metric) {
 	desc = shadowDesc()
 	for s, n := range t.of.shadowed.all() {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n.count.Load()), s.key, s.endpoint, s.method)
+	}
+	desc = deprecatedDesc()
+	for u, n := range t.of.aged.all() {
+		how := "answered"
+		if u.named {
+			how = "named"
+		}
+		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n.count.Load()), u.key, u.what, how)
 	}
 }
 

@@ -20,6 +20,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 		m.observeCall(t.Context(), countedCall)
 		m.Refused("webshop", "rate")
 		m.Shadowed("webshop", "DELETE", "/order/{id}")
+		m.Deprecated("webshop", "DELETE /order/{id}", true)
 		m.Used([32]byte{1}, time.Now())
 	}
 	count()

@@ -1,0 +1,112 @@
+package gateway
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"frontdesk/mapping"
+)
+
+// An operation or a field that is going away, as the model says, works as before. Answers
+// say so in the headers Deprecation (RFC 9745) and Sunset (RFC 8594): if the request calls
+// the operation, if it names the field (fields, sort, a filter, the body), and if the answer
+// holds the field. Who names it is in the access log, and all are counted by api_key.
+
+// deprecatedUse is something deprecated that a request has to do with.
+type deprecatedUse struct {
+	what  string // DELETE /order/{id}, order.reference
+	named bool   // by the request; else it is only part of the answer
+}
+
+// usesDeprecated notes that the request names something that is going away.
+func (x *Exchange) usesDeprecated(what string, d *mapping.Deprecation) {
+	x.noteDeprecated(what, d, true)
+}
+
+// holdsDeprecated notes that the answer holds something that is going away.
+func (x *Exchange) holdsDeprecated(what string, d *mapping.Deprecation) {
+	x.noteDeprecated(what, d, false)
+}
+
+func (x *Exchange) noteDeprecated(what string, d *mapping.Deprecation, named bool) {
+	x.deprecation = x.deprecation.Sooner(d)
+	if !slices.ContainsFunc(x.deprecated, func(u deprecatedUse) bool { return u.what == what }) {
+		x.deprecated = append(x.deprecated, deprecatedUse{what, named})
+	}
+}
+
+// namesField notes a field that a parameter of the query names.
+func (x *Exchange) namesField(f *mapping.Field) {
+	if r := x.Endpoint.Resource; r.HasDeprecated() {
+		r.EachDeprecated([]int{f.Index}, x.usesDeprecated)
+	}
+}
+
+// holdsFields notes the fields of an answer.
+func (x *Exchange) holdsFields(r *mapping.Resource, fields []int) {
+	if r.HasDeprecated() {
+		r.EachDeprecated(fields, x.holdsDeprecated)
+	}
+}
+
+// tellDeprecated adds the headers: of several days the first.
+func (x *Exchange) tellDeprecated() {
+	if x.deprecation == nil {
+		return
+	}
+	h := &x.response.Header
+	h.Set("Deprecation", "@"+strconv.FormatInt(x.deprecation.Since.Unix(), 10))
+	if until := x.deprecation.Until; !until.IsZero() {
+		h.Set("Sunset", until.Format(http.TimeFormat))
+	}
+}
+
+// deprecatedNames are the names of what the request itself uses.
+func (x *Exchange) deprecatedNames() (names []string) {
+	for _, u := range x.deprecated {
+		if u.named {
+			names = append(names, u.what)
+		}
+	}
+	return names
+}
+
+// deprecationAnswer is what GET /model says of what is going away.
+type deprecationAnswer struct {
+	Since string `json:"since" doc:"The day from which it is deprecated." example:"2026-12-01"`
+	Until string `json:"until,omitempty" doc:"The day on which it may be gone." example:"2027-06-30"`
+}
+
+func answerDeprecation(d *mapping.Deprecation) *deprecationAnswer {
+	if d == nil {
+		return nil
+	}
+	a := &deprecationAnswer{Since: d.Since.Format(time.DateOnly)}
+	if !d.Until.IsZero() {
+		a.Until = d.Until.Format(time.DateOnly)
+	}
+	return a
+}
+
+// deprecatedOperation is what GET /model says of an operation that is going away.
+type deprecatedOperation struct {
+	Operation  string            `json:"operation" example:"DELETE /order/{id}"`
+	Deprecated deprecationAnswer `json:"deprecated"`
+}
+
+// deprecatedOperations are the operations of a resource that are going away by themselves, of
+// those that the caller may use.
+func (x *Exchange) deprecatedOperations(r *mapping.Resource) (all []deprecatedOperation) {
+	e := x.routes.endpoints["/"+r.Name]
+	if e == nil {
+		return nil
+	}
+	for _, op := range e.all {
+		if op.deprecated != r.Deprecated && (op.isFor(x.Key) || x.Key.InShadow(x.started)) {
+			all = append(all, deprecatedOperation{op.Method + " " + op.Template, *answerDeprecation(op.deprecated)})
+		}
+	}
+	return all
+}
