@@ -276,7 +276,7 @@ func (d *describer) formSchema(form *mapping.Resource, name string) *openapi.Sch
 }
 
 // dataSchema is the schema of a Go value, by its JSON names. The tags doc and example add
-// what its type cannot say; may:"lack" marks an optional member.
+// what its type cannot say, pattern what a text is like; may:"lack" marks an optional member.
 func (d *describer) dataSchema(t reflect.Type) *openapi.Schema {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -297,7 +297,7 @@ func (d *describer) dataSchema(t reflect.Type) *openapi.Schema {
 			f := t.Field(i)
 			name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 			member := d.dataSchema(f.Type)
-			member.Description = f.Tag.Get("doc")
+			member.Description, member.Pattern = f.Tag.Get("doc"), f.Tag.Get("pattern")
 			if example := f.Tag.Get("example"); example != "" {
 				member.Examples = []any{exampleOf(member, example)}
 			}
