@@ -239,7 +239,7 @@ func (d *describer) sent(r *mapping.Resource, f *mapping.Field, create bool) *op
 	s := typed(f)
 	s.Description = fieldText(f)
 	d.restricted(s, f)
-	if f.Required && (f.Type == mapping.Varchar || f.Type == mapping.Text) && s.Enum == nil {
+	if f.Required && f.IsText() && s.Enum == nil {
 		s.MinLength = 1
 	}
 	if !f.Required {

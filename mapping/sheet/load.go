@@ -308,13 +308,7 @@ type draft struct {
 	writers   map[string]string // what writes a place
 }
 
-func (d *draft) at(keys ...string) string {
-	path := d.path
-	for _, key := range keys {
-		path = strictyaml.Child(path, key)
-	}
-	return path
-}
+func (d *draft) at(keys ...string) string { return strictyaml.Child(d.path, keys...) }
 
 // zone is that of times in the resource's own places.
 func (d *draft) zone() *time.Location { return cmp.Or(d.file.TimeZone.Location, d.sheet.Location) }

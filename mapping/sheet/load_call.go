@@ -61,10 +61,10 @@ func (l *loader) request(path string, f requestFile, c callContext) *Request {
 		q.path = l.namedTemplate(strictyaml.Child(path, "path"), pair{Value: f.Path}, pathTemplate, c)
 	}
 	for _, p := range f.Query {
-		q.query = append(q.query, l.namedTemplate(strictyaml.Child(strictyaml.Child(path, "query"), p.Key), p, queryTemplate, c))
+		q.query = append(q.query, l.namedTemplate(strictyaml.Child(path, "query", p.Key), p, queryTemplate, c))
 	}
 	for _, p := range f.Headers {
-		q.headers = append(q.headers, l.namedTemplate(strictyaml.Child(strictyaml.Child(path, "headers"), p.Key), p, headerTemplate, c))
+		q.headers = append(q.headers, l.namedTemplate(strictyaml.Child(path, "headers", p.Key), p, headerTemplate, c))
 	}
 	text := cmp.Or(f.Body, c.fallback)
 	if text != "" {

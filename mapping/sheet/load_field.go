@@ -34,7 +34,7 @@ func (d *draft) fields() {
 	}
 	for _, c := range d.file.Constants {
 		d.fixed(&d.resource.constants, d.at("constants"), c, "client.id", "client.name")
-		d.writes(c.place, "constants", strictyaml.Child(d.at("constants"), c.place))
+		d.writes(c.Key, "constants", d.at("constants", c.Key))
 	}
 	for i := range d.of.Fields {
 		f := &d.of.Fields[i]
@@ -64,13 +64,13 @@ func (s fieldSettings) given() bool {
 
 // fixed compiles a place with a value of its own, in which the known placeholders are
 // filled in.
-func (d *draft) fixed(into *[]fixed, at string, pv placeValue, known ...string) {
-	path := strictyaml.Child(at, pv.place)
-	if !d.isPlace(path, pv.place) {
+func (d *draft) fixed(into *[]fixed, at string, pv entry[valueFile], known ...string) {
+	path := strictyaml.Child(at, pv.Key)
+	if !d.isPlace(path, pv.Key) {
 		return
 	}
-	one := fixed{place: pv.place}
-	text := pv.value.scalar.text
+	one := fixed{place: pv.Key}
+	text := pv.Value.scalar.text
 	filled := placeholder.MatchString(text)
 	switch {
 	case filled && known == nil:
@@ -79,16 +79,16 @@ func (d *draft) fixed(into *[]fixed, at string, pv placeValue, known ...string) 
 		one.parts = split(text)
 		d.names(path, &template{parts: one.parts}, callContext{known: known, plain: true})
 	case d.sql() && text == ClientParameter:
-		d.fail(path, "found %s, which is not filled in here: expected client: %s, and it is written", ClientParameter, pv.place)
+		d.fail(path, "found %s, which is not filled in here: expected client: %s, and it is written", ClientParameter, pv.Key)
 	}
-	if known != nil && pv.place == d.resource.Client {
+	if known != nil && pv.Key == d.resource.Client {
 		d.fail(path, "found the place of client, which every create writes already: expected it there alone")
 	}
-	if pv.value.now == nil {
-		one.value = pv.value.scalar.raw()
+	if pv.Value.now == nil {
+		one.value = pv.Value.scalar.raw()
 	} else {
-		field := &mapping.Field{Name: pv.place, Type: mapping.Timestamp}
-		now := d.codec(path, fieldFile{fieldSettings: fieldSettings{Format: pv.value.now.Now}}, field, d.zone())
+		field := &mapping.Field{Name: pv.Key, Type: mapping.Timestamp}
+		now := d.codec(path, fieldFile{fieldSettings: fieldSettings{Format: pv.Value.now.Now}}, field, d.zone())
 		one.now = &now
 	}
 	*into = append(*into, one)

@@ -39,11 +39,10 @@ func (c callContext) natureOf(name string) nature {
 // nature is what the system's values of a field can be.
 func (f *Field) nature() nature {
 	c := &f.codec
-	text := c.field.Type == mapping.Varchar || c.field.Type == mapping.Text
 	switch {
 	case f.source == fromReference || f.source == fromReferred:
 		return natureText // parts of keys
-	case c.codes != nil && c.codes.unknown == "keep", text && c.codes == nil, c.field.Type == mapping.Bytea:
+	case c.codes != nil && c.codes.unknown == "keep", c.field.IsText() && c.codes == nil, c.field.Type == mapping.Bytea:
 		return natureText
 	case c.codes != nil:
 		for _, codes := range c.codes.write {
