@@ -70,9 +70,9 @@ func (c *Client) WriteSeveral(ctx context.Context, s *Several) error {
 		operation = "update"
 	}
 	return c.call(ctx, c.sections[s.Resource].writes, s.Client, operation, func(ctx context.Context) error {
-		// What breaks a transaction ends the next one just before it, and is then alone in
-		// one: so its own error is found, and all others are done. What breaks at its end is
-		// looked for in halves.
+		// If an item breaks the transaction, the next transaction ends just before it, and
+		// the one after that has only this item. So the others are written, and the item
+		// gets its own error. What breaks at a transaction's end is looked for in halves.
 		from, to := 0, len(s.Items)
 		for from < len(s.Items) {
 			broke, err := c.writeItems(ctx, s, from, to)

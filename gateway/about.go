@@ -36,9 +36,9 @@ const (
 	recordForm                    // {"data": record}
 	pageForm                      // a page of records
 	changesForm                   // a page of changes
-	digestForm                    // sums of records
 	tokenForm                     // {"token": …}
-	dataForm                      // {"data": …}
+	dataForm                      // {"data": data}
+	wholeForm                     // data, which has its member "data" itself
 	acceptForm                    // 202, the answer comes by callback
 	collectForm                   // dataForm, or 202 while there is nothing yet
 	fileForm                      // a download

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	enchex "encoding/hex"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -55,19 +56,19 @@ func (g *Gateway) changesRoutes(r *routes) {
 			name: "getDigest", summary: "Sums of the records of a resource, to compare with a copy", module: changesModule,
 			note: "The records are summed up in ranges of their ids: how many there are, and the SHA-256 of a line of each, in the order of their ids: its id, a blank, its modified_at as it is answered, and a line feed. " +
 				"A range that differs is asked again in parts, with `from` and `to`. Changes after `cursor` may not be in the sums.",
-			early: []mapping.Reason{mapping.Int4Invalid, mapping.ValidationFailed}, asksBackend: true, answers: answers{form: digestForm},
+			early: []mapping.Reason{mapping.Int4Invalid, mapping.ValidationFailed}, asksBackend: true, answers: answers{form: wholeForm, name: "Digest", data: digestAnswer{}},
 		},
 	})
 }
 
 func changesParams() []param {
-	resource := tellingParam("Only changes of these resources.")
-	resource.choice = []string{} // several, see describer.tellingParameter
+	resource := followableParam("Only changes of these resources.")
+	resource.choice = []string{} // several, see describer.followableParameter
 	return []param{
 		named("after", "Only changes after this cursor, which an answer had before. Left out for the cursor of now.", ""),
 		resource,
-		{Field: mapping.Field{Name: "page_size", Type: mapping.Int4, Default: strconv.Itoa(defaultPageSize), Description: "How many changes a page has at most.", Example: "10"}, min: 1, max: maxPageSize},
-		{Field: mapping.Field{Name: "records", Type: mapping.Int4, OneOf: []string{"0", "1"}, Default: "0", Description: "1 to have each record, as it is now, with its change.", Example: "1"}},
+		pageSizeParam("How many changes a page has at most."),
+		flag("records", "1 to have each record, as it is now, with its change."),
 	}
 }
 
@@ -76,38 +77,38 @@ func digestParams() []param {
 		return param{Field: mapping.Field{Name: name, Type: mapping.Int4, Description: description}, min: 1}
 	}
 	return []param{
-		tellingParam("Whose records are summed up.").must(),
+		followableParam("Whose records are summed up.").must(),
 		{Field: mapping.Field{Name: "ranges", Type: mapping.Int4, Default: strconv.Itoa(defaultRanges), Description: "How many ranges there are at most.", Example: "8"}, min: 1, max: maxRanges},
 		id("from", "The first id of the first range; 1 where it is left out."),
 		id("to", "The last id of the last range; where it is left out, that takes all ids that follow."),
 	}
 }
 
-// tellingParam names a resource whose changes are told.
-func tellingParam(description string) param {
-	return param{Field: mapping.Field{Name: "resource", Type: mapping.Varchar, Description: description}, telling: true}
+// followableParam names a resource that can be followed.
+func followableParam(description string) param {
+	return param{Field: mapping.Field{Name: "resource", Type: mapping.Varchar, Description: description}, followable: true}
 }
 
-// told is a resource whose changes can be told, and the right to read its records.
-type told struct {
+// followable is a resource whose changes can be read, and the right to read its records.
+type followable struct {
 	resource *mapping.Resource
 	right    childRight
 }
 
-// toldOf finds the resources whose changes can be told, in the order of the model.
-func (r *routes) toldOf(offer backend.Offer) (all []told) {
+// findFollowable finds the resources that can be followed, in the order of the model.
+func (r *routes) findFollowable(offer backend.Offer) (all []followable) {
 	for _, resource := range offer.Model.Resources {
 		right := r.rightTo("GET", "/"+resource.Name)
 		if offer.Telling(resource) != backend.TellsNone && right.grant != "" {
-			all = append(all, told{resource, right})
+			all = append(all, followable{resource, right})
 		}
 	}
 	return all
 }
 
-// toldTo are the resources of which an api_key may be told.
-func (r *routes) toldTo(may func(childRight) bool) (all []*mapping.Resource) {
-	for _, t := range r.told {
+// followableWith are the resources that an api_key may follow.
+func (r *routes) followableWith(may func(childRight) bool) (all []*mapping.Resource) {
+	for _, t := range r.followable {
 		if may(t.right) {
 			all = append(all, t.resource)
 		}
@@ -115,9 +116,9 @@ func (r *routes) toldTo(may func(childRight) bool) (all []*mapping.Resource) {
 	return all
 }
 
-// told are the resources of which the caller may be told now: a request that was stored is
+// followable are the resources that the caller may follow now: a request that was stored is
 // judged by what its api_key may do by now.
-func (x *Exchange) told() []*mapping.Resource {
+func (x *Exchange) followable() []*mapping.Resource {
 	key := x.Key
 	if x.promised {
 		key = x.policy.Keys.Named(x.keyName, x.started)
@@ -125,17 +126,17 @@ func (x *Exchange) told() []*mapping.Resource {
 	if key == nil {
 		return nil
 	}
-	return x.routes.toldTo(func(right childRight) bool { return key.InShadow(x.started) || right.of(key) })
+	return x.routes.followableWith(func(right childRight) bool { return key.InShadow(x.started) || right.of(key) })
 }
 
-// toldAmong are those of the named resources of which the caller may be told, and a violation
-// for each other name.
-func (x *Exchange) toldAmong(names string) (all []*mapping.Resource, v mapping.Violations) {
-	may := x.told()
+// followableAmong are those of the named resources that the caller may follow, and a violation for
+// each other name.
+func (x *Exchange) followableAmong(names string) (all []*mapping.Resource, v mapping.Violations) {
+	may := x.followable()
 	for name := range strings.SplitSeq(names, ",") {
 		i := slices.IndexFunc(may, func(r *mapping.Resource) bool { return r.Name == name })
 		if i < 0 {
-			v = append(v, mapping.Fail(mapping.ValidationFailed, mapping.Literal("resource"), name, mapping.Literal("resource")))
+			v = append(v, Param{Name: "resource", Value: name}.invalid("resource")...)
 			continue
 		}
 		if all = append(all, may[i]); may[i].Deprecated != nil {
@@ -154,18 +155,17 @@ func (g *Gateway) changesQuery(x *Exchange) (q backend.ChangesQuery, v mapping.V
 		case "page_size":
 			v = append(v, parsePageSize(x, p.Value)...)
 		case "records":
-			if p.Value != "0" && p.Value != "1" {
-				v = append(v, mapping.Fail(mapping.ValidationFailed, mapping.Literal(p.Name), p.Value, mapping.Literal("0|1")))
-			}
-			q.Records = p.Value == "1"
+			var bad mapping.Violations
+			q.Records, bad = p.isOn()
+			v = append(v, bad...)
 		case "resource":
 			var unknown mapping.Violations
-			q.Resources, unknown = x.toldAmong(p.Value)
+			q.Resources, unknown = x.followableAmong(p.Value)
 			v = append(v, unknown...)
 		}
 	}
 	if !x.HasParam("resource") {
-		q.Resources = x.told()
+		q.Resources = x.followable()
 	}
 	q.Limit = x.Query.Limit
 	return q, v
@@ -183,7 +183,7 @@ func (g *Gateway) changes(ctx context.Context, x *Exchange) error {
 	}
 	next := ""
 	if page.More {
-		next = g.o.BasePath + changesPath + "?" + encodeParams(append(x.paramsBut("after"), Param{Name: "after", Value: page.Cursor}))
+		next = g.o.BasePath + changesPath + x.queryWith("after", page.Cursor)
 	}
 	x.answerChanges(page, q.Records, next)
 	return nil
@@ -245,24 +245,18 @@ func appendChange(dst []byte, c *backend.RecordChange, records bool) []byte {
 // digestQuery reads the parameters of a request for a digest.
 func (g *Gateway) digestQuery(x *Exchange) (r *mapping.Resource, q backend.DigestQuery, v mapping.Violations) {
 	q = backend.DigestQuery{Client: x.user().Client, Ranges: defaultRanges, From: 1}
-	number := func(p Param, most int64, valid string) int32 {
-		f := mapping.Field{Name: p.Name, Type: mapping.Int4}
-		value, bad := f.Parse(p.Value, g.o.Location)
-		switch {
-		case bad != nil:
-			v = append(v, bad)
-		case value.Int() < 1 || value.Int() > most:
-			v = append(v, mapping.Fail(mapping.ValidationFailed, mapping.Literal(p.Name), p.Value, mapping.Literal(valid)))
-		}
-		return int32(value.Int())
+	number := func(p Param, most int32, valid string) int32 {
+		n, bad := p.int4(1, most, valid)
+		v = append(v, bad...)
+		return n
 	}
-	const anyID = 1<<31 - 1
+	const anyID = math.MaxInt32
 	for _, p := range x.Params {
 		switch p.Name {
 		case "resource":
-			named, unknown := x.toldAmong(p.Value)
+			named, unknown := x.followableAmong(p.Value)
 			if v = append(v, unknown...); len(named) > 1 {
-				v = append(v, mapping.Fail(mapping.ValidationFailed, mapping.Literal(p.Name), p.Value, mapping.Literal("resource")))
+				v = append(v, p.invalid("resource")...)
 			}
 			if len(named) > 0 {
 				r = named[0]
@@ -276,7 +270,7 @@ func (g *Gateway) digestQuery(x *Exchange) (r *mapping.Resource, q backend.Diges
 		}
 	}
 	if v == nil && q.To != 0 && q.To < q.From {
-		v = append(v, mapping.Fail(mapping.ValidationFailed, mapping.Literal("to"), x.Param("to"), mapping.Literal("not before from")))
+		v = append(v, Param{Name: "to", Value: x.Param("to")}.invalid("not before from")...)
 	}
 	return r, q, v
 }
@@ -291,24 +285,27 @@ func (g *Gateway) digest(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte {
-		dst = append(dst, `{"data":[`...)
-		for i, one := range digest.Ranges {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendInt(append(dst, `{"from":`...), int64(one.From), 10)
-			dst = strconv.AppendInt(append(dst, `,"to":`...), int64(one.To), 10)
-			dst = strconv.AppendInt(append(dst, `,"count":`...), int64(one.Count), 10)
-			dst = append(enchex.AppendEncode(append(dst, `,"digest":"`...), one.Digest[:]), `"}`...)
-		}
-		dst = mapping.AppendJSONString(append(dst, `],"cursor":`...), digest.Cursor)
-		return append(dst, '}')
-	})
+	answer := digestAnswer{Data: []digestRange{}, Cursor: digest.Cursor}
+	for _, one := range digest.Ranges {
+		answer.Data = append(answer.Data, digestRange{one.From, one.To, one.Count, enchex.EncodeToString(one.Digest[:])})
+	}
+	x.answer(http.StatusOK, jsonType, func(dst []byte) []byte { return appendJSON(dst, answer) })
 	return nil
 }
 
-// told are the resources of which the api_key of a description may be told.
-func (d *describer) told() []*mapping.Resource {
-	return d.g.routes.toldTo(func(right childRight) bool { return right.of(d.key) })
+type digestAnswer struct {
+	Data   []digestRange `json:"data"`
+	Cursor string        `json:"cursor" doc:"Changes after it may not be in the sums: an after of /changes."`
+}
+
+type digestRange struct {
+	From   int32  `json:"from" doc:"The first id of the range."`
+	To     int32  `json:"to" doc:"The last id of the range."`
+	Count  int    `json:"count" doc:"How many records the client has in it."`
+	Digest string `json:"digest" doc:"SHA-256 over a line of each record, in the order of their ids: its id, a blank, its modified_at as it is answered, and a line feed." pattern:"^[0-9a-f]{64}$"`
+}
+
+// followable are the resources that the api_key of a description may follow.
+func (d *describer) followable() []*mapping.Resource {
+	return d.g.routes.followableWith(func(right childRight) bool { return right.of(d.key) })
 }

@@ -69,14 +69,14 @@ func (x *Exchange) wait() (q backend.ChangesQuery, seconds int64, v mapping.Viol
 	rec := x.Body.Record
 	q = backend.ChangesQuery{Client: x.user().Client, After: rec.Get("after").Text(), Limit: 1}
 	if names := rec.Get("resource"); names.IsSet() {
-		q.Resources, v = x.toldAmong(names.Text())
+		q.Resources, v = x.followableAmong(names.Text())
 	} else {
-		q.Resources = x.told()
+		q.Resources = x.followable()
 	}
 	seconds = maxWait
 	if wait := rec.Get("wait"); wait.IsSet() {
 		if seconds = wait.Int(); seconds < 0 || seconds > maxWait {
-			v = append(v, mapping.Fail(mapping.ValidationFailed, mapping.Literal("wait"), wait.String(), mapping.Literal("0-"+strconv.Itoa(maxWait))))
+			v = append(v, Param{Name: "wait", Value: wait.String()}.invalid("0-"+strconv.Itoa(maxWait))...)
 		}
 	}
 	return q, seconds, v
@@ -162,10 +162,10 @@ func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (f
 	var resp fasthttp.Response
 	x := g.storedExchange(j, &storedRequest{}, &req, &resp)
 	defer g.release(x)
-	q := backend.ChangesQuery{Client: j.Owner.User.Client, After: stored.After, Limit: 1, Resources: x.told()}
+	q := backend.ChangesQuery{Client: j.Owner.User.Client, After: stored.After, Limit: 1, Resources: x.followable()}
 	if stored.Resource != "" {
 		var refused mapping.Violations
-		if q.Resources, refused = x.toldAmong(stored.Resource); refused != nil {
+		if q.Resources, refused = x.followableAmong(stored.Resource); refused != nil {
 			return "", true
 		}
 	}

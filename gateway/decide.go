@@ -44,8 +44,11 @@ func permit(key *auth.Key, op *Operation) mapping.Reason {
 	return mapping.EndpointUnknown
 }
 
-// isFor tells whether an api_key has the rights to an operation that is not open to all.
-func (op *Operation) isFor(key *auth.Key) bool { return key.May(op.Number) && key.May(op.also) }
+// isFor tells whether an api_key has the rights to an operation that is not open to all: an
+// operation on several records needs the right to that on one, too.
+func (op *Operation) isFor(key *auth.Key) bool {
+	return key.May(op.Number) && (op.single == nil || key.May(op.single.Number))
+}
 
 // refusal words what lookup and permit found; nil where they found nothing.
 func refusal(reason mapping.Reason, method, path string) error {

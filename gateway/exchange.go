@@ -52,8 +52,8 @@ type Exchange struct {
 	several *mapping.Several // the body of an operation that writes several records
 
 	routes   *routes
-	promised bool     // it was judged when it was accepted
-	without  []string // and its records may not have these arrays
+	promised bool     // a background job: the request was judged when it was accepted
+	without  []string // of a background job: arrays that its records may not have
 	needs    []string // what it takes of the allowlist beside its operation: POST /orderline
 	lacks    []string // which of it the allowlist does not grant
 

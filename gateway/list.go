@@ -22,11 +22,11 @@ const (
 func listParams(resource *mapping.Resource) []param {
 	params := []param{
 		{Field: mapping.Field{Name: "page", Type: mapping.Int4, Default: "1", Description: "Which page to answer, from 1."}, min: 1},
-		{Field: mapping.Field{Name: "page_size", Type: mapping.Int4, Default: strconv.Itoa(defaultPageSize), Description: "How many records a page has; with arrays at most 100.", Example: "10"}, min: 1, max: maxPageSize},
+		pageSizeParam("How many records a page has; with arrays at most 100."),
 		fieldsParam(resource),
 		sortParam(resource),
 		{Field: mapping.Field{Name: "modified_since", Type: mapping.Timestamp, Description: "Only records changed at that time or later.", Example: "2026-07-01T10:00:00.000Z"}},
-		{Field: mapping.Field{Name: "total", Type: mapping.Int4, OneOf: []string{"0", "1"}, Default: "0", Description: "1 to have all matching records counted.", Example: "1"}},
+		flag("total", "1 to have all matching records counted."),
 		{Field: mapping.Field{Name: "after", Type: mapping.Int4, Description: "Only records with an id above this one, in the order of their ids: a faster way to read many pages than page. It cannot be combined with page or sort.", Example: "0"}},
 	}
 	taken := map[string]bool{}
@@ -116,7 +116,7 @@ func contradicting(x *Exchange) mapping.Violations {
 	return v
 }
 
-// parsePage parses a page number, an int4; 0 if it is invalid.
+// parsePage parses the number or the size of a page, an int4; 0 if it is invalid.
 func parsePage(s string) int {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
@@ -126,11 +126,9 @@ func parsePage(s string) int {
 }
 
 func parsePageSize(x *Exchange, s string) mapping.Violations {
-	n, err := strconv.ParseUint(s, 10, 31)
-	if err != nil || n < 1 || n > maxPageSize {
+	if x.Query.Limit = parsePage(s); x.Query.Limit < 1 || x.Query.Limit > maxPageSize {
 		return pageSizeInvalid(maxPageSize)
 	}
-	x.Query.Limit = int(n)
 	return nil
 }
 
@@ -180,10 +178,9 @@ func (g *Gateway) parseFilter(x *Exchange, p Param) mapping.Violations {
 		}
 		x.Query.ModifiedSince = value
 	case "total":
-		if p.Value != "0" && p.Value != "1" {
-			return mapping.Violations{mapping.Fail(mapping.ValidationFailed, mapping.Literal(p.Name), p.Value, mapping.Literal("0|1"))}
-		}
-		x.Query.Total = p.Value == "1"
+		var bad mapping.Violations
+		x.Query.Total, bad = p.isOn()
+		return bad
 	default:
 		return g.parseFieldFilter(x, p)
 	}
@@ -200,14 +197,12 @@ func (g *Gateway) nextPage(x *Exchange, page backend.Page) string {
 	if x.HasParam("after") {
 		step, value = "after", strconv.Itoa(int(page.Records[len(page.Records)-1].ID()))
 	}
-	var query []byte
-	for _, p := range x.Params {
-		if p.Name != step {
-			query = p.appendTo(query)
-		}
-	}
-	query = Param{Name: step, Value: value}.appendTo(query)
-	return g.o.BasePath + x.Endpoint.Path + "?" + string(query)
+	return g.o.BasePath + x.Endpoint.Path + x.queryWith(step, value)
+}
+
+// queryWith is the query of the request with another value of one parameter.
+func (x *Exchange) queryWith(name, value string) string {
+	return "?" + encodeParams(append(x.paramsBut(name), Param{Name: name, Value: value}))
 }
 
 // page is the requested page number.

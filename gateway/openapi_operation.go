@@ -22,7 +22,7 @@ func (d *describer) parameters(op *Operation) []*openapi.Parameter {
 		all = append(all, d.pathParameter(op, inPath))
 	}
 	for _, p := range op.params {
-		if p.Name != inPath && (p.choice == nil || len(p.choice) > 0 || p.telling) {
+		if p.Name != inPath && (p.choice == nil || len(p.choice) > 0 || p.followable) {
 			all = append(all, d.queryParameter(op, p))
 		}
 	}
@@ -61,8 +61,8 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	if p.bodyToo {
 		q.Description += " Required unless the body has it."
 	}
-	if p.telling {
-		return d.tellingParameter(q, p)
+	if p.followable {
+		return d.followableParameter(q, p)
 	}
 	if p.choice != nil {
 		items := &openapi.Schema{Type: openapi.Types{"string"}}
@@ -266,8 +266,8 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 		ok = d.json("A page of records.", d.pageAnswer(a.resource), "NoStore", "Vary", "ContentEncoding")
 	case changesForm:
 		ok = d.json("A page of changes.", d.changesAnswer(), "NoStore")
-	case digestForm:
-		ok = d.json("The sums.", d.digestAnswer(), "NoStore")
+	case wholeForm:
+		ok = d.json("What was asked for.", d.component(a.name, func() *openapi.Schema { return d.dataSchema(reflect.TypeOf(a.data)) }), "NoStore")
 	case tokenForm:
 		ok = d.json("The session.", d.component("Token", tokenSchema), "NoStore")
 	case dataForm, collectForm:

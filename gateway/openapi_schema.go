@@ -242,7 +242,7 @@ func (d *describer) sent(r *mapping.Resource, f *mapping.Field, create bool) *op
 	s := typed(f)
 	s.Description, s.Deprecated = fieldText(f), f.Deprecated != nil
 	d.restricted(s, f)
-	if f.Required && (f.Type == mapping.Varchar || f.Type == mapping.Text) && s.Enum == nil {
+	if f.Required && f.IsText() && s.Enum == nil {
 		s.MinLength = 1
 	}
 	if !f.Required {
@@ -279,7 +279,7 @@ func (d *describer) formSchema(form *mapping.Resource, name string) *openapi.Sch
 }
 
 // dataSchema is the schema of a Go value, by its JSON names. The tags doc and example add
-// what its type cannot say; may:"lack" marks an optional member.
+// what its type cannot say, pattern what a text is like; may:"lack" marks an optional member.
 func (d *describer) dataSchema(t reflect.Type) *openapi.Schema {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -300,7 +300,7 @@ func (d *describer) dataSchema(t reflect.Type) *openapi.Schema {
 			f := t.Field(i)
 			name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 			member := d.dataSchema(f.Type)
-			member.Description = f.Tag.Get("doc")
+			member.Description, member.Pattern = f.Tag.Get("doc"), f.Tag.Get("pattern")
 			if example := f.Tag.Get("example"); example != "" {
 				member.Examples = []any{exampleOf(member, example)}
 			}

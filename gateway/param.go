@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"slices"
+	"strconv"
 
 	"frontdesk/mapping"
 )
@@ -10,19 +11,29 @@ import (
 // is required.
 type param struct {
 	mapping.Field
-	min, max int              // of a number; 0 for no bound
-	choice   []string         // it is a list of these, separated by commas; empty for none, which is not described
-	worded   bool             // the operation words itself that it is missing
-	filter   bool             // it narrows a list by a field
-	operator mapping.Operator // how, if it is a filter
-	bodyToo  bool             // a body may hold it instead
-	of       string           // of a primary ID: the resource
-	telling  bool             // it names a resource whose changes are told, or several where choice is not nil
+	min, max   int              // of a number; 0 for no bound
+	choice     []string         // it is a list of these, separated by commas; empty for none, which is not described
+	worded     bool             // the operation words itself that it is missing
+	filter     bool             // it narrows a list by a field
+	operator   mapping.Operator // how, if it is a filter
+	bodyToo    bool             // a body may hold it instead
+	of         string           // of a primary ID: the resource
+	followable bool             // it names a resource that can be followed, or several where choice is not nil
 }
 
 // named are parameters that hold a text of any length.
 func named(name, description, example string) param {
 	return param{Field: mapping.Field{Name: name, Type: mapping.Varchar, Description: description, Example: example}}
+}
+
+// flag are parameters that are 1 or 0, and 0 where they are left out.
+func flag(name, description string) param {
+	return param{Field: mapping.Field{Name: name, Type: mapping.Int4, OneOf: []string{"0", "1"}, Default: "0", Description: description, Example: "1"}}
+}
+
+// pageSizeParam bounds how much a page has.
+func pageSizeParam(description string) param {
+	return param{Field: mapping.Field{Name: "page_size", Type: mapping.Int4, Default: strconv.Itoa(defaultPageSize), Description: description, Example: "10"}, min: 1, max: maxPageSize}
 }
 
 // must makes a parameter required.
@@ -34,6 +45,31 @@ func (p param) must() param {
 // idParam is the primary ID in the query.
 func idParam(what string) param {
 	return param{Field: mapping.Field{Name: "id", Type: mapping.Int4, Primary: true, Description: "Primary ID of the " + what + "."}, min: 1, of: what}
+}
+
+// isOn reads a flag.
+func (p Param) isOn() (bool, mapping.Violations) {
+	if p.Value != "0" && p.Value != "1" {
+		return false, p.invalid("0|1")
+	}
+	return p.Value == "1", nil
+}
+
+// int4 reads a number from least to most; valid tells the client which numbers those are.
+func (p Param) int4(least, most int32, valid string) (int32, mapping.Violations) {
+	n, bad := (&mapping.Field{Name: p.Name, Type: mapping.Int4}).Parse(p.Value, nil)
+	switch {
+	case bad != nil:
+		return 0, mapping.Violations{bad}
+	case n.Int() < int64(least) || n.Int() > int64(most):
+		return 0, p.invalid(valid)
+	}
+	return int32(n.Int()), nil
+}
+
+// invalid refuses a value, and tells which ones are valid.
+func (p Param) invalid(valid string) mapping.Violations {
+	return mapping.Violations{mapping.Fail(mapping.ValidationFailed, mapping.Literal(p.Name), p.Value, mapping.Literal(valid))}
 }
 
 // settle precomputes from the parameters what the stages need.

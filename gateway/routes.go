@@ -17,8 +17,8 @@ type Endpoint struct {
 	Template string // with what varies named: /model/{name}
 	Resource *mapping.Resource
 
-	// hides is the endpoint that the path would be an item of: it is, for methods that this
-	// endpoint does not have.
+	// hides is the resource's endpoint of which this path would otherwise name a record:
+	// /order of /order/bulk. It still answers the methods that this endpoint does not have.
 	hides *Endpoint
 
 	all  []*Operation
@@ -31,7 +31,6 @@ type Operation struct {
 	// Number is the operation's index in auth.Key.Allowed; operations of one method at
 	// one endpoint share it. Operations that are open to every api_key have none.
 	Number   int
-	also     int // the Number of what an api_key needs the right to, too; Number itself if that is all
 	Method   string
 	Endpoint *Endpoint
 	Template string // for logs: /order/{id}
@@ -122,12 +121,11 @@ func isNamed(raw []byte, name string) bool {
 
 // routes is the endpoint table.
 type routes struct {
-	endpoints map[string]*Endpoint
-	numbers   int
-	also      []int // Operation.also, by Number
-	ordered   []*Endpoint
-	children  map[*mapping.Field]childRights // of every array field
-	told      []told                         // whose changes can be told
+	endpoints  map[string]*Endpoint
+	ordered    []*Endpoint
+	numbered   []*Operation                   // the first of each Number
+	children   map[*mapping.Field]childRights // of every array field
+	followable []followable                   // what /changes answers
 }
 
 // find looks up a path exactly as it was sent. A path with one more part than an endpoint
@@ -208,15 +206,10 @@ func (r *routes) register(e *Endpoint, method string, op *Operation) {
 	case op.open || isUnderAuthenticate(e.Path):
 		op.Number = openToAll
 	case same != nil:
-		op.Number, op.also = same.Number, same.also
+		op.Number = same.Number
 	default:
-		op.Number = r.numbers
-		op.also = op.Number
-		if op.single != nil {
-			op.also = op.single.Number
-		}
-		r.also = append(r.also, op.also)
-		r.numbers++
+		op.Number = len(r.numbered)
+		r.numbered = append(r.numbered, op)
 	}
 	op.scopes = append([]mapping.Scope{mapping.Scope(method + " " + trimStar(e.Path)), mapping.Scope(trimStar(e.Path))}, op.scopes...)
 }
@@ -244,13 +237,9 @@ func (g Grant) String() string { return g.Method + " " + g.Path }
 
 // Grants returns everything that an allowlist can grant, by Operation.Number.
 func (r *routes) grants() []Grant {
-	grants := make([]Grant, r.numbers)
-	for _, e := range r.ordered {
-		for _, op := range e.all {
-			if !op.free() {
-				grants[op.Number] = Grant{Method: op.Method, Path: e.Path}
-			}
-		}
+	grants := make([]Grant, len(r.numbered))
+	for number, op := range r.numbered {
+		grants[number], _ = op.Grant()
 	}
 	return grants
 }
@@ -267,7 +256,7 @@ func (g *Gateway) newRoutes() *routes {
 	g.pageRoutes(r)
 	g.descriptionRoute(r)
 	r.children = r.childRightsOf(g.o.Offer.Model)
-	r.told = r.toldOf(g.o.Offer)
+	r.followable = r.findFollowable(g.o.Offer)
 	if g.o.Callbacks == nil {
 		return r
 	}

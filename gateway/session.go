@@ -148,15 +148,17 @@ func (g *Gateway) logout(ctx context.Context, x *Exchange) error {
 
 // answerJSON answers {"data": value} for answers that are not on the hot path.
 func (x *Exchange) answerJSON(value any) {
-	x.answerData(func(dst []byte) []byte {
-		var b bytes.Buffer
-		encoder := json.NewEncoder(&b)
-		encoder.SetEscapeHTML(false) // addresses are to be read, and pasted
-		if err := encoder.Encode(value); err != nil {
-			panic(err) // a value of ours that is no JSON
-		}
-		return append(dst, bytes.TrimSuffix(b.Bytes(), []byte{'\n'})...)
-	})
+	x.answerData(func(dst []byte) []byte { return appendJSON(dst, value) })
+}
+
+func appendJSON(dst []byte, value any) []byte {
+	b := bytes.NewBuffer(dst)
+	encoder := json.NewEncoder(b)
+	encoder.SetEscapeHTML(false) // addresses are to be read, and pasted
+	if err := encoder.Encode(value); err != nil {
+		panic(err) // a value of ours that is no JSON
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
 type endpointAnswer struct {
@@ -174,9 +176,9 @@ type accessAnswer struct {
 // access answers who the caller is, and which endpoints it may call.
 func (g *Gateway) access(x *Exchange) {
 	endpoints := []endpointAnswer{}
-	for number, grant := range g.routes.grants() {
-		if x.Key.May(number) && x.Key.May(g.routes.also[number]) {
-			endpoints = append(endpoints, endpointAnswer(grant))
+	for _, op := range g.routes.numbered {
+		if op.isFor(x.Key) {
+			endpoints = append(endpoints, endpointAnswer{Method: op.Method, Path: op.Endpoint.Path})
 		}
 	}
 	x.answerJSON(accessAnswer{x.user().Username, x.client, x.keyName, endpoints})

@@ -154,7 +154,7 @@ func (b *Body) checkArray(f *Field) Violations {
 // checkValue judges length and custom validation of a value that is set.
 func (b *Body) checkValue(f *Field, value Value) Violations {
 	var v Violations
-	if f.Type == Varchar || f.Type == Text {
+	if f.IsText() {
 		if n := utf8.RuneCountInString(value.text); n > f.Length {
 			reason := VarcharTooLong
 			if f.Type == Text {

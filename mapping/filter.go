@@ -73,13 +73,12 @@ func (f *Field) FilterableBy(o Operator) bool {
 	if !f.InLists() || f.Unfilterable || f.Unfiltered.Has(o) {
 		return false
 	}
-	isText := f.Type == Varchar || f.Type == Text
 	isID := f.Primary || f.Reference != "" || f.ReferenceBy != ""
 	switch o {
 	case IsNull:
 		return !f.Primary
 	case Contains:
-		return isText && len(f.OneOf) == 0
+		return f.IsText() && len(f.OneOf) == 0
 	case AtLeast, Above, AtMost, Below:
 		return !isID && len(f.Choices()) == 0 && !f.IgnoreDashes
 	default:

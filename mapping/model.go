@@ -236,14 +236,18 @@ func (l *loader) read(file string, src []byte) {
 		r.byName[f.Name] = f
 	}
 	r.ID = 0
-	r.IsSystem, r.IsBlocked, r.IsArchived = r.byName[isSystem].Index, r.byName["is_blocked"].Index, r.byName["is_archived"].Index
+	r.IsSystem, r.IsBlocked, r.IsArchived = r.byName[isSystem].Index, r.byName[isBlocked].Index, r.byName[isArchived].Index
 	r.CreatedAt, r.ModifiedAt = r.byName["created_at"].Index, r.byName["modified_at"].Index
 	l.model.byName[r.Name] = r
 	l.model.Resources = append(l.model.Resources, r)
 }
 
-// isSystem names the flag of system records.
-const isSystem = "is_system"
+// The flags of every record.
+const (
+	isSystem   = "is_system"
+	isBlocked  = "is_blocked"
+	isArchived = "is_archived"
+)
 
 var flag = []string{"0", "1"}
 
@@ -251,8 +255,8 @@ var flag = []string{"0", "1"}
 func commonFields() []Field {
 	return []Field{
 		{Name: isSystem, Type: Int4, Default: "0", Readonly: true, Description: "1 for a record of the administration itself, which cannot be changed."},
-		{Name: "is_blocked", Type: Int4, Default: "0", OneOf: flag, Description: "1 while the record is blocked: only is_blocked can be updated."},
-		{Name: "is_archived", Type: Int4, Default: "0", OneOf: flag, Description: "1 while the record is archived: only is_archived can be updated."},
+		{Name: isBlocked, Type: Int4, Default: "0", OneOf: flag, Description: "1 while the record is blocked: only is_blocked can be updated."},
+		{Name: isArchived, Type: Int4, Default: "0", OneOf: flag, Description: "1 while the record is archived: only is_archived can be updated."},
 		{Name: "created_at", Type: Timestamp, Readonly: true, Description: "When the record was created."},
 		{Name: "modified_at", Type: Timestamp, Readonly: true, Description: "When the record was last changed."},
 	}

@@ -182,7 +182,7 @@ func (r *Resource) index() {
 			r.ID = i
 		}
 	}
-	r.IsSystem, r.IsBlocked, r.IsArchived = r.byName[isSystem].Index, r.byName["is_blocked"].Index, r.byName["is_archived"].Index
+	r.IsSystem, r.IsBlocked, r.IsArchived = r.byName[isSystem].Index, r.byName[isBlocked].Index, r.byName[isArchived].Index
 	r.CreatedAt, r.ModifiedAt = r.byName["created_at"].Index, r.byName["modified_at"].Index
 }
 

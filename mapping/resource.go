@@ -70,6 +70,13 @@ type Field struct {
 // Target returns the resource that a reference or an array is of, else nil.
 func (f *Field) Target() *Resource { return f.target }
 
+// IsText tells whether the field's values are texts.
+func (f *Field) IsText() bool { return f.Type == Varchar || f.Type == Text }
+
+// IsState tells whether the field is a flag that clients set and that stops most other
+// updates: is_blocked or is_archived.
+func (f *Field) IsState() bool { return f.Name == isBlocked || f.Name == isArchived }
+
 // InLists tells whether a list answers the field without being asked.
 func (f *Field) InLists() bool { return f.Type != Bytea && f.Type != Array }
 

@@ -64,15 +64,13 @@ func (i Injection) Run(t *testing.T) {
 func (i *Injection) fields() (n int) {
 	for _, r := range i.Client.Model().Resources {
 		for k := range r.Fields {
-			if f := &r.Fields[k]; f.Filterable() && isText(f) && i.Client.Offer().Has(r, mapping.OpList) {
+			if f := &r.Fields[k]; f.Filterable() && f.IsText() && i.Client.Offer().Has(r, mapping.OpList) {
 				n += len(i.Clients)
 			}
 		}
 	}
 	return n
 }
-
-func isText(f *mapping.Field) bool { return f.Type == mapping.Varchar || f.Type == mapping.Text }
 
 // attacks are texts by the language that they are of.
 func attacks() []string {
@@ -163,7 +161,7 @@ func idsOf(ids []int64) (values []mapping.Value) {
 // filters asks for a field by the texts. What is no value of it a client is refused.
 func (i *Injection) filters(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record) (asked int) {
 	texts := i.texts
-	if isText(f) {
+	if f.IsText() {
 		texts = nil
 		for range i.each {
 			texts = append(texts, i.texts[i.next%len(i.texts)])

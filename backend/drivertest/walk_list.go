@@ -138,7 +138,7 @@ func (w *Walk) fields(r *mapping.Resource) map[string]any {
 // a text that looks like syntax.
 func (w *Walk) filter(t *try, r *mapping.Resource, f *mapping.Field, to []backend.Filter) []backend.Filter {
 	v, known := w.value(t, f, rapid.SampledFrom(w.rows[r.Name]).Draw(t.T, "with the value of").Fields[f.Name])
-	if (f.Type == mapping.Varchar || f.Type == mapping.Text) && rapid.IntRange(0, 3).Draw(t.T, "strange") == 3 {
+	if f.IsText() && rapid.IntRange(0, 3).Draw(t.T, "strange") == 3 {
 		v = mapping.TextValue(rapid.SampledFrom(w.Texts).Draw(t.T, "text"))
 	}
 	if !known || !v.IsSet() { // no query parameter is null

@@ -15,7 +15,6 @@ import (
 	"frontdesk/backend"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
 const (
@@ -216,7 +215,7 @@ func (x *asked) ofField(f *mapping.Field) string { return ofField(x.Name, f.Name
 
 // ofField is where the sheet says something of a field.
 func ofField(resource, field string) string {
-	return strictyaml.Child(strictyaml.Child(strictyaml.Child("resources", resource), "fields"), field)
+	return strictyaml.Child("resources", resource, "fields", field)
 }
 
 // told words what a client would be refused with, without a value.
@@ -237,11 +236,4 @@ func (x *asked) told(err error) string {
 		reasons[said] = true
 	}
 	return strings.Join(slices.Sorted(maps.Keys(reasons)), "; ")
-}
-
-// hidden is an error in which nothing that it quotes can be read.
-func hidden(err error) string {
-	return quotedByDatabase.ReplaceAllStringFunc(maskedText(err.Error()), func(s string) string {
-		return masked(sheet.Raw{Kind: sheet.RawText, Text: s[1 : len(s)-1]})
-	})
 }

@@ -30,7 +30,7 @@ func (x *asked) filters(ctx context.Context) {
 		if v := nobodys(f); v.IsSet() {
 			x.foreignValues(ctx, f, "ask.filter-none", "a value that nobody has", []mapping.Value{v})
 		}
-		if f.Type == mapping.Varchar || f.Type == mapping.Text {
+		if f.IsText() {
 			var values []mapping.Value
 			for _, text := range spoilers {
 				if f.Type == mapping.Text || len(text) <= f.Length {

@@ -97,7 +97,7 @@ func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		c.add(Error, "http.read", path, maskedText(fmt.Sprintf("its list cannot be read: %v", err)), "mend operations.list, or log_on")
+		c.add(Error, "http.read", path, "its list cannot be read: "+withCodes(err.Error()), "mend operations.list, or log_on")
 		return nil
 	}
 	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d record(s)", r.Name, n))
@@ -122,44 +122,30 @@ func (c *httpCheck) found(path string, f remote.Finding, n int) {
 		c.add(severity, "http.client-missing", strictyaml.Child(path, "client"), fmt.Sprintf("%s is missing, or no number, in %d of %d answers, which are nobody's", f.Place, f.Records, n),
 			"name the path that tells whose a record is, or have the service answer it")
 	case f.What == remote.PassedOver:
-		c.add(Note, "http.passed-over", strictyaml.Child(strictyaml.Child(path, "operations"), "list"), fmt.Sprintf("%d of %d records of the list are hidden, or another client's, and are read past", f.Records, n),
+		c.add(Note, "http.passed-over", strictyaml.Child(path, "operations", "list"), fmt.Sprintf("%d of %d records of the list are hidden, or another client's, and are read past", f.Records, n),
 			"have the service leave them out, by a condition in the list's query or filter: lists cost as much as all that it answers")
 	case f.What == remote.Disordered:
 		c.add(Error, "http.order", strictyaml.Child(path, "order"), "the list is not in the order of "+f.Place+", so that after leaves records out", "have the service list by it, or leave order out")
 	case f.Field == "id":
 		c.add(Error, "http.key-missing", strictyaml.Child(path, "key"), fmt.Sprintf("%s is in none of %d answers", f.Place, n), "name the path of the key")
 	case f.Field == "" && f.Place == "":
-		c.add(Error, "data.unfit", c.fieldIn(path, f.What), "a record does not convert: "+maskedText(f.What), "mend the conversion, list the code, or mend the record")
+		c.add(Error, "data.unfit", c.fieldIn(path, f.What), "a record does not convert: "+withCodes(f.What), "mend the conversion, list the code, or mend the record")
 	case f.Field == "":
 		c.add(Warning, "http.version-missing", strictyaml.Child(path, "version"), f.Place+": "+f.What, "name the path of the version, or leave version out")
 	default:
-		c.add(Warning, "http.path-missing", strictyaml.Child(strictyaml.Child(path, "fields"), f.Field), fmt.Sprintf("%s is in none of %d answers", f.Place, n),
+		c.add(Warning, "http.path-missing", strictyaml.Child(path, "fields", f.Field), fmt.Sprintf("%s is in none of %d answers", f.Place, n),
 			"name the path that the service has, or leave the field out")
 	}
 }
 
-var (
-	fieldSaid = regexp.MustCompile(`\b[a-z]+\.([a-z0-9_]+): `)
-	quotedBit = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-)
+var fieldSaid = regexp.MustCompile(`\b[a-z]+\.([a-z0-9_]+): `)
 
 // fieldIn is where the sheet has the field that a message names.
 func (c *httpCheck) fieldIn(path, message string) string {
 	if m := fieldSaid.FindStringSubmatch(message); m != nil {
-		return strictyaml.Child(strictyaml.Child(path, "fields"), m[1])
+		return strictyaml.Child(path, "fields", m[1])
 	}
 	return path
-}
-
-// maskedText shows what a quoted value looks like, without showing it. Codes,
-// which are short, are shown.
-func maskedText(message string) string {
-	return quotedBit.ReplaceAllStringFunc(message, func(s string) string {
-		if strings.Contains(message, "code list") {
-			return s
-		}
-		return masked(sheet.Raw{Kind: sheet.RawText, Text: strings.Trim(s, `"`)})
-	})
 }
 
 // paging reads two small pages, which must not have a record in common.
@@ -177,7 +163,7 @@ func (c *httpCheck) paging(ctx context.Context, r *mapping.Resource, q backend.Q
 		}
 	}
 	if first.Total < int64(len(first.Records)) {
-		c.add(Error, "http.total", strictyaml.Child(strictyaml.Child(path, "operations"), "list"), fmt.Sprintf("the number of all records is %d, and there are %d at least", first.Total, len(first.Records)), "mend operations.list.total")
+		c.add(Error, "http.total", strictyaml.Child(path, "operations", "list"), fmt.Sprintf("the number of all records is %d, and there are %d at least", first.Total, len(first.Records)), "mend operations.list.total")
 	}
 	if !first.More {
 		return nil
@@ -214,7 +200,7 @@ func (c *httpCheck) get(ctx context.Context, r *mapping.Resource, listed mapping
 	case errors.Is(err, backend.ErrNotFound):
 		c.add(Error, "http.get", strictyaml.Child(path, "operations"), "a record of the list is not found by get, or whose it is is missing there", "mend operations.get, or have it answer the client as the list does")
 	default:
-		c.add(Error, "http.get", strictyaml.Child(path, "operations"), maskedText(fmt.Sprintf("a record of the list cannot be read by get: %v", err)), "mend operations.get")
+		c.add(Error, "http.get", strictyaml.Child(path, "operations"), "a record of the list cannot be read by get: "+withCodes(err.Error()), "mend operations.get")
 	}
 	return nil
 }
@@ -224,7 +210,7 @@ func (c *httpCheck) get(ctx context.Context, r *mapping.Resource, listed mapping
 func (c *httpCheck) unlisted(r *mapping.Resource, listed, got mapping.Record, path string) {
 	for i := range r.Fields {
 		if f := &r.Fields[i]; f.Filterable() && listed.Values[i].IsAbsent() && got.Values[i].IsSet() {
-			c.add(Error, "http.filter-missing", strictyaml.Child(strictyaml.Child(path, "fields"), f.Name),
+			c.add(Error, "http.filter-missing", strictyaml.Child(path, "fields", f.Name),
 				"get answers it and list does not: a filter by "+f.Name+" finds nothing", "have the list answer it, or leave its filter out of the list's query")
 		}
 	}
@@ -235,7 +221,7 @@ func (c *httpCheck) unread(ctx context.Context, path string, err error) error {
 		return err
 	}
 	if c.Count(Error) == 0 || !slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Severity == Error && strings.HasPrefix(f.Path, path) }) {
-		c.add(Error, "http.read", path, maskedText(fmt.Sprintf("its list cannot be read: %v", err)), "mend operations.list")
+		c.add(Error, "http.read", path, "its list cannot be read: "+withCodes(err.Error()), "mend operations.list")
 	}
 	return nil
 }

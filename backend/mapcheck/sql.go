@@ -368,7 +368,7 @@ func (c *sqlCheck) charset(ctx context.Context) error {
 		for i := range known.Fields {
 			f := &known.Fields[i]
 			t := f.Traits()
-			if writes(known) && (f.Type == mapping.Varchar || f.Type == mapping.Text) && len(f.Write) > 0 && f.Check == "" && t.Codes == nil && !t.Narrow {
+			if writes(known) && f.IsText() && len(f.Write) > 0 && f.Check == "" && t.Codes == nil && !t.Narrow {
 				open = append(open, r.Name+"."+f.Name)
 			}
 		}

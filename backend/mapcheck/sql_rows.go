@@ -3,7 +3,6 @@ package mapcheck
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		c.add(Error, "sql.statement", c.path, fmt.Sprintf("its rows cannot be read: %s", c.maskedWords(err)), "mend where, sql or lookup")
+		c.add(Error, "sql.statement", c.path, fmt.Sprintf("its rows cannot be read: %s", c.words(err)), "mend where, sql or lookup")
 		return nil
 	}
 	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d row(s) of %s", c.Name, len(rows), c.read.Name))
@@ -89,22 +88,13 @@ func isCut(f *sheet.Field, v sheet.Raw) bool {
 	return known && fits && whole.Decimal().Cmp(kept.Decimal()) != 0
 }
 
-var quotedByDatabase = regexp.MustCompile(`"[^"]*"|'[^']*'`)
-
-// maskedWords are what the database says, which repeats values: of what it quotes only
-// that is shown which stands in the sheet.
-func (c *resourceCheck) maskedWords(err error) string {
+// words are an error of the database without the values that it quotes.
+func (c *resourceCheck) words(err error) string {
 	said := c.Where
 	for _, p := range c.Places {
 		said += " " + p.Name + " " + p.SQL
 	}
-	return quotedByDatabase.ReplaceAllStringFunc(err.Error(), func(quoted string) string {
-		bare := quoted[1 : len(quoted)-1]
-		if strings.Contains(said, bare) {
-			return quoted
-		}
-		return masked(sheet.Raw{Kind: sheet.RawText, Text: bare})
-	})
+	return maskedText(err.Error(), said)
 }
 
 // dates tells whether lists are narrowed by a field to what has changed.
@@ -249,28 +239,4 @@ func (c *resourceCheck) duplicates(ctx context.Context, f *sheet.Field) error {
 	}
 	c.add(Warning, "data.duplicate", c.ofField(f), fmt.Sprintf("%s%d value(s) of %s stand in more than one row of a client (such as %s)", more, n, f.Name, masked(example[len(example)-1])), "the interface promises one: mend the rows")
 	return nil
-}
-
-// masked shows what a value looks like without showing it: letters as x and X,
-// digits as 9, but for 0, and no more than 20 of them.
-func masked(v sheet.Raw) string {
-	if v.Kind == sheet.RawBytes {
-		return fmt.Sprintf("%d bytes", len(v.Text))
-	}
-	text := []rune(v.String())
-	end := ""
-	if len(text) > 20 {
-		text, end = text[:20], "…"
-	}
-	for i, r := range text {
-		switch {
-		case r >= '1' && r <= '9':
-			text[i] = '9'
-		case r >= 'A' && r <= 'Z':
-			text[i] = 'X'
-		case r >= 'a' && r <= 'z', r > 127:
-			text[i] = 'x'
-		}
-	}
-	return fmt.Sprintf("%q%s", string(text), end)
 }

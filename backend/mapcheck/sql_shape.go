@@ -30,8 +30,7 @@ func (c *resourceCheck) fits(f *sheet.Field, column *legacy.Column) {
 		return
 	}
 	c.narrow(f, column)
-	text := f.Type == mapping.Varchar || f.Type == mapping.Text
-	if !text || has != "text" || column.Length == 0 || t.Codes != nil || len(f.Write) == 0 || !writes(c.Resource) {
+	if !f.IsText() || has != "text" || column.Length == 0 || t.Codes != nil || len(f.Write) == 0 || !writes(c.Resource) {
 		return
 	}
 	if column.Length < f.Length {
@@ -181,7 +180,7 @@ func (c *resourceCheck) nullable(map[string]bool) {
 			if column == nil || k > 0 || column.Nullable || f.Required || f.Readonly || f.Traits().Null || f.WritesNull() {
 				continue
 			}
-			if f.Name == "is_blocked" || f.Name == "is_archived" {
+			if f.IsState() {
 				continue // never null
 			}
 			c.add(Warning, "sql.not-null", c.ofField(f), fmt.Sprintf("%s.%s takes no null, and clients may send one for %s", c.table.Name, column.Name, f.Name),

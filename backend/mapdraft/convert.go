@@ -43,7 +43,7 @@ func (d *drafter) convert(m *match, x *found) *mapped {
 		d.convertTime(m, x, out)
 	case f.Type == mapping.Float8:
 		d.convertNumber(f, c, out)
-	case f.Type == mapping.Varchar || f.Type == mapping.Text:
+	case f.IsText():
 		d.convertText(m, x, out, writes)
 	case f.Type == mapping.Int4:
 		if c.sort == sortText {
@@ -158,7 +158,7 @@ func isBlank(c *column) bool { text, ok := literal(c.Default); return ok && text
 
 // nullAs says what null is written as where the column takes none: its default.
 func (d *drafter) nullAs(m *match, f *mapping.Field, c *column, out *mapped, list []code) {
-	if c.Nullable || f.Required || f.Readonly || m.readOnly(d) || f.Name == "is_blocked" || f.Name == "is_archived" {
+	if c.Nullable || f.Required || f.Readonly || m.readOnly(d) || f.IsState() {
 		return
 	}
 	text, ok := literal(c.Default)

@@ -322,7 +322,7 @@ func (d *drafter) states(m *match) []*mapped {
 		if !c.has("status") || c.few == nil || c.sort != sortText {
 			continue
 		}
-		if x := m.uses(c); x != nil && x.Name != "is_blocked" && x.Name != "is_archived" {
+		if x := m.uses(c); x != nil && !x.IsState() {
 			continue
 		}
 		list, _ := d.codesFor(c, strings.Fields("active blocked archived"))

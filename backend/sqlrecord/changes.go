@@ -3,7 +3,6 @@ package sqlrecord
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"frontdesk/auth"
@@ -296,30 +295,19 @@ func (c *Changes) recordsOf(ctx context.Context, conn Conn, q backend.ChangesQue
 	return records, nil
 }
 
-// idsAtOnce is how many records one statement finds by their IDs. Fewer IDs are filled up to
-// one of few numbers, so that there are few statements to prepare.
-const idsAtOnce = 100
-
-func filledUp(ids []int32) []int32 {
-	for _, n := range [...]int{1, 10, idsAtOnce} {
-		if len(ids) <= n {
-			return append(slices.Clip(ids), slices.Repeat(ids[len(ids)-1:], n-len(ids))...)
-		}
-	}
-	return ids
-}
+// idsAtOnce is how many records one statement finds by their IDs.
+const idsAtOnce = 128
 
 // eachOf calls each for those of the records that the client sees, in the fields of lists.
 func (s *Store) eachOf(ctx context.Context, client auth.Client, r *mapping.Resource, ids []int32, each func(mapping.Record)) error {
 	t, d := s.tables[r], s.db.Dialect()
 	for some := range slices.Chunk(ids, idsAtOnce) {
-		args := []mapping.Value{mapping.IntValue(client.ID)}
-		var places []string
-		for _, id := range filledUp(some) {
-			args = append(args, mapping.IntValue(int64(id)))
-			places = append(places, d.Placeholder(len(args)))
+		values := make([]mapping.Value, len(some))
+		for i, id := range some {
+			values[i] = mapping.IntValue(int64(id))
 		}
-		text := t.list.head + " WHERE " + t.columns[r.ID] + " IN (" + strings.Join(places, ", ") + ") AND " + d.unindexed("") + t.visible
+		args := append([]mapping.Value{mapping.IntValue(client.ID)}, filledUp(values)...)
+		text := t.list.head + " WHERE " + t.columns[r.ID] + " IN (" + d.placeholders(2, len(args)) + ") AND " + d.unindexed("") + t.visible
 		err := s.conn.Query(ctx, text, t.list.columns, args, func(row []mapping.Value) error {
 			each(t.list.record(r, row))
 			return nil

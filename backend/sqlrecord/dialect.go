@@ -67,6 +67,18 @@ func (d *Dialect) Placeholder(n int) string {
 	return string(d.placeholder) + strconv.Itoa(n)
 }
 
+// placeholders writes the parameters from first to last, for a list of values.
+func (d *Dialect) placeholders(first, last int) string {
+	var b strings.Builder
+	for n := first; n <= last; n++ {
+		if n > first {
+			b.WriteString(", ")
+		}
+		b.WriteString(d.Placeholder(n))
+	}
+	return b.String()
+}
+
 // Text converts a statement with SQLite's placeholders to the engine's. The statement must
 // contain no other question mark.
 func (d *Dialect) Text(sql string) string { return strings.ReplaceAll(sql, "?", string(d.placeholder)) }

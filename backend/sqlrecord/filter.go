@@ -17,7 +17,7 @@ func (w *listWriter) filter(f backend.Filter) {
 		w.b.WriteString(column + [...]string{" IS NOT NULL", " IS NULL"}[f.Value.Int()])
 	case mapping.AnyOf:
 		w.b.WriteString(w.d.Compared(f.Field, column) + " IN (")
-		for i, v := range evened(f.Values) {
+		for i, v := range filledUp(f.Values) {
 			if i > 0 {
 				w.b.WriteString(", ")
 			}
@@ -35,9 +35,9 @@ func (w *listWriter) filter(f backend.Filter) {
 	}
 }
 
-// evened repeats the last value until there are 1, 2, 4, 8, … of them, so that few texts
+// filledUp repeats the last value until there are 1, 2, 4, 8, … of them, so that few texts
 // of statements are prepared and not one for each number of values.
-func evened(values []mapping.Value) []mapping.Value {
+func filledUp(values []mapping.Value) []mapping.Value {
 	n := 1
 	for n < len(values) {
 		n *= 2

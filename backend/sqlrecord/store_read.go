@@ -3,7 +3,6 @@ package sqlrecord
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -59,18 +58,10 @@ func (s *Store) elements(ctx context.Context, c Conn, t *table, q backend.Query)
 		for i, rec := range of {
 			ids[i] = mapping.IntValue(int64(rec.ID()))
 		}
-		args := append([]mapping.Value{mapping.IntValue(q.Client.ID)}, evened(ids)...)
-		var text strings.Builder
-		text.WriteString(child.head)
-		for n := range args[1:] {
-			if n > 0 {
-				text.WriteString(", ")
-			}
-			text.WriteString(s.db.Dialect().Placeholder(n + 2))
-		}
-		text.WriteString(child.tail)
+		args := append([]mapping.Value{mapping.IntValue(q.Client.ID)}, filledUp(ids)...)
+		text := child.head + s.db.Dialect().placeholders(2, len(args)) + child.tail
 		lines, bytes := []mapping.Record{}, 0
-		err := c.Query(ctx, text.String(), child.table.list.columns, args, func(row []mapping.Value) error {
+		err := c.Query(ctx, text, child.table.list.columns, args, func(row []mapping.Value) error {
 			line := child.table.list.record(f.Target(), row)
 			lines = append(lines, line)
 			if q.Room == nil {

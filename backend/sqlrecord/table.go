@@ -132,16 +132,14 @@ func (t *table) pageOneText(d *Dialect) string {
 
 func (t *table) insertText(d *Dialect, withID bool) string {
 	names := []string{d.Quote(clientColumn), d.Quote(versionColumn)}
-	values := []string{d.Placeholder(1), "1"}
 	fields := t.stored
 	if withID {
 		fields = append(fields[:len(fields):len(fields)], t.r.ID)
 	}
-	for n, i := range fields {
+	for _, i := range fields {
 		names = append(names, t.columns[i])
-		values = append(values, d.Placeholder(n+2))
 	}
-	return "INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")" + d.ReturnID
+	return "INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" + d.Placeholder(1) + ", 1, " + d.placeholders(2, len(fields)+1) + ")" + d.ReturnID
 }
 
 // link adds how the elements of array fields are read, once all tables are

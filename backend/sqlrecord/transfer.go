@@ -104,18 +104,12 @@ func (t *table) putText(d *Dialect, rows int) string {
 	}
 	b.WriteString(") VALUES ")
 	width := len(t.stored) + 3
-	for n := range rows * width {
-		switch {
-		case n == 0:
-			b.WriteString("(")
-		case n%width == 0:
-			b.WriteString("), (")
-		default:
+	for n := range rows {
+		if n > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(d.Placeholder(n + 1))
+		b.WriteString("(" + d.placeholders(n*width+1, (n+1)*width) + ")")
 	}
-	b.WriteString(")")
 	return b.String()
 }
 

@@ -37,14 +37,14 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 		return
 	}
 	for _, e := range n.entries {
-		below := child(path, e.key)
+		below := Child(path, e.key)
 		index, ok := known.index[e.key]
 		if !ok {
 			hint := Suggest(e.key, names)
 			if hint == "" {
 				hint = ", expected " + listing(names)
 			}
-			d.report(d.place(e.at), ruleUnknown, child(path, shownKey(e.key)), "unknown key"+hint)
+			d.report(d.place(e.at), ruleUnknown, Child(path, shownKey(e.key)), "unknown key"+hint)
 			continue
 		}
 		d.remember(e, below)
@@ -102,7 +102,7 @@ func (d *decoder) dictionary(n *node, v reflect.Value, path string) {
 	}
 	m := reflect.MakeMapWithSize(v.Type(), len(n.entries))
 	for _, e := range n.entries {
-		below := child(path, e.key)
+		below := Child(path, e.key)
 		d.remember(e, below)
 		value := reflect.New(v.Type().Elem()).Elem()
 		d.value(e.value, value, below)

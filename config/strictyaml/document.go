@@ -128,20 +128,20 @@ func parent(path string) string {
 	return path[:max(strings.LastIndexAny(path, ".["), 0)]
 }
 
-// Child is the path of a key below path, as Problem and Document have it.
-func Child(path, key string) string { return child(path, key) }
-
-// child is the path of a key below path. Keys that could be mistaken for a path
-// are quoted: labels["a.b"].
-func child(path, key string) string {
-	switch {
-	case key == "" || strings.ContainsFunc(key, unsafeInPath):
-		return fmt.Sprintf("%s[%q]", path, key)
-	case path == "":
-		return key
-	default:
-		return path + "." + key
+// Child is the path of the last of keys, each below the one before, as Problem and Document
+// have it. Keys that could be mistaken for a path are quoted: labels["a.b"].
+func Child(path string, keys ...string) string {
+	for _, key := range keys {
+		switch {
+		case key == "" || strings.ContainsFunc(key, unsafeInPath):
+			path = fmt.Sprintf("%s[%q]", path, key)
+		case path == "":
+			path = key
+		default:
+			path += "." + key
+		}
 	}
+	return path
 }
 
 func unsafeInPath(r rune) bool {

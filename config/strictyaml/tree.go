@@ -78,7 +78,7 @@ func (b *builder) mapping(n *ast.MappingNode, path string) *node {
 		if !ok {
 			continue
 		}
-		at, below := place(pair.Key), child(path, key)
+		at, below := place(pair.Key), Child(path, key)
 		value := b.build(pair.Value, below)
 		if value.kind == Null && !value.plain && !value.invalid && !value.alias {
 			value.at = at
@@ -101,7 +101,7 @@ func (b *builder) key(n ast.MapKeyNode, path string) (string, bool) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
 		return n.GetToken().Value, true
 	case *ast.MergeKeyNode:
-		b.refuse(n, ruleMerge, child(path, "<<"), "merge keys are not supported, write the keys out")
+		b.refuse(n, ruleMerge, Child(path, "<<"), "merge keys are not supported, write the keys out")
 	default:
 		b.refuse(n, ruleUnsupported, path, "not supported as a key, expected a plain word")
 	}

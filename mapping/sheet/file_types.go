@@ -7,21 +7,36 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// pairs is a mapping of text to text that keeps its order.
-type pairs []pair
+// ordered is a mapping that keeps its order.
+type ordered[T any] []entry[T]
 
-type pair struct{ Key, Value string }
+type entry[T any] struct {
+	Key   string
+	Value T
+}
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.
-func (p *pairs) UnmarshalYAML(n strictyaml.Node) error {
-	var m map[string]string
+func (o *ordered[T]) UnmarshalYAML(n strictyaml.Node) error {
+	var m map[string]T
 	n.Decode(&m)
-	*p = make(pairs, 0, len(m))
+	*o = make(ordered[T], 0, len(m))
 	for _, key := range n.Keys() {
-		*p = append(*p, pair{key, m[key]})
+		*o = append(*o, entry[T]{key, m[key]})
 	}
 	return nil
 }
+
+type (
+	// pairs are texts by name.
+	pairs = ordered[string]
+	// values are what is written, by place.
+	values = ordered[valueFile]
+	// codesFile is a code list: the interface's values by the system's codes. The key "" is
+	// the empty text, the value null is null.
+	codesFile = ordered[scalarFile]
+)
+
+type pair = entry[string]
 
 // names is one name, or a list of them.
 type names []string
@@ -99,45 +114,6 @@ func (v *valueFile) UnmarshalYAML(n strictyaml.Node) error {
 		return nil
 	}
 	return v.scalar.UnmarshalYAML(n)
-}
-
-// values are places and what is written there, in order.
-type values []placeValue
-
-type placeValue struct {
-	place string
-	value valueFile
-}
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (vs *values) UnmarshalYAML(n strictyaml.Node) error {
-	var m map[string]valueFile
-	n.Decode(&m)
-	*vs = make(values, 0, len(m))
-	for _, key := range n.Keys() {
-		*vs = append(*vs, placeValue{key, m[key]})
-	}
-	return nil
-}
-
-// codesFile is a code list: what the system has, before what clients see. The
-// key "" is the empty text, the value null is null.
-type codesFile []codeFile
-
-type codeFile struct {
-	code  string
-	value scalarFile
-}
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (c *codesFile) UnmarshalYAML(n strictyaml.Node) error {
-	var m map[string]scalarFile
-	n.Decode(&m)
-	*c = make(codesFile, 0, len(m))
-	for _, key := range n.Keys() {
-		*c = append(*c, codeFile{key, m[key]})
-	}
-	return nil
 }
 
 // codesRefFile is a code list, or the name of a shared one.

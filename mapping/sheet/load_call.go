@@ -13,7 +13,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// callContext is where a template stands: what it may name, and what the call is.
+// callContext says what the templates of a call may name.
 type callContext struct {
 	method   string            // where the sheet names none
 	known    []string          // placeholders
@@ -61,10 +61,10 @@ func (l *loader) request(path string, f requestFile, c callContext) *Request {
 		q.path = l.namedTemplate(strictyaml.Child(path, "path"), pair{Value: f.Path}, pathTemplate, c)
 	}
 	for _, p := range f.Query {
-		q.query = append(q.query, l.namedTemplate(strictyaml.Child(strictyaml.Child(path, "query"), p.Key), p, queryTemplate, c))
+		q.query = append(q.query, l.namedTemplate(strictyaml.Child(path, "query", p.Key), p, queryTemplate, c))
 	}
 	for _, p := range f.Headers {
-		q.headers = append(q.headers, l.namedTemplate(strictyaml.Child(strictyaml.Child(path, "headers"), p.Key), p, headerTemplate, c))
+		q.headers = append(q.headers, l.namedTemplate(strictyaml.Child(path, "headers", p.Key), p, headerTemplate, c))
 	}
 	text := cmp.Or(f.Body, c.fallback)
 	if text != "" {
@@ -101,7 +101,7 @@ func (l *loader) namedTemplate(path string, p pair, kind int, c callContext) tem
 	return t
 }
 
-// names judges what a template names.
+// names checks the placeholders of a template.
 func (l *loader) names(path string, t *template, c callContext) {
 	for _, part := range t.parts {
 		switch {
@@ -279,7 +279,7 @@ func (l *loader) placeholder(path, name string, c callContext, inBody bool) {
 	}
 }
 
-// families are the placeholders with those of fields and keys put together.
+// families are the placeholders, with those of fields and keys grouped.
 func families(known []string) []string {
 	var out []string
 	for _, name := range known {

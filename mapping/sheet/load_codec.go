@@ -12,8 +12,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// codec compiles the conversions of a field, and judges whether they fit it and
-// one another. zone is that of times where neither they nor the field say one.
+// codec compiles the conversions of a field, and checks that they fit the field and each
+// other. zone is that of times for which the sheet names none.
 func (l *loader) codec(path string, ff fieldFile, f *mapping.Field, zone *time.Location) codec {
 	c := codec{
 		field: f, loc: cmp.Or(ff.TimeZone.Location, zone), decimals: ff.Decimals, comma: ff.DecimalComma, width: ff.Width,
@@ -42,9 +42,9 @@ func (l *loader) codec(path string, ff fieldFile, f *mapping.Field, zone *time.L
 	return c
 }
 
-// judgeDays refuses days of another zone than that of clients where a date becomes
-// another: one that a client sends, or one that is read of a zone where days begin
-// earlier. When programs made or changed a record is no such day.
+// judgeDays refuses dates in another zone than that of clients if a date would become another
+// one: when a client sends it, or when it is read from a zone in which days begin earlier.
+// Times at which a program made or changed a record are not such dates.
 func (d *draft) judgeDays(f *Field) {
 	c, zone := &f.codec, d.o.Zone
 	days := c.isWall() && c.clock == nil && (c.format == nil && c.system == sysDate || c.format != nil && !c.format.clock)
@@ -67,10 +67,8 @@ func (d *draft) judgeDays(f *Field) {
 	d.fail(path, "found days of %s, where clients' dates are days of %s (server.time_zone): %s, expected time_zone: %[2]s", c.loc, zone, how)
 }
 
-// contradictions reports options that the field, or another option, has no use
-// for.
+// contradictions reports options that the field, or another option, rules out.
 func (l *loader) contradictions(path string, ff fieldFile, f *mapping.Field) {
-	text := f.Type == mapping.Varchar || f.Type == mapping.Text
 	needs := func(key string, given, fits bool, what string) {
 		if given && !fits {
 			l.fail(strictyaml.Child(path, key), "%s is for %s, and %s is %s", key, what, f.Name, article(f.Type))
@@ -84,11 +82,11 @@ func (l *loader) contradictions(path string, ff fieldFile, f *mapping.Field) {
 	needs("time_format", ff.TimeFormat != "", f.Type == mapping.Timestamp, "a timestamp")
 	needs("time_zone", ff.TimeZone.Location != nil, f.Type == mapping.Timestamp, "a timestamp")
 	needs("stamp", ff.Stamp != "", f.Type == mapping.Timestamp, "a timestamp")
-	needs("case", ff.Case != "", text, "text")
+	needs("case", ff.Case != "", f.IsText(), "text")
 	needs("dashes", ff.Dashes != "", f.IgnoreDashes, "a license plate")
-	needs("charset", ff.Charset != "" && !ff.Codes.given(), text, "text")
-	needs("pad", ff.Pad == "right" && !ff.Codes.given(), text, "text")
-	needs("length", ff.Length != 0, text, "text")
+	needs("charset", ff.Charset != "" && !ff.Codes.given(), f.IsText(), "text")
+	needs("pad", ff.Pad == "right" && !ff.Codes.given(), f.IsText(), "text")
+	needs("length", ff.Length != 0, f.IsText(), "text")
 	if ff.Decimals < 0 || ff.Decimals > 9 {
 		l.fail(strictyaml.Child(path, "decimals"), "found %d, expected 1 to 9", ff.Decimals)
 	}
@@ -98,7 +96,7 @@ func (l *loader) contradictions(path string, ff fieldFile, f *mapping.Field) {
 	if (ff.Pad != "") != (ff.Width > 0) {
 		l.fail(path, "found one of pad and width, expected both or none")
 	}
-	if text && ff.Length > f.Length || ff.Length < 0 {
+	if f.IsText() && ff.Length > f.Length || ff.Length < 0 {
 		l.fail(strictyaml.Child(path, "length"), "found %d, expected at most %d, which the field has", ff.Length, f.Length)
 	}
 	if ff.Unknown.how != "" && !ff.Codes.given() {
@@ -126,8 +124,7 @@ func article(t mapping.Datatype) string {
 	return "a " + t.String()
 }
 
-// fittingTypes are the types that a system may have a field in; the first is
-// what it has where nothing is said.
+// fittingTypes are the types that the system may use for a field; the first is the default.
 func fittingTypes(t mapping.Datatype) []string {
 	switch t {
 	case mapping.Int4:
@@ -264,19 +261,19 @@ func (l *loader) codes(path string, ff fieldFile, c *codec) *codes {
 	}
 	cs := &codes{read: map[string]mapping.Value{}, write: map[mapping.Value][]Raw{}, unknown: ff.Unknown.how}
 	for _, code := range list {
-		where := strictyaml.Child(at, code.code)
-		if trimmed := c.trim(code.code); trimmed != code.code {
-			l.fail(where, "found blanks around %s, which trim takes off", strictyaml.Quote(code.code))
+		where := strictyaml.Child(at, code.Key)
+		if trimmed := c.trim(code.Key); trimmed != code.Key {
+			l.fail(where, "found blanks around %s, which trim takes off", strictyaml.Quote(code.Key))
 		}
-		raw := c.typed(code.code)
+		raw := c.typed(code.Key)
 		if c.system == sysInteger && raw.Kind != RawInt || c.system == sysBoolean && raw.Kind != RawBool {
-			l.fail(where, "found %s as a code of a number or boolean", strictyaml.Quote(code.code))
+			l.fail(where, "found %s as a code of a number or boolean", strictyaml.Quote(code.Key))
 		}
-		v, ok := l.value(where, code.value, c.field)
+		v, ok := l.value(where, code.Value, c.field)
 		if !ok {
 			continue
 		}
-		cs.read[code.code] = v
+		cs.read[code.Key] = v
 		cs.write[v] = append(cs.write[v], raw)
 		cs.order = append(cs.order, v)
 	}
@@ -328,20 +325,20 @@ func (cs *codes) inOrder() bool {
 	if cs.unknown == "keep" || cs.unknown == "value" {
 		return false
 	}
-	type pair struct {
+	type coded struct {
 		raw Raw
 		v   mapping.Value
 	}
-	var all []pair
+	var all []coded
 	for v, raws := range cs.write {
 		for _, raw := range raws {
 			if !v.IsSet() {
 				return false
 			}
-			all = append(all, pair{raw, v})
+			all = append(all, coded{raw, v})
 		}
 	}
-	slices.SortFunc(all, func(a, b pair) int {
+	slices.SortFunc(all, func(a, b coded) int {
 		if a.raw.Kind == RawInt && b.raw.Kind == RawInt {
 			return int(max(-1, min(1, a.raw.Int-b.raw.Int)))
 		}
