@@ -54,7 +54,7 @@ func TestEverythingLinkedHasALicence(t *testing.T) {
 		require.NoError(t, err, p)
 		require.Greater(t, len(l.modules), 50)
 		told := string(notices(aTree, p, l))
-		for _, licence := range []string{"std " + strings.TrimPrefix(runtime.Version(), "go") + ": BSD-3-Clause\n", "swagger-ui-dist 5.35.0: Apache-2.0\n", "modernc.org/sqlite v"} {
+		for _, licence := range []string{"std " + strings.TrimPrefix(runtime.Version(), "go") + ": BSD-3-Clause\n", "modernc.org/sqlite v"} {
 			require.Contains(t, told, licence)
 		}
 		bom, err := sbom(aTree, p, l)

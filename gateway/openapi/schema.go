@@ -32,6 +32,8 @@ type Schema struct {
 	Deprecated  bool         `json:"deprecated,omitzero"`
 	Examples    []any        `json:"examples,omitempty"`
 	Example     any          `json:"example,omitzero"` // 3.0 only
+	// References is the resource whose record an id is of.
+	References string `json:"x-references,omitzero"`
 }
 
 // Types are the types a value may have; most have one.
