@@ -19,7 +19,8 @@ type describer struct {
 	rows        map[*mapping.Entry]bool
 	rowsOf      map[mapping.Reason][]*mapping.Entry
 	usedHeaders map[string]bool
-	limited     bool // the operation that is described counts against limits of the key
+	refusals    map[refusalKey]string // what refusals are called among the components
+	limited     bool                  // the operation that is described counts against limits of the key
 }
 
 func (g *Gateway) newDescriber(key *auth.Key) *describer {
@@ -140,7 +141,7 @@ func (d *describer) addOperation(op *Operation) {
 		item = new(openapi.PathItem)
 		d.doc.Paths.Add(op.Template, item)
 	}
-	d.limited = !op.open && d.key.Bounds != (auth.Bounds{})
+	d.limits(op)
 	o := &openapi.Operation{
 		ID: op.about.name, Tags: []string{op.about.module}, Summary: op.about.summary, Description: d.text(op),
 		Parameters: d.parameters(op), RequestBody: d.requestBody(op), Responses: d.responses(op),
@@ -153,6 +154,9 @@ func (d *describer) addOperation(op *Operation) {
 	}
 	item.Set(op.Method, o)
 }
+
+// limits notes whether an operation counts against limits of the key.
+func (d *describer) limits(op *Operation) { d.limited = !op.open && d.key.Bounds != (auth.Bounds{}) }
 
 // text quotes the interface and adds what there is to know beyond.
 func (d *describer) text(op *Operation) string {
