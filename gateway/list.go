@@ -44,7 +44,7 @@ func listParams(resource *mapping.Resource) []param {
 
 // fieldsParam chooses which fields are answered.
 func fieldsParam(resource *mapping.Resource) param {
-	p := param{Field: mapping.Field{Name: fieldsName, Type: mapping.Varchar, Description: "The fields to answer; all but arrays and, in lists, binary data where it is left out. They come in the order of the model.", Example: "id,modified_at"}}
+	p := param{Field: mapping.Field{Name: fieldsName, Type: mapping.Varchar, Description: "The fields to answer, with commas between; all but arrays and, in lists, binary data where it is left out. They come in the order of the model.", Example: "id,modified_at"}}
 	for i := range resource.Fields {
 		p.choice = append(p.choice, resource.Fields[i].Name)
 	}
@@ -53,10 +53,10 @@ func fieldsParam(resource *mapping.Resource) param {
 
 // sortParam chooses what a list is sorted by.
 func sortParam(resource *mapping.Resource) param {
-	p := param{choice: []string{}, Field: mapping.Field{Name: "sort", Type: mapping.Varchar, Description: "Fields to sort by, the first one first; descending with a - in front. Records that are alike are sorted by id."}}
+	p := param{choice: []string{}, before: "-?", Field: mapping.Field{Name: "sort", Type: mapping.Varchar, Description: "Fields to sort by, with commas between, the first one first; descending with a - in front. Records that are alike are sorted by id."}}
 	for i := range resource.Fields {
 		if f := &resource.Fields[i]; f.Sortable() {
-			p.choice = append(p.choice, f.Name, "-"+f.Name)
+			p.choice = append(p.choice, f.Name)
 			p.Example = "-" + f.Name
 		}
 	}

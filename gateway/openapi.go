@@ -27,17 +27,39 @@ func (g *Gateway) descriptionRoute(r *routes) {
 	}
 	e := &Endpoint{Path: descriptionPath, Template: descriptionPath, list: map[string]*Operation{}}
 	r.endpoints[descriptionPath] = e
-	r.on(e, "GET", &Operation{open: true, secretQuery: true, params: []param{named("api_key", "", "").must()}, serve: g.answerDescription})
+	r.on(e, "GET", &Operation{open: true, secretQuery: true, params: []param{
+		named("api_key", "", "").must(), {Field: mapping.Field{Name: "version", OneOf: []string{"3.1", "3.0"}}},
+	}, parse: parseDescription, serve: g.answerDescription})
+}
+
+// versions are those of OpenAPI that a description is asked for in, the first one where none
+// is.
+var versions = map[string]string{"": openapi.Version31, "3.1": openapi.Version31, "3.0": openapi.Version30}
+
+func parseDescription(x *Exchange) mapping.Violations {
+	if v := requiredParams(x); v != nil {
+		return v
+	}
+	if asked := x.Param("version"); versions[asked] == "" {
+		return mapping.Violations{mapping.Fail(mapping.ValidationFailed, mapping.Literal("version"), asked, mapping.Literal("3.1|3.0"))}
+	}
+	return nil
 }
 
 // descriptions caches the descriptions that were asked for, of the current keys.
 type descriptions struct {
-	mu    sync.Mutex
-	ring  *auth.Keyring
-	byKey map[*auth.Key]*description
+	mu   sync.Mutex
+	ring *auth.Keyring
+	made map[describedKey]*description
 }
 
-// description is the cached answer for one key.
+// describedKey is a key, and the form in which it is described.
+type describedKey struct {
+	key  *auth.Key
+	form string
+}
+
+// description is the cached answer for one key, in one form.
 type description struct {
 	once         sync.Once
 	json, zipped []byte
@@ -45,17 +67,17 @@ type description struct {
 	err          error
 }
 
-// of returns the description for a key. It is made once per configuration, because a new
-// configuration has new keys.
-func (d *descriptions) of(ring *auth.Keyring, key *auth.Key, build func() ([]byte, error)) (*description, error) {
+// of returns the description for a key, in one form. It is made once per configuration,
+// because a new configuration has new keys.
+func (d *descriptions) of(ring *auth.Keyring, of describedKey, build func() ([]byte, error)) (*description, error) {
 	d.mu.Lock()
 	if d.ring != ring {
-		d.ring, d.byKey = ring, map[*auth.Key]*description{}
+		d.ring, d.made = ring, map[describedKey]*description{}
 	}
-	found := d.byKey[key]
+	found := d.made[of]
 	if found == nil {
 		found = new(description)
-		d.byKey[key] = found
+		d.made[of] = found
 	}
 	d.mu.Unlock()
 	found.once.Do(func() {
@@ -75,11 +97,17 @@ func (d *descriptions) of(ring *auth.Keyring, key *auth.Key, build func() ([]byt
 
 // answerDescription answers with the description of what the key may call.
 func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
+	version := versions[x.Param("version")]
+	return g.answerForKey(x, version, func(key *auth.Key) ([]byte, error) { return g.Describe(key, version) })
+}
+
+// answerForKey answers with what is made of the given key, which is kept.
+func (g *Gateway) answerForKey(x *Exchange, form string, build func(*auth.Key) ([]byte, error)) error {
 	key, _ := x.givenKey(x.Param("api_key"))
 	if key == nil {
 		return mapping.Fail(mapping.CredentialsInvalid)
 	}
-	d, err := g.descriptions.of(x.policy.Keys, key, func() ([]byte, error) { return g.Describe(key, openapi.Version31) })
+	d, err := g.descriptions.of(x.policy.Keys, describedKey{key, form}, func() ([]byte, error) { return build(key) })
 	if err != nil {
 		return fmt.Errorf("describe the interface to %s: %w", key.Name, err)
 	}

@@ -22,10 +22,13 @@ func (d *describer) followableParameter(q *openapi.Parameter, p param) *openapi.
 		example = names[0].Name
 	}
 	if p.choice != nil {
-		q.Schema = &openapi.Schema{Type: openapi.Types{"array"}, Items: q.Schema}
-		q.Style, q.Explode = "form", ptr(false)
+		var names []string
+		for _, r := range d.followable() {
+			names = append(names, r.Name)
+		}
+		q.Schema = listOf("", names)
 		if example != nil {
-			q.Schema.Examples = []any{[]any{example}}
+			q.Schema.Examples = []any{example}
 		}
 		return q
 	}

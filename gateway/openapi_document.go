@@ -19,8 +19,9 @@ type describer struct {
 	rows        map[*mapping.Entry]bool
 	rowsOf      map[mapping.Reason][]*mapping.Entry
 	usedHeaders map[string]bool
-	limited     bool // the operation that is described counts against limits of the key
-	aging       bool // its answers may say that something is going away
+	refusals    map[refusalKey]string // what refusals are called among the components
+	limited     bool                  // the operation that is described counts against limits of the key
+	aging       bool                  // its answers may say that something is going away
 }
 
 func (g *Gateway) newDescriber(key *auth.Key) *describer {
@@ -141,7 +142,7 @@ func (d *describer) addOperation(op *Operation) {
 		item = new(openapi.PathItem)
 		d.doc.Paths.Add(op.Template, item)
 	}
-	d.limited, d.aging = !op.open && d.key.Bounds != (auth.Bounds{}), d.ages(op)
+	d.judge(op)
 	o := &openapi.Operation{
 		ID: op.about.name, Tags: []string{op.about.module}, Summary: op.about.summary, Description: d.text(op),
 		Parameters: d.parameters(op), RequestBody: d.requestBody(op), Responses: d.responses(op), Deprecated: op.deprecated != nil,
@@ -155,11 +156,17 @@ func (d *describer) addOperation(op *Operation) {
 	item.Set(op.Method, o)
 }
 
+// judge notes whether an operation counts against limits of the key, and whether its answers may
+// say that something is going away.
+func (d *describer) judge(op *Operation) {
+	d.limited, d.aging = !op.open && d.key.Bounds != (auth.Bounds{}), d.ages(op)
+}
+
 // ages tells whether answers of an operation may say that something is going away.
 func (d *describer) ages(op *Operation) bool {
 	goes := func(r *mapping.Resource) bool { return r.Deprecated != nil || r.HasDeprecated() }
 	if strings.HasPrefix(op.Endpoint.Path, changesPath) {
-		return slices.ContainsFunc(d.told(), goes)
+		return slices.ContainsFunc(d.followable(), goes)
 	}
 	return op.deprecated != nil || op.Endpoint.Resource != nil && goes(op.Endpoint.Resource)
 }

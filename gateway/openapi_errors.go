@@ -2,11 +2,13 @@ package gateway
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
+	"frontdesk/auth"
 	"frontdesk/gateway/openapi"
 	"frontdesk/mapping"
 )
@@ -62,21 +64,24 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 	return slices.Compact(all)
 }
 
-// addRefusals adds the errors of an operation, by status.
-func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Response]) {
+// rowsByStatus are the rows of every error that an operation can answer.
+func (d *describer) rowsByStatus(op *Operation) map[int][]*mapping.Entry {
 	byStatus := map[int][]*mapping.Entry{}
 	for _, reason := range d.reasons(op) {
 		row := d.worded(d.g.catalogue.Lookup(reason, op.scopes...))
 		byStatus[row.Status] = append(byStatus[row.Status], row)
-		d.rows[row] = true
 	}
-	var statuses []int
-	for status := range byStatus {
-		statuses = append(statuses, status)
-	}
-	slices.Sort(statuses)
-	for _, status := range statuses {
+	return byStatus
+}
+
+// addRefusals adds the errors of an operation, by status.
+func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Response]) {
+	byStatus := d.rowsByStatus(op)
+	for _, status := range slices.Sorted(maps.Keys(byStatus)) {
 		rows := byStatus[status]
+		for _, row := range rows {
+			d.rows[row] = true
+		}
 		r := d.refusal(status, rows)
 		if status == http.StatusOK { // a logout of who is logged out
 			ok, _ := all.Get("200")
@@ -90,27 +95,62 @@ func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Respons
 			ok.Description += " " + r.Description
 			continue
 		}
-		all.Add(strconv.Itoa(status), d.shared(status, r))
+		all.Add(strconv.Itoa(status), d.shared(op, status, r))
 	}
 }
 
-// shared keeps a refusal among the components, where the operations that refuse
-// for the same reasons refer to it.
-func (d *describer) shared(status int, r *openapi.Response) *openapi.Response {
-	name, n := strings.ReplaceAll(http.StatusText(status), " ", ""), 1
-	for ; ; n++ {
-		numbered := name
-		if n > 1 {
-			numbered += strconv.Itoa(n)
-		}
-		there, found := d.doc.Components.Responses.Get(numbered)
-		if !found {
-			d.doc.Components.Responses.Add(numbered, r)
-		}
-		if !found || there.Description == r.Description && len(there.Headers) == len(r.Headers) {
-			return &openapi.Response{Ref: "#/components/responses/" + numbered}
+// shared keeps a refusal among the components, where the operations that refuse for the same
+// reasons refer to it.
+func (d *describer) shared(op *Operation, status int, r *openapi.Response) *openapi.Response {
+	if d.refusals == nil {
+		d.refusals = d.nameRefusals()
+	}
+	name, known := d.refusals[refusalKey{status, r.Description, d.limited}]
+	if !known { // of an array that this key has not
+		name = refusalName(op, status)
+	}
+	if _, there := d.doc.Components.Responses.Get(name); !there {
+		d.doc.Components.Responses.Add(name, r)
+	}
+	return &openapi.Response{Ref: "#/components/responses/" + name}
+}
+
+// refusalKey tells refusals apart.
+type refusalKey struct {
+	status      int
+	description string
+	limited     bool
+}
+
+func refusalName(op *Operation, status int) string {
+	return upperFirst(op.about.name) + strings.ReplaceAll(http.StatusText(status), " ", "")
+}
+
+// nameRefusals names the refusals after the first operation of the whole interface that has
+// them, whatever the key may call: clients that are generated name types after them, which a
+// wider allowlist must not rename.
+func (d *describer) nameRefusals() map[refusalKey]string {
+	every := make([]bool, len(d.g.routes.numbered))
+	for i := range every {
+		every[i] = true
+	}
+	all := d.g.newDescriber(&auth.Key{Name: d.key.Name, Allowed: every, Bounds: d.key.Bounds})
+	names := map[refusalKey]string{}
+	for _, e := range d.g.routes.ordered {
+		for _, op := range e.all {
+			if op.page {
+				continue
+			}
+			all.judge(op)
+			for status, rows := range all.rowsByStatus(op) {
+				key := refusalKey{status, all.refusal(status, rows).Description, all.limited}
+				if _, named := names[key]; !named {
+					names[key] = refusalName(op, status)
+				}
+			}
 		}
 	}
+	return names
 }
 
 // refusal is the answer with errors of one status.

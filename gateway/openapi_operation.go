@@ -65,18 +65,14 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 		return d.followableParameter(q, p)
 	}
 	if p.choice != nil {
-		items := &openapi.Schema{Type: openapi.Types{"string"}}
+		var names []string
 		for _, c := range p.choice {
-			if f := op.Endpoint.Resource.Field(c); f == nil || f.In(d.arrays(arrayRead)) {
-				items.Enum = append(items.Enum, c)
+			if op.Endpoint.Resource.Field(c).In(d.arrays(arrayRead)) {
+				names = append(names, c)
 			}
 		}
-		q.Schema, q.Style, q.Explode = &openapi.Schema{Type: openapi.Types{"array"}, Items: items}, "form", ptr(false)
-		var chosen []any
-		for name := range strings.SplitSeq(p.Example, ",") {
-			chosen = append(chosen, name)
-		}
-		q.Schema.Examples = []any{chosen}
+		q.Schema = listOf(p.before, names)
+		q.Schema.Examples = []any{p.Example}
 		return q
 	}
 	s := typed(&p.Field)
@@ -112,6 +108,14 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 		}
 	}
 	return q
+}
+
+// listOf is a text of names with commas between, each with before in front of it. It is not
+// an array, because most generators of clients repeat the parameter for each element, which
+// is refused.
+func listOf(before string, names []string) *openapi.Schema {
+	one := before + "(" + strings.Join(names, "|") + ")"
+	return &openapi.Schema{Type: openapi.Types{"string"}, Pattern: "^" + one + "(," + one + ")*$"}
 }
 
 // filterTexts say what filters let through.

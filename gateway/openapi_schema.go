@@ -49,10 +49,7 @@ func typed(f *mapping.Field) *openapi.Schema {
 
 // restricted adds the restrictions that requests are judged by.
 func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
-	switch f.Type {
-	case mapping.Varchar, mapping.Text:
-		s.MaxLength = f.Length
-	case mapping.Timestamp:
+	if f.Type == mapping.Timestamp {
 		s.Pattern = sentTimestamp
 	}
 	if f.Reference != "" || f.ReferenceBy != "" || f.Primary {
@@ -87,6 +84,10 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 			s.Enum = append(s.Enum, r.Name)
 		}
 	}
+	// Beside a list of values a bound says nothing, and generators of validators stumble.
+	if s.Enum == nil && (f.Type == mapping.Varchar || f.Type == mapping.Text) {
+		s.MaxLength = f.Length
+	}
 }
 
 // fieldText is a field's description with the rules that a schema cannot express.
@@ -109,15 +110,19 @@ func fieldText(f *mapping.Field) string {
 }
 
 // nullable also allows null. Integers without a gap become a range, because generators
-// for Go make a constant for each value of an enum, and null is not an integer.
+// for Go make a constant for each value of an enum, and null is not an integer. Other enums
+// stand beside null: with null among their values, generators of clients make code that does
+// not compile.
 func nullable(s *openapi.Schema) *openapi.Schema {
-	s.Type = append(s.Type, openapi.Null)
 	if first, last, ok := span(s.Enum); ok {
 		s.Minimum, s.Maximum, s.Enum = ptr(first), ptr(last), nil
 	}
-	if s.Enum != nil {
-		s.Enum = append(s.Enum, nil)
+	if s.Enum == nil {
+		s.Type = append(s.Type, openapi.Null)
+		return s
 	}
+	s.AnyOf = []*openapi.Schema{{Type: s.Type, Format: s.Format, Enum: s.Enum}, {Type: openapi.Types{openapi.Null}}}
+	s.Type, s.Format, s.Enum = nil, "", nil
 	return s
 }
 

@@ -124,10 +124,12 @@ func TestDescriptionIsOfTheKey(t *testing.T) {
 	require.Equal(t, want, h.description(t, keyAll).operations())
 	require.Contains(t, h.description(t, keyAll).text, "orderlines")
 	for target, want := range map[string]fault{
-		"/openapi.json":                       {400, "These parameter(s): api_key are required", "parameters_required", ""},
-		"/openapi.json?api_key=":              {400, "These parameter(s): api_key are required", "parameters_required", ""},
-		"/openapi.json?api_key=x":             {401, "Not authorized", "credentials_invalid", ""},
-		"/openapi.json?api_key=" + few + "&x": {400, "Invalid request, query parameter is not supported: x", "query_parameter_unsupported", ""},
+		"/openapi.json?version=3.0":                   {400, "These parameter(s): api_key are required", "parameters_required", ""},
+		"/openapi.json?api_key=" + few + "&version=2": {403, "Field: version has an invalid value: 2 for validation: 3.1|3.0", "custom_validation_failed", "version"},
+		"/openapi.json":                               {400, "These parameter(s): api_key are required", "parameters_required", ""},
+		"/openapi.json?api_key=":                      {400, "These parameter(s): api_key are required", "parameters_required", ""},
+		"/openapi.json?api_key=x":                     {401, "Not authorized", "credentials_invalid", ""},
+		"/openapi.json?api_key=" + few + "&x":         {400, "Invalid request, query parameter is not supported: x", "query_parameter_unsupported", ""},
 	} {
 		refused(t, visitor{h: h}.ask("GET", target, ""), want)
 	}
@@ -268,7 +270,59 @@ func TestDescriptionOfARecord(t *testing.T) {
 	require.NotNil(t, d.at("paths", "/order", "post", "responses", "201", "headers")["Location"])
 }
 
-// TestDescriptionIsSentOnce, and packed where the client wants that.
+// TestDescriptionForGenerators holds the description to what generators of clients stumble
+// over: null among the values of an enum, bounds beside one, and lists that have to be written
+// in another way than they write them.
+func TestDescriptionForGenerators(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	for _, version := range []string{"3.1", "3.0"} {
+		d := h.description(t, keyAll+"&version="+version)
+		require.Contains(t, d.root["openapi"], version+".")
+		each(d.root, func(m map[string]any) {
+			values, is := m["enum"].([]any)
+			if !is {
+				return
+			}
+			require.NotContains(t, values, nil, "%v", m)
+			for _, bound := range []string{"minLength", "maxLength", "minimum", "maximum", "pattern"} {
+				require.NotContains(t, m, bound)
+			}
+		})
+	}
+	d := h.description(t, keyAll)
+	for _, p := range d.at("paths", "/order", "get")["parameters"].([]any) {
+		p := d.resolve(p)
+		s := p["schema"].(map[string]any)
+		switch p["name"] {
+		case "fields":
+			require.Equal(t, "string", s["type"])
+			require.Regexp(t, s["pattern"], "id,orderlines")
+			require.NotRegexp(t, s["pattern"], "id,")
+			require.NotRegexp(t, s["pattern"], "id,colour")
+		case "sort":
+			require.Regexp(t, s["pattern"], "-order_date,id")
+			require.NotRegexp(t, s["pattern"], "orderlines")
+		}
+	}
+}
+
+// TestDescriptionNamesStay holds what generated clients are named after to be the same
+// whatever else the api_key may call.
+func TestDescriptionNamesStay(t *testing.T) {
+	t.Parallel()
+	const few = "22222222-2222-4222-8222-222222222222"
+	h := newFixture(t)
+	h.setKeys(keyOf(keyAll, "all", h.Grants()...), keyOf(few, "few", Grant{"GET", "/orderline"}, Grant{"PUT", "/order"}, Grant{"GET", "/changes"}))
+	all, some := h.description(t, keyAll), h.description(t, few)
+	for name, of := range map[string]string{"get /orderline": "listOrderlines", "put /order/{id}": "updateOrder", "get /changes": "listChanges"} {
+		method, path, _ := strings.Cut(name, " ")
+		for status, response := range some.at("paths", path, method)["responses"].(map[string]any) {
+			require.Equal(t, all.at("paths", path, method)["responses"].(map[string]any)[status].(map[string]any)["$ref"], response.(map[string]any)["$ref"], "%s %s", of, status)
+		}
+	}
+}
+
 // TestDescriptionTellsHowLongSessionsLive as this gateway has it, and not as most do.
 func TestDescriptionTellsHowLongSessionsLive(t *testing.T) {
 	text := newFixture(t, func(_ *fixture, o *Options) { o.SessionTTL = 10 * time.Minute }).description(t, keyAll).text
@@ -277,6 +331,7 @@ func TestDescriptionTellsHowLongSessionsLive(t *testing.T) {
 	require.NotContains(t, text, "<lifetime>")
 }
 
+// TestDescriptionIsSentOnce, and packed where the client wants that.
 func TestDescriptionIsSentOnce(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

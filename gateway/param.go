@@ -12,7 +12,8 @@ import (
 type param struct {
 	mapping.Field
 	min, max   int              // of a number; 0 for no bound
-	choice     []string         // it is a list of these, separated by commas; empty for none, which is not described
+	choice     []string         // it is a list of these names, separated by commas; empty for none, which is not described
+	before     string           // of a list: what may stand before each name, as a pattern
 	worded     bool             // the operation words itself that it is missing
 	filter     bool             // it narrows a list by a field
 	operator   mapping.Operator // how, if it is a filter

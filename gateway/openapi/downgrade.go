@@ -63,9 +63,8 @@ func downgradeContent(content Map[*MediaType]) {
 
 // downgrade says the same of one schema, its parts apart. It can be called again.
 func (s *Schema) downgrade() {
-	if len(s.Type) == 1 && s.Type[0] == Null {
-		s.Type, s.Nullable, s.Enum = Types{"object"}, true, []any{nil} // null alone; nullable wants a type beside it
-	} else if i := slices.Index(s.Type, Null); i >= 0 {
+	s.withoutNull()
+	if i := slices.Index(s.Type, Null); i >= 0 {
 		s.Type, s.Nullable = slices.Delete(slices.Clone(s.Type), i, i+1), true
 	}
 	if s.Const != nil {
@@ -76,5 +75,21 @@ func (s *Schema) downgrade() {
 	}
 	if len(s.Examples) > 0 {
 		s.Example, s.Examples = s.Examples[0], nil
+	}
+}
+
+// withoutNull turns null beside other schemas into nullable, which wants a type beside it. An
+// enum beside it does not get null among its values, as the letter of 3.0.3 has it: what
+// reads 3.0 takes nullable for enough, and few generators take null for a value.
+func (s *Schema) withoutNull() {
+	i := slices.IndexFunc(s.AnyOf, func(a *Schema) bool { return len(a.Type) == 1 && a.Type[0] == Null })
+	if i < 0 {
+		return
+	}
+	s.AnyOf = slices.Delete(slices.Clone(s.AnyOf), i, i+1)
+	s.Type, s.Nullable = Types{"object"}, true
+	if len(s.AnyOf) == 1 && s.AnyOf[0].Ref == "" {
+		one := s.AnyOf[0]
+		s.Type, s.Format, s.Enum, s.AnyOf = one.Type, one.Format, one.Enum, nil
 	}
 }

@@ -116,7 +116,7 @@ func walk(ctx context.Context, api *frontdesk.ClientWithResponses) error {
 	orders, pages, after := 0, 0, int32(0)
 	for more := true; more; {
 		page, err := api.ListOrdersWithResponse(ctx, &frontdesk.ListOrdersParams{
-			After: &after, PageSize: new(int32(100)), Fields: &[]frontdesk.ListOrdersParamsFields{frontdesk.ListOrdersParamsFieldsId},
+			After: &after, PageSize: new(int32(100)), Fields: new("id"),
 		})
 		if err != nil {
 			return err

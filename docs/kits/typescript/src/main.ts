@@ -55,7 +55,7 @@ async function mistaken(api: Client) {
 async function walk(api: Client) {
   let orders = 0, pages = 0, after = 0;
   for (let more = true; more; pages++) {
-    const { data, error, response } = await api.GET("/order", { params: { query: { after, page_size: 100, fields: ["id"] } } });
+    const { data, error, response } = await api.GET("/order", { params: { query: { after, page_size: 100, fields: "id" } } });
     if (error) throw new Refusal(response.status, error);
     orders += data.data.length;
     more = data.next !== null;
