@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -33,6 +34,22 @@ func NewStatus(out io.Writer) func(format string, args ...any) {
 			last = time.Now()
 			fmt.Fprintf(out, clearLine+format, args...)
 		}
+	}
+}
+
+// NewScreen shows texts one in place of the other on a terminal. Elsewhere it writes the
+// first, and returns false: there is no place for another.
+func NewScreen(out io.Writer) func(text string) (again bool) {
+	if !is(out) {
+		return func(text string) bool {
+			fmt.Fprint(out, text)
+			return false
+		}
+	}
+	return func(text string) bool {
+		const home, restOfLine, restOfScreen = "\x1b[H", "\x1b[K", "\x1b[J"
+		fmt.Fprint(out, home+strings.ReplaceAll(text, "\n", restOfLine+"\r\n")+restOfScreen)
+		return true
 	}
 }
 
