@@ -305,3 +305,24 @@ func TestCLIUserHash(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 }
+
+// TestConfigOfEnvironment: FRONTDESK_CONFIG is what --config would be, but where that or
+// something in its place is given.
+func TestConfigOfEnvironment(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("ops: {listen: \"\"}\n"), 0o600))
+	t.Setenv("FRONTDESK_CONFIG", file)
+	code, _, stderr := cli("", "healthcheck")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, file+": ops.listen is empty")
+	_, _, stderr = cli("", "healthcheck", "--ops", "127.0.0.1:1")
+	require.Contains(t, stderr, "no frontdesk answers at 127.0.0.1:1")
+	code, _, stderr = cli("", "audit")
+	require.Equal(t, 0, code, stderr)
+	_, _, stderr = cli("", "audit", "--config", "other.yaml")
+	require.Contains(t, stderr, "other.yaml")
+	t.Setenv("FRONTDESK_CONFIG", "")
+	code, _, stderr = cli("", "audit")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "--config")
+}

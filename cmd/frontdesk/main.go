@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
 	"syscall"
 	"time"
 
@@ -33,6 +34,7 @@ type commands struct {
 	Explain     explainCommand     `cmd:"" help:"Tell what becomes of a request, and why, without sending it."`
 	Allow       allowCommands      `cmd:"" help:"Learn allowlists of what is used, and find what is not."`
 	Whatif      whatifCommand      `cmd:"" help:"Tell what a new configuration would refuse of what was asked before."`
+	Top         topCommand         `cmd:"" help:"Watch a running frontdesk: rate, refusals, failures, times, who is busiest."`
 	Why         whyCommand         `cmd:"" help:"Tell why a request was answered as it was, from the log."`
 	Log         logCommands        `cmd:"" help:"Tell from the log who asks for most, what takes long, and what was changed."`
 	User        userCommands       `cmd:"" help:"Keep the users of the built-in administration."`
@@ -68,12 +70,13 @@ func run(p desk.Program, args []string) int {
 	exit := -1
 	parser, err := kong.New(&c,
 		kong.Name("frontdesk"),
-		kong.Description("A documented REST interface in front of a business administration.\n\nExit codes: 0 done, 1 failed, 2 a command line or configuration that is wrong."),
+		kong.Description("A documented REST interface in front of a business administration.\n\nExit codes: 0 done, 1 failed, 2 a command line or configuration that is wrong.\n\nFRONTDESK_CONFIG is the --config of commands that are given none, and nothing in its place."),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(code int) { exit = code }),
 		kong.Vars{"demo_listen": demoListen},
 		kong.KindMapper(reflect.String, kong.MapperFunc(decodeText)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Resolvers(kong.ResolverFunc(configOfEnvironment)),
 	)
 	if err != nil {
 		fmt.Fprintln(p.Stderr, "frontdesk:", err)
@@ -132,4 +135,19 @@ func say(out io.Writer, words ...any) {
 	case <-said:
 	case <-time.After(desk.LogPatience):
 	}
+}
+
+// configOfEnvironment names the configuration to commands that were told none, and nothing that
+// stands in place of one.
+func configOfEnvironment(c *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	file := os.Getenv("FRONTDESK_CONFIG")
+	if flag.Name != "config" || file == "" {
+		return nil, nil
+	}
+	for _, given := range c.Path {
+		if given.Flag != nil && slices.ContainsFunc(given.Flag.Xor, func(group string) bool { return slices.Contains(flag.Xor, group) }) {
+			return nil, nil
+		}
+	}
+	return file, nil
 }

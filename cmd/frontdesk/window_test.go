@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -134,7 +135,17 @@ func TestWindowIsTheLog(t *testing.T) {
 		}
 	}
 	compare(d)
+
+	code, stdout, stderr := cli("", "top", "--ops", d.Ops, "--span", "2h")
+	require.Equal(t, 0, code, stderr)
+	all := counted(func(accesslog.Line) bool { return true })
+	require.Contains(t, stdout, fmt.Sprintf("last 2h   %d requests, %d refused, %d failed, p95 at most ", all[0], all[1], all[2]))
+	full := counted(func(l accesslog.Line) bool { return l.Key == "full" })
+	require.Regexp(t, fmt.Sprintf(`(?m)^full +%d +%d +%d +[0-9.]+ ms$`, full[0], full[1], full[2]), stdout)
 	d.Shutdown()
+	code, _, stderr = cli("", "top", "--ops", d.Ops)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "no frontdesk answers at "+d.Ops)
 	again := rig.Start(t, o)
 	compare(again)
 	var of pastJSON

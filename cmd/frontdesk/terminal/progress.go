@@ -79,6 +79,22 @@ func progress(what string, done, total int64) string {
 	return what
 }
 
+// NewScreen shows texts one in place of the other on a terminal. Elsewhere it writes the
+// first, and returns false: there is no place for another.
+func NewScreen(out io.Writer) func(text string) (again bool) {
+	if !is(out) {
+		return func(text string) bool {
+			fmt.Fprint(out, text)
+			return false
+		}
+	}
+	return func(text string) bool {
+		const home, restOfLine, restOfScreen = "\x1b[H", "\x1b[K", "\x1b[J"
+		fmt.Fprint(out, home+strings.ReplaceAll(text, "\n", restOfLine+"\r\n")+restOfScreen)
+		return true
+	}
+}
+
 // shownFrom is the file size from which progress is shown.
 const shownFrom = 64 << 20
 
