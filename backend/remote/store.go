@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/follow"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -82,6 +83,7 @@ type IDStore interface {
 // use.
 type Store struct {
 	auth.Elsewhere // its users change their passwords there
+	follow.Teller
 	*core
 	speaker
 }
@@ -128,6 +130,7 @@ var (
 	_ backend.Supporter      = (*Store)(nil)
 	_ backend.ModelDescriber = (*Store)(nil)
 	_ auth.Accounts          = (*Store)(nil)
+	_ backend.ChangeTeller   = (*Store)(nil)
 	_ backend.Tx             = (*transaction)(nil)
 )
 

@@ -21,6 +21,10 @@ import (
 // What is one here is the idempotency key and the write under it, and that of the
 // writes that pass this gateway, or another with the same id store, no two judge and change the same record at once.
 func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
+	return s.Telling(ctx, f, func(f func(backend.Tx) error) error { return s.write(ctx, f) })
+}
+
+func (s *Store) write(ctx context.Context, f func(backend.Tx) error) error {
 	t := &transaction{Store: s}
 	defer t.letGo(ctx)
 	err := f(t)
