@@ -14,19 +14,21 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/follow"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
 var (
-	_ backend.Driver    = (*Store)(nil)
-	_ backend.Pinger    = (*Store)(nil)
-	_ backend.Exporter  = (*Store)(nil)
-	_ backend.Supporter = (*Store)(nil)
-	_ backend.Pooler    = (*Store)(nil)
-	_ backend.Sharer    = (*Store)(nil)
-	_ auth.Accounts     = (*Store)(nil)
+	_ backend.Driver       = (*Store)(nil)
+	_ backend.Pinger       = (*Store)(nil)
+	_ backend.Exporter     = (*Store)(nil)
+	_ backend.Supporter    = (*Store)(nil)
+	_ backend.Pooler       = (*Store)(nil)
+	_ backend.Sharer       = (*Store)(nil)
+	_ backend.ChangeTeller = (*Store)(nil)
+	_ auth.Accounts        = (*Store)(nil)
 )
 
 // Options say what a Store works with. Sheet, Now and Random are required; IDStore if the
@@ -52,6 +54,7 @@ const DefaultLockWait = 3 * time.Second
 // Store is an existing SQL database. It is safe for concurrent use.
 type Store struct {
 	auth.Elsewhere // its users change their passwords there
+	follow.Teller
 
 	sheet  *sheet.Sheet
 	source *sheet.SQL
@@ -341,7 +344,9 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 
 // Write implements backend.Driver.
 func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
-	return s.inTx(ctx, func(t *txn) error { return f(t) })
+	return s.Telling(ctx, f, func(f func(backend.Tx) error) error {
+		return s.inTx(ctx, func(t *txn) error { return f(t) })
+	})
 }
 
 // Supports implements backend.Supporter.

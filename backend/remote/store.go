@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/follow"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -81,6 +82,7 @@ type IDStore interface {
 // Store is an administration behind an HTTP service. It is safe for concurrent use.
 type Store struct {
 	auth.Elsewhere // its users change their passwords there
+	follow.Teller
 	*core
 	speaker
 }
@@ -127,6 +129,7 @@ var (
 	_ backend.Supporter      = (*Store)(nil)
 	_ backend.ModelDescriber = (*Store)(nil)
 	_ auth.Accounts          = (*Store)(nil)
+	_ backend.ChangeTeller   = (*Store)(nil)
 	_ backend.Tx             = (*transaction)(nil)
 )
 

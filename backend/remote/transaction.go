@@ -22,6 +22,10 @@ import (
 // through this gateway, or through others with the same id store, judge and change the same
 // record at once.
 func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
+	return s.Telling(ctx, f, func(f func(backend.Tx) error) error { return s.write(ctx, f) })
+}
+
+func (s *Store) write(ctx context.Context, f func(backend.Tx) error) error {
 	t := &transaction{Store: s}
 	defer t.letGo(ctx)
 	err := f(t)

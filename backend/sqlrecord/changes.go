@@ -2,6 +2,7 @@ package sqlrecord
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,31 +11,73 @@ import (
 	"frontdesk/mapping"
 )
 
-// Changes tells the changes of a store's records. It is safe for concurrent use.
+// Changes tells the changes of records: of a store's, or of those that are elsewhere. It is
+// safe for concurrent use.
 type Changes struct {
-	records *Store
-	seal    seal
-	keep    time.Duration
-	byName  map[string]*mapping.Resource
-	page    string // statement: client, after this position, at most so many
-	last    string // statement of SQLite: whether that finds any; "" where it costs no less
+	db       DB
+	records  *Store   // nil where they are elsewhere
+	each     EachOf   // reads those that are elsewhere
+	followed Followed // may be nil
+	seal     seal
+	keep     time.Duration
+	byName   map[string]*mapping.Resource
+	page     string // statement: client, after this position, at most so many
+	last     string // statement of SQLite: whether that finds any; "" where it costs no less
 }
+
+// EachOf calls each for those of the records that the client sees, in the fields of lists.
+type EachOf func(ctx context.Context, client auth.Client, r *mapping.Resource, ids []int32, each func(mapping.Record)) error
+
+// Followed tells of a cursor that was given out at a moment (milliseconds since 1970, by the
+// clock of the database) whether all changes of the resources since then are noted. It runs
+// on the connection that the changes are read on.
+type Followed func(ctx context.Context, c Conn, q backend.ChangesQuery, issued int64) (bool, error)
 
 // OpenChanges returns the changes of a store whose tables Migrate has made. They are kept for
 // at least keep.
 func OpenChanges(ctx context.Context, records *Store, keep time.Duration) (*Changes, error) {
-	sealed, err := openSeal(ctx, records.db)
-	if err != nil {
-		return nil, err
+	c := &Changes{db: records.db, records: records}
+	return c, c.open(ctx, slices.Collect(maps.Keys(records.tables)), keep)
+}
+
+// OpenNotes returns the changes of records that are elsewhere: those that Note has written
+// into a database, whose tables NotesMigration has made.
+func OpenNotes(ctx context.Context, db DB, resources []*mapping.Resource, keep time.Duration, each EachOf, followed Followed) (*Changes, error) {
+	c := &Changes{db: db, each: each, followed: followed}
+	return c, c.open(ctx, resources, keep)
+}
+
+func (c *Changes) open(ctx context.Context, resources []*mapping.Resource, keep time.Duration) (err error) {
+	d := c.db.Dialect()
+	if c.seal, err = openSeal(ctx, c.db); err != nil {
+		return err
 	}
-	c := &Changes{records: records, seal: sealed, keep: keep, byName: map[string]*mapping.Resource{}, page: changesText(records.db.Dialect())}
-	if records.db.Dialect().steers {
-		c.last = lastText(records.db.Dialect())
+	c.keep, c.byName, c.page = keep, map[string]*mapping.Resource{}, changesText(d)
+	if d.steers {
+		c.last = lastText(d)
 	}
-	for r := range records.tables {
+	for _, r := range resources {
 		c.byName[r.Name] = r
 	}
-	return c, nil
+	return nil
+}
+
+// Note writes a change, in the transaction of a connection.
+func Note(ctx context.Context, c Conn, d *Dialect, client int64, r *mapping.Resource, id int32, kind backend.ChangeKind) error {
+	text := "INSERT INTO " + changeTable + " (client_id, resource, id, kind, at) VALUES (?1, ?2, ?3, ?4, " + d.Present + ")"
+	_, err := c.Exec(ctx, d.Text(text), mapping.IntValue(client), mapping.TextValue(r.Name), mapping.IntValue(int64(id)), mapping.IntValue(numberOf(kind)))
+	return err
+}
+
+func numberOf(kind backend.ChangeKind) int64 {
+	switch kind {
+	case backend.RecordCreated:
+		return kindCreated
+	case backend.RecordDeleted:
+		return kindDeleted
+	default:
+		return kindUpdated
+	}
 }
 
 // changesText is the statement for some changes after a position, those of system records
@@ -77,7 +120,7 @@ func tx(d *Dialect) string {
 
 // head is the position that the number in a row of changesText stands for.
 func (c *Changes) head(n int64) spot {
-	if c.records.db.Dialect().steers {
+	if c.db.Dialect().steers {
 		return spot{seq: n}
 	}
 	return spot{tx: n}
@@ -133,16 +176,26 @@ func (c *Changes) Page(ctx context.Context, q backend.ChangesQuery) (page backen
 	if !ok && !q.Begin {
 		return page, mapping.Fail(mapping.CursorGone)
 	}
-	err = c.records.read(ctx, func(conn Conn) error {
+	told, now := gathering{wanted: q.Resources, most: q.Limit, at: after.at}, cursor{}
+	err = c.db.Read(ctx, func(conn Conn) (err error) {
 		if q.Begin {
-			now, err := c.now(ctx, conn)
-			page = backend.ChangesPage{Cursor: c.seal.text(q.Client, now)}
+			now, err = c.now(ctx, conn)
+			told.at = now.at
 			return err
 		}
-		page, err = c.collect(ctx, conn, q, after)
+		if now, page, err = c.collect(ctx, conn, q, after, &told); err == nil && q.Records && c.records != nil {
+			err = fill(ctx, q, &told, &page, c.records.On(conn).eachOf)
+		}
 		return err
 	})
-	return page, err
+	if err == nil && q.Records && c.records == nil { // which may need connections of this database itself
+		err = fill(ctx, q, &told, &page, c.each)
+	}
+	if err != nil {
+		return backend.ChangesPage{}, err
+	}
+	page.Cursor = c.seal.text(q.Client, cursor{at: told.at, issued: now.issued})
+	return page, nil
 }
 
 // The changes that are read at once: more than records on the page, since some are of the
@@ -153,17 +206,22 @@ const (
 )
 
 // collect reads changes until the page is full.
-func (c *Changes) collect(ctx context.Context, conn Conn, q backend.ChangesQuery, from cursor) (page backend.ChangesPage, err error) {
-	told := gathering{wanted: q.Resources, most: q.Limit, at: from.at}
-	var now cursor
+func (c *Changes) collect(ctx context.Context, conn Conn, q backend.ChangesQuery, from cursor, told *gathering) (now cursor, page backend.ChangesPage, err error) {
+	*told = gathering{wanted: q.Resources, most: q.Limit, at: from.at}
 	for read := 0; ; {
 		most := max(readAtOnce, q.Limit+q.Limit/4)
 		var found []entry
 		if found, now, err = c.read(ctx, conn, q.Client, told.at, most); err != nil {
-			return page, err
+			return now, page, err
 		}
-		if from.age(now.issued) > c.keep || now.at.before(from.at) {
-			return page, mapping.Fail(mapping.CursorGone)
+		good := from.age(now.issued) <= c.keep && !now.at.before(from.at)
+		if good && read == 0 && c.followed != nil {
+			if good, err = c.followed(ctx, conn, q, from.issued); err != nil {
+				return now, page, err
+			}
+		}
+		if !good {
+			return now, page, mapping.Fail(mapping.CursorGone)
 		}
 		if !told.add(found) {
 			page.More = true
@@ -179,13 +237,7 @@ func (c *Changes) collect(ctx context.Context, conn Conn, q backend.ChangesQuery
 		}
 	}
 	page.Changes = told.changes()
-	if q.Records {
-		if err := c.fill(ctx, conn, q, &told, &page); err != nil {
-			return page, err
-		}
-	}
-	page.Cursor = c.seal.text(q.Client, cursor{at: told.at, issued: now.issued})
-	return page, nil
+	return now, page, nil
 }
 
 // before tells whether a position is before another.
@@ -246,13 +298,13 @@ func (g *gathering) changes() []backend.RecordChange {
 
 // fill reads the records of a page, some at a time. The page ends before the first record
 // that there is no room for.
-func (c *Changes) fill(ctx context.Context, conn Conn, q backend.ChangesQuery, told *gathering, page *backend.ChangesPage) error {
+func fill(ctx context.Context, q backend.ChangesQuery, told *gathering, page *backend.ChangesPage, eachOf EachOf) error {
 	var records map[recordKey]mapping.Record
 	bytes := 0
 	for i := range page.Changes {
 		if i%idsAtOnce == 0 {
 			var err error
-			if records, err = c.recordsOf(ctx, conn, q, page.Changes[i:min(i+idsAtOnce, len(page.Changes))]); err != nil {
+			if records, err = recordsOf(ctx, q, page.Changes[i:min(i+idsAtOnce, len(page.Changes))], eachOf); err != nil {
 				return err
 			}
 		}
@@ -278,7 +330,7 @@ func (c *Changes) fill(ctx context.Context, conn Conn, q backend.ChangesQuery, t
 }
 
 // recordsOf reads the records of changes that are still there.
-func (c *Changes) recordsOf(ctx context.Context, conn Conn, q backend.ChangesQuery, changes []backend.RecordChange) (map[recordKey]mapping.Record, error) {
+func recordsOf(ctx context.Context, q backend.ChangesQuery, changes []backend.RecordChange, eachOf EachOf) (map[recordKey]mapping.Record, error) {
 	ids := map[*mapping.Resource][]int32{}
 	for _, change := range changes {
 		if change.Kind != backend.RecordDeleted {
@@ -287,7 +339,7 @@ func (c *Changes) recordsOf(ctx context.Context, conn Conn, q backend.ChangesQue
 	}
 	records := map[recordKey]mapping.Record{}
 	for r, of := range ids {
-		err := c.records.On(conn).eachOf(ctx, q.Client, r, of, func(rec mapping.Record) { records[recordKey{r, rec.ID()}] = rec })
+		err := eachOf(ctx, q.Client, r, of, func(rec mapping.Record) { records[recordKey{r, rec.ID()}] = rec })
 		if err != nil {
 			return nil, err
 		}

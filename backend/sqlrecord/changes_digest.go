@@ -13,30 +13,57 @@ import (
 	"frontdesk/mapping"
 )
 
+// States are the records of a resource that a digest sums up, as a connection sees them.
+type States interface {
+	// Greatest returns the greatest ID from q.From on that the client sees; 0 if it sees none.
+	Greatest(ctx context.Context, c Conn, q backend.DigestQuery) (int64, error)
+	// Each calls each for the ID and modified_at of each record from q.From to q.To (0: all
+	// from From on), in the order of IDs.
+	Each(ctx context.Context, c Conn, q backend.DigestQuery, each func(id, modified mapping.Value)) error
+}
+
 // Digest sums up the records of a resource; see backend.ChangeTeller. It reads their IDs and
 // modified_at alone, and all records that changes up to the cursor are about as these left
 // them, or later.
 func (c *Changes) Digest(ctx context.Context, r *mapping.Resource, q backend.DigestQuery) (digest backend.Digest, err error) {
-	err = c.records.snapshot(ctx, func(conn Conn) error {
+	return c.DigestOf(ctx, q, recordStates{c.records, r})
+}
+
+// DigestOf is Digest of records that are elsewhere.
+func (c *Changes) DigestOf(ctx context.Context, q backend.DigestQuery, of States) (digest backend.Digest, err error) {
+	err = c.db.Snapshot(ctx, func(conn Conn) error {
 		now, err := c.now(ctx, conn)
 		if err != nil {
 			return err
 		}
-		records := c.records.On(conn)
 		last := int64(q.To)
 		if last == 0 {
-			if last, err = records.greatestID(ctx, r, q); err != nil {
+			if last, err = of.Greatest(ctx, conn, q); err != nil {
 				return err
 			}
 		}
 		sums := newSums(q, last)
-		if err := records.eachState(ctx, r, q, sums.add); err != nil {
+		if err := of.Each(ctx, conn, q, sums.add); err != nil {
 			return err
 		}
 		digest = backend.Digest{Ranges: sums.end(), Cursor: c.seal.text(q.Client, now)}
 		return nil
 	})
 	return digest, err
+}
+
+// recordStates are the records of a store.
+type recordStates struct {
+	records *Store
+	r       *mapping.Resource
+}
+
+func (s recordStates) Greatest(ctx context.Context, c Conn, q backend.DigestQuery) (int64, error) {
+	return s.records.On(c).greatestID(ctx, s.r, q)
+}
+
+func (s recordStates) Each(ctx context.Context, c Conn, q backend.DigestQuery, each func(id, modified mapping.Value)) error {
+	return s.records.On(c).eachState(ctx, s.r, q, each)
 }
 
 // greatestID returns the greatest ID that the client sees; 0 if it sees none.

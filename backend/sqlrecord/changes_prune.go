@@ -21,7 +21,7 @@ const (
 // Prune removes the changes that no cursor is good for any more. The last one stays, since
 // SQLite counts on from it.
 func (c *Changes) Prune(ctx context.Context) error {
-	db := Reserved(c.records.db)
+	db := Reserved(c.db)
 	d := db.Dialect()
 	p := d.Placeholder
 	text := "DELETE FROM " + changeTable + " WHERE seq IN (SELECT seq FROM " + changeTable + " ORDER BY seq LIMIT " + p(2) + ") AND at < " + d.Present + " - " + p(1) +
@@ -66,11 +66,11 @@ func (s *Store) Quietly(ctx context.Context, f func() error) error {
 // are told up to there.
 func (c *Changes) State(ctx context.Context) (kept int64, lag time.Duration, err error) {
 	text := "SELECT coalesce(max(seq) - min(seq) + 1, 0), 0 FROM " + changeTable
-	if !c.records.db.Dialect().steers {
+	if !c.db.Dialect().steers {
 		text = `SELECT greatest(reltuples, 0)::bigint, (SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start) * 1000), 0)::bigint
 			FROM pg_stat_activity WHERE backend_xid IS NOT NULL) FROM pg_class WHERE oid = to_regclass('` + changeTable + `')`
 	}
-	err = Reserved(c.records.db).Read(ctx, func(conn Conn) error {
+	err = Reserved(c.db).Read(ctx, func(conn Conn) error {
 		return conn.Query(ctx, text, []Column{{Type: mapping.Int4}, {Type: mapping.Int4}}, nil, func(row []mapping.Value) error {
 			kept, lag = row[0].Int(), time.Duration(row[1].Int())*time.Millisecond
 			return nil

@@ -53,6 +53,18 @@ func (s schema) changeTables() []string {
 	}
 }
 
+// NotesMigration makes the tables that Note writes into, as the migration of that number.
+func NotesMigration(d *Dialect, number int64) *goose.Migration {
+	return goose.NewGoMigration(number, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		for _, text := range (schema{d: d}).changeTables() {
+			if err := run(ctx, tx, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil)
+}
+
 func (s schema) bytes() string { return s.d.ColumnType(&mapping.Field{Type: mapping.Bytea}) }
 
 // notQuiet is the condition that the transaction under way is told.

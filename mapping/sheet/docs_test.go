@@ -92,7 +92,7 @@ func TestDocsPartsLoad(t *testing.T) {
 	}
 	found := 0
 	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(docs), -1) {
-		if !regexp.MustCompile("^(source|resources|errors):").MatchString(block[1]) {
+		if !regexp.MustCompile("^(source|changes|resources|errors):").MatchString(block[1]) {
 			continue
 		}
 		found++

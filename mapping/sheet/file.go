@@ -32,6 +32,9 @@ type file struct {
 	// Client is the column, or path, that tells whose record it is, in every
 	// resource that does not name its own.
 	Client string `yaml:"client"`
+	// Changes tells how it is known which records have changed, in every resource
+	// that does not say so itself; default none.
+	Changes changesFile `yaml:"changes"`
 	// Accounts tells who may log in.
 	Accounts accountsFile `yaml:"accounts"`
 	// Codes are code lists that several fields share, by name.

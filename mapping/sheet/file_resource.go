@@ -1,6 +1,10 @@
 package sheet
 
-import "frontdesk/config"
+import (
+	"time"
+
+	"frontdesk/config"
+)
 
 // resourceFile is how the system has one resource.
 type resourceFile struct {
@@ -26,6 +30,9 @@ type resourceFile struct {
 	// Version is the column, or path, that changes with every change; without
 	// one the whole record is compared.
 	Version string `yaml:"version"`
+	// Changes tells how it is known which records have changed. Default: the sheet's
+	// changes.
+	Changes changesFile `yaml:"changes"`
 	// TimeZone is the zone of dates and times that name none, in every field
 	// that does not say its own. Default: the sheet's time_zone.
 	TimeZone config.Zone `yaml:"time_zone"`
@@ -51,6 +58,26 @@ type resourceFile struct {
 	Sorts []string `yaml:"sorts"`
 	// ListRequires replaces the query parameters that lists ask for.
 	ListRequires *[]string `yaml:"list_requires"`
+}
+
+// changesFile is how it is known which records have changed, for GET /changes.
+type changesFile struct {
+	// By is version when lists are asked for what was modified since, by modified_at;
+	// scan when all records are read and compared with what was read before; none.
+	By string `yaml:"by" schema:"enum=version|scan|none"`
+	// Every is how long after the end of a look the next one begins; default 1m by
+	// version, 10m by scan.
+	Every time.Duration `yaml:"every"`
+	// Settle is how long before it shows to others a writer of the system may have
+	// taken the time of a change; default 1m. Only by version.
+	Settle time.Duration `yaml:"settle"`
+	// Deletions is how often all records are read, too, to find those that have gone.
+	// Default: never, and deletions are not told. Only by version.
+	Deletions time.Duration `yaml:"deletions"`
+	// Pause is the least time between two pages that are read; default 100ms.
+	Pause time.Duration `yaml:"pause"`
+	// Page is how many records are read at once; default 500.
+	Page int `yaml:"page"`
 }
 
 // keyFile is the primary key in the system.

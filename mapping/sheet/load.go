@@ -160,6 +160,7 @@ func (l *loader) load() {
 		return // what the rest means depends on it
 	}
 	l.judgeWithoutRules()
+	l.sheet.changes = l.loadChanges("changes", l.file.Changes)
 	if l.Source.Frontdesk != nil {
 		for _, key := range []string{"resources", "accounts.table", "accounts.query", "accounts.verify"} {
 			if l.doc.Has(key) {
@@ -276,6 +277,7 @@ func (l *loader) loadResources() {
 		d.fields()
 		d.operations()
 		d.abilities()
+		d.changes()
 	}
 	to := map[string]mapping.Narrowing{}
 	for _, d := range l.drafts {

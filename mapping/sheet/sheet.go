@@ -20,6 +20,7 @@ type Sheet struct {
 	Location     *time.Location
 	Keep         string // file or postgres:// of the gateway's own store; "" where none is given
 	OwnRules     bool   // the system keeps the business rules itself
+	changes      Changes
 	WithoutRules []string
 	Accounts     Accounts
 	Errors       *Translator
@@ -86,6 +87,7 @@ type Resource struct {
 	SystemClient string // its value in records of all clients
 	Where        string // SQL
 	Version      string // place; "" to hash the record
+	Changes      Changes
 	Order        []string
 	Operations   map[mapping.Scope]*Operation // those that there are
 	// Places are all that must be read to make a record, each once; a row is

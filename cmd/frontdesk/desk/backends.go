@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/follow"
 	"frontdesk/backend/idstore"
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/reference"
@@ -70,6 +71,8 @@ type System struct {
 	untilLag func(context.Context) (time.Duration, error)
 	// changes tells how many changes are kept, and what they are told up to; nil where none are.
 	changes ChangesState
+	// follower looks for the changes of a mapped system; nil where none are told.
+	follower *follow.Follower
 	// loginsAtOnce is how many may be verified at once.
 	loginsAtOnce int
 	// releases close what was opened, last first.
@@ -183,7 +186,7 @@ func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *idstore.Store) err
 	}
 	s.onClose(store.Close)
 	s.driver, s.accounts = store, store
-	return nil
+	return s.openFollower(o, sh, &store.Teller)
 }
 
 func (s *System) openRemote(o opening, sh *sheet.Sheet, kept *idstore.Store) error {
@@ -196,6 +199,21 @@ func (s *System) openRemote(o opening, sh *sheet.Sheet, kept *idstore.Store) err
 	s.onClose(store.Close)
 	s.driver, s.accounts, s.model = store, store, store.Sheet.Model
 	s.loginsAtOnce = cmp.Or(store.LoginsAtOnce(), s.loginsAtOnce)
+	return s.openFollower(o, sh, &store.Teller)
+}
+
+// openFollower has the changes of a mapped system told, as far as its sheet says how they are
+// known.
+func (s *System) openFollower(o opening, sh *sheet.Sheet, teller *follow.Teller) (err error) {
+	s.follower, err = follow.Open(o.ctx, follow.Options{
+		Reader: s.driver, DB: s.Own.Db, Sheet: sh, Model: s.model, Keep: o.config.Changes.Keep, Timeout: o.config.Backend.Timeout, Log: o.log,
+	})
+	if err != nil || s.follower == nil {
+		return err
+	}
+	s.onClose(s.follower.Close)
+	s.changes = s.follower.State
+	teller.TellBy(s.follower)
 	return nil
 }
 

@@ -60,6 +60,9 @@ func (h *Desk) watch() {
 	if h.system.changes != nil {
 		m.registry.MustRegister(h.system.changes)
 	}
+	if h.system.follower != nil {
+		m.registry.MustRegister(ChangesScans(h.system.follower.Scans))
+	}
 	if h.system.replica != nil {
 		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
 	}

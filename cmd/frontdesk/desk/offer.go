@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/follow"
 	"frontdesk/backend/reference"
 	"frontdesk/config"
 	"frontdesk/gateway"
@@ -40,7 +41,7 @@ func OfferOf(c *config.Config) (backend.Offer, error) {
 		if err != nil {
 			return offer, &config.Unreadable{Setting: "backend.sheet", Err: located(err)}
 		}
-		offer.Model, offer.Supports, offer.Writes = sh.Model, sh.Supports, sh.Writes
+		offer.Model, offer.Supports, offer.Writes, offer.Tells = sh.Model, sh.Supports, sh.Writes, follow.Tells(sh)
 	}
 	if err = backend.JudgeModel(offer.Model); err == nil && b.Driver == ReferenceDriver {
 		err = reference.JudgeModel(offer.Model)

@@ -1,0 +1,66 @@
+package follow
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// counts are of this gateway, since it was started.
+type counts struct {
+	of map[string]*count
+}
+
+type count struct{ records, failures atomic.Int64 }
+
+func (c *counts) init(all []*mapping.Resource) {
+	c.of = map[string]*count{}
+	for _, r := range all {
+		c.of[r.Name] = new(count)
+	}
+}
+
+func (c *counts) read(r *mapping.Resource, n int) { c.of[r.Name].records.Add(int64(n)) }
+func (c *counts) failed(r *mapping.Resource)      { c.of[r.Name].failures.Add(1) }
+
+// Scan is how changes of a resource are looked for.
+type Scan struct {
+	Resource string
+	// Records that this gateway has read for it, and Failures to read some.
+	Records, Failures int64
+	// Clients that follow the resource, and the time since the last look at the records of
+	// the client whose last look is the longest ago; 0 where nobody follows.
+	Clients int64
+	Age     time.Duration
+}
+
+// Scans tells of each resource how its changes are looked for.
+func (f *Follower) Scans(ctx context.Context) (all []Scan, err error) {
+	at := map[string]int{}
+	for _, r := range f.o.Model.Resources {
+		if c := f.counts.of[r.Name]; c != nil {
+			at[r.Name] = len(all)
+			all = append(all, Scan{Resource: r.Name, Records: c.records.Load(), Failures: c.failures.Load()})
+		}
+	}
+	columns := []sqlrecord.Column{{Type: mapping.Text}, {Type: mapping.Int4}, {Type: mapping.Int4}}
+	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
+		return c.Query(ctx, f.text(`SELECT resource, count(*), coalesce(max(`+f.o.DB.Dialect().Present+` - done_at), 0) FROM followed WHERE done_at > 0 GROUP BY resource`), columns, nil,
+			func(row []mapping.Value) error {
+				if i, ok := at[row[0].Text()]; ok {
+					all[i].Clients, all[i].Age = row[1].Int(), time.Duration(row[2].Int())*time.Millisecond
+				}
+				return nil
+			})
+	})
+	return all, err
+}
+
+// State tells about how many changes are kept, and up to where they are told; see
+// sqlrecord.Changes.
+func (f *Follower) State(ctx context.Context) (kept int64, lag time.Duration, err error) {
+	return f.changes.State(ctx)
+}

@@ -1,0 +1,253 @@
+// Package follow knows which records of a system have changed that is not the gateway's and
+// does not tell it: it looks at them again and again, as the mapping sheet says
+// (changes), and compares them with what it has seen before.
+//
+// What it has seen is in the gateway's own database, beside the IDs: for each client that
+// follows a resource, and each record of it, a version. A Follower reads through the
+// driver, so it sees what the client sees; it writes nothing into the system. One gateway
+// of several looks; all of them tell.
+package follow
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/pressly/goose/v3"
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Options say what a Follower works with. Reader, DB and Sheet are needed.
+type Options struct {
+	Reader backend.Reader // of the system, as clients see it
+	DB     sqlrecord.DB   // the gateway's own, which stays its owner's
+	Sheet  *sheet.Sheet
+	Model  *mapping.Model // that of the driver; nil for the sheet's
+	// Keep is how long a cursor is good; default 90 days.
+	Keep time.Duration
+	// Timeout bounds the reading of one page; default 30 s.
+	Timeout time.Duration
+	// Lease is how long a gateway that is silent keeps the others from looking; default 15 s.
+	Lease time.Duration
+	// Log is told of looks that fail; nil for nobody.
+	Log *zap.Logger
+}
+
+// Follower tells the changes of a system's records. It is safe for concurrent use.
+type Follower struct {
+	o         Options
+	db        sqlrecord.DB // for what no client waits for
+	resources map[string]*mapping.Resource
+	changes   *sqlrecord.Changes
+	holder    string        // of the lease
+	wake      chan struct{} // something new is followed
+	counts    counts
+
+	mu    sync.Mutex
+	asked map[pair]time.Time // when it was last noted that somebody asked
+
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// pair is what is followed: the records of a resource that a client sees.
+type pair struct {
+	client   auth.Client
+	resource *mapping.Resource
+}
+
+func (p pair) values(more ...mapping.Value) []mapping.Value {
+	return append([]mapping.Value{mapping.IntValue(p.client.ID), mapping.TextValue(p.resource.Name)}, more...)
+}
+
+// Tells is what is told of a resource.
+func (f *Follower) Tells(r *mapping.Resource) backend.Telling { return Tells(f.o.Sheet)(r) }
+
+// Tells is what a sheet says that is told of a resource.
+func Tells(sh *sheet.Sheet) func(*mapping.Resource) backend.Telling {
+	return func(r *mapping.Resource) backend.Telling {
+		switch c := sh.Changes(r); {
+		case c.By == "":
+			return backend.TellsNone
+		case c.TellsDeletions():
+			return backend.TellsAll
+		default:
+			return backend.TellsWithoutDeletions
+		}
+	}
+}
+
+// keepDefault is how long cursors are good where nothing is said.
+const keepDefault = 90 * 24 * time.Hour
+
+// Open makes or migrates the tables, and begins to look. It returns nil if the sheet says
+// of no resource how its changes are known. The caller closes the Follower, before the
+// driver and the database.
+func Open(ctx context.Context, o Options) (*Follower, error) {
+	f := &Follower{o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, wake: make(chan struct{}, 1), asked: map[pair]time.Time{}, done: make(chan struct{})}
+	f.o.Model = cmp.Or(o.Model, o.Sheet.Model)
+	f.o.Keep, f.o.Timeout = cmp.Or(o.Keep, keepDefault), cmp.Or(o.Timeout, 30*time.Second)
+	f.o.Lease = cmp.Or(o.Lease, leaseLife)
+	if f.o.Log == nil {
+		f.o.Log = zap.NewNop()
+	}
+	var all []*mapping.Resource
+	for _, r := range f.o.Model.Resources {
+		if o.Sheet.Changes(r).By != "" {
+			f.resources[r.Name], all = r, append(all, r)
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	holder, err := uuid.NewRandom()
+	if err != nil {
+		return nil, err
+	}
+	f.holder = holder.String()
+	notes := sqlrecord.NotesMigration(o.DB.Dialect(), 2)
+	if err := sqlrecord.MigrateWith(ctx, o.DB, sqlrecord.Migrations{Table: "frontdesk_follow_version", Files: migrations, Go: []*goose.Migration{notes}}); err != nil {
+		return nil, fmt.Errorf("changes of records: %w", err)
+	}
+	if f.changes, err = sqlrecord.OpenNotes(ctx, o.DB, all, f.o.Keep, f.eachOf, f.followedSince); err != nil {
+		return nil, err
+	}
+	f.counts.init(all)
+	var run context.Context
+	run, f.stop = context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(f.done)
+		f.run(run)
+	}()
+	return f, nil
+}
+
+// Close ends the looking and waits for it. It is nothing to a nil Follower.
+func (f *Follower) Close() error {
+	if f != nil {
+		f.stop()
+		<-f.done
+	}
+	return nil
+}
+
+// Changes is that of backend.ChangeTeller. A client that begins waits until all records
+// have been read once; if that takes too long it is told to try again.
+func (f *Follower) Changes(ctx context.Context, q backend.ChangesQuery) (backend.ChangesPage, error) {
+	if q.Begin {
+		if err := f.follow(ctx, q.Client, q.Resources); err != nil {
+			return backend.ChangesPage{}, err
+		}
+	} else if err := f.touch(ctx, q.Client, q.Resources); err != nil {
+		return backend.ChangesPage{}, err
+	}
+	page, err := f.changes.Page(ctx, q)
+	return page, own(err)
+}
+
+// own marks an error of the gateway's own database; those of the driver are not, and
+// answers stay what they are.
+func own(err error) error {
+	if _, answer := mapping.AsViolations(err); err == nil || answer || errors.Is(err, errDriver) || errors.Is(err, backend.ErrBusy) {
+		return err
+	}
+	return fmt.Errorf("%w: changes of records: %w", backend.ErrOwnStore, err)
+}
+
+// errDriver says that the system could not be read.
+var errDriver = errors.New("read the records that have changed")
+
+// eachOf reads records of a page of changes, as they are now.
+func (f *Follower) eachOf(ctx context.Context, client auth.Client, r *mapping.Resource, ids []int32, each func(mapping.Record)) error {
+	for _, id := range ids {
+		rec, err := f.o.Reader.Get(ctx, r, backend.Query{Client: client, ID: id, Fields: r.ListFields()})
+		switch {
+		case errors.Is(err, backend.ErrNotFound):
+		case err != nil:
+			return fmt.Errorf("%w: %w", errDriver, err)
+		default:
+			each(rec)
+		}
+	}
+	return nil
+}
+
+// Digest is that of backend.ChangeTeller: of the records as they were last seen.
+func (f *Follower) Digest(ctx context.Context, r *mapping.Resource, q backend.DigestQuery) (backend.Digest, error) {
+	if err := f.follow(ctx, q.Client, []*mapping.Resource{r}); err != nil {
+		return backend.Digest{}, err
+	}
+	d, err := f.changes.DigestOf(ctx, q, states{f, r})
+	return d, own(err)
+}
+
+// states are the records of a resource as they were last seen.
+type states struct {
+	f *Follower
+	r *mapping.Resource
+}
+
+const ofRange = ` FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND gone = 0 AND id >= ?3`
+
+func (s states) args(q backend.DigestQuery) []mapping.Value {
+	return pair{q.Client, s.r}.values(mapping.IntValue(int64(q.From)))
+}
+
+// Greatest implements sqlrecord.States.
+func (s states) Greatest(ctx context.Context, c sqlrecord.Conn, q backend.DigestQuery) (last int64, err error) {
+	err = c.Query(ctx, s.f.text(`SELECT coalesce(max(id), 0)`+ofRange), numbers(1), s.args(q), func(row []mapping.Value) error {
+		last = row[0].Int()
+		return nil
+	})
+	return last, err
+}
+
+// Each implements sqlrecord.States.
+func (s states) Each(ctx context.Context, c sqlrecord.Conn, q backend.DigestQuery, each func(id, modified mapping.Value)) error {
+	to := cmp.Or(int64(q.To), anyID)
+	return c.Query(ctx, s.f.text(`SELECT id, modified`+ofRange+` AND id <= ?4 ORDER BY id`), numbers(2), append(s.args(q), mapping.IntValue(to)), func(row []mapping.Value) error {
+		each(row[0], momentOf(row[1]))
+		return nil
+	})
+}
+
+// anyID is the highest ID there can be.
+const anyID = 1<<31 - 1
+
+// momentOf is a moment as it was stored.
+func momentOf(v mapping.Value) mapping.Value {
+	if v.Kind() == mapping.KindNull {
+		return v
+	}
+	return mapping.TimeValue(time.UnixMilli(v.Int()))
+}
+
+// text writes a statement, which has SQLite's placeholders, for the engine.
+func (f *Follower) text(sql string) string { return f.o.DB.Dialect().Text(sql) }
+
+// numbers are so many result columns.
+func numbers(n int) []sqlrecord.Column {
+	columns := make([]sqlrecord.Column, n)
+	for i := range columns {
+		columns[i].Type = mapping.Int4
+	}
+	return columns
+}
+
+// key names a pair.
+func (p pair) key() string { return strconv.FormatInt(p.client.ID, 10) + " " + p.resource.Name }

@@ -1,0 +1,197 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// look is one look at all records of a pair, or at those that were modified since.
+type look struct {
+	pair
+	how       sheet.Changes
+	pass      int64
+	first     bool // nobody has a cursor yet
+	whole     bool // all records are read
+	since     int64
+	highest   int64 // modified_at that was seen before it began, and the highest by now
+	high      int64
+	present   int64   // when it began
+	after     int32   // the last record that was read
+	seen      []int32 // where the whole is read: 4 bytes for each record
+	sweeps    bool    // all are read, and those that were not seen are looked for
+	due       time.Time
+	failures  int
+	lastError time.Time
+}
+
+// pageBytes bounds the texts of a page.
+const pageBytes = 8 << 20
+
+var errPageFull = errors.New("the page is full")
+
+// step reads and notes one page.
+func (f *Follower) step(ctx context.Context, l *look) (done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
+	defer cancel()
+	if l.sweeps {
+		return f.sweep(ctx, l)
+	}
+	q := backend.Query{Client: l.client, Keyset: true, After: l.after, Limit: l.how.Page, Room: func(bytes, records int) error {
+		if bytes > pageBytes && records > 1 {
+			return errPageFull
+		}
+		return nil
+	}}
+	if !l.whole && l.since > 0 {
+		q.ModifiedSince = mapping.TimeValue(time.UnixMilli(l.since).Add(-l.how.Settle))
+	}
+	page, err := f.o.Reader.List(ctx, l.resource, q)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", errDriver, err)
+	}
+	f.counts.read(l.resource, len(page.Records))
+	news, err := f.news(ctx, l.pair, page.Records)
+	if err == nil {
+		err = f.note(ctx, l.pair, l, news)
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, rec := range page.Records {
+		if l.whole {
+			l.seen = append(l.seen, rec.ID())
+		}
+		if at := rec.Values[l.resource.ModifiedAt]; at.IsSet() && at.Int() <= l.present {
+			l.high = max(l.high, at.Int())
+		}
+	}
+	if !page.More {
+		slices.Sort(l.seen)
+		l.sweeps, l.after = l.whole, 0
+		return !l.whole, nil
+	}
+	if len(page.Records) == 0 {
+		return false, fmt.Errorf("%w: a page of %s has no records, and there are more", errDriver, l.resource.Name)
+	}
+	l.after = page.Records[len(page.Records)-1].ID()
+	return false, nil
+}
+
+// sweepAtOnce is how many records are compared with those that were seen.
+const sweepAtOnce = 1000
+
+// sweep looks for the next records that a look has not seen. One that is there all the same
+// was passed over by its paging, and stays.
+func (f *Follower) sweep(ctx context.Context, l *look) (done bool, err error) {
+	var missing []int32
+	n := 0
+	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
+		return c.Query(ctx, f.text(`SELECT id FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND id > ?3 AND gone = 0 AND pass < ?4 ORDER BY id LIMIT ?5`), numbers(1),
+			l.values(mapping.IntValue(int64(l.after)), mapping.IntValue(l.pass), mapping.IntValue(sweepAtOnce)), func(row []mapping.Value) error {
+				n, l.after = n+1, int32(row[0].Int())
+				if _, there := slices.BinarySearch(l.seen, l.after); !there {
+					missing = append(missing, l.after)
+				}
+				return nil
+			})
+	})
+	if err != nil {
+		return false, err
+	}
+	for some := range slices.Chunk(missing, idsAtOnce) {
+		var gone []sighting
+		for _, id := range some {
+			_, err := f.o.Reader.Get(ctx, l.resource, backend.Query{Client: l.client, ID: id, Fields: []int{l.resource.ID}})
+			switch {
+			case errors.Is(err, backend.ErrNotFound):
+				gone = append(gone, sighting{id: id, modified: mapping.NullValue(), kind: backend.RecordDeleted})
+			case err != nil:
+				l.after = min(l.after, missing[0]-1) // those that were noted are not found again
+				return false, fmt.Errorf("%w: %w", errDriver, err)
+			}
+		}
+		if err := f.note(ctx, l.pair, l, gone); err != nil {
+			l.after = min(l.after, missing[0]-1)
+			return false, err
+		}
+	}
+	return n < sweepAtOnce, nil
+}
+
+// start begins a look.
+func (f *Follower) start(ctx context.Context, p pair) (l *look, err error) {
+	l = &look{pair: p, how: f.o.Sheet.Changes(p.resource)}
+	found := false
+	err = f.db.Write(ctx, func(c sqlrecord.Conn) error {
+		found = false
+		if err := f.renew(ctx, c); err != nil {
+			return err
+		}
+		return c.Query(ctx, f.text(`UPDATE followed SET pass = pass + 1 WHERE client_id = ?1 AND resource = ?2 RETURNING pass, ready_at, whole_at, since, high, `+f.o.DB.Dialect().Present),
+			numbers(6), p.values(), func(row []mapping.Value) error {
+				found = true
+				l.pass, l.first, l.since, l.high, l.present = row[0].Int(), row[1].Int() == 0, row[3].Int(), row[4].Int(), row[5].Int()
+				late := l.how.Deletions > 0 && l.present-row[2].Int() >= l.how.Deletions.Milliseconds()
+				l.whole, l.highest = l.how.By == sheet.ByScan || l.first || late, l.high
+				return nil
+			})
+	})
+	if err == nil && !found {
+		err = errLeft
+	}
+	return l, err
+}
+
+// finish notes that a look has ended. The next one by version begins where this one found
+// the last change when it began: what changed meanwhile, it may have passed before.
+func (f *Follower) finish(ctx context.Context, l *look) error {
+	whole := int64(0)
+	if l.whole {
+		whole = 1
+	}
+	present := f.o.DB.Dialect().Present
+	return f.db.Write(ctx, func(c sqlrecord.Conn) error {
+		if err := f.renew(ctx, c); err != nil {
+			return err
+		}
+		n, err := c.Exec(ctx, f.text(`UPDATE followed SET next_at = `+present+` + ?4, done_at = `+present+`, since = ?5, high = ?6,
+			whole_at = CASE WHEN CAST(?7 AS BIGINT) = 1 THEN `+present+` ELSE whole_at END, ready_at = CASE WHEN ready_at = 0 THEN `+present+` ELSE ready_at END
+			WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`),
+			l.values(mapping.IntValue(l.pass), mapping.IntValue(l.how.Every.Milliseconds()), mapping.IntValue(l.highest), mapping.IntValue(l.high), mapping.IntValue(whole))...)
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return errLeft
+		}
+		_, err = c.Exec(ctx, f.text(`DELETE FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND gone = 1 AND pass < ?3`), l.values(mapping.IntValue(l.pass))...)
+		return err
+	})
+}
+
+// backoff is how long a look rests after it has failed so often.
+func backoff(failures int) time.Duration {
+	return min(time.Minute, time.Second<<min(failures, 6))
+}
+
+// failed notes that a step of a look has failed, and rests.
+func (f *Follower) failed(l *look, err error) {
+	l.failures++
+	l.due = time.Now().Add(backoff(l.failures))
+	f.counts.failed(l.resource)
+	if l.failures == 1 || time.Since(l.lastError) > 10*time.Minute {
+		l.lastError = time.Now()
+		f.o.Log.Error("changes cannot be looked for; it is tried again", zap.String("resource", l.resource.Name), zap.Int64("client", l.client.ID),
+			zap.Int("failures", l.failures), zap.Error(err))
+	}
+}

@@ -1,0 +1,36 @@
+-- Whose records of which resource are followed, as they were seen last, and who looks at
+-- them. Moments are milliseconds since 1970 by the clock of this database.
+
+-- +goose Up
+CREATE TABLE followed (
+    client_id   BIGINT NOT NULL,
+    resource    TEXT COLLATE "C" NOT NULL,
+    client_name TEXT   NOT NULL,
+    asked_at    BIGINT NOT NULL,           -- when a client asked last
+    pass        BIGINT NOT NULL DEFAULT 0, -- number of the last look that began
+    next_at     BIGINT NOT NULL DEFAULT 0, -- when the next one is due
+    ready_at    BIGINT NOT NULL DEFAULT 0, -- when all had been read for the first time; 0 before
+    whole_at    BIGINT NOT NULL DEFAULT 0, -- when all had been read last
+    done_at     BIGINT NOT NULL DEFAULT 0, -- when the last look had ended
+    since       BIGINT NOT NULL DEFAULT 0, -- modified_at that the next look by version begins from
+    high        BIGINT NOT NULL DEFAULT 0, -- the highest modified_at that was seen
+    PRIMARY KEY (client_id, resource)
+);
+
+CREATE TABLE followed_record (
+    client_id BIGINT NOT NULL,
+    resource  TEXT COLLATE "C" NOT NULL,
+    id        BIGINT NOT NULL,
+    version   BIGINT NOT NULL,
+    modified  BIGINT,
+    gone      BIGINT NOT NULL, -- 1 for one that was there
+    pass      BIGINT NOT NULL, -- the look that was under way when it changed
+    PRIMARY KEY (client_id, resource, id)
+);
+
+-- The one gateway that looks.
+CREATE TABLE follow_lease (
+    one    INTEGER PRIMARY KEY CHECK (one = 1),
+    holder TEXT    NOT NULL,
+    until  BIGINT  NOT NULL
+);

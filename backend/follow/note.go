@@ -1,0 +1,167 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"strings"
+
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// sighting is a record as it was seen, or that it has gone.
+type sighting struct {
+	id       int32
+	version  int64
+	modified mapping.Value
+	kind     backend.ChangeKind
+	own      bool // the gateway has written it
+}
+
+func sightingOf(rec mapping.Record, kind backend.ChangeKind) sighting {
+	s := sighting{id: rec.ID(), version: versionOf(rec), modified: mapping.NullValue(), kind: kind}
+	if at := rec.Values[rec.Resource.ModifiedAt]; at.IsSet() {
+		s.modified = mapping.IntValue(at.Int())
+	}
+	return s
+}
+
+// versionOf is what changes with every change of a record.
+func versionOf(rec mapping.Record) int64 {
+	if rec.Version != 0 {
+		return rec.Version
+	}
+	sum := fnv.New64a()
+	_, _ = sum.Write(rec.AppendJSON(nil, rec.Resource.ListFields())) // it never fails
+	return int64(sum.Sum64() >> 1)
+}
+
+var (
+	// errLost says that another gateway looks by now.
+	errLost = errors.New("another gateway looks after changes")
+	// errLeft says that nobody follows a resource any more.
+	errLeft = errors.New("nobody follows it any more")
+)
+
+// note stores what was seen and tells what is new of it, in one transaction. In a look (not
+// nil) it is told only as long as this gateway is the one that looks, and, unless the look
+// is the first, of which nobody has a cursor yet.
+func (f *Follower) note(ctx context.Context, p pair, in *look, all []sighting) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return f.db.Write(ctx, func(c sqlrecord.Conn) error {
+		if in != nil {
+			if err := f.renew(ctx, c); err != nil {
+				return err
+			}
+		}
+		pass, followed := int64(0), false
+		err := c.Query(ctx, f.text(`SELECT pass FROM followed WHERE client_id = ?1 AND resource = ?2`), numbers(1), p.values(), func(row []mapping.Value) error {
+			pass, followed = row[0].Int(), true
+			return nil
+		})
+		switch {
+		case err != nil:
+			return err
+		case !followed && in == nil:
+			return nil
+		case !followed || in != nil && pass != in.pass:
+			return errLeft
+		}
+		for _, s := range all {
+			changed, err := f.store(ctx, c, p, pass, s)
+			if err == nil && changed && (in == nil || !in.first) {
+				err = sqlrecord.Note(ctx, c, f.o.DB.Dialect(), p.client.ID, p.resource, s.id, s.kind)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// store stores what was seen. What changed while a look is under way, that look may have
+// seen as it was before: then it does not tell that the record has gone, or is there again.
+func (f *Follower) store(ctx context.Context, c sqlrecord.Conn, p pair, pass int64, s sighting) (changed bool, err error) {
+	late := int64(0)
+	if s.own {
+		late = 1
+	}
+	gone, version := int64(0), s.version
+	differs := `followed_record.gone = 0 AND (followed_record.version <> excluded.version OR followed_record.modified IS DISTINCT FROM excluded.modified)
+		OR followed_record.gone = 1 AND (followed_record.pass < excluded.pass OR CAST(?8 AS BIGINT) = 1)`
+	if s.kind == backend.RecordDeleted {
+		gone = 1
+		differs = `followed_record.gone = 0 AND (followed_record.pass < excluded.pass OR CAST(?8 AS BIGINT) = 1)`
+	}
+	n, err := c.Exec(ctx, f.text(`INSERT INTO followed_record (client_id, resource, id, version, modified, gone, pass) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+		ON CONFLICT (client_id, resource, id) DO UPDATE SET version = excluded.version, modified = excluded.modified, gone = excluded.gone, pass = excluded.pass
+		WHERE `+differs), p.values(mapping.IntValue(int64(s.id)), mapping.IntValue(version), s.modified, mapping.IntValue(gone), mapping.IntValue(pass), mapping.IntValue(late))...)
+	return n > 0, err
+}
+
+// known is a record as it was seen last.
+type known struct {
+	version  int64
+	modified mapping.Value
+	gone     bool
+}
+
+// idsAtOnce is how many records one statement finds.
+const idsAtOnce = 100
+
+// lastSeen returns those of the records that have been seen before.
+func (f *Follower) lastSeen(ctx context.Context, p pair, ids []int32) (map[int32]known, error) {
+	found := make(map[int32]known, len(ids))
+	err := f.db.Read(ctx, func(c sqlrecord.Conn) error {
+		for len(ids) > 0 {
+			some := ids[:min(len(ids), idsAtOnce)]
+			ids = ids[len(some):]
+			args := p.values()
+			var places strings.Builder
+			for i := range idsAtOnce { // always as many, so that there is one statement
+				if i > 0 {
+					places.WriteString(", ")
+				}
+				places.WriteString(f.o.DB.Dialect().Placeholder(len(args) + 1))
+				args = append(args, mapping.IntValue(int64(some[min(i, len(some)-1)])))
+			}
+			err := c.Query(ctx, f.text(`SELECT id, version, modified, gone FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND id IN (`)+places.String()+`)`,
+				numbers(4), args, func(row []mapping.Value) error {
+					found[int32(row[0].Int())] = known{row[1].Int(), row[2], row[3].Int() == 1}
+					return nil
+				})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// news are those of the records that are not as they were seen last.
+func (f *Follower) news(ctx context.Context, p pair, records []mapping.Record) (news []sighting, err error) {
+	ids := make([]int32, len(records))
+	for i, rec := range records {
+		ids[i] = rec.ID()
+	}
+	before, err := f.lastSeen(ctx, p, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, rec := range records {
+		s := sightingOf(rec, backend.RecordCreated)
+		if was, ok := before[s.id]; ok && !was.gone {
+			if s.kind = backend.RecordUpdated; was.version == s.version && was.modified.Kind() == s.modified.Kind() && was.modified.Int() == s.modified.Int() {
+				continue
+			}
+		}
+		news = append(news, s)
+	}
+	return news, nil
+}

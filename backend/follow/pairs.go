@@ -1,0 +1,158 @@
+package follow
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+const (
+	// beginWait is how long a client that begins waits at most until all has been read once,
+	// and beginAgain when it should try again.
+	beginWait, beginAgain = 5 * time.Second, 10 * time.Second
+	// firstLook and longestLook are how soon it is looked whether that has come.
+	firstLook, longestLook = 5 * time.Millisecond, 250 * time.Millisecond
+	// askedAgain is how long nobody notes again that somebody asked.
+	askedAgain = time.Hour
+)
+
+// follow begins to follow resources for a client, and waits until their changes are noted.
+func (f *Follower) follow(ctx context.Context, client auth.Client, resources []*mapping.Resource) error {
+	if err := f.begin(ctx, client, resources); err != nil {
+		return err
+	}
+	began := time.Now()
+	for look := firstLook; ; look = min(2*look, longestLook) {
+		ready, err := f.areReady(ctx, client, resources)
+		if ready || err != nil {
+			return own(err)
+		}
+		if deadline, ok := ctx.Deadline(); time.Since(began) > beginWait || ok && time.Until(deadline) < beginWait/2 {
+			busy := mapping.Fail(mapping.Overloaded).Because(fmt.Errorf("not all records of client %d have been read for the first time", client.ID))
+			busy.RetryAfter = beginAgain
+			return busy
+		}
+		if err := auth.Sleep(ctx, look); err != nil {
+			return fmt.Errorf("%w: %w", backend.ErrBusy, err)
+		}
+	}
+}
+
+// begin notes who follows what.
+func (f *Follower) begin(ctx context.Context, client auth.Client, resources []*mapping.Resource) error {
+	err := f.db.Write(ctx, func(c sqlrecord.Conn) error {
+		for _, r := range resources {
+			p := pair{client, r}
+			_, err := c.Exec(ctx, f.text(`INSERT INTO followed (client_id, resource, client_name, asked_at) VALUES (?1, ?2, ?3, `+f.o.DB.Dialect().Present+`)
+				ON CONFLICT (client_id, resource) DO UPDATE SET client_name = excluded.client_name, asked_at = excluded.asked_at`), p.values(mapping.TextValue(client.Name))...)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	f.awaken()
+	return own(err)
+}
+
+func (f *Follower) awaken() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// touch notes that a client asks, so that what it follows is followed on.
+func (f *Follower) touch(ctx context.Context, client auth.Client, resources []*mapping.Resource) error {
+	now := time.Now()
+	var stale []pair
+	f.mu.Lock()
+	for _, r := range resources {
+		if p := (pair{client, r}); now.Sub(f.asked[p]) > min(askedAgain, f.o.Keep/4) {
+			stale = append(stale, p)
+			f.asked[p] = now
+		}
+	}
+	f.mu.Unlock()
+	if len(stale) == 0 {
+		return nil
+	}
+	return own(f.db.Write(ctx, func(c sqlrecord.Conn) error {
+		for _, p := range stale {
+			if _, err := c.Exec(ctx, f.text(`UPDATE followed SET asked_at = `+f.o.DB.Dialect().Present+` WHERE client_id = ?1 AND resource = ?2`), p.values()...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// areReady tells whether the changes of all resources are noted for a client.
+func (f *Follower) areReady(ctx context.Context, client auth.Client, resources []*mapping.Resource) (ready bool, err error) {
+	err = f.db.Read(ctx, func(c sqlrecord.Conn) (err error) {
+		ready, err = f.readySince(ctx, c, client, resources, 1<<62)
+		return err
+	})
+	return ready, err
+}
+
+// followedSince implements sqlrecord.Followed.
+func (f *Follower) followedSince(ctx context.Context, c sqlrecord.Conn, q backend.ChangesQuery, issued int64) (bool, error) {
+	return f.readySince(ctx, c, q.Client, q.Resources, issued)
+}
+
+func (f *Follower) readySince(ctx context.Context, c sqlrecord.Conn, client auth.Client, resources []*mapping.Resource, at int64) (bool, error) {
+	var ready []string
+	err := c.Query(ctx, f.text(`SELECT resource FROM followed WHERE client_id = ?1 AND ready_at > 0 AND ready_at <= ?2`), []sqlrecord.Column{{Type: mapping.Text}},
+		[]mapping.Value{mapping.IntValue(client.ID), mapping.IntValue(at)}, func(row []mapping.Value) error {
+			ready = append(ready, row[0].Text())
+			return nil
+		})
+	return !slices.ContainsFunc(resources, func(r *mapping.Resource) bool { return !slices.Contains(ready, r.Name) }), err
+}
+
+// pairs returns those that fulfil a condition, which takes arguments, of the resources of
+// the sheet.
+func (f *Follower) pairs(ctx context.Context, where string, args ...mapping.Value) (all []pair, err error) {
+	columns := []sqlrecord.Column{{Type: mapping.Int4}, {Type: mapping.Text}, {Type: mapping.Text}}
+	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
+		all = nil
+		return c.Query(ctx, f.text(`SELECT client_id, client_name, resource FROM followed WHERE `+where), columns, args, func(row []mapping.Value) error {
+			if r := f.resources[row[2].Text()]; r != nil {
+				all = append(all, pair{auth.Client{ID: row[0].Int(), Name: row[1].Text()}, r})
+			}
+			return nil
+		})
+	})
+	return all, err
+}
+
+// forgetAtOnce bounds how many rows one transaction removes.
+const forgetAtOnce = 1000
+
+// forget ends to follow what nobody asks for any more, and removes what no cursor is good for.
+func (f *Follower) forget(ctx context.Context) error {
+	d := f.o.DB.Dialect()
+	late := mapping.IntValue((f.o.Keep + askedAgain).Milliseconds())
+	err := f.db.Write(ctx, func(c sqlrecord.Conn) error {
+		_, err := c.Exec(ctx, f.text(`DELETE FROM followed WHERE asked_at < `+d.Present+` - ?1`), late)
+		return err
+	})
+	for n := int64(forgetAtOnce); err == nil && n == forgetAtOnce; {
+		err = f.db.Write(ctx, func(c sqlrecord.Conn) (err error) {
+			n, err = c.Exec(ctx, f.text(`DELETE FROM followed_record WHERE (client_id, resource, id) IN (SELECT client_id, resource, id FROM followed_record r
+				WHERE NOT EXISTS (SELECT 1 FROM followed f WHERE f.client_id = r.client_id AND f.resource = r.resource) LIMIT ?1)`), mapping.IntValue(forgetAtOnce))
+			return err
+		})
+	}
+	if err == nil {
+		err = f.changes.Prune(ctx)
+	}
+	return err
+}

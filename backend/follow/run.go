@@ -1,0 +1,166 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+const (
+	// leaseLife is Options.Lease where nothing is said.
+	leaseLife = 15 * time.Second
+	// dueEvery is how often it is asked what is due, and forgetEvery how often what nobody
+	// needs any more is removed.
+	dueEvery, forgetEvery = time.Second, time.Hour
+	// mostLooks is how many looks are under way at most, page by page in turn.
+	mostLooks = 16
+)
+
+// rounds is what the goroutine that looks has.
+type rounds struct {
+	held, forgot time.Time // when that was done last
+	ask          time.Time // when it is to be asked again what is due
+	looks        map[string]*look
+}
+
+// run looks for changes until ctx ends.
+func (f *Follower) run(ctx context.Context) {
+	r := rounds{looks: map[string]*look{}}
+	for {
+		pause := f.round(ctx, &r)
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			f.release()
+			return
+		case <-f.wake:
+			r.ask = time.Time{}
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// round does what is to be done, and returns after how long there is more.
+func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
+	if time.Since(r.held) > f.o.Lease/3 {
+		if err := f.db.Write(ctx, func(c sqlrecord.Conn) error { return f.renew(ctx, c) }); err != nil {
+			clear(r.looks)
+			return f.rest(ctx, err)
+		}
+		r.held = time.Now()
+	}
+	if !time.Now().Before(r.ask) && len(r.looks) < mostLooks {
+		again, err := f.startDue(ctx, r)
+		if err != nil {
+			return f.rest(ctx, err)
+		}
+		r.ask = time.Now().Add(again)
+	}
+	if time.Since(r.forgot) > forgetEvery {
+		if err := f.forget(ctx); err != nil {
+			return f.rest(ctx, err)
+		}
+		r.forgot = time.Now()
+	}
+	next := min(dueEvery, max(0, time.Until(r.ask)))
+	for key, l := range r.looks {
+		if ctx.Err() != nil {
+			return 0
+		}
+		if wait := time.Until(l.due); wait > 0 {
+			next = min(next, wait)
+			continue
+		}
+		done, err := f.step(ctx, l)
+		if err == nil && done {
+			err = f.finish(ctx, l)
+		}
+		switch {
+		case errors.Is(err, errLost):
+			clear(r.looks)
+			r.held = time.Time{}
+			return f.o.Lease / 3
+		case errors.Is(err, errLeft) || err == nil && done:
+			delete(r.looks, key)
+			r.ask, next = time.Time{}, 0
+		case err != nil && ctx.Err() == nil:
+			f.failed(l, err)
+		default:
+			l.failures, l.due = 0, time.Now().Add(l.how.Pause)
+			next = min(next, l.how.Pause)
+		}
+	}
+	return next
+}
+
+// rest returns how long nothing is done after an error.
+func (f *Follower) rest(ctx context.Context, err error) time.Duration {
+	if !errors.Is(err, errLost) && ctx.Err() == nil {
+		f.o.Log.Error("changes cannot be noted; it is tried again", zap.Error(err))
+	}
+	return f.o.Lease / 3
+}
+
+// startDue starts the looks that are due, those that somebody waits for first, and returns
+// after how long it should be called again.
+func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration, err error) {
+	present := f.o.DB.Dialect().Present
+	due, err := f.pairs(ctx, `next_at <= `+present+` ORDER BY CASE WHEN ready_at = 0 THEN 0 ELSE 1 END, next_at, client_id, resource LIMIT ?1`,
+		mapping.IntValue(4*mostLooks))
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range due {
+		key := p.key()
+		if r.looks[key] != nil || len(r.looks) >= mostLooks {
+			continue
+		}
+		switch l, err := f.start(ctx, p); {
+		case errors.Is(err, errLeft):
+		case err != nil:
+			return 0, err
+		default:
+			r.looks[key] = l
+		}
+	}
+	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
+		again = dueEvery
+		return c.Query(ctx, f.text(`SELECT min(next_at) - `+present+` FROM followed WHERE next_at > `+present), numbers(1), nil, func(row []mapping.Value) error {
+			if row[0].IsSet() {
+				again = min(again, max(time.Millisecond, time.Duration(row[0].Int())*time.Millisecond))
+			}
+			return nil
+		})
+	})
+	return again, err
+}
+
+// renew takes the lease, or keeps it, in the transaction of a connection. It fails with
+// errLost where another gateway has it.
+func (f *Follower) renew(ctx context.Context, c sqlrecord.Conn) error {
+	present := f.o.DB.Dialect().Present
+	n, err := c.Exec(ctx, f.text(`INSERT INTO follow_lease (one, holder, until) VALUES (1, ?1, `+present+` + ?2)
+		ON CONFLICT (one) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE follow_lease.holder = excluded.holder OR follow_lease.until <= `+present),
+		mapping.TextValue(f.holder), mapping.IntValue(f.o.Lease.Milliseconds()))
+	if err == nil && n == 0 {
+		err = errLost
+	}
+	return err
+}
+
+// release gives the lease back. Where that fails it ends by itself.
+func (f *Follower) release() {
+	ctx, cancel := context.WithTimeout(context.Background(), leaseLife)
+	defer cancel()
+	_ = f.db.Write(ctx, func(c sqlrecord.Conn) error {
+		_, err := c.Exec(ctx, f.text(`DELETE FROM follow_lease WHERE holder = ?1`), mapping.TextValue(f.holder))
+		return err
+	})
+}

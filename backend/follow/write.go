@@ -1,0 +1,125 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// noteWait bounds how long a write that is done waits until it is noted.
+const noteWait = 5 * time.Second
+
+// write runs a write of the driver and notes what it has changed. What cannot be noted, the
+// next look finds.
+func (f *Follower) write(ctx context.Context, do func(backend.Tx) error, write func(func(backend.Tx) error) error) error {
+	var written []written
+	err := write(func(tx backend.Tx) error {
+		written = written[:0]
+		return do(&noting{tx, &written})
+	})
+	if err != nil || len(written) == 0 {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteWait)
+	defer cancel()
+	if err := f.noteWritten(ctx, written); err != nil {
+		f.o.Log.Warn("a change of the gateway's own could not be noted, and is told after the next look", zap.Error(err))
+	}
+	return nil
+}
+
+// written is a record that the gateway has written for a client.
+type written struct {
+	client auth.Client
+	rec    mapping.Record
+	kind   backend.ChangeKind
+}
+
+// noting is a Tx that remembers what is written.
+type noting struct {
+	backend.Tx
+	written *[]written
+}
+
+func (n *noting) add(client auth.Client, rec mapping.Record, kind backend.ChangeKind) {
+	*n.written = append(*n.written, written{client, rec, kind})
+	for _, elements := range rec.Children {
+		for _, e := range elements {
+			n.add(client, e, kind)
+		}
+	}
+}
+
+// Create implements backend.Tx.
+func (n *noting) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	stored, err := n.Tx.Create(ctx, client, rec)
+	if err == nil {
+		n.add(client, stored, backend.RecordCreated)
+	}
+	return stored, err
+}
+
+// Update implements backend.Tx.
+func (n *noting) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	stored, err := n.Tx.Update(ctx, client, before, patch)
+	if err == nil {
+		*n.written = append(*n.written, written{client, stored, backend.RecordUpdated})
+	}
+	return stored, err
+}
+
+// Delete implements backend.Tx.
+func (n *noting) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	err := n.Tx.Delete(ctx, client, before)
+	if err == nil {
+		n.add(client, before, backend.RecordDeleted)
+	}
+	return err
+}
+
+// Exists implements backend.Prober, as far as the transaction does.
+func (n *noting) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
+	if p, ok := n.Tx.(backend.Prober); ok {
+		return p.Exists(ctx, client, r, id)
+	}
+	_, err := n.Get(ctx, r, backend.Query{Client: client, ID: id, Fields: []int{r.ID}})
+	if errors.Is(err, backend.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// noteWritten notes records for all that follow them: the client that wrote, and of a record
+// of all clients every one.
+func (f *Follower) noteWritten(ctx context.Context, all []written) error {
+	for _, w := range all {
+		r := w.rec.Resource
+		if f.resources[r.Name] == nil {
+			continue
+		}
+		s := sightingOf(w.rec, w.kind)
+		s.own = true
+		if w.rec.Owner != mapping.OfAll {
+			if err := f.note(ctx, pair{w.client, r}, nil, []sighting{s}); err != nil {
+				return err
+			}
+			continue
+		}
+		pairs, err := f.pairs(ctx, "resource = ?1", mapping.TextValue(r.Name))
+		if err != nil {
+			return err
+		}
+		for _, p := range pairs {
+			if err := f.note(ctx, p, nil, []sighting{s}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
