@@ -62,8 +62,9 @@ func (c *Client) WriteSeveral(ctx context.Context, s *Several) error {
 		operation = "update"
 	}
 	return c.call(ctx, c.sections[s.Resource].writes, s.Client, operation, func(ctx context.Context) error {
-		// What breaks a transaction ends the next one just before it, and is then alone in
-		// one: so its own error is found, and all others are done.
+		// If an item breaks the transaction, the next transaction ends just before it, and
+		// the one after that has only this item. So the others are written, and the item
+		// gets its own error.
 		from, to := 0, len(s.Items)
 		for from < len(s.Items) {
 			broke, err := c.writeItems(ctx, s, from, to)

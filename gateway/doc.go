@@ -23,8 +23,9 @@
 //  8. serve: the operation itself, which asks the backend.Client; the rules that need
 //     other records are judged there.
 //
-// An error is a mapping.Error without words. respond.go, the only file that writes a
-// status or a body, takes both from the error tables, in the scope of the operation. At
+// An error is a mapping.Error without words. respond.go writes every status and body, and
+// takes those of errors from the error tables, in the scope of the operation; compress.go
+// then compresses the body of a list. At
 // the end, in any case, the request gives back its concurrency slot of the api_key, is
 // counted and timed, ends its span and gets its line in the access log. Then the talk
 // sends the answer, and reads the rest of the request's body if it is small.
@@ -32,6 +33,10 @@
 // docs/development.md follows a GET and a POST through the files and functions, down to
 // the database. Explain takes a hypothetical request through the same stages, except
 // limits and serve.
+//
+// POST and PUT of /<resource>/bulk take several records (bulk.go). The stages judge the
+// request as a whole; then serve takes each record alone through what 6 to 8 do for a
+// request with one record, and answers the result of each (bulk_run.go).
 //
 // The gateway knows no driver and no database: it is handed a backend.Client,
 // a login and a session store, and its clock and logger.

@@ -19,7 +19,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// This file is the only place that writes a status or a body.
+// This file is the only place that writes a status or a body; compress.go replaces the body of
+// a list by its compressed form.
 
 const (
 	jsonType    = "application/json"

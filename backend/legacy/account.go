@@ -12,7 +12,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// errFacts says that there is a user of whom something cannot be read.
+// errFacts says that there is a user, but something about him cannot be read.
 var errFacts = errors.New("find user")
 
 // account is a user with the password's hash.
@@ -113,7 +113,7 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 	return found, nil
 }
 
-// warnOfSharedNames tells of login names that several users have: none of them can log in.
+// warnOfSharedNames logs login names that several users share: none of these can log in.
 func (s *Store) warnOfSharedNames(ctx context.Context) {
 	from := s.sheet.Accounts
 	if from.Facts == nil || from.Table == "" {

@@ -14,8 +14,8 @@ import (
 // write: true). It is written in the transaction of the record, and made where there is
 // none.
 
-// besides are the rows beside that of a record of which some column is as asked: of the
-// columns of one row the first.
+// besides are the rows in other tables that belong to a record's row and of which asked holds
+// for a column. Of several such columns in one row, the first stands for it.
 func (t *table) besides(asked func(*sheet.Lookup) bool) (rows []*sheet.Lookup) {
 	for _, p := range t.Places {
 		if l := p.Lookup; l != nil && asked(l) && !slices.ContainsFunc(rows, l.IsSameRow) {
@@ -28,8 +28,8 @@ func (t *table) besides(asked func(*sheet.Lookup) bool) (rows []*sheet.Lookup) {
 func isWritten(l *sheet.Lookup) bool { return l.Write }
 func isDeleted(l *sheet.Lookup) bool { return l.Delete }
 
-// judgeBeside refuses to write rows that may be another client's: of a key that counts for
-// each client apart the number alone is no key.
+// judgeBeside refuses to write rows that may be another client's: if keys count for each
+// client separately, the number alone does not identify a record.
 func (t *table) judgeBeside() error {
 	for _, row := range t.besides(isWritten) {
 		if t.perClient && !slices.ContainsFunc(row.Match, func(m [2]string) bool { return m[1] == t.Client }) {
@@ -40,7 +40,7 @@ func (t *table) judgeBeside() error {
 	return nil
 }
 
-// lookupAt is what a place looks up; nil for one of the row itself.
+// lookupAt is the lookup of a place; nil if the place is in the row itself.
 func (t *table) lookupAt(place string) *sheet.Lookup {
 	if i, ok := t.at[place]; ok {
 		return t.Places[i].Lookup
@@ -48,7 +48,7 @@ func (t *table) lookupAt(place string) *sheet.Lookup {
 	return nil
 }
 
-// split takes what is written beside the row out of the values.
+// split takes the values for other rows out of the values for the row itself.
 func (w *write) split() {
 	var own []sheet.Assignment
 	for _, a := range w.values {
@@ -61,7 +61,8 @@ func (w *write) split() {
 	w.values = own
 }
 
-// writeBeside writes the rows beside that of a key. One of nulls alone is not made.
+// writeBeside writes the rows in other tables that belong to a key. A row of nulls alone is
+// not made.
 func (w *write) writeBeside(ctx context.Context, key []sheet.Raw) error {
 	for _, row := range w.t.besides(isWritten) {
 		values := w.besideOf(row)
@@ -79,7 +80,8 @@ func (w *write) writeBeside(ctx context.Context, key []sheet.Raw) error {
 	return nil
 }
 
-// deleteBeside removes the rows beside that of a key: first, since they may refer to it.
+// deleteBeside removes the rows in other tables that belong to a key. It comes first, since
+// they may refer to the row.
 func (w *write) deleteBeside(ctx context.Context, key []sheet.Raw) error {
 	for _, row := range w.t.besides(isDeleted) {
 		if _, err := w.d.change(ctx, w.conn, w.besideDelete(row, key)); err != nil {
@@ -89,7 +91,7 @@ func (w *write) deleteBeside(ctx context.Context, key []sheet.Raw) error {
 	return nil
 }
 
-// besideOf is what is written in a row beside, by the row's columns.
+// besideOf returns what is written to a row of another table, by its columns.
 func (w *write) besideOf(row *sheet.Lookup) (values []sheet.Assignment) {
 	for _, a := range w.beside {
 		if l := w.t.lookupAt(a.Place); l.IsSameRow(row) {
@@ -125,7 +127,7 @@ func (w *write) besideDelete(row *sheet.Lookup, key []sheet.Raw) *statement {
 	return w.besideKey(newStatement(w.d).add("DELETE FROM ", w.nameOf(row.Table)), row, key)
 }
 
-// besideKey appends the condition on which a row is the one beside that of a key.
+// besideKey appends the condition that a row of another table belongs to a key.
 func (w *write) besideKey(b *statement, row *sheet.Lookup, key []sheet.Raw) *statement {
 	b.add(" WHERE ")
 	for i, m := range row.Match {
@@ -147,7 +149,7 @@ func (w *write) keyAt(place string, key []sheet.Raw) sheet.Raw {
 
 func (w *write) nameOf(table string) string { return qualified(w.d, w.source.Schema, table) }
 
-// unfitBeside are the violations of values that the columns beside cannot hold.
+// unfitBeside returns the violations of values that columns of other tables cannot hold.
 func (w *write) unfitBeside() (found mapping.Violations) {
 	for _, a := range w.beside {
 		l := w.t.lookupAt(a.Place)

@@ -2,8 +2,7 @@ package legacy
 
 import "strings"
 
-// Sort is what sheets call the type of a column on an engine; "" where nothing is
-// known of it.
+// Sort returns what sheets call the type of a column of an engine; "" if it is not known.
 func (c Column) Sort(engine string) string {
 	has := func(word string) bool { return strings.Contains(c.Type, word) }
 	begins := func(word string) bool { return strings.HasPrefix(c.Type, word) }

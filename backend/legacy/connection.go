@@ -11,8 +11,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// begin starts a transaction on a connection of its own. One that has died in the
-// pool is noticed here, before anything is written, and another takes its place.
+// begin starts a transaction on a connection of its own. A pooled connection that has died is
+// noticed here, before anything is written, and replaced.
 func (s *Store) begin(ctx context.Context) (*sql.Conn, *sql.Tx, error) {
 	for try := 0; ; try++ {
 		c, err := s.db.Conn(ctx)
@@ -42,7 +42,7 @@ func (s *Store) read(ctx context.Context, f func(session) error) error {
 	return on.again(ctx, f)
 }
 
-// again runs f, and again where a pool gave it a connection that had died.
+// again runs f, and runs it again if a pooled connection turned out to have died.
 func (s session) again(ctx context.Context, f func(session) error) error {
 	for try := 0; ; try++ {
 		err := f(s)
@@ -52,8 +52,8 @@ func (s session) again(ctx context.Context, f func(session) error) error {
 	}
 }
 
-// readAtOnce is read of one state of the database, for what takes several statements.
-// SQL Server can do so only where its databases allow it: there it is read.
+// readAtOnce is read in one snapshot of the database, for work that takes several statements.
+// SQL Server has snapshots only if the database allows them; otherwise it is plain read.
 func (s *Store) readAtOnce(ctx context.Context, f func(session) error) error {
 	return s.read(ctx, func(on session) error {
 		if s.d.engine() == "sqlserver" {
@@ -71,8 +71,8 @@ func (s *Store) readAtOnce(ctx context.Context, f func(session) error) error {
 	})
 }
 
-// died tells whether an error is that of a connection that had been good before.
-// A server that cannot be reached is not asked again.
+// died tells whether an error is that of a connection that worked before. A server that cannot
+// be reached is not tried again.
 func (s *Store) died(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil || errors.Is(err, backend.ErrOwnStore) || errors.Is(err, backend.ErrNotFound) || errors.Is(err, backend.ErrUnexpected) || errors.Is(err, backend.ErrStale) {
 		return false

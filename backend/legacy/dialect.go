@@ -13,7 +13,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// dialect is how an engine wants to be spoken to.
+// dialect is what differs between engines.
 type dialect interface {
 	// engine is its name, as sheets write it.
 	engine() string
@@ -96,7 +96,7 @@ type call struct {
 	from []int
 }
 
-// fault is what an engine said went wrong.
+// fault is an error in the terms of an engine.
 type fault struct {
 	sheet.Failure
 	class faultClass
@@ -119,11 +119,10 @@ const (
 	faultCheck                // a condition of the row, which Constraint names
 )
 
-// isOfValue tells of what is refused for itself, whatever other rows have.
+// isOfValue tells whether a value was refused by itself, whatever other rows hold.
 func (f fault) isOfValue() bool { return f.class >= faultCharset }
 
-// common is how most engines want to be spoken to. Dialects embed it, and have their own
-// where they differ.
+// common is what most engines share. Dialects embed it and override what differs.
 type common struct{}
 
 func (common) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -83,7 +83,7 @@ func (mysqlDialect) insert(b *statement, table string, columns []string, values 
 	return false
 }
 
-// call passes out parameters as variables of the session, which are read next.
+// call passes out parameters as variables of the session, which are read afterwards.
 func (d mysqlDialect) call(ctx context.Context, c conn, p call) (result, error) {
 	isOut := map[int]string{}
 	for i := range p.out {
@@ -124,8 +124,7 @@ func (d mysqlDialect) call(ctx context.Context, c conn, p call) (result, error) 
 	return queryAll(ctx, c, read)
 }
 
-// tries declares a variable of the column's type, which takes a value just as the column
-// does. MySQL has no such variables.
+// tries declares a variable of the column's type, which accepts a value as the column would.
 func (d mysqlDialect) tries(ctx context.Context, c conn, table, column string, v sheet.Raw) error {
 	if d.name != "mariadb" {
 		return nil

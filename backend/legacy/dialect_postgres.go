@@ -45,13 +45,13 @@ func (postgres) placeholder(text []byte, n int) []byte {
 	return strconv.AppendInt(append(text, '$'), int64(n), 10)
 }
 
-// order says where nulls come only where there may be some: then no index has this order.
+// order says where nulls come only if there may be some, because no index has that order.
 func (postgres) order(expr string, descending, nullable bool) string {
 	return sqlrecord.OrderBy(expr, descending, nullable)
 }
 
-// arg gives values as text, which the server reads by the type of the column
-// that they meet: 1 for a SMALLINT as well as a CHAR(6) or a BOOLEAN.
+// arg passes values as text, which the server reads as the type of the column that they are
+// compared with: 1 for a SMALLINT as well as for a CHAR(6) or a BOOLEAN.
 func (postgres) arg(v sheet.Raw) any {
 	switch v.Kind {
 	case sheet.RawBool, sheet.RawInt:
@@ -63,7 +63,7 @@ func (postgres) arg(v sheet.Raw) any {
 	}
 }
 
-// contains does not use LOWER, which goes by the locale of the database.
+// contains does not use LOWER, which depends on the locale of the database.
 func (postgres) contains(b *statement, text func(), part string) {
 	b.add("CAST(")
 	text()
@@ -101,15 +101,14 @@ func (postgres) nextOf(b *statement, quoted string) {
 	b.add("SELECT nextval(").arg(textRaw(quoted)).add("::regclass)")
 }
 
-// tries reads the value as one of the column's type, and in the letters of the database:
-// PostgreSQL does not say of which column a value was.
+// tries casts the value to the column's type and to the letters of the database, since
+// PostgreSQL does not say which column a refused value was for.
 func (d postgres) tries(ctx context.Context, c conn, table, column string, v sheet.Raw) error {
 	_, err := queryOne(ctx, c, newStatement(d).add("SELECT COALESCE(", column, ", ").arg(v).add(") FROM ", table, " WHERE 1 = 0"))
 	return err
 }
 
-// call selects from a function, and calls a procedure, whose out parameters are
-// its result.
+// call selects from a function, and calls a procedure; its result has the out parameters.
 func (d postgres) call(ctx context.Context, c conn, p call) (result, error) {
 	s := newStatement(d)
 	s.add(p.verb(), p.name, "(").list(p.args)
@@ -127,7 +126,7 @@ func (d postgres) call(ctx context.Context, c conn, p call) (result, error) {
 	return answer, err
 }
 
-// inOrder are the names of the out parameters in the order of the procedure's.
+// inOrder are the names of the out parameters in the procedure's order.
 func (p call) inOrder() []string {
 	order := make([]int, len(p.out))
 	for i := range order {

@@ -21,8 +21,8 @@ type sqlite struct{ common }
 
 func (sqlite) engine() string { return "sqlite" }
 
-// connector never makes a file, and takes the write lock when a transaction
-// begins, since a reader cannot always become a writer later.
+// connector never creates a file. It takes the write lock when a transaction begins, since a
+// reader cannot always become a writer later.
 func (sqlite) connector(dsn string, session []string) (driver.Connector, error) {
 	uri, _, err := sqliteURI(dsn)
 	if err != nil {
@@ -60,13 +60,13 @@ func (sqlite) session(lockWait time.Duration) []string {
 
 func (sqlite) lockClause() string { return "" } // one writer at a time
 
-// contains does not use LIKE, which knows capitals of ASCII only.
+// contains does not use LIKE, which ignores case of ASCII letters only.
 func (sqlite) contains(b *statement, text func(), part string) {
 	text()
 	b.add(" GLOB ").arg(textRaw(sqlrecord.GlobPattern(part)))
 }
 
-// raw goes by the value: SQLite's columns have no types that bind.
+// raw goes by the value, since types of SQLite's columns do not bind.
 func (sqlite) raw(kind string, v any) sheet.Raw {
 	if n, ok := v.(int64); ok && kind == "BOOLEAN" {
 		return boolRaw(n != 0)
@@ -79,7 +79,7 @@ func (sqlite) shown(b *statement, at sheet.Raw) bool {
 	return true
 }
 
-// errNoProcedures says what SQLite lacks.
+// errNoProcedures says that SQLite has no procedures.
 var errNoProcedures = errors.New("SQLite has neither procedures nor sequences")
 
 func (sqlite) call(context.Context, conn, call) (result, error) { return result{}, errNoProcedures }
@@ -87,7 +87,7 @@ func (sqlite) call(context.Context, conn, call) (result, error) { return result{
 func (sqlite) begin() *sql.TxOptions    { return &sql.TxOptions{} }
 func (sqlite) snapshot() *sql.TxOptions { return &sql.TxOptions{ReadOnly: true} }
 
-// tryLock has nothing to do: the transaction is the only one that writes.
+// tryLock has nothing to do: this transaction is the only writer.
 func (sqlite) tryLock(context.Context, conn, string) (bool, func(context.Context, conn) error, error) {
 	return true, nil, nil
 }
@@ -104,7 +104,7 @@ func (sqlite) fault(err error) (f fault, ok bool) {
 	return f, false
 }
 
-// sqliteFault says what went wrong by SQLite's number.
+// sqliteFault reads an error by SQLite's number.
 func sqliteFault(f fault, code int) fault {
 	f.Code = strconv.Itoa(code)
 	switch code {

@@ -21,8 +21,8 @@ import (
 // sqlserver is SQL Server 2012 and later: see Unproven.
 type sqlserver struct{ common }
 
-// Unproven is what is to be said of an engine whose dialect no server has seen; "" of the others.
-// The pages say it in the same words.
+// Unproven is the warning about an engine whose dialect was never run against a server; "" for
+// the others. The documentation has the same words.
 func Unproven(engine string) string {
 	if engine == "sqlserver" {
 		return "the dialect of SQL Server is held to golden texts, and no SQL Server has seen it yet"
@@ -114,8 +114,8 @@ func (sqlserver) raw(kind string, v any) sheet.Raw {
 
 func (sqlserver) shown(*statement, sheet.Raw) bool { return false }
 
-// insert hands the key over in a table variable: a bare OUTPUT is refused on a
-// table that has triggers.
+// insert returns the key in a table variable: SQL Server refuses a bare OUTPUT on a table with
+// triggers.
 func (sqlserver) insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) bool {
 	b.add("SET NOCOUNT ON; DECLARE @key TABLE (")
 	for i, k := range keys {
@@ -126,8 +126,8 @@ func (sqlserver) insert(b *statement, table string, columns []string, values []s
 	return true
 }
 
-// change asks for the count of the statement itself: that of the driver has the
-// rows of triggers in it.
+// change asks for the number of rows of the statement itself: the driver's count includes rows
+// that triggers changed.
 func (d sqlserver) change(ctx context.Context, c conn, s *statement) (int64, error) {
 	counted := &statement{d: d, args: s.args}
 	counted.add("SET NOCOUNT ON; ", s.String(), "; SELECT @@ROWCOUNT")
@@ -142,8 +142,8 @@ func (d sqlserver) call(ctx context.Context, c conn, p call) (result, error) {
 	return queryAll(ctx, c, d.callText(p))
 }
 
-// callText passes out parameters as variables, which are selected last. They are
-// texts: numbers and texts come through them, other types by their usual form.
+// callText passes out parameters as variables and selects them last. They are texts: numbers
+// and texts come through unchanged, other types in their usual form.
 func (d sqlserver) callText(p call) *statement {
 	s, isOut := newStatement(d).add("SET NOCOUNT ON; "), map[int]string{}
 	for i := range p.out {

@@ -11,9 +11,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// directReaders are connections that read a SQLite file without database/sql between,
-// which has every value put into an interface; nil where the DSN has settings of the
-// driver that they do not know, or names no file.
+// directReaders read a SQLite file without database/sql, which puts every value into an
+// interface. They are nil if the DSN has settings of the driver that they do not know, or
+// names no file.
 func directReaders(dsn string, session []string, most int) *sqlrecord.SQLiteReaders {
 	uri, values, err := sqliteURI(dsn)
 	if err != nil || values.Get("mode") == "memory" || strings.Contains(uri, ":memory:") {
@@ -38,8 +38,8 @@ type sqliteError struct{ error }
 
 func (e sqliteError) Unwrap() error { return e.error }
 
-// rows runs a statement that reads records, and gives every row to each, which may keep
-// it. What its columns are the engine's driver tells the first time.
+// rows runs a statement that reads records, and gives every row to each, which may keep it.
+// The first time, the engine's driver tells the types of its columns.
 func (s session) rows(ctx context.Context, b *statement, each func([]sheet.Raw) error) error {
 	of := s.shapes.get(b)
 	if of == nil || s.direct == nil || s.conn != conn(s.db) {
@@ -63,7 +63,7 @@ func (s session) rows(ctx context.Context, b *statement, each func([]sheet.Raw) 
 	})
 }
 
-// anyColumns are so many that are read as they are kept.
+// anyColumns are that many columns, read as SQLite stores them.
 func anyColumns(n int) []sqlrecord.Column {
 	return slices.Repeat([]sqlrecord.Column{{Any: true}}, n)
 }
@@ -85,7 +85,8 @@ func sqliteArgs(args []any) []mapping.Value {
 	return values
 }
 
-// sqliteRaw is a value as the driver of transactions reads it: their sums are compared.
+// sqliteRaw is a value as the driver of transactions reads it, since sums over both are
+// compared.
 func sqliteRaw(kind string, v mapping.Value) sheet.Raw {
 	switch v.Kind() {
 	case mapping.KindInt:
@@ -107,15 +108,15 @@ func sqliteRaw(kind string, v mapping.Value) sheet.Raw {
 	}
 }
 
-// sqliteTimes are the forms in which the driver of transactions takes a text for a time,
-// in its order.
+// sqliteTimes are the forms of text that the driver of transactions takes for a time, in its
+// order.
 var sqliteTimes = [...]string{
 	"2006-01-02 15:04:05.999999999 -0700 MST", "2006-01-02 15:04:05.999999999-07:00", "2006-01-02T15:04:05.999999999-07:00",
 	"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly,
 }
 
-// sqliteTime is a text in a column of times. Only the forms that it can be in are tried:
-// a try that fails costs as much as the rest of the row.
+// sqliteTime is a text in a column of times. It tries only the forms that the text can have: a
+// failed try costs as much as the rest of the row.
 func sqliteTime(s string) sheet.Raw {
 	trimmed, text := strings.TrimSpace(s), strings.TrimSuffix(s, "Z")
 	if len(trimmed) < len(time.DateOnly) || trimmed[4] != '-' || trimmed[7] != '-' {

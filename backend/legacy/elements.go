@@ -8,7 +8,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// page returns a page of records with the arrays that are asked for.
+// page returns a page of records with the requested arrays.
 func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
 	page, err := s.list(ctx, r, q)
 	if err == nil {

@@ -12,9 +12,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Explain returns the statements that an operation of a resource runs, in their
-// order, for `frontdesk map explain`. Parameters are shown as the engine's
-// placeholders. It needs no connection: Explainer makes a Store for it.
+// Explain returns the statements that an operation of a resource runs, in their order, for
+// `frontdesk map explain`. Parameters are shown as the engine's placeholders. It needs no
+// connection: Explainer makes a Store for it.
 func (s *Store) Explain(r *mapping.Resource, op mapping.Scope) ([]string, error) {
 	t, err := s.table(r)
 	if err != nil {
@@ -79,7 +79,7 @@ func (x *explainer) list(how *sheet.Operation) ([]string, error) {
 	return []string{b.String()}, nil
 }
 
-// held reads the record that a write is about.
+// held is the statement that reads the record of a write.
 func (x *explainer) held() []string {
 	if how := x.t.Operations[mapping.OpGet]; how != nil && how.Procedure != "" {
 		return []string{x.callText(how)}
@@ -92,7 +92,7 @@ func (x *explainer) held() []string {
 	return []string{x.byKeyText(x.t, x.client, x.key(), true).String()}
 }
 
-// writing is a write of every place that an operation can write.
+// writing is a write to every place that an operation can write.
 func (x *explainer) writing(op mapping.Scope) *write {
 	w := &write{session: x.session, t: x.t, client: x.client, attempt: sheet.Attempt{Resource: x.t.Resource}}
 	for i := range x.t.Fields {
@@ -109,8 +109,8 @@ func (x *explainer) writing(op mapping.Scope) *write {
 	return w
 }
 
-// ending are the statements that end a write: those of the rows beside, the call that
-// follows, and what reads the record again.
+// ending are the statements that end a write: those for rows of other tables, the call after
+// it, and the one that reads the record again.
 func (x *explainer) ending(w *write, how *sheet.Operation) (all []string) {
 	for _, row := range x.t.besides(isWritten) {
 		if values := w.besideOf(row); len(values) > 0 {
@@ -189,8 +189,7 @@ func (x *explainer) remove(how *sheet.Operation) []string {
 	return all
 }
 
-// callText is a call as people write it; how parameters come back differs by
-// engine.
+// callText is a call in a readable form; how out parameters come back differs by engine.
 func (x *explainer) callText(how *sheet.Operation) string {
 	name := cmp.Or(how.Procedure, how.After)
 	verb := "CALL "

@@ -16,8 +16,8 @@ import (
 // exportRows is how many rows are converted at once.
 const exportRows = 500
 
-// Export implements backend.Exporter in one snapshot of the database, on a connection of
-// its own. There are no counters and no last IDs in it: they are the database's own.
+// Export implements backend.Exporter in one snapshot of the database, on a connection of its
+// own. It has no counters and no last IDs: the database keeps those itself.
 func (s *Store) Export(ctx context.Context, client auth.Client, out io.Writer) (m backend.Manifest, err error) {
 	db := s.beside()
 	defer func() { err = errors.Join(err, db.Close()) }()
@@ -47,8 +47,7 @@ type exporter struct {
 	out    *backupzip.Writer
 }
 
-// resource writes the client's own records. One that all clients share is none of
-// its own.
+// resource writes the client's own records, and none that all clients share.
 func (e *exporter) resource(ctx context.Context, t *table) error {
 	if t.IsShared() {
 		return nil

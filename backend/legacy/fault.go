@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// quotedName finds the name of a constraint in the words of an engine. Each has
-// its own way; the last name that stands in one of them is meant.
+// quotedName finds the name of a constraint in an engine's message. Each engine has its own
+// form; the last match counts.
 var quotedName = regexp.MustCompile("(?i)" + strings.Join([]string{
 	`for key '([^']+)'`,                       // MySQL 1062: Duplicate entry 'x' for key 'VTG.UQ_VTG'
 	"constraint `([^`]+)`",                    // MySQL 1451, 1452
@@ -18,10 +18,9 @@ var quotedName = regexp.MustCompile("(?i)" + strings.Join([]string{
 	`constraint failed: ([^:()]+?)(?: \(|$)`,  // SQLite: UNIQUE constraint failed: VTG.BEDRNR, VTG.KENT (2067)
 }, "|"))
 
-// constraintInWords finds the name of the constraint that a message of MySQL, SQL
-// Server or SQLite is about, "" where there is none. It is the only place that
-// reads words: these engines tell the name nowhere else, and it is asked only
-// once the error's number has told what the message is.
+// constraintInWords finds the constraint that a message of MySQL, SQL Server or SQLite names;
+// "" if it names none. Only this file reads messages, because these engines report the name
+// nowhere else, and only after the error's number has said what kind of message it is.
 func constraintInWords(message string) string {
 	found := quotedName.FindAllStringSubmatch(message, -1)
 	if len(found) == 0 {
@@ -39,8 +38,8 @@ func constraintInWords(message string) string {
 	return ""
 }
 
-// quotedColumns find the column that a value did not fit, and its table where that is
-// told, in the words of an engine.
+// quotedColumns find the column that a value did not fit, and its table if named, in an
+// engine's message.
 var quotedColumns = []*regexp.Regexp{
 	regexp.MustCompile(`^.* for column '(?P<column>[^']+)' at row \d+$`),                                                                 // MySQL 1264, 1265, 1406
 	regexp.MustCompile("^.* for column (?:(?:`(?P<schema>[^`]+)`\\.)?`(?P<table>[^`]+)`\\.)?`(?P<column>[^`]+)` at row \\d+$"),           // MariaDB 1292, 1366
@@ -50,8 +49,8 @@ var quotedColumns = []*regexp.Regexp{
 	regexp.MustCompile(`^constraint failed: NOT NULL constraint failed: (?P<table>[^.]+)\.(?P<column>.+) \(1299\)$`),                     // SQLite
 }
 
-// columnInWords finds the column that a message about a value names, and the table where
-// it names one, with its schema where it names that.
+// columnInWords finds the column that a message about a value names, and the table, with its
+// schema, if it names them.
 func columnInWords(message string) (table, column string) {
 	for _, quoted := range quotedColumns {
 		found := quoted.FindStringSubmatch(message)
@@ -69,10 +68,10 @@ func columnInWords(message string) (table, column string) {
 	return "", ""
 }
 
-// quotedTable finds the table whose condition MariaDB says a row does not fulfil (4025).
+// quotedTable finds the table of a failed CHECK in MariaDB's message (4025).
 var quotedTable = regexp.MustCompile("^CONSTRAINT `[^`]+` failed for `([^`]+)`\\.`([^`]+)`$")
 
-// tableInWords finds it, with its schema; "" where there is none.
+// tableInWords finds that table, with its schema; "" if there is none.
 func tableInWords(message string) string {
 	if found := quotedTable.FindStringSubmatch(message); found != nil {
 		return found[1] + "." + found[2]

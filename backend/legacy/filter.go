@@ -9,8 +9,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// filter appends the condition of one filter of a list. It is false if no record can
-// fulfil it.
+// filter appends the condition of one filter of a list. It is false if no record can match.
 func (t *table) filter(b *statement, q backend.Query, f backend.Filter, keys sheet.Keys) (possible bool, err error) {
 	of := &t.Fields[f.Field.Index]
 	if v, fixed := of.Fixed(); fixed {
@@ -45,7 +44,7 @@ func (t *table) filter(b *statement, q backend.Query, f backend.Filter, keys she
 	return true, nil
 }
 
-// alternatives are what the system may have of a value that a filter lets through.
+// alternatives are the system's values that stand for a value which a filter lets through.
 func (t *table) alternatives(q backend.Query, f backend.Filter, keys sheet.Keys) (all [][]sheet.Assignment, err error) {
 	for _, v := range values(f) {
 		some, err := t.Filter(t.asked(q, f, v), f.Field, q.Client, keys)
@@ -57,7 +56,7 @@ func (t *table) alternatives(q backend.Query, f backend.Filter, keys sheet.Keys)
 	return all, nil
 }
 
-// values are those that a filter compares with: null for [null], whichever it wants.
+// values are those that a filter compares with; null for the operator null.
 func values(f backend.Filter) []mapping.Value {
 	if f.Op == mapping.IsNull {
 		return []mapping.Value{mapping.NullValue()}
@@ -65,8 +64,8 @@ func values(f backend.Filter) []mapping.Value {
 	return f.Operands()
 }
 
-// asked holds what is filtered by, with one value of a filter. Of the other filters those
-// count that name one value: it may say what an ID is of.
+// asked is a record of the filtered values, with one value of this filter. Other filters count
+// if they name one value: the ID that it refers to may depend on it.
 func (t *table) asked(q backend.Query, f backend.Filter, v mapping.Value) mapping.Record {
 	rec := mapping.NewRecord(t.Resource.Resource)
 	for _, other := range q.Filters {
@@ -78,7 +77,7 @@ func (t *table) asked(q backend.Query, f backend.Filter, v mapping.Value) mappin
 	return rec
 }
 
-// oneOf appends that one of the alternatives holds whole, if there are any.
+// oneOf appends that at least one of the alternatives holds completely.
 func (t *table) oneOf(b *statement, f *mapping.Field, alternatives [][]sheet.Assignment) {
 	b.add("(")
 	if len(alternatives) == 0 {
@@ -101,7 +100,7 @@ func (t *table) oneOf(b *statement, f *mapping.Field, alternatives [][]sheet.Ass
 	b.add(")")
 }
 
-// beyond appends that a row's values come behind a bound, or before it.
+// beyond appends that a row's values are above a bound, or below it.
 func (t *table) beyond(b *statement, bound sheet.Bound) {
 	switch {
 	case bound.Before && bound.Open:
@@ -115,7 +114,7 @@ func (t *table) beyond(b *statement, bound sheet.Bound) {
 	}
 }
 
-// contains appends that a text has a part, in whatever case.
+// contains appends that a text contains a part, whatever its case.
 func (t *table) contains(b *statement, f *sheet.Field, part string) {
 	place := f.From[0]
 	left, right := f.Trims()
@@ -133,10 +132,10 @@ func (t *table) contains(b *statement, f *sheet.Field, part string) {
 	t.d.contains(b, func() { b.add(before).expr(t.expr(place)).add(behind) }, part)
 }
 
-// likePattern finds a part of a text with LIKE, where ! makes what follows plain.
+// likePattern matches a part of a text with LIKE; ! makes the next character plain.
 func likePattern(part string) string {
 	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_", "[", "![").Replace(part) + "%"
 }
 
-// sameFilters tells whether two lists are narrowed alike.
+// sameFilters tells whether two lists have the same filters.
 func sameFilters(a, b []backend.Filter) bool { return slices.EqualFunc(a, b, backend.Filter.Equal) }

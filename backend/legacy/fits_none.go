@@ -38,11 +38,11 @@ func (l *listing) lacksLetters(err error) bool {
 	return l.Store.lacksLetters(err, texts...)
 }
 
-// errNoneFits says that no record fits a filter, and that PostgreSQL ended the transaction
-// over it: the next run knows.
+// errNoneFits says that no record matches a filter, and that PostgreSQL ended the transaction
+// over it. The transaction is run again with that knowledge.
 var errNoneFits = errors.New("no record fits the filter")
 
-// goesOn is nil where a transaction that met an error goes on: PostgreSQL's does not.
+// goesOn is nil if a transaction continues after an error; PostgreSQL's do not.
 func (l *listing) goesOn(err error) error {
 	if l.tx == nil || l.d.engine() != "postgres" {
 		return nil
@@ -51,9 +51,9 @@ func (l *listing) goesOn(err error) error {
 	return fmt.Errorf("%w: %w", errNoneFits, err)
 }
 
-// fitsNone tells whether an error is that a value which is filtered by is none of its
-// column's, as abc is no UUID: so no record has it. PostgreSQL reads values by the types
-// of their columns; asked of no row, it fails by the value alone.
+// fitsNone tells whether an error says that a filtered value is none of its column's type,
+// such as abc for a UUID: then no record has it. PostgreSQL reads values by the types of their
+// columns; run on no rows, the statement fails by the value alone.
 func (l *listing) fitsNone(ctx context.Context, err error) bool {
 	if f, ok := l.d.fault(err); !ok || f.class != faultValue {
 		return false
@@ -74,8 +74,8 @@ func (l *listing) fitsNone(ctx context.Context, err error) bool {
 	})
 }
 
-// fittedNone tells whether an earlier run of the transaction found out that no record fits
-// the filters of a list.
+// fittedNone tells whether an earlier run of the transaction found that no record matches the
+// filters of a list.
 func (s session) fittedNone(q backend.Query) bool {
 	return s.tx != nil && slices.ContainsFunc(s.tx.tries.none, func(none []backend.Filter) bool { return sameFilters(none, q.Filters) })
 }

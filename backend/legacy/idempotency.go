@@ -28,9 +28,9 @@ const (
 	answerCreated = "created_at"
 )
 
-// acrossTries is what is known over all tries of a transaction: what becomes of its idempotency
-// key, which rows were refused with a key that was made for them, and which filters have
-// values that their columns cannot hold.
+// acrossTries is what is known over all runs of a transaction: the state of its idempotency
+// key, which rows were refused with a key made for them, and which filters have values that
+// their columns cannot hold.
 type acrossTries struct {
 	client  auth.Client
 	key     string // asked for in the id store; "" for none
@@ -40,8 +40,8 @@ type acrossTries struct {
 	none    [][]backend.Filter
 }
 
-// Recall implements backend.Tx: in the vendor's table the key is locked
-// until the transaction ends, in the id store it is taken right before that.
+// Recall implements backend.Tx. In the vendor's table the key is locked until the transaction
+// ends; in the id store it is taken right before the commit.
 func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	if t.answers == "" {
 		return t.recallFromIDStore(ctx, client, key)
@@ -68,14 +68,14 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 	}
 	m := &backend.StoredAnswer{Answer: []byte(row[1].String())}
 	if n, err := hex.Decode(m.Sum[:], []byte(row[0].String()[:min(64, len(row[0].String()))])); err != nil || n != len(m.Sum) {
-		return nil, errors.New("recall an answer: the sum under an idempotency key is none")
+		return nil, errors.New("recall an answer: the sum stored under an idempotency key is not valid")
 	}
 	return m, nil
 }
 
-// reserve adds the row that the answer comes into, and that is none before, unless there
-// is one. MySQL locks what it reads in a transaction: where there is no row the gap, into
-// which nobody else, of whatever client, could put an answer until the transaction ends.
+// reserve adds the row for the answer, still empty, unless it exists. Without it MySQL would
+// lock the gap where the row is missing, and no other transaction, of whatever client, could
+// store an answer there until this one ends.
 func (t *txn) reserve(ctx context.Context, client auth.Client, key string) error {
 	b := t.answer(newStatement(t.d).add("INSERT IGNORE INTO "), client, key, "", "", 0)
 	_, err := t.conn.ExecContext(ctx, b.String(), b.args...)
@@ -106,8 +106,8 @@ func (t *txn) recallFromIDStore(ctx context.Context, client auth.Client, key str
 	return t.idStore.Recall(ctx, client, key)
 }
 
-// takeKey takes the key of a transaction that is committed next: the database undoes what
-// is cut off before. What has run out of time by then is not committed.
+// takeKey takes the key of a transaction right before its commit: if the process dies earlier,
+// the database undoes the work. A transaction whose time is up by then is not committed.
 func (t *txn) takeKey(ctx context.Context) error {
 	m := t.tx.tries
 	if m.key == "" || m.taken {
@@ -118,8 +118,8 @@ func (t *txn) takeKey(ctx context.Context) error {
 	return cmp.Or(err, ctx.Err())
 }
 
-// Remember implements backend.Tx. An answer that is to be kept for longer
-// than a day is written as if it were kept later.
+// Remember implements backend.Tx. An answer that is to live longer than a day is dated later,
+// so that it expires later.
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	if t.answers == "" {
 		t.tx.tries.answer = &m
@@ -136,9 +136,9 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 	return t.wrap("remember an answer", err)
 }
 
-// settle ends what was begun in the id store: the answer is kept once the write is
-// known to have happened, the key given back once it is known not to. Where that
-// is unclear the key stays taken, so that the write happens at most once.
+// settle ends what was begun in the id store. The answer is stored once the write is known to
+// have happened, and the key released once it is known not to have. If that is unclear the key
+// stays taken, so that the write happens at most once.
 func (s *Store) settle(ctx context.Context, m *acrossTries, err error) error {
 	if !m.taken || errors.Is(err, errUnclear) {
 		return err

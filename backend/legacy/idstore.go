@@ -7,8 +7,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// IDStore is the gateway's own small store, for what the existing database has no
-// place for.
+// IDStore is the gateway's own small store, for what the existing database cannot keep.
 type IDStore interface {
 	sheet.IDStore
 	backend.AnswerStore

@@ -11,8 +11,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Schema is what a database has, in its own words: in the source's own schema, and
-// in others that were asked for.
+// Schema is what a database has: in the source's own schema, and in others that were asked
+// for.
 type Schema struct {
 	Own      string  // the source's schema, where names are that name none
 	Tables   []Table // and views, by name
@@ -34,7 +34,7 @@ type Table struct {
 	Triggers []Trigger
 }
 
-// Trigger is a program that writes of a table fire.
+// Trigger is a program that runs when a table is written.
 type Trigger struct {
 	Name string // with what it fires on: TR_REL_BU BEFORE UPDATE
 	Text string // of MariaDB and MySQL; "" where it was not asked for
@@ -59,8 +59,8 @@ type Index struct {
 	Unique  bool
 }
 
-// ForeignKey is a reference of Columns to References in Table, which is named with its
-// schema where that is not the source's.
+// ForeignKey is a reference of Columns to References in Table, whose name includes its schema
+// if that is not the source's.
 type ForeignKey struct {
 	Name       string
 	Columns    []string
@@ -69,8 +69,8 @@ type ForeignKey struct {
 	Refuses    bool // rows that it refers to cannot be deleted
 }
 
-// Check is a condition of rows, about these columns. Of SQLite one without a name has its
-// text for one.
+// Check is a condition on rows, about these columns. An unnamed one of SQLite has its text as
+// its name.
 type Check struct {
 	Name    string
 	Columns []string
@@ -83,7 +83,7 @@ type Routine struct {
 	Parameters []Parameter
 }
 
-// Parameter is one of a routine's.
+// Parameter is one parameter of a routine.
 type Parameter struct {
 	Name, Type string
 	In, Out    bool
@@ -116,8 +116,9 @@ func (t *Table) isCalled(name string) bool {
 	return strings.EqualFold(name, t.Name) || strings.EqualFold(name, t.Schema+"."+t.Name)
 }
 
-// CaseOf tells how keys of these columns are compared: whether all texts among them
-// are compared without case, and whether all are with it. Both where there are none.
+// CaseOf tells how keys of these columns are compared: whether all texts among them are
+// compared without case, and whether all are compared with it. Both are true if there are no
+// texts.
 func (t *Table) CaseOf(columns []string) (ignored, counts bool) {
 	ignored, counts = true, true
 	for _, name := range columns {
@@ -130,8 +131,8 @@ func (t *Table) CaseOf(columns []string) (ignored, counts bool) {
 	return ignored, counts
 }
 
-// IgnoresCase tells whether a table takes the kept keys of a resource for one where they
-// differ in case alone, and the sheet does not say otherwise.
+// IgnoresCase tells whether a table treats the kept keys of a resource as equal if they differ
+// only in case, unless the sheet says otherwise.
 func (t *Table) IgnoresCase(r *sheet.Resource) bool {
 	ignored, counts := t.CaseOf(r.Key.Places)
 	return r.Key.Kept && !r.Key.CaseCounts && ignored && !counts
@@ -150,8 +151,8 @@ func named[T any](all []T, name string, of func(*T) string) *T {
 	return found
 }
 
-// schemaQueries are what an engine is asked. Each takes :schema, null for the
-// default one, and answers the columns that the functions below read.
+// schemaQueries are the queries about a schema. Each takes :schema, null for the default one,
+// and returns the columns that the functions below read.
 type schemaQueries struct {
 	version  string
 	own      string // the schema of names that name none
@@ -163,8 +164,8 @@ type schemaQueries struct {
 	routines string // name, is function, parameter, type, mode
 }
 
-// Inspect reads what the database has: of the source's schema, and of the tables that
-// a sheet names in others.
+// Inspect reads what the database has: in the source's schema, and of the tables that a sheet
+// names in others.
 func (s *Store) Inspect(ctx context.Context, tables ...string) (Schema, error) {
 	i := inspector{s: s, queries: s.d.schema(), schema: Schema{Own: s.source.Schema}}
 	if i.schema.Own == "" {
@@ -190,7 +191,7 @@ func (s *Store) Inspect(ctx context.Context, tables ...string) (Schema, error) {
 	return i.schema, nil
 }
 
-// look reads what one schema has.
+// look reads one schema.
 func (i *inspector) look(ctx context.Context) error {
 	steps := []struct {
 		what, query string
@@ -227,7 +228,7 @@ func schemaRaw(name string) sheet.Raw {
 	return textRaw(name)
 }
 
-// inspector gathers the answers.
+// inspector collects the results.
 type inspector struct {
 	s       *Store
 	queries schemaQueries
@@ -261,8 +262,8 @@ func (i *inspector) column(row []sheet.Raw) {
 	t.Columns = append(t.Columns, c)
 }
 
-// defaultOf is a default as the engine words it. MySQL words the empty text as
-// nothing at all, which is no lack of one.
+// defaultOf is a default as the engine writes it. MySQL writes the empty text as nothing,
+// which still is a default.
 func defaultOf(v sheet.Raw) string {
 	if v.IsSet() && v.String() == "" {
 		return "''"
@@ -272,7 +273,7 @@ func defaultOf(v sheet.Raw) string {
 
 var sizesOf = regexp.MustCompile(`^([^(]*?) *\(([0-9]+)(?:, *([0-9]+))?\)$`)
 
-// table is the exact one: rows of one table come together.
+// table returns exactly that table; rows of one table come together.
 func (i *inspector) table(name string) *Table {
 	for k := len(i.schema.Tables) - 1; k >= 0; k-- {
 		if i.schema.Tables[k].Name == name && i.schema.Tables[k].Schema == i.in {
@@ -315,7 +316,7 @@ func (i *inspector) foreign(row []sheet.Raw) {
 	last.Columns, last.References = append(last.Columns, row[2].String()), append(last.References, row[4].String())
 }
 
-// check adds a condition. SQLite has none but in the statement that made the table.
+// check adds a condition. SQLite shows them only in the statement that made the table.
 func (i *inspector) check(row []sheet.Raw) {
 	t := i.table(row[0].String())
 	switch {

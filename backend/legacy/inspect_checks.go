@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// sqlToken is a part of a statement or an expression: a text, a name with quotes or
-// without, a comment, a parenthesis, or anything else by the letter.
+// sqlToken is a part of a statement or an expression: a text, a name with or without quotes, a
+// comment, a parenthesis, or any other single character.
 var sqlToken = regexp.MustCompile("(?s)" + strings.Join([]string{
 	`'(?:[^']|'')*'`, `"(?:[^"]|"")*"`, "`(?:[^`]|``)*`", `\[[^\]]*\]`, `--[^\n]*`, `/\*.*?\*/`, `[\pL_][\pL\pN_$#]*`, `\S`,
 }, "|"))
 
-// nameOf is the name that a token is, "" for any other.
+// nameOf is the name that a token holds; "" for any other token.
 func nameOf(token string) string {
 	if len(token) == 1 {
 		return token
@@ -42,8 +42,8 @@ func (t *Table) columnsIn(expression string) (columns []string) {
 	return columns
 }
 
-// checksIn are the names and the texts of the conditions in a statement that makes a
-// table. The text stands for the name of one that has none, as in SQLite's errors.
+// checksIn are the names and texts of the conditions in a CREATE TABLE. An unnamed condition
+// has its text as its name, as in SQLite's errors.
 func checksIn(statement string) iter.Seq2[string, string] {
 	return func(yield func(name, text string) bool) {
 		at := sqlToken.FindAllStringIndex(statement, -1)

@@ -11,8 +11,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// newKey makes the key of a new row as the sheet says. Parts that the engine
-// makes are absent.
+// newKey makes the key of a new row as the sheet says. Parts that the engine makes are absent.
 func (w *write) newKey(ctx context.Context) ([]sheet.Raw, error) {
 	key, missing := w.knownKey()
 	if w.t.Key.Generated == "identity" {
@@ -47,7 +46,7 @@ func (w *write) newKey(ctx context.Context) ([]sheet.Raw, error) {
 	return key, err
 }
 
-// knownKey are the key's parts that are written, and the places of the others.
+// knownKey are the parts of a key that are written, and the places of the others.
 func (w *write) knownKey() (key []sheet.Raw, missing []int) {
 	key = make([]sheet.Raw, len(w.t.Key.Places))
 	for i, place := range w.t.Key.Places {
@@ -60,8 +59,8 @@ func (w *write) knownKey() (key []sheet.Raw, missing []int) {
 	return key, missing
 }
 
-// next is the number after the highest among the rows that share the other parts
-// of the key. Rows that clients do not see count, too.
+// next is the number after the highest one among the rows with the same other parts of the
+// key, including rows that clients do not see.
 func (w *write) next(ctx context.Context, key []sheet.Raw, at int) (sheet.Raw, error) {
 	v, err := w.number(ctx, w.nextText(key, at))
 	v.Int++
@@ -93,7 +92,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// number runs a statement that answers one number; null is 0.
+// number runs a query for one number; null is 0.
 func (w *write) number(ctx context.Context, b *statement) (sheet.Raw, error) {
 	row, err := queryOne(ctx, w.conn, b)
 	if err != nil {

@@ -14,8 +14,8 @@ var integerBits = map[string]uint{
 	"int": 32, "integer": 32, "int4": 32, "serial": 32, "bigint": 64, "int8": 64, "bigserial": 64,
 }
 
-// takes tells whether a column can hold a value, as far as its type tells. SQLite's
-// columns hold anything.
+// takes tells whether a column can hold a value, as far as its type says. SQLite's columns
+// hold anything.
 func (c *Column) takes(engine string, v sheet.Raw) bool {
 	number := c.bits() > 0 || c.isDecimal()
 	switch {
@@ -37,7 +37,7 @@ func (c *Column) takes(engine string, v sheet.Raw) bool {
 
 func (c *Column) bits() uint { return integerBits[strings.TrimSuffix(c.Type, " unsigned")] }
 
-// Span is what whole numbers a column takes; it is false where its type does not tell.
+// Span returns the range of whole numbers that a column holds; false if its type does not say.
 func (c *Column) Span(engine string) (least, most int64, known bool) {
 	bits := c.bits()
 	if bits == 0 || engine == "sqlite" {
@@ -53,7 +53,7 @@ func (c *Column) Span(engine string) (least, most int64, known bool) {
 	return least, most, true
 }
 
-// isUnsigned tells that an integer column has none below zero.
+// isUnsigned tells whether an integer column holds no negative numbers.
 func (c *Column) isUnsigned(engine string) bool {
 	return strings.HasSuffix(c.Type, " unsigned") || engine == "sqlserver" && c.Type == "tinyint"
 }
@@ -62,8 +62,8 @@ func (c *Column) isDecimal() bool {
 	return strings.HasPrefix(c.Type, "dec") || strings.HasPrefix(c.Type, "num") || strings.Contains(c.Type, "money")
 }
 
-// mostCharacters is how many a text may have; 0 where nothing is known of it. Where the
-// length counts bytes, a text with more characters than that does not fit either.
+// mostCharacters is how many characters a text may have; 0 if that is not known. If the length
+// counts bytes, a text with more characters than that does not fit either.
 func (c *Column) mostCharacters() int {
 	if strings.Contains(c.Type, "char") || strings.Contains(c.Type, "text") {
 		return c.Length

@@ -9,8 +9,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// match appends the conditions of a list. It is false where no record can
-// fulfil them.
+// match appends the conditions of a list. It is false if no record can match.
 func (t *table) match(b *statement, q backend.Query, keys sheet.Keys, after []sheet.Raw) (possible bool, err error) {
 	t.visible(b, q.Client)
 	for _, f := range q.Filters {
@@ -37,7 +36,7 @@ func (t *table) match(b *statement, q backend.Query, keys sheet.Keys, after []sh
 	return true, nil
 }
 
-// is appends that a place has the value that a field is filtered by.
+// is appends that a place has the value of a filter.
 func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 	switch {
 	case a.Span != nil:
@@ -53,7 +52,7 @@ func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 	}
 }
 
-// within appends that a place has a value of a span.
+// within appends that a place has a value within a span.
 func (t *table) within(b *statement, place string, of *sheet.Span) {
 	above, below := " >= ", " <= "
 	if of.OpenFrom {
@@ -66,8 +65,9 @@ func (t *table) within(b *statement, place string, of *sheet.Span) {
 	t.operand(b.add(" AND ").expr(t.expr(place)).add(below), place, of.To)
 }
 
-// compared appends that a row's values come behind bounds, or before them, the coarser
-// first. last compares the finest. It is written out, since not every engine compares rows.
+// compared appends that a row's values are above the bounds, or below them, the coarser value
+// first; last is the operator for the finest. It is written out because not every engine
+// compares rows.
 func (t *table) compared(b *statement, bounds []sheet.Assignment, way, last string) {
 	b.add("(")
 	for i, bound := range bounds {
@@ -89,8 +89,7 @@ func (t *table) compared(b *statement, bounds []sheet.Assignment, way, last stri
 	b.add(")")
 }
 
-// sorted appends the order of a list. The key makes it total: it is what order
-// by ID means.
+// sorted appends the order of a list. The key makes it total: this is what order by ID means.
 func (t *table) sorted(b *statement, q backend.Query) {
 	b.add(" ORDER BY ")
 	n, descending := 0, false
@@ -136,7 +135,7 @@ func (t *table) sorted(b *statement, q backend.Query) {
 	}
 }
 
-// nulled appends the value of a place, or null where that is what it stands for.
+// nulled appends the value of a place, with null for values that mean null.
 func (t *table) nulled(b *statement, place string, nulls []sheet.Raw) {
 	b.add("CASE WHEN ")
 	for i, v := range nulls {
@@ -148,7 +147,7 @@ func (t *table) nulled(b *statement, place string, nulls []sheet.Raw) {
 	b.add(" THEN NULL ELSE ").expr(t.expr(place)).add(" END")
 }
 
-// ranked appends the rank of a field's code among what the codes stand for.
+// ranked appends the rank of a field's code in the order of what the codes stand for.
 func (t *table) ranked(b *statement, f *sheet.Field, ranks [][]sheet.Raw, unknown int) {
 	b.add("CASE")
 	for rank, codes := range ranks {
@@ -161,8 +160,8 @@ func (t *table) ranked(b *statement, f *sheet.Field, ranks [][]sheet.Raw, unknow
 	b.add(" WHEN ").expr(t.expr(f.From[0])).add(" IS NULL THEN 0 ELSE ", strconv.Itoa(unknown), " END")
 }
 
-// afterKey finds the key that a list continues behind: that of q.After. It is
-// false where that ID was never given out.
+// afterKey finds the key of the ID that a list continues after. It is false if that ID was
+// never issued.
 func (t *table) afterKey(q backend.Query, keys sheet.Keys) (key []sheet.Raw, ok bool, err error) {
 	if q.After <= 0 {
 		return nil, true, nil
@@ -170,7 +169,7 @@ func (t *table) afterKey(q backend.Query, keys sheet.Keys) (key []sheet.Raw, ok 
 	return t.keyOf(q.Client.ID, q.After, keys)
 }
 
-// keyOf returns the key's parts of an ID, with those that the id store knows.
+// keyOf returns the parts of an ID's key, from the id store if that has it.
 func (t *table) keyOf(client int64, id int32, keys sheet.Keys) (key []sheet.Raw, ok bool, err error) {
 	if !t.Key.Kept {
 		key = []sheet.Raw{intRaw(int64(id))}

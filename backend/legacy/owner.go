@@ -16,8 +16,8 @@ import (
 // belong that its rows refer to (client: {through: FIELD}), over as many steps as
 // it takes. Every statement says so itself.
 
-// scope appends the condition that a row is the client's own, or, where system is
-// set, one of all clients. Rows that are hidden or deleted are nobody's.
+// scope appends the condition that a row is the client's own or, if system is set, one of all
+// clients. Hidden and deleted rows belong to nobody.
 func (t *table) scope(b *statement, client auth.Client, system bool) {
 	switch {
 	case t.parent != nil:
@@ -36,9 +36,9 @@ func (t *table) scope(b *statement, client auth.Client, system bool) {
 	t.notDeleted(b)
 }
 
-// belongs appends the condition that the record is in scope which a row of a
-// table or view, t.name or t.from, refers to. Names in the sheet's conditions are
-// those of the inner table: nothing of the outer one is in reach there.
+// belongs appends the condition that a row of t.name or t.from refers to a record in scope.
+// Names in the sheet's conditions belong to the inner table; nothing of the outer one can be
+// reached there.
 func (t *table) belongs(b *statement, of string, client auth.Client, system bool) {
 	p, refs := t.parent, t.Through.From
 	if of == t.name && len(t.Through.Write) > 0 {
@@ -66,7 +66,7 @@ func (t *table) belongs(b *statement, of string, client auth.Client, system bool
 	b.add(")")
 }
 
-// owner is what selects the client of the record that a row belongs to.
+// owner is the expression for the client of the record that a row belongs to.
 func (t *table) owner() string {
 	b := newStatement(t.d)
 	at, outer, step := t, t.from, 0
@@ -86,7 +86,7 @@ func (t *table) owner() string {
 	return "(SELECT " + outer + "." + t.d.quote(at.Client) + b.String() + ")"
 }
 
-// refersTo appends that a row of outer refers to one of the parent's.
+// refersTo appends the condition that a row of outer refers to one of the parent's.
 func (t *table) refersTo(b *statement, parent, outer string) {
 	for i, k := range t.parent.keys {
 		if i > 0 {
@@ -96,8 +96,7 @@ func (t *table) refersTo(b *statement, parent, outer string) {
 	}
 }
 
-// judgeParent refuses to write a row that would belong to a record of another
-// client, or to none.
+// judgeParent refuses to write a row that would belong to another client's record, or to none.
 func (w *write) judgeParent(ctx context.Context, create bool) error {
 	p, f := w.t.parent, w.t.Through
 	if p == nil {
@@ -121,8 +120,8 @@ func (w *write) judgeParent(ctx context.Context, create bool) error {
 	return w.refused(ctx, err)
 }
 
-// owned leaves out the rows of a procedure that belong to records which the
-// client does not see, and tells of the others whose they are.
+// owned drops the rows of a procedure that belong to records which the client does not see,
+// and sets the client of the others.
 func (s session) owned(ctx context.Context, t *table, attempt sheet.Attempt, client auth.Client, rows [][]sheet.Raw) ([][]sheet.Raw, error) {
 	if t.parent == nil {
 		return rows, nil
@@ -154,8 +153,7 @@ func (s session) owned(ctx context.Context, t *table, attempt sheet.Attempt, cli
 	return out, nil
 }
 
-// ownerOf returns the client of the record of a key; nil where the client does
-// not see it.
+// ownerOf returns the client of the record of a key; nil if the client does not see it.
 func (s session) ownerOf(ctx context.Context, p *table, client auth.Client, key []sheet.Raw) ([]sheet.Raw, error) {
 	b := newStatement(s.d).add("SELECT ")
 	switch {
@@ -172,8 +170,7 @@ func (s session) ownerOf(ctx context.Context, p *table, client auth.Client, key 
 	return queryOne(ctx, s.conn, b)
 }
 
-// ownerPlace is the place of what owner selects; "" where the conditions alone
-// tell whose a row is.
+// ownerPlace is the place of what owner selects; "" if conditions alone decide whose a row is.
 func ownerPlace(t *table) string {
 	for _, p := range t.Places {
 		if p.Owner {
@@ -183,9 +180,9 @@ func ownerPlace(t *table) string {
 	return ""
 }
 
-// judgeClients refuses what does not tell whose a row is: a column of the client's
-// number that the written table does not have, and references by numbers that every
-// client counts apart, of which the same stands for several records.
+// judgeClients refuses a sheet that cannot tell whose a row is: a client column that the
+// written table lacks, or references by numbers that each client counts separately, where one
+// number stands for several records.
 func (s *Store) judgeClients(schema Schema) error {
 	for _, r := range s.sheet.Model.Resources {
 		t := s.tables[r]
@@ -207,8 +204,8 @@ func (s *Store) judgeClients(schema Schema) error {
 	return nil
 }
 
-// Changes tells whether rows of a resource's table are written, which is by statements
-// that name the client.
+// Changes tells whether rows of a resource's table are written by statements that name the
+// client.
 func Changes(r *sheet.Resource) bool {
 	for _, op := range []mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete} {
 		if r.Operations[op] != nil {
@@ -218,7 +215,7 @@ func Changes(r *sheet.Resource) bool {
 	return false
 }
 
-// countsPerClient tells that the key is unique among the rows of one client alone.
+// countsPerClient tells whether keys are unique only among the rows of one client.
 func (t *table) countsPerClient(known *Table) bool {
 	within := func(columns []string) bool {
 		return len(columns) > 0 && !slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(t.Key.Places, c) })

@@ -12,7 +12,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Plan is how a database means to read a list.
+// Plan is how a database intends to read a list.
 type Plan struct {
 	// Narrows are the indexes that narrow what is read, each with what it is narrowed by, in
 	// the engine's words. Only those of one engine can be compared.
@@ -50,14 +50,15 @@ func (s *Store) Plan(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	return plan, nil
 }
 
-// explaining is what stands before a statement to be told its plan; "" where that cannot be.
+// explaining is what is put before a statement to get its plan; "" if the engine has no such
+// thing.
 func explaining(engine string) string {
 	return map[string]string{
 		"postgres": "EXPLAIN (FORMAT JSON) ", "mysql": "EXPLAIN FORMAT=JSON ", "mariadb": "EXPLAIN FORMAT=JSON ", "sqlite": "EXPLAIN QUERY PLAN ",
 	}[engine]
 }
 
-// read reads a row of what the planner says.
+// read reads a row of the plan.
 func (p *Plan) read(engine string, row []sheet.Raw) error {
 	if engine == "sqlite" {
 		p.step(row[len(row)-1].String())
@@ -71,7 +72,7 @@ func (p *Plan) read(engine string, row []sheet.Raw) error {
 	return nil
 }
 
-// step reads a step as SQLite words it: SEARCH t USING INDEX i (a=? AND b>?).
+// step reads a step in SQLite's form: SEARCH t USING INDEX i (a=? AND b>?).
 func (p *Plan) step(words string) {
 	if _, by, narrows := strings.Cut(words, "SEARCH "); narrows {
 		p.Narrows = append(p.Narrows, by)
@@ -79,10 +80,10 @@ func (p *Plan) step(words string) {
 	p.Sorts = p.Sorts || words == "USE TEMP B-TREE FOR ORDER BY"
 }
 
-// readsPart are the ways of MariaDB and MySQL to read a part of a table.
+// readsPart are the ways in which MariaDB and MySQL read a part of a table.
 var readsPart = []string{"ref", "eq_ref", "const", "system", "range", "ref_or_null", "index_merge", "fulltext"}
 
-// walk goes through a plan in JSON.
+// walk visits the steps of a plan in JSON.
 func (p *Plan) walk(said any) {
 	switch said := said.(type) {
 	case []any:

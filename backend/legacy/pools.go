@@ -10,15 +10,15 @@ import (
 	"frontdesk/backend"
 )
 
-// pools are the connections to a database. Calls may take all of theirs, and hang with
-// them: what is no call has others.
+// pools are the connections to a database. Calls may use up all of theirs, and hang with them,
+// so logins and health checks have others.
 type pools struct {
 	connector driver.Connector
 	db        *sql.DB // of calls
 	reserved  *sql.DB // of logins, and whether the database answers
 }
 
-// mostReserved is how many connections are kept for logins at most, one in four.
+// mostReserved is how many connections are reserved for logins at most, one in four.
 const mostReserved = 4
 
 func openPools(c driver.Connector, connections int) pools {
@@ -34,8 +34,8 @@ func openPool(c driver.Connector, connections int) *sql.DB {
 	return db
 }
 
-// beside opens a connection beside the pools, for what takes as long as it takes; it is
-// closed with the database that is returned.
+// beside opens a connection outside the pools, for long work. It is closed with the database
+// that is returned.
 func (p pools) beside() *sql.DB { return openPool(p.connector, 1) }
 
 // Pool implements backend.Pooler.

@@ -6,29 +6,28 @@ import (
 	"sync"
 )
 
-// prepared keeps statements prepared, for engines whose driver would prepare each
-// one anew: without it every call goes to the server twice. It is safe for
-// concurrent use.
+// prepared keeps prepared statements, for engines whose driver would prepare each statement
+// anew and so go to the server twice for every call. It is safe for concurrent use.
 type prepared struct {
 	db    *sql.DB
 	mu    sync.RWMutex
 	known map[string]*sql.Stmt
 }
 
-// mostPrepared bounds the statements kept, each on every connection. Those of a
-// sheet are some dozens; lists with filters make up others.
+// mostPrepared bounds the statements kept, each on every connection. A sheet has some dozens;
+// lists with filters add more.
 const mostPrepared = 128
 
 func newPrepared(db *sql.DB) *prepared { return &prepared{db: db, known: map[string]*sql.Stmt{}} }
 
-// get returns a statement that is kept; nil for one that is not.
+// get returns a kept statement; nil if there is none.
 func (p *prepared) get(text string) *sql.Stmt {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.known[text]
 }
 
-// keep prepares a statement to be kept; nil once there are enough.
+// keep prepares a statement and keeps it; nil if there are enough already.
 func (p *prepared) keep(ctx context.Context, text string) (*sql.Stmt, error) {
 	p.mu.RLock()
 	full := len(p.known) >= mostPrepared
@@ -70,8 +69,8 @@ func (p *prepared) ExecContext(ctx context.Context, query string, args ...any) (
 	return p.db.ExecContext(ctx, query, args...)
 }
 
-// preparedTx is a transaction that uses what is kept. It keeps nothing: that
-// would take a second connection while it has one, of a pool that may be empty.
+// preparedTx is a transaction that uses kept statements. It adds none: preparing takes a
+// second connection while it holds one, and the pool may be empty.
 type preparedTx struct {
 	*sql.Tx
 	kept *prepared
@@ -85,7 +84,7 @@ func (t preparedTx) QueryContext(ctx context.Context, query string, args ...any)
 	return t.Tx.QueryContext(ctx, query, args...)
 }
 
-// close ends what is kept, with the pool.
+// close closes the kept statements, with the pool.
 func (p *prepared) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

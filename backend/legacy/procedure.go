@@ -16,7 +16,7 @@ import (
 // The arguments of a procedure are places of the record, :client, or a text in
 // single quotes, which is passed as it is.
 
-// callOf prepares a call. value returns what is at a place.
+// callOf prepares a call. value returns the value at a place.
 func (s session) callOf(op *sheet.Operation, client auth.Client, value func(place string) sheet.Raw) call {
 	p := call{name: qualified(s.d, s.source.Schema, op.Procedure), function: s.functions[op.Procedure], out: op.Out}
 	for _, a := range op.Arguments {
@@ -35,9 +35,9 @@ func (s session) callOf(op *sheet.Operation, client auth.Client, value func(plac
 	return p
 }
 
-// createByProcedure calls a procedure that adds the row, or one that only gives
-// its key: where no row of that key is found afterwards, it is added. What the
-// procedure was not told is then written.
+// createByProcedure calls a procedure that adds the row, or one that only gives its key: if
+// there is no row of that key afterwards, it is added. Values that the procedure has no
+// argument for are then written.
 func (w *write) createByProcedure(ctx context.Context, op *sheet.Operation) ([]sheet.Raw, error) {
 	p := w.callOf(op, w.client, func(place string) sheet.Raw {
 		v, _ := w.value(place)
@@ -66,8 +66,8 @@ func (w *write) createByProcedure(ctx context.Context, op *sheet.Operation) ([]s
 	return w.insert(ctx, key)
 }
 
-// complete writes what the procedure was not told. It is false where there is no
-// row.
+// complete writes the values that the procedure has no argument for. It is false if there is
+// no row.
 func (w *write) complete(ctx context.Context, key []sheet.Raw, rest []sheet.Assignment) (bool, error) {
 	if w.t.Table == "" {
 		return true, w.untold(rest)
@@ -82,8 +82,8 @@ func (w *write) complete(ctx context.Context, key []sheet.Raw, rest []sheet.Assi
 	return row != nil, w.refused(ctx, err)
 }
 
-// updateByProcedure calls a procedure with the record as it will be. What the
-// procedure is not told is written after it.
+// updateByProcedure calls a procedure with the record as it will be. Values that the procedure
+// has no argument for are written afterwards.
 func (w *write) updateByProcedure(ctx context.Context, op *sheet.Operation, row []sheet.Raw) error {
 	p := w.callOf(op, w.client, func(place string) sheet.Raw {
 		if v, ok := w.value(place); ok {
@@ -111,8 +111,7 @@ func (w *write) untold(rest []sheet.Assignment) error {
 	return nil
 }
 
-// runAfter calls the procedure that follows the write of the row of a key, with the row as
-// it is now.
+// runAfter calls the procedure that follows the write of a row, with the row as it is now.
 func (w *write) runAfter(ctx context.Context, key []sheet.Raw) error {
 	if op := w.t.Operations[w.attempt.Op]; op == nil || op.After == "" {
 		return nil
@@ -127,7 +126,7 @@ func (w *write) runAfter(ctx context.Context, key []sheet.Raw) error {
 	return w.callAfter(ctx, held.row)
 }
 
-// callAfter calls it with a row. What it fails by may be any table's.
+// callAfter calls it with a row. Its errors may be about any table.
 func (w *write) callAfter(ctx context.Context, row []sheet.Raw) error {
 	op := w.t.Operations[w.attempt.Op]
 	if op == nil || op.After == "" {
@@ -150,7 +149,7 @@ func (w *write) deleteByProcedure(ctx context.Context, op *sheet.Operation, row 
 	return w.refused(ctx, err)
 }
 
-// at is what a row has at a place; absent where it is not read.
+// at is the value of a row at a place; absent if the place is not read.
 func (w *write) at(row []sheet.Raw, place string) sheet.Raw {
 	if i, ok := w.t.at[place]; ok {
 		return row[i]
@@ -158,11 +157,11 @@ func (w *write) at(row []sheet.Raw, place string) sheet.Raw {
 	return sheet.Raw{}
 }
 
-// maxProcedureRows bounds what a list by procedure is sorted and cut from.
+// maxProcedureRows bounds the rows of a procedure that are sorted and cut into pages.
 const maxProcedureRows = 10_000
 
-// rowsByProcedure calls a procedure that answers rows, and puts their columns
-// into the order of the sheet's places.
+// rowsByProcedure calls a procedure that returns rows, and puts their columns into the order
+// of the sheet's places.
 func (s session) rowsByProcedure(ctx context.Context, t *table, op *sheet.Operation, attempt sheet.Attempt, client auth.Client, value func(string) sheet.Raw) ([][]sheet.Raw, error) {
 	answer, err := s.d.call(ctx, s.conn, s.callOf(op, client, value))
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// listByProcedure lists what a procedure answers. Its arguments are filters, by
-// their places; all that it does not do itself is done here: filters, order and
-// page, over all rows that it answers.
+// listByProcedure lists the rows of a procedure. Its arguments are filters, by their places.
+// The driver does what the procedure does not: it filters, sorts and pages over all rows that
+// come.
 func (s session) listByProcedure(ctx context.Context, t *table, op *sheet.Operation, q backend.Query) (page backend.Page, err error) {
 	page.Records = []mapping.Record{}
 	keys, err := s.keysFor(ctx, t, q)
@@ -57,7 +57,7 @@ func (s session) listByProcedure(ctx context.Context, t *table, op *sheet.Operat
 	return page, nil
 }
 
-// fits tells whether a record is what a list asks for.
+// fits tells whether a record matches a list.
 func (t *table) fits(rec mapping.Record, q backend.Query) bool {
 	for _, f := range q.Filters {
 		if !t.lets(f, rec.Values[f.Field.Index]) {
@@ -75,7 +75,7 @@ func (t *table) lets(f backend.Filter, v mapping.Value) bool {
 	return slices.ContainsFunc(f.Operands(), func(one mapping.Value) bool { return t.alike(f.Field, v, one) })
 }
 
-// alike compares values as a condition on the field's column does.
+// alike compares values as a condition on the field's column would.
 func (t *table) alike(f *mapping.Field, a, b mapping.Value) bool {
 	if a == b || a.Kind() != mapping.KindText || b.Kind() != mapping.KindText {
 		return a == b
@@ -94,8 +94,8 @@ func (t *table) alike(f *mapping.Field, a, b mapping.Value) bool {
 	return x == y || c != nil && c.IgnoresCase && strings.EqualFold(x, y)
 }
 
-// compareRecords orders records as a list asks for, null below every value, and
-// by ID where that leaves them equal.
+// compareRecords orders records as a list asks for: null below every value, and records that
+// are otherwise equal by ID.
 func compareRecords(a, b mapping.Record, sort []backend.Order) int {
 	for _, o := range sort {
 		c := compareValues(a.Values[o.Field.Index], b.Values[o.Field.Index])

@@ -15,7 +15,7 @@ func textRaw(s string) sheet.Raw   { return sheet.Raw{Kind: sheet.RawText, Text:
 func numberRaw(s string) sheet.Raw { return sheet.Raw{Kind: sheet.RawNumber, Text: s} }
 func bytesRaw(b []byte) sheet.Raw  { return sheet.Raw{Kind: sheet.RawBytes, Text: string(b)} }
 
-// instantRaw is a moment, wallRaw what a clock on the wall showed then.
+// instantRaw is an instant; wallRaw is what a clock on the wall showed.
 func instantRaw(t time.Time) sheet.Raw { return sheet.Raw{Kind: sheet.RawTime, Int: t.UnixMilli()} }
 
 func wallRaw(t time.Time) sheet.Raw {
@@ -26,8 +26,8 @@ func wallRaw(t time.Time) sheet.Raw {
 // timeOf is a RawTime, or a RawWall as if it were in UTC.
 func timeOf(v sheet.Raw) time.Time { return time.UnixMilli(v.Int).UTC() }
 
-// plainRaw turns what every driver answers alike into a Raw: a float into the
-// shortest decimal that is the same float, a time into one without a zone.
+// plainRaw turns a value that every driver returns alike into a Raw: a float into the shortest
+// decimal that is the same float, a time into one without a zone.
 func plainRaw(v any) sheet.Raw {
 	switch v := v.(type) {
 	case int64:
@@ -77,9 +77,9 @@ func decimalRaw(s string) sheet.Raw {
 	return numberRaw(s)
 }
 
-// textTimeRaw reads a date or time that came as text, as 2006-01-02 or
-// 2006-01-02 15:04:05.999999. One that no calendar has, 0000-00-00 or
-// 1956-00-00, stays text: it is not tried, since a try that fails costs more than a row.
+// textTimeRaw reads a date or time that came as text, as 2006-01-02 or 2006-01-02
+// 15:04:05.999999. One that no calendar has, such as 0000-00-00 or 1956-00-00, stays text
+// without a try: a failed try costs more than a row.
 func textTimeRaw(s string) sheet.Raw {
 	layout := time.DateOnly
 	if len(s) > len(layout) {
@@ -95,7 +95,7 @@ func textTimeRaw(s string) sheet.Raw {
 	return wallRaw(t)
 }
 
-// guidRaw is a GUID out of SQL Server's order of bytes.
+// guidRaw is a GUID from SQL Server's order of bytes.
 func guidRaw(b []byte) sheet.Raw {
 	if len(b) != 16 {
 		return bytesRaw(b)

@@ -10,15 +10,14 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// session runs statements on a connection: one of the pool for each, or that of
-// a transaction.
+// session runs statements on a connection: one of the pool for each, or that of a transaction.
 type session struct {
 	*Store
 	conn conn
 	tx   *transaction // nil outside of one
 }
 
-// heldRecord is a record that the transaction has locked, as it last saw it.
+// heldRecord is a record that the transaction has locked, as it last read it.
 type heldRecord struct {
 	row []sheet.Raw
 	rec mapping.Record
@@ -53,7 +52,7 @@ func (s session) get(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	return held, err
 }
 
-// tag gives a record its tag, for which its elements are read, asked for or not.
+// tag gives a record its tag. It reads the record's elements even if they were not asked for.
 func (s session) tag(ctx context.Context, t *table, client auth.Client, rec *mapping.Record) error {
 	var all []mapping.Record
 	for _, i := range t.arrays {
@@ -77,7 +76,7 @@ func orNotFound(err error) error {
 	return err
 }
 
-// byKey returns the record with a key, which it locks where that is asked for.
+// byKey returns the record with a key, and locks it if the query says so.
 func (s session) byKey(ctx context.Context, t *table, client auth.Client, key []sheet.Raw, hold bool) (held heldRecord, err error) {
 	if op := t.Operations[mapping.OpGet]; op != nil && op.Procedure != "" {
 		return s.getByProcedure(ctx, t, op, client, key)
@@ -118,7 +117,7 @@ func (s session) byKeyText(t *table, client auth.Client, key []sheet.Raw, hold b
 	return b
 }
 
-// one makes the record of a row, and remembers it where it is held.
+// one makes the record of a row, and remembers it if the record is locked.
 func (s session) one(ctx context.Context, t *table, client auth.Client, row []sheet.Raw, hold bool) (held heldRecord, err error) {
 	records, err := s.decode(ctx, t, client, [][]sheet.Raw{row})
 	if err != nil {
@@ -168,7 +167,7 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	return page, err
 }
 
-// listing is a list that is read.
+// listing is one list while it is read.
 type listing struct {
 	session
 	t      *table
@@ -193,8 +192,8 @@ func (s session) listing(ctx context.Context, t *table, q backend.Query) (*listi
 	return l, nil
 }
 
-// text appends the statement of the rows from an offset on, so many of them, 0 for all. It is
-// false where no row can fulfil its conditions.
+// text appends the statement for rows from an offset on, at most that many, 0 for all. It is
+// false if no row can match.
 func (l *listing) text(b *statement, offset, limit int) (*statement, bool, error) {
 	l.t.selected(b, l.q.Client, l.t.wantsHeavy(l.q.Fields))
 	if possible, err := l.t.match(b, l.q, l.keys, l.after); err != nil || !possible {
@@ -214,8 +213,8 @@ func (l *listing) each(ctx context.Context, offset, limit int, f func(row []shee
 	return l.session.rows(ctx, b, f)
 }
 
-// rows reads the rows of the page, and whether there are more behind it. Where the
-// sheet hides rows, as many are read from the beginning as the page takes.
+// rows reads the rows of the page, and tells whether more follow. If the sheet hides rows, it
+// reads from the beginning until the page is full.
 func (l *listing) rows(ctx context.Context) (rows [][]sheet.Raw, more bool, err error) {
 	skip, from, limit := 0, l.q.Offset, 0
 	if l.t.HidesRows() {
@@ -259,7 +258,7 @@ func (l *listing) rows(ctx context.Context) (rows [][]sheet.Raw, more bool, err 
 	}
 }
 
-// bytesOf is how much the texts and contents of a row are.
+// bytesOf is the size of a row's texts and contents.
 func bytesOf(row []sheet.Raw) (n int) {
 	for i := range row {
 		n += len(row[i].Text)
@@ -267,7 +266,7 @@ func bytesOf(row []sheet.Raw) (n int) {
 	return n
 }
 
-// total counts what matches, before the page and behind it.
+// total counts all matching records.
 func (l *listing) total(ctx context.Context) (n int64, err error) {
 	all := *l
 	all.after = nil
@@ -301,7 +300,7 @@ func (t *table) wantsHeavy(fields []int) bool {
 	return false
 }
 
-// decode makes records of rows. Those that the sheet hides are left out.
+// decode makes records of rows, and drops those that the sheet hides.
 func (s session) decode(ctx context.Context, t *table, client auth.Client, rows [][]sheet.Raw) ([]mapping.Record, error) {
 	var refs []sheet.KeyRef
 	seen := map[sheet.KeyRef]bool{}
@@ -337,7 +336,7 @@ func (s session) decode(ctx context.Context, t *table, client auth.Client, rows 
 	return records, nil
 }
 
-// keysFor asks for the keys that a list needs.
+// keysFor reads the keys that a list needs from the id store.
 func (s session) keysFor(ctx context.Context, t *table, q backend.Query) (sheet.Keys, error) {
 	var refs []sheet.IDRef
 	for _, f := range q.Filters {
@@ -351,7 +350,7 @@ func (s session) keysFor(ctx context.Context, t *table, q backend.Query) (sheet.
 	return s.keys(ctx, q.Client, refs)
 }
 
-// keyOf returns the key's parts of an ID; false where there is no such key.
+// keyOf returns the parts of an ID's key; false if there is no such key.
 func (s session) keyOf(ctx context.Context, t *table, client auth.Client, id int32) ([]sheet.Raw, bool, error) {
 	var keys sheet.Keys
 	if t.Key.Kept {

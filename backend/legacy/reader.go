@@ -12,8 +12,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Reader looks at a database, and cannot write to it: for tools that compare a
-// sheet with it, or draft one. It is safe for concurrent use.
+// Reader reads a database and cannot write to it, for tools that compare a sheet with it or
+// draft one. It is safe for concurrent use.
 type Reader struct{ store *Store }
 
 // OpenReader connects to the database of a source. The caller closes it.
@@ -36,7 +36,7 @@ func OpenReader(ctx context.Context, source *sheet.SQL) (*Reader, error) {
 	return r, nil
 }
 
-// ReadOnly is what a session says to write nothing, where the engine can be told.
+// ReadOnly is the statement that makes a session read-only, if the engine has one.
 func ReadOnly(engine string) []string {
 	switch engine {
 	case "postgres":
@@ -58,12 +58,11 @@ func (r *Reader) Inspect(ctx context.Context, tables ...string) (Schema, error) 
 	return r.store.Inspect(ctx, tables...)
 }
 
-// Expression is what is selected: a column, or SQL of the sheet, in which :client
-// is replaced.
+// Expression is what is selected: a column, or SQL of the sheet, in which :client is replaced.
 type Expression struct{ Column, SQL string }
 
-// Rows returns the first rows of a table, at most limit, in no order. An
-// expression without a column or SQL is null.
+// Rows returns the first rows of a table, at most limit, in no order. An expression without a
+// column or SQL is null.
 func (r *Reader) Rows(ctx context.Context, table string, of []Expression, where string, client int64, limit int) ([][]sheet.Raw, error) {
 	d := r.store.d
 	b := newStatement(d).add("SELECT ")
@@ -95,7 +94,7 @@ func (r *Reader) some(ctx context.Context, b *statement, limit int) (rows [][]sh
 	return rows, err
 }
 
-// first narrows a statement without an order to its first rows.
+// first limits a statement without an order to its first rows.
 func (r *Reader) first(b *statement, limit int) {
 	if r.store.d.engine() == "sqlserver" {
 		b.add(" ORDER BY (SELECT NULL)") // OFFSET stands behind an order only
@@ -124,9 +123,9 @@ func (r *Reader) Distinct(ctx context.Context, table, column string, limit, rows
 	return values, err
 }
 
-// Repeated returns how many values, of the columns together, stand in more than
-// one row, counting no more than limit, and one of them. Rows in which one of
-// the columns is null do not count. client is what :client of where stands for.
+// Repeated returns how many values, of the columns together, are in more than one row, up to
+// limit, and one such value. Rows in which one of the columns is null do not count. client
+// replaces :client in where.
 func (r *Reader) Repeated(ctx context.Context, table string, columns []string, where string, client int64, limit int) (n int, example []sheet.Raw, err error) {
 	d := r.store.d
 	list, set := "", ""
@@ -149,8 +148,8 @@ func (r *Reader) Repeated(ctx context.Context, table string, columns []string, w
 	return len(rows), example, err
 }
 
-// Beyond counts the rows whose column holds a number that is below least or above most, and
-// is none of other.
+// Beyond counts the rows whose column holds a number below least or above most that is none of
+// other.
 func (r *Reader) Beyond(ctx context.Context, table, column, where string, client, least, most int64, other []sheet.Raw) (n int64, err error) {
 	d := r.store.d
 	name := d.quote(column)
@@ -168,7 +167,7 @@ func (r *Reader) Beyond(ctx context.Context, table, column, where string, client
 	return row[0].Int, nil
 }
 
-// Programs returns the text of every trigger, by table, where the engine shows it.
+// Programs returns the text of every trigger, by table, if the engine shows it.
 func (r *Reader) Programs(ctx context.Context) (map[string][]string, error) {
 	programs := map[string][]string{}
 	b := newStatement(r.store.d).replaced(programQuery(r.store.d.engine()), ":schema", schemaRaw(r.store.source.Schema))
@@ -217,8 +216,7 @@ func charsetQuery(engine string) string {
 	}
 }
 
-// Routines returns the text of every procedure and function, by name, where the
-// engine shows it.
+// Routines returns the text of every procedure and function, by name, if the engine shows it.
 func (r *Reader) Routines(ctx context.Context) (map[string]string, error) {
 	engine := r.store.d.engine()
 	if engine == "mariadb" {
@@ -241,10 +239,9 @@ func (r *Reader) Routines(ctx context.Context) (map[string]string, error) {
 	return routines, err
 }
 
-// Sample returns rows of a resource, aligned with its Places: the first ones, at
-// most limit, whosever they are; where SQL of the sheet asks for the client, the
-// first of each of the clients. It fails where a column, or SQL of the sheet, is
-// wrong.
+// Sample returns at most limit rows of a resource, aligned with its Places: the first ones,
+// whoever they belong to, or, if SQL of the sheet asks for the client, the first of each of
+// the clients. It fails if a column, or SQL of the sheet, is wrong.
 func (r *Reader) Sample(ctx context.Context, of *sheet.Resource, clients []int64, limit int) (rows [][]sheet.Raw, err error) {
 	t, err := newTable(r.store.d, r.store.source.Schema, of)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// elsewhere is where a record is in use that a table refers to which no sheet names: the
-// table's own name is nobody's business.
+// elsewhere is what a client reads about a table that refers to its record and that no sheet
+// names: the table's own name stays secret.
 const elsewhere = "elsewhere"
 
-// Referrer is a foreign key to a resource's table that keeps its rows from being deleted.
+// Referrer is a foreign key that keeps rows of a resource's table from being deleted.
 type Referrer struct {
 	ForeignKey
 	Of string // the table that it is of
@@ -49,7 +49,7 @@ func refersBy(r, to *sheet.Resource, columns []string) bool {
 	})
 }
 
-// RefusalOf is what an engine says of a row that a foreign key keeps from being deleted.
+// RefusalOf is the engine's error for a row that a foreign key keeps from being deleted.
 func RefusalOf(engine string, key ForeignKey) sheet.Failure {
 	switch engine {
 	case "postgres":
@@ -63,8 +63,8 @@ func RefusalOf(engine string, key ForeignKey) sheet.Failure {
 	}
 }
 
-// refused turns an error of the engine about a write into what a Driver answers: what
-// the sheet says of it, what the table's columns and keys tell, or else what failure does.
+// refused turns an engine's error about a write into what a Driver answers: what the sheet
+// says about it, else what the table's columns and keys tell, else what failure returns.
 func (w *write) refused(ctx context.Context, err error) error {
 	f, ok := w.d.fault(err)
 	if ok && w.sheet.Errors.Translate(f.Failure, w.attempt) == nil {
@@ -75,7 +75,7 @@ func (w *write) refused(ctx context.Context, err error) error {
 	return w.failure(err, w.attempt)
 }
 
-// judge says what a fault is by what is known of the table; nil where that tells nothing.
+// judge explains an error by what is known of the table; nil if that explains nothing.
 func (w *write) judge(ctx context.Context, f fault, err error) error {
 	stale := fmt.Errorf("%w: %s %s: %w", backend.ErrStale, w.attempt.Op, w.t.Name, err)
 	var columns []string
@@ -112,8 +112,8 @@ func (w *write) judge(ctx context.Context, f fault, err error) error {
 	}
 }
 
-// unknown is of a unique value in columns that nobody knows: those of a view are another
-// table's. It may be the key that was made, or what the rules look for.
+// unknown explains a duplicate in columns that are not known, since those of a view belong to
+// another table. It may be the key that was made, or a value that the rules look for.
 func (w *write) unknown(f fault, stale, err error) error {
 	others := w.t.known == nil || w.t.known.View
 	if others && f.Constraint != "" && w.attempt.Op == mapping.OpCreate && w.t.Key.Generated == "max+1" {
@@ -127,12 +127,12 @@ func (w *write) unknown(f fault, stale, err error) error {
 	return nil
 }
 
-// errTaken says that another transaction has taken meanwhile what was made for a row, its
-// key most often: the next run makes another.
-var errTaken = errors.New("what was made for a row was taken meanwhile")
+// errTaken says that another transaction has meanwhile taken a value that was made for a row,
+// mostly its key. The next run makes another one.
+var errTaken = errors.New("another transaction has taken a value that was made for a row")
 
-// taken is errTaken; nil where a run before this one was refused with the same key: nobody
-// took it meanwhile then.
+// taken is errTaken; nil if an earlier run was refused with the same key, which then nobody
+// took meanwhile.
 func (w *write) taken(err error) error {
 	engines := func(part sheet.Raw) bool { return part.Kind == sheet.RawAbsent } // which makes another each time
 	if w.attempt.Op != mapping.OpCreate || len(w.key) > 0 && !slices.ContainsFunc(w.key, engines) {
@@ -145,7 +145,7 @@ func (w *write) taken(err error) error {
 	return fmt.Errorf("%w: %s %s: %w", errTaken, w.attempt.Op, w.t.Name, err)
 }
 
-// writesUnique tells whether the rules look whether a value is there already.
+// writesUnique tells whether the rules check that the value is unique.
 func (w *write) writesUnique() bool {
 	return !w.sheet.OwnRules && slices.ContainsFunc(w.values, func(a sheet.Assignment) bool { return a.Field != nil && a.Field.Unique && !a.Field.Readonly })
 }
@@ -172,8 +172,8 @@ func (w *write) inUse(constraint string, stale, err error) error {
 	return &backend.StaleError{Told: told, Err: stale}
 }
 
-// references are the columns of a foreign key of the table; nil for none of that name.
-// Without a name it is the only one that is written, unless a trigger may have written
+// references are the columns of a foreign key of the table; nil if there is none of that name.
+// Without a name it is the only foreign key that is written, unless a trigger may have written
 // another one.
 func (w *write) references(constraint string) (columns []string) {
 	for _, key := range w.t.known.Foreign {
@@ -190,15 +190,15 @@ func (w *write) references(constraint string) (columns []string) {
 	return columns
 }
 
-// runsPrograms tells whether programs of the database take part in the write, whose own
-// statements fail as the write itself would.
+// runsPrograms tells whether programs of the database take part in the write. Errors of their
+// statements look like those of the write itself.
 func (w *write) runsPrograms() bool {
 	op := w.t.Operations[w.attempt.Op]
 	return len(w.t.known.Triggers) > 0 || op != nil && (op.Procedure != "" || op.After != "")
 }
 
-// unique are the columns of an index that refused a row, of all rows or of some; nil for
-// none of that name.
+// unique are the columns of a unique index, on all rows or on some, that refused a row; nil if
+// there is none of that name.
 func (t *table) unique(constraint string) []string {
 	if t.known == nil {
 		return nil

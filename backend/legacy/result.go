@@ -11,14 +11,14 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// result is what a statement answered, all of it.
+// result is the whole result of a statement.
 type result struct {
 	names []string
 	rows  [][]sheet.Raw
 }
 
-// find returns a column's value in a row of the result. Case counts only where
-// two names differ in nothing else.
+// find returns a column's value in a row of the result. Case counts only if two names differ
+// in nothing else.
 func (r result) find(row []sheet.Raw, name string) (sheet.Raw, bool) {
 	for i, n := range r.names {
 		if n == name {
@@ -38,8 +38,8 @@ func query(ctx context.Context, c conn, s *statement, each func([]sheet.Raw) err
 	return new(shapes).query(ctx, c, s, each)
 }
 
-// queryAll runs a statement and returns its last result that has columns: a
-// procedure may answer several.
+// queryAll runs a statement and returns its last result that has columns: a procedure may
+// return several.
 func queryAll(ctx context.Context, c conn, s *statement) (r result, err error) {
 	rows, err := c.QueryContext(ctx, s.String(), s.args...)
 	if err != nil {
@@ -67,7 +67,7 @@ func queryAll(ctx context.Context, c conn, s *statement) (r result, err error) {
 	}
 }
 
-// queryOne returns the only row of a statement; nil where there is none.
+// queryOne returns the only row of a statement; nil if there is none.
 func queryOne(ctx context.Context, c conn, s *statement) (row []sheet.Raw, err error) {
 	err = query(ctx, c, s, func(r []sheet.Raw) error {
 		row = r
@@ -76,14 +76,15 @@ func queryOne(ctx context.Context, c conn, s *statement) (row []sheet.Raw, err e
 	return row, err
 }
 
-// shapes are the texts of statements, each made once, and what their columns are, asked of
-// the engine's driver once. Its zero value is ready, and safe for concurrent use.
+// shapes are the texts of statements, each made once, and the types of their columns, which
+// the engine's driver is asked for once. The zero value is ready to use, and safe for
+// concurrent use.
 type shapes struct {
 	mu    sync.RWMutex
 	known map[string]*shape
 }
 
-// mostShapes bounds those that are kept. Lists with filters make up ever new texts.
+// mostShapes bounds how many are kept. Lists with filters have ever new texts.
 const mostShapes = 256
 
 func (s *shapes) get(st *statement) *shape {
@@ -137,8 +138,8 @@ type shape struct {
 	cells        sync.Pool // of *cells
 }
 
-// cells are where a row is scanned into: values go from the engine's driver into a Raw
-// without being copied on the way.
+// cells are what a row is scanned into: values go from the engine's driver into a Raw without
+// a copy.
 type cells struct {
 	all  []cell
 	into []any // pointers to them
@@ -178,13 +179,13 @@ func shapeOf(d dialect, rows *sql.Rows) (*shape, error) {
 	return s, nil
 }
 
-// room is where rows are put: they are kept, so that it is made for many at once.
+// room is where rows are stored. They are kept, so memory is allocated for many at once.
 type room struct {
 	left []sheet.Raw
 	made int
 }
 
-// mostRowsAtOnce is for how many rows room is made at once.
+// mostRowsAtOnce is for how many rows memory is allocated at once.
 const mostRowsAtOnce = 64
 
 func (r *room) next(n int) []sheet.Raw {

@@ -6,8 +6,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// statement is the text of one, and its parameters. Text comes from the sheet
-// and from this package; values only ever get in through arg.
+// statement is the text of a statement and its parameters. Text comes from the sheet and from
+// this package; values get in only through arg.
 type statement struct {
 	d      dialect
 	text   []byte
@@ -54,8 +54,8 @@ func (s *statement) list(values []sheet.Raw) *statement {
 // expr appends an expression of the sheet, or a column, for this statement's client.
 func (s *statement) expr(text string) *statement { return s.scoped(text, s.client) }
 
-// scoped appends text of the sheet, with the client's number in place of every
-// :client outside of quotes.
+// scoped appends text of the sheet, with the client's number in place of every :client outside
+// of quotes.
 func (s *statement) scoped(text string, client sheet.Raw) *statement {
 	return s.replaced(text, sheet.ClientParameter, client)
 }
@@ -75,8 +75,7 @@ func (s *statement) replaced(text, name string, v sheet.Raw) *statement {
 
 func (s *statement) String() string { return string(s.text) }
 
-// qualified quotes a table's name, with its schema where it names one, else with
-// that given.
+// qualified quotes a table's name, with the schema that it names, or else the one given.
 func qualified(d dialect, schema, name string) string {
 	parts := strings.Split(name, ".")
 	if len(parts) == 1 && schema != "" {

@@ -28,9 +28,8 @@ var (
 	_ auth.Accounts     = (*Store)(nil)
 )
 
-// Options say what a Store works with. Sheet, Now and Random are needed, IDStore
-// where the sheet has no other place for IDs and idempotency keys, and Hasher
-// where users log in.
+// Options say what a Store works with. Sheet, Now and Random are required; IDStore if the
+// sheet has no other place for IDs and idempotency keys; Hasher if users log in.
 type Options struct {
 	Sheet   *sheet.Sheet
 	IDStore IDStore
@@ -46,7 +45,7 @@ type Options struct {
 	Log *zap.Logger
 }
 
-// DefaultLockWait is how long a row is waited for where nothing else is said.
+// DefaultLockWait is how long to wait for a row if nothing else is said.
 const DefaultLockWait = 3 * time.Second
 
 // Store is an existing SQL database. It is safe for concurrent use.
@@ -72,9 +71,9 @@ type Store struct {
 	passwords *auth.ForeignHashes
 }
 
-// Open connects to the database of a sheet. It fails when the database does not
-// answer, and when the sheet wants what the engine does not have. The caller
-// closes the Store; the id store stays its owner's.
+// Open connects to the database of a sheet. It fails if the database does not answer, or if
+// the sheet asks for something that the engine lacks. The caller closes the Store, but the id
+// store stays with its owner.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	s, err := newStore(o)
 	if err != nil {
@@ -86,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Judge tells what a sheet wants that its engine does not have, and whether its DSN is one
+// Judge returns what a sheet asks for that its engine lacks, and tells whether its DSN is one
 // of the engine, without connecting.
 func Judge(sh *sheet.Sheet) error {
 	s, err := newStore(Options{Sheet: sh, IDStore: struct{ IDStore }{}}) // which there will be
@@ -136,7 +135,7 @@ func newStore(o Options) (*Store, error) {
 	return s, errors.Join(problems...)
 }
 
-// possible judges what a sheet wants of the engine.
+// possible checks that the engine can do what a sheet asks for.
 func (s *Store) possible(t *table) error {
 	if t.Key.Kept && s.idStore == nil {
 		return fmt.Errorf("resource %s: IDs must be kept, and there is no keep", t.Name)
@@ -157,7 +156,7 @@ func (s *Store) possible(t *table) error {
 	return nil
 }
 
-// connect opens the pool and asks what only the database knows.
+// connect opens the pool and reads what only the database knows.
 func (s *Store) connect(ctx context.Context, o Options) error {
 	wait := o.LockWait
 	if wait <= 0 {
@@ -210,9 +209,8 @@ func (s *Store) learn(ctx context.Context) error {
 	return nil
 }
 
-// learnTables asks what the sheet does not say of its tables: which keys are compared
-// without case, which count for each client apart, and which columns of PostgreSQL are
-// whole numbers.
+// learnTables reads what the sheet does not say of its tables: which keys are compared without
+// case, which are unique only per client, and which columns of PostgreSQL are whole numbers.
 func (s *Store) learnTables(ctx context.Context) error {
 	schema, err := s.Inspect(ctx, TablesOf(s.sheet)...)
 	if err != nil {
@@ -272,8 +270,8 @@ func (t *table) learn(known *Table) {
 	}
 }
 
-// countsBlanks tells whether the engine takes texts for different that differ in the blanks
-// behind them.
+// countsBlanks tells whether the engine takes texts for different if they differ only in
+// trailing blanks.
 func (t *table) countsBlanks() bool {
 	return t.d.engine() == "postgres" || t.d.engine() == "sqlite"
 }
@@ -302,7 +300,7 @@ func (s *Store) learnRoutine(ctx context.Context, name string) error {
 	return nil
 }
 
-// table returns how the database has a resource.
+// table returns what is known of a resource's table.
 func (s *Store) table(r *mapping.Resource) (*table, error) {
 	if t := s.tables[r]; t != nil {
 		return t, nil

@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// table is a resource as statements speak of it.
+// table is a resource as statements refer to it.
 type table struct {
 	*sheet.Resource
 	d      dialect
@@ -115,7 +115,7 @@ func (t *table) expr(place string) string {
 	return t.d.quote(place)
 }
 
-// weigh finds the places that lists can do without.
+// weigh finds the places that lists can leave out.
 func (t *table) weigh() {
 	light := map[string]bool{t.Client: true, t.Version: true}
 	for _, k := range t.Key.Places {
@@ -139,8 +139,8 @@ func (t *table) weigh() {
 	}
 }
 
-// writesBare tells whether the sheet writes a field without dashes and in
-// capitals, so that it can be compared as it is, with an index.
+// writesBare tells whether the sheet writes a field without dashes and in capitals, so that it
+// can be compared as it is, with an index.
 func (t *table) writesBare(f *mapping.Field) bool {
 	probe := mapping.NewRecord(t.Resource.Resource)
 	probe.Values[f.Index] = mapping.TextValue("ab-12-cd")
@@ -148,7 +148,8 @@ func (t *table) writesBare(f *mapping.Field) bool {
 	return err == nil && len(found) == 1 && len(found[0]) == 1 && strings.TrimRight(found[0][0].Value.Text, " ") == "AB12CD"
 }
 
-// selected appends the columns of a row. Without the heavy ones these are null.
+// selected appends the columns of a row. If heavy columns are not asked for, they are selected
+// as null.
 func (t *table) selected(b *statement, client auth.Client, heavy bool) {
 	b.client = intRaw(client.ID)
 	b.add("SELECT ")
@@ -170,7 +171,7 @@ func (t *table) visible(b *statement, client auth.Client) {
 	t.scope(b, client, true)
 }
 
-// notDeleted appends that a row is not one that DELETE has marked.
+// notDeleted appends the condition that DELETE has not marked a row.
 func (t *table) notDeleted(b *statement) {
 	gone := t.DeletedWhen()
 	if len(gone) == 0 || t.Read != t.Table {
@@ -217,7 +218,7 @@ func (t *table) keyed(b *statement, key []sheet.Raw) {
 	}
 }
 
-// equal appends that a place has a value; null counts as one.
+// equal appends the condition that a place has a value; null equals null.
 func (t *table) equal(b *statement, place string, v sheet.Raw) *statement {
 	if v.Kind <= sheet.RawNull {
 		return b.expr(t.expr(place)).add(" IS NULL")
@@ -225,9 +226,8 @@ func (t *table) equal(b *statement, place string, v sheet.Raw) *statement {
 	return t.operand(b.expr(t.expr(place)).add(" = "), place, v)
 }
 
-// operand appends a value that a place is compared with. PostgreSQL would take it
-// for one of the column's type, and refuse 40000 for a SMALLINT instead of
-// finding nothing.
+// operand appends a value that a place is compared with. PostgreSQL would otherwise give it
+// the column's type, and refuse 40000 for a SMALLINT instead of finding nothing.
 func (t *table) operand(b *statement, place string, v sheet.Raw) *statement {
 	switch {
 	case t.clientIsText && place == t.Client && v.Kind == sheet.RawInt:
@@ -241,10 +241,10 @@ func (t *table) operand(b *statement, place string, v sheet.Raw) *statement {
 	}
 }
 
-// errKeyForm says that a kept key does not fit the sheet any more.
+// errKeyForm says that a kept key no longer fits the sheet.
 var errKeyForm = fmt.Errorf("%w: a kept key has another number of parts than the sheet's", backend.ErrUnexpected)
 
-// split takes a kept key apart.
+// split separates the parts of a kept key.
 func (t *table) split(key string) ([]sheet.Raw, error) {
 	parts := sheet.SplitKey(key)
 	if len(parts) != len(t.keys) {

@@ -16,12 +16,12 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// txn is a transaction under way.
+// txn is the part of a transaction that the Client sees.
 type txn struct{ session }
 
 var _ backend.Tx = (*txn)(nil)
 
-// transaction is what is known of one under way.
+// transaction is what is known of a transaction while it runs.
 type transaction struct {
 	held  map[recordID]heldRecord
 	after []func(context.Context, conn) error // once it has ended, on its connection
@@ -33,8 +33,8 @@ type transaction struct {
 	writes []*write
 }
 
-// inTx runs f in a transaction, again where the engine ended it for another one.
-// What is left of the answers under idempotency keys is settled at the end.
+// inTx runs f in a transaction, and again if the engine ended it in favour of another one.
+// Answers under idempotency keys are settled at the end.
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	m := &acrossTries{}
 	err := backend.RunAgain(ctx, func() error { return s.once(ctx, m, f) }, func(err error) bool {
@@ -50,9 +50,9 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	return s.settle(ctx, m, err)
 }
 
-// collided tells whether the engine ended a transaction because of another one, or
-// refused what was made for a row, or what was looked for. What a client is told meanwhile,
-// and what is unclear, is not run again.
+// collided tells whether a second run may succeed: the engine ended the transaction because of
+// another one, or refused a value that was made for a row, or a value that was looked for. An
+// error that a client is told, or whose outcome is unclear, is not run again.
 func (s *Store) collided(err error) bool {
 	if err == nil || errors.Is(err, errUnclear) {
 		return false
@@ -67,11 +67,10 @@ func (s *Store) collided(err error) bool {
 	return ok && f.class == faultCollision
 }
 
-// errUnclear says that a commit was asked for and not answered: nobody knows
-// whether it happened.
-var errUnclear = fmt.Errorf("the end of the transaction is unknown: %w", backend.ErrUnsettled)
+// errUnclear says that a commit was sent and not answered: nobody knows whether it happened.
+var errUnclear = fmt.Errorf("it is not known whether the transaction was committed: %w", backend.ErrUnsettled)
 
-// cleanupTimeout bounds what must still be done once a call's time is up.
+// cleanupTimeout bounds the work that remains when a call's time is up.
 const cleanupTimeout = 2 * time.Second
 
 // once runs f in one transaction, on a connection of its own.
@@ -105,8 +104,8 @@ func (s *Store) once(ctx context.Context, m *acrossTries, f func(*txn) error) (e
 	return t.commit(ctx, tx)
 }
 
-// afterwards gives back what is not the transaction's but the connection's. One
-// that fails at it is thrown away, which gives back all.
+// afterwards releases what belongs to the connection rather than to the transaction. If that
+// fails, the connection is closed, which releases everything.
 func (s *Store) afterwards(ctx context.Context, c *sql.Conn, after []func(context.Context, conn) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
@@ -118,7 +117,8 @@ func (s *Store) afterwards(ctx context.Context, c *sql.Conn, after []func(contex
 	}
 }
 
-// commit ends the transaction. What the database judges only now is one of the writes.
+// commit ends the transaction. What the database checks only now counts as an error of a
+// write.
 func (t *txn) commit(ctx context.Context, tx *sql.Tx) error {
 	err := tx.Commit()
 	if err == nil {
@@ -136,8 +136,8 @@ func (t *txn) commit(ctx context.Context, tx *sql.Tx) error {
 	return t.wrap("commit", err)
 }
 
-// failure turns an error of the engine into what a Driver answers: what the sheet
-// translates, or else an answer that nobody foresaw, or a failure.
+// failure turns an engine's error into what a Driver answers: what the sheet translates, else
+// ErrUnexpected, or a failure of the engine.
 func (s *Store) failure(err error, a sheet.Attempt) error {
 	if err == nil {
 		return nil
@@ -150,8 +150,8 @@ func (s *Store) failure(err error, a sheet.Attempt) error {
 	return s.wrap(string(a.Op)+" "+a.Resource.Name, err)
 }
 
-// wrap says what the engine was asked for. A fault that nobody foresaw is an answer,
-// unless the engine cannot work.
+// wrap adds what the engine was asked for. An error that the sheet does not foresee is
+// unexpected, unless the engine cannot work.
 func (s *Store) wrap(what string, err error) error {
 	if f, ok := s.d.fault(err); ok && f.class != faultDown && f.class != faultCollision {
 		err = fmt.Errorf("%w: %w", backend.ErrUnexpected, err)

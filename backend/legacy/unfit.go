@@ -16,7 +16,7 @@ import (
 // column cannot hold fails before any trigger fires; so where it may have been a trigger,
 // the engine is asked whether the column can hold the value.
 
-// unfit are the violations of values that their columns cannot hold.
+// unfit returns the violations of values that their columns cannot hold.
 func (w *write) unfit() error {
 	var found mapping.Violations
 	for _, a := range w.values {
@@ -30,15 +30,15 @@ func (w *write) unfit() error {
 	return append(found, w.unfitBeside()...).Err()
 }
 
-// sends tells whether a client's value is written to a column as it is, and not passed to
-// a procedure.
+// sends tells whether a client's value is written to a column directly, and not through a
+// procedure.
 func (w *write) sends(a sheet.Assignment) bool {
 	op := w.t.Operations[w.attempt.Op]
 	return a.Field != nil && !a.Field.Readonly && (op == nil || !slices.Contains(op.Arguments, a.Place))
 }
 
-// invalid words that a column, nil for one that nobody knows, cannot hold the value of a
-// field.
+// invalid words that a column cannot hold the value of a field; the column is nil if it is not
+// known.
 func (w *write) invalid(f *mapping.Field, c *Column) *mapping.Error {
 	v := w.attempt.Record.Values[f.Index]
 	reason := map[mapping.Datatype]mapping.Reason{mapping.Varchar: mapping.VarcharTooLong, mapping.Text: mapping.TextTooLong}[f.Type]
@@ -55,7 +55,7 @@ func (w *write) invalid(f *mapping.Field, c *Column) *mapping.Error {
 	}
 }
 
-// missing words that a field has to have a value.
+// missing words that a field must have a value.
 func (w *write) missing(f *mapping.Field) *mapping.Error {
 	reason := mapping.FieldRequired
 	if w.attempt.Op == mapping.OpUpdate {
@@ -64,8 +64,8 @@ func (w *write) missing(f *mapping.Field) *mapping.Error {
 	return mapping.Fail(reason, mapping.Literal(f.Name))
 }
 
-// unfitBy is of a value that the database refused; nil where that does not lead to one
-// field.
+// unfitBy is the violation of a value that the database refused; nil if that does not lead to
+// one field.
 func (w *write) unfitBy(ctx context.Context, f fault, err error) error {
 	c := w.columnOf(f)
 	switch {
@@ -86,8 +86,9 @@ func (w *write) unfitBy(ctx context.Context, f fault, err error) error {
 	return w.invalid(fields[0], c).Because(err)
 }
 
-// columnOf is the column of the table that a fault is about; nil where it is about none,
-// or maybe one of another table, which a program writes, or a value that a program made.
+// columnOf is the column of the table that an error is about. It is nil if there is none, or
+// if it may be a column of another table that a program writes, or a value that a program
+// made.
 func (w *write) columnOf(f fault) *Column {
 	known, name := w.t.known, f.column
 	if known == nil || f.table != "" && !known.isCalled(f.table) {
@@ -111,8 +112,8 @@ func (w *write) columnOf(f fault) *Column {
 	}
 }
 
-// alone tells that no program changes what is written to a column: then a value that it
-// must not have is the client's, wherever else programs write. A trigger that changes it
+// alone tells whether no program changes what is written to a column. Then a value that it
+// refuses is the client's, even if programs write elsewhere. A trigger that changes the column
 // names it.
 func (w *write) alone(c *Column) bool {
 	if op := w.t.Operations[w.attempt.Op]; op != nil && (op.Procedure != "" || op.After != "") {
@@ -124,7 +125,7 @@ func (w *write) alone(c *Column) bool {
 	})
 }
 
-// lacks tells that the column has to have a value, and that the write gives it none.
+// lacks tells whether a column must have a value and the write gives it none.
 func (w *write) lacks(c *Column) bool {
 	if c.Nullable || c.Generated || c.Type == "timestamp" { // which MariaDB may fill in
 		return false
@@ -133,8 +134,8 @@ func (w *write) lacks(c *Column) bool {
 	return written && !v.IsSet() || !written && c.Default == "" && w.attempt.Op == mapping.OpCreate
 }
 
-// emptyAt is the field that a client left empty, or left out on create, and that alone
-// fills a column; nil where there is none.
+// emptyAt is the field that a client left empty, or out on create, and that alone fills a
+// column; nil if there is none.
 func (w *write) emptyAt(column string) (field *mapping.Field) {
 	isIt := func(place string) bool { return strings.EqualFold(place, column) }
 	for i := range w.t.Fields {
@@ -154,7 +155,7 @@ func (w *write) emptyAt(column string) (field *mapping.Field) {
 	return field
 }
 
-// refusedAlone are the fields whose values the engine refuses apart from the row: each is
+// refusedAlone are the fields whose values the engine refuses apart from the row; each is
 // tried.
 func (w *write) refusedAlone(ctx context.Context, err error) error {
 	var found mapping.Violations

@@ -2,9 +2,9 @@ package legacy
 
 import "frontdesk/mapping/sheet"
 
-// versionOf is what changes with every change of a row: the number in the version
-// column, where that is one, or else a sum of 63 bits, of the version column or,
-// without one, of all that is read.
+// versionOf is a number that changes with every change of a row: the value of the version
+// column, if that is a number; or else a sum of 63 bits, over the version column or, without
+// one, over all that is read.
 func (t *table) versionOf(row []sheet.Raw) int64 {
 	i, ok := t.at[t.Version]
 	if !ok || t.Version == "" {

@@ -12,7 +12,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// write is a write under way.
+// write is one write while it runs.
 type write struct {
 	session
 	t       *table
@@ -76,7 +76,7 @@ func (t *txn) createElements(ctx context.Context, w *write, key []sheet.Raw) err
 	return nil
 }
 
-// inElement names the element that a violation is of.
+// inElement prefixes the field of a violation with its element.
 func inElement(err error, field string, n int) error {
 	found, ok := mapping.AsViolations(err)
 	if known := (*backend.StaleError)(nil); errors.As(err, &known) {
@@ -95,7 +95,7 @@ func inElement(err error, field string, n int) error {
 	return inner
 }
 
-// encode asks the sheet what is to be written.
+// encode asks the sheet for the values to write.
 func (w *write) encode(ctx context.Context, create bool) error {
 	var refs []sheet.IDRef
 	rec := w.attempt.Record
@@ -150,8 +150,8 @@ func (w *write) create(ctx context.Context) ([]sheet.Raw, error) {
 	return w.insert(ctx, key)
 }
 
-// insert adds the row with what is known of its key, absent parts being the
-// engine's, and returns the whole key.
+// insert adds the row with the known parts of its key; the engine makes absent parts. It
+// returns the whole key.
 func (w *write) insert(ctx context.Context, key []sheet.Raw) ([]sheet.Raw, error) {
 	w.key = key
 	b, answers := w.insertText(key)
@@ -205,7 +205,7 @@ func (w *write) insertText(key []sheet.Raw) (b *statement, answers bool) {
 	return b, w.d.insert(b, w.t.name, columns, values, w.t.keys)
 }
 
-// readBack returns the record as it is stored: triggers may have had their say.
+// readBack returns the record as it is stored, since triggers may have changed it.
 func (w *write) readBack(ctx context.Context, key []sheet.Raw) (mapping.Record, error) {
 	held, err := w.byKey(ctx, w.t, w.client, key, false)
 	if errors.Is(err, backend.ErrNotFound) {
@@ -258,8 +258,8 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 	return w.readBack(ctx, key)
 }
 
-// lock returns the record as this transaction holds it. One that has changed
-// since it was read makes the rules look again.
+// lock returns the record locked by this transaction. If it has changed since it was read, the
+// rules judge again.
 func (t *txn) lock(ctx context.Context, client auth.Client, before mapping.Record) (heldRecord, error) {
 	held, ok := t.tx.held[recordID{before.Resource, before.ID()}]
 	if !ok {
@@ -274,7 +274,7 @@ func (t *txn) lock(ctx context.Context, client auth.Client, before mapping.Recor
 	return held, nil
 }
 
-// keepsKey refuses another key: the record would become another one.
+// keepsKey refuses to change the key: the record would become another one.
 func (w *write) keepsKey(key []sheet.Raw) error {
 	var found mapping.Violations
 	for i, place := range w.t.Key.Places {
@@ -287,8 +287,8 @@ func (w *write) keepsKey(key []sheet.Raw) error {
 	return found.Err()
 }
 
-// version is what the version column must still have; absent where there is none
-// that can be compared exactly.
+// version is the value that the version column must still have; absent if it cannot be
+// compared exactly.
 func (w *write) version(row []sheet.Raw) sheet.Raw {
 	i, ok := w.t.at[w.t.Version]
 	if !ok || w.t.known != nil && w.t.known.Column(w.t.Version) == nil || row[i].Kind == sheet.RawTime || row[i].Kind == sheet.RawWall || w.t.Places[i].SQL != "" {

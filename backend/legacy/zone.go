@@ -12,8 +12,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Shift is a field whose times the database shows, or writes, in another zone than
-// the sheet reads them in.
+// Shift is a field whose times the database shows or writes in another zone than the sheet
+// reads them in.
 type Shift struct {
 	Resource *sheet.Resource
 	Field    *sheet.Field
@@ -23,11 +23,11 @@ type Shift struct {
 	Cure    string // what to write in the sheet
 }
 
-// moment is one, in seconds since 1970, and what a clock of the session shows then.
+// moment is an instant, in seconds since 1970, and what a clock of the session shows then.
 type moment struct{ at, shown int64 }
 
-// moments are those of a year before now and a year after, each month's: so both
-// halves of the year are among them, whatever the zone.
+// moments are one for each month from a year ago to a year ahead, so that both halves of the
+// year are among them, whatever the zone.
 func (s *Store) moments(ctx context.Context, now time.Time) (all []moment, err error) {
 	const month = 30 * 24 * time.Hour
 	b := newStatement(s.d).add("SELECT ")
@@ -54,7 +54,7 @@ func (s *Store) moments(ctx context.Context, now time.Time) (all []moment, err e
 	return all, nil
 }
 
-// differs tells how the session's clock differs from one in a zone; "" where it does not.
+// differs describes how the session's clock differs from one in a zone; "" if it does not.
 func differs(all []moment, zone *time.Location) string {
 	for i := range all {
 		m := all[len(all)-1-i]
@@ -66,9 +66,9 @@ func differs(all []moment, zone *time.Location) string {
 	return ""
 }
 
-// shifts finds the fields of resources that shift: those of TIMESTAMP in MySQL, which
-// are shown in the session's zone, and those that the database fills by itself with
-// what its clock shows.
+// shifts finds the fields of resources that shift: TIMESTAMP columns of MySQL, which are shown
+// in the session's zone, and columns that the database fills by itself with what its clock
+// shows.
 func (s *Store) shifts(ctx context.Context, schema Schema, of []*sheet.Resource, now time.Time) (all []Shift, err error) {
 	moments, err := s.moments(ctx, now)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Store) shifts(ctx context.Context, schema Schema, of []*sheet.Resource,
 	return all, nil
 }
 
-// cure is what to write where the session's zone is not that of a field.
+// cure is what to write in the sheet if the session's zone is not that of a field.
 func (s *Store) cure(moments []moment, zone *time.Location) string {
 	var cures []string
 	if differs(moments, time.UTC) == "" {
@@ -118,7 +118,7 @@ func (s *Store) cure(moments []moment, zone *time.Location) string {
 
 func (s *Store) isMySQL() bool { _, ok := s.d.(mysqlDialect); return ok }
 
-// columnOf is the only column of a field in a table, nil where there is none.
+// columnOf is the only column of a field in a table; nil if there is none.
 func columnOf(schema Schema, table string, f *sheet.Field) *Column {
 	if t := schema.Table(table); t != nil && len(f.From) == 1 {
 		return t.Column(f.From[0])
@@ -138,7 +138,7 @@ func isPresent(value string) bool {
 	return slices.ContainsFunc([]string{"now()", "current_timestamp", "localtimestamp", "clock_timestamp", "current_date", "curdate", "sysdate"}, func(word string) bool { return strings.Contains(value, word) })
 }
 
-// judgeZones refuses a sheet by which times are certain to shift.
+// judgeZones refuses a sheet whose times are certain to shift.
 func (s *Store) judgeZones(ctx context.Context, schema Schema) error {
 	var of []*sheet.Resource
 	for _, r := range s.sheet.Model.Resources {

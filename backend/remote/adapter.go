@@ -57,7 +57,7 @@ type adapterPlan struct {
 	more  int
 	total int
 	field []int // that each nested list is of
-	told  bool  // every record says whose it is
+	owned bool  // every record names its client
 }
 
 func newAdapter(o *core) (*adapter, error) {
@@ -87,7 +87,7 @@ func (a *adapter) open(ctx context.Context) error {
 		if a.plans[r], err = newAdapterPlan(r); err != nil {
 			return err
 		}
-		a.plans[r].told = a.about.TellsClient
+		a.plans[r].owned = a.about.TellsClient
 	}
 	return nil
 }
@@ -144,8 +144,8 @@ func (a *adapter) describe(ctx context.Context) error {
 	return nil
 }
 
-// narrow is what of a model the adapter has: what is not named does not exist,
-// and what refers to it is a number like any other.
+// narrow reduces the model to what the adapter offers. A resource that it does not name does
+// not exist, and a field that refers to one becomes a plain number.
 func (d *description) narrow(model *mapping.Model) *mapping.Model {
 	to := map[string]mapping.Narrowing{}
 	lacks := d.unfiltered()
@@ -163,7 +163,7 @@ func (d *description) narrow(model *mapping.Model) *mapping.Model {
 	return model.Narrow(to)
 }
 
-// unfiltered are the filters beside equality that the adapter does not say it has.
+// unfiltered returns the filters other than equality that the adapter does not offer.
 func (d *description) unfiltered() (lacks mapping.Operators) {
 	for _, o := range mapping.AllOperators {
 		if !slices.Contains(d.Filters, o.String()) {
@@ -208,7 +208,7 @@ func (a *adapter) ping(ctx context.Context) error {
 	return err
 }
 
-// ask asks the adapter about itself. The caller releases the answer.
+// ask requests the adapter's description. The caller releases the answer.
 func (a *adapter) ask(ctx context.Context, path string) (*answer, error) {
 	ans, err := a.call(ctx, &request{method: "GET", target: a.base + path, timeout: a.timeout}, auth.Client{})
 	if err != nil || ans.status == http.StatusOK {
@@ -283,8 +283,8 @@ func appendFields(dst []byte, r *mapping.Resource, fields []int) []byte {
 	return dst
 }
 
-// record reads the record that a successful answer is: that of the ID, unless it is
-// new.
+// record reads the record in a successful answer. It must be the record of that ID, unless it
+// is new.
 func (a *adapter) record(r *mapping.Resource, ans *answer, status int, op mapping.Scope, client auth.Client, id int32) (mapping.Record, error) {
 	if ans.status != status {
 		return mapping.Record{}, a.refused(ans, op, r)

@@ -13,8 +13,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// protocolError is the body of an answer that is no success: the interface's own
-// shape of an error.
+// protocolError is the body of an unsuccessful answer: the interface's own form of an error.
 type protocolError struct {
 	Message string `json:"message"`
 	Errors  []struct {
@@ -22,11 +21,11 @@ type protocolError struct {
 	} `json:"errors"`
 }
 
-// maxErrorBody is the longest body that is looked at as documented errors.
+// maxErrorBody is the longest body in which documented errors are looked for.
 const maxErrorBody = 1 << 20
 
-// refused reads an answer to an operation that is no success: what is a documented
-// error there passes through as it is; all else is a failure.
+// refused reads an unsuccessful answer. Documented errors pass through as they are; all others
+// are failures.
 func (a *adapter) refused(ans *answer, op mapping.Scope, r *mapping.Resource) error {
 	switch {
 	case ans.status >= http.StatusInternalServerError:
@@ -43,7 +42,7 @@ func (a *adapter) refused(ans *answer, op mapping.Scope, r *mapping.Resource) er
 	return failure(ans)
 }
 
-// violations reads documented errors; nil where one of them is not documented.
+// violations reads documented errors; nil if one of them is not documented.
 func (a *adapter) violations(ans *answer, op mapping.Scope, r *mapping.Resource) error {
 	var e protocolError
 	if len(ans.body) > maxErrorBody || json.Unmarshal([]byte(ans.body), &e) != nil {
@@ -70,9 +69,8 @@ func (a *adapter) violations(ans *answer, op mapping.Scope, r *mapping.Resource)
 	return found.Err()
 }
 
-// isOurs tells of reasons that are about the gateway's call, not about what its
-// client asked for: to pass them on would tell the client of its own token, or
-// path, what is not so.
+// isOurs tells whether a reason is about the gateway's own call, such as its token or its
+// path. It must not be passed on, because the client's request was not at fault.
 func isOurs(r mapping.Reason, op mapping.Scope) bool {
 	switch r {
 	case mapping.NotLoggedIn, mapping.TokenInvalid, mapping.CredentialsInvalid, mapping.TooManyRequests,
@@ -86,7 +84,7 @@ func isOurs(r mapping.Reason, op mapping.Scope) bool {
 	}
 }
 
-// failure is what an answer stands for that is no success. Its text is for the log.
+// failure makes an error of an unsuccessful answer. Its text is for the log.
 func failure(ans *answer) error {
 	err := fmt.Errorf("the service answered %d: %.300q", ans.status, ans.body)
 	if ans.status >= http.StatusInternalServerError {
@@ -95,7 +93,7 @@ func failure(ans *answer) error {
 	return unexpected(err)
 }
 
-// protocolUser is a user as the protocol tells of one.
+// protocolUser is a user as the protocol describes one.
 type protocolUser struct {
 	ID         int64  `json:"id"`
 	Username   string `json:"username"`

@@ -45,16 +45,15 @@ func (p *adapterPlan) record(r *mapping.Resource, from row, client auth.Client) 
 	return rec, nil
 }
 
-// owner is whose a record is, by what it says: a client's number, or null where it
-// is every client's. An adapter that does not tell is believed to have answered of
-// the client that asked.
+// owner returns the client that a record names as its owner, or null if it belongs to all
+// clients. If the adapter does not name owners, the record belongs to the client that asked.
 func (p *adapterPlan) owner(said sheet.Raw, client auth.Client) int64 {
 	switch {
 	case said.Kind == sheet.RawInt:
 		return said.Int
 	case said.Kind == sheet.RawNull:
 		return mapping.OfAll
-	case said.Kind == sheet.RawAbsent && !p.told:
+	case said.Kind == sheet.RawAbsent && !p.owned:
 		return client.ID
 	default:
 		return 0
@@ -77,8 +76,8 @@ func fill(rec mapping.Record, values []sheet.Raw) error {
 	return nil
 }
 
-// plainValue reads a value that is written as the interface writes it. What is
-// written otherwise, and yet right, takes the longer way.
+// plainValue reads a value in the form that the interface writes. Other valid forms are left
+// to parsed, which is slower.
 func plainValue(f *mapping.Field, raw sheet.Raw) (mapping.Value, bool) {
 	switch raw.Kind {
 	case sheet.RawNull:
@@ -108,8 +107,8 @@ func plainValue(f *mapping.Field, raw sheet.Raw) (mapping.Value, bool) {
 	return mapping.Value{}, false
 }
 
-// parsed reads a value as requests of the interface are read. A date without a
-// zone is none here: there is nothing that would tell which.
+// parsed reads a value as requests of the interface are read. A timestamp without a zone is
+// refused: nothing says which zone it is in.
 func parsed(f *mapping.Field, text string) (mapping.Value, bool) {
 	if f.Type == mapping.Timestamp && len(text) < len("2006-01-02T15:04Z") {
 		return mapping.Value{}, false
@@ -134,7 +133,7 @@ func integerValue(f *mapping.Field, n int64) (mapping.Value, bool) {
 
 var power10 = [...]int64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000}
 
-// decimalValue reads a short decimal that has no more decimals than are kept.
+// decimalValue reads a short decimal that has no more decimals than its field keeps.
 func decimalValue(s string, scale int) (mapping.Value, bool) {
 	point := strings.IndexByte(s, '.')
 	decimals := len(s) - point - 1

@@ -62,8 +62,8 @@ func (a *adapter) delete(ctx context.Context, client auth.Client, before mapping
 	return nil
 }
 
-// ifMatch names the version of the record that a write is of, which the rules
-// have judged: another one must not be changed in its place.
+// ifMatch sends the version of the record that the rules judged, so that the adapter does not
+// change a later one.
 func ifMatch(before mapping.Record) []byte {
 	if before.Version == 0 {
 		return nil
@@ -103,7 +103,7 @@ func appendSupplied(dst []byte, rec mapping.Record) []byte {
 	return append(dst, '}')
 }
 
-// appendQuery words a list's query.
+// appendQuery appends the query of a list.
 func appendQuery(dst []byte, r *mapping.Resource, q backend.Query) []byte {
 	dst = strconv.AppendInt(append(dst, "limit="...), int64(q.Limit), 10)
 	if q.Offset > 0 {

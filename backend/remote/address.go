@@ -10,9 +10,8 @@ import (
 	"os"
 )
 
-// newWire makes the wire to the service at an address, and returns the path that
-// its calls begin with. Proxies of the environment are not used: what a sheet
-// says is where calls go.
+// newWire makes the wire to the service at an address, and returns the path that all its calls
+// begin with. It ignores proxies of the environment: calls go only where the sheet says.
 func newWire(o *core, address, caFile string, connections, maxAnswer, retries int) (w *wire, base string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -36,7 +35,7 @@ func newWire(o *core, address, caFile string, connections, maxAnswer, retries in
 	return &wire{pool: p, host: u.Host, maxAnswer: maxAnswer, retries: retries, random: o.Random, now: o.Now}, u.EscapedPath(), nil
 }
 
-// authorities are the system's, and those in file.
+// authorities are those of the system and those in file.
 func authorities(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil

@@ -6,9 +6,10 @@ import (
 	"frontdesk/backend"
 )
 
-// after finds where in a list the record stands that a page is to be after. Where the
-// sheet says that lists are in the order of IDs, that tells. Else the record itself does;
-// and should it have gone, the last of those does that were listed before it.
+// after finds the place in a list from which a page continues, given the record that the page
+// comes after. If the sheet says that lists are in the order of IDs, the ID is enough.
+// Otherwise the record itself is looked for; if it is gone, the last record still listed that
+// came before it takes its place.
 type after struct {
 	before []int32 // those, as far as they are remembered
 
@@ -20,18 +21,19 @@ type after struct {
 	stale bool  // the place that was remembered is none any more
 }
 
-// seen are the IDs that a list has up to the end of the page, of those that the client
-// sees: from its beginning, or that of the page where a number says where that is.
+// seen are the IDs up to the end of the page, of records that the client sees. They count from
+// the beginning of the list, or from the beginning of the page if the page was found by its
+// number.
 type seen struct {
 	ids   []int32
 	known int // of them, from an earlier page
 }
 
-// remembered is how many of those that were listed before a record are known.
+// remembered is how many IDs before a record are kept.
 const remembered = 32
 
-// note notes what the list has, as far as the next page may need it. Those of an earlier
-// page that come again stand where they came: there may be new ones before them.
+// note remembers the IDs that the next page may need. An ID of an earlier page that comes
+// again moves to its new position: there may be new records before it.
 func (l *listing) note(id int32) {
 	s := &l.seen
 	if l.r.isByID() || l.skip > 0 || (l.page.More || len(l.page.Records) >= l.q.Limit) && l.isSettled() {
@@ -48,7 +50,7 @@ func (l *listing) note(id int32) {
 	s.ids = append(s.ids, id)
 }
 
-// mark is where the page ends, for the one after it.
+// mark remembers where the page ends, for the page after it.
 func (l *listing) mark() mark {
 	m := l.chunk
 	last := max(0, slices.Index(l.seen.ids, l.page.Records[len(l.page.Records)-1].ID()))
@@ -56,8 +58,8 @@ func (l *listing) mark() mark {
 	return m
 }
 
-// beginAfter returns the place to look for the record from: where it was last seen, if
-// that can still be.
+// beginAfter returns the place to look for the record from: where it was last seen, if it can
+// still be there.
 func (l *listing) beginAfter(byMarks bool) place {
 	m, ok := l.s.cursors.after(l.key, l.q.After)
 	b := &l.behind
@@ -74,8 +76,8 @@ func (l *listing) beginAfter(byMarks bool) place {
 	return place{position: m.position, cursor: m.cursor, address: m.cursor, known: true}
 }
 
-// passes tells whether a record is the one that the page is after, or came before it, and
-// begins the page anew behind it.
+// passes tells whether a record is the one that the page comes after, or was listed before it.
+// The page then begins anew behind that record.
 func (l *listing) passes(id int32) bool {
 	if l.q.After == 0 {
 		return false
@@ -96,8 +98,8 @@ func (l *listing) passes(id int32) bool {
 	return true
 }
 
-// isAstray tells whether a place that was remembered is no longer at the record, nor at
-// what came before it.
+// isAstray tells whether the remembered place leads past the record and past everything that
+// came before it.
 func (l *listing) isAstray(at place) bool {
 	if !at.known || l.q.After == 0 || l.behind.stale {
 		return false
@@ -108,24 +110,22 @@ func (l *listing) isAstray(at place) bool {
 	return !l.behind.passed
 }
 
-// isLost tells that neither the record was there that the page is to be after, nor any
-// that stood before it. The walk then begins again: some come twice, none is missing.
+// isLost tells whether neither the record that the page comes after nor any record before it
+// was found. The walk then starts at the beginning: some records come twice, none is missing.
 func (l *listing) isLost() bool {
 	return l.q.After > 0 && !l.behind.passed && !l.beyond && !l.r.isByID()
 }
 
-// isSettled tells whether nothing that is still to come can be the record that the page
-// is after.
+// isSettled tells whether the record that the page comes after cannot follow any more.
 func (l *listing) isSettled() bool { return l.q.After == 0 || l.behind.found || l.r.isByID() }
 
-// isByID tells whether lists are in the order of IDs, as the sheet says. What was seen of
-// a list does not tell: the next record may stand anywhere.
+// isByID tells whether the sheet says that lists are in the order of IDs. What the list looks
+// like proves nothing: the next record may stand anywhere.
 func (r *resource) isByID() bool {
 	return !r.Key.Kept && len(r.Order) > 0 && r.Order[0] == r.Key.Places[0]
 }
 
-// isWanted tells whether a record of a list that is gone through is on the page
-// or behind it.
+// isWanted tells whether a record belongs to the page or follows it.
 func (l *listing) isWanted() bool {
 	if l.q.After > 0 {
 		return l.behind.passed || l.r.isByID()

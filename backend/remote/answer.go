@@ -23,8 +23,8 @@ type answer struct {
 	again bool
 }
 
-// isPage tells of an answer that looks like success and is a page for people: of whoever
-// stands before a service that is away, or wants somebody to log in.
+// isPage tells whether an answer looks successful but is a web page: from a proxy in front of
+// a service that is down, or a login form.
 func (a *answer) isPage() bool {
 	if !isSuccess(a.status) {
 		return false
@@ -42,15 +42,14 @@ func (w *wire) newAnswer() *answer {
 	return a
 }
 
-// conclude takes back an answer that err became of. What is not what was asked for,
-// or not understood, may be the answer to something else, and the next one as well:
-// its connection is closed.
+// conclude releases an answer after err. If the answer was not the one asked for, or could not
+// be understood, the connection is closed: the next answer on it may be wrong as well.
 func (w *wire) conclude(a *answer, err *error) {
 	a.again = a.again && !errors.Is(*err, backend.ErrUnexpected)
 	w.release(a)
 }
 
-// trust gives the connection of an answer back that is what was asked for.
+// trust returns the connection of a correct answer to the pool.
 func (w *wire) trust(a *answer) {
 	if a.conn != nil {
 		w.pool.give(a.conn, a.again)
@@ -58,7 +57,7 @@ func (w *wire) trust(a *answer) {
 	}
 }
 
-// release takes back an answer. Its body stays valid.
+// release gives an answer back. Its body stays valid.
 func (w *wire) release(a *answer) {
 	w.trust(a)
 	w.free(a)
@@ -86,7 +85,7 @@ func (a *answer) read(c *conn, limit int) error {
 			return errors.New("an interim answer with a body")
 		}
 		if n == maxInterim || a.status == fasthttp.StatusSwitchingProtocols {
-			return errors.New("interim answers without end")
+			return errors.New("too many interim answers")
 		}
 	}
 	if coding := a.header.ContentEncoding(); len(coding) > 0 && string(coding) != "identity" {
@@ -112,15 +111,15 @@ func (a *answer) read(c *conn, limit int) error {
 	return err
 }
 
-// announcesBody tells whether the head of an answer that has no body says
-// otherwise.
+// announcesBody tells whether the head announces a body for an answer that cannot have one.
 func (a *answer) announcesBody() bool {
 	const chunked = -1
 	length := a.header.ContentLength()
 	return length > 0 || length == chunked
 }
 
-// readSized reads length bytes. What is only claimed to come takes no memory.
+// readSized reads length bytes. Memory is taken as they arrive, not for what the head
+// announces.
 func readSized(c *conn, length int) ([]byte, error) {
 	const step = 64 << 10
 	body := make([]byte, min(length, step))
@@ -140,8 +139,7 @@ func readSized(c *conn, length int) ([]byte, error) {
 	}
 }
 
-// readUnsized reads a body that is chunked, or that the end of the connection
-// ends.
+// readUnsized reads a body that is chunked, or that ends with the connection.
 func (a *answer) readUnsized(c *conn, limit int) error {
 	var r fasthttp.Response
 	a.header.CopyTo(&r.Header)
@@ -162,7 +160,7 @@ func (a *answer) readUnsized(c *conn, limit int) error {
 	return nil
 }
 
-// truncated words an end where there should be more.
+// truncated turns the early end of an answer into an error that says so.
 func truncated(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -45,9 +45,9 @@ func (c *conn) send(request []byte) error {
 	return err
 }
 
-// alive tells whether a connection can be used: the other side has neither closed it
-// nor said anything unasked. If not, the caller closes it. On a system where we cannot
-// look, only a connection is used that nothing was asked on before.
+// alive tells whether a connection can be used: the other side has neither closed it nor sent
+// anything unasked. If not, the caller closes it. On systems where a connection cannot be
+// inspected, only a new one counts as alive.
 func (c *conn) alive() bool {
 	switch {
 	case c.in.Buffered() > 0:
@@ -61,13 +61,13 @@ func (c *conn) alive() bool {
 	}
 }
 
-// deadlineSlack is how much later than the context a connection gives up, so that
-// it is the context's end that a call ends with, and its cause known.
+// deadlineSlack is how much later than the context a connection gives up. So it is the context
+// that ends a call, and its cause is known.
 const deadlineSlack = 20 * time.Millisecond
 
-// expireAt makes reading and writing end after a deadline, though up to a slack
-// late: a connection that is in use all the time need not be told every time. It
-// may be the second to end a call, after the end of the context, which is on time.
+// expireAt bounds reading and writing by a deadline, which may take effect up to deadlineSlack
+// late: a connection in constant use need not set it for every call. The context ends the call
+// on time.
 func (c *conn) expireAt(deadline time.Time, slack time.Duration) {
 	slack = min(slack, 100*time.Millisecond)
 	earliest := deadline.Add(deadlineSlack)
@@ -77,12 +77,12 @@ func (c *conn) expireAt(deadline time.Time, slack time.Duration) {
 	}
 }
 
-// bounded is a context that ends at its deadline, and else with another one.
+// bounded is a context that ends at its own deadline or with another context.
 type bounded interface{ Unbounded() context.Context }
 
-// watch has a call end when ctx does. It is false where the connection cannot be
-// used any more. Of a context that sees to nothing but a deadline beside, which
-// expireAt does here, the other one is watched.
+// watch ends a call when ctx ends. It is false if the connection can no longer be used. If a
+// context adds only a deadline to another one, expireAt takes care of the deadline, and the
+// other context is watched.
 func (c *conn) watch(ctx context.Context) bool {
 	if b, ok := ctx.(bounded); ok {
 		ctx = b.Unbounded()
@@ -100,8 +100,8 @@ func (c *conn) watch(ctx context.Context) bool {
 	return true
 }
 
-// unwatch is false where what was watched has ended: its deadline may come into
-// the next call.
+// unwatch is false if the watched context has ended: its deadline could reach into the next
+// call.
 func (c *conn) unwatch() bool {
 	if c.stop == nil {
 		return true
@@ -111,8 +111,8 @@ func (c *conn) unwatch() bool {
 	return stopped
 }
 
-// settle ends a call, as unwatch does. What two calls in a row were ended by is
-// watched on: it is the server's own context, and the next call will be of it too.
+// settle ends a call, as unwatch does. A context that two calls in a row were watched by stays
+// watched: it is the server's own, and the next call will have it too.
 func (c *conn) settle() bool {
 	same := c.watched == c.last
 	c.last = c.watched
@@ -122,7 +122,8 @@ func (c *conn) settle() bool {
 // longAgo is a deadline that ends all reading and writing at once.
 var longAgo = time.Unix(1, 0)
 
-// close closes without TLS's farewell, which a half-open peer would hold up.
+// close closes the connection without TLS's closing message, which a half-open peer would
+// delay.
 func (c *conn) close() {
 	c.unwatch()
 	_ = c.raw.Close()

@@ -4,7 +4,7 @@ package remote
 
 import "net"
 
-// canLook tells that a connection cannot be looked at without waiting here.
+// canLook says that a connection cannot be inspected without waiting on this system.
 const canLook = false
 
 type quiet struct {

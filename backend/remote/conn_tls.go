@@ -2,8 +2,8 @@ package remote
 
 import "errors"
 
-// errNothing is what a connection that is looked at has where nothing has come. To
-// TLS it is a time-out, after which it can be read again.
+// errNothing is what reading returns while a connection is inspected and no data has come. TLS
+// takes it for a time-out, after which it can go on reading.
 var errNothing error = nothing{}
 
 type nothing struct{}
@@ -12,10 +12,10 @@ func (nothing) Error() string   { return "nothing has come" }
 func (nothing) Timeout() bool   { return true }
 func (nothing) Temporary() bool { return true }
 
-// isQuietTLS has TLS take in what has come. Messages of its own may come at any
-// time, session tickets often late, and say nothing; data was not asked for. Nor was
-// a part of a record that may become data, but on a new connection that is a ticket:
-// nothing was asked there that could be answered.
+// isQuietTLS lets TLS process what has come, and tells whether none of it was data. Messages
+// of TLS itself, such as session tickets, may come at any time. Data that was not asked for
+// makes the connection unusable, and so does an unfinished record, which may become data;
+// except on a new connection, where nothing was asked yet and it can only be a ticket.
 func (c *conn) isQuietTLS() bool {
 	c.quiet.looking = true
 	n, err := c.stream.Read(c.quiet.one[:])
@@ -46,5 +46,5 @@ func (r *records) follow(b []byte) {
 	}
 }
 
-// isWhole tells whether no record has begun that has not ended.
+// isWhole tells whether the last record that began has ended.
 func (r *records) isWhole() bool { return r.have == 0 && r.left == 0 }

@@ -12,8 +12,7 @@ import (
 // canLook tells that a connection can be looked at without waiting.
 const canLook = true
 
-// quiet is a connection that can be looked at. TLS is spoken over it, and so sees
-// what has come decrypted.
+// quiet is a connection that can be inspected. TLS runs on top of it.
 type quiet struct {
 	net.Conn
 	records records
@@ -39,8 +38,8 @@ func newQuiet(c net.Conn) *quiet {
 	return q
 }
 
-// is tells whether neither a byte nor an end nor a reset has come. It takes one
-// system call and waits for nothing.
+// is tells whether no byte, no end and no reset has come. It takes one system call and waits
+// for nothing.
 func (q *quiet) is() bool {
 	return q.raw != nil && q.raw.Control(q.peek) == nil && errors.Is(q.err, syscall.EAGAIN)
 }

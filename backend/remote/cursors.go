@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// cursors remembers where the pages of lists begin, for services that page by
-// cursor or link: the page of a number is reached from the nearest place known
-// before it. It is bounded by how many places it holds, of all lists together;
-// the lists asked for longest ago go first.
+// cursors remembers the places where pages of lists begin, for services that page by cursor or
+// link: a page number is reached from the nearest place before it. The number of places is
+// bounded over all lists; the list used longest ago is forgotten first.
 type cursors struct {
 	most int
 
@@ -20,7 +19,7 @@ type cursors struct {
 	order *list.List               // the one used last stands first
 }
 
-// trail is what is known of one list, of one client.
+// trail is what is known of one list of one client.
 type trail struct {
 	key   string
 	marks []mark         // by seen
@@ -36,21 +35,20 @@ type mark struct {
 	since    time.Time // when it was counted what comes before it
 }
 
-// placesLast is how long it is taken for true how many records come before a place: others
-// change the system. What this gateway changed itself ends that at once, see listed.
+// placesLast is how long the number of records before a place is trusted, since others also
+// change the system. A write of this gateway ends that at once, see listed.
 const placesLast = time.Minute
 
-// longestCursor is how long a cursor may be, in bytes, to be remembered. Lists with
-// longer ones are gone through from the beginning.
+// longestCursor is the longest cursor, in bytes, that is remembered. Lists with longer ones
+// are read from the beginning.
 const longestCursor = 4 << 10
 
 func newCursors(most int) *cursors {
 	return &cursors{most: max(most, 100), lists: map[string]*list.Element{}, order: list.New()}
 }
 
-// known returns what is known of a list, nil for nothing; to be used under the
-// mutex. Whoever only asks leaves nothing behind: most lists are of one page, and
-// their keys are what clients filter by.
+// known returns what is known of a list; nil for nothing. The caller holds the mutex. It adds
+// nothing: most lists have one page, and clients could fill the memory with filters.
 func (c *cursors) known(key string) *trail {
 	e, ok := c.lists[key]
 	if !ok {
@@ -60,7 +58,8 @@ func (c *cursors) known(key string) *trail {
 	return e.Value.(*trail)
 }
 
-// trail returns what is known of a list, to add to it; to be used under the mutex.
+// trail returns what is known of a list, and makes it if there is nothing. The caller holds
+// the mutex.
 func (c *cursors) trail(key string) *trail {
 	if t := c.known(key); t != nil {
 		return t
@@ -70,8 +69,8 @@ func (c *cursors) trail(key string) *trail {
 	return t
 }
 
-// nearest returns the last place known that has no more than so many records before it,
-// which were counted since then.
+// nearest returns the last known place with at most that many records before it, counted since
+// then.
 func (c *cursors) nearest(key string, seen int, since time.Time) (mark, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +121,7 @@ func (c *cursors) learn(key string, m mark) {
 	c.shrink(t)
 }
 
-// learnAfter remembers in which chunk a record is that a page ended with.
+// learnAfter remembers the chunk of the record that a page ended with.
 func (c *cursors) learnAfter(key string, id int32, m mark) {
 	if len(m.cursor) > longestCursor {
 		return
@@ -137,8 +136,8 @@ func (c *cursors) learnAfter(key string, id int32, m mark) {
 	t.after[id] = m // after the others were dropped: whoever is told of the record comes back with it
 }
 
-// shrink keeps to the bound: other lists go first, then every second place of
-// the one in use.
+// shrink keeps to the bound: other lists are forgotten first, then every second place of the
+// current one.
 func (c *cursors) shrink(used *trail) {
 	for c.count > c.most {
 		if last := c.order.Back().Value.(*trail); last != used {

@@ -11,54 +11,53 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// supply fills in a place that the answer leaves out since the request said it.
+// supply fills in a place that the answer leaves out because the request said it.
 func (r *resource) supply(to row, place string, value sheet.Raw) {
 	if i, ok := r.Place(place); ok && to.values[i].Kind == sheet.RawAbsent {
 		to.values[i] = value
 	}
 }
 
-// supplyAll supplies what was sent, or stood in the path of a list, but for the client:
-// whose a record is only the answer tells. Of the key it supplies no more than supplyKey.
+// supplyAll fills in what was sent, or stood in the path of a list, except the client: only
+// the answer tells whose a record is. Of the key it fills in what supplyKey does.
 func (r *resource) supplyAll(to row, from []sheet.Assignment) {
 	for _, a := range from {
-		if part := slices.Index(r.Key.Places, a.Place); a.Rows == nil && a.Place != r.Client && (part < 0 || r.told[part]) {
+		if part := slices.Index(r.Key.Places, a.Place); a.Rows == nil && a.Place != r.Client && (part < 0 || r.supplied[part]) {
 			r.supply(to, a.Place, a.Value)
 		}
 	}
 }
 
-// supplyKey fills in those parts of the key that were asked for and that an answer
-// can leave out: the client, and the record that this one is of, such as the order
-// in the path of its lines. The part that is the record's own it must have: nothing
-// else shows that it is the record.
+// supplyKey fills in those parts of the key that were asked for and that an answer can leave
+// out: the client, and the parent record, such as the order in the path of its lines. The
+// record's own part must be in the answer, which otherwise could be any record.
 func (r *resource) supplyKey(to row, parts []sheet.Raw) {
 	for i, place := range r.Key.Places {
-		if r.told[i] && i < len(parts) {
+		if r.supplied[i] && i < len(parts) {
 			r.supply(to, place, parts[i])
 		}
 	}
 }
 
-// toldParts are the parts of a key that supplyKey fills in.
-func toldParts(r *sheet.Resource) []bool {
-	told, own := make([]bool, len(r.Key.Places)), len(r.Key.Places)
+// suppliedParts are the parts of a key that supplyKey fills in.
+func suppliedParts(r *sheet.Resource) []bool {
+	supplied, own := make([]bool, len(r.Key.Places)), len(r.Key.Places)
 	for i, place := range r.Key.Places {
-		told[i] = place == r.Client || slices.ContainsFunc(r.Fields, func(f sheet.Field) bool {
+		supplied[i] = place == r.Client || slices.ContainsFunc(r.Fields, func(f sheet.Field) bool {
 			return f.Reference != "" && slices.Contains(f.From, place)
 		})
-		if told[i] {
+		if supplied[i] {
 			own--
 		}
 	}
 	if own == 0 {
-		clear(told)
+		clear(supplied)
 	}
-	return told
+	return supplied
 }
 
-// haveKeys fails for rows of a list, and elements in them, without their key: these
-// are no records. What is not shown can lack it.
+// haveKeys fails if a row of a list, or an element in it, has no key. Rows that are not shown
+// need none.
 func (r *resource) haveKeys(client auth.Client, rows []row) error {
 	for _, row := range rows {
 		if place := r.MissingKey(row.values); place != "" && !r.Hides(row.values, client) {
@@ -74,23 +73,22 @@ func (r *resource) haveKeys(client auth.Client, rows []row) error {
 	return nil
 }
 
-// without is the error of a record without its key.
+// without is the error of a record that has no key.
 func (r *resource) without(place string) error {
 	return unexpected(fmt.Errorf("a %s without its key, at %s", r.Name, place))
 }
 
-// supplyAsked supplies of the key that a call asked for what supplyKey does. The
-// client's number is part of it only where the call named that part.
+// supplyAsked does what supplyKey does for the key that a call asked for. It supplies the
+// client's number only if the call named that part.
 func (r *resource) supplyAsked(to row, parts []sheet.Raw, q *sheet.Request) {
 	for i, place := range r.Key.Places {
-		if r.told[i] && i < len(parts) && (place != r.Client || q.Uses("key") || q.Uses("key."+strconv.Itoa(i+1))) {
+		if r.supplied[i] && i < len(parts) && (place != r.Client || q.Uses("key") || q.Uses("key."+strconv.Itoa(i+1))) {
 			r.supply(to, place, parts[i])
 		}
 	}
 }
 
-// supplyParent tells the elements of an array whose they are: what is within a
-// record belongs to whom the record does, unless it says otherwise.
+// supplyParent gives elements of an array the client of their record, unless they name one.
 func (r *resource) supplyParent(list int, parent row, client auth.Client) {
 	child := r.children[list]
 	if child.Client != "" {
@@ -119,8 +117,8 @@ func (r *resource) supplyParent(list int, parent row, client auth.Client) {
 	}
 }
 
-// decode makes records of rows; ids are asked for all of them at once. shown
-// tells of each row whether it is a record of the client.
+// decode makes records of rows, and asks for all their IDs at once. shown says of each row
+// whether it is a record that the client sees.
 func (s *service) decode(ctx context.Context, r *resource, o *owners, rows []row) (records []mapping.Record, shown []bool, err error) {
 	client := o.client
 	ids, err := s.ids(ctx, r, client, rows)

@@ -8,8 +8,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// addArrays gives the records of a page the arrays that are asked for. What stands within
-// a record comes with the list, or else with the record.
+// addArrays adds the requested arrays to the records of a page. Elements within a record come
+// with the list, or with the record if the list leaves them out.
 func (s *service) addArrays(ctx context.Context, m *mapping.Resource, q backend.Query, page *backend.Page) error {
 	r, own := s.resources[m], q
 	own.Fields = nil
@@ -35,8 +35,8 @@ func (s *service) addArrays(ctx context.Context, m *mapping.Resource, q backend.
 	return page.AddArrays(own, m, s.elements(ctx, q))
 }
 
-// elements reads the elements of an array of some records: at once, unless the service
-// lists those of one record only.
+// elements reads the elements of an array for several records: in one list, unless the service
+// lists only those of one record.
 func (s *service) elements(ctx context.Context, q backend.Query) backend.ReadElements {
 	return func(f *mapping.Field, of []mapping.Record) (all []mapping.Record, err error) {
 		child := s.resources[f.Target()]

@@ -48,7 +48,7 @@ type wire struct {
 	buffers   sync.Pool // *[]byte
 }
 
-// errTooLarge says that an answer was not read to its end.
+// errTooLarge says that an answer was too long and was not read to its end.
 var errTooLarge = errors.New("the answer is too large")
 
 // errTimeout says that a call took longer than its own time-out allows.
@@ -64,10 +64,9 @@ type broken struct {
 func (b *broken) Error() string { return b.err.Error() }
 func (b *broken) Unwrap() error { return b.err }
 
-// do sends a request and reads its answer, which is to be released or concluded; its
-// connection is kept for nobody else until then. A read is tried again where the
-// connection failed, or where the service answers that it does not work; a write
-// never is, nor is what has credentials.
+// do sends a request and reads its answer, which the caller releases or concludes; until then
+// the connection serves nobody else. A read is repeated if the connection failed, or if the
+// service answers that it does not work. A write or a call with credentials is never repeated.
 func (w *wire) do(ctx context.Context, r *request) (*answer, error) {
 	deadline := w.now().Add(r.timeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
@@ -102,7 +101,7 @@ func (w *wire) do(ctx context.Context, r *request) (*answer, error) {
 	}
 }
 
-// isOverloaded tells of an answer that means: not now.
+// isOverloaded tells whether an answer asks to come back later.
 func isOverloaded(status int) bool { return status >= 502 && status <= 504 }
 
 // The wait before a try is somewhere between half and all of this, doubled with
@@ -146,7 +145,7 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 		a.conn, a.again = c, again
 	}
 	if !r.page && a.isPage() {
-		err := fmt.Errorf("not the service but a page answers, with %d", a.status)
+		err := fmt.Errorf("a web page answered in place of the service, with %d", a.status)
 		if !r.secret { // what was sent may be in it
 			err = fmt.Errorf("%w: %.300q", err, a.body)
 		}
@@ -157,8 +156,7 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	return a, nil
 }
 
-// connect returns a connection whose call ends when ctx does. A write leaves over it at
-// once.
+// connect returns a connection whose call ends with ctx.
 func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
 	for {
 		c, err := w.take(ctx, r, deadline, fresh)
@@ -196,8 +194,7 @@ func (w *wire) take(ctx context.Context, r *request, deadline time.Time, fresh b
 	return w.pool.take(ctx, fresh)
 }
 
-// reason tells why a call got no answer: an end of the context shows as an I/O
-// error.
+// reason returns why a call got no answer. The end of a context appears as an I/O error.
 func (w *wire) reason(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -209,16 +206,15 @@ func (w *wire) reason(ctx context.Context, err error) error {
 	}
 }
 
-// isConnection tells of failures of the connection, rather than of what came
-// over it or of time.
+// isConnection tells whether the connection failed, rather than an answer or a deadline.
 func isConnection(err error) bool {
 	var op *net.OpError
 	return !errors.Is(err, os.ErrDeadlineExceeded) &&
 		(errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &op))
 }
 
-// converse sends a request over a connection and reads the answer. begun tells
-// that the answer had begun, again that the connection can be used again.
+// converse sends a request over a connection and reads the answer. begun says that an answer
+// had begun, again that the connection can be used again.
 func (w *wire) converse(c *conn, r *request) (a *answer, begun, again bool, err error) {
 	b, _ := w.buffers.Get().(*[]byte)
 	if b == nil {
@@ -244,7 +240,7 @@ func (w *wire) converse(c *conn, r *request) (a *answer, begun, again bool, err 
 	return a, true, !a.header.ConnectionClose() && c.in.Buffered() == 0, nil
 }
 
-// keptBuffer is how large a buffer may be to be kept for the next request.
+// keptBuffer is the largest buffer that is kept for the next request.
 const keptBuffer = 64 << 10
 
 func (w *wire) appendRequest(dst []byte, r *request) []byte {

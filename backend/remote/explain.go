@@ -9,9 +9,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Explain tells what is sent for an operation, and where in the answer the
-// record is, line by line. Values are shown as the placeholders that they stand
-// for, secrets too. It needs no connection: Explainer makes a Store for it.
+// Explain returns, line by line, what is sent for an operation, and where the record is in the
+// answer. Values appear as the placeholders they replace, secrets too. It needs no connection:
+// Explainer makes a Store for it.
 func (s *Store) Explain(r *mapping.Resource, op mapping.Scope) ([]string, error) {
 	lines := s.explain(r, op)
 	if lines == nil {
@@ -20,8 +20,8 @@ func (s *Store) Explain(r *mapping.Resource, op mapping.Scope) ([]string, error)
 	return lines, nil
 }
 
-// Explainer returns a Store that can only Explain. Of a service that speaks the
-// protocol it takes every operation to be there, since it does not ask.
+// Explainer returns a Store that can only Explain. It assumes that a service that speaks the
+// protocol has every operation, since it does not ask.
 func Explainer(o Options) (*Store, error) {
 	o = o.withDefaults()
 	c := &core{Options: o, catalogue: mapping.NewCatalogue()}
@@ -106,7 +106,7 @@ func (s *service) logOnHeaders() *sheet.Request {
 	return s.source.LogOn.Headers
 }
 
-// shownFields are all fields that can be written, with their names for values.
+// shownFields are all fields that can be written, with their names as values.
 func (r *resource) shownFields() []sheet.Assignment {
 	var fields []sheet.Assignment
 	for i := range r.Fields {
@@ -121,7 +121,7 @@ func (r *resource) shownFields() []sheet.Assignment {
 	return fields
 }
 
-// shownAnswer tells where in the answer what is read is.
+// shownAnswer says where in the answer the values are.
 func (r *resource) shownAnswer(op *operation) []string {
 	at := func(path string) string {
 		if path == "" {

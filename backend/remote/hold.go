@@ -27,9 +27,9 @@ func (c *core) heldBy(client auth.Client, r *mapping.Resource, id int32) heldRec
 	return heldRecord{client.ID, r.Name, id}
 }
 
-// holds are the records that writes under way hold. Whoever else works in the service
-// is not kept from them: for that a service has versions. Other gateways are where the
-// id store is one that they share.
+// holds are the records that writes in progress hold. Other programs that use the service are
+// not held off: versions protect against those. Other gateways are, if they share the id
+// store.
 type holds struct {
 	mu   sync.Mutex
 	held map[heldRecord]chan struct{} // closed when it is let go
@@ -64,11 +64,11 @@ func (t *transaction) hold(ctx context.Context, r heldRecord) (*held, error) {
 	return h, err
 }
 
-// letGoTimeout bounds how long a write waits for the id store to let go of all that it
-// held. What is not let go of by then ends with its turn.
+// letGoTimeout bounds how long a write waits for the id store to release what it held. What is
+// not released by then expires.
 const letGoTimeout = 2 * time.Second
 
-// letGo lets go of all that the write holds, though its client may have gone away.
+// letGo releases all that the write holds, even if its client has gone.
 func (t *transaction) letGo(ctx context.Context) {
 	if len(t.held) == 0 {
 		return

@@ -11,7 +11,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// listing is one list on its way through the service's pages.
+// listing is one list while it is read from the service, chunk by chunk.
 type listing struct {
 	s      *service
 	r      *resource
@@ -27,16 +27,16 @@ type listing struct {
 	// judged are the filters that the service does not have: they are applied
 	// here, to all that it lists.
 	judged []backend.Filter
-	// narrows tells that what the service lists is judged here, by filters or by whose it
-	// is: by those that it does not have, or was asked for and left out of account.
+	// narrows says that the driver itself filters what the service lists: by filters that
+	// the service does not have or ignores, or by the client that a record belongs to.
 	narrows bool
-	// hides tells that some of what the service lists is no record to the client,
-	// which shows only once it is read.
+	// hides says that the service also lists records that the client may not see, which
+	// shows only once they are read.
 	hides bool
-	// told are the fields that are filtered by, and whether some record came with them,
-	// where that decides something.
-	told map[*mapping.Field]bool
-	// probing takes rows as they come, to tell what they lack.
+	// filtered are the fields that the driver filters by, and whether any record had a
+	// value in them.
+	filtered map[*mapping.Field]bool
+	// probing accepts rows as they come, for a report of what they lack.
 	probing bool
 
 	page    backend.Page
@@ -58,7 +58,7 @@ func (s *service) list(ctx context.Context, m *mapping.Resource, q backend.Query
 	return page, err
 }
 
-// listFor is list with what is known of whose records are.
+// listFor is list with what is already known of the owners of records.
 func (s *service) listFor(ctx context.Context, m *mapping.Resource, q backend.Query, o *owners) (backend.Page, error) {
 	r := s.resources[m]
 	if r == nil || r.list == nil {
@@ -76,12 +76,12 @@ func (s *service) listFor(ctx context.Context, m *mapping.Resource, q backend.Qu
 	return l.page, l.leavesOut()
 }
 
-// picks tells that the list is picked out of what the service lists: all of that is
-// looked at and counted here.
+// picks tells whether the driver selects the records out of what the service lists, and so has
+// to read and count all of that.
 func (l *listing) picks() bool { return l.narrows || l.hides }
 
-// listed names the list for the places in it that are remembered by their number: they are
-// other ones after a write.
+// listed names the list for places that are remembered by their number. The name changes with
+// each write, because the numbers do.
 func (l *listing) listed() string {
 	how := " whole "
 	if l.picks() {
@@ -90,21 +90,21 @@ func (l *listing) listed() string {
 	return l.key + how + strconv.FormatInt(l.writes, 10)
 }
 
-// leavesMarks tells that a place in the list is worth remembering. What is judged here
-// may come to match in what lies before it: such a list is read from the beginning.
+// leavesMarks tells whether places in the list are worth remembering. If the driver filters, a
+// record before the place may come to match: such a list is read from the beginning.
 func (l *listing) leavesMarks() bool { return !l.narrows }
 
-// counts tells that the total is asked for, and that nobody tells it.
+// counts tells whether the driver has to count the total, because the service does not tell
+// it.
 func (l *listing) counts() bool {
 	return l.q.Total && (l.picks() || !l.r.list.tellsTotal() && l.s.total[l.r.list] == nil)
 }
 
-// isDirect tells that the records of the page are those at its positions, so
-// that what comes before need not be looked at.
+// isDirect tells whether the page is at its positions in the service's list, so that nothing
+// before it has to be read.
 func (l *listing) isDirect() bool { return !l.picks() && l.q.After == 0 }
 
-// run goes through the list until the page is full, and further where what was
-// not told must be counted.
+// run reads the list until the page is full, and further if the total has to be counted.
 func (l *listing) run(ctx context.Context) error {
 	if err := l.askTotal(ctx); err != nil {
 		return err
@@ -154,8 +154,8 @@ func (l *listing) run(ctx context.Context) error {
 	return nil
 }
 
-// takeIn takes a chunk. again tells that the list is to be begun anew, as it is not what
-// it was taken for.
+// takeIn takes a chunk. again says that the list has to be read anew, because it is not in the
+// order that was assumed.
 func (l *listing) takeIn(ctx context.Context, at place, c chunk) (again bool, err error) {
 	picked := l.picks()
 	if c.total >= 0 && !picked {
@@ -187,14 +187,14 @@ func (l *listing) isDone(c chunk) bool {
 	return c.last || l.page.More && l.isSettled() && (!l.q.Total || l.total >= 0)
 }
 
-// learn remembers a place that a cursor leads to, and how many come before it.
+// learn remembers the place that a cursor leads to, and how many records come before it.
 func (l *listing) learn(at place) {
 	if at.cursor != "" && at.seen > 0 && l.q.After == 0 && l.leavesMarks() {
 		l.s.cursors.learn(l.listed(), mark{position: at.position, seen: at.seen, cursor: at.cursor, since: l.since})
 	}
 }
 
-// end settles what the page says of what is beyond it.
+// end sets what the page says of the records after it.
 func (l *listing) end() {
 	if n := len(l.page.Records); n > 0 && l.page.More {
 		l.s.cursors.learnAfter(l.key, l.page.Records[n-1].ID(), l.mark())
@@ -204,7 +204,7 @@ func (l *listing) end() {
 	}
 }
 
-// askTotal makes the call that counts, where the sheet has one.
+// askTotal makes the call that counts, if the sheet has one.
 func (l *listing) askTotal(ctx context.Context) error {
 	l.total = -1
 	count := l.s.total[l.r.list]
@@ -227,7 +227,7 @@ func (l *listing) askTotal(ctx context.Context) error {
 	return err
 }
 
-// isRefusal tells of an answer of a service that works.
+// isRefusal tells whether an answer is a refusal by a service that works.
 func isRefusal(err error) bool {
 	if _, ok := mapping.AsViolations(err); ok {
 		return true
@@ -260,7 +260,7 @@ func (l *listing) take(ctx context.Context, at place, c chunk) error {
 			l.hides = true
 			continue
 		}
-		l.hear(rec)
+		l.noteFiltered(rec)
 		missed := l.missed(rec)
 		matches := missed == nil
 		if !matches && !l.narrows {

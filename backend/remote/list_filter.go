@@ -199,15 +199,15 @@ func (l *listing) sends(f backend.Filter, what []sheet.Assignment) bool {
 	return l.r.list.Request.Uses(name)
 }
 
-// mayHide tells that lists of a resource may have what is no record to the client: what
-// the sheet hides, or others' records where the service is not told who asks, or was seen
-// to list them all the same.
+// mayHide tells whether the service may list records that the client may not see: those that
+// the sheet hides, or those of other clients, if requests do not name the client or if the
+// service was seen to list them anyway.
 func (r *resource) mayHide(source *sheet.HTTP) bool {
-	told := source.LogOn != nil && source.LogOn.PerClient
+	named := source.LogOn != nil && source.LogOn.PerClient
 	for _, q := range []*sheet.Request{r.list.Request, source.Headers} {
-		told = told || q != nil && (q.Uses("client.id") || q.Uses("client.name"))
+		named = named || q != nil && (q.Uses("client.id") || q.Uses("client.name"))
 	}
-	return r.HidesRows() || r.Client != "" && !told || r.listsOthers.Load()
+	return r.HidesRows() || r.Client != "" && !named || r.listsOthers.Load()
 }
 
 // canonical is what is filtered by: a Dutch plate as such plates are written,
@@ -237,34 +237,34 @@ func (l *listing) missed(rec mapping.Record) *mapping.Field {
 	return nil
 }
 
-// hear notes what a record has of the fields that are filtered by.
-func (l *listing) hear(rec mapping.Record) {
+// noteFiltered notes which of the fields that are filtered by a record has.
+func (l *listing) noteFiltered(rec mapping.Record) {
 	if !l.q.Decides {
 		return
 	}
-	if l.told == nil {
-		l.told = map[*mapping.Field]bool{}
+	if l.filtered == nil {
+		l.filtered = map[*mapping.Field]bool{}
 	}
 	for _, f := range l.q.Filters {
-		l.told[f.Field] = l.told[f.Field] || !rec.Values[f.Field.Index].IsAbsent()
+		l.filtered[f.Field] = l.filtered[f.Field] || !rec.Values[f.Field.Index].IsAbsent()
 	}
 }
 
-// leavesOut is an error where it decides something that there is no such record, and the
-// list leaves out what tells. Where one record has it, it is null in those that do not.
+// leavesOut fails if a rule depends on there being no such record, and no record of the list
+// has the field that was filtered by. If one record has it, others without it have null.
 func (l *listing) leavesOut() error {
 	if len(l.page.Records) > 0 {
 		return nil
 	}
 	for _, f := range l.q.Filters {
-		if has, came := l.told[f.Field]; came && !has {
-			return unexpected(fmt.Errorf("no record of the list of %s has %s, at %s: whether one is of that value cannot be told", l.r.Name, f.Field.Name, strings.Join(l.r.Fields[f.Field.Index].From, ", ")))
+		if has, came := l.filtered[f.Field]; came && !has {
+			return unexpected(fmt.Errorf("no record of the list of %s has %s, at %s: it cannot be filtered by", l.r.Name, f.Field.Name, strings.Join(l.r.Fields[f.Field.Index].From, ", ")))
 		}
 	}
 	return nil
 }
 
-// isAlike tells whether a service may take a text for the one that is filtered by.
+// isAlike tells whether a service may take a text for equal to the one that is filtered by.
 func isAlike(f backend.Filter, v mapping.Value) bool {
 	return f.Op == mapping.Equals && v.Kind() == mapping.KindText && f.Value.Kind() == mapping.KindText &&
 		strings.EqualFold(strings.TrimSpace(v.Text()), strings.TrimSpace(f.Value.Text()))

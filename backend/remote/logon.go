@@ -12,8 +12,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// logOn keeps the tokens that calls are made with: one, or one for each client.
-// Whoever finds none gets one, and the others wait for it.
+// logOn keeps the tokens of calls: one for all, or one for each client. The first call without
+// a token gets one, and the others wait for it.
 type logOn struct {
 	s     *service
 	sheet *sheet.LogOn
@@ -23,7 +23,7 @@ type logOn struct {
 	holders map[auth.Client]*holder // by client; 0 where all share one
 }
 
-// holder keeps one token.
+// holder is one token and the lock of those that wait for it.
 type holder struct {
 	client auth.Client
 	turn   chan struct{} // held by who reads or changes the rest
@@ -32,7 +32,7 @@ type holder struct {
 	pause  time.Time
 }
 
-// ticket is a token and how long it is used.
+// ticket is a token and how long it may be used.
 type ticket struct {
 	token string
 	until time.Time
@@ -73,7 +73,7 @@ func (l *logOn) holder(client auth.Client) *holder {
 	return h
 }
 
-// get returns a ticket that is good as far as anyone knows.
+// get returns a ticket that is valid as far as is known.
 func (l *logOn) get(ctx context.Context, client auth.Client) (ticket, error) {
 	h := l.holder(client)
 	select {
@@ -101,7 +101,7 @@ func (l *logOn) get(ctx context.Context, client auth.Client) (ticket, error) {
 	return t, nil
 }
 
-// expire gives up a ticket that was refused, unless there is a newer one.
+// expire drops a ticket that was refused, unless there is a newer one.
 func (l *logOn) expire(ctx context.Context, client auth.Client, t ticket) {
 	h := l.holder(client)
 	select {

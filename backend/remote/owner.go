@@ -11,8 +11,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// owners finds out whose records are that do not say it themselves (client:
-// {through: FIELD}), by reading the records that they belong to: each once.
+// owners finds the clients of records that do not name theirs (client: {through: FIELD}), by
+// reading each parent record once.
 type owners struct {
 	s      *service
 	client auth.Client
@@ -26,7 +26,7 @@ type ownerRef struct {
 	id       int64
 }
 
-// owner tells whose a record is.
+// owner says whose a record is, as seen by the client that asks.
 type owner uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 	everybody
 )
 
-// mostOwners bounds how many records are read to judge those of one list.
+// mostOwners bounds how many parent records are read for one list.
 const mostOwners = 500
 
 func (s *service) owners(client auth.Client) *owners {
@@ -64,12 +64,12 @@ func (o *owners) of(ctx context.Context, r *resource, v mapping.Value) (owner, e
 		return nobody, nil
 	case err != nil:
 		delete(o.known, ref)
-		return nobody, fmt.Errorf("whose a %s is: %w", r.Name, err)
+		return nobody, fmt.Errorf("find the client of a %s: %w", r.Name, err)
 	}
 	return o.found(rec), nil
 }
 
-// found notes whose a record is that was read for the client.
+// found remembers whose a record is that the client was shown.
 func (o *owners) found(rec mapping.Record) owner {
 	whose := itself
 	if rec.Flag(rec.Resource.IsSystem) {
@@ -99,7 +99,7 @@ func (o *owners) shows(ctx context.Context, r *resource, rec mapping.Record) (bo
 	return whose != nobody, err
 }
 
-// takes refuses a record that is to belong to one which is not the client's own.
+// takes refuses a record whose parent is not the client's own.
 func (o *owners) takes(ctx context.Context, r *resource, rec mapping.Record) error {
 	if r.Through == nil {
 		return nil

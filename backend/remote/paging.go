@@ -12,7 +12,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// place is where in a list a call of the service begins.
+// place is the position in a list at which a call of the service begins.
 type place struct {
 	position      int // of its first record, in what the service lists
 	seen          int // records of the list that come before it
@@ -23,7 +23,7 @@ type place struct {
 	known         bool   // the place was remembered, and may have gone stale
 }
 
-// chunk is what one call of a list brings.
+// chunk is the answer to one call of a list.
 type chunk struct {
 	rows  []row
 	next  place
@@ -32,9 +32,8 @@ type chunk struct {
 	total int64 // -1 where the answer does not tell
 }
 
-// farthest is the position that services are asked for at most. Many refuse what
-// they cannot count to, and there lists have ended long ago; should one not have,
-// it is gone through from here.
+// farthest is the highest position that services are asked for. Many refuse numbers that they
+// cannot count to, and their lists end long before. A longer list is read on from here.
 const farthest = 100_000_000
 
 // begin begins the list, and its page.
@@ -46,7 +45,7 @@ func (l *listing) begin() place {
 	return at
 }
 
-// from is the place to begin at.
+// from returns the place to begin at.
 func (l *listing) from() place {
 	l.skip = l.q.Offset
 	style := l.r.list.Paging.Style
@@ -119,7 +118,7 @@ func (l *listing) fetch(ctx context.Context, at place) (c chunk, err error) {
 	return c, l.follow(a, top, at, &c)
 }
 
-// follow finds out what comes after a chunk.
+// follow finds the place after a chunk.
 func (l *listing) follow(a *answer, top row, at place, c *chunk) (err error) {
 	op, n := l.r.list, len(c.rows)
 	c.next = place{position: at.position + n}
@@ -152,12 +151,12 @@ func (l *listing) follow(a *answer, top row, at place, c *chunk) (err error) {
 		return nil
 	}
 	if c.next.cursor == at.cursor {
-		return unexpected(errors.New("the list leads to itself"))
+		return unexpected(errors.New("the next page of the list is the page itself"))
 	}
 	return nil
 }
 
-// totalOf is the number of all records, -1 where the answer is not to tell.
+// totalOf returns the number of all records; -1 if the answer does not have it.
 func totalOf(a *answer, top row, op *operation) (int64, error) {
 	if !op.tellsTotal() {
 		return -1, nil
@@ -175,8 +174,8 @@ func totalOf(a *answer, top row, op *operation) (int64, error) {
 	return n, nil
 }
 
-// link returns the target of the address that an answer names as the next; ""
-// for none. It must be of the same service: calls carry its secrets.
+// link returns the target of the next page's address in an answer; "" for none. The address
+// must be of the same service, since calls carry its secrets.
 func (s *service) link(a *answer, top row, op *operation) (string, error) {
 	next := ""
 	if op.next >= 0 {
@@ -189,14 +188,14 @@ func (s *service) link(a *answer, top row, op *operation) (string, error) {
 	}
 	u, err := url.Parse(next)
 	if err != nil {
-		return "", errors.New("the address of the next page is none")
+		return "", errors.New("the address of the next page is not valid")
 	}
 	if u.Host != "" && (u.Host != s.wire.host || u.Scheme != "http" && u.Scheme != "https" || (u.Scheme == "https") != (s.wire.pool.tls != nil)) {
 		return "", errors.New("the address of the next page is of another service")
 	}
 	target := u.RequestURI()
 	if !strings.HasPrefix(target, "/") || !isHeader(target) {
-		return "", errors.New("the address of the next page is not a whole one")
+		return "", errors.New("the address of the next page is incomplete")
 	}
 	return target, nil
 }

@@ -115,7 +115,7 @@ func TestPagingThatLies(t *testing.T) {
 		require.ErrorContains(t, err, "does not tell the total")
 	}
 	for next, want := range map[string]string{
-		`"http://169.254.169.254/latest"`: "of another service", `"ftp://x/"`: "of another service", `"list?x=1"`: "not a whole one", `"/list?a b"`: "not a whole one", `"/list"`: "leads to itself",
+		`"http://169.254.169.254/latest"`: "of another service", `"ftp://x/"`: "of another service", `"list?x=1"`: "incomplete", `"/list?a b"`: "incomplete", `"/list"`: "is the page itself",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = fmt.Fprintf(w, `{"items":[{"id":1,"code":"x","name":"y"}],"next":%s}`, next)

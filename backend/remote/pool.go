@@ -28,9 +28,9 @@ const (
 // errClosed is what calls get after Close.
 var errClosed = errors.New("remote: the driver is closed")
 
-// errUnasked says that a connection cannot be used: what has come over it is no
-// answer to what will be asked, or its end.
-var errUnasked = errors.New("the service spoke before it was asked, or hung up")
+// errUnasked says that a connection cannot be used: data has come that nobody asked for, or
+// its end.
+var errUnasked = errors.New("the service sent something before it was asked, or closed the connection")
 
 // pool keeps the connections to one address. No more than cap(slots) are open.
 type pool struct {
@@ -58,10 +58,9 @@ func newPool(address string, config *tls.Config, connections int, now func() tim
 	return p
 }
 
-// take returns a connection for one call, waiting for room until ctx ends: a kept
-// one, or one that nothing was asked on before where a fresh one is wanted. Each
-// is looked at right before it is used: nothing may have come over it, be it an
-// answer that came twice, or late, or its end.
+// take returns a connection for one call, and waits for a free slot until ctx ends. It is one
+// from the pool, or an unused one if a fresh one is asked for. Each is inspected right before
+// it is used: nothing may have arrived on it, such as a repeated or late answer, or its end.
 func (p *pool) take(ctx context.Context, fresh bool) (*conn, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -98,7 +97,7 @@ func (p *pool) take(ctx context.Context, fresh bool) (*conn, error) {
 	return c, nil
 }
 
-// ready returns a connection that can be used at once, nil where there is none.
+// ready returns a connection that can be used at once; nil for none.
 func (p *pool) ready() *conn {
 	select {
 	case p.slots <- struct{}{}:
@@ -118,8 +117,8 @@ func (p *pool) ready() *conn {
 	}
 }
 
-// kept returns an idle connection, nil where there is none. Where a fresh one is
-// asked for, an idle one makes room for it if need be.
+// kept returns an idle connection; nil for none. If a fresh one is asked for, an idle one is
+// closed to make room.
 func (p *pool) kept(fresh bool) (*conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,7 +169,7 @@ func (p *pool) dial(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// give takes a connection back after a call: to be used again, or closed.
+// give takes a connection back after a call, to use it again or to close it.
 func (p *pool) give(c *conn, again bool) {
 	if !again {
 		p.drop(c)

@@ -9,8 +9,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Finding is something that an answer of the service does not have as the sheet
-// says. It is no proof: another record may have it.
+// Finding is a difference between the sheet and what the service answered. It proves nothing:
+// other records may fit.
 type Finding struct {
 	Field string // of the interface; "" for the record
 	Place string // path in the answer
@@ -19,16 +19,16 @@ type Finding struct {
 	Records int
 }
 
-// Disordered is what a Finding says of a list that is not in the order that the sheet says.
+// Disordered is the Finding for a list that is not in the order that the sheet says.
 const Disordered = "the list is not in its order"
 
-// PassedOver is what a Finding says of records that the service lists, and the sheet shows to
-// nobody or to another client.
+// PassedOver is the Finding for records that the service lists although the sheet hides them,
+// or although they belong to another client.
 const PassedOver = "records are read past"
 
-// Probe reads a page of a resource, q.Limit records at the most, and tells how
-// many came and what of the sheet did not fit: places that no record had, values
-// that could not be converted. The error is of the call itself.
+// Probe reads a page of a resource, at most q.Limit records. It returns how many came and what
+// did not fit the sheet: places that no record had, values that could not be converted. The
+// error is that of the call itself.
 func (s *Store) Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (records int, found []Finding, err error) {
 	return s.probe(ctx, r, q)
 }
@@ -79,7 +79,7 @@ func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Quer
 	return len(rows), found, nil
 }
 
-// absent finds the places that none of the rows has, by the fields that need them.
+// absent returns the places that none of the rows has, with the fields that need them.
 func (r *resource) absent(rows []row) []Finding {
 	missing := func(place string) bool {
 		i := slices.IndexFunc(r.Places, func(p sheet.Place) bool { return p.Name == place })

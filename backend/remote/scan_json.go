@@ -12,11 +12,10 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// jsonScanner takes the places of a shape out of a JSON text in one pass. Texts
-// are parts of the JSON text where they hold no escapes; numbers stay exact. It
-// refuses what is no JSON, and a member that matters twice. It is written out by
-// hand since it is half of what a read costs here: jsontext takes four times as
-// long.
+// jsonScanner reads the places of a shape out of a JSON text in one pass. Texts without
+// escapes are parts of the JSON text; numbers stay exact. It refuses invalid JSON, and a
+// member that is needed and comes twice. It is written by hand because it is half of what a
+// read costs here: jsontext takes four times as long.
 type jsonScanner struct {
 	text  string
 	at    int
@@ -68,7 +67,7 @@ func (j *jsonScanner) peek() byte {
 	return 0
 }
 
-// value reads a value into a row as node n says; where n is nil it is skipped.
+// value reads a value into a row as node n says; if n is nil it skips the value.
 func (j *jsonScanner) value(s *shape, n *node, to *row) error {
 	switch c := j.peek(); {
 	case c != '{' && c != '[':
@@ -155,8 +154,8 @@ func (j *jsonScanner) array(s *shape, n *node, to *row) error {
 	})
 }
 
-// object reads the members of an object. seen has a bit for each kid up to the
-// 128th; a kid beyond tells itself whether it was there before.
+// object reads the members of an object. seen has a bit for each of the first 128 kids; later
+// kids remember by themselves whether they came before.
 func (j *jsonScanner) object(s *shape, n *node, to *row) error {
 	j.at++
 	j.space()
@@ -307,7 +306,7 @@ func (j *jsonScanner) number() (sheet.Raw, error) {
 	return sheet.Raw{Kind: sheet.RawInt, Int: n}, nil
 }
 
-// fraction reads what may follow the digits of a number.
+// fraction reads what may follow the digits of a number: decimals and an exponent.
 func (j *jsonScanner) fraction() bool {
 	digits := func() bool {
 		from := j.at
@@ -343,8 +342,8 @@ func (j *jsonScanner) str() (string, error) {
 	return j.escaped(from-1, i)
 }
 
-// plain returns how many bytes at the beginning of s stand for themselves in a
-// string. It looks at eight at a time.
+// plain returns how many bytes at the beginning of s stand for themselves in a string. It
+// examines eight at a time.
 func plain(s string) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	i := 0

@@ -13,11 +13,11 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// xmlScanner takes the places of a shape out of an XML document in one pass.
-// Paths begin below the document's element, and namespaces do not count.
-// An element that is not there is absent, xsi:nil is null, <a/> is the empty text.
-// An element that is a list may come any number of times, any other that matters
-// once. A document type is refused, and with it every entity but the five.
+// xmlScanner reads the places of a shape out of an XML document in one pass. Paths begin below
+// the document's element, and namespaces do not count. A missing element is absent, xsi:nil is
+// null, <a/> is the empty text. An element of a list may come any number of times, any other
+// that is needed only once. Document types are refused, and with them all entities but the
+// five of XML.
 type xmlScanner struct {
 	d    *xml.Decoder
 	rows rows
@@ -73,8 +73,8 @@ func charset(name string, in io.Reader) (io.Reader, error) {
 	}
 }
 
-// element reads the content of an element into a row as node n says; where n is
-// nil it is skipped.
+// element reads the content of an element into a row as node n says; if n is nil it skips the
+// content.
 func (x *xmlScanner) element(start xml.StartElement, s *shape, n *node, to *row, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%w: nested too deep", errNotXML)
@@ -150,8 +150,8 @@ func (x *xmlScanner) content(s *shape, n *node, to *row, depth int) (text string
 	}
 }
 
-// member reads an element that matters; before is how many of its name there
-// have been.
+// member reads an element that is needed; before is how many elements of its name came before
+// it.
 func (x *xmlScanner) member(start xml.StartElement, s *shape, kid *node, to *row, depth, before int) error {
 	switch {
 	case kid.list >= 0:

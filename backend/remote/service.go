@@ -42,7 +42,7 @@ type resource struct {
 	writes atomic.Int64
 	*sheet.Resource
 	record   *shape // its places, and the lists within it
-	told     []bool // of the key's parts: those that an answer can leave out, see supplyKey
+	supplied []bool // of the key's parts: those that an answer can leave out, see supplyKey
 	arrays   []int  // position of the field that each list is of
 	children []*resource
 	elements []elements // that a new record comes with
@@ -92,7 +92,7 @@ func openService(o *core) (*service, error) {
 	return s, nil
 }
 
-// ready makes all operations ready, and finds what cannot be.
+// ready prepares all operations, and returns what the sheet says that this driver cannot do.
 func (s *service) ready() error {
 	marks := 0
 	for r, described := range s.o.Sheet.Resources {
@@ -136,7 +136,7 @@ func (s *service) ready() error {
 	return errors.Join(problems...)
 }
 
-// wrote notes that a write ended, done or not.
+// wrote counts a write that has ended, whether it was done or not.
 func (r *resource) wrote() {
 	r.writes.Add(1)
 	for _, e := range r.elements {
@@ -157,7 +157,7 @@ func placesOf(r *sheet.Resource) *shape {
 }
 
 func (s *service) readyResource(r *resource) (err error) {
-	r.told = toldParts(r.Resource)
+	r.supplied = suppliedParts(r.Resource)
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		create := r.Operations[mapping.OpCreate]
@@ -262,8 +262,8 @@ func (s *service) keepsKeys() bool { return false }
 
 func (s *service) describeModel(context.Context, string) ([]byte, error) { return nil, nil }
 
-// ping asks for anything at all: that the service answers is enough, whatever it
-// says, unless it says that it does not work.
+// ping sends a request that changes nothing. Any answer will do, except one that says that the
+// service does not work.
 func (s *service) ping(ctx context.Context) error {
 	if s.logOn != nil { // a token that is still good says nothing of the service
 		if _, err := s.logOn.get(ctx, auth.Client{}); err != nil {

@@ -27,8 +27,8 @@ func (s *service) verify(ctx context.Context, c auth.Credentials) (auth.User, er
 	}
 }
 
-// blocked is what is told of a user whom the service says is blocked; of another one than
-// was asked about, not whose user it is.
+// blocked reports a user whom the service says is blocked. If the answer is about another
+// user, it does not say which client that user belongs to.
 func blocked(user auth.User, asked string) *auth.Refused {
 	refused := &auth.Refused{Why: auth.CauseUserBlocked}
 	if strings.EqualFold(user.Username, asked) {
@@ -48,8 +48,8 @@ func (s *service) findUser(ctx context.Context, username string) (auth.User, err
 	return user, err
 }
 
-// user makes a call whose answer is a user. The answer is in no error: it may
-// repeat a password.
+// user makes a call whose answer is a user. No error quotes the answer, which may repeat a
+// password.
 func (s *service) user(ctx context.Context, op *operation, v *values) (user auth.User, known bool, err error) {
 	if v.username == "" { // a search would be for anybody
 		return auth.User{}, false, nil
@@ -81,7 +81,7 @@ func (s *service) user(ctx context.Context, op *operation, v *values) (user auth
 			return auth.User{}, false, nil
 		}
 		if len(users.rows) != 1 {
-			return auth.User{}, false, unexpected(fmt.Errorf("the answer about the user has %d in place of one", len(users.rows)))
+			return auth.User{}, false, unexpected(fmt.Errorf("the answer about the user has %d users in place of one", len(users.rows)))
 		}
 		top = users.rows[0]
 	}

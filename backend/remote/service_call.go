@@ -15,9 +15,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// call makes a call of the sheet, logging on before where need be. A call that
-// is refused because its log-on has expired was not done, and is made again with
-// a new one: once, and never where it has credentials itself.
+// call makes a call of the sheet, and logs on before it if necessary. A call that is refused
+// because its token has expired was not carried out, and is made once more with a new token;
+// never if it has credentials itself.
 func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, error) {
 	renewed := false
 	for {
@@ -114,8 +114,8 @@ func appendHeaders(dst []byte, headers [][2]string) []byte {
 	return dst
 }
 
-// body are the fields that {fields} stands for: all but those that the templates
-// say one by one, and those that an update has for its path alone.
+// body are the fields that {fields} stands for: all except those that the templates name, and
+// those that an update has only for its path.
 func (s *service) body(op *operation, fields []sheet.Assignment) []sheet.Assignment {
 	if !op.Request.UsesValues() {
 		return fields
@@ -129,7 +129,7 @@ func (s *service) body(op *operation, fields []sheet.Assignment) []sheet.Assignm
 	})
 }
 
-// failure is an answer as the sheet's matchers look at it.
+// failure is an answer in the form that the sheet's matchers read.
 func (s *service) failure(a *answer) sheet.Failure {
 	body := a.body
 	within := func(body string) func(string) string {
@@ -153,11 +153,11 @@ func (s *service) failure(a *answer) sheet.Failure {
 	}}
 }
 
-// maxMembers is how many members of an error are looked at.
+// maxMembers is how many members of an error are examined.
 const maxMembers = 100
 
-// elementsAt are those of the object or the list at a path of a JSON text; none of what
-// is neither, or no JSON.
+// elementsAt returns the members of the object, or the elements of the list, at a path of a
+// JSON text; none if there is neither, or if the text is not JSON.
 func elementsAt(text, path string) []sheet.Element {
 	for {
 		elements, err := sheet.Elements(text)
@@ -181,16 +181,16 @@ func (s *service) scan(shape *shape, body string) (row, error) {
 	return new(jsonScanner).scan(shape, body)
 }
 
-// mayBeFault tells whether an answer can be one that matchers recognise; most
-// need not be looked at.
+// mayBeFault tells whether matchers could recognise an answer. Most answers need not be
+// examined.
 func (s *service) mayBeFault(a *answer) bool {
 	return a.status >= http.StatusMultipleChoices || s.source.XML && strings.Contains(a.body, "Fault>")
 }
 
 func isSuccess(status int) bool { return status >= 200 && status < 300 }
 
-// refused says what an answer means that is no success, or has not what it
-// should: what the sheet translates is a violation, the rest a failure.
+// refused says what an unsuccessful or incomplete answer means: an error that the sheet
+// translates is a violation, any other a failure.
 func (s *service) refused(a *answer, op *operation, attempt sheet.Attempt, why error) error {
 	f := s.failure(a)
 	parents, missing := op.Request.Parents(), op.NotFound.Match(f)
@@ -241,7 +241,7 @@ func isClientFault(f sheet.Failure) bool {
 	return strings.HasSuffix(code, "Client") || strings.HasSuffix(code, "Sender")
 }
 
-// retryAfter is what the service asks to wait: a minute at the most.
+// retryAfter is how long the service asks to wait, at most a minute.
 func retryAfter(a *answer) time.Duration {
 	n, err := strconv.Atoi(string(a.header.Peek("Retry-After")))
 	if err != nil || n < 1 {
@@ -250,10 +250,10 @@ func retryAfter(a *answer) time.Duration {
 	return time.Duration(min(n, 60)) * time.Second
 }
 
-var errNoResult = errors.New("the answer has not what was asked for")
+var errNoResult = errors.New("the answer lacks what was asked for")
 
-// result takes the records of an operation out of its answer. They are of the
-// scanner, which the caller frees when it is done with them.
+// result reads the records out of an answer. They belong to the scanner, which the caller
+// frees when it no longer needs them.
 func (s *service) result(a *answer, op *operation, scan scanner, attempt sheet.Attempt) (row, error) {
 	if !isSuccess(a.status) {
 		return row{}, s.refused(a, op, attempt, nil)

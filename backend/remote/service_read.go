@@ -19,7 +19,7 @@ func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query)
 	return rec, o.row, err
 }
 
-// find is get with what is known of whose records are.
+// find is get with what is already known of the owners of records.
 func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query, o *owners) (mapping.Record, error) {
 	r := s.resources[m]
 	if r == nil {
@@ -83,19 +83,18 @@ func (s *service) read(ctx context.Context, r *resource, o *owners, key []sheet.
 	if errors.Is(err, backend.ErrUnexpected) && !errors.Is(err, errOther) {
 		// An error of the service may look like success. If it is none, the log is not
 		// to have more of the answer: it may be another's.
-		if told := s.refused(a, r.get, attempt, err); !errors.Is(told, backend.ErrUnexpected) {
-			err = told
+		if refusal := s.refused(a, r.get, attempt, err); !errors.Is(refusal, backend.ErrUnexpected) {
+			err = refusal
 		}
 	}
 	return rec, err
 }
 
-// errOther says that an answer is about another record than was asked for.
-var errOther = errors.New("another record came")
+// errOther says that an answer is about another record than the one asked for.
+var errOther = errors.New("the answer is about another record")
 
-// isOf judges whether a row is the record of a key, with elements that are records,
-// be it one that the client may see or not. One without its client is nobody's,
-// and not shown.
+// isOf tells whether a row is the record of a key and all its elements are records, whether or
+// not the client may see it. A row without its client belongs to nobody and is not shown.
 func (r *resource) isOf(found row, client auth.Client, key []sheet.Raw) error {
 	if place := r.MissingKey(found.values); place != "" && place == r.Client {
 		return nil
@@ -108,7 +107,7 @@ func (r *resource) isOf(found row, client auth.Client, key []sheet.Raw) error {
 	return r.haveKeys(client, []row{found})
 }
 
-// one makes a record of an answer that has one.
+// one makes a record of an answer that must have one.
 func (s *service) one(ctx context.Context, r *resource, o *owners, top row) (mapping.Record, error) {
 	rows := top.lists[0].rows
 	switch {
@@ -128,8 +127,7 @@ func (s *service) one(ctx context.Context, r *resource, o *owners, top row) (map
 	}
 }
 
-// search finds a record in the list of all, where there is no other way to read
-// it.
+// search finds a record in the list, if the service has no other way to read it.
 func (s *service) search(ctx context.Context, r *resource, q backend.Query, o *owners) (mapping.Record, error) {
 	if r.list == nil {
 		return mapping.Record{}, backend.ErrNotFound
@@ -145,8 +143,8 @@ func (s *service) search(ctx context.Context, r *resource, q backend.Query, o *o
 	return page.Records[0], nil
 }
 
-// withChildren reads the elements of the arrays that are asked for and that are
-// records of their own in the service.
+// withChildren reads the requested arrays whose elements are records of their own in the
+// service.
 func (s *service) withChildren(ctx context.Context, r *resource, q backend.Query, rec mapping.Record) (mapping.Record, error) {
 	for _, i := range q.Fields {
 		f := &r.Fields[i]

@@ -55,8 +55,8 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 	return stored, false, err
 }
 
-// unsaid is the error of a write that cannot be said to the service. Unless it is the
-// client's it is the sheet's, and says nothing of whether the service works.
+// unsaid is the error of a write that cannot be put into a request. The cause is the client's
+// value or the sheet; it does not mean that the service is down.
 func unsaid(err error) error {
 	if _, ok := mapping.AsViolations(err); ok {
 		return err
@@ -64,7 +64,8 @@ func unsaid(err error) error {
 	return unexpected(err)
 }
 
-// makeKey makes the part of a new record's key that nothing else gives.
+// makeKey makes the part of a new record's key that neither the client nor the service
+// provides.
 func (r *resource) makeKey(v *values) error {
 	for _, place := range r.Key.Places {
 		i := slices.IndexFunc(v.fields, func(a sheet.Assignment) bool { return a.Place == place })
@@ -80,7 +81,7 @@ func (r *resource) makeKey(v *values) error {
 	return nil
 }
 
-// takes judges whose a new record, and each of its elements, is to be.
+// takes checks that a new record, and each of its elements, will belong to the client.
 func (s *service) takes(ctx context.Context, r *resource, rec mapping.Record, o *owners) error {
 	if err := o.takes(ctx, r, rec); err != nil {
 		return err
@@ -99,7 +100,7 @@ func (s *service) takes(ctx context.Context, r *resource, rec mapping.Record, o 
 	return nil
 }
 
-// ofElement names the field of a violation as one of an element.
+// ofElement prefixes the field of a violation with its element.
 func ofElement(err error, array string, n int) error {
 	found, ok := mapping.AsViolations(err)
 	if !ok {
@@ -146,9 +147,8 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 	return s.write(ctx, r, r.update, v, o, after, key)
 }
 
-// goesAlong tells whether an update is sent a field that does not change: where the
-// service takes whole records, in the path, and where a template of the sheet's own names
-// what the client sent.
+// goesAlong tells whether an update also sends a field that does not change: the service takes
+// whole records, the path has the field, or a template names it.
 func (r *resource) goesAlong(f *sheet.Field, patch mapping.Record) bool {
 	name := "value." + f.Name
 	return r.update.SendAll || r.update.Request.IsInPath(name) || !patch.Values[f.Index].IsAbsent() && r.update.Request.Uses(name)
@@ -161,8 +161,8 @@ func orNotFound(err error) error {
 	return backend.ErrNotFound
 }
 
-// write makes the call of a write. sent is the record as it should be now, key
-// what it has; nil on create.
+// write makes the call of a write. sent is the record as it is to be; key is what it has now,
+// nil on create.
 func (s *service) write(ctx context.Context, r *resource, op *operation, v *values, o *owners, sent mapping.Record, key []sheet.Raw) (rec mapping.Record, err error) {
 	defer r.wrote()
 	a, err := s.call(ctx, op, v)
@@ -209,8 +209,8 @@ func (s *service) write(ctx context.Context, r *resource, op *operation, v *valu
 	return rec, nil
 }
 
-// judgeWritten returns the key of the record that was written, which the answer
-// must have where it has the record; what it leaves out beside is as it was sent.
+// judgeWritten returns the key of the record that was written. The answer must have the key if
+// it has the record; other values that it leaves out are as they were sent.
 func (r *resource) judgeWritten(op *operation, v *values, found row, key []sheet.Raw) ([]sheet.Raw, error) {
 	if op.Nothing {
 		r.supplyUntold(op, v, found, key)
@@ -231,7 +231,8 @@ func (r *resource) judgeWritten(op *operation, v *values, found row, key []sheet
 	}
 }
 
-// supplyUntold fills in the key of a record of which the answer is not to tell.
+// supplyUntold fills in the key of a record if the sheet says that the answer does not have
+// it.
 func (r *resource) supplyUntold(op *operation, v *values, found row, key []sheet.Raw) {
 	for i, place := range r.Key.Places {
 		if i < len(key) {
@@ -245,8 +246,8 @@ func (r *resource) supplyUntold(op *operation, v *values, found row, key []sheet
 	}
 }
 
-// written is the record after a write: read again where the sheet says so, or
-// as the answer has it. What the answer leaves out is as it was sent.
+// written returns the record after a write: read again if the sheet says so, or as the answer
+// has it. Values that the answer leaves out are as they were sent.
 func (s *service) written(ctx context.Context, r *resource, op *operation, v *values, o *owners, sent mapping.Record, found row, key []sheet.Raw) (mapping.Record, error) {
 	if (op.ReadBack || op.Nothing) && r.get != nil {
 		return s.read(ctx, r, o, key, v.id)
@@ -270,8 +271,8 @@ func (s *service) written(ctx context.Context, r *resource, op *operation, v *va
 	return rec, nil
 }
 
-// afterWrite is a failure after a write was done. What it wraps tells nothing of
-// the write, and so is only shown, unless it is that the answer was unexpected.
+// afterWrite is a failure after a write was done. The error that it wraps must not be taken
+// for a failure of the write, so it is only shown, unless it is ErrUnexpected.
 type afterWrite struct{ err error }
 
 func (a afterWrite) Error() string { return "after the write was done: " + a.err.Error() }

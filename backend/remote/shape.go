@@ -8,9 +8,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// shape says where the places of a record are within its part of an answer: a
-// tree of the members that matter. It is compiled once, immutable, and the same
-// for JSON and XML.
+// shape says where the places of a record are in its part of an answer: a tree of the members
+// that are needed. It is compiled once, immutable, and the same for JSON and XML.
 type shape struct {
 	top   *node
 	width int      // places of a row
@@ -34,7 +33,7 @@ type row struct {
 	lists  []nest
 }
 
-// nest is a nested list. It is not there where the answer has none, or null.
+// nest is a nested list. It is not given if the answer lacks it, or has null.
 type nest struct {
 	rows  []row
 	there bool
@@ -60,7 +59,7 @@ func (s *shape) addPlace(path string) int {
 	return s.width - 1
 }
 
-// addWhole gives what is at a path, whatever it is, the next position in the row.
+// addWhole gives the whole value at a path the next position in the row.
 func (s *shape) addWhole(path string) {
 	s.top.at(path).whole = s.width
 	s.width++
@@ -77,7 +76,7 @@ func (s *shape) addList(path string, inner *shape) (int, error) {
 	return n.list, nil
 }
 
-// at returns the node of a path, and makes it where there is none.
+// at returns the node of a path, and makes it if it does not exist.
 func (n *node) at(path string) *node {
 	if path == "" {
 		return n
@@ -100,7 +99,7 @@ func (n *node) at(path string) *node {
 	return n
 }
 
-// null makes all that is below a node null: so much is said by an object that is.
+// null sets all places below a node to null, because the object itself is null.
 func (n *node) null(to *row) error {
 	for _, kid := range n.kids {
 		if kid.whole >= 0 {
@@ -118,8 +117,8 @@ func (n *node) null(to *row) error {
 	return nil
 }
 
-// kid returns the position of the kid of that name, -1 for none. next is where
-// the one after the last that was found is: answers keep their order.
+// kid returns the position of the kid of that name; -1 for none. next is the position after
+// the last kid that was found: members mostly come in the same order.
 func (n *node) kid(name string, next int) int {
 	if next < len(n.kids) && n.kids[next].name == name {
 		return next
@@ -136,7 +135,7 @@ const (
 	maxRows  = 100_000
 )
 
-// rows hands out rows, whose places are in few allocations.
+// rows allocates rows, many at a time.
 type rows struct {
 	block []sheet.Raw
 	count int
@@ -158,8 +157,8 @@ func (r *rows) next(s *shape) (row, error) {
 	return row, nil
 }
 
-// reset makes the places free for the next answer. Rows handed out before must
-// not be used any more.
+// reset reuses the memory for the next answer. Rows allocated before must not be used any
+// more.
 func (r *rows) reset() {
 	clear(r.block)
 	r.block, r.count = r.block[:0], 0

@@ -67,8 +67,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// IDStore is the gateway's own store, of what the service cannot keep itself.
-// backend/idstore is one.
+// IDStore is the gateway's own store, for what the service cannot keep. backend/idstore is
+// one.
 type IDStore interface {
 	sheet.IDStore
 	backend.AnswerStore
@@ -78,15 +78,14 @@ type IDStore interface {
 	Take(ctx context.Context, resource string, client int64, id int32) (release func(ctx context.Context), err error)
 }
 
-// Store is an administration that is an HTTP service. It is safe for concurrent
-// use.
+// Store is an administration behind an HTTP service. It is safe for concurrent use.
 type Store struct {
 	auth.Elsewhere // its users change their passwords there
 	*core
 	speaker
 }
 
-// core is what all parts of a Store share.
+// core is what the parts of a Store share.
 type core struct {
 	Options
 	catalogue *mapping.Catalogue
@@ -94,8 +93,8 @@ type core struct {
 	holds     holds
 }
 
-// speaker is how a service is spoken to: a service by its sheet, or an adapter by
-// the protocol.
+// speaker makes the calls of a Store: a service by its sheet, or an adapter by the frontdesk
+// protocol.
 type speaker interface {
 	// get returns a record, and where q.ForUpdate holds it what the service has of it, for
 	// update.
@@ -131,8 +130,8 @@ var (
 	_ backend.Tx             = (*transaction)(nil)
 )
 
-// Open makes a Store of the sheet's service. A service that speaks the protocol
-// is asked what it offers, and so must answer; any other may be down.
+// Open makes a Store of the sheet's service. A service that speaks the protocol must answer,
+// because it is asked what it offers; any other service may be down.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	c := newCore(o)
 	sp, err := newSpeaker(c)
@@ -156,7 +155,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Judge tells what Open would find wrong with a sheet before it asks the service.
+// Judge returns the problems of a sheet that Open would find without asking the service.
 func Judge(sh *sheet.Sheet) error {
 	sp, err := newSpeaker(newCore(Options{Sheet: sh}))
 	if err == nil {
@@ -169,7 +168,7 @@ func newCore(o Options) *core {
 	return &core{Options: o.withDefaults(), catalogue: mapping.NewCatalogue()}
 }
 
-// newSpeaker makes what speaks to the sheet's service, which is not asked yet.
+// newSpeaker makes the speaker of the sheet's service, without asking the service anything.
 func newSpeaker(c *core) (speaker, error) {
 	switch source := c.Sheet.Source; {
 	case source.Frontdesk != nil:
@@ -181,11 +180,11 @@ func newSpeaker(c *core) (speaker, error) {
 	}
 }
 
-// mostLogins is how many connections are kept for logins at most, one in four.
+// mostLogins is how many connections are reserved for logins at most, one in four.
 const mostLogins = 32
 
-// LoginsAtOnce is how many credentials the service may be asked about at once, for which
-// calls leave it connections; 0 where it is not asked.
+// LoginsAtOnce is how many credentials the service may be asked about at once, so that
+// connections are left for calls; 0 if the service is not asked.
 func (s *Store) LoginsAtOnce() int {
 	if len(s.Sheet.Accounts.Users) > 0 {
 		return 0
@@ -193,13 +192,14 @@ func (s *Store) LoginsAtOnce() int {
 	return min(max(1, cap(s.pool().slots)/4), mostLogins)
 }
 
-// Pool implements backend.Pooler. One connection is left to ask whether the service answers.
+// Pool implements backend.Pooler. One connection is reserved for asking whether the service
+// answers.
 func (s *Store) Pool() backend.Pool {
 	slots := s.pool().slots
 	return backend.Pool{InUse: len(slots), Most: cap(slots), Calls: max(1, cap(slots)-s.LoginsAtOnce()-1)}
 }
 
-// checkIDStore refuses to work without the store that a promise depends on.
+// checkIDStore fails if the sheet needs an id store and there is none.
 func (s *Store) checkIDStore() error {
 	if s.IDStore != nil {
 		return nil
@@ -235,8 +235,7 @@ func (s *Store) Supports(r *mapping.Resource, op mapping.Scope) bool { return s.
 // Ping asks whether the service answers.
 func (s *Store) Ping(ctx context.Context) error { return s.ping(ctx) }
 
-// DescribeModel returns the service's own description of a resource; nil where it
-// has none.
+// DescribeModel returns the service's own description of a resource; nil if it has none.
 func (s *Store) DescribeModel(ctx context.Context, name string) ([]byte, error) {
 	return s.describeModel(ctx, name)
 }
@@ -266,5 +265,5 @@ func (p *scanners) free(s *jsonScanner) {
 	p.jsons.Put(s)
 }
 
-// unexpected marks an answer that nobody foresaw, of a service that works.
+// unexpected marks an answer that the sheet does not foresee, of a service that works.
 func unexpected(err error) error { return fmt.Errorf("%w: %w", backend.ErrUnexpected, err) }

@@ -17,9 +17,10 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Write runs f once. An HTTP service has no transaction: what f does stays done.
-// What is one here is the idempotency key and the write under it, and that of the
-// writes that pass this gateway, or another with the same id store, no two judge and change the same record at once.
+// Write runs f once. An HTTP service has no transactions: what f did stays done. Two things
+// stand in for one. The idempotency key makes a write happen at most once. And no two writes
+// through this gateway, or through others with the same id store, judge and change the same
+// record at once.
 func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	t := &transaction{Store: s}
 	defer t.letGo(ctx)
@@ -34,10 +35,11 @@ func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 	return err
 }
 
-// settleTimeout bounds what is done with a key once the write has ended.
+// settleTimeout bounds the work on an idempotency key once the write has ended.
 const settleTimeout = 2 * time.Second
 
-// settling is what a key is given back or finished in: its client may have gone away.
+// settling is the context in which a key is released or completed, even if its client has
+// gone.
 func settling(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 }
@@ -103,7 +105,8 @@ func (t *transaction) wrote(w *leaving, err error) error {
 	return err
 }
 
-// tellsUndone tells whether an error is an answer that a write was not done.
+// tellsUndone tells whether an error is the service's answer that it did not carry out the
+// write.
 func tellsUndone(err error) bool {
 	if errors.Is(err, backend.ErrStale) || errors.Is(err, backend.ErrNotFound) {
 		return true
@@ -112,9 +115,9 @@ func tellsUndone(err error) bool {
 	return ok
 }
 
-// leaving is the context of a write, which takes its idempotency key before its request
-// goes out, and notes that a byte of it may have. Whatever fails before, be it a log-on or
-// the look at a parent, has done nothing; and who is killed before leaves no key.
+// leaving is the context of a write. It takes the idempotency key just before the request is
+// sent, and notes whether a byte of it may have been sent. So a failure before that, such as
+// of a log-on or of reading a parent, leaves no trace, nor does a crash.
 type leaving struct {
 	context.Context
 	write *transaction
@@ -139,8 +142,8 @@ func (w *leaving) Unbounded() context.Context {
 	return w.Context
 }
 
-// aboutToLeave takes the key of a write whose request is sent next. took tells that this
-// took its time.
+// aboutToLeave takes the key of a write whose request is sent next. took says that this took
+// time.
 func aboutToLeave(ctx context.Context) (took bool, err error) {
 	if w, ok := ctx.Value(leavingKey{}).(*leaving); ok {
 		return w.write.takeKey(w)
@@ -148,16 +151,16 @@ func aboutToLeave(ctx context.Context) (took bool, err error) {
 	return false, nil
 }
 
-// noteLeft notes whether the request of a write has begun to go out. One that was
-// refused for its log-on alone, and is sent again, has not.
+// noteLeft notes whether the request of a write has begun to go out. A request that was
+// refused only because its token had expired does not count: it is sent again.
 func noteLeft(ctx context.Context, begun bool) {
 	if w, ok := ctx.Value(leavingKey{}).(*leaving); ok {
 		w.begun = begun
 	}
 }
 
-// Recall returns the answer that was given under the key before. A service that
-// keeps keys itself says so when it is sent the write again.
+// Recall returns the answer that was given under the key before. If the service keeps keys
+// itself, it answers when the write is sent again.
 func (t *transaction) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	sum := sha256.Sum256([]byte(key))
 	t.client, t.key, t.sent = client, key, hex.EncodeToString(sum[:])
@@ -170,8 +173,8 @@ func (t *transaction) Recall(ctx context.Context, client auth.Client, key string
 	return t.IDStore.Recall(ctx, client, key)
 }
 
-// takeKey takes the key of the request where it has one, once. What has run out of time
-// by then is not sent.
+// takeKey takes the key of the request, if it has one, once. A write whose time is up by then
+// is not sent.
 func (t *transaction) takeKey(ctx context.Context) (took bool, err error) {
 	if t.taken || t.key == "" || t.keepsKeys() {
 		return false, nil
@@ -181,7 +184,7 @@ func (t *transaction) takeKey(ctx context.Context) (took bool, err error) {
 	return t.taken, cmp.Or(err, ctx.Err())
 }
 
-// Remember keeps the answer under the key.
+// Remember stores the answer under the key.
 func (t *transaction) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	switch {
 	case t.keepsKeys() && t.replayed:

@@ -10,9 +10,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// versionOf is what changes with every change of a record: the number at the
-// sheet's version, where that is one, or else a sum of 63 bits, of what is there
-// or, without a version, of all that is read. It stays the same over restarts.
+// versionOf is a number that changes with every change of a record: the value at the sheet's
+// version, if that is a number; or else a sum of 63 bits, over that value or, without one,
+// over all that is read. It survives restarts.
 func (r *resource) versionOf(values []sheet.Raw) int64 {
 	if r.version < 0 {
 		return r.Sum(values)
@@ -23,8 +23,8 @@ func (r *resource) versionOf(values []sheet.Raw) int64 {
 	return sheet.Sum(values[r.version : r.version+1])
 }
 
-// tag gives a record its tag, for which elements that are records of their own are read,
-// asked for or not. Where the service does not tell all of them there is none.
+// tag gives a record its tag. It reads elements that are records of their own even if they
+// were not asked for. If the service does not list all of them, there is no tag.
 func (s *service) tag(ctx context.Context, r *resource, client auth.Client, rec *mapping.Record) error {
 	var all []mapping.Record
 	for i := range r.Fields {
@@ -32,16 +32,16 @@ func (s *service) tag(ctx context.Context, r *resource, client auth.Client, rec 
 		if f.Field.Type != mapping.Array {
 			continue
 		}
-		elements, told := rec.Children[i]
-		if child := s.resources[f.Field.Target()]; !told && f.Children == "" && child != nil && child.list != nil {
+		elements, whole := rec.Children[i]
+		if child := s.resources[f.Field.Target()]; !whole && f.Children == "" && child != nil && child.list != nil {
 			page, err := s.list(ctx, f.Field.Target(), elementsOf(client, f.Field, *rec))
 			if err != nil {
 				rec.Tag = mapping.Untold
 				return fmt.Errorf("%s: %w", f.Name, err)
 			}
-			elements, told = page.Records, !page.More
+			elements, whole = page.Records, !page.More
 		}
-		if !told {
+		if !whole {
 			rec.Tag = mapping.Untold
 			return nil
 		}
@@ -51,7 +51,7 @@ func (s *service) tag(ctx context.Context, r *resource, client auth.Client, rec 
 	return nil
 }
 
-// elementsOf asks for the elements of an array that are records of their own.
+// elementsOf is the query for the elements of an array that are records of their own.
 func elementsOf(client auth.Client, f *mapping.Field, of mapping.Record) backend.Query {
 	q := backend.ElementsOf(backend.Query{Client: client}, f, []mapping.Record{of})
 	q.Limit = mapping.MaxElements

@@ -2,8 +2,8 @@ package remote
 
 import "frontdesk/mapping"
 
-// Writes tells which fields the service can be sent. One that speaks the protocol derives
-// by itself what clients cannot send, but for the status that publishing sets.
+// Writes tells which fields can be sent to the service. A service that speaks the protocol
+// itself derives the fields that clients cannot send, except the status that publishing sets.
 func (s *Store) Writes(r *mapping.Resource, f *mapping.Field) bool {
 	if s.Sheet.Source.Frontdesk != nil {
 		return !f.Readonly || f.Name == "publish_status"

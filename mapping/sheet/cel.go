@@ -113,7 +113,7 @@ func rowPaths(root ast.Expr) [][]string {
 	return paths
 }
 
-// pathOf returns the steps of row.a.b or row["a.b"]; none for all else.
+// pathOf returns the steps of row.a.b or row["a.b"]; none for any other expression.
 func pathOf(e ast.Expr) []string {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -177,7 +177,8 @@ func (e *expression) eval(row []Raw) (ref.Val, error) {
 	return out, err
 }
 
-// of is what the expression reads of a row; nil is that of a record that is not there yet.
+// of is what the expression reads of a row; nil stands for the row of a record that does not
+// exist yet.
 func (e *expression) of(row []Raw) map[string]any {
 	values := make(map[string]any, len(e.reads))
 	if row == nil {
@@ -213,7 +214,7 @@ func (c condition) holds(row []Raw) (bool, error) {
 	return holds, nil
 }
 
-// native is a raw as CEL has it. Decimals become double: CEL has no others.
+// native is a raw as a value of CEL. Decimals become double, since CEL has no others.
 func native(r Raw) any {
 	switch r.Kind {
 	case RawBool:
@@ -234,7 +235,7 @@ func native(r Raw) any {
 	}
 }
 
-// resultRaw is what an expression gives, as a value of the system.
+// resultRaw is the result of an expression as a value of the system.
 func resultRaw(out ref.Val) (Raw, error) {
 	switch v := out.(type) {
 	case types.Null:
@@ -293,8 +294,8 @@ func compileSet(place, text string, f *mapping.Field, at func(name string) int) 
 	return setter{place, e}, err
 }
 
-// set computes the place out of a value, and of the row of the record; nil where there is
-// none yet.
+// set computes the place from a value and the record's row; the row is nil if there is none
+// yet.
 func (s setter) set(v mapping.Value, row []Raw) (Raw, error) {
 	var value any
 	switch v.Kind() {

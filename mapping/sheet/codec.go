@@ -30,8 +30,8 @@ var systemTypes = map[string]systemType{
 	"date": sysDate, "datetime": sysDatetime, "timestamp": sysTimestamp, "bytes": sysBytes,
 }
 
-// codec converts the values of one field. The zero codec but for field, system
-// and loc moves them as they are.
+// codec converts the values of one field. With nothing set but field, system and loc it passes
+// them on as they are.
 type codec struct {
 	field  *mapping.Field
 	system systemType
@@ -55,13 +55,13 @@ type codec struct {
 	isoText             bool    // dates without a format are written as text
 }
 
-// isWall tells that the system has what a clock in loc showed, and no instants.
+// isWall tells whether the system stores what a clock in loc showed, and not instants.
 func (c *codec) isWall() bool {
 	timed := c.field.Type == mapping.Timestamp && c.epoch == 0
 	return timed && (c.clock != nil || c.system == sysDate || c.system == sysDatetime || c.format != nil && !c.format.zoned)
 }
 
-// fault says why a value could not be converted; "" where it could.
+// fault says why a value could not be converted; "" if it could.
 type fault string
 
 // codes is a code list.
@@ -73,8 +73,8 @@ type codes struct {
 	order   []mapping.Value         // as listed
 }
 
-// read makes a value of what the system has; clock is the raw of the second
-// place where there is one.
+// read makes a value of what the system has; clock is the raw of the second place, if there is
+// one.
 func (c *codec) read(raw, clock Raw) (mapping.Value, fault) {
 	switch raw.Kind {
 	case RawAbsent:
@@ -245,8 +245,8 @@ func (c *codec) readBytes(raw Raw) (mapping.Value, fault) {
 	}
 }
 
-// isZero tells whether the raw is one of those that mean null. A date means it
-// whatever the time behind it is written as.
+// isZero tells whether the raw is one of those that mean null. A zero date means null whatever
+// time follows it.
 func (c *codec) isZero(raw Raw) bool {
 	var buf [40]byte
 	var text string
@@ -263,7 +263,7 @@ func (c *codec) isZero(raw Raw) bool {
 	return false
 }
 
-// readTime reads a timestamp. What names no zone is of the sheet's.
+// readTime reads a timestamp. Without a zone of its own it is in the sheet's.
 func (c *codec) readTime(raw, clock Raw) (mapping.Value, fault) {
 	ms, zoned, fault := c.parseTime(raw)
 	if fault != "" {
@@ -304,7 +304,7 @@ var (
 	maxMilli = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC).UnixMilli()
 )
 
-// parseTime returns milliseconds since 1970, as if in UTC where zoned is false.
+// parseTime returns milliseconds since 1970, as if in UTC if zoned is false.
 func (c *codec) parseTime(raw Raw) (ms int64, zoned bool, f fault) {
 	text := strings.Trim(raw.Text, " ")
 	switch raw.Kind {

@@ -10,8 +10,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// write makes what the system has of a value; clock is for the second place,
-// where there is one. A violation says that the system cannot have it.
+// write makes what the system stores of a value; clock is for the second place, if there is
+// one. A violation says that the system cannot store the value.
 func (c *codec) write(v mapping.Value) (raw, clock Raw, e *mapping.Error) {
 	if v.IsAbsent() {
 		return Raw{}, Raw{}, nil
@@ -234,8 +234,8 @@ func (c *codec) blanks(s string) string {
 	return s
 }
 
-// writeTime writes an instant. What has no zone is of the sheet's; what has no
-// time of day loses it.
+// writeTime writes an instant. A format without a zone is in the sheet's; one without a time
+// of day loses it.
 func (c *codec) writeTime(ms int64) (raw, clock Raw) {
 	switch {
 	case c.isWall():
@@ -272,7 +272,7 @@ func (c *codec) writeWall(wall int64) (raw, clock Raw) {
 
 const dayLength = 86_400_000
 
-// mod is the remainder that is never negative.
+// mod is the remainder, which is never negative.
 func mod(n, by int64) int64 { return (n%by + by) % by }
 
 // dateRaw writes a date and time without a zone in the field's format.

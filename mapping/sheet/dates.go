@@ -28,9 +28,9 @@ type layoutPart struct {
 	literal string
 }
 
-// layoutUnits are what stands for a part; S is there one to nine times. Z is the letter
-// itself, and says UTC; X and x are any offset, of which X is written Z, as what is
-// written is in UTC, and x +00, +0000 or +00:00.
+// layoutUnits are the letters of formats; S may stand one to nine times. Z is the letter
+// itself, and means UTC. X and x are any offset: X is written as Z, since everything is
+// written in UTC, and x as +00, +0000 or +00:00.
 var layoutUnits = map[string]bool{
 	"yyyy": true, "yy": true, "MM": true, "dd": true, "HH": true, "mm": true, "ss": true,
 	"Z": true, "X": true, "XX": true, "XXX": true, "x": true, "xx": true, "xxx": true,
@@ -90,7 +90,7 @@ func (l *layout) literal(text string) {
 	l.digits = false
 }
 
-// judge tells what the units in seen make, and what they lack.
+// judge says what the units in seen amount to, and what is missing.
 func (l *layout) judge(seen string) error {
 	has := func(unit string) bool { return strings.Contains(seen, unit) }
 	l.date, l.clock = has("y") && has("M") && has("d"), has("H")
@@ -138,8 +138,8 @@ var (
 	isoDate = mustLayout("yyyy-MM-dd")
 )
 
-// parse reads a text as milliseconds since 1970, as if it were in UTC where it does
-// not say its zone.
+// parse reads a text as milliseconds since 1970, as if it were in UTC unless it names its
+// zone.
 func (l *layout) parse(s string) (ms int64, ok bool) {
 	if len(s) != l.width && !l.zoned {
 		return 0, false
@@ -226,14 +226,15 @@ func civil(year, month, day, hour, minute, second, milli int) (ms int64, ok bool
 // is 1969, and 68 is 2068.
 const firstShort = 1969
 
-// tells is whether a text in this format says what year the time is of, given as if in UTC.
+// tells tells whether a text in this format says which year the time is in; the time is given
+// as if in UTC.
 func (l *layout) tells(ms int64) bool {
 	year := time.UnixMilli(ms).UTC().Year()
 	return !l.short || year >= firstShort && year < firstShort+100
 }
 
-// append writes milliseconds since 1970 without regard to zones: where a text is to say
-// its own, they are those of UTC.
+// append writes milliseconds since 1970 without regard to zones; a text that names its zone is
+// in UTC.
 func (l *layout) append(dst []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	year, month, day := t.Date()

@@ -9,14 +9,14 @@ import (
 	"frontdesk/mapping"
 )
 
-// longestNumber bounds what is taken for a number at all.
+// longestNumber is the longest text that is read as a number.
 const longestNumber = 400
 
-// maxDigits is how many digits surely fit in an int64.
+// maxDigits is how many digits always fit in an int64.
 const maxDigits = 18
 
-// parseDecimal reads -12.50 as -1250 with two decimals. It is false for what is
-// no such number, and for what is too long or has an exponent: parseLong then.
+// parseDecimal reads -12.50 as -1250 with two decimals. It is false for other forms, and for
+// numbers that are too long or have an exponent: those are for parseLong.
 func parseDecimal(s string, point byte) (unscaled int64, scale int, ok bool) {
 	negative := false
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -49,7 +49,7 @@ func parseDecimal(s string, point byte) (unscaled int64, scale int, ok bool) {
 	return unscaled, scale, true
 }
 
-// parseLong reads what parseDecimal does not.
+// parseLong reads the numbers that parseDecimal does not.
 func parseLong(s string, point byte) (*apd.Decimal, bool) {
 	if point != '.' {
 		if strings.Contains(s, ".") {
@@ -64,8 +64,8 @@ func parseLong(s string, point byte) (*apd.Decimal, bool) {
 	return d, err == nil && d.Form == apd.Finite && d.Exponent > -longestNumber && d.Exponent < longestNumber
 }
 
-// IsDecimal tells whether s is digits, with a sign, a point and an exponent or
-// without, and no longer than numbers are.
+// IsDecimal tells whether s is a number: digits, perhaps with a sign, a point and an exponent,
+// of bounded length.
 func IsDecimal(s string) bool {
 	if len(s) > longestNumber {
 		return false
@@ -171,8 +171,8 @@ func number(f *mapping.Field, unscaled int64, scale int) (mapping.Value, bool) {
 	return mapping.DecimalValue(n, f.Scale), true
 }
 
-// exactPowers are the powers of ten that a float64 has exactly. A division of two
-// exact numbers is rounded once, and so gives the float64 next to the decimal.
+// exactPowers are the powers of ten that a float64 holds exactly. Dividing two exact numbers
+// rounds once, which gives the float64 closest to the decimal.
 var exactPowers = [...]float64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }

@@ -26,7 +26,7 @@ const (
 	fromElements // of an array
 )
 
-// stamp says when a field is given the present time.
+// stamp says when a field is set to the present time.
 type stamp uint8
 
 const (
@@ -35,13 +35,12 @@ const (
 	stampChange
 )
 
-// errHidden tells that a record is not shown.
+// errHidden says that a row is no record that the client sees.
 var errHidden = errors.New("hidden")
 
-// Decode makes a record of a row aligned with Places. An error says which field
-// could not be converted and why, and shows no more of the value than 40
-// characters. ok is false for a record that the sheet hides, and for one of
-// another client.
+// Decode makes a record of a row aligned with Places. An error says which field could not be
+// converted and why, and shows at most 40 characters of the value. ok is false for a record
+// that the sheet hides, and for one of another client.
 func (r *Resource) Decode(row []Raw, client auth.Client, ids IDs) (rec mapping.Record, ok bool, err error) {
 	system, err := r.shown(row, client)
 	if err != nil {
@@ -99,8 +98,8 @@ func (r *Resource) Decode(row []Raw, client auth.Client, ids IDs) (rec mapping.R
 	return rec, true, nil
 }
 
-// shown tells whether a row is a record that the client sees, and whether it is
-// one of all clients.
+// shown tells whether the client sees the record of a row, and whether it belongs to all
+// clients.
 func (r *Resource) shown(row []Raw, client auth.Client) (system bool, err error) {
 	if len(row) != len(r.Places) {
 		return false, fmt.Errorf("%s: a row of %d places, expected %d", r.Name, len(row), len(r.Places))
@@ -128,12 +127,12 @@ func (r *Resource) shown(row []Raw, client auth.Client) (system bool, err error)
 	return system, nil
 }
 
-// isSystem tells whether the place of the client has what marks records of all clients.
+// isSystem tells whether the client's place holds the mark of records of all clients.
 func (r *Resource) isSystem(of Raw) bool {
 	return r.SystemClient != "" && strings.TrimRight(of.String(), " ") == r.SystemClient
 }
 
-// clientIn is the client that a place has the number of.
+// clientIn is the client whose number a place holds.
 func clientIn(of Raw) (id int64, ok bool) {
 	if of.Kind == RawInt {
 		return of.Int, true
@@ -142,7 +141,7 @@ func clientIn(of Raw) (id int64, ok bool) {
 	return id, err == nil
 }
 
-// longestShown is how much of a system's value an error shows.
+// longestShown is how many characters of a system's value an error shows.
 const longestShown = 40
 
 // unfit is the error of a value that could not be converted.
@@ -229,8 +228,8 @@ func (r *Resource) RefOf(parts []Raw, client auth.Client) KeyRef {
 	return ref
 }
 
-// reference appends the parts of the key that a field's places refer to; set is false
-// where they refer to none.
+// reference appends the parts of the key that a field's places refer to; set is false if they
+// refer to none.
 func (r *Resource) reference(parts []Raw, f *Field, target *Resource, row []Raw, client auth.Client) (key []Raw, set bool) {
 	if target.Key.ByClient && len(f.fromAt) == len(target.Key.Places)-1 {
 		parts = append(parts, intRaw(client.ID))
@@ -294,9 +293,9 @@ func (r *Resource) compute(f *Field, row []Raw) (mapping.Value, error) {
 	return v, nil
 }
 
-// Refs adds the keys that Decode will ask IDs of: the record's own and those of
-// records that it refers to. Nothing is added where keys are int4s themselves,
-// nor for a row that Decode does not show.
+// Refs adds the keys that Decode will ask IDs for: the record's own and those of records that
+// it refers to. It adds none if keys are the IDs themselves, or if Decode does not show the
+// row.
 func (r *Resource) Refs(row []Raw, client auth.Client, add func(KeyRef)) error {
 	if !r.refers {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// UsernamePlace is where Facts have the user's name, by which one is found; ""
-// where they have none.
+// UsernamePlace is the place of the user's name, by which a user is found; "" if Facts have
+// none.
 func (f *Facts) UsernamePlace() string {
 	if from := f.fields[factUsername].From; len(from) > 0 {
 		return from[0]
@@ -14,17 +14,17 @@ func (f *Facts) UsernamePlace() string {
 	return ""
 }
 
-// TrimsRight tells that blanks behind the field's value do not count, so that a
-// value is to be looked for with and without them.
+// TrimsRight tells whether trailing blanks of the field's value do not count, so that a value
+// has to be looked for with and without them.
 func (f *Field) TrimsRight() bool { return f.codec.trimRight }
 
-// IsSameRow tells whether two columns are looked up in the same row.
+// IsSameRow tells whether two lookups read the same row.
 func (l *Lookup) IsSameRow(other *Lookup) bool {
 	return l.Table == other.Table && slices.Equal(l.Match, other.Match)
 }
 
-// Zone is the one that the times of the field's places are read in; nil where it has
-// none, or they are instants.
+// Zone is the zone in which the times of the field's places are read; nil if they are
+// instants, or no times.
 func (f *Field) Zone() *time.Location {
 	if f.source != fromPlace || !f.codec.isWall() {
 		return nil
@@ -32,8 +32,8 @@ func (f *Field) Zone() *time.Location {
 	return f.codec.loc
 }
 
-// DeletedWhen returns what all deleted records have in common: the values of
-// SoftDelete that are always the same.
+// DeletedWhen returns what all deleted records have in common: those values of SoftDelete that
+// never vary.
 func (r *Resource) DeletedWhen() []Assignment {
 	var out []Assignment
 	for _, f := range r.softDelete {

@@ -11,7 +11,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// fixed is a place with a value of its own.
+// fixed is a place that is written with a value from the sheet.
 type fixed struct {
 	place string
 	value Raw
@@ -27,7 +27,7 @@ func (f fixed) at(now time.Time) Assignment {
 	return Assignment{Place: f.place, Value: f.value}
 }
 
-// of is at for a client. Without a name it is nobody's where that is asked for.
+// of is at for a client. A text with {client.name} fails for a client that has no name.
 func (f fixed) of(client auth.Client, now time.Time) (Assignment, error) {
 	if f.parts == nil {
 		return f.at(now), nil
@@ -62,8 +62,8 @@ func (f fixed) shown() string {
 	return b.String()
 }
 
-// NeedsIDs adds the IDs that Encode and Filter will ask Keys of: those of
-// records in rec that have kept keys.
+// NeedsIDs adds the IDs that Encode and Filter will ask Keys for: those in rec of records with
+// kept keys.
 func (r *Resource) NeedsIDs(rec mapping.Record, add func(IDRef)) {
 	if !r.refers {
 		return
@@ -79,8 +79,7 @@ func (r *Resource) NeedsIDs(rec mapping.Record, add func(IDRef)) {
 	}
 }
 
-// keptTarget is the resource whose kept ID the field holds in rec; nil where it
-// holds none.
+// keptTarget is the resource whose kept ID the field holds in rec; nil if it holds none.
 func (r *Resource) keptTarget(f *Field, rec mapping.Record) *Resource {
 	switch {
 	case f.source == fromReference:
@@ -95,11 +94,10 @@ func (r *Resource) keptTarget(f *Field, rec mapping.Record) *Resource {
 	return nil
 }
 
-// Complete returns the patch without what the record has already: a value that was read
-// and is written back is not always the same in the system, where several codes stand for
-// one value, or a value for several places. A field whose resource another field names
-// goes along with that other field, as both will be. Drivers call it before NeedsIDs and
-// Encode of an update; a patch that is blank then changes nothing.
+// Complete returns the patch without values that the record already has. Writing them back
+// could change the system, where several codes stand for one value or one value fills several
+// places. If another field names a field's resource, both stay. Drivers call it before
+// NeedsIDs and Encode of an update; an empty result changes nothing.
 func (r *Resource) Complete(before, patch mapping.Record) mapping.Record {
 	patch = patch.Clone()
 	for i, v := range patch.Values {
@@ -121,23 +119,22 @@ func (r *Resource) Complete(before, patch mapping.Record) mapping.Record {
 	return patch
 }
 
-// Encode returns what is to be written for the fields present in rec, in the
-// order of the model; on create with constants, defaults and the client's
-// number, and always with the present time where the sheet stamps. Children are
-// not written. A violation (mapping.Fail) says that the system has no such
-// value: an ID that was never given out is RelatedIDNotFound, a text outside the
-// charset VarcharInvalid, …
+// Encode returns what to write for the fields present in rec, in the order of the model. On
+// create it adds constants, defaults and the client's number, and always the present time
+// where the sheet has stamps. Children are not written. A violation (mapping.Fail) says that
+// the system has no such value: RelatedIDNotFound for an ID that was never issued,
+// VarcharInvalid for a text outside the charset, and so on.
 //
-// A field that refers to the resource that another field names (ReferenceBy) can
-// only be encoded beside that other field, which Complete sees to: anything else
-// is an error. row is what the record has, aligned with Places; nil on create.
+// A field whose resource is named by another field (ReferenceBy) can only be encoded together
+// with that field, which Complete ensures; otherwise it is an error. row is the record's row,
+// aligned with Places; nil on create.
 func (r *Resource) Encode(rec mapping.Record, row []Raw, client auth.Client, keys Keys, create bool) ([]Assignment, error) {
 	return r.encodeAll(rec, row, client, keys, create, nil)
 }
 
-// EncodeChange is Encode of a change, where fields that it leaves out go along, as the
-// system has them: decoded and encoded again a value is not always the same. before is
-// the record that was read, row what it was read from, aligned with Places.
+// EncodeChange is Encode for a change that sends the whole record: fields that the change
+// leaves out are written as the system has them, because decoding and encoding can alter a
+// value. before is the record that was read from row.
 func (r *Resource) EncodeChange(before, changed mapping.Record, row []Raw, along func(*Field) bool, client auth.Client, keys Keys) ([]Assignment, error) {
 	out, err := r.encodeAll(changed, row, client, keys, false, func(out []Assignment, f *Field) ([]Assignment, error) {
 		if !along(f) {
@@ -157,7 +154,7 @@ func (r *Resource) EncodeChange(before, changed mapping.Record, row []Raw, along
 	return r.besideSiblings(out, row)
 }
 
-// besideSiblings puts the objects before what changes in them, as they were read.
+// besideSiblings puts whole objects, as they were read, before the changes within them.
 func (r *Resource) besideSiblings(changed []Assignment, row []Raw) ([]Assignment, error) {
 	if len(row) != len(r.Places) {
 		return nil, fmt.Errorf("%s: it was not read to be changed", r.Name)
@@ -173,8 +170,8 @@ func (r *Resource) besideSiblings(changed []Assignment, row []Raw) ([]Assignment
 	return append(out, changed...), nil
 }
 
-// asRead appends what a row has where a field is written; ok is false for one that set
-// computes, of which the row does not have all.
+// asRead appends what a row has at the places that a field is written to. ok is false if set
+// computes a place and the row lacks one of them.
 func (r *Resource) asRead(out []Assignment, f *Field, row []Raw) (all []Assignment, ok bool) {
 	for i, place := range f.Write {
 		at, read := r.places[place]
@@ -193,8 +190,8 @@ func (r *Resource) asRead(out []Assignment, f *Field, row []Raw) (all []Assignme
 	return append(out, all...), true
 }
 
-// encodeAll is Encode; rest, where not nil, appends what goes along of a field that rec
-// leaves out.
+// encodeAll is Encode. rest, if not nil, appends what is also sent for a field that rec leaves
+// out.
 func (r *Resource) encodeAll(rec mapping.Record, row []Raw, client auth.Client, keys Keys, create bool, rest func([]Assignment, *Field) ([]Assignment, error)) ([]Assignment, error) {
 	out := make([]Assignment, 0, len(r.Fields)+len(r.constants)+1)
 	now := time.Time{}
@@ -317,8 +314,7 @@ func (r *Resource) keyParts(f *Field, target *Resource, v mapping.Value, keys Ke
 	return parts, nil
 }
 
-// SoftDelete returns what DELETE sets in place of removing the record; none
-// where it removes it.
+// SoftDelete returns what DELETE writes instead of removing the record; none if it removes it.
 func (r *Resource) SoftDelete() []Assignment {
 	if len(r.softDelete) == 0 {
 		return nil

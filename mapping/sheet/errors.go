@@ -11,7 +11,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// Attempt is what a system refused.
+// Attempt is the operation that a system refused.
 type Attempt struct {
 	Resource *Resource
 	Op       mapping.Scope
@@ -28,15 +28,15 @@ type Matcher struct {
 	any                                wildcard
 }
 
-// wildcard is the object, or the list, whose members * stands for: data of data.*.code.
-// Wherever * stands in an entry it is the same member.
+// wildcard is the object or list that * runs over: data of data.*.code. Everywhere in an entry
+// * is the same member.
 type wildcard struct {
 	of    string
 	given bool
 }
 
-// each gives f with each member in the place of *; f itself where there is none, or one
-// was chosen.
+// each yields f with each member in the place of *; f itself if there is no *, or a member was
+// already chosen.
 func (w wildcard) each(f Failure) iter.Seq[Failure] {
 	return func(yield func(Failure) bool) {
 		if !w.given || f.member != nil || f.Members == nil {
@@ -60,13 +60,12 @@ func (w wildcard) each(f Failure) iter.Seq[Failure] {
 	}
 }
 
-// IsZero tells whether nothing is said of what to recognise.
+// IsZero tells whether the matcher has no conditions.
 func (m *Matcher) IsZero() bool { return m == nil || *m == Matcher{} }
 
 func matchStatus(status string) *Matcher { return &Matcher{status: status} }
 
-// Match tells whether a failure is one that the matcher recognises: all that it
-// says must hold.
+// Match tells whether the matcher recognises a failure: all its conditions must hold.
 func (m *Matcher) Match(f Failure) bool {
 	if m.IsZero() {
 		return false
@@ -99,7 +98,7 @@ func (m *Matcher) matches(f Failure) bool {
 	return m.message == nil || m.message.MatchString(m.text(f))
 }
 
-// text is what the message's pattern looks at.
+// text is what the pattern of the message is compared with.
 func (m *Matcher) text(f Failure) string {
 	switch {
 	case m.messageAt != "" && f.At != nil:
@@ -134,15 +133,15 @@ type errorEntry struct {
 	on        []where
 }
 
-// where is a resource, and an operation of it unless that is "".
+// where is a resource and an operation of it; "" for any operation.
 type where struct {
 	resource string
 	op       mapping.Scope
 }
 
-// Translate words a failure as the first entry of the sheet that fits; nil
-// where none does: it is then a failure that clients are not told of. An entry
-// fits only where all that its message names is known.
+// Translate words a failure by the first entry of the sheet that fits; nil if none does:
+// clients are then told nothing about it. An entry fits only if everything that its message
+// names is known.
 func (t *Translator) Translate(f Failure, a Attempt) *mapping.Error {
 	if t == nil {
 		return nil
@@ -176,7 +175,7 @@ func (e *errorEntry) isOn(a Attempt) bool {
 	return false
 }
 
-// raisable are the rows of the reasons that a system's error may stand for.
+// raisable are the catalogue's rows that a system's error may be translated to.
 func raisable() map[mapping.Reason]*mapping.Entry {
 	all := map[mapping.Reason]*mapping.Entry{}
 	for _, e := range mapping.NewCatalogue().Entries() {
@@ -187,13 +186,12 @@ func raisable() map[mapping.Reason]*mapping.Entry {
 	return all
 }
 
-// namesField tells whether it is for the sheet to say which field is meant.
+// namesField tells whether the sheet has to say which field is meant.
 func namesField(row *mapping.Entry) bool {
 	return row.Takes(mapping.ArgField) || row.Takes(mapping.ArgArray)
 }
 
-// ownField is the field that a message names itself, where it takes its value; "" for
-// none.
+// ownField is the field that a message names itself, if it takes its value; "" for none.
 func ownField(row *mapping.Entry) string {
 	if row.Takes(mapping.ArgOwnValue) {
 		return row.Field(nil)
@@ -201,8 +199,7 @@ func ownField(row *mapping.Entry) string {
 	return ""
 }
 
-// word fills the message of an entry; nil where something that it names is not
-// known.
+// word fills in the message of an entry; nil if something that it names is not known.
 func (e *errorEntry) word(f Failure, a Attempt) *mapping.Error {
 	m := e.meant(f, a)
 	field := m.field
@@ -295,7 +292,7 @@ func (e *errorEntry) meant(f Failure, a Attempt) meant {
 // elementForm is how systems name a field of an element: lines[0].price, lines.0.price.
 var elementForm = regexp.MustCompile(`^(.+?)(?:\[|\.)(\d+)(?:\]\.|\.)(.+)$`)
 
-// element finds a field of an element that came with its parent.
+// element finds a field of an element that was sent with its parent.
 func (e *errorEntry) element(a Attempt, raw string, m *meant) {
 	parts := elementForm.FindStringSubmatch(raw)
 	if parts == nil {
@@ -314,8 +311,7 @@ func (e *errorEntry) element(a Attempt, raw string, m *meant) {
 	}
 }
 
-// writtenAt is the field that clients write to a place; nil for none, and for one of
-// several.
+// writtenAt is the field that clients write to a place; nil if there is none or more than one.
 func (r *Resource) writtenAt(place string) (found *mapping.Field) {
 	for i := range r.Fields {
 		switch f := &r.Fields[i]; {
@@ -329,8 +325,8 @@ func (r *Resource) writtenAt(place string) (found *mapping.Field) {
 	return found
 }
 
-// fieldOf is the field that the failure is about, "" where it is not known, and
-// what the system calls it.
+// fieldOf is the field that the failure is about, "" if not known, and the system's name for
+// it.
 func (e *errorEntry) fieldOf(f Failure) (name, raw string) {
 	switch {
 	case e.field != "":
@@ -347,7 +343,7 @@ func (e *errorEntry) fieldOf(f Failure) (name, raw string) {
 	return e.fields[raw], raw
 }
 
-// group is a group of the message's pattern, -1 the last.
+// group is a group of the message's pattern; -1 is the last.
 func (m *Matcher) group(f Failure, n int) string {
 	if m.message == nil {
 		return ""
@@ -362,8 +358,8 @@ func (m *Matcher) group(f Failure, n int) string {
 	return groups[n]
 }
 
-// valueOf is the value that was refused: where the failure has it, else as sent.
-// That of another resource is converted as its field is.
+// valueOf is the value that was refused: as the failure quotes it, else as it was sent. A
+// value of another resource is converted as its field is.
 func (e *errorEntry) valueOf(f Failure, m meant) (string, bool) {
 	var found string
 	switch {

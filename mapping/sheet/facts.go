@@ -12,8 +12,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// User makes facts of a row aligned with Places. username is that which was
-// asked for.
+// User makes facts of a row aligned with Places. username is the one that was asked for.
 func (f *Facts) User(row []Raw, username string) (UserFacts, error) {
 	u := UserFacts{Username: username, Salts: map[string]string{}}
 	if len(row) != len(f.Places) {
@@ -115,8 +114,7 @@ func (l *loader) loadFacts(at string, f accountColumnsFile, hashes []auth.Foreig
 	return facts
 }
 
-// ClientPlace is the place of the client's number; "" where it is not there as it
-// is.
+// ClientPlace is the place of the client's number; "" if it is not stored as it is.
 func (f *Facts) ClientPlace() string {
 	of := &f.fields[factClientID]
 	if of.source != fromPlace || of.codec.codes != nil {

@@ -8,13 +8,13 @@ import (
 	"frontdesk/mapping"
 )
 
-// never and always are what a filter by a constant comes to.
+// never and always are the results of a filter by a constant.
 func never() [][]Assignment  { return nil }
 func always() [][]Assignment { return [][]Assignment{{}} }
 
-// Filter returns the alternatives that the value of f in q, a record that holds
-// what is filtered by, is in the system: one of them must hold whole. None means
-// that no record can match, an empty one that all do.
+// Filter returns what the system may hold for the value of f in q, a record of the filtered
+// values: a record matches if one of the alternatives holds completely. No alternatives mean
+// that no record can match, an empty alternative that all do.
 func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client, keys Keys) ([][]Assignment, error) {
 	of := &r.Fields[f.Index]
 	v := q.Values[f.Index]
@@ -123,7 +123,7 @@ func (c *codec) alternatives(v mapping.Value) [][2]Raw {
 	return out
 }
 
-// nulls are the raws that read as null, but for codes that are not in the list.
+// nulls are the raws that read as null, except codes that are not in the list.
 func (c *codec) nulls() []Raw {
 	written, _ := c.null()
 	all := []Raw{{Kind: RawNull}, written, textRaw("")}
@@ -136,8 +136,8 @@ func (c *codec) nulls() []Raw {
 	})
 }
 
-// span is what else reads as v, of places that hold finer moments and decimals than
-// clients see; nil where there is no more than raw.
+// span is the range of values that also read as v, for places with finer times or decimals
+// than clients see; nil if only raw does.
 func (c *codec) span(v mapping.Value, raw Raw) *Span {
 	switch {
 	case c.codes != nil || !v.IsSet():
@@ -164,9 +164,9 @@ func (c *codec) same(back, v mapping.Value) bool {
 	return back == v || (c.upper || c.lower || c.dashless || c.trimRight || c.trimLeft) && v.Kind() == mapping.KindText
 }
 
-// Since returns the places that tell when a record was changed, the coarser
-// first, with what they have at v: a record counts when its values come after
-// these or equal them. ok is false where the system cannot compare them.
+// Since returns the places that tell when a record was changed, the coarser first, with their
+// values at v: a record counts if its values come after these or equal them. ok is false if
+// the system cannot compare them.
 func (r *Resource) Since(v mapping.Value) (bounds []Assignment, ok bool) {
 	f := &r.Fields[r.ModifiedAt]
 	if f.source != fromPlace || !f.codec.ordered() {
@@ -180,8 +180,8 @@ func (r *Resource) Since(v mapping.Value) (bounds []Assignment, ok bool) {
 	return bounds, true
 }
 
-// since is the first that the system can tell apart of what it may have of a change at
-// ms or later: of a time in whole seconds the next one, unless it is one itself.
+// since is the lowest value that the system may hold for a change at ms or later. In whole
+// seconds that is the next second, unless ms is one.
 func (c *codec) since(ms int64) (raw, clock Raw) { return c.atLeast(ms, firstWall) }
 
 // atLeast is the first that the system can tell apart of what it may have at ms or later;
@@ -206,8 +206,8 @@ func (c *codec) atLeast(ms int64, first func(int64, *time.Location) int64) (raw,
 
 func roundUp(n, step int64) int64 { return n + mod(-n, step) }
 
-// IsSince tells whether a record that reads as changed at a time may have been changed
-// at another, or later.
+// IsSince tells whether a record that reads as changed at one time may have been changed at
+// another time or later.
 func (r *Resource) IsSince(changed, since mapping.Value) bool {
 	c := &r.Fields[r.ModifiedAt].codec
 	if !changed.IsSet() || !c.isWall() {
@@ -216,8 +216,7 @@ func (r *Resource) IsSince(changed, since mapping.Value) bool {
 	return wallOf(changed.Int(), c.loc) >= firstWall(since.Int(), c.loc)
 }
 
-// ordered tells whether what the system has comes in the order of the field's
-// values.
+// ordered tells whether the system's order is that of the field's values.
 func (c *codec) ordered() bool {
 	if c.codes != nil {
 		return false

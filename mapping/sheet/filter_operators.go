@@ -10,14 +10,14 @@ import (
 // ranges are the operators that compare by the order of values.
 var ranges = mapping.OperatorsOf(mapping.AtLeast, mapping.Above, mapping.AtMost, mapping.Below)
 
-// sentOperators are those whose value an HTTP service can be sent, in a place of its own:
-// {filter.order_date.gte}.
+// sentOperators are those whose value can be sent to an HTTP service, by a placeholder of its
+// own: {filter.order_date.gte}.
 var sentOperators = [...]mapping.Operator{mapping.AtLeast, mapping.Above, mapping.AtMost, mapping.Below, mapping.Contains}
 
-// operand is the placeholder of what a field is compared with.
+// operand is the placeholder for the value of an operator.
 func operand(field string, o mapping.Operator) string { return "filter." + field + "." + o.String() }
 
-// operators notes which filters beside equality the calls of a list have.
+// operators notes which operators other than equality the calls of a list have.
 func (d *draft) operators(path string, q *Request, c callContext) {
 	for _, f := range d.drafted {
 		for _, o := range sentOperators {
@@ -34,7 +34,8 @@ func (d *draft) operators(path string, q *Request, c callContext) {
 	}
 }
 
-// sendable tells whether a service can compare what it has with what a filter is sent as.
+// sendable tells whether a service can compare its values with the form in which a filter is
+// sent.
 func (c *codec) sendable(o mapping.Operator) bool {
 	if o == mapping.Contains {
 		return c.searched()
@@ -63,7 +64,7 @@ func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v m
 	return name, raw, bad == nil
 }
 
-// unsent are the operators beside equality that a service is not asked for.
+// unsent are the operators other than equality that the calls do not have.
 func (d *draft) unsent(f *Field) (lacks mapping.Operators) {
 	if f.isFixed() {
 		return 0 // decided without it
@@ -77,7 +78,7 @@ func (d *draft) unsent(f *Field) (lacks mapping.Operators) {
 	return lacks
 }
 
-// unfiltered are the operators beside equality that a database cannot do for the field.
+// unfiltered are the operators other than equality that a database cannot do for the field.
 func (f *Field) unfiltered() (lacks mapping.Operators) {
 	if f.isFixed() {
 		return 0 // decided without it
@@ -95,11 +96,11 @@ func (f *Field) unfiltered() (lacks mapping.Operators) {
 	return lacks
 }
 
-// Fixed is the value that the field has in every record; false where they differ.
+// Fixed is the value that the field has in every record; false if it varies.
 func (f *Field) Fixed() (mapping.Value, bool) { return f.constant, f.isFixed() }
 
-// ranged tells whether what the system has comes in the order of the values. Of texts that
-// depends on the database, and of numbers in texts too.
+// ranged tells whether the system's order is that of the values. For texts this depends on the
+// database, also for numbers stored as texts.
 func (c *codec) ranged() bool {
 	switch c.field.Type {
 	case mapping.Timestamp:
@@ -111,13 +112,13 @@ func (c *codec) ranged() bool {
 	}
 }
 
-// searched tells whether a part of a value is a part of what the system has.
+// searched tells whether a part of a value is a part of what the system stores.
 func (c *codec) searched() bool { return c.codes == nil && c.system == sysText && !c.padZero }
 
-// Trims tells which blanks around a text are none of the value.
+// Trims tells which blanks around a text do not belong to the value.
 func (f *Field) Trims() (left, right bool) { return f.codec.trimLeft, f.codec.trimRight }
 
-// Bound is where values begin in the system, or end.
+// Bound is the system's value at which a range begins or ends.
 type Bound struct {
 	// At are places with what they have there, the coarser first.
 	At []Assignment
@@ -153,7 +154,7 @@ func (r *Resource) Range(f *mapping.Field, o mapping.Operator, v mapping.Value) 
 	return b
 }
 
-// next is the least value above another.
+// next is the lowest value above another.
 func next(v mapping.Value) mapping.Value {
 	switch v.Kind() {
 	case mapping.KindTime:
@@ -167,7 +168,7 @@ func next(v mapping.Value) mapping.Value {
 	}
 }
 
-// from is where the values begin that are v or higher.
+// from is where the system's values begin that read as v or higher.
 func (f *Field) from(v mapping.Value) Bound {
 	at := func(place int, raw Raw) Assignment {
 		return Assignment{Place: f.From[place], Value: raw, Field: f.Field}
@@ -189,8 +190,7 @@ func (f *Field) from(v mapping.Value) Bound {
 	}
 }
 
-// fromDecimal is where the numbers begin that are rounded, half away from zero, to v or a
-// higher value.
+// fromDecimal is where the numbers begin that round, half away from zero, to v or higher.
 func (c *codec) fromDecimal(v mapping.Value) (raw Raw, open bool) {
 	scale := v.Scale() + 1
 	half, open := v.Int()*10-5, v.Int() <= 0
@@ -209,7 +209,7 @@ func (c *codec) fromDecimal(v mapping.Value) (raw Raw, open bool) {
 	return c.digits(n), false
 }
 
-// leastWall is the first time on a clock in loc that reads as an instant or a later one.
+// leastWall is the earliest time on a clock in loc that reads as an instant or a later one.
 func leastWall(ms int64, loc *time.Location) int64 {
 	wall := wallOf(ms, loc)
 	began, ends := time.UnixMilli(ms).In(loc).ZoneBounds()

@@ -8,12 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Element is a member of a JSON object, or an element of a list: its name is then its
-// number.
+// Element is a member of a JSON object, or an element of a list, whose name is its number.
 type Element struct{ Name, Text string }
 
-// Elements are those of a JSON text, in their order, each as it is written; none of what
-// is neither an object nor a list.
+// Elements are the members or elements of a JSON text, in their order, each as it is written;
+// none if the text is neither an object nor a list.
 func Elements(text string) (all []Element, err error) {
 	d := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true))
 	begin, err := d.ReadToken()

@@ -16,7 +16,7 @@ import (
 // A list of codes, such as the roles of a contact, has a field for each code that the
 // interface knows: 1 where the list has it. What else the list has stays in it.
 
-// isIn is 1 where a list has the field's element.
+// isIn is 1 if a list has the field's element.
 func (f *Field) isIn(list Raw) (mapping.Value, fault) {
 	switch {
 	case list.Kind == RawAbsent:
@@ -45,8 +45,8 @@ func (f *Field) isElement(e Element) bool {
 	return err == nil && string(text) == f.has.Text
 }
 
-// encodeElement writes the list with the field's element, or without it. What another
-// field has changed of the same list stands in out already.
+// encodeElement writes the list with the field's element, or without it. If another field has
+// changed the same list, out has it already.
 func (r *Resource) encodeElement(out []Assignment, f *Field, v mapping.Value, row []Raw, create bool) ([]Assignment, error) {
 	at := slices.IndexFunc(out, func(a Assignment) bool { return a.Place == f.Write[0] })
 	if at < 0 {
@@ -108,7 +108,7 @@ func (d *draft) isList(name string) bool {
 	return slices.ContainsFunc(d.drafted, func(f *Field) bool { return f.Name == name && f.source == fromList })
 }
 
-// whole returns the position of an object or a list that is read as it is.
+// whole returns the position of an object or list that is read as it is.
 func (d *draft) whole(path, name string) int {
 	at := d.placeOf(Place{Name: name, Whole: true})
 	if !d.resource.Places[at].Whole {
@@ -117,7 +117,7 @@ func (d *draft) whole(path, name string) int {
 	return at
 }
 
-// siblings has updates send the objects whole that they change something in.
+// siblings makes updates send whole objects if something in them changes.
 func (d *draft) siblings(at string, op mapping.Scope, q *Request) {
 	switch {
 	case op != mapping.OpUpdate:

@@ -15,7 +15,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// Options are what a sheet refers to without this package knowing it.
+// Options are what loading a sheet needs from outside.
 type Options struct {
 	// Env looks up a variable of the environment; nil means that of the process.
 	Env func(name string) (value string, ok bool)
@@ -32,9 +32,8 @@ type Options struct {
 	without map[string]bool // parts that are left out: see LoadPart
 }
 
-// Load reads the mapping sheet in the file at path and judges it against model.
-// The error is strictyaml.Problems where the file can be read: all that is wrong
-// with it.
+// Load reads the mapping sheet in the file at path and checks it against model. If the file
+// can be read, the error is strictyaml.Problems with everything that is wrong with it.
 func Load(path string, model *mapping.Model, o Options) (*Sheet, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -43,8 +42,8 @@ func Load(path string, model *mapping.Model, o Options) (*Sheet, error) {
 	return Parse(path, src, model, o)
 }
 
-// Parse is Load for a source that was read already; path is its name in
-// problems, and where relative files of it are looked for.
+// Parse is Load for a source that has been read already. path is its name in problems;
+// relative files are looked for beside it.
 func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, error) {
 	if o.Env == nil {
 		o.Env = os.LookupEnv
@@ -106,7 +105,7 @@ func (l *loader) suggest(path, seen string, known []string) string {
 	return l.doc.Suggest(path, seen, known)
 }
 
-// oneOf reports a value that is none of the words it can be.
+// oneOf reports a value that is none of the possible words.
 func (l *loader) oneOf(path, seen string, words ...string) bool {
 	if slices.Contains(words, seen) {
 		return true
@@ -124,8 +123,8 @@ func (l *loader) unknown(path, what, seen string, known []string) {
 	l.fail(path, "there is no %s %s%s", what, l.found(path, seen), hint)
 }
 
-// detail is what an error says of the text at path, unless the text holds what a
-// variable of the environment has, which may be secret.
+// detail is what an error says about the text at path, unless the text contains the value of a
+// variable of the environment, which may be secret.
 func (l *loader) detail(path string, err error) string {
 	if written, expanded := l.doc.Written(path); expanded {
 		return "found " + strictyaml.Quote(written) + ", which does not stand for a valid value"
@@ -188,7 +187,7 @@ func (l *loader) seenInt(path string, n int) string {
 	return fmt.Sprintf("found %d", n)
 }
 
-// relative is a file as seen from the sheet's folder.
+// relative is the path of a file that the sheet names.
 func (l *loader) relative(file string) string {
 	if filepath.IsAbs(file) {
 		return file
@@ -196,7 +195,7 @@ func (l *loader) relative(file string) string {
 	return filepath.Join(l.folder, file)
 }
 
-// secret returns what is given itself or in a file; key is that of the former.
+// secret returns a secret that is given in the sheet or in a file; key is the former's name.
 func (l *loader) secret(at, key string, given config.Secret, file string, needed bool) config.Secret {
 	path, fileKey := strictyaml.Child(at, key), key+"_file"
 	switch {
@@ -216,7 +215,7 @@ func (l *loader) secret(at, key string, given config.Secret, file string, needed
 	return ""
 }
 
-// errorOf is an error of the file system without the path, which the message has.
+// errorOf is an error of the file system without the path, which the message already has.
 func errorOf(err error) error {
 	for {
 		inner, ok := err.(interface{ Unwrap() error })
@@ -227,7 +226,7 @@ func errorOf(err error) error {
 	}
 }
 
-// judgeWithoutRules wants rules that some resource has.
+// judgeWithoutRules reports names under without_rules that are no rules of the model.
 func (l *loader) judgeWithoutRules() {
 	var known []string
 	for _, r := range l.model.Resources {
@@ -294,7 +293,7 @@ func (l *loader) loadResources() {
 	l.judgeRules()
 }
 
-// draft is a resource on its way into a Sheet.
+// draft is a resource while it is compiled.
 type draft struct {
 	*loader
 	path      string
@@ -310,10 +309,10 @@ type draft struct {
 
 func (d *draft) at(keys ...string) string { return strictyaml.Child(d.path, keys...) }
 
-// zone is that of times in the resource's own places.
+// zone is the zone of times in the resource's own places.
 func (d *draft) zone() *time.Location { return cmp.Or(d.file.TimeZone.Location, d.sheet.Location) }
 
-// place returns the position of a place that is read, adding it where it is new.
+// place returns the position of a place that is read, and adds the place if it is new.
 func (d *draft) place(name string) int { return d.placeOf(Place{Name: name}) }
 
 func (d *draft) placeOf(p Place) int {
@@ -326,7 +325,7 @@ func (d *draft) placeOf(p Place) int {
 	return at
 }
 
-// isPlace judges a column or path as far as all systems agree.
+// isPlace checks the name of a column or path for faults in any system.
 func (l *loader) isPlace(path, name string) bool {
 	fault := ""
 	switch {

@@ -13,7 +13,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// callContext is where a template stands: what it may name, and what the call is.
+// callContext says what the templates of a call may name.
 type callContext struct {
 	method   string            // where the sheet names none
 	known    []string          // placeholders
@@ -101,7 +101,7 @@ func (l *loader) namedTemplate(path string, p pair, kind int, c callContext) tem
 	return t
 }
 
-// names judges what a template names.
+// names checks the placeholders of a template.
 func (l *loader) names(path string, t *template, c callContext) {
 	for _, part := range t.parts {
 		switch {
@@ -279,7 +279,7 @@ func (l *loader) placeholder(path, name string, c callContext, inBody bool) {
 	}
 }
 
-// families are the placeholders with those of fields and keys put together.
+// families are the placeholders, with those of fields and keys grouped.
 func families(known []string) []string {
 	var out []string
 	for _, name := range known {

@@ -12,14 +12,15 @@ import (
 // ClientParameter stands for the client's number in SQL of a sheet.
 const ClientParameter = ":client"
 
-// IsShared tells that nothing binds the records to a client: all clients see the
+// IsShared tells whether nothing binds the records to a client, so that all clients see the
 // same.
 func (r *Resource) IsShared() bool {
 	return r.Client == "" && r.Through == nil && FindParameter(r.Where, ClientParameter) < 0
 }
 
-// Shared are the resources that the sheet says are of all clients, in the order of the
-// model. One that says nothing may be kept apart by the service, which knows who asks.
+// Shared are the resources that the sheet says belong to all clients, in the order of the
+// model. A resource of which it says nothing may still be separated by the service, which
+// knows who asks.
 func (s *Sheet) Shared() (names []string) {
 	for _, r := range s.Model.Resources {
 		if of := s.Resources[r]; of != nil && of.shared && of.IsShared() {
@@ -29,13 +30,12 @@ func (s *Sheet) Shared() (names []string) {
 	return names
 }
 
-// AsksClient tells whether SQL of the sheet has a place for the client's number.
+// AsksClient tells whether SQL of the sheet uses the client's number.
 func (r *Resource) AsksClient() bool {
 	return FindParameter(r.Where, ClientParameter) >= 0 || slices.ContainsFunc(r.Places, func(p Place) bool { return FindParameter(p.SQL, ClientParameter) >= 0 })
 }
 
-// IsNobodys tells whether a row aligned with Places is of no client, though it
-// should be of one.
+// IsNobodys tells whether a row aligned with Places has no client although it should have one.
 func (r *Resource) IsNobodys(row []Raw) bool {
 	if r.clientAt < 0 {
 		return false
@@ -45,7 +45,7 @@ func (r *Resource) IsNobodys(row []Raw) bool {
 	return !isNumber && !r.isSystem(of)
 }
 
-// Parent is the resource that the client is found through; nil for none.
+// Parent is the resource through which the client is found; nil for none.
 func (r *Resource) Parent() *Resource {
 	if r.Through == nil {
 		return nil
@@ -53,18 +53,18 @@ func (r *Resource) Parent() *Resource {
 	return r.sheet.byName[r.Through.Reference]
 }
 
-// owner is the place of the client that Through leads to, where a database tells it.
+// owner is the place of the client at the end of Through, if a database can read it.
 const owner = "client.through"
 
-// judgeParameter wants :client to be a parameter, and not a text.
+// judgeParameter reports :client inside of a text, where it would not be a parameter.
 func (d *draft) judgeParameter() {
 	if d.sql() && quotedParameter(d.file.Where, ClientParameter) {
 		d.fail(d.at("where"), "found %s in quotes, where it is a text: expected it without, it is a parameter", ClientParameter)
 	}
 }
 
-// judgeClients wants to know of every record whose it is: a child table without
-// the client's number is a hole in the wall between clients.
+// judgeClients requires that the client of every record is known: a child table without the
+// client's number would show its rows to every client.
 func (l *loader) judgeClients() {
 	bound := map[*draft]bool{}
 	for _, d := range l.drafts {
@@ -146,7 +146,7 @@ func (d *draft) draftOf(name string) *draft {
 	return nil
 }
 
-// judgeSteps follows the references to the record that has a client.
+// judgeSteps follows the references to the record that names a client.
 func (d *draft) judgeSteps() {
 	path := d.at("client", "through")
 	seen := []*Resource{d.resource}
@@ -170,7 +170,8 @@ func (d *draft) judgeSteps() {
 	}
 }
 
-// judgeShared refuses a resource of no client whose records belong to one.
+// judgeShared refuses a resource that has no client and is not marked as shared, if its
+// records refer to records that have a client.
 func (d *draft) judgeShared() {
 	if d.file.Shared {
 		if d.resource.Client != "" || d.file.Client.parent {
@@ -210,8 +211,8 @@ func (d *draft) judgeShared() {
 		d.of.Name, f.Name, of, cure)
 }
 
-// nearest is the reference, of those named, to the record that it is an element
-// of; else the first.
+// nearest is the reference, of those named, to the record that contains this one as an
+// element; else the first.
 func (d *draft) nearest(names []string) int {
 	return max(0, slices.IndexFunc(names, func(name string) bool {
 		f := d.of.Field(name)
@@ -222,8 +223,8 @@ func (d *draft) nearest(names []string) int {
 	}))
 }
 
-// FindParameter returns where the first :name in SQL is that is neither quoted nor
-// a cast (::name) nor the beginning of a longer word; -1 for nowhere.
+// FindParameter returns the position of the first :name in SQL that is not quoted, no cast
+// (::name) and not the beginning of a longer word; -1 if there is none.
 func FindParameter(text, name string) int {
 	at, _ := findParameter(text, name)
 	return at

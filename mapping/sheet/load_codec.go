@@ -12,8 +12,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// codec compiles the conversions of a field, and judges whether they fit it and
-// one another. zone is that of times where neither they nor the field say one.
+// codec compiles the conversions of a field, and checks that they fit the field and each
+// other. zone is that of times for which the sheet names none.
 func (l *loader) codec(path string, ff fieldFile, f *mapping.Field, zone *time.Location) codec {
 	c := codec{
 		field: f, loc: cmp.Or(ff.TimeZone.Location, zone), decimals: ff.Decimals, comma: ff.DecimalComma, width: ff.Width,
@@ -42,9 +42,9 @@ func (l *loader) codec(path string, ff fieldFile, f *mapping.Field, zone *time.L
 	return c
 }
 
-// judgeDays refuses days of another zone than that of clients where a date becomes
-// another: one that a client sends, or one that is read of a zone where days begin
-// earlier. When programs made or changed a record is no such day.
+// judgeDays refuses dates in another zone than that of clients if a date would become another
+// one: when a client sends it, or when it is read from a zone in which days begin earlier.
+// Times at which a program made or changed a record are not such dates.
 func (d *draft) judgeDays(f *Field) {
 	c, zone := &f.codec, d.o.Zone
 	days := c.isWall() && c.clock == nil && (c.format == nil && c.system == sysDate || c.format != nil && !c.format.clock)
@@ -67,8 +67,7 @@ func (d *draft) judgeDays(f *Field) {
 	d.fail(path, "found days of %s, where clients' dates are days of %s (server.time_zone): %s, expected time_zone: %[2]s", c.loc, zone, how)
 }
 
-// contradictions reports options that the field, or another option, has no use
-// for.
+// contradictions reports options that the field, or another option, rules out.
 func (l *loader) contradictions(path string, ff fieldFile, f *mapping.Field) {
 	needs := func(key string, given, fits bool, what string) {
 		if given && !fits {
@@ -125,8 +124,7 @@ func article(t mapping.Datatype) string {
 	return "a " + t.String()
 }
 
-// fittingTypes are the types that a system may have a field in; the first is
-// what it has where nothing is said.
+// fittingTypes are the types that the system may use for a field; the first is the default.
 func fittingTypes(t mapping.Datatype) []string {
 	switch t {
 	case mapping.Int4:

@@ -47,8 +47,8 @@ func (l *loader) matcher(path string, f matchFile) *Matcher {
 	return m
 }
 
-// wildcard is the object whose members * stands for in paths, each with where the sheet
-// says it.
+// wildcard is the object whose members * stands for in paths; each path comes with its place
+// in the sheet.
 func (l *loader) wildcard(paths []pair) (w wildcard) {
 	for _, p := range paths {
 		before, after, given := strings.Cut(p.Value, "*")
@@ -127,7 +127,7 @@ func (l *loader) unknownReason(path, reason string, known map[mapping.Reason]*ma
 	l.fail(path, "found %s, which is no reason that an error of the system can stand for%s", l.found(path, reason), l.suggest(path, reason, names))
 }
 
-// judgeReason wants all that the message of the reason names.
+// judgeReason requires everything that the message of the reason names.
 func (l *loader) judgeReason(path string, f errorFile, e errorEntry) {
 	named := namesField(e.row)
 	switch {
@@ -167,8 +167,7 @@ func (l *loader) judgeReason(path string, f errorFile, e errorEntry) {
 // atForm is how the interface names resources.
 var atForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// judgeAt wants a resource, or a word for what is none: one that is nearly a resource
-// is taken for a mistake.
+// judgeAt requires a resource, or a word that is not almost one: that would be a misspelling.
 func (l *loader) judgeAt(path, name string) {
 	known := make([]string, len(l.model.Resources))
 	for i, r := range l.model.Resources {
@@ -184,8 +183,7 @@ func (l *loader) judgeAt(path, name string) {
 	}
 }
 
-// judgeErrorField wants a field that the resources have, with what the message
-// says of it.
+// judgeErrorField requires a field that the resources have and that suits the message.
 func (l *loader) judgeErrorField(path, name string, e errorEntry) {
 	var fields []*mapping.Field
 	var known []string

@@ -57,13 +57,12 @@ func (d *draft) fields() {
 	}
 }
 
-// given tells whether anything but absent is said.
+// given tells whether the settings say anything but absent.
 func (s fieldSettings) given() bool {
 	return len(s.From) > 0 || s.Constant.given || s.CEL != "" || s.SQL != "" || s.Lookup != nil || s.Children != ""
 }
 
-// fixed compiles a place with a value of its own, in which the known placeholders are
-// filled in.
+// fixed compiles a place with a fixed value, in which the known placeholders are filled in.
 func (d *draft) fixed(into *[]fixed, at string, pv entry[valueFile], known ...string) {
 	path := strictyaml.Child(at, pv.Key)
 	if !d.isPlace(path, pv.Key) {
@@ -94,7 +93,7 @@ func (d *draft) fixed(into *[]fixed, at string, pv entry[valueFile], known ...st
 	*into = append(*into, one)
 }
 
-// writes notes that a place is written, and reports the second to do so.
+// writes notes that a place is written, and reports a second writer.
 func (d *draft) writes(place, by, path string) {
 	if first, twice := d.writers[place]; twice {
 		d.fail(path, "%s is written by %s already, expected one field for each place: mark one readonly", place, first)
@@ -129,7 +128,7 @@ func (d *draft) field(f *mapping.Field, ff fieldFile) {
 	d.narrowing[f.Name] = n
 }
 
-// narrowField is what the sheet says of a field that clients see.
+// narrowField is what the sheet says about a field as clients see it.
 func (d *draft) narrowField(path string, ff fieldFile, f *mapping.Field) mapping.FieldNarrowing {
 	n := mapping.FieldNarrowing{
 		Readonly: ff.Readonly || ff.Constant.given || (ff.SQL != "" || ff.CEL != "") && len(ff.Set) == 0 || ff.Lookup != nil && !ff.Lookup.Write ||
@@ -180,8 +179,8 @@ func (d *draft) arrayField(path string, ff fieldFile, out *Field) {
 	}
 }
 
-// source compiles where the value of a field comes from: exactly one of from,
-// constant, cel, sql and lookup; or none, of a field that is stamped only.
+// source compiles where the value of a field comes from: exactly one of from, constant, cel,
+// sql and lookup; or none if the field is only stamped.
 func (d *draft) source(path string, ff fieldFile, out *Field) {
 	var given []string
 	for _, s := range []struct {
@@ -271,7 +270,8 @@ func (d *draft) isReferenceOfKept(f *Field) bool {
 	return false
 }
 
-// asReference makes a field of places one of kept IDs where it is.
+// asReference turns a field into a reference by kept ID, if it refers to records with kept
+// IDs.
 func (d *draft) asReference(path string, f *Field) {
 	if !d.isReferenceOfKept(f) {
 		return
@@ -328,7 +328,7 @@ func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldN
 	d.onCreate(path, ff, out, n)
 }
 
-// setters compiles what a computed field is written by.
+// setters compiles how a computed field is written.
 func (d *draft) setters(path string, ff fieldFile, out *Field) {
 	at := strictyaml.Child(path, "set")
 	if len(ff.Set) > 0 && ff.CEL == "" && ff.SQL == "" {
@@ -359,7 +359,7 @@ func (d *draft) setters(path string, ff fieldFile, out *Field) {
 	}
 }
 
-// onCreate compiles what is written on create where no value is supplied.
+// onCreate compiles what create writes if no value is sent.
 func (d *draft) onCreate(path string, ff fieldFile, out *Field, n *mapping.FieldNarrowing) {
 	if ff.Default.given {
 		where := strictyaml.Child(path, "default")

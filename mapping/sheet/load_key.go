@@ -89,8 +89,7 @@ func (d *draft) keyGenerated() {
 	}
 }
 
-// judgeNewKey wants something to give every part of the key of a new row, but for one
-// that is made.
+// judgeNewKey requires that every part of a new row's key is given or made.
 func (d *draft) judgeNewKey() {
 	r, made := d.resource, 0
 	op := r.Operations[mapping.OpCreate]

@@ -39,7 +39,7 @@ func (d *draft) operations() {
 	d.judgePlaces()
 }
 
-// judgeKeyOfNew wants to know where the key of a new record comes from.
+// judgeKeyOfNew requires that the sheet says where the key of a new record comes from.
 func (d *draft) judgeKeyOfNew() {
 	key := d.resource.Key
 	op := d.resource.Operations[mapping.OpCreate]

@@ -8,7 +8,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// abilities tells which fields can be filtered and sorted by.
+// abilities finds which fields can be filtered and sorted by.
 func (d *draft) abilities() {
 	filterable, sortable := map[string]bool{}, map[string]bool{}
 	for _, f := range d.drafted {
@@ -61,8 +61,8 @@ func (d *draft) abilities() {
 	d.narrowing["id"] = id
 }
 
-// fixedUnsortable has lists not offer to sort by fields that are the same in every
-// record: a service is not told of them.
+// fixedUnsortable makes fields that are the same in every record unsortable: a service cannot
+// be asked to sort by them.
 func (d *draft) fixedUnsortable() {
 	for _, i := range []int{d.of.IsSystem, d.of.IsBlocked, d.of.IsArchived, d.of.CreatedAt, d.of.ModifiedAt} {
 		name := d.of.Fields[i].Name
@@ -72,7 +72,7 @@ func (d *draft) fixedUnsortable() {
 	}
 }
 
-// chosen are the fields that the sheet names itself.
+// chosen are the fields that the sheet names under filters or sorts.
 func (d *draft) chosen(key string, names []string, fault func(*Field) string) map[string]bool {
 	known := map[string]*Field{}
 	var mapped []string
@@ -96,7 +96,7 @@ func (d *draft) chosen(key string, names []string, fault func(*Field) string) ma
 	return out
 }
 
-// comparable tells whether a database can look for values of the field.
+// comparable tells whether a database can search for values of the field.
 func (f *Field) comparable() bool {
 	switch f.source {
 	case fromPlace:
@@ -111,9 +111,8 @@ func (f *Field) comparable() bool {
 // isFixed tells whether all records have the same value.
 func (f *Field) isFixed() bool { return f.source == fromConstant || f.source == fromNothing }
 
-// sortable tells whether a database can be had to sort by the field. References
-// to records whose IDs are kept come in the order of the keys, as those records
-// themselves do.
+// sortable tells whether a database can sort by the field. References to records with kept IDs
+// are sorted by their keys, as those records are.
 func (f *Field) sortable() bool {
 	switch f.source {
 	case fromReference, fromReferred, fromConstant, fromNothing:
@@ -125,9 +124,9 @@ func (f *Field) sortable() bool {
 	}
 }
 
-// sameRows finds references to the row that the record itself stands on, as that of an
-// address in the columns of its contact: it is no use of the contact, and made and removed
-// with it.
+// sameRows finds references to the record on the same row, such as the contact of an address
+// that is stored in the contact's columns. They do not count as use of that record, and are
+// made and removed with it.
 func (d *draft) sameRows() {
 	for _, f := range d.drafted {
 		target, r := d.draftOf(f.Reference), d.resource
@@ -144,7 +143,7 @@ func (d *draft) sameRows() {
 	}
 }
 
-// narrow is what of the model remains.
+// narrow is what remains of the model.
 func (d *draft) narrow() mapping.Narrowing {
 	n := mapping.Narrowing{Fields: d.narrowing, WithoutRules: d.WithoutRules, Undated: !d.isDated()}
 	if required := d.file.ListRequires; required != nil {
@@ -222,7 +221,7 @@ func (d *draft) bind() {
 	}
 }
 
-// judge looks at a resource as clients will see it.
+// judge checks a resource as clients will see it.
 func (d *draft) judge() {
 	d.judgeNewKey()
 	for _, f := range d.drafted {
@@ -260,9 +259,9 @@ func (d *draft) judge() {
 	}
 }
 
-// judgeBody wants all that clients may send to be in the call: what a body of the sheet's
-// own leaves out would be answered as done, and be lost. A path says where the record is,
-// which a change of the field would not be told to.
+// judgeBody requires that a call contains everything that clients may send: what a template
+// leaves out would be confirmed to the client, and lost. A field in the path does not count,
+// because the path says which record is meant.
 func (d *draft) judgeBody(op mapping.Scope, key string) {
 	how := d.resource.Operations[op]
 	if how == nil || how.Request == nil {
@@ -291,7 +290,7 @@ func (d *draft) judgeBody(op mapping.Scope, key string) {
 
 func (d *draft) has(op mapping.Scope) bool { return d.resource.Operations[op] != nil }
 
-// judgeRules wants to be able to look up what the gateway's rules look up.
+// judgeRules requires that the system can look up what the gateway's rules look up.
 func (l *loader) judgeRules() {
 	if l.sheet.OwnRules {
 		return

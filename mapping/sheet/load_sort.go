@@ -9,13 +9,13 @@ import (
 	"frontdesk/mapping"
 )
 
-// Sorting is what a service is told of the order of a list.
+// Sorting says how a service is asked for the order of a list.
 type Sorting struct {
 	Join string
 	by   map[string][2]string // upwards and downwards, by field
 }
 
-// By returns what the service is told to list by a field; false where it cannot.
+// By returns the words for the order by a field; false if the service cannot sort by it.
 func (s *Sorting) By(f *mapping.Field, descending bool) (text string, ok bool) {
 	both, ok := s.by[f.Name]
 	if descending {
@@ -57,7 +57,7 @@ func (d *draft) sorting(at string, f *sortFile) *Sorting {
 	return s
 }
 
-// both are what a service is told for a field, upwards and downwards.
+// both are the words for a field, ascending and descending.
 func (d *draft) both(path string, said []string) (both [2]string) {
 	switch {
 	case len(said) != 2 || said[0] == "" || said[1] == "":
@@ -74,7 +74,7 @@ func (d *draft) both(path string, said []string) (both [2]string) {
 	return [2]string(said)
 }
 
-// judgeSorted wants the service's order to be that of the values that clients see.
+// judgeSorted requires that the service's order is the order of the values that clients see.
 func (d *draft) judgeSorted(path string, f *Field) {
 	ranks, _ := f.CodeOrder()
 	switch {

@@ -16,8 +16,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// loadSource compiles where the records are; it is false where that is not one
-// place.
+// loadSource compiles where the records are; it is false if the sheet does not name exactly
+// one system.
 func (l *loader) loadSource() bool {
 	kinds := 0
 	for _, given := range []bool{l.Source.SQL != nil, l.Source.HTTP != nil, l.Source.Frontdesk != nil} {
@@ -136,8 +136,8 @@ func (l *loader) httpSecrets() map[string]config.Secret {
 	return l.Source.HTTP.Secrets
 }
 
-// address judges the address of a service. It may have come from a variable, so
-// that messages do not show it.
+// address checks the address of a service. Messages do not show it, since it may come from a
+// variable.
 func (l *loader) address(path, text string) string {
 	u, err := url.Parse(text)
 	if text == "" {
@@ -148,7 +148,7 @@ func (l *loader) address(path, text string) string {
 	return strings.TrimRight(text, "/")
 }
 
-// certificates judges a file of authorities, and returns where it is.
+// certificates checks a file of authorities, and returns its path.
 func (l *loader) certificates(path, file string) string {
 	if file == "" {
 		return ""

@@ -66,8 +66,8 @@ func mayBeMissing(name string) bool {
 	return slices.Contains([]string{"filter", "value", "modified_since", "cursor"}, family)
 }
 
-// judgeText judges how the values of a template are kept apart from the text
-// around them. Without text around there is nothing that they could become.
+// judgeText checks how the values in a template are kept apart from the text around them. A
+// value without text around it cannot be mistaken for anything else.
 func (l *loader) judgeText(path string, t *template, c callContext) {
 	if isExpression(t.parts) {
 		l.judgeExpression(path, t.parts, c)
@@ -104,8 +104,8 @@ func (l *loader) judgePath(path string, t *template, c callContext) {
 	}
 }
 
-// judgeExpression wants every value of an expression to be between quotes that it
-// cannot end, or to need none.
+// judgeExpression requires that every value in an expression is between quotes that it cannot
+// end, or needs none.
 func (l *loader) judgeExpression(path string, parts []part, c callContext) {
 	open, nested, escaped := l.language().scan(parts)
 	judged := false
@@ -138,7 +138,7 @@ func (l *loader) judgeExpression(path string, parts []part, c callContext) {
 	}
 }
 
-// judgeSeveral refuses an expression with a hole where a value is missing.
+// judgeSeveral refuses an expression that a missing value would leave incomplete.
 func (l *loader) judgeSeveral(path string, parts []part, c callContext) {
 	n, missing := 0, ""
 	for _, p := range parts {
@@ -154,8 +154,8 @@ func (l *loader) judgeSeveral(path string, parts []part, c callContext) {
 	}
 }
 
-// note finds out what the templates of a request name, and which of it stands
-// between quotes alone.
+// note finds out what the templates of a request name, and which values always stand between
+// quotes.
 func (q *Request) note() {
 	named, quoted := map[string]int{}, map[string]int{}
 	see := func(t *template) {
@@ -202,7 +202,7 @@ func (l *loader) language() language {
 	return language{e.Quotes, e.Wildcards}
 }
 
-// loadExpressions judges how values stand in expressions.
+// loadExpressions checks how values are written in expressions.
 func (l *loader) loadExpressions(at string, e expressionsFile) {
 	if strings.ContainsFunc(e.Wildcards, func(r rune) bool { return r <= ' ' || breaksOut(r) }) {
 		l.fail(strictyaml.Child(at, "wildcards"), "found a blank, expected characters that the service takes for patterns, such as *%%")
@@ -229,8 +229,8 @@ func (d *draft) filter(path string, f *filterFile, c callContext) *conditions {
 	return e
 }
 
-// usesFilter wants a list's expression in its calls, that of the total too: what
-// is counted is what is listed.
+// usesFilter requires {filter} in a list's calls, also in that of the total: what is counted
+// must be what is listed.
 func (d *draft) usesFilter(path string, out *Operation) {
 	if !out.Request.uses["filter"] {
 		d.fail(strictyaml.Child(path, "filter"), "found no {filter} in the request, expected it where the service takes the expression")

@@ -8,10 +8,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// CodeOrder returns the codes of the field's list in the order of what they
-// stand for, those of one value together, null first, and the place among them of
-// codes that the list does not know. There are none where the system's order is
-// that of the values, so that it can be sorted by as it is.
+// CodeOrder returns the codes of the field's list in the order of what they stand for, equal
+// ones together, null first; and the position among them of codes that the list does not know.
+// It returns none if the system's order is already that of the values.
 func (f *Field) CodeOrder() (ranks [][]Raw, unknown int) {
 	cs := f.codec.codes
 	if f.source != fromPlace || cs == nil || cs.unknown == "keep" || cs.inOrder() {
@@ -35,7 +34,7 @@ func (f *Field) CodeOrder() (ranks [][]Raw, unknown int) {
 	return ranks, max(0, slices.Index(values, cs.value))
 }
 
-// Nulls are what the field's place has for null, beside null itself.
+// Nulls are the values that mean null at the field's place, beside null itself.
 func (f *Field) Nulls() (all []Raw) {
 	c := &f.codec
 	if f.source != fromPlace || c.codes != nil {

@@ -10,10 +10,10 @@ import (
 	"frontdesk/mapping"
 )
 
-// LoadPart is Load for a sheet with problems, of what has none: fields, resources and accounts
-// that have some are left out as if they were not there, and so is what depends on them. It is
-// for tools that tell more of an unfinished sheet, never to serve by. without are the paths
-// that were left out; the sheet is nil where nothing can be told of the rest.
+// LoadPart loads a sheet that has problems, without its faulty parts: it leaves out fields,
+// resources and accounts with a problem, and what depends on them. Tools use it to say more
+// about an unfinished sheet; the gateway never serves by it. without lists the paths left
+// out. The sheet is nil if a problem is in a part that no sheet can do without.
 func LoadPart(path string, model *mapping.Model, o Options) (s *Sheet, without []string, err error) {
 	o.without = map[string]bool{}
 	for {
@@ -41,7 +41,7 @@ func LoadPart(path string, model *mapping.Model, o Options) (s *Sheet, without [
 	}
 }
 
-// partOf is what a problem is of that a sheet can do without; "" for none.
+// partOf returns the part that has a problem, if a sheet can be loaded without it; "" if not.
 func partOf(path string, without map[string]bool) (part string, isField bool) {
 	steps := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })
 	if len(steps) >= 4 && steps[0] == "resources" && steps[2] == "fields" {
@@ -58,8 +58,8 @@ func partOf(path string, without map[string]bool) (part string, isField bool) {
 	return "", false
 }
 
-// leaveOut takes parts out of a sheet, but for accounts, which load leaves out. What the interface
-// requires is then said to be left out on purpose.
+// leaveOut takes parts out of a sheet, except accounts, which load leaves out. A field that the
+// interface requires becomes absent: true.
 func (f *file) leaveOut(parts map[string]bool, model *mapping.Model) {
 	for part := range parts {
 		steps := strings.Split(part, ".")
@@ -97,7 +97,7 @@ func (f *file) leaveOutOf(steps []string, model *mapping.Model) {
 	}
 }
 
-// others are the problems of what was not left out.
+// others are the problems of the parts that were not left out.
 func others(problems strictyaml.Problems, without map[string]bool) strictyaml.Problems {
 	return slices.DeleteFunc(problems, func(p strictyaml.Problem) bool {
 		for part := range without {

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Unsendable is the error of a value that has no place in a request, or none in
-// which it would stay a value. It was not sent, and does not show the value.
+// Unsendable is the error of a value for which there is no place in a request, or none in
+// which it would stay a value. The request was not sent. The error does not show the value.
 type Unsendable struct {
 	Placeholder string // "" where a whole header or path is wrong
 	Why         string
@@ -21,7 +21,7 @@ func (u *Unsendable) Error() string {
 	return "{" + u.Placeholder + "} cannot be sent: " + u.Why
 }
 
-// IsUnsendable tells whether a request could not be made for a value.
+// IsUnsendable tells whether a request could not be made because of a value.
 func IsUnsendable(err error) bool {
 	var u *Unsendable
 	return errors.As(err, &u)
@@ -57,26 +57,26 @@ func breaksOut(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar
 }
 
-// takesForPattern tells whether the service would take a text for a pattern.
+// takesForPattern tells whether the service would read a text as a pattern.
 func (l language) takesForPattern(s string) bool {
 	return l.wildcards != "" && strings.ContainsAny(s, l.wildcards)
 }
 
-// bareText are texts that are one value in every language, without quotes: a
-// number, a GUID, a date and time of ISO 8601.
+// bareText matches texts that are one value in every language without quotes: a number, a
+// GUID, a date and time of ISO 8601.
 var bareText = regexp.MustCompile(`^(-?[0-9]+(\.[0-9]+)?` +
 	`|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}` +
 	`|[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?)$`)
 
-// isBare tells whether a value is one in every language as it is.
+// isBare tells whether a value needs no quotes in any language.
 func isBare(r Raw) bool {
 	return r.Kind == RawBool || r.IsSet() && r.Kind != RawBytes && bareText.MatchString(r.String())
 }
 
-// scan follows the quotes through the literals of a template, and notes where its
-// placeholders stand. open is the quote that is never closed, nested tells of
-// other quotes within quotes, escaped of a placeholder behind a backslash that would
-// change what the value begins with.
+// scan follows the quotes through the literals of a template, and notes in which its
+// placeholders stand. open is a quote that is never closed. nested tells of quotes within
+// other quotes, escaped of a placeholder after a backslash that would change how the value
+// begins.
 func (l language) scan(parts []part) (open byte, nested, escaped bool) {
 	backslash := false
 	for i := range parts {
@@ -104,8 +104,8 @@ func (l language) scan(parts []part) (open byte, nested, escaped bool) {
 	return open, nested, escaped
 }
 
-// plainText is what may stand beside a placeholder without making an expression:
-// K-{key}, {username}@example.nl, and blanks between two values.
+// plainText is text beside a placeholder that makes no expression of it: K-{key},
+// {username}@example.nl, and blanks between two values.
 var plainText = regexp.MustCompile(`^([A-Za-z0-9_.~@/\\-]*|\s*)$`)
 
 // isExpression tells whether a template is more than a value with a prefix.
@@ -124,7 +124,7 @@ type conditions struct {
 	parts []template
 }
 
-// fill joins the parts whose values are given; absent where there is none.
+// fill joins the parts whose values are given; it is absent if there are none.
 func (e *conditions) fill(f *filling) Raw {
 	var all []string
 	for _, t := range e.parts {

@@ -22,8 +22,8 @@ const (
 	RawJSON // an object or a list, as the answer has it
 )
 
-// Raw is a value as an existing system has it, before conversion. The zero Raw
-// is absent. Two are equal when == says so.
+// Raw is a value as an existing system has it, before conversion. The zero Raw is absent. ==
+// compares two.
 type Raw struct {
 	Kind RawKind
 	Int  int64  // RawBool (0, 1), RawInt, RawTime, RawWall
@@ -33,8 +33,8 @@ type Raw struct {
 // IsSet tells whether there is a value: neither absent nor null.
 func (r Raw) IsSet() bool { return r.Kind > RawNull }
 
-// String returns the value as text: a boolean as true or false, a time in
-// ISO 8601, with Z where it is an instant; "" for none.
+// String returns the value as text: a boolean as true or false, a time in ISO 8601, with Z if
+// it is an instant; "" for none.
 func (r Raw) String() string {
 	switch r.Kind {
 	case RawText, RawNumber, RawBytes, RawJSON:
@@ -72,14 +72,14 @@ func textRaw(s string) Raw { return Raw{Kind: RawText, Text: s} }
 
 func intRaw(n int64) Raw { return Raw{Kind: RawInt, Int: n} }
 
-// JoinKey writes the parts of a key as one text: numbers as digits, texts
-// without the blanks behind them, so that a key is the same wherever it is found.
+// JoinKey writes the parts of a key as one text: numbers as digits, texts without trailing
+// blanks, so that a key always has the same form.
 func JoinKey(parts []Raw) string {
 	var room [keyRoom]byte
 	return string(appendKey(room[:0], parts))
 }
 
-// keyRoom is as long as most keys are: so they are joined without a buffer of their own.
+// keyRoom is the length of most keys, which are joined without allocating a buffer.
 const keyRoom = 64
 
 func appendKey(dst []byte, parts []Raw) []byte {
@@ -102,7 +102,7 @@ func appendKey(dst []byte, parts []Raw) []byte {
 	return dst
 }
 
-// SplitKey takes the parts of a key apart, all as text.
+// SplitKey separates the parts of a key, all as text.
 func SplitKey(key string) []Raw {
 	parts := []Raw{}
 	var part []byte

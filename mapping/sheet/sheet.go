@@ -32,8 +32,8 @@ type Sheet struct {
 // Resource returns how the system has the resource of that name, or nil.
 func (s *Sheet) Resource(name string) *Resource { return s.byName[name] }
 
-// Supports tells whether the system has an operation of a resource. One that is
-// reached by the protocol is taken to have all, until it is asked.
+// Supports tells whether the system has an operation of a resource. A service that speaks the
+// protocol is assumed to have all until it is asked.
 func (s *Sheet) Supports(r *mapping.Resource, op mapping.Scope) bool {
 	if s.Source.Frontdesk != nil {
 		return true
@@ -42,9 +42,8 @@ func (s *Sheet) Supports(r *mapping.Resource, op mapping.Scope) bool {
 	return known != nil && known.Operations[op] != nil
 }
 
-// Writes tells whether the system has a place where a field is written, be it
-// readonly for clients. One that is reached by the protocol says no when it is
-// asked.
+// Writes tells whether the system has a place for a field, even if clients cannot write it. A
+// service that speaks the protocol answers that itself.
 func (s *Sheet) Writes(r *mapping.Resource, f *mapping.Field) bool {
 	if s.Source.Frontdesk != nil {
 		return true
@@ -53,7 +52,7 @@ func (s *Sheet) Writes(r *mapping.Resource, f *mapping.Field) bool {
 	return known != nil && len(known.Fields[f.Index].Write) > 0
 }
 
-// NeedsKeep tells whether IDs are given out that must be kept.
+// NeedsKeep tells whether the gateway issues IDs, which must be kept.
 func (s *Sheet) NeedsKeep() bool {
 	for _, r := range s.Resources {
 		if r.Key.Kept {
@@ -63,8 +62,7 @@ func (s *Sheet) NeedsKeep() bool {
 	return false
 }
 
-// KeysWithoutCase are the resources whose kept keys are one where they differ in
-// case alone.
+// KeysWithoutCase are the resources whose kept keys are equal if they differ only in case.
 func (s *Sheet) KeysWithoutCase() (names []string) {
 	for _, r := range s.Resources {
 		if r.Key.IgnoresCase {
@@ -182,7 +180,7 @@ type KeyRef struct {
 // IDs are the int4s that stand for keys.
 type IDs map[KeyRef]int32
 
-// Keys are the keys that int4s stand for; "" where none was given out.
+// Keys are the keys that int4s stand for; "" for an ID that was never issued.
 type Keys map[IDRef]string
 
 // IDRef names a record by its ID in the interface.
@@ -191,8 +189,8 @@ type IDRef struct {
 	ID       int32
 }
 
-// IDStore gives out the IDs that clients know records by which have other keys. It is safe
-// for concurrent use, and what it returns without an error is on disk.
+// IDStore issues the IDs by which clients know records with other keys. It is safe for
+// concurrent use. What it returns without an error is on disk.
 type IDStore interface {
 	// IDs returns the ID of every key. A key without one is given the next of its
 	// resource, which is never given to another.
@@ -202,8 +200,8 @@ type IDStore interface {
 	Keys(ctx context.Context, client auth.Client, refs []IDRef) (Keys, error)
 }
 
-// Assignment is a place and what is written there. Field is the field it comes
-// from, nil for constants, the client's number and keys.
+// Assignment is a place and what is written there. Field is the field it comes from; nil for
+// constants, the client's number and keys.
 type Assignment struct {
 	Place string
 	Value Raw
@@ -216,7 +214,7 @@ type Assignment struct {
 	Span *Span
 }
 
-// Span is from one value of a system to another.
+// Span is a range of a system's values, with its bounds unless they are open.
 type Span struct {
 	From, To         Raw
 	OpenFrom, OpenTo bool // that bound is not of it
@@ -253,14 +251,14 @@ type Paging struct {
 	Cursors int
 }
 
-// Total is how the number of all records is found: at Result, or in Header, of the
-// list's answer, or of that of Request where there is one.
+// Total is how the number of all records is found: at Result or in Header of the list's
+// answer, or of the answer to Request if there is one.
 type Total struct {
 	Request        *Request
 	Result, Header string
 }
 
-// Failure is what a system said went wrong, for Translate.
+// Failure is a system's error, for Translate.
 type Failure struct {
 	SQLState, Code, Constraint, Message string
 	Status                              int
@@ -275,7 +273,7 @@ type Failure struct {
 	member *Member // that * stands for; nil where none is chosen
 }
 
-// Member is one of an object, or an element of a list: its name is then its number.
+// Member is a member of an object, or an element of a list, whose name is its number.
 type Member struct {
 	Name string
 	// At returns the text at a path within, its own for "".

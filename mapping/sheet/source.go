@@ -63,8 +63,8 @@ type Frontdesk struct {
 	MaxAnswer   config.Size
 }
 
-// Accounts tells who may log in: by Users, Table, Query or Verify; by none of
-// them where the service is asked (Source.Frontdesk).
+// Accounts says who may log in: by exactly one of Users, Table, Query and Verify, or by none
+// of them if the service is asked (Source.Frontdesk).
 type Accounts struct {
 	Users          []User
 	Table, Query   string
@@ -83,7 +83,7 @@ type User struct {
 	PasswordHash config.Secret
 }
 
-// Listed is the one of Users with that name, to the byte; nil for none.
+// Listed is the user of Users with exactly that name; nil for none.
 func (a *Accounts) Listed(username string) *User {
 	for i := range a.Users {
 		if a.Users[i].Username == username {

@@ -35,9 +35,9 @@ func (r *Resource) Sum(row []Raw) int64 {
 	return Sum(row)
 }
 
-// Tag is the Tag of a record: a sum of 63 bits over its version, all that is shown of it,
-// and the elements of its arrays. A version in whole seconds is the same before and after
-// a change within one, and that of an order need not change with its lines.
+// Tag is the tag of a record: a sum of 63 bits over its version, its values and the elements
+// of its arrays. A version in whole seconds can stay the same within a second, and that of an
+// order may not change with its lines.
 func Tag(rec mapping.Record, elements []mapping.Record) int64 {
 	d := xxhash.New()
 	add := func(n int, numbers ...int64) {

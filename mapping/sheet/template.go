@@ -64,7 +64,7 @@ func (t template) only() string {
 
 var placeholder = regexp.MustCompile(`\{([A-Za-z][A-Za-z0-9_.-]*)\}`)
 
-// split takes a text apart into literals and placeholders.
+// split separates a text into literals and placeholders.
 func split(text string) []part {
 	var parts []part
 	for {
@@ -97,23 +97,23 @@ type Values struct {
 	Shown bool
 }
 
-// Call is a request of an HTTP service, all escaped. It has no address: Target
-// is put after that of the service.
+// Call is a request of an HTTP service, all escaped. Target is appended to the address of the
+// service.
 type Call struct {
 	Method, Target string // Target is path and query
 	Headers        [][2]string
 	Body           []byte
 }
 
-// UsesValues tells whether some template names a field: {value.NAME}.
+// UsesValues tells whether a template names a field: {value.NAME}.
 func (q *Request) UsesValues() bool { return q.usesValues }
 
-// Uses tells whether some template of the request has the placeholder, such as
-// cursor, token or fields.
+// Uses tells whether a template of the request has the placeholder, such as cursor, token or
+// fields.
 func (q *Request) Uses(name string) bool { return q.uses[name] }
 
-// Parents are the fields by which the path names records that a list, or a new record,
-// belongs to, and which may not be there: order_id of /orders/{filter.order_id}/lines.
+// Parents are the fields by which the path names a parent record, which may not exist:
+// order_id of /orders/{filter.order_id}/lines.
 func (q *Request) Parents() (fields []string) {
 	for _, p := range q.path.parts {
 		if kind, name, _ := strings.Cut(p.name, "."); kind == "filter" || kind == "value" {
@@ -123,25 +123,24 @@ func (q *Request) Parents() (fields []string) {
 	return fields
 }
 
-// IsInPath tells whether the path has a placeholder: what it says is so of all that is
-// there.
+// IsInPath tells whether the path has a placeholder: every record in the answer then has its
+// value.
 func (q *Request) IsInPath(name string) bool {
 	return slices.ContainsFunc(q.path.parts, func(p part) bool { return p.name == name })
 }
 
-// Tells tells whether the call of a write says what a field is to be, apart from {fields}.
-// A path does so for the record that a new one belongs to; else it only says where the
-// record is.
+// Tells tells whether the call of a write sets a field, apart from {fields}. On create the
+// path does, by naming the parent of the new record; otherwise it only names the record.
 func (q *Request) Tells(f *mapping.Field, create bool) bool {
 	name := "value." + f.Name
 	return q.tells[name] || create && f.Reference != "" && q.IsInPath(name)
 }
 
-// Quotes tells whether the value of a placeholder stands between quotes wherever
-// it is named, so that an empty text is a value like any other.
+// Quotes tells whether the value of a placeholder is always between quotes, so that an empty
+// text is a value like any other.
 func (q *Request) Quotes(name string) bool { return q.quoted[name] }
 
-// filling is a request on its way.
+// filling is a request while it is built.
 type filling struct {
 	Values
 	secrets  map[string]config.Secret
@@ -155,7 +154,7 @@ func (q *Request) filling(v Values) *filling {
 	return &filling{Values: v, secrets: q.secrets, filter: q.filter, language: q.language, each: q.each}
 }
 
-// value returns what is written in the place of a placeholder.
+// value returns what is written for a placeholder.
 func (f *filling) value(p part) Raw {
 	raw := f.get(p.name)
 	if f.Shown || raw.Kind == RawAbsent {
@@ -195,9 +194,8 @@ func (f *filling) get(name string) Raw {
 	return f.Get(name)
 }
 
-// Build fills the templates in. It fails with Unsendable where a value has no
-// place in a request, such as one with a line break in a header; the error does
-// not show the value.
+// Build fills in the templates. It fails with Unsendable if there is no place for a value,
+// such as one with a line break in a header; the error does not show the value.
 func (q *Request) Build(v Values) (c Call, err error) {
 	f := q.filling(v)
 	defer func() { err = errors.Join(err, f.err) }()
@@ -220,7 +218,7 @@ func (q *Request) Build(v Values) (c Call, err error) {
 	return c, nil
 }
 
-// sizeOf is about how much room fields take in a body.
+// sizeOf is about how many bytes fields take in a body.
 func sizeOf(fields []Assignment) int {
 	size := 64
 	for i := range fields {
@@ -250,8 +248,8 @@ func (q *Request) target(f *filling) (string, error) {
 	return string(appendForm(dst, '?', q.query, f)), nil
 }
 
-// leadsElsewhere tells whether a path has a part that is . or .., also for a service
-// that takes an escaped slash, or a backslash, for a slash.
+// leadsElsewhere tells whether a part of a path is . or .., also if a service takes an escaped
+// slash or a backslash for a slash.
 func leadsElsewhere(path string) bool {
 	for _, part := range strings.FieldsFunc(slashes.Replace(path), func(r rune) bool { return r == '/' }) {
 		if part == "." || part == ".." {
@@ -282,7 +280,7 @@ func appendForm(dst []byte, start byte, pairs []template, f *filling) []byte {
 	return dst
 }
 
-// fill returns the text; ok is false where there is nothing but absent values.
+// fill returns the text; ok is false if all its values are absent.
 func (t template) fill(f *filling) (text string, ok bool) {
 	var b strings.Builder
 	ok = len(t.parts) == 0
@@ -301,7 +299,7 @@ func (t template) fill(f *filling) (text string, ok bool) {
 	return b.String(), ok
 }
 
-// AppendHeaders appends the request's headers, without that of its body's type.
+// AppendHeaders appends the request's headers, except the type of its body.
 func (q *Request) AppendHeaders(dst [][2]string, v Values) ([][2]string, error) {
 	f := q.filling(v)
 	dst, err := q.appendHeaders(dst, f)

@@ -8,20 +8,19 @@ import (
 	"frontdesk/mapping"
 )
 
-// element is a template of JSON around each element of an array.
+// element is the template of JSON around each element of an array.
 type element struct {
 	node jsonNode
 	uses map[string]bool
 }
 
-// tells tells whether it says what a field of the element is to be.
-func (e *element) tells(field string) bool { return e.uses["fields"] || e.uses["value."+field] }
+// has tells whether the template writes a field of the element.
+func (e *element) has(field string) bool { return e.uses["fields"] || e.uses["value."+field] }
 
-// HasEach tells whether the elements of an array stand in the body by a template of their
-// own.
+// HasEach tells whether the body writes the elements of an array with a template of their own.
 func (q *Request) HasEach(array string) bool { return q.each["value."+array] != nil }
 
-// Assigned is what a field is written as; absent where it is not written, or an array.
+// Assigned is the value written for a field; absent if it is not written, or an array.
 func Assigned(fields []Assignment, name string) Raw {
 	for i := range fields {
 		if f := fields[i].Field; f != nil && f.Name == name && fields[i].Rows == nil {
@@ -31,8 +30,8 @@ func Assigned(fields []Assignment, name string) Raw {
 	return Raw{}
 }
 
-// fillEach appends the elements that a placeholder stands for, with commas between;
-// given is false where the record has no such array.
+// fillEach appends the elements that a placeholder stands for, separated by commas. given is
+// false if the record has no such array.
 func (f *filling) fillEach(dst []byte, name string) (out []byte, given bool, err error) {
 	if f.Rows == nil {
 		return dst, false, nil
@@ -61,7 +60,7 @@ func (f *filling) fillEach(dst []byte, name string) (out []byte, given bool, err
 	return dst, given, nil
 }
 
-// elements compiles what stands around the elements of arrays in the body of create.
+// elements compiles the templates for elements of arrays in the body of create.
 func (d *draft) elements() {
 	of, op := d.file.Operations.Create, d.resource.Operations[mapping.OpCreate]
 	if of == nil || op == nil || len(of.Each) == 0 {
@@ -124,7 +123,7 @@ func (d *draft) element(path string, e pair, q *Request) *element {
 	var lost []string
 	for i := range child.resource.Fields {
 		f := &child.resource.Fields[i]
-		if f.writable && !f.Readonly && !f.Primary && f.Name != array.ArrayKey && !out.tells(f.Name) {
+		if f.writable && !f.Readonly && !f.Primary && f.Name != array.ArrayKey && !out.has(f.Name) {
 			lost = append(lost, f.Name)
 		}
 	}

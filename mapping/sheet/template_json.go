@@ -31,8 +31,7 @@ type jsonMember struct {
 // mark stands before a placeholder outside of strings while a template is parsed.
 const mark = "\x01"
 
-// parseJSON compiles a JSON body. Its placeholders are within strings, or in the
-// place of a value.
+// parseJSON compiles a JSON body. Its placeholders are within strings, or in place of a value.
 func parseJSON(text string) (jsonNode, error) {
 	if strings.Contains(text, mark) {
 		return jsonNode{}, errors.New("it has a control character")
@@ -52,7 +51,7 @@ func parseJSON(text string) (jsonNode, error) {
 	return node, nil
 }
 
-// quotePlaceholders makes strings of the placeholders outside of strings.
+// quotePlaceholders turns placeholders outside of strings into strings.
 func quotePlaceholders(text string) string {
 	var b strings.Builder
 	for inString := false; text != ""; {
@@ -168,8 +167,8 @@ func (n jsonNode) append(dst []byte, f *filling) ([]byte, error) {
 	return dst, err
 }
 
-// fill appends the node; present is false, and nothing appended, where it is
-// nothing but an absent value.
+// fill appends the node. If all its values are absent, it appends nothing and present is
+// false.
 func (n jsonNode) fill(dst []byte, f *filling) (out []byte, present bool, err error) {
 	switch {
 	case n.object:
@@ -268,8 +267,8 @@ func appendRawJSON(dst []byte, r Raw) []byte {
 	}
 }
 
-// appendJSONNumber appends a decimal, which may be written as JSON has none:
-// +1, .5, 5., 007. What is no number is text.
+// appendJSONNumber appends a decimal, which may have a form that JSON lacks: +1, .5, 5., 007.
+// What is no number is text.
 func appendJSONNumber(dst []byte, s string) []byte {
 	if !IsDecimal(s) {
 		return mapping.AppendJSONString(dst, s)

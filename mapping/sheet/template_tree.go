@@ -8,8 +8,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// areFlat tells whether fields are members of one object, each with a value and a
-// name of its own: most are, and then need no tree.
+// areFlat tells whether fields are members of one object, each with a value and a name of its
+// own. Most are, and need no tree.
 func areFlat(fields []Assignment) bool {
 	for i := range fields {
 		a := &fields[i]
@@ -25,8 +25,8 @@ func areFlat(fields []Assignment) bool {
 	return true
 }
 
-// tree is {fields} on its way into a body: the dotted paths as a tree, in the
-// order that they came in.
+// tree is {fields} while it is written into a body: the dotted paths as a tree, in the order
+// in which they came.
 type tree struct {
 	key      string
 	value    Raw     // of RawJSON, children are written into it
@@ -120,7 +120,7 @@ func (t *tree) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// siblings are the members that the object has, into which the children are written.
+// siblings are the members that the object already has; the children are written among them.
 func (t *tree) siblings() []Element {
 	if t.value.Kind != RawJSON {
 		return nil
@@ -129,7 +129,7 @@ func (t *tree) siblings() []Element {
 	return members
 }
 
-// within is what a part of the tree is written into, where it is not a value itself.
+// within is the value into which a part of the tree is written.
 func (t *tree) within(text string) Raw {
 	if t.children != nil && strings.HasPrefix(text, "{") {
 		return Raw{Kind: RawJSON, Text: text}

@@ -13,8 +13,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// Traits are what a sheet says of a field, for tools that compare it with a
-// system.
+// Traits are what a sheet says about a field, for tools that compare it with a system.
 type Traits struct {
 	// System is the type in the system, as sheets name it; "" where the field is
 	// not converted.
@@ -81,8 +80,8 @@ func (r *Resource) Constants() []string {
 	return all
 }
 
-// ShownConstants are what every create sets beside the fields, with words for what is
-// known only then.
+// ShownConstants are what every create writes beside the fields, with words for values that
+// are known only then.
 func (r *Resource) ShownConstants() (all []Assignment) {
 	if r.Client != "" {
 		all = append(all, Assignment{Place: r.Client, Value: textRaw("{client.id}")})
@@ -138,8 +137,8 @@ func (r *Resource) Unfit(row []Raw) (all []Unfit) {
 	return all
 }
 
-// Forgets tells whether set would write another value of a field than the row has, where
-// a client sends the one that it reads: what the row says besides would be lost.
+// Forgets tells whether set would change what the row has if a client sends a field back as it
+// was read.
 func (r *Resource) Forgets(f *Field, row []Raw) bool {
 	if f.set == nil {
 		return false
@@ -157,7 +156,7 @@ func (r *Resource) Forgets(f *Field, row []Raw) bool {
 	return false
 }
 
-// sameRaw tells whether two values are one to a system, whatever kinds it has them in.
+// sameRaw tells whether two values are the same to a system, whatever their kinds.
 func sameRaw(a, b Raw) bool {
 	plain := func(r Raw) string {
 		if r.Kind == RawBool {
@@ -177,8 +176,7 @@ func (r *Resource) IsNull(f *Field, row []Raw) bool {
 	return why == "" && !v.IsSet() && !v.IsAbsent()
 }
 
-// Outline returns where the values of a sheet stand in its file, whatever is
-// wrong with them.
+// Outline returns where the values of a sheet are in its file, even if the sheet has problems.
 func Outline(path string) (*strictyaml.Document, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -188,7 +186,7 @@ func Outline(path string) (*strictyaml.Document, error) {
 	return doc, nil
 }
 
-// Words tells for people where a field comes from, and how it is converted.
+// Words says for people where a field comes from, and how it is converted.
 func (r *Resource) Words(f *Field) (place, conversion string) {
 	c := &f.codec
 	switch f.source {
@@ -331,7 +329,7 @@ func (l *layout) said() string {
 	return b.String()
 }
 
-// quotesZone tells that a Z in quotes stands right behind a time of day.
+// quotesZone tells whether a quoted Z follows a time of day directly.
 func (l *layout) quotesZone() bool {
 	if l == nil {
 		return false

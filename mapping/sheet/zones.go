@@ -5,8 +5,8 @@ import "time"
 // wallOf is what a clock in loc shows at an instant, both in milliseconds.
 func wallOf(ms int64, loc *time.Location) int64 { return ms + offset(ms, loc) }
 
-// instantOf is when a clock in loc shows wall. Of two such instants it is the
-// one that an offset of the hours around gives; in a gap it is one beside it.
+// instantOf is when a clock in loc shows wall. If it shows wall twice, it is the instant whose
+// offset holds in the hours around; if never, an instant beside the gap.
 func instantOf(wall int64, loc *time.Location) int64 {
 	first := offset(wall, loc)
 	ms := wall - first
@@ -36,8 +36,8 @@ func firstWall(ms int64, loc *time.Location) int64 {
 	return wall
 }
 
-// compareZones tells whether days have begun in a earlier than in b, or later, since
-// 1970, or will.
+// compareZones tells whether days have ever begun earlier in a than in b since 1970, or later,
+// or will.
 func compareZones(a, b *time.Location) (earlier, later bool) {
 	if a.String() == b.String() {
 		return false, false
