@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// Changes tells the changes of a store's records. It is safe for concurrent use.
+// Changes returns the changes of a store's records. It is safe for concurrent use.
 type Changes struct {
 	records *Store
 	seal    seal
@@ -198,7 +198,7 @@ type recordKey struct {
 	id       int32
 }
 
-// gathering is a page in the making: of each record its last change, in order.
+// gathering is a page while it is filled: the last change of each record, in order.
 type gathering struct {
 	wanted []*mapping.Resource
 	most   int
