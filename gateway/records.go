@@ -13,12 +13,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// recordOperations are what can be done with records.
-var recordOperations = [...]mapping.Scope{mapping.OpCreate, mapping.OpList, mapping.OpGet, mapping.OpUpdate, mapping.OpDelete}
-
 // recordRoutes are the operations that every resource has.
 func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
-	if !slices.ContainsFunc(recordOperations[:], func(op mapping.Scope) bool { return g.o.Offer.Has(resource, op) }) {
+	if !slices.ContainsFunc(mapping.RecordOperations(), func(op mapping.Scope) bool { return g.o.Offer.Has(resource, op) }) {
 		return
 	}
 	e := r.add("/"+resource.Name, resource)

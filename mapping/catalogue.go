@@ -21,6 +21,9 @@ const (
 	OpDelete Scope = "delete"
 )
 
+// RecordOperations are the operations on records, in the order of the documentation.
+func RecordOperations() []Scope { return []Scope{OpGet, OpList, OpCreate, OpUpdate, OpDelete} }
+
 // Entry is one row of the error tables, with all that there is to know of it. A
 // reason that several rows word has Args, By and Help in the first of them.
 type Entry struct {

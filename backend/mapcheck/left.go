@@ -20,7 +20,7 @@ func leftOut(s *sheet.Sheet, whole *mapping.Model) Left {
 			l.Resources = append(l.Resources, r.Name)
 			continue
 		}
-		for _, op := range []mapping.Scope{mapping.OpGet, mapping.OpList, mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete} {
+		for _, op := range mapping.RecordOperations() {
 			if known.Operations[op] == nil {
 				l.Operations[r.Name] = append(l.Operations[r.Name], string(op))
 			}

@@ -176,11 +176,10 @@ func (d *description) unfiltered() (lacks mapping.Operators) {
 // offer finds the operations of the model's resources.
 func (d *description) offer(model *mapping.Model) error {
 	d.operations = map[*mapping.Resource]operations{}
-	known := []mapping.Scope{mapping.OpGet, mapping.OpList, mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}
 	for _, r := range model.Resources {
 		d.operations[r] = operations{}
 		for _, op := range d.Resources[r.Name].Operations {
-			if !slices.Contains(known, op) {
+			if !slices.Contains(mapping.RecordOperations(), op) {
 				return fmt.Errorf("resource %s: unknown operation %.20q", r.Name, op)
 			}
 			d.operations[r][op] = true

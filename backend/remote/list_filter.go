@@ -258,7 +258,7 @@ func (l *listing) leavesOut() error {
 	}
 	for _, f := range l.q.Filters {
 		if has, came := l.filtered[f.Field]; came && !has {
-			return unexpected(fmt.Errorf("no record in the list of %s has %s, at %s, so that it cannot be filtered by", l.r.Name, f.Field.Name, strings.Join(l.r.Fields[f.Field.Index].From, ", ")))
+			return unexpected(fmt.Errorf("no record of the list of %s has %s, at %s: it cannot be filtered by", l.r.Name, f.Field.Name, strings.Join(l.r.Fields[f.Field.Index].From, ", ")))
 		}
 	}
 	return nil

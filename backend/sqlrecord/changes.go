@@ -250,7 +250,7 @@ type recordKey struct {
 	id       int32
 }
 
-// gathering is a page in the making: of each record its last change, in order.
+// gathering is a page while it is filled: the last change of each record, in order.
 type gathering struct {
 	wanted []*mapping.Resource
 	most   int

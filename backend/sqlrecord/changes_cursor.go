@@ -15,7 +15,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// spot is a place in the table of changes: behind the change seq of transaction tx. On
+// spot is a position in the table of changes: after the change seq of transaction tx. On
 // SQLite, where transactions follow one another, tx is always 0.
 type spot struct{ tx, seq int64 }
 
@@ -25,9 +25,8 @@ type cursor struct {
 	issued int64 // milliseconds since 1970, by the clock of the database
 }
 
-// seal is the cipher of cursors, by a secret in the database, so that each gateway reads
-// those of the others. Who has a cursor learns nothing from it: neither whose it is, nor
-// how much others write.
+// seal encrypts cursors with a secret from the database, so that gateways can read each
+// other's. A cursor tells its holder nothing: neither whose it is, nor how much others write.
 type seal struct{ aead cipher.AEAD }
 
 const (

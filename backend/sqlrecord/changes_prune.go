@@ -18,8 +18,8 @@ const (
 	pruneAtOnce = 1000
 )
 
-// Prune removes the changes that no cursor is good for any more. The last one stays, since
-// SQLite counts on from it.
+// Prune removes the changes that no valid cursor needs. The last one stays, since SQLite
+// counts on from it.
 func (c *Changes) Prune(ctx context.Context) error {
 	db := Reserved(c.db)
 	d := db.Dialect()
@@ -45,8 +45,8 @@ func (c *Changes) Prune(ctx context.Context) error {
 	}
 }
 
-// Quietly runs f, whose changes are not told: of records that nobody can have a copy of yet.
-// The store is bound to a transaction, to which that is confined.
+// Quietly runs f without noting its changes, for records of which nobody can have a copy yet.
+// It applies only to the transaction that the store is bound to.
 func (s *Store) Quietly(ctx context.Context, f func() error) error {
 	quiet := func(n int64) error {
 		_, err := s.conn.Exec(ctx, "UPDATE "+changeLogTable+" SET quiet = "+s.db.Dialect().Placeholder(1), mapping.IntValue(n))

@@ -32,7 +32,7 @@ const (
 	kindDeleted = 3
 )
 
-// changeTables returns what makes the tables of changes, if they are not there.
+// changeTables returns the statements that make the tables of changes if they do not exist.
 func (s schema) changeTables() []string {
 	log := "CREATE TABLE IF NOT EXISTS " + changeLogTable + " (quiet " + s.d.BigInt + " NOT NULL, secret " + s.bytes() + ", place " + s.textKey() + ")" + s.d.TableOptions
 	row := "INSERT INTO " + changeLogTable + " (quiet) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM " + changeLogTable + ")"
@@ -67,7 +67,7 @@ func NotesMigration(d *Dialect, number int64) *goose.Migration {
 
 func (s schema) bytes() string { return s.d.ColumnType(&mapping.Field{Type: mapping.Bytea}) }
 
-// notQuiet is the condition that the transaction under way is told.
+// notQuiet is the condition that the changes of the current transaction are noted.
 const notQuiet = "coalesce((SELECT quiet FROM " + changeLogTable + "), 0) = 0"
 
 var changeFunction = fmt.Sprintf(`CREATE OR REPLACE FUNCTION record_changed() RETURNS trigger LANGUAGE plpgsql AS $$

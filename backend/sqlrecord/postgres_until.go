@@ -43,8 +43,7 @@ func (d *postgresDB) writeDated(ctx context.Context, _ func() time.Time, f func(
 	return d.write(ctx, begin, func(c Conn) error { return f(c, time.UnixMilli(max(began, told))) })
 }
 
-// untilKept is how old the moment in untilTable may be before it is set anew, which
-// is a write.
+// untilKept is the age at which the time in untilTable is replaced, which is a write.
 const untilKept = time.Second
 
 // until tells the moment in the table, or where a transaction under way began before
@@ -79,8 +78,8 @@ func (d *postgresDB) until(ctx context.Context, _ func() time.Time) (ms int64, e
 	return ms, err
 }
 
-// UntilLag tells, of PostgreSQL, how long the oldest transaction under way has been,
-// which is how far Until stays behind.
+// UntilLag returns, for PostgreSQL, how long the oldest open transaction has been running:
+// Until stays that far behind.
 func (s *Store) UntilLag(ctx context.Context) (lag time.Duration, err error) {
 	const text = `SELECT greatest(0, ` + presentMillis + ` - ` + oldestWriter + `)`
 	err = Reserved(s.db).Read(ctx, func(c Conn) error {

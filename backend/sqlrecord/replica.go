@@ -17,11 +17,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// Replica answers lists from a standby of a PostgreSQL database, and none that the
-// primary would answer otherwise: the standby must have come as far as the primary
-// was when the list was asked for. What it cannot answer so, the primary has to.
-//
-// It is safe for concurrent use.
+// Replica answers lists from a standby of a PostgreSQL database, with the same answer that the
+// primary would give: the standby must have reached the position that the primary had when the
+// list was asked for. Other lists go to the primary. It is safe for concurrent use.
 type Replica struct {
 	primary, standby *postgresDB
 	records          *Store
@@ -56,7 +54,7 @@ type ReplicaOptions struct {
 
 const lookTimeout = time.Second
 
-// ReplicaOutcome is what became of a list that a replica might have answered.
+// ReplicaOutcome says who answered a list, and why.
 type ReplicaOutcome string
 
 // The outcomes. But for the first one the primary answers.
@@ -74,8 +72,8 @@ var (
 	errReplicaBusy   = errors.New("the replica is busy")
 )
 
-// OpenReplica opens the replica of a database that OpenPostgres has opened, and
-// which stays its owner's. A replica that does not answer is one that is away.
+// OpenReplica opens the replica of a database that OpenPostgres has opened; the database stays
+// with its owner. A replica that does not answer counts as away.
 func OpenReplica(ctx context.Context, primary DB, o ReplicaOptions) (*Replica, error) {
 	p, ok := primary.(*postgresDB)
 	if !ok {
@@ -109,7 +107,7 @@ func (r *Replica) Close() error {
 	return r.standby.Close()
 }
 
-// Fault is why the replica is not used; nil while it is.
+// Fault is why the replica is not used; nil if it is used.
 func (r *Replica) Fault() error {
 	if fault := r.fault.Load(); fault != nil {
 		return *fault
@@ -134,7 +132,7 @@ func (r *Replica) count(outcome ReplicaOutcome) {
 	}
 }
 
-// List answers a list as Store.List does, or not at all: then the primary has to.
+// List answers a list as Store.List does, or refuses: then the primary has to answer.
 func (r *Replica) List(ctx context.Context, res *mapping.Resource, q backend.Query) (backend.Page, bool) {
 	if r.fault.Load() != nil {
 		r.count(ReplicaAway)
@@ -180,8 +178,8 @@ func (r *Replica) list(ctx context.Context, res *mapping.Resource, q backend.Que
 	return page, err
 }
 
-// upToDate returns a connection to the replica where all can be seen that the
-// primary had at a position, and how far the replica is. It must be released.
+// upToDate returns a connection to the replica once it has reached the primary's position, and
+// the replica's own position. The caller releases the connection.
 func (r *Replica) upToDate(ctx context.Context, at position) (conn *pgxpool.Conn, lsn uint64, err error) {
 	if conn, err = r.acquire(ctx); err != nil {
 		return nil, 0, err
@@ -196,8 +194,8 @@ func (r *Replica) upToDate(ctx context.Context, at position) (conn *pgxpool.Conn
 	return conn, lsn, nil
 }
 
-// await looks until the replica has come as far as the primary was, for as long as
-// a list may wait. While it lags, nobody waits in vain again.
+// await polls until the replica has reached the primary's position, for as long as a list may
+// wait. Once a list has waited in vain, no other waits until the replica has caught up.
 func (r *Replica) await(ctx context.Context, conn *pgxpool.Conn, at position) (lsn uint64, err error) {
 	pause, left := time.Millisecond, r.o.Wait
 	for {
@@ -232,9 +230,8 @@ func (r *Replica) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, err
 }
 
-// reached tells how far the replica is, and whether it has come as far as the primary
-// was, on the same timeline: that of another primary may go on from a timeline that
-// was the same.
+// reached returns the replica's position, and tells whether it has reached that of the primary
+// on the same timeline. Another primary's timeline may have branched off from the same one.
 func (r *Replica) reached(ctx context.Context, conn *pgxpool.Conn, at position) (lsn uint64, reached bool, err error) {
 	const text = `SELECT pg_is_in_recovery(), coalesce(lsn >= $1::text::pg_lsn, false), coalesce(lsn::text, ''), coalesce(upper(lpad(to_hex(w.received_tli), 8, '0')), '')
 		FROM pg_last_wal_replay_lsn() lsn, pg_stat_get_wal_receiver() w`
@@ -254,21 +251,21 @@ func (r *Replica) reached(ctx context.Context, conn *pgxpool.Conn, at position) 
 	return lsnNumber(replayed), reached, nil
 }
 
-// brokenOff tells whether the replica ended a list although it works: the list was
-// in the way of what it had to replay, or took it too long.
+// brokenOff tells whether a working replica ended a list: the list was in the way of its
+// replay, or took too long.
 func brokenOff(err error) bool {
 	var pg *pgconn.PgError
 	return collided(err) || errors.As(err, &pg) && pg.Code == "57014"
 }
 
-// left has the replica no longer used, until it is found to be back.
+// left stops the use of the replica until it is found to be back.
 func (r *Replica) left(fault error) {
 	if r.fault.Swap(&fault) == nil {
 		r.o.OnState(fault)
 	}
 }
 
-// watch looks every now and then whether a replica that is away is back.
+// watch checks regularly whether a replica that is away is back.
 func (r *Replica) watch(ctx context.Context) {
 	ticks := time.NewTicker(r.o.Pause)
 	defer ticks.Stop()
@@ -284,10 +281,10 @@ func (r *Replica) watch(ctx context.Context) {
 	}
 }
 
-// look finds out whether the replica can be used. Where the primary does not tell
-// enough to judge it, all stays as it is. How far it was before says nothing, as it may
-// have been made anew, of a primary that is not as far; but lists that are under way go
-// by that until it is found to be back.
+// look finds out whether the replica can be used. If the primary does not tell enough to
+// decide, nothing changes. The replica's earlier position proves nothing: it may have been
+// made anew from a primary that is less far. But lists in progress rely on it until the
+// replica is found to be back.
 func (r *Replica) look(ctx context.Context) {
 	at, err := r.positions.ask(ctx)
 	if err != nil {

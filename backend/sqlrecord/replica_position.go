@@ -13,15 +13,15 @@ import (
 	"frontdesk/mapping"
 )
 
-// position is how far a primary was.
+// position is how far a primary has written its log.
 type position struct {
 	lsn      string // all that anybody can have seen is before it
 	timeline string // eight hexadecimal digits; each promotion of a standby begins another one
 }
 
-// positions asks for the position of the primary on behalf of all lists that wait
-// for it. A question that is under way already may be answered by what was before
-// a list was asked for: those that come meanwhile share the next one.
+// positions asks for the primary's position on behalf of all lists that wait for it. The
+// answer to a question in progress may be older than a list, so lists that arrive meanwhile
+// share the next question.
 type positions struct {
 	find func(context.Context) (position, error) // which takes no longer than it may
 
@@ -35,7 +35,7 @@ type question struct {
 	err      error
 }
 
-// ask returns a position that the primary had, or passed, after ask was called.
+// ask returns a position that the primary has reached since ask was called.
 func (p *positions) ask(ctx context.Context) (position, error) {
 	p.mu.Lock()
 	q, before := p.next, p.current
@@ -56,8 +56,8 @@ func (p *positions) ask(ctx context.Context) (position, error) {
 	}
 }
 
-// put asks a question when the one before it is answered. Whoever began it sees it
-// through for the others.
+// put asks a question once the previous one is answered. Whoever started it completes it for
+// the others.
 func (p *positions) put(ctx context.Context, q, before *question) {
 	if before != nil {
 		<-before.answered
@@ -74,9 +74,9 @@ func (p *positions) put(ctx context.Context, q, before *question) {
 	close(q.answered)
 }
 
-// position asks the primary. Nobody sees a transaction before its commit is
-// flushed, so that what is flushed holds all that anybody has seen; but for commits
-// that do not wait for it, after which only what is written of the log does.
+// position asks the primary. Nobody sees a transaction before its commit is flushed, so the
+// flushed position covers everything that anybody has seen. Commits that do not wait for the
+// flush are the exception; after these it takes the end of the log as written so far.
 func (r *Replica) position(ctx context.Context) (at position, err error) {
 	const text = `SELECT lsn::text, left(pg_walfile_name(lsn), 8) FROM (SELECT CASE current_setting('synchronous_commit')
 		WHEN 'off' THEN pg_current_wal_insert_lsn() ELSE pg_current_wal_flush_lsn() END AS lsn) at`
@@ -91,13 +91,12 @@ func (r *Replica) position(ctx context.Context) (at position, err error) {
 	return at, err
 }
 
-// followed is under which name a connection keeps the timeline of the primary that
-// its server is known to follow.
+// followed is the name under which a connection stores the timeline that its server follows.
 const followed = "frontdesk timeline"
 
-// follows makes sure that a position of the primary means the same to the server
-// at the end of a connection: it is of the same cluster and database, and on the
-// same timeline. It is asked once, and again when the primary is another one.
+// follows checks that a position of the primary means the same to the server of a connection:
+// it belongs to the same cluster and database, and is on the same timeline. It checks once,
+// and again when the primary changes.
 func (r *Replica) follows(ctx context.Context, conn *pgxpool.Conn, at position) error {
 	known := conn.Conn().PgConn().CustomData()
 	if known[followed] == at.timeline {
@@ -128,7 +127,7 @@ func (r *Replica) follows(ctx context.Context, conn *pgxpool.Conn, at position) 
 	return nil
 }
 
-// identity tells databases apart, wherever copies of them are.
+// identity distinguishes databases, wherever copies of them are.
 type identity struct{ system, name string }
 
 func identityOf(ctx context.Context, conn *pgxpool.Conn) (of identity, err error) {
@@ -137,8 +136,7 @@ func identityOf(ctx context.Context, conn *pgxpool.Conn) (of identity, err error
 	return of, err
 }
 
-// database is the identity of the primary, which stays the same when another
-// server takes its place.
+// database is the identity of the primary. It stays the same when another server takes over.
 func (r *Replica) database(ctx context.Context) (identity, error) {
 	conn, err := r.primary.acquire(ctx)
 	if err != nil {
@@ -148,7 +146,7 @@ func (r *Replica) database(ctx context.Context) (identity, error) {
 	return identityOf(ctx, conn)
 }
 
-// listOn is List on a connection that is not in a transaction yet.
+// listOn is List on a connection that is not yet in a transaction.
 func (s *Store) listOn(ctx context.Context, conn *pgxpool.Conn, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
 	bound := s.On(&postgresConn{db: s.db.(*postgresDB), conn: conn.Conn()})
 	if !q.Total {

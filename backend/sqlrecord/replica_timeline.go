@@ -15,8 +15,8 @@ import (
 // the primary is afterwards is none of it: a follower never has what its primary has
 // not.
 
-// primaryAt asks how far the primary is, which must not be less than the replica was
-// seen before.
+// primaryAt asks for the primary's position, which must not be lower than one seen on the
+// replica before.
 func (r *Replica) primaryAt(ctx context.Context, seen uint64) (position, error) {
 	at, err := r.positions.ask(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *Replica) primaryAt(ctx context.Context, seen uint64) (position, error) 
 	return at, nil
 }
 
-// saw notes how far the replica is.
+// saw remembers the replica's position.
 func (r *Replica) saw(lsn uint64) {
 	for {
 		seen := r.seen.Load()

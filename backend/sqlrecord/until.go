@@ -51,16 +51,16 @@ func (s *Store) Write(ctx context.Context, f func(*Store) error) error {
 	})
 }
 
-// DatedBy returns the store for records that are older than the transactions they
-// come in: what it creates and changes is dated by now, and Until says nothing of it.
+// DatedBy returns the store for records that are older than their transaction: what it creates
+// and changes is dated by now, and does not count for Until.
 func (s *Store) DatedBy(now func() time.Time) *Store {
 	by := *s
 	by.now, by.dates = now, true
 	return &by
 }
 
-// Until returns a moment: every change that a list which is asked for afterwards does
-// not have is dated then or later. Absent where the database cannot tell now.
+// Until returns a time: every change that a later list does not show is dated then or after.
+// It is absent if the database cannot tell now.
 func (s *Store) Until(ctx context.Context) (mapping.Value, error) {
 	ms, err := s.db.until(ctx, s.now)
 	if err != nil || ms == 0 {

@@ -40,6 +40,16 @@ func (f listsFlags) open() (*allowlist.Lists, error) {
 	return listsOf(f.Config)
 }
 
+// find opens the lists, and finds an api_key in them.
+func (f listsFlags) find(key string) (*allowlist.Lists, *allowlist.Key, error) {
+	lists, err := f.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := lists.Find(key)
+	return lists, found, err
+}
+
 func listsOf(file string) (*allowlist.Lists, error) {
 	c, err := desk.LoadConfig(file)
 	if err != nil {
@@ -75,11 +85,7 @@ func (allowLearnCommand) Help() string {
 
 // Run drafts the list.
 func (c allowLearnCommand) Run(p desk.Program) error {
-	lists, err := c.open()
-	if err != nil {
-		return err
-	}
-	key, err := lists.Find(c.Key)
+	lists, key, err := c.find(c.Key)
 	if err != nil {
 		return err
 	}

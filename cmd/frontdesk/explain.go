@@ -27,11 +27,7 @@ func (explainCommand) Help() string {
 
 // Run explains what becomes of a request.
 func (c explainCommand) Run(p desk.Program) error {
-	lists, err := c.open()
-	if err != nil {
-		return err
-	}
-	key, err := lists.Find(c.Key)
+	lists, key, err := c.find(c.Key)
 	if err != nil {
 		return err
 	}

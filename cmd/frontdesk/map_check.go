@@ -206,8 +206,3 @@ func openDatabase(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
 	}
 	return database{store, release}, nil
 }
-
-// operations are those of a resource, in the order that they are shown.
-func operations() []mapping.Scope {
-	return []mapping.Scope{mapping.OpGet, mapping.OpList, mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}
-}

@@ -64,7 +64,7 @@ type explainer func(*mapping.Resource, mapping.Scope) ([]string, error)
 
 // operations shows those that were asked for.
 func (c mapExplainCommand) operations(p desk.Program, s *sheet.Sheet, r *mapping.Resource, explain explainer) error {
-	wanted := operations()
+	wanted := mapping.RecordOperations()
 	if c.Operation != "" {
 		wanted = []mapping.Scope{mapping.Scope(c.Operation)}
 	}

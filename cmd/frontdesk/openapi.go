@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"frontdesk/cmd/frontdesk/allowlist"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/gateway/openapi"
 )
@@ -18,11 +17,7 @@ type openapiCommand struct {
 // Run prints the description of what a key may call. Nothing is started, and no
 // backend is asked: what it lacks is known of its mapping sheet.
 func (o openapiCommand) Run(p desk.Program) error {
-	lists, err := o.open()
-	if err != nil {
-		return err
-	}
-	key, err := lists.Find(o.Key)
+	lists, key, err := listsFlags{Config: o.Config, Demo: o.Demo}.find(o.Key)
 	if err != nil {
 		return err
 	}
@@ -36,11 +31,4 @@ func (o openapiCommand) Run(p desk.Program) error {
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s\n", text)
 	return err
-}
-
-func (o openapiCommand) open() (*allowlist.Lists, error) {
-	if o.Demo {
-		return listsOfDemo()
-	}
-	return listsOf(o.Config)
 }

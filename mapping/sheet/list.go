@@ -86,7 +86,7 @@ func (d *draft) list(path string, ff fieldFile, out *Field) {
 	plain.From, plain.Has, plain.Readonly, plain.Immutable, plain.Required, plain.Default = nil, scalarFile{}, false, false, nil, scalarFile{}
 	switch {
 	case d.sql():
-		d.fail(at, "found of a database, whose columns have no lists: expected cel, and set over row")
+		d.fail(at, "found with a database, whose columns have no lists: expected cel, and set over row")
 	case d.xml:
 		d.fail(at, "found in XML, which has no lists of values: expected JSON")
 	case ff.Has.null || !ff.Has.given || ff.Has.text == "":
@@ -121,7 +121,7 @@ func (d *draft) whole(path, name string) int {
 func (d *draft) siblings(at string, op mapping.Scope, q *Request) {
 	switch {
 	case op != mapping.OpUpdate:
-		d.fail(at, "found of %s, expected of update alone", op)
+		d.fail(at, "found at %s, expected it at update only", op)
 		return
 	case d.xml || !q.Uses("fields"):
 		d.fail(at, "found siblings of a body without {fields} in JSON, expected {fields}, in which the objects stand")

@@ -301,7 +301,7 @@ func families(known []string) []string {
 func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Operation) {
 	c := d.contextOf(op)
 	if c.each = of.inEach(); len(c.each) > 0 && op != mapping.OpCreate {
-		d.fail(strictyaml.Child(path, "each"), "found of %s, expected of create alone", op)
+		d.fail(strictyaml.Child(path, "each"), "found at %s, expected it at create only", op)
 	}
 	if of.Filter != nil && op == mapping.OpList {
 		c.filter = d.filter(path, of.Filter, c)
@@ -325,7 +325,7 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 		out.Result = of.Result
 	}
 	if of.Key != nil && (op != mapping.OpCreate || len(of.Key) != len(d.resource.Key.Places)) {
-		d.fail(strictyaml.Child(path, "key"), "found %d paths of %s, expected of create, one for each part of the key", len(of.Key), op)
+		d.fail(strictyaml.Child(path, "key"), "found %d paths at %s, expected them at create only, one for each part of the key", len(of.Key), op)
 	}
 	if out.NotFound = matchStatus("404"); of.NotFound != nil {
 		out.NotFound = d.matcher(strictyaml.Child(path, "not_found"), *of.NotFound)
@@ -333,7 +333,7 @@ func (d *draft) call(path string, op mapping.Scope, of *operationFile, out *Oper
 	if op != mapping.OpList {
 		for key, given := range map[string]bool{"paging": of.Paging != nil, "total": of.Total != nil, "filter": of.Filter != nil, "sort": of.Sort != nil} {
 			if given {
-				d.fail(strictyaml.Child(path, key), "found of %s, expected of list alone", op)
+				d.fail(strictyaml.Child(path, key), "found at %s, expected it at list only", op)
 			}
 		}
 		return

@@ -25,12 +25,12 @@ func (l *loader) matcher(path string, f matchFile) *Matcher {
 	}
 	for key, given := range map[string]bool{"sqlstate": f.SQLState != "", "constraint": f.Constraint != ""} {
 		if given && l.http() {
-			l.fail(path+"."+key, "found of an HTTP service, expected status, code or message")
+			l.fail(path+"."+key, "found with an HTTP service, expected status, code or message")
 		}
 	}
 	for key, given := range map[string]bool{"status": f.Status != "", "code_at": f.CodeAt != "", "message_at": f.MessageAt != ""} {
 		if given && l.sql() {
-			l.fail(path+"."+key, "found of a database, expected sqlstate, code, constraint or message")
+			l.fail(path+"."+key, "found with a database, expected sqlstate, code, constraint or message")
 		}
 	}
 	if f.Code != "" && l.http() && f.CodeAt == "" {

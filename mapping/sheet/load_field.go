@@ -25,7 +25,7 @@ func (d *draft) fields() {
 		if f := d.of.Field(name); f == nil {
 			d.unknown(path, "field of "+d.of.Name, name, known)
 		} else if f.Primary {
-			d.fail(path, "%s is what key says, expected it there alone", name)
+			d.fail(path, "%s is the key, expected it under key only", name)
 		}
 	}
 	if v := d.file.Version; v != "" && d.isPlace(d.at("version"), v) {

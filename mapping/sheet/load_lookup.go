@@ -24,7 +24,7 @@ func (d *draft) lookup(at string, f *lookupFile) *Lookup {
 	case l.Table == "" || l.Take == "" || len(l.Match) == 0:
 		d.fail(at, "expected table, match and take")
 	case l.Delete && !l.Write:
-		d.fail(strictyaml.Child(at, "delete"), "found of a row that is not written, and so may be that of several records: expected write: true too")
+		d.fail(strictyaml.Child(at, "delete"), "found without write, so that the row may belong to several records: expected write: true too")
 	case l.Delete && len(d.file.SoftDelete) > 0:
 		d.fail(strictyaml.Child(at, "delete"), "found with soft_delete, by which the record stays: expected none")
 	case l.Write && (len(others) > 0 || slices.ContainsFunc(own, func(place string) bool { return !by[place] })):

@@ -87,7 +87,7 @@ func (d *draft) procedure(path string, op mapping.Scope, of *operationFile, out 
 	case of.Procedure != "":
 		d.fail(after, "found beside procedure, which does all of the write: expected one of them")
 	case op == mapping.OpGet || op == mapping.OpList:
-		d.fail(after, "found of %s, which writes nothing: expected of create, update or delete", op)
+		d.fail(after, "found at %s, which writes nothing: expected it at create, update or delete", op)
 	case of.Out != nil:
 		d.fail(strictyaml.Child(path, "out"), "found with after, whose answer is not read: the record is read again. Expected arguments alone")
 	}

@@ -137,7 +137,7 @@ func (d *draft) sameRows() {
 		n.SameRow = true
 		d.narrowing[f.Name] = n
 		if d.has(mapping.OpCreate) || d.has(mapping.OpDelete) && len(d.file.SoftDelete) == 0 {
-			d.fail(d.at("operations"), "a %s stands on the row of its %s: a new one would be a second row, and with it the %s would be deleted. Expected operations: {only: [get, list, update]}, and delete where soft_delete empties its columns",
+			d.fail(d.at("operations"), "a %s is stored on the row of its %s: creating one would add a second row, and deleting one would delete the %s. Expected operations: {only: [get, list, update]}, and delete where soft_delete empties its columns",
 				d.of.Name, f.Reference, f.Reference)
 		}
 	}
@@ -308,10 +308,10 @@ func (l *loader) judgeRules() {
 			f := &d.resource.Fields[i]
 			writes := d.has(mapping.OpCreate) || d.has(mapping.OpUpdate)
 			if f.Unique && writes && f.writable && (f.Unfilterable || !d.has(mapping.OpList)) {
-				d.fail(d.at("fields", f.Name), "that no two records have the same %s is looked up, which the system cannot: "+cures, f.Name, f.Name)
+				d.fail(d.at("fields", f.Name), "the gateway has to look up whether another record has the same %s, and the system cannot do that: "+cures, f.Name, f.Name)
 			}
 			if target := byName[f.Reference]; f.Reference != "" && f.writable && writes && target != nil && !target.has(mapping.OpGet) {
-				d.fail(d.at("fields", f.Name), "that the %s exists is looked up by get, which %s does not have: expected get among its operations, or rules: backend", f.Reference, f.Reference)
+				d.fail(d.at("fields", f.Name), "the gateway has to look up by get whether the %s exists, and %s has no get: expected get among its operations, or rules: backend", f.Reference, f.Reference)
 			}
 		}
 		if !d.has(mapping.OpDelete) {
@@ -321,7 +321,7 @@ func (l *loader) judgeRules() {
 			other := byName[ref.Resource.Name]
 			if ref.Field.Unfilterable || !other.has(mapping.OpList) {
 				path := strictyaml.Child(other.at("fields"), ref.Field.Name)
-				l.fail(path, "that a deleted %s is not in use is looked up at %s.%s, which the system cannot: "+cures+", or operations of %s without delete",
+				l.fail(path, "before it deletes a %s the gateway has to look up whether %s.%s refers to it, and the system cannot do that: "+cures+", or operations of %s without delete",
 					d.of.Name, ref.Resource.Name, ref.Field.Name, ref.Field.Name, d.of.Name)
 			}
 		}

@@ -193,24 +193,17 @@ func (h *Desk) judgeDrift(now *Health) {
 }
 
 // GatewayDrift exports how many gateways differ in each part.
-type GatewayDrift func() []GatewayDiffers
-
-func gatewayDriftDesc() *prometheus.Desc {
-	return prometheus.NewDesc("frontdesk_gateway_differs", "Gateways on the same database that have been set up otherwise than this one for 30 seconds, by part.", []string{"part"}, nil)
-}
-
-// Describe implements prometheus.Collector.
-func (g GatewayDrift) Describe(out chan<- *prometheus.Desc) { out <- gatewayDriftDesc() }
-
-// Collect implements prometheus.Collector.
-func (g GatewayDrift) Collect(out chan<- prometheus.Metric) {
-	counts := map[string]int{}
-	for _, other := range g() {
-		for _, p := range other.Parts {
-			counts[p.Part]++
+func GatewayDrift(of func() []GatewayDiffers) prometheus.Collector {
+	differs := newMetric("frontdesk_gateway_differs", "Gateways on the same database that have been set up otherwise than this one for 30 seconds, by part.", "part")
+	return newScraped(func(_ context.Context, v values) {
+		counts := map[string]int{}
+		for _, other := range of() {
+			for _, p := range other.Parts {
+				counts[p.Part]++
+			}
 		}
-	}
-	for _, part := range driftParts {
-		out <- prometheus.MustNewConstMetric(gatewayDriftDesc(), prometheus.GaugeValue, float64(counts[part]), part)
-	}
+		for _, part := range driftParts {
+			v.set(differs, float64(counts[part]), part)
+		}
+	}, differs)
 }

@@ -178,57 +178,36 @@ func (m *metrics) keepKeys(known func(name string) bool) {
 }
 
 // keyCounters exports the counts of the present api_keys.
-type keyCounters struct {
-	of   *metrics
-	live *config.Live[snapshot]
-	seen atomic.Pointer[snapshot] // whose api_keys are those that are counted by
-}
-
-func refusalsDesc() *prometheus.Desc {
-	return prometheus.NewDesc("frontdesk_refusals_total",
-		"Requests that were answered with an error, by the name of the api_key (empty where none is known) and the reason.", []string{"key", "reason"}, nil)
-}
-
-func shadowDesc() *prometheus.Desc {
-	return prometheus.NewDesc("frontdesk_shadow_refusals_total",
-		"Requests that were served because the allowlist of their api_key is on trial, and that it would have refused.", []string{"key", "endpoint", "method"}, nil)
-}
-
-func deprecatedDesc() *prometheus.Desc {
-	return prometheus.NewDesc("frontdesk_deprecated_total",
-		"Requests that have to do with something that the model marks as deprecated, by how: named (by the request) or answered (only part of the answer).", []string{"key", "what", "how"}, nil)
-}
-
-func (t *keyCounters) Describe(out chan<- *prometheus.Desc) {
-	out <- refusalsDesc()
-	out <- shadowDesc()
-	out <- deprecatedDesc()
-}
-
-func (t *keyCounters) Collect(out chan<- prometheus.Metric) {
-	if now := t.live.Current(); t.seen.Swap(now) != now {
-		names := map[string]bool{}
-		for _, key := range now.config.APIKeys {
-			names[key.Name] = true
+func keyCounters(m *metrics, live *config.Live[snapshot]) prometheus.Collector {
+	refusals := newMetric("frontdesk_refusals_total",
+		"Requests that were answered with an error, by the name of the api_key (empty where none is known) and the reason.", "key", "reason")
+	shadowed := newMetric("frontdesk_shadow_refusals_total",
+		"Requests that were served because the allowlist of their api_key is on trial, and that it would have refused.", "key", "endpoint", "method")
+	deprecated := newMetric("frontdesk_deprecated_total",
+		"Requests that have to do with something that the model marks as deprecated, by how: named (by the request) or answered (only part of the answer).", "key", "what", "how")
+	seen := new(atomic.Pointer[snapshot]) // whose api_keys are those that are counted by
+	return newScraped(func(_ context.Context, v values) {
+		if now := live.Current(); seen.Swap(now) != now {
+			names := map[string]bool{}
+			for _, key := range now.config.APIKeys {
+				names[key.Name] = true
+			}
+			m.keepKeys(func(name string) bool { return names[name] })
 		}
-		t.of.keepKeys(func(name string) bool { return names[name] })
-	}
-	desc := refusalsDesc()
-	for r, n := range t.of.refused.all() {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n.count.Load()), r.key, r.reason)
-	}
-	desc = shadowDesc()
-	for s, n := range t.of.shadowed.all() {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n.count.Load()), s.key, s.endpoint, s.method)
-	}
-	desc = deprecatedDesc()
-	for u, n := range t.of.aged.all() {
-		how := "answered"
-		if u.named {
-			how = "named"
+		for r, n := range m.refused.all() {
+			v.set(refusals, float64(n.count.Load()), r.key, r.reason)
 		}
-		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n.count.Load()), u.key, u.what, how)
-	}
+		for s, n := range m.shadowed.all() {
+			v.set(shadowed, float64(n.count.Load()), s.key, s.endpoint, s.method)
+		}
+		for u, n := range m.aged.all() {
+			how := "answered"
+			if u.named {
+				how = "named"
+			}
+			v.set(deprecated, float64(n.count.Load()), u.key, u.what, how)
+		}
+	}, refusals, shadowed, deprecated)
 }
 
 // lazyMap keeps one thing for each of a bounded number of keys. Finding one takes

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,7 +16,7 @@ import (
 
 // watch exports the state of the gateway and the backend.
 func (m *metrics) watch(g *gateway.Gateway, c *backend.Client) {
-	m.registry.MustRegister(slowAnswers{g}, newBackendState(c))
+	m.registry.MustRegister(slowAnswers(g), backendState(c))
 }
 
 // watch exports the state of the desk.
@@ -58,7 +59,7 @@ func (h *Desk) watch() {
 		m.registry.MustRegister(UntilLag(h.system.untilLag))
 	}
 	if h.system.changes != nil {
-		m.registry.MustRegister(h.system.changes)
+		m.registry.MustRegister(changesState(h.system.changes))
 	}
 	if h.system.follower != nil {
 		m.registry.MustRegister(ChangesScans(h.system.follower.Scans))
@@ -66,14 +67,14 @@ func (h *Desk) watch() {
 	if h.system.replica != nil {
 		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
 	}
-	m.registry.MustRegister(DiskRoom(h.looks.disks))
+	m.registry.MustRegister(diskRoom(h.looks.disks))
 	if h.drift != nil {
 		m.registry.MustRegister(GatewayDrift(h.drift.differ))
 	}
 	if h.common.ready != nil {
 		m.registry.MustRegister(SessionStore(h.sessionsHealth))
 	}
-	m.registry.MustRegister(callbackStates{h.counts, h.pending}, callbackRoom{h.room}, keyEnds{h}, keyUses{h}, &keyCounters{of: m, live: h.live})
+	m.registry.MustRegister(callbackStates(h.counts, h.pending), callbackRoom(h.room), keyTimes(h), keyCounters(m, h.live))
 	h.watchLog()
 	if h.tracing != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -136,192 +137,162 @@ func (c *cached[T]) now(ctx context.Context) (none T, err error) {
 // scrapeTimeout bounds what a scrape asks of a database.
 const scrapeTimeout = 5 * time.Second
 
-// callbackRoom exports the use of the space of results, or nothing if the database does not
-// answer.
-type callbackRoom struct{ of *cached[webhook.Room] }
-
-// roomDescs describe the space in use, its limit, the space in use by stage, and the largest share
-// of a client.
-func roomDescs() (used, limit, stage, largest *prometheus.Desc) {
-	return prometheus.NewDesc("frontdesk_callback_space_used_bytes", "Space that the results of callbacks take, what is set aside included.", nil, nil),
-		prometheus.NewDesc("frontdesk_callback_space_limit_bytes", "Space that the results of callbacks may take (webhooks.space, or less where their disk has less).", nil, nil),
-		prometheus.NewDesc("frontdesk_callback_space_bytes",
-			"The same by stage: reserved (for jobs that are not finished), kept (not fetched, or by an address that is valid), spent (fetched; gives way when room is needed).", []string{"stage"}, nil),
-		prometheus.NewDesc("frontdesk_callback_space_largest_bytes", "What the client takes that takes most, what is spent aside.", nil, nil)
+// metric is a metric that is read at every scrape.
+type metric struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
 }
 
-func (c callbackRoom) Describe(out chan<- *prometheus.Desc) {
-	used, limit, stage, largest := roomDescs()
-	for _, d := range []*prometheus.Desc{used, limit, stage, largest} {
-		out <- d
+// newMetric describes a metric: a counter if its name ends in _total, else a gauge.
+func newMetric(name, help string, labels ...string) metric {
+	kind := prometheus.GaugeValue
+	if strings.HasSuffix(name, "_total") {
+		kind = prometheus.CounterValue
+	}
+	return metric{prometheus.NewDesc(name, help, labels, nil), kind}
+}
+
+// values are those of one scrape.
+type values chan<- prometheus.Metric
+
+func (v values) set(m metric, value float64, labels ...string) {
+	v <- prometheus.MustNewConstMetric(m.desc, m.kind, value, labels...)
+}
+
+// scraped exports metrics that are read at every scrape. What cannot be read is left out: a 0
+// would be wrong, and the rest of the scrape is needed most then.
+type scraped struct {
+	metrics []metric
+	read    func(context.Context, values)
+}
+
+// newScraped exports metrics, whose values read sets.
+func newScraped(read func(context.Context, values), metrics ...metric) prometheus.Collector {
+	return scraped{metrics, read}
+}
+
+// Describe implements prometheus.Collector.
+func (s scraped) Describe(out chan<- *prometheus.Desc) {
+	for _, m := range s.metrics {
+		out <- m.desc
 	}
 }
 
-func (c callbackRoom) Collect(out chan<- prometheus.Metric) {
+// Collect implements prometheus.Collector.
+func (s scraped) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	room, err := c.of.now(ctx)
-	if err != nil {
-		return
-	}
-	gauge := func(d *prometheus.Desc, bytes int64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(bytes), labels...)
-	}
-	used, limit, stage, largest := roomDescs()
-	for _, s := range webhook.Stages() {
-		gauge(stage, room.Bytes(s), s.String())
-	}
-	most, _ := room.Largest()
-	gauge(used, room.Firm()+room.Bytes(webhook.Spent))
-	gauge(limit, room.Space)
-	gauge(largest, most)
+	s.read(ctx, out)
+}
+
+// callbackRoom exports the use of the space of results.
+func callbackRoom(of *cached[webhook.Room]) prometheus.Collector {
+	used := newMetric("frontdesk_callback_space_used_bytes", "Space that the results of callbacks take, what is set aside included.")
+	limit := newMetric("frontdesk_callback_space_limit_bytes", "Space that the results of callbacks may take (webhooks.space, or less where their disk has less).")
+	stage := newMetric("frontdesk_callback_space_bytes",
+		"The same by stage: reserved (for jobs that are not finished), kept (not fetched, or by an address that is valid), spent (fetched; gives way when room is needed).", "stage")
+	largest := newMetric("frontdesk_callback_space_largest_bytes", "What the client takes that takes most, what is spent aside.")
+	return newScraped(func(ctx context.Context, v values) {
+		room, err := of.now(ctx)
+		if err != nil {
+			return
+		}
+		for _, s := range webhook.Stages() {
+			v.set(stage, float64(room.Bytes(s)), s.String())
+		}
+		most, _ := room.Largest()
+		v.set(used, float64(room.Firm()+room.Bytes(webhook.Spent)))
+		v.set(limit, float64(room.Space))
+		v.set(largest, float64(most))
+	}, used, limit, stage, largest)
 }
 
 // UntilLag exports how far the until of lists stays behind.
-type UntilLag func(context.Context) (time.Duration, error)
-
-func untilLagDesc() *prometheus.Desc {
-	return prometheus.NewDesc("frontdesk_backend_until_lag_seconds",
-		"How long the oldest write under way in PostgreSQL has been, of whatever gateway: until of lists by modified_since stays behind it.", nil, nil)
+func UntilLag(of func(context.Context) (time.Duration, error)) prometheus.Collector {
+	lag := newMetric("frontdesk_backend_until_lag_seconds",
+		"How long the oldest write under way in PostgreSQL has been, of whatever gateway: until of lists by modified_since stays behind it.")
+	return newScraped(func(ctx context.Context, v values) {
+		if behind, err := of(ctx); err == nil {
+			v.set(lag, behind.Seconds())
+		}
+	}, lag)
 }
 
-func (u UntilLag) Describe(out chan<- *prometheus.Desc) { out <- untilLagDesc() }
-
-// Collect leaves the number out if the database does not answer.
-func (u UntilLag) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
-	defer cancel()
-	if lag, err := u(ctx); err == nil {
-		out <- prometheus.MustNewConstMetric(untilLagDesc(), prometheus.GaugeValue, lag.Seconds())
-	}
-}
-
-// ChangesState exports how many changes are kept for /changes, and how far it stays behind.
+// ChangesState tells how many changes are kept for /changes, and how far it stays behind.
 type ChangesState func(context.Context) (kept int64, lag time.Duration, err error)
 
-func changesDescs() (kept, lag *prometheus.Desc) {
-	return prometheus.NewDesc("frontdesk_backend_changes", "Changes of records that are kept for /changes (changes.keep); of PostgreSQL as of its last look at the table.", nil, nil),
-		prometheus.NewDesc("frontdesk_backend_changes_lag_seconds",
-			"How long the oldest transaction that has written has been under way in the server of PostgreSQL: /changes tells what is before it. 0 with SQLite.", nil, nil)
-}
-
-func (c ChangesState) Describe(out chan<- *prometheus.Desc) {
-	kept, lag := changesDescs()
-	out <- kept
-	out <- lag
-}
-
-// Collect leaves the numbers out where the database does not tell them.
-func (c ChangesState) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
-	defer cancel()
-	if n, behind, err := c(ctx); err == nil {
-		kept, lag := changesDescs()
-		out <- prometheus.MustNewConstMetric(kept, prometheus.GaugeValue, float64(n))
-		out <- prometheus.MustNewConstMetric(lag, prometheus.GaugeValue, behind.Seconds())
-	}
-}
-
-// DiskRoom exports how much room the disks have that frontdesk writes to.
-type DiskRoom func() []Disk
-
-func diskDescs() (free, size *prometheus.Desc) {
-	return prometheus.NewDesc("frontdesk_disk_free_bytes", "Bytes left on the disk of the database (of SQLite), the results of callbacks (in a folder) or the mails (in a folder).", []string{"holds"}, nil),
-		prometheus.NewDesc("frontdesk_disk_size_bytes", "Bytes that the disk has in all.", []string{"holds"}, nil)
-}
-
-func (r DiskRoom) Describe(out chan<- *prometheus.Desc) {
-	free, size := diskDescs()
-	out <- free
-	out <- size
-}
-
-// Collect leaves out a disk that hangs, since its last numbers are outdated.
-func (r DiskRoom) Collect(out chan<- prometheus.Metric) {
-	free, size := diskDescs()
-	for _, d := range r() {
-		if d.Hangs != nil {
-			continue
+// changesState exports it.
+func changesState(of ChangesState) prometheus.Collector {
+	kept := newMetric("frontdesk_backend_changes", "Changes of records that are kept for /changes (changes.keep); of PostgreSQL as of its last look at the table.")
+	lag := newMetric("frontdesk_backend_changes_lag_seconds",
+		"How long the oldest transaction that has written has been under way in the server of PostgreSQL: /changes tells what is before it. 0 with SQLite.")
+	return newScraped(func(ctx context.Context, v values) {
+		if n, behind, err := of(ctx); err == nil {
+			v.set(kept, float64(n))
+			v.set(lag, behind.Seconds())
 		}
-		for _, holds := range d.Holds {
-			out <- prometheus.MustNewConstMetric(free, prometheus.GaugeValue, float64(d.Free), holds)
-			out <- prometheus.MustNewConstMetric(size, prometheus.GaugeValue, float64(d.Size), holds)
+	}, kept, lag)
+}
+
+// diskRoom exports how much room the disks have that frontdesk writes to, but for a disk that
+// hangs: its last numbers are outdated.
+func diskRoom(of func() []Disk) prometheus.Collector {
+	free := newMetric("frontdesk_disk_free_bytes", "Bytes left on the disk of the database (of SQLite), the results of callbacks (in a folder) or the mails (in a folder).", "holds")
+	size := newMetric("frontdesk_disk_size_bytes", "Bytes that the disk has in all.", "holds")
+	return newScraped(func(_ context.Context, v values) {
+		for _, d := range of() {
+			if d.Hangs != nil {
+				continue
+			}
+			for _, holds := range d.Holds {
+				v.set(free, float64(d.Free), holds)
+				v.set(size, float64(d.Size), holds)
+			}
 		}
-	}
+	}, free, size)
 }
 
 // SessionStore exports the state of a store of sessions outside this process: 1 for the state that
 // /readyz names, 0 for the others.
-type SessionStore func(context.Context) (word string, cause error)
-
-func sessionStoreDesc() *prometheus.Desc {
-	return prometheus.NewDesc("frontdesk_session_store_state",
-		"1 for the state that the store of sessions is in, 0 for the others: ok, read-only (it takes no writes) or unavailable.", []string{"state"}, nil)
-}
-
-func (s SessionStore) Describe(out chan<- *prometheus.Desc) { out <- sessionStoreDesc() }
-
-func (s SessionStore) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
-	defer cancel()
-	word, _ := s(ctx)
-	for _, state := range []string{HealthOK, sessionsReadOnly, healthUnavailable} {
-		value := 0.0
-		if state == word {
-			value = 1
+func SessionStore(of func(context.Context) (word string, cause error)) prometheus.Collector {
+	state := newMetric("frontdesk_session_store_state",
+		"1 for the state that the store of sessions is in, 0 for the others: ok, read-only (it takes no writes) or unavailable.", "state")
+	return newScraped(func(ctx context.Context, v values) {
+		word, _ := of(ctx)
+		for _, one := range []string{HealthOK, sessionsReadOnly, healthUnavailable} {
+			v.set(state, oneIf(one == word), one)
 		}
-		out <- prometheus.MustNewConstMetric(sessionStoreDesc(), prometheus.GaugeValue, value, state)
-	}
+	}, state)
 }
 
 // slowAnswers exports how many direct answers took longer than 500 ms.
-type slowAnswers struct{ of *gateway.Gateway }
-
-func slowAnswersDesc() *prometheus.Desc {
-	return prometheus.NewDesc("frontdesk_slow_answers_total",
-		"Direct answers that took longer than 500 ms, by endpoint: those worth a place under callbacks.", []string{"method", "endpoint"}, nil)
-}
-
-func (s slowAnswers) Describe(out chan<- *prometheus.Desc) { out <- slowAnswersDesc() }
-
-func (s slowAnswers) Collect(out chan<- prometheus.Metric) {
-	desc := slowAnswersDesc()
-	for grant, n := range s.of.SlowAnswers() {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n), grant.Method, grant.Path)
-	}
+func slowAnswers(of *gateway.Gateway) prometheus.Collector {
+	slow := newMetric("frontdesk_slow_answers_total",
+		"Direct answers that took longer than 500 ms, by endpoint: those worth a place under callbacks.", "method", "endpoint")
+	return newScraped(func(_ context.Context, v values) {
+		for grant, n := range of.SlowAnswers() {
+			v.set(slow, float64(n), grant.Method, grant.Path)
+		}
+	}, slow)
 }
 
 // backendState exports the circuits and the room that is taken.
-type backendState struct {
-	of                                        *backend.Client
-	circuit, running, limit, waiting, clients *prometheus.Desc
-}
-
-func newBackendState(c *backend.Client) backendState {
-	return backendState{
-		of: c,
-		circuit: prometheus.NewDesc("frontdesk_backend_circuit_state",
-			"State of the circuit breakers of a resource, of its reads and its writes: 0 closed, 1 half-open, 2 open.", []string{"resource", "calls"}, nil),
-		running: prometheus.NewDesc("frontdesk_backend_calls_running", "Calls of the backend that are under way.", nil, nil),
-		limit:   prometheus.NewDesc("frontdesk_backend_calls_limit", "Calls of the backend that may be under way.", nil, nil),
-		waiting: prometheus.NewDesc("frontdesk_backend_calls_waiting", "Calls that wait for room at the backend.", nil, nil),
-		clients: prometheus.NewDesc("frontdesk_backend_clients_waiting", "Clients whose calls wait for room at the backend.", nil, nil),
-	}
-}
-
-func (s backendState) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range [...]*prometheus.Desc{s.circuit, s.running, s.limit, s.waiting, s.clients} {
-		out <- d
-	}
-}
-
-func (s backendState) Collect(out chan<- prometheus.Metric) {
+func backendState(of *backend.Client) prometheus.Collector {
+	circuit := newMetric("frontdesk_backend_circuit_state",
+		"State of the circuit breakers of a resource, of its reads and its writes: 0 closed, 1 half-open, 2 open.", "resource", "calls")
+	running := newMetric("frontdesk_backend_calls_running", "Calls of the backend that are under way.")
+	limit := newMetric("frontdesk_backend_calls_limit", "Calls of the backend that may be under way.")
+	waiting := newMetric("frontdesk_backend_calls_waiting", "Calls that wait for room at the backend.")
+	clients := newMetric("frontdesk_backend_clients_waiting", "Clients whose calls wait for room at the backend.")
 	level := map[string]float64{"closed": 0, "half-open": 1, "open": 2}
-	for _, c := range s.of.Circuits() {
-		out <- prometheus.MustNewConstMetric(s.circuit, prometheus.GaugeValue, level[c.State], c.Resource, c.Calls)
-	}
-	load := s.of.Load()
-	for desc, n := range map[*prometheus.Desc]int{s.running: load.Running, s.limit: load.Most, s.waiting: load.Waiting, s.clients: load.Clients} {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(n))
-	}
+	return newScraped(func(_ context.Context, v values) {
+		for _, c := range of.Circuits() {
+			v.set(circuit, level[c.State], c.Resource, c.Calls)
+		}
+		load := of.Load()
+		v.set(running, float64(load.Running))
+		v.set(limit, float64(load.Most))
+		v.set(waiting, float64(load.Waiting))
+		v.set(clients, float64(load.Clients))
+	}, circuit, running, limit, waiting, clients)
 }

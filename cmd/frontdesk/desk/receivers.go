@@ -95,37 +95,19 @@ func (m *metrics) calledBack() func(word string) {
 }
 
 // callbackStates exports the callback jobs by state, and their callbacks that are to be made.
-type callbackStates struct {
-	states  *cached[map[webhook.State]int]
-	pending *cached[pending]
-}
-
-func callbackDescs() (states, due, failing *prometheus.Desc) {
-	return prometheus.NewDesc("frontdesk_callbacks", "Callback jobs that are kept, by state.", []string{"state"}, nil),
-		prometheus.NewDesc("frontdesk_callbacks_due", "Callbacks that are due now, and that nobody is calling.", nil, nil),
-		prometheus.NewDesc("frontdesk_callbacks_failing", "Callbacks that were tried in vain, and will be tried again.", nil, nil)
-}
-
-func (c callbackStates) Describe(out chan<- *prometheus.Desc) {
-	states, due, failing := callbackDescs()
-	for _, d := range []*prometheus.Desc{states, due, failing} {
-		out <- d
-	}
-}
-
-// Collect leaves the numbers out if the database does not answer: a 0 would be wrong, and the rest
-// of the scrape is needed most then.
-func (c callbackStates) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
-	defer cancel()
-	states, due, failing := callbackDescs()
-	if counted, err := c.states.now(ctx); err == nil {
-		for state, n := range counted {
-			out <- prometheus.MustNewConstMetric(states, prometheus.GaugeValue, float64(n), string(state))
+func callbackStates(count *cached[map[webhook.State]int], waiting *cached[pending]) prometheus.Collector {
+	states := newMetric("frontdesk_callbacks", "Callback jobs that are kept, by state.", "state")
+	due := newMetric("frontdesk_callbacks_due", "Callbacks that are due now, and that nobody is calling.")
+	failing := newMetric("frontdesk_callbacks_failing", "Callbacks that were tried in vain, and will be tried again.")
+	return newScraped(func(ctx context.Context, v values) {
+		if counted, err := count.now(ctx); err == nil {
+			for state, n := range counted {
+				v.set(states, float64(n), string(state))
+			}
 		}
-	}
-	if p, err := c.pending.now(ctx); err == nil {
-		out <- prometheus.MustNewConstMetric(due, prometheus.GaugeValue, float64(jobsOf(p.Due)))
-		out <- prometheus.MustNewConstMetric(failing, prometheus.GaugeValue, float64(jobsOf(p.Failing)))
-	}
+		if p, err := waiting.now(ctx); err == nil {
+			v.set(due, float64(jobsOf(p.Due)))
+			v.set(failing, float64(jobsOf(p.Failing)))
+		}
+	}, states, due, failing)
 }
