@@ -21,6 +21,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -68,7 +69,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	defer remove()
 	fmt.Fprintf(out, "The parts and the program took %s.\n", short(time.Since(begun)))
 	r := newReport(out)
-	environment := append(append([]string{perGC}, os.Environ()...), work...)
+	environment := slices.Concat([]string{perGC}, withoutC(args), os.Environ(), work)
 	err = test(ctx, r, args, append(environment, proxy, "FRONTDESK_BINARY="+binary, "FRONTDESK_REQUIRE="+strings.Join(left.there(), ",")))
 	r.close(times)
 	left.print(out)

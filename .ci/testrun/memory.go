@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 )
@@ -19,6 +20,15 @@ const roomInMemory = 4 << 30
 // tenth to a fifth of their time went to collecting it. What is started as it is shipped
 // has the runtime's own.
 const perGC = "GOGC=400"
+
+// withoutC has the tests made of the packages that the program is made of, which are then
+// compiled once. The race detector takes C.
+func withoutC(args []string) []string {
+	if slices.Contains(args, "-race") {
+		return nil
+	}
+	return []string{"CGO_ENABLED=0"}
+}
 
 // workFolder makes the folder in which the tests work: in memory where there is room
 // enough, unless TMPDIR says another, and returns what removes it.

@@ -99,7 +99,7 @@ func machine(t *testing.T, sheet string) string {
 		return rig.Read(t, rig.Repository(t, "mapping", "resources", name+".yaml"))
 	}
 	order, country := resource("order"), resource("country")
-	loopback := strings.NewReplacer("${LOOPBACK_URL}", "http://127.0.0.1:1", "${FOREIGN_PASSWORD_HASH}", rig.PasswordHash(t)).
+	loopback := strings.NewReplacer("${LOOPBACK_URL}", "http://127.0.0.1:1", "${FOREIGN_PASSWORD_HASH}", rig.PasswordHash("demo")).
 		Replace(rig.Read(t, rig.Repository(t, "backend", "remote", "testdata", "loopback.yaml")))
 	for name, text := range map[string]string{
 		"ca.pem": rig.Read(t, ca.File(t)), "empty.pem": "", "busy.db-callbacks": "", "dealerpak.yaml": sheet,

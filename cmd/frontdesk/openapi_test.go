@@ -13,8 +13,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,12 +63,21 @@ func newDemo(t *testing.T) *rig.Desk {
 	return nil
 }
 
-// loadDescription reads a description, judging it and its examples.
+// judged are the descriptions, but for their addresses, that loadDescription has judged.
+var (
+	judged       sync.Map
+	addressOfOne = regexp.MustCompile(`"url":"http://[^"]*"`)
+)
+
+// loadDescription reads a description, judging it and its examples. That takes two seconds
+// for the description of everything, which several desks have: it is judged once.
 func loadDescription(t *testing.T, text []byte) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(text)
 	require.NoError(t, err)
-	require.NoError(t, doc.Validate(context.Background(), openapi3.EnableExamplesValidation()))
+	if _, again := judged.LoadOrStore(string(addressOfOne.ReplaceAll(text, nil)), true); !again {
+		require.NoError(t, doc.Validate(context.Background(), openapi3.EnableExamplesValidation()))
+	}
 	return doc
 }
 
@@ -346,9 +357,9 @@ func describeTo(t *testing.T, c *config.Config) string {
 	return string(text)
 }
 
-// TestOpenAPILint has both kept linters find nothing, in either version. That takes
-// them some ten seconds for the description of everything: the soak has them read each
-// key's in each version, the short form each key and each version once.
+// TestOpenAPILint has both kept linters find nothing, in either version. Of the description
+// of everything that takes Redocly three seconds, and Spectral twenty: the soak has them
+// read each key's in each version, the short form that description once, by Redocly alone.
 func TestOpenAPILint(t *testing.T) {
 	sqltest.Tool(t, "npm", "node")
 	npm := rig.Repository(t, ".ci", "npm")
@@ -359,7 +370,7 @@ func TestOpenAPILint(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var files []string
-	versions := map[string][]string{"demo-full": {"3.0"}, "demo-orders": {"3.1"}}
+	versions := map[string][]string{"demo-full": {"3.0"}, "demo-orders": {"3.1", "3.0"}}
 	if sqltest.Soak() {
 		versions = map[string][]string{"demo-full": {"3.1", "3.0"}, "demo-orders": {"3.1", "3.0"}}
 	}
@@ -376,7 +387,11 @@ func TestOpenAPILint(t *testing.T) {
 		{"redocly", "lint", "--config", "redocly.yaml", "--max-problems", "20", "--format", "stylish"},
 		{"spectral", "lint", "--ruleset", "spectral.yaml", "--fail-severity", "hint", "--quiet"},
 	} {
-		command := exec.Command(filepath.Join(npm, "node_modules/.bin", line[0]), append(line[1:], files...)...)
+		read := slices.Clone(files)
+		if line[0] == "spectral" && !sqltest.Soak() {
+			read = slices.DeleteFunc(read, func(file string) bool { return strings.HasPrefix(filepath.Base(file), "demo-full") })
+		}
+		command := exec.Command(filepath.Join(npm, "node_modules/.bin", line[0]), append(line[1:], read...)...)
 		command.Dir = npm
 		command.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "NO_COLOR=1")
 		out, err := command.CombinedOutput()

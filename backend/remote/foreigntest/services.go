@@ -72,7 +72,7 @@ const superuser = "root@example.com"
 // zuid, in PocketBase noord@example.com and zuid@example.com.
 const (
 	Password     = "not-a-secret-1"
-	PasswordHash = "$argon2id$v=19$m=19456,t=2,p=1$3j+nre6/fCIdVxrG3DflJg$vb0ubCNzDYvZ5tUUAip0ycKQSWqTZCEBz116gYDcNXc"
+	PasswordHash = "$argon2id$v=19$m=8,t=1,p=1$j+trRUM9fdPr8QI720kfSw$a5BVEZsj3I/bZc4/nTNYWEDEo2rkvlrCpKNHIkscpLo"
 )
 
 // PocketBase starts PocketBase (Go): lists in pages, one filter expression, ids that are

@@ -69,7 +69,7 @@ var Engines = []struct {
 		return "sqlite:" + file
 	}, func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), desk.DatabaseFile) }},
 	{"postgres", func(t testing.TB) string {
-		return sqltest.PostgresLike(t, "sample", func(dsn string) error { return SeedDatabase(dsn, SampleOrders) })
+		return sqltest.PostgresLike(t, "sample", seedSample)
 	}, func(t testing.TB) string { return sqltest.Postgres(t) }},
 }
 
@@ -81,7 +81,7 @@ var SampleFile = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, desk.DatabaseFile)
-	if err := SeedDatabase("sqlite:"+file, SampleOrders); err != nil {
+	if err := seedSample("sqlite:" + file); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(file)
@@ -277,6 +277,36 @@ func SeedDatabase(dsn string, records int) error {
 		_, err = ledger.Open(context.Background(), store.Database()) // likewise
 	}
 	return errors.Join(err, store.Close())
+}
+
+// seedSample makes the database that others are copied from. Its users log in at next to
+// no cost: see PasswordHash.
+func seedSample(dsn string) error {
+	if err := SeedDatabase(dsn, SampleOrders); err != nil {
+		return err
+	}
+	return rehash(dsn, PasswordHash)
+}
+
+// rehash hashes the passwords of the sample data's users anew, which are their names.
+func rehash(dsn string, hash func(password string) string) error {
+	statement := "UPDATE app_user SET password_hash = CASE username"
+	for _, name := range []string{"demo", "external", "noemail", "bademail", "other"} {
+		statement += fmt.Sprintf(" WHEN '%s' THEN '%s'", name, hash(name))
+	}
+	return alter(dsn, statement+" END")
+}
+
+// CostlyLogins has the users of the sample data log in at the cost that a hash has where
+// frontdesk is used.
+func CostlyLogins(t testing.TB, dsn string) {
+	t.Helper()
+	hasher := auth.NewHasher()
+	require.NoError(t, rehash(dsn, func(password string) string {
+		hash, err := hasher.Hash(t.Context(), password)
+		require.NoError(t, err)
+		return hash
+	}))
 }
 
 // OpenAdministration opens what is behind a desk, beside it.

@@ -249,15 +249,21 @@ func (p *Practice) Ended() string {
 // would have filled it.
 func (p *Practice) Alter(statement string, args ...any) {
 	p.T.Helper()
-	driver, source := "sqlite", strings.TrimPrefix(p.DSN, "sqlite:")+"?_pragma=busy_timeout(10000)"
-	if strings.HasPrefix(p.DSN, "postgres") {
-		driver, source = "pgx", p.DSN
+	require.NoError(p.T, alter(p.DSN, fmt.Sprintf(statement, args...)))
+}
+
+func alter(dsn, statement string) error {
+	driver, source := "sqlite", strings.TrimPrefix(dsn, "sqlite:")+"?_pragma=busy_timeout(10000)"
+	if strings.HasPrefix(dsn, "postgres") {
+		driver, source = "pgx", dsn
 	}
 	db, err := sql.Open(driver, source)
-	require.NoError(p.T, err)
+	if err != nil {
+		return err
+	}
 	defer db.Close()
-	_, err = db.ExecContext(context.Background(), fmt.Sprintf(statement, args...))
-	require.NoError(p.T, err)
+	_, err = db.ExecContext(context.Background(), statement)
+	return err
 }
 
 // Raw sends bytes as they are, and reads the one answer.

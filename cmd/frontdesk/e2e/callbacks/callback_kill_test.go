@@ -285,11 +285,13 @@ func (k *callbackKill) list() (found []webhook.Job) {
 	k.t.Helper()
 	onJobs(k.t, k.jobs, func(s *jobstore.Store) {
 		var err error
-		found, err = s.List(k.t.Context(), webhook.Filter{Limit: 1 << 20})
+		found, err = s.List(k.t.Context(), everyJob)
 		require.NoError(k.t, err)
 	})
 	return found
 }
+
+var everyJob = webhook.Filter{Limit: 1 << 20}
 
 // settle starts the program and waits until every job came to its end. Where
 // several processes may share the jobs, those that were interrupted wait for
@@ -297,9 +299,12 @@ func (k *callbackKill) list() (found []webhook.Job) {
 func (k *callbackKill) settle() {
 	k.t.Helper()
 	c := rig.StartChild(k.t, k.options)
-	require.Eventually(k.t, func() bool {
-		return !slices.ContainsFunc(k.list(), func(j webhook.Job) bool { return j.State != webhook.CalledBack && j.State != webhook.Collected })
-	}, desk.CallLease+desk.WorkLease+rig.Patience, 100*time.Millisecond, "%s", c.Log)
+	onJobs(k.t, k.jobs, func(s *jobstore.Store) {
+		require.Eventually(k.t, func() bool {
+			jobs, err := s.List(k.t.Context(), everyJob)
+			return err == nil && !slices.ContainsFunc(jobs, func(j webhook.Job) bool { return j.State != webhook.CalledBack && j.State != webhook.Collected })
+		}, desk.CallLease+desk.WorkLease+rig.Patience, 100*time.Millisecond, "%s", c.Log)
+	})
 	c.Kill()
 }
 

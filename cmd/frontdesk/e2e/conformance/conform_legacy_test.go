@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -117,6 +118,7 @@ func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options, mo
 	dir := t.TempDir()
 	text, err := os.ReadFile(sheet)
 	require.NoError(t, err)
+	text = bytes.Replace(text, []byte("hash: [bcrypt, "), []byte("hash: ["), 1) // nobody here has it, and every login would take as long
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), text, 0o600))
 	file := filepath.Join(dir, "frontdesk.yaml")
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {driver: %s, sheet: %q}\nmail: {folder: %q}\n%s",

@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -54,8 +53,6 @@ func startAlmanac(t *testing.T, s *almanac, fields string) *rig.Desk {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	hash, err := auth.NewHasher().Hash(t.Context(), "anna")
-	require.NoError(t, err)
 	dir := t.TempDir()
 	sheet := filepath.Join(dir, "sheet.yaml")
 	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, `format: 1
@@ -74,7 +71,7 @@ resources:
     fields:
       kind: {constant: person}
       name: name
-%s`, server.URL, filepath.Join(dir, "keep.db"), hash, fields), 0o600))
+%s`, server.URL, filepath.Join(dir, "keep.db"), rig.PasswordHash("anna"), fields), 0o600))
 	return rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: remote, sheet: %q", sheet), Edit: strings.NewReplacer(`["GET /order", "GET /orderline", "GET /model/*"]`, `["GET /model/*"]`)})
 }
 

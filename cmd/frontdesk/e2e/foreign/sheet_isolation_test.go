@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/cmd/frontdesk/rig"
 )
@@ -48,14 +47,8 @@ resources:
 func startTenants(t *testing.T, driver, source, contact, order, line string) *rig.Desk {
 	t.Helper()
 	dir := t.TempDir()
-	var hashes []string
-	for _, user := range []string{"noord", "zuid"} {
-		hash, err := auth.NewHasher().Hash(t.Context(), user)
-		require.NoError(t, err)
-		hashes = append(hashes, hash)
-	}
 	sheet := filepath.Join(dir, "sheet.yaml")
-	text := "format: 1\nsource: " + source + fmt.Sprintf(twoTenants, filepath.Join(dir, "keep.db"), hashes[0], hashes[1], contact, order, line)
+	text := "format: 1\nsource: " + source + fmt.Sprintf(twoTenants, filepath.Join(dir, "keep.db"), rig.PasswordHash("noord"), rig.PasswordHash("zuid"), contact, order, line)
 	require.NoError(t, os.WriteFile(sheet, []byte(text), 0o600))
 	return rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: %s, sheet: %q", driver, sheet)})
 }

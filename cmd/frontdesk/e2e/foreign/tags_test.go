@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/cmd/frontdesk/rig"
 )
@@ -43,11 +42,9 @@ resources:
 // startTagged starts the program with the sheet.
 func startTagged(t *testing.T, driver, source, contact, order, lines, line string) *rig.Desk {
 	t.Helper()
-	hash, err := auth.NewHasher().Hash(t.Context(), "anna")
-	require.NoError(t, err)
 	dir := t.TempDir()
 	sheet := filepath.Join(dir, "sheet.yaml")
-	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, taggedSheet, source, filepath.Join(dir, "keep.db"), hash, contact, order, lines, line), 0o600))
+	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, taggedSheet, source, filepath.Join(dir, "keep.db"), rig.PasswordHash("anna"), contact, order, lines, line), 0o600))
 	return rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: %s, sheet: %q", driver, sheet)})
 }
 

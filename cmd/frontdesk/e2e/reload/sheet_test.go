@@ -52,7 +52,7 @@ func startBesideSheet(t *testing.T) *besideSheet {
 	b.T = t
 	b.write("dealer.db", "")
 	rig.AskSQLite(t, b.at("dealer.db"), "CREATE TABLE grp (nr INTEGER PRIMARY KEY, code TEXT, oms TEXT)")
-	b.sheet = fmt.Sprintf(groups, b.at("dealer.db"), b.at("keep.db"), rig.PasswordHash(t))
+	b.sheet = fmt.Sprintf(groups, b.at("dealer.db"), b.at("keep.db"), rig.PasswordHash("demo"))
 	b.write("dealer.yaml", b.sheet)
 	require.NoError(t, os.Mkdir(b.at("model"), 0o700))
 	text := rig.KeptConfig(t, "", fmt.Sprintf("model: {dir: %q}", b.at("model")), "KEYS")

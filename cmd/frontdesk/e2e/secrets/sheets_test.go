@@ -13,7 +13,6 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/rig"
@@ -120,12 +119,4 @@ func change(t testing.TB, db *sql.DB, statements ...string) (n int) {
 		n += int(rows)
 	}
 	return n
-}
-
-// hashOf is the hash of a password for the users of a sheet.
-func hashOf(t testing.TB, password string) string {
-	t.Helper()
-	hash, err := auth.NewHasher().Hash(t.Context(), password)
-	require.NoError(t, err)
-	return hash
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/desk"
 	tables "frontdesk/cmd/frontdesk/desk/ledger"
@@ -230,9 +229,7 @@ resources:
 func TestDriftOfSheets(t *testing.T) {
 	t.Parallel()
 	s := &service{t: t, redis: redistest.Start(t)}
-	hash, err := auth.NewHasher().Hash(t.Context(), "demo")
-	require.NoError(t, err)
-	database, keep := filepath.Join(t.TempDir(), "dealer.db"), rig.Engines[1].Empty(t)
+	database, keep, hash := filepath.Join(t.TempDir(), "dealer.db"), rig.Engines[1].Empty(t), rig.PasswordHash("demo")
 	require.NoError(t, os.WriteFile(database, nil, 0o600))
 	rig.AskSQLite(t, database, "CREATE TABLE grp (nr INTEGER PRIMARY KEY, code TEXT, oms TEXT)")
 	start := func(more string) *rig.Kept {

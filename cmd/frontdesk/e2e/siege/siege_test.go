@@ -88,6 +88,7 @@ func (s *siege) play() *row {
 	if s.ground != nil {
 		s.ground(s)
 	}
+	rig.CostlyLogins(s.t, s.options.DSN)
 	s.desk = rig.StartChild(s.t, s.options)
 	s.to = target{Host: s.desk.Host(), Token: s.desk.Login(rig.FullKey, "demo"), Gets: s.gets}
 	if s.aim != nil {
