@@ -265,6 +265,7 @@ func (g *Gateway) newRoutes() *routes {
 	g.utilityRoutes(r)
 	g.pageRoutes(r)
 	g.descriptionRoute(r)
+	g.collectionRoute(r)
 	r.children = r.childRightsOf(g.o.Offer.Model)
 	r.told = r.toldOf(g.o.Offer)
 	if g.o.Callbacks == nil {
