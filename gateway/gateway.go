@@ -70,6 +70,7 @@ type Gateway struct {
 	routes       *routes
 	pipeline     []namedStage
 	descriptions descriptions
+	refusals     refusals
 	running      sync.Map // idempotency keys being served
 	waits        waits
 	exchanges    sync.Pool // of *Exchange
@@ -122,6 +123,7 @@ func (g *Gateway) answer(ctx context.Context, req *fasthttp.Request, resp *fasth
 	if err := g.safely(ctx, x); err != nil {
 		g.answerError(x, err)
 		g.recognise(ctx, x)
+		g.noteRefusal(x, err)
 	}
 	x.tellLimits()
 	g.observe(x)
