@@ -101,6 +101,7 @@ func fieldText(f *mapping.Field) string {
 	add(f.UniquePer != "" && len(f.UniqueWhen) == 0, "No two records of the same "+f.UniquePer+" share a value.")
 	add(f.Reference != "", "The id of a record of "+f.Reference+".")
 	add(f.After != "", "Later than "+f.After+".")
+	add(mapping.ValidationWords(f.Check) != "", mapping.ValidationWords(f.Check))
 	add(f.Type == mapping.Float8 && f.Scale > 0, "Kept with "+strconv.Itoa(f.Scale)+" decimals.")
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
