@@ -75,6 +75,7 @@ type Gateway struct {
 	routes       *routes
 	pipeline     []namedStage
 	descriptions descriptions
+	refusals     refusals
 	running      sync.Map // idempotency keys being served
 	waits        waits
 	exchanges    sync.Pool // of *Exchange
@@ -127,6 +128,7 @@ func (g *Gateway) answer(ctx context.Context, req *fasthttp.Request, resp *fasth
 	if err := g.safely(ctx, x); err != nil {
 		g.answerError(x, err)
 		g.recognise(ctx, x)
+		g.noteRefusal(x, err)
 	}
 	x.tellLimits()
 	x.tellDeprecated()

@@ -105,6 +105,7 @@ func fieldText(f *mapping.Field) string {
 	if f.Deprecated != nil {
 		add(true, f.Deprecated.String())
 	}
+	add(mapping.ValidationWords(f.Check) != "", mapping.ValidationWords(f.Check))
 	add(f.Type == mapping.Float8 && f.Scale > 0, "Kept with "+strconv.Itoa(f.Scale)+" decimals.")
 	return strings.TrimSpace(strings.Join(parts, " "))
 }

@@ -33,6 +33,6 @@ func (g *Gateway) recognise(ctx context.Context, x *Exchange) {
 		return
 	}
 	if key := x.policy.Keys.ByHash(session.Key, x.started); key != nil {
-		x.keyName, x.client = key.Name, session.User.Client.Name
+		x.keyName, x.client, x.Session = key.Name, session.User.Client.Name, session
 	}
 }

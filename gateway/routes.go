@@ -203,7 +203,7 @@ func (r *routes) register(e *Endpoint, method string, op *Operation) {
 	op.settle()
 	e.all = append(e.all, op)
 	switch same := e.numbered(method); {
-	case op.open || isUnderAuthenticate(e.Path):
+	case op.open || op.page || isUnderAuthenticate(e.Path):
 		op.Number = openToAll
 	case same != nil:
 		op.Number = same.Number
@@ -255,6 +255,8 @@ func (g *Gateway) newRoutes() *routes {
 	g.utilityRoutes(r)
 	g.pageRoutes(r)
 	g.descriptionRoute(r)
+	g.collectionRoute(r)
+	g.refusalsRoute(r)
 	r.children = r.childRightsOf(g.o.Offer.Model)
 	r.followable = r.findFollowable(g.o.Offer)
 	if g.o.Callbacks == nil {

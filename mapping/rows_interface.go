@@ -33,11 +33,11 @@ func interfaceRows() []Entry {
 		}},
 		{Scope: OpCreate, Reason: BodyNotJSON, Status: 400, Message: "Body is not valid JSON", Help: Help{
 			"The body is not one JSON object. Doubled member names, text after the object, invalid UTF-8 and nesting deeper than 32 count too.",
-			"Have the body written by a JSON library rather than put together from text, and send it as UTF-8. At GET /model the answer of the system behind was not JSON: report it.",
+			"The member position of the answer says at which line and column reading ended. Have the body written by a JSON library rather than put together from text, not as a form, and send it as UTF-8; several records go to /bulk, not into an array. At GET /model the answer of the system behind was not JSON: report it.",
 		}},
 		{Scope: OpCreate, Reason: FieldNotInModel, Status: 403, Message: "Field: <x> not found in model", Args: []Arg{{Example: "colour"}}, Help: Help{
 			"The resource has no field of the given name. Names are case-sensitive.",
-			"GET /model/<resource> lists all fields. The same names go into bodies, fields, sort and filters.",
+			"GET /model/<resource> lists all fields, with arrays only where the api_key may read their elements. The same names go into bodies, fields and filters, as they are and not within another member such as data; sort takes no arrays and no binary data.",
 		}},
 		{Scope: OpCreate, Reason: FieldReadonly, Status: 403, Message: "Field: <x> is readonly do not supply in request", Args: []Arg{{ArgField, "created_at"}}, By: ByEither, Help: Help{
 			"The field is kept by the service and cannot be written, not even with the value that it has.",
@@ -69,15 +69,15 @@ func interfaceRows() []Entry {
 		}},
 		{Scope: OpCreate, Reason: TimestampInvalid, Status: 403, Message: "Field: <x> has an invalid value: <x> for datatype: timestamp(ISO 8601)", Args: []Arg{{ArgField, "order_date"}, {ArgValue, "yesterday"}}, By: ByEither, Help: Help{
 			"The value is no ISO 8601 date, or date and time with a zone, or it names a day that does not exist.",
-			"Send 2026-07-01T10:00:00Z, 2026-07-01T12:00:00+02:00 or 2026-07-01, as a JSON string.",
+			"Send 2026-07-01T10:00:00Z, 2026-07-01T12:00:00+02:00 or 2026-07-01, as a JSON string. In a query the + is written %2B, since a + there is a blank: modified_since=2026-07-01T12:00:00%2B02:00.",
 		}},
 		{Scope: OpCreate, Reason: Float8Invalid, Status: 403, Message: "Field: <x> has an invalid value: <x> for datatype: float8", Args: []Arg{{ArgField, "price"}, {ArgValue, "ten"}}, By: ByEither, Help: Help{
 			"The value is not a finite JSON number. Numbers in quotation marks are text.",
-			"Send 12.5, with a point and without quotation marks.",
+			"Send 12.5 and not \"12.5\" or \"12,5\": with a point and without quotation marks, which the message does not show.",
 		}},
 		{Scope: OpCreate, Reason: Int4Invalid, Status: 403, Message: "Field: <x> has an invalid value: <x> for datatype: int4", Args: []Arg{{ArgField, "mileage"}, {ArgValue, "1.5"}}, By: ByEither, Help: Help{
 			"The value is not a whole JSON number within 32 bits. 1.0 and \"1\" are not.",
-			"Send 1, without quotation marks and without a fraction, from -2147483648 to 2147483647. Flags take 0 or 1.",
+			"Send 1 and not \"1\": without quotation marks, which the message does not show, and without a fraction, from -2147483648 to 2147483647. Flags take 0 or 1, not true or false.",
 		}},
 		{Scope: OpCreate, Reason: VarcharInvalid, Status: 403, Message: "Field: <x> has an invalid value: <x> for datatype: varchar", Args: []Arg{{ArgField, "name"}, {ArgValue, "[1,2]"}}, By: ByEither, Help: Help{
 			"The value of a text field is not a JSON string, or holds the character NUL.",
@@ -93,7 +93,8 @@ func interfaceRows() []Entry {
 		}},
 		{Scope: OpCreate, Reason: ValidationFailed, Status: 403, Message: "Field: <x> has an invalid value: <x> for validation: <x>", Args: []Arg{{ArgField, "kind"}, {ArgValue, "robot"}, {ArgValidation, "person|company"}}, By: ByEither, Help: Help{
 			"The value has the right type, but breaks a rule of the field, which the message names after \"validation:\". Choices are written a|b|c; https and public address are rules for webhook_url.",
-			"Send a value that the rule allows. GET /model/<resource> shows it as custom_validation.",
+			"Send a value that the rule allows: of a|b|c one of these. " + validationWords["license_plate"] + " " + validationWords["vin"] + " " + validationWords["ean"] +
+				" webhook_url begins with https:// and names a public host, without a user, a fragment and a parameter id of its own; its port is 443, unless the service allows others.",
 		}},
 		{Scope: OpCreate, Reason: DateNotAfter, Status: 403, Message: "Field: <x> value: <x> date must be after Field: <x> value: <x>", Args: []Arg{{ArgField, "delivery_date"}, {ArgValue, "2026-06-30"}, {ArgAfter, "order_date"}, {ArgAfterValue, "2026-07-01"}}, By: ByEither, Help: Help{
 			"Two dates of the record are in the wrong order: the first named must be later than the second.",
@@ -180,7 +181,7 @@ func interfaceRows() []Entry {
 		// Endpoint-specific errors
 		{Scope: "GET /authenticate", Reason: NotLoggedIn, Status: 401, Message: "Not authorized", Help: Help{
 			"The request carries no header token.",
-			"Call GET /authenticate first and send what it answers in the header token, on every request. Some proxies drop headers they do not know.",
+			"Call GET /authenticate first and send what it answers in the header token, on every request; a header Authorization is not read. Some proxies drop headers they do not know.",
 		}},
 		{Scope: "GET /authenticate", Reason: TokenInvalid, Status: 401, Message: "Not authorized", Help: Help{
 			"The token is not, or no longer, valid: it is older than sessions live here (30 minutes at most), was logged out, or its api_key was withdrawn. At GET /authenticate/logout the status is 200, since the session is over in either case.",

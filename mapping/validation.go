@@ -25,6 +25,18 @@ var validations = map[string]validation{
 	"resource":      func(b *Body, v Value) bool { return b.Record.Resource.model.Resource(v.text) != nil },
 }
 
+// validationWords say what custom validations ask for, where their names do not.
+var validationWords = map[string]string{
+	"license_plate": "A Dutch license plate is six letters and digits in three groups that fit a side code, such as GT-123-B, 12-ABC-3, AB-12-34 or 12-34-AB; dashes, blanks and case do not matter. " +
+		"Plates of another country take its country_id.",
+	"vin":       "A VIN has 17 characters: capitals without I, O and Q, and digits.",
+	"ean":       "An EAN has 8, 12, 13 or 14 digits, of which the last one is the check digit.",
+	"https_url": "An address begins with https://, and has no user.",
+}
+
+// ValidationWords say what a custom validation asks for; "" where its name does.
+func ValidationWords(check string) string { return validationWords[check] }
+
 var (
 	vin           = regexp.MustCompile(`^[A-HJ-NPR-Z0-9]{17}$`)
 	dutchPostcode = regexp.MustCompile(`^[0-9]{4} [A-Za-z]{2}$`)

@@ -1,0 +1,192 @@
+package description
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+var update = flag.Bool("update", false, "write what the generators make of the description into docs/kits/generators.md")
+
+// foreign are packages of npm that read descriptions; their folder is where they are installed.
+func foreign(t *testing.T) (folder string) {
+	t.Helper()
+	sqltest.Tool(t, "npm", "node")
+	folder = rig.Repository(t, ".ci", "generators")
+	if _, err := os.Stat(filepath.Join(folder, "node_modules", ".installed")); err != nil && sqltest.Required("npm") {
+		t.Fatalf("the generators are missing; .ci/install-node installs them: %v", err)
+	} else if err != nil {
+		t.Skip("the generators are not installed, which .ci/install-node does: the description is not tried with them")
+	}
+	return folder
+}
+
+// described starts a desk with an api_key that has an allowlist, and writes what path answers
+// to it into a file.
+func described(t *testing.T, allow, path string) (d *rig.Desk, file string) {
+	t.Helper()
+	d, _ = withAllowlists(t, rig.Options{}, allow)
+	a, err := d.Try("GET", path+"?api_key="+rig.ArrayKey(0), "", "")
+	require.NoError(t, err)
+	require.Equal(t, 200, a.Status)
+	file = filepath.Join(t.TempDir(), "read.json")
+	require.NoError(t, os.WriteFile(file, a.Body, 0o600))
+	return d, file
+}
+
+// made is what became of a generator, as .ci/generators/try.mjs tells it.
+type made struct {
+	Made, Compiled, Failed string
+	Seen                   *struct {
+		Listed, Updated, AnyOf string
+		Deleted                int
+	}
+}
+
+// row is its line of the table: the version and what it can.
+func (m made) row(name, version string) string {
+	compiled, flow := "yes", "yes"
+	if m.Compiled != "" {
+		compiled = "no"
+	}
+	if m.Seen == nil {
+		return fmt.Sprintf("| %s | %s | %s | no | |", name, version, compiled)
+	}
+	lists := "yes"
+	if m.Seen.AnyOf != "2 found" {
+		lists = "repeats the parameter: " + m.Seen.AnyOf
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s |", name, version, compiled, flow, lists)
+}
+
+// quick are the generators of the short form. openapi-typescript is that of a kit, which is
+// tried by itself.
+var quick = []string{"hey-api", "oazapfts", "openapi-typescript-codegen", "orval", "swagger-typescript-api"}
+
+// TestForeignGenerators has generators that nobody here wrote make clients, compiles these
+// strictly, has each make, list, change and delete an order, and holds the table of the kits
+// to what came of it. It takes more than ten seconds, since each generator brings a compiler
+// along; the soak tries more of them, and with a description of everything.
+func TestForeignGenerators(t *testing.T) {
+	folder := foreign(t)
+	allow, names := `"* /order"`, quick
+	if sqltest.Soak() || *update {
+		names = nil
+	}
+	if sqltest.Soak() {
+		allow = `"* /*"`
+	}
+	d, file := described(t, allow, "/openapi.json")
+	out := t.TempDir()
+	command := exec.Command("node", append([]string{filepath.Join(folder, "try.mjs"), file, out, d.Base, rig.ArrayKey(0)}, names...)...)
+	said, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	text, err := os.ReadFile(filepath.Join(out, "result.json"))
+	require.NoError(t, err)
+	var results map[string]made
+	require.NoError(t, json.Unmarshal(text, &results))
+	require.GreaterOrEqual(t, len(results), 5)
+	page := rig.Repository(t, "docs", "kits", "generators.md")
+	table := newTable(t, page)
+	for _, name := range slices.Sorted(maps.Keys(results)) {
+		m := results[name]
+		require.Empty(t, m.Made+m.Compiled+m.Failed, name)
+		require.Equal(t, []any{"generated", "in_progress", 200}, []any{m.Seen.Listed, m.Seen.Updated, m.Seen.Deleted}, name)
+		table.rows[name] = m.row(name, version(t, folder, name))
+	}
+	table.hold(t, page, *update)
+}
+
+// packageOf is the package of a generator that is called otherwise.
+var packageOf = map[string]string{"hey-api": "@hey-api/openapi-ts", "orval-zod": "orval"}
+
+// version is the pinned one.
+func version(t *testing.T, folder, name string) string {
+	text, err := os.ReadFile(filepath.Join(folder, "package.json"))
+	require.NoError(t, err)
+	var pinned struct{ Dependencies map[string]string }
+	require.NoError(t, json.Unmarshal(text, &pinned))
+	if p, ok := packageOf[name]; ok {
+		name = p
+	}
+	require.NotEmpty(t, pinned.Dependencies[name], name)
+	return pinned.Dependencies[name]
+}
+
+// table is the one of a page, between its marks.
+type table struct {
+	before, after string
+	written       []string
+	rows          map[string]string
+}
+
+const tableHead = "| Generator | Version | Compiles with `strict` | Makes, lists, changes and deletes an order | Lists of values, `id[in]` |\n|---|---|---|---|---|\n"
+
+func newTable(t *testing.T, page string) *table {
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	parts := strings.SplitN(string(text), tableHead, 2)
+	require.Len(t, parts, 2, "the table of %s", page)
+	rows := regexp.MustCompile(`^(\|.*\n)*`).FindString(parts[1])
+	return &table{parts[0] + tableHead, strings.TrimPrefix(parts[1], rows), strings.Split(strings.TrimSpace(rows), "\n"), map[string]string{}}
+}
+
+// hold compares the rows with those of the page, or writes them.
+func (b *table) hold(t *testing.T, page string, write bool) {
+	if write {
+		var rows strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(b.rows)) {
+			rows.WriteString(b.rows[name] + "\n")
+		}
+		require.NoError(t, os.WriteFile(page, []byte(b.before+rows.String()+b.after), 0o644))
+		return
+	}
+	for _, row := range b.rows {
+		require.Contains(t, b.written, row, "go test -run TestForeignGenerators -update writes the table anew")
+	}
+}
+
+// TestCollectionRuns has newman run the collection: whole, which must change nothing, and with
+// leave to write.
+func TestCollectionRuns(t *testing.T) {
+	folder := foreign(t)
+	allow := `"* /contact", "* /order", "* /orderline", "PUT /order/bulk", "* /turnovergroup", "GET /util/environment", "GET /model/*"`
+	if sqltest.Soak() {
+		allow = `"* /*"`
+	}
+	d, file := described(t, allow, "/postman.json")
+	token := d.Login(rig.FullKey, "demo")
+	count := func() string {
+		return string(d.Call("GET", "/order?total=1&page_size=1&fields=id&sort=-modified_at", token, "").Body)
+	}
+	before := count()
+	newman := func(more ...string) string {
+		args := append([]string{filepath.Join(folder, "node_modules/newman/bin/newman.js"), "run", file, "--color", "off", "--reporter-cli-no-banner",
+			"--env-var", "api_key=" + rig.ArrayKey(0), "--env-var", "username=demo", "--env-var", "password=demo"}, more...)
+		said, err := exec.Command("node", args...).CombinedOutput()
+		require.NoError(t, err, "%s", said)
+		return string(said)
+	}
+	if sqltest.Soak() {
+		require.NotContains(t, newman(), "POST ")
+		require.Equal(t, before, count(), "a run of the whole collection changes nothing")
+	}
+	said := newman("--env-var", "write=yes")
+	for _, met := range []string{"POST " + d.Base + "/order [201", "PUT " + d.Base + "/order/bulk [200", "DELETE " + d.Base + "/order/"} {
+		require.Contains(t, said, met)
+	}
+	require.Equal(t, before, count(), "what it makes it deletes")
+}

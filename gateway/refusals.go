@@ -1,0 +1,151 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"frontdesk/mapping"
+)
+
+// refusalsPath is where a session reads what was refused to its api_key and client.
+const refusalsPath = "/testpage/requests"
+
+// How much is kept of refusals: the last ones of each caller, and so many callers. That is
+// some 15 MB where every one of them is refused all the time.
+const (
+	keptRefusals = 100
+	keptCallers  = 256
+	keptFields   = 20
+	keptName     = 100 // bytes of the name of one
+)
+
+// refusals are the last requests of each caller that were refused. They are there for those
+// who write a client: names and reasons, and no values.
+type refusals struct {
+	mu sync.Mutex
+	of map[refusedCaller]*lastRefusals
+}
+
+// refusedCaller is an api_key, by its name, and a client.
+type refusedCaller struct {
+	key    string
+	client int64
+}
+
+// lastRefusals is a ring.
+type lastRefusals struct {
+	all  []refusedRequest
+	next int // where the next one goes, once the ring is full
+}
+
+// refusedRequest is one of them, as it is answered.
+type refusedRequest struct {
+	RequestID  string   `json:"request_id"`
+	At         string   `json:"at"`
+	Method     string   `json:"method"`
+	Endpoint   string   `json:"endpoint"` // as the description has it; "" for none
+	Parameters []string `json:"parameters"`
+	Status     int      `json:"status"`
+	Reason     string   `json:"reason"`
+	Message    string   `json:"message"` // of the catalogue: <x> where values were
+	Fields     []string `json:"fields"`
+	Cause      string   `json:"cause"`
+	Cure       string   `json:"cure"`
+}
+
+// refusalsRoute puts it into the endpoint table. It takes a session and no right, and like a
+// page is not among what is listed, granted or described.
+func (g *Gateway) refusalsRoute(r *routes) {
+	if r.endpoints[refusalsPath] != nil {
+		return
+	}
+	e := &Endpoint{Path: refusalsPath, Template: refusalsPath, list: map[string]*Operation{}}
+	r.endpoints[refusalsPath] = e
+	r.on(e, "GET", &Operation{page: true, serve: g.answerRefusals})
+}
+
+// answerRefusals answers with those of the session's api_key and client, the last one first.
+func (g *Gateway) answerRefusals(_ context.Context, x *Exchange) error {
+	x.answerJSON(g.refusals.last(refusedCaller{x.keyName, x.user().Client.ID}))
+	return nil
+}
+
+// noteRefusal keeps what an exchange was refused for, if it is known whose it is.
+func (g *Gateway) noteRefusal(x *Exchange, err error) {
+	if x.Session == nil || x.keyName == "" {
+		return
+	}
+	v, ok := mapping.AsViolations(err)
+	if !ok || len(v) == 0 {
+		v = mapping.Violations{mapping.Fail(mapping.InternalError)}
+	}
+	row := g.catalogue.Lookup(v[0].Reason, x.scopes()...)
+	one := refusedRequest{
+		RequestID: x.RequestID, At: x.started.UTC().Format("2006-01-02T15:04:05.000Z"), Method: x.knownMethod(), Parameters: x.knownParams(), Fields: []string{},
+		Status: row.Status, Reason: string(row.Reason), Message: row.Message, Cause: row.Cause, Cure: row.Cure,
+	}
+	if x.Operation != nil {
+		one.Endpoint = x.Operation.Template
+	}
+	for _, violation := range v {
+		field := g.catalogue.Lookup(violation.Reason, x.scopes()...).FieldOf(violation)
+		if len(field) > keptName { // it may be one that the client has made up
+			field = strings.ToValidUTF8(field[:keptName], "") + "…"
+		}
+		if field != "" && !slices.Contains(one.Fields, field) && len(one.Fields) < keptFields {
+			one.Fields = append(one.Fields, field)
+		}
+	}
+	g.refusals.note(refusedCaller{x.keyName, x.user().Client.ID}, one)
+}
+
+func (r *refusals) note(of refusedCaller, one refusedRequest) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := r.of[of]
+	if last == nil {
+		if r.of == nil {
+			r.of = map[refusedCaller]*lastRefusals{}
+		}
+		if len(r.of) >= keptCallers {
+			r.forgetOldest()
+		}
+		last = new(lastRefusals)
+		r.of[of] = last
+	}
+	if len(last.all) < keptRefusals {
+		last.all = append(last.all, one)
+		return
+	}
+	last.all[last.next] = one
+	last.next = (last.next + 1) % keptRefusals
+}
+
+// forgetOldest forgets the caller whose last refusal is the longest ago.
+func (r *refusals) forgetOldest() {
+	var oldest refusedCaller
+	at := ""
+	for c, last := range r.of {
+		if newest := last.newest().At; at == "" || newest < at {
+			oldest, at = c, newest
+		}
+	}
+	delete(r.of, oldest)
+}
+
+func (l *lastRefusals) newest() refusedRequest { return l.all[(l.next+len(l.all)-1)%len(l.all)] }
+
+// last are the refusals of a caller, the last one first.
+func (r *refusals) last(of refusedCaller) []refusedRequest {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := r.of[of]
+	if last == nil {
+		return []refusedRequest{}
+	}
+	all := slices.Concat(last.all[last.next:], last.all[:last.next])
+	slices.Reverse(all)
+	return all
+}
