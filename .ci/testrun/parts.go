@@ -42,7 +42,7 @@ var parts = []part{
 	// Of Redis the tools: one of them is the server's program under another name.
 	{name: "redis", what: "what several gateways share in Redis", programs: []string{"redis-server|redis-check-rdb", "redis-cli"}, debian: "redis-tools", brew: "redis"},
 	{name: "aiosmtpd", what: "mail to a real server", programs: []string{"python3|/usr/bin/python3"}, look: aiosmtpd, debian: "python3-aiosmtpd", brew: "python", cure: "pip install aiosmtpd"},
-	{name: "python3", what: "the service in Python behind a mapping sheet", programs: []string{"python3"}, debian: "python3", brew: "python"},
+	{name: "python3", what: "the service in Python behind a mapping sheet, and the kit in Python", programs: []string{"python3"}, debian: "python3", brew: "python"},
 	{name: "tryton", what: "an ERP on PostgreSQL behind a mapping sheet",
 		programs: []string{"trytond-admin", "/usr/bin/python3", "/usr/lib/python3/dist-packages/trytond/modules/sale/sale.py", "/usr/lib/python3/dist-packages/psycopg2/__init__.py", "pg_dump", "psql"},
 		debian:   "tryton-server tryton-modules-sale python3-psycopg2 postgresql-client"},
@@ -60,7 +60,7 @@ var parts = []part{
 	{name: "curl", what: "the commands of the pages for integrators", programs: []string{"curl"}, debian: "curl", brew: "curl"},
 	{name: "bash", what: "the tutorial for integrators and the health check of the Compose file", programs: []string{"bash"}, debian: "bash", brew: "bash"},
 	{name: "openssl", what: "the tutorial for integrators", programs: []string{"openssl"}, debian: "openssl", brew: "openssl"},
-	{name: "php", what: "the check of a signature in PHP", programs: []string{"php"}, debian: "php-cli", brew: "php"},
+	{name: "php", what: "the check of a signature in PHP, and the kit in PHP", programs: []string{"php"}, look: pdo, debian: "php-cli php-sqlite3", brew: "php"},
 	{name: "psql", what: "the SQL that sets up the database of the Compose file", programs: []string{"psql"}, debian: "postgresql-client", brew: "libpq"},
 	{name: "prlimit", what: "a full disk under the database", programs: []string{"prlimit"}, debian: "util-linux"},
 	{name: "mount", what: "a full disk", programs: []string{"mount", "umount"}, debian: "mount", ready: mountable, cure: "root, and leave to mount"},
@@ -102,6 +102,15 @@ func installed(program string) bool {
 	}
 	_, err := exec.LookPath(program)
 	return err == nil
+}
+
+// pdo tells whether PHP has its databases: Debian has SQLite in a package of its own.
+func pdo() error {
+	modules, err := exec.Command("php", "-m").Output()
+	if err == nil && !strings.Contains(string(modules), "pdo_sqlite") {
+		err = errors.New("not found: pdo_sqlite of php")
+	}
+	return err
 }
 
 func aiosmtpd() error {

@@ -186,7 +186,10 @@ func (s *store) prepare(resources []*resource, say func(format string, args ...a
 			}
 			s.tables = append(s.tables, t)
 		}
-		for name := range known {
+		for name, was := range known {
+			if was.table.readTo == 0 { // told before
+				continue
+			}
 			say("%s is no longer copied; its table stays as it is", name)
 			if err := s.do("UPDATE _mirror_resource SET read_to = 0, complete = 0 WHERE name = ?", name); err != nil {
 				return err

@@ -1,6 +1,6 @@
 // Command orders shows the generated client at work: it logs in, lists, creates
 // once, updates what nobody else has changed, reads every error of an answer,
-// and walks a list to its end.
+// and walks a list to its end. "orders copy FILE" keeps a copy, see copy.go.
 package main
 
 import (
@@ -17,16 +17,23 @@ import (
 )
 
 func main() {
-	base := cmp.Or(os.Getenv("BASE"), "http://127.0.0.1:8080/webservice_v2")
-	if err := run(context.Background(), base); err != nil {
+	s := &session{
+		base:     cmp.Or(os.Getenv("BASE"), "http://127.0.0.1:8080/webservice_v2"),
+		key:      uuid.MustParse(cmp.Or(os.Getenv("FRONTDESK_API_KEY"), "11111111-1111-4111-8111-111111111111")),
+		username: cmp.Or(os.Getenv("FRONTDESK_USERNAME"), "demo"), password: cmp.Or(os.Getenv("FRONTDESK_PASSWORD"), "demo"),
+	}
+	do := run
+	if len(os.Args) > 2 && os.Args[1] == "copy" {
+		do = keepCopy
+	}
+	if err := do(context.Background(), s); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, base string) error {
-	s := &session{base: base, key: uuid.MustParse("11111111-1111-4111-8111-111111111111"), username: "demo", password: "demo"}
-	api, err := frontdesk.NewClientWithResponses(base, frontdesk.WithHTTPClient(s))
+func run(ctx context.Context, s *session) error {
+	api, err := frontdesk.NewClientWithResponses(s.base, frontdesk.WithHTTPClient(s))
 	if err != nil {
 		return err
 	}

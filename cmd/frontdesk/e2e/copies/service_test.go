@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,12 +24,11 @@ var copied = []struct{ name, parent, key string }{
 	{"turnovergroup", "", ""}, {"country", "", ""},
 }
 
-func copiedNames() string {
-	var names []string
+func copiedNames() (names []string) {
 	for _, r := range copied {
 		names = append(names, r.name)
 	}
-	return strings.Join(names, ",")
+	return names
 }
 
 // gateway is one that keeps its address over restarts.
@@ -44,6 +44,7 @@ type gateway struct {
 type service struct {
 	t        *testing.T
 	gateways []*gateway
+	writers  []*writer
 	group    int // of lines
 	country  int // of addresses
 	random   *rand.Rand
@@ -51,15 +52,23 @@ type service struct {
 	wake     chan struct{}
 }
 
-func startService(t *testing.T, dsn string, gateways int) *service {
+func startService(t *testing.T, o rig.Options, gateways int) *service {
 	t.Helper()
 	seed := rand.Uint64()
 	t.Logf("random seed %d", seed)
 	s := &service{t: t, random: rand.New(rand.NewPCG(seed, seed)), wake: make(chan struct{}, 1)}
 	for range gateways {
-		g := &gateway{options: rig.Options{DSN: dsn, Edit: strings.NewReplacer("127.0.0.1:0", rig.FreeAddress(t))}}
+		g := &gateway{options: o}
+		g.options.Edit = strings.NewReplacer("127.0.0.1:0", rig.FreeAddress(t))
 		g.start(t)
 		s.gateways = append(s.gateways, g)
+	}
+	for n := range 17 {
+		w := &writer{service: s, number: n, gateway: s.gateways[n%gateways], user: "demo", random: rand.New(rand.NewPCG(seed, uint64(n)))}
+		if n == 16 {
+			w.user = "other"
+		}
+		s.writers = append(s.writers, w)
 	}
 	d := s.gateways[0]
 	token, _ := d.session("demo", "")
@@ -145,6 +154,8 @@ func (w *writer) ask(ctx context.Context, method, path, body string) (id int, do
 }
 
 func (w *writer) work(ctx context.Context) {
+	for n := len(w.made) - 1; n >= 0 && !w.delete(ctx, n); n-- { // one of the round before, which the copy has
+	}
 	for ctx.Err() == nil {
 		if len(w.made) == 0 || w.random.IntN(10) < 4 {
 			w.create(ctx)
@@ -154,9 +165,7 @@ func (w *writer) work(ctx context.Context) {
 		one := w.made[n]
 		path := fmt.Sprint("/", one.resource, "/", one.id)
 		if w.random.IntN(3) == 0 {
-			if _, done := w.ask(ctx, "DELETE", path, ""); done {
-				w.made = append(w.made[:n], w.made[n+1:]...)
-			}
+			w.delete(ctx, n)
 			continue
 		}
 		w.count++
@@ -165,6 +174,14 @@ func (w *writer) work(ctx context.Context) {
 			w.ask(ctx, "PUT", path, fmt.Sprintf(`{%q:%q}`, one.field, one.been))
 		}
 	}
+}
+
+// delete deletes one of those that were made, unless others belong to it.
+func (w *writer) delete(ctx context.Context, n int) (done bool) {
+	if _, done = w.ask(ctx, "DELETE", fmt.Sprint("/", w.made[n].resource, "/", w.made[n].id), ""); done {
+		w.made = slices.Delete(w.made, n, n+1)
+	}
+	return done
 }
 
 func (w *writer) create(ctx context.Context) {
@@ -205,11 +222,7 @@ func (s *service) round(writes int64, disturb ...func()) {
 	s.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	var writing sync.WaitGroup
-	for n := range 17 {
-		w := &writer{service: s, number: n, gateway: s.gateways[n%len(s.gateways)], user: "demo", random: rand.New(rand.NewPCG(s.random.Uint64(), uint64(n)))}
-		if n == 16 {
-			w.user = "other"
-		}
+	for _, w := range s.writers {
 		writing.Go(func() { w.work(ctx) })
 	}
 	begun := s.answered.Load()

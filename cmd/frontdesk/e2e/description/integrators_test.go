@@ -64,6 +64,7 @@ func TestKitsTypeScript(t *testing.T) {
 	}
 	h := startHour(t)
 	h.perform(h.kit("typescript"))
+	keepsCopy(t, filepath.Join(h.dir, "docs", "kits", "typescript"), sqltest.Tool(t, "npm", "node"), "dist/copy.js")
 }
 
 // TestKitsGo generates, compiles and runs docs/kits/go.
@@ -77,6 +78,7 @@ func TestKitsGo(t *testing.T) {
 	}
 	h := startHour(t)
 	h.perform(h.kit("go"))
+	keepsCopy(t, filepath.Join(h.dir, "docs", "kits", "go"), "./orders", "copy")
 }
 
 // tutorialFile is where an integrator begins.

@@ -1,0 +1,195 @@
+package description
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// TestKitsPython runs docs/kits/python.
+func TestKitsPython(t *testing.T) {
+	python := sqltest.Tool(t, "python3", "python3")
+	keepsCopy(t, "", python, rig.Repository(t, "docs", "kits", "python", "copy.py"))
+}
+
+// TestKitsPHP runs docs/kits/php.
+func TestKitsPHP(t *testing.T) {
+	php := sqltest.Tool(t, "php", "php")
+	if modules, err := exec.Command(php, "-m").Output(); err != nil || !strings.Contains(string(modules), "pdo_sqlite") {
+		require.False(t, sqltest.Required("php"), "FRONTDESK_REQUIRE names php, which has no pdo_sqlite: %v", err)
+		t.Skip("php has no pdo_sqlite: the PHP kit is not tried")
+	}
+	keepsCopy(t, "", php, rig.Repository(t, "docs", "kits", "php", "copy.php"))
+}
+
+// copied are the resources that the programs of docs/kits copy.
+var copied = []string{"contact", "order"}
+
+// keeping is a program of docs/kits that keeps a copy, and the desk that it asks.
+type keeping struct {
+	*rig.Child
+	dir     string
+	program []string
+	file    string
+}
+
+// keepsCopy has a program follow writers, and the desk die and forget its sessions meanwhile;
+// kills the program, and lets its cursor be gone. It compares the copy with the source each time.
+func keepsCopy(t *testing.T, dir string, program ...string) {
+	t.Helper()
+	o := rig.Options{DSN: rig.Engines[0].DSN(t), Edit: strings.NewReplacer("127.0.0.1:0", rig.FreeAddress(t))}
+	k := &keeping{Child: rig.StartChild(t, o), dir: dir, program: program, file: filepath.Join(t.TempDir(), "copy")}
+	follow, log := k.command("--follow", "0.05"), new(rig.LockedBuffer)
+	follow.Stdout, follow.Stderr = log, log
+	require.NoError(t, follow.Start())
+	for round := range 2 {
+		token := k.Login(rig.FullKey, "demo")
+		var writing sync.WaitGroup
+		for n := range 4 {
+			writing.Go(func() { k.write(token, 10*round+n, 6) })
+		}
+		writing.Wait()
+		require.Eventually(t, func() bool { return k.whole(token) }, rig.Patience, 50*time.Millisecond, "%s", log)
+		if round == 0 {
+			k.Kill()
+			k.Child = rig.StartChild(t, o)
+		}
+	}
+	_ = follow.Process.Kill()
+	_ = follow.Wait()
+
+	token := k.Login(rig.FullKey, "demo")
+	k.write(token, 4, 3)
+	for _, gone := range []bool{false, true} {
+		if gone {
+			k.forget()
+		}
+		out, err := k.command().CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		source := k.source(token)
+		require.Equal(t, fmt.Sprintf("contact %d\norder %d\n", len(source["contact"]), len(source["order"])), string(out))
+		require.Equal(t, source, k.copy())
+	}
+}
+
+func (k *keeping) command(args ...string) *exec.Cmd {
+	all := append(append(k.program[1:len(k.program):len(k.program)], k.file), args...)
+	c := exec.Command(k.program[0], all...)
+	c.Dir = k.dir
+	c.Env = append(os.Environ(), "BASE="+k.Base, "FRONTDESK_API_KEY="+rig.FullKey)
+	return c
+}
+
+// write creates, changes and deletes contacts and orders.
+func (k *keeping) write(token string, writer, times int) {
+	ask := func(method, path, body string) int {
+		a, err := k.Try(method, path, token, body)
+		if err != nil || a.Status >= 400 {
+			k.T.Errorf("%s %s: %v %d %s", method, path, err, a.Status, a.Body)
+		}
+		var made struct{ Data struct{ ID int } }
+		_ = json.Unmarshal(a.Body, &made)
+		return made.Data.ID
+	}
+	for n := range times {
+		contact := ask("POST", "/contact", fmt.Sprintf(`{"kind":"person","name":"É %d-%d"}`, writer, n))
+		order := ask("POST", "/order", fmt.Sprintf(rig.NewOrder, contact, ""))
+		ask("PUT", fmt.Sprint("/order/", order), fmt.Sprintf(`{"reference":"%d"}`, n))
+		ask("PUT", fmt.Sprint("/contact/", contact), `{"name":"Changed"}`)
+		if n%3 > 0 {
+			ask("DELETE", fmt.Sprint("/order/", order), "")
+		}
+		if n%3 > 1 {
+			ask("DELETE", fmt.Sprint("/contact/", contact), "")
+		}
+	}
+}
+
+// recordsByID are records by resource and id.
+type recordsByID map[string]map[string]map[string]any
+
+func (k *keeping) source(token string) recordsByID {
+	all := recordsByID{}
+	for _, resource := range copied {
+		all[resource] = map[string]map[string]any{}
+		for _, one := range k.List(token, "/"+resource+"?page_size=1000") {
+			all[resource][fmt.Sprint(one["id"])] = one
+		}
+	}
+	return all
+}
+
+// copy is what the program keeps: a JSON file, or an SQLite database.
+func (k *keeping) copy() recordsByID {
+	text, err := os.ReadFile(k.file)
+	require.NoError(k.T, err)
+	var kept struct{ Records recordsByID }
+	if json.Unmarshal(text, &kept) == nil {
+		return kept.Records
+	}
+	if len(k.sql("SELECT name FROM sqlite_master WHERE name = 'state'")) == 0 { // which is made last
+		return nil
+	}
+	kept.Records = recordsByID{}
+	for _, resource := range copied {
+		kept.Records[resource] = map[string]map[string]any{}
+		for _, record := range k.sql("SELECT data FROM record WHERE resource = '" + resource + "'") {
+			var one map[string]any
+			require.NoError(k.T, json.Unmarshal([]byte(record), &one))
+			kept.Records[resource][fmt.Sprint(one["id"])] = one
+		}
+	}
+	return kept.Records
+}
+
+// whole tells whether the copy equals its source.
+func (k *keeping) whole(token string) bool {
+	if _, err := os.Stat(k.file); err != nil {
+		return false
+	}
+	want, err := json.Marshal(k.source(token))
+	require.NoError(k.T, err)
+	got, err := json.Marshal(k.copy())
+	require.NoError(k.T, err)
+	return string(want) == string(got)
+}
+
+// forget replaces the cursor by one that is gone.
+func (k *keeping) forget() {
+	text, err := os.ReadFile(k.file)
+	require.NoError(k.T, err)
+	var kept map[string]any
+	if json.Unmarshal(text, &kept) != nil {
+		k.sql("UPDATE state SET position = 'c1_gone'")
+		return
+	}
+	kept["cursor"] = "c1_gone"
+	text, err = json.Marshal(kept)
+	require.NoError(k.T, err)
+	require.NoError(k.T, os.WriteFile(k.file, text, 0o600))
+}
+
+func (k *keeping) sql(text string) (all []string) {
+	conn, err := sqlite.OpenConn(k.file, sqlite.OpenReadWrite)
+	require.NoError(k.T, err)
+	defer conn.Close()
+	conn.SetBusyTimeout(rig.Patience)
+	require.NoError(k.T, sqlitex.ExecuteTransient(conn, text, &sqlitex.ExecOptions{ResultFunc: func(row *sqlite.Stmt) error {
+		all = append(all, row.ColumnText(0))
+		return nil
+	}}))
+	return all
+}
