@@ -109,9 +109,12 @@ func (x *fixture) copyOf(t *testing.T, of auth.Client) *drivertest.Copy {
 }
 
 // changed are the changes after a cursor, as "kind resource id".
-func (x *fixture) changed(t *testing.T, of auth.Client, after string) (told []string) {
+func (x *fixture) changed(t *testing.T, of auth.Client, after string, resources ...*mapping.Resource) (told []string) {
 	t.Helper()
-	page, err := x.front.Changes(t.Context(), backend.ChangesQuery{Client: of, After: after, Resources: x.model.Resources, Limit: 100})
+	if resources == nil {
+		resources = x.model.Resources
+	}
+	page, err := x.front.Changes(t.Context(), backend.ChangesQuery{Client: of, After: after, Resources: resources, Limit: 100})
 	require.NoError(t, err)
 	for _, c := range page.Changes {
 		told = append(told, fmt.Sprint(c.Kind, " ", c.Resource.Name, " ", c.ID))
@@ -136,9 +139,13 @@ func (x *fixture) eventually(t *testing.T, want []string, f func() []string) {
 
 func (x *fixture) cursor(t *testing.T, of auth.Client) string {
 	t.Helper()
-	page, err := x.front.Changes(t.Context(), backend.ChangesQuery{Client: of, Begin: true, Resources: x.model.Resources})
+	page, err := x.front.Changes(t.Context(), beginning(of, x.model.Resources...))
 	require.NoError(t, err)
 	return page.Cursor
+}
+
+func beginning(of auth.Client, resources ...*mapping.Resource) backend.ChangesQuery {
+	return backend.ChangesQuery{Client: of, Begin: true, Resources: resources}
 }
 
 // TestChangesByScan has what others change told: made, changed, removed, hidden, moved to

@@ -230,6 +230,7 @@ func (c *resourceCheck) indexes() {
 	if !served(c.Key.Places...) {
 		c.add(Warning, "sql.unindexed-key", c.at("key"), fmt.Sprintf("no index of %s serves the order by %s, in which pages are read", c.read.Name, strings.Join(c.Key.Places, ", ")), "make an index over the key")
 	}
+	c.modified(served)
 	var rest []string
 	for i := range c.Fields {
 		f := &c.Fields[i]
@@ -248,5 +249,24 @@ func (c *resourceCheck) indexes() {
 	}
 	if len(rest) > 0 {
 		c.add(Note, "sql.unindexed-filters", c.at("fields"), "no index serves filters by "+strings.Join(rest, ", "), "on a large table list under filters those that clients need")
+	}
+}
+
+// modified judges the column by which changes are looked for.
+func (c *resourceCheck) modified(served func(columns ...string) bool) {
+	f := &c.Fields[c.ModifiedAt]
+	if c.Changes.By != sheet.ByVersion || len(f.From) == 0 {
+		return
+	}
+	column := c.read.Column(f.From[0])
+	switch {
+	case column == nil:
+		return
+	case !served(f.From[0]):
+		c.add(Warning, "sql.unindexed-changes", c.at("changes"), fmt.Sprintf("no index of %s serves what was modified since a time (%s), by which changes are looked for again and again", c.read.Name, f.From[0]),
+			"make an index over the client and "+f.From[0])
+	}
+	if column.Nullable {
+		c.add(Note, "sql.changes-null", c.at("changes"), fmt.Sprintf("%s.%s may be null, and a change of such a row is not found by version", c.read.Name, f.From[0]), "see that it is always written, or let deletions read all records, too")
 	}
 }

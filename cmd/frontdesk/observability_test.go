@@ -104,6 +104,7 @@ func TestMetrics(t *testing.T) {
 	desk.UntilLag(nil).Describe(descs)
 	desk.SessionStore(nil).Describe(descs)
 	desk.GatewayDrift(nil).Describe(descs)
+	desk.ChangesScans(nil).Describe(descs) // behind a sheet
 	for range len(descs) {
 		there[metricName.FindString((<-descs).String())] = true
 	}
