@@ -51,7 +51,9 @@ func typed(f *mapping.Field) *openapi.Schema {
 func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 	switch f.Type {
 	case mapping.Varchar, mapping.Text:
-		s.MaxLength = f.Length
+		if f.Length < mapping.AnyLength {
+			s.MaxLength = f.Length
+		}
 	case mapping.Timestamp:
 		s.Pattern = sentTimestamp
 	}
