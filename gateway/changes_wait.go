@@ -41,7 +41,7 @@ type storedWait struct {
 func (g *Gateway) waitRoute(r *routes) {
 	form := mapping.NewForm("changes",
 		callbackField(),
-		mapping.Field{Name: "after", Type: mapping.Varchar, Length: 200, Required: true, Description: "The cursor after which changes are waited for.", Example: exampleCursor},
+		mapping.Field{Name: "after", Type: mapping.Varchar, Length: mapping.AnyLength, Required: true, Description: "The cursor after which changes are waited for.", Example: exampleCursor},
 		mapping.Field{Name: "resource", Type: mapping.Varchar, Length: 1000, Description: "Only changes of these resources, separated by commas."},
 		mapping.Field{Name: "wait", Type: mapping.Int4, Description: "For how many seconds at most, up to 86400, which is a day and what holds where it is left out.", Example: "3600"},
 	)
@@ -103,12 +103,11 @@ func (g *Gateway) runChanges(ctx context.Context, j webhook.Job, w io.Writer) (w
 	if err := json.Unmarshal(j.Work.Data, &stored); err != nil {
 		return webhook.Content{}, err
 	}
-	if g.o.Clock().Before(stored.Until) {
-		if _, found := g.look(ctx, j, stored); !found {
-			return webhook.Content{}, webhook.Asleep{Until: stored.Until}
-		}
+	from, found := g.look(ctx, j, stored)
+	if !found && g.o.Clock().Before(stored.Until) {
+		return webhook.Content{}, webhook.Asleep{Until: stored.Until}
 	}
-	query := []Param{{Name: "after", Value: stored.After}}
+	query := []Param{{Name: "after", Value: from}}
 	if stored.Resource != "" {
 		query = append(query, Param{Name: "resource", Value: stored.Resource})
 	}
@@ -156,7 +155,8 @@ func (g *Gateway) judgeAgain(ctx context.Context, x *Exchange, owner webhook.Own
 }
 
 // look tells whether a request that waits is to be answered: there are changes, or there is
-// something to refuse. It returns the cursor from which to look on.
+// something to refuse. It returns the cursor from which to look on: nothing that concerns
+// the client lies before it.
 func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (from string, found bool) {
 	var req fasthttp.Request
 	var resp fasthttp.Response
@@ -166,20 +166,23 @@ func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (f
 	if stored.Resource != "" {
 		var refused mapping.Violations
 		if q.Resources, refused = x.followableAmong(stored.Resource); refused != nil {
-			return "", true
+			return stored.After, true
 		}
 	}
 	if len(q.Resources) == 0 {
-		return "", true
+		return stored.After, true
 	}
 	for {
 		page, err := g.o.Backend.Changes(ctx, q)
-		if err != nil {
+		switch {
+		case err != nil:
 			return q.After, mapping.Is(err, mapping.CursorGone)
+		case len(page.Changes) > 0:
+			return q.After, true
+		case !page.More:
+			return page.Cursor, false
 		}
-		if q.After = page.Cursor; len(page.Changes) > 0 || !page.More {
-			return q.After, len(page.Changes) > 0
-		}
+		q.After = page.Cursor
 	}
 }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"frontdesk/auth"
@@ -21,13 +22,32 @@ func (r *routes) lookup(method, path string, rawQuery []byte) (e *Endpoint, op *
 		return nil, nil, "", mapping.EndpointUnknown
 	}
 	if op = e.operation(method, item, rawQuery); op == nil && e.hides != nil {
-		e, item = e.hides, path[len(e.hides.Path)+1:]
-		op = e.operation(method, item, rawQuery)
+		e, op, item = e.behind(method, path, rawQuery)
 	}
 	if op == nil {
 		return e, nil, item, mapping.MethodUnsupported
 	}
 	return e, op, item, ""
+}
+
+// behind is what the path would be without this endpoint: an item of the one that it hides.
+func (e *Endpoint) behind(method, path string, rawQuery []byte) (of *Endpoint, op *Operation, item string) {
+	item = path[len(e.hides.Path)+1:]
+	return e.hides, e.hides.operation(method, item, rawQuery), item
+}
+
+// hidesFrom tells whether an api_key meets what is behind this endpoint, because it was given
+// nothing of the endpoint itself.
+func (e *Endpoint) hidesFrom(key *auth.Key) bool {
+	return e.hides != nil && !slices.ContainsFunc(e.all, func(op *Operation) bool { return key.May(op.Number) })
+}
+
+// hidden is behind, judged for an api_key.
+func (e *Endpoint) hidden(key *auth.Key, method, path string, rawQuery []byte) (of *Endpoint, op *Operation, item string, reason mapping.Reason) {
+	if of, op, item = e.behind(method, path, rawQuery); op == nil {
+		return of, nil, item, mapping.MethodUnsupported
+	}
+	return of, op, item, permit(key, op)
 }
 
 // permit says why an api_key may not use an operation; "" if it may. What the key may not
@@ -75,7 +95,9 @@ type Decision struct {
 func (g *Gateway) Decide(key *auth.Key, method, path string, rawQuery []byte) Decision {
 	e, op, _, reason := g.routes.lookup(method, path, rawQuery)
 	if reason == "" {
-		reason = permit(key, op)
+		if reason = permit(key, op); reason != "" && e.hidesFrom(key) {
+			e, op, _, reason = e.hidden(key, method, path, rawQuery)
+		}
 	}
 	d := Decision{Operation: op, Reason: reason}
 	if reason == "" && e.Resource != nil && op.Method == "GET" {

@@ -85,7 +85,7 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 		}
 	}
 	// Beside a list of values a bound says nothing, and generators of validators stumble.
-	if s.Enum == nil && (f.Type == mapping.Varchar || f.Type == mapping.Text) {
+	if s.Enum == nil && f.IsText() && f.Length < mapping.AnyLength {
 		s.MaxLength = f.Length
 	}
 }

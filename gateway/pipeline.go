@@ -120,11 +120,15 @@ func (x *Exchange) ended(was *auth.Ended) {
 func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
 	x.noteSingle()
 	reason := permit(x.Key, x.Operation)
-	if reason != "" && x.Key.InShadow(x.started) {
+	switch {
+	case reason == "":
+	case x.Key.InShadow(x.started):
 		x.shadow, reason = reason, ""
+	case x.Endpoint.hidesFrom(x.Key):
+		x.Endpoint, x.Operation, x.Item, reason = x.Endpoint.hidden(x.Key, x.Method, x.Path, x.rawQuery)
 	}
-	if d := x.Operation.deprecated; d != nil && reason == "" {
-		x.usesDeprecated(x.Operation.Method+" "+x.Operation.Template, d)
+	if op := x.Operation; reason == "" && op.deprecated != nil {
+		x.usesDeprecated(op.Method+" "+op.Template, op.deprecated)
 	}
 	return refusal(reason, x.Method, x.Path)
 }

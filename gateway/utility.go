@@ -149,7 +149,7 @@ func (x *Exchange) describeField(f *mapping.Field) fieldAnswer {
 		a.Filterable = new(bool)
 	}
 	whole := *f // as it would be if the administration could filter in every way
-	whole.Unfiltered = 0
+	whole.Unfiltered, whole.Length = 0, 0
 	for _, o := range mapping.AllOperators {
 		if f.Filterable() && whole.FilterableBy(o) && !f.FilterableBy(o) {
 			a.NotFilterableBy = append(a.NotFilterableBy, o.String())

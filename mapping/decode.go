@@ -168,13 +168,15 @@ func (d *decoder) object(r *Resource) (*Body, error) {
 }
 
 // value reads the next value whole, bounding its depth.
-func (d *decoder) value() (jsontext.Value, error) {
-	raw, err := d.json.ReadValue()
+func (d *decoder) value() (jsontext.Value, error) { return readBounded(d.json) }
+
+func readBounded(d *jsontext.Decoder) (jsontext.Value, error) {
+	raw, err := d.ReadValue()
 	if err != nil {
 		return nil, err
 	}
-	if at := beyondDepth(raw, MaxDepth-d.json.StackDepth()); at >= 0 {
-		return nil, errTooDeep(d.json.InputOffset() - int64(len(raw)-at))
+	if at := beyondDepth(raw, MaxDepth-d.StackDepth()); at >= 0 {
+		return nil, errTooDeep(d.InputOffset() - int64(len(raw)-at))
 	}
 	return raw, nil
 }

@@ -78,7 +78,7 @@ func (f *Field) FilterableBy(o Operator) bool {
 	case IsNull:
 		return !f.Primary
 	case Contains:
-		return f.IsText() && len(f.OneOf) == 0
+		return f.IsText() && f.Length <= MaxSearched && len(f.OneOf) == 0
 	case AtLeast, Above, AtMost, Below:
 		return !isID && len(f.Choices()) == 0 && !f.IgnoreDashes
 	default:
@@ -95,9 +95,11 @@ func (f *Field) Choices() []string {
 	return f.OneOf
 }
 
-// The bounds of filters: how many values [in] takes, and how many characters a part of a
-// text has.
+// The bounds of filters: how many values [in] takes, how many characters a part of a
+// text has, and how long the texts of a field may be that it is looked for in. It takes time
+// with their product: a thousand notes of 65,535 letters would take an administration seconds.
 const (
+	MaxSearched = 1000
 	MaxAnyOf    = 100
 	MinContains = 3
 	MaxContains = 255

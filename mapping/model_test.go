@@ -266,3 +266,16 @@ func TestLoadModelFromFolder(t *testing.T) {
 	_, err = mapping.LoadModel("model_test.go")
 	assert.EqualError(t, err, "model folder model_test.go: not a folder")
 }
+
+// TestSearchedFields: a part of a text is not looked for in texts of any length.
+func TestSearchedFields(t *testing.T) {
+	require.True(t, resource(t, "contact").Field("name").FilterableBy(mapping.Contains))
+	require.True(t, resource(t, "contact").Field("note").FilterableBy(mapping.Equals))
+	for _, r := range embeddedModel(t).Resources {
+		for i := range r.Fields {
+			if f := &r.Fields[i]; f.FilterableBy(mapping.Contains) {
+				require.LessOrEqual(t, f.Length, mapping.MaxSearched, "%s.%s", r.Name, f.Name)
+			}
+		}
+	}
+}

@@ -33,6 +33,14 @@ func TestPosition(t *testing.T) {
 		require.Equal(t, mapping.BodyNotJSON, v[0].Reason, body)
 		assert.Equal(t, want, v[0].Position, body)
 	}
+	deep := strings.Repeat("[", mapping.MaxDepth) + strings.Repeat("]", mapping.MaxDepth)
+	for body, column := range map[string]int{`{"records":[{"x":` + deep + `}]}`: 18 + mapping.MaxDepth - 3, `{"x":` + deep + `}`: 6 + mapping.MaxDepth - 1, `{"records":` + deep + `}`: 12 + mapping.MaxDepth - 1} {
+		_, err := mapping.DecodeSeveral([]byte(body), "")
+		v, _ := mapping.AsViolations(err)
+		require.Len(t, v, 1, body)
+		require.Equal(t, mapping.BodyNotJSON, v[0].Reason, body)
+		assert.Equal(t, mapping.Position{Line: 1, Column: column}, v[0].Position, body)
+	}
 	_, _, err := mapping.CutMember([]byte("{\"webhook_url\":\"a\",\n\"b\":}"), "webhook_url")
 	v, _ := mapping.AsViolations(err)
 	require.Equal(t, mapping.Position{Line: 2, Column: 5}, v[0].Position)

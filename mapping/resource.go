@@ -67,6 +67,9 @@ type Field struct {
 	after  *Field
 }
 
+// AnyLength is the Length of a text that other rules judge.
+const AnyLength = math.MaxInt32
+
 // Target returns the resource that a reference or an array is of, else nil.
 func (f *Field) Target() *Resource { return f.target }
 

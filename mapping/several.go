@@ -53,6 +53,9 @@ type severalReader struct {
 	data []byte
 }
 
+// value reads the next value whole, bounding how deep the body nests.
+func (r severalReader) value() (jsontext.Value, error) { return readBounded(r.json) }
+
 func (r severalReader) object(beside string) (*Several, error) {
 	if _, err := r.json.ReadToken(); err != nil {
 		return nil, err
@@ -60,7 +63,7 @@ func (r severalReader) object(beside string) (*Several, error) {
 	s := &Several{}
 	supplied := false
 	for r.json.PeekKind() != '}' {
-		raw, err := r.json.ReadValue()
+		raw, err := r.value()
 		if err != nil {
 			return nil, err
 		}
@@ -70,10 +73,10 @@ func (r severalReader) object(beside string) (*Several, error) {
 			err = r.records(s)
 		case name == beside && beside != "":
 			var value jsontext.Value
-			value, err = r.json.ReadValue()
+			value, err = r.value()
 			s.Beside = memberValue(value)
 		default:
-			_, err = r.json.ReadValue()
+			_, err = r.value()
 			if len(s.Violations) < MaxViolations {
 				s.Violations = append(s.Violations, Fail(FieldNotInModel, name))
 			}
@@ -95,7 +98,7 @@ func (r severalReader) object(beside string) (*Several, error) {
 // records takes the array of records apart.
 func (r severalReader) records(s *Several) error {
 	if r.json.PeekKind() != '[' {
-		_, err := r.json.ReadValue()
+		_, err := r.value()
 		return err
 	}
 	if _, err := r.json.ReadToken(); err != nil {
@@ -103,7 +106,7 @@ func (r severalReader) records(s *Several) error {
 	}
 	begin := r.json.InputOffset() - 1
 	for r.json.PeekKind() != ']' {
-		raw, err := r.json.ReadValue()
+		raw, err := r.value()
 		if err != nil {
 			return err
 		}

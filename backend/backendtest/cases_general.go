@@ -74,7 +74,7 @@ func generalCases() []Case {
 			}
 		}),
 		row(mapping.General, mapping.CursorGone, func(t *T) {
-			for _, after := range []string{"", "nonsense", letters(82)} {
+			for _, after := range []string{"", "nonsense", letters(82), letters(1000)} {
 				if t.told && t.op.method == "POST" && after != "" {
 					t.refused(t.ask(t.right().with(values{"after": after})))
 					continue

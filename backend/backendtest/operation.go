@@ -271,7 +271,7 @@ func (t *T) formOf(path string) *Resource {
 	case "/changes":
 		return &Resource{Name: "changes", Fields: []*Field{
 			{Name: "webhook_url", Datatype: "varchar", Length: 2048, Required: true, Validation: "https"},
-			{Name: "after", Datatype: "varchar", Length: 200, Required: true}, {Name: "resource", Datatype: "varchar", Length: 1000}, {Name: "wait", Datatype: "int4"},
+			{Name: "after", Datatype: "varchar", Required: true}, {Name: "resource", Datatype: "varchar", Length: 1000}, {Name: "wait", Datatype: "int4"},
 		}}
 	case "/backup/owner":
 		return &Resource{Name: "backup", Fields: []*Field{{Name: "webhook_url", Datatype: "varchar", Length: 2048, Required: true, Validation: "https"}}}

@@ -22,7 +22,7 @@ type Changes struct {
 	keep     time.Duration
 	byName   map[string]*mapping.Resource
 	page     string // statement: client, after this position, at most so many
-	last     string // statement of SQLite: whether that finds any; "" where it costs no less
+	any      string // statement: whether that finds any
 }
 
 // EachOf calls each for those of the records that the client sees, in the fields of lists.
@@ -52,10 +52,7 @@ func (c *Changes) open(ctx context.Context, resources []*mapping.Resource, keep 
 	if c.seal, err = openSeal(ctx, c.db); err != nil {
 		return err
 	}
-	c.keep, c.byName, c.page = keep, map[string]*mapping.Resource{}, changesText(d)
-	if d.steers {
-		c.last = lastText(d)
-	}
+	c.keep, c.byName, c.page, c.any = keep, map[string]*mapping.Resource{}, changesText(d), anyText(d)
 	for _, r := range resources {
 		c.byName[r.Name] = r
 	}
@@ -103,11 +100,17 @@ func changesText(d *Dialect) string {
 		part("$1", where, order) + " UNION ALL " + part("0", where, order) + " ORDER BY tx, seq LIMIT $4) c ON true ORDER BY c.tx, c.seq"
 }
 
-// lastText is the statement for the head, and for the last changes of a client and of system
-// records: a poll that finds nothing needs no more.
-func lastText(d *Dialect) string {
-	last := "coalesce((SELECT max(seq) FROM " + changeTable + " WHERE client_id = "
-	return "SELECT coalesce(max(seq), 0), " + d.Present + ", " + last + "?1), 0), " + last + "0), 0) FROM " + changeTable
+// anyText is the statement for the head, and for whether there are changes after a position: a
+// poll that finds nothing needs no more.
+func anyText(d *Dialect) string {
+	if d.steers {
+		last := "coalesce((SELECT max(seq) FROM " + changeTable + " WHERE client_id = "
+		return "SELECT coalesce(max(seq), 0), " + d.Present + ", ?2 = 0 AND (" + last + "?1), 0) > ?3 OR " + last + "0), 0) > ?3) FROM " + changeTable
+	}
+	there := func(client string) string {
+		return "EXISTS (SELECT FROM " + changeTable + " WHERE client_id = " + client + " AND (tx, seq) > ($2, $3) AND tx < s.head)"
+	}
+	return "SELECT s.head, " + d.Present + ", (" + there("$1") + " OR " + there("0") + ")::int::bigint FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS head OFFSET 0) s"
 }
 
 // tx is the column of a change's transaction.
@@ -140,18 +143,15 @@ var entryColumns = []Column{{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: m
 
 // read returns the changes after a position, as many as most, and the cursor of now.
 func (c *Changes) read(ctx context.Context, conn Conn, client auth.Client, after spot, most int) (found []entry, now cursor, err error) {
-	if c.last != "" {
-		none := false
-		err = conn.Query(ctx, c.last, entryColumns[:4], []mapping.Value{mapping.IntValue(client.ID)}, func(row []mapping.Value) error {
-			now = cursor{at: c.head(row[0].Int()), issued: row[1].Int()}
-			none = row[2].Int() <= after.seq && row[3].Int() <= after.seq
-			return nil
-		})
-		if none || err != nil {
-			return nil, now, err
-		}
-	}
 	args := []mapping.Value{mapping.IntValue(client.ID), mapping.IntValue(after.tx), mapping.IntValue(after.seq), mapping.IntValue(int64(most))}
+	there := false
+	err = conn.Query(ctx, c.any, entryColumns[:3], args[:3], func(row []mapping.Value) error {
+		now, there = cursor{at: c.head(row[0].Int()), issued: row[1].Int()}, row[2].Int() != 0
+		return nil
+	})
+	if !there || err != nil {
+		return nil, now, err
+	}
 	err = conn.Query(ctx, c.page, entryColumns, args, func(row []mapping.Value) error {
 		now = cursor{at: c.head(row[0].Int()), issued: row[1].Int()}
 		if row[3].Kind() != mapping.KindNull {

@@ -63,14 +63,14 @@ func newNaive(t testing.TB, base string) naive {
 
 // at finds what stands at a path: the endpoint as allowlists name it, the methods
 // there, and all methods of the endpoint. Many records at once are written at a path that
-// is that of a record for other methods.
-func (n naive) at(method, path string) (endpoint string, here, all []string, found bool) {
+// is that of a record for other methods, and for whom no entry is about it.
+func (n naive) at(rules []string, method, path string) (endpoint string, here, all []string, found bool) {
 	if methods, ok := n.utilities[path]; ok {
 		return path, methods, methods, true
 	}
 	for _, r := range n.resources {
 		all := []string{"GET", "POST", "PUT", "DELETE"}
-		if many := []string{"POST", "PUT"}; path == r+"/bulk" && slices.Contains(many, method) {
+		if many := []string{"POST", "PUT"}; path == r+"/bulk" && slices.Contains(many, method) && (rig.AllowedBy(rules, "POST", path) || rig.AllowedBy(rules, "PUT", path)) {
 			return path, many, many, true
 		}
 		if path == r {
@@ -118,7 +118,7 @@ func (n naive) judge(rules []string, method, target string) string {
 	path, below := n.below(target)
 	unknown := "Invalid endpoint: " + path
 	unsupported := "Method: " + method + " not supported for endpoint: " + path
-	endpoint, here, all, found := n.at(method, path)
+	endpoint, here, all, found := n.at(rules, method, path)
 	switch {
 	case !below || !found:
 		return unknown

@@ -24,6 +24,8 @@ type actor struct {
 	old       map[string][]string // those of them that were there before all new ones
 	values    map[string][]string // by field, of records of everybody
 	jobs      []string            // that are others'
+	cursors   []string            // of changes, «n» for what they are in each of the twins
+	follows   bool                // changes are told at once: nobody else writes into the same database server
 	made      int
 	secrets   int // asked for, see drawSecret
 	name      uint64
@@ -113,6 +115,13 @@ func (a *actor) drawApart() ask {
 // draw is the next request.
 func (a *actor) draw() ask {
 	r := pick(a, a.resources)
+	switch { // behind a sheet nothing is told of changes
+	case a.bySheet:
+	case a.chance(5):
+		return a.copied(r)
+	case a.chance(3):
+		return a.many(r)
+	}
 	switch n := a.random.IntN(100); {
 	case n < 35:
 		return a.list(r)
@@ -127,6 +136,52 @@ func (a *actor) draw() ask {
 	default:
 		return a.utility(r)
 	}
+}
+
+// many writes up to three records at once.
+func (a *actor) many(r *mapping.Resource) ask {
+	method := pick(a, []string{"POST", "PUT"})
+	var records []string
+	for range 1 + a.random.IntN(3) {
+		var arrays []string
+		for i := range r.Fields {
+			if f := &r.Fields[i]; f.Type == mapping.Array {
+				arrays = append(arrays, f.Name)
+			}
+		}
+		body := a.body(r, method == "PUT", arrays...)
+		if method == "PUT" {
+			body = strings.Replace(strings.Replace(body, "{", `{"id":`+a.id(r.Name)+",", 1), ",}", "}", 1)
+		}
+		records = append(records, body)
+	}
+	return ask{method: method, path: "/" + r.Name + "/bulk", body: `{"records":[` + strings.Join(records, ",") + `]}`, headers: a.once(), makes: true}
+}
+
+// copied is what a program asks that keeps a copy. What a digest says of a range differs
+// where numbers do, so it is asked for the whole, of which the count is compared.
+func (a *actor) copied(r *mapping.Resource) ask {
+	names := []string{r.Name, pick(a, a.model.Resources).Name, "secret", "nothing"}
+	query := url.Values{}
+	if a.chance(70) {
+		query.Set("resource", pick(a, names))
+	}
+	if !a.follows || a.chance(30) {
+		query.Set("ranges", pick(a, []string{"1", "1", "1", "0", "x"}))
+		return ask{method: "GET", path: "/changes/digest?" + query.Encode()}
+	}
+	query.Set("page_size", pick(a, []string{"3", "100", "1000", "0"}))
+	if a.chance(50) {
+		query.Set("records", "1")
+	}
+	path := "/changes?" + query.Encode()
+	switch {
+	case a.chance(5):
+		path += "&after=nothing"
+	case len(a.cursors) > 0 && a.chance(85):
+		path += "&after=" + pick(a, a.cursors[max(0, len(a.cursors)-10):])
+	}
+	return ask{method: "GET", path: path}
 }
 
 func (a *actor) get(r *mapping.Resource) ask {

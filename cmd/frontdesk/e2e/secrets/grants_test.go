@@ -26,8 +26,9 @@ var (
 
 func grants(name, key string, rules ...string) string {
 	for _, name := range granted {
-		rules = append(rules, fmt.Sprintf("%q", "* /"+name))
+		rules = append(rules, fmt.Sprintf("%q, %q", "* /"+name, "* /"+name+"/bulk"))
 	}
+	rules = append(rules, `"GET /changes"`, `"GET /changes/digest"`)
 	return fmt.Sprintf("  - {name: %s, key_sha256: [\"%x\"], allow: [%s]}\n", name, sha256.Sum256([]byte(key)), strings.Join(rules, ", "))
 }
 
@@ -55,7 +56,7 @@ func TestNobodyCanTellOfAModel(t *testing.T) {
 
 func ofAModel(t *testing.T, key string) {
 	t.Parallel()
-	withoutAGrant(t, key, modelRequests, func(side int) *rig.Desk {
+	withoutAGrant(t, key, true, modelRequests, func(side int) *rig.Desk {
 		o := rig.Options{DSN: rig.Engines[0].DSN(t), Keys: narrowKeys}
 		if side == 1 {
 			dir := t.TempDir()
@@ -92,11 +93,11 @@ func (a *actor) drawSecret() ask {
 
 // withoutAGrant has somebody of the same client work on what the viewer's api_key is not
 // granted.
-func withoutAGrant(t *testing.T, key string, requests int, start func(side int) *rig.Desk) {
+func withoutAGrant(t *testing.T, key string, follows bool, requests int, start func(side int) *rig.Desk) {
 	var desks [2]*rig.Desk
 	viewer := login{"demo", "demo"}
 	w := &walk{viewer: newActor(2, granted)}
-	w.viewer.key = key
+	w.viewer.key, w.viewer.follows = key, follows
 	for side := range desks {
 		desks[side] = start(side)
 		w.tokens[side] = viewer.at(desks[side], key)

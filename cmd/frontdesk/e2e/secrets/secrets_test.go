@@ -57,13 +57,13 @@ func TestNobodyCanTell(t *testing.T) {
 	for _, engine := range rig.Engines {
 		t.Run(engine.Name+" of others", func(t *testing.T) {
 			t.Parallel()
-			betweenClients(t, kind{viewer: login{"demo", "demo"}, other: login{"other", "other"}, requests: drawn(4, 2*modelRequests), start: func(int) *rig.Desk {
+			betweenClients(t, kind{follows: engine.Name == rig.Engines[0].Name, viewer: login{"demo", "demo"}, other: login{"other", "other"}, requests: drawn(4, 2*modelRequests), start: func(int) *rig.Desk {
 				return rig.Start(t, rig.Options{DSN: engine.DSN(t)})
 			}})
 		})
 		t.Run(engine.Name+" without a grant", func(t *testing.T) {
 			t.Parallel()
-			withoutAGrant(t, narrow, drawn(4, 2*modelRequests), func(side int) *rig.Desk {
+			withoutAGrant(t, narrow, engine.Name == rig.Engines[0].Name, drawn(4, 2*modelRequests), func(side int) *rig.Desk {
 				dsn := engine.DSN(t)
 				if side == 1 { // changed later, a line would change its order
 					p := rig.Practice{T: t, DSN: dsn}
@@ -81,6 +81,7 @@ type kind struct {
 	viewer, other login
 	requests      int      // that are drawn
 	bySheet       bool     // see betweenClients
+	follows       bool     // see actor
 	without       []string // resources that are not asked for
 	// hide changes rows that nobody sees, in one of the two, and tells how many; nil
 	// where there are none.
@@ -118,7 +119,7 @@ func betweenClients(t *testing.T, k kind) {
 		}
 		w.beside(side, offeredTo(uint64(10+side)), k.other.at(desks[side], rig.FullKey), (*actor).draw)
 	}
-	w.viewer.key = rig.FullKey
+	w.viewer.key, w.viewer.follows = rig.FullKey, k.follows
 	w.twins = newTwins(t, desks)
 	w.onSight = k.bySheet
 	w.begin()
@@ -352,11 +353,24 @@ func (w *walk) run(requests int) {
 	w.t.Log(statuses, "and", unseen, "changes that nobody could see,", hidden, "of rows that are hidden")
 	w.backUp()
 	require.Greater(w.t, unseen, requests/200)
+	require.Equal(w.t, w.viewer.follows, len(w.viewer.cursors) > 0)
 	require.True(w.t, w.hide == nil || hidden > requests/500, "%d hidden rows", hidden)
 }
 
 // follow keeps the numbers of what was made, or met for the first time.
 func (w *walk) follow(a ask, said [2]answer) {
+	if strings.HasPrefix(a.path, "/changes?") && said[0].status == 200 {
+		w.viewer.cursors = append(w.viewer.cursors, w.pair(cursorOf(w.t, said[0]), cursorOf(w.t, said[1])))
+	}
+	if name, many := strings.CutSuffix(a.path, "/bulk"); many && a.method == "POST" && said[0].status == 200 {
+		left, right := ids(said[0].body), ids(said[1].body)
+		for i := range left {
+			if !w.knownOwn(name[1:], left[i]) { // a repetition tells again
+				w.met(name[1:], left[i], right[i])
+			}
+		}
+		return
+	}
 	if a.method != "POST" || said[0].status != 201 {
 		return
 	}
@@ -379,6 +393,15 @@ func (w *walk) follow(a ask, said [2]answer) {
 			w.met(f.Target().Name, made[0][n+1], made[1][n+1])
 		}
 	}
+}
+
+func (w *walk) knownOwn(resource, left string) bool { return w.ownIDs[0][resource][left] }
+
+func cursorOf(t *testing.T, said answer) string {
+	t.Helper()
+	var page struct{ Cursor string }
+	require.NoError(t, json.Unmarshal(said.body, &page))
+	return page.Cursor
 }
 
 // met notes a record that is the viewer's own, by its number in each of the twins.

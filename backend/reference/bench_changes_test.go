@@ -1,0 +1,123 @@
+package reference
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping"
+)
+
+func benchEngines(b *testing.B, f func(b *testing.B, x *fixture)) {
+	b.Run("sqlite", func(b *testing.B) { f(b, open(b, sqliteDSN(b))) })
+	b.Run("postgres", func(b *testing.B) { f(b, open(b, sqltest.Postgres(b)+"&pool_max_conns=16")) })
+}
+
+// BenchmarkPoll holds a poll of changes that finds nothing to the get of a record: it should
+// take 1.3 times as long at most.
+func BenchmarkPoll(b *testing.B) {
+	benchEngines(b, func(b *testing.B, x *fixture) {
+		s := newShop(x, "A")
+		for range 1000 { // that the client has, and others
+			benchOrder(b, s)
+		}
+		now, err := s.front.Changes(bg(), backend.ChangesQuery{Client: s.mine, Begin: true})
+		require.NoError(b, err)
+		contact := s.contact.Resource
+		b.Run("get", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.front.Get(bg(), contact, backend.Query{Client: s.mine, ID: s.contact.ID(), Tagged: true}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("poll", func(b *testing.B) {
+			b.ReportAllocs()
+			after := now.Cursor
+			for b.Loop() {
+				page, err := s.front.Changes(bg(), backend.ChangesQuery{Client: s.mine, After: after, Resources: contact.Model().Resources, Limit: 100})
+				if err != nil || len(page.Changes) > 0 {
+					b.Fatal(err, page)
+				}
+				after = page.Cursor
+			}
+		})
+	})
+}
+
+func benchOrder(b *testing.B, s *shop) {
+	rec := s.record("order", "contact_id", fmt.Sprint(s.contact.ID()), "kind", "workshop", "order_status", "open", "order_date", "2026-11-20")
+	if _, err := s.front.Create(bg(), s.mine, mapping.BodyOf(rec), backend.Write{}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkTold holds a create to one whose change is not noted: it should take 15 % longer at
+// most.
+func BenchmarkTold(b *testing.B) {
+	benchEngines(b, func(b *testing.B, x *fixture) {
+		s := newShop(x, "A")
+		create := func(b *testing.B) {
+			for b.Loop() {
+				benchOrder(b, s)
+			}
+		}
+		b.Run("told", create)
+		untell(b, x)
+		b.Run("untold", create)
+	})
+}
+
+// untell removes the triggers that note changes.
+func untell(b *testing.B, x *fixture) {
+	err := x.db.Write(bg(), func(c sqlrecord.Conn) error {
+		text := "SELECT 'DROP TRIGGER \"' || name || '\"' FROM sqlite_master WHERE type = 'trigger'"
+		if x.db.Dialect().Name == "postgres" {
+			text = "SELECT 'DROP TRIGGER \"' || tgname || '\" ON ' || tgrelid::regclass FROM pg_trigger WHERE NOT tgisinternal"
+		}
+		var drops []string
+		err := c.Query(context.Background(), text, []sqlrecord.Column{{Type: mapping.Text}}, nil, func(row []mapping.Value) error {
+			drops = append(drops, strings.Clone(row[0].Text()))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, drop := range drops {
+			if _, err := c.Exec(context.Background(), drop); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(b, err)
+}
+
+// BenchmarkContains looks for the longest part of a text in a thousand of the longest that
+// [contains] is offered on, none of which has it: the most that it can take.
+func BenchmarkContains(b *testing.B) {
+	benchEngines(b, func(b *testing.B, x *fixture) {
+		s := newShop(x, "A")
+		name := s.contact.Resource.Field("name")
+		for range 1000 {
+			rec := s.record("contact", "kind", "person", "name", strings.Repeat("a", name.Length))
+			if _, err := s.front.Create(bg(), s.mine, mapping.BodyOf(rec), backend.Write{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		filter := backend.Filter{Field: name, Op: mapping.Contains, Value: mapping.TextValue(strings.Repeat("a", min(name.Length, mapping.MaxContains)/2) + "b")}
+		for b.Loop() {
+			page, err := s.front.List(bg(), s.contact.Resource, backend.Query{Client: s.mine, Filters: []backend.Filter{filter}, Limit: 100})
+			if err != nil || len(page.Records) > 0 {
+				b.Fatal(err, len(page.Records))
+			}
+		}
+	})
+}
