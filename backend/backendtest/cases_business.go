@@ -35,6 +35,9 @@ func closedStatus(r *Resource) string { return append(closedStatuses(r), "")[0] 
 
 func (t *T) orders() *Resource {
 	r := t.on("order", "order_status")
+	if r.field("order_status").Readonly {
+		t.impossible("order_status is readonly")
+	}
 	if closedStatus(r) == "" {
 		t.impossible("order has no status that closes it (%s)", r.field("order_status").Validation)
 	}

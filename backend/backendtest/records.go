@@ -172,17 +172,23 @@ func (t *T) createAnswer(r *Resource, more values) (answer, int) {
 	if t.ReadOnly {
 		t.needs("write permission (without --read-only)")
 	}
+	if more == nil {
+		more = values{}
+	}
 	for try := 0; ; try++ {
 		a := t.call("POST", "/"+r.Name, t.valid(r).with(more).json())
 		f, _ := a.failure() // the status decides
 		if t.learnAlphabets(r, f, more) {
 			continue
 		}
-		if code := r.field(f.Field); f.Reason == "duplicate_value" && code != nil && code.Length <= 3 && try < 50 {
+		if code := r.field(f.Field); f.Reason == "duplicate_value" && code != nil && code.Reference == "" && code.Length <= 3 && try < 50 {
 			if more[f.Field] != nil {
 				more[f.Field] = t.value(code) // short codes run into those that are there
 			}
 			continue
+		}
+		if f.Reason == "duplicate_value" && try < 2 && t.refersAnew(r, more) {
+			continue // as of a line whose key is its order and its article
 		}
 		t.check(a.status == http.StatusCreated, "making a record of "+r.Name, "201", fmt.Sprintf("%d %s", a.status, a.body))
 		id := idOf(a.data())
@@ -190,6 +196,19 @@ func (t *T) createAnswer(r *Resource, more values) (answer, int) {
 		t.made = append(t.made, madeRecord{r.Name, id})
 		return a, id
 	}
+}
+
+// refersAnew has values refer to new records, where they did to those of the run and have to
+// refer to some. It is false where there is no such reference.
+func (t *T) refersAnew(r *Resource, more values) (some bool) {
+	for _, f := range r.Fields {
+		to := t.known(f.Reference)
+		if to == nil || !f.Required || slices.Contains(r.requires, f.Name) || t.onlyReads(to) {
+			continue
+		}
+		more[f.Name], some = t.create(to, nil), true
+	}
+	return some
 }
 
 // found is a record of a list.

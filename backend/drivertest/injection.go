@@ -16,7 +16,7 @@ import (
 )
 
 // Injection asks an administration for every filter and every order that its sheet has, by texts
-// that would be more than values: conditions, comments and wildcards of the languages that
+// that would be more than values, equal to them and by the other operators in turn: conditions, comments and wildcards of the languages that
 // systems are asked in. A filter finds what has the text and nothing else, an order has each
 // record once, and nothing fails. What there is, is what the plain list has; of an Oracle, that
 // list is held to it first.
@@ -32,7 +32,9 @@ type Injection struct {
 	texts []string
 	each  int // how many of them a field meets
 	next  int // of texts
-	ids   map[string][]int64
+	// operator is the one that was asked by last.
+	operator int
+	ids      map[string][]int64
 }
 
 // fewestTexts is how many texts a field of texts meets in the short form at least.
@@ -189,8 +191,41 @@ func (i *Injection) filters(t *testing.T, r *mapping.Resource, who auth.Client, 
 		for _, rec := range all {
 			require.True(t, rec.Values[f.Index] != v || slices.Contains(came, rec.ID()), "%s: %d did not come", said, rec.ID())
 		}
+		asked += i.operators(t, r, who, f, base, all, text)
 	}
 	return asked
+}
+
+// operators asks for a field by a text in one of the other ways that lists have, the next one
+// each time. How texts are ordered, and what is a part of one, systems say themselves; but
+// nothing fails, and nobody else's record comes.
+func (i *Injection) operators(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record, text string) (asked int) {
+	for range mapping.AllOperators {
+		i.operator++
+		o := mapping.AllOperators[i.operator%len(mapping.AllOperators)]
+		v, none, bad := f.ParseOperand(o, text, time.UTC)
+		if o == mapping.IsNull || !f.FilterableBy(o) || none || bad != nil {
+			continue
+		}
+		by := backend.Filter{Field: f, Op: o, Value: v}
+		if o == mapping.AnyOf {
+			by = backend.Filter{Field: f, Op: o, Values: []mapping.Value{v}}
+		}
+		said := fmt.Sprintf("%s of %s by %s %q", r.Name, who.Name, o.Param(f.Name), text)
+		page, err := i.Client.List(t.Context(), r, backend.Query{Client: who, Filters: append(slices.Clone(base), by), Limit: len(all) + 1, Total: true})
+		if err != nil {
+			requireRefused(t, err, said)
+			return 1
+		}
+		require.EqualValues(t, len(page.Records), page.Total, said)
+		known := idsIn(all)
+		for _, rec := range page.Records {
+			require.Contains(t, known, rec.ID(), "%s: it is none of the client's", said)
+			require.True(t, o != mapping.AnyOf || i.alike(rec.Values[f.Index], v), "%s: came %s", said, rec.Values[f.Index])
+		}
+		return 1
+	}
+	return 0
 }
 
 // alike tells whether a value may be found by another.

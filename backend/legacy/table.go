@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"frontdesk/auth"
@@ -107,6 +108,12 @@ func (t *table) place(schema string, p sheet.Place) string {
 	return b.add(")").String()
 }
 
+// computed tells whether a place is none of the table's own columns.
+func (t *table) computed(i int) bool {
+	p := t.Places[i]
+	return p.SQL != "" || p.Owner || p.Lookup != nil
+}
+
 // expr is what stands for a place in conditions.
 func (t *table) expr(place string) string {
 	if i, ok := t.at[place]; ok {
@@ -155,9 +162,12 @@ func (t *table) selected(b *statement, client auth.Client, heavy bool) {
 	b.add("SELECT ")
 	for i, e := range t.exprs {
 		b.add(comma(i))
-		if t.heavy[i] && !heavy {
+		switch {
+		case t.heavy[i] && !heavy:
 			b.add("NULL")
-		} else {
+		case t.computed(i): // PostgreSQL would call CAST(id AS text) id, and ORDER BY id could be either
+			b.expr(e).add(" AS ", t.d.quote("_"+strconv.Itoa(i)))
+		default:
 			b.expr(e)
 		}
 	}

@@ -33,6 +33,9 @@ func (d *drafter) convert(m *match, x *found) *mapped {
 	if f.Reference != "" || f.ReferenceBy != "" {
 		if d.ofKey(m.table, c) && !f.Immutable && f.Reference != "" && c.Name != d.client {
 			out.set("immutable", "true")
+			if !f.Required && d.http == nil && len(m.table.Primary) > 1 {
+				out.set("required", "true")
+			}
 		}
 		return out
 	}
@@ -114,8 +117,11 @@ func (d *drafter) convertCodes(m *match, x *found, out *mapped) bool {
 		out.doubt("which codes stand for " + strings.Join(f.OneOf, ", ") + "?")
 		return true
 	}
-	list = d.doubts(f, out, list, wanted)
 	trim(c, out)
+	if len(unknown) == 0 && c.sort == sortText && !isChar(c) && !slices.ContainsFunc(list, func(k code) bool { return k.from != k.to }) {
+		return true // the interface's own words
+	}
+	list = d.doubts(f, out, list, wanted)
 	blank := !f.Required && (slices.Contains(c.few, "") || isBlank(c))
 	out.set("codes", d.share(f, list, blank))
 	if c.sort == sortInteger {
@@ -202,7 +208,8 @@ func (d *drafter) convertText(m *match, x *found, out *mapped, writes bool) {
 		return
 	}
 	trim(c, out)
-	if (!c.Nullable || d.http != nil) && !f.Required && (c.empties > 0 || isBlank(c)) {
+	nothing := m.endpoint != nil && m.endpoint.style != nil && m.endpoint.style.noNull
+	if (!c.Nullable || d.http != nil) && !f.Required && (c.empties > 0 || isBlank(c) || nothing) {
 		out.set("empty", quoted("null"))
 		if writes {
 			out.set("null_as", quoted(""))

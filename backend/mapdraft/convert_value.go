@@ -163,7 +163,7 @@ func (d *drafter) convertTime(m *match, x *found, out *mapped) {
 		} else if slices.Contains(c.values, format.zero) {
 			zeros = []string{format.zero}
 		}
-		if d.http != nil && c.empties > 0 {
+		if d.http != nil && (c.empties > 0 || m.endpoint.style != nil && m.endpoint.style.noNull && !f.Required && !f.Readonly) {
 			zeros = append(zeros, "")
 		}
 	}

@@ -60,6 +60,9 @@ func New(ctx context.Context, o Options) (draft *Draft, err error) {
 		d.dropPrefixes()
 	}
 	d.findClient()
+	if d.http != nil {
+		d.findLogin()
+	}
 	d.findYes()
 	d.matchTables()
 	d.findLanguage()

@@ -55,7 +55,44 @@ func (d *drafter) errors() []entry {
 			all = append(all, d.message(s))
 		}
 	}
+	if d.http != nil {
+		all = append(all, d.http.known(d)...)
+	}
 	return all
+}
+
+// known are the errors of services of a known style.
+func (s *service) known(d *drafter) (all []entry) {
+	for _, of := range styles {
+		used := false
+		for _, e := range s.endpoints {
+			used = used || e.style == of
+		}
+		if used {
+			all = append(all, of.errors...)
+		}
+		if !used || of.name != "PocketBase" {
+			continue
+		}
+		for _, name := range d.resources() { // it does not tell by what a record is used
+			if by := d.usedBy(name); by != "" {
+				all = append(all, entry{`{when: {status: "400", message_at: message, message: "not part of a required relation"}, reason: in_use, at: ` + by + ", on: [" + name + "]}", "of PocketBase, by what refers to it", true})
+			}
+		}
+	}
+	return all
+}
+
+// usedBy is a resource whose records require one of another; "" for none.
+func (d *drafter) usedBy(name string) string {
+	for _, other := range d.resources() {
+		for i := range d.matches[other].Fields {
+			if f := &d.matches[other].Fields[i]; f.Reference == name && f.Required && d.matches[other].fields[f.Name] != nil {
+				return other
+			}
+		}
+	}
+	return ""
 }
 
 // message words what a program raises, as far as its words tell.

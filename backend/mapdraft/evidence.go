@@ -67,7 +67,7 @@ func (d *drafter) seen(m *match, x *found) string {
 	if x.why != "" {
 		all = append(all, x.why)
 	}
-	if !strings.HasPrefix(x.why, "foreign key") && x.why != "natural key" {
+	if !strings.HasPrefix(x.why, "foreign key") && !strings.HasPrefix(x.why, "its values") && x.why != "natural key" {
 		all = append([]string{understood(x.column.parts, d.fieldForms(m.Resource, x.Field))}, all...)
 	}
 	switch n := len(x.column.values); {

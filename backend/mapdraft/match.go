@@ -2,6 +2,7 @@ package mapdraft
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ type match struct {
 	onlyWhy string
 
 	endpoint *endpoint // of a service
+	// What a service is not asked by, since the draft would not load: fields, more of them
+	// than equality, and orders.
+	unasked, unranged, unsorted map[string]bool
 }
 
 // found is a field with the column that it was found in.
@@ -64,7 +68,8 @@ func (d *drafter) matchTables() {
 	}
 	var all []candidate
 	for _, r := range d.model.Resources {
-		named := forms(d.words, r.Name, resourceNames[r.Name])
+		strong, _, _ := strings.Cut(resourceNames[r.Name], "|")
+		named := forms(d.words, r.Name, strong)
 		for _, t := range d.tables {
 			if t.View {
 				continue
@@ -87,11 +92,42 @@ func (d *drafter) matchTables() {
 			continue
 		}
 		taken[c.t] = true
-		d.matches[c.r.Name] = &match{Resource: c.r, table: c.t, score: c.score, refused: map[string]string{}, endpoint: d.endpointOf(c.t)}
+		d.matches[c.r.Name] = d.matchOf(c.r, c.t, c.score)
 	}
+	d.matchReferred(taken)
 	for _, m := range d.matches {
 		d.matchColumns(m, d.matches)
 		m.why, m.doubt = d.seenOf(m)
+	}
+}
+
+func (d *drafter) matchOf(r *mapping.Resource, t *table, score float64) *match {
+	return &match{Resource: r, table: t, score: score, refused: map[string]string{}, endpoint: d.endpointOf(t),
+		unasked: map[string]bool{}, unranged: map[string]bool{}, unsorted: map[string]bool{}}
+}
+
+// matchReferred gives a resource without a table one that the records of another refer to by
+// a foreign key, and whose name alone would not tell: groups, where articles are of one.
+func (d *drafter) matchReferred(taken map[*table]bool) {
+	for _, name := range slices.Sorted(maps.Keys(d.matches)) {
+		m := d.matches[name]
+		for i := range m.Fields {
+			f := &m.Fields[i]
+			to := d.model.Resource(f.Reference)
+			_, weak, _ := strings.Cut(resourceNames[f.Reference], "|")
+			if to == nil || d.matches[to.Name] != nil || weak == "" {
+				continue
+			}
+			for _, k := range m.table.Foreign {
+				t := d.table(k.Table)
+				if t == nil || taken[t] || t.View || bestForm(t.parts, forms(d.words, "", weak), nil) < 0.9 {
+					continue
+				}
+				taken[t] = true
+				d.matches[to.Name] = d.matchOf(to, t, 0.5)
+				break
+			}
+		}
 	}
 }
 
@@ -134,7 +170,7 @@ func (d *drafter) matchColumns(m *match, known map[string]*match) {
 			if m.table.sampled > 0 && len(c.values) == 0 && c.sort != sortBytes {
 				x.score *= 0.95 // one that nobody uses
 			}
-			if x.score >= 0.5 {
+			if x.score > 0.5 {
 				all = append(all, x)
 			}
 		}
@@ -158,6 +194,9 @@ func (d *drafter) matchNaturalKey(m *match, used map[*column]bool) {
 		return
 	}
 	last := m.table.column(m.table.Primary[len(m.table.Primary)-1])
+	if m.endpoint != nil && len(last.parts) == 1 && last.has("id") {
+		return // which no person knows it by
+	}
 	for i := range m.Fields {
 		f := &m.Fields[i]
 		if (f.Name == "code" || f.Name == "number") && f.Unique && m.fields[f.Name] == nil && last.sort == sortText && !used[last] && !refers(m.table, last) {
@@ -200,6 +239,7 @@ func (d *drafter) compare(m *match, f *mapping.Field, c *column, context []strin
 		}
 		x.score, x.why = min(1, x.score*1.08), "unique"
 	}
+	x.score *= c.speaksFor(f, m.client(d) == nil)
 	if f.Type == mapping.Varchar && c.Length > 0 && c.Length == f.Length {
 		x.score = min(1, x.score*1.02)
 	}
@@ -210,6 +250,22 @@ func (d *drafter) compare(m *match, f *mapping.Field, c *column, context []strin
 		x.score *= 0.6 // it holds the key of another table
 	}
 	return x
+}
+
+// speaksFor tells by the values of a column whether it may be a field: what several records
+// share identifies none of them, unless they are of several clients, and an address for mail
+// has an @.
+func (c *column) speaksFor(f *mapping.Field, alone bool) float64 {
+	set := slices.DeleteFunc(slices.Clone(c.values), func(v string) bool { return v == "" })
+	switch {
+	case len(set) == 0:
+		return 1
+	case f.Name == "email" && !slices.ContainsFunc(set, func(v string) bool { return strings.Contains(v, "@") }):
+		return 0
+	case alone && f.Unique && f.Name == "number" && len(slices.Compact(slices.Sorted(slices.Values(set)))) < len(set):
+		return 0
+	}
+	return 1
 }
 
 // refers tells whether a column is the last of a foreign key.
@@ -234,13 +290,16 @@ func (d *drafter) compareReference(m *match, x found, known map[string]*match) f
 		case k.Columns[len(k.Columns)-1] != c.Name:
 		case target != nil && d.table(k.Table) == target.table:
 			x.score, x.why = 0.8+0.2*x.score, "foreign key to "+k.Table
+			if d.http != nil {
+				x.why = "its values are ids of " + k.Table
+			}
 			return x
 		default:
 			elsewhere = true
 		}
 	}
 	alone := len(m.table.Primary) == 1 && m.table.Primary[0] == c.Name
-	if target != nil && (elsewhere || alone || !target.hasKeyOf(c)) {
+	if alone || target != nil && (elsewhere || !target.hasKeyOf(c)) {
 		x.score = 0
 	}
 	x.score *= 0.8
@@ -299,7 +358,7 @@ func (d *drafter) fits(f *mapping.Field, c *column) float64 {
 		}
 		return 0.2
 	case f.Type == mapping.Float8:
-		if c.sort == sortInteger || c.sort == sortDecimal {
+		if c.sort == sortInteger || c.sort == sortDecimal || c.sort == sortText && len(c.values) > 0 && all(c.values, isDecimal) {
 			return 1
 		}
 		return 0.3
@@ -310,6 +369,11 @@ func (d *drafter) fits(f *mapping.Field, c *column) float64 {
 	default:
 		return 0.85
 	}
+}
+
+// isDecimal tells of digits with a point or a comma among them.
+func isDecimal(s string) bool {
+	return s == "" || isNumeral(strings.TrimPrefix(strings.Replace(strings.Replace(s, ",", "", 1), ".", "", 1), "-")) && strings.ContainsAny(s, ",.")
 }
 
 func all(values []string, is func(string) bool) bool {

@@ -182,6 +182,10 @@ func (e *endpoint) parameters(s spec, t *table, all []any) {
 		if str(of["in"]) != "query" || name == "" {
 			continue
 		}
+		if told := strings.ToUpper(str(of["description"])); strings.Contains(told, "RSQL") || strings.Contains(told, "FIQL") {
+			e.style, e.expression = styled("RSQL"), name
+			continue
+		}
 		switch c := t.place(name); {
 		case is(name, changes):
 			e.query = append(e.query, setting{name, "{modified_since}"})

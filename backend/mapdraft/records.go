@@ -44,6 +44,8 @@ func (d *drafter) keyOf(m *match) key {
 	case m.readOnly(d):
 	case last.Generated:
 		k.generated = "identity"
+	case len(k.columns) > 1 && refers(t, last): // as the article of an order's line
+		d.supplied(m, &k)
 	case last.sort == sortInteger:
 		k.generated = "max+1"
 		if d.counted(m) {
@@ -53,16 +55,24 @@ func (d *drafter) keyOf(m *match) key {
 		k.generated = "uuid"
 	default:
 		k.generated = "supplied"
-		for _, name := range k.columns {
-			if x := m.uses(t.column(name)); name != d.client && (x == nil || x.Readonly || !x.Required) {
-				k.doubt = "what gives " + name + " of a new record?"
-			}
-		}
+		d.supplied(m, &k)
 	}
 	k.kept = len(k.columns) == 1 && last.sort != sortInteger
 	_, counts := t.CaseOf(k.columns)
 	k.ignoresCase = !counts && (k.kept || len(k.columns) > 1)
 	return k
+}
+
+// supplied has clients give the key of a new record.
+func (d *drafter) supplied(m *match, k *key) {
+	k.generated = "supplied"
+	for _, name := range k.columns {
+		x := m.uses(m.table.column(name))
+		if name == d.client || x != nil && !x.Readonly && (x.Required || refers(m.table, x.column)) {
+			continue
+		}
+		k.doubt = "what gives " + name + " of a new record?"
+	}
 }
 
 var guid = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
@@ -381,9 +391,14 @@ func (d *drafter) derived(m *match) []*mapped {
 			of := &mapped{name: f.Name, why: "records of " + f.ArrayOf}
 			if d.http != nil {
 				if of.why = "lists of objects within the answers"; len(m.table.lists) == 0 {
-					continue
+					if d.matches[f.ArrayOf].fields[f.ArrayKey] == nil {
+						continue
+					}
+					of.why = "records of " + f.ArrayOf + ", each sent by itself"
+					of.set("readonly", "true")
+				} else {
+					of.set("children", scalar(m.table.lists[0], false))
 				}
-				of.set("children", scalar(m.table.lists[0], false))
 				if len(m.table.lists) > 1 {
 					of.doubt("or " + strings.Join(m.table.lists[1:], ", ") + "?")
 				}

@@ -92,16 +92,23 @@ func (d *drafter) sampleOf(s Sample) error {
 	e.result = at
 	rest, _ := whole.([]member)
 	e.around(rest, "", len(records), s)
+	e.adopt(styleOf(whole, records, s))
 	for _, r := range records {
 		if of, ok := r.([]member); ok {
 			t.sampled++
 			d.places(t, "", of, 0)
 		}
 	}
+	t.columns = slices.DeleteFunc(t.columns, func(c *column) bool { return e.style != nil && slices.Contains(e.style.own, c.Name) })
 	for _, c := range t.columns {
 		c.settle(t)
 	}
 	t.Primary = t.guessKey()
+	if e.style != nil && e.style.name == "OData" && len(t.Primary) == 1 {
+		if e.get = s.Path + "({key})"; t.column(t.Primary[0]).sort == sortText {
+			e.get = s.Path + "('{key}')"
+		}
+	}
 	return nil
 }
 
@@ -144,6 +151,9 @@ func (e *endpoint) around(rest []member, at string, n int, s Sample) {
 	visit = func(of []member, at string) {
 		for _, m := range of {
 			path := joined(at, m.name)
+			if strings.Contains(m.name, ".") {
+				continue // what no path can name
+			}
 			switch v := m.value.(type) {
 			case []member:
 				if !strings.HasPrefix(e.result+".", path+".") || e.result != path {

@@ -22,6 +22,7 @@ type service struct {
 	endpoints map[*table]*endpoint
 	// access is how calls say who asks, as lines of the sheet; "" where nothing tells.
 	access string
+	login  *login // nil where nothing tells who may log in
 }
 
 // endpoint is where the records of one kind are.
@@ -36,6 +37,9 @@ type endpoint struct {
 	parent  string
 	filters map[string]string // columns by which it can be filtered, with their parameters
 	todo    []string
+	style   *style // nil where nothing tells it
+	// expression is the parameter that takes an expression, where the style leaves it open.
+	expression string
 }
 
 // hear takes what is known of a service for tables and columns.
@@ -52,6 +56,7 @@ func (d *drafter) hear(o Options) error {
 			return fmt.Errorf("read %s: %w", s.Path, err)
 		}
 	}
+	d.refer()
 	return nil
 }
 

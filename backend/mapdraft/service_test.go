@@ -52,6 +52,47 @@ func TestSamples(t *testing.T) {
 	require.Equal(t, 2, d.Summary.Resources)
 }
 
+// TestStyles tells kinds of services by their answers, and asks them as all of the kind are.
+func TestStyles(t *testing.T) {
+	const base = `"created": "2026-11-22 08:47:21.199Z", "updated": "2026-11-22 08:47:21.199Z", "collectionId": "x", "collectionName": "y"`
+	lists := func(record string) []byte {
+		return []byte(`{"page": 1, "perPage": 30, "totalItems": 1, "items": [` + record + `]}`)
+	}
+	d := heard(t, Options{Samples: []Sample{
+		{Path: "/api/collections/groups/records", Body: lists(`{"id": "aaaaaaaaaaaaaaa", "code": "A", "text": "a", ` + base + `}`)},
+		{Path: "/api/collections/parts/records", Body: lists(`{"id": "ccccccccccccccc", "org": 1, "nr": "N1", "title": "x", "grp": "aaaaaaaaaaaaaaa", "price": 2.5, "deleted": false, ` + base + `}`)},
+		{Path: "/api/collections/contacts/records", Body: lists(`{"id": "bbbbbbbbbbbbbbb", "org": 1, "name": "Jansen", "customer": true, ` + base + `}`)},
+		{Path: "/api/collections/users/records", Body: lists(`{"id": "ddddddddddddddd", "org": 1, "email": "a@example.com", "emailVisibility": true, "name": "", ` + base + `}`)},
+	}})
+	for _, line := range []string{
+		"expressions: {quotes: pocketbase}", "headers: {Authorization: \"{token}\"}", `verify: {method: POST, path: "/api/collections/users/auth-with-password", `, "client_id: org",
+		"code: validation_not_unique}, reason: duplicate_value, field_from: data.*}", "reason: in_use, at: article, on: [turnovergroup]}",
+		`"org = {client.id}",`, `"deleted = false",`, `"title = '{filter.description}'", "title ~ '{filter.description.contains}'",`, `"price = {filter.price}", "price >= {filter.price.gte}"`,
+		`"updated >= '{modified_since}'"`, "turnover_group_id: grp # guess: its values are ids of groups", `hidden: row["deleted"]`, `update: {method: PATCH, path: "/api/collections/parts/records/{key}"}`,
+	} {
+		require.Contains(t, d.Text, line)
+	}
+	require.NotContains(t, d.Text, "employee:", "who logs in is nobody's record")
+
+	link := http.Header{"Link": {`</parts?_page=2&_limit=1>; rel="next"`}, "X-Total-Count": {"45"}}
+	d = heard(t, Options{Samples: []Sample{{Path: "/parts", Header: link, Body: []byte(`[{"id": 1, "nr": "N1", "title": "x", "price": 2}]`)}}})
+	require.Contains(t, d.Text, `query: {_sort: "id", _page: "{page}", _limit: "{limit}", nr: "{filter.number}", title: "{filter.description}", price: "{filter.price}", price_gte: "{filter.price.gte}", price_lte: "{filter.price.lte}"}`)
+	require.Contains(t, d.Text, "order: [id]")
+
+	d = heard(t, Options{Samples: []Sample{{Path: "/odata/Products", Body: []byte(`{"@odata.context": "x", "@odata.count": 1, "value": [{"ID": 1, "Code": "N1", "Name": "x", "UnitPrice": 2.5, "ModifiedAt": "2026-11-22T08:47:21Z"}], "@odata.nextLink": "y"}`)}}})
+	for _, line := range []string{
+		`query: {"$top": "{limit}", "$skip": "{offset}", "$orderby": "{sort}", "$filter": "{filter}"}`, "quotes: doubled",
+		`"Name eq '{filter.description}'", "contains(Name,'{filter.description.contains}')",`, `"ModifiedAt ge {modified_since}", `, `id: ["ID asc", "ID desc"]`, `get: {path: "/odata/Products({key})"}`, "result: value",
+	} {
+		require.Contains(t, d.Text, line)
+	}
+
+	d = heard(t, Options{OpenAPI: []byte(strings.Replace(described, "- {name: last_name, in: query, ", "- {name: q, in: query, description: an RSQL expression, ", 1))})
+	for _, line := range []string{"quotes: backslash", `q: "{filter}"`, `join: ";"`, `"lastName=='{filter.name}'",`} {
+		require.Contains(t, d.Text, line)
+	}
+}
+
 // TestSampleShapes finds the list in answers of other shapes, and refuses what has none.
 func TestSampleShapes(t *testing.T) {
 	const record = `{"id": 1, "name": "x", "code": "NL"}`

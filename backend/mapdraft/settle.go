@@ -74,6 +74,7 @@ func (d *drafter) leaveOutOf(m *match, keys []string, why string) {
 		what = keys[0]
 	}
 	switch {
+	case what == "operations" && m.unask(keys, why):
 	case what == "fields" && len(keys) > 1 && m.said[keys[1]] != nil && m.refused[keys[1]] == "":
 		m.refuse(keys[1], why)
 	case what == "client" && !m.nobodys && d.http == nil:

@@ -28,7 +28,7 @@ func scalar(text string, number bool) string {
 	if number && text != "" && isNumeral(text) && (text == "0" || text[0] != '0') {
 		return text
 	}
-	word := text != "" && strings.IndexFunc(text, func(r rune) bool { return !isLetter(r) && !isDigit(r) && r != '_' && r != '-' && r != '.' && r != '+' }) < 0 && isLetter(rune(text[0]))
+	word := text != "" && strings.IndexFunc(text, func(r rune) bool { return !isLetter(r) && !isDigit(r) && r != '_' && r != '-' && r != '.' && r != '+' }) < 0 && (isLetter(rune(text[0])) || text[0] == '_')
 	switch strings.ToLower(text) {
 	case "null", "true", "false", "yes", "no", "y", "n", "on", "off", "~":
 		word = word && len(text) == 1 // which are texts in YAML 1.2
@@ -157,6 +157,9 @@ func (d *drafter) writeNone(b *strings.Builder) {
 func (d *drafter) writeSource(b *strings.Builder) {
 	if d.http != nil {
 		fmt.Fprintf(b, "source:\n  http:\n    url: ${%s}\n", d.variable)
+		if quotes := d.http.quotesOf(); quotes != "" {
+			fmt.Fprintf(b, "    expressions: {quotes: %s}\n", quotes)
+		}
 		d.http.writeAccess(b)
 		d.summary.Doubts++
 		return
@@ -181,6 +184,10 @@ func (d *drafter) remark(why string, todo []string) string {
 func (d *drafter) writeAccounts(b *strings.Builder) {
 	a := d.users
 	fmt.Fprintf(b, "\naccounts:\n")
+	if d.http != nil && d.http.login != nil && d.noAccounts == "" {
+		d.http.login.write(b, d)
+		return
+	}
 	if a == nil || d.noAccounts != "" {
 		todo := "no table with passwords was found: who may log in?"
 		if d.http != nil {
@@ -275,8 +282,10 @@ func (d *drafter) writeResource(b *strings.Builder, m *match) {
 		}
 		fmt.Fprintf(b, "    operations:\n      create: {procedure: %s, arguments: [%s], out: [%s]}%s\n", scalar(made.name, false), strings.Join(arguments, ", "), strings.Join(made.out, ", "), d.remark("its name and parameters", nil))
 	}
-	d.writeFields(b, m)
-	fmt.Fprintln(b)
+	fields := strings.Builder{}
+	d.writeFields(&fields, m)
+	d.writeConstants(b, m)
+	fmt.Fprintf(b, "%s\n", fields.String())
 }
 
 // writeDeletion says which rows are there, and how they go.
@@ -350,8 +359,9 @@ func (d *drafter) writeRest(b *strings.Builder) {
 			d.summary.Missing = append(d.summary.Missing, r.Name)
 		}
 	}
+	what := map[bool]string{true: "path", false: "table"}[d.http != nil]
 	if len(d.summary.Missing) > 0 {
-		fmt.Fprintf(b, "# No table was found for: %s.\n", strings.Join(d.summary.Missing, ", "))
+		fmt.Fprintf(b, "# No "+what+" was found for: %s.\n", strings.Join(d.summary.Missing, ", "))
 	}
 	taken := map[*table]*match{}
 	for _, m := range d.matches {
@@ -363,7 +373,7 @@ func (d *drafter) writeRest(b *strings.Builder) {
 		}
 		m := taken[t]
 		if m == nil {
-			fmt.Fprintf(b, "# Not used: table %s (%s).\n", comment(t.Name), comment(strings.Join(columnNames(t.columns), ", ")))
+			fmt.Fprintf(b, "# Not used: %s %s (%s).\n", what, comment(t.Name), comment(strings.Join(columnNames(t.columns), ", ")))
 			continue
 		}
 		if rest := d.unused(m); len(rest) > 0 {

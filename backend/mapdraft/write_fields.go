@@ -10,7 +10,9 @@ import (
 // writeFields writes the fields of a resource.
 func (d *drafter) writeFields(b *strings.Builder, m *match) {
 	fmt.Fprintf(b, "    fields:\n")
-	d.sayFields(m)
+	if m.endpoint == nil {
+		d.sayFields(m)
+	}
 	for i := range m.Fields {
 		f := &m.Fields[i]
 		out, refused := m.said[f.Name], comment(m.refused[f.Name])
@@ -63,5 +65,42 @@ func (d *drafter) notFound(m *match, f *mapping.Field) string {
 			}
 		}
 	}
-	return "no column was found for it"
+	return map[bool]string{true: "nothing", false: "no column"}[d.http != nil] + " was found for it"
+}
+
+// writeConstants says what new records have in columns that must have a value and are no
+// field: what most rows have.
+func (d *drafter) writeConstants(b *strings.Builder, m *match) {
+	if m.readOnly(d) || m.only != "" && !strings.Contains(m.only, "create") || d.creatorOf(m, d.keyOf(m)) != nil {
+		return
+	}
+	var all, columns []string
+	for _, c := range d.unused(m) {
+		if c.Nullable || c.Default != "" || c.kept || d.ofKey(m.table, c) || c.sort == sortBytes || c.sort == sortOther {
+			continue
+		}
+		if v, ok := c.usual(); ok {
+			all, columns = append(all, scalar(c.Name, false)+": "+quoted(v)), append(columns, c.Name)
+		}
+	}
+	if len(all) > 0 {
+		fmt.Fprintf(b, "    constants: {%s}%s\n", strings.Join(all, ", "), d.remark("they must have a value, and most rows have these", []string{"is it right of new ones?"}))
+	}
+	for _, name := range columns {
+		m.table.column(name).used = "constants"
+	}
+}
+
+// usual is the value of a column of few that most rows have.
+func (c *column) usual() (value string, ok bool) {
+	counts := map[string]int{}
+	for _, v := range c.values {
+		counts[v]++
+	}
+	for v, n := range counts {
+		if 2*n > len(c.values) && len(v) <= 20 && (len(c.few) > 0 || len(counts) == 1) {
+			return v, true
+		}
+	}
+	return "", false
 }

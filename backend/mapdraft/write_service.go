@@ -17,6 +17,12 @@ func (d *drafter) endpointOf(t *table) *endpoint {
 
 // writeAccess says how calls tell who asks.
 func (s *service) writeAccess(b *strings.Builder) {
+	if s.login != nil && s.login.access != nil {
+		for i, line := range s.login.access {
+			fmt.Fprintf(b, "    %s%s\n", line, map[bool]string{true: " # TODO who of the service's users sees the records of all clients?"}[i == 0])
+		}
+		return
+	}
 	if s.access != "" {
 		fmt.Fprintf(b, "    secrets: {token: \"${SERVICE_TOKEN}\"}\n    headers: %s # TODO is one token for all clients right? Else log_on\n", s.access)
 		return
@@ -38,13 +44,16 @@ func (d *drafter) writeService(b *strings.Builder, m *match) {
 	if m.client(d) == nil && d.client != "" {
 		fmt.Fprintf(b, "    client: %s\n", d.whose(m))
 	}
+	if s := e.style; s != nil && !s.expressed() && len(key) == 1 && t.column(key[0]).sort == sortInteger {
+		fmt.Fprintf(b, "    order: %s%s\n", "["+scalar(key[0], false)+"]", d.remark("the list is asked for in that order", nil))
+	}
+	d.sayFields(m)
+	if c := d.hiddenBy(m); c != nil {
+		fmt.Fprintf(b, "    hidden: row[%s]%s\n", quoted(c.Name), d.remark("name, yes or no", nil))
+		c.used = "hidden"
+	}
 	var doing []string
 	of := d.replaced(m)
-	read := []string{}
-	if e.get != "" {
-		read = append(read, "get: {path: "+quoted(of.get)+"}")
-	}
-	read = append(read, d.listing(m, of))
 	if m.only != "get, list" {
 		for _, o := range []struct{ name, method, path string }{{"create", "", of.create}, {"update", e.method, of.update}, {"delete", "", of.delete}} {
 			if o.path != "" && (m.only == "" || o.name != "create") {
@@ -57,7 +66,15 @@ func (d *drafter) writeService(b *strings.Builder, m *match) {
 		}
 	}
 	fmt.Fprintf(b, "    operations:%s\n", d.remark("its paths", e.todos(m)))
-	for _, o := range append(read, doing...) {
+	if e.get != "" {
+		fmt.Fprintf(b, "      get: {path: %s}\n", quoted(of.get))
+	}
+	if e.style != nil {
+		d.styledList(b, m, of)
+	} else {
+		fmt.Fprintf(b, "      %s\n", d.listing(m, of))
+	}
+	for _, o := range doing {
 		fmt.Fprintf(b, "      %s\n", o)
 	}
 	d.writeFields(b, m)

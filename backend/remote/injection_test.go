@@ -6,6 +6,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend/drivertest"
+	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/remote/remotetest"
 )
 
@@ -17,6 +18,10 @@ func TestHostileFilters(t *testing.T) {
 	})
 	t.Run("autolijn", func(t *testing.T) {
 		drivertest.Injection{Client: newAutolijn(t, remotetest.Options{}).client, Clients: []auth.Client{lijnNoord, lijnZuid}}.Run(t)
+	})
+	t.Run("shop", func(t *testing.T) {
+		s := open(t, Options{Sheet: loadSheet(t, "shop.yaml", foreigntest.Shop(t).URL), IDStore: openIDStore(t)})
+		drivertest.Injection{Client: front(t, s), Clients: []auth.Client{{ID: 1, Name: "noord"}, {ID: 2, Name: "zuid"}}}.Run(t)
 	})
 	t.Run("adapter", func(t *testing.T) {
 		_, c := protocolFixture(t)

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"frontdesk/backend/mapdraft"
 	"frontdesk/backend/mappage"
@@ -65,11 +63,8 @@ func (c mapInitCommand) Run(p desk.Program) error {
 		}
 	}
 	s := draft.Summary
-	what := "tables"
-	if c.Engine == "" {
-		what = "paths"
-	}
-	fmt.Fprintf(p.Stderr, "Of %d %s: %d resources with %d fields; %d guesses, %d lines marked TODO.\n", s.Tables, what, s.Resources, s.Fields, s.Guesses, s.Doubts)
+	fmt.Fprintf(p.Stderr, "Of %s: %s with %s; %s, %s marked TODO.\n", counted(s.Tables, map[bool]string{true: "path", false: "table"}[c.Engine == ""]),
+		counted(s.Resources, "resource"), counted(s.Fields, "field"), map[bool]string{true: "1 guess", false: fmt.Sprintf("%d guesses", s.Guesses)}[s.Guesses == 1], counted(s.Doubts, "line"))
 	if len(s.Missing) > 0 {
 		for i, line := range terminal.Wrap("Not found: "+strings.Join(s.Missing, ", ")+".", terminal.Width) {
 			fmt.Fprintf(p.Stderr, "%s%s\n", []string{"", "  "}[min(i, 1)], line)
@@ -78,13 +73,21 @@ func (c mapInitCommand) Run(p desk.Program) error {
 	return nil
 }
 
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // system says what the draft is of: a database, or a service.
 func (c mapInitCommand) system(ctx context.Context, o *mapdraft.Options) error {
-	service := len(c.Sample)+len(c.Ask) > 0 || c.OpenAPI != ""
+	ofService := len(c.Sample)+len(c.Ask) > 0 || c.OpenAPI != ""
 	switch {
-	case c.Engine != "" && service:
+	case c.Engine != "" && ofService:
 		return desk.Misused("--engine: expected a database, or --sample, --openapi and --ask of a service")
-	case c.Engine == "" && !service:
+	case c.Engine == "" && !ofService:
 		return desk.Misused("expected --engine of a database, or --sample, --openapi or --ask of an HTTP service")
 	case c.Engine != "" && c.DSN == "":
 		return desk.Misused("--engine %s: expected DATABASE_DSN in the environment, or --dsn", c.Engine)
@@ -111,48 +114,22 @@ func (c mapInitCommand) system(ctx context.Context, o *mapdraft.Options) error {
 		}
 		o.Samples = append(o.Samples, mapdraft.Sample{Path: path, Body: body})
 	}
+	// Address and token are in the environment, since everybody on the machine sees a command line.
+	service := mapdraft.Asked{URL: os.Getenv("SERVICE_URL"), Token: os.Getenv("SERVICE_TOKEN")}
 	for _, path := range c.Ask {
-		s, err := askService(ctx, path)
+		if service.URL == "" || !strings.HasPrefix(path, "/") {
+			return desk.Misused("--ask %s: expected a path that begins with /, and SERVICE_URL in the environment", path)
+		}
+		s, err := service.Sample(ctx, path)
+		if errors.Is(err, mapdraft.ErrAddress) {
+			return desk.Misused("--ask %s: expected an address in SERVICE_URL, such as https://dms.example.nl", path)
+		}
 		if err != nil {
 			return err
 		}
 		o.Samples = append(o.Samples, s)
 	}
 	return nil
-}
-
-// mostAnswered is the largest answer that is read of a service.
-const mostAnswered = 16 << 20
-
-// askService asks a service for a list. Address and token are in the environment, since
-// everybody on the machine sees a command line.
-func askService(ctx context.Context, path string) (s mapdraft.Sample, err error) {
-	address := strings.TrimRight(os.Getenv("SERVICE_URL"), "/")
-	if address == "" || !strings.HasPrefix(path, "/") {
-		return s, desk.Misused("--ask %s: expected a path that begins with /, and SERVICE_URL in the environment", path)
-	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+path, http.NoBody)
-	if err != nil {
-		return s, desk.Misused("--ask %s: expected an address in SERVICE_URL, such as https://dms.example.nl", path)
-	}
-	request.Header.Set("Accept", "application/json")
-	if token := os.Getenv("SERVICE_TOKEN"); token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Do(request)
-	if err != nil {
-		return s, fmt.Errorf("ask for %s: %w", path, err)
-	}
-	defer func() { err = errors.Join(err, answer.Body.Close()) }()
-	if answer.StatusCode != http.StatusOK {
-		return s, fmt.Errorf("ask for %s: the service answers %s, expected 200", path, answer.Status)
-	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswered))
-	path, _, _ = strings.Cut(path, "?")
-	return mapdraft.Sample{Path: path, Body: body, Header: answer.Header}, err
 }
 
 // writePage writes a page to look at, for whoever made it alone.

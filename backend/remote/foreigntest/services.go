@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,8 +66,8 @@ func LoopBack(t testing.TB) *System {
 	return s
 }
 
-// superuser is PocketBase's.
-const superuser = "root@example.com"
+// Superuser is PocketBase's.
+const Superuser = "root@example.com"
 
 // Password is that of all users, PasswordHash what it is in a sheet. They are noord and
 // zuid, in PocketBase noord@example.com and zuid@example.com.
@@ -80,12 +81,12 @@ const (
 func PocketBase(t testing.TB) *System {
 	t.Helper()
 	program, dir := installed(t, "node_modules/.bin/pocketbase"), t.TempDir()
-	said, err := exec.Command(program, "superuser", "upsert", superuser, Password, "--dir", dir).CombinedOutput()
+	said, err := exec.Command(program, "superuser", "upsert", Superuser, Password, "--dir", dir).CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	s := start(t, "/api/health", func(port string) *exec.Cmd {
 		return exec.Command(program, "serve", "--http", "127.0.0.1:"+port, "--dir", dir)
 	})
-	s.token, _ = s.Make(t, "/api/collections/_superusers/auth-with-password", Object{"identity": superuser, "password": Password})["token"].(string)
+	s.Token, _ = s.Make(t, "/api/collections/_superusers/auth-with-password", Object{"identity": Superuser, "password": Password})["token"].(string)
 	stamps := []Object{{"name": "created", "type": "autodate", "onCreate": true}, {"name": "updated", "type": "autodate", "onCreate": true, "onUpdate": true}}
 	collection := func(name string, indexes []string, fields ...Object) string {
 		id, _ := s.Make(t, "/api/collections", Object{"name": name, "type": "base", "fields": append(fields, stamps...), "indexes": indexes})["id"].(string)
@@ -117,11 +118,58 @@ func PocketBase(t testing.TB) *System {
 	return s
 }
 
+// Shop is PocketBase with two collections more: orders of contacts, and their lines.
+func Shop(t testing.TB) *System {
+	t.Helper()
+	s := PocketBase(t)
+	field := func(name, kind string) Object { return Object{"name": name, "type": kind} }
+	choice := func(name string, of ...string) Object {
+		return Object{"name": name, "type": "select", "required": true, "maxSelect": 1, "values": of}
+	}
+	relation := func(name, to string, required bool) Object {
+		return Object{"name": name, "type": "relation", "collectionId": s.one(t, "/api/collections/"+to)["id"], "required": required, "maxSelect": 1}
+	}
+	collection := func(name string, fields ...Object) {
+		s.Make(t, "/api/collections", Object{"name": name, "type": "base", "fields": append(fields,
+			Object{"name": "created", "type": "autodate", "onCreate": true}, Object{"name": "updated", "type": "autodate", "onCreate": true, "onUpdate": true})})
+	}
+	collection("orders", field("org", "number"), field("nr", "text"), relation("contact", "contacts", true),
+		choice("kind", "WORKSHOP", "SALES", "PARTS"), choice("state", "DRAFT", "OPEN", "READY", "BILLED"), field("placed", "date"), field("due", "date"), field("ref", "text"), field("memo", "text"))
+	collection("orderlines", field("org", "number"), relation("order", "orders", true), field("pos", "number"), relation("part", "parts", false),
+		field("title", "text"), field("qty", "number"), field("price", "number"), relation("grp", "groups", true))
+	rows := func(of string) []Object {
+		all, err := s.Rows("/api/collections/"+of+"/records?perPage=100&sort=@rowid", "items")
+		require.NoError(t, err)
+		return all
+	}
+	contacts, parts, groups := rows("contacts"), rows("parts"), rows("groups")
+	contacts = slices.DeleteFunc(contacts, func(of Object) bool { return of["gone"] == true })
+	for i, contact := range contacts[:12] {
+		order := s.Make(t, "/api/collections/orders/records", Object{
+			"org": contact["org"], "nr": fmt.Sprintf("O%04d", i), "contact": contact["id"], "kind": []string{"WORKSHOP", "SALES", "PARTS"}[i%3], "state": []string{"DRAFT", "OPEN", "READY"}[i%3],
+			"placed": fmt.Sprintf("2026-07-%02d 10:00:00.000Z", i+1), "due": []string{"", "2026-08-01 12:30:00.000Z"}[i%2], "ref": []string{"", Name(i)}[i%2],
+		})["id"]
+		for k := range i%3 + 1 {
+			part := parts[slices.IndexFunc(parts, func(of Object) bool { return fmt.Sprint(of["org"]) == fmt.Sprint(contact["org"]) })]
+			s.Make(t, "/api/collections/orderlines/records", Object{
+				"org": contact["org"], "order": order, "pos": k + 1, "part": []any{part["id"], ""}[k%2], "title": Name(k), "qty": []float64{1, 0.5, 2}[k], "price": float64(k) + 2.5, "grp": groups[k%2]["id"],
+			})
+		}
+	}
+	return s
+}
+
+// one is an object that there is.
+func (s *System) one(t testing.TB, path string) Object {
+	t.Helper()
+	found, err := s.Try(http.MethodGet, path, nil)
+	require.NoError(t, err)
+	return found.(Object)
+}
+
 // fields are those that a collection of PocketBase has.
 func (s *System) fields(t testing.TB, name string) []any {
 	t.Helper()
-	found, err := s.Try(http.MethodGet, "/api/collections/"+name, nil)
-	require.NoError(t, err)
-	all, _ := found.(Object)["fields"].([]any)
+	all, _ := s.one(t, "/api/collections/"+name)["fields"].([]any)
 	return all
 }

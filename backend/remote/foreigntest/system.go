@@ -22,7 +22,7 @@ import (
 // System is a service that runs for a test.
 type System struct {
 	URL   string
-	token string // of who may do everything; "" where nobody is asked
+	Token string // of who may do everything; "" where nobody is asked
 	http  *http.Client
 }
 
@@ -97,7 +97,7 @@ func (s *System) Try(method, path string, body any) (any, error) {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", s.token)
+	request.Header.Set("Authorization", s.Token)
 	answer, err := s.http.Do(request)
 	if err != nil {
 		return nil, err
