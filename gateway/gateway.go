@@ -21,6 +21,9 @@ import (
 	"frontdesk/mapping"
 )
 
+// LiveEnvironment is the environment whose records are real; any other is for trying.
+const LiveEnvironment = "production"
+
 // Options are what a Gateway is made of. All fields are required unless their comment
 // says otherwise.
 type Options struct {

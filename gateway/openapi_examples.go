@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 
 	"frontdesk/gateway/openapi"
@@ -46,8 +47,12 @@ func (g *Gateway) UnknownExamples() []string {
 }
 
 // idExample is an ID of the resource that the model's examples mention: that of
-// a field that refers to it.
-func (d *describer) idExample(r *mapping.Resource) any {
+// a field that refers to it. Outside the demo there is none for what changes records: low
+// IDs exist everywhere, and programs fill in examples and send them.
+func (d *describer) idExample(op *Operation, r *mapping.Resource) any {
+	if op.Method != http.MethodGet && d.g.o.Examples == nil {
+		return nil
+	}
 	if r == nil {
 		return 1
 	}
@@ -114,16 +119,22 @@ func updateExample(r *mapping.Resource) openapi.Map[any] {
 	return example
 }
 
-func formExample(form *mapping.Resource) openapi.Map[any] {
+// formExamples are the example of a body that is no record; none where there is no example
+// of the record that it names.
+func (d *describer) formExamples(op *Operation) openapi.Map[openapi.Example] {
 	example := openapi.Map[any]{}
-	for i := range form.Fields {
-		f := &form.Fields[i]
+	for i := range op.form.Fields {
+		f := &op.form.Fields[i]
 		switch {
 		case f.Primary:
-			example.Add(f.Name, 1)
+			id := d.idExample(op, nil)
+			if id == nil {
+				return nil
+			}
+			example.Add(f.Name, id)
 		case f.Example != "":
 			example.Add(f.Name, literal(f, f.Example))
 		}
 	}
-	return example
+	return openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: example}}}
 }

@@ -42,8 +42,8 @@ func (d *describer) pathParameter(op *Operation, name string) *openapi.Parameter
 	p := &openapi.Parameter{Name: name, In: "path", Required: true, Schema: &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Minimum: ptr(1)}}
 	var example any
 	if r := op.Endpoint.Resource; r != nil {
-		p.Description = "Primary ID of the " + r.Name + "."
-		example = d.idExample(r)
+		p.Description, p.Schema.References = "Primary ID of the "+r.Name+".", r.Name
+		example = d.idExample(op, r)
 	} else {
 		p.Description = "Name of a resource."
 		p.Schema = &openapi.Schema{Type: openapi.Types{"string"}}
@@ -82,6 +82,7 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	s := typed(&p.Field)
 	q.Schema = s
 	if p.filter {
+		s.References = p.Reference
 		describeFilter(q, p)
 	} else {
 		d.restricted(s, &p.Field)
@@ -99,7 +100,7 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	switch {
 	case p.operator != mapping.Equals: // the field itself has one
 	case p.Primary && op.Endpoint.Resource == nil: // of a vehicle or a document
-		example = d.idExample(d.g.o.Offer.Model.Resource(p.of))
+		example = d.idExample(op, d.g.o.Offer.Model.Resource(p.of))
 	case p.Example != "":
 		example = literal(&p.Field, p.Example)
 	}
@@ -187,9 +188,6 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	}
 	var schema *openapi.Schema
 	var examples openapi.Map[openapi.Example]
-	one := func(example openapi.Map[any]) openapi.Map[openapi.Example] {
-		return openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: example}}}
-	}
 	r := op.Endpoint.Resource
 	switch {
 	case op.single != nil:
@@ -197,9 +195,9 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	case r != nil && op.Method == http.MethodPost:
 		schema, examples = d.createSchema(r, nil, typeName(r.Name)+"Create"), d.createExamples(r)
 	case r != nil:
-		schema, examples = d.updateSchema(r), one(updateExample(r))
+		schema, examples = d.updateSchema(r), openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: updateExample(r)}}}
 	default:
-		schema, examples = d.formSchema(op.form, upperFirst(op.about.name)+"Request"), one(formExample(op.form))
+		schema, examples = d.formSchema(op.form, upperFirst(op.about.name)+"Request"), d.formExamples(op)
 	}
 	if op.callbackInBody {
 		schema = d.withReceiver(schema, upperFirst(op.about.name)+"Request")

@@ -58,6 +58,7 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 	if f.Reference != "" || f.ReferenceBy != "" || f.Primary {
 		s.Minimum = ptr(1)
 	}
+	s.References = f.Reference
 	for _, v := range f.OneOf {
 		s.Enum = append(s.Enum, literal(f, v))
 	}

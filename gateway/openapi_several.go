@@ -64,7 +64,10 @@ func (d *describer) severalExamples(op *Operation) openapi.Map[openapi.Example] 
 	for i := range singles {
 		record := singles[i].Value.Value.(openapi.Map[any])
 		if op.Method == http.MethodPut {
-			id := own.pick("id", d.idExample(r))
+			id := own.pick("id", d.idExample(op, r))
+			if id == nil {
+				return nil
+			}
 			record = append(openapi.Map[any]{{Name: r.Fields[r.ID].Name, Value: id}}, record...)
 		}
 		body := openapi.Map[any]{{Name: mapping.SeveralField, Value: []any{record}}}

@@ -13,6 +13,7 @@ func (g *Gateway) pageRoutes(r *routes) {
 	for _, page := range testpage.Pages(testpage.Options{
 		BasePath: g.o.BasePath, BaseURL: g.o.PublicURL, Vendor: g.o.Vendor, Version: g.o.Version,
 		SessionTTL: g.o.SessionTTL, Catalogue: g.catalogue,
+		Environment: g.o.Environment, Live: g.o.Environment == LiveEnvironment, Fill: g.o.Examples != nil,
 	}) {
 		if r.endpoints[page.Path] == nil {
 			r.page(page.Path, served(func(x *Exchange) { g.showPage(x, page) }))

@@ -114,10 +114,7 @@ func list(ctx context.Context, p platform) (packages []listed, err error) {
 	}
 }
 
-// explorer is how the notice of the API explorer begins.
-var explorer = regexp.MustCompile(`swagger-ui-dist (\S+)`)
-
-// readOthers are Go's own library and the API explorer, which is embedded.
+// readOthers is Go's own library.
 func readOthers(ctx context.Context, p platform) (_ string, others []other, err error) {
 	said, err := run(ctx, p, "go", "env", "GOVERSION", "GOROOT")
 	if err != nil {
@@ -129,17 +126,7 @@ func readOthers(ctx context.Context, p platform) (_ string, others []other, err 
 		return "", nil, err
 	}
 	version := strings.TrimPrefix(goVersion, "go")
-	others = append(others, other{"std", version, "pkg:golang/std@" + version, "BSD-3-Clause", texts})
-	notice, err := os.ReadFile("gateway/testpage/thirdparty/NOTICE.txt")
-	if err != nil {
-		return "", nil, err
-	}
-	found := explorer.FindSubmatch(notice)
-	if found == nil {
-		return "", nil, errors.New("gateway/testpage/thirdparty/NOTICE.txt names no version of swagger-ui-dist")
-	}
-	version = string(found[1])
-	return goVersion, append(others, other{"swagger-ui-dist", version, "pkg:npm/swagger-ui-dist@" + version, "Apache-2.0", []text{{"NOTICE.txt", string(notice)}}}), nil
+	return goVersion, []other{{"std", version, "pkg:golang/std@" + version, "BSD-3-Clause", texts}}, nil
 }
 
 // run runs a program for a platform; what it complained of is in the error.

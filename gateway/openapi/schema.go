@@ -31,6 +31,8 @@ type Schema struct {
 	ReadOnly    bool         `json:"readOnly,omitzero"`
 	Examples    []any        `json:"examples,omitempty"`
 	Example     any          `json:"example,omitzero"` // 3.0 only
+	// References is the resource whose record an id is of.
+	References string `json:"x-references,omitzero"`
 }
 
 // Types are the types a value may have; most have one.

@@ -24,7 +24,7 @@ import (
 	"frontdesk/mapping"
 )
 
-//go:embed assets thirdparty/*.gz thirdparty/*.br snippets pages
+//go:embed assets snippets pages
 var embedded embed.FS
 
 // Options say whose interface the pages are of.
@@ -35,14 +35,14 @@ type Options struct {
 	Version    string        // of this program
 	SessionTTL time.Duration // how long a token is valid
 	Catalogue  *mapping.Catalogue
+
+	Environment string // what GET /util/environment calls it
+	Live        bool   // what is done there is done to real records
+	Fill        bool   // the examples of the description may be sent as they are: the demo's
 }
 
-// The policies of the pages: nothing from any other host, nothing inline. The
-// explorer alone may show images that its style sheet spells out.
-const (
-	policy         = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-	explorerPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-)
+// policy of the pages: nothing from any other host, nothing inline.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // The paths of the pages that others link to.
 const (
@@ -80,13 +80,13 @@ func (p *Page) Body(acceptEncoding string) (body []byte, encoding, etag string) 
 // asked for; the pages are safe for concurrent use.
 func Pages(o Options) []*Page {
 	s := site{Options: o, assets: assetFolder()}
-	home := s.page(HomePath, "home", "./", policy)
-	home.Bare = s.page(HomePath, "home", path.Base(o.BasePath)+"/", policy)
+	home := s.page(HomePath, "home", "./")
+	home.Bare = s.page(HomePath, "home", path.Base(o.BasePath)+"/")
 	pages := []*Page{
 		home,
-		s.page(ErrorsPath, "errors", "./", policy),
-		s.page(ExplorerPath, "explorer", "../", explorerPolicy),
-		s.page(CallbackPath, "callback", "../", policy),
+		s.page(ErrorsPath, "errors", "./"),
+		s.page(ExplorerPath, "explorer", "../"),
+		s.page(CallbackPath, "callback", "../"),
 	}
 	for _, a := range assets() {
 		pages = append(pages, &Page{
@@ -114,9 +114,10 @@ type view struct {
 	Reasons  []reasonHelp
 	Rows     int
 	Snippets []snippet
+	Modules  []string // the scripts that the page's own script loads
 }
 
-func (s site) page(at, name, root, policy string) *Page {
+func (s site) page(at, name, root string) *Page {
 	build := sync.OnceValue(func() content {
 		v := view{
 			Options: s.Options, Page: name, Root: root, Assets: root + "testpage/" + s.assets + "/",
@@ -125,6 +126,10 @@ func (s site) page(at, name, root, policy string) *Page {
 		switch name {
 		case "errors":
 			v.Reasons, v.Rows = reasonsOf(s.Catalogue), len(s.Catalogue.Entries())
+		case "explorer":
+			for _, module := range []string{"answer", "copy", "description", "dom", "fields", "history", "request", "samples", "session"} {
+				v.Modules = append(v.Modules, v.Assets+module+".js")
+			}
 		case "callback":
 			v.Snippets = snippets()
 		}
@@ -191,17 +196,6 @@ var assets = sync.OnceValue(func() []asset {
 		all = append(all, asset{name: path.Base(name), kind: kinds[path.Ext(name)], content: sync.OnceValue(func() content { return compressed(raw) })})
 		return err
 	}))
-	must(fs.WalkDir(embedded, "thirdparty", func(name string, d fs.DirEntry, err error) error {
-		plain, ok := strings.CutSuffix(name, ".gz")
-		if err != nil || !ok {
-			return err
-		}
-		gz, err := embedded.ReadFile(name)
-		must(err)
-		br, err := embedded.ReadFile(plain + ".br")
-		all = append(all, asset{name: path.Base(plain), kind: kinds[path.Ext(plain)], content: sync.OnceValue(func() content { return precompressed(gz, br) })})
-		return err
-	}))
 	slices.SortFunc(all, func(a, b asset) int { return strings.Compare(a.name, b.name) })
 	return all
 })
@@ -209,17 +203,15 @@ var assets = sync.OnceValue(func() []asset {
 // assetFolder is named for what is in it, so that a browser may keep it.
 var assetFolder = sync.OnceValue(func() string {
 	sum := sha256.New()
-	for _, folder := range []string{"assets", "thirdparty"} {
-		must(fs.WalkDir(embedded, folder, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			data, err := embedded.ReadFile(name)
-			sum.Write([]byte(name))
-			sum.Write(data)
+	must(fs.WalkDir(embedded, "assets", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
 			return err
-		}))
-	}
+		}
+		data, err := embedded.ReadFile(name)
+		sum.Write([]byte(name))
+		sum.Write(data)
+		return err
+	}))
 	return hex.EncodeToString(sum.Sum(nil)[:6])
 })
 

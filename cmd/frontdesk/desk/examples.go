@@ -12,7 +12,7 @@ import (
 
 // The environments that GET /util/environment names.
 const (
-	ProductionEnvironment = "production"
+	ProductionEnvironment = gateway.LiveEnvironment
 	DemoEnvironment       = "demo"
 )
 

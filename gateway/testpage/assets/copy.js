@@ -13,10 +13,10 @@ export async function copy(button, text) {
   setTimeout(() => { button.textContent = label; }, 2000);
 }
 
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.addEventListener("click", () => {
-    const source = document.getElementById(button.dataset.copy);
-    getSelection().selectAllChildren(source);
-    copy(button, source.textContent);
-  });
-}
+document.addEventListener("click", (event) => {
+  const name = event.target.dataset?.copy;
+  if (!name) return;
+  const source = document.getElementById(name);
+  getSelection().selectAllChildren(source);
+  copy(event.target, source.textContent);
+});

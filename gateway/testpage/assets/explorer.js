@@ -1,65 +1,218 @@
-// Swagger UI over the description of the tab's api_key. What is asked of it is
-// little: operations only, no storage, the token filled in.
-import { ask, complain, root, session, verify, watch } from "./session.js";
+// The API explorer: what the api_key may call, found by typing; each operation
+// with its form, and the answer beside it. It is made from the OpenAPI
+// description, and of one operation at a time.
 
-const at = (id) => document.getElementById(id);
-/** The name of the security scheme that is the header token. */
-const schemeOf = (spec) => Object.entries(spec.components?.securitySchemes ?? {}).find(([, s]) => s.in === "header" && s.name.toLowerCase() === "token")?.[0];
+import { addressOf, send, showAnswer } from "./answer.js";
+import "./copy.js";
+import { changes, parametersOf, read, resolve, searcher, typeOf, typesOf } from "./description.js";
+import { at, el, prose } from "./dom.js";
+import { remember, showHistory } from "./history.js";
+import { requestForm } from "./request.js";
+import { languages } from "./samples.js";
+import { announce, ask, complain, root, session, verify } from "./session.js";
 
-/** A part of a description with what it refers to put in its place. */
-function inline(spec, part, open = []) {
-  if (Array.isArray(part)) return part.map((p) => inline(spec, p, open));
-  if (part === null || typeof part !== "object") return part;
-  const { $ref, ...rest } = part;
-  if (typeof $ref !== "string" || !$ref.startsWith("#/")) {
-    return Object.fromEntries(Object.entries(part).map(([name, p]) => [name, inline(spec, p, open)]));
+let api = null;
+let search = null;
+let open = null; // {operation, form}
+const { environment, fill } = at("explorer").dataset;
+
+/** The operations in groups, or those that were found, with the fields that were meant. */
+function list(hits) {
+  const groups = new Map();
+  for (const hit of hits) groups.set(hit.operation.module, [...(groups.get(hit.operation.module) ?? []), hit]);
+  at("operations").replaceChildren(...[...groups].map(([module, some]) =>
+    el("section", { attr: { "aria-label": module } }, el("h3", { textContent: module }), el("ul", {}, some.map(entry)))));
+}
+
+function entry({ operation: o, meant }) {
+  const said = meant.length > 0 ? `has ${meant.join(", ")}` : o.summary;
+  return el("li", {}, el("a", { href: `#${o.id}`, attr: { "aria-current": open?.operation === o && "page" } },
+    method(o), " ", el("code", { textContent: o.path }), el("span", { className: "what", textContent: said })));
+}
+
+const narrow = () => matchMedia("(max-width: 60rem)").matches;
+
+const method = (o) => el("span", { className: `method ${o.method.toLowerCase()}`, textContent: o.method });
+
+function find() {
+  const text = at("words").value;
+  search ??= searcher(api);
+  const hits = search(text);
+  list(hits);
+  at("found").textContent = text.trim() ? `${hits.length} of ${api.operations.length} operations` : `${api.operations.length} operations`;
+  at("nothing").hidden = hits.length > 0;
+}
+
+/** Makes arrow keys go through the operations. */
+function step(event) {
+  const links = [...at("operations").querySelectorAll("a")];
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!by || links.length === 0) return;
+  const next = links.indexOf(document.activeElement) + by;
+  event.preventDefault();
+  (next < 0 ? at("words") : links[Math.min(next, links.length - 1)]).focus();
+}
+
+/** Opens what the address names: #createOrder, or one of its answers, #createOrder/403. */
+function route() {
+  const [id, status] = decodeURIComponent(location.hash.slice(1)).split("/");
+  const operation = api.byId.get(id);
+  if (!operation && id !== "") return; // a place on the page
+  if (!operation) close();
+  else if (open?.operation !== operation) show(operation);
+  const answer = status && at(`answers-${status}`);
+  if (answer) {
+    at("answers").open = answer.open = true;
+    answer.querySelector("summary").focus();
   }
-  if (open.includes($ref)) return rest; // it refers to itself
-  const names = $ref.slice(2).split("/").map((n) => decodeURIComponent(n).replaceAll("~1", "/").replaceAll("~0", "~"));
-  const target = names.reduce((p, n) => p?.[n], spec);
-  return { ...inline(spec, target, [...open, $ref]), ...inline(spec, rest, open) };
 }
 
-function lean(spec) {
-  const nothing = () => null;
-  return {
-    // Swagger UI would take the whole description apart for each operation that
-    // is opened, which takes seconds. All references of ours are within it.
-    statePlugins: {
-      spec: {
-        wrapActions: {
-          requestResolvedSubtree: (_, { specActions }) => (path) =>
-            specActions.updateResolvedSubtree(path, inline(spec, path.reduce((p, n) => p?.[n], spec))),
-        },
-      },
-    },
-    components: {
-      // Only the operations: title, servers and authorisation stand above them.
-      FrontdeskLayout({ getComponent }) {
-        const h = ui.React.createElement;
-        return h("div", { className: "swagger-ui" }, h(getComponent("FilterContainer", true)), h(getComponent("operations", true)));
-      },
-    },
-    wrapComponents: { authorizeOperationBtn: () => nothing },
-  };
+function close() {
+  open = null;
+  at("operation").hidden = true;
+  at("welcome").hidden = false;
+  document.body.removeAttribute("data-open");
+  mark();
 }
 
-/** Names what Swagger UI leaves without a name, for those who hear the page. */
-function name(place) {
-  for (const e of place.querySelectorAll("select:not([aria-label]), textarea:not([aria-label]), input:not([aria-label])")) {
-    const row = e.closest("[data-param-name]");
-    const label = row ? row.dataset.paramName
-      : e.closest(".filter") ? "Filter by tag"
-      : e.closest(".examples-select") ? "Example"
-      : e.closest(".content-type-wrapper, .response-control-media-type, .body-param-content-type") ? "Media type"
-      : e.tagName === "TEXTAREA" ? "Request body" : "Value";
-    e.setAttribute("aria-label", label);
+function mark() {
+  for (const a of at("operations").querySelectorAll("a")) {
+    if (open && a.hash === `#${open.operation.id}`) a.setAttribute("aria-current", "page");
+    else a.removeAttribute("aria-current");
   }
-  for (const e of place.querySelectorAll("pre:not([tabindex])")) e.tabIndex = 0;
-  for (const e of place.querySelectorAll("table[role=region]")) e.removeAttribute("role");
 }
 
-const ui = {};
+function show(operation) {
+  const form = requestForm({ spec: api.spec, suggest }, operation);
+  open = { operation, form };
+  document.body.dataset.open = "";
+  at("welcome").hidden = true;
+  at("operation").hidden = false;
+  at("operation").dataset.id = operation.id;
+  at("operation-name").replaceChildren(method(operation), " ", el("code", { textContent: operation.path }));
+  at("operation-about").replaceChildren(el("p", { textContent: `${operation.summary}.` }), el("details", { className: "more" }, el("summary", { textContent: "What to know" }), prose(operation.description)));
+  at("fields").replaceChildren(...form.elements);
+  at("no-fields").hidden = form.elements.length > 0;
+  at("send").textContent = `Send ${operation.method}`;
+  at("send").className = operation.method === "DELETE" ? "primary danger" : "primary";
+  at("send-hint").textContent = changes(operation) && operation.path !== "/authenticate" ? `This may change records in ${environment}.` : "";
+  at("answer").replaceChildren(el("p", { className: "quiet", textContent: "Nothing was sent yet." }));
+  at("answers-list").replaceChildren(...answers(operation));
+  at("answers").open = false;
+  if (fill !== undefined) form.exemplify();
+  sample();
+  mark();
+  at("operation").focus({ preventScroll: true });
+  scrollTo(0, narrow() ? 0 : Math.min(scrollY, at("explorer").offsetTop));
+}
+
+/** The answers that an operation is described to give, each with a link to it. */
+function answers(operation) {
+  return Object.entries(operation.responses).map(([status, response]) => {
+    const r = resolve(api.spec, response);
+    const reasons = r["x-reasons"] ?? [];
+    const schema = resolve(api.spec, r.content?.["application/json"]?.schema);
+    const says = r.description.split("\n")[0];
+    return el("details", { id: `answers-${status}`, className: "more" },
+      el("summary", {}, el("span", { className: `status ${status < "400" ? "good" : "refused"}`, textContent: status }), ` ${says}`),
+      el("p", {}, el("a", { href: `#${operation.id}/${status}`, textContent: "Link to this answer" })),
+      reasons.length > 0 && el("ul", { className: "points" }, reasons.map((reason) => el("li", {}, el("a", { href: new URL(`errors#${reason}`, root), textContent: reason })))),
+      reasons.length === 0 && schema && fieldTable(schema));
+  });
+}
+
+function fieldTable(schema) {
+  const inner = resolve(api.spec, schema.properties?.data ?? schema);
+  const shown = resolve(api.spec, inner.items ?? inner);
+  return el("dl", { className: "facts" }, Object.entries(shown.properties ?? {}).map(([name, p]) => {
+    const s = resolve(api.spec, p);
+    return el("div", {}, el("dt", { textContent: name }), el("dd", {}, s.description ?? "", " ", el("i", { textContent: [typeOf(s), s.enum?.filter((v) => v !== null).join(", "), typesOf(s).includes("null") && "or null"].filter(Boolean).join(", ") })));
+  }));
+}
+
+/** Suggests records for a reference: their ids, with a text to know them by. */
+async function suggest(resource, datalist) {
+  const lists = api.operations.find((o) => o.method === "GET" && o.path === `/${resource}`);
+  const { token } = session();
+  if (!lists || !token || parametersOf(api.spec, lists).some((p) => p.required)) return;
+  try {
+    const { data } = await ask(`${resource}?page_size=100`, { token });
+    datalist.replaceChildren(...data.map((record) => el("option", { value: record.id, textContent: label(record) })));
+  } catch {
+    // Without suggestions the id is typed.
+  }
+}
+
+const label = (record) => ["number", "name", "first_name", "last_name", "license_plate", "code", "description", "brand"].map((f) => record[f]).filter(Boolean).slice(0, 2).join(", ");
+
+/** Shows the request as code, in the language that was chosen. */
+function sample() {
+  if (!open) return;
+  const request = open.form.read();
+  request.query = request.query.map(([name, value]) => [name, name === "password" ? "…" : value]);
+  const [, write] = languages[at("language").selectedIndex];
+  at("sample").textContent = write({ ...request, url: addressOf(request, api.base) });
+}
+
+async function submit(event) {
+  event?.preventDefault();
+  const { operation, form } = open;
+  form.clear();
+  if (form.lack()) return;
+  const request = form.read();
+  if (operation.method === "DELETE" && !await confirmed(request)) return;
+  const button = at("send");
+  button.setAttribute("aria-disabled", "true"); // disabled it would lose the focus
+  at("answer").setAttribute("aria-busy", "true");
+  try {
+    const answer = await send(request, session().token);
+    if (open.operation !== operation) return;
+    const errors = showAnswer(answer, {
+      locate: form.locate, body: form.body,
+      follow(query) {
+        form.fill({ ...request, query: [...query] });
+        sample();
+        submit();
+        button.focus();
+      },
+    });
+    remember(operation, request, answer);
+    at("answer").parentElement.scrollIntoView({ block: narrow() ? "start" : "nearest" });
+    announce(errors.length > 0 ? `${answer.status}: ${errors[0].message}` : `${answer.status}, after ${answer.ms} ms`);
+    if (answer.status === 401 || operation.path === "/authenticate/logout") verify();
+  } catch {
+    at("answer").replaceChildren(el("p", { className: "problem", textContent: "The service does not answer. Is it running, and are you online?" }));
+    announce("The service does not answer.");
+  } finally {
+    button.removeAttribute("aria-disabled");
+    at("answer").removeAttribute("aria-busy");
+  }
+}
+
+/** Asks before something is deleted. */
+function confirmed(request) {
+  const dialog = at("confirm");
+  at("confirm-what").textContent = `${request.path.slice(1).replace("/", " ")}, in ${environment}`;
+  return new Promise((answer) => {
+    dialog.addEventListener("close", () => answer(dialog.returnValue === "delete"), { once: true });
+    dialog.returnValue = "";
+    dialog.showModal();
+  });
+}
+
+/** Fills in a request of the history; what only reads is sent at once. */
+function again({ id, request }) {
+  const operation = api.byId.get(id);
+  if (!operation) return;
+  if (open?.operation !== operation) {
+    history.pushState(null, "", `#${id}`);
+    show(operation);
+  }
+  open.form.fill(request);
+  sample();
+  at("send").focus();
+  if (!changes(operation)) submit();
+}
 
 async function start() {
   const { key } = session();
@@ -67,51 +220,43 @@ async function start() {
   if (!key) return;
   at("loading").hidden = false;
   try {
-    const spec = await ask(`openapi.json?api_key=${encodeURIComponent(key)}`);
-    // Calls go to where this page is from; its policy allows no other place.
-    spec.servers = [{ url: root.href.replace(/\/$/, "") }];
-    show(spec);
+    api = read(await ask(`openapi.json?api_key=${encodeURIComponent(key)}`));
   } catch (problem) {
     complain("explorer-problem", problem);
+    return;
   } finally {
     at("loading").hidden = true;
   }
+  at("explorer").hidden = false;
+  list(api.operations.map((operation) => ({ operation, meant: [] })));
+  at("found").textContent = `${api.operations.length} operations`;
+  at("language").replaceChildren(...languages.map(([name]) => el("option", { textContent: name })));
+  at("language").value = sessionStorage.getItem("frontdesk-language") ?? "curl";
+  listen();
+  showHistory(again);
+  route();
 }
 
-function show(spec) {
-  const count = Object.values(spec.paths ?? {}).flatMap((p) => Object.keys(p)).filter((m) => ["get", "post", "put", "delete"].includes(m)).length;
-  at("explorer-about").textContent = `${count} operations: what your api_key may call.`;
-  const scheme = schemeOf(spec);
-  let due = 0;
-  new MutationObserver(() => {
-    due ||= requestAnimationFrame(() => {
-      due = 0;
-      name(at("explorer"));
-    });
-  }).observe(at("explorer"), { childList: true, subtree: true });
-  const view = SwaggerUIBundle({
-    spec,
-    domNode: at("explorer"),
-    docExpansion: "none",
-    defaultModelsExpandDepth: -1,
-    displayRequestDuration: true,
-    tryItOutEnabled: true,
-    filter: true,
-    syntaxHighlight: { activated: false },
-    persistAuthorization: false,
-    validatorUrl: null,
-    deepLinking: false,
-    supportedSubmitMethods: ["get", "post", "put", "delete"],
-    layout: "FrontdeskLayout",
-    plugins: [(system) => {
-      ui.React = system.React;
-      return lean(spec);
-    }],
-    onComplete: () => watch(({ token }) => {
-      if (scheme && token) view.preauthorizeApiKey(scheme, token);
-    }),
+function listen() {
+  at("words").addEventListener("input", find);
+  at("find").addEventListener("keydown", step);
+  at("search").addEventListener("submit", (event) => {
+    event.preventDefault();
+    at("operations").querySelector("a")?.click();
   });
+  at("form").addEventListener("submit", submit);
+  let due = 0;
+  at("form").addEventListener("input", () => due ||= requestAnimationFrame(() => {
+    due = 0;
+    sample();
+  }));
+  at("language").addEventListener("change", () => {
+    sessionStorage.setItem("frontdesk-language", at("language").value);
+    sample();
+  });
+  at("all").addEventListener("click", () => at("words").focus());
+  addEventListener("hashchange", route);
 }
 
-await verify();
+verify();
 start();

@@ -21,8 +21,8 @@ func BenchmarkPages(b *testing.B) {
 		{"home", "/", "", "document.readyState === 'complete' && document.body.dataset.state"},
 		{"errors", "/errors", "", "document.readyState === 'complete'"},
 		{"callback", "/testpage/callback", "", "document.querySelector('#request').textContent.includes('webhook-signature')"},
-		{"explorer", "/testpage/explorer", rig.FullKey, "document.querySelectorAll('.opblock-tag').length > 2"},
-		{"explorer-restricted", "/testpage/explorer", rig.OrdersKey, "document.querySelectorAll('.opblock-tag').length > 2"},
+		{"explorer", "/testpage/explorer", rig.FullKey, "document.querySelectorAll('#operations a').length > 2"},
+		{"explorer-restricted", "/testpage/explorer", rig.OrdersKey, "document.querySelectorAll('#operations a').length > 2"},
 	} {
 		b.Run(page.name, func(b *testing.B) {
 			total := map[string]float64{}

@@ -249,22 +249,44 @@ var axe = sync.OnceValues(func() (string, error) {
 // phone and of a desktop, and that it needs no scrolling sideways.
 func (p *tab) accessible(name string) {
 	p.t.Helper()
+	p.judge(name, look{1280, "light"}, look{1280, "dark"}, look{390, "light"}, look{390, "dark"})
+}
+
+// looked is accessible for a page that has many states: each width and each scheme is seen,
+// but not all of their combinations, unless pictures are wanted.
+func (p *tab) looked(name string) {
+	p.t.Helper()
+	if os.Getenv("FRONTDESK_SCREENSHOTS") != "" {
+		p.accessible(name)
+		return
+	}
+	p.judge(name, look{1280, "light"}, look{390, "dark"})
+}
+
+// look is how a page is shown.
+type look struct {
+	width  int64
+	scheme string
+}
+
+func (p *tab) judge(name string, looks ...look) {
+	p.t.Helper()
 	source, err := axe()
 	require.NoError(p.t, err)
 	p.eval(source + ";true")
-	for _, width := range []int64{1280, 360} {
-		for _, scheme := range []string{"light", "dark"} {
-			at := fmt.Sprintf("%s-%s-%d", name, scheme, width)
-			p.look(width, scheme)
-			p.eval("scrollTo(0, 0); new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(1))))")
-			p.shot(at)
-			found, err := json.MarshalIndent(p.eval(`axe.run(document, {resultTypes: ["violations"]}).then((r) =>
-				r.violations.map((v) => [v.id, v.nodes.slice(0, 5).map((n) => n.html + " " + n.failureSummary)]))`), "", "  ")
-			require.NoError(p.t, err)
-			require.Equal(p.t, "[]", string(found), at)
-			require.LessOrEqual(p.t, p.eval("document.documentElement.scrollWidth"), float64(width), at)
-		}
+	for _, l := range looks {
+		at := fmt.Sprintf("%s-%s-%d", name, l.scheme, l.width)
+		p.look(l.width, l.scheme)
+		p.eval("scrollTo(0, 0); new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(1))))")
+		p.shot(at)
+		found, err := json.MarshalIndent(p.eval(`axe.run(document, {resultTypes: ["violations"]}).then((r) =>
+			r.violations.map((v) => [v.id, v.nodes.slice(0, 5).map((n) => n.html + " " + n.failureSummary)]))`), "", "  ")
+		require.NoError(p.t, err)
+		require.Equal(p.t, "[]", string(found), at)
+		require.LessOrEqual(p.t, p.eval("document.documentElement.scrollWidth"), float64(l.width), at)
 	}
+	p.look(360, "light")
+	require.LessOrEqual(p.t, p.eval("document.documentElement.scrollWidth"), 360.0, name)
 	p.look(1280, "light")
 }
 

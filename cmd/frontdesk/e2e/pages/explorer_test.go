@@ -1,0 +1,298 @@
+package pages
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// explorerWeight is the most that the explorer may weigh, in KiB as sent.
+const explorerWeight = 150
+
+// signedIn opens the explorer in a tab that has a session already.
+func signedIn(t *testing.T, b *browser, d *rig.Desk, key string) *tab {
+	t.Helper()
+	p := b.open(t, d.Base)
+	p.onNewDocument(fmt.Sprintf(`sessionStorage.frontdesk ??= JSON.stringify({key: %q, username: "demo", password: "demo", token: %q, expires: Date.now() + 1700000})`, key, d.Login(key, "demo")))
+	p.visit("/testpage/explorer")
+	p.await("document.querySelector('#operations a')")
+	return p
+}
+
+// press presses a key, as often as it is said.
+func (p *tab) press(key string, times ...int) {
+	p.t.Helper()
+	n := 1
+	if len(times) > 0 {
+		n = times[0]
+	}
+	for range n {
+		p.do("press", chromedp.KeyEvent(key))
+	}
+}
+
+// tabTo presses Tab until an element has the focus.
+func (p *tab) tabTo(selector string) {
+	p.t.Helper()
+	for range 80 {
+		p.press(kb.Tab)
+		if p.eval(fmt.Sprintf("document.activeElement.matches(%q)", selector)) == true {
+			return
+		}
+	}
+	require.Fail(p.t, "Tab does not reach "+selector)
+}
+
+// write types into what has the focus, in place of what is there.
+func (p *tab) write(text string) {
+	p.t.Helper()
+	p.eval("document.activeElement.select?.()")
+	for _, r := range text {
+		p.press(string(r))
+	}
+}
+
+// field is the selector of the field of that name.
+func (p *tab) field(name string) string {
+	p.t.Helper()
+	id := p.eval(fmt.Sprintf(`[...document.querySelectorAll("#fields label")].find((l) => l.querySelector("code")?.textContent === %q)?.htmlFor`, name))
+	require.NotNil(p.t, id, "no field %s", name)
+	return "#" + id.(string)
+}
+
+// route opens an operation of the explorer by its address.
+func (p *tab) route(id string) {
+	p.t.Helper()
+	p.eval("location.hash = " + fmt.Sprintf("%q", id))
+	p.await(fmt.Sprintf("document.querySelector('#operation').dataset.id === %q", strings.Split(id, "/")[0]))
+}
+
+// TestBrowserExplorer is an order that is found, made and mended without the mouse, with
+// all that the explorer shows on the way: nothing that was not typed, the cause and the cure
+// of an error, the request as code that runs, the history, the question before a deletion.
+func TestBrowserExplorer(t *testing.T) {
+	b := startBrowser(t)
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	p := signedIn(t, b, d, rig.FullKey)
+	kib, requests := p.loaded()
+	t.Logf("explorer: %.0f KiB, %d requests", kib, requests)
+	require.Less(t, kib, float64(explorerWeight))
+	require.LessOrEqual(t, requests, 20)
+	require.Equal(t, "Live: production", p.text(".env"))
+	p.looked("explorer")
+
+	p.press(kb.Tab)
+	require.Equal(t, "Skip to the content", p.eval("document.activeElement.textContent"))
+	p.tabTo("#words")
+	p.write("nothing has this")
+	p.await("!document.querySelector('#nothing').hidden")
+	p.looked("explorer-none")
+	p.write("post order_date")
+	p.await("document.querySelector('#operations a').hash === '#createOrder'")
+	require.Equal(t, "has order_date", p.text("#operations .what"), "the field that was meant")
+	p.press(kb.ArrowDown, 2)
+	require.Equal(t, "#createManyOrders", p.eval("document.activeElement.hash"))
+	p.press(kb.ArrowUp)
+	p.press(kb.Enter)
+	p.await("!document.querySelector('#operation').hidden")
+	require.Equal(t, "operation", p.eval("document.activeElement.id"))
+	require.True(t, strings.HasSuffix(p.eval("location.href").(string), "/testpage/explorer#createOrder"))
+	require.Equal(t, true, p.eval("document.querySelector('#send').getBoundingClientRect().bottom <= innerHeight"), "sent without scrolling")
+	p.looked("explorer-form")
+
+	p.tabTo(p.field("contact_id"))
+	p.await("document.querySelector('datalist option')") // its contacts are suggested
+	p.write("1")
+	p.tabTo(p.field("kind"))
+	p.press("w")
+	p.tabTo(p.field("order_status"))
+	p.press("o")
+	p.tabTo(p.field("order_date"))
+	p.write("soon")
+	p.mayAnswer(http.StatusForbidden)
+	p.tabTo("#send")
+	p.press(kb.Enter)
+	p.await("document.querySelector('.refusal .why dd')")
+	require.Equal(t, "send", p.eval("document.activeElement.id"), "the focus stays")
+	require.Contains(t, p.text(".refusal"), "Field: order_date has an invalid value: soon for datatype: timestamp(ISO 8601)")
+	require.Contains(t, p.text(".refusal .why"), "Send 2026-07-01T10:00:00Z")
+	p.looked("explorer-refused")
+	p.tabTo(".refusal button")
+	p.press(kb.Enter)
+	require.Equal(t, p.field("order_date"), "#"+p.eval("document.activeElement.id").(string))
+	p.write("2026-07-01")
+	p.press(kb.Enter)
+	p.await("document.querySelector('.outcome .status').textContent === '201'")
+	require.Equal(t, "", p.text(p.field("order_date")+"-problem"), "what was wrong is told no more")
+	require.Regexp(t, `^201, after \d+ ms$`, p.text("#announcer"))
+	var made struct{ Data struct{ ID int } }
+	require.NoError(t, json.Unmarshal([]byte(p.text("#answer-body")), &made))
+
+	p.samples(d)
+	p.again(d, made.Data.ID)
+	p.route("createOrder/403")
+	require.Equal(t, true, p.eval("document.querySelector('#answers-403').open"))
+	p.looked("explorer-answers")
+	p.deletes(d, made.Data.ID)
+	p.nothingFilledIn()
+
+	p.signOut(d)
+	p.visit("/testpage/explorer")
+	p.await("document.querySelector('#operations a')")
+	require.Equal(t, 0.0, p.eval("document.querySelectorAll('#history li').length"), "the history goes with the session")
+	p.looked("explorer-signed-out")
+}
+
+// samples runs the request that is shown, in each language whose tools are here. It asks
+// for a list, whose quotes and blanks each language writes in its own way.
+func (p *tab) samples(d *rig.Desk) {
+	p.t.Helper()
+	p.route("createContact")
+	p.eval(`{ const e = document.querySelector("#body-as-json"); e.click() }`)
+	body := `{"kind": "person", "name": "D'Angelo \"Zoë\" \\ $x", "notes": 1}` // no such field: each language is refused alike
+	p.set("#body-json", body)
+	p.eval(`document.querySelector("#body-json").dispatchEvent(new Event("input", {bubbles: true}))`)
+	env := append(os.Environ(), "TOKEN="+p.eval("JSON.parse(sessionStorage.frontdesk).token").(string))
+	for _, l := range []struct {
+		name, file, tool string
+		args             []string
+	}{
+		{"curl", "sample.sh", "bash", nil}, {"JavaScript", "sample.mjs", "node", nil}, {"PHP", "sample.php", "php", nil},
+		{"Python", "sample.py", "python3", nil}, {"Go", "sample.go", "go", []string{"run"}}, {"C#", "sample.cs", "", nil},
+	} {
+		p.eval(fmt.Sprintf(`{ const e = document.querySelector("#language"); e.value = %q; e.dispatchEvent(new Event("change")) }`, l.name))
+		p.await("document.querySelector('#sample').textContent.includes('Zoë')")
+		code := p.eval("document.querySelector('#sample').textContent").(string)
+		require.NotContains(p.t, code, strings.TrimPrefix(env[len(env)-1], "TOKEN="), "a sample can be shown to others")
+		program, err := exec.LookPath(l.tool)
+		if err != nil {
+			continue // C# never is here: it is read, not run
+		}
+		file := filepath.Join(p.t.TempDir(), l.file)
+		require.NoError(p.t, os.WriteFile(file, []byte(code), 0o600))
+		command := exec.Command(program, append(l.args, file)...)
+		command.Env = env
+		said, err := command.CombinedOutput()
+		require.NoError(p.t, err, "%s: %s\n%s", l.name, said, code)
+		require.Contains(p.t, string(said), `notes`, "%s\n%s", l.name, code)
+		require.Contains(p.t, string(said), `"errorCode":403`, "%s\n%s", l.name, code)
+	}
+}
+
+// again has a request of the history sent once more, filled in as it was.
+func (p *tab) again(d *rig.Desk, id int) {
+	p.t.Helper()
+	p.route("listOrders")
+	require.Equal(p.t, "", p.eval("[...document.querySelectorAll('#fields input')].map((e) => e.value).join('')"), "after is refused beside page")
+	p.eval("document.querySelector('.filters > button').focus()")
+	p.press(kb.Enter)
+	p.eval(`{ const e = document.activeElement; e.value = "order_status"; e.dispatchEvent(new Event("change")) }`)
+	p.eval(`{ const e = document.querySelector(".filter .grow select"); e.value = '"open"'; e.dispatchEvent(new Event("input", {bubbles: true})) }`)
+	p.tabTo(p.field("after"))
+	p.write(fmt.Sprint(id - 1))
+	p.press(kb.Enter)
+	p.await("document.querySelector('.outcome .status')?.textContent === '200'")
+	p.looked("explorer-list")
+	p.route("getOrder")
+	p.eval("document.querySelector('#history button').focus()")
+	p.press(kb.Enter)
+	p.await("location.hash === '#listOrders' && document.querySelector('.outcome .status')?.textContent === '200'")
+	require.Equal(p.t, fmt.Sprint(id-1), p.eval("document.querySelector('"+p.field("after")+"').value"))
+	require.Contains(p.t, p.text("#sample"), "order_status=open")
+	require.Contains(p.t, p.text("#answer-body"), fmt.Sprintf(`"id": %d`, id))
+	require.Equal(p.t, "send", p.eval("document.activeElement.id"))
+}
+
+// deletes asks first, and takes Escape for no.
+func (p *tab) deletes(d *rig.Desk, id int) {
+	p.t.Helper()
+	p.route("deleteOrder")
+	p.tabTo(p.field("id"))
+	p.press(kb.Enter)
+	require.Contains(p.t, p.text("#fields"), "Type the id first.")
+	p.write(fmt.Sprint(id))
+	p.press(kb.Enter)
+	p.await("document.querySelector('#confirm').open")
+	require.Equal(p.t, fmt.Sprintf("order %d, in production", id), p.text("#confirm-what"))
+	require.Equal(p.t, "Cancel", p.eval("document.activeElement.textContent"))
+	p.looked("explorer-delete")
+	p.press(kb.Escape)
+	p.await("!document.querySelector('#confirm').open")
+	require.Equal(p.t, 200, d.Call("GET", fmt.Sprintf("/order/%d", id), d.Login(rig.FullKey, "demo"), "").Status)
+	p.press(kb.Enter)
+	p.await("document.querySelector('#confirm').open")
+	p.press(kb.Tab)
+	p.press(kb.Enter)
+	p.await("document.querySelector('.outcome .status')?.textContent === '200'")
+	require.Equal(p.t, p.field("id"), "#"+p.eval("document.activeElement.id").(string), "the focus stays")
+	require.Equal(p.t, 404, d.Call("GET", fmt.Sprintf("/order/%d", id), d.Login(rig.FullKey, "demo"), "").Status)
+}
+
+// nothingFilledIn opens every operation: what can be sent is only what somebody typed.
+func (p *tab) nothingFilledIn() {
+	p.t.Helper()
+	filled := p.eval(`(async () => {
+		const filled = [], words = document.querySelector("#words");
+		words.value = "";
+		words.dispatchEvent(new Event("input"));
+		for (const hash of [...document.querySelectorAll("#operations a")].map((a) => a.hash)) {
+			location.hash = hash;
+			while ("#" + document.querySelector("#operation").dataset.id !== hash) await new Promise((f) => requestAnimationFrame(f));
+			for (const e of document.querySelectorAll("#fields :is(input:not([type=radio], [type=checkbox]), select, textarea)")) if (e.value !== "") filled.push(hash + " " + e.value);
+		}
+		return filled.join("\n");
+	})()`)
+	require.Equal(p.t, "", filled)
+}
+
+// TestDescriptionHasNoExampleToChange keeps programs that send examples from changing
+// records: outside the demo no example names one.
+func TestDescriptionHasNoExampleToChange(t *testing.T) {
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct {
+				Name, In string
+				Examples map[string]any
+				Schema   struct{ Examples []any }
+			}
+			RequestBody struct {
+				Content map[string]struct {
+					Examples map[string]struct{ Value map[string]any }
+				}
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(d.Call("GET", "/openapi.json?api_key="+rig.FullKey, "", "").Body, &doc))
+	changing := 0
+	for path, item := range doc.Paths {
+		for method, op := range item {
+			if method == "get" {
+				continue
+			}
+			changing++
+			for _, q := range op.Parameters {
+				if q.Name == "id" {
+					require.Empty(t, q.Examples, "%s %s", method, path)
+					require.Empty(t, q.Schema.Examples, "%s %s", method, path)
+				}
+			}
+			for _, example := range op.RequestBody.Content["application/json"].Examples {
+				require.NotContains(t, example.Value, "id", "%s %s", method, path)
+				require.False(t, method == "put" && example.Value["records"] != nil, "%s %s", method, path)
+			}
+		}
+	}
+	require.Greater(t, changing, 50)
+}
