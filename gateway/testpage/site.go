@@ -1,5 +1,5 @@
 // Package testpage is what people see of the interface in a browser: the test
-// page itself, the API explorer, the catalogue of errors and the helper for
+// page itself, the guide, the API explorer, the catalogue of errors and the helper for
 // callbacks. All of it is in the binary and nothing is fetched from elsewhere.
 //
 // It is not an HTTP server: it hands the gateway a list of pages by path, each
@@ -47,6 +47,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 // The paths of the pages that others link to.
 const (
 	HomePath     = "/"
+	GuidePath    = "/guide"
 	ErrorsPath   = "/errors"
 	ExplorerPath = "/testpage/explorer"
 	CallbackPath = "/testpage/callback"
@@ -84,6 +85,7 @@ func Pages(o Options) []*Page {
 	home.Bare = s.page(HomePath, "home", path.Base(o.BasePath)+"/")
 	pages := []*Page{
 		home,
+		s.page(GuidePath, "guide", "./"),
 		s.page(ErrorsPath, "errors", "./"),
 		s.page(ExplorerPath, "explorer", "../"),
 		s.page(CallbackPath, "callback", "../"),
@@ -114,6 +116,8 @@ type view struct {
 	Reasons  []reasonHelp
 	Rows     int
 	Snippets []snippet
+	Guide    template.HTML
+	Chapters []chapter
 	Modules  []string // the scripts that the page's own script loads
 }
 
@@ -130,6 +134,8 @@ func (s site) page(at, name, root string) *Page {
 			for _, module := range []string{"answer", "copy", "description", "dom", "fields", "history", "request", "samples", "session"} {
 				v.Modules = append(v.Modules, v.Assets+module+".js")
 			}
+		case "guide":
+			v.Guide, v.Chapters = s.guide()
 		case "callback":
 			v.Snippets = snippets()
 		}

@@ -78,6 +78,22 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestGuide is readable by those who have an address and a key: it names this installation,
+// needs no source, and leads nowhere that is not there.
+func TestGuide(t *testing.T) {
+	html := text(pages()[testpage.GuidePath])
+	require.Contains(t, html, "export BASE=https://api.example.nl/webservice_v2\nexport KEY=your-api_key\nexport FRONTDESK_USER=your-username FRONTDESK_PASSWORD=your-password\n")
+	for _, foreign := range []string{"127.0.0.1", "bin/frontdesk", "docs/kits", "<!--", "go build", ".md", "11111111"} {
+		require.False(t, strings.Contains(html, foreign), foreign)
+	}
+	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(html, -1) {
+		require.True(t, strings.Contains(html, `id="`+link[1]+`"`), link[1])
+	}
+	for _, chapter := range []string{"Log in", "Keep a copy", "Create, once", "Filters", "Callbacks", "Errors that say everything"} {
+		require.True(t, regexp.MustCompile(`<h[234] id="[^"]+">`+chapter+`</h`).MatchString(html), chapter)
+	}
+}
+
 // TestEncodings answers what a client takes, and the same in all of them.
 func TestEncodings(t *testing.T) {
 	for path, p := range pages() {

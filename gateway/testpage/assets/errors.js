@@ -1,14 +1,9 @@
-// Searches the errors. A message that was answered finds its reason too, since
-// the placeholders of the interface match anything.
-const at = (id) => document.getElementById(id);
-const escape = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+// Searches the errors, by words or by a message that was answered, and the guide
+// with them.
+import { at } from "./dom.js";
+import { chaptersOf, fits, reasonsOf, showElsewhere } from "./find.js";
 
-const reasons = [...document.querySelectorAll(".reason")].map((element) => ({
-  element,
-  text: element.textContent.toLowerCase().replace(/\s+/g, " "),
-  statuses: element.dataset.status.split(" "),
-  messages: [...element.querySelectorAll(".rows code")].map((code) => new RegExp("^" + escape(code.textContent).replace(/<[a-z]+>/g, ".*") + "$", "is")),
-}));
+const reasons = reasonsOf(document);
 const all = at("found").textContent;
 
 for (const status of [...new Set(reasons.flatMap((r) => r.statuses))].sort()) {
@@ -17,16 +12,16 @@ for (const status of [...new Set(reasons.flatMap((r) => r.statuses))].sort()) {
 
 function search() {
   const typed = at("words").value.trim();
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const status = at("status").value;
   let found = 0;
   for (const r of reasons) {
-    const fits = (words.every((w) => r.text.includes(w)) || r.messages.some((m) => m.test(typed))) && (!status || r.statuses.includes(status));
-    r.element.hidden = !fits;
-    found += fits;
+    const fit = fits(r, typed) && (!status || r.statuses.includes(status));
+    r.elements[0].hidden = !fit;
+    found += fit;
   }
-  at("found").textContent = words.length || status ? `${found} of ${reasons.length} reasons.` : all;
+  at("found").textContent = typed || status ? `${found} of ${reasons.length} reasons.` : all;
   at("nothing").hidden = found > 0;
+  showElsewhere("guide", chaptersOf, typed);
 }
 
 function clear() {

@@ -118,7 +118,7 @@ func startHour(t *testing.T) *hour {
 	shell := exec.CommandContext(ctx, bash, "--norc", "--noprofile")
 	shell.Dir, shell.WaitDelay = h.dir, 10*time.Second
 	shell.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "npm_config_offline=true", "GOPROXY=off", "GOFLAGS=",
-		"BASE=http://"+h.address+"/webservice_v2", "KEY="+desk.DemoFullKey)
+		"BASE=http://"+h.address+"/webservice_v2", "KEY="+desk.DemoFullKey, "FRONTDESK_USER=demo", "FRONTDESK_PASSWORD=demo")
 	var err error
 	h.in, err = shell.StdinPipe()
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ const pageWeight = 40
 // not, and that the interface around them stays as it was.
 func TestPages(t *testing.T) {
 	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
-	for _, path := range []string{"", "/", "/errors", "/testpage/explorer", "/testpage/callback"} {
+	for _, path := range []string{"", "/", "/guide", "/errors", "/testpage/explorer", "/testpage/callback"} {
 		a := d.Call("GET", path, "", "", "Accept-Encoding", "gzip")
 		require.Equal(t, 200, a.Status, path)
 		require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"))
@@ -172,7 +172,7 @@ func TestBrowserErrors(t *testing.T) {
 	kib, requests := p.loaded()
 	t.Logf("errors: %.0f KiB, %d requests", kib, requests)
 	require.Less(t, kib, float64(pageWeight))
-	require.LessOrEqual(t, requests, 5)
+	require.LessOrEqual(t, requests, 7)
 	p.accessible("errors")
 	p.typeInto("#words", problem.Detail)
 	p.await("document.querySelector('#found').textContent.startsWith('1 of')")
@@ -185,6 +185,38 @@ func TestBrowserErrors(t *testing.T) {
 	p.await("document.querySelector('#nothing').hidden")
 	p.set("#status", "412")
 	require.Equal(t, "record_changed", p.text(".reason:not([hidden]) h2"))
+}
+
+// TestBrowserGuide reads the guide with a key, and searches it and the errors together.
+func TestBrowserGuide(t *testing.T) {
+	b := startBrowser(t)
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	p := b.open(t, d.Base)
+	p.visit("/guide")
+	require.Contains(t, p.text("#text pre"), "export BASE="+d.Base+"\nexport KEY=your-api_key\n")
+	kib, requests := p.loaded()
+	t.Logf("guide: %.0f KiB, %d requests", kib, requests)
+	require.Less(t, kib, float64(pageWeight))
+	require.LessOrEqual(t, requests, 10)
+	p.looked("guide")
+	p.eval(`sessionStorage.frontdesk = JSON.stringify({key: "` + rig.OrdersKey + `"})`)
+	p.visit("/guide")
+	p.await("document.querySelector('#yours li')")
+	require.Contains(t, p.text("#text pre"), "export KEY="+rig.OrdersKey)
+	require.Contains(t, p.text("#yours"), "GET /order/{id}")
+	require.NotContains(t, p.text("#yours"), "POST /order")
+	p.typeInto("#words", "idempotency")
+	p.await("!document.querySelector('#elsewhere').hidden")
+	require.Contains(t, p.text("#elsewhere"), "idempotency_key_reused")
+	require.Contains(t, p.text("#text"), "Create, once")
+	require.NotContains(t, p.text("#text"), "Keep a copy")
+	p.looked("guide-found")
+	p.click("#elsewhere a")
+	p.await("location.pathname.endsWith('/errors') && document.querySelector(':target')")
+	p.typeInto("#words", "idempotency")
+	p.await("!document.querySelector('#elsewhere').hidden")
+	require.Contains(t, p.text("#elsewhere"), "Create, once")
+	p.looked("errors-guide")
 }
 
 // TestBrowserCallback checks that what the helper shows is what would be sent.

@@ -1,0 +1,17 @@
+// Package docs is the part of the documentation that the program itself serves: what
+// programmers of clients read. It is not a place for code.
+package docs
+
+import _ "embed"
+
+// Integrators is the tutorial for those who write clients, in Markdown. What is between the
+// comments <!-- checkout --> and <!-- /checkout --> needs the source; what is in a comment
+// <!-- served: … --> is for readers of the served guide alone.
+//
+//go:embed integrators.md
+var Integrators string
+
+// Interface is what the documented interface leaves open, in Markdown.
+//
+//go:embed interface.md
+var Interface string

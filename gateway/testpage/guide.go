@@ -1,0 +1,99 @@
+package testpage
+
+import (
+	"bytes"
+	"html/template"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+
+	"frontdesk/docs"
+)
+
+// chapter is a heading of the guide.
+type chapter struct {
+	ID, Title string
+	Part      bool // it begins the second part
+}
+
+var (
+	checkoutOnly = regexp.MustCompile(`(?s)<!-- checkout -->.*?<!-- /checkout -->\n*`)
+	servedOnly   = regexp.MustCompile(`(?s)<!-- served:\s*(.*?)\s*-->`)
+	headingLine  = regexp.MustCompile(`(?m)^#+ `)
+	numbered     = regexp.MustCompile(`^\d+\. `)
+)
+
+// What the commands of the tutorial say of the demo, and others put there.
+const (
+	tutorialBase = "http://127.0.0.1:8080/webservice_v2"
+	tutorialKey  = "11111111-1111-4111-8111-111111111111"
+)
+
+// guideText is the tutorial and the details as one text, with the address of this
+// installation, and without what needs the source.
+func (s site) guideText() string {
+	tutorial := servedOnly.ReplaceAllString(checkoutOnly.ReplaceAllString(docs.Integrators, ""), "$1")
+	_, tutorial, _ = strings.Cut(tutorial, "\n") // the page has a title of its own
+	if !s.Fill {
+		tutorial = strings.NewReplacer(tutorialKey, "your-api_key", "FRONTDESK_USER=demo", "FRONTDESK_USER=your-username", "FRONTDESK_PASSWORD=demo", "FRONTDESK_PASSWORD=your-password").Replace(tutorial)
+	}
+	details := headingLine.ReplaceAllStringFunc(docs.Interface, func(marks string) string {
+		return strings.Repeat("#", min(len(marks), 4)) + " " // one level below what they are, and none left out
+	})
+	return strings.NewReplacer(
+		"](limits.md)", "](#limits-429-and-the-headers-before-it)", "](limits.md#logins)", "](#limits-429-and-the-headers-before-it)",
+		tutorialBase, s.BaseURL, "](interface.md)", "](#the-interface)", "](interface.md#", "](#", "](integrators.md#", "](#",
+	).Replace(tutorial + "\n\n" + details)
+}
+
+// guide renders the guide, and lists its chapters.
+func (s site) guide() (template.HTML, []chapter) {
+	source := []byte(s.guideText())
+	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(html.WithXHTML()))
+	tree := md.Parser().Parse(text.NewReader(source))
+	var chapters []chapter
+	must(ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		if h, ok := n.(*ast.Heading); ok {
+			chapters = append(chapters, heading(h, source)...)
+		}
+		return ast.WalkContinue, nil
+	}))
+	var b bytes.Buffer
+	must(md.Renderer().Render(&b, source, tree))
+	page := strings.NewReplacer("<pre><code", `<pre tabindex="0"><code`, "<table>", `<div class="wide" tabindex="0" role="group" aria-label="Table"><table>`, "</table>", "</table></div>").Replace(b.String())
+	page = foreignLink.ReplaceAllString(page, "$1")
+	return template.HTML(page), chapters //nolint:gosec // made of our own documentation, whose HTML goldmark leaves out
+}
+
+// foreignLink leads out of the page: to files of the source, or to other hosts.
+var foreignLink = regexp.MustCompile(`(?s)<a href="[^#"][^"]*">(.*?)</a>`)
+
+// heading takes the number from a heading, whose id keeps it, and returns its chapter.
+func heading(h *ast.Heading, source []byte) []chapter {
+	if first, ok := h.FirstChild().(*ast.Text); ok {
+		if n := numbered.FindIndex(first.Segment.Value(source)); n != nil {
+			first.Segment.Start += n[1]
+		}
+	}
+	id, _ := h.AttributeString("id")
+	name, ok := id.([]byte)
+	if !ok || h.Level > 3 {
+		return nil
+	}
+	var title strings.Builder
+	for c := h.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			title.Write(t.Segment.Value(source))
+		}
+	}
+	return []chapter{{ID: string(name), Title: title.String(), Part: h.Level == 2}}
+}
