@@ -18,7 +18,7 @@ export GOFLAGS := -trimpath $(GOFLAGS)
 # It says what it does, what it needs and what it leaves out: see there.
 testrun = $(GO) run ./.ci/testrun
 
-.PHONY: test test-times race check fmt lint bench fuzz soak siege build release deb image
+.PHONY: test test-times pages race check fmt lint bench fuzz soak siege build release deb image
 
 # Everything, in its short form: on SQLite and on a real PostgreSQL, MariaDB and
 # Redis, with a real mail server, the pages in a real browser, the description
@@ -31,6 +31,11 @@ test:
 # The same, and then where the minutes went.
 test-times:
 	$(testrun) times -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
+
+# The pages in every state, photographed into tmp/pages at 1280 and 390 pixels, light and
+# dark, each checked by axe.
+pages:
+	FRONTDESK_SCREENSHOTS=$(CURDIR)/tmp/pages $(testrun) -timeout 20m -run TestBrowser ./cmd/frontdesk/e2e/pages
 
 # The race detector. What vet finds, it finds in make test.
 race:

@@ -80,7 +80,10 @@ type Server struct {
 	BasePath  string `yaml:"base_path"`  // /webservice_v2: begins with a slash, does not end with one
 	PublicURL string `yaml:"public_url"` // how clients reach the base path; empty: see BaseURL
 	Vendor    string `yaml:"vendor"`     // the name clients are told to contact
-	BodyLimit Size   `yaml:"body_limit"` // of a request
+	// Environment is what GET /util/environment and the pages call this installation:
+	// production, or any other name for one to try things on.
+	Environment string `yaml:"environment"`
+	BodyLimit   Size   `yaml:"body_limit"` // of a request
 	// BodyMemory is what all large bodies and answers under way may take; at least twice
 	// body_limit.
 	BodyMemory  Size        `yaml:"body_memory"`
@@ -231,6 +234,7 @@ func Default() *Config {
 			Listen:          "127.0.0.1:8080",
 			BasePath:        "/webservice_v2",
 			Vendor:          "frontdesk",
+			Environment:     "production",
 			BodyLimit:       16 * MiB,
 			BodyMemory:      64 * MiB,
 			TimeZone:        amsterdam(),

@@ -123,7 +123,7 @@ func TestLoadFull(t *testing.T) {
 	reading := []config.Rule{{"GET", "/order"}, {"*", "/vehicle"}, {"GET", "/*"}}
 	want := &config.Config{
 		Server: config.Server{
-			Listen: "0.0.0.0:443", BasePath: "/api/v2", Vendor: "Example", BodyLimit: 512 * config.KiB, TimeZone: london,
+			Listen: "0.0.0.0:443", BasePath: "/api/v2", Vendor: "Example", Environment: "acceptance", BodyLimit: 512 * config.KiB, TimeZone: london,
 			BodyMemory: 8 * config.MiB, Connections: config.Connections{Max: 500, PerAddress: 50},
 			TLS:         config.TLS{CertFile: "cert.pem", KeyFile: "key.pem"},
 			ReadTimeout: time.Second, WriteTimeout: 2 * time.Second, IdleTimeout: 3 * time.Second, DrainDelay: 4 * time.Second, ShutdownTimeout: 90 * time.Second,

@@ -12,6 +12,7 @@ const (
 	ruleBasePath          = "base-path"
 	RulePublicURL         = "public-url"
 	ruleVendor            = "vendor"
+	ruleEnvironment       = "environment"
 	ruleBodyLimit         = "body-limit"
 	ruleBodyMemory        = "body-memory"
 	RuleTLSFiles          = "tls-files"
@@ -69,6 +70,7 @@ func Rules() []strictyaml.Rule {
 		{ID: ruleBasePath, About: "server.base_path is a plain path that begins with / and does not end with it."},
 		{ID: RulePublicURL, About: "server.public_url is an absolute http or https URL without user, query and fragment."},
 		{ID: ruleVendor, About: "server.vendor is the name that clients are told."},
+		{ID: ruleEnvironment, About: "server.environment is production, or the name of an installation to try things on; demo is that of frontdesk demo."},
 		{ID: ruleBodyLimit, About: "server.body_limit is from 1B to 1GiB."},
 		{ID: ruleBodyMemory, About: "server.body_memory has room for two bodies of server.body_limit."},
 		{ID: RuleTLSFiles, About: "server.tls names a certificate, the key that belongs to it, and authorities in PEM form."},

@@ -61,6 +61,9 @@ func (v *validator) server() {
 	if strings.TrimSpace(s.Vendor) == "" {
 		v.fail("server.vendor", ruleVendor, "found %s, expected the vendor's name", v.found("server.vendor", s.Vendor))
 	}
+	if strings.TrimSpace(s.Environment) == "" || s.Environment == "demo" {
+		v.fail("server.environment", ruleEnvironment, "found %s, expected production, or a name such as test or acceptance", v.found("server.environment", s.Environment))
+	}
 	if s.BodyLimit < Byte || s.BodyLimit > GiB {
 		v.fail("server.body_limit", ruleBodyLimit, "found %d bytes, expected from 1B to 1GiB", s.BodyLimit)
 	}

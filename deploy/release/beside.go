@@ -44,7 +44,7 @@ func beside(ctx context.Context, t tree, p platform, l linked, manual []byte) ([
 }
 
 // pageFiles are the files of pages: those that git knows, or without git all but what npm
-// put there. What checks them stays behind.
+// put there. What checks them, or embeds them, stays behind.
 func pageFiles(ctx context.Context) (names []string, err error) {
 	said, err := exec.CommandContext(ctx, "git", append([]string{"ls-files", "-z", "--"}, pages...)...).Output()
 	if err == nil && len(said) > 0 {
@@ -65,7 +65,7 @@ func pageFiles(ctx context.Context) (names []string, err error) {
 			}
 		}
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "/validate/") }), nil
+	return slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "/validate/") || name == "docs/docs.go" }), nil
 }
 
 // writeBeside writes what belongs beside a program into a folder.

@@ -71,7 +71,7 @@ func (s site) guide() (template.HTML, []chapter) {
 	must(md.Renderer().Render(&b, source, tree))
 	page := strings.NewReplacer("<pre><code", `<pre tabindex="0"><code`, "<table>", `<div class="wide" tabindex="0" role="group" aria-label="Table"><table>`, "</table>", "</table></div>").Replace(b.String())
 	page = foreignLink.ReplaceAllString(page, "$1")
-	return template.HTML(page), chapters //nolint:gosec // made of our own documentation, whose HTML goldmark leaves out
+	return template.HTML(page), chapters // our own documentation, whose HTML goldmark leaves out
 }
 
 // foreignLink leads out of the page: to files of the source, or to other hosts.

@@ -27,7 +27,7 @@ func ServeConfig(p Program, file string, watch bool) error {
 		return err
 	}
 	defer logs.Stop()
-	h, err := Build(p, c, ProductionEnvironment, logs)
+	h, err := Build(p, c, c.Server.Environment, logs)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ export function scalar(context, schema, o) {
       if (input.value === "") return undefined;
       if (input.tagName === "SELECT") return JSON.parse(input.value);
       if (typeOf(s) === "array") return input.value.split(",");
-      return isNumber(s) && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(input.value) ? Number(input.value) : input.value;
+      return isNumber(s) && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(input.value) && Number.isFinite(Number(input.value)) ? Number(input.value) : input.value;
     },
     fill(value) {
       if (empty) {

@@ -190,9 +190,10 @@ func TestBrowserErrors(t *testing.T) {
 // TestBrowserGuide reads the guide with a key, and searches it and the errors together.
 func TestBrowserGuide(t *testing.T) {
 	b := startBrowser(t)
-	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Server: "  environment: acceptance\n"})
 	p := b.open(t, d.Base)
 	p.visit("/guide")
+	require.Equal(t, "Test: acceptance", p.text(".env"))
 	require.Contains(t, p.text("#text pre"), "export BASE="+d.Base+"\nexport KEY=your-api_key\n")
 	kib, requests := p.loaded()
 	t.Logf("guide: %.0f KiB, %d requests", kib, requests)
