@@ -53,8 +53,13 @@ function step(event) {
   (next < 0 ? at("words") : links[Math.min(next, links.length - 1)]).focus();
 }
 
-/** Opens what the address names: #createOrder, or one of its answers, #createOrder/403. */
+/** Opens what the address names: #createOrder, one of its answers, #createOrder/403, or a search, #find=/order. */
 function route() {
+  if (location.hash.startsWith("#find=")) {
+    at("words").value = decodeURIComponent(location.hash.slice("#find=".length));
+    find();
+    return;
+  }
   const [id, status] = decodeURIComponent(location.hash.slice(1)).split("/");
   const operation = api.byId.get(id);
   if (!operation && id !== "") return; // a place on the page

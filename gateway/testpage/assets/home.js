@@ -77,7 +77,8 @@ async function list(token) {
     for (const { method, path } of data.endpoints) methods.set(path, [...(methods.get(path) ?? []), method]);
     at("operations").replaceChildren(...[...methods].map(([path, all]) => {
       const line = document.createElement("li");
-      line.append(path, " ", Object.assign(document.createElement("span"), { textContent: all.join(" ") }));
+      const found = Object.assign(document.createElement("a"), { href: new URL(`testpage/explorer#find=${encodeURIComponent(path.replace("*", ""))}`, root), textContent: path });
+      line.append(found, " ", Object.assign(document.createElement("span"), { textContent: all.join(" ") }));
       return line;
     }));
   } catch {

@@ -148,6 +148,9 @@ func TestBrowserRestrictedKey(t *testing.T) {
 	p.typeInto("#password", "demo\r")
 	p.await("document.querySelector('#operations').children.length > 0")
 	require.Equal(t, "/order GET|/orderline GET|/model/* GET", p.eval("[...document.querySelectorAll('#operations li')].map((e) => e.textContent).join('|')"))
+	p.click("#operations a")
+	p.await("document.querySelector('#found')?.textContent.startsWith('4 of')")
+	require.Equal(t, "/order", p.eval("document.querySelector('#words').value"), "the list of the test page leads to the operations")
 	p.visit("/testpage/explorer")
 	p.await("document.querySelector('#operations a')")
 	for _, line := range p.eval("[...document.querySelectorAll('#operations a')].map((e) => e.querySelector('.method').textContent + ' ' + e.querySelector('code').textContent)").([]any) {
