@@ -141,7 +141,7 @@ func freshValue(f *mapping.Field) string {
 	case f.Check == "license_plate":
 		return fmt.Sprintf(`some(2, %s) + "-" + some(3, %s) + "-" + some(1, %s)`, consonants, digits, consonants)
 	case f.Check == "email":
-		return fmt.Sprintf(`some(10, "abcdefghjk") + "@example.nl"`)
+		return `some(10, "abcdefghjk") + "@example.nl"`
 	case f.Check == "vin":
 		return fmt.Sprintf(`some(17, %s)`, letters)
 	case f.Check == "digits" || f.Type == mapping.Int4:
