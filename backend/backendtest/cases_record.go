@@ -270,7 +270,9 @@ func listRowCases() []Case {
 		notFromOutside(mapping.OpList, mapping.PageTooLarge, "it would take records of many megabytes"),
 		row(mapping.OpList, mapping.AfterCombined, func(t *T) {
 			t.refused(t.ask(t.right().and("after=1&page=1")), "page")
-			t.refused(t.ask(t.right().and("after=1&sort=-id")), "sort")
+			if f := t.op.resource.find(func(f *Field) bool { return f.scalar() && f.sortable() }); f != nil {
+				t.refused(t.ask(t.right().and("after=1&sort=-"+f.Name)), "sort")
+			}
 		}),
 	}
 }
