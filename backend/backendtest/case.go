@@ -23,7 +23,7 @@ func Cases() []Case {
 	var all []Case
 	for _, group := range []func() []Case{
 		generalCases, createCases, getCases, updateCases, listRowCases, deleteCases, sessionCases, utilityCases, orderCases,
-		contactCases, vehicleCases, flatrateCases, callbackCases, wireCases, recordCases, limitCases, stateCases, listCases, describedCases, isolationCases, onceCases, sessionRules,
+		contactCases, vehicleCases, flatrateCases, callbackCases, wireCases, recordCases, limitCases, stateCases, listCases, copiesCases, describedCases, isolationCases, onceCases, sessionRules,
 	} {
 		all = append(all, group()...)
 	}

@@ -31,6 +31,8 @@ type Field struct {
 	Array      bool   `json:"array"`
 	Filterable *bool  `json:"filterable"` // absent if lists filter by it
 	Sortable   *bool  `json:"sortable"`
+
+	NotFilterableBy []string `json:"not_filterable_by"`
 }
 
 func (f *Field) writable() bool { return !f.Readonly && !f.Primary }
@@ -55,6 +57,7 @@ func (f *Field) options() []string {
 type Resource struct {
 	Name     string   `json:"name"`
 	Fields   []*Field `json:"fields"`
+	Changes  string   `json:"changes"`
 	requires []string
 }
 

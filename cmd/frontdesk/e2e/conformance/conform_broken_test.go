@@ -73,7 +73,7 @@ var batches = [][]defect{
 			answer: func(_ *http.Response, body []byte) []byte {
 				return regexp.MustCompile(`("birth_date":"[^".]+\.)\d{3}Z`).ReplaceAll(body, []byte("${1}000Z"))
 			},
-			fails: []string{"record.milliseconds [contact]", "list.filters [contact]"}},
+			fails: []string{"record.milliseconds [contact]", "list.filters [contact]", "list.operators [contact]"}},
 		{name: "a filter left out", request: dropQuery("/article", "ean"), fails: []string{"list.filters [article]"}},
 		{name: "modified_since left out", request: dropQuery("/employee", "modified_since"), fails: []string{"list.modified_since [employee]", "list.modified_since_milliseconds [employee]"}},
 		{name: "sort left out", request: dropQuery("/flatrate", "sort"), fails: []string{"list.sort [flatrate]"}},
