@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -139,7 +140,7 @@ func TestBrowserExplorer(t *testing.T) {
 	var made struct{ Data struct{ ID int } }
 	require.NoError(t, json.Unmarshal([]byte(p.text("#answer-body")), &made))
 
-	p.samples(d)
+	p.samples(t, d)
 	p.again(d, made.Data.ID)
 	p.route("createOrder/403")
 	require.Equal(t, true, p.eval("document.querySelector('#answers-403').open"))
@@ -156,7 +157,7 @@ func TestBrowserExplorer(t *testing.T) {
 
 // samples runs the request that is shown, in each language whose tools are here. It asks
 // for a list, whose quotes and blanks each language writes in its own way.
-func (p *tab) samples(d *rig.Desk) {
+func (p *tab) samples(t *testing.T, d *rig.Desk) {
 	p.t.Helper()
 	p.route("createContact")
 	p.eval(`{ const e = document.querySelector("#body-as-json"); e.click() }`)
@@ -165,28 +166,33 @@ func (p *tab) samples(d *rig.Desk) {
 	p.eval(`document.querySelector("#body-json").dispatchEvent(new Event("input", {bubbles: true}))`)
 	env := append(os.Environ(), "TOKEN="+p.eval("JSON.parse(sessionStorage.frontdesk).token").(string))
 	for _, l := range []struct {
-		name, file, tool string
-		args             []string
+		name, file string
+		program    func(t *testing.T) []string // that runs it; nil where none is to be had
 	}{
-		{"curl", "sample.sh", "bash", nil}, {"JavaScript", "sample.mjs", "node", nil}, {"PHP", "sample.php", "php", nil},
-		{"Python", "sample.py", "python3", nil}, {"Go", "sample.go", "go", []string{"run"}}, {"C#", "sample.cs", "", nil},
+		{"curl", "sample.sh", func(t *testing.T) []string { return []string{sqltest.Tool(t, "bash", "bash")} }},
+		{"JavaScript", "sample.mjs", func(t *testing.T) []string { return []string{sqltest.Tool(t, "npm", "node")} }},
+		{"PHP", "sample.php", func(t *testing.T) []string { return []string{sqltest.Tool(t, "php", "php")} }},
+		{"Python", "sample.py", func(t *testing.T) []string { return []string{sqltest.Tool(t, "python3", "python3")} }},
+		{"Go", "sample.go", func(t *testing.T) []string { return []string{sqltest.Tool(t, "foreign", "go"), "run"} }},
+		{"C#", "sample.cs", nil}, // it is read, not run
 	} {
 		p.eval(fmt.Sprintf(`{ const e = document.querySelector("#language"); e.value = %q; e.dispatchEvent(new Event("change")) }`, l.name))
 		p.await("document.querySelector('#sample').textContent.includes('Zoë')")
 		code := p.eval("document.querySelector('#sample').textContent").(string)
 		require.NotContains(p.t, code, strings.TrimPrefix(env[len(env)-1], "TOKEN="), "a sample can be shown to others")
-		program, err := exec.LookPath(l.tool)
-		if err != nil {
-			continue // C# never is here: it is read, not run
+		if l.program == nil {
+			continue
 		}
-		file := filepath.Join(p.t.TempDir(), l.file)
-		require.NoError(p.t, os.WriteFile(file, []byte(code), 0o600))
-		command := exec.Command(program, append(l.args, file)...)
-		command.Env = env
-		said, err := command.CombinedOutput()
-		require.NoError(p.t, err, "%s: %s\n%s", l.name, said, code)
-		require.Contains(p.t, string(said), `notes`, "%s\n%s", l.name, code)
-		require.Contains(p.t, string(said), `"errorCode":403`, "%s\n%s", l.name, code)
+		t.Run(l.name, func(t *testing.T) {
+			program, file := l.program(t), filepath.Join(t.TempDir(), l.file)
+			require.NoError(t, os.WriteFile(file, []byte(code), 0o600))
+			command := exec.Command(program[0], append(program[1:], file)...)
+			command.Env = env
+			said, err := command.CombinedOutput()
+			require.NoError(t, err, "%s\n%s", said, code)
+			require.Contains(t, string(said), `notes`, "%s", code)
+			require.Contains(t, string(said), `"errorCode":403`, "%s", code)
+		})
 	}
 }
 
