@@ -245,22 +245,16 @@ var axe = sync.OnceValues(func() (string, error) {
 	return string(source), err
 })
 
-// accessible checks the page as it stands, in light and dark, at the width of a
-// phone and of a desktop, and that it needs no scrolling sideways.
+// accessible checks the page as it stands, in light and dark, at the width of a phone and of a
+// desktop, and that it needs no scrolling sideways. All four combinations are looked at where
+// pictures are wanted, and in the soak; else two, in which each width and each scheme is.
 func (p *tab) accessible(name string) {
 	p.t.Helper()
-	p.judge(name, look{1280, "light"}, look{1280, "dark"}, look{390, "light"}, look{390, "dark"})
-}
-
-// looked is accessible for a page that has many states: each width and each scheme is seen,
-// but not all of their combinations, unless pictures are wanted.
-func (p *tab) looked(name string) {
-	p.t.Helper()
-	if os.Getenv("FRONTDESK_SCREENSHOTS") != "" {
-		p.accessible(name)
-		return
+	looks := []look{{1280, "light"}, {390, "dark"}}
+	if sqltest.Soak() || os.Getenv("FRONTDESK_SCREENSHOTS") != "" {
+		looks = append(looks, look{1280, "dark"}, look{390, "light"})
 	}
-	p.judge(name, look{1280, "light"}, look{390, "dark"})
+	p.judge(name, looks...)
 }
 
 // look is how a page is shown.

@@ -91,14 +91,14 @@ func TestBrowserExplorer(t *testing.T) {
 	require.Less(t, kib, float64(explorerWeight))
 	require.LessOrEqual(t, requests, 20)
 	require.Equal(t, "Live: production", p.text(".env"))
-	p.looked("explorer")
+	p.accessible("explorer")
 
 	p.press(kb.Tab)
 	require.Equal(t, "Skip to the content", p.eval("document.activeElement.textContent"))
 	p.tabTo("#words")
 	p.write("nothing has this")
 	p.await("!document.querySelector('#nothing').hidden")
-	p.looked("explorer-none")
+	p.accessible("explorer-none")
 	p.write("post order_date")
 	p.await("document.querySelector('#operations a').hash === '#createOrder'")
 	require.Equal(t, "has order_date", p.text("#operations .what"), "the field that was meant")
@@ -110,7 +110,7 @@ func TestBrowserExplorer(t *testing.T) {
 	require.Equal(t, "operation", p.eval("document.activeElement.id"))
 	require.True(t, strings.HasSuffix(p.eval("location.href").(string), "/testpage/explorer#createOrder"))
 	require.Equal(t, true, p.eval("document.querySelector('#send').getBoundingClientRect().bottom <= innerHeight"), "sent without scrolling")
-	p.looked("explorer-form")
+	p.accessible("explorer-form")
 
 	p.tabTo(p.field("contact_id"))
 	p.await("document.querySelector('datalist option')") // its contacts are suggested
@@ -128,7 +128,7 @@ func TestBrowserExplorer(t *testing.T) {
 	require.Equal(t, "send", p.eval("document.activeElement.id"), "the focus stays")
 	require.Contains(t, p.text(".refusal"), "Field: order_date has an invalid value: soon for datatype: timestamp(ISO 8601)")
 	require.Contains(t, p.text(".refusal .why"), "Send 2026-07-01T10:00:00Z")
-	p.looked("explorer-refused")
+	p.accessible("explorer-refused")
 	p.tabTo(".refusal button")
 	p.press(kb.Enter)
 	require.Equal(t, p.field("order_date"), "#"+p.eval("document.activeElement.id").(string))
@@ -144,7 +144,7 @@ func TestBrowserExplorer(t *testing.T) {
 	p.again(d, made.Data.ID)
 	p.route("createOrder/403")
 	require.Equal(t, true, p.eval("document.querySelector('#answers-403').open"))
-	p.looked("explorer-answers")
+	p.accessible("explorer-answers")
 	p.deletes(d, made.Data.ID)
 	p.nothingFilledIn()
 
@@ -152,7 +152,7 @@ func TestBrowserExplorer(t *testing.T) {
 	p.visit("/testpage/explorer")
 	p.await("document.querySelector('#operations a')")
 	require.Equal(t, 0.0, p.eval("document.querySelectorAll('#history li').length"), "the history goes with the session")
-	p.looked("explorer-signed-out")
+	p.accessible("explorer-signed-out")
 }
 
 // samples runs the request that is shown, in each language whose tools are here. It asks
@@ -209,7 +209,7 @@ func (p *tab) again(d *rig.Desk, id int) {
 	p.write(fmt.Sprint(id - 1))
 	p.press(kb.Enter)
 	p.await("document.querySelector('.outcome .status')?.textContent === '200'")
-	p.looked("explorer-list")
+	p.accessible("explorer-list")
 	p.route("getOrder")
 	p.eval("document.querySelector('#history button').focus()")
 	p.press(kb.Enter)
@@ -232,7 +232,7 @@ func (p *tab) deletes(d *rig.Desk, id int) {
 	p.await("document.querySelector('#confirm').open")
 	require.Equal(p.t, fmt.Sprintf("order %d, in production", id), p.text("#confirm-what"))
 	require.Equal(p.t, "Cancel", p.eval("document.activeElement.textContent"))
-	p.looked("explorer-delete")
+	p.accessible("explorer-delete")
 	p.press(kb.Escape)
 	p.await("!document.querySelector('#confirm').open")
 	require.Equal(p.t, 200, d.Call("GET", fmt.Sprintf("/order/%d", id), d.Login(rig.FullKey, "demo"), "").Status)

@@ -202,7 +202,7 @@ func TestBrowserGuide(t *testing.T) {
 	t.Logf("guide: %.0f KiB, %d requests", kib, requests)
 	require.Less(t, kib, float64(pageWeight))
 	require.LessOrEqual(t, requests, 10)
-	p.looked("guide")
+	p.accessible("guide")
 	p.eval(`sessionStorage.frontdesk = JSON.stringify({key: "` + rig.OrdersKey + `"})`)
 	p.visit("/guide")
 	p.await("document.querySelector('#yours li')")
@@ -214,13 +214,13 @@ func TestBrowserGuide(t *testing.T) {
 	require.Contains(t, p.text("#elsewhere"), "idempotency_key_reused")
 	require.Contains(t, p.text("#text"), "Create, once")
 	require.NotContains(t, p.text("#text"), "Keep a copy")
-	p.looked("guide-found")
+	p.accessible("guide-found")
 	p.click("#elsewhere a")
 	p.await("location.pathname.endsWith('/errors') && document.querySelector(':target')")
 	p.typeInto("#words", "idempotency")
 	p.await("!document.querySelector('#elsewhere').hidden")
 	require.Contains(t, p.text("#elsewhere"), "Create, once")
-	p.looked("errors-guide")
+	p.accessible("errors-guide")
 }
 
 // TestBrowserCallback checks that what the helper shows is what would be sent.
