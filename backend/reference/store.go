@@ -21,6 +21,7 @@ var (
 	_ backend.AddressBook  = (*Store)(nil)
 	_ backend.ChangeTeller = (*Store)(nil)
 	_ backend.Pinger       = (*Store)(nil)
+	_ backend.Sharer       = (*Store)(nil)
 	_ auth.Accounts        = (*Store)(nil)
 )
 

@@ -23,6 +23,7 @@ type FullDriver interface {
 	backend.ChangeTeller
 	backend.Exporter
 	backend.Pinger
+	backend.Sharer
 }
 
 // faultyDriver is a driver that fails where its faults say so.
