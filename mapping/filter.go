@@ -96,10 +96,9 @@ func (f *Field) Choices() []string {
 }
 
 // The bounds of filters: how many values [in] takes, how many characters a part of a
-// text has, and how long the texts of a field may be that it is looked for in. It takes time
-// with their product: a thousand notes of 65,535 letters would take an administration seconds.
+// text has, and how long the texts of a field may be that it is looked for in.
 const (
-	MaxSearched = 1000
+	MaxSearched = 65_535
 	MaxAnyOf    = 100
 	MinContains = 3
 	MaxContains = 255
