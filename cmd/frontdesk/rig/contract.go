@@ -179,6 +179,10 @@ func (c *Contract) hold(method string, target *url.URL, resp *http.Response, bod
 	if download := name == "downloadResult" && resp.StatusCode < 400; !download && json.Unmarshal(body, &e) == nil {
 		reason = e.Reason
 	}
+	// To another key, one that may not write many records at once, the path names a record.
+	if of, bulk := strings.CutSuffix(path, "/bulk"); bulk && reason == "primary_id_invalid" {
+		name, where, op = c.Operation(method, of+"/{id}", nil)
+	}
 	// Another key may have a description without the operation.
 	if op == nil || reason == "method_unsupported" || reason == "endpoint_unknown" && resp.StatusCode == http.StatusBadRequest && isPlain(path) {
 		return "", c.undescribed(path, resp, reason)

@@ -52,7 +52,8 @@ async function list(resource: Resource, after: number) {
 
 /** A page of changes; undefined if the cursor is gone. */
 async function changes(after: string | null) {
-  const query = after === null ? { resource: resources } : { resource: resources, after, records: 1 as const, page_size: 1000 };
+  const resource = resources.join(",");
+  const query = after === null ? { resource } : { resource, after, records: 1 as const, page_size: 1000 };
   const { data, error, response } = await insist(async () => await api.GET("/changes", { params: { query } }));
   if (!data && response.status !== 410) throw new Refusal(response.status, error!);
   return data;
