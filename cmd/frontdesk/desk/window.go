@@ -1,25 +1,18 @@
 package desk
 
 import (
-	"cmp"
 	"crypto/sha256"
-	"crypto/subtle"
 	_ "embed"
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"math"
-	"net/http"
-	"net/netip"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/chart"
 	"frontdesk/cmd/frontdesk/history"
-	"frontdesk/config"
 )
 
 //go:embed window.js
@@ -70,24 +63,6 @@ type PastPoint struct {
 	Took     map[string]float64 `json:"took_ms,omitempty"`
 	Backend  map[string]float64 `json:"backend_ms,omitempty"`
 	Levels   map[string]uint32  `json:"levels,omitempty"`
-}
-
-// PastKey is what is configured of an api_key, for its page.
-type PastKey struct {
-	Name       string        `json:"name"`
-	Mode       string        `json:"mode"`
-	Hashes     []PastKeyHash `json:"hashes"`
-	Limits     []string      `json:"limits"`
-	Allow      []string      `json:"allow"`
-	Addresses  int           `json:"addresses"`
-	Configured bool          `json:"configured"`
-}
-
-// PastKeyHash is one of the hashes of an api_key.
-type PastKeyHash struct {
-	SHA256   string     `json:"sha256"`
-	LastUsed *time.Time `json:"last_used"`
-	Expires  *time.Time `json:"expires"`
 }
 
 // busyTable are the busiest of one kind.
@@ -205,47 +180,6 @@ func (p *past) busiest(kind history.Kind, name, title string, span history.Span)
 	return t
 }
 
-// pastKey is what the configuration in force says of a key.
-func (h *Desk) pastKey(name string) *PastKey {
-	keys := h.keys()
-	i := slices.IndexFunc(keys, func(k config.Key) bool { return k.Name == name })
-	if i < 0 {
-		return &PastKey{Name: name}
-	}
-	key := &keys[i]
-	k := &PastKey{Name: name, Mode: cmp.Or(key.Mode, config.ModeEnforce), Configured: true, Addresses: len(key.Addresses.Allow) + len(key.Addresses.Deny)}
-	for _, hash := range key.Hashes {
-		one := PastKeyHash{SHA256: hash.Hash.Short()}
-		if last := h.metrics.lastUse(hash.Hash); !last.IsZero() {
-			one.LastUsed = &last
-		}
-		if end := soonest(key.Expires, hash.Expires); !end.IsZero() {
-			one.Expires = &end.Time
-		}
-		k.Hashes = append(k.Hashes, one)
-	}
-	for _, rule := range key.Allow {
-		k.Allow = append(k.Allow, rule.String())
-	}
-	if key.Rate != nil {
-		k.Limits = append(k.Limits, "of the key "+rateWords(key.Rate))
-	}
-	if key.ClientRate != nil {
-		k.Limits = append(k.Limits, "of each client "+rateWords(key.ClientRate))
-	}
-	if key.Concurrent > 0 {
-		k.Limits = append(k.Limits, fmt.Sprintf("%d at once", key.Concurrent))
-	}
-	if key.PerDay > 0 {
-		k.Limits = append(k.Limits, fmt.Sprintf("%d a day", key.PerDay))
-	}
-	return k
-}
-
-func rateWords(r *config.Rate) string {
-	return fmt.Sprintf("%v requests a second, %d at once", r.PerSecond, r.Burst)
-}
-
 // Charts are the pictures of a page.
 func (v *windowView) Charts() []chart.Chart {
 	n := len(v.series.Points)
@@ -358,98 +292,4 @@ func (r busyRow) Spark() template.HTML {
 	}
 	return chart.Chart{Title: r.Name, From: r.series.At, Step: r.series.Step, Stack: true, Format: count,
 		Layers: []chart.Layer{{Class: "good", Name: "answered", Values: values}, {Class: "bad", Name: "refused or failed", Values: bad}}}.SVG()
-}
-
-// refusalsView is the page of refusals and failures.
-type refusalsView struct {
-	Filters []refusalFilter   `json:"-"`
-	All     []history.Refusal `json:"refusals"`
-	Last    int               `json:"-"` // how many the list has at most
-	zone    *time.Location
-}
-
-// refusalFilter is one that is set, and the address without it.
-type refusalFilter struct{ Name, Value, Without string }
-
-type refusalFacet struct {
-	name string
-	of   func(*history.Refusal) string
-}
-
-// refusalMembers are what refusals can be filtered by.
-var refusalMembers = []refusalFacet{
-	{"key", func(r *history.Refusal) string { return r.Key }}, {"client", func(r *history.Refusal) string { return r.Client }},
-	{"endpoint", func(r *history.Refusal) string { return strings.TrimSpace(r.Method + " " + r.Endpoint) }},
-	{"reason", func(r *history.Refusal) string { return cmp.Or(r.Cause, r.Reason) }}, {"status", func(r *history.Refusal) string { return strconv.Itoa(r.Status) }},
-}
-
-func refusalMember(name string, r *history.Refusal) string {
-	return refusalMembers[slices.IndexFunc(refusalMembers, func(m refusalFacet) bool { return m.name == name })].of(r)
-}
-
-func (p *past) refusalsOf(query url.Values) refusalsView {
-	v := refusalsView{Last: 1000, All: []history.Refusal{}, zone: p.of.config.Server.TimeZone.Location}
-	for _, m := range refusalMembers {
-		if query.Has(m.name) {
-			without := url.Values{}
-			for _, other := range refusalMembers {
-				if other.name != m.name && query.Has(other.name) {
-					without.Set(other.name, query.Get(other.name))
-				}
-			}
-			v.Filters = append(v.Filters, refusalFilter{m.name, query.Get(m.name), "/refusals?" + without.Encode()})
-		}
-	}
-	v.All = append(v.All, p.History.Refusals(func(r *history.Refusal) bool {
-		return !slices.ContainsFunc(refusalMembers, func(m refusalFacet) bool { return query.Has(m.name) && m.of(r) != query.Get(m.name) })
-	})...)
-	return v
-}
-
-// More is the address with one filter more.
-func (v refusalsView) More(name, value string) string {
-	q := url.Values{name: {value}}
-	for _, f := range v.Filters {
-		if f.Name != name {
-			q.Set(f.Name, f.Value)
-		}
-	}
-	return "/refusals?" + q.Encode()
-}
-
-// Clock is a moment as the list shows it.
-func (v refusalsView) Clock(t time.Time) string { return t.In(v.zone).Format("02 Jan 15:04:05") }
-
-// guarded lets those in who ask from this machine, or with the token of the configuration:
-// whose requests were refused is more than health and metrics.
-func (h *Desk) guarded(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if h.isOperator(r) {
-			next(w, r)
-			return
-		}
-		if h.config.Ops.Token == "" {
-			http.Error(w, "this page is for this machine only; ops.token lets others see it", http.StatusForbidden)
-			return
-		}
-		w.Header().Set("WWW-Authenticate", `Basic realm="frontdesk, any name and ops.token as the password"`)
-		http.Error(w, "this page wants ops.token, as the password or as a bearer token", http.StatusUnauthorized)
-	}
-}
-
-func (h *Desk) isOperator(r *http.Request) bool {
-	forwarded := r.Header.Get("Forwarded") != "" || r.Header.Get("X-Forwarded-For") != "" // a proxy on this machine asks for somebody
-	if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && from.Addr().Unmap().IsLoopback() && !forwarded {
-		return true
-	}
-	token := string(h.config.Ops.Token)
-	if token == "" {
-		return false
-	}
-	_, given, _ := r.BasicAuth()
-	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		given = bearer
-	}
-	asked, wanted := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(token))
-	return subtle.ConstantTimeCompare(asked[:], wanted[:]) == 1
 }

@@ -31,7 +31,7 @@ import (
 // to everything.
 func TestForeignProxy(t *testing.T) {
 	node, folder := foreign(t)
-	allow, requests := `"* /order", "GET /contact", "GET /model/*"`, 300
+	allow, requests := `"* /order", "GET /contact", "GET /model/*"`, 1000
 	if sqltest.Soak() {
 		allow, requests = `"* /*"`, 5000
 	}
