@@ -135,8 +135,6 @@ func union(a, b []Endpoint) []Endpoint {
 
 // finish judges a configuration whose main file was read, and reads the others.
 func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
-	hide := &Redactor{}
-	main.hideIn(hide)
 	endpoints, wrong := l.endpoints(main.base)
 	l.draft = nil
 	judged := newJudging(main.base, endpoints)
@@ -156,10 +154,23 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	paths, problems := included(main)
 	l.folders = watched(l.path, main.base.Include)
 	parts, unreadable := l.readParts(paths, judged, now)
+	c, err := combine(main, parts, wrong, slices.Concat(problems, unreadable))
+	if err != nil {
+		l.draft = c
+		return nil, err
+	}
+	return c, nil
+}
+
+// combine makes one configuration of its files, whose model or mapping sheet may be wrong. If
+// anything is, the error is [strictyaml.Problems], with the others among them, and the
+// configuration a draft.
+func combine(main *source, parts []*source, wrong error, others strictyaml.Problems) (*Config, error) {
 	m := merge(main, parts)
-	c := m.Config
+	c, hide := m.Config, &Redactor{}
 	c.hide = hide
-	problems = slices.Concat(main.problems, ofModel(c, wrong), problems, unreadable, m.problems)
+	main.hideIn(hide)
+	problems := slices.Concat(main.problems, ofModel(c, wrong), others, m.problems)
 	for _, part := range parts {
 		problems = append(problems, part.problems...)
 		part.hideIn(hide)
@@ -173,8 +184,7 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	}
 	problems.Sort()
 	c.Expect = m.judgeable(problems)
-	l.draft = c
-	return nil, problems
+	return c, problems
 }
 
 // ofModel are the problems of the model and the mapping sheet.

@@ -36,6 +36,7 @@ type Desk struct {
 	store        *ownStore
 	acts         *acts
 	past         *past
+	book         *book
 	drift        *drift // nil where there is one gateway
 	looks        looks
 	counts       *cached[map[webhook.State]int]
@@ -121,6 +122,7 @@ func build(b *basis, p Program, c *config.Config, environment string) (*Desk, er
 		drift: newDrift(b, own, files, shared, store, live), queues: newQueues(client, logins.queue, server),
 		counts: newCached(store.jobs.States, b.now), pending: newCached(store.pending(b.now), b.now), room: newCached(callbacks.Orchestrator.Room, b.now),
 	}
+	h.book = openBook(b, configsFolder(store.file, own.Webhooks.Folder), store.ledger)
 	h.past = &past{History: told, of: h, file: historyFile(store.file)}
 	h.ops, h.OpsAt, err = listenOps(h)
 	if err != nil {

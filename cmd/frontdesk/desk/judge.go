@@ -24,14 +24,25 @@ func Judged(file string, elsewhere bool) (*config.Config, error) {
 }
 
 func judgedBy(loader *config.Loader, elsewhere bool) (*config.Config, error) {
-	c, err := loadBy(loader)
+	c, problems, err := draftBy(loader)
+	if err != nil {
+		return nil, err
+	}
+	return judgedFully(c, problems, elsewhere)
+}
+
+// JudgedTexts is Judged for files that were read before.
+func JudgedTexts(texts []config.Text) (*config.Config, error) {
+	c, err := config.Read(texts, config.Known{Endpoints: knownEndpoints})
 	problems, ok := errors.AsType[strictyaml.Problems](err)
 	if err != nil && !ok {
 		return nil, err
 	}
-	if ok {
-		c = loader.Draft()
-	}
+	return judgedFully(c, problems, false)
+}
+
+// judgedFully goes on with a configuration that was read, or its draft.
+func judgedFully(c *config.Config, problems strictyaml.Problems, elsewhere bool) (*config.Config, error) {
 	j := judge{Config: c, problems: problems, elsewhere: elsewhere}
 	j.parts()
 	j.problems = append(j.problems, judgePromises(c)...)

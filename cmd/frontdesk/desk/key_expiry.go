@@ -45,7 +45,7 @@ func (w *expiryWatch) look() {
 	given := make(map[config.Digest]said, len(w.said))
 	for _, key := range w.keys() {
 		for _, hash := range key.Hashes {
-			end := soonest(key.Expires, hash.Expires)
+			end := key.EndOf(hash)
 			days, due := notice(end, now)
 			if !due {
 				continue
@@ -84,12 +84,4 @@ func notice(end config.Expiry, now time.Time) (days int, due bool) {
 		days, due = n, true
 	}
 	return days, due
-}
-
-// soonest is the earlier of two ends.
-func soonest(a, b config.Expiry) config.Expiry {
-	if a.IsZero() || !b.IsZero() && b.Before(a.Time) {
-		return b
-	}
-	return a
 }

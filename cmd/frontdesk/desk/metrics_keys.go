@@ -17,7 +17,7 @@ func keyTimes(h *Desk) prometheus.Collector {
 				v.set(keyEnds, float64(end.Unix()), key.Name)
 			}
 			for _, hash := range key.Hashes {
-				if end := soonest(key.Expires, hash.Expires); !end.IsZero() {
+				if end := key.EndOf(hash); !end.IsZero() {
 					v.set(ends, float64(end.Unix()), key.Name, hash.Hash.Short())
 				}
 				if last := h.metrics.lastUse(hash.Hash); !last.IsZero() {

@@ -26,9 +26,8 @@ type past struct {
 
 // pastSeen is what marks are made of, as it was last seen.
 type pastSeen struct {
-	config, fault string
-	circuits      map[string]string
-	ended         []string
+	circuits map[string]string
+	ended    []string
 }
 
 // openHistory reads what an earlier process left. A history that cannot be read is told, and
@@ -90,15 +89,11 @@ func (p *past) levels(ctx context.Context) (now history.Levels) {
 func level(n int) uint32 { return uint32(max(n, 0)) } // #nosec G115 -- counts of what a process has
 
 func (p *past) look() pastSeen {
-	current := p.of.live.Current()
-	seen := pastSeen{config: current.policy.Hash, circuits: map[string]string{}}
-	if fault := p.of.reloads.state().fault; fault != nil {
-		seen.fault = summary(fault)
-	}
+	seen := pastSeen{circuits: map[string]string{}}
 	var now Health
 	now.judgeCircuits(p.of.client.Circuits())
 	maps.Copy(seen.circuits, now.Circuits)
-	for _, k := range current.config.APIKeys {
+	for _, k := range p.of.keys() {
 		if HasEnded(k, time.Now()) {
 			seen.ended = append(seen.ended, k.Name)
 		}
@@ -110,12 +105,6 @@ func (p *past) look() pastSeen {
 func (p *past) compare(now pastSeen) {
 	was := p.seen
 	p.seen = now
-	if now.config != was.config {
-		p.Mark("configuration", "configuration "+now.config+" in force")
-	}
-	if now.fault != was.fault && now.fault != "" {
-		p.Mark("configuration", "configuration refused: "+now.fault)
-	}
 	for calls, state := range now.circuits {
 		if was.circuits[calls] == "" {
 			p.Mark("circuit", fmt.Sprintf("circuit %s: %s", state, calls))

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
@@ -53,7 +54,7 @@ func LoadConfig(file string) (*config.Config, error) { return loadBy(newLoader(f
 func LoadForKeys(file string) (*config.Config, error) { return loadBy(loaderForKeys(file)) }
 
 func loaderForKeys(file string) *config.Loader {
-	return config.NewLoader(file, config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) { return nil, nil }})
+	return config.NewLoader(file, anyEndpoint)
 }
 
 // DraftForKeys is LoadForKeys that also returns, with the problems of a configuration, its draft.
@@ -94,14 +95,37 @@ func loadBy(loader *config.Loader) (*config.Config, error) {
 	return c, err
 }
 
+// ReadForKeys is LoadForKeys for files that were read before.
+func ReadForKeys(texts []config.Text) (*config.Config, error) { return config.Read(texts, anyEndpoint) }
+
+// IncludedNow are the files that a main file would include as they are now.
+func IncludedNow(main config.Text) []string { return config.Included(main, anyEndpoint) }
+
+// anyEndpoint has the allowlists of a configuration not judged.
+var anyEndpoint = config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) { return nil, nil }}
+
 func knownEndpoints(c *config.Config) ([]config.Endpoint, error) {
 	offer, err := OfferOf(c)
 	if err != nil {
 		return nil, err
 	}
-	var endpoints []config.Endpoint
-	for _, grant := range gateway.Endpoints(offer) {
-		endpoints = append(endpoints, config.Endpoint(grant))
+	return endpointsOf(gateway.Endpoints(offer)), nil
+}
+
+func endpointsOf(grants []gateway.Grant) []config.Endpoint {
+	endpoints := make([]config.Endpoint, len(grants))
+	for i, grant := range grants {
+		endpoints[i] = config.Endpoint(grant)
 	}
-	return endpoints, nil
+	return endpoints
+}
+
+// Differences tells in words what becomes different from one configuration to another, by the
+// endpoints that the second has.
+func Differences(from, to *config.Config) []config.Difference {
+	endpoints, err := knownEndpoints(to)
+	if err != nil { // then the entries of allowlists are compared as they are written
+		endpoints = nil
+	}
+	return config.Differences(from, to, endpoints, time.Now())
 }

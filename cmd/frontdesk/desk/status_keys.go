@@ -33,7 +33,7 @@ func keyStatus(keys []config.Key, now time.Time, lastUse func(config.Digest) tim
 			s.Expired = append(s.Expired, StatusKey{Name: key.Name, Until: endOf(key)})
 		}
 		for _, hash := range key.Hashes {
-			end := soonest(key.Expires, hash.Expires)
+			end := key.EndOf(hash)
 			of := StatusKey{Name: key.Name, SHA256: hash.Hash.Short(), Until: end.Time}
 			if last := lastUse(hash.Hash); !last.IsZero() {
 				of.LastUsed = &last

@@ -27,6 +27,9 @@ var statusCSS string
 //go:embed window.html
 var windowHTML string
 
+//go:embed window_config.html
+var configHTML string
+
 // pages are those of the ops listener: what is, and what was.
 type pages struct {
 	of       *Desk
@@ -37,7 +40,7 @@ type pages struct {
 func newPages(h *Desk) *pages {
 	return &pages{
 		of: h,
-		template: template.Must(template.Must(template.New("status").Funcs(template.FuncMap{
+		template: template.Must(template.New("status").Funcs(template.FuncMap{
 			"style":  func() template.CSS { return template.CSS(statusCSS) },
 			"script": func() template.JS { return template.JS(windowJS) }, // #nosec G203 -- our own
 			"ago":    ago,
@@ -61,7 +64,7 @@ func newPages(h *Desk) *pages {
 				}
 				return strconv.FormatFloat(math.Ceil(1000*float64(part)/float64(of))/10, 'f', -1, 64) + " %"
 			},
-		}).Parse(statusHTML)).Parse(windowHTML)),
+		}).Parse(statusHTML + windowHTML + configHTML)),
 		policy: windowPolicy(),
 	}
 }

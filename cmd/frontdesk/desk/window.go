@@ -194,7 +194,7 @@ func (v *windowView) Charts() []chart.Chart {
 	}
 	var marks []chart.Mark
 	for _, m := range v.Marks {
-		marks = append(marks, chart.Mark{Class: m.Kind, At: m.At, Text: m.Text})
+		marks = append(marks, chart.Mark{Class: m.Kind, At: m.At, Text: m.Text, Link: m.Page})
 	}
 	base := chart.Chart{From: v.Since, Step: v.series.Step, Marks: marks}
 	rate, times := base, base

@@ -41,7 +41,7 @@ func (h *Desk) pastKey(name string) *PastKey {
 		if last := h.metrics.lastUse(hash.Hash); !last.IsZero() {
 			one.LastUsed = &last
 		}
-		if end := soonest(key.Expires, hash.Expires); !end.IsZero() {
+		if end := key.EndOf(hash); !end.IsZero() {
 			one.Expires = &end.Time
 		}
 		k.Hashes = append(k.Hashes, one)

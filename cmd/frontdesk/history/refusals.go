@@ -56,6 +56,7 @@ type Mark struct {
 	At   time.Time `json:"at"`
 	Kind string    `json:"kind"` // one of MarkKinds
 	Text string    `json:"text"`
+	Page string    `json:"page,omitempty"` // that tells more
 }
 
 // MarkKinds are what marks are of.
@@ -65,13 +66,16 @@ var MarkKinds = []string{"start", "configuration", "circuit", "key", "certificat
 const mostMarks = 200
 
 // Mark notes that something changed now.
-func (h *History) Mark(kind, text string) {
+func (h *History) Mark(kind, text string) { h.MarkOf(kind, text, "") }
+
+// MarkOf is Mark with the address of the page that tells more.
+func (h *History) MarkOf(kind, text, page string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.marks) == mostMarks {
 		h.marks = slices.Delete(h.marks, 0, 1)
 	}
-	h.marks = append(h.marks, Mark{h.clock(), kind, text})
+	h.marks = append(h.marks, Mark{h.clock(), kind, text, page})
 }
 
 // Marks returns those since a moment, oldest first.
