@@ -75,6 +75,9 @@ func (k *reloader) noteRefused(trigger string, read *config.Config, err error) {
 		r.Digest, r.Files = read.Hash(), filesOf(writtenSince(read.Files(), h.live.Current().since))
 		k.compared(&r, current, read)
 		r.Differences = slices.DeleteFunc(r.Differences, func(d config.Difference) bool { return isUnread(d, current, problems) })
+		if len(r.Differences) == 0 && r.Unknown == "" {
+			r.Unknown = "nothing else that could be read"
+		}
 	}
 	if n, again := h.book.note(r, nil); !again {
 		h.past.MarkOf("configuration", "configuration refused: "+summary(err), configPage(n))
