@@ -32,7 +32,7 @@ type commands struct {
 	Audit       auditCommand       `cmd:"" help:"Tell what a configuration allows and had better not."`
 	Key         keyCommands        `cmd:"" help:"Make, rotate, end and list api_keys."`
 	Explain     explainCommand     `cmd:"" help:"Tell what becomes of a request, and why, without sending it."`
-	Allow       allowCommands      `cmd:"" help:"Learn allowlists of what is used, and find what is not."`
+	Allow       allowCommands      `cmd:"" help:"Change allowlists, learn them of what is used, and find what is not."`
 	Whatif      whatifCommand      `cmd:"" help:"Tell what a new configuration would refuse of what was asked before."`
 	Top         topCommand         `cmd:"" help:"Watch a running frontdesk: rate, refusals, failures, times, who is busiest."`
 	Why         whyCommand         `cmd:"" help:"Tell why a request was answered as it was, from the log."`
