@@ -13,13 +13,12 @@ import (
 
 // allowChange says which allowlist is changed, and how.
 type allowChange struct {
-	Key     string        `arg:"" help:"The key, by its name in the configuration."`
-	Entries []string      `arg:"" name:"entry" help:"A method and an endpoint, such as \"GET /vehicle\"; in quotation marks."`
-	Config  string        `placeholder:"FILE" help:"Configuration (YAML); frontdesk.yaml of this folder where none is named."`
-	DryRun  bool          `help:"Show the change, and what it would refuse, and change nothing."`
-	Logs    []string      `name:"log" placeholder:"LOG" sep:"none" help:"Judge the requests of this access log by the new list first; - for standard input. Once for each log."`
-	Since   terminal.When `placeholder:"WHEN" help:"Of the logs only what is newer: 14d, 36h, 2026-11-01 or 2026-11-01T12:00:00Z."`
-	Anyway  bool          `help:"Change it also where requests of the log would be newly refused."`
+	Key    string        `arg:"" complete:"key" help:"The key, by its name in the configuration."`
+	Config string        `placeholder:"FILE" help:"Configuration (YAML); frontdesk.yaml of this folder where none is named."`
+	DryRun bool          `help:"Show the change, and what it would refuse, and change nothing."`
+	Logs   []string      `name:"log" placeholder:"LOG" sep:"none" help:"Judge the requests of this access log by the new list first; - for standard input. Once for each log."`
+	Since  terminal.When `placeholder:"WHEN" help:"Of the logs only what is newer: 14d, 36h, 2026-11-01 or 2026-11-01T12:00:00Z."`
+	Anyway bool          `help:"Change it also where requests of the log would be newly refused."`
 }
 
 const allowChangeHelp = "Only the lines of these entries change in the file that has the key; all else, comments too, stays as it is written. Nothing is written if check would find a problem in the result, such as an expectation that is not met, or if requests of the logs would be newly refused."
@@ -63,7 +62,10 @@ func whatifOf(p desk.Program, file string, used *allowlist.Used, anyway bool) fu
 	}
 }
 
-type allowAddCommand struct{ allowChange }
+type allowAddCommand struct {
+	allowChange
+	Entries []string `arg:"" name:"entry" complete:"entry" help:"A method and an endpoint, such as \"GET /vehicle\"; in quotation marks."`
+}
 
 // Help tells what the short help has no room for.
 func (allowAddCommand) Help() string { return allowChangeHelp }
@@ -71,7 +73,10 @@ func (allowAddCommand) Help() string { return allowChangeHelp }
 // Run adds entries to an allowlist.
 func (c allowAddCommand) Run(p desk.Program) error { return c.run(p, c.Entries, nil) }
 
-type allowRemoveCommand struct{ allowChange }
+type allowRemoveCommand struct {
+	allowChange
+	Entries []string `arg:"" name:"entry" complete:"granted" help:"An entry as the allowlist has it, such as \"GET /vehicle\"; in quotation marks."`
+}
 
 // Help tells what the short help has no room for.
 func (allowRemoveCommand) Help() string { return allowChangeHelp }

@@ -49,6 +49,7 @@ type commands struct {
 	Conform     conformCommand     `cmd:"" help:"Hold a backend to every documented row and rule."`
 	Mirror      mirrorCommand      `cmd:"" help:"Keep a copy of a client's records in an SQLite file, as a client of the interface."`
 	Seed        seedCommand        `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
+	Completion  completionCommand  `cmd:"" help:"Print a script that completes command lines, for bash, zsh or fish."`
 	Version     versionCommand     `cmd:"" help:"Print the version, and what the program was built from."`
 }
 
@@ -84,6 +85,10 @@ func run(p desk.Program, args []string) int {
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
+	}
+	if args[0] == completeWord {
+		writeCompletions(p.Stdout, parser.Model.Node, args[1:])
+		return 0
 	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 { // help was asked for
