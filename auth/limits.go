@@ -68,6 +68,10 @@ type Limits interface {
 	// nothing: what exceeds a bound is owed by the requests that follow.
 	Charge(ctx context.Context, key *Key, client int64, further int, now time.Time, s *Standing) error
 
+	// Look tells how much room the bounds of a key have, and counts nothing. The rates of
+	// its clients are left out.
+	Look(ctx context.Context, key *Key, now time.Time) (Standing, error)
+
 	// Done gives back the slot of a standing, which is not 0, once the request is
 	// answered, even after ctx has ended.
 	Done(ctx context.Context, key string, slot uint64)

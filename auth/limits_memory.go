@@ -119,6 +119,29 @@ func (m *MemoryLimits) Charge(_ context.Context, key *Key, client int64, further
 	return nil
 }
 
+// Look implements Limits. It never fails.
+func (m *MemoryLimits) Look(_ context.Context, key *Key, now time.Time) (s Standing, _ error) {
+	b := &key.Bounds
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var use keyUse // as of now, where there is none
+	if counted := m.keys[key.Name]; counted != nil {
+		use = *counted
+	}
+	if b.Rate != (Rate{}) {
+		use.rate.under(b.Rate, now)
+		s.Rooms[RateBound] = use.rate.room(b.Rate)
+	}
+	if b.Concurrent > 0 {
+		s.Rooms[ConcurrentBound] = Room{Left: max(int64(b.Concurrent-use.running), 0)}
+	}
+	if b.PerDay > 0 {
+		s.Rooms[DayBound] = m.dayRoom(&use, b.PerDay, now)
+		s.Rooms[DayBound].Left = max(s.Rooms[DayBound].Left, 0)
+	}
+	return s, nil
+}
+
 // slotWait is the wait for a request that found too many others under way: when one of
 // them ends is not known.
 const slotWait = time.Second

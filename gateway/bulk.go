@@ -44,10 +44,9 @@ func (x *Exchange) noteSingle() {
 	if single == nil || !x.Key.May(x.Operation.Number) {
 		return
 	}
-	grant, _ := single.Grant()
-	x.needs = append(x.needs, grant.String())
+	x.needs = append(x.needs, single.grant)
 	if !x.Key.May(single.Number) {
-		x.lacks = append(x.lacks, grant.String())
+		x.lacks = append(x.lacks, single.grant)
 	}
 }
 

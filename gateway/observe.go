@@ -3,10 +3,12 @@ package gateway
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/mapping"
 )
 
 // Meter counts what the gateway does. Labels are names of the configuration and of the
@@ -42,10 +44,13 @@ type Answer struct {
 	Took, Backend time.Duration
 	RequestID     string
 	Method        string
-	Endpoint      string // as it is documented; "" where none was found
-	Key, Client   string // "" where they are not known
-	Status, Sent  int    // Sent in bytes of the body
-	Reason, Cause string // of the first error
+	Endpoint      string   // as it is documented; "" where none was found
+	Key, Client   string   // "" where they are not known
+	User          string   // whose session it was; "" where there was none
+	Grant         string   // of the allowlist, that was taken: GET /order; "" where none was needed, or it was refused
+	Needs         []string // what was taken of it besides; only lent
+	Status, Sent  int      // Sent in bytes of the body
+	Reason, Cause string   // of the first error
 	Address       string
 }
 
@@ -119,7 +124,25 @@ func (g *Gateway) answerOf(x *Exchange, took time.Duration) Answer {
 	if x.Operation != nil {
 		a.Endpoint = x.Operation.Template
 	}
+	a.User = x.user().Username
+	a.Grant, a.Needs = x.granted()
 	return a
+}
+
+// granted is what a request took of its api_key's allowlist, in shadow mode also what that
+// does not have.
+func (x *Exchange) granted() (grant string, needs []string) {
+	switch {
+	case x.Session == nil || x.Key == nil || x.Operation == nil || x.Operation.free():
+		return "", nil
+	case x.shadow != "" || x.lacks == nil:
+		if x.shadow == "" && (x.reason == mapping.EndpointUnknown || x.reason == mapping.MethodUnsupported) {
+			return "", nil
+		}
+		return x.Operation.grant, x.needs
+	default: // an array of it was refused, and only for that it is copied
+		return x.Operation.grant, slices.DeleteFunc(slices.Clone(x.needs), func(need string) bool { return slices.Contains(x.lacks, need) })
+	}
 }
 
 // took is how long the gateway has worked on an exchange.

@@ -66,6 +66,7 @@ type Operation struct {
 	direct         *Operation
 	slow           *atomic.Int64 // direct answers that took longer than slowAnswer
 	timers         *timers
+	grant          string // of allowlists, that it needs: GET /order
 	callbackInBody bool
 }
 
@@ -198,7 +199,7 @@ func (r *routes) onItem(e *Endpoint, method, part string, op *Operation) {
 
 func (r *routes) register(e *Endpoint, method string, op *Operation) {
 	op.Method, op.Endpoint, op.Template = method, e, e.Path
-	op.slow, op.timers = new(atomic.Int64), new(timers)
+	op.slow, op.timers, op.grant = new(atomic.Int64), new(timers), Grant{Method: method, Path: e.Path}.String()
 	op.secretQuery = op.secretQuery || isUnderAuthenticate(e.Path)
 	op.settle()
 	e.all = append(e.all, op)

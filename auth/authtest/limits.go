@@ -26,6 +26,7 @@ func Limits(t *testing.T, open LimitsOpener) {
 		{"a burst goes through, and then what comes back", burst},
 		{"an idle bucket holds no more than its burst", idle},
 		{"it is told what is left, and when there is more", standing},
+		{"to look counts nothing", looked},
 		{"each client has a rate of its own, with each key", perClient},
 		{"a request counts against all bounds or none", allOrNone},
 		{"the bound without room for longest is named", longestWait},
@@ -127,6 +128,33 @@ func standing(t *testing.T, c *counting) {
 	require.Equal(t, auth.Room{Left: 3}, s.Rooms[auth.ConcurrentBound])
 	require.Equal(t, auth.Room{Left: 98, More: 12*time.Hour - time.Second}, s.Rooms[auth.DayBound])
 	require.Equal(t, auth.Room{}, c.served(keyOf("other", auth.Bounds{PerDay: 1}), 1).Rooms[auth.RateBound])
+}
+
+func looked(t *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 4, Burst: 3}, ClientRate: auth.Rate{PerSecond: 0.5, Burst: 2}, Concurrent: 1, PerDay: 100})
+	look := func() (rate, concurrent, day auth.Room) {
+		t.Helper()
+		s, err := c.limits.Look(c.Context(), k, c.now)
+		require.NoError(t, err)
+		require.Equal(t, auth.Standing{Rooms: s.Rooms}, s)
+		require.Zero(t, s.Rooms[auth.ClientRateBound])
+		return s.Rooms[auth.RateBound], s.Rooms[auth.ConcurrentBound], s.Rooms[auth.DayBound]
+	}
+	rate, concurrent, day := look()
+	require.Equal(t, [3]int64{3, 1, 100}, [3]int64{rate.Left, concurrent.Left, day.Left})
+	s := c.served(k, 1)
+	for range 5 {
+		rate, concurrent, day = look()
+		require.Equal(t, s.Rooms[auth.RateBound], rate)
+		require.Equal(t, s.Rooms[auth.ConcurrentBound], concurrent)
+		require.Equal(t, s.Rooms[auth.DayBound], day)
+	}
+	c.limits.Done(t.Context(), k.Name, s.Slot)
+	c.now = c.now.Add(time.Second)
+	rate, concurrent, _ = look()
+	require.Equal(t, [2]int64{3, 1}, [2]int64{rate.Left, concurrent.Left})
+	s = c.served(k, 1)
+	require.Equal(t, [2]int64{2, 98}, [2]int64{s.Rooms[auth.RateBound].Left, s.Rooms[auth.DayBound].Left})
 }
 
 func perClient(_ *testing.T, c *counting) {

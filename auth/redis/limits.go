@@ -52,7 +52,19 @@ func (l *Limits) Charge(ctx context.Context, key *auth.Key, client int64, furthe
 	return err
 }
 
-// count counts a request, or, where further is not 0, what one costs beyond.
+// Look implements auth.Limits.
+func (l *Limits) Look(ctx context.Context, key *auth.Key, now time.Time) (auth.Standing, error) {
+	of := *key
+	of.Bounds.ClientRate = auth.Rate{}
+	s, err := l.count(ctx, &of, 0, onlyLook, now)
+	s.Slot = 0
+	return s, err
+}
+
+// onlyLook has count count nothing.
+const onlyLook = -1
+
+// count counts a request, or, where further is more than 0, what one costs beyond.
 func (l *Limits) count(ctx context.Context, key *auth.Key, client int64, further int, now time.Time) (auth.Standing, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()

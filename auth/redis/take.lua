@@ -1,6 +1,7 @@
 -- Counts a request against all bounds of an api_key, or against none where one has
 -- no room: package auth's MemoryLimits in the server. Times are microseconds. With further,
--- counts what a request costs beyond one, whether there is room or not.
+-- counts what a request costs beyond one, whether there is room or not; with a negative
+-- one, counts nothing.
 -- Answers the bound that refuses (0: none) and the wait, and then of each bound
 -- what is left and when there is more.
 
@@ -18,7 +19,7 @@ local refused, wait = 0, 0
 
 local function find(bound, l, m)
   left[bound], more[bound] = math.max(l, 0), m
-  if l > 0 or further > 0 then return end
+  if l > 0 or further ~= 0 then return end
   local w = m
   if bound == CONCURRENT then w = slotWait end
   if w > wait then refused, wait = bound, w end
@@ -88,6 +89,17 @@ if perDay > 0 then
   find(DAY, perDay - count, tonumber(ARGV[9]))
 end
 
+local function answer()
+  local all = {refused, wait}
+  for bound = RATE, DAY do
+    table.insert(all, left[bound])
+    table.insert(all, more[bound])
+  end
+  return all
+end
+
+if further < 0 then return answer() end
+
 for _, b in pairs(buckets) do
   if refused == 0 then b.used = b.used + cost end
   if refused == 0 or b.changed then keep(b) end
@@ -107,9 +119,4 @@ if refused == 0 then
   end
 end
 
-local answer = {refused, wait}
-for bound = RATE, DAY do
-  table.insert(answer, left[bound])
-  table.insert(answer, more[bound])
-end
-return answer
+return answer()

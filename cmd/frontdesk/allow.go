@@ -13,6 +13,8 @@ import (
 )
 
 type allowCommands struct {
+	Add    allowAddCommand    `cmd:"" help:"Let an api_key do more, by entries of its allowlist in the configuration."`
+	Remove allowRemoveCommand `cmd:"" help:"Take entries out of the allowlist of an api_key in the configuration."`
 	Learn  allowLearnCommand  `cmd:"" help:"Draft the least allowlist that lets an api_key do what it did."`
 	Unused allowUnusedCommand `cmd:"" help:"Show what allowlists grant and nobody used."`
 }
@@ -31,13 +33,22 @@ func (f listsFlags) open() (*allowlist.Lists, error) {
 	if f.Demo {
 		return listsOfDemo()
 	}
-	if f.Config == "" {
-		f.Config = usualConfig
-		if _, err := os.Stat(f.Config); errors.Is(err, fs.ErrNotExist) {
-			return nil, desk.Misused("there is no %s in this folder; --config FILE names another, --demo takes the demo's", usualConfig)
-		}
+	file, err := f.file()
+	if err != nil {
+		return nil, err
 	}
-	return listsOf(f.Config)
+	return listsOf(file)
+}
+
+// file is the configuration that is named, or the usual one.
+func (f listsFlags) file() (string, error) {
+	if f.Config != "" {
+		return f.Config, nil
+	}
+	if _, err := os.Stat(usualConfig); errors.Is(err, fs.ErrNotExist) {
+		return "", desk.Misused("there is no %s in this folder; --config FILE names another, --demo takes the demo's", usualConfig)
+	}
+	return usualConfig, nil
 }
 
 // find opens the lists, and finds an api_key in them.
@@ -73,8 +84,10 @@ func (f logFlags) readUsed(p desk.Program, key string) (*allowlist.Used, error) 
 
 type allowLearnCommand struct {
 	listsFlags
-	Key    string `required:"" placeholder:"NAME" help:"Name of the api_key."`
+	Key    string `required:"" placeholder:"NAME" complete:"key" help:"Name of the api_key."`
 	Format string `default:"diff" enum:"diff,yaml,json" help:"diff: what to change; yaml: the whole list, to paste; json."`
+	Write  bool   `help:"Make the drafted list that of the key, in the configuration, as allow add and remove do. The rest of the file stays as it is."`
+	DryRun bool   `help:"With --write: show the change, and change nothing."`
 	logFlags
 }
 
@@ -85,6 +98,9 @@ func (allowLearnCommand) Help() string {
 
 // Run drafts the list.
 func (c allowLearnCommand) Run(p desk.Program) error {
+	if c.Write && c.Demo || c.DryRun && !c.Write {
+		return desk.Misused("--write is for a configuration in a file, and --dry-run goes with --write")
+	}
 	lists, key, err := c.find(c.Key)
 	if err != nil {
 		return err
@@ -100,6 +116,9 @@ func (c allowLearnCommand) Run(p desk.Program) error {
 	if notice := used.Notice(); notice != "" {
 		fmt.Fprintln(p.Stderr, "frontdesk: "+notice)
 	}
+	if c.Write {
+		return c.write(p, draft, used)
+	}
 	switch c.Format {
 	case "json":
 		return terminal.WriteJSON(p.Stdout, draft)
@@ -113,7 +132,7 @@ func (c allowLearnCommand) Run(p desk.Program) error {
 
 type allowUnusedCommand struct {
 	listsFlags
-	Key    string `default:"all" placeholder:"NAME" help:"Name of the api_key, or all."`
+	Key    string `default:"all" complete:"key" placeholder:"NAME" help:"Name of the api_key, or all."`
 	Format string `default:"text" enum:"text,json" help:"text, or json."`
 	logFlags
 }

@@ -54,7 +54,7 @@ type callbacksListCommand struct {
 	State    string        `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
 	Failing  bool          `help:"Only jobs whose receiver did not take the last call: those that will be tried again, and those given up."`
 	Client   string        `placeholder:"NAME" help:"Only jobs of this client (customer)."`
-	Key      string        `placeholder:"NAME" help:"Only jobs of this api_key."`
+	Key      string        `complete:"key" placeholder:"NAME" help:"Only jobs of this api_key."`
 	Receiver string        `placeholder:"HOST" help:"Only jobs whose callbacks go to this host."`
 	Older    terminal.When `placeholder:"WHEN" help:"Only jobs that are older: 2h, 3d, 2026-11-01 or 2026-11-01T12:00:00Z."`
 	Limit    int           `default:"50" help:"How many at most."`

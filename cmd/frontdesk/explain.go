@@ -13,7 +13,7 @@ import (
 
 type explainCommand struct {
 	listsFlags
-	Key       string   `required:"" placeholder:"NAME" help:"Name of the api_key that asks."`
+	Key       string   `required:"" complete:"key" placeholder:"NAME" help:"Name of the api_key that asks."`
 	Request   []string `arg:"" help:"A method and a path, as in 'DELETE /order/5?x=1', below the base path or with it; an absolute URL will do."`
 	Body      string   `placeholder:"FILE" help:"What the request sends; - for standard input. Without it the body is not judged."`
 	NoSession bool     `help:"As if the request came without a token."`

@@ -33,7 +33,7 @@ type commands struct {
 	Config      configCommands     `cmd:"" help:"Compare configurations, list those that there were, and go back to one."`
 	Key         keyCommands        `cmd:"" help:"Make, rotate, end and list api_keys."`
 	Explain     explainCommand     `cmd:"" help:"Tell what becomes of a request, and why, without sending it."`
-	Allow       allowCommands      `cmd:"" help:"Learn allowlists of what is used, and find what is not."`
+	Allow       allowCommands      `cmd:"" help:"Change allowlists, learn them of what is used, and find what is not."`
 	Whatif      whatifCommand      `cmd:"" help:"Tell what a new configuration would refuse of what was asked before."`
 	Top         topCommand         `cmd:"" help:"Watch a running frontdesk: rate, refusals, failures, times, who is busiest."`
 	Why         whyCommand         `cmd:"" help:"Tell why a request was answered as it was, from the log."`
@@ -50,6 +50,7 @@ type commands struct {
 	Conform     conformCommand     `cmd:"" help:"Hold a backend to every documented row and rule."`
 	Mirror      mirrorCommand      `cmd:"" help:"Keep a copy of a client's records in an SQLite file, as a client of the interface."`
 	Seed        seedCommand        `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
+	Completion  completionCommand  `cmd:"" help:"Print a script that completes command lines, for bash, zsh or fish."`
 	Version     versionCommand     `cmd:"" help:"Print the version, and what the program was built from."`
 }
 
@@ -85,6 +86,10 @@ func run(p desk.Program, args []string) int {
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
+	}
+	if args[0] == completeWord {
+		writeCompletions(p.Stdout, parser.Model.Node, args[1:])
+		return 0
 	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 { // help was asked for

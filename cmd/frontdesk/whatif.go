@@ -11,7 +11,7 @@ import (
 type whatifCommand struct {
 	Config string          `required:"" placeholder:"NEW" help:"The new configuration (YAML)."`
 	At     terminal.Moment `placeholder:"WHEN" help:"Judge as of then: 2026-12-31, or a time as RFC 3339 has it. Now, where it is left out."`
-	Key    string          `placeholder:"NAME" help:"Only this api_key's requests."`
+	Key    string          `complete:"key" placeholder:"NAME" help:"Only this api_key's requests."`
 	Format string          `default:"text" enum:"text,json" help:"text, or json."`
 	logFlags
 }

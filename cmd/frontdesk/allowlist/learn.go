@@ -32,11 +32,22 @@ type draftEntry struct {
 	counted
 }
 
+// What a draft does with an entry.
 const (
 	entryKept    = "keep"
-	entryDropped = "drop"
-	entryAdded   = "add"
+	EntryDropped = "drop"
+	EntryAdded   = "add"
 )
+
+// Rules are the entries that a draft does that with.
+func (d Draft) Rules(change string) (rules []string) {
+	for _, e := range d.Entries {
+		if e.Change == change {
+			rules = append(rules, e.Rule)
+		}
+	}
+	return rules
+}
 
 // Learn drafts the list of an api_key from its use. It fails if the key was not used.
 func (l *Lists) Learn(key *Key, used *Used) (Draft, error) {
@@ -64,9 +75,9 @@ func (l *Lists) draft(key *Key, g *grantUses) Draft {
 				kept[grant] = true
 			}
 		case len(yes) > 0:
-			e.Change, e.Why = entryDropped, fmt.Sprintf("used in part: %d of the %d that it grants", len(yes), len(yes)+len(no))
+			e.Change, e.Why = EntryDropped, fmt.Sprintf("used in part: %d of the %d that it grants", len(yes), len(yes)+len(no))
 		default:
-			e.Change, e.Why = entryDropped, "not used"
+			e.Change, e.Why = EntryDropped, "not used"
 			if earlier := total(no, g.before); earlier.Requests > 0 {
 				e.counted, e.Why = earlier, "not used since "+terminal.Minute(earlier.Last)
 			}
@@ -75,7 +86,7 @@ func (l *Lists) draft(key *Key, g *grantUses) Draft {
 	}
 	for _, grant := range slices.SortedFunc(maps.Keys(g.used), byEndpoint) {
 		if !kept[grant] {
-			d.Entries = append(d.Entries, draftEntry{Change: entryAdded, Rule: grant.String(), Why: g.used[grant].String(), counted: *g.used[grant]})
+			d.Entries = append(d.Entries, draftEntry{Change: EntryAdded, Rule: grant.String(), Why: g.used[grant].String(), counted: *g.used[grant]})
 		}
 	}
 	for _, grant := range slices.SortedFunc(maps.Keys(g.refused), byEndpoint) {
@@ -112,7 +123,7 @@ func (d Draft) WriteDiff(out io.Writer) {
 	fmt.Fprintln(out, " allow:")
 	width := d.width()
 	for _, e := range d.Entries {
-		sign := map[string]string{entryKept: " ", entryDropped: "-", entryAdded: "+"}[e.Change]
+		sign := map[string]string{entryKept: " ", EntryDropped: "-", EntryAdded: "+"}[e.Change]
 		fmt.Fprintf(out, "%s  - %-*s # %s\n", sign, width, `"`+e.Rule+`"`, e.Why)
 	}
 	d.writeRest(out)
@@ -123,7 +134,7 @@ func (d Draft) WriteList(out io.Writer) {
 	fmt.Fprintf(out, "# %s, learned of %s\nallow:\n", d.Key, d.Read)
 	width := d.width()
 	for _, e := range d.Entries {
-		if e.Change != entryDropped {
+		if e.Change != EntryDropped {
 			fmt.Fprintf(out, "  - %-*s # %s\n", width, `"`+e.Rule+`"`, e.Why)
 		}
 	}

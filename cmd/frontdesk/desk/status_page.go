@@ -2,12 +2,13 @@ package desk
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"fmt"
 	"html/template"
 	"math"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -24,11 +25,8 @@ var statusHTML string
 //go:embed status.css
 var statusCSS string
 
-//go:embed window.html
-var windowHTML string
-
-//go:embed window_config.html
-var configHTML string
+//go:embed window*.html
+var windowHTML embed.FS
 
 // pages are those of the ops listener: what is, and what was.
 type pages struct {
@@ -40,7 +38,7 @@ type pages struct {
 func newPages(h *Desk) *pages {
 	return &pages{
 		of: h,
-		template: template.Must(template.New("status").Funcs(template.FuncMap{
+		template: template.Must(template.Must(template.New("status").Funcs(template.FuncMap{
 			"style":  func() template.CSS { return template.CSS(statusCSS) },
 			"script": func() template.JS { return template.JS(windowJS) }, // #nosec G203 -- our own
 			"ago":    ago,
@@ -58,13 +56,16 @@ func newPages(h *Desk) *pages {
 			"only":     func(v refusalsView, name, value string) onlyView { return onlyView{value, v.More(name, value)} },
 			"endpoint": func(r history.Refusal) string { return refusalMember("endpoint", &r) },
 			"cause":    func(r history.Refusal) string { return refusalMember("reason", &r) },
+			"ties":     func(title, kind string, all []PastSeen) tiesView { return tiesView{title, kind, all} },
+			"link":     func(kind, name string) string { return (&windowView{}).Link(kind, name, usualSpan) },
+			"place":    filepath.Base,
 			"percent": func(part, of uint32) string {
 				if part == 0 {
 					return "0"
 				}
 				return strconv.FormatFloat(math.Ceil(1000*float64(part)/float64(of))/10, 'f', -1, 64) + " %"
 			},
-		}).Parse(statusHTML + windowHTML + configHTML)),
+		}).Parse(statusHTML)).ParseFS(windowHTML, "window*.html")),
 		policy: windowPolicy(),
 	}
 }
@@ -74,6 +75,15 @@ type busyView struct {
 	View  *windowView
 	Table busyTable
 }
+
+// tiesView is a table of what something was seen with; of a kind that has pages, or of none.
+type tiesView struct {
+	Title, Kind string
+	All         []PastSeen
+}
+
+// Cut tells whether there may have been more.
+func (v tiesView) Cut() bool { return v.Kind != "endpoint" && len(v.All) == history.MostSeen }
 
 // onlyView is a value of the list of refusals, and the address of those that have it.
 type onlyView struct{ Value, Link string }
@@ -87,11 +97,11 @@ type statusView struct {
 }
 
 func (p *pages) overview(w http.ResponseWriter, r *http.Request) {
-	p.answer(w, r, "status", statusView{p.of.report(r.Context()), p.of.past.windowOf(url.Values{"span": r.URL.Query()["span"]}, p.of.isOperator(r))})
+	p.answer(w, r, "status", statusView{p.of.report(r.Context()), p.of.past.windowOf(r.Context(), url.Values{"span": r.URL.Query()["span"]}, p.of.isOperator(r))})
 }
 
 func (p *pages) history(w http.ResponseWriter, r *http.Request) {
-	v := p.of.past.windowOf(r.URL.Query(), true)
+	v := p.of.past.windowOf(r.Context(), r.URL.Query(), true)
 	if v.Of == "" {
 		http.Redirect(w, r, v.Link("", "", v.Span), http.StatusSeeOther)
 		return

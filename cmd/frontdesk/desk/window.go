@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -47,6 +48,8 @@ type windowView struct {
 	Marks    []history.Mark `json:"marks"`
 	Busy     []busyTable    `json:"busiest,omitempty"`
 	Key      *PastKey       `json:"key,omitempty"`
+	Client   *PastClient    `json:"client,omitempty"`
+	Endpoint *PastEndpoint  `json:"endpoint,omitempty"`
 	series   history.Series
 	levels   []history.Levels
 	now      time.Time
@@ -93,7 +96,7 @@ var gaugeNames = [...]string{"connections", "backend_running", "waiting", "pool"
 
 // windowOf makes the view of everything, with the names of who was busiest only where they
 // may be seen, or of what an address names.
-func (p *past) windowOf(query url.Values, names bool) *windowView {
+func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *windowView {
 	name := query.Get("span")
 	span, ok := history.Spans[name]
 	if !ok {
@@ -132,8 +135,13 @@ func (p *past) windowOf(query url.Values, names bool) *windowView {
 			v.Busy = append(v.Busy, p.busiest(k.kind, k.name, k.title, span))
 		}
 	}
-	if kind == history.Key {
-		v.Key = p.of.pastKey(v.Name)
+	switch kind {
+	case history.Key:
+		v.Key = p.of.pastKey(ctx, v.Name)
+	case history.Client:
+		v.Client = p.of.pastClient(v.Name)
+	case history.Endpoint:
+		v.Endpoint = p.of.pastEndpoint(of)
 	}
 	for i, point := range v.series.Points {
 		one := PastPoint{Requests: point.Requests, Refused: point.Refused, Failed: point.Failed, SentKiB: point.Sent, Took: millis(point.Took), Backend: millis(point.Backend)}

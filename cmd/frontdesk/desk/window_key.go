@@ -2,22 +2,30 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
 
+	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/history"
 	"frontdesk/config"
+	"frontdesk/gateway"
 )
 
-// PastKey is what is configured of an api_key, for its page.
+// PastKey is what is configured of an api_key, and what was done with it, for its page.
 type PastKey struct {
 	Name       string        `json:"name"`
 	Mode       string        `json:"mode"`
 	Hashes     []PastKeyHash `json:"hashes"`
-	Limits     []string      `json:"limits"`
-	Allow      []string      `json:"allow"`
-	Addresses  int           `json:"addresses"`
+	Limits     []PastLimit   `json:"limits"`
+	Since      time.Time     `json:"counted_since"`
+	Whole      bool          `json:"counted_whole"` // else what is not used may have been used
+	Allow      []PastEntry   `json:"allow"`
+	Beyond     []PastSeen    `json:"beyond_allow"` // was used, and no entry grants it
+	Networks   int           `json:"networks"`     // that it may be used from, or not
 	Configured bool          `json:"configured"`
+	PastSeenWith
 }
 
 // PastKeyHash is one of the hashes of an api_key.
@@ -27,15 +35,62 @@ type PastKeyHash struct {
 	Expires  *time.Time `json:"expires"`
 }
 
-// pastKey is what the configuration in force says of a key.
-func (h *Desk) pastKey(name string) *PastKey {
+// PastLimit is a bound of an api_key, and how near it is.
+type PastLimit struct {
+	Bound   string `json:"bound"` // as the configuration calls it
+	Words   string `json:"-"`
+	Most    int64  `json:"most"`
+	Left    *int64 `json:"left"`    // nil where it is not known
+	Refused int    `json:"refused"` // by it, of the last refusals that are kept
+}
+
+// Taken is how much of the bound is in use.
+func (l PastLimit) Taken() int64 { return max(l.Most-*l.Left, 0) }
+
+// Near tells whether little is left.
+func (l PastLimit) Near() bool { return *l.Left*5 <= l.Most }
+
+// PastEntry is an entry of an allowlist, and what of it was used.
+type PastEntry struct {
+	Rule     string     `json:"rule"`
+	At       string     `json:"at"`
+	Grants   int        `json:"grants"`
+	Requests uint64     `json:"requests"`
+	Last     *time.Time `json:"last"`
+	Unused   []string   `json:"unused"` // of what it grants
+}
+
+// PastSeen is something that was seen, how often, and when last.
+type PastSeen = history.Seen
+
+// PastSeenWith is what a key or a client was seen with.
+type PastSeenWith struct {
+	Grants    []PastSeen `json:"grants"`
+	Keys      []PastSeen `json:"keys,omitempty"`
+	Clients   []PastSeen `json:"clients,omitempty"`
+	Users     []PastSeen `json:"users,omitempty"`
+	Addresses []PastSeen `json:"addresses,omitempty"`
+}
+
+func seenWith(t history.Tied) PastSeenWith {
+	grants := t.With[history.Grants]
+	if grants == nil {
+		grants = []PastSeen{}
+	}
+	return PastSeenWith{grants, t.With[history.Keys], t.With[history.Clients], t.With[history.Users], t.With[history.Addresses]}
+}
+
+// pastKey is what the configuration in force says of a key, and what the history knows of it.
+func (h *Desk) pastKey(ctx context.Context, name string) *PastKey {
+	tied := h.past.Tied(history.Key, history.Name{Word: name})
+	k := &PastKey{Name: name, Since: tied.Since, Whole: tied.Whole, PastSeenWith: seenWith(tied)}
 	keys := h.keys()
 	i := slices.IndexFunc(keys, func(k config.Key) bool { return k.Name == name })
 	if i < 0 {
-		return &PastKey{Name: name}
+		return k
 	}
 	key := &keys[i]
-	k := &PastKey{Name: name, Mode: cmp.Or(key.Mode, config.ModeEnforce), Configured: true, Addresses: len(key.Addresses.Allow) + len(key.Addresses.Deny)}
+	k.Mode, k.Configured, k.Networks = cmp.Or(key.Mode, config.ModeEnforce), true, len(key.Addresses.Allow)+len(key.Addresses.Deny)
 	for _, hash := range key.Hashes {
 		one := PastKeyHash{SHA256: hash.Hash.Short()}
 		if last := h.metrics.lastUse(hash.Hash); !last.IsZero() {
@@ -46,24 +101,165 @@ func (h *Desk) pastKey(name string) *PastKey {
 		}
 		k.Hashes = append(k.Hashes, one)
 	}
-	for _, rule := range key.Allow {
-		k.Allow = append(k.Allow, rule.String())
+	k.Allow, k.Beyond = entriesOf(key, h.Gateway.Grants(), k.Grants)
+	k.Limits = h.limitsOf(ctx, key)
+	return k
+}
+
+// entriesOf are the entries of an allowlist with what of them was used, and what was used
+// without one.
+func entriesOf(key *config.Key, grants []gateway.Grant, used []PastSeen) (entries []PastEntry, beyond []PastSeen) {
+	byGrant := make(map[string]PastSeen, len(used))
+	for _, seen := range used {
+		byGrant[seen.Name] = seen
 	}
-	if key.Rate != nil {
-		k.Limits = append(k.Limits, "of the key "+rateWords(key.Rate))
+	for i, rule := range key.Allow {
+		e := PastEntry{Rule: rule.String(), At: placeOf(key, i), Unused: []string{}}
+		for _, grant := range grants {
+			if !rule.Matches(grant.Method, grant.Path) {
+				continue
+			}
+			e.Grants++
+			seen, there := byGrant[grant.String()]
+			if !there {
+				e.Unused = append(e.Unused, grant.String())
+				continue
+			}
+			e.Requests += uint64(seen.Requests)
+			if e.Last == nil || seen.Last.After(*e.Last) {
+				e.Last = &seen.Last
+			}
+		}
+		entries = append(entries, e)
 	}
-	if key.ClientRate != nil {
-		k.Limits = append(k.Limits, "of each client "+rateWords(key.ClientRate))
+	for _, grant := range grants {
+		seen, there := byGrant[grant.String()]
+		if there && !slices.ContainsFunc(key.Allow, func(rule config.Rule) bool { return rule.Matches(grant.Method, grant.Path) }) {
+			beyond = append(beyond, seen)
+		}
+	}
+	return entries, beyond
+}
+
+// placeOf is where an entry of an allowlist stands; "" where that is in no file.
+func placeOf(key *config.Key, i int) string {
+	if at := key.AllowAt(i); at.Line > 0 {
+		return at.String()
+	}
+	return ""
+}
+
+// limitsWait bounds the wait for the store of the counts; the page can be made without it.
+const limitsWait = 2 * time.Second
+
+// limitsOf are the bounds of a key, and how near they are.
+func (h *Desk) limitsOf(ctx context.Context, key *config.Key) (all []PastLimit) {
+	of := NewKeys([]config.Key{*key}, nil)[0]
+	if of.Bounds == (auth.Bounds{}) {
+		return nil
+	}
+	refused := map[string]int{}
+	h.past.Refusals(func(r *history.Refusal) bool {
+		if r.Key == key.Name {
+			refused[r.Cause]++
+		}
+		return false
+	})
+	ctx, cancel := context.WithTimeout(ctx, limitsWait)
+	defer cancel()
+	standing, err := h.common.limits.Look(ctx, &of, time.Now())
+	bound := func(b auth.Bound, most int64, known bool, words string) {
+		l := PastLimit{Bound: b.String(), Words: words, Most: most, Refused: refused[b.String()]}
+		if left := standing.Rooms[b].Left; known && err == nil {
+			l.Left = &left
+		}
+		all = append(all, l)
+	}
+	if r := key.Rate; r != nil {
+		bound(auth.RateBound, int64(r.Burst), true, rateWords(r))
+	}
+	if r := key.ClientRate; r != nil {
+		bound(auth.ClientRateBound, int64(r.Burst), false, "of each client "+rateWords(r))
 	}
 	if key.Concurrent > 0 {
-		k.Limits = append(k.Limits, fmt.Sprintf("%d at once", key.Concurrent))
+		bound(auth.ConcurrentBound, int64(key.Concurrent), true, fmt.Sprintf("%d under way", key.Concurrent))
 	}
 	if key.PerDay > 0 {
-		k.Limits = append(k.Limits, fmt.Sprintf("%d a day", key.PerDay))
+		bound(auth.DayBound, key.PerDay, true, fmt.Sprintf("%d a day", key.PerDay))
 	}
-	return k
+	return all
 }
 
 func rateWords(r *config.Rate) string {
 	return fmt.Sprintf("%v requests a second, %d at once", r.PerSecond, r.Burst)
+}
+
+// PastClient is what a client was seen with, for its page.
+type PastClient struct {
+	Since time.Time `json:"counted_since"`
+	PastSeenWith
+}
+
+func (h *Desk) pastClient(name string) *PastClient {
+	tied := h.past.Tied(history.Client, history.Name{Word: name})
+	return &PastClient{tied.Since, seenWith(tied)}
+}
+
+// PastEndpoint is who may use an endpoint, and who does, for its page.
+type PastEndpoint struct {
+	Grant   string      `json:"grant"` // "" where every api_key may
+	Since   time.Time   `json:"counted_since"`
+	Whole   bool        `json:"counted_whole"`
+	Keys    []PastGrant `json:"keys"`
+	More    int         `json:"more"` // keys that may use it, and are not listed
+	Clients []PastSeen  `json:"clients"`
+}
+
+// PastGrant is an api_key that may use an endpoint, or did.
+type PastGrant struct {
+	Key      string     `json:"key"`
+	Rule     string     `json:"rule"` // that grants it; "" where none does
+	At       string     `json:"at"`
+	Requests uint32     `json:"requests"`
+	Last     *time.Time `json:"last"`
+}
+
+// mostGrants is how many keys the page of an endpoint lists.
+const mostGrants = 100
+
+// pastEndpoint is who may use an endpoint, and did; nil where there is no such endpoint.
+func (h *Desk) pastEndpoint(name history.Name) *PastEndpoint {
+	op := h.Gateway.Logged(name.Method, name.Word)
+	if op == nil {
+		return nil
+	}
+	grant, governed := op.Grant()
+	tied := h.past.Tied(history.Endpoint, name)
+	e := &PastEndpoint{Clients: tied.With[history.Clients], Keys: []PastGrant{}}
+	if !governed {
+		return e
+	}
+	counted := h.past.Tied(history.Key, history.Name{})
+	e.Grant, e.Since, e.Whole = grant.String(), counted.Since, counted.Whole
+	users, keys := h.past.UsersOf(e.Grant), h.keys()
+	for i := range keys {
+		key := &keys[i]
+		one := PastGrant{Key: key.Name}
+		if at := slices.IndexFunc(key.Allow, func(rule config.Rule) bool { return rule.Matches(grant.Method, grant.Path) }); at >= 0 {
+			one.Rule, one.At = key.Allow[at].String(), placeOf(key, at)
+		}
+		if seen, there := users[key.Name]; there {
+			one.Requests, one.Last = seen.Requests, &seen.Last
+		}
+		if one.Rule != "" || one.Last != nil {
+			e.Keys = append(e.Keys, one)
+		}
+	}
+	slices.SortStableFunc(e.Keys, func(a, b PastGrant) int { return cmp.Compare(b.Requests, a.Requests) })
+	if e.More = len(e.Keys) - mostGrants; e.More > 0 {
+		e.Keys = e.Keys[:mostGrants]
+	} else {
+		e.More = 0
+	}
+	return e
 }

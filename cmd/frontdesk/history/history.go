@@ -54,6 +54,7 @@ type History struct {
 	known    [kinds]map[Name]*series
 	others   [kinds]map[Name]uint32 // their requests in this minute
 	step     int64                  // of ten seconds since 1970, that is under way
+	tied     tied
 	refusals refusals
 	gauges   gauges
 	marks    []Mark
@@ -68,6 +69,7 @@ func New(clock func() time.Time) *History {
 		h.rest[k], h.known[k], h.others[k] = new(series), map[Name]*series{}, map[Name]uint32{}
 	}
 	h.step = stepOf(h.began)
+	h.tied = tied{keys: map[string]*ties{}, since: h.began.Unix()}
 	return h
 }
 
@@ -79,15 +81,19 @@ func (h *History) Note(r gateway.Answer) {
 	defer h.mu.Unlock()
 	h.advance(stepOf(r.At))
 	h.all.note(&r)
+	var endpoint, client *series
 	if r.Endpoint != "" {
-		h.of(Endpoint, Name{r.Method, r.Endpoint}).note(&r)
+		endpoint = h.of(Endpoint, Name{r.Method, r.Endpoint})
+		endpoint.note(&r)
 	}
 	if r.Key != "" {
 		h.of(Key, Name{Word: r.Key}).note(&r)
 	}
 	if r.Client != "" {
-		h.of(Client, Name{Word: r.Client}).note(&r)
+		client = h.of(Client, Name{Word: r.Client})
+		client.note(&r)
 	}
+	h.noteTies(&r, client, endpoint)
 	if r.Reason != "" {
 		h.of(Reason, Name{Word: cmp.Or(r.Cause, r.Reason)}).note(&r)
 		h.refusals.add(&r)
@@ -117,7 +123,7 @@ func (h *History) of(k Kind, n Name) *series {
 	case s != nil:
 		return s
 	case len(h.known[k]) < mostKept:
-		s = &series{name: n}
+		s = &series{name: n, ties: ties{since: h.clock().Unix()}}
 		h.known[k][n] = s
 		return s
 	}
@@ -198,7 +204,7 @@ func (h *History) promote() {
 		}
 		h.rest[k].add(least)
 		delete(h.known[k], least.name)
-		h.known[k][busiest] = &series{name: busiest, recent: float64(most)}
+		h.known[k][busiest] = &series{name: busiest, recent: float64(most), ties: ties{since: h.clock().Unix()}}
 	}
 }
 

@@ -216,6 +216,7 @@ func TestBounds(t *testing.T) {
 	for i := range 20_000 {
 		r.At = w.now.Add(time.Duration(i) * time.Second)
 		r.Key, r.Client, r.Endpoint, r.Reason = fmt.Sprint("key", i%10_000), fmt.Sprint("client", i%10_000), fmt.Sprint("/e", i%1000), fmt.Sprint("reason", i%100)
+		r.User, r.Address, r.Grant = r.Client, fmt.Sprint("2001:db8:1:2:3:4:5:", i), r.Endpoint
 		w.Note(r)
 	}
 	require.LessOrEqual(t, heap()-before, uint64(8<<20))
@@ -234,7 +235,7 @@ func TestBuckets(t *testing.T) {
 
 func BenchmarkNote(b *testing.B) {
 	h := New(time.Now)
-	r := gateway.Answer{At: time.Now(), Took: time.Millisecond, Backend: time.Microsecond, Method: "GET", Endpoint: "/order", Key: "shop", Client: "autos", Status: 200, Sent: 400}
+	r := gateway.Answer{At: time.Now(), Took: time.Millisecond, Backend: time.Microsecond, Method: "GET", Endpoint: "/order", Key: "shop", Client: "autos", User: "jan", Address: "192.0.2.7", Grant: "GET /order", Status: 200, Sent: 400}
 	for b.Loop() {
 		h.Note(r)
 	}

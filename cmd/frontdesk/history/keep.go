@@ -21,6 +21,8 @@ type kept struct {
 	Marks    []Mark
 	Short    []Levels
 	Long     []Levels
+	Ties     []keptTies
+	Tied     int64 // since when those of keys are counted, in seconds since 1970
 }
 
 type keptSeries struct {
@@ -54,7 +56,7 @@ func (h *History) kept() kept {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.advance(stepOf(h.clock()))
-	k := kept{Format: format, Step: h.step, Marks: append([]Mark(nil), h.marks...)}
+	k := kept{Format: format, Step: h.step, Marks: append([]Mark(nil), h.marks...), Ties: h.keepTies(), Tied: h.tied.since}
 	for i := range refusals {
 		k.Refusals = append(k.Refusals, refusals[len(refusals)-1-i])
 	}
@@ -119,6 +121,7 @@ func (h *History) Load(file string) error {
 		h.refusals.n++
 	}
 	h.marks = k.Marks
+	h.putTies(k.Ties, k.Tied)
 	h.advance(now)
 	return nil
 }

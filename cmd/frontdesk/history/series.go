@@ -132,6 +132,7 @@ func (w *window) close() Point {
 // kept at the number of its step since 1970, modulo how many there are.
 type series struct {
 	name   Name
+	ties   ties
 	now    window // this step of ten seconds
 	minute window // of this minute the steps before
 	recent float64

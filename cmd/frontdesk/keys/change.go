@@ -17,7 +17,8 @@ import (
 
 // Change is a change of one api_key. If the key has a file of its own, that is written anew,
 // once the loader that serve uses has read what is intended from the new text. Any other file
-// is left to the operator, who is told what to write.
+// is left to the operator, who is told what to write, unless the change knows which lines of it
+// to edit.
 type Change struct {
 	config string // the main file
 	before *config.Config
@@ -26,8 +27,12 @@ type Change struct {
 
 	file   string // that has the key, or is to have it
 	name   string
-	change func(*config.Key) // a key that is new has nothing yet
-	byHand string            // what to do in any other file, as a sentence after "In FILE, "
+	change func(*config.Key)                // a key that is new has nothing yet
+	byHand string                           // what to do in any other file, as a sentence after "In FILE, "
+	edit   func(src []byte) ([]byte, error) // edits the text of any file; nil where one of the key alone is written anew
+
+	nothing bool                             // there is nothing to change
+	judge   func(after *config.Config) error // see JudgedBy
 
 	first   string // what is told when the file is written, and only then, such as an api_key
 	closing string // what is told of the change itself
@@ -36,8 +41,16 @@ type Change struct {
 // errByHand is wrapped if a file is not written by this program.
 var errByHand = errors.New("this file is changed by hand only")
 
+// JudgedBy has somebody else look at the configuration that a change leads to, before
+// anything is written. An error keeps it from being written.
+func (k *Change) JudgedBy(judge func(after *config.Config) error) { k.judge = judge }
+
 // Apply makes the change, or shows it.
 func (k *Change) Apply(p desk.Program, dryRun bool) error {
+	if k.nothing {
+		_, err := fmt.Fprintf(p.Stdout, "%sNothing is to be changed.\n", k.closing)
+		return err
+	}
 	file, err := filepath.EvalSymlinks(k.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		file, err = k.file, nil
@@ -50,7 +63,7 @@ func (k *Change) Apply(p desk.Program, dryRun bool) error {
 	if err != nil && !isNew {
 		return err
 	}
-	text, err := k.text(src, isNew)
+	text, after, err := k.text(src, isNew)
 	switch {
 	case errors.Is(err, errByHand) && dryRun:
 		return fmt.Errorf("%w\nWithout --dry-run this command prints what to write", err)
@@ -62,6 +75,13 @@ func (k *Change) Apply(p desk.Program, dryRun bool) error {
 	}
 	if dryRun {
 		fmt.Fprint(p.Stdout, difference(k.file, src, text))
+	}
+	if k.judge != nil {
+		if err := k.judge(after); err != nil {
+			return fmt.Errorf("%w; nothing was changed", err)
+		}
+	}
+	if dryRun {
 		note := "Nothing was changed (--dry-run)."
 		if k.first != "" {
 			note += " The hash is that of an api_key that nobody gets; another is made when it is done."
@@ -79,8 +99,27 @@ func (k *Change) Apply(p desk.Program, dryRun bool) error {
 	return err
 }
 
-// text is the file anew. It was loaded, and has the intended meaning.
-func (k *Change) text(src []byte, isNew bool) ([]byte, error) {
+// text is the file anew, and after the configuration with it: it was loaded, and has the
+// intended meaning.
+func (k *Change) text(src []byte, isNew bool) (text []byte, after *config.Config, err error) {
+	if k.edit != nil {
+		if text, err = k.edit(src); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w; %w", k.file, err, errByHand)
+		}
+	} else if text, err = k.anew(src, isNew); err != nil {
+		return nil, nil, err
+	}
+	if after, err = k.loadWith(text); err != nil {
+		return nil, nil, err
+	}
+	if changes := config.Changes(k.meant(), after); len(changes) > 0 {
+		return nil, nil, fmt.Errorf("%s: written anew it would not mean what was meant (%s); %w", k.file, changes[0], errByHand)
+	}
+	return text, after, nil
+}
+
+// anew writes a file that has the key and nothing else.
+func (k *Change) anew(src []byte, isNew bool) ([]byte, error) {
 	file := &config.KeyFile{}
 	if !isNew {
 		var err error
@@ -89,15 +128,7 @@ func (k *Change) text(src []byte, isNew bool) ([]byte, error) {
 		}
 	}
 	k.change(&file.Key)
-	text := []byte(file.String())
-	after, err := k.loadWith(text)
-	if err != nil {
-		return nil, err
-	}
-	if changes := config.Changes(k.meant(), after); len(changes) > 0 {
-		return nil, fmt.Errorf("%s: written anew it would not mean what was meant (%s); %w", k.file, changes[0], errByHand)
-	}
-	return text, nil
+	return []byte(file.String()), nil
 }
 
 // meant is the configuration that is intended.
@@ -147,6 +178,7 @@ func (k *Change) loadWith(text []byte) (*config.Config, error) {
 	if problems, ok := errors.AsType[strictyaml.Problems](err); ok {
 		for i := range problems { // they are about the files that are mirrored
 			problems[i].File = strings.TrimPrefix(problems[i].File, dir)
+			problems[i].Message = strings.ReplaceAll(problems[i].Message, dir, "")
 		}
 	}
 	return c, err

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,10 @@ import (
 // TestBrowserWindow: the operators' pages in a browser: what is refused is found by clicking,
 // without the mouse too, and the page renews itself until it is told to pause.
 func TestBrowserWindow(t *testing.T) {
-	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Edit: strings.NewReplacer(`    allow: ["* /*"]`, `    allow: ["* /*"]
+    rate: {per_second: 50, burst: 100}
+    concurrent: 4
+    per_day: 20`)})
 	full, orders := d.Login(rig.FullKey, "demo"), d.Login(rig.OrdersKey, "demo")
 	for _, path := range []string{"/vehicle?page_size=3", "/order/1", "/order?nope=1", "/vehicle/99999", "/nowhere"} {
 		d.Call("GET", path, full, "")
@@ -23,7 +27,13 @@ func TestBrowserWindow(t *testing.T) {
 	p.accessible("window-now")
 	p.click(`a[href="/history?key=full"]`)
 	p.await(`document.querySelector("h1").textContent === "key full"`)
+	p.await(`document.querySelectorAll("meter").length === 3`)
 	p.accessible("window-key")
+	p.click(`main a[href="/history?endpoint=GET+%2Forder"]`)
+	p.await(`document.querySelector("h1").textContent === "endpoint GET /order"`)
+	p.accessible("window-endpoint")
+	p.click(`main a[href="/history?key=full"]`)
+	p.await(`document.querySelector("h1").textContent === "key full"`)
 	p.click(`a[href="/refusals?key=full"]`)
 	p.await(`document.querySelectorAll("tbody tr").length === 3`)
 	p.eval(`document.querySelector('tbody a[href*="record_not_found"]').focus()`)

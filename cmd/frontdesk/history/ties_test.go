@@ -1,0 +1,129 @@
+package history
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/gateway"
+)
+
+// TestTiesAreTheSum: what a key, a client and an endpoint are told to have been seen with is
+// what an account of all requests says, also after a restart.
+func TestTiesAreTheSum(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	w := newWalk()
+	for range 5000 {
+		w.now = w.now.Add(time.Duration(random.IntN(3000)) * time.Millisecond)
+		method := []string{"GET", "POST"}[random.IntN(2)]
+		r := gateway.Answer{
+			Status: 200, Method: method, Endpoint: fmt.Sprintf("/r%d", random.IntN(20)), Key: fmt.Sprint("key", random.IntN(5)), Client: fmt.Sprint("client", random.IntN(6)),
+			User: fmt.Sprint("user", random.IntN(40)), Address: fmt.Sprint("192.0.2.", random.IntN(3)),
+		}
+		if random.IntN(3) > 0 {
+			r.Grant = method + " " + r.Endpoint
+		}
+		if random.IntN(5) == 0 {
+			r.Needs = []string{"GET /lines", "GET /more"}[:1+random.IntN(2)]
+		}
+		w.note(r)
+	}
+	counted := func(want func(*gateway.Answer) bool, names func(*gateway.Answer) []string) map[string]Seen {
+		all := map[string]Seen{}
+		for i := range w.told {
+			if r := &w.told[i]; want(r) {
+				for _, name := range names(r) {
+					if name != "" {
+						all[name] = Seen{name, all[name].Requests + 1, time.Unix(r.At.Unix(), 0)}
+					}
+				}
+			}
+		}
+		return all
+	}
+	grants := func(r *gateway.Answer) []string { return append([]string{r.Grant}, r.Needs...) }
+	clients := func(r *gateway.Answer) []string { return []string{r.Client} }
+	addresses := func(r *gateway.Answer) []string { return []string{r.Address} }
+	same := func(want map[string]Seen, is []Seen, what string) {
+		t.Helper()
+		require.Len(t, is, len(want), what)
+		for _, seen := range is {
+			require.Equal(t, want[seen.Name], seen, what)
+		}
+	}
+	compare := func() {
+		t.Helper()
+		for i := range 5 {
+			key := fmt.Sprint("key", i)
+			of := func(r *gateway.Answer) bool { return r.Key == key }
+			is := w.Tied(Key, Name{Word: key})
+			require.True(t, is.Whole)
+			same(counted(of, grants), is.With[Grants], key)
+			same(counted(of, clients), is.With[Clients], key)
+			same(counted(of, addresses), is.With[Addresses], key)
+			require.Len(t, is.With[Users], MostSeen)
+			last := slices.MaxFunc(is.With[Users], func(a, b Seen) int { return a.Last.Compare(b.Last) }).Name
+			for _, r := range slices.Backward(w.told) {
+				if of(&r) {
+					require.Equal(t, r.User, last, "the last is among those that are kept")
+					break
+				}
+			}
+		}
+		client := w.Tied(Client, Name{Word: "client1"})
+		same(counted(func(r *gateway.Answer) bool { return r.Client == "client1" }, func(r *gateway.Answer) []string { return []string{r.Key} }), client.With[Keys], "client1")
+		endpoint := w.Tied(Endpoint, Name{"GET", "/r1"})
+		if len(endpoint.With[Clients]) > 0 { // one of the busiest
+			same(counted(func(r *gateway.Answer) bool { return r.Method == "GET" && r.Endpoint == "/r1" }, clients), endpoint.With[Clients], "GET /r1")
+		}
+		users := w.UsersOf("GET /lines")
+		require.Len(t, users, 5)
+		for key, seen := range users {
+			of := func(r *gateway.Answer) bool { return r.Key == key && slices.Contains(r.Needs, "GET /lines") }
+			require.EqualValues(t, counted(of, func(*gateway.Answer) []string { return []string{"n"} })["n"].Requests, seen.Requests)
+		}
+	}
+	compare()
+	since := w.Tied(Key, Name{Word: "nobody"}).Since
+	require.Equal(t, began.Unix(), since.Unix())
+
+	file := filepath.Join(t.TempDir(), "history")
+	require.NoError(t, w.Save(file))
+	w.now = w.now.Add(time.Hour)
+	w.History = New(func() time.Time { return w.now })
+	require.NoError(t, w.Load(file))
+	require.Equal(t, since, w.Tied(Key, Name{Word: "nobody"}).Since, "it goes on counting")
+	compare()
+
+	w.now = w.now.Add(tiesKept)
+	require.NoError(t, w.Save(file))
+	w.History = New(func() time.Time { return w.now })
+	require.NoError(t, w.Load(file))
+	require.Empty(t, w.Tied(Key, Name{Word: "key1"}).With[Grants], "of that long ago nobody asks")
+	require.Equal(t, w.now.Add(-tiesKept).Unix(), w.Tied(Key, Name{Word: "key1"}).Since.Unix(), "and nothing is said of it")
+}
+
+// TestTiesAreBounded: what does not fit is not counted, and it is said that there is more.
+func TestTiesAreBounded(t *testing.T) {
+	w := newWalk()
+	for i := range mostTied {
+		w.note(gateway.Answer{Status: 200, Key: fmt.Sprint("key", i), Grant: "GET /order"})
+	}
+	require.True(t, w.Tied(Key, Name{Word: "key1"}).Whole)
+	w.note(gateway.Answer{Status: 200, Key: "another", Grant: "GET /order"})
+	require.False(t, w.Tied(Key, Name{Word: "key1"}).Whole)
+	require.Empty(t, w.Tied(Key, Name{Word: "another"}).With[Grants])
+
+	w = newWalk()
+	for i := range 1000 {
+		w.note(gateway.Answer{Status: 200, Key: "key", Client: "client", Grant: fmt.Sprint("GET /r", i), Address: fmt.Sprint(i)})
+	}
+	require.Len(t, w.Tied(Key, Name{Word: "key"}).With[Addresses], MostSeen)
+	of := w.Tied(Client, Name{Word: "client"})
+	require.LessOrEqual(t, len(of.With[Grants])+len(of.With[Addresses]), mostOfSeries)
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/accesslog"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// keyJSON is what a test reads of the page of a key, a client or an endpoint.
+type keyJSON struct {
+	Key      desk.PastKey
+	Client   desk.PastClient
+	Endpoint desk.PastEndpoint
+}
+
+// TestKeyPageIsTheLog: what the page of a key says of its allowlist, its limits and those who
+// use it is what the access log says; also after a restart, and what learn makes of the log.
+func TestKeyPageIsTheLog(t *testing.T) {
+	o := rig.Options{DSN: rig.Engines[0].DSN(t), Edit: strings.NewReplacer(`    allow: ["GET /order", "GET /orderline", "GET /model/*"]`, `    allow: ["GET /order", "GET /orderline", "GET /model/*", "* /contact"]
+    rate: {per_second: 0.0001, burst: 600}
+    concurrent: 7
+    per_day: 500`), Keys: fmt.Sprintf(`
+  - {name: trial, key_sha256: [%x], mode: shadow, until: %s, allow: [GET /order]}
+`, sha256.Sum256([]byte(trialKey)), time.Now().AddDate(0, 0, 30).Format(time.DateOnly))}
+	d := rig.Start(t, o)
+	random := rand.New(rand.NewPCG(7, 8))
+	tokens := []string{d.Login(rig.FullKey, "demo"), d.Login(rig.OrdersKey, "demo"), d.Login(rig.OrdersKey, "other"), "wrong"}
+	trial := d.Login(trialKey, "demo")
+	d.Call("GET", "/vehicle", trial, "")
+	asks := []struct{ method, path, body string }{
+		{"GET", "/vehicle?page_size=2", ""}, {"GET", "/order/1", ""}, {"GET", "/order?nope=1", ""}, {"GET", "/order?page_size=1&fields=id,orderlines", ""}, {"GET", "/contact/99999", ""},
+		{"DELETE", "/order/1", ""}, {"POST", "/vehicle", "{"}, {"GET", "/nowhere", ""}, {"PATCH", "/order/1", "{}"}, {"POST", "/vehicle/bulk", `{"records": []}`}, {"GET", "/authenticate/acces", ""},
+	}
+	for range 300 {
+		a := asks[random.IntN(len(asks))]
+		d.Call(a.method, a.path, tokens[random.IntN(len(tokens))], a.body)
+	}
+	d.Call("GET", "/order/1", tokens[0], "", "X-Request-Id", "the-last-one-of-all")
+	accessed(t, d, "the-last-one-of-all")
+	log := filepath.Join(t.TempDir(), "access.log")
+	require.NoError(t, os.WriteFile(log, []byte(d.Log.String()), 0o600))
+	var limited, orders int64
+	byClient := map[string]uint32{}
+	for text := range strings.Lines(d.Log.String()) {
+		l := accesslog.Line{}
+		if !l.Read([]byte(text)) || l.Key != "orders" {
+			continue
+		}
+		byClient[l.Client]++
+		if grantOf(l) == "GET /order" || grantOf(l) == "GET /order/{id}" {
+			orders++
+		}
+		if l.Endpoint != "" && l.Endpoint != "/authenticate" && l.Reason != "endpoint_unknown" && l.Reason != "method_unsupported" {
+			limited++
+		}
+	}
+	page := func(d *rig.Desk, kind, name string) (of keyJSON) {
+		t.Helper()
+		askJSON(t, d, "/history?"+url.Values{kind: {name}}.Encode(), &of)
+		return of
+	}
+	compare := func(d *rig.Desk) {
+		t.Helper()
+		for _, name := range []string{"full", "orders"} {
+			key := page(d, "key", name).Key
+			require.True(t, key.Whole)
+			require.Empty(t, key.Beyond)
+			file, _, _ := strings.Cut(key.Allow[0].At, ":")
+			code, stdout, stderr := cli("", "allow", "learn", "--config", file, "--key", name, "--format", "json", log)
+			require.Equal(t, 0, code, stderr)
+			var learned struct {
+				Entries []struct {
+					Change, Rule string
+					Requests     uint64
+					Last         time.Time
+				}
+			}
+			require.NoError(t, json.Unmarshal([]byte(stdout), &learned))
+			for i, e := range key.Allow {
+				of := learned.Entries[i]
+				require.Equal(t, of.Rule, e.Rule)
+				require.Equal(t, of.Requests, e.Requests, "%s: %s", name, e.Rule)
+				require.Equal(t, of.Change == "keep", len(e.Unused) == 0, "%s: %s", name, e.Rule)
+				if e.Last != nil {
+					require.WithinDuration(t, of.Last, *e.Last, 2*time.Second)
+				}
+			}
+			for _, e := range learned.Entries[len(key.Allow):] { // what of it was used in place of more
+				i := 0
+				for i < len(key.Grants) && key.Grants[i].Name != e.Rule {
+					i++
+				}
+				require.EqualValues(t, e.Requests, key.Grants[i].Requests, "%s: %s", name, e.Rule)
+			}
+		}
+		key := page(d, "key", "orders").Key
+		require.Len(t, key.Clients, len(byClient))
+		for _, client := range key.Clients {
+			require.Equal(t, byClient[client.Name], client.Requests)
+			require.Contains(t, fmt.Sprint(page(d, "client", client.Name).Client.Keys), "orders")
+		}
+		require.Equal(t, "127.0.0.1", key.Addresses[0].Name)
+		require.Equal(t, "GET /vehicle", page(d, "key", "trial").Key.Beyond[0].Name, "served only because its list is on trial")
+		of := page(d, "endpoint", "GET /order").Endpoint
+		require.Equal(t, "GET /order", of.Grant)
+		for _, user := range of.Keys {
+			if user.Key == "orders" {
+				require.EqualValues(t, orders, user.Requests)
+				require.Equal(t, "GET /order", user.Rule)
+			}
+		}
+	}
+	compare(d)
+	limits := page(d, "key", "orders").Key.Limits
+	require.Len(t, limits, 3)
+	for i, want := range []desk.PastLimit{{Bound: auth.RateBound.String(), Most: 600}, {Bound: auth.ConcurrentBound.String(), Most: 7}, {Bound: auth.DayBound.String(), Most: 500}} {
+		require.Equal(t, want.Bound, limits[i].Bound)
+		require.Equal(t, want.Most, limits[i].Most)
+	}
+	require.EqualValues(t, 7, *limits[1].Left)
+	require.EqualValues(t, 500-limited, *limits[2].Left)
+	require.InDelta(t, 600-limited, *limits[0].Left, 1)
+	d.Shutdown()
+	compare(rig.Start(t, o))
+}
