@@ -27,6 +27,9 @@ var statusCSS string
 //go:embed window.html
 var windowHTML string
 
+//go:embed backends.html
+var backendsHTML string
+
 // pages are those of the ops listener: what is, and what was.
 type pages struct {
 	of       *Desk
@@ -37,7 +40,7 @@ type pages struct {
 func newPages(h *Desk) *pages {
 	return &pages{
 		of: h,
-		template: template.Must(template.Must(template.New("status").Funcs(template.FuncMap{
+		template: template.Must(template.Must(template.Must(template.New("status").Funcs(template.FuncMap{
 			"style":  func() template.CSS { return template.CSS(statusCSS) },
 			"script": func() template.JS { return template.JS(windowJS) }, // #nosec G203 -- our own
 			"ago":    ago,
@@ -50,6 +53,8 @@ func newPages(h *Desk) *pages {
 			},
 			"bytes":    readable,
 			"states":   webhook.States,
+			"millis":   func(d time.Duration) string { return inMillis(float64(d) / float64(time.Millisecond)) },
+			"first":    firstOf,
 			"foot":     func() pageFoot { return pageFoot{Version(), hostName()} },
 			"view":     func(v *windowView, t busyTable) busyView { return busyView{v, t} },
 			"only":     func(v refusalsView, name, value string) onlyView { return onlyView{value, v.More(name, value)} },
@@ -61,7 +66,7 @@ func newPages(h *Desk) *pages {
 				}
 				return strconv.FormatFloat(math.Ceil(1000*float64(part)/float64(of))/10, 'f', -1, 64) + " %"
 			},
-		}).Parse(statusHTML)).Parse(windowHTML)),
+		}).Parse(statusHTML)).Parse(windowHTML)).Parse(backendsHTML)),
 		policy: windowPolicy(),
 	}
 }
@@ -84,11 +89,11 @@ type statusView struct {
 }
 
 func (p *pages) overview(w http.ResponseWriter, r *http.Request) {
-	p.answer(w, r, "status", statusView{p.of.report(r.Context()), p.of.past.windowOf(url.Values{"span": r.URL.Query()["span"]}, p.of.isOperator(r))})
+	p.answer(w, r, "status", statusView{p.of.report(r.Context()), p.of.past.windowOf(r.Context(), url.Values{"span": r.URL.Query()["span"], ofGateways: r.URL.Query()[ofGateways]}, p.of.isOperator(r))})
 }
 
 func (p *pages) history(w http.ResponseWriter, r *http.Request) {
-	v := p.of.past.windowOf(r.URL.Query(), true)
+	v := p.of.past.windowOf(r.Context(), r.URL.Query(), true)
 	if v.Of == "" {
 		http.Redirect(w, r, v.Link("", "", v.Span), http.StatusSeeOther)
 		return
@@ -98,6 +103,10 @@ func (p *pages) history(w http.ResponseWriter, r *http.Request) {
 
 func (p *pages) refusals(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, "refusals", p.of.past.refusalsOf(r.URL.Query()))
+}
+
+func (p *pages) backends(w http.ResponseWriter, r *http.Request) {
+	p.answer(w, r, "backends", p.of.backendsOf(r.Context(), r.URL.Query()))
 }
 
 // answer sends a page, or what it is made of to a program that asks for JSON.
