@@ -118,6 +118,9 @@ type circuitOpening struct {
 // firstOf is the beginning of what was asked, for a list.
 func firstOf(asked string) string {
 	const most = 60
+	if from := strings.Index(asked, " FROM "); strings.HasPrefix(asked, "SELECT ") && from > most/2 {
+		asked = "SELECT …" + asked[from:]
+	}
 	switch {
 	case asked == "":
 		return "the wait for a connection"

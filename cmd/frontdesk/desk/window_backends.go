@@ -37,18 +37,19 @@ type backendsView struct {
 
 // backendPart are the reads, or the writes, of a resource: what a circuit guards.
 type backendPart struct {
-	Name     string          `json:"name"` // writes of order
-	Circuit  string          `json:"circuit"`
-	Opened   *circuitOpening `json:"opened,omitempty"` // last
-	Calls    uint32          `json:"calls"`
-	Refused  uint32          `json:"refused"` // not made: there was no room, or the circuit was open
-	Failed   uint32          `json:"failed"`
-	P50      time.Duration   `json:"p50_ns"` // the highest of the steps
-	P95      time.Duration   `json:"p95_ns"`
-	P99      time.Duration   `json:"p99_ns"`
-	resource string
-	row      busyRow
+	Name    string          `json:"name"`             // writes of order
+	Circuit string          `json:"circuit"`          // "" where there is none
+	Opened  *circuitOpening `json:"opened,omitempty"` // last
+	Calls   uint32          `json:"calls"`
+	Refused uint32          `json:"refused"` // not made: there was no room, or the circuit was open
+	Failed  uint32          `json:"failed"`
+	P50     time.Duration   `json:"p50_ns"` // the highest of the steps
+	P95     time.Duration   `json:"p95_ns"`
+	P99     time.Duration   `json:"p99_ns"`
+	row     busyRow
 }
+
+func (p *backendPart) isOpen() bool { return p.Circuit != "" && p.Circuit != backend.CircuitClosed }
 
 // Spark is its calls as a small picture.
 func (p backendPart) Spark() template.HTML { return p.row.Spark() }
@@ -96,14 +97,18 @@ func (v *backendsView) parts(h *Desk) {
 	for _, s := range all {
 		of[s.Name.Word] = s
 	}
+	parts := []backendPart{{Name: backend.AccountsLane}}
 	for _, c := range h.client.Circuits() {
-		s := of[c.String()]
+		parts = append(parts, backendPart{Name: c.String(), Circuit: c.State})
+	}
+	for _, p := range parts {
+		s := of[p.Name]
 		sum := s.Sum()
-		p := backendPart{Name: c.String(), Circuit: c.State, Calls: sum.Requests, Refused: sum.Refused, Failed: sum.Failed, resource: c.Resource, row: busyRow{Name: c.String(), series: s}}
+		p.Calls, p.Refused, p.Failed, p.row = sum.Requests, sum.Refused, sum.Failed, busyRow{Name: p.Name, series: s}
 		if opened := h.metrics.opened.all()[p.Name]; opened != nil {
 			p.Opened = opened.Load()
 		}
-		if p.Calls == 0 && p.Opened == nil && c.State == backend.CircuitClosed {
+		if p.Calls == 0 && p.Opened == nil && !p.isOpen() {
 			v.Quiet++
 			continue
 		}
@@ -113,7 +118,7 @@ func (v *backendsView) parts(h *Desk) {
 		v.Parts = append(v.Parts, p)
 	}
 	slices.SortFunc(v.Parts, func(a, b backendPart) int {
-		return cmp.Or(cmp.Compare(oneIf(b.Circuit != backend.CircuitClosed), oneIf(a.Circuit != backend.CircuitClosed)), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(oneIf(b.isOpen()), oneIf(a.isOpen())), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Name, b.Name))
 	})
 }
 
