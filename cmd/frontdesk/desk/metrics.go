@@ -35,7 +35,7 @@ type metrics struct {
 	refused  lazyMap[refusal, eventCounter]
 	shadowed lazyMap[shadowRefusal, eventCounter]
 	aged     lazyMap[deprecatedUse, eventCounter]
-	used     lazyMap[[32]byte, atomic.Int64]                 // when each hash of an api_key was used last, in Unix seconds
+	used     lazyMap[[32]byte, eventCounter]                 // requests with each hash of an api_key here, and when it was used last, at whatever gateway
 	opened   lazyMap[string, atomic.Pointer[circuitOpening]] // by what a circuit guards
 }
 

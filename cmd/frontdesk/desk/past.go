@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -25,9 +26,10 @@ type past struct {
 	*history.History
 	of     *Desk
 	others *gathering
-	file   string // "" where it ends with the process
-	saved  time.Time
-	turned time.Time // when an hour of the slowest calls began
+	file   string       // "" where it ends with the process
+	saved  time.Time    // or tried to be
+	kept   atomic.Int64 // when it was saved last, in Unix seconds
+	turned time.Time    // when an hour of the slowest calls began
 	seen   pastSeen
 }
 
@@ -84,7 +86,8 @@ func historyFile(configured, database string) string {
 // watch samples and marks until ctx ends, and saves the history now and then, and at the end.
 func (p *past) watch(ctx context.Context) {
 	p.Mark("start", "frontdesk "+Version()+" started")
-	p.saved, p.turned, p.seen = time.Now(), time.Now(), p.look()
+	p.turned, p.seen = time.Now(), p.look()
+	p.save() // so that it is told at once if it cannot be
 	every(ctx, time.After, history.Every, func() {
 		p.Sample(p.levels(ctx))
 		p.compare(p.look())
@@ -106,7 +109,9 @@ func (p *past) save() {
 	}
 	if err := p.Save(p.file); err != nil {
 		p.of.log.Warn("the history cannot be written", zap.String("file", p.file), zap.Error(err))
+		return
 	}
+	p.kept.Store(time.Now().Unix())
 }
 
 func (p *past) levels(ctx context.Context) (now history.Levels) {
