@@ -85,7 +85,7 @@ func TestSumOfGateways(t *testing.T) {
 	sum, requests = firstPage(t, one, "gateways=all")
 	require.Equal(t, 3+8, requests)
 	require.Len(t, sum.Past.Marks, 2, "of both starts")
-	for _, busy := range sum.Past.Busiest {
+	for _, busy := range sum.Past.Busiest { // of gateways that are there, or were just now
 		if busy.Kind == "reason" {
 			require.Equal(t, 3+8, busy.Rows[0].Requests)
 		}
