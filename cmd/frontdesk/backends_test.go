@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -100,6 +103,34 @@ func TestBackendsPage(t *testing.T) {
 		require.Contains(t, string(d.AskOps("/").Body), `href="/backends"`)
 		require.Equal(t, 403, askJSON(t, d, "/backends", nil, "X-Forwarded-For", "192.0.2.7"))
 	})
+}
+
+// TestBackendsBehindSheets: of a mapped system the page has the statements, or the calls as the
+// sheet has them, and no value.
+func TestBackendsBehindSheets(t *testing.T) {
+	files, err := legacytest.Files()
+	require.NoError(t, err)
+	sql, _ := rig.BySheet(t, "legacy", rig.Read(t, filepath.Join(files, "sqlite.yaml")), "${DEALERPAK_DSN}", legacytest.SQLite(t))
+	server := httptest.NewServer(remotetest.NewJSON(remotetest.Options{}))
+	t.Cleanup(server.Close)
+	web, _ := rig.BySheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret)
+	for name, c := range map[string]struct {
+		rig.Options
+		username, password, asked string
+	}{"legacy": {sql, "sanne.bos", "Welkom01", `^SELECT .* FROM `}, "remote": {web, "demo", "demo", `^GET /[^ ]*$`}} {
+		t.Run(name, func(t *testing.T) {
+			d := rig.Start(t, c.Options)
+			const canary = "canary7261"
+			d.Call("GET", "/contact?page_size=3&name="+canary, d.LoginAs(rig.FullKey, c.username, c.password), "")
+			var of backendsJSON
+			askJSON(t, d, "/backends?resource=contact", &of)
+			require.Len(t, of.Slowest, 1)
+			require.Regexp(t, c.asked, of.Slowest[0].Asked)
+			page := string(d.AskOps("/backends").Body)
+			require.NotContains(t, page, canary)
+			require.NotContains(t, page, remotetest.ClientSecret)
+		})
+	}
 }
 
 // TestHistoryFile: what the pages tell of the past outlives a restart wherever the records are. A

@@ -225,9 +225,13 @@ func TestBounds(t *testing.T) {
 		r.At = w.now.Add(time.Duration(i) * time.Second)
 		r.Key, r.Client, r.Endpoint, r.Reason = fmt.Sprint("key", i%10_000), fmt.Sprint("client", i%10_000), fmt.Sprint("/e", i%1000), fmt.Sprint("reason", i%100)
 		w.Note(r)
+		w.NoteCall(fmt.Sprint("reads of r", i%100), time.Millisecond, Failed)
 	}
 	require.LessOrEqual(t, heap()-before, uint64(8<<20))
-	require.Zero(t, testing.AllocsPerRun(1000, func() { w.Note(r) }))
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		w.Note(r)
+		w.NoteCall("reads of r7", time.Millisecond, Good)
+	}))
 	runtime.KeepAlive(w.History)
 }
 
@@ -237,6 +241,13 @@ func TestBuckets(t *testing.T) {
 		end := bucketEnd(bucketOf(d))
 		require.Greater(t, end, d)
 		require.LessOrEqual(t, end, d+max(d/8, time.Microsecond)+time.Microsecond, "%s", d)
+	}
+}
+
+func BenchmarkNoteCall(b *testing.B) {
+	h := New(time.Now)
+	for b.Loop() {
+		h.NoteCall("reads of order", time.Millisecond, Good)
 	}
 }
 

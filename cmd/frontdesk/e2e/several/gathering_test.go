@@ -85,7 +85,7 @@ func TestSumOfGateways(t *testing.T) {
 	sum, requests = firstPage(t, one, "gateways=all")
 	require.Equal(t, 3+8, requests)
 	require.Len(t, sum.Past.Marks, 2, "of both starts")
-	for _, busy := range sum.Past.Busiest { // of gateways that are there, or were just now
+	for _, busy := range sum.Past.Busiest {
 		if busy.Kind == "reason" {
 			require.Equal(t, 3+8, busy.Rows[0].Requests)
 		}
@@ -96,7 +96,9 @@ func TestSumOfGateways(t *testing.T) {
 	require.Contains(t, sum.Past.Fault, "store of sessions does not answer")
 	require.Equal(t, 3, requests)
 	met(one)
-	require.Eventually(t, func() bool { return strings.Contains(one.Log.String(), "the other gateways cannot be told what this one does") }, rig.Patience, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return strings.Contains(one.Log.String(), "the other gateways cannot be told what this one does")
+	}, rig.Patience, time.Millisecond)
 
 	memory := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), s.text("sessions: {store: ", "# sessions: {store: "), true)
 	sum, _ = firstPage(t, memory, "gateways=all")
